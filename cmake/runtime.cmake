@@ -1,0 +1,17 @@
+# The engine: tensors, operations, gradients, CPU. Knows the standard library, BLAS and SIMD; io/ also JSON and zlib.
+pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
+pkg_check_modules(HIGHWAY REQUIRED IMPORTED_TARGET libhwy)
+find_library(SLEEF sleef REQUIRED)
+
+file(GLOB RUNTIME_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/*.cpp ${CMAKE_SOURCE_DIR}/runtime/ops/*.cpp
+     ${CMAKE_SOURCE_DIR}/runtime/cpu/*.cpp ${CMAKE_SOURCE_DIR}/runtime/io/*.cpp)
+add_library(lunagrad-runtime SHARED ${RUNTIME_SOURCES})
+set_target_properties(lunagrad-runtime PROPERTIES CXX_VISIBILITY_PRESET default)
+target_include_directories(lunagrad-runtime PUBLIC ${CMAKE_SOURCE_DIR})
+# No contraction and no reassociation: a kernel means what it says, on every SIMD target.
+# The library is always loaded at start-up, so its thread-local variables may use the fast model.
+target_compile_options(lunagrad-runtime PRIVATE -ffp-contract=off -fno-semantic-interposition
+                       -ftls-model=initial-exec)
+target_link_options(lunagrad-runtime PRIVATE -Wl,-Bsymbolic -Wl,-z,defs)
+target_link_libraries(lunagrad-runtime PRIVATE PkgConfig::OPENBLAS PkgConfig::HIGHWAY ${SLEEF} Threads::Threads
+                      ZLIB::ZLIB nlohmann_json::nlohmann_json)

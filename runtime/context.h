@@ -1,0 +1,56 @@
+#pragma once
+// What an op needs to know beyond its operands: is a tape being kept, which device and generator are the default,
+// which line of which script is running, who listens, and whether the user asked to stop. A Session owns one;
+// thread_local holds only the pointer, so two sessions in one process do not see each other.
+#include <atomic>
+#include <cstdint>
+
+#include "runtime/device.h"
+#include "runtime/random.h"
+#include "runtime/trace.h"
+
+namespace lunagrad {
+
+struct Context {
+  bool grad_enabled = true;
+  bool strict_device = false;      // falling back to the CPU is an error
+  Device* device = &cpu_device();  // where new tensors are made
+  Generator generator;
+  SourceLine line;                 // of the script, set by whoever calls in
+  uint32_t module = 0;             // interned path of the nn module being called
+  Trace* trace = nullptr;
+  // Set by any thread; kernels look at it between chunks and throw Error(cancelled).
+  std::atomic<bool> stop_requested{false};
+
+  void check_stop() const;  // Error of kind cancelled when stop_requested
+};
+
+// The calling thread's context; a thread that never set one has a default of its own.
+Context& context();
+
+// Makes a context current on this thread for the life of the object.
+class UseContext {
+ public:
+  explicit UseContext(Context&);
+  ~UseContext();
+  UseContext(const UseContext&) = delete;
+
+ private:
+  Context* previous_;
+};
+
+// Switches the tape on or off for the life of the object.
+class GradMode {
+ public:
+  explicit GradMode(bool enabled) : previous_(context().grad_enabled) { context().grad_enabled = enabled; }
+  ~GradMode() { context().grad_enabled = previous_; }
+  GradMode(const GradMode&) = delete;
+
+ private:
+  bool previous_;
+};
+struct NoGrad : GradMode {
+  NoGrad() : GradMode(false) {}
+};
+
+}  // namespace lunagrad

@@ -1,0 +1,65 @@
+#include "runtime/dtype.h"
+
+#include <array>
+
+namespace lunagrad {
+namespace {
+
+struct Row {
+  const char* name;
+  size_t bytes;
+};
+constexpr std::array<Row, kDTypeCount> kRows{{{"bool", 1},
+                                              {"u8", 1},
+                                              {"i32", 4},
+                                              {"i64", 8},
+                                              {"f16", 2},
+                                              {"bf16", 2},
+                                              {"f32", 4},
+                                              {"f64", 8}}};
+
+}  // namespace
+
+size_t item_size(DType t) { return kRows[size_t(t)].bytes; }
+const char* dtype_name(DType t) { return kRows[size_t(t)].name; }
+std::ostream& operator<<(std::ostream& out, DType t) { return out << dtype_name(t); }
+
+std::optional<DType> dtype_from_name(std::string_view name) {
+  for (int i = 0; i < kDTypeCount; ++i)
+    if (name == kRows[size_t(i)].name) return DType(i);
+  return std::nullopt;
+}
+
+// The enumeration is in order of promotion, but for the two 16-bit floats, neither of which holds the other.
+DType promote(DType a, DType b) {
+  if (a != b && is_half(a) && is_half(b)) return DType::f32;
+  return a > b ? a : b;
+}
+
+// Both directions after the bit layouts of IEEE 754-2008: binary16 has 5 exponent bits (bias 15), 10 of mantissa.
+Half::Half(float value) {
+  const uint32_t raw = std::bit_cast<uint32_t>(value);
+  const uint32_t sign = (raw >> 16) & 0x8000;
+  const uint32_t magnitude = raw & 0x7fffffff;
+  if (magnitude > 0x7f800000) {
+    bits = uint16_t(sign | 0x7e00);
+  } else if (magnitude >= 0x477ff000) {  // 65520 and above round to infinity
+    bits = uint16_t(sign | 0x7c00);
+  } else if (magnitude < 0x38800000) {  // below 2^-14: subnormal; adding 0.5 aligns the mantissa and rounds
+    const float aligned = std::bit_cast<float>(magnitude) + 0.5f;
+    bits = uint16_t(sign | (std::bit_cast<uint32_t>(aligned) - 0x3f000000));
+  } else {
+    const uint32_t rebased = magnitude - 0x38000000;
+    bits = uint16_t(sign | ((rebased + 0xfff + ((rebased >> 13) & 1)) >> 13));
+  }
+}
+
+Half::operator float() const {
+  const uint32_t sign = uint32_t(bits & 0x8000) << 16;
+  const uint32_t magnitude = bits & 0x7fff;
+  if (magnitude >= 0x7c00) return std::bit_cast<float>(sign | 0x7f800000 | ((magnitude & 0x3ff) << 13));
+  if (magnitude < 0x400) return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(float(magnitude) * 0x1p-24f));
+  return std::bit_cast<float>(sign | ((magnitude << 13) + 0x38000000));
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,24 @@
+#pragma once
+// The families of operations: one file each, one function each that lists the records of that file. op.cpp joins them.
+#include "runtime/op.h"
+#include "runtime/ops.h"
+#include "runtime/tape.h"
+
+namespace lunagrad {
+
+std::span<const Op* const> elementwise_ops();
+std::span<const Op* const> create_ops();
+std::span<const Op* const> cast_ops();
+std::span<const Op* const> view_ops();
+std::span<const Op* const> reduce_ops();
+std::span<const Op* const> matmul_ops();
+std::span<const Op* const> softmax_ops();
+std::span<const Op* const> norm_ops();
+std::span<const Op* const> conv_ops();
+std::span<const Op* const> pool_ops();
+std::span<const Op* const> index_ops();
+std::span<const Op* const> loss_ops();
+std::span<const Op* const> dropout_ops();
+std::span<const Op* const> optimizer_ops();
+
+}  // namespace lunagrad

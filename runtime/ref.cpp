@@ -1,0 +1,61 @@
+#include "runtime/ref.h"
+
+#include <array>
+#include <cstdlib>
+
+namespace lunagrad {
+
+#if defined(__SANITIZE_ADDRESS__)
+
+void* pool_allocate(size_t bytes) { return ::operator new(bytes); }
+void pool_free(void* block, size_t) noexcept { ::operator delete(block); }
+
+#else
+
+namespace {
+
+constexpr size_t kStep = 32;           // size classes are multiples of this
+constexpr size_t kLargest = 512;       // larger objects go to the heap
+constexpr size_t kSlab = 64 * 1024;    // blocks are cut from slabs of this size
+
+struct FreeBlock {
+  FreeBlock* next;
+};
+
+// Plain data, so that objects that outlive the thread's other variables can still be freed.
+// Slabs are kept for the life of the process: a later block of the same size reuses them.
+thread_local std::array<FreeBlock*, kLargest / kStep + 1> free_lists{};
+
+void refill(size_t size_class) {
+  const size_t bytes = size_class * kStep;
+  char* slab = static_cast<char*>(::operator new(kSlab));
+  for (size_t at = 0; at + bytes <= kSlab; at += bytes) {
+    auto* block = reinterpret_cast<FreeBlock*>(slab + at);
+    block->next = free_lists[size_class];
+    free_lists[size_class] = block;
+  }
+}
+
+}  // namespace
+
+void* pool_allocate(size_t bytes) {
+  if (bytes > kLargest) return ::operator new(bytes);
+  const size_t size_class = (bytes + kStep - 1) / kStep;
+  if (!free_lists[size_class]) refill(size_class);
+  FreeBlock* block = free_lists[size_class];
+  free_lists[size_class] = block->next;
+  return block;
+}
+
+void pool_free(void* block, size_t bytes) noexcept {
+  if (!block) return;
+  if (bytes > kLargest) return ::operator delete(block);
+  const size_t size_class = (bytes + kStep - 1) / kStep;
+  auto* freed = static_cast<FreeBlock*>(block);
+  freed->next = free_lists[size_class];
+  free_lists[size_class] = freed;
+}
+
+#endif
+
+}  // namespace lunagrad

@@ -1,0 +1,106 @@
+#pragma once
+// Tensor: a counted handle on {storage, layout, element type, place in the tape}. Copying a handle shares the
+// tensor. Belongs to the thread that made it (see ref.h). Functions on tensors: ops.h; gradients: tape.h.
+#include <cassert>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/dtype.h"
+#include "runtime/shape.h"
+#include "runtime/storage.h"
+
+namespace lunagrad {
+
+class Node;
+class Tensor;
+
+// The body of a tensor. Views keep their base, so that a write through either is seen by the other's tape.
+struct TensorBody final : public Counted, public Pooled<TensorBody> {
+  static void destroy(TensorBody*);
+
+  Ref<Storage> storage;
+  LayoutRef layout;
+  int64_t offset = 0;  // elements from the start of the storage
+  DType dtype = DType::f32;
+  bool is_number = false;     // a script's number as an operand: does not take part in promotion among its kind
+  uint32_t output = 0;        // which output of node
+  uint64_t id = 0;            // unique in the process
+  Ref<Node> node;             // what made it, or its leaf node; null when no gradient is wanted
+  Ref<TensorBody> base;       // of a differentiable view: the tensor it looks into
+  uint32_t base_generation = 0;  // value of base->generation when `node` was derived
+  uint32_t generation = 0;       // counts replacements of `node` by writes in place
+};
+
+class Tensor {
+ public:
+  Tensor() = default;  // undefined: an absent optional operand
+  explicit Tensor(Ref<TensorBody> body) : body_(std::move(body)) {}
+  // A tensor over existing memory; no copy, no gradient.
+  Tensor(Ref<Storage>, LayoutRef, int64_t offset, DType);
+
+  // Uninitialised and contiguous.
+  static Tensor empty(const Shape&, DType, Device& = cpu_device());
+  // Copies numel(shape) elements in.
+  template <class T>
+  static Tensor from(std::span<const T> values, const Shape& shape, Device& device = cpu_device()) {
+    return from_bytes(values.data(), values.size() * sizeof(T), shape, dtype_of<T>, device);
+  }
+  static Tensor from_bytes(const void* bytes, size_t count, const Shape&, DType, Device& = cpu_device());
+  // A 0-d tensor that stands for a script's number: i64 or f64 on the CPU, an operand on any device.
+  static Tensor number(int64_t);
+  static Tensor number(double);
+
+  bool defined() const { return bool(body_); }
+  const Shape& shape() const { return body_->layout->shape; }
+  const Strides& strides() const { return body_->layout->strides; }
+  const LayoutRef& layout() const { return body_->layout; }
+  int64_t offset() const { return body_->offset; }
+  int ndim() const { return shape().size(); }
+  int64_t size(int dim) const { return shape()[dim < 0 ? dim + ndim() : dim]; }
+  int64_t numel() const { return body_->layout->numel; }
+  size_t nbytes() const { return size_t(numel()) * item_size(dtype()); }
+  bool is_contiguous() const { return body_->layout->contiguous_; }
+  DType dtype() const { return body_->dtype; }
+  Device& device() const { return body_->storage->device; }
+  bool is_number() const { return body_->is_number; }
+  Storage& storage() const { return *body_->storage; }
+  const Ref<Storage>& storage_ref() const { return body_->storage; }
+  uint64_t id() const { return body_->id; }
+
+  // CPU tensors: the first element. Reading a tensor of another device goes through to().
+  template <class T>
+  T* data() const {
+    assert(device().is_cpu() && dtype() == dtype_of<T>);
+    return static_cast<T*>(storage().data) + offset();
+  }
+  void* raw() const {
+    assert(device().is_cpu());
+    return static_cast<char*>(storage().data) + size_t(offset()) * item_size(dtype());
+  }
+  // The elements in row-major order, converted; waits for the device.
+  template <class T>
+  std::vector<T> to_vector() const;
+  double item() const;         // of a one-element tensor; Error otherwise
+  int64_t item_integer() const;  // the same, exact for i64
+
+  // Gradients (tape.cpp).
+  bool requires_grad() const;
+  bool is_leaf() const;
+  Tensor& requires_grad_(bool on = true);  // Error when it is not a leaf, or not of a floating type
+  Tensor grad() const;                     // undefined when there is none
+  void set_grad(const Tensor&) const;      // undefined clears; Error when shape, dtype or device differ
+  Tensor detach() const;                   // shares memory and version, no tape
+  const Ref<Node>& node() const;           // derives the node of a view anew when its base was written to
+
+  TensorBody* body() const { return body_.get(); }
+  uint32_t use_count() const { return body_ ? body_->use_count() : 0; }
+  bool same(const Tensor& other) const { return body_ == other.body_; }
+
+ private:
+  Ref<TensorBody> body_;
+};
+
+using TensorList = std::vector<Tensor>;
+
+}  // namespace lunagrad

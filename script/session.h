@@ -1,0 +1,134 @@
+#pragma once
+// A Session owns one script: a Lua state and a Context on a thread of its own that it keeps for life. Commands may
+// come from any thread; they are carried out at safe points (after an op called from Lua, between nodes of backward,
+// at step boundaries, and in a count hook every 1000 Lua instructions). Events go to one sink, called on the
+// session's thread. No Lua type appears here.
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace lunagrad {
+
+// What the command line can say about a run.
+struct RunOptions {
+  std::vector<std::string> arguments;          // arg[1…] and `...` of the script
+  std::map<std::string, std::string> set;      // --set k=v, read by lg.run.param
+  std::optional<uint64_t> seed;
+  std::string device;                          // "" = cpu
+  std::optional<int64_t> steps;                // overrides the total of lg.run.steps
+  std::string run_directory;                   // "" = runs/<time>-<script>-<id>
+  bool write_run = true;                       // false: no run folder
+  bool strict_device = false;
+  std::string command_line;                    // for config.json
+};
+
+enum class SessionState { idle, running, paused, stopping };
+
+// How a script ended. The numbers are the exit codes of the command line.
+enum class Outcome : int { ok = 0, error = 1, numeric = 4, device = 5, file = 6, memory = 8, stopped = 130 };
+
+struct SourcePlace {
+  std::string file;
+  int line = 0;
+};
+
+struct Event {
+  enum class Kind { output, warning, error, state, step, metrics, param, run_folder, ended } kind;
+  std::string text;                 // output: what print wrote, with its newline; error: message and traceback
+  SourcePlace place;                // error: where; others: the line that made the event
+  SessionState state = SessionState::idle;
+  int64_t step = 0, total = 0;      // step, metrics; total 0 = unknown
+  double time = 0;                  // seconds since the run began
+  std::vector<std::pair<std::string, double>> metrics;  // metrics; param: one, its name and value
+  Outcome outcome = Outcome::ok;    // ended
+};
+using EventSink = std::function<void(const Event&)>;
+
+// One tensor as a node shows it: text, so that a viewer needs no engine type.
+struct OperandInfo {
+  uint64_t node = 0;      // id of the node that made it, 0 for none
+  uint64_t tensor = 0;    // id
+  std::string name;       // of the op's operand ("input", "weight") or of the parameter ("fc1.weight")
+  std::vector<int64_t> shape, strides;
+  std::string dtype;
+  bool saved = false;     // the gradient reads this value
+  uint32_t saved_version = 0, version_now = 0;
+};
+
+// One node of the tape.
+struct NodeInfo {
+  uint64_t id = 0;
+  std::string op;         // "matmul"; "leaf" for a parameter or input
+  std::string device;
+  std::string module;     // "net.1"
+  SourcePlace place;
+  std::vector<std::pair<std::string, std::string>> attributes;  // the op's parameters, printed
+  std::vector<OperandInfo> inputs, outputs;
+  double forward_ns = 0, backward_ns = 0;
+  int64_t bytes = 0;      // of the outputs
+};
+
+// The tape of one backward pass, newest node first. Immutable; any thread may read it.
+struct TapeSnapshot {
+  int64_t step = 0;
+  std::vector<NodeInfo> nodes;
+};
+
+// A tensor's value, copied for a viewer: at most `limit` elements.
+struct ValueView {
+  bool available = false;
+  std::string reason;               // why not: "freed; step once to see it"
+  std::vector<int64_t> shape;
+  std::string dtype;
+  std::vector<float> values;        // row-major, the first `limit`
+  int64_t count = 0;                // of all elements
+  double min = 0, max = 0, mean = 0, std = 0;   // over the finite ones
+  int64_t zeros = 0, nans = 0, infs = 0;
+};
+enum class Which { output, gradient };
+
+class Session {
+ public:
+  explicit Session(EventSink sink);
+  ~Session();                         // stops what runs, waits for it
+  Session(const Session&) = delete;
+
+  // Each starts a run in a fresh Lua state; returns at once. A run that is going on is stopped first.
+  void run_file(const std::string& path, RunOptions = {});
+  void run_text(const std::string& code, const std::string& chunk_name, RunOptions = {});
+  // Evaluates code in the Lua state there is (made when there is none), at the next safe point of a run or at once
+  // when idle; the values are printed as the REPL does, as output events. `done` is called on the session's thread.
+  void eval(const std::string& code, std::function<void(bool ok)> done = {});
+
+  void pause();     // at the next safe point
+  void resume();
+  void step();      // when paused: to the next step boundary
+  void stop();      // as the first Ctrl-C: at the next step boundary, at the latest after `grace` of no boundary
+  void interrupt(); // as the second: a Lua error now, also inside a kernel
+  Outcome wait();   // until idle; how the last run ended
+  SessionState state() const;
+
+  // Keep tapes for a viewer: from the next step on, tape() is that of the latest backward.
+  void watch_tape(bool on);
+  std::shared_ptr<const TapeSnapshot> tape() const;
+  // The value or gradient of a node's output, read on the session's thread at a safe point.
+  void inspect(uint64_t node, int output, Which, int64_t limit, std::function<void(ValueView)> done);
+
+  // The engine's memory, for a status line.
+  struct Memory {
+    size_t in_use = 0, peak = 0;
+  };
+  Memory memory() const;
+
+  class Impl;
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lunagrad
