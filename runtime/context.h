@@ -1,7 +1,7 @@
 #pragma once
-// What an op needs to know beyond its operands: is a tape being kept, which device and generator are the default,
-// which line of which script is running, who listens, and whether the user asked to stop. A Session owns one;
-// thread_local holds only the pointer, so two sessions in one process do not see each other.
+// What an op needs to know beyond its operands: is a tape being kept, which device and generator are the
+// default, which line of which script is running, who listens, and whether the user asked to stop. A Session
+// owns one; thread_local holds only the pointer, so two sessions in one process do not see each other.
 #include <atomic>
 #include <cstdint>
 
@@ -11,14 +11,20 @@
 
 namespace lunagrad {
 
+class Capture;
+
 struct Context {
   bool grad_enabled = true;
   bool strict_device = false;      // falling back to the CPU is an error
   Device* device = &cpu_device();  // where new tensors are made
   Generator generator;
-  SourceLine line;                 // of the script, set by whoever calls in
-  uint32_t module = 0;             // interned path of the nn module being called
+  SourceLine line;      // of the script, set by whoever calls in
+  uint32_t module = 0;  // interned path of the nn module being called
   Trace* trace = nullptr;
+  Capture* capture = nullptr;  // sees each backward pass (tape.h)
+  // Called between the nodes of a backward pass, where a session carries out its commands.
+  void (*safe_point)(void* owner) = nullptr;
+  void* owner = nullptr;
   // Set by any thread; kernels look at it between chunks and throw Error(cancelled).
   std::atomic<bool> stop_requested{false};
 

@@ -1,7 +1,7 @@
 #pragma once
-// What a device is to the engine: memory, copies, and running a Call. None of it is per op: a device looks the
-// op up in its own table. The CPU is always device 0 ("cpu"); gpu::install() adds "vulkan", "vulkan:1", ….
-// A device may be used by several threads; its functions lock where they must.
+// What a device is to the engine: memory, copies, and running a Call. None of it is per op: a device looks
+// the op up in its own table. The CPU is always device 0 ("cpu"); gpu::install() adds "vulkan", "vulkan:1",
+// …. A device may be used by several threads; its functions lock where they must.
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -22,12 +22,12 @@ struct DeviceMemory {
 class Device {
  public:
   virtual ~Device() = default;
-  virtual std::string_view name() const = 0;         // "cpu", "vulkan", "vulkan:1"
-  virtual std::string description() const = 0;       // "AVX3, 2 threads", "NVIDIA H200, driver …"
+  virtual std::string_view name() const = 0;    // "cpu", "vulkan", "vulkan:1"
+  virtual std::string description() const = 0;  // "AVX3, 2 threads", "NVIDIA H200, driver …"
   virtual bool is_cpu() const { return false; }
 
-  // At least `bytes` bytes, 64-byte aligned; on the CPU a pointer to them, elsewhere a handle of the device's.
-  // Error of kind memory when there are none left. Zero bytes give a null handle.
+  // At least `bytes` bytes, 64-byte aligned; on the CPU a pointer to them, elsewhere a handle of the
+  // device's. Error of kind memory when there are none left. Zero bytes give a null handle.
   virtual void* alloc(size_t bytes) = 0;
   virtual void free(void* handle, size_t bytes) noexcept = 0;
   virtual void copy_in(void* handle, size_t offset, const void* from, size_t bytes) = 0;
@@ -43,8 +43,8 @@ class Device {
 
 Device& cpu_device();
 std::span<const std::unique_ptr<Device>> devices();
-void register_device(std::unique_ptr<Device>);   // at start-up only
-Device* find_device(std::string_view name);      // null when there is none
-Device& require_device(std::string_view name);   // Error of kind device that lists what there is
+void register_device(std::unique_ptr<Device>);  // at start-up only
+Device* find_device(std::string_view name);     // null when there is none
+Device& require_device(std::string_view name);  // Error of kind device that lists what there is
 
 }  // namespace lunagrad

@@ -9,20 +9,20 @@ struct Row {
   const char* name;
   size_t bytes;
 };
-constexpr std::array<Row, kDTypeCount> kRows{{{"bool", 1},
-                                              {"u8", 1},
-                                              {"i32", 4},
-                                              {"i64", 8},
-                                              {"f16", 2},
-                                              {"bf16", 2},
-                                              {"f32", 4},
-                                              {"f64", 8}}};
+constexpr std::array<Row, kDTypeCount> kRows{
+    {{"bool", 1}, {"u8", 1}, {"i32", 4}, {"i64", 8}, {"f16", 2}, {"bf16", 2}, {"f32", 4}, {"f64", 8}}};
 
 }  // namespace
 
-size_t item_size(DType t) { return kRows[size_t(t)].bytes; }
-const char* dtype_name(DType t) { return kRows[size_t(t)].name; }
-std::ostream& operator<<(std::ostream& out, DType t) { return out << dtype_name(t); }
+size_t item_size(DType t) {
+  return kRows[size_t(t)].bytes;
+}
+const char* dtype_name(DType t) {
+  return kRows[size_t(t)].name;
+}
+std::ostream& operator<<(std::ostream& out, DType t) {
+  return out << dtype_name(t);
+}
 
 std::optional<DType> dtype_from_name(std::string_view name) {
   for (int i = 0; i < kDTypeCount; ++i)
@@ -36,7 +36,8 @@ DType promote(DType a, DType b) {
   return a > b ? a : b;
 }
 
-// Both directions after the bit layouts of IEEE 754-2008: binary16 has 5 exponent bits (bias 15), 10 of mantissa.
+// Both directions after the bit layouts of IEEE 754-2008: binary16 has 5 exponent bits (bias 15), 10 of
+// mantissa.
 Half::Half(float value) {
   const uint32_t raw = std::bit_cast<uint32_t>(value);
   const uint32_t sign = (raw >> 16) & 0x8000;
@@ -58,7 +59,8 @@ Half::operator float() const {
   const uint32_t sign = uint32_t(bits & 0x8000) << 16;
   const uint32_t magnitude = bits & 0x7fff;
   if (magnitude >= 0x7c00) return std::bit_cast<float>(sign | 0x7f800000 | ((magnitude & 0x3ff) << 13));
-  if (magnitude < 0x400) return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(float(magnitude) * 0x1p-24f));
+  if (magnitude < 0x400)
+    return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(float(magnitude) * 0x1p-24f));
   return std::bit_cast<float>(sign | ((magnitude << 13) + 0x38000000));
 }
 

@@ -14,16 +14,23 @@ namespace lunagrad {
 enum class DType : uint8_t { boolean, u8, i32, i64, f16, bf16, f32, f64 };
 inline constexpr int kDTypeCount = 8;
 
-size_t item_size(DType);           // bytes of one element
-const char* dtype_name(DType);     // "f32", "bool", …
+size_t item_size(DType);        // bytes of one element
+const char* dtype_name(DType);  // "f32", "bool", …
 std::optional<DType> dtype_from_name(std::string_view);
 std::ostream& operator<<(std::ostream&, DType);
 
-constexpr bool is_floating(DType t) { return t >= DType::f16; }
-constexpr bool is_integral(DType t) { return t < DType::f16; }  // bool counts as integral
-constexpr bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
+constexpr bool is_floating(DType t) {
+  return t >= DType::f16;
+}
+constexpr bool is_integral(DType t) {
+  return t < DType::f16;
+}  // bool counts as integral
+constexpr bool is_half(DType t) {
+  return t == DType::f16 || t == DType::bf16;
+}
 
-// The type in which two tensors of these types meet, as in PyTorch (u8 + i32 = i32, i64 + f16 = f16, f16 + bf16 = f32).
+// The type in which two tensors of these types meet, as in PyTorch (u8 + i32 = i32, i64 + f16 = f16, f16 +
+// bf16 = f32).
 DType promote(DType, DType);
 
 // IEEE binary16. Converts through float, rounding to nearest even.
@@ -40,7 +47,8 @@ struct BFloat16 {
   BFloat16() = default;
   explicit BFloat16(float value) {
     const uint32_t raw = std::bit_cast<uint32_t>(value);
-    bits = std::isnan(value) ? uint16_t((raw >> 16) | 0x40) : uint16_t((raw + 0x7fff + ((raw >> 16) & 1)) >> 16);
+    bits =
+        std::isnan(value) ? uint16_t((raw >> 16) | 0x40) : uint16_t((raw + 0x7fff + ((raw >> 16) & 1)) >> 16);
   }
   explicit operator float() const { return std::bit_cast<float>(uint32_t(bits) << 16); }
 };
@@ -70,14 +78,38 @@ To convert(From value) {
 // C++ type of an element, and back.
 template <class T>
 struct dtype_of_;
-template <> struct dtype_of_<bool> { static constexpr DType value = DType::boolean; };
-template <> struct dtype_of_<uint8_t> { static constexpr DType value = DType::u8; };
-template <> struct dtype_of_<int32_t> { static constexpr DType value = DType::i32; };
-template <> struct dtype_of_<int64_t> { static constexpr DType value = DType::i64; };
-template <> struct dtype_of_<Half> { static constexpr DType value = DType::f16; };
-template <> struct dtype_of_<BFloat16> { static constexpr DType value = DType::bf16; };
-template <> struct dtype_of_<float> { static constexpr DType value = DType::f32; };
-template <> struct dtype_of_<double> { static constexpr DType value = DType::f64; };
+template <>
+struct dtype_of_<bool> {
+  static constexpr DType value = DType::boolean;
+};
+template <>
+struct dtype_of_<uint8_t> {
+  static constexpr DType value = DType::u8;
+};
+template <>
+struct dtype_of_<int32_t> {
+  static constexpr DType value = DType::i32;
+};
+template <>
+struct dtype_of_<int64_t> {
+  static constexpr DType value = DType::i64;
+};
+template <>
+struct dtype_of_<Half> {
+  static constexpr DType value = DType::f16;
+};
+template <>
+struct dtype_of_<BFloat16> {
+  static constexpr DType value = DType::bf16;
+};
+template <>
+struct dtype_of_<float> {
+  static constexpr DType value = DType::f32;
+};
+template <>
+struct dtype_of_<double> {
+  static constexpr DType value = DType::f64;
+};
 template <class T>
 inline constexpr DType dtype_of = dtype_of_<T>::value;
 
@@ -85,14 +117,22 @@ inline constexpr DType dtype_of = dtype_of_<T>::value;
 template <class F>
 decltype(auto) visit_dtype(DType t, F&& f) {
   switch (t) {
-    case DType::boolean: return f.template operator()<bool>();
-    case DType::u8: return f.template operator()<uint8_t>();
-    case DType::i32: return f.template operator()<int32_t>();
-    case DType::i64: return f.template operator()<int64_t>();
-    case DType::f16: return f.template operator()<Half>();
-    case DType::bf16: return f.template operator()<BFloat16>();
-    case DType::f32: return f.template operator()<float>();
-    case DType::f64: break;
+    case DType::boolean:
+      return f.template operator()<bool>();
+    case DType::u8:
+      return f.template operator()<uint8_t>();
+    case DType::i32:
+      return f.template operator()<int32_t>();
+    case DType::i64:
+      return f.template operator()<int64_t>();
+    case DType::f16:
+      return f.template operator()<Half>();
+    case DType::bf16:
+      return f.template operator()<BFloat16>();
+    case DType::f32:
+      return f.template operator()<float>();
+    case DType::f64:
+      break;
   }
   return f.template operator()<double>();
 }

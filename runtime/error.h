@@ -1,7 +1,7 @@
 #pragma once
-// Errors of the engine. A mistake of the user is an Error whose text is "op: fact with values"; a mistake of the
-// programmer is an assert; an absent thing is a value. The kind decides the exit code of the command line.
-// Any thread may throw; only std::string is owned.
+// Errors of the engine. A mistake of the user is an Error whose text is "op: fact with values"; a mistake of
+// the programmer is an assert; an absent thing is a value. The kind decides the exit code of the command
+// line. Any thread may throw; only std::string is owned.
 #include <sstream>
 #include <stdexcept>
 #include <string>

@@ -1,8 +1,8 @@
 #pragma once
-// The op record: everything the project knows about an operation in one inspectable value, and the Call, one use
-// of it. run() is the only way an op runs: it infers shapes, asks the device, and has the tape record it.
-// A family of ops (one file in ops/) defines its records as constants and lists them in one function; op.cpp joins
-// the lists. Nothing registers itself.
+// The op record: everything the project knows about an operation in one inspectable value, and the Call, one
+// use of it. run() is the only way an op runs: it infers shapes, asks the device, and has the tape record it.
+// A family of ops (one file in ops/) defines its records as constants and lists them in one function; op.cpp
+// joins the lists. Nothing registers itself.
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -20,9 +20,9 @@ namespace lunagrad {
 class Backward;
 struct Op;
 
-// How a parameter is written in a script. dim and dims are positions (from 1 there, from 0 here, negative from the
-// end); choice is one of a few names, stored as its number.
-enum class ParamKind : uint8_t { boolean, integer, real, integers, dim, dims, dtype, choice };
+// How a parameter is written in a script. dim, dims and position count from 1 there and from 0 here, negative
+// ones from the end; choice is one of a few names, stored as its number.
+enum class ParamKind : uint8_t { boolean, integer, real, integers, dim, dims, position, dtype, choice };
 
 // One argument value. Lists hold up to kMaxDims integers.
 struct Value {
@@ -49,18 +49,19 @@ struct Value {
 struct ParamSpec {
   const char* name;  // PyTorch's
   ParamKind kind;
-  Value fallback;                          // none: the caller must give it, unless `optional`
-  std::vector<const char*> choices = {};   // of ParamKind::choice
-  bool optional = false;                   // absent means "none", whatever that is to the op
+  Value fallback;                         // none: the caller must give it, unless `optional`
+  std::vector<const char*> choices = {};  // of ParamKind::choice
+  bool optional = false;                  // absent means "none", whatever that is to the op
 };
 
 struct InputSpec {
-  const char* name;      // PyTorch's
+  const char* name;       // PyTorch's
   bool optional = false;  // an absent operand is an undefined Tensor
   bool list = false;      // last only: any number of tensors (cat, stack)
 };
 
-// What the gradient of one input reads: bit i = the value of input (output) i. Only these are saved and checked.
+// What the gradient of one input reads: bit i = the value of input (output) i. Only these are saved and
+// checked.
 struct Reads {
   uint16_t inputs = 0;
   uint16_t outputs = 0;
@@ -80,8 +81,8 @@ using Operands = Small<Tensor, 4>;  // of a call
 struct Call {
   const Op* op = nullptr;
   Operands in;
-  Operands out;        // appended by Op::shape, allocated by run()
-  Values params;       // one for each ParamSpec
+  Operands out;   // appended by Op::shape, allocated by run()
+  Values params;  // one for each ParamSpec
   Arguments args{};
   uint32_t aliases = 0;  // bit i: output i shares an input's memory, nothing is allocated for it
 
@@ -92,7 +93,6 @@ struct Call {
   int64_t integer(int i) const { return params[size_t(i)].i; }
   double real(int i) const { return params[size_t(i)].f; }
   const Dims& list(int i) const { return params[size_t(i)].list; }
-  const char* name() const;
 
   // For Op::shape: the next output, new memory on the inputs' device …
   void emit(const Shape&, DType);
@@ -120,18 +120,20 @@ struct Op {
   // differentiated under create_graph when the vjp is a fused kernel. An op with only this is a composition.
   Operands (*compose)(const Call&) = nullptr;
 
-  int elementwise = -1;      // row number in elementwise.def, -1 for the others
+  int elementwise = -1;           // row number in elementwise.def, -1 for the others
   bool half_through_f32 = false;  // f16 and bf16 operands are computed as f32 and the outputs converted back
-  bool random = false;       // takes a draw of the context's generator: args[0].u = seed, args[1].u = stream
+  bool random = false;  // takes a draw of the context's generator: args[0].u = seed, args[1].u = stream
+  bool writes_inputs = false;   // changes operands in place (the optimizers); it has no outputs
   uint16_t integer_inputs = 0;  // bit i: input i holds indices or labels and never gets a gradient
   bool hidden() const { return name[0] == '_'; }
 };
 
 // Runs the call: the outputs are call.out. The one entry; everything in ops.h comes through here.
 void run(Call&);
-Operands apply(const Op&, Operands in, Values params = {});   // all outputs
-Tensor apply1(const Op&, Operands in, Values params = {});    // the first output
-// Writes an elementwise op's (or copy's) result into in[0], which keeps its dtype and shape.
+Operands apply(const Op&, Operands in, Values params = {});  // all outputs
+Tensor apply1(const Op&, Operands in, Values params = {});   // the first output
+// Writes the result of an op whose output has in[0]'s shape into in[0], which keeps its dtype. Only for ops
+// whose kernel may write over operand 0 element by element: elementwise rows and _copy.
 Tensor apply_in_place(const Op&, Operands in, Values params = {});
 
 std::span<const Op* const> all_ops();  // in the order of the families

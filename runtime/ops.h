@@ -1,33 +1,59 @@
 #pragma once
-// The operations, for C++ hosts and for the gradients of other operations: the names and meanings of the Lua API,
-// except that dims and positions count from 0 here. Each function runs the op record of the same name (op.h) and so
-// is recorded on the tape. Shapes in comments: N batch, C channels or classes, … any further dims.
-// All throw Error for operands that do not fit.
+// The operations, for C++ hosts and for the gradients of other operations: the names and meanings of the Lua
+// API, except that dims and positions count from 0 here. Each function runs the op record of the same name
+// (op.h) and so is recorded on the tape. Shapes in comments: N batch, C channels or classes, … any further
+// dims. All throw Error for operands that do not fit.
 #include <optional>
 
 #include "runtime/op.h"
 
 namespace lunagrad {
 
-// Elementwise rows: `Tensor exp(const Tensor& x)`, `Tensor add(const Tensor& a, const Tensor& b)`, with parameters
-// as doubles after the operands; operands broadcast.
+// Elementwise rows: `Tensor exp(const Tensor& x)`, `Tensor add(const Tensor& a, const Tensor& b)`, with
+// parameters as doubles after the operands; operands broadcast.
 #define LUNAGRAD_ELEMENTWISE_DECLARATIONS
 #include "runtime/ops/elementwise_declare.h"
 #undef LUNAGRAD_ELEMENTWISE_DECLARATIONS
 
-inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
-inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
-inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
-inline Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
-inline Tensor operator-(const Tensor& a) { return neg(a); }
-inline Tensor operator+(const Tensor& a, double b) { return add(a, Tensor::number(b)); }
-inline Tensor operator-(const Tensor& a, double b) { return sub(a, Tensor::number(b)); }
-inline Tensor operator*(const Tensor& a, double b) { return mul(a, Tensor::number(b)); }
-inline Tensor operator/(const Tensor& a, double b) { return div(a, Tensor::number(b)); }
-inline Tensor operator+(double a, const Tensor& b) { return add(Tensor::number(a), b); }
-inline Tensor operator-(double a, const Tensor& b) { return sub(Tensor::number(a), b); }
-inline Tensor operator*(double a, const Tensor& b) { return mul(Tensor::number(a), b); }
-inline Tensor operator/(double a, const Tensor& b) { return div(Tensor::number(a), b); }
+inline Tensor operator+(const Tensor& a, const Tensor& b) {
+  return add(a, b);
+}
+inline Tensor operator-(const Tensor& a, const Tensor& b) {
+  return sub(a, b);
+}
+inline Tensor operator*(const Tensor& a, const Tensor& b) {
+  return mul(a, b);
+}
+inline Tensor operator/(const Tensor& a, const Tensor& b) {
+  return div(a, b);
+}
+inline Tensor operator-(const Tensor& a) {
+  return neg(a);
+}
+inline Tensor operator+(const Tensor& a, double b) {
+  return add(a, Tensor::number(b));
+}
+inline Tensor operator-(const Tensor& a, double b) {
+  return sub(a, Tensor::number(b));
+}
+inline Tensor operator*(const Tensor& a, double b) {
+  return mul(a, Tensor::number(b));
+}
+inline Tensor operator/(const Tensor& a, double b) {
+  return div(a, Tensor::number(b));
+}
+inline Tensor operator+(double a, const Tensor& b) {
+  return add(Tensor::number(a), b);
+}
+inline Tensor operator-(double a, const Tensor& b) {
+  return sub(Tensor::number(a), b);
+}
+inline Tensor operator*(double a, const Tensor& b) {
+  return mul(Tensor::number(a), b);
+}
+inline Tensor operator/(double a, const Tensor& b) {
+  return div(Tensor::number(a), b);
+}
 
 // create.cpp
 Tensor full(const Shape&, const Tensor& value, DType, Device&);  // value: 0-d
@@ -38,17 +64,17 @@ Tensor zeros_like(const Tensor&);
 Tensor ones_like(const Tensor&);
 Tensor arange(double start, double end, double step, DType, Device& = *context().device);
 Tensor eye(int64_t rows, int64_t columns, DType = DType::f32, Device& = *context().device);
-Tensor rand(const Shape&, DType = DType::f32, Device& = *context().device);    // uniform in [0, 1)
-Tensor randn(const Shape&, DType = DType::f32, Device& = *context().device);   // normal, mean 0, deviation 1
+Tensor rand(const Shape&, DType = DType::f32, Device& = *context().device);   // uniform in [0, 1)
+Tensor randn(const Shape&, DType = DType::f32, Device& = *context().device);  // normal, mean 0, deviation 1
 Tensor randint(int64_t low, int64_t high, const Shape&, DType = DType::i64, Device& = *context().device);
-Tensor randperm(int64_t n, Device& = *context().device);                      // i64
-Tensor fill_(const Tensor& x, double value);  // in place
+Tensor randperm(int64_t n, Device& = *context().device);  // i64
+Tensor fill_(const Tensor& x, double value);              // in place
 
 // view.cpp: no copies unless said
-Tensor to(const Tensor&, DType);              // cast; the same tensor when the type is the same
-Tensor to(const Tensor&, Device&);            // copy to a device, differentiable
-Tensor clone(const Tensor&);                  // contiguous copy
-Tensor contiguous(const Tensor&);             // the same tensor when it is contiguous
+Tensor to(const Tensor&, DType);                     // cast; the same tensor when the type is the same
+Tensor to(const Tensor&, Device&);                   // copy to a device, differentiable
+Tensor clone(const Tensor&);                         // contiguous copy
+Tensor contiguous(const Tensor&);                    // the same tensor when it is contiguous
 Tensor copy_(const Tensor& x, const Tensor& value);  // in place, broadcasting and casting value
 Tensor reshape(const Tensor&, const Shape&);  // one size may be -1; copies when strides do not allow a view
 Tensor view(const Tensor&, const Shape&);     // the same, Error instead of a copy
@@ -57,17 +83,19 @@ Tensor squeeze(const Tensor&);
 Tensor squeeze(const Tensor&, int dim);
 Tensor unsqueeze(const Tensor&, int dim);
 Tensor transpose(const Tensor&, int dim0, int dim1);
-Tensor t(const Tensor&);                      // of a matrix
+Tensor t(const Tensor&);  // of a matrix
 Tensor permute(const Tensor&, const Dims&);
-Tensor expand(const Tensor&, const Shape&);   // -1 keeps a size
+Tensor expand(const Tensor&, const Shape&);  // -1 keeps a size
 Tensor narrow(const Tensor&, int dim, int64_t start, int64_t length);
-Tensor slice(const Tensor&, int dim, int64_t first, int64_t last, int64_t step = 1);  // [first, last), step > 0
+Tensor slice(const Tensor&, int dim, int64_t first, int64_t last,
+             int64_t step = 1);  // [first, last), step > 0
 Tensor select(const Tensor&, int dim, int64_t index);
-Tensor as_strided(const Tensor&, const Shape&, const Strides&, int64_t offset);  // offset from the tensor's own
+Tensor as_strided(const Tensor&, const Shape&, const Strides&,
+                  int64_t offset);  // offset from the tensor's own
 Tensor as_strided_scatter(const Tensor& base, const Tensor& value, const Strides&, int64_t offset);
 Tensor cat(const TensorList&, int dim = 0);
 Tensor stack(const TensorList&, int dim = 0);
-Tensor sum_to(const Tensor&, const Shape&);   // sums the dims that broadcasting added
+Tensor sum_to(const Tensor&, const Shape&);  // sums the dims that broadcasting added
 
 // reduce.cpp: dims {} = all
 Tensor sum(const Tensor&, const Dims& dims = {}, bool keepdim = false);
@@ -85,7 +113,7 @@ Tensor softmax(const Tensor&, int dim);
 Tensor log_softmax(const Tensor&, int dim);
 
 // loss.cpp
-Tensor mse_loss(const Tensor& input, const Tensor& target);            // mean over all elements
-Tensor cross_entropy(const Tensor& logits, const Tensor& labels);      // [N, C, …], labels i64 [N, …]; mean
+Tensor mse_loss(const Tensor& input, const Tensor& target);        // mean over all elements
+Tensor cross_entropy(const Tensor& logits, const Tensor& labels);  // [N, C, …], labels i64 [N, …]; mean
 
 }  // namespace lunagrad

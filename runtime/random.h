@@ -1,7 +1,7 @@
 #pragma once
-// Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as
-// 1, 2, 3", SC 2011). A draw is a pure function of (seed, counter, index), so every device gives the same numbers
-// and a step can be replayed. A Generator hands out counters; it belongs to a context.
+// Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy
+// as 1, 2, 3", SC 2011). A draw is a pure function of (seed, counter, index), so every device gives the same
+// numbers and a step can be replayed. A Generator hands out counters; it belongs to a context.
 #include <array>
 #include <cstdint>
 
@@ -39,7 +39,9 @@ class Generator {
 };
 
 // Uniform in [0, 1): the upper 24 bits of a word for f32; of two words, 53 bits for f64.
-inline float uniform_f32(uint32_t word) { return float(word >> 8) * 0x1p-24f; }
+inline float uniform_f32(uint32_t word) {
+  return float(word >> 8) * 0x1p-24f;
+}
 inline double uniform_f64(uint32_t high, uint32_t low) {
   return double(((uint64_t(high) << 32) | low) >> 11) * 0x1p-53;
 }

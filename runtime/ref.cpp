@@ -7,16 +7,20 @@ namespace lunagrad {
 
 #if defined(__SANITIZE_ADDRESS__)
 
-void* pool_allocate(size_t bytes) { return ::operator new(bytes); }
-void pool_free(void* block, size_t) noexcept { ::operator delete(block); }
+void* pool_allocate(size_t bytes) {
+  return ::operator new(bytes);
+}
+void pool_free(void* block, size_t) noexcept {
+  ::operator delete(block);
+}
 
 #else
 
 namespace {
 
-constexpr size_t kStep = 32;           // size classes are multiples of this
-constexpr size_t kLargest = 512;       // larger objects go to the heap
-constexpr size_t kSlab = 64 * 1024;    // blocks are cut from slabs of this size
+constexpr size_t kStep = 32;         // size classes are multiples of this
+constexpr size_t kLargest = 512;     // larger objects go to the heap
+constexpr size_t kSlab = 64 * 1024;  // blocks are cut from slabs of this size
 
 struct FreeBlock {
   FreeBlock* next;

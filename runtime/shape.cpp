@@ -12,7 +12,9 @@ void Dims::assign(const int64_t* values, size_t count) {
   count_ = uint8_t(count);
 }
 
-void Dims::push_back(int64_t value) { insert(count_, value); }
+void Dims::push_back(int64_t value) {
+  insert(count_, value);
+}
 
 void Dims::insert(int at, int64_t value) {
   if (count_ == kMaxDims) fail("a tensor has at most ", kMaxDims, " dims");
@@ -28,7 +30,9 @@ void Dims::erase(int at) {
   --count_;
 }
 
-bool Dims::operator==(const Dims& other) const { return std::equal(begin(), end(), other.begin(), other.end()); }
+bool Dims::operator==(const Dims& other) const {
+  return std::equal(begin(), end(), other.begin(), other.end());
+}
 
 std::ostream& operator<<(std::ostream& out, const Dims& dims) {
   out << '[';
@@ -40,14 +44,16 @@ int64_t numel(const Shape& shape) {
   int64_t count = 1;
   for (int64_t size : shape) {
     if (size < 0) fail("a size must not be negative (got shape ", shape, ")");
-    if (__builtin_mul_overflow(count, size, &count)) fail("shape ", shape, " has more elements than can be counted");
+    if (__builtin_mul_overflow(count, size, &count))
+      fail("shape ", shape, " has more elements than can be counted");
   }
   return count;
 }
 
 Strides contiguous_strides(const Shape& shape) {
   Strides strides(shape.size(), 1);
-  for (int i = shape.size() - 2; i >= 0; --i) strides[i] = strides[i + 1] * std::max<int64_t>(shape[i + 1], 1);
+  for (int i = shape.size() - 2; i >= 0; --i)
+    strides[i] = strides[i + 1] * std::max<int64_t>(shape[i + 1], 1);
   return strides;
 }
 
@@ -99,7 +105,8 @@ uint32_t dim_mask(const char* op, std::span<const int64_t> dims, const Shape& sh
   uint32_t mask = 0;
   for (int64_t dim : dims) {
     const uint32_t bit = 1u << normalize_dim(op, dim, shape);
-    if (mask & bit) fail(op, ": dim ", dim < 0 ? dim : dim + 1, " appears more than once in the list of dims");
+    if (mask & bit)
+      fail(op, ": dim ", dim < 0 ? dim : dim + 1, " appears more than once in the list of dims");
     mask |= bit;
   }
   return mask;
@@ -111,6 +118,8 @@ Layout::Layout(const Shape& shape_in, const Strides& strides_in)
       numel(lunagrad::numel(shape_in)),
       contiguous_(is_contiguous(shape_in, strides_in)) {}
 
-LayoutRef Layout::contiguous(const Shape& shape) { return LayoutRef(new Layout(shape, contiguous_strides(shape))); }
+LayoutRef Layout::contiguous(const Shape& shape) {
+  return LayoutRef(new Layout(shape, contiguous_strides(shape)));
+}
 
 }  // namespace lunagrad

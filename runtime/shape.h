@@ -1,6 +1,6 @@
 #pragma once
-// Sizes and strides of tensors: small inline lists, broadcasting, dimension arithmetic. Counts from 0, as C++ does;
-// error texts use positions from 1, as scripts do. Strides and offsets are in elements. Pure values.
+// Sizes and strides of tensors: small inline lists, broadcasting, dimension arithmetic. Counts from 0, as C++
+// does; error texts use positions from 1, as scripts do. Strides and offsets are in elements. Pure values.
 #include <cassert>
 #include <cstdint>
 #include <initializer_list>
@@ -41,8 +41,8 @@ class Dims {
   const int64_t* begin() const { return values_; }
   const int64_t* end() const { return values_ + count_; }
   int64_t back() const { return (*this)[count_ - 1]; }
-  void push_back(int64_t value);               // Error past kMaxDims
-  void insert(int at, int64_t value);          // Error past kMaxDims
+  void push_back(int64_t value);       // Error past kMaxDims
+  void insert(int at, int64_t value);  // Error past kMaxDims
   void erase(int at);
   bool operator==(const Dims& other) const;
 

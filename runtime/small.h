@@ -1,6 +1,6 @@
 #pragma once
-// A vector whose first N elements lie in the object itself, for the short lists of every call: operands, outputs,
-// parameters. Grows to the heap beyond that. Elements must be nothrow movable.
+// A vector whose first N elements lie in the object itself, for the short lists of every call: operands,
+// outputs, parameters. Grows to the heap beyond that. Elements must be nothrow movable.
 #include <cassert>
 #include <cstddef>
 #include <initializer_list>

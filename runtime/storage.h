@@ -1,6 +1,6 @@
 #pragma once
-// A block of device memory that tensors share, with the count of writes to it and the source line of the last.
-// Owned by the tensors and saved values that refer to it; belongs to one thread (see ref.h).
+// A block of device memory that tensors share, with the count of writes to it and the source line of the
+// last. Owned by the tensors and saved values that refer to it; belongs to one thread (see ref.h).
 #include "runtime/device.h"
 #include "runtime/ref.h"
 #include "runtime/trace.h"
@@ -14,11 +14,11 @@ class Storage final : public Counted, public Pooled<Storage> {
   static void destroy(Storage* storage) { delete storage; }
 
   Device& device;
-  void* const data;    // pointer on the CPU, the device's handle elsewhere
+  void* const data;  // pointer on the CPU, the device's handle elsewhere
   const size_t bytes;
-  uint32_t version = 0;           // counts writes in place
-  const char* last_writer = "";   // name of the op of the last write in place
-  SourceLine last_write;          // where the script made it
+  uint32_t version = 0;          // counts writes in place
+  const char* last_writer = "";  // name of the op of the last write in place
+  SourceLine last_write;         // where the script made it
 
   // Called by whatever changes the bytes of an existing tensor.
   void mark_written(const char* op);

@@ -1,8 +1,8 @@
 #pragma once
-// The tape: one Node for each recorded call, a concrete record that can be read field by field, and the walk that
-// turns the gradient of an output into gradients of what it was made from.
-// Ownership runs one way: Tensor -> Node -> (saved storage, nodes of the inputs), so there is no cycle and dropping
-// the last tensor frees the graph, iteratively. backward() knows no op.
+// The tape: one Node for each recorded call, a concrete record that can be read field by field, and the walk
+// that turns the gradient of an output into gradients of what it was made from. Ownership runs one way:
+// Tensor -> Node -> (saved storage, nodes of the inputs), so there is no cycle and dropping the last tensor
+// frees the graph, iteratively. backward() knows no op.
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,15 +14,15 @@ namespace lunagrad {
 
 // An operand as a node remembers it. The storage is held only if the gradient reads the value.
 struct Operand {
-  LayoutRef layout;       // null: the operand was absent
+  LayoutRef layout;  // null: the operand was absent
   int64_t offset = 0;
   DType dtype = DType::f32;
   bool is_number = false;
-  uint32_t version = 0;   // of the storage when it was recorded
+  uint32_t version = 0;  // of the storage when it was recorded
   uint64_t tensor_id = 0;
-  Ref<Storage> saved;     // null: value not saved, or freed
-  Ref<Node> node;         // of an input that wants a gradient
-  uint32_t output = 0;    // which output of node
+  Ref<Storage> saved;   // null: value not saved, or freed
+  Ref<Node> node;       // of an input that wants a gradient
+  uint32_t output = 0;  // which output of node
 };
 
 // Receives a gradient, may return another in its place (undefined keeps it).
@@ -51,24 +51,24 @@ class Node final : public Counted, public Pooled<Node> {
  public:
   static void destroy(Node*);  // iterative: a chain of a million nodes needs no stack
 
-  const Op* op = nullptr;      // null: a leaf, whose `grad` collects
-  uint64_t id = 0;             // grows with time: an input's node has a smaller id
+  const Op* op = nullptr;  // null: a leaf, whose `grad` collects
+  uint64_t id = 0;         // grows with time: an input's node has a smaller id
   Small<Operand, 2> in;
   Small<Operand, 1> out;
   Device* device = nullptr;
   std::unique_ptr<Attributes> attributes;  // null: the op has none
-  SourceLine line;             // of the script that made the call
-  uint32_t module = 0;         // interned path of the nn module
+  SourceLine line;                         // of the script that made the call
+  uint32_t module = 0;                     // interned path of the nn module
   uint64_t forward_ticks = 0;
   uint64_t backward_ticks = 0;
-  bool freed = false;          // backward ran and dropped the saved values
-  bool requires_grad = true;   // of a leaf: may be switched off
-  Tensor grad;                 // of a leaf
-  uint32_t name = 0;           // of a leaf: interned, given by nn when it collects parameters
+  bool freed = false;         // backward ran and dropped the saved values
+  bool requires_grad = true;  // of a leaf: may be switched off
+  Tensor grad;                // of a leaf
+  uint32_t name = 0;          // of a leaf: interned, given by nn when it collects parameters
   std::unique_ptr<NodeExtras> extras;
 
   bool is_leaf() const { return op == nullptr; }
-  const char* label() const;   // the op's name, or "leaf"
+  const char* label() const;  // the op's name, or "leaf"
   NodeExtras& extra();
 
   // Scratch of the walk that is visiting the node.
@@ -76,19 +76,19 @@ class Node final : public Counted, public Pooled<Node> {
   uint32_t slot = 0;
 };
 
-// What a vjp works with: the gradients that arrive, the saved values (version-checked when read), and where the
-// results go. Un-broadcasting, casting back and accumulating are the tape's: a vjp may set a gradient of any shape
-// that broadcasts from the input's.
+// What a vjp works with: the gradients that arrive, the saved values (version-checked when read), and where
+// the results go. Un-broadcasting, casting back and accumulating are the tape's: a vjp may set a gradient of
+// any shape that broadcasts from the input's.
 class Backward {
  public:
-  Backward(const Node& node, std::vector<Tensor>& out_grads, bool create_graph);
+  Backward(const Node& node, Small<Tensor, 1>& out_grads, const std::vector<bool>& needs, bool create_graph);
 
   const Node& node() const { return node_; }
   bool create_graph() const { return create_graph_; }
-  bool has_grad(int output) const;          // whether a gradient arrived for that output
-  Tensor grad(int output = 0) const;        // zeros when none arrived
-  bool needs(int input) const;              // whether the input wants one
-  Tensor input(int i) const;                // the saved operand; undefined when it was absent
+  bool has_grad(int output) const;    // whether a gradient arrived for that output
+  Tensor grad(int output = 0) const;  // zeros when none arrived
+  bool needs(int input) const;        // whether the input wants one
+  Tensor input(int i) const;          // the saved operand; undefined when it was absent
   Tensor output(int i = 0) const;
   int inputs() const { return int(node_.in.size()); }
   bool has(int i) const { return size_t(i) < node_.in.size() && bool(node_.in[size_t(i)].layout); }
@@ -108,11 +108,29 @@ class Backward {
   std::vector<Tensor>& results() { return results_; }
 
  private:
-  Tensor restore(const Operand&, const char* what, int position, const Ref<Node>& node, uint32_t output) const;
+  Tensor restore(const Operand&, const char* what, int position, const Ref<Node>& node,
+                 uint32_t output) const;
   const Node& node_;
-  std::vector<Tensor>& out_grads_;
+  Small<Tensor, 1>& out_grads_;
+  const std::vector<bool>& needs_;
   std::vector<Tensor> results_;
   bool create_graph_;
+};
+
+// For a vjp under create_graph: differentiates the op's compose() instead. The op's `reads` must name all
+// inputs.
+void differentiate_composition(Backward&);
+
+// A viewer's eye on backward passes, hung into Context::capture. Called on the context's thread.
+class Capture {
+ public:
+  virtual ~Capture() = default;
+  // Before the walk: every node it will visit, in the order of the visits. Saved values are still there.
+  virtual void begin(std::span<Node* const> nodes) = 0;
+  // The complete gradient of a node's output; for a leaf what is added to .grad.
+  virtual void gradient(const Node&, uint32_t output, const Tensor&) = 0;
+  virtual bool keep(const Node&) = 0;  // true: the node's saved values are not freed
+  virtual void end() = 0;              // also when the walk ended with an error
 };
 
 struct BackwardOptions {
@@ -120,14 +138,16 @@ struct BackwardOptions {
   bool create_graph = false;  // implies retain_graph
 };
 
-// Accumulates into .grad of every leaf that `root` depends on. An undefined seed is 1 for a scalar; Error for others.
+// Accumulates into .grad of every leaf that `root` depends on. An undefined seed is 1 for a scalar; Error for
+// others.
 void backward(const Tensor& root, const Tensor& seed = {}, BackwardOptions = {});
 
 struct GradOptions : BackwardOptions {
   bool allow_unused = false;  // an input that no output depends on gives an undefined tensor, not an Error
 };
 // Gradients of `inputs` alone, as values; .grad is not touched.
-TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& seeds = {}, GradOptions = {});
+TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& seeds = {},
+                GradOptions = {});
 
 // A hook on the gradient of x; returns an id for remove_hook. Error when x does not require grad.
 uint64_t register_hook(const Tensor& x, Hook);

@@ -23,11 +23,11 @@ struct TensorBody final : public Counted, public Pooled<TensorBody> {
   LayoutRef layout;
   int64_t offset = 0;  // elements from the start of the storage
   DType dtype = DType::f32;
-  bool is_number = false;     // a script's number as an operand: does not take part in promotion among its kind
-  uint32_t output = 0;        // which output of node
-  uint64_t id = 0;            // unique in the process
-  Ref<Node> node;             // what made it, or its leaf node; null when no gradient is wanted
-  Ref<TensorBody> base;       // of a differentiable view: the tensor it looks into
+  bool is_number = false;  // a script's number as an operand: does not take part in promotion among its kind
+  uint32_t output = 0;     // which output of node
+  uint64_t id = 0;         // unique in the process
+  Ref<Node> node;          // what made it, or its leaf node; null when no gradient is wanted
+  Ref<TensorBody> base;    // of a differentiable view: the tensor it looks into
   uint32_t base_generation = 0;  // value of base->generation when `node` was derived
   uint32_t generation = 0;       // counts replacements of `node` by writes in place
 };
@@ -81,7 +81,7 @@ class Tensor {
   // The elements in row-major order, converted; waits for the device.
   template <class T>
   std::vector<T> to_vector() const;
-  double item() const;         // of a one-element tensor; Error otherwise
+  double item() const;           // of a one-element tensor; Error otherwise
   int64_t item_integer() const;  // the same, exact for i64
 
   // Gradients (tape.cpp).

@@ -1,7 +1,648 @@
+// Views, copies and joins. A view shares its input's memory: its record has a shape function and no kernel.
+#include <algorithm>
+
+#include "runtime/cpu/copy.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
+namespace {
 
-std::span<const Op* const> view_ops() { return {}; }
+void copy_into(const Tensor& out, const Tensor& in) {
+  copy_strided(out.raw(), out.dtype(), out.strides(), in.raw(), in.dtype(), in.strides(), out.shape());
+}
+
+// The strides with which x looks like `shape`; 0 on dims that broadcasting repeats.
+Strides expanded_strides(const Tensor& x, const Shape& shape) {
+  Strides strides(shape.size(), 0);
+  const int shift = shape.size() - x.ndim();
+  for (int i = 0; i < x.ndim(); ++i) strides[i + shift] = x.shape()[i] == 1 ? 0 : x.strides()[i];
+  return strides;
+}
+
+void view_like(Call& call, const Shape& shape, const Strides& strides, int64_t skip = 0) {
+  const Tensor& x = call.input(0);
+  call.emit_view(x, shape, strides, x.offset() + skip);
+}
+
+// --- reshape ---
+
+// `shape` with its one -1 worked out.
+Shape resolve_shape(const char* op, const Shape& wanted, int64_t count) {
+  Shape shape = wanted;
+  int64_t known = 1;
+  int unknown = -1;
+  for (int i = 0; i < shape.size(); ++i) {
+    if (shape[i] == -1 && unknown < 0)
+      unknown = i;
+    else if (shape[i] < 0)
+      fail(op, ": shape ", wanted, " has more than one -1 or a negative size");
+    else
+      known *= shape[i];
+  }
+  if (unknown >= 0) {
+    if (known == 0 || count % known != 0) fail(op, ": ", count, " elements do not fill shape ", wanted);
+    shape[unknown] = count / known;
+  }
+  if (numel(shape) != count)
+    fail(op, ": shape ", wanted, " has ", numel(shape), " elements, the tensor ", count);
+  return shape;
+}
+
+// Strides that show x's elements in order under `shape` without a copy, if there are any: neighbouring dims
+// that are contiguous among themselves merge into runs, and each run is cut into dims of the new shape.
+bool reshaped_strides(const Tensor& x, const Shape& shape, Strides& strides) {
+  if (x.numel() == 0 || x.is_contiguous()) {
+    strides = contiguous_strides(shape);
+    return true;
+  }
+  struct Run {
+    int64_t size, stride;
+  };
+  Small<Run, kMaxDims> runs;  // innermost first
+  for (int i = x.ndim() - 1; i >= 0; --i) {
+    if (x.size(i) == 1) continue;
+    if (!runs.empty() && x.strides()[i] == runs.back().size * runs.back().stride)
+      runs.back().size *= x.size(i);
+    else
+      runs.push_back({x.size(i), x.strides()[i]});
+  }
+  strides = Strides(shape.size(), 1);
+  int to = shape.size() - 1;
+  for (const Run& run : runs) {
+    int64_t filled = 1;
+    for (; to >= 0 && filled < run.size; --to) {
+      strides[to] = run.stride * filled;
+      filled *= shape[to];
+    }
+    if (filled != run.size) return false;
+  }
+  return true;
+}
+
+void view_shape(Call& call) {
+  const Tensor& x = call.input(0);
+  const Shape shape = resolve_shape("view", call.list(0), x.numel());
+  Strides strides;
+  if (!reshaped_strides(x, shape, strides))
+    fail("view: a tensor of shape ", x.shape(), " and strides ", x.strides(), " cannot be seen as ", shape,
+         " without a copy; use reshape");
+  view_like(call, shape, strides);
+}
+void view_vjp(Backward& b) {
+  b.set(0, reshape(b.grad(), b.shape(0)));
+}
+const Op kView{.name = "view",
+               .doc = "The same elements under another shape, without a copy; one size may be -1.",
+               .inputs = {{"input"}},
+               .params = {{"shape", ParamKind::integers, {}}},
+               .shape = view_shape,
+               .vjp = view_vjp};
+
+Operands reshape_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  const Shape shape = resolve_shape("reshape", call.list(0), x.numel());
+  if (shape == x.shape()) return {x};
+  Strides strides;
+  return {apply1(kView, {reshaped_strides(x, shape, strides) ? x : clone(x)}, {Value(shape)})};
+}
+const Op kReshape{
+    .name = "reshape",
+    .doc = "The same elements under another shape, a view where strides allow it; one size may be -1.",
+    .inputs = {{"input"}},
+    .params = {{"shape", ParamKind::integers, {}}},
+    .compose = reshape_compose};
+
+Operands flatten_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  const int first = normalize_dim("flatten", call.integer(0), x.shape());
+  const int last = normalize_dim("flatten", call.integer(1), x.shape());
+  if (first > last) fail("flatten: start_dim ", first + 1, " comes after end_dim ", last + 1);
+  if (x.ndim() == 0) return {reshape(x, {1})};
+  Shape shape;
+  for (int i = 0; i < first; ++i) shape.push_back(x.size(i));
+  int64_t merged = 1;
+  for (int i = first; i <= last; ++i) merged *= x.size(i);
+  shape.push_back(merged);
+  for (int i = last + 1; i < x.ndim(); ++i) shape.push_back(x.size(i));
+  return {reshape(x, shape)};
+}
+const Op kFlatten{.name = "flatten",
+                  .doc = "Merges the dims from start_dim to end_dim into one.",
+                  .inputs = {{"input"}},
+                  .params = {{"start_dim", ParamKind::dim, 0}, {"end_dim", ParamKind::dim, -1}},
+                  .compose = flatten_compose};
+
+// --- dims ---
+
+void squeeze_shape(Call& call) {
+  const Tensor& x = call.input(0);
+  const bool all = !call.params[0].present();
+  const int only = all ? -1 : normalize_dim("squeeze", call.integer(0), x.shape());
+  Shape shape;
+  Strides strides;
+  for (int i = 0; i < x.ndim(); ++i) {
+    if (x.size(i) == 1 && (all || i == only)) continue;
+    shape.push_back(x.size(i));
+    strides.push_back(x.strides()[i]);
+  }
+  view_like(call, shape, strides);
+}
+const Op kSqueeze{.name = "squeeze",
+                  .doc = "Drops the dim if its size is 1; without dim, every dim of size 1.",
+                  .inputs = {{"input"}},
+                  .params = {{.name = "dim", .kind = ParamKind::dim, .optional = true}},
+                  .shape = squeeze_shape,
+                  .vjp = view_vjp};
+
+void unsqueeze_shape(Call& call) {
+  const Tensor& x = call.input(0);
+  const int64_t dim = call.integer(0), n = x.ndim() + 1;
+  if (dim < -n || dim >= n)
+    fail("unsqueeze: dim ", dim < 0 ? dim : dim + 1, " is out of range for shape ", x.shape(), " (1 to ", n,
+         " or -1 to -", n, ")");
+  const int at = int(dim < 0 ? dim + n : dim);
+  Shape shape = x.shape();
+  Strides strides = x.strides();
+  strides.insert(at, at < x.ndim() ? shape[at] * strides[at] : 1);
+  shape.insert(at, 1);
+  view_like(call, shape, strides);
+}
+const Op kUnsqueeze{.name = "unsqueeze",
+                    .doc = "Inserts a dim of size 1 at this place.",
+                    .inputs = {{"input"}},
+                    .params = {{"dim", ParamKind::dim, {}}},
+                    .shape = unsqueeze_shape,
+                    .vjp = view_vjp};
+
+void transpose_shape(Call& call) {
+  const Tensor& x = call.input(0);
+  const int a = normalize_dim("transpose", call.integer(0), x.shape());
+  const int b = normalize_dim("transpose", call.integer(1), x.shape());
+  Shape shape = x.shape();
+  Strides strides = x.strides();
+  if (x.ndim() > 0) {
+    std::swap(shape[a], shape[b]);
+    std::swap(strides[a], strides[b]);
+  }
+  view_like(call, shape, strides);
+}
+void transpose_vjp(Backward& b) {
+  b.set(0, transpose(b.grad(), int(b.integer(0)), int(b.integer(1))));
+}
+const Op kTranspose{.name = "transpose",
+                    .doc = "Swaps two dims.",
+                    .inputs = {{"input"}},
+                    .params = {{"dim0", ParamKind::dim, {}}, {"dim1", ParamKind::dim, {}}},
+                    .shape = transpose_shape,
+                    .vjp = transpose_vjp};
+
+Operands t_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  if (x.ndim() > 2) fail("t: at most 2 dims expected (got shape ", x.shape(), "); use transpose or permute");
+  return {x.ndim() < 2 ? x : transpose(x, 0, 1)};
+}
+const Op kT{.name = "t", .doc = "The transpose of a matrix.", .inputs = {{"input"}}, .compose = t_compose};
+
+Dims checked_permutation(const Dims& dims, const Shape& shape) {
+  if (dims.size() != shape.size()) fail("permute: ", dims.size(), " dims given for shape ", shape);
+  dim_mask("permute", dims, shape);
+  Dims order = dims;
+  for (int i = 0; i < order.size(); ++i) order[i] = normalize_dim("permute", order[i], shape);
+  return order;
+}
+void permute_shape(Call& call) {
+  const Tensor& x = call.input(0);
+  const Dims order = checked_permutation(call.list(0), x.shape());
+  Shape shape = x.shape();
+  Strides strides = x.strides();
+  for (int i = 0; i < order.size(); ++i) {
+    shape[i] = x.shape()[int(order[i])];
+    strides[i] = x.strides()[int(order[i])];
+  }
+  view_like(call, shape, strides);
+}
+void permute_vjp(Backward& b) {
+  const Dims order = checked_permutation(b.list(0), b.shape(0));
+  Dims inverse = order;
+  for (int i = 0; i < order.size(); ++i) inverse[int(order[i])] = i;
+  b.set(0, permute(b.grad(), inverse));
+}
+const Op kPermute{.name = "permute",
+                  .doc = "Reorders the dims.",
+                  .inputs = {{"input"}},
+                  .params = {{"dims", ParamKind::dims, {}}},
+                  .shape = permute_shape,
+                  .vjp = permute_vjp};
+
+Shape expanded_shape(const Tensor& x, const Shape& wanted) {
+  Shape shape = wanted;
+  const int shift = shape.size() - x.ndim();
+  for (int i = 0; i < shape.size(); ++i)
+    if (shape[i] == -1 && i >= shift) shape[i] = x.size(i - shift);
+  for (const int64_t size : shape)
+    if (size < 0)
+      fail("expand: shape ", wanted, " has a -1 where the tensor of shape ", x.shape(), " has no dim");
+  if (!broadcasts_to(x.shape(), shape)) fail("expand: shape ", x.shape(), " cannot be expanded to ", wanted);
+  return shape;
+}
+void expand_shape(Call& call) {
+  const Tensor& x = call.input(0);
+  const Shape shape = expanded_shape(x, call.list(0));
+  view_like(call, shape, expanded_strides(x, shape));
+}
+// The tape sums what broadcasting repeated.
+void expand_vjp(Backward& b) {
+  b.set(0, b.grad());
+}
+const Op kExpand{.name = "expand",
+                 .doc = "Repeats dims of size 1 without a copy; -1 keeps a size.",
+                 .inputs = {{"input"}},
+                 .params = {{"size", ParamKind::integers, {}}},
+                 .shape = expand_shape,
+                 .vjp = expand_vjp};
+
+// --- parts ---
+
+// The gradient of a part: zeros, with g where the part was.
+Tensor embed(const Tensor& g, const Shape& whole, const Strides& strides, int64_t offset) {
+  return as_strided_scatter(zeros(whole, g.dtype(), g.device()), g, strides, offset);
+}
+
+// x[start], x[start + step], … along a dim: `length` of them. Scripts say first and last position (both
+// included); the binding turns that into this.
+void slice_shape(Call& call) {
+  const Tensor& x = call.input(0);
+  const int dim = normalize_dim("slice", call.integer(0), x.shape());
+  Shape shape = x.shape();
+  Strides strides = x.strides();
+  shape[dim] = call.integer(2);
+  const int64_t skip = call.integer(1) * strides[dim];
+  strides[dim] *= call.integer(3);
+  view_like(call, shape, strides, shape[dim] > 0 ? skip : 0);
+}
+void slice_vjp(Backward& b) {
+  const Shape& whole = b.shape(0);
+  const int dim = normalize_dim("slice", b.integer(0), whole);
+  Strides strides = contiguous_strides(whole);
+  const int64_t offset = b.output_shape()[dim] > 0 ? b.integer(1) * strides[dim] : 0;
+  strides[dim] *= b.integer(3);
+  b.set(0, embed(b.grad(), whole, strides, offset));
+}
+const Op kSlice{.name = "slice",
+                .doc = "A range of positions of one dim, with a step.",
+                .inputs = {{"input"}},
+                .params = {{"dim", ParamKind::dim, {}},
+                           {"start", ParamKind::position, 0},
+                           {"length", ParamKind::integer, {}},
+                           {"step", ParamKind::integer, 1}},
+                .shape = slice_shape,
+                .vjp = slice_vjp};
+
+Operands narrow_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  if (x.ndim() == 0) fail("narrow: a scalar tensor has no dims");
+  const int dim = normalize_dim("narrow", call.integer(0), x.shape());
+  const int64_t size = x.size(dim), length = call.integer(2);
+  const int64_t start = call.integer(1) < 0 ? call.integer(1) + size : call.integer(1);
+  if (length < 0 || start < 0 || start > size || start + length > size)
+    fail("narrow: positions ", start + 1, " to ", start + length, " of dim ", dim + 1,
+         " are out of range for shape ", x.shape());
+  return {apply1(kSlice, {x}, {dim, start, length, 1})};
+}
+const Op kNarrow{.name = "narrow",
+                 .doc = "`length` positions of one dim from `start` on.",
+                 .inputs = {{"input"}},
+                 .params = {{"dim", ParamKind::dim, {}},
+                            {"start", ParamKind::position, {}},
+                            {"length", ParamKind::integer, {}}},
+                 .compose = narrow_compose};
+
+void select_shape(Call& call) {
+  const Tensor& x = call.input(0);
+  if (x.ndim() == 0) fail("select: a scalar tensor has no dims");
+  const int dim = normalize_dim("select", call.integer(0), x.shape());
+  const int64_t size = x.size(dim), given = call.integer(1);
+  const int64_t index = given < 0 ? given + size : given;
+  if (index < 0 || index >= size)
+    fail("select: position ", given < 0 ? given : given + 1, " is out of range for dim ", dim + 1,
+         " of shape ", x.shape());
+  Shape shape = x.shape();
+  Strides strides = x.strides();
+  shape.erase(dim);
+  strides.erase(dim);
+  view_like(call, shape, strides, index * x.strides()[dim]);
+}
+void select_vjp(Backward& b) {
+  const Shape& whole = b.shape(0);
+  const int dim = normalize_dim("select", b.integer(0), whole);
+  const int64_t index = b.integer(1) < 0 ? b.integer(1) + whole[dim] : b.integer(1);
+  Strides strides = contiguous_strides(whole);
+  const int64_t offset = index * strides[dim];
+  strides.erase(dim);
+  b.set(0, embed(b.grad(), whole, strides, offset));
+}
+const Op kSelect{.name = "select",
+                 .doc = "One position of a dim; the dim is dropped.",
+                 .inputs = {{"input"}},
+                 .params = {{"dim", ParamKind::dim, {}}, {"index", ParamKind::position, {}}},
+                 .shape = select_shape,
+                 .vjp = select_vjp};
+
+// --- strides by number: how the tape describes writes through views ---
+
+void as_strided_shape(Call& call) {
+  view_like(call, call.list(0), call.list(1), call.integer(2));
+}
+// Elements that a stride of 0 repeats receive the sum.
+void as_strided_vjp(Backward& b) {
+  Tensor g = b.grad();
+  const Dims& strides = b.list(1);
+  Dims repeated;
+  for (int i = 0; i < strides.size(); ++i)
+    if (strides[i] == 0 && g.size(i) != 1) repeated.push_back(i);
+  if (!repeated.empty()) g = sum(g, repeated, true);
+  b.set(0, embed(g, b.shape(0), strides, b.integer(2)));
+}
+const Op kAsStrided{.name = "_as_strided",
+                    .doc = "A view by shape, strides and offset from the tensor's first element.",
+                    .inputs = {{"input"}},
+                    .params = {{"size", ParamKind::integers, {}},
+                               {"stride", ParamKind::integers, {}},
+                               {"storage_offset", ParamKind::integer, 0}},
+                    .shape = as_strided_shape,
+                    .vjp = as_strided_vjp};
+
+void scatter_shape(Call& call) {
+  call.emit(call.input(0).shape(), call.input(0).dtype());
+}
+void scatter_cpu(const Call& call) {
+  const Tensor &base = call.input(0), &value = call.input(1), &out = call.output();
+  copy_into(out, base);
+  char* to = static_cast<char*>(out.raw()) + size_t(call.integer(1)) * item_size(out.dtype());
+  if (value.numel() > 0)
+    copy_strided(to, out.dtype(), call.list(0), value.raw(), value.dtype(), value.strides(), value.shape());
+}
+void scatter_vjp(Backward& b) {
+  const Tensor g = contiguous(b.grad());
+  if (b.needs(0))
+    b.set(0, as_strided_scatter(g, zeros(b.shape(1), g.dtype(), g.device()), b.list(0), b.integer(1)));
+  if (b.needs(1)) b.set(1, as_strided(g, b.shape(1), b.list(0), b.integer(1)));
+}
+const Op kAsStridedScatter{
+    .name = "_as_strided_scatter",
+    .doc = "A contiguous copy of base with value written at the given strides and offset.",
+    .inputs = {{"base"}, {"value"}},
+    .params = {{"stride", ParamKind::integers, {}}, {"storage_offset", ParamKind::integer, 0}},
+    .shape = scatter_shape,
+    .cpu = scatter_cpu,
+    .vjp = scatter_vjp};
+
+// --- copies ---
+
+void clone_shape(Call& call) {
+  const Tensor& x = call.input(0);
+  if (x.is_contiguous())
+    call.emit(x.layout(), x.dtype());
+  else
+    call.emit(x.shape(), x.dtype());
+}
+void clone_cpu(const Call& call) {
+  copy_into(call.output(), call.input(0));
+}
+void clone_vjp(Backward& b) {
+  b.set(0, b.grad());
+}
+const Op kClone{.name = "clone",
+                .doc = "A contiguous copy.",
+                .inputs = {{"input"}},
+                .shape = clone_shape,
+                .cpu = clone_cpu,
+                .vjp = clone_vjp};
+
+Operands contiguous_compose(const Call& call) {
+  return {call.input(0).is_contiguous() ? call.input(0) : clone(call.input(0))};
+}
+const Op kContiguous{.name = "contiguous",
+                     .doc = "The tensor itself when its elements lie in order, else a copy in which they do.",
+                     .inputs = {{"input"}},
+                     .compose = contiguous_compose};
+
+// Overwrites operand 0 with operand 1: only used in place.
+void copy_shape(Call& call) {
+  const Tensor &x = call.input(0), &value = call.input(1);
+  if (!broadcasts_to(value.shape(), x.shape()))
+    fail("copy_: a value of shape ", value.shape(), " does not fit the target of shape ", x.shape());
+  call.emit(x.shape(), x.dtype());
+}
+void copy_cpu(const Call& call) {
+  const Tensor &value = call.input(1), &out = call.output();
+  copy_strided(out.raw(), out.dtype(), out.strides(), value.raw(), value.dtype(),
+               expanded_strides(value, out.shape()), out.shape());
+}
+void copy_vjp(Backward& b) {
+  b.set(1, b.grad());
+}
+const Op kCopy{.name = "_copy",
+               .doc = "Overwrites the first operand with the second, broadcasting and casting it.",
+               .inputs = {{"input"}, {"src"}},
+               .shape = copy_shape,
+               .cpu = copy_cpu,
+               .vjp = copy_vjp};
+
+void to_device_vjp(Backward& b) {
+  // A node knows its outputs' device; that of the input is a parameter.
+  b.set(0, to(b.grad(), require_device(interned(uint32_t(b.integer(0))))));
+}
+const Op kToDevice{.name = "_to_device",
+                   .doc = "A copy on another device.",
+                   .inputs = {{"input"}},
+                   .params = {{"from", ParamKind::integer, {}}},
+                   .vjp = to_device_vjp};
+
+// --- joins ---
+
+void cat_shape(Call& call) {
+  if (call.in.empty()) fail("cat: a non-empty list of tensors expected");
+  const Shape& first = call.input(0).shape();
+  if (first.empty()) fail("cat: scalar tensors have no dim to join along; use stack");
+  const int dim = normalize_dim("cat", call.integer(0), first);
+  Shape shape = first;
+  DType dtype = call.input(0).dtype();
+  for (size_t i = 1; i < call.in.size(); ++i) {
+    const Shape& next = call.in[i].shape();
+    bool fits = next.size() == first.size();
+    for (int d = 0; fits && d < first.size(); ++d) fits = d == dim || next[d] == first[d];
+    if (!fits)
+      fail("cat: shapes ", first, " and ", next, " (tensor ", i + 1, ") differ in more than dim ", dim + 1);
+    shape[dim] += next[dim];
+    dtype = promote(dtype, call.in[i].dtype());
+  }
+  call.emit(shape, dtype);
+}
+void cat_cpu(const Call& call) {
+  const Tensor& out = call.output();
+  const int dim = normalize_dim("cat", call.integer(0), out.shape());
+  int64_t at = 0;
+  for (const Tensor& x : call.in) {
+    char* to = static_cast<char*>(out.raw()) + size_t(at * out.strides()[dim]) * item_size(out.dtype());
+    if (x.numel() > 0)
+      copy_strided(to, out.dtype(), out.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
+    at += x.size(dim);
+  }
+}
+void cat_vjp(Backward& b) {
+  const Tensor g = b.grad();
+  const int dim = normalize_dim("cat", b.integer(0), g.shape());
+  int64_t at = 0;
+  for (int i = 0; i < b.inputs(); ++i) {
+    const int64_t length = b.shape(i)[dim];
+    if (b.needs(i)) b.set(i, narrow(g, dim, at, length));
+    at += length;
+  }
+}
+const Op kCat{.name = "cat",
+              .doc = "Joins tensors along a dim that they have.",
+              .inputs = {{.name = "tensors", .list = true}},
+              .params = {{"dim", ParamKind::dim, 0}},
+              .shape = cat_shape,
+              .cpu = cat_cpu,
+              .vjp = cat_vjp};
+
+Operands stack_compose(const Call& call) {
+  if (call.in.empty()) fail("stack: a non-empty list of tensors expected");
+  TensorList rows;
+  for (const Tensor& x : call.in) {
+    if (!(x.shape() == call.input(0).shape()))
+      fail("stack: shapes ", call.input(0).shape(), " and ", x.shape(), " differ");
+    rows.push_back(unsqueeze(x, int(call.integer(0))));
+  }
+  return {cat(rows, int(call.integer(0)))};
+}
+const Op kStack{.name = "stack",
+                .doc = "Joins tensors of one shape along a new dim.",
+                .inputs = {{.name = "tensors", .list = true}},
+                .params = {{"dim", ParamKind::dim, 0}},
+                .compose = stack_compose};
+
+}  // namespace
+
+Tensor view(const Tensor& x, const Shape& shape) {
+  return apply1(kView, {x}, {Value(shape)});
+}
+Tensor reshape(const Tensor& x, const Shape& shape) {
+  return apply1(kReshape, {x}, {Value(shape)});
+}
+Tensor flatten(const Tensor& x, int first, int last) {
+  return apply1(kFlatten, {x}, {first, last});
+}
+Tensor squeeze(const Tensor& x) {
+  return apply1(kSqueeze, {x}, {Value()});
+}
+Tensor squeeze(const Tensor& x, int dim) {
+  return apply1(kSqueeze, {x}, {dim});
+}
+Tensor unsqueeze(const Tensor& x, int dim) {
+  return apply1(kUnsqueeze, {x}, {dim});
+}
+Tensor transpose(const Tensor& x, int dim0, int dim1) {
+  return apply1(kTranspose, {x}, {dim0, dim1});
+}
+Tensor t(const Tensor& x) {
+  return apply1(kT, {x});
+}
+Tensor permute(const Tensor& x, const Dims& dims) {
+  return apply1(kPermute, {x}, {Value(dims)});
+}
+Tensor expand(const Tensor& x, const Shape& shape) {
+  return apply1(kExpand, {x}, {Value(shape)});
+}
+Tensor narrow(const Tensor& x, int dim, int64_t start, int64_t length) {
+  return apply1(kNarrow, {x}, {dim, start, length});
+}
+Tensor select(const Tensor& x, int dim, int64_t index) {
+  return apply1(kSelect, {x}, {dim, index});
+}
+
+Tensor slice(const Tensor& x, int dim, int64_t first, int64_t last, int64_t step) {
+  if (x.ndim() == 0) fail("slice: a scalar tensor has no dims");
+  if (step < 1) fail("slice: a step of at least 1 expected (got ", step, ")");
+  const int at = normalize_dim("slice", dim, x.shape());
+  if (first < 0 || last > x.size(at))
+    fail("slice: positions ", first + 1, " to ", last, " of dim ", at + 1, " are out of range for shape ",
+         x.shape());
+  const int64_t length = last > first ? (last - first + step - 1) / step : 0;
+  return apply1(kSlice, {x}, {at, first, length, step});
+}
+
+Tensor as_strided(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset) {
+  return apply1(kAsStrided, {x}, {Value(shape), Value(strides), offset});
+}
+Tensor as_strided_scatter(const Tensor& base, const Tensor& value, const Strides& strides, int64_t offset) {
+  return apply1(kAsStridedScatter, {base, value}, {Value(strides), offset});
+}
+
+Tensor clone(const Tensor& x) {
+  return apply1(kClone, {x});
+}
+Tensor contiguous(const Tensor& x) {
+  return x.is_contiguous() ? x : clone(x);
+}
+Tensor copy_(const Tensor& x, const Tensor& value) {
+  if (value.device().name() == x.device().name() || value.is_number())
+    return apply_in_place(kCopy, {x, value});
+  return apply_in_place(kCopy, {x, to(value, x.device())});
+}
+Tensor fill_(const Tensor& x, double value) {
+  return copy_(x, Tensor::number(value));
+}
+
+Tensor to(const Tensor& x, Device& device) {
+  if (&x.device() == &device) return x;
+  const uint64_t start = ticks();
+  const Tensor dense = contiguous(x);
+  Tensor result = Tensor::empty(x.shape(), x.dtype(), device);
+  const size_t bytes = result.nbytes(), skip = size_t(dense.offset()) * item_size(x.dtype());
+  if (bytes == 0) {
+  } else if (x.device().is_cpu()) {
+    device.copy_in(result.storage().data, 0, dense.raw(), bytes);
+  } else if (device.is_cpu()) {
+    x.device().copy_out(result.raw(), dense.storage().data, skip, bytes);
+  } else {
+    return to(to(x, cpu_device()), device);
+  }
+  Call call;
+  call.op = &kToDevice;
+  call.in = {x};
+  call.out = {result};
+  call.params = {int64_t(intern(x.device().name()))};
+  const uint64_t elapsed = ticks() - start;
+  if (context().trace) context().trace->ran(call, elapsed);
+  if (context().grad_enabled) record(call, elapsed);
+  return result;
+}
+
+Tensor cat(const TensorList& tensors, int dim) {
+  return apply1(kCat, tensors, {dim});
+}
+Tensor stack(const TensorList& tensors, int dim) {
+  return apply1(kStack, tensors, {dim});
+}
+
+Tensor sum_to(const Tensor& x, const Shape& shape) {
+  const int shift = x.ndim() - shape.size();
+  Dims dims;
+  for (int i = 0; i < x.ndim(); ++i)
+    if (i < shift || (shape[i - shift] == 1 && x.size(i) != 1)) dims.push_back(i);
+  const Tensor summed = dims.empty() ? x : sum(x, dims, true);
+  return reshape(summed, shape);
+}
+
+std::span<const Op* const> view_ops() {
+  static constexpr const Op* ops[] = {
+      &kView,    &kReshape,    &kFlatten, &kSqueeze,  &kUnsqueeze, &kTranspose, &kT,
+      &kPermute, &kExpand,     &kSlice,   &kNarrow,   &kSelect,    &kAsStrided, &kAsStridedScatter,
+      &kClone,   &kContiguous, &kCopy,    &kToDevice, &kCat,       &kStack};
+  return ops;
+}
 
 }  // namespace lunagrad

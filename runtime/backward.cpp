@@ -1,0 +1,415 @@
+// The walk of tape.h: from the gradient of an output to the gradients of what it was made from.
+#include <algorithm>
+
+#include "runtime/ops.h"
+#include "runtime/tape.h"
+
+namespace lunagrad {
+namespace {
+
+std::string made_at(SourceLine line) {
+  return line.known() ? " (made at " + to_string(line) + ")" : std::string();
+}
+
+// Whether nobody else can see the tensor's elements, so that they may be added to in place.
+bool is_sole_owner(const Tensor& x) {
+  return x.use_count() == 1 && x.storage_ref()->use_count() == 1 && x.is_contiguous() && !x.body()->node;
+}
+
+Tensor add_in_place(const Tensor& sum, const Tensor& more) {
+  static const Op* const add_op = find_op("add");
+  const NoGrad off;
+  return apply_in_place(*add_op, {sum, more});
+}
+
+void accumulate(Tensor& sum, Tensor more) {
+  if (!sum.defined())
+    sum = std::move(more);
+  else if (!context().grad_enabled && is_sole_owner(sum))
+    add_in_place(sum, more);
+  else
+    sum = add(sum, more);
+}
+
+// Adds to a leaf's .grad. The first gradient is taken over when nobody else holds it.
+void accumulate_leaf(Node& leaf, Tensor more) {
+  if (!leaf.grad.defined()) {
+    leaf.grad = context().grad_enabled || is_sole_owner(more) ? std::move(more) : clone(more);
+  } else if (context().grad_enabled || leaf.grad.body()->node) {
+    leaf.grad = add(leaf.grad, more);
+  } else {
+    add_in_place(leaf.grad, more);
+  }
+}
+
+// Brings a gradient to the shape and type of the operand it belongs to.
+Tensor fit(Tensor gradient, const Operand& operand, const char* op, size_t position) {
+  const Shape& shape = operand.layout->shape;
+  if (!(gradient.shape() == shape)) {
+    if (!broadcasts_to(shape, gradient.shape()))
+      fail(op, ": its gradient of input ", position + 1, " has shape ", gradient.shape(),
+           " where the input has ", shape);
+    gradient = sum_to(gradient, shape);
+  }
+  return gradient.dtype() == operand.dtype ? gradient : to(gradient, operand.dtype);
+}
+
+struct Target {
+  Node* node;
+  uint32_t output;
+};
+
+class Walk {
+ public:
+  // Nodes older than `oldest` (an id) are left out: nothing that is wanted lies behind them.
+  explicit Walk(const BackwardOptions& options, uint64_t oldest = 0)
+      : options_(options), id_(++count_), oldest_(oldest) {}
+  ~Walk() {
+    for (Slot& slot : slots_) {
+      slot.node->walk = slot.outer_walk;
+      slot.node->slot = slot.outer_slot;
+    }
+    if (capture_) capture_->end();
+  }
+  Walk(const Walk&) = delete;
+
+  void seed(const Tensor& root, Tensor gradient) {
+    discover(root.node().get());
+    roots_.push_back(root.node());
+    accumulate(slot_of(root.node().get()).grads[root.body()->output], std::move(gradient));
+  }
+
+  // Only what leads to these is differentiated, and their gradients are returned instead of accumulated.
+  TensorList run_to(const std::vector<Target>& targets) {
+    pruned_ = true;
+    order();
+    for (const Target& target : targets)
+      if (visited(target.node)) slot_of(target.node).needed = slot_of(target.node).target = true;
+    for (auto it = order_.rbegin(); it != order_.rend(); ++it)
+      for (const Operand& operand : (*it)->in)
+        if (leads_to_target(operand)) slot_of(*it).needed = true;
+    visit_all();
+    TensorList results;
+    for (const Target& target : targets)
+      results.push_back(visited(target.node) ? slot_of(target.node).grads[target.output] : Tensor());
+    return results;
+  }
+
+  void run() {
+    order();
+    visit_all();
+  }
+
+ private:
+  struct Slot {
+    Node* node;
+    uint64_t
+        outer_walk;  // what the scratch of the node held: walks may nest, as in a hook that calls backward
+    uint32_t outer_slot;
+    bool needed = false;
+    bool target = false;
+    Small<Tensor, 1> grads;
+  };
+
+  bool visited(const Node* node) const { return node->walk == id_; }
+  Slot& slot_of(const Node* node) { return slots_[node->slot]; }
+
+  void discover(Node* root) {
+    if (visited(root)) return;
+    std::vector<Node*> stack{root};
+    claim(root);
+    while (!stack.empty()) {
+      Node* node = stack.back();
+      stack.pop_back();
+      for (const Operand& operand : node->in) {
+        if (!operand.node || operand.node->id < oldest_ || visited(operand.node.get())) continue;
+        claim(operand.node.get());
+        stack.push_back(operand.node.get());
+      }
+    }
+  }
+
+  void claim(Node* node) {
+    Slot& slot = slots_.emplace_back(Slot{node, node->walk, node->slot, false, false, {}});
+    slot.grads.resize(std::max<size_t>(node->out.size(), 1));
+    node->walk = id_;
+    node->slot = uint32_t(slots_.size() - 1);
+  }
+
+  // Ids grow with time, so descending ids visit each node after all that use it.
+  void order() {
+    order_.reserve(slots_.size());
+    for (const Slot& slot : slots_) order_.push_back(slot.node);
+    std::sort(order_.begin(), order_.end(), [](const Node* a, const Node* b) { return a->id > b->id; });
+    Context& ctx = context();
+    if (ctx.capture && depth_ == 0) {
+      capture_ = ctx.capture;
+      capture_->begin(order_);
+    }
+  }
+
+  void visit_all() {
+    const Context& ctx = context();
+    const SourceLine line = ctx.line;
+    ++depth_;
+    struct Restore {
+      SourceLine line;
+      ~Restore() {
+        --depth_;
+        context().line = line;
+      }
+    } restore{line};
+    for (Node* node : order_) {
+      if (pruned_ && !slot_of(node).needed) continue;
+      ctx.check_stop();
+      if (ctx.safe_point) ctx.safe_point(ctx.owner);
+      visit(*node);
+    }
+  }
+
+  void visit(Node& node) {
+    Slot& slot = slot_of(&node);
+    if (std::none_of(slot.grads.begin(), slot.grads.end(), [](const Tensor& g) { return g.defined(); }))
+      return;
+    run_hooks(node, slot);
+    if (capture_)
+      for (uint32_t i = 0; i < slot.grads.size(); ++i)
+        if (slot.grads[i].defined()) capture_->gradient(node, i, slot.grads[i]);
+    if (node.is_leaf()) {
+      if (!pruned_ && node.requires_grad) accumulate_leaf(node, std::move(slot.grads[0]));
+      return;
+    }
+    if (slot.target && !leads_on(node)) return;
+    differentiate(node);
+  }
+
+  // Whether a node between the outputs and a target has needed inputs of its own.
+  bool leads_on(const Node& node) {
+    return std::any_of(node.in.begin(), node.in.end(),
+                       [&](const Operand& operand) { return leads_to_target(operand); });
+  }
+
+  bool leads_to_target(const Operand& operand) {
+    return operand.node && visited(operand.node.get()) && slot_of(operand.node.get()).needed;
+  }
+
+  bool wants(const Operand& operand) {
+    if (pruned_) return leads_to_target(operand);
+    return operand.node && (!operand.node->is_leaf() || operand.node->requires_grad);
+  }
+
+  void run_hooks(Node& node, Slot& slot) {
+    if (!node.extras) return;
+    // A hook may register or remove hooks: those that were there when the gradient arrived are called.
+    const std::vector<NodeExtras::Entry> hooks = node.extras->hooks;
+    for (const NodeExtras::Entry& entry : hooks) {
+      Tensor& gradient = slot.grads[entry.output];
+      if (!gradient.defined()) continue;
+      Tensor replaced = entry.hook(gradient);
+      if (!replaced.defined()) continue;
+      if (!(replaced.shape() == gradient.shape()))
+        fail("register_hook: the hook returned shape ", replaced.shape(), " for a gradient of shape ",
+             gradient.shape());
+      gradient = std::move(replaced);
+    }
+    for (size_t i = 0; i < node.extras->retains.size(); ++i)
+      if (node.extras->retains[i] && slot.grads[i].defined())
+        accumulate(node.extras->retained[i], slot.grads[i]);
+  }
+
+  void differentiate(Node& node) {
+    if (node.freed)
+      fail(
+          "backward: the graph of ", node.label(), made_at(node.line),
+          " was freed by an earlier backward; pass {retain_graph = true} to that one to go through it twice");
+    Context& ctx = context();
+    ctx.line = node.line;
+    ctx.module = node.module;
+    Slot& slot = slot_of(&node);
+    std::vector<bool> needs(node.in.size());
+    for (size_t i = 0; i < node.in.size(); ++i) needs[i] = wants(node.in[i]);
+    const uint64_t start = ticks();
+    Backward view(node, slot.grads, needs, options_.create_graph);
+    node.op->vjp(view);
+    for (size_t i = 0; i < node.in.size(); ++i) {
+      Tensor& result = view.results()[i];
+      if (!result.defined() || !needs[i]) continue;
+      const Operand& operand = node.in[i];
+      Tensor fitted = fit(std::move(result), operand, node.label(), i);
+      accumulate(slot_of(operand.node.get()).grads[operand.output], std::move(fitted));
+    }
+    node.backward_ticks = ticks() - start;
+    if (!slot.target) slot.grads.clear();
+    if (!options_.retain_graph && !options_.create_graph && !(capture_ && capture_->keep(node)))
+      release(node);
+  }
+
+  void release(Node& node) {
+    for (Operand& operand : node.in) {
+      node.freed |= bool(operand.saved);
+      operand.saved = nullptr;
+    }
+    for (Operand& operand : node.out) {
+      node.freed |= bool(operand.saved);
+      operand.saved = nullptr;
+    }
+  }
+
+  static thread_local uint64_t count_;
+  static thread_local int depth_;
+  const BackwardOptions options_;
+  const uint64_t id_;
+  const uint64_t oldest_;
+  std::vector<Slot> slots_;
+  std::vector<Node*> order_;
+  std::vector<Ref<Node>> roots_;
+  Capture* capture_ = nullptr;
+  bool pruned_ = false;
+};
+
+thread_local uint64_t Walk::count_ = 0;
+thread_local int Walk::depth_ = 0;
+
+Tensor checked_seed(const Tensor& root, const Tensor& seed) {
+  if (!root.requires_grad())
+    fail("backward: the tensor does not require grad and was not made from one that does");
+  if (!seed.defined()) {
+    if (root.numel() != 1)
+      fail("backward() requires a scalar tensor (got shape ", root.shape(),
+           "); reduce it with :sum() or :mean(), or pass a seed");
+    return ones_like(root);
+  }
+  if (!(seed.shape() == root.shape()))
+    fail("backward: the seed has shape ", seed.shape(), " where the tensor has ", root.shape());
+  if (&seed.device() != &root.device())
+    fail("backward: the seed is on ", seed.device().name(), ", the tensor on ", root.device().name());
+  return seed.dtype() == root.dtype() ? seed : to(seed, root.dtype());
+}
+
+}  // namespace
+
+Backward::Backward(const Node& node, Small<Tensor, 1>& out_grads, const std::vector<bool>& needs,
+                   bool create_graph)
+    : node_(node),
+      out_grads_(out_grads),
+      needs_(needs),
+      results_(node.in.size()),
+      create_graph_(create_graph) {}
+
+bool Backward::has_grad(int output) const {
+  return out_grads_[size_t(output)].defined();
+}
+
+Tensor Backward::grad(int output) const {
+  const Tensor& arrived = out_grads_[size_t(output)];
+  if (arrived.defined()) return arrived;
+  const Operand& operand = node_.out[size_t(output)];
+  return zeros(operand.layout->shape, operand.dtype, *node_.device);
+}
+
+bool Backward::needs(int i) const {
+  return needs_[size_t(i)];
+}
+
+Tensor Backward::input(int i) const {
+  const Operand& operand = node_.in[size_t(i)];
+  return restore(operand, "input", i, operand.node, operand.output);
+}
+
+Tensor Backward::output(int i) const {
+  // The node is alive for as long as the walk holds the graph, so a handle on it is safe here.
+  return restore(node_.out[size_t(i)], "output", i, Ref<Node>(const_cast<Node*>(&node_)), uint32_t(i));
+}
+
+Tensor Backward::restore(const Operand& operand, const char* what, int position, const Ref<Node>& node,
+                         uint32_t output) const {
+  if (!operand.layout) return {};
+  assert(operand.saved && "a vjp read a value that its record does not name in `reads`");
+  const Storage& storage = *operand.saved;
+  if (storage.version != operand.version) {
+    const std::string changed =
+        storage.last_write.known() ? " at " + to_string(storage.last_write) : std::string();
+    fail("backward of ", node_.label(), made_at(node_.line), " needs its ", what, ' ', position + 1,
+         " of shape ", operand.layout->shape, ", which ", storage.last_writer, "_ changed in place", changed,
+         "; write y = f(x) instead, or work on x:clone()");
+  }
+  Tensor value(operand.saved, operand.layout, operand.offset, operand.dtype);
+  value.body()->is_number = operand.is_number;
+  if (create_graph_) {
+    value.body()->node = node;
+    value.body()->output = output;
+  }
+  return value;
+}
+
+void Backward::set(int input, Tensor grad) {
+  results_[size_t(input)] = std::move(grad);
+}
+
+void differentiate_composition(Backward& b) {
+  const Node& node = b.node();
+  Call call;
+  call.op = node.op;
+  if (node.attributes) {
+    call.params = node.attributes->params;
+    call.args = node.attributes->args;
+  }
+  TensorList wanted;
+  std::vector<int> positions;
+  for (int i = 0; i < b.inputs(); ++i) {
+    Tensor x = b.has(i) ? b.input(i) : Tensor();
+    if (b.needs(i)) {
+      wanted.push_back(x);
+      positions.push_back(i);
+    }
+    call.in.push_back(std::move(x));
+  }
+  const GradMode on(true);
+  const Operands composed = node.op->compose(call);
+  TensorList outputs, seeds;
+  for (size_t i = 0; i < composed.size(); ++i) {
+    if (!b.has_grad(int(i)) || !composed[i].requires_grad()) continue;
+    outputs.push_back(composed[i]);
+    seeds.push_back(b.grad(int(i)));
+  }
+  GradOptions options;
+  options.create_graph = b.create_graph();
+  options.retain_graph = true;
+  options.allow_unused = true;
+  const TensorList results = grad(outputs, wanted, seeds, options);
+  for (size_t i = 0; i < results.size(); ++i) b.set(positions[i], results[i]);
+}
+
+void backward(const Tensor& root, const Tensor& seed, BackwardOptions options) {
+  Tensor gradient = checked_seed(root, seed);
+  const GradMode mode(options.create_graph);
+  Walk walk(options);
+  walk.seed(root, std::move(gradient));
+  walk.run();
+}
+
+TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& seeds,
+                GradOptions options) {
+  if (!seeds.empty() && seeds.size() != outputs.size())
+    fail("grad: ", outputs.size(), " outputs and ", seeds.size(), " grad_outputs");
+  std::vector<Target> targets;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].requires_grad()) fail("grad: input ", i + 1, " does not require grad");
+    targets.push_back({inputs[i].node().get(), inputs[i].body()->output});
+  }
+  TensorList gradients;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    gradients.push_back(checked_seed(outputs[i], seeds.empty() ? Tensor() : seeds[i]));
+  uint64_t oldest = UINT64_MAX;
+  for (const Target& target : targets) oldest = std::min(oldest, target.node->id);
+  const GradMode mode(options.create_graph);
+  Walk walk(options, oldest);
+  for (size_t i = 0; i < outputs.size(); ++i) walk.seed(outputs[i], std::move(gradients[i]));
+  TensorList results = walk.run_to(targets);
+  for (size_t i = 0; i < results.size(); ++i)
+    if (!results[i].defined() && !options.allow_unused)
+      fail("grad: no output depends on input ", i + 1, "; pass {allow_unused = true} to get nil for it");
+  return results;
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,33 @@
+#include "runtime/context.h"
+
+#include "runtime/error.h"
+
+namespace lunagrad {
+namespace {
+
+thread_local Context* current = nullptr;
+
+Context& thread_default() {
+  thread_local Context own;
+  return own;
+}
+
+}  // namespace
+
+Context& context() {
+  if (!current) current = &thread_default();
+  return *current;
+}
+
+void Context::check_stop() const {
+  if (stop_requested.load(std::memory_order_relaxed)) fail_as(ErrorKind::cancelled, "interrupted");
+}
+
+UseContext::UseContext(Context& context) : previous_(current) {
+  current = &context;
+}
+UseContext::~UseContext() {
+  current = previous_;
+}
+
+}  // namespace lunagrad

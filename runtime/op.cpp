@@ -1,0 +1,297 @@
+#include "runtime/op.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+
+#include "runtime/ops.h"
+#include "runtime/ops/families.h"
+#include "runtime/tape.h"
+
+namespace lunagrad {
+
+bool Value::operator==(const Value& other) const {
+  if (kind != other.kind) return false;
+  switch (kind) {
+    case Kind::none:
+      return true;
+    case Kind::boolean:
+      return b == other.b;
+    case Kind::integer:
+      return i == other.i;
+    case Kind::real:
+      return f == other.f;
+    case Kind::list:
+      return list == other.list;
+  }
+  return false;
+}
+
+namespace {
+
+// An output whose memory run() provides.
+Tensor promise(LayoutRef layout, DType dtype) {
+  return Tensor(Ref<Storage>(), std::move(layout), 0, dtype);
+}
+
+const char* input_name(const Op& op, size_t i) {
+  return op.inputs.empty() ? "operand" : op.inputs[std::min(i, op.inputs.size() - 1)].name;
+}
+
+void allocate_outputs(Call& call, Device& device) {
+  for (size_t i = 0; i < call.out.size(); ++i) {
+    if (call.aliases >> i & 1) continue;
+    TensorBody& body = *call.out[i].body();
+    size_t bytes;
+    if (__builtin_mul_overflow(size_t(body.layout->numel), item_size(body.dtype), &bytes))
+      fail(call.op->name, ": a result of shape ", body.layout->shape,
+           " needs more bytes than can be counted");
+    body.storage = Ref<Storage>(new Storage(device, bytes));
+  }
+}
+
+bool nothing_to_compute(const Call& call) {
+  if (call.op->writes_inputs) return false;
+  for (size_t i = 0; i < call.out.size(); ++i)
+    if (!(call.aliases >> i & 1) && call.out[i].numel() > 0) return false;
+  return true;
+}
+
+// The device lacks the op: operands travel to the CPU and the results back, visibly.
+void run_on_cpu_instead(Call& call, Device& device) {
+  Context& ctx = context();
+  if (ctx.strict_device)
+    fail_as(ErrorKind::device, call.op->name, ": ", device.name(),
+            " cannot run this op and --strict-device forbids the CPU");
+  if (ctx.trace) ctx.trace->fell_back(call, "the device has no kernel for it");
+  const NoGrad off;
+  Call on_cpu = call;
+  for (Tensor& x : on_cpu.in)
+    if (x.defined()) x = to(x, cpu_device());
+  for (size_t i = 0; i < call.out.size(); ++i)
+    on_cpu.out[i] = Tensor::empty(call.out[i].shape(), call.out[i].dtype());
+  call.op->cpu(on_cpu);
+  const auto bring_back = [](const Tensor& from, const Tensor& target) {
+    copy_(target, to(from, target.device()));
+  };
+  for (size_t i = 0; i < call.out.size(); ++i) bring_back(on_cpu.out[i], call.out[i]);
+  if (call.op->writes_inputs)
+    for (size_t i = 0; i < call.in.size(); ++i)
+      if (call.in[i].defined()) bring_back(on_cpu.in[i], call.in[i]);
+}
+
+// Returns whether the device ran the call; false: compose() has set the outputs and the tape already knows.
+bool execute(Call& call) {
+  Device& device = call.device();
+  if (call.op->compose && !call.op->half_through_f32 && !device.supports(call)) {
+    call.out = call.op->compose(call);
+    return false;
+  }
+  allocate_outputs(call, device);
+  if (nothing_to_compute(call)) return true;
+  if (device.supports(call))
+    device.run(call);
+  else
+    run_on_cpu_instead(call, device);
+  return true;
+}
+
+bool wants_f32(const Call& call) {
+  if (!call.op->half_through_f32) return false;
+  return std::any_of(call.in.begin(), call.in.end(),
+                     [](const Tensor& x) { return x.defined() && is_half(x.dtype()); });
+}
+
+// 16-bit operands are widened, the op runs on f32, and its f32 results are narrowed to the operands' type.
+void run_through_f32(Call& call) {
+  DType narrow = DType::boolean;
+  for (const Tensor& x : call.in)
+    if (x.defined() && is_floating(x.dtype())) narrow = promote(narrow, x.dtype());
+  Call wide = call;
+  for (Tensor& x : wide.in)
+    if (x.defined() && is_half(x.dtype())) x = to(x, DType::f32);
+  run(wide);
+  for (const Tensor& y : wide.out) call.out.push_back(y.dtype() == DType::f32 ? to(y, narrow) : y);
+}
+
+}  // namespace
+
+void Call::emit(const Shape& shape, DType dtype) {
+  out.push_back(promise(Layout::contiguous(shape), dtype));
+}
+void Call::emit(LayoutRef layout, DType dtype) {
+  assert(layout->contiguous_);
+  out.push_back(promise(std::move(layout), dtype));
+}
+
+void Call::emit_view(const Tensor& of, const Shape& shape, const Strides& strides, int64_t offset) {
+  Tensor view(of.storage_ref(), LayoutRef(new Layout(shape, strides)), offset, of.dtype());
+  TensorBody& source = *of.body();
+  view.body()->base = source.base ? source.base : Ref<TensorBody>(&source);
+  view.body()->base_generation = view.body()->base->generation;
+  aliases |= 1u << out.size();
+  out.push_back(std::move(view));
+}
+
+Device& Call::device() const {
+  Device* device = nullptr;
+  size_t first = 0;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (!in[i].defined() || in[i].is_number()) continue;
+    Device& its = in[i].device();
+    if (!device) {
+      device = &its;
+      first = i;
+    } else if (device != &its) {
+      fail(op->name, ": operands are on different devices: ", input_name(*op, first), " on ", device->name(),
+           ", ", input_name(*op, i), " on ", its.name());
+    }
+  }
+  if (device) return *device;
+  return in.empty() ? *context().device : cpu_device();
+}
+
+void run(Call& call) {
+  const Op& op = *call.op;
+  assert(call.params.size() == op.params.size());
+  if (op.compose && !op.cpu && !op.shape) {
+    call.out = op.compose(call);
+    return;
+  }
+  if (wants_f32(call)) return run_through_f32(call);
+  const uint64_t start = ticks();
+  op.shape(call);
+  if (!execute(call)) return;
+  const uint64_t elapsed = ticks() - start;
+  Context& ctx = context();
+  if (ctx.trace) ctx.trace->ran(call, elapsed);
+  if (ctx.grad_enabled) record(call, elapsed);
+}
+
+Operands apply(const Op& op, Operands in, Values params) {
+  Call call;
+  call.op = &op;
+  call.in = std::move(in);
+  call.params = std::move(params);
+  if (op.random) {
+    const RandomDraw draw = context().generator.draw();
+    call.args[0].u = draw.seed;
+    call.args[1].u = draw.stream;
+  }
+  run(call);
+  return std::move(call.out);
+}
+
+Tensor apply1(const Op& op, Operands in, Values params) {
+  return std::move(apply(op, std::move(in), std::move(params))[0]);
+}
+
+namespace {
+
+bool overlaps_itself(const Tensor& x) {
+  for (int i = 0; i < x.ndim(); ++i)
+    if (x.strides()[i] == 0 && x.shape()[i] > 1) return true;
+  return false;
+}
+
+bool same_elements(const Tensor& a, const Tensor& b) {
+  return a.offset() == b.offset() && a.dtype() == b.dtype() && a.shape() == b.shape() &&
+         a.strides() == b.strides();
+}
+
+}  // namespace
+
+Tensor apply_in_place(const Op& op, Operands in, Values params) {
+  const Tensor x = in[0];
+  check_in_place(op.name, x);
+  if (overlaps_itself(x))
+    fail(op.name, "_: elements of the target share memory (an expanded tensor); clone() it first");
+  Call call;
+  call.op = &op;
+  call.in = std::move(in);
+  call.params = std::move(params);
+  const uint64_t start = ticks();
+  op.shape(call);
+  const Tensor& promised = call.out[0];
+  if (!(promised.shape() == x.shape()))
+    fail(op.name, "_: a result of shape ", promised.shape(), " does not fit the target of shape ", x.shape());
+  if (is_floating(promised.dtype()) && !is_floating(x.dtype()))
+    fail(op.name, "_: a result of type ", promised.dtype(), " cannot be written into a tensor of type ",
+         x.dtype());
+
+  // A gradient that reads operand 0 must read it as it was.
+  bool reads_target = false;
+  if (context().grad_enabled)
+    for (size_t i = 0; i < call.in.size(); ++i)
+      if (call.in[i].defined() && call.in[i].requires_grad() && !op.reads.empty())
+        reads_target |= op.reads[std::min(i, op.reads.size() - 1)].inputs & 1;
+  if (reads_target) {
+    const Ref<Node> node = x.node();
+    const uint32_t output = x.body()->output;
+    {
+      const NoGrad off;
+      call.in[0] = clone(x);
+    }
+    call.in[0].body()->node = node;
+    call.in[0].body()->output = output;
+  }
+
+  // The kernel writes straight into x unless the result must be cast or another operand looks at the same
+  // memory.
+  const bool same_type = promised.dtype() == x.dtype();
+  bool entangled = false;
+  for (size_t i = 1; i < call.in.size(); ++i)
+    if (call.in[i].defined() && call.in[i].storage_ref() == x.storage_ref() && !same_elements(call.in[i], x))
+      entangled = true;
+  Device& device = call.device();
+  if (same_type && !entangled && device.supports(call)) {
+    call.out[0] = Tensor(x.storage_ref(), x.layout(), x.offset(), x.dtype());
+    if (x.numel() > 0) device.run(call);
+  } else {
+    allocate_outputs(call, device);
+    if (x.numel() > 0) {
+      if (device.supports(call))
+        device.run(call);
+      else
+        run_on_cpu_instead(call, device);
+      const NoGrad off;
+      Call copy;
+      copy.op = find_op("_copy");
+      copy.in = {x, call.out[0]};
+      copy.out = {Tensor(x.storage_ref(), x.layout(), x.offset(), x.dtype())};
+      device.run(copy);
+    }
+    call.out[0] = Tensor(x.storage_ref(), x.layout(), x.offset(), x.dtype());
+  }
+  x.storage().mark_written(op.name);
+  const uint64_t elapsed = ticks() - start;
+  if (context().trace) context().trace->ran(call, elapsed);
+  if (context().grad_enabled) record_in_place(x, call, elapsed);
+  return x;
+}
+
+std::span<const Op* const> all_ops() {
+  static const std::vector<const Op*> all = [] {
+    std::vector<const Op*> joined;
+    for (const auto family :
+         {elementwise_ops, create_ops, cast_ops, view_ops, reduce_ops, matmul_ops, softmax_ops, norm_ops,
+          conv_ops, pool_ops, index_ops, loss_ops, dropout_ops, optimizer_ops}) {
+      const auto ops = family();
+      joined.insert(joined.end(), ops.begin(), ops.end());
+    }
+    return joined;
+  }();
+  return all;
+}
+
+const Op* find_op(std::string_view name) {
+  static const std::unordered_map<std::string_view, const Op*> by_name = [] {
+    std::unordered_map<std::string_view, const Op*> map;
+    for (const Op* op : all_ops()) map.emplace(op->name, op);
+    return map;
+  }();
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : found->second;
+}
+
+}  // namespace lunagrad

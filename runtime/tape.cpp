@@ -1,0 +1,321 @@
+#include "runtime/tape.h"
+
+#include <algorithm>
+#include <atomic>
+#include <sstream>
+#include <unordered_set>
+
+#include "runtime/ops.h"
+
+namespace lunagrad {
+namespace {
+
+// Ids grow with time within a thread, which is all the walk needs.
+uint64_t next_node_id() {
+  constexpr uint64_t kBlock = 1 << 20;
+  static std::atomic<uint64_t> next_block{0};
+  thread_local uint64_t next = 0, end = 0;
+  if (next == end) {
+    next = next_block.fetch_add(1, std::memory_order_relaxed) * kBlock + 1;
+    end = next + kBlock;
+  }
+  return next++;
+}
+
+void describe(Operand& operand, const Tensor& x, bool save) {
+  if (!x.defined()) return;
+  operand.layout = x.layout();
+  operand.offset = x.offset();
+  operand.dtype = x.dtype();
+  operand.is_number = x.is_number();
+  operand.tensor_id = x.id();
+  operand.version = x.storage().version;
+  if (save) operand.saved = x.storage_ref();
+}
+
+Ref<Node> new_node(const Op* op) {
+  Ref<Node> node(new Node);
+  node->op = op;
+  Context& ctx = context();
+  node->line = ctx.line;
+  node->module = ctx.module;
+  return node;
+}
+
+Ref<Node> leaf_node(const Tensor& x) {
+  Ref<Node> node = new_node(nullptr);
+  node->id = next_node_id();
+  node->device = &x.device();
+  node->out.resize(1);
+  describe(node->out[0], x, true);
+  return node;
+}
+
+bool wants_gradient(const Op& op, size_t i, const Tensor& x) {
+  if (!x.defined() || !is_floating(x.dtype())) return false;
+  if (i < 16 && (op.integer_inputs >> i & 1)) return false;
+  return x.requires_grad();
+}
+
+// The node of a call, or null when none of its inputs wants a gradient.
+Ref<Node> make_node(Call& call, uint64_t elapsed) {
+  const Op& op = *call.op;
+  if (!op.vjp) return nullptr;
+  uint32_t needs_mask = 0;
+  bool any = false;
+  Reads reads;
+  for (size_t i = 0; i < call.in.size(); ++i) {
+    if (!wants_gradient(op, i, call.in[i])) continue;
+    any = true;
+    if (i < 32) needs_mask |= 1u << i;
+    if (!op.reads.empty()) {
+      const Reads& row = op.reads[std::min(i, op.reads.size() - 1)];
+      reads.inputs |= row.inputs;
+      reads.outputs |= row.outputs;
+    }
+  }
+  if (!any) return nullptr;
+
+  Ref<Node> node = new_node(&op);
+  node->forward_ticks = elapsed;
+  node->in.resize(call.in.size());
+  for (size_t i = 0; i < call.in.size(); ++i) {
+    const Tensor& x = call.in[i];
+    describe(node->in[i], x, i < 16 && (reads.inputs >> i & 1));
+    if (i < 32 ? (needs_mask >> i & 1) : wants_gradient(op, i, x)) {
+      node->in[i].node = x.node();
+      node->in[i].output = x.body()->output;
+    }
+  }
+  node->out.resize(call.out.size());
+  for (size_t i = 0; i < call.out.size(); ++i)
+    describe(node->out[i], call.out[i], i < 16 && (reads.outputs >> i & 1));
+  node->device = &call.out[0].device();
+  if (!op.params.empty() || op.random || call.args[0].u) {
+    node->attributes = std::make_unique<Attributes>();
+    node->attributes->params = std::move(call.params);
+    node->attributes->args = call.args;
+  }
+  // Last, because looking up an input's node may have made a newer node.
+  node->id = next_node_id();
+  return node;
+}
+
+void attach(const Tensor& x, const Ref<Node>& node, uint32_t output) {
+  x.body()->node = node;
+  x.body()->output = output;
+}
+
+// A view whose base was written to is made again from the base, with a node that says so.
+void derive_view(const Tensor& view) {
+  TensorBody& body = *view.body();
+  const Tensor base(body.base);
+  body.base_generation = body.base->generation;
+  if (!base.requires_grad()) {
+    body.node = nullptr;
+    return;
+  }
+  static const Op* const op = find_op("_as_strided");
+  Ref<Node> node = new_node(op);
+  node->device = &view.device();
+  node->in.resize(1);
+  describe(node->in[0], base, false);
+  node->in[0].node = base.node();
+  node->in[0].output = base.body()->output;
+  node->out.resize(1);
+  describe(node->out[0], view, false);
+  node->attributes = std::make_unique<Attributes>();
+  node->attributes->params = {Value(view.shape()), Value(view.strides()),
+                              Value(view.offset() - base.offset())};
+  node->id = next_node_id();
+  attach(view, node, 0);
+}
+
+}  // namespace
+
+// Nodes are freed from a list, not by recursion: destroying one drops its inputs, which puts them on the
+// list.
+void Node::destroy(Node* node) {
+  thread_local std::vector<Node*> doomed;
+  thread_local bool draining = false;
+  doomed.push_back(node);
+  if (draining) return;
+  draining = true;
+  while (!doomed.empty()) {
+    Node* next = doomed.back();
+    doomed.pop_back();
+    delete next;
+  }
+  draining = false;
+}
+
+const char* Node::label() const {
+  return op ? op->name : "leaf";
+}
+
+NodeExtras& Node::extra() {
+  if (!extras) extras = std::make_unique<NodeExtras>();
+  return *extras;
+}
+
+void record(Call& call, uint64_t elapsed) {
+  const Ref<Node> node = make_node(call, elapsed);
+  if (!node) return;
+  for (size_t i = 0; i < call.out.size(); ++i)
+    if (is_floating(call.out[i].dtype())) attach(call.out[i], node, uint32_t(i));
+}
+
+void check_in_place(const char* op, const Tensor& x) {
+  if (!context().grad_enabled || !x.requires_grad()) return;
+  if (x.is_leaf())
+    fail(op,
+         "_: a leaf tensor that requires grad cannot be changed in place; use lg.no_grad or work on a copy");
+  const Ref<TensorBody>& base = x.body()->base;
+  if (base && base->node && base->node->is_leaf())
+    fail(op,
+         "_: a view of a leaf tensor that requires grad cannot be changed in place; use lg.no_grad or work "
+         "on a copy");
+}
+
+void record_in_place(const Tensor& x, Call& call, uint64_t elapsed) {
+  const Ref<Node> node = make_node(call, elapsed);
+  TensorBody& body = *x.body();
+  // Nothing is differentiated: what x was made from no longer matters.
+  attach(x, node, 0);
+  ++body.generation;
+  if (!body.base) return;
+
+  const Tensor base(body.base);
+  if (!node && !base.requires_grad()) return;
+  if (!base.is_contiguous())
+    fail(call.op->name,
+         "_: a view of a tensor that is not contiguous cannot be changed in place on the tape; clone() it "
+         "first");
+  static const Op* const op = find_op("_as_strided_scatter");
+  Ref<Node> scatter = new_node(op);
+  scatter->device = &x.device();
+  scatter->in.resize(2);
+  describe(scatter->in[0], base, false);
+  if (base.requires_grad()) {
+    scatter->in[0].node = base.node();
+    scatter->in[0].output = base.body()->output;
+  }
+  describe(scatter->in[1], x, false);
+  scatter->in[1].node = node;
+  scatter->out.resize(1);
+  describe(scatter->out[0], base, false);
+  scatter->attributes = std::make_unique<Attributes>();
+  scatter->attributes->params = {Value(x.strides()), Value(x.offset() - base.offset())};
+  scatter->id = next_node_id();
+  attach(base, scatter, 0);
+  ++base.body()->generation;
+  body.base_generation = base.body()->generation;
+}
+
+// --- tensors and the tape ---
+
+const Ref<Node>& Tensor::node() const {
+  if (body_->base && body_->base_generation != body_->base->generation) derive_view(*this);
+  return body_->node;
+}
+
+bool Tensor::requires_grad() const {
+  const Ref<Node>& its = node();
+  return its && (its->op || its->requires_grad);
+}
+
+bool Tensor::is_leaf() const {
+  const Ref<Node>& its = node();
+  return !its || its->is_leaf();
+}
+
+Tensor& Tensor::requires_grad_(bool on) {
+  if (!is_leaf()) fail("requires_grad_: only a leaf tensor's flag can be changed; detach() makes a leaf");
+  if (on && !is_floating(dtype()))
+    fail("requires_grad_: only floating tensors can require grad (got ", dtype(), ")");
+  if (body_->node)
+    body_->node->requires_grad = on;
+  else if (on)
+    attach(*this, leaf_node(*this), 0);
+  return *this;
+}
+
+Tensor Tensor::grad() const {
+  const Ref<Node>& its = node();
+  if (!its) return {};
+  if (its->is_leaf()) return its->grad;
+  return its->extras && body_->output < its->extras->retained.size() ? its->extras->retained[body_->output]
+                                                                     : Tensor();
+}
+
+void Tensor::set_grad(const Tensor& value) const {
+  if (value.defined()) {
+    if (!(value.shape() == shape()))
+      fail("grad: shape ", value.shape(), " does not match the tensor's ", shape());
+    if (value.dtype() != dtype())
+      fail("grad: type ", value.dtype(), " does not match the tensor's ", dtype());
+    if (&value.device() != &device())
+      fail("grad: device ", value.device().name(), " does not match the tensor's ", device().name());
+  }
+  if (!is_leaf()) fail("grad: only a leaf tensor's gradient can be set");
+  if (!body_->node) {
+    if (!value.defined()) return;
+    attach(*this, leaf_node(*this), 0);
+    body_->node->requires_grad = false;
+  }
+  body_->node->grad = value;
+}
+
+Tensor Tensor::detach() const {
+  return Tensor(storage_ref(), layout(), offset(), dtype());
+}
+
+uint64_t register_hook(const Tensor& x, Hook hook) {
+  if (!x.requires_grad()) fail("register_hook: the tensor does not require grad");
+  NodeExtras& extra = x.node()->extra();
+  extra.hooks.push_back({x.body()->output, extra.next_hook, std::move(hook)});
+  return extra.next_hook++;
+}
+
+void remove_hook(const Tensor& x, uint64_t id) {
+  if (!x.node() || !x.node()->extras) return;
+  std::erase_if(x.node()->extras->hooks, [id](const NodeExtras::Entry& entry) { return entry.id == id; });
+}
+
+void retain_grad(const Tensor& x) {
+  if (!x.requires_grad()) fail("retain_grad: the tensor does not require grad");
+  if (x.is_leaf()) return;
+  NodeExtras& extra = x.node()->extra();
+  extra.retains.resize(x.node()->out.size());
+  extra.retained.resize(x.node()->out.size());
+  extra.retains[x.body()->output] = true;
+}
+
+std::vector<Node*> nodes_of(const Tensor& root) {
+  if (!root.defined() || !root.node()) return {};
+  std::vector<Node*> nodes{root.node().get()};
+  std::unordered_set<const Node*> seen{nodes[0]};
+  for (size_t next = 0; next < nodes.size(); ++next)
+    for (const Operand& operand : nodes[next]->in)
+      if (operand.node && seen.insert(operand.node.get()).second) nodes.push_back(operand.node.get());
+  std::sort(nodes.begin(), nodes.end(), [](const Node* a, const Node* b) { return a->id > b->id; });
+  return nodes;
+}
+
+std::string tape_dot(const Tensor& root) {
+  std::ostringstream out;
+  out << "digraph tape {\n  rankdir=LR;\n  node [shape=box, style=rounded, fontname=\"Helvetica\"];\n";
+  for (const Node* node : nodes_of(root)) {
+    const std::string& name = interned(node->name);
+    out << "  n" << node->id << " [label=\"" << (name.empty() ? node->label() : name.c_str()) << "\\n"
+        << node->out[0].layout->shape << ' ' << node->out[0].dtype;
+    if (node->line.known()) out << "\\n" << to_string(node->line);
+    out << (node->is_leaf() ? "\", style=filled];\n" : "\"];\n");
+    for (const Operand& operand : node->in)
+      if (operand.node) out << "  n" << operand.node->id << " -> n" << node->id << ";\n";
+  }
+  out << "}\n";
+  return out.str();
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,60 @@
+#include "runtime/trace.h"
+
+#include <chrono>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+
+namespace lunagrad {
+namespace {
+
+struct Names {
+  std::mutex mutex;
+  std::deque<std::string> by_id{""};  // a deque: references stay valid
+  std::unordered_map<std::string_view, uint32_t> ids{{"", 0}};
+};
+
+Names& names() {
+  static Names all;
+  return all;
+}
+
+double calibrate() {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  const uint64_t start_ticks = ticks();
+  while (Clock::now() - start < std::chrono::milliseconds(2)) {
+  }
+  const uint64_t elapsed_ticks = ticks() - start_ticks;
+  const std::chrono::duration<double, std::nano> elapsed = Clock::now() - start;
+  return elapsed.count() / double(elapsed_ticks);
+}
+
+}  // namespace
+
+uint32_t intern(std::string_view name) {
+  Names& all = names();
+  std::lock_guard lock(all.mutex);
+  if (const auto found = all.ids.find(name); found != all.ids.end()) return found->second;
+  const std::string& stored = all.by_id.emplace_back(name);
+  const auto id = uint32_t(all.by_id.size() - 1);
+  all.ids.emplace(stored, id);
+  return id;
+}
+
+const std::string& interned(uint32_t id) {
+  Names& all = names();
+  std::lock_guard lock(all.mutex);
+  return all.by_id[id];
+}
+
+std::string to_string(SourceLine place) {
+  return place.known() ? interned(place.file) + ":" + std::to_string(place.line) : std::string();
+}
+
+double ticks_to_ns(uint64_t count) {
+  static const double ns_per_tick = calibrate();
+  return double(count) * ns_per_tick;
+}
+
+}  // namespace lunagrad
