@@ -1,12 +1,15 @@
 #pragma once
 // Vulkan devices for the engine. Called once by a program's main; no Vulkan type appears here.
-#include <string>
 
 namespace lunagrad::gpu {
 
-// Registers each usable Vulkan device ("vulkan", "vulkan:1", …: discrete first, CPU drivers last). Never throws and
-// never fails a program: when there is no loader, driver or device, `reason` says so in a sentence. Device objects
-// are made at first use, so that start-up costs nothing. Returns how many were registered.
-int install(std::string* reason = nullptr);
+// Offers the Vulkan devices to the engine as a device source (runtime/device.h): "vulkan", "vulkan:1", …,
+// discrete first, CPU drivers last. Touches neither the loader nor a driver: that happens when a device is
+// first asked for, and without any the engine knows the reason in a sentence. Never throws.
+[[gnu::visibility("default")]] void install();
+
+// How many messages the validation layer has given since the process began. Always 0 unless the environment
+// variable LUNAGRAD_VALIDATION is 1 when the first device is asked for.
+[[gnu::visibility("default")]] int validation_messages();
 
 }  // namespace lunagrad::gpu

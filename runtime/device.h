@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lunagrad {
 
@@ -41,10 +42,18 @@ class Device {
   virtual void release_unused() = 0;  // gives free blocks back to the system
 };
 
+// Looks for devices, which may take long (a Vulkan instance: 0.1 to 0.3 s). When there are none, `reason`
+// gets the sentence that says why. Must not throw.
+using DeviceSource = std::vector<std::unique_ptr<Device>> (*)(std::string& reason);
+
 Device& cpu_device();
-std::span<const std::unique_ptr<Device>> devices();
-void register_device(std::unique_ptr<Device>);  // at start-up only
-Device* find_device(std::string_view name);     // null when there is none
-Device& require_device(std::string_view name);  // Error of kind device that lists what there is
+// Asked once, at the first call of devices() or of find_device() with a name other than "cpu": start-up costs
+// nothing.
+void register_device_source(DeviceSource);
+std::span<const std::unique_ptr<Device>> devices();  // the CPU first
+std::string missing_devices();                       // the reasons of sources that found none, a line each
+Device* find_device(std::string_view name);          // null when there is none
+Device& require_device(
+    std::string_view name);  // Error of kind device: what there is, and what is missing why
 
 }  // namespace lunagrad
