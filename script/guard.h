@@ -1,0 +1,32 @@
+#pragma once
+// The one edge between C++ exceptions and Lua errors: every lua_CFunction of the project is guard<f>, where f may throw
+// std::exception and may raise Lua errors. The wrapper is not noexcept and names no other exception type, so that
+// Lua's own exception passes; it leaves the catch block before it raises, so that no C++ exception stays alive.
+#include <exception>
+#include <lua.hpp>
+
+#include "runtime/error.h"
+
+namespace lunagrad {
+
+// A caught exception, copied without allocating.
+struct CaughtError {
+  char message[2000];
+  ErrorKind kind = ErrorKind::value;
+  void copy(const std::exception&) noexcept;
+};
+// Raises "file.lua:line: message" in Lua and remembers the kind for traceback_call.
+[[noreturn]] void raise(lua_State*, const CaughtError&);
+
+template <int (*function)(lua_State*)>
+int guard(lua_State* L) {
+  CaughtError caught;
+  try {
+    return function(L);
+  } catch (const std::exception& error) {
+    caught.copy(error);
+  }
+  raise(L, caught);
+}
+
+}  // namespace lunagrad
