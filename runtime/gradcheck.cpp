@@ -1,0 +1,151 @@
+#include "runtime/gradcheck.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/ops.h"
+
+namespace lunagrad {
+namespace {
+
+bool is_checked(const Tensor& x) { return x.defined() && x.dtype() == DType::f64 && x.requires_grad(); }
+
+// Weights in [0.5, 1.5) that depend only on the place, so that every evaluation contracts alike.
+Tensor weights_for(const Tensor& output, uint64_t stream) {
+  std::vector<double> values(size_t(output.numel()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const PhiloxBlock words = philox(0x9e37, stream, i);
+    values[i] = 0.5 + uniform_f64(words[0], words[1]);
+  }
+  return to(to(Tensor::from<double>(values, output.shape()), output.dtype()), output.device());
+}
+
+// The scalar that is differentiated: sum over the outputs of <output, weights>.
+Tensor contract(const TensorList& outputs) {
+  Tensor total;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].defined() || !is_floating(outputs[i].dtype())) continue;
+    const Tensor part = sum(to(outputs[i], DType::f64) * to(weights_for(outputs[i], i), DType::f64));
+    total = total.defined() ? total + part : part;
+  }
+  return total;
+}
+
+// A tensor with these elements and x's strides, so that the kernel under test takes the same path.
+Tensor laid_out_like(const Tensor& x, const std::vector<double>& values) {
+  const Tensor dense = Tensor::from<double>(values, x.shape(), x.device());
+  if (x.is_contiguous()) return dense;
+  int64_t extent = 1;
+  for (int i = 0; i < x.ndim(); ++i) extent += (x.size(i) - 1) * x.strides()[i];
+  const Tensor memory = zeros({extent}, DType::f64, x.device());
+  const Tensor view = as_strided(memory, x.shape(), x.strides(), 0);
+  for (int i = 0; i < x.ndim(); ++i)
+    if (x.strides()[i] == 0 && x.size(i) > 1) return dense;  // elements that share memory cannot be moved alone
+  copy_(view, dense);
+  return view;
+}
+
+// Fresh leaves with the layout of the originals.
+TensorList leaves_of(const TensorList& inputs) {
+  TensorList leaves;
+  const NoGrad off;
+  for (const Tensor& x : inputs) {
+    if (!is_checked(x)) {
+      leaves.push_back(x.defined() ? x.detach() : x);
+      continue;
+    }
+    Tensor leaf = x.detach();
+    leaves.push_back(leaf.requires_grad_());
+  }
+  return leaves;
+}
+
+}  // namespace
+
+GradCheckResult gradcheck(const TensorFunction& f, const TensorList& inputs, GradCheckOptions options) {
+  GradCheckResult result;
+  const TensorList leaves = leaves_of(inputs);
+  TensorList wanted;
+  std::vector<size_t> places;
+  for (size_t i = 0; i < leaves.size(); ++i)
+    if (is_checked(leaves[i])) {
+      wanted.push_back(leaves[i]);
+      places.push_back(i);
+    }
+  if (wanted.empty()) return {false, 0, "no input is f64 and requires grad"};
+
+  const GradMode on(true);
+  const Tensor loss = contract(f(leaves));
+  if (!loss.defined() || !loss.requires_grad()) return {false, 0, "no output depends on the inputs"};
+  GradOptions grad_options;
+  grad_options.allow_unused = true;
+  const TensorList analytic = grad({loss}, wanted, {}, grad_options);
+
+  for (size_t k = 0; k < wanted.size(); ++k) {
+    const Tensor& x = wanted[k];
+    const std::vector<double> values = x.to_vector<double>();
+    const std::vector<double> gradient =
+        analytic[k].defined() ? analytic[k].to_vector<double>() : std::vector<double>(values.size(), 0.0);
+    std::vector<double> numeric(values.size());
+    double scale = 1;
+    for (size_t e = 0; e < values.size(); ++e) {
+      const auto value_at = [&](double shifted) {
+        std::vector<double> moved = values;
+        moved[e] = shifted;
+        const NoGrad off;
+        TensorList arguments = leaves;
+        arguments[places[k]] = laid_out_like(x, moved);
+        return contract(f(arguments)).item();
+      };
+      numeric[e] = (value_at(values[e] + options.step) - value_at(values[e] - options.step)) / (2 * options.step);
+      if (std::isfinite(numeric[e])) scale = std::max(scale, std::abs(numeric[e]));
+    }
+    for (size_t e = 0; e < values.size(); ++e) {
+      const double error = std::abs(gradient[e] - numeric[e]) / scale;
+      if (error <= result.worst) continue;
+      result.worst = std::isnan(error) ? INFINITY : error;
+      if (error <= options.tolerance) continue;
+      result.ok = false;
+      result.message = text("input ", places[k] + 1, ", element ", e, ": gradient ", gradient[e],
+                            ", central difference ", numeric[e]);
+    }
+  }
+  return result;
+}
+
+GradCheckResult gradgradcheck(const TensorFunction& f, const TensorList& inputs, GradCheckOptions options) {
+  size_t seeds = 0;
+  TensorList extended = inputs;
+  {
+    const GradMode on(true);
+    for (const Tensor& output : f(leaves_of(inputs))) {
+      if (!output.defined() || !output.requires_grad()) continue;
+      Tensor seed = weights_for(output, 100 + seeds++);
+      extended.push_back(seed.requires_grad_());
+    }
+  }
+  if (seeds == 0) return {false, 0, "no output depends on the inputs"};
+  const size_t count = inputs.size();
+  const TensorFunction first_order = [&, count](const TensorList& all) {
+    const GradMode on(true);
+    TensorList arguments(all.begin(), all.begin() + ptrdiff_t(count));
+    for (size_t i = 0; i < count; ++i)
+      // Central differences evaluate with plain tensors, but a gradient needs something to belong to.
+      if (is_checked(inputs[i]) && !arguments[i].requires_grad()) arguments[i] = arguments[i].detach().requires_grad_();
+    TensorList wanted;
+    for (size_t i = 0; i < count; ++i)
+      if (is_checked(inputs[i])) wanted.push_back(arguments[i]);
+    TensorList outputs;
+    for (const Tensor& output : f(arguments))
+      if (output.defined() && output.requires_grad()) outputs.push_back(output);
+    GradOptions grad_options;
+    grad_options.create_graph = true;
+    grad_options.allow_unused = true;
+    TensorList gradients =
+        grad(outputs, wanted, TensorList(all.begin() + ptrdiff_t(count), all.end()), grad_options);
+    return gradients;
+  };
+  return gradcheck(first_order, extended, options);
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that building, testing and running Lunagrad need; nothing else does. Quiet and safe to
+# repeat: it asks apt only for what is missing.
+#   ./setup.sh         what building and running need
+#   ./setup.sh tests   also what the tests need (validation layers, a virtual display)
+#   ./setup.sh bench   also PyTorch, the other side of the comparison
+set -euo pipefail
+
+build=(g++ cmake ninja-build pkg-config ccache mold git
+  liblua5.4-dev libopenblas-dev libhwy-dev libsleef-dev zlib1g-dev nlohmann-json3-dev libcli11-dev libedit-dev
+  libvulkan-dev libvulkan-volk-dev glslang-tools
+  libglfw3-dev libimgui-dev libstb-dev libfontconfig-dev fonts-dejavu-core)
+tests=(doctest-dev mesa-vulkan-drivers vulkan-validationlayers xvfb xauth xdotool spirv-tools python3)
+bench=(python3-torch libopenblas0-openmp)
+
+wanted=("${build[@]}")
+case "${1:-}" in
+  "") ;;
+  tests) wanted+=("${tests[@]}") ;;
+  bench) wanted+=("${tests[@]}" "${bench[@]}") ;;
+  *) echo "usage: ./setup.sh [tests|bench]" >&2; exit 2 ;;
+esac
+
+if ! command -v apt-get >/dev/null; then
+  echo "setup.sh: Lunagrad is built on Debian 12 or 13 with apt-get, which this system lacks. It needs: ${wanted[*]}" >&2
+  exit 1
+fi
+
+missing=()
+for package in "${wanted[@]}"; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || { echo "setup.sh: run as root, or install sudo: ${missing[*]} are missing" >&2; exit 1; }
+  as_root=(sudo)
+fi
+
+echo "Installing ${#missing[@]} packages: ${missing[*]}"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" >>"$log" 2>&1; }
+if ! { apt update && apt install -y --no-install-recommends "${missing[@]}"; }; then
+  tail -n 15 "$log" >&2
+  echo "setup.sh: apt-get could not install the packages named above; mend that and run this again." >&2
+  exit 1
+fi

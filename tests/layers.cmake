@@ -1,0 +1,58 @@
+# Checks the layer rule on the include lines, and the length of hand-written files. Run by ctest as
+#   cmake -DSOURCE=<root> -P tests/layers.cmake
+cmake_minimum_required(VERSION 3.25)
+
+# What a folder must not include. Composition roots (script/main.cpp, ui/main.cpp) may include gpu/gpu.h.
+set(forbidden_runtime "\"(gpu|script|ui)/|<lua|<vulkan|<volk|<imgui|<GLFW")
+set(forbidden_gpu "\"(script|ui)/|<lua|<imgui|<GLFW")
+set(forbidden_script "\"(gpu|ui)/|<vulkan|<volk|<imgui|<GLFW")
+set(forbidden_ui "\"gpu/|\"script/[a-rt-z]|<lua")
+
+set(faults 0)
+foreach(folder runtime gpu script ui)
+  file(GLOB_RECURSE sources ${SOURCE}/${folder}/*.h ${SOURCE}/${folder}/*.cpp ${SOURCE}/${folder}/*.def)
+  foreach(source ${sources})
+    file(STRINGS ${source} includes REGEX "^ *# *include")
+    if(source MATCHES "/main\\.cpp$")
+      list(FILTER includes EXCLUDE REGEX "\"gpu/gpu\\.h\"")
+    endif()
+    foreach(line ${includes})
+      if(line MATCHES "${forbidden_${folder}}")
+        message("${source}: the ${folder} layer must not have: ${line}")
+        math(EXPR faults "${faults} + 1")
+      endif()
+    endforeach()
+  endforeach()
+endforeach()
+
+# Counts line ends; file(STRINGS) would trip over brackets and semicolons.
+function(count_lines source result)
+  file(READ ${source} text HEX)
+  string(REGEX MATCHALL "0a" ends "${text}")
+  list(LENGTH ends count)
+  set(${result} ${count} PARENT_SCOPE)
+endfunction()
+
+file(GLOB_RECURSE sources ${SOURCE}/runtime/* ${SOURCE}/gpu/* ${SOURCE}/script/* ${SOURCE}/ui/* ${SOURCE}/lua/*
+     ${SOURCE}/tests/* ${SOURCE}/examples/*)
+foreach(source ${sources})
+  if(source MATCHES "\\.gen\\.|\\.(png|csv|gz|json)$")
+    continue()
+  endif()
+  file(SIZE ${source} bytes)
+  if(bytes LESS 4000)
+    continue()
+  endif()
+  count_lines(${source} count)
+  if(source MATCHES "/examples/" AND source MATCHES "\\.lua$" AND count GREATER 100)
+    message("${source}: ${count} lines; an example has at most 100")
+    math(EXPR faults "${faults} + 1")
+  elseif(count GREATER 600)
+    message("${source}: ${count} lines; split a file of more than 600 by idea")
+    math(EXPR faults "${faults} + 1")
+  endif()
+endforeach()
+
+if(faults)
+  message(FATAL_ERROR "${faults} faults in the layers or lengths of files")
+endif()
