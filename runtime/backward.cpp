@@ -296,9 +296,7 @@ Backward::Backward(const Node& node, Small<Tensor, 1>& out_grads, const std::vec
       results_(node.in.size()),
       create_graph_(create_graph) {}
 
-bool Backward::has_grad(int output) const {
-  return out_grads_[size_t(output)].defined();
-}
+bool Backward::has_grad(int output) const { return out_grads_[size_t(output)].defined(); }
 
 Tensor Backward::grad(int output) const {
   const Tensor& arrived = out_grads_[size_t(output)];
@@ -307,9 +305,7 @@ Tensor Backward::grad(int output) const {
   return zeros(operand.layout->shape, operand.dtype, *node_.device);
 }
 
-bool Backward::needs(int i) const {
-  return needs_[size_t(i)];
-}
+bool Backward::needs(int i) const { return needs_[size_t(i)]; }
 
 Tensor Backward::input(int i) const {
   const Operand& operand = node_.in[size_t(i)];
@@ -342,9 +338,7 @@ Tensor Backward::restore(const Operand& operand, const char* what, int position,
   return value;
 }
 
-void Backward::set(int input, Tensor grad) {
-  results_[size_t(input)] = std::move(grad);
-}
+void Backward::set(int input, Tensor grad) { results_[size_t(input)] = std::move(grad); }
 
 void differentiate_composition(Backward& b) {
   const Node& node = b.node();

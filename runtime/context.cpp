@@ -23,11 +23,7 @@ void Context::check_stop() const {
   if (stop_requested.load(std::memory_order_relaxed)) fail_as(ErrorKind::cancelled, "interrupted");
 }
 
-UseContext::UseContext(Context& context) : previous_(current) {
-  current = &context;
-}
-UseContext::~UseContext() {
-  current = previous_;
-}
+UseContext::UseContext(Context& context) : previous_(current) { current = &context; }
+UseContext::~UseContext() { current = previous_; }
 
 }  // namespace lunagrad

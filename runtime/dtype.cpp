@@ -14,15 +14,9 @@ constexpr std::array<Row, kDTypeCount> kRows{
 
 }  // namespace
 
-size_t item_size(DType t) {
-  return kRows[size_t(t)].bytes;
-}
-const char* dtype_name(DType t) {
-  return kRows[size_t(t)].name;
-}
-std::ostream& operator<<(std::ostream& out, DType t) {
-  return out << dtype_name(t);
-}
+size_t item_size(DType t) { return kRows[size_t(t)].bytes; }
+const char* dtype_name(DType t) { return kRows[size_t(t)].name; }
+std::ostream& operator<<(std::ostream& out, DType t) { return out << dtype_name(t); }
 
 std::optional<DType> dtype_from_name(std::string_view name) {
   for (int i = 0; i < kDTypeCount; ++i)

@@ -19,15 +19,9 @@ const char* dtype_name(DType);  // "f32", "bool", …
 std::optional<DType> dtype_from_name(std::string_view);
 std::ostream& operator<<(std::ostream&, DType);
 
-constexpr bool is_floating(DType t) {
-  return t >= DType::f16;
-}
-constexpr bool is_integral(DType t) {
-  return t < DType::f16;
-}  // bool counts as integral
-constexpr bool is_half(DType t) {
-  return t == DType::f16 || t == DType::bf16;
-}
+constexpr bool is_floating(DType t) { return t >= DType::f16; }
+constexpr bool is_integral(DType t) { return t < DType::f16; }  // bool counts as integral
+constexpr bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
 
 // The type in which two tensors of these types meet, as in PyTorch (u8 + i32 = i32, i64 + f16 = f16, f16 +
 // bf16 = f32).

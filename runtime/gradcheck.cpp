@@ -40,7 +40,8 @@ Tensor laid_out_like(const Tensor& x, const std::vector<double>& values) {
   const Tensor memory = zeros({extent}, DType::f64, x.device());
   const Tensor view = as_strided(memory, x.shape(), x.strides(), 0);
   for (int i = 0; i < x.ndim(); ++i)
-    if (x.strides()[i] == 0 && x.size(i) > 1) return dense;  // elements that share memory cannot be moved alone
+    if (x.strides()[i] == 0 && x.size(i) > 1)
+      return dense;  // elements that share memory cannot be moved alone
   copy_(view, dense);
   return view;
 }
@@ -97,7 +98,8 @@ GradCheckResult gradcheck(const TensorFunction& f, const TensorList& inputs, Gra
         arguments[places[k]] = laid_out_like(x, moved);
         return contract(f(arguments)).item();
       };
-      numeric[e] = (value_at(values[e] + options.step) - value_at(values[e] - options.step)) / (2 * options.step);
+      numeric[e] =
+          (value_at(values[e] + options.step) - value_at(values[e] - options.step)) / (2 * options.step);
       if (std::isfinite(numeric[e])) scale = std::max(scale, std::abs(numeric[e]));
     }
     for (size_t e = 0; e < values.size(); ++e) {
@@ -131,7 +133,8 @@ GradCheckResult gradgradcheck(const TensorFunction& f, const TensorList& inputs,
     TensorList arguments(all.begin(), all.begin() + ptrdiff_t(count));
     for (size_t i = 0; i < count; ++i)
       // Central differences evaluate with plain tensors, but a gradient needs something to belong to.
-      if (is_checked(inputs[i]) && !arguments[i].requires_grad()) arguments[i] = arguments[i].detach().requires_grad_();
+      if (is_checked(inputs[i]) && !arguments[i].requires_grad())
+        arguments[i] = arguments[i].detach().requires_grad_();
     TensorList wanted;
     for (size_t i = 0; i < count; ++i)
       if (is_checked(inputs[i])) wanted.push_back(arguments[i]);

@@ -1,6 +1,7 @@
 #pragma once
 // Gradients against central differences in f64: the judge of every vjp, for the tests and for lg.grad.check.
-// (f(x + h) - f(x - h)) / 2h has an error of about h^2 |f'''| / 6 + 1e-16 |f| / h; with h = 1e-5 that is 1e-10.
+// (f(x + h) - f(x - h)) / 2h has an error of about h^2 |f'''| / 6 + 1e-16 |f| / h; with h = 1e-5 that is
+// 1e-10.
 #include <functional>
 #include <string>
 
@@ -17,15 +18,17 @@ struct GradCheckOptions {
 
 struct GradCheckResult {
   bool ok = true;
-  double worst = 0;     // largest relative error
-  std::string message;  // "input 2, element 5: gradient 0.25, central difference 0.5", or why it could not be checked
+  double worst = 0;  // largest relative error
+  std::string
+      message;  // "input 2, element 5: gradient 0.25, central difference 0.5", or why it could not be checked
 };
 
-// Checks the gradients of f's floating outputs, contracted with fixed random weights, with respect to the inputs that
-// are f64 and require grad. f must be deterministic. Inputs are copied, not changed.
+// Checks the gradients of f's floating outputs, contracted with fixed random weights, with respect to the
+// inputs that are f64 and require grad. f must be deterministic. Inputs are copied, not changed.
 GradCheckResult gradcheck(const TensorFunction& f, const TensorList& inputs, GradCheckOptions = {});
 
 // The same for the gradient itself as a function of the inputs and of the outputs' gradients: second order.
-GradCheckResult gradgradcheck(const TensorFunction& f, const TensorList& inputs, GradCheckOptions = {1e-5, 1e-4});
+GradCheckResult gradgradcheck(const TensorFunction& f, const TensorList& inputs,
+                              GradCheckOptions = {1e-5, 1e-4});
 
 }  // namespace lunagrad

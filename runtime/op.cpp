@@ -30,9 +30,7 @@ bool Value::operator==(const Value& other) const {
 namespace {
 
 // An output whose memory run() provides.
-Tensor promise(LayoutRef layout, DType dtype) {
-  return Tensor(Ref<Storage>(), std::move(layout), 0, dtype);
-}
+Tensor promise(LayoutRef layout, DType dtype) { return Tensor(Ref<Storage>(), std::move(layout), 0, dtype); }
 
 const char* input_name(const Op& op, size_t i) {
   return op.inputs.empty() ? "operand" : op.inputs[std::min(i, op.inputs.size() - 1)].name;
@@ -116,9 +114,7 @@ void run_through_f32(Call& call) {
 
 }  // namespace
 
-void Call::emit(const Shape& shape, DType dtype) {
-  out.push_back(promise(Layout::contiguous(shape), dtype));
-}
+void Call::emit(const Shape& shape, DType dtype) { out.push_back(promise(Layout::contiguous(shape), dtype)); }
 void Call::emit(LayoutRef layout, DType dtype) {
   assert(layout->contiguous_);
   out.push_back(promise(std::move(layout), dtype));
@@ -274,8 +270,8 @@ std::span<const Op* const> all_ops() {
   static const std::vector<const Op*> all = [] {
     std::vector<const Op*> joined;
     for (const auto family :
-         {elementwise_ops, create_ops, cast_ops, view_ops, reduce_ops, matmul_ops, softmax_ops, norm_ops,
-          conv_ops, pool_ops, index_ops, loss_ops, dropout_ops, optimizer_ops}) {
+         {elementwise_ops, create_ops, cast_ops, view_ops, copy_ops, join_ops, reduce_ops, matmul_ops,
+          softmax_ops, norm_ops, conv_ops, pool_ops, index_ops, loss_ops, dropout_ops, optimizer_ops}) {
       const auto ops = family();
       joined.insert(joined.end(), ops.begin(), ops.end());
     }

@@ -21,9 +21,20 @@ class Backward;
 struct Op;
 
 // How a parameter is written in a script. dim, dims and position count from 1 there and from 0 here, negative
-// ones from the end; number is an integer, a real or a boolean, kept as it was given; choice is one of a few names,
-// stored as its number.
-enum class ParamKind : uint8_t { boolean, integer, real, number, integers, dim, dims, position, dtype, choice };
+// ones from the end; number is an integer, a real or a boolean, kept as it was given; choice is one of a few
+// names, stored as its number.
+enum class ParamKind : uint8_t {
+  boolean,
+  integer,
+  real,
+  number,
+  integers,
+  dim,
+  dims,
+  position,
+  dtype,
+  choice
+};
 
 // One argument value. Lists hold up to kMaxDims integers.
 struct Value {

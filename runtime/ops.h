@@ -15,45 +15,19 @@ namespace lunagrad {
 #include "runtime/ops/elementwise_declare.h"
 #undef LUNAGRAD_ELEMENTWISE_DECLARATIONS
 
-inline Tensor operator+(const Tensor& a, const Tensor& b) {
-  return add(a, b);
-}
-inline Tensor operator-(const Tensor& a, const Tensor& b) {
-  return sub(a, b);
-}
-inline Tensor operator*(const Tensor& a, const Tensor& b) {
-  return mul(a, b);
-}
-inline Tensor operator/(const Tensor& a, const Tensor& b) {
-  return div(a, b);
-}
-inline Tensor operator-(const Tensor& a) {
-  return neg(a);
-}
-inline Tensor operator+(const Tensor& a, double b) {
-  return add(a, Tensor::number(b));
-}
-inline Tensor operator-(const Tensor& a, double b) {
-  return sub(a, Tensor::number(b));
-}
-inline Tensor operator*(const Tensor& a, double b) {
-  return mul(a, Tensor::number(b));
-}
-inline Tensor operator/(const Tensor& a, double b) {
-  return div(a, Tensor::number(b));
-}
-inline Tensor operator+(double a, const Tensor& b) {
-  return add(Tensor::number(a), b);
-}
-inline Tensor operator-(double a, const Tensor& b) {
-  return sub(Tensor::number(a), b);
-}
-inline Tensor operator*(double a, const Tensor& b) {
-  return mul(Tensor::number(a), b);
-}
-inline Tensor operator/(double a, const Tensor& b) {
-  return div(Tensor::number(a), b);
-}
+inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
+inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
+inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
+inline Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
+inline Tensor operator-(const Tensor& a) { return neg(a); }
+inline Tensor operator+(const Tensor& a, double b) { return add(a, Tensor::number(b)); }
+inline Tensor operator-(const Tensor& a, double b) { return sub(a, Tensor::number(b)); }
+inline Tensor operator*(const Tensor& a, double b) { return mul(a, Tensor::number(b)); }
+inline Tensor operator/(const Tensor& a, double b) { return div(a, Tensor::number(b)); }
+inline Tensor operator+(double a, const Tensor& b) { return add(Tensor::number(a), b); }
+inline Tensor operator-(double a, const Tensor& b) { return sub(Tensor::number(a), b); }
+inline Tensor operator*(double a, const Tensor& b) { return mul(Tensor::number(a), b); }
+inline Tensor operator/(double a, const Tensor& b) { return div(Tensor::number(a), b); }
 
 // create.cpp
 Tensor full(const Shape&, const Tensor& value, DType, Device&);  // value: 0-d
@@ -70,7 +44,7 @@ Tensor randint(int64_t low, int64_t high, const Shape&, DType = DType::i64, Devi
 Tensor randperm(int64_t n, Device& = *context().device);  // i64
 Tensor fill_(const Tensor& x, double value);              // in place
 
-// view.cpp: no copies unless said
+// view.cpp, copy.cpp, join.cpp, cast.cpp: no copies unless said
 Tensor to(const Tensor&, DType);                     // cast; the same tensor when the type is the same
 Tensor to(const Tensor&, Device&);                   // copy to a device, differentiable
 Tensor clone(const Tensor&);                         // contiguous copy

@@ -39,9 +39,7 @@ class Generator {
 };
 
 // Uniform in [0, 1): the upper 24 bits of a word for f32; of two words, 53 bits for f64.
-inline float uniform_f32(uint32_t word) {
-  return float(word >> 8) * 0x1p-24f;
-}
+inline float uniform_f32(uint32_t word) { return float(word >> 8) * 0x1p-24f; }
 inline double uniform_f64(uint32_t high, uint32_t low) {
   return double(((uint64_t(high) << 32) | low) >> 11) * 0x1p-53;
 }

@@ -7,12 +7,8 @@ namespace lunagrad {
 
 #if defined(__SANITIZE_ADDRESS__)
 
-void* pool_allocate(size_t bytes) {
-  return ::operator new(bytes);
-}
-void pool_free(void* block, size_t) noexcept {
-  ::operator delete(block);
-}
+void* pool_allocate(size_t bytes) { return ::operator new(bytes); }
+void pool_free(void* block, size_t) noexcept { ::operator delete(block); }
 
 #else
 

@@ -12,9 +12,7 @@ void Dims::assign(const int64_t* values, size_t count) {
   count_ = uint8_t(count);
 }
 
-void Dims::push_back(int64_t value) {
-  insert(count_, value);
-}
+void Dims::push_back(int64_t value) { insert(count_, value); }
 
 void Dims::insert(int at, int64_t value) {
   if (count_ == kMaxDims) fail("a tensor has at most ", kMaxDims, " dims");
@@ -73,6 +71,13 @@ bool broadcasts_to(const Shape& from, const Shape& to) {
   for (int i = 0; i < from.size(); ++i)
     if (from[i] != 1 && from[i] != to[i + shift]) return false;
   return true;
+}
+
+Strides broadcast_strides(const Shape& from, const Strides& strides, const Shape& to) {
+  Strides result(to.size(), 0);
+  const int shift = to.size() - from.size();
+  for (int i = 0; i < from.size(); ++i) result[i + shift] = from[i] == 1 ? 0 : strides[i];
+  return result;
 }
 
 Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b) {

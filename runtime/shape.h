@@ -66,6 +66,8 @@ bool is_contiguous(const Shape&, const Strides&);
 Shape broadcast_shapes(const char* op, const Shape&, const Shape&);
 // Whether a tensor of shape `from` can be expanded to `to`.
 bool broadcasts_to(const Shape& from, const Shape& to);
+// The strides with which a tensor looks like `to`: 0 on dims that broadcasting repeats.
+Strides broadcast_strides(const Shape& from, const Strides&, const Shape& to);
 
 // 0 … ndim-1 for dim in -ndim … ndim-1; Error otherwise. A scalar accepts 0 and -1.
 int normalize_dim(const char* op, int64_t dim, const Shape&);

@@ -149,9 +149,7 @@ void Node::destroy(Node* node) {
   draining = false;
 }
 
-const char* Node::label() const {
-  return op ? op->name : "leaf";
-}
+const char* Node::label() const { return op ? op->name : "leaf"; }
 
 NodeExtras& Node::extra() {
   if (!extras) extras = std::make_unique<NodeExtras>();
@@ -266,9 +264,7 @@ void Tensor::set_grad(const Tensor& value) const {
   body_->node->grad = value;
 }
 
-Tensor Tensor::detach() const {
-  return Tensor(storage_ref(), layout(), offset(), dtype());
-}
+Tensor Tensor::detach() const { return Tensor(storage_ref(), layout(), offset(), dtype()); }
 
 uint64_t register_hook(const Tensor& x, Hook hook) {
   if (!x.requires_grad()) fail("register_hook: the tensor does not require grad");

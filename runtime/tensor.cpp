@@ -24,9 +24,7 @@ uint64_t next_tensor_id() {
 
 }  // namespace
 
-void TensorBody::destroy(TensorBody* body) {
-  delete body;
-}
+void TensorBody::destroy(TensorBody* body) { delete body; }
 
 Tensor::Tensor(Ref<Storage> storage, LayoutRef layout, int64_t offset, DType dtype) : body_(new TensorBody) {
   body_->storage = std::move(storage);
@@ -100,11 +98,7 @@ T item_as(const Tensor& x) {
 
 }  // namespace
 
-double Tensor::item() const {
-  return item_as<double>(*this);
-}
-int64_t Tensor::item_integer() const {
-  return item_as<int64_t>(*this);
-}
+double Tensor::item() const { return item_as<double>(*this); }
+int64_t Tensor::item_integer() const { return item_as<int64_t>(*this); }
 
 }  // namespace lunagrad

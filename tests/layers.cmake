@@ -25,11 +25,10 @@ foreach(folder runtime gpu script ui)
   endforeach()
 endforeach()
 
-# Counts line ends; file(STRINGS) would trip over brackets and semicolons.
 function(count_lines source result)
-  file(READ ${source} text HEX)
-  string(REGEX MATCHALL "0a" ends "${text}")
-  list(LENGTH ends count)
+  file(READ ${source} text)
+  string(REGEX REPLACE "[^\n]+" "" ends "${text}")
+  string(LENGTH "${ends}" count)
   set(${result} ${count} PARENT_SCOPE)
 endfunction()
 

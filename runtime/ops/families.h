@@ -10,6 +10,8 @@ std::span<const Op* const> elementwise_ops();
 std::span<const Op* const> create_ops();
 std::span<const Op* const> cast_ops();
 std::span<const Op* const> view_ops();
+std::span<const Op* const> copy_ops();
+std::span<const Op* const> join_ops();
 std::span<const Op* const> reduce_ops();
 std::span<const Op* const> matmul_ops();
 std::span<const Op* const> softmax_ops();

@@ -1,23 +1,10 @@
-// Views, copies and joins. A view shares its input's memory: its record has a shape function and no kernel.
+// Views. A view shares its input's memory: its record has a shape function and no kernel.
 #include <algorithm>
 
-#include "runtime/cpu/copy.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
 namespace {
-
-void copy_into(const Tensor& out, const Tensor& in) {
-  copy_strided(out.raw(), out.dtype(), out.strides(), in.raw(), in.dtype(), in.strides(), out.shape());
-}
-
-// The strides with which x looks like `shape`; 0 on dims that broadcasting repeats.
-Strides expanded_strides(const Tensor& x, const Shape& shape) {
-  Strides strides(shape.size(), 0);
-  const int shift = shape.size() - x.ndim();
-  for (int i = 0; i < x.ndim(); ++i) strides[i + shift] = x.shape()[i] == 1 ? 0 : x.strides()[i];
-  return strides;
-}
 
 void view_like(Call& call, const Shape& shape, const Strides& strides, int64_t skip = 0) {
   const Tensor& x = call.input(0);
@@ -88,9 +75,7 @@ void view_shape(Call& call) {
          " without a copy; use reshape");
   view_like(call, shape, strides);
 }
-void view_vjp(Backward& b) {
-  b.set(0, reshape(b.grad(), b.shape(0)));
-}
+void view_vjp(Backward& b) { b.set(0, reshape(b.grad(), b.shape(0))); }
 const Op kView{.name = "view",
                .doc = "The same elements under another shape, without a copy; one size may be -1.",
                .inputs = {{"input"}},
@@ -186,9 +171,7 @@ void transpose_shape(Call& call) {
   }
   view_like(call, shape, strides);
 }
-void transpose_vjp(Backward& b) {
-  b.set(0, transpose(b.grad(), int(b.integer(0)), int(b.integer(1))));
-}
+void transpose_vjp(Backward& b) { b.set(0, transpose(b.grad(), int(b.integer(0)), int(b.integer(1)))); }
 const Op kTranspose{.name = "transpose",
                     .doc = "Swaps two dims.",
                     .inputs = {{"input"}},
@@ -248,12 +231,10 @@ Shape expanded_shape(const Tensor& x, const Shape& wanted) {
 void expand_shape(Call& call) {
   const Tensor& x = call.input(0);
   const Shape shape = expanded_shape(x, call.list(0));
-  view_like(call, shape, expanded_strides(x, shape));
+  view_like(call, shape, broadcast_strides(x.shape(), x.strides(), shape));
 }
 // The tape sums what broadcasting repeated.
-void expand_vjp(Backward& b) {
-  b.set(0, b.grad());
-}
+void expand_vjp(Backward& b) { b.set(0, b.grad()); }
 const Op kExpand{.name = "expand",
                  .doc = "Repeats dims of size 1 without a copy; -1 keeps a size.",
                  .inputs = {{"input"}},
@@ -350,9 +331,7 @@ const Op kSelect{.name = "select",
 
 // --- strides by number: how the tape describes writes through views ---
 
-void as_strided_shape(Call& call) {
-  view_like(call, call.list(0), call.list(1), call.integer(2));
-}
+void as_strided_shape(Call& call) { view_like(call, call.list(0), call.list(1), call.integer(2)); }
 // Elements that a stride of 0 repeats receive the sum.
 void as_strided_vjp(Backward& b) {
   Tensor g = b.grad();
@@ -372,196 +351,22 @@ const Op kAsStrided{.name = "_as_strided",
                     .shape = as_strided_shape,
                     .vjp = as_strided_vjp};
 
-void scatter_shape(Call& call) {
-  call.emit(call.input(0).shape(), call.input(0).dtype());
-}
-void scatter_cpu(const Call& call) {
-  const Tensor &base = call.input(0), &value = call.input(1), &out = call.output();
-  copy_into(out, base);
-  char* to = static_cast<char*>(out.raw()) + size_t(call.integer(1)) * item_size(out.dtype());
-  if (value.numel() > 0)
-    copy_strided(to, out.dtype(), call.list(0), value.raw(), value.dtype(), value.strides(), value.shape());
-}
-void scatter_vjp(Backward& b) {
-  const Tensor g = contiguous(b.grad());
-  if (b.needs(0))
-    b.set(0, as_strided_scatter(g, zeros(b.shape(1), g.dtype(), g.device()), b.list(0), b.integer(1)));
-  if (b.needs(1)) b.set(1, as_strided(g, b.shape(1), b.list(0), b.integer(1)));
-}
-const Op kAsStridedScatter{
-    .name = "_as_strided_scatter",
-    .doc = "A contiguous copy of base with value written at the given strides and offset.",
-    .inputs = {{"base"}, {"value"}},
-    .params = {{"stride", ParamKind::integers, {}}, {"storage_offset", ParamKind::integer, 0}},
-    .shape = scatter_shape,
-    .cpu = scatter_cpu,
-    .vjp = scatter_vjp};
-
-// --- copies ---
-
-void clone_shape(Call& call) {
-  const Tensor& x = call.input(0);
-  if (x.is_contiguous())
-    call.emit(x.layout(), x.dtype());
-  else
-    call.emit(x.shape(), x.dtype());
-}
-void clone_cpu(const Call& call) {
-  copy_into(call.output(), call.input(0));
-}
-void clone_vjp(Backward& b) {
-  b.set(0, b.grad());
-}
-const Op kClone{.name = "clone",
-                .doc = "A contiguous copy.",
-                .inputs = {{"input"}},
-                .shape = clone_shape,
-                .cpu = clone_cpu,
-                .vjp = clone_vjp};
-
-Operands contiguous_compose(const Call& call) {
-  return {call.input(0).is_contiguous() ? call.input(0) : clone(call.input(0))};
-}
-const Op kContiguous{.name = "contiguous",
-                     .doc = "The tensor itself when its elements lie in order, else a copy in which they do.",
-                     .inputs = {{"input"}},
-                     .compose = contiguous_compose};
-
-// Overwrites operand 0 with operand 1: only used in place.
-void copy_shape(Call& call) {
-  const Tensor &x = call.input(0), &value = call.input(1);
-  if (!broadcasts_to(value.shape(), x.shape()))
-    fail("copy_: a value of shape ", value.shape(), " does not fit the target of shape ", x.shape());
-  call.emit(x.shape(), x.dtype());
-}
-void copy_cpu(const Call& call) {
-  const Tensor &value = call.input(1), &out = call.output();
-  copy_strided(out.raw(), out.dtype(), out.strides(), value.raw(), value.dtype(),
-               expanded_strides(value, out.shape()), out.shape());
-}
-void copy_vjp(Backward& b) {
-  b.set(1, b.grad());
-}
-const Op kCopy{.name = "_copy",
-               .doc = "Overwrites the first operand with the second, broadcasting and casting it.",
-               .inputs = {{"input"}, {"src"}},
-               .shape = copy_shape,
-               .cpu = copy_cpu,
-               .vjp = copy_vjp};
-
-void to_device_vjp(Backward& b) {
-  // A node knows its outputs' device; that of the input is a parameter.
-  b.set(0, to(b.grad(), require_device(interned(uint32_t(b.integer(0))))));
-}
-const Op kToDevice{.name = "_to_device",
-                   .doc = "A copy on another device.",
-                   .inputs = {{"input"}},
-                   .params = {{"from", ParamKind::integer, {}}},
-                   .vjp = to_device_vjp};
-
-// --- joins ---
-
-void cat_shape(Call& call) {
-  if (call.in.empty()) fail("cat: a non-empty list of tensors expected");
-  const Shape& first = call.input(0).shape();
-  if (first.empty()) fail("cat: scalar tensors have no dim to join along; use stack");
-  const int dim = normalize_dim("cat", call.integer(0), first);
-  Shape shape = first;
-  DType dtype = call.input(0).dtype();
-  for (size_t i = 1; i < call.in.size(); ++i) {
-    const Shape& next = call.in[i].shape();
-    bool fits = next.size() == first.size();
-    for (int d = 0; fits && d < first.size(); ++d) fits = d == dim || next[d] == first[d];
-    if (!fits)
-      fail("cat: shapes ", first, " and ", next, " (tensor ", i + 1, ") differ in more than dim ", dim + 1);
-    shape[dim] += next[dim];
-    dtype = promote(dtype, call.in[i].dtype());
-  }
-  call.emit(shape, dtype);
-}
-void cat_cpu(const Call& call) {
-  const Tensor& out = call.output();
-  const int dim = normalize_dim("cat", call.integer(0), out.shape());
-  int64_t at = 0;
-  for (const Tensor& x : call.in) {
-    char* to = static_cast<char*>(out.raw()) + size_t(at * out.strides()[dim]) * item_size(out.dtype());
-    if (x.numel() > 0)
-      copy_strided(to, out.dtype(), out.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
-    at += x.size(dim);
-  }
-}
-void cat_vjp(Backward& b) {
-  const Tensor g = b.grad();
-  const int dim = normalize_dim("cat", b.integer(0), g.shape());
-  int64_t at = 0;
-  for (int i = 0; i < b.inputs(); ++i) {
-    const int64_t length = b.shape(i)[dim];
-    if (b.needs(i)) b.set(i, narrow(g, dim, at, length));
-    at += length;
-  }
-}
-const Op kCat{.name = "cat",
-              .doc = "Joins tensors along a dim that they have.",
-              .inputs = {{.name = "tensors", .list = true}},
-              .params = {{"dim", ParamKind::dim, 0}},
-              .shape = cat_shape,
-              .cpu = cat_cpu,
-              .vjp = cat_vjp};
-
-Operands stack_compose(const Call& call) {
-  if (call.in.empty()) fail("stack: a non-empty list of tensors expected");
-  TensorList rows;
-  for (const Tensor& x : call.in) {
-    if (!(x.shape() == call.input(0).shape()))
-      fail("stack: shapes ", call.input(0).shape(), " and ", x.shape(), " differ");
-    rows.push_back(unsqueeze(x, int(call.integer(0))));
-  }
-  return {cat(rows, int(call.integer(0)))};
-}
-const Op kStack{.name = "stack",
-                .doc = "Joins tensors of one shape along a new dim.",
-                .inputs = {{.name = "tensors", .list = true}},
-                .params = {{"dim", ParamKind::dim, 0}},
-                .compose = stack_compose};
-
 }  // namespace
 
-Tensor view(const Tensor& x, const Shape& shape) {
-  return apply1(kView, {x}, {Value(shape)});
-}
-Tensor reshape(const Tensor& x, const Shape& shape) {
-  return apply1(kReshape, {x}, {Value(shape)});
-}
-Tensor flatten(const Tensor& x, int first, int last) {
-  return apply1(kFlatten, {x}, {first, last});
-}
-Tensor squeeze(const Tensor& x) {
-  return apply1(kSqueeze, {x}, {Value()});
-}
-Tensor squeeze(const Tensor& x, int dim) {
-  return apply1(kSqueeze, {x}, {dim});
-}
-Tensor unsqueeze(const Tensor& x, int dim) {
-  return apply1(kUnsqueeze, {x}, {dim});
-}
-Tensor transpose(const Tensor& x, int dim0, int dim1) {
-  return apply1(kTranspose, {x}, {dim0, dim1});
-}
-Tensor t(const Tensor& x) {
-  return apply1(kT, {x});
-}
-Tensor permute(const Tensor& x, const Dims& dims) {
-  return apply1(kPermute, {x}, {Value(dims)});
-}
-Tensor expand(const Tensor& x, const Shape& shape) {
-  return apply1(kExpand, {x}, {Value(shape)});
-}
+Tensor view(const Tensor& x, const Shape& shape) { return apply1(kView, {x}, {Value(shape)}); }
+Tensor reshape(const Tensor& x, const Shape& shape) { return apply1(kReshape, {x}, {Value(shape)}); }
+Tensor flatten(const Tensor& x, int first, int last) { return apply1(kFlatten, {x}, {first, last}); }
+Tensor squeeze(const Tensor& x) { return apply1(kSqueeze, {x}, {Value()}); }
+Tensor squeeze(const Tensor& x, int dim) { return apply1(kSqueeze, {x}, {dim}); }
+Tensor unsqueeze(const Tensor& x, int dim) { return apply1(kUnsqueeze, {x}, {dim}); }
+Tensor transpose(const Tensor& x, int dim0, int dim1) { return apply1(kTranspose, {x}, {dim0, dim1}); }
+Tensor t(const Tensor& x) { return apply1(kT, {x}); }
+Tensor permute(const Tensor& x, const Dims& dims) { return apply1(kPermute, {x}, {Value(dims)}); }
+Tensor expand(const Tensor& x, const Shape& shape) { return apply1(kExpand, {x}, {Value(shape)}); }
 Tensor narrow(const Tensor& x, int dim, int64_t start, int64_t length) {
   return apply1(kNarrow, {x}, {dim, start, length});
 }
-Tensor select(const Tensor& x, int dim, int64_t index) {
-  return apply1(kSelect, {x}, {dim, index});
-}
+Tensor select(const Tensor& x, int dim, int64_t index) { return apply1(kSelect, {x}, {dim, index}); }
 
 Tensor slice(const Tensor& x, int dim, int64_t first, int64_t last, int64_t step) {
   if (x.ndim() == 0) fail("slice: a scalar tensor has no dims");
@@ -577,56 +382,6 @@ Tensor slice(const Tensor& x, int dim, int64_t first, int64_t last, int64_t step
 Tensor as_strided(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset) {
   return apply1(kAsStrided, {x}, {Value(shape), Value(strides), offset});
 }
-Tensor as_strided_scatter(const Tensor& base, const Tensor& value, const Strides& strides, int64_t offset) {
-  return apply1(kAsStridedScatter, {base, value}, {Value(strides), offset});
-}
-
-Tensor clone(const Tensor& x) {
-  return apply1(kClone, {x});
-}
-Tensor contiguous(const Tensor& x) {
-  return x.is_contiguous() ? x : clone(x);
-}
-Tensor copy_(const Tensor& x, const Tensor& value) {
-  if (value.device().name() == x.device().name() || value.is_number())
-    return apply_in_place(kCopy, {x, value});
-  return apply_in_place(kCopy, {x, to(value, x.device())});
-}
-Tensor fill_(const Tensor& x, double value) {
-  return copy_(x, Tensor::number(value));
-}
-
-Tensor to(const Tensor& x, Device& device) {
-  if (&x.device() == &device) return x;
-  const uint64_t start = ticks();
-  const Tensor dense = contiguous(x);
-  Tensor result = Tensor::empty(x.shape(), x.dtype(), device);
-  const size_t bytes = result.nbytes(), skip = size_t(dense.offset()) * item_size(x.dtype());
-  if (bytes == 0) {
-  } else if (x.device().is_cpu()) {
-    device.copy_in(result.storage().data, 0, dense.raw(), bytes);
-  } else if (device.is_cpu()) {
-    x.device().copy_out(result.raw(), dense.storage().data, skip, bytes);
-  } else {
-    return to(to(x, cpu_device()), device);
-  }
-  Call call;
-  call.op = &kToDevice;
-  call.in = {x};
-  call.out = {result};
-  call.params = {int64_t(intern(x.device().name()))};
-  const uint64_t elapsed = ticks() - start;
-  if (context().trace) context().trace->ran(call, elapsed);
-  if (context().grad_enabled) record(call, elapsed);
-  return result;
-}
-
-Tensor cat(const TensorList& tensors, int dim) {
-  return apply1(kCat, tensors, {dim});
-}
-Tensor stack(const TensorList& tensors, int dim) {
-  return apply1(kStack, tensors, {dim});
-}
 
 Tensor sum_to(const Tensor& x, const Shape& shape) {
   const int shift = x.ndim() - shape.size();
@@ -638,10 +393,9 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
 }
 
 std::span<const Op* const> view_ops() {
-  static constexpr const Op* ops[] = {
-      &kView,    &kReshape,    &kFlatten, &kSqueeze,  &kUnsqueeze, &kTranspose, &kT,
-      &kPermute, &kExpand,     &kSlice,   &kNarrow,   &kSelect,    &kAsStrided, &kAsStridedScatter,
-      &kClone,   &kContiguous, &kCopy,    &kToDevice, &kCat,       &kStack};
+  static constexpr const Op* ops[] = {&kView,      &kReshape, &kFlatten,  &kSqueeze, &kUnsqueeze,
+                                      &kTranspose, &kT,       &kPermute,  &kExpand,  &kSlice,
+                                      &kNarrow,    &kSelect,  &kAsStrided};
   return ops;
 }
 

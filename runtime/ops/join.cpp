@@ -1,0 +1,81 @@
+// Joins: several tensors into one.
+#include "runtime/cpu/copy.h"
+#include "runtime/ops/families.h"
+
+namespace lunagrad {
+namespace {
+
+void cat_shape(Call& call) {
+  if (call.in.empty()) fail("cat: a non-empty list of tensors expected");
+  const Shape& first = call.input(0).shape();
+  if (first.empty()) fail("cat: scalar tensors have no dim to join along; use stack");
+  const int dim = normalize_dim("cat", call.integer(0), first);
+  Shape shape = first;
+  DType dtype = call.input(0).dtype();
+  for (size_t i = 1; i < call.in.size(); ++i) {
+    const Shape& next = call.in[i].shape();
+    bool fits = next.size() == first.size();
+    for (int d = 0; fits && d < first.size(); ++d) fits = d == dim || next[d] == first[d];
+    if (!fits)
+      fail("cat: shapes ", first, " and ", next, " (tensor ", i + 1, ") differ in more than dim ", dim + 1);
+    shape[dim] += next[dim];
+    dtype = promote(dtype, call.in[i].dtype());
+  }
+  call.emit(shape, dtype);
+}
+void cat_cpu(const Call& call) {
+  const Tensor& out = call.output();
+  const int dim = normalize_dim("cat", call.integer(0), out.shape());
+  int64_t at = 0;
+  for (const Tensor& x : call.in) {
+    char* to = static_cast<char*>(out.raw()) + size_t(at * out.strides()[dim]) * item_size(out.dtype());
+    if (x.numel() > 0)
+      copy_strided(to, out.dtype(), out.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
+    at += x.size(dim);
+  }
+}
+void cat_vjp(Backward& b) {
+  const Tensor g = b.grad();
+  const int dim = normalize_dim("cat", b.integer(0), g.shape());
+  int64_t at = 0;
+  for (int i = 0; i < b.inputs(); ++i) {
+    const int64_t length = b.shape(i)[dim];
+    if (b.needs(i)) b.set(i, narrow(g, dim, at, length));
+    at += length;
+  }
+}
+const Op kCat{.name = "cat",
+              .doc = "Joins tensors along a dim that they have.",
+              .inputs = {{.name = "tensors", .list = true}},
+              .params = {{"dim", ParamKind::dim, 0}},
+              .shape = cat_shape,
+              .cpu = cat_cpu,
+              .vjp = cat_vjp};
+
+Operands stack_compose(const Call& call) {
+  if (call.in.empty()) fail("stack: a non-empty list of tensors expected");
+  TensorList rows;
+  for (const Tensor& x : call.in) {
+    if (!(x.shape() == call.input(0).shape()))
+      fail("stack: shapes ", call.input(0).shape(), " and ", x.shape(), " differ");
+    rows.push_back(unsqueeze(x, int(call.integer(0))));
+  }
+  return {cat(rows, int(call.integer(0)))};
+}
+const Op kStack{.name = "stack",
+                .doc = "Joins tensors of one shape along a new dim.",
+                .inputs = {{.name = "tensors", .list = true}},
+                .params = {{"dim", ParamKind::dim, 0}},
+                .compose = stack_compose};
+
+}  // namespace
+
+Tensor cat(const TensorList& tensors, int dim) { return apply1(kCat, tensors, {dim}); }
+Tensor stack(const TensorList& tensors, int dim) { return apply1(kStack, tensors, {dim}); }
+
+std::span<const Op* const> join_ops() {
+  static constexpr const Op* ops[] = {&kCat, &kStack};
+  return ops;
+}
+
+}  // namespace lunagrad
