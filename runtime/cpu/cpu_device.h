@@ -1,0 +1,63 @@
+#pragma once
+// The CPU as a device: a caching allocator, and running a Call by calling its op's kernel on the calling
+// thread (kernels split their own work, see parallel.h). Any thread may use it. Device functions: device.h.
+//
+// Blocks come in size classes, four to each power of two, and go back to the free list of their class, so
+// that a training loop in its steady state asks the system for nothing. Blocks up to 128 KiB are cut from
+// slabs of 1 MiB, larger ones are mappings of their own, with huge pages from 2 MiB.
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/device.h"
+
+namespace lunagrad {
+
+class CpuDevice final : public Device {
+ public:
+  CpuDevice();
+
+  std::string_view name() const override { return "cpu"; }
+  std::string description() const override;  // "AVX3, 2 threads, OpenBLAS Cooperlake"
+  bool is_cpu() const override { return true; }
+
+  // A block that the machine's available memory cannot hold is an Error before anything is touched.
+  void* alloc(size_t bytes) override;
+  void free(void* handle, size_t bytes) noexcept override;
+  void copy_in(void* handle, size_t offset, const void* from, size_t bytes) override;
+  void copy_out(void* to, const void* handle, size_t offset, size_t bytes) override;
+
+  bool supports(const Call&) const override;
+  void run(const Call&) override;
+  void sync() override {}
+  DeviceMemory memory() const override;
+  void release_unused() override;
+
+ private:
+  static constexpr int kClasses = 160;  // up to 2^46 bytes, more than any machine has
+  struct FreeBlock {
+    FreeBlock* next;
+  };
+
+  void* alloc_new(int size_class, size_t bytes);
+  void* cut_slab(int size_class);
+  void* map_block(int size_class, size_t bytes);
+  void admit(size_t mapping, size_t bytes);
+  size_t unmap_free_blocks();
+  size_t unmap_free_slabs();
+
+  // Held for a few instructions at a time; system calls are made outside it, but for giving memory back.
+  class Lock;
+  mutable std::atomic_flag locked_;
+  FreeBlock* free_[kClasses] = {};
+  size_t in_use_ = 0;  // of the sizes asked for, rounded up to classes
+  size_t reserved_ = 0;
+  size_t peak_ = 0;
+  size_t idle_ = 0;  // of the free mappings
+  uint32_t colour_ = 0;
+  std::vector<char*> slabs_[kClasses];
+
+  std::atomic<size_t> allowance_{0};  // bytes that may be mapped before looking at the machine again
+};
+
+}  // namespace lunagrad

@@ -1,0 +1,279 @@
+#include "runtime/cpu/parallel.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+#include <chrono>
+#include <exception>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "runtime/context.h"
+#include "runtime/error.h"
+
+namespace lunagrad {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How long an idle worker looks for the next loop before it sleeps: the gap between two ops of a training
+// step is a few microseconds, waking a sleeper costs about fifty.
+constexpr auto kSpinTime = std::chrono::microseconds(200);
+// A grain is 20 µs, so that a range of at most this many grains lasts about 5 ms even if the estimate is 4
+// times off.
+constexpr int64_t kMaxGrains = 256;
+// Ranges per thread, so that a thread that is held up leaves little for the others to wait for.
+constexpr int64_t kRangesPerThread = 8;
+
+inline void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  asm volatile("yield");
+#endif
+}
+
+// The share of one cgroup in whole cores, 0 when it is not limited. `max` holds "quota period" (version 2).
+int quota_of(const std::string& folder) {
+  if (std::ifstream max(folder + "/cpu.max"); max) {
+    std::string quota;
+    double period = 0;
+    if (max >> quota >> period && quota != "max" && period > 0)
+      return std::max(1, int(std::stod(quota) / period + 0.5));
+    return 0;
+  }
+  std::ifstream quota_file(folder + "/cpu.cfs_quota_us"), period_file(folder + "/cpu.cfs_period_us");
+  double quota = 0, period = 0;
+  if (quota_file >> quota && period_file >> period && quota > 0 && period > 0)
+    return std::max(1, int(quota / period + 0.5));
+  return 0;
+}
+
+int usable_cores() {
+  int cores = int(std::max(1u, std::thread::hardware_concurrency()));
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) cores = std::max(1, CPU_COUNT(&set));
+  const auto limit = [&](const std::string& folder) {
+    if (const int quota = quota_of(folder)) cores = std::min(cores, quota);
+  };
+  limit("/sys/fs/cgroup");
+  limit("/sys/fs/cgroup/cpu");
+  std::ifstream own("/proc/self/cgroup");
+  for (std::string line; std::getline(own, line);)
+    if (line.starts_with("0::/") && line.size() > 4) limit("/sys/fs/cgroup" + line.substr(3));
+  return cores;
+}
+
+// Set while this thread runs a range, so that a loop inside runs right here.
+thread_local bool inside_loop = false;
+
+struct Loop {
+  RangeFunction function;
+  void* closure;
+  int64_t count;
+  int64_t step;
+  Context* context;
+};
+
+// Runs ranges [k * step, …) of the loop until `next` passes its end.
+void run_ranges(const Loop& loop, std::atomic<int64_t>& next) {
+  for (;;) {
+    const int64_t begin = next.fetch_add(loop.step, std::memory_order_relaxed);
+    if (begin >= loop.count) return;
+    loop.context->check_stop();
+    loop.function(loop.closure, begin, std::min(begin + loop.step, loop.count));
+  }
+}
+
+// The workers and the one loop they help with. Never destroyed: workers may look at it until the process
+// ends.
+//
+// `state_` holds the whole protocol: the loop's number (upper half), whether it may still be joined (bit 31)
+// and how many workers are in it. A worker joins by raising the count of an open loop, and reads `loop_` only
+// then; the owner closes the loop when no range is left and waits for those inside. A worker that wakes too
+// late finds the loop closed, so a sleeper never holds up a short loop.
+class Pool {
+ public:
+  int size() {
+    int size = size_.load(std::memory_order_relaxed);
+    if (size == 0) {
+      size = usable_cores();
+      size_.store(size, std::memory_order_relaxed);
+    }
+    return size;
+  }
+
+  void resize(int size) {
+    assert(size >= 1 && !inside_loop);
+    while (owned_.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+    leaving_.store(true);
+    while (alive_.load() > 0) {
+      wake();
+      std::this_thread::yield();
+    }
+    leaving_.store(false);
+    started_ = false;
+    size_.store(size);
+    owned_.store(false, std::memory_order_release);
+  }
+
+  // False when another thread has a loop going: then the caller does all its work itself.
+  bool try_run(const Loop& loop) {
+    if (owned_.exchange(true, std::memory_order_acquire)) return false;
+    if (!started_) start();
+    loop_ = loop;
+    failure_ = nullptr;
+    failed_.store(false, std::memory_order_relaxed);
+    next_.store(0, std::memory_order_relaxed);
+    const uint64_t number = (state_.load(std::memory_order_relaxed) >> 32) + 1;
+    state_.store(number << 32 | kOpen);
+    if (sleepers_.load() > 0) wake();
+
+    take_part();
+
+    state_.fetch_and(~kOpen, std::memory_order_acquire);
+    for (int spins = 0; state_.load(std::memory_order_acquire) & kJoined; ++spins)
+      spins < 4096 ? pause() : std::this_thread::yield();
+    const std::exception_ptr failure = std::move(failure_);
+    failure_ = nullptr;
+    owned_.store(false, std::memory_order_release);
+    if (failure) std::rethrow_exception(failure);
+    return true;
+  }
+
+  // Only the calling thread lives on in a forked child.
+  void after_fork() {
+    state_.store(0);
+    sleepers_.store(0);
+    alive_.store(0);
+    owned_.store(false);
+    started_ = false;
+    inside_loop = false;
+  }
+
+ private:
+  static constexpr uint64_t kOpen = 1ull << 31;
+  static constexpr uint64_t kJoined = kOpen - 1;
+
+  void start() {
+    started_ = true;
+    for (int i = 1; i < size(); ++i) {
+      alive_.fetch_add(1);
+      try {
+        std::thread([this] { work(); }).detach();
+      } catch (const std::system_error&) {  // no more threads to be had: fewer helpers, same result
+        alive_.fetch_sub(1);
+        return;
+      }
+    }
+  }
+
+  void wake() {
+    wakeups_.fetch_add(1);
+    wakeups_.notify_all();
+  }
+
+  void take_part() {
+    inside_loop = true;
+    try {
+      run_ranges(loop_, next_);
+    } catch (...) {
+      if (!failed_.exchange(true)) failure_ = std::current_exception();
+      next_.store(loop_.count, std::memory_order_relaxed);  // the others stop at their next range
+    }
+    inside_loop = false;
+  }
+
+  void work() {
+    uint64_t last = 0;
+    while (!leaving_.load(std::memory_order_relaxed)) {
+      uint64_t state = find_loop(last);
+      if (!(state & kOpen)) continue;
+      if (!state_.compare_exchange_strong(state, state + 1, std::memory_order_acquire)) continue;
+      last = state >> 32;
+      {
+        const UseContext use(*loop_.context);
+        take_part();
+      }
+      state_.fetch_sub(1, std::memory_order_release);
+    }
+    alive_.fetch_sub(1);
+  }
+
+  // The state once it holds an open loop other than `last`, or anything else when the worker should look
+  // around.
+  uint64_t find_loop(uint64_t last) {
+    const auto is_new = [last](uint64_t state) { return (state & kOpen) && state >> 32 != last; };
+    const auto deadline = Clock::now() + kSpinTime;
+    do {
+      for (int i = 0; i < 64; ++i) {
+        const uint64_t state = state_.load(std::memory_order_relaxed);
+        if (is_new(state)) return state;
+        pause();
+      }
+    } while (Clock::now() < deadline);
+    sleepers_.fetch_add(1);
+    const uint32_t wakeups = wakeups_.load();
+    const uint64_t state = state_.load();
+    if (!is_new(state) && !leaving_.load()) wakeups_.wait(wakeups);
+    sleepers_.fetch_sub(1);
+    return is_new(state) ? state : 0;
+  }
+
+  alignas(64) std::atomic<uint64_t> state_{0};
+  alignas(64) std::atomic<int64_t> next_{0};
+  alignas(64) std::atomic<int> sleepers_{0};
+  std::atomic<uint32_t> wakeups_{0};
+  std::atomic<int> size_{0}, alive_{0};
+  std::atomic<bool> leaving_{false};
+  std::atomic<bool> owned_{false};  // a thread is running a loop; it alone touches what follows
+  bool started_ = false;
+  std::atomic<bool> failed_{false};
+  std::exception_ptr failure_;
+  Loop loop_{};
+};
+
+Pool& pool() {
+  static Pool* const instance = [] {
+    static Pool* made = new Pool;
+    pthread_atfork(nullptr, nullptr, [] { made->after_fork(); });
+    return made;
+  }();
+  return *instance;
+}
+
+}  // namespace
+
+int thread_count() {
+  return pool().size();
+}
+
+void set_thread_count(int count) {
+  if (count < 1) fail("set_thread_count: at least 1 thread is needed (got ", count, ")");
+  pool().resize(count);
+}
+
+void parallel_for_erased(int64_t count, int64_t grain, RangeFunction function, void* closure) {
+  if (count <= 0) return;
+  grain = std::max<int64_t>(grain, 1);
+  if (count < 2 * grain) return function(closure, 0, count);
+
+  // The ranges depend on the sizes alone, never on who runs them, so that sums over ranges are reproducible.
+  const int threads = thread_count();
+  const int64_t longest = grain > INT64_MAX / kMaxGrains ? count : grain * kMaxGrains;
+  int64_t step = (count + threads * kRangesPerThread - 1) / (threads * kRangesPerThread);
+  if (threads == 1) step = longest;
+  step = std::clamp(step, grain, longest);
+  if (step >= 64) step = (step + 63) / 64 * 64;  // whole cache lines, whatever the element
+
+  const Loop loop{function, closure, count, step, &context()};
+  if (threads > 1 && !inside_loop && pool().try_run(loop)) return;
+  std::atomic<int64_t> next{0};
+  run_ranges(loop, next);
+}
+
+}  // namespace lunagrad
