@@ -1,7 +1,451 @@
+// The op records of the rows of elementwise.def and of their gradients, built from the columns: shapes, types,
+// which values are saved, and the C++ functions of ops.h.
+#include "runtime/ops/elementwise.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <string>
+
+#include "runtime/cpu/elementwise.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/vocabulary.h"
 
 namespace lunagrad {
+namespace reference {
+#include "runtime/ops/elementwise_rows.h"
+}  // namespace reference
 
-std::span<const Op* const> elementwise_ops() { return {}; }
+namespace {
+
+// For each kind of parameter what the absent value counts as; NaN where it cannot be absent.
+struct ParamDefaults {
+  std::array<double, kMaxRowParams> when_absent{};
+  std::vector<ParamSpec> specs;
+};
+
+#define LOWEST -DBL_MAX
+#define HIGHEST DBL_MAX
+
+// One pass over the file for each of the two things a params column says here.
+std::vector<ParamSpec> param_specs(int row) {
+  switch (Row(row)) {
+#define REAL(name, fallback) {#name, ParamKind::real, Value(double(fallback))},
+#define REQUIRED(name) {#name, ParamKind::real, Value()},
+#define BOUND(name, when_absent) {#name, ParamKind::real, Value(), {}, true},
+#define CHOICE(name, first, second) {#name, ParamKind::choice, Value(0), {first, second}},
+#define EW1(name, params, types, result, value, gx, lo, hi, doc) \
+  case Row::name:                                                \
+    return {params};
+#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) \
+  case Row::name:                                                    \
+    return {params};
+#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) \
+  case Row::name:                                                        \
+    return {params};
+#include "runtime/ops/elementwise.def"
+  }
+  return {};
+}
+
+struct RowText {
+  const char* doc;
+  std::array<double, kMaxRowParams> when_absent;
+};
+
+#define REAL(name, fallback) fallback,
+#define REQUIRED(name) 0,
+#define BOUND(name, when_absent) when_absent,
+#define CHOICE(name, first, second) 0,
+#define EW1(name, params, types, result, value, gx, lo, hi, doc) {doc, {params}},
+#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) {doc, {params}},
+#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) {doc, {params}},
+constexpr RowText kTexts[kRowCount] = {
+#include "runtime/ops/elementwise.def"
+};
+
+enum class RowResult { ksame, kbool };
+
+std::array<RowTraits, kRowCount> make_traits() {
+  std::array<RowTraits, kRowCount> rows = {{
+#define EW1(name, params, types, result, value, gx, lo, hi, doc) \
+  {#name, 1, RowTypes::k##types, RowResult::k##result == RowResult::kbool, lo, hi},
+#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) \
+  {#name, 2, RowTypes::k##types, RowResult::k##result == RowResult::kbool, lo, hi},
+#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) \
+  {#name, 3, RowTypes::k##types, RowResult::k##result == RowResult::kbool, lo, hi},
+#include "runtime/ops/elementwise.def"
+  }};
+  for (int row = 0; row < kRowCount; ++row) {
+    for (int i = 0; i < rows[size_t(row)].arity; ++i) {
+      const GradientUse use = gradient_use(row, i);
+      rows[size_t(row)].gradients[size_t(i)] = use.form;
+      rows[size_t(row)].reads[size_t(i)] = use.reads;
+    }
+  }
+  return rows;
+}
+
+const std::array<RowTraits, kRowCount> kTraits = make_traits();
+
+std::vector<InputSpec> input_names(Row row) {
+  switch (row) {
+    case Row::where: return {{"condition"}, {"input"}, {"other"}};
+    case Row::lerp: return {{"input"}, {"end"}, {"weight"}};
+    case Row::affine: return {{"input"}, {"mul"}, {"add"}};
+    case Row::addcmul:
+    case Row::addcdiv: return {{"input"}, {"tensor1"}, {"tensor2"}};
+    case Row::pow: return {{"input"}, {"exponent"}};
+    default: break;
+  }
+  if (kTraits[size_t(row)].arity == 1) return {{"input"}};
+  return {{"input"}, {"other"}};
+}
+
+// PyTorch's result_type: tensors with dims, then 0-d tensors, then script numbers. The lower rank counts only when
+// its category (bool, integer, floating) is higher.
+struct TypeMeet {
+  int dims = -1, scalar = -1, number = -1;  // a DType, or -1
+
+  static int join(int a, int b) { return a < 0 ? b : b < 0 ? a : int(promote(DType(a), DType(b))); }
+  static int combine(int higher, int lower) {
+    if (higher < 0) return lower;
+    if (lower < 0 || is_floating(DType(higher))) return higher;
+    if (DType(higher) == DType::boolean || is_floating(DType(lower))) return join(higher, lower);
+    return higher;
+  }
+  void add(const Tensor& x) {
+    int& slot = x.is_number() ? number : x.ndim() == 0 ? scalar : dims;
+    slot = join(slot, x.is_number() && x.dtype() == DType::f64 ? int(DType::f32) : int(x.dtype()));
+  }
+  DType result() const { return DType(combine(dims, combine(scalar, number))); }
+};
+
+bool whole(double value) { return !(std::isfinite(value) && value != std::trunc(value)); }
+
+// The type in which the operands of a value meet.
+DType meeting_type(const Call& call, int row) {
+  const RowTraits& traits = kTraits[size_t(row)];
+  const size_t first = row == int(Row::where) ? 1 : 0;
+  DType type = call.in[first].dtype();
+  bool mixed = call.in[first].is_number();
+  for (size_t i = first + 1; i < call.in.size(); ++i) mixed |= call.in[i].dtype() != type || call.in[i].is_number();
+  if (mixed) {
+    TypeMeet meet;
+    for (size_t i = first; i < call.in.size(); ++i) meet.add(call.in[i]);
+    type = meet.result();
+  }
+  if (is_floating(type)) return type;
+  if (traits.types == RowTypes::kfloat) return DType::f32;
+  // A fraction as parameter of an integer computation: PyTorch's clamp(ints, 0.5) is a float.
+  for (const Value& value : call.params)
+    if (value.kind == Value::Kind::real && !whole(value.f)) return DType::f32;
+  return type;
+}
+
+void check_types(const Call& call, const RowTraits& traits, int row, DType type) {
+  if (traits.types == RowTypes::knumber && type == DType::boolean)
+    fail(traits.name, ": bool tensors are not supported; convert them with :to(\"f32\") or use logical ops");
+  if (row == int(Row::where) && item_size(call.in[0].dtype()) != 1)
+    fail("where: the condition must be a bool tensor (got ", call.in[0].dtype(), ")");
+}
+
+// Emits an output that has the shape of all operands broadcast together; the layout of an operand is reused.
+void emit_broadcast(Call& call, const char* name, DType type) {
+  const LayoutRef* found = nullptr;  // the one layout of all operands that are not scalars
+  bool alike = true;
+  for (const Tensor& x : call.in) {
+    if (!x.defined()) continue;
+    if (!found || (x.ndim() > 0 && (*found)->shape.empty())) {
+      found = &x.layout();
+    } else if (x.layout().get() != found->get() && x.ndim() > 0 && !(x.shape() == (*found)->shape)) {
+      alike = false;
+    }
+  }
+  if (alike && (*found)->contiguous_) {
+    const LayoutRef layout = *found;
+    call.emit(layout, type);
+    return;
+  }
+  Shape shape = (*found)->shape;
+  if (!alike)
+    for (const Tensor& x : call.in)
+      if (x.defined()) shape = broadcast_shapes(name, shape, x.shape());
+  for (const Tensor& x : call.in)
+    if (x.defined() && x.is_contiguous() && x.shape() == shape) {
+      const LayoutRef layout = x.layout();
+      call.emit(layout, type);
+      return;
+    }
+  call.emit(shape, type);
+}
+
+void value_shape(Call& call) {
+  const int row = call.op->elementwise;
+  const RowTraits& traits = kTraits[size_t(row)];
+  const DType type = meeting_type(call, row);
+  check_types(call, traits, row, type);
+  emit_broadcast(call, traits.name, traits.boolean_result ? DType::boolean : type);
+}
+
+// g has the shape and type of the result; the tape sums to the operand's shape.
+void gradient_shape(Call& call) { emit_broadcast(call, call.op->name, call.in[0].dtype()); }
+
+void value_vjp(Backward&);
+
+struct Records {
+  std::array<Op, kRowCount> values;
+  std::array<std::array<Op, 3>, kRowCount> gradients;  // name null: the row has none
+  std::vector<std::string> texts;                      // names and docs of the gradients
+  std::vector<const Op*> list;
+
+  const char* keep(std::string s) {
+    texts.push_back(std::move(s));
+    return texts.back().c_str();
+  }
+  Records();
+};
+
+Records::Records() {
+  texts.reserve(size_t(kRowCount) * 6);
+  for (int row = 0; row < kRowCount; ++row) {
+    const RowTraits& traits = kTraits[size_t(row)];
+    Op& op = values[size_t(row)];
+    op.name = traits.name;
+    op.doc = kTexts[row].doc;
+    op.inputs = input_names(Row(row));
+    op.params = param_specs(row);
+    op.shape = value_shape;
+    op.cpu = run_elementwise;
+    op.elementwise = row;
+    if (!traits.boolean_result) op.vjp = value_vjp;
+    for (int i = 0; i < traits.arity; ++i) op.reads.push_back(traits.reads[size_t(i)]);
+    list.push_back(&op);
+  }
+  for (int row = 0; row < kRowCount; ++row) {
+    const RowTraits& traits = kTraits[size_t(row)];
+    for (int i = 0; i < traits.arity; ++i) {
+      Op& op = gradients[size_t(row)][size_t(i)];
+      op.name = nullptr;
+      if (traits.boolean_result || traits.gradients[size_t(i)] != GradientForm::expression) continue;
+      const std::string suffix = traits.arity == 1 ? "" : std::string("_") + char('a' + i);
+      op.name = keep(text("_", traits.name, "_grad", suffix));
+      op.doc = keep(text("Gradient of input ", i + 1, " of ", traits.name, "."));
+      op.inputs.push_back({"g"});
+      for (const InputSpec& input : values[size_t(row)].inputs) op.inputs.push_back({input.name, true});
+      op.inputs.push_back({"result", true});
+      op.params = values[size_t(row)].params;
+      op.shape = gradient_shape;
+      op.cpu = run_elementwise;
+      list.push_back(&op);
+    }
+  }
+}
+
+const Records& records() {
+  static const Records all;
+  return all;
+}
+
+Operands gradient_operands(const Backward& b, int input, const RowTraits& traits) {
+  const Reads reads = traits.reads[size_t(input)];
+  Operands in;
+  in.push_back(b.grad());
+  for (int i = 0; i < traits.arity; ++i) in.push_back(reads.inputs >> i & 1 ? b.input(i) : Tensor());
+  in.push_back(reads.outputs ? b.output() : Tensor());
+  return in;
+}
+
+void value_vjp(Backward& b) {
+  const Op& op = *b.node().op;
+  const RowTraits& traits = kTraits[size_t(op.elementwise)];
+  for (int i = 0; i < traits.arity; ++i) {
+    if (!b.needs(i)) continue;
+    if (traits.gradients[size_t(i)] == GradientForm::passes_g) {
+      b.set(i, b.grad());
+    } else if (traits.gradients[size_t(i)] == GradientForm::none) {
+      b.set(i, zeros(b.shape(i), b.dtype(i), b.device()));
+    } else {
+      Operands in = gradient_operands(b, i, traits);
+      Values params;
+      if (b.node().attributes) params = b.node().attributes->params;
+      if (b.create_graph()) {
+        Call call;
+        call.op = &op;
+        call.out.push_back(in[0]);
+        call.params = params;
+        double packed[kMaxRowParams];
+        pack_params(call, packed);
+        const std::span<const Tensor> operands(in.begin() + 1, size_t(traits.arity));
+        b.set(i, gradient_expression(op.elementwise, i, in[0], operands, in.back(), packed));
+      } else {
+        b.set(i, apply1(records().gradients[size_t(op.elementwise)][size_t(i)], std::move(in), std::move(params)));
+      }
+    }
+  }
+}
+
+double finite_limit(DType type) {
+  switch (type) {
+    case DType::f16: return 65504;
+    case DType::bf16: return 0x1.fep127;
+    case DType::f32: return FLT_MAX;
+    default: return DBL_MAX;
+  }
+}
+
+}  // namespace
+
+const RowTraits& row_traits(int row) { return kTraits[size_t(row)]; }
+
+const Op& elementwise_op(Row row) { return records().values[size_t(row)]; }
+
+ElementwiseUse elementwise_use(const Op& op) {
+  if (op.elementwise >= 0) return {op.elementwise, -1};
+  const Op* first = records().gradients[0].data();
+  if (std::less<>()(&op, first) || !std::less<>()(&op, first + kRowCount * 3)) return {};
+  const int index = int(&op - first);
+  return {index / 3, index % 3};
+}
+
+DType computing_type(const Call& call) {
+  DType type = call.op->elementwise >= 0 ? meeting_type(call, call.op->elementwise) : call.in[0].dtype();
+  if (is_half(type)) type = DType::f32;
+  return type == DType::boolean ? DType::u8 : type;
+}
+
+void pack_params(const Call& call, double* values) {
+  const RowText& row = kTexts[elementwise_use(*call.op).row];
+  for (size_t i = 0; i < call.params.size(); ++i) {
+    const Value& value = call.params[i];
+    if (value.kind == Value::Kind::real) {
+      values[i] = value.f;
+    } else if (value.present()) {
+      values[i] = double(value.i);
+    } else {
+      const double limit = std::isinf(row.when_absent[i]) ? INFINITY : finite_limit(call.out[0].dtype());
+      values[i] = std::clamp(row.when_absent[i], -limit, limit);
+    }
+  }
+}
+
+namespace {
+
+using reference::Real;
+
+struct ReferenceRow {
+  double (*value)(const double* in, const double* params);
+  double (*gradient[3])(const double* in, double y, const double* params);
+};
+
+double number(Real x) { return x.v; }
+double number(bool x) { return x; }
+
+template <class R>
+double reference_value_of(const double* in, const double* params) {
+  return number(R::value(Real(in[0]), Real(in[1]), Real(in[2]), typename R::template Params<Real>(params)));
+}
+template <class R, int I>
+double reference_gradient_of(const double* in, double y, const double* params) {
+  const typename R::template Params<Real> p(params);
+  return R::template gradient<I>(Real(1), Real(in[0]), Real(in[1]), Real(in[2]), Real(y), p).v;
+}
+
+#define LUNAGRAD_REFERENCE(row)                                                                            \
+  {reference_value_of<reference::row>,                                                                     \
+   {reference_gradient_of<reference::row, 0>, reference_gradient_of<reference::row, 1>,                    \
+    reference_gradient_of<reference::row, 2>}},
+#define EW1(name, params, types, result, value, gx, lo, hi, doc) LUNAGRAD_REFERENCE(name##_row)
+#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) LUNAGRAD_REFERENCE(name##_row)
+#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) LUNAGRAD_REFERENCE(name##_row)
+constexpr ReferenceRow kReference[kRowCount] = {
+#include "runtime/ops/elementwise.def"
+};
+#undef LUNAGRAD_REFERENCE
+
+// The operands and packed parameters of a reference evaluation; fallbacks where no parameters are given.
+struct ReferenceInput {
+  double in[3] = {};
+  double params[kMaxRowParams] = {};
+  ReferenceInput(const Op& op, std::span<const double> x, std::span<const Value> values) {
+    std::copy(x.begin(), x.end(), in);
+    for (size_t i = 0; i < op.params.size(); ++i) {
+      const Value& value = i < values.size() && values[i].present() ? values[i] : op.params[i].fallback;
+      params[i] = value.kind == Value::Kind::real ? value.f
+                  : value.present()               ? double(value.i)
+                                                  : kTexts[op.elementwise].when_absent[i];
+    }
+  }
+};
+
+}  // namespace
+
+double evaluate_reference(ElementwiseUse use, const double (&operands)[3], double y, const double* params) {
+  const ReferenceRow& row = kReference[use.row];
+  return use.gradient < 0 ? row.value(operands, params) : row.gradient[use.gradient](operands, y, params);
+}
+
+double reference_value(const Op& op, std::span<const double> x, std::span<const Value> params) {
+  const ReferenceInput input(op, x, params);
+  return evaluate_reference({op.elementwise, -1}, input.in, 0, input.params);
+}
+
+double reference_gradient(const Op& op, int i, std::span<const double> x, std::span<const Value> params) {
+  const ReferenceInput input(op, x, params);
+  const double y = evaluate_reference({op.elementwise, -1}, input.in, 0, input.params);
+  return evaluate_reference({op.elementwise, i}, input.in, y, input.params);
+}
+
+std::span<const Op* const> elementwise_ops() { return records().list; }
+
+// The functions of ops.h. A params column is read twice in one definition, as declarations and as values, so it is
+// turned into a sequence (kind, name)(kind, name)… that is walked by two macros calling each other in turn.
+namespace {
+Value choice_value(const Op& op, std::string_view word) {
+  const ParamSpec& spec = op.params[0];
+  for (size_t i = 0; i < spec.choices.size(); ++i)
+    if (word == spec.choices[i]) return Value(int(i));
+  fail(op.name, ": ", spec.name, " must be \"", spec.choices[0], "\" or \"", spec.choices[1], "\" (got \"", word,
+       "\")");
+}
+Value bound_value(const std::optional<double>& bound) { return bound ? Value(*bound) : Value(); }
+}  // namespace
+
+#define JOIN(a, b) a##b
+#define WALK(sequence) JOIN(sequence, _END)
+#define DECLARE_real(name) , double name
+#define DECLARE_bound(name) , std::optional<double> name
+#define DECLARE_choice(name) , std::string_view name
+#define DECLARE_A(kind, name) DECLARE_##kind(name) DECLARE_B
+#define DECLARE_B(kind, name) DECLARE_##kind(name) DECLARE_A
+#define DECLARE_A_END
+#define DECLARE_B_END
+#define VALUE_real(name) Value(name),
+#define VALUE_bound(name) bound_value(name),
+#define VALUE_choice(name) choice_value(op, name),
+#define VALUE_A(kind, name) VALUE_##kind(name) VALUE_B
+#define VALUE_B(kind, name) VALUE_##kind(name) VALUE_A
+#define VALUE_A_END
+#define VALUE_B_END
+
+#define REAL(name, fallback) (real, name)
+#define REQUIRED(name) (real, name)
+#define BOUND(name, when_absent) (bound, name)
+#define CHOICE(name, first, second) (choice, name)
+#define EW1(name, params, types, result, value_, gx, lo, hi, doc)  \
+  Tensor name(const Tensor& x WALK(DECLARE_A params)) {            \
+    static const Op& op = elementwise_op(Row::name);               \
+    return apply1(op, {x}, Values{WALK(VALUE_A params)});          \
+  }
+#define EW2(name, params, types, result, value_, ga, gb, lo, hi, doc)       \
+  Tensor name(const Tensor& a, const Tensor& b WALK(DECLARE_A params)) {    \
+    static const Op& op = elementwise_op(Row::name);                        \
+    return apply1(op, {a, b}, Values{WALK(VALUE_A params)});                \
+  }
+#define EW3(name, params, types, result, value_, ga, gb, gc, lo, hi, doc)                    \
+  Tensor name(const Tensor& a, const Tensor& b, const Tensor& c WALK(DECLARE_A params)) {    \
+    static const Op& op = elementwise_op(Row::name);                                         \
+    return apply1(op, {a, b, c}, Values{WALK(VALUE_A params)});                              \
+  }
+#include "runtime/ops/elementwise.def"
 
 }  // namespace lunagrad

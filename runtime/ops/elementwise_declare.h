@@ -1,5 +1,11 @@
-Tensor add(const Tensor& a, const Tensor& b);
-Tensor sub(const Tensor& a, const Tensor& b);
-Tensor mul(const Tensor& a, const Tensor& b);
-Tensor div(const Tensor& a, const Tensor& b);
-Tensor neg(const Tensor& x);
+// The rows of elementwise.def as C++ declarations: Tensor exp(const Tensor& x). Included by ops.h, in its namespace.
+#define REAL(name, fallback) , double name = fallback
+#define REQUIRED(name) , double name
+#define BOUND(name, when_absent) , std::optional<double> name = std::nullopt
+#define CHOICE(name, first, second) , std::string_view name = first
+#define EW1(name, params, types, result, value, gx, lo, hi, doc) Tensor name(const Tensor& x params);
+#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) \
+  Tensor name(const Tensor& a, const Tensor& b params);
+#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) \
+  Tensor name(const Tensor& a, const Tensor& b, const Tensor& c params);
+#include "runtime/ops/elementwise.def"

@@ -1,0 +1,159 @@
+// The gradient columns of elementwise.def read in two more ways: by a type that only notes which values are used,
+// and over tensors, so that a gradient can be differentiated again.
+#include "runtime/ops/elementwise.h"
+#include "runtime/ops/families.h"
+
+namespace lunagrad {
+namespace {
+
+// Notes what a gradient is made of: bit i = operand i, then y, then g.
+namespace noting {
+
+constexpr int kResult = 3, kIncoming = 4;
+
+struct Note {
+  uint32_t used = 0;
+  bool incoming_itself = false;  // g and nothing done to it
+  bool zero = false;
+  Note() = default;
+  explicit Note(double constant) : zero(constant == 0) {}
+  static Note of(int i) {
+    Note n;
+    n.used = 1u << i;
+    n.incoming_itself = i == kIncoming;
+    return n;
+  }
+};
+
+template <class... Rest>
+Note mixed(Rest... parts) {
+  Note n;
+  n.used = (parts.used | ... | 0u);
+  return n;
+}
+
+#define UNARY(f) \
+  inline Note f(Note a) { return mixed(a); }
+#define BINARY(f) \
+  inline Note f(Note a, Note b) { return mixed(a, b); }
+BINARY(operator+) BINARY(operator-) BINARY(operator*) BINARY(operator/) UNARY(operator-) UNARY(operator!)
+BINARY(operator==) BINARY(operator!=) BINARY(operator<) BINARY(operator<=) BINARY(operator>) BINARY(operator>=)
+BINARY(operator&&) BINARY(operator||)
+UNARY(isnan) UNARY(isinf) UNARY(isfinite) UNARY(abs) UNARY(sign) UNARY(square) BINARY(max) BINARY(min)
+UNARY(floor) UNARY(ceil) UNARY(round_even) UNARY(trunc) BINARY(fmod) BINARY(remainder) BINARY(floor_div)
+UNARY(sqrt) UNARY(exp) UNARY(exp2) UNARY(expm1) UNARY(log) UNARY(log1p) UNARY(log2) UNARY(log10) BINARY(pow)
+UNARY(sin) UNARY(cos) UNARY(tan) UNARY(asin) UNARY(acos) UNARY(atan) BINARY(atan2)
+UNARY(sinh) UNARY(cosh) UNARY(tanh) UNARY(asinh) UNARY(acosh) UNARY(atanh) UNARY(erf) UNARY(sigmoid)
+inline Note sel(Note c, Note a, Note b) { return mixed(c, a, b); }
+#undef UNARY
+#undef BINARY
+
+#include "runtime/ops/elementwise_rows.h"
+
+// The union over both words of a choice, if there is one.
+template <class R, int I>
+Note note_of() {
+  Note all;
+  for (double word : {0.0, 1.0}) {
+    const double params[kMaxRowParams] = {word, word, word};
+    const typename R::template Params<Note> p(params);
+    const Note n = R::template gradient<I>(Note::of(kIncoming), Note::of(0), Note::of(1), Note::of(2),
+                                           Note::of(kResult), p);
+    all.used |= n.used;
+    all.incoming_itself = n.incoming_itself;
+    all.zero = n.zero;
+  }
+  return all;
+}
+
+}  // namespace noting
+
+// Tensors and constants; what is constant is computed at once, so that no call is recorded for it.
+namespace expression {
+
+struct Term {
+  Tensor tensor;  // undefined: the constant
+  double constant = 0;
+  Term() = default;
+  explicit Term(double value) : constant(value) {}
+  explicit Term(Tensor t) : tensor(std::move(t)) {}
+  bool is_constant() const { return !tensor.defined(); }
+  Tensor get() const { return is_constant() ? Tensor::number(constant) : tensor; }
+};
+
+#define ARITHMETIC(sign, f)                                                                    \
+  inline Term operator sign(const Term& a, const Term& b) {                                    \
+    if (a.is_constant() && b.is_constant()) return Term(a.constant sign b.constant);           \
+    return Term(lunagrad::f(a.get(), b.get()));                                                \
+  }
+ARITHMETIC(+, add) ARITHMETIC(-, sub) ARITHMETIC(*, mul) ARITHMETIC(/, div)
+#undef ARITHMETIC
+inline Term operator-(const Term& a) { return a.is_constant() ? Term(-a.constant) : Term(neg(a.tensor)); }
+
+#define UNARY(f) \
+  inline Term f(const Term& a) { return Term(lunagrad::f(a.get())); }
+#define BINARY(f, row) \
+  inline Term f(const Term& a, const Term& b) { return Term(lunagrad::row(a.get(), b.get())); }
+BINARY(operator==, eq) BINARY(operator!=, ne) BINARY(operator<, lt) BINARY(operator<=, le) BINARY(operator>, gt)
+BINARY(operator>=, ge) BINARY(operator&&, logical_and) BINARY(operator||, logical_or)
+UNARY(isfinite) UNARY(abs) UNARY(sign) UNARY(square) UNARY(floor) UNARY(trunc) UNARY(sqrt) UNARY(exp) UNARY(log)
+BINARY(pow, pow) UNARY(sin) UNARY(cos) UNARY(sinh) UNARY(cosh) UNARY(tanh) UNARY(erf) UNARY(log1p) UNARY(sigmoid)
+inline Term sel(const Term& c, const Term& a, const Term& b) {
+  return Term(lunagrad::where(c.get(), a.get(), b.get()));
+}
+#undef UNARY
+#undef BINARY
+
+#include "runtime/ops/elementwise_rows.h"
+
+template <class R, int I>
+Tensor evaluate(const Tensor& g, std::span<const Tensor> in, const Tensor& y, const double* params) {
+  const auto operand = [&](size_t i) { return i < in.size() && in[i].defined() ? Term(in[i]) : Term(); };
+  const typename R::template Params<Term> p(params);
+  const Term result = R::template gradient<I>(Term(g), operand(0), operand(1), operand(2),
+                                              y.defined() ? Term(y) : Term(), p);
+  return result.get();
+}
+
+}  // namespace expression
+
+using NoteFunction = noting::Note (*)();
+using ExpressionFunction = Tensor (*)(const Tensor&, std::span<const Tensor>, const Tensor&, const double*);
+
+struct Reading {
+  NoteFunction note[3];
+  ExpressionFunction expression[3];
+};
+
+#define READ(row, i) noting::note_of<noting::row, i>
+#define WRITE(row, i) expression::evaluate<expression::row, i>
+#define EW1(name, params, types, result, value, gx, lo, hi, doc) \
+  {{READ(name##_row, 0), nullptr, nullptr}, {WRITE(name##_row, 0), nullptr, nullptr}},
+#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc)  \
+  {{READ(name##_row, 0), READ(name##_row, 1), nullptr},               \
+   {WRITE(name##_row, 0), WRITE(name##_row, 1), nullptr}},
+#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc)  \
+  {{READ(name##_row, 0), READ(name##_row, 1), READ(name##_row, 2)},       \
+   {WRITE(name##_row, 0), WRITE(name##_row, 1), WRITE(name##_row, 2)}},
+constexpr Reading kReadings[kRowCount] = {
+#include "runtime/ops/elementwise.def"
+};
+#undef READ
+#undef WRITE
+
+}  // namespace
+
+GradientUse gradient_use(int row, int input) {
+  const noting::Note note = kReadings[row].note[input]();
+  const GradientForm form = note.zero              ? GradientForm::none
+                            : note.incoming_itself ? GradientForm::passes_g
+                                                   : GradientForm::expression;
+  return {form, {uint16_t(note.used & 7), uint16_t(note.used >> noting::kResult & 1)}};
+}
+
+Tensor gradient_expression(int row, int input, const Tensor& g, std::span<const Tensor> operands, const Tensor& y,
+                           const double* params) {
+  return kReadings[row].expression[input](g, operands, y, params);
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,86 @@
+#pragma once
+// The words in which elementwise.def is written, over the scalar type Real: the double-precision reference, from the
+// standard library. The same words over vectors are in cpu/vector.h and cpu/math.h, over tensors in
+// elementwise_gradient.cpp, over GLSL floats in the GPU's shaders:
+//   arithmetic   + - * / unary-, K(c), abs sign square max min (NaN if either is), floor ceil round_even trunc,
+//                fmod remainder floor_div
+//   conditions   == != < <= > >= && || !, isnan isinf isfinite, sel(condition, then, else)
+//   functions    sqrt exp exp2 expm1 log log1p log2 log10 pow sin cos tan asin acos atan atan2 sinh cosh tanh
+//                asinh acosh atanh erf sigmoid
+// Pure values, any thread.
+#include <cmath>
+
+namespace lunagrad::reference {
+
+struct Real {
+  double v = 0;
+  Real() = default;
+  explicit Real(double value) : v(value) {}
+};
+
+inline Real operator+(Real a, Real b) { return Real(a.v + b.v); }
+inline Real operator-(Real a, Real b) { return Real(a.v - b.v); }
+inline Real operator*(Real a, Real b) { return Real(a.v * b.v); }
+inline Real operator/(Real a, Real b) { return Real(a.v / b.v); }
+inline Real operator-(Real a) { return Real(-a.v); }
+inline bool operator==(Real a, Real b) { return a.v == b.v; }
+inline bool operator!=(Real a, Real b) { return a.v != b.v; }
+inline bool operator<(Real a, Real b) { return a.v < b.v; }
+inline bool operator<=(Real a, Real b) { return a.v <= b.v; }
+inline bool operator>(Real a, Real b) { return a.v > b.v; }
+inline bool operator>=(Real a, Real b) { return a.v >= b.v; }
+inline bool isnan(Real x) { return std::isnan(x.v); }
+inline bool isinf(Real x) { return std::isinf(x.v); }
+inline bool isfinite(Real x) { return std::isfinite(x.v); }
+inline Real sel(bool condition, Real yes, Real no) { return condition ? yes : no; }
+
+inline Real abs(Real x) { return Real(std::fabs(x.v)); }
+inline Real sign(Real x) { return Real(x.v > 0 ? 1 : x.v < 0 ? -1 : x.v); }
+inline Real square(Real x) { return x * x; }
+inline Real max(Real a, Real b) { return std::isnan(a.v) || a.v > b.v ? a : b; }
+inline Real min(Real a, Real b) { return std::isnan(a.v) || a.v < b.v ? a : b; }
+inline Real floor(Real x) { return Real(std::floor(x.v)); }
+inline Real ceil(Real x) { return Real(std::ceil(x.v)); }
+inline Real round_even(Real x) { return Real(std::nearbyint(x.v)); }
+inline Real trunc(Real x) { return Real(std::trunc(x.v)); }
+inline Real fmod(Real a, Real b) { return Real(std::fmod(a.v, b.v)); }
+
+// The remainder of the same sign as b, so that a = b floor(a / b) + remainder.
+inline Real remainder(Real a, Real b) {
+  const double r = std::fmod(a.v, b.v);
+  return Real(r != 0 && (r < 0) != (b.v < 0) ? r + b.v : r);
+}
+
+// floor of the exact quotient, which the rounded a / b may exceed: Python's float floor division.
+inline Real floor_div(Real a, Real b) {
+  if (b.v == 0 || std::isinf(a.v)) return Real(b.v == 0 ? a.v / b.v : std::numeric_limits<double>::quiet_NaN());
+  const double quotient = (a.v - remainder(a, b).v) / b.v;
+  return Real(quotient == 0 ? std::copysign(0.0, a.v / b.v) : std::nearbyint(quotient));
+}
+
+inline Real sqrt(Real x) { return Real(std::sqrt(x.v)); }
+inline Real exp(Real x) { return Real(std::exp(x.v)); }
+inline Real exp2(Real x) { return Real(std::exp2(x.v)); }
+inline Real expm1(Real x) { return Real(std::expm1(x.v)); }
+inline Real log(Real x) { return Real(std::log(x.v)); }
+inline Real log1p(Real x) { return Real(std::log1p(x.v)); }
+inline Real log2(Real x) { return Real(std::log2(x.v)); }
+inline Real log10(Real x) { return Real(std::log10(x.v)); }
+inline Real pow(Real a, Real b) { return Real(std::pow(a.v, b.v)); }
+inline Real sin(Real x) { return Real(std::sin(x.v)); }
+inline Real cos(Real x) { return Real(std::cos(x.v)); }
+inline Real tan(Real x) { return Real(std::tan(x.v)); }
+inline Real asin(Real x) { return Real(std::asin(x.v)); }
+inline Real acos(Real x) { return Real(std::acos(x.v)); }
+inline Real atan(Real x) { return Real(std::atan(x.v)); }
+inline Real atan2(Real a, Real b) { return Real(std::atan2(a.v, b.v)); }
+inline Real sinh(Real x) { return Real(std::sinh(x.v)); }
+inline Real cosh(Real x) { return Real(std::cosh(x.v)); }
+inline Real tanh(Real x) { return Real(std::tanh(x.v)); }
+inline Real asinh(Real x) { return Real(std::asinh(x.v)); }
+inline Real acosh(Real x) { return Real(std::acosh(x.v)); }
+inline Real atanh(Real x) { return Real(std::atanh(x.v)); }
+inline Real erf(Real x) { return Real(std::erf(x.v)); }
+inline Real sigmoid(Real x) { return Real(1 / (1 + std::exp(-x.v))); }
+
+}  // namespace lunagrad::reference
