@@ -1,5 +1,5 @@
-// The op records of the rows of elementwise.def and of their gradients, built from the columns: shapes, types,
-// which values are saved, and the C++ functions of ops.h.
+// The op records of the rows of elementwise.def and of their gradients, built from the columns: shapes,
+// types, which values are saved, and the C++ functions of ops.h.
 #include "runtime/ops/elementwise.h"
 
 #include <algorithm>
@@ -89,20 +89,26 @@ const std::array<RowTraits, kRowCount> kTraits = make_traits();
 
 std::vector<InputSpec> input_names(Row row) {
   switch (row) {
-    case Row::where: return {{"condition"}, {"input"}, {"other"}};
-    case Row::lerp: return {{"input"}, {"end"}, {"weight"}};
-    case Row::affine: return {{"input"}, {"mul"}, {"add"}};
+    case Row::where:
+      return {{"condition"}, {"input"}, {"other"}};
+    case Row::lerp:
+      return {{"input"}, {"end"}, {"weight"}};
+    case Row::affine:
+      return {{"input"}, {"mul"}, {"add"}};
     case Row::addcmul:
-    case Row::addcdiv: return {{"input"}, {"tensor1"}, {"tensor2"}};
-    case Row::pow: return {{"input"}, {"exponent"}};
-    default: break;
+    case Row::addcdiv:
+      return {{"input"}, {"tensor1"}, {"tensor2"}};
+    case Row::pow:
+      return {{"input"}, {"exponent"}};
+    default:
+      break;
   }
   if (kTraits[size_t(row)].arity == 1) return {{"input"}};
   return {{"input"}, {"other"}};
 }
 
-// PyTorch's result_type: tensors with dims, then 0-d tensors, then script numbers. The lower rank counts only when
-// its category (bool, integer, floating) is higher.
+// PyTorch's result_type: tensors with dims, then 0-d tensors, then script numbers. The lower rank counts only
+// when its category (bool, integer, floating) is higher.
 struct TypeMeet {
   int dims = -1, scalar = -1, number = -1;  // a DType, or -1
 
@@ -128,7 +134,8 @@ DType meeting_type(const Call& call, int row) {
   const size_t first = row == int(Row::where) ? 1 : 0;
   DType type = call.in[first].dtype();
   bool mixed = call.in[first].is_number();
-  for (size_t i = first + 1; i < call.in.size(); ++i) mixed |= call.in[i].dtype() != type || call.in[i].is_number();
+  for (size_t i = first + 1; i < call.in.size(); ++i)
+    mixed |= call.in[i].dtype() != type || call.in[i].is_number();
   if (mixed) {
     TypeMeet meet;
     for (size_t i = first; i < call.in.size(); ++i) meet.add(call.in[i]);
@@ -278,7 +285,8 @@ void value_vjp(Backward& b) {
         const std::span<const Tensor> operands(in.begin() + 1, size_t(traits.arity));
         b.set(i, gradient_expression(op.elementwise, i, in[0], operands, in.back(), packed));
       } else {
-        b.set(i, apply1(records().gradients[size_t(op.elementwise)][size_t(i)], std::move(in), std::move(params)));
+        b.set(i, apply1(records().gradients[size_t(op.elementwise)][size_t(i)], std::move(in),
+                        std::move(params)));
       }
     }
   }
@@ -286,10 +294,14 @@ void value_vjp(Backward& b) {
 
 double finite_limit(DType type) {
   switch (type) {
-    case DType::f16: return 65504;
-    case DType::bf16: return 0x1.fep127;
-    case DType::f32: return FLT_MAX;
-    default: return DBL_MAX;
+    case DType::f16:
+      return 65504;
+    case DType::bf16:
+      return 0x1.fep127;
+    case DType::f32:
+      return FLT_MAX;
+    default:
+      return DBL_MAX;
   }
 }
 
@@ -350,9 +362,9 @@ double reference_gradient_of(const double* in, double y, const double* params) {
   return R::template gradient<I>(Real(1), Real(in[0]), Real(in[1]), Real(in[2]), Real(y), p).v;
 }
 
-#define LUNAGRAD_REFERENCE(row)                                                                            \
-  {reference_value_of<reference::row>,                                                                     \
-   {reference_gradient_of<reference::row, 0>, reference_gradient_of<reference::row, 1>,                    \
+#define LUNAGRAD_REFERENCE(row)                                                         \
+  {reference_value_of<reference::row>,                                                  \
+   {reference_gradient_of<reference::row, 0>, reference_gradient_of<reference::row, 1>, \
     reference_gradient_of<reference::row, 2>}},
 #define EW1(name, params, types, result, value, gx, lo, hi, doc) LUNAGRAD_REFERENCE(name##_row)
 #define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) LUNAGRAD_REFERENCE(name##_row)
@@ -397,21 +409,22 @@ double reference_gradient(const Op& op, int i, std::span<const double> x, std::s
 
 std::span<const Op* const> elementwise_ops() { return records().list; }
 
-// The functions of ops.h. A params column is read twice in one definition, as declarations and as values, so it is
-// turned into a sequence (kind, name)(kind, name)… that is walked by two macros calling each other in turn.
+// The functions of ops.h. A params column is read twice in one definition, as declarations and as values, so
+// it is turned into a sequence (kind, name)(kind, name)… that is walked by two macros calling each other in
+// turn.
 namespace {
 Value choice_value(const Op& op, std::string_view word) {
   const ParamSpec& spec = op.params[0];
   for (size_t i = 0; i < spec.choices.size(); ++i)
     if (word == spec.choices[i]) return Value(int(i));
-  fail(op.name, ": ", spec.name, " must be \"", spec.choices[0], "\" or \"", spec.choices[1], "\" (got \"", word,
-       "\")");
+  fail(op.name, ": ", spec.name, " must be \"", spec.choices[0], "\" or \"", spec.choices[1], "\" (got \"",
+       word, "\")");
 }
 Value bound_value(const std::optional<double>& bound) { return bound ? Value(*bound) : Value(); }
 }  // namespace
 
-#define JOIN(a, b) a##b
-#define WALK(sequence) JOIN(sequence, _END)
+#define JOIN_END(...) __VA_ARGS__##_END
+#define WALK(...) JOIN_END(__VA_ARGS__)
 #define DECLARE_real(name) , double name
 #define DECLARE_bound(name) , std::optional<double> name
 #define DECLARE_choice(name) , std::string_view name
@@ -431,20 +444,20 @@ Value bound_value(const std::optional<double>& bound) { return bound ? Value(*bo
 #define REQUIRED(name) (real, name)
 #define BOUND(name, when_absent) (bound, name)
 #define CHOICE(name, first, second) (choice, name)
-#define EW1(name, params, types, result, value_, gx, lo, hi, doc)  \
-  Tensor name(const Tensor& x WALK(DECLARE_A params)) {            \
-    static const Op& op = elementwise_op(Row::name);               \
-    return apply1(op, {x}, Values{WALK(VALUE_A params)});          \
+#define EW1(name, params, types, result, value_, gx, lo, hi, doc) \
+  Tensor name(const Tensor& x WALK(DECLARE_A params)) {           \
+    static const Op& op = elementwise_op(Row::name);              \
+    return apply1(op, {x}, Values{WALK(VALUE_A params)});         \
   }
-#define EW2(name, params, types, result, value_, ga, gb, lo, hi, doc)       \
-  Tensor name(const Tensor& a, const Tensor& b WALK(DECLARE_A params)) {    \
-    static const Op& op = elementwise_op(Row::name);                        \
-    return apply1(op, {a, b}, Values{WALK(VALUE_A params)});                \
+#define EW2(name, params, types, result, value_, ga, gb, lo, hi, doc)    \
+  Tensor name(const Tensor& a, const Tensor& b WALK(DECLARE_A params)) { \
+    static const Op& op = elementwise_op(Row::name);                     \
+    return apply1(op, {a, b}, Values{WALK(VALUE_A params)});             \
   }
-#define EW3(name, params, types, result, value_, ga, gb, gc, lo, hi, doc)                    \
-  Tensor name(const Tensor& a, const Tensor& b, const Tensor& c WALK(DECLARE_A params)) {    \
-    static const Op& op = elementwise_op(Row::name);                                         \
-    return apply1(op, {a, b, c}, Values{WALK(VALUE_A params)});                              \
+#define EW3(name, params, types, result, value_, ga, gb, gc, lo, hi, doc)                 \
+  Tensor name(const Tensor& a, const Tensor& b, const Tensor& c WALK(DECLARE_A params)) { \
+    static const Op& op = elementwise_op(Row::name);                                      \
+    return apply1(op, {a, b, c}, Values{WALK(VALUE_A params)});                           \
   }
 #include "runtime/ops/elementwise.def"
 

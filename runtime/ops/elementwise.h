@@ -1,8 +1,9 @@
 #pragma once
-// What the rows of elementwise.def are to the rest of the engine: numbers, types, which values a gradient reads, the
-// packed parameters of a call, and the double-precision reference. A gradient of a row is an op of its own, hidden
-// (`_tanh_grad`, `_mul_grad_a`), whose operands are g, the row's operands and y, those it does not read undefined.
-// Constant data and pure functions, any thread.
+// What the rows of elementwise.def are to the rest of the engine: numbers, types, which values a gradient
+// reads, the packed parameters of a call, and the double-precision reference. A gradient of a row is an op of
+// its own, hidden
+// (`_tanh_grad`, `_mul_grad_a`), whose operands are g, the row's operands and y, those it does not read
+// undefined. Constant data and pure functions, any thread.
 #include "runtime/op.h"
 
 namespace lunagrad {
@@ -22,7 +23,7 @@ inline constexpr int kRowCount = 0
 
 inline constexpr int kMaxRowParams = 3;
 
-enum class RowTypes : uint8_t { kfloat, knumber, kany };          // what it computes in, see elementwise.def
+enum class RowTypes : uint8_t { kfloat, knumber, kany };           // what it computes in, see elementwise.def
 enum class GradientForm : uint8_t { none, passes_g, expression };  // K(0), g itself, or more
 
 struct RowTraits {
@@ -45,7 +46,8 @@ struct ElementwiseUse {
 ElementwiseUse elementwise_use(const Op&);  // row -1: not elementwise
 const Op& elementwise_op(Row);
 
-// The type to compute a call in: f16 and bf16 as f32, bool as u8, otherwise the type in which the operands meet.
+// The type to compute a call in: f16 and bf16 as f32, bool as u8, otherwise the type in which the operands
+// meet.
 DType computing_type(const Call&);
 // The parameters as the expressions take them, in the order of the row, absent bounds replaced.
 void pack_params(const Call&, double* values);
@@ -53,13 +55,15 @@ void pack_params(const Call&, double* values);
 // The row's value by the standard library in double; of x.size() operands. 0 or 1 for conditions.
 double reference_value(const Op&, std::span<const double> x, std::span<const Value> params = {});
 // Its gradient of operand `input` for g = 1.
-double reference_gradient(const Op&, int input, std::span<const double> x, std::span<const Value> params = {});
+double reference_gradient(const Op&, int input, std::span<const double> x,
+                          std::span<const Value> params = {});
 // The same of packed parameters: the value, or for gradient >= 0 that gradient for g = 1 and the result y.
 double evaluate_reference(ElementwiseUse, const double (&operands)[3], double y, const double* params);
 
-// For vjp under create_graph (elementwise_gradient.cpp): the gradient of operand `input` as recorded tensor ops.
-Tensor gradient_expression(int row, int input, const Tensor& g, std::span<const Tensor> operands, const Tensor& y,
-                           const double* params);
+// For vjp under create_graph (elementwise_gradient.cpp): the gradient of operand `input` as recorded tensor
+// ops.
+Tensor gradient_expression(int row, int input, const Tensor& g, std::span<const Tensor> operands,
+                           const Tensor& y, const double* params);
 // Which values the gradient uses, found by evaluating it (elementwise_gradient.cpp).
 struct GradientUse {
   GradientForm form;

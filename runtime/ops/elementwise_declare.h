@@ -1,4 +1,5 @@
-// The rows of elementwise.def as C++ declarations: Tensor exp(const Tensor& x). Included by ops.h, in its namespace.
+// The rows of elementwise.def as C++ declarations: Tensor exp(const Tensor& x). Included by ops.h, in its
+// namespace.
 #define REAL(name, fallback) , double name = fallback
 #define REQUIRED(name) , double name
 #define BOUND(name, when_absent) , std::optional<double> name = std::nullopt

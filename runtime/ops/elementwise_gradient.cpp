@@ -1,5 +1,5 @@
-// The gradient columns of elementwise.def read in two more ways: by a type that only notes which values are used,
-// and over tensors, so that a gradient can be differentiated again.
+// The gradient columns of elementwise.def read in two more ways: by a type that only notes which values are
+// used, and over tensors, so that a gradient can be differentiated again.
 #include "runtime/ops/elementwise.h"
 #include "runtime/ops/families.h"
 
@@ -36,15 +36,18 @@ Note mixed(Rest... parts) {
   inline Note f(Note a) { return mixed(a); }
 #define BINARY(f) \
   inline Note f(Note a, Note b) { return mixed(a, b); }
-BINARY(operator+) BINARY(operator-) BINARY(operator*) BINARY(operator/) UNARY(operator-) UNARY(operator!)
-BINARY(operator==) BINARY(operator!=) BINARY(operator<) BINARY(operator<=) BINARY(operator>) BINARY(operator>=)
-BINARY(operator&&) BINARY(operator||)
-UNARY(isnan) UNARY(isinf) UNARY(isfinite) UNARY(abs) UNARY(sign) UNARY(square) BINARY(max) BINARY(min)
-UNARY(floor) UNARY(ceil) UNARY(round_even) UNARY(trunc) BINARY(fmod) BINARY(remainder) BINARY(floor_div)
-UNARY(sqrt) UNARY(exp) UNARY(exp2) UNARY(expm1) UNARY(log) UNARY(log1p) UNARY(log2) UNARY(log10) BINARY(pow)
-UNARY(sin) UNARY(cos) UNARY(tan) UNARY(asin) UNARY(acos) UNARY(atan) BINARY(atan2)
-UNARY(sinh) UNARY(cosh) UNARY(tanh) UNARY(asinh) UNARY(acosh) UNARY(atanh) UNARY(erf) UNARY(sigmoid)
-inline Note sel(Note c, Note a, Note b) { return mixed(c, a, b); }
+BINARY(operator+)
+BINARY(operator-) BINARY(operator*) BINARY(operator/) UNARY(operator-) UNARY(operator!) BINARY(operator==)
+    BINARY(operator!=) BINARY(operator<) BINARY(operator<=) BINARY(operator>) BINARY(operator>=)
+        BINARY(operator&&) BINARY(operator||) UNARY(isnan) UNARY(isinf) UNARY(isfinite) UNARY(abs) UNARY(sign)
+            UNARY(square) BINARY(max) BINARY(min) UNARY(floor) UNARY(ceil) UNARY(round_even) UNARY(trunc)
+                BINARY(fmod) BINARY(remainder) BINARY(floor_div) UNARY(sqrt) UNARY(exp) UNARY(exp2)
+                    UNARY(expm1) UNARY(log) UNARY(log1p) UNARY(log2) UNARY(log10) BINARY(pow) UNARY(sin)
+                        UNARY(cos) UNARY(tan) UNARY(asin) UNARY(acos) UNARY(atan) BINARY(atan2) UNARY(sinh)
+                            UNARY(cosh) UNARY(tanh) UNARY(asinh) UNARY(acosh) UNARY(atanh) UNARY(erf)
+                                UNARY(sigmoid) inline Note sel(Note c, Note a, Note b) {
+  return mixed(c, a, b);
+}
 #undef UNARY
 #undef BINARY
 
@@ -81,24 +84,29 @@ struct Term {
   Tensor get() const { return is_constant() ? Tensor::number(constant) : tensor; }
 };
 
-#define ARITHMETIC(sign, f)                                                                    \
-  inline Term operator sign(const Term& a, const Term& b) {                                    \
-    if (a.is_constant() && b.is_constant()) return Term(a.constant sign b.constant);           \
-    return Term(lunagrad::f(a.get(), b.get()));                                                \
+#define ARITHMETIC(sign, f)                                                          \
+  inline Term operator sign(const Term& a, const Term& b) {                          \
+    if (a.is_constant() && b.is_constant()) return Term(a.constant sign b.constant); \
+    return Term(lunagrad::f(a.get(), b.get()));                                      \
   }
-ARITHMETIC(+, add) ARITHMETIC(-, sub) ARITHMETIC(*, mul) ARITHMETIC(/, div)
+ARITHMETIC(+, add)
+ARITHMETIC(-, sub) ARITHMETIC(*, mul) ARITHMETIC(/, div)
 #undef ARITHMETIC
-inline Term operator-(const Term& a) { return a.is_constant() ? Term(-a.constant) : Term(neg(a.tensor)); }
+    inline Term
+    operator-(const Term& a) {
+  return a.is_constant() ? Term(-a.constant) : Term(neg(a.tensor));
+}
 
 #define UNARY(f) \
   inline Term f(const Term& a) { return Term(lunagrad::f(a.get())); }
 #define BINARY(f, row) \
   inline Term f(const Term& a, const Term& b) { return Term(lunagrad::row(a.get(), b.get())); }
-BINARY(operator==, eq) BINARY(operator!=, ne) BINARY(operator<, lt) BINARY(operator<=, le) BINARY(operator>, gt)
-BINARY(operator>=, ge) BINARY(operator&&, logical_and) BINARY(operator||, logical_or)
-UNARY(isfinite) UNARY(abs) UNARY(sign) UNARY(square) UNARY(floor) UNARY(trunc) UNARY(sqrt) UNARY(exp) UNARY(log)
-BINARY(pow, pow) UNARY(sin) UNARY(cos) UNARY(sinh) UNARY(cosh) UNARY(tanh) UNARY(erf) UNARY(log1p) UNARY(sigmoid)
-inline Term sel(const Term& c, const Term& a, const Term& b) {
+BINARY(operator==, eq)
+BINARY(operator!=, ne) BINARY(operator<, lt) BINARY(operator<=, le) BINARY(operator>, gt)
+    BINARY(operator>=, ge) BINARY(operator&&, logical_and) BINARY(operator||, logical_or) UNARY(isfinite)
+        UNARY(abs) UNARY(sign) UNARY(square) UNARY(floor) UNARY(trunc) UNARY(sqrt) UNARY(exp) UNARY(log)
+            BINARY(pow, pow) UNARY(sin) UNARY(cos) UNARY(sinh) UNARY(cosh) UNARY(tanh) UNARY(erf) UNARY(log1p)
+                UNARY(sigmoid) inline Term sel(const Term& c, const Term& a, const Term& b) {
   return Term(lunagrad::where(c.get(), a.get(), b.get()));
 }
 #undef UNARY
@@ -110,8 +118,8 @@ template <class R, int I>
 Tensor evaluate(const Tensor& g, std::span<const Tensor> in, const Tensor& y, const double* params) {
   const auto operand = [&](size_t i) { return i < in.size() && in[i].defined() ? Term(in[i]) : Term(); };
   const typename R::template Params<Term> p(params);
-  const Term result = R::template gradient<I>(Term(g), operand(0), operand(1), operand(2),
-                                              y.defined() ? Term(y) : Term(), p);
+  const Term result =
+      R::template gradient<I>(Term(g), operand(0), operand(1), operand(2), y.defined() ? Term(y) : Term(), p);
   return result.get();
 }
 
@@ -129,11 +137,11 @@ struct Reading {
 #define WRITE(row, i) expression::evaluate<expression::row, i>
 #define EW1(name, params, types, result, value, gx, lo, hi, doc) \
   {{READ(name##_row, 0), nullptr, nullptr}, {WRITE(name##_row, 0), nullptr, nullptr}},
-#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc)  \
-  {{READ(name##_row, 0), READ(name##_row, 1), nullptr},               \
+#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) \
+  {{READ(name##_row, 0), READ(name##_row, 1), nullptr},              \
    {WRITE(name##_row, 0), WRITE(name##_row, 1), nullptr}},
-#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc)  \
-  {{READ(name##_row, 0), READ(name##_row, 1), READ(name##_row, 2)},       \
+#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) \
+  {{READ(name##_row, 0), READ(name##_row, 1), READ(name##_row, 2)},      \
    {WRITE(name##_row, 0), WRITE(name##_row, 1), WRITE(name##_row, 2)}},
 constexpr Reading kReadings[kRowCount] = {
 #include "runtime/ops/elementwise.def"
@@ -151,8 +159,8 @@ GradientUse gradient_use(int row, int input) {
   return {form, {uint16_t(note.used & 7), uint16_t(note.used >> noting::kResult & 1)}};
 }
 
-Tensor gradient_expression(int row, int input, const Tensor& g, std::span<const Tensor> operands, const Tensor& y,
-                           const double* params) {
+Tensor gradient_expression(int row, int input, const Tensor& g, std::span<const Tensor> operands,
+                           const Tensor& y, const double* params) {
   return kReadings[row].expression[input](g, operands, y, params);
 }
 

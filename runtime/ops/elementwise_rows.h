@@ -2,8 +2,9 @@
 //   tanh_row::Params<S>                       its parameters, read from an array of doubles (see pack_params)
 //   tanh_row::value(a, b, c, p)               the result, of unused operands anything
 //   tanh_row::gradient<i>(g, a, b, c, y, p)   the gradient of operand i
-// S is the type that the words of vocabulary.h are defined for. There is no #pragma once: the file is included in each
-// namespace that brings such a type, so that a SIMD target's templates are compiled for that target.
+// S is the type that the words of vocabulary.h are defined for. There is no #pragma once: the file is
+// included in each namespace that brings such a type, so that a SIMD target's templates are compiled for that
+// target.
 
 template <class S>
 struct ParamReader {
@@ -17,60 +18,60 @@ struct ParamReader {
 #define BOUND(name, when_absent) S name = this->next();
 #define CHOICE(name, first, second) int name = int(*this->values++);
 
-#define LUNAGRAD_PARAMS(params)                                                          \
-  template <class S>                                                                     \
-  struct Params : ParamReader<S> {                                                       \
-    explicit Params(const double* values) : ParamReader<S>{values} {}                    \
-    params                                                                               \
+#define LUNAGRAD_PARAMS(params)                                       \
+  template <class S>                                                  \
+  struct Params : ParamReader<S> {                                    \
+    explicit Params(const double* values) : ParamReader<S>{values} {} \
+    params                                                            \
   };
 
-#define EW1(name, params, types, result, value_, gx, lo, hi, doc)                        \
-  struct name##_row {                                                                    \
-    LUNAGRAD_PARAMS(params)                                                              \
-    template <class S>                                                                   \
-    static inline auto value(S x, S, S, [[maybe_unused]] const Params<S>& p) {           \
-      return value_;                                                                     \
-    }                                                                                    \
-    template <int I, class S>                                                            \
-    static inline S gradient([[maybe_unused]] S g, [[maybe_unused]] S x, S, S,           \
-                             [[maybe_unused]] S y, [[maybe_unused]] const Params<S>& p) { \
-      return gx;                                                                         \
-    }                                                                                    \
+#define EW1(name, params, types, result, value_, gx, lo, hi, doc)                                    \
+  struct name##_row {                                                                                \
+    LUNAGRAD_PARAMS(params)                                                                          \
+    template <class S>                                                                               \
+    static inline auto value(S x, S, S, [[maybe_unused]] const Params<S>& p) {                       \
+      return value_;                                                                                 \
+    }                                                                                                \
+    template <int I, class S>                                                                        \
+    static inline S gradient([[maybe_unused]] S g, [[maybe_unused]] S x, S, S, [[maybe_unused]] S y, \
+                             [[maybe_unused]] const Params<S>& p) {                                  \
+      return gx;                                                                                     \
+    }                                                                                                \
   };
-#define EW2(name, params, types, result, value_, ga, gb, lo, hi, doc)                    \
-  struct name##_row {                                                                    \
-    LUNAGRAD_PARAMS(params)                                                              \
-    template <class S>                                                                   \
-    static inline auto value(S a, S b, S, [[maybe_unused]] const Params<S>& p) {         \
-      return value_;                                                                     \
-    }                                                                                    \
-    template <int I, class S>                                                            \
+#define EW2(name, params, types, result, value_, ga, gb, lo, hi, doc)                             \
+  struct name##_row {                                                                             \
+    LUNAGRAD_PARAMS(params)                                                                       \
+    template <class S>                                                                            \
+    static inline auto value(S a, S b, S, [[maybe_unused]] const Params<S>& p) {                  \
+      return value_;                                                                              \
+    }                                                                                             \
+    template <int I, class S>                                                                     \
     static inline S gradient([[maybe_unused]] S g, [[maybe_unused]] S a, [[maybe_unused]] S b, S, \
-                             [[maybe_unused]] S y, [[maybe_unused]] const Params<S>& p) { \
-      if constexpr (I == 0)                                                              \
-        return ga;                                                                       \
-      else                                                                               \
-        return gb;                                                                       \
-    }                                                                                    \
+                             [[maybe_unused]] S y, [[maybe_unused]] const Params<S>& p) {         \
+      if constexpr (I == 0)                                                                       \
+        return ga;                                                                                \
+      else                                                                                        \
+        return gb;                                                                                \
+    }                                                                                             \
   };
-#define EW3(name, params, types, result, value_, ga, gb, gc, lo, hi, doc)                \
-  struct name##_row {                                                                    \
-    LUNAGRAD_PARAMS(params)                                                              \
-    template <class S>                                                                   \
-    static inline auto value(S a, S b, S c, [[maybe_unused]] const Params<S>& p) {       \
-      return value_;                                                                     \
-    }                                                                                    \
-    template <int I, class S>                                                            \
+#define EW3(name, params, types, result, value_, ga, gb, gc, lo, hi, doc)                      \
+  struct name##_row {                                                                          \
+    LUNAGRAD_PARAMS(params)                                                                    \
+    template <class S>                                                                         \
+    static inline auto value(S a, S b, S c, [[maybe_unused]] const Params<S>& p) {             \
+      return value_;                                                                           \
+    }                                                                                          \
+    template <int I, class S>                                                                  \
     static inline S gradient([[maybe_unused]] S g, [[maybe_unused]] S a, [[maybe_unused]] S b, \
-                             [[maybe_unused]] S c, [[maybe_unused]] S y,                 \
-                             [[maybe_unused]] const Params<S>& p) {                      \
-      if constexpr (I == 0)                                                              \
-        return ga;                                                                       \
-      else if constexpr (I == 1)                                                         \
-        return gb;                                                                       \
-      else                                                                               \
-        return gc;                                                                       \
-    }                                                                                    \
+                             [[maybe_unused]] S c, [[maybe_unused]] S y,                       \
+                             [[maybe_unused]] const Params<S>& p) {                            \
+      if constexpr (I == 0)                                                                    \
+        return ga;                                                                             \
+      else if constexpr (I == 1)                                                               \
+        return gb;                                                                             \
+      else                                                                                     \
+        return gc;                                                                             \
+    }                                                                                          \
   };
 #include "runtime/ops/elementwise.def"
 #undef LUNAGRAD_PARAMS

@@ -1,8 +1,9 @@
 #pragma once
-// The words in which elementwise.def is written, over the scalar type Real: the double-precision reference, from the
-// standard library. The same words over vectors are in cpu/vector.h and cpu/math.h, over tensors in
+// The words in which elementwise.def is written, over the scalar type Real: the double-precision reference,
+// from the standard library. The same words over vectors are in cpu/vector.h and cpu/math.h, over tensors in
 // elementwise_gradient.cpp, over GLSL floats in the GPU's shaders:
-//   arithmetic   + - * / unary-, K(c), abs sign square max min (NaN if either is), floor ceil round_even trunc,
+//   arithmetic   + - * / unary-, K(c), abs sign square max min (NaN if either is), floor ceil round_even
+//   trunc,
 //                fmod remainder floor_div
 //   conditions   == != < <= > >= && || !, isnan isinf isfinite, sel(condition, then, else)
 //   functions    sqrt exp exp2 expm1 log log1p log2 log10 pow sin cos tan asin acos atan atan2 sinh cosh tanh
@@ -53,7 +54,8 @@ inline Real remainder(Real a, Real b) {
 
 // floor of the exact quotient, which the rounded a / b may exceed: Python's float floor division.
 inline Real floor_div(Real a, Real b) {
-  if (b.v == 0 || std::isinf(a.v)) return Real(b.v == 0 ? a.v / b.v : std::numeric_limits<double>::quiet_NaN());
+  if (b.v == 0 || std::isinf(a.v))
+    return Real(b.v == 0 ? a.v / b.v : std::numeric_limits<double>::quiet_NaN());
   const double quotient = (a.v - remainder(a, b).v) / b.v;
   return Real(quotient == 0 ? std::copysign(0.0, a.v / b.v) : std::nearbyint(quotient));
 }
