@@ -121,15 +121,6 @@ size_t resident_memory() {
   return resident * size_t(sysconf(_SC_PAGESIZE));
 }
 
-std::vector<std::unique_ptr<Device>>& device_list() {
-  static auto& list = *[] {  // never destroyed: tensors in static variables outlive everything
-    auto* made = new std::vector<std::unique_ptr<Device>>;
-    made->push_back(std::make_unique<CpuDevice>());
-    return made;
-  }();
-  return list;
-}
-
 }  // namespace
 
 class CpuDevice::Lock {
@@ -145,9 +136,7 @@ class CpuDevice::Lock {
   std::atomic_flag& flag_;
 };
 
-CpuDevice::CpuDevice() {
-  blas::use_one_thread();
-}
+CpuDevice::CpuDevice() { blas::use_one_thread(); }
 
 std::string CpuDevice::description() const {
   const int64_t targets = hwy::SupportedTargets() & HWY_TARGETS;
@@ -284,13 +273,9 @@ void CpuDevice::copy_out(void* to, const void* handle, size_t offset, size_t byt
   if (bytes) std::memcpy(to, static_cast<const char*>(handle) + offset, bytes);
 }
 
-bool CpuDevice::supports(const Call& call) const {
-  return call.op->cpu != nullptr;
-}
+bool CpuDevice::supports(const Call& call) const { return call.op->cpu != nullptr; }
 
-void CpuDevice::run(const Call& call) {
-  call.op->cpu(call);
-}
+void CpuDevice::run(const Call& call) { call.op->cpu(call); }
 
 DeviceMemory CpuDevice::memory() const {
   static const size_t total = size_t(sysconf(_SC_PHYS_PAGES)) * size_t(sysconf(_SC_PAGESIZE));
@@ -347,32 +332,6 @@ size_t CpuDevice::unmap_free_slabs() {
   }
   reserved_ -= released;
   return released;
-}
-
-Device& cpu_device() {
-  static Device& device = *device_list().front();
-  return device;
-}
-
-std::span<const std::unique_ptr<Device>> devices() {
-  return device_list();
-}
-
-void register_device(std::unique_ptr<Device> device) {
-  device_list().push_back(std::move(device));
-}
-
-Device* find_device(std::string_view name) {
-  for (const auto& device : device_list())
-    if (device->name() == name) return device.get();
-  return nullptr;
-}
-
-Device& require_device(std::string_view name) {
-  if (Device* device = find_device(name)) return *device;
-  std::string names;
-  for (const auto& device : device_list()) names += text(names.empty() ? "" : ", ", '"', device->name(), '"');
-  fail_as(ErrorKind::device, "there is no device \"", name, "\" (there are: ", names, ")");
 }
 
 }  // namespace lunagrad

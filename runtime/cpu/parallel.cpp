@@ -248,9 +248,7 @@ Pool& pool() {
 
 }  // namespace
 
-int thread_count() {
-  return pool().size();
-}
+int thread_count() { return pool().size(); }
 
 void set_thread_count(int count) {
   if (count < 1) fail("set_thread_count: at least 1 thread is needed (got ", count, ")");
