@@ -1,0 +1,208 @@
+-- The workloads of `lunagrad bench`: one table, each row a name, what one call does so often, and a function that sets
+-- up and returns the call to be timed. tests/bench/workloads_torch.py has the same rows for PyTorch.
+local lg = require "lunagrad"
+local nn, F = lg.nn, lg.nn.functional
+
+local function tiny_add(requires_grad)
+  return function()
+    local a, b = lg.ones(4, {requires_grad = requires_grad}), lg.ones(4)
+    return function()
+      for _ = 1, 1000 do local _ = a + b end
+    end
+  end
+end
+
+local function chain(op, backward)
+  return function()
+    local a, b = lg.ones(4, {requires_grad = true}), lg.ones(4)
+    return function()
+      local x = a
+      for _ = 1, 1000 do x = op(x, b) end
+      if backward then
+        a.grad = nil
+        x:sum():backward()
+      end
+    end
+  end
+end
+
+local function training(build, x, y, loss)
+  return function()
+    local model, inputs, targets = build(), x(), y()
+    local optimizer = lg.optim.Adam(model:parameters(), {lr = 1e-3})
+    return function()
+      optimizer:zero_grad()
+      loss(model(inputs), targets):backward()
+      optimizer:step()
+    end
+  end
+end
+
+local function mlp()
+  return nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, 10))
+end
+
+local function tiny_mlp()
+  return nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 1))
+end
+
+local function cnn()
+  return nn.Sequential(
+    nn.Conv2d(1, 16, 3, {padding = 1}), nn.ReLU(), nn.MaxPool2d(2),
+    nn.Conv2d(16, 32, 3, {padding = 1}), nn.ReLU(), nn.MaxPool2d(2),
+    nn.Flatten(), nn.Linear(32 * 7 * 7, 10))
+end
+
+local function uniform(...)
+  local shape = {...}
+  return function() return lg.rand(shape) end
+end
+
+local function labels(n, classes)
+  return function() return lg.arange(n):remainder(classes) end
+end
+
+local function elementwise(f)
+  return function()
+    local a, b = lg.rand(10000000), lg.rand(10000000)
+    return function() return f(a, b) end
+  end
+end
+
+local function forward_backward(f, backward)
+  return function()
+    local x = lg.randn(8192, 1024, {requires_grad = backward})
+    return function()
+      local y = f(x)
+      if backward then
+        x.grad = nil
+        y:backward(y:dim() > 0 and lg.ones_like(y) or nil)
+      end
+    end
+  end
+end
+
+local function softmax(x) return x:softmax(2) end
+
+local weight, bias, targets
+local function layer_norm(x)
+  weight, bias = weight or lg.ones(1024), bias or lg.zeros(1024)
+  return F.layer_norm(x, {1024}, weight, bias)
+end
+
+local function cross_entropy(x)
+  targets = targets or labels(8192, 1024)()
+  return F.cross_entropy(x, targets)
+end
+
+local function conv2d(backward)
+  return function()
+    local x = lg.randn(32, 32, 28, 28, {requires_grad = backward})
+    local w = lg.randn(64, 32, 3, 3, {requires_grad = backward})
+    local g = lg.ones(32, 64, 28, 28)
+    return function()
+      local y = F.conv2d(x, w, nil, {padding = 1})
+      if backward then
+        x.grad, w.grad = nil, nil
+        y:backward(g)
+      end
+    end
+  end
+end
+
+local function adam_large()
+  local params = {}
+  for i = 1, 8 do
+    params[i] = lg.randn(1024, 1024, {requires_grad = true})
+    params[i].grad = lg.randn(1024, 1024)
+  end
+  local optimizer = lg.optim.Adam(params, {lr = 1e-3})
+  return function() optimizer:step() end
+end
+
+local function sgemm()
+  local a, b = lg.randn(1024, 1024), lg.randn(1024, 1024)
+  return function() return a:matmul(b) end
+end
+
+local function add(a, b) return a + b end
+local function mul(a, b) return a * b end
+
+local M = {}
+
+-- {name, operations a call, set-up, bytes moved or floating-point operations a call (for a rate)}
+M.workloads = {
+  {"tiny add", 1000, tiny_add(false)},
+  {"tiny add, grad", 1000, tiny_add(true)},
+  {"add chain forward", 1000, chain(add, false)},
+  {"add chain forward+backward", 1000, chain(add, true)},
+  {"mul chain forward+backward", 1000, chain(mul, true)},
+  {"mlp step", 1, training(mlp, uniform(128, 784), labels(128, 10), F.cross_entropy)},
+  {"tiny mlp step", 1, training(tiny_mlp, uniform(64, 2), uniform(64, 1), F.mse_loss)},
+  {"cnn step", 1, training(cnn, uniform(64, 1, 28, 28), labels(64, 10), F.cross_entropy)},
+  {"add 1e7", 1, elementwise(add), bytes = 12e7},
+  {"tanh 1e7", 1, elementwise(function(a) return a:tanh() end), bytes = 8e7},
+  {"exp 1e7", 1, elementwise(function(a) return a:exp() end), bytes = 8e7},
+  {"7-op chain 1e7", 1, elementwise(function(a, b) return ((a * b + a):tanh() * 2 - b):exp() + a end), bytes = 12e7},
+  {"softmax forward", 1, forward_backward(softmax, false), bytes = 6.7e7},
+  {"softmax forward+backward", 1, forward_backward(softmax, true)},
+  {"layer_norm forward", 1, forward_backward(layer_norm, false), bytes = 6.7e7},
+  {"layer_norm forward+backward", 1, forward_backward(layer_norm, true)},
+  {"cross_entropy forward", 1, forward_backward(cross_entropy, false), bytes = 3.4e7},
+  {"cross_entropy forward+backward", 1, forward_backward(cross_entropy, true)},
+  {"gelu forward", 1, forward_backward(F.gelu, false), bytes = 6.7e7},
+  {"gelu forward+backward", 1, forward_backward(F.gelu, true)},
+  {"conv2d forward", 1, conv2d(false), flops = 32 * 28 * 28 * 64 * 32 * 9 * 2},
+  {"conv2d forward+backward", 1, conv2d(true), flops = 3 * 32 * 28 * 28 * 64 * 32 * 9 * 2},
+  {"adam 8.4M", 1, adam_large, bytes = 8 * 2 ^ 20 * 28},
+  {"sgemm 1024", 1, sgemm, flops = 2 * 1024 ^ 3},
+}
+
+-- Best and median time of one call, in seconds, over about `seconds`.
+function M.time(call, seconds)
+  local times, start = {}, lg.clock()
+  repeat
+    local t = lg.clock()
+    call()
+    times[#times + 1] = lg.clock() - t
+  until #times >= 3 and lg.clock() - start > seconds
+  table.sort(times)
+  return times[1], times[(#times + 1) // 2], #times
+end
+
+function M.find(name)
+  for _, workload in ipairs(M.workloads) do
+    if workload[1] == name then return workload end
+  end
+  error(("bench: no workload is called '%s'"):format(name), 0)
+end
+
+local function duration(s)
+  if s >= 1e-3 then return ("%9.3f ms"):format(s * 1e3) end
+  return ("%9.3f µs"):format(s * 1e6)
+end
+
+local function rate(workload, best)
+  if workload.bytes then return ("%7.1f GB/s"):format(workload.bytes / best / 1e9) end
+  if workload.flops then return ("%7.1f GFLOP/s"):format(workload.flops / best / 1e9) end
+  return ""
+end
+
+-- Times the named workloads, or all, and prints a table.
+function M.run(names)
+  local chosen = M.workloads
+  if names and #names > 0 then
+    chosen = {}
+    for i, name in ipairs(names) do chosen[i] = M.find(name) end
+  end
+  print(("%-32s %12s %12s"):format("workload", "best", "median"))
+  for _, workload in ipairs(chosen) do
+    local name, count, setup = table.unpack(workload)
+    local call = setup()
+    M.time(call, 0.1)
+    local best, median = M.time(call, 0.4)
+    print(("%-32s %s %s  %s"):format(name, duration(best / count), duration(median / count), rate(workload, best)))
+  end
+end
+
+return M

@@ -1,0 +1,15 @@
+-- Our side of tests/bench/compare: a workload's name on standard input gives one timed round on standard output,
+-- "<seconds of the best call> <calls>".
+local bench = require "lunagrad.bench"
+
+local ready, call
+for name in io.lines() do
+  local _, count, setup = table.unpack(bench.find(name))
+  if name ~= ready then
+    ready, call = name, setup()
+    bench.time(call, 0.2)
+  end
+  local best, _, calls = bench.time(call, 0.25)
+  io.stdout:write(("%.9g %d\n"):format(best / count, calls))
+  io.stdout:flush()
+end

@@ -1,0 +1,180 @@
+"""The workloads of lua/lunagrad/bench.lua in PyTorch, under the same names. Each entry is (operations a call, function
+that sets up and returns the call to be timed). Runs as a server: a workload's name on standard input gives one timed
+round on standard output, "<seconds of the best call> <calls>"."""
+import sys
+import time
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+torch.set_num_threads(2)
+torch.manual_seed(1)
+
+
+def tiny_add(requires_grad):
+    def setup():
+        a = torch.ones(4, requires_grad=requires_grad)
+        b = torch.ones(4)
+
+        def call():
+            for _ in range(1000):
+                a + b
+        return call
+    return setup
+
+
+def chain(op, backward):
+    def setup():
+        a = torch.ones(4, requires_grad=True)
+        b = torch.ones(4)
+
+        def call():
+            x = a
+            for _ in range(1000):
+                x = op(x, b)
+            if backward:
+                a.grad = None
+                x.sum().backward()
+        return call
+    return setup
+
+
+def training(build, x, y, loss):
+    def setup():
+        model = build()
+        optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+
+        def call():
+            optimizer.zero_grad()
+            loss(model(x), y).backward()
+            optimizer.step()
+        return call
+    return setup
+
+
+def mlp():
+    return nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, 10))
+
+
+def tiny_mlp():
+    return nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 1))
+
+
+def cnn():
+    return nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+                         nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
+                         nn.Flatten(), nn.Linear(32 * 7 * 7, 10))
+
+
+def labels(n, classes):
+    return torch.arange(n) % classes
+
+
+def elementwise(f, n=10_000_000):
+    def setup():
+        a, b = torch.rand(n), torch.rand(n)
+        with torch.no_grad():
+            return lambda: f(a, b)
+    return setup
+
+
+def forward_backward(f, shape, backward):
+    def setup():
+        x = torch.randn(shape, requires_grad=backward)
+
+        def call():
+            y = f(x)
+            if backward:
+                x.grad = None
+                y.backward(torch.ones_like(y)) if y.dim() else y.backward()
+        return call
+    return setup
+
+
+def conv(backward):
+    def setup():
+        x = torch.randn(32, 32, 28, 28, requires_grad=backward)
+        w = torch.randn(64, 32, 3, 3, requires_grad=backward)
+        g = torch.ones(32, 64, 28, 28)
+
+        def call():
+            y = F.conv2d(x, w, padding=1)
+            if backward:
+                x.grad = w.grad = None
+                y.backward(g)
+        return call
+    return setup
+
+
+def adam_large():
+    params = [torch.randn(1024, 1024, requires_grad=True) for _ in range(8)]
+    for p in params:
+        p.grad = torch.randn(1024, 1024)
+    optimizer = torch.optim.Adam(params, lr=1e-3)
+    return optimizer.step
+
+
+def sgemm():
+    a, b = torch.randn(1024, 1024), torch.randn(1024, 1024)
+    return lambda: a @ b
+
+
+rows = (8192, 1024)
+targets = labels(8192, 1024)
+weight, bias = torch.ones(1024), torch.zeros(1024)
+
+WORKLOADS = {
+    "tiny add": (1000, tiny_add(False)),
+    "tiny add, grad": (1000, tiny_add(True)),
+    "add chain forward": (1000, chain(torch.add, False)),
+    "add chain forward+backward": (1000, chain(torch.add, True)),
+    "mul chain forward+backward": (1000, chain(torch.mul, True)),
+    "mlp step": (1, training(mlp, torch.rand(128, 784), labels(128, 10), F.cross_entropy)),
+    "tiny mlp step": (1, training(tiny_mlp, torch.rand(64, 2), torch.rand(64, 1), F.mse_loss)),
+    "cnn step": (1, training(cnn, torch.rand(64, 1, 28, 28), labels(64, 10), F.cross_entropy)),
+    "add 1e7": (1, elementwise(lambda a, b: a + b)),
+    "tanh 1e7": (1, elementwise(lambda a, b: a.tanh())),
+    "exp 1e7": (1, elementwise(lambda a, b: a.exp())),
+    "7-op chain 1e7": (1, elementwise(lambda a, b: ((a * b + a).tanh() * 2 - b).exp() + a)),
+    "softmax forward": (1, forward_backward(lambda x: x.softmax(1), rows, False)),
+    "softmax forward+backward": (1, forward_backward(lambda x: x.softmax(1), rows, True)),
+    "layer_norm forward": (1, forward_backward(lambda x: F.layer_norm(x, (1024,), weight, bias), rows, False)),
+    "layer_norm forward+backward": (1, forward_backward(lambda x: F.layer_norm(x, (1024,), weight, bias), rows, True)),
+    "cross_entropy forward": (1, forward_backward(lambda x: F.cross_entropy(x, targets), rows, False)),
+    "cross_entropy forward+backward": (1, forward_backward(lambda x: F.cross_entropy(x, targets), rows, True)),
+    "gelu forward": (1, forward_backward(F.gelu, rows, False)),
+    "gelu forward+backward": (1, forward_backward(F.gelu, rows, True)),
+    "conv2d forward": (1, conv(False)),
+    "conv2d forward+backward": (1, conv(True)),
+    "adam 8.4M": (1, adam_large),
+    "sgemm 1024": (1, sgemm),
+}
+
+
+def best_call(call, seconds):
+    """Best time of one call over about `seconds`."""
+    best, calls, start = float("inf"), 0, time.perf_counter()
+    while calls < 3 or time.perf_counter() - start < seconds:
+        t = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - t)
+        calls += 1
+    return best, calls
+
+
+def main():
+    ready = {}
+    for line in sys.stdin:
+        name = line.strip()
+        per_call, setup = WORKLOADS[name]
+        if name not in ready:
+            ready.clear()
+            ready[name] = setup()
+            best_call(ready[name], 0.2)
+        best, calls = best_call(ready[name], 0.25)
+        print(f"{best / per_call:.9g} {calls}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
