@@ -1,0 +1,394 @@
+#include "runtime/io/safetensors.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+#include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
+#include "runtime/ops.h"
+
+namespace lunagrad {
+
+static_assert(std::endian::native == std::endian::little, "the format is little-endian");
+
+namespace {
+
+constexpr uint64_t kLargestHeader = 100'000'000;
+constexpr const char* kMetadata = "__metadata__";
+
+// What the header says of one tensor.
+struct Entry {
+  std::string name;
+  std::string dtype;
+  std::vector<uint64_t> shape;
+  std::vector<uint64_t> offsets;
+  bool has_dtype = false, has_shape = false, has_offsets = false;
+};
+
+// The types of the format that this program reads: size in the file, and the type in memory.
+struct FileType {
+  const char* name;
+  size_t size;
+  DType dtype;
+};
+constexpr FileType kFileTypes[] = {
+    {"F32", 4, DType::f32}, {"F64", 8, DType::f64}, {"F16", 2, DType::f16},      {"BF16", 2, DType::bf16},
+    {"I64", 8, DType::i64}, {"I32", 4, DType::i32}, {"U8", 1, DType::u8},        {"I8", 1, DType::i32},
+    {"I16", 2, DType::i32}, {"U16", 2, DType::i32}, {"BOOL", 1, DType::boolean}, {"U32", 4, DType::i64},
+};
+
+const FileType* find_file_type(std::string_view name) {
+  for (const FileType& type : kFileTypes)
+    if (name == type.name) return &type;
+  return nullptr;
+}
+
+const char* file_type_name(DType dtype) {
+  for (const FileType& type : kFileTypes)
+    if (type.dtype == dtype && type.size == item_size(dtype)) return type.name;
+  return "";  // not reached: each dtype has its row
+}
+
+// Reads the header event by event: {"name": {"dtype": s, "shape": [n…], "data_offsets": [n, n]},
+// "__metadata__": {s: s}}. Whatever does not fit that grammar ends the parse, so a hostile header builds
+// nothing big or deep.
+class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  std::vector<Entry> entries;
+  std::map<std::string, std::string> metadata;
+  std::string problem;
+
+  bool null() override { return refuse("null"); }
+  bool boolean(bool) override { return refuse("a boolean"); }
+  bool number_integer(number_integer_t) override { return refuse("a negative number"); }
+  bool number_float(number_float_t, const string_t&) override { return refuse("a fraction"); }
+  bool binary(binary_t&) override { return refuse("binary data"); }
+
+  bool number_unsigned(number_unsigned_t value) override {
+    if (!in_array_) return refuse("a number");
+    std::vector<uint64_t>& list = field_ == "shape" ? entries.back().shape : entries.back().offsets;
+    if (list.size() >= 64) return stop("tensor '" + entries.back().name + "': '" + field_ + "' is too long");
+    list.push_back(value);
+    return true;
+  }
+
+  bool string(string_t& value) override {
+    if (depth_ == 2 && in_metadata_) {
+      metadata[field_] = std::move(value);
+      return true;
+    }
+    if (depth_ != 2 || field_ != "dtype") return refuse("a string");
+    entries.back().dtype = std::move(value);
+    return true;
+  }
+
+  bool start_object(std::size_t) override {
+    if (in_array_ || depth_ >= 2) return refuse("an object");
+    ++depth_;
+    return true;
+  }
+
+  bool key(string_t& name) override {
+    if (depth_ == 1) {
+      if (!names_.insert(name).second) return stop("'" + name + "' appears twice");
+      in_metadata_ = name == kMetadata;
+      if (!in_metadata_) entries.push_back({.name = name});
+      field_.clear();
+      return true;
+    }
+    field_ = name;
+    if (in_metadata_) return metadata.count(name) ? stop("metadata '" + name + "' appears twice") : true;
+    Entry& entry = entries.back();
+    bool* seen = name == "dtype"          ? &entry.has_dtype
+                 : name == "shape"        ? &entry.has_shape
+                 : name == "data_offsets" ? &entry.has_offsets
+                                          : nullptr;
+    if (!seen) return stop("tensor '" + entry.name + "': unknown field '" + name + "'");
+    if (*seen) return stop("tensor '" + entry.name + "': '" + name + "' appears twice");
+    *seen = true;
+    return true;
+  }
+
+  bool end_object() override {
+    if (--depth_ == 1 && !in_metadata_) {
+      const Entry& entry = entries.back();
+      const char* missing = !entry.has_dtype     ? "dtype"
+                            : !entry.has_shape   ? "shape"
+                            : !entry.has_offsets ? "data_offsets"
+                                                 : nullptr;
+      if (missing) return stop("tensor '" + entry.name + "' has no '" + missing + "'");
+    }
+    return true;
+  }
+
+  bool start_array(std::size_t) override {
+    if (depth_ != 2 || in_metadata_ || in_array_ || (field_ != "shape" && field_ != "data_offsets"))
+      return refuse("a list");
+    in_array_ = true;
+    return true;
+  }
+  bool end_array() override {
+    in_array_ = false;
+    return true;
+  }
+
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
+    if (problem.empty()) problem = "the header is not valid JSON at byte " + std::to_string(position);
+    return false;
+  }
+
+ private:
+  bool stop(std::string why) {
+    problem = std::move(why);
+    return false;
+  }
+  bool refuse(const char* what) {
+    if (depth_ == 0) return stop(std::string("the header is ") + what + ", not an object");
+    if (in_metadata_) return stop("metadata '" + field_ + "' is " + what + ", not a string");
+    const std::string where = entries.empty() ? std::string() : "tensor '" + entries.back().name + "'";
+    if (depth_ == 1) return stop(where + " is " + what + ", not an object");
+    return stop(where + ": '" + field_ + "' holds " + what);
+  }
+
+  std::unordered_set<std::string> names_;
+  std::string field_;
+  int depth_ = 0;
+  bool in_array_ = false, in_metadata_ = false;
+};
+
+// The file, read by position.
+class InputFile {
+ public:
+  explicit InputFile(const std::string& path) : path_(path) {
+    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {
+      const int cause = errno;
+      if (descriptor_ >= 0) ::close(descriptor_);
+      fail_as(ErrorKind::file, path, ": cannot open: ", std::strerror(cause));
+    }
+    if (!S_ISREG(status.st_mode)) {
+      ::close(descriptor_);
+      fail_as(ErrorKind::file, path, ": cannot open: it is not a regular file");
+    }
+    size_ = uint64_t(status.st_size);
+  }
+  ~InputFile() { ::close(descriptor_); }
+  InputFile(const InputFile&) = delete;
+
+  uint64_t size() const { return size_; }
+
+  void read(void* to, uint64_t offset, uint64_t count) const {
+    char* at = static_cast<char*>(to);
+    while (count > 0) {
+      const ssize_t got =
+          ::pread(descriptor_, at, size_t(std::min<uint64_t>(count, 1u << 30)), off_t(offset));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) fail_as(ErrorKind::file, path_, ": cannot read: ", std::strerror(errno));
+      if (got == 0) fail_as(ErrorKind::file, path_, ": became shorter while it was read");
+      at += got;
+      offset += uint64_t(got);
+      count -= uint64_t(got);
+    }
+  }
+
+ private:
+  const std::string& path_;
+  int descriptor_ = -1;
+  uint64_t size_ = 0;
+};
+
+template <class File, class Element>
+Tensor widen(const std::vector<char>& bytes, const Shape& shape) {
+  Tensor out = Tensor::empty(shape, dtype_of<Element>);
+  Element* to = out.data<Element>();
+  for (int64_t i = 0; i < out.numel(); ++i) {
+    File value;
+    std::memcpy(&value, bytes.data() + size_t(i) * sizeof(File), sizeof(File));
+    to[i] = Element(value);
+  }
+  return out;
+}
+
+// One file's worth of checks and reads, so that every complaint names the file.
+class Loader {
+ public:
+  Loader(const std::string& path, bool skip_unsupported)
+      : path_(path), file_(path), skip_(skip_unsupported) {}
+
+  Safetensors load() {
+    read_header();
+    check_layout();
+    Safetensors out;
+    out.metadata = std::move(header_.metadata);
+    for (const Entry& entry : header_.entries) {
+      const FileType* type = find_file_type(entry.dtype);
+      if (type) out.tensors.emplace_back(entry.name, read_tensor(entry, *type));
+    }
+    return out;
+  }
+
+ private:
+  template <class... Parts>
+  [[noreturn]] void complain(const Parts&... parts) const {
+    fail_as(ErrorKind::file, path_, ": ", parts...);
+  }
+
+  void read_header() {
+    if (file_.size() < 8) complain("not a safetensors file: ", file_.size(), " bytes are too few");
+    uint64_t length = 0;
+    file_.read(&length, 0, 8);
+    if (length > kLargestHeader)
+      complain("not a safetensors file: a header of ", length, " bytes is over the limit of ",
+               kLargestHeader);
+    if (length > file_.size() - 8)
+      complain("ends within its header: ", length, " bytes declared, ", file_.size() - 8, " found");
+    std::string text(size_t(length), '\0');
+    file_.read(text.data(), 8, length);
+    if (text.empty() || text[0] != '{')
+      complain("not a safetensors file: its header does not start with '{'");
+    if (!nlohmann::json::sax_parse(text, &header_)) complain(header_.problem);
+    start_ = 8 + length;
+  }
+
+  void check_layout() {
+    std::vector<Entry>& entries = header_.entries;
+    for (const Entry& entry : entries) {
+      if (entry.offsets.size() != 2 || entry.offsets[0] > entry.offsets[1])
+        complain("tensor '", entry.name, "': 'data_offsets' is not a pair of begin and end");
+      check_size(entry);
+    }
+    std::stable_sort(entries.begin(), entries.end(),
+              [](const Entry& a, const Entry& b) { return a.offsets < b.offsets; });
+    uint64_t end = 0;
+    for (const Entry& entry : entries) {
+      if (entry.offsets[0] != end)
+        complain("tensor '", entry.name, "' begins at byte ", entry.offsets[0], " of the data, where ",
+                 entry.offsets[0] > end ? "the one before leaves a hole from byte "
+                                        : "the one before ends at byte ",
+                 end);
+      end = entry.offsets[1];
+    }
+    if (end != file_.size() - start_)
+      complain("holds ", file_.size() - start_, " bytes of data, ", end, " declared");
+  }
+
+  void check_size(const Entry& entry) const {
+    const FileType* type = find_file_type(entry.dtype);
+    if (!type) {
+      if (skip_) return;
+      complain("tensor '", entry.name, "' has the unsupported type ", entry.dtype,
+               " (skip_unsupported = true leaves it out)");
+    }
+    if (entry.shape.size() > size_t(kMaxDims))
+      complain("tensor '", entry.name, "' has ", entry.shape.size(), " dims, at most ", kMaxDims,
+               " are supported");
+    uint64_t bytes = type->size;
+    for (const uint64_t size : entry.shape)
+      if (size > uint64_t(INT64_MAX) || __builtin_mul_overflow(bytes, size, &bytes))
+        complain("tensor '", entry.name, "': its shape overflows");
+    if (bytes != entry.offsets[1] - entry.offsets[0])
+      complain("tensor '", entry.name, "': its shape and type need ", bytes, " bytes, its offsets give ",
+               entry.offsets[1] - entry.offsets[0]);
+  }
+
+  Tensor read_tensor(const Entry& entry, const FileType& type) const {
+    Shape shape;
+    for (const uint64_t size : entry.shape) shape.push_back(int64_t(size));
+    const uint64_t count = entry.offsets[1] - entry.offsets[0];
+    const uint64_t offset = start_ + entry.offsets[0];
+    if (type.size == item_size(type.dtype)) {
+      Tensor out = Tensor::empty(shape, type.dtype);
+      if (count > 0) file_.read(out.raw(), offset, count);
+      if (type.dtype == DType::boolean) check_booleans(entry, out);
+      return out;
+    }
+    std::vector<char> bytes(size_t(count), '\0');
+    file_.read(bytes.data(), offset, count);
+    const std::string_view name = type.name;
+    if (name == "I8") return widen<int8_t, int32_t>(bytes, shape);
+    if (name == "I16") return widen<int16_t, int32_t>(bytes, shape);
+    if (name == "U16") return widen<uint16_t, int32_t>(bytes, shape);
+    return widen<uint32_t, int64_t>(bytes, shape);
+  }
+
+  // A bool of C++ that holds neither 0 nor 1 would be undefined behaviour.
+  void check_booleans(const Entry& entry, const Tensor& x) const {
+    const unsigned char* bytes = static_cast<const unsigned char*>(x.raw());
+    for (int64_t i = 0; i < x.numel(); ++i)
+      if (bytes[i] > 1)
+        complain("tensor '", entry.name, "': a boolean holds ", int(bytes[i]), ", not 0 or 1");
+  }
+
+  const std::string& path_;
+  InputFile file_;
+  bool skip_;
+  HeaderReader header_;
+  uint64_t start_ = 0;
+};
+
+}  // namespace
+
+Safetensors load_safetensors(const std::string& path, bool skip_unsupported) {
+  return Loader(path, skip_unsupported).load();
+}
+
+void save_safetensors(const std::string& path, const NamedTensors& tensors,
+                      const std::map<std::string, std::string>& metadata) {
+  // Wide types first, so that every tensor is aligned for its type; by name within a type.
+  NamedTensors sorted = tensors;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    const size_t wide = item_size(a.second.dtype()), wider = item_size(b.second.dtype());
+    return wide != wider ? wide > wider : a.first < b.first;
+  });
+  std::string head;
+  const auto quoted = [&](const std::string& text) {
+    try {
+      return nlohmann::json(text).dump();
+    } catch (const nlohmann::json::exception&) {
+      fail("safetensors: a name or metadata text of ", text.size(), " bytes is not valid UTF-8");
+    }
+  };
+  if (!metadata.empty()) {
+    for (const auto& [key, value] : metadata)
+      head += (head.empty() ? "" : ",") + quoted(key) + ":" + quoted(value);
+    head = quoted(kMetadata) + ":{" + head + "}";
+  }
+  uint64_t end = 0;
+  std::unordered_set<std::string> names;
+  for (const auto& [name, tensor] : sorted) {
+    if (name == kMetadata) fail("safetensors: a tensor cannot be called '", kMetadata, "'");
+    if (!names.insert(name).second) fail("safetensors: two tensors are called '", name, "'");
+    std::string shape;
+    for (const int64_t size : tensor.shape()) shape += (shape.empty() ? "" : ",") + std::to_string(size);
+    const uint64_t begin = std::exchange(end, end + tensor.nbytes());
+    head += (head.empty() ? "" : ",") + quoted(name) + ":{\"dtype\":\"" + file_type_name(tensor.dtype()) +
+            "\",\"shape\":[" + shape + "],\"data_offsets\":[" + std::to_string(begin) + "," +
+            std::to_string(end) + "]}";
+  }
+  head = "{" + head + "}";
+  head.resize((head.size() + 7) / 8 * 8, ' ');
+  if (head.size() > kLargestHeader)
+    fail("safetensors: the header of ", head.size(), " bytes is over the limit");
+
+  NoGrad off;
+  AtomicFile file(path);
+  const uint64_t length = head.size();
+  file.write(&length, 8);
+  file.write(head);
+  for (const auto& [name, tensor] : sorted) {
+    const Tensor host = contiguous(to(tensor.detach(), cpu_device()));
+    if (host.numel() > 0) file.write(host.raw(), host.nbytes());
+  }
+  file.commit();
+}
+
+}  // namespace lunagrad
