@@ -157,9 +157,7 @@ void append_rows(std::string& out, const Tensor& values, int64_t columns, char d
 
 }  // namespace
 
-CsvTable load_csv(const std::string& path, const CsvOptions& options) {
-  return Reader(path, options).read();
-}
+CsvTable load_csv(const std::string& path, const CsvOptions& options) { return Reader(path, options).read(); }
 
 void save_csv(const std::string& path, const Tensor& values, const std::vector<std::string>& columns,
               char delimiter) {

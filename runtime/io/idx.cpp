@@ -90,9 +90,7 @@ Tensor decode(const std::string& content, const Header& header) {
   return out;
 }
 
-bool is_gzip(std::string_view content) {
-  return content.substr(0, 2) == "\x1f\x8b";
-}
+bool is_gzip(std::string_view content) { return content.substr(0, 2) == "\x1f\x8b"; }
 
 // Hands zlib the next part of the input: at most 2^30 bytes, since it counts in 32 bits.
 void feed(z_stream& stream, const std::string& input, size_t& fed) {

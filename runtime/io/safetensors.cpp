@@ -267,7 +267,7 @@ class Loader {
       check_size(entry);
     }
     std::stable_sort(entries.begin(), entries.end(),
-              [](const Entry& a, const Entry& b) { return a.offsets < b.offsets; });
+                     [](const Entry& a, const Entry& b) { return a.offsets < b.offsets; });
     uint64_t end = 0;
     for (const Entry& entry : entries) {
       if (entry.offsets[0] != end)
