@@ -398,16 +398,19 @@ TEST_CASE("a cut or flipped safetensors file is exact or refused") {
   for (size_t bit = 0; bit < 8 * (8 + size_t(length)); ++bit) {
     std::string bad = good;
     bad[bit / 8] = char(bad[bit / 8] ^ (1 << bit % 8));
-    // A flip in a name, or U8 to I8, gives another valid file; its values are still those of the data
-    // section.
-    for (const auto& [name, tensor] : [&] {
-           try {
-             return load_safetensors(folder.with("y", bad)).tensors;
-           } catch (const Error&) {
-             return NamedTensors();
-           }
-         }())
-      CHECK(tensor.nbytes() > 0);
+    // A flip within a name gives another valid file, with the same values.
+    NamedTensors tensors;
+    try {
+      tensors = load_safetensors(folder.with("y", bad)).tensors;
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::file);
+      continue;
+    }
+    CAPTURE(bit);
+    REQUIRE(tensors.size() == 3);
+    CHECK(tensors[0].second.to_vector<int64_t>() == std::vector<int64_t>{5, 6});
+    CHECK(tensors[1].second.to_vector<float>() == std::vector<float>{1, 2, 3, 4});
+    CHECK(tensors[2].second.to_vector<uint8_t>() == std::vector<uint8_t>{7, 8, 9});
   }
 }
 
