@@ -12,6 +12,10 @@ target_include_directories(lunagrad-runtime PUBLIC ${CMAKE_SOURCE_DIR})
 # The library is always loaded at start-up, so its thread-local variables may use the fast model.
 target_compile_options(lunagrad-runtime PRIVATE -ffp-contract=off -fno-semantic-interposition
                        -ftls-model=initial-exec)
+if(LUNAGRAD_ONE_TARGET)
+  target_compile_definitions(lunagrad-runtime PRIVATE HWY_COMPILE_ONLY_STATIC)
+  target_compile_options(lunagrad-runtime PRIVATE -march=haswell)
+endif()
 target_link_options(lunagrad-runtime PRIVATE -Wl,-Bsymbolic -Wl,-z,defs)
 target_link_libraries(lunagrad-runtime PRIVATE PkgConfig::OPENBLAS PkgConfig::HIGHWAY ${SLEEF} Threads::Threads
                       ZLIB::ZLIB nlohmann_json::nlohmann_json)
