@@ -5,7 +5,9 @@
 namespace lunagrad::tests {
 namespace {
 
-SampleInput real(const Shape& shape, double low = -2, double high = 2) { return {shape, low, high, Kind::real}; }
+SampleInput real(const Shape& shape, double low = -2, double high = 2) {
+  return {shape, low, high, Kind::real};
+}
 SampleInput boolean(const Shape& shape) { return {shape, 0, 1, Kind::boolean}; }
 
 // Each row of elementwise.def: all operands of one shape, and each broadcast against the others.
@@ -60,6 +62,21 @@ std::vector<Sample> samples() {
       {"contiguous", {real({2, 3})}},
       {"cat", {real({2, 3}), real({2, 1}), real({2, 2})}, {1}},
       {"stack", {real({2, 3}), real({2, 3})}, {1}},
+      // products
+      {"matmul", {real({3, 4}), real({4, 2})}},
+      {"matmul", {real({4}), real({4})}},
+      {"matmul", {real({4}), real({2, 4, 3})}},
+      {"matmul", {real({2, 3, 4}), real({4})}},
+      {"matmul", {real({2, 3, 4}), real({4, 2})}},
+      {"matmul", {real({2, 1, 3, 4}), real({3, 4, 2})}},
+      {"mm", {real({3, 4}), real({4, 2})}},
+      {"bmm", {real({2, 3, 4}), real({2, 4, 2})}},
+      {"mv", {real({3, 4}), real({4})}},
+      {"dot", {real({4}), real({4})}},
+      {"addmm", {real({2}), real({3, 4}), real({4, 2})}, {0.5, 2.0}},
+      {"linear", {real({3, 4}), real({2, 4}), real({2})}},
+      {"linear", {real({2, 3, 4}), real({2, 4}), {{}, 0, 0, Kind::absent}}},
+      {"linear", {real({4}), real({2, 4}), real({2})}},
   };
   add_elementwise(rows);
   return rows;
@@ -76,8 +93,31 @@ std::vector<BadSample> bad_samples() {
       {"narrow", {real({4})}, {0, 3, 2}, "narrow: positions 4 to 5 of dim 1 are out of range for shape [4]"},
       {"select", {real({4})}, {0, 4}, "select: position 5 is out of range for dim 1 of shape [4]"},
       {"unsqueeze", {real({4})}, {3}, "unsqueeze: dim 4 is out of range"},
-      {"cat", {real({2, 3}), real({3, 2})}, {0}, "cat: shapes [2, 3] and [3, 2] (tensor 2) differ in more than dim 1"},
+      {"cat",
+       {real({2, 3}), real({3, 2})},
+       {0},
+       "cat: shapes [2, 3] and [3, 2] (tensor 2) differ in more than dim 1"},
       {"stack", {real({2}), real({3})}, {0}, "stack: shapes [2] and [3] differ"},
+      {"matmul",
+       {real({2, 3}), real({4, 5})},
+       {},
+       "matmul: shapes [2, 3] and [4, 5] do not fit: the last dim of the"},
+      {"matmul",
+       {real({}), real({2})},
+       {},
+       "matmul: both operands need at least 1 dim (got shapes [] and [2])"},
+      {"matmul", {real({2, 3}), {{3}, 0, 9, Kind::index}}, {}, "matmul: operands have types f64 and i64"},
+      {"matmul", {real({2, 1, 2}), real({3, 2, 1})}, {}, "matmul: shapes [2] and [3] do not broadcast"},
+      {"mm", {real({2}), real({2, 2})}, {}, "mm: input must have 2 dims (got shape [2])"},
+      {"bmm", {real({2, 1, 1}), real({3, 1, 1})}, {}, "bmm: batches differ: 2 and 3"},
+      {"linear",
+       {real({2, 3}), real({4, 5})},
+       {},
+       "linear: input of shape [2, 3] does not fit weight of shape [4, 5]"},
+      {"linear",
+       {real({2, 3}), real({4, 3}), real({3})},
+       {},
+       "linear: bias has shape [3] where weight of shape [4, 3]"},
   };
 }
 

@@ -1,7 +1,341 @@
+// Matrix products. Transposed operands go to the BLAS as they are, with a flag; so do views whose rows or
+// columns lie apart, and batches of either.
+#include "runtime/cpu/blas.h"
+#include "runtime/cpu/parallel.h"
+#include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
+namespace {
 
-std::span<const Op* const> matmul_ops() { return {}; }
+// An operand as a batch of matrices: a vector is a row on the left and a column on the right.
+struct Side {
+  Shape batch;
+  Strides batch_strides;
+  int64_t rows, columns, row_stride, column_stride;
+};
+
+Side side_of(const Tensor& x, bool left) {
+  const Shape& shape = x.shape();
+  const Strides& strides = x.strides();
+  const int n = x.ndim();
+  if (n == 1) {
+    if (left) return {{}, {}, 1, shape[0], 0, strides[0]};
+    return {{}, {}, shape[0], 1, strides[0], 0};
+  }
+  Side side{{}, {}, shape[n - 2], shape[n - 1], strides[n - 2], strides[n - 1]};
+  for (int d = 0; d < n - 2; ++d) {
+    side.batch.push_back(shape[d]);
+    side.batch_strides.push_back(strides[d]);
+  }
+  return side;
+}
+
+// The BLAS takes a matrix with unit stride in one direction and rows (columns) that do not overlap.
+bool fits_blas(const Side& s) {
+  if (s.rows <= 1) return s.column_stride >= 1 || s.columns <= 1;
+  if (s.columns <= 1) return s.row_stride >= 1;
+  return (s.column_stride == 1 && s.row_stride >= s.columns) ||
+         (s.row_stride == 1 && s.column_stride >= s.rows);
+}
+
+template <class T>
+blas::Matrix<T> blas_matrix(const T* data, const Side& s) {
+  if (s.rows <= 1) {
+    if (s.column_stride == 1 || s.columns <= 1) return {data, std::max<int64_t>(s.columns, 1), false};
+    return {data, s.column_stride, true};
+  }
+  if (s.columns <= 1) {
+    if (s.row_stride == 1) return {data, s.rows, true};
+    return {data, s.row_stride, false};
+  }
+  if (s.column_stride == 1 && s.row_stride >= s.columns) return {data, s.row_stride, false};
+  return {data, s.column_stride, true};
+}
+
+// Strides of `side`'s matrices over the common batch shape, 0 where it has one for all.
+Dims spread(const Side& side, const Shape& batch) {
+  Dims strides(batch.size(), 0);
+  const int shift = batch.size() - side.batch.size();
+  for (int d = 0; d < side.batch.size(); ++d)
+    strides[d + shift] = side.batch[d] == 1 ? 0 : side.batch_strides[d];
+  return strides;
+}
+
+Shape batch_of(const Shape& shape) {
+  Shape batch;
+  for (int d = 0; d < shape.size() - 2; ++d) batch.push_back(shape[d]);
+  return batch;
+}
+
+// Many matrices times one are one product, when the many lie one below the other.
+bool fold_batch(Side& left, const Side& right, Shape& batch) {
+  if (!right.batch.empty() || batch.empty()) return false;
+  int64_t below = left.row_stride * left.rows;
+  for (int d = batch.size() - 1; d >= 0; --d) {
+    if (batch[d] != 1 && left.batch_strides[d] != below) return false;
+    below *= batch[d];
+  }
+  for (const int64_t size : batch) left.rows *= size;
+  left.batch = left.batch_strides = batch = {};
+  return true;
+}
+
+// C = A B for the types that BLAS lacks; sums wrap around as the type does.
+template <class T>
+void multiply_integers(int64_t items, const Shape& batch, const Side& a, const Dims& a_steps, const T* a_data,
+                       const Side& b, const Dims& b_steps, const T* b_data, T* c) {
+  using Wide = uint64_t;
+  const int64_t m = a.rows, k = a.columns, n = b.columns;
+  const int64_t grain = std::max<int64_t>(1, 40000 / std::max<int64_t>(1, k * n));
+  parallel_for(items * m, grain, [&](int64_t begin, int64_t end) {
+    std::vector<Wide> row(static_cast<size_t>(n));
+    for (int64_t at = begin; at < end; ++at) {
+      int64_t item = at / m;
+      const T* left = a_data + at % m * a.row_stride;
+      const T* right = b_data;
+      for (int d = batch.size() - 1; d >= 0; --d) {
+        left += item % batch[d] * a_steps[d];
+        right += item % batch[d] * b_steps[d];
+        item /= batch[d];
+      }
+      std::fill(row.begin(), row.end(), Wide(0));
+      for (int64_t x = 0; x < k; ++x) {
+        const Wide factor = Wide(left[x * a.column_stride]);
+        const T* values = right + x * b.row_stride;
+        for (int64_t j = 0; j < n; ++j) row[size_t(j)] += factor * Wide(values[j * b.column_stride]);
+      }
+      for (int64_t j = 0; j < n; ++j) c[at * n + j] = T(row[size_t(j)]);
+    }
+  });
+}
+
+void matmul_shape(Call& call) {
+  const Tensor &a = call.input(0), &b = call.input(1);
+  require_same_dtype(call);
+  if (a.dtype() == DType::boolean) fail("matmul: bool tensors cannot be multiplied; convert them with to()");
+  if (a.ndim() == 0 || b.ndim() == 0)
+    fail("matmul: both operands need at least 1 dim (got shapes ", a.shape(), " and ", b.shape(), ")");
+  const int64_t inner = a.size(-1), other = b.size(b.ndim() == 1 ? 0 : b.ndim() - 2);
+  if (inner != other)
+    fail("matmul: shapes ", a.shape(), " and ", b.shape(), " do not fit: the last dim of the first is ",
+         inner, ", the ", b.ndim() == 1 ? "only" : "second last", " dim of the second is ", other);
+  Shape shape = broadcast_shapes("matmul", batch_of(a.shape()), batch_of(b.shape()));
+  if (a.ndim() > 1) shape.push_back(a.size(-2));
+  if (b.ndim() > 1) shape.push_back(b.size(-1));
+  call.emit(shape, a.dtype());
+}
+
+void matmul_cpu(const Call& call) {
+  Tensor a = call.input(0), b = call.input(1);
+  const Tensor& c = call.output();
+  Side left = side_of(a, true), right = side_of(b, false);
+  if (is_floating(a.dtype())) {
+    if (!fits_blas(left)) a = in_order(a), left = side_of(a, true);
+    if (!fits_blas(right)) b = in_order(b), right = side_of(b, false);
+  }
+  Shape batch;
+  if (!left.batch.empty() || !right.batch.empty()) {
+    batch = broadcast_shapes("matmul", left.batch, right.batch);
+    fold_batch(left, right, batch);
+  }
+  const Dims a_steps = spread(left, batch), b_steps = spread(right, batch);
+  visit_dtype(a.dtype(), [&]<class T>() {
+    if constexpr (std::is_floating_point_v<T>) {
+      blas::multiply<T>({left.rows, right.columns, left.columns, blas_matrix(a.data<T>(), left),
+                         blas_matrix(b.data<T>(), right), c.data<T>(), nullptr, batch, a_steps, b_steps});
+    } else if constexpr (std::is_integral_v<T>) {
+      multiply_integers(numel(batch), batch, left, a_steps, a.data<T>(), right, b_steps, b.data<T>(),
+                        c.data<T>());
+    }
+  });
+}
+
+// The gradient of the left operand is G B^T, of the right A^T G; a vector counts as the matrix it stands for.
+void matmul_vjp(Backward& back) {
+  const bool left_vector = back.shape(0).size() == 1, right_vector = back.shape(1).size() == 1;
+  Tensor g = back.grad();
+  if (right_vector) g = unsqueeze(g, -1);
+  if (left_vector) g = unsqueeze(g, -2);
+  if (back.needs(0)) {
+    const Tensor b = right_vector ? unsqueeze(back.input(1), -1) : back.input(1);
+    const Tensor da = matmul(g, transpose(b, -2, -1));
+    back.set(0, left_vector ? squeeze(da, -2) : da);
+  }
+  if (back.needs(1)) {
+    const Tensor a = left_vector ? unsqueeze(back.input(0), 0) : back.input(0);
+    Tensor db;
+    if (back.shape(1).size() <= 2 && a.ndim() > 2)  // one matrix for the whole batch: sum inside the product
+      db = matmul(t(flatten(a, 0, -2)), flatten(g, 0, -2));
+    else
+      db = matmul(transpose(a, -2, -1), g);
+    back.set(1, right_vector ? squeeze(db, -1) : db);
+  }
+}
+
+const Op kMatmul{.name = "matmul",
+                 .doc = "The matrix product of the last two dims; further dims are batches and broadcast.",
+                 .inputs = {{"input"}, {"other"}},
+                 .shape = matmul_shape,
+                 .cpu = matmul_cpu,
+                 .vjp = matmul_vjp,
+                 .reads = {{.inputs = 2}, {.inputs = 1}},
+                 .half_through_f32 = true};
+
+// --- linear ---
+
+void linear_shape(Call& call) {
+  const Tensor &x = call.input(0), &weight = call.input(1);
+  require_floating(call);
+  if (weight.ndim() != 2) fail("linear: weight must have 2 dims (got shape ", weight.shape(), ")");
+  if (x.ndim() == 0 || x.size(-1) != weight.size(1))
+    fail("linear: input of shape ", x.shape(), " does not fit weight of shape ", weight.shape(),
+         ": the last dim of the input must be ", weight.size(1));
+  if (call.has(2) && !(call.input(2).shape() == Shape{weight.size(0)}))
+    fail("linear: bias has shape ", call.input(2).shape(), " where weight of shape ", weight.shape(),
+         " needs [", weight.size(0), "]");
+  Shape shape = x.shape();
+  shape[shape.size() - 1] = weight.size(0);
+  call.emit(shape, x.dtype());
+}
+
+void linear_cpu(const Call& call) {
+  Tensor x = call.input(0), weight = call.input(1);
+  const Tensor bias = call.has(2) ? in_order(call.input(2)) : Tensor();
+  Side left = side_of(x, true);
+  Shape batch = left.batch;
+  Side right = side_of(weight, false);
+  if (!fits_blas(right)) weight = in_order(weight), right = side_of(weight, false);
+  std::swap(right.rows, right.columns);
+  std::swap(right.row_stride, right.column_stride);
+  if (!fits_blas(left) || (!batch.empty() && !fold_batch(left, right, batch))) {
+    x = in_order(x);
+    left = side_of(x, true);
+    batch = left.batch;
+    fold_batch(left, right, batch);
+  }
+  visit_dtype(x.dtype(), [&]<class T>() {
+    if constexpr (std::is_floating_point_v<T>)
+      blas::multiply<T>({left.rows,
+                         right.columns,
+                         left.columns,
+                         blas_matrix(x.data<T>(), left),
+                         blas_matrix(weight.data<T>(), right),
+                         call.output().data<T>(),
+                         bias.defined() ? bias.data<T>() : nullptr,
+                         {},
+                         {},
+                         {}});
+  });
+}
+
+void linear_vjp(Backward& b) {
+  const Tensor g = b.grad();
+  const bool vector = b.shape(0).size() == 1;
+  if (b.needs(0)) b.set(0, matmul(g, b.input(1)));
+  if (!b.needs(1) && !b.needs(2)) return;
+  const auto rows = [&](const Tensor& x) {
+    return vector ? unsqueeze(x, 0) : x.ndim() == 2 ? x : flatten(x, 0, -2);
+  };
+  const Tensor g_rows = rows(g);
+  if (b.needs(1)) b.set(1, matmul(t(g_rows), rows(b.input(0))));
+  if (b.needs(2)) b.set(2, sum(g_rows, {0}));
+}
+
+Operands linear_compose(const Call& call) {
+  const Tensor product = matmul(call.input(0), t(call.input(1)));
+  return {call.has(2) ? add(product, call.input(2)) : product};
+}
+
+const Op kLinear{.name = "linear",
+                 .doc = "x W^T + b, where weight is [out, in].",
+                 .inputs = {{"input"}, {"weight"}, {"bias", true}},
+                 .shape = linear_shape,
+                 .cpu = linear_cpu,
+                 .vjp = linear_vjp,
+                 .reads = {{.inputs = 2}, {.inputs = 1}, {}},
+                 .compose = linear_compose,
+                 .half_through_f32 = true};
+
+// --- products under other names: matmul with a fixed number of dims ---
+
+void require_dims(const Call& call, std::initializer_list<int> dims) {
+  size_t i = 0;
+  for (const int wanted : dims) {
+    if (call.in[i].ndim() != wanted)
+      fail(call.op->name, ": ", call.op->inputs[i].name, " must have ", wanted,
+           wanted == 1 ? " dim" : " dims", " (got shape ", call.in[i].shape(), ")");
+    ++i;
+  }
+}
+
+Operands mm_compose(const Call& call) {
+  require_dims(call, {2, 2});
+  return {matmul(call.input(0), call.input(1))};
+}
+const Op kMm{.name = "mm",
+             .doc = "The product of two matrices.",
+             .inputs = {{"input"}, {"mat2"}},
+             .compose = mm_compose};
+
+Operands bmm_compose(const Call& call) {
+  require_dims(call, {3, 3});
+  if (call.input(0).size(0) != call.input(1).size(0))
+    fail("bmm: batches differ: ", call.input(0).size(0), " and ", call.input(1).size(0));
+  return {matmul(call.input(0), call.input(1))};
+}
+const Op kBmm{.name = "bmm",
+              .doc = "The products of two equally long batches of matrices.",
+              .inputs = {{"input"}, {"mat2"}},
+              .compose = bmm_compose};
+
+Operands mv_compose(const Call& call) {
+  require_dims(call, {2, 1});
+  return {matmul(call.input(0), call.input(1))};
+}
+const Op kMv{.name = "mv",
+             .doc = "The product of a matrix and a vector.",
+             .inputs = {{"input"}, {"vec"}},
+             .compose = mv_compose};
+
+Operands dot_compose(const Call& call) {
+  require_dims(call, {1, 1});
+  return {matmul(call.input(0), call.input(1))};
+}
+const Op kDot{.name = "dot",
+              .doc = "The sum of the products of two vectors' elements.",
+              .inputs = {{"input"}, {"other"}},
+              .compose = dot_compose};
+
+Operands addmm_compose(const Call& call) {
+  if (call.input(1).ndim() != 2 || call.input(2).ndim() != 2)
+    fail("addmm: mat1 and mat2 must have 2 dims (got shapes ", call.input(1).shape(), " and ",
+         call.input(2).shape(), ")");
+  const double beta = call.real(0), alpha = call.real(1);
+  Tensor product = matmul(call.input(1), call.input(2));
+  if (!broadcasts_to(call.input(0).shape(), product.shape()))
+    fail("addmm: input of shape ", call.input(0).shape(), " does not broadcast to the product's ",
+         product.shape());
+  if (alpha != 1) product = product * alpha;
+  if (beta == 0) return {product};
+  return {add(beta == 1 ? call.input(0) : call.input(0) * beta, product)};
+}
+const Op kAddmm{.name = "addmm",
+                .doc = "beta * input + alpha * (mat1 @ mat2).",
+                .inputs = {{"input"}, {"mat1"}, {"mat2"}},
+                .params = {{"beta", ParamKind::real, 1.0}, {"alpha", ParamKind::real, 1.0}},
+                .compose = addmm_compose};
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b) { return apply1(kMatmul, {a, b}); }
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  return apply1(kLinear, {x, weight, bias});
+}
+
+std::span<const Op* const> matmul_ops() {
+  static constexpr const Op* ops[] = {&kMatmul, &kLinear, &kMm, &kBmm, &kMv, &kDot, &kAddmm};
+  return ops;
+}
 
 }  // namespace lunagrad

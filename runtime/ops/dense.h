@@ -1,0 +1,32 @@
+#pragma once
+// What the dense ops (matmul, conv, pool, norm) share: operands in order, and checks of operand types. Any
+// thread.
+#include "runtime/cpu/copy.h"
+#include "runtime/op.h"
+
+namespace lunagrad {
+
+// For kernels: the CPU tensor itself when its elements lie in order, else a copy in which they do.
+inline Tensor in_order(const Tensor& x) {
+  if (x.is_contiguous()) return x;
+  Tensor copy = Tensor::empty(x.shape(), x.dtype());
+  copy_strided(copy.raw(), copy.dtype(), copy.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
+  return copy;
+}
+
+// Error unless all defined operands have the type of the first.
+inline void require_same_dtype(const Call& call) {
+  for (size_t i = 1; i < call.in.size(); ++i)
+    if (call.in[i].defined() && call.in[i].dtype() != call.in[0].dtype())
+      fail(call.op->name, ": operands have types ", call.in[0].dtype(), " and ", call.in[i].dtype(),
+           "; convert one of them with to()");
+}
+
+// Error unless all defined operands have one floating type.
+inline void require_floating(const Call& call) {
+  if (!is_floating(call.in[0].dtype()))
+    fail(call.op->name, ": a floating type is needed (got ", call.in[0].dtype(), ")");
+  require_same_dtype(call);
+}
+
+}  // namespace lunagrad

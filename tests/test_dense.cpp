@@ -1,0 +1,171 @@
+// Products, convolutions, pooling, normalisation and optimizers against plain loops in double precision, with
+// the sizes and layouts at which blocked kernels go wrong. Gradients: test_ops.cpp.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cmath>
+#include <thread>
+#include <vector>
+
+#include "runtime/cpu/parallel.h"
+#include "runtime/ops.h"
+#include "runtime/random.h"
+#include "runtime/tape.h"
+
+namespace lunagrad {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Uniform in [-1, 1), f64, the same for the same stream.
+Tensor random_tensor(const Shape& shape, uint64_t stream) {
+  std::vector<double> values(size_t(numel(shape)));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = 2 * uniform_f32(philox(7, stream, i)[0]) - 1;
+  return Tensor::from<double>(values, shape);
+}
+
+double largest_difference(const Tensor& a, const std::vector<double>& b) {
+  const std::vector<double> values = a.to_vector<double>();
+  REQUIRE(values.size() == b.size());
+  double worst = 0;
+  for (size_t i = 0; i < b.size(); ++i) worst = std::max(worst, std::abs(values[i] - b[i]));
+  return worst;
+}
+
+std::vector<double> naive_matmul(const Tensor& a, const Tensor& b) {
+  const int64_t m = a.size(0), k = a.size(1), n = b.size(1);
+  const std::vector<double> x = a.to_vector<double>(), y = b.to_vector<double>();
+  std::vector<double> c(size_t(m * n));
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t l = 0; l < k; ++l)
+      for (int64_t j = 0; j < n; ++j) c[size_t(i * n + j)] += x[size_t(i * k + l)] * y[size_t(l * n + j)];
+  return c;
+}
+
+TEST_CASE("matmul is right for odd sizes, every layout of its operands, and both precisions") {
+  const NoGrad off;
+  struct Size {
+    int64_t m, n, k;
+  };
+  for (const Size s :
+       {Size{1, 1, 1}, {1, 7, 5}, {7, 1, 5}, {5, 7, 1}, {17, 33, 65}, {3, 300, 200}, {257, 129, 191}}) {
+    const Tensor a = random_tensor({s.m, s.k}, 1), b = random_tensor({s.k, s.n}, 2);
+    const std::vector<double> expected = naive_matmul(a, b);
+    const auto layouts = [](const Tensor& x) {
+      const auto memory = [&] { return random_tensor({2 * x.size(0), 3 * x.size(1)}, 3); };
+      const Tensor rows_apart = slice(narrow(memory(), 1, 1, x.size(1)), 0, 0, 2 * x.size(0), 2);
+      const Tensor all_apart = slice(slice(memory(), 1, 0, 3 * x.size(1), 3), 0, 0, 2 * x.size(0), 2);
+      return TensorList{x, t(clone(t(x))), copy_(rows_apart, x), copy_(all_apart, x)};
+    };
+    for (const Tensor& left : layouts(a))
+      for (const Tensor& right : layouts(b)) {
+        CHECK(largest_difference(matmul(left, right), expected) < 1e-12 * double(s.k));
+        CHECK(largest_difference(matmul(to(left, DType::f32), to(right, DType::f32)), expected) <
+              1e-6 * double(s.k));
+      }
+  }
+}
+
+TEST_CASE("matmul of expanded and of overlapping operands") {
+  const NoGrad off;
+  const Tensor row = random_tensor({1, 5}, 1), column = random_tensor({4, 1}, 2),
+               b = random_tensor({5, 3}, 3);
+  CHECK(largest_difference(matmul(expand(row, {4, 5}), b), naive_matmul(clone(expand(row, {4, 5})), b)) <
+        1e-14);
+  CHECK(largest_difference(matmul(expand(column, {4, 5}), b),
+                           naive_matmul(clone(expand(column, {4, 5})), b)) < 1e-14);
+  const Tensor one = random_tensor({1}, 5), vector = expand(one, {5});
+  CHECK(largest_difference(matmul(vector, b), naive_matmul(clone(expand(one, {1, 5})), b)) < 1e-14);
+  CHECK(largest_difference(matmul(t(b), vector), naive_matmul(t(b), clone(expand(one, {5, 1})))) < 1e-14);
+  const Tensor windows = as_strided(random_tensor({9}, 4), {5, 5}, {1, 1}, 0);
+  CHECK(largest_difference(matmul(windows, b), naive_matmul(clone(windows), b)) < 1e-14);
+}
+
+TEST_CASE("matmul batches broadcast, and a batch of many small products is complete") {
+  const NoGrad off;
+  const Tensor a = random_tensor({3, 1, 4, 5}, 1), b = random_tensor({2, 5, 6}, 2);
+  const Tensor c = matmul(a, b);
+  REQUIRE(c.shape() == Shape{3, 2, 4, 6});
+  for (int64_t i = 0; i < 3; ++i)
+    for (int64_t j = 0; j < 2; ++j)
+      CHECK(largest_difference(select(select(c, 0, i), 0, j),
+                               naive_matmul(select(select(a, 0, i), 0, 0), select(b, 0, j))) < 1e-14);
+  const Tensor many = random_tensor({5000, 3, 4}, 3), others = random_tensor({5000, 4, 2}, 4);
+  const Tensor products = matmul(many, others);
+  for (int64_t i = 0; i < 5000; i += 613)
+    CHECK(largest_difference(select(products, 0, i), naive_matmul(select(many, 0, i), select(others, 0, i))) <
+          1e-14);
+}
+
+TEST_CASE("matmul with nothing to add up is zero, and without results has none") {
+  const NoGrad off;
+  CHECK(matmul(zeros({3, 0}), zeros({0, 2})).to_vector<double>() == std::vector<double>(6, 0.0));
+  CHECK(matmul(zeros({0}), zeros({0})).item() == 0);
+  CHECK(matmul(zeros({0, 4}), zeros({4, 2})).shape() == Shape{0, 2});
+  CHECK(matmul(zeros({5, 0, 4}), zeros({4, 2})).shape() == Shape{5, 0, 2});
+  CHECK(linear(zeros({2, 0}), zeros({3, 0}), ones({3})).to_vector<double>() == std::vector<double>(6, 1.0));
+}
+
+TEST_CASE("matmul of integers is exact and wraps around") {
+  const NoGrad off;
+  const std::vector<int64_t> big{int64_t(1) << 53, 1, 3, -4};
+  const Tensor a = Tensor::from<int64_t>(big, {2, 2});
+  CHECK(matmul(a, a).to_vector<int64_t>() ==
+        std::vector<int64_t>{3, (int64_t(1) << 53) - 4, 3 * (int64_t(1) << 53) - 12, 19});
+  const std::vector<uint8_t> bytes{200, 100};
+  CHECK(matmul(Tensor::from<uint8_t>(bytes, {2}), Tensor::from<uint8_t>(bytes, {2})).item_integer() ==
+        (200 * 200 + 100 * 100) % 256);
+}
+
+TEST_CASE(
+    "NaN and infinity reach every result that they are part of, and memory that was never written none") {
+  const NoGrad off;
+  for (const int64_t n : {1, 40}) {
+    Tensor a = zeros({n, 8});
+    select(select(a, 0, 0), 0, 3).data<float>()[0] = NAN;
+    const std::vector<double> c = matmul(a, zeros({8, n})).to_vector<double>();
+    for (int64_t i = 0; i < n * n; ++i) CHECK(std::isnan(c[size_t(i)]) == (i < n));
+  }
+  { const Tensor poison = full({64, 64}, NAN); }  // the block that the next result will reuse
+  for (const double value : matmul(ones({64, 8}), ones({8, 64})).to_vector<double>()) REQUIRE(value == 8);
+}
+
+TEST_CASE("linear is a product with the transposed weight plus the bias") {
+  const NoGrad off;
+  for (const int64_t rows : {1, 2, 130}) {
+    const Tensor x = random_tensor({rows, 70}, 1), w = random_tensor({33, 70}, 2), b = random_tensor({33}, 3);
+    std::vector<double> expected = naive_matmul(x, t(w));
+    CHECK(largest_difference(linear(x, w), expected) < 1e-12);
+    const std::vector<double> bias = b.to_vector<double>();
+    for (size_t i = 0; i < expected.size(); ++i) expected[i] += bias[i % 33];
+    CHECK(largest_difference(linear(x, w, b), expected) < 1e-12);
+    CHECK(largest_difference(linear(t(clone(t(x))), t(clone(t(w))), b), expected) < 1e-12);
+  }
+}
+
+TEST_CASE("a large matmul can be stopped within a tenth of a second") {
+  using Clock = std::chrono::steady_clock;
+  Context own;
+  const UseContext current(own);
+  const NoGrad off;
+  const Tensor a = ones({6144, 6144});
+  Clock::time_point asked;
+  std::thread user([&] {
+    std::this_thread::sleep_for(100ms);
+    asked = Clock::now();
+    own.stop_requested = true;
+  });
+  bool cancelled = false;
+  try {
+    matmul(a, a);
+  } catch (const Error& error) {
+    cancelled = error.kind() == ErrorKind::cancelled;
+  }
+  const auto stopped = Clock::now();
+  user.join();
+  CHECK(cancelled);
+  CHECK(stopped - asked < 100ms);
+}
+
+}  // namespace
+}  // namespace lunagrad
