@@ -1,0 +1,68 @@
+# The Vulkan devices: a shared library with volk inside and hidden. GLSL becomes SPIR-V here, at build time.
+find_program(GLSLANG glslangValidator REQUIRED)
+find_path(VOLK_INCLUDE volk.c REQUIRED)
+
+set(SHADER_DIR ${CMAKE_BINARY_DIR}/shaders)
+set(ELEMENTWISE_DEF ${CMAKE_SOURCE_DIR}/runtime/ops/elementwise.def)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ELEMENTWISE_DEF})
+
+# Elementwise kernels are written from the rows of elementwise.def: one file for each row and type computed in.
+add_executable(write-elementwise ${CMAKE_SOURCE_DIR}/gpu/write_elementwise.cpp)
+target_include_directories(write-elementwise PRIVATE ${CMAKE_SOURCE_DIR})
+set(ELEMENTWISE_SHADERS)
+file(STRINGS ${ELEMENTWISE_DEF} ROWS REGEX "^EW[123]\\(")
+foreach(ROW IN LISTS ROWS)
+  if(ROW MATCHES "^EW[123]\\(([a-z0-9_]+), .*, (float|number|any), (same|bool), ")
+    list(APPEND ELEMENTWISE_SHADERS ${SHADER_DIR}/elementwise_${CMAKE_MATCH_1}_f32.comp)
+    if(NOT CMAKE_MATCH_2 STREQUAL "float")
+      list(APPEND ELEMENTWISE_SHADERS ${SHADER_DIR}/elementwise_${CMAKE_MATCH_1}_i64.comp)
+    endif()
+  endif()
+endforeach()
+add_custom_command(OUTPUT ${ELEMENTWISE_SHADERS} COMMAND write-elementwise ${SHADER_DIR}
+                   DEPENDS write-elementwise COMMENT "Writing the elementwise shaders" VERBATIM)
+
+file(GLOB SHADERS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/shaders/*.comp)
+file(GLOB SHADER_INCLUDES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/shaders/*.glsl)
+set(SHADER_NAMES)
+set(SHADER_HEADERS)
+foreach(SHADER IN LISTS SHADERS ELEMENTWISE_SHADERS)
+  get_filename_component(NAME ${SHADER} NAME_WE)
+  set(HEADER ${SHADER_DIR}/${NAME}.spv.h)
+  add_custom_command(OUTPUT ${HEADER}
+    COMMAND ${GLSLANG} --quiet -V --target-env vulkan1.2 -I${CMAKE_SOURCE_DIR}/gpu/shaders --vn ${NAME}_words
+            -o ${HEADER} ${SHADER}
+    DEPENDS ${SHADER} ${SHADER_INCLUDES} COMMENT "Compiling shader ${NAME}" VERBATIM)
+  list(APPEND SHADER_NAMES ${NAME})
+  list(APPEND SHADER_HEADERS ${HEADER})
+endforeach()
+list(SORT SHADER_NAMES)
+
+# The table of all modules, by name.
+set(TABLE "#include <cstdint>\n#include \"gpu/pipeline.h\"\n\nnamespace lunagrad::gpu {\nnamespace {\n")
+foreach(NAME IN LISTS SHADER_NAMES)
+  string(APPEND TABLE "#include \"shaders/${NAME}.spv.h\"\n")
+endforeach()
+string(APPEND TABLE "constexpr ShaderCode kShaders[] = {\n")
+foreach(NAME IN LISTS SHADER_NAMES)
+  string(APPEND TABLE "    {\"${NAME}\", ${NAME}_words},\n")
+endforeach()
+string(APPEND TABLE "};\n}  // namespace\n\n"
+       "std::span<const ShaderCode> all_shaders() { return kShaders; }\n\n}  // namespace lunagrad::gpu\n")
+file(CONFIGURE OUTPUT ${SHADER_DIR}/table.cpp CONTENT "${TABLE}" @ONLY)
+set_source_files_properties(${SHADER_DIR}/table.cpp PROPERTIES OBJECT_DEPENDS "${SHADER_HEADERS}")
+
+# A library of its own, so that shaders compile while the engine does.
+add_library(lunagrad-shaders OBJECT ${SHADER_DIR}/table.cpp)
+target_include_directories(lunagrad-shaders PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR} ${VOLK_INCLUDE})
+target_compile_definitions(lunagrad-shaders PRIVATE VK_NO_PROTOTYPES)
+
+file(GLOB GPU_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/*.cpp ${CMAKE_SOURCE_DIR}/gpu/kernels/*.cpp)
+list(REMOVE_ITEM GPU_SOURCES ${CMAKE_SOURCE_DIR}/gpu/write_elementwise.cpp)
+add_library(lunagrad-gpu SHARED ${GPU_SOURCES} ${CMAKE_SOURCE_DIR}/gpu/volk.c $<TARGET_OBJECTS:lunagrad-shaders>)
+set_target_properties(lunagrad-gpu lunagrad-shaders PROPERTIES C_VISIBILITY_PRESET hidden
+                      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+target_include_directories(lunagrad-gpu PRIVATE ${VOLK_INCLUDE})
+target_compile_definitions(lunagrad-gpu PRIVATE VK_NO_PROTOTYPES)
+target_link_libraries(lunagrad-gpu PUBLIC lunagrad-runtime PRIVATE ${CMAKE_DL_LIBS})
+target_link_options(lunagrad-gpu PRIVATE -Wl,-z,defs)

@@ -1,0 +1,270 @@
+#include "gpu/context.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "gpu/gpu.h"
+#include "runtime/error.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
+constexpr uint32_t kOldestVersion = VK_API_VERSION_1_2;
+
+std::atomic<int> message_count{0};
+
+const char* result_text(VkResult result) {
+  switch (result) {
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+      return "out of host memory";
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+      return "out of device memory";
+    case VK_ERROR_INITIALIZATION_FAILED:
+      return "initialisation failed";
+    case VK_ERROR_DEVICE_LOST:
+      return "the device was lost";
+    case VK_ERROR_MEMORY_MAP_FAILED:
+      return "memory could not be mapped";
+    case VK_ERROR_LAYER_NOT_PRESENT:
+      return "a layer is missing";
+    case VK_ERROR_EXTENSION_NOT_PRESENT:
+      return "an extension is missing";
+    case VK_ERROR_FEATURE_NOT_PRESENT:
+      return "a feature is missing";
+    case VK_ERROR_INCOMPATIBLE_DRIVER:
+      return "no driver is installed";
+    case VK_ERROR_TOO_MANY_OBJECTS:
+      return "too many objects";
+    case VK_TIMEOUT:
+      return "no answer in time";
+    default:
+      return "an error";
+  }
+}
+
+bool validation_wanted() {
+  const char* wish = std::getenv("LUNAGRAD_VALIDATION");
+  return wish && std::strcmp(wish, "1") == 0;
+}
+
+bool layer_installed(const char* name) {
+  uint32_t count = 0;
+  vkEnumerateInstanceLayerProperties(&count, nullptr);
+  std::vector<VkLayerProperties> layers(count);
+  vkEnumerateInstanceLayerProperties(&count, layers.data());
+  return std::any_of(layers.begin(), layers.end(),
+                     [&](const VkLayerProperties& layer) { return std::strcmp(layer.layerName, name) == 0; });
+}
+
+VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT,
+                                          VkDebugUtilsMessageTypeFlagsEXT,
+                                          const VkDebugUtilsMessengerCallbackDataEXT* data, void*) {
+  ++message_count;
+  std::fprintf(stderr, "vulkan validation: %s\n", data->pMessage);
+  return VK_FALSE;
+}
+
+int rank(VkPhysicalDeviceType type) {
+  switch (type) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+      return 0;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+      return 1;
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+      return 2;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU:
+      return 4;
+    default:
+      return 3;
+  }
+}
+
+// What the device has, in the structures in which it is asked for.
+struct Features {
+  VkPhysicalDeviceVulkan12Features v12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+  VkPhysicalDeviceVulkan11Features v11{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES};
+  VkPhysicalDeviceFeatures2 base{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+  Features() {
+    base.pNext = &v11;
+    v11.pNext = &v12;
+  }
+  Features(const Features&) = delete;
+};
+
+// The name of the first feature that every kernel relies on and the device lacks, or null.
+const char* missing_feature(const Features& f) {
+  if (!f.base.features.shaderInt64) return "64-bit integers";
+  if (!f.v11.storageBuffer16BitAccess) return "16-bit storage";
+  if (!f.v12.storageBuffer8BitAccess) return "8-bit storage";
+  if (!f.v12.bufferDeviceAddress) return "buffer addresses";
+  if (!f.v12.timelineSemaphore) return "timeline semaphores";
+  if (!f.v12.scalarBlockLayout) return "scalar block layout";
+  return nullptr;
+}
+
+// Index of the queue family to compute on, or -1. One without graphics is preferred: it is less contended.
+int compute_family(VkPhysicalDevice handle) {
+  uint32_t count = 0;
+  vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, nullptr);
+  std::vector<VkQueueFamilyProperties> families(count);
+  vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, families.data());
+  int found = -1;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!(families[i].queueFlags & VK_QUEUE_COMPUTE_BIT)) continue;
+    if (!(families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT)) return int(i);
+    if (found < 0) found = int(i);
+  }
+  return found;
+}
+
+}  // namespace
+
+int validation_messages() { return message_count; }
+
+void check(VkResult result, const char* doing) {
+  if (result == VK_SUCCESS) return;
+  const bool memory = result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY;
+  fail_as(memory ? ErrorKind::memory : ErrorKind::device, "vulkan: ", result_text(result), " (VkResult ",
+          int(result), ") while ", doing);
+}
+
+std::shared_ptr<Instance> Instance::open(std::string& reason) {
+  if (volkInitialize() != VK_SUCCESS) {
+    reason = "vulkan: no Vulkan loader (libvulkan.so.1) is installed";
+    return nullptr;
+  }
+  const bool validate = validation_wanted();
+  if (validate && !layer_installed(kValidationLayer)) {
+    reason = text("vulkan: LUNAGRAD_VALIDATION is 1, but ", kValidationLayer, " is not installed");
+    return nullptr;
+  }
+  if (volkGetInstanceVersion() < kOldestVersion) {
+    reason = "vulkan: the Vulkan loader is older than 1.2";
+    return nullptr;
+  }
+  VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO};
+  application.pApplicationName = "lunagrad";
+  application.apiVersion = kOldestVersion;
+  VkDebugUtilsMessengerCreateInfoEXT messenger{VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT};
+  messenger.messageSeverity =
+      VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+  messenger.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
+  messenger.pfnUserCallback = on_message;
+  const char* debug_utils = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+  VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
+  info.pApplicationInfo = &application;
+  if (validate) {
+    info.pNext = &messenger;
+    info.enabledLayerCount = 1;
+    info.ppEnabledLayerNames = &kValidationLayer;
+    info.enabledExtensionCount = 1;
+    info.ppEnabledExtensionNames = &debug_utils;
+  }
+  std::shared_ptr<Instance> instance(new Instance);
+  if (const VkResult result = vkCreateInstance(&info, nullptr, &instance->handle_); result != VK_SUCCESS) {
+    reason = text("vulkan: ", result_text(result), " while making the instance");
+    return nullptr;
+  }
+  volkLoadInstanceOnly(instance->handle_);
+  if (validate) vkCreateDebugUtilsMessengerEXT(instance->handle_, &messenger, nullptr, &instance->messenger_);
+  return instance;
+}
+
+Instance::~Instance() {
+  if (messenger_) vkDestroyDebugUtilsMessengerEXT(handle_, messenger_, nullptr);
+  if (handle_) vkDestroyInstance(handle_, nullptr);
+}
+
+std::vector<PhysicalDevice> Instance::physical_devices(std::string& rejected) const {
+  uint32_t count = 0;
+  vkEnumeratePhysicalDevices(handle_, &count, nullptr);
+  std::vector<VkPhysicalDevice> handles(count);
+  vkEnumeratePhysicalDevices(handle_, &count, handles.data());
+  std::vector<PhysicalDevice> found;
+  for (const VkPhysicalDevice handle : handles) {
+    VkPhysicalDeviceSubgroupProperties subgroup{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
+    VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES, &subgroup};
+    VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+    vkGetPhysicalDeviceProperties(handle, &properties.properties);
+    const std::string name = properties.properties.deviceName;
+    if (properties.properties.apiVersion < kOldestVersion) {
+      rejected += text("vulkan: ", name, " is left out: its driver is older than Vulkan 1.2\n");
+      continue;
+    }
+    properties.pNext = &driver;
+    vkGetPhysicalDeviceProperties2(handle, &properties);
+    Features features;
+    vkGetPhysicalDeviceFeatures2(handle, &features.base);
+    const int family = compute_family(handle);
+    const char* missing = family < 0 ? "a compute queue" : missing_feature(features);
+    if (missing) {
+      rejected += text("vulkan: ", name, " is left out: it lacks ", missing, "\n");
+      continue;
+    }
+    PhysicalDevice device;
+    device.handle = handle;
+    device.name = name;
+    device.driver = text(driver.driverName, " ", driver.driverInfo);
+    device.queue_family = uint32_t(family);
+    device.float64 = features.base.features.shaderFloat64;
+    device.type = properties.properties.deviceType;
+    device.limits = properties.properties.limits;
+    device.subgroup_size = subgroup.subgroupSize;
+    found.push_back(device);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const PhysicalDevice& a, const PhysicalDevice& b) {
+    return rank(a.type) < rank(b.type);
+  });
+  return found;
+}
+
+VulkanContext::VulkanContext(std::shared_ptr<Instance> instance, const PhysicalDevice& chosen)
+    : physical(chosen), instance_(std::move(instance)) {
+  const float priority = 1;
+  VkDeviceQueueCreateInfo queue_info{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
+  queue_info.queueFamilyIndex = physical.queue_family;
+  queue_info.queueCount = 1;
+  queue_info.pQueuePriorities = &priority;
+  Features wanted;
+  wanted.base.features.shaderInt64 = VK_TRUE;
+  wanted.base.features.shaderFloat64 = physical.float64;
+  wanted.v11.storageBuffer16BitAccess = VK_TRUE;
+  wanted.v12.storageBuffer8BitAccess = VK_TRUE;
+  wanted.v12.bufferDeviceAddress = VK_TRUE;
+  wanted.v12.timelineSemaphore = VK_TRUE;
+  wanted.v12.scalarBlockLayout = VK_TRUE;
+  VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
+  info.pNext = &wanted.base;
+  info.queueCreateInfoCount = 1;
+  info.pQueueCreateInfos = &queue_info;
+  check(vkCreateDevice(physical.handle, &info, nullptr, &device), "opening the device");
+  volkLoadDeviceTable(&vk, device);
+  vk.vkGetDeviceQueue(device, physical.queue_family, 0, &queue);
+  vkGetPhysicalDeviceMemoryProperties(physical.handle, &memory_);
+}
+
+VulkanContext::~VulkanContext() {
+  if (device) vk.vkDestroyDevice(device, nullptr);
+}
+
+uint32_t VulkanContext::memory_type(uint32_t allowed, VkMemoryPropertyFlags required,
+                                    VkMemoryPropertyFlags preferred) const {
+  for (const VkMemoryPropertyFlags flags : {required | preferred, required})
+    for (uint32_t i = 0; i < memory_.memoryTypeCount; ++i)
+      if ((allowed >> i & 1) && (memory_.memoryTypes[i].propertyFlags & flags) == flags) return i;
+  fail_as(ErrorKind::memory, "vulkan: ", physical.name, " has no memory of the kind needed");
+}
+
+VkDeviceSize VulkanContext::heap_size() const {
+  VkDeviceSize largest = 0;
+  for (uint32_t i = 0; i < memory_.memoryHeapCount; ++i)
+    if (memory_.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
+      largest = std::max(largest, memory_.memoryHeaps[i].size);
+  return largest;
+}
+
+}  // namespace lunagrad::gpu

@@ -1,0 +1,67 @@
+#pragma once
+// Vulkan itself: the loader (opened at run time), the instance, the devices that qualify, and one logical
+// device with its compute queue. An Instance lives as long as a VulkanContext uses it. Creation is done by
+// one thread at a time; what is const may be read by all.
+#include <volk.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lunagrad::gpu {
+
+// Throws Error for anything but success: kind memory when memory ran out, otherwise kind device.
+// `doing` ends the sentence "vulkan: … while <doing>".
+void check(VkResult result, const char* doing);
+
+// A device that the machine has and this library can use.
+struct PhysicalDevice {
+  VkPhysicalDevice handle = VK_NULL_HANDLE;
+  std::string name;    // "NVIDIA H200"
+  std::string driver;  // "NVIDIA 580.65.06"
+  uint32_t queue_family = 0;
+  bool float64 = false;  // has double arithmetic
+  VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
+  VkPhysicalDeviceLimits limits{};
+  uint32_t subgroup_size = 0;
+};
+
+class Instance {
+ public:
+  // Opens the loader and makes an instance. Null when that is impossible; `reason` says why.
+  static std::shared_ptr<Instance> open(std::string& reason);
+  ~Instance();
+  Instance(const Instance&) = delete;
+
+  // Discrete devices first, CPU drivers last; those that lack a needed feature are named in `rejected`.
+  std::vector<PhysicalDevice> physical_devices(std::string& rejected) const;
+
+ private:
+  Instance() = default;
+  VkInstance handle_ = VK_NULL_HANDLE;
+  VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
+};
+
+class VulkanContext {
+ public:
+  VulkanContext(std::shared_ptr<Instance>, const PhysicalDevice&);
+  ~VulkanContext();
+  VulkanContext(const VulkanContext&) = delete;
+
+  // The index of a memory type among `allowed` that has all of `required`, and of `preferred` too if there is
+  // one. Error of kind memory when there is none.
+  uint32_t memory_type(uint32_t allowed, VkMemoryPropertyFlags required,
+                       VkMemoryPropertyFlags preferred) const;
+  VkDeviceSize heap_size() const;  // bytes of the largest device-local heap
+
+  VolkDeviceTable vk{};  // the device's functions
+  VkDevice device = VK_NULL_HANDLE;
+  VkQueue queue = VK_NULL_HANDLE;
+  const PhysicalDevice physical;
+
+ private:
+  std::shared_ptr<Instance> instance_;
+  VkPhysicalDeviceMemoryProperties memory_{};
+};
+
+}  // namespace lunagrad::gpu

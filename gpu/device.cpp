@@ -1,0 +1,97 @@
+#include "gpu/device.h"
+
+#include "runtime/error.h"
+
+namespace lunagrad::gpu {
+
+VulkanDevice::Machine::Machine(std::shared_ptr<Instance> instance, const PhysicalDevice& physical)
+    : context(std::move(instance), physical),
+      pipelines(context),
+      memory(context),
+      stream(context, pipelines.layout()),
+      recorder{pipelines, stream, memory, context.physical} {}
+
+VulkanDevice::VulkanDevice(std::string name, std::shared_ptr<Instance> instance,
+                           const PhysicalDevice& physical)
+    : name_(std::move(name)), physical_(physical), instance_(std::move(instance)) {}
+
+VulkanDevice::~VulkanDevice() { close(); }
+
+void VulkanDevice::close() noexcept {
+  const std::lock_guard guard(lock_);
+  machine_.reset();
+  instance_.reset();
+}
+
+std::string VulkanDevice::description() const { return text(physical_.name, ", ", physical_.driver); }
+
+VulkanDevice::Machine& VulkanDevice::machine() {
+  if (!instance_) fail_as(ErrorKind::device, name_, ": the device was closed");
+  if (!machine_) machine_ = std::make_unique<Machine>(instance_, physical_);
+  return *machine_;
+}
+
+void* VulkanDevice::alloc(size_t bytes) {
+  if (bytes == 0) return nullptr;
+  const std::lock_guard guard(lock_);
+  Machine& m = machine();
+  try {
+    return m.memory.alloc(bytes);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory) throw;
+  }
+  m.stream.wait();
+  m.memory.release_unused();
+  return m.memory.alloc(bytes);
+}
+
+void VulkanDevice::free(void* handle, size_t) noexcept {
+  if (!handle) return;
+  const std::lock_guard guard(lock_);
+  if (machine_) machine_->memory.free(static_cast<Range*>(handle));
+}
+
+void VulkanDevice::copy_in(void* handle, size_t offset, const void* from, size_t bytes) {
+  if (bytes == 0) return;
+  const std::lock_guard guard(lock_);
+  machine().stream.copy_in(*static_cast<Range*>(handle), offset, from, bytes);
+}
+
+void VulkanDevice::copy_out(void* to, const void* handle, size_t offset, size_t bytes) {
+  if (bytes == 0) return;
+  const std::lock_guard guard(lock_);
+  // The range notes that it was read; the bytes stay as they are.
+  Range& range = *static_cast<Range*>(const_cast<void*>(handle));
+  machine().stream.copy_out(to, range, offset, bytes);
+}
+
+bool VulkanDevice::supports(const Call& call) const {
+  const Kernel* kernel = find_kernel(*call.op);
+  return kernel && kernel->supports(call);
+}
+
+void VulkanDevice::run(const Call& call) {
+  const Kernel* kernel = find_kernel(*call.op);
+  if (!kernel) fail_as(ErrorKind::device, call.op->name, ": ", name_, " has no kernel for this op");
+  const std::lock_guard guard(lock_);
+  kernel->run(call, machine().recorder);
+}
+
+void VulkanDevice::sync() {
+  const std::lock_guard guard(lock_);
+  if (machine_) machine_->stream.wait();
+}
+
+DeviceMemory VulkanDevice::memory() const {
+  const std::lock_guard guard(lock_);
+  return machine_ ? machine_->memory.usage() : DeviceMemory{};
+}
+
+void VulkanDevice::release_unused() {
+  const std::lock_guard guard(lock_);
+  if (!machine_) return;
+  machine_->stream.wait();
+  machine_->memory.release_unused();
+}
+
+}  // namespace lunagrad::gpu

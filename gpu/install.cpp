@@ -1,0 +1,47 @@
+#include <cstdlib>
+#include <exception>
+#include <vector>
+
+#include "gpu/device.h"
+#include "gpu/gpu.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+// Every device that was made, so that they can be closed while the layers they went through still exist:
+// functions given to atexit after the instance was made run before the layers' own destructors.
+std::vector<VulkanDevice*>& open_devices() {
+  static auto* devices = new std::vector<VulkanDevice*>;
+  return *devices;
+}
+void close_devices() {
+  for (VulkanDevice* device : open_devices()) device->close();
+}
+
+std::vector<std::unique_ptr<Device>> find_devices(std::string& reason) {
+  std::vector<std::unique_ptr<Device>> devices;
+  try {
+    const std::shared_ptr<Instance> instance = Instance::open(reason);
+    if (!instance) return devices;
+    std::string rejected;
+    for (const PhysicalDevice& physical : instance->physical_devices(rejected)) {
+      const std::string name = devices.empty() ? "vulkan" : "vulkan:" + std::to_string(devices.size());
+      auto device = std::make_unique<VulkanDevice>(name, instance, physical);
+      open_devices().push_back(device.get());
+      devices.push_back(std::move(device));
+    }
+    if (devices.empty())
+      reason = rejected.empty() ? "vulkan: there is a loader, but no driver offers a device" : rejected;
+    else
+      std::atexit(close_devices);
+  } catch (const std::exception& error) {
+    reason = error.what();
+  }
+  return devices;
+}
+
+}  // namespace
+
+void install() { register_device_source(find_devices); }
+
+}  // namespace lunagrad::gpu

@@ -1,0 +1,56 @@
+#include "gpu/kernels.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace lunagrad::gpu {
+namespace {
+
+uint64_t address_of(const Tensor& x) {
+  const Range* range = static_cast<const Range*>(x.storage().data);
+  return range->address + uint64_t(x.offset()) * item_size(x.dtype());
+}
+
+}  // namespace
+
+uint64_t Launch::reads(const Tensor& x) {
+  reads_.push_back(static_cast<Range*>(x.storage().data));
+  return address_of(x);
+}
+uint64_t Launch::writes(const Tensor& x) {
+  writes_.push_back(static_cast<Range*>(x.storage().data));
+  return address_of(x);
+}
+uint64_t Launch::reads(const Scratch& scratch) {
+  reads_.push_back(scratch.range());
+  return scratch.range()->address;
+}
+uint64_t Launch::writes(const Scratch& scratch) {
+  writes_.push_back(scratch.range());
+  return scratch.range()->address;
+}
+
+void Launch::run(const ShaderCode& code, std::initializer_list<uint32_t> constants, Groups groups,
+                 std::span<const std::byte> arguments) {
+  const VkPipeline pipeline = recorder_.pipelines.get(code, Constants(constants.begin(), constants.size()));
+  recorder_.stream.dispatch(pipeline, groups, arguments, std::span(reads_.data(), reads_.size()),
+                            std::span(writes_.data(), writes_.size()));
+}
+
+const Kernel* find_kernel(const Op& op) {
+  static const std::unordered_map<const Op*, Kernel> kernels = [] {
+    std::unordered_map<const Op*, Kernel> all;
+    for (const auto family : {elementwise_kernels, view_kernels})
+      for (const KernelEntry& entry : family())
+        if (entry.op) all.emplace(entry.op, entry.kernel);
+    return all;
+  }();
+  const auto found = kernels.find(&op);
+  return found == kernels.end() ? nullptr : &found->second;
+}
+
+uint32_t group_count(uint64_t wanted, const Recorder& recorder) {
+  return uint32_t(std::min<uint64_t>(wanted, recorder.physical.limits.maxComputeWorkGroupCount[0]));
+}
+
+}  // namespace lunagrad::gpu

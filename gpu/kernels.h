@@ -1,0 +1,85 @@
+#pragma once
+// Which ops run on a Vulkan device and how: one Kernel for each op record, from the families in gpu/kernels/,
+// whose files are named as those in runtime/ops/. A kernel puts together one or a few Launches; every address
+// that a shader may touch goes through the Launch, so that the stream knows what it reads and writes. Used
+// under the device's lock.
+#include <type_traits>
+#include <vector>
+
+#include "gpu/memory.h"
+#include "gpu/pipeline.h"
+#include "gpu/stream.h"
+#include "runtime/op.h"
+#include "runtime/small.h"
+
+namespace lunagrad::gpu {
+
+// Type numbers of gpu/shaders/memory.glsl beyond those of DType.
+inline constexpr uint32_t kNumberType = 8, kAbsentType = 9, kRaw16Type = 10;
+
+// What kernels record with.
+struct Recorder {
+  Pipelines& pipelines;
+  Stream& stream;
+  Memory& memory;
+  const PhysicalDevice& physical;
+};
+
+// Device memory for the life of the object; work that was recorded may still use it afterwards, since memory
+// is given out again in the order of the stream.
+class Scratch {
+ public:
+  Scratch(Recorder& recorder, size_t bytes) : memory_(recorder.memory), range_(memory_.alloc(bytes)) {}
+  ~Scratch() { memory_.free(range_); }
+  Scratch(const Scratch&) = delete;
+  Range* range() const { return range_; }
+
+ private:
+  Memory& memory_;
+  Range* range_;
+};
+
+// One dispatch: addresses are asked for first, then run() records it.
+class Launch {
+ public:
+  explicit Launch(Recorder& recorder) : recorder_(recorder) {}
+  // The address of the tensor's first element.
+  uint64_t reads(const Tensor&);
+  uint64_t writes(const Tensor&);
+  uint64_t reads(const Scratch&);
+  uint64_t writes(const Scratch&);
+
+  // `arguments` is laid out as the shader's block: scalars at their natural alignment.
+  template <class Arguments>
+  void run(const ShaderCode& code, std::initializer_list<uint32_t> constants, Groups groups,
+           const Arguments& arguments) {
+    static_assert(std::is_trivially_copyable_v<Arguments>);
+    run(code, constants, groups, std::as_bytes(std::span(&arguments, 1)));
+  }
+  void run(const ShaderCode&, std::initializer_list<uint32_t> constants, Groups,
+           std::span<const std::byte> arguments);
+
+ private:
+  Recorder& recorder_;
+  Small<Range*, 8> reads_;
+  Small<Range*, 4> writes_;
+};
+
+struct Kernel {
+  // Whether the call can run here. Its operands are on this device or numbers, and have elements.
+  bool (*supports)(const Call&) = nullptr;
+  void (*run)(const Call&, Recorder&) = nullptr;
+};
+struct KernelEntry {
+  const Op* op;  // null: the op is not built in, the entry is skipped
+  Kernel kernel;
+};
+const Kernel* find_kernel(const Op&);  // null when there is none
+
+std::vector<KernelEntry> elementwise_kernels();
+std::vector<KernelEntry> view_kernels();
+
+// At most as many groups as a dispatch may have in x; kernels loop over the rest.
+uint32_t group_count(uint64_t wanted, const Recorder&);
+
+}  // namespace lunagrad::gpu

@@ -1,0 +1,82 @@
+#include "gpu/kernels/copy.h"
+
+#include <bit>
+#include <cstring>
+
+#include "gpu/kernels/iteration.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+struct Arguments {
+  uint64_t result;
+  uint64_t operand;
+  uint32_t count;
+  uint32_t size[8];
+  uint32_t padding;
+  int64_t stride[2][8];
+};
+static_assert(offsetof(Arguments, stride) == 56);
+
+// An integer type of the same size: what is not converted is carried bit for bit.
+uint32_t raw_type(DType type) {
+  switch (item_size(type)) {
+    case 1:
+      return uint32_t(DType::u8);
+    case 2:
+      return kRaw16Type;
+    case 4:
+      return uint32_t(DType::i32);
+    default:
+      return uint32_t(DType::i64);
+  }
+}
+
+}  // namespace
+
+bool can_copy(const Tensor& from, DType to) {
+  if (from.is_number()) return to != DType::f64;
+  return from.dtype() == to || (from.dtype() != DType::f64 && to != DType::f64);
+}
+
+void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
+  if (out.numel() == 0) return;
+  Launch launch(recorder);
+  Arguments arguments{};
+  arguments.result = launch.writes(out);
+  uint32_t result_type = uint32_t(out.dtype()), type = uint32_t(from.dtype());
+  bool as_integer = !is_floating(from.dtype());
+  const Tensor* visited[2] = {&out, &from};
+  if (from.is_number()) {
+    visited[1] = nullptr;
+    type = kNumberType;
+    as_integer = !is_floating(out.dtype());
+    const double value = from.dtype() == DType::i64 ? double(*from.data<int64_t>()) : *from.data<double>();
+    if (out.dtype() == DType::boolean)
+      arguments.operand = value != 0;
+    else if (as_integer)
+      arguments.operand =
+          uint64_t(from.dtype() == DType::i64 ? *from.data<int64_t>() : convert<int64_t>(value));
+    else
+      arguments.operand = std::bit_cast<uint32_t>(float(value));
+    // Integers narrower than 64 bits saturate when they come from a float.
+    if (from.dtype() == DType::f64 && out.dtype() == DType::u8) arguments.operand = convert<uint8_t>(value);
+    if (from.dtype() == DType::f64 && out.dtype() == DType::i32)
+      arguments.operand = uint64_t(int64_t(convert<int32_t>(value)));
+  } else {
+    arguments.operand = launch.reads(from);
+    if (from.dtype() == out.dtype()) {
+      result_type = type = raw_type(out.dtype());
+      as_integer = true;
+    }
+  }
+  const Iteration space = iterate(out.shape(), visited);
+  arguments.count = uint32_t(space.count);
+  std::memcpy(arguments.size, space.size, sizeof space.size);
+  std::memcpy(arguments.stride, space.stride, sizeof arguments.stride);
+  static const ShaderCode& code = find_shader("copy");
+  launch.run(code, {uint32_t(space.dims), result_type, type, uint32_t(as_integer)},
+             {group_count((space.count + 1023) / 1024, recorder)}, arguments);
+}
+
+}  // namespace lunagrad::gpu

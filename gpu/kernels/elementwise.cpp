@@ -1,0 +1,105 @@
+// Every row of elementwise.def and each of its gradients: one shader for the type computed in, specialised by
+// operand types and number of dims.
+#include "runtime/ops/elementwise.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "gpu/kernels.h"
+#include "gpu/kernels/iteration.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+constexpr uint64_t kMostElements = uint64_t(1) << 31;
+constexpr uint32_t kPerGroup = 1024;  // elements a work group visits at once
+
+struct Arguments {
+  uint64_t result;
+  uint64_t operand[5];
+  uint64_t param[3];
+  uint32_t count;
+  uint32_t size[8];
+  uint32_t padding;
+  int64_t stride[6][8];
+};
+static_assert(offsetof(Arguments, count) == 72 && offsetof(Arguments, stride) == 112);
+
+bool known_type(DType type) { return type != DType::f64; }
+
+bool supports(const Call& call) {
+  if (uint64_t(call.output().numel()) >= kMostElements || !known_type(call.output().dtype())) return false;
+  for (const Tensor& x : call.in)
+    if (x.defined() && !x.is_number() && !known_type(x.dtype())) return false;
+  return computing_type(call) != DType::f64;
+}
+
+// A number as the shader's type: the bits of a float, or the integer.
+uint64_t packed(double value, bool integer) {
+  return integer ? uint64_t(convert<int64_t>(value)) : std::bit_cast<uint32_t>(float(value));
+}
+uint64_t packed_number(const Tensor& x, bool integer) {
+  if (x.dtype() == DType::i64 && integer) return uint64_t(*x.data<int64_t>());
+  return packed(x.dtype() == DType::i64 ? double(*x.data<int64_t>()) : *x.data<double>(), integer);
+}
+
+const ShaderCode& code_of(int row, bool integer) {
+  static std::array<std::array<const ShaderCode*, 2>, kRowCount> found{};
+  const ShaderCode*& code = found[size_t(row)][integer];
+  if (!code)
+    code = &find_shader(std::string("elementwise_") + row_traits(row).name + (integer ? "_i64" : "_f32"));
+  return *code;
+}
+
+void run(const Call& call, Recorder& recorder) {
+  const ElementwiseUse use = elementwise_use(*call.op);
+  const bool integer = !is_floating(computing_type(call));
+  const Tensor& out = call.output();
+  Launch launch(recorder);
+  Arguments arguments{};
+  arguments.result = launch.writes(out);
+  const Tensor* visited[kMaxIterated] = {&out};
+  uint32_t types[5] = {kAbsentType, kAbsentType, kAbsentType, kAbsentType, kAbsentType};
+  for (size_t i = 0; i < call.in.size(); ++i) {
+    const Tensor& x = call.in[i];
+    if (!x.defined()) continue;
+    if (x.is_number()) {
+      arguments.operand[i] = packed_number(x, integer);
+      types[i] = kNumberType;
+    } else {
+      arguments.operand[i] = launch.reads(x);
+      types[i] = uint32_t(x.dtype());
+      visited[i + 1] = &x;
+    }
+  }
+  double params[kMaxRowParams] = {};
+  pack_params(call, params);
+  for (int i = 0; i < kMaxRowParams; ++i) arguments.param[i] = packed(params[i], integer);
+
+  const Iteration space = iterate(out.shape(), visited);
+  arguments.count = uint32_t(space.count);
+  size_t bytes = offsetof(Arguments, size);
+  if (space.dims > 0) {
+    std::memcpy(arguments.size, space.size, sizeof space.size);
+    std::memcpy(arguments.stride, space.stride, sizeof space.stride);
+    bytes = sizeof arguments;
+  }
+  const uint32_t groups = group_count((space.count + kPerGroup - 1) / kPerGroup, recorder);
+  launch.run(code_of(use.row, integer),
+             {uint32_t(use.gradient + 1), uint32_t(space.dims), uint32_t(out.dtype()), types[0], types[1],
+              types[2], types[3], types[4]},
+             {groups}, std::as_bytes(std::span(&arguments, 1)).first(bytes));
+}
+
+}  // namespace
+
+std::vector<KernelEntry> elementwise_kernels() {
+  std::vector<KernelEntry> entries;
+  for (const Op* op : all_ops())
+    if (elementwise_use(*op)) entries.push_back({op, {supports, run}});
+  return entries;
+}
+
+}  // namespace lunagrad::gpu

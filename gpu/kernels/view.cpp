@@ -1,0 +1,58 @@
+// Copies and joins: what of the view family moves bytes.
+#include "gpu/kernels.h"
+#include "gpu/kernels/copy.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+constexpr int64_t kMostElements = int64_t(1) << 31;
+
+bool small_enough(const Call& call) { return call.output().numel() < kMostElements; }
+
+bool supports_clone(const Call& call) { return small_enough(call); }
+void run_clone(const Call& call, Recorder& recorder) { copy(call.output(), call.input(0), recorder); }
+
+bool supports_copy(const Call& call) {
+  return small_enough(call) && can_copy(call.input(1), call.output().dtype());
+}
+void run_copy(const Call& call, Recorder& recorder) { copy(call.output(), call.input(1), recorder); }
+
+bool supports_cat(const Call& call) {
+  if (!small_enough(call)) return false;
+  for (const Tensor& x : call.in)
+    if (!can_copy(x, call.output().dtype())) return false;
+  return true;
+}
+void run_cat(const Call& call, Recorder& recorder) {
+  const Tensor& out = call.output();
+  const int dim = int(call.integer(0)) < 0 ? int(call.integer(0)) + out.ndim() : int(call.integer(0));
+  int64_t at = 0;
+  for (const Tensor& x : call.in) {
+    const Tensor part(out.storage_ref(), LayoutRef(new Layout(x.shape(), out.strides())),
+                      out.offset() + at * out.strides()[dim], out.dtype());
+    copy(part, x, recorder);
+    at += x.size(dim);
+  }
+}
+
+bool supports_scatter(const Call& call) {
+  return small_enough(call) && can_copy(call.input(1), call.output().dtype());
+}
+void run_scatter(const Call& call, Recorder& recorder) {
+  const Tensor &value = call.input(1), &out = call.output();
+  copy(out, call.input(0), recorder);
+  const Tensor part(out.storage_ref(), LayoutRef(new Layout(value.shape(), call.list(0))),
+                    out.offset() + call.integer(1), out.dtype());
+  copy(part, value, recorder);
+}
+
+}  // namespace
+
+std::vector<KernelEntry> view_kernels() {
+  return {{find_op("clone"), {supports_clone, run_clone}},
+          {find_op("_copy"), {supports_copy, run_copy}},
+          {find_op("cat"), {supports_cat, run_cat}},
+          {find_op("_as_strided_scatter"), {supports_scatter, run_scatter}}};
+}
+
+}  // namespace lunagrad::gpu

@@ -1,0 +1,105 @@
+#include "gpu/pipeline.h"
+
+#include <algorithm>
+
+#include "runtime/error.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+constexpr uint32_t kOpExecutionMode = 16, kOpCapability = 17;
+constexpr uint32_t kSignedZeroInfNanPreserve = 4466, kModeSignedZeroInfNanPreserve = 4461;
+
+// The module without its promise about NaN and infinities, for devices that cannot give it. An instruction
+// begins with its length in words and its opcode (SPIR-V specification 2.3).
+std::vector<uint32_t> without_float_controls(std::span<const uint32_t> words) {
+  std::vector<uint32_t> kept(words.begin(), words.begin() + 5);
+  for (size_t at = 5; at < words.size(); at += words[at] >> 16) {
+    const uint32_t opcode = words[at] & 0xffff, length = words[at] >> 16;
+    const bool capability = opcode == kOpCapability && words[at + 1] == kSignedZeroInfNanPreserve;
+    const bool mode = opcode == kOpExecutionMode && words[at + 2] == kModeSignedZeroInfNanPreserve;
+    if (!capability && !mode)
+      kept.insert(kept.end(), words.begin() + long(at), words.begin() + long(at + length));
+  }
+  return kept;
+}
+
+}  // namespace
+
+const ShaderCode& find_shader(std::string_view name) {
+  const auto all = all_shaders();
+  const auto found = std::lower_bound(
+      all.begin(), all.end(), name, [](const ShaderCode& code, std::string_view n) { return code.name < n; });
+  if (found == all.end() || found->name != name)
+    fail_as(ErrorKind::device, "vulkan: there is no shader called ", name);
+  return *found;
+}
+
+Pipelines::Pipelines(VulkanContext& context) : context_(context) {
+  VkPhysicalDeviceFloatControlsProperties controls{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES};
+  VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &controls};
+  vkGetPhysicalDeviceProperties2(context.physical.handle, &properties);
+  keeps_nan_ = controls.shaderSignedZeroInfNanPreserveFloat32;
+  const VkPushConstantRange push{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(VkDeviceAddress)};
+  VkPipelineLayoutCreateInfo layout{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+  layout.pushConstantRangeCount = 1;
+  layout.pPushConstantRanges = &push;
+  check(context.vk.vkCreatePipelineLayout(context.device, &layout, nullptr, &layout_),
+        "making a pipeline layout");
+  VkPipelineCacheCreateInfo cache{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+  check(context.vk.vkCreatePipelineCache(context.device, &cache, nullptr, &cache_),
+        "making a pipeline cache");
+}
+
+Pipelines::~Pipelines() {
+  for (const auto& [key, pipeline] : made_) context_.vk.vkDestroyPipeline(context_.device, pipeline, nullptr);
+  context_.vk.vkDestroyPipelineCache(context_.device, cache_, nullptr);
+  context_.vk.vkDestroyPipelineLayout(context_.device, layout_, nullptr);
+}
+
+size_t Pipelines::Hash::operator()(const Key& key) const {
+  size_t hash = reinterpret_cast<size_t>(key.code);
+  for (const uint32_t value : key.constants) hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 29;
+}
+
+VkPipeline Pipelines::get(const ShaderCode& code, Constants constants) {
+  Key key{&code, {constants.begin(), constants.end()}};
+  const auto found = made_.find(key);
+  if (found != made_.end()) return found->second;
+  const VkPipeline pipeline = make(code, constants);
+  made_.emplace(std::move(key), pipeline);
+  return pipeline;
+}
+
+VkPipeline Pipelines::make(const ShaderCode& code, Constants constants) {
+  const std::vector<uint32_t> stripped =
+      keeps_nan_ ? std::vector<uint32_t>() : without_float_controls(code.words);
+  const std::span<const uint32_t> words = keeps_nan_ ? code.words : std::span<const uint32_t>(stripped);
+  VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
+  module_info.codeSize = words.size_bytes();
+  module_info.pCode = words.data();
+  VkShaderModule module;
+  check(context_.vk.vkCreateShaderModule(context_.device, &module_info, nullptr, &module),
+        "loading a shader");
+  std::vector<VkSpecializationMapEntry> entries;
+  for (uint32_t i = 0; i < constants.size(); ++i) entries.push_back({i, i * 4, 4});
+  const VkSpecializationInfo specialization{uint32_t(entries.size()), entries.data(), constants.size_bytes(),
+                                            constants.data()};
+  VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+  info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+  info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+  info.stage.module = module;
+  info.stage.pName = "main";
+  info.stage.pSpecializationInfo = &specialization;
+  info.layout = layout_;
+  VkPipeline pipeline = VK_NULL_HANDLE;
+  const VkResult result =
+      context_.vk.vkCreateComputePipelines(context_.device, cache_, 1, &info, nullptr, &pipeline);
+  context_.vk.vkDestroyShaderModule(context_.device, module, nullptr);
+  check(result, "making a pipeline");
+  return pipeline;
+}
+
+}  // namespace lunagrad::gpu

@@ -1,0 +1,422 @@
+// The functions of runtime/ops/vocabulary.h over floats, where the specification of GLSL promises too little: it allows
+// exp an error that grows with its argument, sin and cos only -pi … pi, tanh a NaN at 100, pow no negative base
+// (Vulkan specification, "Precision and Operation of SPIR-V Instructions"). `precise` keeps compilers from simplifying
+// the steps that catch rounding errors. Polynomials without a source named are Chebyshev fits to the function.
+
+bool lg_isinf(float x) {
+  return (floatBitsToUint(x) & 0x7fffffffu) == 0x7f800000u;
+}
+bool lg_isfinite(float x) {
+  return (floatBitsToUint(x) & 0x7f800000u) != 0x7f800000u;
+}
+float lg_sign(float x) {
+  return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x;
+}
+float lg_square(float x) {
+  return x * x;
+}
+float lg_max(float a, float b) {
+  return lg_isnan(a) || a > b ? a : b;
+}
+float lg_min(float a, float b) {
+  return lg_isnan(a) || a < b ? a : b;
+}
+
+// Remainder of integers: mantissas are divided eight bits at a time, so the result is exact.
+float lg_fmod(float a, float b) {
+  const uint sign = floatBitsToUint(a) & 0x80000000u;
+  uint x = floatBitsToUint(a) & 0x7fffffffu, y = floatBitsToUint(b) & 0x7fffffffu;
+  if (x >= 0x7f800000u || y > 0x7f800000u || y == 0u) return nan();
+  if (x < y) return a;
+  int ex = max(int(x >> 23), 1), ey = max(int(y >> 23), 1);
+  x = (x & 0x7fffffu) | (x >= 0x800000u ? 0x800000u : 0u);
+  y = (y & 0x7fffffu) | (y >= 0x800000u ? 0x800000u : 0u);
+  x %= y;
+  for (int left = ex - ey; left > 0 && x != 0u; left -= 8) x = (x << min(left, 8)) % y;
+  if (x == 0u) return uintBitsToFloat(sign);
+  const int shift = min(23 - findMSB(x), ey - 1);
+  x <<= shift;
+  ey -= shift;
+  return uintBitsToFloat(sign | (x >= 0x800000u ? (uint(ey) << 23) + (x - 0x800000u) : x));
+}
+float lg_remainder(float a, float b) {
+  const float r = lg_fmod(a, b);
+  return r != 0.0 && (r < 0.0) != (b < 0.0) ? r + b : r;
+}
+float lg_floor_div(float a, float b) {
+  if (b == 0.0) return a / b;
+  if (lg_isinf(a)) return nan();
+  const float quotient = (a - lg_remainder(a, b)) / b;
+  return quotient == 0.0 ? uintBitsToFloat(floatBitsToUint(a / b) & 0x80000000u) : roundEven(quotient);
+}
+
+// 2^n for -126 <= n <= 127.
+float power_of_two(int n) {
+  return uintBitsToFloat(uint(n + 127) << 23);
+}
+// x 2^n; n from -252 to 254.
+float scale(float x, int n) {
+  const int half_n = n / 2;
+  return x * power_of_two(half_n) * power_of_two(n - half_n);
+}
+
+// exp(x) = 2^n (1 + p): n = round(x / ln 2), p = exp(r) - 1 for the rest r, |r| <= ln(2) / 2. ln 2 in two parts, the
+// first of 9 bits, so that n times it is exact; polynomial of Cephes' expf.
+float exp_parts(float x, out int n) {
+  precise float k = roundEven(x * 1.44269504088896341);
+  precise float high = x - k * 0.693359375;
+  precise float r = high + k * 2.12194440e-4;
+  float p = 1.9875691500e-4;
+  p = p * r + 1.3981999507e-3;
+  p = p * r + 8.3334519073e-3;
+  p = p * r + 4.1665795894e-2;
+  p = p * r + 1.6666665459e-1;
+  p = p * r + 5.0000001201e-1;
+  n = int(k);
+  return p * (r * r) + r;
+}
+float lg_exp(float x) {
+  if (lg_isnan(x)) return x;
+  if (x > 88.7228394) return infinity();
+  if (x < -103.972084) return 0.0;
+  int n;
+  const float p = exp_parts(x, n);
+  return scale(1.0 + p, n);
+}
+float lg_exp2(float x) {
+  if (lg_isnan(x)) return x;
+  if (x >= 128.0) return infinity();
+  if (x < -150.0) return 0.0;
+  const float k = roundEven(x);
+  int none;
+  const float p = exp_parts((x - k) * 0.693147180559945309, none);
+  return scale(none == 0 ? 1.0 + p : (1.0 + p) * power_of_two(none), int(k));
+}
+float lg_expm1(float x) {
+  if (lg_isnan(x) || x == 0.0) return x;
+  if (x > 88.7228394) return infinity();
+  if (x < -17.5) return -1.0;
+  int n;
+  const float p = exp_parts(x, n);
+  if (n == 0) return p;
+  const float half_power = power_of_two(n - 1);
+  return 2.0 * (half_power * p + (half_power - 0.5));
+}
+
+// x = 2^e m with sqrt(1/2) <= m < sqrt(2); x positive and finite.
+float mantissa(float x, out int e) {
+  e = 0;
+  if (x < 1.17549435e-38) {
+    x *= 8388608.0;
+    e = -23;
+  }
+  const uint bits = floatBitsToUint(x) - 0x3f3504f3u;
+  e += int(bits) >> 23;
+  return uintBitsToFloat((bits & 0x7fffffu) + 0x3f3504f3u);
+}
+// log(1 + f) - f + f^2 / 2 for the f of such a mantissa; polynomial of Cephes' logf.
+float log_tail(float f) {
+  float p = 7.0376836292e-2;
+  p = p * f - 1.1514610310e-1;
+  p = p * f + 1.1676998740e-1;
+  p = p * f - 1.2420140846e-1;
+  p = p * f + 1.4249322787e-1;
+  p = p * f - 1.6668057665e-1;
+  p = p * f + 2.0000714765e-1;
+  p = p * f - 2.4999993993e-1;
+  p = p * f + 3.3333331174e-1;
+  return p * f * f * f;
+}
+// log(x) = scale_high e + scale_low e + unit log(m): in any base.
+float log_in_base(float x, float unit, float scale_high, float scale_low) {
+  if (lg_isnan(x) || x < 0.0) return nan();
+  if (x == 0.0) return -infinity();
+  if (lg_isinf(x)) return x;
+  int e;
+  const float f = mantissa(x, e) - 1.0;
+  precise float small = log_tail(f) - 0.5 * f * f;
+  precise float low = unit * small + float(e) * scale_low;
+  precise float result = low + unit * f + float(e) * scale_high;
+  return result;
+}
+float lg_log(float x) {
+  return log_in_base(x, 1.0, 0.693359375, -2.12194440e-4);
+}
+float lg_log2(float x) {
+  return log_in_base(x, 1.44269504088896341, 1.0, 0.0);
+}
+float lg_log10(float x) {
+  return log_in_base(x, 0.434294481903251828, 0.30078125, 2.48745663981195214e-4);
+}
+// Kahan's correction of the rounding in 1 + x.
+float lg_log1p(float x) {
+  if (lg_isnan(x) || x == 0.0 || x == infinity()) return x;
+  precise float u = 1.0 + x;
+  precise float rounded = u - 1.0;
+  return rounded == 0.0 ? x : rounded == x ? lg_log(u) : lg_log(u) * (x / rounded);
+}
+
+// Products and sums with their rounding errors (Dekker 1971): exact as high + low.
+vec2 exact_product(float a, float b) {
+  precise float p = a * b;
+  precise float sa = a * 4097.0, sb = b * 4097.0;
+  precise float ah = sa - (sa - a), bh = sb - (sb - b);
+  precise float al = a - ah, bl = b - bh;
+  precise float low = ((ah * bh - p) + ah * bl + al * bh) + al * bl;
+  return vec2(p, low);
+}
+vec2 exact_sum(float a, float b) {
+  precise float s = a + b;
+  precise float bb = s - a;
+  precise float low = (a - (s - bb)) + (b - bb);
+  return vec2(s, low);
+}
+
+// |a|^b = exp(b log |a|) with the logarithm to about 40 bits: log m = 2 atanh((m - 1) / (m + 1)).
+float positive_pow(float a, float b) {
+  int e;
+  const float m = mantissa(a, e);
+  precise float f = m - 1.0;
+  const vec2 sum = exact_sum(2.0, f);
+  precise float s = f / sum.x;
+  const vec2 back = exact_product(s, sum.x);
+  precise float error = ((f - back.x) - back.y - s * sum.y) / sum.x;
+  const float s2 = s * s;
+  float p = 0.22222222;
+  p = p * s2 + 0.28571429;
+  p = p * s2 + 0.4;
+  p = p * s2 + 0.66666667;
+  precise float low = 2.0 * error + p * s2 * s;
+  const vec2 whole = exact_sum(float(e) * 0.693359375, 2.0 * s);
+  precise float rest = whole.y + (low - float(e) * 2.12194440e-4);
+  const vec2 logarithm = exact_sum(whole.x, rest);
+  if (abs(logarithm.x * b) > 200.0) return logarithm.x * b > 0.0 ? infinity() : 0.0;
+  const vec2 power = exact_product(logarithm.x, b);
+  const float tail = power.y + logarithm.y * b;
+  const float result = lg_exp(power.x);
+  return lg_isinf(result) ? result : result + result * tail;
+}
+float lg_pow(float a, float b) {
+  if (b == 0.0 || a == 1.0) return 1.0;
+  if (lg_isnan(a) || lg_isnan(b)) return nan();
+  const float size = abs(a);
+  const bool whole = abs(b) >= 8388608.0 || b == trunc(b);
+  const bool odd = abs(b) < 16777216.0 && whole && (int(b) & 1) != 0;
+  const float sign = (floatBitsToUint(a) & 0x80000000u) != 0u && odd ? -1.0 : 1.0;
+  if (lg_isinf(b)) return size == 1.0 ? 1.0 : (size > 1.0) == (b > 0.0) ? infinity() : 0.0;
+  if (size == 0.0) return b < 0.0 ? sign * infinity() : sign * 0.0;
+  if (lg_isinf(a)) return b < 0.0 ? sign * 0.0 : sign * infinity();
+  if (a < 0.0 && !whole) return nan();
+  if (abs(b) > 1e9) return size == 1.0 ? 1.0 : (size > 1.0) == (b > 0.0) ? infinity() : 0.0;
+  return sign * positive_pow(size, b);
+}
+
+// x = quadrant pi/2 + r, |r| <= pi/4. Up to 2^13 by subtracting pi/2 in three parts (Cody and Waite); beyond, the bits
+// of 2/pi that matter are multiplied as integers (Payne and Hanek 1983).
+const uint kTwoOverPi[8] = uint[](0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u,
+                                  0xfe5163abu, 0xdebbc561u);
+uint two_over_pi(int bit) {  // 32 bits of the fraction from `bit` on; zeros in front
+  if (bit <= -32) return 0u;
+  if (bit < 0) return kTwoOverPi[0] >> -bit;
+  const int word = bit >> 5, shift = bit & 31;
+  return shift == 0 ? kTwoOverPi[word] : kTwoOverPi[word] << shift | kTwoOverPi[word + 1] >> (32 - shift);
+}
+float quarter_turn(float x, out int quadrant) {
+  if (abs(x) < 8192.0) {
+    precise float k = roundEven(x * 0.636619772367581343);
+    precise float r = x - k * 1.5703125;
+    r = r - k * 4.837512969970703125e-4;
+    r = r - k * 7.54978995489188216e-8;
+    quadrant = int(k);
+    return r;
+  }
+  const uint bits = floatBitsToUint(x);
+  const int e = int(bits >> 23 & 255u) - 150;  // |x| = m 2^e, m of 24 bits
+  const uint64_t m = uint64_t((bits & 0x7fffffu) | 0x800000u);
+  // m 2^e 2/pi modulo 4: what the bits before place e - 2 add is a multiple of 4.
+  const int from = e - 2;
+  const uint64_t top = m * uint64_t(two_over_pi(from));
+  const uint64_t middle = m * uint64_t(two_over_pi(from + 32));
+  const uint64_t bottom = m * uint64_t(two_over_pi(from + 64));
+  const uint64_t turns = (top << 32) + middle + (bottom >> 32);  // in units of 2^-62 quarter turns
+  int q = int(uint(turns >> 62));
+  int64_t fraction = int64_t(turns & 0x3ffffffffffffffful);
+  if (fraction >= 0x2000000000000000l) {
+    fraction -= 0x4000000000000000l;
+    ++q;
+  }
+  const float r = float(fraction) * 2.1684043449710089e-19 * 1.57079632679489662;
+  const bool negative = (bits & 0x80000000u) != 0u;
+  quadrant = negative ? -q : q;
+  return negative ? -r : r;
+}
+// Polynomials of Cephes' sinf and cosf, for |r| <= pi/4.
+float sin_core(float r) {
+  const float z = r * r;
+  return ((-1.9515295891e-4 * z + 8.3321608736e-3) * z - 1.6666654611e-1) * z * r + r;
+}
+float cos_core(float r) {
+  const float z = r * r;
+  return ((2.443315711809948e-5 * z - 1.388731625493765e-3) * z + 4.166664568298827e-2) * z * z - 0.5 * z + 1.0;
+}
+float lg_sin(float x) {
+  if (!lg_isfinite(x)) return nan();
+  int q;
+  const float r = quarter_turn(x, q);
+  if (x == 0.0) return x;
+  const float v = (q & 1) == 0 ? sin_core(r) : cos_core(r);
+  return (q & 2) == 0 ? v : -v;
+}
+float lg_cos(float x) {
+  if (!lg_isfinite(x)) return nan();
+  int q;
+  const float r = quarter_turn(x, q);
+  const float v = (q & 1) == 0 ? cos_core(r) : sin_core(r);
+  return (q + 1 & 2) == 0 ? v : -v;
+}
+float lg_tan(float x) {
+  if (!lg_isfinite(x)) return nan();
+  int q;
+  const float r = quarter_turn(x, q);
+  if (x == 0.0) return x;
+  return (q & 1) == 0 ? sin_core(r) / cos_core(r) : -cos_core(r) / sin_core(r);
+}
+
+// Polynomials of Cephes' asinf and atanf.
+float lg_asin(float x) {
+  const float a = abs(x);
+  if (!(a <= 1.0)) return nan();
+  const bool outer = a > 0.5;
+  const float z = outer ? 0.5 * (1.0 - a) : a * a;
+  const float root = outer ? sqrt(z) : a;
+  float p = 4.2163199048e-2;
+  p = p * z + 2.4181311049e-2;
+  p = p * z + 4.5470025998e-2;
+  p = p * z + 7.4953002686e-2;
+  p = p * z + 1.6666752422e-1;
+  p = p * z * root + root;
+  const float v = outer ? 1.57079632679489662 - 2.0 * p : p;
+  return x < 0.0 ? -v : x == 0.0 ? x : v;
+}
+float lg_acos(float x) {
+  if (x > 0.5) return 2.0 * lg_asin(sqrt(0.5 * (1.0 - x)));
+  if (x < -0.5) return 3.14159265358979324 - 2.0 * lg_asin(sqrt(0.5 * (1.0 + x)));
+  return 1.57079632679489662 - lg_asin(x);
+}
+float lg_atan(float x) {
+  if (lg_isnan(x) || x == 0.0) return x;
+  const float a = abs(x);
+  float t, base;
+  if (a > 2.414213562373095) {
+    base = 1.57079632679489662;
+    t = -1.0 / a;
+  } else if (a > 0.4142135623730950) {
+    base = 0.785398163397448310;
+    t = (a - 1.0) / (a + 1.0);
+  } else {
+    base = 0.0;
+    t = a;
+  }
+  const float z = t * t;
+  const float p = ((8.05374449538e-2 * z - 1.38776856032e-1) * z + 1.99777106478e-1) * z - 3.33329491539e-1;
+  const float v = base + (p * z * t + t);
+  return x < 0.0 ? -v : v;
+}
+float lg_atan2(float y, float x) {
+  if (lg_isnan(x) || lg_isnan(y)) return nan();
+  const bool left = (floatBitsToUint(x) & 0x80000000u) != 0u, below = (floatBitsToUint(y) & 0x80000000u) != 0u;
+  float v;
+  if (y == 0.0)
+    v = left ? 3.14159265358979324 : 0.0;
+  else if (x == 0.0)
+    v = 1.57079632679489662;
+  else if (lg_isinf(x) && lg_isinf(y))
+    v = left ? 2.35619449019234493 : 0.785398163397448310;
+  else {
+    v = lg_atan(abs(y / x));
+    if (left) v = 3.14159265358979324 - v;
+  }
+  return below ? -v : v;
+}
+
+float lg_sinh(float x) {
+  if (lg_isnan(x) || x == 0.0) return x;
+  const float a = abs(x);
+  float v;
+  if (a < 20.0) {
+    const float t = lg_expm1(a);
+    v = 0.5 * (t + t / (t + 1.0));
+  } else {
+    const float t = lg_exp(0.5 * a);
+    v = 0.5 * t * t;
+  }
+  return x < 0.0 ? -v : v;
+}
+float lg_cosh(float x) {
+  if (lg_isnan(x)) return x;
+  const float t = lg_exp(0.5 * abs(x));
+  return abs(x) < 20.0 ? 0.5 * (t * t + 1.0 / (t * t)) : 0.5 * t * t;
+}
+float lg_tanh(float x) {
+  if (lg_isnan(x) || x == 0.0) return x;
+  const float a = abs(x);
+  const float t = a > 9.1 ? 0.0 : lg_expm1(2.0 * a);
+  const float v = a > 9.1 ? 1.0 : t / (t + 2.0);
+  return x < 0.0 ? -v : v;
+}
+float lg_asinh(float x) {
+  if (lg_isnan(x) || x == 0.0) return x;
+  const float a = abs(x);
+  const float v = a > 1e9 ? lg_log(a) + 0.693147180559945309 : lg_log1p(a + a * a / (1.0 + sqrt(a * a + 1.0)));
+  return x < 0.0 ? -v : v;
+}
+float lg_acosh(float x) {
+  if (!(x >= 1.0)) return nan();
+  if (x > 1e9) return lg_log(x) + 0.693147180559945309;
+  const float t = x - 1.0;
+  return lg_log1p(t + sqrt(2.0 * t + t * t));
+}
+float lg_atanh(float x) {
+  const float a = abs(x);
+  if (!(a <= 1.0)) return nan();
+  if (x == 0.0) return x;
+  const float v = a == 1.0 ? infinity() : 0.5 * lg_log1p(2.0 * a / (1.0 - a));
+  return x < 0.0 ? -v : v;
+}
+// x P(x^2) up to 1; 1 - exp(-x^2) Q(x - 2.5) up to 4, where it has become 1.
+float lg_erf(float x) {
+  if (lg_isnan(x)) return x;
+  const float a = abs(x);
+  if (a < 1.0) {
+    const float z = a * a;
+    float p = 7.882497133e-5;
+    p = p * z - 8.018854999e-4;
+    p = p * z + 5.189311943e-3;
+    p = p * z - 2.68543288e-2;
+    p = p * z + 1.128359746e-1;
+    p = p * z - 3.76126269e-1;
+    p = p * z + 1.128379166;
+    return x * p;
+  }
+  float v = 1.0;
+  if (a < 4.0) {
+    const float u = a - 2.5;
+    float q = 1.671801785e-6;
+    q = q * u - 6.386085704e-6;
+    q = q * u + 1.435366257e-5;
+    q = q * u - 5.358580906e-5;
+    q = q * u + 2.129720802e-4;
+    q = q * u - 7.389975677e-4;
+    q = q * u + 2.465982358e-3;
+    q = q * u - 7.999345595e-3;
+    q = q * u + 2.493820374e-2;
+    q = q * u - 7.434760093e-2;
+    q = q * u + 2.108063575e-1;
+    v = 1.0 - lg_exp(-a * a) * q;
+  }
+  return x < 0.0 ? -v : v;
+}
+float lg_sigmoid(float x) {
+  const float e = lg_exp(-abs(x));
+  return x < 0.0 ? e / (1.0 + e) : lg_isnan(x) ? x : 1.0 / (1.0 + e);
+}

@@ -1,0 +1,129 @@
+// How shaders reach memory: by 64-bit addresses, one element at a time, whatever its type. The numbers of the types are
+// those of runtime/dtype.h; kNumber says that the address itself holds the value, kAbsent that there is no operand,
+// kRaw16 that 16 bits are carried as they are.
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_scalar_block_layout : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+#extension GL_EXT_shader_16bit_storage : require
+#extension GL_EXT_shader_8bit_storage : require
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_EXT_spirv_intrinsics : require
+
+// NaN, infinities and the sign of zero mean what IEEE 754 says (SPV_KHR_float_controls, SignedZeroInfNanPreserve);
+// left out when the module is loaded on a device that cannot promise it.
+spirv_execution_mode(extensions = ["SPV_KHR_float_controls"], capabilities = [4466], 4461, 32);
+
+const uint kBool = 0, kU8 = 1, kI32 = 2, kI64 = 3, kF16 = 4, kBF16 = 5, kF32 = 6, kF64 = 7;
+const uint kNumber = 8, kAbsent = 9, kRaw16 = 10;
+
+layout(buffer_reference, scalar, buffer_reference_align = 1) buffer U8Element { uint8_t at; };
+layout(buffer_reference, scalar, buffer_reference_align = 2) buffer U16Element { uint16_t at; };
+layout(buffer_reference, scalar, buffer_reference_align = 4) buffer I32Element { int at; };
+layout(buffer_reference, scalar, buffer_reference_align = 4) buffer F32Element { float at; };
+layout(buffer_reference, scalar, buffer_reference_align = 8) buffer I64Element { int64_t at; };
+layout(buffer_reference, scalar, buffer_reference_align = 8) buffer U64Element { uint64_t at; };
+
+float nan() {
+  return uintBitsToFloat(0x7fc00000u);
+}
+float infinity() {
+  return uintBitsToFloat(0x7f800000u);
+}
+bool lg_isnan(float x) {
+  return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u;
+}
+
+float half_to_float(uint bits) {
+  return unpackHalf2x16(bits).x;
+}
+// Rounds to nearest even, which packHalf2x16 need not.
+uint float_to_half(float x) {
+  const uint sign = floatBitsToUint(x) >> 16 & 0x8000u;
+  const uint magnitude = floatBitsToUint(x) & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return sign | 0x7e00u;
+  if (magnitude >= 0x477ff000u) return sign | 0x7c00u;
+  if (magnitude < 0x38800000u) {  // below 2^-14: a multiple of 2^-24
+    return sign | uint(roundEven(uintBitsToFloat(magnitude) * 16777216.0));
+  }
+  return sign | ((magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1u)) >> 13);
+}
+float bfloat_to_float(uint bits) {
+  return uintBitsToFloat(bits << 16);
+}
+uint float_to_bfloat(float x) {
+  const uint bits = floatBitsToUint(x);
+  if (lg_isnan(x)) return bits >> 16 | 0x40u;
+  return (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+}
+
+float load_f32(uint64_t address, int64_t i) {
+  return F32Element(address + i * 4).at;
+}
+void store_f32(uint64_t address, int64_t i, float value) {
+  F32Element(address + i * 4).at = value;
+}
+
+// Element i as a float.
+float load_float(uint64_t address, int64_t i, uint type) {
+  switch (type) {
+    case kBool:
+    case kU8: return float(uint(U8Element(address + i).at));
+    case kI32: return float(I32Element(address + i * 4).at);
+    case kI64: return float(I64Element(address + i * 8).at);
+    case kF16: return half_to_float(uint(U16Element(address + i * 2).at));
+    case kBF16: return bfloat_to_float(uint(U16Element(address + i * 2).at));
+    case kF32: return F32Element(address + i * 4).at;
+    case kNumber: return uintBitsToFloat(uint(address));
+  }
+  return 0.0;
+}
+
+// Element i of an integer or bool tensor.
+int64_t load_integer(uint64_t address, int64_t i, uint type) {
+  switch (type) {
+    case kBool:
+    case kU8: return int64_t(uint(U8Element(address + i).at));
+    case kI32: return int64_t(I32Element(address + i * 4).at);
+    case kI64: return I64Element(address + i * 8).at;
+    case kRaw16: return int64_t(uint(U16Element(address + i * 2).at));
+    case kNumber: return int64_t(address);
+  }
+  return 0L;
+}
+
+// Conversions as runtime/dtype.h defines them: floats saturate, NaN gives 0, to bool is "not zero".
+void store_integer(uint64_t address, int64_t i, uint type, int64_t value) {
+  switch (type) {
+    case kBool: U8Element(address + i).at = uint8_t(value != 0 ? 1u : 0u); break;
+    case kU8: U8Element(address + i).at = uint8_t(uint(value & 255)); break;
+    case kI32: I32Element(address + i * 4).at = int(value); break;
+    case kI64: I64Element(address + i * 8).at = value; break;
+    case kRaw16: U16Element(address + i * 2).at = uint16_t(uint(value & 65535)); break;
+    case kF16: U16Element(address + i * 2).at = uint16_t(float_to_half(float(value))); break;
+    case kBF16: U16Element(address + i * 2).at = uint16_t(float_to_bfloat(float(value))); break;
+    case kF32: F32Element(address + i * 4).at = float(value); break;
+  }
+}
+void store_float(uint64_t address, int64_t i, uint type, float value) {
+  switch (type) {
+    case kBool: U8Element(address + i).at = uint8_t(value != 0.0 ? 1u : 0u); break;
+    case kU8:
+      U8Element(address + i).at = uint8_t(lg_isnan(value) ? 0u : uint(clamp(value, 0.0, 255.0)));
+      break;
+    case kI32:
+      I32Element(address + i * 4).at = lg_isnan(value)           ? 0
+                                       : value >= 2147483648.0   ? 2147483647
+                                       : value <= -2147483648.0  ? int(0x80000000u)
+                                                                 : int(value);
+      break;
+    case kI64:
+      I64Element(address + i * 8).at = lg_isnan(value)                    ? 0L
+                                       : value >= 9223372036854775808.0   ? 0x7fffffffffffffffL
+                                       : value <= -9223372036854775808.0  ? -0x7fffffffffffffffL - 1L
+                                                                          : int64_t(value);
+      break;
+    case kF16: U16Element(address + i * 2).at = uint16_t(float_to_half(value)); break;
+    case kBF16: U16Element(address + i * 2).at = uint16_t(float_to_bfloat(value)); break;
+    case kF32: F32Element(address + i * 4).at = value; break;
+  }
+}

@@ -1,0 +1,113 @@
+// The words in which elementwise.def is written, over GLSL numbers: T is float or int64_t. The including file defines
+// T, and T_IS_INTEGER for int64_t.
+#include "memory.glsl"
+#include "functions.glsl"
+
+bool lg_isnan(int64_t x) {
+  return false;
+}
+bool lg_isinf(int64_t x) {
+  return false;
+}
+bool lg_isfinite(int64_t x) {
+  return true;
+}
+int64_t lg_sign(int64_t x) {
+  return x > 0 ? 1L : x < 0 ? -1L : 0L;
+}
+int64_t lg_square(int64_t x) {
+  return x * x;
+}
+int64_t lg_max(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
+int64_t lg_min(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+int64_t lg_abs(int64_t x) {
+  return x < 0 ? -x : x;
+}
+float lg_abs(float x) {
+  return abs(x);
+}
+// Division of integers by zero gives zero; GLSL leaves it and the sign of % open, so both work on magnitudes.
+int64_t truncated_quotient(int64_t a, int64_t b) {
+  if (b == 0) return 0L;
+  const uint64_t q = uint64_t(lg_abs(a)) / uint64_t(lg_abs(b));
+  return (a < 0) != (b < 0) ? -int64_t(q) : int64_t(q);
+}
+int64_t lg_fmod(int64_t a, int64_t b) {
+  return b == 0 ? 0L : a - b * truncated_quotient(a, b);
+}
+int64_t lg_remainder(int64_t a, int64_t b) {
+  const int64_t r = lg_fmod(a, b);
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+int64_t lg_floor_div(int64_t a, int64_t b) {
+  const int64_t q = truncated_quotient(a, b);
+  return lg_fmod(a, b) != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+// By squaring; a negative power of anything but 1 and -1 is 0.
+int64_t lg_pow(int64_t a, int64_t b) {
+  if (b < 0) return a == 1 ? 1L : a == -1 ? ((b & 1) != 0 ? -1L : 1L) : 0L;
+  int64_t result = 1;
+  for (; b > 0; b >>= 1) {
+    if ((b & 1) != 0) result *= a;
+    a *= a;
+  }
+  return result;
+}
+int64_t whole(int64_t x) {
+  return x;
+}
+float lg_round_even(float x) {
+  return roundEven(x);
+}
+
+T sel(bool condition, T yes, T no) {
+  return condition ? yes : no;
+}
+
+#define K(c) T(c)
+#define isnan lg_isnan
+#define isinf lg_isinf
+#define isfinite lg_isfinite
+#define sign lg_sign
+#define square lg_square
+#define max lg_max
+#define min lg_min
+#define abs lg_abs
+#define fmod lg_fmod
+#define remainder lg_remainder
+#define floor_div lg_floor_div
+#define pow lg_pow
+#define round_even lg_round_even
+#define exp lg_exp
+#define exp2 lg_exp2
+#define expm1 lg_expm1
+#define log lg_log
+#define log1p lg_log1p
+#define log2 lg_log2
+#define log10 lg_log10
+#define sin lg_sin
+#define cos lg_cos
+#define tan lg_tan
+#define asin lg_asin
+#define acos lg_acos
+#define atan lg_atan
+#define atan2 lg_atan2
+#define sinh lg_sinh
+#define cosh lg_cosh
+#define tanh lg_tanh
+#define asinh lg_asinh
+#define acosh lg_acosh
+#define atanh lg_atanh
+#define erf lg_erf
+#define sigmoid lg_sigmoid
+#ifdef T_IS_INTEGER
+#define floor whole
+#define ceil whole
+#define trunc whole
+#undef round_even
+#define round_even whole
+#endif

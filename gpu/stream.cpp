@@ -1,0 +1,252 @@
+#include "gpu/stream.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "runtime/error.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+constexpr VkDeviceSize kArgumentBytes = 2 << 20;
+constexpr VkDeviceSize kUploadBytes = 32 << 20;
+constexpr VkDeviceSize kDownloadBytes = 8 << 20;
+constexpr VkDeviceSize kPieceAlignment = 64;
+constexpr int kFullBatch = 128;  // commands after which a batch is submitted in any case
+constexpr int kSmallBatch = 16;  // … and after which it is when the device has nothing else to do
+constexpr auto kPatience = std::chrono::seconds(20);  // without any submission finishing
+
+}  // namespace
+
+Ring::Ring(VulkanContext& context, VkDeviceSize bytes, HostUse use)
+    : context_(context), memory_(make_host_buffer(context, bytes, use)) {}
+
+Ring::~Ring() { destroy_host_buffer(context_, memory_); }
+
+Ring::Piece Ring::take(VkDeviceSize bytes) {
+  const VkDeviceSize rounded = (bytes + kPieceAlignment - 1) / kPieceAlignment * kPieceAlignment;
+  uint64_t start = head_;
+  if (start % memory_.size + rounded > memory_.size) start += memory_.size - start % memory_.size;
+  if (start + rounded - tail_ > memory_.size) return {};
+  head_ = start + rounded;
+  const VkDeviceSize at = start % memory_.size;
+  return {memory_.mapped + at, memory_.address + at, at};
+}
+
+void Ring::mark(uint64_t value) {
+  if (marks_.empty() ? head_ > tail_ : head_ > marks_.back().end) marks_.push_back({head_, value});
+}
+
+void Ring::give_back(uint64_t reached) {
+  while (!marks_.empty() && marks_.front().value <= reached) {
+    tail_ = marks_.front().end;
+    marks_.pop_front();
+  }
+}
+
+Stream::Stream(VulkanContext& context, VkPipelineLayout layout)
+    : context_(context),
+      layout_(layout),
+      arguments_(context, kArgumentBytes, HostUse::arguments),
+      uploads_(context, kUploadBytes, HostUse::upload),
+      downloads_(make_host_buffer(context, kDownloadBytes, HostUse::download)) {
+  VkCommandPoolCreateInfo pool{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+  pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
+  pool.queueFamilyIndex = context.physical.queue_family;
+  check(context.vk.vkCreateCommandPool(context.device, &pool, nullptr, &pool_), "making a command pool");
+  VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO};
+  type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+  VkSemaphoreCreateInfo semaphore{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type};
+  check(context.vk.vkCreateSemaphore(context.device, &semaphore, nullptr, &timeline_), "making a semaphore");
+}
+
+Stream::~Stream() {
+  context_.vk.vkDeviceWaitIdle(context_.device);
+  context_.vk.vkDestroySemaphore(context_.device, timeline_, nullptr);
+  context_.vk.vkDestroyCommandPool(context_.device, pool_, nullptr);
+  destroy_host_buffer(context_, downloads_);
+}
+
+void Stream::check_alive(VkResult result, const char* doing) {
+  if (result == VK_ERROR_DEVICE_LOST || result == VK_TIMEOUT) lost_ = true;
+  check(result, doing);
+}
+
+void Stream::open() {
+  if (lost_) fail_as(ErrorKind::device, "vulkan: the device was lost; restart the program to use it again");
+  if (commands_) return;
+  VkCommandBuffer commands;
+  if (idle_.empty()) {
+    VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
+    info.commandPool = pool_;
+    info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    info.commandBufferCount = 1;
+    check_alive(context_.vk.vkAllocateCommandBuffers(context_.device, &info, &commands),
+                "making a command buffer");
+    idle_.push_back(commands);
+  }
+  commands = idle_.back();
+  VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+  begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+  check_alive(context_.vk.vkBeginCommandBuffer(commands, &begin), "beginning a command buffer");
+  idle_.pop_back();
+  commands_ = commands;
+  bound_ = VK_NULL_HANDLE;
+  recorded_ = 0;
+}
+
+void Stream::submit() {
+  if (!commands_) return;
+  const VkCommandBuffer commands = std::exchange(commands_, VkCommandBuffer(VK_NULL_HANDLE));
+  check_alive(context_.vk.vkEndCommandBuffer(commands), "ending a command buffer");
+  const uint64_t value = submitted_ + 1;
+  VkTimelineSemaphoreSubmitInfo signal{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
+  signal.signalSemaphoreValueCount = 1;
+  signal.pSignalSemaphoreValues = &value;
+  VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO, &signal};
+  info.commandBufferCount = 1;
+  info.pCommandBuffers = &commands;
+  info.signalSemaphoreCount = 1;
+  info.pSignalSemaphores = &timeline_;
+  check_alive(context_.vk.vkQueueSubmit(context_.queue, 1, &info, VK_NULL_HANDLE), "submitting work");
+  submitted_ = value;
+  in_flight_.push_back({commands, value});
+  arguments_.mark(value);
+  uploads_.mark(value);
+}
+
+void Stream::collect() {
+  check_alive(context_.vk.vkGetSemaphoreCounterValue(context_.device, timeline_, &reached_),
+              "asking how far the work is");
+  while (!in_flight_.empty() && in_flight_.front().value <= reached_) {
+    idle_.push_back(in_flight_.front().commands);
+    in_flight_.pop_front();
+  }
+  arguments_.give_back(reached_);
+  uploads_.give_back(reached_);
+}
+
+void Stream::wait_for(uint64_t value) {
+  auto last_progress = std::chrono::steady_clock::now();
+  while (true) {
+    const uint64_t before = reached_;
+    collect();
+    if (reached_ >= value) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (reached_ != before) last_progress = now;
+    if (now - last_progress > kPatience) check_alive(VK_TIMEOUT, "waiting for the device");
+    VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO};
+    info.semaphoreCount = 1;
+    info.pSemaphores = &timeline_;
+    info.pValues = &value;
+    constexpr uint64_t kSlice = 250'000'000;  // ns
+    const VkResult result = context_.vk.vkWaitSemaphores(context_.device, &info, kSlice);
+    if (result != VK_TIMEOUT) check_alive(result, "waiting for the device");
+  }
+}
+
+void Stream::wait() {
+  if (lost_) return;
+  submit();
+  wait_for(submitted_);
+}
+
+Ring::Piece Stream::take(Ring& ring, VkDeviceSize bytes) {
+  Ring::Piece piece = ring.take(bytes);
+  if (piece.mapped) return piece;
+  collect();
+  piece = ring.take(bytes);
+  if (!piece.mapped && commands_ && recorded_ > 0) submit();
+  while (!piece.mapped && !in_flight_.empty()) {
+    wait_for(in_flight_.front().value);
+    piece = ring.take(bytes);
+  }
+  if (!piece.mapped)
+    fail_as(ErrorKind::memory, "vulkan: ", bytes, " bytes of arguments do not fit the ring of ", ring.size());
+  return piece;
+}
+
+void Stream::order(std::span<Range* const> reads, std::span<Range* const> writes) {
+  const bool conflict =
+      std::any_of(reads.begin(), reads.end(), [&](Range* r) { return r->written_epoch == epoch_; }) ||
+      std::any_of(writes.begin(), writes.end(),
+                  [&](Range* r) { return r->written_epoch == epoch_ || r->read_epoch == epoch_; });
+  if (conflict) {
+    VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER};
+    barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+    barrier.dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
+                            VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+    const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+    context_.vk.vkCmdPipelineBarrier(commands_, stages, stages, 0, 1, &barrier, 0, nullptr, 0, nullptr);
+    ++epoch_;
+  }
+  for (Range* r : reads) r->read_epoch = epoch_;
+  for (Range* r : writes) r->written_epoch = epoch_;
+}
+
+void Stream::dispatch(VkPipeline pipeline, Groups groups, std::span<const std::byte> arguments,
+                      std::span<Range* const> reads, std::span<Range* const> writes) {
+  const Ring::Piece block = take(arguments_, arguments.size());
+  std::memcpy(block.mapped, arguments.data(), arguments.size());
+  open();
+  order(reads, writes);
+  if (bound_ != pipeline) {
+    context_.vk.vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+    bound_ = pipeline;
+  }
+  context_.vk.vkCmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof block.address,
+                                 &block.address);
+  context_.vk.vkCmdDispatch(commands_, groups.x, groups.y, groups.z);
+  ++recorded_;
+  if (recorded_ >= kFullBatch) {
+    submit();
+  } else if (recorded_ % kSmallBatch == 0) {
+    collect();
+    if (in_flight_.empty()) submit();
+  }
+}
+
+void Stream::copy_in(Range& range, VkDeviceSize offset, const void* from, VkDeviceSize bytes) {
+  const std::byte* next = static_cast<const std::byte*>(from);
+  Range* const writes[] = {&range};
+  while (bytes > 0) {
+    const VkDeviceSize part = std::min(bytes, kUploadBytes / 4);
+    const Ring::Piece piece = take(uploads_, part);
+    std::memcpy(piece.mapped, next, part);
+    open();
+    order({}, writes);
+    const VkBufferCopy copy{piece.offset, range.offset + offset, part};
+    context_.vk.vkCmdCopyBuffer(commands_, uploads_.buffer(), range.block->buffer, 1, &copy);
+    ++recorded_;
+    next += part;
+    offset += part;
+    bytes -= part;
+  }
+}
+
+void Stream::copy_out(void* to, Range& range, VkDeviceSize offset, VkDeviceSize bytes) {
+  std::byte* next = static_cast<std::byte*>(to);
+  Range* const reads[] = {&range};
+  while (bytes > 0) {
+    const VkDeviceSize part = std::min(bytes, kDownloadBytes);
+    open();
+    order(reads, {});
+    const VkBufferCopy copy{range.offset + offset, 0, part};
+    context_.vk.vkCmdCopyBuffer(commands_, range.block->buffer, downloads_.buffer, 1, &copy);
+    VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER};
+    barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+    barrier.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
+    context_.vk.vkCmdPipelineBarrier(commands_, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0,
+                                     1, &barrier, 0, nullptr, 0, nullptr);
+    ++recorded_;
+    wait();
+    std::memcpy(next, downloads_.mapped, part);
+    next += part;
+    offset += part;
+    bytes -= part;
+  }
+}
+
+}  // namespace lunagrad::gpu

@@ -1,0 +1,99 @@
+#pragma once
+// The order of work on the device. Dispatches and copies are recorded into an open command buffer, which is
+// submitted when it holds enough, when the device would otherwise idle, or when the host wants a value; each
+// submission signals the next value of one timeline semaphore.
+//
+// Hazards. An epoch is what lies between two barriers. Each range knows the epoch of its last read and write;
+// work that reads what was written in the current epoch, or writes what was read or written in it, gets one
+// memory barrier in front, which begins the next epoch. Work without such a conflict may overlap.
+//
+// Not thread-safe: the device's lock guards it. All functions throw Error when Vulkan fails; after a loss of
+// the device each throws at once.
+#include <deque>
+#include <span>
+
+#include "gpu/memory.h"
+
+namespace lunagrad::gpu {
+
+// Memory that the host fills in order and the device gives back in order.
+class Ring {
+ public:
+  Ring(VulkanContext&, VkDeviceSize bytes, HostUse);
+  ~Ring();
+  Ring(const Ring&) = delete;
+
+  struct Piece {
+    std::byte* mapped = nullptr;  // null: the ring is full
+    VkDeviceAddress address = 0;
+    VkDeviceSize offset = 0;
+  };
+  Piece take(VkDeviceSize bytes);
+  void mark(uint64_t value);  // everything taken so far is in use until the timeline reaches value
+  void give_back(uint64_t reached);
+  VkBuffer buffer() const { return memory_.buffer; }
+  VkDeviceSize size() const { return memory_.size; }
+
+ private:
+  struct Mark {
+    uint64_t end;
+    uint64_t value;
+  };
+  VulkanContext& context_;
+  HostBuffer memory_;
+  uint64_t head_ = 0;  // bytes ever taken, with what was skipped at the end of the buffer
+  uint64_t tail_ = 0;  // bytes ever given back
+  std::deque<Mark> marks_;
+};
+
+struct Groups {
+  uint32_t x = 1, y = 1, z = 1;
+};
+
+class Stream {
+ public:
+  explicit Stream(VulkanContext&, VkPipelineLayout);
+  ~Stream();
+  Stream(const Stream&) = delete;
+
+  // `arguments` are copied to the device; the shader gets their address as its push constant.
+  void dispatch(VkPipeline, Groups, std::span<const std::byte> arguments, std::span<Range* const> reads,
+                std::span<Range* const> writes);
+  void copy_in(Range&, VkDeviceSize offset, const void* from, VkDeviceSize bytes);
+  void copy_out(void* to, Range&, VkDeviceSize offset, VkDeviceSize bytes);  // waits
+  void wait();                                                               // until all work is done
+
+  bool lost() const { return lost_; }
+
+ private:
+  struct Submission {
+    VkCommandBuffer commands;
+    uint64_t value;
+  };
+  void open();
+  void submit();
+  void wait_for(uint64_t value);
+  void collect();  // gives back what finished submissions held
+  void order(std::span<Range* const> reads, std::span<Range* const> writes);
+  Ring::Piece take(Ring&, VkDeviceSize bytes);
+  void check_alive(VkResult, const char* doing);
+
+  VulkanContext& context_;
+  VkPipelineLayout layout_;
+  VkCommandPool pool_ = VK_NULL_HANDLE;
+  VkSemaphore timeline_ = VK_NULL_HANDLE;
+  VkCommandBuffer commands_ = VK_NULL_HANDLE;  // the open one, or null
+  VkPipeline bound_ = VK_NULL_HANDLE;          // in the open one
+  int recorded_ = 0;                           // commands in the open one
+  uint64_t submitted_ = 0;                     // timeline value of the last submission
+  uint64_t reached_ = 0;
+  uint64_t epoch_ = 1;
+  bool lost_ = false;
+  std::deque<Submission> in_flight_;
+  std::vector<VkCommandBuffer> idle_;
+  Ring arguments_;
+  Ring uploads_;
+  HostBuffer downloads_;
+};
+
+}  // namespace lunagrad::gpu

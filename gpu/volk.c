@@ -1,0 +1,2 @@
+// The one translation unit that defines volk's function pointers, hidden in this library.
+#include <volk.c>
