@@ -8,3 +8,5 @@ list(REMOVE_ITEM SCRIPT_SOURCES ${CMAKE_SOURCE_DIR}/script/main.cpp)
 add_library(lunagrad-script STATIC ${SCRIPT_SOURCES})
 target_link_libraries(lunagrad-script PUBLIC lunagrad-runtime PRIVATE PkgConfig::LUA nlohmann_json::nlohmann_json
                       Threads::Threads)
+# Where an uninstalled program finds the bundled Lua library.
+target_compile_definitions(lunagrad-script PRIVATE LUNAGRAD_LUA_SOURCE="${CMAKE_SOURCE_DIR}/lua")

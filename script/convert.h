@@ -1,10 +1,10 @@
 #pragma once
-// Values across the Lua edge: tensors as userdata, numbers, shapes, element types and devices from arguments, and
-// back. Positions are converted here: from 1 in Lua, from 0 in C++. An unfit argument is an Error in Lua's grammar:
-// "bad argument #2 to 'add' (Tensor expected, got number)".
+// Values across the Lua edge: tensors as userdata, numbers, shapes, element types and devices from arguments,
+// and back. Positions are converted here: from 1 in Lua, from 0 in C++. An unfit argument is an Error in
+// Lua's grammar: "bad argument #2 to 'add' (Tensor expected, got number)".
 #include <cstdint>
 #include <lua.hpp>
-#include <optional>
+#include <string>
 #include <string_view>
 
 #include "runtime/op.h"
@@ -12,37 +12,70 @@
 
 namespace lunagrad {
 
+// Who is called, for the Error of an unfit argument; `option` when the value comes from an options table.
+struct Callee {
+  const char* function;
+  const char* option = nullptr;
+  Callee(const char* function_name, const char* option_name = nullptr)
+      : function(function_name), option(option_name) {}
+};
+
 // Pushes a new userdata that holds the tensor; nil for an undefined one.
 void push_tensor(lua_State*, Tensor);
+// The same for a tensor that a call has just made: its bytes are made known to Lua's collector.
+void push_result(lua_State*, Tensor);
 // The tensor at a stack index, null when there is something else. Valid while the value is on the stack.
 Tensor* to_tensor(lua_State*, int index);
 // The same, or an Error that names the argument.
-const Tensor& check_tensor(lua_State*, int argument, const char* function);
-// A tensor, or a Lua number as a 0-d operand.
-Tensor check_operand(lua_State*, int argument, const char* function);
+const Tensor& check_tensor(lua_State*, int argument, Callee);
+// A tensor, or a Lua number or boolean as a 0-d operand.
+Tensor check_operand(lua_State*, int argument, Callee);
+// A table of tensors, or one tensor.
+TensorList check_tensors(lua_State*, int argument, Callee);
 
-int64_t check_integer(lua_State*, int argument, const char* function);
-double check_number(lua_State*, int argument, const char* function);
-std::string_view check_string(lua_State*, int argument, const char* function);
-DType check_dtype(lua_State*, int argument, const char* function);
-Device& check_device(lua_State*, int argument, const char* function);
+bool check_boolean(lua_State*, int argument, Callee);
+int64_t check_integer(lua_State*, int argument, Callee);
+double check_number(lua_State*, int argument, Callee);
+std::string_view check_string(lua_State*, int argument, Callee);
+DType check_dtype(lua_State*, int argument, Callee);
+Device& check_device(lua_State*, int argument, Callee);
 // A position 1…n or -1…-n as 0…n-1 or -1…-n; 0 is an error.
-int64_t check_position(lua_State*, int argument, const char* function);
-// Integers as a table or as plain arguments from `argument` to `last`.
-Dims check_dims(lua_State*, int argument, int last, const char* function);
+int64_t check_position(lua_State*, int argument, Callee);
+// Integers: a table, or plain arguments from `argument` to `last`.
+Dims check_integers(lua_State*, int argument, int last, Callee);
+// The same with positions.
+Dims check_positions(lua_State*, int argument, int last, Callee);
 
-// Error "bad argument #n to 'function' (fact)"; n counts without self in a method call.
-[[noreturn]] void bad_argument(lua_State*, int argument, const char* function, const std::string& fact);
+// Error "bad argument #n to 'function' (fact)", or "bad option 'name' to 'function' (fact)". n counts without
+// self in a method call, as Lua's own do.
+[[noreturn]] void bad_argument(lua_State*, int argument, Callee, const std::string& fact);
 // The same with the fact "what expected, got <type>".
-[[noreturn]] void wrong_type(lua_State*, int argument, const char* function, const char* what);
+[[noreturn]] void wrong_type(lua_State*, int argument, Callee, const char* what);
 // "Tensor", "number", "no value", …
 const char* type_name(lua_State*, int index);
 
+[[noreturn]] void unknown_option(std::string_view name, const char* function, std::string_view known);
+
 // A table with string keys is options; one with integer keys, or none, is a shape or a list.
 bool is_options(lua_State*, int index);
+// Calls visit(name, value, callee) for each entry of the options table at `index`; value is a stack index.
+// visit returns whether it knows the name; for an unknown one there is an Error that lists the `known`.
+template <class F>
+void each_option(lua_State* L, int index, const char* function, std::string_view known, F&& visit) {
+  index = lua_absindex(L, index);
+  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+    if (lua_type(L, -2) != LUA_TSTRING) bad_argument(L, index, function, "option names must be strings");
+    const char* const name = lua_tostring(L, -2);
+    if (!visit(std::string_view(name), lua_gettop(L), Callee(function, name)))
+      unknown_option(name, function, known);
+  }
+}
 
 void push_dims(lua_State*, const Dims&);
-// One element of a CPU tensor as a Lua number or boolean.
+// One element as a Lua number or boolean.
 void push_element(lua_State*, const void* element, DType);
+inline void push_string(lua_State* L, std::string_view text) {
+  lua_pushlstring(L, text.data(), text.size());
+}
 
 }  // namespace lunagrad
