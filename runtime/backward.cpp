@@ -353,6 +353,7 @@ void differentiate_composition(Backward& b) {
   for (int i = 0; i < b.inputs(); ++i) {
     Tensor x = b.has(i) ? b.input(i) : Tensor();
     if (b.needs(i)) {
+      if (!b.create_graph()) x.requires_grad_();  // a leaf of the small graph that is made here
       wanted.push_back(x);
       positions.push_back(i);
     }
