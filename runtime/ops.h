@@ -30,19 +30,22 @@ inline Tensor operator*(double a, const Tensor& b) { return mul(Tensor::number(a
 inline Tensor operator/(double a, const Tensor& b) { return div(Tensor::number(a), b); }
 
 // create.cpp
-Tensor full(const Shape&, const Tensor& value, DType, Device&);  // value: 0-d
-Tensor full(const Shape&, double value, DType = DType::f32, Device& = *context().device);
+Tensor full(const Shape&, const Value& value, DType = DType::f32, Device& = *context().device);
 Tensor zeros(const Shape&, DType = DType::f32, Device& = *context().device);
 Tensor ones(const Shape&, DType = DType::f32, Device& = *context().device);
 Tensor zeros_like(const Tensor&);
 Tensor ones_like(const Tensor&);
 Tensor arange(double start, double end, double step, DType, Device& = *context().device);
+Tensor linspace(double start, double end, int64_t steps, DType = DType::f32, Device& = *context().device);
 Tensor eye(int64_t rows, int64_t columns, DType = DType::f32, Device& = *context().device);
 Tensor rand(const Shape&, DType = DType::f32, Device& = *context().device);   // uniform in [0, 1)
 Tensor randn(const Shape&, DType = DType::f32, Device& = *context().device);  // normal, mean 0, deviation 1
 Tensor randint(int64_t low, int64_t high, const Shape&, DType = DType::i64, Device& = *context().device);
 Tensor randperm(int64_t n, Device& = *context().device);  // i64
-Tensor fill_(const Tensor& x, double value);              // in place
+Tensor bernoulli(const Tensor& p);                        // 1 with probability p, else 0
+Tensor tril(const Tensor&, int64_t diagonal = 0);         // the lower triangle of the last two dims, else 0
+Tensor triu(const Tensor&, int64_t diagonal = 0);
+Tensor fill_(const Tensor& x, double value);  // in place
 
 // view.cpp, copy.cpp, join.cpp, cast.cpp: no copies unless said
 Tensor to(const Tensor&, DType);                     // cast; the same tensor when the type is the same
@@ -74,8 +77,21 @@ Tensor sum_to(const Tensor&, const Shape&);  // sums the dims that broadcasting 
 // reduce.cpp: dims {} = all
 Tensor sum(const Tensor&, const Dims& dims = {}, bool keepdim = false);
 Tensor mean(const Tensor&, const Dims& dims = {}, bool keepdim = false);
-Tensor amax(const Tensor&, const Dims& dims = {}, bool keepdim = false);
+Tensor prod(const Tensor&, const Dims& dims = {}, bool keepdim = false);
+Tensor var(const Tensor&, const Dims& dims = {}, int64_t correction = 1, bool keepdim = false);
+Tensor stddev(const Tensor&, const Dims& dims = {}, int64_t correction = 1, bool keepdim = false);  // op "std"
+Tensor amax(const Tensor&, const Dims& dims = {}, bool keepdim = false);  // ties share the gradient
 Tensor amin(const Tensor&, const Dims& dims = {}, bool keepdim = false);
+Tensor max(const Tensor&);
+Tensor min(const Tensor&);
+std::pair<Tensor, Tensor> max(const Tensor&, int dim, bool keepdim = false);  // values, i64 indices
+std::pair<Tensor, Tensor> min(const Tensor&, int dim, bool keepdim = false);
+Tensor argmax(const Tensor&, std::optional<int> dim = {}, bool keepdim = false);
+Tensor argmin(const Tensor&, std::optional<int> dim = {}, bool keepdim = false);
+Tensor norm(const Tensor&, double p = 2, const Dims& dims = {}, bool keepdim = false);
+Tensor logsumexp(const Tensor&, const Dims& dims, bool keepdim = false);
+Tensor all(const Tensor&, const Dims& dims = {}, bool keepdim = false);
+Tensor any(const Tensor&, const Dims& dims = {}, bool keepdim = false);
 
 // matmul.cpp: [..., M, K] @ [..., K, N], batches broadcast, vectors as in PyTorch
 Tensor matmul(const Tensor&, const Tensor&);
@@ -86,8 +102,30 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 Tensor softmax(const Tensor&, int dim);
 Tensor log_softmax(const Tensor&, int dim);
 
+// dropout.cpp
+Tensor dropout(const Tensor&, double p = 0.5, bool training = true);
+
+// index.cpp: indices are i64, i32 or u8 and count from 0
+Tensor index_select(const Tensor&, int dim, const Tensor& index);  // index [n]
+Tensor index_add(const Tensor&, int dim, const Tensor& index, const Tensor& source, double alpha = 1);
+Tensor gather(const Tensor&, int dim, const Tensor& index);
+Tensor scatter_add(const Tensor&, int dim, const Tensor& index, const Tensor& source);
+Tensor embedding(const Tensor& ids, const Tensor& weight, std::optional<int64_t> padding_idx = {});
+Tensor masked_fill(const Tensor&, const Tensor& mask, const Value& value);
+Tensor masked_select(const Tensor&, const Tensor& mask);
+Tensor nonzero(const Tensor&);                                // i64 [count, ndim]
+Tensor one_hot(const Tensor& ids, int64_t num_classes = -1);  // i64; -1: the largest id + 1
+
 // loss.cpp
-Tensor mse_loss(const Tensor& input, const Tensor& target);        // mean over all elements
-Tensor cross_entropy(const Tensor& logits, const Tensor& labels);  // [N, C, …], labels i64 [N, …]; mean
+enum class Reduction : uint8_t { none, mean, sum };
+Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction = Reduction::mean);
+struct CrossEntropyOptions {
+  Tensor weight;  // of each class
+  int64_t ignore_index = -100;
+  Reduction reduction = Reduction::mean;
+  double label_smoothing = 0;
+};
+// input [N, C, …] or [C]; target: class ids [N, …] or [], or probabilities of input's shape.
+Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntropyOptions& = {});
 
 }  // namespace lunagrad

@@ -1,7 +1,297 @@
-#include "runtime/ops/families.h"
+// Tensors from nothing, or from no more than a shape: constants, ranges, the identity, triangles. Made on the
+// context's device (Call::device of a call without operands). Random ones are in random.cpp beside this.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "runtime/cpu/copy.h"
+#include "runtime/cpu/parallel.h"
+#include "runtime/ops/creation.h"
 
 namespace lunagrad {
 
-std::span<const Op* const> create_ops() { return {}; }
+Tensor create(const Op& op, Values params, Device& device) {
+  Context& ctx = context();
+  struct Restore {
+    Context& ctx;
+    Device* previous;
+    ~Restore() { ctx.device = previous; }
+  } restore{ctx, ctx.device};
+  ctx.device = &device;
+  return apply1(op, {}, std::move(params));
+}
+
+DType dtype_or(const Value& given, DType fallback) { return given.present() ? DType(given.i) : fallback; }
+
+namespace {
+
+constexpr int64_t kGrain = 1 << 18;  // elements written in about 20 µs
+
+double as_real(const Value& v) {
+  return v.kind == Value::Kind::real ? v.f : v.kind == Value::Kind::boolean ? double(v.b) : double(v.i);
+}
+
+// i64 of an integer, f32 of a real, bool of a boolean.
+DType dtype_of_number(const Value& v) {
+  return v.kind == Value::Kind::real      ? DType::f32
+         : v.kind == Value::Kind::boolean ? DType::boolean
+                                          : DType::i64;
+}
+
+template <class T>
+T element_of(const Value& v) {
+  return v.kind == Value::Kind::real      ? convert<T>(v.f)
+         : v.kind == Value::Kind::boolean ? convert<T>(v.b)
+                                          : convert<T>(v.i);
+}
+
+// --- full, zeros, ones, empty ---
+
+void fill_with(const Tensor& out, const Value& value) {
+  visit_dtype(out.dtype(), [&]<class T>() {
+    const T element = element_of<T>(value);
+    T* to = out.data<T>();
+    static_assert(std::is_trivially_copyable_v<T>);
+    constexpr T kZero{};
+    const bool zero = std::memcmp(&element, &kZero, sizeof(T)) == 0;
+    parallel_for(out.numel(), kGrain, [&](int64_t begin, int64_t end) {
+      if (zero)
+        std::memset(static_cast<void*>(to + begin), 0, size_t(end - begin) * sizeof(T));
+      else
+        std::fill(to + begin, to + end, element);
+    });
+  });
+}
+
+void full_shape(Call& call) {
+  call.emit(call.list(0), dtype_or(call.params[2], dtype_of_number(call.params[1])));
+}
+void full_cpu(const Call& call) { fill_with(call.output(), call.params[1]); }
+const Op kFull{.name = "full",
+               .doc = "A tensor of this shape with every element equal to fill_value.",
+               .inputs = {},
+               .params = {kSize, {"fill_value", ParamKind::number, {}}, kDType},
+               .shape = full_shape,
+               .cpu = full_cpu};
+
+void plain_shape(Call& call) { call.emit(call.list(0), dtype_or(call.params[1], DType::f32)); }
+void zeros_cpu(const Call& call) { fill_with(call.output(), 0); }
+void ones_cpu(const Call& call) { fill_with(call.output(), 1); }
+void empty_cpu(const Call&) {}
+const Op kZeros{.name = "zeros",
+                .doc = "A tensor of zeros.",
+                .inputs = {},
+                .params = {kSize, kDType},
+                .shape = plain_shape,
+                .cpu = zeros_cpu};
+const Op kOnes{.name = "ones",
+               .doc = "A tensor of ones.",
+               .inputs = {},
+               .params = {kSize, kDType},
+               .shape = plain_shape,
+               .cpu = ones_cpu};
+const Op kEmpty{.name = "empty",
+                .doc = "A tensor whose elements are whatever the memory held.",
+                .inputs = {},
+                .params = {kSize, kDType},
+                .shape = plain_shape,
+                .cpu = empty_cpu};
+
+Operands zeros_like_compose(const Call& call) { return {like(kZeros, call, 0)}; }
+Operands ones_like_compose(const Call& call) { return {like(kOnes, call, 0)}; }
+Operands full_like_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  return {full(x.shape(), call.params[0], dtype_or(call.params[1], x.dtype()), x.device())};
+}
+const Op kZerosLike{.name = "zeros_like",
+                    .doc = "Zeros with the shape, dtype and device of a tensor.",
+                    .inputs = {{"input"}},
+                    .params = {kDType},
+                    .compose = zeros_like_compose};
+const Op kOnesLike{.name = "ones_like",
+                   .doc = "Ones with the shape, dtype and device of a tensor.",
+                   .inputs = {{"input"}},
+                   .params = {kDType},
+                   .compose = ones_like_compose};
+const Op kFullLike{.name = "full_like",
+                   .doc = "fill_value with the shape, dtype and device of a tensor.",
+                   .inputs = {{"input"}},
+                   .params = {{"fill_value", ParamKind::number, {}}, kDType},
+                   .compose = full_like_compose};
+
+// --- arange, linspace, eye ---
+
+struct Range {
+  Value start, end, step;
+  bool whole() const {
+    return start.kind == Value::Kind::integer && end.kind == Value::Kind::integer &&
+           step.kind == Value::Kind::integer;
+  }
+};
+// arange(end) counts from 0.
+Range range_of(const Call& call) {
+  const Value &first = call.params[0], &second = call.params[1];
+  return {second.present() ? first : Value(0), second.present() ? second : first, call.params[2]};
+}
+void arange_shape(Call& call) {
+  const Range range = range_of(call);
+  const double start = as_real(range.start), end = as_real(range.end), step = as_real(range.step);
+  if (step == 0) fail("arange: the step must not be 0");
+  if (!(std::isfinite(start) && std::isfinite(end) && std::isfinite(step)))
+    fail("arange: start, end and step must be finite (got ", start, ", ", end, ", ", step, ")");
+  if (step > 0 ? start > end : start < end)
+    fail("arange: a step of ", step, " does not lead from ", start, " to ", end);
+  int64_t count;
+  if (range.whole()) {
+    const int64_t distance = range.end.i - range.start.i, stride = range.step.i;
+    count = distance / stride + (distance % stride != 0);
+  } else {
+    const double steps = std::ceil((end - start) / step);
+    if (steps > 0x1p62) fail("arange: ", start, " to ", end, " in steps of ", step, " is too many elements");
+    count = int64_t(steps);
+  }
+  call.emit({count}, dtype_or(call.params[3], range.whole() ? DType::i64 : DType::f32));
+}
+void arange_cpu(const Call& call) {
+  const Range range = range_of(call);
+  const Tensor& out = call.output();
+  visit_dtype(out.dtype(), [&]<class T>() {
+    T* to = out.data<T>();
+    parallel_for(out.numel(), kGrain / 4, [&](int64_t begin, int64_t end) {
+      if (range.whole()) {
+        for (int64_t i = begin; i < end; ++i) to[i] = convert<T>(range.start.i + i * range.step.i);
+      } else {
+        const double start = as_real(range.start), step = as_real(range.step);
+        for (int64_t i = begin; i < end; ++i) to[i] = convert<T>(start + double(i) * step);
+      }
+    });
+  });
+}
+const Op kArange{.name = "arange",
+                 .doc = "start, start + step, … below end; with one number, 0, 1, … below it.",
+                 .inputs = {},
+                 .params = {{"start", ParamKind::number, {}},
+                            {.name = "end", .kind = ParamKind::number, .optional = true},
+                            {"step", ParamKind::number, 1},
+                            kDType},
+                 .shape = arange_shape,
+                 .cpu = arange_cpu};
+
+void linspace_shape(Call& call) {
+  if (call.integer(2) < 0)
+    fail("linspace: the number of steps must not be negative (got ", call.integer(2), ")");
+  call.emit({call.integer(2)}, dtype_or(call.params[3], DType::f32));
+}
+// From both ends to the middle, so that both ends are exact.
+void linspace_cpu(const Call& call) {
+  const Tensor& out = call.output();
+  const double start = call.real(0), end = call.real(1);
+  const int64_t n = out.numel();
+  const double step = n > 1 ? (end - start) / double(n - 1) : 0;
+  visit_dtype(out.dtype(), [&]<class T>() {
+    T* to = out.data<T>();
+    for (int64_t i = 0; i < n; ++i)
+      to[i] = convert<T>(i < n / 2 || n == 1 ? start + step * double(i) : end - step * double(n - 1 - i));
+  });
+}
+const Op kLinspace{.name = "linspace",
+                   .doc = "`steps` numbers at equal distances from start to end, both included.",
+                   .inputs = {},
+                   .params = {{"start", ParamKind::real, {}},
+                              {"end", ParamKind::real, {}},
+                              {"steps", ParamKind::integer, {}},
+                              kDType},
+                   .shape = linspace_shape,
+                   .cpu = linspace_cpu};
+
+void eye_shape(Call& call) {
+  const int64_t columns = call.params[1].present() ? call.integer(1) : call.integer(0);
+  call.emit({call.integer(0), columns}, dtype_or(call.params[2], DType::f32));
+}
+void eye_cpu(const Call& call) {
+  const Tensor& out = call.output();
+  fill_with(out, 0);
+  visit_dtype(out.dtype(), [&]<class T>() {
+    for (int64_t i = 0; i < std::min(out.size(0), out.size(1)); ++i)
+      out.data<T>()[i * (out.size(1) + 1)] = convert<T>(1.0f);
+  });
+}
+const Op kEye{.name = "eye",
+              .doc = "Ones on the diagonal, zeros elsewhere; m is n unless given.",
+              .inputs = {},
+              .params = {{"n", ParamKind::integer, {}},
+                         {.name = "m", .kind = ParamKind::integer, .optional = true},
+                         kDType},
+              .shape = eye_shape,
+              .cpu = eye_cpu};
+
+// --- tril, triu ---
+
+void triangle_shape(Call& call) {
+  const Tensor& x = call.input(0);
+  if (x.ndim() < 2) fail(call.op->name, ": at least 2 dims expected (got shape ", x.shape(), ")");
+  call.emit(x.shape(), x.dtype());
+}
+template <bool lower>
+void triangle_cpu(const Call& call) {
+  const Tensor &x = call.input(0), &out = call.output();
+  copy_strided(out.raw(), out.dtype(), out.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
+  const int64_t rows = x.size(-2), columns = x.size(-1), diagonal = call.integer(0);
+  const size_t item = item_size(out.dtype());
+  char* row = static_cast<char*>(out.raw());
+  for (int64_t i = 0; i < out.numel() / columns; ++i, row += size_t(columns) * item) {
+    const int64_t edge = i % rows + diagonal;  // the column of the diagonal in this row
+    const int64_t first = lower ? std::clamp<int64_t>(edge + 1, 0, columns) : 0;
+    const int64_t last = lower ? columns : std::clamp<int64_t>(edge, 0, columns);
+    std::memset(row + size_t(first) * item, 0, size_t(last - first) * item);
+  }
+}
+void tril_vjp(Backward& b) { b.set(0, tril(b.grad(), b.integer(0))); }
+void triu_vjp(Backward& b) { b.set(0, triu(b.grad(), b.integer(0))); }
+const Op kTril{.name = "tril",
+               .doc = "The last two dims on and below a diagonal; zeros above it.",
+               .inputs = {{"input"}},
+               .params = {{"diagonal", ParamKind::integer, 0}},
+               .shape = triangle_shape,
+               .cpu = triangle_cpu<true>,
+               .vjp = tril_vjp};
+const Op kTriu{.name = "triu",
+               .doc = "The last two dims on and above a diagonal; zeros below it.",
+               .inputs = {{"input"}},
+               .params = {{"diagonal", ParamKind::integer, 0}},
+               .shape = triangle_shape,
+               .cpu = triangle_cpu<false>,
+               .vjp = triu_vjp};
+
+}  // namespace
+
+Tensor full(const Shape& shape, const Value& value, DType dtype, Device& device) {
+  return create(kFull, {Value(shape), value, dtype}, device);
+}
+Tensor zeros(const Shape& shape, DType dtype, Device& device) {
+  return create(kZeros, {Value(shape), dtype}, device);
+}
+Tensor ones(const Shape& shape, DType dtype, Device& device) {
+  return create(kOnes, {Value(shape), dtype}, device);
+}
+Tensor zeros_like(const Tensor& x) { return zeros(x.shape(), x.dtype(), x.device()); }
+Tensor ones_like(const Tensor& x) { return ones(x.shape(), x.dtype(), x.device()); }
+Tensor arange(double start, double end, double step, DType dtype, Device& device) {
+  return create(kArange, {start, end, step, dtype}, device);
+}
+Tensor linspace(double start, double end, int64_t steps, DType dtype, Device& device) {
+  return create(kLinspace, {start, end, steps, dtype}, device);
+}
+Tensor eye(int64_t rows, int64_t columns, DType dtype, Device& device) {
+  return create(kEye, {rows, columns, dtype}, device);
+}
+Tensor tril(const Tensor& x, int64_t diagonal) { return apply1(kTril, {x}, {diagonal}); }
+Tensor triu(const Tensor& x, int64_t diagonal) { return apply1(kTriu, {x}, {diagonal}); }
+
+std::span<const Op* const> create_ops() {
+  static const Op* const ops[] = {&kFull,     &kZeros,  &kOnes,     &kEmpty, &kZerosLike, &kOnesLike,
+                                  &kFullLike, &kArange, &kLinspace, &kEye,   &kTril,      &kTriu};
+  return ops;
+}
 
 }  // namespace lunagrad

@@ -8,6 +8,7 @@ namespace lunagrad {
 
 std::span<const Op* const> elementwise_ops();
 std::span<const Op* const> create_ops();
+std::span<const Op* const> random_ops();
 std::span<const Op* const> cast_ops();
 std::span<const Op* const> view_ops();
 std::span<const Op* const> copy_ops();

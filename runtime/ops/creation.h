@@ -1,0 +1,22 @@
+#pragma once
+// What the ops without operands share (create.cpp, random.cpp): their parameters, and the device they run on.
+#include "runtime/ops/families.h"
+
+namespace lunagrad {
+
+inline const ParamSpec kSize{"size", ParamKind::integers, {}};
+inline const ParamSpec kDType{.name = "dtype", .kind = ParamKind::dtype, .optional = true};
+
+DType dtype_or(const Value& given, DType fallback);
+
+// Runs an op without operands on this device.
+Tensor create(const Op&, Values params, Device&);
+
+// An op with the parameters size and dtype, shaped after operand 0; dtype_at: where the call may say another
+// dtype.
+inline Tensor like(const Op& op, const Call& call, int dtype_at) {
+  const Tensor& x = call.input(0);
+  return create(op, {Value(x.shape()), dtype_or(call.params[size_t(dtype_at)], x.dtype())}, x.device());
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,247 @@
+// Random tensors: uniform, normal, integers, permutations, coin tosses. Element i of a draw takes word i % 4
+// of block i / 4 (random.h); elements that need 64 bits take words 2i and 2i + 1.
+#include "runtime/cpu/random.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "runtime/cpu/parallel.h"
+#include "runtime/ops/creation.h"
+
+namespace lunagrad {
+namespace {
+
+RandomDraw draw_of(const Call& call) { return {call.args[0].u, call.args[1].u}; }
+
+constexpr int64_t kPiece = 1024;  // words made at a time; a multiple of 4
+
+// Calls f(first, n, words) for pieces that cover [0, count): element first + i has words[i * per_element …].
+template <class F>
+void for_words(RandomDraw draw, int64_t count, int per_element, F&& f) {
+  const int64_t piece = kPiece / per_element;
+  parallel_for((count + piece - 1) / piece, 32, [&](int64_t begin, int64_t end) {
+    alignas(64) uint32_t words[kPiece];
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i * piece, n = std::min(piece, count - first);
+      philox_words(draw, uint64_t(i * (kPiece / 4)), (n * per_element + 3) / 4, words);
+      f(first, n, static_cast<const uint32_t*>(words));
+    }
+  });
+}
+
+void need_floating(const Call& call, DType dtype) {
+  if (!is_floating(dtype)) fail(call.op->name, ": a floating-point dtype is needed (got ", dtype, ")");
+}
+
+void floating_shape(Call& call) {
+  const DType dtype = dtype_or(call.params[1], DType::f32);
+  need_floating(call, dtype);
+  call.emit(call.list(0), dtype);
+}
+
+// --- rand, randn ---
+
+// Of the narrow types the upper bits that they can hold, so that 1 is never reached by rounding.
+void rand_cpu(const Call& call) {
+  const Tensor& out = call.output();
+  const RandomDraw draw = draw_of(call);
+  switch (out.dtype()) {
+    case DType::f64:
+      return for_words(draw, out.numel(), 2, [&](int64_t first, int64_t n, const uint32_t* words) {
+        double* to = out.data<double>() + first;
+        for (int64_t i = 0; i < n; ++i) to[i] = uniform_f64(words[2 * i], words[2 * i + 1]);
+      });
+    case DType::f16:
+      return for_words(draw, out.numel(), 1, [&](int64_t first, int64_t n, const uint32_t* words) {
+        Half* to = out.data<Half>() + first;
+        for (int64_t i = 0; i < n; ++i) to[i] = Half(float(words[i] >> 21) * 0x1p-11f);
+      });
+    case DType::bf16:
+      return for_words(draw, out.numel(), 1, [&](int64_t first, int64_t n, const uint32_t* words) {
+        BFloat16* to = out.data<BFloat16>() + first;
+        for (int64_t i = 0; i < n; ++i) to[i] = BFloat16(float(words[i] >> 24) * 0x1p-8f);
+      });
+    default:
+      return for_words(draw, out.numel(), 1, [&](int64_t first, int64_t n, const uint32_t* words) {
+        uniform_from_words(words, n, out.data<float>() + first);
+      });
+  }
+}
+const Op kRand{.name = "rand",
+               .doc = "Uniform random numbers in [0, 1).",
+               .inputs = {},
+               .params = {kSize, kDType},
+               .shape = floating_shape,
+               .cpu = rand_cpu,
+               .random = true};
+
+// The transform of cpu/random.h in f64, with the standard library's functions; each number takes two words.
+void normals_f64(const uint32_t* words, int64_t n, double* out) {
+  for (int64_t i = 0; i < n; i += 2) {
+    const double u = uniform_f64(words[2 * i], words[2 * i + 1]) + 0x1p-53;
+    const double angle = 2 * std::numbers::pi * uniform_f64(words[2 * i + 2], words[2 * i + 3]);
+    const double radius = std::sqrt(-2 * std::log(u));
+    out[i] = radius * std::cos(angle);
+    if (i + 1 < n) out[i + 1] = radius * std::sin(angle);
+  }
+}
+void randn_cpu(const Call& call) {
+  const Tensor& out = call.output();
+  const RandomDraw draw = draw_of(call);
+  if (out.dtype() == DType::f64)
+    return for_words(draw, out.numel() + out.numel() % 2, 2,
+                     [&](int64_t first, int64_t n, const uint32_t* words) {
+                       normals_f64(words, std::min(n, out.numel() - first), out.data<double>() + first);
+                     });
+  // An odd number of elements leaves out the last of a pair.
+  visit_dtype(out.dtype(), [&]<class T>() {
+    for_words(draw, out.numel() + out.numel() % 2, 1, [&](int64_t first, int64_t n, const uint32_t* words) {
+      float normals[kPiece];
+      normals_from_words(words, n, normals);
+      n = std::min(n, out.numel() - first);
+      for (int64_t i = 0; i < n; ++i) out.data<T>()[first + i] = convert<T>(normals[i]);
+    });
+  });
+}
+const Op kRandn{.name = "randn",
+                .doc = "Normal random numbers with mean 0 and standard deviation 1.",
+                .inputs = {},
+                .params = {kSize, kDType},
+                .shape = floating_shape,
+                .cpu = randn_cpu,
+                .random = true};
+
+// --- randint, randperm ---
+
+// The upper half of bits * range: below range, each value as often as 2^32 or 2^64 allows
+// (Lemire, "Fast random integer generation in an interval", 2019, without the rejection).
+uint64_t below(uint64_t range, uint32_t high, uint32_t low) {
+  using Wide = unsigned __int128;
+  return uint64_t(Wide((uint64_t(high) << 32) | low) * range >> 64);
+}
+
+void randint_shape(Call& call) {
+  const int64_t low = call.integer(0), high = call.integer(1);
+  if (low >= high) fail("randint: low must be below high (got ", low, " and ", high, ")");
+  call.emit(call.list(2), dtype_or(call.params[3], DType::i64));
+}
+void randint_cpu(const Call& call) {
+  const Tensor& out = call.output();
+  const int64_t low = call.integer(0);
+  const uint64_t range = uint64_t(call.integer(1)) - uint64_t(low);
+  const int per_element = range <= 0x100000000u ? 1 : 2;
+  visit_dtype(out.dtype(), [&]<class T>() {
+    T* to = out.data<T>();
+    for_words(draw_of(call), out.numel(), per_element, [&](int64_t first, int64_t n, const uint32_t* words) {
+      for (int64_t i = 0; i < n; ++i) {
+        const uint64_t offset =
+            per_element == 1 ? words[i] * range >> 32 : below(range, words[2 * i], words[2 * i + 1]);
+        to[first + i] = convert<T>(int64_t(uint64_t(low) + offset));
+      }
+    });
+  });
+}
+const Op kRandint{
+    .name = "randint",
+    .doc = "Random integers from low up to but not including high.",
+    .inputs = {},
+    .params = {{"low", ParamKind::integer, {}}, {"high", ParamKind::integer, {}}, kSize, kDType},
+    .shape = randint_shape,
+    .cpu = randint_cpu,
+    .random = true};
+
+void randperm_shape(Call& call) {
+  if (call.integer(0) < 0) fail("randperm: n must not be negative (got ", call.integer(0), ")");
+  call.emit({call.integer(0)}, dtype_or(call.params[1], DType::i64));
+}
+// Fisher and Yates as in Knuth, TAOCP vol. 2, 3.4.2, algorithm P: element i changes places with one from i
+// on.
+void randperm_cpu(const Call& call) {
+  const Tensor& out = call.output();
+  const int64_t n = out.numel();
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  std::iota(order.begin(), order.end(), int64_t(0));
+  const RandomDraw draw = draw_of(call);
+  for (int64_t i = 0; i < n; ++i) {
+    const PhiloxBlock block = philox(draw.seed, draw.stream, uint64_t(i / 2));
+    const int64_t other =
+        i + int64_t(below(uint64_t(n - i), block[size_t(i % 2 * 2)], block[size_t(i % 2 * 2 + 1)]));
+    std::swap(order[size_t(i)], order[size_t(other)]);
+  }
+  visit_dtype(out.dtype(), [&]<class T>() {
+    for (int64_t i = 0; i < n; ++i) out.data<T>()[i] = convert<T>(order[size_t(i)]);
+  });
+}
+const Op kRandperm{.name = "randperm",
+                   .doc = "0 … n - 1 in random order.",
+                   .inputs = {},
+                   .params = {{"n", ParamKind::integer, {}}, kDType},
+                   .shape = randperm_shape,
+                   .cpu = randperm_cpu,
+                   .random = true};
+
+// --- bernoulli ---
+
+void bernoulli_shape(Call& call) {
+  need_floating(call, call.input(0).dtype());
+  call.emit(call.input(0).shape(), call.input(0).dtype());
+}
+void bernoulli_cpu(const Call& call) {
+  const Tensor &p = call.input(0), &out = call.output();
+  const std::vector<double> chances = p.to_vector<double>();
+  for (const double chance : chances)
+    if (!(chance >= 0 && chance <= 1)) fail("bernoulli: a probability must lie in [0, 1] (got ", chance, ")");
+  visit_dtype(out.dtype(), [&]<class T>() {
+    for_words(draw_of(call), out.numel(), 1, [&](int64_t first, int64_t n, const uint32_t* words) {
+      for (int64_t i = 0; i < n; ++i)
+        out.data<T>()[first + i] =
+            convert<T>(double(words[i]) * 0x1p-32 < chances[size_t(first + i)] ? 1.0f : 0.0f);
+    });
+  });
+}
+// A toss has no gradient; training code gets zeros rather than an error, as in PyTorch.
+void bernoulli_vjp(Backward& b) { b.set(0, zeros(b.shape(0), b.dtype(0), b.device())); }
+const Op kBernoulli{.name = "bernoulli",
+                    .doc = "1 with the probability that the input gives, else 0.",
+                    .inputs = {{"input"}},
+                    .shape = bernoulli_shape,
+                    .cpu = bernoulli_cpu,
+                    .vjp = bernoulli_vjp,
+                    .random = true};
+
+Operands rand_like_compose(const Call& call) { return {like(kRand, call, 0)}; }
+Operands randn_like_compose(const Call& call) { return {like(kRandn, call, 0)}; }
+const Op kRandLike{.name = "rand_like",
+                   .doc = "Uniform random numbers with the shape, dtype and device of a tensor.",
+                   .inputs = {{"input"}},
+                   .params = {kDType},
+                   .compose = rand_like_compose};
+const Op kRandnLike{.name = "randn_like",
+                    .doc = "Normal random numbers with the shape, dtype and device of a tensor.",
+                    .inputs = {{"input"}},
+                    .params = {kDType},
+                    .compose = randn_like_compose};
+
+}  // namespace
+
+Tensor rand(const Shape& shape, DType dtype, Device& device) {
+  return create(kRand, {Value(shape), dtype}, device);
+}
+Tensor randn(const Shape& shape, DType dtype, Device& device) {
+  return create(kRandn, {Value(shape), dtype}, device);
+}
+Tensor randint(int64_t low, int64_t high, const Shape& shape, DType dtype, Device& device) {
+  return create(kRandint, {low, high, Value(shape), dtype}, device);
+}
+Tensor randperm(int64_t n, Device& device) { return create(kRandperm, {n, DType::i64}, device); }
+Tensor bernoulli(const Tensor& p) { return apply1(kBernoulli, {p}); }
+
+std::span<const Op* const> random_ops() {
+  static const Op* const ops[] = {&kRand,      &kRandn,    &kRandint,  &kRandperm,
+                                  &kBernoulli, &kRandLike, &kRandnLike};
+  return ops;
+}
+
+}  // namespace lunagrad
