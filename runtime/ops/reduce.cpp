@@ -1,7 +1,516 @@
+// Reductions: sum, mean, prod, var, std, max, min, amax, amin, argmax, argmin, norm, logsumexp, all, any.
+// The kernels are in cpu/reduce.h; gradients are tensor expressions, so each can be differentiated again.
+#include "runtime/cpu/reduce.h"
+
+#include <cmath>
+#include <limits>
+
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
+namespace {
 
-std::span<const Op* const> reduce_ops() { return {}; }
+const ParamSpec kDims{.name = "dim", .kind = ParamKind::dims, .optional = true};
+const ParamSpec kKeepdim{"keepdim", ParamKind::boolean, false};
+
+uint32_t mask_of(const char* op, const Value& dims, const Shape& shape) {
+  if (dims.kind == Value::Kind::integer) return dim_mask(op, std::span(&dims.i, 1), shape);
+  return dims.present() ? dim_mask(op, dims.list, shape) : dim_mask(op, {}, shape);
+}
+
+Shape reduced_shape(const Shape& shape, uint32_t mask, bool keepdim) {
+  Shape result;
+  for (int i = 0; i < shape.size(); ++i) {
+    if (!(mask >> i & 1))
+      result.push_back(shape[i]);
+    else if (keepdim)
+      result.push_back(1);
+  }
+  return result;
+}
+
+// Where a record keeps its parameters; they are read by name of the constant.
+constexpr int kDimsAt = 0, kKeepdimAt = 1;
+
+uint32_t mask_of(const Call& call, int at = kDimsAt) {
+  return mask_of(call.op->name, call.params[size_t(at)], call.input(0).shape());
+}
+
+const Value& param(const Backward& b, int i) { return b.node().attributes->params[size_t(i)]; }
+uint32_t mask_of(const Backward& b, int at = kDimsAt) {
+  return mask_of(b.node().op->name, param(b, at), b.shape(0));
+}
+
+// The elements that one result is made of.
+int64_t reduced_count(const Shape& shape, uint32_t mask) {
+  int64_t count = 1;
+  for (int i = 0; i < shape.size(); ++i)
+    if (mask >> i & 1) count *= shape[i];
+  return count;
+}
+
+void emit_reduced(Call& call, DType dtype, int dims_at = kDimsAt, int keepdim_at = kKeepdimAt) {
+  call.emit(reduced_shape(call.input(0).shape(), mask_of(call, dims_at), call.flag(keepdim_at)), dtype);
+}
+
+void need_floating(const Call& call) {
+  const DType dtype = call.input(0).dtype();
+  if (!is_floating(dtype))
+    fail(call.op->name, ": a floating-point tensor is needed (got ", dtype,
+         "); convert it with :float() first");
+}
+
+// A result or its gradient, brought to the shape of the input: dims of size 1 where it was reduced, then
+// repeated.
+Tensor with_kept_dims(const Tensor& y, const Shape& shape, uint32_t mask) {
+  const Shape kept = reduced_shape(shape, mask, true);
+  return y.shape() == kept ? y : reshape(y, kept);
+}
+Tensor spread(const Tensor& y, const Shape& shape, uint32_t mask) {
+  return expand(with_kept_dims(y, shape, mask), shape);
+}
+
+// Runs a fold and writes finish(states of one result) into output 0, converted to its type.
+template <class Finish>
+void fold_into(const Call& call, Fold fold, double p, int dims_at, Finish&& finish) {
+  const Tensor& out = call.output();
+  visit_dtype(out.dtype(), [&]<class Out>() {
+    Out* to = out.data<Out>();
+    fold_floats(fold, p, call.input(0), mask_of(call, dims_at),
+                [&](int64_t first, int64_t n, const double* s) {
+                  for (int64_t i = 0; i < n; ++i) to[first + i] = convert<Out>(finish(s, i, n));
+                });
+  });
+}
+void fold_integers_into(const Call& call, Fold fold, bool as_truth) {
+  const Tensor& out = call.output();
+  visit_dtype(out.dtype(), [&]<class Out>() {
+    Out* to = out.data<Out>();
+    fold_integers(fold, as_truth, call.input(0), mask_of(call),
+                  [&](int64_t first, int64_t n, const int64_t* s) {
+                    for (int64_t i = 0; i < n; ++i) to[first + i] = convert<Out>(s[i]);
+                  });
+  });
+}
+double first_state(const double* states, int64_t i, int64_t) { return states[i]; }
+
+void fold_any_type(const Call& call, Fold fold) {
+  if (is_floating(call.input(0).dtype()))
+    fold_into(call, fold, 0, kDimsAt, first_state);
+  else
+    fold_integers_into(call, fold, false);
+}
+
+// --- sum, mean, prod ---
+
+// Integers and bool add up in i64.
+void total_shape(Call& call) {
+  const DType dtype = call.input(0).dtype();
+  emit_reduced(call, is_floating(dtype) ? dtype : DType::i64);
+}
+
+void sum_cpu(const Call& call) { fold_any_type(call, Fold::sum); }
+void sum_vjp(Backward& b) { b.set(0, spread(b.grad(), b.shape(0), mask_of(b))); }
+const Op kSum{.name = "sum",
+              .doc = "Sum over dims, or over all elements; integers add up in i64.",
+              .inputs = {{"input"}},
+              .params = {kDims, kKeepdim},
+              .shape = total_shape,
+              .cpu = sum_cpu,
+              .vjp = sum_vjp};
+
+void mean_shape(Call& call) {
+  need_floating(call);
+  total_shape(call);
+}
+void mean_cpu(const Call& call) {
+  const double count = double(reduced_count(call.input(0).shape(), mask_of(call)));
+  fold_into(call, Fold::sum, 0, kDimsAt,
+            [count](const double* s, int64_t i, int64_t) { return s[i] / count; });
+}
+void mean_vjp(Backward& b) {
+  const uint32_t mask = mask_of(b);
+  const double count = double(reduced_count(b.shape(0), mask));
+  b.set(0, spread(b.grad() / count, b.shape(0), mask));
+}
+const Op kMean{.name = "mean",
+               .doc = "Mean over dims, or of all elements.",
+               .inputs = {{"input"}},
+               .params = {kDims, kKeepdim},
+               .shape = mean_shape,
+               .cpu = mean_cpu,
+               .vjp = mean_vjp};
+
+void prod_cpu(const Call& call) { fold_any_type(call, Fold::product); }
+// As a balanced tree of products, whose gradients hold where factors are 0.
+Operands prod_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  const uint32_t mask = mask_of(call);
+  Dims order;
+  for (int i = 0; i < x.ndim(); ++i)
+    if (!(mask >> i & 1)) order.push_back(i);
+  Shape rows = reduced_shape(x.shape(), mask, false);
+  for (int i = 0; i < x.ndim(); ++i)
+    if (mask >> i & 1) order.push_back(i);
+  rows.push_back(reduced_count(x.shape(), mask));
+  Tensor factors = reshape(permute(x, order), rows);
+  const int last = rows.size() - 1;
+  for (int64_t n = rows[last]; n > 1; n = factors.size(last)) {
+    const int64_t half = n / 2;
+    Tensor pairs = narrow(factors, last, 0, half) * narrow(factors, last, half, half);
+    factors = n % 2 ? cat({pairs, narrow(factors, last, n - 1, 1)}, last) : pairs;
+  }
+  const Shape shape = reduced_shape(x.shape(), mask, call.flag(kKeepdimAt));
+  return {rows[last] == 0 ? full(shape, 1.0, x.dtype(), x.device()) : reshape(factors, shape)};
+}
+const Op kProd{.name = "prod",
+               .doc = "Product over dims, or of all elements; integers multiply in i64.",
+               .inputs = {{"input"}},
+               .params = {kDims, kKeepdim},
+               .shape = total_shape,
+               .cpu = prod_cpu,
+               .vjp = differentiate_composition,
+               .reads = {{.inputs = 1}},
+               .compose = prod_compose};
+
+// --- var, std ---
+
+const std::vector<ParamSpec> kVarParams = {kDims,
+                                           {.name = "unbiased", .kind = ParamKind::boolean, .optional = true},
+                                           kKeepdim,
+                                           {"correction", ParamKind::integer, 1}};
+constexpr int kUnbiasedAt = 1, kVarKeepdimAt = 2, kCorrectionAt = 3;
+
+double degrees_of_freedom(const Values& params, const Shape& shape, uint32_t mask) {
+  const Value& unbiased = params[kUnbiasedAt];
+  const int64_t correction = unbiased.present() ? int64_t(unbiased.b) : params[kCorrectionAt].i;
+  return double(std::max<int64_t>(0, reduced_count(shape, mask) - correction));
+}
+
+void var_shape(Call& call) {
+  need_floating(call);
+  emit_reduced(call, call.input(0).dtype(), kDimsAt, kVarKeepdimAt);
+}
+void var_cpu(const Call& call) {
+  const double degrees = degrees_of_freedom(call.params, call.input(0).shape(), mask_of(call));
+  fold_into(call, Fold::moments, 0, kDimsAt,
+            [=](const double* s, int64_t i, int64_t n) { return s[2 * n + i] / degrees; });
+}
+// d var / d x = 2 (x - mean) / (n - correction).
+void set_var_gradient(Backward& b, const Tensor& g) {
+  const uint32_t mask = mask_of(b);
+  const Tensor x = b.input(0);
+  const double scale = 2 / degrees_of_freedom(b.node().attributes->params, b.shape(0), mask);
+  Dims dims;
+  for (int i = 0; i < x.ndim(); ++i)
+    if (mask >> i & 1) dims.push_back(i);
+  b.set(0, with_kept_dims(g, b.shape(0), mask) * scale * (x - mean(x, dims, true)));
+}
+void var_vjp(Backward& b) { set_var_gradient(b, b.grad()); }
+const Op kVar{.name = "var",
+              .doc = "Variance over dims, or of all elements: squared deviations / (n - correction).",
+              .inputs = {{"input"}},
+              .params = kVarParams,
+              .shape = var_shape,
+              .cpu = var_cpu,
+              .vjp = var_vjp,
+              .reads = {{.inputs = 1}}};
+
+void std_cpu(const Call& call) {
+  const double degrees = degrees_of_freedom(call.params, call.input(0).shape(), mask_of(call));
+  fold_into(call, Fold::moments, 0, kDimsAt,
+            [=](const double* s, int64_t i, int64_t n) { return std::sqrt(s[2 * n + i] / degrees); });
+}
+// Where the deviation is 0 the gradient is taken as 0.
+void std_vjp(Backward& b) {
+  const Tensor y = b.output();
+  const Tensor zero = Tensor::number(0.0);
+  set_var_gradient(b, where(eq(y, zero), zero, b.grad() / (2.0 * y)));
+}
+const Op kStd{.name = "std",
+              .doc = "Standard deviation over dims, or of all elements: the square root of var.",
+              .inputs = {{"input"}},
+              .params = kVarParams,
+              .shape = var_shape,
+              .cpu = std_cpu,
+              .vjp = std_vjp,
+              .reads = {{.inputs = 1, .outputs = 1}}};
+
+// --- max, min ---
+
+void need_elements(const Call& call, uint32_t mask) {
+  const Shape& shape = call.input(0).shape();
+  if (reduced_count(shape, mask) == 0)
+    fail(call.op->name[0] == '_' ? call.op->name + 1 : call.op->name,
+         ": cannot reduce an empty tensor without an identity (shape ", shape, ")");
+}
+void extreme_shape(Call& call) {
+  need_elements(call, mask_of(call));
+  emit_reduced(call, call.input(0).dtype());
+}
+void amax_cpu(const Call& call) { fold_any_type(call, Fold::max); }
+void amin_cpu(const Call& call) { fold_any_type(call, Fold::min); }
+// Elements that tie share the gradient equally.
+void extreme_vjp(Backward& b) {
+  const uint32_t mask = mask_of(b);
+  const Tensor x = b.input(0), y = with_kept_dims(b.output(), b.shape(0), mask);
+  const Tensor ties = to(eq(x, y), b.dtype(0));
+  Dims dims;
+  for (int i = 0; i < x.ndim(); ++i)
+    if (mask >> i & 1) dims.push_back(i);
+  b.set(0, ties * (with_kept_dims(b.grad(), b.shape(0), mask) / sum(ties, dims, true)));
+}
+const Op kAmax{.name = "amax",
+               .doc = "Largest element over dims, or of all; ties share the gradient.",
+               .inputs = {{"input"}},
+               .params = {kDims, kKeepdim},
+               .shape = extreme_shape,
+               .cpu = amax_cpu,
+               .vjp = extreme_vjp,
+               .reads = {{.inputs = 1, .outputs = 1}}};
+const Op kAmin{.name = "amin",
+               .doc = "Smallest element over dims, or of all; ties share the gradient.",
+               .inputs = {{"input"}},
+               .params = {kDims, kKeepdim},
+               .shape = extreme_shape,
+               .cpu = amin_cpu,
+               .vjp = extreme_vjp,
+               .reads = {{.inputs = 1, .outputs = 1}}};
+
+const ParamSpec kOneDim{.name = "dim", .kind = ParamKind::dim, .optional = true};
+
+// Values and their places along one dim.
+void extreme_dim_shape(Call& call) {
+  need_elements(call, mask_of(call));
+  emit_reduced(call, call.input(0).dtype());
+  emit_reduced(call, DType::i64);
+}
+template <bool largest>
+void extreme_dim_cpu(const Call& call) {
+  find_extremes(largest, call.input(0), mask_of(call), call.output(0).raw(), call.output(1).data<int64_t>());
+}
+void extreme_dim_vjp(Backward& b) {
+  const uint32_t mask = mask_of(b);
+  const int dim = normalize_dim(b.node().op->name, b.integer(kDimsAt), b.shape(0));
+  const Tensor g = b.grad();
+  if (b.shape(0).empty()) return b.set(0, g);
+  b.set(0, scatter_add(zeros(b.shape(0), g.dtype(), g.device()), dim,
+                       with_kept_dims(b.output(1), b.shape(0), mask), with_kept_dims(g, b.shape(0), mask)));
+}
+const Op kMaxDim{.name = "_max",
+                 .doc = "Largest element along a dim, and its index.",
+                 .inputs = {{"input"}},
+                 .params = {{"dim", ParamKind::dim, {}}, kKeepdim},
+                 .shape = extreme_dim_shape,
+                 .cpu = extreme_dim_cpu<true>,
+                 .vjp = extreme_dim_vjp,
+                 .reads = {{.outputs = 2}}};
+const Op kMinDim{.name = "_min",
+                 .doc = "Smallest element along a dim, and its index.",
+                 .inputs = {{"input"}},
+                 .params = {{"dim", ParamKind::dim, {}}, kKeepdim},
+                 .shape = extreme_dim_shape,
+                 .cpu = extreme_dim_cpu<false>,
+                 .vjp = extreme_dim_vjp,
+                 .reads = {{.outputs = 2}}};
+
+Operands extreme_compose(const Call& call, const Op& all, const Op& along_dim) {
+  if (call.params[kDimsAt].present()) return apply(along_dim, call.in, call.params);
+  const Tensor& x = call.input(0);
+  if (x.numel() == 0)
+    fail(call.op->name, ": cannot reduce an empty tensor without an identity (shape ", x.shape(), ")");
+  return apply(all, call.in, call.params);
+}
+Operands max_compose(const Call& call) { return extreme_compose(call, kAmax, kMaxDim); }
+Operands min_compose(const Call& call) { return extreme_compose(call, kAmin, kMinDim); }
+const Op kMax{.name = "max",
+              .doc = "Largest element; along a dim also its index (from 0), which alone gets the gradient.",
+              .inputs = {{"input"}},
+              .params = {kOneDim, kKeepdim},
+              .compose = max_compose};
+const Op kMin{.name = "min",
+              .doc = "Smallest element; along a dim also its index (from 0), which alone gets the gradient.",
+              .inputs = {{"input"}},
+              .params = {kOneDim, kKeepdim},
+              .compose = min_compose};
+
+void arg_extreme_shape(Call& call) {
+  need_elements(call, mask_of(call));
+  emit_reduced(call, DType::i64);
+}
+template <bool largest>
+void arg_extreme_cpu(const Call& call) {
+  find_extremes(largest, call.input(0), mask_of(call), nullptr, call.output().data<int64_t>());
+}
+const Op kArgmax{.name = "argmax",
+                 .doc = "Index (from 0) of the largest element along a dim, or of all elements in order.",
+                 .inputs = {{"input"}},
+                 .params = {kOneDim, kKeepdim},
+                 .shape = arg_extreme_shape,
+                 .cpu = arg_extreme_cpu<true>};
+const Op kArgmin{.name = "argmin",
+                 .doc = "Index (from 0) of the smallest element along a dim, or of all elements in order.",
+                 .inputs = {{"input"}},
+                 .params = {kOneDim, kKeepdim},
+                 .shape = arg_extreme_shape,
+                 .cpu = arg_extreme_cpu<false>};
+
+// --- norm ---
+
+constexpr int kPowerAt = 0, kNormDimsAt = 1, kNormKeepdimAt = 2;
+
+void norm_shape(Call& call) { emit_reduced(call, call.input(0).dtype(), kNormDimsAt, kNormKeepdimAt); }
+// (sum |x|^p)^(1/p); p = 0 counts the elements that are not 0, p = ±inf is the largest or smallest |x|.
+Operands norm_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  const double p = call.real(kPowerAt);
+  const Value &dims = call.params[kNormDimsAt], &keepdim = call.params[kNormKeepdimAt];
+  if (std::isinf(p)) return apply(p > 0 ? kAmax : kAmin, {abs(x)}, {dims, keepdim});
+  if (p == 0) return apply(kSum, {to(ne(x, Tensor::number(0.0)), x.dtype())}, {dims, keepdim});
+  const Tensor total = apply1(kSum, {pow(abs(x), Tensor::number(p))}, {dims, keepdim});
+  return {pow(total, Tensor::number(1 / p))};
+}
+void norm_cpu(const Call& call) {
+  const double p = call.real(kPowerAt);
+  if (p == 1) return fold_into(call, Fold::sum_abs, 0, kNormDimsAt, first_state);
+  if (p == 2)
+    return fold_into(call, Fold::sum_squares, 0, kNormDimsAt,
+                     [](const double* s, int64_t i, int64_t) { return std::sqrt(s[i]); });
+  return fold_into(call, Fold::sum_powers, p, kNormDimsAt,
+                   [p](const double* s, int64_t i, int64_t) { return std::pow(s[i], 1 / p); });
+}
+// d y / d x = sign(x) |x|^(p-1) / y^(p-1), taken as 0 where y is 0.
+void norm_vjp(Backward& b) {
+  const double p = b.real(kPowerAt);
+  const uint32_t mask = mask_of(b, kNormDimsAt);
+  const Tensor x = b.input(0), g = with_kept_dims(b.grad(), b.shape(0), mask);
+  const Tensor zero = Tensor::number(0.0);
+  if (p == 1) return b.set(0, g * sign(x));
+  const Tensor y = with_kept_dims(b.output(), b.shape(0), mask);
+  if (p == 2) return b.set(0, x * where(eq(y, zero), zero, g / y));
+  const Tensor power = Tensor::number(p - 1);
+  const Tensor magnitude = abs(x);
+  const Tensor slope = where(eq(x, zero), zero, sign(x) * pow(magnitude, power));
+  b.set(0, slope * where(eq(y, zero), zero, g / pow(y, power)));
+}
+const Op kPNorm{.name = "_norm",
+                .doc = "The p-norm for finite p other than 0.",
+                .inputs = {{"input"}},
+                .params = {{"p", ParamKind::real, 2.0}, kDims, kKeepdim},
+                .shape = norm_shape,
+                .cpu = norm_cpu,
+                .vjp = norm_vjp,
+                .reads = {{.inputs = 1, .outputs = 1}},
+                .compose = norm_compose};
+Operands any_norm_compose(const Call& call) {
+  const double p = call.real(kPowerAt);
+  need_floating(call);
+  if (std::isinf(p)) need_elements(call, mask_of(call, kNormDimsAt));
+  return std::isinf(p) || p == 0 ? norm_compose(call) : apply(kPNorm, call.in, call.params);
+}
+const Op kNorm{.name = "norm",
+               .doc = "p-norm over dims, or of all elements; p may be 0, inf and -inf.",
+               .inputs = {{"input"}},
+               .params = {{"p", ParamKind::real, 2.0}, kDims, kKeepdim},
+               .compose = any_norm_compose};
+
+// --- logsumexp ---
+
+// m + log sum exp(x - m), m the largest element: it cancels, so no gradient goes through it.
+Operands logsumexp_compose(const Call& call) {
+  need_floating(call);
+  const Tensor& x = call.input(0);
+  const uint32_t mask = mask_of(call);
+  const Shape shape = reduced_shape(x.shape(), mask, call.flag(kKeepdimAt));
+  if (reduced_count(x.shape(), mask) == 0) return {log(apply1(kSum, {x}, call.params))};
+  Tensor largest = apply1(kAmax, {x.detach()}, {call.params[kDimsAt], true});
+  largest = where(isfinite(largest), largest, Tensor::number(0.0));
+  const Tensor total = apply1(kSum, {exp(x - largest)}, call.params);
+  return {log(total) + reshape(largest, shape)};
+}
+const Op kLogsumexp{.name = "logsumexp",
+                    .doc = "log(sum(exp(x))) over dims without overflow.",
+                    .inputs = {{"input"}},
+                    .params = {kDims, kKeepdim},
+                    .compose = logsumexp_compose};
+
+// --- all, any ---
+
+void truth_shape(Call& call) { emit_reduced(call, DType::boolean); }
+void all_cpu(const Call& call) { fold_integers_into(call, Fold::product, true); }
+void any_cpu(const Call& call) { fold_integers_into(call, Fold::sum, true); }
+const Op kAll{.name = "all",
+              .doc = "Whether every element over dims, or of all, is not zero.",
+              .inputs = {{"input"}},
+              .params = {kDims, kKeepdim},
+              .shape = truth_shape,
+              .cpu = all_cpu};
+const Op kAny{.name = "any",
+              .doc = "Whether an element over dims, or of all, is not zero.",
+              .inputs = {{"input"}},
+              .params = {kDims, kKeepdim},
+              .shape = truth_shape,
+              .cpu = any_cpu};
+
+Value dims_value(const Dims& dims) { return dims.empty() ? Value() : Value(dims); }
+
+}  // namespace
+
+Tensor sum(const Tensor& x, const Dims& dims, bool keepdim) {
+  return apply1(kSum, {x}, {dims_value(dims), keepdim});
+}
+Tensor mean(const Tensor& x, const Dims& dims, bool keepdim) {
+  return apply1(kMean, {x}, {dims_value(dims), keepdim});
+}
+Tensor prod(const Tensor& x, const Dims& dims, bool keepdim) {
+  return apply1(kProd, {x}, {dims_value(dims), keepdim});
+}
+Tensor var(const Tensor& x, const Dims& dims, int64_t correction, bool keepdim) {
+  return apply1(kVar, {x}, {dims_value(dims), Value(), keepdim, correction});
+}
+Tensor stddev(const Tensor& x, const Dims& dims, int64_t correction, bool keepdim) {
+  return apply1(kStd, {x}, {dims_value(dims), Value(), keepdim, correction});
+}
+Tensor amax(const Tensor& x, const Dims& dims, bool keepdim) {
+  return apply1(kAmax, {x}, {dims_value(dims), keepdim});
+}
+Tensor amin(const Tensor& x, const Dims& dims, bool keepdim) {
+  return apply1(kAmin, {x}, {dims_value(dims), keepdim});
+}
+Tensor max(const Tensor& x) { return apply1(kMax, {x}, {Value(), false}); }
+Tensor min(const Tensor& x) { return apply1(kMin, {x}, {Value(), false}); }
+std::pair<Tensor, Tensor> max(const Tensor& x, int dim, bool keepdim) {
+  Operands both = apply(kMaxDim, {x}, {dim, keepdim});
+  return {both[0], both[1]};
+}
+std::pair<Tensor, Tensor> min(const Tensor& x, int dim, bool keepdim) {
+  Operands both = apply(kMinDim, {x}, {dim, keepdim});
+  return {both[0], both[1]};
+}
+Tensor argmax(const Tensor& x, std::optional<int> dim, bool keepdim) {
+  return apply1(kArgmax, {x}, {dim ? Value(*dim) : Value(), keepdim});
+}
+Tensor argmin(const Tensor& x, std::optional<int> dim, bool keepdim) {
+  return apply1(kArgmin, {x}, {dim ? Value(*dim) : Value(), keepdim});
+}
+Tensor norm(const Tensor& x, double p, const Dims& dims, bool keepdim) {
+  return apply1(kNorm, {x}, {p, dims_value(dims), keepdim});
+}
+Tensor logsumexp(const Tensor& x, const Dims& dims, bool keepdim) {
+  return apply1(kLogsumexp, {x}, {dims_value(dims), keepdim});
+}
+Tensor all(const Tensor& x, const Dims& dims, bool keepdim) {
+  return apply1(kAll, {x}, {dims_value(dims), keepdim});
+}
+Tensor any(const Tensor& x, const Dims& dims, bool keepdim) {
+  return apply1(kAny, {x}, {dims_value(dims), keepdim});
+}
+
+std::span<const Op* const> reduce_ops() {
+  static const Op* const ops[] = {&kSum,    &kMean, &kProd,  &kVar,       &kStd,    &kAmax,
+                                  &kAmin,   &kMax,  &kMin,   &kMaxDim,    &kMinDim, &kArgmax,
+                                  &kArgmin, &kNorm, &kPNorm, &kLogsumexp, &kAll,    &kAny};
+  return ops;
+}
 
 }  // namespace lunagrad

@@ -1,0 +1,426 @@
+#include "runtime/cpu/reduce.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "runtime/cpu/parallel.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr int64_t kChunk = 1 << 16;     // elements whose fold is one piece of work
+constexpr int64_t kGrain = 2 * kChunk;  // elements that are worth another thread
+constexpr int64_t kScratch = 1024;      // elements gathered at a time
+constexpr int64_t kColumns = 512;       // columns folded side by side
+constexpr int64_t kRows = 64;           // results stored at a time
+
+// Walks the positions of merged dims in row-major order.
+class Odometer {
+ public:
+  Odometer(const Dims& sizes, const Dims& strides, int64_t start) : sizes_(sizes), strides_(strides) {
+    for (int i = sizes.size() - 1; i >= 0; --i) {
+      position_[i] = start % sizes[i];
+      start /= sizes[i];
+      offset_ += position_[i] * strides[i];
+    }
+  }
+  int64_t offset() const { return offset_; }
+  int64_t left_in_row() const { return sizes_.empty() ? 1 : sizes_.back() - position_[sizes_.size() - 1]; }
+  // n is at most left_in_row().
+  void advance(int64_t n) {
+    int i = sizes_.size() - 1;
+    if (i < 0) return;
+    position_[i] += n;
+    offset_ += n * strides_[i];
+    for (; position_[i] == sizes_[i] && i > 0; --i) {
+      offset_ += strides_[i - 1] - position_[i] * strides_[i];
+      position_[i] = 0;
+      ++position_[i - 1];
+    }
+  }
+
+ private:
+  const Dims &sizes_, &strides_;
+  int64_t position_[kMaxDims];
+  int64_t offset_ = 0;
+};
+
+// Where the elements come from: memory of the type computed in, or elements to be converted.
+template <class T>
+struct Source {
+  const void* data;
+  bool direct;
+  void (*load)(T* to, const void* data, int64_t offset, int64_t stride, int64_t n);
+
+  const T* at(int64_t offset) const { return static_cast<const T*>(data) + offset; }
+};
+
+template <class T, class From, bool truth>
+void load_elements(T* to, const void* data, int64_t offset, int64_t stride, int64_t n) {
+  const From* from = static_cast<const From*>(data) + offset;
+  for (int64_t i = 0; i < n; ++i) {
+    if constexpr (truth)
+      to[i] = convert<bool>(from[i * stride]);
+    else
+      to[i] = convert<T>(from[i * stride]);
+  }
+}
+
+template <class T, bool truth = false>
+Source<T> source_of(const Tensor& x) {
+  return visit_dtype(x.dtype(), [&]<class From>() {
+    return Source<T>{x.raw(), std::is_same_v<T, From> && !truth, load_elements<T, From, truth>};
+  });
+}
+
+// Calls f(elements, n) with contiguous pieces of elements begin … end-1 of the result at `base`.
+template <class T, class F>
+void for_pieces(const Source<T>& x, const ReducePlan& plan, int64_t base, int64_t begin, int64_t end, F&& f) {
+  Odometer at(plan.reduced_sizes, plan.reduced_strides, begin);
+  const int64_t stride = plan.reduced_strides.empty() ? 1 : plan.reduced_strides.back();
+  const int64_t row = plan.reduced_sizes.empty() ? 1 : plan.reduced_sizes.back();
+  if (x.direct && stride == 1 && (row >= 32 || row == plan.count)) {
+    for (int64_t i = begin; i < end;) {
+      const int64_t n = std::min(at.left_in_row(), end - i);
+      f(x.at(base + at.offset()), n);
+      at.advance(n);
+      i += n;
+    }
+    return;
+  }
+  T scratch[kScratch];
+  for (int64_t i = begin; i < end;) {
+    int64_t filled = 0;
+    while (filled < kScratch && i < end) {
+      const int64_t n = std::min({at.left_in_row(), end - i, kScratch - filled});
+      x.load(scratch + filled, x.data, base + at.offset(), stride, n);
+      at.advance(n);
+      filled += n;
+      i += n;
+    }
+    f(static_cast<const T*>(scratch), filled);
+  }
+}
+
+template <class A>
+void reset(Fold fold, A* states, int64_t n) {
+  A identity = 0;
+  if (fold == Fold::product) identity = 1;
+  if (fold == Fold::max || fold == Fold::min) {
+    using Limits = std::numeric_limits<A>;
+    const A lowest = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+    const A highest = Limits::has_infinity ? Limits::infinity() : Limits::max();
+    identity = fold == Fold::max ? lowest : highest;
+  }
+  std::fill_n(states, n * fold_state_size(fold), identity);
+}
+
+// into[i] takes in other[i]; planes are n apart.
+template <class A>
+void combine(Fold fold, A* into, const A* other, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    A& a = into[i];
+    const A b = other[i];
+    switch (fold) {
+      case Fold::product:
+        a *= b;
+        break;
+      case Fold::max:
+        a = b > a || b != b ? b : a;
+        break;
+      case Fold::min:
+        a = b < a || b != b ? b : a;
+        break;
+      case Fold::moments: {
+        // Chan, Golub, LeVeque (1979), as in reduce_kernels.cpp.
+        if (b == 0) break;
+        const A total = a + b, shift = other[n + i] - into[n + i];
+        into[n + i] += shift * (b / total);
+        into[2 * n + i] += other[2 * n + i] + shift * shift * (a * b / total);
+        a = total;
+        break;
+      }
+      default:
+        a += b;
+    }
+  }
+}
+
+template <class T, class A>
+struct Driver {
+  Fold fold;
+  double p;
+  const Source<T>& x;
+  const ReducePlan& plan;
+  const FoldStore<A>& store;
+  const int64_t planes = fold_state_size(fold);
+
+  void run() const {
+    const bool columns =
+        x.direct && !plan.kept_sizes.empty() && plan.kept_strides.back() == 1 && !plan.reduced_sizes.empty();
+    columns ? run_columns() : run_rows();
+  }
+
+  void run_rows() const {
+    const int64_t chunks = std::max<int64_t>(1, (plan.count + kChunk - 1) / kChunk);
+    if (chunks == 1) {
+      parallel_for(plan.outputs, std::max<int64_t>(1, kGrain / plan.count), [&](int64_t begin, int64_t end) {
+        Odometer at(plan.kept_sizes, plan.kept_strides, begin);
+        A one[kMaxFoldState], block[kMaxFoldState * kRows];
+        for (int64_t first = begin; first < end; first += kRows) {
+          const int64_t n = std::min(kRows, end - first);
+          for (int64_t i = 0; i < n; ++i) {
+            fold_chunk(at.offset(), 0, plan.count, one);
+            for (int64_t k = 0; k < planes; ++k) block[k * n + i] = one[k];
+            at.advance(1);
+          }
+          store(first, n, block);
+        }
+      });
+      return;
+    }
+    std::vector<A> partial(size_t(plan.outputs * chunks * planes));
+    parallel_for(plan.outputs * chunks, kGrain / kChunk, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t first = task % chunks * kChunk;
+        const Odometer at(plan.kept_sizes, plan.kept_strides, task / chunks);
+        fold_chunk(at.offset(), first, std::min(first + kChunk, plan.count), &partial[size_t(task * planes)]);
+      }
+    });
+    for (int64_t output = 0; output < plan.outputs; ++output) {
+      A* states = &partial[size_t(output * chunks * planes)];
+      for (int64_t chunk = 1; chunk < chunks; ++chunk) combine(fold, states, states + chunk * planes, 1);
+      store(output, 1, states);
+    }
+  }
+
+  void fold_chunk(int64_t base, int64_t begin, int64_t end, A* state) const {
+    reset(fold, state, 1);
+    for_pieces(x, plan, base, begin, end,
+               [&](const T* elements, int64_t n) { fold_row(fold, p, elements, n, state); });
+  }
+
+  void run_columns() const {
+    const int64_t width = plan.kept_sizes.back();
+    const int64_t block = std::min(width, kColumns), blocks = (width + block - 1) / block;
+    const int64_t strips = plan.outputs / width * blocks;  // of at most `block` neighbouring results
+    const int64_t rows = std::max<int64_t>(1, kChunk / block), chunks = (plan.count + rows - 1) / rows;
+    const auto width_of = [&](int64_t strip) { return std::min(block, width - strip % blocks * block); };
+    const auto first_of = [&](int64_t strip) { return strip / blocks * width + strip % blocks * block; };
+    if (chunks == 1) {
+      parallel_for(strips, std::max<int64_t>(1, kGrain / (plan.count * block)),
+                   [&](int64_t begin, int64_t end) {
+                     A states[kMaxFoldState * kColumns];
+                     for (int64_t strip = begin; strip < end; ++strip) {
+                       fold_strip(first_of(strip), width_of(strip), 0, plan.count, states);
+                       store(first_of(strip), width_of(strip), states);
+                     }
+                   });
+      return;
+    }
+    const int64_t states_size = planes * block;
+    std::vector<A> partial(size_t(strips * chunks * states_size));
+    parallel_for(strips * chunks, kGrain / kChunk, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t strip = task / chunks, first = task % chunks * rows;
+        fold_strip(first_of(strip), width_of(strip), first, std::min(first + rows, plan.count),
+                   &partial[size_t(task * states_size)]);
+      }
+    });
+    parallel_for(strips, std::max<int64_t>(1, kChunk / (chunks * block)), [&](int64_t begin, int64_t end) {
+      for (int64_t strip = begin; strip < end; ++strip) {
+        A* states = &partial[size_t(strip * chunks * states_size)];
+        for (int64_t chunk = 1; chunk < chunks; ++chunk)
+          combine(fold, states, states + chunk * states_size, width_of(strip));
+        store(first_of(strip), width_of(strip), states);
+      }
+    });
+  }
+
+  void fold_strip(int64_t first, int64_t width, int64_t begin, int64_t end, A* states) const {
+    reset(fold, states, width);
+    const Odometer column(plan.kept_sizes, plan.kept_strides, first);
+    Odometer at(plan.reduced_sizes, plan.reduced_strides, begin);
+    for (int64_t i = begin; i < end;) {
+      const int64_t n = std::min(at.left_in_row(), end - i);
+      fold_columns(fold, p, x.at(column.offset() + at.offset()), plan.reduced_strides.back(), n, width,
+                   states);
+      at.advance(n);
+      i += n;
+    }
+  }
+};
+
+template <class T, class A>
+void fold_source(Fold fold, double p, const Source<T>& x, const ReducePlan& plan, const FoldStore<A>& store) {
+  if (plan.outputs == 0) return;
+  if (plan.count == 0) {
+    std::vector<A> states(size_t(plan.outputs * fold_state_size(fold)));
+    reset(fold, states.data(), plan.outputs);
+    return store(0, plan.outputs, states.data());
+  }
+  Driver<T, A>{fold, p, x, plan, store}.run();
+}
+
+}  // namespace
+
+ReducePlan::ReducePlan(const Shape& shape, const Strides& strides, uint32_t mask) {
+  const auto append = [](Dims& sizes, Dims& steps, int64_t size, int64_t stride) {
+    if (!sizes.empty() && sizes.back() != 0 && steps.back() == stride * size) {
+      sizes[sizes.size() - 1] *= size;
+      steps[steps.size() - 1] = stride;
+    } else {
+      sizes.push_back(size);
+      steps.push_back(stride);
+    }
+  };
+  for (int i = 0; i < shape.size(); ++i) {
+    const bool reduced = mask >> i & 1;
+    (reduced ? count : outputs) *= shape[i];
+    if (shape[i] == 1) continue;
+    if (reduced)
+      append(reduced_sizes, reduced_strides, shape[i], strides[i]);
+    else
+      append(kept_sizes, kept_strides, shape[i], strides[i]);
+  }
+}
+
+void fold_floats(Fold fold, double p, const Tensor& x, uint32_t mask, const FoldStore<double>& store) {
+  const ReducePlan plan(x.shape(), x.strides(), mask);
+  if (x.dtype() == DType::f64)
+    fold_source(fold, p, source_of<double>(x), plan, store);
+  else
+    fold_source(fold, p, source_of<float>(x), plan, store);
+}
+
+void fold_integers(Fold fold, bool as_truth, const Tensor& x, uint32_t mask,
+                   const FoldStore<int64_t>& store) {
+  const ReducePlan plan(x.shape(), x.strides(), mask);
+  fold_source(fold, 0, as_truth ? source_of<int64_t, true>(x) : source_of<int64_t>(x), plan, store);
+}
+
+namespace {
+
+// An extreme and where it is; `better` lets the first of equals stay, and the first NaN win.
+template <class T>
+bool better(bool largest, T candidate, T best) {
+  return (largest ? candidate > best : candidate < best) || (candidate != candidate && best == best);
+}
+
+template <class T, class A>
+struct ExtremeFinder {
+  bool largest;
+  const Source<T>& x;
+  const ReducePlan& plan;
+  std::function<void(int64_t output, T value, int64_t index)> store;
+
+  struct Found {
+    T value;
+    int64_t index;
+  };
+
+  // In elements begin … end-1 of the result at base.
+  Found search(int64_t base, int64_t begin, int64_t end) const {
+    Found found{};
+    int64_t seen = begin;
+    for_pieces(x, plan, base, begin, end, [&](const T* elements, int64_t n) {
+      A state;
+      const Fold fold = largest ? Fold::max : Fold::min;
+      reset(fold, &state, 1);
+      fold_row(fold, 0, elements, n, &state);
+      const T extreme = T(state);
+      if (seen == begin || better(largest, extreme, found.value)) {
+        int64_t i = 0;
+        while (elements[i] != extreme && !(extreme != extreme && elements[i] != elements[i])) ++i;
+        found = {extreme, seen + i};
+      }
+      seen += n;
+    });
+    return found;
+  }
+
+  void run_rows() const {
+    const int64_t chunks = (plan.count + kChunk - 1) / kChunk;
+    if (chunks == 1) {
+      parallel_for(plan.outputs, std::max<int64_t>(1, kChunk / plan.count), [&](int64_t begin, int64_t end) {
+        Odometer at(plan.kept_sizes, plan.kept_strides, begin);
+        for (int64_t output = begin; output < end; ++output) {
+          const Found found = search(at.offset(), 0, plan.count);
+          store(output, found.value, found.index);
+          at.advance(1);
+        }
+      });
+      return;
+    }
+    std::vector<Found> partial(size_t(plan.outputs * chunks));
+    parallel_for(plan.outputs * chunks, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t first = task % chunks * kChunk;
+        const Odometer at(plan.kept_sizes, plan.kept_strides, task / chunks);
+        partial[size_t(task)] = search(at.offset(), first, std::min(first + kChunk, plan.count));
+      }
+    });
+    for (int64_t output = 0; output < plan.outputs; ++output) {
+      Found best = partial[size_t(output * chunks)];
+      for (int64_t chunk = 1; chunk < chunks; ++chunk) {
+        const Found& next = partial[size_t(output * chunks + chunk)];
+        if (better(largest, next.value, best.value)) best = next;
+      }
+      store(output, best.value, best.index);
+    }
+  }
+
+  void run_columns() const {
+    const int64_t width = plan.kept_sizes.back();
+    const int64_t block = std::min(width, kColumns), blocks = (width + block - 1) / block;
+    parallel_for(plan.outputs / width * blocks, std::max<int64_t>(1, kChunk / (plan.count * block)),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t strip = begin; strip < end; ++strip)
+                     search_strip(strip / blocks * width + strip % blocks * block,
+                                  std::min(block, width - strip % blocks * block));
+                 });
+  }
+
+  void search_strip(int64_t first, int64_t width) const {
+    T values[kColumns];
+    int64_t indices[kColumns];
+    const Odometer column(plan.kept_sizes, plan.kept_strides, first);
+    Odometer at(plan.reduced_sizes, plan.reduced_strides, 0);
+    std::copy_n(x.at(column.offset()), width, values);
+    std::fill_n(indices, width, 0);
+    for (int64_t i = 1; i < plan.count; ++i) {
+      at.advance(1);
+      const T* row = x.at(column.offset() + at.offset());
+      for (int64_t j = 0; j < width; ++j) {
+        const bool take = better(largest, row[j], values[j]);
+        values[j] = take ? row[j] : values[j];
+        indices[j] = take ? i : indices[j];
+      }
+    }
+    for (int64_t j = 0; j < width; ++j) store(first + j, values[j], indices[j]);
+  }
+};
+
+}  // namespace
+
+void find_extremes(bool largest, const Tensor& x, uint32_t mask, void* values, int64_t* indices) {
+  const ReducePlan plan(x.shape(), x.strides(), mask);
+  if (plan.outputs == 0) return;
+  visit_dtype(x.dtype(), [&]<class Element>() {
+    using T = std::conditional_t<std::is_integral_v<Element>, int64_t,
+                                 std::conditional_t<std::is_same_v<Element, double>, double, float>>;
+    using A = std::conditional_t<std::is_integral_v<Element>, int64_t, double>;
+    const Source<T> source = source_of<T>(x);
+    const ExtremeFinder<T, A> finder{largest, source, plan, [&](int64_t output, T value, int64_t index) {
+                                       if (values)
+                                         static_cast<Element*>(values)[output] = convert<Element>(value);
+                                       indices[output] = index;
+                                     }};
+    const bool columns = source.direct && !plan.kept_sizes.empty() && plan.kept_strides.back() == 1 &&
+                         !plan.reduced_sizes.empty();
+    columns ? finder.run_columns() : finder.run_rows();
+  });
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,55 @@
+#pragma once
+// Reductions on the CPU: which elements meet in which result (ReducePlan), the SIMD folds of a row and of
+// many columns, and the driver that splits the work over the pool. The split depends on the shape alone, so a
+// result does not depend on the number of threads. Floats are accumulated in f64, integers in i64. Any
+// thread; pointers are CPU memory.
+#include <cstdint>
+#include <functional>
+
+#include "runtime/tensor.h"
+
+namespace lunagrad {
+
+// moments keeps {count, mean, sum of squared deviations}; the others one number.
+enum class Fold : uint8_t { sum, product, max, min, sum_abs, sum_squares, sum_powers, moments };
+
+inline constexpr int kMaxFoldState = 3;
+constexpr int fold_state_size(Fold fold) { return fold == Fold::moments ? kMaxFoldState : 1; }
+
+// The elements of a tensor as results x elements of each result, with neighbouring dims merged. Kept dims are
+// in the order of the result, reduced dims in the order of the tensor. Sizes of 1 are left out.
+struct ReducePlan {
+  Dims kept_sizes, kept_strides;
+  Dims reduced_sizes, reduced_strides;
+  int64_t outputs = 1;
+  int64_t count = 1;  // elements of each result
+
+  ReducePlan(const Shape&, const Strides&, uint32_t mask);
+};
+
+// Receives results first … first + n - 1: number i has states[k * n + i] for each k below fold_state_size.
+template <class A>
+using FoldStore = std::function<void(int64_t first, int64_t n, const A* states)>;
+
+// Folds x over the dims of the mask. p is the exponent of sum_powers. as_truth: elements count as 0 or 1.
+// f16 and bf16 are not taken. Results arrive once each, in no order, from any thread.
+void fold_floats(Fold, double p, const Tensor& x, uint32_t mask, const FoldStore<double>&);
+void fold_integers(Fold, bool as_truth, const Tensor& x, uint32_t mask, const FoldStore<int64_t>&);
+
+// The first largest (smallest) element of each result and its number within the result; NaN counts as larger
+// (smaller) than everything. values may be null; it has x's type.
+void find_extremes(bool largest, const Tensor& x, uint32_t mask, void* values, int64_t* indices);
+
+// SIMD, chosen at run time. state planes are `width` apart; each is brought forward by the elements given.
+void fold_row(Fold, double p, const float* x, int64_t n, double* state);
+void fold_row(Fold, double p, const double* x, int64_t n, double* state);
+void fold_row(Fold, double p, const int64_t* x, int64_t n, int64_t* state);
+// state[j] is brought forward by x[i * row_stride + j] for each i < rows.
+void fold_columns(Fold, double p, const float* x, int64_t row_stride, int64_t rows, int64_t width,
+                  double* state);
+void fold_columns(Fold, double p, const double* x, int64_t row_stride, int64_t rows, int64_t width,
+                  double* state);
+void fold_columns(Fold, double p, const int64_t* x, int64_t row_stride, int64_t rows, int64_t width,
+                  int64_t* state);
+
+}  // namespace lunagrad

@@ -1,0 +1,322 @@
+// The folds of reduce.h, compiled once per SIMD target. Sums of floats run in f64: of 2^24 equal f32 values
+// not one is lost, and the order of the additions, which differs between targets, stays below the rounding of
+// the f32 result.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "runtime/cpu/reduce_kernels.cpp"
+#include "hwy/foreach_target.h"
+// after foreach_target
+#include "hwy/highway.h"
+#include "runtime/cpu/reduce.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lunagrad {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// One element. `next` of the comparisons lets a NaN in and none out.
+struct Sum {
+  template <class A>
+  static A next(A state, A x, double) {
+    return state + x;
+  }
+};
+struct Product {
+  template <class A>
+  static A next(A state, A x, double) {
+    return state * x;
+  }
+};
+struct Max {
+  template <class A>
+  static A next(A state, A x, double) {
+    return x > state || x != x ? x : state;
+  }
+};
+struct Min {
+  template <class A>
+  static A next(A state, A x, double) {
+    return x < state || x != x ? x : state;
+  }
+};
+struct SumAbs {
+  template <class A>
+  static A next(A state, A x, double) {
+    return state + (x < 0 ? -x : x);
+  }
+};
+struct SumSquares {
+  template <class A>
+  static A next(A state, A x, double) {
+    return state + x * x;
+  }
+};
+struct SumPowers {
+  template <class A>
+  static A next(A state, A x, double p) {
+    return state + A(std::pow(std::fabs(double(x)), p));
+  }
+};
+
+// --- rows ---
+
+// Four f64 vectors at a time.
+template <class T, class F>
+double accumulate(const T* x, int64_t n, F&& f) {
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<T, decltype(d)> dx;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  const auto load = [&](int64_t at) HWY_ATTR {
+    if constexpr (sizeof(T) == 8)
+      return hn::LoadU(dx, x + at);
+    else
+      return hn::PromoteTo(d, hn::LoadU(dx, x + at));
+  };
+  auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+  int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    s0 = hn::Add(s0, f(load(i)));
+    s1 = hn::Add(s1, f(load(i + lanes)));
+    s2 = hn::Add(s2, f(load(i + 2 * lanes)));
+    s3 = hn::Add(s3, f(load(i + 3 * lanes)));
+  }
+  for (; i + lanes <= n; i += lanes) s0 = hn::Add(s0, f(load(i)));
+  double total = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
+  for (; i < n; ++i) total += hn::GetLane(f(hn::Set(d, double(x[i]))));
+  return total;
+}
+
+template <bool largest, class T>
+T extreme(const T* x, int64_t n, T start) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  // Comparisons pass NaN by; the sum of all elements tells whether there was one.
+  const auto step = [](auto state, auto v) HWY_ATTR {
+    return hn::IfThenElse(largest ? hn::Gt(v, state) : hn::Lt(v, state), v, state);
+  };
+  auto s0 = hn::Set(d, start), s1 = s0, s2 = s0, s3 = s0;
+  auto sums = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    const auto a = hn::LoadU(d, x + i), b = hn::LoadU(d, x + i + lanes);
+    const auto c = hn::LoadU(d, x + i + 2 * lanes), e = hn::LoadU(d, x + i + 3 * lanes);
+    s0 = step(s0, a);
+    s1 = step(s1, b);
+    s2 = step(s2, c);
+    s3 = step(s3, e);
+    sums = hn::Add(sums, hn::Add(hn::Add(a, b), hn::Add(c, e)));
+  }
+  s0 = step(step(s0, s1), step(s2, s3));
+  T result = largest ? hn::GetLane(hn::MaxOfLanes(d, s0)) : hn::GetLane(hn::MinOfLanes(d, s0));
+  // It is NaN if an element is, or if infinities of both signs met: only then is a second look needed.
+  const T sum = hn::GetLane(hn::SumOfLanes(d, sums));
+  if (sum != sum)
+    for (int64_t k = 0; k < i; ++k)
+      if (x[k] != x[k]) return x[k];
+  for (; i < n; ++i) result = largest ? Max::next(result, x[i], 0) : Min::next(result, x[i], 0);
+  return result;
+}
+
+template <class Step, class T, class A>
+void fold_elements(double p, const T* x, int64_t n, A* state) {
+  A s = *state;
+  for (int64_t i = 0; i < n; ++i) s = Step::next(s, A(x[i]), p);
+  *state = s;
+}
+
+// Mean and squared deviations of the part, joined as in Chan, Golub, LeVeque, "Updating formulae and a
+// pairwise algorithm for computing sample variances" (1979).
+template <class T>
+void fold_moments(const T* x, int64_t n, double* state) {
+  constexpr int64_t kPart = 2048;
+  for (int64_t done = 0; done < n; done += kPart) {
+    const int64_t part = std::min(kPart, n - done);
+    const double mean = accumulate(x + done, part, [](auto v) HWY_ATTR { return v; }) / double(part);
+    const hn::ScalableTag<double> d;
+    const auto center = hn::Set(d, mean);
+    const double squares = accumulate(x + done, part, [center](auto v) HWY_ATTR {
+      const auto difference = hn::Sub(v, center);
+      return hn::Mul(difference, difference);
+    });
+    const double total = state[0] + double(part), shift = mean - state[1];
+    state[1] += shift * (double(part) / total);
+    state[2] += squares + shift * shift * (state[0] * double(part) / total);
+    state[0] = total;
+  }
+}
+
+template <class T>
+void fold_float_row(Fold fold, double p, const T* x, int64_t n, double* state) {
+  switch (fold) {
+    case Fold::sum:
+      *state += accumulate(x, n, [](auto v) HWY_ATTR { return v; });
+      return;
+    case Fold::sum_abs:
+      *state += accumulate(x, n, [](auto v) HWY_ATTR { return hn::Abs(v); });
+      return;
+    case Fold::sum_squares:
+      *state += accumulate(x, n, [](auto v) HWY_ATTR { return hn::Mul(v, v); });
+      return;
+    case Fold::max:
+      if (*state == *state) *state = extreme<true>(x, n, T(*state));
+      return;
+    case Fold::min:
+      if (*state == *state) *state = extreme<false>(x, n, T(*state));
+      return;
+    case Fold::product:
+      return fold_elements<Product>(p, x, n, state);
+    case Fold::sum_powers:
+      return fold_elements<SumPowers>(p, x, n, state);
+    case Fold::moments:
+      return fold_moments(x, n, state);
+  }
+}
+
+void RowF32(Fold fold, double p, const float* x, int64_t n, double* state) {
+  fold_float_row(fold, p, x, n, state);
+}
+void RowF64(Fold fold, double p, const double* x, int64_t n, double* state) {
+  fold_float_row(fold, p, x, n, state);
+}
+
+template <class F>
+void choose_integer_step(Fold fold, F&& f) {
+  switch (fold) {
+    case Fold::sum:
+      return f(Sum());
+    case Fold::product:
+      return f(Product());
+    case Fold::max:
+      return f(Max());
+    case Fold::min:
+      return f(Min());
+    default:
+      return;
+  }
+}
+
+void RowI64(Fold fold, double p, const int64_t* x, int64_t n, int64_t* state) {
+  choose_integer_step(fold, [&](auto step) { fold_elements<decltype(step)>(p, x, n, state); });
+}
+
+// --- columns: plain loops over independent columns, which the compiler vectorises for the target ---
+
+template <class Step, class T, class A>
+void fold_each_column(double p, const T* HWY_RESTRICT x, int64_t row_stride, int64_t rows, int64_t width,
+                      A* HWY_RESTRICT state) {
+  int64_t i = 0;
+  for (; i + 4 <= rows; i += 4) {
+    const T *HWY_RESTRICT r0 = x + i * row_stride, *HWY_RESTRICT r1 = r0 + row_stride,
+                          *HWY_RESTRICT r2 = r1 + row_stride, *HWY_RESTRICT r3 = r2 + row_stride;
+    for (int64_t j = 0; j < width; ++j) {
+      A s = Step::next(state[j], A(r0[j]), p);
+      s = Step::next(s, A(r1[j]), p);
+      s = Step::next(s, A(r2[j]), p);
+      state[j] = Step::next(s, A(r3[j]), p);
+    }
+  }
+  for (; i < rows; ++i) {
+    const T* HWY_RESTRICT row = x + i * row_stride;
+    for (int64_t j = 0; j < width; ++j) state[j] = Step::next(state[j], A(row[j]), p);
+  }
+}
+
+// Welford, "Note on a method for calculating corrected sums of squares and products" (1962).
+template <class T>
+void fold_column_moments(const T* HWY_RESTRICT x, int64_t row_stride, int64_t rows, int64_t width,
+                         double* HWY_RESTRICT state) {
+  double *HWY_RESTRICT counts = state, *HWY_RESTRICT means = state + width,
+                       *HWY_RESTRICT squares = state + 2 * width;
+  for (int64_t i = 0; i < rows; ++i) {
+    const T* HWY_RESTRICT row = x + i * row_stride;
+    const double count = counts[0] + double(i) + 1, inverse = 1 / count;
+    for (int64_t j = 0; j < width; ++j) {
+      const double difference = double(row[j]) - means[j];
+      means[j] += difference * inverse;
+      squares[j] += difference * (double(row[j]) - means[j]);
+    }
+  }
+  for (int64_t j = 0; j < width; ++j) counts[j] += double(rows);
+}
+
+template <class T>
+void fold_float_columns(Fold fold, double p, const T* x, int64_t row_stride, int64_t rows, int64_t width,
+                        double* state) {
+  switch (fold) {
+    case Fold::sum:
+      return fold_each_column<Sum>(p, x, row_stride, rows, width, state);
+    case Fold::product:
+      return fold_each_column<Product>(p, x, row_stride, rows, width, state);
+    case Fold::max:
+      return fold_each_column<Max>(p, x, row_stride, rows, width, state);
+    case Fold::min:
+      return fold_each_column<Min>(p, x, row_stride, rows, width, state);
+    case Fold::sum_abs:
+      return fold_each_column<SumAbs>(p, x, row_stride, rows, width, state);
+    case Fold::sum_squares:
+      return fold_each_column<SumSquares>(p, x, row_stride, rows, width, state);
+    case Fold::sum_powers:
+      return fold_each_column<SumPowers>(p, x, row_stride, rows, width, state);
+    case Fold::moments:
+      return fold_column_moments(x, row_stride, rows, width, state);
+  }
+}
+
+void ColumnsF32(Fold fold, double p, const float* x, int64_t row_stride, int64_t rows, int64_t width,
+                double* state) {
+  fold_float_columns(fold, p, x, row_stride, rows, width, state);
+}
+void ColumnsF64(Fold fold, double p, const double* x, int64_t row_stride, int64_t rows, int64_t width,
+                double* state) {
+  fold_float_columns(fold, p, x, row_stride, rows, width, state);
+}
+void ColumnsI64(Fold fold, double p, const int64_t* x, int64_t row_stride, int64_t rows, int64_t width,
+                int64_t* state) {
+  choose_integer_step(
+      fold, [&](auto step) { fold_each_column<decltype(step)>(p, x, row_stride, rows, width, state); });
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace lunagrad
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lunagrad {
+
+HWY_EXPORT(RowF32);
+HWY_EXPORT(RowF64);
+HWY_EXPORT(RowI64);
+HWY_EXPORT(ColumnsF32);
+HWY_EXPORT(ColumnsF64);
+HWY_EXPORT(ColumnsI64);
+
+void fold_row(Fold fold, double p, const float* x, int64_t n, double* state) {
+  HWY_DYNAMIC_DISPATCH(RowF32)(fold, p, x, n, state);
+}
+void fold_row(Fold fold, double p, const double* x, int64_t n, double* state) {
+  HWY_DYNAMIC_DISPATCH(RowF64)(fold, p, x, n, state);
+}
+void fold_row(Fold fold, double p, const int64_t* x, int64_t n, int64_t* state) {
+  HWY_DYNAMIC_DISPATCH(RowI64)(fold, p, x, n, state);
+}
+void fold_columns(Fold fold, double p, const float* x, int64_t row_stride, int64_t rows, int64_t width,
+                  double* state) {
+  HWY_DYNAMIC_DISPATCH(ColumnsF32)(fold, p, x, row_stride, rows, width, state);
+}
+void fold_columns(Fold fold, double p, const double* x, int64_t row_stride, int64_t rows, int64_t width,
+                  double* state) {
+  HWY_DYNAMIC_DISPATCH(ColumnsF64)(fold, p, x, row_stride, rows, width, state);
+}
+void fold_columns(Fold fold, double p, const int64_t* x, int64_t row_stride, int64_t rows, int64_t width,
+                  int64_t* state) {
+  HWY_DYNAMIC_DISPATCH(ColumnsI64)(fold, p, x, row_stride, rows, width, state);
+}
+
+}  // namespace lunagrad
+#endif  // HWY_ONCE

@@ -1,0 +1,61 @@
+#pragma once
+// Row by row along one dim of contiguous tensors, for kernels that need a whole row at hand (softmax,
+// losses). Where the dim is not the last, tiles of rows are copied together, worked on and copied back.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/cpu/parallel.h"
+#include "runtime/shape.h"
+
+namespace lunagrad {
+
+// A dim of a contiguous tensor as outer x size x inner elements.
+struct Split {
+  int64_t outer = 1, size = 1, inner = 1;
+  Split(const Dims& shape, int dim) {
+    for (int i = 0; i < shape.size(); ++i) (i < dim ? outer : i == dim ? size : inner) *= shape[i];
+  }
+};
+
+// Calls f(row, in, out) for each of the outer * inner rows: in[k] and out point to `size` neighbouring
+// elements. out may be null. row counts the rows in the order of the tensor without the dim.
+template <class T, size_t inputs, class F>
+void for_rows(const Split& split, const std::array<const T*, inputs>& in, T* out, F&& f) {
+  const int64_t n = split.size, inner = split.inner;
+  const int64_t grain = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(n, 1));
+  if (inner == 1) {
+    parallel_for(split.outer, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        std::array<const T*, inputs> at;
+        for (size_t k = 0; k < inputs; ++k) at[k] = in[k] + row * n;
+        f(row, at, out ? out + row * n : nullptr);
+      }
+    });
+    return;
+  }
+  const int64_t width = std::min<int64_t>(inner, 16), tiles = (inner + width - 1) / width;
+  parallel_for(split.outer * tiles, std::max<int64_t>(1, grain / width), [&](int64_t begin, int64_t end) {
+    std::vector<T> rows(size_t(int64_t(inputs + 1) * width * n));
+    for (int64_t tile = begin; tile < end; ++tile) {
+      const int64_t first = tile % tiles * width, columns = std::min(width, inner - first);
+      const int64_t base = tile / tiles * n * inner + first;
+      for (size_t k = 0; k < inputs; ++k)
+        for (int64_t i = 0; i < n; ++i)
+          for (int64_t j = 0; j < columns; ++j)
+            rows[size_t((int64_t(k) * width + j) * n + i)] = in[k][base + i * inner + j];
+      T* results = rows.data() + int64_t(inputs) * width * n;
+      for (int64_t j = 0; j < columns; ++j) {
+        std::array<const T*, inputs> at;
+        for (size_t k = 0; k < inputs; ++k) at[k] = rows.data() + (int64_t(k) * width + j) * n;
+        f(tile / tiles * inner + first + j, at, out ? results + j * n : nullptr);
+      }
+      if (!out) continue;
+      for (int64_t i = 0; i < n; ++i)
+        for (int64_t j = 0; j < columns; ++j) out[base + i * inner + j] = results[j * n + i];
+    }
+  });
+}
+
+}  // namespace lunagrad

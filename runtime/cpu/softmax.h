@@ -1,0 +1,28 @@
+#pragma once
+// Softmax and what goes with it on one row of n elements, by SIMD chosen at run time. A NaN anywhere, an
+// infinity of the upper side, or nothing but lower ones make the whole row NaN. Any thread; out may be the
+// input.
+#include <cstdint>
+
+namespace lunagrad {
+
+// out = exp(x - lse x) with lse x = log sum exp x
+void softmax_row(const float* x, int64_t n, float* out);
+void softmax_row(const double* x, int64_t n, double* out);
+// out = x - lse x
+void log_softmax_row(const float* x, int64_t n, float* out);
+void log_softmax_row(const double* x, int64_t n, double* out);
+// lse x
+double logsumexp_row(const float* x, int64_t n);
+double logsumexp_row(const double* x, int64_t n);
+// out = y (g - sum(g y))
+void softmax_grad_row(const float* g, const float* y, int64_t n, float* out);
+void softmax_grad_row(const double* g, const double* y, int64_t n, double* out);
+// out = g - exp(y) sum(g)
+void log_softmax_grad_row(const float* g, const float* y, int64_t n, float* out);
+void log_softmax_grad_row(const double* g, const double* y, int64_t n, double* out);
+// out = scale exp(x - lse)
+void scaled_exp_row(const float* x, double lse, double scale, int64_t n, float* out);
+void scaled_exp_row(const double* x, double lse, double scale, int64_t n, double* out);
+
+}  // namespace lunagrad
