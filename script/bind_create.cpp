@@ -1,5 +1,6 @@
-// lg.tensor: tensors from Lua's numbers, booleans and nested tables; the generator of random numbers and the
-// default device. The other ways to make a tensor are ops (bind_ops.cpp).
+// lg.tensor: tensors from Lua's numbers, booleans and nested tables; the generator of random numbers, the
+// default device, a clock. The other ways to make a tensor are ops (bind_ops.cpp).
+#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -202,6 +203,19 @@ int list_devices(lua_State* L) {
   return 1;
 }
 
+// Waits until the default device has done what was asked of it: what a stopwatch needs before it is read.
+int synchronize(lua_State*) {
+  context().device->sync();
+  return 0;
+}
+
+// Seconds of a clock that only runs forward.
+int clock(lua_State* L) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  lua_pushnumber(L, std::chrono::duration<double>(now).count());
+  return 1;
+}
+
 constexpr luaL_Reg kFunctions[] = {{"tensor", guard<tensor>},
                                    {"manual_seed", guard<manual_seed>},
                                    {"get_rng_state", guard<get_rng_state>},
@@ -209,6 +223,8 @@ constexpr luaL_Reg kFunctions[] = {{"tensor", guard<tensor>},
                                    {"device", guard<get_device>},
                                    {"set_device", guard<set_device>},
                                    {"devices", guard<list_devices>},
+                                   {"synchronize", guard<synchronize>},
+                                   {"clock", guard<clock>},
                                    {nullptr, nullptr}};
 
 }  // namespace
