@@ -144,6 +144,21 @@ std::vector<Sample> samples() {
       {"masked_select", {real({2, 3}), boolean({2, 3})}},
       {"nonzero", {boolean({3, 4})}},
       {"one_hot", {{{2, 3}, 0, 4, Kind::index}}, {4}},
+      // losses; reduction 0 is none, 1 mean, 2 sum
+      {"mse_loss", {real({2, 3}), real({2, 3})}},
+      {"mse_loss", {real({2, 3}), real({2, 3})}, {0}},
+      {"l1_loss", {real({2, 3}), real({2, 3})}},
+      {"huber_loss", {real({2, 3}), real({2, 3})}, {2, 0.7}},
+      {"smooth_l1_loss", {real({2, 3}), real({2, 3})}, {1, 0.7}},
+      {"binary_cross_entropy", {real({2, 3}, 0.1, 0.9), real({2, 3}, 0, 1), real({3})}},
+      {"binary_cross_entropy_with_logits", {real({2, 3}), real({2, 3}, 0, 1)}},
+      {"binary_cross_entropy_with_logits",
+       {real({2, 3}), real({2, 3}, 0, 1), real({3}), real({3}, 0.5, 2)},
+       {2}},
+      {"cross_entropy", {real({4, 5}), {{4}, 0, 5, Kind::index}}},
+      {"cross_entropy", {real({5}), {{}, 0, 5, Kind::index}}},
+      {"cross_entropy", {real({4, 5, 3}), {{4, 3}, 0, 5, Kind::index}}, {2, 0, 0.1}},
+      {"cross_entropy", {real({4, 5}), real({4, 5}, 0, 1)}, {{}, 1, 0.2}},
   };
   add_elementwise(rows);
   return rows;
@@ -217,6 +232,23 @@ std::vector<BadSample> bad_samples() {
       {"masked_fill", {real({2, 3}), boolean({2})}, {0.5}, "masked_fill: a mask of shape [2] does not broadcast"},
       {"masked_fill", {real({3}), real({3})}, {0.5}, "masked_fill: the mask must be bool (got f64)"},
       {"one_hot", {{{2}, 4, 5, Kind::index}}, {3}, "one_hot: index 4 at position 1 is out of range"},
+      {"mse_loss",
+       {real({4, 1}), real({4})},
+       {},
+       "mse_loss: input has shape [4, 1] and target [4]; they must be the same"},
+      {"cross_entropy",
+       {real({2, 3}), {{2}, 3, 4, Kind::index}},
+       {},
+       "cross_entropy: label 3 at position 1 is out of range for 3 classes (labels count from 0)"},
+      {"cross_entropy",
+       {real({2, 3}), {{3}, 0, 3, Kind::index}},
+       {},
+       "cross_entropy: an input of shape [2, 3] needs class ids of shape [2] or probabilities of shape [2, 3] (got "
+       "i64 of shape [3])"},
+      {"cross_entropy",
+       {real({2, 3}), {{2}, 0, 3, Kind::index}, real({2})},
+       {},
+       "cross_entropy: the weight must have shape [3] (got [2])"},
   };
 }
 
