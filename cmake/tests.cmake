@@ -5,7 +5,7 @@ find_package(doctest REQUIRED)
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*.cpp)
 add_executable(lunagrad-tests ${TEST_SOURCES})
 target_link_libraries(lunagrad-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest
-                      PkgConfig::HIGHWAY)
+                      PkgConfig::HIGHWAY PkgConfig::LUA)
 target_compile_definitions(lunagrad-tests PRIVATE LUNAGRAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                            LUNAGRAD_BINARY_DIR="${CMAKE_BINARY_DIR}")
 

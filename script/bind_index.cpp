@@ -10,14 +10,23 @@ namespace {
 
 constexpr const char* kIndex = "index";
 
-// Positions first…last by step, both ends included, of `dim`. Positions may be negative.
-Tensor slice_positions(const Tensor& x, int dim, int64_t first, int64_t last, int64_t step) {
+// Positions first…last by step, both ends included, of `dim` of x; `whole` is the shape that errors show.
+Tensor slice_positions(const Tensor& x, int dim, int64_t first, int64_t last, int64_t step,
+                       const Shape& whole) {
   const int64_t size = x.size(dim);
   const auto from_start = [&](int64_t position) { return position < 0 ? position + size + 1 : position; };
   const int64_t from = from_start(first), to = from_start(last);
   if (first == 0 || last == 0 || from < 1 || from > size + 1 || to < 0 || to > size)
-    fail("index: {", first, ", ", last, "} is out of range for dim ", dim + 1, " of shape ", x.shape());
+    fail("index: {", first, ", ", last, "} is out of range for dim ", dim + 1, " of shape ", whole);
   return slice(x, dim, from - 1, std::max(to, from - 1), step);
+}
+
+Tensor select_position(const Tensor& x, int dim, int64_t position, const Shape& whole) {
+  const int64_t size = x.size(dim);
+  if (position == 0) fail("index: positions count from 1, or from -1 at the end; got 0");
+  if (position > size || position < -size)
+    fail("index: position ", position, " is out of range for dim ", dim + 1, " of shape ", whole);
+  return select(x, dim, position > 0 ? position - 1 : position + size);
 }
 
 const Op& require_op(const char* name) {
@@ -37,23 +46,20 @@ Tensor select_by_tensor(const Tensor& x, int dim, const Tensor& indices) {
   return apply1(require_op("index_select"), {x, indices}, {dim});
 }
 
-// One entry of x[{…}], on top of the stack; `dim` moves on past what it leaves.
-Tensor index_entry(lua_State* L, const Tensor& x, int& dim, int position) {
-  if (dim >= x.ndim())
-    fail("index: ", position, " indices for shape ", x.shape(), " with ", dim, " dims left");
-  if (const Tensor* const indices = to_tensor(L, -1)) return select_by_tensor(x, dim++, *indices);
-  if (lua_type(L, -1) == LUA_TNUMBER) return select(x, dim, int(check_position(L, lua_gettop(L), kIndex)));
+// Entry `i` of x[{…}], which is on top of the stack. Dims behind it may be gone already.
+Tensor index_entry(lua_State* L, const Tensor& x, int i, const Shape& whole) {
+  const int dim = i - 1;
+  if (const Tensor* const indices = to_tensor(L, -1)) return select_by_tensor(x, dim, *indices);
+  if (lua_type(L, -1) == LUA_TNUMBER)
+    return select_position(x, dim, check_integer(L, lua_gettop(L), kIndex), whole);
   if (lua_type(L, -1) != LUA_TTABLE)
-    fail("index: an integer, {first, last, step} or {} expected at [", position, "], got ", type_name(L, -1));
+    fail("index: an integer, {first, last, step} or {} expected at [", i, "], got ", type_name(L, -1));
   const int64_t count = int64_t(lua_rawlen(L, -1));
-  if (count == 0) {
-    ++dim;
-    return x;
-  }
+  if (count == 0) return x;
   if (count != 2 && count != 3)
-    fail("index: {first, last} or {first, last, step} expected at [", position, "], got ", count, " numbers");
+    fail("index: {first, last} or {first, last, step} expected at [", i, "], got ", count, " numbers");
   const Dims range = check_integers(L, lua_gettop(L), lua_gettop(L), kIndex);
-  return slice_positions(x, dim++, range[0], range[1], count == 3 ? range[2] : 1);
+  return slice_positions(x, dim, range[0], range[1], count == 3 ? range[2] : 1, whole);
 }
 
 // The part of x that the key at stack index 2 names.
@@ -61,16 +67,17 @@ Tensor part(lua_State* L, const Tensor& x) {
   if (const Tensor* const indices = to_tensor(L, 2)) return select_by_tensor(x, 0, *indices);
   if (lua_type(L, 2) == LUA_TNUMBER) {
     if (x.ndim() == 0) fail("index: a scalar tensor cannot be indexed; use :item()");
-    return select(x, 0, check_position(L, 2, kIndex));
+    return select_position(x, 0, check_integer(L, 2, kIndex), x.shape());
   }
   if (lua_type(L, 2) != LUA_TTABLE)
     fail("index: an integer, a table or a Tensor expected, got ", type_name(L, 2));
-  Tensor result = x;
   const int count = int(lua_rawlen(L, 2));
-  int dim = 0;
-  for (int i = 1; i <= count; ++i) {
+  if (count > x.ndim()) fail("index: ", count, " indices for a tensor of shape ", x.shape());
+  // From the last to the first, so that a dim that is dropped moves none that is still to come.
+  Tensor result = x;
+  for (int i = count; i >= 1; --i) {
     lua_rawgeti(L, 2, i);
-    result = index_entry(L, result, dim, i);
+    result = index_entry(L, result, i, x.shape());
     lua_pop(L, 1);
   }
   return result;
@@ -112,7 +119,7 @@ int slice_method(lua_State* L) {
   const int64_t step = lua_isnoneornil(L, 5) ? 1 : check_integer(L, 5, "slice");
   mark_line(L);
   const bool empty = x.size(dim) == 0 && lua_isnoneornil(L, 4);
-  push_result(L, empty ? x : slice_positions(x, dim, first, last, step));
+  push_result(L, empty ? x : slice_positions(x, dim, first, last, step, x.shape()));
   after_op(L);
   return 1;
 }

@@ -118,9 +118,9 @@ class Reader {
     int index = 1;
     for (size_t i = 0; i < slots.size() && index <= last_; ++i) {
       if (is_empty_options(index, slots[i])) return;
-      const bool spread = i + 1 == slots.size() && !slots[i].is_input &&
-                          is_list(op_.params[slots[i].index]) && lua_type(L_, index) == LUA_TNUMBER;
-      const int end = spread ? last_ : index;
+      int end = index;
+      if (!slots[i].is_input && is_list(op_.params[slots[i].index]) && signature_.spreads(i))
+        while (end < last_ && lua_type(L_, end) == LUA_TNUMBER && lua_type(L_, end + 1) == LUA_TNUMBER) ++end;
       if (!lua_isnil(L_, index)) {
         read_slot(slots[i], index, end, op_.name);
         given_ |= 1u << i;
@@ -136,7 +136,7 @@ class Reader {
     each_option(L_, last_ + 1, op_.name, signature_.names,
                 [&](std::string_view name, int value, Callee callee) {
                   const Slot* const slot = signature_.find(name);
-                  if (!slot) return false;
+                  if (!slot) return signature_.creates && read_placement(name, value, callee);
                   const uint32_t bit = 1u << (slot - signature_.slots.data());
                   if (given_ & bit)
                     fail(op_.name, ": '", name, "' is given twice, at its position and by name");
@@ -170,17 +170,19 @@ class Reader {
     for (const Tensor& x : in_) any_tensor |= x.defined() && !x.is_number();
     for (size_t i = 0; i < signature_.slots.size(); ++i) {
       const Slot& slot = signature_.slots[i];
-      if (slot.required && !(given_ >> i & 1)) bad_argument(L_, int(i) + 1, op_.name, missing(slot));
+      if (slot.required && !(given_ >> i & 1))
+        bad_argument(L_, int(i) + 1, op_.name, missing(slot, int(i) + 1));
     }
     if (!in_.empty() && !op_.inputs.back().list && !any_tensor) wrong_type(L_, 1, op_.name, "Tensor");
   }
 
-  std::string missing(const Slot& slot) const {
+  std::string missing(const Slot& slot, int position) const {
     static constexpr const char* kKinds[] = {"boolean",  "integer",  "number",    "number or boolean",
                                              "integers", "position", "positions", "position",
                                              "dtype",    "string"};
     const char* const kind = slot.is_input ? "Tensor" : kKinds[size_t(op_.params[slot.index].kind)];
-    return std::string(kind) + " expected for '" + slot.name + "', got no value";
+    return std::string(kind) + " expected for '" + slot.name + "', got " +
+           (position > last_ ? "no value" : "nil");
   }
 
   void append_list() {
@@ -287,7 +289,7 @@ int call_negation(lua_State* L) {
 int call_where_method(lua_State* L) {
   if (lua_gettop(L) >= 2) {
     lua_pushvalue(L, 2);
-    lua_remove(L, 3);
+    lua_remove(L, 2);
     lua_insert(L, 1);
   }
   return call_op(L);

@@ -17,9 +17,7 @@ std::string format(double value, std::chars_format format, int precision) {
   return std::string(text, end);
 }
 
-std::string not_finite(double value) {
-  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
+std::string not_finite(double value) { return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf"; }
 
 // How the floats of one tensor are written: all alike, so that they line up.
 class FloatFormat {

@@ -52,9 +52,7 @@ int panic(lua_State* L) {
   throw Error(message ? message : "an error outside a protected call", ErrorKind::memory);
 }
 
-std::string in_folder(const std::string& folder) {
-  return folder + "/?.lua;" + folder + "/?/init.lua;";
-}
+std::string in_folder(const std::string& folder) { return folder + "/?.lua;" + folder + "/?/init.lua;"; }
 
 std::string data_folder() {
   if (const char* data = std::getenv("XDG_DATA_HOME"); data && *data)

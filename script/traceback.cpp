@@ -147,9 +147,7 @@ SourceLine script_line(lua_State* L) {
   return innermost;
 }
 
-void mark_line(lua_State* L) {
-  context().line = script_line(L);
-}
+void mark_line(lua_State* L) { context().line = script_line(L); }
 
 std::string position(lua_State* L) {
   const SourceLine line = script_line(L);

@@ -1,0 +1,34 @@
+// Runs each tests/lua/*.lua in a fresh state, one test case each. A Lua test is a plain script that asserts.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "runtime/context.h"
+#include "script/state.h"
+
+using namespace lunagrad;
+
+namespace {
+
+void run_script(const std::string& path) {
+  Context own;
+  UseContext use(own);
+  lua_State* L = new_state({.script_directory = std::filesystem::path(path).parent_path().string()});
+  open_lunagrad(L);
+  ScriptError error;
+  if (luaL_loadfilex(L, path.c_str(), "t") != LUA_OK) {
+    FAIL_CHECK(lua_tostring(L, -1));
+  } else if (traceback_call(L, 0, 0, error) != LUA_OK) {
+    FAIL_CHECK(error.message << "\n" << error.traceback);
+  }
+  close_state(L);
+}
+
+const std::string kFolder = LUNAGRAD_SOURCE_DIR "/tests/lua/";
+
+}  // namespace
+
+TEST_CASE("Lua: tensors are made, looked at, converted and printed") { run_script(kFolder + "test_tensor.lua"); }
+TEST_CASE("Lua: parts of tensors are read and written by position") { run_script(kFolder + "test_index.lua"); }
+TEST_CASE("Lua: gradients, hooks, modes and the tape") { run_script(kFolder + "test_grad.lua"); }
+TEST_CASE("Lua: a mistake is one error with its line") { run_script(kFolder + "test_errors.lua"); }
