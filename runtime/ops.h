@@ -98,6 +98,28 @@ Tensor matmul(const Tensor&, const Tensor&);
 // y = x W^T + bias; x [..., in], weight [out, in], bias [out] or undefined
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 
+// optimizer.cpp: one step over all tensors of a parameter group, in place, in one pass. Lists have equal lengths; state
+// starts as zeros. The ops _sgd_step, _adam_step, _adamw_step take the lists one after the other and the options as
+// Call::args, in the order of the members (amsgrad last: whether there is a fifth list).
+struct SgdOptions {
+  double lr = 1e-3, momentum = 0, dampening = 0, weight_decay = 0;
+  int64_t step = 1;  // from 1; the first has no momentum yet
+  bool nesterov = false, maximize = false;
+};
+void sgd_step(const TensorList& params, const TensorList& grads, const TensorList& momentum_buffers,
+              const SgdOptions&);  // without momentum: no buffers
+struct AdamOptions {
+  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
+  int64_t step = 1;  // from 1
+  bool maximize = false;
+  bool decoupled = false;  // AdamW
+};
+void adam_step(const TensorList& params, const TensorList& grads, const TensorList& exp_avgs,
+               const TensorList& exp_avg_sqs, const TensorList& max_exp_avg_sqs,  // the last: amsgrad's, or none
+               const AdamOptions&);
+// Scales the gradients so that their common norm is at most max_norm; returns the norm before, 0-d.
+Tensor clip_grad_norm_(const TensorList& grads, double max_norm, double norm_type = 2);
+
 // softmax.cpp
 Tensor softmax(const Tensor&, int dim);
 Tensor log_softmax(const Tensor&, int dim);

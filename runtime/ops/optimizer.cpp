@@ -1,7 +1,293 @@
+// The optimizers' steps: all parameters of a group in one call and one parallel pass. Operands are lists of
+// equal length, one after the other: parameters, gradients, then each kind of state. All but the gradients
+// are written in place. The numbers are arguments of the call (see sgd_step and adam_step), since they change
+// from step to step.
+#include "runtime/cpu/optimizer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "runtime/cpu/parallel.h"
+#include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
+namespace {
 
-std::span<const Op* const> optimizer_ops() { return {}; }
+constexpr int64_t kGrain = 16384;  // elements; 20 µs at the speed of memory
+
+// The positions of the arguments, the same on every device.
+enum SgdArgument { kSgdLr, kMomentum, kDampening, kSgdDecay, kSgdStep, kNesterov, kSgdMaximize };
+enum AdamArgument { kLr, kBeta1, kBeta2, kEps, kDecay, kStep, kMaximize, kAmsgrad };
+
+size_t sgd_lists(const Call& call) { return call.args[kMomentum].f != 0 ? 3 : 2; }
+size_t adam_lists(const Call& call) { return call.args[kAmsgrad].f != 0 ? 5 : 4; }
+
+constexpr const char* kListNames[] = {"parameter", "gradient", "first state", "second state", "third state"};
+
+// Checks `lists` lists, and notes that all but the gradients are about to be written.
+void check_lists(Call& call, size_t lists) {
+  if (call.in.empty() || call.in.size() % lists != 0)
+    fail(call.op->name, ": ", lists, " lists of equal length expected (got ", call.in.size(), " tensors)");
+  const size_t n = call.in.size() / lists;
+  for (size_t i = 0; i < n; ++i) {
+    const Tensor& param = call.in[i];
+    if (!is_floating(param.dtype()))
+      fail(call.op->name, ": parameter ", i + 1, " has type ", param.dtype(),
+           "; only floating types can be trained");
+    for (size_t list = 1; list < lists; ++list) {
+      const Tensor& x = call.in[list * n + i];
+      if (!(x.shape() == param.shape()) || x.dtype() != param.dtype())
+        fail(call.op->name, ": ", kListNames[list], " ", i + 1, " is ", x.dtype(), ' ', x.shape(),
+             " where the parameter is ", param.dtype(), ' ', param.shape());
+    }
+  }
+  for (size_t list = 0; list < lists; ++list)
+    for (size_t i = 0; list != 1 && i < n; ++i) call.in[list * n + i].storage().mark_written(call.op->name);
+}
+
+// Calls f.operator()<T>(tensor, begin, end) on stretches that cover all elements of `tensors`, on all
+// threads.
+template <class F>
+void for_stretches(std::span<const Tensor> tensors, F&& f) {
+  std::vector<int64_t> ends;
+  int64_t total = 0;
+  for (const Tensor& x : tensors) ends.push_back(total += x.numel());
+  parallel_for(total, kGrain, [&](int64_t begin, int64_t end) {
+    size_t i = size_t(std::upper_bound(ends.begin(), ends.end(), begin) - ends.begin());
+    for (; begin < end; ++i) {
+      const int64_t start = ends[i] - tensors[i].numel(), stop = std::min(end, ends[i]);
+      if (stop <= begin) continue;
+      visit_dtype(tensors[i].dtype(), [&]<class T>() {
+        if constexpr (!std::is_integral_v<T>) f.template operator()<T>(i, begin - start, stop - start);
+      });
+      begin = stop;
+    }
+  });
+}
+
+// Operands whose elements do not lie in order are worked on in copies that are written back.
+class InOrder {
+ public:
+  InOrder(const Call& call, size_t lists) : call_(call), n_(call.in.size() / lists), dense_(call.in) {
+    for (Tensor& x : dense_) x = in_order(x);
+  }
+  void write_back() const {
+    for (size_t i = 0; i < dense_.size(); ++i) {
+      const Tensor &from = dense_[i], &to = call_.in[i];
+      if (i / n_ != 1 && !from.same(to))
+        copy_strided(to.raw(), to.dtype(), to.strides(), from.raw(), from.dtype(), from.strides(),
+                     to.shape());
+    }
+  }
+  std::span<const Tensor> params() const { return {dense_.data(), n_}; }
+  template <class T>
+  T* data(size_t list, size_t i) const {
+    return list * n_ < dense_.size() ? dense_[list * n_ + i].data<T>() : nullptr;
+  }
+
+ private:
+  const Call& call_;
+  size_t n_;
+  Operands dense_;
+};
+
+void sgd_shape(Call& call) { check_lists(call, sgd_lists(call)); }
+
+void sgd_cpu(const Call& call) {
+  const auto value = [&](SgdArgument i) { return call.args[i].f; };
+  const SgdStep step{value(kSgdLr),        value(kMomentum),      value(kDampening),       value(kSgdDecay),
+                     value(kSgdStep) <= 1, value(kNesterov) != 0, value(kSgdMaximize) != 0};
+  const InOrder lists(call, sgd_lists(call));
+  for_stretches(lists.params(), [&]<class T>(size_t i, int64_t begin, int64_t end) {
+    T* const buffer = lists.data<T>(2, i);
+    sgd_stretch(step, end - begin, lists.data<T>(0, i) + begin, lists.data<T>(1, i) + begin,
+                buffer ? buffer + begin : nullptr);
+  });
+  lists.write_back();
+}
+
+void adam_shape(Call& call) {
+  check_lists(call, adam_lists(call));
+  if (call.args[kStep].f < 1) fail(call.op->name, ": steps count from 1 (got ", call.args[kStep].f, ")");
+}
+
+void adam_cpu_with(const Call& call, bool decoupled) {
+  const auto value = [&](AdamArgument i) { return call.args[i].f; };
+  const AdamStep step{.beta1 = value(kBeta1),
+                      .beta2 = value(kBeta2),
+                      .eps = value(kEps),
+                      .weight_decay = decoupled ? 0 : value(kDecay),
+                      .step_size = value(kLr) / (1 - std::pow(value(kBeta1), value(kStep))),
+                      .root_correction = std::sqrt(1 - std::pow(value(kBeta2), value(kStep))),
+                      .decay = decoupled ? 1 - value(kLr) * value(kDecay) : 1,
+                      .maximize = value(kMaximize) != 0};
+  const InOrder lists(call, adam_lists(call));
+  for_stretches(lists.params(), [&]<class T>(size_t i, int64_t begin, int64_t end) {
+    T* const largest = lists.data<T>(4, i);
+    adam_stretch(step, end - begin, lists.data<T>(0, i) + begin, lists.data<T>(1, i) + begin,
+                 lists.data<T>(2, i) + begin, lists.data<T>(3, i) + begin,
+                 largest ? largest + begin : nullptr);
+  });
+  lists.write_back();
+}
+void adam_cpu(const Call& call) { adam_cpu_with(call, false); }
+void adamw_cpu(const Call& call) { adam_cpu_with(call, true); }
+
+const Op kSgdOp{.name = "_sgd_step",
+                .doc = "A step of gradient descent with momentum, in place, over all parameters of a group.",
+                .inputs = {{"tensors", false, true}},
+                .shape = sgd_shape,
+                .cpu = sgd_cpu,
+                .writes_inputs = true};
+const Op kAdamOp{.name = "_adam_step",
+                 .doc = "A step of Adam, in place, over all parameters of a group.",
+                 .inputs = {{"tensors", false, true}},
+                 .shape = adam_shape,
+                 .cpu = adam_cpu,
+                 .writes_inputs = true};
+const Op kAdamWOp{
+    .name = "_adamw_step",
+    .doc = "A step of Adam with decoupled weight decay, in place, over all parameters of a group.",
+    .inputs = {{"tensors", false, true}},
+    .shape = adam_shape,
+    .cpu = adamw_cpu,
+    .writes_inputs = true};
+
+// --- clipping ---
+
+void clip_shape(Call& call) {
+  for (size_t i = 0; i < call.in.size(); ++i)
+    if (!is_floating(call.in[i].dtype()))
+      fail("clip_grad_norm_: gradient ", i + 1, " has type ", call.in[i].dtype());
+  if (!(call.args[1].f > 0)) fail("clip_grad_norm_: norm_type must be positive (got ", call.args[1].f, ")");
+  DType dtype = DType::f32;
+  for (const Tensor& x : call.in) dtype = promote(dtype, x.dtype());
+  for (const Tensor& x : call.in) x.storage().mark_written(call.op->name);
+  call.emit(Shape{}, dtype);
+}
+
+// norm = (sum |g|^p)^(1/p) over all elements of all gradients; each is multiplied by
+// min(1, max_norm / (norm + 1e-6)).
+void clip_cpu(const Call& call) {
+  const double max_norm = call.args[0].f, p = call.args[1].f;
+  const InOrder lists(call, 1);
+  // One number for each block of each tensor, added up in order, so that threads do not change the result.
+  struct Block {
+    size_t tensor;
+    int64_t begin, end;
+  };
+  std::vector<Block> blocks;
+  for (size_t i = 0; i < call.in.size(); ++i)
+    for (int64_t at = 0; at < call.in[i].numel(); at += kGrain)
+      blocks.push_back({i, at, std::min(at + kGrain, call.in[i].numel())});
+  std::vector<double> parts(blocks.size());
+  parallel_for(int64_t(blocks.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t k = begin; k < end; ++k) {
+      const Block& block = blocks[size_t(k)];
+      visit_dtype(call.in[block.tensor].dtype(), [&]<class T>() {
+        if constexpr (!std::is_integral_v<T>) {
+          const T* x = lists.data<T>(0, block.tensor) + block.begin;
+          parts[size_t(k)] = std::isinf(p) ? largest_magnitude(block.end - block.begin, x)
+                                           : power_sum(block.end - block.begin, x, p);
+        }
+      });
+    }
+  });
+  double norm = 0;
+  for (const double part : parts)
+    norm = !std::isinf(p) ? norm + part : part > norm || std::isnan(part) ? part : norm;
+  if (!std::isinf(p)) norm = p == 2 ? std::sqrt(norm) : std::pow(norm, 1 / p);
+  visit_dtype(call.output().dtype(), [&]<class T>() { *call.output().data<T>() = convert<T>(norm); });
+
+  const double factor = max_norm / (norm + 1e-6);
+  if (factor >= 1) return;
+  for_stretches(lists.params(), [&]<class T>(size_t i, int64_t begin, int64_t end) {
+    scale_stretch(end - begin, lists.data<T>(0, i) + begin, factor);
+  });
+  for (size_t i = 0; i < call.in.size(); ++i) {
+    const Tensor &from = lists.params()[i], &to = call.in[i];
+    if (!from.same(to))
+      copy_strided(to.raw(), to.dtype(), to.strides(), from.raw(), from.dtype(), from.strides(), to.shape());
+  }
+}
+
+const Op kClipOp{
+    .name = "_clip_grad_norm",
+    .doc = "Scales gradients in place so that their common norm is at most max_norm; returns the norm.",
+    .inputs = {{"tensors", false, true}},
+    .shape = clip_shape,
+    .cpu = clip_cpu,
+    .writes_inputs = true};
+
+// Runs an optimizer's op over the lists, of equal length, that are not empty.
+void step(const Op& op, std::initializer_list<const TensorList*> lists, const Arguments& args) {
+  const size_t n = (*lists.begin())->size();
+  if (n == 0) return;
+  Call call;
+  call.op = &op;
+  for (const TensorList* list : lists) {
+    if (list->size() != n)
+      fail(op.name, ": ", n, " parameters but ", list->size(), " tensors in another list");
+    for (const Tensor& x : *list) call.in.push_back(x);
+  }
+  call.args = args;
+  const NoGrad off;
+  run(call);
+}
+
+}  // namespace
+
+void sgd_step(const TensorList& params, const TensorList& grads, const TensorList& buffers,
+              const SgdOptions& o) {
+  Arguments args{};
+  args[kSgdLr].f = o.lr;
+  args[kMomentum].f = o.momentum;
+  args[kDampening].f = o.dampening;
+  args[kSgdDecay].f = o.weight_decay;
+  args[kSgdStep].f = double(o.step);
+  args[kNesterov].f = o.nesterov;
+  args[kSgdMaximize].f = o.maximize;
+  if (o.momentum != 0)
+    step(kSgdOp, {&params, &grads, &buffers}, args);
+  else
+    step(kSgdOp, {&params, &grads}, args);
+}
+
+void adam_step(const TensorList& params, const TensorList& grads, const TensorList& exp_avgs,
+               const TensorList& exp_avg_sqs, const TensorList& max_exp_avg_sqs, const AdamOptions& o) {
+  Arguments args{};
+  args[kLr].f = o.lr;
+  args[kBeta1].f = o.beta1;
+  args[kBeta2].f = o.beta2;
+  args[kEps].f = o.eps;
+  args[kDecay].f = o.weight_decay;
+  args[kStep].f = double(o.step);
+  args[kMaximize].f = o.maximize;
+  args[kAmsgrad].f = !max_exp_avg_sqs.empty();
+  const Op& op = o.decoupled ? kAdamWOp : kAdamOp;
+  if (max_exp_avg_sqs.empty())
+    step(op, {&params, &grads, &exp_avgs, &exp_avg_sqs}, args);
+  else
+    step(op, {&params, &grads, &exp_avgs, &exp_avg_sqs, &max_exp_avg_sqs}, args);
+}
+
+Tensor clip_grad_norm_(const TensorList& grads, double max_norm, double norm_type) {
+  if (grads.empty()) return zeros({});
+  Call call;
+  call.op = &kClipOp;
+  for (const Tensor& g : grads) call.in.push_back(g);
+  call.args[0].f = max_norm;
+  call.args[1].f = norm_type;
+  const NoGrad off;
+  run(call);
+  return call.out[0];
+}
+
+std::span<const Op* const> optimizer_ops() {
+  static constexpr const Op* ops[] = {&kSgdOp, &kAdamOp, &kAdamWOp, &kClipOp};
+  return ops;
+}
 
 }  // namespace lunagrad
