@@ -1,0 +1,160 @@
+// Losses against naive loops: every option of cross_entropy, ignored and impossible labels, gradients.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "runtime/gradcheck.h"
+#include "runtime/ops.h"
+#include "runtime/tape.h"
+
+using namespace lunagrad;
+
+namespace {
+
+// The definition, term by term: of row i with label y, (1 - s) w_y nll_y + s / C sum_c w_c nll_c.
+struct Reference {
+  std::vector<double> losses;
+  double total = 0, weight = 0;
+};
+Reference reference(const Tensor& input, const std::vector<int64_t>& labels,
+                    const std::vector<double>& weight, int64_t ignored, double smoothing) {
+  const int64_t rows = int64_t(labels.size()), classes = input.numel() / rows;
+  const std::vector<double> x = input.to_vector<double>();
+  Reference result;
+  for (int64_t i = 0; i < rows; ++i) {
+    if (labels[size_t(i)] == ignored) {
+      result.losses.push_back(0);
+      continue;
+    }
+    double total = 0;
+    for (int64_t c = 0; c < classes; ++c) total += std::exp(x[size_t(i * classes + c)]);
+    const auto nll = [&](int64_t c) {
+      return weight[size_t(c)] * (std::log(total) - x[size_t(i * classes + c)]);
+    };
+    double loss = (1 - smoothing) * nll(labels[size_t(i)]);
+    for (int64_t c = 0; c < classes; ++c) loss += smoothing / double(classes) * nll(c);
+    result.losses.push_back(loss);
+    result.total += loss;
+    result.weight += weight[size_t(labels[size_t(i)])];
+  }
+  return result;
+}
+
+Tensor ids(const std::vector<int64_t>& labels) {
+  return Tensor::from<int64_t>(labels, {int64_t(labels.size())});
+}
+
+}  // namespace
+
+TEST_CASE("cross_entropy is what its definition says, for every combination of its options") {
+  const Tensor input = randn({6, 5}, DType::f64);
+  const std::vector<int64_t> labels{0, 4, 2, -100, 3, 2};
+  const std::vector<double> flat(5, 1), weight{0.5, 2, 1, 0.25, 3};
+  for (const bool weighted : {false, true})
+    for (const double smoothing : {0.0, 0.3}) {
+      const Reference expected = reference(input, labels, weighted ? weight : flat, -100, smoothing);
+      for (const DType dtype : {DType::f64, DType::f32}) {
+        const double epsilon = dtype == DType::f64 ? 1e-12 : 1e-6;
+        CrossEntropyOptions options;
+        if (weighted) options.weight = to(Tensor::from<double>(weight, {5}), dtype);
+        options.label_smoothing = smoothing;
+        const Tensor x = to(input, dtype);
+        CHECK(cross_entropy(x, ids(labels), options).item() ==
+              doctest::Approx(expected.total / expected.weight).epsilon(epsilon));
+        options.reduction = Reduction::sum;
+        CHECK(cross_entropy(x, ids(labels), options).item() ==
+              doctest::Approx(expected.total).epsilon(epsilon));
+        options.reduction = Reduction::none;
+        const std::vector<double> losses = cross_entropy(x, ids(labels), options).to_vector<double>();
+        for (size_t i = 0; i < losses.size(); ++i)
+          CHECK(losses[i] == doctest::Approx(expected.losses[i]).epsilon(epsilon));
+      }
+    }
+}
+
+TEST_CASE("the gradients of cross_entropy hold for every combination of its options, to second order") {
+  const Tensor target = ids({0, 4, -100, 2});
+  const Tensor weight = Tensor::from<double>(std::vector<double>{0.5, 2, 1, 0.25, 3}, {5});
+  for (const bool weighted : {false, true})
+    for (const double smoothing : {0.0, 0.3})
+      for (const Reduction reduction : {Reduction::none, Reduction::mean, Reduction::sum}) {
+        Tensor x = randn({4, 5}, DType::f64);
+        x.requires_grad_();
+        const auto f = [&](const TensorList& in) {
+          return TensorList{
+              cross_entropy(in[0], target, {weighted ? weight : Tensor(), -100, reduction, smoothing})};
+        };
+        CHECK(gradcheck(f, {x}).message == "");
+        CHECK(gradgradcheck(f, {x}).message == "");
+      }
+}
+
+TEST_CASE("cross_entropy takes classes in dim 2 of any number of dims") {
+  const Tensor x = randn({2, 3, 4, 5}, DType::f64), target = randint(0, 3, {2, 4, 5});
+  const Tensor rows = reshape(permute(x, {0, 2, 3, 1}), {40, 3}), labels = reshape(target, {40});
+  CHECK(cross_entropy(x, target).item() ==
+        doctest::Approx(cross_entropy(rows, labels).item()).epsilon(1e-13));
+  CHECK(cross_entropy(permute(permute(x, {3, 2, 1, 0}), {3, 2, 1, 0}), to(target, DType::u8)).item() ==
+        doctest::Approx(cross_entropy(rows, to(labels, DType::i32)).item()).epsilon(1e-13));
+  Tensor leaf = x.detach();
+  leaf.requires_grad_();
+  backward(cross_entropy(leaf, target));
+  Tensor flat = rows.detach();
+  flat.requires_grad_();
+  backward(cross_entropy(flat, labels));
+  const std::vector<double> a = reshape(permute(leaf.grad(), {0, 2, 3, 1}), {40, 3}).to_vector<double>();
+  const std::vector<double> b = flat.grad().to_vector<double>();
+  for (size_t i = 0; i < a.size(); ++i) CHECK(a[i] == doctest::Approx(b[i]).epsilon(1e-12));
+}
+
+TEST_CASE("one-hot probabilities give the loss of the class ids") {
+  const Tensor x = randn({4, 5}, DType::f64), target = ids({1, 0, 4, 4});
+  const Tensor probabilities = to(one_hot(target, 5), DType::f64);
+  for (const double smoothing : {0.0, 0.2})
+    CHECK(cross_entropy(x, probabilities, {{}, -100, Reduction::mean, smoothing}).item() ==
+          doctest::Approx(cross_entropy(x, target, {{}, -100, Reduction::mean, smoothing}).item())
+              .epsilon(1e-12));
+}
+
+TEST_CASE("when every row is ignored the mean is NaN, the sum 0, the gradient of the sum 0") {
+  Tensor x = randn({2, 3});
+  x.requires_grad_();
+  const Tensor target = ids({-100, -100});
+  CHECK(std::isnan(cross_entropy(x, target).item()));
+  const Tensor total = cross_entropy(x, target, {{}, -100, Reduction::sum, 0});
+  CHECK(total.item() == 0);
+  CHECK(grad({total}, {x})[0].to_vector<double>() == std::vector<double>(6, 0));
+  CHECK(std::isnan(cross_entropy(zeros({0, 3}), ids({})).item()));
+}
+
+TEST_CASE("large logits do not overflow and 16-bit logits are computed wide") {
+  const Tensor x = Tensor::from<float>(std::vector<float>{1e30f, 0, -1e30f, 80, 90, 100}, {2, 3});
+  CHECK(cross_entropy(x, ids({0, 2}), {{}, -100, Reduction::sum, 0}).item() ==
+        doctest::Approx(std::log1p(std::exp(-10.0) + std::exp(-20.0))).epsilon(1e-6));
+  const Tensor logits = to(randn({64, 1000}), DType::f16), target = randint(0, 1000, {64});
+  const double wide = cross_entropy(to(logits, DType::f64), target).item();
+  CHECK(cross_entropy(logits, target).dtype() == DType::f16);
+  CHECK(cross_entropy(logits, target).item() == doctest::Approx(wide).epsilon(1e-3));
+}
+
+TEST_CASE("a label out of range is named with its place") {
+  CHECK_THROWS_WITH(
+      cross_entropy(randn({4, 10}), ids({1, 2, 10, 3})),
+      "cross_entropy: label 10 at position 3 is out of range for 10 classes (labels count from 0)");
+  CHECK_THROWS_WITH(
+      cross_entropy(randn({2, 10}), ids({-1, 3})),
+      "cross_entropy: label -1 at position 1 is out of range for 10 classes (labels count from 0)");
+  CHECK(cross_entropy(randn({2, 10}), ids({-1, 3}), {{}, -1, Reduction::mean, 0}).item() > 0);
+}
+
+TEST_CASE("mse_loss sums in f64 and mixes float types") {
+  const int64_t n = 200003;
+  const Tensor x = randn({n}), t = randn({n});
+  const std::vector<double> a = x.to_vector<double>(), b = t.to_vector<double>();
+  double total = 0;
+  for (size_t i = 0; i < a.size(); ++i) total += (a[i] - b[i]) * (a[i] - b[i]);
+  CHECK(mse_loss(x, t).item() == doctest::Approx(total / double(n)).epsilon(1e-6));
+  CHECK(mse_loss(x, t, Reduction::sum).item() == doctest::Approx(total).epsilon(1e-6));
+  CHECK(mse_loss(x, to(t, DType::f64)).item() == doctest::Approx(total / double(n)).epsilon(1e-12));
+  CHECK(std::isnan(mse_loss(zeros({0}), zeros({0})).item()));
+}

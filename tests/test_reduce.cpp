@@ -1,0 +1,298 @@
+// Reductions and softmax against naive loops in double precision, over sizes that cross every boundary of the
+// kernels, layouts, types, NaN and infinities.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "runtime/cpu/parallel.h"
+#include "runtime/gradcheck.h"
+#include "runtime/ops.h"
+#include "runtime/tape.h"
+
+using namespace lunagrad;
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+Tensor f32(const std::vector<float>& values, const Shape& shape) {
+  return Tensor::from<float>(values, shape);
+}
+Tensor f64(const std::vector<double>& values, const Shape& shape) {
+  return Tensor::from<double>(values, shape);
+}
+
+// Calls f(elements of one result in order) and gives the results in order.
+std::vector<double> naive(const Tensor& x, uint32_t mask,
+                          const std::function<double(const std::vector<double>&)>& f) {
+  const std::vector<double> values = x.to_vector<double>();
+  const Strides strides = contiguous_strides(x.shape());
+  std::vector<std::vector<double>> groups;
+  std::vector<int64_t> kept;
+  int64_t outputs = 1;
+  for (int i = 0; i < x.ndim(); ++i)
+    if (!(mask >> i & 1)) outputs *= x.size(i);
+  groups.resize(size_t(outputs));
+  for (size_t e = 0; e < values.size(); ++e) {
+    int64_t output = 0;
+    for (int i = 0; i < x.ndim(); ++i)
+      if (!(mask >> i & 1)) output = output * x.size(i) + int64_t(e) / strides[i] % x.size(i);
+    groups[size_t(output)].push_back(values[e]);
+  }
+  std::vector<double> results;
+  for (const auto& group : groups) results.push_back(f(group));
+  return results;
+}
+
+double sum_of(const std::vector<double>& v) {
+  double total = 0;
+  for (const double x : v) total += x;
+  return total;
+}
+double max_of(const std::vector<double>& v) {
+  double best = -kInf;
+  for (const double x : v)
+    if (std::isnan(x) || x > best) {
+      best = x;
+      if (std::isnan(x)) break;
+    }
+  return best;
+}
+double var_of(const std::vector<double>& v) {
+  const double mean = sum_of(v) / double(v.size());
+  double total = 0;
+  for (const double x : v) total += (x - mean) * (x - mean);
+  return total / double(v.size() - 1);
+}
+double argmax_of(const std::vector<double>& v) {
+  size_t best = 0;
+  for (size_t i = 1; i < v.size(); ++i)
+    if (!std::isnan(v[best]) && (std::isnan(v[i]) || v[i] > v[best])) best = i;
+  return double(best);
+}
+
+void check_close(const Tensor& got, const std::vector<double>& expected, double tolerance,
+                 const std::string& what) {
+  const std::vector<double> values = got.to_vector<double>();
+  REQUIRE_MESSAGE(values.size() == expected.size(), what);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const bool same = std::isnan(expected[i])
+                          ? std::isnan(values[i])
+                          : values[i] == expected[i] || std::abs(values[i] - expected[i]) <=
+                                                            tolerance * std::max(1.0, std::abs(expected[i]));
+    REQUIRE_MESSAGE(same, what << " result " << i << " is " << values[i] << ", expected " << expected[i]);
+  }
+}
+
+Dims dims_of(uint32_t mask) {
+  Dims dims;
+  for (int i = 0; i < kMaxDims; ++i)
+    if (mask >> i & 1) dims.push_back(i);
+  return dims;
+}
+
+}  // namespace
+
+TEST_CASE("reductions agree with naive loops for every set of dims, in every order of strides") {
+  for (const Shape& shape : {Shape{3, 5, 7}, Shape{2, 33, 40}, Shape{1, 1030, 3}, Shape{70, 1, 19}}) {
+    const Tensor base = randn(shape, DType::f64);
+    for (const Dims& order : {Dims{0, 1, 2}, Dims{2, 1, 0}, Dims{1, 0, 2}, Dims{0, 2, 1}}) {
+      const Tensor x = permute(base, order);
+      for (const Tensor& y : {x, slice(x, 2, 0, x.size(2), 2), to(x, DType::f32)})
+        for (uint32_t mask = 1; mask < 8; ++mask) {
+          const Dims dims = dims_of(mask);
+          const std::string what = text("shape ", y.shape(), " strides ", y.strides(), " dims ", dims);
+          const double tolerance = y.dtype() == DType::f64 ? 1e-12 : 1e-6;
+          check_close(sum(y, dims), naive(y, mask, sum_of), tolerance, "sum " + what);
+          check_close(amax(y, dims), naive(y, mask, max_of), 0, "amax " + what);
+          check_close(var(y, dims),
+                      naive(y, mask, [](const auto& v) { return v.size() > 1 ? var_of(v) : kNaN; }),
+                      tolerance, "var " + what);
+        }
+      for (int dim = 0; dim < 3; ++dim) {
+        check_close(argmax(x, dim), naive(x, 1u << dim, argmax_of), 0,
+                    text("argmax ", x.shape(), " dim ", dim));
+        const auto [values, indices] = max(x, dim, true);
+        check_close(values, naive(x, 1u << dim, max_of), 0, "max");
+        check_close(indices, naive(x, 1u << dim, argmax_of), 0, "max indices");
+      }
+    }
+  }
+}
+
+TEST_CASE("integers and bool add up in i64, and their extremes keep the type") {
+  const Tensor x = randint(-1000000000, 1000000000, {300, 5}, DType::i32);
+  CHECK(sum(x).dtype() == DType::i64);
+  check_close(sum(x), naive(x, 3, sum_of), 0, "sum i32");
+  check_close(sum(x, {0}), naive(x, 1, sum_of), 0, "sum i32 over rows");
+  CHECK(amax(x).dtype() == DType::i32);
+  check_close(amax(x, {1}), naive(x, 2, max_of), 0, "amax i32");
+  check_close(argmax(x), naive(x, 3, argmax_of), 0, "argmax i32");
+  const Tensor big = full({3}, int64_t(1) << 60, DType::i64);
+  CHECK(sum(big).item_integer() == 3 * (int64_t(1) << 60));
+  const Tensor truth = gt(x, Tensor::number(int64_t(0)));
+  check_close(sum(truth, {0}), naive(truth, 1, sum_of), 0, "sum bool");
+  CHECK(any(truth).item() == 1);
+  CHECK(all(truth).item() == 0);
+  CHECK(all(zeros({0}, DType::boolean)).item() == 1);
+  CHECK(any(f64({0, kNaN}, {2})).item() == 1);
+  CHECK(prod(Tensor::from<int64_t>(std::vector<int64_t>{3, -5, 7}, {3})).item_integer() == -105);
+}
+
+TEST_CASE("a sum of 2^24 + 16 ones is exact in f32") {
+  const int64_t n = (1 << 24) + 16;
+  CHECK(sum(ones({n})).item() == double(n));
+  CHECK(sum(ones({n / 16, 16}), {0}).to_vector<double>() == std::vector<double>(16, double(n / 16)));
+  CHECK(sum(expand(ones({1}), {n})).item() == double(n));
+  CHECK(mean(ones({n})).item() == 1);
+}
+
+TEST_CASE("a reduction does not depend on the number of threads") {
+  const int threads = thread_count();
+  const Tensor x = randn({1 << 20}), m = randn({3000, 300});
+  std::vector<double> first;
+  for (const int count : {1, 2, 3}) {
+    set_thread_count(count);
+    std::vector<double> results{sum(x).item(), var(x).item(), norm(x).item()};
+    for (const Tensor& y : {sum(m, {0}), sum(m, {1}), var(m, {0})})
+      for (const double value : y.to_vector<double>()) results.push_back(value);
+    if (first.empty()) first = results;
+    CHECK(first == results);
+  }
+  set_thread_count(threads);
+}
+
+TEST_CASE("NaN goes through max, min, amax, argmax, softmax; infinities do not become NaN") {
+  for (const int64_t n : {5, 64, 1000}) {
+    for (const int64_t at : {int64_t(0), n / 2, n - 1}) {
+      std::vector<double> values(size_t(n), 1);
+      values[size_t(at)] = kNaN;
+      for (const Tensor& x : {f64(values, {n}), to(f64(values, {n}), DType::f32)}) {
+        CHECK(std::isnan(max(x).item()));
+        CHECK(std::isnan(min(x).item()));
+        CHECK(std::isnan(sum(x).item()));
+        CHECK(argmax(x).item_integer() == at);
+        CHECK(argmin(x).item_integer() == at);
+        CHECK(max(x, 0).second.item_integer() == at);
+        const Tensor column = reshape(expand(reshape(x, {n, 1}), {n, 3}), {n, 3});
+        CHECK(argmax(column, 0).to_vector<int64_t>() == std::vector<int64_t>(3, at));
+        CHECK(std::isnan(amax(column, {0}).to_vector<double>()[2]));
+        for (const double y : softmax(x, 0).to_vector<double>()) REQUIRE(std::isnan(y));
+        for (const double y : log_softmax(x, 0).to_vector<double>()) REQUIRE(std::isnan(y));
+      }
+      values[size_t(at)] = -kInf;
+      if (n > 5) values[size_t((at + 1) % n)] = kInf;
+      const Tensor x = to(f64(values, {n}), DType::f32);
+      CHECK(max(x).item() == (n > 5 ? kInf : 1));
+      CHECK(min(x).item() == -kInf);
+    }
+  }
+  CHECK(argmax(f64({1, 3, 3, kNaN, 2, kNaN}, {6})).item_integer() == 3);
+  CHECK(argmax(f64({1, 3, 3, 2}, {4})).item_integer() == 1);
+}
+
+TEST_CASE("reductions of nothing: sum 0, prod 1, mean NaN, max an error") {
+  const Tensor none = zeros({0, 3});
+  CHECK(sum(none).item() == 0);
+  CHECK(sum(none, {0}).to_vector<double>() == std::vector<double>(3, 0));
+  CHECK(sum(none, {1}).shape() == Shape{0});
+  CHECK(prod(none).item() == 1);
+  CHECK(std::isnan(mean(none).item()));
+  CHECK(std::isnan(var(zeros({1})).item()));
+  CHECK_THROWS_WITH(max(none), "max: cannot reduce an empty tensor without an identity (shape [0, 3])");
+  CHECK_THROWS_WITH(max(none, 0), "max: cannot reduce an empty tensor without an identity (shape [0, 3])");
+  CHECK(max(none, 1).first.shape() == Shape{0});
+  CHECK(sum(full({}, 3.0)).item() == 3);
+  CHECK(max(full({}, 3.0), 0).second.item_integer() == 0);
+}
+
+TEST_CASE("16-bit floats are summed wide") {
+  for (const DType half : {DType::f16, DType::bf16}) {
+    const Tensor x = full({4096}, 1.0, half);
+    CHECK(sum(x).dtype() == half);
+    CHECK(sum(x).item() == 4096);
+    CHECK(mean(x).item() == 1);
+    CHECK(amax(x).dtype() == half);
+    CHECK(argmax(x).dtype() == DType::i64);
+  }
+}
+
+TEST_CASE("ties share the gradient of amax and of the full max; along a dim it goes to the index") {
+  Tensor x = f64({1, 4, 4, 2, 4, 0}, {2, 3});
+  x.requires_grad_();
+  CHECK(grad({max(x)}, {x})[0].to_vector<double>() ==
+        std::vector<double>{0, 1.0 / 3, 1.0 / 3, 0, 1.0 / 3, 0});
+  CHECK(grad({sum(amax(x, {1}))}, {x})[0].to_vector<double>() == std::vector<double>{0, 0.5, 0.5, 0, 1, 0});
+  CHECK(grad({sum(max(x, 1).first)}, {x})[0].to_vector<double>() == std::vector<double>{0, 1, 0, 0, 1, 0});
+  CHECK(grad({sum(min(x, 0).first)}, {x})[0].to_vector<double>() == std::vector<double>{1, 1, 0, 0, 0, 1});
+}
+
+TEST_CASE("the gradient of a product holds where factors are zero, to second order") {
+  for (const std::vector<double>& values : {std::vector<double>{2, 0, 3}, {0, 0, 3}, {1, 2, 3}}) {
+    Tensor x = f64(values, {3});
+    x.requires_grad_();
+    const auto f = [](const TensorList& in) { return TensorList{prod(in[0])}; };
+    CHECK(gradcheck(f, {x}).message == "");
+    CHECK(gradgradcheck(f, {x}).message == "");
+  }
+  Tensor x = f64({2, 0, 3}, {3});
+  x.requires_grad_();
+  CHECK(grad({prod(x)}, {x})[0].to_vector<double>() == std::vector<double>{0, 6, 0});
+}
+
+TEST_CASE("std and norm have gradient 0 where they are 0") {
+  Tensor x = full({4}, 2.0, DType::f64);
+  x.requires_grad_();
+  CHECK(grad({stddev(x)}, {x})[0].to_vector<double>() == std::vector<double>(4, 0));
+  Tensor zero = zeros({4}, DType::f64);
+  zero.requires_grad_();
+  CHECK(grad({norm(zero)}, {zero})[0].to_vector<double>() == std::vector<double>(4, 0));
+}
+
+TEST_CASE("norm knows p = 0, infinity and fractions") {
+  const Tensor x = f64({3, -4, 0, 0}, {4});
+  CHECK(norm(x).item() == 5);
+  CHECK(norm(x, 1).item() == 7);
+  CHECK(norm(x, 0).item() == 2);
+  CHECK(norm(x, kInf).item() == 4);
+  CHECK(norm(x, -kInf).item() == 0);
+  CHECK(norm(x, 0.5).item() == doctest::Approx(std::pow(std::sqrt(3.0) + 2, 2)).epsilon(1e-12));
+}
+
+TEST_CASE("logsumexp does not overflow") {
+  CHECK(logsumexp(f64({1000, 1000}, {2}), {0}).item() ==
+        doctest::Approx(1000 + std::log(2.0)).epsilon(1e-14));
+  CHECK(logsumexp(f64({-kInf, -kInf}, {2}), {0}).item() == -kInf);
+  CHECK(logsumexp(f64({kInf, 1}, {2}), {0}).item() == kInf);
+}
+
+TEST_CASE("softmax and log_softmax agree with naive loops along any dim and layout") {
+  for (const Shape& shape : {Shape{3, 5, 7}, Shape{2, 17, 33}, Shape{4, 1, 1000}, Shape{1, 5000, 2}}) {
+    const Tensor base = randn(shape, DType::f64) * 5.0;
+    for (const Tensor& x : {base, transpose(base, 0, 2), slice(base, 2, 0, shape[2], 2)})
+      for (int dim = 0; dim < 3; ++dim) {
+        const Tensor shifted = x - amax(x, {dim}, true).detach();
+        const Tensor expected = exp(shifted) / sum(exp(shifted), {dim}, true);
+        const std::string what = text("shape ", x.shape(), " dim ", dim);
+        check_close(softmax(x, dim), expected.to_vector<double>(), 1e-13, what);
+        check_close(softmax(to(x, DType::f32), dim), expected.to_vector<double>(), 1e-6, what);
+        check_close(log_softmax(x, dim), log(expected).to_vector<double>(), 1e-12, what);
+        check_close(log_softmax(to(x, DType::f32), dim), log(expected).to_vector<double>(), 2e-6, what);
+      }
+  }
+}
+
+TEST_CASE("softmax of large logits, of nothing but -inf, and of a masked row") {
+  const auto row = [](std::vector<float> values) { return f32(values, {int64_t(values.size())}); };
+  check_close(softmax(row({1e38f, 1e38f}), 0), {0.5, 0.5}, 1e-7, "large");
+  check_close(softmax(row({-INFINITY, 0, 0}), 0), {0, 0.5, 0.5}, 1e-7, "one masked");
+  check_close(softmax(row({-INFINITY, -INFINITY}), 0), {kNaN, kNaN}, 0, "all masked");
+  check_close(softmax(row({INFINITY, 0}), 0), {kNaN, kNaN}, 0, "infinite");
+  check_close(log_softmax(row({-1e4f, 0}), 0), {-1e4, 0}, 1e-7, "log of what underflows");
+  check_close(softmax(full({}, 3.0), 0), {1}, 0, "scalar");
+  CHECK(softmax(zeros({0, 4}), 0).shape() == Shape{0, 4});
+  CHECK(log_softmax(zeros({4, 0}), 0).shape() == Shape{4, 0});
+}
