@@ -120,6 +120,10 @@ void adam_step(const TensorList& params, const TensorList& grads, const TensorLi
 // Scales the gradients so that their common norm is at most max_norm; returns the norm before, 0-d.
 Tensor clip_grad_norm_(const TensorList& grads, double max_norm, double norm_type = 2);
 
+// norm.cpp: normalisation over the last dims, which normalized_shape repeats; weight and bias may be undefined
+Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {}, const Tensor& bias = {},
+                  double eps = 1e-5);
+
 // softmax.cpp
 Tensor softmax(const Tensor&, int dim);
 Tensor log_softmax(const Tensor&, int dim);

@@ -160,6 +160,15 @@ std::vector<Sample> samples() {
       {"cross_entropy", {real({4, 5, 3}), {{4, 3}, 0, 5, Kind::index}}, {2, 0, 0.1}},
       {"cross_entropy", {real({4, 5}), real({4, 5}, 0, 1)}, {{}, 1, 0.2}},
   };
+  const SampleInput absent{{}, 0, 0, Kind::absent};
+  const std::vector<Sample> layers = {
+      {"layer_norm", {real({3, 5}), real({5}), real({5})}, {Shape{5}}},
+      {"layer_norm", {real({2, 3, 4}), real({3, 4}), absent}, {Shape{3, 4}, 0.1}},
+      // Without a weight the gradient of the sum is 0, and what is left is rounding: 1e-7 beside a scale of
+      // 1e-3.
+      {"layer_norm", {real({4, 19}), absent, absent}, {Shape{19}}, 1e-4},
+  };
+  rows.insert(rows.end(), layers.begin(), layers.end());
   add_elementwise(rows);
   return rows;
 }
@@ -200,6 +209,14 @@ std::vector<BadSample> bad_samples() {
        {real({2, 3}), real({4, 3}), real({3})},
        {},
        "linear: bias has shape [3] where weight of shape [4, 3]"},
+      {"layer_norm",
+       {real({2, 3}), {{}, 0, 0, Kind::absent}, {{}, 0, 0, Kind::absent}},
+       {Shape{2}},
+       "layer_norm: normalized_shape [2] is not what the shape of the input, [2, 3], ends with"},
+      {"layer_norm",
+       {real({2, 3}), real({2}), real({3})},
+       {Shape{3}},
+       "layer_norm: weight has shape [2] where normalized_shape is [3]"},
       {"sum", {real({2, 3})}, {Dims{2}}, "sum: dim 3 is out of range for shape [2, 3]"},
       {"sum", {real({2, 3})}, {Dims{0, 0}}, "sum: dim 1 appears more than once"},
       {"mean", {{{3}, 0, 9, Kind::index}}, {}, "mean: a floating-point tensor is needed (got i64)"},
@@ -216,7 +233,10 @@ std::vector<BadSample> bad_samples() {
        {real({2, 3}), {{2}, 3, 4, Kind::index}},
        {1},
        "index_select: index 3 at position 1 is out of range for dim 2 of size 3 (indices count from 0)"},
-      {"index_select", {real({2, 3}), real({2})}, {1}, "index_select: indices must be i64, i32 or u8 (got f64)"},
+      {"index_select",
+       {real({2, 3}), real({2})},
+       {1},
+       "index_select: indices must be i64, i32 or u8 (got f64)"},
       {"gather",
        {real({2, 3}), {{2, 1}, -1, 0, Kind::index}},
        {1},
@@ -229,7 +249,10 @@ std::vector<BadSample> bad_samples() {
        {{{2}, 5, 6, Kind::index}, real({5, 4})},
        {},
        "embedding: index 5 at position 1 is out of range for dim 1 of size 5"},
-      {"masked_fill", {real({2, 3}), boolean({2})}, {0.5}, "masked_fill: a mask of shape [2] does not broadcast"},
+      {"masked_fill",
+       {real({2, 3}), boolean({2})},
+       {0.5},
+       "masked_fill: a mask of shape [2] does not broadcast"},
       {"masked_fill", {real({3}), real({3})}, {0.5}, "masked_fill: the mask must be bool (got f64)"},
       {"one_hot", {{{2}, 4, 5, Kind::index}}, {3}, "one_hot: index 4 at position 1 is out of range"},
       {"mse_loss",
@@ -243,7 +266,8 @@ std::vector<BadSample> bad_samples() {
       {"cross_entropy",
        {real({2, 3}), {{3}, 0, 3, Kind::index}},
        {},
-       "cross_entropy: an input of shape [2, 3] needs class ids of shape [2] or probabilities of shape [2, 3] (got "
+       "cross_entropy: an input of shape [2, 3] needs class ids of shape [2] or probabilities of shape [2, "
+       "3] (got "
        "i64 of shape [3])"},
       {"cross_entropy",
        {real({2, 3}), {{2}, 0, 3, Kind::index}, real({2})},

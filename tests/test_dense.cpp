@@ -167,5 +167,52 @@ TEST_CASE("a large matmul can be stopped within a tenth of a second") {
   CHECK(stopped - asked < 100ms);
 }
 
+TEST_CASE(
+    "layer_norm gives the same for any number of rows, keeps small spreads around large means, and sees "
+    "NaN") {
+  const NoGrad off;
+  for (const int64_t rows : {1, 7, 3000})
+    for (const int64_t n : {1, 15, 16, 67, 1030}) {
+      const Tensor x = random_tensor({rows, n}, 1), w = random_tensor({n}, 2), b = random_tensor({n}, 3);
+      std::vector<double> expected = x.to_vector<double>();
+      const std::vector<double> weight = w.to_vector<double>(), bias = b.to_vector<double>();
+      for (int64_t r = 0; r < rows; ++r) {
+        double mean = 0, variance = 0;
+        double* const row = expected.data() + r * n;
+        for (int64_t i = 0; i < n; ++i) mean += row[i] / double(n);
+        for (int64_t i = 0; i < n; ++i) variance += (row[i] - mean) * (row[i] - mean) / double(n);
+        for (int64_t i = 0; i < n; ++i)
+          row[i] = (row[i] - mean) / std::sqrt(variance + 1e-5) * weight[size_t(i)] + bias[size_t(i)];
+      }
+      CHECK(largest_difference(layer_norm(x, {n}, w, b), expected) < 1e-11);
+      CHECK(largest_difference(layer_norm(to(x, DType::f32), {n}, to(w, DType::f32), to(b, DType::f32)),
+                               expected) < 1e-5);
+    }
+  const std::vector<float> high{10000, 10001, 10002, 10003};
+  const double unit = std::sqrt(1.25 + 1e-5);
+  CHECK(largest_difference(layer_norm(Tensor::from<float>(high, {4}), {4}),
+                           {-1.5 / unit, -0.5 / unit, 0.5 / unit, 1.5 / unit}) < 1e-6);
+  const std::vector<float> broken{1, 2, NAN, 4, 5, 6};
+  const std::vector<double> y = layer_norm(Tensor::from<float>(broken, {2, 3}), {3}).to_vector<double>();
+  for (size_t i = 0; i < 6; ++i) CHECK(std::isnan(y[i]) == (i < 3));
+  CHECK(layer_norm(zeros({0, 4}), {4}).shape() == Shape{0, 4});
+}
+
+TEST_CASE("the gradients of layer_norm do not depend on how the rows are dealt to threads") {
+  const int before = thread_count();
+  TensorList first;
+  for (const int threads : {1, 2, 3}) {
+    set_thread_count(threads);
+    TensorList leaves{random_tensor({777, 33}, 1), random_tensor({33}, 2), random_tensor({33}, 3)};
+    for (Tensor& x : leaves) x.requires_grad_();
+    const Tensor y = layer_norm(leaves[0], {33}, leaves[1], leaves[2]);
+    const TensorList gradients = grad({y}, leaves, {random_tensor({777, 33}, 4)});
+    if (first.empty()) first = gradients;
+    for (size_t i = 0; i < 3; ++i)
+      CHECK(largest_difference(gradients[i], first[i].to_vector<double>()) < 1e-12);
+  }
+  set_thread_count(before);
+}
+
 }  // namespace
 }  // namespace lunagrad

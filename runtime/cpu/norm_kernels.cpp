@@ -1,0 +1,169 @@
+// The rows of norm.h. The variance is the mean of the squared distances from the mean, in a second pass: the
+// difference of E[x^2] and E[x]^2 loses all digits where the mean is large.
+#include <cmath>
+#include <type_traits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "runtime/cpu/norm_kernels.cpp"
+#include "hwy/foreach_target.h"
+// after foreach_target
+#include "hwy/highway.h"
+#include "runtime/cpu/norm.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lunagrad {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Calls f(tag, i, accumulator…) over [0, n) and returns the sum of what it returns, kept in four vectors at a
+// time.
+template <class T, class F>
+HWY_INLINE T sum_over(int64_t n, F&& f) {
+  const hn::ScalableTag<T> d;
+  const hn::CappedTag<T, 1> one;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+  int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    s0 = f(d, i, s0);
+    s1 = f(d, i + lanes, s1);
+    s2 = f(d, i + 2 * lanes, s2);
+    s3 = f(d, i + 3 * lanes, s3);
+  }
+  for (; i + lanes <= n; i += lanes) s0 = f(d, i, s0);
+  auto rest = hn::Zero(one);
+  for (; i < n; ++i) rest = f(one, i, rest);
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)))) + hn::GetLane(rest);
+}
+
+template <class T, class F>
+HWY_INLINE void for_vectors(int64_t n, F&& f) {
+  const hn::ScalableTag<T> d;
+  const hn::CappedTag<T, 1> one;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) f(d, i);
+  for (; i < n; ++i) f(one, i);
+}
+
+template <class T>
+struct Moments {
+  T mean, rstd;
+};
+
+template <class T>
+Moments<T> moments(int64_t n, const T* x, double eps) {
+  const T mean =
+      sum_over<T>(n, [&](auto d, int64_t i, auto s) HWY_ATTR { return hn::Add(s, hn::LoadU(d, x + i)); }) /
+      T(n);
+  const T squares = sum_over<T>(n, [&](auto d, int64_t i, auto s) HWY_ATTR {
+    const auto c = hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean));
+    return hn::MulAdd(c, c, s);
+  });
+  return {mean, T(1 / std::sqrt(double(squares / T(n)) + eps))};
+}
+
+template <class T>
+void forward(int64_t n, const T* x, const T* weight, const T* bias, double eps, T* y) {
+  const Moments<T> m = moments(n, x, eps);
+  for_vectors<T>(n, [&](auto d, int64_t i) HWY_ATTR {
+    auto v = hn::Mul(hn::Sub(hn::LoadU(d, x + i), hn::Set(d, m.mean)), hn::Set(d, m.rstd));
+    if (weight) v = hn::Mul(v, hn::LoadU(d, weight + i));
+    if (bias) v = hn::Add(v, hn::LoadU(d, bias + i));
+    hn::StoreU(v, d, y + i);
+  });
+}
+
+// With xhat = (x - mean) rstd and h = g weight:
+//   dx = rstd (h - mean(h) - xhat mean(h xhat)),  dweight += g xhat,  dbias += g
+template <class T>
+void backward(int64_t n, const T* g, const T* x, const T* weight, double eps, T* dx, T* dweight, T* dbias) {
+  const Moments<T> m = moments(n, x, eps);
+  const auto xhat = [&](auto d, int64_t i) HWY_ATTR {
+    return hn::Mul(hn::Sub(hn::LoadU(d, x + i), hn::Set(d, m.mean)), hn::Set(d, m.rstd));
+  };
+  const auto h = [&](auto d, int64_t i) HWY_ATTR {
+    const auto v = hn::LoadU(d, g + i);
+    return weight ? hn::Mul(v, hn::LoadU(d, weight + i)) : v;
+  };
+  if (dx) {
+    const T mean_h =
+        sum_over<T>(n, [&](auto d, int64_t i, auto s) HWY_ATTR { return hn::Add(s, h(d, i)); }) / T(n);
+    const T mean_hx = sum_over<T>(n, [&](auto d, int64_t i, auto s)
+                                         HWY_ATTR { return hn::MulAdd(h(d, i), xhat(d, i), s); }) /
+                      T(n);
+    for_vectors<T>(n, [&](auto d, int64_t i) HWY_ATTR {
+      const auto centred = hn::Sub(h(d, i), hn::Set(d, mean_h));
+      hn::StoreU(hn::Mul(hn::Set(d, m.rstd), hn::NegMulAdd(xhat(d, i), hn::Set(d, mean_hx), centred)), d,
+                 dx + i);
+    });
+  }
+  if (dweight)
+    for_vectors<T>(n, [&](auto d, int64_t i) HWY_ATTR {
+      hn::StoreU(hn::MulAdd(hn::LoadU(d, g + i), xhat(d, i), hn::LoadU(d, dweight + i)), d, dweight + i);
+    });
+  if (dbias)
+    for_vectors<T>(n, [&](auto d, int64_t i) HWY_ATTR {
+      hn::StoreU(hn::Add(hn::LoadU(d, g + i), hn::LoadU(d, dbias + i)), d, dbias + i);
+    });
+}
+
+void forward_f32(int64_t n, const float* x, const float* w, const float* b, double eps, float* y) {
+  forward(n, x, w, b, eps, y);
+}
+void forward_f64(int64_t n, const double* x, const double* w, const double* b, double eps, double* y) {
+  forward(n, x, w, b, eps, y);
+}
+void backward_f32(int64_t n, const float* g, const float* x, const float* w, double eps, float* dx, float* dw,
+                  float* db) {
+  backward(n, g, x, w, eps, dx, dw, db);
+}
+void backward_f64(int64_t n, const double* g, const double* x, const double* w, double eps, double* dx,
+                  double* dw, double* db) {
+  backward(n, g, x, w, eps, dx, dw, db);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace lunagrad
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lunagrad {
+namespace {
+
+HWY_EXPORT(forward_f32);
+HWY_EXPORT(forward_f64);
+HWY_EXPORT(backward_f32);
+HWY_EXPORT(backward_f64);
+
+}  // namespace
+
+template <class T>
+void layer_norm_row(int64_t n, const T* x, const T* weight, const T* bias, double eps, T* y) {
+  if constexpr (std::is_same_v<T, float>)
+    HWY_DYNAMIC_DISPATCH(forward_f32)(n, x, weight, bias, eps, y);
+  else
+    HWY_DYNAMIC_DISPATCH(forward_f64)(n, x, weight, bias, eps, y);
+}
+
+template <class T>
+void layer_norm_grad_row(int64_t n, const T* g, const T* x, const T* weight, double eps, T* dx, T* dweight,
+                         T* dbias) {
+  if constexpr (std::is_same_v<T, float>)
+    HWY_DYNAMIC_DISPATCH(backward_f32)(n, g, x, weight, eps, dx, dweight, dbias);
+  else
+    HWY_DYNAMIC_DISPATCH(backward_f64)(n, g, x, weight, eps, dx, dweight, dbias);
+}
+
+template void layer_norm_row(int64_t, const float*, const float*, const float*, double, float*);
+template void layer_norm_row(int64_t, const double*, const double*, const double*, double, double*);
+template void layer_norm_grad_row(int64_t, const float*, const float*, const float*, double, float*, float*,
+                                  float*);
+template void layer_norm_grad_row(int64_t, const double*, const double*, const double*, double, double*,
+                                  double*, double*);
+
+}  // namespace lunagrad
+#endif
