@@ -56,10 +56,6 @@ Loops merge(const Shape& shape, const Strides& out, int64_t out_bytes, const Str
   return loops;
 }
 
-// A block of rows x columns with byte strides of its own for both.
-using BlockCopy = void (*)(char* out, int64_t out_row, int64_t out_column, const char* in, int64_t in_row,
-                           int64_t in_column, int64_t rows, int64_t columns);
-
 template <class To, class From>
 void copy_block(char* out, int64_t out_row, int64_t out_column, const char* in, int64_t in_row,
                 int64_t in_column, int64_t rows, int64_t columns) {
@@ -80,13 +76,13 @@ void copy_block(char* out, int64_t out_row, int64_t out_column, const char* in, 
   }
 }
 
+}  // namespace
+
 BlockCopy block_copy(DType to, DType from) {
   return visit_dtype(to, [&]<class To>() -> BlockCopy {
     return visit_dtype(from, [&]<class From>() -> BlockCopy { return copy_block<To, From>; });
   });
 }
-
-}  // namespace
 
 void copy_strided(void* out, DType out_type, const Strides& out_strides, const void* in, DType in_type,
                   const Strides& in_strides, const Shape& shape) {

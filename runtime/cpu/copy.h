@@ -10,4 +10,9 @@ namespace lunagrad {
 void copy_strided(void* out, DType out_type, const Strides& out_strides, const void* in, DType in_type,
                   const Strides& in_strides, const Shape& shape);
 
+// A block of rows and columns, with byte strides of its own for each on both sides. Not split.
+using BlockCopy = void (*)(char* out, int64_t out_row, int64_t out_column, const char* in, int64_t in_row,
+                           int64_t in_column, int64_t rows, int64_t columns);
+BlockCopy block_copy(DType to, DType from);
+
 }  // namespace lunagrad

@@ -1,46 +1,280 @@
 #include "runtime/cpu/elementwise.h"
 
+#include <algorithm>
+#include <cstdlib>
+
+#include "runtime/cpu/copy.h"
+#include "runtime/cpu/elementwise_kernels.h"
+#include "runtime/cpu/parallel.h"
 #include "runtime/ops/elementwise.h"
 
 namespace lunagrad {
 namespace {
 
-double load(const Tensor& x, int64_t offset) {
-  return visit_dtype(x.dtype(), [&]<class T>() { return convert<double>(x.data<T>()[offset]); });
+constexpr int kMaxOperands = 5;
+constexpr int64_t kTile = 1024;     // elements of a buffered tile: all its buffers stay in the first cache
+constexpr int64_t kStretch = 8192;  // elements of an unbuffered one
+constexpr int64_t kGrain = 32768;   // elements that take some 20 us
+constexpr int64_t kPastCaches = 8 << 20;  // outputs of more bytes are written around the caches
+constexpr double kAbsent = 0;             // what an operand that is not read points to
+
+// What a call computes with.
+struct Work {
+  StretchKernel kernel = nullptr;
+  DType type;    // of the operands, as the kernel takes them
+  DType result;  // as the kernel writes it
+  double params[kMaxRowParams];
+};
+
+Work prepare(const Call& call) {
+  const ElementwiseUse use = elementwise_use(*call.op);
+  Work work;
+  work.type = computing_type(call);
+  work.result = use.gradient < 0 && row_traits(use.row).boolean_result ? DType::boolean : work.type;
+  if (!call.params.empty()) pack_params(call, work.params);
+  if (is_floating(work.type)) {
+    const RowKernels& row = row_kernels(use.row);
+    work.kernel = (use.gradient < 0 ? row.value : row.gradient[use.gradient])[work.type == DType::f64];
+  } else if (use.gradient < 0) {
+    work.kernel = integer_kernels(use.row).value[work.type == DType::i32   ? 0
+                                                 : work.type == DType::i64 ? 1
+                                                                           : 2];
+  }
+  if (!work.kernel) fail(call.op->name, ": not computed for ", work.type);
+  return work;
 }
 
-void store(const Tensor& x, int64_t offset, double value) {
-  visit_dtype(x.dtype(), [&]<class T>() { x.data<T>()[offset] = convert<T>(value); });
+// A bool is one byte, 0 or 1, and may be read as a u8.
+bool readable_as(DType stored, DType wanted) {
+  return stored == wanted || (stored == DType::boolean && wanted == DType::u8);
+}
+
+// The call as one stretch, when every operand is contiguous or a single element and only single elements are
+// of other types. `single` keeps these, converted.
+bool as_one_stretch(const Call& call, const Work& work, Stretch& stretch, double (&single)[kMaxOperands]) {
+  const Tensor& out = call.output();
+  if (!out.is_contiguous() || out.dtype() != work.result) return false;
+  const int64_t count = out.numel();
+  for (size_t i = 0; i < call.in.size(); ++i) {
+    const Tensor& x = call.in[i];
+    stretch.in[i] = &kAbsent;
+    stretch.step[i] = 0;
+    if (!x.defined()) continue;
+    const int64_t elements = x.numel();
+    if (elements == count && x.is_contiguous() && readable_as(x.dtype(), work.type)) {
+      stretch.in[i] = x.raw();
+      stretch.step[i] = 1;
+    } else if (elements == 1) {
+      char* converted = reinterpret_cast<char*>(&single[i]);
+      block_copy(work.type, x.dtype())(converted, 0, 0, static_cast<char*>(x.raw()), 0, 0, 1, 1);
+      stretch.in[i] = &single[i];
+    } else {
+      return false;
+    }
+  }
+  stretch.out = out.raw();
+  stretch.count = count;
+  stretch.params = work.params;
+  return true;
+}
+
+void run_stretch(const Call& call, const Work& work, const Stretch& whole) {
+  if (whole.count <= kGrain) return work.kernel(whole);
+  const int64_t size = int64_t(item_size(work.type)), out_size = int64_t(item_size(work.result));
+  const bool in_place = call.in[0].storage_ref() == call.output().storage_ref();
+  const bool past_caches = whole.count * out_size >= kPastCaches && !in_place;
+  parallel_for(whole.count, kGrain, [&](int64_t begin, int64_t end) {
+    alignas(64) char buffer[kStretch * sizeof(double)];
+    Stretch part = whole;
+    for (int64_t at = begin; at < end; at += kStretch) {
+      part.count = std::min(kStretch, end - at);
+      for (size_t i = 0; i < call.in.size(); ++i)
+        part.in[i] = static_cast<const char*>(whole.in[i]) + at * whole.step[i] * size;
+      char* out = static_cast<char*>(whole.out) + at * out_size;
+      part.out = past_caches ? buffer : out;
+      work.kernel(part);
+      if (past_caches) copy_past_caches(out, buffer, part.count * out_size);
+    }
+  });
+}
+
+// The loops over a call whose operands do not lie in one piece: dims outermost first, neighbours merged that
+// every operand walks as one, the last two cut into tiles. Side `count` is the output.
+class StridedWalk {
+ public:
+  StridedWalk(const Call& call, const Work& work);
+  void run() const {
+    parallel_for(outer_ * down_ * across_, std::max<int64_t>(1, kGrain / (tile_rows_ * tile_columns_)),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t tile = begin; tile < end; ++tile) run_tile(tile);
+                 });
+  }
+
+ private:
+  struct Side {
+    char* data = nullptr;      // null: an operand that is absent
+    BlockCopy copy = nullptr;  // into or out of a buffer; null: used where it lies
+    int64_t item = 0;          // bytes of an element as the kernel sees it
+    int64_t stride[kMaxDims];  // bytes, by dim
+  };
+  void read_dims(const Call&);
+  void sort_and_merge();
+  void swap_dims(int a, int b);
+  void choose_tiles();
+  void run_tile(int64_t tile) const;
+  const Tensor& tensor(const Call& call, int i) const {
+    return i == count_ ? call.output() : call.in[size_t(i)];
+  }
+
+  const Work& work_;
+  const int count_;
+  Side sides_[kMaxOperands + 1];
+  int dims_ = 0;
+  int64_t size_[kMaxDims];
+  int rows_ = 0, columns_ = 0;  // the dims of a tile
+  int64_t tile_rows_, tile_columns_, down_, across_, outer_;
+};
+
+StridedWalk::StridedWalk(const Call& call, const Work& work) : work_(work), count_(int(call.in.size())) {
+  read_dims(call);
+  sort_and_merge();
+  for (int i = 0; i <= count_; ++i) {
+    const Tensor& x = tensor(call, i);
+    if (!x.defined()) continue;
+    Side& side = sides_[i];
+    const DType wanted = i == count_ ? work.result : work.type;
+    side.data = static_cast<char*>(x.raw());
+    side.item = int64_t(item_size(wanted));
+    const int64_t stride = side.stride[columns_];
+    const bool usable = readable_as(x.dtype(), wanted) && (i < count_ || x.dtype() == wanted);
+    if (!usable || !(stride == side.item || (stride == 0 && i < count_)))
+      side.copy = i == count_ ? block_copy(x.dtype(), wanted) : block_copy(wanted, x.dtype());
+  }
+  choose_tiles();
+}
+
+void StridedWalk::read_dims(const Call& call) {
+  const Tensor& out = call.output();
+  for (int d = 0; d < out.ndim(); ++d) {
+    if (out.shape()[d] == 1) continue;
+    size_[dims_] = out.shape()[d];
+    for (int i = 0; i <= count_; ++i) {
+      const Tensor& x = tensor(call, i);
+      const int own = x.defined() ? d - out.ndim() + x.ndim() : -1;
+      sides_[i].stride[dims_] =
+          own >= 0 && x.shape()[own] != 1 ? x.strides()[own] * int64_t(item_size(x.dtype())) : 0;
+    }
+    ++dims_;
+  }
+}
+
+void StridedWalk::swap_dims(int a, int b) {
+  std::swap(size_[a], size_[b]);
+  for (int i = 0; i <= count_; ++i) std::swap(sides_[i].stride[a], sides_[i].stride[b]);
+}
+
+// By the strides of the output, so that a transposed target of an operation in place is walked as it lies.
+void StridedWalk::sort_and_merge() {
+  const int64_t* out = sides_[count_].stride;
+  for (int d = 1; d < dims_; ++d)
+    for (int at = d; at > 0 && std::abs(out[at - 1]) < std::abs(out[at]); --at) swap_dims(at - 1, at);
+  int kept = 0;
+  for (int d = 1; d < dims_; ++d) {
+    bool merges = true;
+    for (int i = 0; i <= count_; ++i) merges &= sides_[i].stride[kept] == size_[d] * sides_[i].stride[d];
+    if (!merges) ++kept;
+    size_[kept] = merges ? size_[kept] * size_[d] : size_[d];
+    for (int i = 0; i <= count_; ++i) sides_[i].stride[kept] = sides_[i].stride[d];
+  }
+  dims_ = dims_ ? kept + 1 : 0;
+  while (dims_ < 2) {  // a tile has rows and columns
+    size_[dims_] = 1;
+    for (int i = 0; i <= count_; ++i) sides_[i].stride[dims_] = 0;
+    if (dims_++) swap_dims(0, 1);
+  }
+  rows_ = dims_ - 2;
+  columns_ = dims_ - 1;
+}
+
+void StridedWalk::choose_tiles() {
+  bool buffered = false;
+  for (int i = 0; i <= count_; ++i) buffered |= sides_[i].copy != nullptr;
+  // An operand that runs along another dim is read in tiles of both, so that its cache lines are used whole.
+  bool crossed = false;
+  for (int i = 0; i < count_ && !crossed; ++i) {
+    const int64_t* stride = sides_[i].stride;
+    if (!sides_[i].copy || std::abs(stride[columns_]) <= 64) continue;
+    for (int d = 0; d < columns_ && !crossed; ++d)
+      if (stride[d] != 0 && std::abs(stride[d]) <= 8) {
+        swap_dims(d, rows_);
+        crossed = true;
+      }
+  }
+  tile_columns_ = std::min(size_[columns_], crossed ? 32 : buffered ? kTile : kStretch);
+  tile_rows_ = std::min(size_[rows_], std::max<int64_t>(1, (buffered ? kTile : kStretch) / tile_columns_));
+  across_ = (size_[columns_] + tile_columns_ - 1) / tile_columns_;
+  down_ = (size_[rows_] + tile_rows_ - 1) / tile_rows_;
+  outer_ = 1;
+  for (int d = 0; d < rows_; ++d) outer_ *= size_[d];
+}
+
+void StridedWalk::run_tile(int64_t tile) const {
+  alignas(64) char buffers[kMaxOperands + 1][kTile * sizeof(double)];
+  const int64_t column = tile % across_ * tile_columns_, row = tile / across_ % down_ * tile_rows_;
+  const int64_t rows = std::min(tile_rows_, size_[rows_] - row);
+  const int64_t columns = std::min(tile_columns_, size_[columns_] - column);
+  Stretch stretch;
+  stretch.params = work_.params;
+  stretch.count = columns;
+  char* at[kMaxOperands + 1];
+  int64_t row_step[kMaxOperands + 1] = {};
+  char* out = nullptr;  // of a buffered output: where it belongs
+  for (int i = 0; i <= count_; ++i) {
+    const Side& side = sides_[i];
+    if (!side.data) {
+      stretch.in[i] = &kAbsent;
+      stretch.step[i] = 0;
+      continue;
+    }
+    char* data = side.data + row * side.stride[rows_] + column * side.stride[columns_];
+    int64_t rest = tile / across_ / down_;
+    for (int d = rows_ - 1; d >= 0; --d) {
+      data += rest % size_[d] * side.stride[d];
+      rest /= size_[d];
+    }
+    at[i] = side.copy ? buffers[i] : data;
+    row_step[i] = side.copy ? columns * side.item : side.stride[rows_];
+    if (i == count_) {
+      out = data;
+    } else {
+      if (side.copy)
+        side.copy(buffers[i], row_step[i], side.item, data, side.stride[rows_], side.stride[columns_], rows,
+                  columns);
+      stretch.step[i] = side.copy || side.stride[columns_] != 0;
+    }
+  }
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int i = 0; i < count_; ++i)
+      if (sides_[i].data) stretch.in[i] = at[i] + r * row_step[i];
+    stretch.out = at[count_] + r * row_step[count_];
+    work_.kernel(stretch);
+  }
+  const Side& side = sides_[count_];
+  if (side.copy)
+    side.copy(out, side.stride[rows_], side.stride[columns_], buffers[count_], row_step[count_], side.item,
+              rows, columns);
 }
 
 }  // namespace
 
 void run_elementwise(const Call& call) {
-  const ElementwiseUse use = elementwise_use(*call.op);
-  const RowTraits& traits = row_traits(use.row);
-  double params[kMaxRowParams] = {};
-  pack_params(call, params);
-  const Tensor& out = call.output();
-  const Shape& shape = out.shape();
-  Dims index(shape.size(), 0);
-  for (int64_t n = 0; n < out.numel(); ++n) {
-    double in[5] = {};
-    for (size_t k = 0; k < call.in.size(); ++k) {
-      const Tensor& x = call.in[k];
-      if (!x.defined()) continue;
-      int64_t at = 0;
-      for (int d = 0; d < x.ndim(); ++d)
-        if (x.size(d) != 1) at += index[d + shape.size() - x.ndim()] * x.strides()[d];
-      in[k] = load(x, at);
-    }
-    int64_t at = 0;
-    for (int d = 0; d < shape.size(); ++d) at += index[d] * out.strides()[d];
-    const bool gradient = use.gradient >= 0;
-    const double operands[3] = {in[gradient], in[gradient + 1], in[gradient + 2]};
-    const double value = evaluate_reference(use, operands, in[traits.arity + 1], params);
-    store(out, at, gradient ? in[0] * value : value);
-    for (int d = shape.size() - 1; d >= 0 && ++index[d] == shape[d]; --d) index[d] = 0;
-  }
+  const Work work = prepare(call);
+  Stretch stretch;
+  double single[kMaxOperands];
+  if (as_one_stretch(call, work, stretch, single))
+    run_stretch(call, work, stretch);
+  else
+    StridedWalk(call, work).run();
 }
 
 }  // namespace lunagrad

@@ -12,7 +12,7 @@ struct ParamReader {
   S next() { return S(*values++); }
 };
 
-#define K(c) S(c)
+#define K(c) S(double(c))
 #define REAL(name, fallback) S name = this->next();
 #define REQUIRED(name) S name = this->next();
 #define BOUND(name, when_absent) S name = this->next();
@@ -29,11 +29,11 @@ struct ParamReader {
   struct name##_row {                                                                                \
     LUNAGRAD_PARAMS(params)                                                                          \
     template <class S>                                                                               \
-    static inline auto value(S x, S, S, [[maybe_unused]] const Params<S>& p) {                       \
+    [[gnu::always_inline]] static inline auto value(S x, S, S, [[maybe_unused]] const Params<S>& p) {                       \
       return value_;                                                                                 \
     }                                                                                                \
     template <int I, class S>                                                                        \
-    static inline S gradient([[maybe_unused]] S g, [[maybe_unused]] S x, S, S, [[maybe_unused]] S y, \
+    [[gnu::always_inline]] static inline S gradient([[maybe_unused]] S g, [[maybe_unused]] S x, S, S, [[maybe_unused]] S y, \
                              [[maybe_unused]] const Params<S>& p) {                                  \
       return gx;                                                                                     \
     }                                                                                                \
@@ -42,11 +42,11 @@ struct ParamReader {
   struct name##_row {                                                                             \
     LUNAGRAD_PARAMS(params)                                                                       \
     template <class S>                                                                            \
-    static inline auto value(S a, S b, S, [[maybe_unused]] const Params<S>& p) {                  \
+    [[gnu::always_inline]] static inline auto value(S a, S b, S, [[maybe_unused]] const Params<S>& p) {                  \
       return value_;                                                                              \
     }                                                                                             \
     template <int I, class S>                                                                     \
-    static inline S gradient([[maybe_unused]] S g, [[maybe_unused]] S a, [[maybe_unused]] S b, S, \
+    [[gnu::always_inline]] static inline S gradient([[maybe_unused]] S g, [[maybe_unused]] S a, [[maybe_unused]] S b, S, \
                              [[maybe_unused]] S y, [[maybe_unused]] const Params<S>& p) {         \
       if constexpr (I == 0)                                                                       \
         return ga;                                                                                \
@@ -58,11 +58,11 @@ struct ParamReader {
   struct name##_row {                                                                          \
     LUNAGRAD_PARAMS(params)                                                                    \
     template <class S>                                                                         \
-    static inline auto value(S a, S b, S c, [[maybe_unused]] const Params<S>& p) {             \
+    [[gnu::always_inline]] static inline auto value(S a, S b, S c, [[maybe_unused]] const Params<S>& p) {             \
       return value_;                                                                           \
     }                                                                                          \
     template <int I, class S>                                                                  \
-    static inline S gradient([[maybe_unused]] S g, [[maybe_unused]] S a, [[maybe_unused]] S b, \
+    [[gnu::always_inline]] static inline S gradient([[maybe_unused]] S g, [[maybe_unused]] S a, [[maybe_unused]] S b, \
                              [[maybe_unused]] S c, [[maybe_unused]] S y,                       \
                              [[maybe_unused]] const Params<S>& p) {                            \
       if constexpr (I == 0)                                                                    \
