@@ -398,25 +398,14 @@ int tape_to_dot(lua_State* L) {
 // --- names for the tape ---
 
 int set_name(lua_State* L) {
-  const Tensor& x = check_tensor(L, 1, "set_name");
-  const uint32_t name = intern(check_string(L, 2, "set_name"));
+  const Tensor& x = check_tensor(L, 1, "_set_name");
+  const uint32_t name = intern(check_string(L, 2, "_set_name"));
   if (x.node() && x.node()->is_leaf()) x.node()->name = name;
   return 0;
 }
 
-// enter_module(path) -> what to hand to leave_module
-int enter_module(lua_State* L) {
-  lua_pushinteger(L, context().module);
-  context().module = intern(check_string(L, 1, "enter_module"));
-  return 1;
-}
-
-int leave_module(lua_State* L) {
-  context().module = uint32_t(check_integer(L, 1, "leave_module"));
-  return 0;
-}
-
-int fail_at_user(lua_State* L) { throw Error(std::string(check_string(L, 1, "fail"))); }
+// _fail(message): an Error at the line of the script that called the library.
+int fail_at_user(lua_State* L) { throw Error(std::string(check_string(L, 1, "_fail"))); }
 
 constexpr luaL_Reg kMethods[] = {{"backward", guard<backward_from>},
                                  {"requires_grad_", guard<requires_grad>},
@@ -429,10 +418,8 @@ constexpr luaL_Reg kFunctions[] = {{"no_grad", guard<with_mode<false>>},
                                    {"enable_grad", guard<with_mode<true>>},
                                    {"is_grad_enabled", guard<is_enabled>},
                                    {"tape", guard<tape>},
-                                   {"set_name", guard<set_name>},
-                                   {"enter_module", guard<enter_module>},
-                                   {"leave_module", guard<leave_module>},
-                                   {"fail", guard<fail_at_user>},
+                                   {"_set_name", guard<set_name>},
+                                   {"_fail", guard<fail_at_user>},
                                    {nullptr, nullptr}};
 constexpr luaL_Reg kGradTable[] = {{"no_grad", guard<with_mode<false>>},
                                    {"enable", guard<with_mode<true>>},

@@ -303,7 +303,7 @@ void push_op(lua_State* L, lua_CFunction function, const Signature& signature) {
 void bind_op(lua_State* L, int core, int methods, lua_CFunction function, const Signature& signature,
              const char* name) {
   push_op(L, function, signature);
-  if (!signature.op->hidden() && !signature.op->inputs.empty()) {
+  if (!signature.op->inputs.empty()) {
     lua_pushvalue(L, -1);
     lua_setfield(L, methods, name);
   }
@@ -314,6 +314,7 @@ void bind_op(lua_State* L, int core, int methods, lua_CFunction function, const 
 
 void bind_ops(lua_State* L, int core, int methods) {
   for (const Signature& signature : signatures()) {
+    if (signature.op->hidden()) continue;
     bind_op(L, core, methods, signature.creates ? guard<call_creation> : guard<call_op>, signature,
             signature.op->name);
     if (has_in_place_form(*signature.op))

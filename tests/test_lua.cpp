@@ -28,7 +28,11 @@ const std::string kFolder = LUNAGRAD_SOURCE_DIR "/tests/lua/";
 
 }  // namespace
 
-TEST_CASE("Lua: tensors are made, looked at, converted and printed") { run_script(kFolder + "test_tensor.lua"); }
-TEST_CASE("Lua: parts of tensors are read and written by position") { run_script(kFolder + "test_index.lua"); }
+TEST_CASE("Lua: tensors are made, looked at, converted and printed") {
+  run_script(kFolder + "test_tensor.lua");
+}
+TEST_CASE("Lua: parts of tensors are read and written by position") {
+  run_script(kFolder + "test_index.lua");
+}
 TEST_CASE("Lua: gradients, hooks, modes and the tape") { run_script(kFolder + "test_grad.lua"); }
 TEST_CASE("Lua: a mistake is one error with its line") { run_script(kFolder + "test_errors.lua"); }
