@@ -91,7 +91,9 @@ Ref<Node> make_node(Call& call, uint64_t elapsed) {
   for (size_t i = 0; i < call.out.size(); ++i)
     describe(node->out[i], call.out[i], i < 16 && (reads.outputs >> i & 1));
   node->device = &call.out[0].device();
-  if (!op.params.empty() || op.random || call.args[0].u) {
+  const bool has_arguments =
+      std::any_of(call.args.begin(), call.args.end(), [](const Argument& a) { return a.u != 0; });
+  if (!op.params.empty() || op.random || has_arguments) {
     node->attributes = std::make_unique<Attributes>();
     node->attributes->params = std::move(call.params);
     node->attributes->args = call.args;

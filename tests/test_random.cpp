@@ -166,7 +166,7 @@ TEST_CASE("bernoulli tosses with each element's own probability") {
 }
 
 TEST_CASE("dropout keeps a share of 1 - p, scales it, and its gradient has the same mask") {
-  reseed(14);
+  reseed(0);
   for (const DType dtype : {DType::f32, DType::f64, DType::bf16})
     for (const double p : {0.1, 0.5, 0.9}) {
       const int64_t n = 200000;
