@@ -1,0 +1,65 @@
+-- Arguments the way PyTorch's users write them: by position, or by name in a table that comes last.
+--
+--   local read = arguments.reader("Linear", "in_features", "out_features", {"bias", true})
+--   local a = read(64, 10, {bias = false})     --> {in_features = 64, out_features = 10, bias = false}
+--
+-- A name alone must be given; {name, default} may be left out; {name} may be left out and is then nil.
+local core = require "lunagrad.core"
+
+local arguments = {}
+
+-- A table with a name in it holds options; one with positions, or nothing, is a list; one with a metatable, an object.
+function arguments.is_options(value)
+  return type(value) == "table" and getmetatable(value) == nil and type((next(value))) == "string"
+end
+
+local function names(specs)
+  local list = {}
+  for i, spec in ipairs(specs) do list[i] = spec.name end
+  return table.concat(list, ", ")
+end
+
+function arguments.reader(owner, ...)
+  local specs = {}
+  for i, given in ipairs {...} do
+    local required = type(given) == "string"
+    local spec = {name = required and given or given[1], required = required}
+    if not required then spec.default = given[2] end
+    specs[i], specs[spec.name] = spec, spec
+  end
+
+  return function(...)
+    local count = select("#", ...)
+    local values, options = {...}, nil
+    if count > 0 and arguments.is_options(values[count]) then
+      options = values[count]
+      values[count] = nil
+      count = count - 1
+    end
+    if count > #specs then
+      core.fail(("%s: %d arguments given, at most %d taken: %s"):format(owner, count, #specs, names(specs)))
+    end
+    local read = {}
+    for i, spec in ipairs(specs) do
+      if values[i] ~= nil then
+        read[spec.name] = values[i]
+      else
+        read[spec.name] = spec.default
+      end
+    end
+    for name, value in pairs(options or {}) do
+      if not specs[name] then
+        core.fail(("%s: unknown option '%s' (known: %s)"):format(owner, name, names(specs)))
+      end
+      read[name] = value
+    end
+    for _, spec in ipairs(specs) do
+      if spec.required and read[spec.name] == nil then
+        core.fail(("%s: '%s' is missing"):format(owner, spec.name))
+      end
+    end
+    return read
+  end
+end
+
+return arguments

@@ -1,0 +1,62 @@
+-- One module for each activation: a row names the class, the op, and the op's parameters with PyTorch's defaults.
+local core = require "lunagrad.core"
+local class = require "lunagrad.nn.class"
+local reader = require("lunagrad.arguments").reader
+
+local rows = {
+  {"ReLU", "relu"},
+  {"ReLU6", "relu6"},
+  {"Sigmoid", "sigmoid"},
+  {"Tanh", "tanh"},
+  {"GELU", "gelu", {"approximate", "none"}},
+  {"SiLU", "silu"},
+  {"Mish", "mish"},
+  {"LeakyReLU", "leaky_relu", {"negative_slope", 0.01}},
+  {"ELU", "elu", {"alpha", 1}},
+  {"SELU", "selu"},
+  {"CELU", "celu", {"alpha", 1}},
+  {"Softplus", "softplus", {"beta", 1}, {"threshold", 20}},
+  {"Softsign", "softsign"},
+  {"Hardtanh", "hardtanh", {"min_val", -1}, {"max_val", 1}},
+  {"Hardsigmoid", "hardsigmoid"},
+  {"Hardswish", "hardswish"},
+  {"LogSigmoid", "logsigmoid"},
+  {"Tanhshrink", "tanhshrink"},
+  {"Threshold", "threshold", "threshold", "value"},
+  {"Softmax", "softmax", {"dim", -1}},
+  {"LogSoftmax", "log_softmax", {"dim", -1}},
+}
+
+local activations = {}
+
+for _, row in ipairs(rows) do
+  local name, op, parameters = row[1], row[2], table.pack(table.unpack(row, 3))
+  local Activation = class(name)
+  local read = reader(name, table.unpack(parameters))
+
+  -- The values in the op's order.
+  function Activation:init(...)
+    local a = read(...)
+    self.arguments = {}
+    for i, parameter in ipairs(parameters) do
+      self.arguments[i] = a[type(parameter) == "table" and parameter[1] or parameter]
+    end
+  end
+
+  local apply = core[op]
+  if #parameters == 0 then
+    function Activation:forward(x) return apply(x) end
+  else
+    function Activation:forward(x) return apply(x, table.unpack(self.arguments)) end
+  end
+
+  function Activation:extra_repr()
+    local parts = {}
+    for i, value in ipairs(self.arguments) do parts[i] = tostring(value) end
+    return table.concat(parts, ", ")
+  end
+
+  activations[name] = Activation
+end
+
+return activations

@@ -1,0 +1,24 @@
+-- Dropout(p): in training, zeroes each element with probability p and scales the rest by 1 / (1 - p). p may be a
+-- number, a function or a handle of lg.run.live, asked at each call.
+local core = require "lunagrad.core"
+local class = require "lunagrad.nn.class"
+local reader = require("lunagrad.arguments").reader
+
+local Dropout = class("Dropout")
+local read = reader("Dropout", {"p", 0.5})
+
+function Dropout:init(...)
+  self.p = read(...).p
+end
+
+function Dropout:forward(x)
+  if not self.training then return x end
+  local p = self.p
+  return core.dropout(x, type(p) == "number" and p or p(), true)
+end
+
+function Dropout:extra_repr()
+  return "p = " .. tostring(type(self.p) == "number" and self.p or self.p())
+end
+
+return Dropout

@@ -1,0 +1,22 @@
+-- lg.nn: networks. One file for each idea; this one lists them.
+local nn = {
+  Module = require "lunagrad.nn.module",
+  class = require "lunagrad.nn.class",
+  Parameter = require "lunagrad.nn.parameter",
+  functional = require "lunagrad.nn.functional",
+  init = require "lunagrad.nn.initialize",
+  utils = require "lunagrad.nn.clip",
+  Linear = require "lunagrad.nn.linear",
+  Conv2d = require "lunagrad.nn.conv",
+  MaxPool2d = require "lunagrad.nn.pool",
+  LayerNorm = require "lunagrad.nn.norm",
+  Embedding = require "lunagrad.nn.embedding",
+  Dropout = require "lunagrad.nn.dropout",
+}
+
+-- Files that hold several classes.
+for _, file in ipairs {"containers", "shape", "activation", "loss"} do
+  for name, class in pairs(require("lunagrad.nn." .. file)) do nn[name] = class end
+end
+
+return nn

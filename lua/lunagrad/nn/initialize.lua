@@ -1,0 +1,89 @@
+-- nn.init: fill a tensor in place with starting values, and return it. Names and formulas are PyTorch's.
+-- Glorot, Bengio (AISTATS 2010) for xavier; He, Zhang, Ren, Sun (ICCV 2015) for kaiming.
+local core = require "lunagrad.core"
+
+local init = {}
+
+-- A tensor is written without a trace on the tape.
+local function write(tensor, value)
+  local _ <close> = core.no_grad()
+  return tensor:copy_(value)
+end
+
+local function drawn(tensor, draw)
+  return draw(tensor:size(), {dtype = tensor:dtype(), device = "cpu"})
+end
+
+function init.uniform_(tensor, low, high)
+  low, high = low or 0, high or 1
+  return write(tensor, drawn(tensor, core.rand) * (high - low) + low)
+end
+
+function init.normal_(tensor, mean, std)
+  return write(tensor, drawn(tensor, core.randn) * (std or 1) + (mean or 0))
+end
+
+function init.constant_(tensor, value)
+  local _ <close> = core.no_grad()
+  return tensor:fill_(value)
+end
+
+function init.zeros_(tensor) return init.constant_(tensor, 0) end
+function init.ones_(tensor) return init.constant_(tensor, 1) end
+
+-- Of a weight [out, in, kernel…]: how many inputs an output sees, and how many outputs an input feeds.
+function init.fans(tensor)
+  local shape = tensor:size()
+  if #shape < 2 then
+    core.fail(("nn.init: fans need at least 2 dims (got shape [%s])"):format(table.concat(shape, ", ")))
+  end
+  local field = 1
+  for d = 3, #shape do field = field * shape[d] end
+  return shape[2] * field, shape[1] * field
+end
+
+-- The factor by which a nonlinearity shrinks its input's deviation.
+function init.calculate_gain(nonlinearity, slope)
+  if nonlinearity == "tanh" then return 5 / 3 end
+  if nonlinearity == "relu" then return math.sqrt(2) end
+  if nonlinearity == "leaky_relu" then return math.sqrt(2 / (1 + (slope or 0.01) ^ 2)) end
+  if nonlinearity == "selu" then return 3 / 4 end
+  if nonlinearity == "linear" or nonlinearity == "sigmoid" or nonlinearity == "conv2d" then return 1 end
+  core.fail(("nn.init: nonlinearity '%s' is unknown"):format(tostring(nonlinearity)))
+end
+
+function init.xavier_uniform_(tensor, gain)
+  local fan_in, fan_out = init.fans(tensor)
+  local bound = (gain or 1) * math.sqrt(6 / (fan_in + fan_out))
+  return init.uniform_(tensor, -bound, bound)
+end
+
+function init.xavier_normal_(tensor, gain)
+  local fan_in, fan_out = init.fans(tensor)
+  return init.normal_(tensor, 0, (gain or 1) * math.sqrt(2 / (fan_in + fan_out)))
+end
+
+-- a: the slope of a leaky relu; mode: "fan_in" or "fan_out".
+local function kaiming_deviation(tensor, a, mode, nonlinearity)
+  local fan_in, fan_out = init.fans(tensor)
+  local fan = mode == "fan_out" and fan_out or fan_in
+  return init.calculate_gain(nonlinearity or "leaky_relu", a or 0) / math.sqrt(fan)
+end
+
+function init.kaiming_uniform_(tensor, a, mode, nonlinearity)
+  local bound = math.sqrt(3) * kaiming_deviation(tensor, a, mode, nonlinearity)
+  return init.uniform_(tensor, -bound, bound)
+end
+
+function init.kaiming_normal_(tensor, a, mode, nonlinearity)
+  return init.normal_(tensor, 0, kaiming_deviation(tensor, a, mode, nonlinearity))
+end
+
+-- A new parameter: made and filled on the CPU, so that it is the same on every device, then moved. options: device,
+-- dtype.
+function init.parameter(shape, options, fill, ...)
+  local tensor = core.empty(shape, {dtype = options.dtype or "f32", device = "cpu"})
+  return fill(tensor, ...):to(options.device or core.device()):requires_grad_()
+end
+
+return init

@@ -1,0 +1,9 @@
+-- lg.optim: optimizers. One file for each family; this one lists them.
+local adam = require "lunagrad.optim.adam"
+
+return {
+  Optimizer = require "lunagrad.optim.optimizer",
+  SGD = require "lunagrad.optim.sgd",
+  Adam = adam.Adam,
+  AdamW = adam.AdamW,
+}

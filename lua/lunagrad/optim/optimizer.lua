@@ -1,0 +1,231 @@
+-- What all optimizers share: groups of parameters with their settings, state for each parameter, and the step.
+-- A setting may be a number, a function or a handle of lg.run.live; the last two are asked at every step.
+local core = require "lunagrad.core"
+
+local fail = core.fail
+local is_tensor = core.is_tensor
+
+local Optimizer = {__name = "Optimizer"}
+Optimizer.__index = Optimizer
+
+-- A class of optimizers. `read` takes the arguments (lunagrad.arguments), `parameters` among them; every other name is
+-- a setting that a group may have for itself.
+function Optimizer.class(name, read)
+  local class = {__name = name, __index = nil, __tostring = Optimizer.__tostring}
+  class.__index = class
+  return setmetatable(class, {
+    __index = Optimizer,
+    __call = function(_, ...)
+      local defaults = read(...)
+      local parameters = defaults.params
+      defaults.params = nil
+      local self = setmetatable({defaults = defaults, param_groups = {}, state = {}}, class)
+      self:add_groups(parameters)
+      return self
+    end,
+  })
+end
+
+-- `parameters` is a list of tensors, or a list of groups {params = {…}, lr = …}.
+function Optimizer:add_groups(parameters)
+  if is_tensor(parameters) then parameters = {parameters} end
+  if type(parameters) ~= "table" or getmetatable(parameters) then
+    fail(("%s: a list of parameters expected, as model:parameters() gives"):format(self.__name))
+  end
+  if #parameters == 0 then fail(("%s: the list of parameters is empty"):format(self.__name)) end
+  if is_tensor(parameters[1]) then
+    self:add_param_group {params = parameters}
+  else
+    for _, group in ipairs(parameters) do self:add_param_group(group) end
+  end
+end
+
+function Optimizer:add_param_group(given)
+  local group = {}
+  for name, default in pairs(self.defaults) do group[name] = default end
+  for name, value in pairs(given) do
+    if name ~= "params" and self.defaults[name] == nil then
+      fail(("%s: unknown setting '%s' in a group of parameters"):format(self.__name, tostring(name)))
+    end
+    group[name] = value
+  end
+  group.params = is_tensor(given.params) and {given.params} or given.params
+  if type(group.params) ~= "table" then fail(("%s: a group without params"):format(self.__name)) end
+  for i, parameter in ipairs(group.params) do
+    if not is_tensor(parameter) then
+      fail(("%s: parameter %d is a %s, not a tensor"):format(self.__name, i, type(parameter)))
+    elseif not parameter.is_leaf then
+      fail(("%s: parameter %d is the result of an op; only leaves can be optimized"):format(self.__name, i))
+    end
+    if self:has(parameter) then
+      fail(("%s: parameter %d appears in two groups"):format(self.__name, i))
+    end
+    self.state[parameter] = {step = 0}
+  end
+  self.param_groups[#self.param_groups + 1] = group
+end
+
+function Optimizer:has(parameter)
+  return self.state[parameter] ~= nil
+end
+
+-- The setting's value now.
+local function current(group, name, optimizer)
+  local value = group[name]
+  if type(value) == "number" or type(value) == "boolean" then return value end
+  if type(value) == "function" or type(value) == "table" and getmetatable(value) or type(value) == "userdata" then
+    value = value()
+  end
+  if type(value) == "table" then
+    local list = {}
+    for i = 1, #value do list[i] = current(value, i, optimizer) end
+    return list
+  end
+  if type(value) ~= "number" then
+    fail(("%s: %s is a %s, not a number"):format(optimizer.__name, name, type(value)))
+  end
+  return value
+end
+
+-- One update of every parameter that has a gradient. A class gives update(settings, step, list): `list` holds
+-- {parameter, gradient, state} for parameters of the same step count, which is 1 in the first update.
+function Optimizer:step()
+  for _, group in ipairs(self.param_groups) do
+    local settings = {}
+    for name in pairs(self.defaults) do settings[name] = current(group, name, self) end
+    local due, steps = {}, {}
+    for _, parameter in ipairs(group.params) do
+      local gradient = parameter.grad
+      if gradient then
+        local state = self.state[parameter]
+        local step = state.step + 1
+        if not due[step] then
+          due[step] = {}
+          steps[#steps + 1] = step
+        end
+        table.insert(due[step], {parameter, gradient, state})
+      end
+    end
+    for _, step in ipairs(steps) do
+      self:update(settings, step, due[step])
+      for _, entry in ipairs(due[step]) do entry[3].step = step end
+    end
+  end
+  if core.run then core.run._count_step() end
+end
+
+-- A column of such a list, as the fused kernels take them.
+function Optimizer.column(list, i)
+  local column = {}
+  for k, entry in ipairs(list) do column[k] = entry[i] end
+  return column
+end
+
+-- The state tensors called `name`, made when they are first asked for.
+function Optimizer.moments(list, name)
+  local column = {}
+  for k, entry in ipairs(list) do
+    local state = entry[3]
+    if not state[name] then state[name] = core.zeros_like(entry[1]):detach() end
+    column[k] = state[name]
+  end
+  return column
+end
+
+-- Gradients become nil; with {set_to_none = false} they become zero.
+function Optimizer:zero_grad(options)
+  local zero = options and options.set_to_none == false
+  for _, group in ipairs(self.param_groups) do
+    for _, parameter in ipairs(group.params) do
+      if not zero then
+        parameter.grad = nil
+      elseif parameter.grad then
+        parameter.grad:zero_()
+      end
+    end
+  end
+end
+
+-- As PyTorch's: parameters are numbered from 0 through all groups. The tensors are shared with the optimizer.
+function Optimizer:state_dict()
+  local states, groups, number = {}, {}, 0
+  for g, group in ipairs(self.param_groups) do
+    groups[g] = {params = {}}
+    for name in pairs(self.defaults) do groups[g][name] = current(group, name, self) end
+    for i, parameter in ipairs(group.params) do
+      local state = self.state[parameter]
+      if state.step > 0 then
+        states[number] = {}
+        for name, value in pairs(state) do states[number][name] = value end
+      end
+      groups[g].params[i] = number
+      number = number + 1
+    end
+  end
+  return {state = states, param_groups = groups}
+end
+
+-- Settings that are functions or handles stay what they are.
+function Optimizer:load_state_dict(saved)
+  if #saved.param_groups ~= #self.param_groups then
+    fail(("load_state_dict: %d groups of parameters in %s, %d in the state"):format(
+      #self.param_groups, self.__name, #saved.param_groups))
+  end
+  local by_number = {}
+  for g, group in ipairs(self.param_groups) do
+    local numbers = saved.param_groups[g].params
+    if #numbers ~= #group.params then
+      fail(("load_state_dict: group %d has %d parameters in %s, %d in the state"):format(
+        g, #group.params, self.__name, #numbers))
+    end
+    for i, parameter in ipairs(group.params) do by_number[numbers[i]] = parameter end
+  end
+  for number, state in pairs(saved.state) do
+    local parameter = by_number[number]
+    if not parameter then fail(("load_state_dict: no parameter has the number %s"):format(tostring(number))) end
+    local shape = table.concat(parameter:size(), ", ")
+    for name, value in pairs(state) do
+      if is_tensor(value) and value:dim() > 0 and table.concat(value:size(), ", ") ~= shape then
+        fail(("load_state_dict: %s of parameter %d has shape [%s], the parameter [%s]"):format(
+          name, number, table.concat(value:size(), ", "), shape))
+      end
+    end
+  end
+  for number, state in pairs(saved.state) do
+    local parameter, loaded = by_number[number], {}
+    for name, value in pairs(state) do
+      if name == "step" then
+        loaded.step = math.tointeger(is_tensor(value) and value:item() or value)
+      else
+        loaded[name] = is_tensor(value) and value:detach():to(parameter:device()):clone() or value
+      end
+    end
+    self.state[parameter] = loaded
+  end
+  for g, group in ipairs(self.param_groups) do
+    for name in pairs(self.defaults) do
+      local value = saved.param_groups[g][name]
+      local fixed = type(group[name]) == "number" or type(group[name]) == "boolean"
+        or type(group[name]) == "table" and not getmetatable(group[name])
+      if value ~= nil and fixed then group[name] = value end
+    end
+  end
+end
+
+function Optimizer:__tostring()
+  local lines = {}
+  for g, group in ipairs(self.param_groups) do
+    local names = {}
+    for name in pairs(self.defaults) do names[#names + 1] = name end
+    table.sort(names)
+    for i, name in ipairs(names) do
+      local value = current(group, name, self)
+      if type(value) == "table" then value = "{" .. table.concat(value, ", ") .. "}" end
+      names[i] = ("%s = %s"):format(name, tostring(value))
+    end
+    lines[g] = ("  group %d: %d parameters, %s"):format(g, #group.params, table.concat(names, ", "))
+  end
+  return ("%s(\n%s\n)"):format(self.__name, table.concat(lines, "\n"))
+end
+
+return Optimizer
