@@ -104,6 +104,8 @@ void bind_create(lua_State*, int core, int methods);
 void bind_tensor(lua_State*, int core, int methods);
 void bind_index(lua_State*, int core, int methods);
 void bind_grad(lua_State*, int core, int methods);
+void bind_io(lua_State*, int core, int methods);
+void bind_module(lua_State*, int core, int methods);
 
 // x[k] and x[k] = v for every k but a name: the arguments of __index and __newindex.
 int index_positions(lua_State*);

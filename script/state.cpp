@@ -183,6 +183,8 @@ void open_lunagrad(lua_State* L) {
     bind_create(inner, core, methods);
     bind_index(inner, core, methods);
     bind_grad(inner, core, methods);
+    bind_io(inner, core, methods);
+    bind_module(inner, core, methods);
     lua_settop(inner, core);
     lua_setfield(inner, -2, "lunagrad.core");
   });

@@ -37,7 +37,7 @@ function arguments.reader(owner, ...)
       count = count - 1
     end
     if count > #specs then
-      core.fail(("%s: %d arguments given, at most %d taken: %s"):format(owner, count, #specs, names(specs)))
+      core._fail(("%s: %d arguments given, at most %d taken: %s"):format(owner, count, #specs, names(specs)))
     end
     local read = {}
     for i, spec in ipairs(specs) do
@@ -49,13 +49,13 @@ function arguments.reader(owner, ...)
     end
     for name, value in pairs(options or {}) do
       if not specs[name] then
-        core.fail(("%s: unknown option '%s' (known: %s)"):format(owner, name, names(specs)))
+        core._fail(("%s: unknown option '%s' (known: %s)"):format(owner, name, names(specs)))
       end
       read[name] = value
     end
     for _, spec in ipairs(specs) do
       if spec.required and read[spec.name] == nil then
-        core.fail(("%s: '%s' is missing"):format(owner, spec.name))
+        core._fail(("%s: '%s' is missing"):format(owner, spec.name))
       end
     end
     return read

@@ -20,13 +20,13 @@ local Tensors = define("TensorDataset")
 
 function dataset.TensorDataset(...)
   local tensors = {...}
-  if #tensors == 0 then core.fail("TensorDataset: at least one tensor expected") end
+  if #tensors == 0 then core._fail("TensorDataset: at least one tensor expected") end
   for i, tensor in ipairs(tensors) do
     if not core.is_tensor(tensor) or tensor:dim() == 0 then
-      core.fail(("TensorDataset: argument %d is not a tensor with a first dim"):format(i))
+      core._fail(("TensorDataset: argument %d is not a tensor with a first dim"):format(i))
     end
     if #tensor ~= #tensors[1] then
-      core.fail(("TensorDataset: tensor 1 has %d samples, tensor %d has %d"):format(#tensors[1], i, #tensor))
+      core._fail(("TensorDataset: tensor 1 has %d samples, tensor %d has %d"):format(#tensors[1], i, #tensor))
     end
   end
   return setmetatable({tensors = tensors}, Tensors)
@@ -42,7 +42,9 @@ end
 
 function Tensors:batch(indices)
   local values = {}
-  for k, tensor in ipairs(self.tensors) do values[k] = tensor:index_select(1, indices) end
+  for k, tensor in ipairs(self.tensors) do
+    values[k] = tensor:index_select(1, indices:to(tensor:device()))
+  end
   return table.unpack(values)
 end
 
@@ -79,9 +81,9 @@ function dataset.random_split(whole, lengths, options)
   elseif sum == total then
     for i, length in ipairs(lengths) do sizes[i] = math.tointeger(length) end
   else
-    core.fail(("random_split: lengths add up to %s; %d samples (or fractions of 1) expected"):format(sum, total))
+    core._fail(("random_split: lengths add up to %s; %d samples (or fractions of 1) expected"):format(sum, total))
   end
-  local order = core.data.permutation(total, options and options.seed or core.data.new_seed(), 0)
+  local order = core._permutation(total, options and options.seed or core._new_seed(), 0)
   local parts, start = {}, 1
   for i, size in ipairs(sizes) do
     parts[i] = dataset.Subset(whole, order:narrow(1, start, size))

@@ -11,9 +11,9 @@ local read = reader("DataLoader", "dataset", {"batch_size", 1}, {"shuffle", fals
 local function new(...)
   local self = read(...)
   if math.type(self.batch_size) ~= "integer" or self.batch_size < 1 then
-    core.fail(("DataLoader: batch_size %s is not a positive integer"):format(tostring(self.batch_size)))
+    core._fail(("DataLoader: batch_size %s is not a positive integer"):format(tostring(self.batch_size)))
   end
-  self.seed = self.seed or core.data.new_seed()
+  self.seed = self.seed or core._new_seed()
   self.epoch = 0
   -- The pass that goes on from a batch, by that batch's first value: two loops may run through one loader at a time.
   self.passes = setmetatable({}, {__mode = "k"})
@@ -44,7 +44,7 @@ end
 function DataLoader:begin()
   local total = #self.dataset
   self.epoch = self.epoch + 1
-  local order = self.shuffle and core.data.permutation(total, self.seed, self.epoch) or core.arange(total)
+  local order = self.shuffle and core._permutation(total, self.seed, self.epoch) or core.arange(total)
   return {order = order, batch = 0}
 end
 

@@ -18,7 +18,7 @@ end
 -- A class that derives from `parent` (nn.Module when left out). Class.super is the parent.
 return function(name, parent)
   if type(name) ~= "string" then
-    core.fail(("nn.class: a name expected (got %s)"):format(type(name)))
+    core._fail(("nn.class: a name expected (got %s)"):format(type(name)))
   end
   parent = parent or Module
   local class = {__name = name, super = parent}

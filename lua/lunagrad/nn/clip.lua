@@ -12,16 +12,8 @@ local function gradients(parameters)
 end
 
 -- Scales the gradients so that together they have at most the norm max_norm; returns the norm before, a tensor.
-function clip.clip_grad_norm_(parameters, max_norm)
-  local _ <close> = core.no_grad()
-  local grads = gradients(parameters)
-  local total = core.zeros {}
-  for _, grad in ipairs(grads) do total = total + (grad * grad):sum() end
-  local norm = total:sqrt()
-  -- Where the norm is small enough the factor is 1, without reading the norm: a device need not wait.
-  local factor = (max_norm / (norm + 1e-6)):clamp(0, 1)
-  for _, grad in ipairs(grads) do grad:mul_(factor) end
-  return norm
+function clip.clip_grad_norm_(parameters, max_norm, norm_type)
+  return core._clip_grad_norm_(gradients(parameters), max_norm, norm_type)
 end
 
 -- Clamps every element of the gradients to [-limit, limit].

@@ -26,7 +26,7 @@ function Sequential:init(...)
   for i, module in ipairs(items(...)) do
     local callable = type(module) == "function" or type(module) == "table" and getmetatable(module)
     if not callable then
-      core.fail(("Sequential: item %d is a %s, not a module"):format(i, type(module)))
+      core._fail(("Sequential: item %d is a %s, not a module"):format(i, type(module)))
     end
     self:append(module)
   end

@@ -21,7 +21,7 @@ end
 function Conv2d:init(...)
   local a = read(...)
   if a.in_channels % a.groups ~= 0 or a.out_channels % a.groups ~= 0 then
-    core.fail(("Conv2d: %d and %d channels do not divide into %d groups"):format(
+    core._fail(("Conv2d: %d and %d channels do not divide into %d groups"):format(
       a.in_channels, a.out_channels, a.groups))
   end
   self.in_channels, self.out_channels, self.groups = a.in_channels, a.out_channels, a.groups

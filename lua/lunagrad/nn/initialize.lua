@@ -35,7 +35,7 @@ function init.ones_(tensor) return init.constant_(tensor, 1) end
 function init.fans(tensor)
   local shape = tensor:size()
   if #shape < 2 then
-    core.fail(("nn.init: fans need at least 2 dims (got shape [%s])"):format(table.concat(shape, ", ")))
+    core._fail(("nn.init: fans need at least 2 dims (got shape [%s])"):format(table.concat(shape, ", ")))
   end
   local field = 1
   for d = 3, #shape do field = field * shape[d] end
@@ -49,7 +49,7 @@ function init.calculate_gain(nonlinearity, slope)
   if nonlinearity == "leaky_relu" then return math.sqrt(2 / (1 + (slope or 0.01) ^ 2)) end
   if nonlinearity == "selu" then return 3 / 4 end
   if nonlinearity == "linear" or nonlinearity == "sigmoid" or nonlinearity == "conv2d" then return 1 end
-  core.fail(("nn.init: nonlinearity '%s' is unknown"):format(tostring(nonlinearity)))
+  core._fail(("nn.init: nonlinearity '%s' is unknown"):format(tostring(nonlinearity)))
 end
 
 function init.xavier_uniform_(tensor, gain)

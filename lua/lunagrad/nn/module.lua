@@ -2,10 +2,10 @@
 -- first assigned. Positions 1, 2, … of a module (as in Sequential) are named "0", "1", … as PyTorch names them.
 local core = require "lunagrad.core"
 
-local fail = core.fail
+local fail = core._fail
 local is_tensor = core.is_tensor
-local call_in_module = core.module.call
-local module_label = core.module.label
+local call_in_module = core._call_module
+local module_label = core._module_label
 
 local Module = {__name = "Module"}
 Module.__index = Module
@@ -109,7 +109,7 @@ end
 -- Each parameter is given its path as a name, which the tape shows.
 local function named_parameters(self)
   local entries = collect(self, "parameter", true)
-  for _, entry in ipairs(entries) do core.set_name(entry.tensor, entry.path) end
+  for _, entry in ipairs(entries) do core._set_name(entry.tensor, entry.path) end
   return entries
 end
 

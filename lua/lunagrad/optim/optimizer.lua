@@ -2,7 +2,7 @@
 -- A setting may be a number, a function or a handle of lg.run.live; the last two are asked at every step.
 local core = require "lunagrad.core"
 
-local fail = core.fail
+local fail = core._fail
 local is_tensor = core.is_tensor
 
 local Optimizer = {__name = "Optimizer"}

@@ -1,0 +1,20 @@
+-- require "lunagrad": the functions of the engine, and the submodules nn, optim and data, loaded when first used.
+local core = require "lunagrad.core"
+
+local library = {nn = "lunagrad.nn", optim = "lunagrad.optim", data = "lunagrad.data"}
+
+-- The public part of the core; a session adds `run` to it. Names with an underscore are the library's own.
+local function find(lg, name)
+  local value
+  if library[name] then
+    value = require(library[name])
+  elseif type(name) == "string" and name:sub(1, 1) ~= "_" then
+    value = core[name]
+  end
+  rawset(lg, name, value)
+  return value
+end
+
+local lg = setmetatable({}, {__index = find})
+for name in pairs(core) do find(lg, name) end
+return lg
