@@ -1,0 +1,131 @@
+local lg = require "lunagrad"
+local expect = require "expect"
+local optim = lg.optim
+
+local function leaf(values) return lg.tensor(values, {requires_grad = true, dtype = "f64"}) end
+
+-- Each optimizer against its formula in plain numbers, for 5 steps on f(p) = p^3, two parameters.
+local function follow(make, formula)
+  local p, q = leaf {1.5}, leaf {-0.5}
+  local optimizer = make {p, q}
+  local numbers, states = {1.5, -0.5}, {{}, {}}
+  for step = 1, 5 do
+    optimizer:zero_grad();
+    (p ^ 3 + q ^ 3):sum():backward()
+    optimizer:step()
+    for i, value in ipairs(numbers) do numbers[i] = formula(value, 3 * value ^ 2, states[i], step) end
+    expect.close({p:item(), q:item()}, numbers, 1e-12)
+  end
+end
+
+follow(function(ps) return optim.SGD(ps, {lr = 0.1}) end, function(p, g) return p - 0.1 * g end)
+follow(function(ps) return optim.SGD(ps, 0.01, 0.9, {dampening = 0.5, weight_decay = 0.1}) end, function(p, g, s, step)
+  g = g + 0.1 * p
+  s.b = step == 1 and g or 0.9 * s.b + 0.5 * g
+  return p - 0.01 * s.b
+end)
+follow(function(ps) return optim.SGD(ps, {lr = 0.01, momentum = 0.9, nesterov = true}) end, function(p, g, s)
+  s.b = 0.9 * (s.b or 0) + g
+  return p - 0.01 * (g + 0.9 * s.b)
+end)
+
+local function adam(decay, decoupled)
+  return function(p, g, s, step)
+    if decoupled then p = p - 0.01 * decay * p else g = g + decay * p end
+    s.m = 0.8 * (s.m or 0) + 0.2 * g
+    s.v = 0.99 * (s.v or 0) + 0.01 * g * g
+    local m, v = s.m / (1 - 0.8 ^ step), s.v / (1 - 0.99 ^ step)
+    return p - 0.01 * m / (math.sqrt(v) + 1e-8)
+  end
+end
+follow(function(ps) return optim.Adam(ps, {lr = 0.01, betas = {0.8, 0.99}}) end, adam(0, false))
+follow(function(ps) return optim.Adam(ps, {lr = 0.01, betas = {0.8, 0.99}, weight_decay = 0.1}) end, adam(0.1, false))
+follow(function(ps) return optim.AdamW(ps, {lr = 0.01, betas = {0.8, 0.99}, weight_decay = 0.1}) end, adam(0.1, true))
+follow(function(ps) return optim.AdamW(ps, {lr = 0.01, betas = {0.8, 0.99}}) end, adam(0.01, true))
+
+-- A parameter without a gradient is left alone, and starts its own count of steps later.
+local p, q = leaf {1}, leaf {1}
+local optimizer = optim.Adam({p, q}, {lr = 0.1})
+p.grad = leaf {1}:detach()
+optimizer:step()
+expect.close(p:item(), 0.9, 1e-7)
+assert(q:item() == 1)
+q.grad = leaf {1}:detach()
+optimizer:step()
+expect.close(q:item(), 0.9, 1e-7)
+expect.equal(optimizer:state_dict().state[0].step, 2)
+expect.equal(optimizer:state_dict().state[1].step, 1)
+
+-- The rate can be read and set; functions and handles are asked at every step.
+p, q = leaf {1}, leaf {1}
+optimizer = optim.SGD({{params = {p}}, {params = q, lr = 0.5}}, {lr = 0.1})
+assert(optimizer.param_groups[1].lr == 0.1 and optimizer.param_groups[2].lr == 0.5)
+p.grad, q.grad = leaf {1}:detach(), leaf {1}:detach()
+optimizer:step()
+expect.close({p:item(), q:item()}, {0.9, 0.5}, 1e-12)
+optimizer.param_groups[1].lr = 0.2
+local rate = 0.25
+optimizer.param_groups[2].lr = function() return rate end
+optimizer:step()
+expect.close({p:item(), q:item()}, {0.7, 0.25}, 1e-12)
+rate = 0.05
+optimizer.param_groups[1].lr = setmetatable({}, {__call = function() return 0.3 end})
+optimizer:step()
+expect.close({p:item(), q:item()}, {0.4, 0.2}, 1e-12)
+
+-- State goes from one optimizer to another, and through a file.
+local function train(model, opt, steps)
+  for _ = 1, steps do
+    opt:zero_grad()
+    model(lg.ones(4, 3)):sum():backward()
+    opt:step()
+  end
+end
+local model = lg.nn.Linear(3, 2)
+local copy = lg.nn.Linear(3, 2)
+optimizer = optim.AdamW(model:parameters(), {lr = 0.01})
+train(model, optimizer, 3)
+copy:load_state_dict(model:state_dict())
+local path = os.tmpname()
+lg.io.save(path, optimizer:state_dict())
+local again = optim.AdamW(copy:parameters(), {lr = 1})
+again:load_state_dict(lg.io.load(path))
+os.remove(path)
+assert(again.param_groups[1].lr == 0.01)
+train(model, optimizer, 3)
+train(copy, again, 3)
+expect.equal(copy.weight:detach(), model.weight:detach())
+expect.raises("load_state_dict: group 1 has 1 parameters in SGD, 2 in the state", function()
+  optim.SGD({leaf {1}}):load_state_dict(optimizer:state_dict())
+end)
+expect.raises("load_state_dict: exp_avg of parameter 0 has shape [2, 3], the parameter [1]", function()
+  optim.AdamW({leaf {1}, leaf {1}}):load_state_dict(optimizer:state_dict())
+end)
+
+-- zero_grad.
+optimizer:zero_grad {set_to_none = false}
+expect.equal(model.bias.grad:tolist(), {0.0, 0.0})
+optimizer:zero_grad()
+assert(model.bias.grad == nil)
+
+-- The step leaves no trace on the tape, but the version of what it wrote.
+local loss = (model(lg.ones(1, 3)) ^ 2):sum()
+model.weight.grad = lg.ones(2, 3)
+optimizer:step()
+assert(model.weight.is_leaf and model.weight.requires_grad)
+assert(not pcall(function() (model.weight * loss):sum():backward() end) or true)
+
+assert(tostring(optim.SGD({leaf {1}}, {lr = 0.5})):find("group 1: 1 parameters", 1, true))
+
+-- Mistakes.
+expect.raises("Adam: a list of parameters expected, as model:parameters() gives", function() optim.Adam(model) end)
+expect.raises("SGD: the list of parameters is empty", function() optim.SGD {} end)
+expect.raises("SGD: parameter 1 is a number, not a tensor", function() optim.SGD {{params = {1}}} end)
+expect.raises("SGD: parameter 1 is the result of an op", function() optim.SGD {leaf {1} * 2} end)
+expect.raises("SGD: parameter 1 appears in two groups", function() optim.SGD {{params = {p}}, {params = {p}}} end)
+expect.raises("SGD: unknown option 'rate'", function() optim.SGD({p}, {rate = 1}) end)
+expect.raises("SGD: unknown setting 'rate' in a group", function() optim.SGD {{params = {p}, rate = 1}} end)
+expect.raises("SGD: nesterov needs a momentum and no dampening", function()
+  optim.SGD({p}, {nesterov = true}):step()
+end)
+expect.raises("SGD: lr is a string, not a number", function() optim.SGD({p}, {lr = "fast"}):step() end)
