@@ -154,11 +154,13 @@ class Walk {
     ++depth_;
     struct Restore {
       SourceLine line;
+      uint32_t module;
       ~Restore() {
         --depth_;
         context().line = line;
+        context().module = module;
       }
-    } restore{line};
+    } restore{line, ctx.module};
     for (Node* node : order_) {
       if (pruned_ && !slot_of(node).needed) continue;
       ctx.check_stop();

@@ -55,8 +55,10 @@ function Module:__newindex(key, value)
   end
   if is_parameter(value) then
     kinds[key] = "parameter"
-  elseif is_module(value) then
+  elseif is_module(value) and not value._placed then
+    -- A shared module keeps the name of its first place.
     rawset(value, "_label", module_label(name_of(key)))
+    rawset(value, "_placed", true)
   end
   rawset(self, key, value)
 end

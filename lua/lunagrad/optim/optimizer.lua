@@ -165,6 +165,30 @@ function Optimizer:state_dict()
   return {state = states, param_groups = groups}
 end
 
+local function sorted_keys(t)
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = key end
+  table.sort(keys)
+  return keys
+end
+
+-- Every saved state must belong to a parameter and have its shape.
+local function check_states(states, by_number)
+  for _, number in ipairs(sorted_keys(states)) do
+    local parameter = by_number[number]
+    if not parameter then fail(("load_state_dict: no parameter has the number %s"):format(number)) end
+    local wanted = table.concat(parameter:size(), ", ")
+    for _, name in ipairs(sorted_keys(states[number])) do
+      local value = states[number][name]
+      local shape = is_tensor(value) and value:dim() > 0 and table.concat(value:size(), ", ") or wanted
+      if shape ~= wanted then
+        fail(("load_state_dict: %s of parameter %d has shape [%s], the parameter [%s]"):format(
+          name, number, shape, wanted))
+      end
+    end
+  end
+end
+
 -- Settings that are functions or handles stay what they are.
 function Optimizer:load_state_dict(saved)
   if #saved.param_groups ~= #self.param_groups then
@@ -180,17 +204,7 @@ function Optimizer:load_state_dict(saved)
     end
     for i, parameter in ipairs(group.params) do by_number[numbers[i]] = parameter end
   end
-  for number, state in pairs(saved.state) do
-    local parameter = by_number[number]
-    if not parameter then fail(("load_state_dict: no parameter has the number %s"):format(tostring(number))) end
-    local shape = table.concat(parameter:size(), ", ")
-    for name, value in pairs(state) do
-      if is_tensor(value) and value:dim() > 0 and table.concat(value:size(), ", ") ~= shape then
-        fail(("load_state_dict: %s of parameter %d has shape [%s], the parameter [%s]"):format(
-          name, number, table.concat(value:size(), ", "), shape))
-      end
-    end
-  end
+  check_states(saved.state, by_number)
   for number, state in pairs(saved.state) do
     local parameter, loaded = by_number[number], {}
     for name, value in pairs(state) do
