@@ -120,6 +120,11 @@ void adam_step(const TensorList& params, const TensorList& grads, const TensorLi
 // Scales the gradients so that their common norm is at most max_norm; returns the norm before, 0-d.
 Tensor clip_grad_norm_(const TensorList& grads, double max_norm, double norm_type = 2);
 
+// conv.cpp: x [N, C, H, W] or [C, H, W], weight [O, C / groups, kH, kW], bias [O] or undefined; stride, padding and
+// dilation are one number or one for each spatial dim
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Dims& stride = {1},
+              const Dims& padding = {0}, const Dims& dilation = {1}, int64_t groups = 1);
+
 // norm.cpp: normalisation over the last dims, which normalized_shape repeats; weight and bias may be undefined
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {}, const Tensor& bias = {},
                   double eps = 1e-5);
