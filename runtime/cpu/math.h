@@ -3,10 +3,10 @@
 // standard library gives; the errors in units in the last place are stated and tested in tests/test_math.cpp.
 // Pure, any thread.
 //
-// Written here: exp expm1 log log1p tanh sigmoid, and sin cos erf within a range. Polynomials are minimax
-// fits (Remez) of our own; reductions after W. J. Cody and W. Waite, "Software Manual for the Elementary
-// Functions" (1980). The rarer functions come from SLEEF (N. Shibata and F. Petrogalli, IEEE TPDS 31, 2020),
-// in its 1-ULP versions.
+// Written here: exp expm1 log log1p sinh cosh tanh sigmoid, and sin cos erf within a range. Polynomials are
+// minimax fits (Remez) of our own; reductions after W. J. Cody and W. Waite, "Software Manual for the
+// Elementary Functions" (1980). The rarer functions come from SLEEF (N. Shibata and F. Petrogalli, IEEE TPDS
+// 31, 2020), in its 1-ULP versions.
 #if defined(LUNAGRAD_CPU_MATH_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LUNAGRAD_CPU_MATH_H
 #undef LUNAGRAD_CPU_MATH_H
@@ -95,15 +95,15 @@ HWY_INLINE Reduced<V> reduce_exponential(D d, V x) {
   return {n, hn::MulAdd(r * r, p, r)};
 }
 
-// exp(x) = 2^n exp(r). The power is applied in two halves, so that overflow and denormals come out by
-// themselves.
+// 2^shift exp(x) = 2^(n + shift) exp(r). The power is applied in two halves, so that overflow and denormals
+// come out by themselves.
 template <class D, class V>
-HWY_INLINE V exp(D d, V x) {
-  constexpr double kLow = is_f32<D> ? -105 : -746, kHigh = is_f32<D> ? 89 : 710;
+HWY_INLINE V exp(D d, V x, double shift = 0) {
+  constexpr double kLow = is_f32<D> ? -105 : -746, kHigh = is_f32<D> ? 90 : 711;
   const Reduced<V> e = reduce_exponential(d, hn::Min(hn::Max(x, constant(d, kLow)), constant(d, kHigh)));
   const V half = hn::MulAdd(e.n, constant(d, 0.5), constant(d, kRounder<D>)) - constant(d, kRounder<D>);
   const V scale = power_of_two(d, half);
-  const V rest = power_of_two(d, e.n - half);
+  const V rest = power_of_two(d, e.n - half + constant(d, shift));
   return or_nan(d, x, hn::MulAdd(e.expm1, scale, scale) * rest);
 }
 
@@ -127,6 +127,23 @@ HWY_INLINE V tanh(D d, V x) {
   const V scale = power_of_two(d, r.n);
   const V e = hn::MulAdd(r.expm1, scale, scale - constant(d, 1));
   return or_nan(d, x, hn::CopySign(e / (e + constant(d, 2)), x));
+}
+
+// With h = exp(|x|) / 2, which stays finite as long as the result does: cosh(x) = h + 1 / (4 h), and sinh(x)
+// the difference, or (E + E / (E + 1)) / 2 with E = exp(|x|) - 1 near 0.
+template <class D, class V>
+HWY_INLINE V cosh(D d, V x) {
+  const V h = exp(d, hn::Abs(x), -1);
+  return h + constant(d, 0.25) / h;
+}
+template <class D, class V>
+HWY_INLINE V sinh(D d, V x) {
+  const V magnitude = hn::Abs(x);
+  const V h = exp(d, magnitude, -1);
+  const V e = expm1(d, hn::Min(magnitude, constant(d, 1)));
+  const V near = constant(d, 0.5) * (e + e / (e + constant(d, 1)));
+  const V far = h - constant(d, 0.25) / h;
+  return hn::CopySign(hn::IfThenElse(magnitude < constant(d, 1), near, far), x);
 }
 
 // 1 / (1 + e^-x) for x >= 0 and e^x / (1 + e^x) below: the exponential never overflows and small results keep
@@ -268,18 +285,29 @@ LUNAGRAD_FROM_SLEEF(tan, u10)
 LUNAGRAD_FROM_SLEEF(asin, u10)
 LUNAGRAD_FROM_SLEEF(acos, u10)
 LUNAGRAD_FROM_SLEEF(atan, u10)
-LUNAGRAD_FROM_SLEEF(sinh, u10)
-LUNAGRAD_FROM_SLEEF(cosh, u10)
-LUNAGRAD_FROM_SLEEF(asinh, u10)
-LUNAGRAD_FROM_SLEEF(acosh, u10)
 LUNAGRAD_FROM_SLEEF(atanh, u10)
 LUNAGRAD_FROM_SLEEF_2(atan2, u10)
+LUNAGRAD_FROM_SLEEF_AS(moderate_asinh, asinh, u10)
+LUNAGRAD_FROM_SLEEF_AS(moderate_acosh, acosh, u10)
 LUNAGRAD_FROM_SLEEF_AS(any_sin, sin, u10)
 LUNAGRAD_FROM_SLEEF_AS(any_cos, cos, u10)
 LUNAGRAD_FROM_SLEEF_AS(any_erf, erf, u10)
 namespace sleef {
 LUNAGRAD_FROM_SLEEF_2(pow, u10)
 }  // namespace sleef
+
+// SLEEF squares its operand, which overflows; far out both functions are log(2 |x|).
+template <class D, class V>
+HWY_INLINE V asinh(D d, V x) {
+  const V magnitude = hn::Abs(x);
+  const V far = log(d, magnitude) + constant(d, 0.69314718055994530942);
+  return hn::IfThenElse(magnitude > constant(d, 1e10), hn::CopySign(far, x), moderate_asinh(d, x));
+}
+template <class D, class V>
+HWY_INLINE V acosh(D d, V x) {
+  const V far = log(d, x) + constant(d, 0.69314718055994530942);
+  return hn::IfThenElse(x > constant(d, 1e10), far, moderate_acosh(d, x));
+}
 
 // x = n pi/2 + r, the sine and cosine of r as odd and even polynomials, chosen and signed by n mod 4. Exact
 // enough while n times the leading part of pi/2 is exact, which needs fused multiplication; beyond that,
