@@ -72,6 +72,14 @@ for a in loader do
 end
 assert(pairs_seen == 4)
 
+-- A cycle goes on with the next pass.
+local next_batch, firsts = data.DataLoader(set, {batch_size = 5}):cycle(), {}
+for i = 1, 5 do firsts[i] = next_batch()[1]:item() end
+expect.equal(firsts, {0, 5, 0, 5, 0})
+expect.raises("DataLoader: no batch to cycle through", function()
+  data.DataLoader(set, {batch_size = 11, drop_last = true}):cycle()
+end)
+
 -- Any object with a length and samples will do.
 local squares = setmetatable({}, {
   __len = function() return 5 end,

@@ -72,6 +72,16 @@ function DataLoader:__call(_, previous)
   return self:continue(pass)
 end
 
+-- A function that gives the next batch at each call, pass after pass without end.
+function DataLoader:cycle()
+  if #self == 0 then core._fail("DataLoader: no batch to cycle through") end
+  local pass = self:begin()
+  return function()
+    if pass.batch == #self then pass = self:begin() end
+    return self:continue(pass)
+  end
+end
+
 function DataLoader:__tostring()
   return ("DataLoader(%d samples, batch_size = %d, %d batches%s)"):format(
     #self.dataset, self.batch_size, #self, self.shuffle and ", shuffled" or "")
