@@ -9,10 +9,10 @@ local function class(name, weight_decay, decoupled)
   local Adam = Optimizer.class(name, reader(name, "params", {"lr", 1e-3}, {"betas", {0.9, 0.999}}, {"eps", 1e-8},
     {"weight_decay", weight_decay}, {"amsgrad", false}, {"maximize", false}))
 
-  function Adam:update(settings, step, list)
+  function Adam:update(settings, list)
     local largest = settings.amsgrad and Optimizer.moments(list, "max_exp_avg_sq") or {}
-    core._adam_step(Optimizer.column(list, 1), Optimizer.column(list, 2), Optimizer.moments(list, "exp_avg"),
-      Optimizer.moments(list, "exp_avg_sq"), largest, settings, step, decoupled)
+    core._adam_step(list.params, list.grads, Optimizer.moments(list, "exp_avg"),
+      Optimizer.moments(list, "exp_avg_sq"), largest, settings, list.step, decoupled)
   end
 
   return Adam

@@ -19,7 +19,7 @@ function Optimizer.class(name, read)
       local defaults = read(...)
       local parameters = defaults.params
       defaults.params = nil
-      local self = setmetatable({defaults = defaults, param_groups = {}, state = {}}, class)
+      local self = setmetatable({defaults = defaults, param_groups = {}, state = {}, settings = {}}, class)
       self:add_groups(parameters)
       return self
     end,
@@ -63,71 +63,87 @@ function Optimizer:add_param_group(given)
     self.state[parameter] = {step = 0}
   end
   self.param_groups[#self.param_groups + 1] = group
+  self.settings[group] = {}
 end
 
 function Optimizer:has(parameter)
   return self.state[parameter] ~= nil
 end
 
--- The setting's value now.
-local function current(group, name, optimizer)
-  local value = group[name]
-  if type(value) == "number" or type(value) == "boolean" then return value end
-  if type(value) == "function" or type(value) == "table" and getmetatable(value) or type(value) == "userdata" then
-    value = value()
-  end
-  if type(value) == "table" then
+local function is_callable(value)
+  return type(value) == "function" or type(value) == "userdata" or type(value) == "table" and getmetatable(value)
+end
+
+-- A setting's value now.
+local function current(value, name, optimizer)
+  if is_callable(value) then value = value() end
+  local kind = type(value)
+  if kind == "table" then
     local list = {}
-    for i = 1, #value do list[i] = current(value, i, optimizer) end
+    for i = 1, #value do list[i] = current(value[i], name, optimizer) end
     return list
   end
-  if type(value) ~= "number" then
-    fail(("%s: %s is a %s, not a number"):format(optimizer.__name, name, type(value)))
+  if kind ~= "number" and kind ~= "boolean" then
+    fail(("%s: %s is a %s, not a number"):format(optimizer.__name, name, kind))
   end
   return value
 end
 
--- One update of every parameter that has a gradient. A class gives update(settings, step, list): `list` holds
--- {parameter, gradient, state} for parameters of the same step count, which is 1 in the first update.
+-- All settings of a group now. The table is the group's and written anew at each step.
+local function settings_of(self, group)
+  local settings = self.settings[group]
+  for name in pairs(self.defaults) do
+    local value = group[name]
+    local plain = type(value) == "number" or type(value) == "boolean"
+    settings[name] = plain and value or current(value, name, self)
+  end
+  return settings
+end
+
+-- The parameters of a group that have a gradient, in lists of equal step count (all, unless some had none before).
+local function due(self, group)
+  local lists, by_step = {}, {}
+  for _, parameter in ipairs(group.params) do
+    local gradient = parameter.grad
+    if gradient then
+      local state = self.state[parameter]
+      local step = state.step + 1
+      local list = by_step[step]
+      if not list then
+        list = {step = step, params = {}, grads = {}, states = {}}
+        by_step[step] = list
+        lists[#lists + 1] = list
+      end
+      local n = #list.params + 1
+      list.params[n], list.grads[n], list.states[n] = parameter, gradient, state
+    end
+  end
+  return lists
+end
+
+-- One update of every parameter that has a gradient. A class gives update(settings, list): list.params, list.grads and
+-- list.states belong to update number list.step, which counts from 1.
 function Optimizer:step()
   for _, group in ipairs(self.param_groups) do
-    local settings = {}
-    for name in pairs(self.defaults) do settings[name] = current(group, name, self) end
-    local due, steps = {}, {}
-    for _, parameter in ipairs(group.params) do
-      local gradient = parameter.grad
-      if gradient then
-        local state = self.state[parameter]
-        local step = state.step + 1
-        if not due[step] then
-          due[step] = {}
-          steps[#steps + 1] = step
-        end
-        table.insert(due[step], {parameter, gradient, state})
-      end
-    end
-    for _, step in ipairs(steps) do
-      self:update(settings, step, due[step])
-      for _, entry in ipairs(due[step]) do entry[3].step = step end
+    local settings = settings_of(self, group)
+    for _, list in ipairs(due(self, group)) do
+      self:update(settings, list)
+      for _, state in ipairs(list.states) do state.step = list.step end
     end
   end
   if core.run then core.run._count_step() end
 end
 
--- A column of such a list, as the fused kernels take them.
-function Optimizer.column(list, i)
-  local column = {}
-  for k, entry in ipairs(list) do column[k] = entry[i] end
-  return column
-end
-
--- The state tensors called `name`, made when they are first asked for.
+-- The state tensors called `name`, zeros when they are first asked for.
 function Optimizer.moments(list, name)
   local column = {}
-  for k, entry in ipairs(list) do
-    local state = entry[3]
-    if not state[name] then state[name] = core.zeros_like(entry[1]):detach() end
-    column[k] = state[name]
+  for i, state in ipairs(list.states) do
+    local moment = state[name]
+    if not moment then
+      moment = core.zeros_like(list.params[i])
+      state[name] = moment
+    end
+    column[i] = moment
   end
   return column
 end
@@ -151,7 +167,7 @@ function Optimizer:state_dict()
   local states, groups, number = {}, {}, 0
   for g, group in ipairs(self.param_groups) do
     groups[g] = {params = {}}
-    for name in pairs(self.defaults) do groups[g][name] = current(group, name, self) end
+    for name in pairs(self.defaults) do groups[g][name] = current(group[name], name, self) end
     for i, parameter in ipairs(group.params) do
       local state = self.state[parameter]
       if state.step > 0 then
@@ -219,9 +235,7 @@ function Optimizer:load_state_dict(saved)
   for g, group in ipairs(self.param_groups) do
     for name in pairs(self.defaults) do
       local value = saved.param_groups[g][name]
-      local fixed = type(group[name]) == "number" or type(group[name]) == "boolean"
-        or type(group[name]) == "table" and not getmetatable(group[name])
-      if value ~= nil and fixed then group[name] = value end
+      if value ~= nil and not is_callable(group[name]) then group[name] = value end
     end
   end
 end
@@ -233,7 +247,7 @@ function Optimizer:__tostring()
     for name in pairs(self.defaults) do names[#names + 1] = name end
     table.sort(names)
     for i, name in ipairs(names) do
-      local value = current(group, name, self)
+      local value = current(group[name], name, self)
       if type(value) == "table" then value = "{" .. table.concat(value, ", ") .. "}" end
       names[i] = ("%s = %s"):format(name, tostring(value))
     end

@@ -8,12 +8,12 @@ local reader = require("lunagrad.arguments").reader
 local SGD = Optimizer.class("SGD", reader("SGD", "params", {"lr", 1e-3}, {"momentum", 0}, {"dampening", 0},
   {"weight_decay", 0}, {"nesterov", false}, {"maximize", false}))
 
-function SGD:update(settings, step, list)
+function SGD:update(settings, list)
   if settings.nesterov and (settings.momentum == 0 or settings.dampening ~= 0) then
     core._fail("SGD: nesterov needs a momentum and no dampening")
   end
   local buffers = settings.momentum ~= 0 and Optimizer.moments(list, "momentum_buffer") or {}
-  core._sgd_step(Optimizer.column(list, 1), Optimizer.column(list, 2), buffers, settings, step)
+  core._sgd_step(list.params, list.grads, buffers, settings, list.step)
 end
 
 return SGD

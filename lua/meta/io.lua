@@ -1,0 +1,59 @@
+---@meta
+-- lg.io for editors; the code is in script/bind_io.cpp.
+
+---@class lunagrad
+---@field io lunagrad.io
+
+---@class lunagrad.io
+local io = {}
+
+---Saves a table of tensors, numbers, strings, booleans and tables of these: safetensors, with the rest as JSON in its
+---metadata. The file appears whole or not at all.
+---@param path string
+---@param value table
+function io.save(path, value) end
+
+---The table that io.save wrote, or name -> tensor of another program's safetensors file. Never runs code.
+---@param path string
+---@return table
+function io.load(path) end
+
+io.safetensors = {}
+
+---@param path string
+---@param options? {skip_unsupported?: boolean}
+---@return table<string, Tensor> tensors
+---@return table<string, string> metadata
+function io.safetensors.load(path, options) end
+
+---@param path string
+---@param tensors table<string, Tensor>
+---@param options? {metadata?: table<string, string>}
+function io.safetensors.save(path, tensors, options) end
+
+io.csv = {}
+
+---@param path string
+---@param options? {header?: boolean, delimiter?: string, dtype?: "f32"|"f64"|"i64"}
+---@return Tensor
+---@return string[]?
+function io.csv.load(path, options) end
+
+---A tensor of one or two dims; reading it back gives the same bits.
+---@param path string
+---@param values Tensor
+---@param options? {columns?: string[], delimiter?: string}
+function io.csv.save(path, values, options) end
+
+io.idx = {}
+
+---@param path string
+---@return Tensor
+function io.idx.load(path) end
+
+---u8, i32, f32 or f64; compressed when the path ends in .gz.
+---@param path string
+---@param values Tensor
+function io.idx.save(path, values) end
+
+return io

@@ -1,0 +1,295 @@
+---@meta
+-- lg.nn for editors; the code is in lua/lunagrad/nn.
+
+---@class lunagrad
+---@field nn lunagrad.nn
+
+---@class lunagrad.nn
+---@field functional lunagrad.nn.functional
+---@field init lunagrad.nn.init
+---@field utils lunagrad.nn.utils
+local nn = {}
+
+---A network or a part of one. Fields that are parameters, buffers or modules are found in the order of their first
+---assignment; calling a module runs its forward.
+---@class lunagrad.nn.Module
+---@field training boolean
+---@overload fun(...): any
+local Module = {}
+nn.Module = Module
+
+---Called by the class with the arguments of the new module; a class defines it.
+function Module:init(...) end
+
+---What a call computes; a class defines it.
+---@return any
+function Module:forward(...) end
+
+---The parameters, each once, named for the tape.
+---@return Tensor[]
+function Module:parameters() end
+
+---for name, parameter in m:named_parameters() do
+---@return fun(): string, Tensor
+function Module:named_parameters() end
+
+---@return Tensor[]
+function Module:buffers() end
+
+---@return fun(): string, Tensor
+function Module:named_buffers() end
+
+---@return lunagrad.nn.Module[]
+function Module:children() end
+
+---@return fun(): string, lunagrad.nn.Module
+function Module:named_children() end
+
+---The module itself and all below it, parents first.
+---@return lunagrad.nn.Module[]
+function Module:modules() end
+
+---Calls fn on every module, children first.
+---@param fn fun(module: lunagrad.nn.Module)
+---@return self
+function Module:apply(fn) end
+
+---@param name string
+---@param tensor Tensor
+function Module:register_buffer(name, tensor) end
+
+---@param name string
+---@param tensor Tensor
+function Module:register_parameter(name, tensor) end
+
+---Name -> tensor of parameters and buffers, with PyTorch's names; the tensors share memory with the module's.
+---@return table<string, Tensor>
+function Module:state_dict() end
+
+---Copies values in. An error lists everything that does not fit.
+---@param state table<string, Tensor>
+---@param options? {strict?: boolean}
+---@return string[] missing
+---@return string[] unexpected
+function Module:load_state_dict(state, options) end
+
+---@param mode? boolean default true
+---@return self
+function Module:train(mode) end
+
+---@return self
+function Module:eval() end
+
+---Moves to a device, or casts what is floating. The parameters are new tensors afterwards.
+---@param target string
+---@return self
+function Module:to(target) end
+
+---@param on? boolean default true
+---@return self
+function Module:requires_grad_(on) end
+
+---@param options? {set_to_none?: boolean}
+function Module:zero_grad(options) end
+
+---What stands between the parentheses when the module is printed.
+---@return string
+function Module:extra_repr() end
+
+---A class of modules: Net = nn.class("Net"), then Net:init, Net:forward, and Net(…) makes one.
+---@param name string
+---@param parent? table nn.Module when left out
+---@return table
+function nn.class(name, parent) end
+
+---A leaf tensor that a module trains.
+---@param tensor Tensor
+---@param requires_grad? boolean default true
+---@return Tensor
+function nn.Parameter(tensor, requires_grad) end
+
+---The output of each module is the input of the next. Functions may stand between.
+---@param ... lunagrad.nn.Module|function|table
+---@return lunagrad.nn.Module
+function nn.Sequential(...) end
+
+---@param ... lunagrad.nn.Module|lunagrad.nn.Module[]
+---@return lunagrad.nn.Module
+function nn.ModuleList(...) end
+
+---y = x W^T + b on the last dim.
+---@param in_features integer
+---@param out_features integer
+---@param options? {bias?: boolean, device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function nn.Linear(in_features, out_features, options) end
+
+---Images [N, C, H, W].
+---@param in_channels integer
+---@param out_channels integer
+---@param kernel_size integer|integer[]
+---@param options? {stride?: integer|integer[], padding?: integer|integer[], dilation?: integer|integer[], groups?: integer, bias?: boolean, device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function nn.Conv2d(in_channels, out_channels, kernel_size, options) end
+
+---@param kernel_size integer|integer[]
+---@param options? {stride?: integer|integer[], padding?: integer|integer[], dilation?: integer|integer[], ceil_mode?: boolean}
+---@return lunagrad.nn.Module
+function nn.MaxPool2d(kernel_size, options) end
+
+---Mean 0 and deviation 1 over the last dims, then y w + b.
+---@param normalized_shape integer|integer[]
+---@param options? {eps?: number, elementwise_affine?: boolean, bias?: boolean, device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function nn.LayerNorm(normalized_shape, options) end
+
+---A row of the weight for each id; ids count from 0.
+---@param num_embeddings integer
+---@param embedding_dim integer
+---@param options? {device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function nn.Embedding(num_embeddings, embedding_dim, options) end
+
+---p may be a function or a handle of lg.run.live, asked at each call.
+---@param p? number|fun(): number default 0.5
+---@return lunagrad.nn.Module
+function nn.Dropout(p) end
+
+---Dims are positions from 1.
+---@param start_dim? integer default 2
+---@param end_dim? integer default -1
+---@return lunagrad.nn.Module
+function nn.Flatten(start_dim, end_dim) end
+
+---@return lunagrad.nn.Module
+function nn.Identity() end
+
+---@return lunagrad.nn.Module
+function nn.ReLU() end
+---@return lunagrad.nn.Module
+function nn.ReLU6() end
+---@return lunagrad.nn.Module
+function nn.Sigmoid() end
+---@return lunagrad.nn.Module
+function nn.Tanh() end
+---@param approximate? "none"|"tanh"
+---@return lunagrad.nn.Module
+function nn.GELU(approximate) end
+---@return lunagrad.nn.Module
+function nn.SiLU() end
+---@return lunagrad.nn.Module
+function nn.Mish() end
+---@param negative_slope? number default 0.01
+---@return lunagrad.nn.Module
+function nn.LeakyReLU(negative_slope) end
+---@param alpha? number default 1
+---@return lunagrad.nn.Module
+function nn.ELU(alpha) end
+---@return lunagrad.nn.Module
+function nn.SELU() end
+---@param alpha? number default 1
+---@return lunagrad.nn.Module
+function nn.CELU(alpha) end
+---@param beta? number default 1
+---@param threshold? number default 20
+---@return lunagrad.nn.Module
+function nn.Softplus(beta, threshold) end
+---@return lunagrad.nn.Module
+function nn.Softsign() end
+---@param min_val? number default -1
+---@param max_val? number default 1
+---@return lunagrad.nn.Module
+function nn.Hardtanh(min_val, max_val) end
+---@return lunagrad.nn.Module
+function nn.Hardsigmoid() end
+---@return lunagrad.nn.Module
+function nn.Hardswish() end
+---@return lunagrad.nn.Module
+function nn.LogSigmoid() end
+---@return lunagrad.nn.Module
+function nn.Tanhshrink() end
+---@param threshold number
+---@param value number
+---@return lunagrad.nn.Module
+function nn.Threshold(threshold, value) end
+---@param dim? integer default -1
+---@return lunagrad.nn.Module
+function nn.Softmax(dim) end
+---@param dim? integer default -1
+---@return lunagrad.nn.Module
+function nn.LogSoftmax(dim) end
+
+---@param options? {reduction?: "none"|"mean"|"sum"}
+---@return lunagrad.nn.Module
+function nn.MSELoss(options) end
+
+---Of logits [N, C, …] and class ids [N, …] from 0, or class probabilities.
+---@param options? {weight?: Tensor, ignore_index?: integer, reduction?: "none"|"mean"|"sum", label_smoothing?: number}
+---@return lunagrad.nn.Module
+function nn.CrossEntropyLoss(options) end
+
+---Starting values, written in place; each returns the tensor.
+---@class lunagrad.nn.init
+local init = {}
+
+---@param tensor Tensor
+---@param low? number default 0
+---@param high? number default 1
+---@return Tensor
+function init.uniform_(tensor, low, high) end
+---@param tensor Tensor
+---@param mean? number default 0
+---@param std? number default 1
+---@return Tensor
+function init.normal_(tensor, mean, std) end
+---@param tensor Tensor
+---@param value number
+---@return Tensor
+function init.constant_(tensor, value) end
+---@param tensor Tensor
+---@return Tensor
+function init.zeros_(tensor) end
+---@param tensor Tensor
+---@return Tensor
+function init.ones_(tensor) end
+---@param tensor Tensor
+---@param gain? number default 1
+---@return Tensor
+function init.xavier_uniform_(tensor, gain) end
+---@param tensor Tensor
+---@param gain? number default 1
+---@return Tensor
+function init.xavier_normal_(tensor, gain) end
+---@param tensor Tensor
+---@param a? number default 0
+---@param mode? "fan_in"|"fan_out"
+---@param nonlinearity? string default "leaky_relu"
+---@return Tensor
+function init.kaiming_uniform_(tensor, a, mode, nonlinearity) end
+---@param tensor Tensor
+---@param a? number default 0
+---@param mode? "fan_in"|"fan_out"
+---@param nonlinearity? string default "leaky_relu"
+---@return Tensor
+function init.kaiming_normal_(tensor, a, mode, nonlinearity) end
+---@param nonlinearity string
+---@param slope? number
+---@return number
+function init.calculate_gain(nonlinearity, slope) end
+
+---@class lunagrad.nn.utils
+local utils = {}
+
+---Scales the gradients so that together they have at most the norm max_norm; returns the norm before.
+---@param parameters Tensor|Tensor[]
+---@param max_norm number
+---@param norm_type? number default 2
+---@return Tensor
+function utils.clip_grad_norm_(parameters, max_norm, norm_type) end
+
+---Clamps every element of the gradients to [-limit, limit].
+---@param parameters Tensor|Tensor[]
+---@param limit number
+function utils.clip_grad_value_(parameters, limit) end
+
+return nn
