@@ -14,6 +14,7 @@ uint64_t address_of(const Tensor& x) {
 }  // namespace
 
 uint64_t Launch::reads(const Tensor& x) {
+  if (!x.storage().data) return 0;  // no elements
   reads_.push_back(static_cast<Range*>(x.storage().data));
   return address_of(x);
 }
@@ -40,7 +41,7 @@ void Launch::run(const ShaderCode& code, std::initializer_list<uint32_t> constan
 const Kernel* find_kernel(const Op& op) {
   static const std::unordered_map<const Op*, Kernel> kernels = [] {
     std::unordered_map<const Op*, Kernel> all;
-    for (const auto family : {elementwise_kernels, view_kernels})
+    for (const auto family : {elementwise_kernels, create_kernels, view_kernels, reduce_kernels, matmul_kernels, softmax_kernels})
       for (const KernelEntry& entry : family())
         if (entry.op) all.emplace(entry.op, entry.kernel);
     return all;

@@ -77,7 +77,11 @@ struct KernelEntry {
 const Kernel* find_kernel(const Op&);  // null when there is none
 
 std::vector<KernelEntry> elementwise_kernels();
+std::vector<KernelEntry> create_kernels();
 std::vector<KernelEntry> view_kernels();
+std::vector<KernelEntry> reduce_kernels();
+std::vector<KernelEntry> matmul_kernels();
+std::vector<KernelEntry> softmax_kernels();
 
 // At most as many groups as a dispatch may have in x; kernels loop over the rest.
 uint32_t group_count(uint64_t wanted, const Recorder&);

@@ -10,7 +10,12 @@ constexpr int64_t kMostElements = int64_t(1) << 31;
 bool small_enough(const Call& call) { return call.output().numel() < kMostElements; }
 
 bool supports_clone(const Call& call) { return small_enough(call); }
+// clone and _cast: the same but for the type of the output.
 void run_clone(const Call& call, Recorder& recorder) { copy(call.output(), call.input(0), recorder); }
+
+bool supports_cast(const Call& call) {
+  return small_enough(call) && can_copy(call.input(0), call.output().dtype());
+}
 
 bool supports_copy(const Call& call) {
   return small_enough(call) && can_copy(call.input(1), call.output().dtype());
@@ -51,6 +56,7 @@ void run_scatter(const Call& call, Recorder& recorder) {
 std::vector<KernelEntry> view_kernels() {
   return {{find_op("clone"), {supports_clone, run_clone}},
           {find_op("_copy"), {supports_copy, run_copy}},
+          {find_op("_cast"), {supports_cast, run_clone}},
           {find_op("cat"), {supports_cat, run_cat}},
           {find_op("_as_strided_scatter"), {supports_scatter, run_scatter}}};
 }

@@ -1,0 +1,164 @@
+// matmul and linear in f32. Strides, transposed or not, are the shader's business: no operand is copied.
+#include <algorithm>
+
+#include "gpu/kernels.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+struct Arguments {
+  uint64_t a, b, c, bias;
+  int64_t a_row, a_column, b_row, b_column, bias_step;
+  uint32_t m, n, k;
+  uint32_t tiles;
+  uint32_t row_tiles, column_tiles;
+  uint32_t batch_dims;
+  uint32_t batch_size[8];
+  uint32_t padding;
+  int64_t batch_step[2][8];
+};
+static_assert(offsetof(Arguments, batch_step) == 136);
+
+// One product of two batches of matrices.
+struct Product {
+  int64_t m = 1, n = 1, k = 1;
+  int64_t a_row = 0, a_column = 0, b_row = 0, b_column = 0;
+  Shape batch;
+  Strides a_batch, b_batch;
+};
+
+// A tile of C and what a thread owns of it. `enough`: with so many work groups the device is busy.
+struct Tile {
+  uint32_t bm, bn, bk, tm, tn;
+  uint64_t enough;
+};
+constexpr Tile kTiles[] = {{128, 128, 16, 8, 8, 128}, {64, 64, 16, 4, 4, 64}, {32, 32, 16, 4, 4, 0}};
+
+uint64_t tile_count(const Tile& tile, const Product& p, uint64_t batches) {
+  return (uint64_t(p.m) + tile.bm - 1) / tile.bm * ((uint64_t(p.n) + tile.bn - 1) / tile.bn) * batches;
+}
+
+void multiply(const Product& p, const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& c,
+              Recorder& recorder) {
+  const uint64_t batches = uint64_t(numel(p.batch));
+  const Tile* tile = kTiles;
+  while (tile_count(*tile, p, batches) < tile->enough) ++tile;
+  Launch launch(recorder);
+  Arguments arguments{};
+  arguments.a = launch.reads(a);
+  arguments.b = launch.reads(b);
+  arguments.c = launch.writes(c);
+  if (bias.defined()) {
+    arguments.bias = launch.reads(bias);
+    arguments.bias_step = bias.strides()[0];
+  }
+  arguments.a_row = p.a_row;
+  arguments.a_column = p.a_column;
+  arguments.b_row = p.b_row;
+  arguments.b_column = p.b_column;
+  arguments.m = uint32_t(p.m);
+  arguments.n = uint32_t(p.n);
+  arguments.k = uint32_t(p.k);
+  arguments.row_tiles = (arguments.m + tile->bm - 1) / tile->bm;
+  arguments.column_tiles = (arguments.n + tile->bn - 1) / tile->bn;
+  arguments.tiles = uint32_t(tile_count(*tile, p, batches));
+  arguments.batch_dims = uint32_t(p.batch.size());
+  for (int d = 0; d < p.batch.size(); ++d) {
+    arguments.batch_size[d] = uint32_t(p.batch[d]);
+    arguments.batch_step[0][d] = p.a_batch[d];
+    arguments.batch_step[1][d] = p.b_batch[d];
+  }
+  const uint32_t threads = tile->bm / tile->tm * (tile->bn / tile->tn);
+  static const ShaderCode& code = find_shader("matmul");
+  launch.run(code,
+             {threads, tile->bm, tile->bn, tile->bk, tile->tm, tile->tn, uint32_t(p.a_row == 1 && p.a_column != 1),
+              uint32_t(p.b_column == 1), uint32_t(bias.defined()), threads},
+             {group_count(arguments.tiles, recorder)}, arguments);
+}
+
+// The last two dims as a matrix; a vector is a row on the left and a column on the right.
+void set_left(Product& p, const Tensor& a) {
+  const int n = a.ndim();
+  if (n > 1) {
+    p.m = a.size(n - 2);
+    p.a_row = a.strides()[n - 2];
+  }
+  p.k = a.size(n - 1);
+  p.a_column = a.strides()[n - 1];
+}
+void set_right(Product& p, const Tensor& b) {
+  const int n = b.ndim();
+  p.b_row = b.strides()[std::max(0, n - 2)];
+  if (n > 1) {
+    p.n = b.size(n - 1);
+    p.b_column = b.strides()[n - 1];
+  }
+}
+
+Shape batch_of(const Tensor& x) {
+  Shape batch;
+  for (int d = 0; d < x.ndim() - 2; ++d) batch.push_back(x.shape()[d]);
+  return batch;
+}
+Strides batch_steps(const Tensor& x, const Shape& batch) {
+  Strides steps(batch.size(), 0);
+  const int own = std::max(0, x.ndim() - 2), shift = batch.size() - own;
+  for (int d = 0; d < own; ++d) steps[d + shift] = x.shape()[d] == 1 ? 0 : x.strides()[d];
+  return steps;
+}
+
+// Many matrices times one are one product when the many lie one below the other.
+void fold_batch(Product& p) {
+  for (const int64_t step : p.b_batch)
+    if (step != 0) return;
+  int64_t below = p.a_row * p.m;
+  for (int d = p.batch.size() - 1; d >= 0; --d) {
+    if (p.batch[d] != 1 && p.a_batch[d] != below) return;
+    below *= p.batch[d];
+  }
+  p.m *= numel(p.batch);
+  p.batch = p.a_batch = p.b_batch = {};
+}
+
+bool supports(const Call& call) {
+  for (const Tensor& x : call.in)
+    if (x.defined() && x.dtype() != DType::f32) return false;
+  constexpr int64_t kMost = int64_t(1) << 31;
+  const Tensor& out = call.output();
+  return out.dtype() == DType::f32 && out.numel() < kMost && call.input(0).size(-1) < kMost;
+}
+
+void run_matmul(const Call& call, Recorder& recorder) {
+  const Tensor &a = call.input(0), &b = call.input(1);
+  Product p;
+  set_left(p, a);
+  set_right(p, b);
+  p.batch = broadcast_shapes("matmul", batch_of(a), batch_of(b));
+  p.a_batch = batch_steps(a, p.batch);
+  p.b_batch = batch_steps(b, p.batch);
+  fold_batch(p);
+  multiply(p, a, b, Tensor(), call.output(), recorder);
+}
+
+// x W^T + bias.
+void run_linear(const Call& call, Recorder& recorder) {
+  const Tensor &x = call.input(0), &weight = call.input(1);
+  Product p;
+  set_left(p, x);
+  p.n = weight.size(0);
+  p.b_row = weight.strides()[1];
+  p.b_column = weight.strides()[0];
+  p.batch = batch_of(x);
+  p.a_batch = batch_steps(x, p.batch);
+  p.b_batch = Strides(p.batch.size(), 0);
+  fold_batch(p);
+  multiply(p, x, weight, call.has(2) ? call.input(2) : Tensor(), call.output(), recorder);
+}
+
+}  // namespace
+
+std::vector<KernelEntry> matmul_kernels() {
+  return {{find_op("matmul"), {supports, run_matmul}}, {find_op("linear"), {supports, run_linear}}};
+}
+
+}  // namespace lunagrad::gpu

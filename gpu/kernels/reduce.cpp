@@ -1,0 +1,156 @@
+// sum, mean, amax and amin over any dims.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "gpu/kernels.h"
+#include "gpu/kernels/iteration.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+enum class Fold : uint32_t { sum, largest, smallest };
+
+struct Arguments {
+  uint64_t result, operand;
+  uint32_t results, reduced, segments, segment;
+  float factor;
+  uint32_t kept_dims;
+  uint32_t kept_size[8], reduced_size[8];
+  int64_t kept_stride[8], reduced_stride[8];
+};
+static_assert(offsetof(Arguments, kept_stride) == 104);
+
+constexpr uint32_t kThreads = 256;
+constexpr uint64_t kShortSegment = 4096;  // elements below which a segment is not worth a work group
+constexpr uint64_t kBusy = 512;           // work groups that keep a device busy
+
+// A part of a tensor's dims as an index space of its own.
+Iteration part_of(const Tensor& x, uint32_t mask, bool reduced) {
+  Shape shape;
+  Strides strides;
+  for (int d = 0; d < x.ndim(); ++d)
+    if (bool(mask >> d & 1) == reduced) {
+      shape.push_back(x.shape()[d]);
+      strides.push_back(x.strides()[d]);
+    }
+  const Tensor view(x.storage_ref(), LayoutRef(new Layout(shape, strides)), x.offset(), x.dtype());
+  const Tensor* const visited[] = {&view};
+  Iteration part = iterate(shape, visited);
+  if (part.dims == 0) {
+    part.dims = 1;
+    part.size[0] = uint32_t(part.count);
+    part.stride[0][0] = 1;
+  }
+  return part;
+}
+
+struct Pass {
+  uint32_t along;
+  bool along_lies_close;
+};
+// How many threads share a result: as many as there is work for, but neighbours in memory stay neighbours.
+Pass plan(uint64_t results, uint64_t reduced, bool along_lies_close) {
+  const uint64_t most = std::bit_ceil(std::min<uint64_t>(reduced, kThreads));
+  if (along_lies_close) return {uint32_t(std::max<uint64_t>(1, most / 2)), true};
+  const uint64_t side = std::min<uint64_t>(std::bit_ceil(results), 64);
+  return {uint32_t(std::min(most, kThreads / side)), false};
+}
+
+void launch_pass(Launch& launch, const Arguments& arguments, Fold fold, const Pass& pass, DType from, DType to,
+                 uint32_t reduced_dims, bool integer, Recorder& recorder) {
+  static const ShaderCode& floats = find_shader("reduce_f32");
+  static const ShaderCode& integers = find_shader("reduce_i64");
+  const uint64_t side = kThreads / pass.along;
+  const uint64_t blocks = (arguments.results + side - 1) / side * arguments.segments;
+  launch.run(integer ? integers : floats,
+             {uint32_t(fold), pass.along, uint32_t(pass.along_lies_close), uint32_t(from), uint32_t(to),
+              reduced_dims},
+             {group_count(blocks, recorder)}, arguments);
+}
+
+uint32_t mask_of(const Call& call) {
+  const Value& dims = call.params[0];
+  const Shape& shape = call.input(0).shape();
+  if (dims.kind == Value::Kind::integer) return dim_mask(call.op->name, std::span(&dims.i, 1), shape);
+  if (!dims.present()) return dim_mask(call.op->name, {}, shape);
+  return dim_mask(call.op->name, dims.list, shape);
+}
+
+void reduce(const Call& call, Fold fold, bool mean, Recorder& recorder) {
+  const Tensor &x = call.input(0), &out = call.output();
+  const uint32_t mask = mask_of(call);
+  const Iteration kept = part_of(x, mask, false), reduced = part_of(x, mask, true);
+  const bool integer = !is_floating(x.dtype());
+  Arguments arguments{};
+  arguments.results = uint32_t(out.numel());
+  arguments.reduced = uint32_t(reduced.count);
+  arguments.factor = mean ? 1.0f / float(reduced.count) : 1.0f;
+  arguments.kept_dims = uint32_t(kept.dims);
+  std::memcpy(arguments.kept_size, kept.size, sizeof kept.size);
+  std::memcpy(arguments.kept_stride, kept.stride[0], sizeof arguments.kept_stride);
+  std::memcpy(arguments.reduced_size, reduced.size, sizeof reduced.size);
+  std::memcpy(arguments.reduced_stride, reduced.stride[0], sizeof arguments.reduced_stride);
+
+  const int64_t step = std::abs(reduced.stride[0][reduced.dims - 1]);
+  const int64_t kept_step = kept.count > 1 ? std::abs(kept.stride[0][kept.dims - 1]) : INT64_MAX;
+  const Pass pass = plan(arguments.results, reduced.count, step <= kept_step);
+  const uint64_t side = kThreads / pass.along, groups = (arguments.results + side - 1) / side;
+  const uint64_t wanted = std::min(reduced.count / kShortSegment, kBusy / groups);
+  if (wanted <= 1) {
+    arguments.segments = 1;
+    arguments.segment = arguments.reduced;
+    Launch launch(recorder);
+    arguments.operand = launch.reads(x);
+    arguments.result = launch.writes(out);
+    launch_pass(launch, arguments, fold, pass, x.dtype(), out.dtype(), uint32_t(reduced.dims), integer, recorder);
+    return;
+  }
+  const DType partial = integer ? DType::i64 : DType::f32;
+  arguments.segment = uint32_t((reduced.count + wanted - 1) / wanted);
+  arguments.segments = (arguments.reduced + arguments.segment - 1) / arguments.segment;
+  const Scratch partials(recorder, size_t(arguments.segments) * arguments.results * item_size(partial));
+  Arguments last{};
+  last.results = arguments.results;
+  last.reduced = last.segment = arguments.segments;
+  last.segments = 1;
+  last.factor = arguments.factor;
+  last.kept_dims = 1;
+  last.kept_size[0] = arguments.results;
+  last.kept_stride[0] = 1;
+  last.reduced_size[0] = arguments.segments;
+  last.reduced_stride[0] = arguments.results;
+  arguments.factor = 1;
+  {
+    Launch launch(recorder);
+    arguments.operand = launch.reads(x);
+    arguments.result = launch.writes(partials);
+    launch_pass(launch, arguments, fold, pass, x.dtype(), partial, uint32_t(reduced.dims), integer, recorder);
+  }
+  Launch launch(recorder);
+  last.operand = launch.reads(partials);
+  last.result = launch.writes(out);
+  launch_pass(launch, last, fold, plan(last.results, last.reduced, last.results == 1), partial, out.dtype(), 1,
+              integer, recorder);
+}
+
+bool supports(const Call& call) {
+  const Tensor& x = call.input(0);
+  return x.dtype() != DType::f64 && call.output().dtype() != DType::f64 && x.numel() < (int64_t(1) << 31);
+}
+
+void run_sum(const Call& call, Recorder& recorder) { reduce(call, Fold::sum, false, recorder); }
+void run_mean(const Call& call, Recorder& recorder) { reduce(call, Fold::sum, true, recorder); }
+void run_amax(const Call& call, Recorder& recorder) { reduce(call, Fold::largest, false, recorder); }
+void run_amin(const Call& call, Recorder& recorder) { reduce(call, Fold::smallest, false, recorder); }
+
+}  // namespace
+
+std::vector<KernelEntry> reduce_kernels() {
+  return {{find_op("sum"), {supports, run_sum}},
+          {find_op("mean"), {supports, run_mean}},
+          {find_op("amax"), {supports, run_amax}},
+          {find_op("amin"), {supports, run_amin}}};
+}
+
+}  // namespace lunagrad::gpu

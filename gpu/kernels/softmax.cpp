@@ -1,0 +1,51 @@
+// softmax and log_softmax with their gradients, f32, along any dim of tensors with any strides.
+#include "gpu/kernels.h"
+#include "gpu/kernels/rows.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+enum class Mode : uint32_t { softmax, log_softmax, softmax_grad, log_softmax_grad };
+
+struct Arguments {
+  uint64_t result;
+  uint64_t operand[2];
+  Rows rows;
+};
+
+bool supports(const Call& call) {
+  for (const Tensor& x : call.in)
+    if (x.dtype() != DType::f32) return false;
+  return call.output().numel() < (int64_t(1) << 31);
+}
+
+template <Mode mode>
+void run(const Call& call, Recorder& recorder) {
+  const Tensor& out = call.output();
+  const int dim = normalize_dim(call.op->name, call.integer(0), out.shape());
+  Launch launch(recorder);
+  Arguments arguments{};
+  const Tensor* tensors[3] = {&out};
+  size_t count = 1;
+  arguments.result = launch.writes(out);
+  for (const Tensor& x : call.in) {
+    arguments.operand[count - 1] = launch.reads(x);
+    tensors[count++] = &x;
+  }
+  arguments.rows = rows_along(dim, std::span(tensors, count));
+  const uint32_t along = threads_along(arguments.rows.extent), per_group = 256 / along;
+  static const ShaderCode& code = find_shader("softmax");
+  launch.run(code, {uint32_t(mode), along},
+             {group_count((arguments.rows.count + per_group - 1) / per_group, recorder)}, arguments);
+}
+
+}  // namespace
+
+std::vector<KernelEntry> softmax_kernels() {
+  return {{find_op("softmax"), {supports, run<Mode::softmax>}},
+          {find_op("log_softmax"), {supports, run<Mode::log_softmax>}},
+          {find_op("_softmax_grad"), {supports, run<Mode::softmax_grad>}},
+          {find_op("_log_softmax_grad"), {supports, run<Mode::log_softmax_grad>}}};
+}
+
+}  // namespace lunagrad::gpu

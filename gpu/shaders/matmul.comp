@@ -1,0 +1,127 @@
+#version 460
+// C = A B (+ bias of each column), for batches of matrices with any strides. A work group computes a BM x BN tile of C
+// from BK columns of A and rows of B at a time, held in shared memory; the next ones are fetched while these are used.
+// A thread owns TM x TN elements, in squares of 4 x 4 spread over the tile, so that it reads shared memory 16 bytes at
+// a time without bank conflicts. Summation runs in order of k.
+#extension GL_GOOGLE_include_directive : require
+#include "memory.glsl"
+
+layout(local_size_x_id = 0) in;  // (BM / TM) (BN / TN)
+layout(constant_id = 1) const uint BM = 64;
+layout(constant_id = 2) const uint BN = 64;
+layout(constant_id = 3) const uint BK = 16;
+layout(constant_id = 4) const uint TM = 4;
+layout(constant_id = 5) const uint TN = 4;
+layout(constant_id = 6) const bool A_ROWS_LIE_CLOSE = false;     // neighbours in m, else in k, are fetched together
+layout(constant_id = 7) const bool B_COLUMNS_LIE_CLOSE = true;   // neighbours in n, else in k
+layout(constant_id = 8) const bool HAS_BIAS = false;
+layout(constant_id = 9) const uint THREADS = 256;  // as constant 0
+
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
+  uint64_t a, b, c, bias;
+  int64_t a_row, a_column, b_row, b_column, bias_step;
+  uint m, n, k;
+  uint tiles;       // of all batches
+  uint row_tiles, column_tiles;
+  uint batch_dims;
+  uint batch_size[8];
+  int64_t batch_step[2][8];  // of a and b
+};
+layout(push_constant, scalar) uniform Push {
+  Arguments arguments;
+};
+
+const uint kARow = BM / 4 + 1, kBRow = BN / 4 + 1;  // in vec4, one more than needed against bank conflicts
+const uint kAPerThread = BM * BK / THREADS, kBPerThread = BN * BK / THREADS;
+shared vec4 a_tile[BK * kARow];
+shared vec4 b_tile[BK * kBRow];
+
+float a_next[kAPerThread];
+float b_next[kBPerThread];
+
+// Where element i of this thread's share lies: x = m or n, y = k.
+uvec2 place_in_a(uint i) {
+  const uint at = i * THREADS + gl_LocalInvocationID.x;
+  return A_ROWS_LIE_CLOSE ? uvec2(at % BM, at / BM) : uvec2(at / BK, at % BK);
+}
+uvec2 place_in_b(uint i) {
+  const uint at = i * THREADS + gl_LocalInvocationID.x;
+  return B_COLUMNS_LIE_CLOSE ? uvec2(at % BN, at / BN) : uvec2(at / BK, at % BK);
+}
+
+void fetch(uint64_t a, uint64_t b, uint row, uint column, uint k) {
+  [[unroll]] for (uint i = 0; i < kAPerThread; ++i) {
+    const uvec2 at = uvec2(row, k) + place_in_a(i);
+    a_next[i] = at.x < arguments.m && at.y < arguments.k
+                    ? load_f32(a, int64_t(at.x) * arguments.a_row + int64_t(at.y) * arguments.a_column)
+                    : 0.0;
+  }
+  [[unroll]] for (uint i = 0; i < kBPerThread; ++i) {
+    const uvec2 at = uvec2(column, k) + place_in_b(i);
+    b_next[i] = at.x < arguments.n && at.y < arguments.k
+                    ? load_f32(b, int64_t(at.y) * arguments.b_row + int64_t(at.x) * arguments.b_column)
+                    : 0.0;
+  }
+}
+
+void share() {
+  [[unroll]] for (uint i = 0; i < kAPerThread; ++i) {
+    const uvec2 at = place_in_a(i);
+    a_tile[at.y * kARow + at.x / 4][at.x % 4] = a_next[i];
+  }
+  [[unroll]] for (uint i = 0; i < kBPerThread; ++i) {
+    const uvec2 at = place_in_b(i);
+    b_tile[at.y * kBRow + at.x / 4][at.x % 4] = b_next[i];
+  }
+}
+
+void compute_tile(uint tile) {
+  uint item = tile / (arguments.row_tiles * arguments.column_tiles);
+  tile %= arguments.row_tiles * arguments.column_tiles;
+  const uint row = tile / arguments.column_tiles * BM, column = tile % arguments.column_tiles * BN;
+  const uint64_t c = arguments.c + uint64_t(item) * arguments.m * arguments.n * 4;
+  int64_t a_skip = 0, b_skip = 0;
+  for (int d = int(arguments.batch_dims) - 1; d >= 0; --d) {
+    const uint place = item % arguments.batch_size[d];
+    item /= arguments.batch_size[d];
+    a_skip += int64_t(place) * arguments.batch_step[0][d];
+    b_skip += int64_t(place) * arguments.batch_step[1][d];
+  }
+  const uint64_t a = arguments.a + a_skip * 4, b = arguments.b + b_skip * 4;
+
+  const uint tx = gl_LocalInvocationID.x % (BN / TN), ty = gl_LocalInvocationID.x / (BN / TN);
+  vec4 sum[TM][TN / 4];
+  [[unroll]] for (uint i = 0; i < TM; ++i)
+    [[unroll]] for (uint j = 0; j < TN / 4; ++j) sum[i][j] = vec4(0);
+
+  fetch(a, b, row, column, 0);
+  for (uint k = 0; k < arguments.k; k += BK) {
+    barrier();
+    share();
+    barrier();
+    if (k + BK < arguments.k) fetch(a, b, row, column, k + BK);
+    [[unroll]] for (uint kk = 0; kk < BK; ++kk) {
+      vec4 left[TM / 4], right[TN / 4];
+      [[unroll]] for (uint i = 0; i < TM / 4; ++i) left[i] = a_tile[kk * kARow + i * (BM / TM) + ty];
+      [[unroll]] for (uint j = 0; j < TN / 4; ++j) right[j] = b_tile[kk * kBRow + j * (BN / TN) + tx];
+      [[unroll]] for (uint i = 0; i < TM; ++i)
+        [[unroll]] for (uint j = 0; j < TN / 4; ++j) sum[i][j] += left[i / 4][i % 4] * right[j];
+    }
+  }
+
+  [[unroll]] for (uint i = 0; i < TM; ++i) {
+    const uint m = row + (i / 4 * (BM / TM) + ty) * 4 + i % 4;
+    if (m >= arguments.m) continue;
+    [[unroll]] for (uint j = 0; j < TN; ++j) {
+      const uint n = column + (j / 4 * (BN / TN) + tx) * 4 + j % 4;
+      if (n >= arguments.n) continue;
+      float value = sum[i][j / 4][j % 4];
+      if (HAS_BIAS) value += load_f32(arguments.bias, int64_t(n) * arguments.bias_step);
+      store_f32(c, int64_t(m) * int64_t(arguments.n) + int64_t(n), value);
+    }
+  }
+}
+
+void main() {
+  for (uint tile = gl_WorkGroupID.x; tile < arguments.tiles; tile += gl_NumWorkGroups.x) compute_tile(tile);
+}

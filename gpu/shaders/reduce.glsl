@@ -1,0 +1,107 @@
+// Folds the reduced dims of a tensor. A work group of 256 threads serves 256 / ALONG results with ALONG threads each,
+// which fold every ALONG-th element and then meet in shared memory. Threads that lie next to each other are those that
+// read neighbouring memory. With several segments, each folds a part and a second pass folds their results.
+// The including file defines T.
+#include "memory.glsl"
+#include "functions.glsl"
+
+layout(local_size_x = 256) in;
+layout(constant_id = 0) const uint FOLD = 0;  // 0: sum, 1: the largest, 2: the smallest
+layout(constant_id = 1) const uint ALONG = 256;
+layout(constant_id = 2) const bool ALONG_LIES_CLOSE = true;
+layout(constant_id = 3) const uint TYPE = 6;
+layout(constant_id = 4) const uint RESULT_TYPE = 6;
+layout(constant_id = 5) const uint REDUCED_DIMS = 1;
+
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
+  uint64_t result, operand;
+  uint results;   // per segment
+  uint reduced;   // elements that make a result
+  uint segments;
+  uint segment;   // elements of a segment
+  float factor;   // of the result
+  uint kept_dims;
+  uint kept_size[8], reduced_size[8];
+  int64_t kept_stride[8], reduced_stride[8];
+};
+layout(push_constant, scalar) uniform Push {
+  Arguments arguments;
+};
+
+shared T meeting[256];
+
+T identity() {
+#ifdef T_IS_INTEGER
+  return FOLD == 0 ? 0L : FOLD == 1 ? -0x7fffffffffffffffL - 1L : 0x7fffffffffffffffL;
+#else
+  return FOLD == 0 ? 0.0 : FOLD == 1 ? -infinity() : infinity();
+#endif
+}
+T fold(T a, T b) {
+  if (FOLD == 0) return a + b;
+#ifdef T_IS_INTEGER
+  return FOLD == 1 ? (a > b ? a : b) : (a < b ? a : b);
+#else
+  return FOLD == 1 ? lg_max(a, b) : lg_min(a, b);
+#endif
+}
+T load(int64_t at) {
+#ifdef T_IS_INTEGER
+  return load_integer(arguments.operand, at, TYPE);
+#else
+  return load_float(arguments.operand, at, TYPE);
+#endif
+}
+void store(int64_t at, T value) {
+#ifdef T_IS_INTEGER
+  store_integer(arguments.result, at, RESULT_TYPE, value);
+#else
+  store_float(arguments.result, at, RESULT_TYPE, value * arguments.factor);
+#endif
+}
+
+int64_t reduced_offset(uint i) {
+  if (REDUCED_DIMS == 1) return int64_t(i) * arguments.reduced_stride[0];
+  int64_t at = 0;
+  [[unroll]] for (int d = int(REDUCED_DIMS) - 1; d >= 0; --d) {
+    at += int64_t(i % arguments.reduced_size[d]) * arguments.reduced_stride[d];
+    i /= arguments.reduced_size[d];
+  }
+  return at;
+}
+
+void main() {
+  const uint side = 256 / ALONG;
+  const uint along = ALONG_LIES_CLOSE ? gl_LocalInvocationID.x % ALONG : gl_LocalInvocationID.x / side;
+  const uint beside = ALONG_LIES_CLOSE ? gl_LocalInvocationID.x / ALONG : gl_LocalInvocationID.x % side;
+  const uint blocks = (arguments.results + side - 1) / side * arguments.segments;
+  for (uint block = gl_WorkGroupID.x; block < blocks; block += gl_NumWorkGroups.x) {
+    const uint segment = block % arguments.segments;
+    const uint index = block / arguments.segments * side + beside;
+    T value = identity();
+    if (index < arguments.results) {
+      int64_t base = 0;
+      uint rest = index;
+      for (int d = int(arguments.kept_dims) - 1; d >= 0; --d) {
+        base += int64_t(rest % arguments.kept_size[d]) * arguments.kept_stride[d];
+        rest /= arguments.kept_size[d];
+      }
+      const uint first = segment * arguments.segment;
+      const uint last = min(first + arguments.segment, arguments.reduced);
+      for (uint i = first + along; i < last; i += ALONG) value = fold(value, load(base + reduced_offset(i)));
+    }
+    if (ALONG > 1) {
+      barrier();
+      meeting[beside * ALONG + along] = value;
+      [[unroll]] for (uint apart = ALONG / 2; apart > 0; apart /= 2) {
+        barrier();
+        if (along < apart)
+          meeting[beside * ALONG + along] =
+              fold(meeting[beside * ALONG + along], meeting[beside * ALONG + along + apart]);
+      }
+      value = meeting[beside * ALONG];
+    }
+    if (along == 0 && index < arguments.results)
+      store(int64_t(segment) * int64_t(arguments.results) + int64_t(index), value);
+  }
+}

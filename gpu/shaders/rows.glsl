@@ -1,0 +1,52 @@
+// Work on rows: the elements along one dim of up to four tensors that are laid out alike or not. A work group of 256
+// threads serves 256 / ALONG rows with ALONG threads each.
+#include "memory.glsl"
+#include "functions.glsl"
+
+layout(local_size_x = 256) in;
+layout(constant_id = 0) const uint MODE = 0;
+layout(constant_id = 1) const uint ALONG = 256;
+
+struct Rows {
+  uint count, extent;
+  uint dims;
+  uint size[8];
+  int64_t stride[4][8];  // from row to row
+  int64_t step[4];       // along a row
+};
+
+const uint kRowsPerGroup = 256 / ALONG;
+shared float meeting[256];
+
+uint along() {
+  return gl_LocalInvocationID.x % ALONG;
+}
+uint beside() {
+  return gl_LocalInvocationID.x / ALONG;
+}
+
+// The threads of a row get the fold of all their values. Every thread of the group must call these.
+float row_sum(float value) {
+  if (ALONG == 1) return value;
+  barrier();
+  meeting[gl_LocalInvocationID.x] = value;
+  [[unroll]] for (uint apart = ALONG / 2; apart > 0; apart /= 2) {
+    barrier();
+    if (along() < apart) meeting[gl_LocalInvocationID.x] += meeting[gl_LocalInvocationID.x + apart];
+  }
+  barrier();
+  return meeting[beside() * ALONG];
+}
+float row_max(float value) {
+  if (ALONG == 1) return value;
+  barrier();
+  meeting[gl_LocalInvocationID.x] = value;
+  [[unroll]] for (uint apart = ALONG / 2; apart > 0; apart /= 2) {
+    barrier();
+    if (along() < apart)
+      meeting[gl_LocalInvocationID.x] =
+          lg_max(meeting[gl_LocalInvocationID.x], meeting[gl_LocalInvocationID.x + apart]);
+  }
+  barrier();
+  return meeting[beside() * ALONG];
+}

@@ -1,0 +1,63 @@
+#version 460
+// softmax:      y = exp(x - max) / sum exp(x - max)     gradient: y (g - sum g y)
+// log_softmax:  y = x - max - log sum exp(x - max)      gradient: g - exp(y) sum g
+#extension GL_GOOGLE_include_directive : require
+#include "rows.glsl"
+
+const uint kSoftmax = 0, kLogSoftmax = 1, kSoftmaxGrad = 2, kLogSoftmaxGrad = 3;
+
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
+  uint64_t result;
+  uint64_t operand[2];  // x; or g and y
+  Rows rows;            // of the result, then of the operands
+};
+layout(push_constant, scalar) uniform Push {
+  Arguments arguments;
+};
+
+void main() {
+  const uint length = arguments.rows.extent;
+  const uint blocks = (arguments.rows.count + kRowsPerGroup - 1) / kRowsPerGroup;
+  for (uint block = gl_WorkGroupID.x; block < blocks; block += gl_NumWorkGroups.x) {
+    const uint row = block * kRowsPerGroup + beside();
+    const bool exists = row < arguments.rows.count;
+    int64_t at[3] = int64_t[](0, 0, 0);
+    uint rest = row;
+    for (int d = int(arguments.rows.dims) - 1; d >= 0; --d) {
+      const uint place = rest % arguments.rows.size[d];
+      rest /= arguments.rows.size[d];
+      [[unroll]] for (uint k = 0; k < 3; ++k) at[k] += int64_t(place) * arguments.rows.stride[k][d];
+    }
+    const uint end = exists ? length : 0;
+    if (MODE == kSoftmax || MODE == kLogSoftmax) {
+      float largest = -infinity();
+      for (uint i = along(); i < end; i += ALONG)
+        largest = lg_max(largest, load_f32(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1]));
+      largest = row_max(largest);
+      float sum = 0.0;
+      for (uint i = along(); i < end; i += ALONG)
+        sum += lg_exp(load_f32(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1]) - largest);
+      sum = row_sum(sum);
+      const float logarithm = lg_log(sum);
+      for (uint i = along(); i < end; i += ALONG) {
+        const float x = load_f32(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1]) - largest;
+        store_f32(arguments.result, at[0] + int64_t(i) * arguments.rows.step[0],
+                  MODE == kSoftmax ? lg_exp(x) / sum : x - logarithm);
+      }
+    } else {
+      float sum = 0.0;
+      for (uint i = along(); i < end; i += ALONG) {
+        const float g = load_f32(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1]);
+        const float y = load_f32(arguments.operand[1], at[2] + int64_t(i) * arguments.rows.step[2]);
+        sum += MODE == kSoftmaxGrad ? g * y : g;
+      }
+      sum = row_sum(sum);
+      for (uint i = along(); i < end; i += ALONG) {
+        const float g = load_f32(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1]);
+        const float y = load_f32(arguments.operand[1], at[2] + int64_t(i) * arguments.rows.step[2]);
+        store_f32(arguments.result, at[0] + int64_t(i) * arguments.rows.step[0],
+                  MODE == kSoftmaxGrad ? y * (g - sum) : g - lg_exp(y) * sum);
+      }
+    }
+  }
+}
