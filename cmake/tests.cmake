@@ -3,6 +3,7 @@
 find_package(doctest REQUIRED)
 
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*.cpp)
+list(REMOVE_ITEM TEST_SOURCES ${CMAKE_SOURCE_DIR}/tests/test_gpu.cpp)
 add_executable(lunagrad-tests ${TEST_SOURCES})
 target_link_libraries(lunagrad-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest
                       PkgConfig::HIGHWAY PkgConfig::LUA)
@@ -11,3 +12,13 @@ target_compile_definitions(lunagrad-tests PRIVATE LUNAGRAD_SOURCE_DIR="${CMAKE_S
 
 add_test(NAME layers COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -P ${CMAKE_SOURCE_DIR}/tests/layers.cmake)
 add_test(NAME engine COMMAND lunagrad-tests)
+
+# The Vulkan device, in a process of its own with the validation layer watching.
+if(TARGET lunagrad-gpu)
+  add_executable(lunagrad-gpu-tests ${CMAKE_SOURCE_DIR}/tests/test_gpu.cpp ${CMAKE_SOURCE_DIR}/tests/samples.cpp)
+  target_link_libraries(lunagrad-gpu-tests PRIVATE lunagrad-gpu lunagrad-runtime doctest::doctest)
+  add_test(NAME gpu COMMAND lunagrad-gpu-tests)
+  set_tests_properties(gpu PROPERTIES ENVIRONMENT "LUNAGRAD_VALIDATION=1")
+  # Vulkan's names stay inside: a program that also links an ImGui with its own Vulkan would mix them up.
+  add_test(NAME gpu-symbols COMMAND sh -c "! nm -D --defined-only $<TARGET_FILE:lunagrad-gpu> | grep ' vk\|volk'")
+endif()

@@ -32,9 +32,9 @@ uint64_t Launch::writes(const Scratch& scratch) {
 }
 
 void Launch::run(const ShaderCode& code, std::initializer_list<uint32_t> constants, Groups groups,
-                 std::span<const std::byte> arguments) {
+                 Bytes arguments, Bytes hot) {
   const VkPipeline pipeline = recorder_.pipelines.get(code, Constants(constants.begin(), constants.size()));
-  recorder_.stream.dispatch(pipeline, groups, arguments, std::span(reads_.data(), reads_.size()),
+  recorder_.stream.dispatch(pipeline, groups, arguments, hot, std::span(reads_.data(), reads_.size()),
                             std::span(writes_.data(), writes_.size()));
 }
 
@@ -52,6 +52,12 @@ const Kernel* find_kernel(const Op& op) {
 
 uint32_t group_count(uint64_t wanted, const Recorder& recorder) {
   return uint32_t(std::min<uint64_t>(wanted, recorder.physical.limits.maxComputeWorkGroupCount[0]));
+}
+
+Visit visit_elements(uint64_t count, const Recorder& recorder) {
+  const uint32_t per_thread = recorder.physical.type == VK_PHYSICAL_DEVICE_TYPE_CPU ? 1 : 4;
+  const uint64_t width = 256 * per_thread;
+  return {per_thread, group_count((count + width - 1) / width, recorder)};
 }
 
 }  // namespace lunagrad::gpu

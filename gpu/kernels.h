@@ -17,6 +17,12 @@ namespace lunagrad::gpu {
 // Type numbers of gpu/shaders/memory.glsl beyond those of DType.
 inline constexpr uint32_t kNumberType = 8, kAbsentType = 9, kRaw16Type = 10;
 
+template <class T>
+Bytes bytes_of(const T& object) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return std::as_bytes(std::span(&object, 1));
+}
+
 // What kernels record with.
 struct Recorder {
   Pipelines& pipelines;
@@ -49,15 +55,9 @@ class Launch {
   uint64_t reads(const Scratch&);
   uint64_t writes(const Scratch&);
 
-  // `arguments` is laid out as the shader's block: scalars at their natural alignment.
-  template <class Arguments>
-  void run(const ShaderCode& code, std::initializer_list<uint32_t> constants, Groups groups,
-           const Arguments& arguments) {
-    static_assert(std::is_trivially_copyable_v<Arguments>);
-    run(code, constants, groups, std::as_bytes(std::span(&arguments, 1)));
-  }
-  void run(const ShaderCode&, std::initializer_list<uint32_t> constants, Groups,
-           std::span<const std::byte> arguments);
+  // `arguments` are laid out as the shader's block, `hot` as its push constants behind the address of that block:
+  // scalars at their natural alignment.
+  void run(const ShaderCode&, std::initializer_list<uint32_t> constants, Groups, Bytes arguments, Bytes hot = {});
 
  private:
   Recorder& recorder_;
@@ -85,5 +85,12 @@ std::vector<KernelEntry> softmax_kernels();
 
 // At most as many groups as a dispatch may have in x; kernels loop over the rest.
 uint32_t group_count(uint64_t wanted, const Recorder&);
+
+// How kernels that visit each element once share the work among groups of 256 threads: several elements a thread, so
+// that loads overlap; on the CPU one, since there it only makes code longer.
+struct Visit {
+  uint32_t per_thread, groups;
+};
+Visit visit_elements(uint64_t count, const Recorder&);
 
 }  // namespace lunagrad::gpu

@@ -41,7 +41,7 @@ Pipelines::Pipelines(VulkanContext& context) : context_(context) {
   VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &controls};
   vkGetPhysicalDeviceProperties2(context.physical.handle, &properties);
   keeps_nan_ = controls.shaderSignedZeroInfNanPreserveFloat32;
-  const VkPushConstantRange push{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(VkDeviceAddress)};
+  const VkPushConstantRange push{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(VkDeviceAddress) + kHotBytes};
   VkPipelineLayoutCreateInfo layout{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
   layout.pushConstantRangeCount = 1;
   layout.pPushConstantRanges = &push;

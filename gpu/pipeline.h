@@ -19,6 +19,9 @@ struct ShaderCode {
 std::span<const ShaderCode> all_shaders();             // written by the build, by name
 const ShaderCode& find_shader(std::string_view name);  // Error of kind device when there is none
 
+// Scalars that a shader may have in its push constants behind the address of its arguments.
+inline constexpr size_t kHotBytes = 64;
+
 // Values of the specialization constants 0, 1, ….
 using Constants = std::span<const uint32_t>;
 

@@ -1,6 +1,7 @@
 #include "gpu/stream.h"
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
 #include <cstring>
 #include <utility>
@@ -186,18 +187,27 @@ void Stream::order(std::span<Range* const> reads, std::span<Range* const> writes
   for (Range* r : writes) r->written_epoch = epoch_;
 }
 
-void Stream::dispatch(VkPipeline pipeline, Groups groups, std::span<const std::byte> arguments,
+void Stream::dispatch(VkPipeline pipeline, Groups groups, Bytes arguments, Bytes hot,
                       std::span<Range* const> reads, std::span<Range* const> writes) {
-  const Ring::Piece block = take(arguments_, arguments.size());
-  std::memcpy(block.mapped, arguments.data(), arguments.size());
+  struct {
+    VkDeviceAddress arguments = 0;
+    std::byte hot[kHotBytes];
+  } push;
+  if (!arguments.empty()) {
+    const Ring::Piece block = take(arguments_, arguments.size());
+    std::memcpy(block.mapped, arguments.data(), arguments.size());
+    push.arguments = block.address;
+  }
+  assert(hot.size() <= kHotBytes);
+  std::copy(hot.begin(), hot.end(), push.hot);
   open();
   order(reads, writes);
   if (bound_ != pipeline) {
     context_.vk.vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     bound_ = pipeline;
   }
-  context_.vk.vkCmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof block.address,
-                                 &block.address);
+  context_.vk.vkCmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                 uint32_t(sizeof push.arguments + hot.size()), &push);
   context_.vk.vkCmdDispatch(commands_, groups.x, groups.y, groups.z);
   ++recorded_;
   if (recorded_ >= kFullBatch) {

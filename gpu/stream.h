@@ -13,8 +13,11 @@
 #include <span>
 
 #include "gpu/memory.h"
+#include "gpu/pipeline.h"
 
 namespace lunagrad::gpu {
+
+using Bytes = std::span<const std::byte>;
 
 // Memory that the host fills in order and the device gives back in order.
 class Ring {
@@ -56,8 +59,9 @@ class Stream {
   ~Stream();
   Stream(const Stream&) = delete;
 
-  // `arguments` are copied to the device; the shader gets their address as its push constant.
-  void dispatch(VkPipeline, Groups, std::span<const std::byte> arguments, std::span<Range* const> reads,
+  // `arguments` are copied to the device; the shader's push constants are their address and then `hot`, at most
+  // kHotBytes.
+  void dispatch(VkPipeline, Groups, Bytes arguments, Bytes hot, std::span<Range* const> reads,
                 std::span<Range* const> writes);
   void copy_in(Range&, VkDeviceSize offset, const void* from, VkDeviceSize bytes);
   void copy_out(void* to, Range&, VkDeviceSize offset, VkDeviceSize bytes);  // waits

@@ -14,18 +14,20 @@ namespace lunagrad::gpu {
 namespace {
 
 constexpr uint64_t kMostElements = uint64_t(1) << 31;
-constexpr uint32_t kPerGroup = 1024;  // elements a work group visits at once
 
-struct Arguments {
+// In the push constants.
+struct Hot {
   uint64_t result;
   uint64_t operand[5];
-  uint64_t param[3];
   uint32_t count;
-  uint32_t size[8];
   uint32_t padding;
+};
+struct Arguments {
+  uint64_t param[3];
+  uint32_t size[8];
   int64_t stride[6][8];
 };
-static_assert(offsetof(Arguments, count) == 72 && offsetof(Arguments, stride) == 112);
+static_assert(sizeof(Hot) <= kHotBytes && offsetof(Arguments, stride) == 56);
 
 bool known_type(DType type) { return type != DType::f64; }
 
@@ -58,39 +60,44 @@ void run(const Call& call, Recorder& recorder) {
   const bool integer = !is_floating(computing_type(call));
   const Tensor& out = call.output();
   Launch launch(recorder);
-  Arguments arguments{};
-  arguments.result = launch.writes(out);
+  Hot hot{};
+  hot.result = launch.writes(out);
   const Tensor* visited[kMaxIterated] = {&out};
   uint32_t types[5] = {kAbsentType, kAbsentType, kAbsentType, kAbsentType, kAbsentType};
   for (size_t i = 0; i < call.in.size(); ++i) {
     const Tensor& x = call.in[i];
     if (!x.defined()) continue;
     if (x.is_number()) {
-      arguments.operand[i] = packed_number(x, integer);
+      hot.operand[i] = packed_number(x, integer);
       types[i] = kNumberType;
     } else {
-      arguments.operand[i] = launch.reads(x);
+      hot.operand[i] = launch.reads(x);
       types[i] = uint32_t(x.dtype());
       visited[i + 1] = &x;
     }
   }
-  double params[kMaxRowParams] = {};
-  pack_params(call, params);
-  for (int i = 0; i < kMaxRowParams; ++i) arguments.param[i] = packed(params[i], integer);
-
   const Iteration space = iterate(out.shape(), visited);
-  arguments.count = uint32_t(space.count);
-  size_t bytes = offsetof(Arguments, size);
+  hot.count = uint32_t(space.count);
+
+  // The argument block holds what this call needs of it: parameters, then dims.
+  Arguments arguments;
+  size_t bytes = 0;
+  if (!call.params.empty()) {
+    double params[kMaxRowParams] = {};
+    pack_params(call, params);
+    for (int i = 0; i < kMaxRowParams; ++i) arguments.param[i] = packed(params[i], integer);
+    bytes = sizeof arguments.param;
+  }
   if (space.dims > 0) {
     std::memcpy(arguments.size, space.size, sizeof space.size);
     std::memcpy(arguments.stride, space.stride, sizeof space.stride);
     bytes = sizeof arguments;
   }
-  const uint32_t groups = group_count((space.count + kPerGroup - 1) / kPerGroup, recorder);
+  const Visit visit = visit_elements(space.count, recorder);
   launch.run(code_of(use.row, integer),
              {uint32_t(use.gradient + 1), uint32_t(space.dims), uint32_t(out.dtype()), types[0], types[1],
-              types[2], types[3], types[4]},
-             {groups}, std::as_bytes(std::span(&arguments, 1)).first(bytes));
+              types[2], types[3], types[4], visit.per_thread},
+             {visit.groups}, bytes_of(arguments).first(bytes), bytes_of(hot));
 }
 
 }  // namespace

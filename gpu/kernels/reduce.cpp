@@ -66,7 +66,7 @@ void launch_pass(Launch& launch, const Arguments& arguments, Fold fold, const Pa
   launch.run(integer ? integers : floats,
              {uint32_t(fold), pass.along, uint32_t(pass.along_lies_close), uint32_t(from), uint32_t(to),
               reduced_dims},
-             {group_count(blocks, recorder)}, arguments);
+             {group_count(blocks, recorder)}, bytes_of(arguments));
 }
 
 uint32_t mask_of(const Call& call) {

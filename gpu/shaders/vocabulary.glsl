@@ -30,22 +30,23 @@ int64_t lg_abs(int64_t x) {
 float lg_abs(float x) {
   return abs(x);
 }
-// Division of integers by zero gives zero; GLSL leaves it and the sign of % open, so both work on magnitudes.
+// Division of integers by zero gives zero. The sign of % is left open by GLSL, that of / is not.
 int64_t truncated_quotient(int64_t a, int64_t b) {
-  if (b == 0) return 0L;
-  const uint64_t q = uint64_t(lg_abs(a)) / uint64_t(lg_abs(b));
-  return (a < 0) != (b < 0) ? -int64_t(q) : int64_t(q);
+  return b == 0 ? 0L : a / b;
 }
 int64_t lg_fmod(int64_t a, int64_t b) {
   return b == 0 ? 0L : a - b * truncated_quotient(a, b);
 }
+bool signs_differ(int64_t a, int64_t b) {
+  return ((a ^ b) >> 63) != 0;
+}
 int64_t lg_remainder(int64_t a, int64_t b) {
   const int64_t r = lg_fmod(a, b);
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+  return r != 0 && signs_differ(r, b) ? r + b : r;
 }
 int64_t lg_floor_div(int64_t a, int64_t b) {
   const int64_t q = truncated_quotient(a, b);
-  return lg_fmod(a, b) != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+  return lg_fmod(a, b) != 0 && signs_differ(a, b) ? q - 1 : q;
 }
 // By squaring; a negative power of anything but 1 and -1 is 0.
 int64_t lg_pow(int64_t a, int64_t b) {
