@@ -300,27 +300,25 @@ void push_op(lua_State* L, lua_CFunction function, const Signature& signature) {
   lua_pushcclosure(L, function, 1);
 }
 
-void bind_op(lua_State* L, int core, int methods, lua_CFunction function, const Signature& signature,
-             const char* name) {
-  push_op(L, function, signature);
-  if (!signature.op->inputs.empty()) {
+// A function of the core, and a method where the first operand is a tensor; in place a method only.
+void bind_op(lua_State* L, int core, int methods, const Signature& signature) {
+  const Op& op = *signature.op;
+  push_op(L, signature.creates ? guard<call_creation> : guard<call_op>, signature);
+  if (!op.inputs.empty() && !op.inputs[0].list) {
     lua_pushvalue(L, -1);
-    lua_setfield(L, methods, name);
+    lua_setfield(L, methods, op.name);
   }
-  lua_setfield(L, core, name);
+  lua_setfield(L, core, op.name);
+  if (!has_in_place_form(op)) return;
+  push_op(L, guard<call_in_place>, signature);
+  lua_setfield(L, methods, (op.name + std::string("_")).c_str());
 }
 
 }  // namespace
 
 void bind_ops(lua_State* L, int core, int methods) {
-  for (const Signature& signature : signatures()) {
-    if (signature.op->hidden()) continue;
-    bind_op(L, core, methods, signature.creates ? guard<call_creation> : guard<call_op>, signature,
-            signature.op->name);
-    if (has_in_place_form(*signature.op))
-      bind_op(L, core, methods, guard<call_in_place>, signature,
-              (signature.op->name + std::string("_")).c_str());
-  }
+  for (const Signature& signature : signatures())
+    if (!signature.op->hidden()) bind_op(L, core, methods, signature);
   if (const Signature* const where = find_signature("where")) {
     push_op(L, guard<call_where_method>, *where);
     lua_setfield(L, methods, "where");

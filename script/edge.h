@@ -44,6 +44,7 @@ struct Edge {
   size_t memory_limit = 0;                    // of Lua's heap, 0 = none
   size_t memory_used = 0;
   Pressure pressure;
+  int nested_closes = 0;  // of coroutines, one inside the other
   SafePoint safe_point = nullptr;
   void* safe_point_data = nullptr;
   CaughtError last_error;  // the last engine Error that became a Lua error
@@ -54,9 +55,7 @@ struct Edge {
   const Chunk& chunk(const lua_Debug&);
 };
 
-inline Edge& edge(lua_State* L) {
-  return **static_cast<Edge**>(lua_getextraspace(L));
-}
+inline Edge& edge(lua_State* L) { return **static_cast<Edge**>(lua_getextraspace(L)); }
 
 // What a handle and its part of the tape weigh beside the elements.
 inline constexpr size_t kHandleBytes = 512;

@@ -13,6 +13,7 @@
 #include "runtime/ops.h"
 #include "runtime/tape.h"
 #include "script/convert.h"
+#include "script/edge.h"
 #include "script/guard.h"
 #include "script/meta.h"
 #include "script/state.h"
@@ -185,6 +186,51 @@ TEST_CASE("A graph that is dropped without backward is freed") {
   CHECK(cpu_device().memory().in_use < (size_t(128) << 20));
 }
 
+TEST_CASE("Out of memory, what Lua has dropped is freed and the call is made once more") {
+  Script script;
+  REQUIRE(script.run("lg.manual_seed(3) for i = 1, 8 do lg.empty(1 << 10) end"));
+  lua_settop(script.L, 0);
+  lua_gc(script.L, LUA_GCSTOP);
+  lua_pushinteger(script.L, 7);
+  int calls = 0;
+  uint64_t streams[2];
+  size_t bytes[2];
+  with_memory_retry(script.L, [&] {
+    CHECK(lua_gettop(script.L) == 1);
+    lua_pushnil(script.L);
+    streams[calls] = script.own.generator.draw().stream;
+    bytes[calls] = cpu_device().memory().in_use;
+    if (++calls == 1) throw Error("no memory left", ErrorKind::memory);
+  });
+  CHECK(calls == 2);
+  CHECK(streams[0] == streams[1]);
+  CHECK(bytes[0] >= 8 * 4096);
+  CHECK(bytes[1] == 0);
+  CHECK_THROWS_WITH(with_memory_retry(script.L, [] { throw Error("none", ErrorKind::memory); }), "none");
+}
+
+TEST_CASE("Coroutines that close one another without end are an error") {
+  Script script;
+  REQUIRE(script.run(R"(
+    local previous, failed
+    for i = 1, 20000 do
+      local next = previous
+      previous = coroutine.create(function()
+        local _ <close> = setmetatable({}, {__close = function()
+          if next then
+            local ok, message = coroutine.close(next)
+            if not ok then failed = message error(message, 0) end
+          end
+        end})
+        coroutine.yield()
+      end)
+      coroutine.resume(previous)
+    end
+    coroutine.close(previous)
+    return failed)"));
+  CHECK(script.string().find("coroutine.close: more than 100") != std::string::npos);
+}
+
 TEST_CASE("Lua's own memory has a limit, and the state goes on after it") {
   Script script({.memory_limit = size_t(16) << 20});
   REQUIRE_FALSE(script.run("local t = {} for i = 1, 1e9 do t[i] = i end"));
@@ -274,14 +320,28 @@ TEST_CASE("The search of require takes the library from its folder and modules f
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("The meta files name every visible op and are Lua") {
-  std::ostringstream out;
-  print_meta(out);
-  const std::string text = out.str();
-  for (const Op* op : all_ops())
-    if (!op->hidden())
-      CHECK_MESSAGE(text.find("." + std::string(op->name) + "(") != std::string::npos, op->name);
+TEST_CASE("The meta files are Lua and name every function and method") {
+  std::ostringstream printed, written;
+  print_meta(printed);
+  written << std::ifstream(LUNAGRAD_SOURCE_DIR "/lua/meta/tensor.lua").rdbuf();
+  const std::string text = printed.str() + written.str();
   Script script;
-  CHECK_MESSAGE(luaL_loadbuffer(script.L, text.data(), text.size(), "@meta.lua") == LUA_OK,
-                lua_tostring(script.L, -1));
+  for (const std::string& file : {printed.str(), written.str()})
+    CHECK_MESSAGE(luaL_loadbuffer(script.L, file.data(), file.size(), "@meta.lua") == LUA_OK,
+                  lua_tostring(script.L, -1));
+  REQUIRE(script.run(R"(
+    local names = {}
+    for name, value in pairs(lg) do
+      if type(value) == "function" and name:sub(1, 1) ~= "_" then names[#names + 1] = "lg." .. name end
+    end
+    for name in pairs(lg.methods) do names[#names + 1] = "Tensor:" .. name end
+    return table.concat(names, " "))"));
+  std::istringstream names(script.string());
+  for (std::string name; names >> name;) {
+    std::string as_field = name;
+    std::replace(as_field.begin(), as_field.end(), ':', '.');
+    const bool found =
+        text.find(name + "(") != std::string::npos || text.find(as_field + " = ") != std::string::npos;
+    CHECK_MESSAGE(found, name);
+  }
 }
