@@ -7,6 +7,7 @@
 #include "hwy/foreach_target.h"
 // after foreach_target
 #include "hwy/highway.h"
+#include "runtime/cpu/math.h"
 #include "runtime/cpu/softmax.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -16,29 +17,8 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V Exp(D d, V v) {
-  using T = hn::TFromD<D>;
-  HWY_ALIGN T lanes[hn::MaxLanes(D())];
-  hn::Store(v, d, lanes);
-  for (size_t i = 0; i < hn::Lanes(d); ++i) lanes[i] = std::exp(lanes[i]);
-  return hn::Load(d, lanes);
-}
-
 // Elements whose sum is kept in T: what is added up after that is f64.
 constexpr int64_t kPart = 4096;
-
-// Calls f(lane tag, at) for whole vectors of 0 … n-1 and then for single elements. Out of line lambdas need
-// HWY_ATTR.
-template <class T, class F>
-HWY_INLINE void for_vectors(int64_t n, F&& f) {
-  const hn::ScalableTag<T> d;
-  const hn::CappedTag<T, 1> one;
-  const int64_t lanes = int64_t(hn::Lanes(d));
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) f(d, i);
-  for (; i < n; ++i) f(one, i);
-}
 
 // The largest element; a NaN may be passed by.
 template <class T>
@@ -60,87 +40,98 @@ T largest(const T* x, int64_t n) {
   return result;
 }
 
-// Sum of f(tag, i) over 0 … n-1, f giving vectors; in T within parts, in f64 across them.
-template <class T, class F>
-HWY_INLINE double sum_over(int64_t n, F&& f) {
+// Makes f(d, vector of a, vector of b) along a row; stores it to out if `store`, and gives its sum if
+// `total`: in T within parts, in f64 across them. What is left over at the end goes through a padded vector.
+template <bool store, bool total, class T, class F>
+HWY_INLINE double map_row(const T* a, const T* b, int64_t n, T* out, F&& f) {
   const hn::ScalableTag<T> d;
-  const hn::CappedTag<T, 1> one;
   const int64_t lanes = int64_t(hn::Lanes(d));
-  double total = 0;
-  for (int64_t begin = 0; begin < n; begin += kPart) {
-    const int64_t end = std::min(n, begin + kPart);
+  double result = 0;
+  int64_t i = 0;
+  while (i + lanes <= n) {
+    const int64_t end = std::min(n, i + kPart);
     auto s0 = hn::Zero(d), s1 = s0;
-    int64_t i = begin;
     for (; i + 2 * lanes <= end; i += 2 * lanes) {
-      s0 = hn::Add(s0, f(d, i));
-      s1 = hn::Add(s1, f(d, i + lanes));
+      const auto v0 = f(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i));
+      const auto v1 = f(d, hn::LoadU(d, a + i + lanes), hn::LoadU(d, b + i + lanes));
+      if constexpr (store) hn::StoreU(v0, d, out + i);
+      if constexpr (store) hn::StoreU(v1, d, out + i + lanes);
+      if constexpr (total) s0 = hn::Add(s0, v0);
+      if constexpr (total) s1 = hn::Add(s1, v1);
     }
-    for (; i + lanes <= end; i += lanes) s0 = hn::Add(s0, f(d, i));
-    auto rest = hn::Zero(one);
-    for (; i < end; ++i) rest = hn::Add(rest, f(one, i));
-    total += double(hn::GetLane(hn::SumOfLanes(d, hn::Add(s0, s1)))) + double(hn::GetLane(rest));
+    for (; i + lanes <= end; i += lanes) {
+      const auto v = f(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i));
+      if constexpr (store) hn::StoreU(v, d, out + i);
+      if constexpr (total) s0 = hn::Add(s0, v);
+    }
+    if constexpr (total) result += double(hn::GetLane(hn::SumOfLanes(d, hn::Add(s0, s1))));
   }
-  return total;
+  if (i == n) return result;
+  HWY_ALIGN T padded_a[hn::MaxLanes(hn::ScalableTag<T>())] = {},
+              padded_b[hn::MaxLanes(hn::ScalableTag<T>())] = {};
+  std::copy(a + i, a + n, padded_a);
+  std::copy(b + i, b + n, padded_b);
+  const auto v = f(d, hn::Load(d, padded_a), hn::Load(d, padded_b));
+  if constexpr (total)
+    result += double(hn::GetLane(hn::SumOfLanes(d, hn::IfThenElseZero(hn::FirstN(d, size_t(n - i)), v))));
+  if constexpr (store) {
+    hn::Store(v, d, padded_a);
+    std::copy_n(padded_a, n - i, out + i);
+  }
+  return result;
 }
 
-// Sum of exp(x - m), and the terms themselves where `terms` is given.
-template <class T>
-double sum_of_exps(const T* x, T m, int64_t n, T* terms) {
-  return sum_over<T>(n, [=](auto d, int64_t i) HWY_ATTR {
-    const auto e = Exp(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, m)));
-    if (terms) hn::StoreU(e, d, terms + i);
-    return e;
-  });
+// Sum of exp(x - m), the terms going to out.
+template <bool store, class T>
+double sum_of_exps(const T* x, T m, int64_t n, T* out) {
+  return map_row<store, true>(
+      x, x, n, out, [=](auto d, auto v, auto) HWY_ATTR { return math::exp(d, hn::Sub(v, hn::Set(d, m))); });
 }
 
 template <class T>
 void softmax(const T* x, int64_t n, T* out) {
-  const T scale = T(1 / sum_of_exps(x, largest(x, n), n, out));
-  for_vectors<T>(n, [=](auto d, int64_t i) HWY_ATTR {
-    hn::StoreU(hn::Mul(hn::LoadU(d, out + i), hn::Set(d, scale)), d, out + i);
-  });
+  const T scale = T(1 / sum_of_exps<true>(x, largest(x, n), n, out));
+  map_row<true, false>(out, out, n, out,
+                       [=](auto d, auto v, auto) HWY_ATTR { return hn::Mul(v, hn::Set(d, scale)); });
 }
 
 template <class T>
 void log_softmax(const T* x, int64_t n, T* out) {
   const T m = largest(x, n);
-  const T rest = T(std::log(sum_of_exps<T>(x, m, n, nullptr)));
-  for_vectors<T>(n, [=](auto d, int64_t i) HWY_ATTR {
-    hn::StoreU(hn::Sub(hn::Sub(hn::LoadU(d, x + i), hn::Set(d, m)), hn::Set(d, rest)), d, out + i);
+  const T rest = T(std::log(sum_of_exps<false>(x, m, n, out)));
+  map_row<true, false>(x, x, n, out, [=](auto d, auto v, auto) HWY_ATTR {
+    return hn::Sub(hn::Sub(v, hn::Set(d, m)), hn::Set(d, rest));
   });
 }
 
 template <class T>
 double logsumexp(const T* x, int64_t n) {
   const T m = largest(x, n);
-  return double(m) + std::log(sum_of_exps<T>(x, m, n, nullptr));
+  return double(m) + std::log(sum_of_exps<false>(x, m, n, static_cast<T*>(nullptr)));
 }
 
 template <class T>
 void softmax_grad(const T* g, const T* y, int64_t n, T* out) {
-  const T dot = T(sum_over<T>(
-      n, [=](auto d, int64_t i) HWY_ATTR { return hn::Mul(hn::LoadU(d, g + i), hn::LoadU(d, y + i)); }));
-  for_vectors<T>(n, [=](auto d, int64_t i) HWY_ATTR {
-    const auto difference = hn::Sub(hn::LoadU(d, g + i), hn::Set(d, dot));
-    hn::StoreU(hn::Mul(hn::LoadU(d, y + i), difference), d, out + i);
+  const T dot =
+      T(map_row<false, true>(g, y, n, out, [](auto, auto vg, auto vy) HWY_ATTR { return hn::Mul(vg, vy); }));
+  map_row<true, false>(g, y, n, out, [=](auto d, auto vg, auto vy) HWY_ATTR {
+    return hn::Mul(vy, hn::Sub(vg, hn::Set(d, dot)));
   });
 }
 
 template <class T>
 void log_softmax_grad(const T* g, const T* y, int64_t n, T* out) {
-  const T sum = T(sum_over<T>(n, [=](auto d, int64_t i) HWY_ATTR { return hn::LoadU(d, g + i); }));
-  for_vectors<T>(n, [=](auto d, int64_t i) HWY_ATTR {
-    const auto share = hn::Mul(Exp(d, hn::LoadU(d, y + i)), hn::Set(d, sum));
-    hn::StoreU(hn::Sub(hn::LoadU(d, g + i), share), d, out + i);
+  const T sum = T(map_row<false, true>(g, g, n, out, [](auto, auto vg, auto) HWY_ATTR { return vg; }));
+  map_row<true, false>(g, y, n, out, [=](auto d, auto vg, auto vy) HWY_ATTR {
+    return hn::Sub(vg, hn::Mul(math::exp(d, vy), hn::Set(d, sum)));
   });
 }
 
 template <class T>
 void scaled_exp(const T* x, double lse, double scale, int64_t n, T* out) {
   const T shift = T(lse), factor = T(scale);
-  for_vectors<T>(n, [=](auto d, int64_t i) HWY_ATTR {
-    const auto e = Exp(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, shift)));
-    hn::StoreU(hn::Mul(e, hn::Set(d, factor)), d, out + i);
+  map_row<true, false>(x, x, n, out, [=](auto d, auto v, auto) HWY_ATTR {
+    return hn::Mul(math::exp(d, hn::Sub(v, hn::Set(d, shift))), hn::Set(d, factor));
   });
 }
 
