@@ -331,9 +331,7 @@ struct ExtremeFinder {
       fold_row(fold, 0, elements, n, &state);
       const T extreme = T(state);
       if (seen == begin || better(largest, extreme, found.value)) {
-        int64_t i = 0;
-        while (elements[i] != extreme && !(extreme != extreme && elements[i] != elements[i])) ++i;
-        found = {extreme, seen + i};
+        found = {extreme, seen + find_element(elements, n, extreme)};
       }
       seen += n;
     });

@@ -44,6 +44,10 @@ void find_extremes(bool largest, const Tensor& x, uint32_t mask, void* values, i
 void fold_row(Fold, double p, const float* x, int64_t n, double* state);
 void fold_row(Fold, double p, const double* x, int64_t n, double* state);
 void fold_row(Fold, double p, const int64_t* x, int64_t n, int64_t* state);
+// The place of the first element that equals value, NaN equal to NaN; there must be one.
+int64_t find_element(const float* x, int64_t n, float value);
+int64_t find_element(const double* x, int64_t n, double value);
+int64_t find_element(const int64_t* x, int64_t n, int64_t value);
 // state[j] is brought forward by x[i * row_stride + j] for each i < rows.
 void fold_columns(Fold, double p, const float* x, int64_t row_stride, int64_t rows, int64_t width,
                   double* state);

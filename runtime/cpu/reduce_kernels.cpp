@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/cpu/reduce_kernels.cpp"
@@ -204,6 +205,29 @@ void RowI64(Fold fold, double p, const int64_t* x, int64_t n, int64_t* state) {
   choose_integer_step(fold, [&](auto step) { fold_elements<decltype(step)>(p, x, n, state); });
 }
 
+// The first element that equals value, or is NaN if value is; there must be one.
+template <class T>
+int64_t find_first(const T* x, int64_t n, T value) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  const auto wanted = hn::Set(d, value);
+  const bool nan = value != value;
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto v = hn::LoadU(d, x + i);
+    auto found = hn::Eq(v, wanted);
+    if constexpr (std::is_floating_point_v<T>)
+      if (nan) found = hn::IsNaN(v);
+    const intptr_t lane = hn::FindFirstTrue(d, found);
+    if (lane >= 0) return i + lane;
+  }
+  while (nan ? x[i] == x[i] : x[i] != value) ++i;
+  return i;
+}
+int64_t FindF32(const float* x, int64_t n, float value) { return find_first(x, n, value); }
+int64_t FindF64(const double* x, int64_t n, double value) { return find_first(x, n, value); }
+int64_t FindI64(const int64_t* x, int64_t n, int64_t value) { return find_first(x, n, value); }
+
 // --- columns: plain loops over independent columns, which the compiler vectorises for the target ---
 
 template <class Step, class T, class A>
@@ -292,6 +316,9 @@ namespace lunagrad {
 HWY_EXPORT(RowF32);
 HWY_EXPORT(RowF64);
 HWY_EXPORT(RowI64);
+HWY_EXPORT(FindF32);
+HWY_EXPORT(FindF64);
+HWY_EXPORT(FindI64);
 HWY_EXPORT(ColumnsF32);
 HWY_EXPORT(ColumnsF64);
 HWY_EXPORT(ColumnsI64);
@@ -304,6 +331,15 @@ void fold_row(Fold fold, double p, const double* x, int64_t n, double* state) {
 }
 void fold_row(Fold fold, double p, const int64_t* x, int64_t n, int64_t* state) {
   HWY_DYNAMIC_DISPATCH(RowI64)(fold, p, x, n, state);
+}
+int64_t find_element(const float* x, int64_t n, float value) {
+  return HWY_DYNAMIC_DISPATCH(FindF32)(x, n, value);
+}
+int64_t find_element(const double* x, int64_t n, double value) {
+  return HWY_DYNAMIC_DISPATCH(FindF64)(x, n, value);
+}
+int64_t find_element(const int64_t* x, int64_t n, int64_t value) {
+  return HWY_DYNAMIC_DISPATCH(FindI64)(x, n, value);
 }
 void fold_columns(Fold fold, double p, const float* x, int64_t row_stride, int64_t rows, int64_t width,
                   double* state) {

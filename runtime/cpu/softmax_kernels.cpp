@@ -20,6 +20,30 @@ namespace hn = hwy::HWY_NAMESPACE;
 // Elements whose sum is kept in T: what is added up after that is f64.
 constexpr int64_t kPart = 4096;
 
+// The first n lanes from memory, the others `rest`; nothing behind the n elements is read.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_first(D d, const T* x, int64_t n, T rest) {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  const auto mask = hn::FirstN(d, size_t(n));
+  return hn::IfThenElse(mask, hn::MaskedLoad(mask, d, x), hn::Set(d, rest));
+#else
+  HWY_ALIGN T padded[hn::MaxLanes(D())];
+  std::fill(std::copy_n(x, n, padded), padded + hn::Lanes(d), rest);
+  return hn::Load(d, padded);
+#endif
+}
+
+template <class D, class T>
+HWY_INLINE void store_first(D d, hn::Vec<D> v, T* out, int64_t n) {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  hn::BlendedStore(v, hn::FirstN(d, size_t(n)), d, out);
+#else
+  HWY_ALIGN T padded[hn::MaxLanes(D())];
+  hn::Store(v, d, padded);
+  std::copy_n(padded, n, out);
+#endif
+}
+
 // The largest element; a NaN may be passed by.
 template <class T>
 T largest(const T* x, int64_t n) {
@@ -35,13 +59,13 @@ T largest(const T* x, int64_t n) {
     m3 = hn::Max(hn::LoadU(d, x + i + 3 * lanes), m3);
   }
   for (; i + lanes <= n; i += lanes) m0 = hn::Max(hn::LoadU(d, x + i), m0);
-  T result = hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(m0, m1), hn::Max(m2, m3))));
-  for (; i < n; ++i) result = x[i] > result ? x[i] : result;
-  return result;
+  if (i < n) m1 = hn::Max(load_first(d, x + i, n - i, lowest), m1);
+  return hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(m0, m1), hn::Max(m2, m3))));
 }
 
 // Makes f(d, vector of a, vector of b) along a row; stores it to out if `store`, and gives its sum if
-// `total`: in T within parts, in f64 across them. What is left over at the end goes through a padded vector.
+// `total`: in T within parts, in f64 across them. What is left over at the end is one more vector, in part
+// unused.
 template <bool store, bool total, class T, class F>
 HWY_INLINE double map_row(const T* a, const T* b, int64_t n, T* out, F&& f) {
   const hn::ScalableTag<T> d;
@@ -67,17 +91,10 @@ HWY_INLINE double map_row(const T* a, const T* b, int64_t n, T* out, F&& f) {
     if constexpr (total) result += double(hn::GetLane(hn::SumOfLanes(d, hn::Add(s0, s1))));
   }
   if (i == n) return result;
-  HWY_ALIGN T padded_a[hn::MaxLanes(hn::ScalableTag<T>())] = {},
-              padded_b[hn::MaxLanes(hn::ScalableTag<T>())] = {};
-  std::copy(a + i, a + n, padded_a);
-  std::copy(b + i, b + n, padded_b);
-  const auto v = f(d, hn::Load(d, padded_a), hn::Load(d, padded_b));
+  const auto v = f(d, load_first(d, a + i, n - i, T(0)), load_first(d, b + i, n - i, T(0)));
   if constexpr (total)
     result += double(hn::GetLane(hn::SumOfLanes(d, hn::IfThenElseZero(hn::FirstN(d, size_t(n - i)), v))));
-  if constexpr (store) {
-    hn::Store(v, d, padded_a);
-    std::copy_n(padded_a, n - i, out + i);
-  }
+  if constexpr (store) store_first(d, v, out + i, n - i);
   return result;
 }
 

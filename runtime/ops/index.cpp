@@ -4,6 +4,7 @@
 // in the order of the index, whatever the number of threads: the work is split across positions that never
 // meet.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "runtime/cpu/copy.h"
@@ -31,18 +32,33 @@ Tensor dense(const Tensor& x) {
 }
 
 // The indices in order as i64, each found to be below `size`.
-std::vector<int64_t> checked_indices(const char* op, const Tensor& index, int dim, int64_t size) {
-  std::vector<int64_t> values(size_t(index.numel()));
-  const Strides strides = contiguous_strides(index.shape());
-  if (!values.empty())
-    copy_strided(values.data(), DType::i64, strides, index.raw(), index.dtype(), index.strides(),
-                 index.shape());
-  for (size_t i = 0; i < values.size(); ++i)
-    if (values[i] < 0 || values[i] >= size)
-      fail(op, ": index ", values[i], " at position ", i + 1, " is out of range for dim ", dim + 1,
-           " of size ", size, " (indices count from 0)");
-  return values;
-}
+class Indices {
+ public:
+  Indices(const char* op, const Tensor& index, int dim, int64_t size) : memory_(index) {
+    if (!index.is_contiguous() || index.dtype() != DType::i64) {
+      memory_ = Tensor::empty(index.shape(), DType::i64);
+      copy_strided(memory_.raw(), DType::i64, memory_.strides(), index.raw(), index.dtype(), index.strides(),
+                   index.shape());
+    }
+    values_ = memory_.data<int64_t>();
+    std::atomic<bool> good = true;
+    parallel_for(this->size(), kGrain, [&](int64_t begin, int64_t end) {
+      bool all = true;
+      for (int64_t i = begin; i < end; ++i) all &= uint64_t(values_[i]) < uint64_t(size);
+      if (!all) good = false;
+    });
+    for (int64_t i = 0; !good && i < this->size(); ++i)
+      if (values_[i] < 0 || values_[i] >= size)
+        fail(op, ": index ", values_[i], " at position ", i + 1, " is out of range for dim ", dim + 1,
+             " of size ", size, " (indices count from 0)");
+  }
+  int64_t size() const { return memory_.numel(); }
+  int64_t operator[](int64_t i) const { return values_[i]; }
+
+ private:
+  Tensor memory_;
+  const int64_t* values_;
+};
 
 int dim_of(const Call& call) { return normalize_dim(call.op->name, call.integer(0), call.input(0).shape()); }
 int dim_of(const Backward& b) { return normalize_dim(b.node().op->name, b.integer(0), b.shape(0)); }
@@ -68,17 +84,17 @@ void index_select_cpu(const Call& call) {
   const Tensor x = dense(call.input(0)), &out = call.output();
   const int dim = dim_of(call);
   const Split from(with_dim(x.shape()), dim);
-  const std::vector<int64_t> index = checked_indices("index_select", call.input(1), dim, from.size);
+  const Indices index("index_select", call.input(1), dim, from.size);
   const size_t bytes = size_t(from.inner) * item_size(x.dtype());
   const char* source = static_cast<const char*>(x.raw());
   char* to = static_cast<char*>(out.raw());
-  const int64_t count = int64_t(index.size());
-  parallel_for(
-      from.outer * count, std::max<int64_t>(1, kGrain / from.inner), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i)
-          std::memcpy(to + size_t(i) * bytes,
-                      source + size_t(i / count * from.size + index[size_t(i % count)]) * bytes, bytes);
-      });
+  const int64_t count = index.size();
+  parallel_for(from.outer * count, std::max<int64_t>(1, kGrain / from.inner),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i)
+                   std::memcpy(to + size_t(i) * bytes,
+                               source + size_t(i / count * from.size + index[i % count]) * bytes, bytes);
+               });
 }
 void index_select_vjp(Backward& b) {
   const Tensor g = b.grad();
@@ -113,10 +129,13 @@ void index_add_cpu(const Call& call) {
   const Tensor x = dense(call.input(0)), source = dense(call.input(2));
   const int dim = dim_of(call);
   const Split into(with_dim(x.shape()), dim);
-  const std::vector<int64_t> index = checked_indices("index_add", call.input(1), dim, into.size);
+  const Indices index("index_add", call.input(1), dim, into.size);
   std::memcpy(out.raw(), x.raw(), out.nbytes());
-  const int64_t count = int64_t(index.size());
-  const int64_t columns = std::min<int64_t>(into.inner, 64), runs = (into.inner + columns - 1) / columns;
+  const int64_t count = index.size();
+  // As many runs as keep the threads busy: what a run is does not change the sums.
+  const int64_t wanted = std::max<int64_t>(1, 2 * thread_count() / into.outer);
+  const int64_t columns = std::max((into.inner + wanted - 1) / wanted, std::min<int64_t>(into.inner, 64));
+  const int64_t runs = (into.inner + columns - 1) / columns;
   if (count == 0) return;
   visit_dtype(out.dtype(), [&]<class T>() {
     const T alpha = convert<T>(call.real(1));
@@ -128,7 +147,7 @@ void index_add_cpu(const Call& call) {
                      const int64_t outer = task / runs, first = task % runs * columns;
                      const int64_t n = std::min(columns, into.inner - first);
                      for (int64_t k = 0; k < count; ++k) {
-                       T* target = to + (outer * into.size + index[size_t(k)]) * into.inner + first;
+                       T* target = to + (outer * into.size + index[k]) * into.inner + first;
                        const T* part = from + (outer * count + k) * into.inner + first;
                        for (int64_t i = 0; i < n; ++i) {
                          if constexpr (std::is_same_v<T, bool>)
@@ -226,13 +245,13 @@ void gather_cpu(const Call& call) {
   const Tensor &index = call.input(1), &out = call.output();
   const Shape whole = with_dim(x.shape());
   const int dim = dim_of(call);
-  const std::vector<int64_t> indices = checked_indices("gather", index, dim, whole[dim]);
+  const Indices indices("gather", index, dim, whole[dim]);
   const int64_t stride = contiguous_strides(whole)[dim];
   const auto move = [&]<class Word>(Word*) {
     const Word* from = static_cast<const Word*>(x.raw());
     Word* to = static_cast<Word*>(out.raw());
     for_lanes_in_parallel(with_dim(index.shape()), whole, dim,
-                          [&](int64_t i, int64_t lane) { to[i] = from[lane + indices[size_t(i)] * stride]; });
+                          [&](int64_t i, int64_t lane) { to[i] = from[lane + indices[i] * stride]; });
   };
   switch (item_size(x.dtype())) {
     case 1:
@@ -278,14 +297,14 @@ void scatter_add_cpu(const Call& call) {
                         source.offset(), source.dtype()));
   const Shape whole = with_dim(x.shape());
   const int dim = dim_of(call);
-  const std::vector<int64_t> indices = checked_indices("scatter_add", index, dim, whole[dim]);
+  const Indices indices("scatter_add", index, dim, whole[dim]);
   const int64_t stride = contiguous_strides(whole)[dim];
   std::memcpy(out.raw(), x.raw(), out.nbytes());
   visit_dtype(out.dtype(), [&]<class T>() {
     const T* from = source.data<T>();
     T* to = out.data<T>();
     for_lanes_in_parallel(with_dim(index.shape()), whole, dim, [&](int64_t i, int64_t lane) {
-      T& target = to[lane + indices[size_t(i)] * stride];
+      T& target = to[lane + indices[i] * stride];
       if constexpr (std::is_same_v<T, bool>)
         target = target || from[i];
       else if constexpr (std::is_arithmetic_v<T>)
@@ -330,15 +349,14 @@ void embedding_shape(Call& call) {
 }
 void embedding_cpu(const Call& call) {
   const Tensor weight = dense(call.input(1));
-  const std::vector<int64_t> ids = checked_indices("embedding", call.input(0), 0, weight.size(0));
+  const Indices ids("embedding", call.input(0), 0, weight.size(0));
   const size_t bytes = size_t(weight.size(1)) * item_size(weight.dtype());
   const char* from = static_cast<const char*>(weight.raw());
   char* to = static_cast<char*>(call.output().raw());
-  parallel_for(int64_t(ids.size()), std::max<int64_t>(1, kGrain / weight.size(1)),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i)
-                   std::memcpy(to + size_t(i) * bytes, from + size_t(ids[size_t(i)]) * bytes, bytes);
-               });
+  parallel_for(ids.size(), std::max<int64_t>(1, kGrain / weight.size(1)), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      std::memcpy(to + size_t(i) * bytes, from + size_t(ids[i]) * bytes, bytes);
+  });
 }
 // The row of padding_idx gets none.
 void embedding_vjp(Backward& b) {
@@ -449,10 +467,10 @@ void one_hot_shape(Call& call) {
 void one_hot_cpu(const Call& call) {
   const Tensor& out = call.output();
   const int64_t classes = out.size(-1);
-  const std::vector<int64_t> ids = checked_indices("one_hot", call.input(0), out.ndim() - 1, classes);
+  const Indices ids("one_hot", call.input(0), out.ndim() - 1, classes);
   int64_t* to = out.data<int64_t>();
   std::memset(to, 0, out.nbytes());
-  for (size_t i = 0; i < ids.size(); ++i) to[int64_t(i) * classes + ids[i]] = 1;
+  for (int64_t i = 0; i < ids.size(); ++i) to[i * classes + ids[i]] = 1;
 }
 const Op kOneHot{.name = "one_hot",
                  .doc = "1 at each id's place (from 0) in a new last dim, 0 elsewhere.",
