@@ -25,13 +25,15 @@ struct RunOptions {
   std::string run_directory;                   // "" = runs/<time>-<script>-<id>
   bool write_run = true;                       // false: no run folder
   bool strict_device = false;
+  bool preload = false;                        // `lg` is a global, as for -e and the REPL
+  bool interactive = false;                    // somebody can resume: lg.run.breakpoint pauses
   std::string command_line;                    // for config.json
 };
 
 enum class SessionState { idle, running, paused, stopping };
 
 // How a script ended. The numbers are the exit codes of the command line.
-enum class Outcome : int { ok = 0, error = 1, numeric = 4, device = 5, file = 6, memory = 8, stopped = 130 };
+enum class Outcome : int { ok = 0, error = 1, usage = 2, numeric = 4, device = 5, file = 6, memory = 8, stopped = 130 };
 
 struct SourcePlace {
   std::string file;
@@ -40,15 +42,29 @@ struct SourcePlace {
 
 struct Event {
   enum class Kind { output, warning, error, state, step, metrics, param, run_folder, ended } kind;
-  std::string text;                 // output: what print wrote, with its newline; error: message and traceback
+  std::string text;                 // output: what print wrote, with its newline; error: message and traceback;
+                                    // param: the value as text; run_folder: its path
   SourcePlace place;                // error: where; others: the line that made the event
   SessionState state = SessionState::idle;
   int64_t step = 0, total = 0;      // step, metrics; total 0 = unknown
   double time = 0;                  // seconds since the run began
-  std::vector<std::pair<std::string, double>> metrics;  // metrics; param: one, its name and value
+  std::vector<std::pair<std::string, double>> metrics;  // metrics; param: one, its name and value (NaN for text)
   Outcome outcome = Outcome::ok;    // ended
+  int exit_code = 0;                // ended: the outcome's number, or what the script gave os.exit
 };
 using EventSink = std::function<void(const Event&)>;
+
+// A parameter that the script declared with lg.run.param or lg.run.live.
+struct ParamInfo {
+  std::string name;
+  std::string value;                // as text: "0.001", "true", "adam"
+  std::optional<double> number;     // of a numeric parameter
+  std::optional<double> min, max;
+  bool integer = false;
+  bool log = false;                 // a slider should be logarithmic
+  bool live = false;                // a handle: a change reaches the script at its next step
+  SourcePlace place;
+};
 
 // One tensor as a node shows it: text, so that a viewer needs no engine type.
 struct OperandInfo {
@@ -113,6 +129,16 @@ class Session {
   void interrupt(); // as the second: a Lua error now, also inside a kernel
   Outcome wait();   // until idle; how the last run ended
   SessionState state() const;
+
+  // What the script declared so far, in order.
+  std::vector<ParamInfo> params() const;
+  // Gives a live parameter a value from the next step boundary on; false when there is none of that name or the
+  // value does not fit its type or range. Recorded in the run folder.
+  bool set_param(const std::string& name, const std::string& value);
+
+  // What could follow the last name in `line` (globals, fields, methods): whole names. `done` is called on the
+  // session's thread, at once when idle.
+  void complete(const std::string& line, std::function<void(std::vector<std::string>)> done);
 
   // Keep tapes for a viewer: from the next step on, tape() is that of the latest backward.
   void watch_tape(bool on);
