@@ -1,0 +1,236 @@
+// lg.run: the script's side of a run. What only a window shows (image, histogram, watch) is a working no-op here.
+#include <algorithm>
+
+#include "script/convert.h"
+#include "script/globals.h"
+#include "script/guard.h"
+#include "script/session_impl.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr const char* kHandle = "lunagrad.Live";
+constexpr const char* kStates = "lunagrad.states";  // in the registry: name -> what lg.run.state built
+
+Session::Impl& session(lua_State* L) { return Session::Impl::of(L); }
+
+SourcePlace place_of(lua_State* L) {
+  const SourceLine line = script_line(L);
+  return {interned(line.file), line.line};
+}
+
+std::optional<double> optional_number(lua_State* L, int options, const char* field) {
+  std::optional<double> result;
+  if (lua_getfield(L, options, field) != LUA_TNIL) {
+    if (!lua_isnumber(L, -1)) fail("run.param: option '", field, "' must be a number");
+    result = lua_tonumber(L, -1);
+  }
+  lua_pop(L, 1);
+  return result;
+}
+
+ParamValue default_value(lua_State* L, const char* function) {
+  switch (lua_type(L, 2)) {
+    case LUA_TBOOLEAN: return bool(lua_toboolean(L, 2));
+    case LUA_TNUMBER:
+      if (lua_isinteger(L, 2)) return int64_t(lua_tointeger(L, 2));
+      return double(lua_tonumber(L, 2));
+    case LUA_TSTRING: return std::string(check_string(L, 2, function));
+    default: wrong_type(L, 2, function, "number, boolean or string");
+  }
+}
+
+void push_value(lua_State* L, const ParamValue& value) {
+  if (const bool* b = std::get_if<bool>(&value)) {
+    lua_pushboolean(L, *b);
+  } else if (const int64_t* i = std::get_if<int64_t>(&value)) {
+    lua_pushinteger(L, lua_Integer(*i));
+  } else if (const double* d = std::get_if<double>(&value)) {
+    lua_pushnumber(L, *d);
+  } else {
+    const std::string& s = std::get<std::string>(value);
+    lua_pushlstring(L, s.data(), s.size());
+  }
+}
+
+const Param& declare(lua_State* L, const char* function, bool live) {
+  ParamInfo info;
+  info.name = check_string(L, 1, function);
+  info.live = live;
+  info.place = place_of(L);
+  ParamValue fallback = default_value(L, function);
+  if (!lua_isnoneornil(L, 3)) {
+    if (!lua_istable(L, 3)) wrong_type(L, 3, function, "table");
+    info.min = optional_number(L, 3, "min");
+    info.max = optional_number(L, 3, "max");
+    lua_getfield(L, 3, "log");
+    info.log = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+  }
+  try {
+    return session(L).run().declare(std::move(info), std::move(fallback));
+  } catch (const UsageError&) {
+    session(L).usage_failed();
+    throw;
+  }
+}
+
+int param(lua_State* L) {
+  push_value(L, declare(L, "param", false).value);
+  return 1;
+}
+
+// A live parameter: h() is its value, tostring(h) the same as text.
+int live(lua_State* L) {
+  const Param& param = declare(L, "live", true);
+  lua_newuserdatauv(L, 0, 1);
+  lua_pushlstring(L, param.info.name.data(), param.info.name.size());
+  lua_setiuservalue(L, -2, 1);
+  luaL_setmetatable(L, kHandle);
+  return 1;
+}
+
+const Param& handle_param(lua_State* L) {
+  luaL_checkudata(L, 1, kHandle);
+  lua_getiuservalue(L, 1, 1);
+  return *session(L).run().params().find(lua_tostring(L, -1));
+}
+
+int handle_call(lua_State* L) {
+  push_value(L, handle_param(L).value);
+  return 1;
+}
+
+int handle_text(lua_State* L) {
+  const std::string& value = handle_param(L).info.value;
+  lua_pushlstring(L, value.data(), value.size());
+  return 1;
+}
+
+int next_step(lua_State* L) {
+  Session::Impl& owner = session(L);
+  owner.run().end_step();
+  owner.safe_point(L, true);
+  const int64_t step = owner.run().next_step();
+  owner.begin_step();
+  if (step == 0) return 0;
+  lua_pushinteger(L, lua_Integer(step));
+  return 1;
+}
+
+int steps(lua_State* L) {
+  std::optional<int64_t> total;
+  if (!lua_isnoneornil(L, 1)) {
+    total = check_integer(L, 1, "steps");
+    if (*total < 0) fail("run.steps: the number of steps is ", *total, ", it cannot be negative");
+  }
+  try {
+    session(L).run().begin_steps(total, place_of(L));
+  } catch (const UsageError&) {
+    session(L).usage_failed();
+    throw;
+  }
+  lua_pushcfunction(L, guard<next_step>);
+  return 1;
+}
+
+Tensor metric(lua_State* L, int index, const std::string& name) {
+  if (const Tensor* value = to_tensor(L, index)) {
+    if (value->numel() != 1) fail("run.log: '", name, "' has shape ", value->shape(), "; a metric is one number");
+    return value->detach();
+  }
+  if (lua_type(L, index) == LUA_TNUMBER) return Tensor::number(double(lua_tonumber(L, index)));
+  if (lua_isboolean(L, index)) return Tensor::number(double(lua_toboolean(L, index)));
+  fail("run.log: '", name, "' is a ", type_name(L, index), "; a metric is a number or a scalar tensor");
+}
+
+int log(lua_State* L) {
+  if (!lua_istable(L, 1)) wrong_type(L, 1, "log", "table");
+  Run::Row row;
+  lua_settop(L, 1);
+  lua_pushnil(L);
+  while (lua_next(L, 1) != 0) {
+    if (lua_type(L, 2) != LUA_TSTRING) fail("run.log: a metric needs a name: run.log{loss = value}");
+    std::string name = lua_tostring(L, 2);
+    Tensor value = metric(L, 3, name);
+    row.emplace_back(std::move(name), std::move(value));
+    lua_pop(L, 1);
+  }
+  // Lua's tables have no order: by name, so that every line of a file looks alike.
+  std::sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  session(L).run().log(std::move(row), place_of(L));
+  return 0;
+}
+
+int text_(lua_State* L) {
+  session(L).run().log_text(std::string(check_string(L, 1, "text")), std::string(check_string(L, 2, "text")));
+  return 0;
+}
+
+// The state that a checkpoint would hold: built here, remembered by name, and returned.
+int state(lua_State* L) {
+  const std::string name(check_string(L, 1, "state"));
+  luaL_checktype(L, 2, LUA_TFUNCTION);
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, kStates);
+  if (lua_getfield(L, -1, name.c_str()) != LUA_TNIL) fail("run.state: '", name, "' is registered already");
+  lua_pop(L, 1);
+  lua_pushvalue(L, 2);
+  lua_call(L, 0, 1);
+  if (lua_isnil(L, -1)) fail("run.state: the function for '", name, "' returned nothing");
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -3, name.c_str());
+  return 1;
+}
+
+int breakpoint(lua_State* L) {
+  const bool wanted = lua_isnone(L, 1) || lua_toboolean(L, 1);
+  if (wanted && session(L).run().options().interactive) session(L).pause_here(L);
+  return 0;
+}
+
+int assert_finite(lua_State* L) {
+  session(L).run().assert_finite(lua_isnone(L, 1) || lua_toboolean(L, 1));
+  return 0;
+}
+
+// What an optimizer calls at the end of its step: the boundary of a script that has no lg.run.steps.
+int count_step(lua_State* L) {
+  Session::Impl& owner = session(L);
+  if (owner.run().count_step()) {
+    owner.safe_point(L, true);
+    owner.begin_step();
+  }
+  return 0;
+}
+
+int show_nothing(lua_State*) { return 0; }
+
+constexpr luaL_Reg kFunctions[] = {{"param", guard<param>},
+                                   {"live", guard<live>},
+                                   {"steps", guard<steps>},
+                                   {"log", guard<log>},
+                                   {"text", guard<text_>},
+                                   {"state", guard<state>},
+                                   {"breakpoint", guard<breakpoint>},
+                                   {"assert_finite", guard<assert_finite>},
+                                   {"image", guard<show_nothing>},
+                                   {"histogram", guard<show_nothing>},
+                                   {"watch", guard<show_nothing>},
+                                   {"_count_step", guard<count_step>},
+                                   {nullptr, nullptr}};
+
+}  // namespace
+
+void open_run(lua_State* L) {
+  luaL_newmetatable(L, kHandle);
+  lua_pushcfunction(L, guard<handle_call>);
+  lua_setfield(L, -2, "__call");
+  lua_pushcfunction(L, guard<handle_text>);
+  lua_setfield(L, -2, "__tostring");
+  lua_pushliteral(L, "live parameter");
+  lua_setfield(L, -2, "__metatable");
+  lua_pop(L, 1);
+  add_module(L, "run", kFunctions, &Session::Impl::of(L));
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,13 @@
+#pragma once
+// What a session changes in Lua's standard library, so that a script's output becomes events and so that nothing
+// outlives a stop: print, io.write, os.exit, xpcall. Called once a state, on the session's thread.
+#include <lua.hpp>
+
+namespace lunagrad {
+
+// preload: the module "lunagrad" as the global `lg`.
+void open_globals(lua_State*, bool preload);
+// The functions of lg.run.
+void open_run(lua_State*);
+
+}  // namespace lunagrad

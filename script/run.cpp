@@ -1,0 +1,275 @@
+#include "script/run.h"
+
+#include <charconv>
+#include <cmath>
+#include <ctime>
+#include <lua.hpp>
+#include <nlohmann/json.hpp>
+
+#include "runtime/context.h"
+#include "runtime/cpu/parallel.h"
+#include "runtime/ops.h"
+
+namespace lunagrad {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON has no number for these.
+Json json_number(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return value;
+}
+
+Json json_value(const ParamValue& value) {
+  return std::visit(
+      [](const auto& held) -> Json {
+        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, double>) {
+          return json_number(held);
+        } else {
+          return held;
+        }
+      },
+      value);
+}
+
+// Lua strings are bytes; what is not UTF-8 becomes U+FFFD.
+std::string dump(const Json& json, int indent = -1) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char stamp[32];
+  std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return stamp;
+}
+
+// An f32 as the double that prints the same digits: 0.3, not 0.30000001192092896.
+double readable(const Tensor& value) {
+  const double number = value.item();
+  if (value.dtype() != DType::f32 || !std::isfinite(number)) return number;
+  char digits[32];
+  const char* end = std::to_chars(digits, digits + sizeof digits, float(number)).ptr;
+  double result = number;
+  std::from_chars(digits, end, result);
+  return result;
+}
+
+constexpr size_t kEarlyOutput = 1 << 20;
+
+}  // namespace
+
+Run::Run(const Script& script, std::function<void(Event)> emit)
+    : options_(script.options),
+      path_(script.path),
+      name_(script.name),
+      source_(script.source),
+      emit_(std::move(emit)),
+      params_(script.options.set),
+      started_(utc_now()) {}
+
+Run::~Run() = default;
+
+double Run::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+Event Run::event(Event::Kind kind) const {
+  Event event{};
+  event.kind = kind;
+  event.step = step_;
+  event.total = total_.value_or(0);
+  event.time = seconds();
+  return event;
+}
+
+void Run::begin_steps(std::optional<int64_t> total, const SourcePlace& place) {
+  if (has_steps_) {
+    fail("run.steps: a run has one loop of steps; the first began at ", steps_place_.file, ":", steps_place_.line);
+  }
+  if (const std::string unknown = params_.unknown(); !unknown.empty()) throw UsageError(unknown);
+  if (options_.steps) total = options_.steps;
+  has_steps_ = in_steps_ = true;
+  steps_place_ = place;
+  total_ = total;
+  step_ = done_ = 0;
+  open_folder();
+}
+
+void Run::end_step() {
+  if (!in_steps_) return;
+  done_ = step_;
+  boundary();
+}
+
+int64_t Run::next_step() {
+  if (in_steps_ && total_ && done_ >= *total_) in_steps_ = false;
+  return in_steps_ ? ++step_ : 0;
+}
+
+bool Run::count_step() {
+  if (has_steps_) return false;
+  done_ = ++step_;
+  boundary();
+  return true;
+}
+
+void Run::flush() {
+  for (const Pending& pending : std::exchange(pending_, {})) write_row(pending);
+}
+
+void Run::boundary() {
+  flush();
+  for (const std::string& name : params_.apply_edits()) {
+    const Param& param = *params_.find(name);
+    if (folder_) {
+      folder_->append_metrics(
+          dump(Json{{"step", step_}, {"time", seconds()}, {"param", {{name, json_value(param.value)}}}}));
+    }
+    tell(param);
+  }
+  Event event = this->event(Event::Kind::step);
+  event.step = done_;
+  emit_(std::move(event));
+}
+
+const Param& Run::declare(ParamInfo info, ParamValue fallback) {
+  const size_t before = params_.all().size();
+  const Param& param = params_.declare(std::move(info), std::move(fallback));
+  if (params_.all().size() != before) tell(param);
+  return param;
+}
+
+void Run::tell(const Param& param) {
+  Event event = this->event(Event::Kind::param);
+  event.text = param.info.value;
+  event.place = param.info.place;
+  event.metrics.emplace_back(param.info.name, param.info.number.value_or(std::nan("")));
+  emit_(std::move(event));
+  if (folder_) write_config(nullptr, 0);
+}
+
+void Run::log(Row row, const SourcePlace& place) {
+  open_folder();
+  bool here = pending_.empty();  // no row overtakes another
+  for (auto& [name, value] : row) {
+    if (value.device().is_cpu()) {
+      // Read now: the script may write to the tensor before the next boundary.
+      value = Tensor::number(readable(value));
+    } else {
+      const NoGrad guard;
+      value = clone(value);
+      here = false;
+    }
+  }
+  Pending pending{step_, seconds(), std::move(row), place};
+  if (here) {
+    write_row(pending);
+  } else {
+    pending_.push_back(std::move(pending));
+  }
+}
+
+void Run::write_row(const Pending& pending) {
+  Event event = this->event(Event::Kind::metrics);
+  event.step = pending.step;
+  event.time = pending.time;
+  event.place = pending.place;
+  Json metrics = Json::object();
+  std::string broken;
+  for (const auto& [name, value] : pending.row) {
+    const double number = readable(value);
+    event.metrics.emplace_back(name, number);
+    metrics[name] = json_number(number);
+    if (broken.empty() && !std::isfinite(number)) {
+      broken = text("run.log: ", name, " is ", metrics[name].get<std::string>(), " at step ", pending.step);
+    }
+  }
+  if (folder_) {
+    folder_->append_metrics(dump(Json{{"step", pending.step}, {"time", pending.time}, {"metrics", metrics}}));
+  }
+  emit_(std::move(event));
+  if (assert_finite_ && !broken.empty()) fail_as(ErrorKind::numeric, broken);
+}
+
+void Run::log_text(const std::string& name, const std::string& value) {
+  open_folder();
+  if (!folder_) return;
+  folder_->append_metrics(dump(Json{{"step", step_}, {"time", seconds()}, {"text", {{name, value}}}}));
+}
+
+void Run::open_folder() {
+  if (folder_ || folder_failed_ || !options_.write_run) return;
+  const auto warn = [this](const std::string& message) {
+    Event event = this->event(Event::Kind::warning);
+    event.text = message;
+    emit_(std::move(event));
+  };
+  folder_failed_ = true;  // until it worked: a script that catches the error is not told again at each step
+  folder_ = std::make_unique<RunFolder>(
+      options_.run_directory.empty() ? default_run_directory(path_) : options_.run_directory, warn);
+  folder_failed_ = false;
+  folder_->write_script(source_);
+  folder_->append_log(std::exchange(early_output_, {}));
+  write_config(nullptr, 0);
+  Event event = this->event(Event::Kind::run_folder);
+  event.text = folder_->path();
+  emit_(std::move(event));
+}
+
+void Run::write_config(const char* outcome, int exit_code) {
+  Json config;
+  config["script"] = path_.empty() ? name_.substr(1) : path_;
+  config["arguments"] = options_.arguments;
+  config["command_line"] = options_.command_line;
+  config["started"] = started_;
+  config["versions"] = {{"lunagrad", LUNAGRAD_VERSION}, {"lua", LUA_RELEASE}};
+  config["git_commit"] = git_commit(path_.empty() ? "./script" : path_);
+  config["seed"] = context().generator.seed();
+  config["device"] = std::string(context().device->name());
+  config["devices"] = Json::object();
+  config["devices"][std::string(cpu_device().name())] = cpu_device().description();
+  config["devices"][std::string(context().device->name())] = context().device->description();
+  config["threads"] = thread_count();
+  if (total_) config["steps"] = *total_;
+  config["params"] = Json::object();
+  for (const Param& param : params_.all()) config["params"][param.info.name] = json_value(param.value);
+  if (outcome) {
+    config["outcome"] = outcome;
+    config["exit_code"] = exit_code;
+    config["last_step"] = step_;
+    config["seconds"] = seconds();
+  }
+  folder_->write_config(dump(config, 2) + "\n");
+}
+
+void Run::remember_output(const std::string& output) {
+  if (folder_) {
+    folder_->append_log(output);
+  } else if (options_.write_run && early_output_.size() + output.size() <= kEarlyOutput) {
+    early_output_ += output;
+  }
+}
+
+void Run::finish(Outcome outcome, int exit_code) {
+  in_steps_ = false;
+  if (!folder_) return;
+  const char* name = "error";
+  switch (outcome) {
+    case Outcome::ok: name = "ok"; break;
+    case Outcome::error: name = "error"; break;
+    case Outcome::usage: name = "usage"; break;
+    case Outcome::numeric: name = "numeric"; break;
+    case Outcome::device: name = "device"; break;
+    case Outcome::file: name = "file"; break;
+    case Outcome::memory: name = "memory"; break;
+    case Outcome::stopped: name = "stopped"; break;
+  }
+  write_config(name, exit_code);
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,95 @@
+#pragma once
+// One run of a script, as lg.run sees it: its parameters, its steps, the values it logs and its folder. Belongs to
+// the session's thread, but for Params' own exceptions.
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/tensor.h"
+#include "script/params.h"
+#include "script/run_folder.h"
+#include "script/session.h"
+
+namespace lunagrad {
+
+// What is run: a file, or a text under a name.
+struct Script {
+  std::string path;    // of the file, "" for a text
+  std::string name;    // chunk name, as Lua wants it: "@train.lua", "=(command line)"
+  std::string source;
+  RunOptions options;
+};
+
+class Run {
+ public:
+  Run(const Script& script, std::function<void(Event)> emit);
+  ~Run();
+  void set_source(std::string source) { source_ = std::move(source); }  // for the copy in the folder
+
+  Params& params() { return params_; }
+  const RunOptions& options() const { return options_; }
+  double seconds() const;  // since the run began
+
+  // The loop of lg.run.steps. begin_steps: at most once a run; UsageError when --set names what is no parameter.
+  void begin_steps(std::optional<int64_t> total, const SourcePlace&);
+  // The step that was going on, if any, is over: its rows are read, edits of parameters take effect.
+  void end_step();
+  int64_t next_step();  // its number, 0 when all are done
+  int64_t step() const { return step_; }  // the one that is going on, or the last
+  bool in_steps() const { return in_steps_; }
+  // An optimizer made a step: the boundary of a script without lg.run.steps, false in others.
+  bool count_step();
+
+  // Numbers, or scalar tensors whose values are read at once on the CPU and at the next boundary elsewhere.
+  using Row = std::vector<std::pair<std::string, Tensor>>;
+  void log(Row row, const SourcePlace&);
+  void log_text(const std::string& name, const std::string& value);
+  // From now on a logged value that is NaN or infinite is an Error of kind numeric.
+  void assert_finite(bool on) { assert_finite_ = on; }
+
+  // Params::declare, with an event and an entry in config.json when the parameter is new.
+  const Param& declare(ParamInfo, ParamValue fallback);
+  void remember_output(const std::string& text);    // into log.txt, once there is a folder
+  void flush();  // reads and writes the rows that wait for a device
+  // Writes down how the run ended.
+  void finish(Outcome, int exit_code);
+  const RunFolder* folder() const { return folder_.get(); }
+
+ private:
+  struct Pending {
+    int64_t step;
+    double time;
+    Row row;
+    SourcePlace place;
+  };
+  void boundary();
+  void tell(const Param&);
+  void write_row(const Pending&);
+  void open_folder();
+  void write_config(const char* outcome, int exit_code);
+  Event event(Event::Kind) const;
+
+  RunOptions options_;
+  std::string path_, name_, source_;
+  std::function<void(Event)> emit_;
+  Params params_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::string started_;  // UTC
+  int64_t step_ = 0;
+  int64_t done_ = 0;     // how many are over
+  std::optional<int64_t> total_;
+  bool in_steps_ = false;
+  bool has_steps_ = false;
+  SourcePlace steps_place_;
+  bool assert_finite_ = false;
+  std::vector<Pending> pending_;
+  std::unique_ptr<RunFolder> folder_;
+  bool folder_failed_ = false;
+  std::string early_output_;  // printed before there was a folder
+};
+
+}  // namespace lunagrad

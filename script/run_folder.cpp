@@ -1,0 +1,159 @@
+#include "script/run_folder.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "runtime/error.h"
+
+namespace lunagrad {
+namespace fs = std::filesystem;
+namespace {
+
+std::string read_line(const fs::path& path) {
+  std::ifstream in(path);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+// Writes everything or returns errno.
+int write_all(int file, std::string_view data) {
+  while (!data.empty()) {
+    const ssize_t written = ::write(file, data.data(), data.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    data.remove_prefix(size_t(written));
+  }
+  return 0;
+}
+
+std::string packed_ref(const fs::path& git, const std::string& name) {
+  std::ifstream in(git / "packed-refs");
+  for (std::string line; std::getline(in, line);) {
+    if (line.size() > 41 && line.compare(41, std::string::npos, name) == 0) return line.substr(0, 40);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string default_run_directory(const std::string& script) {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char stamp[32];
+  std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &utc);
+  char id[8];
+  std::snprintf(id, sizeof id, "%06x", unsigned(std::random_device{}() & 0xffffff));
+  std::string stem = fs::path(script).stem().string();
+  if (stem.empty()) stem = "script";
+  return text("runs/", stamp, "-", stem, "-", id);
+}
+
+std::string git_commit(const std::string& path) {
+  std::error_code ignored;
+  for (fs::path folder = fs::absolute(path, ignored).parent_path(); !folder.empty();
+       folder = folder.parent_path()) {
+    fs::path git = folder / ".git";
+    if (fs::exists(git, ignored)) {
+      // In a worktree .git is a file that names its folder, and refs lie in the folder that commondir names.
+      if (fs::is_regular_file(git, ignored)) {
+        const std::string line = read_line(git);
+        if (line.rfind("gitdir: ", 0) != 0) return {};
+        git = folder / line.substr(8);
+      }
+      const std::string head = read_line(git / "HEAD");
+      if (head.rfind("ref: ", 0) != 0) return head;
+      const std::string name = head.substr(5);
+      const std::string common = read_line(git / "commondir");
+      const fs::path refs = common.empty() ? git : git / common;
+      const std::string hash = read_line(refs / name);
+      return hash.empty() ? packed_ref(refs, name) : hash;
+    }
+    if (folder == folder.parent_path()) break;
+  }
+  return {};
+}
+
+void write_file_atomically(const std::string& path, std::string_view content) {
+  const std::string temporary = path + ".tmp";
+  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) fail_as(ErrorKind::file, path, ": ", std::strerror(errno));
+  int error = write_all(file, content);
+  if (!error && ::fsync(file) != 0 && errno != EINVAL) error = errno;
+  if (::close(file) != 0 && !error) error = errno;
+  if (!error && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (error) {
+    ::unlink(temporary.c_str());
+    fail_as(ErrorKind::file, path, ": ", std::strerror(error));
+  }
+}
+
+RunFolder::RunFolder(std::string path, std::function<void(const std::string&)> warn)
+    : path_(std::move(path)), warn_(std::move(warn)) {
+  std::error_code error;
+  fs::create_directories(path_, error);
+  if (error) fail_as(ErrorKind::file, "run folder ", path_, ": ", error.message());
+  if (fs::exists(fs::path(path_) / "metrics.jsonl", error)) {
+    fail_as(ErrorKind::file, "run folder ", path_, ": holds a run already");
+  }
+  const std::string metrics = path_ + "/metrics.jsonl";
+  metrics_ = ::open(metrics.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+  if (metrics_ < 0) fail_as(ErrorKind::file, metrics, ": ", std::strerror(errno));
+  const std::string log = path_ + "/log.txt";
+  log_ = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (log_ < 0) {
+    const int reason = errno;
+    ::close(metrics_);
+    fail_as(ErrorKind::file, log, ": ", std::strerror(reason));
+  }
+}
+
+RunFolder::~RunFolder() {
+  if (metrics_ >= 0) ::close(metrics_);
+  if (log_ >= 0) ::close(log_);
+}
+
+void RunFolder::write_config(std::string_view json) {
+  try {
+    write_file_atomically(path_ + "/config.json", json);
+  } catch (const Error& error) {
+    warn_(error.what());
+  }
+}
+
+void RunFolder::write_script(std::string_view source) {
+  try {
+    write_file_atomically(path_ + "/script.lua", source);
+  } catch (const Error& error) {
+    warn_(error.what());
+  }
+}
+
+void RunFolder::append_metrics(std::string_view line) {
+  append(metrics_, "metrics.jsonl", std::string(line) + "\n");
+}
+
+void RunFolder::append_log(std::string_view text) { append(log_, "log.txt", text); }
+
+void RunFolder::append(int& file, const char* name, std::string_view data) {
+  if (file < 0) return;
+  if (const int error = write_all(file, data)) {
+    ::close(file);
+    file = -1;
+    warn_(text(path_, "/", name, ": ", std::strerror(error), "; the run goes on without it"));
+  }
+}
+
+}  // namespace lunagrad

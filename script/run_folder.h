@@ -1,0 +1,41 @@
+#pragma once
+// The folder in which a run leaves its traces: config.json, a copy of the script, metrics.jsonl (append only, one
+// write a line, so that a reader meets at most a torn last line) and log.txt. Belongs to the session's thread.
+// A failed write (disk full) is reported once and does not end the run.
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace lunagrad {
+
+// runs/<UTC time>-<script's stem>-<six hex digits>
+std::string default_run_directory(const std::string& script);
+// The commit checked out where `path` lies, "" when that is no git repository.
+std::string git_commit(const std::string& path);
+// Writes to a temporary name, then renames: nothing partial ever lies under `path`. Error of kind file.
+void write_file_atomically(const std::string& path, std::string_view content);
+
+class RunFolder {
+ public:
+  // Makes the folder; Error of kind file when it cannot, or when it holds a run already.
+  RunFolder(std::string path, std::function<void(const std::string&)> warn);
+  ~RunFolder();
+  RunFolder(const RunFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+  void write_config(std::string_view json);
+  void write_script(std::string_view source);
+  void append_metrics(std::string_view line);  // without its newline
+  void append_log(std::string_view text);
+
+ private:
+  void append(int& file, const char* name, std::string_view text);
+
+  std::string path_;
+  std::function<void(const std::string&)> warn_;
+  int metrics_ = -1;
+  int log_ = -1;
+};
+
+}  // namespace lunagrad

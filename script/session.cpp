@@ -1,0 +1,525 @@
+#include "script/session.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "script/edge.h"
+#include "script/globals.h"
+#include "script/session_impl.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr int kHookCount = 1000;
+// A stop waits this long for the end of the step; then it is a Lua error.
+constexpr std::chrono::seconds kStopGrace{10};
+
+std::string read_script(const std::string& path) {
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream content;
+  if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) errno = EISDIR;
+  if (errno == 0 && in) content << in.rdbuf();
+  if (!in) fail_as(ErrorKind::file, path, ": ", std::strerror(errno ? errno : EIO));
+  return content.str();
+}
+
+// Lua skips a shebang line only in files that it reads itself. The newline stays, so that lines keep their numbers.
+std::string_view without_shebang(std::string_view source) {
+  if (source.empty() || source[0] != '#') return source;
+  const size_t end = source.find('\n');
+  return end == std::string_view::npos ? std::string_view() : source.substr(end);
+}
+
+Outcome outcome_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::numeric: return Outcome::numeric;
+    case ErrorKind::device: return Outcome::device;
+    case ErrorKind::file: return Outcome::file;
+    case ErrorKind::memory: return Outcome::memory;
+    case ErrorKind::cancelled: return Outcome::stopped;
+    case ErrorKind::value: break;
+  }
+  return Outcome::error;
+}
+
+}  // namespace
+
+Session::Impl::Impl(EventSink sink) : sink_(std::move(sink)), listener_(*this) {
+  context_.safe_point = [](void* self) { static_cast<Impl*>(self)->safe_point(nullptr, false); };
+  context_.owner = this;
+  thread_ = std::thread([this] { serve(); });
+}
+
+Session::Impl::~Impl() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    if (running_ || task_running_) context_.stop_requested.store(true);
+    attention_.store(true);
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+// ---- requests, from any thread
+
+void Session::Impl::start(Script script) {
+  {
+    const std::lock_guard lock(mutex_);
+    next_ = std::move(script);
+    if (running_) {
+      interrupt_ = true;
+      context_.stop_requested.store(true);
+    }
+    attention_.store(true);
+  }
+  changed_.notify_all();
+}
+
+void Session::Impl::post(std::function<void()> task) {
+  {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+    attention_.store(true);
+  }
+  changed_.notify_all();
+}
+
+void Session::Impl::pause() {
+  const std::lock_guard lock(mutex_);
+  if (!running_ && !next_) return;
+  pause_ = true;
+  attention_.store(true);
+}
+
+void Session::Impl::resume() {
+  {
+    const std::lock_guard lock(mutex_);
+    pause_ = step_ = false;
+  }
+  changed_.notify_all();
+}
+
+void Session::Impl::step() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!running_ && !next_) return;
+    pause_ = false;
+    step_ = true;
+    attention_.store(true);
+  }
+  changed_.notify_all();
+}
+
+void Session::Impl::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!running_ && !next_) return;
+    next_.reset();
+    if (!stop_) stop_since_ = std::chrono::steady_clock::now();
+    stop_ = running_;
+    attention_.store(true);
+  }
+  changed_.notify_all();
+}
+
+void Session::Impl::interrupt() {
+  {
+    const std::lock_guard lock(mutex_);
+    next_.reset();
+    if (task_running_) {
+      interrupt_task_ = true;
+    } else if (running_) {
+      interrupt_ = true;
+    }
+    context_.stop_requested.store(task_running_ || running_);
+    attention_.store(true);
+  }
+  changed_.notify_all();
+}
+
+Outcome Session::Impl::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !running_ && !next_; });
+  return outcome_;
+}
+
+std::vector<ParamInfo> Session::Impl::params() const {
+  std::shared_ptr<Run> run;
+  {
+    const std::lock_guard lock(mutex_);
+    run = run_;
+  }
+  return run ? run->params().list() : std::vector<ParamInfo>();
+}
+
+bool Session::Impl::set_param(const std::string& name, const std::string& value) {
+  std::shared_ptr<Run> run;
+  {
+    const std::lock_guard lock(mutex_);
+    run = run_;
+  }
+  return run && run->params().edit(name, value);
+}
+
+// ---- the session's thread
+
+void Session::Impl::serve() {
+  const UseContext use(context_);
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return closing_ || next_ || !tasks_.empty(); });
+    if (closing_) break;
+    if (!tasks_.empty()) {
+      run_task(lock);
+      continue;
+    }
+    Script script = std::move(*next_);
+    next_.reset();
+    running_ = true;
+    interrupt_ = stop_ = false;
+    lock.unlock();
+    run_script(std::move(script));
+    lock.lock();
+  }
+  tasks_.clear();
+  lock.unlock();
+  close_state();
+}
+
+// Carries out the first task of the queue, without the lock.
+void Session::Impl::run_task(std::unique_lock<std::mutex>& lock) {
+  std::function<void()> task = std::move(tasks_.front());
+  tasks_.pop_front();
+  task_running_ = true;
+  lock.unlock();
+  {
+    // A task may run amid a backward pass: it finds the context as a script does.
+    const GradMode tape(true);
+    const SourceLine line = context_.line;
+    const uint32_t module = std::exchange(context_.module, 0);
+    try {
+      task();
+    } catch (const std::exception& error) {
+      Event event{};
+      event.kind = Event::Kind::error;
+      event.text = error.what();
+      emit(std::move(event));
+    }
+    context_.line = line;
+    context_.module = module;
+    task = nullptr;
+  }
+  lock.lock();
+  task_running_ = false;
+  if (interrupt_task_) {
+    interrupt_task_ = false;
+    context_.stop_requested.store(interrupt_ || closing_);
+  }
+  unwinding_ = false;
+}
+
+void Session::Impl::run_script(Script script) {
+  close_state();
+  context_.grad_enabled = true;
+  context_.strict_device = script.options.strict_device;
+  context_.device = &cpu_device();
+  context_.generator.seed(script.options.seed.value_or(0));
+  context_.line = {};
+  context_.module = 0;
+  unwinding_ = false;
+  usage_failed_ = false;
+  exit_code_.reset();
+
+  ScriptError error;
+  Outcome outcome = Outcome::ok;
+  try {
+    set_run(script);
+    set_state(SessionState::running);
+    if (!script.path.empty()) script.source = read_script(script.path);
+    run_->set_source(script.source);
+    if (!script.options.device.empty()) context_.device = &require_device(script.options.device);
+    device_.store(context_.device);
+    const std::string directory = std::filesystem::path(script.path).parent_path().string();
+    open_state(directory, script.options.preload);
+    begin_step();
+    outcome = call_script(script, error);
+    if (outcome == Outcome::ok) {
+      run_->flush();
+      if (const std::string unknown = run_->params().unknown(); !unknown.empty()) throw UsageError(unknown);
+    }
+  } catch (const UsageError& failure) {
+    outcome = Outcome::usage;
+    error = {failure.what()};
+  } catch (const Error& failure) {
+    outcome = outcome_of(failure.kind());
+    error = {failure.what()};
+  } catch (const std::exception& failure) {
+    outcome = Outcome::memory;
+    error = {failure.what()};
+  }
+  end(outcome, error);
+}
+
+// Runs the script in the state that is open.
+Outcome Session::Impl::call_script(const Script& script, ScriptError& error) {
+  lua_State* L = lua_;
+  const std::string_view code = script.path.empty() ? script.source : without_shebang(script.source);
+  if (luaL_loadbufferx(L, code.data(), code.size(), script.name.c_str(), "t") != LUA_OK) {
+    size_t length = 0;
+    const char* message = lua_tolstring(L, -1, &length);
+    error.message.assign(message, length);
+    lua_pop(L, 1);
+    return Outcome::error;
+  }
+  const std::vector<std::string>& arguments = script.options.arguments;
+  luaL_checkstack(L, int(arguments.size()) + 8, "too many arguments");
+  lua_createtable(L, int(arguments.size()), 1);
+  lua_pushstring(L, script.path.empty() ? script.name.c_str() + 1 : script.path.c_str());
+  lua_rawseti(L, -2, 0);
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    lua_pushlstring(L, arguments[i].data(), arguments[i].size());
+    lua_rawseti(L, -2, lua_Integer(i + 1));
+  }
+  lua_setglobal(L, "arg");
+  for (const std::string& argument : arguments) lua_pushlstring(L, argument.data(), argument.size());
+  const int status = traceback_call(L, int(arguments.size()), 0, error);
+  if (exit_code_) return *exit_code_ == 0 ? Outcome::ok : Outcome::error;
+  if (unwinding_) return Outcome::stopped;
+  if (status == LUA_OK) return Outcome::ok;
+  if (usage_failed_) return Outcome::usage;
+  return outcome_of(error.kind);
+}
+
+void Session::Impl::end(Outcome outcome, const ScriptError& error) {
+  if (lua_) {
+    arm_hook(lua_, kHookCount);
+    unwinding_ = false;
+  }
+  const int code = exit_code_.value_or(int(outcome));
+  if (outcome != Outcome::ok && outcome != Outcome::stopped && !exit_code_) {
+    Event event{};
+    event.kind = Event::Kind::error;
+    event.text = error.message;
+    if (!error.traceback.empty() && outcome != Outcome::usage) event.text += "\n" + error.traceback;
+    event.place = {error.file, error.line};
+    event.outcome = outcome;
+    emit(std::move(event));
+  }
+  run_->finish(outcome, code);
+  Event event{};
+  event.kind = Event::Kind::ended;
+  event.outcome = outcome;
+  event.exit_code = code;
+  emit(std::move(event));
+  {
+    const std::lock_guard lock(mutex_);
+    pause_ = step_ = stop_ = interrupt_ = false;
+    outcome_ = outcome;
+    context_.stop_requested.store(closing_);
+    attention_.store(false);
+  }
+  set_state(SessionState::idle);
+  {
+    const std::lock_guard lock(mutex_);
+    running_ = false;
+  }
+  changed_.notify_all();
+}
+
+void Session::Impl::open_state(const std::string& directory, bool preload) {
+  StateOptions options;
+  options.script_directory = directory;
+  lua_ = new_state(options);
+  set_safe_point(
+      lua_, [](lua_State* L, void* self) { static_cast<Impl*>(self)->after_op(L); }, this);
+  arm_hook(lua_, kHookCount);
+  open_lunagrad(lua_);
+  open_globals(lua_, preload);
+}
+
+void Session::Impl::close_state() {
+  tape_watch_.clear();
+  if (!lua_) return;
+  lua_sethook(lua_, nullptr, 0, 0);
+  lunagrad::close_state(std::exchange(lua_, nullptr));
+}
+
+lua_State* Session::Impl::state_for_tasks() {
+  if (!lua_) {
+    set_run(Script{"", "=session", "", RunOptions{.write_run = false}});
+    open_state("", false);
+    begin_step();
+  }
+  return lua_;
+}
+
+Session::Impl& Session::Impl::of(lua_State* L) { return *static_cast<Impl*>(edge(L).safe_point_data); }
+
+void Session::Impl::set_run(const Script& script) {
+  auto run = std::make_shared<Run>(script, [this](Event event) { emit(std::move(event)); });
+  const std::lock_guard lock(mutex_);
+  run_ = std::move(run);
+}
+
+void Session::Impl::emit(Event event) {
+  if (run_ && event.time == 0) event.time = run_->seconds();
+  if (run_ && (event.kind == Event::Kind::output || event.kind == Event::Kind::warning ||
+               event.kind == Event::Kind::error)) {
+    run_->remember_output(event.kind == Event::Kind::output ? event.text : event.text + "\n");
+  }
+  sink_(event);
+}
+
+void Session::Impl::set_state(SessionState state) {
+  if (state_.exchange(state) == state) return;
+  Event event{};
+  event.kind = Event::Kind::state;
+  event.state = state;
+  emit(std::move(event));
+}
+
+// ---- safe points
+
+void Session::Impl::count_hook(lua_State* L, lua_Debug*) { of(L).after_op(L); }
+
+void Session::Impl::arm_hook(lua_State* L, int count) { lua_sethook(L, count_hook, LUA_MASKCOUNT, count); }
+
+void Session::Impl::after_op(lua_State* L) {
+  if (unwinding_ || attention_.load(std::memory_order_relaxed)) safe_point(L, false);
+}
+
+bool Session::Impl::wants_unwinding(bool boundary) {
+  if (closing_) return true;
+  if (task_running_) return interrupt_task_;
+  if (interrupt_) return true;
+  if (!stop_) return false;
+  return boundary || state_.load() == SessionState::paused || !run_->in_steps() ||
+         std::chrono::steady_clock::now() - stop_since_ > kStopGrace;
+}
+
+void Session::Impl::safe_point(lua_State* L, bool boundary) {
+  if (unwinding_) unwind(L);
+  if (!attention_.load(std::memory_order_relaxed)) return;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (wants_unwinding(boundary)) {
+      lock.unlock();
+      unwind(L);
+    }
+    if (task_running_) return;  // what else there is waits until the task is done
+    if (!tasks_.empty()) {
+      run_task(lock);
+      continue;
+    }
+    if (boundary && step_) {
+      step_ = false;
+      pause_ = true;
+    }
+    if (!pause_) break;
+    lock.unlock();
+    set_state(SessionState::paused);
+    lock.lock();
+    changed_.wait(lock, [this] {
+      return closing_ || interrupt_ || stop_ || !pause_ || !tasks_.empty();
+    });
+  }
+  attention_.store(stop_ || step_);
+  const SessionState state = stop_ ? SessionState::stopping : SessionState::running;
+  lock.unlock();
+  set_state(state);
+}
+
+void Session::Impl::pause_here(lua_State* L) {
+  pause();
+  safe_point(L, false);
+}
+
+// From here on every instruction raises, in whichever coroutine: no pcall can go on.
+void Session::Impl::unwind(lua_State* L) {
+  unwinding_ = true;
+  if (!L) fail_as(ErrorKind::cancelled, "interrupted");  // amid backward: the edge makes it a Lua error
+  arm_hook(L, 1);
+  if (!task_running_) arm_hook(lua_, 1);
+  lua_pushliteral(L, "interrupted");
+  lua_error(L);
+  std::abort();
+}
+
+void Session::Impl::exit(lua_State* L, int code) {
+  exit_code_ = code;
+  if (task_running_) {
+    const std::lock_guard lock(mutex_);
+    if (running_) interrupt_ = true;
+  }
+  unwind(L);
+}
+
+void Session::Impl::begin_step() {
+  bool values = false;
+  {
+    const std::lock_guard lock(mutex_);
+    values = pause_ || step_;
+  }
+  tape_watch_.begin_step(run_->step(), values && tape_watch_.watching());
+  context_.capture = tape_watch_.watching() ? &tape_watch_ : nullptr;
+  context_.trace = tape_watch_.keeps_values() || !context_.device->is_cpu() ? &listener_ : nullptr;
+}
+
+void Session::Impl::Listener::ran(const Call& call, uint64_t) { owner_.tape_watch_.ran(call); }
+
+void Session::Impl::Listener::fell_back(const Call& call, const char* reason) {
+  if (!told_.insert(call.op).second) return;
+  Event event{};
+  event.kind = Event::Kind::warning;
+  event.text = text(call.op->name, " runs on the CPU: ", reason);
+  owner_.emit(std::move(event));
+}
+
+// ---- the public face
+
+Session::Session(EventSink sink) : impl_(std::make_unique<Impl>(std::move(sink))) {}
+Session::~Session() = default;
+
+void Session::run_file(const std::string& path, RunOptions options) {
+  impl_->start({path, "@" + path, "", std::move(options)});
+}
+void Session::run_text(const std::string& code, const std::string& chunk_name, RunOptions options) {
+  impl_->start({"", "=" + chunk_name, code, std::move(options)});
+}
+void Session::eval(const std::string& code, std::function<void(bool)> done) {
+  impl_->post([this, code, done = std::move(done)] { impl_->evaluate(code, done); });
+}
+void Session::complete(const std::string& line, std::function<void(std::vector<std::string>)> done) {
+  impl_->post([this, line, done = std::move(done)] { impl_->complete(line, done); });
+}
+void Session::pause() { impl_->pause(); }
+void Session::resume() { impl_->resume(); }
+void Session::step() { impl_->step(); }
+void Session::stop() { impl_->stop(); }
+void Session::interrupt() { impl_->interrupt(); }
+Outcome Session::wait() { return impl_->wait(); }
+SessionState Session::state() const { return impl_->state(); }
+std::vector<ParamInfo> Session::params() const { return impl_->params(); }
+bool Session::set_param(const std::string& name, const std::string& value) {
+  return impl_->set_param(name, value);
+}
+void Session::watch_tape(bool on) { impl_->tape_watch().watch(on); }
+std::shared_ptr<const TapeSnapshot> Session::tape() const { return impl_->tape_watch().tape(); }
+void Session::inspect(uint64_t node, int output, Which which, int64_t limit,
+                      std::function<void(ValueView)> done) {
+  impl_->post([this, node, output, which, limit, done = std::move(done)] {
+    done(impl_->tape_watch().inspect(node, output, which, limit));
+  });
+}
+Session::Memory Session::memory() const {
+  const DeviceMemory memory = impl_->device()->memory();
+  return {memory.in_use, memory.peak};
+}
+
+}  // namespace lunagrad
