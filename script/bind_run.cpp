@@ -1,4 +1,5 @@
-// lg.run: the script's side of a run. What only a window shows (image, histogram, watch) is a working no-op here.
+// lg.run: the script's side of a run. What only a window shows (image, histogram, watch) is a working no-op
+// here.
 #include <algorithm>
 
 #include "script/convert.h"
@@ -31,12 +32,15 @@ std::optional<double> optional_number(lua_State* L, int options, const char* fie
 
 ParamValue default_value(lua_State* L, const char* function) {
   switch (lua_type(L, 2)) {
-    case LUA_TBOOLEAN: return bool(lua_toboolean(L, 2));
+    case LUA_TBOOLEAN:
+      return bool(lua_toboolean(L, 2));
     case LUA_TNUMBER:
       if (lua_isinteger(L, 2)) return int64_t(lua_tointeger(L, 2));
       return double(lua_tonumber(L, 2));
-    case LUA_TSTRING: return std::string(check_string(L, 2, function));
-    default: wrong_type(L, 2, function, "number, boolean or string");
+    case LUA_TSTRING:
+      return std::string(check_string(L, 2, function));
+    default:
+      wrong_type(L, 2, function, "number, boolean or string");
   }
 }
 
@@ -136,7 +140,8 @@ int steps(lua_State* L) {
 
 Tensor metric(lua_State* L, int index, const std::string& name) {
   if (const Tensor* value = to_tensor(L, index)) {
-    if (value->numel() != 1) fail("run.log: '", name, "' has shape ", value->shape(), "; a metric is one number");
+    if (value->numel() != 1)
+      fail("run.log: '", name, "' has shape ", value->shape(), "; a metric is one number");
     return value->detach();
   }
   if (lua_type(L, index) == LUA_TNUMBER) return Tensor::number(double(lua_tonumber(L, index)));

@@ -1,5 +1,5 @@
-// A line of the console: evaluated in the script's state, its values shown as a reader wants them; and what could
-// follow a name.
+// A line of the console: evaluated in the script's state, its values shown as a reader wants them; and what
+// could follow a name.
 #include <algorithm>
 #include <cstring>
 
@@ -10,7 +10,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr char kConsole = 0;      // registry key of the console's environment
+constexpr char kConsole = 0;       // registry key of the console's environment
 constexpr int kShownEntries = 20;  // of a table
 
 // Pushes the environment of console lines: the script's globals, with `lg` and `_` beside them.
@@ -50,7 +50,8 @@ std::string quoted(const char* text, size_t length) {
 
 // A value inside a table: in one short piece.
 std::string brief(lua_State* L, int index) {
-  if (const Tensor* tensor = to_tensor(L, index)) return text("tensor ", tensor->shape(), ' ', tensor->dtype());
+  if (const Tensor* tensor = to_tensor(L, index))
+    return text("tensor ", tensor->shape(), ' ', tensor->dtype());
   size_t length = 0;
   if (lua_type(L, index) == LUA_TSTRING) {
     const char* value = lua_tolstring(L, index, &length);
@@ -236,8 +237,8 @@ int find_names(lua_State* L) {
   const std::string line = lua_tostring(L, 1);
   // The path before the cursor: a.b.c or x:name.
   size_t start = line.size();
-  while (start > 0 && (std::isalnum(static_cast<unsigned char>(line[start - 1])) ||
-                       std::strchr("_.:", line[start - 1])))
+  while (start > 0 &&
+         (std::isalnum(static_cast<unsigned char>(line[start - 1])) || std::strchr("_.:", line[start - 1])))
     --start;
   push_console(L);
   size_t position = start;
@@ -245,9 +246,9 @@ int find_names(lua_State* L) {
     raw_field(L, line.substr(position, end - position));
   names.prefix = line.substr(position);
   if (position == start) {
-    for (const char* word : {"and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto",
-                             "if", "in", "local", "nil", "not", "or", "repeat", "return", "then", "true",
-                             "until", "while"})
+    for (const char* word :
+         {"and", "break", "do",  "else", "elseif", "end",    "false",  "for",  "function", "goto",  "if",
+          "in",  "local", "nil", "not",  "or",     "repeat", "return", "then", "true",     "until", "while"})
       if (!names.prefix.empty()) names.add(word);
   }
   add_members(L, names);

@@ -73,8 +73,8 @@ int handle_unless_unwinding(lua_State* L) {
 
 int all_results(lua_State* L, int, lua_KContext) { return lua_gettop(L); }
 
-// xpcall with a message handler that cannot run, and so cannot loop, while the script is being stopped: Lua calls
-// handlers with hooks off. Upvalue 1: Lua's own.
+// xpcall with a message handler that cannot run, and so cannot loop, while the script is being stopped: Lua
+// calls handlers with hooks off. Upvalue 1: Lua's own.
 int interruptible_xpcall(lua_State* L) {
   luaL_checktype(L, 2, LUA_TFUNCTION);
   lua_pushvalue(L, 2);

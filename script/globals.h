@@ -1,6 +1,6 @@
 #pragma once
-// What a session changes in Lua's standard library, so that a script's output becomes events and so that nothing
-// outlives a stop: print, io.write, os.exit, xpcall. Called once a state, on the session's thread.
+// What a session changes in Lua's standard library, so that a script's output becomes events and so that
+// nothing outlives a stop: print, io.write, os.exit, xpcall. Called once a state, on the session's thread.
 #include <lua.hpp>
 
 namespace lunagrad {

@@ -14,7 +14,7 @@ std::string number_text(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   char buffer[40];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general).ptr;
   return std::string(buffer, end);
 }
 
@@ -41,7 +41,8 @@ bool in_range(const ParamInfo& info, const ParamValue& value) {
 }
 
 std::string range_text(const ParamInfo& info) {
-  return text("[", info.min ? number_text(*info.min) : "-inf", ", ", info.max ? number_text(*info.max) : "inf", "]");
+  return text("[", info.min ? number_text(*info.min) : "-inf", ", ",
+              info.max ? number_text(*info.max) : "inf", "]");
 }
 
 void set_value(Param& param, ParamValue value) {
@@ -91,8 +92,8 @@ const Param& Params::declare(ParamInfo info, ParamValue fallback) {
   if (const auto known = index_.find(info.name); known != index_.end()) {
     Param& param = params_[known->second];
     if (param.value.index() != fallback.index()) {
-      fail("run.param: '", info.name, "' was declared as ", type_of(param.value), " at ", param.info.place.file, ":",
-           param.info.place.line);
+      fail("run.param: '", info.name, "' was declared as ", type_of(param.value), " at ",
+           param.info.place.file, ":", param.info.place.line);
     }
     if (info.live && !param.info.live) {
       param.info.live = true;
@@ -104,7 +105,8 @@ const Param& Params::declare(ParamInfo info, ParamValue fallback) {
   Param param{std::move(info), {}};
   const std::string& name = param.info.name;
   if (!in_range(param.info, fallback)) {
-    fail("run.param: the default ", to_text(fallback), " of '", name, "' is outside ", range_text(param.info));
+    fail("run.param: the default ", to_text(fallback), " of '", name, "' is outside ",
+         range_text(param.info));
   }
   ParamValue value = fallback;
   if (const auto asked = set_.find(name); asked != set_.end()) {

@@ -1,7 +1,7 @@
 #pragma once
-// The parameters of a run: what the script declared with lg.run.param and lg.run.live, what --set asked for, and
-// the edits that a window makes while it runs. Declaring and applying edits belong to the session's thread; list()
-// and edit() may be called from any.
+// The parameters of a run: what the script declared with lg.run.param and lg.run.live, what --set asked for,
+// and the edits that a window makes while it runs. Declaring and applying edits belong to the session's
+// thread; list() and edit() may be called from any.
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -24,7 +24,7 @@ class UsageError : public Error {
 // The type of a parameter is that of its default.
 using ParamValue = std::variant<bool, int64_t, double, std::string>;
 
-std::string to_text(const ParamValue&);                     // "true", "12", "0.001", "adam"
+std::string to_text(const ParamValue&);  // "true", "12", "0.001", "adam"
 std::optional<double> to_number(const ParamValue&);
 // `text` as the type of `like`; empty when it is none ("abc" for a number, "1.5" for an integer).
 std::optional<ParamValue> parse_param(const std::string& text, const ParamValue& like);
@@ -38,8 +38,9 @@ class Params {
  public:
   explicit Params(std::map<std::string, std::string> set);
 
-  // The parameter, with what --set says in place of the default. The same name again gives the same parameter.
-  // UsageError when --set does not fit the type or the range, Error when the default lies outside the range.
+  // The parameter, with what --set says in place of the default. The same name again gives the same
+  // parameter. UsageError when --set does not fit the type or the range, Error when the default lies outside
+  // the range.
   const Param& declare(ParamInfo info, ParamValue fallback);
   const Param* find(const std::string& name) const;
   const std::map<std::string, size_t>& index() const { return index_; }

@@ -89,7 +89,8 @@ Event Run::event(Event::Kind kind) const {
 
 void Run::begin_steps(std::optional<int64_t> total, const SourcePlace& place) {
   if (has_steps_) {
-    fail("run.steps: a run has one loop of steps; the first began at ", steps_place_.file, ":", steps_place_.line);
+    fail("run.steps: a run has one loop of steps; the first began at ", steps_place_.file, ":",
+         steps_place_.line);
   }
   if (const std::string unknown = params_.unknown(); !unknown.empty()) throw UsageError(unknown);
   if (options_.steps) total = options_.steps;
@@ -260,14 +261,30 @@ void Run::finish(Outcome outcome, int exit_code) {
   if (!folder_) return;
   const char* name = "error";
   switch (outcome) {
-    case Outcome::ok: name = "ok"; break;
-    case Outcome::error: name = "error"; break;
-    case Outcome::usage: name = "usage"; break;
-    case Outcome::numeric: name = "numeric"; break;
-    case Outcome::device: name = "device"; break;
-    case Outcome::file: name = "file"; break;
-    case Outcome::memory: name = "memory"; break;
-    case Outcome::stopped: name = "stopped"; break;
+    case Outcome::ok:
+      name = "ok";
+      break;
+    case Outcome::error:
+      name = "error";
+      break;
+    case Outcome::usage:
+      name = "usage";
+      break;
+    case Outcome::numeric:
+      name = "numeric";
+      break;
+    case Outcome::device:
+      name = "device";
+      break;
+    case Outcome::file:
+      name = "file";
+      break;
+    case Outcome::memory:
+      name = "memory";
+      break;
+    case Outcome::stopped:
+      name = "stopped";
+      break;
   }
   write_config(name, exit_code);
 }

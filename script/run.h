@@ -1,6 +1,6 @@
 #pragma once
-// One run of a script, as lg.run sees it: its parameters, its steps, the values it logs and its folder. Belongs to
-// the session's thread, but for Params' own exceptions.
+// One run of a script, as lg.run sees it: its parameters, its steps, the values it logs and its folder.
+// Belongs to the session's thread, but for Params' own exceptions.
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -18,8 +18,8 @@ namespace lunagrad {
 
 // What is run: a file, or a text under a name.
 struct Script {
-  std::string path;    // of the file, "" for a text
-  std::string name;    // chunk name, as Lua wants it: "@train.lua", "=(command line)"
+  std::string path;  // of the file, "" for a text
+  std::string name;  // chunk name, as Lua wants it: "@train.lua", "=(command line)"
   std::string source;
   RunOptions options;
 };
@@ -34,11 +34,12 @@ class Run {
   const RunOptions& options() const { return options_; }
   double seconds() const;  // since the run began
 
-  // The loop of lg.run.steps. begin_steps: at most once a run; UsageError when --set names what is no parameter.
+  // The loop of lg.run.steps. begin_steps: at most once a run; UsageError when --set names what is no
+  // parameter.
   void begin_steps(std::optional<int64_t> total, const SourcePlace&);
   // The step that was going on, if any, is over: its rows are read, edits of parameters take effect.
   void end_step();
-  int64_t next_step();  // its number, 0 when all are done
+  int64_t next_step();                    // its number, 0 when all are done
   int64_t step() const { return step_; }  // the one that is going on, or the last
   bool in_steps() const { return in_steps_; }
   // An optimizer made a step: the boundary of a script without lg.run.steps, false in others.
@@ -53,8 +54,8 @@ class Run {
 
   // Params::declare, with an event and an entry in config.json when the parameter is new.
   const Param& declare(ParamInfo, ParamValue fallback);
-  void remember_output(const std::string& text);    // into log.txt, once there is a folder
-  void flush();  // reads and writes the rows that wait for a device
+  void remember_output(const std::string& text);  // into log.txt, once there is a folder
+  void flush();                                   // reads and writes the rows that wait for a device
   // Writes down how the run ended.
   void finish(Outcome, int exit_code);
   const RunFolder* folder() const { return folder_.get(); }
@@ -80,7 +81,7 @@ class Run {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::string started_;  // UTC
   int64_t step_ = 0;
-  int64_t done_ = 0;     // how many are over
+  int64_t done_ = 0;  // how many are over
   std::optional<int64_t> total_;
   bool in_steps_ = false;
   bool has_steps_ = false;

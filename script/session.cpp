@@ -28,7 +28,8 @@ std::string read_script(const std::string& path) {
   return content.str();
 }
 
-// Lua skips a shebang line only in files that it reads itself. The newline stays, so that lines keep their numbers.
+// Lua skips a shebang line only in files that it reads itself. The newline stays, so that lines keep their
+// numbers.
 std::string_view without_shebang(std::string_view source) {
   if (source.empty() || source[0] != '#') return source;
   const size_t end = source.find('\n');
@@ -37,12 +38,18 @@ std::string_view without_shebang(std::string_view source) {
 
 Outcome outcome_of(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::numeric: return Outcome::numeric;
-    case ErrorKind::device: return Outcome::device;
-    case ErrorKind::file: return Outcome::file;
-    case ErrorKind::memory: return Outcome::memory;
-    case ErrorKind::cancelled: return Outcome::stopped;
-    case ErrorKind::value: break;
+    case ErrorKind::numeric:
+      return Outcome::numeric;
+    case ErrorKind::device:
+      return Outcome::device;
+    case ErrorKind::file:
+      return Outcome::file;
+    case ErrorKind::memory:
+      return Outcome::memory;
+    case ErrorKind::cancelled:
+      return Outcome::stopped;
+    case ErrorKind::value:
+      break;
   }
   return Outcome::error;
 }
@@ -425,9 +432,7 @@ void Session::Impl::safe_point(lua_State* L, bool boundary) {
     lock.unlock();
     set_state(SessionState::paused);
     lock.lock();
-    changed_.wait(lock, [this] {
-      return closing_ || interrupt_ || stop_ || !pause_ || !tasks_.empty();
-    });
+    changed_.wait(lock, [this] { return closing_ || interrupt_ || stop_ || !pause_ || !tasks_.empty(); });
   }
   attention_.store(stop_ || step_);
   const SessionState state = stop_ ? SessionState::stopping : SessionState::running;

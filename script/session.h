@@ -1,8 +1,8 @@
 #pragma once
-// A Session owns one script: a Lua state and a Context on a thread of its own that it keeps for life. Commands may
-// come from any thread; they are carried out at safe points (after an op called from Lua, between nodes of backward,
-// at step boundaries, and in a count hook every 1000 Lua instructions). Events go to one sink, called on the
-// session's thread. No Lua type appears here.
+// A Session owns one script: a Lua state and a Context on a thread of its own that it keeps for life.
+// Commands may come from any thread; they are carried out at safe points (after an op called from Lua,
+// between nodes of backward, at step boundaries, and in a count hook every 1000 Lua instructions). Events go
+// to one sink, called on the session's thread. No Lua type appears here.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -17,23 +17,32 @@ namespace lunagrad {
 
 // What the command line can say about a run.
 struct RunOptions {
-  std::vector<std::string> arguments;          // arg[1…] and `...` of the script
-  std::map<std::string, std::string> set;      // --set k=v, read by lg.run.param
+  std::vector<std::string> arguments;      // arg[1…] and `...` of the script
+  std::map<std::string, std::string> set;  // --set k=v, read by lg.run.param
   std::optional<uint64_t> seed;
-  std::string device;                          // "" = cpu
-  std::optional<int64_t> steps;                // overrides the total of lg.run.steps
-  std::string run_directory;                   // "" = runs/<time>-<script>-<id>
-  bool write_run = true;                       // false: no run folder
+  std::string device;            // "" = cpu
+  std::optional<int64_t> steps;  // overrides the total of lg.run.steps
+  std::string run_directory;     // "" = runs/<time>-<script>-<id>
+  bool write_run = true;         // false: no run folder
   bool strict_device = false;
-  bool preload = false;                        // `lg` is a global, as for -e and the REPL
-  bool interactive = false;                    // somebody can resume: lg.run.breakpoint pauses
-  std::string command_line;                    // for config.json
+  bool preload = false;      // `lg` is a global, as for -e and the REPL
+  bool interactive = false;  // somebody can resume: lg.run.breakpoint pauses
+  std::string command_line;  // for config.json
 };
 
 enum class SessionState { idle, running, paused, stopping };
 
 // How a script ended. The numbers are the exit codes of the command line.
-enum class Outcome : int { ok = 0, error = 1, usage = 2, numeric = 4, device = 5, file = 6, memory = 8, stopped = 130 };
+enum class Outcome : int {
+  ok = 0,
+  error = 1,
+  usage = 2,
+  numeric = 4,
+  device = 5,
+  file = 6,
+  memory = 8,
+  stopped = 130
+};
 
 struct SourcePlace {
   std::string file;
@@ -42,52 +51,53 @@ struct SourcePlace {
 
 struct Event {
   enum class Kind { output, warning, error, state, step, metrics, param, run_folder, ended } kind;
-  std::string text;                 // output: what print wrote, with its newline; error: message and traceback;
-                                    // param: the value as text; run_folder: its path
-  SourcePlace place;                // error: where; others: the line that made the event
+  std::string text;   // output: what print wrote, with its newline; error: message and traceback;
+                      // param: the value as text; run_folder: its path
+  SourcePlace place;  // error: where; others: the line that made the event
   SessionState state = SessionState::idle;
-  int64_t step = 0, total = 0;      // step, metrics; total 0 = unknown
-  double time = 0;                  // seconds since the run began
-  std::vector<std::pair<std::string, double>> metrics;  // metrics; param: one, its name and value (NaN for text)
-  Outcome outcome = Outcome::ok;    // ended
-  int exit_code = 0;                // ended: the outcome's number, or what the script gave os.exit
+  int64_t step = 0, total = 0;  // step, metrics; total 0 = unknown
+  double time = 0;              // seconds since the run began
+  std::vector<std::pair<std::string, double>>
+      metrics;                    // metrics; param: one, its name and value (NaN for text)
+  Outcome outcome = Outcome::ok;  // ended
+  int exit_code = 0;              // ended: the outcome's number, or what the script gave os.exit
 };
 using EventSink = std::function<void(const Event&)>;
 
 // A parameter that the script declared with lg.run.param or lg.run.live.
 struct ParamInfo {
   std::string name;
-  std::string value;                // as text: "0.001", "true", "adam"
-  std::optional<double> number;     // of a numeric parameter
+  std::string value;             // as text: "0.001", "true", "adam"
+  std::optional<double> number;  // of a numeric parameter
   std::optional<double> min, max;
   bool integer = false;
-  bool log = false;                 // a slider should be logarithmic
-  bool live = false;                // a handle: a change reaches the script at its next step
+  bool log = false;   // a slider should be logarithmic
+  bool live = false;  // a handle: a change reaches the script at its next step
   SourcePlace place;
 };
 
 // One tensor as a node shows it: text, so that a viewer needs no engine type.
 struct OperandInfo {
-  uint64_t node = 0;      // id of the node that made it, 0 for none
-  uint64_t tensor = 0;    // id
-  std::string name;       // of the op's operand ("input", "weight") or of the parameter ("fc1.weight")
+  uint64_t node = 0;    // id of the node that made it, 0 for none
+  uint64_t tensor = 0;  // id
+  std::string name;     // of the op's operand ("input", "weight") or of the parameter ("fc1.weight")
   std::vector<int64_t> shape, strides;
   std::string dtype;
-  bool saved = false;     // the gradient reads this value
+  bool saved = false;  // the gradient reads this value
   uint32_t saved_version = 0, version_now = 0;
 };
 
 // One node of the tape.
 struct NodeInfo {
   uint64_t id = 0;
-  std::string op;         // "matmul"; "leaf" for a parameter or input
+  std::string op;  // "matmul"; "leaf" for a parameter or input
   std::string device;
-  std::string module;     // "net.1"
+  std::string module;  // "net.1"
   SourcePlace place;
   std::vector<std::pair<std::string, std::string>> attributes;  // the op's parameters, printed
   std::vector<OperandInfo> inputs, outputs;
   double forward_ns = 0, backward_ns = 0;
-  int64_t bytes = 0;      // of the outputs
+  int64_t bytes = 0;  // of the outputs
 };
 
 // The tape of one backward pass, newest node first. Immutable; any thread may read it.
@@ -99,12 +109,12 @@ struct TapeSnapshot {
 // A tensor's value, copied for a viewer: at most `limit` elements.
 struct ValueView {
   bool available = false;
-  std::string reason;               // why not: "freed; step once to see it"
+  std::string reason;  // why not: "freed; step once to see it"
   std::vector<int64_t> shape;
   std::string dtype;
-  std::vector<float> values;        // row-major, the first `limit`
-  int64_t count = 0;                // of all elements
-  double min = 0, max = 0, mean = 0, std = 0;   // over the finite ones
+  std::vector<float> values;                   // row-major, the first `limit`
+  int64_t count = 0;                           // of all elements
+  double min = 0, max = 0, mean = 0, std = 0;  // over the finite ones
   int64_t zeros = 0, nans = 0, infs = 0;
 };
 enum class Which { output, gradient };
@@ -112,32 +122,33 @@ enum class Which { output, gradient };
 class Session {
  public:
   explicit Session(EventSink sink);
-  ~Session();                         // stops what runs, waits for it
+  ~Session();  // stops what runs, waits for it
   Session(const Session&) = delete;
 
   // Each starts a run in a fresh Lua state; returns at once. A run that is going on is stopped first.
   void run_file(const std::string& path, RunOptions = {});
   void run_text(const std::string& code, const std::string& chunk_name, RunOptions = {});
-  // Evaluates code in the Lua state there is (made when there is none), at the next safe point of a run or at once
-  // when idle; the values are printed as the REPL does, as output events. `done` is called on the session's thread.
+  // Evaluates code in the Lua state there is (made when there is none), at the next safe point of a run or at
+  // once when idle; the values are printed as the REPL does, as output events. `done` is called on the
+  // session's thread.
   void eval(const std::string& code, std::function<void(bool ok)> done = {});
 
-  void pause();     // at the next safe point
+  void pause();  // at the next safe point
   void resume();
-  void step();      // when paused: to the next step boundary
-  void stop();      // as the first Ctrl-C: at the next step boundary, at the latest after `grace` of no boundary
-  void interrupt(); // as the second: a Lua error now, also inside a kernel
-  Outcome wait();   // until idle; how the last run ended
+  void step();  // when paused: to the next step boundary
+  void stop();  // as the first Ctrl-C: at the next step boundary, at the latest after `grace` of no boundary
+  void interrupt();  // as the second: a Lua error now, also inside a kernel
+  Outcome wait();    // until idle; how the last run ended
   SessionState state() const;
 
   // What the script declared so far, in order.
   std::vector<ParamInfo> params() const;
-  // Gives a live parameter a value from the next step boundary on; false when there is none of that name or the
-  // value does not fit its type or range. Recorded in the run folder.
+  // Gives a live parameter a value from the next step boundary on; false when there is none of that name or
+  // the value does not fit its type or range. Recorded in the run folder.
   bool set_param(const std::string& name, const std::string& value);
 
-  // What could follow the last name in `line` (globals, fields, methods): whole names. `done` is called on the
-  // session's thread, at once when idle.
+  // What could follow the last name in `line` (globals, fields, methods): whole names. `done` is called on
+  // the session's thread, at once when idle.
   void complete(const std::string& line, std::function<void(std::vector<std::string>)> done);
 
   // Keep tapes for a viewer: from the next step on, tape() is that of the latest backward.
@@ -153,6 +164,7 @@ class Session {
   Memory memory() const;
 
   class Impl;
+
  private:
   std::unique_ptr<Impl> impl_;
 };

@@ -1,7 +1,7 @@
 #pragma once
-// The inside of a Session: a thread, a queue of requests and the script that the thread runs. Requests only set
-// fields under the lock; the thread looks at them at its safe points, where an atomic flag tells in one load whether
-// there is anything to look at.
+// The inside of a Session: a thread, a queue of requests and the script that the thread runs. Requests only
+// set fields under the lock; the thread looks at them at its safe points, where an atomic flag tells in one
+// load whether there is anything to look at.
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -42,14 +42,15 @@ class Session::Impl {
 
   // The session's thread.
   static Impl& of(lua_State*);
-  Run& run() { return *run_; }       // there is one for as long as there is a Lua state
+  Run& run() { return *run_; }  // there is one for as long as there is a Lua state
   void emit(Event);
-  // Looks up from the work: carries out requests, waits while paused, raises a Lua error to end the script. Without
-  // a Lua state (amid backward) that is an Error of kind cancelled. May be a step's end: there a stop takes effect.
+  // Looks up from the work: carries out requests, waits while paused, raises a Lua error to end the script.
+  // Without a Lua state (amid backward) that is an Error of kind cancelled. May be a step's end: there a stop
+  // takes effect.
   void safe_point(lua_State*, bool step_end);
   void after_op(lua_State*);
-  void begin_step();                 // decides who sees each op and each backward pass of the coming step
-  void pause_here(lua_State*);       // lg.run.breakpoint
+  void begin_step();            // decides who sees each op and each backward pass of the coming step
+  void pause_here(lua_State*);  // lg.run.breakpoint
   void usage_failed() { usage_failed_ = true; }
   [[noreturn]] void exit(lua_State*, int code);  // os.exit: unwinds the script
   bool unwinding() const { return unwinding_; }
@@ -69,7 +70,7 @@ class Session::Impl {
   };
 
   static void count_hook(lua_State*, lua_Debug*);
-  void serve();                      // the thread
+  void serve();  // the thread
   void run_task(std::unique_lock<std::mutex>&);
   void run_script(Script);
   Outcome call_script(const Script&, ScriptError&);
@@ -77,14 +78,14 @@ class Session::Impl {
   void open_state(const std::string& directory, bool preload);
   void close_state();
   void set_run(const Script&);
-  bool wants_unwinding(bool step_end);       // under the lock
+  bool wants_unwinding(bool step_end);  // under the lock
   [[noreturn]] void unwind(lua_State*);
   void arm_hook(lua_State*, int count);
   void set_state(SessionState);
 
  public:
   // evaluate.cpp
-  lua_State* state_for_tasks();      // made when there is none
+  lua_State* state_for_tasks();  // made when there is none
   void evaluate(const std::string& code, const std::function<void(bool)>& done);
   void complete(const std::string& line, const std::function<void(std::vector<std::string>)>& done);
 
@@ -102,12 +103,12 @@ class Session::Impl {
   bool step_ = false;
   bool stop_ = false;
   bool interrupt_ = false;
-  bool running_ = false;             // a script runs; tasks do not count
+  bool running_ = false;  // a script runs; tasks do not count
   bool task_running_ = false;
   bool interrupt_task_ = false;
   std::chrono::steady_clock::time_point stop_since_;
   Outcome outcome_ = Outcome::ok;
-  std::shared_ptr<Run> run_;         // of the latest script; set by the thread, params are read by any
+  std::shared_ptr<Run> run_;  // of the latest script; set by the thread, params are read by any
 
   std::atomic<bool> attention_{false};  // a safe point has something to do
   std::atomic<SessionState> state_{SessionState::idle};
@@ -117,9 +118,9 @@ class Session::Impl {
   Context context_;
   Listener listener_;
   lua_State* lua_ = nullptr;
-  bool unwinding_ = false;           // the script is being ended: every instruction raises
-  bool usage_failed_ = false;        // lg.run refused what the command line asked for
-  std::optional<int> exit_code_;     // what os.exit was given
+  bool unwinding_ = false;        // the script is being ended: every instruction raises
+  bool usage_failed_ = false;     // lg.run refused what the command line asked for
+  std::optional<int> exit_code_;  // what os.exit was given
   std::thread thread_;
 };
 

@@ -65,7 +65,9 @@ NodeInfo describe_node(const Node& node) {
   for (size_t i = 0; i < node.out.size(); ++i) {
     OperandInfo operand = describe_operand(node.out[i]);
     operand.node = node.id;
-    operand.name = node.is_leaf() ? interned(node.name) : node.out.size() == 1 ? "output" : text("output[", i + 1, ']');
+    operand.name = node.is_leaf()         ? interned(node.name)
+                   : node.out.size() == 1 ? "output"
+                                          : text("output[", i + 1, ']');
     if (node.out[i].layout) info.bytes += node.out[i].layout->numel * int64_t(item_size(node.out[i].dtype));
     info.outputs.push_back(std::move(operand));
   }
@@ -79,7 +81,8 @@ ValueView view_value(const Tensor& tensor, int64_t limit) {
   view.dtype = dtype_name(tensor.dtype());
   view.count = tensor.numel();
   const std::vector<double> values = tensor.to_vector<double>();
-  double mean = 0, squares = 0;  // Welford, "Note on a method for calculating corrected sums of squares", 1962
+  double mean = 0,
+         squares = 0;  // Welford, "Note on a method for calculating corrected sums of squares", 1962
   int64_t finite = 0;
   for (const double x : values) {
     if (std::isnan(x)) {
@@ -128,7 +131,8 @@ void TapeWatch::clear() {
 
 void TapeWatch::ran(const Call& call) {
   for (const Tensor& out : call.out)
-    if (out.defined()) made_.insert_or_assign(out.id(), Tensor(out.storage_ref(), out.layout(), out.offset(), out.dtype()));
+    if (out.defined())
+      made_.insert_or_assign(out.id(), Tensor(out.storage_ref(), out.layout(), out.offset(), out.dtype()));
 }
 
 void TapeWatch::begin(std::span<Node* const> nodes) {

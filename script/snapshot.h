@@ -1,8 +1,8 @@
 #pragma once
 // What a viewer sees of the tape: a copy of the nodes of the latest backward pass as text and numbers, and on
-// request the values behind them. While `values` is on (the session is paused or steps), strong references to every
-// output and gradient of a step are kept, so that they can still be shown; otherwise only those of leaves.
-// tape() and watch() may be called from any thread, everything else from the session's.
+// request the values behind them. While `values` is on (the session is paused or steps), strong references to
+// every output and gradient of a step are kept, so that they can still be shown; otherwise only those of
+// leaves. tape() and watch() may be called from any thread, everything else from the session's.
 #include <atomic>
 #include <map>
 #include <memory>
@@ -54,11 +54,11 @@ class TapeWatch final : public Capture {
   int64_t step_ = 0;
   bool values_ = false;
   bool capturing_ = false;
-  uint64_t last_end_ = 0, last_cost_ = 0;     // ticks
-  std::vector<Node*> visited_;                // of the pass that is going on; its caller keeps them alive
+  uint64_t last_end_ = 0, last_cost_ = 0;  // ticks
+  std::vector<Node*> visited_;             // of the pass that is going on; its caller keeps them alive
   std::unique_ptr<TapeSnapshot> building_;
-  std::map<uint64_t, Ref<Node>> nodes_;       // of the latest tape: leaves, and all while values are kept
-  std::unordered_map<uint64_t, Tensor> made_; // tensor id -> value without its tape
+  std::map<uint64_t, Ref<Node>> nodes_;        // of the latest tape: leaves, and all while values are kept
+  std::unordered_map<uint64_t, Tensor> made_;  // tensor id -> value without its tape
   std::map<Key, Tensor> gradients_;
 };
 

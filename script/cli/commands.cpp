@@ -1,0 +1,245 @@
+#include "script/cli/commands.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <lua.hpp>
+
+#include "runtime/device.h"
+#include "script/cli/repl.h"
+#include "script/cli/runner.h"
+#include "script/cli/topics.h"
+#include "script/state.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr int kExitUsage = int(Outcome::usage);
+
+std::string joined(int argc, char** argv) {
+  std::string line;
+  for (int i = 0; i < argc; ++i) line += std::string(i ? " " : "") + argv[i];
+  return line;
+}
+
+CLI::App* find_command(CLI::App& app, const std::string& name) {
+  const auto commands = app.get_subcommands([&](CLI::App* command) { return command->get_name() == name; });
+  return commands.empty() ? nullptr : commands.front();
+}
+
+// What was given to `run` and its kin.
+struct RunFlags {
+  RunRequest request;
+  std::vector<std::string> set;
+
+  // Splits --set k=v; a sentence when one has no '='.
+  std::string take_settings() {
+    for (const std::string& setting : set) {
+      const size_t equals = setting.find('=');
+      if (equals == std::string::npos || equals == 0) return "--set " + setting + ": expected name=value";
+      request.options.set[setting.substr(0, equals)] = setting.substr(equals + 1);
+    }
+    return {};
+  }
+};
+
+void add_run_flags(CLI::App& app, RunFlags& flags) {
+  RunOptions& options = flags.request.options;
+  app.add_option("--seed", options.seed, "of the random numbers (default 0)");
+  app.add_option("--device", options.device, "where tensors are made: cpu, vulkan, vulkan:1, …");
+  app.add_option("--set", flags.set, "NAME=VALUE for a lg.run.param; may be repeated")
+      ->allow_extra_args(false)
+      ->take_all();
+  app.add_option("--steps", options.steps, "in place of the number in lg.run.steps")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--timeout", flags.request.timeout, "seconds after which the program ends, exit code 124")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--run-dir", options.run_directory, "folder of the run (default runs/<time>-<script>-<id>)");
+  app.add_flag("--json", flags.request.json, "one JSON object a line on stdout, everything else on stderr");
+  app.add_option("--progress", flags.request.progress, "auto, bar, plain or none")
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, ProgressStyle>{{"auto", ProgressStyle::automatic},
+                                                                       {"bar", ProgressStyle::bar},
+                                                                       {"plain", ProgressStyle::plain},
+                                                                       {"none", ProgressStyle::none}}));
+  app.add_flag("--strict-device", options.strict_device, "an operation that the device lacks is an error");
+}
+
+int run_code(const std::string& code, std::vector<std::string> arguments) {
+  RunRequest request;
+  request.code = code;
+  request.options.arguments = std::move(arguments);
+  request.options.preload = true;
+  request.options.write_run = false;
+  return run_and_wait(request);
+}
+
+int run_tests(const std::vector<std::string>& files, bool keep_going) {
+  int failed = 0;
+  for (const std::string& file : files) {
+    RunRequest request;
+    request.script = file;
+    request.options.write_run = false;
+    request.progress = ProgressStyle::none;
+    const int code = run_and_wait(request);
+    if (code >= 128) return code;
+    std::cout << (code == 0 ? "ok      " : "FAILED  ") << file << std::endl;
+    failed += code != 0;
+    if (failed && !keep_going) break;
+  }
+  std::cout << files.size() - size_t(failed) << " of " << files.size() << " files passed" << std::endl;
+  return failed ? kExitTestFailed : 0;
+}
+
+int check_syntax(const std::string& path) {
+  if (access(path.c_str(), R_OK) != 0) {
+    std::cerr << path << ": " << std::strerror(errno) << "\n";
+    return int(Outcome::file);
+  }
+  lua_State* L = luaL_newstate();
+  const int status = luaL_loadfilex(L, path.c_str(), "t");
+  if (status != LUA_OK) std::cerr << lua_tostring(L, -1) << "\n";
+  lua_close(L);
+  if (status == LUA_OK) return 0;
+  return status == LUA_ERRFILE ? int(Outcome::file) : int(Outcome::error);
+}
+
+int list_devices() {
+  for (const auto& device : devices()) {
+    const std::string name(device->name());
+    std::cout << name << std::string(name.size() < 12 ? 12 - name.size() : 1, ' ') << device->description();
+    if (const size_t total = device->memory().total) std::cout << ", " << (total >> 20) << " MiB";
+    std::cout << "\n";
+  }
+  std::cerr << missing_devices();
+  return 0;
+}
+
+// The workbench lies beside this program. Returns only when it cannot be started.
+int open_workbench(const std::vector<std::string>& arguments) {
+  std::error_code error;
+  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  const std::string program = (here / "lunagrad-workbench").string();
+  std::vector<char*> argv{const_cast<char*>(program.c_str())};
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  execv(program.c_str(), argv.data());
+  std::cerr << "lunagrad open: " << program << ": " << std::strerror(errno)
+            << "; it is built with -DLUNAGRAD_UI=ON\n";
+  return int(Outcome::device);
+}
+
+int show_version() {
+  std::cout << "lunagrad " << LUNAGRAD_VERSION << " (" << LUA_RELEASE << ")\n";
+  return 0;
+}
+
+int show_help(CLI::App& app, const std::string& topic) {
+  if (topic.empty()) {
+    std::cout << app.help() << "\nTopics of `lunagrad help TOPIC`:\n" << list_topics();
+    return 0;
+  }
+  std::string text = explain_topic(topic);
+  if (text.empty())
+    if (CLI::App* command = find_command(app, topic)) text = command->help();
+  if (text.empty()) {
+    std::cerr << "lunagrad help: nothing on '" << topic << "'; topics:\n" << list_topics();
+    return kExitUsage;
+  }
+  std::cout << text;
+  return 0;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  CLI::App app{"Trains and inspects neural networks from Lua scripts.", "lunagrad"};
+  app.footer("`lunagrad SCRIPT.lua [ARGS]` runs a script; `lunagrad -e CODE [ARGS]` runs a line.");
+  app.require_subcommand(0, 1);
+  app.set_help_flag("-h,--help", "this page");
+  app.set_version_flag("--version", std::string("lunagrad ") + LUNAGRAD_VERSION);
+
+  RunFlags run;
+  CLI::App* run_command = app.add_subcommand("run", "run a script: SCRIPT [flags] [-- ARGS]");
+  run_command->add_option("script", run.request.script, "a Lua file")->required();
+  run_command->add_option("arguments", run.request.options.arguments, "given to the script, after --");
+  add_run_flags(*run_command, run);
+
+  RunOptions repl;
+  CLI::App* repl_command = app.add_subcommand("repl", "an interactive prompt");
+  repl_command->add_option("--seed", repl.seed, "of the random numbers (default 0)");
+  repl_command->add_option("--device", repl.device, "where tensors are made");
+
+  std::vector<std::string> files;
+  bool fail_fast = false;
+  CLI::App* test_command = app.add_subcommand("test", "run Lua files, each a test that fails by an error");
+  test_command->add_option("files", files, "Lua files")->required();
+  test_command->add_flag("--fail-fast", fail_fast, "end with the first that fails");
+
+  std::string script, topic;
+  CLI::App* check_command = app.add_subcommand("check", "check the syntax of a script");
+  check_command->add_option("script", script, "a Lua file")->required();
+  CLI::App* devices_command = app.add_subcommand("devices", "list the devices");
+  std::vector<std::string> arguments;
+  CLI::App* open_command = app.add_subcommand("open", "open the workbench window: [SCRIPT] [ARGS]");
+  open_command->add_option("arguments", arguments, "for the workbench");
+  std::vector<std::string> workloads;
+  CLI::App* bench_command = app.add_subcommand("bench", "time the workloads, or those named");
+  bench_command->add_option("workloads", workloads, "names");
+  CLI::App* help_command = app.add_subcommand("help", "explain a command, a topic or an operation");
+  help_command->add_option("topic", topic, "what about");
+  CLI::App* version_command = app.add_subcommand("version", "print the version");
+
+  // A file, or -e: what follows belongs to the script, flags included.
+  if (argc > 1 && std::strcmp(argv[1], "-e") == 0) {
+    if (argc < 3) {
+      std::cerr << "lunagrad: -e needs code\n";
+      return kExitUsage;
+    }
+    return run_code(argv[2], {argv + 3, argv + argc});
+  }
+  if (argc > 1 && argv[1][0] != '-' && !find_command(app, argv[1])) {
+    const std::string name = argv[1];
+    if (!name.ends_with(".lua") && !std::filesystem::exists(name)) {
+      std::cerr << "lunagrad: '" << name << "' is neither a command nor a file; see lunagrad --help\n";
+      return kExitUsage;
+    }
+    RunRequest request;
+    request.script = name;
+    request.options.arguments = {argv + 2, argv + argc};
+    request.options.command_line = joined(argc, argv);
+    return run_and_wait(request);
+  }
+  if (argc == 1) return run_repl({});
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    std::cerr << "lunagrad: " << error.what() << "; see lunagrad --help\n";
+    return kExitUsage;
+  }
+  if (*run_command) {
+    if (const std::string wrong = run.take_settings(); !wrong.empty()) {
+      std::cerr << "lunagrad run: " << wrong << "\n";
+      return kExitUsage;
+    }
+    run.request.options.command_line = joined(argc, argv);
+    return run_and_wait(run.request);
+  }
+  if (*repl_command) return run_repl(repl);
+  if (*test_command) return run_tests(files, !fail_fast);
+  if (*check_command) return check_syntax(script);
+  if (*devices_command) return list_devices();
+  if (*open_command) return open_workbench(arguments);
+  if (*bench_command) return run_code("require('lunagrad.bench').run{...}", workloads);
+  if (*version_command) return show_version();
+  if (*help_command) return show_help(app, topic);
+  return show_help(app, "");
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,30 @@
+#pragma once
+// Lines from standard input: edited, remembered and completed by libedit on a terminal, read as they come
+// otherwise. Owned and called by the main thread.
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lunagrad {
+
+using Completer = std::function<std::vector<std::string>(const std::string& line)>;
+
+class LineEditor {
+ public:
+  LineEditor(std::string history_file, Completer);
+  ~LineEditor();
+  LineEditor(const LineEditor&) = delete;
+
+  enum class Status { line, cancelled, end };  // cancelled: Ctrl-C; end: Ctrl-D on an empty line
+  Status read(const char* prompt, std::string& line);
+  void remember(const std::string& entry);
+  bool interactive() const;
+
+ private:
+  struct Terminal;
+  std::unique_ptr<Terminal> terminal_;  // null when standard input is none
+};
+
+}  // namespace lunagrad

@@ -1,0 +1,157 @@
+#include "script/cli/repl.h"
+
+#include <cstdlib>
+#include <future>
+#include <iostream>
+#include <lua.hpp>
+#include <optional>
+
+#include "script/cli/line_editor.h"
+#include "script/cli/signals.h"
+#include "script/cli/topics.h"
+
+namespace lunagrad {
+namespace {
+
+std::string history_file() {
+  const char* state = std::getenv("XDG_STATE_HOME");
+  if (state && *state) return std::string(state) + "/lunagrad/history";
+  const char* home = std::getenv("HOME");
+  return home && *home ? std::string(home) + "/.local/state/lunagrad/history" : std::string();
+}
+
+// Says whether text needs more lines, by compiling it in a state of its own.
+class Syntax {
+ public:
+  Syntax() : lua_(luaL_newstate()) {}
+  ~Syntax() { lua_close(lua_); }
+  Syntax(const Syntax&) = delete;
+
+  bool incomplete(const std::string& text) {
+    if (loads("return " + text)) return false;
+    if (loads(text)) return false;
+    return message_.ends_with("<eof>");
+  }
+
+ private:
+  bool loads(const std::string& text) {
+    const bool ok = luaL_loadbufferx(lua_, text.data(), text.size(), "=input", "t") == LUA_OK;
+    if (!ok) message_ = lua_tostring(lua_, -1);
+    lua_settop(lua_, 0);
+    return ok;
+  }
+
+  lua_State* lua_;
+  std::string message_;
+};
+
+class Repl {
+ public:
+  Repl()
+      : session_([this](const Event& event) { handle(event); }),
+        editor_(history_file(), [this](const std::string& line) { return complete(line); }) {}
+
+  int run(const RunOptions& options) {
+    if (editor_.interactive())
+      std::cout << "Lunagrad " << LUNAGRAD_VERSION << ", " << LUA_RELEASE
+                << ". `lg` is loaded, `_` is the last value, `?name` explains, Ctrl-D leaves.\n";
+    // An empty script opens the state with the device and the seed that were asked for.
+    session_.run_text("", "input", options);
+    if (session_.wait() != Outcome::ok) return exit_code_.value_or(1);
+    exit_code_.reset();
+    std::string text, line;
+    while (!exit_code_) {
+      const LineEditor::Status status = editor_.read(text.empty() ? "> " : ">> ", line);
+      if (status == LineEditor::Status::cancelled) {
+        text.clear();
+        continue;
+      }
+      if (status == LineEditor::Status::end) {
+        if (!text.empty()) evaluate(text);
+        break;
+      }
+      if (text.empty() && line.starts_with('?')) {
+        editor_.remember(line);
+        explain(line.substr(1));
+        continue;
+      }
+      text += (text.empty() ? "" : "\n") + line;
+      if (text.find_first_not_of(" \t\n") == std::string::npos) {
+        text.clear();
+        continue;
+      }
+      if (syntax_.incomplete(text)) continue;
+      editor_.remember(text);
+      evaluate(text);
+      text.clear();
+    }
+    if (editor_.interactive() && !exit_code_) std::cout << "\n";
+    return exit_code_.value_or(0);
+  }
+
+ private:
+  void evaluate(const std::string& text) {
+    Signals signals;
+    std::atomic<bool> done{false};
+    session_.eval(text, [&](bool) {
+      done.store(true);
+      signals.wake();
+    });
+    int seen = 0;
+    while (!done.load()) {
+      signals.wait(-1);
+      for (; seen < signals.count(); ++seen) session_.interrupt();
+    }
+    std::fflush(stdout);
+  }
+
+  std::vector<std::string> complete(const std::string& line) {
+    std::promise<std::vector<std::string>> names;
+    session_.complete(line, [&](std::vector<std::string> found) { names.set_value(std::move(found)); });
+    return names.get_future().get();
+  }
+
+  void explain(const std::string& asked) {
+    const size_t start = asked.find_first_not_of(" \t");
+    const size_t end = asked.find_last_not_of(" \t");
+    const std::string name = start == std::string::npos ? "" : asked.substr(start, end - start + 1);
+    const std::string found = explain_name(name);
+    if (found.empty()) {
+      std::cout << "no help on '" << name << "'; `?matmul` explains an operation\n";
+    } else {
+      std::cout << found;
+    }
+  }
+
+  // On the session's thread, while the main thread waits.
+  void handle(const Event& event) {
+    switch (event.kind) {
+      case Event::Kind::output:
+        std::fwrite(event.text.data(), 1, event.text.size(), stdout);
+        break;
+      case Event::Kind::warning:
+        std::fprintf(stderr, "warning: %s\n", event.text.c_str());
+        break;
+      case Event::Kind::error:
+        std::fflush(stdout);
+        std::fprintf(stderr, "%s\n", event.text.c_str());
+        break;
+      case Event::Kind::ended:
+        exit_code_ = event.exit_code;
+        break;
+      default:
+        break;
+    }
+  }
+
+  std::optional<int> exit_code_;  // set by an `ended` event
+  Syntax syntax_;
+  Session session_;
+  LineEditor editor_;
+};
+
+}  // namespace
+
+int run_repl(const RunOptions& options) { return Repl().run(options); }
+
+}  // namespace lunagrad

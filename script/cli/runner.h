@@ -1,0 +1,27 @@
+#pragma once
+// Runs one script for the command line: its output on the standard streams, progress, signals and the time
+// limit, and its exit code.
+#include <string>
+
+#include "script/cli/progress.h"
+#include "script/session.h"
+
+namespace lunagrad {
+
+// Exit codes that are no Outcome.
+inline constexpr int kExitTestFailed = 3;
+inline constexpr int kExitTimeout = 124;
+
+struct RunRequest {
+  std::string script;  // a file …
+  std::string code;    // … or a text, when `script` is empty
+  std::string chunk = "(command line)";
+  RunOptions options;
+  double timeout = 0;  // seconds, 0 = none
+  bool json = false;   // events as JSON lines on stdout, all else on stderr
+  ProgressStyle progress = ProgressStyle::automatic;
+};
+
+int run_and_wait(const RunRequest&);
+
+}  // namespace lunagrad

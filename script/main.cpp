@@ -1,0 +1,27 @@
+// The program `lunagrad`. A composition root: the only file of the command line that knows the GPU backend.
+#include <signal.h>
+
+#include <cstdio>
+#include <iostream>
+
+#include "script/cli/commands.h"
+#ifdef LUNAGRAD_HAS_GPU
+#include "gpu/gpu.h"
+#endif
+
+int main(int argc, char** argv) {
+  // A reader that went away ends the program quietly, as it ends others, also when a parent ignored the
+  // signal.
+  signal(SIGPIPE, SIG_DFL);
+  // Lines appear when they are written, in a pipe too, and none is lost when the program is ended at once.
+  std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);
+#ifdef LUNAGRAD_HAS_GPU
+  lunagrad::gpu::install();
+#endif
+  try {
+    return lunagrad::run_command_line(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "lunagrad: " << error.what() << "\n";
+    return 1;
+  }
+}
