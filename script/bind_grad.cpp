@@ -247,33 +247,30 @@ int is_enabled(lua_State* L) {
 
 // --- checks ---
 
-// lg.grad.check(fn, inputs, {eps =, tolerance =, second_order =}) -> true, or false and what is wrong
+// lg.grad.check(fn, inputs, {eps =, tolerance =}) -> true, or false and what is wrong; checkgrad2 for the
+// second order.
+template <bool second_order>
 int check_gradients(lua_State* L) {
-  if (lua_type(L, 1) != LUA_TFUNCTION) wrong_type(L, 1, "check", "function");
-  const TensorList inputs = check_tensors(L, 2, "check");
+  const char* const name = second_order ? "checkgrad2" : "check";
+  if (lua_type(L, 1) != LUA_TFUNCTION) wrong_type(L, 1, name, "function");
+  const TensorList inputs = check_tensors(L, 2, name);
   GradCheckOptions options;
-  bool second_order = false, own_tolerance = false;
+  if (second_order) options.tolerance = 1e-4;
   if (!lua_isnoneornil(L, 3)) {
-    if (!lua_istable(L, 3)) wrong_type(L, 3, "check", "options table");
-    each_option(L, 3, "check", "eps, tolerance, second_order",
-                [&](std::string_view name, int value, Callee callee) {
-                  if (name == "eps") {
-                    options.step = check_number(L, value, callee);
-                  } else if (name == "tolerance") {
-                    options.tolerance = check_number(L, value, callee);
-                    own_tolerance = true;
-                  } else if (name == "second_order") {
-                    second_order = check_boolean(L, value, callee);
-                  } else {
-                    return false;
-                  }
-                  return true;
-                });
+    if (!lua_istable(L, 3)) wrong_type(L, 3, name, "options table");
+    each_option(L, 3, name, "eps, tolerance", [&](std::string_view option, int value, Callee callee) {
+      if (option == "eps")
+        options.step = check_number(L, value, callee);
+      else if (option == "tolerance")
+        options.tolerance = check_number(L, value, callee);
+      else
+        return false;
+      return true;
+    });
   }
-  if (second_order && !own_tolerance) options.tolerance = 1e-4;
   mark_line(L);
   const LuaFunction function(L, 1);
-  const TensorFunction f = [&](const TensorList& arguments) { return function.call(arguments, "check"); };
+  const TensorFunction f = [&](const TensorList& arguments) { return function.call(arguments, name); };
   const GradCheckResult result =
       second_order ? gradgradcheck(f, inputs, options) : gradcheck(f, inputs, options);
   lua_pushboolean(L, result.ok);
@@ -424,7 +421,8 @@ constexpr luaL_Reg kFunctions[] = {{"no_grad", guard<with_mode<false>>},
 constexpr luaL_Reg kGradTable[] = {{"no_grad", guard<with_mode<false>>},
                                    {"enable", guard<with_mode<true>>},
                                    {"is_enabled", guard<is_enabled>},
-                                   {"check", guard<check_gradients>},
+                                   {"check", guard<check_gradients<false>>},
+                                   {"checkgrad2", guard<check_gradients<true>>},
                                    {nullptr, nullptr}};
 
 // A metatable whose one event or method is `function`.

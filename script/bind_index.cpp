@@ -18,7 +18,8 @@ Tensor slice_positions(const Tensor& x, int dim, int64_t first, int64_t last, in
   const int64_t from = from_start(first), to = from_start(last);
   if (first == 0 || last == 0 || from < 1 || from > size + 1 || to < 0 || to > size)
     fail("index: {", first, ", ", last, "} is out of range for dim ", dim + 1, " of shape ", whole);
-  return slice(x, dim, from - 1, std::max(to, from - 1), step);
+  // A longer step than the dim takes the first position alone, as this one does.
+  return slice(x, dim, from - 1, std::max(to, from - 1), std::min(step, std::max<int64_t>(size, 1)));
 }
 
 Tensor select_position(const Tensor& x, int dim, int64_t position, const Shape& whole) {
@@ -173,7 +174,11 @@ int split(lua_State* L) {
   }
   const std::vector<int64_t> lengths = read_list(L, 2, "split");
   int64_t total = 0;
-  for (const int64_t length : lengths) total += length;
+  for (const int64_t length : lengths) {
+    if (length < 0 || length > x.size(dim))
+      fail("split: a length of ", length, " does not fit dim ", dim + 1, " of shape ", x.shape());
+    total += length;
+  }
   if (total != x.size(dim))
     fail("split: the lengths add up to ", total, " where dim ", dim + 1, " of shape ", x.shape(), " has ",
          x.size(dim));
@@ -206,8 +211,10 @@ int tensor_split(lua_State* L) {
     }
     lengths.push_back(size - start);
   } else {
+    constexpr int64_t kMostPieces = 1 << 20;
     const int64_t count = check_integer(L, 2, "tensor_split");
-    if (count < 1) bad_argument(L, 2, "tensor_split", text("a count of at least 1 expected, got ", count));
+    if (count < 1 || count > kMostPieces)
+      bad_argument(L, 2, "tensor_split", text("a count of 1 to ", kMostPieces, " expected, got ", count));
     for (int64_t i = 0; i < count; ++i) lengths.push_back(size / count + (i < size % count ? 1 : 0));
   }
   return push_pieces(L, x, dim, lengths);

@@ -157,7 +157,8 @@ std::string print_tensor(const Tensor& x, const PrintOptions& options) {
   const NoGrad off;
   const Tensor values = to(x.detach(), cpu_device());
   constexpr int kIndent = 7;  // of "tensor("
-  std::string text = "tensor(" + Printer(values, options).print(kIndent);
+  // Without elements there may still be any number of empty rows.
+  std::string text = "tensor(" + (x.numel() == 0 ? "[]" : Printer(values, options).print(kIndent));
   text += lunagrad::text(", shape=", x.shape(), ", dtype=", x.dtype(), ", device=", x.device().name());
   if (!x.is_leaf())
     text += std::string(", grad_fn=<") + x.node()->label() + ">";

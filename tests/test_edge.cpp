@@ -113,7 +113,7 @@ TEST_CASE("Ten thousand errors from every binding leave no tensor behind") {
   Script script;
   REQUIRE(script.run(R"(
     local x = lg.zeros(2, 3, {requires_grad = true})
-    local bad = {false, true, "text", -7, 0.5, {}, {1, "x"}, {unknown = 1}, function() end, x, lg.zeros(0), lg.zeros(5)}
+    local bad = {false, true, "text", -7, math.maxinteger, math.mininteger, 0.5, {}, {1, "x"}, {unknown = 1}, function() end, x, lg.zeros(0), lg.zeros(5)}
     local calls = 0
     local function attack(f)
       for i = 1, #bad do

@@ -201,9 +201,15 @@ lg.grad.is_enabled = lg.is_grad_enabled
 ---Compares the gradients of fn with central differences; inputs must be f64 and require grad.
 ---@param fn fun(...: Tensor): Tensor
 ---@param inputs Tensor|Tensor[]
----@param options? {eps: number?, tolerance: number?, second_order: boolean?}
+---@param options? {eps: number?, tolerance: number?}
 ---@return boolean ok, string? message
 function lg.grad.check(fn, inputs, options) end
+---The same for the second order.
+---@param fn fun(...: Tensor): Tensor
+---@param inputs Tensor|Tensor[]
+---@param options? {eps: number?, tolerance: number?}
+---@return boolean ok, string? message
+function lg.grad.checkgrad2(fn, inputs, options) end
 
 ---@class lunagrad.Operand
 ---@field name string?

@@ -184,6 +184,7 @@ assert(tostring(lg.tensor { 1., -2.5 }) == "tensor([ 1.0000, -2.5000], shape=[2]
 assert(tostring(lg.tensor { 1., 2. }) == "tensor([1., 2.], shape=[2], dtype=f32, device=cpu)")
 assert(tostring(lg.tensor(3.)) == "tensor(3., shape=[], dtype=f32, device=cpu)")
 assert(tostring(lg.zeros(0, 2)):find "^tensor%(%[%], shape=%[0, 2%]")
+assert(tostring(lg.zeros(1 << 40, 0)):find "^tensor%(%[%], shape=%[1099511627776, 0%]")
 assert(tostring(lg.tensor { true }):find "true")
 assert(tostring(lg.ones(1, { requires_grad = true })):find "requires_grad=true")
 assert(tostring(lg.ones(1, { requires_grad = true }) + 1):find "grad_fn=<add>")
