@@ -125,6 +125,10 @@ Tensor clip_grad_norm_(const TensorList& grads, double max_norm, double norm_typ
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Dims& stride = {1},
               const Dims& padding = {0}, const Dims& dilation = {1}, int64_t groups = 1);
 
+// pool.cpp: x [N, C, H, W] or [C, H, W]; stride {} is kernel_size, padding at most half of it
+Tensor max_pool2d(const Tensor& x, const Dims& kernel_size, const Dims& stride = {}, const Dims& padding = {0},
+                  const Dims& dilation = {1}, bool ceil_mode = false);
+
 // norm.cpp: normalisation over the last dims, which normalized_shape repeats; weight and bias may be undefined
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {}, const Tensor& bias = {},
                   double eps = 1e-5);

@@ -162,6 +162,8 @@ std::vector<Sample> samples() {
   };
   const SampleInput absent{{}, 0, 0, Kind::absent};
   const std::vector<Sample> layers = {
+      {"max_pool2d", {real({2, 3, 6, 5})}, {Dims{2}}},
+      {"max_pool2d", {real({2, 7, 7})}, {Dims{3, 2}, Dims{2, 1}, Dims{1}, Dims{1, 2}, true}},
       {"layer_norm", {real({3, 5}), real({5}), real({5})}, {Shape{5}}},
       {"conv2d", {real({2, 3, 5, 6}), real({4, 3, 3, 2}), real({4})}},
       {"conv2d", {real({2, 2, 7, 6}), real({3, 2, 3, 3}), absent}, {Dims{2, 3}, Dims{2, 1}, Dims{1, 2}}},
@@ -239,6 +241,18 @@ std::vector<BadSample> bad_samples() {
        {real({2, 3, 4, 4}), real({2, 3, 1, 1}), real({3})},
        {},
        "conv2d: bias has shape [3] where 2 output channels need [2]"},
+      {"max_pool2d",
+       {real({2, 4, 4})},
+       {Dims{2}, Dims{2}, Dims{2}},
+       "max_pool2d: padding may be at most half of kernel_size (got padding 2, kernel_size 2)"},
+      {"max_pool2d",
+       {real({2, 4, 4})},
+       {Dims{5}},
+       "max_pool2d: no window fits into the input of shape [2, 4, 4]: dim 2 has 4 elements with padding"},
+      {"max_pool2d",
+       {real({4, 4})},
+       {Dims{2}},
+       "max_pool2d: input must be [N, C, H, W] or [C, H, W] (got shape [4, 4])"},
       {"layer_norm",
        {real({2, 3}), {{}, 0, 0, Kind::absent}, {{}, 0, 0, Kind::absent}},
        {Shape{2}},

@@ -312,5 +312,77 @@ TEST_CASE("conv2d of nothing: an empty batch has an empty result and a gradient 
   CHECK(w.grad().to_vector<double>() == std::vector<double>(54, 0.0));
 }
 
+TEST_CASE("max_pool2d takes the largest of each window, with overlap, padding, dilation and ceil_mode") {
+  const NoGrad off;
+  struct Case {
+    Shape x;
+    int64_t kernel, stride, padding, dilation;
+    bool ceil;
+    Dims out;
+  };
+  const Case cases[] = {
+      {{3, 2, 28, 28}, 2, 2, 0, 1, false, {14, 14}}, {{1, 2, 9, 75}, 2, 2, 0, 1, false, {4, 37}},
+      {{2, 1, 9, 75}, 2, 2, 0, 1, true, {5, 38}},    {{2, 3, 8, 8}, 3, 1, 1, 1, false, {8, 8}},
+      {{2, 3, 8, 11}, 3, 2, 1, 1, false, {4, 6}},    {{1, 1, 9, 9}, 2, 1, 1, 3, false, {8, 8}},
+      {{1, 1, 7, 7}, 3, 3, 1, 1, true, {3, 3}}};
+  for (const Case& c : cases) {
+    const Tensor x = random_tensor(c.x, 1);
+    const std::vector<double> in = x.to_vector<double>();
+    std::vector<double> expected;
+    for (int64_t plane = 0; plane < c.x[0] * c.x[1]; ++plane)
+      for (int64_t p = 0; p < c.out[0]; ++p)
+        for (int64_t q = 0; q < c.out[1]; ++q) {
+          double largest = -INFINITY;
+          for (int64_t i = 0; i < c.kernel; ++i)
+            for (int64_t j = 0; j < c.kernel; ++j) {
+              const int64_t h = p * c.stride - c.padding + i * c.dilation,
+                            w = q * c.stride - c.padding + j * c.dilation;
+              if (h >= 0 && h < c.x[2] && w >= 0 && w < c.x[3])
+                largest = std::max(largest, in[size_t((plane * c.x[2] + h) * c.x[3] + w)]);
+            }
+          expected.push_back(largest);
+        }
+    for (const DType dtype : {DType::f64, DType::f32}) {
+      const Tensor y = max_pool2d(to(x, dtype), {c.kernel}, {c.stride}, {c.padding}, {c.dilation}, c.ceil);
+      REQUIRE(y.shape() == Shape{c.x[0], c.x[1], c.out[0], c.out[1]});
+      CHECK(largest_difference(y, expected) < 1e-7);
+    }
+  }
+}
+
+TEST_CASE("max_pool2d: NaN wins, ties give their gradient to the first, padding never wins and gets none") {
+  for (const int64_t width : {4, 36}) {  // windows one by one, and by SIMD
+    std::vector<double> values(size_t(2 * width), -5.0);
+    values[1] = NAN;  // of the first window
+    Tensor x = Tensor::from<double>(values, {1, 2, width}).requires_grad_();
+    const Tensor y = max_pool2d(x, {2});
+    const std::vector<double> got = y.to_vector<double>();
+    CHECK(std::isnan(got[0]));
+    for (size_t i = 1; i < got.size(); ++i) CHECK(got[i] == -5);
+    backward(sum(y));
+    std::vector<double> expected(size_t(2 * width), 0.0);
+    expected[1] = 1;
+    for (int64_t w = 2; w < width; w += 2) expected[size_t(w)] = 1;
+    CHECK(x.grad().to_vector<double>() == expected);
+  }
+  const std::vector<double> negative(9, -7.0);
+  const NoGrad off;
+  for (const double value :
+       max_pool2d(Tensor::from<double>(negative, {1, 3, 3}), {3}, {1}, {1}).to_vector<double>())
+    CHECK(value == -7);
+  CHECK(max_pool2d(ones({1, 1, 1}), {2}, {1}, {1}, {2}).item() == -INFINITY);  // a window of padding alone
+}
+
+TEST_CASE("the gradient of max_pool2d counts every window that takes an element, where windows overlap") {
+  Tensor x = random_tensor({2, 3, 13, 50}, 1).requires_grad_();
+  for (const int64_t stride : {1, 2, 3}) {
+    const Tensor y = max_pool2d(x, {3}, {stride}, {1});
+    const Tensor g = random_tensor(y.shape(), 2);
+    const Tensor dx = grad({y}, {x}, {g})[0];
+    CHECK(sum(dx).item() == doctest::Approx(sum(g).item()));
+    CHECK(sum(dx * x).item() == doctest::Approx(sum(g * y).item()));
+  }
+}
+
 }  // namespace
 }  // namespace lunagrad

@@ -1,0 +1,229 @@
+// The loops of pool.h: windows of any kind one by one, and the usual 2 x 2 windows side by side with SIMD.
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "runtime/cpu/pool_kernels.cpp"
+#include "hwy/foreach_target.h"
+// after foreach_target
+#include "hwy/highway.h"
+#include "runtime/cpu/parallel.h"
+#include "runtime/cpu/pool.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lunagrad {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Whether v replaces the largest so far: it is larger, or NaN (Highway's Ne(v, v) is false for NaN on
+// AVX-512).
+template <class V>
+HWY_INLINE auto replaces(V v, V largest) {
+  return hn::Or(hn::Gt(v, largest), hn::IsNaN(v));
+}
+
+// `count` neighbouring windows of two rows. Returns how many were done.
+template <class T>
+int64_t max_2x2(const T* top, const T* bottom, int64_t count, T* y) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    hn::Vec<decltype(d)> largest, v;
+    hn::LoadInterleaved2(d, top + 2 * i, largest, v);
+    largest = hn::IfThenElse(replaces(v, largest), v, largest);
+    hn::Vec<decltype(d)> left, right;
+    hn::LoadInterleaved2(d, bottom + 2 * i, left, right);
+    largest = hn::IfThenElse(replaces(left, largest), left, largest);
+    largest = hn::IfThenElse(replaces(right, largest), right, largest);
+    hn::StoreU(largest, d, y + i);
+  }
+  return i;
+}
+
+// Writes both rows of dx: the gradient where the window takes the element, 0 elsewhere.
+template <class T>
+int64_t scatter_2x2(const T* g, const T* top, const T* bottom, int64_t count, T* dtop, T* dbottom) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  const auto zero = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    hn::Vec<decltype(d)> a, b, c, e;
+    hn::LoadInterleaved2(d, top + 2 * i, a, b);
+    hn::LoadInterleaved2(d, bottom + 2 * i, c, e);
+    auto rest = hn::LoadU(d, g + i);  // what no later element has taken
+    const auto take_b = replaces(b, a);
+    auto largest = hn::IfThenElse(take_b, b, a);
+    const auto take_c = replaces(c, largest);
+    largest = hn::IfThenElse(take_c, c, largest);
+    const auto take_e = replaces(e, largest);
+    const auto de = hn::IfThenElse(take_e, rest, zero);
+    rest = hn::IfThenElse(take_e, zero, rest);
+    const auto dc = hn::IfThenElse(take_c, rest, zero);
+    rest = hn::IfThenElse(take_c, zero, rest);
+    const auto db = hn::IfThenElse(take_b, rest, zero);
+    rest = hn::IfThenElse(take_b, zero, rest);
+    hn::StoreInterleaved2(rest, db, d, dtop + 2 * i);
+    hn::StoreInterleaved2(dc, de, d, dbottom + 2 * i);
+  }
+  return i;
+}
+
+int64_t max_2x2_f32(const float* top, const float* bottom, int64_t count, float* y) {
+  return max_2x2(top, bottom, count, y);
+}
+int64_t max_2x2_f64(const double* top, const double* bottom, int64_t count, double* y) {
+  return max_2x2(top, bottom, count, y);
+}
+int64_t scatter_2x2_f32(const float* g, const float* top, const float* bottom, int64_t count, float* dtop,
+                        float* dbottom) {
+  return scatter_2x2(g, top, bottom, count, dtop, dbottom);
+}
+int64_t scatter_2x2_f64(const double* g, const double* top, const double* bottom, int64_t count, double* dtop,
+                        double* dbottom) {
+  return scatter_2x2(g, top, bottom, count, dtop, dbottom);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace lunagrad
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lunagrad {
+namespace {
+
+HWY_EXPORT(max_2x2_f32);
+HWY_EXPORT(max_2x2_f64);
+HWY_EXPORT(scatter_2x2_f32);
+HWY_EXPORT(scatter_2x2_f64);
+
+constexpr int64_t kGrain = 16384;  // elements that windows look at
+
+// Windows that tile the plane two by two, so that each element belongs to at most one.
+bool is_2x2(const PoolGeometry& p) {
+  return p.kernel_h == 2 && p.kernel_w == 2 && p.stride_h == 2 && p.stride_w == 2 && p.padding_h == 0 &&
+         p.padding_w == 0 && p.dilation_h == 1 && p.dilation_w == 1 && 2 * p.out_h <= p.in_h &&
+         2 * p.out_w <= p.in_w;
+}
+
+template <class F>
+void for_planes(const PoolGeometry& p, F&& f) {
+  const int64_t work = std::max<int64_t>(1, p.out_h * p.out_w * p.kernel_h * p.kernel_w);
+  parallel_for(p.planes, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
+    for (int64_t plane = begin; plane < end; ++plane) f(plane);
+  });
+}
+
+// Positions [first, last) of a window of `kernel` elements that lie inside [0, size), as start + i *
+// dilation.
+struct Reach {
+  int64_t start, first, last;
+  Reach(int64_t out, int64_t stride, int64_t padding, int64_t dilation, int64_t kernel, int64_t size) {
+    start = out * stride - padding;
+    first = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
+    last = size <= start ? 0 : std::min(kernel, (size - start + dilation - 1) / dilation);
+  }
+};
+
+// The place in a plane that the window of output (h, w) takes, or -1.
+template <class T>
+int64_t taken(const PoolGeometry& p, const T* x, int64_t h, int64_t w) {
+  const Reach rows(h, p.stride_h, p.padding_h, p.dilation_h, p.kernel_h, p.in_h);
+  const Reach columns(w, p.stride_w, p.padding_w, p.dilation_w, p.kernel_w, p.in_w);
+  int64_t best = -1;
+  T largest = 0;
+  for (int64_t i = rows.first; i < rows.last; ++i)
+    for (int64_t j = columns.first; j < columns.last; ++j) {
+      const int64_t at = (rows.start + i * p.dilation_h) * p.in_w + columns.start + j * p.dilation_w;
+      const T value = x[at];
+      if (best < 0 || value > largest || value != value) best = at, largest = value;
+    }
+  return best;
+}
+
+// Calls f(output, place taken or -1) for the outputs [first, p.out_w) of row h.
+template <class T, class F>
+void for_windows(const PoolGeometry& p, const T* x, int64_t h, int64_t first, F&& f) {
+  for (int64_t w = first; w < p.out_w; ++w) f(h * p.out_w + w, taken(p, x, h, w));
+}
+
+}  // namespace
+
+template <class T>
+void max_pool(const PoolGeometry& p, const T* x, T* y) {
+  const bool side_by_side = is_2x2(p);
+  for_planes(p, [&](int64_t plane) {
+    const T* const in = x + plane * p.in_h * p.in_w;
+    T* const out = y + plane * p.out_h * p.out_w;
+    for (int64_t h = 0; h < p.out_h; ++h) {
+      int64_t done = 0;
+      if (side_by_side) {
+        const T* const top = in + 2 * h * p.in_w;
+        if constexpr (std::is_same_v<T, float>)
+          done = HWY_DYNAMIC_DISPATCH(max_2x2_f32)(top, top + p.in_w, p.out_w, out + h * p.out_w);
+        else
+          done = HWY_DYNAMIC_DISPATCH(max_2x2_f64)(top, top + p.in_w, p.out_w, out + h * p.out_w);
+      }
+      for_windows(p, in, h, done, [&](int64_t output, int64_t place) {
+        out[output] = place < 0 ? -std::numeric_limits<T>::infinity() : in[place];
+      });
+    }
+  });
+}
+
+template <class T>
+void max_pool_scatter(const PoolGeometry& p, const T* g, const T* x, T* dx) {
+  const bool side_by_side = is_2x2(p);
+  for_planes(p, [&](int64_t plane) {
+    const T* const in = x + plane * p.in_h * p.in_w;
+    const T* const up = g + plane * p.out_h * p.out_w;
+    T* const out = dx + plane * p.in_h * p.in_w;
+    if (!side_by_side) std::fill_n(out, p.in_h * p.in_w, T(0));
+    for (int64_t h = 0; h < p.out_h; ++h) {
+      int64_t done = 0;
+      if (side_by_side) {
+        const int64_t at = 2 * h * p.in_w;
+        const T* const row = up + h * p.out_w;
+        if constexpr (std::is_same_v<T, float>)
+          done = HWY_DYNAMIC_DISPATCH(scatter_2x2_f32)(row, in + at, in + at + p.in_w, p.out_w, out + at,
+                                                       out + at + p.in_w);
+        else
+          done = HWY_DYNAMIC_DISPATCH(scatter_2x2_f64)(row, in + at, in + at + p.in_w, p.out_w, out + at,
+                                                       out + at + p.in_w);
+        for (const int64_t start : {at, at + p.in_w})
+          std::fill(out + start + 2 * done, out + start + p.in_w, T(0));
+      }
+      for_windows(p, in, h, done, [&](int64_t output, int64_t place) {
+        if (place >= 0) out[place] += up[output];
+      });
+    }
+    if (side_by_side) std::fill(out + 2 * p.out_h * p.in_w, out + p.in_h * p.in_w, T(0));
+  });
+}
+
+template <class T>
+void max_pool_gather(const PoolGeometry& p, const T* values, const T* x, T* y) {
+  for_planes(p, [&](int64_t plane) {
+    const int64_t in = plane * p.in_h * p.in_w;
+    T* const out = y + plane * p.out_h * p.out_w;
+    for (int64_t h = 0; h < p.out_h; ++h)
+      for_windows(p, x + in, h, 0, [&](int64_t output, int64_t place) {
+        out[output] = place < 0 ? T(0) : values[in + place];
+      });
+  });
+}
+
+template void max_pool(const PoolGeometry&, const float*, float*);
+template void max_pool(const PoolGeometry&, const double*, double*);
+template void max_pool_scatter(const PoolGeometry&, const float*, const float*, float*);
+template void max_pool_scatter(const PoolGeometry&, const double*, const double*, double*);
+template void max_pool_gather(const PoolGeometry&, const float*, const float*, float*);
+template void max_pool_gather(const PoolGeometry&, const double*, const double*, double*);
+
+}  // namespace lunagrad
+#endif
