@@ -46,7 +46,7 @@ class VulkanDevice final : public Device {
   const std::string name_;
   const PhysicalDevice physical_;
   std::shared_ptr<Instance> instance_;  // null: closed
-  mutable std::mutex lock_;
+  mutable std::recursive_mutex lock_;   // a kernel may be put together from other ops
   std::unique_ptr<Machine> machine_;
 };
 

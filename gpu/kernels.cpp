@@ -41,7 +41,8 @@ void Launch::run(const ShaderCode& code, std::initializer_list<uint32_t> constan
 const Kernel* find_kernel(const Op& op) {
   static const std::unordered_map<const Op*, Kernel> kernels = [] {
     std::unordered_map<const Op*, Kernel> all;
-    for (const auto family : {elementwise_kernels, create_kernels, view_kernels, reduce_kernels, matmul_kernels, softmax_kernels})
+    for (const auto family : {elementwise_kernels, create_kernels, view_kernels, reduce_kernels,
+                              matmul_kernels, softmax_kernels, loss_kernels, optimizer_kernels})
       for (const KernelEntry& entry : family())
         if (entry.op) all.emplace(entry.op, entry.kernel);
     return all;

@@ -55,9 +55,10 @@ class Launch {
   uint64_t reads(const Scratch&);
   uint64_t writes(const Scratch&);
 
-  // `arguments` are laid out as the shader's block, `hot` as its push constants behind the address of that block:
-  // scalars at their natural alignment.
-  void run(const ShaderCode&, std::initializer_list<uint32_t> constants, Groups, Bytes arguments, Bytes hot = {});
+  // `arguments` are laid out as the shader's block, `hot` as its push constants behind the address of that
+  // block: scalars at their natural alignment.
+  void run(const ShaderCode&, std::initializer_list<uint32_t> constants, Groups, Bytes arguments,
+           Bytes hot = {});
 
  private:
   Recorder& recorder_;
@@ -82,12 +83,14 @@ std::vector<KernelEntry> view_kernels();
 std::vector<KernelEntry> reduce_kernels();
 std::vector<KernelEntry> matmul_kernels();
 std::vector<KernelEntry> softmax_kernels();
+std::vector<KernelEntry> loss_kernels();
+std::vector<KernelEntry> optimizer_kernels();
 
 // At most as many groups as a dispatch may have in x; kernels loop over the rest.
 uint32_t group_count(uint64_t wanted, const Recorder&);
 
-// How kernels that visit each element once share the work among groups of 256 threads: several elements a thread, so
-// that loads overlap; on the CPU one, since there it only makes code longer.
+// How kernels that visit each element once share the work among groups of 256 threads: several elements a
+// thread, so that loads overlap; on the CPU one, since there it only makes code longer.
 struct Visit {
   uint32_t per_thread, groups;
 };

@@ -19,6 +19,13 @@ constexpr int kFullBatch = 128;  // commands after which a batch is submitted in
 constexpr int kSmallBatch = 16;  // … and after which it is when the device has nothing else to do
 constexpr auto kPatience = std::chrono::seconds(20);  // without any submission finishing
 
+// As the shaders write it.
+struct Fault {
+  uint32_t kind, row;
+  int32_t label;
+  uint32_t classes;
+};
+
 }  // namespace
 
 Ring::Ring(VulkanContext& context, VkDeviceSize bytes, HostUse use)
@@ -52,7 +59,9 @@ Stream::Stream(VulkanContext& context, VkPipelineLayout layout)
       layout_(layout),
       arguments_(context, kArgumentBytes, HostUse::arguments),
       uploads_(context, kUploadBytes, HostUse::upload),
-      downloads_(make_host_buffer(context, kDownloadBytes, HostUse::download)) {
+      downloads_(make_host_buffer(context, kDownloadBytes, HostUse::download)),
+      fault_(make_host_buffer(context, sizeof(Fault), HostUse::download)) {
+  std::memset(fault_.mapped, 0, sizeof(Fault));
   VkCommandPoolCreateInfo pool{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
   pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
   pool.queueFamilyIndex = context.physical.queue_family;
@@ -68,6 +77,7 @@ Stream::~Stream() {
   context_.vk.vkDestroySemaphore(context_.device, timeline_, nullptr);
   context_.vk.vkDestroyCommandPool(context_.device, pool_, nullptr);
   destroy_host_buffer(context_, downloads_);
+  destroy_host_buffer(context_, fault_);
 }
 
 void Stream::check_alive(VkResult result, const char* doing) {
@@ -150,8 +160,27 @@ void Stream::wait_for(uint64_t value) {
 
 void Stream::wait() {
   if (lost_) return;
+  if (commands_) {
+    // What the host is about to read: copies of results, and the note of a fault.
+    VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER};
+    barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_SHADER_WRITE_BIT;
+    barrier.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
+    context_.vk.vkCmdPipelineBarrier(commands_,
+                                     VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                                     VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, nullptr, 0, nullptr);
+  }
   submit();
   wait_for(submitted_);
+  throw_fault();
+}
+
+void Stream::throw_fault() {
+  Fault fault;
+  std::memcpy(&fault, fault_.mapped, sizeof fault);
+  if (fault.kind == 0) return;
+  std::memset(fault_.mapped, 0, sizeof fault);
+  fail("cross_entropy: label ", fault.label, " at position ", fault.row + 1, " is out of range for ",
+       fault.classes, " classes (labels count from 0)");
 }
 
 Ring::Piece Stream::take(Ring& ring, VkDeviceSize bytes) {
@@ -245,11 +274,6 @@ void Stream::copy_out(void* to, Range& range, VkDeviceSize offset, VkDeviceSize 
     order(reads, {});
     const VkBufferCopy copy{range.offset + offset, 0, part};
     context_.vk.vkCmdCopyBuffer(commands_, range.block->buffer, downloads_.buffer, 1, &copy);
-    VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER};
-    barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
-    barrier.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
-    context_.vk.vkCmdPipelineBarrier(commands_, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0,
-                                     1, &barrier, 0, nullptr, 0, nullptr);
     ++recorded_;
     wait();
     std::memcpy(next, downloads_.mapped, part);

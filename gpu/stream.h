@@ -59,15 +59,18 @@ class Stream {
   ~Stream();
   Stream(const Stream&) = delete;
 
-  // `arguments` are copied to the device; the shader's push constants are their address and then `hot`, at most
-  // kHotBytes.
+  // `arguments` are copied to the device; the shader's push constants are their address and then `hot`, at
+  // most kHotBytes.
   void dispatch(VkPipeline, Groups, Bytes arguments, Bytes hot, std::span<Range* const> reads,
                 std::span<Range* const> writes);
   void copy_in(Range&, VkDeviceSize offset, const void* from, VkDeviceSize bytes);
   void copy_out(void* to, Range&, VkDeviceSize offset, VkDeviceSize bytes);  // waits
   void wait();                                                               // until all work is done
 
-  bool lost() const { return lost_; }
+  // Where a kernel that meets an operand out of range notes it: four words, the first the kind of fault (0:
+  // none; 1: a label of cross_entropy, then its row, its value and the number of classes). The next wait
+  // throws it as an Error.
+  VkDeviceAddress fault_address() const { return fault_.address; }
 
  private:
   struct Submission {
@@ -77,6 +80,7 @@ class Stream {
   void open();
   void submit();
   void wait_for(uint64_t value);
+  void throw_fault();
   void collect();  // gives back what finished submissions held
   void order(std::span<Range* const> reads, std::span<Range* const> writes);
   Ring::Piece take(Ring&, VkDeviceSize bytes);
@@ -98,6 +102,7 @@ class Stream {
   Ring arguments_;
   Ring uploads_;
   HostBuffer downloads_;
+  HostBuffer fault_;
 };
 
 }  // namespace lunagrad::gpu

@@ -57,8 +57,7 @@ void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
     if (out.dtype() == DType::boolean)
       hot.operand = value != 0;
     else if (as_integer)
-      hot.operand =
-          uint64_t(from.dtype() == DType::i64 ? *from.data<int64_t>() : convert<int64_t>(value));
+      hot.operand = uint64_t(from.dtype() == DType::i64 ? *from.data<int64_t>() : convert<int64_t>(value));
     else
       hot.operand = std::bit_cast<uint32_t>(float(value));
     // Integers narrower than 64 bits saturate when they come from a float.
@@ -79,8 +78,8 @@ void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
   std::memcpy(arguments.stride, space.stride, sizeof arguments.stride);
   static const ShaderCode& code = find_shader("copy");
   const Visit visit = visit_elements(space.count, recorder);
-  launch.run(code, {uint32_t(space.dims), result_type, type, uint32_t(as_integer), visit.per_thread}, {visit.groups},
-             bytes_of(arguments).first(space.dims > 0 ? sizeof arguments : 0), bytes_of(hot));
+  launch.run(code, {uint32_t(space.dims), result_type, type, uint32_t(as_integer), visit.per_thread},
+             {visit.groups}, bytes_of(arguments).first(space.dims > 0 ? sizeof arguments : 0), bytes_of(hot));
 }
 
 }  // namespace lunagrad::gpu

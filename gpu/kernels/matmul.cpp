@@ -70,10 +70,11 @@ void multiply(const Product& p, const Tensor& a, const Tensor& b, const Tensor& 
   }
   const uint32_t threads = tile->bm / tile->tm * (tile->bn / tile->tn);
   static const ShaderCode& code = find_shader("matmul");
-  launch.run(code,
-             {threads, tile->bm, tile->bn, tile->bk, tile->tm, tile->tn, uint32_t(p.a_row == 1 && p.a_column != 1),
-              uint32_t(p.b_column == 1), uint32_t(bias.defined()), threads},
-             {group_count(arguments.tiles, recorder)}, bytes_of(arguments));
+  launch.run(
+      code,
+      {threads, tile->bm, tile->bn, tile->bk, tile->tm, tile->tn, uint32_t(p.a_row == 1 && p.a_column != 1),
+       uint32_t(p.b_column == 1), uint32_t(bias.defined()), threads},
+      {group_count(arguments.tiles, recorder)}, bytes_of(arguments));
 }
 
 // The last two dims as a matrix; a vector is a row on the left and a column on the right.

@@ -57,8 +57,8 @@ Pass plan(uint64_t results, uint64_t reduced, bool along_lies_close) {
   return {uint32_t(std::min(most, kThreads / side)), false};
 }
 
-void launch_pass(Launch& launch, const Arguments& arguments, Fold fold, const Pass& pass, DType from, DType to,
-                 uint32_t reduced_dims, bool integer, Recorder& recorder) {
+void launch_pass(Launch& launch, const Arguments& arguments, Fold fold, const Pass& pass, DType from,
+                 DType to, uint32_t reduced_dims, bool integer, Recorder& recorder) {
   static const ShaderCode& floats = find_shader("reduce_f32");
   static const ShaderCode& integers = find_shader("reduce_i64");
   const uint64_t side = kThreads / pass.along;
@@ -103,7 +103,8 @@ void reduce(const Call& call, Fold fold, bool mean, Recorder& recorder) {
     Launch launch(recorder);
     arguments.operand = launch.reads(x);
     arguments.result = launch.writes(out);
-    launch_pass(launch, arguments, fold, pass, x.dtype(), out.dtype(), uint32_t(reduced.dims), integer, recorder);
+    launch_pass(launch, arguments, fold, pass, x.dtype(), out.dtype(), uint32_t(reduced.dims), integer,
+                recorder);
     return;
   }
   const DType partial = integer ? DType::i64 : DType::f32;
@@ -130,8 +131,8 @@ void reduce(const Call& call, Fold fold, bool mean, Recorder& recorder) {
   Launch launch(recorder);
   last.operand = launch.reads(partials);
   last.result = launch.writes(out);
-  launch_pass(launch, last, fold, plan(last.results, last.reduced, last.results == 1), partial, out.dtype(), 1,
-              integer, recorder);
+  launch_pass(launch, last, fold, plan(last.results, last.reduced, last.results == 1), partial, out.dtype(),
+              1, integer, recorder);
 }
 
 bool supports(const Call& call) {

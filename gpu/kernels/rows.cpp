@@ -41,8 +41,6 @@ Rows rows_along(int dim, std::span<const Tensor* const> tensors) {
   return rows;
 }
 
-uint32_t threads_along(uint32_t length) {
-  return std::bit_floor(std::clamp<uint32_t>(length / 4, 1, 256));
-}
+uint32_t threads_along(uint32_t length) { return std::bit_floor(std::clamp<uint32_t>(length / 4, 1, 256)); }
 
 }  // namespace lunagrad::gpu

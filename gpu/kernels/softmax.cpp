@@ -36,7 +36,8 @@ void run(const Call& call, Recorder& recorder) {
   const uint32_t along = threads_along(arguments.rows.extent), per_group = 256 / along;
   static const ShaderCode& code = find_shader("softmax");
   launch.run(code, {uint32_t(mode), along},
-             {group_count((arguments.rows.count + per_group - 1) / per_group, recorder)}, bytes_of(arguments));
+             {group_count((arguments.rows.count + per_group - 1) / per_group, recorder)},
+             bytes_of(arguments));
 }
 
 }  // namespace

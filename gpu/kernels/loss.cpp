@@ -1,0 +1,144 @@
+// Cross entropy with class ids, forward and backward, and mse_loss; f32.
+#include <algorithm>
+#include <optional>
+
+#include "gpu/kernels.h"
+#include "gpu/kernels/copy.h"
+#include "gpu/kernels/rows.h"
+#include "runtime/ops.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+enum class Mode : uint32_t { forward, total, finish, backward };
+constexpr int kIgnoreAt = 0, kReductionAt = 1, kSmoothingAt = 2;  // parameters of runtime/ops/loss.cpp
+
+struct Arguments {
+  uint64_t logits, labels, weight;
+  uint64_t lse, losses, total;
+  uint64_t grad, result;
+  uint64_t fault;
+  int64_t ignored;
+  float smoothing;
+  uint32_t grad_step;
+  Rows rows;
+};
+static_assert(offsetof(Arguments, rows) == 88);
+
+// What all passes of one call share.
+struct CrossEntropy {
+  const Call& call;
+  const Tensor& logits;
+  const Tensor labels, weight;
+  const Tensor& result;  // laid out as the logits; the logits themselves in the forward pass
+  Recorder& recorder;
+
+  Reduction reduction() const { return Reduction(call.integer(kReductionAt)); }
+
+  template <class F>
+  void pass(Mode mode, F&& addresses) const {
+    Launch launch(recorder);
+    Arguments arguments{};
+    arguments.logits = launch.reads(logits);
+    arguments.labels = launch.reads(labels);
+    if (weight.defined()) arguments.weight = launch.reads(weight);
+    arguments.fault = recorder.stream.fault_address();
+    arguments.ignored = call.integer(kIgnoreAt);
+    arguments.smoothing = float(call.real(kSmoothingAt));
+    const Tensor* tensors[] = {&logits, &result};
+    arguments.rows = rows_along(logits.ndim() > 1 ? 1 : 0, tensors);
+    addresses(launch, arguments);
+    const bool one_group = mode == Mode::total || mode == Mode::finish;
+    const uint32_t along = one_group ? 256 : threads_along(arguments.rows.extent), per_group = 256 / along;
+    const uint32_t groups =
+        one_group ? 1 : group_count((arguments.rows.count + per_group - 1) / per_group, recorder);
+    static const ShaderCode& code = find_shader("loss");
+    launch.run(code,
+               {uint32_t(mode), along, uint32_t(labels.dtype()), uint32_t(weight.defined()),
+                uint32_t(arguments.smoothing > 0)},
+               {groups}, bytes_of(arguments));
+  }
+
+  // The sum of the rows' weights, which a mean is divided by.
+  void sum_weights(const Scratch& total) const {
+    pass(Mode::total, [&](Launch& launch, Arguments& arguments) { arguments.total = launch.writes(total); });
+  }
+};
+
+Tensor in_order(const Tensor& x) { return x.defined() ? contiguous(x) : x; }
+
+bool supports(const Call& call, size_t logits, size_t labels) {
+  for (size_t i = 0; i < call.in.size(); ++i) {
+    if (!call.in[i].defined()) continue;
+    const DType type = call.in[i].dtype();
+    if (i == labels ? is_floating(type) : type != DType::f32) return false;
+  }
+  return call.in[logits].numel() < int64_t(1) << 31;
+}
+bool supports_forward(const Call& call) { return supports(call, 0, 1); }
+bool supports_backward(const Call& call) { return supports(call, 1, 2); }
+
+void run_forward(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor &logits = call.input(0), &loss = call.output(0), &lse = call.output(1);
+  const CrossEntropy work{
+      call,   logits,  in_order(call.input(1)), in_order(call.has(2) ? call.input(2) : Tensor()),
+      logits, recorder};
+  const bool each = work.reduction() == Reduction::none;
+  const Scratch losses(recorder, std::max<size_t>(size_t(lse.numel()), 1) * 4), total(recorder, 4);
+  work.pass(Mode::forward, [&](Launch& launch, Arguments& arguments) {
+    arguments.losses = each ? launch.writes(loss) : launch.writes(losses);
+    arguments.lse = launch.writes(lse);
+  });
+  if (each) return;
+  const bool mean = work.reduction() == Reduction::mean;
+  if (mean) work.sum_weights(total);
+  work.pass(Mode::finish, [&](Launch& launch, Arguments& arguments) {
+    arguments.losses = launch.reads(losses);
+    if (mean) arguments.total = launch.reads(total);
+    arguments.result = launch.writes(loss);
+  });
+}
+
+void run_backward(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor grad = in_order(call.input(0)), lse = in_order(call.input(3));
+  const CrossEntropy work{
+      call,          call.input(1), in_order(call.input(2)), in_order(call.has(4) ? call.input(4) : Tensor()),
+      call.output(), recorder};
+  const Scratch total(recorder, 4);
+  const bool mean = work.reduction() == Reduction::mean;
+  if (mean) work.sum_weights(total);
+  work.pass(Mode::backward, [&](Launch& launch, Arguments& arguments) {
+    arguments.grad = launch.reads(grad);
+    arguments.grad_step = work.reduction() == Reduction::none;
+    arguments.lse = launch.reads(lse);
+    if (mean) arguments.total = launch.reads(total);
+    arguments.result = launch.writes(call.output());
+  });
+}
+
+bool supports_mse(const Call& call) {
+  return call.input(0).dtype() == DType::f32 && call.input(1).dtype() == DType::f32 &&
+         call.input(0).numel() < int64_t(1) << 31;
+}
+void run_mse(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor errors = square(call.input(0) - call.input(1));
+  const Reduction reduction = Reduction(call.integer(0));
+  copy(call.output(),
+       reduction == Reduction::none   ? errors
+       : reduction == Reduction::mean ? mean(errors)
+                                      : sum(errors),
+       recorder);
+}
+
+}  // namespace
+
+std::vector<KernelEntry> loss_kernels() {
+  return {{find_op("_cross_entropy"), {supports_forward, run_forward}},
+          {find_op("_cross_entropy_grad"), {supports_backward, run_backward}},
+          {find_op("mse_loss"), {supports_mse, run_mse}}};
+}
+
+}  // namespace lunagrad::gpu

@@ -1,0 +1,151 @@
+#version 460
+// Cross entropy with class ids. Of a row x with label y, smoothing s, class weights w and lse = log sum exp x:
+//   loss = (1 - s) w_y (lse - x_y) + s / C sum_c w_c (lse - x_c)
+// and its gradient for the row's factor k, with p = exp(x - lse):
+//   k ((1 - s) w_y + s / C sum w) p_c - k s / C w_c, less k (1 - s) w_y at the label.
+// Ignored rows count for nothing. A label that is no class leaves a note in `fault` (gpu/stream.h).
+#extension GL_GOOGLE_include_directive : require
+#include "rows.glsl"
+
+layout(constant_id = 2) const uint LABEL_TYPE = 3;
+layout(constant_id = 3) const bool HAS_WEIGHT = false;
+layout(constant_id = 4) const bool SMOOTH = false;
+
+const uint kForward = 0;  // loss and lse of each row
+const uint kTotal = 1;    // one group: the sum of the rows' weights
+const uint kFinish = 2;   // one group: the sum of the rows' losses, divided by that if there is a total
+const uint kBackward = 3;
+
+layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Fault {
+  uint kind;
+  uint row;
+  int label;
+  uint classes;
+};
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
+  uint64_t logits, labels, weight;
+  uint64_t lse, losses, total;  // total: 0 for none
+  uint64_t grad, result;        // grad: of each row, or of all
+  Fault fault;
+  int64_t ignored;
+  float smoothing;
+  uint grad_step;               // 0: one gradient for all rows
+  Rows rows;                    // of the logits, then of the result
+};
+layout(push_constant, scalar) uniform Push {
+  Arguments arguments;
+};
+
+float weight_of(uint c) {
+  return HAS_WEIGHT ? load_f32(arguments.weight, int64_t(c)) : 1.0;
+}
+
+// The label of a row, or -1 if the row is ignored; one that is no class counts as ignored, and is noted.
+int label_of(uint row) {
+  const int64_t label = load_integer(arguments.labels, int64_t(row), LABEL_TYPE);
+  if (label == arguments.ignored) return -1;
+  if (label < 0 || label >= int64_t(arguments.rows.extent)) {
+    if (atomicCompSwap(arguments.fault.kind, 0u, 1u) == 0u) {
+      arguments.fault.row = row;
+      arguments.fault.label = int(clamp(label, -2147483647L, 2147483647L));
+      arguments.fault.classes = arguments.rows.extent;
+    }
+    return -1;
+  }
+  return int(label);
+}
+
+void sum_up() {
+  const uint count = arguments.rows.count;
+  float sum = 0.0;
+  for (uint row = gl_LocalInvocationID.x; row < count; row += 256) {
+    if (MODE == kTotal) {
+      const int label = label_of(row);
+      sum += label < 0 ? 0.0 : weight_of(uint(label));
+    } else {
+      sum += load_f32(arguments.losses, int64_t(row));
+    }
+  }
+  sum = row_sum(sum);
+  if (gl_LocalInvocationID.x != 0) return;
+  if (MODE == kFinish && arguments.total != 0) sum /= load_f32(arguments.total, 0);
+  store_f32(MODE == kTotal ? arguments.total : arguments.result, 0, sum);
+}
+
+void main() {
+  if (MODE == kTotal || MODE == kFinish) {
+    sum_up();
+    return;
+  }
+  const uint classes = arguments.rows.extent;
+  const float smoothing = arguments.smoothing;
+  const int64_t step = arguments.rows.step[0], result_step = arguments.rows.step[1];
+  const uint blocks = (arguments.rows.count + kRowsPerGroup - 1) / kRowsPerGroup;
+  for (uint block = gl_WorkGroupID.x; block < blocks; block += gl_NumWorkGroups.x) {
+    const uint row = block * kRowsPerGroup + beside();
+    const bool exists = row < arguments.rows.count;
+    int64_t at = 0, result_at = 0;
+    uint rest = row;
+    for (int d = int(arguments.rows.dims) - 1; d >= 0; --d) {
+      const uint place = rest % arguments.rows.size[d];
+      rest /= arguments.rows.size[d];
+      at += int64_t(place) * arguments.rows.stride[0][d];
+      result_at += int64_t(place) * arguments.rows.stride[1][d];
+    }
+    const int label = exists ? label_of(row) : -1;
+    const uint end = exists ? classes : 0;
+    const uint64_t logits = arguments.logits;
+    if (MODE == kForward) {
+      float largest = -infinity();
+      for (uint c = along(); c < end; c += ALONG) largest = lg_max(largest, load_f32(logits, at + int64_t(c) * step));
+      largest = row_max(largest);
+      // An infinite largest number is taken out of the differences, which would be NaN.
+      const float middle = lg_isinf(largest) ? 0.0 : largest;
+      float sum = 0.0, weights = 0.0, weighed = 0.0;
+      for (uint c = along(); c < end; c += ALONG) {
+        const float x = load_f32(logits, at + int64_t(c) * step);
+        sum += lg_exp(x - middle);
+        if (SMOOTH) {
+          weights += weight_of(c);
+          weighed += weight_of(c) * x;
+        }
+      }
+      const float lse = middle + lg_log(row_sum(sum));
+      if (SMOOTH) {
+        weights = row_sum(weights);
+        weighed = row_sum(weighed);
+      }
+      if (exists && along() == 0) {
+        float loss = 0.0;
+        if (label >= 0) {
+          loss = (1.0 - smoothing) * weight_of(uint(label)) * (lse - load_f32(logits, at + int64_t(label) * step));
+          if (SMOOTH) loss += smoothing / float(classes) * (weights * lse - weighed);
+        }
+        store_f32(arguments.losses, int64_t(row), loss);
+        store_f32(arguments.lse, int64_t(row), label < 0 ? 0.0 : lse);
+      }
+    } else {
+      float weights = float(classes);
+      if (SMOOTH && HAS_WEIGHT) {
+        weights = 0.0;
+        for (uint c = along(); c < classes; c += ALONG) weights += weight_of(c);
+        weights = row_sum(weights);
+      }
+      if (!exists) continue;
+      float k = load_f32(arguments.grad, int64_t(row) * int64_t(arguments.grad_step));
+      if (arguments.total != 0) k /= load_f32(arguments.total, 0);
+      const float lse = load_f32(arguments.lse, int64_t(row));
+      const float share = smoothing / float(classes);
+      const float at_label = label < 0 ? 0.0 : k * (1.0 - smoothing) * weight_of(uint(label));
+      for (uint c = along(); c < classes; c += ALONG) {
+        float value = 0.0;
+        if (label >= 0) {
+          value = (at_label + k * share * weights) * lg_exp(load_f32(logits, at + int64_t(c) * step) - lse);
+          if (SMOOTH) value -= k * share * weight_of(c);
+          if (int(c) == label) value -= at_label;
+        }
+        store_f32(arguments.result, result_at + int64_t(c) * result_step, value);
+      }
+    }
+  }
+}
