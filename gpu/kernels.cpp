@@ -13,6 +13,19 @@ uint64_t address_of(const Tensor& x) {
 
 }  // namespace
 
+uint32_t raw_type(DType type) {
+  switch (item_size(type)) {
+    case 1:
+      return uint32_t(DType::u8);
+    case 2:
+      return kRaw16Type;
+    case 4:
+      return uint32_t(DType::i32);
+    default:
+      return uint32_t(DType::i64);
+  }
+}
+
 uint64_t Launch::reads(const Tensor& x) {
   if (!x.storage().data) return 0;  // no elements
   reads_.push_back(static_cast<Range*>(x.storage().data));
@@ -41,8 +54,9 @@ void Launch::run(const ShaderCode& code, std::initializer_list<uint32_t> constan
 const Kernel* find_kernel(const Op& op) {
   static const std::unordered_map<const Op*, Kernel> kernels = [] {
     std::unordered_map<const Op*, Kernel> all;
-    for (const auto family : {elementwise_kernels, create_kernels, view_kernels, reduce_kernels,
-                              matmul_kernels, softmax_kernels, loss_kernels, optimizer_kernels})
+    for (const auto family :
+         {elementwise_kernels, create_kernels, view_kernels, reduce_kernels, extreme_kernels, matmul_kernels,
+          softmax_kernels, index_kernels, random_kernels, loss_kernels, optimizer_kernels})
       for (const KernelEntry& entry : family())
         if (entry.op) all.emplace(entry.op, entry.kernel);
     return all;

@@ -16,6 +16,8 @@ namespace lunagrad::gpu {
 
 // Type numbers of gpu/shaders/memory.glsl beyond those of DType.
 inline constexpr uint32_t kNumberType = 8, kAbsentType = 9, kRaw16Type = 10;
+// An integer type of the same size, for elements that are carried bit for bit.
+uint32_t raw_type(DType);
 
 template <class T>
 Bytes bytes_of(const T& object) {
@@ -82,7 +84,10 @@ std::vector<KernelEntry> create_kernels();
 std::vector<KernelEntry> view_kernels();
 std::vector<KernelEntry> reduce_kernels();
 std::vector<KernelEntry> matmul_kernels();
+std::vector<KernelEntry> extreme_kernels();
 std::vector<KernelEntry> softmax_kernels();
+std::vector<KernelEntry> index_kernels();
+std::vector<KernelEntry> random_kernels();
 std::vector<KernelEntry> loss_kernels();
 std::vector<KernelEntry> optimizer_kernels();
 

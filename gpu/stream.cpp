@@ -21,9 +21,10 @@ constexpr auto kPatience = std::chrono::seconds(20);  // without any submission 
 
 // As the shaders write it.
 struct Fault {
-  uint32_t kind, row;
-  int32_t label;
-  uint32_t classes;
+  FaultKind kind;
+  uint32_t position;
+  int32_t value;
+  uint32_t size;
 };
 
 }  // namespace
@@ -177,10 +178,14 @@ void Stream::wait() {
 void Stream::throw_fault() {
   Fault fault;
   std::memcpy(&fault, fault_.mapped, sizeof fault);
-  if (fault.kind == 0) return;
+  if (fault.kind == FaultKind::none) return;
   std::memset(fault_.mapped, 0, sizeof fault);
-  fail("cross_entropy: label ", fault.label, " at position ", fault.row + 1, " is out of range for ",
-       fault.classes, " classes (labels count from 0)");
+  if (fault.kind == FaultKind::label)
+    fail("cross_entropy: label ", fault.value, " at position ", fault.position + 1, " is out of range for ",
+         fault.size, " classes (labels count from 0)");
+  fail(fault.kind == FaultKind::embedding ? "embedding" : "index_select", ": index ", fault.value,
+       " at position ", fault.position + 1, " is out of range for a dim of size ", fault.size,
+       " (indices count from 0)");
 }
 
 Ring::Piece Stream::take(Ring& ring, VkDeviceSize bytes) {

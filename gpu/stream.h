@@ -49,6 +49,8 @@ class Ring {
   std::deque<Mark> marks_;
 };
 
+enum class FaultKind : uint32_t { none, label, index_select, embedding };
+
 struct Groups {
   uint32_t x = 1, y = 1, z = 1;
 };
@@ -67,9 +69,8 @@ class Stream {
   void copy_out(void* to, Range&, VkDeviceSize offset, VkDeviceSize bytes);  // waits
   void wait();                                                               // until all work is done
 
-  // Where a kernel that meets an operand out of range notes it: four words, the first the kind of fault (0:
-  // none; 1: a label of cross_entropy, then its row, its value and the number of classes). The next wait
-  // throws it as an Error.
+  // Where a kernel that meets an index out of range notes it: four words, the first a FaultKind, then the
+  // position of the index, its value and the size it must be below. The next wait throws it as an Error.
   VkDeviceAddress fault_address() const { return fault_.address; }
 
  private:

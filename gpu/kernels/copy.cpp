@@ -20,20 +20,6 @@ struct Arguments {
   int64_t stride[2][8];
 };
 
-// An integer type of the same size: what is not converted is carried bit for bit.
-uint32_t raw_type(DType type) {
-  switch (item_size(type)) {
-    case 1:
-      return uint32_t(DType::u8);
-    case 2:
-      return kRaw16Type;
-    case 4:
-      return uint32_t(DType::i32);
-    default:
-      return uint32_t(DType::i64);
-  }
-}
-
 }  // namespace
 
 bool can_copy(const Tensor& from, DType to) {
