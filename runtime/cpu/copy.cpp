@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/cpu/half_kernels.h"
 #include "runtime/cpu/parallel.h"
 
 namespace lunagrad {
@@ -50,7 +51,7 @@ Loops merge(const Shape& shape, const Strides& out, int64_t out_bytes, const Str
       loops.in[d] = loops.in[d - 1];
     }
     loops.size[0] = 1;
-    loops.out[0] = loops.in[0] = loops.count ? 0 : 0;
+    loops.out[0] = loops.in[0] = 0;
     ++loops.count;
   }
   return loops;
@@ -65,6 +66,10 @@ void copy_block(char* out, int64_t out_row, int64_t out_column, const char* in, 
       const From* from = reinterpret_cast<const From*>(in);
       if constexpr (std::is_same_v<To, From>) {
         std::memcpy(to, from, size_t(columns) * sizeof(To));
+      } else if constexpr (std::is_same_v<To, float> && std::is_same_v<From, Half>) {
+        widen_halves(from, to, columns);
+      } else if constexpr (std::is_same_v<To, Half> && std::is_same_v<From, float>) {
+        narrow_to_halves(from, to, columns);
       } else {
         for (int64_t c = 0; c < columns; ++c) to[c] = convert<To>(from[c]);
       }
