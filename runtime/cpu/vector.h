@@ -51,12 +51,16 @@ HWY_INLINE Vector<T> operator-(Vector<T> a) {
     return a.v sign b.v;                                       \
   }
 LUNAGRAD_COMPARISON(==)
-LUNAGRAD_COMPARISON(!=)
 LUNAGRAD_COMPARISON(<)
 LUNAGRAD_COMPARISON(<=)
 LUNAGRAD_COMPARISON(>)
 LUNAGRAD_COMPARISON(>=)
 #undef LUNAGRAD_COMPARISON
+// NaN differs from everything, which the vector comparison of AVX-512 denies.
+template <class T>
+HWY_INLINE Mask<T> operator!=(Vector<T> a, Vector<T> b) {
+  return hn::Not(a.v == b.v);
+}
 template <class T>
 HWY_INLINE Mask<T> operator&&(Mask<T> a, Mask<T> b) {
   return hn::And(a.m, b.m);
