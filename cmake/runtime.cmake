@@ -3,11 +3,11 @@ pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 pkg_check_modules(HIGHWAY REQUIRED IMPORTED_TARGET libhwy)
 find_library(SLEEF sleef REQUIRED)
 
-file(GLOB RUNTIME_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/*.cpp ${CMAKE_SOURCE_DIR}/runtime/ops/*.cpp
-     ${CMAKE_SOURCE_DIR}/runtime/cpu/*.cpp ${CMAKE_SOURCE_DIR}/runtime/io/*.cpp)
+file(GLOB RUNTIME_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/*.cpp ${PROJECT_SOURCE_DIR}/runtime/ops/*.cpp
+     ${PROJECT_SOURCE_DIR}/runtime/cpu/*.cpp ${PROJECT_SOURCE_DIR}/runtime/io/*.cpp)
 add_library(lunagrad-runtime SHARED ${RUNTIME_SOURCES})
 set_target_properties(lunagrad-runtime PROPERTIES CXX_VISIBILITY_PRESET default)
-target_include_directories(lunagrad-runtime PUBLIC ${CMAKE_SOURCE_DIR})
+target_include_directories(lunagrad-runtime PUBLIC ${PROJECT_SOURCE_DIR})
 # No contraction and no reassociation: a kernel means what it says, on every SIMD target.
 # The library is always loaded at start-up, so its thread-local variables may use the fast model.
 target_compile_options(lunagrad-runtime PRIVATE -ffp-contract=off -fno-semantic-interposition

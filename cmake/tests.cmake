@@ -13,6 +13,15 @@ target_compile_definitions(lunagrad-tests PRIVATE LUNAGRAD_SOURCE_DIR="${CMAKE_S
 add_test(NAME layers COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -P ${CMAKE_SOURCE_DIR}/tests/layers.cmake)
 add_test(NAME engine COMMAND lunagrad-tests)
 
+# The examples, as a user runs them. Their assertions and the figures that they print are the test.
+foreach(EXAMPLE 01_tensors 02_gradients 03_xor 04_digits_mlp)
+  add_test(NAME example-${EXAMPLE} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
+           COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/${EXAMPLE}.lua)
+endforeach()
+set_tests_properties(example-04_digits_mlp PROPERTIES PASS_REGULAR_EXPRESSION "test accuracy (9[7-9]|100)[.]")
+add_subdirectory(${PROJECT_SOURCE_DIR}/examples/embed ${CMAKE_BINARY_DIR}/embed)
+add_test(NAME example-embed COMMAND lunagrad-embed)
+
 # The Vulkan device, in a process of its own with the validation layer watching.
 if(TARGET lunagrad-gpu)
   add_executable(lunagrad-gpu-tests ${CMAKE_SOURCE_DIR}/tests/test_gpu.cpp ${CMAKE_SOURCE_DIR}/tests/samples.cpp)
