@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/cpu/pool_kernels.cpp"
@@ -25,33 +26,40 @@ HWY_INLINE auto replaces(V v, V largest) {
   return hn::Or(hn::Gt(v, largest), hn::IsNaN(v));
 }
 
-// `count` neighbouring windows of two rows. Returns how many were done.
-template <class T>
-int64_t max_2x2(const T* top, const T* bottom, int64_t count, T* y) {
-  const hn::ScalableTag<T> d;
-  const int64_t lanes = int64_t(hn::Lanes(d));
+// Calls f(tag, i) over [0, count): whole vectors, then halves and quarters of them, since rows are often
+// short.
+template <class T, class F>
+HWY_INLINE void for_vectors(int64_t count, F&& f) {
   int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    hn::Vec<decltype(d)> largest, v;
+  const auto run = [&](auto d) HWY_ATTR {
+    const int64_t lanes = int64_t(hn::Lanes(d));
+    for (; i + lanes <= count; i += lanes) f(d, i);
+  };
+  run(hn::ScalableTag<T>());
+  run(hn::CappedTag<T, 8>());
+  run(hn::CappedTag<T, 4>());
+  run(hn::CappedTag<T, 1>());
+}
+
+// `count` neighbouring windows of two rows.
+template <class T>
+void max_2x2(const T* top, const T* bottom, int64_t count, T* y) {
+  for_vectors<T>(count, [&](auto d, int64_t i) HWY_ATTR {
+    hn::Vec<decltype(d)> largest, v, left, right;
     hn::LoadInterleaved2(d, top + 2 * i, largest, v);
-    largest = hn::IfThenElse(replaces(v, largest), v, largest);
-    hn::Vec<decltype(d)> left, right;
     hn::LoadInterleaved2(d, bottom + 2 * i, left, right);
+    largest = hn::IfThenElse(replaces(v, largest), v, largest);
     largest = hn::IfThenElse(replaces(left, largest), left, largest);
     largest = hn::IfThenElse(replaces(right, largest), right, largest);
     hn::StoreU(largest, d, y + i);
-  }
-  return i;
+  });
 }
 
 // Writes both rows of dx: the gradient where the window takes the element, 0 elsewhere.
 template <class T>
-int64_t scatter_2x2(const T* g, const T* top, const T* bottom, int64_t count, T* dtop, T* dbottom) {
-  const hn::ScalableTag<T> d;
-  const int64_t lanes = int64_t(hn::Lanes(d));
-  const auto zero = hn::Zero(d);
-  int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
+void scatter_2x2(const T* g, const T* top, const T* bottom, int64_t count, T* dtop, T* dbottom) {
+  for_vectors<T>(count, [&](auto d, int64_t i) HWY_ATTR {
+    const auto zero = hn::Zero(d);
     hn::Vec<decltype(d)> a, b, c, e;
     hn::LoadInterleaved2(d, top + 2 * i, a, b);
     hn::LoadInterleaved2(d, bottom + 2 * i, c, e);
@@ -69,23 +77,22 @@ int64_t scatter_2x2(const T* g, const T* top, const T* bottom, int64_t count, T*
     rest = hn::IfThenElse(take_b, zero, rest);
     hn::StoreInterleaved2(rest, db, d, dtop + 2 * i);
     hn::StoreInterleaved2(dc, de, d, dbottom + 2 * i);
-  }
-  return i;
+  });
 }
 
-int64_t max_2x2_f32(const float* top, const float* bottom, int64_t count, float* y) {
-  return max_2x2(top, bottom, count, y);
+void max_2x2_f32(const float* top, const float* bottom, int64_t count, float* y) {
+  max_2x2(top, bottom, count, y);
 }
-int64_t max_2x2_f64(const double* top, const double* bottom, int64_t count, double* y) {
-  return max_2x2(top, bottom, count, y);
+void max_2x2_f64(const double* top, const double* bottom, int64_t count, double* y) {
+  max_2x2(top, bottom, count, y);
 }
-int64_t scatter_2x2_f32(const float* g, const float* top, const float* bottom, int64_t count, float* dtop,
-                        float* dbottom) {
-  return scatter_2x2(g, top, bottom, count, dtop, dbottom);
+void scatter_2x2_f32(const float* g, const float* top, const float* bottom, int64_t count, float* dtop,
+                     float* dbottom) {
+  scatter_2x2(g, top, bottom, count, dtop, dbottom);
 }
-int64_t scatter_2x2_f64(const double* g, const double* top, const double* bottom, int64_t count, double* dtop,
-                        double* dbottom) {
-  return scatter_2x2(g, top, bottom, count, dtop, dbottom);
+void scatter_2x2_f64(const double* g, const double* top, const double* bottom, int64_t count, double* dtop,
+                     double* dbottom) {
+  scatter_2x2(g, top, bottom, count, dtop, dbottom);
 }
 
 }  // namespace
@@ -130,91 +137,84 @@ struct Reach {
   }
 };
 
-// The place in a plane that the window of output (h, w) takes, or -1.
-template <class T>
-int64_t taken(const PoolGeometry& p, const T* x, int64_t h, int64_t w) {
-  const Reach rows(h, p.stride_h, p.padding_h, p.dilation_h, p.kernel_h, p.in_h);
-  const Reach columns(w, p.stride_w, p.padding_w, p.dilation_w, p.kernel_w, p.in_w);
-  int64_t best = -1;
-  T largest = 0;
-  for (int64_t i = rows.first; i < rows.last; ++i)
-    for (int64_t j = columns.first; j < columns.last; ++j) {
-      const int64_t at = (rows.start + i * p.dilation_h) * p.in_w + columns.start + j * p.dilation_w;
-      const T value = x[at];
-      if (best < 0 || value > largest || value != value) best = at, largest = value;
-    }
-  return best;
-}
-
-// Calls f(output, place taken or -1) for the outputs [first, p.out_w) of row h.
+// Calls f(plane, output, place of the element that the window takes in the plane, or -1) for all windows.
 template <class T, class F>
-void for_windows(const PoolGeometry& p, const T* x, int64_t h, int64_t first, F&& f) {
-  for (int64_t w = first; w < p.out_w; ++w) f(h * p.out_w + w, taken(p, x, h, w));
+void for_windows(const PoolGeometry& p, const T* x, F&& f) {
+  std::vector<Reach> columns;
+  for (int64_t w = 0; w < p.out_w; ++w)
+    columns.emplace_back(w, p.stride_w, p.padding_w, p.dilation_w, p.kernel_w, p.in_w);
+  for_planes(p, [&](int64_t plane) {
+    const T* const in = x + plane * p.in_h * p.in_w;
+    for (int64_t h = 0; h < p.out_h; ++h) {
+      const Reach rows(h, p.stride_h, p.padding_h, p.dilation_h, p.kernel_h, p.in_h);
+      for (int64_t w = 0; w < p.out_w; ++w) {
+        const Reach& reach = columns[size_t(w)];
+        int64_t best = -1;
+        T largest = 0;
+        for (int64_t i = rows.first; i < rows.last; ++i) {
+          const int64_t row = (rows.start + i * p.dilation_h) * p.in_w + reach.start;
+          for (int64_t j = reach.first; j < reach.last; ++j) {
+            const T value = in[row + j * p.dilation_w];
+            if (best < 0 || value > largest || value != value) best = row + j * p.dilation_w, largest = value;
+          }
+        }
+        f(plane, h * p.out_w + w, best);
+      }
+    }
+  });
 }
 
 }  // namespace
 
 template <class T>
 void max_pool(const PoolGeometry& p, const T* x, T* y) {
-  const bool side_by_side = is_2x2(p);
+  const int64_t in = p.in_h * p.in_w, out = p.out_h * p.out_w;
+  if (!is_2x2(p))
+    return for_windows(p, x, [&](int64_t plane, int64_t output, int64_t place) {
+      y[plane * out + output] = place < 0 ? -std::numeric_limits<T>::infinity() : x[plane * in + place];
+    });
   for_planes(p, [&](int64_t plane) {
-    const T* const in = x + plane * p.in_h * p.in_w;
-    T* const out = y + plane * p.out_h * p.out_w;
     for (int64_t h = 0; h < p.out_h; ++h) {
-      int64_t done = 0;
-      if (side_by_side) {
-        const T* const top = in + 2 * h * p.in_w;
-        if constexpr (std::is_same_v<T, float>)
-          done = HWY_DYNAMIC_DISPATCH(max_2x2_f32)(top, top + p.in_w, p.out_w, out + h * p.out_w);
-        else
-          done = HWY_DYNAMIC_DISPATCH(max_2x2_f64)(top, top + p.in_w, p.out_w, out + h * p.out_w);
-      }
-      for_windows(p, in, h, done, [&](int64_t output, int64_t place) {
-        out[output] = place < 0 ? -std::numeric_limits<T>::infinity() : in[place];
-      });
+      const T* const top = x + plane * in + 2 * h * p.in_w;
+      T* const row = y + plane * out + h * p.out_w;
+      if constexpr (std::is_same_v<T, float>)
+        HWY_DYNAMIC_DISPATCH(max_2x2_f32)(top, top + p.in_w, p.out_w, row);
+      else
+        HWY_DYNAMIC_DISPATCH(max_2x2_f64)(top, top + p.in_w, p.out_w, row);
     }
   });
 }
 
 template <class T>
 void max_pool_scatter(const PoolGeometry& p, const T* g, const T* x, T* dx) {
-  const bool side_by_side = is_2x2(p);
+  const int64_t in = p.in_h * p.in_w, out = p.out_h * p.out_w;
+  if (!is_2x2(p)) {
+    for_planes(p, [&](int64_t plane) { std::fill_n(dx + plane * in, in, T(0)); });
+    return for_windows(p, x, [&](int64_t plane, int64_t output, int64_t place) {
+      if (place >= 0) dx[plane * in + place] += g[plane * out + output];
+    });
+  }
   for_planes(p, [&](int64_t plane) {
-    const T* const in = x + plane * p.in_h * p.in_w;
-    const T* const up = g + plane * p.out_h * p.out_w;
-    T* const out = dx + plane * p.in_h * p.in_w;
-    if (!side_by_side) std::fill_n(out, p.in_h * p.in_w, T(0));
+    const T* const from = x + plane * in;
+    T* const to = dx + plane * in;
     for (int64_t h = 0; h < p.out_h; ++h) {
-      int64_t done = 0;
-      if (side_by_side) {
-        const int64_t at = 2 * h * p.in_w;
-        const T* const row = up + h * p.out_w;
-        if constexpr (std::is_same_v<T, float>)
-          done = HWY_DYNAMIC_DISPATCH(scatter_2x2_f32)(row, in + at, in + at + p.in_w, p.out_w, out + at,
-                                                       out + at + p.in_w);
-        else
-          done = HWY_DYNAMIC_DISPATCH(scatter_2x2_f64)(row, in + at, in + at + p.in_w, p.out_w, out + at,
-                                                       out + at + p.in_w);
-        for (const int64_t start : {at, at + p.in_w})
-          std::fill(out + start + 2 * done, out + start + p.in_w, T(0));
-      }
-      for_windows(p, in, h, done, [&](int64_t output, int64_t place) {
-        if (place >= 0) out[place] += up[output];
-      });
+      const int64_t top = 2 * h * p.in_w, bottom = top + p.in_w;
+      const T* const row = g + plane * out + h * p.out_w;
+      if constexpr (std::is_same_v<T, float>)
+        HWY_DYNAMIC_DISPATCH(scatter_2x2_f32)(row, from + top, from + bottom, p.out_w, to + top, to + bottom);
+      else
+        HWY_DYNAMIC_DISPATCH(scatter_2x2_f64)(row, from + top, from + bottom, p.out_w, to + top, to + bottom);
+      for (const int64_t start : {top, bottom})
+        std::fill(to + start + 2 * p.out_w, to + start + p.in_w, T(0));
     }
-    if (side_by_side) std::fill(out + 2 * p.out_h * p.in_w, out + p.in_h * p.in_w, T(0));
+    std::fill(to + 2 * p.out_h * p.in_w, to + in, T(0));
   });
 }
 
 template <class T>
 void max_pool_gather(const PoolGeometry& p, const T* values, const T* x, T* y) {
-  for_planes(p, [&](int64_t plane) {
-    const int64_t in = plane * p.in_h * p.in_w;
-    T* const out = y + plane * p.out_h * p.out_w;
-    for (int64_t h = 0; h < p.out_h; ++h)
-      for_windows(p, x + in, h, 0, [&](int64_t output, int64_t place) {
-        out[output] = place < 0 ? T(0) : values[in + place];
-      });
+  for_windows(p, x, [&](int64_t plane, int64_t output, int64_t place) {
+    y[plane * p.out_h * p.out_w + output] = place < 0 ? T(0) : values[plane * p.in_h * p.in_w + place];
   });
 }
 
