@@ -1,6 +1,7 @@
 #include "runtime/cpu/conv.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "runtime/context.h"
 #include "runtime/cpu/blas.h"
@@ -74,6 +75,24 @@ void for_segments(const ConvGeometry& g, int64_t channels, int64_t first, int64_
         }
 }
 
+// Rows are short, a few vectors long: blocks of 32 bytes, the last one overlapping, beat a call of memcpy.
+template <class T>
+inline void copy_row(const T* in, T* out, int64_t count) {
+  constexpr int64_t kBlock = 32 / sizeof(T);
+  int64_t i = 0;
+  for (; i + kBlock <= count; i += kBlock) std::memcpy(out + i, in + i, 32);
+  if (i == count) return;
+  if (count >= kBlock)
+    std::memcpy(out + count - kBlock, in + count - kBlock, 32);
+  else
+    for (; i < count; ++i) out[i] = in[i];
+}
+
+template <class T>
+inline void add_row(const T* __restrict in, T* __restrict out, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) out[i] += in[i];
+}
+
 // columns[k, position] = the input that weight k meets at that output position, rows [first, last) of
 // outputs.
 template <class T>
@@ -88,7 +107,7 @@ void copy_windows(const ConvGeometry& g, const T* x, int64_t first, int64_t last
     const T* const in = x + at + s.start;
     for (int64_t i = 0; i < s.low; ++i) out[i] = 0;
     if (stride == 1)
-      std::copy(in + s.low, in + s.high, out + s.low);
+      copy_row(in + s.low, out + s.low, s.high - s.low);
     else
       for (int64_t i = s.low; i < s.high; ++i) out[i] = in[i * stride];
     for (int64_t i = s.high; i < width; ++i) out[i] = 0;
@@ -105,7 +124,7 @@ void add_windows(const ConvGeometry& g, const T* columns, int64_t channels, int6
     const T* const in = columns + k * tile + (row - first) * width;
     T* const out = x + at + s.start;
     if (stride == 1)
-      for (int64_t i = s.low; i < s.high; ++i) out[i] += in[i];
+      add_row(in + s.low, out + s.low, s.high - s.low);
     else
       for (int64_t i = s.low; i < s.high; ++i) out[i * stride] += in[i];
   });
