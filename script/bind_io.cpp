@@ -10,11 +10,15 @@
 #include "runtime/io/csv.h"
 #include "runtime/io/idx.h"
 #include "runtime/io/safetensors.h"
+#include "runtime/ops.h"
 #include "script/convert.h"
 #include "script/edge.h"
 
 namespace lunagrad {
 namespace {
+
+// What a file holds goes where every new tensor goes: to the default device.
+void push_loaded(lua_State* L, const Tensor& x) { push_result(L, to(x, *context().device)); }
 
 using nlohmann::json;
 
@@ -56,7 +60,7 @@ int load_csv_file(lua_State* L) {
                 });
   }
   CsvTable table = load_csv(path, options);
-  push_result(L, std::move(table.values));
+  push_loaded(L, table.values);
   if (!options.header) return 1;
   lua_createtable(L, int(table.columns.size()), 0);
   for (size_t i = 0; i < table.columns.size(); ++i) {
@@ -96,7 +100,7 @@ int save_csv_file(lua_State* L) {
 // --- idx ---
 
 int load_idx_file(lua_State* L) {
-  push_result(L, load_idx(check_path(L, "idx.load")));
+  push_loaded(L, load_idx(check_path(L, "idx.load")));
   return 1;
 }
 
@@ -124,7 +128,7 @@ int load_safetensors_file(lua_State* L) {
   lua_createtable(L, 0, int(file.tensors.size()));
   for (const auto& [name, tensor] : file.tensors) {
     push_string(L, name);
-    push_result(L, tensor);
+    push_loaded(L, tensor);
     lua_rawset(L, -3);
   }
   lua_createtable(L, 0, int(file.metadata.size()));
@@ -384,7 +388,7 @@ class TableReader {
     lua_pop(L_, 1);
     const auto found = tensors_.find(name);
     if (found == tensors_.end()) complain("its table names the tensor '", name, "', which it does not hold");
-    push_result(L_, *found->second);
+    push_loaded(L_, *found->second);
     push_string(L_, name);
     lua_pushvalue(L_, -2);
     lua_rawset(L_, made_);
@@ -430,7 +434,7 @@ int load_table(lua_State* L) {
   lua_createtable(L, 0, int(file.tensors.size()));
   for (const auto& [name, tensor] : file.tensors) {
     push_string(L, name);
-    push_result(L, tensor);
+    push_loaded(L, tensor);
     lua_rawset(L, -3);
   }
   return 1;

@@ -44,7 +44,7 @@ end
 function DataLoader:begin()
   local total = #self.dataset
   self.epoch = self.epoch + 1
-  local order = self.shuffle and core._permutation(total, self.seed, self.epoch) or core.arange(total)
+  local order = self.shuffle and core._permutation(total, self.seed, self.epoch) or core.arange(total, {device = "cpu"})
   return {order = order, batch = 0}
 end
 
