@@ -93,6 +93,13 @@ Tensor logsumexp(const Tensor&, const Dims& dims, bool keepdim = false);
 Tensor all(const Tensor&, const Dims& dims = {}, bool keepdim = false);
 Tensor any(const Tensor&, const Dims& dims = {}, bool keepdim = false);
 
+// scan.cpp, sort.cpp: indices are i64
+Tensor cumsum(const Tensor&, int dim, bool exclusive = false);
+std::pair<Tensor, Tensor> sort(const Tensor&, int dim = -1, bool descending = false);  // stable
+Tensor argsort(const Tensor&, int dim = -1, bool descending = false);
+std::pair<Tensor, Tensor> topk(const Tensor&, int64_t k, int dim = -1, bool largest = true);
+Tensor median(const Tensor&);  // of an even number of elements the lower of the two in the middle
+
 // matmul.cpp: [..., M, K] @ [..., K, N], batches broadcast, vectors as in PyTorch
 Tensor matmul(const Tensor&, const Tensor&);
 // y = x W^T + bias; x [..., in], weight [out, in], bias [out] or undefined

@@ -296,3 +296,47 @@ TEST_CASE("softmax of large logits, of nothing but -inf, and of a masked row") {
   CHECK(softmax(zeros({0, 4}), 0).shape() == Shape{0, 4});
   CHECK(log_softmax(zeros({4, 0}), 0).shape() == Shape{4, 0});
 }
+
+TEST_CASE("sort, topk and median put NaN last, keep the order of equals, and work along any dim") {
+  const Tensor x = f64({3, 1, kNaN, 1, 2, -kInf}, {6});
+  const auto [values, indices] = sort(x, 0);
+  check_close(values, {-kInf, 1, 1, 2, 3, kNaN}, 0, "sort");
+  CHECK(indices.to_vector<int64_t>() == std::vector<int64_t>{5, 1, 3, 4, 0, 2});
+  CHECK(argsort(x, 0, true).to_vector<int64_t>() == std::vector<int64_t>{2, 0, 4, 1, 3, 5});
+  CHECK(topk(x, 3, 0).second.to_vector<int64_t>() == std::vector<int64_t>{2, 0, 4});
+  CHECK(topk(x, 2, 0, false).second.to_vector<int64_t>() == std::vector<int64_t>{5, 1});
+  CHECK(std::isnan(median(x).item()));
+  CHECK(median(f64({4, 1, 3, 2}, {4})).item() == 2);
+  CHECK(sort(full({}, 2.0)).first.item() == 2);
+  CHECK(topk(x, 0, 0).first.shape() == Shape{0});
+
+  const Tensor cube = randn({5, 40, 3}, DType::f64);
+  for (const Tensor& y : {cube, permute(cube, {2, 0, 1})})
+    for (int dim = 0; dim < 3; ++dim) {
+      const auto [ordered, places] = sort(y, dim);
+      CHECK(gather(y, dim, places).to_vector<double>() == ordered.to_vector<double>());
+      const Tensor rises =
+          ge(narrow(ordered, dim, 1, y.size(dim) - 1), narrow(ordered, dim, 0, y.size(dim) - 1));
+      CHECK(all(rises).item() == 1);
+      CHECK(sum(places).item_integer() == y.numel() * (y.size(dim) - 1) / 2);
+    }
+  const Tensor truth = Tensor::from<uint8_t>(std::vector<uint8_t>{1, 0, 1}, {3});
+  CHECK(sort(to(truth, DType::boolean)).first.to_vector<double>() == std::vector<double>{0, 1, 1});
+}
+
+TEST_CASE("cumsum runs along any dim, adds integers in i64 and long rows in f64") {
+  const Tensor x = randn({3, 50, 4}, DType::f64);
+  const std::vector<double> sums = cumsum(x, 1).to_vector<double>(), values = x.to_vector<double>();
+  for (size_t outer = 0; outer < 3; ++outer)
+    for (size_t inner = 0; inner < 4; ++inner) {
+      double total = 0;
+      for (size_t i = 0; i < 50; ++i) {
+        total += values[(outer * 50 + i) * 4 + inner];
+        CHECK(sums[(outer * 50 + i) * 4 + inner] == total);
+      }
+    }
+  const int64_t n = (1 << 24) + 16;
+  CHECK(select(cumsum(ones({n}), 0), 0, n - 1).item() == double(n));
+  CHECK(cumsum(full({3}, 200.0, DType::u8), 0).to_vector<int64_t>() == std::vector<int64_t>{200, 400, 600});
+  CHECK(cumsum(ones({3}), 0, true).to_vector<double>() == std::vector<double>{0, 1, 2});
+}

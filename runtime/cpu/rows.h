@@ -11,6 +11,9 @@
 
 namespace lunagrad {
 
+// A 0-d tensor stands for one with a single element, as in PyTorch.
+inline Shape with_one_dim(const Shape& shape) { return shape.empty() ? Shape{1} : shape; }
+
 // A dim of a contiguous tensor as outer x size x inner elements.
 struct Split {
   int64_t outer = 1, size = 1, inner = 1;

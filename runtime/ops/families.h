@@ -14,6 +14,8 @@ std::span<const Op* const> view_ops();
 std::span<const Op* const> copy_ops();
 std::span<const Op* const> join_ops();
 std::span<const Op* const> reduce_ops();
+std::span<const Op* const> scan_ops();
+std::span<const Op* const> sort_ops();
 std::span<const Op* const> matmul_ops();
 std::span<const Op* const> softmax_ops();
 std::span<const Op* const> norm_ops();

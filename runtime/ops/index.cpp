@@ -65,9 +65,6 @@ int dim_of(const Backward& b) { return normalize_dim(b.node().op->name, b.intege
 
 // --- index_select, index_add ---
 
-// A 0-d tensor stands for one with a single element, as in PyTorch.
-Shape with_dim(const Shape& shape) { return shape.empty() ? Shape{1} : shape; }
-
 void index_select_shape(Call& call) {
   const Tensor &x = call.input(0), &index = call.input(1);
   need_index_type("index_select", index);
@@ -83,7 +80,7 @@ void index_select_shape(Call& call) {
 void index_select_cpu(const Call& call) {
   const Tensor x = dense(call.input(0)), &out = call.output();
   const int dim = dim_of(call);
-  const Split from(with_dim(x.shape()), dim);
+  const Split from(with_one_dim(x.shape()), dim);
   const Indices index("index_select", call.input(1), dim, from.size);
   const size_t bytes = size_t(from.inner) * item_size(x.dtype());
   const char* source = static_cast<const char*>(x.raw());
@@ -128,7 +125,7 @@ void index_add_cpu(const Call& call) {
   const Tensor& out = call.output();
   const Tensor x = dense(call.input(0)), source = dense(call.input(2));
   const int dim = dim_of(call);
-  const Split into(with_dim(x.shape()), dim);
+  const Split into(with_one_dim(x.shape()), dim);
   const Indices index("index_add", call.input(1), dim, into.size);
   std::memcpy(out.raw(), x.raw(), out.nbytes());
   const int64_t count = index.size();
@@ -237,20 +234,20 @@ void for_lanes_in_parallel(const Shape& shape, const Shape& whole, int dim, F&& 
 void gather_shape(Call& call) {
   const Tensor &x = call.input(0), &index = call.input(1);
   need_index_type("gather", index);
-  check_lanes("gather", "a tensor", with_dim(x.shape()), with_dim(index.shape()), dim_of(call));
+  check_lanes("gather", "a tensor", with_one_dim(x.shape()), with_one_dim(index.shape()), dim_of(call));
   call.emit(index.shape(), x.dtype());
 }
 void gather_cpu(const Call& call) {
   const Tensor x = dense(call.input(0));
   const Tensor &index = call.input(1), &out = call.output();
-  const Shape whole = with_dim(x.shape());
+  const Shape whole = with_one_dim(x.shape());
   const int dim = dim_of(call);
   const Indices indices("gather", index, dim, whole[dim]);
   const int64_t stride = contiguous_strides(whole)[dim];
   const auto move = [&]<class Word>(Word*) {
     const Word* from = static_cast<const Word*>(x.raw());
     Word* to = static_cast<Word*>(out.raw());
-    for_lanes_in_parallel(with_dim(index.shape()), whole, dim,
+    for_lanes_in_parallel(with_one_dim(index.shape()), whole, dim,
                           [&](int64_t i, int64_t lane) { to[i] = from[lane + indices[i] * stride]; });
   };
   switch (item_size(x.dtype())) {
@@ -283,8 +280,8 @@ void scatter_add_shape(Call& call) {
   need_index_type("scatter_add", index);
   if (source.dtype() != x.dtype())
     fail("scatter_add: the source is ", source.dtype(), ", the tensor ", x.dtype());
-  check_lanes("scatter_add", "a tensor", with_dim(x.shape()), with_dim(index.shape()), dim_of(call));
-  check_lanes("scatter_add", "a source", with_dim(source.shape()), with_dim(index.shape()), -1);
+  check_lanes("scatter_add", "a tensor", with_one_dim(x.shape()), with_one_dim(index.shape()), dim_of(call));
+  check_lanes("scatter_add", "a source", with_one_dim(source.shape()), with_one_dim(index.shape()), -1);
   call.emit(x.shape(), x.dtype());
 }
 void scatter_add_cpu(const Call& call) {
@@ -295,7 +292,7 @@ void scatter_add_cpu(const Call& call) {
   const Tensor& index = call.input(1);
   source = dense(Tensor(source.storage_ref(), LayoutRef(new Layout(index.shape(), source.strides())),
                         source.offset(), source.dtype()));
-  const Shape whole = with_dim(x.shape());
+  const Shape whole = with_one_dim(x.shape());
   const int dim = dim_of(call);
   const Indices indices("scatter_add", index, dim, whole[dim]);
   const int64_t stride = contiguous_strides(whole)[dim];
@@ -303,7 +300,7 @@ void scatter_add_cpu(const Call& call) {
   visit_dtype(out.dtype(), [&]<class T>() {
     const T* from = source.data<T>();
     T* to = out.data<T>();
-    for_lanes_in_parallel(with_dim(index.shape()), whole, dim, [&](int64_t i, int64_t lane) {
+    for_lanes_in_parallel(with_one_dim(index.shape()), whole, dim, [&](int64_t i, int64_t lane) {
       T& target = to[lane + indices[i] * stride];
       if constexpr (std::is_same_v<T, bool>)
         target = target || from[i];

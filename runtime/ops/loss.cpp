@@ -184,6 +184,13 @@ Shape rows_of(const Shape& input) {
   return rows;
 }
 
+void check_labels(const char* op, const std::vector<int64_t>& labels, int64_t classes, int64_t ignored) {
+  for (size_t i = 0; i < labels.size(); ++i)
+    if (labels[i] != ignored && (labels[i] < 0 || labels[i] >= classes))
+      fail(op, ": label ", labels[i], " at position ", i + 1, " is out of range for ", classes,
+           " classes (labels count from 0)");
+}
+
 // What both kernels read: the rows of the logits, the labels, the weights, and what a row counts for.
 template <class T>
 struct Labelled {
@@ -204,10 +211,7 @@ struct Labelled {
         smoothing(call.real(kSmoothingAt)) {
     copy_strided(labels.data(), DType::i64, contiguous_strides(target.shape()), target.raw(), target.dtype(),
                  target.strides(), target.shape());
-    for (size_t i = 0; i < labels.size(); ++i)
-      if (labels[i] != ignored && (labels[i] < 0 || labels[i] >= split.size))
-        fail("cross_entropy: label ", labels[i], " at position ", i + 1, " is out of range for ", split.size,
-             " classes (labels count from 0)");
+    check_labels("cross_entropy", labels, split.size, ignored);
     if (!class_weight.defined()) return;
     weights = dense(class_weight);
     weight = weights.data<T>();
@@ -320,27 +324,39 @@ Tensor over_classes(const Tensor& weight, int ndim) {
   return reshape(weight, shape);
 }
 
+// Of each row of log-probabilities: the one at its label, what the row weighs, whether it counts.
+struct LabelledRows {
+  Tensor picked, weight, counts;
+};
+LabelledRows label_rows(const Tensor& log_p, const Tensor& target, const Tensor& class_weight,
+                        int64_t ignored) {
+  const int dim = class_dim(log_p.shape());
+  const Tensor counts = ne(target, Tensor::number(ignored));
+  const Tensor labels = where(counts, to(target, DType::i64), Tensor::number(int64_t(0)));
+  Tensor weight = ones(target.shape(), log_p.dtype(), log_p.device());
+  if (class_weight.defined())
+    weight = reshape(index_select(class_weight, 0, reshape(labels, {labels.numel()})), labels.shape());
+  weight = where(counts, weight, Tensor::number(0.0));
+  return {squeeze(gather(log_p, dim, unsqueeze(labels, dim)), dim), weight, counts};
+}
+
 Operands fused_compose(const Call& call) {
   const Tensor &input = call.input(0), &target = call.input(1);
   const int dim = class_dim(input.shape());
   const double smoothing = call.real(kSmoothingAt);
   const Tensor zero = Tensor::number(0.0);
   const Tensor log_total = logsumexp(input, {dim}), log_p = log_softmax(input, dim);
-  const Tensor counts = ne(target, Tensor::number(call.integer(kIgnoreAt)));
-  const Tensor labels = where(counts, to(target, DType::i64), Tensor::number(int64_t(0)));
-  Tensor weight = ones(target.shape(), input.dtype(), input.device());
-  if (call.has(2))
-    weight = reshape(index_select(call.input(2), 0, reshape(labels, {labels.numel()})), labels.shape());
-  weight = where(counts, weight, zero);
-  Tensor loss = -(weight * squeeze(gather(log_p, dim, unsqueeze(labels, dim)), dim)) * (1 - smoothing);
+  const LabelledRows rows =
+      label_rows(log_p, target, call.has(2) ? call.input(2) : Tensor(), call.integer(kIgnoreAt));
+  Tensor loss = -(rows.weight * rows.picked) * (1 - smoothing);
   if (smoothing > 0) {
     const Tensor weighed = call.has(2) ? log_p * over_classes(call.input(2), input.ndim()) : log_p;
     const double share = smoothing / double(input.size(dim));
-    loss = loss - where(counts, sum(weighed, {dim}), zero) * share;
+    loss = loss - where(rows.counts, sum(weighed, {dim}), zero) * share;
   }
   const Reduction reduction = reduction_of(call, kReductionAt);
   if (reduction != Reduction::none) loss = sum(loss);
-  if (reduction == Reduction::mean) loss = loss / sum(weight);
+  if (reduction == Reduction::mean) loss = loss / sum(rows.weight);
   return {loss, log_total};
 }
 const Op kFused{.name = "_cross_entropy",
@@ -401,6 +417,46 @@ const Op kCrossEntropy{.name = "cross_entropy",
                        .params = kCrossEntropyParams,
                        .compose = cross_entropy_compose};
 
+// --- nll_loss, kl_div ---
+
+Operands nll_compose(const Call& call) {
+  const Tensor &log_p = call.input(0), &target = call.input(1);
+  if (log_p.ndim() == 0 || !(target.shape() == rows_of(log_p.shape())) || is_floating(target.dtype()))
+    fail("nll_loss: log-probabilities of shape ", log_p.shape(), " need class ids of that shape without dim ",
+         log_p.ndim() > 1 ? 2 : 1, " (got ", target.dtype(), " of shape ", target.shape(), ")");
+  const int64_t ignored = call.integer(0);
+  check_labels("nll_loss", target.to_vector<int64_t>(), log_p.size(class_dim(log_p.shape())), ignored);
+  const LabelledRows rows = label_rows(log_p, target, call.has(2) ? call.input(2) : Tensor(), ignored);
+  const Tensor loss = -(rows.weight * rows.picked);
+  if (reduction_of(call, 1) == Reduction::none) return {loss};
+  return {reduction_of(call, 1) == Reduction::mean ? sum(loss) / sum(rows.weight) : sum(loss)};
+}
+const Op kNllLoss{.name = "nll_loss",
+                  .doc = "-w_y log p_y of log-probabilities and class ids (from 0).",
+                  .inputs = {{"input"}, {"target"}, {"weight", true}},
+                  .params = {{"ignore_index", ParamKind::integer, -100}, kReduction},
+                  .compose = nll_compose,
+                  .integer_inputs = 2};
+
+// t (log t - x), 0 where t is 0; "batchmean" divides the sum by the size of dim 1.
+Operands kl_div_compose(const Call& call) {
+  const Tensor &x = call.input(0), &target = call.input(1);
+  need_same_shape("kl_div", x, target);
+  const Tensor zero = Tensor::number(0.0);
+  const Tensor loss =
+      call.flag(1) ? exp(target) * (target - x) : where(eq(target, zero), zero, target * (log(target) - x));
+  if (call.integer(0) != 3) return {reduced(loss, reduction_of(call))};
+  if (x.ndim() == 0) fail("kl_div: batchmean needs at least 1 dim");
+  return {sum(loss) / double(x.size(0))};
+}
+const Op kKlDiv{
+    .name = "kl_div",
+    .doc = "Kullback-Leibler divergence of a target from log-probabilities.",
+    .inputs = {{"input"}, {"target"}},
+    .params = {{"reduction", ParamKind::choice, int(Reduction::mean), {"none", "mean", "sum", "batchmean"}},
+               {"log_target", ParamKind::boolean, false}},
+    .compose = kl_div_compose};
+
 }  // namespace
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
@@ -412,8 +468,9 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntro
 }
 
 std::span<const Op* const> loss_ops() {
-  static const Op* const ops[] = {&kMseLoss,       &kL1Loss,       &kHuberLoss, &kSmoothL1Loss, &kBceLoss,
-                                  &kBceLogitsLoss, &kCrossEntropy, &kFused,     &kFusedGrad};
+  static const Op* const ops[] = {&kMseLoss,   &kL1Loss,        &kHuberLoss,    &kSmoothL1Loss,
+                                  &kBceLoss,   &kBceLogitsLoss, &kCrossEntropy, &kFused,
+                                  &kFusedGrad, &kNllLoss,       &kKlDiv};
   return ops;
 }
 

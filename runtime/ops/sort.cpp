@@ -1,0 +1,172 @@
+// Order along one dim: sort, argsort, topk, median. NaN counts as larger than everything; equal elements keep
+// their order. Indices are data and count from 0; the gradient goes to the places they name.
+#include <algorithm>
+#include <numeric>
+
+#include "runtime/cpu/copy.h"
+#include "runtime/cpu/rows.h"
+#include "runtime/ops/families.h"
+
+namespace lunagrad {
+namespace {
+
+const ParamSpec kLastDim{"dim", ParamKind::dim, -1};
+
+int dim_of(const Call& call, int at) {
+  return normalize_dim(call.op->name, call.integer(at), call.input(0).shape());
+}
+
+// Writes the first `count` elements of each row in order, and where they were.
+template <class T>
+void order_rows(const Tensor& x, int dim, bool descending, int64_t count, T* values, int64_t* indices) {
+  const Split split(with_one_dim(x.shape()), dim);
+  const auto before = [descending](T a, T b) {
+    if (descending) return a > b || (a != a && b == b);
+    return a < b || (b != b && a == a);
+  };
+  for_rows(split, std::array{static_cast<const T*>(x.raw())}, static_cast<T*>(nullptr),
+           [&](int64_t row, const auto& in, T*) {
+             std::vector<int64_t> order(static_cast<size_t>(split.size));
+             std::iota(order.begin(), order.end(), int64_t(0));
+             const auto earlier = [&](int64_t a, int64_t b) {
+               if (before(in[0][a], in[0][b])) return true;
+               return !before(in[0][b], in[0][a]) && a < b;
+             };
+             if (count < split.size)
+               std::partial_sort(order.begin(), order.begin() + count, order.end(), earlier);
+             else
+               std::sort(order.begin(), order.end(), earlier);
+             const int64_t base = row / split.inner * count * split.inner + row % split.inner;
+             for (int64_t i = 0; i < count; ++i) {
+               values[base + i * split.inner] = in[0][order[size_t(i)]];
+               indices[base + i * split.inner] = order[size_t(i)];
+             }
+           });
+}
+
+void order_into(const Call& call, int dim, bool descending, int64_t count) {
+  const Tensor& input = call.input(0);
+  Tensor x = input;
+  if (!x.is_contiguous()) {
+    x = Tensor::empty(input.shape(), input.dtype());
+    copy_strided(x.raw(), x.dtype(), x.strides(), input.raw(), input.dtype(), input.strides(), input.shape());
+  }
+  visit_dtype(x.dtype(), [&]<class T>() {
+    // bool is ordered as the byte it is; the 16-bit floats have been widened.
+    using Element = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+    if constexpr (std::is_arithmetic_v<Element>)
+      order_rows(x, dim, descending, count, static_cast<Element*>(call.output(0).raw()),
+                 call.output(1).data<int64_t>());
+  });
+}
+
+// The gradient of values taken along dim at the indices in output 1.
+void set_taken_gradient(Backward& b, int64_t dim) {
+  const Tensor g = b.grad();
+  if (b.shape(0).empty()) return b.set(0, g);
+  b.set(0, scatter_add(zeros(b.shape(0), g.dtype(), g.device()),
+                       normalize_dim(b.node().op->name, dim, b.shape(0)), b.output(1), g));
+}
+
+void sort_shape(Call& call) {
+  dim_of(call, 0);
+  call.emit(call.input(0).shape(), call.input(0).dtype());
+  call.emit(call.input(0).shape(), DType::i64);
+}
+void sort_cpu(const Call& call) {
+  const int dim = dim_of(call, 0);
+  order_into(call, dim, call.flag(1), with_one_dim(call.input(0).shape())[dim]);
+}
+void sort_vjp(Backward& b) { set_taken_gradient(b, b.integer(0)); }
+const Op kSort{.name = "sort",
+               .doc = "The elements in order along a dim, and the indices (from 0) where they were; stable.",
+               .inputs = {{"input"}},
+               .params = {kLastDim, {"descending", ParamKind::boolean, false}},
+               .shape = sort_shape,
+               .cpu = sort_cpu,
+               .vjp = sort_vjp,
+               .reads = {{.outputs = 2}},
+               .half_through_f32 = true};
+
+Operands argsort_compose(const Call& call) {
+  return {apply(kSort, {call.input(0).detach()}, call.params)[1]};
+}
+const Op kArgsort{.name = "argsort",
+                  .doc = "The indices (from 0) that put a dim in order; stable.",
+                  .inputs = {{"input"}},
+                  .params = {kLastDim, {"descending", ParamKind::boolean, false}},
+                  .compose = argsort_compose};
+
+void topk_shape(Call& call) {
+  Shape shape = with_one_dim(call.input(0).shape());
+  const int dim = dim_of(call, 1);
+  const int64_t k = call.integer(0);
+  if (k < 0 || k > shape[dim])
+    fail("topk: k must lie in 0 to ", shape[dim], ", the size of dim ", dim + 1, " (got ", k, ")");
+  if (!call.input(0).shape().empty()) shape[dim] = k;
+  if (call.input(0).shape().empty()) shape = {};
+  call.emit(shape, call.input(0).dtype());
+  call.emit(shape, DType::i64);
+}
+void topk_cpu(const Call& call) { order_into(call, dim_of(call, 1), call.flag(2), call.integer(0)); }
+void topk_vjp(Backward& b) { set_taken_gradient(b, b.integer(1)); }
+const Op kTopk{
+    .name = "topk",
+    .doc = "The k largest (or smallest) elements along a dim in order, and their indices (from 0).",
+    .inputs = {{"input"}},
+    .params = {{"k", ParamKind::integer, {}},
+               kLastDim,
+               {"largest", ParamKind::boolean, true},
+               {"sorted", ParamKind::boolean, true}},
+    .shape = topk_shape,
+    .cpu = topk_cpu,
+    .vjp = topk_vjp,
+    .reads = {{.outputs = 2}},
+    .half_through_f32 = true};
+
+// The lower of the two middle elements, or NaN where there is one: it is last in order.
+Operands median_along(const Tensor& x, int dim, bool keepdim) {
+  const int64_t n = x.ndim() == 0 ? 1 : x.size(dim);
+  if (n == 0 || x.numel() == 0)
+    fail("median: cannot reduce an empty tensor without an identity (shape ", x.shape(), ")");
+  const Tensor line = x.ndim() == 0 ? reshape(x, {1}) : x;
+  const Operands ordered = apply(kSort, {line}, {dim, false});
+  const Tensor last = narrow(ordered[0], dim, n - 1, 1), poisoned = isnan(last);
+  Operands results;
+  for (const Tensor& y : ordered) {
+    Tensor middle = where(poisoned, narrow(y, dim, n - 1, 1), narrow(y, dim, (n - 1) / 2, 1));
+    results.push_back(keepdim && x.ndim() > 0 ? middle : squeeze(middle, dim));
+  }
+  return results;
+}
+Operands median_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  if (call.params[0].present()) return median_along(x, dim_of(call, 0), call.flag(1));
+  return {median_along(reshape(x, {x.numel()}), 0, false)[0]};
+}
+const Op kMedian{.name = "median",
+                 .doc = "The middle element, of two the lower; along a dim also its index (from 0).",
+                 .inputs = {{"input"}},
+                 .params = {{.name = "dim", .kind = ParamKind::dim, .optional = true},
+                            {"keepdim", ParamKind::boolean, false}},
+                 .compose = median_compose};
+
+}  // namespace
+
+std::pair<Tensor, Tensor> sort(const Tensor& x, int dim, bool descending) {
+  Operands both = apply(kSort, {x}, {dim, descending});
+  return {both[0], both[1]};
+}
+Tensor argsort(const Tensor& x, int dim, bool descending) { return apply1(kArgsort, {x}, {dim, descending}); }
+std::pair<Tensor, Tensor> topk(const Tensor& x, int64_t k, int dim, bool largest) {
+  Operands both = apply(kTopk, {x}, {k, dim, largest, true});
+  return {both[0], both[1]};
+}
+Tensor median(const Tensor& x) { return apply1(kMedian, {x}, {Value(), false}); }
+
+std::span<const Op* const> sort_ops() {
+  static const Op* const ops[] = {&kSort, &kArgsort, &kTopk, &kMedian};
+  return ops;
+}
+
+}  // namespace lunagrad
