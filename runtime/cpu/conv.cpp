@@ -93,11 +93,44 @@ inline void add_row(const T* __restrict in, T* __restrict out, int64_t count) {
   for (int64_t i = 0; i < count; ++i) out[i] += in[i];
 }
 
+// copy_windows for images as wide as their results, stride 1: each weight sees the whole channel, shifted, so
+// that one copy serves all rows and only what came from the neighbouring row at either end must be cleared.
+template <class T>
+void copy_shifted(const ConvGeometry& g, const T* x, int64_t first, int64_t last, T* columns) {
+  const int64_t width = g.out[2];
+  T* out = columns;
+  for (int64_t c = 0; c < g.group_inputs(); ++c)
+    for (int64_t kh = 0; kh < g.kernel[1]; ++kh)
+      for (int64_t kw = 0; kw < g.kernel[2]; ++kw, out += (last - first) * width) {
+        const int64_t down = kh * g.dilation[1] - g.padding[1], right = kw * g.dilation[2] - g.padding[2];
+        const int64_t top = std::clamp(-down, first, last), bottom = std::clamp(g.in[1] - down, top, last);
+        const int64_t low = std::clamp<int64_t>(-right, 0, width),
+                      high = std::clamp(width - right, low, width);
+        T* const rows = out + (top - first) * width;
+        const int64_t count = (bottom - top) * width;
+        std::fill(out, rows, T(0));
+        std::fill(rows + count, out + (last - first) * width, T(0));
+        if (count == 0) continue;
+        if (low == high) {
+          std::fill_n(rows, count, T(0));
+          continue;
+        }
+        const T* const from = x + (c * g.in[1] + top + down) * width + right;
+        std::copy(from + low, from + count - width + high, rows + low);
+        for (int64_t row = 0; row < count; row += width) {
+          for (int64_t i = 0; i < low; ++i) rows[row + i] = 0;
+          for (int64_t i = high; i < width; ++i) rows[row + i] = 0;
+        }
+      }
+}
+
 // columns[k, position] = the input that weight k meets at that output position, rows [first, last) of
 // outputs.
 template <class T>
 void copy_windows(const ConvGeometry& g, const T* x, int64_t first, int64_t last, T* columns) {
   const int64_t width = g.out[2], tile = (last - first) * width, stride = g.stride[2];
+  if (g.stride == ConvGeometry::Sizes{1, 1, 1} && width == g.in[2] && g.kernel[0] * g.in[0] * g.out[0] == 1)
+    return copy_shifted(g, x, first, last, columns);
   for_segments(g, g.group_inputs(), first, last, [&](int64_t k, int64_t row, int64_t at, const Segment& s) {
     T* const out = columns + k * tile + (row - first) * width;
     if (at < 0) {
