@@ -258,6 +258,7 @@ TEST_CASE("conv2d is the sum over its windows, for every stride, padding, dilati
   const ConvCase cases[] = {
       {{2, 3, 8, 9}, {4, 3, 3, 3}, {1, 1}, {0, 0}, {1, 1}, 1},
       {{3, 1, 28, 28}, {16, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},
+      {{2, 2, 3, 4}, {2, 2, 7, 9}, {1, 1}, {3, 4}, {1, 1}, 1},       // the kernel larger than the image
       {{1, 2, 5, 5}, {3, 2, 5, 5}, {1, 1}, {4, 4}, {1, 1}, 1},       // padding as wide as the kernel allows
       {{2, 4, 9, 7}, {6, 2, 3, 2}, {2, 3}, {1, 2}, {2, 1}, 2},       // everything at once
       {{2, 6, 6, 6}, {6, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 6},       // one group for each channel
