@@ -109,7 +109,7 @@ int backward_from(lua_State* L) {
   }
   mark_line(L);
   backward(x, seed, options);
-  add_pressure(L, kHandleBytes);
+  add_pressure(L, 0);
   after_op(L);
   return 0;
 }

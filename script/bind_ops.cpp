@@ -203,7 +203,7 @@ class Reader {
 
 int push_results(lua_State* L, Operands& out) {
   const int count = int(out.size());
-  luaL_checkstack(L, count + 2, "too many results");
+  if (count + 2 > LUA_MINSTACK) luaL_checkstack(L, count + 2, "too many results");
   for (Tensor& x : out) push_result(L, std::move(x));
   after_op(L);
   return count;
@@ -214,10 +214,15 @@ int call_op(lua_State* L) {
   mark_line(L);
   Operands out;
   with_memory_retry(L, [&] {
-    Operands in;
-    Values params;
-    if (!read_plain(L, signature, in)) Reader(L, signature, in, params).read();
-    out = apply(*signature.op, std::move(in), std::move(params));
+    Call call;
+    call.op = signature.op;
+    if (!read_plain(L, signature, call.in)) Reader(L, signature, call.in, call.params).read();
+    if (call.op->random) {
+      out = apply(*call.op, std::move(call.in), std::move(call.params));
+    } else {
+      run(call);
+      out = std::move(call.out);
+    }
   });
   return push_results(L, out);
 }

@@ -14,8 +14,7 @@ void push_tensor(lua_State* L, Tensor x) {
 }
 
 void push_result(lua_State* L, Tensor x) {
-  size_t bytes = kHandleBytes;
-  if (x.defined() && !x.body()->base) bytes += x.nbytes();
+  const size_t bytes = x.defined() && !x.body()->base ? x.nbytes() : 0;
   push_tensor(L, std::move(x));
   add_pressure(L, bytes);
 }

@@ -34,7 +34,8 @@ struct Chunk {
 // Bytes of tensors, which Lua's collector cannot see, since the last step of it that they caused.
 struct Pressure {
   size_t pending = 0;
-  size_t step = size_t(4) << 20;  // a step of the collector when this much is pending
+  size_t step = size_t(4) << 20;     // a step of the collector when this much is pending
+  size_t handle = size_t(32) << 10;  // what a handle counts beside its elements
 };
 
 struct Edge {
@@ -57,15 +58,12 @@ struct Edge {
 
 inline Edge& edge(lua_State* L) { return **static_cast<Edge**>(lua_getextraspace(L)); }
 
-// What a handle and its part of the tape weigh beside the elements.
-inline constexpr size_t kHandleBytes = 512;
-
 // Turns the pending bytes into work of the collector.
 void collect_under_pressure(lua_State*, Edge&);
-// Accounts for `bytes` of tensors that a Lua value now holds.
+// Accounts for a new Lua value that holds `bytes` of elements.
 inline void add_pressure(lua_State* L, size_t bytes) {
   Edge& state = edge(L);
-  state.pressure.pending += bytes;
+  state.pressure.pending += bytes + state.pressure.handle;
   if (state.pressure.pending >= state.pressure.step) [[unlikely]]
     collect_under_pressure(L, state);
 }

@@ -236,18 +236,21 @@ void set_safe_point(lua_State* L, SafePoint function, void* data) {
 
 // One cycle of the collector for every 64 MiB of tensors and a quarter of what lives: then garbage stays
 // under 256 MiB plus the size of what lives, and the collector's share of the time does not grow with the
-// model.
+// model. And one for every 2048 handles, so that the garbage of small tensors stays in the processor's cache,
+// or for more of them when Lua's heap is so large that its marking would cost more.
 void collect_under_pressure(lua_State* L, Edge& state) {
-  constexpr size_t kStepsPerCycle = 16;
+  constexpr size_t kStepsPerCycle = 16, kHandlesPerCycle = 2048;
   Pressure& pressure = state.pressure;
   const size_t steps = std::min(pressure.pending / pressure.step, kStepsPerCycle);
-  pressure.pending = 0;
+  const size_t heap = size_t(lua_gc(L, LUA_GCCOUNT)) + 1;  // KiB
   size_t live = cpu_device().memory().in_use;
   if (Device& device = *context().device; !device.is_cpu()) live += device.memory().in_use;
-  pressure.step = ((size_t(64) << 20) + live / 4) / kStepsPerCycle;
+  const size_t cycle = (size_t(64) << 20) + live / 4;
+  pressure.pending = 0;
+  pressure.step = cycle / kStepsPerCycle;
+  pressure.handle = cycle / std::max(kHandlesPerCycle, heap * 8);
   if (!lua_gc(L, LUA_GCISRUNNING)) return;
   // Lua waits until its heap has doubled before it starts a cycle, so "twice the heap" is one cycle's worth.
-  const size_t heap = size_t(std::max(lua_gc(L, LUA_GCCOUNT), 1));
   lua_gc(L, LUA_GCSTEP, int(std::max<size_t>(2 * heap * steps / kStepsPerCycle, 1)));
 }
 
