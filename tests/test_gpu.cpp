@@ -1,5 +1,5 @@
-// The Vulkan device against the CPU: every op sample, extreme arguments, layouts, types, ordering, memory, training.
-// Runs as a program of its own, with the validation layer watching (LUNAGRAD_VALIDATION=1).
+// The Vulkan device against the CPU: every op sample, extreme arguments, layouts, types, ordering, memory,
+// training. Runs as a program of its own, with the validation layer watching (LUNAGRAD_VALIDATION=1).
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
@@ -44,7 +44,8 @@ Tensor random(const Shape& shape, uint64_t stream, double low = -2, double high 
   return Tensor::from<float>(uniform(numel(shape), stream, low, high), shape);
 }
 
-// Largest difference relative to the largest finite value (at least 1e-3); infinite when NaN or infinities differ.
+// Largest difference relative to the largest finite value (at least 1e-3); infinite when NaN or infinities
+// differ.
 double distance(const Tensor& got, const Tensor& expected) {
   if (!(got.shape() == expected.shape())) return INFINITY;
   const std::vector<double> x = got.to_vector<double>(), y = expected.to_vector<double>();
@@ -121,7 +122,8 @@ TEST_CASE("every op sample gives on the device what it gives on the CPU, in any 
     const Result expected = run_sample(*op, sample, inputs);
     if (inputs.empty()) continue;  // creation: below
     ++rows;
-    for (const Arrangement arrangement : {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced}) {
+    for (const Arrangement arrangement :
+         {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced}) {
       TensorList there;
       for (const Tensor& x : inputs) there.push_back(arrange(x, arrangement));
       Fallbacks fallbacks;
@@ -146,11 +148,11 @@ TEST_CASE("every op sample gives on the device what it gives on the CPU, in any 
 
 TEST_CASE("elementwise kernels hold at extreme arguments") {
   const float nan = NAN, inf = INFINITY;
-  const std::vector<float> edges = {0.0f,   -0.0f,  1.0f,    -1.0f,   0.5f,   -0.5f,  1.5f,    -1.5f,  2.5f,
-                                    -2.5f,  nan,    inf,     -inf,    1e-30f, -1e-30f, 1e-4f,  -1e-4f, 3e38f,
-                                    -3e38f, 88.0f,  -88.0f,  100.0f,  -100.0f, 1e5f,  -1e5f,   1e10f,  12345.678f,
-                                    3.0f,   -3.0f,  0.9999f, -0.9999f, 20.0f, -20.0f, 8388609.0f, 2.0f, -7.0f};
-  const std::set<Row> cancels = {Row::lerp, Row::addcmul, Row::addcdiv, Row::affine,
+  const std::vector<float> edges = {
+      0.0f,  -0.0f,  1.0f,       -1.0f, 0.5f,   -0.5f,   1.5f,     -1.5f, 2.5f,   -2.5f,      nan,     inf,
+      -inf,  1e-30f, -1e-30f,    1e-4f, -1e-4f, 3e38f,   -3e38f,   88.0f, -88.0f, 100.0f,     -100.0f, 1e5f,
+      -1e5f, 1e10f,  12345.678f, 3.0f,  -3.0f,  0.9999f, -0.9999f, 20.0f, -20.0f, 8388609.0f, 2.0f,    -7.0f};
+  const std::set<Row> cancels = {Row::lerp,       Row::addcmul, Row::addcdiv,   Row::affine,
                                  Row::tanhshrink, Row::gelu,    Row::hardswish, Row::mish};
   for (int row = 0; row < kRowCount; ++row) {
     const Op& op = elementwise_op(Row(row));
@@ -168,7 +170,8 @@ TEST_CASE("elementwise kernels hold at extreme arguments") {
     for (int i = 0; i < traits.arity; ++i) inputs.push_back(Tensor::from<float>(operands[i], shape, gpu()));
     if (Row(row) == Row::where) inputs[0] = isnan(inputs[0]);
     Sample sample{op.name, {}};
-    for (const ParamSpec& spec : op.params) sample.params.push_back(spec.fallback.present() ? spec.fallback : Value(0.5));
+    for (const ParamSpec& spec : op.params)
+      sample.params.push_back(spec.fallback.present() ? spec.fallback : Value(0.5));
     const Values params = complete(op, sample.params);
     const NoGrad off;
     const std::vector<double> got = apply1(op, inputs, params).to_vector<double>();
@@ -181,13 +184,16 @@ TEST_CASE("elementwise kernels hold at extreme arguments") {
       double x[3];
       for (int k = 0; k < traits.arity; ++k) x[k] = double(operands[k][i]);
       if (Row(row) == Row::where) x[0] = std::isnan(operands[0][i]);
-      const double exact = reference_value(op, std::span(x, size_t(traits.arity)), {params.data(), params.size()});
+      const double exact =
+          reference_value(op, std::span(x, size_t(traits.arity)), {params.data(), params.size()});
       const double rounded = double(float(exact));
       // Rows that add numbers of opposite signs, or overflow on the way, are as exact as what they add.
       double bound = 4e-6 * std::abs(rounded) + 1e-37;
       if (cancels.contains(Row(row))) {
         double product = 1;
-        for (int k = 0; k < traits.arity; ++k) product *= std::max(1.0, std::max(std::abs(x[k]), Row(row) == Row::addcdiv && k == 2 ? 1 / std::abs(x[k]) : 0.0));
+        for (int k = 0; k < traits.arity; ++k)
+          product *= std::max(
+              1.0, std::max(std::abs(x[k]), Row(row) == Row::addcdiv && k == 2 ? 1 / std::abs(x[k]) : 0.0));
         if (!(product < 1e37)) continue;
         bound = 4e-6 * product;
       }
@@ -196,8 +202,8 @@ TEST_CASE("elementwise kernels hold at extreme arguments") {
       };
       const bool same = close(rounded) || close(in_float[i]);
       if (!same && ++wrong <= 3)
-        CHECK_MESSAGE(same, std::string(op.name) << "(" << x[0] << ", " << (traits.arity > 1 ? x[1] : 0) << ") = " << got[i]
-                                    << ", expected " << rounded);
+        CHECK_MESSAGE(same, std::string(op.name) << "(" << x[0] << ", " << (traits.arity > 1 ? x[1] : 0)
+                                                 << ") = " << got[i] << ", expected " << rounded);
     }
     CHECK_MESSAGE(wrong == 0, std::string(op.name) << ": " << wrong << " of " << got.size());
   }
@@ -216,7 +222,8 @@ TEST_CASE("a thousand additions in place give exactly a thousand") {
 
 TEST_CASE("writes, reads and reuse of memory stay in order") {
   const NoGrad off;
-  // y depends on every x before it was overwritten; temporaries are freed and their memory used again at once.
+  // y depends on every x before it was overwritten; temporaries are freed and their memory used again at
+  // once.
   Tensor x = full({5000}, 1.0, DType::f32, gpu()), y = zeros({5000}, DType::f32, gpu());
   double expected = 0;
   for (int i = 1; i <= 300; ++i) {
@@ -230,14 +237,17 @@ TEST_CASE("writes, reads and reuse of memory stay in order") {
 
 TEST_CASE("elements are converted between all types as on the CPU") {
   const NoGrad off;
-  const std::vector<float> values = {0, 1, -1, 2.5f, -2.5f, 300, -300, 1e10f, -1e10f, NAN, INFINITY, -INFINITY, 65519, 65520, 1e-7f, 3.14159f};
+  const std::vector<float> values = {0,      1,   -1,       2.5f,      -2.5f, 300,   -300,  1e10f,
+                                     -1e10f, NAN, INFINITY, -INFINITY, 65519, 65520, 1e-7f, 3.14159f};
   const Tensor source = Tensor::from<float>(values, {4, 4});
-  const DType types[] = {DType::boolean, DType::u8, DType::i32, DType::i64, DType::f16, DType::bf16, DType::f32, DType::f64};
+  const DType types[] = {DType::boolean, DType::u8,   DType::i32, DType::i64,
+                         DType::f16,     DType::bf16, DType::f32, DType::f64};
   for (const DType from : types)
     for (const DType to_type : types) {
       const Tensor here = to(source, from);
       const Tensor expected = to(here, to_type);
-      CHECK_MESSAGE(distance(to(to(here, gpu()), to_type), expected) == 0, "from " << from << " to " << to_type);
+      CHECK_MESSAGE(distance(to(to(here, gpu()), to_type), expected) == 0,
+                    "from " << from << " to " << to_type);
       const Tensor turned = transpose(to(here, gpu()), 0, 1);
       CHECK_MESSAGE(distance(to(turned, to_type), transpose(expected, 0, 1)) == 0,
                     "transposed, from " << from << " to " << to_type);
@@ -249,8 +259,8 @@ TEST_CASE("integers are computed as integers") {
   const std::vector<int64_t> a = {7, -7, 7, -7, 0, int64_t(1) << 40, 5, 3}, b = {2, 2, -2, -2, 3, 3, 5, -1};
   for (const DType type : {DType::i32, DType::i64}) {
     const Tensor x = to(Tensor::from<int64_t>(a, {8}), type), y = to(Tensor::from<int64_t>(b, {8}), type);
-    for (const Row row : {Row::add, Row::sub, Row::mul, Row::floor_divide, Row::remainder, Row::fmod, Row::maximum,
-                          Row::minimum, Row::eq, Row::lt, Row::ge, Row::div}) {
+    for (const Row row : {Row::add, Row::sub, Row::mul, Row::floor_divide, Row::remainder, Row::fmod,
+                          Row::maximum, Row::minimum, Row::eq, Row::lt, Row::ge, Row::div}) {
       const Op& op = elementwise_op(row);
       const Tensor expected = apply1(op, {x, y}), got = apply1(op, {to(x, gpu()), to(y, gpu())});
       CHECK(got.dtype() == expected.dtype());
@@ -264,10 +274,21 @@ TEST_CASE("matrix products of odd sizes, transposes and batches") {
   struct Case {
     Shape a, b;
   };
-  const Case cases[] = {{{1, 1}, {1, 1}},      {{3, 5}, {5, 7}},       {{65, 33}, {33, 129}}, {{130, 17}, {17, 131}},
-                        {{256, 64}, {64, 200}}, {{5}, {5}},            {{5}, {5, 3}},         {{4, 5}, {5}},
-                        {{3, 4, 5}, {3, 5, 6}}, {{3, 4, 5}, {5, 6}},   {{2, 1, 4, 5}, {3, 5, 2}}, {{4, 0}, {0, 3}},
-                        {{1, 300}, {300, 1}},   {{200, 1}, {1, 200}},  {{2000, 8}, {8, 1100}}};
+  const Case cases[] = {{{1, 1}, {1, 1}},
+                        {{3, 5}, {5, 7}},
+                        {{65, 33}, {33, 129}},
+                        {{130, 17}, {17, 131}},
+                        {{256, 64}, {64, 200}},
+                        {{5}, {5}},
+                        {{5}, {5, 3}},
+                        {{4, 5}, {5}},
+                        {{3, 4, 5}, {3, 5, 6}},
+                        {{3, 4, 5}, {5, 6}},
+                        {{2, 1, 4, 5}, {3, 5, 2}},
+                        {{4, 0}, {0, 3}},
+                        {{1, 300}, {300, 1}},
+                        {{200, 1}, {1, 200}},
+                        {{2000, 8}, {8, 1100}}};
   for (const Case& c : cases) {
     const Tensor a = random(c.a, 1), b = random(c.b, 2);
     const Tensor exact = matmul(to(a, DType::f64), to(b, DType::f64));
@@ -275,27 +296,32 @@ TEST_CASE("matrix products of odd sizes, transposes and batches") {
     const Tensor size = matmul(abs(to(a, DType::f64)), abs(to(b, DType::f64))) + 1e-30;
     for (const Arrangement left : {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced})
       for (const Arrangement right : {Arrangement::contiguous, Arrangement::transposed})
-        CHECK_MESSAGE(largest(abs(to(to(matmul(arrange(a, left), arrange(b, right)), cpu_device()), DType::f64) - exact) /
-                              size) < 1e-6,
-                      "matmul of " << text(c.a, " and ", c.b) << ", layouts " << int(left) << " " << int(right));
+        CHECK_MESSAGE(
+            largest(
+                abs(to(to(matmul(arrange(a, left), arrange(b, right)), cpu_device()), DType::f64) - exact) /
+                size) < 1e-6,
+            "matmul of " << text(c.a, " and ", c.b) << ", layouts " << int(left) << " " << int(right));
   }
   const Tensor x = random({3, 7, 40}, 3), w = random({33, 40}, 4), bias = random({33}, 5);
   const Tensor exact = linear(to(x, DType::f64), to(w, DType::f64), to(bias, DType::f64));
   CHECK(distance(linear(to(x, gpu()), to(w, gpu()), to(bias, gpu())), exact) < 2e-6);
-  CHECK(distance(linear(arrange(x, Arrangement::transposed), arrange(w, Arrangement::transposed), to(bias, gpu())),
-                 exact) < 2e-6);
+  CHECK(distance(
+            linear(arrange(x, Arrangement::transposed), arrange(w, Arrangement::transposed), to(bias, gpu())),
+            exact) < 2e-6);
 }
 
 TEST_CASE("reductions over any dims, short and long") {
   const NoGrad off;
-  for (const Shape& shape : {Shape{3, 4, 5}, Shape{1, 700, 3}, Shape{300, 70}, Shape{2, 100000}, Shape{100000, 2}, Shape{0, 3}}) {
+  for (const Shape& shape :
+       {Shape{3, 4, 5}, Shape{1, 700, 3}, Shape{300, 70}, Shape{2, 100000}, Shape{100000, 2}, Shape{0, 3}}) {
     const Tensor x = random(shape, 1);
     const Tensor wide = to(x, DType::f64);
     for (uint32_t mask = 0; mask < 1u << shape.size(); ++mask) {
       Dims dims;
       for (int d = 0; d < shape.size(); ++d)
         if (mask >> d & 1) dims.push_back(d);
-      for (const Arrangement arrangement : {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced}) {
+      for (const Arrangement arrangement :
+           {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced}) {
         const Tensor there = arrange(x, arrangement);
         const std::string what = text("of ", shape, " over ", dims, ", layout ", int(arrangement));
         const double scale = std::max(1.0, std::sqrt(double(x.numel())));
@@ -339,7 +365,8 @@ TEST_CASE("softmax of rows of any length and of large numbers") {
 }
 
 // Losses of a small MLP, trained with one of the optimizers on one device from the same start.
-std::vector<double> train(Device& device, const std::string& optimizer, int steps, TensorList* final_params = nullptr) {
+std::vector<double> train(Device& device, const std::string& optimizer, int steps,
+                          TensorList* final_params = nullptr) {
   const Tensor x = to(random({96, 20}, 1), device);
   std::vector<int64_t> ids(96);
   for (size_t i = 0; i < ids.size(); ++i) ids[i] = int64_t(philox(3, 0, i)[0] % 5);
@@ -365,7 +392,8 @@ std::vector<double> train(Device& device, const std::string& optimizer, int step
       sgd_step(params, grads, states[0], {.lr = 0.05, .momentum = 0.9, .step = step, .nesterov = true});
     if (optimizer == "adam")
       adam_step(params, grads, states[0], states[1], {}, {.lr = 0.01, .weight_decay = 0.01, .step = step});
-    if (optimizer == "amsgrad") adam_step(params, grads, states[0], states[1], states[2], {.lr = 0.01, .step = step});
+    if (optimizer == "amsgrad")
+      adam_step(params, grads, states[0], states[1], states[2], {.lr = 0.01, .step = step});
     if (optimizer == "adamw")
       adam_step(params, grads, states[0], states[1], {},
                 {.lr = 0.01, .weight_decay = 0.1, .step = step, .decoupled = true});
@@ -375,7 +403,8 @@ std::vector<double> train(Device& device, const std::string& optimizer, int step
   return losses;
 }
 
-TEST_CASE("an MLP trains on the device as on the CPU, with every optimizer and nothing sent through the CPU") {
+TEST_CASE(
+    "an MLP trains on the device as on the CPU, with every optimizer and nothing sent through the CPU") {
   for (const char* optimizer : {"sgd", "momentum", "nesterov", "adam", "amsgrad", "adamw"}) {
     TensorList here, there;
     const std::vector<double> expected = train(cpu_device(), optimizer, 25, &here);
@@ -396,7 +425,8 @@ TEST_CASE("cross entropy with weights, smoothing, ignored rows and every reducti
     Shape rows = shape;
     rows.erase(1);
     std::vector<int64_t> ids(static_cast<size_t>(numel(rows)));
-    for (size_t i = 0; i < ids.size(); ++i) ids[i] = i % 6 == 4 ? -100 : int64_t(philox(4, 0, i)[0] % uint64_t(shape[1]));
+    for (size_t i = 0; i < ids.size(); ++i)
+      ids[i] = i % 6 == 4 ? -100 : int64_t(philox(4, 0, i)[0] % uint64_t(shape[1]));
     const Tensor labels = Tensor::from<int64_t>(ids, rows);
     for (const Reduction reduction : {Reduction::none, Reduction::mean, Reduction::sum})
       for (const double smoothing : {0.0, 0.1})
@@ -423,7 +453,8 @@ TEST_CASE("cross entropy with weights, smoothing, ignored rows and every reducti
 TEST_CASE("a label that is no class is an error when a value is read, and the device goes on") {
   const std::vector<int64_t> ids = {0, 2, 7};
   const Tensor loss = cross_entropy(to(random({3, 5}, 1), gpu()), Tensor::from<int64_t>(ids, {3}, gpu()));
-  CHECK_THROWS_WITH_AS(loss.item(), doctest::Contains("label 7 at position 3 is out of range for 5 classes"), Error);
+  CHECK_THROWS_WITH_AS(loss.item(), doctest::Contains("label 7 at position 3 is out of range for 5 classes"),
+                       Error);
   CHECK(ones({2}, DType::f32, gpu()).to_vector<float>() == std::vector<float>{1, 1});
 }
 
@@ -451,21 +482,25 @@ TEST_CASE("picking by index, and the places of extremes") {
   const std::vector<int64_t> picks = {5, 0, 5, 29, 17};
   const Tensor index = Tensor::from<int64_t>(picks, {5});
   CHECK(distance(index_select(to(x, gpu()), 1, to(index, gpu())), index_select(x, 1, index)) == 0);
-  CHECK(distance(index_select(arrange(x, Arrangement::transposed), 0, to(index, gpu())), index_select(x, 0, index)) == 0);
-  CHECK(distance(embedding(to(index, gpu()), to(flatten(x, 1), gpu())), embedding(index, flatten(x, 1))) == 0);
+  CHECK(distance(index_select(arrange(x, Arrangement::transposed), 0, to(index, gpu())),
+                 index_select(x, 0, index)) == 0);
+  CHECK(distance(embedding(to(index, gpu()), to(flatten(x, 1), gpu())), embedding(index, flatten(x, 1))) ==
+        0);
   for (const int dim : {0, 1, 2}) {
     CHECK(distance(argmax(to(x, gpu()), dim, false), argmax(x, dim, false)) == 0);
     CHECK(distance(argmin(arrange(x, Arrangement::transposed), dim, true), argmin(x, dim, true)) == 0);
     CHECK(distance(max(to(x, gpu()), dim, false).first, max(x, dim, false).first) == 0);
     CHECK(distance(min(to(x, gpu()), dim, false).second, min(x, dim, false).second) == 0);
   }
-  CHECK(argmax(to(x, gpu()), std::nullopt, false).item_integer() == argmax(x, std::nullopt, false).item_integer());
+  CHECK(argmax(to(x, gpu()), std::nullopt, false).item_integer() ==
+        argmax(x, std::nullopt, false).item_integer());
   const std::vector<float> ties = {2, 7, NAN, 7, NAN};
   CHECK(argmax(Tensor::from<float>(ties, {5}, gpu()), 0, false).item_integer() == 2);
   CHECK(fallbacks.ops.empty());
   const std::vector<int64_t> wrong = {0, 40};
   const Tensor bad = index_select(to(x, gpu()), 0, Tensor::from<int64_t>(wrong, {2}, gpu()));
-  CHECK_THROWS_WITH_AS(bad.to_vector<float>(), doctest::Contains("index 40 at position 2 is out of range"), Error);
+  CHECK_THROWS_WITH_AS(bad.to_vector<float>(), doctest::Contains("index 40 at position 2 is out of range"),
+                       Error);
 }
 
 TEST_CASE("large tensors travel and come back as they were") {
@@ -492,7 +527,8 @@ TEST_CASE("memory of dropped tensors is used again") {
 
 TEST_CASE("what does not fit is an error, and the device goes on") {
   const size_t in_use = gpu().memory().in_use;
-  CHECK_THROWS_WITH_AS(Tensor::empty({int64_t(1) << 40}, DType::f32, gpu()), doctest::Contains("no room"), Error);
+  CHECK_THROWS_WITH_AS(Tensor::empty({int64_t(1) << 40}, DType::f32, gpu()), doctest::Contains("no room"),
+                       Error);
   CHECK(gpu().memory().in_use == in_use);
   CHECK((ones({3}, DType::f32, gpu()) + 1.0).to_vector<float>() == std::vector<float>{2, 2, 2});
 }

@@ -47,12 +47,21 @@ uint64_t packed_number(const Tensor& x, bool integer) {
   return packed(x.dtype() == DType::i64 ? double(*x.data<int64_t>()) : *x.data<double>(), integer);
 }
 
+// The modules of a row: in floats, and in integers where there is one.
+using RowCode = std::array<const ShaderCode*, 2>;
+
 const ShaderCode& code_of(int row, bool integer) {
-  static std::array<std::array<const ShaderCode*, 2>, kRowCount> found{};
-  const ShaderCode*& code = found[size_t(row)][integer];
-  if (!code)
-    code = &find_shader(std::string("elementwise_") + row_traits(row).name + (integer ? "_i64" : "_f32"));
-  return *code;
+  static const std::array<RowCode, kRowCount> all = [] {
+    std::array<RowCode, kRowCount> codes{};
+    for (int i = 0; i < kRowCount; ++i) {
+      const RowTraits& traits = row_traits(i);
+      const std::string name = std::string("elementwise_") + traits.name;
+      codes[size_t(i)][0] = &find_shader(name + "_f32");
+      if (traits.types != RowTypes::kfloat) codes[size_t(i)][1] = &find_shader(name + "_i64");
+    }
+    return codes;
+  }();
+  return *all[size_t(row)][integer];
 }
 
 void run(const Call& call, Recorder& recorder) {

@@ -1,6 +1,6 @@
-// The body of every elementwise kernel. The file that the build writes for a row defines T, Params, value() and the
-// gradients; MODE chooses among them. Operands are loaded and results stored by their types; a thread computes
-// PER_THREAD elements a group's width apart, so that neighbouring threads touch neighbouring memory.
+// The body of every elementwise kernel. The file that the build writes for a row defines T, Params, value()
+// and the gradients; MODE chooses among them. Operands are loaded and results stored by their types; a thread
+// computes PER_THREAD elements a group's width apart, so that neighbouring threads touch neighbouring memory.
 layout(local_size_x = 256) in;
 
 layout(constant_id = 0) const uint MODE = 0;  // 0: the value, i + 1: the gradient of operand i

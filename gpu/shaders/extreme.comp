@@ -54,9 +54,10 @@ void main() {
     meeting_place[me] = place;
     [[unroll]] for (uint apart = ALONG / 2; apart > 0; apart /= 2) {
       barrier();
-      if (along() < apart && wins(meeting[me + apart], meeting_place[me + apart], meeting[me], meeting_place[me])) {
-        meeting[me] = meeting[me + apart];
-        meeting_place[me] = meeting_place[me + apart];
+      const uint other = me + apart;
+      if (along() < apart && wins(meeting[other], meeting_place[other], meeting[me], meeting_place[me])) {
+        meeting[me] = meeting[other];
+        meeting_place[me] = meeting_place[other];
       }
     }
     if (exists && along() == 0) {

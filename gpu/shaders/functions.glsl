@@ -1,7 +1,8 @@
-// The functions of runtime/ops/vocabulary.h over floats, where the specification of GLSL promises too little: it allows
-// exp an error that grows with its argument, sin and cos only -pi … pi, tanh a NaN at 100, pow no negative base
-// (Vulkan specification, "Precision and Operation of SPIR-V Instructions"). `precise` keeps compilers from simplifying
-// the steps that catch rounding errors. Polynomials without a source named are Chebyshev fits to the function.
+// The functions of runtime/ops/vocabulary.h over floats, where the specification of GLSL promises too little:
+// it allows exp an error that grows with its argument, sin and cos only -pi … pi, tanh a NaN at 100, pow no
+// negative base (Vulkan specification, "Precision and Operation of SPIR-V Instructions"). `precise` keeps
+// compilers from simplifying the steps that catch rounding errors. Polynomials without a source named are
+// Chebyshev fits to the function.
 
 bool lg_isinf(float x) {
   return (floatBitsToUint(x) & 0x7fffffffu) == 0x7f800000u;
@@ -60,8 +61,8 @@ float scale(float x, int n) {
   return x * power_of_two(half_n) * power_of_two(n - half_n);
 }
 
-// exp(x) = 2^n (1 + p): n = round(x / ln 2), p = exp(r) - 1 for the rest r, |r| <= ln(2) / 2. ln 2 in two parts, the
-// first of 9 bits, so that n times it is exact; polynomial of Cephes' expf.
+// exp(x) = 2^n (1 + p): n = round(x / ln 2), p = exp(r) - 1 for the rest r, |r| <= ln(2) / 2. ln 2 in two
+// parts, the first of 9 bits, so that n times it is exact; polynomial of Cephes' expf.
 float exp_parts(float x, out int n) {
   precise float k = roundEven(x * 1.44269504088896341);
   precise float high = x - k * 0.693359375;
@@ -211,10 +212,10 @@ float lg_pow(float a, float b) {
   return sign * positive_pow(size, b);
 }
 
-// x = quadrant pi/2 + r, |r| <= pi/4. Up to 2^13 by subtracting pi/2 in three parts (Cody and Waite); beyond, the bits
-// of 2/pi that matter are multiplied as integers (Payne and Hanek 1983).
-const uint kTwoOverPi[8] = uint[](0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u,
-                                  0xfe5163abu, 0xdebbc561u);
+// x = quadrant pi/2 + r, |r| <= pi/4. Up to 2^13 by subtracting pi/2 in three parts (Cody and Waite); beyond,
+// the bits of 2/pi that matter are multiplied as integers (Payne and Hanek 1983).
+const uint kTwoOverPi[8] = uint[](0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u,
+                                  0x3c439041u, 0xfe5163abu, 0xdebbc561u);
 uint two_over_pi(int bit) {  // 32 bits of the fraction from `bit` on; zeros in front
   if (bit <= -32) return 0u;
   if (bit < 0) return kTwoOverPi[0] >> -bit;
@@ -257,7 +258,8 @@ float sin_core(float r) {
 }
 float cos_core(float r) {
   const float z = r * r;
-  return ((2.443315711809948e-5 * z - 1.388731625493765e-3) * z + 4.166664568298827e-2) * z * z - 0.5 * z + 1.0;
+  const float p = (2.443315711809948e-5 * z - 1.388731625493765e-3) * z + 4.166664568298827e-2;
+  return p * z * z - 0.5 * z + 1.0;
 }
 float lg_sin(float x) {
   if (!lg_isfinite(x)) return nan();
@@ -324,7 +326,8 @@ float lg_atan(float x) {
 }
 float lg_atan2(float y, float x) {
   if (lg_isnan(x) || lg_isnan(y)) return nan();
-  const bool left = (floatBitsToUint(x) & 0x80000000u) != 0u, below = (floatBitsToUint(y) & 0x80000000u) != 0u;
+  const bool left = (floatBitsToUint(x) & 0x80000000u) != 0u;
+  const bool below = (floatBitsToUint(y) & 0x80000000u) != 0u;
   float v;
   if (y == 0.0)
     v = left ? 3.14159265358979324 : 0.0;
@@ -367,7 +370,8 @@ float lg_tanh(float x) {
 float lg_asinh(float x) {
   if (lg_isnan(x) || x == 0.0) return x;
   const float a = abs(x);
-  const float v = a > 1e9 ? lg_log(a) + 0.693147180559945309 : lg_log1p(a + a * a / (1.0 + sqrt(a * a + 1.0)));
+  const float v =
+      a > 1e9 ? lg_log(a) + 0.693147180559945309 : lg_log1p(a + a * a / (1.0 + sqrt(a * a + 1.0)));
   return x < 0.0 ? -v : v;
 }
 float lg_acosh(float x) {

@@ -1,6 +1,6 @@
 #version 460
-// Slices picked by index: result[o, i, n] = operand[o, index[i], n], elements carried as they are. An index that is out
-// of range leaves a note in `fault` (gpu/stream.h) and picks nothing.
+// Slices picked by index: result[o, i, n] = operand[o, index[i], n], elements carried as they are. An index
+// that is out of range leaves a note in `fault` (gpu/stream.h) and picks nothing.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 

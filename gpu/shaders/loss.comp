@@ -1,5 +1,6 @@
 #version 460
-// Cross entropy with class ids. Of a row x with label y, smoothing s, class weights w and lse = log sum exp x:
+// Cross entropy with class ids. Of a row x with label y, smoothing s, class weights w and lse = log sum exp
+// x:
 //   loss = (1 - s) w_y (lse - x_y) + s / C sum_c w_c (lse - x_c)
 // and its gradient for the row's factor k, with p = exp(x - lse):
 //   k ((1 - s) w_y + s / C sum w) p_c - k s / C w_c, less k (1 - s) w_y at the label.
@@ -97,7 +98,8 @@ void main() {
     const uint64_t logits = arguments.logits;
     if (MODE == kForward) {
       float largest = -infinity();
-      for (uint c = along(); c < end; c += ALONG) largest = lg_max(largest, load_f32(logits, at + int64_t(c) * step));
+      for (uint c = along(); c < end; c += ALONG)
+        largest = lg_max(largest, load_f32(logits, at + int64_t(c) * step));
       largest = row_max(largest);
       // An infinite largest number is taken out of the differences, which would be NaN.
       const float middle = lg_isinf(largest) ? 0.0 : largest;
@@ -118,7 +120,8 @@ void main() {
       if (exists && along() == 0) {
         float loss = 0.0;
         if (label >= 0) {
-          loss = (1.0 - smoothing) * weight_of(uint(label)) * (lse - load_f32(logits, at + int64_t(label) * step));
+          const float x = load_f32(logits, at + int64_t(label) * step);
+          loss = (1.0 - smoothing) * weight_of(uint(label)) * (lse - x);
           if (SMOOTH) loss += smoothing / float(classes) * (weights * lse - weighed);
         }
         store_f32(arguments.losses, int64_t(row), loss);

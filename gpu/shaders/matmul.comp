@@ -1,8 +1,8 @@
 #version 460
-// C = A B (+ bias of each column), for batches of matrices with any strides. A work group computes a BM x BN tile of C
-// from BK columns of A and rows of B at a time, held in shared memory; the next ones are fetched while these are used.
-// A thread owns TM x TN elements, in squares of 4 x 4 spread over the tile, so that it reads shared memory 16 bytes at
-// a time without bank conflicts. Summation runs in order of k.
+// C = A B (+ bias of each column), for batches of matrices with any strides. A work group computes a BM x BN
+// tile of C from BK columns of A and rows of B at a time, held in shared memory; the next ones are fetched
+// while these are used. A thread owns TM x TN elements, in squares of 4 x 4 spread over the tile, so that it
+// reads shared memory 16 bytes at a time without bank conflicts. Summation runs in order of k.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 
@@ -12,8 +12,8 @@ layout(constant_id = 2) const uint BN = 64;
 layout(constant_id = 3) const uint BK = 16;
 layout(constant_id = 4) const uint TM = 4;
 layout(constant_id = 5) const uint TN = 4;
-layout(constant_id = 6) const bool A_ROWS_LIE_CLOSE = false;     // neighbours in m, else in k, are fetched together
-layout(constant_id = 7) const bool B_COLUMNS_LIE_CLOSE = true;   // neighbours in n, else in k
+layout(constant_id = 6) const bool A_ROWS_LIE_CLOSE = false;    // fetch neighbours in m, else in k
+layout(constant_id = 7) const bool B_COLUMNS_LIE_CLOSE = true;  // fetch neighbours in n, else in k
 layout(constant_id = 8) const bool HAS_BIAS = false;
 layout(constant_id = 9) const uint THREADS = 256;  // as constant 0
 

@@ -1,6 +1,6 @@
-// How shaders reach memory: by 64-bit addresses, one element at a time, whatever its type. The numbers of the types are
-// those of runtime/dtype.h; kNumber says that the address itself holds the value, kAbsent that there is no operand,
-// kRaw16 that 16 bits are carried as they are.
+// How shaders reach memory: by 64-bit addresses, one element at a time, whatever its type. The numbers of the
+// types are those of runtime/dtype.h; kNumber says that the address itself holds the value, kAbsent that
+// there is no operand, kRaw16 that 16 bits are carried as they are.
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_scalar_block_layout : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
@@ -9,8 +9,8 @@
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_EXT_spirv_intrinsics : require
 
-// NaN, infinities and the sign of zero mean what IEEE 754 says (SPV_KHR_float_controls, SignedZeroInfNanPreserve);
-// left out when the module is loaded on a device that cannot promise it.
+// NaN, infinities and the sign of zero mean what IEEE 754 says (SPV_KHR_float_controls,
+// SignedZeroInfNanPreserve); left out when the module is loaded on a device that cannot promise it.
 spirv_execution_mode(extensions = ["SPV_KHR_float_controls"], capabilities = [4466], 4461, 32);
 
 const uint kBool = 0, kU8 = 1, kI32 = 2, kI64 = 3, kF16 = 4, kBF16 = 5, kF32 = 6, kF64 = 7;

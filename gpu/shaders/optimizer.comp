@@ -1,11 +1,12 @@
 #version 460
-// One step of an optimizer over all parameters of a group: a work group takes a block of 1024 elements of one tensor,
-// found in the table of tensors by its number.
-//   SGD:   g' = g + decay p;  b = momentum b + (1 - dampening) g' (first step: g');  p -= lr b, or lr (g' + momentum b)
+// One step of an optimizer over all parameters of a group: a work group takes a block of 1024 elements of one
+// tensor, found in the table of tensors by its number.
+//   SGD:   g' = g + decay p;  b = momentum b + (1 - dampening) g' (first step: g')
+//          p -= lr b, or lr (g' + momentum b)
 //   Adam:  p *= shrink;  g' = g + decay p;  m = beta1 m + (1 - beta1) g';  v = beta2 v + (1 - beta2) g'^2
 //          p -= step_size m / (sqrt(v) / root_correction + eps), with amsgrad the largest v so far
-// (Kingma and Ba, ICLR 2015; Loshchilov and Hutter, ICLR 2019; Reddi, Kale and Kumar, ICLR 2018; as PyTorch defines
-// them.)
+// (Kingma and Ba, ICLR 2015; Loshchilov and Hutter, ICLR 2019; Reddi, Kale and Kumar, ICLR 2018; as PyTorch
+// defines them.)
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 

@@ -1,6 +1,6 @@
 #version 460
-// What is made of a draw: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011), the words of runtime/random.h bit for
-// bit. A thread makes one block of four words, for elements 4 i … 4 i + 3.
+// What is made of a draw: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011), the words of runtime/random.h
+// bit for bit. A thread makes one block of four words, for elements 4 i … 4 i + 3.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 
@@ -34,7 +34,8 @@ uvec4 philox(uint counter) {
 
 void main() {
   const uint blocks = (count + 3) / 4;
-  for (uint block = gl_GlobalInvocationID.x; block < blocks; block += gl_NumWorkGroups.x * gl_WorkGroupSize.x) {
+  const uint threads = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
+  for (uint block = gl_GlobalInvocationID.x; block < blocks; block += threads) {
     const uvec4 words = philox(block);
     for (uint j = 0; j < 4; ++j) {
       const int64_t i = int64_t(block) * 4 + int64_t(j);

@@ -1,7 +1,7 @@
-// Folds the reduced dims of a tensor. A work group of 256 threads serves 256 / ALONG results with ALONG threads each,
-// which fold every ALONG-th element and then meet in shared memory. Threads that lie next to each other are those that
-// read neighbouring memory. With several segments, each folds a part and a second pass folds their results.
-// The including file defines T.
+// Folds the reduced dims of a tensor. A work group of 256 threads serves 256 / ALONG results with ALONG
+// threads each, which fold every ALONG-th element and then meet in shared memory. Threads that lie next to
+// each other are those that read neighbouring memory. With several segments, each folds a part and a second
+// pass folds their results. The including file defines T.
 #include "memory.glsl"
 #include "functions.glsl"
 

@@ -1,5 +1,5 @@
-// Work on rows: the elements along one dim of up to four tensors that are laid out alike or not. A work group of 256
-// threads serves 256 / ALONG rows with ALONG threads each.
+// Work on rows: the elements along one dim of up to four tensors that are laid out alike or not. A work group
+// of 256 threads serves 256 / ALONG rows with ALONG threads each.
 #include "memory.glsl"
 #include "functions.glsl"
 

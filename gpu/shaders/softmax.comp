@@ -32,7 +32,8 @@ void main() {
     if (MODE == kSoftmax || MODE == kLogSoftmax) {
       float largest = -infinity();
       for (uint i = along(); i < end; i += ALONG)
-        largest = lg_max(largest, load_f32(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1]));
+        largest =
+            lg_max(largest, load_f32(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1]));
       largest = row_max(largest);
       float sum = 0.0;
       for (uint i = along(); i < end; i += ALONG)

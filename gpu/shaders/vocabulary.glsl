@@ -1,5 +1,5 @@
-// The words in which elementwise.def is written, over GLSL numbers: T is float or int64_t. The including file defines
-// T, and T_IS_INTEGER for int64_t.
+// The words in which elementwise.def is written, over GLSL numbers: T is float or int64_t. The including file
+// defines T, and T_IS_INTEGER for int64_t.
 #include "memory.glsl"
 #include "functions.glsl"
 
