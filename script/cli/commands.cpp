@@ -13,6 +13,7 @@
 #include "script/cli/repl.h"
 #include "script/cli/runner.h"
 #include "script/cli/topics.h"
+#include "script/meta.h"
 #include "script/state.h"
 
 namespace lunagrad {
@@ -187,6 +188,9 @@ int run_command_line(int argc, char** argv) {
   std::vector<std::string> arguments;
   CLI::App* open_command = app.add_subcommand("open", "open the workbench window: [SCRIPT] [ARGS]");
   open_command->add_option("arguments", arguments, "for the workbench");
+  CLI::App* meta_command = app.add_subcommand("meta", "print annotations of the API for Lua editors");
+  bool as_table = false;
+  meta_command->add_flag("--table", as_table, "a Markdown table of the operations instead");
   std::vector<std::string> workloads;
   CLI::App* bench_command = app.add_subcommand("bench", "time the workloads, or those named");
   bench_command->add_option("workloads", workloads, "names");
@@ -236,6 +240,10 @@ int run_command_line(int argc, char** argv) {
   if (*check_command) return check_syntax(script);
   if (*devices_command) return list_devices();
   if (*open_command) return open_workbench(arguments);
+  if (*meta_command) {
+    as_table ? print_op_table(std::cout) : print_meta(std::cout);
+    return 0;
+  }
   if (*bench_command) return run_code("require('lunagrad.bench').run{...}", workloads);
   if (*version_command) return show_version();
   if (*help_command) return show_help(app, topic);

@@ -1,0 +1,493 @@
+// A session from the outside: its states, its commands at safe points, and what it tells.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <mutex>
+
+#include "script/session.h"
+
+using namespace lunagrad;
+using namespace std::chrono_literals;
+
+namespace {
+
+// A session whose events are kept.
+class Recorder {
+ public:
+  Recorder() : session([this](const Event& event) { keep(event); }) {}
+
+  void run(const std::string& code, RunOptions options = {}) {
+    options.write_run = false;
+    session.run_text(code, "test", options);
+  }
+  Outcome finish(const std::string& code, RunOptions options = {}) {
+    run(code, options);
+    return session.wait();
+  }
+  // All that was printed.
+  std::string output() {
+    const std::lock_guard lock(mutex_);
+    return output_;
+  }
+  // Waits until `text` was printed; false after ten seconds.
+  bool printed(const std::string& text) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, 10s, [&] { return output_.find(text) != std::string::npos; });
+  }
+  bool reaches(SessionState state) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, 10s, [&] { return session.state() == state; });
+  }
+  bool eval(const std::string& code) {
+    std::promise<bool> done;
+    session.eval(code, [&](bool ok) { done.set_value(ok); });
+    return done.get_future().get();
+  }
+  std::vector<Event> events(Event::Kind kind) {
+    const std::lock_guard lock(mutex_);
+    std::vector<Event> found;
+    for (const Event& event : events_)
+      if (event.kind == kind) found.push_back(event);
+    return found;
+  }
+  std::string error() {
+    const auto errors = events(Event::Kind::error);
+    return errors.empty() ? "" : errors.back().text;
+  }
+
+ private:
+  void keep(const Event& event) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (event.kind == Event::Kind::output) output_ += event.text;
+      events_.push_back(event);
+    }
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string output_;
+  std::vector<Event> events_;
+
+ public:
+  Session session;  // last: its thread uses the others
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// What a stop must take at most; sanitizers and a busy machine get more.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr double kStopSeconds = 1.0;
+#else
+constexpr double kStopSeconds = 0.1;
+#endif
+
+// A model of three numbers on the raw core, so that nothing of the Lua library is needed.
+const char* const kTraining = R"(
+local lg = require "lunagrad.core"
+local w = lg.ones(3, {requires_grad = true})
+for step in lg.run.steps(steps or 1000000) do
+  local loss = (w * w):sum()
+  loss:backward()
+  w.grad = nil
+  lg.run.log{loss = loss}
+end
+print("finished")
+)";
+
+}  // namespace
+
+TEST_CASE("a session runs a script, forwards what it prints and says how it ended") {
+  Recorder recorder;
+  CHECK(recorder.finish("print('one', 2, nil) io.write('three', 4, '\\n')") == Outcome::ok);
+  CHECK(recorder.output() == "one\t2\tnil\nthree4\n");
+  const auto states = recorder.events(Event::Kind::state);
+  REQUIRE(states.size() == 2);
+  CHECK(states[0].state == SessionState::running);
+  CHECK(states[1].state == SessionState::idle);
+  const auto ended = recorder.events(Event::Kind::ended);
+  REQUIRE(ended.size() == 1);
+  CHECK(ended[0].exit_code == 0);
+}
+
+TEST_CASE("each run has a fresh Lua state") {
+  Recorder recorder;
+  CHECK(recorder.finish("x = 1") == Outcome::ok);
+  CHECK(recorder.finish("print(x)") == Outcome::ok);
+  CHECK(recorder.output() == "nil\n");
+}
+
+TEST_CASE("a script gets its arguments as arg and as varargs") {
+  Recorder recorder;
+  RunOptions options;
+  options.arguments = {"a", "b c"};
+  CHECK(recorder.finish("print(..., #arg, arg[2])", options) == Outcome::ok);
+  CHECK(recorder.output() == "a\tb c\t2\tb c\n");
+}
+
+TEST_CASE("an error names its line, and a traceback leads to it") {
+  Recorder recorder;
+  CHECK(recorder.finish("local function f()\n  error('no such luck')\nend\nf()") == Outcome::error);
+  CHECK(recorder.error().starts_with("test:2: no such luck\n"));
+  CHECK(recorder.error().find("test:4") != std::string::npos);
+  const auto errors = recorder.events(Event::Kind::error);
+  CHECK(errors[0].place.line == 2);
+}
+
+TEST_CASE("the kind of an error decides the outcome") {
+  Recorder recorder;
+  CHECK(recorder.finish("local x = = 1") == Outcome::error);
+  CHECK(recorder.error().find("test:1:") != std::string::npos);
+  recorder.session.run_file("/nonexistent/train.lua");
+  CHECK(recorder.session.wait() == Outcome::file);
+  RunOptions options;
+  options.device = "abacus";
+  CHECK(recorder.finish("print(1)", options) == Outcome::device);
+  CHECK(recorder.finish("local t = {} for i = 1, 60 do t[i] = ('x'):rep(1 << i) end") == Outcome::memory);
+  CHECK(recorder.finish("print(1 + 1)") == Outcome::ok);
+}
+
+TEST_CASE("an interrupt ends loops that try to survive it") {
+  const char* const loops[] = {
+      "while true do end",
+      "while true do pcall(function() while true do end end) end",
+      "while true do pcall(pcall, function() while true do pcall(error) end end) end",
+      "local function f() return f() end f()",
+      "::again:: goto again",
+      "coroutine.wrap(function() while true do end end)()",
+      "while true do local c = coroutine.create(function() while true do pcall(error) end end) coroutine.resume(c) end",
+      "xpcall(function() while true do end end, function() while true do end end)",
+      "table.sort({3, 2, 1}, function() while true do end end)",
+      "(('x'):rep(10)):gsub('x', function() while true do end end)",
+      "while true do local c <close> = setmetatable({}, {__close = function() while true do end end}) end",
+      "local lg = require 'lunagrad.core' local a = lg.ones(4) while true do pcall(function() a = a + 1 end) end",
+  };
+  for (const char* loop : loops) {
+    CAPTURE(loop);
+    Recorder recorder;
+    recorder.run(std::string("print('go') ") + loop);
+    REQUIRE(recorder.printed("go"));
+    std::this_thread::sleep_for(5ms);
+    const auto start = std::chrono::steady_clock::now();
+    recorder.session.interrupt();
+    CHECK(recorder.session.wait() == Outcome::stopped);
+    CHECK(seconds_since(start) < kStopSeconds);
+    CHECK(recorder.events(Event::Kind::error).empty());
+    CHECK(recorder.finish("print('after')") == Outcome::ok);
+  }
+}
+
+TEST_CASE("an interrupt reaches into a kernel") {
+  Recorder recorder;
+  recorder.run("local lg = require 'lunagrad.core' local a = lg.ones(4096, 4096) print('go') "
+               "while true do local _ = a:matmul(a) end");
+  REQUIRE(recorder.printed("go"));
+  std::this_thread::sleep_for(20ms);
+  const auto start = std::chrono::steady_clock::now();
+  recorder.session.interrupt();
+  CHECK(recorder.session.wait() == Outcome::stopped);
+  CHECK(seconds_since(start) < 1.0);
+  CHECK(recorder.finish("local lg = require 'lunagrad.core' print(lg.ones(2):sum():item())") == Outcome::ok);
+  CHECK(recorder.output().ends_with("2.0\n"));
+}
+
+TEST_CASE("a pause holds the script at once, and a stop ends it there") {
+  Recorder recorder;
+  recorder.run("print('go') while true do n = (n or 0) + 1 end");
+  REQUIRE(recorder.printed("go"));
+  recorder.session.pause();
+  REQUIRE(recorder.reaches(SessionState::paused));
+  CHECK(recorder.eval("before = n"));
+  std::this_thread::sleep_for(10ms);
+  CHECK(recorder.eval("print(n == before)"));
+  CHECK(recorder.output().ends_with("true\n"));
+  const auto start = std::chrono::steady_clock::now();
+  recorder.session.stop();
+  CHECK(recorder.session.wait() == Outcome::stopped);
+  CHECK(seconds_since(start) < kStopSeconds);
+}
+
+TEST_CASE("a paused script goes on where it was") {
+  Recorder recorder;
+  recorder.run("print('go') while not leave do end print('left')");
+  REQUIRE(recorder.printed("go"));
+  recorder.session.pause();
+  REQUIRE(recorder.reaches(SessionState::paused));
+  CHECK(recorder.eval("leave = true"));
+  CHECK(recorder.session.state() == SessionState::paused);
+  recorder.session.resume();
+  CHECK(recorder.session.wait() == Outcome::ok);
+  CHECK(recorder.output() == "go\nleft\n");
+}
+
+TEST_CASE("step runs exactly to the next step boundary") {
+  Recorder recorder;
+  recorder.run(std::string("print('go') ") + kTraining);
+  REQUIRE(recorder.printed("go"));
+  recorder.session.pause();
+  REQUIRE(recorder.reaches(SessionState::paused));
+  recorder.session.step();  // to the end of the step it stands in
+  while (recorder.session.state() != SessionState::paused) std::this_thread::sleep_for(1ms);
+  const auto steps = [&] { return recorder.events(Event::Kind::step).back().step; };
+  std::this_thread::sleep_for(20ms);
+  REQUIRE(recorder.reaches(SessionState::paused));
+  for (int i = 0; i < 5; ++i) {
+    const int64_t before = steps();
+    recorder.session.step();
+    std::this_thread::sleep_for(30ms);
+    REQUIRE(recorder.reaches(SessionState::paused));
+    CHECK(steps() == before + 1);
+  }
+  recorder.session.stop();
+  CHECK(recorder.session.wait() == Outcome::stopped);
+}
+
+TEST_CASE("a stop lets the step end; outside of steps it acts at once") {
+  Recorder recorder;
+  recorder.run(R"(
+    local run = require("lunagrad.core").run
+    for step in run.steps(100) do
+      print("begin " .. step)
+      local t = os.clock() while os.clock() - t < 0.2 do end
+      print("end " .. step)
+    end)");
+  REQUIRE(recorder.printed("begin 1"));
+  recorder.session.stop();
+  CHECK(recorder.session.wait() == Outcome::stopped);
+  CHECK(recorder.output() == "begin 1\nend 1\n");
+
+  recorder.run("print('go') while true do end");
+  REQUIRE(recorder.printed("go"));
+  const auto start = std::chrono::steady_clock::now();
+  recorder.session.stop();
+  CHECK(recorder.session.wait() == Outcome::stopped);
+  CHECK(seconds_since(start) < kStopSeconds);
+}
+
+TEST_CASE("a new run takes the place of the one that goes on") {
+  Recorder recorder;
+  recorder.run("print('first') while true do pcall(error) end");
+  REQUIRE(recorder.printed("first"));
+  CHECK(recorder.finish("print('second')") == Outcome::ok);
+  const auto ended = recorder.events(Event::Kind::ended);
+  REQUIRE(ended.size() == 2);
+  CHECK(ended[0].outcome == Outcome::stopped);
+  CHECK(ended[1].outcome == Outcome::ok);
+}
+
+TEST_CASE("a session may be destroyed while its script runs, is paused, or evaluates") {
+  for (const char* code : {"print('go') while true do end", "print('go') while true do pcall(error) end"}) {
+    Recorder recorder;
+    recorder.run(code);
+    REQUIRE(recorder.printed("go"));
+  }
+  {
+    Recorder recorder;
+    recorder.run("print('go') while true do end");
+    REQUIRE(recorder.printed("go"));
+    recorder.session.pause();
+    REQUIRE(recorder.reaches(SessionState::paused));
+  }
+  Recorder recorder;
+  recorder.session.eval("print('go') while true do end");
+  REQUIRE(recorder.printed("go"));
+}
+
+TEST_CASE("eval shows values as a prompt does and survives errors") {
+  Recorder recorder;
+  CHECK(recorder.eval("1 + 1, 'a'"));
+  CHECK(recorder.output() == "2\n\"a\"\n");
+  CHECK(recorder.eval("x = 5"));
+  CHECK(recorder.eval("_ + x"));
+  CHECK(recorder.output().ends_with("7\n"));
+  CHECK(recorder.eval("{1, 'b', key = {2}}"));
+  CHECK(recorder.output().find("{1, \"b\", key = table: ") != std::string::npos);
+  CHECK_FALSE(recorder.eval("error('no')"));
+  CHECK(recorder.error() == "input:1: no");
+  CHECK_FALSE(recorder.eval("1 +"));
+  CHECK(recorder.eval("x"));
+}
+
+TEST_CASE("an interrupt ends an evaluation and leaves the paused script alone") {
+  Recorder recorder;
+  recorder.run("print('go') while not leave do end");
+  REQUIRE(recorder.printed("go"));
+  recorder.session.pause();
+  REQUIRE(recorder.reaches(SessionState::paused));
+  std::promise<bool> done;
+  recorder.session.eval("print('spin') while true do pcall(error) end", [&](bool ok) { done.set_value(ok); });
+  REQUIRE(recorder.printed("spin"));
+  recorder.session.interrupt();
+  CHECK_FALSE(done.get_future().get());
+  CHECK(recorder.session.state() == SessionState::paused);
+  CHECK(recorder.eval("leave = true"));
+  recorder.session.resume();
+  CHECK(recorder.session.wait() == Outcome::ok);
+}
+
+TEST_CASE("os.exit ends the script with its code, through pcall and coroutines") {
+  Recorder recorder;
+  recorder.finish("pcall(os.exit, 7) print('not reached')");
+  CHECK(recorder.events(Event::Kind::ended).back().exit_code == 7);
+  recorder.finish("coroutine.wrap(function() pcall(os.exit, false) end)() while true do end");
+  CHECK(recorder.events(Event::Kind::ended).back().exit_code == 1);
+  CHECK(recorder.finish("os.exit(true) print('not reached')") == Outcome::ok);
+  CHECK(recorder.output().empty());
+}
+
+TEST_CASE("parameters are typed by their default and replaced by --set") {
+  Recorder recorder;
+  RunOptions options;
+  options.set = {{"lr", "3e-4"}, {"layers", "4"}, {"name", "x=y"}, {"fast", "true"}};
+  CHECK(recorder.finish(R"(
+    local run = require("lunagrad.core").run
+    print(run.param("lr", 0.1, {min = 1e-5, max = 1, log = true}), run.param("layers", 2),
+          run.param("name", "a"), run.param("fast", false), run.param("width", 8)))",
+                        options) == Outcome::ok);
+  CHECK(recorder.output() == "0.0003\t4\tx=y\ttrue\t8\n");
+  const std::vector<ParamInfo> params = recorder.session.params();
+  REQUIRE(params.size() == 5);
+  CHECK(params[0].name == "lr");
+  CHECK(params[0].log);
+  CHECK(*params[0].max == 1);
+  CHECK(params[1].integer);
+  CHECK(params[0].place.line == 3);
+}
+
+TEST_CASE("what --set cannot mean is an error of usage") {
+  Recorder recorder;
+  const std::string script = R"(
+    local run = require("lunagrad.core").run
+    local lr, n = run.param("lr", 0.1, {max = 1}), run.param("n", 2)
+    for _ in run.steps(1) do print("step") end)";
+  const std::pair<std::map<std::string, std::string>, const char*> cases[] = {
+      {{{"rate", "1"}}, "the script declares no parameter 'rate'; it declares lr, n"},
+      {{{"lr", "fast"}}, "'lr' is a number"},
+      {{{"lr", "2"}}, "'lr' is outside [-inf, 1]"},
+      {{{"n", "1.5"}}, "'n' is an integer"}};
+  for (const auto& [set, message] : cases) {
+    RunOptions options;
+    options.set = set;
+    CHECK(recorder.finish(script, options) == Outcome::usage);
+    CHECK(recorder.error().find(message) != std::string::npos);
+  }
+  RunOptions options;
+  options.set = {{"rate", "1"}};
+  CHECK(recorder.finish("print('no parameters')", options) == Outcome::usage);
+  CHECK(recorder.output() == "no parameters\n");
+}
+
+TEST_CASE("a live parameter changes at a step boundary") {
+  Recorder recorder;
+  recorder.run(R"(
+    local run = require("lunagrad.core").run
+    local lr = run.live("lr", 0.5, {min = 0, max = 1})
+    for step in run.steps() do
+      if step == 1 then print("go") end
+      local before = lr()
+      for _ = 1, 1000 do assert(lr() == before) end
+      if before ~= 0.5 then print(before) break end
+    end)");
+  REQUIRE(recorder.printed("go"));
+  CHECK_FALSE(recorder.session.set_param("lr", "2"));
+  CHECK_FALSE(recorder.session.set_param("lr", "fast"));
+  CHECK_FALSE(recorder.session.set_param("rate", "0.1"));
+  CHECK(recorder.session.set_param("lr", "0.25"));
+  CHECK(recorder.session.wait() == Outcome::ok);
+  CHECK(recorder.output() == "go\n0.25\n");
+  CHECK(recorder.events(Event::Kind::param).back().metrics[0].second == 0.25);
+}
+
+TEST_CASE("names are completed: globals, fields, methods of a tensor") {
+  Recorder recorder;
+  CHECK(recorder.eval("lg = require 'lunagrad.core' value = {alpha = 1, alps = 2, beta = 3} t = lg.ones(2)"));
+  const auto complete = [&](const std::string& line) {
+    std::promise<std::vector<std::string>> found;
+    recorder.session.complete(line, [&](std::vector<std::string> names) { found.set_value(std::move(names)); });
+    return found.get_future().get();
+  };
+  CHECK(complete("print(value.al") == std::vector<std::string>{"alpha", "alps"});
+  CHECK(complete("valu") == std::vector<std::string>{"value"});
+  CHECK(complete("x = t:softm") == std::vector<std::string>{"softmax"});
+  CHECK(complete("t.requires") == std::vector<std::string>{"requires_grad"});
+  CHECK(complete("string.for") == std::vector<std::string>{"format"});
+  CHECK(complete("nothing.here").empty());
+}
+
+TEST_CASE("the tape of the latest backward is shown, and the values of a step that was stepped") {
+  Recorder recorder;
+  recorder.session.watch_tape(true);
+  recorder.run(std::string("print('go') ") + kTraining);
+  REQUIRE(recorder.printed("go"));
+  recorder.session.pause();
+  REQUIRE(recorder.reaches(SessionState::paused));
+  for (int i = 0; i < 2; ++i) {
+    recorder.session.step();
+    std::this_thread::sleep_for(30ms);
+    REQUIRE(recorder.reaches(SessionState::paused));
+  }
+  const std::shared_ptr<const TapeSnapshot> tape = recorder.session.tape();
+  REQUIRE(tape);
+  REQUIRE(tape->nodes.size() == 3);
+  CHECK(tape->nodes[0].op == "sum");
+  CHECK(tape->nodes[1].op == "mul");
+  CHECK(tape->nodes[2].op == "leaf");
+  CHECK(tape->nodes[1].place.line == 5);
+  CHECK(tape->nodes[1].inputs[0].node == tape->nodes[2].id);
+  CHECK(tape->nodes[1].inputs[0].saved);
+  CHECK(tape->nodes[1].bytes == 12);
+  CHECK(tape->nodes[1].backward_ns > 0);
+
+  const auto inspect = [&](int node, Which which) {
+    std::promise<ValueView> view;
+    recorder.session.inspect(tape->nodes[size_t(node)].id, 0, which, 2,
+                             [&](ValueView found) { view.set_value(std::move(found)); });
+    return view.get_future().get();
+  };
+  const ValueView product = inspect(1, Which::output);
+  CHECK(product.available);
+  CHECK(product.count == 3);
+  CHECK(product.values == std::vector<float>{1, 1});
+  CHECK(product.mean == 1);
+  const ValueView gradient = inspect(2, Which::gradient);
+  CHECK(gradient.available);
+  CHECK(gradient.values == std::vector<float>{2, 2});
+  CHECK(inspect(1, Which::gradient).values == std::vector<float>{1, 1});
+  CHECK(inspect(0, Which::output).values == std::vector<float>{3});
+
+  recorder.session.stop();
+  CHECK(recorder.session.wait() == Outcome::stopped);
+}
+
+TEST_CASE("a value that the run did not keep is named as gone") {
+  Recorder recorder;
+  recorder.session.watch_tape(true);
+  CHECK(recorder.finish(std::string("steps = 3 ") + kTraining) == Outcome::ok);
+  const std::shared_ptr<const TapeSnapshot> tape = recorder.session.tape();
+  REQUIRE(tape);
+  std::promise<ValueView> view;
+  recorder.session.inspect(tape->nodes[1].id, 0, Which::output, 8,
+                           [&](ValueView found) { view.set_value(std::move(found)); });
+  const ValueView gone = view.get_future().get();
+  CHECK_FALSE(gone.available);
+  CHECK(gone.reason == "freed; step once to see it");
+}
+
+TEST_CASE("two sessions do not see each other") {
+  Recorder one, two;
+  RunOptions options;
+  options.seed = 1;
+  one.run("local lg = require 'lunagrad.core' for i = 1, 200 do x = lg.randn(4):sum():item() end print(x)", options);
+  two.run("local lg = require 'lunagrad.core' for i = 1, 200 do x = lg.randn(4):sum():item() end print(x)", options);
+  CHECK(one.session.wait() == Outcome::ok);
+  CHECK(two.session.wait() == Outcome::ok);
+  CHECK(one.output() == two.output());
+}
