@@ -6,7 +6,8 @@ file(GLOB TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*.cpp)
 list(REMOVE_ITEM TEST_SOURCES ${CMAKE_SOURCE_DIR}/tests/test_gpu.cpp)
 add_executable(lunagrad-tests ${TEST_SOURCES})
 target_link_libraries(lunagrad-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest
-                      PkgConfig::HIGHWAY PkgConfig::LUA)
+                      PkgConfig::HIGHWAY PkgConfig::LUA nlohmann_json::nlohmann_json)
+add_dependencies(lunagrad-tests lunagrad)  # test_cli.cpp runs it
 target_compile_definitions(lunagrad-tests PRIVATE LUNAGRAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                            LUNAGRAD_BINARY_DIR="${CMAKE_BINARY_DIR}")
 

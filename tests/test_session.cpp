@@ -163,12 +163,14 @@ TEST_CASE("an interrupt ends loops that try to survive it") {
       "local function f() return f() end f()",
       "::again:: goto again",
       "coroutine.wrap(function() while true do end end)()",
-      "while true do local c = coroutine.create(function() while true do pcall(error) end end) coroutine.resume(c) end",
+      "while true do local c = coroutine.create(function() while true do pcall(error) end end) "
+      "coroutine.resume(c) end",
       "xpcall(function() while true do end end, function() while true do end end)",
       "table.sort({3, 2, 1}, function() while true do end end)",
       "(('x'):rep(10)):gsub('x', function() while true do end end)",
       "while true do local c <close> = setmetatable({}, {__close = function() while true do end end}) end",
-      "local lg = require 'lunagrad.core' local a = lg.ones(4) while true do pcall(function() a = a + 1 end) end",
+      "local lg = require 'lunagrad.core' local a = lg.ones(4) while true do pcall(function() a = a + 1 end) "
+      "end",
   };
   for (const char* loop : loops) {
     CAPTURE(loop);
@@ -187,8 +189,9 @@ TEST_CASE("an interrupt ends loops that try to survive it") {
 
 TEST_CASE("an interrupt reaches into a kernel") {
   Recorder recorder;
-  recorder.run("local lg = require 'lunagrad.core' local a = lg.ones(4096, 4096) print('go') "
-               "while true do local _ = a:matmul(a) end");
+  recorder.run(
+      "local lg = require 'lunagrad.core' local a = lg.ones(4096, 4096) print('go') "
+      "while true do local _ = a:matmul(a) end");
   REQUIRE(recorder.printed("go"));
   std::this_thread::sleep_for(20ms);
   const auto start = std::chrono::steady_clock::now();
@@ -411,7 +414,8 @@ TEST_CASE("names are completed: globals, fields, methods of a tensor") {
   CHECK(recorder.eval("lg = require 'lunagrad.core' value = {alpha = 1, alps = 2, beta = 3} t = lg.ones(2)"));
   const auto complete = [&](const std::string& line) {
     std::promise<std::vector<std::string>> found;
-    recorder.session.complete(line, [&](std::vector<std::string> names) { found.set_value(std::move(names)); });
+    recorder.session.complete(line,
+                              [&](std::vector<std::string> names) { found.set_value(std::move(names)); });
     return found.get_future().get();
   };
   CHECK(complete("print(value.al") == std::vector<std::string>{"alpha", "alps"});
@@ -485,9 +489,34 @@ TEST_CASE("two sessions do not see each other") {
   Recorder one, two;
   RunOptions options;
   options.seed = 1;
-  one.run("local lg = require 'lunagrad.core' for i = 1, 200 do x = lg.randn(4):sum():item() end print(x)", options);
-  two.run("local lg = require 'lunagrad.core' for i = 1, 200 do x = lg.randn(4):sum():item() end print(x)", options);
+  one.run("local lg = require 'lunagrad.core' for i = 1, 200 do x = lg.randn(4):sum():item() end print(x)",
+          options);
+  two.run("local lg = require 'lunagrad.core' for i = 1, 200 do x = lg.randn(4):sum():item() end print(x)",
+          options);
   CHECK(one.session.wait() == Outcome::ok);
   CHECK(two.session.wait() == Outcome::ok);
   CHECK(one.output() == two.output());
+}
+
+TEST_CASE("Lua: a run's parameters, steps, metrics and state") {
+  const std::string folder = (std::filesystem::temp_directory_path() / "lunagrad-test-run").string();
+  std::filesystem::remove_all(folder);
+  Recorder recorder;
+  RunOptions options;
+  options.run_directory = folder;
+  options.set = {{"width", "32"}};
+  recorder.session.run_file(LUNAGRAD_SOURCE_DIR "/tests/lua/test_run.lua", options);
+  CHECK(recorder.session.wait() == Outcome::ok);
+  CHECK(recorder.error() == "");
+  CHECK(recorder.output() == "test_run is through\n");
+  std::ifstream in(folder + "/metrics.jsonl");
+  std::string line;
+  std::getline(in, line);
+  CHECK(line.find("\"metrics\":{\"broken\":0.0,\"step_squared\":1.0,\"total\":1.0}") != std::string::npos);
+  std::getline(in, line);
+  CHECK(line.find("\"broken\":\"NaN\"") != std::string::npos);
+  CHECK(line.find("\"total\":2.0") != std::string::npos);
+  std::getline(in, line);
+  CHECK(line.find("\"broken\":\"-Infinity\"") != std::string::npos);
+  std::filesystem::remove_all(folder);
 }

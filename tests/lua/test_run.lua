@@ -1,0 +1,56 @@
+-- What a script finds in lg.run. Run by a session with --set width=32 and a run folder.
+local lg = require "lunagrad"
+local expect = require "expect"
+local run = lg.run
+
+-- Parameters: today's value, typed by the default; the same name gives the same parameter.
+assert(run.param("lr", 0.5, {min = 0, max = 1}) == 0.5)
+assert(math.type(run.param("width", 8)) == "integer" and run.param("width", 8) == 32)
+assert(run.param("name", "adam") == "adam" and run.param("fast", true) == true)
+expect.raises("the default 2.0 of 'steep' is outside [0, 1]", function() run.param("steep", 2.0, {min = 0, max = 1}) end)
+expect.raises("'lr' was declared as a number", function() run.param("lr", "high") end)
+expect.raises("bad argument #2 to 'param' (number, boolean or string expected, got no value)",
+  function() run.param("empty") end)
+
+-- A live handle is called for its value; optimizers take it.
+local momentum = run.live("momentum", 0.9)
+assert(momentum() == 0.9 and tostring(momentum) == "0.9")
+expect.raises("", function() getmetatable(momentum).__call() end)
+
+-- State: built once, returned as it is.
+local model = run.state("model", function() return {weight = lg.zeros(2)} end)
+assert(lg.is_tensor(model.weight))
+expect.raises("run.state: 'model' is registered already", function() run.state("model", function() return 1 end) end)
+expect.raises("run.state: the function for 'none' returned nothing", function() run.state("none", function() end) end)
+
+-- What belongs to a window answers without one.
+run.image("sample", lg.zeros(2, 2))
+run.histogram("weights", model.weight)
+run.watch(model)
+run.breakpoint(true)
+run.breakpoint(false)
+
+-- Metrics: numbers and scalar tensors, read when they are logged.
+expect.raises("run.log: 'matrix' has shape [2, 2]; a metric is one number", function() run.log {matrix = lg.zeros(2, 2)} end)
+expect.raises("run.log: 'word' is a string; a metric is a number or a scalar tensor", function() run.log {word = "x"} end)
+expect.raises("run.log: a metric needs a name", function() run.log {1} end)
+expect.raises("bad argument #1 to 'log' (table expected, got number)", function() run.log(1) end)
+
+-- Steps: 1…n, once a run.
+local seen = {}
+local total = lg.zeros(1)
+for step in run.steps(4) do
+  seen[#seen + 1] = step
+  total:add_(1)
+  run.log {total = total, step_squared = step * step, broken = step == 2 and 0 / 0 or step == 3 and -1 / 0 or 0}
+end
+expect.equal(seen, {1, 2, 3, 4})
+expect.raises("run.steps: a run has one loop of steps; the first began at", function() run.steps(2) end)
+run.text("note", "all \"well\"\n")
+
+-- The guard of logged values.
+run.assert_finite(true)
+run.log {loss = 1}
+expect.raises("run.log: loss is NaN at step 4", function() run.log {loss = lg.tensor(0 / 0)} end)
+run.assert_finite(false)
+print("test_run is through")

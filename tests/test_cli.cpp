@@ -1,0 +1,340 @@
+// The program `lunagrad` as a shell sees it: exit codes, standard streams, signals, the prompt on a terminal.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/program.h"
+
+using namespace lunagrad::test;
+using nlohmann::json;
+
+namespace {
+
+const std::string kProgram = LUNAGRAD_BINARY_DIR "/lunagrad";
+
+// A folder to run in, gone afterwards.
+class Folder {
+ public:
+  Folder() : path_(make_temporary_folder()) {}
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+
+  std::string write(const std::string& name, const std::string& content) const {
+    const std::string path = path_ + "/" + name;
+    std::ofstream(path, std::ios::binary) << content;
+    return path;
+  }
+  Finished run(std::vector<std::string> arguments, const std::string& input = "",
+               const std::vector<std::string>& env = {}) const {
+    arguments.insert(arguments.begin(), kProgram);
+    return Program(arguments, input, env, path_).finish();
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::vector<json> json_lines(const std::string& text) {
+  std::vector<json> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(json::parse(line));
+  return lines;
+}
+
+const char* const kSteps = R"(
+local lg = require "lunagrad"
+local lr = lg.run.param("lr", 0.1)
+for step in lg.run.steps(3) do
+  lg.run.log{loss = lg.tensor(1 / step), bad = 0 / 0}
+end
+print("trained with " .. lr)
+)";
+
+}  // namespace
+
+TEST_CASE("a line of code, a script and its arguments") {
+  const Folder folder;
+  const Finished line = folder.run({"-e", "print(lg.ones(2):sum():item(), ...)", "a", "-b"});
+  CHECK(line.code == 0);
+  CHECK(line.out == "2.0\ta\t-b\n");
+  CHECK(line.err.empty());
+  folder.write("hello.lua",
+               "#!/usr/bin/env lunagrad\nprint(arg[0], ...) print(debug.getinfo(1).currentline)");
+  const Finished script = folder.run({"hello.lua", "--flag", "x"});
+  CHECK(script.code == 0);
+  CHECK(script.out == "hello.lua\t--flag\tx\n2\n");
+  CHECK(folder.run({"run", "hello.lua", "--", "--flag", "x"}).out == script.out);
+}
+
+TEST_CASE("exit codes") {
+  const Folder folder;
+  folder.write("error.lua", "error('wrong')");
+  folder.write("syntax.lua", "local x = = 1");
+  folder.write("steps.lua", kSteps);
+  folder.write("nan.lua",
+               "local lg = require 'lunagrad' lg.run.assert_finite(true) lg.run.log{loss = 0 / 0}");
+  folder.write("memory.lua", "local lg = require 'lunagrad' local x = lg.zeros(1 << 40, {dtype = 'f64'})");
+  folder.write("csv.lua", "local lg = require 'lunagrad' lg.data.csv('missing.csv')");
+  struct Case {
+    std::vector<std::string> arguments;
+    int code;
+    const char* message;
+  };
+  const Case cases[] = {
+      {{"-e", "x = 1"}, 0, ""},
+      {{"run", "error.lua"}, 1, "error.lua:1: wrong"},
+      {{"run", "syntax.lua"}, 1, "syntax.lua:1: unexpected symbol near '='"},
+      {{"check", "steps.lua"}, 0, ""},
+      {{"check", "syntax.lua"}, 1, "syntax.lua:1: unexpected symbol near '='"},
+      {{"check", "missing.lua"}, 6, "missing.lua: No such file or directory"},
+      {{"run", "missing.lua"}, 6, "missing.lua: No such file or directory"},
+      {{"missing.lua"}, 6, "missing.lua: No such file or directory"},
+      {{"run", "."}, 6, ".: Is a directory"},
+      {{"run", "csv.lua"}, 6, "csv.lua:1: "},
+      {{"run"}, 2, "script"},
+      {{"train"}, 2, "'train' is neither a command nor a file"},
+      {{"run", "steps.lua", "--frobnicate"}, 2, "--frobnicate"},
+      {{"run", "steps.lua", "--set", "lr"}, 2, "--set lr: expected name=value"},
+      {{"run", "steps.lua", "--set", "rate=1"}, 2, "the script declares no parameter 'rate'; it declares lr"},
+      {{"run", "steps.lua", "--set", "lr=x"}, 2, "steps.lua:3: --set lr=x: 'lr' is a number"},
+      {{"run", "steps.lua", "--progress", "loud"}, 2, "--progress"},
+      {{"run", "steps.lua", "--device", "abacus"}, 5, "there is no device \"abacus\""},
+      {{"run", "nan.lua"}, 4, "nan.lua:1: run.log: loss is NaN at step 0"},
+      {{"run", "memory.lua"}, 8, "memory.lua:1: "},
+      {{"-e", "os.exit(42)"}, 42, ""},
+      {{"test", "steps.lua", "error.lua"}, 3, "error.lua:1: wrong"},
+      {{"test", "steps.lua"}, 0, ""},
+      {{"help", "nothing-such"}, 2, "nothing on 'nothing-such'"},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.arguments.back());
+    const Finished finished = folder.run(one.arguments);
+    CHECK(finished.code == one.code);
+    CHECK(finished.err.find(one.message) != std::string::npos);
+    if (!*one.message) CHECK(finished.err.find("error") == std::string::npos);
+  }
+}
+
+TEST_CASE("help, version, devices and meta print and end well") {
+  const Folder folder;
+  CHECK(folder.run({"version"}).out.starts_with("lunagrad "));
+  CHECK(folder.run({"--help"}).out.find("devices") != std::string::npos);
+  CHECK(folder.run({"help"}).out.find("exit-codes") != std::string::npos);
+  CHECK(folder.run({"help", "exit-codes"}).out.find("124") != std::string::npos);
+  CHECK(folder.run({"help", "matmul"}).out.starts_with("lg.matmul(input, other)"));
+  CHECK(folder.run({"help", "run"}).code == 0);
+  CHECK(folder.run({"devices"}).out.starts_with("cpu "));
+  CHECK(folder.run({"meta"}).out.starts_with("---@meta"));
+}
+
+TEST_CASE("a run leaves a folder that tells everything about it") {
+  const Folder folder;
+  folder.write("steps.lua", kSteps);
+  const Finished finished =
+      folder.run({"run", "steps.lua", "--run-dir", "out", "--set", "lr=0.5", "--seed", "7"});
+  REQUIRE(finished.code == 0);
+  CHECK(finished.out == "trained with 0.5\n");
+  CHECK(finished.err == "run saved in out\n");
+  const json config = json::parse(read_file(folder.path() + "/out/config.json"));
+  CHECK(config["params"]["lr"] == 0.5);
+  CHECK(config["seed"] == 7);
+  CHECK(config["outcome"] == "ok");
+  CHECK(config["last_step"] == 3);
+  CHECK(read_file(folder.path() + "/out/script.lua") == kSteps);
+  CHECK(read_file(folder.path() + "/out/log.txt") == "trained with 0.5\n");
+  const std::vector<json> metrics = json_lines(read_file(folder.path() + "/out/metrics.jsonl"));
+  REQUIRE(metrics.size() == 3);
+  CHECK(metrics[1]["step"] == 2);
+  CHECK(metrics[1]["metrics"]["loss"] == 0.5);
+  CHECK(metrics[1]["metrics"]["bad"] == "NaN");
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path() + "/out"))
+    CHECK(entry.path().extension() != ".tmp");
+
+  // The same folder is not written twice; a script that logs nothing leaves none.
+  CHECK(folder.run({"run", "steps.lua", "--run-dir", "out"}).code == 6);
+  CHECK(json_lines(read_file(folder.path() + "/out/metrics.jsonl")).size() == 3);
+  folder.write("plain.lua", "print(1)");
+  CHECK(folder.run({"run", "plain.lua"}).code == 0);
+  CHECK_FALSE(std::filesystem::exists(folder.path() + "/runs"));
+}
+
+TEST_CASE("--json writes one object a line on stdout and everything else on stderr") {
+  const Folder folder;
+  folder.write("steps.lua", kSteps);
+  const Finished finished = folder.run({"run", "steps.lua", "--json", "--steps", "2", "--run-dir", "out"});
+  CHECK(finished.code == 0);
+  CHECK(finished.err == "trained with 0.1\n");
+  std::vector<std::string> kinds;
+  for (const json& line : json_lines(finished.out)) kinds.push_back(line["event"]);
+  CHECK(kinds ==
+        std::vector<std::string>{"start", "param", "run", "step", "log", "step", "log", "step", "end"});
+  folder.write("error.lua", "error('wrong')");
+  const Finished failed = folder.run({"run", "error.lua", "--json"});
+  const std::vector<json> lines = json_lines(failed.out);
+  CHECK(lines[1]["event"] == "error");
+  CHECK(lines[1]["file"] == "error.lua");
+  CHECK(lines[1]["line"] == 1);
+  CHECK(lines[2]["exit_code"] == 1);
+}
+
+TEST_CASE("progress is plain lines on request and nothing in a pipe") {
+  const Folder folder;
+  folder.write("steps.lua", kSteps);
+  CHECK(folder.run({"run", "steps.lua", "--run-dir", "a"}).err == "run saved in a\n");
+  const Finished plain = folder.run({"run", "steps.lua", "--run-dir", "b", "--progress", "plain"});
+  CHECK(plain.err.find("step 3/3  bad nan  loss 0.3333") != std::string::npos);
+  CHECK(plain.err.find('\r') == std::string::npos);
+}
+
+TEST_CASE("progress is a bar on a terminal, and not in CI") {
+  const Folder folder;
+  const std::string script = folder.write("steps.lua", kSteps);
+  const std::vector<std::string> arguments{kProgram, "run", script, "--run-dir", folder.path() + "/a"};
+  TerminalProgram terminal(arguments, {"TERM=xterm", "CI=", "LC_ALL=C.UTF-8"});
+  CHECK(terminal.finish() == 0);
+  CHECK(terminal.screen().find("100% ████████████████████ 3/3  bad nan  loss 0.3333") != std::string::npos);
+  TerminalProgram ci({kProgram, "run", script, "--run-dir", folder.path() + "/b"}, {"TERM=xterm", "CI=1"});
+  CHECK(ci.finish() == 0);
+  CHECK(ci.screen().find('%') == std::string::npos);
+}
+
+TEST_CASE("a time limit ends the program, whatever it does") {
+  const Folder folder;
+  const char* const scripts[] = {
+      "while true do end",
+      "while true do pcall(error) end",
+      "setmetatable({}, {__gc = function() while true do end end})",
+      "string.rep('', 1 << 62)",
+  };
+  for (const char* script : scripts) {
+    CAPTURE(script);
+    folder.write("loop.lua", script);
+    const auto start = std::chrono::steady_clock::now();
+    CHECK(folder.run({"run", "loop.lua", "--timeout", "0.2"}).code == 124);
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+  }
+  folder.write("quick.lua", "print(1)");
+  CHECK(folder.run({"run", "quick.lua", "--timeout", "60"}).code == 0);
+}
+
+TEST_CASE("the first Ctrl-C stops at the end of the step, the second at once, the third without asking") {
+  const Folder folder;
+  const std::string script = folder.write("slow.lua", R"(
+local lg = require "lunagrad"
+for step in lg.run.steps(100) do
+  print("begin " .. step)
+  local t = os.clock() while os.clock() - t < (wait or 0.3) do end
+  print("end " .. step)
+  wait = tonumber(...)
+end)");
+  {
+    Program program({kProgram, "run", script, "--run-dir", "a"}, "", {}, folder.path());
+    REQUIRE(program.wrote("begin 1"));
+    program.signal(SIGINT);
+    const Finished finished = program.finish();
+    CHECK(finished.code == 130);
+    CHECK(finished.out == "begin 1\nend 1\n");
+    CHECK(json::parse(read_file(folder.path() + "/a/config.json"))["outcome"] == "stopped");
+  }
+  {
+    Program program({kProgram, "run", script, "--run-dir", "b", "--", "1000"}, "", {}, folder.path());
+    REQUIRE(program.wrote("begin 2"));
+    program.signal(SIGINT);
+    REQUIRE(program.wrote("once more to stop now"));
+    program.signal(SIGINT);
+    const Finished finished = program.finish();
+    CHECK(finished.code == 130);
+    CHECK(finished.out == "begin 1\nend 1\nbegin 2\n");
+  }
+  {
+    const std::string loop = folder.write(
+        "gc.lua", "setmetatable({}, {__gc = function() print('gc') while true do end end}) collectgarbage()");
+    Program program({kProgram, loop});
+    REQUIRE(program.wrote("gc"));
+    for (int i = 0; i < 3; ++i)
+      program.signal(SIGINT), std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    CHECK(program.finish().code == 130);
+  }
+  {
+    Program program({kProgram, "-e", "print('go') while true do end"});
+    REQUIRE(program.wrote("go"));
+    program.signal(SIGTERM);
+    CHECK(program.finish().code == 143);
+  }
+}
+
+TEST_CASE("a reader that goes away ends the program quietly") {
+  const Folder folder;
+  const Finished finished =
+      Program(
+          {"bash", "-c", kProgram + " -e 'while true do print(1) end' | head -n 1; echo ${PIPESTATUS[0]}"})
+          .finish();
+  CHECK(finished.out == "1\n141\n");
+  CHECK(finished.err.empty());
+}
+
+TEST_CASE("a program starts within 30 ms") {
+  const Folder folder;
+  double best = 1;
+  for (int i = 0; i < 10; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    CHECK(folder.run({"-e", "print(1)"}).code == 0);
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  CHECK(best < 1);
+#else
+  CHECK(best < 0.03);
+#endif
+}
+
+TEST_CASE("the prompt reads a pipe: values, statements over lines, errors, help") {
+  const Folder folder;
+  const Finished finished = folder.run({"repl"},
+                                       "1 + 1\nx = lg.tensor{1, 2}\nx * 2\nfor i = 1, 2 do\n  print(i)\nend\n"
+                                       "error('no')\n_:sum():item()\n?exp\n?nothing\n{1, a = 'b'}\n");
+  CHECK(finished.code == 0);
+  CHECK(finished.err == "input:1: no\n");
+  CHECK(finished.out.starts_with(
+      "2\ntensor([2, 4], shape=[2], dtype=i64, device=cpu)\n1\n2\n6\nlg.exp(input)\n"));
+  CHECK(finished.out.ends_with("no help on 'nothing'; `?matmul` explains an operation\n{1, a = \"b\"}\n"));
+  CHECK(folder.run({"repl"}, "os.exit(9)\nprint('not reached')\n").code == 9);
+  CHECK(folder.run({"repl"}, "os.exit(9)\nprint('not reached')\n").out.empty());
+}
+
+TEST_CASE("the prompt on a terminal: completion, Ctrl-C, history, Ctrl-D") {
+  const Folder folder;
+  const std::vector<std::string> env{"TERM=xterm", "XDG_STATE_HOME=" + folder.path() + "/state"};
+  {
+    TerminalProgram prompt({kProgram}, env);
+    REQUIRE(prompt.wrote("> "));
+    prompt.type("lg.tensor{1,2}:logsumex\t(1):dim()\n");
+    CHECK(prompt.wrote("logsumexp(1):dim()"));
+    CHECK(prompt.wrote("\n0\r\n"));
+    prompt.type("while true do end\n");
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    prompt.type("\x03");
+    CHECK(prompt.wrote("interrupted"));
+    prompt.type("half a line\x03");
+    CHECK(prompt.wrote("^C"));
+    prompt.type("40 + 2\n");
+    CHECK(prompt.wrote("\n42\r\n"));
+    prompt.type("\x04");
+    CHECK(prompt.finish() == 0);
+  }
+  CHECK(read_file(folder.path() + "/state/lunagrad/history").find("40") != std::string::npos);
+  TerminalProgram again({kProgram}, env);
+  REQUIRE(again.wrote("> "));
+  again.type("\x10\n");  // Ctrl-P: the last line again
+  CHECK(again.wrote("\n42\r\n"));
+  again.type("\x04");
+  CHECK(again.finish() == 0);
+}
