@@ -19,12 +19,14 @@ constexpr int kHookCount = 1000;
 constexpr std::chrono::seconds kStopGrace{10};
 
 std::string read_script(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    fail_as(ErrorKind::file, path, ": ", std::strerror(EISDIR));
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   std::ostringstream content;
-  if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) errno = EISDIR;
-  if (errno == 0 && in) content << in.rdbuf();
-  if (!in) fail_as(ErrorKind::file, path, ": ", std::strerror(errno ? errno : EIO));
+  if (in && in.peek() != EOF) content << in.rdbuf();
+  if (!in.eof() && !in) fail_as(ErrorKind::file, path, ": ", std::strerror(errno ? errno : EIO));
   return content.str();
 }
 
@@ -300,6 +302,7 @@ Outcome Session::Impl::call_script(const Script& script, ScriptError& error) {
   if (unwinding_) return Outcome::stopped;
   if (status == LUA_OK) return Outcome::ok;
   if (usage_failed_) return Outcome::usage;
+  if (status == LUA_ERRMEM) return Outcome::memory;
   return outcome_of(error.kind);
 }
 
@@ -414,6 +417,11 @@ void Session::Impl::safe_point(lua_State* L, bool boundary) {
   if (unwinding_) unwind(L);
   if (!attention_.load(std::memory_order_relaxed)) return;
   std::unique_lock lock(mutex_);
+  // Once: a step that is asked for while waiting here ends at the next boundary.
+  if (boundary && step_ && !task_running_) {
+    step_ = false;
+    pause_ = true;
+  }
   for (;;) {
     if (wants_unwinding(boundary)) {
       lock.unlock();
@@ -423,10 +431,6 @@ void Session::Impl::safe_point(lua_State* L, bool boundary) {
     if (!tasks_.empty()) {
       run_task(lock);
       continue;
-    }
-    if (boundary && step_) {
-      step_ = false;
-      pause_ = true;
     }
     if (!pause_) break;
     lock.unlock();

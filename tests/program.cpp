@@ -130,7 +130,10 @@ bool TerminalProgram::wrote(const std::string& text, double seconds) {
 }
 
 int TerminalProgram::finish() {
-  while (read_some(10)) continue;
+  // A program that does not end within ten seconds is killed: code 137.
+  const auto limit = Clock::now() + std::chrono::seconds(10);
+  while (read_some(0.1))
+    if (Clock::now() > limit) kill(pid_, SIGKILL);
   return wait_for(pid_);
 }
 

@@ -1,11 +1,13 @@
 // The program `lunagrad` as a shell sees it: exit codes, standard streams, signals, the prompt on a terminal.
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "tests/program.h"
 
@@ -233,7 +235,7 @@ for step in lg.run.steps(100) do
   print("begin " .. step)
   local t = os.clock() while os.clock() - t < (wait or 0.3) do end
   print("end " .. step)
-  wait = tonumber(...)
+  wait = tonumber((...) or 0.3)
 end)");
   {
     Program program({kProgram, "run", script, "--run-dir", "a"}, "", {}, folder.path());
@@ -281,13 +283,19 @@ TEST_CASE("a reader that goes away ends the program quietly") {
   CHECK(finished.err.empty());
 }
 
-TEST_CASE("a program starts within 30 ms") {
+TEST_CASE("a program starts within 30 ms of processor time") {
   const Folder folder;
+  const auto spent = [] {
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  };
   double best = 1;
   for (int i = 0; i < 10; ++i) {
-    const auto start = std::chrono::steady_clock::now();
+    const double before = spent();
     CHECK(folder.run({"-e", "print(1)"}).code == 0);
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    best = std::min(best, spent() - before);
   }
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   CHECK(best < 1);
@@ -316,17 +324,19 @@ TEST_CASE("the prompt on a terminal: completion, Ctrl-C, history, Ctrl-D") {
   {
     TerminalProgram prompt({kProgram}, env);
     REQUIRE(prompt.wrote("> "));
-    prompt.type("lg.tensor{1,2}:logsumex\t(1):dim()\n");
-    CHECK(prompt.wrote("logsumexp(1):dim()"));
-    CHECK(prompt.wrote("\n0\r\n"));
+    prompt.type("x = lg.ones(2)\n");
+    CHECK(prompt.wrote("\n> "));
+    prompt.type("x:logsumex\t(1):dim()\n");
+    CHECK(prompt.wrote("p(1):dim()"));
+    CHECK(prompt.wrote("\n0\r\n> "));
     prompt.type("while true do end\n");
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     prompt.type("\x03");
-    CHECK(prompt.wrote("interrupted"));
+    CHECK(prompt.wrote("interrupted\r\n> "));
     prompt.type("half a line\x03");
-    CHECK(prompt.wrote("^C"));
+    CHECK(prompt.wrote("^C\r\n> "));
     prompt.type("40 + 2\n");
-    CHECK(prompt.wrote("\n42\r\n"));
+    CHECK(prompt.wrote("\n42\r\n> "));  // only now is the terminal back in the editor's hands
     prompt.type("\x04");
     CHECK(prompt.finish() == 0);
   }
@@ -334,7 +344,7 @@ TEST_CASE("the prompt on a terminal: completion, Ctrl-C, history, Ctrl-D") {
   TerminalProgram again({kProgram}, env);
   REQUIRE(again.wrote("> "));
   again.type("\x10\n");  // Ctrl-P: the last line again
-  CHECK(again.wrote("\n42\r\n"));
+  CHECK(again.wrote("\n42\r\n> "));
   again.type("\x04");
   CHECK(again.finish() == 0);
 }

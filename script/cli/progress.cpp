@@ -30,7 +30,9 @@ std::string duration(double seconds) {
 
 std::string metrics_text(const ProgressState& state) {
   std::string text;
-  for (const auto& [name, value] : state.metrics) text += "  " + name + formatted(" %.4g", value);
+  // printf may give NaN a sign.
+  for (const auto& [name, value] : state.metrics)
+    text += "  " + name + (std::isnan(value) ? " nan" : formatted(" %.4g", value));
   return text;
 }
 
