@@ -20,6 +20,13 @@ foreach(EXAMPLE 01_tensors 02_gradients 03_xor 04_digits_mlp)
            COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/${EXAMPLE}.lua)
 endforeach()
 set_tests_properties(example-04_digits_mlp PROPERTIES PASS_REGULAR_EXPRESSION "test accuracy (9[7-9]|100)[.]")
+# The example that wants MNIST gets the digits in MNIST's form.
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/digits-idx)
+add_test(NAME digits-idx COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/digits_idx.lua -- ${CMAKE_BINARY_DIR}/digits-idx)
+add_test(NAME example-05_mnist_cnn WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
+         COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/05_mnist_cnn.lua --set epochs=1 -- digits-idx)
+set_tests_properties(digits-idx PROPERTIES FIXTURES_SETUP digits-idx)
+set_tests_properties(example-05_mnist_cnn PROPERTIES FIXTURES_REQUIRED digits-idx)
 add_subdirectory(${PROJECT_SOURCE_DIR}/examples/embed ${CMAKE_BINARY_DIR}/embed)
 add_test(NAME example-embed COMMAND lunagrad-embed)
 

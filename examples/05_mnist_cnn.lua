@@ -7,7 +7,7 @@ local nn, data = lg.nn, lg.data
 
 local folder = arg[1] or error("no folder of IDX files given: lunagrad run " .. arg[0] .. " -- FOLDER", 0)
 
-local epochs = lg.run.param("epochs", 6, {min = 1, max = 100})
+local epochs = lg.run.param("epochs", 12, {min = 1, max = 100})
 local batch_size = lg.run.param("batch_size", 64, {min = 1, max = 1024})
 local network = lg.run.param("network", "cnn")
 local lr = lg.run.live("lr", 2e-3, {min = 1e-5, max = 1, log = true})
@@ -23,6 +23,14 @@ end
 local function dataset(part)
   local images = load(part .. "-images-idx3-ubyte"):to("f32") / 255
   return data.TensorDataset(images:unsqueeze(2), load(part .. "-labels-idx1-ubyte"):long())
+end
+
+-- A picture moved by up to two pixels is still the same digit: each batch is moved by another step.
+local function moved(x)
+  local framed = lg.zeros(#x, 1, 32, 32)
+  framed[{{}, {}, {3, 30}, {3, 30}}] = x
+  local row, column = table.unpack(lg.randint(1, 6, {2}):tolist())
+  return framed:narrow(3, row, 28):narrow(4, column, 28)
 end
 
 local train, test = dataset("train"), dataset("t10k")
@@ -45,8 +53,10 @@ end
 
 local build = networks[network] or error("network is 'cnn' or 'mlp', not '" .. network .. "'", 0)
 local model = lg.run.state("model", build)
+local steps, done = epochs * #loader, 0
 local optimizer = lg.run.state("optimizer", function()
-  return lg.optim.AdamW(model:parameters(), {lr = lr})
+  -- The rate falls to nothing in a straight line.
+  return lg.optim.AdamW(model:parameters(), {lr = function() return lr() * (1 - done / steps) end})
 end)
 local loss_of = nn.CrossEntropyLoss()
 print(model)
@@ -64,12 +74,13 @@ local function accuracy()
 end
 
 local next_batch = loader:cycle()
-for step in lg.run.steps(epochs * #loader) do
+for step in lg.run.steps(steps) do
   local x, y = next_batch()
   optimizer:zero_grad()
-  local loss = loss_of(model(x), y)
+  local loss = loss_of(model(moved(x)), y)
   loss:backward()
   optimizer:step()
+  done = step
   lg.run.log {loss = loss}
   if step % #loader == 0 then lg.run.log {test_accuracy = accuracy()} end
 end
