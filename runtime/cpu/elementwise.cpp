@@ -84,10 +84,11 @@ void run_stretch(const Call& call, const Work& work, const Stretch& whole) {
   const bool in_place = call.in[0].storage_ref() == call.output().storage_ref();
   const bool past_caches = whole.count * out_size >= kPastCaches && !in_place;
   parallel_for(whole.count, kGrain, [&](int64_t begin, int64_t end) {
-    alignas(64) char buffer[kStretch * sizeof(double)];
+    alignas(64) char buffer[kTile * sizeof(double)];
+    const int64_t step = past_caches ? kTile : kStretch;
     Stretch part = whole;
-    for (int64_t at = begin; at < end; at += kStretch) {
-      part.count = std::min(kStretch, end - at);
+    for (int64_t at = begin; at < end; at += step) {
+      part.count = std::min(step, end - at);
       for (size_t i = 0; i < call.in.size(); ++i)
         part.in[i] = static_cast<const char*>(whole.in[i]) + at * whole.step[i] * size;
       char* out = static_cast<char*>(whole.out) + at * out_size;

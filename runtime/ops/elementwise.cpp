@@ -17,16 +17,10 @@ namespace reference {
 
 namespace {
 
-// For each kind of parameter what the absent value counts as; NaN where it cannot be absent.
-struct ParamDefaults {
-  std::array<double, kMaxRowParams> when_absent{};
-  std::vector<ParamSpec> specs;
-};
-
 #define LOWEST -DBL_MAX
 #define HIGHEST DBL_MAX
 
-// One pass over the file for each of the two things a params column says here.
+// What a params column says as ParamSpecs, and below as what an absent bound counts as.
 std::vector<ParamSpec> param_specs(int row) {
   switch (Row(row)) {
 #define REAL(name, fallback) {#name, ParamKind::real, Value(double(fallback))},

@@ -12,6 +12,8 @@ struct ParamReader {
   S next() { return S(*values++); }
 };
 
+// Inlined always: a vector must not travel through memory.
+#define LUNAGRAD_WORD [[gnu::always_inline]] static inline
 #define K(c) S(double(c))
 #define REAL(name, fallback) S name = this->next();
 #define REQUIRED(name) S name = this->next();
@@ -29,11 +31,11 @@ struct ParamReader {
   struct name##_row {                                                                                \
     LUNAGRAD_PARAMS(params)                                                                          \
     template <class S>                                                                               \
-    [[gnu::always_inline]] static inline auto value(S x, S, S, [[maybe_unused]] const Params<S>& p) {                       \
+    LUNAGRAD_WORD auto value(S x, S, S, [[maybe_unused]] const Params<S>& p) {                       \
       return value_;                                                                                 \
     }                                                                                                \
     template <int I, class S>                                                                        \
-    [[gnu::always_inline]] static inline S gradient([[maybe_unused]] S g, [[maybe_unused]] S x, S, S, [[maybe_unused]] S y, \
+    LUNAGRAD_WORD S gradient([[maybe_unused]] S g, [[maybe_unused]] S x, S, S, [[maybe_unused]] S y, \
                              [[maybe_unused]] const Params<S>& p) {                                  \
       return gx;                                                                                     \
     }                                                                                                \
@@ -42,11 +44,11 @@ struct ParamReader {
   struct name##_row {                                                                             \
     LUNAGRAD_PARAMS(params)                                                                       \
     template <class S>                                                                            \
-    [[gnu::always_inline]] static inline auto value(S a, S b, S, [[maybe_unused]] const Params<S>& p) {                  \
+    LUNAGRAD_WORD auto value(S a, S b, S, [[maybe_unused]] const Params<S>& p) {                  \
       return value_;                                                                              \
     }                                                                                             \
     template <int I, class S>                                                                     \
-    [[gnu::always_inline]] static inline S gradient([[maybe_unused]] S g, [[maybe_unused]] S a, [[maybe_unused]] S b, S, \
+    LUNAGRAD_WORD S gradient([[maybe_unused]] S g, [[maybe_unused]] S a, [[maybe_unused]] S b, S, \
                              [[maybe_unused]] S y, [[maybe_unused]] const Params<S>& p) {         \
       if constexpr (I == 0)                                                                       \
         return ga;                                                                                \
@@ -58,11 +60,11 @@ struct ParamReader {
   struct name##_row {                                                                          \
     LUNAGRAD_PARAMS(params)                                                                    \
     template <class S>                                                                         \
-    [[gnu::always_inline]] static inline auto value(S a, S b, S c, [[maybe_unused]] const Params<S>& p) {             \
+    LUNAGRAD_WORD auto value(S a, S b, S c, [[maybe_unused]] const Params<S>& p) {             \
       return value_;                                                                           \
     }                                                                                          \
     template <int I, class S>                                                                  \
-    [[gnu::always_inline]] static inline S gradient([[maybe_unused]] S g, [[maybe_unused]] S a, [[maybe_unused]] S b, \
+    LUNAGRAD_WORD S gradient([[maybe_unused]] S g, [[maybe_unused]] S a, [[maybe_unused]] S b, \
                              [[maybe_unused]] S c, [[maybe_unused]] S y,                       \
                              [[maybe_unused]] const Params<S>& p) {                            \
       if constexpr (I == 0)                                                                    \
@@ -75,4 +77,5 @@ struct ParamReader {
   };
 #include "runtime/ops/elementwise.def"
 #undef LUNAGRAD_PARAMS
+#undef LUNAGRAD_WORD
 #undef K
