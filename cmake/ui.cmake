@@ -1,0 +1,32 @@
+# The workbench window: draws snapshots of a session and sends commands to it. The panels are a library, so that a
+# host can show them and the tests can look inside.
+pkg_check_modules(IMGUI REQUIRED IMPORTED_TARGET imgui)
+pkg_check_modules(GLFW REQUIRED IMPORTED_TARGET glfw3)
+pkg_check_modules(FONTCONFIG REQUIRED IMPORTED_TARGET fontconfig)
+pkg_check_modules(FREETYPE REQUIRED IMPORTED_TARGET freetype2)
+find_package(Vulkan REQUIRED)
+
+file(GLOB UI_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/ui/*.cpp ${CMAKE_SOURCE_DIR}/ui/panels/*.cpp
+     ${CMAKE_SOURCE_DIR}/ui/widgets/*.cpp)
+list(REMOVE_ITEM UI_SOURCES ${CMAKE_SOURCE_DIR}/ui/main.cpp)
+add_library(lunagrad-ui STATIC ${UI_SOURCES})
+target_link_libraries(lunagrad-ui PUBLIC lunagrad-script lunagrad-runtime PkgConfig::IMGUI Threads::Threads
+                      PRIVATE PkgConfig::GLFW Vulkan::Vulkan PkgConfig::FONTCONFIG PkgConfig::FREETYPE)
+
+add_executable(lunagrad-workbench ${CMAKE_SOURCE_DIR}/ui/main.cpp)
+target_link_libraries(lunagrad-workbench PRIVATE lunagrad-ui)
+if(TARGET lunagrad-gpu)
+  target_link_libraries(lunagrad-workbench PRIVATE lunagrad-gpu)
+  target_compile_definitions(lunagrad-workbench PRIVATE LUNAGRAD_GPU)
+endif()
+
+if(LUNAGRAD_TESTS)
+  find_package(doctest REQUIRED)
+  file(GLOB UI_TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/ui/*.cpp)
+  add_executable(lunagrad-ui-tests ${UI_TEST_SOURCES})
+  target_link_libraries(lunagrad-ui-tests PRIVATE lunagrad-ui doctest::doctest)
+  add_test(NAME ui COMMAND lunagrad-ui-tests)
+  find_program(XVFB_RUN xvfb-run REQUIRED)
+  add_test(NAME window COMMAND ${CMAKE_COMMAND} -DWORKBENCH=$<TARGET_FILE:lunagrad-workbench> -DSOURCE=${CMAKE_SOURCE_DIR}
+           -DWORK=${CMAKE_BINARY_DIR}/window -DXVFB=${XVFB_RUN} -P ${CMAKE_SOURCE_DIR}/tests/ui/drive.cmake)
+endif()

@@ -1,0 +1,37 @@
+#pragma once
+// What a frame shows, as data: each item with a stable name, its text and where it is. The driver clicks and
+// checks by these, and they are the text mirror of the window. Filled anew by each frame, and only when
+// someone reads it. Drawing thread only.
+#include <imgui.h>
+
+#include <string>
+#include <vector>
+
+namespace lunagrad {
+
+class Description {
+ public:
+  struct Item {
+    std::string name;  // "tape.node"
+    std::string text;  // "matmul [64, 10]"
+    ImVec2 min, max;
+  };
+
+  void enable() { enabled_ = true; }
+  bool enabled() const { return enabled_; }
+  void clear() { items_.clear(); }
+  void add(const char* name, std::string text, ImVec2 min, ImVec2 max) {
+    if (enabled_) items_.push_back({name, std::move(text), min, max});
+  }
+  // The rectangle of the last item that Dear ImGui drew.
+  void add_last(const char* name, std::string text) {
+    if (enabled_) add(name, std::move(text), ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
+  }
+  const std::vector<Item>& items() const { return items_; }
+
+ private:
+  bool enabled_ = false;
+  std::vector<Item> items_;
+};
+
+}  // namespace lunagrad

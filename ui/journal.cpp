@@ -1,0 +1,229 @@
+#include "ui/journal.h"
+
+#include <algorithm>
+#include <array>
+
+namespace lunagrad {
+namespace {
+
+// Length of the valid UTF-8 sequence at the start of `text`, 0 if there is none (RFC 3629, section 4).
+size_t sequence_length(std::string_view text) {
+  const auto byte = [&](size_t i) { return i < text.size() ? uint8_t(text[i]) : 0u; };
+  const auto continues = [&](size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
+    return byte(i) >= low && byte(i) <= high;
+  };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first <= 0xdf) return continues(1) ? 2 : 0;
+  if (first >= 0xe0 && first <= 0xef) {
+    const bool second = continues(1, first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf);
+    return second && continues(2) ? 3 : 0;
+  }
+  if (first >= 0xf0 && first <= 0xf4) {
+    const bool second = continues(1, first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf);
+    return second && continues(2) && continues(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const unsigned char c = static_cast<unsigned char>(text[0]);
+    if (c == 0x1b && text.size() > 1 && text[1] == '[') {
+      size_t end = 2;
+      while (end < text.size() && (text[end] < '@' || text[end] > '~')) ++end;
+      text.remove_prefix(std::min(end + 1, text.size()));
+    } else if (c == '\t') {
+      out.append(4 - out.size() % 4, ' ');
+      text.remove_prefix(1);
+    } else if (c < 0x20 || c == 0x7f) {
+      out += "\xef\xbf\xbd";
+      text.remove_prefix(1);
+    } else if (const size_t length = sequence_length(text)) {
+      out.append(text.substr(0, length));
+      text.remove_prefix(length);
+    } else {
+      out += "\xef\xbf\xbd";
+      text.remove_prefix(1);
+    }
+  }
+  return out;
+}
+
+std::string metric_stem(std::string_view name) {
+  if (const size_t slash = name.find_last_of("/."); slash != name.npos && slash + 1 < name.size())
+    name.remove_prefix(slash + 1);
+  constexpr std::array<std::string_view, 6> splits = {"train", "valid", "val", "test", "eval", "dev"};
+  for (std::string_view split : splits) {
+    const size_t length = split.size() + 1;
+    if (name.size() <= length) continue;
+    if (name.starts_with(split) && name[split.size()] == '_')
+      name.remove_prefix(length);
+    else if (name.ends_with(split) && name[name.size() - length] == '_')
+      name.remove_suffix(length);
+  }
+  if (name == "acc") name = "accuracy";
+  return std::string(name);
+}
+
+Journal::Journal(std::function<void()> wake) : wake_(std::move(wake)) {}
+
+void Journal::push(const Event& event) {
+  bool first = false;
+  {
+    std::lock_guard lock(mutex_);
+    first = queue_.empty();
+    queue_.push_back(event);
+  }
+  if (first && wake_) wake_();
+}
+
+bool Journal::update() {
+  {
+    std::lock_guard lock(mutex_);
+    taken_.swap(queue_);
+  }
+  for (const Event& event : taken_) apply(event);
+  const bool any = !taken_.empty();
+  taken_.clear();
+  return any;
+}
+
+void Journal::restart() {
+  if (active())
+    waiting_for_end_ = true;
+  else
+    begin();
+}
+
+void Journal::begin() {
+  waiting_for_end_ = false;
+  ended_ = false;
+  metrics_.clear();
+  step_ = total_ = 0;
+  time_ = 0;
+  time_at_ = Clock::now();
+  recent_.clear();
+  run_folder_.clear();
+}
+
+void Journal::apply(const Event& event) {
+  const bool stale = waiting_for_end_;
+  switch (event.kind) {
+    case Event::Kind::output:
+      write(ConsoleLine::Kind::output, event.text, event.place);
+      break;
+    case Event::Kind::warning:
+      write(ConsoleLine::Kind::warning, event.text + "\n", event.place);
+      break;
+    case Event::Kind::error:
+      write(ConsoleLine::Kind::error, event.text + "\n", event.place);
+      break;
+    case Event::Kind::param:
+      break;
+    case Event::Kind::run_folder:
+      if (!stale) run_folder_ = event.text;
+      break;
+    case Event::Kind::state:
+      state_ = event.state;
+      break;
+    case Event::Kind::step:
+    case Event::Kind::metrics:
+      if (stale) break;
+      step_ = std::max(step_, event.step);
+      if (event.total > 0) total_ = event.total;
+      for (const auto& [name, value] : event.metrics) add_metric(name, event.step, value);
+      if (event.kind == Event::Kind::step) {
+        recent_.emplace_back(event.time, event.step);
+        while (recent_.size() > 2 && event.time - recent_.front().first > 2) recent_.pop_front();
+      }
+      break;
+    case Event::Kind::ended:
+      outcome_ = event.outcome;
+      ended_ = true;
+      break;
+  }
+  if (event.time > 0 && !stale) {
+    time_ = event.time;
+    time_at_ = Clock::now();
+  }
+  if (event.kind == Event::Kind::ended) {
+    state_ = SessionState::idle;
+    if (stale) begin();
+  }
+}
+
+void Journal::write(ConsoleLine::Kind kind, std::string_view text, SourcePlace place) {
+  while (!text.empty()) {
+    const size_t newline = text.find('\n');
+    std::string_view part = text.substr(0, newline);
+    text.remove_prefix(newline == text.npos ? text.size() : newline + 1);
+    bool replaces = false;
+    if (part.ends_with('\r')) part.remove_suffix(1);
+    // A carriage return starts the line over, as on a terminal.
+    if (const size_t start = part.find_last_of('\r'); start != part.npos) {
+      part.remove_prefix(start + 1);
+      replaces = true;
+    }
+    if (line_open_ && !lines_.empty() && lines_.back().kind == kind) {
+      if (replaces) lines_.back().text.clear();
+      lines_.back().text += printable(part);
+    } else {
+      lines_.push_back({kind, printable(part), place});
+    }
+    line_open_ = newline == text.npos;
+    ++revision_;
+  }
+  for (; lines_.size() > kMostLines; ++dropped_) lines_.pop_front();
+}
+
+void Journal::clear_console() {
+  lines_.clear();
+  line_open_ = false;
+  ++revision_;
+}
+
+void Journal::add_metric(const std::string& name, int64_t step, double value) {
+  auto found =
+      std::find_if(metrics_.begin(), metrics_.end(), [&](const Metric& m) { return m.name == name; });
+  if (found == metrics_.end()) {
+    metrics_.push_back({name, {}, {}, Smoother(smoothing_)});
+    found = metrics_.end() - 1;
+  }
+  if (found->raw.append(double(step), value))
+    found->smooth.append(double(step), found->smoother.next(double(step), value));
+}
+
+void Journal::set_smoothing(double beta) {
+  if (beta == smoothing_) return;
+  smoothing_ = beta;
+  for (Metric& metric : metrics_) {
+    metric.smoother = Smoother(beta);
+    metric.smooth = Curve();
+    for (size_t i = 0; i < metric.raw.size(); ++i)
+      metric.smooth.append(metric.raw.x(i), metric.smoother.next(metric.raw.x(i), metric.raw.y(i)));
+  }
+}
+
+double Journal::elapsed() const {
+  if (!active()) return time_;
+  return time_ + std::chrono::duration<double>(Clock::now() - time_at_).count();
+}
+
+double Journal::steps_per_second() const {
+  if (recent_.size() < 2) return 0;
+  const double seconds = recent_.back().first - recent_.front().first;
+  return seconds > 0 ? double(recent_.back().second - recent_.front().second) / seconds : 0;
+}
+
+const ConsoleLine* Journal::last_error() const {
+  for (auto line = lines_.rbegin(); line != lines_.rend(); ++line)
+    if (line->kind == ConsoleLine::Kind::error && line->place.line > 0) return &*line;
+  return nullptr;
+}
+
+}  // namespace lunagrad

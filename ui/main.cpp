@@ -1,0 +1,119 @@
+// lunagrad-workbench: opens the window over a script. The composition root: it alone makes the Vulkan devices
+// of the engine known.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include "runtime/error.h"
+#include "ui/app.h"
+#ifdef LUNAGRAD_GPU
+#include "gpu/gpu.h"
+#endif
+
+namespace {
+
+constexpr const char* kUsage =
+    "lunagrad-workbench [SCRIPT] [flags] [-- ARGUMENTS]\n"
+    "  opens the window and runs SCRIPT in it\n"
+    "  --set NAME=VALUE     a parameter of lg.run.param\n"
+    "  --seed N  --device D  --steps N  --run-dir DIR\n"
+    "                       as for lunagrad run\n"
+    "  --light              the light theme\n"
+    "  --size WxH           of the window, in pixels\n"
+    "  --scale F            of fonts and measures; otherwise the monitor's\n"
+    "  --drive FILE         play the commands of FILE, then end\n"
+    "  --validation         check every Vulkan call; a message makes the exit code 1\n"
+    "exit code: 0, 1 drive or validation failed, 2 usage, 5 no display or Vulkan driver, 6 bad file\n";
+
+struct Usage {
+  std::string message;
+};
+
+// Fills the options from the command line. False: help was asked for.
+bool parse(int argc, char** argv, lunagrad::App::Options& options) {
+  for (int i = 0; i < argc; ++i) options.run.command_line += (i ? " " : "") + std::string(argv[i]);
+  for (int i = 1; i < argc; ++i) {
+    const std::string flag = argv[i];
+    const auto value = [&]() -> std::string {
+      if (i + 1 >= argc) throw Usage{flag + " needs a value"};
+      return argv[++i];
+    };
+    const auto number = [&]() -> double {
+      const std::string text = value();
+      char* end = nullptr;
+      const double parsed = std::strtod(text.c_str(), &end);
+      if (end == text.c_str() || *end) throw Usage{flag + " needs a number, got \"" + text + "\""};
+      return parsed;
+    };
+    if (flag == "-h" || flag == "--help") {
+      return false;
+    } else if (flag == "--set") {
+      const std::string pair = value();
+      const size_t equals = pair.find('=');
+      if (equals == pair.npos) throw Usage{"--set needs NAME=VALUE, got \"" + pair + "\""};
+      options.run.set[pair.substr(0, equals)] = pair.substr(equals + 1);
+    } else if (flag == "--seed") {
+      options.run.seed = uint64_t(number());
+    } else if (flag == "--steps") {
+      options.run.steps = int64_t(number());
+    } else if (flag == "--device") {
+      options.run.device = value();
+    } else if (flag == "--run-dir") {
+      options.run.run_directory = value();
+    } else if (flag == "--light") {
+      options.window.dark = false;
+    } else if (flag == "--scale") {
+      options.window.scale = float(number());
+    } else if (flag == "--size") {
+      const std::string size = value();
+      if (std::sscanf(size.c_str(), "%dx%d", &options.window.width, &options.window.height) != 2 ||
+          options.window.width < 1 || options.window.height < 1)
+        throw Usage{"--size needs WIDTHxHEIGHT, got \"" + size + "\""};
+    } else if (flag == "--drive") {
+      options.drive = value();
+    } else if (flag == "--validation") {
+      options.window.validation = true;
+    } else if (flag == "--") {
+      options.run.arguments.assign(argv + i + 1, argv + argc);
+      break;
+    } else if (flag.size() > 1 && flag[0] == '-') {
+      throw Usage{"unknown flag " + flag};
+    } else if (options.script.empty()) {
+      options.script = flag;
+    } else {
+      throw Usage{"more than one script: " + options.script + " and " + flag};
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  lunagrad::App::Options options;
+  try {
+    if (!parse(argc, argv, options)) {
+      std::fputs(kUsage, stdout);
+      return 0;
+    }
+  } catch (const Usage& usage) {
+    std::fprintf(stderr, "lunagrad-workbench: %s\n%s", usage.message.c_str(), kUsage);
+    return 2;
+  }
+#ifdef LUNAGRAD_GPU
+  lunagrad::gpu::install();
+#endif
+  try {
+    return lunagrad::App(options).loop();
+  } catch (const lunagrad::Error& error) {
+    std::fprintf(stderr, "lunagrad-workbench: %s\n", error.what());
+    return error.kind() == lunagrad::ErrorKind::file     ? 6
+           : error.kind() == lunagrad::ErrorKind::device ? 5
+                                                         : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "lunagrad-workbench: %s\n", error.what());
+    return 1;
+  }
+}

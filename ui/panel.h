@@ -1,0 +1,34 @@
+#pragma once
+// A panel is one file in panels/ and one line in panels.cpp. It draws what the workbench knows and calls its
+// actions; its members are what the user set in it.
+#include <memory>
+#include <vector>
+
+#include "ui/workbench.h"
+
+namespace lunagrad {
+
+enum class Region { upper_left, lower_left, upper_right, lower_right };
+
+class Panel {
+ public:
+  virtual ~Panel() = default;
+  virtual const char* title() const = 0;
+  virtual Region region() const = 0;
+  virtual void draw_tools(Workbench&) {}  // to the right of the title, on one line
+  virtual void draw(Workbench&) = 0;      // fills the region
+};
+
+std::vector<std::unique_ptr<Panel>> make_panels();
+std::unique_ptr<Panel> make_console_panel();
+std::unique_ptr<Panel> make_curves_panel();
+std::unique_ptr<Panel> make_tape_panel();
+std::unique_ptr<Panel> make_inspector_panel();
+void draw_toolbar(Workbench&);  // over the whole width; not a panel that could be moved
+
+// A button that stays lit while `on`. True: pressed.
+bool tool_button(const char* label, bool on = false);
+// A sentence in the middle of an empty panel.
+void draw_empty(const char* headline, const char* sentence);
+
+}  // namespace lunagrad

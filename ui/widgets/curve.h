@@ -1,0 +1,66 @@
+#pragma once
+// The points of one curve, kept with the extremes of blocks of 16, 256, … points, so that the smallest and
+// largest value of any stretch are found in logarithmic time and a million points draw as fast as a thousand.
+// Pure data: no window, no session. Owned and used by one thread.
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+namespace lunagrad {
+
+// Extremes of the finite values of a stretch; `least_positive` serves a logarithmic axis.
+struct CurveRange {
+  double min = std::numeric_limits<double>::infinity();
+  double max = -std::numeric_limits<double>::infinity();
+  double least_positive = std::numeric_limits<double>::infinity();
+  bool empty() const { return min > max; }
+  void add(double value);
+  void add(const CurveRange&);
+};
+
+class Curve {
+ public:
+  // x must not be smaller than the x before; a NaN or infinite y is kept and counted. False: refused, x went
+  // back.
+  bool append(double x, double y);
+
+  size_t size() const { return x_.size(); }
+  double x(size_t i) const { return x_[i]; }
+  double y(size_t i) const { return y_[i]; }
+  size_t lower_bound(double x) const;                // first point at or right of x
+  size_t nearest(double x) const;                    // of a curve that is not empty
+  CurveRange range(size_t begin, size_t end) const;  // of points begin up to, not including, end
+  const std::vector<size_t>& not_finite() const { return not_finite_; }
+  size_t nan_count() const { return nans_; }
+  size_t inf_count() const { return not_finite_.size() - nans_; }
+
+ private:
+  static constexpr size_t kFan = 16;
+  std::vector<double> x_, y_;
+  std::vector<std::vector<CurveRange>> levels_;  // levels_[k][i]: points i * 16^(k+1) and on
+  std::vector<size_t> not_finite_;
+  size_t nans_ = 0;
+};
+
+// Exponential moving average without the bias towards 0 at the start (Kingma and Ba 2015, section 3), for
+// points d apart in x:
+//   m_i = beta^d m_(i-1) + (1 - beta^d) y_i,  smoothed_i = m_i / (1 - beta^(d_1 + … + d_i)),
+// so that a metric logged every 20 steps is smoothed over as many steps as one logged at each. d_1 = 1. What
+// is not finite passes through and leaves the average alone.
+class Smoother {
+ public:
+  explicit Smoother(double beta) : beta_(beta) {}
+  double beta() const { return beta_; }
+  double next(double x, double y);
+
+ private:
+  double beta_, mean_ = 0, missing_ = 1, x_ = 0;  // missing = beta^(d_1 + … + d_i)
+};
+
+// Round numbers that divide [low, high] into at most `count` parts: steps of 1, 2 or 5 times a power of ten.
+std::vector<double> axis_ticks(double low, double high, int count);
+// Powers of ten inside, with 2 and 5 times them when there are few; low > 0.
+std::vector<double> log_axis_ticks(double low, double high, int count);
+
+}  // namespace lunagrad

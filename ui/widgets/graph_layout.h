@@ -1,0 +1,45 @@
+#pragma once
+// Places the boxes of a directed graph in layers, top to bottom, so that edges run downwards. Pure: no
+// window, no engine; may be called on any thread. Layers by longest path, order within a layer by barycentre
+// sweeps, horizontal positions by least squares under the order, which keeps chains straight. Linear in
+// boxes, edges and the layers that edges cross. The same graph always gives the same picture.
+#include <cstdint>
+#include <stop_token>
+#include <vector>
+
+namespace lunagrad {
+
+struct Graph {
+  struct Box {
+    float width = 0, height = 0;
+  };
+  struct Edge {
+    uint32_t from = 0, to = 0;  // box numbers; edges into a box stand in the order of its operands
+  };
+  std::vector<Box> boxes;
+  std::vector<Edge> edges;
+};
+
+struct LayoutStyle {
+  float layer_gap = 28;        // between the bands of two layers
+  float box_gap = 18;          // between neighbours in a layer
+  uint32_t longest_span = 48;  // an edge across more layers is drawn straight, not led around boxes
+};
+
+struct GraphPoint {
+  float x = 0, y = 0;
+};
+
+struct GraphLayout {
+  std::vector<GraphPoint> centers;  // of each box
+  std::vector<uint32_t> layers;     // of each box, 0 on top
+  std::vector<GraphPoint> points;   // of all edges: start, bends, end
+  std::vector<uint32_t> first;      // edge e has points first[e] up to first[e + 1]
+  float width = 0, height = 0;      // all boxes lie in [0, width] x [0, height]
+  uint32_t layer_count = 0;
+};
+
+// An empty layout when stopped.
+GraphLayout layout_graph(const Graph&, const LayoutStyle&, std::stop_token = {});
+
+}  // namespace lunagrad

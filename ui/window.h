@@ -1,0 +1,47 @@
+#pragma once
+// The desktop window: GLFW for the window and its input, Dear ImGui's context, a Presenter for the pixels.
+// Sleeps until there is input or someone calls wake(). Drawing thread only, but for wake().
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "ui/presenter.h"
+
+struct GLFWwindow;
+
+namespace lunagrad {
+
+class Window {
+ public:
+  struct Options {
+    int width = 1280, height = 800;
+    std::string title;
+    bool validation = false;
+    bool dark = true;
+    float scale = 0;  // of fonts and measures; 0: the monitor's
+  };
+  // Throws Error (kind device) with a sentence that says what is missing: a display, a driver.
+  explicit Window(const Options&);
+  ~Window();
+  Window(const Window&) = delete;
+
+  bool wants_to_close() const;
+  void set_wants_to_close(bool);
+  // Sleeps until input, wake() or `seconds` are over. True: there was input since the last call.
+  bool wait(double seconds);
+  static void wake();  // any thread, while a Window lives
+
+  // `inject` runs where input may still be changed.
+  void begin_frame(const std::function<void()>& inject = {});
+  void end_frame();
+
+  void resize(int width, int height);
+  void set_title(const std::string&);
+  Presenter& presenter() { return *presenter_; }
+
+ private:
+  std::unique_ptr<GLFWwindow, void (*)(GLFWwindow*)> window_;
+  std::unique_ptr<Presenter> presenter_;
+};
+
+}  // namespace lunagrad

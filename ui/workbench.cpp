@@ -1,0 +1,101 @@
+#include "ui/workbench.h"
+
+#include <fstream>
+
+#include "ui/theme.h"
+
+namespace lunagrad {
+
+Workbench::Workbench(std::string script, RunOptions options, std::function<void()> wake)
+    : journal(wake),
+      tape(TextMeasure(fonts().body, fonts().bold), wake),
+      probe(wake),
+      session([this](const Event& event) { journal.push(event); }),
+      script_(std::move(script)),
+      options_(std::move(options)) {
+  session.watch_tape(true);
+}
+
+bool Workbench::update() {
+  bool changed = journal.update();
+  tape.offer(session.tape());
+  changed |= tape.update();
+  if (const NodeInfo* node = tape.selected_node()) {
+    const int outputs = int(node->outputs.size());
+    if (inspected_output_ >= outputs) inspected_output_ = 0;
+    probe.watch(session, tape.selected(), node->id, inspected_output_, tape.tape()->step,
+                journal.state() == SessionState::running);
+  } else {
+    probe.forget();
+    inspected_output_ = 0;
+  }
+  return changed;
+}
+
+void Workbench::run() {
+  if (journal.state() == SessionState::paused)
+    session.resume();
+  else
+    restart();
+}
+
+void Workbench::restart() {
+  if (script_.empty()) {
+    journal.write(ConsoleLine::Kind::note,
+                  "There is no script: start the workbench with one, as in "
+                  "lunagrad-workbench train.lua\n");
+    return;
+  }
+  journal.restart();
+  sources_.clear();
+  tape.clear();
+  journal.write(ConsoleLine::Kind::note, "run " + script_ + "\n");
+  session.run_file(script_, options_);
+  options_.run_directory.clear();  // it holds a run now: the next one gets a folder of its own
+}
+
+void Workbench::pause_or_resume() {
+  if (journal.state() == SessionState::paused)
+    session.resume();
+  else if (journal.state() == SessionState::running)
+    session.pause();
+}
+
+void Workbench::step() {
+  if (journal.state() == SessionState::paused) {
+    session.step();
+  } else if (journal.state() == SessionState::running) {
+    session.pause();
+  } else if (!journal.active()) {
+    restart();
+    session.pause();
+  }
+}
+
+void Workbench::stop() {
+  if (journal.state() == SessionState::stopping)
+    session.interrupt();
+  else if (journal.active())
+    session.stop();
+}
+
+void Workbench::evaluate(const std::string& code) {
+  journal.write(ConsoleLine::Kind::command, code + "\n");
+  session.eval(code);
+}
+
+const std::string& Workbench::source_line(const SourcePlace& place) {
+  static const std::string none;
+  if (place.file.empty() || place.line < 1) return none;
+  auto [entry, fresh] = sources_.try_emplace(place.file);
+  if (fresh) {
+    std::ifstream file(place.file);
+    for (std::string line; std::getline(file, line);) {
+      line = printable(line);
+      entry->second.push_back(line.substr(std::min(line.find_first_not_of(' '), line.size())));
+    }
+  }
+  return size_t(place.line) <= entry->second.size() ? entry->second[size_t(place.line) - 1] : none;
+}
+
+}  // namespace lunagrad

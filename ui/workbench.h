@@ -1,0 +1,53 @@
+#pragma once
+// What the panels share: a session and all that the window knows of it, without a window. A panel reads from
+// here and calls the actions; nothing here waits for the script. Drawing thread only.
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "script/session.h"
+#include "ui/description.h"
+#include "ui/journal.h"
+#include "ui/tape_model.h"
+#include "ui/value_probe.h"
+
+namespace lunagrad {
+
+class Workbench {
+ public:
+  // `wake` asks for a new frame; it is called on any thread. Fonts must be loaded.
+  Workbench(std::string script, RunOptions, std::function<void()> wake);
+
+  // Takes over what the session sent since the last frame. True: there is something new to see.
+  bool update();
+
+  // Actions. Each says in the console what it cannot do.
+  void run();      // from the start; a paused run goes on instead
+  void restart();  // from the start, whatever is going on
+  void pause_or_resume();
+  void step();  // to the next step boundary, then pauses; starts a run when there is none
+  void stop();  // a second one interrupts at once
+  void evaluate(const std::string& code);
+
+  const std::string& script() const { return script_; }
+  // Line `place.line` of the file as it was when the run began, without its indent; empty if it cannot be
+  // read.
+  const std::string& source_line(const SourcePlace&);
+  int inspected_output() const { return inspected_output_; }
+  void inspect_output(int output) { inspected_output_ = output; }
+
+  Journal journal;
+  TapeModel tape;
+  ValueProbe probe;
+  Description description;
+  Session session;  // last: it is stopped before what its events go to
+
+ private:
+  std::string script_;
+  RunOptions options_;
+  std::map<std::string, std::vector<std::string>> sources_;
+  int inspected_output_ = 0;
+};
+
+}  // namespace lunagrad
