@@ -9,7 +9,7 @@ set -euo pipefail
 build=(g++ cmake ninja-build pkg-config ccache mold git
   liblua5.4-dev libopenblas-dev libhwy-dev libsleef-dev zlib1g-dev nlohmann-json3-dev libcli11-dev libedit-dev
   libvulkan-dev libvulkan-volk-dev glslang-tools
-  libglfw3-dev libimgui-dev libstb-dev libfontconfig-dev fonts-dejavu-core)
+  libglfw3-dev libimgui-dev libstb-dev libfontconfig-dev libfreetype-dev fonts-dejavu-core)
 tests=(doctest-dev mesa-vulkan-drivers vulkan-validationlayers xvfb xauth xdotool spirv-tools python3)
 bench=(python3-torch libopenblas0-openmp)
 
