@@ -13,7 +13,7 @@ namespace {
 // A plain loop for each way in which operands repeat, so that the compiler can vectorise it.
 template <class R, class T, bool... Repeats>
 inline void integer_loop(const Stretch& s) {
-  constexpr bool kRepeats[] = {Repeats..., false, false};
+  constexpr bool kRepeats[] = {Repeats..., true, true};  // operands that are not there repeat
   const T *a = static_cast<const T*>(s.in[0]), *b = a, *c = a;
   if constexpr (sizeof...(Repeats) > 1) b = static_cast<const T*>(s.in[1]);
   if constexpr (sizeof...(Repeats) > 2) c = static_cast<const T*>(s.in[2]);
