@@ -2,9 +2,10 @@
 # that both cores have work.
 find_package(doctest REQUIRED)
 
+file(GLOB SAMPLE_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/samples.cpp ${CMAKE_SOURCE_DIR}/tests/samples/*.cpp)
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*.cpp)
-list(REMOVE_ITEM TEST_SOURCES ${CMAKE_SOURCE_DIR}/tests/test_gpu.cpp)
-add_executable(lunagrad-tests ${TEST_SOURCES})
+list(REMOVE_ITEM TEST_SOURCES ${CMAKE_SOURCE_DIR}/tests/test_gpu.cpp ${CMAKE_SOURCE_DIR}/tests/samples.cpp)
+add_executable(lunagrad-tests ${TEST_SOURCES} ${SAMPLE_SOURCES})
 target_link_libraries(lunagrad-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest
                       PkgConfig::HIGHWAY PkgConfig::LUA nlohmann_json::nlohmann_json)
 add_dependencies(lunagrad-tests lunagrad)  # test_cli.cpp runs it
@@ -32,7 +33,7 @@ add_test(NAME example-embed COMMAND lunagrad-embed)
 
 # The Vulkan device, in a process of its own with the validation layer watching.
 if(TARGET lunagrad-gpu)
-  add_executable(lunagrad-gpu-tests ${CMAKE_SOURCE_DIR}/tests/test_gpu.cpp ${CMAKE_SOURCE_DIR}/tests/samples.cpp)
+  add_executable(lunagrad-gpu-tests ${CMAKE_SOURCE_DIR}/tests/test_gpu.cpp ${SAMPLE_SOURCES})
   target_link_libraries(lunagrad-gpu-tests PRIVATE lunagrad-gpu lunagrad-runtime doctest::doctest)
   add_test(NAME gpu COMMAND lunagrad-gpu-tests)
   set_tests_properties(gpu PROPERTIES ENVIRONMENT "LUNAGRAD_VALIDATION=1")

@@ -32,6 +32,19 @@ struct BadSample {
   std::string message;  // must occur in the error
 };
 
+inline SampleInput real(const Shape& shape, double low = -2, double high = 2) {
+  return {shape, low, high, Kind::real};
+}
+inline SampleInput boolean(const Shape& shape) { return {shape, 0, 1, Kind::boolean}; }
+inline SampleInput index(const Shape& shape, double low, double high) { return {shape, low, high, Kind::index}; }
+inline SampleInput absent() { return {{}, 0, 0, Kind::absent}; }
+
+// The rows of one family each; larger families have a file of their own in samples/. samples.cpp lists them.
+struct SampleFamily {
+  std::vector<Sample> (*samples)();
+  std::vector<BadSample> (*bad_samples)();
+};
+
 std::vector<Sample> samples();
 std::vector<BadSample> bad_samples();
 
