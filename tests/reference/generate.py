@@ -1,0 +1,224 @@
+#!/usr/bin/python3
+"""Makes the reference cases that tests/test_reference.cpp compares the engine with: FAMILY.json and FAMILY.safetensors
+beside this file, and optimizers.lua. Run by hand, `tests/reference/generate.py`, with Debian's python3-torch 1.13 (the
+tests themselves need no Python); commit what it writes.
+
+Each file cases/FAMILY.py is a table of calls
+
+    case(op, inputs, **params)
+
+where `op` and the names of `params` are both PyTorch's and the engine's, dims count from 0, and `inputs` is a list in
+the op's order or a dict by the names of its inputs. PyTorch's function of that name is called with them, or the one
+given as `by=`. The inputs are small multiples of powers of two that every floating type holds exactly, so that one
+result in double precision is the reference of f64, f32, f16 and bf16 alike. `types` adds integer types, whose results
+come from PyTorch in that type. Gradients are those of sum(upstream(y) * y) over the floating outputs y.
+"""
+import importlib
+import json
+import os
+import struct
+import sys
+import warnings
+import zlib
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+warnings.filterwarnings("ignore")
+HERE = os.path.dirname(os.path.abspath(__file__))
+FAMILIES = ["elementwise", "reduce", "view", "create", "matmul", "index", "conv", "norm", "loss"]
+DTYPES = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16,
+          "i64": torch.int64, "i32": torch.int32, "u8": torch.uint8, "bool": torch.bool}
+NAMES = {dtype: name for name, dtype in DTYPES.items()}
+FLOATS = ["f64", "f32", "f16", "bf16"]
+
+
+class Input:
+    """Elements to be drawn, or given; dtype None follows the type that the case runs in."""
+
+    def __init__(self, shape, low=-2, high=2, dtype=None, values=None):
+        self.shape, self.low, self.high, self.dtype, self.values = list(shape), low, high, dtype, values
+        self.constant = False  # PyTorch has no gradient for it
+
+    def make(self, rng, run_dtype):
+        dtype = self.dtype or run_dtype
+        count = int(np.prod(self.shape))
+        if self.values is not None:
+            drawn = np.array(self.values, dtype=np.float64)
+        elif dtype == "bool":
+            drawn = rng.integers(0, 2, count)
+        elif dtype in ("i64", "i32", "u8"):
+            low = max(0, int(np.ceil(self.low))) if dtype == "u8" else int(np.ceil(self.low))
+            drawn = rng.integers(low, int(np.ceil(self.high)), count)
+        else:  # k * step with |k| <= 256: eight significant bits; all different where there are enough
+            step = 2.0 ** np.ceil(np.log2(max(abs(self.low), abs(self.high)) / 256))
+            grid = np.arange(np.ceil(self.low / step), np.floor(self.high / step) + 1)
+            drawn = rng.choice(grid, count, replace=count > len(grid)) * step
+        return torch.tensor(drawn.reshape(self.shape), dtype=torch.float64).to(DTYPES[dtype])
+
+
+class Number:
+    """A script's number as an operand."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+def real(*shape, low=-2, high=2):
+    return Input(shape, low, high)
+
+
+def ids(*shape, high, low=0, dtype="i64"):
+    return Input(shape, low, high, dtype)
+
+
+def bools(*shape):
+    return Input(shape, 0, 2, "bool")
+
+
+def typed(dtype, *shape, low=-4, high=5):
+    return Input(shape, low, high, dtype)
+
+
+def values(data, dtype=None):
+    return Input(np.array(data).shape, values=data, dtype=dtype)
+
+
+def constant(spec):
+    spec.constant = True
+    return spec
+
+
+def upstream(shape):
+    """The gradient that arrives at an output: odd multiples of 1/64 in an order that the C++ side repeats."""
+    i = np.arange(int(np.prod(shape)))
+    return torch.tensor(((2 * ((i * 37 + 11) % 64) - 63) / 64).reshape(list(shape)))
+
+
+def find_function(op):
+    for place in (F, torch, torch.special, torch.linalg, torch.Tensor):
+        if hasattr(place, op):
+            return getattr(place, op)
+    raise SystemExit(f"{op}: PyTorch has no such function; give by=")
+
+
+class Store:
+    """Numbers without repeats in two flat arrays: those that f32 holds exactly, and the others."""
+
+    def __init__(self):
+        self.arrays = {"f32": [], "f64": []}
+        self.sizes = {"f32": 0, "f64": 0}
+        self.seen = {}
+
+    def add(self, tensor, dtype):
+        """[dtype ("*": that of the run), shape, array, offset]"""
+        flat = tensor.detach().to(torch.float64).contiguous().numpy().reshape(-1)
+        with np.errstate(over="ignore"):
+            narrow = flat.astype(np.float32)
+        exact = np.array_equal(narrow.astype(np.float64), flat, equal_nan=True)
+        name, data = ("f32", narrow.tobytes()) if exact else ("f64", flat.tobytes())
+        if (name, data) not in self.seen:
+            self.seen[name, data] = self.sizes[name]
+            self.arrays[name].append(data)
+            self.sizes[name] += len(flat)
+        return [dtype, list(tensor.shape), name, self.seen[name, data]]
+
+    def save(self, path):
+        header, body = {}, b""
+        for name, parts in sorted(self.arrays.items(), reverse=True):  # f64 first: aligned
+            data = b"".join(parts)
+            header[name] = {"dtype": name.upper(), "shape": [self.sizes[name]],
+                            "data_offsets": [len(body), len(body) + len(data)]}
+            body += data
+        text = json.dumps(header).encode()
+        text += b" " * (-len(text) % 8)
+        with open(path, "wb") as out:
+            out.write(struct.pack("<Q", len(text)) + text + body)
+
+
+class Family:
+    def __init__(self, name):
+        self.name, self.store, self.lines, self.skipped, self.ops = name, Store(), [], [], set()
+
+    def case(self, op, inputs, by=None, types="", floats=True, grad=True, tolerance=1, **params):
+        """One row. types: further types, "i64 i32 u8 bool"; floats False: only these. tolerance multiplies the
+        bounds; an output that PyTorch lacks is left out of a tuple by giving None."""
+        function = by or find_function(op)
+        self.ops.add(op)
+        names = list(inputs) if isinstance(inputs, dict) else None
+        specs = list(inputs.values()) if names else list(inputs)
+        runs = ([("f64", FLOATS)] if floats else []) + [(t, [t]) for t in types.split()]
+        for run, stands_for in runs:
+            self.run(op, names, specs, function, params, run, stands_for, grad, tolerance)
+
+    def run(self, op, names, specs, function, params, run, stands_for, grad, tolerance):
+        rng = np.random.default_rng([zlib.crc32(op.encode()), len(self.lines)])
+        operands, stored = [], []
+        for spec in specs:
+            if spec is None:
+                operands.append(None)
+                stored.append(None)
+            elif isinstance(spec, Number):
+                operands.append(spec.value)
+                stored.append(spec.value)
+            else:
+                x = spec.make(rng, run)
+                stored.append(self.store.add(x, spec.dtype or "*"))
+                wants_grad = grad and x.dtype.is_floating_point and not spec.constant
+                operands.append(x.requires_grad_() if wants_grad else x)
+        given = {k: DTYPES[v] if k == "dtype" else v for k, v in params.items()}
+        try:
+            results = function(**dict(zip(names, operands)), **given) if names else function(*operands, **given)
+        except (RuntimeError, TypeError, IndexError) as error:
+            if run in FLOATS:
+                raise SystemExit(f"{op}: {error}")
+            self.skipped.append(f"{op} {run}: {str(error).splitlines()[0]}")
+            return
+        results = list(results) if isinstance(results, (tuple, list)) else [results]
+        line = {"op": op, "types": stands_for, "in": stored}
+        if names:
+            line["names"] = names
+        if params:
+            line["params"] = {k: "inf" if v == float("inf") else "-inf" if v == float("-inf") else v
+                              for k, v in params.items()}
+        line["out"] = [y is not None and self.store.add(y, "*" if y.dtype == DTYPES[run] else NAMES[y.dtype])
+                       for y in results]
+        total = [(y * upstream(y.shape).to(y.dtype)).sum() for y in results if y is not None and y.requires_grad]
+        if total:
+            sum(total).backward()
+            line["grad"] = [self.store.add(x.grad if x.grad is not None else torch.zeros_like(x), s[0])
+                            if isinstance(x, torch.Tensor) and x.requires_grad else None
+                            for x, s in zip(operands, stored)]
+        if tolerance != 1:
+            line["tolerance"] = tolerance
+        self.lines.append(json.dumps(line, separators=(",", ":")))
+
+    def save(self):
+        self.store.save(f"{HERE}/{self.name}.safetensors")
+        with open(f"{HERE}/{self.name}.json", "w") as out:
+            out.write("[\n" + ",\n".join(self.lines) + "\n]\n")
+
+
+def main():
+    wanted = sys.argv[1:] or FAMILIES + ["optimizers"]
+    sys.path.insert(0, HERE)
+    sys.modules["generate"] = sys.modules["__main__"]
+    size = 0
+    for name in wanted:
+        module = importlib.import_module("cases." + name)
+        if name == "optimizers":
+            module.write(f"{HERE}/optimizers.lua")
+            continue
+        family = Family(name)
+        module.cases(family.case)
+        family.save()
+        size += sum(os.path.getsize(f"{HERE}/{name}.{end}") for end in ("json", "safetensors"))
+        print(f"{name}: {len(family.lines)} cases of {len(family.ops)} ops")
+        for line in family.skipped:
+            print("  not in PyTorch:", line)
+    print(f"{size / 1024:.0f} KiB")
+
+
+if __name__ == "__main__":
+    main()
