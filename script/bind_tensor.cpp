@@ -378,7 +378,6 @@ void bind_tensor(lua_State* L, int core, int methods) {
   lua_setfield(L, -2, "__name");
   lua_pushliteral(L, "Tensor");
   lua_setfield(L, -2, "__metatable");
-  state.tensor_metatable_id = lua_topointer(L, -1);
   state.tensor_metatable = luaL_ref(L, LUA_REGISTRYINDEX);
 }
 

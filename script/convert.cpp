@@ -3,12 +3,22 @@
 #include "script/edge.h"
 
 namespace lunagrad {
+namespace {
+
+// What a Tensor's userdata holds. The mark tells it from other userdata without a look at its metatable.
+struct Handle {
+  Tensor tensor;
+  const void* mark;
+};
+const char kMark = 0;
+
+}  // namespace
 
 void push_tensor(lua_State* L, Tensor x) {
   if (!x.defined()) return lua_pushnil(L);
   const Edge& state = edge(L);
-  void* const memory = lua_newuserdatauv(L, sizeof(Tensor), 0);
-  new (memory) Tensor(std::move(x));
+  void* const memory = lua_newuserdatauv(L, sizeof(Handle), 0);
+  new (memory) Handle{std::move(x), &kMark};
   lua_rawgeti(L, LUA_REGISTRYINDEX, state.tensor_metatable);
   lua_setmetatable(L, -2);
 }
@@ -20,14 +30,11 @@ void push_result(lua_State* L, Tensor x) {
 }
 
 Tensor* to_tensor(lua_State* L, int index) {
-  void* const memory = lua_touserdata(L, index);
-  if (!memory || !lua_getmetatable(L, index)) return nullptr;
-  const void* const metatable = lua_topointer(L, -1);
-  lua_pop(L, 1);
-  if (metatable != edge(L).tensor_metatable_id) return nullptr;
+  if (lua_type(L, index) != LUA_TUSERDATA || lua_rawlen(L, index) != sizeof(Handle)) return nullptr;
+  Handle* const handle = static_cast<Handle*>(lua_touserdata(L, index));
+  if (handle->mark != &kMark) return nullptr;
   // A finalized one, seen by another object's finalizer, holds nothing.
-  Tensor* const x = static_cast<Tensor*>(memory);
-  return x->defined() ? x : nullptr;
+  return handle->tensor.defined() ? &handle->tensor : nullptr;
 }
 
 const char* type_name(lua_State* L, int index) {

@@ -41,7 +41,6 @@ struct Pressure {
 struct Edge {
   lua_State* main = nullptr;
   int tensor_metatable = LUA_NOREF;           // registry reference
-  const void* tensor_metatable_id = nullptr;  // its address
   size_t memory_limit = 0;                    // of Lua's heap, 0 = none
   size_t memory_used = 0;
   Pressure pressure;

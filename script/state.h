@@ -47,9 +47,9 @@ struct ScriptError {
 // and arguments are gone and `error` is filled.
 int traceback_call(lua_State*, int arguments, int results, ScriptError& error);
 
-// The line that runs now: of the innermost function that is not the bundled library's.
-SourceLine script_line(lua_State*);
-// context().line = script_line(L): called by whatever may record a node.
+// The line that runs now: of the innermost function, from `level` outwards, that is not the bundled library's.
+SourceLine script_line(lua_State*, int level = 0);
+// Sets context().line. Called by C functions of the binding that may record a node.
 void mark_line(lua_State*);
 // "train.lua:12: " or "" when no line is known; for error messages.
 std::string position(lua_State*);

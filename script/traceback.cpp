@@ -132,11 +132,11 @@ std::string chunk_name(const char* source) {
   return "[string \"" + std::string(line) + (line.size() < code.size() ? "...\"]" : "\"]");
 }
 
-SourceLine script_line(lua_State* L) {
+SourceLine script_line(lua_State* L, int level) {
   Edge& state = edge(L);
   SourceLine innermost;
   lua_Debug frame;
-  for (int level = 0; lua_getstack(L, level, &frame); ++level) {
+  for (; lua_getstack(L, level, &frame); ++level) {
     lua_getinfo(L, "Sl", &frame);
     if (frame.currentline < 0) continue;
     const Chunk& chunk = state.chunk(frame);
@@ -147,7 +147,7 @@ SourceLine script_line(lua_State* L) {
   return innermost;
 }
 
-void mark_line(lua_State* L) { context().line = script_line(L); }
+void mark_line(lua_State* L) { context().line = script_line(L, 1); }
 
 std::string position(lua_State* L) {
   const SourceLine line = script_line(L);

@@ -1,0 +1,46 @@
+# What `cmake --install` puts where, and the package for find_package(lunagrad): the targets lunagrad::runtime (tensors,
+# ops, gradients), lunagrad::script (a session) and lunagrad::gpu (install() of gpu/gpu.h) where it was built.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(LUNAGRAD_INCLUDE ${CMAKE_INSTALL_INCLUDEDIR}/lunagrad)
+set(LUNAGRAD_LIBRARIES lunagrad-runtime lunagrad-script)
+set(LUNAGRAD_PROGRAMS lunagrad)
+set(LUNAGRAD_HEADERS runtime script/session.h)
+if(LUNAGRAD_GPU)
+  list(APPEND LUNAGRAD_LIBRARIES lunagrad-gpu)
+  list(APPEND LUNAGRAD_HEADERS gpu/gpu.h)
+endif()
+if(LUNAGRAD_UI)
+  list(APPEND LUNAGRAD_PROGRAMS lunagrad-workbench)
+endif()
+
+foreach(LIBRARY IN LISTS LUNAGRAD_LIBRARIES)
+  string(REPLACE lunagrad- "" SHORT ${LIBRARY})
+  set_target_properties(${LIBRARY} PROPERTIES EXPORT_NAME ${SHORT} INSTALL_RPATH "$ORIGIN")
+endforeach()
+set_target_properties(${LUNAGRAD_PROGRAMS} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+target_include_directories(lunagrad-runtime INTERFACE $<INSTALL_INTERFACE:${LUNAGRAD_INCLUDE}>)
+
+install(TARGETS ${LUNAGRAD_PROGRAMS})
+install(TARGETS ${LUNAGRAD_LIBRARIES} EXPORT lunagrad)
+install(EXPORT lunagrad NAMESPACE lunagrad:: FILE lunagrad-targets.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/lunagrad)
+foreach(HEADER IN LISTS LUNAGRAD_HEADERS)
+  if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${HEADER})
+    install(DIRECTORY ${PROJECT_SOURCE_DIR}/${HEADER} DESTINATION ${LUNAGRAD_INCLUDE}
+            FILES_MATCHING PATTERN *.h PATTERN *.def)
+  else()
+    get_filename_component(FOLDER ${HEADER} DIRECTORY)
+    install(FILES ${PROJECT_SOURCE_DIR}/${HEADER} DESTINATION ${LUNAGRAD_INCLUDE}/${FOLDER})
+  endif()
+endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/lua DESTINATION ${CMAKE_INSTALL_DATADIR}/lunagrad)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples ${PROJECT_SOURCE_DIR}/assets
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/lunagrad)
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/lunagrad-config.cmake.in
+  ${CMAKE_BINARY_DIR}/lunagrad-config.cmake INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/lunagrad)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/lunagrad-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/lunagrad-config.cmake ${CMAKE_BINARY_DIR}/lunagrad-config-version.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/lunagrad)
