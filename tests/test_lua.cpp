@@ -40,4 +40,6 @@ TEST_CASE("Lua: networks, their state and their printing") { run_script(kFolder 
 TEST_CASE("Lua: optimizers follow their formulas") { run_script(kFolder + "test_optim.lua"); }
 TEST_CASE("Lua: data sets, loaders and splits") { run_script(kFolder + "test_data.lua"); }
 TEST_CASE("Lua: files of tables and tensors") { run_script(kFolder + "test_io.lua"); }
-TEST_CASE("Lua: optimizers and schedulers give PyTorch's values") { run_script(kFolder + "test_reference.lua"); }
+TEST_CASE("Lua: optimizers and schedulers give PyTorch's values") {
+  run_script(kFolder + "test_reference.lua");
+}

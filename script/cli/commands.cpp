@@ -10,6 +10,7 @@
 #include <lua.hpp>
 
 #include "runtime/device.h"
+#include "script/cli/bench_ops.h"
 #include "script/cli/repl.h"
 #include "script/cli/runner.h"
 #include "script/cli/topics.h"
@@ -192,8 +193,24 @@ int run_command_line(int argc, char** argv) {
   bool as_table = false;
   meta_command->add_flag("--table", as_table, "a Markdown table of the operations instead");
   std::vector<std::string> workloads;
-  CLI::App* bench_command = app.add_subcommand("bench", "time the workloads, or those named");
-  bench_command->add_option("workloads", workloads, "names");
+  CLI::App* bench_command =
+      app.add_subcommand("bench", "time the workloads, or those named; with --ops every operation");
+  bench_command->add_option("workloads", workloads, "names of workloads, or of operations after --ops");
+  BenchOptions bench;
+  bool every_op = false;
+  CLI::Option* ops_flag =
+      bench_command->add_flag("--ops", every_op, "the speed of each operation beside that of memcpy");
+  bench_command->add_option("--size", bench.size, "elements of its operands (default 2^24)")
+      ->check(CLI::Range(int64_t(1024), int64_t(1) << 30))
+      ->needs(ops_flag);
+  bench_command->add_option("--dtype", bench.dtype, "of its operands (default f32)")->needs(ops_flag);
+  bench_command->add_option("--threads", bench.threads, "numbers of threads (default 1 and all)")
+      ->check(CLI::Range(1, 256))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->take_all()
+      ->needs(ops_flag);
+  bench_command->add_flag("--json", bench.json, "one JSON object a line")->needs(ops_flag);
   CLI::App* help_command = app.add_subcommand("help", "explain a command, a topic or an operation");
   help_command->add_option("topic", topic, "what about");
   CLI::App* version_command = app.add_subcommand("version", "print the version");
@@ -244,6 +261,7 @@ int run_command_line(int argc, char** argv) {
     as_table ? print_op_table(std::cout) : print_meta(std::cout);
     return 0;
   }
+  if (*bench_command && every_op) return bench_ops(workloads, bench);
   if (*bench_command) return run_code("require('lunagrad.bench').run{...}", workloads);
   if (*version_command) return show_version();
   if (*help_command) return show_help(app, topic);

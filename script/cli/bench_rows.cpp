@@ -1,0 +1,234 @@
+#include "script/cli/bench_rows.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "runtime/ops/elementwise.h"
+
+namespace lunagrad {
+namespace {
+
+using Kind = BenchInput::Kind;
+using Params = std::vector<std::pair<std::string, Value>>;
+
+// Views, and what only passes its operand on.
+constexpr const char* kWithoutWork[] = {"view",      "reshape", "flatten",   "squeeze", "unsqueeze",
+                                        "transpose", "t",       "permute",   "expand",  "slice",
+                                        "narrow",    "select",  "contiguous"};
+
+class Table {
+ public:
+  explicit Table(int64_t size) : n(std::max<int64_t>(size, 1024)) {
+    rows = int64_t(1) << (std::bit_width(uint64_t(n)) - 1) / 2;
+    columns = n / rows;
+    side = int64_t(std::sqrt(double(n) / 16));
+  }
+
+  std::vector<BenchRow> take() && { return std::move(made_); }
+  void add_elementwise();
+  void add_create();
+  void add_copies();
+  void add_reductions();
+  void add_products();
+  void add_windows();
+  void add_indexing();
+  void add_losses();
+  void add_optimizers();
+  void add_the_rest();
+
+ private:
+  static BenchInput real(const Shape& shape, double low = 0, double high = 1) {
+    return {Kind::real, shape, low, high};
+  }
+  static BenchInput index(const Shape& shape, int64_t high) { return {Kind::index, shape, 0, double(high)}; }
+  static BenchInput boolean(const Shape& shape) { return {Kind::boolean, shape}; }
+  static BenchInput absent() { return {Kind::absent, {}}; }
+  BenchInput matrix(double low = 0, double high = 1) const { return real({rows, columns}, low, high); }
+
+  // A row of an op that exists; a name that does not is a mistake that the test of this table finds.
+  BenchRow& add(const char* op, const std::string& variant, std::vector<BenchInput> inputs,
+                Params params = {}, double flops = 0) {
+    const Op* found = find_op(op);
+    if (!found) fail("bench: no op is called '", op, "'");
+    made_.push_back({found, variant, std::move(inputs), std::move(params), flops});
+    return made_.back();
+  }
+
+  int64_t n, rows, columns;
+  int64_t side;  // of the square matrices that are multiplied
+  std::vector<BenchRow> made_;
+};
+
+void Table::add_elementwise() {
+  for (const Op* op : all_ops()) {
+    if (op->elementwise < 0 || op->hidden()) continue;
+    const RowTraits& traits = row_traits(op->elementwise);
+    std::vector<BenchInput> inputs(size_t(traits.arity), matrix(traits.lo, traits.hi));
+    if (std::strcmp(op->name, "where") == 0) inputs[0] = boolean({rows, columns});
+    Params params;
+    for (const ParamSpec& spec : op->params)
+      if (!spec.fallback.present() && !spec.optional) params.emplace_back(spec.name, 0.5);
+    if (std::strcmp(op->name, "clamp") == 0) params = {{"min", -1.0}, {"max", 1.0}};
+    add(op->name, "", inputs, params);
+  }
+  add("gelu", "tanh", {matrix(-3, 3)}, {{"approximate", 1}});
+  add("add", "one row to all", {matrix(), real({columns})});
+  add("add", "one column to all", {matrix(), real({rows, 1})});
+}
+
+void Table::add_create() {
+  const Value all = Dims{n};
+  for (const char* op : {"zeros", "ones", "rand", "randn"}) add(op, "", {}, {{"size", all}});
+  add("full", "", {}, {{"size", all}, {"fill_value", 0.5}});
+  add("randint", "", {}, {{"low", 0}, {"high", 100}, {"size", all}});
+  add("randperm", "of 1/16", {}, {{"n", n / 16}});
+  add("arange", "", {}, {{"start", 0.0}, {"end", double(n)}, {"step", 1.0}});
+  add("linspace", "", {}, {{"start", 0.0}, {"end", 1.0}, {"steps", n}});
+  add("eye", "", {}, {{"n", rows}, {"m", columns}});
+  add("full_like", "", {matrix()}, {{"fill_value", 0.5}});
+}
+
+void Table::add_copies() {
+  add("cat", "dim 1", {matrix(), matrix()}, {{"dim", 0}});
+  add("cat", "dim 2", {matrix(), matrix()}, {{"dim", 1}});
+  add("stack", "dim 1", {matrix(), matrix()}, {{"dim", 0}});
+  add("stack", "dim 3", {matrix(), matrix()}, {{"dim", 2}});
+  for (const DType to :
+       {DType::f64, DType::f16, DType::bf16, DType::i64, DType::i32, DType::u8, DType::boolean})
+    add("_cast", std::string("to ") + dtype_name(to), {matrix(0, 100)}, {{"dtype", to}});
+}
+
+void Table::add_reductions() {
+  // Close to 1, so that the products stay far from denormal numbers.
+  const BenchInput x = matrix(0.9995, 1.0005);
+  for (const char* op : {"sum", "mean", "prod", "var", "std", "amax", "amin", "norm", "all", "any"}) {
+    add(op, "", {x});
+    add(op, "dim 1", {x}, {{"dim", Dims{0}}});
+    add(op, "dim 2", {x}, {{"dim", Dims{1}}});
+  }
+  add("logsumexp", "dim 2", {matrix()}, {{"dim", Dims{1}}});
+  for (const char* op : {"max", "min", "argmax", "argmin"}) {
+    add(op, "", {matrix()});
+    add(op, "dim 1", {matrix()}, {{"dim", 0}});
+    add(op, "dim 2", {matrix()}, {{"dim", 1}});
+  }
+  for (const char* op : {"cumsum", "sort", "argsort", "median", "softmax", "log_softmax"}) {
+    add(op, "dim 1", {matrix()}, {{"dim", 0}});
+    add(op, "dim 2", {matrix()}, {{"dim", 1}});
+  }
+  add("median", "", {matrix()});
+  add("topk", "8 of dim 2", {matrix()}, {{"k", 8}, {"dim", 1}});
+  add("layer_norm", "", {matrix(), real({columns}), real({columns})}, {{"normalized_shape", Dims{columns}}});
+}
+
+void Table::add_products() {
+  const double m = double(side), flops = 2 * m * m * m;
+  const BenchInput square = real({side, side});
+  add("matmul", "", {square, square}, {}, flops);
+  add("mm", "", {square, square}, {}, flops);
+  add("addmm", "", {square, square, square}, {}, flops);
+  add("linear", "", {square, square, real({side})}, {}, flops);
+  const int64_t small = std::max<int64_t>(side / 4, 1);
+  add("bmm", "", {real({64, small, small}), real({64, small, small})}, {}, flops);
+  add("matmul", "batch by one", {real({64, small, small}), real({small, small})}, {}, flops);
+  add("mv", "", {matrix(), real({columns})});
+  add("dot", "", {real({n}), real({n})});
+}
+
+void Table::add_windows() {
+  const int64_t channels = 32, size = std::max<int64_t>(int64_t(std::sqrt(double(n) / 1024)) / 4, 4);
+  const Shape image{16, channels, size, size};
+  const double outputs = double(numel(image)), flops = 2 * outputs * double(channels) * 9;
+  const BenchInput x = real(image), weight = real({channels, channels, 3, 3});
+  add("conv2d", "3 x 3", {x, weight, absent()}, {{"padding", Dims{1}}}, flops);
+  add("conv2d", "1 x 1", {x, real({channels, channels, 1, 1}), absent()}, {}, flops / 9);
+  add("conv2d", "depthwise 3 x 3", {x, real({channels, 1, 3, 3}), absent()},
+      {{"padding", Dims{1}}, {"groups", channels}}, flops / double(channels));
+  const int64_t pooled = std::max<int64_t>(int64_t(std::sqrt(double(n) / 64)), 4);
+  add("max_pool2d", "2 x 2", {real({4, 16, pooled, pooled})}, {{"kernel_size", Dims{2}}});
+  add("max_pool2d", "3 x 3 by 1", {real({4, 16, pooled, pooled})},
+      {{"kernel_size", Dims{3}}, {"stride", Dims{1}}, {"padding", Dims{1}}});
+}
+
+void Table::add_indexing() {
+  add("index_select", "rows", {matrix(), index({rows}, rows)}, {{"dim", 0}});
+  add("index_select", "columns", {matrix(), index({columns}, columns)}, {{"dim", 1}});
+  add("index_add", "rows", {matrix(), index({rows}, rows), matrix()}, {{"dim", 0}});
+  add("gather", "dim 2", {matrix(), index({rows, columns}, columns)}, {{"dim", 1}});
+  add("scatter_add", "dim 2", {matrix(), index({rows, columns}, columns), matrix()}, {{"dim", 1}});
+  add("embedding", "rows of 64", {index({n / 64}, n / 64), real({n / 64, 64})});
+  add("masked_fill", "", {matrix(), boolean({rows, columns})}, {{"value", 0.0}});
+  add("masked_select", "", {matrix(), boolean({rows, columns})});
+  add("nonzero", "", {boolean({rows, columns})});
+  add("one_hot", "64 classes", {index({n / 64}, 64)}, {{"num_classes", 64}});
+}
+
+void Table::add_losses() {
+  for (const char* op : {"mse_loss", "l1_loss", "huber_loss", "smooth_l1_loss", "kl_div"})
+    add(op, "", {matrix(0.1, 0.9), matrix(0.1, 0.9)});
+  add("binary_cross_entropy", "", {matrix(0.1, 0.9), matrix(), absent()});
+  add("binary_cross_entropy_with_logits", "", {matrix(-3, 3), matrix(), absent(), absent()});
+  add("cross_entropy", "", {matrix(-3, 3), index({rows}, columns), absent()});
+  add("cross_entropy", "of probabilities", {matrix(-3, 3), matrix(), absent()});
+  add("nll_loss", "", {matrix(-3, 0), index({rows}, columns), absent()}).note =
+      "reads one element of each row";
+}
+
+void Table::add_optimizers() {
+  const BenchInput quarter = real({n / 4}, 0.5, 1);
+  const auto arguments = [](std::initializer_list<double> values) {
+    Arguments args{};
+    std::transform(values.begin(), values.end(), args.begin(), [](double v) { return Argument{.f = v}; });
+    return args;
+  };
+  add("_sgd_step", "", {quarter, quarter}).args = arguments({1e-3, 0, 0, 0, 1});
+  add("_sgd_step", "momentum", {quarter, quarter, quarter}).args = arguments({1e-3, 0.9, 0, 0, 2});
+  for (const char* op : {"_adam_step", "_adamw_step"})
+    add(op, "", {quarter, quarter, quarter, quarter}).args = arguments({1e-3, 0.9, 0.999, 1e-8, 0, 2});
+}
+
+// An op of one operand that needs no parameters, and has no row yet.
+void Table::add_the_rest() {
+  for (const Op* op : ops_without_bench(made_)) {
+    const bool needs_one = op->inputs.size() == 1 && !op->inputs[0].list && op->integer_inputs == 0;
+    const bool ready = std::all_of(op->params.begin(), op->params.end(),
+                                   [](const ParamSpec& p) { return p.fallback.present() || p.optional; });
+    if (needs_one && ready) add(op->name, "", {matrix()});
+  }
+}
+
+}  // namespace
+
+std::vector<BenchRow> bench_rows(int64_t size) {
+  Table table(size);
+  table.add_elementwise();
+  table.add_create();
+  table.add_copies();
+  table.add_reductions();
+  table.add_products();
+  table.add_windows();
+  table.add_indexing();
+  table.add_losses();
+  table.add_optimizers();
+  table.add_the_rest();
+  return std::move(table).take();
+}
+
+bool has_no_bench(const Op& op) {
+  return op.hidden() || std::any_of(std::begin(kWithoutWork), std::end(kWithoutWork),
+                                    [&](const char* name) { return std::strcmp(op.name, name) == 0; });
+}
+
+std::vector<const Op*> ops_without_bench(const std::vector<BenchRow>& rows) {
+  std::set<const Op*> covered;
+  for (const BenchRow& row : rows) covered.insert(row.op);
+  std::vector<const Op*> without;
+  for (const Op* op : all_ops())
+    if (!covered.count(op) && !has_no_bench(*op)) without.push_back(op);
+  return without;
+}
+
+}  // namespace lunagrad

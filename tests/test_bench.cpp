@@ -1,0 +1,49 @@
+// `lunagrad bench --ops` with operands so small that only its table and its output are tested.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "tests/program.h"
+
+using namespace lunagrad::test;
+
+namespace {
+
+const std::string kProgram = LUNAGRAD_BINARY_DIR "/lunagrad";
+
+}  // namespace
+
+TEST_CASE("the bench of operations measures each of them beside memcpy") {
+  const Finished ran =
+      Program({kProgram, "bench", "--ops", "--size", "1024", "--threads", "1", "--json"}).finish();
+  CHECK(ran.code == 0);
+  CHECK(ran.err == "");
+  std::set<std::string> measured;
+  std::istringstream lines(ran.out);
+  for (std::string line; std::getline(lines, line);) {
+    const nlohmann::json row = nlohmann::json::parse(line);
+    measured.insert(row["op"].get<std::string>());
+    CHECK((row.contains("gb_per_s") ? row["gb_per_s"] : row["gflop_per_s"]).get<double>() > 0);
+  }
+  CHECK(measured.count("memcpy"));
+  const Finished table = Program({kProgram, "bench", "--ops", "--size", "1024"}).finish();
+  CHECK(table.code == 0);
+  // Nothing to measure: views, and memory that nobody writes.
+  CHECK(table.out.find("Not measured: empty\n") != std::string::npos);
+  for (const char* op : {"tanh", "matmul", "sort", "_cast", "_adam_step"}) CHECK(measured.count(op));
+}
+
+TEST_CASE("the bench of operations takes names and types, and refuses what it does not know") {
+  const Finished two = Program({kProgram, "bench", "--ops", "--size", "1024", "--dtype", "i64", "--threads",
+                                "1,2", "add", "sum"})
+                           .finish();
+  CHECK(two.code == 0);
+  CHECK(two.out.find("\nadd ") != std::string::npos);
+  CHECK(two.out.find("\nsum dim 2") != std::string::npos);
+  CHECK(two.out.find("\nmul ") == std::string::npos);
+  CHECK(Program({kProgram, "bench", "--ops", "nonsense"}).finish().code == 2);
+  CHECK(Program({kProgram, "bench", "--ops", "--dtype", "f8"}).finish().code == 2);
+  CHECK(Program({kProgram, "bench", "--size", "1024"}).finish().code == 2);
+}
