@@ -271,7 +271,7 @@ std::span<const Op* const> all_ops() {
     std::vector<const Op*> joined;
     for (const auto family :
          {elementwise_ops, create_ops, random_ops, cast_ops, view_ops, copy_ops, join_ops, reduce_ops, scan_ops, sort_ops, matmul_ops,
-          softmax_ops, norm_ops, conv_ops, pool_ops, index_ops, loss_ops, dropout_ops, optimizer_ops}) {
+          softmax_ops, norm_ops, conv_ops, pool_ops, resize_ops, index_ops, loss_ops, dropout_ops, optimizer_ops}) {
       const auto ops = family();
       joined.insert(joined.end(), ops.begin(), ops.end());
     }

@@ -127,14 +127,46 @@ void adam_step(const TensorList& params, const TensorList& grads, const TensorLi
 // Scales the gradients so that their common norm is at most max_norm; returns the norm before, 0-d.
 Tensor clip_grad_norm_(const TensorList& grads, double max_norm, double norm_type = 2);
 
-// conv.cpp: x [N, C, H, W] or [C, H, W], weight [O, C / groups, kH, kW], bias [O] or undefined; stride, padding and
-// dilation are one number or one for each spatial dim
+// conv.cpp: x [N, C, spatial…] or [C, spatial…], weight [O, C / groups, kernel…], bias [O] or undefined; stride, padding
+// and dilation are one number or one for each spatial dim
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Dims& stride = {1},
+              const Dims& padding = {0}, const Dims& dilation = {1}, int64_t groups = 1);
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Dims& stride = {1},
               const Dims& padding = {0}, const Dims& dilation = {1}, int64_t groups = 1);
+Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Dims& stride = {1},
+              const Dims& padding = {0}, const Dims& dilation = {1}, int64_t groups = 1);
+// weight [C, O / groups, kernel…]; output_padding is added to the sizes of the result at their ends
+Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Dims& stride = {1},
+                        const Dims& padding = {0}, const Dims& output_padding = {0}, int64_t groups = 1,
+                        const Dims& dilation = {1});
+Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Dims& stride = {1},
+                        const Dims& padding = {0}, const Dims& output_padding = {0}, int64_t groups = 1,
+                        const Dims& dilation = {1});
 
-// pool.cpp: x [N, C, H, W] or [C, H, W]; stride {} is kernel_size, padding at most half of it
+// pool.cpp: x [N, C, spatial…] or [C, spatial…]; stride {} is kernel_size, padding at most half of it
+Tensor max_pool1d(const Tensor& x, const Dims& kernel_size, const Dims& stride = {}, const Dims& padding = {0},
+                  const Dims& dilation = {1}, bool ceil_mode = false);
 Tensor max_pool2d(const Tensor& x, const Dims& kernel_size, const Dims& stride = {}, const Dims& padding = {0},
                   const Dims& dilation = {1}, bool ceil_mode = false);
+// The sum of each window divided by the number of its elements (with the padding's or without), or by divisor_override
+Tensor avg_pool1d(const Tensor& x, const Dims& kernel_size, const Dims& stride = {}, const Dims& padding = {0},
+                  bool ceil_mode = false, bool count_include_pad = true);
+Tensor avg_pool2d(const Tensor& x, const Dims& kernel_size, const Dims& stride = {}, const Dims& padding = {0},
+                  bool ceil_mode = false, bool count_include_pad = true, std::optional<int64_t> divisor_override = {});
+// Result i of n sees elements i * size / n up to (i + 1) * size / n, rounded outwards
+Tensor adaptive_avg_pool1d(const Tensor& x, const Dims& output_size);
+Tensor adaptive_avg_pool2d(const Tensor& x, const Dims& output_size);
+Tensor adaptive_max_pool2d(const Tensor& x, const Dims& output_size);
+
+// resize.cpp: x [N, C, spatial…]
+enum class Interpolation : uint8_t { nearest, linear, bilinear };
+Tensor interpolate(const Tensor& x, const Dims& size, Interpolation = Interpolation::nearest,
+                   bool align_corners = false);
+// The windows of x [N, C, H, W] as columns [N, C kH kW, windows], and the sum of columns back into an image
+Tensor im2col(const Tensor& x, const Dims& kernel_size, const Dims& dilation = {1}, const Dims& padding = {0},
+              const Dims& stride = {1});
+Tensor col2im(const Tensor& columns, const Dims& output_size, const Dims& kernel_size, const Dims& dilation = {1},
+              const Dims& padding = {0}, const Dims& stride = {1});
 
 // norm.cpp: normalisation over the last dims, which normalized_shape repeats; weight and bias may be undefined
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {}, const Tensor& bias = {},

@@ -59,6 +59,7 @@ Value read_param(lua_State* L, int index, int last, const ParamSpec& spec, Calle
       if (lua_isinteger(L, index)) return int64_t(lua_tointeger(L, index));
       return check_number(L, index, callee);
     case ParamKind::integers:
+      if (!spec.choices.empty() && lua_type(L, index) == LUA_TSTRING) return read_choice(L, index, spec, callee);
       return check_integers(L, index, last, callee);
     case ParamKind::dims:
       return check_positions(L, index, last, callee);

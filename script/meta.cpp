@@ -20,6 +20,8 @@ std::string lua_type(const ParamSpec& spec) {
     case ParamKind::number:
       return "number|boolean";
     case ParamKind::integers:
+      if (!spec.choices.empty()) break;
+      return "integer|integer[]";
     case ParamKind::dims:
       return "integer|integer[]";
     case ParamKind::dtype:
@@ -27,7 +29,7 @@ std::string lua_type(const ParamSpec& spec) {
     case ParamKind::choice:
       break;
   }
-  std::string names;
+  std::string names = spec.kind == ParamKind::integers ? "integer|integer[]" : "";
   for (const char* choice : spec.choices)
     names += (names.empty() ? "\"" : "|\"") + std::string(choice) + "\"";
   return names;

@@ -126,7 +126,7 @@ std::string print_value(const ParamSpec& spec, const Value& value) {
     }
   }
   if (spec.kind == ParamKind::dtype) return std::string("\"") + dtype_name(DType(value.i)) + "\"";
-  if (spec.kind == ParamKind::choice) return std::string("\"") + spec.choices[size_t(value.i)] + "\"";
+  if (!spec.choices.empty()) return std::string("\"") + spec.choices[size_t(value.i)] + "\"";
   const bool counts_from_one = spec.kind == ParamKind::dim || spec.kind == ParamKind::position;
   return std::to_string(counts_from_one ? to_position(value.i) : value.i);
 }

@@ -110,6 +110,39 @@ local function conv2d(backward)
   end
 end
 
+local function depthwise()
+  local x = lg.randn(32, 64, 28, 28, {requires_grad = true})
+  local w = lg.randn(64, 1, 3, 3, {requires_grad = true})
+  local g = lg.ones(32, 64, 28, 28)
+  return function()
+    local y = F.conv2d(x, w, nil, {padding = 1, groups = 64})
+    x.grad, w.grad = nil, nil
+    y:backward(g)
+  end
+end
+
+local function conv1d()
+  local x = lg.randn(16, 64, 1024, {requires_grad = true})
+  local w = lg.randn(64, 64, 5, {requires_grad = true})
+  local g = lg.ones(16, 64, 1024)
+  return function()
+    local y = F.conv1d(x, w, nil, {padding = 2})
+    x.grad, w.grad = nil, nil
+    y:backward(g)
+  end
+end
+
+local function pool(f)
+  return function()
+    local x = lg.randn(32, 64, 56, 56, {requires_grad = true})
+    return function()
+      local y = f(x)
+      x.grad = nil
+      y:backward(lg.ones_like(y))
+    end
+  end
+end
+
 local function adam_large()
   local params = {}
   for i = 1, 8 do
@@ -154,6 +187,10 @@ M.workloads = {
   {"gelu forward+backward", 1, forward_backward(F.gelu, true)},
   {"conv2d forward", 1, conv2d(false), flops = 32 * 28 * 28 * 64 * 32 * 9 * 2},
   {"conv2d forward+backward", 1, conv2d(true), flops = 3 * 32 * 28 * 28 * 64 * 32 * 9 * 2},
+  {"conv1d forward+backward", 1, conv1d, flops = 3 * 16 * 1024 * 64 * 64 * 5 * 2},
+  {"depthwise forward+backward", 1, depthwise},
+  {"max_pool 3x3 forward+backward", 1, pool(function(x) return F.max_pool2d(x, 3, 2, 1) end)},
+  {"avg_pool 3x3 forward+backward", 1, pool(function(x) return F.avg_pool2d(x, 3, 2, 1) end)},
   {"adam 8.4M", 1, adam_large, bytes = 8 * 2 ^ 20 * 28},
   {"sgemm 1024", 1, sgemm, flops = 2 * 1024 ^ 3},
 }

@@ -1,288 +1,375 @@
 #include "runtime/cpu/conv.h"
 
 #include <algorithm>
-#include <cstring>
+#include <numeric>
+#include <vector>
 
 #include "runtime/context.h"
 #include "runtime/cpu/blas.h"
+#include "runtime/cpu/conv_kernels.h"
+#include "runtime/cpu/conv_tile.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/device.h"
+#include "runtime/cpu/workspace.h"
 
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kTileBytes = 384 << 10;  // of copied windows: about half of a core's second-level cache
-constexpr double kGrain = 4e6;             // operations, 20 µs
+using Sizes = ConvGeometry::Sizes;
 
-// Memory for one range of a loop.
-template <class T>
-class Workspace {
- public:
-  explicit Workspace(int64_t count)
-      : bytes_(size_t(count) * sizeof(T)), data_(static_cast<T*>(cpu_device().alloc(bytes_))) {}
-  ~Workspace() { cpu_device().free(data_, bytes_); }
-  Workspace(const Workspace&) = delete;
-  T* data() const { return data_; }
-
- private:
-  size_t bytes_;
-  T* data_;
-};
+constexpr int64_t kTileBytes =
+    384 << 10;  // of an unfolded tile: less than half of a core's second-level cache
+constexpr int64_t kPiecesBytes =
+    640 << 10;                  // of tiles whose products are added up before they leave the registers
+constexpr double kGrain = 4e6;  // operations, 20 µs
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Rows of outputs whose windows fill a tile.
-template <class T>
-int64_t tile_rows(const ConvGeometry& g) {
-  const int64_t row_bytes = std::max<int64_t>(1, g.window() * g.out[2] * int64_t(sizeof(T)));
-  const int64_t rows = std::clamp<int64_t>(kTileBytes / row_bytes, 1, std::max<int64_t>(1, g.out_rows()));
-  return ceil_div(g.out_rows(), std::max<int64_t>(1, ceil_div(g.out_rows(), rows)));
-}
-
-// Operations of `outputs` results.
+// Operations of `outputs` results of one group.
 double work_of(const ConvGeometry& g, int64_t outputs) {
   return 2.0 * double(g.group_outputs()) * double(g.window()) * double(outputs);
 }
+int64_t grain_of(double work) { return std::max<int64_t>(1, int64_t(kGrain / std::max(1.0, work))); }
 
-// A row of inputs that one weight meets along one row of outputs: outputs [low, high) read x[start + i *
-// stride], the others lie in the padding.
-struct Segment {
-  const int64_t start, low, high;
+// Where a weight lies: of group, output and input channel in that group, and tap.
+template <class T>
+struct Weights {
+  const T* data;
+  int64_t group, output, channel;
+  std::vector<int64_t> taps;
+
+  // The weights and biases of each block of output channels, neighbouring channels side by side, missing ones
+  // 0.
+  void pack(const ConvGeometry& g, const T* bias, int64_t width, T* packed, T* packed_bias) const {
+    const auto count = int64_t(taps.size()), outputs = g.group_outputs(), blocks = ceil_div(outputs, width);
+    parallel_for(g.groups * blocks, grain_of(double(g.window() * width * 16)),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t item = begin; item < end; ++item) {
+                     const int64_t first = item % blocks * width, valid = std::min(width, outputs - first);
+                     const T* const from = data + item / blocks * group + first * output;
+                     T* to = packed + item * g.group_inputs() * count * width;
+                     for (int64_t c = 0; c < g.group_inputs(); ++c)
+                       for (const int64_t tap : taps)
+                         for (int64_t r = 0; r < width; ++r)
+                           *to++ = r < valid ? from[r * output + c * channel + tap] : T(0);
+                     for (int64_t r = 0; r < width; ++r)
+                       packed_bias[item * width + r] =
+                           bias && r < valid ? bias[item / blocks * outputs + first + r] : T(0);
+                   }
+                 });
+  }
 };
 
-// Calls f(k, row, offset of the input row in its channel or -1 for padding, segment) for every weight k of
-// channel 0 … channels - 1 and every output row of [first, last).
-template <class F>
-void for_segments(const ConvGeometry& g, int64_t channels, int64_t first, int64_t last, F&& f) {
-  int64_t k = 0;
-  for (int64_t c = 0; c < channels; ++c)
-    for (int64_t kd = 0; kd < g.kernel[0]; ++kd)
-      for (int64_t kh = 0; kh < g.kernel[1]; ++kh)
-        for (int64_t kw = 0; kw < g.kernel[2]; ++kw, ++k) {
-          const int64_t start = kw * g.dilation[2] - g.padding[2];
-          const int64_t low = start >= 0 ? 0 : std::min(g.out[2], ceil_div(-start, g.stride[2]));
-          const int64_t high = std::clamp<int64_t>(
-              ceil_div(std::max<int64_t>(0, g.in[2] - start), g.stride[2]), low, g.out[2]);
-          const Segment segment{start, low, high};
-          int64_t od = first / g.out[1], oh = first % g.out[1];
-          for (int64_t row = first; row < last; ++row) {
-            const int64_t d = od * g.stride[0] - g.padding[0] + kd * g.dilation[0];
-            const int64_t h = oh * g.stride[1] - g.padding[1] + kh * g.dilation[1];
-            const bool inside = d >= 0 && d < g.in[0] && h >= 0 && h < g.in[1];
-            f(k, row, inside ? (c * g.in[0] + d) * g.in[1] * g.in[2] + h * g.in[2] : -1, segment);
-            if (++oh == g.out[1]) oh = 0, ++od;
+// Where results go in a larger image: the first of them and the steps between them.
+struct Placement {
+  Sizes size, first, step;
+  bool dense() const { return step == Sizes{1, 1, 1}; }
+  int64_t channel() const { return size[0] * size[1] * size[2]; }
+  int64_t row(int64_t d, int64_t h) const {
+    return ((d * step[0] + first[0]) * size[1] + h * step[1] + first[1]) * size[2] + first[2];
+  }
+};
+
+// y = bias + the sum over the windows of x. Rows of at least a vector go straight into y, the last vector of
+// each row overlapping the one before; else vectors run over the gaps between rows, into memory that is then
+// copied.
+template <class T>
+void direct_sums(const ConvGeometry& g, const T* x, const Weights<T>& weights, const T* bias,
+                 const Placement& place, T* y) {
+  const ConvTiling tiling(g, kTileBytes, sizeof(T));
+  const int64_t lanes = conv_lanes(sizeof(T) == 8), length = tiling.row_length, width = g.out[2];
+  const int64_t per_row = ceil_div(width, lanes), gapped = ceil_div(tiling.rows * length, lanes);
+  const bool straight = width >= lanes && place.dense() && 4 * tiling.rows * per_row <= 5 * gapped;
+  std::vector<ConvSpan> spans;
+  if (straight) {
+    for (int64_t r = 0; r < tiling.rows; ++r)
+      for (int64_t i = 0; i < per_row; ++i) {
+        const int64_t at = std::min(i * lanes, width - lanes);
+        spans.push_back({r * length + at, r * width + at});
+      }
+  } else {
+    for (int64_t i = 0; i < gapped; ++i) spans.push_back({i * lanes, i * lanes});
+  }
+
+  const int64_t outputs = g.group_outputs(), block = outputs == 1 ? 1 : kConvBlock;
+  const int64_t blocks = ceil_div(outputs, block), taps = int64_t(tiling.offsets.size());
+  const int64_t block_weights = g.group_inputs() * taps * block;
+  const Workspace<T> packed(g.groups * blocks * block_weights), packed_bias(g.groups * blocks * block);
+  weights.pack(g, bias, block, packed.data(), packed_bias.data());
+
+  const int64_t tiles = g.batch * g.groups * tiling.bands;
+  const int64_t parts =
+      std::clamp<int64_t>(ceil_div(2 * thread_count(), std::max<int64_t>(1, tiles)), 1, blocks);
+  const int64_t slack = lanes + length, per_part = ceil_div(blocks, parts);
+  const double work =
+      work_of(g, tiling.rows * width) / double(parts) + double(g.group_inputs() * tiling.channel);
+  parallel_for(tiles * parts, grain_of(work), [&](int64_t begin, int64_t end) {
+    const Workspace<T> tile(g.group_inputs() * tiling.channel + slack);
+    const Workspace<T> gaps(straight ? 0 : block * gapped * lanes);
+    for (int64_t item = begin; item < end; ++item) {
+      const int64_t part = item % parts, band_index = item / parts % tiling.bands;
+      const int64_t group = item / parts / tiling.bands % g.groups,
+                    image = item / parts / tiling.bands / g.groups;
+      const ConvTiling::Band band = tiling.band(g, band_index);
+      unfold_tile(g, tiling, band, x + (image * g.in_channels + group * g.group_inputs()) * g.in_size(),
+                  g.group_inputs(), slack, tile.data());
+      for (int64_t b = part * per_part; b < std::min(blocks, (part + 1) * per_part); ++b) {
+        if (item > begin || b > part * per_part) context().check_stop();
+        const int64_t channel = g.out_channels * image + group * outputs + b * block;
+        const int64_t rows = std::min(block, outputs - b * block);
+        T* const out = y + channel * place.channel();
+        ConvSums<T> sums{.rows = rows,
+                         .width = block,
+                         .channels = g.group_inputs(),
+                         .taps = taps,
+                         .x = tile.data(),
+                         .weights = packed.data() + (group * blocks + b) * block_weights,
+                         .bias = packed_bias.data() + (group * blocks + b) * block,
+                         .offsets = tiling.offsets.data(),
+                         .x_stride = tiling.channel,
+                         .y_stride = gapped * lanes,
+                         .y = gaps.data(),
+                         .spans = spans.data(),
+                         .span_count = ceil_div(band.rows * length, lanes)};
+        if (straight) {
+          sums.y = out + place.row(band.depth, band.first);
+          sums.y_stride = place.channel();
+          sums.span_count = band.rows * per_row;
+        }
+        conv_sums(sums);
+        if (straight) continue;
+        for (int64_t r = 0; r < rows; ++r)
+          for (int64_t h = 0; h < band.rows; ++h) {
+            const T* const from = gaps.data() + r * sums.y_stride + h * length;
+            T* const to = out + r * place.channel() + place.row(band.depth, band.first + h);
+            for (int64_t w = 0; w < width; ++w) to[w * place.step[2]] = from[w];
           }
-        }
+      }
+    }
+  });
 }
 
-// Rows are short, a few vectors long: blocks of 32 bytes, the last one overlapping, beat a call of memcpy.
+// A product of matrices for each image and group: y = A x + bias, A [outputs, inputs].
 template <class T>
-inline void copy_row(const T* in, T* out, int64_t count) {
-  constexpr int64_t kBlock = 32 / sizeof(T);
-  int64_t i = 0;
-  for (; i + kBlock <= count; i += kBlock) std::memcpy(out + i, in + i, 32);
-  if (i == count) return;
-  if (count >= kBlock)
-    std::memcpy(out + count - kBlock, in + count - kBlock, 32);
-  else
-    for (; i < count; ++i) out[i] = in[i];
+void multiply_images(const ConvGeometry& g, int64_t outputs, int64_t inputs, const T* x, blas::Matrix<T> a,
+                     const T* bias, T* y) {
+  const int64_t positions = g.out_size();
+  const int64_t columns = std::clamp<int64_t>(
+      ceil_div(positions, ceil_div(2 * thread_count(), std::max<int64_t>(1, g.batch * g.groups))), 1,
+      1 << 12);
+  const int64_t panels = ceil_div(positions, columns);
+  const int64_t group_weights = g.group_outputs() * g.group_inputs();
+  parallel_for(g.batch * g.groups * panels, grain_of(work_of(g, columns)), [&](int64_t begin, int64_t end) {
+    for (int64_t item = begin; item < end; ++item) {
+      if (item > begin) context().check_stop();
+      const int64_t image_group = item / panels, group = image_group % g.groups,
+                    first = item % panels * columns;
+      const int64_t count = std::min(columns, positions - first);
+      T* const out = y + image_group * outputs * positions + first;
+      if (bias)
+        for (int64_t o = 0; o < outputs; ++o)
+          std::fill_n(out + o * positions, count, bias[group * outputs + o]);
+      blas::gemm<T>(outputs, count, inputs, {a.data + group * group_weights, a.ld, a.transposed},
+                    {x + image_group * inputs * positions + first, positions}, bias ? 1 : 0, out, positions);
+    }
+  });
+}
+
+// The taps that one dim of the kernel has for inputs start, start + stride, …: theirs is a convolution of the
+// gradient with stride 1, whose taps run backwards.
+struct Subkernel {
+  int64_t first = 0, step = 1, count = 0;  // taps of the kernel
+  int64_t dilation = 1, padding = 0, out = 0;
+  Subkernel(const ConvGeometry& g, size_t d, int64_t start) {
+    const int64_t s = g.stride[d], to = start + g.padding[d];
+    while (first < g.kernel[d] && (to - first * g.dilation[d]) % s != 0) ++first;
+    step = s / std::gcd(s, g.dilation[d]);
+    out = ceil_div(g.in[d] - start, s);
+    if (first >= g.kernel[d]) return;
+    count = (g.kernel[d] - 1 - first) / step + 1;
+    dilation = step * g.dilation[d] / s;
+    padding = (count - 1) * dilation - (to - first * g.dilation[d]) / s;
+  }
+  int64_t tap(int64_t i) const { return first + step * (count - 1 - i); }
+};
+
+// The sum over images and bands is taken in blocks and the blocks added up in order, whichever thread did
+// them.
+template <class T>
+void add_blocks(const T* partial, int64_t groups, int64_t blocks, int64_t size, T* sums) {
+  parallel_for(groups * size, std::max<int64_t>(64, 32768 / blocks), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const T* const part = partial + i / size * blocks * size + i % size;
+      T sum = part[0];
+      for (int64_t block = 1; block < blocks; ++block) sum += part[block * size];
+      sums[i] = sum;
+    }
+  });
+}
+
+// How many blocks: enough for all threads, each worth one.
+int64_t block_count(const ConvGeometry& g, int64_t items) {
+  const double work = work_of(g, g.out_size()) * double(g.batch);
+  const int64_t most =
+      std::clamp<int64_t>(ceil_div(2 * thread_count(), g.groups), 1, std::max<int64_t>(1, items));
+  return std::clamp<int64_t>(int64_t(work * double(g.groups) / kGrain), 1, most);
 }
 
 template <class T>
-inline void add_row(const T* __restrict in, T* __restrict out, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) out[i] += in[i];
+void pointwise_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dweight) {
+  const int64_t positions = g.out_size(), window = g.window(), size = g.group_outputs() * window;
+  const int64_t blocks = block_count(g, g.batch), per_block = ceil_div(g.batch, blocks);
+  const Workspace<T> partial(blocks > 1 ? g.groups * blocks * size : 0);
+  parallel_for(g.groups * blocks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t part = begin; part < end; ++part) {
+      const int64_t group = part / blocks, first = part % blocks * per_block;
+      T* const sum = (blocks > 1 ? partial.data() : dweight) + part * size;
+      std::fill_n(sum, size, T(0));
+      for (int64_t image = first; image < std::min(g.batch, first + per_block); ++image) {
+        if (image > first) context().check_stop();
+        const T* const in = x + (image * g.in_channels + group * g.group_inputs()) * positions;
+        const T* const out = grad + (image * g.out_channels + group * g.group_outputs()) * positions;
+        blas::gemm<T>(g.group_outputs(), window, positions, {out, positions}, {in, positions, true}, 1, sum,
+                      window);
+      }
+    }
+  });
+  if (blocks > 1) add_blocks(partial.data(), g.groups, blocks, size, dweight);
 }
 
-// copy_windows for images as wide as their results, stride 1: each weight sees the whole channel, shifted, so
-// that one copy serves all rows and only what came from the neighbouring row at either end must be cleared.
+// Rows of g as far apart as those of the unfolded input, the gaps between them 0.
 template <class T>
-void copy_shifted(const ConvGeometry& g, const T* x, int64_t first, int64_t last, T* columns) {
-  const int64_t width = g.out[2];
-  T* out = columns;
+void spread_rows(const T* g, int64_t rows, int64_t width, int64_t row_length, int64_t length, T* out) {
+  T* const end = out + length;
+  for (int64_t r = 0; r < rows; ++r, out += row_length, g += width) {
+    std::copy_n(g, width, out);
+    std::fill(out + width, out + std::min(row_length, end - out), T(0));
+  }
+  if (out < end) std::fill(out, end, T(0));
+}
+
+template <class T>
+void direct_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dweight) {
+  const ConvTiling tiling(g, kTileBytes, sizeof(T));
+  const int64_t lanes = conv_lanes(sizeof(T) == 8), window = g.window(), outputs = g.group_outputs();
+  const int64_t length = ceil_div(tiling.rows * tiling.row_length, lanes) * lanes;
+  const int64_t slack = lanes + tiling.row_length, rows = std::min(outputs, kConvBlock);
+  const int64_t tile_size = g.group_inputs() * tiling.channel + slack, spread_size = rows * length;
+  std::vector<int64_t> offsets;
   for (int64_t c = 0; c < g.group_inputs(); ++c)
-    for (int64_t kh = 0; kh < g.kernel[1]; ++kh)
-      for (int64_t kw = 0; kw < g.kernel[2]; ++kw, out += (last - first) * width) {
-        const int64_t down = kh * g.dilation[1] - g.padding[1], right = kw * g.dilation[2] - g.padding[2];
-        const int64_t top = std::clamp(-down, first, last), bottom = std::clamp(g.in[1] - down, top, last);
-        const int64_t low = std::clamp<int64_t>(-right, 0, width),
-                      high = std::clamp(width - right, low, width);
-        T* const rows = out + (top - first) * width;
-        const int64_t count = (bottom - top) * width;
-        std::fill(out, rows, T(0));
-        std::fill(rows + count, out + (last - first) * width, T(0));
-        if (count == 0) continue;
-        if (low == high) {
-          std::fill_n(rows, count, T(0));
-          continue;
+    for (const int64_t offset : tiling.offsets) offsets.push_back(c * tiling.channel + offset);
+
+  const int64_t items = g.batch * tiling.bands, size = outputs * window;
+  const int64_t blocks = block_count(g, items), per_block = ceil_div(items, blocks);
+  const int64_t row_blocks = ceil_div(outputs, kConvBlock);
+  const int64_t parts = std::clamp<int64_t>(2 * thread_count() / (g.groups * blocks), 1, row_blocks);
+  const int64_t per_part = ceil_div(row_blocks, parts);
+  const int64_t most = kPiecesBytes / ((tile_size + spread_size) * int64_t(sizeof(T)));
+  const int64_t pieces = std::clamp<int64_t>(most, 1, std::max<int64_t>(1, per_block));
+  const Workspace<T> partial(blocks > 1 ? g.groups * blocks * size : 0);
+
+  const double work = work_of(g, tiling.rows * g.out[2]) * double(per_block) / double(parts);
+  parallel_for(g.groups * blocks * parts, grain_of(work), [&](int64_t begin, int64_t end) {
+    const Workspace<T> tiles(pieces * tile_size), spread(pieces * spread_size);
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t part = task % parts, sum_index = task / parts, group = sum_index / blocks;
+      const int64_t last = std::min(items, (sum_index % blocks + 1) * per_block);
+      const int64_t first_row = part * per_part * kConvBlock;
+      const int64_t last_row = std::min(outputs, (part + 1) * per_part * kConvBlock);
+      T* const sum = (blocks > 1 ? partial.data() : dweight) + sum_index * size;
+      if (first_row < last_row) std::fill(sum + first_row * window, sum + last_row * window, T(0));
+      for (int64_t item = sum_index % blocks * per_block; item < last; item += pieces) {
+        const int64_t count = std::min(pieces, last - item);
+        for (int64_t i = 0; i < count; ++i) {
+          const int64_t image = (item + i) / tiling.bands;
+          unfold_tile(g, tiling, tiling.band(g, (item + i) % tiling.bands),
+                      x + (image * g.in_channels + group * g.group_inputs()) * g.in_size(), g.group_inputs(),
+                      slack, tiles.data() + i * tile_size);
         }
-        const T* const from = x + (c * g.in[1] + top + down) * width + right;
-        std::copy(from + low, from + count - width + high, rows + low);
-        for (int64_t row = 0; row < count; row += width) {
-          for (int64_t i = 0; i < low; ++i) rows[row + i] = 0;
-          for (int64_t i = high; i < width; ++i) rows[row + i] = 0;
+        for (int64_t o = first_row; o < last_row; o += kConvBlock) {
+          context().check_stop();
+          const int64_t block_rows = std::min(kConvBlock, outputs - o);
+          for (int64_t i = 0; i < count; ++i) {
+            const int64_t image = (item + i) / tiling.bands;
+            const ConvTiling::Band band = tiling.band(g, (item + i) % tiling.bands);
+            for (int64_t r = 0; r < block_rows; ++r)
+              spread_rows(grad + (image * g.out_channels + group * outputs + o + r) * g.out_size() +
+                              (band.depth * g.out[1] + band.first) * g.out[2],
+                          band.rows, g.out[2], tiling.row_length, length,
+                          spread.data() + i * spread_size + r * length);
+          }
+          conv_products(ConvProducts<T>{.rows = block_rows,
+                                        .taps = window,
+                                        .pieces = count,
+                                        .length = length,
+                                        .g = spread.data(),
+                                        .x = tiles.data(),
+                                        .offsets = offsets.data(),
+                                        .g_piece = spread_size,
+                                        .g_stride = length,
+                                        .x_piece = tile_size,
+                                        .sums = sum + o * window,
+                                        .sums_stride = window});
         }
       }
-}
-
-// columns[k, position] = the input that weight k meets at that output position, rows [first, last) of
-// outputs.
-template <class T>
-void copy_windows(const ConvGeometry& g, const T* x, int64_t first, int64_t last, T* columns) {
-  const int64_t width = g.out[2], tile = (last - first) * width, stride = g.stride[2];
-  if (g.stride == ConvGeometry::Sizes{1, 1, 1} && width == g.in[2] && g.kernel[0] * g.in[0] * g.out[0] == 1)
-    return copy_shifted(g, x, first, last, columns);
-  for_segments(g, g.group_inputs(), first, last, [&](int64_t k, int64_t row, int64_t at, const Segment& s) {
-    T* const out = columns + k * tile + (row - first) * width;
-    if (at < 0) {
-      std::fill_n(out, width, T(0));
-      return;
     }
-    const T* const in = x + at + s.start;
-    for (int64_t i = 0; i < s.low; ++i) out[i] = 0;
-    if (stride == 1)
-      copy_row(in + s.low, out + s.low, s.high - s.low);
-    else
-      for (int64_t i = s.low; i < s.high; ++i) out[i] = in[i * stride];
-    for (int64_t i = s.high; i < width; ++i) out[i] = 0;
   });
-}
-
-// The reverse: adds each window's values to the inputs they came from, for `channels` channels.
-template <class T>
-void add_windows(const ConvGeometry& g, const T* columns, int64_t channels, int64_t first, int64_t last,
-                 T* x) {
-  const int64_t width = g.out[2], tile = (last - first) * width, stride = g.stride[2];
-  for_segments(g, channels, first, last, [&](int64_t k, int64_t row, int64_t at, const Segment& s) {
-    if (at < 0) return;
-    const T* const in = columns + k * tile + (row - first) * width;
-    T* const out = x + at + s.start;
-    if (stride == 1)
-      add_row(in + s.low, out + s.low, s.high - s.low);
-    else
-      for (int64_t i = s.low; i < s.high; ++i) out[i * stride] += in[i];
-  });
+  if (blocks > 1) add_blocks(partial.data(), g.groups, blocks, size, dweight);
 }
 
 }  // namespace
 
 bool ConvGeometry::is_pointwise() const {
   const Sizes one{1, 1, 1}, none{0, 0, 0};
-  return kernel == one && stride == one && padding == none;
+  return kernel == one && stride == one && padding == none && in == out;
 }
 
 template <class T>
 void conv_forward(const ConvGeometry& g, const T* x, const T* weight, const T* bias, T* y) {
-  const int64_t rows = tile_rows<T>(g), tiles = ceil_div(g.out_rows(), rows);
-  const int64_t window = g.window(), positions = g.out_size();
-  const int64_t grain = std::max<int64_t>(1, int64_t(kGrain / std::max(1.0, work_of(g, rows * g.out[2]))));
-  parallel_for(g.batch * g.groups * tiles, grain, [&](int64_t begin, int64_t end) {
-    const Workspace<T> columns(g.is_pointwise() ? 0 : window * rows * g.out[2]);
-    for (int64_t item = begin; item < end; ++item) {
-      if (item > begin) context().check_stop();
-      const int64_t image = item / tiles / g.groups, group = item / tiles % g.groups;
-      const int64_t first = item % tiles * rows, last = std::min(first + rows, g.out_rows());
-      const int64_t count = (last - first) * g.out[2];
-      const T* const in = x + (image * g.in_channels + group * g.group_inputs()) * g.in_size();
-      const int64_t output = group * g.group_outputs();
-      T* const out = y + (image * g.out_channels + output) * positions + first * g.out[2];
-      if (bias)
-        for (int64_t o = 0; o < g.group_outputs(); ++o)
-          std::fill_n(out + o * positions, count, bias[output + o]);
-      blas::Matrix<T> inputs{in + first * g.out[2], positions};
-      if (!g.is_pointwise()) {
-        copy_windows(g, in, first, last, columns.data());
-        inputs = {columns.data(), count};
-      }
-      blas::gemm<T>(g.group_outputs(), count, window, {weight + output * window, window}, inputs,
-                    bias ? 1 : 0, out, positions);
-    }
-  });
+  if (g.is_pointwise())
+    return multiply_images<T>(g, g.group_outputs(), g.group_inputs(), x, {weight, g.window()}, bias, y);
+  Weights<T> weights{weight, g.group_outputs() * g.window(), g.window(), g.kernel_size(), {}};
+  weights.taps.resize(size_t(g.kernel_size()));
+  std::iota(weights.taps.begin(), weights.taps.end(), 0);
+  direct_sums(g, x, weights, bias, Placement{g.out, {0, 0, 0}, {1, 1, 1}}, y);
 }
 
 template <class T>
-void conv_grad_input(const ConvGeometry& g, const T* grad, const T* weight, T* dx) {
-  const int64_t window = g.window(), positions = g.out_size(), inputs = g.group_inputs();
-  // Windows overlap, so an image's channel belongs to one thread; channels are divided where there are few
-  // images.
-  const int64_t images = g.batch * g.groups;
-  const int64_t parts =
-      std::clamp<int64_t>(images >= 2 * thread_count() ? 1 : ceil_div(2 * thread_count(), images), 1,
-                          std::max<int64_t>(1, inputs));
-  const int64_t channels = ceil_div(inputs, parts), pieces = ceil_div(inputs, channels);
-  const int64_t rows = tile_rows<T>(g);
-  const int64_t grain = std::max<int64_t>(1, int64_t(kGrain / std::max(1.0, work_of(g, positions / pieces))));
-  parallel_for(images * pieces, grain, [&](int64_t begin, int64_t end) {
-    const Workspace<T> columns(g.is_pointwise() ? 0 : channels * g.kernel_size() * rows * g.out[2]);
-    for (int64_t item = begin; item < end; ++item) {
-      const int64_t image = item / pieces / g.groups, group = item / pieces % g.groups;
-      const int64_t channel = item % pieces * channels, count = std::min(channels, inputs - channel);
-      T* const out = dx + (image * g.in_channels + group * inputs + channel) * g.in_size();
-      const int64_t output = group * g.group_outputs();
-      const T* const in = grad + (image * g.out_channels + output) * positions;
-      const blas::Matrix<T> weights{weight + output * window + channel * g.kernel_size(), window, true};
-      if (!g.is_pointwise()) std::fill_n(out, count * g.in_size(), T(0));
-      for (int64_t first = 0; first < g.out_rows(); first += rows) {
-        if (first > 0 || item > begin) context().check_stop();
-        const int64_t last = std::min(first + rows, g.out_rows()), tile = (last - first) * g.out[2];
-        T* const target = g.is_pointwise() ? out + first * g.out[2] : columns.data();
-        blas::gemm<T>(count * g.kernel_size(), tile, g.group_outputs(), weights,
-                      {in + first * g.out[2], positions}, 0, target, g.is_pointwise() ? positions : tile);
-        if (!g.is_pointwise()) add_windows(g, columns.data(), count, first, last, out);
+void conv_grad_input(const ConvGeometry& g, const T* grad, const T* weight, const T* bias, T* dx) {
+  if (g.is_pointwise())
+    return multiply_images<T>(g, g.group_inputs(), g.group_outputs(), grad, {weight, g.window(), true}, bias,
+                              dx);
+  Sizes start;
+  for (start[0] = 0; start[0] < std::min(g.stride[0], g.in[0]); ++start[0])
+    for (start[1] = 0; start[1] < std::min(g.stride[1], g.in[1]); ++start[1])
+      for (start[2] = 0; start[2] < std::min(g.stride[2], g.in[2]); ++start[2]) {
+        const Subkernel sub[] = {{g, 0, start[0]}, {g, 1, start[1]}, {g, 2, start[2]}};
+        ConvGeometry back;
+        back.batch = g.batch, back.groups = g.groups;
+        back.in_channels = g.out_channels, back.out_channels = g.in_channels;
+        back.in = g.out;
+        for (size_t d = 0; d < ConvGeometry::kSpatial; ++d) {
+          back.out[d] = sub[d].out, back.kernel[d] = sub[d].count;
+          back.padding[d] = sub[d].padding, back.dilation[d] = sub[d].dilation;
+        }
+        Weights<T> weights{weight, g.group_outputs() * g.window(), g.kernel_size(), g.window(), {}};
+        for (int64_t i = 0; i < sub[0].count; ++i)
+          for (int64_t j = 0; j < sub[1].count; ++j)
+            for (int64_t k = 0; k < sub[2].count; ++k)
+              weights.taps.push_back((sub[0].tap(i) * g.kernel[1] + sub[1].tap(j)) * g.kernel[2] +
+                                     sub[2].tap(k));
+        direct_sums(back, grad, weights, bias, Placement{g.in, start, g.stride}, dx);
       }
-    }
-  });
 }
 
 template <class T>
 void conv_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dweight) {
-  const int64_t rows = tile_rows<T>(g), tiles = ceil_div(g.out_rows(), rows);
-  const int64_t window = g.window(), positions = g.out_size();
-  const int64_t size = g.group_outputs() * window, items = g.batch * tiles;
-  // The sum over images is taken in blocks and the blocks added up in order, whichever thread did them.
-  const double work = work_of(g, positions) * double(g.batch);
-  const int64_t most = std::max<int64_t>(1, std::min<int64_t>(items, 2 * thread_count()));
-  const int64_t blocks = std::clamp<int64_t>(int64_t(work / kGrain), 1, most);
-  const int64_t per_block = ceil_div(items, blocks);
-  const Workspace<T> partial(blocks > 1 ? g.groups * blocks * size : 0);
-  parallel_for(g.groups * blocks, 1, [&](int64_t begin, int64_t end) {
-    const Workspace<T> columns(g.is_pointwise() ? 0 : window * rows * g.out[2]);
-    for (int64_t part = begin; part < end; ++part) {
-      const int64_t group = part / blocks, block = part % blocks, output = group * g.group_outputs();
-      T* const sum = blocks > 1 ? partial.data() + part * size : dweight + output * window;
-      T beta = 0;
-      for (int64_t item = block * per_block; item < std::min(items, (block + 1) * per_block);
-           ++item, beta = 1) {
-        if (beta != 0) context().check_stop();
-        const int64_t image = item / tiles, first = item % tiles * rows,
-                      last = std::min(first + rows, g.out_rows());
-        const int64_t count = (last - first) * g.out[2];
-        const T* const in = x + (image * g.in_channels + group * g.group_inputs()) * g.in_size();
-        blas::Matrix<T> inputs{in + first * g.out[2], positions, true};
-        if (!g.is_pointwise()) {
-          copy_windows(g, in, first, last, columns.data());
-          inputs = {columns.data(), count, true};
-        }
-        const T* const out = grad + (image * g.out_channels + output) * positions + first * g.out[2];
-        blas::gemm<T>(g.group_outputs(), window, count, {out, positions}, inputs, beta, sum, window);
-      }
-      if (beta == 0) std::fill_n(sum, size, T(0));
-    }
-  });
-  if (blocks == 1) return;
-  parallel_for(g.groups * size, std::max<int64_t>(64, 32768 / blocks), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const T* const part = partial.data() + i / size * blocks * size + i % size;
-      T sum = part[0];
-      for (int64_t block = 1; block < blocks; ++block) sum += part[block * size];
-      dweight[i] = sum;
-    }
-  });
+  g.is_pointwise() ? pointwise_grad_weight(g, x, grad, dweight) : direct_grad_weight(g, x, grad, dweight);
 }
 
 template void conv_forward(const ConvGeometry&, const float*, const float*, const float*, float*);
 template void conv_forward(const ConvGeometry&, const double*, const double*, const double*, double*);
-template void conv_grad_input(const ConvGeometry&, const float*, const float*, float*);
-template void conv_grad_input(const ConvGeometry&, const double*, const double*, double*);
+template void conv_grad_input(const ConvGeometry&, const float*, const float*, const float*, float*);
+template void conv_grad_input(const ConvGeometry&, const double*, const double*, const double*, double*);
 template void conv_grad_weight(const ConvGeometry&, const float*, const float*, float*);
 template void conv_grad_weight(const ConvGeometry&, const double*, const double*, double*);
 

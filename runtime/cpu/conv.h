@@ -1,16 +1,17 @@
 #pragma once
-// Convolution of images with 1 to 3 spatial dims, groups, strides, padding and dilation, as products of
-// matrices: the windows of an image are copied side by side, tile by tile, small enough to stay in the cache,
-// and multiplied with the weights (Chellapilla, Puri, Simard, "High performance convolutional neural networks
-// for document processing", 2006). All three products of the operation: the result and both gradients. T:
-// float or double; tensors lie in order. Work is split over the engine's pool; the results do not depend on
-// which thread does what.
+// Convolution of images with 1 to 3 spatial dims, groups, strides, padding and dilation: the result and both
+// gradients. Inputs are copied tile by tile into a form in which neighbouring outputs read neighbouring
+// inputs (conv_tile.h), and the products are summed in registers (conv_kernels.h); 1 x 1 kernels are products
+// of matrices. T: float or double; tensors lie in order. Work is split over the engine's pool; the results do
+// not depend on which thread does what.
 #include <array>
 #include <cstdint>
 
 namespace lunagrad {
 
-// Sizes of one convolution. Missing leading spatial dims have size 1.
+// Sizes of one convolution. Missing leading spatial dims have size 1. `out` may be smaller than what fits,
+// and the windows may reach over either end: what lies outside the input is 0. `padding` is that before the
+// input.
 struct ConvGeometry {
   static constexpr int kSpatial = 3;
   using Sizes = std::array<int64_t, kSpatial>;
@@ -24,16 +25,15 @@ struct ConvGeometry {
   int64_t out_size() const { return out[0] * out[1] * out[2]; }
   int64_t kernel_size() const { return kernel[0] * kernel[1] * kernel[2]; }
   int64_t window() const { return group_inputs() * kernel_size(); }  // inputs of one output
-  int64_t out_rows() const { return out[0] * out[1]; }
-  bool is_pointwise() const;  // the windows are the image itself
+  bool is_pointwise() const;                                         // the windows are the image itself
 };
 
 // y[n, o] = bias[o] + sum over the window of x[n] * weight[o]; bias may be null.
 template <class T>
 void conv_forward(const ConvGeometry&, const T* x, const T* weight, const T* bias, T* y);
-// dx from the gradient g of y.
+// dx from the gradient g of y, plus bias[c] for each input channel; bias may be null.
 template <class T>
-void conv_grad_input(const ConvGeometry&, const T* g, const T* weight, T* dx);
+void conv_grad_input(const ConvGeometry&, const T* g, const T* weight, const T* bias, T* dx);
 // dweight from the gradient g of y.
 template <class T>
 void conv_grad_weight(const ConvGeometry&, const T* x, const T* g, T* dweight);

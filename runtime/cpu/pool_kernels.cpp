@@ -111,54 +111,81 @@ HWY_EXPORT(scatter_2x2_f64);
 
 constexpr int64_t kGrain = 16384;  // elements that windows look at
 
-// Windows that tile the plane two by two, so that each element belongs to at most one.
-bool is_2x2(const PoolGeometry& p) {
-  return p.kernel_h == 2 && p.kernel_w == 2 && p.stride_h == 2 && p.stride_w == 2 && p.padding_h == 0 &&
-         p.padding_w == 0 && p.dilation_h == 1 && p.dilation_w == 1 && 2 * p.out_h <= p.in_h &&
-         2 * p.out_w <= p.in_w;
+// Windows that tile the axis two by two, so that each element belongs to at most one.
+bool in_pairs(const PoolAxis& axis) {
+  for (int64_t i = 0; i < axis.out(); ++i)
+    if (axis.windows[size_t(i)].start != 2 * i || axis.windows[size_t(i)].count != 2) return false;
+  return axis.dilation == 1;
+}
+bool is_2x2(const PoolGeometry& p) { return in_pairs(p.rows) && in_pairs(p.columns); }
+
+int64_t largest_window(const PoolAxis& axis) {
+  int64_t largest = 1;
+  for (const PoolWindow& window : axis.windows) largest = std::max(largest, window.count);
+  return largest;
 }
 
 template <class F>
 void for_planes(const PoolGeometry& p, F&& f) {
-  const int64_t work = std::max<int64_t>(1, p.out_h * p.out_w * p.kernel_h * p.kernel_w);
+  const int64_t work =
+      std::max<int64_t>(p.in_size() + 1, p.out_size() * largest_window(p.rows) * largest_window(p.columns));
   parallel_for(p.planes, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
     for (int64_t plane = begin; plane < end; ++plane) f(plane);
   });
 }
 
-// Positions [first, last) of a window of `kernel` elements that lie inside [0, size), as start + i *
-// dilation.
-struct Reach {
-  int64_t start, first, last;
-  Reach(int64_t out, int64_t stride, int64_t padding, int64_t dilation, int64_t kernel, int64_t size) {
-    start = out * stride - padding;
-    first = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
-    last = size <= start ? 0 : std::min(kernel, (size - start + dilation - 1) / dilation);
-  }
-};
-
 // Calls f(plane, output, place of the element that the window takes in the plane, or -1) for all windows.
 template <class T, class F>
 void for_windows(const PoolGeometry& p, const T* x, F&& f) {
-  std::vector<Reach> columns;
-  for (int64_t w = 0; w < p.out_w; ++w)
-    columns.emplace_back(w, p.stride_w, p.padding_w, p.dilation_w, p.kernel_w, p.in_w);
   for_planes(p, [&](int64_t plane) {
-    const T* const in = x + plane * p.in_h * p.in_w;
-    for (int64_t h = 0; h < p.out_h; ++h) {
-      const Reach rows(h, p.stride_h, p.padding_h, p.dilation_h, p.kernel_h, p.in_h);
-      for (int64_t w = 0; w < p.out_w; ++w) {
-        const Reach& reach = columns[size_t(w)];
+    const T* const in = x + plane * p.in_size();
+    int64_t output = 0;
+    for (const PoolWindow& rows : p.rows.windows)
+      for (const PoolWindow& columns : p.columns.windows) {
         int64_t best = -1;
         T largest = 0;
-        for (int64_t i = rows.first; i < rows.last; ++i) {
-          const int64_t row = (rows.start + i * p.dilation_h) * p.in_w + reach.start;
-          for (int64_t j = reach.first; j < reach.last; ++j) {
-            const T value = in[row + j * p.dilation_w];
-            if (best < 0 || value > largest || value != value) best = row + j * p.dilation_w, largest = value;
+        for (int64_t i = 0; i < rows.count; ++i) {
+          const int64_t row = (rows.start + i * p.rows.dilation) * p.columns.size + columns.start;
+          for (int64_t j = 0; j < columns.count; ++j) {
+            const int64_t at = row + j * p.columns.dilation;
+            if (best < 0 || in[at] > largest || in[at] != in[at]) best = at, largest = in[at];
           }
         }
-        f(plane, h * p.out_w + w, best);
+        f(plane, output++, best);
+      }
+  });
+}
+
+template <class T>
+T larger(T largest, T value) {
+  return (value > largest) | (value != value) ? value : largest;
+}
+
+// Axis by axis: the largest of the rows over their whole width, then of the columns of that.
+template <class T>
+void max_of_windows(const PoolGeometry& p, const T* x, T* y) {
+  const int64_t width = p.columns.size;
+  constexpr T kNothing = -std::numeric_limits<T>::infinity();
+  for_planes(p, [&](int64_t plane) {
+    thread_local std::vector<T> largest;
+    largest.resize(size_t(width));
+    T* const row = largest.data();
+    T* to = y + plane * p.out_size();
+    for (const PoolWindow& rows : p.rows.windows) {
+      const T* const in = x + plane * p.in_size() + rows.start * width;
+      if (rows.count == 0)
+        std::fill_n(row, width, kNothing);
+      else
+        std::copy_n(in, width, row);
+      for (int64_t i = 1; i < rows.count; ++i) {
+        const T* const next = in + i * p.rows.dilation * width;
+        for (int64_t w = 0; w < width; ++w) row[w] = larger(row[w], next[w]);
+      }
+      for (const PoolWindow& columns : p.columns.windows) {
+        T value = columns.count ? row[columns.start] : kNothing;
+        for (int64_t j = 1; j < columns.count; ++j)
+          value = larger(value, row[columns.start + j * p.columns.dilation]);
+        *to++ = value;
       }
     }
   });
@@ -168,53 +195,49 @@ void for_windows(const PoolGeometry& p, const T* x, F&& f) {
 
 template <class T>
 void max_pool(const PoolGeometry& p, const T* x, T* y) {
-  const int64_t in = p.in_h * p.in_w, out = p.out_h * p.out_w;
-  if (!is_2x2(p))
-    return for_windows(p, x, [&](int64_t plane, int64_t output, int64_t place) {
-      y[plane * out + output] = place < 0 ? -std::numeric_limits<T>::infinity() : x[plane * in + place];
-    });
+  if (!is_2x2(p)) return max_of_windows(p, x, y);
+  const int64_t width = p.columns.size, out = p.columns.out();
   for_planes(p, [&](int64_t plane) {
-    for (int64_t h = 0; h < p.out_h; ++h) {
-      const T* const top = x + plane * in + 2 * h * p.in_w;
-      T* const row = y + plane * out + h * p.out_w;
+    for (int64_t h = 0; h < p.rows.out(); ++h) {
+      const T* const top = x + plane * p.in_size() + 2 * h * width;
+      T* const row = y + plane * p.out_size() + h * out;
       if constexpr (std::is_same_v<T, float>)
-        HWY_DYNAMIC_DISPATCH(max_2x2_f32)(top, top + p.in_w, p.out_w, row);
+        HWY_DYNAMIC_DISPATCH(max_2x2_f32)(top, top + width, out, row);
       else
-        HWY_DYNAMIC_DISPATCH(max_2x2_f64)(top, top + p.in_w, p.out_w, row);
+        HWY_DYNAMIC_DISPATCH(max_2x2_f64)(top, top + width, out, row);
     }
   });
 }
 
 template <class T>
 void max_pool_scatter(const PoolGeometry& p, const T* g, const T* x, T* dx) {
-  const int64_t in = p.in_h * p.in_w, out = p.out_h * p.out_w;
+  const int64_t in = p.in_size(), width = p.columns.size, out = p.columns.out();
   if (!is_2x2(p)) {
     for_planes(p, [&](int64_t plane) { std::fill_n(dx + plane * in, in, T(0)); });
     return for_windows(p, x, [&](int64_t plane, int64_t output, int64_t place) {
-      if (place >= 0) dx[plane * in + place] += g[plane * out + output];
+      if (place >= 0) dx[plane * in + place] += g[plane * p.out_size() + output];
     });
   }
   for_planes(p, [&](int64_t plane) {
     const T* const from = x + plane * in;
     T* const to = dx + plane * in;
-    for (int64_t h = 0; h < p.out_h; ++h) {
-      const int64_t top = 2 * h * p.in_w, bottom = top + p.in_w;
-      const T* const row = g + plane * out + h * p.out_w;
+    for (int64_t h = 0; h < p.rows.out(); ++h) {
+      const int64_t top = 2 * h * width, bottom = top + width;
+      const T* const row = g + plane * p.out_size() + h * out;
       if constexpr (std::is_same_v<T, float>)
-        HWY_DYNAMIC_DISPATCH(scatter_2x2_f32)(row, from + top, from + bottom, p.out_w, to + top, to + bottom);
+        HWY_DYNAMIC_DISPATCH(scatter_2x2_f32)(row, from + top, from + bottom, out, to + top, to + bottom);
       else
-        HWY_DYNAMIC_DISPATCH(scatter_2x2_f64)(row, from + top, from + bottom, p.out_w, to + top, to + bottom);
-      for (const int64_t start : {top, bottom})
-        std::fill(to + start + 2 * p.out_w, to + start + p.in_w, T(0));
+        HWY_DYNAMIC_DISPATCH(scatter_2x2_f64)(row, from + top, from + bottom, out, to + top, to + bottom);
+      for (const int64_t start : {top, bottom}) std::fill(to + start + 2 * out, to + start + width, T(0));
     }
-    std::fill(to + 2 * p.out_h * p.in_w, to + in, T(0));
+    std::fill(to + 2 * p.rows.out() * width, to + in, T(0));
   });
 }
 
 template <class T>
 void max_pool_gather(const PoolGeometry& p, const T* values, const T* x, T* y) {
   for_windows(p, x, [&](int64_t plane, int64_t output, int64_t place) {
-    y[plane * p.out_h * p.out_w + output] = place < 0 ? T(0) : values[plane * p.in_h * p.in_w + place];
+    y[plane * p.out_size() + output] = place < 0 ? T(0) : values[plane * p.in_size() + place];
   });
 }
 

@@ -1,8 +1,9 @@
-// Convolutions. The operation is linear in the input and in the weight, so its gradients are ops whose own
-// gradients are again convolutions, to any order:
+// Convolutions over 1 to 3 spatial dims. The operation is linear in the input and in the weight, so its
+// gradients are ops whose own gradients are again convolutions, to any order:
 //   y = conv(x, w),  dx = grad_input(g, w),  dw = grad_weight(x, g)
 //   from G for dx: g gets conv(G, w), w gets grad_weight(G, g);  from G for dw: x gets grad_input(g, G), g
 //   conv(x, G)
+// A transposed convolution is grad_input with x in the place of g, plus a bias.
 #include "runtime/cpu/conv.h"
 
 #include "runtime/ops/dense.h"
@@ -12,70 +13,82 @@ namespace lunagrad {
 namespace {
 
 enum Param { kStride, kPadding, kDilation, kGroups, kSizes };
-constexpr int kSpatial = 2;
+enum TransposedParam {
+  kTransposedStride,
+  kTransposedPadding,
+  kOutputPadding,
+  kTransposedGroups,
+  kTransposedDilation
+};
+enum PaddingChoice { kValid, kSame };
 
-// The sizes of stride, padding or dilation: one for both dims, or one each.
-ConvGeometry::Sizes sizes_of(const char* name, const Dims& list, int64_t least, int64_t leading) {
-  if (list.size() != 1 && list.size() != kSpatial)
-    fail("conv2d: ", name, " must be one number or ", kSpatial, " (got ", list, ")");
+constexpr const char* kAxes[] = {"W", "H, W", "D, H, W"};
+constexpr const char* kKernelAxes[] = {"kW", "kH, kW", "kD, kH, kW"};
+
+size_t place(int dims, int i) { return size_t(ConvGeometry::kSpatial - dims + i); }
+
+// The sizes of stride, padding or dilation: one for all dims, or one each.
+ConvGeometry::Sizes sizes_of(const Call& call, int dims, const char* name, const Dims& list, int64_t least,
+                             int64_t leading) {
+  if (list.size() != 1 && list.size() != dims)
+    fail(call.op->name, ": ", name, " must be one number", dims == 1 ? "" : " or ",
+         dims == 1   ? ""
+         : dims == 2 ? "2"
+                     : "3",
+         " (got ", list, ")");
   ConvGeometry::Sizes sizes;
   sizes.fill(leading);
-  for (int i = 0; i < kSpatial; ++i) {
-    const int64_t size = list[list.size() == 1 ? 0 : i];
-    if (size < least) fail("conv2d: ", name, " must be at least ", least, " (got ", list, ")");
-    sizes[size_t(ConvGeometry::kSpatial - kSpatial + i)] = size;
+  for (int i = 0; i < dims; ++i) {
+    sizes[place(dims, i)] = list[list.size() == 1 ? 0 : i];
+    if (sizes[place(dims, i)] < least)
+      fail(call.op->name, ": ", name, " must be at least ", least, " (got ", list, ")");
   }
   return sizes;
 }
 
-// From the shapes of the input, [N, C, H, W] or [C, H, W], and of the weight, [O, C / groups, kH, kW].
-ConvGeometry geometry(const Shape& x, const Shape& weight, const Values& params) {
-  if (x.size() != kSpatial + 2 && x.size() != kSpatial + 1)
-    fail("conv2d: input must be [N, C, H, W] or [C, H, W] (got shape ", x, ")");
-  if (weight.size() != kSpatial + 2)
-    fail("conv2d: weight must be [out, in / groups, kH, kW] (got shape ", weight, ")");
+// Checks the number of dims of `x`, [N, C, spatial…] or [C, spatial…], and of the weight.
+void check_dims(const Call& call, int dims, const Shape& x, const Shape& weight, const char* weight_axes) {
+  const char* const axes = kAxes[dims - 1];
+  if (x.size() != dims + 2 && x.size() != dims + 1)
+    fail(call.op->name, ": input must be [N, C, ", axes, "] or [C, ", axes, "] (got shape ", x, ")");
+  if (weight.size() != dims + 2)
+    fail(call.op->name, ": weight must be [", weight_axes, ", ", kKernelAxes[dims - 1], "] (got shape ",
+         weight, ")");
+}
+
+void check_bias(const Call& call, int64_t channels) {
+  if (call.has(2) && !(call.input(2).shape() == Shape{channels}))
+    fail(call.op->name, ": bias has shape ", call.input(2).shape(), " where ", channels,
+         " output channels need [", channels, "]");
+}
+
+// The geometry of conv(image, weight) in everything but `out` and its checks.
+ConvGeometry geometry(const Call& call, int dims, const Shape& image, const Shape& weight) {
+  const Values& params = call.params;
   ConvGeometry g;
-  g.stride = sizes_of("stride", params[kStride].list, 1, 1);
-  g.padding = sizes_of("padding", params[kPadding].list, 0, 0);
-  g.dilation = sizes_of("dilation", params[kDilation].list, 1, 1);
+  const bool same = params[kPadding].kind == Value::Kind::integer && params[kPadding].i == kSame;
+  const Dims padding = params[kPadding].kind == Value::Kind::integer ? Dims{0} : params[kPadding].list;
+  g.stride = sizes_of(call, dims, "stride", params[kStride].list, 1, 1);
+  g.padding = sizes_of(call, dims, "padding", padding, 0, 0);
+  g.dilation = sizes_of(call, dims, "dilation", params[kDilation].list, 1, 1);
   g.groups = params[kGroups].i;
-  const int channel = x.size() - kSpatial - 1;
-  g.batch = channel == 0 ? 1 : x[0];
-  g.in_channels = x[channel];
+  const int channel = image.size() - dims - 1;
+  g.batch = channel == 0 ? 1 : image[0];
+  g.in_channels = image[channel];
   g.out_channels = weight[0];
-  if (g.groups < 1 || g.in_channels % g.groups != 0 || g.out_channels % g.groups != 0)
-    fail("conv2d: groups = ", g.groups, " must divide the ", g.in_channels, " input and ", g.out_channels,
-         " output channels");
-  if (weight[1] * g.groups != g.in_channels)
-    fail("conv2d: weight of shape ", weight, " with groups = ", g.groups, " needs ", weight[1] * g.groups,
-         " input channels (got input of shape ", x, ")");
-  for (int i = 0; i < kSpatial; ++i) {
-    const size_t d = size_t(ConvGeometry::kSpatial - kSpatial + i);
-    g.in[d] = x[channel + 1 + i];
+  for (int i = 0; i < dims; ++i) {
+    const size_t d = place(dims, i);
+    g.in[d] = image[channel + 1 + i];
     g.kernel[d] = weight[2 + i];
-    const int64_t reach = g.dilation[d] * (g.kernel[d] - 1) + 1, padded = g.in[d] + 2 * g.padding[d];
-    if (g.kernel[d] < 1 || reach > padded)
-      fail("conv2d: a kernel of shape ", weight, " does not fit into the padded input: dim ", channel + 2 + i,
-           " has ", padded, " elements, the kernel reaches over ", reach);
-    g.out[d] = (padded - reach) / g.stride[d] + 1;
+    if (same) g.padding[d] = g.dilation[d] * (g.kernel[d] - 1) / 2;
+    if (same && g.stride[d] != 1)
+      fail(call.op->name, ": padding = 'same' needs stride 1 (got ", params[kStride].list, ")");
   }
   return g;
 }
 
-Shape output_shape(const Shape& x, const ConvGeometry& g) {
-  Shape shape = x;
-  const int channel = x.size() - kSpatial - 1;
-  shape[channel] = g.out_channels;
-  for (int i = 0; i < kSpatial; ++i)
-    shape[channel + 1 + i] = g.out[size_t(ConvGeometry::kSpatial - kSpatial + i)];
-  return shape;
-}
-
-Values with_sizes(const Backward& b, const Shape& sizes) {
-  return {b.list(kStride), b.list(kPadding), b.list(kDilation), b.integer(kGroups), sizes};
-}
-Values without_sizes(const Backward& b) {
-  return {b.list(kStride), b.list(kPadding), b.list(kDilation), b.integer(kGroups)};
+void set_out(ConvGeometry& g, int dims, const Shape& result) {
+  for (int i = 0; i < dims; ++i) g.out[place(dims, i)] = result[result.size() - dims + i];
 }
 
 // Runs f<T>() with the element type of the output.
@@ -84,116 +97,276 @@ void with_type(const Call& call, F&& f) {
   call.output().dtype() == DType::f64 ? f.template operator()<double>() : f.template operator()<float>();
 }
 
-extern const Op kConv2d, kGradInput, kGradWeight;
-
-Tensor conv(const Tensor& x, const Tensor& weight, const Values& params) {
-  return apply1(kConv2d, {x, weight, Tensor()}, params);
-}
-Tensor grad_input(const Tensor& g, const Tensor& weight, const Values& params) {
-  return apply1(kGradInput, {g, weight}, params);
-}
-Tensor grad_weight(const Tensor& x, const Tensor& g, const Values& params) {
-  return apply1(kGradWeight, {x, g}, params);
+template <class T>
+const T* data_of(const Tensor& x) {
+  return x.defined() ? x.data<T>() : nullptr;
 }
 
-void conv_shape(Call& call) {
-  require_floating(call);
-  const ConvGeometry g = geometry(call.input(0).shape(), call.input(1).shape(), call.params);
-  if (call.has(2) && !(call.input(2).shape() == Shape{g.out_channels}))
-    fail("conv2d: bias has shape ", call.input(2).shape(), " where ", g.out_channels,
-         " output channels need [", g.out_channels, "]");
-  call.emit(output_shape(call.input(0).shape(), g), call.input(0).dtype());
-}
-void conv_cpu(const Call& call) {
-  const Tensor x = in_order(call.input(0)), weight = in_order(call.input(1));
-  const Tensor bias = call.has(2) ? in_order(call.input(2)) : Tensor();
-  const ConvGeometry g = geometry(x.shape(), weight.shape(), call.params);
-  with_type(call, [&]<class T>() {
-    conv_forward(g, x.data<T>(), weight.data<T>(), bias.defined() ? bias.data<T>() : nullptr,
-                 call.output().data<T>());
-  });
-}
-void conv_vjp(Backward& b) {
-  const Tensor g = b.grad();
-  if (b.needs(0)) b.set(0, grad_input(g, b.input(1), with_sizes(b, b.shape(0))));
-  if (b.needs(1)) b.set(1, grad_weight(b.input(0), g, with_sizes(b, b.shape(1))));
-  if (b.needs(2)) b.set(2, sum(g, g.ndim() == kSpatial + 2 ? Dims{0, 2, 3} : Dims{1, 2}));
-}
-
-void grad_input_shape(Call& call) { call.emit(call.list(kSizes), call.input(0).dtype()); }
-void grad_input_cpu(const Call& call) {
-  const Tensor grad = in_order(call.input(0)), weight = in_order(call.input(1));
-  const ConvGeometry g = geometry(call.output().shape(), weight.shape(), call.params);
-  with_type(call, [&]<class T>() {
-    conv_grad_input(g, grad.data<T>(), weight.data<T>(), call.output().data<T>());
-  });
-}
-void grad_input_vjp(Backward& b) {
-  const Tensor up = b.grad();
-  if (b.needs(0)) b.set(0, conv(up, b.input(1), without_sizes(b)));
-  if (b.needs(1)) b.set(1, grad_weight(up, b.input(0), with_sizes(b, b.shape(1))));
-}
-
-void grad_weight_shape(Call& call) { call.emit(call.list(kSizes), call.input(0).dtype()); }
-void grad_weight_cpu(const Call& call) {
-  const Tensor x = in_order(call.input(0)), grad = in_order(call.input(1));
-  const ConvGeometry g = geometry(x.shape(), call.output().shape(), call.params);
-  with_type(call,
-            [&]<class T>() { conv_grad_weight(g, x.data<T>(), grad.data<T>(), call.output().data<T>()); });
-}
-void grad_weight_vjp(Backward& b) {
-  const Tensor up = b.grad();
-  if (b.needs(0)) b.set(0, grad_input(b.input(1), up, with_sizes(b, b.shape(0))));
-  if (b.needs(1)) b.set(1, conv(b.input(0), up, without_sizes(b)));
+Dims all_but_channel(const Tensor& y, int dims) {
+  Dims list;
+  for (int d = 0; d < y.ndim(); ++d)
+    if (d != y.ndim() - dims - 1) list.push_back(d);
+  return list;
 }
 
 std::vector<ParamSpec> conv_params(const char* sizes) {
-  std::vector<ParamSpec> params = {{"stride", ParamKind::integers, Dims{1}},
-                                   {"padding", ParamKind::integers, Dims{0}},
-                                   {"dilation", ParamKind::integers, Dims{1}},
-                                   {"groups", ParamKind::integer, 1}};
+  std::vector<ParamSpec> params = {
+      {"stride", ParamKind::integers, Dims{1}},
+      {.name = "padding", .kind = ParamKind::integers, .fallback = Dims{0}, .choices = {"valid", "same"}},
+      {"dilation", ParamKind::integers, Dims{1}},
+      {"groups", ParamKind::integer, 1}};
   if (sizes) params.push_back({sizes, ParamKind::integers, {}});
   return params;
 }
 
-const Op kConv2d{
-    .name = "conv2d",
-    .doc = "Slides a weight [out, in / groups, kH, kW] over images [N, in, H, W] and adds a bias.",
-    .inputs = {{"input"}, {"weight"}, {"bias", true}},
-    .params = conv_params(nullptr),
-    .shape = conv_shape,
-    .cpu = conv_cpu,
-    .vjp = conv_vjp,
-    .reads = {{.inputs = 2}, {.inputs = 1}, {}},
-    .half_through_f32 = true};
-const Op kGradInput{.name = "_conv2d_grad_input",
-                    .doc = "The gradient of conv2d with respect to its input.",
-                    .inputs = {{"grad"}, {"weight"}},
-                    .params = conv_params("input_size"),
-                    .shape = grad_input_shape,
-                    .cpu = grad_input_cpu,
-                    .vjp = grad_input_vjp,
-                    .reads = {{.inputs = 2}, {.inputs = 1}},
-                    .half_through_f32 = true};
-const Op kGradWeight{.name = "_conv2d_grad_weight",
-                     .doc = "The gradient of conv2d with respect to its weight.",
-                     .inputs = {{"input"}, {"grad"}},
-                     .params = conv_params("weight_size"),
-                     .shape = grad_weight_shape,
-                     .cpu = grad_weight_cpu,
-                     .vjp = grad_weight_vjp,
-                     .reads = {{.inputs = 2}, {.inputs = 1}},
-                     .half_through_f32 = true};
+struct Names {
+  const char *conv, *conv_doc, *grad_input, *grad_weight, *transposed, *transposed_doc;
+};
+constexpr Names kNames[] = {
+    {"conv1d", "Slides a weight [out, in / groups, kW] over sequences [N, in, W] and adds a bias.",
+     "_conv1d_grad_input", "_conv1d_grad_weight", "conv_transpose1d",
+     "The gradient of conv1d with respect to its input as an operation: each element of [N, in, W] adds a "
+     "weight "
+     "[in, out / groups, kW] to the result."},
+    {"conv2d", "Slides a weight [out, in / groups, kH, kW] over images [N, in, H, W] and adds a bias.",
+     "_conv2d_grad_input", "_conv2d_grad_weight", "conv_transpose2d",
+     "The gradient of conv2d with respect to its input as an operation: each element of [N, in, H, W] adds a "
+     "weight [in, out / groups, kH, kW] to the result."},
+    {"conv3d",
+     "Slides a weight [out, in / groups, kD, kH, kW] over volumes [N, in, D, H, W] and adds a bias.",
+     "_conv3d_grad_input", "_conv3d_grad_weight", nullptr, nullptr}};
+
+// The records for one number of spatial dims.
+template <int dims>
+struct Conv {
+  static const Op conv, grad_input, grad_weight, transposed;
+
+  // The result of a convolution whose windows may leave more room than `wanted` has.
+  static Tensor forward(const Tensor& x, const Tensor& weight, const Values& params, const Shape& wanted) {
+    Tensor y = apply1(conv, {x, weight, Tensor()}, params);
+    for (int d = y.ndim() - dims; d < y.ndim(); ++d)
+      if (y.size(d) > wanted[d]) y = narrow(y, d, 0, wanted[d]);
+    return y;
+  }
+  static Tensor to_input(const Tensor& g, const Tensor& weight, Values params, const Shape& sizes) {
+    params.push_back(sizes);
+    return apply1(grad_input, {g, weight}, params);
+  }
+  static Tensor to_weight(const Tensor& x, const Tensor& g, Values params, const Shape& sizes) {
+    params.push_back(sizes);
+    return apply1(grad_weight, {x, g}, params);
+  }
+  static Values plain(const Backward& b) {
+    const Values& given = b.node().attributes->params;
+    return {given[kStride], given[kPadding], given[kDilation], given[kGroups]};
+  }
+
+  static void conv_shape(Call& call) {
+    require_floating(call);
+    const Shape &x = call.input(0).shape(), &weight = call.input(1).shape();
+    check_dims(call, dims, x, weight, "out, in / groups");
+    ConvGeometry g = geometry(call, dims, x, weight);
+    const char* const name = call.op->name;
+    if (g.groups < 1 || g.in_channels % g.groups != 0 || g.out_channels % g.groups != 0)
+      fail(name, ": groups = ", g.groups, " must divide the ", g.in_channels, " input and ", g.out_channels,
+           " output channels");
+    if (weight[1] * g.groups != g.in_channels)
+      fail(name, ": weight of shape ", weight, " with groups = ", g.groups, " needs ", weight[1] * g.groups,
+           " input channels (got input of shape ", x, ")");
+    check_bias(call, g.out_channels);
+    const bool same = call.params[kPadding].kind == Value::Kind::integer && call.params[kPadding].i == kSame;
+    Shape result = x;
+    result[x.size() - dims - 1] = g.out_channels;
+    for (int i = 0; i < dims; ++i) {
+      const size_t d = place(dims, i);
+      const int axis = x.size() - dims + i;
+      const int64_t reach = g.dilation[d] * (g.kernel[d] - 1) + 1;
+      const int64_t padded = same ? g.in[d] + reach - 1 : g.in[d] + 2 * g.padding[d];
+      if (g.kernel[d] < 1 || reach > padded)
+        fail(name, ": a kernel of shape ", weight, " does not fit into the padded input: dim ", axis + 1,
+             " has ", padded, " elements, the kernel reaches over ", reach);
+      result[axis] = (padded - reach) / g.stride[d] + 1;
+    }
+    call.emit(result, call.input(0).dtype());
+  }
+  static void conv_cpu(const Call& call) {
+    const Tensor x = in_order(call.input(0)), weight = in_order(call.input(1));
+    const Tensor bias = call.has(2) ? in_order(call.input(2)) : Tensor();
+    ConvGeometry g = geometry(call, dims, x.shape(), weight.shape());
+    set_out(g, dims, call.output().shape());
+    with_type(call, [&]<class T>() {
+      conv_forward(g, x.data<T>(), weight.data<T>(), data_of<T>(bias), call.output().data<T>());
+    });
+  }
+  static void conv_vjp(Backward& b) {
+    const Tensor g = b.grad();
+    if (b.needs(0)) b.set(0, to_input(g, b.input(1), plain(b), b.shape(0)));
+    if (b.needs(1)) b.set(1, to_weight(b.input(0), g, plain(b), b.shape(1)));
+    if (b.needs(2)) b.set(2, sum(g, all_but_channel(g, dims)));
+  }
+
+  static void sizes_shape(Call& call) { call.emit(call.list(kSizes), call.input(0).dtype()); }
+  static void grad_input_cpu(const Call& call) {
+    const Tensor grad = in_order(call.input(0)), weight = in_order(call.input(1));
+    ConvGeometry g = geometry(call, dims, call.output().shape(), weight.shape());
+    set_out(g, dims, grad.shape());
+    with_type(call, [&]<class T>() {
+      conv_grad_input<T>(g, grad.data<T>(), weight.data<T>(), nullptr, call.output().data<T>());
+    });
+  }
+  static void grad_input_vjp(Backward& b) {
+    const Tensor up = b.grad();
+    if (b.needs(0)) b.set(0, forward(up, b.input(1), plain(b), b.shape(0)));
+    if (b.needs(1)) b.set(1, to_weight(up, b.input(0), plain(b), b.shape(1)));
+  }
+
+  static void grad_weight_cpu(const Call& call) {
+    const Tensor x = in_order(call.input(0)), grad = in_order(call.input(1));
+    ConvGeometry g = geometry(call, dims, x.shape(), call.output().shape());
+    set_out(g, dims, grad.shape());
+    with_type(call,
+              [&]<class T>() { conv_grad_weight(g, x.data<T>(), grad.data<T>(), call.output().data<T>()); });
+  }
+  static void grad_weight_vjp(Backward& b) {
+    const Tensor up = b.grad();
+    if (b.needs(0)) b.set(0, to_input(b.input(1), up, plain(b), b.shape(0)));
+    if (b.needs(1)) b.set(1, forward(b.input(0), up, plain(b), b.shape(1)));
+  }
+
+  // The same as parameters of the convolution whose gradient it is.
+  static Values untransposed(const Values& given) {
+    return {given[kTransposedStride], given[kTransposedPadding], given[kTransposedDilation],
+            given[kTransposedGroups]};
+  }
+  static void transposed_shape(Call& call) {
+    require_floating(call);
+    const Shape &x = call.input(0).shape(), &weight = call.input(1).shape();
+    check_dims(call, dims, x, weight, "in, out / groups");
+    const char* const name = call.op->name;
+    const int64_t groups = call.integer(kTransposedGroups);
+    const int channel = x.size() - dims - 1;
+    if (groups < 1 || x[channel] % groups != 0)
+      fail(name, ": groups = ", groups, " must divide the ", x[channel], " input channels");
+    if (weight[0] != x[channel])
+      fail(name, ": weight of shape ", weight, " needs ", weight[0], " input channels (got input of shape ",
+           x, ")");
+    check_bias(call, weight[1] * groups);
+    const auto stride = sizes_of(call, dims, "stride", call.list(kTransposedStride), 1, 1);
+    const auto padding = sizes_of(call, dims, "padding", call.list(kTransposedPadding), 0, 0);
+    const auto dilation = sizes_of(call, dims, "dilation", call.list(kTransposedDilation), 1, 1);
+    const auto extra = sizes_of(call, dims, "output_padding", call.list(kOutputPadding), 0, 0);
+    Shape result = x;
+    result[channel] = weight[1] * groups;
+    for (int i = 0; i < dims; ++i) {
+      const size_t d = place(dims, i);
+      if (extra[d] >= std::max(stride[d], dilation[d]))
+        fail(name, ": output_padding must be less than stride or dilation (got output_padding ", extra[d],
+             ", stride ", stride[d], ", dilation ", dilation[d], ")");
+      int64_t& size = result[channel + 1 + i];
+      const int64_t before = size;
+      size = (size - 1) * stride[d] - 2 * padding[d] + dilation[d] * (weight[2 + i] - 1) + extra[d] + 1;
+      if (weight[2 + i] < 1 || before < 1 || size < 1)
+        fail(name, ": no result is left of the input of shape ", x, " with a kernel of shape ", weight,
+             ": dim ", channel + 2 + i, " would have ", size, " elements");
+    }
+    call.emit(result, call.input(0).dtype());
+  }
+  static void transposed_cpu(const Call& call) {
+    const Tensor x = in_order(call.input(0)), weight = in_order(call.input(1));
+    const Tensor bias = call.has(2) ? in_order(call.input(2)) : Tensor();
+    Call plain_call;
+    plain_call.op = call.op;
+    plain_call.params = untransposed(call.params);
+    ConvGeometry g = geometry(plain_call, dims, call.output().shape(), weight.shape());
+    set_out(g, dims, x.shape());
+    with_type(call, [&]<class T>() {
+      conv_grad_input<T>(g, x.data<T>(), weight.data<T>(), data_of<T>(bias), call.output().data<T>());
+    });
+  }
+  static void transposed_vjp(Backward& b) {
+    const Tensor g = b.grad();
+    const Values params = untransposed(b.node().attributes->params);
+    if (b.needs(0)) b.set(0, forward(g, b.input(1), params, b.shape(0)));
+    if (b.needs(1)) b.set(1, to_weight(g, b.input(0), params, b.shape(1)));
+    if (b.needs(2)) b.set(2, sum(g, all_but_channel(g, dims)));
+  }
+};
+
+template <int dims>
+const Op Conv<dims>::conv{.name = kNames[dims - 1].conv,
+                          .doc = kNames[dims - 1].conv_doc,
+                          .inputs = {{"input"}, {"weight"}, {"bias", true}},
+                          .params = conv_params(nullptr),
+                          .shape = conv_shape,
+                          .cpu = conv_cpu,
+                          .vjp = conv_vjp,
+                          .reads = {{.inputs = 2}, {.inputs = 1}, {}},
+                          .half_through_f32 = true};
+template <int dims>
+const Op Conv<dims>::grad_input{.name = kNames[dims - 1].grad_input,
+                                .doc = "The gradient of a convolution with respect to its input.",
+                                .inputs = {{"grad"}, {"weight"}},
+                                .params = conv_params("input_size"),
+                                .shape = sizes_shape,
+                                .cpu = grad_input_cpu,
+                                .vjp = grad_input_vjp,
+                                .reads = {{.inputs = 2}, {.inputs = 1}},
+                                .half_through_f32 = true};
+template <int dims>
+const Op Conv<dims>::grad_weight{.name = kNames[dims - 1].grad_weight,
+                                 .doc = "The gradient of a convolution with respect to its weight.",
+                                 .inputs = {{"input"}, {"grad"}},
+                                 .params = conv_params("weight_size"),
+                                 .shape = sizes_shape,
+                                 .cpu = grad_weight_cpu,
+                                 .vjp = grad_weight_vjp,
+                                 .reads = {{.inputs = 2}, {.inputs = 1}},
+                                 .half_through_f32 = true};
+template <int dims>
+const Op Conv<dims>::transposed{.name = kNames[dims - 1].transposed,
+                                .doc = kNames[dims - 1].transposed_doc,
+                                .inputs = {{"input"}, {"weight"}, {"bias", true}},
+                                .params = {{"stride", ParamKind::integers, Dims{1}},
+                                           {"padding", ParamKind::integers, Dims{0}},
+                                           {"output_padding", ParamKind::integers, Dims{0}},
+                                           {"groups", ParamKind::integer, 1},
+                                           {"dilation", ParamKind::integers, Dims{1}}},
+                                .shape = transposed_shape,
+                                .cpu = transposed_cpu,
+                                .vjp = transposed_vjp,
+                                .reads = {{.inputs = 2}, {.inputs = 1}, {}},
+                                .half_through_f32 = true};
 
 }  // namespace
 
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Dims& stride,
+              const Dims& padding, const Dims& dilation, int64_t groups) {
+  return apply1(Conv<1>::conv, {x, weight, bias}, {stride, padding, dilation, groups});
+}
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Dims& stride,
               const Dims& padding, const Dims& dilation, int64_t groups) {
-  return apply1(kConv2d, {x, weight, bias}, {stride, padding, dilation, groups});
+  return apply1(Conv<2>::conv, {x, weight, bias}, {stride, padding, dilation, groups});
+}
+Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Dims& stride,
+              const Dims& padding, const Dims& dilation, int64_t groups) {
+  return apply1(Conv<3>::conv, {x, weight, bias}, {stride, padding, dilation, groups});
+}
+Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Dims& stride,
+                        const Dims& padding, const Dims& output_padding, int64_t groups,
+                        const Dims& dilation) {
+  return apply1(Conv<1>::transposed, {x, weight, bias}, {stride, padding, output_padding, groups, dilation});
+}
+Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Dims& stride,
+                        const Dims& padding, const Dims& output_padding, int64_t groups,
+                        const Dims& dilation) {
+  return apply1(Conv<2>::transposed, {x, weight, bias}, {stride, padding, output_padding, groups, dilation});
 }
 
 std::span<const Op* const> conv_ops() {
-  static constexpr const Op* ops[] = {&kConv2d, &kGradInput, &kGradWeight};
+  static constexpr const Op* ops[] = {&Conv<1>::conv,        &Conv<2>::conv,       &Conv<3>::conv,
+                                      &Conv<1>::transposed,  &Conv<2>::transposed, &Conv<1>::grad_input,
+                                      &Conv<2>::grad_input,  &Conv<3>::grad_input, &Conv<1>::grad_weight,
+                                      &Conv<2>::grad_weight, &Conv<3>::grad_weight};
   return ops;
 }
 

@@ -21,6 +21,7 @@ std::span<const Op* const> softmax_ops();
 std::span<const Op* const> norm_ops();
 std::span<const Op* const> conv_ops();
 std::span<const Op* const> pool_ops();
+std::span<const Op* const> resize_ops();
 std::span<const Op* const> index_ops();
 std::span<const Op* const> loss_ops();
 std::span<const Op* const> dropout_ops();

@@ -1,9 +1,12 @@
-// Pooling. Max pooling picks one element of each window; its gradient puts the gradient there, and the
+// Pooling over 1 or 2 spatial dims, by windows of a kernel or by windows that divide the input evenly
+// (adaptive). Max pooling picks one element of each window; its gradient puts the gradient there, and the
 // gradient of that picks again, so all orders are these two ops:
 //   y = pick(x, by x),  dx = put(g, by x),  from G for dx: g gets pick(G, by x)
+// Average pooling is linear: y = A x, dx = A^T g, and from G for dx: g gets A G.
 #include "runtime/cpu/pool.h"
 
 #include <array>
+#include <optional>
 
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
@@ -11,15 +14,17 @@
 namespace lunagrad {
 namespace {
 
-enum Param { kKernel, kStride, kPadding, kDilation, kCeil };
+constexpr const char* kAxes[] = {"W", "H, W"};
 
-std::array<int64_t, 2> pair_of(const char* name, const Dims& list, int64_t least) {
-  if (list.size() != 1 && list.size() != 2)
-    fail("max_pool2d: ", name, " must be one number or 2 (got ", list, ")");
-  const std::array<int64_t, 2> pair{list[0], list[list.size() - 1]};
-  if (pair[0] < least || pair[1] < least)
-    fail("max_pool2d: ", name, " must be at least ", least, " (got ", list, ")");
-  return pair;
+using Sizes = std::array<int64_t, 2>;  // of rows and columns; with one spatial dim the first is not used
+
+Sizes sizes_of(const Call& call, int dims, const char* name, const Dims& list, int64_t least) {
+  if (list.size() != 1 && list.size() != dims)
+    fail(call.op->name, ": ", name, " must be one number", dims == 1 ? "" : " or 2", " (got ", list, ")");
+  const Sizes sizes{list[0], list[list.size() - 1]};
+  if (sizes[0] < least || sizes[1] < least)
+    fail(call.op->name, ": ", name, " must be at least ", least, " (got ", list, ")");
+  return sizes;
 }
 
 // Windows start every `stride` elements from -padding on and must begin inside the input or the padding
@@ -33,135 +38,361 @@ int64_t output_size(int64_t in, int64_t kernel, int64_t stride, int64_t padding,
   return out;
 }
 
-PoolGeometry geometry(const Shape& x, const Values& params) {
-  if (x.size() != 4 && x.size() != 3)
-    fail("max_pool2d: input must be [N, C, H, W] or [C, H, W] (got shape ", x, ")");
-  const auto kernel = pair_of("kernel_size", params[kKernel].list, 1);
-  const auto stride = params[kStride].present() && !params[kStride].list.empty()
-                          ? pair_of("stride", params[kStride].list, 1)
-                          : kernel;
-  const auto padding = pair_of("padding", params[kPadding].list, 0);
-  const auto dilation = pair_of("dilation", params[kDilation].list, 1);
-  const bool ceil = params[kCeil].b;
-  std::array<int64_t, 2> out;
-  const int first = x.size() - 2;
-  for (int i = 0; i < 2; ++i) {
-    const size_t k = size_t(i);
-    if (2 * padding[k] > kernel[k])
-      fail("max_pool2d: padding may be at most half of kernel_size (got padding ", padding[k],
-           ", kernel_size ", kernel[k], ")");
-    out[k] = output_size(x[first + i], kernel[k], stride[k], padding[k], dilation[k], ceil);
-    if (out[k] < 1)
-      fail("max_pool2d: no window fits into the input of shape ", x, ": dim ", first + i + 1, " has ",
-           x[first + i] + 2 * padding[k], " elements with padding, a window reaches over ",
-           dilation[k] * (kernel[k] - 1) + 1);
+// The window's divisor counts its elements, or with_padding those of the padding too (not what ceil_mode
+// adds).
+PoolAxis axis_of(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation,
+                 bool with_padding) {
+  PoolAxis axis{in, dilation, {}};
+  for (int64_t i = 0; i < out; ++i) {
+    const int64_t start = i * stride - padding;
+    const int64_t first = start >= 0 ? 0 : (-start + dilation - 1) / dilation;
+    const int64_t last = in <= start ? 0 : std::min(kernel, (in - start + dilation - 1) / dilation);
+    const int64_t count = std::max<int64_t>(0, last - first);
+    const int64_t padded = std::min(start + kernel, in + padding) - start;
+    axis.windows.push_back({count ? start + first * dilation : 0, count, with_padding ? padded : count});
   }
-  const int64_t planes = x.size() == 4 ? x[0] * x[1] : x[0];
-  return {planes,    x[first],  x[first + 1], out[0],     out[1],      kernel[0],  kernel[1],
-          stride[0], stride[1], padding[0],   padding[1], dilation[0], dilation[1]};
+  return axis;
 }
 
-Shape output_shape(const Shape& x, const PoolGeometry& p) {
-  Shape shape = x;
-  shape[x.size() - 2] = p.out_h;
-  shape[x.size() - 1] = p.out_w;
-  return shape;
+void check_dims(const Call& call, int dims, const Shape& x) {
+  if (x.size() != dims + 2 && x.size() != dims + 1)
+    fail(call.op->name, ": input must be [N, C, ", kAxes[dims - 1], "] or [C, ", kAxes[dims - 1],
+         "] (got shape ", x, ")");
+  for (int d = x.size() - dims; d < x.size(); ++d)
+    if (x[d] == 0) fail(call.op->name, ": dim ", d + 1, " of the input of shape ", x, " has no elements");
 }
 
-Values params_of(const Backward& b) { return b.node().attributes->params; }
+int64_t planes_of(const Shape& x, int dims) {
+  int64_t planes = 1;
+  for (int d = 0; d < x.size() - dims; ++d) planes *= x[d];
+  return planes;
+}
 
+struct WindowOptions {
+  Dims kernel_size;
+  Value stride;
+  Dims padding, dilation;
+  bool ceil_mode, with_padding;
+};
+
+PoolGeometry windows_of(const Call& call, int dims, const Shape& x, const WindowOptions& o) {
+  check_dims(call, dims, x);
+  const char* const name = call.op->name;
+  const Sizes kernel = sizes_of(call, dims, "kernel_size", o.kernel_size, 1);
+  const Sizes stride = o.stride.present() && !o.stride.list.empty()
+                           ? sizes_of(call, dims, "stride", o.stride.list, 1)
+                           : kernel;
+  const Sizes padding = sizes_of(call, dims, "padding", o.padding, 0);
+  const Sizes dilation = sizes_of(call, dims, "dilation", o.dilation, 1);
+  PoolGeometry p;
+  p.planes = planes_of(x, dims);
+  for (int i = 0; i < dims; ++i) {
+    const size_t k = size_t(2 - dims + i);
+    const int d = x.size() - dims + i;
+    if (2 * padding[k] > kernel[k])
+      fail(name, ": padding may be at most half of kernel_size (got padding ", padding[k], ", kernel_size ",
+           kernel[k], ")");
+    const int64_t out = output_size(x[d], kernel[k], stride[k], padding[k], dilation[k], o.ceil_mode);
+    if (out < 1)
+      fail(name, ": no window fits into the input of shape ", x, ": dim ", d + 1, " has ",
+           x[d] + 2 * padding[k], " elements with padding, a window reaches over ",
+           dilation[k] * (kernel[k] - 1) + 1);
+    (k == 0 ? p.rows : p.columns) =
+        axis_of(x[d], out, kernel[k], stride[k], padding[k], dilation[k], o.with_padding);
+  }
+  return p;
+}
+
+// Runs f<T>() with the element type of the output.
 template <class F>
 void with_type(const Call& call, F&& f) {
   call.output().dtype() == DType::f64 ? f.template operator()<double>() : f.template operator()<float>();
 }
 
-std::vector<ParamSpec> pool_params() {
-  return {{"kernel_size", ParamKind::integers, {}},
-          {.name = "stride", .kind = ParamKind::integers, .fallback = {}, .optional = true},
-          {"padding", ParamKind::integers, Dims{0}},
-          {"dilation", ParamKind::integers, Dims{1}},
-          {"ceil_mode", ParamKind::boolean, false}};
+// A rule says what windows an op has: its number of spatial dims, parameters and geometry. Its params are
+// those of the visible op, which the hidden ones carry too.
+const ParamSpec kStrideParam{.name = "stride", .kind = ParamKind::integers, .fallback = {}, .optional = true};
+
+template <int spatial>
+struct MaxWindows {
+  static constexpr int dims = spatial;
+  static std::vector<ParamSpec> params() {
+    return {{"kernel_size", ParamKind::integers, {}},
+            kStrideParam,
+            {"padding", ParamKind::integers, Dims{0}},
+            {"dilation", ParamKind::integers, Dims{1}},
+            {"ceil_mode", ParamKind::boolean, false}};
+  }
+  static PoolGeometry geometry(const Call& call, const Shape& x) {
+    return windows_of(call, dims, x,
+                      {call.list(0), call.params[1], call.list(2), call.list(3), call.flag(4), false});
+  }
+};
+
+template <int spatial>
+struct AvgWindows {
+  static constexpr int dims = spatial;
+  static std::vector<ParamSpec> params() {
+    std::vector<ParamSpec> list = {{"kernel_size", ParamKind::integers, {}},
+                                   kStrideParam,
+                                   {"padding", ParamKind::integers, Dims{0}},
+                                   {"ceil_mode", ParamKind::boolean, false},
+                                   {"count_include_pad", ParamKind::boolean, true}};
+    if (dims == 2) list.push_back({.name = "divisor_override", .kind = ParamKind::integer, .optional = true});
+    return list;
+  }
+  static PoolGeometry geometry(const Call& call, const Shape& x) {
+    PoolGeometry p = windows_of(
+        call, dims, x, {call.list(0), call.params[1], call.list(2), Dims{1}, call.flag(3), call.flag(4)});
+    if (dims == 2 && call.params[5].present()) {
+      p.divisor = call.integer(5);
+      if (p.divisor == 0) fail(call.op->name, ": divisor_override may not be 0");
+    }
+    return p;
+  }
+};
+
+template <int spatial>
+struct AdaptiveWindows {
+  static constexpr int dims = spatial;
+  static std::vector<ParamSpec> params() { return {{"output_size", ParamKind::integers, {}}}; }
+  static PoolGeometry geometry(const Call& call, const Shape& x) {
+    check_dims(call, dims, x);
+    const Sizes out = sizes_of(call, dims, "output_size", call.list(0), 0);
+    PoolGeometry p;
+    p.planes = planes_of(x, dims);
+    for (int i = 0; i < dims; ++i) {
+      const size_t k = size_t(2 - dims + i);
+      const int64_t in = x[x.size() - dims + i], n = out[k];
+      PoolAxis axis{in, 1, {}};
+      for (int64_t w = 0; w < n; ++w) {
+        const int64_t start = w * in / n, count = ((w + 1) * in + n - 1) / n - start;
+        axis.windows.push_back({start, count, count});
+      }
+      (k == 0 ? p.rows : p.columns) = axis;
+    }
+    return p;
+  }
+};
+
+template <class Rule>
+Shape output_shape(const Shape& x, const PoolGeometry& p) {
+  Shape shape = x;
+  if (Rule::dims == 2) shape[x.size() - 2] = p.rows.out();
+  shape[x.size() - 1] = p.columns.out();
+  return shape;
 }
 
-extern const Op kPut, kPick;
+struct Names {
+  const char *op, *doc, *grad, *pick = nullptr;
+};
 
-void pool_shape(Call& call) {
-  const Tensor& x = call.input(0);
-  require_floating(call);
-  call.emit(output_shape(x.shape(), geometry(x.shape(), call.params)), x.dtype());
-}
-void pool_cpu(const Call& call) {
-  const Tensor x = in_order(call.input(0));
-  with_type(call, [&]<class T>() {
-    max_pool(geometry(x.shape(), call.params), x.data<T>(), call.output().data<T>());
-  });
-}
-void pool_vjp(Backward& b) { b.set(0, apply1(kPut, {b.grad(), b.input(0)}, params_of(b))); }
+template <class Rule, const Names& names>
+struct MaxPool {
+  static const Op pool, put, pick;
 
-void put_shape(Call& call) { call.emit(call.input(1).shape(), call.input(0).dtype()); }
-void put_cpu(const Call& call) {
-  const Tensor g = in_order(call.input(0)), x = in_order(call.input(1));
-  with_type(call, [&]<class T>() {
-    max_pool_scatter(geometry(x.shape(), call.params), g.data<T>(), x.data<T>(), call.output().data<T>());
-  });
-}
-void put_vjp(Backward& b) {
-  if (b.needs(0)) b.set(0, apply1(kPick, {b.grad(), b.input(1)}, params_of(b)));
-}
+  static void pool_shape(Call& call) {
+    const Tensor& x = call.input(0);
+    require_floating(call);
+    call.emit(output_shape<Rule>(x.shape(), Rule::geometry(call, x.shape())), x.dtype());
+  }
+  static void pool_cpu(const Call& call) {
+    const Tensor x = in_order(call.input(0));
+    with_type(call, [&]<class T>() {
+      max_pool(Rule::geometry(call, x.shape()), x.data<T>(), call.output().data<T>());
+    });
+  }
+  static void pool_vjp(Backward& b) {
+    b.set(0, apply1(put, {b.grad(), b.input(0)}, b.node().attributes->params));
+  }
 
-void pick_shape(Call& call) {
-  const Shape& x = call.input(1).shape();
-  call.emit(output_shape(x, geometry(x, call.params)), call.input(0).dtype());
-}
-void pick_cpu(const Call& call) {
-  const Tensor values = in_order(call.input(0)), x = in_order(call.input(1));
-  with_type(call, [&]<class T>() {
-    max_pool_gather(geometry(x.shape(), call.params), values.data<T>(), x.data<T>(), call.output().data<T>());
-  });
-}
-void pick_vjp(Backward& b) {
-  if (b.needs(0)) b.set(0, apply1(kPut, {b.grad(), b.input(1)}, params_of(b)));
-}
+  static void put_shape(Call& call) { call.emit(call.input(1).shape(), call.input(0).dtype()); }
+  static void put_cpu(const Call& call) {
+    const Tensor g = in_order(call.input(0)), x = in_order(call.input(1));
+    with_type(call, [&]<class T>() {
+      max_pool_scatter(Rule::geometry(call, x.shape()), g.data<T>(), x.data<T>(), call.output().data<T>());
+    });
+  }
+  static void put_vjp(Backward& b) {
+    if (b.needs(0)) b.set(0, apply1(pick, {b.grad(), b.input(1)}, b.node().attributes->params));
+  }
 
-const Op kMaxPool2d{
-    .name = "max_pool2d",
-    .doc = "The largest element of each window; the gradient goes to the first of the largest.",
-    .inputs = {{"input"}},
-    .params = pool_params(),
-    .shape = pool_shape,
-    .cpu = pool_cpu,
-    .vjp = pool_vjp,
-    .reads = {{.inputs = 1}},
+  static void pick_shape(Call& call) {
+    const Shape& x = call.input(1).shape();
+    call.emit(output_shape<Rule>(x, Rule::geometry(call, x)), call.input(0).dtype());
+  }
+  static void pick_cpu(const Call& call) {
+    const Tensor values = in_order(call.input(0)), x = in_order(call.input(1));
+    with_type(call, [&]<class T>() {
+      max_pool_gather(Rule::geometry(call, x.shape()), values.data<T>(), x.data<T>(),
+                      call.output().data<T>());
+    });
+  }
+  static void pick_vjp(Backward& b) {
+    if (b.needs(0)) b.set(0, apply1(put, {b.grad(), b.input(1)}, b.node().attributes->params));
+  }
+};
+
+template <class Rule, const Names& names>
+const Op MaxPool<Rule, names>::pool{.name = names.op,
+                                    .doc = names.doc,
+                                    .inputs = {{"input"}},
+                                    .params = Rule::params(),
+                                    .shape = pool_shape,
+                                    .cpu = pool_cpu,
+                                    .vjp = pool_vjp,
+                                    .reads = {{.inputs = 1}},
+                                    .half_through_f32 = true};
+template <class Rule, const Names& names>
+const Op MaxPool<Rule, names>::put{
+    .name = names.grad,
+    .doc = "Adds each window's gradient to the element that the window takes of the input.",
+    .inputs = {{"grad"}, {"input"}},
+    .params = Rule::params(),
+    .shape = put_shape,
+    .cpu = put_cpu,
+    .vjp = put_vjp,
+    .reads = {{.inputs = 2}, {}},
     .half_through_f32 = true};
-const Op kPut{.name = "_max_pool2d_grad",
-              .doc = "Adds each window's gradient to the element that the window takes of the input.",
-              .inputs = {{"grad"}, {"input"}},
-              .params = pool_params(),
-              .shape = put_shape,
-              .cpu = put_cpu,
-              .vjp = put_vjp,
-              .reads = {{.inputs = 2}, {}},
-              .half_through_f32 = true};
-const Op kPick{.name = "_max_pool2d_pick",
-               .doc = "The values at the places that max_pool2d takes of the input.",
-               .inputs = {{"values"}, {"input"}},
-               .params = pool_params(),
-               .shape = pick_shape,
-               .cpu = pick_cpu,
-               .vjp = pick_vjp,
-               .reads = {{.inputs = 2}, {}},
-               .half_through_f32 = true};
+template <class Rule, const Names& names>
+const Op MaxPool<Rule, names>::pick{.name = names.pick,
+                                    .doc = "The values at the places that the windows take of the input.",
+                                    .inputs = {{"values"}, {"input"}},
+                                    .params = Rule::params(),
+                                    .shape = pick_shape,
+                                    .cpu = pick_cpu,
+                                    .vjp = pick_vjp,
+                                    .reads = {{.inputs = 2}, {}},
+                                    .half_through_f32 = true};
+
+template <class Rule, const Names& names>
+struct AvgPool {
+  static const Op pool, spread;
+
+  static void pool_shape(Call& call) {
+    const Tensor& x = call.input(0);
+    require_floating(call);
+    call.emit(output_shape<Rule>(x.shape(), Rule::geometry(call, x.shape())), x.dtype());
+  }
+  static void pool_cpu(const Call& call) {
+    const Tensor x = in_order(call.input(0));
+    with_type(call, [&]<class T>() {
+      avg_pool(Rule::geometry(call, x.shape()), x.data<T>(), call.output().data<T>());
+    });
+  }
+  static void pool_vjp(Backward& b) {
+    Values params = b.node().attributes->params;
+    params.push_back(b.shape(0));
+    b.set(0, apply1(spread, {b.grad()}, params));
+  }
+
+  static std::vector<ParamSpec> spread_params() {
+    std::vector<ParamSpec> params = Rule::params();
+    params.push_back({"input_size", ParamKind::integers, {}});
+    return params;
+  }
+  static const Dims& input_size(const Call& call) { return call.list(int(call.params.size()) - 1); }
+  static void spread_shape(Call& call) { call.emit(input_size(call), call.input(0).dtype()); }
+  static void spread_cpu(const Call& call) {
+    const Tensor g = in_order(call.input(0));
+    with_type(call, [&]<class T>() {
+      avg_pool_spread(Rule::geometry(call, input_size(call)), g.data<T>(), call.output().data<T>());
+    });
+  }
+  static void spread_vjp(Backward& b) {
+    Values params;
+    const Values& given = b.node().attributes->params;
+    for (size_t i = 0; i + 1 < given.size(); ++i) params.push_back(given[i]);
+    b.set(0, apply1(pool, {b.grad()}, params));
+  }
+};
+
+template <class Rule, const Names& names>
+const Op AvgPool<Rule, names>::pool{.name = names.op,
+                                    .doc = names.doc,
+                                    .inputs = {{"input"}},
+                                    .params = Rule::params(),
+                                    .shape = pool_shape,
+                                    .cpu = pool_cpu,
+                                    .vjp = pool_vjp,
+                                    .reads = {{}},
+                                    .half_through_f32 = true};
+template <class Rule, const Names& names>
+const Op AvgPool<Rule, names>::spread{
+    .name = names.grad,
+    .doc = "Shares each window's gradient among the elements of the window.",
+    .inputs = {{"grad"}},
+    .params = spread_params(),
+    .shape = spread_shape,
+    .cpu = spread_cpu,
+    .vjp = spread_vjp,
+    .reads = {{}},
+    .half_through_f32 = true};
+
+constexpr const char* kMaxDoc =
+    "The largest element of each window; the gradient goes to the first of the largest.";
+constexpr const char* kAvgDoc = "The mean of each window; count_include_pad counts the zeros of the padding.";
+constexpr const char* kAdaptiveAvgDoc = "The means of output_size windows that divide the input evenly.";
+constexpr Names kMax1{"max_pool1d", kMaxDoc, "_max_pool1d_grad", "_max_pool1d_pick"};
+constexpr Names kMax2{"max_pool2d", kMaxDoc, "_max_pool2d_grad", "_max_pool2d_pick"};
+constexpr Names kAdaptiveMax2{"adaptive_max_pool2d",
+                              "The largest elements of output_size windows that divide the input evenly.",
+                              "_adaptive_max_pool2d_grad", "_adaptive_max_pool2d_pick"};
+constexpr Names kAvg1{"avg_pool1d", kAvgDoc, "_avg_pool1d_grad"};
+constexpr Names kAvg2{"avg_pool2d", kAvgDoc, "_avg_pool2d_grad"};
+constexpr Names kAdaptiveAvg1{"adaptive_avg_pool1d", kAdaptiveAvgDoc, "_adaptive_avg_pool1d_grad"};
+constexpr Names kAdaptiveAvg2{"adaptive_avg_pool2d", kAdaptiveAvgDoc, "_adaptive_avg_pool2d_grad"};
+
+using MaxPool1d = MaxPool<MaxWindows<1>, kMax1>;
+using MaxPool2d = MaxPool<MaxWindows<2>, kMax2>;
+using AdaptiveMaxPool2d = MaxPool<AdaptiveWindows<2>, kAdaptiveMax2>;
+using AvgPool1d = AvgPool<AvgWindows<1>, kAvg1>;
+using AvgPool2d = AvgPool<AvgWindows<2>, kAvg2>;
+using AdaptiveAvgPool1d = AvgPool<AdaptiveWindows<1>, kAdaptiveAvg1>;
+using AdaptiveAvgPool2d = AvgPool<AdaptiveWindows<2>, kAdaptiveAvg2>;
+
+Value given(const Dims& stride) { return stride.empty() ? Value() : Value(stride); }
 
 }  // namespace
 
+Tensor max_pool1d(const Tensor& x, const Dims& kernel_size, const Dims& stride, const Dims& padding,
+                  const Dims& dilation, bool ceil_mode) {
+  return apply1(MaxPool1d::pool, {x}, {kernel_size, given(stride), padding, dilation, ceil_mode});
+}
 Tensor max_pool2d(const Tensor& x, const Dims& kernel_size, const Dims& stride, const Dims& padding,
                   const Dims& dilation, bool ceil_mode) {
-  return apply1(kMaxPool2d, {x},
-                {kernel_size, stride.empty() ? Value() : Value(stride), padding, dilation, ceil_mode});
+  return apply1(MaxPool2d::pool, {x}, {kernel_size, given(stride), padding, dilation, ceil_mode});
+}
+Tensor avg_pool1d(const Tensor& x, const Dims& kernel_size, const Dims& stride, const Dims& padding,
+                  bool ceil_mode, bool count_include_pad) {
+  return apply1(AvgPool1d::pool, {x}, {kernel_size, given(stride), padding, ceil_mode, count_include_pad});
+}
+Tensor avg_pool2d(const Tensor& x, const Dims& kernel_size, const Dims& stride, const Dims& padding,
+                  bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override) {
+  return apply1(AvgPool2d::pool, {x},
+                {kernel_size, given(stride), padding, ceil_mode, count_include_pad,
+                 divisor_override ? Value(*divisor_override) : Value()});
+}
+Tensor adaptive_avg_pool1d(const Tensor& x, const Dims& output_size) {
+  return apply1(AdaptiveAvgPool1d::pool, {x}, {output_size});
+}
+Tensor adaptive_avg_pool2d(const Tensor& x, const Dims& output_size) {
+  return apply1(AdaptiveAvgPool2d::pool, {x}, {output_size});
+}
+Tensor adaptive_max_pool2d(const Tensor& x, const Dims& output_size) {
+  return apply1(AdaptiveMaxPool2d::pool, {x}, {output_size});
 }
 
 std::span<const Op* const> pool_ops() {
-  static constexpr const Op* ops[] = {&kMaxPool2d, &kPut, &kPick};
+  static constexpr const Op* ops[] = {&MaxPool1d::pool,          &MaxPool2d::pool,
+                                      &AdaptiveMaxPool2d::pool,  &AvgPool1d::pool,
+                                      &AvgPool2d::pool,          &AdaptiveAvgPool1d::pool,
+                                      &AdaptiveAvgPool2d::pool,  &MaxPool1d::put,
+                                      &MaxPool1d::pick,          &MaxPool2d::put,
+                                      &MaxPool2d::pick,          &AdaptiveMaxPool2d::put,
+                                      &AdaptiveMaxPool2d::pick,  &AvgPool1d::spread,
+                                      &AvgPool2d::spread,        &AdaptiveAvgPool1d::spread,
+                                      &AdaptiveAvgPool2d::spread};
   return ops;
 }
 

@@ -107,6 +107,30 @@ def conv(backward):
     return setup
 
 
+def depthwise():
+    x = torch.randn(32, 64, 28, 28, requires_grad=True)
+    w = torch.randn(64, 1, 3, 3, requires_grad=True)
+    g = torch.ones(32, 64, 28, 28)
+
+    def call():
+        y = F.conv2d(x, w, padding=1, groups=64)
+        x.grad = w.grad = None
+        y.backward(g)
+    return call
+
+
+def conv1d():
+    x = torch.randn(16, 64, 1024, requires_grad=True)
+    w = torch.randn(64, 64, 5, requires_grad=True)
+    g = torch.ones(16, 64, 1024)
+
+    def call():
+        y = F.conv1d(x, w, padding=2)
+        x.grad = w.grad = None
+        y.backward(g)
+    return call
+
+
 def adam_large():
     params = [torch.randn(1024, 1024, requires_grad=True) for _ in range(8)]
     for p in params:
@@ -120,7 +144,7 @@ def sgemm():
     return lambda: a @ b
 
 
-rows = (8192, 1024)
+rows, images = (8192, 1024), (32, 64, 56, 56)
 targets = labels(8192, 1024)
 weight, bias = torch.ones(1024), torch.zeros(1024)
 
@@ -147,6 +171,10 @@ WORKLOADS = {
     "gelu forward+backward": (1, forward_backward(F.gelu, rows, True)),
     "conv2d forward": (1, conv(False)),
     "conv2d forward+backward": (1, conv(True)),
+    "conv1d forward+backward": (1, conv1d),
+    "depthwise forward+backward": (1, depthwise),
+    "max_pool 3x3 forward+backward": (1, forward_backward(lambda x: F.max_pool2d(x, 3, 2, 1), images, True)),
+    "avg_pool 3x3 forward+backward": (1, forward_backward(lambda x: F.avg_pool2d(x, 3, 2, 1), images, True)),
     "adam 8.4M": (1, adam_large),
     "sgemm 1024": (1, sgemm),
 }

@@ -1,54 +1,77 @@
--- Conv2d(in_channels, out_channels, kernel_size, {stride, padding, dilation, groups, bias}): images [N, C, H, W].
--- A size is one number for both dims, or {height, width}.
+-- Conv1d, Conv2d, Conv3d(in_channels, out_channels, kernel_size, {stride, padding, dilation, groups, bias}) for
+-- [N, C, W], [N, C, H, W], [N, C, D, H, W]; ConvTranspose1d, ConvTranspose2d(in_channels, out_channels, kernel_size,
+-- {stride, padding, output_padding, groups, bias, dilation}). A size is one number for all dims, or one each; the
+-- padding of a convolution may be "same" or "valid".
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
 local init = require "lunagrad.nn.initialize"
+local sizes = require "lunagrad.nn.sizes"
 local reader = require("lunagrad.arguments").reader
 
-local Conv2d = class("Conv2d")
-local read = reader("Conv2d", "in_channels", "out_channels", "kernel_size", {"stride", 1}, {"padding", 0},
-  {"dilation", 1}, {"groups", 1}, {"bias", true}, {"device"}, {"dtype"})
+local modules = {}
 
-local function pair(value)
-  return type(value) == "table" and value or {value, value}
-end
+-- As PyTorch: weight and bias uniform within 1 / sqrt(fan_in), the fan being that of the weight's second dim.
+local function define(name, op, dims, transposed, ...)
+  local Conv = class(name)
+  local read = reader(name, "in_channels", "out_channels", "kernel_size", ...)
 
-local function text(value)
-  return value[1] == value[2] and tostring(value[1]) or ("{%d, %d}"):format(value[1], value[2])
-end
-
--- As PyTorch: weight and bias uniform within 1 / sqrt(fan_in).
-function Conv2d:init(...)
-  local a = read(...)
-  if a.in_channels % a.groups ~= 0 or a.out_channels % a.groups ~= 0 then
-    core._fail(("Conv2d: %d and %d channels do not divide into %d groups"):format(
-      a.in_channels, a.out_channels, a.groups))
+  function Conv:init(...)
+    local a = read(...)
+    if a.groups < 1 or a.in_channels % a.groups ~= 0 or a.out_channels % a.groups ~= 0 then
+      core._fail(("%s: %d and %d channels do not divide into %d groups"):format(
+        name, a.in_channels, a.out_channels, a.groups))
+    end
+    self.in_channels, self.out_channels, self.groups = a.in_channels, a.out_channels, a.groups
+    self.kernel_size, self.stride = sizes.expand(a.kernel_size, dims), sizes.expand(a.stride, dims)
+    self.padding = type(a.padding) == "string" and a.padding or sizes.expand(a.padding, dims)
+    self.dilation = sizes.expand(a.dilation, dims)
+    if transposed then self.output_padding = sizes.expand(a.output_padding, dims) end
+    local first, second = a.out_channels, a.in_channels // a.groups
+    if transposed then first, second = a.in_channels, a.out_channels // a.groups end
+    local shape, fan = {first, second}, second
+    for i, size in ipairs(self.kernel_size) do
+      shape[2 + i] = size
+      fan = fan * size
+    end
+    local bound = 1 / math.sqrt(fan)
+    self.weight = init.parameter(shape, a, init.uniform_, -bound, bound)
+    if a.bias then self.bias = init.parameter({a.out_channels}, a, init.uniform_, -bound, bound) end
   end
-  self.in_channels, self.out_channels, self.groups = a.in_channels, a.out_channels, a.groups
-  self.kernel_size, self.stride = pair(a.kernel_size), pair(a.stride)
-  self.padding, self.dilation = pair(a.padding), pair(a.dilation)
-  local inputs = a.in_channels // a.groups
-  local height, width = self.kernel_size[1], self.kernel_size[2]
-  local bound = 1 / math.sqrt(inputs * height * width)
-  self.weight = init.parameter({a.out_channels, inputs, height, width}, a, init.uniform_, -bound, bound)
-  if a.bias then self.bias = init.parameter({a.out_channels}, a, init.uniform_, -bound, bound) end
-end
 
-function Conv2d:forward(x)
-  return core.conv2d(x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
-end
-
-function Conv2d:extra_repr()
-  local parts = {("%d, %d, %s"):format(self.in_channels, self.out_channels, text(self.kernel_size))}
-  local function add(name, value, default)
-    if value ~= default then parts[#parts + 1] = ("%s = %s"):format(name, value) end
+  if transposed then
+    function Conv:forward(x)
+      return op(x, self.weight, self.bias, self.stride, self.padding, self.output_padding, self.groups, self.dilation)
+    end
+  else
+    function Conv:forward(x)
+      return op(x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+    end
   end
-  add("stride", text(self.stride), "1")
-  add("padding", text(self.padding), "0")
-  add("dilation", text(self.dilation), "1")
-  add("groups", self.groups, 1)
-  add("bias", self.bias ~= nil, true)
-  return table.concat(parts, ", ")
+
+  function Conv:extra_repr()
+    local parts = {("%d, %d, %s"):format(self.in_channels, self.out_channels, sizes.text(self.kernel_size))}
+    local function add(field, value, default)
+      if value ~= default then parts[#parts + 1] = ("%s = %s"):format(field, value) end
+    end
+    add("stride", sizes.text(self.stride), "1")
+    add("padding", sizes.text(self.padding), "0")
+    if transposed then add("output_padding", sizes.text(self.output_padding), "0") end
+    add("dilation", sizes.text(self.dilation), "1")
+    add("groups", self.groups, 1)
+    add("bias", self.bias ~= nil, true)
+    return table.concat(parts, ", ")
+  end
+
+  modules[name] = Conv
 end
 
-return Conv2d
+for dims, op in ipairs {core.conv1d, core.conv2d, core.conv3d} do
+  define(("Conv%dd"):format(dims), op, dims, false, {"stride", 1}, {"padding", 0}, {"dilation", 1}, {"groups", 1},
+    {"bias", true}, {"device"}, {"dtype"})
+end
+for dims, op in ipairs {core.conv_transpose1d, core.conv_transpose2d} do
+  define(("ConvTranspose%dd"):format(dims), op, dims, true, {"stride", 1}, {"padding", 0}, {"output_padding", 0},
+    {"groups", 1}, {"bias", true}, {"dilation", 1}, {"device"}, {"dtype"})
+end
+
+return modules

@@ -4,7 +4,10 @@ local core = require "lunagrad.core"
 local functional = {}
 
 for _, name in ipairs {
-  "linear", "conv2d", "max_pool2d", "layer_norm", "embedding", "dropout",
+  "linear", "layer_norm", "embedding", "dropout",
+  "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "im2col", "col2im", "interpolate",
+  "max_pool1d", "max_pool2d", "avg_pool1d", "avg_pool2d",
+  "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool2d",
   "softmax", "log_softmax", "cross_entropy", "mse_loss",
   "relu", "relu6", "sigmoid", "tanh", "gelu", "silu", "mish", "leaky_relu", "elu", "selu", "celu", "softplus",
   "softsign", "hardtanh", "hardsigmoid", "hardswish", "logsigmoid", "tanhshrink", "threshold", "prelu",

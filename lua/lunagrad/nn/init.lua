@@ -7,15 +7,13 @@ local nn = {
   init = require "lunagrad.nn.initialize",
   utils = require "lunagrad.nn.clip",
   Linear = require "lunagrad.nn.linear",
-  Conv2d = require "lunagrad.nn.conv",
-  MaxPool2d = require "lunagrad.nn.pool",
   LayerNorm = require "lunagrad.nn.norm",
   Embedding = require "lunagrad.nn.embedding",
   Dropout = require "lunagrad.nn.dropout",
 }
 
 -- Files that hold several classes.
-for _, file in ipairs {"containers", "shape", "activation", "loss"} do
+for _, file in ipairs {"containers", "shape", "conv", "pool", "resize", "activation", "loss"} do
   for name, class in pairs(require("lunagrad.nn." .. file)) do nn[name] = class end
 end
 

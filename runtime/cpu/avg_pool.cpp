@@ -1,0 +1,88 @@
+// Average pooling, axis by axis: the rows of a window are added up over their whole width, then the columns
+// of that sum. Each pass runs along memory.
+#include <algorithm>
+
+#include "runtime/cpu/parallel.h"
+#include "runtime/cpu/pool.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr int64_t kGrain = 16384;  // elements that are read or written
+
+template <class F>
+void for_planes(const PoolGeometry& p, F&& f) {
+  const int64_t work = std::max<int64_t>(1, p.in_size() + p.out_size());
+  parallel_for(p.planes, std::max<int64_t>(1, kGrain / work), f);
+}
+
+template <class T>
+void add_row(const T* __restrict in, T* __restrict out, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) out[i] += in[i];
+}
+
+// What the columns' windows are divided by in the row `window`.
+template <class T>
+void divisors(const PoolGeometry& p, const PoolWindow& window, T* out) {
+  for (int64_t w = 0; w < p.columns.out(); ++w)
+    out[w] = T(p.divisor ? p.divisor : window.divisor * p.columns.windows[size_t(w)].divisor);
+}
+
+}  // namespace
+
+template <class T>
+void avg_pool(const PoolGeometry& p, const T* x, T* y) {
+  const int64_t width = p.columns.size, out = p.columns.out();
+  for_planes(p, [&](int64_t begin, int64_t end) {
+    std::vector<T> sums(size_t(width), T(0)), divide(size_t(out), T(0));
+    for (int64_t plane = begin; plane < end; ++plane)
+      for (int64_t h = 0; h < p.rows.out(); ++h) {
+        const PoolWindow& rows = p.rows.windows[size_t(h)];
+        const T* in = x + plane * p.in_size() + rows.start * width;
+        if (rows.count > 1) {
+          std::copy_n(in, width, sums.data());
+          for (int64_t i = 1; i < rows.count; ++i) add_row(in + i * width, sums.data(), width);
+          in = sums.data();
+        }
+        divisors(p, rows, divide.data());
+        T* const to = y + plane * p.out_size() + h * out;
+        for (int64_t w = 0; w < out; ++w) {
+          const PoolWindow& columns = p.columns.windows[size_t(w)];
+          T sum = in[columns.start];
+          for (int64_t j = 1; j < columns.count; ++j) sum += in[columns.start + j];
+          to[w] = sum;
+        }
+        for (int64_t w = 0; w < out; ++w) to[w] /= divide[size_t(w)];
+      }
+  });
+}
+
+template <class T>
+void avg_pool_spread(const PoolGeometry& p, const T* g, T* dx) {
+  const int64_t width = p.columns.size, out = p.columns.out();
+  for_planes(p, [&](int64_t begin, int64_t end) {
+    std::vector<T> spread(size_t(width), T(0)), divide(size_t(out), T(0));
+    std::fill(dx + begin * p.in_size(), dx + end * p.in_size(), T(0));
+    for (int64_t plane = begin; plane < end; ++plane)
+      for (int64_t h = 0; h < p.rows.out(); ++h) {
+        const PoolWindow& rows = p.rows.windows[size_t(h)];
+        const T* const from = g + plane * p.out_size() + h * out;
+        divisors(p, rows, divide.data());
+        for (int64_t w = 0; w < out; ++w) divide[size_t(w)] = from[w] / divide[size_t(w)];
+        std::fill(spread.begin(), spread.end(), T(0));
+        for (int64_t w = 0; w < out; ++w) {
+          const PoolWindow& columns = p.columns.windows[size_t(w)];
+          for (int64_t j = 0; j < columns.count; ++j) spread[size_t(columns.start + j)] += divide[size_t(w)];
+        }
+        T* const to = dx + plane * p.in_size() + rows.start * width;
+        for (int64_t i = 0; i < rows.count; ++i) add_row(spread.data(), to + i * width, width);
+      }
+  });
+}
+
+template void avg_pool(const PoolGeometry&, const float*, float*);
+template void avg_pool(const PoolGeometry&, const double*, double*);
+template void avg_pool_spread(const PoolGeometry&, const float*, float*);
+template void avg_pool_spread(const PoolGeometry&, const double*, double*);
+
+}  // namespace lunagrad
