@@ -37,6 +37,9 @@ TEST_CASE("Lua: parts of tensors are read and written by position") {
 TEST_CASE("Lua: gradients, hooks, modes and the tape") { run_script(kFolder + "test_grad.lua"); }
 TEST_CASE("Lua: a mistake is one error with its line") { run_script(kFolder + "test_errors.lua"); }
 TEST_CASE("Lua: networks, their state and their printing") { run_script(kFolder + "test_nn.lua"); }
+TEST_CASE("Lua: convolutions, pools and resizing, as functions and modules") {
+  run_script(kFolder + "test_conv.lua");
+}
 TEST_CASE("Lua: optimizers follow their formulas") { run_script(kFolder + "test_optim.lua"); }
 TEST_CASE("Lua: data sets, loaders and splits") { run_script(kFolder + "test_data.lua"); }
 TEST_CASE("Lua: files of tables and tensors") { run_script(kFolder + "test_io.lua"); }

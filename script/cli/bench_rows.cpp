@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 
+#include "runtime/ops.h"
 #include "runtime/ops/elementwise.h"
 
 namespace lunagrad {
@@ -147,10 +148,32 @@ void Table::add_windows() {
   add("conv2d", "1 x 1", {x, real({channels, channels, 1, 1}), absent()}, {}, flops / 9);
   add("conv2d", "depthwise 3 x 3", {x, real({channels, 1, 3, 3}), absent()},
       {{"padding", Dims{1}}, {"groups", channels}}, flops / double(channels));
+  add("conv_transpose2d", "4 x 4 by 2", {x, real({channels, channels, 4, 4}), absent()},
+      {{"stride", Dims{2}}, {"padding", Dims{1}}}, flops * 16 / 9);
+  const BenchInput line = real({16, channels, size * size}), volume = real({4, channels, 4, size, size});
+  add("conv1d", "5", {line, real({channels, channels, 5}), absent()}, {{"padding", Dims{2}}}, flops * 5 / 9);
+  add("conv_transpose1d", "4 by 2", {line, real({channels, channels, 4}), absent()},
+      {{"stride", Dims{2}}, {"padding", Dims{1}}}, flops * 4 / 9);
+  add("conv3d", "3 x 3 x 3", {volume, real({channels, channels, 3, 3, 3}), absent()}, {{"padding", Dims{1}}},
+      flops * 3);
   const int64_t pooled = std::max<int64_t>(int64_t(std::sqrt(double(n) / 64)), 4);
   add("max_pool2d", "2 x 2", {real({4, 16, pooled, pooled})}, {{"kernel_size", Dims{2}}});
   add("max_pool2d", "3 x 3 by 1", {real({4, 16, pooled, pooled})},
       {{"kernel_size", Dims{3}}, {"stride", Dims{1}}, {"padding", Dims{1}}});
+  const BenchInput images = real({4, 16, pooled, pooled}), lines = real({4, 16, pooled * pooled});
+  add("max_pool1d", "2", {lines}, {{"kernel_size", Dims{2}}});
+  add("avg_pool1d", "2", {lines}, {{"kernel_size", Dims{2}}});
+  add("avg_pool2d", "3 x 3 by 2", {images},
+      {{"kernel_size", Dims{3}}, {"stride", Dims{2}}, {"padding", Dims{1}}});
+  add("adaptive_avg_pool1d", "to 1", {lines}, {{"output_size", Dims{1}}});
+  add("adaptive_avg_pool2d", "to 1 x 1", {images}, {{"output_size", Dims{1}}});
+  add("adaptive_max_pool2d", "to 7 x 7", {images}, {{"output_size", Dims{7}}});
+  add("interpolate", "nearest", {images}, {{"size", Dims{2 * pooled}}});
+  add("interpolate", "bilinear", {images},
+      {{"size", Dims{2 * pooled}}, {"mode", int64_t(Interpolation::bilinear)}});
+  add("im2col", "3 x 3", {images}, {{"kernel_size", Dims{3}}, {"padding", Dims{1}}});
+  add("col2im", "2 x 2", {real({4, 64, (pooled / 2) * (pooled / 2)})},
+      {{"output_size", Dims{pooled / 2 * 2}}, {"kernel_size", Dims{2}}, {"stride", Dims{2}}});
 }
 
 void Table::add_indexing() {

@@ -1,4 +1,4 @@
-"""Convolutions and pools."""
+"""Convolutions, pools, resizing and windows as columns."""
 import torch
 import torch.nn.functional as F
 from generate import real
@@ -19,3 +19,29 @@ def cases(case):
     case("max_pool2d", [pool], kernel_size=[3, 3], stride=[2, 2], ceil_mode=True)
     case("max_pool2d", [pool], kernel_size=[2, 2], stride=[1, 1], dilation=[2, 3])
     case("max_pool2d", [real(2, 5, 5)], kernel_size=[2, 2], stride=[2, 2], padding=[1, 1], ceil_mode=True)
+    line = real(2, 4, 9)
+    case("conv1d", [line, real(6, 4, 3), real(6)], padding=[1])
+    case("conv1d", [line, real(6, 2, 2), None], stride=[2], dilation=[3], groups=2)
+    case("conv3d", [real(1, 2, 3, 4, 5), real(4, 2, 2, 3, 2), real(4)], padding=[1, 1, 0], stride=[2, 1, 1])
+    case("conv3d", [real(2, 3, 4, 4), real(2, 1, 2, 2, 2), None], groups=2, dilation=[1, 2, 3])
+    case("conv_transpose1d", [line, real(4, 3, 3), real(3)], stride=[2], padding=[1], output_padding=[1])
+    case("conv_transpose1d", [line, real(4, 2, 2), None], groups=2, dilation=[3], output_padding=[2])
+    case("conv_transpose2d", [x, real(4, 3, 3, 2), real(3)], stride=[2, 3], padding=[1, 0])
+    case("conv_transpose2d", [real(4, 3, 3), real(4, 2, 2, 2), None], groups=2, dilation=[1, 2])
+    case("max_pool1d", [line], kernel_size=[3], stride=[2], padding=[1])
+    case("avg_pool1d", [line], kernel_size=[4], stride=[3], padding=[2], ceil_mode=True)
+    case("avg_pool1d", [line], kernel_size=[2], count_include_pad=False)
+    case("avg_pool2d", [pool], kernel_size=[3, 2], stride=[2, 2], padding=[1, 1], ceil_mode=True)
+    case("avg_pool2d", [pool], kernel_size=[3, 4], stride=[1, 3], padding=[1, 2], count_include_pad=False)
+    case("avg_pool2d", [pool], kernel_size=[2, 2], divisor_override=3)
+    case("adaptive_avg_pool1d", [line], output_size=[4])
+    case("adaptive_avg_pool2d", [pool], output_size=[3, 8])
+    case("adaptive_max_pool2d", [pool], output_size=[3, 4])
+    case("interpolate", [pool], size=[5, 9])
+    case("interpolate", [pool], scale_factor=1.7)
+    case("interpolate", [line], size=[5], mode="linear")
+    case("interpolate", [pool], size=[4, 11], mode="bilinear")
+    case("interpolate", [pool], size=[4, 11], mode="bilinear", align_corners=True)
+    case("interpolate", [pool], scale_factor=0.6, mode="bilinear")
+    case("im2col", [pool], by=F.unfold, kernel_size=[3, 2], dilation=[1, 2], padding=[1, 1], stride=[2, 1])
+    case("col2im", [real(2, 12, 12)], by=F.fold, output_size=[4, 5], kernel_size=[2, 2])
