@@ -7,10 +7,10 @@ local nn, data = lg.nn, lg.data
 
 local folder = arg[1] or error("no folder of IDX files given: lunagrad run " .. arg[0] .. " -- FOLDER", 0)
 
-local epochs = lg.run.param("epochs", 12, {min = 1, max = 100})
+local epochs = lg.run.param("epochs", 15, {min = 1, max = 100})
 local batch_size = lg.run.param("batch_size", 64, {min = 1, max = 1024})
 local network = lg.run.param("network", "cnn")
-local lr = lg.run.live("lr", 2e-3, {min = 1e-5, max = 1, log = true})
+local lr = lg.run.live("lr", 5e-3, {min = 1e-5, max = 1, log = true})
 
 local function load(name)
   local path = folder .. "/" .. name
@@ -25,11 +25,11 @@ local function dataset(part)
   return data.TensorDataset(images:unsqueeze(2), load(part .. "-labels-idx1-ubyte"):long())
 end
 
--- A picture moved by up to two pixels is still the same digit: each batch is moved by another step.
+-- A picture moved by a pixel is still the same digit: each batch is moved by another step.
 local function moved(x)
-  local framed = lg.zeros(#x, 1, 32, 32)
-  framed[{{}, {}, {3, 30}, {3, 30}}] = x
-  local row, column = table.unpack(lg.randint(1, 6, {2}):tolist())
+  local framed = lg.zeros(#x, 1, 30, 30)
+  framed[{{}, {}, {2, 29}, {2, 29}}] = x
+  local row, column = table.unpack(lg.randint(1, 4, {2}):tolist())
   return framed:narrow(3, row, 28):narrow(4, column, 28)
 end
 
