@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/cpu/half_kernels.h"
+#include "runtime/cpu/convert_kernels.h"
+#include "runtime/cpu/elementwise_kernels.h"
 #include "runtime/cpu/parallel.h"
+#include "runtime/cpu/transpose_kernels.h"
 
 namespace lunagrad {
 namespace {
@@ -57,28 +59,49 @@ Loops merge(const Shape& shape, const Strides& out, int64_t out_bytes, const Str
   return loops;
 }
 
+constexpr int64_t kSide = 32;             // of the tiles that are turned over
+constexpr int64_t kPastCaches = 8 << 20;  // targets of more bytes are written around the caches
+
+// A block whose input runs along the rows and whose output runs along the columns, by tiles.
+template <class To, class From>
+void turn_block(char* out, int64_t out_row, const char* in, int64_t in_column, int64_t rows,
+                int64_t columns) {
+  static const ConvertRow convert_elements = convert_row(dtype_of<To>, dtype_of<From>);
+  alignas(64) From turned[kSide * kSide];
+  for (int64_t r = 0; r < rows; r += kSide)
+    for (int64_t c = 0; c < columns; c += kSide) {
+      const int64_t high = std::min(kSide, rows - r), wide = std::min(kSide, columns - c);
+      const char* from = in + r * int64_t(sizeof(From)) + c * in_column;
+      char* to = out + r * out_row + c * int64_t(sizeof(To));
+      if constexpr (std::is_same_v<To, From>) {
+        transpose_block(to, out_row, from, in_column, high, wide, sizeof(From));
+      } else {
+        transpose_block(turned, wide * int64_t(sizeof(From)), from, in_column, high, wide, sizeof(From));
+        for (int64_t i = 0; i < high; ++i) convert_elements(turned + i * wide, to + i * out_row, wide);
+      }
+    }
+}
+
 template <class To, class From>
 void copy_block(char* out, int64_t out_row, int64_t out_column, const char* in, int64_t in_row,
                 int64_t in_column, int64_t rows, int64_t columns) {
-  for (int64_t r = 0; r < rows; ++r, out += out_row, in += in_row) {
-    if (out_column == sizeof(To) && in_column == sizeof(From)) {
-      To* to = reinterpret_cast<To*>(out);
-      const From* from = reinterpret_cast<const From*>(in);
-      if constexpr (std::is_same_v<To, From>) {
-        std::memcpy(to, from, size_t(columns) * sizeof(To));
-      } else if constexpr (std::is_same_v<To, float> && std::is_same_v<From, Half>) {
-        widen_halves(from, to, columns);
-      } else if constexpr (std::is_same_v<To, Half> && std::is_same_v<From, float>) {
-        narrow_to_halves(from, to, columns);
-      } else {
-        for (int64_t c = 0; c < columns; ++c) to[c] = convert<To>(from[c]);
-      }
-    } else {
-      for (int64_t c = 0; c < columns; ++c)
-        *reinterpret_cast<To*>(out + c * out_column) =
-            convert<To>(*reinterpret_cast<const From*>(in + c * in_column));
-    }
+  constexpr int64_t kTo = sizeof(To), kFrom = sizeof(From);
+  if (out_column == kTo && in_column == kFrom && columns > 1) {
+    static const ConvertRow convert_elements = convert_row(dtype_of<To>, dtype_of<From>);
+    for (int64_t r = 0; r < rows; ++r, out += out_row, in += in_row) convert_elements(in, out, columns);
+    return;
   }
+  constexpr int64_t kFew = 4;  // rows or columns that are not worth turning
+  if (rows >= kFew && columns >= kFew) {
+    if (out_column == kTo && in_row == kFrom)
+      return turn_block<To, From>(out, out_row, in, in_column, rows, columns);
+    if (out_row == kTo && in_column == kFrom)
+      return turn_block<To, From>(out, out_column, in, in_row, columns, rows);
+  }
+  for (int64_t r = 0; r < rows; ++r, out += out_row, in += in_row)
+    for (int64_t c = 0; c < columns; ++c)
+      *reinterpret_cast<To*>(out + c * out_column) =
+          convert<To>(*reinterpret_cast<const From*>(in + c * in_column));
 }
 
 }  // namespace
@@ -101,9 +124,13 @@ void copy_strided(void* out, DType out_type, const Strides& out_strides, const v
   // Tiles of the innermost two dims: when the input runs along the rows, each of its cache lines is used
   // whole.
   const bool crossed = std::abs(loops.in[rows]) < std::abs(loops.in[columns]) && loops.size[rows] > 1;
-  const int64_t tile_columns = std::min<int64_t>(loops.size[columns], crossed ? 32 : 16384);
+  const int64_t tile_columns = std::min<int64_t>(loops.size[columns], crossed ? kSide : 16384);
   const int64_t tile_rows =
-      std::min<int64_t>(loops.size[rows], crossed ? 32 : std::max<int64_t>(1, 16384 / tile_columns));
+      std::min<int64_t>(loops.size[rows], crossed ? kSide : std::max<int64_t>(1, 16384 / tile_columns));
+  // What is turned over is written in pieces of a few lines far apart: through a buffer, so that each goes
+  // out whole.
+  const int64_t item = int64_t(item_size(out_type));
+  const bool past_caches = crossed && loops.out[columns] == item && numel(shape) * item >= kPastCaches;
   const int64_t across = (loops.size[columns] + tile_columns - 1) / tile_columns;
   const int64_t down = (loops.size[rows] + tile_rows - 1) / tile_rows;
   const int64_t grain = std::max<int64_t>(1, 32768 / (tile_rows * tile_columns));
@@ -119,8 +146,16 @@ void copy_strided(void* out, DType out_type, const Strides& out_strides, const v
         to += index * loops.out[d];
         from += index * loops.in[d];
       }
-      copy(to, loops.out[rows], loops.out[columns], from, loops.in[rows], loops.in[columns],
-           std::min(tile_rows, loops.size[rows] - r), std::min(tile_columns, loops.size[columns] - c));
+      const int64_t high = std::min(tile_rows, loops.size[rows] - r),
+                    wide = std::min(tile_columns, loops.size[columns] - c);
+      if (!past_caches) {
+        copy(to, loops.out[rows], loops.out[columns], from, loops.in[rows], loops.in[columns], high, wide);
+        continue;
+      }
+      alignas(64) char buffer[kSide * kSide * sizeof(double)];
+      copy(buffer, wide * item, item, from, loops.in[rows], loops.in[columns], high, wide);
+      for (int64_t i = 0; i < high; ++i)
+        copy_past_caches(to + i * loops.out[rows], buffer + i * wide * item, wide * item);
     }
   });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 #include "runtime/cpu/copy.h"
 #include "runtime/cpu/elementwise_kernels.h"
@@ -133,6 +134,8 @@ class StridedWalk {
   int dims_ = 0;
   int64_t size_[kMaxDims];
   int rows_ = 0, columns_ = 0;  // the dims of a tile
+  bool whole_tiles_ = false;    // every operand of a tile lies in one piece, and the output shall
+  bool past_caches_ = false;    // the output goes from its buffer around the caches
   int64_t tile_rows_, tile_columns_, down_, across_, outer_;
 };
 
@@ -152,6 +155,11 @@ StridedWalk::StridedWalk(const Call& call, const Work& work) : work_(work), coun
       side.copy = i == count_ ? block_copy(x.dtype(), wanted) : block_copy(wanted, x.dtype());
   }
   choose_tiles();
+  const Tensor& out = call.output();
+  past_caches_ = int64_t(out.nbytes()) >= kPastCaches &&
+                 std::none_of(call.in.begin(), call.in.end(), [&](const Tensor& x) {
+                   return x.defined() && x.storage_ref() == out.storage_ref();
+                 });
 }
 
 void StridedWalk::read_dims(const Call& call) {
@@ -211,6 +219,11 @@ void StridedWalk::choose_tiles() {
         crossed = true;
       }
   }
+  whole_tiles_ = crossed && !sides_[count_].copy;
+  for (int i = 0; i < count_; ++i) {
+    const Side& side = sides_[i];
+    whole_tiles_ &= !side.data || side.copy || (side.stride[columns_] == 0 && side.stride[rows_] == 0);
+  }
   tile_columns_ = std::min(size_[columns_], crossed ? 32 : buffered ? kTile : kStretch);
   tile_rows_ = std::min(size_[rows_], std::max<int64_t>(1, (buffered ? kTile : kStretch) / tile_columns_));
   across_ = (size_[columns_] + tile_columns_ - 1) / tile_columns_;
@@ -253,6 +266,20 @@ void StridedWalk::run_tile(int64_t tile) const {
                   columns);
       stretch.step[i] = side.copy || side.stride[columns_] != 0;
     }
+  }
+  if (whole_tiles_) {
+    for (int i = 0; i < count_; ++i)
+      if (sides_[i].data) stretch.in[i] = at[i];
+    stretch.count = rows * columns;
+    stretch.out = buffers[count_];
+    work_.kernel(stretch);
+    const int64_t bytes = columns * sides_[count_].item;
+    for (int64_t r = 0; r < rows; ++r) {
+      char* to = at[count_] + r * row_step[count_];
+      const char* from = buffers[count_] + r * bytes;
+      past_caches_ ? copy_past_caches(to, from, bytes) : void(std::memcpy(to, from, size_t(bytes)));
+    }
+    return;
   }
   for (int64_t r = 0; r < rows; ++r) {
     for (int i = 0; i < count_; ++i)

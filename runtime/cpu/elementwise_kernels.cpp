@@ -71,7 +71,13 @@ HWY_INLINE void store_some(Mask<T> x, uint8_t* to, size_t count) {
 }
 template <class T>
 HWY_INLINE void store(Mask<T> x, uint8_t* to) {
-  store_some(x, to, HWY_LANES(T));
+  if constexpr (sizeof(T) == 4) {
+    const hn::ScalableTag<int32_t> d;
+    const hn::Rebind<uint8_t, decltype(d)> bytes;
+    hn::StoreU(hn::DemoteTo(bytes, hn::IfThenElseZero(hn::RebindMask(d, x.m), hn::Set(d, 1))), bytes, to);
+  } else {
+    store_some(x, to, HWY_LANES(T));
+  }
 }
 
 template <class T>

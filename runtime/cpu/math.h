@@ -412,14 +412,30 @@ HWY_INLINE V pow(D d, V x, V y) {
   return sleef::pow(d, x, y);
 }
 
-// Lane by lane: exact, and rare.
 template <class D, class V>
-HWY_INLINE V fmod(D d, V x, V y) {
+HWY_INLINE V fmod_of_lanes(D d, V x, V y) {
   HWY_ALIGN Number<D> a[HWY_LANES(Number<D>)], b[HWY_LANES(Number<D>)];
   hn::Store(x, d, a);
   hn::Store(y, d, b);
   for (size_t i = 0; i < hn::Lanes(d); ++i) a[i] = std::fmod(a[i], b[i]);
   return hn::Load(d, a);
+}
+
+// With q = trunc(|x| / |y|) below 2^22 (f64: 2^50) the rounded quotient is off by at most one, so |x| - q |y|
+// lies between -|y| and |y|, is a multiple of the last place of x or y, and comes out of a fused operation
+// exactly. Larger quotients, infinities and NaN go lane by lane.
+template <class D, class V>
+HWY_INLINE V fmod(D d, V x, V y) {
+#if HWY_TARGET <= HWY_AVX2 || HWY_TARGET == HWY_NEON
+  const V a = hn::Abs(x), b = hn::Abs(y), quotient = a / b;
+  const V most = constant(d, sizeof(Number<D>) == 4 ? 4194304.0 : 1125899906842624.0);
+  if (HWY_LIKELY(hn::AllTrue(d, hn::And(quotient < most, b < hn::Inf(d))))) {
+    V rest = hn::NegMulAdd(hn::Trunc(quotient), b, a);
+    rest = hn::IfThenElse(rest < hn::Zero(d), rest + b, rest);
+    return hn::CopySign(hn::IfThenElse(rest >= b, rest - b, rest), x);
+  }
+#endif
+  return fmod_of_lanes(d, x, y);
 }
 
 #undef LUNAGRAD_FROM_SLEEF

@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "runtime/cpu/convert_kernels.h"
 #include "runtime/cpu/parallel.h"
 
 namespace lunagrad {
@@ -59,6 +60,11 @@ struct Source {
 template <class T, class From, bool truth>
 void load_elements(T* to, const void* data, int64_t offset, int64_t stride, int64_t n) {
   const From* from = static_cast<const From*>(data) + offset;
+  if (stride == 1) {
+    static const ConvertRow convert_elements =
+        convert_row(truth ? DType::boolean : dtype_of<T>, dtype_of<From>);
+    return convert_elements(from, to, n);
+  }
   for (int64_t i = 0; i < n; ++i) {
     if constexpr (truth)
       to[i] = convert<bool>(from[i * stride]);
@@ -70,7 +76,8 @@ void load_elements(T* to, const void* data, int64_t offset, int64_t stride, int6
 template <class T, bool truth = false>
 Source<T> source_of(const Tensor& x) {
   return visit_dtype(x.dtype(), [&]<class From>() {
-    return Source<T>{x.raw(), std::is_same_v<T, From> && !truth, load_elements<T, From, truth>};
+    constexpr bool kDirect = truth ? std::is_same_v<From, bool> : std::is_same_v<T, From>;
+    return Source<T>{x.raw(), kDirect, load_elements<T, From, truth>};
   });
 }
 
@@ -265,7 +272,7 @@ void fold_source(Fold fold, double p, const Source<T>& x, const ReducePlan& plan
 
 }  // namespace
 
-ReducePlan::ReducePlan(const Shape& shape, const Strides& strides, uint32_t mask) {
+ReducePlan::ReducePlan(const Shape& shape, const Strides& strides, uint32_t mask, bool any_order) {
   const auto append = [](Dims& sizes, Dims& steps, int64_t size, int64_t stride) {
     if (!sizes.empty() && sizes.back() != 0 && steps.back() == stride * size) {
       sizes[sizes.size() - 1] *= size;
@@ -275,29 +282,38 @@ ReducePlan::ReducePlan(const Shape& shape, const Strides& strides, uint32_t mask
       steps.push_back(stride);
     }
   };
+  int reduced[kMaxDims], reduced_dims = 0;
   for (int i = 0; i < shape.size(); ++i) {
-    const bool reduced = mask >> i & 1;
-    (reduced ? count : outputs) *= shape[i];
+    const bool is_reduced = mask >> i & 1;
+    (is_reduced ? count : outputs) *= shape[i];
     if (shape[i] == 1) continue;
-    if (reduced)
-      append(reduced_sizes, reduced_strides, shape[i], strides[i]);
+    if (is_reduced)
+      reduced[reduced_dims++] = i;
     else
       append(kept_sizes, kept_strides, shape[i], strides[i]);
   }
+  if (any_order)
+    std::stable_sort(reduced, reduced + reduced_dims,
+                     [&](int a, int b) { return std::abs(strides[a]) > std::abs(strides[b]); });
+  for (int k = 0; k < reduced_dims; ++k)
+    append(reduced_sizes, reduced_strides, shape[reduced[k]], strides[reduced[k]]);
 }
 
 void fold_floats(Fold fold, double p, const Tensor& x, uint32_t mask, const FoldStore<double>& store) {
-  const ReducePlan plan(x.shape(), x.strides(), mask);
+  const ReducePlan plan(x.shape(), x.strides(), mask, true);
   if (x.dtype() == DType::f64)
     fold_source(fold, p, source_of<double>(x), plan, store);
   else
     fold_source(fold, p, source_of<float>(x), plan, store);
 }
 
-void fold_integers(Fold fold, bool as_truth, const Tensor& x, uint32_t mask,
-                   const FoldStore<int64_t>& store) {
-  const ReducePlan plan(x.shape(), x.strides(), mask);
-  fold_source(fold, 0, as_truth ? source_of<int64_t, true>(x) : source_of<int64_t>(x), plan, store);
+void fold_integers(Fold fold, const Tensor& x, uint32_t mask, const FoldStore<int64_t>& store) {
+  fold_source(fold, 0, source_of<int64_t>(x), ReducePlan(x.shape(), x.strides(), mask, true), store);
+}
+
+void fold_truth(bool all, const Tensor& x, uint32_t mask, const FoldStore<uint8_t>& store) {
+  const ReducePlan plan(x.shape(), x.strides(), mask, true);
+  fold_source(all ? Fold::min : Fold::max, 0, source_of<uint8_t, true>(x), plan, store);
 }
 
 namespace {
@@ -380,21 +396,19 @@ struct ExtremeFinder {
                  });
   }
 
+  // Numbers of the rows in the type that is as wide as the elements.
+  using Number = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+
   void search_strip(int64_t first, int64_t width) const {
     T values[kColumns];
-    int64_t indices[kColumns];
+    Number indices[kColumns];
     const Odometer column(plan.kept_sizes, plan.kept_strides, first);
     Odometer at(plan.reduced_sizes, plan.reduced_strides, 0);
     std::copy_n(x.at(column.offset()), width, values);
-    std::fill_n(indices, width, 0);
+    std::fill_n(indices, width, Number(0));
     for (int64_t i = 1; i < plan.count; ++i) {
       at.advance(1);
-      const T* row = x.at(column.offset() + at.offset());
-      for (int64_t j = 0; j < width; ++j) {
-        const bool take = better(largest, row[j], values[j]);
-        values[j] = take ? row[j] : values[j];
-        indices[j] = take ? i : indices[j];
-      }
+      take_better_columns(largest, x.at(column.offset() + at.offset()), width, Number(i), values, indices);
     }
     for (int64_t j = 0; j < width; ++j) store(first + j, values[j], indices[j]);
   }
@@ -403,7 +417,7 @@ struct ExtremeFinder {
 }  // namespace
 
 void find_extremes(bool largest, const Tensor& x, uint32_t mask, void* values, int64_t* indices) {
-  const ReducePlan plan(x.shape(), x.strides(), mask);
+  const ReducePlan plan(x.shape(), x.strides(), mask, false);
   if (plan.outputs == 0) return;
   visit_dtype(x.dtype(), [&]<class Element>() {
     using T = std::conditional_t<std::is_integral_v<Element>, int64_t,
@@ -416,7 +430,7 @@ void find_extremes(bool largest, const Tensor& x, uint32_t mask, void* values, i
                                        indices[output] = index;
                                      }};
     const bool columns = source.direct && !plan.kept_sizes.empty() && plan.kept_strides.back() == 1 &&
-                         !plan.reduced_sizes.empty();
+                         !plan.reduced_sizes.empty() && plan.count <= std::numeric_limits<int32_t>::max();
     columns ? finder.run_columns() : finder.run_rows();
   });
 }

@@ -24,17 +24,20 @@ struct ReducePlan {
   int64_t outputs = 1;
   int64_t count = 1;  // elements of each result
 
-  ReducePlan(const Shape&, const Strides&, uint32_t mask);
+  // any_order: the elements of a result may be taken as they lie in memory.
+  ReducePlan(const Shape&, const Strides&, uint32_t mask, bool any_order);
 };
 
 // Receives results first … first + n - 1: number i has states[k * n + i] for each k below fold_state_size.
 template <class A>
 using FoldStore = std::function<void(int64_t first, int64_t n, const A* states)>;
 
-// Folds x over the dims of the mask. p is the exponent of sum_powers. as_truth: elements count as 0 or 1.
-// f16 and bf16 are not taken. Results arrive once each, in no order, from any thread.
+// Folds x over the dims of the mask. p is the exponent of sum_powers. f16 and bf16 are not taken by
+// fold_floats. Results arrive once each, in no order, from any thread.
 void fold_floats(Fold, double p, const Tensor& x, uint32_t mask, const FoldStore<double>&);
-void fold_integers(Fold, bool as_truth, const Tensor& x, uint32_t mask, const FoldStore<int64_t>&);
+void fold_integers(Fold, const Tensor& x, uint32_t mask, const FoldStore<int64_t>&);
+// Whether all elements, or any, are not zero: results are not zero where it is so.
+void fold_truth(bool all, const Tensor& x, uint32_t mask, const FoldStore<uint8_t>&);
 
 // The first largest (smallest) element of each result and its number within the result; NaN counts as larger
 // (smaller) than everything. values may be null; it has x's type.
@@ -44,6 +47,8 @@ void find_extremes(bool largest, const Tensor& x, uint32_t mask, void* values, i
 void fold_row(Fold, double p, const float* x, int64_t n, double* state);
 void fold_row(Fold, double p, const double* x, int64_t n, double* state);
 void fold_row(Fold, double p, const int64_t* x, int64_t n, int64_t* state);
+void fold_row(Fold, double p, const uint8_t* x, int64_t n,
+              uint8_t* state);  // of bytes 0 and 1, max and min alone
 // The place of the first element that equals value, NaN equal to NaN; there must be one.
 int64_t find_element(const float* x, int64_t n, float value);
 int64_t find_element(const double* x, int64_t n, double value);
@@ -55,5 +60,14 @@ void fold_columns(Fold, double p, const double* x, int64_t row_stride, int64_t r
                   double* state);
 void fold_columns(Fold, double p, const int64_t* x, int64_t row_stride, int64_t rows, int64_t width,
                   int64_t* state);
+void fold_columns(Fold, double p, const uint8_t* x, int64_t row_stride, int64_t rows, int64_t width,
+                  uint8_t* state);
+// values[j] and indices[j] become row[j] and `index` where row[j] is larger (smaller), or the first NaN.
+void take_better_columns(bool largest, const float* row, int64_t width, int32_t index, float* values,
+                         int32_t* indices);
+void take_better_columns(bool largest, const double* row, int64_t width, int64_t index, double* values,
+                         int64_t* indices);
+void take_better_columns(bool largest, const int64_t* row, int64_t width, int64_t index, int64_t* values,
+                         int64_t* indices);
 
 }  // namespace lunagrad

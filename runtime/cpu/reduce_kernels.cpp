@@ -92,6 +92,17 @@ double accumulate(const T* x, int64_t n, F&& f) {
   return total;
 }
 
+// Eight running products, as many as the latency of a multiplication hides.
+template <class T>
+double multiply(const T* x, int64_t n) {
+  double s[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (int k = 0; k < 8; ++k) s[k] *= double(x[i + k]);
+  for (; i < n; ++i) s[0] *= double(x[i]);
+  return ((s[0] * s[1]) * (s[2] * s[3])) * ((s[4] * s[5]) * (s[6] * s[7]));
+}
+
 template <bool largest, class T>
 T extreme(const T* x, int64_t n, T start) {
   const hn::ScalableTag<T> d;
@@ -170,7 +181,8 @@ void fold_float_row(Fold fold, double p, const T* x, int64_t n, double* state) {
       if (*state == *state) *state = extreme<false>(x, n, T(*state));
       return;
     case Fold::product:
-      return fold_elements<Product>(p, x, n, state);
+      *state *= multiply(x, n);
+      return;
     case Fold::sum_powers:
       return fold_elements<SumPowers>(p, x, n, state);
     case Fold::moments:
@@ -203,6 +215,16 @@ void choose_integer_step(Fold fold, F&& f) {
 
 void RowI64(Fold fold, double p, const int64_t* x, int64_t n, int64_t* state) {
   choose_integer_step(fold, [&](auto step) { fold_elements<decltype(step)>(p, x, n, state); });
+}
+
+// Truths: bytes 0 and 1, of which the largest says whether there is one and the smallest whether all are.
+void RowU8(Fold fold, double, const uint8_t* x, int64_t n, uint8_t* state) {
+  uint8_t s = *state;
+  if (fold == Fold::max)
+    for (int64_t i = 0; i < n; ++i) s |= x[i];
+  else
+    for (int64_t i = 0; i < n; ++i) s &= x[i];
+  *state = s;
 }
 
 // The first element that equals value, or is NaN if value is; there must be one.
@@ -248,6 +270,43 @@ void fold_each_column(double p, const T* HWY_RESTRICT x, int64_t row_stride, int
     const T* HWY_RESTRICT row = x + i * row_stride;
     for (int64_t j = 0; j < width; ++j) state[j] = Step::next(state[j], A(row[j]), p);
   }
+}
+
+void ColumnsU8(Fold fold, double, const uint8_t* x, int64_t row_stride, int64_t rows, int64_t width,
+               uint8_t* state) {
+  for (int64_t i = 0; i < rows; ++i, x += row_stride)
+    if (fold == Fold::max)
+      for (int64_t j = 0; j < width; ++j) state[j] |= x[j];
+    else
+      for (int64_t j = 0; j < width; ++j) state[j] &= x[j];
+}
+
+// The better of each column's best so far and row number `index`. A NaN is better than all but a NaN. Both
+// numbers have the same size, so that one mask serves them.
+template <bool largest, class T, class I>
+void take_better(const T* HWY_RESTRICT row, int64_t width, I index, T* HWY_RESTRICT values,
+                 I* HWY_RESTRICT indices) {
+  for (int64_t j = 0; j < width; ++j) {
+    const T x = row[j], best = values[j];
+    const bool take = (largest ? x > best : x < best) | ((x != x) & (best == best));
+    values[j] = take ? x : best;
+    indices[j] = take ? index : indices[j];
+  }
+}
+void BetterF32(bool largest, const float* row, int64_t width, int32_t index, float* values,
+               int32_t* indices) {
+  largest ? take_better<true>(row, width, index, values, indices)
+          : take_better<false>(row, width, index, values, indices);
+}
+void BetterF64(bool largest, const double* row, int64_t width, int64_t index, double* values,
+               int64_t* indices) {
+  largest ? take_better<true>(row, width, index, values, indices)
+          : take_better<false>(row, width, index, values, indices);
+}
+void BetterI64(bool largest, const int64_t* row, int64_t width, int64_t index, int64_t* values,
+               int64_t* indices) {
+  largest ? take_better<true>(row, width, index, values, indices)
+          : take_better<false>(row, width, index, values, indices);
 }
 
 // Welford, "Note on a method for calculating corrected sums of squares and products" (1962).
@@ -322,6 +381,11 @@ HWY_EXPORT(FindI64);
 HWY_EXPORT(ColumnsF32);
 HWY_EXPORT(ColumnsF64);
 HWY_EXPORT(ColumnsI64);
+HWY_EXPORT(RowU8);
+HWY_EXPORT(ColumnsU8);
+HWY_EXPORT(BetterF32);
+HWY_EXPORT(BetterF64);
+HWY_EXPORT(BetterI64);
 
 void fold_row(Fold fold, double p, const float* x, int64_t n, double* state) {
   HWY_DYNAMIC_DISPATCH(RowF32)(fold, p, x, n, state);
@@ -331,6 +395,9 @@ void fold_row(Fold fold, double p, const double* x, int64_t n, double* state) {
 }
 void fold_row(Fold fold, double p, const int64_t* x, int64_t n, int64_t* state) {
   HWY_DYNAMIC_DISPATCH(RowI64)(fold, p, x, n, state);
+}
+void fold_row(Fold fold, double p, const uint8_t* x, int64_t n, uint8_t* state) {
+  HWY_DYNAMIC_DISPATCH(RowU8)(fold, p, x, n, state);
 }
 int64_t find_element(const float* x, int64_t n, float value) {
   return HWY_DYNAMIC_DISPATCH(FindF32)(x, n, value);
@@ -352,6 +419,22 @@ void fold_columns(Fold fold, double p, const double* x, int64_t row_stride, int6
 void fold_columns(Fold fold, double p, const int64_t* x, int64_t row_stride, int64_t rows, int64_t width,
                   int64_t* state) {
   HWY_DYNAMIC_DISPATCH(ColumnsI64)(fold, p, x, row_stride, rows, width, state);
+}
+void fold_columns(Fold fold, double p, const uint8_t* x, int64_t row_stride, int64_t rows, int64_t width,
+                  uint8_t* state) {
+  HWY_DYNAMIC_DISPATCH(ColumnsU8)(fold, p, x, row_stride, rows, width, state);
+}
+void take_better_columns(bool largest, const float* row, int64_t width, int32_t index, float* values,
+                         int32_t* indices) {
+  HWY_DYNAMIC_DISPATCH(BetterF32)(largest, row, width, index, values, indices);
+}
+void take_better_columns(bool largest, const double* row, int64_t width, int64_t index, double* values,
+                         int64_t* indices) {
+  HWY_DYNAMIC_DISPATCH(BetterF64)(largest, row, width, index, values, indices);
+}
+void take_better_columns(bool largest, const int64_t* row, int64_t width, int64_t index, int64_t* values,
+                         int64_t* indices) {
+  HWY_DYNAMIC_DISPATCH(BetterI64)(largest, row, width, index, values, indices);
 }
 
 }  // namespace lunagrad

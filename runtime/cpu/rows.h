@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/cpu/parallel.h"
+#include "runtime/cpu/transpose_kernels.h"
 #include "runtime/shape.h"
 
 namespace lunagrad {
@@ -45,19 +46,23 @@ void for_rows(const Split& split, const std::array<const T*, inputs>& in, T* out
     for (int64_t tile = begin; tile < end; ++tile) {
       const int64_t first = tile % tiles * width, columns = std::min(width, inner - first);
       const int64_t base = tile / tiles * n * inner + first;
+      constexpr int64_t kItem = sizeof(T), kSide = 32;  // items of a tile that is turned over
+      const auto turn = [&](T* to, int64_t to_row, const T* from, int64_t from_column, int64_t high,
+                            int64_t wide) {
+        for (int64_t r = 0; r < high; r += kSide)
+          for (int64_t c = 0; c < wide; c += kSide)
+            transpose_block(to + r * to_row + c, to_row * kItem, from + r + c * from_column,
+                            from_column * kItem, std::min(kSide, high - r), std::min(kSide, wide - c), kItem);
+      };
       for (size_t k = 0; k < inputs; ++k)
-        for (int64_t i = 0; i < n; ++i)
-          for (int64_t j = 0; j < columns; ++j)
-            rows[size_t((int64_t(k) * width + j) * n + i)] = in[k][base + i * inner + j];
+        turn(rows.data() + int64_t(k) * width * n, n, in[k] + base, inner, columns, n);
       T* results = rows.data() + int64_t(inputs) * width * n;
       for (int64_t j = 0; j < columns; ++j) {
         std::array<const T*, inputs> at;
         for (size_t k = 0; k < inputs; ++k) at[k] = rows.data() + (int64_t(k) * width + j) * n;
         f(tile / tiles * inner + first + j, at, out ? results + j * n : nullptr);
       }
-      if (!out) continue;
-      for (int64_t i = 0; i < n; ++i)
-        for (int64_t j = 0; j < columns; ++j) out[base + i * inner + j] = results[j * n + i];
+      if (out) turn(out + base, inner, results, n, n, columns);
     }
   });
 }

@@ -416,11 +416,18 @@ void nonzero_shape(Call& call) {
 void nonzero_cpu(const Call& call) {
   const Tensor& x = call.input(0);
   const std::vector<uint8_t> truth = truth_of(x);
-  const Strides strides = contiguous_strides(x.shape());
-  int64_t* to = call.output().data<int64_t>();
-  for (size_t i = 0; i < truth.size(); ++i) {
-    if (!truth[i]) continue;
-    for (int d = 0; d < x.ndim(); ++d) *to++ = int64_t(i) / strides[d] % x.size(d);
+  const int dims = x.ndim();
+  const int64_t last = dims > 0 ? x.size(-1) : 1;
+  int64_t *to = call.output().data<int64_t>(), *const end = to + call.output().numel();
+  Dims position(dims, 0);
+  // Each element writes its position; the next one writes over it unless it counts. No branch to foresee.
+  for (size_t row = 0; row < truth.size(); row += size_t(last)) {
+    for (int64_t j = 0; j < last && to != end; ++j) {
+      for (int d = 0; d + 1 < dims; ++d) to[d] = position[d];
+      if (dims > 0) to[dims - 1] = j;
+      to += truth[row + size_t(j)] ? dims : 0;
+    }
+    for (int d = dims - 2; d >= 0 && ++position[d] == x.size(d); --d) position[d] = 0;
   }
 }
 const Op kNonzero{.name = "nonzero",

@@ -82,14 +82,13 @@ void fold_into(const Call& call, Fold fold, double p, int dims_at, Finish&& fini
                 });
   });
 }
-void fold_integers_into(const Call& call, Fold fold, bool as_truth) {
+void fold_integers_into(const Call& call, Fold fold) {
   const Tensor& out = call.output();
   visit_dtype(out.dtype(), [&]<class Out>() {
     Out* to = out.data<Out>();
-    fold_integers(fold, as_truth, call.input(0), mask_of(call),
-                  [&](int64_t first, int64_t n, const int64_t* s) {
-                    for (int64_t i = 0; i < n; ++i) to[first + i] = convert<Out>(s[i]);
-                  });
+    fold_integers(fold, call.input(0), mask_of(call), [&](int64_t first, int64_t n, const int64_t* s) {
+      for (int64_t i = 0; i < n; ++i) to[first + i] = convert<Out>(s[i]);
+    });
   });
 }
 double first_state(const double* states, int64_t i, int64_t) { return states[i]; }
@@ -98,7 +97,7 @@ void fold_any_type(const Call& call, Fold fold) {
   if (is_floating(call.input(0).dtype()))
     fold_into(call, fold, 0, kDimsAt, first_state);
   else
-    fold_integers_into(call, fold, false);
+    fold_integers_into(call, fold);
 }
 
 // --- sum, mean, prod ---
@@ -437,8 +436,14 @@ const Op kLogsumexp{.name = "logsumexp",
 // --- all, any ---
 
 void truth_shape(Call& call) { emit_reduced(call, DType::boolean); }
-void all_cpu(const Call& call) { fold_integers_into(call, Fold::product, true); }
-void any_cpu(const Call& call) { fold_integers_into(call, Fold::sum, true); }
+void truth_cpu(const Call& call, bool all) {
+  bool* to = call.output().data<bool>();
+  fold_truth(all, call.input(0), mask_of(call), [&](int64_t first, int64_t n, const uint8_t* s) {
+    for (int64_t i = 0; i < n; ++i) to[first + i] = s[i] != 0;
+  });
+}
+void all_cpu(const Call& call) { truth_cpu(call, true); }
+void any_cpu(const Call& call) { truth_cpu(call, false); }
 const Op kAll{.name = "all",
               .doc = "Whether every element over dims, or of all, is not zero.",
               .inputs = {{"input"}},

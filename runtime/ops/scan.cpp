@@ -7,6 +7,7 @@ namespace lunagrad {
 namespace {
 
 constexpr int kDimAt = 0, kExclusiveAt = 1, kReverseAt = 2;
+constexpr int64_t kTogether = 8;
 
 // Integers and bool add up in i64.
 void running_shape(Call& call) {
@@ -23,13 +24,23 @@ void running_cpu(const Call& call) {
   const auto run = [&]<class T, class Sum>() {
     for_rows(split, std::array{static_cast<const T*>(out.data<T>())}, out.data<T>(),
              [&](int64_t, const auto& in, T* to) {
+               const T* from = in[0];
+               const int64_t n = split.size, first = reverse ? n - 1 : 0, step = reverse ? -1 : 1;
                Sum sum = 0;
-               for (int64_t k = 0; k < split.size; ++k) {
-                 const int64_t i = reverse ? split.size - 1 - k : k;
-                 const T value = in[0][i];
-                 if (!exclusive) sum += Sum(value);
-                 to[i] = T(sum);
-                 if (exclusive) sum += Sum(value);
+               int64_t k = 0;
+               // Eight at a time, so that only one addition of eight waits for those before.
+               for (; k + kTogether <= n; k += kTogether) {
+                 Sum part[kTogether + 1] = {};
+                 for (int64_t j = 0; j < kTogether; ++j)
+                   part[j + 1] = part[j] + Sum(from[first + (k + j) * step]);
+                 for (int64_t j = 0; j < kTogether; ++j)
+                   to[first + (k + j) * step] = T(sum + part[exclusive ? j : j + 1]);
+                 sum += part[kTogether];
+               }
+               for (; k < n; ++k) {
+                 const Sum value = Sum(from[first + k * step]);
+                 to[first + k * step] = T(exclusive ? sum : sum + value);
+                 sum += value;
                }
              });
   };

@@ -1,7 +1,9 @@
 // Order along one dim: sort, argsort, topk, median. NaN counts as larger than everything; equal elements keep
 // their order. Indices are data and count from 0; the gradient goes to the places they name.
+#include "runtime/cpu/sort.h"
+
 #include <algorithm>
-#include <numeric>
+#include <limits>
 
 #include "runtime/cpu/copy.h"
 #include "runtime/cpu/rows.h"
@@ -16,31 +18,43 @@ int dim_of(const Call& call, int at) {
   return normalize_dim(call.op->name, call.integer(at), call.input(0).shape());
 }
 
+// The places of the first `count` of n elements in order, through `use(i, place)`.
+template <class T, class F>
+void order_row(const T* x, int64_t n, bool descending, int64_t count, F&& use) {
+  if (sizeof(T) < 8 && n <= std::numeric_limits<uint32_t>::max()) {
+    std::vector<uint64_t> keys(size_t(n) * (count == n ? 2 : 1));
+    for (int64_t i = 0; i < n; ++i) {
+      const uint32_t key = uint32_t(sort_key(x[i]));
+      keys[size_t(i)] = uint64_t(descending ? ~key : key) << 32 | uint64_t(i);
+    }
+    if (count == n)
+      sort_upper_halves(keys.data(), keys.data() + n, n);
+    else
+      std::partial_sort(keys.begin(), keys.begin() + count, keys.end());
+    for (int64_t i = 0; i < count; ++i) use(i, int64_t(keys[size_t(i)] & 0xffffffff));
+    return;
+  }
+  std::vector<std::pair<uint64_t, int64_t>> keys(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i)
+    keys[size_t(i)] = {descending ? ~uint64_t(sort_key(x[i])) : sort_key(x[i]), i};
+  if (count == n)
+    std::sort(keys.begin(), keys.end());
+  else
+    std::partial_sort(keys.begin(), keys.begin() + count, keys.end());
+  for (int64_t i = 0; i < count; ++i) use(i, keys[size_t(i)].second);
+}
+
 // Writes the first `count` elements of each row in order, and where they were.
 template <class T>
 void order_rows(const Tensor& x, int dim, bool descending, int64_t count, T* values, int64_t* indices) {
   const Split split(with_one_dim(x.shape()), dim);
-  const auto before = [descending](T a, T b) {
-    if (descending) return a > b || (a != a && b == b);
-    return a < b || (b != b && a == a);
-  };
   for_rows(split, std::array{static_cast<const T*>(x.raw())}, static_cast<T*>(nullptr),
            [&](int64_t row, const auto& in, T*) {
-             std::vector<int64_t> order(static_cast<size_t>(split.size));
-             std::iota(order.begin(), order.end(), int64_t(0));
-             const auto earlier = [&](int64_t a, int64_t b) {
-               if (before(in[0][a], in[0][b])) return true;
-               return !before(in[0][b], in[0][a]) && a < b;
-             };
-             if (count < split.size)
-               std::partial_sort(order.begin(), order.begin() + count, order.end(), earlier);
-             else
-               std::sort(order.begin(), order.end(), earlier);
              const int64_t base = row / split.inner * count * split.inner + row % split.inner;
-             for (int64_t i = 0; i < count; ++i) {
-               values[base + i * split.inner] = in[0][order[size_t(i)]];
-               indices[base + i * split.inner] = order[size_t(i)];
-             }
+             order_row(in[0], split.size, descending, count, [&](int64_t i, int64_t place) {
+               values[base + i * split.inner] = in[0][place];
+               indices[base + i * split.inner] = place;
+             });
            });
 }
 

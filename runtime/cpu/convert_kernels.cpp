@@ -1,0 +1,99 @@
+#include "runtime/cpu/convert_kernels.h"
+
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "runtime/cpu/convert_kernels.cpp"
+#include "hwy/foreach_target.h"
+// after foreach_target
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lunagrad {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Highway emulates the conversion of f16 where there is no instruction (SSE4), without denormals; there ours
+// is used.
+#if HWY_TARGET <= HWY_AVX2 || HWY_TARGET == HWY_NEON
+constexpr bool kConvertsHalves = true;
+#else
+constexpr bool kConvertsHalves = false;
+#endif
+
+// convert() of dtype.h without branches, so that the compiler vectorises the loop around it.
+template <class To, class From>
+HWY_INLINE To convert_plainly(From value) {
+  if constexpr (std::is_same_v<To, BFloat16> && std::is_same_v<From, float>) {
+    uint32_t raw;
+    std::memcpy(&raw, &value, 4);
+    const uint32_t rounded = (raw + 0x7fff + (raw >> 16 & 1)) >> 16, nan = raw >> 16 | 0x40;
+    BFloat16 result;
+    result.bits = uint16_t((raw & 0x7fffffff) > 0x7f800000 ? nan : rounded);
+    return result;
+  } else if constexpr (std::is_same_v<To, int32_t> && std::is_same_v<From, float>) {
+    constexpr float kPastLast = 2147483648.0f, kLast = 2147483520.0f;  // the largest float below it
+    float inside = value > -kPastLast ? value : -kPastLast;
+    inside = inside < kLast ? inside : kLast;
+    int32_t result = static_cast<int32_t>(inside);
+    result = value >= kPastLast ? 2147483647 : result;
+    return value == value ? result : 0;
+  } else if constexpr (std::is_same_v<To, uint8_t> && std::is_same_v<From, float>) {
+    float inside = value > 0 ? value : 0;  // a NaN becomes 0 here
+    inside = inside < 255 ? inside : 255;
+    return static_cast<uint8_t>(static_cast<int32_t>(inside));
+  } else {
+    return convert<To>(value);
+  }
+}
+
+template <class To, class From>
+void convert_elements(const void* source, void* target, int64_t count) {
+  const From* HWY_RESTRICT from = static_cast<const From*>(source);
+  To* HWY_RESTRICT to = static_cast<To*>(target);
+  if constexpr (std::is_same_v<To, From>) {
+    std::memcpy(to, from, size_t(count) * sizeof(To));
+    return;
+  }
+  int64_t i = 0;
+  if constexpr (kConvertsHalves && (std::is_same_v<To, Half> || std::is_same_v<From, Half>)) {
+    const hn::ScalableTag<float> d;
+    const hn::Rebind<hwy::float16_t, decltype(d)> dh;
+    const int64_t lanes = int64_t(hn::Lanes(d));
+    if constexpr (std::is_same_v<To, float>)
+      for (; i + lanes <= count; i += lanes)
+        hn::StoreU(hn::PromoteTo(d, hn::LoadU(dh, reinterpret_cast<const hwy::float16_t*>(from + i))), d,
+                   to + i);
+    if constexpr (std::is_same_v<From, float>)
+      for (; i + lanes <= count; i += lanes)
+        hn::StoreU(hn::DemoteTo(dh, hn::LoadU(d, from + i)), dh, reinterpret_cast<hwy::float16_t*>(to + i));
+  }
+  for (; i < count; ++i) to[i] = convert_plainly<To>(from[i]);
+}
+
+template <class To>
+constexpr ConvertRow kFrom[kDTypeCount] = {  // in the order of DType
+    convert_elements<To, bool>,    convert_elements<To, uint8_t>, convert_elements<To, int32_t>,
+    convert_elements<To, int64_t>, convert_elements<To, Half>,    convert_elements<To, BFloat16>,
+    convert_elements<To, float>,   convert_elements<To, double>};
+
+ConvertRow choose(DType to, DType from) {
+  return visit_dtype(to, [&]<class To>() { return kFrom<To>[size_t(from)]; });
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace lunagrad
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lunagrad {
+
+HWY_EXPORT(choose);
+
+ConvertRow convert_row(DType to, DType from) { return HWY_DYNAMIC_DISPATCH(choose)(to, from); }
+
+}  // namespace lunagrad
+#endif

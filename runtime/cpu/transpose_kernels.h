@@ -1,0 +1,13 @@
+#pragma once
+// Turns a block of a matrix over: what runs along the rows on one side runs along the columns on the other.
+// Blocks that a first cache holds; any thread.
+#include <cstdint>
+
+namespace lunagrad {
+
+// out[r * out_row + c * item] = in[r * item + c * in_column] for r < rows, c < columns; strides in bytes,
+// items of 1, 2, 4 or 8 bytes. The two must not overlap.
+void transpose_block(void* out, int64_t out_row, const void* in, int64_t in_column, int64_t rows,
+                     int64_t columns, int64_t item);
+
+}  // namespace lunagrad

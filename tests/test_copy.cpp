@@ -1,0 +1,130 @@
+// Copies that turn matrices over or convert elements, and what elementwise kernels make of operands that lie
+// crosswise: every type, every edge of a tile, sizes that go around the caches.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "runtime/cpu/convert_kernels.h"
+#include "runtime/ops.h"
+
+using namespace lunagrad;
+
+namespace {
+
+// 0 … 96 in an order without a short period.
+Tensor numbers(const Shape& shape, DType dtype) {
+  std::vector<double> values(size_t(numel(shape)));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = double(i * 61 % 97);
+  return to(Tensor::from<double>(values, shape), dtype);
+}
+
+// Whether y[i][j] is what f makes of x[j][i].
+template <class F>
+bool is_turned(const Tensor& x, const Tensor& y, F&& f) {
+  const std::vector<double> from = x.to_vector<double>(), to = y.to_vector<double>();
+  const size_t rows = size_t(x.size(0)), columns = size_t(x.size(1));
+  for (size_t i = 0; i < columns; ++i)
+    for (size_t j = 0; j < rows; ++j)
+      if (to[i * rows + j] != f(from[j * columns + i])) return false;
+  return true;
+}
+
+constexpr DType kTypes[] = {DType::boolean, DType::u8,   DType::i32, DType::i64,
+                            DType::f16,     DType::bf16, DType::f32, DType::f64};
+
+}  // namespace
+
+TEST_CASE("a copy that turns a matrix over finds every element, of every type and at every edge") {
+  for (const DType from : kTypes)
+    for (const DType target : kTypes)
+      for (const Shape& shape :
+           {Shape{1, 5}, Shape{3, 4}, Shape{4, 3}, Shape{16, 16}, Shape{17, 33}, Shape{70, 41}}) {
+        const Tensor x = numbers(shape, from);
+        const auto convert_one = [&](double value) {
+          return target == DType::boolean ? double(value != 0) : value;
+        };
+        CHECK(is_turned(x, contiguous(to(transpose(x, 0, 1), target)), convert_one));
+        // The target lies crosswise.
+        const Tensor y = zeros(shape, target);
+        copy_(transpose(y, 0, 1), contiguous(transpose(x, 0, 1)));
+        CHECK(y.to_vector<double>() == to(x, target).to_vector<double>());
+      }
+}
+
+TEST_CASE("matrices past the caches are turned over as small ones are, by copies and by elementwise ops") {
+  for (const DType dtype : {DType::f32, DType::f64, DType::u8}) {
+    const Tensor x = numbers({3001, 1003}, dtype);
+    const auto same = [](double value) { return value; };
+    CHECK(is_turned(x, contiguous(transpose(x, 0, 1)), same));
+    CHECK(is_turned(x, transpose(x, 0, 1) * Tensor::number(int64_t(2)),
+                    [](double value) { return 2 * value; }));
+    CHECK(is_turned(x, gt(transpose(x, 0, 1), Tensor::number(int64_t(50))),
+                    [](double value) { return value > 50; }));
+  }
+  const Tensor a = numbers({300, 200}, DType::f32), b = numbers({300, 200}, DType::f64);
+  CHECK(is_turned(a, transpose(a, 0, 1) + transpose(b, 0, 1), [](double value) { return 2 * value; }));
+  CHECK(is_turned(a, transpose(a, 0, 1) + contiguous(transpose(a, 0, 1)),
+                  [](double value) { return 2 * value; }));
+}
+
+TEST_CASE("rows are converted as single elements are, out of range and NaN included") {
+  const std::vector<double> values = {0.0,   -0.0,     0.5,       -0.5,         1.9,    -1.9,   254.7, 255.0,
+                                      256.0, -1.0,     1e9,       -1e9,         2e9,    3e9,    -3e9,  1e19,
+                                      -1e19, 1e-40,    65504.0,   65520.0,      1e38,   -1e38,  1e300, NAN,
+                                      -NAN,  INFINITY, -INFINITY, 2147483520.0, 0x1p31, -0x1p31};
+  for (const DType from : kTypes)
+    for (const DType target : kTypes)
+      visit_dtype(from, [&]<class From>() {
+        visit_dtype(target, [&]<class To>() {
+          From elements[100];
+          To row[100];
+          for (size_t i = 0; i < 100; ++i) elements[i] = convert<From>(values[i % values.size()]);
+          for (const int64_t count : {1, 7, 29, 100}) {
+            convert_row(target, from)(elements, row, count);
+            for (int64_t i = 0; i < count; ++i) {
+              const To one = convert<To>(elements[i]);
+              const double got = convert<double>(row[i]), expected = convert<double>(one);
+              const bool alike = std::isnan(expected) ? std::isnan(got) : got == expected;
+              CHECK_MESSAGE(alike, dtype_name(from) << " to " << dtype_name(target) << ": " << got
+                                                    << ", expected " << expected);
+            }
+          }
+        });
+      });
+}
+
+TEST_CASE("fmod is exact for quotients of every size") {
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    std::vector<double> a, b;
+    for (size_t i = 0; i < 200000; ++i) {
+      const PhiloxBlock words = philox(77, 0, i);
+      const int spread = i % 3 ? 20 : 100;  // of the exponents
+      const auto make = [&](uint32_t mantissa, uint32_t exponent) {
+        const double value =
+            std::ldexp(1 + mantissa * 0x1p-32, int(exponent % uint32_t(spread)) - spread / 2);
+        const double signed_value = mantissa & 1 ? -value : value;
+        return dtype == DType::f32 ? double(float(signed_value)) : signed_value;
+      };
+      a.push_back(make(words[0], words[1]));
+      b.push_back(i % 7 == 0 ? a.back() / 3 : make(words[2], words[3]));
+      if (dtype == DType::f32) b.back() = double(float(b.back()));
+    }
+    for (const double x : {0.0, -0.0, 5.0, double(INFINITY), double(NAN), 1e-40, -3e-45})
+      for (const double y : {0.0, -2.0, double(INFINITY), double(NAN), 1e-40, 3e-45}) {
+        a.push_back(dtype == DType::f32 ? double(float(x)) : x);
+        b.push_back(dtype == DType::f32 ? double(float(y)) : y);
+      }
+    const Shape shape{int64_t(a.size())};
+    const std::vector<double> got =
+        fmod(to(Tensor::from<double>(a, shape), dtype), to(Tensor::from<double>(b, shape), dtype))
+            .to_vector<double>();
+    size_t wrong = 0;
+    for (size_t i = 0; i < a.size(); ++i) {
+      const double expected = std::fmod(a[i], b[i]);
+      wrong += std::isnan(expected) ? !std::isnan(got[i])
+                                    : got[i] != expected || std::signbit(got[i]) != std::signbit(expected);
+    }
+    CHECK(wrong == 0);
+  }
+}
