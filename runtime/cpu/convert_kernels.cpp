@@ -23,6 +23,8 @@ constexpr bool kConvertsHalves = true;
 constexpr bool kConvertsHalves = false;
 #endif
 
+constexpr int64_t kThroughF32 = 256;  // elements at a time
+
 // convert() of dtype.h without branches, so that the compiler vectorises the loop around it.
 template <class To, class From>
 HWY_INLINE To convert_plainly(From value) {
@@ -70,14 +72,31 @@ void convert_elements(const void* source, void* target, int64_t count) {
       for (; i + lanes <= count; i += lanes)
         hn::StoreU(hn::DemoteTo(dh, hn::LoadU(d, from + i)), dh, reinterpret_cast<hwy::float16_t*>(to + i));
   }
+  constexpr bool kToHalf = std::is_same_v<To, Half> && !std::is_same_v<From, float>;
+  constexpr bool kFromHalf = std::is_same_v<From, Half> && !std::is_same_v<To, float>;
+  if constexpr (kConvertsHalves && (kToHalf || kFromHalf)) {  // by way of f32, as convert() goes
+    float between[kThroughF32];
+    for (; i < count; i += kThroughF32) {
+      const int64_t n = count - i < kThroughF32 ? count - i : kThroughF32;
+      convert_elements<float, From>(from + i, between, n);
+      convert_elements<To, float>(between, to + i, n);
+    }
+    return;
+  }
   for (; i < count; ++i) to[i] = convert_plainly<To>(from[i]);
 }
 
+// In the order of DType. A bool is a byte of 0 or 1, and read as one: compilers vectorise no loop over bool.
 template <class To>
-constexpr ConvertRow kFrom[kDTypeCount] = {  // in the order of DType
-    convert_elements<To, bool>,    convert_elements<To, uint8_t>, convert_elements<To, int32_t>,
-    convert_elements<To, int64_t>, convert_elements<To, Half>,    convert_elements<To, BFloat16>,
-    convert_elements<To, float>,   convert_elements<To, double>};
+constexpr ConvertRow kFrom[kDTypeCount] = {
+    convert_elements<To, std::conditional_t<std::is_same_v<To, bool>, bool, uint8_t>>,
+    convert_elements<To, uint8_t>,
+    convert_elements<To, int32_t>,
+    convert_elements<To, int64_t>,
+    convert_elements<To, Half>,
+    convert_elements<To, BFloat16>,
+    convert_elements<To, float>,
+    convert_elements<To, double>};
 
 ConvertRow choose(DType to, DType from) {
   return visit_dtype(to, [&]<class To>() { return kFrom<To>[size_t(from)]; });

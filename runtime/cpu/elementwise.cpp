@@ -131,6 +131,7 @@ class StridedWalk {
   const Work& work_;
   const int count_;
   Side sides_[kMaxOperands + 1];
+  double single_[kMaxOperands];  // operands of one element, as the kernel takes them
   int dims_ = 0;
   int64_t size_[kMaxDims];
   int rows_ = 0, columns_ = 0;  // the dims of a tile
@@ -149,6 +150,11 @@ StridedWalk::StridedWalk(const Call& call, const Work& work) : work_(work), coun
     const DType wanted = i == count_ ? work.result : work.type;
     side.data = static_cast<char*>(x.raw());
     side.item = int64_t(item_size(wanted));
+    if (i < count_ && x.numel() == 1) {  // strides are 0: converted once
+      side.data = reinterpret_cast<char*>(&single_[i]);
+      block_copy(wanted, x.dtype())(side.data, 0, 0, static_cast<char*>(x.raw()), 0, 0, 1, 1);
+      continue;
+    }
     const int64_t stride = side.stride[columns_];
     const bool usable = readable_as(x.dtype(), wanted) && (i < count_ || x.dtype() == wanted);
     if (!usable || !(stride == side.item || (stride == 0 && i < count_)))

@@ -1,3 +1,4 @@
+#include <cstring>
 #include <utility>
 
 #include "runtime/cpu/elementwise_kernels.h"
@@ -19,17 +20,28 @@ inline void integer_loop(const Stretch& s) {
   if constexpr (sizeof...(Repeats) > 2) c = static_cast<const T*>(s.in[2]);
   const T a0 = *a, b0 = *b, c0 = *c;
   const typename R::template Params<Integer<T>> p(s.params);
-  const auto at = [&](int64_t i) {
+  const auto at = [=](int64_t i) {
     return R::value(Integer<T>(kRepeats[0] ? a0 : a[i]), Integer<T>(kRepeats[1] ? b0 : b[i]),
                     Integer<T>(kRepeats[2] ? c0 : c[i]), p);
   };
-  if constexpr (std::is_same_v<decltype(at(0)), bool>) {
-    uint8_t* out = static_cast<uint8_t*>(s.out);
-    for (int64_t i = 0; i < s.count; ++i) out[i] = at(i);
-  } else {
-    T* out = static_cast<T*>(s.out);
-    for (int64_t i = 0; i < s.count; ++i) out[i] = at(i).v;
+  using Result = std::conditional_t<std::is_same_v<decltype(at(0)), bool>, uint8_t, T>;
+  const auto result = [=](int64_t i) -> Result {
+    if constexpr (std::is_same_v<decltype(at(0)), bool>)
+      return at(i);
+    else
+      return at(i).v;
+  };
+  // By way of memory that cannot be an operand's: bytes written could be any operand's and would forbid to
+  // read ahead.
+  constexpr int64_t kPart = 64;
+  Result* out = static_cast<Result*>(s.out);
+  int64_t i = 0;
+  for (; i + kPart <= s.count; i += kPart) {
+    Result part[kPart];
+    for (int64_t k = 0; k < kPart; ++k) part[k] = result(i + k);
+    std::memcpy(out + i, part, sizeof part);
   }
+  for (; i < s.count; ++i) out[i] = result(i);
 }
 template <class R, int Arity, class T>
 void integer_value_of(const Stretch& s) {

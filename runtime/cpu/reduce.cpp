@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/cpu/convert_kernels.h"
+#include "runtime/cpu/copy.h"
 #include "runtime/cpu/parallel.h"
 
 namespace lunagrad {
@@ -79,6 +80,19 @@ Source<T> source_of(const Tensor& x) {
     constexpr bool kDirect = truth ? std::is_same_v<From, bool> : std::is_same_v<T, From>;
     return Source<T>{x.raw(), kDirect, load_elements<T, From, truth>};
   });
+}
+
+// Whether neighbours in memory belong to neighbouring results.
+bool has_columns(const ReducePlan& plan) {
+  return !plan.kept_sizes.empty() && plan.kept_strides.back() == 1 && !plan.reduced_sizes.empty();
+}
+
+// x, converted where that lets columns be folded side by side.
+Tensor ready_for_columns(const Tensor& x, uint32_t mask, DType computed) {
+  if (x.dtype() == computed || !has_columns(ReducePlan(x.shape(), x.strides(), mask, true))) return x;
+  const Tensor copy = Tensor::empty(x.shape(), computed);
+  copy_strided(copy.raw(), computed, copy.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
+  return copy;
 }
 
 // Calls f(elements, n) with contiguous pieces of elements begin … end-1 of the result at `base`.
@@ -163,11 +177,7 @@ struct Driver {
   const FoldStore<A>& store;
   const int64_t planes = fold_state_size(fold);
 
-  void run() const {
-    const bool columns =
-        x.direct && !plan.kept_sizes.empty() && plan.kept_strides.back() == 1 && !plan.reduced_sizes.empty();
-    columns ? run_columns() : run_rows();
-  }
+  void run() const { x.direct&& has_columns(plan) ? run_columns() : run_rows(); }
 
   void run_rows() const {
     const int64_t chunks = std::max<int64_t>(1, (plan.count + kChunk - 1) / kChunk);
@@ -307,11 +317,13 @@ void fold_floats(Fold fold, double p, const Tensor& x, uint32_t mask, const Fold
     fold_source(fold, p, source_of<float>(x), plan, store);
 }
 
-void fold_integers(Fold fold, const Tensor& x, uint32_t mask, const FoldStore<int64_t>& store) {
+void fold_integers(Fold fold, const Tensor& input, uint32_t mask, const FoldStore<int64_t>& store) {
+  const Tensor x = ready_for_columns(input, mask, DType::i64);
   fold_source(fold, 0, source_of<int64_t>(x), ReducePlan(x.shape(), x.strides(), mask, true), store);
 }
 
-void fold_truth(bool all, const Tensor& x, uint32_t mask, const FoldStore<uint8_t>& store) {
+void fold_truth(bool all, const Tensor& input, uint32_t mask, const FoldStore<uint8_t>& store) {
+  const Tensor x = ready_for_columns(input, mask, DType::boolean);
   const ReducePlan plan(x.shape(), x.strides(), mask, true);
   fold_source(all ? Fold::min : Fold::max, 0, source_of<uint8_t, true>(x), plan, store);
 }
@@ -429,8 +441,8 @@ void find_extremes(bool largest, const Tensor& x, uint32_t mask, void* values, i
                                          static_cast<Element*>(values)[output] = convert<Element>(value);
                                        indices[output] = index;
                                      }};
-    const bool columns = source.direct && !plan.kept_sizes.empty() && plan.kept_strides.back() == 1 &&
-                         !plan.reduced_sizes.empty() && plan.count <= std::numeric_limits<int32_t>::max();
+    const bool columns =
+        source.direct && has_columns(plan) && plan.count <= std::numeric_limits<int32_t>::max();
     columns ? finder.run_columns() : finder.run_rows();
   });
 }
