@@ -213,13 +213,15 @@ void Table::add_optimizers() {
     add(op, "", {quarter, quarter, quarter, quarter}).args = arguments({1e-3, 0.9, 0.999, 1e-8, 0, 2});
 }
 
-// An op of one operand that needs no parameters, and has no row yet.
+// Ops without a row of their own that take tensors of one shape and need no parameters.
 void Table::add_the_rest() {
   for (const Op* op : ops_without_bench(made_)) {
-    const bool needs_one = op->inputs.size() == 1 && !op->inputs[0].list && op->integer_inputs == 0;
     const bool ready = std::all_of(op->params.begin(), op->params.end(),
                                    [](const ParamSpec& p) { return p.fallback.present() || p.optional; });
-    if (needs_one && ready) add(op->name, "", {matrix()});
+    if (!ready || op->inputs.empty() || op->integer_inputs != 0 || op->inputs.back().list) continue;
+    std::vector<BenchInput> inputs;
+    for (const InputSpec& input : op->inputs) inputs.push_back(input.optional ? absent() : matrix(0.1, 0.9));
+    add(op->name, "", inputs);
   }
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 // What `lunagrad bench --ops` times: one row for each op and way of using it, with operands of a natural
-// size. Rows of elementwise.def and ops that need one operand alone come by themselves. Pure values.
-#include <functional>
+// size. Rows of elementwise.def and ops that take operands of one shape come by themselves. Pure values.
 #include <string>
 #include <utility>
 #include <vector>
