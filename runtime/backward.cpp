@@ -1,15 +1,16 @@
 // The walk of tape.h: from the gradient of an output to the gradients of what it was made from.
 #include <algorithm>
 
+#include "runtime/autocast.h"
+#include "runtime/checkpoint.h"
+#include "runtime/custom.h"
+#include "runtime/finite.h"
+#include "runtime/grad_store.h"
 #include "runtime/ops.h"
 #include "runtime/tape.h"
 
 namespace lunagrad {
 namespace {
-
-std::string made_at(SourceLine line) {
-  return line.known() ? " (made at " + to_string(line) + ")" : std::string();
-}
 
 // Whether nobody else can see the tensor's elements, so that they may be added to in place.
 bool is_sole_owner(const Tensor& x) {
@@ -100,6 +101,15 @@ class Walk {
     visit_all();
   }
 
+  // Gradients of everything into `store`, none into .grad.
+  void run_into(GradStore& store) {
+    store_ = &store;
+    run();
+  }
+
+  // The leaves whose .grad was added to.
+  const std::vector<Node*>& leaves() const { return leaves_; }
+
  private:
   struct Slot {
     Node* node;
@@ -150,17 +160,19 @@ class Walk {
 
   void visit_all() {
     const Context& ctx = context();
-    const SourceLine line = ctx.line;
+    const UseAutocast off(nullptr);
     ++depth_;
     struct Restore {
       SourceLine line;
       uint32_t module;
+      const Node* differentiating;
       ~Restore() {
         --depth_;
         context().line = line;
         context().module = module;
+        context().differentiating = differentiating;
       }
-    } restore{line, ctx.module};
+    } restore{ctx.line, ctx.module, ctx.differentiating};
     for (Node* node : order_) {
       if (pruned_ && !slot_of(node).needed) continue;
       ctx.check_stop();
@@ -177,9 +189,13 @@ class Walk {
     if (capture_)
       for (uint32_t i = 0; i < slot.grads.size(); ++i)
         if (slot.grads[i].defined()) capture_->gradient(node, i, slot.grads[i]);
+    if (store_)
+      for (uint32_t i = 0; i < slot.grads.size(); ++i)
+        if (slot.grads[i].defined()) store_->add({node.id, i}, slot.grads[i]);
     if (node.is_leaf()) {
-      if (!pruned_ && node.requires_grad) accumulate_leaf(node, std::move(slot.grads[0]));
-      return;
+      if (pruned_ || store_ || !node.requires_grad) return;
+      if (context().guard != Guard::off) leaves_.push_back(&node);
+      return accumulate_leaf(node, std::move(slot.grads[0]));
     }
     if (slot.target && !leads_on(node)) return;
     differentiate(node);
@@ -214,7 +230,7 @@ class Walk {
              gradient.shape());
       gradient = std::move(replaced);
     }
-    for (size_t i = 0; i < node.extras->retains.size(); ++i)
+    for (size_t i = 0; i < node.extras->retains.size() && !store_; ++i)
       if (node.extras->retains[i] && slot.grads[i].defined())
         accumulate(node.extras->retained[i], slot.grads[i]);
   }
@@ -227,12 +243,13 @@ class Walk {
     Context& ctx = context();
     ctx.line = node.line;
     ctx.module = node.module;
+    ctx.differentiating = &node;
     Slot& slot = slot_of(&node);
     std::vector<bool> needs(node.in.size());
     for (size_t i = 0; i < node.in.size(); ++i) needs[i] = wants(node.in[i]);
     const uint64_t start = ticks();
     Backward view(node, slot.grads, needs, options_.create_graph);
-    node.op->vjp(view);
+    compute_gradients(node, view, slot);
     for (size_t i = 0; i < node.in.size(); ++i) {
       Tensor& result = view.results()[i];
       if (!result.defined() || !needs[i]) continue;
@@ -242,8 +259,34 @@ class Walk {
     }
     node.backward_ticks = ticks() - start;
     if (!slot.target) slot.grads.clear();
-    if (!options_.retain_graph && !options_.create_graph && !(capture_ && capture_->keep(node)))
-      release(node);
+    if (capture_ && capture_->keep(node)) return;
+    const bool retained = options_.retain_graph || options_.create_graph;
+    if (node.extras) [[unlikely]]
+      release_extras(node, retained);
+    if (!retained) release(node);
+  }
+
+  void compute_gradients(Node& node, Backward& view, Slot& slot) {
+    if (context().guard != Guard::op) return node.op->vjp(view);
+    // What a gradient is made of in between may be infinite and yet chosen away by a where: only the result
+    // counts.
+    struct Unguarded {
+      Unguarded() { context().guard = Guard::off; }
+      ~Unguarded() { context().guard = Guard::op; }
+    };
+    {
+      const Unguarded inside;
+      node.op->vjp(view);
+    }
+    check_gradients(node, view, slot.grads, view.results());
+  }
+
+  void release_extras(Node& node, bool retained) {
+    if (node.extras->checkpoint) node.extras->checkpoint->release(node, retained);
+    if (retained) return;
+    node.freed |= bool(node.extras->custom) || !node.extras->hooks.empty();
+    node.extras->custom = nullptr;
+    node.extras->hooks.clear();
   }
 
   void release(Node& node) {
@@ -265,7 +308,9 @@ class Walk {
   std::vector<Slot> slots_;
   std::vector<Node*> order_;
   std::vector<Ref<Node>> roots_;
+  std::vector<Node*> leaves_;
   Capture* capture_ = nullptr;
+  GradStore* store_ = nullptr;
   bool pruned_ = false;
 };
 
@@ -289,6 +334,10 @@ Tensor checked_seed(const Tensor& root, const Tensor& seed) {
 }
 
 }  // namespace
+
+std::string made_at(SourceLine line) {
+  return line.known() ? " (made at " + to_string(line) + ")" : std::string();
+}
 
 Backward::Backward(const Node& node, Small<Tensor, 1>& out_grads, const std::vector<bool>& needs,
                    bool create_graph)
@@ -315,13 +364,39 @@ Tensor Backward::input(int i) const {
 }
 
 Tensor Backward::output(int i) const {
-  // The node is alive for as long as the walk holds the graph, so a handle on it is safe here.
-  return restore(node_.out[size_t(i)], "output", i, Ref<Node>(const_cast<Node*>(&node_)), uint32_t(i));
+  return restore(node_.out[size_t(i)], "output", i, self(), uint32_t(i));
+}
+
+// The node is alive for as long as the walk holds the graph, so a handle on it is safe.
+Ref<Node> Backward::self() const { return Ref<Node>(const_cast<Node*>(&node_)); }
+
+const CustomCall& Backward::custom() const {
+  if (!node_.extras->custom) node_.extras->checkpoint->recompute(node_);
+  return *node_.extras->custom;
+}
+
+TensorList Backward::custom_values() const {
+  TensorList values;
+  const CustomCall& call = custom();
+  for (size_t i = 0; i < call.saved.size(); ++i) {
+    const auto& [value, input, output] = call.saved[i];
+    const Operand* const source = input >= 0 ? &node_.in[size_t(input)] : nullptr;
+    values.push_back(restore(value, "saved value", int(i),
+                             output >= 0 ? self()
+                             : source    ? source->node
+                                         : nullptr,
+                             output >= 0 ? uint32_t(output)
+                             : source    ? source->output
+                                         : 0));
+  }
+  return values;
 }
 
 Tensor Backward::restore(const Operand& operand, const char* what, int position, const Ref<Node>& node,
                          uint32_t output) const {
   if (!operand.layout) return {};
+  if (!operand.saved && node_.extras && node_.extras->checkpoint) [[unlikely]]
+    node_.extras->checkpoint->recompute(node_);
   assert(operand.saved && "a vjp read a value that its record does not name in `reads`");
   const Storage& storage = *operand.saved;
   if (storage.version != operand.version) {
@@ -379,10 +454,23 @@ void differentiate_composition(Backward& b) {
 
 void backward(const Tensor& root, const Tensor& seed, BackwardOptions options) {
   Tensor gradient = checked_seed(root, seed);
+  const bool guarded = context().guard != Guard::off;
+  if (guarded) check_loss(root);
   const GradMode mode(options.create_graph);
   Walk walk(options);
   walk.seed(root, std::move(gradient));
   walk.run();
+  if (guarded) check_leaves(walk.leaves());
+}
+
+GradStore gradients(const Tensor& root, const Tensor& seed, BackwardOptions options) {
+  Tensor gradient = checked_seed(root, seed);
+  const GradMode mode(options.create_graph);
+  GradStore store;
+  Walk walk(options);
+  walk.seed(root, std::move(gradient));
+  walk.run_into(store);
+  return store;
 }
 
 TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& seeds,

@@ -4,6 +4,7 @@
 // owns one; thread_local holds only the pointer, so two sessions in one process do not see each other.
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "runtime/device.h"
 #include "runtime/random.h"
@@ -11,17 +12,27 @@
 
 namespace lunagrad {
 
+class Autocast;
 class Capture;
+class CheckpointRegion;
+class Node;
+
+// Where NaN and Inf are looked for (finite.h): nowhere, in the loss and the gradients of a step, in each op.
+enum class Guard : uint8_t { off, step, op };
 
 struct Context {
   bool grad_enabled = true;
+  Guard guard = Guard::off;
   bool strict_device = false;      // falling back to the CPU is an error
   Device* device = &cpu_device();  // where new tensors are made
   Generator generator;
   SourceLine line;      // of the script, set by whoever calls in
   uint32_t module = 0;  // interned path of the nn module being called
   Trace* trace = nullptr;
-  Capture* capture = nullptr;  // sees each backward pass (tape.h)
+  Capture* capture = nullptr;              // sees each backward pass (tape.h)
+  std::shared_ptr<Autocast> autocast;      // the region that operands are cast in (autocast.h)
+  CheckpointRegion* checkpoint = nullptr;  // what is recorded belongs to it (checkpoint.h)
+  const Node* differentiating = nullptr;   // the node whose gradient is being computed
   // Called between the nodes of a backward pass, where a session carries out its commands.
   void (*safe_point)(void* owner) = nullptr;
   void* owner = nullptr;

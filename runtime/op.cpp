@@ -4,6 +4,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "runtime/autocast.h"
+#include "runtime/finite.h"
 #include "runtime/ops.h"
 #include "runtime/ops/families.h"
 #include "runtime/tape.h"
@@ -147,7 +149,9 @@ Device& Call::device() const {
   return in.empty() ? *context().device : cpu_device();
 }
 
-void run(Call& call) {
+namespace {
+
+void run_here(Call& call, Context& ctx) {
   const Op& op = *call.op;
   assert(call.params.size() == op.params.size());
   if (op.compose && !op.cpu && !op.shape) {
@@ -159,9 +163,19 @@ void run(Call& call) {
   op.shape(call);
   if (!execute(call)) return;
   const uint64_t elapsed = ticks() - start;
-  Context& ctx = context();
   if (ctx.trace) ctx.trace->ran(call, elapsed);
   if (ctx.grad_enabled) record(call, elapsed);
+}
+
+}  // namespace
+
+void run(Call& call) {
+  Context& ctx = context();
+  if (ctx.guard == Guard::op) [[unlikely]]
+    return run_guarded(call);
+  if (ctx.autocast) [[unlikely]]
+    return ctx.autocast->run(call);
+  run_here(call, ctx);
 }
 
 Operands apply(const Op& op, Operands in, Values params) {
@@ -215,6 +229,9 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
     fail(op.name, "_: a result of type ", promised.dtype(), " cannot be written into a tensor of type ",
          x.dtype());
 
+  const bool guarded = context().guard == Guard::op;
+  const Contents before = guarded ? contents_of(x) : Contents();
+
   // A gradient that reads operand 0 must read it as it was.
   bool reads_target = false;
   if (context().grad_enabled)
@@ -262,6 +279,7 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
   x.storage().mark_written(op.name);
   const uint64_t elapsed = ticks() - start;
   if (context().trace) context().trace->ran(call, elapsed);
+  if (guarded) check_written(call, before);
   if (context().grad_enabled) record_in_place(x, call, elapsed);
   return x;
 }

@@ -5,6 +5,8 @@
 #include <sstream>
 #include <unordered_set>
 
+#include "runtime/checkpoint.h"
+#include "runtime/custom.h"
 #include "runtime/ops.h"
 
 namespace lunagrad {
@@ -100,6 +102,8 @@ Ref<Node> make_node(Call& call, uint64_t elapsed) {
   }
   // Last, because looking up an input's node may have made a newer node.
   node->id = next_node_id();
+  if (CheckpointRegion* const region = context().checkpoint) [[unlikely]]
+    region->record(*node);
   return node;
 }
 
@@ -146,10 +150,14 @@ void Node::destroy(Node* node) {
   while (!doomed.empty()) {
     Node* next = doomed.back();
     doomed.pop_back();
+    if (next->extras && next->extras->checkpoint) next->extras->checkpoint->forget(*next);
     delete next;
   }
   draining = false;
 }
+
+NodeExtras::NodeExtras() = default;
+NodeExtras::~NodeExtras() = default;
 
 const char* Node::label() const { return op ? op->name : "leaf"; }
 

@@ -28,8 +28,13 @@ struct Operand {
 // Receives a gradient, may return another in its place (undefined keeps it).
 using Hook = std::function<Tensor(const Tensor&)>;
 
+class CheckpointRegion;
+struct CustomCall;
+
 // What only some nodes have.
 struct NodeExtras {
+  NodeExtras();
+  ~NodeExtras();
   struct Entry {
     uint32_t output;
     uint64_t id;
@@ -39,6 +44,9 @@ struct NodeExtras {
   std::vector<Tensor> retained;  // gradient of each output, kept by retain_grad
   std::vector<bool> retains;
   uint64_t next_hook = 1;
+  std::unique_ptr<CustomCall> custom;  // of a custom op (custom.h); null in a checkpoint until it is needed
+  Ref<CheckpointRegion> checkpoint;    // makes the saved values again when they are needed (checkpoint.h)
+  uint32_t checkpoint_index = 0;       // which of its nodes this is
 };
 
 // The parameters and arguments of the recorded call.
@@ -104,12 +112,16 @@ class Backward {
 
   const Arguments& args() const { return node_.attributes->args; }
 
+  const CustomCall& custom() const;  // of a custom op
+  TensorList custom_values() const;  // what it saved
+
   void set(int input, Tensor grad);
   std::vector<Tensor>& results() { return results_; }
 
  private:
   Tensor restore(const Operand&, const char* what, int position, const Ref<Node>& node,
                  uint32_t output) const;
+  Ref<Node> self() const;
   const Node& node_;
   Small<Tensor, 1>& out_grads_;
   const std::vector<bool>& needs_;
@@ -142,6 +154,9 @@ struct BackwardOptions {
 // others.
 void backward(const Tensor& root, const Tensor& seed = {}, BackwardOptions = {});
 
+// " (made at train.lua:12)", or "" when the line is unknown: for messages.
+std::string made_at(SourceLine);
+
 struct GradOptions : BackwardOptions {
   bool allow_unused = false;  // an input that no output depends on gives an undefined tensor, not an Error
 };
@@ -149,7 +164,8 @@ struct GradOptions : BackwardOptions {
 TensorList grad(const TensorList& outputs, const TensorList& inputs, const TensorList& seeds = {},
                 GradOptions = {});
 
-// A hook on the gradient of x; returns an id for remove_hook. Error when x does not require grad.
+// A hook on the gradient of x; returns an id for remove_hook. Error when x does not require grad. A backward
+// that frees the graph drops the hooks of what is no leaf: a hook may hold the tensor that it belongs to.
 uint64_t register_hook(const Tensor& x, Hook);
 void remove_hook(const Tensor& x, uint64_t id);
 void retain_grad(const Tensor& x);  // keep .grad of a tensor that is no leaf

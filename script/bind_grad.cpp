@@ -1,118 +1,134 @@
-// Gradients in Lua: backward, hooks, lg.grad, no_grad, the tape as data. Functions of the script that the
-// engine calls run protected on the state's main thread; an error in one becomes an Error of the engine, and
-// so one Lua error that carries both lines.
+// Gradients in Lua: backward, lg.grad, gradients as a value, hooks, no_grad, checks.
 #include <memory>
 
+#include "runtime/grad_store.h"
 #include "runtime/gradcheck.h"
 #include "runtime/tape.h"
 #include "script/convert.h"
 #include "script/edge.h"
-#include "script/signature.h"
+#include "script/lua_function.h"
 
 namespace lunagrad {
 namespace {
 
-// --- functions of the script, called by the engine ---
-
-// A Lua function kept in the registry for as long as the engine may call it.
-class LuaFunction {
- public:
-  LuaFunction(lua_State* L, int index) : state_(edge(L).alive) {
-    lua_pushvalue(L, index);
-    reference_ = luaL_ref(L, LUA_REGISTRYINDEX);
-  }
-  ~LuaFunction() {
-    if (Edge* const state = *state_) luaL_unref(state->main, LUA_REGISTRYINDEX, reference_);
-  }
-  LuaFunction(const LuaFunction&) = delete;
-
-  // Calls it with the tensors; its results are tensors or nil. `what` names it in errors.
-  TensorList call(const TensorList& arguments, const char* what) const {
-    Edge* const state = *state_;
-    if (!state) fail(what, ": the script that set it has ended");
-    lua_State* const L = state->main;
-    const int top = lua_gettop(L);
-    if (!lua_checkstack(L, int(arguments.size()) + 4)) fail(what, ": too many arguments");
-    const SourceLine line = context().line;
-    Protected call{this, &arguments, {}};
-    lua_pushcfunction(L, run);
-    lua_pushlightuserdata(L, &call);
-    state->last_error.message[0] = '\0';
-    const int status = lua_pcall(L, 1, 1, 0);
-    context().line = line;
-    if (status == LUA_OK) {
-      lua_settop(L, top);
-      return std::move(call.results);
-    }
-    size_t length = 0;
-    const char* const message = luaL_tolstring(L, -1, &length);
-    const std::string text = std::string(what) + ": " + std::string(message, length);
-    const char* const last = state->last_error.message;
-    ErrorKind kind = ErrorKind::value;
-    if (status == LUA_ERRMEM)
-      kind = ErrorKind::memory;
-    else if (*last && text.find(last) != std::string::npos)
-      kind = state->last_error.kind;
-    lua_settop(L, top);
-    throw Error(text, kind);
-  }
-
- private:
-  struct Protected {
-    const LuaFunction* function;
-    const TensorList* arguments;
-    TensorList results;
-  };
-
-  static int run_inside(lua_State* L) {
-    auto& call = *static_cast<Protected*>(lua_touserdata(L, 1));
-    lua_rawgeti(L, LUA_REGISTRYINDEX, call.function->reference_);
-    for (const Tensor& x : *call.arguments) push_tensor(L, x);
-    lua_call(L, int(call.arguments->size()), LUA_MULTRET);
-    for (int i = 2; i <= lua_gettop(L); ++i)
-      call.results.push_back(lua_isnil(L, i) ? Tensor() : check_tensor(L, i, "return"));
-    return 0;
-  }
-  static constexpr lua_CFunction run = guard<run_inside>;
-
-  std::shared_ptr<Edge*> state_;
-  int reference_;
-};
-
 // --- backward ---
 
-BackwardOptions read_backward_options(lua_State* L, int index) {
+// What x:backward and x:gradients take: nothing, (seed), (seed, options) or (options).
+struct BackwardArguments {
+  Tensor root, seed;
   BackwardOptions options;
-  each_option(L, index, "backward", "retain_graph, create_graph, gradient",
-              [&](std::string_view name, int value, Callee callee) {
-                if (name == "retain_graph")
-                  options.retain_graph = check_boolean(L, value, callee);
-                else if (name == "create_graph")
-                  options.create_graph = check_boolean(L, value, callee);
-                else
-                  return false;
-                return true;
-              });
-  return options;
+};
+BackwardArguments read_backward(lua_State* L, const char* name) {
+  BackwardArguments read;
+  read.root = check_tensor(L, 1, name);
+  const int options_at = lua_istable(L, 2) ? 2 : 3;
+  if (options_at == 3 && !lua_isnoneornil(L, 2)) read.seed = check_tensor(L, 2, name);
+  if (!lua_isnoneornil(L, options_at)) {
+    if (!lua_istable(L, options_at)) wrong_type(L, options_at, name, "options table");
+    each_option(L, options_at, name, "retain_graph, create_graph, gradient",
+                [&](std::string_view option, int value, Callee callee) {
+                  if (option == "retain_graph")
+                    read.options.retain_graph = check_boolean(L, value, callee);
+                  else if (option == "create_graph")
+                    read.options.create_graph = check_boolean(L, value, callee);
+                  else if (option == "gradient")
+                    read.seed = check_tensor(L, value, callee);
+                  else
+                    return false;
+                  return true;
+                });
+  }
+  return read;
 }
 
-// x:backward(), x:backward(seed), x:backward(seed, options), x:backward(options)
 int backward_from(lua_State* L) {
-  const Tensor x = check_tensor(L, 1, "backward");
-  Tensor seed;
-  BackwardOptions options;
-  const int options_at = lua_istable(L, 2) ? 2 : 3;
-  if (options_at == 3 && !lua_isnoneornil(L, 2)) seed = check_tensor(L, 2, "backward");
-  if (!lua_isnoneornil(L, options_at)) {
-    if (!lua_istable(L, options_at)) wrong_type(L, options_at, "backward", "options table");
-    options = read_backward_options(L, options_at);
-  }
+  const BackwardArguments read = read_backward(L, "backward");
   mark_line(L);
-  backward(x, seed, options);
+  backward(read.root, read.seed, read.options);
   add_pressure(L, 0);
   after_op(L);
   return 0;
 }
+
+// --- gradients as a value ---
+
+constexpr const char* kStoreType = "lunagrad.GradStore";
+
+GradStore& check_store(lua_State* L, int index, const char* name) {
+  auto* const store = static_cast<GradStore*>(luaL_testudata(L, index, kStoreType));
+  if (!store) wrong_type(L, index, name, "GradStore");
+  return *store;
+}
+
+// x:gradients(): what x:backward() would compute, for every recorded tensor; .grad is left alone.
+int gradients_of(lua_State* L) {
+  const BackwardArguments read = read_backward(L, "gradients");
+  mark_line(L);
+  void* const memory = lua_newuserdatauv(L, sizeof(GradStore), 0);
+  new (memory) GradStore();
+  luaL_setmetatable(L, kStoreType);
+  *static_cast<GradStore*>(memory) = gradients(read.root, read.seed, read.options);
+  add_pressure(L, 0);
+  after_op(L);
+  return 1;
+}
+
+// g:get(x), nil when no gradient reached x.
+int store_get(lua_State* L) {
+  push_result(L, check_store(L, 1, "get").get(check_tensor(L, 2, "get")));
+  return 1;
+}
+
+// g:accumulate(x, gradient) and g:merge(other) add, and give g back.
+int store_accumulate(lua_State* L) {
+  GradStore& store = check_store(L, 1, "accumulate");
+  mark_line(L);
+  store.accumulate(check_tensor(L, 2, "accumulate"), check_tensor(L, 3, "accumulate"));
+  lua_settop(L, 1);
+  return 1;
+}
+int store_merge(lua_State* L) {
+  GradStore& store = check_store(L, 1, "merge");
+  mark_line(L);
+  store.merge(check_store(L, 2, "merge"));
+  lua_settop(L, 1);
+  return 1;
+}
+
+// g[x], g.get, …
+int store_index(lua_State* L) {
+  if (to_tensor(L, 2)) return store_get(L);
+  luaL_getmetafield(L, 1, "methods");
+  lua_pushvalue(L, 2);
+  if (lua_rawget(L, -2) == LUA_TNIL)
+    fail("GradStore: it is indexed with a tensor, g[x]; got a ", type_name(L, 2));
+  return 1;
+}
+
+int store_length(lua_State* L) {
+  lua_pushinteger(L, lua_Integer(check_store(L, 1, "#").size()));
+  return 1;
+}
+
+int store_collect(lua_State* L) {
+  if (auto* const store = static_cast<GradStore*>(luaL_testudata(L, 1, kStoreType))) *store = GradStore();
+  return 0;
+}
+
+int store_text(lua_State* L) {
+  push_string(L, text("GradStore(gradients of ", check_store(L, 1, "tostring").size(), " tensors)"));
+  return 1;
+}
+
+constexpr luaL_Reg kStoreEvents[] = {{"__index", guard<store_index>},
+                                     {"__len", guard<store_length>},
+                                     {"__gc", guard<store_collect>},
+                                     {"__tostring", guard<store_text>},
+                                     {nullptr, nullptr}};
+constexpr luaL_Reg kStoreMethods[] = {{"get", guard<store_get>},
+                                      {"accumulate", guard<store_accumulate>},
+                                      {"merge", guard<store_merge>},
+                                      {nullptr, nullptr}};
 
 // lg.grad(outputs, inputs, options), called through __call: the table itself is argument 1.
 int gradients(lua_State* L) {
@@ -171,6 +187,8 @@ int detach_in_place(lua_State* L) {
   const Tensor x = check_tensor(L, 1, "detach_");
   if (x.body()->base) fail("detach_: a view cannot be detached in place; use detach()");
   x.body()->node = nullptr;
+  x.body()->output = 0;
+  ++x.body()->generation;  // its views come from a leaf now
   lua_settop(L, 1);
   return 1;
 }
@@ -279,143 +297,19 @@ int check_gradients(lua_State* L) {
   return 2;
 }
 
-// --- the tape as data ---
-
-void set_text(lua_State* L, const char* field, const std::string& value) {
-  push_string(L, value);
-  lua_setfield(L, -2, field);
-}
-void set_integer(lua_State* L, const char* field, int64_t value) {
-  lua_pushinteger(L, value);
-  lua_setfield(L, -2, field);
-}
-
-void push_operand(lua_State* L, const Operand& operand, const char* name) {
-  lua_createtable(L, 0, 8);
-  if (name) set_text(L, "name", name);
-  set_integer(L, "tensor", int64_t(operand.tensor_id));
-  if (operand.node) set_integer(L, "node", int64_t(operand.node->id));
-  if (operand.layout) {
-    push_dims(L, operand.layout->shape);
-    lua_setfield(L, -2, "shape");
-    push_dims(L, operand.layout->strides);
-    lua_setfield(L, -2, "stride");
-    set_text(L, "dtype", dtype_name(operand.dtype));
-  }
-  lua_pushboolean(L, bool(operand.saved));
-  lua_setfield(L, -2, "saved");
-  set_integer(L, "version", operand.version);
-}
-
-const char* input_name(const Op& op, size_t i) {
-  return op.inputs.empty() ? nullptr : op.inputs[std::min(i, op.inputs.size() - 1)].name;
-}
-
-void push_attributes(lua_State* L, const Node& node) {
-  lua_newtable(L);
-  if (!node.attributes) return;
-  const Values& params = node.attributes->params;
-  for (size_t i = 0; i < params.size(); ++i)
-    set_text(L, node.op->params[i].name, print_value(node.op->params[i], params[i]));
-}
-
-int64_t output_bytes(const Node& node) {
-  int64_t bytes = 0;
-  for (const Operand& out : node.out)
-    if (out.layout) bytes += out.layout->numel * int64_t(item_size(out.dtype));
-  return bytes;
-}
-
-void push_node(lua_State* L, const Node& node) {
-  lua_createtable(L, 0, 16);
-  set_integer(L, "id", int64_t(node.id));
-  set_text(L, "op", node.label());
-  push_attributes(L, node);
-  lua_setfield(L, -2, "attrs");
-  lua_createtable(L, int(node.in.size()), 0);
-  bool saved = false;
-  for (size_t i = 0; i < node.in.size(); ++i) {
-    push_operand(L, node.in[i], node.op ? input_name(*node.op, i) : nullptr);
-    lua_rawseti(L, -2, lua_Integer(i) + 1);
-    saved |= bool(node.in[i].saved);
-  }
-  lua_setfield(L, -2, "inputs");
-  lua_createtable(L, int(node.out.size()), 0);
-  for (size_t i = 0; i < node.out.size(); ++i) {
-    push_operand(L, node.out[i], nullptr);
-    lua_rawseti(L, -2, lua_Integer(i) + 1);
-    saved |= !node.is_leaf() && bool(node.out[i].saved);
-  }
-  lua_setfield(L, -2, "outputs");
-  if (!node.out.empty() && node.out[0].layout) {
-    push_dims(L, node.out[0].layout->shape);
-    lua_setfield(L, -2, "shape");
-    set_text(L, "dtype", dtype_name(node.out[0].dtype));
-  }
-  if (node.device) set_text(L, "device", std::string(node.device->name()));
-  lua_pushboolean(L, saved);
-  lua_setfield(L, -2, "saved");
-  if (node.line.known()) {
-    set_text(L, "file", interned(node.line.file));
-    set_integer(L, "line", node.line.line);
-  }
-  if (node.module) set_text(L, "module", interned(node.module));
-  if (node.name) set_text(L, "name", interned(node.name));
-  lua_pushnumber(L, ticks_to_ns(node.forward_ticks));
-  lua_setfield(L, -2, "forward_ns");
-  lua_pushnumber(L, ticks_to_ns(node.backward_ticks));
-  lua_setfield(L, -2, "backward_ns");
-  set_integer(L, "bytes", output_bytes(node));
-}
-
-constexpr const char* kTapeType = "lunagrad.Tape";
-
-// lg.tape(x): the nodes that x was made by, newest first.
-int tape(lua_State* L) {
-  const Tensor x = check_tensor(L, 1, "tape");
-  const std::vector<Node*> nodes = nodes_of(x);
-  lua_createtable(L, int(nodes.size()), 1);
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    push_node(L, *nodes[i]);
-    lua_rawseti(L, -2, lua_Integer(i) + 1);
-  }
-  lua_pushvalue(L, 1);
-  lua_setfield(L, -2, "root");
-  luaL_setmetatable(L, kTapeType);
-  return 1;
-}
-
-int tape_to_dot(lua_State* L) {
-  luaL_checktype(L, 1, LUA_TTABLE);
-  lua_getfield(L, 1, "root");
-  push_string(L, tape_dot(check_tensor(L, 2, "dot")));
-  return 1;
-}
-
-// --- names for the tape ---
-
-int set_name(lua_State* L) {
-  const Tensor& x = check_tensor(L, 1, "_set_name");
-  const uint32_t name = intern(check_string(L, 2, "_set_name"));
-  if (x.node() && x.node()->is_leaf()) x.node()->name = name;
-  return 0;
-}
+// --- errors of the library ---
 
 // _fail(message): an Error at the line of the script that called the library.
 int fail_at_user(lua_State* L) { throw Error(std::string(check_string(L, 1, "_fail"))); }
 
-constexpr luaL_Reg kMethods[] = {{"backward", guard<backward_from>},
-                                 {"requires_grad_", guard<requires_grad>},
-                                 {"detach", guard<detach>},
-                                 {"detach_", guard<detach_in_place>},
-                                 {"retain_grad", guard<retain_gradient>},
-                                 {"register_hook", guard<add_hook>},
-                                 {nullptr, nullptr}};
+constexpr luaL_Reg kMethods[] = {
+    {"backward", guard<backward_from>},       {"gradients", guard<gradients_of>},
+    {"requires_grad_", guard<requires_grad>}, {"detach", guard<detach>},
+    {"detach_", guard<detach_in_place>},      {"retain_grad", guard<retain_gradient>},
+    {"register_hook", guard<add_hook>},       {nullptr, nullptr}};
 constexpr luaL_Reg kFunctions[] = {{"no_grad", guard<with_mode<false>>},
                                    {"enable_grad", guard<with_mode<true>>},
                                    {"is_grad_enabled", guard<is_enabled>},
-                                   {"tape", guard<tape>},
-                                   {"_set_name", guard<set_name>},
                                    {"_fail", guard<fail_at_user>},
                                    {nullptr, nullptr}};
 constexpr luaL_Reg kGradTable[] = {{"no_grad", guard<with_mode<false>>},
@@ -445,7 +339,11 @@ void bind_grad(lua_State* L, int core, int methods) {
   lua_pop(L, 2);
   make_type(L, kHandleType, "remove", guard<hook_remove>, true);
   make_type(L, kModeType, "__close", guard<end_mode>, false);
-  make_type(L, kTapeType, "dot", guard<tape_to_dot>, true);
+  luaL_newmetatable(L, kStoreType);
+  luaL_setfuncs(L, kStoreEvents, 0);
+  luaL_newlib(L, kStoreMethods);
+  lua_setfield(L, -2, "methods");
+  lua_pop(L, 1);
 
   luaL_newlib(L, kGradTable);
   lua_createtable(L, 0, 1);

@@ -36,6 +36,8 @@ class EnterModule {
 // call_module(label, f, …): f(…) while ops carry the path; the path before is restored, after an error too.
 int call_module(lua_State* L) {
   const EnterModule entered(uint32_t(lua_tointeger(L, 1)));
+  if (context().checkpoint) [[unlikely]]
+    remember_module(L, 3);
   lua_call(L, lua_gettop(L) - 2, LUA_MULTRET);
   return lua_gettop(L) - 1;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "script/convert.h"
+#include "script/edge.h"
 #include "script/globals.h"
 #include "script/guard.h"
 #include "script/session_impl.h"
@@ -193,8 +194,11 @@ int breakpoint(lua_State* L) {
   return 0;
 }
 
+// assert_finite(level): "off", "step", "op"; true or nothing is "op". Logged values are looked at with each but "off".
 int assert_finite(lua_State* L) {
-  session(L).run().assert_finite(lua_isnone(L, 1) || lua_toboolean(L, 1));
+  const Guard level = lua_isnone(L, 1) ? Guard::op : check_guard(L, 1, "assert_finite");
+  context().guard = level;
+  session(L).run().assert_finite(level != Guard::off);
   return 0;
 }
 

@@ -47,6 +47,7 @@ struct Edge {
   int nested_closes = 0;  // of coroutines, one inside the other
   SafePoint safe_point = nullptr;
   void* safe_point_data = nullptr;
+  int checkpoint_modules = LUA_NOREF;  // registry: module -> its training flag, of the checkpoint that runs
   CaughtError last_error;  // the last engine Error that became a Lua error
   std::array<Chunk, 16> chunks;
   // Holds this while the state is open: callbacks that outlive the state ask here.
@@ -93,6 +94,11 @@ inline void after_op(lua_State* L) {
   if (state.safe_point) state.safe_point(L, state.safe_point_data);
 }
 
+// "off", "step", "op", or a boolean (true: "op").
+Guard check_guard(lua_State*, int argument, const char* function);
+// Notes how the module at `index` is set, for the checkpoint that runs.
+void remember_module(lua_State*, int index);
+
 // The parts of lunagrad.core, one file each. The table of functions is at stack index `core`, that of the
 // methods of Tensor at `methods`.
 void bind_ops(lua_State*, int core, int methods);
@@ -100,6 +106,9 @@ void bind_create(lua_State*, int core, int methods);
 void bind_tensor(lua_State*, int core, int methods);
 void bind_index(lua_State*, int core, int methods);
 void bind_grad(lua_State*, int core, int methods);
+void bind_tape(lua_State*, int core, int methods);
+void bind_custom(lua_State*, int core, int methods);
+void bind_autocast(lua_State*, int core, int methods);
 void bind_io(lua_State*, int core, int methods);
 void bind_module(lua_State*, int core, int methods);
 

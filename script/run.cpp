@@ -70,7 +70,8 @@ Run::Run(const Script& script, std::function<void(Event)> emit)
       source_(script.source),
       emit_(std::move(emit)),
       params_(script.options.set),
-      started_(utc_now()) {}
+      started_(utc_now()),
+      assert_finite_(script.options.guard != GuardLevel::off) {}
 
 Run::~Run() = default;
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "runtime/autocast.h"
 #include "script/edge.h"
 #include "script/globals.h"
 #include "script/session_impl.h"
@@ -212,6 +213,9 @@ void Session::Impl::run_task(std::unique_lock<std::mutex>& lock) {
     const GradMode tape(true);
     const SourceLine line = context_.line;
     const uint32_t module = std::exchange(context_.module, 0);
+    const UseAutocast no_autocast(nullptr);
+    CheckpointRegion* const checkpoint = std::exchange(context_.checkpoint, nullptr);
+    const Guard guard = std::exchange(context_.guard, Guard::off);
     try {
       task();
     } catch (const std::exception& error) {
@@ -222,6 +226,8 @@ void Session::Impl::run_task(std::unique_lock<std::mutex>& lock) {
     }
     context_.line = line;
     context_.module = module;
+    context_.checkpoint = checkpoint;
+    context_.guard = guard;
     task = nullptr;
   }
   lock.lock();
@@ -236,6 +242,9 @@ void Session::Impl::run_task(std::unique_lock<std::mutex>& lock) {
 void Session::Impl::run_script(Script script) {
   close_state();
   context_.grad_enabled = true;
+  context_.guard = Guard(int(script.options.guard));
+  context_.autocast = nullptr;
+  context_.checkpoint = nullptr;
   context_.strict_device = script.options.strict_device;
   context_.device = &cpu_device();
   context_.generator.seed(script.options.seed.value_or(0));

@@ -15,6 +15,9 @@
 
 namespace lunagrad {
 
+// Where NaN and Inf end a run: nowhere, in the loss and gradients of a step, in each op.
+enum class GuardLevel { off, step, op };
+
 // What the command line can say about a run.
 struct RunOptions {
   std::vector<std::string> arguments;      // arg[1…] and `...` of the script
@@ -25,6 +28,7 @@ struct RunOptions {
   std::string run_directory;     // "" = runs/<time>-<script>-<id>
   bool write_run = true;         // false: no run folder
   bool strict_device = false;
+  GuardLevel guard = GuardLevel::off;
   bool preload = false;      // `lg` is a global, as for -e and the REPL
   bool interactive = false;  // somebody can resume: lg.run.breakpoint pauses
   std::string command_line;  // for config.json

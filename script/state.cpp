@@ -211,6 +211,9 @@ void open_lunagrad(lua_State* L) {
     bind_create(inner, core, methods);
     bind_index(inner, core, methods);
     bind_grad(inner, core, methods);
+    bind_tape(inner, core, methods);
+    bind_custom(inner, core, methods);
+    bind_autocast(inner, core, methods);
     bind_io(inner, core, methods);
     bind_module(inner, core, methods);
     lua_settop(inner, core);

@@ -83,6 +83,9 @@ TEST_CASE("exit codes") {
   folder.write("steps.lua", kSteps);
   folder.write("nan.lua",
                "local lg = require 'lunagrad' lg.run.assert_finite(true) lg.run.log{loss = 0 / 0}");
+  folder.write("log.lua",
+               "local lg = require 'lunagrad'\nlocal x = lg.zeros(2, {requires_grad = true})\n"
+               "local y = x:log()\ny:sum():backward()");
   folder.write("memory.lua", "local lg = require 'lunagrad' local x = lg.zeros(1 << 40, {dtype = 'f64'})");
   folder.write("csv.lua", "local lg = require 'lunagrad' lg.data.csv('missing.csv')");
   struct Case {
@@ -110,6 +113,10 @@ TEST_CASE("exit codes") {
       {{"run", "steps.lua", "--progress", "loud"}, 2, "--progress"},
       {{"run", "steps.lua", "--device", "abacus"}, 5, "there is no device \"abacus\""},
       {{"run", "nan.lua"}, 4, "nan.lua:1: run.log: loss is NaN at step 0"},
+      {{"run", "log.lua"}, 0, ""},
+      {{"run", "log.lua", "--guard", "op"}, 4, "log.lua:3: log: its result of shape [2]: 2 Inf"},
+      {{"run", "log.lua", "--guard", "step"}, 4, "log.lua:4: backward: the loss is 1 Inf"},
+      {{"run", "log.lua", "--guard", "all"}, 2, "--guard"},
       {{"run", "memory.lua"}, 8, "memory.lua:1: "},
       {{"-e", "os.exit(42)"}, 42, ""},
       {{"test", "steps.lua", "error.lua"}, 3, "error.lua:1: wrong"},

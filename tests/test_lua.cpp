@@ -35,6 +35,13 @@ TEST_CASE("Lua: parts of tensors are read and written by position") {
   run_script(kFolder + "test_index.lua");
 }
 TEST_CASE("Lua: gradients, hooks, modes and the tape") { run_script(kFolder + "test_grad.lua"); }
+TEST_CASE("Lua: derivatives of functions, gradients as a value, the tape's records") {
+  run_script(kFolder + "test_derivatives.lua");
+}
+TEST_CASE("Lua: checkpoints run again in backward") { run_script(kFolder + "test_checkpoint.lua"); }
+TEST_CASE("Lua: ops of the script's own") { run_script(kFolder + "test_custom.lua"); }
+TEST_CASE("Lua: mixed precision and the scaling of losses") { run_script(kFolder + "test_autocast.lua"); }
+TEST_CASE("Lua: NaN and Inf are found where they are made") { run_script(kFolder + "test_anomaly.lua"); }
 TEST_CASE("Lua: a mistake is one error with its line") { run_script(kFolder + "test_errors.lua"); }
 TEST_CASE("Lua: networks, their state and their printing") { run_script(kFolder + "test_nn.lua"); }
 TEST_CASE("Lua: convolutions, pools and resizing, as functions and modules") {

@@ -1,7 +1,10 @@
--- require "lunagrad": the functions of the engine, and the submodules nn, optim and data, loaded when first used.
+-- require "lunagrad": the functions of the engine, and the parts written in Lua, loaded when first used.
 local core = require "lunagrad.core"
 
-local library = {nn = "lunagrad.nn", optim = "lunagrad.optim", data = "lunagrad.data"}
+local library = {
+  nn = "lunagrad.nn", optim = "lunagrad.optim", data = "lunagrad.data", grad = "lunagrad.grad",
+  checkpoint_sequential = "lunagrad.checkpoint",
+}
 
 -- The public part of the core; a session adds `run` to it. Names with an underscore are the library's own.
 local function find(lg, name)
@@ -16,5 +19,7 @@ local function find(lg, name)
 end
 
 local lg = setmetatable({}, {__index = find})
-for name in pairs(core) do find(lg, name) end
+for name in pairs(core) do
+  if not library[name] then find(lg, name) end
+end
 return lg

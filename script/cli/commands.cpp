@@ -68,6 +68,10 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
                                                                        {"bar", ProgressStyle::bar},
                                                                        {"plain", ProgressStyle::plain},
                                                                        {"none", ProgressStyle::none}}));
+  app.add_option("--guard", options.guard,
+                 "off, step or op: where NaN and Inf end the run with exit code 4")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, GuardLevel>{
+          {"off", GuardLevel::off}, {"step", GuardLevel::step}, {"op", GuardLevel::op}}));
   app.add_flag("--strict-device", options.strict_device, "an operation that the device lacks is an error");
 }
 

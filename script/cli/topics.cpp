@@ -23,7 +23,7 @@ constexpr Topic kTopics[] = {
      "lg.run.log{loss = l, accuracy = a}               numbers or scalar tensors, a line in metrics.jsonl\n"
      "lg.run.text(name, string)                        a line in metrics.jsonl\n"
      "lg.run.state(name, build)                        registers and returns what build() made\n"
-     "lg.run.assert_finite(true)                       a logged NaN or infinity ends the run, exit code 4\n"
+     "lg.run.assert_finite(true)                       as --guard op: a NaN or infinity ends the run, exit code 4\n"
      "lg.run.breakpoint(condition)                     pauses in the window\n"
      "lg.run.image, histogram, watch                   shown in the window, nothing elsewhere\n"},
     {"files", "what a run leaves behind",

@@ -6,4 +6,5 @@ return {
   SGD = require "lunagrad.optim.sgd",
   Adam = adam.Adam,
   AdamW = adam.AdamW,
+  GradScaler = require "lunagrad.optim.grad_scaler",
 }

@@ -1,0 +1,134 @@
+-- GradScaler{init_scale, growth_factor, backoff_factor, growth_interval, enabled}: keeps small gradients from vanishing in
+-- f16. The loss is multiplied by a scale before backward, the gradients are divided by it before the optimizer's step; a
+-- step with NaN or Inf in them is left out and lowers the scale, growth_interval good ones in a row raise it. As PyTorch:
+--
+--   scaler:scale(loss):backward();  scaler:step(optimizer);  scaler:update()
+--
+-- unscale_(optimizer) between backward and step lets gradients be clipped at their true size.
+local core = require "lunagrad.core"
+local reader = require("lunagrad.arguments").reader
+
+local fail = core._fail
+
+local GradScaler = {__name = "GradScaler"}
+GradScaler.__index = GradScaler
+
+local read = reader("GradScaler", {"init_scale", 65536.0}, {"growth_factor", 2.0}, {"backoff_factor", 0.5},
+  {"growth_interval", 2000}, {"enabled", true})
+
+local function new(_, ...)
+  local given = read(...)
+  if not (given.growth_factor > 1) then fail("GradScaler: growth_factor must be above 1") end
+  if not (given.backoff_factor < 1) then fail("GradScaler: backoff_factor must be below 1") end
+  return setmetatable({
+    current = given.init_scale,
+    growth_factor = given.growth_factor,
+    backoff_factor = given.backoff_factor,
+    growth_interval = given.growth_interval,
+    enabled = given.enabled,
+    good_steps = 0,
+    optimizers = {},  -- since the last update: optimizer -> {finite =, stepped =}
+  }, GradScaler)
+end
+
+-- A tensor, or a list of them, times the scale.
+function GradScaler:scale(outputs)
+  if not self.enabled then return outputs end
+  if core.is_tensor(outputs) then return outputs * self.current end
+  local scaled = {}
+  for i, output in ipairs(outputs) do scaled[i] = self:scale(output) end
+  return scaled
+end
+
+local function gradients(optimizer)
+  local list = {}
+  for _, group in ipairs(optimizer.param_groups) do
+    for _, parameter in ipairs(group.params) do
+      local gradient = parameter.grad
+      if gradient then
+        if gradient:dtype() == "f16" then fail("unscale_: the gradients of f16 parameters cannot be unscaled; keep them in f32") end
+        list[#list + 1] = gradient
+      end
+    end
+  end
+  return list
+end
+
+-- Divides the gradients of the optimizer's parameters by the scale, and notes whether all are finite: one wait for the
+-- device, however many they are.
+function GradScaler:unscale_(optimizer)
+  if not self.enabled then return end
+  local state = self.optimizers[optimizer]
+  if state and state.stepped then fail("unscale_: step() of this optimizer has been called since the last update()") end
+  if state then fail("unscale_: it has been called for this optimizer since the last update()") end
+  self.optimizers[optimizer] = {finite = core._unscale(gradients(optimizer), 1 / self.current), stepped = false}
+end
+
+-- The optimizer's step, unless its gradients hold NaN or Inf. Returns whether it was made.
+function GradScaler:step(optimizer)
+  if not self.enabled then
+    optimizer:step()
+    return true
+  end
+  if not self.optimizers[optimizer] then self:unscale_(optimizer) end
+  local state = self.optimizers[optimizer]
+  if state.stepped then fail("step: it has been called for this optimizer since the last update()") end
+  state.stepped = true
+  if state.finite then
+    optimizer:step()
+  elseif core.run then
+    core.run._count_step()
+  end
+  return state.finite
+end
+
+-- Adjusts the scale to what the steps met; or sets it.
+function GradScaler:update(new_scale)
+  if not self.enabled then return end
+  if new_scale then
+    self.current = core.is_tensor(new_scale) and new_scale:item() or new_scale
+  else
+    if next(self.optimizers) == nil then fail("update: no step() or unscale_() came before it") end
+    local finite = true
+    for _, state in pairs(self.optimizers) do finite = finite and state.finite end
+    if not finite then
+      self.current, self.good_steps = self.current * self.backoff_factor, 0
+    elseif self.good_steps + 1 == self.growth_interval then
+      self.current, self.good_steps = self.current * self.growth_factor, 0
+    else
+      self.good_steps = self.good_steps + 1
+    end
+  end
+  self.optimizers = {}
+end
+
+function GradScaler:get_scale() return self.enabled and self.current or 1.0 end
+function GradScaler:is_enabled() return self.enabled end
+
+-- With PyTorch's keys; empty when the scaler is not enabled.
+function GradScaler:state_dict()
+  if not self.enabled then return {} end
+  return {
+    scale = self.current,
+    growth_factor = self.growth_factor,
+    backoff_factor = self.backoff_factor,
+    growth_interval = self.growth_interval,
+    _growth_tracker = self.good_steps,
+  }
+end
+
+function GradScaler:load_state_dict(state)
+  if not self.enabled then return end
+  for _, name in ipairs {"scale", "growth_factor", "backoff_factor", "growth_interval", "_growth_tracker"} do
+    if type(state[name]) ~= "number" then fail(("load_state_dict: '%s' is missing"):format(name)) end
+  end
+  self.current, self.good_steps = state.scale, state._growth_tracker
+  self.growth_factor, self.backoff_factor = state.growth_factor, state.backoff_factor
+  self.growth_interval = state.growth_interval
+end
+
+function GradScaler:__tostring()
+  return ("GradScaler(scale = %g, good steps = %d of %d)"):format(self.current, self.good_steps, self.growth_interval)
+end
+
+return setmetatable(GradScaler, {__call = new})

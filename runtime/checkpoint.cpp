@@ -1,0 +1,194 @@
+#include "runtime/checkpoint.h"
+
+#include "runtime/autocast.h"
+#include "runtime/custom.h"
+
+namespace lunagrad {
+namespace {
+
+// Ids of tensors grow: those of what exists already are smaller.
+uint64_t next_tensor() { return Tensor(Ref<Storage>(), Layout::contiguous({}), 0, DType::f32).id(); }
+
+template <class F>
+void for_operands(Node& node, F&& f) {
+  for (Operand& operand : node.in) f(operand);
+  for (Operand& operand : node.out) f(operand);
+}
+
+bool same_form(const Operand& a, const Operand& b) {
+  if (!a.layout || !b.layout) return !a.layout == !b.layout;
+  return a.layout->shape == b.layout->shape && a.dtype == b.dtype;
+}
+
+// "matmul of [2, 3] (made at net.lua:4)"
+std::string describe(const Node& node) {
+  return text(node.label(), " of shape ", node.out[0].layout->shape, made_at(node.line));
+}
+
+}  // namespace
+
+// A region is current, with casts of its own: what is cast inside must not depend on what ran before.
+class CheckpointRegion::Enter {
+ public:
+  explicit Enter(CheckpointRegion& region)
+      : previous_(std::exchange(context().checkpoint, &region)),
+        autocast_(region.settings_.has_autocast ? make_autocast(region.settings_.autocast) : nullptr) {}
+  ~Enter() { context().checkpoint = previous_; }
+  Enter(const Enter&) = delete;
+
+ private:
+  CheckpointRegion* previous_;
+  UseAutocast autocast_;
+};
+
+CheckpointRegion::CheckpointRegion(std::function<void()> again, uint64_t first_tensor)
+    : again_(std::move(again)), first_tensor_(first_tensor) {
+  const Context& ctx = context();
+  const bool autocast = bool(ctx.autocast);
+  settings_ = {ctx.generator, autocast ? ctx.autocast->type() : DType::f32, autocast, ctx.device, ctx.module};
+}
+
+CheckpointRegion::~CheckpointRegion() {
+  if (parent_) parent_->children_[child_index_] = nullptr;
+}
+
+void CheckpointRegion::run(const std::function<void()>& forward, std::function<void()> again) {
+  const Context& ctx = context();
+  if (!ctx.grad_enabled) return forward();
+  const Ref<CheckpointRegion> region(new CheckpointRegion(std::move(again), next_tensor()));
+  {
+    const Enter inside(*region);
+    forward();
+  }
+  if (ctx.checkpoint) ctx.checkpoint->adopt(*region);
+}
+
+// An inner region holds nothing of its own: when it is needed, this one runs again and hands it what it
+// takes.
+void CheckpointRegion::adopt(CheckpointRegion& child) {
+  if (!replaying_) {
+    child.child_index_ = children_.size();
+    child.parent_ = Ref<CheckpointRegion>(this);
+    child.again_ = nullptr;
+    children_.push_back(&child);
+    return;
+  }
+  if (next_child_ >= children_.size())
+    fail("checkpoint: the function made more checkpoints at its second run");
+  CheckpointRegion* const first = children_[next_child_++];
+  if (first && !first->again_) first->again_ = std::move(child.again_);
+}
+
+void CheckpointRegion::record(Node& node) {
+  if (!replaying_) {
+    NodeExtras& extra = node.extra();
+    extra.checkpoint = Ref<CheckpointRegion>(this);
+    extra.checkpoint_index = uint32_t(nodes_.size());
+    nodes_.push_back(&node);
+    for_operands(node, [](Operand& operand) { operand.saved = nullptr; });
+    return;
+  }
+  if (next_node_ >= nodes_.size())
+    fail("checkpoint: the function does more at its second run than at its first: ", describe(node));
+  Node* const first = nodes_[next_node_++];
+  if (!first) return;
+  check_same(*first, node);
+  if (first->freed) return;
+  const auto hand_over = [](Operand& to, const Operand& from) {
+    if (!to.saved) to.saved = from.saved;
+  };
+  for (size_t i = 0; i < node.in.size(); ++i) hand_over(first->in[i], node.in[i]);
+  for (size_t i = 0; i < node.out.size(); ++i) hand_over(first->out[i], node.out[i]);
+}
+
+void CheckpointRegion::check_same(const Node& first, const Node& again) const {
+  bool same =
+      first.op == again.op && first.in.size() == again.in.size() && first.out.size() == again.out.size();
+  for (size_t i = 0; same && i < first.in.size(); ++i) same = same_form(first.in[i], again.in[i]);
+  for (size_t i = 0; same && i < first.out.size(); ++i) same = same_form(first.out[i], again.out[i]);
+  if (!same)
+    fail("checkpoint: the function does not do the same when it runs again: first ", describe(first),
+         ", now ", describe(again), "; it must depend on nothing that changes between forward and backward");
+  // What an outer region makes anew is another tensor each time.
+  const CheckpointRegion* outermost = this;
+  while (outermost->parent_) outermost = outermost->parent_.get();
+  for (size_t i = 0; i < first.in.size(); ++i) {
+    const Operand &was = first.in[i], &is = again.in[i];
+    if (was.layout && was.tensor_id < outermost->first_tensor_ && was.tensor_id != is.tensor_id)
+      fail("checkpoint: ", describe(again), " reads another tensor as input ", i + 1,
+           " than in the first run; a variable that the function uses was assigned since");
+    if (is.saved && was.version != is.version)
+      fail("checkpoint: ", describe(again), " needs its input ", i + 1, " of shape ", is.layout->shape,
+           ", which ", is.saved->last_writer, "_ changed in place",
+           is.saved->last_write.known() ? " at " + to_string(is.saved->last_write) : std::string(),
+           " since the first run");
+  }
+}
+
+void CheckpointRegion::record_custom(Node& node, std::unique_ptr<CustomCall> call) {
+  if (!replaying_) return;
+  Node* const first = nodes_[next_node_ - 1];
+  if (first && !first->freed && !first->extras->custom)
+    first->extras->custom = std::move(call);
+  else
+    node.extra().custom = std::move(call);
+}
+
+void CheckpointRegion::recompute(const Node& needed_by) {
+  if (!again_ && parent_) parent_->recompute(needed_by);
+  if (!again_ || replaying_)
+    fail("checkpoint: backward of ", needed_by.label(), made_at(needed_by.line),
+         " cannot run inside the function that it belongs to");
+  Context& ctx = context();
+  const UseAutocast autocast(nullptr);
+  const GradMode tape(true);
+  struct Restore {
+    CheckpointRegion& region;
+    Generator generator;
+    Device* device;
+    uint32_t module;
+    SourceLine line;
+    const Node* differentiating;
+    ~Restore() {
+      Context& mine = context();
+      mine.generator = generator;
+      mine.device = device;
+      mine.module = module;
+      mine.line = line;
+      mine.differentiating = differentiating;
+      region.replaying_ = false;
+    }
+  } const restore{*this, ctx.generator, ctx.device, ctx.module, ctx.line, ctx.differentiating};
+  ctx.generator = settings_.generator;
+  ctx.device = settings_.device;
+  ctx.module = settings_.module;
+  replaying_ = replayed_ = true;
+  next_node_ = next_child_ = 0;
+  const std::function<void()> again = again_;
+  {
+    const Enter inside(*this);
+    again();
+  }
+  if (next_node_ < nodes_.size())
+    fail("checkpoint: the function does less at its second run: ", next_node_,
+         " recorded ops where the first run had ", nodes_.size());
+}
+
+void CheckpointRegion::release(Node& node, bool retained) {
+  if (retained) {
+    for_operands(node, [](Operand& operand) { operand.saved = nullptr; });
+    node.extras->custom = nullptr;
+  } else if (node.extras->checkpoint_index == 0 && (children_.empty() || replayed_)) {
+    again_ = nullptr;
+  }
+}
+
+void CheckpointRegion::forget(const Node& node) { nodes_[node.extras->checkpoint_index] = nullptr; }
+
+TensorList checkpoint(std::function<TensorList(const TensorList&)> f, const TensorList& inputs) {
+  TensorList outputs;
+  CheckpointRegion::run([&] { outputs = f(inputs); }, [f, inputs] { f(inputs); });
+  return outputs;
+}
+
+}  // namespace lunagrad
