@@ -178,7 +178,7 @@ void CheckpointRegion::release(Node& node, bool retained) {
   if (retained) {
     for_operands(node, [](Operand& operand) { operand.saved = nullptr; });
     node.extras->custom = nullptr;
-  } else if (node.extras->checkpoint_index == 0 && (children_.empty() || replayed_)) {
+  } else if (node.extras->checkpoint_index == 0 && replayed_) {
     again_ = nullptr;
   }
 }

@@ -31,6 +31,8 @@ class CheckpointRegion final : public Counted {
   // the graph is `retained`.
   void release(Node&, bool retained);
   void forget(const Node&);  // a node dies
+  // Whether this is the second run: what counts or averages (running statistics) has been done in the first.
+  bool replaying() const { return replaying_; }
 
  private:
   class Enter;

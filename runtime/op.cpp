@@ -149,9 +149,12 @@ Device& Call::device() const {
   return in.empty() ? *context().device : cpu_device();
 }
 
-namespace {
-
-void run_here(Call& call, Context& ctx) {
+void run(Call& call) {
+  Context& ctx = context();
+  if (ctx.guard == Guard::op) [[unlikely]]
+    return run_guarded(call);
+  if (ctx.autocast) [[unlikely]]
+    return ctx.autocast->run(call);
   const Op& op = *call.op;
   assert(call.params.size() == op.params.size());
   if (op.compose && !op.cpu && !op.shape) {
@@ -165,17 +168,6 @@ void run_here(Call& call, Context& ctx) {
   const uint64_t elapsed = ticks() - start;
   if (ctx.trace) ctx.trace->ran(call, elapsed);
   if (ctx.grad_enabled) record(call, elapsed);
-}
-
-}  // namespace
-
-void run(Call& call) {
-  Context& ctx = context();
-  if (ctx.guard == Guard::op) [[unlikely]]
-    return run_guarded(call);
-  if (ctx.autocast) [[unlikely]]
-    return ctx.autocast->run(call);
-  run_here(call, ctx);
 }
 
 Operands apply(const Op& op, Operands in, Values params) {

@@ -35,10 +35,9 @@ void describe(Operand& operand, const Tensor& x, bool save) {
   if (save) operand.saved = x.storage_ref();
 }
 
-Ref<Node> new_node(const Op* op) {
+Ref<Node> new_node(const Op* op, const Context& ctx = context()) {
   Ref<Node> node(new Node);
   node->op = op;
-  Context& ctx = context();
   node->line = ctx.line;
   node->module = ctx.module;
   return node;
@@ -78,7 +77,8 @@ Ref<Node> make_node(Call& call, uint64_t elapsed) {
   }
   if (!any) return nullptr;
 
-  Ref<Node> node = new_node(&op);
+  const Context& ctx = context();
+  Ref<Node> node = new_node(&op, ctx);
   node->forward_ticks = elapsed;
   node->in.resize(call.in.size());
   for (size_t i = 0; i < call.in.size(); ++i) {
@@ -102,8 +102,8 @@ Ref<Node> make_node(Call& call, uint64_t elapsed) {
   }
   // Last, because looking up an input's node may have made a newer node.
   node->id = next_node_id();
-  if (CheckpointRegion* const region = context().checkpoint) [[unlikely]]
-    region->record(*node);
+  if (ctx.checkpoint) [[unlikely]]
+    ctx.checkpoint->record(*node);
   return node;
 }
 

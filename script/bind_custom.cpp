@@ -245,13 +245,13 @@ int custom_op(lua_State* L) {
 
 // --- checkpoints ---
 
-constexpr size_t kWorthCollecting = size_t(8) << 20;
-
 size_t bytes_in_use() { return context().device->memory().in_use; }
 
-// What the function left to Lua's collector is most of what a checkpoint is to save.
+// What the function left to Lua's collector is most of what a checkpoint is to save. A cycle costs as much as Lua's heap
+// is large.
 void collect_since(lua_State* L, size_t before) {
-  if (bytes_in_use() > before + kWorthCollecting) lua_gc(L, LUA_GCCOLLECT);
+  const size_t worth = std::max(size_t(1) << 20, size_t(lua_gc(L, LUA_GCCOUNT)) << 12);
+  if (bytes_in_use() > before + worth) lua_gc(L, LUA_GCCOLLECT);
 }
 
 class UseModules {
@@ -352,8 +352,16 @@ int checkpoint(lua_State* L) {
   return lua_gettop(L);
 }
 
-constexpr luaL_Reg kFunctions[] = {
-    {"custom_op", guard<custom_op>}, {"checkpoint", guard<checkpoint>}, {nullptr, nullptr}};
+// _recomputing(): whether a checkpoint runs again, so that running statistics have been updated already.
+int is_recomputing(lua_State* L) {
+  lua_pushboolean(L, context().checkpoint && context().checkpoint->replaying());
+  return 1;
+}
+
+constexpr luaL_Reg kFunctions[] = {{"custom_op", guard<custom_op>},
+                                   {"checkpoint", guard<checkpoint>},
+                                   {"_recomputing", guard<is_recomputing>},
+                                   {nullptr, nullptr}};
 
 }  // namespace
 

@@ -207,7 +207,8 @@ int tape_to_svg(lua_State* L) {
   lua_settop(L, 2);
   const int status = run_dot(dot_of(L, "svg"), path);
   if (status == 0) return 0;
-  if (status < 0 && errno == ENOENT)
+  const bool missing = status < 0 ? errno == ENOENT : WIFEXITED(status) && WEXITSTATUS(status) == 127;
+  if (missing)
     fail(
         "svg: the program 'dot' is not installed (Debian: apt install graphviz); t:dot() gives the graph as "
         "text");

@@ -364,6 +364,7 @@ void Session::Impl::open_state(const std::string& directory, bool preload) {
 
 void Session::Impl::close_state() {
   tape_watch_.clear();
+  context_.autocast = nullptr;
   if (!lua_) return;
   lua_sethook(lua_, nullptr, 0, 0);
   lunagrad::close_state(std::exchange(lua_, nullptr));

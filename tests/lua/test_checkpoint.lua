@@ -92,6 +92,15 @@ local function cube(t)
   runs = runs + 1
   return t * t * t
 end
+local recomputing = require("lunagrad.core")._recomputing
+local flags = {}
+lg.checkpoint(function(t)
+  flags[#flags + 1] = recomputing()
+  return t:exp()
+end, x):sum():backward()
+expect.equal(flags, {false, true})
+assert(not recomputing())
+x.grad = nil
 local y = lg.checkpoint(cube, x):sum()
 y:backward {retain_graph = true}
 y:backward()
