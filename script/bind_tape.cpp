@@ -93,10 +93,11 @@ void push_node(lua_State* L, const Node& node) {
   if (node.device) set_text(L, "device", std::string(node.device->name()));
   lua_pushboolean(L, saved);
   lua_setfield(L, -2, "saved");
-  // "" and 0 where nothing is known.
-  set_text(L, "file", interned(node.line.file));
-  set_integer(L, "line", node.line.line);
-  set_text(L, "module", interned(node.module));
+  if (node.line.known()) {
+    set_text(L, "file", interned(node.line.file));
+    set_integer(L, "line", node.line.line);
+  }
+  if (node.module) set_text(L, "module", interned(node.module));
   if (node.name) set_text(L, "name", interned(node.name));
   lua_pushnumber(L, ticks_to_ns(node.forward_ticks));
   lua_setfield(L, -2, "forward_ns");
