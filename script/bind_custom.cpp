@@ -247,8 +247,8 @@ int custom_op(lua_State* L) {
 
 size_t bytes_in_use() { return context().device->memory().in_use; }
 
-// What the function left to Lua's collector is most of what a checkpoint is to save. A cycle costs as much as Lua's heap
-// is large.
+// What the function left to Lua's collector is most of what a checkpoint is to save. A cycle costs as much as
+// Lua's heap is large.
 void collect_since(lua_State* L, size_t before) {
   const size_t worth = std::max(size_t(1) << 20, size_t(lua_gc(L, LUA_GCCOUNT)) << 12);
   if (bytes_in_use() > before + worth) lua_gc(L, LUA_GCCOLLECT);
