@@ -431,6 +431,13 @@ struct ExtremeFinder {
 void find_extremes(bool largest, const Tensor& x, uint32_t mask, void* values, int64_t* indices) {
   const ReducePlan plan(x.shape(), x.strides(), mask, false);
   if (plan.outputs == 0) return;
+  // The order matters here, so elements that lie crosswise are put in it first.
+  if (!x.is_contiguous() && !has_columns(plan) && !plan.reduced_strides.empty() &&
+      plan.reduced_strides.back() > 1) {
+    const Tensor copy = Tensor::empty(x.shape(), x.dtype());
+    copy_strided(copy.raw(), copy.dtype(), copy.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
+    return find_extremes(largest, copy, mask, values, indices);
+  }
   visit_dtype(x.dtype(), [&]<class Element>() {
     using T = std::conditional_t<std::is_integral_v<Element>, int64_t,
                                  std::conditional_t<std::is_same_v<Element, double>, double, float>>;
