@@ -17,10 +17,10 @@ namespace {
 using Sizes = ConvGeometry::Sizes;
 
 constexpr int64_t kTileBytes =
-    384 << 10;  // of an unfolded tile: less than half of a core's second-level cache
-constexpr int64_t kPiecesBytes =
-    640 << 10;                  // of tiles whose products are added up before they leave the registers
-constexpr double kGrain = 4e6;  // operations, 20 µs
+    384 << 10;  // of an unfolded tile, less than half of a core's second-level cache
+constexpr int64_t kPiecesBytes = 640 << 10;  // of the tiles whose products are added up at once
+constexpr int64_t kRowsBytes = 20 << 10;  // of four rows of a gradient, which stay in the first-level cache
+constexpr double kGrain = 4e6;            // operations, 20 µs
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -40,22 +40,31 @@ struct Weights {
   // The weights and biases of each block of output channels, neighbouring channels side by side, missing ones
   // 0.
   void pack(const ConvGeometry& g, const T* bias, int64_t width, T* packed, T* packed_bias) const {
-    const auto count = int64_t(taps.size()), outputs = g.group_outputs(), blocks = ceil_div(outputs, width);
-    parallel_for(g.groups * blocks, grain_of(double(g.window() * width * 16)),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t item = begin; item < end; ++item) {
-                     const int64_t first = item % blocks * width, valid = std::min(width, outputs - first);
-                     const T* const from = data + item / blocks * group + first * output;
-                     T* to = packed + item * g.group_inputs() * count * width;
-                     for (int64_t c = 0; c < g.group_inputs(); ++c)
-                       for (const int64_t tap : taps)
-                         for (int64_t r = 0; r < width; ++r)
-                           *to++ = r < valid ? from[r * output + c * channel + tap] : T(0);
-                     for (int64_t r = 0; r < width; ++r)
-                       packed_bias[item * width + r] =
-                           bias && r < valid ? bias[item / blocks * outputs + first + r] : T(0);
-                   }
-                 });
+    const int64_t outputs = g.group_outputs(), blocks = ceil_div(outputs, width);
+    const int64_t size = g.group_inputs() * int64_t(taps.size()) * width;
+    parallel_for(g.groups * blocks, grain_of(double(size) * 16), [&](int64_t begin, int64_t end) {
+      for (int64_t item = begin; item < end; ++item) {
+        const int64_t first = item % blocks * width, valid = std::min(width, outputs - first);
+        T* const to = packed + item * size;
+        if (valid < width) std::fill_n(to, size, T(0));
+        pack_block(data + item / blocks * group + first * output, g.group_inputs(), valid, width, to);
+        for (int64_t r = 0; r < width; ++r)
+          packed_bias[item * width + r] =
+              bias && r < valid ? bias[item / blocks * outputs + first + r] : T(0);
+      }
+    });
+  }
+
+ private:
+  void pack_block(const T* from, int64_t channels, int64_t valid, int64_t width, T* to) const {
+    for (int64_t c = 0; c < channels; ++c, from += channel)
+      for (const int64_t tap : taps) {
+        if (valid == kConvBlock)
+          for (int64_t r = 0; r < kConvBlock; ++r) to[r] = from[r * output + tap];
+        else
+          for (int64_t r = 0; r < valid; ++r) to[r] = from[r * output + tap];
+        to += width;
+      }
   }
 };
 
@@ -106,10 +115,10 @@ void direct_sums(const ConvGeometry& g, const T* x, const Weights<T>& weights, c
     const Workspace<T> tile(g.group_inputs() * tiling.channel + slack);
     const Workspace<T> gaps(straight ? 0 : block * gapped * lanes);
     for (int64_t item = begin; item < end; ++item) {
-      const int64_t part = item % parts, band_index = item / parts % tiling.bands;
-      const int64_t group = item / parts / tiling.bands % g.groups,
-                    image = item / parts / tiling.bands / g.groups;
-      const ConvTiling::Band band = tiling.band(g, band_index);
+      const int64_t part = parts == 1 ? 0 : item % parts, tile_index = parts == 1 ? item : item / parts;
+      const int64_t image_group = tiling.bands == 1 ? tile_index : tile_index / tiling.bands;
+      const ConvTiling::Band band = tiling.band(g, tile_index - image_group * tiling.bands);
+      const int64_t image = image_group / g.groups, group = image_group - image * g.groups;
       unfold_tile(g, tiling, band, x + (image * g.in_channels + group * g.group_inputs()) * g.in_size(),
                   g.group_inputs(), slack, tile.data());
       for (int64_t b = part * per_part; b < std::min(blocks, (part + 1) * per_part); ++b) {
@@ -141,11 +150,22 @@ void direct_sums(const ConvGeometry& g, const T* x, const Weights<T>& weights, c
           for (int64_t h = 0; h < band.rows; ++h) {
             const T* const from = gaps.data() + r * sums.y_stride + h * length;
             T* const to = out + r * place.channel() + place.row(band.depth, band.first + h);
-            for (int64_t w = 0; w < width; ++w) to[w * place.step[2]] = from[w];
+            if (place.step[2] == 1)
+              std::copy_n(from, width, to);
+            else
+              for (int64_t w = 0; w < width; ++w) to[w * place.step[2]] = from[w];
           }
       }
     }
   });
+}
+
+// Whether windows are copied side by side and multiplied as matrices: where they do not overlap, so that the
+// copies are no larger than the image, or the result is too small to fill vectors.
+bool by_columns(const ConvGeometry& g) {
+  bool apart = g.group_outputs() > 1;
+  for (size_t d = 0; d < ConvGeometry::kSpatial; ++d) apart &= g.stride[d] >= g.kernel[d];
+  return apart || (g.groups == 1 && g.out_size() < 16);
 }
 
 // A product of matrices for each image and group: y = A x + bias, A [outputs, inputs].
@@ -157,7 +177,7 @@ void multiply_images(const ConvGeometry& g, int64_t outputs, int64_t inputs, con
       ceil_div(positions, ceil_div(2 * thread_count(), std::max<int64_t>(1, g.batch * g.groups))), 1,
       1 << 12);
   const int64_t panels = ceil_div(positions, columns);
-  const int64_t group_weights = g.group_outputs() * g.group_inputs();
+  const int64_t group_weights = g.group_outputs() * g.window();
   parallel_for(g.batch * g.groups * panels, grain_of(work_of(g, columns)), [&](int64_t begin, int64_t end) {
     for (int64_t item = begin; item < end; ++item) {
       if (item > begin) context().check_stop();
@@ -171,6 +191,49 @@ void multiply_images(const ConvGeometry& g, int64_t outputs, int64_t inputs, con
       blas::gemm<T>(outputs, count, inputs, {a.data + group * group_weights, a.ld, a.transposed},
                     {x + image_group * inputs * positions + first, positions}, bias ? 1 : 0, out, positions);
     }
+  });
+}
+
+// Calls f(image_group, memory for its columns) for all images and groups.
+template <class T, class F>
+void for_columns(const ConvGeometry& g, F&& f) {
+  const int64_t size = g.window() * g.out_size();
+  parallel_for(g.batch * g.groups, grain_of(work_of(g, g.out_size())), [&](int64_t begin, int64_t end) {
+    const Workspace<T> columns(size);
+    for (int64_t item = begin; item < end; ++item) {
+      if (item > begin) context().check_stop();
+      f(item, columns.data());
+    }
+  });
+}
+
+template <class T>
+void columns_forward(const ConvGeometry& g, const T* x, const T* weight, const T* bias, T* y) {
+  const int64_t positions = g.out_size(), outputs = g.group_outputs(), window = g.window();
+  for_columns<T>(g, [&](int64_t image_group, T* columns) {
+    const int64_t group = image_group % g.groups;
+    windows_to_columns(g, x + image_group * g.group_inputs() * g.in_size(), g.group_inputs(), columns);
+    T* const out = y + image_group * outputs * positions;
+    if (bias)
+      for (int64_t o = 0; o < outputs; ++o)
+        std::fill_n(out + o * positions, positions, bias[group * outputs + o]);
+    blas::gemm<T>(outputs, positions, window, {weight + group * outputs * window, window},
+                  {columns, positions}, bias ? 1 : 0, out, positions);
+  });
+}
+
+template <class T>
+void columns_grad_input(const ConvGeometry& g, const T* grad, const T* weight, const T* bias, T* dx) {
+  const int64_t positions = g.out_size(), outputs = g.group_outputs(), window = g.window();
+  const int64_t inputs = g.group_inputs();
+  for_columns<T>(g, [&](int64_t image_group, T* columns) {
+    const int64_t group = image_group % g.groups;
+    blas::gemm<T>(window, positions, outputs, {weight + group * outputs * window, window, true},
+                  {grad + image_group * outputs * positions, positions}, 0, columns, positions);
+    T* const out = dx + image_group * inputs * g.in_size();
+    for (int64_t c = 0; c < inputs; ++c)
+      std::fill_n(out + c * g.in_size(), g.in_size(), bias ? bias[group * inputs + c] : T(0));
+    add_columns(g, columns, inputs, out);
   });
 }
 
@@ -215,19 +278,24 @@ int64_t block_count(const ConvGeometry& g, int64_t items) {
 }
 
 template <class T>
-void pointwise_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dweight) {
+void columns_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dweight) {
   const int64_t positions = g.out_size(), window = g.window(), size = g.group_outputs() * window;
   const int64_t blocks = block_count(g, g.batch), per_block = ceil_div(g.batch, blocks);
   const Workspace<T> partial(blocks > 1 ? g.groups * blocks * size : 0);
   parallel_for(g.groups * blocks, 1, [&](int64_t begin, int64_t end) {
+    const Workspace<T> columns(g.is_pointwise() ? 0 : window * positions);
     for (int64_t part = begin; part < end; ++part) {
       const int64_t group = part / blocks, first = part % blocks * per_block;
       T* const sum = (blocks > 1 ? partial.data() : dweight) + part * size;
       std::fill_n(sum, size, T(0));
       for (int64_t image = first; image < std::min(g.batch, first + per_block); ++image) {
         if (image > first) context().check_stop();
-        const T* const in = x + (image * g.in_channels + group * g.group_inputs()) * positions;
+        const T* in = x + (image * g.in_channels + group * g.group_inputs()) * g.in_size();
         const T* const out = grad + (image * g.out_channels + group * g.group_outputs()) * positions;
+        if (!g.is_pointwise()) {
+          windows_to_columns(g, in, g.group_inputs(), columns.data());
+          in = columns.data();
+        }
         blas::gemm<T>(g.group_outputs(), window, positions, {out, positions}, {in, positions, true}, 1, sum,
                       window);
       }
@@ -249,7 +317,7 @@ void spread_rows(const T* g, int64_t rows, int64_t width, int64_t row_length, in
 
 template <class T>
 void direct_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dweight) {
-  const ConvTiling tiling(g, kTileBytes, sizeof(T));
+  const ConvTiling tiling(g, kTileBytes, sizeof(T), kRowsBytes / 4 / int64_t(sizeof(T)));
   const int64_t lanes = conv_lanes(sizeof(T) == 8), window = g.window(), outputs = g.group_outputs();
   const int64_t length = ceil_div(tiling.rows * tiling.row_length, lanes) * lanes;
   const int64_t slack = lanes + tiling.row_length, rows = std::min(outputs, kConvBlock);
@@ -263,7 +331,8 @@ void direct_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dwe
   const int64_t row_blocks = ceil_div(outputs, kConvBlock);
   const int64_t parts = std::clamp<int64_t>(2 * thread_count() / (g.groups * blocks), 1, row_blocks);
   const int64_t per_part = ceil_div(row_blocks, parts);
-  const int64_t most = kPiecesBytes / ((tile_size + spread_size) * int64_t(sizeof(T)));
+  const int64_t most = std::min(kPiecesBytes / ((tile_size + spread_size) * int64_t(sizeof(T))),
+                                kRowsBytes / (std::min<int64_t>(rows, 4) * length * int64_t(sizeof(T))));
   const int64_t pieces = std::clamp<int64_t>(most, 1, std::max<int64_t>(1, per_block));
   const Workspace<T> partial(blocks > 1 ? g.groups * blocks * size : 0);
 
@@ -327,6 +396,7 @@ template <class T>
 void conv_forward(const ConvGeometry& g, const T* x, const T* weight, const T* bias, T* y) {
   if (g.is_pointwise())
     return multiply_images<T>(g, g.group_outputs(), g.group_inputs(), x, {weight, g.window()}, bias, y);
+  if (by_columns(g)) return columns_forward(g, x, weight, bias, y);
   Weights<T> weights{weight, g.group_outputs() * g.window(), g.window(), g.kernel_size(), {}};
   weights.taps.resize(size_t(g.kernel_size()));
   std::iota(weights.taps.begin(), weights.taps.end(), 0);
@@ -338,6 +408,7 @@ void conv_grad_input(const ConvGeometry& g, const T* grad, const T* weight, cons
   if (g.is_pointwise())
     return multiply_images<T>(g, g.group_inputs(), g.group_outputs(), grad, {weight, g.window(), true}, bias,
                               dx);
+  if (by_columns(g)) return columns_grad_input(g, grad, weight, bias, dx);
   Sizes start;
   for (start[0] = 0; start[0] < std::min(g.stride[0], g.in[0]); ++start[0])
     for (start[1] = 0; start[1] < std::min(g.stride[1], g.in[1]); ++start[1])
@@ -363,7 +434,8 @@ void conv_grad_input(const ConvGeometry& g, const T* grad, const T* weight, cons
 
 template <class T>
 void conv_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dweight) {
-  g.is_pointwise() ? pointwise_grad_weight(g, x, grad, dweight) : direct_grad_weight(g, x, grad, dweight);
+  const bool columns = g.is_pointwise() || by_columns(g);
+  columns ? columns_grad_weight(g, x, grad, dweight) : direct_grad_weight(g, x, grad, dweight);
 }
 
 template void conv_forward(const ConvGeometry&, const float*, const float*, const float*, float*);

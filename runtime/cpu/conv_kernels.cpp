@@ -78,15 +78,39 @@ void sums(const ConvSums<T>& p) {
   }
 }
 
+// out[j] = the sum of the lanes of v[j] for four vectors.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE void lane_sums(D d, const V* v, hn::TFromD<D>* out) {
+#if HWY_TARGET != HWY_SCALAR
+  // Transposed within each block of 128 bits, and the blocks added up: a quarter of the shuffles of four
+  // sums.
+  if constexpr (sizeof(hn::TFromD<D>) == 4) {
+    const hn::Repartition<uint64_t, D> pairs;
+    const auto ab = hn::Add(hn::InterleaveLower(d, v[0], v[1]), hn::InterleaveUpper(d, v[0], v[1]));
+    const auto cd = hn::Add(hn::InterleaveLower(d, v[2], v[3]), hn::InterleaveUpper(d, v[2], v[3]));
+    const auto low = hn::InterleaveLower(pairs, hn::BitCast(pairs, ab), hn::BitCast(pairs, cd));
+    const auto high = hn::InterleaveUpper(pairs, hn::BitCast(pairs, ab), hn::BitCast(pairs, cd));
+    HWY_ALIGN float blocks[HWY_MAX_BYTES / sizeof(float)];
+    hn::Store(hn::Add(hn::BitCast(d, low), hn::BitCast(d, high)), d, blocks);
+    const hn::CappedTag<float, 4> block;
+    auto sum = hn::Load(block, blocks);
+    for (size_t i = 4; i < hn::Lanes(d); i += 4) sum = hn::Add(sum, hn::Load(block, blocks + i));
+    hn::StoreU(sum, block, out);
+    return;
+  }
+#endif
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) out[i] = hn::GetLane(hn::SumOfLanes(d, v[i]));
+}
+
 template <class T, int rows, int taps>
 HWY_INLINE void product_block(const ConvProducts<T>& p, int64_t row, int64_t tap) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
-  V sums[rows][taps];
-#pragma GCC unroll 16
-  for (int r = 0; r < rows; ++r)
-#pragma GCC unroll 16
-    for (int k = 0; k < taps; ++k) sums[r][k] = hn::Zero(d);
+  constexpr int kSums = (rows * taps + 3) / 4 * 4;
+  V sums[kSums];
+#pragma GCC unroll 32
+  for (int i = 0; i < kSums; ++i) sums[i] = hn::Zero(d);
   const int64_t lanes = int64_t(hn::Lanes(d));
   for (int64_t piece = 0; piece < p.pieces; ++piece) {
     const T* const g = p.g + piece * p.g_piece + row * p.g_stride;
@@ -95,36 +119,38 @@ HWY_INLINE void product_block(const ConvProducts<T>& p, int64_t row, int64_t tap
 #pragma GCC unroll 16
     for (int k = 0; k < taps; ++k) at[k] = x + p.offsets[tap + k];
     for (int64_t i = 0; i < p.length; i += lanes) {
-      V in[taps];
+      V up[rows];
 #pragma GCC unroll 16
-      for (int k = 0; k < taps; ++k) in[k] = hn::LoadU(d, at[k] + i);
+      for (int r = 0; r < rows; ++r) up[r] = hn::LoadU(d, g + r * p.g_stride + i);
 #pragma GCC unroll 16
-      for (int r = 0; r < rows; ++r) {
-        const V up = hn::LoadU(d, g + r * p.g_stride + i);
+      for (int k = 0; k < taps; ++k) {
+        const V in = hn::LoadU(d, at[k] + i);
 #pragma GCC unroll 16
-        for (int k = 0; k < taps; ++k) sums[r][k] = hn::MulAdd(up, in[k], sums[r][k]);
+        for (int r = 0; r < rows; ++r) sums[r * taps + k] = hn::MulAdd(up[r], in, sums[r * taps + k]);
       }
     }
   }
+  T out[kSums];
+#pragma GCC unroll 8
+  for (int i = 0; i < kSums; i += 4) lane_sums(d, sums + i, out + i);
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r)
 #pragma GCC unroll 16
-    for (int k = 0; k < taps; ++k)
-      p.sums[(row + r) * p.sums_stride + tap + k] += hn::GetLane(hn::SumOfLanes(d, sums[r][k]));
+    for (int k = 0; k < taps; ++k) p.sums[(row + r) * p.sums_stride + tap + k] += out[r * taps + k];
 }
 
 template <class T, int rows, int taps>
 void product_taps(const ConvProducts<T>& p, int64_t row) {
   int64_t tap = 0;
   for (; tap + taps <= p.taps; tap += taps) product_block<T, rows, taps>(p, row, tap);
+  for (; tap + 3 <= p.taps; tap += 3) product_block<T, rows, 3>(p, row, tap);
   for (; tap < p.taps; ++tap) product_block<T, rows, 1>(p, row, tap);
 }
 
 template <class T>
 void products(const ConvProducts<T>& p) {
   int64_t row = 0;
-  for (; row + kMostRows <= p.rows; row += kMostRows) product_taps<T, kMostRows, 3>(p, row);
-  for (; row + 4 <= p.rows; row += 4) product_taps<T, 4, 3>(p, row);
+  for (; row + 4 <= p.rows; row += 4) product_taps<T, 4, kMostRows == 8 ? 6 : 3>(p, row);
   for (; row < p.rows; ++row) product_taps<T, 1, 9>(p, row);
 }
 

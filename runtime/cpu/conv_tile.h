@@ -10,8 +10,8 @@
 namespace lunagrad {
 
 struct ConvTiling {
-  // Bands of outputs whose inputs fill about `bytes`.
-  ConvTiling(const ConvGeometry&, int64_t bytes, int64_t item_size);
+  // Bands of at most about `outputs` outputs whose inputs fill about `bytes`.
+  ConvTiling(const ConvGeometry&, int64_t bytes, int64_t item_size, int64_t outputs = INT64_MAX);
 
   struct Phases {
     std::vector<int64_t> starts;  // the remainders that taps have, in the order of their planes
@@ -30,9 +30,22 @@ struct ConvTiling {
   Band band(const ConvGeometry&, int64_t index) const;
 };
 
-// Copies `channels` channels of x for one band; elements outside the image are 0. `slack` zeros follow.
+// Copies `channels` channels of x for one band; elements that are not in the image are `outside`. `slack`
+// zeros follow.
 template <class T>
 void unfold_tile(const ConvGeometry&, const ConvTiling&, const ConvTiling::Band&, const T* x,
-                 int64_t channels, int64_t slack, T* tile);
+                 int64_t channels, int64_t slack, T* tile, T outside = 0);
+// The reverse for one channel: writes the tile's elements to their places in x, those in no phase stay as
+// they are.
+template <class T>
+void fold_tile(const ConvGeometry&, const ConvTiling&, const ConvTiling::Band&, const T* tile, T* x);
+
+// The windows of `channels` channels as columns: columns[(c * taps + tap) * out_size + output], 0 outside the
+// image …
+template <class T>
+void windows_to_columns(const ConvGeometry&, const T* x, int64_t channels, T* columns);
+// … and the reverse: adds each element of the columns to where it comes from in x.
+template <class T>
+void add_columns(const ConvGeometry&, const T* columns, int64_t channels, T* x);
 
 }  // namespace lunagrad

@@ -3,7 +3,10 @@
 // by one along each axis, so that padding, dilation, ceil_mode and adaptive sizes are all the same to the
 // kernels. T: float or double.
 #include <cstdint>
+#include <optional>
 #include <vector>
+
+#include "runtime/cpu/conv.h"
 
 namespace lunagrad {
 
@@ -22,6 +25,8 @@ struct PoolGeometry {
   int64_t planes = 1;
   PoolAxis rows, columns;
   int64_t divisor = 0;  // of every window; 0: the product of the axes' divisors
+  std::optional<ConvGeometry>
+      kernel;  // of one plane, where all windows have the same elements and a fixed distance
 
   int64_t in_size() const { return rows.size * columns.size; }
   int64_t out_size() const { return rows.out() * columns.out(); }

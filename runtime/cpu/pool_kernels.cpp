@@ -9,8 +9,11 @@
 #include "hwy/foreach_target.h"
 // after foreach_target
 #include "hwy/highway.h"
+#include "runtime/cpu/conv_tile.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/pool.h"
+#include "runtime/cpu/pool_taps.h"
+#include "runtime/cpu/workspace.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lunagrad {
@@ -80,6 +83,51 @@ void scatter_2x2(const T* g, const T* top, const T* bottom, int64_t count, T* dt
   });
 }
 
+template <class T>
+void max_taps(const PoolTaps& taps, const T* x, T* y) {
+  for (int64_t r = 0; r < taps.rows; ++r, x += taps.row_length, y += taps.columns)
+    for_vectors<T>(taps.columns, [&](auto d, int64_t i) HWY_ATTR {
+      auto largest = hn::LoadU(d, x + taps.offsets[0] + i);
+      for (int64_t k = 1; k < taps.count; ++k) {
+        const auto v = hn::LoadU(d, x + taps.offsets[k] + i);
+        largest = hn::IfThenElse(replaces(v, largest), v, largest);
+      }
+      hn::StoreU(largest, d, y + i);
+    });
+}
+
+// Adds g to the element of dx, unfolded like x, that each window takes. `first` is the number of the tap that
+// a window takes when no element is above -infinity, its first in the plane, or -1.
+template <class T>
+void scatter_taps(const PoolTaps& taps, const T* g, const T* x, const T* first, T* dx) {
+  for (int64_t r = 0; r < taps.rows; ++r) {
+    for_vectors<T>(taps.columns, [&](auto d, int64_t i) HWY_ATTR {
+      auto largest = hn::Neg(hn::Inf(d)), taken = hn::LoadU(d, first + i);
+      for (int64_t k = 0; k < taps.count; ++k) {
+        const auto v = hn::LoadU(d, x + taps.offsets[k] + i);
+        const auto takes = replaces(v, largest);
+        largest = hn::IfThenElse(takes, v, largest);
+        taken = hn::IfThenElse(takes, hn::Set(d, T(k)), taken);
+      }
+      const auto up = hn::LoadU(d, g + i);
+      for (int64_t k = 0; k < taps.count; ++k) {
+        T* const at = dx + taps.offsets[k] + i;
+        hn::StoreU(hn::Add(hn::LoadU(d, at), hn::IfThenElseZero(hn::Eq(taken, hn::Set(d, T(k))), up)), d, at);
+      }
+    });
+    x += taps.row_length, dx += taps.row_length, g += taps.columns, first += taps.columns;
+  }
+}
+
+void max_taps_f32(const PoolTaps& taps, const float* x, float* y) { max_taps(taps, x, y); }
+void max_taps_f64(const PoolTaps& taps, const double* x, double* y) { max_taps(taps, x, y); }
+void scatter_taps_f32(const PoolTaps& taps, const float* g, const float* x, const float* first, float* dx) {
+  scatter_taps(taps, g, x, first, dx);
+}
+void scatter_taps_f64(const PoolTaps& taps, const double* g, const double* x, const double* first,
+                      double* dx) {
+  scatter_taps(taps, g, x, first, dx);
+}
 void max_2x2_f32(const float* top, const float* bottom, int64_t count, float* y) {
   max_2x2(top, bottom, count, y);
 }
@@ -104,6 +152,10 @@ HWY_AFTER_NAMESPACE();
 namespace lunagrad {
 namespace {
 
+HWY_EXPORT(max_taps_f32);
+HWY_EXPORT(max_taps_f64);
+HWY_EXPORT(scatter_taps_f32);
+HWY_EXPORT(scatter_taps_f64);
 HWY_EXPORT(max_2x2_f32);
 HWY_EXPORT(max_2x2_f64);
 HWY_EXPORT(scatter_2x2_f32);
@@ -125,13 +177,45 @@ int64_t largest_window(const PoolAxis& axis) {
   return largest;
 }
 
-template <class F>
-void for_planes(const PoolGeometry& p, F&& f) {
+int64_t grain_of(const PoolGeometry& p) {
   const int64_t work =
       std::max<int64_t>(p.in_size() + 1, p.out_size() * largest_window(p.rows) * largest_window(p.columns));
-  parallel_for(p.planes, std::max<int64_t>(1, kGrain / work), [&](int64_t begin, int64_t end) {
+  return std::max<int64_t>(1, kGrain / work);
+}
+
+template <class F>
+void for_planes(const PoolGeometry& p, F&& f) {
+  parallel_for(p.planes, grain_of(p), [&](int64_t begin, int64_t end) {
     for (int64_t plane = begin; plane < end; ++plane) f(plane);
   });
+}
+
+// Windows of few elements are looked at tap by tap, many windows at once.
+constexpr int64_t kMostTaps = 32;
+bool by_taps(const PoolGeometry& p) { return p.kernel && p.kernel->kernel_size() <= kMostTaps; }
+
+// Calls f(plane, taps, unfolded x, memory for its gradient) for all planes, with -infinity around each.
+template <class T, class F>
+void for_tiles(const PoolGeometry& p, const T* x, F&& f) {
+  const ConvGeometry& g = *p.kernel;
+  const ConvTiling tiling(g, INT64_MAX / 2, sizeof(T));
+  const ConvTiling::Band band = tiling.band(g, 0);
+  const PoolTaps taps{tiling.offsets.data(), int64_t(tiling.offsets.size()), tiling.row_length, g.out[1],
+                      g.out[2]};
+  parallel_for(p.planes, grain_of(p), [&](int64_t begin, int64_t end) {
+    const Workspace<T> tile(2 * tiling.channel);
+    for (int64_t plane = begin; plane < end; ++plane) {
+      unfold_tile(g, tiling, band, x + plane * p.in_size(), 1, 0, tile.data(),
+                  -std::numeric_limits<T>::infinity());
+      f(plane, tiling, taps, tile.data(), tile.data() + tiling.channel);
+    }
+  });
+}
+
+// The number of the first tap of a window that lies inside an axis, or -1.
+int64_t first_tap(const PoolAxis& axis, const ConvGeometry& g, size_t d, int64_t window) {
+  const PoolWindow& w = axis.windows[size_t(window)];
+  return w.count ? (w.start - window * g.stride[d] + g.padding[d]) / g.dilation[d] : -1;
 }
 
 // Calls f(plane, output, place of the element that the window takes in the plane, or -1) for all windows.
@@ -191,10 +275,40 @@ void max_of_windows(const PoolGeometry& p, const T* x, T* y) {
   });
 }
 
+template <class T>
+void scatter_by_taps(const PoolGeometry& p, const T* g, const T* x, T* dx) {
+  const ConvGeometry& kernel = *p.kernel;
+  std::vector<T> first;
+  for (int64_t h = 0; h < p.rows.out(); ++h)
+    for (int64_t w = 0; w < p.columns.out(); ++w) {
+      const int64_t row = first_tap(p.rows, kernel, 1, h), column = first_tap(p.columns, kernel, 2, w);
+      first.push_back(T(row < 0 || column < 0 ? -1 : row * kernel.kernel[2] + column));
+    }
+  for_tiles(p, x,
+            [&](int64_t plane, const ConvTiling& tiling, const PoolTaps& taps, const T* tile, T* gradient) {
+              std::fill_n(gradient, tiling.channel, T(0));
+              const T* const up = g + plane * p.out_size();
+              if constexpr (std::is_same_v<T, float>)
+                HWY_DYNAMIC_DISPATCH(scatter_taps_f32)(taps, up, tile, first.data(), gradient);
+              else
+                HWY_DYNAMIC_DISPATCH(scatter_taps_f64)(taps, up, tile, first.data(), gradient);
+              T* const to = dx + plane * p.in_size();
+              std::fill_n(to, p.in_size(), T(0));
+              fold_tile(kernel, tiling, tiling.band(kernel, 0), gradient, to);
+            });
+}
+
 }  // namespace
 
 template <class T>
 void max_pool(const PoolGeometry& p, const T* x, T* y) {
+  if (!is_2x2(p) && by_taps(p))
+    return for_tiles(p, x, [&](int64_t plane, const ConvTiling&, const PoolTaps& taps, const T* tile, T*) {
+      if constexpr (std::is_same_v<T, float>)
+        HWY_DYNAMIC_DISPATCH(max_taps_f32)(taps, tile, y + plane * p.out_size());
+      else
+        HWY_DYNAMIC_DISPATCH(max_taps_f64)(taps, tile, y + plane * p.out_size());
+    });
   if (!is_2x2(p)) return max_of_windows(p, x, y);
   const int64_t width = p.columns.size, out = p.columns.out();
   for_planes(p, [&](int64_t plane) {
@@ -212,6 +326,7 @@ void max_pool(const PoolGeometry& p, const T* x, T* y) {
 template <class T>
 void max_pool_scatter(const PoolGeometry& p, const T* g, const T* x, T* dx) {
   const int64_t in = p.in_size(), width = p.columns.size, out = p.columns.out();
+  if (!is_2x2(p) && by_taps(p)) return scatter_by_taps(p, g, x, dx);
   if (!is_2x2(p)) {
     for_planes(p, [&](int64_t plane) { std::fill_n(dx + plane * in, in, T(0)); });
     return for_windows(p, x, [&](int64_t plane, int64_t output, int64_t place) {

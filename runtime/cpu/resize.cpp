@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/cpu/conv_tile.h"
 #include "runtime/cpu/parallel.h"
 
 namespace lunagrad {
@@ -9,35 +10,10 @@ namespace {
 
 constexpr int64_t kGrain = 16384;  // elements that are read or written
 
-int64_t ceil_div(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
 int64_t grain_of(int64_t elements) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(1, elements)); }
 
 bool blends(const std::vector<ResizeTap>& axis) {
   return std::any_of(axis.begin(), axis.end(), [](const ResizeTap& tap) { return tap.weight != 0; });
-}
-
-// The outputs [low, high) of a row whose tap lies inside the row, and the input of output 0.
-struct Reach {
-  int64_t start, low, high;
-  Reach(const ConvGeometry& g, int64_t tap) {
-    start = tap * g.dilation[2] - g.padding[2];
-    low = std::clamp<int64_t>(ceil_div(-start, g.stride[2]), 0, g.out[2]);
-    high = std::clamp<int64_t>(ceil_div(g.in[2] - start, g.stride[2]), low, g.out[2]);
-  }
-};
-
-// Calls f(column row, image row or -1 in the padding, reach) for the rows of all taps of one channel.
-template <class F>
-void for_rows_of_taps(const ConvGeometry& g, F&& f) {
-  int64_t row = 0;
-  for (int64_t kh = 0; kh < g.kernel[1]; ++kh)
-    for (int64_t kw = 0; kw < g.kernel[2]; ++kw) {
-      const Reach reach(g, kw);
-      for (int64_t oh = 0; oh < g.out[1]; ++oh, ++row) {
-        const int64_t h = oh * g.stride[1] - g.padding[1] + kh * g.dilation[1];
-        f(row, h >= 0 && h < g.in[1] ? h : -1, reach);
-      }
-    }
 }
 
 }  // namespace
@@ -104,36 +80,19 @@ void resize_spread(const ResizeGeometry& r, const T* g, T* dx) {
 }
 
 template <class T>
-void windows_to_columns(const ConvGeometry& g, const T* x, T* columns) {
-  const int64_t size = g.kernel_size() * g.out_size(), width = g.out[2], stride = g.stride[2];
+void image_columns(const ConvGeometry& g, const T* x, T* columns) {
+  const int64_t size = g.kernel_size() * g.out_size();
   parallel_for(g.batch * g.in_channels, grain_of(size), [&](int64_t begin, int64_t end) {
-    for (int64_t channel = begin; channel < end; ++channel)
-      for_rows_of_taps(g, [&](int64_t row, int64_t h, const Reach& reach) {
-        T* const out = columns + channel * size + row * width;
-        if (h < 0) {
-          std::fill_n(out, width, T(0));
-          return;
-        }
-        const T* const in = x + channel * g.in_size() + h * g.in[2] + reach.start;
-        std::fill_n(out, reach.low, T(0));
-        for (int64_t i = reach.low; i < reach.high; ++i) out[i] = in[i * stride];
-        std::fill(out + reach.high, out + width, T(0));
-      });
+    for (int64_t c = begin; c < end; ++c) windows_to_columns(g, x + c * g.in_size(), 1, columns + c * size);
   });
 }
 
 template <class T>
-void columns_to_windows(const ConvGeometry& g, const T* columns, T* x) {
-  const int64_t size = g.kernel_size() * g.out_size(), width = g.out[2], stride = g.stride[2];
+void column_images(const ConvGeometry& g, const T* columns, T* x) {
+  const int64_t size = g.kernel_size() * g.out_size();
   parallel_for(g.batch * g.in_channels, grain_of(size), [&](int64_t begin, int64_t end) {
     std::fill(x + begin * g.in_size(), x + end * g.in_size(), T(0));
-    for (int64_t channel = begin; channel < end; ++channel)
-      for_rows_of_taps(g, [&](int64_t row, int64_t h, const Reach& reach) {
-        if (h < 0) return;
-        const T* const in = columns + channel * size + row * width;
-        T* const out = x + channel * g.in_size() + h * g.in[2] + reach.start;
-        for (int64_t i = reach.low; i < reach.high; ++i) out[i * stride] += in[i];
-      });
+    for (int64_t c = begin; c < end; ++c) add_columns(g, columns + c * size, 1, x + c * g.in_size());
   });
 }
 
@@ -141,9 +100,9 @@ template void resize(const ResizeGeometry&, const float*, float*);
 template void resize(const ResizeGeometry&, const double*, double*);
 template void resize_spread(const ResizeGeometry&, const float*, float*);
 template void resize_spread(const ResizeGeometry&, const double*, double*);
-template void windows_to_columns(const ConvGeometry&, const float*, float*);
-template void windows_to_columns(const ConvGeometry&, const double*, double*);
-template void columns_to_windows(const ConvGeometry&, const float*, float*);
-template void columns_to_windows(const ConvGeometry&, const double*, double*);
+template void image_columns(const ConvGeometry&, const float*, float*);
+template void image_columns(const ConvGeometry&, const double*, double*);
+template void column_images(const ConvGeometry&, const float*, float*);
+template void column_images(const ConvGeometry&, const double*, double*);
 
 }  // namespace lunagrad

@@ -33,9 +33,9 @@ void resize_spread(const ResizeGeometry&, const T* g, T* dx);
 // columns[n, c * taps + tap, position] = the input that the tap meets there, 0 in the padding. Two spatial
 // dims; the number of output channels does not matter.
 template <class T>
-void windows_to_columns(const ConvGeometry&, const T* x, T* columns);
+void image_columns(const ConvGeometry&, const T* x, T* columns);
 // x = the sum of all columns' elements that come from it.
 template <class T>
-void columns_to_windows(const ConvGeometry&, const T* columns, T* x);
+void column_images(const ConvGeometry&, const T* columns, T* x);
 
 }  // namespace lunagrad

@@ -86,6 +86,7 @@ PoolGeometry windows_of(const Call& call, int dims, const Shape& x, const Window
   const Sizes dilation = sizes_of(call, dims, "dilation", o.dilation, 1);
   PoolGeometry p;
   p.planes = planes_of(x, dims);
+  p.kernel.emplace();
   for (int i = 0; i < dims; ++i) {
     const size_t k = size_t(2 - dims + i);
     const int d = x.size() - dims + i;
@@ -97,6 +98,9 @@ PoolGeometry windows_of(const Call& call, int dims, const Shape& x, const Window
       fail(name, ": no window fits into the input of shape ", x, ": dim ", d + 1, " has ",
            x[d] + 2 * padding[k], " elements with padding, a window reaches over ",
            dilation[k] * (kernel[k] - 1) + 1);
+    p.kernel->in[1 + k] = x[d], p.kernel->out[1 + k] = out, p.kernel->kernel[1 + k] = kernel[k];
+    p.kernel->stride[1 + k] = stride[k], p.kernel->padding[1 + k] = padding[k],
+                         p.kernel->dilation[1 + k] = dilation[k];
     (k == 0 ? p.rows : p.columns) =
         axis_of(x[d], out, kernel[k], stride[k], padding[k], dilation[k], o.with_padding);
   }

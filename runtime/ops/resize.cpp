@@ -199,7 +199,7 @@ void im2col_shape(Call& call) {
 void im2col_cpu(const Call& call) {
   const Tensor x = in_order(call.input(0));
   with_type(call, [&]<class T>() {
-    windows_to_columns(windows(call, x.shape(), 0), x.data<T>(), call.output().data<T>());
+    image_columns(windows(call, x.shape(), 0), x.data<T>(), call.output().data<T>());
   });
 }
 void im2col_vjp(Backward& b) {
@@ -239,7 +239,7 @@ void col2im_shape(Call& call) {
 void col2im_cpu(const Call& call) {
   const Tensor columns = in_order(call.input(0));
   with_type(call, [&]<class T>() {
-    columns_to_windows(windows(call, call.output().shape(), 1), columns.data<T>(), call.output().data<T>());
+    column_images(windows(call, call.output().shape(), 1), columns.data<T>(), call.output().data<T>());
   });
 }
 void col2im_vjp(Backward& b) {

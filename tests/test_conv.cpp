@@ -1,0 +1,183 @@
+// Convolutions of any geometry against plain loops in double precision, on every SIMD target, and max pooling
+// by taps at its corners: ties, NaN, infinities.
+#include <doctest/doctest.h>
+#include <hwy/targets.h>
+
+#include <cmath>
+#include <vector>
+
+#include "runtime/cpu/conv.h"
+#include "runtime/ops.h"
+#include "runtime/random.h"
+#include "runtime/tape.h"
+
+using namespace lunagrad;
+
+namespace {
+
+// Whole numbers and reals that depend on the seed alone.
+class Draws {
+ public:
+  explicit Draws(uint64_t seed) : seed_(seed) {}
+  int64_t between(int64_t low, int64_t high) {
+    return low + int64_t(philox(seed_, 0, next_++)[0] % uint64_t(high - low + 1));
+  }
+  template <class T>
+  std::vector<T> reals(int64_t count) {
+    std::vector<T> values(size_t(count), T(0));
+    for (T& value : values) value = T(between(-1000, 1000)) / T(1000);
+    return values;
+  }
+
+ private:
+  uint64_t seed_, next_ = 0;
+};
+
+ConvGeometry random_geometry(Draws& draw) {
+  ConvGeometry g;
+  g.batch = draw.between(1, 4);
+  g.groups = draw.between(1, 3);
+  g.in_channels = g.groups * draw.between(1, draw.between(0, 3) ? 4 : 20);
+  g.out_channels = g.groups * draw.between(1, draw.between(0, 3) ? 6 : 20);
+  const int64_t dims = draw.between(1, 3);
+  for (size_t d = size_t(3 - dims); d < 3; ++d) {
+    g.kernel[d] = draw.between(1, 4);
+    g.stride[d] = draw.between(0, 1) ? 1 : draw.between(1, 4);
+    g.dilation[d] = draw.between(0, 1) ? 1 : draw.between(1, 3);
+    g.padding[d] = draw.between(0, 4);
+    const int64_t reach = g.dilation[d] * (g.kernel[d] - 1) + 1;
+    g.in[d] = std::max(draw.between(1, dims == 1 ? 300 : dims == 2 ? 40 : 9), reach - 2 * g.padding[d]);
+    g.out[d] = (g.in[d] + 2 * g.padding[d] - reach) / g.stride[d] + 1;
+    if (draw.between(0, 5) == 0 && g.out[d] > 1) --g.out[d];
+  }
+  return g;
+}
+
+struct Sums {
+  std::vector<double> y, dx, dweight;
+};
+
+// y = bias + conv(x, w), dx = shift + its gradient for g, dweight, all by loops.
+template <class T>
+Sums plain_loops(const ConvGeometry& g, const std::vector<T>& x, const std::vector<T>& weight,
+                 const std::vector<T>& bias, const std::vector<T>& up, const std::vector<T>& shift) {
+  Sums sums{std::vector<double>(up.size()), std::vector<double>(x.size()),
+            std::vector<double>(weight.size())};
+  for (size_t i = 0; i < x.size(); ++i)
+    sums.dx[i] = double(shift[i / size_t(g.in_size()) % size_t(g.in_channels)]);
+  size_t at = 0;
+  for (int64_t n = 0; n < g.batch; ++n)
+    for (int64_t o = 0; o < g.out_channels; ++o)
+      for (int64_t p = 0; p < g.out_size(); ++p, ++at) {
+        sums.y[at] = double(bias[size_t(o)]);
+        const int64_t place[] = {p / g.out[2] / g.out[1], p / g.out[2] % g.out[1], p % g.out[2]};
+        for (int64_t k = 0; k < g.window(); ++k) {
+          const int64_t tap = k % g.kernel_size();
+          const int64_t taps[] = {tap / g.kernel[2] / g.kernel[1], tap / g.kernel[2] % g.kernel[1],
+                                  tap % g.kernel[2]};
+          int64_t in = n * g.in_channels + o / g.group_outputs() * g.group_inputs() + k / g.kernel_size();
+          bool inside = true;
+          for (size_t d = 0; d < 3; ++d) {
+            const int64_t i = place[d] * g.stride[d] - g.padding[d] + taps[d] * g.dilation[d];
+            inside &= i >= 0 && i < g.in[d];
+            in = in * g.in[d] + i;
+          }
+          if (!inside) continue;
+          const auto w = size_t(o * g.window() + k);
+          sums.y[at] += double(x[size_t(in)]) * double(weight[w]);
+          sums.dx[size_t(in)] += double(up[at]) * double(weight[w]);
+          sums.dweight[w] += double(up[at]) * double(x[size_t(in)]);
+        }
+      }
+  return sums;
+}
+
+template <class T>
+double largest_error(const std::vector<T>& got, const std::vector<double>& expected) {
+  double error = 0, largest = 1;
+  for (size_t i = 0; i < got.size(); ++i) {
+    const double difference = std::abs(double(got[i]) - expected[i]);
+    if (!(difference <= error)) error = std::isnan(difference) ? INFINITY : difference;
+    largest = std::max(largest, std::abs(expected[i]));
+  }
+  return error / largest;
+}
+
+template <class T>
+void check_geometry(const ConvGeometry& g, Draws& draw, double tolerance) {
+  const auto x = draw.reals<T>(g.batch * g.in_channels * g.in_size()),
+             weight = draw.reals<T>(g.out_channels * g.window());
+  const auto bias = draw.reals<T>(g.out_channels), shift = draw.reals<T>(g.in_channels);
+  const auto up = draw.reals<T>(g.batch * g.out_channels * g.out_size());
+  std::vector<T> y(up.size(), T(NAN)), dx(x.size(), T(NAN)), dweight(weight.size(), T(NAN));
+  conv_forward(g, x.data(), weight.data(), bias.data(), y.data());
+  conv_grad_input(g, up.data(), weight.data(), shift.data(), dx.data());
+  conv_grad_weight(g, x.data(), up.data(), dweight.data());
+  const Sums expected = plain_loops(g, x, weight, bias, up, shift);
+  const std::string where = "in " + std::to_string(g.in[1]) + " x " + std::to_string(g.in[2]) + ", kernel " +
+                            std::to_string(g.kernel[1]) + " x " + std::to_string(g.kernel[2]) + ", stride " +
+                            std::to_string(g.stride[1]) + " x " + std::to_string(g.stride[2]);
+  CHECK_MESSAGE(largest_error(y, expected.y) < tolerance, "y, " << where);
+  CHECK_MESSAGE(largest_error(dx, expected.dx) < tolerance, "dx, " << where);
+  CHECK_MESSAGE(largest_error(dweight, expected.dweight) < tolerance, "dweight, " << where);
+}
+
+}  // namespace
+
+TEST_CASE("convolutions of any geometry and their gradients agree with plain loops on every SIMD target") {
+  for (const uint32_t target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    Draws draw(42);
+    for (int i = 0; i < 40; ++i) {
+      check_geometry<float>(random_geometry(draw), draw, 2e-5);
+      check_geometry<double>(random_geometry(draw), draw, 1e-12);
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+TEST_CASE("a convolution whose input fills many tiles agrees with plain loops, with and without stride") {
+  Draws draw(7);
+  for (const int64_t stride : {1, 2}) {
+    ConvGeometry g;
+    g.in_channels = 48, g.out_channels = 11;
+    g.in = {1, 31, 330}, g.kernel = {1, 3, 5}, g.stride = {1, stride, stride}, g.padding = {0, 1, 2};
+    g.out = {1, (31 + 2 - 3) / stride + 1, (330 + 4 - 5) / stride + 1};
+    check_geometry<float>(g, draw, 2e-5);
+    check_geometry<double>(g, draw, 1e-12);
+  }
+}
+
+TEST_CASE(
+    "windows that overlap: NaN wins, ties give their gradient to the first, infinities count, padding "
+    "never") {
+  const double inf = INFINITY;
+  const std::vector<double> row = {1, 1, 3, NAN, 2, -inf, -inf, -inf, -inf, 5};
+  for (const int64_t copies : {1, 3}) {  // shorter and longer than a vector
+    std::vector<double> values;
+    for (int64_t i = 0; i < copies; ++i) values.insert(values.end(), row.begin(), row.end());
+    Tensor x = Tensor::from<double>(values, {1, 1, int64_t(values.size())}).requires_grad_();
+    const Tensor y = max_pool1d(x, {3}, {2}, {1});
+    const std::vector<double> got = y.to_vector<double>();
+    CHECK(got[0] == 1);
+    CHECK(std::isnan(got[1]));
+    CHECK(std::isnan(got[2]));
+    CHECK(got[3] == -inf);
+    CHECK(got[4] == 5);
+    const Tensor dx = grad({y}, {x}, {ones(y.shape(), DType::f64)})[0];
+    const std::vector<double> first(dx.to_vector<double>());
+    const std::vector<double> expected = {1, 0, 0, 2, 0, 1, 0, 0, 0, 1};
+    for (size_t i = 0; i + 1 < expected.size(); ++i) CHECK(first[i] == expected[i]);
+    CHECK(sum(dx).item() == double(got.size()));
+  }
+}
+
+TEST_CASE("a transposed convolution is the adjoint of the convolution") {
+  const NoGrad off;
+  const Tensor x = randn({2, 6, 9, 7}, DType::f64), weight = randn({6, 4, 4, 3}, DType::f64);
+  const Tensor y = conv_transpose2d(x, weight, {}, {2, 3}, {1, 0}, {1, 2}, 2, {2, 1});
+  const Tensor g = randn(y.shape(), DType::f64);
+  const Tensor back = conv2d(g, weight, {}, {2, 3}, {1, 0}, {2, 1}, 2);
+  REQUIRE(back.shape() == x.shape());
+  CHECK(sum(y * g).item() == doctest::Approx(sum(x * back).item()).epsilon(1e-10));
+}
