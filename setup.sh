@@ -4,6 +4,7 @@
 #   ./setup.sh         what building and running need
 #   ./setup.sh tests   also what the tests need (validation layers, a virtual display)
 #   ./setup.sh bench   also PyTorch, the other side of the comparison
+#   ./setup.sh neon    what building the engine for 64-bit ARM and running its tests in an emulator need
 set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config ccache mold git
@@ -12,13 +13,15 @@ build=(g++ cmake ninja-build pkg-config ccache mold git
   libglfw3-dev libimgui-dev libstb-dev libfontconfig-dev libfreetype-dev fonts-dejavu-core)
 tests=(doctest-dev mesa-vulkan-drivers vulkan-validationlayers xvfb xauth xdotool spirv-tools python3)
 bench=(python3-torch libopenblas0-openmp)
+neon=(g++-aarch64-linux-gnu qemu-user libhwy-dev:arm64 libopenblas-dev:arm64 libsleef-dev:arm64 zlib1g-dev:arm64)
 
 wanted=("${build[@]}")
 case "${1:-}" in
   "") ;;
   tests) wanted+=("${tests[@]}") ;;
   bench) wanted+=("${tests[@]}" "${bench[@]}") ;;
-  *) echo "usage: ./setup.sh [tests|bench]" >&2; exit 2 ;;
+  neon) wanted+=("${tests[@]}" "${neon[@]}") ;;
+  *) echo "usage: ./setup.sh [tests|bench|neon]" >&2; exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null; then
@@ -38,6 +41,7 @@ if [ "$(id -u)" -ne 0 ]; then
   as_root=(sudo)
 fi
 
+if [ "${1:-}" = neon ]; then "${as_root[@]}" dpkg --add-architecture arm64; fi
 echo "Installing ${#missing[@]} packages: ${missing[*]}"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

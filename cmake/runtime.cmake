@@ -12,6 +12,12 @@ target_include_directories(lunagrad-runtime PUBLIC $<BUILD_INTERFACE:${PROJECT_S
 # The library is always loaded at start-up, so its thread-local variables may use the fast model.
 target_compile_options(lunagrad-runtime PRIVATE -ffp-contract=off -fno-semantic-interposition
                        -ftls-model=initial-exec)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  # NEON alone: the vectors of SVE have no size and cannot be members of a class.
+  add_compile_definitions(HWY_COMPILE_ONLY_STATIC)
+  # GCC 12's pass over dead instructions does not end where vectors are loaded in pairs.
+  target_compile_options(lunagrad-runtime PRIVATE -fno-dce)
+endif()
 if(LUNAGRAD_ONE_TARGET)
   target_compile_definitions(lunagrad-runtime PRIVATE HWY_COMPILE_ONLY_STATIC)
   target_compile_options(lunagrad-runtime PRIVATE -march=haswell)
