@@ -20,10 +20,15 @@ class Node;
 // Where NaN and Inf are looked for (finite.h): nowhere, in the loss and the gradients of a step, in each op.
 enum class Guard : uint8_t { off, step, op };
 
+// How exactly f32 matrix products are computed: highest is f32 throughout; the others allow devices that have
+// them shorter formats inside. The CPU computes all three in f32.
+enum class MatmulPrecision : uint8_t { highest, high, medium };
+
 struct Context {
   bool grad_enabled = true;
   Guard guard = Guard::off;
   bool strict_device = false;      // falling back to the CPU is an error
+  MatmulPrecision matmul_precision = MatmulPrecision::highest;
   Device* device = &cpu_device();  // where new tensors are made
   Generator generator;
   SourceLine line;      // of the script, set by whoever calls in

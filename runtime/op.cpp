@@ -190,12 +190,6 @@ Tensor apply1(const Op& op, Operands in, Values params) {
 
 namespace {
 
-bool overlaps_itself(const Tensor& x) {
-  for (int i = 0; i < x.ndim(); ++i)
-    if (x.strides()[i] == 0 && x.shape()[i] > 1) return true;
-  return false;
-}
-
 bool same_elements(const Tensor& a, const Tensor& b) {
   return a.offset() == b.offset() && a.dtype() == b.dtype() && a.shape() == b.shape() &&
          a.strides() == b.strides();
@@ -206,8 +200,8 @@ bool same_elements(const Tensor& a, const Tensor& b) {
 Tensor apply_in_place(const Op& op, Operands in, Values params) {
   const Tensor x = in[0];
   check_in_place(op.name, x);
-  if (overlaps_itself(x))
-    fail(op.name, "_: elements of the target share memory (an expanded tensor); clone() it first");
+  if (overlaps(x.shape(), x.strides()))
+    fail(op.name, "_: elements of the target share memory (an expanded tensor, or windows that overlap); clone() it first");
   Call call;
   call.op = &op;
   call.in = std::move(in);
@@ -280,8 +274,9 @@ std::span<const Op* const> all_ops() {
   static const std::vector<const Op*> all = [] {
     std::vector<const Op*> joined;
     for (const auto family :
-         {elementwise_ops, create_ops, random_ops, cast_ops, view_ops, copy_ops, join_ops, reduce_ops, scan_ops, sort_ops, matmul_ops,
-          softmax_ops, norm_ops, conv_ops, pool_ops, resize_ops, index_ops, loss_ops, dropout_ops, optimizer_ops}) {
+         {elementwise_ops, create_ops, random_ops, cast_ops, view_ops, unfold_ops, copy_ops, join_ops, rearrange_ops, pad_ops,
+          reduce_ops, scan_ops, sort_ops, arithmetic_ops, matmul_ops, einsum_ops, softmax_ops, activation_ops, norm_ops,
+          conv_ops, pool_ops, resize_ops, index_ops, scatter_ops, loss_ops, dropout_ops, optimizer_ops}) {
       const auto ops = family();
       joined.insert(joined.end(), ops.begin(), ops.end());
     }

@@ -22,7 +22,7 @@ struct Op;
 
 // How a parameter is written in a script. dim, dims and position count from 1 there and from 0 here, negative
 // ones from the end; number is an integer, a real or a boolean, kept as it was given; choice is one of a few
-// names, stored as its number.
+// names, stored as its number; text is any, stored as the number under which it is interned (trace.h).
 enum class ParamKind : uint8_t {
   boolean,
   integer,
@@ -33,7 +33,8 @@ enum class ParamKind : uint8_t {
   dims,
   position,
   dtype,
-  choice
+  choice,
+  text
 };
 
 // One argument value. Lists hold up to kMaxDims integers.

@@ -4,6 +4,7 @@
 // (op.h) and so is recorded on the tape. Shapes in comments: N batch, C channels or classes, … any further
 // dims. All throw Error for operands that do not fit.
 #include <optional>
+#include <string_view>
 
 #include "runtime/op.h"
 
@@ -46,6 +47,8 @@ Tensor bernoulli(const Tensor& p);                        // 1 with probability 
 Tensor tril(const Tensor&, int64_t diagonal = 0);         // the lower triangle of the last two dims, else 0
 Tensor triu(const Tensor&, int64_t diagonal = 0);
 Tensor fill_(const Tensor& x, double value);  // in place
+// num_samples indices (from 0) for each row of weights [n] or [rows, n], i64; a row need not sum to 1
+Tensor multinomial(const Tensor& weights, int64_t num_samples, bool replacement = false);
 
 // view.cpp, copy.cpp, join.cpp, cast.cpp: no copies unless said
 Tensor to(const Tensor&, DType);                     // cast; the same tensor when the type is the same
@@ -70,9 +73,28 @@ Tensor select(const Tensor&, int dim, int64_t index);
 Tensor as_strided(const Tensor&, const Shape&, const Strides&,
                   int64_t offset);  // offset from the tensor's own
 Tensor as_strided_scatter(const Tensor& base, const Tensor& value, const Strides&, int64_t offset);
+Tensor movedim(const Tensor&, const Dims& source, const Dims& destination);
+Tensor diagonal(const Tensor&, int64_t offset = 0, int dim1 = 0, int dim2 = 1);  // a view, the diagonal last
+// Windows of `size` elements, `step` apart, in a new last dim: a view.
+Tensor unfold(const Tensor&, int dim, int64_t size, int64_t step);
 Tensor cat(const TensorList&, int dim = 0);
 Tensor stack(const TensorList&, int dim = 0);
+Tensor hstack(const TensorList&);
+Tensor vstack(const TensorList&);
 Tensor sum_to(const Tensor&, const Shape&);  // sums the dims that broadcasting added
+
+// rearrange.cpp: copies of the elements in another order
+Tensor diag(const Tensor&, int64_t diagonal = 0);         // of a vector the matrix, of a matrix the vector
+TensorList meshgrid(const TensorList&, bool xy = false);  // views
+Tensor tile(const Tensor&, const Dims& counts);
+Tensor repeat_interleave(const Tensor&, int64_t repeats, std::optional<int> dim = {});
+Tensor repeat_interleave(const Tensor&, const Tensor& repeats, std::optional<int> dim = {});
+Tensor roll(const Tensor&, const Dims& shifts, const Dims& dims = {});  // dims {}: all elements in order
+Tensor flip(const Tensor&, const Dims& dims);
+
+// pad.cpp: widths before and after, last dim first; negative ones cut, in constant mode alone
+enum class PadMode : uint8_t { constant, reflect, replicate, circular };
+Tensor pad(const Tensor&, const Dims& widths, PadMode = PadMode::constant, double value = 0);
 
 // reduce.cpp: dims {} = all
 Tensor sum(const Tensor&, const Dims& dims = {}, bool keepdim = false);
@@ -95,6 +117,7 @@ Tensor any(const Tensor&, const Dims& dims = {}, bool keepdim = false);
 
 // scan.cpp, sort.cpp: indices are i64
 Tensor cumsum(const Tensor&, int dim, bool exclusive = false);
+Tensor cumprod(const Tensor&, int dim);
 std::pair<Tensor, Tensor> sort(const Tensor&, int dim = -1, bool descending = false);  // stable
 Tensor argsort(const Tensor&, int dim = -1, bool descending = false);
 std::pair<Tensor, Tensor> topk(const Tensor&, int64_t k, int dim = -1, bool largest = true);
@@ -104,6 +127,27 @@ Tensor median(const Tensor&);  // of an even number of elements the lower of the
 Tensor matmul(const Tensor&, const Tensor&);
 // y = x W^T + bias; x [..., in], weight [out, in], bias [out] or undefined
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
+Tensor outer(const Tensor&, const Tensor&);
+Tensor trace(const Tensor&);
+// beta input + alpha a b; a [B, M, K], b [B, K, N]
+Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1);
+
+// einsum.cpp
+Tensor einsum(std::string_view equation, const TensorList&);  // "bij,bjk->bik"
+Tensor tensordot(const Tensor&, const Tensor&, const Dims& dims_self, const Dims& dims_other);
+
+// arithmetic.cpp: the long forms of elementwise ops and reductions, which scripts reach under the short
+// names: add with alpha, div with a rounding mode, clamp between tensors, sum in another type. In place:
+// operand 0 gets the result.
+Tensor run_form_in_place(const Op& form, Operands in, Values params);
+// Whether elements differ by at most atol + rtol |b|.
+Tensor isclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8,
+               bool equal_nan = false);
+
+// activation.cpp
+Tensor glu(const Tensor&, int dim = -1);            // the first half times the sigmoid of the second
+Tensor prelu(const Tensor&, const Tensor& weight);  // weight [C] of dim 1, or of one element
+Tensor softmin(const Tensor&, int dim);
 
 // optimizer.cpp: one step over all tensors of a parameter group, in place, in one pass. Lists have equal lengths; state
 // starts as zeros. The ops _sgd_step, _adam_step, _adamw_step take the lists one after the other and the options as
@@ -184,6 +228,13 @@ Tensor index_select(const Tensor&, int dim, const Tensor& index);  // index [n]
 Tensor index_add(const Tensor&, int dim, const Tensor& index, const Tensor& source, double alpha = 1);
 Tensor gather(const Tensor&, int dim, const Tensor& index);
 Tensor scatter_add(const Tensor&, int dim, const Tensor& index, const Tensor& source);
+// scatter.cpp: the same for writing; of equal indices the last counts
+Tensor scatter(const Tensor&, int dim, const Tensor& index, const Tensor& source);  // source: or a number
+Tensor index_copy(const Tensor&, int dim, const Tensor& index, const Tensor& source);
+Tensor index_fill(const Tensor&, int dim, const Tensor& index,
+                  const Tensor& value);           // value: 0-d or a number
+Tensor take(const Tensor&, const Tensor& index);  // of all elements in order
+Tensor take_along_dim(const Tensor&, const Tensor& indices, std::optional<int> dim = {});
 Tensor embedding(const Tensor& ids, const Tensor& weight, std::optional<int64_t> padding_idx = {});
 Tensor masked_fill(const Tensor&, const Tensor& mask, const Value& value);
 Tensor masked_select(const Tensor&, const Tensor& mask);

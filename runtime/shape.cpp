@@ -1,6 +1,7 @@
 #include "runtime/shape.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "runtime/error.h"
 
@@ -63,6 +64,25 @@ bool is_contiguous(const Shape& shape, const Strides& strides) {
     expected *= shape[i];
   }
   return true;
+}
+
+// From the smallest stride up, each must reach past all that the smaller ones span.
+bool overlaps(const Shape& shape, const Strides& strides) {
+  int order[kMaxDims], count = 0;
+  for (int d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 0) return false;
+    if (shape[d] == 1) continue;
+    int at = count++;
+    for (; at > 0 && std::abs(strides[order[at - 1]]) > std::abs(strides[d]); --at) order[at] = order[at - 1];
+    order[at] = d;
+  }
+  int64_t span = 0;
+  for (int i = 0; i < count; ++i) {
+    const int64_t stride = std::abs(strides[order[i]]);
+    if (stride <= span) return true;
+    span += (shape[order[i]] - 1) * stride;
+  }
+  return false;
 }
 
 bool broadcasts_to(const Shape& from, const Shape& to) {

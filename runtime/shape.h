@@ -61,6 +61,8 @@ std::ostream& operator<<(std::ostream&, const Dims&);  // [2, 3]; [] for a scala
 int64_t numel(const Shape&);
 Strides contiguous_strides(const Shape&);
 bool is_contiguous(const Shape&, const Strides&);
+// Whether two positions may be one element: dims repeated by stride 0, windows that overlap.
+bool overlaps(const Shape&, const Strides&);
 
 // The shape to which both broadcast. Error "op: shapes [2, 3] and [4] do not broadcast: …".
 Shape broadcast_shapes(const char* op, const Shape&, const Shape&);

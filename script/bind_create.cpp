@@ -189,6 +189,24 @@ int set_device(lua_State* L) {
   return 0;
 }
 
+constexpr const char* kPrecisions[] = {"highest", "high", "medium"};
+
+int get_matmul_precision(lua_State* L) {
+  lua_pushstring(L, kPrecisions[int(context().matmul_precision)]);
+  return 1;
+}
+
+int set_matmul_precision(lua_State* L) {
+  const std::string_view given = check_string(L, 1, "set_matmul_precision");
+  for (int i = 0; i < 3; ++i)
+    if (given == kPrecisions[i]) {
+      context().matmul_precision = MatmulPrecision(i);
+      return 0;
+    }
+  bad_argument(L, 1, "set_matmul_precision",
+               "one of 'highest', 'high', 'medium' expected, got '" + std::string(given) + "'");
+}
+
 int list_devices(lua_State* L) {
   lua_newtable(L);
   lua_Integer count = 0;
@@ -223,6 +241,8 @@ constexpr luaL_Reg kFunctions[] = {{"tensor", guard<tensor>},
                                    {"device", guard<get_device>},
                                    {"set_device", guard<set_device>},
                                    {"devices", guard<list_devices>},
+                                   {"matmul_precision", guard<get_matmul_precision>},
+                                   {"set_matmul_precision", guard<set_matmul_precision>},
                                    {"synchronize", guard<synchronize>},
                                    {"clock", guard<clock>},
                                    {nullptr, nullptr}};

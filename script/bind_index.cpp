@@ -191,7 +191,7 @@ int chunk(lua_State* L) {
   const int64_t count = check_integer(L, 2, "chunk");
   const int dim = optional_dim(L, 3, "chunk", x);
   if (count < 1) bad_argument(L, 2, "chunk", text("a count of at least 1 expected, got ", count));
-  const int64_t length = std::max<int64_t>((x.size(dim) + count - 1) / count, 1);
+  const int64_t size = x.size(dim), length = size / count + (size % count != 0 || size == 0);
   return push_pieces(L, x, dim, pieces_of(x.size(dim), length));
 }
 
@@ -233,21 +233,9 @@ int unbind(lua_State* L) {
   return 1;
 }
 
-int expand_as(lua_State* L) {
-  const Tensor &x = check_tensor(L, 1, "expand_as"), &other = check_tensor(L, 2, "expand_as");
-  mark_line(L);
-  push_result(L, expand(x, other.shape()));
-  after_op(L);
-  return 1;
-}
-
-constexpr luaL_Reg kMethods[] = {{"slice", guard<slice_method>},
-                                 {"split", guard<split>},
-                                 {"chunk", guard<chunk>},
-                                 {"tensor_split", guard<tensor_split>},
-                                 {"unbind", guard<unbind>},
-                                 {"expand_as", guard<expand_as>},
-                                 {nullptr, nullptr}};
+constexpr luaL_Reg kMethods[] = {{"slice", guard<slice_method>}, {"split", guard<split>},
+                                 {"chunk", guard<chunk>},        {"tensor_split", guard<tensor_split>},
+                                 {"unbind", guard<unbind>},      {nullptr, nullptr}};
 
 }  // namespace
 

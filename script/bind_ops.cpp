@@ -18,7 +18,7 @@ const Signature& called(lua_State* L) {
 // The call that nearly all calls are: every operand at its place and nothing else. False when it is not.
 bool read_plain(lua_State* L, const Signature& signature, Operands& in) {
   const int count = lua_gettop(L);
-  if (!signature.only_inputs || size_t(count) != signature.slots.size()) return false;
+  if (!signature.only_inputs || size_t(count) != signature.op->inputs.size()) return false;
   bool any_tensor = false;
   for (int i = 1; i <= count; ++i) {
     if (const Tensor* const x = to_tensor(L, i)) {
@@ -70,6 +70,8 @@ Value read_param(lua_State* L, int index, int last, const ParamSpec& spec, Calle
       return check_dtype(L, index, callee);
     case ParamKind::choice:
       return read_choice(L, index, spec, callee);
+    case ParamKind::text:
+      return int64_t(intern(check_string(L, index, callee)));
   }
   return {};
 }
@@ -92,7 +94,13 @@ struct Placement {
 class Reader {
  public:
   Reader(lua_State* L, const Signature& signature, Operands& in, Values& params)
-      : L_(L), signature_(signature), op_(*signature.op), in_(in), params_(params), last_(lua_gettop(L)) {}
+      : L_(L),
+        signature_(signature),
+        name_(signature.op->name),
+        op_(*signature.full),
+        in_(in),
+        params_(params),
+        last_(lua_gettop(L)) {}
 
   const Placement& placement() const { return placement_; }
 
@@ -114,6 +122,14 @@ class Reader {
     return !list && index == last_ && lua_type(L_, index) == LUA_TTABLE && lua_rawlen(L_, index) == 0;
   }
 
+  bool is_tensor_list(const Slot& slot) const { return slot.is_input && op_.inputs[slot.index].list; }
+
+  // A table of tensors, or the tensors themselves one after the other.
+  void read_list(int index, int end, Callee callee) {
+    if (end == index) list_ = check_tensors(L_, index, callee);
+    for (int i = index; end > index && i <= end; ++i) list_.push_back(check_tensor(L_, i, callee));
+  }
+
   void read_positions() {
     const std::vector<Slot>& slots = signature_.slots;
     int index = 1;
@@ -122,29 +138,29 @@ class Reader {
       int end = index;
       if (!slots[i].is_input && is_list(op_.params[slots[i].index]) && signature_.spreads(i))
         while (end < last_ && lua_type(L_, end) == LUA_TNUMBER && lua_type(L_, end + 1) == LUA_TNUMBER) ++end;
+      if (is_tensor_list(slots[i]) && to_tensor(L_, index))
+        while (end < last_ && to_tensor(L_, end + 1)) ++end;
       if (!lua_isnil(L_, index)) {
-        read_slot(slots[i], index, end, op_.name);
+        read_slot(slots[i], index, end, name_);
         given_ |= 1u << i;
       }
       index = end + 1;
     }
     if (index == last_ && lua_type(L_, index) == LUA_TTABLE && lua_rawlen(L_, index) == 0) return;
     if (index <= last_)
-      bad_argument(L_, index, op_.name, "at most " + std::to_string(index - 1) + " arguments expected");
+      bad_argument(L_, index, name_, "at most " + std::to_string(index - 1) + " arguments expected");
   }
 
   void read_options() {
-    each_option(L_, last_ + 1, op_.name, signature_.names,
-                [&](std::string_view name, int value, Callee callee) {
-                  const Slot* const slot = signature_.find(name);
-                  if (!slot) return signature_.creates && read_placement(name, value, callee);
-                  const uint32_t bit = 1u << (slot - signature_.slots.data());
-                  if (given_ & bit)
-                    fail(op_.name, ": '", name, "' is given twice, at its position and by name");
-                  given_ |= bit;
-                  read_slot(*slot, value, value, callee);
-                  return true;
-                });
+    each_option(L_, last_ + 1, name_, signature_.names, [&](std::string_view name, int value, Callee callee) {
+      const Slot* const slot = signature_.find(name);
+      if (!slot) return signature_.creates && read_placement(name, value, callee);
+      const uint32_t bit = 1u << (slot - signature_.slots.data());
+      if (given_ & bit) fail(name_, ": '", name, "' is given twice, at its position and by name");
+      given_ |= bit;
+      read_slot(*slot, value, value, callee);
+      return true;
+    });
   }
 
   bool read_placement(std::string_view name, int value, Callee callee) {
@@ -161,7 +177,7 @@ class Reader {
     if (!slot.is_input)
       params_[slot.index] = read_param(L_, index, end, op_.params[slot.index], callee);
     else if (op_.inputs[slot.index].list)
-      list_ = check_tensors(L_, index, callee);
+      read_list(index, end, callee);
     else
       in_[slot.index] = read_input(L_, index, signature_, slot.index, callee);
   }
@@ -171,16 +187,15 @@ class Reader {
     for (const Tensor& x : in_) any_tensor |= x.defined() && !x.is_number();
     for (size_t i = 0; i < signature_.slots.size(); ++i) {
       const Slot& slot = signature_.slots[i];
-      if (slot.required && !(given_ >> i & 1))
-        bad_argument(L_, int(i) + 1, op_.name, missing(slot, int(i) + 1));
+      if (slot.required && !(given_ >> i & 1)) bad_argument(L_, int(i) + 1, name_, missing(slot, int(i) + 1));
     }
-    if (!in_.empty() && !op_.inputs.back().list && !any_tensor) wrong_type(L_, 1, op_.name, "Tensor");
+    if (!in_.empty() && !op_.inputs.back().list && !any_tensor) wrong_type(L_, 1, name_, "Tensor");
   }
 
   std::string missing(const Slot& slot, int position) const {
     static constexpr const char* kKinds[] = {"boolean",  "integer",  "number",    "number or boolean",
                                              "integers", "position", "positions", "position",
-                                             "dtype",    "string"};
+                                             "dtype",    "string",   "string"};
     const char* const kind = slot.is_input ? "Tensor" : kKinds[size_t(op_.params[slot.index].kind)];
     return std::string(kind) + " expected for '" + slot.name + "', got " +
            (position > last_ ? "no value" : "nil");
@@ -193,7 +208,8 @@ class Reader {
 
   lua_State* const L_;
   const Signature& signature_;
-  const Op& op_;
+  const char* const name_;
+  const Op& op_;  // its full form
   Operands& in_;
   Values& params_;
   TensorList list_;
@@ -217,7 +233,10 @@ int call_op(lua_State* L) {
   with_memory_retry(L, [&] {
     Call call;
     call.op = signature.op;
-    if (!read_plain(L, signature, call.in)) Reader(L, signature, call.in, call.params).read();
+    if (!read_plain(L, signature, call.in)) {
+      Reader(L, signature, call.in, call.params).read();
+      call.op = signature.full;
+    }
     if (call.op->random) {
       out = apply(*call.op, std::move(call.in), std::move(call.params));
     } else {
@@ -277,8 +296,12 @@ int call_in_place(lua_State* L) {
   with_memory_retry(L, [&] {
     Operands in;
     Values params;
-    if (!read_plain(L, signature, in)) Reader(L, signature, in, params).read();
-    apply_in_place(*signature.op, std::move(in), std::move(params));
+    const bool plain = read_plain(L, signature, in);
+    if (!plain) Reader(L, signature, in, params).read();
+    if (plain || signature.full == signature.op)
+      apply_in_place(*signature.op, std::move(in), std::move(params));
+    else
+      run_form_in_place(*signature.full, std::move(in), std::move(params));
   });
   lua_settop(L, 1);
   after_op(L);
@@ -299,6 +322,27 @@ int call_where_method(lua_State* L) {
     lua_insert(L, 1);
   }
   return call_op(L);
+}
+
+// tensordot(a, b, {dims of a, dims of b})
+int call_tensordot(lua_State* L) {
+  if (lua_istable(L, 3) && lua_rawlen(L, 3) == 2) {
+    lua_rawgeti(L, 3, 1);
+    lua_rawgeti(L, 3, 2);
+    lua_insert(L, 4);
+    lua_insert(L, 4);
+    lua_pushnil(L);
+    lua_replace(L, 3);
+  }
+  return call_op(L);
+}
+
+// allclose(a, b, …): whether all of isclose(a, b, …) holds, as Lua's boolean.
+int call_allclose(lua_State* L) {
+  call_op(L);
+  const NoGrad off;
+  lua_pushboolean(L, all(check_tensor(L, lua_gettop(L), "allclose")).item() != 0);
+  return 1;
 }
 
 void push_op(lua_State* L, lua_CFunction function, const Signature& signature) {
@@ -332,6 +376,18 @@ void bind_ops(lua_State* L, int core, int methods) {
   if (const Signature* const randint = find_signature("randint")) {
     push_op(L, guard<call_randint>, *randint);
     lua_setfield(L, core, "randint");
+  }
+  if (const Signature* const isclose = find_signature("isclose")) {
+    for (const int table : {core, methods}) {
+      push_op(L, guard<call_allclose>, *isclose);
+      lua_setfield(L, table, "allclose");
+    }
+  }
+  if (const Signature* const tensordot = find_signature("tensordot")) {
+    for (const int table : {core, methods}) {
+      push_op(L, guard<call_tensordot>, *tensordot);
+      lua_setfield(L, table, "tensordot");
+    }
   }
   // Lua's operators, by the ops that they stand for.
   static constexpr const char* kOperators[][2] = {

@@ -125,6 +125,14 @@ int equal_identity(lua_State* L) {
   return 1;
 }
 
+// The same shape and equal elements, as Lua's boolean; NaN equals nothing.
+int equal(lua_State* L) {
+  const Tensor &a = check_tensor(L, 1, "equal"), &b = check_tensor(L, 2, "equal");
+  const NoGrad off;
+  lua_pushboolean(L, a.shape() == b.shape() && all(eq(a, b)).item() != 0);
+  return 1;
+}
+
 int is_tensor(lua_State* L) {
   lua_pushboolean(L, to_tensor(L, 1) != nullptr);
   return 1;
@@ -317,6 +325,7 @@ constexpr luaL_Reg kMethods[] = {{"size", guard<size>},
                                  {"stride", guard<stride>},
                                  {"dim", guard<dim>},
                                  {"numel", guard<numel>},
+                                 {"equal", guard<equal>},
                                  {"dtype", guard<dtype>},
                                  {"device", guard<device>},
                                  {"is_contiguous", guard<is_contiguous>},
@@ -361,6 +370,8 @@ void bind_tensor(lua_State* L, int core, int methods) {
   lua_pop(L, 1);
   lua_pushcfunction(L, guard<is_tensor>);
   lua_setfield(L, core, "is_tensor");
+  lua_pushcfunction(L, guard<equal>);
+  lua_setfield(L, core, "equal");
   lua_pushvalue(L, methods);
   lua_setfield(L, core, "methods");
 

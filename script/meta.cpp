@@ -26,6 +26,8 @@ std::string lua_type(const ParamSpec& spec) {
       return "integer|integer[]";
     case ParamKind::dtype:
       return "lunagrad.DType";
+    case ParamKind::text:
+      return "string";
     case ParamKind::choice:
       break;
   }
@@ -36,8 +38,8 @@ std::string lua_type(const ParamSpec& spec) {
 }
 
 std::string lua_type(const Signature& signature, const Slot& slot) {
-  if (!slot.is_input) return lua_type(signature.op->params[slot.index]);
-  if (signature.op->inputs[slot.index].list) return "Tensor[]";
+  if (!slot.is_input) return lua_type(signature.full->params[slot.index]);
+  if (signature.full->inputs[slot.index].list) return "Tensor[]";
   return signature.numbers >> slot.index & 1 ? "Tensor|number" : "Tensor";
 }
 
@@ -49,13 +51,13 @@ std::string lua_name(const char* name) {
 
 std::string default_of(const Signature& signature, const Slot& slot) {
   if (slot.is_input) return {};
-  const ParamSpec& spec = signature.op->params[slot.index];
+  const ParamSpec& spec = signature.full->params[slot.index];
   return spec.fallback.present() ? " default " + print_value(spec, spec.fallback) : std::string();
 }
 
 void print_function(std::ostream& out, const Signature& signature, const std::string& where,
                     const std::string& name, bool method) {
-  out << "\n---" << signature.op->doc << '\n';
+  out << "\n---" << signature.full->doc << '\n';
   std::string arguments;
   for (size_t i = method ? 1 : 0; i < signature.slots.size(); ++i) {
     const Slot& slot = signature.slots[i];
@@ -96,7 +98,7 @@ void print_op_table(std::ostream& out) {
   out << "| op | arguments | |\n|---|---|---|\n";
   for (const Signature& signature : signatures())
     if (!signature.op->hidden())
-      out << "| `" << signature.op->name << "` | `" << signature.names << "` | " << signature.op->doc
+      out << "| `" << signature.op->name << "` | `" << signature.names << "` | " << signature.full->doc
           << " |\n";
 }
 

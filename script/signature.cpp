@@ -20,8 +20,23 @@ const std::vector<Order>& orders() {
       {"index_add", {"input", "dim", "index", "source", "alpha"}},
       {"gather", {"input", "dim", "index"}},
       {"scatter_add", {"input", "dim", "index", "src"}},
+      {"scatter", {"input", "dim", "index", "src"}},
+      {"index_copy", {"input", "dim", "index", "source"}},
+      {"index_fill", {"input", "dim", "index", "value"}},
+      {"einsum", {"equation", "operands"}},
   };
   return all;
+}
+
+// The records of the calls that a short record has no parameters for.
+constexpr const char* kLongForms[][2] = {
+    {"add", "_add_alpha"}, {"sub", "_sub_alpha"},   {"div", "_div_rounding"}, {"clamp", "_clamp_bounds"},
+    {"sum", "_sum_dtype"}, {"mean", "_mean_dtype"}, {"prod", "_prod_dtype"}};
+
+const Op& full_form(const Op& op) {
+  for (const auto& [name, form] : kLongForms)
+    if (std::strcmp(name, op.name) == 0) return *find_op(form);
+  return op;
 }
 
 size_t rank(const Order* order, const Slot& slot) {
@@ -34,11 +49,18 @@ size_t rank(const Order* order, const Slot& slot) {
 // Operands that broadcast may be numbers; a condition or a mask may not.
 uint32_t number_inputs(const Op& op) {
   if (op.elementwise >= 0) return ~0u;
-  return std::strcmp(op.name, "where") == 0 ? 0b110 : 0;
+  static constexpr std::pair<const char*, uint32_t> kOthers[] = {
+      {"where", 0b110},     {"scatter", 0b100},   {"index_fill", 0b100},   {"repeat_interleave", 0b10},
+      {"_add_alpha", 0b11}, {"_sub_alpha", 0b11}, {"_div_rounding", 0b11}, {"_clamp_bounds", 0b111},
+      {"isclose", 0b11}};
+  for (const auto& [name, numbers] : kOthers)
+    if (std::strcmp(op.name, name) == 0) return numbers;
+  return 0;
 }
 
-Signature make_signature(const Op& op) {
-  Signature signature{&op, {}, op.params.empty(), number_inputs(op), false, {}};
+Signature make_signature(const Op& short_form) {
+  const Op& op = full_form(short_form);
+  Signature signature{&short_form, &op, {}, short_form.params.empty(), number_inputs(op), false, {}};
   signature.creates = op.inputs.empty() || std::string_view(op.name).ends_with("_like");
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     signature.slots.push_back({op.inputs[i].name, true, i, !op.inputs[i].optional});
@@ -79,7 +101,7 @@ const Slot* Signature::find(std::string_view name) const {
 bool Signature::spreads(size_t slot) const {
   for (size_t i = slot + 1; i < slots.size(); ++i) {
     if (slots[i].is_input) return false;
-    const ParamKind kind = op->params[slots[i].index].kind;
+    const ParamKind kind = full->params[slots[i].index].kind;
     if (kind != ParamKind::boolean && kind != ParamKind::dtype && kind != ParamKind::choice) return false;
   }
   return true;
@@ -126,6 +148,7 @@ std::string print_value(const ParamSpec& spec, const Value& value) {
     }
   }
   if (spec.kind == ParamKind::dtype) return std::string("\"") + dtype_name(DType(value.i)) + "\"";
+  if (spec.kind == ParamKind::text) return "\"" + interned(uint32_t(value.i)) + "\"";
   if (!spec.choices.empty()) return std::string("\"") + spec.choices[size_t(value.i)] + "\"";
   const bool counts_from_one = spec.kind == ParamKind::dim || spec.kind == ParamKind::position;
   return std::to_string(counts_from_one ? to_position(value.i) : value.i);

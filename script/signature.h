@@ -18,6 +18,7 @@ struct Slot {
 
 struct Signature {
   const Op* op;
+  const Op* full;  // what runs when more than plain operands are given: op, or its long form (arithmetic.cpp)
   std::vector<Slot> slots;
   bool only_inputs;   // no parameters, no lists, no optional operands: the plain case
   uint32_t numbers;   // bit i: a script's number may stand for input i

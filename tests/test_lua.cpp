@@ -34,6 +34,7 @@ TEST_CASE("Lua: tensors are made, looked at, converted and printed") {
 TEST_CASE("Lua: parts of tensors are read and written by position") {
   run_script(kFolder + "test_index.lua");
 }
+TEST_CASE("Lua: shapes, orders, scans and products") { run_script(kFolder + "test_shape.lua"); }
 TEST_CASE("Lua: gradients, hooks, modes and the tape") { run_script(kFolder + "test_grad.lua"); }
 TEST_CASE("Lua: derivatives of functions, gradients as a value, the tape's records") {
   run_script(kFolder + "test_derivatives.lua");

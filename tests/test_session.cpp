@@ -427,7 +427,7 @@ TEST_CASE("names are completed: globals, fields, methods of a tensor") {
   };
   CHECK(complete("print(value.al") == std::vector<std::string>{"alpha", "alps"});
   CHECK(complete("valu") == std::vector<std::string>{"value"});
-  CHECK(complete("x = t:softm") == std::vector<std::string>{"softmax"});
+  CHECK(complete("x = t:softma") == std::vector<std::string>{"softmax"});
   CHECK(complete("t.requires_grad") == std::vector<std::string>{"requires_grad", "requires_grad_"});
   CHECK(complete("string.for") == std::vector<std::string>{"format"});
   CHECK(complete("nothing.here").empty());

@@ -116,9 +116,18 @@ function Tensor:tensor_split(count, dim) end
 ---@param dim? integer
 ---@return Tensor[]
 function Tensor:unbind(dim) end
+---Whether shape and elements are the same.
 ---@param other Tensor
----@return Tensor
-function Tensor:expand_as(other) end
+---@return boolean
+function Tensor:equal(other) end
+---Whether all elements differ by at most atol + rtol |other|.
+---@param other Tensor|number
+---@param rtol? number default 1e-05
+---@param atol? number default 1e-08
+---@param equal_nan? boolean default false
+---@param options? table by name: rtol, atol, equal_nan
+---@return boolean
+function Tensor:allclose(other, rtol, atol, equal_nan, options) end
 
 ---Adds the gradient of this tensor to `.grad` of every leaf that it depends on.
 ---@param seed? Tensor the gradient of this tensor; 1 for a scalar
@@ -156,7 +165,8 @@ lg.split = Tensor.split
 lg.chunk = Tensor.chunk
 lg.tensor_split = Tensor.tensor_split
 lg.unbind = Tensor.unbind
-lg.expand_as = Tensor.expand_as
+lg.equal = Tensor.equal
+lg.allclose = Tensor.allclose
 
 ---Seeds the generator of random numbers.
 ---@param seed integer
@@ -171,6 +181,12 @@ function lg.set_rng_state(state) end
 function lg.device() end
 ---@param device string
 function lg.set_device(device) end
+---How exactly f32 matrix products are computed.
+---@return "highest"|"high"|"medium"
+function lg.matmul_precision() end
+---Devices that have shorter formats for matrix products may use them below "highest"; the CPU computes all three in f32.
+---@param precision "highest"|"high"|"medium"
+function lg.set_matmul_precision(precision) end
 ---@return {name: string, description: string}[]
 function lg.devices() end
 

@@ -1,7 +1,9 @@
 #include "runtime/cpu/copy.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "runtime/cpu/convert_kernels.h"
 #include "runtime/cpu/elementwise_kernels.h"
@@ -17,6 +19,12 @@ struct Loops {
   int64_t size[kMaxDims];
   int64_t out[kMaxDims];
   int64_t in[kMaxDims];
+
+  void swap(int a, int b) {
+    std::swap(size[a], size[b]);
+    std::swap(out[a], out[b]);
+    std::swap(in[a], in[b]);
+  }
 };
 
 // Drops dims of size 1, sorts by the output's stride and merges neighbours that both sides walk as one.
@@ -98,11 +106,60 @@ void copy_block(char* out, int64_t out_row, int64_t out_column, const char* in, 
     if (out_row == kTo && in_column == kFrom)
       return turn_block<To, From>(out, out_column, in, in_row, columns, rows);
   }
-  for (int64_t r = 0; r < rows; ++r, out += out_row, in += in_row)
-    for (int64_t c = 0; c < columns; ++c)
-      *reinterpret_cast<To*>(out + c * out_column) =
-          convert<To>(*reinterpret_cast<const From*>(in + c * in_column));
+  if (columns < 8 && columns < rows) {  // the longer loop inside
+    std::swap(rows, columns);
+    std::swap(out_row, out_column);
+    std::swap(in_row, in_column);
+  }
+  for (int64_t r = 0; r < rows; ++r, out += out_row, in += in_row) {
+    To* to = reinterpret_cast<To*>(out);
+    const From* from = reinterpret_cast<const From*>(in);
+    if (out_column == kTo && in_column == 0) {
+      std::fill_n(to, columns, convert<To>(*from));
+    } else if (out_column == kTo && in_column == -kFrom) {
+      for (int64_t c = 0; c < columns; ++c) to[c] = convert<To>(from[-c]);
+    } else {
+      for (int64_t c = 0; c < columns; ++c)
+        *reinterpret_cast<To*>(out + c * out_column) =
+            convert<To>(*reinterpret_cast<const From*>(in + c * in_column));
+    }
+  }
 }
+
+constexpr int64_t kBufferBytes = 1 << 16;   // the largest tile
+constexpr int64_t kLine = 64, kLines = 16;  // bytes of a cache line; lines of a row that are worth a visit
+
+// How a copy is cut: tiles of two of its loops, the others one position at a time.
+struct Tiles {
+  int64_t rows, columns;
+  bool buffered = false;  // a tile is put together in a buffer and goes from it around the caches, row by row
+
+  // When the input runs along another loop than the output, that loop gives the rows. A large tile takes
+  // sixteen lines of each of its columns and fills one line of each row, if the output is aligned: few pages
+  // are visited at a time, and each line goes out whole.
+  Tiles(Loops& loops, const void* out, int64_t out_item, int64_t in_item, bool large) {
+    const int last = loops.count - 1;
+    int along = last;
+    for (int d = last - 1; d >= 0 && std::abs(loops.in[last]) > in_item; --d)
+      if (loops.in[d] != 0 && std::abs(loops.in[d]) < std::abs(loops.in[along])) along = d;
+    rows = columns = kSide;
+    if (along != last) {
+      loops.swap(along, last - 1);
+      buffered = large && loops.out[last] == out_item && loops.size[last] >= 8;
+      bool aligned = reinterpret_cast<uintptr_t>(out) % kLine == 0;
+      for (int d = 0; d < last; ++d) aligned &= loops.out[d] % kLine == 0;
+      if (buffered) {
+        columns = (aligned ? kLine : 4 * kLine) / out_item;
+        rows = std::min(kLines * kLine / in_item, kBufferBytes / (columns * out_item));
+      }
+    } else {
+      columns = 16384;
+      rows = std::max<int64_t>(1, columns / loops.size[last]);
+    }
+    columns = std::min(columns, loops.size[last]);
+    rows = std::min(rows, loops.size[last - 1]);
+  }
+};
 
 }  // namespace
 
@@ -115,28 +172,20 @@ BlockCopy block_copy(DType to, DType from) {
 void copy_strided(void* out, DType out_type, const Strides& out_strides, const void* in, DType in_type,
                   const Strides& in_strides, const Shape& shape) {
   if (numel(shape) == 0) return;
-  const Loops loops =
+  Loops loops =
       merge(shape, out_strides, int64_t(item_size(out_type)), in_strides, int64_t(item_size(in_type)));
+  const int64_t item = int64_t(item_size(out_type));
+  const Tiles tiles(loops, out, item, int64_t(item_size(in_type)), numel(shape) * item >= kPastCaches);
   const BlockCopy copy = block_copy(out_type, in_type);
   const int rows = loops.count - 2, columns = loops.count - 1;
   int64_t outer = 1;
   for (int d = 0; d < rows; ++d) outer *= loops.size[d];
-  // Tiles of the innermost two dims: when the input runs along the rows, each of its cache lines is used
-  // whole.
-  const bool crossed = std::abs(loops.in[rows]) < std::abs(loops.in[columns]) && loops.size[rows] > 1;
-  const int64_t tile_columns = std::min<int64_t>(loops.size[columns], crossed ? kSide : 16384);
-  const int64_t tile_rows =
-      std::min<int64_t>(loops.size[rows], crossed ? kSide : std::max<int64_t>(1, 16384 / tile_columns));
-  // What is turned over is written in pieces of a few lines far apart: through a buffer, so that each goes
-  // out whole.
-  const int64_t item = int64_t(item_size(out_type));
-  const bool past_caches = crossed && loops.out[columns] == item && numel(shape) * item >= kPastCaches;
-  const int64_t across = (loops.size[columns] + tile_columns - 1) / tile_columns;
-  const int64_t down = (loops.size[rows] + tile_rows - 1) / tile_rows;
-  const int64_t grain = std::max<int64_t>(1, 32768 / (tile_rows * tile_columns));
+  const int64_t across = (loops.size[columns] + tiles.columns - 1) / tiles.columns;
+  const int64_t down = (loops.size[rows] + tiles.rows - 1) / tiles.rows;
+  const int64_t grain = std::max<int64_t>(1, 32768 / (tiles.rows * tiles.columns));
   parallel_for(outer * across * down, grain, [&](int64_t begin, int64_t end) {
     for (int64_t tile = begin; tile < end; ++tile) {
-      const int64_t c = tile % across * tile_columns, r = tile / across % down * tile_rows;
+      const int64_t c = tile % across * tiles.columns, r = tile / across % down * tiles.rows;
       char* to = static_cast<char*>(out) + r * loops.out[rows] + c * loops.out[columns];
       const char* from = static_cast<const char*>(in) + r * loops.in[rows] + c * loops.in[columns];
       int64_t rest = tile / across / down;
@@ -146,16 +195,18 @@ void copy_strided(void* out, DType out_type, const Strides& out_strides, const v
         to += index * loops.out[d];
         from += index * loops.in[d];
       }
-      const int64_t high = std::min(tile_rows, loops.size[rows] - r),
-                    wide = std::min(tile_columns, loops.size[columns] - c);
-      if (!past_caches) {
+      const int64_t high = std::min(tiles.rows, loops.size[rows] - r);
+      const int64_t wide = std::min(tiles.columns, loops.size[columns] - c);
+      if (!tiles.buffered) {
         copy(to, loops.out[rows], loops.out[columns], from, loops.in[rows], loops.in[columns], high, wide);
         continue;
       }
-      alignas(64) char buffer[kSide * kSide * sizeof(double)];
-      copy(buffer, wide * item, item, from, loops.in[rows], loops.in[columns], high, wide);
-      for (int64_t i = 0; i < high; ++i)
-        copy_past_caches(to + i * loops.out[rows], buffer + i * wide * item, wide * item);
+      alignas(64) char buffer[kBufferBytes];
+      const int64_t step = wide * item;
+      copy(buffer, step, item, from, loops.in[rows], loops.in[columns], high, wide);
+      const int64_t bytes = loops.out[rows] == step ? high * step : step;
+      for (const char* row = buffer; row < buffer + high * step; row += bytes, to += loops.out[rows])
+        copy_past_caches(to, row, bytes);
     }
   });
 }

@@ -139,12 +139,20 @@ void arange_shape(Call& call) {
   if (step == 0) fail("arange: the step must not be 0");
   if (!(std::isfinite(start) && std::isfinite(end) && std::isfinite(step)))
     fail("arange: start, end and step must be finite (got ", start, ", ", end, ", ", step, ")");
-  if (step > 0 ? start > end : start < end)
+  const auto leads_away = [&](auto first, auto last) { return step > 0 ? first > last : first < last; };
+  if (range.whole() ? leads_away(range.start.i, range.end.i) : leads_away(start, end))
     fail("arange: a step of ", step, " does not lead from ", start, " to ", end);
   int64_t count;
   if (range.whole()) {
-    const int64_t distance = range.end.i - range.start.i, stride = range.step.i;
-    count = distance / stride + (distance % stride != 0);
+    // Unsigned, because the distance may be longer than the largest integer.
+    const bool up = range.step.i > 0;
+    const uint64_t from = uint64_t(range.start.i), to = uint64_t(range.end.i), by = uint64_t(range.step.i);
+    const uint64_t distance = up ? to - from : from - to, stride = up ? by : 0 - by;
+    const uint64_t steps = distance / stride + (distance % stride != 0);
+    if (steps > uint64_t(INT64_MAX))
+      fail("arange: ", range.start.i, " to ", range.end.i, " in steps of ", range.step.i,
+           " is too many elements");
+    count = int64_t(steps);
   } else {
     const double steps = std::ceil((end - start) / step);
     if (steps > 0x1p62) fail("arange: ", start, " to ", end, " in steps of ", step, " is too many elements");
@@ -159,7 +167,8 @@ void arange_cpu(const Call& call) {
     T* to = out.data<T>();
     parallel_for(out.numel(), kGrain / 4, [&](int64_t begin, int64_t end) {
       if (range.whole()) {
-        for (int64_t i = begin; i < end; ++i) to[i] = convert<T>(range.start.i + i * range.step.i);
+        for (int64_t i = begin; i < end; ++i)
+          to[i] = convert<T>(int64_t(uint64_t(range.start.i) + uint64_t(i) * uint64_t(range.step.i)));
       } else {
         const double start = as_real(range.start), step = as_real(range.step);
         for (int64_t i = begin; i < end; ++i) to[i] = convert<T>(start + double(i) * step);

@@ -4,66 +4,41 @@
 // in the order of the index, whatever the number of threads: the work is split across positions that never
 // meet.
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 
-#include "runtime/cpu/copy.h"
-#include "runtime/cpu/parallel.h"
-#include "runtime/cpu/rows.h"
-#include "runtime/ops/families.h"
+#include "runtime/ops/dense.h"
+#include "runtime/ops/indices.h"
 
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kGrain = 1 << 15;  // elements moved in about 20 µs
-
-void need_index_type(const char* op, const Tensor& index) {
-  const DType t = index.dtype();
-  if (t != DType::i64 && t != DType::i32 && t != DType::u8)
-    fail(op, ": indices must be i64, i32 or u8 (got ", t, ")");
-}
-
-// A contiguous copy where x is not contiguous, for kernels that want plain rows.
-Tensor dense(const Tensor& x) {
-  if (x.is_contiguous()) return x;
-  Tensor copy = Tensor::empty(x.shape(), x.dtype());
-  copy_strided(copy.raw(), copy.dtype(), copy.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
-  return copy;
-}
-
-// The indices in order as i64, each found to be below `size`.
-class Indices {
- public:
-  Indices(const char* op, const Tensor& index, int dim, int64_t size) : memory_(index) {
-    if (!index.is_contiguous() || index.dtype() != DType::i64) {
-      memory_ = Tensor::empty(index.shape(), DType::i64);
-      copy_strided(memory_.raw(), DType::i64, memory_.strides(), index.raw(), index.dtype(), index.strides(),
-                   index.shape());
-    }
-    values_ = memory_.data<int64_t>();
-    std::atomic<bool> good = true;
-    parallel_for(this->size(), kGrain, [&](int64_t begin, int64_t end) {
-      bool all = true;
-      for (int64_t i = begin; i < end; ++i) all &= uint64_t(values_[i]) < uint64_t(size);
-      if (!all) good = false;
-    });
-    for (int64_t i = 0; !good && i < this->size(); ++i)
-      if (values_[i] < 0 || values_[i] >= size)
-        fail(op, ": index ", values_[i], " at position ", i + 1, " is out of range for dim ", dim + 1,
-             " of size ", size, " (indices count from 0)");
-  }
-  int64_t size() const { return memory_.numel(); }
-  int64_t operator[](int64_t i) const { return values_[i]; }
-
- private:
-  Tensor memory_;
-  const int64_t* values_;
-};
-
-int dim_of(const Call& call) { return normalize_dim(call.op->name, call.integer(0), call.input(0).shape()); }
-int dim_of(const Backward& b) { return normalize_dim(b.node().op->name, b.integer(0), b.shape(0)); }
-
 // --- index_select, index_add ---
+
+// The rows of `bytes` that the index names, for each outer position. Rows as long as a word are moved as
+// words.
+void copy_rows(void* out, const void* in, const Split& from, size_t bytes, const Indices& index) {
+  const int64_t count = index.size(), grain = std::max<int64_t>(1, kIndexGrain / from.inner);
+  const auto walk = [&](auto&& move) {
+    parallel_for(from.outer * count, grain, [&](int64_t begin, int64_t end) {
+      int64_t outer = begin / count, k = begin % count;
+      for (int64_t i = begin; i < end; ++i) {
+        move(i, outer * from.size + index[k]);
+        if (++k == count) k = 0, ++outer;
+      }
+    });
+  };
+  const auto words = [&]<class Word>(Word*) {
+    walk([to = static_cast<Word*>(out), source = static_cast<const Word*>(in)](int64_t i, int64_t row) {
+      to[i] = source[row];
+    });
+  };
+  if (bytes == 8) return words(static_cast<uint64_t*>(nullptr));
+  if (bytes == 4) return words(static_cast<uint32_t*>(nullptr));
+  if (bytes == 2) return words(static_cast<uint16_t*>(nullptr));
+  walk([=, to = static_cast<char*>(out), source = static_cast<const char*>(in)](int64_t i, int64_t row) {
+    std::memcpy(to + size_t(i) * bytes, source + size_t(row) * bytes, bytes);
+  });
+}
 
 void index_select_shape(Call& call) {
   const Tensor &x = call.input(0), &index = call.input(1);
@@ -78,20 +53,11 @@ void index_select_shape(Call& call) {
   call.emit(shape, x.dtype());
 }
 void index_select_cpu(const Call& call) {
-  const Tensor x = dense(call.input(0)), &out = call.output();
+  const Tensor x = in_order(call.input(0)), &out = call.output();
   const int dim = dim_of(call);
   const Split from(with_one_dim(x.shape()), dim);
   const Indices index("index_select", call.input(1), dim, from.size);
-  const size_t bytes = size_t(from.inner) * item_size(x.dtype());
-  const char* source = static_cast<const char*>(x.raw());
-  char* to = static_cast<char*>(out.raw());
-  const int64_t count = index.size();
-  parallel_for(from.outer * count, std::max<int64_t>(1, kGrain / from.inner),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i)
-                   std::memcpy(to + size_t(i) * bytes,
-                               source + size_t(i / count * from.size + index[i % count]) * bytes, bytes);
-               });
+  copy_rows(out.raw(), x.raw(), from, size_t(from.inner) * item_size(x.dtype()), index);
 }
 void index_select_vjp(Backward& b) {
   const Tensor g = b.grad();
@@ -120,31 +86,40 @@ void index_add_shape(Call& call) {
          index.numel(), " indices into shape ", x.shape());
   call.emit(x.shape(), x.dtype());
 }
-// Split by outer position and by runs of columns, which no two threads share.
+// Split by outer position, then by runs of columns or, where rows are short, by ranges of target positions:
+// no two threads share a target, and each adds in the order of the index.
 void index_add_cpu(const Call& call) {
   const Tensor& out = call.output();
-  const Tensor x = dense(call.input(0)), source = dense(call.input(2));
+  const Tensor x = in_order(call.input(0)), source = in_order(call.input(2));
   const int dim = dim_of(call);
   const Split into(with_one_dim(x.shape()), dim);
   const Indices index("index_add", call.input(1), dim, into.size);
-  std::memcpy(out.raw(), x.raw(), out.nbytes());
+  copy_strided(out.raw(), out.dtype(), out.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
   const int64_t count = index.size();
-  // As many runs as keep the threads busy: what a run is does not change the sums.
-  const int64_t wanted = std::max<int64_t>(1, 2 * thread_count() / into.outer);
-  const int64_t columns = std::max((into.inner + wanted - 1) / wanted, std::min<int64_t>(into.inner, 64));
-  const int64_t runs = (into.inner + columns - 1) / columns;
   if (count == 0) return;
+  constexpr int64_t kFewColumns = 64;
+  const int64_t wanted = std::max<int64_t>(1, 2 * thread_count() / into.outer);
+  const int64_t columns =
+      std::max((into.inner + wanted - 1) / wanted, std::min<int64_t>(into.inner, kFewColumns));
+  const int64_t runs = (into.inner + columns - 1) / columns;
+  const bool by_target = runs < wanted && into.inner >= 4;
+  const int64_t ranges = by_target ? std::min(into.size, int64_t(thread_count()) / into.outer + 1) : 1;
   visit_dtype(out.dtype(), [&]<class T>() {
     const T alpha = convert<T>(call.real(1));
     const T* from = source.data<T>();
     T* to = out.data<T>();
-    parallel_for(into.outer * runs, std::max<int64_t>(1, kGrain / (count * columns)),
+    const int64_t work = count * columns / ranges + count / 4;
+    parallel_for(into.outer * runs * ranges, std::max<int64_t>(1, kIndexGrain / work),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t task = begin; task < end; ++task) {
-                     const int64_t outer = task / runs, first = task % runs * columns;
+                     const int64_t range = task % ranges, rest = task / ranges;
+                     const int64_t outer = rest / runs, first = rest % runs * columns;
+                     const int64_t low = into.size * range / ranges, high = into.size * (range + 1) / ranges;
                      const int64_t n = std::min(columns, into.inner - first);
                      for (int64_t k = 0; k < count; ++k) {
-                       T* target = to + (outer * into.size + index[k]) * into.inner + first;
+                       const int64_t row = index[k];
+                       if (row < low || row >= high) continue;
+                       T* target = to + (outer * into.size + row) * into.inner + first;
                        const T* part = from + (outer * count + k) * into.inner + first;
                        for (int64_t i = 0; i < n; ++i) {
                          if constexpr (std::is_same_v<T, bool>)
@@ -178,59 +153,6 @@ const Op kIndexAdd{
 
 // --- gather, scatter_add ---
 
-void check_lanes(const char* op, const char* whole, const Shape& shape, const Shape& index, int dim) {
-  bool fits = index.size() == shape.size();
-  for (int i = 0; fits && i < index.size(); ++i) fits = i == dim || index[i] <= shape[i];
-  if (!fits)
-    fail(op, ": an index of shape ", index, " does not fit ", whole, " of shape ", shape, " along dim ",
-         dim + 1);
-}
-
-// Calls f(i, offset) for the positions i of the index whose place along dim `across` is in [begin, end), in
-// row-major order; offset is where the lane along `dim` begins in a contiguous tensor of shape `whole`.
-template <class F>
-void for_lanes(const Shape& shape, const Shape& whole, int dim, int across, int64_t begin, int64_t end,
-               F&& f) {
-  const Strides strides = contiguous_strides(whole), index_strides = contiguous_strides(shape);
-  const int n = shape.size(), last = n - 1;
-  int64_t position[kMaxDims] = {};
-  const auto first_of = [&](int i) { return i == across ? begin : 0; };
-  const auto end_of = [&](int i) { return i == across ? end : shape[i]; };
-  int64_t rows = 1;
-  for (int i = 0; i < last; ++i) {
-    position[i] = first_of(i);
-    rows *= end_of(i) - first_of(i);
-  }
-  const int64_t step = last == dim ? 0 : 1;
-  for (int64_t row = 0; row < rows; ++row) {
-    int64_t base = 0, at = 0;
-    for (int i = 0; i < last; ++i) {
-      at += position[i] * index_strides[i];
-      if (i != dim) base += position[i] * strides[i];
-    }
-    for (int64_t k = first_of(last); k < end_of(last); ++k) f(at + k, base + k * step);
-    for (int i = last - 1; i >= 0 && ++position[i] == end_of(i); --i) position[i] = first_of(i);
-  }
-}
-
-// The longest dim other than `dim`: what is split over threads; -1 when there is none.
-int widest_other(const Shape& shape, int dim) {
-  int widest = -1;
-  for (int i = 0; i < shape.size(); ++i)
-    if (i != dim && (widest < 0 || shape[i] > shape[widest])) widest = i;
-  return widest;
-}
-
-template <class F>
-void for_lanes_in_parallel(const Shape& shape, const Shape& whole, int dim, F&& f) {
-  const int across = widest_other(shape, dim);
-  if (numel(shape) == 0) return;
-  if (across < 0) return for_lanes(shape, whole, dim, -1, 0, 0, f);
-  const int64_t per_position = numel(shape) / shape[across];
-  parallel_for(shape[across], std::max<int64_t>(1, kGrain / 4 / per_position),
-               [&](int64_t begin, int64_t end) { for_lanes(shape, whole, dim, across, begin, end, f); });
-}
-
 void gather_shape(Call& call) {
   const Tensor &x = call.input(0), &index = call.input(1);
   need_index_type("gather", index);
@@ -238,7 +160,7 @@ void gather_shape(Call& call) {
   call.emit(index.shape(), x.dtype());
 }
 void gather_cpu(const Call& call) {
-  const Tensor x = dense(call.input(0));
+  const Tensor x = in_order(call.input(0));
   const Tensor &index = call.input(1), &out = call.output();
   const Shape whole = with_one_dim(x.shape());
   const int dim = dim_of(call);
@@ -250,16 +172,7 @@ void gather_cpu(const Call& call) {
     for_lanes_in_parallel(with_one_dim(index.shape()), whole, dim,
                           [&](int64_t i, int64_t lane) { to[i] = from[lane + indices[i] * stride]; });
   };
-  switch (item_size(x.dtype())) {
-    case 1:
-      return move(static_cast<uint8_t*>(nullptr));
-    case 2:
-      return move(static_cast<uint16_t*>(nullptr));
-    case 4:
-      return move(static_cast<uint32_t*>(nullptr));
-    default:
-      return move(static_cast<uint64_t*>(nullptr));
-  }
+  visit_word(x.dtype(), move);
 }
 void gather_vjp(Backward& b) {
   const Tensor g = b.grad();
@@ -286,12 +199,10 @@ void scatter_add_shape(Call& call) {
 }
 void scatter_add_cpu(const Call& call) {
   const Tensor& out = call.output();
-  const Tensor x = dense(call.input(0));
+  const Tensor x = in_order(call.input(0));
   // The source may be larger than the index: only its corner counts.
-  Tensor source = call.input(2);
   const Tensor& index = call.input(1);
-  source = dense(Tensor(source.storage_ref(), LayoutRef(new Layout(index.shape(), source.strides())),
-                        source.offset(), source.dtype()));
+  const Tensor source = in_order(corner_of(call.input(2), index.shape()));
   const Shape whole = with_one_dim(x.shape());
   const int dim = dim_of(call);
   const Indices indices("scatter_add", index, dim, whole[dim]);
@@ -345,15 +256,10 @@ void embedding_shape(Call& call) {
   call.emit(shape, weight.dtype());
 }
 void embedding_cpu(const Call& call) {
-  const Tensor weight = dense(call.input(1));
+  const Tensor weight = in_order(call.input(1));
   const Indices ids("embedding", call.input(0), 0, weight.size(0));
-  const size_t bytes = size_t(weight.size(1)) * item_size(weight.dtype());
-  const char* from = static_cast<const char*>(weight.raw());
-  char* to = static_cast<char*>(call.output().raw());
-  parallel_for(ids.size(), std::max<int64_t>(1, kGrain / weight.size(1)), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      std::memcpy(to + size_t(i) * bytes, from + size_t(ids[i]) * bytes, bytes);
-  });
+  copy_rows(call.output().raw(), weight.raw(), Split(weight.shape(), 0),
+            size_t(weight.size(1)) * item_size(weight.dtype()), ids);
 }
 // The row of padding_idx gets none.
 void embedding_vjp(Backward& b) {

@@ -68,13 +68,39 @@ const Op kStack{.name = "stack",
                 .params = {{"dim", ParamKind::dim, 0}},
                 .compose = stack_compose};
 
+// Side by side: along dim 1 (from 0), vectors along their only dim; scalars count as vectors.
+Operands hstack_compose(const Call& call) {
+  if (call.in.empty()) fail("hstack: a non-empty list of tensors expected");
+  TensorList parts;
+  for (const Tensor& x : call.in) parts.push_back(x.ndim() == 0 ? reshape(x, {1}) : x);
+  return {cat(parts, parts[0].ndim() == 1 ? 0 : 1)};
+}
+const Op kHstack{.name = "hstack",
+                 .doc = "Joins tensors side by side: along dim 2, vectors along dim 1.",
+                 .inputs = {{.name = "tensors", .list = true}},
+                 .compose = hstack_compose};
+
+// One below the other; vectors count as rows.
+Operands vstack_compose(const Call& call) {
+  if (call.in.empty()) fail("vstack: a non-empty list of tensors expected");
+  TensorList parts;
+  for (const Tensor& x : call.in) parts.push_back(x.ndim() < 2 ? reshape(x, {1, x.numel()}) : x);
+  return {cat(parts, 0)};
+}
+const Op kVstack{.name = "vstack",
+                 .doc = "Joins tensors one below the other: along dim 1, vectors as rows.",
+                 .inputs = {{.name = "tensors", .list = true}},
+                 .compose = vstack_compose};
+
 }  // namespace
 
+Tensor hstack(const TensorList& tensors) { return apply1(kHstack, tensors); }
+Tensor vstack(const TensorList& tensors) { return apply1(kVstack, tensors); }
 Tensor cat(const TensorList& tensors, int dim) { return apply1(kCat, tensors, {dim}); }
 Tensor stack(const TensorList& tensors, int dim) { return apply1(kStack, tensors, {dim}); }
 
 std::span<const Op* const> join_ops() {
-  static constexpr const Op* ops[] = {&kCat, &kStack};
+  static constexpr const Op* ops[] = {&kCat, &kStack, &kHstack, &kVstack};
   return ops;
 }
 

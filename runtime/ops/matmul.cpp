@@ -326,15 +326,58 @@ const Op kAddmm{.name = "addmm",
                 .params = {{"beta", ParamKind::real, 1.0}, {"alpha", ParamKind::real, 1.0}},
                 .compose = addmm_compose};
 
+Operands baddbmm_compose(const Call& call) {
+  const Tensor &input = call.input(0), &a = call.input(1), &b = call.input(2);
+  if (a.ndim() != 3 || b.ndim() != 3 || a.size(0) != b.size(0))
+    fail("baddbmm: batch1 and batch2 must be equally long batches of matrices (got shapes ", a.shape(),
+         " and ", b.shape(), ")");
+  const double beta = call.real(0), alpha = call.real(1);
+  Tensor product = matmul(a, b);
+  if (!broadcasts_to(input.shape(), product.shape()))
+    fail("baddbmm: input of shape ", input.shape(), " does not broadcast to the product's ", product.shape());
+  if (alpha != 1) product = product * alpha;
+  if (beta == 0) return {product};
+  return {add(beta == 1 ? input : input * beta, product)};
+}
+const Op kBaddbmm{.name = "baddbmm",
+                  .doc = "beta * input + alpha * (batch1 @ batch2).",
+                  .inputs = {{"input"}, {"batch1"}, {"batch2"}},
+                  .params = {{"beta", ParamKind::real, 1.0}, {"alpha", ParamKind::real, 1.0}},
+                  .compose = baddbmm_compose};
+
+Operands outer_compose(const Call& call) {
+  require_dims(call, {1, 1});
+  return {mul(unsqueeze(call.input(0), 1), call.input(1))};
+}
+const Op kOuter{.name = "outer",
+                .doc = "The products of each element of one vector with each of another.",
+                .inputs = {{"input"}, {"vec2"}},
+                .compose = outer_compose};
+
+Operands trace_compose(const Call& call) {
+  require_dims(call, {2});
+  return {sum(diagonal(call.input(0)))};
+}
+const Op kTrace{.name = "trace",
+                .doc = "The sum of a matrix's diagonal.",
+                .inputs = {{"input"}},
+                .compose = trace_compose};
+
 }  // namespace
 
+Tensor outer(const Tensor& a, const Tensor& b) { return apply1(kOuter, {a, b}); }
+Tensor trace(const Tensor& x) { return apply1(kTrace, {x}); }
+Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double beta, double alpha) {
+  return apply1(kBaddbmm, {input, a, b}, {beta, alpha});
+}
 Tensor matmul(const Tensor& a, const Tensor& b) { return apply1(kMatmul, {a, b}); }
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return apply1(kLinear, {x, weight, bias});
 }
 
 std::span<const Op* const> matmul_ops() {
-  static constexpr const Op* ops[] = {&kMatmul, &kLinear, &kMm, &kBmm, &kMv, &kDot, &kAddmm};
+  static constexpr const Op* ops[] = {&kMatmul, &kLinear, &kMm,      &kBmm,   &kMv,
+                                      &kDot,    &kAddmm,  &kBaddbmm, &kOuter, &kTrace};
   return ops;
 }
 

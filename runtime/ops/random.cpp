@@ -211,6 +211,85 @@ const Op kBernoulli{.name = "bernoulli",
                     .vjp = bernoulli_vjp,
                     .random = true};
 
+// --- multinomial ---
+
+void multinomial_shape(Call& call) {
+  const Tensor& weights = call.input(0);
+  const int64_t samples = call.integer(0);
+  need_floating(call, weights.dtype());
+  if (weights.ndim() != 1 && weights.ndim() != 2)
+    fail("multinomial: weights of 1 or 2 dims expected (got shape ", weights.shape(), ")");
+  if (samples < 1) fail("multinomial: num_samples must be at least 1 (got ", samples, ")");
+  if (!call.flag(1) && samples > weights.size(-1))
+    fail("multinomial: ", samples, " samples without replacement from ", weights.size(-1), " categories");
+  Shape shape = weights.shape();
+  shape[shape.size() - 1] = samples;
+  call.emit(shape, DType::i64);
+}
+
+// The number of categories with a weight; Error for a row that is no distribution.
+int64_t checked_weights(const double* row, int64_t n) {
+  double total = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    if (!(row[i] >= 0 && std::isfinite(row[i])))
+      fail("multinomial: a weight must be finite and not negative (got ", row[i], ")");
+    total += row[i];
+  }
+  if (!(total > 0 && std::isfinite(total))) fail("multinomial: the weights of a row add up to ", total);
+  return n - std::count(row, row + n, 0.0);
+}
+
+// With replacement: where a uniform number falls among the running sums. Without: the categories of the
+// smallest -log(u) / w, which come in the order of drawing one after the other (Efraimidis and Spirakis,
+// "Weighted random sampling with a reservoir", 2006).
+void multinomial_cpu(const Call& call) {
+  const Tensor &weights = call.input(0), &out = call.output();
+  const std::vector<double> values = weights.to_vector<double>();
+  const int64_t n = weights.size(-1), samples = call.integer(0), rows = out.numel() / samples;
+  const RandomDraw draw = draw_of(call);
+  const auto uniform = [&](int64_t element) {
+    const PhiloxBlock block = philox(draw.seed, draw.stream, uint64_t(element / 2));
+    return uniform_f64(block[size_t(element % 2 * 2)], block[size_t(element % 2 * 2 + 1)]);
+  };
+  std::vector<double> keys(static_cast<size_t>(n));
+  std::vector<int64_t> order(static_cast<size_t>(n));
+  for (int64_t r = 0; r < rows; ++r) {
+    const double* row = values.data() + r * n;
+    int64_t* to = out.data<int64_t>() + r * samples;
+    const int64_t possible = checked_weights(row, n);
+    if (call.flag(1)) {
+      std::partial_sum(row, row + n, keys.begin());
+      const double total = keys.back();
+      for (int64_t s = 0; s < samples; ++s) {
+        const auto found = std::upper_bound(keys.begin(), keys.end(), uniform(r * samples + s) * total);
+        // Rounding may lead past the end: to the last category that has a weight.
+        to[s] = found != keys.end() ? found - keys.begin()
+                                    : std::lower_bound(keys.begin(), keys.end(), total) - keys.begin();
+      }
+      continue;
+    }
+    if (samples > possible)
+      fail("multinomial: ", samples, " samples without replacement from ", possible,
+           " categories with a weight");
+    for (int64_t i = 0; i < n; ++i)
+      keys[size_t(i)] = row[i] > 0 ? -std::log(uniform(r * n + i) + 0x1p-54) / row[i] : INFINITY;
+    std::iota(order.begin(), order.end(), int64_t(0));
+    std::partial_sort(order.begin(), order.begin() + samples, order.end(), [&](int64_t a, int64_t b) {
+      const double x = keys[size_t(a)], y = keys[size_t(b)];
+      return x != y ? x < y : a < b;
+    });
+    std::copy_n(order.begin(), samples, to);
+  }
+}
+const Op kMultinomial{
+    .name = "multinomial",
+    .doc = "Indices (from 0) drawn with the probabilities that the rows of the input weigh.",
+    .inputs = {{"input"}},
+    .params = {{"num_samples", ParamKind::integer, {}}, {"replacement", ParamKind::boolean, false}},
+    .shape = multinomial_shape,
+    .cpu = multinomial_cpu,
+    .random = true};
+
 Operands rand_like_compose(const Call& call) { return {like(kRand, call, 0)}; }
 Operands randn_like_compose(const Call& call) { return {like(kRandn, call, 0)}; }
 const Op kRandLike{.name = "rand_like",
@@ -238,9 +317,13 @@ Tensor randint(int64_t low, int64_t high, const Shape& shape, DType dtype, Devic
 Tensor randperm(int64_t n, Device& device) { return create(kRandperm, {n, DType::i64}, device); }
 Tensor bernoulli(const Tensor& p) { return apply1(kBernoulli, {p}); }
 
+Tensor multinomial(const Tensor& weights, int64_t num_samples, bool replacement) {
+  return apply1(kMultinomial, {weights}, {num_samples, replacement});
+}
+
 std::span<const Op* const> random_ops() {
-  static const Op* const ops[] = {&kRand,      &kRandn,    &kRandint,  &kRandperm,
-                                  &kBernoulli, &kRandLike, &kRandnLike};
+  static const Op* const ops[] = {&kRand,      &kRandn,       &kRandint,  &kRandperm,
+                                  &kBernoulli, &kMultinomial, &kRandLike, &kRandnLike};
   return ops;
 }
 

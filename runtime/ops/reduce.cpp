@@ -413,6 +413,21 @@ const Op kNorm{.name = "norm",
                .params = {{"p", ParamKind::real, 2.0}, kDims, kKeepdim},
                .compose = any_norm_compose};
 
+// The norm under PyTorch's newer name; dtype is what it is computed in.
+Operands vector_norm_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  return apply(kNorm, {call.params[3].present() ? to(x, DType(call.integer(3))) : x},
+               {call.params[0], call.params[1], call.params[2]});
+}
+const Op kVectorNorm{.name = "vector_norm",
+                     .doc = "p-norm over dims, or of all elements; ord may be 0, inf and -inf.",
+                     .inputs = {{"input"}},
+                     .params = {{"ord", ParamKind::real, 2.0},
+                                kDims,
+                                kKeepdim,
+                                {.name = "dtype", .kind = ParamKind::dtype, .optional = true}},
+                     .compose = vector_norm_compose};
+
 // --- logsumexp ---
 
 // m + log sum exp(x - m), m the largest element: it cancels, so no gradient goes through it.
@@ -512,9 +527,9 @@ Tensor any(const Tensor& x, const Dims& dims, bool keepdim) {
 }
 
 std::span<const Op* const> reduce_ops() {
-  static const Op* const ops[] = {&kSum,    &kMean, &kProd,  &kVar,       &kStd,    &kAmax,
-                                  &kAmin,   &kMax,  &kMin,   &kMaxDim,    &kMinDim, &kArgmax,
-                                  &kArgmin, &kNorm, &kPNorm, &kLogsumexp, &kAll,    &kAny};
+  static const Op* const ops[] = {&kSum,   &kMean,       &kProd,      &kVar,    &kStd,    &kAmax,   &kAmin,
+                                  &kMax,   &kMin,        &kMaxDim,    &kMinDim, &kArgmax, &kArgmin, &kNorm,
+                                  &kPNorm, &kVectorNorm, &kLogsumexp, &kAll,    &kAny};
   return ops;
 }
 

@@ -1,6 +1,7 @@
-// Running sums along one dim.
+// Running sums and products along one dim.
 #include "runtime/cpu/copy.h"
 #include "runtime/cpu/rows.h"
+#include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
@@ -69,21 +70,133 @@ void running_vjp(Backward& b) {
   b.set(0, apply1(kRunningSum, {b.grad()}, {b.integer(kDimAt), b.flag(kExclusiveAt), !b.flag(kReverseAt)}));
 }
 
+const ParamSpec kDType{.name = "dtype", .kind = ParamKind::dtype, .optional = true};
+
+Tensor in_type(const Tensor& x, const Value& dtype) { return dtype.present() ? to(x, DType(dtype.i)) : x; }
+
 Operands cumsum_compose(const Call& call) {
-  return apply(kRunningSum, call.in, {call.params[kDimAt], call.params[kExclusiveAt], false});
+  return apply(kRunningSum, {in_type(call.input(0), call.params[2])},
+               {call.params[kDimAt], call.params[kExclusiveAt], false});
 }
 const Op kCumsum{.name = "cumsum",
                  .doc = "Running sums along a dim; exclusive ones leave out the element itself.",
                  .inputs = {{"input"}},
-                 .params = {{"dim", ParamKind::dim, {}}, {"exclusive", ParamKind::boolean, false}},
+                 .params = {{"dim", ParamKind::dim, {}}, {"exclusive", ParamKind::boolean, false}, kDType},
                  .compose = cumsum_compose};
+
+// --- products ---
+
+void product_shape(Call& call) {
+  const Tensor& x = call.input(0);
+  normalize_dim("cumprod", call.integer(kDimAt), x.shape());
+  call.emit(x.shape(), is_floating(x.dtype()) ? x.dtype() : DType::i64);
+}
+// y_i = x_0 … x_i; floats are multiplied in f64, integers wrap around.
+void product_cpu(const Call& call) {
+  const Tensor &x = call.input(0), &out = call.output();
+  const Split split(with_one_dim(x.shape()), normalize_dim("cumprod", call.integer(kDimAt), x.shape()));
+  copy_strided(out.raw(), out.dtype(), out.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
+  const auto run = [&]<class T, class Product>() {
+    for_rows(split, std::array{static_cast<const T*>(out.raw())}, static_cast<T*>(out.raw()),
+             [&](int64_t, const auto& in, T* to) {
+               Product product = 1;
+               for (int64_t i = 0; i < split.size; ++i) to[i] = T(product *= Product(in[0][i]));
+             });
+  };
+  switch (out.dtype()) {
+    case DType::f64:
+      return run.template operator()<double, double>();
+    case DType::i64:
+      return run.template operator()<uint64_t, uint64_t>();
+    default:
+      return run.template operator()<float, double>();
+  }
+}
+// In log2(n) rounds: each element times the product of the elements before it, as many as are known already.
+// Its gradients hold where factors are 0.
+Operands product_compose(const Call& call) {
+  Tensor y = call.input(0);
+  if (y.ndim() == 0) return {clone(y)};
+  const int dim = normalize_dim("cumprod", call.integer(kDimAt), y.shape());
+  const int64_t n = y.size(dim);
+  for (int64_t known = 1; known < n; known *= 2)
+    y = cat({narrow(y, dim, 0, known), narrow(y, dim, known, n - known) * narrow(y, dim, 0, n - known)}, dim);
+  return {y.same(call.input(0)) ? clone(y) : y};
+}
+
+void product_grad_shape(Call& call) { call.emit(call.input(1).shape(), call.input(1).dtype()); }
+// With z the place of the first 0: dx_i = (sum of g_k y_k for i <= k < z) / x_i for i < z, dx_z = the sum of
+// g_k times the product of all x_j but x_z up to k, and 0 behind z.
+void product_grad_cpu(const Call& call) {
+  const Tensor& out = call.output();
+  const Tensor g = in_order(call.input(0)), x = in_order(call.input(1)), y = in_order(call.input(2));
+  const Split split(with_one_dim(x.shape()), normalize_dim("cumprod", call.integer(kDimAt), x.shape()));
+  const auto run = [&]<class T>() {
+    for_rows(split,
+             std::array{static_cast<const T*>(g.data<T>()), static_cast<const T*>(x.data<T>()),
+                        static_cast<const T*>(y.data<T>())},
+             out.data<T>(), [&](int64_t, const auto& in, T* to) {
+               const T *g_row = in[0], *x_row = in[1], *y_row = in[2];
+               const int64_t n = split.size;
+               const int64_t zero = std::find(x_row, x_row + n, T(0)) - x_row;
+               double sum = 0;
+               for (int64_t i = zero - 1; i >= 0; --i) {
+                 sum += double(g_row[i]) * double(y_row[i]);
+                 to[i] = T(sum / double(x_row[i]));
+               }
+               if (zero == n) return;
+               double product = zero > 0 ? double(y_row[zero - 1]) : 1;
+               double total = double(g_row[zero]) * product;
+               for (int64_t k = zero + 1; k < n && x_row[k] != T(0); ++k) {
+                 product *= double(x_row[k]);
+                 total += double(g_row[k]) * product;
+               }
+               to[zero] = T(total);
+               std::fill(to + zero + 1, to + n, T(0));
+             });
+  };
+  out.dtype() == DType::f64 ? run.template operator()<double>() : run.template operator()<float>();
+}
+const Op kRunningProductGrad{.name = "_cumprod_grad",
+                             .doc = "Gradient of cumprod.",
+                             .inputs = {{"g"}, {"input"}, {"result"}},
+                             .params = {{"dim", ParamKind::dim, {}}},
+                             .shape = product_grad_shape,
+                             .cpu = product_grad_cpu,
+                             .half_through_f32 = true};
+void product_vjp(Backward& b) {
+  if (b.create_graph()) return differentiate_composition(b);
+  b.set(0, apply1(kRunningProductGrad, {b.grad(), b.input(0), b.output()}, {b.integer(kDimAt)}));
+}
+const Op kRunningProduct{.name = "_cumprod",
+                         .doc = "Running products along a dim.",
+                         .inputs = {{"input"}},
+                         .params = {{"dim", ParamKind::dim, {}}},
+                         .shape = product_shape,
+                         .cpu = product_cpu,
+                         .vjp = product_vjp,
+                         .reads = {{.inputs = 1, .outputs = 1}},
+                         .compose = product_compose,
+                         .half_through_f32 = true};
+
+Operands cumprod_compose(const Call& call) {
+  return apply(kRunningProduct, {in_type(call.input(0), call.params[1])}, {call.params[kDimAt]});
+}
+const Op kCumprod{.name = "cumprod",
+                  .doc = "Running products along a dim.",
+                  .inputs = {{"input"}},
+                  .params = {{"dim", ParamKind::dim, {}}, kDType},
+                  .compose = cumprod_compose};
 
 }  // namespace
 
-Tensor cumsum(const Tensor& x, int dim, bool exclusive) { return apply1(kCumsum, {x}, {dim, exclusive}); }
+Tensor cumprod(const Tensor& x, int dim) { return apply1(kCumprod, {x}, {dim, Value()}); }
+Tensor cumsum(const Tensor& x, int dim, bool exclusive) {
+  return apply1(kCumsum, {x}, {dim, exclusive, Value()});
+}
 
 std::span<const Op* const> scan_ops() {
-  static const Op* const ops[] = {&kCumsum, &kRunningSum};
+  static const Op* const ops[] = {&kCumsum, &kRunningSum, &kCumprod, &kRunningProduct, &kRunningProductGrad};
   return ops;
 }
 

@@ -1,8 +1,8 @@
 // softmax and log_softmax along one dim, and their fused gradients.
 #include "runtime/cpu/softmax.h"
 
-#include "runtime/cpu/copy.h"
 #include "runtime/cpu/rows.h"
+#include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
@@ -11,13 +11,6 @@ namespace {
 const ParamSpec kDim{"dim", ParamKind::dim, {}};
 
 int dim_of(const Call& call) { return normalize_dim(call.op->name, call.integer(0), call.input(0).shape()); }
-
-Tensor dense(const Tensor& x) {
-  if (x.is_contiguous()) return x;
-  Tensor copy = Tensor::empty(x.shape(), x.dtype());
-  copy_strided(copy.raw(), copy.dtype(), copy.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
-  return copy;
-}
 
 void softmax_shape(Call& call) {
   const Tensor& x = call.input(0);
@@ -36,7 +29,7 @@ void run_rows(const Call& call, Kernel&& kernel) {
     std::array<Tensor, inputs> operands;
     std::array<const T*, inputs> in;
     for (size_t i = 0; i < inputs; ++i) {
-      operands[i] = dense(call.in[i]);
+      operands[i] = in_order(call.in[i]);
       in[i] = operands[i].template data<T>();
     }
     for_rows(split, in, call.output().data<T>(), [&](int64_t, const auto& row, T* out) {

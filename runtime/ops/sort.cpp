@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "runtime/cpu/copy.h"
 #include "runtime/cpu/rows.h"
+#include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
@@ -59,12 +59,7 @@ void order_rows(const Tensor& x, int dim, bool descending, int64_t count, T* val
 }
 
 void order_into(const Call& call, int dim, bool descending, int64_t count) {
-  const Tensor& input = call.input(0);
-  Tensor x = input;
-  if (!x.is_contiguous()) {
-    x = Tensor::empty(input.shape(), input.dtype());
-    copy_strided(x.raw(), x.dtype(), x.strides(), input.raw(), input.dtype(), input.strides(), input.shape());
-  }
+  const Tensor x = in_order(call.input(0));
   visit_dtype(x.dtype(), [&]<class T>() {
     // bool is ordered as the byte it is; the 16-bit floats have been widened.
     using Element = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;

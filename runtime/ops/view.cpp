@@ -16,17 +16,16 @@ void view_like(Call& call, const Shape& shape, const Strides& strides, int64_t s
 // `shape` with its one -1 worked out.
 Shape resolve_shape(const char* op, const Shape& wanted, int64_t count) {
   Shape shape = wanted;
-  int64_t known = 1;
   int unknown = -1;
   for (int i = 0; i < shape.size(); ++i) {
     if (shape[i] == -1 && unknown < 0)
       unknown = i;
     else if (shape[i] < 0)
       fail(op, ": shape ", wanted, " has more than one -1 or a negative size");
-    else
-      known *= shape[i];
   }
   if (unknown >= 0) {
+    shape[unknown] = 1;
+    const int64_t known = numel(shape);
     if (known == 0 || count % known != 0) fail(op, ": ", count, " elements do not fill shape ", wanted);
     shape[unknown] = count / known;
   }
@@ -111,6 +110,18 @@ Operands flatten_compose(const Call& call) {
   for (int i = last + 1; i < x.ndim(); ++i) shape.push_back(x.size(i));
   return {reshape(x, shape)};
 }
+// The size of the second tensor is all that counts of it.
+Operands reshape_as_compose(const Call& call) { return {reshape(call.input(0), call.input(1).shape())}; }
+const Op kReshapeAs{.name = "reshape_as",
+                    .doc = "The elements under the shape of another tensor, a view where strides allow it.",
+                    .inputs = {{"input"}, {"other"}},
+                    .compose = reshape_as_compose};
+Operands view_as_compose(const Call& call) { return {view(call.input(0), call.input(1).shape())}; }
+const Op kViewAs{.name = "view_as",
+                 .doc = "The elements under the shape of another tensor, without a copy.",
+                 .inputs = {{"input"}, {"other"}},
+                 .compose = view_as_compose};
+
 const Op kFlatten{.name = "flatten",
                   .doc = "Merges the dims from start_dim to end_dim into one.",
                   .inputs = {{"input"}},
@@ -217,6 +228,32 @@ const Op kPermute{.name = "permute",
                   .shape = permute_shape,
                   .vjp = permute_vjp};
 
+Operands movedim_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  const Dims &source = call.list(0), &destination = call.list(1);
+  if (source.size() != destination.size())
+    fail("movedim: ", source.size(), " dims cannot be moved to ", destination.size(), " places");
+  if (source.empty() || x.ndim() == 0) return {x};
+  uint32_t moved = dim_mask("movedim", source, x.shape()),
+           taken = dim_mask("movedim", destination, x.shape());
+  Dims order(x.ndim(), 0);
+  for (int i = 0; i < source.size(); ++i)
+    order[normalize_dim("movedim", destination[i], x.shape())] =
+        normalize_dim("movedim", source[i], x.shape());
+  int from = 0;
+  for (int to = 0; to < x.ndim(); ++to) {
+    if (taken >> to & 1) continue;
+    while (moved >> from & 1) ++from;
+    order[to] = from++;
+  }
+  return {permute(x, order)};
+}
+const Op kMovedim{.name = "movedim",
+                  .doc = "Moves dims to other places; the rest keep their order.",
+                  .inputs = {{"input"}},
+                  .params = {{"source", ParamKind::dims, {}}, {"destination", ParamKind::dims, {}}},
+                  .compose = movedim_compose};
+
 Shape expanded_shape(const Tensor& x, const Shape& wanted) {
   Shape shape = wanted;
   const int shift = shape.size() - x.ndim();
@@ -242,7 +279,30 @@ const Op kExpand{.name = "expand",
                  .shape = expand_shape,
                  .vjp = expand_vjp};
 
+Operands broadcast_to_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  if (!broadcasts_to(x.shape(), call.list(0)))
+    fail("broadcast_to: shape ", x.shape(), " cannot be broadcast to ", call.list(0));
+  return {expand(x, call.list(0))};
+}
+const Op kBroadcastTo{.name = "broadcast_to",
+                      .doc = "Repeats dims of size 1, and new ones before the first, without a copy.",
+                      .inputs = {{"input"}},
+                      .params = {{"size", ParamKind::integers, {}}},
+                      .compose = broadcast_to_compose};
+Operands expand_as_compose(const Call& call) { return {expand(call.input(0), call.input(1).shape())}; }
+const Op kExpandAs{.name = "expand_as",
+                   .doc = "Repeats dims of size 1 up to the shape of another tensor, without a copy.",
+                   .inputs = {{"input"}, {"other"}},
+                   .compose = expand_as_compose};
+
 // --- parts ---
+
+// For error texts: the sum, or the largest number when it is larger.
+int64_t capped_sum(int64_t a, int64_t b) {
+  int64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
 
 // The gradient of a part: zeros, with g where the part was.
 Tensor embed(const Tensor& g, const Shape& whole, const Strides& strides, int64_t offset) {
@@ -285,8 +345,8 @@ Operands narrow_compose(const Call& call) {
   const int dim = normalize_dim("narrow", call.integer(0), x.shape());
   const int64_t size = x.size(dim), length = call.integer(2);
   const int64_t start = call.integer(1) < 0 ? call.integer(1) + size : call.integer(1);
-  if (length < 0 || start < 0 || start > size || start + length > size)
-    fail("narrow: positions ", start + 1, " to ", start + length, " of dim ", dim + 1,
+  if (length < 0 || start < 0 || length > size || start > size - length)
+    fail("narrow: positions ", capped_sum(start, 1), " to ", capped_sum(start, length), " of dim ", dim + 1,
          " are out of range for shape ", x.shape());
   return {apply1(kSlice, {x}, {dim, start, length, 1})};
 }
@@ -305,7 +365,7 @@ void select_shape(Call& call) {
   const int64_t size = x.size(dim), given = call.integer(1);
   const int64_t index = given < 0 ? given + size : given;
   if (index < 0 || index >= size)
-    fail("select: position ", given < 0 ? given : given + 1, " is out of range for dim ", dim + 1,
+    fail("select: position ", given < 0 ? given : capped_sum(given, 1), " is out of range for dim ", dim + 1,
          " of shape ", x.shape());
   Shape shape = x.shape();
   Strides strides = x.strides();
@@ -329,17 +389,68 @@ const Op kSelect{.name = "select",
                  .shape = select_shape,
                  .vjp = select_vjp};
 
+// The diagonal of dims dim1 and dim2 that begins `offset` columns to the right of the first element.
+struct Diagonal {
+  int dim1, dim2;
+  int64_t length, skip = 0;
+  Diagonal(const char* op, const Values& params, const Shape& shape, const Strides& strides)
+      : dim1(normalize_dim(op, params[1].i, shape)), dim2(normalize_dim(op, params[2].i, shape)) {
+    if (shape.size() < 2) fail(op, ": at least 2 dims expected (got shape ", shape, ")");
+    if (dim1 == dim2) fail(op, ": dim1 and dim2 are the same dim ", dim1 + 1);
+    const int64_t offset = params[0].i, rows = shape[dim1], columns = shape[dim2];
+    length = std::max<int64_t>(
+        0, offset >= 0 ? std::min(rows, columns - offset) : std::min(rows + offset, columns));
+    if (length > 0) skip = offset >= 0 ? offset * strides[dim2] : -offset * strides[dim1];
+  }
+  // What it leaves of sizes or strides, with its own last.
+  Dims without(const Dims& values, int64_t own) const {
+    Dims rest;
+    for (int i = 0; i < values.size(); ++i)
+      if (i != dim1 && i != dim2) rest.push_back(values[i]);
+    rest.push_back(own);
+    return rest;
+  }
+  Strides strides_in(const Strides& strides) const { return without(strides, strides[dim1] + strides[dim2]); }
+};
+void diagonal_shape(Call& call) {
+  const Tensor& x = call.input(0);
+  const Diagonal diagonal("diagonal", call.params, x.shape(), x.strides());
+  view_like(call, diagonal.without(x.shape(), diagonal.length), diagonal.strides_in(x.strides()),
+            diagonal.skip);
+}
+void diagonal_vjp(Backward& b) {
+  const Strides strides = contiguous_strides(b.shape(0));
+  const Diagonal diagonal("diagonal", b.node().attributes->params, b.shape(0), strides);
+  b.set(0, embed(b.grad(), b.shape(0), diagonal.strides_in(strides), diagonal.skip));
+}
+const Op kDiagonal{
+    .name = "diagonal",
+    .doc = "A diagonal of two dims as a new last dim; offset counts to the right of the main one.",
+    .inputs = {{"input"}},
+    .params = {{"offset", ParamKind::integer, 0}, {"dim1", ParamKind::dim, 0}, {"dim2", ParamKind::dim, 1}},
+    .shape = diagonal_shape,
+    .vjp = diagonal_vjp};
+
 // --- strides by number: how the tape describes writes through views ---
 
 void as_strided_shape(Call& call) { view_like(call, call.list(0), call.list(1), call.integer(2)); }
-// Elements that a stride of 0 repeats receive the sum.
+// Elements that a stride of 0 repeats receive the sum; those that other strides repeat are added up one by
+// one.
 void as_strided_vjp(Backward& b) {
   Tensor g = b.grad();
-  const Dims& strides = b.list(1);
+  Dims strides = b.list(1);
   Dims repeated;
   for (int i = 0; i < strides.size(); ++i)
     if (strides[i] == 0 && g.size(i) != 1) repeated.push_back(i);
   if (!repeated.empty()) g = sum(g, repeated, true);
+  for (const int64_t d : repeated) strides[int(d)] = 1;
+  if (overlaps(g.shape(), strides)) {
+    const Shape flat{numel(b.shape(0))}, places{g.numel()};
+    const Tensor count = arange(0, double(flat[0]), 1, DType::i64, g.device());
+    const Tensor index = reshape(as_strided(count, g.shape(), strides, b.integer(2)), places);
+    const Tensor total = index_add(zeros(flat, g.dtype(), g.device()), 0, index, reshape(g, places));
+    return b.set(0, reshape(total, b.shape(0)));
+  }
   b.set(0, embed(g, b.shape(0), strides, b.integer(2)));
 }
 const Op kAsStrided{.name = "_as_strided",
@@ -375,8 +486,15 @@ Tensor slice(const Tensor& x, int dim, int64_t first, int64_t last, int64_t step
   if (first < 0 || last > x.size(at))
     fail("slice: positions ", first + 1, " to ", last, " of dim ", at + 1, " are out of range for shape ",
          x.shape());
-  const int64_t length = last > first ? (last - first + step - 1) / step : 0;
-  return apply1(kSlice, {x}, {at, first, length, step});
+  const int64_t length = last > first ? (last - first - 1) / step + 1 : 0;
+  return apply1(kSlice, {x}, {at, first, length, length > 1 ? step : 1});
+}
+
+Tensor movedim(const Tensor& x, const Dims& source, const Dims& destination) {
+  return apply1(kMovedim, {x}, {Value(source), Value(destination)});
+}
+Tensor diagonal(const Tensor& x, int64_t offset, int dim1, int dim2) {
+  return apply1(kDiagonal, {x}, {offset, dim1, dim2});
 }
 
 Tensor as_strided(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset) {
@@ -393,9 +511,10 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
 }
 
 std::span<const Op* const> view_ops() {
-  static constexpr const Op* ops[] = {&kView,      &kReshape, &kFlatten,  &kSqueeze, &kUnsqueeze,
-                                      &kTranspose, &kT,       &kPermute,  &kExpand,  &kSlice,
-                                      &kNarrow,    &kSelect,  &kAsStrided};
+  static constexpr const Op* ops[] = {&kView,    &kReshape,     &kReshapeAs, &kViewAs,   &kFlatten,
+                                      &kSqueeze, &kUnsqueeze,   &kTranspose, &kT,        &kPermute,
+                                      &kMovedim, &kBroadcastTo, &kExpandAs,  &kExpand,   &kSlice,
+                                      &kNarrow,  &kSelect,      &kDiagonal,  &kAsStrided};
   return ops;
 }
 

@@ -28,7 +28,7 @@ raises("bad argument #1 to 'add' (Tensor or number expected, got string)", funct
 raises("bad argument #2 to 'matmul' (Tensor expected, got number)", function() return lg.matmul(x, 1) end)
 raises("bad argument #1 to 'add' (Tensor expected, got number)", function() return lg.add(1, 2) end)
 raises("bad argument #2 to 'add' (Tensor expected for 'other', got no value)", function() return lg.add(x) end)
-raises("bad argument #3 to 'add' (at most 2 arguments expected)", function() return lg.add(x, x, x) end)
+raises("bad argument #3 to 'mul' (at most 2 arguments expected)", function() return lg.mul(x, x, x) end)
 raises("bad argument #1 to 'exp' (Tensor expected, got number)", function() return x.exp(1) end)
 raises("calling 'sum' on bad self (Tensor expected, got table)", function() return ({ sum = lg.sum }):sum(1) end)
 raises("bad argument #2 to 'add' (Tensor expected for 'other', got nil)", function() return x + nil end)

@@ -40,6 +40,12 @@ std::vector<Sample> good() {
       {"log_softmax", {real({4, 2})}, {0}},
       {"cumsum", {real({2, 5})}, {1}},
       {"cumsum", {real({2, 5, 3})}, {1, true}},
+      {"cumsum", {real({2, 5})}, {1, false, DType::f64}},
+      {"cumprod", {real({2, 5})}, {1}},
+      {"cumprod", {real({5, 3})}, {0, DType::f64}},
+      {"cumprod", {real({})}, {0}},
+      {"vector_norm", {real({2, 6})}, {3.0, Dims{1}, true}},
+      {"vector_norm", {real({2, 3, 2})}, {2.0, Dims{0, 2}, false, DType::f64}},
       {"sort", {real({2, 7})}},
       {"sort", {real({6, 2})}, {0, true}},
       {"argsort", {real({2, 7})}, {1, true}},
@@ -60,6 +66,10 @@ std::vector<BadSample> bad() {
       {"argmax", {real({2, 0})}, {1}, "argmax: cannot reduce an empty tensor without an identity"},
       {"softmax", {real({2, 3})}, {2}, "softmax: dim 3 is out of range for shape [2, 3]"},
       {"softmax", {index({3}, 0, 9)}, {0}, "softmax: a floating-point tensor is needed (got i64)"},
+      {"cumprod", {real({2, 3})}, {2}, "cumprod: dim 3 is out of range for shape [2, 3]"},
+      {"cumsum", {real({2, 3})}, {-3}, "cumsum: dim -3 is out of range for shape [2, 3]"},
+      {"vector_norm", {index({3}, 0, 9)}, {}, "norm: a floating-point tensor is needed (got i64)"},
+      {"vector_norm", {real({2, 3})}, {2.0, Dims{0, 0}}, "dim 1 appears more than once"},
       {"topk", {real({2, 3})}, {4}, "topk: k must lie in 0 to 3, the size of dim 2 (got 4)"},
   };
 }

@@ -1,0 +1,197 @@
+// The long forms: what add, sub, div, clamp, sum, mean and prod take beyond their own records, so that the
+// short form of a call stays as light as it is. A script reaches them under the short names
+// (script/signature.cpp). And isclose, which is arithmetic of several rows.
+#include "runtime/ops/elementwise.h"
+#include "runtime/ops/families.h"
+
+namespace lunagrad {
+namespace {
+
+// --- add, sub with alpha ---
+
+double checked_alpha(const Call& call, const char* op) {
+  const Value& alpha = call.params[0];
+  const double value = alpha.kind == Value::Kind::real      ? alpha.f
+                       : alpha.kind == Value::Kind::boolean ? double(alpha.b)
+                                                            : double(alpha.i);
+  bool integers = true, booleans = true;
+  for (const Tensor& x : call.in) {
+    integers &= !is_floating(x.dtype());
+    booleans &= x.dtype() == DType::boolean;
+  }
+  if (booleans) fail(op, ": alpha is not for bool tensors");
+  if (integers && alpha.kind == Value::Kind::real)
+    fail(op, ": for integers alpha must be an integer (got ", value, ")");
+  return value;
+}
+
+// a + alpha b is one pass of addcmul.
+Operands scaled_sum(const Call& call, Row row, double sign, bool in_place) {
+  const auto run_row = [&](Row which, Operands in, Values params) -> Operands {
+    const Op& op = elementwise_op(which);
+    return {in_place ? apply_in_place(op, std::move(in), std::move(params))
+                     : apply1(op, std::move(in), std::move(params))};
+  };
+  const Value& alpha = call.params[0];
+  if (alpha == Value(1) || alpha == Value(1.0)) return run_row(row, call.in, {});
+  const double factor = sign * checked_alpha(call, row_traits(int(row)).name);
+  return run_row(Row::addcmul, {call.in[0], call.in[1], Tensor::number(int64_t(1))}, {factor});
+}
+Operands add_compose(const Call& call) { return scaled_sum(call, Row::add, 1, false); }
+Operands sub_compose(const Call& call) { return scaled_sum(call, Row::sub, -1, false); }
+const ParamSpec kAlpha{"alpha", ParamKind::number, 1};
+const Op kAddAlpha{.name = "_add_alpha",
+                   .doc = "a + alpha b.",
+                   .inputs = {{"input"}, {"other"}},
+                   .params = {kAlpha},
+                   .compose = add_compose};
+const Op kSubAlpha{.name = "_sub_alpha",
+                   .doc = "a - alpha b.",
+                   .inputs = {{"input"}, {"other"}},
+                   .params = {kAlpha},
+                   .compose = sub_compose};
+
+// --- div with a rounding mode ---
+
+constexpr int64_t kTruncated = 1, kFloored = 2;
+
+Operands div_compose(const Call& call) {
+  const Tensor &a = call.input(0), &b = call.input(1);
+  const Value& mode = call.params[0];
+  if (!mode.present() || mode.i == 0) return {div(a, b)};
+  if (mode.i == kFloored) return {floor_divide(a, b)};
+  if (is_floating(a.dtype()) || is_floating(b.dtype())) return {trunc(div(a, b))};
+  return {floor_divide(a - fmod(a, b), b)};
+}
+const Op kDivRounding{.name = "_div_rounding",
+                      .doc = "a / b, rounded towards 0 (\"trunc\") or down (\"floor\") when asked to.",
+                      .inputs = {{"input"}, {"other"}},
+                      .params = {{.name = "rounding_mode",
+                                  .kind = ParamKind::choice,
+                                  .choices = {"none", "trunc", "floor"},
+                                  .optional = true}},
+                      .compose = div_compose};
+
+// --- clamp between numbers or tensors ---
+
+bool is_number_or_absent(const Tensor& bound) { return !bound.defined() || bound.is_number(); }
+Value bound_value(const Tensor& bound) {
+  if (!bound.defined()) return {};
+  return is_floating(bound.dtype()) ? Value(bound.item()) : Value(bound.item_integer());
+}
+Operands clamp_between(const Call& call, bool in_place) {
+  const auto run_row = [&](Row row, Operands in, Values params) {
+    const Op& op = elementwise_op(row);
+    return in_place ? apply_in_place(op, std::move(in), std::move(params))
+                    : apply1(op, std::move(in), std::move(params));
+  };
+  Tensor x = call.in[0];
+  const Tensor &low = call.in[1], &high = call.in[2];
+  if (!low.defined() && !high.defined()) fail("clamp: min, max or both are needed");
+  if (is_number_or_absent(low) && is_number_or_absent(high))
+    return {run_row(Row::clamp, {x}, {bound_value(low), bound_value(high)})};
+  if (low.defined()) x = run_row(Row::clamp_min, {x, low}, {});
+  if (high.defined()) x = run_row(Row::clamp_max, {x, high}, {});
+  return {x};
+}
+Operands clamp_compose(const Call& call) { return clamp_between(call, false); }
+const Op kClampBounds{.name = "_clamp_bounds",
+                      .doc = "x limited to min ... max, numbers or tensors, of which one may be absent.",
+                      .inputs = {{"input"}, {"min", true}, {"max", true}},
+                      .compose = clamp_compose};
+
+// --- reductions in another type ---
+
+Operands in_type(const Call& call, const Op& op) {
+  const Tensor& x = call.input(0);
+  const Tensor cast = call.params[2].present() ? to(x, DType(call.integer(2))) : x;
+  return apply(op, {cast}, {call.params[0], call.params[1]});
+}
+Operands sum_compose(const Call& call) {
+  static const Op& op = *find_op("sum");
+  return in_type(call, op);
+}
+Operands mean_compose(const Call& call) {
+  static const Op& op = *find_op("mean");
+  return in_type(call, op);
+}
+Operands prod_compose(const Call& call) {
+  static const Op& op = *find_op("prod");
+  return in_type(call, op);
+}
+const std::vector<ParamSpec> kReduceParams = {{.name = "dim", .kind = ParamKind::dims, .optional = true},
+                                              {"keepdim", ParamKind::boolean, false},
+                                              {.name = "dtype", .kind = ParamKind::dtype, .optional = true}};
+const Op kSumDtype{.name = "_sum_dtype",
+                   .doc = "Sum over dims, or over all elements, in a given type; integers add up in i64.",
+                   .inputs = {{"input"}},
+                   .params = kReduceParams,
+                   .compose = sum_compose};
+const Op kMeanDtype{.name = "_mean_dtype",
+                    .doc = "Mean over dims, or of all elements, in a given type.",
+                    .inputs = {{"input"}},
+                    .params = kReduceParams,
+                    .compose = mean_compose};
+const Op kProdDtype{
+    .name = "_prod_dtype",
+    .doc = "Product over dims, or of all elements, in a given type; integers multiply in i64.",
+    .inputs = {{"input"}},
+    .params = kReduceParams,
+    .compose = prod_compose};
+
+// --- isclose ---
+
+// Integers are compared in f64, so that differences do not wrap around.
+Operands isclose_compose(const Call& call) {
+  const NoGrad off;
+  const auto comparable = [](const Tensor& x) { return is_floating(x.dtype()) ? x : to(x, DType::f64); };
+  const Tensor a = comparable(call.input(0)), b = comparable(call.input(1));
+  const double rtol = call.real(0), atol = call.real(1);
+  if (!(rtol >= 0 && atol >= 0))
+    fail("isclose: rtol and atol must not be negative (got ", rtol, " and ", atol, ")");
+  const Tensor distance = abs(a - b);
+  Tensor close = logical_and(isfinite(distance), le(distance, abs(b) * rtol + atol));
+  close = logical_or(eq(a, b), close);
+  return {call.flag(2) ? logical_or(close, logical_and(isnan(a), isnan(b))) : close};
+}
+const Op kIsclose{.name = "isclose",
+                  .doc = "Whether |a - b| <= atol + rtol |b|.",
+                  .inputs = {{"input"}, {"other"}},
+                  .params = {{"rtol", ParamKind::real, 1e-5},
+                             {"atol", ParamKind::real, 1e-8},
+                             {"equal_nan", ParamKind::boolean, false}},
+                  .compose = isclose_compose};
+
+}  // namespace
+
+Tensor run_form_in_place(const Op& form, Operands in, Values params) {
+  Call call;
+  call.op = &form;
+  call.in = std::move(in);
+  call.params = std::move(params);
+  if (&form == &kAddAlpha) return scaled_sum(call, Row::add, 1, true)[0];
+  if (&form == &kSubAlpha) return scaled_sum(call, Row::sub, -1, true)[0];
+  if (&form == &kClampBounds) return clamp_between(call, true)[0];
+  const Value& mode = call.params[0];
+  if (!mode.present() || mode.i == 0) return apply_in_place(elementwise_op(Row::div), call.in);
+  if (mode.i == kFloored) return apply_in_place(elementwise_op(Row::floor_divide), call.in);
+  const Tensor& x = call.in[0];
+  const Tensor quotient = div_compose(call)[0];
+  if (is_floating(quotient.dtype()) && !is_floating(x.dtype()))
+    fail("div_: a result of type ", quotient.dtype(), " cannot be written into a tensor of type ", x.dtype());
+  if (!(quotient.shape() == x.shape()))
+    fail("div_: a result of shape ", quotient.shape(), " does not fit the target of shape ", x.shape());
+  return copy_(x, quotient);
+}
+
+Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
+  return apply1(kIsclose, {a, b}, {rtol, atol, equal_nan});
+}
+
+std::span<const Op* const> arithmetic_ops() {
+  static const Op* const ops[] = {&kAddAlpha, &kSubAlpha,  &kDivRounding, &kClampBounds,
+                                  &kSumDtype, &kMeanDtype, &kProdDtype,   &kIsclose};
+  return ops;
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,129 @@
+#pragma once
+// What the ops with index tensors share (index.cpp, scatter.cpp): the indices themselves, checked, and the
+// walk over the lanes of gather and scatter. Kernels only: CPU tensors, any thread.
+#include <algorithm>
+#include <atomic>
+
+#include "runtime/cpu/copy.h"
+#include "runtime/cpu/parallel.h"
+#include "runtime/cpu/rows.h"
+#include "runtime/ops/families.h"
+
+namespace lunagrad {
+
+inline constexpr int64_t kIndexGrain = 1 << 15;  // elements moved in about 20 µs
+
+inline void need_index_type(const char* op, const Tensor& index) {
+  const DType t = index.dtype();
+  if (t != DType::i64 && t != DType::i32 && t != DType::u8)
+    fail(op, ": indices must be i64, i32 or u8 (got ", t, ")");
+}
+
+// The indices in order as i64, each found to be below `size`.
+class Indices {
+ public:
+  Indices(const char* op, const Tensor& index, int dim, int64_t size) : memory_(index) {
+    if (!index.is_contiguous() || index.dtype() != DType::i64) {
+      memory_ = Tensor::empty(index.shape(), DType::i64);
+      copy_strided(memory_.raw(), DType::i64, memory_.strides(), index.raw(), index.dtype(), index.strides(),
+                   index.shape());
+    }
+    values_ = memory_.data<int64_t>();
+    std::atomic<bool> good = true;
+    parallel_for(this->size(), kIndexGrain, [&](int64_t begin, int64_t end) {
+      bool all = true;
+      for (int64_t i = begin; i < end; ++i) all &= uint64_t(values_[i]) < uint64_t(size);
+      if (!all) good = false;
+    });
+    for (int64_t i = 0; !good && i < this->size(); ++i)
+      if (values_[i] < 0 || values_[i] >= size)
+        fail(op, ": index ", values_[i], " at position ", i + 1, " is out of range for dim ", dim + 1,
+             " of size ", size, " (indices count from 0)");
+  }
+  int64_t size() const { return memory_.numel(); }
+  int64_t operator[](int64_t i) const { return values_[i]; }
+
+ private:
+  Tensor memory_;
+  const int64_t* values_;
+};
+
+inline int dim_of(const Call& call) {
+  return normalize_dim(call.op->name, call.integer(0), call.input(0).shape());
+}
+inline int dim_of(const Backward& b) { return normalize_dim(b.node().op->name, b.integer(0), b.shape(0)); }
+
+inline void check_lanes(const char* op, const char* whole, const Shape& shape, const Shape& index, int dim) {
+  bool fits = index.size() == shape.size();
+  for (int i = 0; fits && i < index.size(); ++i) fits = i == dim || index[i] <= shape[i];
+  if (!fits)
+    fail(op, ": an index of shape ", index, " does not fit ", whole, " of shape ", shape, " along dim ",
+         dim + 1);
+}
+
+// Calls f(i, offset) for the positions i of the index whose place along dim `across` is in [begin, end), in
+// row-major order; offset is where the lane along `dim` begins in a contiguous tensor of shape `whole`.
+template <class F>
+void for_lanes(const Shape& shape, const Shape& whole, int dim, int across, int64_t begin, int64_t end,
+               F&& f) {
+  const Strides strides = contiguous_strides(whole), index_strides = contiguous_strides(shape);
+  const int n = shape.size(), last = n - 1;
+  int64_t position[kMaxDims] = {};
+  const auto first_of = [&](int i) { return i == across ? begin : 0; };
+  const auto end_of = [&](int i) { return i == across ? end : shape[i]; };
+  int64_t rows = 1;
+  for (int i = 0; i < last; ++i) {
+    position[i] = first_of(i);
+    rows *= end_of(i) - first_of(i);
+  }
+  const int64_t step = last == dim ? 0 : 1;
+  for (int64_t row = 0; row < rows; ++row) {
+    int64_t base = 0, at = 0;
+    for (int i = 0; i < last; ++i) {
+      at += position[i] * index_strides[i];
+      if (i != dim) base += position[i] * strides[i];
+    }
+    for (int64_t k = first_of(last); k < end_of(last); ++k) f(at + k, base + k * step);
+    for (int i = last - 1; i >= 0 && ++position[i] == end_of(i); --i) position[i] = first_of(i);
+  }
+}
+
+// The longest dim other than `dim`: what is split over threads; -1 when there is none.
+inline int widest_other(const Shape& shape, int dim) {
+  int widest = -1;
+  for (int i = 0; i < shape.size(); ++i)
+    if (i != dim && (widest < 0 || shape[i] > shape[widest])) widest = i;
+  return widest;
+}
+
+template <class F>
+void for_lanes_in_parallel(const Shape& shape, const Shape& whole, int dim, F&& f) {
+  const int across = widest_other(shape, dim);
+  if (numel(shape) == 0) return;
+  if (across < 0) return for_lanes(shape, whole, dim, -1, 0, 0, f);
+  const int64_t per_position = numel(shape) / shape[across];
+  parallel_for(shape[across], std::max<int64_t>(1, kIndexGrain / 4 / per_position),
+               [&](int64_t begin, int64_t end) { for_lanes(shape, whole, dim, across, begin, end, f); });
+}
+
+// The corner of x that has this shape.
+inline Tensor corner_of(const Tensor& x, const Shape& shape) {
+  return Tensor(x.storage_ref(), LayoutRef(new Layout(shape, x.strides())), x.offset(), x.dtype());
+}
+
+// Calls f with a null pointer to the unsigned type that is as wide as an element.
+template <class F>
+void visit_word(DType type, F&& f) {
+  switch (item_size(type)) {
+    case 1:
+      return f(static_cast<uint8_t*>(nullptr));
+    case 2:
+      return f(static_cast<uint16_t*>(nullptr));
+    case 4:
+      return f(static_cast<uint32_t*>(nullptr));
+    default:
+      return f(static_cast<uint64_t*>(nullptr));
+  }
+}
+
+}  // namespace lunagrad

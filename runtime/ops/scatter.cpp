@@ -1,0 +1,271 @@
+// Ops that write at indices held in a tensor without adding: scatter, index_copy, index_fill; and take and
+// take_along_dim, which read by them. Indices count from 0. Of equal indices the last counts, whatever the
+// number of threads, and it alone gets the gradient.
+#include <cstring>
+
+#include "runtime/ops/dense.h"
+#include "runtime/ops/indices.h"
+
+namespace lunagrad {
+namespace {
+
+// A number, or a 0-d tensor, as one element of type T's size in `element`.
+void read_element(const Tensor& value, DType type, void* element) {
+  copy_strided(element, type, {}, value.raw(), value.dtype(), {}, {});
+}
+
+// What may be written into `x`: elements of its type, or a number that fits it.
+void need_source_type(const char* op, const char* name, const Tensor& x, const Tensor& source) {
+  if (source.is_number()) {
+    if (is_floating(source.dtype()) && !is_floating(x.dtype()))
+      fail(op, ": ", source.item(), " cannot be written into a tensor of type ", x.dtype());
+  } else if (source.dtype() != x.dtype()) {
+    fail(op, ": the ", name, " is ", source.dtype(), ", the tensor ", x.dtype());
+  }
+}
+
+void copy_whole(const Tensor& out, const Tensor& x) {
+  copy_strided(out.raw(), out.dtype(), out.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
+}
+
+// --- scatter ---
+
+void scatter_shape(Call& call) {
+  const Tensor &x = call.input(0), &index = call.input(1), &source = call.input(2);
+  need_index_type("scatter", index);
+  need_source_type("scatter", "source", x, source);
+  check_lanes("scatter", "a tensor", with_one_dim(x.shape()), with_one_dim(index.shape()), dim_of(call));
+  if (!source.is_number())
+    check_lanes("scatter", "a source", with_one_dim(source.shape()), with_one_dim(index.shape()), -1);
+  call.emit(x.shape(), x.dtype());
+}
+void scatter_cpu(const Call& call) {
+  const Tensor &index = call.input(1), &out = call.output();
+  const bool number = call.input(2).is_number();
+  const Tensor source = number ? call.input(2) : in_order(corner_of(call.input(2), index.shape()));
+  const Shape whole = with_one_dim(out.shape());
+  const int dim = dim_of(call);
+  const Indices indices("scatter", index, dim, whole[dim]);
+  const int64_t stride = contiguous_strides(whole)[dim];
+  copy_whole(out, call.input(0));
+  visit_word(out.dtype(), [&]<class Word>(Word*) {
+    Word element{};
+    if (number) read_element(source, out.dtype(), &element);
+    const Word* from = number ? &element : static_cast<const Word*>(source.raw());
+    const int64_t step = number ? 0 : 1;
+    Word* to = static_cast<Word*>(out.raw());
+    for_lanes_in_parallel(with_one_dim(index.shape()), whole, dim,
+                          [&](int64_t i, int64_t lane) { to[lane + indices[i] * stride] = from[i * step]; });
+  });
+}
+void scatter_vjp(Backward& b) {
+  const Tensor g = b.grad(), index = b.input(1);
+  const int dim = dim_of(b);
+  if (b.needs(0)) b.set(0, scatter(g, dim, index, Tensor::number(int64_t(0))));
+  if (!b.needs(2)) return;
+  // Places that were written more than once hold the number of the last writer.
+  const Tensor writers =
+      reshape(arange(0, double(index.numel()), 1, DType::i64, index.device()), index.shape());
+  const Tensor last = scatter(zeros(b.shape(0), DType::i64, index.device()), dim, index, writers);
+  Tensor part = where(eq(gather(last, dim, index), writers), gather(g, dim, index), Tensor::number(0.0));
+  if (!(index.shape() == b.shape(2)))
+    part =
+        as_strided_scatter(zeros(b.shape(2), g.dtype(), g.device()), part, contiguous_strides(b.shape(2)), 0);
+  b.set(2, part);
+}
+const Op kScatter{
+    .name = "scatter",
+    .doc =
+        "The input with the elements of the source, or one number, written along a dim where the index "
+        "names it.",
+    .inputs = {{"input"}, {"index"}, {"src"}},
+    .params = {{"dim", ParamKind::dim, {}}},
+    .shape = scatter_shape,
+    .cpu = scatter_cpu,
+    .vjp = scatter_vjp,
+    .reads = {{.inputs = 2}, {}, {.inputs = 2}},
+    .integer_inputs = 2};
+
+// --- index_copy, index_fill ---
+
+void need_flat_index(const char* op, const Tensor& index) {
+  need_index_type(op, index);
+  if (index.ndim() > 1) fail(op, ": the index must have one dim (got shape ", index.shape(), ")");
+}
+
+// Calls f(target row, number of the index, first column, columns) for each outer position and index; split by
+// outer position and by runs of columns.
+template <class F>
+void for_indexed_rows(const Split& into, const Indices& index, F&& f) {
+  const int64_t count = index.size();
+  if (count == 0) return;
+  const int64_t columns = std::max<int64_t>(
+      std::min<int64_t>(into.inner, 64), into.inner / std::max<int64_t>(1, 2 * thread_count() / into.outer));
+  const int64_t runs = (into.inner + columns - 1) / columns;
+  parallel_for(into.outer * runs, std::max<int64_t>(1, kIndexGrain / (count * columns)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t task = begin; task < end; ++task) {
+                   const int64_t outer = task / runs, first = task % runs * columns;
+                   for (int64_t k = 0; k < count; ++k)
+                     f(outer * into.size + index[k], outer * count + k, first,
+                       std::min(columns, into.inner - first));
+                 }
+               });
+}
+
+void index_copy_shape(Call& call) {
+  const Tensor &x = call.input(0), &index = call.input(1), &source = call.input(2);
+  need_flat_index("index_copy", index);
+  need_source_type("index_copy", "source", x, source);
+  Shape shape = x.shape();
+  if (!shape.empty()) shape[dim_of(call)] = index.numel();
+  if (!(source.shape() == shape))
+    fail("index_copy: the source has shape ", source.shape(), " where ", shape, " is needed for ",
+         index.numel(), " indices into shape ", x.shape());
+  call.emit(x.shape(), x.dtype());
+}
+void index_copy_cpu(const Call& call) {
+  const Tensor& out = call.output();
+  const Tensor source = in_order(call.input(2));
+  const int dim = dim_of(call);
+  const Split into(with_one_dim(out.shape()), dim);
+  const Indices index("index_copy", call.input(1), dim, into.size);
+  copy_whole(out, call.input(0));
+  const int64_t item = int64_t(item_size(out.dtype()));
+  char* to = static_cast<char*>(out.raw());
+  const char* from = static_cast<const char*>(source.raw());
+  for_indexed_rows(into, index, [&](int64_t row, int64_t k, int64_t first, int64_t n) {
+    std::memcpy(to + (row * into.inner + first) * item, from + (k * into.inner + first) * item,
+                size_t(n * item));
+  });
+}
+void index_copy_vjp(Backward& b) {
+  const Tensor g = b.grad(), index = b.input(1);
+  const int dim = dim_of(b);
+  if (b.needs(0)) b.set(0, index_fill(g, dim, index, Tensor::number(int64_t(0))));
+  if (!b.needs(2)) return;
+  const Tensor flat = reshape(index, {index.numel()});
+  const Tensor writers = arange(0, double(flat.numel()), 1, DType::i64, flat.device());
+  const int64_t size = b.shape(0).empty() ? 1 : b.shape(0)[dim];
+  const Tensor last = index_copy(zeros({size}, DType::i64, flat.device()), 0, flat, writers);
+  Tensor counts = eq(index_select(last, 0, flat), writers);
+  for (int d = dim + 1; d < b.shape(0).size(); ++d) counts = unsqueeze(counts, -1);
+  if (b.shape(0).empty()) counts = reshape(counts, {});
+  b.set(2, where(counts, index_select(g, dim, index), Tensor::number(0.0)));
+}
+const Op kIndexCopy{
+    .name = "index_copy",
+    .doc = "The input with the source written at the positions of a dim that the index names.",
+    .inputs = {{"input"}, {"index"}, {"source"}},
+    .params = {{"dim", ParamKind::dim, {}}},
+    .shape = index_copy_shape,
+    .cpu = index_copy_cpu,
+    .vjp = index_copy_vjp,
+    .reads = {{.inputs = 2}, {}, {.inputs = 2}},
+    .integer_inputs = 2};
+
+void index_fill_shape(Call& call) {
+  const Tensor &x = call.input(0), &index = call.input(1), &value = call.input(2);
+  need_flat_index("index_fill", index);
+  need_source_type("index_fill", "value", x, value);
+  if (value.ndim() != 0)
+    fail("index_fill: the value must be a number or have no dims (got shape ", value.shape(), ")");
+  dim_of(call);
+  call.emit(x.shape(), x.dtype());
+}
+void index_fill_cpu(const Call& call) {
+  const Tensor& out = call.output();
+  const int dim = dim_of(call);
+  const Split into(with_one_dim(out.shape()), dim);
+  const Indices index("index_fill", call.input(1), dim, into.size);
+  copy_whole(out, call.input(0));
+  visit_word(out.dtype(), [&]<class Word>(Word*) {
+    Word element{};
+    read_element(call.input(2), out.dtype(), &element);
+    Word* to = static_cast<Word*>(out.raw());
+    for_indexed_rows(into, index, [&](int64_t row, int64_t, int64_t first, int64_t n) {
+      std::fill_n(to + row * into.inner + first, n, element);
+    });
+  });
+}
+void index_fill_vjp(Backward& b) {
+  const Tensor g = b.grad(), index = b.input(1);
+  const int dim = dim_of(b);
+  if (b.needs(0)) b.set(0, index_fill(g, dim, index, Tensor::number(int64_t(0))));
+  if (!b.needs(2)) return;
+  const Tensor written =
+      index_fill(zeros(g.shape(), g.dtype(), g.device()), dim, index, Tensor::number(int64_t(1)));
+  b.set(2, sum(g * written));
+}
+const Op kIndexFill{.name = "index_fill",
+                    .doc = "The input with one value at the positions of a dim that the index names.",
+                    .inputs = {{"input"}, {"index"}, {"value"}},
+                    .params = {{"dim", ParamKind::dim, {}}},
+                    .shape = index_fill_shape,
+                    .cpu = index_fill_cpu,
+                    .vjp = index_fill_vjp,
+                    .reads = {{.inputs = 2}, {}, {.inputs = 2}},
+                    .integer_inputs = 2};
+
+// --- take, take_along_dim ---
+
+Operands take_compose(const Call& call) {
+  const Tensor &x = call.input(0), &index = call.input(1);
+  need_index_type("take", index);
+  const Tensor flat = index_select(reshape(x, {x.numel()}), 0, reshape(index, {index.numel()}));
+  return {reshape(flat, index.shape())};
+}
+const Op kTake{.name = "take",
+               .doc = "The elements, all counted in order from 0, that the index names.",
+               .inputs = {{"input"}, {"index"}},
+               .compose = take_compose,
+               .integer_inputs = 2};
+
+Operands take_along_dim_compose(const Call& call) {
+  const Tensor &x = call.input(0), &index = call.input(1);
+  need_index_type("take_along_dim", index);
+  if (!call.params[0].present()) return {gather(reshape(x, {x.numel()}), 0, reshape(index, {index.numel()}))};
+  if (x.ndim() != index.ndim())
+    fail("take_along_dim: shapes ", x.shape(), " and ", index.shape(), " have different numbers of dims");
+  const int dim = normalize_dim("take_along_dim", call.integer(0), x.shape());
+  if (x.ndim() == 0) return {gather(x, 0, index)};
+  const auto with_size = [dim](const Shape& shape, int64_t size) {
+    Shape changed;
+    for (int d = 0; d < shape.size(); ++d) changed.push_back(d == dim ? size : shape[d]);
+    return changed;
+  };
+  const Shape common =
+      broadcast_shapes("take_along_dim", with_size(x.shape(), 1), with_size(index.shape(), 1));
+  return {gather(expand(x, with_size(common, x.size(dim))), dim,
+                 expand(index, with_size(common, index.size(dim))))};
+}
+const Op kTakeAlongDim{
+    .name = "take_along_dim",
+    .doc = "gather with both shapes broadcast outside the dim; without dim, of all elements.",
+    .inputs = {{"input"}, {"indices"}},
+    .params = {{.name = "dim", .kind = ParamKind::dim, .optional = true}},
+    .compose = take_along_dim_compose,
+    .integer_inputs = 2};
+
+}  // namespace
+
+Tensor scatter(const Tensor& x, int dim, const Tensor& index, const Tensor& source) {
+  return apply1(kScatter, {x, index, source}, {dim});
+}
+Tensor index_copy(const Tensor& x, int dim, const Tensor& index, const Tensor& source) {
+  return apply1(kIndexCopy, {x, index, source}, {dim});
+}
+Tensor index_fill(const Tensor& x, int dim, const Tensor& index, const Tensor& value) {
+  return apply1(kIndexFill, {x, index, value}, {dim});
+}
+Tensor take(const Tensor& x, const Tensor& index) { return apply1(kTake, {x, index}); }
+Tensor take_along_dim(const Tensor& x, const Tensor& indices, std::optional<int> dim) {
+  return apply1(kTakeAlongDim, {x, indices}, {dim ? Value(*dim) : Value()});
+}
+
+std::span<const Op* const> scatter_ops() {
+  static const Op* const ops[] = {&kScatter, &kIndexCopy, &kIndexFill, &kTake, &kTakeAlongDim};
+  return ops;
+}
+
+}  // namespace lunagrad
