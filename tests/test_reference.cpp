@@ -23,7 +23,7 @@ using nlohmann::json;
 
 // Ops whose values nobody can foretell: random ones and uninitialised memory.
 const std::set<std::string> kWithoutValues = {"rand",       "randn",     "randint", "randperm", "rand_like",
-                                              "randn_like", "bernoulli", "dropout", "empty"};
+                                              "randn_like", "bernoulli", "dropout", "multinomial", "empty"};
 
 // One family's file: its cases and the numbers they refer to.
 struct Family {
@@ -65,6 +65,8 @@ Value read_param(const ParamSpec& spec, const json& given) {
         if (given == spec.choices[i]) return int64_t(i);
       FAIL(spec.name << ": no choice " << given);
       return {};
+    case ParamKind::text:
+      return int64_t(intern(given.get<std::string>()));
     case ParamKind::real:
       return given.get<double>();
     case ParamKind::dims:

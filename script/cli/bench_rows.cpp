@@ -16,9 +16,10 @@ using Kind = BenchInput::Kind;
 using Params = std::vector<std::pair<std::string, Value>>;
 
 // Views, and what only passes its operand on.
-constexpr const char* kWithoutWork[] = {"view",      "reshape", "flatten",   "squeeze", "unsqueeze",
-                                        "transpose", "t",       "permute",   "expand",  "slice",
-                                        "narrow",    "select",  "contiguous"};
+constexpr const char* kWithoutWork[] = {
+    "view",    "reshape", "flatten",      "squeeze",   "unsqueeze", "transpose",  "t",
+    "permute", "expand",  "slice",        "narrow",    "select",    "contiguous", "diagonal",
+    "unfold",  "movedim", "broadcast_to", "expand_as", "view_as",   "reshape_as", "meshgrid"};
 
 class Table {
  public:
@@ -97,6 +98,15 @@ void Table::add_copies() {
   add("cat", "dim 2", {matrix(), matrix()}, {{"dim", 1}});
   add("stack", "dim 1", {matrix(), matrix()}, {{"dim", 0}});
   add("stack", "dim 3", {matrix(), matrix()}, {{"dim", 2}});
+  add("hstack", "", {matrix(), matrix()});
+  add("vstack", "", {matrix(), matrix()});
+  add("flip", "dim 1", {matrix()}, {{"dims", Dims{0}}});
+  add("flip", "dim 2", {matrix()}, {{"dims", Dims{1}}});
+  add("roll", "both dims", {matrix()}, {{"shifts", Dims{5, 7}}, {"dims", Dims{0, 1}}});
+  add("tile", "2 x 2", {real({rows / 2, columns / 2})}, {{"dims", Dims{2, 2}}});
+  add("pad", "", {matrix()}, {{"pad", Dims{1, 1, 1, 1}}});
+  for (const int mode : {1, 2, 3})
+    add("pad", "mode " + std::to_string(mode + 1), {matrix()}, {{"pad", Dims{1, 1, 1, 1}}, {"mode", mode}});
   for (const DType to :
        {DType::f64, DType::f16, DType::bf16, DType::i64, DType::i32, DType::u8, DType::boolean})
     add("_cast", std::string("to ") + dtype_name(to), {matrix(0, 100)}, {{"dtype", to}});
@@ -116,7 +126,7 @@ void Table::add_reductions() {
     add(op, "dim 1", {matrix()}, {{"dim", 0}});
     add(op, "dim 2", {matrix()}, {{"dim", 1}});
   }
-  for (const char* op : {"cumsum", "sort", "argsort", "median", "softmax", "log_softmax"}) {
+  for (const char* op : {"cumsum", "cumprod", "sort", "argsort", "median", "softmax", "log_softmax"}) {
     add(op, "dim 1", {matrix()}, {{"dim", 0}});
     add(op, "dim 2", {matrix()}, {{"dim", 1}});
   }
@@ -135,6 +145,10 @@ void Table::add_products() {
   const int64_t small = std::max<int64_t>(side / 4, 1);
   add("bmm", "", {real({64, small, small}), real({64, small, small})}, {}, flops);
   add("matmul", "batch by one", {real({64, small, small}), real({small, small})}, {}, flops);
+  add("baddbmm", "", {real({small}), real({64, small, small}), real({64, small, small})}, {}, flops);
+  add("einsum", "ij,kj->ik", {square, square}, {{"equation", int64_t(intern("ij,kj->ik"))}}, flops);
+  add("tensordot", "", {square, square}, {{"dims", 1}}, flops);
+  add("outer", "", {real({rows}), real({columns})});
   add("mv", "", {matrix(), real({columns})});
   add("dot", "", {real({n}), real({n})});
 }
@@ -144,6 +158,9 @@ void Table::add_windows() {
   const Shape image{16, channels, size, size};
   const double outputs = double(numel(image)), flops = 2 * outputs * double(channels) * 9;
   const BenchInput x = real(image), weight = real({channels, channels, 3, 3});
+  add("glu", "", {matrix()});
+  add("softmin", "dim 2", {matrix()}, {{"dim", 1}});
+  add("prelu", "", {matrix(-3, 3), real({columns})});
   add("conv2d", "3 x 3", {x, weight, absent()}, {{"padding", Dims{1}}}, flops);
   add("conv2d", "1 x 1", {x, real({channels, channels, 1, 1}), absent()}, {}, flops / 9);
   add("conv2d", "depthwise 3 x 3", {x, real({channels, 1, 3, 3}), absent()},
@@ -182,6 +199,11 @@ void Table::add_indexing() {
   add("index_add", "rows", {matrix(), index({rows}, rows), matrix()}, {{"dim", 0}});
   add("gather", "dim 2", {matrix(), index({rows, columns}, columns)}, {{"dim", 1}});
   add("scatter_add", "dim 2", {matrix(), index({rows, columns}, columns), matrix()}, {{"dim", 1}});
+  add("scatter", "dim 2", {matrix(), index({rows, columns}, columns), matrix()}, {{"dim", 1}});
+  add("index_copy", "rows", {matrix(), index({rows}, rows), matrix()}, {{"dim", 0}});
+  add("index_fill", "rows", {matrix(), index({rows}, rows), real({})}, {{"dim", 0}});
+  add("take", "", {matrix(), index({n}, n)});
+  add("take_along_dim", "dim 2", {matrix(), index({rows, columns}, columns)}, {{"dim", 1}});
   add("embedding", "rows of 64", {index({n / 64}, n / 64), real({n / 64, 64})});
   add("masked_fill", "", {matrix(), boolean({rows, columns})}, {{"value", 0.0}});
   add("masked_select", "", {matrix(), boolean({rows, columns})});

@@ -8,7 +8,9 @@ for _, name in ipairs {
   "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "im2col", "col2im", "interpolate",
   "max_pool1d", "max_pool2d", "avg_pool1d", "avg_pool2d",
   "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool2d",
-  "softmax", "log_softmax", "cross_entropy", "mse_loss",
+  "softmax", "log_softmax", "softmin", "cross_entropy", "mse_loss",
+  "nll_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
+  "kl_div", "one_hot", "pad", "glu",
   "relu", "relu6", "sigmoid", "tanh", "gelu", "silu", "mish", "leaky_relu", "elu", "selu", "celu", "softplus",
   "softsign", "hardtanh", "hardsigmoid", "hardswish", "logsigmoid", "tanhshrink", "threshold", "prelu",
 } do
