@@ -25,17 +25,22 @@ double checked_alpha(const Call& call, const char* op) {
   return value;
 }
 
-// a + alpha b is one pass of addcmul.
+Tensor run_row(Row row, Operands in, Values params, bool in_place) {
+  const Op& op = elementwise_op(row);
+  return in_place ? apply_in_place(op, std::move(in), std::move(params))
+                  : apply1(op, std::move(in), std::move(params));
+}
+
+// a + alpha b is one pass of addcmul; mistakes are told under the name that was called.
 Operands scaled_sum(const Call& call, Row row, double sign, bool in_place) {
-  const auto run_row = [&](Row which, Operands in, Values params) -> Operands {
-    const Op& op = elementwise_op(which);
-    return {in_place ? apply_in_place(op, std::move(in), std::move(params))
-                     : apply1(op, std::move(in), std::move(params))};
-  };
+  const Tensor &a = call.in[0], &b = call.in[1];
+  const char* op = row_traits(int(row)).name;
   const Value& alpha = call.params[0];
-  if (alpha == Value(1) || alpha == Value(1.0)) return run_row(row, call.in, {});
-  const double factor = sign * checked_alpha(call, row_traits(int(row)).name);
-  return run_row(Row::addcmul, {call.in[0], call.in[1], Tensor::number(int64_t(1))}, {factor});
+  if (alpha == Value(1) || alpha == Value(1.0)) return {run_row(row, {a, b}, {}, in_place)};
+  if (in_place) check_in_place(op, a);
+  broadcast_shapes(op, a.shape(), b.shape());
+  const double factor = sign * checked_alpha(call, op);
+  return {run_row(Row::addcmul, {a, b, Tensor::number(int64_t(1))}, {factor}, in_place)};
 }
 Operands add_compose(const Call& call) { return scaled_sum(call, Row::add, 1, false); }
 Operands sub_compose(const Call& call) { return scaled_sum(call, Row::sub, -1, false); }
@@ -80,18 +85,16 @@ Value bound_value(const Tensor& bound) {
   return is_floating(bound.dtype()) ? Value(bound.item()) : Value(bound.item_integer());
 }
 Operands clamp_between(const Call& call, bool in_place) {
-  const auto run_row = [&](Row row, Operands in, Values params) {
-    const Op& op = elementwise_op(row);
-    return in_place ? apply_in_place(op, std::move(in), std::move(params))
-                    : apply1(op, std::move(in), std::move(params));
-  };
   Tensor x = call.in[0];
   const Tensor &low = call.in[1], &high = call.in[2];
   if (!low.defined() && !high.defined()) fail("clamp: min, max or both are needed");
   if (is_number_or_absent(low) && is_number_or_absent(high))
-    return {run_row(Row::clamp, {x}, {bound_value(low), bound_value(high)})};
-  if (low.defined()) x = run_row(Row::clamp_min, {x, low}, {});
-  if (high.defined()) x = run_row(Row::clamp_max, {x, high}, {});
+    return {run_row(Row::clamp, {x}, {bound_value(low), bound_value(high)}, in_place)};
+  if (in_place) check_in_place("clamp", x);
+  for (const Tensor& bound : {low, high})
+    if (bound.defined()) broadcast_shapes("clamp", x.shape(), bound.shape());
+  if (low.defined()) x = run_row(Row::clamp_min, {x, low}, {}, in_place);
+  if (high.defined()) x = run_row(Row::clamp_max, {x, high}, {}, in_place);
   return {x};
 }
 Operands clamp_compose(const Call& call) { return clamp_between(call, false); }
