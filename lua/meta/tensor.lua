@@ -141,6 +141,11 @@ function Tensor:requires_grad_(on) end
 function Tensor:detach() end
 ---@return Tensor self
 function Tensor:detach_() end
+---What backward() would compute, as a value: the gradient of every recorded tensor; `.grad` is left alone.
+---@param seed? Tensor of this tensor's shape; a scalar's is 1
+---@param options? {retain_graph: boolean?, create_graph: boolean?}
+---@return lunagrad.GradStore
+function Tensor:gradients(seed, options) end
 ---Keeps `.grad` of a tensor that is no leaf.
 function Tensor:retain_grad() end
 ---Calls fn with the gradient of this tensor; what it returns takes the gradient's place.
@@ -207,6 +212,61 @@ function lg.enable_grad(fn, ...) end
 ---@return boolean
 function lg.is_grad_enabled() end
 
+---Runs fn without keeping its tape; backward runs it again, with the random state restored. Returns fn's results.
+---@param fn fun(...): any
+---@return any ...
+function lg.checkpoint(fn, ...) end
+---Runs x through the layers in so many segments, each a checkpoint but the last.
+---@param list (fun(...): any)[]|lunagrad.nn.Module
+---@param segments integer
+---@return any ...
+function lg.checkpoint_sequential(list, segments, ...) end
+
+---What a custom op hands from its forward to its backward; other fields may be set freely.
+---@class lunagrad.CustomContext
+---@field needs_input_grad boolean[] of each argument
+local CustomContext = {}
+---Keeps tensors for backward; one that is changed in place before is an error there.
+---@param ... Tensor
+function CustomContext:save(...) end
+---@return Tensor ...
+function CustomContext:saved() end
+---An op of the script's own: backward gets the gradients of the results and returns one for each argument, nil for none.
+---@param op {name: string, forward: (fun(ctx: lunagrad.CustomContext, ...): Tensor), backward: (fun(ctx: lunagrad.CustomContext, ...): Tensor?)}
+---@return fun(...): Tensor
+function lg.custom_op(op) end
+
+---Runs fn with products in the half type and sums in f32; without fn, until the returned value is closed; false switches
+---it off inside.
+---@param dtype "bf16"|"f16"|false
+---@param fn? function
+---@return any ...
+function lg.autocast(dtype, fn, ...) end
+---@return boolean
+function lg.is_autocast_enabled() end
+---@return lunagrad.DType? nil outside of autocast
+function lg.get_autocast_dtype() end
+---How closely NaN and Inf are looked for: not, at each step, or after each op (true).
+---@param guard "off"|"step"|"op"|boolean
+function lg.set_detect_anomaly(guard) end
+
+---Gradients of tensors, as a value; `g[x]` is `g:get(x)`.
+---@class lunagrad.GradStore
+---@field [Tensor] Tensor
+local GradStore = {}
+---@param x Tensor
+---@return Tensor? gradient nil when none reached x
+function GradStore:get(x) end
+---Adds to the gradient of x.
+---@param x Tensor
+---@param gradient Tensor
+---@return lunagrad.GradStore self
+function GradStore:accumulate(x, gradient) end
+---Adds all gradients of another store.
+---@param other lunagrad.GradStore
+---@return lunagrad.GradStore self
+function GradStore:merge(other) end
+
 ---Gradients as values: a Tensor for a Tensor, a table for a table.
 ---@class lunagrad.Grad
 ---@overload fun(outputs: Tensor|Tensor[], inputs: Tensor|Tensor[], options?: {grad_outputs: Tensor|Tensor[]?, retain_graph: boolean?, create_graph: boolean?, allow_unused: boolean?}): Tensor|Tensor[]
@@ -226,6 +286,39 @@ function lg.grad.check(fn, inputs, options) end
 ---@param options? {eps: number?, tolerance: number?}
 ---@return boolean ok, string? message
 function lg.grad.checkgrad2(fn, inputs, options) end
+---Vector times Jacobian. v is shaped like fn's results; it may be left out of a scalar.
+---@param fn fun(...: Tensor): Tensor
+---@param inputs Tensor|Tensor[]
+---@param v? Tensor|Tensor[]
+---@param options? {create_graph: boolean?, strict: boolean?}
+---@return Tensor|Tensor[] outputs, Tensor|Tensor[] product
+function lg.grad.vjp(fn, inputs, v, options) end
+---Jacobian times vector. v is shaped like the inputs.
+---@param fn fun(...: Tensor): Tensor
+---@param inputs Tensor|Tensor[]
+---@param v Tensor|Tensor[]
+---@param options? {create_graph: boolean?, strict: boolean?}
+---@return Tensor|Tensor[] outputs, Tensor|Tensor[] product
+function lg.grad.jvp(fn, inputs, v, options) end
+---Hessian of a scalar function times vector.
+---@param fn fun(...: Tensor): Tensor
+---@param inputs Tensor|Tensor[]
+---@param v Tensor|Tensor[]
+---@param options? {create_graph: boolean?, strict: boolean?}
+---@return Tensor output, Tensor|Tensor[] product
+function lg.grad.hvp(fn, inputs, v, options) end
+---The derivative of every element of the result by every element of the input: result's shape, then the input's.
+---@param fn fun(...: Tensor): Tensor
+---@param inputs Tensor|Tensor[]
+---@param options? {create_graph: boolean?, strict: boolean?}
+---@return Tensor|table
+function lg.grad.jacobian(fn, inputs, options) end
+---The second derivatives of a scalar function.
+---@param fn fun(...: Tensor): Tensor
+---@param inputs Tensor|Tensor[]
+---@param options? {create_graph: boolean?, strict: boolean?}
+---@return Tensor|table
+function lg.grad.hessian(fn, inputs, options) end
 
 ---@class lunagrad.Operand
 ---@field name string?
@@ -261,6 +354,12 @@ local Tape = {}
 ---The tape as Graphviz text.
 ---@return string
 function Tape:dot() end
+---The nodes as one JSON array.
+---@return string
+function Tape:json() end
+---Draws the tape into a file; needs Graphviz.
+---@param path string
+function Tape:svg(path) end
 
 ---The nodes that a tensor was made by, newest first.
 ---@param root Tensor
