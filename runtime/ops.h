@@ -168,6 +168,9 @@ struct AdamOptions {
 void adam_step(const TensorList& params, const TensorList& grads, const TensorList& exp_avgs,
                const TensorList& exp_avg_sqs, const TensorList& max_exp_avg_sqs,  // the last: amsgrad's, or none
                const AdamOptions&);
+// The other rules: op is _nadam_step, _radam_step, _adamax_step, _rmsprop_step, _adagrad_step, _adadelta_step,
+// _lion_step or _ema_step; tensors are its lists one after the other, numbers the rule's in the order of cpu/optimizer.h.
+void optimizer_step(const Op& op, Operands tensors, std::span<const double> numbers);
 // Scales the gradients so that their common norm is at most max_norm; returns the norm before, 0-d.
 Tensor clip_grad_norm_(const TensorList& grads, double max_norm, double norm_type = 2);
 
@@ -252,5 +255,25 @@ struct CrossEntropyOptions {
 };
 // input [N, C, …] or [C]; target: class ids [N, …] or [], or probabilities of input's shape.
 Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntropyOptions& = {});
+
+// ctc.cpp: log_probs [T, N, C] or [T, C], targets [N, S] or all in one row, lengths [N]; classes count from 0
+Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+                const Tensor& target_lengths, int64_t blank = 0, Reduction = Reduction::mean,
+                bool zero_infinity = false);
+
+// rnn.cpp: x [T, N, I] ([N, T, I] with batch_first) or [T, I]; h0 and c0 [layers * directions, N, H] or undefined
+// (zeros). params: for each layer and direction weight_ih [gates H, I], weight_hh [gates H, H], bias_ih, bias_hh.
+// Results: the states of the last layer, h and, of lstm, c after the last step.
+struct RecurrentOptions {
+  bool has_biases = true;
+  int64_t num_layers = 1;
+  double dropout = 0;  // of what goes from layer to layer, in training
+  bool train = false, bidirectional = false, batch_first = false;
+};
+Operands rnn_tanh(const Tensor& x, const Tensor& h0, const TensorList& params, const RecurrentOptions& = {});
+Operands rnn_relu(const Tensor& x, const Tensor& h0, const TensorList& params, const RecurrentOptions& = {});
+Operands lstm(const Tensor& x, const Tensor& h0, const Tensor& c0, const TensorList& params,
+              const RecurrentOptions& = {});
+Operands gru(const Tensor& x, const Tensor& h0, const TensorList& params, const RecurrentOptions& = {});
 
 }  // namespace lunagrad

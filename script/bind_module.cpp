@@ -1,4 +1,4 @@
-// What the Lua library's nn, optim and data need from the engine and what no script calls itself: the names
+// What the Lua library's nn and data need from the engine and what no script calls itself: the names
 // that begin with an underscore in lunagrad.core.
 #include <unordered_map>
 
@@ -48,69 +48,6 @@ int module_label(lua_State* L) {
   return 1;
 }
 
-// --- optim: the fused steps ---
-
-double setting(lua_State* L, int table, const char* name) {
-  lua_getfield(L, table, name);
-  const double value = check_number(L, lua_gettop(L), {"step", name});
-  lua_pop(L, 1);
-  return value;
-}
-
-bool flag(lua_State* L, int table, const char* name) {
-  lua_getfield(L, table, name);
-  const bool value = lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  return value;
-}
-
-// sgd_step(params, grads, momentum_buffers, settings, step)
-int make_sgd_step(lua_State* L) {
-  sgd_step(check_tensors(L, 1, "SGD"), check_tensors(L, 2, "SGD"), check_tensors(L, 3, "SGD"),
-           {.lr = setting(L, 4, "lr"),
-            .momentum = setting(L, 4, "momentum"),
-            .dampening = setting(L, 4, "dampening"),
-            .weight_decay = setting(L, 4, "weight_decay"),
-            .step = check_integer(L, 5, "SGD"),
-            .nesterov = flag(L, 4, "nesterov"),
-            .maximize = flag(L, 4, "maximize")});
-  after_op(L);
-  return 0;
-}
-
-// adam_step(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, settings, step, decoupled)
-int make_adam_step(lua_State* L) {
-  lua_getfield(L, 6, "betas");
-  double betas[2];
-  for (int i = 0; i < 2; ++i) {
-    lua_rawgeti(L, -1, i + 1);
-    betas[i] = check_number(L, lua_gettop(L), {"step", "betas"});
-    lua_pop(L, 1);
-  }
-  lua_pop(L, 1);
-  adam_step(check_tensors(L, 1, "Adam"), check_tensors(L, 2, "Adam"), check_tensors(L, 3, "Adam"),
-            check_tensors(L, 4, "Adam"), check_tensors(L, 5, "Adam"),
-            {.lr = setting(L, 6, "lr"),
-             .beta1 = betas[0],
-             .beta2 = betas[1],
-             .eps = setting(L, 6, "eps"),
-             .weight_decay = setting(L, 6, "weight_decay"),
-             .step = check_integer(L, 7, "Adam"),
-             .maximize = flag(L, 6, "maximize"),
-             .decoupled = bool(lua_toboolean(L, 8))});
-  after_op(L);
-  return 0;
-}
-
-// clip_grad_norm_(grads, max_norm, norm_type)
-int clip_gradients(lua_State* L) {
-  constexpr const char* kName = "clip_grad_norm_";
-  push_result(L, clip_grad_norm_(check_tensors(L, 1, kName), check_number(L, 2, kName),
-                                 lua_isnoneornil(L, 3) ? 2 : check_number(L, 3, kName)));
-  after_op(L);
-  return 1;
-}
-
 // --- data: orders ---
 
 // A number below `bound` from 64 random bits (Lemire, "Fast random integer generation in an interval", 2019,
@@ -145,9 +82,6 @@ int new_seed(lua_State* L) {
 
 constexpr luaL_Reg kFunctions[] = {{"_call_module", guard<call_module>},
                                    {"_module_label", guard<module_label>},
-                                   {"_sgd_step", guard<make_sgd_step>},
-                                   {"_adam_step", guard<make_adam_step>},
-                                   {"_clip_grad_norm_", guard<clip_gradients>},
                                    {"_permutation", guard<permutation>},
                                    {"_new_seed", guard<new_seed>},
                                    {nullptr, nullptr}};

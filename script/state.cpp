@@ -216,6 +216,7 @@ void open_lunagrad(lua_State* L) {
     bind_autocast(inner, core, methods);
     bind_io(inner, core, methods);
     bind_module(inner, core, methods);
+    bind_optim(inner, core, methods);
     lua_settop(inner, core);
     lua_setfield(inner, -2, "lunagrad.core");
   });

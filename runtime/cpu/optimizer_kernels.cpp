@@ -1,4 +1,4 @@
-// The loops of optimizer.h. Each step is written once, as a function of SIMD vectors; the rest of a stretch
+// The loops of optimizer.h. Each rule is written once, as a function of SIMD vectors; the rest of a stretch
 // that does not fill a vector goes through the same function with vectors of one lane.
 #include <algorithm>
 #include <cmath>
@@ -19,41 +19,178 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// SGD with momentum (Polyak 1964; Nesterov's form as in Sutskever et al., ICML 2013), as PyTorch defines it:
-//   g' = g + weight_decay p;  b = momentum b + (1 - dampening) g' (the first b is g')
-//   p -= lr b, or p -= lr (g' + momentum b) for Nesterov's.
-template <class D, class V>
-void sgd_vector(D d, const SgdStep& s, V& p, V g, V* b) {
+// A rule's numbers as vectors: x(i) is number i, x.rest(i) is 1 less number i.
+template <class D>
+struct Numbers {
   using T = hn::TFromD<D>;
-  if (s.maximize) g = hn::Neg(g);
-  g = hn::MulAdd(hn::Set(d, T(s.weight_decay)), p, g);
-  if (b) {
-    const V momentum = hn::Set(d, T(s.momentum));
-    *b = s.first ? g : hn::MulAdd(momentum, *b, hn::Mul(hn::Set(d, T(1 - s.dampening)), g));
-    g = s.nesterov ? hn::MulAdd(momentum, *b, g) : *b;
-  }
-  p = hn::NegMulAdd(hn::Set(d, T(s.lr)), g, p);
+  D d;
+  const T* values;
+  const T* rests;
+  HWY_INLINE hn::Vec<D> operator()(int i) const { return hn::Set(d, values[i]); }
+  HWY_INLINE hn::Vec<D> rest(int i) const { return hn::Set(d, rests[i]); }
+  HWY_INLINE bool flag(int i) const { return values[i] != 0; }
+};
+
+// What every rule but ema begins with: the sign of the gradient and the decay, at the places given.
+template <class D, class V>
+HWY_INLINE void prepare(Numbers<D> x, int sign, int decay, V& p, V& g) {
+  if (x.values[sign] < 0) g = hn::Neg(g);
+  if (x.values[decay] < 0)
+    p = hn::MulAdd(p, x(decay), p);
+  else
+    g = hn::MulAdd(x(decay), p, g);
 }
 
-// Adam (Kingma and Ba, ICLR 2015, algorithm 1), with decoupled weight decay (Loshchilov and Hutter, ICLR
-// 2019) and amsgrad (Reddi, Kale and Kumar, ICLR 2018), as PyTorch defines them:
-//   p *= decay;  g' = g + weight_decay p;  m = beta1 m + (1 - beta1) g';  v = beta2 v + (1 - beta2) g'^2
-//   p -= lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps)
+// state = share state + (1 - share) value
 template <class D, class V>
-void adam_vector(D d, const AdamStep& s, V& p, V g, V& m, V& v, V* largest) {
-  using T = hn::TFromD<D>;
-  if (s.maximize) g = hn::Neg(g);
-  p = hn::Mul(p, hn::Set(d, T(s.decay)));
-  g = hn::MulAdd(hn::Set(d, T(s.weight_decay)), p, g);
-  m = hn::MulAdd(hn::Set(d, T(s.beta1)), m, hn::Mul(hn::Set(d, T(1 - s.beta1)), g));
-  v = hn::MulAdd(hn::Set(d, T(s.beta2)), v, hn::Mul(hn::Set(d, T(1 - s.beta2)), hn::Mul(g, g)));
-  V second = v;
-  if (largest) second = *largest = hn::IfThenElse(hn::Ge(*largest, v), *largest, v);
-  // Multiplied through by sqrt(1 - beta2^t), which saves a division.
-  const V root = hn::Sqrt(second), correction = hn::Set(d, T(s.root_correction));
-  const V denominator = hn::MulAdd(hn::Set(d, T(s.eps)), correction, root);
-  p = hn::NegMulAdd(hn::Set(d, T(s.step_size)), hn::Div(hn::Mul(m, correction), denominator), p);
+HWY_INLINE V average(Numbers<D> x, int share, V state, V value) {
+  return hn::MulAdd(x(share), state, hn::Mul(x.rest(share), value));
 }
+
+// p -= lr g
+struct Sgd {
+  template <class D, class V>
+  static HWY_INLINE void step(Numbers<D> x, V& p, V g, V*) {
+    prepare(x, 2, 1, p, g);
+    p = hn::NegMulAdd(x(0), g, p);
+  }
+};
+
+// Polyak 1964; Nesterov's form as in Sutskever et al., ICML 2013, as PyTorch defines it:
+//   b = momentum b + (1 - dampening) g (the first b is g);  p -= lr b, or p -= lr (g + momentum b)
+struct Momentum {
+  template <class D, class V>
+  static HWY_INLINE void step(Numbers<D> x, V& p, V g, V* b) {
+    prepare(x, 2, 1, p, g);
+    *b = x.flag(5) ? g : hn::MulAdd(x(3), *b, hn::Mul(x(4), g));
+    p = hn::NegMulAdd(x(0), x.flag(6) ? hn::MulAdd(x(3), *b, g) : *b, p);
+  }
+};
+
+// Kingma, Ba, ICLR 2015, algorithm 1; decoupled decay: Loshchilov, Hutter, ICLR 2019; amsgrad: Reddi, Kale,
+// Kumar, ICLR 2018:
+//   m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2
+//   p -= lr / (1 - beta1^t) m / (sqrt(v) / sqrt(1 - beta2^t) + eps)
+template <bool amsgrad>
+struct Adam {
+  template <class D, class V>
+  static HWY_INLINE void step(Numbers<D> x, V& p, V g, V* s) {
+    prepare(x, 6, 3, p, g);
+    s[0] = average(x, 0, s[0], g);
+    s[1] = average(x, 1, s[1], hn::Mul(g, g));
+    V second = s[1];
+    if constexpr (amsgrad) second = s[2] = hn::IfThenElse(hn::Ge(s[2], s[1]), s[2], s[1]);
+    // Multiplied through by sqrt(1 - beta2^t), which saves a division.
+    const V denominator = hn::MulAdd(x(2), x(5), hn::Sqrt(second));
+    p = hn::NegMulAdd(x(4), hn::Div(hn::Mul(s[0], x(5)), denominator), p);
+  }
+};
+
+// Dozat, ICLR workshop 2016: m and v of Adam;
+//   p -= (rate of the gradient g + rate of the mean m) / (sqrt(v) / sqrt(1 - beta2^t) + eps)
+struct NAdam {
+  template <class D, class V>
+  static HWY_INLINE void step(Numbers<D> x, V& p, V g, V* s) {
+    prepare(x, 7, 3, p, g);
+    s[0] = average(x, 0, s[0], g);
+    s[1] = average(x, 1, s[1], hn::Mul(g, g));
+    const V denominator = hn::MulAdd(x(2), x(6), hn::Sqrt(s[1]));
+    const V direction = hn::MulAdd(x(4), g, hn::Mul(x(5), s[0]));
+    p = hn::Sub(p, hn::Div(hn::Mul(direction, x(6)), denominator));
+  }
+};
+
+// Liu et al., ICLR 2020: m and v of Adam;  p -= rate m / (sqrt(v) + eps), or rate m while the variance of v
+// is not yet to be trusted
+struct RAdam {
+  template <class D, class V>
+  static HWY_INLINE void step(Numbers<D> x, V& p, V g, V* s) {
+    prepare(x, 6, 3, p, g);
+    s[0] = average(x, 0, s[0], g);
+    s[1] = average(x, 1, s[1], hn::Mul(g, g));
+    const V direction = x.flag(5) ? hn::Div(s[0], hn::Add(hn::Sqrt(s[1]), x(2))) : s[0];
+    p = hn::NegMulAdd(x(4), direction, p);
+  }
+};
+
+// Kingma, Ba, section 7: m of Adam;  u = max(beta2 u, |g| + eps);  p -= rate m / u
+struct Adamax {
+  template <class D, class V>
+  static HWY_INLINE void step(Numbers<D> x, V& p, V g, V* s) {
+    prepare(x, 5, 3, p, g);
+    s[0] = average(x, 0, s[0], g);
+    const V size = hn::Add(hn::Abs(g), x(2)), held = hn::Mul(x(1), s[1]);
+    s[1] = hn::IfThenElse(hn::Ge(held, size), held, size);
+    p = hn::NegMulAdd(x(4), hn::Div(s[0], s[1]), p);
+  }
+};
+
+// Tieleman, Hinton 2012; centred: Graves 2013, section 4.2:
+//   v = alpha v + (1 - alpha) g^2;  a = alpha a + (1 - alpha) g;  d = g / (sqrt(v - a^2) + eps)
+//   b = momentum b + d;  p -= lr b
+template <bool momentum, bool centered>
+struct RmsProp {
+  template <class D, class V>
+  static HWY_INLINE void step(Numbers<D> x, V& p, V g, V* s) {
+    prepare(x, 4, 3, p, g);
+    s[0] = average(x, 1, s[0], hn::Mul(g, g));
+    V second = s[0];
+    if constexpr (centered) {
+      V& mean = s[1 + momentum];
+      mean = average(x, 1, mean, g);
+      second = hn::NegMulAdd(mean, mean, second);
+    }
+    V direction = hn::Div(g, hn::Add(hn::Sqrt(second), x(2)));
+    if constexpr (momentum) direction = s[1] = hn::MulAdd(x(5), s[1], direction);
+    p = hn::NegMulAdd(x(0), direction, p);
+  }
+};
+
+// Duchi, Hazan, Singer, JMLR 12, 2011:  v += g^2;  p -= lr g / (sqrt(v) + eps)
+struct Adagrad {
+  template <class D, class V>
+  static HWY_INLINE void step(Numbers<D> x, V& p, V g, V* s) {
+    prepare(x, 3, 2, p, g);
+    s[0] = hn::MulAdd(g, g, s[0]);
+    p = hn::NegMulAdd(x(0), hn::Div(g, hn::Add(hn::Sqrt(s[0]), x(1))), p);
+  }
+};
+
+// Zeiler 2012:  v = rho v + (1 - rho) g^2;  d = sqrt(u + eps) / sqrt(v + eps) g;
+//   u = rho u + (1 - rho) d^2;  p -= lr d
+struct Adadelta {
+  template <class D, class V>
+  static HWY_INLINE void step(Numbers<D> x, V& p, V g, V* s) {
+    prepare(x, 4, 3, p, g);
+    s[0] = average(x, 1, s[0], hn::Mul(g, g));
+    const V ratio = hn::Div(hn::Sqrt(hn::Add(s[1], x(2))), hn::Sqrt(hn::Add(s[0], x(2))));
+    const V delta = hn::Mul(ratio, g);
+    s[1] = average(x, 1, s[1], hn::Mul(delta, delta));
+    p = hn::NegMulAdd(x(0), delta, p);
+  }
+};
+
+// Chen et al., NeurIPS 2023:  p -= lr sign(beta1 m + (1 - beta1) g);  m = beta2 m + (1 - beta2) g
+struct Lion {
+  template <class D, class V>
+  static HWY_INLINE void step(Numbers<D> x, V& p, V g, V* s) {
+    prepare(x, 4, 3, p, g);
+    const V direction = average(x, 1, s[0], g), zero = hn::Zero(x.d), one = hn::Set(x.d, 1);
+    // Zeros and NaN are their own signs.
+    const V sign = hn::IfThenElse(hn::Gt(direction, zero), one,
+                                  hn::IfThenElse(hn::Lt(direction, zero), hn::Neg(one), direction));
+    p = hn::NegMulAdd(x(0), sign, p);
+    s[0] = average(x, 2, s[0], g);
+  }
+};
+
+// p = decay p + (1 - decay) g
+struct Ema {
+  template <class D, class V>
+  static HWY_INLINE void step(Numbers<D> x, V& p, V g, V*) {
+    p = average(x, 0, p, g);
+  }
+};
 
 // Calls f(tag, i) over [0, count): whole vectors, then single elements.
 template <class T, class F>
@@ -66,47 +203,58 @@ HWY_INLINE void for_vectors(int64_t count, F&& f) {
   for (; i < count; ++i) f(one, i);
 }
 
-template <class T>
-void sgd_loop(const SgdStep& s, int64_t count, T* param, const T* grad, T* buffer) {
+template <class R, Rule rule, class T>
+void loop(const RuleNumbers& numbers, int64_t count, T* const* arrays) {
+  constexpr int kStates = states_of(rule);
+  T values[8], rests[8];
+  for (size_t i = 0; i < 8; ++i) {
+    values[i] = T(numbers[i]);
+    rests[i] = T(1 - numbers[i]);
+  }
+  T* const param = arrays[0];
+  const T* const grad = arrays[1];
+  T* states[kMostStates];
+  for (int k = 0; k < kStates; ++k) states[k] = arrays[2 + k];
   for_vectors<T>(count, [&](auto d, int64_t i) HWY_ATTR {
-    auto p = hn::LoadU(d, param + i);
-    const auto g = hn::LoadU(d, grad + i);
-    if (buffer) {
-      auto b = s.first ? g : hn::LoadU(d, buffer + i);
-      sgd_vector(d, s, p, g, &b);
-      hn::StoreU(b, d, buffer + i);
-    } else {
-      sgd_vector(d, s, p, g, static_cast<decltype(p)*>(nullptr));
-    }
+    using V = hn::Vec<decltype(d)>;
+    V p = hn::LoadU(d, param + i), s[kMostStates];
+    for (int k = 0; k < kStates; ++k) s[k] = hn::LoadU(d, states[k] + i);
+    R::step(Numbers<decltype(d)>{d, values, rests}, p, V(hn::LoadU(d, grad + i)), s);
     hn::StoreU(p, d, param + i);
+    for (int k = 0; k < kStates; ++k) hn::StoreU(s[k], d, states[k] + i);
   });
 }
 
 template <class T>
-void adam_loop(const AdamStep& s, int64_t count, T* param, const T* grad, T* mean, T* square, T* largest) {
-  for_vectors<T>(count, [&](auto d, int64_t i) HWY_ATTR {
-    auto p = hn::LoadU(d, param + i), m = hn::LoadU(d, mean + i), v = hn::LoadU(d, square + i);
-    const auto g = hn::LoadU(d, grad + i);
-    if (largest) {
-      auto most = hn::LoadU(d, largest + i);
-      adam_vector(d, s, p, g, m, v, &most);
-      hn::StoreU(most, d, largest + i);
-    } else {
-      adam_vector(d, s, p, g, m, v, static_cast<decltype(p)*>(nullptr));
-    }
-    hn::StoreU(p, d, param + i);
-    hn::StoreU(m, d, mean + i);
-    hn::StoreU(v, d, square + i);
-  });
+void run_rule(Rule rule, const RuleNumbers& numbers, int64_t count, T* const* arrays) {
+#define LUNAGRAD_RULE(name, ...) \
+  case Rule::name:               \
+    return loop<__VA_ARGS__, Rule::name>(numbers, count, arrays);
+  switch (rule) {
+    LUNAGRAD_RULE(sgd, Sgd)
+    LUNAGRAD_RULE(momentum, Momentum)
+    LUNAGRAD_RULE(adam, Adam<false>)
+    LUNAGRAD_RULE(amsgrad, Adam<true>)
+    LUNAGRAD_RULE(nadam, NAdam)
+    LUNAGRAD_RULE(radam, RAdam)
+    LUNAGRAD_RULE(adamax, Adamax)
+    LUNAGRAD_RULE(rmsprop, RmsProp<false, false>)
+    LUNAGRAD_RULE(rmsprop_momentum, RmsProp<true, false>)
+    LUNAGRAD_RULE(rmsprop_centered, RmsProp<false, true>)
+    LUNAGRAD_RULE(rmsprop_both, RmsProp<true, true>)
+    LUNAGRAD_RULE(adagrad, Adagrad)
+    LUNAGRAD_RULE(adadelta, Adadelta)
+    LUNAGRAD_RULE(lion, Lion)
+    LUNAGRAD_RULE(ema, Ema)
+  }
+#undef LUNAGRAD_RULE
 }
 
-void sgd_f32(const SgdStep& s, int64_t n, float* p, const float* g, float* b) { sgd_loop(s, n, p, g, b); }
-void sgd_f64(const SgdStep& s, int64_t n, double* p, const double* g, double* b) { sgd_loop(s, n, p, g, b); }
-void adam_f32(const AdamStep& s, int64_t n, float* p, const float* g, float* m, float* v, float* l) {
-  adam_loop(s, n, p, g, m, v, l);
+void rule_f32(Rule rule, const RuleNumbers& numbers, int64_t count, float* const* arrays) {
+  run_rule(rule, numbers, count, arrays);
 }
-void adam_f64(const AdamStep& s, int64_t n, double* p, const double* g, double* m, double* v, double* l) {
-  adam_loop(s, n, p, g, m, v, l);
+void rule_f64(Rule rule, const RuleNumbers& numbers, int64_t count, double* const* arrays) {
+  run_rule(rule, numbers, count, arrays);
 }
 
 double square_sum_f32(int64_t count, const float* x) {
@@ -135,59 +283,40 @@ HWY_AFTER_NAMESPACE();
 namespace lunagrad {
 namespace {
 
-HWY_EXPORT(sgd_f32);
-HWY_EXPORT(sgd_f64);
-HWY_EXPORT(adam_f32);
-HWY_EXPORT(adam_f64);
+HWY_EXPORT(rule_f32);
+HWY_EXPORT(rule_f64);
 HWY_EXPORT(square_sum_f32);
 
-// Elements that are widened into a buffer on the stack at a time.
+// 16-bit tensors are widened into a buffer on the stack, this many elements at a time.
 constexpr int64_t kBlock = 512;
 
-// 16-bit tensors: f(block length, widened arrays…) on blocks, the first `written` arrays go back.
-template <class T, size_t N, class F>
-void through_f32(int64_t count, T* const (&arrays)[N], F&& f) {
-  float wide[N][kBlock];
+template <class T>
+void through_f32(Rule rule, const RuleNumbers& numbers, int64_t count, T* const* arrays) {
+  constexpr int kMost = 2 + kMostStates;
+  float wide[kMost][kBlock];
+  float* pointers[kMost];
+  for (int a = 0; a < kMost; ++a) pointers[a] = wide[a];
+  const int used = 2 + states_of(rule);
   for (int64_t start = 0; start < count; start += kBlock) {
     const int64_t n = std::min(kBlock, count - start);
-    for (size_t a = 0; a < N; ++a)
-      if (arrays[a])
-        for (int64_t i = 0; i < n; ++i) wide[a][i] = float(arrays[a][start + i]);
-    f(n, wide);
-    for (size_t a = 1; a < N; ++a)  // the first is the gradient
-      if (arrays[a])
-        for (int64_t i = 0; i < n; ++i) arrays[a][start + i] = T(wide[a][i]);
+    for (int a = 0; a < used; ++a)
+      for (int64_t i = 0; i < n; ++i) wide[a][i] = float(arrays[a][start + i]);
+    HWY_DYNAMIC_DISPATCH(rule_f32)(rule, numbers, n, pointers);
+    for (int a = 0; a < used; ++a)
+      for (int64_t i = 0; a != 1 && i < n; ++i) arrays[a][start + i] = T(wide[a][i]);
   }
 }
 
 }  // namespace
 
 template <class T>
-void sgd_stretch(const SgdStep& s, int64_t count, T* param, const T* grad, T* buffer) {
-  if constexpr (std::is_same_v<T, float>) {
-    HWY_DYNAMIC_DISPATCH(sgd_f32)(s, count, param, grad, buffer);
-  } else if constexpr (std::is_same_v<T, double>) {
-    HWY_DYNAMIC_DISPATCH(sgd_f64)(s, count, param, grad, buffer);
-  } else {
-    T* const arrays[] = {const_cast<T*>(grad), param, buffer};
-    through_f32(count, arrays, [&](int64_t n, float(*x)[kBlock]) {
-      HWY_DYNAMIC_DISPATCH(sgd_f32)(s, n, x[1], x[0], buffer ? x[2] : nullptr);
-    });
-  }
-}
-
-template <class T>
-void adam_stretch(const AdamStep& s, int64_t count, T* param, const T* grad, T* mean, T* square, T* largest) {
-  if constexpr (std::is_same_v<T, float>) {
-    HWY_DYNAMIC_DISPATCH(adam_f32)(s, count, param, grad, mean, square, largest);
-  } else if constexpr (std::is_same_v<T, double>) {
-    HWY_DYNAMIC_DISPATCH(adam_f64)(s, count, param, grad, mean, square, largest);
-  } else {
-    T* const arrays[] = {const_cast<T*>(grad), param, mean, square, largest};
-    through_f32(count, arrays, [&](int64_t n, float(*x)[kBlock]) {
-      HWY_DYNAMIC_DISPATCH(adam_f32)(s, n, x[1], x[0], x[2], x[3], largest ? x[4] : nullptr);
-    });
-  }
+void step_stretch(Rule rule, const RuleNumbers& numbers, int64_t count, T* const* arrays) {
+  if constexpr (std::is_same_v<T, float>)
+    HWY_DYNAMIC_DISPATCH(rule_f32)(rule, numbers, count, arrays);
+  else if constexpr (std::is_same_v<T, double>)
+    HWY_DYNAMIC_DISPATCH(rule_f64)(rule, numbers, count, arrays);
+  else
+    through_f32(rule, numbers, count, arrays);
 }
 
 template <class T>
@@ -223,11 +352,10 @@ double largest_magnitude(int64_t count, const T* x) {
   return largest;
 }
 
-#define LUNAGRAD_STRETCHES(T)                                                     \
-  template void sgd_stretch(const SgdStep&, int64_t, T*, const T*, T*);           \
-  template void adam_stretch(const AdamStep&, int64_t, T*, const T*, T*, T*, T*); \
-  template void scale_stretch(int64_t, T*, double);                               \
-  template double power_sum(int64_t, const T*, double);                           \
+#define LUNAGRAD_STRETCHES(T)                                               \
+  template void step_stretch(Rule, const RuleNumbers&, int64_t, T* const*); \
+  template void scale_stretch(int64_t, T*, double);                         \
+  template double power_sum(int64_t, const T*, double);                     \
   template double largest_magnitude(int64_t, const T*);
 LUNAGRAD_STRETCHES(float)
 LUNAGRAD_STRETCHES(double)

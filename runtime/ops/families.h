@@ -31,6 +31,10 @@ std::span<const Op* const> resize_ops();
 std::span<const Op* const> index_ops();
 std::span<const Op* const> scatter_ops();
 std::span<const Op* const> loss_ops();
+std::span<const Op* const> margin_loss_ops();
+std::span<const Op* const> ctc_ops();
+std::span<const Op* const> rnn_ops();
+std::span<const Op* const> rnn_layer_ops();
 std::span<const Op* const> dropout_ops();
 std::span<const Op* const> optimizer_ops();
 

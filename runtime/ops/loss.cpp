@@ -1,6 +1,8 @@
 // Losses: cross_entropy with class ids is fused (log-sum-exp of a row, then the gradient from the logits and
 // the saved log-sum-exp, nothing of the input's size in between); the others are compositions or read what
 // they need directly.
+#include "runtime/ops/loss.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -14,23 +16,11 @@
 namespace lunagrad {
 namespace {
 
-const ParamSpec kReduction{"reduction", ParamKind::choice, int(Reduction::mean), {"none", "mean", "sum"}};
-
 Tensor dense(const Tensor& x) {
   if (x.is_contiguous()) return x;
   Tensor copy = Tensor::empty(x.shape(), x.dtype());
   copy_strided(copy.raw(), copy.dtype(), copy.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
   return copy;
-}
-
-Tensor reduced(const Tensor& loss, Reduction reduction) {
-  if (reduction == Reduction::none) return loss;
-  return reduction == Reduction::mean ? mean(loss) : sum(loss);
-}
-
-void need_same_shape(const char* op, const Tensor& input, const Tensor& target) {
-  if (!(input.shape() == target.shape()))
-    fail(op, ": input has shape ", input.shape(), " and target ", target.shape(), "; they must be the same");
 }
 
 // --- mse_loss: mean (input - target)^2 ---
@@ -97,8 +87,6 @@ const Op kMseLoss{.name = "mse_loss",
                   .half_through_f32 = true};
 
 // --- compositions ---
-
-Reduction reduction_of(const Call& call, int at = 0) { return Reduction(call.integer(at)); }
 
 Operands l1_compose(const Call& call) {
   need_same_shape("l1_loss", call.input(0), call.input(1));
@@ -424,8 +412,11 @@ Operands nll_compose(const Call& call) {
   if (log_p.ndim() == 0 || !(target.shape() == rows_of(log_p.shape())) || is_floating(target.dtype()))
     fail("nll_loss: log-probabilities of shape ", log_p.shape(), " need class ids of that shape without dim ",
          log_p.ndim() > 1 ? 2 : 1, " (got ", target.dtype(), " of shape ", target.shape(), ")");
+  const int64_t classes = log_p.size(class_dim(log_p.shape()));
+  if (call.has(2) && !(call.input(2).shape() == Shape{classes}))
+    fail("nll_loss: the weight must have shape [", classes, "] (got ", call.input(2).shape(), ")");
   const int64_t ignored = call.integer(0);
-  check_labels("nll_loss", target.to_vector<int64_t>(), log_p.size(class_dim(log_p.shape())), ignored);
+  check_labels("nll_loss", target.to_vector<int64_t>(), classes, ignored);
   const LabelledRows rows = label_rows(log_p, target, call.has(2) ? call.input(2) : Tensor(), ignored);
   const Tensor loss = -(rows.weight * rows.picked);
   if (reduction_of(call, 1) == Reduction::none) return {loss};
@@ -457,6 +448,49 @@ const Op kKlDiv{
                {"log_target", ParamKind::boolean, false}},
     .compose = kl_div_compose};
 
+// --- likelihoods of counts and of normal variables ---
+
+// exp(x) - t x, or x - t log(x + eps); `full` adds Stirling's log(t!) where t > 1.
+Operands poisson_compose(const Call& call) {
+  const Tensor &x = call.input(0), &target = call.input(1);
+  need_same_shape("poisson_nll_loss", x, target);
+  Tensor loss = call.flag(0) ? exp(x) - target * x : x - target * log(x + call.real(2));
+  if (call.flag(1)) {
+    const Tensor counts = maximum(target, Tensor::number(1.0));
+    const Tensor stirling = counts * log(counts) - counts + log(counts * (2 * M_PI)) * 0.5;
+    loss = loss + where(gt(target, Tensor::number(1.0)), stirling, Tensor::number(0.0));
+  }
+  return {reduced(loss, reduction_of(call, 3))};
+}
+const Op kPoissonNllLoss{.name = "poisson_nll_loss",
+                         .doc = "-log of the probability of counts under Poisson rates x, or exp(x).",
+                         .inputs = {{"input"}, {"target"}},
+                         .params = {{"log_input", ParamKind::boolean, true},
+                                    {"full", ParamKind::boolean, false},
+                                    {"eps", ParamKind::real, 1e-8},
+                                    kReduction},
+                         .compose = poisson_compose};
+
+// (log v + (x - t)^2 / v) / 2 with v the variance, at least eps; `full` adds log(2 pi) / 2.
+Operands gaussian_compose(const Call& call) {
+  const Tensor &x = call.input(0), &target = call.input(1), &variance = call.input(2);
+  need_same_shape("gaussian_nll_loss", x, target);
+  if (!broadcasts_to(variance.shape(), x.shape()))
+    fail("gaussian_nll_loss: var has shape ", variance.shape(), " beside an input of shape ", x.shape());
+  if (any(lt(variance, Tensor::number(0.0))).item() != 0)
+    fail("gaussian_nll_loss: var has a negative element");
+  const Tensor v = maximum(variance, Tensor::number(call.real(1)));
+  Tensor loss = (log(v) + square(x - target) / v) * 0.5;
+  if (call.flag(0)) loss = loss + 0.5 * std::log(2 * M_PI);
+  return {reduced(loss, reduction_of(call, 2))};
+}
+const Op kGaussianNllLoss{
+    .name = "gaussian_nll_loss",
+    .doc = "-log of the density of the target under normal variables with mean x and variance var.",
+    .inputs = {{"input"}, {"target"}, {"var"}},
+    .params = {{"full", ParamKind::boolean, false}, {"eps", ParamKind::real, 1e-6}, kReduction},
+    .compose = gaussian_compose};
+
 }  // namespace
 
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
@@ -468,9 +502,9 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntro
 }
 
 std::span<const Op* const> loss_ops() {
-  static const Op* const ops[] = {&kMseLoss,   &kL1Loss,        &kHuberLoss,    &kSmoothL1Loss,
-                                  &kBceLoss,   &kBceLogitsLoss, &kCrossEntropy, &kFused,
-                                  &kFusedGrad, &kNllLoss,       &kKlDiv};
+  static const Op* const ops[] = {
+      &kMseLoss, &kL1Loss,    &kHuberLoss, &kSmoothL1Loss, &kBceLoss,        &kBceLogitsLoss,  &kCrossEntropy,
+      &kFused,   &kFusedGrad, &kNllLoss,   &kKlDiv,        &kPoissonNllLoss, &kGaussianNllLoss};
   return ops;
 }
 

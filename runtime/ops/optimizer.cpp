@@ -1,7 +1,7 @@
 // The optimizers' steps: all parameters of a group in one call and one parallel pass. Operands are lists of
 // equal length, one after the other: parameters, gradients, then each kind of state. All but the gradients
-// are written in place. The numbers are arguments of the call (see sgd_step and adam_step), since they change
-// from step to step.
+// are written in place. The numbers are arguments of the call, since they change from step to step: settings
+// (SGD and Adam, see sgd_step and adam_step) or what is worked out from them (cpu/optimizer.h).
 #include "runtime/cpu/optimizer.h"
 
 #include <algorithm>
@@ -70,42 +70,61 @@ void for_stretches(std::span<const Tensor> tensors, F&& f) {
 // Operands whose elements do not lie in order are worked on in copies that are written back.
 class InOrder {
  public:
-  InOrder(const Call& call, size_t lists) : call_(call), n_(call.in.size() / lists), dense_(call.in) {
-    for (Tensor& x : dense_) x = in_order(x);
+  InOrder(const Call& call, size_t lists) : call_(call), n_(call.in.size() / lists), lists_(&call.in) {
+    const auto lies_in_order = [](const Tensor& x) { return x.is_contiguous(); };
+    if (std::all_of(call.in.begin(), call.in.end(), lies_in_order)) return;
+    copies_ = call.in;
+    for (Tensor& x : copies_) x = in_order(x);
+    lists_ = &copies_;
   }
   void write_back() const {
-    for (size_t i = 0; i < dense_.size(); ++i) {
-      const Tensor &from = dense_[i], &to = call_.in[i];
+    for (size_t i = 0; i < copies_.size(); ++i) {
+      const Tensor &from = copies_[i], &to = call_.in[i];
       if (i / n_ != 1 && !from.same(to))
         copy_strided(to.raw(), to.dtype(), to.strides(), from.raw(), from.dtype(), from.strides(),
                      to.shape());
     }
   }
-  std::span<const Tensor> params() const { return {dense_.data(), n_}; }
+  std::span<const Tensor> params() const { return {lists_->data(), n_}; }
   template <class T>
   T* data(size_t list, size_t i) const {
-    return list * n_ < dense_.size() ? dense_[list * n_ + i].data<T>() : nullptr;
+    return (*lists_)[list * n_ + i].data<T>();
   }
 
  private:
   const Call& call_;
   size_t n_;
-  Operands dense_;
+  const Operands* lists_;
+  Operands copies_;
 };
+
+// One rule over the lists of the call.
+void run_rule(const Call& call, Rule rule, const RuleNumbers& numbers) {
+  const size_t count = 2 + size_t(states_of(rule));
+  const InOrder lists(call, count);
+  for_stretches(lists.params(), [&]<class T>(size_t i, int64_t begin, int64_t end) {
+    T* arrays[2 + kMostStates];
+    for (size_t list = 0; list < count; ++list) arrays[list] = lists.data<T>(list, i) + begin;
+    step_stretch(rule, numbers, end - begin, arrays);
+  });
+  lists.write_back();
+}
+
+double sign_of(double maximize) { return maximize != 0 ? -1 : 1; }
+
+// --- SGD and Adam: the arguments are the settings ---
 
 void sgd_shape(Call& call) { check_lists(call, sgd_lists(call)); }
 
 void sgd_cpu(const Call& call) {
   const auto value = [&](SgdArgument i) { return call.args[i].f; };
-  const SgdStep step{value(kSgdLr),        value(kMomentum),      value(kDampening),       value(kSgdDecay),
-                     value(kSgdStep) <= 1, value(kNesterov) != 0, value(kSgdMaximize) != 0};
-  const InOrder lists(call, sgd_lists(call));
-  for_stretches(lists.params(), [&]<class T>(size_t i, int64_t begin, int64_t end) {
-    T* const buffer = lists.data<T>(2, i);
-    sgd_stretch(step, end - begin, lists.data<T>(0, i) + begin, lists.data<T>(1, i) + begin,
-                buffer ? buffer + begin : nullptr);
-  });
-  lists.write_back();
+  const double sign = sign_of(value(kSgdMaximize));
+  if (value(kMomentum) == 0)
+    run_rule(call, Rule::sgd, {value(kSgdLr), value(kSgdDecay), sign});
+  else
+    run_rule(call, Rule::momentum,
+             {value(kSgdLr), value(kSgdDecay), sign, value(kMomentum), 1 - value(kDampening),
+              double(value(kSgdStep) <= 1), value(kNesterov)});
 }
 
 void adam_shape(Call& call) {
@@ -113,27 +132,15 @@ void adam_shape(Call& call) {
   if (call.args[kStep].f < 1) fail(call.op->name, ": steps count from 1 (got ", call.args[kStep].f, ")");
 }
 
-void adam_cpu_with(const Call& call, bool decoupled) {
+template <bool decoupled>
+void adam_cpu(const Call& call) {
   const auto value = [&](AdamArgument i) { return call.args[i].f; };
-  const AdamStep step{.beta1 = value(kBeta1),
-                      .beta2 = value(kBeta2),
-                      .eps = value(kEps),
-                      .weight_decay = decoupled ? 0 : value(kDecay),
-                      .step_size = value(kLr) / (1 - std::pow(value(kBeta1), value(kStep))),
-                      .root_correction = std::sqrt(1 - std::pow(value(kBeta2), value(kStep))),
-                      .decay = decoupled ? 1 - value(kLr) * value(kDecay) : 1,
-                      .maximize = value(kMaximize) != 0};
-  const InOrder lists(call, adam_lists(call));
-  for_stretches(lists.params(), [&]<class T>(size_t i, int64_t begin, int64_t end) {
-    T* const largest = lists.data<T>(4, i);
-    adam_stretch(step, end - begin, lists.data<T>(0, i) + begin, lists.data<T>(1, i) + begin,
-                 lists.data<T>(2, i) + begin, lists.data<T>(3, i) + begin,
-                 largest ? largest + begin : nullptr);
-  });
-  lists.write_back();
+  run_rule(
+      call, value(kAmsgrad) != 0 ? Rule::amsgrad : Rule::adam,
+      {value(kBeta1), value(kBeta2), value(kEps), decoupled ? -value(kLr) * value(kDecay) : value(kDecay),
+       value(kLr) / (1 - std::pow(value(kBeta1), value(kStep))),
+       std::sqrt(1 - std::pow(value(kBeta2), value(kStep))), sign_of(value(kMaximize))});
 }
-void adam_cpu(const Call& call) { adam_cpu_with(call, false); }
-void adamw_cpu(const Call& call) { adam_cpu_with(call, true); }
 
 const Op kSgdOp{.name = "_sgd_step",
                 .doc = "A step of gradient descent with momentum, in place, over all parameters of a group.",
@@ -145,15 +152,56 @@ const Op kAdamOp{.name = "_adam_step",
                  .doc = "A step of Adam, in place, over all parameters of a group.",
                  .inputs = {{"tensors", false, true}},
                  .shape = adam_shape,
-                 .cpu = adam_cpu,
+                 .cpu = adam_cpu<false>,
                  .writes_inputs = true};
 const Op kAdamWOp{
     .name = "_adamw_step",
     .doc = "A step of Adam with decoupled weight decay, in place, over all parameters of a group.",
     .inputs = {{"tensors", false, true}},
     .shape = adam_shape,
-    .cpu = adamw_cpu,
+    .cpu = adam_cpu<true>,
     .writes_inputs = true};
+
+// --- the others: the arguments are the rule's numbers ---
+
+// RMSprop keeps a buffer for its momentum and an average when it is centred.
+Rule choose(Rule rule, const Call& call) {
+  if (rule != Rule::rmsprop) return rule;
+  const bool momentum = call.args[5].f != 0, centered = call.args[6].f != 0;
+  return momentum   ? centered ? Rule::rmsprop_both : Rule::rmsprop_momentum
+         : centered ? Rule::rmsprop_centered
+                    : Rule::rmsprop;
+}
+
+template <Rule rule>
+void rule_shape(Call& call) {
+  check_lists(call, 2 + size_t(states_of(choose(rule, call))));
+}
+template <Rule rule>
+void rule_cpu(const Call& call) {
+  RuleNumbers numbers;
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = call.args[i].f;
+  run_rule(call, choose(rule, call), numbers);
+}
+
+template <Rule rule>
+Op rule_op(const char* name, const char* doc) {
+  return {.name = name,
+          .doc = doc,
+          .inputs = {{"tensors", false, true}},
+          .shape = rule_shape<rule>,
+          .cpu = rule_cpu<rule>,
+          .writes_inputs = true};
+}
+const Op kNAdamOp = rule_op<Rule::nadam>("_nadam_step", "A step of NAdam, in place, over a group.");
+const Op kRAdamOp = rule_op<Rule::radam>("_radam_step", "A step of RAdam, in place, over a group.");
+const Op kAdamaxOp = rule_op<Rule::adamax>("_adamax_step", "A step of Adamax, in place, over a group.");
+const Op kRmsPropOp = rule_op<Rule::rmsprop>("_rmsprop_step", "A step of RMSprop, in place, over a group.");
+const Op kAdagradOp = rule_op<Rule::adagrad>("_adagrad_step", "A step of Adagrad, in place, over a group.");
+const Op kAdadeltaOp =
+    rule_op<Rule::adadelta>("_adadelta_step", "A step of Adadelta, in place, over a group.");
+const Op kLionOp = rule_op<Rule::lion>("_lion_step", "A step of Lion, in place, over a group.");
+const Op kEmaOp = rule_op<Rule::ema>("_ema_step", "A step of moving averages towards the second list.");
 
 // --- clipping ---
 
@@ -285,8 +333,21 @@ Tensor clip_grad_norm_(const TensorList& grads, double max_norm, double norm_typ
   return call.out[0];
 }
 
+void optimizer_step(const Op& op, Operands tensors, std::span<const double> numbers) {
+  Call call;
+  if (tensors.empty()) return;
+  if (numbers.size() > call.args.size())
+    fail(op.name, ": at most ", call.args.size(), " numbers expected (got ", numbers.size(), ")");
+  call.op = &op;
+  call.in = std::move(tensors);
+  for (size_t i = 0; i < numbers.size(); ++i) call.args[i].f = numbers[i];
+  const NoGrad off;
+  run(call);
+}
+
 std::span<const Op* const> optimizer_ops() {
-  static constexpr const Op* ops[] = {&kSgdOp, &kAdamOp, &kAdamWOp, &kClipOp};
+  static const Op* const ops[] = {&kSgdOp,     &kAdamOp,    &kAdamWOp,    &kNAdamOp, &kRAdamOp, &kAdamaxOp,
+                                  &kRmsPropOp, &kAdagradOp, &kAdadeltaOp, &kLionOp,  &kEmaOp,   &kClipOp};
   return ops;
 }
 
