@@ -31,7 +31,11 @@ function arguments.reader(owner, ...)
   return function(...)
     local count = select("#", ...)
     local values, options = {...}, nil
-    if count > 0 and arguments.is_options(values[count]) then
+    local last, spec = values[count], specs[count]
+    -- An empty table is a list where a list belongs, and otherwise options of which none is given.
+    local empty = type(last) == "table" and getmetatable(last) == nil and next(last) == nil
+      and not (spec and (spec.required or type(spec.default) == "table"))
+    if count > 0 and (empty or arguments.is_options(last)) then
       options = values[count]
       values[count] = nil
       count = count - 1

@@ -143,6 +143,30 @@ local function pool(f)
   end
 end
 
+-- An LSTM of 128 units over 64 steps of 32 sequences, as a layer and with its cell written out.
+local function lstm_layer()
+  local lstm, x, g = nn.LSTM(128, 128), lg.randn(64, 32, 128), lg.ones(64, 32, 128)
+  return function()
+    lstm:zero_grad()
+    lstm(x):backward(g)
+  end
+end
+
+local function lstm_written_out()
+  local input, hidden, x = nn.Linear(128, 512), nn.Linear(128, 512), lg.randn(64, 32, 128)
+  return function()
+    input:zero_grad()
+    hidden:zero_grad()
+    local h, c = lg.zeros(32, 128), lg.zeros(32, 128)
+    for t = 1, 64 do
+      local i, f, g, o = table.unpack((input(x[t]) + hidden(h)):chunk(4, 2))
+      c = f:sigmoid() * c + i:sigmoid() * g:tanh()
+      h = o:sigmoid() * c:tanh()
+    end
+    h:sum():backward()
+  end
+end
+
 local function adam_large()
   local params = {}
   for i = 1, 8 do
@@ -191,6 +215,8 @@ M.workloads = {
   {"depthwise forward+backward", 1, depthwise},
   {"max_pool 3x3 forward+backward", 1, pool(function(x) return F.max_pool2d(x, 3, 2, 1) end)},
   {"avg_pool 3x3 forward+backward", 1, pool(function(x) return F.avg_pool2d(x, 3, 2, 1) end)},
+  {"lstm forward+backward", 1, lstm_layer},
+  {"lstm written out", 1, lstm_written_out},
   {"adam 8.4M", 1, adam_large, bytes = 8 * 2 ^ 20 * 28},
   {"sgemm 1024", 1, sgemm, flops = 2 * 1024 ^ 3},
 }

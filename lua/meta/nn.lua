@@ -228,6 +228,130 @@ function nn.MSELoss(options) end
 ---@return lunagrad.nn.Module
 function nn.CrossEntropyLoss(options) end
 
+---@param options? {reduction?: "none"|"mean"|"sum"}
+---@return lunagrad.nn.Module
+function nn.L1Loss(options) end
+---@param options? {reduction?: "none"|"mean"|"sum", beta?: number}
+---@return lunagrad.nn.Module
+function nn.SmoothL1Loss(options) end
+---@param options? {reduction?: "none"|"mean"|"sum", delta?: number}
+---@return lunagrad.nn.Module
+function nn.HuberLoss(options) end
+---@param options? {weight?: Tensor, ignore_index?: integer, reduction?: "none"|"mean"|"sum"}
+---@return lunagrad.nn.Module
+function nn.NLLLoss(options) end
+---@param options? {weight?: Tensor, reduction?: "none"|"mean"|"sum"}
+---@return lunagrad.nn.Module
+function nn.BCELoss(options) end
+---@param options? {weight?: Tensor, reduction?: "none"|"mean"|"sum", pos_weight?: Tensor}
+---@return lunagrad.nn.Module
+function nn.BCEWithLogitsLoss(options) end
+---@param options? {reduction?: "none"|"mean"|"sum"|"batchmean", log_target?: boolean}
+---@return lunagrad.nn.Module
+function nn.KLDivLoss(options) end
+---@param options? {log_input?: boolean, full?: boolean, eps?: number, reduction?: "none"|"mean"|"sum"}
+---@return lunagrad.nn.Module
+function nn.PoissonNLLLoss(options) end
+---@param options? {full?: boolean, eps?: number, reduction?: "none"|"mean"|"sum"}
+---@return lunagrad.nn.Module
+function nn.GaussianNLLLoss(options) end
+---@param options? {dim?: integer, eps?: number}
+---@return lunagrad.nn.Module
+function nn.CosineSimilarity(options) end
+---@param options? {margin?: number, reduction?: "none"|"mean"|"sum"}
+---@return lunagrad.nn.Module
+function nn.CosineEmbeddingLoss(options) end
+---@param options? {margin?: number, p?: number, eps?: number, swap?: boolean, reduction?: "none"|"mean"|"sum"}
+---@return lunagrad.nn.Module
+function nn.TripletMarginLoss(options) end
+---@param options? {margin?: number, reduction?: "none"|"mean"|"sum"}
+---@return lunagrad.nn.Module
+function nn.MarginRankingLoss(options) end
+---@param options? {margin?: number, reduction?: "none"|"mean"|"sum"}
+---@return lunagrad.nn.Module
+function nn.HingeEmbeddingLoss(options) end
+---@param options? {reduction?: "none"|"mean"|"sum"}
+---@return lunagrad.nn.Module
+function nn.SoftMarginLoss(options) end
+---Called with log_probs [T, N, C], targets [N, S] or in one row, and the lengths of both as tensors or tables.
+---@param options? {blank?: integer, reduction?: "none"|"mean"|"sum", zero_infinity?: boolean}
+---@return lunagrad.nn.Module
+function nn.CTCLoss(options) end
+
+---out, h = rnn(x, h0); states left out are zeros.
+---@param input_size integer
+---@param hidden_size integer
+---@param options? {num_layers?: integer, bias?: boolean, batch_first?: boolean, dropout?: number|(fun(): number), bidirectional?: boolean, device?: string, dtype?: lunagrad.DType, nonlinearity?: "tanh"|"relu"}
+---@return lunagrad.nn.Module
+function nn.RNN(input_size, hidden_size, options) end
+---out, h, c = lstm(x, h0, c0); states left out are zeros.
+---@param input_size integer
+---@param hidden_size integer
+---@param options? {num_layers?: integer, bias?: boolean, batch_first?: boolean, dropout?: number|(fun(): number), bidirectional?: boolean, device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function nn.LSTM(input_size, hidden_size, options) end
+---out, h = gru(x, h0); states left out are zeros.
+---@param input_size integer
+---@param hidden_size integer
+---@param options? {num_layers?: integer, bias?: boolean, batch_first?: boolean, dropout?: number|(fun(): number), bidirectional?: boolean, device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function nn.GRU(input_size, hidden_size, options) end
+---h = cell(x, h); states left out are zeros.
+---@param input_size integer
+---@param hidden_size integer
+---@param options? {bias?: boolean, nonlinearity?: "tanh"|"relu", device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function nn.RNNCell(input_size, hidden_size, options) end
+---h, c = cell(x, h, c); states left out are zeros.
+---@param input_size integer
+---@param hidden_size integer
+---@param options? {bias?: boolean, device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function nn.LSTMCell(input_size, hidden_size, options) end
+---h = cell(x, h); states left out are zeros.
+---@param input_size integer
+---@param hidden_size integer
+---@param options? {bias?: boolean, device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function nn.GRUCell(input_size, hidden_size, options) end
+
+---y_o = x1 W_o x2 + b_o on the last dims.
+---@param in1_features integer
+---@param in2_features integer
+---@param out_features integer
+---@param options? {bias?: boolean, device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function nn.Bilinear(in1_features, in2_features, out_features, options) end
+
+---Modules by name, in the order of a list of pairs {name, module} or of the names.
+---@class lunagrad.nn.ModuleDict: lunagrad.nn.Module
+local ModuleDict = {}
+---@param name string
+---@param module lunagrad.nn.Module
+---@return self
+function ModuleDict:set(name, module) end
+---@param modules table
+---@return self
+function ModuleDict:update(modules) end
+---@param name string
+---@return boolean
+function ModuleDict:contains(name) end
+---@return string[]
+function ModuleDict:keys() end
+---@return lunagrad.nn.Module[]
+function ModuleDict:values() end
+---@return fun(): string, lunagrad.nn.Module
+function ModuleDict:items() end
+---@param name string
+---@return lunagrad.nn.Module
+function ModuleDict:pop(name) end
+---@return self
+function ModuleDict:clear() end
+
+---@param modules? table
+---@return lunagrad.nn.ModuleDict
+function nn.ModuleDict(modules) end
+
 ---Starting values, written in place; each returns the tensor.
 ---@class lunagrad.nn.init
 local init = {}
@@ -291,5 +415,15 @@ function utils.clip_grad_norm_(parameters, max_norm, norm_type) end
 ---@param parameters Tensor|Tensor[]
 ---@param limit number
 function utils.clip_grad_value_(parameters, limit) end
+
+---All parameters one after the other, as one vector.
+---@param parameters Tensor|Tensor[]
+---@return Tensor
+function utils.parameters_to_vector(parameters) end
+
+---Writes the elements of a vector into the parameters.
+---@param vector Tensor
+---@param parameters Tensor|Tensor[]
+function utils.vector_to_parameters(vector, parameters) end
 
 return nn

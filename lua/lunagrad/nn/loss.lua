@@ -1,12 +1,30 @@
--- One module for each loss: a row names the class, the op, and the op's options with PyTorch's defaults.
+-- One module for each loss: a row names the class, the op, and the op's options in PyTorch's order with its defaults.
+-- Options that are tensors are buffers.
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
 local reader = require("lunagrad.arguments").reader
 
+local reduction = {"reduction", "mean"}
+
 local rows = {
-  {"MSELoss", "mse_loss", {"reduction", "mean"}},
-  {"CrossEntropyLoss", "cross_entropy", {"weight"}, {"ignore_index", -100}, {"reduction", "mean"},
-    {"label_smoothing", 0}},
+  {"MSELoss", "mse_loss", reduction},
+  {"L1Loss", "l1_loss", reduction},
+  {"SmoothL1Loss", "smooth_l1_loss", reduction, {"beta", 1.0}},
+  {"HuberLoss", "huber_loss", reduction, {"delta", 1.0}},
+  {"CrossEntropyLoss", "cross_entropy", {"weight"}, {"ignore_index", -100}, reduction, {"label_smoothing", 0}},
+  {"NLLLoss", "nll_loss", {"weight"}, {"ignore_index", -100}, reduction},
+  {"BCELoss", "binary_cross_entropy", {"weight"}, reduction},
+  {"BCEWithLogitsLoss", "binary_cross_entropy_with_logits", {"weight"}, reduction, {"pos_weight"}},
+  {"KLDivLoss", "kl_div", reduction, {"log_target", false}},
+  {"PoissonNLLLoss", "poisson_nll_loss", {"log_input", true}, {"full", false}, {"eps", 1e-8}, reduction},
+  {"GaussianNLLLoss", "gaussian_nll_loss", {"full", false}, {"eps", 1e-6}, reduction},
+  {"CosineSimilarity", "cosine_similarity", {"dim", 2}, {"eps", 1e-8}},
+  {"CosineEmbeddingLoss", "cosine_embedding_loss", {"margin", 0}, reduction},
+  {"TripletMarginLoss", "triplet_margin_loss", {"margin", 1.0}, {"p", 2}, {"eps", 1e-6}, {"swap", false}, reduction},
+  {"MarginRankingLoss", "margin_ranking_loss", {"margin", 0}, reduction},
+  {"HingeEmbeddingLoss", "hinge_embedding_loss", {"margin", 1.0}, reduction},
+  {"SoftMarginLoss", "soft_margin_loss", reduction},
+  {"CTCLoss", "ctc_loss", {"blank", 0}, reduction, {"zero_infinity", false}},
 }
 
 local losses = {}
@@ -17,11 +35,30 @@ for _, row in ipairs(rows) do
   local read = reader(name, table.unpack(options))
 
   function Loss:init(...)
-    self.options = read(...)
+    self.options, self.tensors = read(...), {}
+    for _, option in ipairs(options) do
+      local value = self.options[option[1]]
+      if core.is_tensor(value) then
+        self:register_buffer(option[1], value)
+        self.tensors[#self.tensors + 1] = option[1]
+        self.options[option[1]] = nil
+      end
+    end
   end
 
-  function Loss:forward(input, target)
-    return core[op](input, target, self.options)
+  -- Buffers may have moved since.
+  function Loss:current()
+    if #self.tensors == 0 then return self.options end
+    local all = {}
+    for key, value in pairs(self.options) do all[key] = value end
+    for _, key in ipairs(self.tensors) do all[key] = self[key] end
+    return all
+  end
+
+  local apply = core[op]
+  function Loss:forward(a, b, c)
+    if c == nil then return apply(a, b, self:current()) end
+    return apply(a, b, c, self:current())
   end
 
   function Loss:extra_repr()
@@ -34,6 +71,12 @@ for _, row in ipairs(rows) do
   end
 
   losses[name] = Loss
+end
+
+-- Lengths may be tables of integers.
+function losses.CTCLoss:forward(log_probs, targets, input_lengths, target_lengths)
+  local function lengths(value) return type(value) == "table" and core.tensor(value) or value end
+  return core.ctc_loss(log_probs, targets, lengths(input_lengths), lengths(target_lengths), self.options)
 end
 
 return losses

@@ -1,0 +1,36 @@
+-- nn.utils: what is done to all parameters or their gradients at once.
+local core = require "lunagrad.core"
+
+local fail = core._fail
+local utils = {}
+
+for name, f in pairs(require "lunagrad.nn.clip") do utils[name] = f end
+
+local function list_of(parameters) return core.is_tensor(parameters) and {parameters} or parameters end
+
+-- All parameters one after the other, as one vector; gradients flow through.
+function utils.parameters_to_vector(parameters)
+  local pieces = {}
+  for i, parameter in ipairs(list_of(parameters)) do pieces[i] = parameter:reshape(-1) end
+  if #pieces == 0 then fail("parameters_to_vector: the list of parameters is empty") end
+  return core.cat(pieces)
+end
+
+-- Writes the elements of a vector into the parameters, in the same order.
+function utils.vector_to_parameters(vector, parameters)
+  local total = 0
+  for _, parameter in ipairs(list_of(parameters)) do total = total + parameter:numel() end
+  if not core.is_tensor(vector) or vector:dim() ~= 1 or vector:numel() ~= total then
+    fail(("vector_to_parameters: a vector of %d elements expected (got %s)"):format(
+      total, core.is_tensor(vector) and ("shape [%s]"):format(table.concat(vector:size(), ", ")) or type(vector)))
+  end
+  local _ <close> = core.no_grad()
+  local at = 1
+  for _, parameter in ipairs(list_of(parameters)) do
+    local n = parameter:numel()
+    parameter:copy_(vector:narrow(1, at, n):reshape(parameter:size()))
+    at = at + n
+  end
+end
+
+return utils
