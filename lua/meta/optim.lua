@@ -17,8 +17,10 @@ local optim = {}
 ---@field param_groups table[] settings may be read and set: optimizer.param_groups[1].lr = 0.1
 local Optimizer = {}
 
----One update of every parameter that has a gradient.
-function Optimizer:step() end
+---One update of every parameter that has a gradient. A closure is called first; its loss is returned.
+---@param closure? fun(): Tensor
+---@return Tensor?
+function Optimizer:step(closure) end
 
 ---Gradients become nil; with {set_to_none = false} they become zero.
 ---@param options? {set_to_none?: boolean}
@@ -49,5 +51,158 @@ function optim.Adam(params, options) end
 ---@param options? {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, amsgrad?: boolean, maximize?: boolean}
 ---@return lunagrad.optim.Optimizer
 function optim.AdamW(params, options) end
+
+---Adam with Nesterov's momentum.
+---@param params lunagrad.Parameters
+---@param options? {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, momentum_decay?: lunagrad.Setting, decoupled_weight_decay?: boolean, maximize?: boolean}
+---@return lunagrad.optim.Optimizer
+function optim.NAdam(params, options) end
+
+---Adam that divides by the root of the mean square only when that can be trusted.
+---@param params lunagrad.Parameters
+---@param options? {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, decoupled_weight_decay?: boolean, maximize?: boolean}
+---@return lunagrad.optim.Optimizer
+function optim.RAdam(params, options) end
+
+---Adam with the largest gradient in place of the mean square.
+---@param params lunagrad.Parameters
+---@param options? {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, maximize?: boolean}
+---@return lunagrad.optim.Optimizer
+function optim.Adamax(params, options) end
+
+---Steps by the gradient over the root of its mean square.
+---@param params lunagrad.Parameters
+---@param options? {lr?: lunagrad.Setting, alpha?: lunagrad.Setting, eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, momentum?: lunagrad.Setting, centered?: boolean, maximize?: boolean}
+---@return lunagrad.optim.Optimizer
+function optim.RMSprop(params, options) end
+
+---Steps by the gradient over the root of the sum of its squares.
+---@param params lunagrad.Parameters
+---@param options? {lr?: lunagrad.Setting, lr_decay?: lunagrad.Setting, weight_decay?: lunagrad.Setting, initial_accumulator_value?: lunagrad.Setting, eps?: lunagrad.Setting, maximize?: boolean}
+---@return lunagrad.optim.Optimizer
+function optim.Adagrad(params, options) end
+
+---Steps in the units of the parameters.
+---@param params lunagrad.Parameters
+---@param options? {lr?: lunagrad.Setting, rho?: lunagrad.Setting, eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, maximize?: boolean}
+---@return lunagrad.optim.Optimizer
+function optim.Adadelta(params, options) end
+
+---Steps by the sign of an averaged gradient.
+---@param params lunagrad.Parameters
+---@param options? {lr?: lunagrad.Setting, betas?: number[], weight_decay?: lunagrad.Setting, maximize?: boolean}
+---@return lunagrad.optim.Optimizer
+function optim.Lion(params, options) end
+
+---Quasi-Newton steps: step(closure), where the closure computes the gradients anew and returns the loss.
+---@param params lunagrad.Parameters
+---@param options? {lr?: lunagrad.Setting, max_iter?: integer, max_eval?: integer, tolerance_grad?: number, tolerance_change?: number, history_size?: integer, line_search_fn?: "strong_wolfe"}
+---@return lunagrad.optim.Optimizer
+function optim.LBFGS(params, options) end
+
+---A moving average of parameters: update() after each step of the optimizer.
+---@class lunagrad.optim.EMA
+---@field averages Tensor[]
+local EMA = {}
+
+function EMA:update() end
+---Writes the averages into the parameters, or into others of the same shapes.
+---@param parameters? Tensor[]
+function EMA:copy_to(parameters) end
+---Exchanges averages and parameters.
+function EMA:swap() end
+---Calls fn while the averages are in the parameters' place.
+---@param fn fun(): any
+---@return any
+function EMA:average(fn) end
+---@return table
+function EMA:state_dict() end
+---@param state table
+function EMA:load_state_dict(state) end
+
+---@param params Tensor|Tensor[]
+---@param options? {decay?: lunagrad.Setting}
+---@return lunagrad.optim.EMA
+function optim.EMA(params, options) end
+
+---@class lunagrad.optim.LRScheduler
+---@field last_epoch integer
+local Schedule = {}
+
+---The next step; of ReduceLROnPlateau, step(metric).
+---@param epoch_or_metric? number|Tensor
+function Schedule:step(epoch_or_metric) end
+---The rate of each group.
+---@return number[]
+function Schedule:get_last_lr() end
+---@return table
+function Schedule:state_dict() end
+---@param state table
+function Schedule:load_state_dict(state) end
+
+---@class lunagrad.optim.lr_scheduler
+local lr_scheduler = {}
+optim.lr_scheduler = lr_scheduler
+
+---@param optimizer lunagrad.optim.Optimizer
+---@param step_size integer
+---@param options? {gamma?: number}
+---@return lunagrad.optim.LRScheduler
+function lr_scheduler.StepLR(optimizer, step_size, options) end
+---@param optimizer lunagrad.optim.Optimizer
+---@param milestones integer[]
+---@param options? {gamma?: number}
+---@return lunagrad.optim.LRScheduler
+function lr_scheduler.MultiStepLR(optimizer, milestones, options) end
+---@param optimizer lunagrad.optim.Optimizer
+---@param options? {factor?: number, total_iters?: integer}
+---@return lunagrad.optim.LRScheduler
+function lr_scheduler.ConstantLR(optimizer, options) end
+---@param optimizer lunagrad.optim.Optimizer
+---@param options? {start_factor?: number, end_factor?: number, total_iters?: integer}
+---@return lunagrad.optim.LRScheduler
+function lr_scheduler.LinearLR(optimizer, options) end
+---@param optimizer lunagrad.optim.Optimizer
+---@param gamma number
+---@return lunagrad.optim.LRScheduler
+function lr_scheduler.ExponentialLR(optimizer, gamma) end
+---@param optimizer lunagrad.optim.Optimizer
+---@param options? {total_iters?: integer, power?: number}
+---@return lunagrad.optim.LRScheduler
+function lr_scheduler.PolynomialLR(optimizer, options) end
+---@param optimizer lunagrad.optim.Optimizer
+---@param T_max integer
+---@param options? {eta_min?: number}
+---@return lunagrad.optim.LRScheduler
+function lr_scheduler.CosineAnnealingLR(optimizer, T_max, options) end
+---@param optimizer lunagrad.optim.Optimizer
+---@param T_0 integer
+---@param options? {T_mult?: integer, eta_min?: number}
+---@return lunagrad.optim.LRScheduler
+function lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0, options) end
+---@param optimizer lunagrad.optim.Optimizer
+---@param lr_lambda (fun(t: integer): number)|(fun(t: integer): number)[]
+---@return lunagrad.optim.LRScheduler
+function lr_scheduler.LambdaLR(optimizer, lr_lambda) end
+---@param optimizer lunagrad.optim.Optimizer
+---@param schedulers lunagrad.optim.LRScheduler[]
+---@param milestones integer[]
+---@return lunagrad.optim.LRScheduler
+function lr_scheduler.SequentialLR(optimizer, schedulers, milestones) end
+---@param optimizer lunagrad.optim.Optimizer
+---@param base_lr number|number[]
+---@param max_lr number|number[]
+---@param options? {step_size_up?: integer, step_size_down?: integer, mode?: "triangular"|"triangular2"|"exp_range", gamma?: number, scale_fn?: (fun(x: number): number), scale_mode?: "cycle"|"iterations", cycle_momentum?: boolean, base_momentum?: number, max_momentum?: number}
+---@return lunagrad.optim.LRScheduler
+function lr_scheduler.CyclicLR(optimizer, base_lr, max_lr, options) end
+---@param optimizer lunagrad.optim.Optimizer
+---@param max_lr number|number[]
+---@param options? {total_steps?: integer, epochs?: integer, steps_per_epoch?: integer, pct_start?: number, anneal_strategy?: "cos"|"linear", cycle_momentum?: boolean, base_momentum?: number, max_momentum?: number, div_factor?: number, final_div_factor?: number, three_phase?: boolean}
+---@return lunagrad.optim.LRScheduler
+function lr_scheduler.OneCycleLR(optimizer, max_lr, options) end
+---@param optimizer lunagrad.optim.Optimizer
+---@param options? {mode?: "min"|"max", factor?: number, patience?: integer, threshold?: number, threshold_mode?: "rel"|"abs", cooldown?: integer, min_lr?: number|number[], eps?: number}
+---@return lunagrad.optim.LRScheduler
+function lr_scheduler.ReduceLROnPlateau(optimizer, options) end
 
 return optim

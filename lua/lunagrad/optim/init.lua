@@ -1,4 +1,4 @@
--- lg.optim: optimizers. One file for each family; this one lists them.
+-- lg.optim: optimizers and what goes with them. One file for each family; this one lists them.
 local adam = require "lunagrad.optim.adam"
 
 return {
@@ -7,4 +7,14 @@ return {
   Adam = adam.Adam,
   AdamW = adam.AdamW,
   GradScaler = require "lunagrad.optim.grad_scaler",
+  NAdam = require "lunagrad.optim.nadam",
+  RAdam = require "lunagrad.optim.radam",
+  Adamax = require "lunagrad.optim.adamax",
+  RMSprop = require "lunagrad.optim.rmsprop",
+  Adagrad = require "lunagrad.optim.adagrad",
+  Adadelta = require "lunagrad.optim.adadelta",
+  Lion = require "lunagrad.optim.lion",
+  LBFGS = require "lunagrad.optim.lbfgs",
+  EMA = require "lunagrad.optim.ema",
+  lr_scheduler = require "lunagrad.optim.lr_scheduler",
 }

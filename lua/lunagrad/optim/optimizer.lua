@@ -19,7 +19,12 @@ function Optimizer.class(name, read)
       local defaults = read(...)
       local parameters = defaults.params
       defaults.params = nil
-      local self = setmetatable({defaults = defaults, param_groups = {}, state = {}, settings = {}}, class)
+      local names = {}
+      for setting in pairs(defaults) do names[#names + 1] = setting end
+      table.sort(names)
+      local self = setmetatable({
+        defaults = defaults, names = names, param_groups = {}, state = {}, settings = {}, lists = {},
+      }, class)
       self:add_groups(parameters)
       return self
     end,
@@ -40,15 +45,32 @@ function Optimizer:add_groups(parameters)
   end
 end
 
+-- Settings that make no sense below 0. What is a function is looked at when it is asked.
+local function check_sign(self, settings)
+  for _, name in ipairs {"lr", "eps", "weight_decay", "momentum"} do
+    local value = settings[name]
+    if type(value) == "number" and not (value >= 0) then
+      fail(("%s: %s must not be negative (got %g)"):format(self.__name, name, value))
+    end
+  end
+  for i, beta in ipairs(settings.betas or {}) do
+    if type(beta) == "number" and not (beta >= 0 and beta < 1) then
+      fail(("%s: betas[%d] must lie in [0, 1) (got %g)"):format(self.__name, i, beta))
+    end
+  end
+end
+
+-- A schedule notes the rate that it started from as initial_lr.
 function Optimizer:add_param_group(given)
   local group = {}
   for name, default in pairs(self.defaults) do group[name] = default end
   for name, value in pairs(given) do
-    if name ~= "params" and self.defaults[name] == nil then
+    if name ~= "params" and name ~= "initial_lr" and self.defaults[name] == nil then
       fail(("%s: unknown setting '%s' in a group of parameters"):format(self.__name, tostring(name)))
     end
     group[name] = value
   end
+  check_sign(self, group)
   group.params = is_tensor(given.params) and {given.params} or given.params
   if type(group.params) ~= "table" then fail(("%s: a group without params"):format(self.__name)) end
   for i, parameter in ipairs(group.params) do
@@ -63,7 +85,7 @@ function Optimizer:add_param_group(given)
     self.state[parameter] = {step = 0}
   end
   self.param_groups[#self.param_groups + 1] = group
-  self.settings[group] = {}
+  self.settings[group] = {values = {}, known = {}}
 end
 
 function Optimizer:has(parameter)
@@ -89,63 +111,100 @@ local function current(value, name, optimizer)
   return value
 end
 
--- All settings of a group now. The table is the group's and written anew at each step.
-local function settings_of(self, group)
-  local settings = self.settings[group]
-  for name in pairs(self.defaults) do
+local function is_plain(value)
+  local kind = type(value)
+  if kind ~= "table" or getmetatable(value) then return kind == "number" or kind == "boolean" end
+  for i = 1, #value do
+    if type(value[i]) ~= "number" then return false end
+  end
+  return true
+end
+
+-- All settings of a group now. The table is the group's for good; only what is another value than at the last step, or
+-- is asked anew each time, is looked at again.
+function Optimizer:settings_of(group)
+  local kept, names = self.settings[group], self.names
+  local settings, known = kept.values, kept.known
+  for i = 1, #names do
+    local name = names[i]
     local value = group[name]
-    local plain = type(value) == "number" or type(value) == "boolean"
-    settings[name] = plain and value or current(value, name, self)
+    if value ~= known[name] or value == nil then
+      if is_plain(value) then
+        settings[name], known[name] = value, value
+      else
+        settings[name], known[name] = current(value, name, self), nil
+      end
+      if settings.weight_decay and settings.weight_decay < 0 then check_sign(self, settings) end
+    end
   end
   return settings
 end
 
--- The parameters of a group that have a gradient, in lists of equal step count (all, unless some had none before).
+-- The parameters of a group that have a gradient, in lists of equal step count (all, unless some had none before). They
+-- are collected again only when a gradient came or went.
 local function due(self, group)
-  local lists, by_step = {}, {}
+  local known = self.lists[group]
+  if known and known.count == #group.params and core._same_grads(known.all) then return known end
+  local lists, by_step = {count = #group.params, all = core._step_list(group.params)}, {}
+  core._same_grads(lists.all)
   for _, parameter in ipairs(group.params) do
-    local gradient = parameter.grad
-    if gradient then
+    if parameter.grad then
       local state = self.state[parameter]
-      local step = state.step + 1
-      local list = by_step[step]
+      local list = by_step[state.step]
       if not list then
-        list = {step = step, params = {}, grads = {}, states = {}}
-        by_step[step] = list
+        list = {params = {}, states = {}}
+        by_step[state.step] = list
         lists[#lists + 1] = list
       end
       local n = #list.params + 1
-      list.params[n], list.grads[n], list.states[n] = parameter, gradient, state
+      list.params[n], list.states[n] = parameter, state
     end
   end
+  self.lists[group] = lists
   return lists
 end
 
--- One update of every parameter that has a gradient. A class gives update(settings, list): list.params, list.grads and
--- list.states belong to update number list.step, which counts from 1.
-function Optimizer:step()
+-- One update of every parameter that has a gradient. A class gives update(settings, list): list.params and list.states
+-- belong to update number list.step, which counts from 1. A closure is called first, and its loss returned.
+function Optimizer:step(closure)
+  local loss
+  if closure then
+    local _ <close> = core.enable_grad()
+    loss = closure()
+  end
   for _, group in ipairs(self.param_groups) do
-    local settings = settings_of(self, group)
-    for _, list in ipairs(due(self, group)) do
+    local settings, lists = self:settings_of(group), due(self, group)
+    for i = 1, #lists do
+      local list = lists[i]
+      local states = list.states
+      list.step = states[1].step + 1
       self:update(settings, list)
-      for _, state in ipairs(list.states) do state.step = list.step end
+      for k = 1, #states do states[k].step = list.step end
     end
   end
   if core.run then core.run._count_step() end
+  return loss
 end
 
--- The state tensors called `name`, zeros when they are first asked for.
-function Optimizer.moments(list, name)
-  local column = {}
+-- The state tensors called `name`, filled with `start` (0 when left out) when they are first asked for.
+local function column(list, name, start)
+  local tensors = {}
   for i, state in ipairs(list.states) do
-    local moment = state[name]
-    if not moment then
-      moment = core.zeros_like(list.params[i])
-      state[name] = moment
-    end
-    column[i] = moment
+    state[name] = state[name] or core.full_like(list.params[i]:detach(), start or 0)
+    tensors[i] = state[name]
   end
-  return column
+  return tensors
+end
+
+-- The engine's step `op` over the parameters of a list, their gradients and the states called `names`, with numbers in
+-- the op's order. `names` is one table for all calls with the same states; names.start says what they are filled with.
+function Optimizer.fused(list, names, op, ...)
+  if list.names ~= names then
+    local columns = {}
+    for i, name in ipairs(names) do columns[i] = column(list, name, names.start) end
+    list.names, list.handle = names, core._step_list(list.params, table.unpack(columns))
+  end
+  core._fused_step(list.handle, op, ...)
 end
 
 -- Gradients become nil; with {set_to_none = false} they become zero.
@@ -168,6 +227,7 @@ function Optimizer:state_dict()
   for g, group in ipairs(self.param_groups) do
     groups[g] = {params = {}}
     for name in pairs(self.defaults) do groups[g][name] = current(group[name], name, self) end
+    groups[g].initial_lr = group.initial_lr
     for i, parameter in ipairs(group.params) do
       local state = self.state[parameter]
       if state.step > 0 then
@@ -205,6 +265,15 @@ local function check_states(states, by_number)
   end
 end
 
+-- A saved value as a parameter's own; lists, as LBFGS has them, item by item.
+local function adopted(value, parameter)
+  if is_tensor(value) then return value:detach():to(parameter:device()):clone() end
+  if type(value) ~= "table" then return value end
+  local list = {}
+  for i, item in ipairs(value) do list[i] = adopted(item, parameter) end
+  return list
+end
+
 -- Settings that are functions or handles stay what they are.
 function Optimizer:load_state_dict(saved)
   if #saved.param_groups ~= #self.param_groups then
@@ -220,14 +289,15 @@ function Optimizer:load_state_dict(saved)
     end
     for i, parameter in ipairs(group.params) do by_number[numbers[i]] = parameter end
   end
-  check_states(saved.state, by_number)
+  if not self.free_state then check_states(saved.state, by_number) end
+  self.lists = {}
   for number, state in pairs(saved.state) do
     local parameter, loaded = by_number[number], {}
     for name, value in pairs(state) do
       if name == "step" then
         loaded.step = math.tointeger(is_tensor(value) and value:item() or value)
       else
-        loaded[name] = is_tensor(value) and value:detach():to(parameter:device()):clone() or value
+        loaded[name] = adopted(value, parameter)
       end
     end
     self.state[parameter] = loaded
@@ -237,6 +307,7 @@ function Optimizer:load_state_dict(saved)
       local value = saved.param_groups[g][name]
       if value ~= nil and not is_callable(group[name]) then group[name] = value end
     end
+    if saved.param_groups[g].initial_lr then group.initial_lr = saved.param_groups[g].initial_lr end
   end
 end
 

@@ -8,12 +8,14 @@ local reader = require("lunagrad.arguments").reader
 local SGD = Optimizer.class("SGD", reader("SGD", "params", {"lr", 1e-3}, {"momentum", 0}, {"dampening", 0},
   {"weight_decay", 0}, {"nesterov", false}, {"maximize", false}))
 
-function SGD:update(settings, list)
-  if settings.nesterov and (settings.momentum == 0 or settings.dampening ~= 0) then
+local none, buffer = {}, {"momentum_buffer"}
+
+function SGD:update(s, list)
+  if s.nesterov and (s.momentum == 0 or s.dampening ~= 0) then
     core._fail("SGD: nesterov needs a momentum and no dampening")
   end
-  local buffers = settings.momentum ~= 0 and Optimizer.moments(list, "momentum_buffer") or {}
-  core._sgd_step(list.params, list.grads, buffers, settings, list.step)
+  Optimizer.fused(list, s.momentum ~= 0 and buffer or none, "_sgd_step", s.lr, s.momentum, s.dampening, s.weight_decay,
+    list.step, s.nesterov, s.maximize)
 end
 
 return SGD

@@ -1,0 +1,94 @@
+-- EMA(params, {decay = 0.999}): a moving average of parameters, which often generalises better than the last of them.
+-- ema:update() after each step of the optimizer:
+--   average = decay average + (1 - decay) parameter
+-- ema:copy_to() writes the averages into the parameters, ema:swap() exchanges both (and back), ema:average(fn) calls
+-- fn with the averages in place. The decay may be a function or a handle, asked at each update.
+local core = require "lunagrad.core"
+local reader = require("lunagrad.arguments").reader
+
+local fail = core._fail
+local read = reader("EMA", "params", {"decay", 0.999})
+
+local EMA = {__name = "EMA"}
+EMA.__index = EMA
+
+local function tensors(list, what)
+  if core.is_tensor(list) then list = {list} end
+  if type(list) ~= "table" or getmetatable(list) or #list == 0 then
+    fail(("EMA: a list of %s expected, as model:parameters() gives"):format(what))
+  end
+  for i, tensor in ipairs(list) do
+    if not core.is_tensor(tensor) then fail(("EMA: parameter %d is a %s, not a tensor"):format(i, type(tensor))) end
+  end
+  return list
+end
+
+local function new(_, ...)
+  local a = read(...)
+  local self = setmetatable({params = tensors(a.params, "parameters"), decay = a.decay, averages = {}, num_updates = 0},
+    EMA)
+  for i, parameter in ipairs(self.params) do self.averages[i] = parameter:detach():clone() end
+  return self
+end
+
+function EMA:update()
+  local decay = type(self.decay) == "number" and self.decay or self.decay()
+  if not (decay >= 0 and decay <= 1) then fail(("EMA: decay must lie in [0, 1] (got %g)"):format(decay)) end
+  core._ema_step(self.averages, self.params, decay)
+  self.num_updates = self.num_updates + 1
+end
+
+-- Into the parameters themselves, or into others of the same shapes.
+function EMA:copy_to(parameters)
+  local targets = parameters and tensors(parameters, "parameters") or self.params
+  if #targets ~= #self.averages then
+    fail(("EMA: %d parameters where %d are averaged"):format(#targets, #self.averages))
+  end
+  local _ <close> = core.no_grad()
+  for i, average in ipairs(self.averages) do targets[i]:copy_(average) end
+end
+
+function EMA:swap()
+  local _ <close> = core.no_grad()
+  for i, average in ipairs(self.averages) do
+    local held = average:clone()
+    average:copy_(self.params[i])
+    self.params[i]:copy_(held)
+  end
+end
+
+function EMA:average(fn)
+  self:swap()
+  local results = table.pack(pcall(fn))
+  self:swap()
+  if not results[1] then error(results[2], 0) end
+  return table.unpack(results, 2, results.n)
+end
+
+function EMA:state_dict()
+  return {decay = type(self.decay) == "number" and self.decay or self.decay(), num_updates = self.num_updates,
+    shadow_params = {table.unpack(self.averages)}}
+end
+
+-- A decay that is a function or a handle stays what it is.
+function EMA:load_state_dict(saved)
+  local averages = saved.shadow_params
+  if #averages ~= #self.averages then
+    fail(("load_state_dict: %d averages in the state, %d parameters in EMA"):format(#averages, #self.averages))
+  end
+  for i, average in ipairs(self.averages) do
+    local wanted, found = table.concat(average:size(), ", "), table.concat(averages[i]:size(), ", ")
+    if wanted ~= found then
+      fail(("load_state_dict: average %d has shape [%s], the parameter [%s]"):format(i, found, wanted))
+    end
+  end
+  for i, average in ipairs(self.averages) do average:copy_(averages[i]) end
+  if type(self.decay) == "number" then self.decay = saved.decay end
+  self.num_updates = saved.num_updates
+end
+
+function EMA:__tostring()
+  return ("EMA(%d parameters, decay = %g)"):format(#self.params, type(self.decay) == "number" and self.decay or self.decay())
+end
+
+return setmetatable(EMA, {__call = new})

@@ -1,0 +1,226 @@
+-- lg.optim.lr_scheduler: schedules of the learning rate, with PyTorch's names, arguments and formulas. t is the step,
+-- from 0; "chained" formulas multiply the rate that is there, so that several schedules may work on one optimizer.
+local core = require "lunagrad.core"
+local Schedule = require "lunagrad.optim.schedule"
+local reader = require("lunagrad.arguments").reader
+
+local fail = core._fail
+local scheduler = {LRScheduler = Schedule}
+
+local function class(name, ...)
+  local specs = {"optimizer", ...}
+  specs[#specs + 1] = {"last_epoch", -1}
+  local made = Schedule.class(name, reader(name, table.unpack(specs)))
+  scheduler[name] = made
+  return made
+end
+
+-- base * lr_lambda(t); one function, or one for each group
+local LambdaLR = class("LambdaLR", "lr_lambda")
+
+function LambdaLR:begin()
+  local given, groups = self.lr_lambda, #self.optimizer.param_groups
+  self.lr_lambdas, self.lr_lambda = type(given) == "table" and given or {}, nil
+  if type(given) == "function" then
+    for i = 1, groups do self.lr_lambdas[i] = given end
+  end
+  if #self.lr_lambdas ~= groups then
+    fail(("LambdaLR: %d groups of parameters need as many functions (got %d)"):format(groups, #self.lr_lambdas))
+  end
+end
+
+function LambdaLR:chained(_, base, i) return base * self.lr_lambdas[i](self.last_epoch) end
+
+-- base * gamma^floor(t / step_size)
+local StepLR = class("StepLR", "step_size", {"gamma", 0.1})
+function StepLR:begin() Schedule.need_count("StepLR", "step_size", self.step_size) end
+
+function StepLR:chained(group)
+  local t = self.last_epoch
+  return Schedule.rate(group) * ((t == 0 or t % self.step_size ~= 0) and 1 or self.gamma)
+end
+
+function StepLR:closed(_, base) return base * self.gamma ^ (self.last_epoch // self.step_size) end
+
+-- base * gamma^(milestones that t has reached)
+local MultiStepLR = class("MultiStepLR", "milestones", {"gamma", 0.1})
+
+local function count_reached(milestones, t)
+  local reached = 0
+  for _, milestone in ipairs(milestones) do reached = reached + (milestone <= t and 1 or 0) end
+  return reached
+end
+
+function MultiStepLR:chained(group)
+  local here = 0
+  for _, milestone in ipairs(self.milestones) do here = here + (milestone == self.last_epoch and 1 or 0) end
+  return Schedule.rate(group) * self.gamma ^ here
+end
+
+function MultiStepLR:closed(_, base) return base * self.gamma ^ count_reached(self.milestones, self.last_epoch) end
+
+-- base * factor for t < total_iters, then base
+local ConstantLR = class("ConstantLR", {"factor", 1 / 3}, {"total_iters", 5})
+
+function ConstantLR:begin()
+  if not (self.factor >= 0 and self.factor <= 1) then
+    fail(("ConstantLR: factor must lie in [0, 1] (got %g)"):format(self.factor))
+  end
+end
+
+function ConstantLR:chained(group)
+  local rate = Schedule.rate(group)
+  if self.last_epoch == 0 then return rate * self.factor end
+  return self.last_epoch == self.total_iters and rate / self.factor or rate
+end
+
+function ConstantLR:closed(_, base)
+  return base * (self.last_epoch >= self.total_iters and 1 or self.factor)
+end
+
+-- base * (start_factor + (end_factor - start_factor) min(1, t / total_iters))
+local LinearLR = class("LinearLR", {"start_factor", 1 / 3}, {"end_factor", 1.0}, {"total_iters", 5})
+
+function LinearLR:begin()
+  if not (self.start_factor > 0 and self.start_factor <= 1) then
+    fail(("LinearLR: start_factor must lie in (0, 1] (got %g)"):format(self.start_factor))
+  elseif not (self.end_factor >= 0 and self.end_factor <= 1) then
+    fail(("LinearLR: end_factor must lie in [0, 1] (got %g)"):format(self.end_factor))
+  end
+end
+
+local function linear_factor(self, t)
+  return self.start_factor + (self.end_factor - self.start_factor) * math.min(t, self.total_iters) / self.total_iters
+end
+
+function LinearLR:chained(group)
+  local t, rate = self.last_epoch, Schedule.rate(group)
+  if t == 0 then return rate * self.start_factor end
+  return t > self.total_iters and rate or rate * (linear_factor(self, t) / linear_factor(self, t - 1))
+end
+
+function LinearLR:closed(_, base) return base * linear_factor(self, self.last_epoch) end
+
+-- base * gamma^t
+local ExponentialLR = class("ExponentialLR", "gamma")
+
+function ExponentialLR:chained(group)
+  return Schedule.rate(group) * (self.last_epoch == 0 and 1 or self.gamma)
+end
+
+function ExponentialLR:closed(_, base) return base * self.gamma ^ self.last_epoch end
+
+-- base * (1 - min(1, t / total_iters))^power
+local PolynomialLR = class("PolynomialLR", {"total_iters", 5}, {"power", 1.0})
+function PolynomialLR:begin() Schedule.need_count("PolynomialLR", "total_iters", self.total_iters) end
+
+function PolynomialLR:chained(group)
+  local t, n, rate = self.last_epoch, self.total_iters, Schedule.rate(group)
+  if t == 0 or t > n then return rate end
+  return rate * ((1 - t / n) / (1 - (t - 1) / n)) ^ self.power
+end
+
+function PolynomialLR:closed(_, base)
+  return base * (1 - math.min(self.last_epoch, self.total_iters) / self.total_iters) ^ self.power
+end
+
+-- eta_min + (base - eta_min) (1 + cos(pi t / T_max)) / 2
+local CosineAnnealingLR = class("CosineAnnealingLR", "T_max", {"eta_min", 0})
+function CosineAnnealingLR:begin() Schedule.need_count("CosineAnnealingLR", "T_max", self.T_max) end
+
+-- The ratio of two neighbours; where the one before is 0 (t = T_max + 1 and so on) the curve starts up again.
+function CosineAnnealingLR:chained(group, base)
+  local t, n, least, rate = self.last_epoch, self.T_max, self.eta_min, Schedule.rate(group)
+  if t == 0 then return rate end
+  if self._step_count == 1 and t > 0 then return self:closed(group, base) end
+  if (t - 1 - n) % (2 * n) == 0 then return rate + (base - least) * (1 - math.cos(math.pi / n)) / 2 end
+  return (1 + math.cos(math.pi * t / n)) / (1 + math.cos(math.pi * (t - 1) / n)) * (rate - least) + least
+end
+
+function CosineAnnealingLR:closed(_, base)
+  return self.eta_min + (base - self.eta_min) * (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
+end
+
+-- The cosine from base to eta_min in T_0 steps, then again in T_0 T_mult, T_0 T_mult^2, … Loshchilov, Hutter, "SGDR",
+-- ICLR 2017. step(t) takes fractions of epochs.
+local CosineAnnealingWarmRestarts = class("CosineAnnealingWarmRestarts", "T_0", {"T_mult", 1}, {"eta_min", 0})
+
+function CosineAnnealingWarmRestarts:begin()
+  Schedule.need_count("CosineAnnealingWarmRestarts", "T_0", self.T_0)
+  Schedule.need_count("CosineAnnealingWarmRestarts", "T_mult", self.T_mult)
+  self.T_i, self.T_cur = self.T_0, self.last_epoch
+end
+
+function CosineAnnealingWarmRestarts:chained(_, base)
+  return self.eta_min + (base - self.eta_min) * (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
+end
+
+function CosineAnnealingWarmRestarts:step(epoch)
+  if epoch and epoch < 0 then fail(("CosineAnnealingWarmRestarts: step(%g) is negative"):format(epoch)) end
+  local t = epoch or self.last_epoch + 1
+  -- The last restart at or before t.
+  local length, first = self.T_0, 0
+  if self.T_mult == 1 then
+    first = t - t % length
+  else
+    while t >= first + length do first, length = first + length, length * self.T_mult end
+  end
+  self.T_cur, self.T_i, self.last_epoch = t - first, length, math.floor(t)
+  self._step_count = self._step_count + 1
+  for i, rate in ipairs(self:rates()) do Schedule.set_rate(self.optimizer.param_groups[i], rate) end
+  self:_note()
+end
+
+-- One schedule after the other: schedules[k + 1] takes over at milestones[k].
+local SequentialLR = class("SequentialLR", "schedulers", "milestones")
+
+function SequentialLR:begin()
+  local list = self.schedulers
+  if #list < 1 or #self.milestones ~= #list - 1 then
+    fail(("SequentialLR: %d schedulers need %d milestones (got %d)"):format(#list, #list - 1, #self.milestones))
+  end
+  for i, one in ipairs(list) do
+    if one.optimizer ~= self.optimizer then fail(("SequentialLR: scheduler %d has another optimizer"):format(i)) end
+  end
+  -- What making the schedulers did is undone; the first begins.
+  for _, group in ipairs(self.optimizer.param_groups) do Schedule.set_rate(group, group.initial_lr) end
+  for _, one in ipairs(list) do one.last_epoch = one.last_epoch - 1 end
+  list[1]:_first_step()
+end
+
+function SequentialLR:_first_step()
+  self.last_epoch, self._step_count = self.last_epoch + 1, 1
+  self:_note()
+end
+
+function SequentialLR:step()
+  self.last_epoch = self.last_epoch + 1
+  local index = count_reached(self.milestones, self.last_epoch)
+  if index > 0 and self.milestones[index] == self.last_epoch then
+    self.schedulers[index + 1]:step(0)
+  else
+    self.schedulers[index + 1]:step()
+  end
+  self:_note()
+end
+
+function SequentialLR:state_dict()
+  local state, states = Schedule.state_dict(self), {}
+  for i, one in ipairs(self.schedulers) do states[i] = one:state_dict() end
+  state._schedulers = states
+  return state
+end
+
+function SequentialLR:load_state_dict(state)
+  local own = {}
+  for key, value in pairs(state) do
+    if key ~= "_schedulers" then own[key] = value end
+  end
+  Schedule.load_state_dict(self, own)
+  for i, one in ipairs(self.schedulers) do one:load_state_dict(state._schedulers[i]) end
+end
+
+for name, made in pairs(require "lunagrad.optim.cycle") do scheduler[name] = made end
+scheduler.ReduceLROnPlateau = require "lunagrad.optim.plateau"
+
+return scheduler

@@ -1,0 +1,24 @@
+-- NAdam(params, {lr, betas, eps, weight_decay, momentum_decay, decoupled_weight_decay, maximize}): Dozat,
+-- "Incorporating Nesterov momentum into Adam", ICLR workshop 2016. With mu_t = beta1 (1 - 0.96^(t momentum_decay) / 2)
+-- and M_t the product of mu_1 … mu_t:
+--   p = p - lr ((1 - mu_t) / (1 - M_t) g + mu_{t+1} / (1 - M_{t+1}) m) / (sqrt(v / (1 - beta2^t)) + eps)
+local Optimizer = require "lunagrad.optim.optimizer"
+local reader = require("lunagrad.arguments").reader
+
+local NAdam = Optimizer.class("NAdam", reader("NAdam", "params", {"lr", 2e-3}, {"betas", {0.9, 0.999}}, {"eps", 1e-8},
+  {"weight_decay", 0}, {"momentum_decay", 4e-3}, {"decoupled_weight_decay", false}, {"maximize", false}))
+
+local moments = {"exp_avg", "exp_avg_sq"}
+
+function NAdam:update(s, list)
+  local t, beta1, beta2 = list.step, s.betas[1], s.betas[2]
+  local function momentum(step) return beta1 * (1 - 0.5 * 0.96 ^ (step * s.momentum_decay)) end
+  local now, next = momentum(t), momentum(t + 1)
+  local product = (list.states[1].mu_product or 1) * now
+  Optimizer.fused(list, moments, "_nadam_step", beta1, beta2, s.eps,
+    s.decoupled_weight_decay and -s.lr * s.weight_decay or s.weight_decay, s.lr * (1 - now) / (1 - product),
+    s.lr * next / (1 - product * next), math.sqrt(1 - beta2 ^ t), s.maximize and -1 or 1)
+  for _, state in ipairs(list.states) do state.mu_product = product end
+end
+
+return NAdam

@@ -1,0 +1,154 @@
+-- What all schedules of the learning rate share. Making one sets the rates of step 0; scheduler:step(), after the
+-- optimizer's, those of the next. A rate that is a function or a handle stays one: the schedule multiplies what it
+-- gives.
+local core = require "lunagrad.core"
+
+local fail = core._fail
+
+local Schedule = {__name = "LRScheduler"}
+Schedule.__index = Schedule
+
+-- A handle times what the schedule makes of the rate that it gave at first.
+local Scaled = {__name = "scheduled rate"}
+Scaled.__index = Scaled
+function Scaled:__call() return self.handle() * (self.initial == 0 and 0 or self.value / self.initial) end
+
+-- The rate of a group as the schedule left it.
+function Schedule.rate(group)
+  local lr = group.lr
+  if getmetatable(lr) == Scaled then return lr.value end
+  return type(lr) == "number" and lr or lr()
+end
+
+function Schedule.set_rate(group, value)
+  if getmetatable(group.lr) == Scaled then
+    group.lr.value = value
+  else
+    group.lr = value
+  end
+end
+
+local function start(group, resumed, name)
+  if resumed and not group.initial_lr then
+    fail(("%s: last_epoch is given, but the optimizer's groups have no initial_lr"):format(name))
+  end
+  if type(group.lr) ~= "number" and getmetatable(group.lr) ~= Scaled then
+    local value = group.lr()
+    group.lr = setmetatable({handle = group.lr, initial = value, value = value}, Scaled)
+  end
+  group.initial_lr = group.initial_lr or Schedule.rate(group)
+end
+
+local function is_optimizer(value)
+  return type(value) == "table" and type(value.param_groups) == "table"
+end
+
+-- A class of schedules. `read` takes the arguments (lunagrad.arguments), `optimizer` among them, and last_epoch. The
+-- class gives chained(self, group, base): the next rate from the one before; or closed(self, group, base): the rate
+-- from the step self.last_epoch alone; or both, as PyTorch has them.
+function Schedule.class(name, read)
+  local class = {__name = name}
+  class.__index = class
+  return setmetatable(class, {
+    __index = Schedule,
+    __call = function(_, ...)
+      local a = read(...)
+      if not is_optimizer(a.optimizer) then
+        fail(("%s: an optimizer expected (got %s)"):format(name, type(a.optimizer)))
+      end
+      local self = setmetatable({last_epoch = a.last_epoch or -1, base_lrs = {}, optimizer = a.optimizer}, class)
+      for key, value in pairs(a) do
+        if key ~= "optimizer" and key ~= "last_epoch" then self[key] = value end
+      end
+      for i, group in ipairs(self.optimizer.param_groups) do
+        start(group, self.last_epoch >= 0, name)
+        self.base_lrs[i] = group.initial_lr
+      end
+      if self.begin then self:begin() end
+      self:_first_step()
+      return self
+    end,
+  })
+end
+
+function Schedule:_first_step()
+  self._step_count = 0
+  self:step()
+end
+
+-- The rates of this step, one for each group.
+function Schedule:rates()
+  local rates = {}
+  for i, group in ipairs(self.optimizer.param_groups) do
+    rates[i] = (self.chained or self.closed)(self, group, self.base_lrs[i], i)
+  end
+  return rates
+end
+
+-- The next step, or step number `epoch`.
+function Schedule:step(epoch)
+  self._step_count = self._step_count + 1
+  self.last_epoch = epoch or self.last_epoch + 1
+  local rates
+  if epoch and self.closed then
+    rates = {}
+    for i, group in ipairs(self.optimizer.param_groups) do rates[i] = self:closed(group, self.base_lrs[i], i) end
+  else
+    rates = self:rates()
+  end
+  for i, group in ipairs(self.optimizer.param_groups) do Schedule.set_rate(group, rates[i]) end
+  self:_note()
+end
+
+function Schedule:_note()
+  self._last_lr = {}
+  for i, group in ipairs(self.optimizer.param_groups) do self._last_lr[i] = Schedule.rate(group) end
+end
+
+-- The rate of each group.
+function Schedule:get_last_lr()
+  return {table.unpack(self._last_lr)}
+end
+
+local function is_data(value)
+  local kind = type(value)
+  if kind == "table" and getmetatable(value) == nil then
+    for _, item in pairs(value) do
+      if not is_data(item) then return false end
+    end
+    return true
+  end
+  return kind == "number" or kind == "string" or kind == "boolean"
+end
+
+local function copy(value)
+  if type(value) ~= "table" then return value end
+  local result = {}
+  for key, item in pairs(value) do result[key] = copy(item) end
+  return result
+end
+
+-- Everything but the optimizer and functions.
+function Schedule:state_dict()
+  local state = {}
+  for key, value in pairs(self) do
+    if key ~= "optimizer" and is_data(value) then state[key] = copy(value) end
+  end
+  return state
+end
+
+-- The rates themselves come back with the optimizer's state.
+function Schedule:load_state_dict(state)
+  for key, value in pairs(state) do self[key] = copy(value) end
+end
+
+function Schedule:__tostring() return self.__name end
+
+-- A positive integer argument.
+function Schedule.need_count(name, what, value)
+  if math.type(value) ~= "integer" or value < 1 then
+    fail(("%s: %s must be a positive integer (got %s)"):format(name, what, tostring(value)))
+  end
+end
+
+return Schedule
