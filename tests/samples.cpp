@@ -6,7 +6,7 @@
 
 namespace lunagrad::tests {
 
-extern const SampleFamily kView, kCreate, kReduce, kMatmul, kIndex, kConv, kPool, kResize, kNorm, kLoss;
+extern const SampleFamily kView, kCreate, kReduce, kMatmul, kIndex, kConv, kPool, kResize, kNorm, kLoss, kRnn;
 namespace {
 
 // Each row of elementwise.def: all operands of one shape, and each broadcast against the others.
@@ -43,7 +43,7 @@ Values complete(const Op& op, const Values& given) {
 namespace {
 
 constexpr const SampleFamily* kFamilies[] = {
-    &kView, &kCreate, &kReduce, &kMatmul, &kIndex, &kConv, &kPool, &kResize, &kNorm, &kLoss};
+    &kView, &kCreate, &kReduce, &kMatmul, &kIndex, &kConv, &kPool, &kResize, &kNorm, &kLoss, &kRnn};
 
 }  // namespace
 

@@ -48,6 +48,9 @@ TEST_CASE("Lua: networks, their state and their printing") { run_script(kFolder 
 TEST_CASE("Lua: convolutions, pools and resizing, as functions and modules") {
   run_script(kFolder + "test_conv.lua");
 }
+TEST_CASE("Lua: recurrent layers and cells") { run_script(kFolder + "test_rnn.lua"); }
+TEST_CASE("Lua: losses, containers and vectors of parameters") { run_script(kFolder + "test_loss.lua"); }
+TEST_CASE("Lua: schedules of the learning rate") { run_script(kFolder + "test_schedule.lua"); }
 TEST_CASE("Lua: optimizers follow their formulas") { run_script(kFolder + "test_optim.lua"); }
 TEST_CASE("Lua: data sets, loaders and splits") { run_script(kFolder + "test_data.lua"); }
 TEST_CASE("Lua: files of tables and tensors") { run_script(kFolder + "test_io.lua"); }

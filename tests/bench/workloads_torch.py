@@ -131,6 +131,30 @@ def conv1d():
     return call
 
 
+def lstm_layer():
+    lstm, x, g = nn.LSTM(128, 128), torch.randn(64, 32, 128), torch.ones(64, 32, 128)
+
+    def call():
+        lstm.zero_grad()
+        lstm(x)[0].backward(g)
+    return call
+
+
+def lstm_written_out():
+    wi, wh, x = nn.Linear(128, 512), nn.Linear(128, 512), torch.randn(64, 32, 128)
+
+    def call():
+        wi.zero_grad()
+        wh.zero_grad()
+        h, c = torch.zeros(32, 128), torch.zeros(32, 128)
+        for t in range(64):
+            i, f, g, o = (wi(x[t]) + wh(h)).chunk(4, 1)
+            c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+            h = o.sigmoid() * c.tanh()
+        h.sum().backward()
+    return call
+
+
 def adam_large():
     params = [torch.randn(1024, 1024, requires_grad=True) for _ in range(8)]
     for p in params:
@@ -175,6 +199,8 @@ WORKLOADS = {
     "depthwise forward+backward": (1, depthwise),
     "max_pool 3x3 forward+backward": (1, forward_backward(lambda x: F.max_pool2d(x, 3, 2, 1), images, True)),
     "avg_pool 3x3 forward+backward": (1, forward_backward(lambda x: F.avg_pool2d(x, 3, 2, 1), images, True)),
+    "lstm forward+backward": (1, lstm_layer),
+    "lstm written out": (1, lstm_written_out),
     "adam 8.4M": (1, adam_large),
     "sgemm 1024": (1, sgemm),
 }

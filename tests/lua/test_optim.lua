@@ -115,6 +115,94 @@ optimizer:step()
 assert(model.weight.is_leaf and model.weight.requires_grad)
 assert(not pcall(function() (model.weight * loss):sum():backward() end) or true)
 
+-- Every optimizer goes on from a saved state as if it had not stopped, and refuses settings that make no sense.
+for name, options in pairs {
+  SGD = {lr = 0.1, momentum = 0.9}, Adam = {amsgrad = true}, AdamW = {}, NAdam = {}, RAdam = {}, Adamax = {},
+  RMSprop = {momentum = 0.5, centered = true}, Adagrad = {lr_decay = 0.1}, Adadelta = {}, Lion = {},
+} do
+  local one, two = lg.nn.Linear(3, 2), lg.nn.Linear(3, 2)
+  local before = optim[name](one:parameters(), options)
+  train(one, before, 7)
+  two:load_state_dict(one:state_dict())
+  local after = optim[name](two:parameters())
+  after:load_state_dict(before:state_dict())
+  train(one, before, 3)
+  train(two, after, 3)
+  expect.equal(two.weight:detach(), one.weight:detach(), name)
+  expect.raises(name .. ": lr must not be negative (got -1)", function() optim[name]({leaf {1}}, {lr = -1}) end)
+  expect.raises(name .. ": weight_decay must not be negative", function()
+    local one_more = leaf {1}
+    one_more.grad = leaf {1}:detach()
+    optim[name]({one_more}, {weight_decay = function() return -1 end}):step()
+  end)
+end
+expect.raises("Adam: betas[2] must lie in [0, 1) (got 1)", function() optim.Adam({leaf {1}}, {betas = {0.9, 1.0}}) end)
+
+-- A step with a closure computes the loss first and returns it.
+local w = leaf {2}
+optimizer = optim.SGD({w}, {lr = 0.1})
+local found = optimizer:step(function()
+  optimizer:zero_grad()
+  local value = (w * w):sum()
+  value:backward()
+  return value
+end)
+assert(found:item() == 4)
+expect.close(w:item(), 1.6, 1e-12)
+
+-- LBFGS: PyTorch's values on Rosenbrock's function and four quartic terms, by plain steps and by line search.
+for _, case in ipairs {
+  {nil, 0.02, {-1.32877369865, 1.74055566784}, {0.205776160885, 0.00273660016831}, 23.9712623317, 42},
+  {"strong_wolfe", 1, {0.748039740898, 0.547643205187}, {1.12829847222, 0.751615973125}, 0.176404712101, 48},
+} do
+  local line_search, lr, wanted_p, wanted_q, wanted_loss, evaluations = table.unpack(case, 1, 6)
+  local a, b = leaf {-1.5, 2}, leaf {{0.5, -0.25}}
+  local lbfgs = optim.LBFGS({a, b}, {lr = lr, line_search_fn = line_search, max_iter = 7, history_size = 4})
+  local function closure()
+    lbfgs:zero_grad()
+    local value = (1 - a[1]) ^ 2 + 100 * (a[2] - a[1] ^ 2) ^ 2 + ((b - a) ^ 4):sum()
+    value:backward()
+    return value
+  end
+  local last
+  for _ = 1, 6 do last = lbfgs:step(closure) end
+  expect.close(last:item(), wanted_loss, 1e-9)
+  expect.close(a, wanted_p, 1e-9)
+  expect.close(b, {wanted_q}, 1e-9)
+  expect.equal(lbfgs.state[a].func_evals, evaluations)
+  -- The state takes another one on.
+  local a2, b2 = leaf(a:tolist()), leaf(b:tolist())
+  local again = optim.LBFGS({a2, b2})
+  again:load_state_dict(lbfgs:state_dict())
+  lbfgs:step(closure)
+  a, b, lbfgs = a2, b2, again
+  lbfgs:step(closure)
+  assert(#lbfgs.state[a].old_dirs <= 4)
+end
+expect.raises("LBFGS: step(closure) needs a function that returns the loss", function() optim.LBFGS({leaf {1}}):step() end)
+expect.raises("LBFGS: line_search_fn must be 'strong_wolfe' or nil (got 'armijo')", function()
+  optim.LBFGS({leaf {1}}, {line_search_fn = "armijo"})
+end)
+
+-- EMA: its formula, the exchange of averages and parameters, and its state.
+w = leaf {1, 2}
+local ema = optim.EMA({w}, {decay = 0.75})
+lg.no_grad(function() w:copy_(lg.tensor {5.0, 6}) end)
+ema:update()
+expect.close(ema.averages[1], {2, 3}, 1e-12)
+assert(not ema.averages[1].requires_grad)
+expect.equal(ema:average(function() return w:tolist() end), {2.0, 3.0})
+expect.equal(w:tolist(), {5.0, 6.0})
+ema.decay = function() return 0.5 end
+ema:update()
+expect.close(ema.averages[1], {3.5, 4.5}, 1e-12)
+local second = optim.EMA({leaf {0, 0}}, 0.9)
+second:load_state_dict(ema:state_dict())
+assert(second.decay == 0.5 and second.num_updates == 2)
+second:copy_to {w}
+expect.close(w, {3.5, 4.5}, 1e-12)
+expect.raises("EMA: decay must lie in [0, 1] (got 2)", function() optim.EMA({w}, 2):update() end)
+
 assert(tostring(optim.SGD({leaf {1}}, {lr = 0.5})):find("group 1: 1 parameters", 1, true))
 
 -- Mistakes.

@@ -27,7 +27,7 @@ import torch.nn.functional as F
 
 warnings.filterwarnings("ignore")
 HERE = os.path.dirname(os.path.abspath(__file__))
-FAMILIES = ["elementwise", "reduce", "view", "create", "matmul", "index", "conv", "norm", "loss", "shape"]
+FAMILIES = ["elementwise", "reduce", "view", "create", "matmul", "index", "conv", "norm", "loss", "shape", "rnn"]
 DTYPES = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16,
           "i64": torch.int64, "i32": torch.int32, "u8": torch.uint8, "bool": torch.bool}
 NAMES = {dtype: name for name, dtype in DTYPES.items()}

@@ -23,6 +23,34 @@ class Lion(torch.optim.Optimizer):
                 m.mul_(b2).add_((1 - b2) * p.grad)
 
 
+class NAdam(torch.optim.Optimizer):
+    """Dozat 2016 as PyTorch 2 has it; 1.13 multiplies by mu twice in the product for the next step."""
+
+    def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, momentum_decay=4e-3):
+        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay,
+                                      momentum_decay=momentum_decay))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            lr, (b1, b2), eps = group["lr"], group["betas"], group["eps"]
+            for p in group["params"]:
+                state = self.state[p]
+                if not state:
+                    state.update(t=0, product=1.0, m=torch.zeros_like(p), v=torch.zeros_like(p))
+                state["t"] += 1
+                g = p.grad + group["weight_decay"] * p
+                mu, following = (b1 * (1 - 0.5 * 0.96 ** (t * group["momentum_decay"]))
+                                 for t in (state["t"], state["t"] + 1))
+                state["product"] *= mu
+                state["m"].mul_(b1).add_((1 - b1) * g)
+                state["v"].mul_(b2).add_((1 - b2) * g * g)
+                root = (state["v"] / (1 - b2 ** state["t"])).sqrt() + eps
+                p.sub_(lr * (1 - mu) / (1 - state["product"]) * g / root)
+                p.sub_(lr * following / (1 - state["product"] * following) * state["m"] / root)
+
+
+OURS = {"Lion": Lion, "NAdam": NAdam}
 OPTIMIZERS = [
     ("SGD", [dict(lr=0.1), dict(lr=0.1, momentum=0.9), dict(lr=0.1, momentum=0.9, dampening=0.5, weight_decay=0.1),
              dict(lr=0.1, momentum=0.8, nesterov=True), dict(lr=0.1, maximize=True)]),
@@ -89,7 +117,7 @@ def write(path):
     for name, settings in OPTIMIZERS:
         for options in settings:
             params = [torch.tensor(p, requires_grad=True) for p in start]
-            optimizer = (Lion if name == "Lion" else getattr(torch.optim, name))(params, **options)
+            optimizer = (OURS.get(name) or getattr(torch.optim, name))(params, **options)
             for step in gradients:
                 for p, g in zip(params, step):
                     p.grad = torch.tensor(g)
