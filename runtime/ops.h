@@ -218,6 +218,34 @@ Tensor col2im(const Tensor& columns, const Dims& output_size, const Dims& kernel
 // norm.cpp: normalisation over the last dims, which normalized_shape repeats; weight and bias may be undefined
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {}, const Tensor& bias = {},
                   double eps = 1e-5);
+Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
+                std::optional<double> eps = {});  // without eps: the type's epsilon
+Tensor normalize(const Tensor&, double p = 2, int dim = 1, double eps = 1e-12);
+
+// batch_norm.cpp, group_norm.cpp: x [N, C, …]; weight, bias and the running statistics [C], each may be undefined.
+// In training (use_input_stats) the running statistics are updated in place.
+Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight = {},
+                  const Tensor& bias = {}, bool training = false, double momentum = 0.1, double eps = 1e-5);
+Tensor group_norm(const Tensor& x, int64_t num_groups, const Tensor& weight = {}, const Tensor& bias = {},
+                  double eps = 1e-5);
+Tensor instance_norm(const Tensor& x, const Tensor& running_mean = {}, const Tensor& running_var = {},
+                     const Tensor& weight = {}, const Tensor& bias = {}, bool use_input_stats = true,
+                     double momentum = 0.1, double eps = 1e-5);
+
+// attention.cpp: softmax(q k^T scale + mask) v; q [..., L, E], k [..., S, E], v [..., S, Ev]. The mask, broadcast to
+// [..., L, S], is bool (true takes part) or added.
+struct AttentionOptions {
+  Tensor attn_mask;
+  double dropout_p = 0;
+  bool is_causal = false;
+  std::optional<double> scale;  // 1 / sqrt(E)
+  double softcap = 0;           // c > 0: scores become c tanh(score / c) before the mask
+};
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const AttentionOptions& = {});
+
+// rope.cpp: x [..., T, D], cos and sin [T, R / 2]; turns the first R features of each row
+Tensor rope(const Tensor& x, const Tensor& cos, const Tensor& sin, bool interleaved = false);
 
 // softmax.cpp
 Tensor softmax(const Tensor&, int dim);

@@ -132,9 +132,19 @@ int optional_dim(lua_State* L, int argument, const char* function, const Tensor&
              : normalize_dim(function, check_position(L, argument, function), x.shape());
 }
 
+// A few pieces are one node of the tape, which joins their gradients.
 int push_pieces(lua_State* L, const Tensor& x, int dim, std::span<const int64_t> lengths) {
   mark_line(L);
   lua_createtable(L, int(lengths.size()), 0);
+  if (lengths.size() > 1 && lengths.size() <= size_t(kMaxDims)) {
+    Operands pieces = apply(*find_op("_split"), {x}, {dim, Dims(lengths)});
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      push_result(L, std::move(pieces[i]));
+      lua_rawseti(L, -2, lua_Integer(i) + 1);
+    }
+    after_op(L);
+    return 1;
+  }
   int64_t start = 0;
   for (size_t i = 0; i < lengths.size(); ++i) {
     push_result(L, narrow(x, dim, start, lengths[i]));

@@ -16,6 +16,8 @@ struct Order {
 const std::vector<Order>& orders() {
   static const std::vector<Order> all = {
       {"layer_norm", {"input", "normalized_shape", "weight", "bias", "eps"}},
+      {"rms_norm", {"input", "normalized_shape", "weight", "eps"}},
+      {"group_norm", {"input", "num_groups", "weight", "bias", "eps"}},
       {"index_select", {"input", "dim", "index"}},
       {"index_add", {"input", "dim", "index", "source", "alpha"}},
       {"gather", {"input", "dim", "index"}},

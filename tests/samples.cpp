@@ -6,7 +6,8 @@
 
 namespace lunagrad::tests {
 
-extern const SampleFamily kView, kCreate, kReduce, kMatmul, kIndex, kConv, kPool, kResize, kNorm, kLoss, kRnn;
+extern const SampleFamily kView, kCreate, kReduce, kMatmul, kIndex, kConv, kPool, kResize, kNorm, kAttention, kLoss,
+    kRnn;
 namespace {
 
 // Each row of elementwise.def: all operands of one shape, and each broadcast against the others.
@@ -43,7 +44,7 @@ Values complete(const Op& op, const Values& given) {
 namespace {
 
 constexpr const SampleFamily* kFamilies[] = {
-    &kView, &kCreate, &kReduce, &kMatmul, &kIndex, &kConv, &kPool, &kResize, &kNorm, &kLoss, &kRnn};
+    &kView, &kCreate, &kReduce, &kMatmul, &kIndex, &kConv, &kPool, &kResize, &kNorm, &kAttention, &kLoss, &kRnn};
 
 }  // namespace
 

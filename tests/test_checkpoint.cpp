@@ -7,24 +7,12 @@
 #include "runtime/custom.h"
 #include "runtime/gradcheck.h"
 #include "runtime/ops.h"
+#include "tests/peak.h"
 
 namespace lunagrad::tests {
 namespace {
 
 using List = std::vector<double>;
-
-// The most memory that was in use after any op.
-class Peak final : public Trace {
- public:
-  Peak() : before_(cpu_device().memory().in_use) { context().trace = this; }
-  ~Peak() override { context().trace = nullptr; }
-  void ran(const Call&, uint64_t) override { most_ = std::max(most_, cpu_device().memory().in_use); }
-  void fell_back(const Call&, const char*) override {}
-  double mebibytes() const { return double(most_ - before_) / (1 << 20); }
-
- private:
-  size_t before_, most_ = 0;
-};
 
 struct Stack {
   TensorList up, down;

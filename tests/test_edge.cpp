@@ -190,9 +190,9 @@ TEST_CASE("A graph that is dropped without backward is freed") {
 
 TEST_CASE("Out of memory, what Lua has dropped is freed and the call is made once more") {
   Script script;
+  lua_gc(script.L, LUA_GCSTOP);
   REQUIRE(script.run("lg.manual_seed(3) for i = 1, 8 do lg.empty(1 << 10) end"));
   lua_settop(script.L, 0);
-  lua_gc(script.L, LUA_GCSTOP);
   lua_pushinteger(script.L, 7);
   int calls = 0;
   uint64_t streams[2];

@@ -53,6 +53,27 @@ local function cnn()
     nn.Flatten(), nn.Linear(32 * 7 * 7, 10))
 end
 
+local Gpt = nn.class("Gpt")
+
+function Gpt:init(vocabulary, length, width, layers)
+  self.tokens, self.positions = nn.Embedding(vocabulary, width), nn.Embedding(length, width)
+  self.blocks = nn.ModuleList {}
+  for _ = 1, layers do
+    self.blocks:append(nn.TransformerEncoderLayer(width, 4, {
+      dim_feedforward = 4 * width, activation = "gelu", batch_first = true, norm_first = true,
+    }))
+  end
+  self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary)
+end
+
+function Gpt:forward(ids)
+  local x = self.tokens(ids) + self.positions.weight
+  for _, block in ipairs(self.blocks) do x = block(x, {is_causal = true}) end
+  return self.head(self.norm(x)):flatten(1, 2)
+end
+
+local function gpt() return Gpt(65, 64, 128, 2) end
+
 local function uniform(...)
   local shape = {...}
   return function() return lg.rand(shape) end
@@ -143,6 +164,17 @@ local function pool(f)
   end
 end
 
+local function attention(batch, heads, length, features)
+  return function()
+    local function operand() return lg.randn(batch, heads, length, features, {requires_grad = true}) end
+    local q, k, v, g = operand(), operand(), operand(), lg.ones(batch, heads, length, features)
+    return function()
+      q.grad, k.grad, v.grad = nil, nil, nil
+      F.scaled_dot_product_attention(q, k, v, {is_causal = true}):backward(g)
+    end
+  end
+end
+
 -- An LSTM of 128 units over 64 steps of 32 sequences, as a layer and with its cell written out.
 local function lstm_layer()
   local lstm, x, g = nn.LSTM(128, 128), lg.randn(64, 32, 128), lg.ones(64, 32, 128)
@@ -197,6 +229,8 @@ M.workloads = {
   {"mlp step", 1, training(mlp, uniform(128, 784), labels(128, 10), F.cross_entropy)},
   {"tiny mlp step", 1, training(tiny_mlp, uniform(64, 2), uniform(64, 1), F.mse_loss)},
   {"cnn step", 1, training(cnn, uniform(64, 1, 28, 28), labels(64, 10), F.cross_entropy)},
+  {"gpt step", 1, training(gpt, function() return labels(16 * 64, 65)():view(16, 64) end, labels(16 * 64, 65),
+    F.cross_entropy)},
   {"add 1e7", 1, elementwise(add), bytes = 12e7},
   {"tanh 1e7", 1, elementwise(function(a) return a:tanh() end), bytes = 8e7},
   {"exp 1e7", 1, elementwise(function(a) return a:exp() end), bytes = 8e7},
@@ -215,6 +249,8 @@ M.workloads = {
   {"depthwise forward+backward", 1, depthwise},
   {"max_pool 3x3 forward+backward", 1, pool(function(x) return F.max_pool2d(x, 3, 2, 1) end)},
   {"avg_pool 3x3 forward+backward", 1, pool(function(x) return F.avg_pool2d(x, 3, 2, 1) end)},
+  {"attention 16x4x64x32 forward+backward", 1, attention(16, 4, 64, 32)},
+  {"attention 4x8x512x64 forward+backward", 1, attention(4, 8, 512, 64)},
   {"lstm forward+backward", 1, lstm_layer},
   {"lstm written out", 1, lstm_written_out},
   {"adam 8.4M", 1, adam_large, bytes = 8 * 2 ^ 20 * 28},
@@ -259,13 +295,13 @@ function M.run(names)
     chosen = {}
     for i, name in ipairs(names) do chosen[i] = M.find(name) end
   end
-  print(("%-32s %12s %12s"):format("workload", "best", "median"))
+  print(("%-40s %12s %12s"):format("workload", "best", "median"))
   for _, workload in ipairs(chosen) do
     local name, count, setup = table.unpack(workload)
     local call = setup()
     M.time(call, 0.1)
     local best, median = M.time(call, 0.4)
-    print(("%-32s %s %s  %s"):format(name, duration(best / count), duration(median / count), rate(workload, best)))
+    print(("%-40s %s %s  %s"):format(name, duration(best / count), duration(median / count), rate(workload, best)))
   end
 end
 

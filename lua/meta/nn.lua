@@ -150,6 +150,85 @@ function nn.LayerNorm(normalized_shape, options) end
 ---@return lunagrad.nn.Module
 function nn.Embedding(num_embeddings, embedding_dim, options) end
 
+---x / sqrt(mean(x^2) + eps) over the last dims, times a weight.
+---@param normalized_shape integer|integer[]
+---@param options? {eps?: number, elementwise_affine?: boolean, device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function nn.RMSNorm(normalized_shape, options) end
+
+---momentum = false averages over all batches.
+---@class lunagrad.nn.ChannelNormOptions
+---@field eps? number default 1e-5
+---@field momentum? number|false default 0.1
+---@field affine? boolean
+---@field track_running_stats? boolean
+---@field device? string
+---@field dtype? lunagrad.DType
+
+---Takes [N, C] or [N, C, L].
+---@param num_features integer
+---@param options? lunagrad.nn.ChannelNormOptions
+---@return lunagrad.nn.Module
+function nn.BatchNorm1d(num_features, options) end
+
+---Takes [N, C, H, W].
+---@param num_features integer
+---@param options? lunagrad.nn.ChannelNormOptions
+---@return lunagrad.nn.Module
+function nn.BatchNorm2d(num_features, options) end
+
+---Takes [N, C, H, W] or [C, H, W]; without parameters and running statistics unless they are asked for.
+---@param num_features integer
+---@param options? lunagrad.nn.ChannelNormOptions
+---@return lunagrad.nn.Module
+function nn.InstanceNorm2d(num_features, options) end
+
+---@param num_groups integer
+---@param num_channels integer
+---@param options? {eps?: number, affine?: boolean, device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function nn.GroupNorm(num_groups, num_channels, options) end
+
+---attention(query, key, value, {key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal}) gives the
+---result and, unless need_weights is false, the weights. In its masks true is left out.
+---@param embed_dim integer
+---@param num_heads integer
+---@param options? {dropout?: number, bias?: boolean, kdim?: integer, vdim?: integer, batch_first?: boolean, device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function nn.MultiheadAttention(embed_dim, num_heads, options) end
+
+---rotary(x, offset) turns the first `dim` features of x [..., T, D].
+---@param dim integer
+---@param options? {max_seq_len?: integer, base?: number, interleaved?: boolean}
+---@return lunagrad.nn.Module
+function nn.RotaryEmbedding(dim, options) end
+
+---@class lunagrad.nn.TransformerOptions
+---@field dim_feedforward? integer default 2048
+---@field dropout? number default 0.1
+---@field activation? "relu"|"gelu"|function
+---@field layer_norm_eps? number default 1e-5
+---@field batch_first? boolean
+---@field norm_first? boolean
+---@field bias? boolean default true
+---@field device? string
+---@field dtype? lunagrad.DType
+
+---layer(src, {src_mask, src_key_padding_mask, is_causal})
+---@param d_model integer
+---@param nhead integer
+---@param options? lunagrad.nn.TransformerOptions
+---@return lunagrad.nn.Module
+function nn.TransformerEncoderLayer(d_model, nhead, options) end
+
+---layer(tgt, memory, {tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal,
+---memory_is_causal})
+---@param d_model integer
+---@param nhead integer
+---@param options? lunagrad.nn.TransformerOptions
+---@return lunagrad.nn.Module
+function nn.TransformerDecoderLayer(d_model, nhead, options) end
+
 ---p may be a function or a handle of lg.run.live, asked at each call.
 ---@param p? number|fun(): number default 0.5
 ---@return lunagrad.nn.Module

@@ -1,7 +1,6 @@
 // The rows of norm.h. The variance is the mean of the squared distances from the mean, in a second pass: the
 // difference of E[x^2] and E[x]^2 loses all digits where the mean is large.
 #include <cmath>
-#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/cpu/norm_kernels.cpp"
@@ -53,23 +52,29 @@ struct Moments {
   T mean, rstd;
 };
 
-template <class T>
+// `centred`: around the mean, as layer_norm does; rms_norm measures from 0.
+template <bool centred, class T>
 Moments<T> moments(int64_t n, const T* x, double eps) {
-  const T mean =
-      sum_over<T>(n, [&](auto d, int64_t i, auto s) HWY_ATTR { return hn::Add(s, hn::LoadU(d, x + i)); }) /
-      T(n);
+  T mean = 0;
+  if constexpr (centred)
+    mean =
+        sum_over<T>(n, [&](auto d, int64_t i, auto s) HWY_ATTR { return hn::Add(s, hn::LoadU(d, x + i)); }) /
+        T(n);
   const T squares = sum_over<T>(n, [&](auto d, int64_t i, auto s) HWY_ATTR {
-    const auto c = hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean));
+    auto c = hn::LoadU(d, x + i);
+    if constexpr (centred) c = hn::Sub(c, hn::Set(d, mean));
     return hn::MulAdd(c, c, s);
   });
   return {mean, T(1 / std::sqrt(double(squares / T(n)) + eps))};
 }
 
-template <class T>
+template <bool centred, class T>
 void forward(int64_t n, const T* x, const T* weight, const T* bias, double eps, T* y) {
-  const Moments<T> m = moments(n, x, eps);
+  const Moments<T> m = moments<centred>(n, x, eps);
   for_vectors<T>(n, [&](auto d, int64_t i) HWY_ATTR {
-    auto v = hn::Mul(hn::Sub(hn::LoadU(d, x + i), hn::Set(d, m.mean)), hn::Set(d, m.rstd));
+    auto v = hn::LoadU(d, x + i);
+    if constexpr (centred) v = hn::Sub(v, hn::Set(d, m.mean));
+    v = hn::Mul(v, hn::Set(d, m.rstd));
     if (weight) v = hn::Mul(v, hn::LoadU(d, weight + i));
     if (bias) v = hn::Add(v, hn::LoadU(d, bias + i));
     hn::StoreU(v, d, y + i);
@@ -78,25 +83,29 @@ void forward(int64_t n, const T* x, const T* weight, const T* bias, double eps, 
 
 // With xhat = (x - mean) rstd and h = g weight:
 //   dx = rstd (h - mean(h) - xhat mean(h xhat)),  dweight += g xhat,  dbias += g
-template <class T>
+// and without mean(h) when x is not centred.
+template <bool centred, class T>
 void backward(int64_t n, const T* g, const T* x, const T* weight, double eps, T* dx, T* dweight, T* dbias) {
-  const Moments<T> m = moments(n, x, eps);
+  const Moments<T> m = moments<centred>(n, x, eps);
   const auto xhat = [&](auto d, int64_t i) HWY_ATTR {
-    return hn::Mul(hn::Sub(hn::LoadU(d, x + i), hn::Set(d, m.mean)), hn::Set(d, m.rstd));
+    auto v = hn::LoadU(d, x + i);
+    if constexpr (centred) v = hn::Sub(v, hn::Set(d, m.mean));
+    return hn::Mul(v, hn::Set(d, m.rstd));
   };
   const auto h = [&](auto d, int64_t i) HWY_ATTR {
     const auto v = hn::LoadU(d, g + i);
     return weight ? hn::Mul(v, hn::LoadU(d, weight + i)) : v;
   };
   if (dx) {
-    const T mean_h =
-        sum_over<T>(n, [&](auto d, int64_t i, auto s) HWY_ATTR { return hn::Add(s, h(d, i)); }) / T(n);
+    T mean_h = 0;
+    if constexpr (centred)
+      mean_h = sum_over<T>(n, [&](auto d, int64_t i, auto s) HWY_ATTR { return hn::Add(s, h(d, i)); }) / T(n);
     const T mean_hx = sum_over<T>(n, [&](auto d, int64_t i, auto s)
                                          HWY_ATTR { return hn::MulAdd(h(d, i), xhat(d, i), s); }) /
                       T(n);
     for_vectors<T>(n, [&](auto d, int64_t i) HWY_ATTR {
-      const auto centred = hn::Sub(h(d, i), hn::Set(d, mean_h));
-      hn::StoreU(hn::Mul(hn::Set(d, m.rstd), hn::NegMulAdd(xhat(d, i), hn::Set(d, mean_hx), centred)), d,
+      const auto rest = hn::Sub(h(d, i), hn::Set(d, mean_h));
+      hn::StoreU(hn::Mul(hn::Set(d, m.rstd), hn::NegMulAdd(xhat(d, i), hn::Set(d, mean_hx), rest)), d,
                  dx + i);
     });
   }
@@ -110,20 +119,22 @@ void backward(int64_t n, const T* g, const T* x, const T* weight, double eps, T*
     });
 }
 
-void forward_f32(int64_t n, const float* x, const float* w, const float* b, double eps, float* y) {
-  forward(n, x, w, b, eps, y);
-}
-void forward_f64(int64_t n, const double* x, const double* w, const double* b, double eps, double* y) {
-  forward(n, x, w, b, eps, y);
-}
-void backward_f32(int64_t n, const float* g, const float* x, const float* w, double eps, float* dx, float* dw,
-                  float* db) {
-  backward(n, g, x, w, eps, dx, dw, db);
-}
-void backward_f64(int64_t n, const double* g, const double* x, const double* w, double eps, double* dx,
-                  double* dw, double* db) {
-  backward(n, g, x, w, eps, dx, dw, db);
-}
+#define LUNAGRAD_NAMES(T, name)                                                                          \
+  void Layer##name(int64_t n, const T* x, const T* w, const T* b, double eps, T* y) {                    \
+    forward<true>(n, x, w, b, eps, y);                                                                   \
+  }                                                                                                      \
+  void Rms##name(int64_t n, const T* x, const T* w, double eps, T* y) {                                  \
+    forward<false, T>(n, x, w, nullptr, eps, y);                                                         \
+  }                                                                                                      \
+  void LayerGrad##name(int64_t n, const T* g, const T* x, const T* w, double eps, T* dx, T* dw, T* db) { \
+    backward<true>(n, g, x, w, eps, dx, dw, db);                                                         \
+  }                                                                                                      \
+  void RmsGrad##name(int64_t n, const T* g, const T* x, const T* w, double eps, T* dx, T* dw) {          \
+    backward<false, T>(n, g, x, w, eps, dx, dw, nullptr);                                                \
+  }
+LUNAGRAD_NAMES(float, F32)
+LUNAGRAD_NAMES(double, F64)
+#undef LUNAGRAD_NAMES
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -132,38 +143,35 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace lunagrad {
-namespace {
 
-HWY_EXPORT(forward_f32);
-HWY_EXPORT(forward_f64);
-HWY_EXPORT(backward_f32);
-HWY_EXPORT(backward_f64);
-
-}  // namespace
-
-template <class T>
-void layer_norm_row(int64_t n, const T* x, const T* weight, const T* bias, double eps, T* y) {
-  if constexpr (std::is_same_v<T, float>)
-    HWY_DYNAMIC_DISPATCH(forward_f32)(n, x, weight, bias, eps, y);
-  else
-    HWY_DYNAMIC_DISPATCH(forward_f64)(n, x, weight, bias, eps, y);
-}
-
-template <class T>
-void layer_norm_grad_row(int64_t n, const T* g, const T* x, const T* weight, double eps, T* dx, T* dweight,
-                         T* dbias) {
-  if constexpr (std::is_same_v<T, float>)
-    HWY_DYNAMIC_DISPATCH(backward_f32)(n, g, x, weight, eps, dx, dweight, dbias);
-  else
-    HWY_DYNAMIC_DISPATCH(backward_f64)(n, g, x, weight, eps, dx, dweight, dbias);
-}
-
-template void layer_norm_row(int64_t, const float*, const float*, const float*, double, float*);
-template void layer_norm_row(int64_t, const double*, const double*, const double*, double, double*);
-template void layer_norm_grad_row(int64_t, const float*, const float*, const float*, double, float*, float*,
-                                  float*);
-template void layer_norm_grad_row(int64_t, const double*, const double*, const double*, double, double*,
-                                  double*, double*);
+#define LUNAGRAD_FUNCTIONS(T, name)                                                               \
+  namespace {                                                                                     \
+  HWY_EXPORT(Layer##name);                                                                        \
+  HWY_EXPORT(Rms##name);                                                                          \
+  HWY_EXPORT(LayerGrad##name);                                                                    \
+  HWY_EXPORT(RmsGrad##name);                                                                      \
+  }                                                                                               \
+  template <>                                                                                     \
+  void layer_norm_row(int64_t n, const T* x, const T* weight, const T* bias, double eps, T* y) {  \
+    HWY_DYNAMIC_DISPATCH(Layer##name)(n, x, weight, bias, eps, y);                                \
+  }                                                                                               \
+  template <>                                                                                     \
+  void rms_norm_row(int64_t n, const T* x, const T* weight, double eps, T* y) {                   \
+    HWY_DYNAMIC_DISPATCH(Rms##name)(n, x, weight, eps, y);                                        \
+  }                                                                                               \
+  template <>                                                                                     \
+  void layer_norm_grad_row(int64_t n, const T* g, const T* x, const T* weight, double eps, T* dx, \
+                           T* dweight, T* dbias) {                                                \
+    HWY_DYNAMIC_DISPATCH(LayerGrad##name)(n, g, x, weight, eps, dx, dweight, dbias);              \
+  }                                                                                               \
+  template <>                                                                                     \
+  void rms_norm_grad_row(int64_t n, const T* g, const T* x, const T* weight, double eps, T* dx,   \
+                         T* dweight) {                                                            \
+    HWY_DYNAMIC_DISPATCH(RmsGrad##name)(n, g, x, weight, eps, dx, dweight);                       \
+  }
+LUNAGRAD_FUNCTIONS(float, F32)
+LUNAGRAD_FUNCTIONS(double, F64)
+#undef LUNAGRAD_FUNCTIONS
 
 }  // namespace lunagrad
 #endif

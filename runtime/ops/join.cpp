@@ -1,4 +1,4 @@
-// Joins: several tensors into one.
+// Joins: several tensors into one, and the views into which one falls apart again.
 #include "runtime/cpu/copy.h"
 #include "runtime/ops/families.h"
 
@@ -92,6 +92,31 @@ const Op kVstack{.name = "vstack",
                  .inputs = {{.name = "tensors", .list = true}},
                  .compose = vstack_compose};
 
+// Views of a tensor's pieces along a dim, one after the other; the gradient joins those of the pieces in one
+// copy.
+void split_shape(Call& call) {
+  const Tensor& x = call.input(0);
+  const int dim = int(call.integer(0));
+  Shape shape = x.shape();
+  int64_t at = 0;
+  for (const int64_t length : call.list(1)) {
+    shape[dim] = length;
+    call.emit_view(x, shape, x.strides(), length > 0 ? x.offset() + at * x.strides()[dim] : x.offset());
+    at += length;
+  }
+}
+void split_vjp(Backward& b) {
+  TensorList pieces;
+  for (int i = 0; i < b.list(1).size(); ++i) pieces.push_back(b.grad(i));
+  b.set(0, cat(pieces, int(b.integer(0))));
+}
+const Op kSplit{.name = "_split",
+                .doc = "The pieces of a dim, which have the given lengths, as views.",
+                .inputs = {{"input"}},
+                .params = {{"dim", ParamKind::dim, {}}, {"lengths", ParamKind::integers, {}}},
+                .shape = split_shape,
+                .vjp = split_vjp};
+
 }  // namespace
 
 Tensor hstack(const TensorList& tensors) { return apply1(kHstack, tensors); }
@@ -100,7 +125,7 @@ Tensor cat(const TensorList& tensors, int dim) { return apply1(kCat, tensors, {d
 Tensor stack(const TensorList& tensors, int dim) { return apply1(kStack, tensors, {dim}); }
 
 std::span<const Op* const> join_ops() {
-  static constexpr const Op* ops[] = {&kCat, &kStack, &kHstack, &kVstack};
+  static constexpr const Op* ops[] = {&kCat, &kStack, &kHstack, &kVstack, &kSplit};
   return ops;
 }
 

@@ -1,7 +1,10 @@
-// Normalisation. layer_norm: Ba, Kiros, Hinton, "Layer normalization", 2016.
+// Normalisation over the last dims. layer_norm: Ba, Kiros, Hinton, "Layer normalization", 2016; rms_norm:
+// Zhang, Sennrich, "Root mean square layer normalization", 2019. Also normalize, which makes vectors of
+// norm 1.
 #include "runtime/cpu/norm.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
@@ -21,81 +24,103 @@ struct Rows {
   int64_t grain() const { return std::max<int64_t>(1, kGrain / std::max<int64_t>(size, 1)); }
 };
 
-void layer_norm_shape(Call& call) {
+// The dims that are normalised over stand first among the parameters, eps after them.
+constexpr int kShapeAt = 0, kEpsAt = 1, kWantedAt = 2;
+
+void norm_shape(Call& call) {
   const Tensor& x = call.input(0);
-  const Dims& normalized = call.list(0);
+  const Dims& normalized = call.list(kShapeAt);
   require_floating(call);
   bool fits = !normalized.empty() && normalized.size() <= x.ndim();
   for (int d = 0; fits && d < normalized.size(); ++d)
     fits = normalized[d] == x.size(x.ndim() - normalized.size() + d);
   if (!fits)
-    fail("layer_norm: normalized_shape ", normalized, " is not what the shape of the input, ", x.shape(),
+    fail(call.op->name, ": normalized_shape ", normalized, " is not what the shape of the input, ", x.shape(),
          ", ends with");
-  for (int i = 1; i <= 2; ++i)
-    if (call.has(i) && !(call.input(i).shape() == normalized))
-      fail("layer_norm: ", call.op->inputs[size_t(i)].name, " has shape ", call.input(i).shape(),
+  for (size_t i = 1; i < call.in.size(); ++i)
+    if (call.has(int(i)) && !(call.in[i].shape() == normalized))
+      fail(call.op->name, ": ", call.op->inputs[i].name, " has shape ", call.in[i].shape(),
            " where normalized_shape is ", normalized);
   call.emit(x.shape(), x.dtype());
 }
 
-void layer_norm_cpu(const Call& call) {
+// Without one, the distance from 1 to the next number of the type that the mean is computed in.
+double eps_of(const Value& eps, DType dtype) {
+  if (eps.present()) return eps.kind == Value::Kind::real ? eps.f : double(eps.i);
+  return dtype == DType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+}
+
+template <bool centred>
+void norm_cpu(const Call& call) {
   const Tensor x = in_order(call.input(0));
   const Tensor weight = call.has(1) ? in_order(call.input(1)) : Tensor();
-  const Tensor bias = call.has(2) ? in_order(call.input(2)) : Tensor();
-  const Rows rows(x.shape(), call.list(0).size());
+  const Tensor bias = centred && call.has(2) ? in_order(call.input(2)) : Tensor();
+  const Rows rows(x.shape(), call.list(kShapeAt).size());
+  const double eps = eps_of(call.params[kEpsAt], x.dtype());
   const auto run = [&]<class T>() {
     const T* const in = x.data<T>();
     const T* const w = weight.defined() ? weight.data<T>() : nullptr;
     const T* const b = bias.defined() ? bias.data<T>() : nullptr;
     T* const out = call.output().data<T>();
     parallel_for(rows.count, rows.grain(), [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r)
-        layer_norm_row(rows.size, in + r * rows.size, w, b, call.real(1), out + r * rows.size);
+      for (int64_t r = begin; r < end; ++r) {
+        const int64_t at = r * rows.size;
+        if constexpr (centred)
+          layer_norm_row(rows.size, in + at, w, b, eps, out + at);
+        else
+          rms_norm_row(rows.size, in + at, w, eps, out + at);
+      }
     });
   };
   x.dtype() == DType::f64 ? run.template operator()<double>() : run.template operator()<float>();
 }
 
-// Outputs: gradients of input, weight and bias; those that are not wanted are empty.
-void layer_norm_grad_shape(Call& call) {
+// Outputs: gradients of input, weight and, of layer_norm, bias; those that are not wanted are empty.
+void norm_grad_shape(Call& call) {
   const Tensor& x = call.input(1);
-  const auto emit = [&](bool wanted, const Shape& shape) { call.emit(wanted ? shape : Shape{0}, x.dtype()); };
-  emit(call.flag(2), x.shape());
-  emit(call.flag(3), call.list(0));
-  emit(call.flag(4), call.list(0));
+  for (int i = kWantedAt; i < int(call.params.size()); ++i) {
+    const Shape& shape = i == kWantedAt ? x.shape() : call.list(kShapeAt);
+    call.emit(call.flag(i) ? shape : Shape{0}, x.dtype());
+  }
 }
 
-template <class T>
-void layer_norm_grad(const Call& call) {
+template <bool centred, class T>
+void norm_grad(const Call& call) {
   const Tensor g = in_order(call.input(0)), x = in_order(call.input(1));
   const Tensor weight = call.has(2) ? in_order(call.input(2)) : Tensor();
-  const Rows rows(x.shape(), call.list(0).size());
+  const Rows rows(x.shape(), call.list(kShapeAt).size());
+  const double eps = eps_of(call.params[kEpsAt], x.dtype());
   const int64_t n = rows.size;
-  const bool sums = call.flag(3) || call.flag(4);
+  const bool sums = call.flag(kWantedAt + 1) || (centred && call.flag(kWantedAt + 2));
 
   // Sums over rows are taken block by block and then added up in order, so that threads do not change them.
   int64_t blocks = std::clamp<int64_t>(rows.count / rows.grain(), 1, 4 * thread_count());
   if (sums) blocks = std::clamp<int64_t>(blocks, 1, std::max<int64_t>(1, rows.count / 16));
   const int64_t per_block = (rows.count + blocks - 1) / blocks;
   const Tensor partial = Tensor::empty(sums ? Shape{blocks, 2, n} : Shape{0}, x.dtype());
-  const auto wanted = [&](int output, T* data) { return call.flag(2 + output) ? data : nullptr; };
+  const auto wanted = [&](int output, T* data) { return call.flag(kWantedAt + output) ? data : nullptr; };
   T* const dx = wanted(0, call.output(0).data<T>());
   const T* const w = weight.defined() ? weight.data<T>() : nullptr;
 
   parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t block = begin; block < end; ++block) {
       T* const dweight = wanted(1, partial.data<T>() + block * 2 * n);
-      T* const dbias = wanted(2, partial.data<T>() + (block * 2 + 1) * n);
+      T* const dbias = centred ? wanted(2, partial.data<T>() + (block * 2 + 1) * n) : nullptr;
       if (dweight) std::fill_n(dweight, n, T(0));
       if (dbias) std::fill_n(dbias, n, T(0));
       for (int64_t r = block * per_block; r < std::min(rows.count, (block + 1) * per_block); ++r) {
         if (r % 1024 == 1023) context().check_stop();
-        layer_norm_grad_row(n, g.data<T>() + r * n, x.data<T>() + r * n, w, call.real(1),
-                            dx ? dx + r * n : nullptr, dweight, dbias);
+        const T* const g_row = g.data<T>() + r * n;
+        const T* const x_row = x.data<T>() + r * n;
+        T* const dx_row = dx ? dx + r * n : nullptr;
+        if constexpr (centred)
+          layer_norm_grad_row(n, g_row, x_row, w, eps, dx_row, dweight, dbias);
+        else
+          rms_norm_grad_row(n, g_row, x_row, w, eps, dx_row, dweight);
       }
     }
   });
-  for (int output = 1; output <= 2; ++output) {
+  for (int output = 1; output < int(call.out.size()); ++output) {
     T* const sum = wanted(output, call.output(output).data<T>());
     if (!sum) continue;
     parallel_for(n, std::max<int64_t>(64, kGrain / blocks), [&](int64_t begin, int64_t end) {
@@ -107,9 +132,29 @@ void layer_norm_grad(const Call& call) {
     });
   }
 }
-void layer_norm_grad_cpu(const Call& call) {
-  call.input(1).dtype() == DType::f64 ? layer_norm_grad<double>(call) : layer_norm_grad<float>(call);
+template <bool centred>
+void norm_grad_cpu(const Call& call) {
+  call.input(1).dtype() == DType::f64 ? norm_grad<centred, double>(call) : norm_grad<centred, float>(call);
 }
+
+void norm_vjp(Backward& b, const Op& grad) {
+  if (b.create_graph()) return differentiate_composition(b);
+  Operands in{b.grad(), b.input(0), b.input(1)};
+  Values params = b.node().attributes->params;
+  for (int i = 0; i < b.inputs(); ++i) params.push_back(b.needs(i));
+  const Operands gradients = apply(grad, std::move(in), std::move(params));
+  for (int i = 0; i < b.inputs(); ++i)
+    if (b.needs(i)) b.set(i, gradients[size_t(i)]);
+}
+
+Dims last_dims(const Call& call) {
+  Dims dims;
+  for (int d = call.input(0).ndim() - call.list(kShapeAt).size(); d < call.input(0).ndim(); ++d)
+    dims.push_back(d);
+  return dims;
+}
+
+// --- layer_norm: y = (x - mean) / sqrt(variance + eps) w + b ---
 
 const Op kLayerNormGrad{.name = "_layer_norm_grad",
                         .doc = "The gradients of layer_norm from that of its result.",
@@ -119,24 +164,17 @@ const Op kLayerNormGrad{.name = "_layer_norm_grad",
                                    {"input_wanted", ParamKind::boolean, true},
                                    {"weight_wanted", ParamKind::boolean, true},
                                    {"bias_wanted", ParamKind::boolean, true}},
-                        .shape = layer_norm_grad_shape,
-                        .cpu = layer_norm_grad_cpu,
+                        .shape = norm_grad_shape,
+                        .cpu = norm_grad_cpu<true>,
                         .half_through_f32 = true};
 
-void layer_norm_vjp(Backward& b) {
-  if (b.create_graph()) return differentiate_composition(b);
-  const Operands gradients = apply(kLayerNormGrad, {b.grad(), b.input(0), b.input(1)},
-                                   {b.list(0), b.real(1), b.needs(0), b.needs(1), b.needs(2)});
-  for (int i = 0; i < 3; ++i)
-    if (b.needs(i)) b.set(i, gradients[size_t(i)]);
-}
+void layer_norm_vjp(Backward& b) { norm_vjp(b, kLayerNormGrad); }
 
 Operands layer_norm_compose(const Call& call) {
   const Tensor& x = call.input(0);
-  Dims dims;
-  for (int d = x.ndim() - call.list(0).size(); d < x.ndim(); ++d) dims.push_back(d);
+  const Dims dims = last_dims(call);
   const Tensor centred = x - mean(x, dims, true);
-  Tensor y = centred * rsqrt(mean(centred * centred, dims, true) + call.real(1));
+  Tensor y = centred * rsqrt(mean(centred * centred, dims, true) + call.real(kEpsAt));
   if (call.has(1)) y = y * call.input(1);
   if (call.has(2)) y = y + call.input(2);
   return {y};
@@ -146,12 +184,62 @@ const Op kLayerNorm{.name = "layer_norm",
                     .doc = "(x - mean) / sqrt(variance + eps) over the last dims, times weight plus bias.",
                     .inputs = {{"input"}, {"weight", true}, {"bias", true}},
                     .params = {{"normalized_shape", ParamKind::integers, {}}, {"eps", ParamKind::real, 1e-5}},
-                    .shape = layer_norm_shape,
-                    .cpu = layer_norm_cpu,
+                    .shape = norm_shape,
+                    .cpu = norm_cpu<true>,
                     .vjp = layer_norm_vjp,
                     .reads = {{.inputs = 7}},
                     .compose = layer_norm_compose,
                     .half_through_f32 = true};
+
+// --- rms_norm: y = x / sqrt(mean(x^2) + eps) w ---
+
+const ParamSpec kRmsEps{.name = "eps", .kind = ParamKind::real, .optional = true};
+
+const Op kRmsNormGrad{.name = "_rms_norm_grad",
+                      .doc = "The gradients of rms_norm from that of its result.",
+                      .inputs = {{"grad"}, {"input"}, {"weight", true}},
+                      .params = {{"normalized_shape", ParamKind::integers, {}},
+                                 kRmsEps,
+                                 {"input_wanted", ParamKind::boolean, true},
+                                 {"weight_wanted", ParamKind::boolean, true}},
+                      .shape = norm_grad_shape,
+                      .cpu = norm_grad_cpu<false>,
+                      .half_through_f32 = true};
+
+void rms_norm_vjp(Backward& b) { norm_vjp(b, kRmsNormGrad); }
+
+Operands rms_norm_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  const Tensor y = x * rsqrt(mean(x * x, last_dims(call), true) + eps_of(call.params[kEpsAt], x.dtype()));
+  return {call.has(1) ? y * call.input(1) : y};
+}
+
+const Op kRmsNorm{.name = "rms_norm",
+                  .doc = "x / sqrt(mean(x^2) + eps) over the last dims, times weight.",
+                  .inputs = {{"input"}, {"weight", true}},
+                  .params = {{"normalized_shape", ParamKind::integers, {}}, kRmsEps},
+                  .shape = norm_shape,
+                  .cpu = norm_cpu<false>,
+                  .vjp = rms_norm_vjp,
+                  .reads = {{.inputs = 3}},
+                  .compose = rms_norm_compose,
+                  .half_through_f32 = true};
+
+// --- normalize ---
+
+Operands normalize_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  if (!is_floating(x.dtype())) fail("normalize: a floating type is needed (got ", x.dtype(), ")");
+  const int dim = normalize_dim("normalize", call.integer(1), x.shape());
+  return {x / clamp(norm(x, call.real(0), {dim}, true), call.real(2))};
+}
+
+const Op kNormalize{
+    .name = "normalize",
+    .doc = "x divided by its p-norm along a dim, or by eps where the norm is smaller.",
+    .inputs = {{"input"}},
+    .params = {{"p", ParamKind::real, 2.0}, {"dim", ParamKind::dim, 1}, {"eps", ParamKind::real, 1e-12}},
+    .compose = normalize_compose};
 
 }  // namespace
 
@@ -160,8 +248,16 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
   return apply1(kLayerNorm, {x, weight, bias}, {normalized_shape, eps});
 }
 
+Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
+                std::optional<double> eps) {
+  return apply1(kRmsNorm, {x, weight}, {normalized_shape, eps ? Value(*eps) : Value()});
+}
+Tensor normalize(const Tensor& x, double p, int dim, double eps) {
+  return apply1(kNormalize, {x}, {p, dim, eps});
+}
+
 std::span<const Op* const> norm_ops() {
-  static constexpr const Op* ops[] = {&kLayerNorm, &kLayerNormGrad};
+  static const Op* const ops[] = {&kLayerNorm, &kLayerNormGrad, &kRmsNorm, &kRmsNormGrad, &kNormalize};
   return ops;
 }
 

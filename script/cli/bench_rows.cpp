@@ -133,6 +133,16 @@ void Table::add_reductions() {
   add("median", "", {matrix()});
   add("topk", "8 of dim 2", {matrix()}, {{"k", 8}, {"dim", 1}});
   add("layer_norm", "", {matrix(), real({columns}), real({columns})}, {{"normalized_shape", Dims{columns}}});
+  add("rms_norm", "", {matrix(), real({columns})}, {{"normalized_shape", Dims{columns}}});
+  const BenchInput none = absent(), images = real({std::max<int64_t>(1, n / 8192), 32, 256});
+  add("batch_norm", "", {images, none, none, real({32}), real({32})}, {{"training", true}});
+  add("batch_norm", "of rows", {matrix(), none, none, none, none}, {{"training", true}});
+  add("group_norm", "", {images, real({32}), real({32})}, {{"num_groups", 8}});
+  add("instance_norm", "", {images, none, none, real({32}), real({32})});
+  add("rope", "", {images, real({32, 64}), real({32, 64})});
+  const BenchInput heads = real({std::max<int64_t>(1, n / 65536), 512, 64});
+  const double products = 4.0 * double(heads.shape[0]) * 512 * 512 * 64;
+  add("scaled_dot_product_attention", "", {heads, heads, heads, none}, {}, products);
 }
 
 void Table::add_products() {

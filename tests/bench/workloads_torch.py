@@ -67,6 +67,27 @@ def cnn():
                          nn.Flatten(), nn.Linear(32 * 7 * 7, 10))
 
 
+class Gpt(nn.Module):
+    def __init__(self, vocabulary, length, width, layers):
+        super().__init__()
+        self.tokens, self.positions = nn.Embedding(vocabulary, width), nn.Embedding(length, width)
+        self.blocks = nn.ModuleList(
+            nn.TransformerEncoderLayer(width, 4, 4 * width, activation="gelu", batch_first=True, norm_first=True)
+            for _ in range(layers))
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary)
+        self.mask = torch.full((length, length), float("-inf")).triu(1)
+
+    def forward(self, ids):
+        x = self.tokens(ids) + self.positions.weight
+        for block in self.blocks:
+            x = block(x, self.mask)
+        return self.head(self.norm(x)).flatten(0, 1)
+
+
+def gpt():
+    return Gpt(65, 64, 128, 2)
+
+
 def labels(n, classes):
     return torch.arange(n) % classes
 
@@ -131,6 +152,20 @@ def conv1d():
     return call
 
 
+def attention(batch, heads, length, features):
+    def setup():
+        q, k, v = (torch.randn(batch, heads, length, features, requires_grad=True) for _ in range(3))
+        g = torch.ones(batch, heads, length, features)
+        mask = torch.full((length, length), float("-inf")).triu(1)
+        scale = features ** -0.5
+
+        def call():
+            q.grad = k.grad = v.grad = None
+            ((q @ k.transpose(-2, -1) * scale + mask).softmax(-1) @ v).backward(g)
+        return call
+    return setup
+
+
 def lstm_layer():
     lstm, x, g = nn.LSTM(128, 128), torch.randn(64, 32, 128), torch.ones(64, 32, 128)
 
@@ -181,6 +216,7 @@ WORKLOADS = {
     "mlp step": (1, training(mlp, torch.rand(128, 784), labels(128, 10), F.cross_entropy)),
     "tiny mlp step": (1, training(tiny_mlp, torch.rand(64, 2), torch.rand(64, 1), F.mse_loss)),
     "cnn step": (1, training(cnn, torch.rand(64, 1, 28, 28), labels(64, 10), F.cross_entropy)),
+    "gpt step": (1, training(gpt, labels(1024, 65).view(16, 64), labels(1024, 65), F.cross_entropy)),
     "add 1e7": (1, elementwise(lambda a, b: a + b)),
     "tanh 1e7": (1, elementwise(lambda a, b: a.tanh())),
     "exp 1e7": (1, elementwise(lambda a, b: a.exp())),
@@ -199,6 +235,8 @@ WORKLOADS = {
     "depthwise forward+backward": (1, depthwise),
     "max_pool 3x3 forward+backward": (1, forward_backward(lambda x: F.max_pool2d(x, 3, 2, 1), images, True)),
     "avg_pool 3x3 forward+backward": (1, forward_backward(lambda x: F.avg_pool2d(x, 3, 2, 1), images, True)),
+    "attention 16x4x64x32 forward+backward": (1, attention(16, 4, 64, 32)),
+    "attention 4x8x512x64 forward+backward": (1, attention(4, 8, 512, 64)),
     "lstm forward+backward": (1, lstm_layer),
     "lstm written out": (1, lstm_written_out),
     "adam 8.4M": (1, adam_large),

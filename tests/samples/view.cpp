@@ -19,6 +19,7 @@ std::vector<Sample> good() {
       {"permute", {real({2, 3, 4})}, {Dims{2, 0, 1}}},
       {"expand", {real({2, 1})}, {Shape{3, -1, 4}}},
       {"slice", {real({2, 5})}, {1, 1, 2, 2}},
+      {"_split", {real({2, 5, 3})}, {1, Dims{2, 0, 3}}},
       {"narrow", {real({4, 2})}, {0, 1, 2}},
       {"select", {real({3, 4})}, {1, -1}},
       {"reshape_as", {real({2, 6}), index({3, 4}, 0, 9)}},

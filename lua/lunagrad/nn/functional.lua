@@ -4,7 +4,8 @@ local core = require "lunagrad.core"
 local functional = {}
 
 for _, name in ipairs {
-  "linear", "layer_norm", "embedding", "dropout",
+  "linear", "layer_norm", "rms_norm", "batch_norm", "group_norm", "instance_norm", "normalize", "rope",
+  "scaled_dot_product_attention", "embedding", "dropout",
   "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "im2col", "col2im", "interpolate",
   "max_pool1d", "max_pool2d", "avg_pool1d", "avg_pool2d",
   "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool2d",

@@ -8,13 +8,14 @@ local nn = {
   utils = require "lunagrad.nn.utils",
   Linear = require "lunagrad.nn.linear",
   Bilinear = require "lunagrad.nn.bilinear",
-  LayerNorm = require "lunagrad.nn.norm",
   Embedding = require "lunagrad.nn.embedding",
   Dropout = require "lunagrad.nn.dropout",
 }
 
 -- Files that hold several classes.
-for _, file in ipairs {"containers", "shape", "conv", "pool", "resize", "activation", "loss", "rnn", "cell"} do
+for _, file in ipairs {
+  "containers", "shape", "conv", "pool", "resize", "norm", "attention", "transformer", "activation", "loss", "rnn", "cell",
+} do
   for name, class in pairs(require("lunagrad.nn." .. file)) do nn[name] = class end
 end
 

@@ -1,21 +1,31 @@
--- LayerNorm(normalized_shape, {eps, elementwise_affine}): mean 0 and deviation 1 over the last dims, then y w + b.
+-- Normalisation: LayerNorm and RMSNorm over the last dims, BatchNorm1d, BatchNorm2d, GroupNorm and InstanceNorm2d by
+-- channels (dim 2).
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
 local init = require "lunagrad.nn.initialize"
 local reader = require("lunagrad.arguments").reader
 
+local norms = {}
+
+-- weight of ones and bias of zeros, of that shape.
+local function make_affine(self, shape, options, bias)
+  self.weight = init.parameter(shape, options, init.ones_)
+  if bias then self.bias = init.parameter(shape, options, init.zeros_) end
+end
+
+local function list(shape)
+  return type(shape) == "table" and shape or {shape}
+end
+
+-- LayerNorm(normalized_shape, {eps, elementwise_affine, bias}): mean 0 and deviation 1 over the last dims, then y w + b.
 local LayerNorm = class("LayerNorm")
-local read = reader("LayerNorm", "normalized_shape", {"eps", 1e-5}, {"elementwise_affine", true}, {"bias", true},
+local read_layer = reader("LayerNorm", "normalized_shape", {"eps", 1e-5}, {"elementwise_affine", true}, {"bias", true},
   {"device"}, {"dtype"})
 
 function LayerNorm:init(...)
-  local a = read(...)
-  local shape = type(a.normalized_shape) == "table" and a.normalized_shape or {a.normalized_shape}
-  self.normalized_shape, self.eps = shape, a.eps
-  if a.elementwise_affine then
-    self.weight = init.parameter(shape, a, init.ones_)
-    if a.bias then self.bias = init.parameter(shape, a, init.zeros_) end
-  end
+  local a = read_layer(...)
+  self.normalized_shape, self.eps = list(a.normalized_shape), a.eps
+  if a.elementwise_affine then make_affine(self, self.normalized_shape, a, a.bias) end
 end
 
 function LayerNorm:forward(x)
@@ -26,4 +36,130 @@ function LayerNorm:extra_repr()
   return ("{%s}, eps = %g"):format(table.concat(self.normalized_shape, ", "), self.eps)
 end
 
-return LayerNorm
+-- RMSNorm(normalized_shape, {eps, elementwise_affine}): mean square 1 over the last dims, then y w. Without eps: the
+-- type's epsilon.
+local RMSNorm = class("RMSNorm")
+local read_rms = reader("RMSNorm", "normalized_shape", {"eps"}, {"elementwise_affine", true}, {"device"}, {"dtype"})
+
+function RMSNorm:init(...)
+  local a = read_rms(...)
+  self.normalized_shape, self.eps = list(a.normalized_shape), a.eps
+  if a.elementwise_affine then make_affine(self, self.normalized_shape, a) end
+end
+
+function RMSNorm:forward(x)
+  return core.rms_norm(x, self.normalized_shape, self.weight, self.eps)
+end
+
+function RMSNorm:extra_repr()
+  return ("{%s}%s"):format(table.concat(self.normalized_shape, ", "), self.eps and ", eps = " .. self.eps or "")
+end
+
+-- What batch and instance normalisation share: an affine map of each channel and running statistics.
+local ChannelNorm = class("ChannelNorm")
+
+function ChannelNorm:setup(a)
+  self.num_features, self.eps, self.momentum = a.num_features, a.eps, a.momentum
+  self.affine, self.track_running_stats = a.affine, a.track_running_stats
+  if a.affine then make_affine(self, {a.num_features}, a, true) end
+  if a.track_running_stats then
+    local options = {dtype = a.dtype or "f32", device = a.device}
+    self:register_buffer("running_mean", core.zeros({a.num_features}, options))
+    self:register_buffer("running_var", core.ones({a.num_features}, options))
+    self:register_buffer("num_batches_tracked", core.zeros({}, {dtype = "i64", device = a.device}))
+  end
+end
+
+-- The input must have one of these numbers of dims.
+function ChannelNorm:check(x, least, most)
+  local shape = x:size()
+  if #shape < least or #shape > most then
+    core._fail(("%s: an input of %s dims expected (got shape [%s])"):format(self.__name,
+      least == most and least or least .. " or " .. most, table.concat(shape, ", ")))
+  end
+end
+
+-- What the batch that is being seen counts for the running statistics. momentum = false: all batches count the same.
+function ChannelNorm:count_batch()
+  if not (self.training and self.track_running_stats) then return self.momentum or 0 end
+  if not core._recomputing() then self.num_batches_tracked:add_(1) end
+  return self.momentum or 1 / self.num_batches_tracked:item()
+end
+
+function ChannelNorm:reset_running_stats()
+  if not self.track_running_stats then return end
+  self.running_mean:zero_()
+  self.running_var:fill_(1)
+  self.num_batches_tracked:zero_()
+end
+
+function ChannelNorm:extra_repr()
+  return ("%d, eps = %g, momentum = %s, affine = %s, track_running_stats = %s"):format(self.num_features, self.eps,
+    tostring(self.momentum), tostring(self.affine), tostring(self.track_running_stats))
+end
+
+-- BatchNorm1d(num_features, {eps, momentum, affine, track_running_stats}): by the batch in training, by the running
+-- statistics in evaluation.
+local function batch_norm(name, least, most)
+  local BatchNorm = class(name, ChannelNorm)
+  local read = reader(name, "num_features", {"eps", 1e-5}, {"momentum", 0.1}, {"affine", true},
+    {"track_running_stats", true}, {"device"}, {"dtype"})
+
+  function BatchNorm:init(...) self:setup(read(...)) end
+
+  function BatchNorm:forward(x)
+    self:check(x, least, most)
+    local momentum = self:count_batch()
+    local by_batch = self.training or not self.track_running_stats
+    return core.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias, by_batch, momentum, self.eps)
+  end
+
+  norms[name] = BatchNorm
+end
+
+batch_norm("BatchNorm1d", 2, 3)
+batch_norm("BatchNorm2d", 4, 4)
+
+-- GroupNorm(num_groups, num_channels, {eps, affine}): each group of channels of each item by its own statistics.
+local GroupNorm = class("GroupNorm")
+local read_group = reader("GroupNorm", "num_groups", "num_channels", {"eps", 1e-5}, {"affine", true}, {"device"},
+  {"dtype"})
+
+function GroupNorm:init(...)
+  local a = read_group(...)
+  if a.num_groups < 1 or a.num_channels % a.num_groups ~= 0 then
+    core._fail(("GroupNorm: %d channels do not divide into %d groups"):format(a.num_channels, a.num_groups))
+  end
+  self.num_groups, self.num_channels, self.eps = a.num_groups, a.num_channels, a.eps
+  if a.affine then make_affine(self, {a.num_channels}, a, true) end
+end
+
+function GroupNorm:forward(x)
+  return core.group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
+end
+
+function GroupNorm:extra_repr()
+  return ("%d, %d, eps = %g"):format(self.num_groups, self.num_channels, self.eps)
+end
+
+-- InstanceNorm2d(num_features, {eps, momentum, affine, track_running_stats}): each channel of each item by its own
+-- statistics. Takes [N, C, H, W] or [C, H, W].
+local InstanceNorm2d = class("InstanceNorm2d", ChannelNorm)
+local read_instance = reader("InstanceNorm2d", "num_features", {"eps", 1e-5}, {"momentum", 0.1}, {"affine", false},
+  {"track_running_stats", false}, {"device"}, {"dtype"})
+
+function InstanceNorm2d:init(...) self:setup(read_instance(...)) end
+
+function InstanceNorm2d:forward(x)
+  self:check(x, 3, 4)
+  local by_input = self.training or not self.track_running_stats
+  local single = x:dim() == 3
+  if single then x = x:unsqueeze(1) end
+  local y = core.instance_norm(x, self.running_mean, self.running_var, self.weight, self.bias, by_input,
+    self.momentum or 0, self.eps)
+  return single and y:squeeze(1) or y
+end
+
+norms.LayerNorm, norms.RMSNorm, norms.GroupNorm, norms.InstanceNorm2d = LayerNorm, RMSNorm, GroupNorm, InstanceNorm2d
+
+return norms

@@ -1,0 +1,175 @@
+-- Attention: MultiheadAttention and RotaryEmbedding.
+local core = require "lunagrad.core"
+local class = require "lunagrad.nn.class"
+local init = require "lunagrad.nn.initialize"
+local Linear = require "lunagrad.nn.linear"
+local reader = require("lunagrad.arguments").reader
+
+-- MultiheadAttention(embed_dim, num_heads, {dropout, bias, kdim, vdim, batch_first}), with PyTorch's parameters and
+-- starting values. Inputs are [L, N, E], with batch_first [N, L, E], or [L, E].
+local MultiheadAttention = class("MultiheadAttention")
+local read = reader("MultiheadAttention", "embed_dim", "num_heads", {"dropout", 0}, {"bias", true}, {"kdim"}, {"vdim"},
+  {"batch_first", false}, {"device"}, {"dtype"})
+
+function MultiheadAttention:init(...)
+  local a = read(...)
+  if a.num_heads < 1 or a.embed_dim % a.num_heads ~= 0 then
+    core._fail(("MultiheadAttention: embed_dim %d does not divide into %d heads"):format(a.embed_dim, a.num_heads))
+  end
+  local width = a.embed_dim
+  self.embed_dim, self.num_heads, self.dropout, self.batch_first = width, a.num_heads, a.dropout, a.batch_first
+  if (a.kdim or width) == width and (a.vdim or width) == width then
+    self.in_proj_weight = init.parameter({3 * width, width}, a, init.xavier_uniform_)
+  else
+    self.q_proj_weight = init.parameter({width, width}, a, init.xavier_uniform_)
+    self.k_proj_weight = init.parameter({width, a.kdim or width}, a, init.xavier_uniform_)
+    self.v_proj_weight = init.parameter({width, a.vdim or width}, a, init.xavier_uniform_)
+  end
+  if a.bias then self.in_proj_bias = init.parameter({3 * width}, a, init.zeros_) end
+  self.out_proj = Linear(width, width, {bias = a.bias, device = a.device, dtype = a.dtype})
+  if a.bias then init.zeros_(self.out_proj.bias) end
+end
+
+-- Query, key and value after their projections, still [.., .., E].
+function MultiheadAttention:project(query, key, value)
+  local weight, bias, width = self.in_proj_weight, self.in_proj_bias, self.embed_dim
+  if weight and rawequal(query, key) and rawequal(key, value) then
+    return table.unpack(core.linear(query, weight, bias):chunk(3, -1))
+  end
+  local function part(x, i, own)
+    local first = (i - 1) * width + 1
+    return core.linear(x, own or weight:narrow(1, first, width), bias and bias:narrow(1, first, width))
+  end
+  return part(query, 1, self.q_proj_weight), part(key, 2, self.k_proj_weight), part(value, 3, self.v_proj_weight)
+end
+
+-- [N, 1, 1 or L, S] (or a shape that broadcasts to it) from the two masks, which say as in PyTorch's modules what to
+-- leave out; in the form of scaled_dot_product_attention, where true takes part.
+function MultiheadAttention:mask(attn_mask, key_padding_mask, batch)
+  local function hidden(mask)
+    if mask:dtype() == "bool" then return mask:logical_not() end
+    return mask
+  end
+  if attn_mask then
+    attn_mask = hidden(attn_mask)
+    if attn_mask:dim() == 3 then
+      local size = attn_mask:size()
+      attn_mask = attn_mask:reshape(batch, size[1] // batch, size[2], size[3])
+    end
+  end
+  if not key_padding_mask then return attn_mask end
+  local padding = hidden(key_padding_mask)
+  if padding:dim() == 1 then padding = padding:unsqueeze(1) end
+  padding = padding:unsqueeze(2):unsqueeze(3)
+  if not attn_mask then return padding end
+  if attn_mask:dtype() == "bool" and padding:dtype() == "bool" then return attn_mask:logical_and(padding) end
+  local function added(mask)
+    if mask:dtype() ~= "bool" then return mask end
+    return core.zeros(mask:size(), {device = mask:device()}):masked_fill(mask:logical_not(), -math.huge)
+  end
+  return added(attn_mask) + added(padding)
+end
+
+-- The composition that also gives the weights.
+local function with_weights(q, k, v, mask, causal, dropout)
+  local scores = (q * (1 / math.sqrt(q:size(-1)))):matmul(k:transpose(-2, -1))
+  if mask and mask:dtype() == "bool" then
+    scores = core.where(mask, scores, -math.huge)
+  elseif mask then
+    scores = scores + mask
+  end
+  if causal then
+    local seen = core.ones({q:size(-2), k:size(-2)}, {device = q:device()}):tril():gt(0)
+    scores = core.where(seen, scores, -math.huge)
+  end
+  local weights = scores:softmax(-1)
+  if dropout > 0 then weights = core.dropout(weights, dropout, true) end
+  return weights:matmul(v), weights
+end
+
+local read_call = reader("MultiheadAttention", "query", "key", "value", {"key_padding_mask"}, {"need_weights", true},
+  {"attn_mask"}, {"average_attn_weights", true}, {"is_causal", false})
+
+-- attention(query, key, value, {key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal}) gives the
+-- result and, unless need_weights is false, the weights: [N, L, S], or [N, heads, L, S] when they are not averaged.
+-- is_causal hides what lies ahead, with or without a mask.
+function MultiheadAttention:forward(...)
+  local a = read_call(...)
+  local single = a.query:dim() == 2
+  local batch_dim = single and 0 or self.batch_first and 1 or 2
+  local batch = single and 1 or a.query:size(batch_dim)
+  local heads, size = self.num_heads, self.embed_dim // self.num_heads
+
+  -- [N, heads, length, size], without a copy.
+  local function split(x)
+    if single then x = x:unsqueeze(1) end
+    local shape = x:size()
+    x = x:reshape(shape[1], shape[2], heads, size)
+    return batch_dim == 2 and x:permute(2, 3, 1, 4) or x:transpose(2, 3)
+  end
+
+  local q, k, v = self:project(a.query, a.key, a.value)
+  q, k, v = split(q), split(k), split(v)
+  local mask = self:mask(a.attn_mask, a.key_padding_mask, batch)
+  local dropout = self.training and self.dropout or 0
+  local y, weights
+  if a.need_weights then
+    y, weights = with_weights(q, k, v, mask, a.is_causal, dropout)
+    if a.average_attn_weights then weights = weights:mean(2) end
+    if single then weights = weights:squeeze(1) end
+  else
+    y = core.scaled_dot_product_attention(q, k, v, mask, dropout, a.is_causal)
+  end
+  y = y:transpose(2, 3):flatten(3, 4)
+  if single then y = y:squeeze(1) end
+  y = self.out_proj(y)
+  if batch_dim == 2 then y = y:transpose(1, 2) end
+  return y, weights
+end
+
+function MultiheadAttention:extra_repr()
+  return ("%d, %d, dropout = %g"):format(self.embed_dim, self.num_heads, self.dropout)
+end
+
+-- RotaryEmbedding(dim, {max_seq_len, base, interleaved}): turns the first `dim` features of x [..., T, D], position t by
+-- the angles t base^(-2 i / dim). Positions count from 0; rotary(x, offset) begins at another, as when tokens are made
+-- one by one. The table grows by itself and belongs to no state dict.
+local RotaryEmbedding = class("RotaryEmbedding")
+local read_rotary = reader("RotaryEmbedding", "dim", {"max_seq_len", 256}, {"base", 10000}, {"interleaved", false})
+
+function RotaryEmbedding:init(...)
+  local a = read_rotary(...)
+  if a.dim < 2 or a.dim % 2 ~= 0 then core._fail(("RotaryEmbedding: dim must be even (got %d)"):format(a.dim)) end
+  self.dim, self.base, self.interleaved = a.dim, a.base, a.interleaved
+  self.max_seq_len = a.max_seq_len
+  self.tables = {}
+end
+
+-- cos and sin of at least `length` positions, made once for each type and device.
+function RotaryEmbedding:angles(length, dtype, device)
+  local key = dtype .. " " .. device
+  local cached = self.tables[key]
+  if cached and cached.length >= length then return cached end
+  local _ <close> = core.no_grad()
+  length = math.max(length, self.max_seq_len, cached and 2 * cached.length or 0)
+  local options = {dtype = "f64", device = "cpu"}
+  local rates = (core.arange(0, self.dim, 2, options) * (-math.log(self.base) / self.dim)):exp()
+  local angles = core.arange(0, length, 1, options):unsqueeze(2) * rates
+  cached = {length = length, cos = angles:cos():to(dtype):to(device), sin = angles:sin():to(dtype):to(device)}
+  self.tables[key] = cached
+  return cached
+end
+
+function RotaryEmbedding:forward(x, offset)
+  offset = offset or 0
+  local length = x:size(-2)
+  local cached = self:angles(offset + length, x:dtype(), x:device())
+  return core.rope(x, cached.cos:narrow(1, offset + 1, length), cached.sin:narrow(1, offset + 1, length),
+    self.interleaved)
+end
+
+function RotaryEmbedding:extra_repr()
+  return ("%d, base = %g"):format(self.dim, self.base)
+end
+
+return {MultiheadAttention = MultiheadAttention, RotaryEmbedding = RotaryEmbedding}

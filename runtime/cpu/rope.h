@@ -1,0 +1,13 @@
+#pragma once
+// A row of rotary position embedding, by SIMD chosen at run time: the first 2n of its features are n points
+// of the plane, each turned by an angle of its own. Feature i goes with i + n or, interleaved, 2i with 2i
+// + 1. out may be x. Any thread.
+#include <cstdint>
+
+namespace lunagrad {
+
+void rope_row(bool interleaved, int64_t n, const float* x, const float* cos, const float* sin, float* out);
+void rope_row(bool interleaved, int64_t n, const double* x, const double* cos, const double* sin,
+              double* out);
+
+}  // namespace lunagrad

@@ -1,0 +1,266 @@
+// group_norm: Wu, He, "Group normalization", 2018; instance_norm is that with one channel in each group:
+// Ulyanov, Vedaldi, Lempitsky, 2016.
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/checkpoint.h"
+#include "runtime/cpu/channel_norm.h"
+#include "runtime/cpu/norm.h"
+#include "runtime/cpu/parallel.h"
+#include "runtime/ops/dense.h"
+#include "runtime/ops/families.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr int64_t kGrain = 8192;  // elements
+
+// The input as batch x groups x channels of a group x size.
+struct Groups {
+  int64_t batch, count, channels, size = 1;
+  Groups(const Shape& x, int64_t groups) : batch(x[0]), count(groups), channels(x[1] / groups) {
+    for (int d = 2; d < x.size(); ++d) size *= x[d];
+  }
+  int64_t elements() const { return channels * size; }  // of one group
+  // Calls f(group, its first element, its first channel) for each group of each item, all threads.
+  template <class F>
+  void for_groups(F&& f) const {
+    parallel_for(batch * count, std::max<int64_t>(1, kGrain / std::max<int64_t>(elements(), 1)),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t i = begin; i < end; ++i) f(i, i * elements(), i % count * channels);
+                 });
+  }
+};
+
+template <class T>
+struct Moments {
+  T mean;
+  double rstd;
+  Moments(int64_t n, const T* x, double eps) {
+    mean = T(sum_stretch(n, x) / double(n));
+    rstd = 1 / std::sqrt(squares_stretch(n, x, mean) / double(n) + eps);
+  }
+};
+
+void group_norm_shape(Call& call) {
+  const Tensor& x = call.input(0);
+  require_floating(call);
+  if (x.ndim() < 2) fail("group_norm: the input must be [N, C, …] (got shape ", x.shape(), ")");
+  const int64_t groups = call.integer(0), channels = x.size(1);
+  if (groups < 1 || channels % groups != 0)
+    fail("group_norm: ", channels, " channels do not divide into ", groups, " groups");
+  for (int i = 1; i <= 2; ++i)
+    if (call.has(i) && !(call.input(i).shape() == Shape{channels}))
+      fail("group_norm: ", call.op->inputs[size_t(i)].name, " must have shape [", channels, "] (got ",
+           call.input(i).shape(), ")");
+  call.emit(x.shape(), x.dtype());
+}
+
+template <class T>
+void forward(const Call& call) {
+  const Tensor x = in_order(call.input(0));
+  const Tensor weight = call.has(1) ? in_order(call.input(1)) : Tensor();
+  const Tensor bias = call.has(2) ? in_order(call.input(2)) : Tensor();
+  const Groups groups(x.shape(), call.integer(0));
+  const T* const w = weight.defined() ? weight.data<T>() : nullptr;
+  const T* const b = bias.defined() ? bias.data<T>() : nullptr;
+  const double eps = call.real(1);
+  groups.for_groups([&](int64_t, int64_t first, int64_t channel) {
+    const T* const in = x.data<T>() + first;
+    T* const out = call.output().data<T>() + first;
+    if (groups.size == 1)
+      return layer_norm_row(groups.channels, in, w ? w + channel : nullptr, b ? b + channel : nullptr, eps,
+                            out);
+    const Moments<T> m(groups.elements(), in, eps);
+    for (int64_t c = 0; c < groups.channels; ++c) {
+      const T scale = T(m.rstd * (w ? double(w[channel + c]) : 1)), shift = b ? b[channel + c] : T(0);
+      const int64_t at = c * groups.size;
+      normalize_stretch(false, groups.size, in + at, &m.mean, &scale, &shift, out + at);
+    }
+  });
+}
+void group_norm_cpu(const Call& call) {
+  call.input(0).dtype() == DType::f64 ? forward<double>(call) : forward<float>(call);
+}
+
+// --- gradients, with r = 1 / sqrt(variance + eps) of a group of m elements and A = sum w g, B = sum w g (x -
+// mean)
+//   over it:  dx = w r g - r A / m - (x - mean) r^3 B / m,  dw = sum of r g (x - mean),  db = sum of g ---
+
+enum GradParam { kGroups, kEps, kInputWanted };
+
+void grad_shape(Call& call) {
+  const Tensor& x = call.input(1);
+  for (int i = 0; i < 3; ++i) {
+    const Shape& shape = i == 0 ? x.shape() : Shape{x.size(1)};
+    call.emit(call.flag(kInputWanted + i) ? shape : Shape{0}, x.dtype());
+  }
+}
+
+// What one group gives to the gradients of its channels' weights and biases, and its dx unless that is null.
+template <class T>
+void group_gradients(const Groups& groups, const T* g, const T* x, const T* w, double eps, T* dx, T* dweight,
+                     T* dbias) {
+  if (groups.size == 1) return layer_norm_grad_row(groups.channels, g, x, w, eps, dx, dweight, dbias);
+  const int64_t m = groups.elements();
+  const Moments<T> moments(m, x, eps);
+  const double r = moments.rstd;
+  double a = 0, b = 0;
+  for (int64_t c = 0; c < groups.channels; ++c) {
+    double dots[2] = {};
+    dot_stretch(groups.size, g + c * groups.size, x + c * groups.size, moments.mean, dots);
+    dweight[c] = T(r * dots[1]);
+    dbias[c] = T(dots[0]);
+    a += (w ? double(w[c]) : 1) * dots[0];
+    b += (w ? double(w[c]) : 1) * dots[1];
+  }
+  const T slope = T(-r * r * r * b / double(m)), rest = T(-r * a / double(m));
+  for (int64_t c = 0; dx && c < groups.channels; ++c) {
+    const T scale = T(r * (w ? double(w[c]) : 1));
+    const int64_t at = c * groups.size;
+    normalize_grad_stretch(false, groups.size, g + at, x + at, &moments.mean, &scale, &slope, &rest, dx + at);
+  }
+}
+
+template <class T>
+void backward_cpu(const Call& call) {
+  const Tensor g = in_order(call.input(0)), x = in_order(call.input(1));
+  const Tensor weight = call.has(2) ? in_order(call.input(2)) : Tensor();
+  const Groups groups(x.shape(), call.integer(kGroups));
+  const int64_t channels = x.size(1);
+  T* const dx = call.flag(kInputWanted) ? call.output(0).data<T>() : nullptr;
+  const T* const w = weight.defined() ? weight.data<T>() : nullptr;
+  // Of each item by itself first, so that threads do not change the sums.
+  std::vector<T> parts(size_t(2 * groups.batch * channels), T(0));
+  T* const dbias = parts.data() + groups.batch * channels;
+  groups.for_groups([&](int64_t i, int64_t first, int64_t channel) {
+    const int64_t at = i * groups.channels;
+    group_gradients(groups, g.data<T>() + first, x.data<T>() + first, w ? w + channel : nullptr,
+                    call.real(kEps), dx ? dx + first : nullptr, parts.data() + at, dbias + at);
+  });
+  for (int output = 1; output <= 2; ++output) {
+    if (!call.flag(kInputWanted + output)) continue;
+    std::vector<double> sums(size_t(channels), 0.0);
+    sum_columns(groups.batch, channels, channels, output == 1 ? parts.data() : dbias, sums.data());
+    std::copy(sums.begin(), sums.end(), call.output(output).data<T>());
+  }
+}
+void grad_cpu(const Call& call) {
+  call.input(1).dtype() == DType::f64 ? backward_cpu<double>(call) : backward_cpu<float>(call);
+}
+
+const Op kGrad{.name = "_group_norm_grad",
+               .doc = "The gradients of group_norm from that of its result.",
+               .inputs = {{"grad"}, {"input"}, {"weight", true}},
+               .params = {{"num_groups", ParamKind::integer, {}},
+                          {"eps", ParamKind::real, {}},
+                          {"input_wanted", ParamKind::boolean, true},
+                          {"weight_wanted", ParamKind::boolean, true},
+                          {"bias_wanted", ParamKind::boolean, true}},
+               .shape = grad_shape,
+               .cpu = grad_cpu,
+               .half_through_f32 = true};
+
+void group_norm_vjp(Backward& b) {
+  if (b.create_graph()) return differentiate_composition(b);
+  const Operands gradients = apply(kGrad, {b.grad(), b.input(0), b.input(1)},
+                                   {b.integer(0), b.real(1), b.needs(0), b.needs(1), b.needs(2)});
+  for (int i = 0; i < 3; ++i)
+    if (b.needs(i)) b.set(i, gradients[size_t(i)]);
+}
+
+Operands group_norm_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  const int64_t groups = call.integer(0), channels = x.size(1);
+  const Tensor rows = reshape(x, {x.size(0), groups, x.numel() / std::max<int64_t>(1, x.size(0) * groups)});
+  const Tensor centred = rows - mean(rows, {2}, true);
+  Tensor y = reshape(centred * rsqrt(mean(centred * centred, {2}, true) + call.real(1)), x.shape());
+  Shape over_channels(x.ndim(), 1);
+  over_channels[1] = channels;
+  if (call.has(1)) y = y * reshape(call.input(1), over_channels);
+  if (call.has(2)) y = y + reshape(call.input(2), over_channels);
+  return {y};
+}
+
+const Op kGroupNorm{
+    .name = "group_norm",
+    .doc = "Each group of channels of each item minus its mean over its deviation, times weight plus bias.",
+    .inputs = {{"input"}, {"weight", true}, {"bias", true}},
+    .params = {{"num_groups", ParamKind::integer, {}}, {"eps", ParamKind::real, 1e-5}},
+    .shape = group_norm_shape,
+    .cpu = group_norm_cpu,
+    .vjp = group_norm_vjp,
+    .reads = {{.inputs = 7}},
+    .compose = group_norm_compose,
+    .half_through_f32 = true};
+
+// --- instance_norm ---
+
+enum Input { kX, kRunningMean, kRunningVar, kWeight, kBias };
+
+// The running statistics move towards the average of the instances', once also in a checkpoint.
+void move_statistics(const Call& call, double momentum) {
+  if (context().checkpoint && context().checkpoint->replaying()) return;
+  const NoGrad off;
+  Tensor x = call.input(kX);
+  if (is_half(x.dtype())) x = to(x, DType::f32);
+  Dims dims;
+  for (int d = 2; d < x.ndim(); ++d) dims.push_back(d);
+  const auto move = [&](int running, const Tensor& statistic) {
+    if (!call.has(running)) return;
+    const Tensor& old = call.input(running);
+    copy_(old, old * (1 - momentum) + to(mean(statistic, {0}), old.dtype()) * momentum);
+  };
+  move(kRunningMean, mean(x, dims));
+  move(kRunningVar, var(x, dims, 1));
+}
+
+Operands instance_norm_compose(const Call& call) {
+  const Tensor& x = call.input(kX);
+  if (x.ndim() < 3) fail("instance_norm: the input must be [N, C, …] (got shape ", x.shape(), ")");
+  const Tensor weight = call.has(kWeight) ? call.input(kWeight) : Tensor();
+  const Tensor bias = call.has(kBias) ? call.input(kBias) : Tensor();
+  for (int i = kRunningMean; i <= kRunningVar; ++i)
+    if (call.has(i) && !(call.input(i).shape() == Shape{x.size(1)}))
+      fail("instance_norm: ", call.op->inputs[size_t(i)].name, " must have shape [", x.size(1), "] (got ",
+           call.input(i).shape(), ")");
+  if (!call.flag(0))
+    return {batch_norm(x, call.has(kRunningMean) ? call.input(kRunningMean) : Tensor(),
+                       call.has(kRunningVar) ? call.input(kRunningVar) : Tensor(), weight, bias, false, 0,
+                       call.real(2))};
+  const int64_t instances = x.size(0) * x.size(1);
+  if (instances > 0 && x.numel() == instances)
+    fail("instance_norm: each channel needs more than one value (got shape ", x.shape(), ")");
+  if (x.size(1) == 0) return {x};
+  const Tensor y = group_norm(x, x.size(1), weight, bias, call.real(2));
+  if ((call.has(kRunningMean) || call.has(kRunningVar)) && x.numel() > 0) move_statistics(call, call.real(1));
+  return {y};
+}
+
+const Op kInstanceNorm{
+    .name = "instance_norm",
+    .doc = "Each channel of each item minus its mean over its deviation, times weight plus bias.",
+    .inputs = {{"input"}, {"running_mean", true}, {"running_var", true}, {"weight", true}, {"bias", true}},
+    .params = {{"use_input_stats", ParamKind::boolean, true},
+               {"momentum", ParamKind::real, 0.1},
+               {"eps", ParamKind::real, 1e-5}},
+    .compose = instance_norm_compose};
+
+}  // namespace
+
+Tensor group_norm(const Tensor& x, int64_t num_groups, const Tensor& weight, const Tensor& bias, double eps) {
+  return apply1(kGroupNorm, {x, weight, bias}, {num_groups, eps});
+}
+Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
+                     const Tensor& weight, const Tensor& bias, bool use_input_stats, double momentum,
+                     double eps) {
+  return apply1(kInstanceNorm, {x, running_mean, running_var, weight, bias},
+                {use_input_stats, momentum, eps});
+}
+
+std::span<const Op* const> group_norm_ops() {
+  static const Op* const ops[] = {&kGroupNorm, &kGrad, &kInstanceNorm};
+  return ops;
+}
+
+}  // namespace lunagrad

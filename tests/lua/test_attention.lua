@@ -1,0 +1,140 @@
+-- Attention and the layers of transformers, against the same written out in matmul and softmax.
+local lg = require "lunagrad"
+local expect = require "expect"
+local nn, F = lg.nn, lg.nn.functional
+
+lg.manual_seed(3)
+local inf = math.huge
+
+local function written_out(q, k, v, mask)
+  local scores = q:matmul(k:transpose(-2, -1)) / math.sqrt(q:size(-1))
+  if mask then scores = scores + mask end
+  return scores:softmax(-1):matmul(v)
+end
+
+-- The function: arguments by position as in PyTorch, and by name.
+local q, k, v = lg.randn(2, 3, 5, 4), lg.randn(2, 3, 5, 4), lg.randn(2, 3, 5, 6)
+local causal = lg.zeros(5, 5):masked_fill(lg.ones(5, 5):triu(1):gt(0), -inf)
+expect.close(F.scaled_dot_product_attention(q, k, v), written_out(q, k, v), 1e-5)
+expect.close(F.scaled_dot_product_attention(q, k, v, nil, 0, true), written_out(q, k, v, causal), 1e-5)
+expect.close(F.scaled_dot_product_attention(q, k, v, {is_causal = true}), written_out(q, k, v, causal), 1e-5)
+expect.close(F.scaled_dot_product_attention(q, k, v, causal:eq(0)), written_out(q, k, v, causal), 1e-5)
+expect.close(F.scaled_dot_product_attention(q, k, v, {attn_mask = causal}), written_out(q, k, v, causal), 1e-5)
+expect.raises("attn_mask of shape [4] does not broadcast", function()
+  F.scaled_dot_product_attention(q, k, v, lg.zeros(4))
+end)
+
+-- MultiheadAttention: PyTorch's names, and each way to lay out the batch.
+local mha = nn.MultiheadAttention(8, 2, {batch_first = true})
+local names = {}
+for name in mha:named_parameters() do names[#names + 1] = name end
+expect.equal(names, {"in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"})
+local x = lg.randn(3, 5, 8)
+local y, weights = mha(x, x, x)
+expect.equal(y:size(), {3, 5, 8})
+expect.equal(weights:size(), {3, 5, 5})
+expect.close(weights:sum(-1), lg.ones(3, 5), 1e-5)
+local fused, none = mha(x, x, x, {need_weights = false})
+assert(none == nil)
+expect.close(fused, y, 1e-5)
+local _, by_head = mha(x, x, x, {average_attn_weights = false})
+expect.equal(by_head:size(), {3, 2, 5, 5})
+expect.close(by_head:mean(2), weights, 1e-6)
+
+local sequence_first = nn.MultiheadAttention(8, 2)
+sequence_first:load_state_dict(mha:state_dict())
+expect.close(sequence_first(x:transpose(1, 2), x:transpose(1, 2), x:transpose(1, 2), {need_weights = false}),
+  y:transpose(1, 2), 1e-5)
+expect.close(mha(x[1], x[1], x[1], {need_weights = false}), y[1], 1e-5)
+-- Separate operands take the same weights apart.
+expect.close((mha(x, x:clone(), x:clone())), y, 1e-5)
+
+-- In the modules' masks true is left out, in all their combinations, fused or with weights.
+local padding = lg.tensor {{0, 0, 0, 1, 1}, {0, 0, 0, 0, 0}, {1, 0, 0, 0, 0}}:gt(0)
+local ahead = lg.ones(5, 5):triu(1):gt(0)
+local two, two_padding = x:narrow(1, 1, 2), padding:narrow(1, 1, 2)
+for _, masks in ipairs {
+  {padding = two_padding}, {attn = ahead}, {causal = true}, {attn = causal}, {padding = two_padding, attn = ahead},
+  {padding = two_padding, attn = causal}, {attn = ahead:unsqueeze(1):expand(4, 5, 5)},
+} do
+  local options = {attn_mask = masks.attn, key_padding_mask = masks.padding, is_causal = masks.causal}
+  local with, seen = mha(two, two, two, options)
+  options.need_weights = false
+  expect.close(mha(two, two, two, options), with, 1e-5)
+  if masks.padding then assert(seen[1]:narrow(2, 4, 2):abs():max():item() == 0) end
+  if masks.attn or masks.causal then assert((seen[2] * ahead:float()):abs():max():item() == 0) end
+end
+
+-- Keys and values of other widths.
+local cross = nn.MultiheadAttention(8, 4, {kdim = 3, vdim = 5, batch_first = true, bias = false})
+names = {}
+for name in cross:named_parameters() do names[#names + 1] = name end
+expect.equal(names, {"q_proj_weight", "k_proj_weight", "v_proj_weight", "out_proj.weight"})
+expect.equal((cross(x, lg.randn(3, 7, 3), lg.randn(3, 7, 5))):size(), {3, 5, 8})
+expect.raises("MultiheadAttention: embed_dim 8 does not divide into 3 heads", function() nn.MultiheadAttention(8, 3) end)
+
+-- Dropout of the weights in training alone; every parameter gets a gradient.
+local dropping = nn.MultiheadAttention(8, 2, {dropout = 0.5, batch_first = true})
+local a = dropping(x, x, x, {need_weights = false})
+local b = dropping(x, x, x, {need_weights = false})
+assert((a - b):abs():max():item() > 0)
+a:sum():backward()
+for _, p in dropping:named_parameters() do assert(p.grad) end
+dropping:eval()
+expect.equal(dropping(x, x, x, {need_weights = false}), dropping(x, x, x, {need_weights = false}))
+
+-- Encoder layer: norm first or last, against its parts.
+for _, first in ipairs {true, false} do
+  local layer = nn.TransformerEncoderLayer(8, 2, {
+    dim_feedforward = 16, dropout = 0, activation = "gelu", norm_first = first, batch_first = true,
+  })
+  local function attend(h) return (layer.self_attn(h, h, h, {is_causal = true})) end
+  local function feed(h) return layer.linear2(F.gelu(layer.linear1(h))) end
+  local z
+  if first then
+    z = x + attend(layer.norm1(x))
+    z = z + feed(layer.norm2(z))
+  else
+    z = layer.norm1(x + attend(x))
+    z = layer.norm2(z + feed(z))
+  end
+  expect.close(layer(x, {is_causal = true}), z, 1e-5)
+  expect.close(layer(x, ahead), z, 1e-5)
+end
+local keys = {}
+for name in nn.TransformerDecoderLayer(8, 2):named_parameters() do keys[#keys + 1] = name end
+expect.equal(keys, {
+  "self_attn.in_proj_weight", "self_attn.in_proj_bias", "self_attn.out_proj.weight", "self_attn.out_proj.bias",
+  "multihead_attn.in_proj_weight", "multihead_attn.in_proj_bias", "multihead_attn.out_proj.weight",
+  "multihead_attn.out_proj.bias", "linear1.weight", "linear1.bias", "linear2.weight", "linear2.bias",
+  "norm1.weight", "norm1.bias", "norm2.weight", "norm2.bias", "norm3.weight", "norm3.bias",
+})
+expect.raises("TransformerEncoderLayer: activation must be 'relu', 'gelu' or a function (got 'tanhh')", function()
+  nn.TransformerEncoderLayer(8, 2, {activation = "tanhh"})
+end)
+
+-- Decoder layer, against its parts.
+local decoder = nn.TransformerDecoderLayer(8, 2, {dim_feedforward = 16, dropout = 0, batch_first = true})
+local memory = lg.randn(3, 7, 8)
+local h = decoder.norm1(x + (decoder.self_attn(x, x, x, {is_causal = true})))
+h = decoder.norm2(h + (decoder.multihead_attn(h, memory, memory)))
+h = decoder.norm3(h + decoder.linear2(decoder.linear1(h):relu()))
+expect.close(decoder(x, memory, {tgt_is_causal = true}), h, 1e-5)
+expect.close(decoder(x, memory, ahead), h, 1e-5)
+
+-- Rotary embedding: scores depend on the distance of positions alone, and the offset continues a sequence.
+local rotary = nn.RotaryEmbedding(4, {max_seq_len = 2})
+local row = lg.randn(1, 6):expand(9, 6)
+local turned = rotary(row)
+expect.equal(turned:select(1, 1), row:select(1, 1))
+expect.equal(turned:narrow(2, 5, 2), row:narrow(2, 5, 2))
+local scores = turned:matmul(turned:t()):tolist()
+for i = 1, 5 do expect.close(scores[i + 4][i + 2], scores[3][1], 1e-4) end
+expect.close(rotary(row:narrow(1, 1, 2), 7), turned:narrow(1, 8, 2), 1e-6)
+local pairs_of = nn.RotaryEmbedding(4, {interleaved = true})(row)
+expect.close(pairs_of:select(1, 2):narrow(1, 1, 2), {
+  row:select(1, 1)[1]:item() * math.cos(1) - row:select(1, 1)[2]:item() * math.sin(1),
+  row:select(1, 1)[2]:item() * math.cos(1) + row:select(1, 1)[1]:item() * math.sin(1),
+}, 1e-5)
+assert(next(rotary:state_dict()) == nil)
+expect.raises("RotaryEmbedding: dim must be even (got 3)", function() nn.RotaryEmbedding(3) end)
