@@ -375,17 +375,15 @@ Tensor drop_factors(const Call& call, const Shape& scores, DType dtype, Device& 
 
 Operands attention_compose(const Call& call) {
   const Tensor &q = call.input(kQuery), &v = call.input(kValue);
-  const Tensor low = Tensor::number(-std::numeric_limits<double>::infinity());
-  const Tensor zero = Tensor::number(0.0);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Tensor low = Tensor::number(-kInfinity), high = Tensor::number(kInfinity), zero = Tensor::number(0.0);
   const auto lay_out = [&](const Tensor& x) { return call.flag(kInnerHeads) ? transpose(x, -3, -2) : x; };
   Tensor scores = matmul(q * call.real(kScale), transpose(call.input(kKey), -2, -1));
   const Shape shape = scores.shape();
   const int64_t queries = shape[shape.size() - 2], keys = shape.back();
   Shape rows = shape;
   rows.erase(rows.size() - 1);
-  if (keys == 0)
-    return {lay_out(matmul(scores, v)),
-            full(rows, std::numeric_limits<double>::infinity(), q.dtype(), q.device())};
+  if (keys == 0) return {lay_out(matmul(scores, v)), full(rows, kInfinity, q.dtype(), q.device())};
   if (const double cap = call.real(kSoftcap); cap > 0) scores = tanh(scores * (1 / cap)) * cap;
   if (call.has(kMask)) {
     const Tensor& mask = call.input(kMask);
@@ -396,7 +394,7 @@ Operands attention_compose(const Call& call) {
   // Rows that see no key: their softmax would be 0 / 0.
   const Tensor blind = eq(amax(scores.detach(), {-1}, true), low);
   scores = where(blind, zero, scores);
-  const Tensor lse = where(squeeze(blind, -1), -low, logsumexp(scores, {-1}));
+  const Tensor lse = where(squeeze(blind, -1), high, logsumexp(scores, {-1}));
   Tensor weights = where(blind, zero, softmax(scores, -1));
   if (call.args[kDropout].f > 0) weights = weights * drop_factors(call, shape, q.dtype(), q.device());
   return {lay_out(matmul(weights, v)), lse};
