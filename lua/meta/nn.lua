@@ -297,6 +297,15 @@ function nn.Softmax(dim) end
 ---@param dim? integer default -1
 ---@return lunagrad.nn.Module
 function nn.LogSoftmax(dim) end
+---@param dim? integer default -1
+---@return lunagrad.nn.Module
+function nn.Softmin(dim) end
+---@param dim? integer default -1
+---@return lunagrad.nn.Module
+function nn.GLU(dim) end
+---@param options? {num_parameters?: integer, init?: number, device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function nn.PReLU(options) end
 
 ---@param options? {reduction?: "none"|"mean"|"sum"}
 ---@return lunagrad.nn.Module

@@ -156,7 +156,8 @@ expect.equal(nn.Linear(3, 2, false)(lg.ones(1, 3)):size(), {1, 2})
 -- Every activation runs with its defaults, prints itself, and takes its parameters by name and by position.
 for _, name in ipairs {
   "ReLU", "ReLU6", "Sigmoid", "Tanh", "GELU", "SiLU", "Mish", "LeakyReLU", "ELU", "SELU", "CELU", "Softplus",
-  "Softsign", "Hardtanh", "Hardsigmoid", "Hardswish", "LogSigmoid", "Tanhshrink", "Softmax", "LogSoftmax",
+  "Softsign", "Hardtanh", "Hardsigmoid", "Hardswish", "LogSigmoid", "Tanhshrink", "Softmax", "LogSoftmax", "Softmin",
+  "PReLU",
 } do
   local activation = nn[name]()
   expect.equal(activation(lg.randn(2, 3)):size(), {2, 3})
@@ -165,6 +166,8 @@ end
 expect.close(nn.LeakyReLU(0.5)(lg.tensor {-2.0}), {-1})
 expect.close(nn.LeakyReLU {negative_slope = 0.25}(lg.tensor {-2.0}), {-0.5})
 expect.close(nn.Softmax(1)(lg.zeros(4, 2)), lg.full({4, 2}, 0.25))
+expect.close(nn.GLU()(lg.tensor {{2.0, 3, 0, 0}}), {{1, 1.5}})
+expect.close(nn.PReLU {num_parameters = 2, init = 0.5}(lg.tensor {{-2.0, 3}}), {{-1, 3}})
 for name, f in pairs(F) do assert(f == lg[name] and f ~= nil, name) end
 
 -- Losses.

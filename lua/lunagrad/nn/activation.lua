@@ -1,6 +1,7 @@
 -- One module for each activation: a row names the class, the op, and the op's parameters with PyTorch's defaults.
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
+local init = require "lunagrad.nn.initialize"
 local reader = require("lunagrad.arguments").reader
 
 local rows = {
@@ -25,6 +26,8 @@ local rows = {
   {"Threshold", "threshold", "threshold", "value"},
   {"Softmax", "softmax", {"dim", -1}},
   {"LogSoftmax", "log_softmax", {"dim", -1}},
+  {"Softmin", "softmin", {"dim", -1}},
+  {"GLU", "glu", {"dim", -1}},
 }
 
 local activations = {}
@@ -58,5 +61,21 @@ for _, row in ipairs(rows) do
 
   activations[name] = Activation
 end
+
+-- PReLU({num_parameters = 1, init = 0.25}): the slope below 0 is trained, one for all or one for each channel (dim 2).
+local PReLU = class("PReLU")
+local read_prelu = reader("PReLU", {"num_parameters", 1}, {"init", 0.25}, {"device"}, {"dtype"})
+
+function PReLU:init(...)
+  local a = read_prelu(...)
+  self.num_parameters = a.num_parameters
+  self.weight = init.parameter({a.num_parameters}, a, init.constant_, a.init)
+end
+
+function PReLU:forward(x) return core.prelu(x, self.weight) end
+
+function PReLU:extra_repr() return ("num_parameters = %d"):format(self.num_parameters) end
+
+activations.PReLU = PReLU
 
 return activations
