@@ -216,11 +216,11 @@ Shape image_of(const Call& call, const Shape& columns) {
     fail("col2im: input must be [N, C kH kW, windows] or [C kH kW, windows] (got shape ", columns, ")");
   if (size.size() != 1 && size.size() != 2)
     fail("col2im: output_size must be one number or 2 (got ", size, ")");
-  const int64_t taps = kernel.size() == 1   ? kernel[0] * kernel[0]
-                       : kernel.size() == 2 ? kernel[0] * kernel[1]
-                                            : 1;
+  int64_t taps = 1;
+  const bool countable =
+      kernel.size() == 0 || !__builtin_mul_overflow(kernel[0], kernel[kernel.size() - 1], &taps);
   const int64_t rows = columns[columns.size() - 2];
-  if (taps < 1 || rows % taps != 0)
+  if (!countable || taps < 1 || rows % taps != 0)
     fail("col2im: ", rows, " rows of columns are not a multiple of kernel_size ", kernel);
   Shape image{rows / taps, size[0], size[size.size() - 1]};
   if (columns.size() == 3) image.insert(0, columns[0]);
