@@ -7,6 +7,7 @@
 // after foreach_target
 #include "hwy/highway.h"
 #include "runtime/cpu/channel_norm.h"
+#include "runtime/cpu/loops.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lunagrad {
@@ -73,7 +74,7 @@ template <class T, int count, class F>
 HWY_INLINE void column_sums(int64_t rows, int64_t n, double* const (&sums)[count], F&& f) {
   for (int64_t first = 0; first < rows; first += kRowsOfPart) {
     const int64_t end = std::min(rows, first + kRowsOfPart);
-    const auto columns = [&](auto d, int64_t i) HWY_ATTR {
+    for_vectors<T>(n, [&](auto d, int64_t i) HWY_ATTR {
       auto s0 = hn::Zero(d), s1 = s0;
       for (int64_t row = first; row < end; ++row) f(d, i, row, s0, s1);
       HWY_ALIGN T parts[2][hn::MaxLanes(d)];
@@ -82,13 +83,7 @@ HWY_INLINE void column_sums(int64_t rows, int64_t n, double* const (&sums)[count
       for (int k = 0; k < count; ++k)
         for (int64_t lane = 0; lane < int64_t(hn::Lanes(d)); ++lane)
           sums[k][i + lane] += double(parts[k][lane]);
-    };
-    const hn::ScalableTag<T> d;
-    const hn::CappedTag<T, 1> one;
-    const int64_t lanes = int64_t(hn::Lanes(d));
-    int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) columns(d, i);
-    for (; i < n; ++i) columns(one, i);
+    });
   }
 }
 
@@ -120,20 +115,14 @@ void dot_down(int64_t rows, int64_t n, int64_t step, const T* g, const T* x, con
 // Calls f(tag, i, read) over [0, n), where read(p) is a parameter for the elements at i.
 template <bool across, class T, class F>
 HWY_INLINE void map_stretch(int64_t n, F&& f) {
-  const hn::ScalableTag<T> d;
-  const hn::CappedTag<T, 1> one;
-  const int64_t lanes = int64_t(hn::Lanes(d));
-  const auto at = [&](auto tag, int64_t i) HWY_ATTR {
+  for_vectors<T>(n, [&](auto tag, int64_t i) HWY_ATTR {
     f(tag, i, [&](const T* p) HWY_ATTR {
       if constexpr (across)
         return hn::LoadU(tag, p + i);
       else
         return hn::Set(tag, *p);
     });
-  };
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) at(d, i);
-  for (; i < n; ++i) at(one, i);
+  });
 }
 
 template <class T>

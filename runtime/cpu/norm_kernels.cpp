@@ -7,6 +7,7 @@
 #include "hwy/foreach_target.h"
 // after foreach_target
 #include "hwy/highway.h"
+#include "runtime/cpu/loops.h"
 #include "runtime/cpu/norm.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -35,16 +36,6 @@ HWY_INLINE T sum_over(int64_t n, F&& f) {
   auto rest = hn::Zero(one);
   for (; i < n; ++i) rest = f(one, i, rest);
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)))) + hn::GetLane(rest);
-}
-
-template <class T, class F>
-HWY_INLINE void for_vectors(int64_t n, F&& f) {
-  const hn::ScalableTag<T> d;
-  const hn::CappedTag<T, 1> one;
-  const int64_t lanes = int64_t(hn::Lanes(d));
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) f(d, i);
-  for (; i < n; ++i) f(one, i);
 }
 
 template <class T>

@@ -10,6 +10,7 @@
 #include "hwy/foreach_target.h"
 // after foreach_target
 #include "hwy/highway.h"
+#include "runtime/cpu/loops.h"
 #include "runtime/cpu/optimizer.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -191,17 +192,6 @@ struct Ema {
     p = average(x, 0, p, g);
   }
 };
-
-// Calls f(tag, i) over [0, count): whole vectors, then single elements.
-template <class T, class F>
-HWY_INLINE void for_vectors(int64_t count, F&& f) {
-  const hn::ScalableTag<T> d;
-  const hn::CappedTag<T, 1> one;
-  const int64_t lanes = int64_t(hn::Lanes(d));
-  int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) f(d, i);
-  for (; i < count; ++i) f(one, i);
-}
 
 template <class R, Rule rule, class T>
 void loop(const RuleNumbers& numbers, int64_t count, T* const* arrays) {

@@ -8,6 +8,7 @@
 #include "hwy/foreach_target.h"
 // after foreach_target
 #include "hwy/highway.h"
+#include "runtime/cpu/loops.h"
 #include "runtime/cpu/math.h"
 #include "runtime/cpu/rnn.h"
 
@@ -17,16 +18,6 @@ namespace HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-template <class T, class F>
-HWY_INLINE void for_vectors(int64_t n, F&& f) {
-  const hn::ScalableTag<T> d;
-  const hn::CappedTag<T, 1> one;
-  const int64_t lanes = int64_t(hn::Lanes(d));
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) f(d, i);
-  for (; i < n; ++i) f(one, i);
-}
 
 template <class D, class T>
 HWY_INLINE hn::Vec<D> sum_of(D d, const T* a, const T* b) {

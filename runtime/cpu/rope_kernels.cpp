@@ -3,6 +3,7 @@
 #include "hwy/foreach_target.h"
 // after foreach_target
 #include "hwy/highway.h"
+#include "runtime/cpu/loops.h"
 #include "runtime/cpu/rope.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -22,21 +23,19 @@ HWY_INLINE void turn(D d, const T* cos, const T* sin, hn::Vec<D>& a, hn::Vec<D>&
 
 template <class T>
 void rope(bool interleaved, int64_t n, const T* x, const T* cos, const T* sin, T* out) {
-  const hn::ScalableTag<T> d;
-  const hn::CappedTag<T, 1> one;
-  const auto halves = [&](auto tag, int64_t i) HWY_ATTR {
-    auto a = hn::LoadU(tag, x + i), b = hn::LoadU(tag, x + n + i);
-    turn(tag, cos + i, sin + i, a, b);
-    hn::StoreU(a, tag, out + i);
-    hn::StoreU(b, tag, out + n + i);
-  };
-  const int64_t lanes = int64_t(hn::Lanes(d));
-  int64_t i = 0;
   if (!interleaved) {
-    for (; i + lanes <= n; i += lanes) halves(d, i);
-    for (; i < n; ++i) halves(one, i);
+    for_vectors<T>(n, [&](auto d, int64_t i) HWY_ATTR {
+      auto a = hn::LoadU(d, x + i), b = hn::LoadU(d, x + n + i);
+      turn(d, cos + i, sin + i, a, b);
+      hn::StoreU(a, d, out + i);
+      hn::StoreU(b, d, out + n + i);
+    });
     return;
   }
+  const hn::ScalableTag<T> d;
+  const hn::CappedTag<T, 1> one;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  int64_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     hn::Vec<decltype(d)> a, b;
     hn::LoadInterleaved2(d, x + 2 * i, a, b);

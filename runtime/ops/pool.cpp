@@ -187,6 +187,13 @@ Shape output_shape(const Shape& x, const PoolGeometry& p) {
   return shape;
 }
 
+template <class Rule>
+void pool_shape(Call& call) {
+  const Tensor& x = call.input(0);
+  require_floating(call);
+  call.emit(output_shape<Rule>(x.shape(), Rule::geometry(call, x.shape())), x.dtype());
+}
+
 struct Names {
   const char *op, *doc, *grad, *pick = nullptr;
 };
@@ -195,11 +202,6 @@ template <class Rule, const Names& names>
 struct MaxPool {
   static const Op pool, put, pick;
 
-  static void pool_shape(Call& call) {
-    const Tensor& x = call.input(0);
-    require_floating(call);
-    call.emit(output_shape<Rule>(x.shape(), Rule::geometry(call, x.shape())), x.dtype());
-  }
   static void pool_cpu(const Call& call) {
     const Tensor x = in_order(call.input(0));
     with_type(call, [&]<class T>() {
@@ -242,7 +244,7 @@ const Op MaxPool<Rule, names>::pool{.name = names.op,
                                     .doc = names.doc,
                                     .inputs = {{"input"}},
                                     .params = Rule::params(),
-                                    .shape = pool_shape,
+                                    .shape = pool_shape<Rule>,
                                     .cpu = pool_cpu,
                                     .vjp = pool_vjp,
                                     .reads = {{.inputs = 1}},
@@ -273,11 +275,6 @@ template <class Rule, const Names& names>
 struct AvgPool {
   static const Op pool, spread;
 
-  static void pool_shape(Call& call) {
-    const Tensor& x = call.input(0);
-    require_floating(call);
-    call.emit(output_shape<Rule>(x.shape(), Rule::geometry(call, x.shape())), x.dtype());
-  }
   static void pool_cpu(const Call& call) {
     const Tensor x = in_order(call.input(0));
     with_type(call, [&]<class T>() {
@@ -316,7 +313,7 @@ const Op AvgPool<Rule, names>::pool{.name = names.op,
                                     .doc = names.doc,
                                     .inputs = {{"input"}},
                                     .params = Rule::params(),
-                                    .shape = pool_shape,
+                                    .shape = pool_shape<Rule>,
                                     .cpu = pool_cpu,
                                     .vjp = pool_vjp,
                                     .reads = {{}},

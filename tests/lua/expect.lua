@@ -37,14 +37,25 @@ function expect.close(found, wanted, tolerance, where)
   end
 end
 
--- f must raise a message that contains `part` and begins with the caller's file and line.
-function expect.raises(part, f, ...)
+local function raises(part, file, f, ...)
   local ok, message = pcall(f, ...)
   assert(not ok, "no error, where one was expected: " .. part)
   assert(type(message) == "string", "the error is a " .. type(message))
   assert(message:find(part, 1, true), ("%q does not contain %q"):format(message, part))
-  assert(message:find("^[^\n]-test_%w+%.lua:%d+: "), ("%q has no line of the test"):format(message))
+  assert(message:find("^[^\n]-" .. file .. "%.lua:%d+: "), ("%q has no line of the caller"):format(message))
   return message
+end
+
+-- f must raise a message that contains `part` and begins with a line of the test.
+function expect.raises(part, f, ...) return raises(part, "test_%w+", f, ...) end
+
+-- The same of a function of the library, called from here: the message may begin with a line of this file too.
+function expect.call_raises(part, f, ...)
+  local arguments = table.pack(...)
+  return raises(part, "[%w_]+", function()
+    local result = f(table.unpack(arguments, 1, arguments.n))
+    return result
+  end)
 end
 
 return expect

@@ -1,14 +1,7 @@
 local lg = require "lunagrad"
 local expect = require "expect"
 
--- The error is that of a call in this file.
-local function raises(part, f, ...)
-  local arguments = table.pack(...)
-  return expect.raises(part, function()
-    local result = f(table.unpack(arguments, 1, arguments.n))
-    return result
-  end)
-end
+local raises = expect.call_raises
 
 local function leaf(values) return lg.tensor(values, {requires_grad = true, dtype = "f64"}) end
 local function line() return debug.getinfo(2, "l").currentline end
