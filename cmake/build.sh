@@ -1,5 +1,5 @@
-# Sourced by ./run and ./test: build DIR [cmake options…] configures when needed and builds, quietly. On a terminal the
-# build shows its progress; on failure the compiler's words are shown.
+# Sourced by ./run and ./test: build DIR [cmake options…] configures when needed and builds $targets (everything, when
+# that is empty), quietly. On a terminal the build shows its progress; on failure the compiler's words are shown.
 build() {
   local dir=$1 log
   shift
@@ -17,7 +17,7 @@ build() {
   fi
   local started=$SECONDS
   if [ -t 1 ]; then
-    NINJA_STATUS='Building [%f/%t] ' ninja -C "$dir" 2>&1 | tee "$log" | {
+    NINJA_STATUS='Building [%f/%t] ' ninja -C "$dir" ${targets:-} 2>&1 | tee "$log" | {
       while IFS= read -r line; do
         case $line in Building\ \[*) printf '\r\033[K%s' "${line%% [A-Z]*}" ;; esac
       done
@@ -26,7 +26,7 @@ build() {
     local result=${PIPESTATUS[0]}
   else
     local result=0
-    ninja -C "$dir" >"$log" 2>&1 || result=$?
+    ninja -C "$dir" ${targets:-} >"$log" 2>&1 || result=$?
   fi
   if [ "$result" -ne 0 ]; then
     grep -E -A 12 'error:|FAILED|ninja: error' "$log" | head -n 40 >&2

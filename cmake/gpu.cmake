@@ -63,6 +63,7 @@ add_library(lunagrad-gpu SHARED ${GPU_SOURCES} ${CMAKE_SOURCE_DIR}/gpu/volk.c $<
 set_target_properties(lunagrad-gpu lunagrad-shaders PROPERTIES C_VISIBILITY_PRESET hidden
                       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 target_include_directories(lunagrad-gpu PRIVATE ${VOLK_INCLUDE})
+target_compile_options(lunagrad-gpu PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 target_compile_definitions(lunagrad-gpu PRIVATE VK_NO_PROTOTYPES)
 target_link_libraries(lunagrad-gpu PUBLIC lunagrad-runtime PRIVATE ${CMAKE_DL_LIBS})
 target_link_options(lunagrad-gpu PRIVATE -Wl,-z,defs)

@@ -15,6 +15,7 @@ target_compile_definitions(lunagrad-script PRIVATE LUNAGRAD_LUA_SOURCE="${PROJEC
 # The program. main.cpp alone knows the GPU backend.
 file(GLOB CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/cli/*.cpp)
 add_executable(lunagrad ${PROJECT_SOURCE_DIR}/script/main.cpp ${CLI_SOURCES})
+target_compile_options(lunagrad PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 target_compile_definitions(lunagrad PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
 target_link_libraries(lunagrad PRIVATE lunagrad-script lunagrad-runtime PkgConfig::LUA CLI11::CLI11 PkgConfig::EDIT
                       nlohmann_json::nlohmann_json Threads::Threads)

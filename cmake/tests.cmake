@@ -8,6 +8,7 @@ list(REMOVE_ITEM TEST_SOURCES ${CMAKE_SOURCE_DIR}/tests/test_gpu.cpp ${CMAKE_SOU
 add_executable(lunagrad-tests ${TEST_SOURCES} ${SAMPLE_SOURCES})
 target_link_libraries(lunagrad-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest
                       PkgConfig::HIGHWAY PkgConfig::LUA nlohmann_json::nlohmann_json)
+target_compile_options(lunagrad-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
 if(LUNAGRAD_SANITIZE MATCHES undefined)
   target_compile_options(lunagrad-tests PRIVATE -fno-sanitize=undefined)  # what is tested has it; the tests need it not
 endif()
@@ -26,6 +27,13 @@ endforeach()
 add_test(NAME example-04_digits_mlp WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
          COMMAND sh -ec "./lunagrad run ${PROJECT_SOURCE_DIR}/examples/04_digits_mlp.lua >digits.log; cat digits.log; \
 grep -Eq 'test accuracy (9[7-9]|100)[.]' digits.log")
+# A few steps of the longer ones.
+foreach(EXAMPLE 08_autoencoder 09_vae 10_custom_op 13_sweep)
+  add_test(NAME example-${EXAMPLE} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
+           COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/${EXAMPLE}.lua --set epochs=2)
+endforeach()
+add_test(NAME example-11_higher_order WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
+         COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/11_higher_order.lua --set steps=20)
 # The example that wants MNIST gets the digits in MNIST's form.
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/digits-idx)
 add_test(NAME digits-idx COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/digits_idx.lua -- ${CMAKE_BINARY_DIR}/digits-idx)
@@ -45,6 +53,7 @@ endif()
 if(TARGET lunagrad-gpu)
   add_executable(lunagrad-gpu-tests ${CMAKE_SOURCE_DIR}/tests/test_gpu.cpp ${SAMPLE_SOURCES})
   target_link_libraries(lunagrad-gpu-tests PRIVATE lunagrad-gpu lunagrad-runtime doctest::doctest)
+  target_compile_options(lunagrad-gpu-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
   add_test(NAME gpu COMMAND lunagrad-gpu-tests)
   set_tests_properties(gpu PROPERTIES ENVIRONMENT "LUNAGRAD_VALIDATION=1")
   # Vulkan's names stay inside: a program that also links an ImGui with its own Vulkan would mix them up.

@@ -10,6 +10,7 @@ file(GLOB UI_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/ui/*.cpp ${CMAKE_SOUR
      ${CMAKE_SOURCE_DIR}/ui/widgets/*.cpp)
 list(REMOVE_ITEM UI_SOURCES ${CMAKE_SOURCE_DIR}/ui/main.cpp)
 add_library(lunagrad-ui STATIC ${UI_SOURCES})
+target_compile_options(lunagrad-ui PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 target_link_libraries(lunagrad-ui PUBLIC lunagrad-script lunagrad-runtime PkgConfig::IMGUI Threads::Threads
                       PRIVATE PkgConfig::GLFW Vulkan::Vulkan PkgConfig::FONTCONFIG PkgConfig::FREETYPE)
 
@@ -25,6 +26,7 @@ if(LUNAGRAD_TESTS)
   file(GLOB UI_TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/ui/*.cpp)
   add_executable(lunagrad-ui-tests ${UI_TEST_SOURCES})
   target_link_libraries(lunagrad-ui-tests PRIVATE lunagrad-ui doctest::doctest)
+  target_compile_options(lunagrad-ui-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
   add_test(NAME ui COMMAND lunagrad-ui-tests)
   find_program(XVFB_RUN xvfb-run REQUIRED)
   add_test(NAME window COMMAND ${CMAKE_COMMAND} -DWORKBENCH=$<TARGET_FILE:lunagrad-workbench> -DSOURCE=${CMAKE_SOURCE_DIR}
