@@ -299,8 +299,12 @@ int check_gradients(lua_State* L) {
 
 // --- errors of the library ---
 
-// _fail(message): an Error at the line of the script that called the library.
-int fail_at_user(lua_State* L) { throw Error(std::string(check_string(L, 1, "_fail"))); }
+// _fail(message, kind): an Error at the line of the script that called the library; kind "file" or nil.
+int fail_at_user(lua_State* L) {
+  const std::string message(check_string(L, 1, "_fail"));
+  if (lua_isnoneornil(L, 2)) throw Error(message);
+  fail_as(ErrorKind::file, message);
+}
 
 constexpr luaL_Reg kMethods[] = {
     {"backward", guard<backward_from>},       {"gradients", guard<gradients_of>},

@@ -1,6 +1,7 @@
 // lg.run: the script's side of a run. What only a window shows (image, histogram, watch) is a working no-op
 // here.
 #include <algorithm>
+#include <filesystem>
 
 #include "script/convert.h"
 #include "script/edge.h"
@@ -12,7 +13,8 @@ namespace lunagrad {
 namespace {
 
 constexpr const char* kHandle = "lunagrad.Live";
-constexpr const char* kStates = "lunagrad.states";  // in the registry: name -> what lg.run.state built
+constexpr const char* kAtStepEnd =
+    "lunagrad.at_step_end";  // in the registry: writes a checkpoint that is due
 
 Session::Impl& session(lua_State* L) { return Session::Impl::of(L); }
 
@@ -115,6 +117,7 @@ int handle_text(lua_State* L) {
 int next_step(lua_State* L) {
   Session::Impl& owner = session(L);
   owner.run().end_step();
+  if (owner.run().takes_checkpoint()) write_checkpoint(L, false);
   owner.safe_point(L, true);
   const int64_t step = owner.run().next_step();
   owner.begin_step();
@@ -173,19 +176,87 @@ int text_(lua_State* L) {
   return 0;
 }
 
-// The state that a checkpoint would hold: built here, remembered by name, and returned.
-int state(lua_State* L) {
-  const std::string name(check_string(L, 1, "state"));
-  luaL_checktype(L, 2, LUA_TFUNCTION);
-  luaL_getsubtable(L, LUA_REGISTRYINDEX, kStates);
-  if (lua_getfield(L, -1, name.c_str()) != LUA_TNIL) fail("run.state: '", name, "' is registered already");
-  lua_pop(L, 1);
-  lua_pushvalue(L, 2);
-  lua_call(L, 0, 1);
-  if (lua_isnil(L, -1)) fail("run.state: the function for '", name, "' returned nothing");
-  lua_pushvalue(L, -1);
-  lua_setfield(L, -3, name.c_str());
+// --- checkpoints: what they hold and how it is put back is lua/lunagrad/run.lua's part ---
+
+// _find_checkpoint(path): the file, or nil. Without a path: what --resume asks for, nil without --resume.
+int find_checkpoint(lua_State* L) {
+  Run& run = session(L).run();
+  const bool asked = lua_isnoneornil(L, 1);
+  const std::string place = asked ? run.options().resume : std::string(check_string(L, 1, "resume"));
+  const std::string found = place.empty() ? "" : run.find_checkpoint(place);
+  if (asked && !place.empty() && found.empty())
+    fail_as(ErrorKind::file, "--resume ", place, ": there is no checkpoint in this folder");
+  if (asked && !place.empty() && !std::filesystem::exists(found))
+    fail_as(ErrorKind::file, "--resume ", place, ": no such file or folder");
+  if (found.empty()) return 0;
+  push_string(L, found);
   return 1;
+}
+
+// _resume_at(path, step, seconds, params, rng): the run goes on behind that step.
+int resume_at(lua_State* L) {
+  Run::Checkpoint checkpoint;
+  checkpoint.path = check_string(L, 1, "resume");
+  checkpoint.step = check_integer(L, 2, "resume");
+  checkpoint.seconds = luaL_checknumber(L, 3);
+  for (lua_pushnil(L); lua_next(L, 4); lua_pop(L, 1))
+    checkpoint.params[std::string(check_string(L, -2, "resume"))] = check_string(L, -1, "resume");
+  lua_getfield(L, 5, "seed");
+  lua_getfield(L, 5, "stream");
+  checkpoint.seed = uint64_t(check_integer(L, -2, "resume"));
+  checkpoint.stream = uint64_t(check_integer(L, -1, "resume"));
+  session(L).run().resume_at(std::move(checkpoint));
+  return 0;
+}
+
+// _progress() -> steps that are over, seconds, name -> value of each parameter as text
+int progress(lua_State* L) {
+  Run& run = session(L).run();
+  lua_pushinteger(L, lua_Integer(run.done()));
+  lua_pushnumber(L, run.seconds());
+  lua_newtable(L);
+  for (const Param& param : run.params().all()) {
+    push_string(L, to_text(param.value));
+    lua_setfield(L, -2, param.info.name.c_str());
+  }
+  return 3;
+}
+
+int checkpoint_path(lua_State* L) {
+  push_string(L, session(L).run().checkpoint_path());
+  return 1;
+}
+
+int checkpoint_written(lua_State* L) {
+  session(L).run().checkpoint_written(std::string(check_string(L, 1, "checkpoint")));
+  return 0;
+}
+
+// _at_step_end(f): f(stopping) is called at each step's end at which a checkpoint is due.
+int at_step_end(lua_State* L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_setfield(L, LUA_REGISTRYINDEX, kAtStepEnd);
+  return 0;
+}
+
+int ask_checkpoint(lua_State* L) {
+  session(L).run().ask_checkpoint();
+  return 0;
+}
+
+int in_steps(lua_State* L) {
+  lua_pushboolean(L, session(L).run().in_steps());
+  return 1;
+}
+
+int warn(lua_State* L) {
+  Event event{};
+  event.kind = Event::Kind::warning;
+  event.text = check_string(L, 1, "warn");
+  event.place = place_of(L);
+  session(L).emit(std::move(event));
+  return 0;
 }
 
 int breakpoint(lua_State* L) {
@@ -194,7 +265,8 @@ int breakpoint(lua_State* L) {
   return 0;
 }
 
-// assert_finite(level): "off", "step", "op"; true or nothing is "op". Logged values are looked at with each but "off".
+// assert_finite(level): "off", "step", "op"; true or nothing is "op". Logged values are looked at with each
+// but "off".
 int assert_finite(lua_State* L) {
   const Guard level = lua_isnone(L, 1) ? Guard::op : check_guard(L, 1, "assert_finite");
   context().guard = level;
@@ -206,6 +278,7 @@ int assert_finite(lua_State* L) {
 int count_step(lua_State* L) {
   Session::Impl& owner = session(L);
   if (owner.run().count_step()) {
+    if (owner.run().takes_checkpoint()) write_checkpoint(L, false);
     owner.safe_point(L, true);
     owner.begin_step();
   }
@@ -219,16 +292,33 @@ constexpr luaL_Reg kFunctions[] = {{"param", guard<param>},
                                    {"steps", guard<steps>},
                                    {"log", guard<log>},
                                    {"text", guard<text_>},
-                                   {"state", guard<state>},
                                    {"breakpoint", guard<breakpoint>},
                                    {"assert_finite", guard<assert_finite>},
                                    {"image", guard<show_nothing>},
                                    {"histogram", guard<show_nothing>},
                                    {"watch", guard<show_nothing>},
                                    {"_count_step", guard<count_step>},
+                                   {"_find_checkpoint", guard<find_checkpoint>},
+                                   {"_resume_at", guard<resume_at>},
+                                   {"_progress", guard<progress>},
+                                   {"_checkpoint_path", guard<checkpoint_path>},
+                                   {"_checkpoint_written", guard<checkpoint_written>},
+                                   {"_at_step_end", guard<at_step_end>},
+                                   {"_ask_checkpoint", guard<ask_checkpoint>},
+                                   {"_in_steps", guard<in_steps>},
+                                   {"_warn", guard<warn>},
                                    {nullptr, nullptr}};
 
 }  // namespace
+
+void write_checkpoint(lua_State* L, bool stopping) {
+  if (lua_getfield(L, LUA_REGISTRYINDEX, kAtStepEnd) != LUA_TFUNCTION) {
+    lua_pop(L, 1);
+    return;
+  }
+  lua_pushboolean(L, stopping);
+  lua_call(L, 1, 0);
+}
 
 void open_run(lua_State* L) {
   luaL_newmetatable(L, kHandle);

@@ -9,5 +9,8 @@ namespace lunagrad {
 void open_globals(lua_State*, bool preload);
 // The functions of lg.run.
 void open_run(lua_State*);
+// At the end of a step: has lg.run write what is registered with lg.run.state. `stopping`: because the run
+// ends here.
+void write_checkpoint(lua_State*, bool stopping);
 
 }  // namespace lunagrad

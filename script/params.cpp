@@ -109,9 +109,11 @@ const Param& Params::declare(ParamInfo info, ParamValue fallback) {
          range_text(param.info));
   }
   ParamValue value = fallback;
-  if (const auto asked = set_.find(name); asked != set_.end()) {
+  const bool set = set_.count(name) != 0;
+  const auto& given = set ? set_ : resumed_;
+  if (const auto asked = given.find(name); asked != given.end()) {
     const auto parsed = parse_param(asked->second, fallback);
-    const std::string option = text("--set ", name, "=", asked->second);
+    const std::string option = text(set ? "--set " : "the checkpoint's ", name, "=", asked->second);
     if (!parsed) throw UsageError(text(option, ": '", name, "' is ", type_of(fallback)));
     if (!in_range(param.info, *parsed)) {
       throw UsageError(text(option, ": '", name, "' is outside ", range_text(param.info)));

@@ -38,9 +38,11 @@ class Params {
  public:
   explicit Params(std::map<std::string, std::string> set);
 
-  // The parameter, with what --set says in place of the default. The same name again gives the same
-  // parameter. UsageError when --set does not fit the type or the range, Error when the default lies outside
-  // the range.
+  // Values from a checkpoint, in place of the defaults of parameters that are declared from now on.
+  void resume(std::map<std::string, std::string> values) { resumed_ = std::move(values); }
+  // The parameter, with what --set, else the checkpoint says in place of the default. The same name again
+  // gives the same parameter. UsageError when --set does not fit the type or the range, Error when the
+  // default lies outside the range.
   const Param& declare(ParamInfo info, ParamValue fallback);
   const Param* find(const std::string& name) const;
   const std::map<std::string, size_t>& index() const { return index_; }
@@ -58,7 +60,7 @@ class Params {
  private:
   void publish();
 
-  std::map<std::string, std::string> set_;
+  std::map<std::string, std::string> set_, resumed_;
   std::vector<Param> params_;
   std::map<std::string, size_t> index_;
 

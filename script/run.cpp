@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <ctime>
+#include <filesystem>
 #include <lua.hpp>
 #include <nlohmann/json.hpp>
 
@@ -76,7 +77,8 @@ Run::Run(const Script& script, std::function<void(Event)> emit)
 Run::~Run() = default;
 
 double Run::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  return (resumed_ ? resumed_->seconds : 0) +
+         std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
 Event Run::event(Event::Kind kind) const {
@@ -98,7 +100,7 @@ void Run::begin_steps(std::optional<int64_t> total, const SourcePlace& place) {
   has_steps_ = in_steps_ = true;
   steps_place_ = place;
   total_ = total;
-  step_ = done_ = 0;
+  if (resumed_) context().generator.restore(resumed_->seed, resumed_->stream);
   open_folder();
 }
 
@@ -118,6 +120,35 @@ bool Run::count_step() {
   done_ = ++step_;
   boundary();
   return true;
+}
+
+std::string Run::find_checkpoint(const std::string& path) const {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored) ? latest_checkpoint(path) : path;
+}
+
+std::string Run::checkpoint_path() {
+  open_folder();
+  if (!folder_) fail("run.checkpoint: this run has no folder to write to");
+  return folder_->checkpoint_path(done_);
+}
+
+void Run::checkpoint_written(const std::string& path) {
+  if (folder_)
+    folder_->append_metrics(dump(Json{{"step", done_}, {"time", seconds()}, {"checkpoint", path}}));
+  Event event = this->event(Event::Kind::checkpoint);
+  event.step = done_;
+  event.text = path;
+  emit_(std::move(event));
+}
+
+void Run::resume_at(Checkpoint checkpoint) {
+  step_ = done_ = checkpoint.step;
+  params_.resume(checkpoint.params);
+  // A run goes on in its own folder, unless another is named.
+  if (options_.run_directory.empty()) options_.run_directory = folder_of_checkpoint(checkpoint.path);
+  start_ = std::chrono::steady_clock::now();
+  resumed_ = std::move(checkpoint);
 }
 
 void Run::flush() {
@@ -213,8 +244,13 @@ void Run::open_folder() {
   };
   folder_failed_ = true;  // until it worked: a script that catches the error is not told again at each step
   folder_ = std::make_unique<RunFolder>(
-      options_.run_directory.empty() ? default_run_directory(path_) : options_.run_directory, warn);
+      options_.run_directory.empty() ? default_run_directory(path_) : options_.run_directory,
+      resumed_ && options_.run_directory == folder_of_checkpoint(resumed_->path), warn);
   folder_failed_ = false;
+  // Rows of later steps that stand above this line are those of a continuation that was given up.
+  if (resumed_) {
+    folder_->append_metrics(dump(Json{{"step", done_}, {"time", seconds()}, {"resume", resumed_->path}}));
+  }
   folder_->write_script(source_);
   folder_->append_log(std::exchange(early_output_, {}));
   write_config(nullptr, 0);
@@ -238,6 +274,7 @@ void Run::write_config(const char* outcome, int exit_code) {
   config["devices"][std::string(context().device->name())] = context().device->description();
   config["threads"] = thread_count();
   if (total_) config["steps"] = *total_;
+  if (resumed_) config["resumed"] = {{"checkpoint", resumed_->path}, {"step", resumed_->step}};
   config["params"] = Json::object();
   for (const Param& param : params_.all()) config["params"][param.info.name] = json_value(param.value);
   if (outcome) {

@@ -3,6 +3,7 @@
 // Belongs to the session's thread, but for Params' own exceptions.
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,7 +33,8 @@ class Run {
 
   Params& params() { return params_; }
   const RunOptions& options() const { return options_; }
-  double seconds() const;  // since the run began
+  double seconds() const;  // since the run began, without the time between a checkpoint and its resumption
+  int64_t done() const { return done_; }  // how many steps are over
 
   // The loop of lg.run.steps. begin_steps: at most once a run; UsageError when --set names what is no
   // parameter.
@@ -44,6 +46,24 @@ class Run {
   bool in_steps() const { return in_steps_; }
   // An optimizer made a step: the boundary of a script without lg.run.steps, false in others.
   bool count_step();
+
+  void ask_checkpoint() { checkpoint_asked_ = true; }  // at the end of the step
+  bool takes_checkpoint() { return std::exchange(checkpoint_asked_, false); }
+  // Where the checkpoint of the steps that are over belongs, in the run's folder, which is made when needed.
+  std::string checkpoint_path();
+  void checkpoint_written(const std::string& path);
+  // The checkpoint at a run folder or under a file's name; "" when the folder has none. Error of kind file.
+  std::string find_checkpoint(const std::string& path) const;
+  // The run goes on behind a checkpoint's step, with its parameters (which --set overrules) and random
+  // numbers.
+  struct Checkpoint {
+    std::string path;
+    int64_t step = 0;
+    double seconds = 0;
+    std::map<std::string, std::string> params;
+    uint64_t seed = 0, stream = 0;
+  };
+  void resume_at(Checkpoint);
 
   // Numbers, or scalar tensors whose values are read at once on the CPU and at the next boundary elsewhere.
   using Row = std::vector<std::pair<std::string, Tensor>>;
@@ -85,6 +105,8 @@ class Run {
   std::optional<int64_t> total_;
   bool in_steps_ = false;
   bool has_steps_ = false;
+  bool checkpoint_asked_ = false;
+  std::optional<Checkpoint> resumed_;
   SourcePlace steps_place_;
   bool assert_finite_ = false;
   std::vector<Pending> pending_;

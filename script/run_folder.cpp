@@ -1,10 +1,12 @@
 #include "script/run_folder.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cinttypes>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -17,6 +19,8 @@
 namespace lunagrad {
 namespace fs = std::filesystem;
 namespace {
+
+constexpr const char* kCheckpoints = "checkpoints";
 
 std::string read_line(const fs::path& path) {
   std::ifstream in(path);
@@ -100,17 +104,53 @@ void write_file_atomically(const std::string& path, std::string_view content) {
   }
 }
 
-RunFolder::RunFolder(std::string path, std::function<void(const std::string&)> warn)
+std::string latest_checkpoint(const std::string& folder) {
+  std::string latest;
+  int64_t latest_step = -1;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(folder) / kCheckpoints, error)) {
+    const std::string name = entry.path().filename().string();
+    int64_t step = 0;
+    int end = 0;
+    if (std::sscanf(name.c_str(), "step-%" SCNd64 ".safetensors%n", &step, &end) != 1) continue;
+    if (size_t(end) != name.size() || step <= latest_step) continue;
+    latest_step = step;
+    latest = entry.path().string();
+  }
+  return latest;
+}
+
+std::string folder_of_checkpoint(const std::string& path) {
+  const fs::path within = fs::path(path).parent_path();
+  const fs::path folder = within.parent_path();
+  std::error_code ignored;
+  const bool in_run = within.filename() == kCheckpoints && fs::exists(folder / "metrics.jsonl", ignored);
+  return in_run ? folder.string() : "";
+}
+
+RunFolder::RunFolder(std::string path, bool go_on, std::function<void(const std::string&)> warn)
     : path_(std::move(path)), warn_(std::move(warn)) {
   std::error_code error;
   fs::create_directories(path_, error);
   if (error) fail_as(ErrorKind::file, "run folder ", path_, ": ", error.message());
-  if (fs::exists(fs::path(path_) / "metrics.jsonl", error)) {
-    fail_as(ErrorKind::file, "run folder ", path_, ": holds a run already");
+  if (!go_on && fs::exists(fs::path(path_) / "metrics.jsonl", error)) {
+    fail_as(ErrorKind::file, "run folder ", path_, ": holds a run already; --resume ", path_,
+            " goes on with it");
   }
   const std::string metrics = path_ + "/metrics.jsonl";
-  metrics_ = ::open(metrics.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+  metrics_ = ::open(metrics.c_str(), O_RDWR | O_CREAT | (go_on ? 0 : O_EXCL) | O_APPEND | O_CLOEXEC, 0666);
   if (metrics_ < 0) fail_as(ErrorKind::file, metrics, ": ", std::strerror(errno));
+  if (::flock(metrics_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    ::close(metrics_);
+    fail_as(ErrorKind::file, "run folder ", path_, ": another run is writing to it");
+  }
+  // A line that a crash tore gets its end, so that the next one is whole.
+  struct stat status {};
+  char last = '\n';
+  if (::fstat(metrics_, &status) == 0 && status.st_size > 0 &&
+      ::pread(metrics_, &last, 1, status.st_size - 1) == 1 && last != '\n') {
+    append(metrics_, "metrics.jsonl", "\n");
+  }
   const std::string log = path_ + "/log.txt";
   log_ = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (log_ < 0) {
@@ -139,6 +179,16 @@ void RunFolder::write_script(std::string_view source) {
   } catch (const Error& error) {
     warn_(error.what());
   }
+}
+
+std::string RunFolder::checkpoint_path(int64_t step) const {
+  const std::string folder = path_ + "/" + kCheckpoints;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) fail_as(ErrorKind::file, folder, ": ", error.message());
+  char name[48];
+  std::snprintf(name, sizeof name, "/step-%08" PRId64 ".safetensors", step);
+  return folder + name;
 }
 
 void RunFolder::append_metrics(std::string_view line) {

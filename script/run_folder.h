@@ -16,10 +16,16 @@ std::string git_commit(const std::string& path);
 // Writes to a temporary name, then renames: nothing partial ever lies under `path`. Error of kind file.
 void write_file_atomically(const std::string& path, std::string_view content);
 
+// The newest checkpoint in a run's folder, "" when it has none.
+std::string latest_checkpoint(const std::string& folder);
+// The run's folder in which a checkpoint lies, "" when it lies in none.
+std::string folder_of_checkpoint(const std::string& path);
+
 class RunFolder {
  public:
-  // Makes the folder; Error of kind file when it cannot, or when it holds a run already.
-  RunFolder(std::string path, std::function<void(const std::string&)> warn);
+  // Makes the folder, or with `go_on` takes the one that is there. Error of kind file when it cannot, when it
+  // holds a run that is not to go on, or when another process is writing to it.
+  RunFolder(std::string path, bool go_on, std::function<void(const std::string&)> warn);
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
 
@@ -28,6 +34,7 @@ class RunFolder {
   void write_script(std::string_view source);
   void append_metrics(std::string_view line);  // without its newline
   void append_log(std::string_view text);
+  std::string checkpoint_path(int64_t step) const;  // makes the folder that it lies in
 
  private:
   void append(int& file, const char* name, std::string_view text);

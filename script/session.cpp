@@ -434,7 +434,9 @@ void Session::Impl::safe_point(lua_State* L, bool boundary) {
   }
   for (;;) {
     if (wants_unwinding(boundary)) {
+      const bool at_step_end = boundary && stop_ && !closing_ && !interrupt_;
       lock.unlock();
+      if (at_step_end) checkpoint_before_stop(L);
       unwind(L);
     }
     if (task_running_) return;  // what else there is waits until the task is done
@@ -452,6 +454,15 @@ void Session::Impl::safe_point(lua_State* L, bool boundary) {
   const SessionState state = stop_ ? SessionState::stopping : SessionState::running;
   lock.unlock();
   set_state(state);
+}
+
+// Only a second request to stop ends the run before its checkpoint is written.
+void Session::Impl::checkpoint_before_stop(lua_State* L) {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = false;
+  }
+  write_checkpoint(L, true);
 }
 
 void Session::Impl::pause_here(lua_State* L) {

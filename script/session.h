@@ -27,6 +27,7 @@ struct RunOptions {
   std::optional<int64_t> steps;  // overrides the total of lg.run.steps
   std::string run_directory;     // "" = runs/<time>-<script>-<id>
   bool write_run = true;         // false: no run folder
+  std::string resume;            // a run folder or a checkpoint to go on from, "" = from the start
   bool strict_device = false;
   GuardLevel guard = GuardLevel::off;
   bool preload = false;      // `lg` is a global, as for -e and the REPL
@@ -54,9 +55,9 @@ struct SourcePlace {
 };
 
 struct Event {
-  enum class Kind { output, warning, error, state, step, metrics, param, run_folder, ended } kind;
+  enum class Kind { output, warning, error, state, step, metrics, param, run_folder, checkpoint, ended } kind;
   std::string text;   // output: what print wrote, with its newline; error: message and traceback;
-                      // param: the value as text; run_folder: its path
+                      // param: the value as text; run_folder, checkpoint: its path
   SourcePlace place;  // error: where; others: the line that made the event
   SessionState state = SessionState::idle;
   int64_t step = 0, total = 0;  // step, metrics; total 0 = unknown

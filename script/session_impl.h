@@ -79,6 +79,7 @@ class Session::Impl {
   void close_state();
   void set_run(const Script&);
   bool wants_unwinding(bool step_end);  // under the lock
+  void checkpoint_before_stop(lua_State*);
   [[noreturn]] void unwind(lua_State*);
   void arm_hook(lua_State*, int count);
   void set_state(SessionState);

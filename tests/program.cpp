@@ -137,4 +137,25 @@ int TerminalProgram::finish() {
   return wait_for(pid_);
 }
 
+const std::string kProgram = LUNAGRAD_BINARY_DIR "/lunagrad";
+
+Folder::Folder() : path_(make_temporary_folder()) {}
+
+Folder::~Folder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string Folder::write(const std::string& name, const std::string& content) const {
+  const std::string path = path_ + "/" + name;
+  std::ofstream(path, std::ios::binary) << content;
+  return path;
+}
+
+Finished Folder::run(std::vector<std::string> arguments, const std::string& input,
+                     const std::vector<std::string>& env) const {
+  arguments.insert(arguments.begin(), kProgram);
+  return Program(arguments, input, env, path_).finish();
+}
+
 }  // namespace lunagrad::test

@@ -50,7 +50,25 @@ class TerminalProgram {
   size_t seen_ = 0;
 };
 
+extern const std::string kProgram;  // build/lunagrad
+
 std::string make_temporary_folder();
 std::string read_file(const std::string& path);
+
+// A folder to run `lunagrad` in, gone afterwards.
+class Folder {
+ public:
+  Folder();
+  ~Folder();
+  Folder(const Folder&) = delete;
+
+  std::string write(const std::string& name, const std::string& content) const;
+  Finished run(std::vector<std::string> arguments, const std::string& input = "",
+               const std::vector<std::string>& env = {}) const;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
 
 }  // namespace lunagrad::test

@@ -9,12 +9,6 @@
 
 using namespace lunagrad::test;
 
-namespace {
-
-const std::string kProgram = LUNAGRAD_BINARY_DIR "/lunagrad";
-
-}  // namespace
-
 TEST_CASE("the bench of operations measures each of them beside memcpy") {
   const Finished ran =
       Program({kProgram, "bench", "--ops", "--size", "1024", "--threads", "1", "--json"}).finish();

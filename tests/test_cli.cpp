@@ -16,34 +16,6 @@ using nlohmann::json;
 
 namespace {
 
-const std::string kProgram = LUNAGRAD_BINARY_DIR "/lunagrad";
-
-// A folder to run in, gone afterwards.
-class Folder {
- public:
-  Folder() : path_(make_temporary_folder()) {}
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-
-  std::string write(const std::string& name, const std::string& content) const {
-    const std::string path = path_ + "/" + name;
-    std::ofstream(path, std::ios::binary) << content;
-    return path;
-  }
-  Finished run(std::vector<std::string> arguments, const std::string& input = "",
-               const std::vector<std::string>& env = {}) const {
-    arguments.insert(arguments.begin(), kProgram);
-    return Program(arguments, input, env, path_).finish();
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 std::vector<json> json_lines(const std::string& text) {
   std::vector<json> lines;
   std::istringstream in(text);

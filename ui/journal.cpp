@@ -123,6 +123,9 @@ void Journal::apply(const Event& event) {
     case Event::Kind::error:
       write(ConsoleLine::Kind::error, event.text + "\n", event.place);
       break;
+    case Event::Kind::checkpoint:
+      write(ConsoleLine::Kind::output, "checkpoint saved in " + event.text + "\n", event.place);
+      break;
     case Event::Kind::param:
       break;
     case Event::Kind::run_folder:

@@ -3,10 +3,10 @@ local core = require "lunagrad.core"
 
 local library = {
   nn = "lunagrad.nn", optim = "lunagrad.optim", data = "lunagrad.data", grad = "lunagrad.grad",
-  checkpoint_sequential = "lunagrad.checkpoint",
+  checkpoint_sequential = "lunagrad.checkpoint", run = core.run and "lunagrad.run",
 }
 
--- The public part of the core; a session adds `run` to it. Names with an underscore are the library's own.
+-- The public part of the core; inside a session there is `run` too. Names with an underscore are the library's own.
 local function find(lg, name)
   local value
   if library[name] then

@@ -60,6 +60,7 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
       ->check(CLI::NonNegativeNumber);
   app.add_option("--timeout", flags.request.timeout, "seconds after which the program ends, exit code 124")
       ->check(CLI::PositiveNumber);
+  app.add_option("--resume", options.resume, "a run's folder, or one of its checkpoints, to go on from");
   app.add_option("--run-dir", options.run_directory, "folder of the run (default runs/<time>-<script>-<id>)");
   app.add_flag("--json", flags.request.json, "one JSON object a line on stdout, everything else on stderr");
   app.add_option("--progress", flags.request.progress, "auto, bar, plain or none")

@@ -123,6 +123,8 @@ LineEditor::Status LineEditor::read(const char* prompt, std::string& line) {
   if (!terminal_) return std::getline(std::cin, line) ? Status::line : Status::end;
   terminal_->prompt = prompt;
   terminal_->cancelled = false;
+  // Else the prompt would stand there a moment before the keys belong to the editor.
+  el_set(terminal_->editor, EL_PREP_TERM, 1);
   int length = 0;
   const char* text = el_gets(terminal_->editor, &length);
   if (terminal_->cancelled) return Status::cancelled;

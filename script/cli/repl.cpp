@@ -1,5 +1,6 @@
 #include "script/cli/repl.h"
 
+#include <csignal>
 #include <cstdlib>
 #include <future>
 #include <iostream>
@@ -52,6 +53,8 @@ class Repl {
         editor_(history_file(), [this](const std::string& line) { return complete(line); }) {}
 
   int run(const RunOptions& options) {
+    // Ctrl-C ends an evaluation or drops a line; between the two it has nothing to end.
+    if (editor_.interactive()) std::signal(SIGINT, SIG_IGN);
     if (editor_.interactive())
       std::cout << "Lunagrad " << LUNAGRAD_VERSION << ", " << LUA_RELEASE
                 << ". `lg` is loaded, `_` is the last value, `?name` explains, Ctrl-D leaves.\n";

@@ -75,6 +75,9 @@ std::string json_line(const Event& event) {
     case Event::Kind::run_folder:
       json = {{"event", "run"}, {"time", event.time}, {"path", event.text}};
       break;
+    case Event::Kind::checkpoint:
+      json = {{"event", "checkpoint"}, {"time", event.time}, {"step", event.step}, {"path", event.text}};
+      break;
     case Event::Kind::warning:
       json = {{"event", "warning"}, {"time", event.time}, {"message", event.text}};
       break;
@@ -176,6 +179,9 @@ class Runner {
         break;
       case Event::Kind::run_folder:
         folder_ = event.text;
+        break;
+      case Event::Kind::checkpoint:
+        if (!request_.json) say("checkpoint saved in " + event.text + "\n");
         break;
       case Event::Kind::ended:
         outcome_ = event.outcome;

@@ -22,7 +22,9 @@ constexpr Topic kTopics[] = {
      "for step in lg.run.steps(n) do ... end           iterations; --steps replaces n\n"
      "lg.run.log{loss = l, accuracy = a}               numbers or scalar tensors, a line in metrics.jsonl\n"
      "lg.run.text(name, string)                        a line in metrics.jsonl\n"
-     "lg.run.state(name, build)                        registers and returns what build() made\n"
+     "lg.run.state(name, build)                        registers and returns what build() made; a checkpoint keeps it\n"
+     "lg.run.checkpoint()                              writes one, at the end of the step\n"
+     "lg.run.resume(path)                              goes on from one, as --resume does; its step, or nil\n"
      "lg.run.assert_finite(true)                       as --guard op: a NaN or infinity ends the run, exit code 4\n"
      "lg.run.breakpoint(condition)                     pauses in the window\n"
      "lg.run.image, histogram, watch                   shown in the window, nothing elsewhere\n"},
@@ -33,7 +35,11 @@ constexpr Topic kTopics[] = {
      "  metrics.jsonl  one JSON object a line: {\"step\":1,\"time\":0.1,\"metrics\":{\"loss\":2.3}}; append "
      "only;\n"
      "                 NaN and infinities are the strings \"NaN\", \"Infinity\", \"-Infinity\"\n"
+     "  checkpoints/   step-00000100.safetensors: what lg.run.state registered, the step, parameters, random numbers\n"
      "  log.txt        what the script printed\n"
+     "run SCRIPT --resume FOLDER goes on from the newest checkpoint; {\"step\":100,\"resume\":…} in metrics.jsonl then "
+     "voids\n"
+     "the rows of later steps above it.\n"
      "The prompt keeps its history in $XDG_STATE_HOME/lunagrad/history.\n"},
     {"exit-codes", "what the numbers mean",
      "0 success              1 error in the script    2 wrong usage, unknown --set\n"

@@ -1,0 +1,146 @@
+-- lg.run: what a run hands to the next one. States by name, checkpoints of them, and going on from a checkpoint: a file of
+-- lg.io.save with the step, the parameters, the random numbers' position and each state. What else lg.run has, the
+-- session gives.
+local core = require "lunagrad.core"
+
+local run = core.run
+local is_tensor, fail = core.is_tensor, core._fail
+
+local version = 1
+
+local names, objects = {}, {}  -- what is registered: names in their order, objects by name
+local resumed                  -- the checkpoint that this run goes on from
+
+local function has_state(object)
+  local kind = type(object)
+  return (kind == "table" or kind == "userdata") and not is_tensor(object) and getmetatable(object) ~= nil
+end
+
+-- What a checkpoint keeps of an object: its state_dict, or the values of a plain table.
+local function state_of(object, where)
+  if has_state(object) then
+    if not object.state_dict then fail(("run.state: %s has no state_dict"):format(where)) end
+    return object:state_dict()
+  elseif type(object) == "table" then
+    local values = {}
+    for key, value in pairs(object) do values[key] = state_of(value, ("%s.%s"):format(where, key)) end
+    return values
+  elseif is_tensor(object) then
+    return object:detach()
+  elseif type(object) == "function" or type(object) == "thread" or type(object) == "userdata" then
+    fail(("run.state: %s is a %s, which no checkpoint can hold"):format(where, type(object)))
+  end
+  return object
+end
+
+-- The object with what was kept of it. Tensors and objects stay the ones that the script holds.
+local function put_back(object, kept, where)
+  if has_state(object) then
+    object:load_state_dict(kept)
+  elseif is_tensor(object) and is_tensor(kept) then
+    local mine, theirs = object:size(), kept:size()
+    if #mine ~= #theirs or table.concat(mine, " ") ~= table.concat(theirs, " ") then
+      fail(("run.state: %s has shape [%s], in the checkpoint [%s]"):format(where, table.concat(mine, ", "),
+        table.concat(theirs, ", ")))
+    end
+    local _ <close> = core.no_grad()
+    object:copy_(kept)
+  elseif type(object) == "table" and type(kept) == "table" then
+    for key, value in pairs(kept) do
+      object[key] = put_back(object[key], value, ("%s.%s"):format(where, key))
+    end
+  elseif type(object) == type(kept) or object == nil then
+    return kept
+  else
+    fail(("run.state: %s is a %s, in the checkpoint a %s"):format(where, type(object), type(kept)))
+  end
+  return object
+end
+
+local function load(path)
+  local content = core.io.load(path)
+  if type(content) ~= "table" or content.format ~= "lunagrad checkpoint" then
+    fail(("%s: not a checkpoint"):format(path), "file")
+  elseif content.version > version then
+    fail(("%s: a checkpoint of a later version (%d; this is %d)"):format(path, content.version, version), "file")
+  end
+  resumed = {content = content, waiting = {}}
+  for name in pairs(content.states) do resumed.waiting[name] = true end
+  run._resume_at(path, content.step, content.seconds, content.params, content.rng)
+  return content.step
+end
+
+-- lg.run.state(name, build): what build() returns, registered, with the checkpoint's values when the run goes on from one.
+-- An object with state_dict and load_state_dict, a tensor, or a table of these, numbers, strings and booleans.
+function run.state(name, build)
+  if type(name) ~= "string" then fail("run.state: a name and a function expected: run.state('model', function() … end)") end
+  if type(build) ~= "function" then fail(("run.state: '%s' needs the function that builds it"):format(name)) end
+  if objects[name] ~= nil then fail(("run.state: '%s' is registered already"):format(name)) end
+  local object = build()
+  if object == nil then fail(("run.state: the function for '%s' returned nothing"):format(name)) end
+  state_of(object, name)
+  if resumed then
+    local kept = resumed.content.states[name]
+    if kept == nil then
+      run._warn(("run.state: '%s' is new, the checkpoint has none"):format(name))
+    else
+      object = put_back(object, kept, name)
+      resumed.waiting[name] = nil
+    end
+  end
+  names[#names + 1], objects[name] = name, object
+  return object
+end
+
+-- Now; returns the path.
+local function write()
+  local step, seconds, params = run._progress()
+  local states = {}
+  for _, name in ipairs(names) do states[name] = state_of(objects[name], name) end
+  local path = run._checkpoint_path()
+  core.io.save(path, {
+    format = "lunagrad checkpoint", version = version, step = step, seconds = seconds, params = params,
+    rng = core.get_rng_state(), states = states,
+  })
+  run._checkpoint_written(path)
+  return path
+end
+
+-- lg.run.checkpoint(): within lg.run.steps at the end of the step, elsewhere now.
+function run.checkpoint()
+  if #names == 0 then fail("run.checkpoint: nothing is registered with lg.run.state") end
+  if run._in_steps() then run._ask_checkpoint() else write() end
+end
+
+-- lg.run.resume(path): go on from a checkpoint, or the newest of a run's folder; before the first lg.run.state. Returns
+-- its step, or nil when the folder has none.
+function run.resume(path)
+  if #names > 0 then fail("run.resume: '" .. names[1] .. "' is registered already; resume before the first lg.run.state") end
+  local found = run._find_checkpoint(path)
+  return found and load(found)
+end
+
+run._at_step_end(function(stopping)
+  if not stopping then
+    write()
+  elseif #names == 0 then
+    run._warn("no checkpoint was written: nothing is registered with lg.run.state")
+  else
+    -- The run ends here in any case; an error must not become one that the script catches.
+    local ok, message = pcall(write)
+    if not ok then run._warn("no checkpoint was written: " .. tostring(message)) end
+  end
+end)
+
+-- What the checkpoint has and the script no longer registers is lost, so it is said.
+local begin_steps = run.steps
+function run.steps(...)
+  for name in pairs(resumed and resumed.waiting or {}) do
+    run._warn(("run.state: the checkpoint's '%s' is not registered any more"):format(name))
+  end
+  return begin_steps(...)
+end
+
+local asked = run._find_checkpoint()
+if asked then load(asked) end
+return run
