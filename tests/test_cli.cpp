@@ -104,6 +104,26 @@ TEST_CASE("exit codes") {
   }
 }
 
+TEST_CASE("the tape's picture is Graphviz's; without Graphviz an error says what to install") {
+  const Folder folder, empty;
+  const std::string code =
+      "local x = lg.ones(2, {requires_grad = true}) lg.tape((x * 3):sum()):svg('tape.svg')";
+  const Finished without = folder.run({"-e", code}, "", {"PATH=" + empty.path()});
+  CHECK(without.code == 1);
+  CHECK(without.err.find("svg: the program 'dot' is not installed (Debian: apt install graphviz)") !=
+        std::string::npos);
+  CHECK(!std::filesystem::exists(folder.path() + "/tape.svg"));
+
+  if (Program({"dot", "-V"}).finish().code != 0) return;
+  const Finished drawn = folder.run({"-e", code});
+  CHECK(drawn.err.empty());
+  CHECK(drawn.code == 0);
+  const std::string picture = read_file(folder.path() + "/tape.svg");
+  CHECK(picture.find("<?xml") == 0);
+  for (const char* part : {"<svg", ">leaf</text>", ">mul</text>", ">sum</text>", "&#45;&gt;", "</svg>"})
+    CHECK_MESSAGE(picture.find(part) != std::string::npos, part);
+}
+
 TEST_CASE("help, version, devices and meta print and end well") {
   const Folder folder;
   CHECK(folder.run({"version"}).out.starts_with("lunagrad "));

@@ -250,6 +250,11 @@ TEST_CASE("std and norm have gradient 0 where they are 0") {
   Tensor zero = zeros({4}, DType::f64);
   zero.requires_grad_();
   CHECK(grad({norm(zero)}, {zero})[0].to_vector<double>() == std::vector<double>(4, 0));
+  for (const Tensor& each : {x, zero}) {
+    const Tensor count = norm(each, 0);
+    REQUIRE(count.requires_grad());
+    CHECK(grad({count}, {each})[0].to_vector<double>() == std::vector<double>(4, 0));
+  }
 }
 
 TEST_CASE("norm knows p = 0, infinity and fractions") {
@@ -257,6 +262,7 @@ TEST_CASE("norm knows p = 0, infinity and fractions") {
   CHECK(norm(x).item() == 5);
   CHECK(norm(x, 1).item() == 7);
   CHECK(norm(x, 0).item() == 2);
+  CHECK(norm(f64({NAN, 0, -kInf}, {3}), 0).item() == 2);
   CHECK(norm(x, kInf).item() == 4);
   CHECK(norm(x, -kInf).item() == 0);
   CHECK(norm(x, 0.5).item() == doctest::Approx(std::pow(std::sqrt(3.0) + 2, 2)).epsilon(1e-12));

@@ -193,7 +193,7 @@ function nn.GroupNorm(num_groups, num_channels, options) end
 ---result and, unless need_weights is false, the weights. In its masks true is left out.
 ---@param embed_dim integer
 ---@param num_heads integer
----@param options? {dropout?: number, bias?: boolean, kdim?: integer, vdim?: integer, batch_first?: boolean, device?: string, dtype?: lunagrad.DType}
+---@param options? {dropout?: number, bias?: boolean, add_bias_kv?: boolean, add_zero_attn?: boolean, kdim?: integer, vdim?: integer, batch_first?: boolean, device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.MultiheadAttention(embed_dim, num_heads, options) end
 

@@ -365,7 +365,11 @@ Operands norm_compose(const Call& call) {
   const double p = call.real(kPowerAt);
   const Value &dims = call.params[kNormDimsAt], &keepdim = call.params[kNormKeepdimAt];
   if (std::isinf(p)) return apply(p > 0 ? kAmax : kAmin, {abs(x)}, {dims, keepdim});
-  if (p == 0) return apply(kSum, {to(ne(x, Tensor::number(0.0)), x.dtype())}, {dims, keepdim});
+  if (p == 0) {
+    const Tensor zero = Tensor::number(0.0), one = Tensor::number(1.0);
+    // The sign makes the gradient 0; NaN counts as 1.
+    return apply(kSum, {sign(where(eq(x, zero), x, one))}, {dims, keepdim});
+  }
   const Tensor total = apply1(kSum, {pow(abs(x), Tensor::number(p))}, {dims, keepdim});
   return {pow(total, Tensor::number(1 / p))};
 }

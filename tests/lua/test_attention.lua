@@ -73,6 +73,36 @@ expect.equal(names, {"q_proj_weight", "k_proj_weight", "v_proj_weight", "out_pro
 expect.equal((cross(x, lg.randn(3, 7, 3), lg.randn(3, 7, 5))):size(), {3, 5, 8})
 expect.raises("MultiheadAttention: embed_dim 8 does not divide into 3 heads", function() nn.MultiheadAttention(8, 3) end)
 
+-- A learned key and value and ones that are 0, behind those of each sequence, which no mask hides.
+local longer = nn.MultiheadAttention(8, 2, {add_bias_kv = true, add_zero_attn = true, batch_first = true})
+names = {}
+for name in longer:named_parameters() do names[#names + 1] = name end
+expect.equal(names,
+  {"in_proj_weight", "in_proj_bias", "bias_k", "bias_v", "out_proj.weight", "out_proj.bias"})
+expect.equal(longer.bias_k:size(), {1, 1, 8})
+do
+  local _, seen = longer(x, x, x, {key_padding_mask = padding, is_causal = true, average_attn_weights = false})
+  expect.equal(seen:size(), {3, 2, 5, 7})
+  expect.close(seen:sum(-1), lg.ones(3, 2, 5), 1e-5)
+  local hidden = ahead:unsqueeze(1):logical_or(padding:unsqueeze(2)):unsqueeze(2):expand(3, 2, 5, 5)
+  expect.equal(seen:narrow(4, 1, 5):eq(0), hidden)
+  assert(seen:narrow(4, 6, 2):min():item() > 0)
+  -- The last column is a key of 0, whose score is 0; the one before is bias_k.
+  local q = lg.nn.functional.linear(x, longer.in_proj_weight, longer.in_proj_bias):narrow(3, 1, 8)
+  local scores = (q * longer.bias_k:reshape(8)):reshape(3, 5, 2, 4):sum(-1) / math.sqrt(4)
+  expect.close((seen:select(4, 6) / seen:select(4, 7)):log(), scores:transpose(2, 3), 1e-4)
+  for _, options in ipairs {{}, {is_causal = true}, {key_padding_mask = padding}, {attn_mask = causal},
+    {attn_mask = ahead, key_padding_mask = padding}} do
+    options.need_weights = true
+    local plain = longer(x, x, x, options)
+    options.need_weights = false
+    expect.close(longer(x, x, x, options), plain, 1e-5)
+  end
+  local loss = longer(x, x, x, {need_weights = false}):square():sum()
+  loss:backward()
+  assert(longer.bias_k.grad:abs():max():item() > 0 and longer.bias_v.grad:abs():max():item() > 0)
+end
+
 -- Dropout of the weights in training alone; every parameter gets a gradient.
 local dropping = nn.MultiheadAttention(8, 2, {dropout = 0.5, batch_first = true})
 local a = dropping(x, x, x, {need_weights = false})

@@ -5,11 +5,12 @@ local init = require "lunagrad.nn.initialize"
 local Linear = require "lunagrad.nn.linear"
 local reader = require("lunagrad.arguments").reader
 
--- MultiheadAttention(embed_dim, num_heads, {dropout, bias, kdim, vdim, batch_first}), with PyTorch's parameters and
--- starting values. Inputs are [L, N, E], with batch_first [N, L, E], or [L, E].
+-- MultiheadAttention(embed_dim, num_heads, {dropout, bias, add_bias_kv, add_zero_attn, kdim, vdim, batch_first}), with
+-- PyTorch's parameters and starting values. Inputs are [L, N, E], with batch_first [N, L, E], or [L, E]. add_bias_kv
+-- appends a learned key and value to those of each sequence, add_zero_attn ones that are 0; no mask hides them.
 local MultiheadAttention = class("MultiheadAttention")
-local read = reader("MultiheadAttention", "embed_dim", "num_heads", {"dropout", 0}, {"bias", true}, {"kdim"}, {"vdim"},
-  {"batch_first", false}, {"device"}, {"dtype"})
+local read = reader("MultiheadAttention", "embed_dim", "num_heads", {"dropout", 0}, {"bias", true},
+  {"add_bias_kv", false}, {"add_zero_attn", false}, {"kdim"}, {"vdim"}, {"batch_first", false}, {"device"}, {"dtype"})
 
 function MultiheadAttention:init(...)
   local a = read(...)
@@ -18,6 +19,7 @@ function MultiheadAttention:init(...)
   end
   local width = a.embed_dim
   self.embed_dim, self.num_heads, self.dropout, self.batch_first = width, a.num_heads, a.dropout, a.batch_first
+  self.add_zero_attn = a.add_zero_attn
   if (a.kdim or width) == width and (a.vdim or width) == width then
     self.in_proj_weight = init.parameter({3 * width, width}, a, init.xavier_uniform_)
   else
@@ -26,6 +28,10 @@ function MultiheadAttention:init(...)
     self.v_proj_weight = init.parameter({width, a.vdim or width}, a, init.xavier_uniform_)
   end
   if a.bias then self.in_proj_bias = init.parameter({3 * width}, a, init.zeros_) end
+  if a.add_bias_kv then
+    self.bias_k = init.parameter({1, 1, width}, a, init.xavier_normal_)
+    self.bias_v = init.parameter({1, 1, width}, a, init.xavier_normal_)
+  end
   self.out_proj = Linear(width, width, {bias = a.bias, device = a.device, dtype = a.dtype})
   if a.bias then init.zeros_(self.out_proj.bias) end
 end
@@ -41,6 +47,17 @@ function MultiheadAttention:project(query, key, value)
     return core.linear(x, own or weight:narrow(1, first, width), bias and bias:narrow(1, first, width))
   end
   return part(query, 1, self.q_proj_weight), part(key, 2, self.k_proj_weight), part(value, 3, self.v_proj_weight)
+end
+
+-- Hides what either mask hides; a may be nil.
+local function join_masks(a, b)
+  if not a then return b end
+  if a:dtype() == "bool" and b:dtype() == "bool" then return a:logical_and(b) end
+  local function added(mask)
+    if mask:dtype() ~= "bool" then return mask end
+    return core.zeros(mask:size(), {device = mask:device()}):masked_fill(mask:logical_not(), -math.huge)
+  end
+  return added(a) + added(b)
 end
 
 -- [N, 1, 1 or L, S] (or a shape that broadcasts to it) from the two masks, which say as in PyTorch's modules what to
@@ -61,13 +78,35 @@ function MultiheadAttention:mask(attn_mask, key_padding_mask, batch)
   local padding = hidden(key_padding_mask)
   if padding:dim() == 1 then padding = padding:unsqueeze(1) end
   padding = padding:unsqueeze(2):unsqueeze(3)
-  if not attn_mask then return padding end
-  if attn_mask:dtype() == "bool" and padding:dtype() == "bool" then return attn_mask:logical_and(padding) end
-  local function added(mask)
-    if mask:dtype() ~= "bool" then return mask end
-    return core.zeros(mask:size(), {device = mask:device()}):masked_fill(mask:logical_not(), -math.huge)
+  return join_masks(attn_mask, padding)
+end
+
+-- What lies ahead is false: [queries, keys].
+local function causal_mask(q, k)
+  return core.ones({q:size(-2), k:size(-2)}, {device = q:device()}):tril():gt(0)
+end
+
+-- Keys and values [N, heads, S, size] with those that the module adds behind them, and the mask with a column for each.
+function MultiheadAttention:append(k, v, mask)
+  local shape, added = k:size(), 0
+  local function grow(other_k, other_v)
+    k, v = core.cat({k, other_k}, 3), core.cat({v, other_v}, 3)
+    added = added + 1
   end
-  return added(attn_mask) + added(padding)
+  local function spread(x) return x:reshape(1, shape[2], 1, shape[4]):expand(shape[1], shape[2], 1, shape[4]) end
+  if self.bias_k then grow(spread(self.bias_k), spread(self.bias_v)) end
+  if self.add_zero_attn then
+    local zero = core.zeros({shape[1], shape[2], 1, shape[4]}, {dtype = k:dtype(), device = k:device()})
+    grow(zero, zero)
+  end
+  if mask then
+    local columns = mask:size()
+    columns[#columns] = added
+    local options = {dtype = mask:dtype(), device = mask:device()}
+    local seen = mask:dtype() == "bool" and core.ones(columns, options) or core.zeros(columns, options)
+    mask = core.cat({mask, seen}, -1)
+  end
+  return k, v, mask
 end
 
 -- The composition that also gives the weights.
@@ -79,8 +118,7 @@ local function with_weights(q, k, v, mask, causal, dropout)
     scores = scores + mask
   end
   if causal then
-    local seen = core.ones({q:size(-2), k:size(-2)}, {device = q:device()}):tril():gt(0)
-    scores = core.where(seen, scores, -math.huge)
+    scores = core.where(causal_mask(q, k), scores, -math.huge)
   end
   local weights = scores:softmax(-1)
   if dropout > 0 then weights = core.dropout(weights, dropout, true) end
@@ -111,14 +149,19 @@ function MultiheadAttention:forward(...)
   local q, k, v = self:project(a.query, a.key, a.value)
   q, k, v = split(q), split(k), split(v)
   local mask = self:mask(a.attn_mask, a.key_padding_mask, batch)
-  local dropout = self.training and self.dropout or 0
+  local causal, dropout = a.is_causal, self.training and self.dropout or 0
+  if self.bias_k or self.add_zero_attn then
+    if causal then mask = join_masks(mask, causal_mask(q, k)) end
+    k, v, mask = self:append(k, v, mask)
+    causal = false
+  end
   local y, weights
   if a.need_weights then
-    y, weights = with_weights(q, k, v, mask, a.is_causal, dropout)
+    y, weights = with_weights(q, k, v, mask, causal, dropout)
     if a.average_attn_weights then weights = weights:mean(2) end
     if single then weights = weights:squeeze(1) end
   else
-    y = core.scaled_dot_product_attention(q, k, v, mask, dropout, a.is_causal)
+    y = core.scaled_dot_product_attention(q, k, v, mask, dropout, causal)
   end
   y = y:transpose(2, 3):flatten(3, 4)
   if single then y = y:squeeze(1) end
