@@ -48,7 +48,8 @@ TEST_CASE("matmul is right for odd sizes, every layout of its operands, and both
     int64_t m, n, k;
   };
   for (const Size s :
-       {Size{1, 1, 1}, {1, 7, 5}, {7, 1, 5}, {5, 7, 1}, {17, 33, 65}, {3, 300, 200}, {257, 129, 191}}) {
+       {Size{1, 1, 1}, {1, 7, 5}, {7, 1, 5}, {5, 7, 1}, {17, 33, 65}, {3, 300, 200}, {257, 129, 191},
+        {32, 256, 192}, {61, 77, 401}, {400, 91, 60}, {64, 208, 90}}) {
     const Tensor a = random_tensor({s.m, s.k}, 1), b = random_tensor({s.k, s.n}, 2);
     const std::vector<double> expected = naive_matmul(a, b);
     const auto layouts = [](const Tensor& x) {
@@ -132,12 +133,15 @@ TEST_CASE(
 
 TEST_CASE("linear is a product with the transposed weight plus the bias") {
   const NoGrad off;
-  for (const int64_t rows : {1, 2, 130}) {
-    const Tensor x = random_tensor({rows, 70}, 1), w = random_tensor({33, 70}, 2), b = random_tensor({33}, 3);
+  struct Size {
+    int64_t rows, out, in;
+  };
+  for (const auto [rows, out, in] : {Size{1, 33, 70}, {2, 33, 70}, {130, 33, 70}, {43, 170, 160}}) {
+    const Tensor x = random_tensor({rows, in}, 1), w = random_tensor({out, in}, 2), b = random_tensor({out}, 3);
     std::vector<double> expected = naive_matmul(x, t(w));
     CHECK(largest_difference(linear(x, w), expected) < 1e-12);
     const std::vector<double> bias = b.to_vector<double>();
-    for (size_t i = 0; i < expected.size(); ++i) expected[i] += bias[i % 33];
+    for (size_t i = 0; i < expected.size(); ++i) expected[i] += bias[i % size_t(out)];
     CHECK(largest_difference(linear(x, w, b), expected) < 1e-12);
     CHECK(largest_difference(linear(t(clone(t(x))), t(clone(t(w))), b), expected) < 1e-12);
   }
