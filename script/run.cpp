@@ -157,6 +157,8 @@ void Run::flush() {
 
 void Run::boundary() {
   flush();
+  for (const ParamEdit& edit : options_.edits)
+    if (edit.step == step_) params_.edit(edit.name, edit.value);
   for (const std::string& name : params_.apply_edits()) {
     const Param& param = *params_.find(name);
     if (folder_) {
@@ -267,7 +269,7 @@ void Run::write_config(const char* outcome, int exit_code) {
   config["started"] = started_;
   config["versions"] = {{"lunagrad", LUNAGRAD_VERSION}, {"lua", LUA_RELEASE}};
   config["git_commit"] = git_commit(path_.empty() ? "./script" : path_);
-  config["seed"] = context().generator.seed();
+  config["seed"] = options_.seed.value_or(0);
   config["device"] = std::string(context().device->name());
   config["devices"] = Json::object();
   config["devices"][std::string(cpu_device().name())] = cpu_device().description();
@@ -275,6 +277,8 @@ void Run::write_config(const char* outcome, int exit_code) {
   config["threads"] = thread_count();
   if (total_) config["steps"] = *total_;
   if (resumed_) config["resumed"] = {{"checkpoint", resumed_->path}, {"step", resumed_->step}};
+  config["set"] = Json::object();
+  for (const auto& [name, value] : options_.set) config["set"][name] = value;
   config["params"] = Json::object();
   for (const Param& param : params_.all()) config["params"][param.info.name] = json_value(param.value);
   if (outcome) {

@@ -259,7 +259,11 @@ void Session::Impl::run_script(Script script) {
   try {
     set_run(script);
     set_state(SessionState::running);
-    if (!script.path.empty()) script.source = read_script(script.path);
+    if (script.options.source) {
+      script.source = *script.options.source;
+    } else if (!script.path.empty()) {
+      script.source = read_script(script.path);
+    }
     run_->set_source(script.source);
     if (!script.options.device.empty()) context_.device = &require_device(script.options.device);
     device_.store(context_.device);

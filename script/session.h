@@ -18,6 +18,12 @@ namespace lunagrad {
 // Where NaN and Inf end a run: nowhere, in the loss and gradients of a step, in each op.
 enum class GuardLevel { off, step, op };
 
+// A live parameter's new value, taken over at the end of a step.
+struct ParamEdit {
+  int64_t step = 0;
+  std::string name, value;
+};
+
 // What the command line can say about a run.
 struct RunOptions {
   std::vector<std::string> arguments;      // arg[1…] and `...` of the script
@@ -28,6 +34,8 @@ struct RunOptions {
   std::string run_directory;     // "" = runs/<time>-<script>-<id>
   bool write_run = true;         // false: no run folder
   std::string resume;            // a run folder or a checkpoint to go on from, "" = from the start
+  std::vector<ParamEdit> edits;  // made when their steps end, as somebody at the window did in an earlier run
+  std::optional<std::string> source;  // in place of what the script's file says now
   bool strict_device = false;
   GuardLevel guard = GuardLevel::off;
   bool preload = false;      // `lg` is a global, as for -e and the REPL

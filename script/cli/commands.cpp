@@ -12,7 +12,9 @@
 #include "runtime/device.h"
 #include "script/cli/bench_ops.h"
 #include "script/cli/repl.h"
+#include "script/cli/repro.h"
 #include "script/cli/runner.h"
+#include "script/cli/runs.h"
 #include "script/cli/topics.h"
 #include "script/meta.h"
 #include "script/state.h"
@@ -187,6 +189,9 @@ int run_command_line(int argc, char** argv) {
   test_command->add_option("files", files, "Lua files")->required();
   test_command->add_flag("--fail-fast", fail_fast, "end with the first that fails");
 
+  const std::function<int()> runs = add_runs(app);
+  const std::function<int()> repro = add_repro(app);
+
   std::string script, topic;
   CLI::App* check_command = app.add_subcommand("check", "check the syntax of a script");
   check_command->add_option("script", script, "a Lua file")->required();
@@ -259,6 +264,8 @@ int run_command_line(int argc, char** argv) {
   }
   if (*repl_command) return run_repl(repl);
   if (*test_command) return run_tests(files, !fail_fast);
+  if (app.got_subcommand("runs")) return runs();
+  if (app.got_subcommand("repro")) return repro();
   if (*check_command) return check_syntax(script);
   if (*devices_command) return list_devices();
   if (*open_command) return open_workbench(arguments);

@@ -138,7 +138,7 @@ class Runner {
       }
     }
     progress_.finish();
-    if (!folder_.empty() && !request_.json) say("run saved in " + folder_ + "\n");
+    if (!folder_.empty() && !request_.json && request_.announce_folder) say("run saved in " + folder_ + "\n");
     // Closing the Lua state runs finalizers, which nothing can interrupt: they get what is left of the time.
     if (limited) end_at(limit);
     if (outcome_ == Outcome::stopped && signals_.last() == SIGTERM) return 128 + SIGTERM;

@@ -20,6 +20,7 @@ struct RunRequest {
   double timeout = 0;  // seconds, 0 = none
   bool json = false;   // events as JSON lines on stdout, all else on stderr
   ProgressStyle progress = ProgressStyle::automatic;
+  bool announce_folder = true;  // at the end: where the run was saved
 };
 
 int run_and_wait(const RunRequest&);

@@ -44,7 +44,8 @@ constexpr Topic kTopics[] = {
     {"exit-codes", "what the numbers mean",
      "0 success              1 error in the script    2 wrong usage, unknown --set\n"
      "3 a test failed        4 NaN or infinity        5 no such device or display\n"
-     "6 a file is missing or bad                      8 out of memory\n"
+     "6 a file is missing or bad                      7 a run came out otherwise (repro)\n"
+     "8 out of memory\n"
      "124 time limit         130 stopped by Ctrl-C    143 stopped by SIGTERM\n"
      "A script may end with any other through os.exit(n).\n"},
 };

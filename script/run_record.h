@@ -1,0 +1,47 @@
+#pragma once
+// What a run left in its folder, read back: config.json and metrics.jsonl. Rows that a resumption made void
+// are gone, a torn last line is left out. No Lua; any thread. Errors are of kind file.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lunagrad {
+
+struct MetricPoint {
+  int64_t step = 0;
+  double time = 0;  // seconds since the run began
+  double value = 0;
+};
+
+// A live parameter that was changed at the end of a step.
+struct ParamChange {
+  int64_t step = 0;
+  std::string name, value;
+};
+
+struct RunRecord {
+  std::string folder;
+  std::string name;  // of the folder
+  // From config.json; what it lacks is empty.
+  std::string script, started, outcome, device, git_commit, command_line;  // outcome "" while it goes on
+  std::vector<std::string> arguments;
+  std::map<std::string, std::string> set;  // what --set gave
+  bool resumed = false;
+  std::vector<ParamChange> changes;
+  std::string seed;                           // as text
+  std::map<std::string, std::string> params;  // as text
+  double seconds = 0;
+  int64_t steps = 0;                                        // the last step that a row names
+  int64_t steps_total = 0;                                  // 0: unknown
+  std::map<std::string, std::vector<MetricPoint>> metrics;  // in order of step
+  std::map<std::string, std::string> texts;                 // the last of each name
+};
+
+// A folder is a run's when it holds metrics.jsonl.
+bool is_run(const std::string& folder);
+// The runs in a folder, by name, which begins with the time of their start.
+std::vector<std::string> find_runs(const std::string& folder);
+RunRecord read_run(const std::string& folder);
+
+}  // namespace lunagrad

@@ -1,0 +1,128 @@
+// What runs leave behind, read back: `lunagrad runs` and `lunagrad repro`.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "script/run_record.h"
+#include "script/session.h"
+#include "tests/program.h"
+
+using namespace lunagrad;
+using namespace lunagrad::test;
+using nlohmann::json;
+
+namespace {
+
+const char* const kTraining = R"(
+local lg = require "lunagrad"
+local lr = lg.run.live("lr", 0.5)
+local w = lg.randn(4)
+for step in lg.run.steps(20) do
+  w = w - lr() * w + lg.randn(4) * 0.01
+  lg.run.log{loss = w:square():sum()}
+  if step % 10 == 0 then lg.run.log{accuracy = 0 / 0} end
+end
+lg.run.text("note", "done")
+)";
+
+size_t count_lines(const std::string& text) { return size_t(std::count(text.begin(), text.end(), '\n')); }
+
+}  // namespace
+
+TEST_CASE("runs are listed, shown, compared, exported and removed") {
+  const Folder folder;
+  folder.write("train.lua", kTraining);
+  REQUIRE(folder.run({"run", "train.lua", "--run-dir", "runs/a"}).code == 0);
+  REQUIRE(folder.run({"run", "train.lua", "--run-dir", "runs/b", "--set", "lr=0.1", "--seed", "7"}).code ==
+          0);
+
+  const Finished list = folder.run({"runs", "ls"});
+  CHECK(list.code == 0);
+  CHECK(count_lines(list.out) == 3);
+  CHECK(list.out.find("20/20") != std::string::npos);
+  std::istringstream lines(folder.run({"runs", "ls", "--json"}).out);
+  std::string line;
+  std::getline(lines, line);
+  CHECK(json::parse(line)["name"] == "a");
+  std::getline(lines, line);
+  CHECK(json::parse(line)["params"]["lr"] == "0.1");
+  CHECK(json::parse(line)["seed"] == "7");
+
+  const Finished show = folder.run({"runs", "show", "runs/a"});
+  CHECK(show.code == 0);
+  for (const char* part : {"train.lua", "param lr", "text note", "loss", "accuracy", "none finite", "█"})
+    CHECK(show.out.find(part) != std::string::npos);
+  CHECK(folder.run({"runs", "show", "a"}).out == show.out);
+
+  const Finished diff = folder.run({"runs", "diff", "a", "b"});
+  CHECK(diff.code == 0);
+  for (const char* part : {"seed", "param lr", "0.1", "differs from step 1"})
+    CHECK(diff.out.find(part) != std::string::npos);
+  CHECK(diff.out.find("outcome") == std::string::npos);
+
+  const Finished csv = folder.run({"runs", "export", "a"});
+  CHECK(count_lines(csv.out) == 21);
+  CHECK(csv.out.rfind("step,time,accuracy,loss\n1,", 0) == 0);
+  REQUIRE(folder.run({"runs", "export", "a", "-o", "a.csv"}).code == 0);
+  CHECK(read_file(folder.path() + "/a.csv") == csv.out);
+
+  CHECK(folder.run({"runs", "rm", "a", "nothing"}).code == 6);
+  CHECK(is_run(folder.path() + "/runs/a"));
+  CHECK(folder.run({"runs", "rm", "a"}).code == 0);
+  CHECK(!is_run(folder.path() + "/runs/a"));
+  CHECK(is_run(folder.path() + "/runs/b"));
+  CHECK(folder.run({"runs", "show", "train.lua"}).code == 6);
+  CHECK(folder.run({"runs", "show"}).code == 2);
+}
+
+TEST_CASE("a torn last line is left out, a broken one is named, void rows are gone") {
+  const Folder folder;
+  const std::string file = folder.write("metrics.jsonl", R"({"step":1,"time":0.1,"metrics":{"loss":3.0}}
+{"step":2,"time":0.2,"metrics":{"loss":2.0}}
+{"step":3,"time":0.3,"metrics":{"loss":9.0}}
+{"step":1,"time":0.1,"resume":"checkpoints/step-00000001.safetensors"}
+{"step":2,"time":0.2,"metrics":{"loss":"Infinity"}}
+{"step":3,"ti)");
+  const RunRecord run = read_run(folder.path());
+  REQUIRE(run.metrics.at("loss").size() == 2);
+  CHECK(run.metrics.at("loss")[0].value == 3);
+  CHECK(run.metrics.at("loss")[1].value > 1e308);
+  CHECK(run.steps == 2);
+  std::ofstream(file, std::ios::app) << "\n{\"step\":4}\n";
+  CHECK_THROWS_WITH(read_run(folder.path()), doctest::Contains("metrics.jsonl:6: not a JSON object"));
+}
+
+TEST_CASE("a run is run again number by number, changes of its parameters included") {
+  const Folder folder;
+  const std::string script = folder.write("train.lua", kTraining);
+  {
+    Session* watched = nullptr;
+    Session session([&](const Event& event) {
+      if (event.kind == Event::Kind::step && event.step == 5) CHECK(watched->set_param("lr", "0.25"));
+    });
+    watched = &session;
+    session.run_file(script, {.seed = 11, .run_directory = folder.path() + "/run"});
+    REQUIRE(session.wait() == Outcome::ok);
+  }
+  const Finished again = folder.run({"repro", "run"});
+  INFO(again.err);
+  CHECK(again.code == 0);
+  CHECK(again.out == "reproduced: 22 numbers of 20 steps are the same\n");
+
+  // The copy in the run's folder is what counts.
+  folder.write("train.lua", "error('changed since')");
+  CHECK(folder.run({"repro", "run"}).code == 0);
+
+  const std::string metrics = folder.path() + "/run/metrics.jsonl";
+  std::string rows = read_file(metrics);
+  const size_t seventh = rows.find("\"loss\":", rows.find("\"step\":7,\"time\":"));
+  rows[seventh + 7] = rows[seventh + 7] == '1' ? '2' : '1';
+  std::ofstream(metrics) << rows;
+  const Finished other = folder.run({"repro", "run"});
+  CHECK(other.code == 7);
+  CHECK(other.out.rfind("not reproduced: step 7: loss is ", 0) == 0);
+  CHECK(folder.run({"repro", "nowhere"}).code == 6);
+}
