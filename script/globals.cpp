@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "script/convert.h"
 #include "script/guard.h"
 #include "script/session_impl.h"
 
@@ -86,7 +87,26 @@ int interruptible_xpcall(lua_State* L) {
   return lua_gettop(L);
 }
 
+// _report(name, message or nil, seconds)
+int report_test(lua_State* L) {
+  TestResult result{std::string(check_string(L, 1, "it")), "", luaL_checknumber(L, 3)};
+  if (!lua_isnil(L, 2)) result.message = check_string(L, 2, "it");
+  Session::Impl::of(L).run().options().on_test(result);
+  return 0;
+}
+
 }  // namespace
+
+void open_testing(lua_State* L) {
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "lunagrad.test");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "install");
+  lua_pushglobaltable(L);
+  lua_pushcfunction(L, guard<report_test>);
+  lua_call(L, 2, 0);
+  lua_pop(L, 1);
+}
 
 void open_globals(lua_State* L, bool preload) {
   lua_pushcfunction(L, guard<print>);

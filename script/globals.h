@@ -7,6 +7,8 @@ namespace lunagrad {
 
 // preload: the module "lunagrad" as the global `lg`.
 void open_globals(lua_State*, bool preload);
+// describe, it and their kin as globals, as `lunagrad test` gives them.
+void open_testing(lua_State*);
 // The functions of lg.run.
 void open_run(lua_State*);
 // At the end of a step: has lg.run write what is registered with lg.run.state. `stopping`: because the run

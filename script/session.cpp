@@ -309,6 +309,7 @@ Outcome Session::Impl::call_script(const Script& script, ScriptError& error) {
     lua_rawseti(L, -2, lua_Integer(i + 1));
   }
   lua_setglobal(L, "arg");
+  if (script.options.on_test) open_testing(L);
   for (const std::string& argument : arguments) lua_pushlstring(L, argument.data(), argument.size());
   const int status = traceback_call(L, int(arguments.size()), 0, error);
   if (exit_code_) return *exit_code_ == 0 ? Outcome::ok : Outcome::error;

@@ -24,6 +24,12 @@ struct ParamEdit {
   std::string name, value;
 };
 
+// How a test of a script ended: its message is empty when it passed.
+struct TestResult {
+  std::string name, message;
+  double seconds = 0;
+};
+
 // What the command line can say about a run.
 struct RunOptions {
   std::vector<std::string> arguments;      // arg[1…] and `...` of the script
@@ -41,6 +47,7 @@ struct RunOptions {
   bool preload = false;      // `lg` is a global, as for -e and the REPL
   bool interactive = false;  // somebody can resume: lg.run.breakpoint pauses
   std::string command_line;  // for config.json
+  std::function<void(const TestResult&)> on_test;  // the script holds tests; on the session's thread
 };
 
 enum class SessionState { idle, running, paused, stopping };

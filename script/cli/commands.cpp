@@ -15,6 +15,7 @@
 #include "script/cli/repro.h"
 #include "script/cli/runner.h"
 #include "script/cli/runs.h"
+#include "script/cli/test_runner.h"
 #include "script/cli/topics.h"
 #include "script/meta.h"
 #include "script/state.h"
@@ -85,23 +86,6 @@ int run_code(const std::string& code, std::vector<std::string> arguments) {
   request.options.preload = true;
   request.options.write_run = false;
   return run_and_wait(request);
-}
-
-int run_tests(const std::vector<std::string>& files, bool keep_going) {
-  int failed = 0;
-  for (const std::string& file : files) {
-    RunRequest request;
-    request.script = file;
-    request.options.write_run = false;
-    request.progress = ProgressStyle::none;
-    const int code = run_and_wait(request);
-    if (code >= 128) return code;
-    std::cout << (code == 0 ? "ok      " : "FAILED  ") << file << std::endl;
-    failed += code != 0;
-    if (failed && !keep_going) break;
-  }
-  std::cout << files.size() - size_t(failed) << " of " << files.size() << " files passed" << std::endl;
-  return failed ? kExitTestFailed : 0;
 }
 
 int check_syntax(const std::string& path) {
@@ -183,12 +167,7 @@ int run_command_line(int argc, char** argv) {
   repl_command->add_option("--seed", repl.seed, "of the random numbers (default 0)");
   repl_command->add_option("--device", repl.device, "where tensors are made");
 
-  std::vector<std::string> files;
-  bool fail_fast = false;
-  CLI::App* test_command = app.add_subcommand("test", "run Lua files, each a test that fails by an error");
-  test_command->add_option("files", files, "Lua files")->required();
-  test_command->add_flag("--fail-fast", fail_fast, "end with the first that fails");
-
+  const std::function<int()> test = add_test(app);
   const std::function<int()> runs = add_runs(app);
   const std::function<int()> repro = add_repro(app);
 
@@ -263,7 +242,7 @@ int run_command_line(int argc, char** argv) {
     return run_and_wait(run.request);
   }
   if (*repl_command) return run_repl(repl);
-  if (*test_command) return run_tests(files, !fail_fast);
+  if (app.got_subcommand("test")) return test();
   if (app.got_subcommand("runs")) return runs();
   if (app.got_subcommand("repro")) return repro();
   if (*check_command) return check_syntax(script);
