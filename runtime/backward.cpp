@@ -7,6 +7,7 @@
 #include "runtime/finite.h"
 #include "runtime/grad_store.h"
 #include "runtime/ops.h"
+#include "runtime/running_sum.h"
 #include "runtime/tape.h"
 
 namespace lunagrad {
@@ -105,6 +106,16 @@ class Walk {
   void run_into(GradStore& store) {
     store_ = &store;
     run();
+  }
+
+  // running_sum() of the walk whose vjp is running.
+  static Tensor sum_of(const Backward& b, int input) {
+    if (!current_ || context().grad_enabled || context().differentiating != &b.node()) return {};
+    const Operand& operand = b.node().in[size_t(input)];
+    const Tensor& sum = current_->slot_of(operand.node.get()).grads[operand.output];
+    const bool fits = sum.defined() && is_sole_owner(sum) && sum.dtype() == operand.dtype &&
+                      sum.shape() == operand.layout->shape;
+    return fits ? sum : Tensor();
   }
 
   // The leaves whose .grad was added to.
@@ -267,7 +278,13 @@ class Walk {
   }
 
   void compute_gradients(Node& node, Backward& view, Slot& slot) {
-    if (context().guard != Guard::op) return node.op->vjp(view);
+    // Under the guard each node's own gradients are looked at, so that they may not go into a sum.
+    struct Current {
+      Walk* const before = current_;
+      ~Current() { current_ = before; }
+    } const restore;
+    current_ = context().guard == Guard::op ? nullptr : this;
+    if (current_) return node.op->vjp(view);
     // What a gradient is made of in between may be infinite and yet chosen away by a where: only the result
     // counts.
     struct Unguarded {
@@ -302,6 +319,7 @@ class Walk {
 
   static thread_local uint64_t count_;
   static thread_local int depth_;
+  static thread_local Walk* current_;
   const BackwardOptions options_;
   const uint64_t id_;
   const uint64_t oldest_;
@@ -316,6 +334,7 @@ class Walk {
 
 thread_local uint64_t Walk::count_ = 0;
 thread_local int Walk::depth_ = 0;
+thread_local Walk* Walk::current_ = nullptr;
 
 Tensor checked_seed(const Tensor& root, const Tensor& seed) {
   if (!root.requires_grad())
@@ -334,6 +353,8 @@ Tensor checked_seed(const Tensor& root, const Tensor& seed) {
 }
 
 }  // namespace
+
+Tensor running_sum(const Backward& b, int input) { return Walk::sum_of(b, input); }
 
 std::string made_at(SourceLine line) {
   return line.known() ? " (made at " + to_string(line) + ")" : std::string();

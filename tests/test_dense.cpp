@@ -147,6 +147,31 @@ TEST_CASE("linear is a product with the transposed weight plus the bias") {
   }
 }
 
+TEST_CASE("products are added to the gradient of what is used again, and to no other tensor") {
+  Tensor w = random_tensor({6, 6}, 1), v = random_tensor({6, 6}, 2);
+  w.requires_grad_();
+  v.requires_grad_();
+  const Tensor x = random_tensor({4, 6}, 3);
+  Tensor seen;
+  const auto loss = [&] {
+    Tensor y = x;
+    for (int i = 0; i < 3; ++i) y = linear(matmul(y, w), w);
+    const Tensor shared = w + v;  // its gradient arrives first, and is that of v as well
+    register_hook(shared, [&seen](const Tensor& g) { return seen = g, Tensor(); });
+    return sum(y * y) + sum(shared * Tensor::number(4.0));
+  };
+  const Tensor plain = loss();
+  const TensorList expected = grad({plain}, {w, v}, {}, {{.retain_graph = true, .create_graph = true}});
+  backward(loss());
+  backward(loss());
+  const std::vector<double> dw = expected[0].to_vector<double>();
+  std::vector<double> twice = dw;
+  for (double& each : twice) each *= 2;
+  CHECK(largest_difference(w.grad(), twice) < 1e-10);
+  CHECK(v.grad().to_vector<double>() == std::vector<double>(36, 8));
+  CHECK(seen.to_vector<double>() == std::vector<double>(36, 4));
+}
+
 TEST_CASE("a large matmul can be stopped within a tenth of a second") {
   using Clock = std::chrono::steady_clock;
   Context own;

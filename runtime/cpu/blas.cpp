@@ -52,7 +52,7 @@ int64_t piece(int64_t size, int64_t parts, int64_t unit, int64_t longest) {
 template <class T>
 void run_panel(const Products<T>& p, Matrix<T> a, Matrix<T> b, T* c, int64_t rows, int64_t columns,
                const T* bias) {
-  T beta = 0;
+  T beta = p.add;
   if (bias) {
     for (int64_t i = 0; i < rows; ++i) std::copy_n(bias, columns, c + i * p.n);
     beta = 1;

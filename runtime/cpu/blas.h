@@ -1,7 +1,8 @@
 #pragma once
-// Matrix products. OpenBLAS does one panel on one thread; the products here cut the work into panels for the
-// engine's own pool, each short enough that a request to stop is honoured in time. Nothing else includes
-// cblas.h, so another BLAS needs a change in blas.cpp alone. Any thread may call.
+// Matrix products. OpenBLAS, or for short ones short_product.h, does one panel on one thread; the products
+// here cut the work into panels for the engine's own pool, each short enough that a request to stop is
+// honoured in time. Nothing else includes cblas.h, so another BLAS needs a change in blas.cpp alone. Any
+// thread may call.
 #include <cstdint>
 #include <string>
 
@@ -30,8 +31,8 @@ struct Matrix {
 template <class T>
 void gemm(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T beta, T* c, int64_t ldc);
 
-// C[i] = A[i] B[i] (+ bias, a row added to each row) for every item of a batch; C's items are [m, n], one
-// after the other. Strides are those of the items of A and B, 0 where one is used again.
+// C[i] = A[i] B[i] (+ bias, a row added to each row; + C[i]) for every item of a batch; C's items are [m, n],
+// one after the other. Strides are those of the items of A and B, 0 where one is used again.
 template <class T>
 struct Products {
   int64_t m, n, k;
@@ -40,6 +41,7 @@ struct Products {
   const T* bias = nullptr;
   Dims batch;
   Dims a_strides, b_strides;
+  bool add = false;  // to what C holds; without a bias
 };
 
 // On all threads.

@@ -4,6 +4,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/running_sum.h"
 
 namespace lunagrad {
 namespace {
@@ -151,6 +152,48 @@ void matmul_cpu(const Call& call) {
   });
 }
 
+// --- gradients that are products ---
+
+void add_product_shape(Call&) {}
+void add_product_cpu(const Call& call) {
+  const Tensor& sum = call.input(0);
+  Tensor a = call.input(1), b = call.input(2);
+  Side left = side_of(a, true), right = side_of(b, false);
+  if (!fits_blas(left)) a = in_order(a), left = side_of(a, true);
+  if (!fits_blas(right)) b = in_order(b), right = side_of(b, false);
+  visit_dtype(sum.dtype(), [&]<class T>() {
+    if constexpr (std::is_floating_point_v<T>)
+      blas::multiply<T>({.m = left.rows,
+                         .n = right.columns,
+                         .k = left.columns,
+                         .a = blas_matrix(a.data<T>(), left),
+                         .b = blas_matrix(b.data<T>(), right),
+                         .c = sum.data<T>(),
+                         .add = true});
+  });
+}
+const Op kAddProduct{.name = "_add_product",
+                     .doc = "Adds the product of two matrices to a third, in place.",
+                     .inputs = {{"sum"}, {"input"}, {"other"}},
+                     .shape = add_product_shape,
+                     .cpu = add_product_cpu,
+                     .writes_inputs = true};
+
+// The gradient of an input is A B: added to what has arrived for the same tensor, where that can be.
+void set_product(Backward& back, int input, const Tensor& a, const Tensor& b) {
+  const bool plain = a.ndim() == 2 && b.ndim() == 2 && back.shape(input).size() == 2 && !is_half(a.dtype());
+  if (const Tensor sum = plain ? running_sum(back, input) : Tensor(); sum.defined()) {
+    Call call;
+    call.op = &kAddProduct;
+    call.in = {sum, a, b};
+    if (sum.device().supports(call)) {
+      run(call);
+      return sum.storage().mark_written("_add_product");
+    }
+  }
+  back.set(input, matmul(a, b));
+}
+
 // The gradient of the left operand is G B^T, of the right A^T G; a vector counts as the matrix it stands for.
 void matmul_vjp(Backward& back) {
   const bool left_vector = back.shape(0).size() == 1, right_vector = back.shape(1).size() == 1;
@@ -159,17 +202,21 @@ void matmul_vjp(Backward& back) {
   if (left_vector) g = unsqueeze(g, -2);
   if (back.needs(0)) {
     const Tensor b = right_vector ? unsqueeze(back.input(1), -1) : back.input(1);
-    const Tensor da = matmul(g, transpose(b, -2, -1));
-    back.set(0, left_vector ? squeeze(da, -2) : da);
+    if (left_vector)
+      back.set(0, squeeze(matmul(g, transpose(b, -2, -1)), -2));
+    else
+      set_product(back, 0, g, transpose(b, -2, -1));
   }
   if (back.needs(1)) {
     const Tensor a = left_vector ? unsqueeze(back.input(0), 0) : back.input(0);
-    Tensor db;
-    if (back.shape(1).size() <= 2 && a.ndim() > 2)  // one matrix for the whole batch: sum inside the product
-      db = matmul(t(flatten(a, 0, -2)), flatten(g, 0, -2));
+    // One matrix for the whole batch: summed inside the product.
+    const bool one = back.shape(1).size() <= 2 && a.ndim() > 2;
+    const Tensor left = one ? t(flatten(a, 0, -2)) : transpose(a, -2, -1);
+    const Tensor right = one ? flatten(g, 0, -2) : g;
+    if (right_vector)
+      back.set(1, squeeze(matmul(left, right), -1));
     else
-      db = matmul(transpose(a, -2, -1), g);
-    back.set(1, right_vector ? squeeze(db, -1) : db);
+      set_product(back, 1, left, right);
   }
 }
 
@@ -232,13 +279,13 @@ void linear_cpu(const Call& call) {
 void linear_vjp(Backward& b) {
   const Tensor g = b.grad();
   const bool vector = b.shape(0).size() == 1;
-  if (b.needs(0)) b.set(0, matmul(g, b.input(1)));
+  if (b.needs(0)) set_product(b, 0, g, b.input(1));
   if (!b.needs(1) && !b.needs(2)) return;
   const auto rows = [&](const Tensor& x) {
     return vector ? unsqueeze(x, 0) : x.ndim() == 2 ? x : flatten(x, 0, -2);
   };
   const Tensor g_rows = rows(g);
-  if (b.needs(1)) b.set(1, matmul(t(g_rows), rows(b.input(0))));
+  if (b.needs(1)) set_product(b, 1, t(g_rows), rows(b.input(0)));
   if (b.needs(2)) b.set(2, sum(g_rows, {0}));
 }
 
@@ -376,8 +423,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 }
 
 std::span<const Op* const> matmul_ops() {
-  static constexpr const Op* ops[] = {&kMatmul, &kLinear, &kMm,      &kBmm,   &kMv,
-                                      &kDot,    &kAddmm,  &kBaddbmm, &kOuter, &kTrace};
+  static constexpr const Op* ops[] = {&kMatmul, &kAddProduct, &kLinear,  &kMm,    &kBmm,  &kMv,
+                                      &kDot,    &kAddmm,      &kBaddbmm, &kOuter, &kTrace};
   return ops;
 }
 
