@@ -104,6 +104,35 @@ TEST_CASE("exit codes") {
   }
 }
 
+TEST_CASE("check finds misspelt names and forgotten locals") {
+  const Folder folder;
+  folder.write("bad.lua", R"(local lg = require "lunagrad"
+local function f()
+  total = 3
+
+  return function() print(total, totl, tostrng(1)) end
+end
+_G.meant = 1
+print(meant, lg, ...)
+)");
+  const Finished bad = folder.run({"check", "bad.lua"});
+  CHECK(bad.code == 1);
+  CHECK(bad.err ==
+        "bad.lua:3: assigns the global 'total'; write `local`, or _G.total where one is meant\n"
+        "bad.lua:5: nothing defines 'totl'; is 'total' meant?\n"
+        "bad.lua:5: nothing defines 'tostrng'; is 'tostring' meant?\n");
+  folder.write("many.lua", "local t = {}\n" + [] {
+    std::string lines;
+    for (int i = 0; i < 300; ++i) lines += "t[" + std::to_string(i) + "] = 'name" + std::to_string(i) + "'\n\n";
+    return lines;
+  }() + "print(late)\n");
+  CHECK(folder.run({"check", "many.lua"}).err == "");
+  folder.write("tests.lua", "it('is', function() expect.equal(1, 1) end)");
+  CHECK(folder.run({"check", "tests.lua"}).code == 1);
+  CHECK(folder.run({"check", "--tests", "tests.lua"}).code == 0);
+  CHECK(folder.run({"check", LUNAGRAD_SOURCE_DIR "/examples/04_digits_mlp.lua"}).code == 0);
+}
+
 TEST_CASE("the tape's picture is Graphviz's; without Graphviz an error says what to install") {
   const Folder folder, empty;
   const std::string code =

@@ -11,6 +11,7 @@
 
 #include "runtime/device.h"
 #include "script/cli/bench_ops.h"
+#include "script/cli/check.h"
 #include "script/cli/repl.h"
 #include "script/cli/repro.h"
 #include "script/cli/runner.h"
@@ -72,8 +73,7 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
                                                                        {"bar", ProgressStyle::bar},
                                                                        {"plain", ProgressStyle::plain},
                                                                        {"none", ProgressStyle::none}}));
-  app.add_option("--guard", options.guard,
-                 "off, step or op: where NaN and Inf end the run with exit code 4")
+  app.add_option("--guard", options.guard, "off, step or op: where NaN and Inf end the run with exit code 4")
       ->transform(CLI::CheckedTransformer(std::map<std::string, GuardLevel>{
           {"off", GuardLevel::off}, {"step", GuardLevel::step}, {"op", GuardLevel::op}}));
   app.add_flag("--strict-device", options.strict_device, "an operation that the device lacks is an error");
@@ -86,19 +86,6 @@ int run_code(const std::string& code, std::vector<std::string> arguments) {
   request.options.preload = true;
   request.options.write_run = false;
   return run_and_wait(request);
-}
-
-int check_syntax(const std::string& path) {
-  if (access(path.c_str(), R_OK) != 0) {
-    std::cerr << path << ": " << std::strerror(errno) << "\n";
-    return int(Outcome::file);
-  }
-  lua_State* L = luaL_newstate();
-  const int status = luaL_loadfilex(L, path.c_str(), "t");
-  if (status != LUA_OK) std::cerr << lua_tostring(L, -1) << "\n";
-  lua_close(L);
-  if (status == LUA_OK) return 0;
-  return status == LUA_ERRFILE ? int(Outcome::file) : int(Outcome::error);
 }
 
 int list_devices() {
@@ -168,12 +155,11 @@ int run_command_line(int argc, char** argv) {
   repl_command->add_option("--device", repl.device, "where tensors are made");
 
   const std::function<int()> test = add_test(app);
+  const std::function<int()> check = add_check(app);
   const std::function<int()> runs = add_runs(app);
   const std::function<int()> repro = add_repro(app);
 
-  std::string script, topic;
-  CLI::App* check_command = app.add_subcommand("check", "check the syntax of a script");
-  check_command->add_option("script", script, "a Lua file")->required();
+  std::string topic;
   CLI::App* devices_command = app.add_subcommand("devices", "list the devices");
   std::vector<std::string> arguments;
   CLI::App* open_command = app.add_subcommand("open", "open the workbench window: [SCRIPT] [ARGS]");
@@ -243,9 +229,9 @@ int run_command_line(int argc, char** argv) {
   }
   if (*repl_command) return run_repl(repl);
   if (app.got_subcommand("test")) return test();
+  if (app.got_subcommand("check")) return check();
   if (app.got_subcommand("runs")) return runs();
   if (app.got_subcommand("repro")) return repro();
-  if (*check_command) return check_syntax(script);
   if (*devices_command) return list_devices();
   if (*open_command) return open_workbench(arguments);
   if (*meta_command) {
