@@ -1,7 +1,10 @@
-# The engine: tensors, operations, gradients, CPU. Knows the standard library, BLAS and SIMD; io/ also JSON and zlib.
+# The engine: tensors, operations, gradients, CPU. Knows the standard library, BLAS and SIMD; io/ also JSON, zlib, libzip and
+# libpng.
 pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 pkg_check_modules(HIGHWAY REQUIRED IMPORTED_TARGET libhwy)
 find_library(SLEEF sleef REQUIRED)
+pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+pkg_check_modules(LIBPNG REQUIRED IMPORTED_TARGET libpng)
 
 file(GLOB RUNTIME_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/*.cpp ${PROJECT_SOURCE_DIR}/runtime/ops/*.cpp
      ${PROJECT_SOURCE_DIR}/runtime/cpu/*.cpp ${PROJECT_SOURCE_DIR}/runtime/io/*.cpp)
@@ -28,4 +31,4 @@ if(LUNAGRAD_SANITIZE MATCHES undefined)
 endif()
 target_link_options(lunagrad-runtime PRIVATE -Wl,-Bsymbolic -Wl,-z,defs)
 target_link_libraries(lunagrad-runtime PRIVATE PkgConfig::OPENBLAS PkgConfig::HIGHWAY ${SLEEF} Threads::Threads
-                      ZLIB::ZLIB nlohmann_json::nlohmann_json)
+                      ZLIB::ZLIB PkgConfig::LIBZIP PkgConfig::LIBPNG nlohmann_json::nlohmann_json)

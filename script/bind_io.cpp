@@ -13,23 +13,33 @@
 #include "runtime/ops.h"
 #include "script/convert.h"
 #include "script/edge.h"
+#include "script/files.h"
 
 namespace lunagrad {
-namespace {
 
-// What a file holds goes where every new tensor goes: to the default device.
 void push_loaded(lua_State* L, const Tensor& x) { push_result(L, to(x, *context().device)); }
-
-using nlohmann::json;
-
-constexpr int kDeepest = 100;  // tables within tables
-constexpr const char* kTableKey = "lunagrad";
 
 std::string check_path(lua_State* L, const char* function) {
   const std::string_view path = check_string(L, 1, function);
   if (path.empty() || path.find('\0') != std::string_view::npos) bad_argument(L, 1, function, "not a path");
   return std::string(path);
 }
+
+void push_named_tensors(lua_State* L, const NamedTensors& tensors) {
+  lua_createtable(L, 0, int(tensors.size()));
+  for (const auto& [name, tensor] : tensors) {
+    push_string(L, name);
+    push_loaded(L, tensor);
+    lua_rawset(L, -3);
+  }
+}
+
+namespace {
+
+using nlohmann::json;
+
+constexpr int kDeepest = 100;  // tables within tables
+constexpr const char* kTableKey = "lunagrad";
 
 char check_delimiter(lua_State* L, int index, Callee callee) {
   const std::string_view text = check_string(L, index, callee);
@@ -125,12 +135,7 @@ int load_safetensors_file(lua_State* L) {
     });
   }
   const Safetensors file = load_safetensors(path, skip);
-  lua_createtable(L, 0, int(file.tensors.size()));
-  for (const auto& [name, tensor] : file.tensors) {
-    push_string(L, name);
-    push_loaded(L, tensor);
-    lua_rawset(L, -3);
-  }
+  push_named_tensors(L, file.tensors);
   lua_createtable(L, 0, int(file.metadata.size()));
   for (const auto& [name, value] : file.metadata) {
     push_string(L, name);
@@ -141,28 +146,38 @@ int load_safetensors_file(lua_State* L) {
 }
 
 // The text of a key or value that must be a string; numbers are not taken for strings.
-std::string text_at(lua_State* L, int index, const char* what) {
+std::string text_at(lua_State* L, int index, const char* function, const char* what) {
   if (lua_type(L, index) != LUA_TSTRING)
-    fail("safetensors.save: ", what, " must be strings (got ", type_name(L, index), ")");
+    fail(function, ": ", what, " must be strings (got ", type_name(L, index), ")");
   size_t size = 0;
   const char* text = lua_tolstring(L, index, &size);
   return {text, size};
 }
 
+}  // namespace
+
+NamedTensors check_named_tensors(lua_State* L, const char* function) {
+  if (!lua_istable(L, 2)) wrong_type(L, 2, function, "table of tensors");
+  NamedTensors tensors;
+  for (lua_pushnil(L); lua_next(L, 2); lua_pop(L, 1)) {
+    const std::string name = text_at(L, -2, function, "the names of tensors");
+    const Tensor* const tensor = to_tensor(L, -1);
+    if (!tensor)
+      fail(function, ": '", name, "' is a ", type_name(L, -1), ", not a tensor (lg.io.save takes both)");
+    tensors.emplace_back(name, *tensor);
+  }
+  // The order in which Lua walks a table is no property of the table: files of equal tables are equal.
+  std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  return tensors;
+}
+
+namespace {
+
 // safetensors.save(path, name -> tensor, {metadata = name -> text})
 int save_safetensors_file(lua_State* L) {
   constexpr const char* kName = "safetensors.save";
   const std::string path = check_path(L, kName);
-  if (!lua_istable(L, 2)) wrong_type(L, 2, kName, "table of tensors");
-  NamedTensors tensors;
-  for (lua_pushnil(L); lua_next(L, 2); lua_pop(L, 1)) {
-    const std::string name = text_at(L, -2, "the names of tensors");
-    const Tensor* const tensor = to_tensor(L, -1);
-    if (!tensor)
-      fail("safetensors.save: '", name, "' is a ", type_name(L, -1),
-           ", not a tensor (lg.io.save takes both)");
-    tensors.emplace_back(name, *tensor);
-  }
+  const NamedTensors tensors = check_named_tensors(L, kName);
   std::map<std::string, std::string> metadata;
   if (!lua_isnoneornil(L, 3)) {
     if (!is_options(L, 3)) wrong_type(L, 3, kName, "table of options");
@@ -170,8 +185,8 @@ int save_safetensors_file(lua_State* L) {
       if (name != "metadata") return false;
       if (!lua_istable(L, value)) wrong_type(L, value, callee, "table of texts");
       for (lua_pushnil(L); lua_next(L, value); lua_pop(L, 1)) {
-        const std::string key = text_at(L, -2, "names of metadata");
-        metadata[key] = text_at(L, -1, "values of metadata");
+        const std::string key = text_at(L, -2, kName, "names of metadata");
+        metadata[key] = text_at(L, -1, kName, "values of metadata");
       }
       return true;
     });
@@ -431,12 +446,7 @@ int load_table(lua_State* L) {
     TableReader(L, path, file).push(description->second);
     return 1;
   }
-  lua_createtable(L, 0, int(file.tensors.size()));
-  for (const auto& [name, tensor] : file.tensors) {
-    push_string(L, name);
-    push_loaded(L, tensor);
-    lua_rawset(L, -3);
-  }
+  push_named_tensors(L, file.tensors);
   return 1;
 }
 
@@ -458,6 +468,7 @@ void bind_io(lua_State* L, int core, int) {
   lua_setfield(L, -2, "idx");
   luaL_newlib(L, kSafetensors);
   lua_setfield(L, -2, "safetensors");
+  bind_arrays(L, lua_gettop(L));
   lua_setfield(L, core, "io");
 }
 

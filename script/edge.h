@@ -110,6 +110,7 @@ void bind_tape(lua_State*, int core, int methods);
 void bind_custom(lua_State*, int core, int methods);
 void bind_autocast(lua_State*, int core, int methods);
 void bind_io(lua_State*, int core, int methods);
+void bind_data(lua_State*, int core, int methods);
 void bind_module(lua_State*, int core, int methods);
 void bind_optim(lua_State*, int core, int methods);
 

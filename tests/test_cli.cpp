@@ -165,6 +165,53 @@ TEST_CASE("help, version, devices and meta print and end well") {
   CHECK(folder.run({"meta"}).out.starts_with("---@meta"));
 }
 
+TEST_CASE("convert goes between formats and keeps names, info tells what is in a file") {
+  const Folder folder;
+  const std::string data = LUNAGRAD_SOURCE_DIR "/tests/data/";
+  CHECK(folder.run({"convert", data + "deflated.npz", "a.safetensors"}).code == 0);
+  CHECK(folder.run({"convert", "a.safetensors", "b.npz"}).code == 0);
+  const std::string check =
+      "local lg = require 'lunagrad' local a, b = lg.io.npz.load(...), lg.io.npz.load('b.npz')\n"
+      "for name, x in pairs(a) do assert(x:equal(b[name]), name) a[name] = nil b[name] = nil end\n"
+      "assert(next(a) == nil and next(b) == nil)";
+  CHECK(folder.run({"-e", check, data + "deflated.npz"}).err == "");
+
+  // One array takes the name of its file, and goes through every format that holds one.
+  for (const char* step : {"w.idx", "w.idx.gz", "w.csv", "w2.npy", "w3.npz"}) {
+    static std::string before;
+    if (std::string(step) == "w.idx") before = data + "little_f4.npy";
+    CHECK(folder.run({"convert", before, step}).err == "");
+    before = step;
+  }
+  CHECK(folder.run({"convert", data + "u1.npy", "u.npy", "--dtype", "f64"}).code == 0);
+
+  const json info = json::parse(folder.run({"info", "--json", "a.safetensors"}).out);
+  CHECK(info["format"] == "safetensors");
+  REQUIRE(info["tensors"].size() == 3);
+  CHECK(info["tensors"][0] == json{{"name", "a.b"}, {"dtype", "I64"}, {"shape", {5}}, {"bytes", 40}});
+  CHECK(json::parse(folder.run({"info", "--json", "w3.npz"}).out)["tensors"][0]["name"] == "w2");
+  CHECK(json::parse(folder.run({"info", "--json", "w.csv"}).out)["tensors"][0]["shape"] == json{2, 3});
+  CHECK(json::parse(folder.run({"info", "--json", "w.idx.gz"}).out)["tensors"][0]["dtype"] == "f32");
+  CHECK(json::parse(folder.run({"info", "--json", "u.npy"}).out)["tensors"][0]["dtype"] == "<f8");
+  CHECK(folder.run({"info", "w.idx"}).out ==
+        "w.idx: idx, 36 bytes\n  f32      [2, 3]                24 bytes\n");
+  folder.write("poem.txt", "one\ntwo\n");
+  CHECK(folder.run({"info", "poem.txt"}).out ==
+        "poem.txt: text, 8 bytes\n  u8       [8]                   8 bytes\n  lines = 2\n");
+
+  const Finished several = folder.run({"convert", "a.safetensors", "a.npy"});
+  CHECK(several.code == 6);
+  CHECK(several.err ==
+        "lunagrad convert: a.npy: holds one array, and there are 3; .safetensors and .npz hold several\n");
+  CHECK_FALSE(std::filesystem::exists(folder.path() + "/a.npy"));
+  CHECK(folder.run({"convert", "a.safetensors", "a.txt"}).code == 6);
+  CHECK(folder.run({"convert", "none.npy", "a.npz"}).code == 6);
+  CHECK(folder.run({"convert", "w.csv", "a.npz", "--dtype", "f33"}).code == 2);
+  CHECK(folder.run({"convert", "w.csv"}).code == 2);
+  CHECK(folder.run({"info", "none"}).code == 6);
+  CHECK(folder.run({"help", "formats"}).out.find("lunagrad convert A B") != std::string::npos);
+}
+
 TEST_CASE("a run leaves a folder that tells everything about it") {
   const Folder folder;
   folder.write("steps.lua", kSteps);

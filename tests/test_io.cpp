@@ -1,75 +1,24 @@
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 #include <zlib.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
-#include <filesystem>
+#include <functional>
 #include <limits>
 
-#include "runtime/error.h"
-#include "runtime/io/atomic_file.h"
 #include "runtime/io/csv.h"
 #include "runtime/io/idx.h"
+#include "runtime/io/npy.h"
+#include "runtime/io/npz.h"
+#include "runtime/io/png.h"
 #include "runtime/io/safetensors.h"
+#include "runtime/ops.h"
+#include "tests/files.h"
 
 using namespace lunagrad;
-
-namespace {
-
-// A folder that lives as long as the test that uses it.
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "lunagrad-io-XXXXXX").string();
-    REQUIRE(::mkdtemp(name.data()));
-    path_ = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  std::string with(const std::string& name, std::string_view content) const {
-    write_file(file(name), content);
-    return file(name);
-  }
-  size_t count() const {
-    return size_t(
-        std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator()));
-  }
-
- private:
-  std::filesystem::path path_;
-};
-
-// The text of the Error of kind file that f throws, without the path of the folder; "" when it throws none.
-template <class F>
-std::string refusal(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::file);
-    const std::string text = error.what();
-    const size_t name = text.find("lunagrad-io-");
-    return name == std::string::npos ? text : text.substr(text.find('/', name) + 1);
-  }
-  return "";
-}
-
-std::string big_endian(uint32_t value) {
-  return {char(value >> 24), char(value >> 16 & 0xff), char(value >> 8 & 0xff), char(value & 0xff)};
-}
-
-std::string idx_header(uint8_t type, std::initializer_list<uint32_t> sizes) {
-  std::string out{'\0', '\0', char(type), char(sizes.size())};
-  for (const uint32_t size : sizes) out += big_endian(size);
-  return out;
-}
-
-std::string safetensors_bytes(std::string_view header, std::string_view data) {
-  const uint64_t length = header.size();
-  std::string out(reinterpret_cast<const char*>(&length), 8);
-  return out.append(header).append(data);
-}
-
-}  // namespace
+using namespace lunagrad::tests;
 
 TEST_CASE("an atomic file is whole or absent") {
   Folder folder;
@@ -428,4 +377,52 @@ TEST_CASE("what cannot be saved leaves the old file alone") {
                     "safetensors: a name or metadata text of 1 bytes is not valid UTF-8");
   CHECK(read_file(path) == before);
   CHECK(folder.count() == 1);
+}
+
+TEST_CASE("a full disk or a folder that takes no files leaves the old file, in every format") {
+  Folder folder;
+  const Tensor x = lunagrad::rand({200, 300});
+  const Tensor image = to(mul(x, Tensor::number(255.0)), DType::u8);
+  const std::pair<const char*, std::function<void(const std::string&)>> savers[] = {
+      {"a.safetensors",
+       [&](const std::string& path) {
+         save_safetensors(path, {{"x", x}});
+       }},
+      {"a.npy", [&](const std::string& path) { save_npy(path, x); }},
+      {"a.npz",
+       [&](const std::string& path) {
+         save_npz(path, {{"x", x}});
+       }},
+      {"b.npz",
+       [&](const std::string& path) {
+         save_npz(path, {{"x", x}}, true);
+       }},
+      {"a.csv", [&](const std::string& path) { save_csv(path, x); }},
+      {"a.idx", [&](const std::string& path) { save_idx(path, x); }},
+      {"a.idx.gz", [&](const std::string& path) { save_idx(path, x); }},
+      {"a.png", [&](const std::string& path) { save_png(path, image); }},
+  };
+  // A limit on the size of files fails the write in the middle of the file, as a full disk does.
+  rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  for (const auto& [name, save] : savers) {
+    CAPTURE(name);
+    write_file(folder.file(name), "old");
+    const rlimit small{20'000, before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    const std::string full = refusal([&, &save = save] { save(folder.file(name)); });
+    setrlimit(RLIMIT_FSIZE, &before);
+    CHECK(full.find(std::string(name) + ": cannot write: ") == 0);
+    CHECK(full.find("File too large") != std::string::npos);
+    CHECK(read_file(folder.file(name)) == "old");
+    CHECK(refusal([&, &save = save] { save(folder.file(std::string("no/") + name)); }) ==
+          std::string("no/") + name + ": cannot write: No such file or directory");
+    CHECK(refusal([&, &save = save] { save(std::string("/proc/") + name); }).find("cannot write: ") !=
+          std::string::npos);
+    save(folder.file(name));
+    CHECK(std::filesystem::file_size(folder.file(name)) > 20'000);
+  }
+  std::signal(SIGXFSZ, handler);
+  CHECK(folder.count() == std::size(savers));
 }

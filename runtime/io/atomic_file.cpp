@@ -73,6 +73,16 @@ void AtomicFile::commit() {
   ::close(folder);
 }
 
+void AtomicFile::take_up() {
+  ::close(descriptor_);
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (descriptor_ >= 0) return;
+  const int cause = errno;
+  ::unlink(temporary_.c_str());
+  errno = cause;
+  give_up("write");
+}
+
 std::string read_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) fail_as(ErrorKind::file, path, ": cannot open: ", std::strerror(errno));

@@ -18,6 +18,11 @@ class AtomicFile {
   void write(std::string_view text) { write(text.data(), text.size()); }
   void commit();  // after this the file stands under its name, on the disk
 
+  // For a library that writes files by name: it replaces the file of this name, and take_up() goes on with
+  // what it wrote.
+  const std::string& temporary_name() const { return temporary_; }
+  void take_up();
+
  private:
   [[noreturn]] void give_up(const char* what) const;
   std::string path_;

@@ -9,6 +9,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/input_file.h"
 #include "runtime/ops.h"
 
 namespace lunagrad {
@@ -31,6 +32,24 @@ size_t idx_item_size(const std::string& path, uint8_t code) {
       return 8;
   }
   fail_as(ErrorKind::file, path, ": not an IDX file: element type ", int(code), " is unknown");
+}
+
+const char* type_name(IdxType type) {
+  switch (type) {
+    case IdxType::u8:
+      return "u8";
+    case IdxType::i8:
+      return "i8";
+    case IdxType::i16:
+      return "i16";
+    case IdxType::i32:
+      return "i32";
+    case IdxType::f32:
+      return "f32";
+    case IdxType::f64:
+      break;
+  }
+  return "f64";
 }
 
 template <class T>
@@ -68,15 +87,15 @@ Header parse_header(const std::string& path, std::string_view content) {
   if (content.size() < header.start)
     fail_as(ErrorKind::file, path, ": ends within its header, after ", content.size(), " of ", header.start,
             " bytes");
-  bool fits = true;
+  std::vector<uint64_t> sizes;
   for (int d = 0; d < dims; ++d) {
-    const uint32_t size = from_big_endian<uint32_t>(content.data() + 4 + 4 * d);
-    header.shape.push_back(size);
-    header.sizes += (d ? " x " : "") + std::to_string(size);
-    if (__builtin_mul_overflow(header.bytes, uint64_t(size), &header.bytes)) fits = false;
+    sizes.push_back(from_big_endian<uint32_t>(content.data() + 4 + 4 * d));
+    header.shape.push_back(int64_t(sizes.back()));
+    header.sizes += (d ? " x " : "") + std::to_string(sizes.back());
   }
-  if (!fits || header.bytes > uint64_t(INT64_MAX) / 2)
-    fail_as(ErrorKind::file, path, ": ", header.sizes, " elements are more than any file holds");
+  const auto bytes = array_bytes(sizes, header.bytes);
+  if (!bytes) fail_as(ErrorKind::file, path, ": ", header.sizes, " elements are more than any file holds");
+  header.bytes = *bytes;
   return header;
 }
 
@@ -187,6 +206,22 @@ Tensor load_idx(const std::string& path) {
       break;
   }
   return decode<double, double>(content, header);
+}
+
+FileInfo describe_idx(const std::string& path) {
+  const InputFile file(path);
+  // The header of a packed file lies within its first bytes, unless gzip's own header holds a very long name.
+  std::string start(size_t(std::min<uint64_t>(file.size(), 1 << 16)), '\0');
+  file.read(start.data(), 0, start.size());
+  const bool packed = is_gzip(start);
+  const Header header = parse_header(path, packed ? inflate_some(path, start, kLargestHeader) : start);
+  if (!packed && file.size() - header.start != header.bytes)
+    fail_as(ErrorKind::file, path, ": ", header.sizes, " elements need ", header.bytes, " bytes of data, ",
+            file.size() - header.start, " found");
+  FileInfo out{.format = packed ? "idx, packed with gzip" : "idx"};
+  const std::vector<uint64_t> shape(header.shape.begin(), header.shape.end());
+  out.arrays.push_back({"", type_name(header.type), shape, header.bytes});
+  return out;
 }
 
 void save_idx(const std::string& path, const Tensor& values) {

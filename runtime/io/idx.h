@@ -6,12 +6,15 @@
 // file.
 #include <string>
 
+#include "runtime/io/array_info.h"
 #include "runtime/tensor.h"
 
 namespace lunagrad {
 
 // u8 stays u8; i8 and i16 widen to i32; i32, f32 and f64 stay.
 Tensor load_idx(const std::string& path);
+// Its header alone.
+FileInfo describe_idx(const std::string& path);
 // u8, i32, f32 or f64, at least one dim; compressed when the name ends in .gz.
 void save_idx(const std::string& path, const Tensor& values);
 

@@ -1,18 +1,14 @@
 #include "runtime/io/safetensors.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/input_file.h"
 #include "runtime/ops.h"
 
 namespace lunagrad {
@@ -164,48 +160,6 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   bool in_array_ = false, in_metadata_ = false;
 };
 
-// The file, read by position.
-class InputFile {
- public:
-  explicit InputFile(const std::string& path) : path_(path) {
-    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat status;
-    if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {
-      const int cause = errno;
-      if (descriptor_ >= 0) ::close(descriptor_);
-      fail_as(ErrorKind::file, path, ": cannot open: ", std::strerror(cause));
-    }
-    if (!S_ISREG(status.st_mode)) {
-      ::close(descriptor_);
-      fail_as(ErrorKind::file, path, ": cannot open: it is not a regular file");
-    }
-    size_ = uint64_t(status.st_size);
-  }
-  ~InputFile() { ::close(descriptor_); }
-  InputFile(const InputFile&) = delete;
-
-  uint64_t size() const { return size_; }
-
-  void read(void* to, uint64_t offset, uint64_t count) const {
-    char* at = static_cast<char*>(to);
-    while (count > 0) {
-      const ssize_t got =
-          ::pread(descriptor_, at, size_t(std::min<uint64_t>(count, 1u << 30)), off_t(offset));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) fail_as(ErrorKind::file, path_, ": cannot read: ", std::strerror(errno));
-      if (got == 0) fail_as(ErrorKind::file, path_, ": became shorter while it was read");
-      at += got;
-      offset += uint64_t(got);
-      count -= uint64_t(got);
-    }
-  }
-
- private:
-  const std::string& path_;
-  int descriptor_ = -1;
-  uint64_t size_ = 0;
-};
-
 template <class File, class Element>
 Tensor widen(const std::vector<char>& bytes, const Shape& shape) {
   Tensor out = Tensor::empty(shape, dtype_of<Element>);
@@ -223,6 +177,15 @@ class Loader {
  public:
   Loader(const std::string& path, bool skip_unsupported)
       : path_(path), file_(path), skip_(skip_unsupported) {}
+
+  FileInfo describe() {
+    read_header();
+    check_layout();
+    FileInfo out{.format = "safetensors", .metadata = std::move(header_.metadata)};
+    for (const Entry& entry : header_.entries)
+      out.arrays.push_back({entry.name, entry.dtype, entry.shape, entry.offsets[1] - entry.offsets[0]});
+    return out;
+  }
 
   Safetensors load() {
     read_header();
@@ -255,6 +218,9 @@ class Loader {
     file_.read(text.data(), 8, length);
     if (text.empty() || text[0] != '{')
       complain("not a safetensors file: its header does not start with '{'");
+    // The parser takes a zero byte for the end, behind which a file could hide what others would read.
+    if (const size_t zero = text.find('\0'); zero != std::string::npos)
+      complain("the header is not valid JSON at byte ", zero + 1);
     if (!nlohmann::json::sax_parse(text, &header_)) complain(header_.problem);
     start_ = 8 + length;
   }
@@ -291,12 +257,10 @@ class Loader {
     if (entry.shape.size() > size_t(kMaxDims))
       complain("tensor '", entry.name, "' has ", entry.shape.size(), " dims, at most ", kMaxDims,
                " are supported");
-    uint64_t bytes = type->size;
-    for (const uint64_t size : entry.shape)
-      if (size > uint64_t(INT64_MAX) || __builtin_mul_overflow(bytes, size, &bytes))
-        complain("tensor '", entry.name, "': its shape overflows");
-    if (bytes != entry.offsets[1] - entry.offsets[0])
-      complain("tensor '", entry.name, "': its shape and type need ", bytes, " bytes, its offsets give ",
+    const auto bytes = array_bytes(entry.shape, type->size);
+    if (!bytes) complain("tensor '", entry.name, "': its shape overflows");
+    if (*bytes != entry.offsets[1] - entry.offsets[0])
+      complain("tensor '", entry.name, "': its shape and type need ", *bytes, " bytes, its offsets give ",
                entry.offsets[1] - entry.offsets[0]);
   }
 
@@ -329,7 +293,7 @@ class Loader {
   }
 
   const std::string& path_;
-  InputFile file_;
+  const InputFile file_;
   bool skip_;
   HeaderReader header_;
   uint64_t start_ = 0;
@@ -340,6 +304,8 @@ class Loader {
 Safetensors load_safetensors(const std::string& path, bool skip_unsupported) {
   return Loader(path, skip_unsupported).load();
 }
+
+FileInfo describe_safetensors(const std::string& path) { return Loader(path, true).describe(); }
 
 void save_safetensors(const std::string& path, const NamedTensors& tensors,
                       const std::map<std::string, std::string>& metadata) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/io/array_info.h"
 #include "runtime/tensor.h"
 
 namespace lunagrad {
@@ -23,6 +24,9 @@ struct Safetensors {
 // F32 F64 F16 BF16 I64 I32 U8 BOOL as they are; I8, I16 and U16 widen to i32, U32 to i64. Any other type is
 // an Error that names the tensor, or with skip_unsupported the tensor is left out.
 Safetensors load_safetensors(const std::string& path, bool skip_unsupported = false);
+
+// Its header alone; types that are not supported, too.
+FileInfo describe_safetensors(const std::string& path);
 
 // Names must be UTF-8, unique, and not "__metadata__". The file appears whole or not at all.
 void save_safetensors(const std::string& path, const NamedTensors& tensors,

@@ -12,6 +12,8 @@
 #include "runtime/device.h"
 #include "script/cli/bench_ops.h"
 #include "script/cli/check.h"
+#include "script/cli/convert.h"
+#include "script/cli/info.h"
 #include "script/cli/repl.h"
 #include "script/cli/repro.h"
 #include "script/cli/runner.h"
@@ -186,6 +188,18 @@ int run_command_line(int argc, char** argv) {
       ->take_all()
       ->needs(ops_flag);
   bench_command->add_flag("--json", bench.json, "one JSON object a line")->needs(ops_flag);
+  std::string source, target;
+  ConvertOptions convert;
+  CLI::App* convert_command = app.add_subcommand(
+      "convert", "convert a file of arrays to another format, by the ends of the names: A B");
+  convert_command->add_option("A", source, "an existing file")->required();
+  convert_command->add_option("B", target, "the file to write; see lunagrad help formats")->required();
+  convert_command->add_option("--dtype", convert.dtype, "of what is written (default: as it is)");
+  convert_command->add_flag("--header", convert.header, "the first line of a csv file holds names");
+  bool info_json = false;
+  CLI::App* info_command = app.add_subcommand("info", "what a file of arrays holds: types, shapes, metadata");
+  info_command->add_option("FILE", source, "safetensors, npz, npy, csv, idx, png or text")->required();
+  info_command->add_flag("--json", info_json, "one JSON object");
   CLI::App* help_command = app.add_subcommand("help", "explain a command, a topic or an operation");
   help_command->add_option("topic", topic, "what about");
   CLI::App* version_command = app.add_subcommand("version", "print the version");
@@ -240,6 +254,8 @@ int run_command_line(int argc, char** argv) {
   }
   if (*bench_command && every_op) return bench_ops(workloads, bench);
   if (*bench_command) return run_code("require('lunagrad.bench').run{...}", workloads);
+  if (*convert_command) return convert_file(source, target, convert);
+  if (*info_command) return show_file(source, info_json);
   if (*version_command) return show_version();
   if (*help_command) return show_help(app, topic);
   return show_help(app, "");

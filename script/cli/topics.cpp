@@ -41,6 +41,18 @@ constexpr Topic kTopics[] = {
      "voids\n"
      "the rows of later steps above it.\n"
      "The prompt keeps its history in $XDG_STATE_HOME/lunagrad/history.\n"},
+    {"formats", "files of arrays: lg.io, lunagrad convert and info",
+     "safetensors   tensors by name, and metadata: lg.io.safetensors.load(path) -> table, metadata\n"
+     "npz           arrays by name, NumPy's: lg.io.npz.save(path, table, {compress = true})\n"
+     "npy           one array, NumPy's; i1 i2 u2 widen to i32, u4 to i64\n"
+     "csv           one table of numbers: lg.io.csv.load(path, {header =, delimiter =, dtype =})\n"
+     "idx           one array, MNIST's; packed when the name ends in .gz\n"
+     "png           one image, u8 [channels, height, width]: 1 grey, 2 grey and alpha, 3 rgb, 4 rgba;\n"
+     "              lg.io.png.load(path, {channels = 3}) converts; floats are saved as 0 to 1\n"
+     "lunagrad convert A B   goes by the ends of the names; .npy .csv .idx .png hold one array, which takes "
+     "the\n"
+     "                       name of its file; --dtype casts, --header skips the names of a csv file\n"
+     "lunagrad info FILE     goes by the content; --json prints one object\n"},
     {"exit-codes", "what the numbers mean",
      "0 success              1 error in the script    2 wrong usage, unknown --set\n"
      "3 a test failed        4 NaN or infinity        5 no such device or display\n"

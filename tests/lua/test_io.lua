@@ -34,6 +34,38 @@ os.remove(path .. ".gz")
 write("\0\0\8\1\0\0\0\5abc")
 expect.raises("ends early: 5 elements need 5 bytes of data, 3 found", function() lg.data.idx(path) end)
 
+-- npy and npz, as NumPy writes them
+local folder = (debug.getinfo(1, "S").source:match("^@(.*/)") or "") .. "../data/"
+expect.equal(io_.npy.load(folder .. "big_i2.npy"), lg.tensor({{-3, -2, -1}, {0, 1, 2}}, {dtype = "i32"}))
+local arrays = io_.npz.load(folder .. "deflated.npz")
+expect.equal(arrays["a.b"], lg.arange(-3, 2))
+expect.equal(arrays["dir/c"], lg.arange(-3, 21):reshape(2, 3, 4):float())
+io_.npy.save(path, arrays.w:t())
+expect.equal(io_.npy.load(path), arrays.w:t():contiguous())
+io_.npz.save(path, arrays)
+expect.equal(io_.npz.load(path), arrays)
+io_.npz.save(path, {zeros = lg.zeros(100000)}, {compress = true})
+expect.equal(io_.npz.load(path).zeros:sum():item(), 0.0)
+expect.raises("npy: NumPy has no type bf16; save x:float()", function() io_.npy.save(path, lg.zeros(2):bfloat16()) end)
+expect.raises("npz.save: 'n' is a number, not a tensor", function() io_.npz.save(path, {n = 1}) end)
+expect.raises("unknown option 'compressed'", function() io_.npz.save(path, arrays, {compressed = true}) end)
+expect.raises("not a .npy file", function() io_.npy.load(path) end)
+expect.raises("cannot open: No such file or directory", function() io_.npz.load(path .. ".none") end)
+
+-- png: [channels, height, width]
+local picture = lg.arange(24):reshape(3, 2, 4):to("u8")
+io_.png.save(path, picture)
+expect.equal(io_.png.load(path), picture)
+expect.equal(io_.png.load(path, {channels = 1}):size(), {1, 2, 4})
+io_.png.save(path, lg.tensor {{0, 0.5}, {1, 2}})
+expect.equal(io_.png.load(path), lg.tensor({{{0, 128}, {255, 255}}}, {dtype = "u8"}))
+expect.raises("bad option 'channels' to 'png.load' (1 (grey), 3 (rgb) or 4 (rgba) expected)", function()
+  io_.png.load(path, {channels = 2})
+end)
+expect.raises("png: dtype i64 is neither u8 nor a floating type with 0 to 1", function()
+  io_.png.save(path, lg.ones(2, 2):long())
+end)
+
 -- safetensors
 local state = {w = lg.randn(2, 3), ["a.b"] = lg.tensor {1, 2}, flags = lg.tensor({1, 0}):bool()}
 io_.safetensors.save(path, state, {metadata = {format = "pt"}})

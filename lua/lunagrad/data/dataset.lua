@@ -1,25 +1,65 @@
--- Data sets: things with a length and samples. `#set` is the number of samples, set[i] the i-th (from 1; several
--- values for several tensors), set:batch(indices) many at once, chosen by an i64 tensor that counts from 0.
+-- Data sets: things with a length and samples. `#set` is the number of samples, set[i] the i-th (from 1; a list of
+-- several values for several tensors), set:batch(indices) many at once, chosen by an i64 tensor that counts from 0. One
+-- that the engine can read by itself also has set:plan(), which the workers of a loader need.
 local core = require "lunagrad.core"
+local arguments = require "lunagrad.arguments"
+local transform = require "lunagrad.data.transform"
 
 local dataset = {}
 
-local function define(name)
+-- A class of data sets: methods, and samples under the positions.
+function dataset.class(name)
   local class = {__name = name}
   function class.__index(self, key)
-    if type(key) == "number" then return class.sample(self, key) end
+    if type(key) == "number" then
+      local n = #self
+      if math.type(key) ~= "integer" or key < 1 or key > n then
+        core._fail(("%s: there is no sample %s of %d"):format(name, tostring(key), n))
+      end
+      return class.sample(self, key)
+    end
     return class[key]
   end
   function class.__tostring(self) return ("%s(%d samples)"):format(name, #self) end
   return class
 end
 
--- Tensors whose first dims are equal: sample i is row i of each. The values of a table field cannot be several, so
--- set[i] is the list {x, y} and set:batch gives x, y.
-local Tensors = define("TensorDataset")
+-- The list of the values of one sample, from a batch of one.
+function dataset.first_of(...)
+  local values = table.pack(...)
+  for k = 1, values.n do values[k] = values[k]:select(1, 1) end
+  values.n = nil
+  return values
+end
+
+-- What a plan draws when nobody says: from the generator.
+function dataset.batch_of(plan, indices, seed, pass)
+  return core._plan_batch(plan, indices, seed or core._new_seed(), pass or 0)
+end
+
+-- A transform, or a function of a sample's first value.
+function dataset.check_transform(owner, value)
+  if value ~= nil and not transform.is_transform(value) and type(value) ~= "function" then
+    core._fail(("%s: transform is one of lg.data.transform or a function"):format(owner))
+  end
+  return value
+end
+
+-- Tensors whose first dims are equal: sample i is row i of each; the options hold `transform`, for the first tensor.
+-- The values of a table field cannot be several, so set[i] is the list {x, y} and set:batch gives x, y.
+local Tensors = dataset.class("TensorDataset")
 
 function dataset.TensorDataset(...)
-  local tensors = {...}
+  local tensors, options = {...}, {}
+  local last = tensors[#tensors]
+  if type(last) == "table" and getmetatable(last) == nil and (next(last) == nil or arguments.is_options(last)) then
+    options = table.remove(tensors)
+  end
+  for name in pairs(options) do
+    if name ~= "transform" then
+      core._fail(("TensorDataset: unknown option '%s' (known: transform)"):format(tostring(name)))
+    end
+  end
   if #tensors == 0 then core._fail("TensorDataset: at least one tensor expected") end
   for i, tensor in ipairs(tensors) do
     if not core.is_tensor(tensor) or tensor:dim() == 0 then
@@ -29,7 +69,8 @@ function dataset.TensorDataset(...)
       core._fail(("TensorDataset: tensor 1 has %d samples, tensor %d has %d"):format(#tensors[1], i, #tensor))
     end
   end
-  return setmetatable({tensors = tensors}, Tensors)
+  return setmetatable({tensors = tensors, transform = dataset.check_transform("TensorDataset", options.transform)},
+    Tensors)
 end
 
 function Tensors:__len() return #self.tensors[1] end
@@ -37,19 +78,33 @@ function Tensors:__len() return #self.tensors[1] end
 function Tensors:sample(i)
   local values = {}
   for k, tensor in ipairs(self.tensors) do values[k] = tensor[i] end
+  if self.transform then values[1] = self.transform(values[1]) end
   return values
 end
 
-function Tensors:batch(indices)
+function Tensors:plan()
+  if type(self.transform) == "function" then return nil, "its transform is a function" end
+  local columns = {}
+  for k, tensor in ipairs(self.tensors) do columns[k] = {rows = tensor} end
+  return core._data_plan(#self, columns, self.transform and self.transform.steps or {})
+end
+
+function Tensors:batch(indices, seed, pass)
+  if transform.is_transform(self.transform) then return dataset.batch_of(self:plan(), indices, seed, pass) end
   local values = {}
   for k, tensor in ipairs(self.tensors) do
     values[k] = tensor:index_select(1, indices:to(tensor:device()))
+  end
+  if self.transform then
+    local images = {}
+    for i = 1, #values[1] do images[i] = self.transform(values[1][i]) end
+    values[1] = core.stack(images)
   end
   return table.unpack(values)
 end
 
 -- Some samples of another data set, by an i64 tensor of indices from 0.
-local Subset = define("Subset")
+local Subset = dataset.class("Subset")
 
 function dataset.Subset(whole, indices)
   return setmetatable({dataset = whole, indices = indices}, Subset)
@@ -61,8 +116,16 @@ function Subset:sample(i)
   return self.dataset[self.indices[i]:item() + 1]
 end
 
-function Subset:batch(indices)
-  return self.dataset:batch(self.indices:index_select(1, indices))
+-- The whole's plan, and which of its samples these are.
+function Subset:plan()
+  if not self.dataset.plan then return nil, "it is made in Lua" end
+  local plan, map = self.dataset:plan()
+  if not plan then return nil, map end
+  return plan, map and map:index_select(1, self.indices) or self.indices
+end
+
+function Subset:batch(indices, seed, pass)
+  return self.dataset:batch(self.indices:index_select(1, indices), seed, pass)
 end
 
 -- Parts of a data set without overlap, drawn at random: random_split(set, {0.8, 0.2}) or random_split(set, {1500, 297}).

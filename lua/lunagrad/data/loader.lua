@@ -1,20 +1,40 @@
--- DataLoader(set, {batch_size, shuffle, drop_last, seed}): for x, y in loader do … end goes once through the data set.
--- The order of a pass follows from the seed and the number of the pass alone.
+-- DataLoader(set, {batch_size, shuffle, drop_last, seed, workers, prefetch_factor}): for x, y in loader do … end goes
+-- once through the data set. The order of a pass, and what random transforms draw, follow from the seed and the number
+-- of the pass alone, whatever the number of workers.
+--
+-- With workers, threads of the engine make the batches ahead: up to prefetch_factor for each of them. They run no Lua;
+-- a data set or a transform made in Lua cannot have them.
 local core = require "lunagrad.core"
 local reader = require("lunagrad.arguments").reader
 
 local DataLoader = {__name = "DataLoader"}
 DataLoader.__index = DataLoader
 
-local read = reader("DataLoader", "dataset", {"batch_size", 1}, {"shuffle", false}, {"drop_last", false}, {"seed"})
+local read = reader("DataLoader", "dataset", {"batch_size", 1}, {"shuffle", false}, {"drop_last", false}, {"seed"},
+  {"workers", 0}, {"prefetch_factor", 2})
+
+local function check_integer(name, value, least, most)
+  if math.type(value) ~= "integer" or value < least or value > (most or value) then
+    core._fail(("DataLoader: %s %s is not %s"):format(name, tostring(value),
+      most and ("an integer from %d to %d"):format(least, most) or "a positive integer"))
+  end
+end
 
 local function new(...)
   local self = read(...)
-  if math.type(self.batch_size) ~= "integer" or self.batch_size < 1 then
-    core._fail(("DataLoader: batch_size %s is not a positive integer"):format(tostring(self.batch_size)))
+  check_integer("batch_size", self.batch_size, 1)
+  check_integer("workers", self.workers, 0, 64)
+  check_integer("prefetch_factor", self.prefetch_factor, 1, 1000)
+  if self.workers > 0 then
+    local plan, why = nil, "it is made in Lua"
+    if self.dataset.plan then plan, why = self.dataset:plan() end
+    if not plan then
+      core._fail(("DataLoader: workers run no Lua, and cannot read this data set: %s"):format(why))
+    end
   end
   self.seed = self.seed or core._new_seed()
-  self.epoch = 0
+  -- The passes that were begun; the number of the one that runs, and the batches of it that were handed out.
+  self.begun, self.epoch, self.batch = 0, 0, 0
   -- The pass that goes on from a batch, by that batch's first value: two loops may run through one loader at a time.
   self.passes = setmetatable({}, {__mode = "k"})
   return setmetatable(self, DataLoader)
@@ -41,25 +61,37 @@ local function stack(dataset, indices)
   return table.unpack(columns)
 end
 
+-- The next pass, or the rest of the one that load_state_dict brought back.
 function DataLoader:begin()
-  local total = #self.dataset
-  self.epoch = self.epoch + 1
+  local total, first = #self.dataset, self.resume or 0
+  self.begun = self.begun + 1
+  self.resume, self.epoch, self.batch = nil, self.begun, first
   local order = self.shuffle and core._permutation(total, self.seed, self.epoch) or core.arange(total, {device = "cpu"})
-  return {order = order, batch = 0}
+  local pass = {order = order, epoch = self.epoch, batch = first}
+  if self.workers > 0 then
+    local plan, map = self.dataset:plan()
+    pass.ahead = core._prefetch(plan, map and map:index_select(1, order) or order, self.seed, self.epoch,
+      self.batch_size, first, #self, self.workers, self.workers * self.prefetch_factor)
+  end
+  return pass
 end
 
 function DataLoader:continue(pass)
   if pass.batch == #self then return nil end
   local start = pass.batch * self.batch_size
-  local size = math.min(self.batch_size, #self.dataset - start)
-  pass.batch = pass.batch + 1
-  local indices = pass.order:narrow(1, start + 1, size)
   local values
-  if self.dataset.batch then
-    values = table.pack(self.dataset:batch(indices))
+  if pass.ahead then
+    values = table.pack(core._prefetch_next(pass.ahead))
   else
-    values = table.pack(stack(self.dataset, indices))
+    local indices = pass.order:narrow(1, start + 1, math.min(self.batch_size, #self.dataset - start))
+    if self.dataset.batch then
+      values = table.pack(self.dataset:batch(indices, self.seed, pass.epoch))
+    else
+      values = table.pack(stack(self.dataset, indices))
+    end
   end
+  pass.batch = pass.batch + 1
+  self.epoch, self.batch = pass.epoch, pass.batch
   self.passes[values[1]] = pass
   return table.unpack(values, 1, values.n)
 end
@@ -82,9 +114,32 @@ function DataLoader:cycle()
   end
 end
 
+-- Where the loader is: after load_state_dict the next loop goes on with the batch after the last that was handed out.
+function DataLoader:state_dict()
+  return {
+    seed = self.seed, epoch = self.epoch, batch = self.batch, batch_size = self.batch_size, samples = #self.dataset,
+  }
+end
+
+function DataLoader:load_state_dict(state)
+  for name, own in pairs(self:state_dict()) do
+    if math.type(state[name]) ~= "integer" then
+      core._fail(("DataLoader: the state has no integer '%s'"):format(name))
+    end
+    if (name == "batch_size" or name == "samples") and state[name] ~= own then
+      core._fail(("DataLoader: the state is one of %s %d, this loader has %d"):format(name, state[name], own))
+    end
+  end
+  self.seed, self.epoch, self.batch = state.seed, state.epoch, state.batch
+  -- In the middle of a pass that pass begins again; after its end the next one does.
+  self.resume = state.batch > 0 and state.batch < #self and state.batch or nil
+  self.begun = self.resume and state.epoch - 1 or state.epoch
+end
+
 function DataLoader:__tostring()
-  return ("DataLoader(%d samples, batch_size = %d, %d batches%s)"):format(
-    #self.dataset, self.batch_size, #self, self.shuffle and ", shuffled" or "")
+  return ("DataLoader(%d samples, batch_size = %d, %d batches%s%s)"):format(
+    #self.dataset, self.batch_size, #self, self.shuffle and ", shuffled" or "",
+    self.workers > 0 and (", %d workers"):format(self.workers) or "")
 end
 
 return new

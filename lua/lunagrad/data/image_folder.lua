@@ -1,0 +1,69 @@
+-- image_folder(path, {transform, channels = 3}): PNG images in one folder per class, as in path/cat/1.png. Classes and
+-- files are in the order of their names; sample i is {image, class}: f32 [channels, height, width] from 0 to 1, and the
+-- number of the class, from 0. Images are read when asked for. Batches want images of one size, or a random_crop.
+local core = require "lunagrad.core"
+local dataset = require "lunagrad.data.dataset"
+local reader = require("lunagrad.arguments").reader
+
+local Folder = dataset.class("image_folder")
+
+local read = reader("image_folder", "path", {"transform"}, {"channels", 3})
+
+function Folder:__len() return #self.files end
+
+-- What the engine reads: these files, with the steps of the transform unless that is a function.
+local function plan_of(self, files, labels)
+  local shape = core._image_shape(files[1], self.channels)
+  local steps = type(self.transform) == "table" and self.transform.steps or {}
+  return core._data_plan(#files, {{files = files, channels = self.channels, shape = shape}, {rows = labels}}, steps)
+end
+
+-- Made once: a folder that changes is another data set.
+function Folder:plan()
+  if type(self.transform) == "function" then return nil, "its transform is a function" end
+  self.made = self.made or plan_of(self, self.files, self.labels)
+  return self.made
+end
+
+function Folder:sample(i)
+  local one = plan_of(self, {self.files[i]}, self.labels:narrow(1, i, 1))
+  local values = dataset.first_of(dataset.batch_of(one, core.tensor({0}, {device = "cpu"})))
+  if type(self.transform) == "function" then values[1] = self.transform(values[1]) end
+  return values
+end
+
+function Folder:batch(indices, seed, pass)
+  if type(self.transform) ~= "function" then return dataset.batch_of(self:plan(), indices, seed, pass) end
+  local images, labels = {}, {}
+  for k, index in ipairs(indices:tolist()) do
+    images[k], labels[k] = table.unpack(self:sample(index + 1))
+  end
+  return core.stack(images), core.stack(labels)
+end
+
+return function(...)
+  local given = read(...)
+  if given.channels ~= 1 and given.channels ~= 3 and given.channels ~= 4 then
+    core._fail(("image_folder: channels %s is none of 1, 3, 4"):format(tostring(given.channels)))
+  end
+  local self = {
+    path = given.path, channels = given.channels, files = {}, classes = {},
+    transform = dataset.check_transform("image_folder", given.transform),
+  }
+  local labels = {}
+  self.classes = core._list_folder(given.path)
+  for number, class in ipairs(self.classes) do
+    local _, files = core._list_folder(given.path .. "/" .. class)
+    for _, file in ipairs(files) do
+      if file:lower():match("%.png$") then
+        self.files[#self.files + 1] = given.path .. "/" .. class .. "/" .. file
+        labels[#labels + 1] = number - 1
+      end
+    end
+  end
+  if #self.files == 0 then
+    core._fail(("image_folder: %s holds no PNG files in folders of classes"):format(given.path))
+  end
+  self.labels = core.tensor(labels, {device = "cpu"})
+  return setmetatable(self, Folder)
+end

@@ -1,0 +1,39 @@
+#pragma once
+// What a file says of the arrays that it holds, read without their elements. Pure values.
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lunagrad {
+
+struct ArrayInfo {
+  std::string name;  // empty where a file holds one array without a name
+  std::string type;  // as the file calls it: "<f4", "F32"
+  std::vector<uint64_t> shape;
+  uint64_t bytes = 0;  // of the elements, unpacked
+};
+
+struct FileInfo {
+  std::string format;
+  std::vector<ArrayInfo> arrays;
+  std::map<std::string, std::string> metadata;
+};
+
+// `item` times the product of the sizes; nothing when it, or the product of the sizes other than 0, is more
+// than any memory holds: strides are such products.
+inline std::optional<uint64_t> array_bytes(std::span<const uint64_t> sizes, uint64_t item) {
+  uint64_t product = item;
+  bool none = false;
+  for (const uint64_t size : sizes) {
+    if (size == 0)
+      none = true;
+    else if (__builtin_mul_overflow(product, size, &product) || product > uint64_t(INT64_MAX) / 2)
+      return std::nullopt;
+  }
+  return none ? 0 : product;
+}
+
+}  // namespace lunagrad

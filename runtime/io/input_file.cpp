@@ -1,0 +1,53 @@
+#include "runtime/io/input_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "runtime/cpu/parallel.h"
+#include "runtime/error.h"
+
+namespace lunagrad {
+
+InputFile::InputFile(std::string path) : path_(std::move(path)) {
+  // Opening a pipe that nobody writes to would wait for ever.
+  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat status;
+  if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {
+    const int cause = errno;
+    if (descriptor_ >= 0) ::close(descriptor_);
+    fail_as(ErrorKind::file, path_, ": cannot open: ", std::strerror(cause));
+  }
+  if (!S_ISREG(status.st_mode)) {
+    ::close(descriptor_);
+    fail_as(ErrorKind::file, path_, ": cannot open: it is not a regular file");
+  }
+  size_ = uint64_t(status.st_size);
+}
+
+InputFile::~InputFile() { ::close(descriptor_); }
+
+void InputFile::read(void* to, uint64_t offset, uint64_t count) const {
+  char* const start = static_cast<char*>(to);
+  parallel_for(int64_t(count), int64_t(1) << 17, [&](int64_t begin, int64_t end) {
+    read_piece(start + begin, offset + uint64_t(begin), uint64_t(end - begin));
+  });
+}
+
+void InputFile::read_piece(char* to, uint64_t offset, uint64_t count) const {
+  while (count > 0) {
+    const ssize_t got = ::pread(descriptor_, to, size_t(count), off_t(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail_as(ErrorKind::file, path_, ": cannot read: ", std::strerror(errno));
+    if (got == 0) fail_as(ErrorKind::file, path_, ": became shorter while it was read");
+    to += got;
+    offset += uint64_t(got);
+    count -= uint64_t(got);
+  }
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,128 @@
+#include "runtime/io/prefetch.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include "runtime/context.h"
+
+namespace lunagrad {
+namespace {
+
+// Signals belong to the threads that were there before.
+class BlockSignals {
+ public:
+  BlockSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &previous_);
+  }
+  ~BlockSignals() { pthread_sigmask(SIG_SETMASK, &previous_, nullptr); }
+  BlockSignals(const BlockSignals&) = delete;
+
+ private:
+  sigset_t previous_;
+};
+
+}  // namespace
+
+Prefetch::Prefetch(std::shared_ptr<const BatchPlan> plan, std::vector<int64_t> order, PrefetchOptions options,
+                   BatchDraw draw)
+    : plan_(std::move(plan)),
+      order_(std::move(order)),
+      options_(options),
+      draw_(draw),
+      submitted_(options.first) {
+  for (const BatchColumn& column : plan_->columns)
+    versions_.push_back(column.source.defined() ? column.source.storage().version : 0);
+  while (int64_t(jobs_.size()) < std::max(options_.ahead, options_.workers) && submitted_ < options_.batches)
+    submit();
+  const BlockSignals blocked;
+  for (int i = 0; i < options_.workers && i < int(jobs_.size()); ++i) {
+    try {
+      workers_.emplace_back([this] { work(); });
+    } catch (const std::system_error& error) {
+      if (workers_.empty()) fail("DataLoader: no thread can be started for a worker: ", error.what());
+      break;  // fewer workers make the same batches
+    }
+  }
+}
+
+Prefetch::~Prefetch() {
+  leaving_.store(true);
+  { const std::lock_guard lock(mutex_); }  // nobody is between looking at leaving_ and waiting
+  wanted_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void Prefetch::submit() {
+  auto job = std::make_unique<Job>();
+  const int64_t begin = submitted_ * options_.batch_size;
+  job->indices = order_.data() + begin;
+  job->count = std::min(options_.batch_size, int64_t(order_.size()) - begin);
+  job->tensors = empty_batch(*plan_, job->count);
+  for (const Tensor& tensor : job->tensors) job->out.push_back(tensor.raw());
+  const std::lock_guard lock(mutex_);
+  jobs_.push_back(std::move(job));
+  ++submitted_;
+}
+
+void Prefetch::check_unchanged() const {
+  for (size_t k = 0; k < versions_.size(); ++k) {
+    const Tensor& source = plan_->columns[k].source;
+    if (source.defined() && source.storage().version != versions_[k])
+      fail("DataLoader: tensor ", k + 1, " of the data set was written to while workers read it");
+  }
+}
+
+TensorList Prefetch::next() {
+  context().check_stop();
+  check_unchanged();
+  std::unique_ptr<Job> job;
+  {
+    std::unique_lock lock(mutex_);
+    if (jobs_.empty()) return {};
+    while (!jobs_.front()->done) {
+      context().check_stop();
+      finished_.wait_for(lock, std::chrono::milliseconds(20));
+    }
+    job = std::move(jobs_.front());
+    jobs_.pop_front();
+  }
+  if (job->failure) std::rethrow_exception(job->failure);
+  if (submitted_ < options_.batches) {
+    submit();
+    wanted_.notify_one();
+  }
+  return std::move(job->tensors);
+}
+
+void Prefetch::work() {
+  std::unique_lock lock(mutex_);
+  while (!leaving_.load()) {
+    const auto found = std::find_if(jobs_.begin(), jobs_.end(), [](const auto& job) { return !job->taken; });
+    if (found == jobs_.end()) {
+      wanted_.wait(lock);
+      continue;
+    }
+    Job& job = **found;
+    job.taken = true;
+    lock.unlock();
+    std::exception_ptr failure;
+    try {
+      fill_batch(*plan_, job.indices, job.count, draw_, job.out.data(), leaving_);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    job.failure = std::move(failure);
+    job.done = true;
+    finished_.notify_one();
+  }
+}
+
+}  // namespace lunagrad
