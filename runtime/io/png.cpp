@@ -3,7 +3,6 @@
 #include <png.h>
 
 #include <algorithm>
-#include <cmath>
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
@@ -175,7 +174,7 @@ Image convert_channels(const Image& from, int channels) {
   return to;
 }
 
-uint8_t to_byte(float value) { return value > 0 ? uint8_t(std::min(std::lround(value * 255.0f), 255L)) : 0; }
+uint8_t to_byte(float value) { return value > 0 ? uint8_t(std::min(value, 1.0f) * 255.0f + 0.5f) : 0; }
 
 }  // namespace
 
