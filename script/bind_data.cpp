@@ -20,6 +20,10 @@ using Plan = std::shared_ptr<const BatchPlan>;
 
 // --- plans ---
 
+void require_table(lua_State* L, int index) {
+  if (!lua_istable(L, index)) fail("data: a table expected (got ", type_name(L, index), ")");
+}
+
 int64_t integer_field(lua_State* L, int table, const char* name) {
   lua_getfield(L, table, name);
   const int64_t value = check_integer(L, lua_gettop(L), {"data", name});
@@ -40,8 +44,10 @@ std::vector<float> floats_field(lua_State* L, int table, const char* name) {
 // which lg.data.transform has checked
 std::vector<ImageStep> check_steps(lua_State* L, int index) {
   std::vector<ImageStep> steps;
+  require_table(L, index);
   for (lua_Integer i = 1; lua_rawgeti(L, index, i) != LUA_TNIL; ++i, lua_settop(L, index)) {
     const int table = lua_gettop(L);
+    require_table(L, table);
     ImageStep step;
     lua_getfield(L, table, "kind");
     const std::string_view kind = check_string(L, -1, "transform");
@@ -68,8 +74,10 @@ std::vector<ImageStep> check_steps(lua_State* L, int index) {
 // = {…}}
 BatchColumn check_column(lua_State* L, int table) {
   BatchColumn column;
+  require_table(L, table);
   if (lua_getfield(L, table, "rows") != LUA_TNIL) {
     const Tensor rows = check_tensor(L, -1, "data").detach();
+    if (rows.ndim() == 0) fail("data: a tensor with a first dim expected");
     if (!rows.device().is_cpu())
       fail("DataLoader: workers and transforms read tensors on the CPU (got one on ", rows.device().name(),
            ")");
@@ -80,6 +88,8 @@ BatchColumn check_column(lua_State* L, int table) {
   } else if (lua_getfield(L, table, "windows") != LUA_TNIL) {
     column.kind = BatchColumn::Kind::windows;
     column.source = contiguous(check_tensor(L, -1, "data"));
+    if (column.source.dtype() != DType::u8 || column.source.ndim() != 1 || !column.source.device().is_cpu())
+      fail("data: windows are cut from u8 [bytes] on the CPU");
     column.start = integer_field(L, table, "start");
     column.stride = integer_field(L, table, "stride");
     column.shape = {integer_field(L, table, "length")};
@@ -90,11 +100,28 @@ BatchColumn check_column(lua_State* L, int table) {
     lua_getfield(L, table, "shape");
     column.shape = check_integers(L, lua_gettop(L), lua_gettop(L), "data");
     lua_getfield(L, table, "files");
+    require_table(L, lua_gettop(L));
     for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; ++i, lua_pop(L, 1))
       column.files.emplace_back(check_string(L, -1, "data"));
   }
   lua_settop(L, table);
   return column;
+}
+
+// Each sample lies within what the column reads.
+void require_samples(const BatchColumn& column, int64_t samples) {
+  int64_t held = int64_t(column.files.size()), end = 0;
+  if (column.kind == BatchColumn::Kind::rows) held = column.source.size(0);
+  if (column.kind == BatchColumn::Kind::windows) {
+    const int64_t length = column.shape[0];
+    const bool fits =
+        samples <= 0 || (column.start >= 0 && column.stride > 0 && length > 0 &&
+                         !__builtin_mul_overflow(samples - 1, column.stride, &end) &&
+                         !__builtin_add_overflow(end, column.start, &end) &&
+                         !__builtin_add_overflow(end, length, &end) && end <= column.source.numel());
+    held = fits ? samples : 0;
+  }
+  if (samples < 0 || samples > held) fail("data: ", samples, " samples, and a column holds ", held);
 }
 
 template <class T>
@@ -108,11 +135,14 @@ int data_plan(lua_State* L) {
   lua_settop(L, 3);
   auto plan = std::make_shared<BatchPlan>();
   plan->samples = check_integer(L, 1, "data");
+  require_table(L, 2);
   for (lua_Integer i = 1; lua_rawgeti(L, 2, i) != LUA_TNIL; ++i) {
     plan->columns.push_back(check_column(L, lua_gettop(L)));
     lua_settop(L, 3);
   }
   lua_settop(L, 3);
+  if (plan->columns.empty()) fail("data: at least one column expected");
+  for (const BatchColumn& column : plan->columns) require_samples(column, plan->samples);
   plan->steps = check_steps(L, 3);
   if (!plan->steps.empty()) {
     BatchColumn& first = plan->columns[0];
@@ -178,6 +208,11 @@ int start_prefetch(lua_State* L) {
                                 .batches = check_integer(L, 7, "data"),
                                 .workers = int(check_integer(L, 8, "data")),
                                 .ahead = int(check_integer(L, 9, "data"))};
+  // As DataLoader has checked them.
+  if (options.batch_size < 1 || options.first < 0 || options.batches < options.first || options.workers < 1 ||
+      options.workers > 1024 || options.ahead < 1 || options.ahead > 1 << 20 ||
+      options.batches > (order.empty() ? 0 : (int64_t(order.size()) - 1) / options.batch_size + 1))
+    fail("data: no such batches");
   push_object(L, kPrefetchType,
               std::make_unique<Prefetch>(plan, std::move(order), options, check_draw(L, 3)));
   return 1;
@@ -186,6 +221,7 @@ int start_prefetch(lua_State* L) {
 // prefetch_next(pass) -> a tensor for each column, nothing at the end
 int prefetch_next(lua_State* L) {
   auto& pass = *static_cast<std::unique_ptr<Prefetch>*>(luaL_checkudata(L, 1, kPrefetchType));
+  if (!pass) fail("data: the pass is over");
   return push_batch(L, pass->plan(), pass->next());
 }
 
