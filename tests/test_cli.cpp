@@ -104,6 +104,45 @@ TEST_CASE("exit codes") {
   }
 }
 
+TEST_CASE("init makes a project that trains, passes its tests and its check") {
+  const Folder folder;
+  REQUIRE(folder.run({"init", "project"}).code == 0);
+  const std::string project = folder.path() + "/project";
+  const auto run = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), kProgram);
+    return Program(arguments, "", {}, project).finish();
+  };
+  const Finished trained = run({"run", "train.lua", "--set", "steps=300"});
+  CHECK(trained.code == 0);
+  CHECK(trained.out.rfind("mean squared error 0.0", 0) == 0);
+  const Finished tested = run({"test"});
+  INFO(tested.err);
+  CHECK(tested.code == 0);
+  CHECK(tested.out.find("2 passed, 0 failed") != std::string::npos);
+  CHECK(run({"check", "train.lua"}).code == 0);
+  CHECK(run({"check", "--tests", "tests/test_model.lua"}).code == 0);
+  for (const json& library : json::parse(read_file(project + "/.luarc.json"))["workspace.library"]) {
+    const std::string path = library;
+    CHECK(std::filesystem::is_directory(path[0] == '/' ? path : project + "/" + path));
+  }
+  const Finished again = folder.run({"init", "project"});
+  CHECK(again.code == 6);
+  CHECK(again.err == "lunagrad init: project: exists and is not empty\n");
+}
+
+TEST_CASE("the doctor tries each device and names what is missing") {
+  const Folder folder;
+  const Finished healthy = folder.run({"doctor"}, "", {"OPENBLAS_CORETYPE=Haswell"});
+  CHECK(healthy.code == 0);
+  for (const char* part : {"ok       threads: ", "ok       cpu: ", "ok       Lua library: ",
+                           "ok       runs: ", "note     OPENBLAS_CORETYPE=Haswell overrules"})
+    CHECK(healthy.out.find(part) != std::string::npos);
+  const Finished broken = folder.run({"doctor"}, "", {"LUNAGRAD_LUA=/nonexistent"});
+  CHECK(broken.code == 1);
+  CHECK(broken.out.find("FAULT    Lua library: /nonexistent/lunagrad/init.lua is missing") !=
+        std::string::npos);
+}
+
 TEST_CASE("check finds misspelt names and forgotten locals") {
   const Folder folder;
   folder.write("bad.lua", R"(local lg = require "lunagrad"
@@ -121,11 +160,13 @@ print(meant, lg, ...)
         "bad.lua:3: assigns the global 'total'; write `local`, or _G.total where one is meant\n"
         "bad.lua:5: nothing defines 'totl'; is 'total' meant?\n"
         "bad.lua:5: nothing defines 'tostrng'; is 'tostring' meant?\n");
-  folder.write("many.lua", "local t = {}\n" + [] {
-    std::string lines;
-    for (int i = 0; i < 300; ++i) lines += "t[" + std::to_string(i) + "] = 'name" + std::to_string(i) + "'\n\n";
-    return lines;
-  }() + "print(late)\n");
+  folder.write(
+      "many.lua", "local t = {}\n" + [] {
+        std::string lines;
+        for (int i = 0; i < 300; ++i)
+          lines += "t[" + std::to_string(i) + "] = 'name" + std::to_string(i) + "'\n\n";
+        return lines;
+      }() + "print(late)\n");
   CHECK(folder.run({"check", "many.lua"}).err == "");
   folder.write("tests.lua", "it('is', function() expect.equal(1, 1) end)");
   CHECK(folder.run({"check", "tests.lua"}).code == 1);

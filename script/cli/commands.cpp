@@ -13,7 +13,9 @@
 #include "script/cli/bench_ops.h"
 #include "script/cli/check.h"
 #include "script/cli/convert.h"
+#include "script/cli/doctor.h"
 #include "script/cli/info.h"
+#include "script/cli/init.h"
 #include "script/cli/repl.h"
 #include "script/cli/repro.h"
 #include "script/cli/runner.h"
@@ -158,6 +160,8 @@ int run_command_line(int argc, char** argv) {
 
   const std::function<int()> test = add_test(app);
   const std::function<int()> check = add_check(app);
+  const std::function<int()> doctor = add_doctor(app);
+  const std::function<int()> init = add_init(app);
   const std::function<int()> runs = add_runs(app);
   const std::function<int()> repro = add_repro(app);
 
@@ -244,6 +248,8 @@ int run_command_line(int argc, char** argv) {
   if (*repl_command) return run_repl(repl);
   if (app.got_subcommand("test")) return test();
   if (app.got_subcommand("check")) return check();
+  if (app.got_subcommand("doctor")) return doctor();
+  if (app.got_subcommand("init")) return init();
   if (app.got_subcommand("runs")) return runs();
   if (app.got_subcommand("repro")) return repro();
   if (*devices_command) return list_devices();

@@ -1,0 +1,12 @@
+#pragma once
+// `lunagrad init DIR`: a new project that trains, is tested, and is understood by Lua editors.
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace lunagrad {
+
+// Adds the command; what is returned carries it out: exit code 0, 6 when the folder cannot be made or is not
+// empty.
+std::function<int()> add_init(CLI::App& app);
+
+}  // namespace lunagrad

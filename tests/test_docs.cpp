@@ -1,0 +1,49 @@
+// The scripts that stand in the documents run as they stand there.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "tests/program.h"
+
+using namespace lunagrad::test;
+
+namespace {
+
+std::vector<std::string> lua_blocks(const std::string& document) {
+  std::vector<std::string> blocks;
+  std::istringstream in(read_file(LUNAGRAD_SOURCE_DIR "/" + document));
+  bool inside = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line == "```lua") {
+      inside = true;
+      blocks.emplace_back();
+    } else if (line == "```") {
+      inside = false;
+    } else if (inside) {
+      blocks.back() += line + "\n";
+    }
+  }
+  return blocks;
+}
+
+}  // namespace
+
+TEST_CASE("the scripts of the documents run") {
+  const Folder folder;
+  std::filesystem::create_directory_symlink(LUNAGRAD_SOURCE_DIR "/assets", folder.path() + "/assets");
+  size_t count = 0;
+  for (const char* document : {"README.md", "docs/guide.md"}) {
+    for (const std::string& block : lua_blocks(document)) {
+      const std::string name = "block" + std::to_string(++count) + ".lua";
+      folder.write(name, block);
+      const bool tests = block.find("describe(") != std::string::npos;
+      const Finished finished =
+          folder.run(tests ? std::vector<std::string>{"test", name}
+                           : std::vector<std::string>{"run", name, "--run-dir", name + ".run"});
+      INFO(document, "\n", block, finished.err);
+      CHECK(finished.code == 0);
+    }
+  }
+  CHECK(count >= 4);
+}
