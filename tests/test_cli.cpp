@@ -121,7 +121,8 @@ TEST_CASE("init makes a project that trains, passes its tests and its check") {
   CHECK(tested.out.find("2 passed, 0 failed") != std::string::npos);
   CHECK(run({"check", "train.lua"}).code == 0);
   CHECK(run({"check", "--tests", "tests/test_model.lua"}).code == 0);
-  for (const json& library : json::parse(read_file(project + "/.luarc.json"))["workspace.library"]) {
+  const json settings = json::parse(read_file(project + "/.luarc.json"));
+  for (const json& library : settings.at("workspace.library")) {
     const std::string path = library;
     CHECK(std::filesystem::is_directory(path[0] == '/' ? path : project + "/" + path));
   }
