@@ -124,7 +124,7 @@ void Journal::apply(const Event& event) {
       write(ConsoleLine::Kind::error, event.text + "\n", event.place);
       break;
     case Event::Kind::checkpoint:
-      write(ConsoleLine::Kind::output, "checkpoint saved in " + event.text + "\n", event.place);
+      write(ConsoleLine::Kind::note, "checkpoint saved in " + event.text + "\n", event.place);
       break;
     case Event::Kind::param:
       break;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "runtime/error.h"
+#include "script/cli/carry_out.h"
 #include "script/cli/chunk_globals.h"
 #include "script/session.h"
 
@@ -93,14 +94,7 @@ std::function<int()> add_check(CLI::App& app) {
   CLI::App* command = app.add_subcommand("check", "check the syntax and the globals of a script");
   command->add_option("script", *path, "a Lua file")->required();
   command->add_flag("--tests", *tests, "with the globals that `lunagrad test` gives");
-  return [=] {
-    try {
-      return check(*path, *tests);
-    } catch (const Error& error) {
-      std::cerr << "lunagrad check: " << error.what() << "\n";
-      return int(Outcome::error);
-    }
-  };
+  return [=] { return carry_out("check", [&] { return check(*path, *tests); }); };
 }
 
 }  // namespace lunagrad

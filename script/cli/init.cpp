@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "runtime/error.h"
+#include "script/cli/carry_out.h"
 #include "script/meta.h"
 #include "script/run_folder.h"
 #include "script/session.h"
@@ -118,14 +119,7 @@ std::function<int()> add_init(CLI::App& app) {
   const auto directory = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("init", "make a project: a script, a test, settings for editors");
   command->add_option("DIR", *directory, "a folder that is not there, or is empty")->required();
-  return [=] {
-    try {
-      return init(*directory);
-    } catch (const Error& error) {
-      std::cerr << "lunagrad init: " << error.what() << "\n";
-      return int(error.kind() == ErrorKind::file ? Outcome::file : Outcome::error);
-    }
-  };
+  return [=] { return carry_out("init", [&] { return init(*directory); }); };
 }
 
 }  // namespace lunagrad

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "runtime/error.h"
+#include "script/cli/carry_out.h"
 #include "script/cli/runner.h"
 #include "script/run_record.h"
 
@@ -122,14 +123,7 @@ std::function<int()> add_repro(CLI::App& app) {
   const auto folder = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("repro", "run a run again and compare every number");
   command->add_option("RUN", *folder, "a run's folder")->required();
-  return [=] {
-    try {
-      return reproduce(*folder);
-    } catch (const Error& error) {
-      std::cerr << "lunagrad repro: " << error.what() << "\n";
-      return int(error.kind() == ErrorKind::file ? Outcome::file : Outcome::error);
-    }
-  };
+  return [=] { return carry_out("repro", [&] { return reproduce(*folder); }); };
 }
 
 }  // namespace lunagrad

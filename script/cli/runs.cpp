@@ -12,6 +12,7 @@
 #include <set>
 
 #include "runtime/error.h"
+#include "script/cli/carry_out.h"
 #include "script/run_folder.h"
 #include "script/run_record.h"
 #include "script/session.h"
@@ -346,13 +347,7 @@ std::function<int()> add_runs(CLI::App& app) {
   }
   return [=] {
     for (const Command& command : commands) {
-      if (!*command.app) continue;
-      try {
-        return command.run(*request);
-      } catch (const Error& error) {
-        std::cerr << "lunagrad runs: " << error.what() << "\n";
-        return int(error.kind() == ErrorKind::file ? Outcome::file : Outcome::error);
-      }
+      if (*command.app) return carry_out("runs", [&] { return command.run(*request); });
     }
     return int(Outcome::usage);
   };

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "runtime/error.h"
+#include "script/cli/carry_out.h"
 #include "script/cli/runner.h"
 #include "script/cli/signals.h"
 #include "script/run_folder.h"
@@ -216,14 +217,7 @@ std::function<int()> add_test(CLI::App& app) {
   command->add_flag("--tap", request->tap, "the Test Anything Protocol on standard output");
   command->add_flag("--fail-fast", request->fail_fast, "end with the first test that fails");
   command->add_option("--device", request->device, "where tensors are made");
-  return [=] {
-    try {
-      return run(*request);
-    } catch (const Error& error) {
-      std::cerr << "lunagrad test: " << error.what() << "\n";
-      return int(error.kind() == ErrorKind::file ? Outcome::file : Outcome::error);
-    }
-  };
+  return [=] { return carry_out("test", [&] { return run(*request); }); };
 }
 
 }  // namespace lunagrad
