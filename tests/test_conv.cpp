@@ -65,28 +65,32 @@ Sums plain_loops(const ConvGeometry& g, const std::vector<T>& x, const std::vect
             std::vector<double>(weight.size())};
   for (size_t i = 0; i < x.size(); ++i)
     sums.dx[i] = double(shift[i / size_t(g.in_size()) % size_t(g.in_channels)]);
-  size_t at = 0;
+  for (size_t i = 0; i < up.size(); ++i)
+    sums.y[i] = double(bias[i / size_t(g.out_size()) % size_t(g.out_channels)]);
   for (int64_t n = 0; n < g.batch; ++n)
     for (int64_t o = 0; o < g.out_channels; ++o)
-      for (int64_t p = 0; p < g.out_size(); ++p, ++at) {
-        sums.y[at] = double(bias[size_t(o)]);
-        const int64_t place[] = {p / g.out[2] / g.out[1], p / g.out[2] % g.out[1], p % g.out[2]};
-        for (int64_t k = 0; k < g.window(); ++k) {
-          const int64_t tap = k % g.kernel_size();
-          const int64_t taps[] = {tap / g.kernel[2] / g.kernel[1], tap / g.kernel[2] % g.kernel[1],
-                                  tap % g.kernel[2]};
-          int64_t in = n * g.in_channels + o / g.group_outputs() * g.group_inputs() + k / g.kernel_size();
-          bool inside = true;
-          for (size_t d = 0; d < 3; ++d) {
-            const int64_t i = place[d] * g.stride[d] - g.padding[d] + taps[d] * g.dilation[d];
-            inside &= i >= 0 && i < g.in[d];
-            in = in * g.in[d] + i;
+      for (int64_t k = 0; k < g.window(); ++k) {
+        const auto w = size_t(o * g.window() + k);
+        const int64_t channel =
+            n * g.in_channels + o / g.group_outputs() * g.group_inputs() + k / g.kernel_size();
+        const int64_t tap = k % g.kernel_size();
+        const int64_t taps[] = {tap / g.kernel[2] / g.kernel[1], tap / g.kernel[2] % g.kernel[1],
+                                tap % g.kernel[2]};
+        const auto source = [&](size_t d, int64_t place) {
+          const int64_t i = place * g.stride[d] - g.padding[d] + taps[d] * g.dilation[d];
+          return i < g.in[d] ? i : -1;  // below 0 is outside
+        };
+        auto at = size_t((n * g.out_channels + o) * g.out_size());
+        for (int64_t p = 0; p < g.out[0] * g.out[1]; ++p) {
+          const int64_t z = source(0, p / g.out[1]), y = source(1, p % g.out[1]);
+          for (int64_t q = 0; q < g.out[2]; ++q, ++at) {
+            const int64_t x_place = source(2, q);
+            if (z < 0 || y < 0 || x_place < 0) continue;
+            const auto in = size_t(((channel * g.in[0] + z) * g.in[1] + y) * g.in[2] + x_place);
+            sums.y[at] += double(x[in]) * double(weight[w]);
+            sums.dx[in] += double(up[at]) * double(weight[w]);
+            sums.dweight[w] += double(up[at]) * double(x[in]);
           }
-          if (!inside) continue;
-          const auto w = size_t(o * g.window() + k);
-          sums.y[at] += double(x[size_t(in)]) * double(weight[w]);
-          sums.dx[size_t(in)] += double(up[at]) * double(weight[w]);
-          sums.dweight[w] += double(up[at]) * double(x[size_t(in)]);
         }
       }
   return sums;

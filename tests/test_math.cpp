@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/cpu/elementwise_kernels.h"
+#include "runtime/cpu/parallel.h"
 #include "runtime/ops/elementwise.h"
 
 using namespace lunagrad;
@@ -123,7 +124,9 @@ template <class T, class Wide>
 void check(const char* name, Row row, const std::vector<T>& a, const std::vector<T>& b,
            const std::function<Wide(Wide, Wide)>& exact, double bound) {
   std::vector<Wide> wanted(a.size());
-  for (size_t i = 0; i < a.size(); ++i) wanted[i] = exact(Wide(a[i]), Wide(b[i]));
+  parallel_for(int64_t(a.size()), 1024, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) wanted[i] = exact(Wide(a[i]), Wide(b[i]));
+  });
   for_each_target([&](const char* target) {
     std::vector<T> out(a.size());
     run_row(row, a, b, out);

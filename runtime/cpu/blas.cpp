@@ -9,6 +9,9 @@
 #include "runtime/cpu/short_product.h"
 #include "runtime/error.h"
 
+// Exported by the builds of OpenBLAS that have threads, declared in none of its headers.
+extern "C" [[gnu::weak]] int blas_thread_shutdown_();
+
 namespace lunagrad::blas {
 namespace {
 
@@ -82,7 +85,12 @@ int64_t offset_of(int64_t item, const Dims& batch, const Dims& strides) {
 
 }  // namespace
 
-void use_one_thread() { openblas_set_num_threads(1); }
+// The library has started its own threads by then; idle ones would spin through the first milliseconds of
+// every program.
+void use_one_thread() {
+  openblas_set_num_threads(1);
+  if (blas_thread_shutdown_) blas_thread_shutdown_();
+}
 
 std::string description() { return std::string("OpenBLAS ") + openblas_get_corename(); }
 

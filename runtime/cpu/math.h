@@ -118,15 +118,21 @@ HWY_INLINE V expm1(D d, V x) {
   return or_nan(d, x, hn::IfThenElse(hn::Abs(x) < constant(d, 0.25), e.expm1, half + half));
 }
 
-// tanh(x) = E / (E + 2) with E = exp(2 |x|) - 1, and the sign of x.
+// tanh(x) = E / (E + 2) with E = exp(2 |x|) - 1, and the sign of x. What rounding takes from E and from E + 2
+// is given back to first order: 1 / (E + 2) is half of 1 - tanh.
 template <class D, class V>
 HWY_INLINE V tanh(D d, V x) {
   constexpr double kEnough = is_f32<D> ? 10 : 20;  // tanh rounds to 1
   const V magnitude = hn::Min(hn::Abs(x), constant(d, kEnough));
   const Reduced<V> r = reduce_exponential(d, magnitude + magnitude);
   const V scale = power_of_two(d, r.n);
-  const V e = hn::MulAdd(r.expm1, scale, scale - constant(d, 1));
-  return or_nan(d, x, hn::CopySign(e / (e + constant(d, 2)), x));
+  const V whole = scale - constant(d, 1), part = r.expm1 * scale;
+  const V e = whole + part, lost_of_e = part - (e - whole);
+  const V two = constant(d, 2), half = constant(d, 0.5);
+  const V sum = e + two, lost = lost_of_e + (hn::Min(e, two) - (sum - hn::Max(e, two)));
+  const V quotient = e / sum;
+  const V correction = hn::NegMulAdd(quotient, lost, lost_of_e) * hn::NegMulAdd(quotient, half, half);
+  return or_nan(d, x, hn::CopySign(quotient + correction, x));
 }
 
 // With h = exp(|x|) / 2, which stays finite as long as the result does: cosh(x) = h + 1 / (4 h), and sinh(x)
@@ -221,22 +227,22 @@ HWY_INLINE V log1p(D d, V x) {
 }
 
 // The functions that SLEEF provides for vectors of exactly this target, and for one lane the standard
-// library.
+// library's for f64: those for f32 are up to two units in the last place off.
 #if HWY_TARGET == HWY_SCALAR
-#define LUNAGRAD_FROM_SLEEF(name, precision)      \
-  template <class D, class V>                     \
-  HWY_INLINE V name(D d, V x) {                   \
-    return hn::Set(d, std::name(hn::GetLane(x))); \
+#define LUNAGRAD_FROM_SLEEF(name, precision)                         \
+  template <class D, class V>                                        \
+  HWY_INLINE V name(D d, V x) {                                      \
+    return hn::Set(d, Number<D>(std::name(double(hn::GetLane(x))))); \
   }
-#define LUNAGRAD_FROM_SLEEF_2(name, precision)                    \
-  template <class D, class V>                                     \
-  HWY_INLINE V name(D d, V x, V y) {                              \
-    return hn::Set(d, std::name(hn::GetLane(x), hn::GetLane(y))); \
+#define LUNAGRAD_FROM_SLEEF_2(name, precision)                                               \
+  template <class D, class V>                                                                \
+  HWY_INLINE V name(D d, V x, V y) {                                                         \
+    return hn::Set(d, Number<D>(std::name(double(hn::GetLane(x)), double(hn::GetLane(y))))); \
   }
-#define LUNAGRAD_FROM_SLEEF_AS(ours, name, precision) \
-  template <class D, class V>                         \
-  HWY_INLINE V ours(D d, V x) {                       \
-    return hn::Set(d, std::name(hn::GetLane(x)));     \
+#define LUNAGRAD_FROM_SLEEF_AS(ours, name, precision)                \
+  template <class D, class V>                                        \
+  HWY_INLINE V ours(D d, V x) {                                      \
+    return hn::Set(d, Number<D>(std::name(double(hn::GetLane(x))))); \
   }
 #else
 #if HWY_TARGET <= HWY_AVX3
