@@ -1,5 +1,8 @@
 #include "gpu/device.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "runtime/error.h"
 
 namespace lunagrad::gpu {
@@ -65,9 +68,25 @@ void VulkanDevice::copy_out(void* to, const void* handle, size_t offset, size_t 
   machine().stream.copy_out(to, range, offset, bytes);
 }
 
+namespace {
+
+// Complex elements are moved on the device and computed with on the CPU.
+bool computes_with_complex(const Call& call) {
+  const auto any = [](const Operands& list) {
+    return std::any_of(list.begin(), list.end(),
+                       [](const Tensor& x) { return x.defined() && is_complex(x.dtype()); });
+  };
+  if (!any(call.in) && !any(call.out)) return false;
+  const std::string_view name = call.op->name;
+  const bool moves = name == "clone" || name == "_copy" || name == "empty";
+  return !moves || (name == "_copy" && call.in[1].dtype() != call.out[0].dtype());
+}
+
+}  // namespace
+
 bool VulkanDevice::supports(const Call& call) const {
   const Kernel* kernel = find_kernel(*call.op);
-  return kernel && kernel->supports(call);
+  return kernel && !computes_with_complex(call) && kernel->supports(call);
 }
 
 void VulkanDevice::run(const Call& call) {

@@ -53,6 +53,7 @@ Tensor fit(Tensor gradient, const Operand& operand, const char* op, size_t posit
            " where the input has ", shape);
     gradient = sum_to(gradient, shape);
   }
+  if (is_complex(gradient.dtype()) && !is_complex(operand.dtype)) gradient = real(gradient);
   return gradient.dtype() == operand.dtype ? gradient : to(gradient, operand.dtype);
 }
 
@@ -199,13 +200,14 @@ class Walk {
     run_hooks(node, slot);
     if (capture_)
       for (uint32_t i = 0; i < slot.grads.size(); ++i)
-        if (slot.grads[i].defined()) capture_->gradient(node, i, slot.grads[i]);
+        if (slot.grads[i].defined()) capture_->gradient(node, i, conjugated(slot.grads[i]));
     if (store_)
       for (uint32_t i = 0; i < slot.grads.size(); ++i)
-        if (slot.grads[i].defined()) store_->add({node.id, i}, slot.grads[i]);
+        if (slot.grads[i].defined()) store_->add({node.id, i}, conjugated(slot.grads[i]));
     if (node.is_leaf()) {
       if (pruned_ || store_ || !node.requires_grad) return;
       if (context().guard != Guard::off) leaves_.push_back(&node);
+      if (is_complex(slot.grads[0].dtype())) slot.grads[0] = conj(slot.grads[0]);
       return accumulate_leaf(node, std::move(slot.grads[0]));
     }
     if (slot.target && !leads_on(node)) return;
@@ -234,16 +236,19 @@ class Walk {
     for (const NodeExtras::Entry& entry : hooks) {
       Tensor& gradient = slot.grads[entry.output];
       if (!gradient.defined()) continue;
-      Tensor replaced = entry.hook(gradient);
+      Tensor replaced = entry.hook(conjugated(gradient));
       if (!replaced.defined()) continue;
       if (!(replaced.shape() == gradient.shape()))
         fail("register_hook: the hook returned shape ", replaced.shape(), " for a gradient of shape ",
              gradient.shape());
-      gradient = std::move(replaced);
+      if (is_complex(replaced.dtype()) && !is_complex(gradient.dtype()))
+        fail("register_hook: the hook returned ", replaced.dtype(), " for a gradient of type ",
+             gradient.dtype());
+      gradient = is_complex(gradient.dtype()) ? conj(to(replaced, gradient.dtype())) : std::move(replaced);
     }
     for (size_t i = 0; i < node.extras->retains.size() && !store_; ++i)
       if (node.extras->retains[i] && slot.grads[i].defined())
-        accumulate(node.extras->retained[i], slot.grads[i]);
+        accumulate(node.extras->retained[i], conjugated(slot.grads[i]));
   }
 
   void differentiate(Node& node) {
@@ -343,13 +348,18 @@ Tensor checked_seed(const Tensor& root, const Tensor& seed) {
     if (root.numel() != 1)
       fail("backward() requires a scalar tensor (got shape ", root.shape(),
            "); reduce it with :sum() or :mean(), or pass a seed");
+    if (is_complex(root.dtype()))
+      fail("backward() of a ", root.dtype(),
+           " tensor needs a seed; a loss is real, such as its :abs() or :norm_sq()");
     return ones_like(root);
   }
   if (!(seed.shape() == root.shape()))
     fail("backward: the seed has shape ", seed.shape(), " where the tensor has ", root.shape());
   if (&seed.device() != &root.device())
     fail("backward: the seed is on ", seed.device().name(), ", the tensor on ", root.device().name());
-  return seed.dtype() == root.dtype() ? seed : to(seed, root.dtype());
+  if (is_complex(seed.dtype()) && !is_complex(root.dtype()))
+    fail("backward: the seed is ", seed.dtype(), " where the tensor is ", root.dtype());
+  return conjugated(to(seed, root.dtype()));
 }
 
 }  // namespace
@@ -436,6 +446,8 @@ Tensor Backward::restore(const Operand& operand, const char* what, int position,
   return value;
 }
 
+Tensor conjugated(const Tensor& gradient) { return is_complex(gradient.dtype()) ? conj(gradient) : gradient; }
+
 void Backward::set(int input, Tensor grad) { results_[size_t(input)] = std::move(grad); }
 
 void differentiate_composition(Backward& b) {
@@ -463,21 +475,22 @@ void differentiate_composition(Backward& b) {
   for (size_t i = 0; i < composed.size(); ++i) {
     if (!b.has_grad(int(i)) || !composed[i].requires_grad()) continue;
     outputs.push_back(composed[i]);
-    seeds.push_back(b.grad(int(i)));
+    seeds.push_back(conjugated(b.grad(int(i))));
   }
   GradOptions options;
   options.create_graph = b.create_graph();
   options.retain_graph = true;
   options.allow_unused = true;
   const TensorList results = grad(outputs, wanted, seeds, options);
-  for (size_t i = 0; i < results.size(); ++i) b.set(positions[i], results[i]);
+  for (size_t i = 0; i < results.size(); ++i)
+    b.set(positions[i], results[i].defined() ? conjugated(results[i]) : Tensor());
 }
 
 void backward(const Tensor& root, const Tensor& seed, BackwardOptions options) {
+  const GradMode mode(options.create_graph);
   Tensor gradient = checked_seed(root, seed);
   const bool guarded = context().guard != Guard::off;
   if (guarded) check_loss(root);
-  const GradMode mode(options.create_graph);
   Walk walk(options);
   walk.seed(root, std::move(gradient));
   walk.run();
@@ -485,8 +498,8 @@ void backward(const Tensor& root, const Tensor& seed, BackwardOptions options) {
 }
 
 GradStore gradients(const Tensor& root, const Tensor& seed, BackwardOptions options) {
-  Tensor gradient = checked_seed(root, seed);
   const GradMode mode(options.create_graph);
+  Tensor gradient = checked_seed(root, seed);
   GradStore store;
   Walk walk(options);
   walk.seed(root, std::move(gradient));
@@ -503,15 +516,17 @@ TensorList grad(const TensorList& outputs, const TensorList& inputs, const Tenso
     if (!inputs[i].requires_grad()) fail("grad: input ", i + 1, " does not require grad");
     targets.push_back({inputs[i].node().get(), inputs[i].body()->output});
   }
+  const GradMode mode(options.create_graph);
   TensorList gradients;
   for (size_t i = 0; i < outputs.size(); ++i)
     gradients.push_back(checked_seed(outputs[i], seeds.empty() ? Tensor() : seeds[i]));
   uint64_t oldest = UINT64_MAX;
   for (const Target& target : targets) oldest = std::min(oldest, target.node->id);
-  const GradMode mode(options.create_graph);
   Walk walk(options, oldest);
   for (size_t i = 0; i < outputs.size(); ++i) walk.seed(outputs[i], std::move(gradients[i]));
   TensorList results = walk.run_to(targets);
+  for (Tensor& result : results)
+    if (result.defined()) result = conjugated(result);
   for (size_t i = 0; i < results.size(); ++i)
     if (!results[i].defined() && !options.allow_unused)
       fail("grad: no output depends on input ", i + 1, "; pass {allow_unused = true} to get nil for it");

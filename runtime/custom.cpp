@@ -58,7 +58,7 @@ TensorList apply_custom(const CustomOp& op, const TensorList& inputs) {
   CustomContext shared;
   bool any = false;
   for (const Tensor& x : inputs) {
-    shared.needs_.push_back(ctx.grad_enabled && x.defined() && is_floating(x.dtype()) && x.requires_grad());
+    shared.needs_.push_back(ctx.grad_enabled && x.defined() && is_differentiable(x.dtype()) && x.requires_grad());
     any |= shared.needs_.back();
   }
   const SourceLine line = ctx.line;
@@ -75,7 +75,7 @@ TensorList apply_custom(const CustomOp& op, const TensorList& inputs) {
     if (!y.defined()) fail(op.record->name, ": forward returned nothing where a tensor belongs");
     // A handle of its own: forward may return an input, or keep what it returns.
     y = y.detach();
-    if (!first && is_floating(y.dtype())) first = &y;
+    if (!first && is_differentiable(y.dtype())) first = &y;
   }
   if (!any || !first) return outputs;
   Call call;
@@ -100,7 +100,7 @@ void CustomCall::differentiate(Backward& b) {
   for (int i = 0; i < b.inputs(); ++i) shared.needs_.push_back(b.needs(i));
   shared.saved_ = b.custom_values();
   TensorList arrived;
-  for (size_t i = 0; i < b.node().out.size(); ++i) arrived.push_back(b.grad(int(i)));
+  for (size_t i = 0; i < b.node().out.size(); ++i) arrived.push_back(conjugated(b.grad(int(i))));
   const CustomBackward backward = b.custom().backward;
   TensorList results;
   try {
@@ -117,10 +117,10 @@ void CustomCall::differentiate(Backward& b) {
     if (!(gradient.shape() == b.shape(i)))
       fail("backward of ", name, made_at(b.node().line), ": its gradient of input ", i + 1, " has shape ",
            gradient.shape(), " where the input has ", b.shape(i));
-    if (!is_floating(gradient.dtype()))
+    if (!is_differentiable(gradient.dtype()))
       fail("backward of ", name, made_at(b.node().line), ": its gradient of input ", i + 1, " is ",
            gradient.dtype(), ", not floating");
-    if (b.needs(i)) b.set(i, std::move(gradient));
+    if (b.needs(i)) b.set(i, conjugated(gradient));
   }
 }
 

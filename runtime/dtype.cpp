@@ -1,6 +1,9 @@
 #include "runtime/dtype.h"
 
+#include <algorithm>
 #include <array>
+
+#include "runtime/error.h"
 
 namespace lunagrad {
 namespace {
@@ -10,7 +13,7 @@ struct Row {
   size_t bytes;
 };
 constexpr std::array<Row, kDTypeCount> kRows{
-    {{"bool", 1}, {"u8", 1}, {"i32", 4}, {"i64", 8}, {"f16", 2}, {"bf16", 2}, {"f32", 4}, {"f64", 8}}};
+    {{"bool", 1}, {"u8", 1}, {"i32", 4}, {"i64", 8}, {"f16", 2}, {"bf16", 2}, {"f32", 4}, {"f64", 8}, {"c64", 8}, {"c128", 16}}};
 
 }  // namespace
 
@@ -24,11 +27,15 @@ std::optional<DType> dtype_from_name(std::string_view name) {
   return std::nullopt;
 }
 
-// The enumeration is in order of promotion, but for the two 16-bit floats, neither of which holds the other.
+// The enumeration is in order of promotion, but for the two 16-bit floats, neither of which holds the other,
+// and for f64 and c64, which meet in a third.
 DType promote(DType a, DType b) {
   if (a != b && is_half(a) && is_half(b)) return DType::f32;
-  return a > b ? a : b;
+  if (is_complex(a) || is_complex(b)) return std::max(complex_type(a), complex_type(b));
+  return std::max(a, b);
 }
+
+void refuse_complex(DType t) { fail("complex numbers are not supported here (got ", t, ")"); }
 
 // Both directions after the bit layouts of IEEE 754-2008: binary16 has 5 exponent bits (bias 15), 10 of
 // mantissa.

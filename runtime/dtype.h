@@ -1,7 +1,9 @@
 #pragma once
 // Element types: their sizes, names, promotion rules (PyTorch's) and the 16-bit float formats. Pure values.
+// Complex elements are pairs of floats in a row, the real part first.
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -11,21 +13,32 @@
 
 namespace lunagrad {
 
-enum class DType : uint8_t { boolean, u8, i32, i64, f16, bf16, f32, f64 };
-inline constexpr int kDTypeCount = 8;
+enum class DType : uint8_t { boolean, u8, i32, i64, f16, bf16, f32, f64, c64, c128 };
+inline constexpr int kDTypeCount = 10;
 
 size_t item_size(DType);        // bytes of one element
 const char* dtype_name(DType);  // "f32", "bool", …
 std::optional<DType> dtype_from_name(std::string_view);
 std::ostream& operator<<(std::ostream&, DType);
 
-constexpr bool is_floating(DType t) { return t >= DType::f16; }
-constexpr bool is_integral(DType t) { return t < DType::f16; }  // bool counts as integral
+constexpr bool is_complex(DType t) { return t >= DType::c64; }
+constexpr bool is_floating(DType t) { return t >= DType::f16 && !is_complex(t); }  // and real
+constexpr bool is_differentiable(DType t) { return t >= DType::f16; }              // floating or complex
+constexpr bool is_integral(DType t) { return t < DType::f16; }                     // bool counts as integral
 constexpr bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
 
 // The type in which two tensors of these types meet, as in PyTorch (u8 + i32 = i32, i64 + f16 = f16, f16 +
-// bf16 = f32).
+// bf16 = f32, f64 + c64 = c128).
 DType promote(DType, DType);
+// The complex type that holds a type's numbers (c128 for f64, else c64), and the type of a complex type's
+// parts.
+constexpr DType complex_type(DType t) {
+  return t == DType::f64 || t == DType::c128 ? DType::c128 : DType::c64;
+}
+constexpr DType part_type(DType t) {
+  return t == DType::c64 ? DType::f32 : t == DType::c128 ? DType::f64 : t;
+}
+[[noreturn]] void refuse_complex(DType);  // Error: what was asked for has no meaning for complex numbers
 
 // IEEE binary16. Converts through float, rounding to nearest even.
 struct Half {
@@ -47,11 +60,37 @@ struct BFloat16 {
   explicit operator float() const { return std::bit_cast<float>(uint32_t(bits) << 16); }
 };
 
+template <class T>
+inline constexpr bool is_complex_v = false;
+template <class T>
+inline constexpr bool is_complex_v<std::complex<T>> = true;
+
+// What an element is made of: T, or the type of a complex number's parts.
+template <class T>
+struct PartOf {
+  using type = T;
+};
+template <class T>
+struct PartOf<std::complex<T>> {
+  using type = T;
+};
+template <class T>
+using Part = typename PartOf<T>::type;
+
 // Element conversion as the casts do it: float to integer saturates and NaN gives 0, to bool is "not zero".
+// Of a complex number a real type gets the real part.
 template <class To, class From>
 To convert(From value) {
   if constexpr (std::is_same_v<To, From>) {
     return value;
+  } else if constexpr (is_complex_v<To> && is_complex_v<From>) {
+    return To(value);
+  } else if constexpr (is_complex_v<To>) {
+    return To(convert<Part<To>>(value));
+  } else if constexpr (is_complex_v<From> && std::is_same_v<To, bool>) {
+    return value != From(0);
+  } else if constexpr (is_complex_v<From>) {
+    return convert<To>(value.real());
   } else if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>) {
     return convert<To>(float(value));
   } else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
@@ -104,10 +143,19 @@ template <>
 struct dtype_of_<double> {
   static constexpr DType value = DType::f64;
 };
+template <>
+struct dtype_of_<std::complex<float>> {
+  static constexpr DType value = DType::c64;
+};
+template <>
+struct dtype_of_<std::complex<double>> {
+  static constexpr DType value = DType::c128;
+};
 template <class T>
 inline constexpr DType dtype_of = dtype_of_<T>::value;
 
-// Calls f.template operator()<T>() with the element type: visit_dtype(t, [&]<class T>() { … }).
+// Calls f.template operator()<T>() with the element type: visit_dtype(t, [&]<class T>() { … }). Error for
+// complex types.
 template <class F>
 decltype(auto) visit_dtype(DType t, F&& f) {
   switch (t) {
@@ -126,9 +174,18 @@ decltype(auto) visit_dtype(DType t, F&& f) {
     case DType::f32:
       return f.template operator()<float>();
     case DType::f64:
-      break;
+      return f.template operator()<double>();
+    default:
+      refuse_complex(t);
   }
-  return f.template operator()<double>();
+}
+
+// The same of real and complex types: for what moves, compares or adds elements.
+template <class F>
+decltype(auto) visit_any_dtype(DType t, F&& f) {
+  if (t == DType::c64) return f.template operator()<std::complex<float>>();
+  if (t == DType::c128) return f.template operator()<std::complex<double>>();
+  return visit_dtype(t, f);
 }
 
 }  // namespace lunagrad

@@ -46,12 +46,16 @@ bool finite_on_cpu(const Tensor& given) {
       return !has_exponent_of_ones<uint16_t>(x.raw(), x.numel(), 0x7f80);
     case DType::f32:
       return !has_exponent_of_ones<uint32_t>(x.raw(), x.numel(), 0x7f800000);
+    case DType::c64:
+      return !has_exponent_of_ones<uint32_t>(x.raw(), 2 * x.numel(), 0x7f800000);
+    case DType::c128:
+      return !has_exponent_of_ones<uint64_t>(x.raw(), 2 * x.numel(), 0x7ff0000000000000);
     default:
       return !has_exponent_of_ones<uint64_t>(x.raw(), x.numel(), 0x7ff0000000000000);
   }
 }
 
-bool is_looked_at(const Tensor& x) { return x.defined() && is_floating(x.dtype()) && x.numel() > 0; }
+bool is_looked_at(const Tensor& x) { return x.defined() && is_differentiable(x.dtype()) && x.numel() > 0; }
 
 // "[2, 1]", counting from 1 as a script does.
 std::string place_of(int64_t index, const Shape& shape) {
@@ -135,10 +139,12 @@ Tensor value_of(const Operand& operand) {
 
 }  // namespace
 
+// Of complex numbers: of their absolute values.
 Contents contents_of(const Tensor& x) {
   const Unguarded off;
   Contents c;
   c.count = x.numel();
+  if (is_complex(x.dtype())) return contents_of(abs(x.detach()));
   if (!is_floating(x.dtype())) return c;
   double sum = 0;
   int64_t finite = 0, i = 0;
@@ -161,7 +167,8 @@ Contents contents_of(const Tensor& x) {
 
 std::string describe_contents(const Tensor& x, const Contents& c) {
   std::string line = text(x.dtype(), ' ', x.shape());
-  if (!is_floating(x.dtype()) || c.count == 0) return line;
+  if (!is_differentiable(x.dtype()) || c.count == 0) return line;
+  if (is_complex(x.dtype())) line += ", absolute values";
   if (c.nans + c.infs < c.count) line += text(" from ", c.min, " to ", c.max, ", mean ", c.mean);
   if (!c.finite()) line += ", " + counted(c);
   return line;

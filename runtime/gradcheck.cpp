@@ -8,24 +8,44 @@
 namespace lunagrad {
 namespace {
 
-bool is_checked(const Tensor& x) { return x.defined() && x.dtype() == DType::f64 && x.requires_grad(); }
+bool is_checked(const Tensor& x) {
+  return x.defined() && (x.dtype() == DType::f64 || x.dtype() == DType::c128) && x.requires_grad();
+}
+
+// The elements as numbers that can be moved one by one: of a complex tensor its parts, two to an element.
+std::vector<double> numbers_of(const Tensor& x) {
+  if (!is_complex(x.dtype())) return x.to_vector<double>();
+  std::vector<double> parts;
+  for (const std::complex<double>& z : x.to_vector<std::complex<double>>()) {
+    parts.push_back(z.real());
+    parts.push_back(z.imag());
+  }
+  return parts;
+}
+Tensor from_numbers(const std::vector<double>& values, const Shape& shape, bool complex, Device& device) {
+  return Tensor::from_bytes(values.data(), values.size() * sizeof(double), shape,
+                            complex ? DType::c128 : DType::f64, device);
+}
 
 // Weights in [0.5, 1.5) that depend only on the place, so that every evaluation contracts alike.
 Tensor weights_for(const Tensor& output, uint64_t stream) {
-  std::vector<double> values(size_t(output.numel()));
+  const bool complex = is_complex(output.dtype());
+  std::vector<double> values(size_t(output.numel()) * (complex ? 2 : 1));
   for (size_t i = 0; i < values.size(); ++i) {
     const PhiloxBlock words = philox(0x9e37, stream, i);
     values[i] = 0.5 + uniform_f64(words[0], words[1]);
   }
-  return to(to(Tensor::from<double>(values, output.shape()), output.dtype()), output.device());
+  return to(to(from_numbers(values, output.shape(), complex, cpu_device()), output.dtype()), output.device());
 }
 
-// The scalar that is differentiated: sum over the outputs of <output, weights>.
+// The scalar that is differentiated: sum over the outputs of <output, weights>, of complex ones over their parts.
 Tensor contract(const TensorList& outputs) {
   Tensor total;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!outputs[i].defined() || !is_floating(outputs[i].dtype())) continue;
-    const Tensor part = sum(to(outputs[i], DType::f64) * to(weights_for(outputs[i], i), DType::f64));
+    if (!outputs[i].defined() || !is_differentiable(outputs[i].dtype())) continue;
+    const DType wide = is_complex(outputs[i].dtype()) ? DType::c128 : DType::f64;
+    const Tensor product = conjugated(to(weights_for(outputs[i], i), wide)) * to(outputs[i], wide);
+    const Tensor part = sum(real(product));
     total = total.defined() ? total + part : part;
   }
   return total;
@@ -33,11 +53,11 @@ Tensor contract(const TensorList& outputs) {
 
 // A tensor with these elements and x's strides, so that the kernel under test takes the same path.
 Tensor laid_out_like(const Tensor& x, const std::vector<double>& values) {
-  const Tensor dense = Tensor::from<double>(values, x.shape(), x.device());
+  const Tensor dense = from_numbers(values, x.shape(), is_complex(x.dtype()), x.device());
   if (x.is_contiguous()) return dense;
   int64_t extent = 1;
   for (int i = 0; i < x.ndim(); ++i) extent += (x.size(i) - 1) * x.strides()[i];
-  const Tensor memory = zeros({extent}, DType::f64, x.device());
+  const Tensor memory = zeros({extent}, x.dtype(), x.device());
   const Tensor view = as_strided(memory, x.shape(), x.strides(), 0);
   for (int i = 0; i < x.ndim(); ++i)
     if (x.strides()[i] == 0 && x.size(i) > 1)
@@ -73,7 +93,7 @@ GradCheckResult gradcheck(const TensorFunction& f, const TensorList& inputs, Gra
       wanted.push_back(leaves[i]);
       places.push_back(i);
     }
-  if (wanted.empty()) return {false, 0, "no input is f64 and requires grad"};
+  if (wanted.empty()) return {false, 0, "no input is f64 or c128 and requires grad"};
 
   const GradMode on(true);
   const Tensor loss = contract(f(leaves));
@@ -86,9 +106,9 @@ GradCheckResult gradcheck(const TensorFunction& f, const TensorList& inputs, Gra
 
   for (size_t k = 0; k < wanted.size(); ++k) {
     const Tensor& x = wanted[k];
-    const std::vector<double> values = x.to_vector<double>();
+    const std::vector<double> values = numbers_of(x);
     const std::vector<double> gradient =
-        analytic[k].defined() ? analytic[k].to_vector<double>() : std::vector<double>(values.size(), 0.0);
+        analytic[k].defined() ? numbers_of(analytic[k]) : std::vector<double>(values.size(), 0.0);
     std::vector<double> numeric(values.size());
     double scale = 1;
     for (size_t e = 0; e < values.size(); ++e) {
@@ -110,7 +130,9 @@ GradCheckResult gradcheck(const TensorFunction& f, const TensorList& inputs, Gra
       result.worst = std::isnan(error) ? INFINITY : error;
       if (error <= options.tolerance) continue;
       result.ok = false;
-      result.message = text("input ", places[k] + 1, ", element ", e, ": gradient ", gradient[e],
+      const std::string place = is_complex(x.dtype()) ? text(e / 2, e % 2 ? " (imaginary part)" : " (real part)")
+                                                      : text(e);
+      result.message = text("input ", places[k] + 1, ", element ", place, ": gradient ", gradient[e],
                             ", central difference ", numeric[e]);
     }
   }

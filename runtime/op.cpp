@@ -114,6 +114,21 @@ void run_through_f32(Call& call) {
   for (const Tensor& y : wide.out) call.out.push_back(y.dtype() == DType::f32 ? to(y, narrow) : y);
 }
 
+// Error when the call has complex operands, or asks for a complex result, and the op takes none.
+void check_complex(const Call& call) {
+  const Op& op = *call.op;
+  if (op.complex) return;
+  const auto check = [&](DType dtype) {
+    if (is_complex(dtype))
+      fail(op.name[0] == '_' ? op.name + 1 : op.name, ": complex numbers are not supported (got ", dtype,
+           ")");
+  };
+  for (const Tensor& x : call.in)
+    if (x.defined()) check(x.dtype());
+  for (size_t i = 0; i < call.params.size(); ++i)
+    if (op.params[i].kind == ParamKind::dtype && call.params[i].present()) check(DType(call.params[i].i));
+}
+
 }  // namespace
 
 void Call::emit(const Shape& shape, DType dtype) { out.push_back(promise(Layout::contiguous(shape), dtype)); }
@@ -123,7 +138,12 @@ void Call::emit(LayoutRef layout, DType dtype) {
 }
 
 void Call::emit_view(const Tensor& of, const Shape& shape, const Strides& strides, int64_t offset) {
-  Tensor view(of.storage_ref(), LayoutRef(new Layout(shape, strides)), offset, of.dtype());
+  emit_view(of, of.dtype(), shape, strides, offset);
+}
+
+void Call::emit_view(const Tensor& of, DType dtype, const Shape& shape, const Strides& strides,
+                     int64_t offset) {
+  Tensor view(of.storage_ref(), LayoutRef(new Layout(shape, strides)), offset, dtype);
   TensorBody& source = *of.body();
   view.body()->base = source.base ? source.base : Ref<TensorBody>(&source);
   view.body()->base_generation = view.body()->base->generation;
@@ -163,6 +183,7 @@ void run(Call& call) {
   }
   if (wants_f32(call)) return run_through_f32(call);
   const uint64_t start = ticks();
+  check_complex(call);
   op.shape(call);
   if (!execute(call)) return;
   const uint64_t elapsed = ticks() - start;
@@ -201,17 +222,21 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
   const Tensor x = in[0];
   check_in_place(op.name, x);
   if (overlaps(x.shape(), x.strides()))
-    fail(op.name, "_: elements of the target share memory (an expanded tensor, or windows that overlap); clone() it first");
+    fail(op.name,
+         "_: elements of the target share memory (an expanded tensor, or windows that overlap); clone() it "
+         "first");
   Call call;
   call.op = &op;
   call.in = std::move(in);
   call.params = std::move(params);
   const uint64_t start = ticks();
+  check_complex(call);
   op.shape(call);
   const Tensor& promised = call.out[0];
   if (!(promised.shape() == x.shape()))
     fail(op.name, "_: a result of shape ", promised.shape(), " does not fit the target of shape ", x.shape());
-  if (is_floating(promised.dtype()) && !is_floating(x.dtype()))
+  if ((is_differentiable(promised.dtype()) && !is_differentiable(x.dtype())) ||
+      (is_complex(promised.dtype()) && !is_complex(x.dtype())))
     fail(op.name, "_: a result of type ", promised.dtype(), " cannot be written into a tensor of type ",
          x.dtype());
 
@@ -274,10 +299,12 @@ std::span<const Op* const> all_ops() {
   static const std::vector<const Op*> all = [] {
     std::vector<const Op*> joined;
     for (const auto family :
-         {elementwise_ops, create_ops, random_ops, cast_ops, view_ops, unfold_ops, copy_ops, join_ops, rearrange_ops, pad_ops,
-          reduce_ops, scan_ops, sort_ops, arithmetic_ops, matmul_ops, einsum_ops, softmax_ops, activation_ops, norm_ops,
-          batch_norm_ops, group_norm_ops, attention_ops, rope_ops, conv_ops, pool_ops, resize_ops, index_ops,
-          scatter_ops, loss_ops, margin_loss_ops, ctc_ops, rnn_ops, rnn_layer_ops, dropout_ops, optimizer_ops}) {
+         {elementwise_ops, create_ops,     random_ops,     cast_ops,      view_ops,    unfold_ops,
+          copy_ops,        join_ops,       rearrange_ops,  pad_ops,       reduce_ops,  scan_ops,
+          sort_ops,        arithmetic_ops, matmul_ops,     einsum_ops,    softmax_ops, activation_ops,
+          norm_ops,        batch_norm_ops, group_norm_ops, attention_ops, rope_ops,    conv_ops,
+          pool_ops,        resize_ops,     index_ops,      scatter_ops,   complex_ops, loss_ops,
+          margin_loss_ops, ctc_ops,        rnn_ops,        rnn_layer_ops, dropout_ops, optimizer_ops}) {
       const auto ops = family();
       joined.insert(joined.end(), ops.begin(), ops.end());
     }

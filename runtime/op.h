@@ -112,6 +112,8 @@ struct Call {
   void emit(LayoutRef, DType);  // must be contiguous
   // … or a view of an input (bit set in `aliases`).
   void emit_view(const Tensor& of, const Shape&, const Strides&, int64_t offset);
+  // … whose elements are the parts of the input's, or pairs of its elements; offset in those of the view.
+  void emit_view(const Tensor& of, DType, const Shape&, const Strides&, int64_t offset);
   Device& device() const;  // of the operands; Error that names both when they differ
 };
 
@@ -138,6 +140,7 @@ struct Op {
   bool random = false;  // takes a draw of the context's generator: args[0].u = seed, args[1].u = stream
   bool writes_inputs = false;   // changes operands in place (the optimizers); it has no outputs
   uint16_t integer_inputs = 0;  // bit i: input i holds indices or labels and never gets a gradient
+  bool complex = false;         // takes complex operands and makes complex results; the others refuse them
   bool hidden() const { return name[0] == '_'; }
 };
 

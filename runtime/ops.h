@@ -123,6 +123,14 @@ Tensor argsort(const Tensor&, int dim = -1, bool descending = false);
 std::pair<Tensor, Tensor> topk(const Tensor&, int64_t k, int dim = -1, bool largest = true);
 Tensor median(const Tensor&);  // of an even number of elements the lower of the two in the middle
 
+// complex.cpp; conj, norm_sq and abs are rows of elementwise.def
+Tensor complex(const Tensor& real, const Tensor& imag);  // of two f32 or f64 tensors; they broadcast
+Tensor real(const Tensor&);                              // a view; the tensor itself when it is real
+Tensor imag(const Tensor&);                              // a view; Error when the tensor is real
+Tensor angle(const Tensor&);                             // -pi to pi
+Tensor view_as_real(const Tensor&);     // [..] -> [.., 2], a view
+Tensor view_as_complex(const Tensor&);  // [.., 2] -> [..], a view; the last dim must lie in a row
+
 // matmul.cpp: [..., M, K] @ [..., K, N], batches broadcast, vectors as in PyTorch
 Tensor matmul(const Tensor&, const Tensor&);
 // y = x W^T + bias; x [..., in], weight [out, in], bias [out] or undefined

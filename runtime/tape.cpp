@@ -53,7 +53,7 @@ Ref<Node> leaf_node(const Tensor& x) {
 }
 
 bool wants_gradient(const Op& op, size_t i, const Tensor& x) {
-  if (!x.defined() || !is_floating(x.dtype())) return false;
+  if (!x.defined() || !is_differentiable(x.dtype())) return false;
   if (i < 16 && (op.integer_inputs >> i & 1)) return false;
   return x.requires_grad();
 }
@@ -116,6 +116,9 @@ void attach(const Tensor& x, const Ref<Node>& node, uint32_t output) {
 void derive_view(const Tensor& view) {
   TensorBody& body = *view.body();
   const Tensor base(body.base);
+  if (base.dtype() != view.dtype() && base.requires_grad())
+    fail("a view of a ", base.dtype(), " tensor as ", view.dtype(),
+         " does not follow writes in place into the tensor on the tape; take it anew");
   body.base_generation = body.base->generation;
   if (!base.requires_grad()) {
     body.node = nullptr;
@@ -170,7 +173,7 @@ void record(Call& call, uint64_t elapsed) {
   const Ref<Node> node = make_node(call, elapsed);
   if (!node) return;
   for (size_t i = 0; i < call.out.size(); ++i)
-    if (is_floating(call.out[i].dtype())) attach(call.out[i], node, uint32_t(i));
+    if (is_differentiable(call.out[i].dtype())) attach(call.out[i], node, uint32_t(i));
 }
 
 void check_in_place(const char* op, const Tensor& x) {
@@ -195,6 +198,9 @@ void record_in_place(const Tensor& x, Call& call, uint64_t elapsed) {
 
   const Tensor base(body.base);
   if (!node && !base.requires_grad()) return;
+  if (base.dtype() != x.dtype())
+    fail(call.op->name, "_: a view of a ", base.dtype(), " tensor as ", x.dtype(),
+         " cannot be changed in place on the tape; work on a copy");
   if (!base.is_contiguous())
     fail(call.op->name,
          "_: a view of a tensor that is not contiguous cannot be changed in place on the tape; clone() it "
@@ -239,8 +245,8 @@ bool Tensor::is_leaf() const {
 
 Tensor& Tensor::requires_grad_(bool on) {
   if (!is_leaf()) fail("requires_grad_: only a leaf tensor's flag can be changed; detach() makes a leaf");
-  if (on && !is_floating(dtype()))
-    fail("requires_grad_: only floating tensors can require grad (got ", dtype(), ")");
+  if (on && !is_differentiable(dtype()))
+    fail("requires_grad_: only floating and complex tensors can require grad (got ", dtype(), ")");
   if (body_->node)
     body_->node->requires_grad = on;
   else if (on)

@@ -3,6 +3,10 @@
 // that turns the gradient of an output into gradients of what it was made from. Ownership runs one way:
 // Tensor -> Node -> (saved storage, nodes of the inputs), so there is no cycle and dropping the last tensor
 // frees the graph, iteratively. backward() knows no op.
+//
+// The gradient of a complex tensor z is dL/dRe z + i dL/dIm z wherever it meets a user (seeds, .grad, hooks, results,
+// custom ops, viewers), as in PyTorch. Between nodes its conjugate travels, so that the derivative of a holomorphic op
+// is written as that of the real one; a vjp gets and sets the conjugate.
 #include <functional>
 #include <memory>
 #include <string>
@@ -128,6 +132,9 @@ class Backward {
   std::vector<Tensor> results_;
   bool create_graph_;
 };
+
+// A gradient as a user sees it from one that travels between nodes, and back: a complex one is conjugated.
+Tensor conjugated(const Tensor& gradient);
 
 // For a vjp under create_graph: differentiates the op's compose() instead. The op's `reads` must name all
 // inputs.

@@ -69,7 +69,8 @@ std::vector<T> Tensor::to_vector() const {
   const NoGrad off;
   const Tensor dense = lunagrad::contiguous(to(*this, cpu_device()));
   std::vector<T> values(static_cast<size_t>(numel()));
-  visit_dtype(dtype(), [&]<class From>() {
+  if (!is_complex_v<T> && is_complex(dtype())) refuse_complex(dtype());
+  visit_any_dtype(dtype(), [&]<class From>() {
     const From* from = dense.data<From>();
     for (size_t i = 0; i < values.size(); ++i) values[i] = convert<T>(from[i]);
   });
@@ -80,12 +81,15 @@ template std::vector<double> Tensor::to_vector() const;
 template std::vector<int64_t> Tensor::to_vector() const;
 template std::vector<int32_t> Tensor::to_vector() const;
 template std::vector<uint8_t> Tensor::to_vector() const;
+template std::vector<std::complex<double>> Tensor::to_vector() const;
 
 namespace {
 
 template <class T>
 T item_as(const Tensor& x) {
   if (x.numel() != 1) fail("item: one element expected (got shape ", x.shape(), ")");
+  if (is_complex(x.dtype()))
+    fail("item: a ", x.dtype(), " element is no real number; take its real(), imag() or abs()");
   char bytes[8];
   const size_t size = item_size(x.dtype());
   x.device().copy_out(bytes, x.storage().data, size_t(x.offset()) * size, size);

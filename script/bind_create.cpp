@@ -104,7 +104,7 @@ Tensor tensor_from_table(TableReader& reader, DType dtype, Device& device) {
     return Tensor::from(std::span<const bool>(bools.get(), values.size()), reader.shape(), device);
   }
   Tensor made;
-  visit_dtype(dtype, [&]<class T>() {
+  visit_any_dtype(dtype, [&]<class T>() {
     if constexpr (!std::is_same_v<T, bool>) {
       const std::vector<T> values = reader.read<T>();
       made = Tensor::from(std::span<const T>(values), reader.shape(), device);

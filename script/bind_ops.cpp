@@ -308,6 +308,16 @@ int call_in_place(lua_State* L) {
   return 1;
 }
 
+// complex(re, im) of two numbers is a 0-d tensor.
+int call_complex(lua_State* L) {
+  if (lua_gettop(L) != 2 || lua_type(L, 1) != LUA_TNUMBER || lua_type(L, 2) != LUA_TNUMBER) return call_op(L);
+  mark_line(L);
+  const Tensor made = complex(Tensor::number(lua_tonumber(L, 1)), Tensor::number(lua_tonumber(L, 2)));
+  push_result(L, to(made, *context().device));
+  after_op(L);
+  return 1;
+}
+
 // Lua hands the operand of a unary operator over twice.
 int call_negation(lua_State* L) {
   lua_settop(L, 1);
@@ -376,6 +386,10 @@ void bind_ops(lua_State* L, int core, int methods) {
   if (const Signature* const randint = find_signature("randint")) {
     push_op(L, guard<call_randint>, *randint);
     lua_setfield(L, core, "randint");
+  }
+  if (const Signature* const complex = find_signature("complex")) {
+    push_op(L, guard<call_complex>, *complex);
+    lua_setfield(L, core, "complex");
   }
   if (const Signature* const isclose = find_signature("isclose")) {
     for (const int table : {core, methods}) {

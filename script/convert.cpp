@@ -208,9 +208,15 @@ void push_dims(lua_State* L, const Dims& dims) {
 }
 
 void push_element(lua_State* L, const void* element, DType dtype) {
-  visit_dtype(dtype, [&]<class T>() {
+  visit_any_dtype(dtype, [&]<class T>() {
     const T value = *static_cast<const T*>(element);
-    if constexpr (std::is_same_v<T, bool>)
+    if constexpr (is_complex_v<T>) {
+      lua_createtable(L, 2, 0);
+      lua_pushnumber(L, double(value.real()));
+      lua_rawseti(L, -2, 1);
+      lua_pushnumber(L, double(value.imag()));
+      lua_rawseti(L, -2, 2);
+    } else if constexpr (std::is_same_v<T, bool>)
       lua_pushboolean(L, value);
     else if constexpr (std::is_integral_v<T>)
       lua_pushinteger(L, lua_Integer(value));

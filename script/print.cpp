@@ -89,12 +89,19 @@ class Printer {
   }
 
   void write_cells() {
-    visit_dtype(x_.dtype(), [&]<class T>() {
+    visit_any_dtype(x_.dtype(), [&]<class T>() {
       const T* const data = x_.data<T>();
       if constexpr (std::is_same_v<T, bool>) {
         for (const int64_t at : offsets_) cells_.push_back(data[at] ? "true" : "false");
       } else if constexpr (std::is_integral_v<T>) {
         for (const int64_t at : offsets_) cells_.push_back(std::to_string(data[at]));
+      } else if constexpr (is_complex_v<T>) {
+        std::vector<double> parts;
+        for (const int64_t at : offsets_) {
+          parts.push_back(double(data[at].real()));
+          parts.push_back(double(data[at].imag()));
+        }
+        write_complex(parts);
       } else {
         std::vector<double> values;
         for (const int64_t at : offsets_) values.push_back(convert<double>(data[at]));
@@ -102,6 +109,23 @@ class Printer {
         for (const double value : values) cells_.push_back(write(value));
       }
     });
+  }
+
+  // "1.0000 - 2.0000i"; each part is as wide as the widest of its kind.
+  void write_complex(const std::vector<double>& parts) {
+    const FloatFormat write(parts, options_.precision);
+    std::vector<std::string> real, imaginary;
+    size_t real_width = 0, imaginary_width = 0;
+    for (size_t i = 0; i < parts.size(); i += 2) {
+      real.push_back(write(parts[i]));
+      imaginary.push_back(write(std::abs(parts[i + 1])));
+      real_width = std::max(real_width, real.back().size());
+      imaginary_width = std::max(imaginary_width, imaginary.back().size());
+    }
+    for (size_t i = 0; i < real.size(); ++i)
+      cells_.push_back(std::string(real_width - real[i].size(), ' ') + real[i] +
+                       (std::signbit(parts[2 * i + 1]) ? " - " : " + ") +
+                       std::string(imaginary_width - imaginary[i].size(), ' ') + imaginary[i] + "i");
   }
 
   std::string next_cell() {

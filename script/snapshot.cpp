@@ -80,7 +80,8 @@ ValueView view_value(const Tensor& tensor, int64_t limit) {
   view.shape = as_vector(tensor.shape());
   view.dtype = dtype_name(tensor.dtype());
   view.count = tensor.numel();
-  const std::vector<double> values = tensor.to_vector<double>();
+  // Of complex numbers the absolute values are shown.
+  const std::vector<double> values = (is_complex(tensor.dtype()) ? abs(tensor) : tensor).to_vector<double>();
   double mean = 0,
          squares = 0;  // Welford, "Note on a method for calculating corrected sums of squares", 1962
   int64_t finite = 0;

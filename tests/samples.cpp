@@ -7,7 +7,7 @@
 namespace lunagrad::tests {
 
 extern const SampleFamily kView, kCreate, kReduce, kMatmul, kIndex, kConv, kPool, kResize, kNorm, kAttention, kLoss,
-    kRnn;
+    kRnn, kComplex;
 namespace {
 
 // Each row of elementwise.def: all operands of one shape, and each broadcast against the others.
@@ -44,7 +44,7 @@ Values complete(const Op& op, const Values& given) {
 namespace {
 
 constexpr const SampleFamily* kFamilies[] = {
-    &kView, &kCreate, &kReduce, &kMatmul, &kIndex, &kConv, &kPool, &kResize, &kNorm, &kAttention, &kLoss, &kRnn};
+    &kView, &kCreate, &kReduce, &kMatmul, &kIndex, &kConv, &kPool, &kResize, &kNorm, &kAttention, &kLoss, &kRnn, &kComplex};
 
 }  // namespace
 

@@ -9,11 +9,11 @@
 
 namespace lunagrad::tests {
 
-enum class Kind { real, index, boolean, absent };
+enum class Kind { real, complex, index, boolean, absent };
 
 struct SampleInput {
   Shape shape;
-  double low = -2, high = 2;  // index: integers in [low, high)
+  double low = -2, high = 2;  // index: integers in [low, high); complex: of both parts
   Kind kind = Kind::real;
 };
 
@@ -34,6 +34,9 @@ struct BadSample {
 
 inline SampleInput real(const Shape& shape, double low = -2, double high = 2) {
   return {shape, low, high, Kind::real};
+}
+inline SampleInput complex_numbers(const Shape& shape, double low = -2, double high = 2) {
+  return {shape, low, high, Kind::complex};
 }
 inline SampleInput boolean(const Shape& shape) { return {shape, 0, 1, Kind::boolean}; }
 inline SampleInput index(const Shape& shape, double low, double high) { return {shape, low, high, Kind::index}; }

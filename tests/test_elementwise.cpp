@@ -369,11 +369,11 @@ TEST_CASE("16-bit floats are computed in f32 and rounded once") {
   }
 }
 
-TEST_CASE("casts between all types are those of convert(), in every layout") {
+TEST_CASE("casts between all real types are those of convert(), in every layout") {
   const List numbers = {0,    1,   -1,    2.5, -2.5, 255,  256,  -129,  65504, 65520, 1e-7,
                         3e-8, 1e5, -1e10, 3e9, 1e19, 1e30, kInf, -kInf, kNaN,  0.1,   127};
-  for (int from = 0; from < kDTypeCount; ++from)
-    for (int to_type = 0; to_type < kDTypeCount; ++to_type) {
+  for (int from = 0; from <= int(DType::f64); ++from)
+    for (int to_type = 0; to_type <= int(DType::f64); ++to_type) {
       const Tensor x = reshape(of_type(numbers, DType(from)), {2, 11});
       const Tensor y = to(x, DType(to_type)), z = to(t(x), DType(to_type));
       List wanted;

@@ -36,6 +36,7 @@ TEST_CASE("Lua: parts of tensors are read and written by position") {
 }
 TEST_CASE("Lua: shapes, orders, scans and products") { run_script(kFolder + "test_shape.lua"); }
 TEST_CASE("Lua: gradients, hooks, modes and the tape") { run_script(kFolder + "test_grad.lua"); }
+TEST_CASE("Lua: complex numbers") { run_script(kFolder + "test_complex.lua"); }
 TEST_CASE("Lua: derivatives of functions, gradients as a value, the tape's records") {
   run_script(kFolder + "test_derivatives.lua");
 }

@@ -16,12 +16,13 @@ namespace lunagrad::tests {
 namespace {
 
 enum class Arrangement { contiguous, transposed, sliced };
-constexpr Arrangement kArrangements[] = {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced};
+constexpr Arrangement kArrangements[] = {Arrangement::contiguous, Arrangement::transposed,
+                                         Arrangement::sliced};
 
-// Elements that depend on the row and operand alone; f64 reals, i64 indices.
+// Elements that depend on the row and operand alone; f64 reals, c128 complex numbers, i64 indices.
 Tensor make_input(const SampleInput& spec, uint64_t stream) {
   if (spec.kind == Kind::absent) return {};
-  const auto count = size_t(numel(spec.shape));
+  const auto count = size_t(numel(spec.shape)) * (spec.kind == Kind::complex ? 2 : 1);
   std::vector<double> values(count);
   for (size_t i = 0; i < count; ++i) {
     const PhiloxBlock words = philox(2024, stream, i);
@@ -30,6 +31,8 @@ Tensor make_input(const SampleInput& spec, uint64_t stream) {
     if (spec.kind == Kind::boolean) values[i] = words[2] & 1;
   }
   const NoGrad off;
+  if (spec.kind == Kind::complex)
+    return Tensor::from_bytes(values.data(), count * sizeof(double), spec.shape, DType::c128);
   const Tensor reals = Tensor::from<double>(values, spec.shape);
   if (spec.kind == Kind::index) return to(reals, DType::i64);
   if (spec.kind == Kind::boolean) return to(reals, DType::boolean);
@@ -63,13 +66,26 @@ TensorList inputs_of(const Sample& sample) {
   return inputs;
 }
 
-bool is_real(const Tensor& x) { return x.defined() && is_floating(x.dtype()); }
+bool is_trained(const Tensor& x) { return x.defined() && is_differentiable(x.dtype()); }
+bool is_complex(const Sample& sample) {
+  return std::any_of(sample.inputs.begin(), sample.inputs.end(),
+                     [](const SampleInput& input) { return input.kind == Kind::complex; });
+}
 
-// Largest |a - b| over the elements, relative to the largest finite |b| (at least 1e-3). NaN must meet NaN, and
-// infinities infinities of the same sign.
+// The elements, of complex tensors their parts.
+std::vector<double> numbers_of(const Tensor& x) {
+  if (!is_complex(x.dtype())) return x.to_vector<double>();
+  std::vector<double> parts;
+  for (const std::complex<double>& z : x.to_vector<std::complex<double>>())
+    parts.insert(parts.end(), {z.real(), z.imag()});
+  return parts;
+}
+
+// Largest |a - b| over the elements, relative to the largest finite |b| (at least 1e-3). NaN must meet NaN,
+// and infinities infinities of the same sign.
 double distance(const Tensor& a, const Tensor& b) {
-  if (!(a.shape() == b.shape())) return INFINITY;
-  const std::vector<double> x = a.to_vector<double>(), y = b.to_vector<double>();
+  if (!(a.shape() == b.shape()) || is_complex(a.dtype()) != is_complex(b.dtype())) return INFINITY;
+  const std::vector<double> x = numbers_of(a), y = numbers_of(b);
   double largest = 1e-3, worst = 0;
   for (const double value : y)
     if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
@@ -112,7 +128,8 @@ struct Grid {
 
   void check() const {
     for (const auto& [op, row] : cells)
-      for (const auto& [column, cell] : row) CHECK_MESSAGE(cell == "ok", op << ", " << column << ": " << cell);
+      for (const auto& [column, cell] : row)
+        CHECK_MESSAGE(cell == "ok", op << ", " << column << ": " << cell);
   }
 };
 
@@ -138,13 +155,15 @@ struct Verdict {
   std::string detail;
 };
 
-Verdict within(double error, double bound) { return {error <= bound, text("error ", error, " over ", bound)}; }
+Verdict within(double error, double bound) {
+  return {error <= bound, text("error ", error, " over ", bound)};
+}
 
 TensorList cast_reals(const TensorList& inputs, DType dtype) {
   const NoGrad off;
   TensorList cast = inputs;
   for (Tensor& x : cast)
-    if (is_real(x)) x = to(x, dtype);
+    if (is_trained(x)) x = to(x, is_complex(x.dtype()) ? complex_type(dtype) : dtype);
   return cast;
 }
 
@@ -171,6 +190,7 @@ void check_values(Grid& grid, const Op& op, const Sample& sample, const TensorLi
     return within(worst, 1e-12);
   });
   for (const DType half : {DType::f16, DType::bf16}) {
+    if (is_complex(sample)) break;  // there are no complex numbers of halves
     cell(grid, sample, dtype_name(half), [&]() -> Verdict {
       const TensorList narrow = cast_reals(inputs, half);
       const Operands expected = run_sample(op, sample, cast_reals(narrow, DType::f64));
@@ -206,7 +226,7 @@ bool differentiable(const Op& op, const Operands& outputs) {
 TensorList leaves(const TensorList& inputs, DType dtype) {
   TensorList result = cast_reals(inputs, dtype);
   for (Tensor& x : result)
-    if (is_real(x)) x = x.detach().requires_grad_();
+    if (is_trained(x)) x = x.detach().requires_grad_();
   return result;
 }
 
@@ -225,17 +245,21 @@ void check_gradients(Grid& grid, const Op& op, const Sample& sample, const Tenso
     });
   }
   cell(grid, sample, "f32 grad", [&]() -> Verdict {
-    const TensorList narrow = leaves(inputs, DType::f32), wide = leaves(cast_reals(inputs, DType::f32), DType::f64);
+    const TensorList narrow = leaves(inputs, DType::f32),
+                     wide = leaves(cast_reals(inputs, DType::f32), DType::f64);
     double worst = 0;
     TensorList gradients[2];
     for (int side = 0; side < 2; ++side) {
       const TensorList& arguments = side ? wide : narrow;
       Tensor loss;
       for (const Tensor& y : f(arguments))
-        if (y.requires_grad()) loss = loss.defined() ? loss + sum(y) : sum(y);
+        if (y.requires_grad()) {
+          const Tensor part = sum(is_complex(y.dtype()) ? view_as_real(y) : y);
+          loss = loss.defined() ? loss + part : part;
+        }
       backward(loss);
       for (const Tensor& x : arguments)
-        if (is_real(x)) gradients[side].push_back(x.grad().defined() ? x.grad() : zeros_like(x));
+        if (is_trained(x)) gradients[side].push_back(x.grad().defined() ? x.grad() : zeros_like(x));
     }
     for (size_t i = 0; i < gradients[0].size(); ++i)
       worst = std::max(worst, distance(gradients[0][i], gradients[1][i]));
@@ -270,7 +294,7 @@ TEST_CASE("every op computes, in every type and layout, what double precision sa
 TEST_CASE("elementwise rows agree with the double-precision reading of the same row") {
   for (const Sample& sample : samples()) {
     const Op& op = op_of(sample.op);
-    if (op.elementwise < 0) continue;
+    if (op.elementwise < 0 || is_complex(sample)) continue;
     const TensorList inputs = inputs_of(sample);
     const Values params = complete(op, sample.params);
     const NoGrad off;
@@ -283,9 +307,11 @@ TEST_CASE("elementwise rows agree with the double-precision reading of the same 
       std::vector<double> arguments;
       for (const auto& column : columns) arguments.push_back(column.empty() ? 0 : column[e]);
       const double expected = reference_value(op, arguments, {params.data(), params.size()});
-      const bool same = std::isnan(expected) ? std::isnan(values[e])
-                                             : std::abs(values[e] - expected) <= 1e-12 * std::max(1.0, std::abs(expected));
-      REQUIRE_MESSAGE(same, sample.op << "(" << arguments[0] << ", …) = " << values[e] << ", expected " << expected);
+      const bool same = std::isnan(expected)
+                            ? std::isnan(values[e])
+                            : std::abs(values[e] - expected) <= 1e-12 * std::max(1.0, std::abs(expected));
+      REQUIRE_MESSAGE(
+          same, sample.op << "(" << arguments[0] << ", …) = " << values[e] << ", expected " << expected);
     }
   }
 }
@@ -322,7 +348,8 @@ TEST_CASE("ops accept tensors without elements") {
     const Op& op = op_of(sample.op);
     if (op.elementwise < 0) continue;
     TensorList inputs;
-    for (const SampleInput& spec : sample.inputs) inputs.push_back(make_input({{0, 3}, spec.low, spec.high, spec.kind}, 0));
+    for (const SampleInput& spec : sample.inputs)
+      inputs.push_back(make_input({{0, 3}, spec.low, spec.high, spec.kind}, 0));
     const NoGrad off;
     CHECK_MESSAGE(apply1(op, inputs, complete(op, sample.params)).numel() == 0, sample.op);
   }

@@ -201,7 +201,7 @@ TEST_CASE("optimizer steps refuse what does not fit") {
                     "_adam_step: 1 parameters but 0 tensors in another list");
   CHECK_THROWS_WITH(adam_step({p}, {g}, {s}, {q}, {}, {.step = 0}), "_adam_step: steps count from 1 (got 0)");
   CHECK_THROWS_WITH(sgd_step({to(p, DType::i64)}, {g}, {}, {}),
-                    "_sgd_step: parameter 1 has type i64; only floating types can be trained");
+                    "_sgd_step: parameter 1 has type i64; only floating and complex types can be trained");
 }
 
 }  // namespace

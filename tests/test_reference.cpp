@@ -22,8 +22,9 @@ namespace {
 using nlohmann::json;
 
 // Ops whose values nobody can foretell: random ones and uninitialised memory.
-const std::set<std::string> kWithoutValues = {"rand",       "randn",     "randint", "randperm", "rand_like",
-                                              "randn_like", "bernoulli", "dropout", "multinomial", "empty"};
+const std::set<std::string> kWithoutValues = {"rand",        "randn",      "randint",   "randperm",
+                                              "rand_like",   "randn_like", "bernoulli", "dropout",
+                                              "multinomial", "empty"};
 
 // One family's file: its cases and the numbers they refer to.
 struct Family {
@@ -37,15 +38,16 @@ struct Family {
       numbers[name] = tensor.to_vector<double>();
   }
 
-  // [dtype, shape, array, offset]; the dtype "*" is that of the run.
+  // [dtype, shape, array, offset]; the dtype "*" is that of the run, "part" that of its parts.
   Tensor tensor(const json& entry, DType run) const {
     const NoGrad off;
     Shape shape;
     for (const int64_t size : entry[1]) shape.push_back(size);
     const double* first = numbers.at(entry[2]).data() + entry[3].get<int64_t>();
-    const Tensor wide = Tensor::from<double>(std::span<const double>(first, size_t(numel(shape))), shape);
     const std::string name = entry[0];
-    return to(wide, name == "*" ? run : *dtype_from_name(name));
+    const DType type = name == "*" ? run : name == "part" ? part_type(run) : *dtype_from_name(name);
+    const DType wide = is_complex(type) ? DType::c128 : DType::f64;
+    return to(Tensor::from_bytes(first, size_t(numel(shape)) * item_size(wide), shape, wide), type);
   }
 };
 
@@ -118,18 +120,27 @@ TensorList read_operands(const Family& family, const Op& op, const json& row, DT
 }
 
 double bound(DType t) {
-  return t == DType::f64    ? 1e-9
-         : t == DType::f32  ? 1e-5
-         : t == DType::f16  ? 2e-3
-         : t == DType::bf16 ? 1.6e-2
-                            : 0;
+  return part_type(t) == DType::f64   ? 1e-9
+         : part_type(t) == DType::f32 ? 1e-5
+         : t == DType::f16            ? 2e-3
+         : t == DType::bf16           ? 1.6e-2
+                                      : 0;
+}
+
+// The elements, of complex tensors their parts.
+std::vector<double> numbers_of(const Tensor& x) {
+  if (!is_complex(x.dtype())) return x.to_vector<double>();
+  std::vector<double> parts;
+  for (const std::complex<double>& z : x.to_vector<std::complex<double>>())
+    parts.insert(parts.end(), {z.real(), z.imag()});
+  return parts;
 }
 
 // What is wrong with `got`, or nothing.
 std::string compare(const Tensor& got, const Tensor& expected, double tolerance) {
   if (!(got.shape() == expected.shape())) return text("shape ", got.shape(), ", expected ", expected.shape());
   if (got.dtype() != expected.dtype()) return text("type ", got.dtype(), ", expected ", expected.dtype());
-  const std::vector<double> x = got.to_vector<double>(), y = expected.to_vector<double>();
+  const std::vector<double> x = numbers_of(got), y = numbers_of(expected);
   double largest = 0;
   for (const double value : y)
     if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
@@ -143,9 +154,11 @@ std::string compare(const Tensor& got, const Tensor& expected, double tolerance)
 
 // Odd multiples of 1/64, as the generator's upstream().
 Tensor upstream(const Tensor& y) {
-  std::vector<double> values(size_t(y.numel()));
+  const bool complex = is_complex(y.dtype());
+  std::vector<double> values(size_t(y.numel()) * (complex ? 2 : 1));
   for (size_t i = 0; i < values.size(); ++i) values[i] = (2.0 * double((i * 37 + 11) % 64) - 63) / 64;
-  return to(Tensor::from<double>(values, y.shape()), y.dtype());
+  const DType wide = complex ? DType::c128 : DType::f64;
+  return to(Tensor::from_bytes(values.data(), values.size() * sizeof(double), y.shape(), wide), y.dtype());
 }
 
 // What is wrong with the case in that type, or nothing.

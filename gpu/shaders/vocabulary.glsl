@@ -75,6 +75,7 @@ T sel(bool condition, T yes, T no) {
 #define isfinite lg_isfinite
 #define sign lg_sign
 #define square lg_square
+#define conj(x) (x)
 #define max lg_max
 #define min lg_min
 #define abs lg_abs

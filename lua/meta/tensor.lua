@@ -46,11 +46,11 @@ function Tensor:id() end
 ---@return integer
 function Tensor:version() end
 
----The element of a tensor that has just one.
----@return number|boolean
+---The element of a tensor that has just one; of a complex one its parts {re, im}.
+---@return number|boolean|number[]
 function Tensor:item() end
 
----The elements as nested tables.
+---The elements as nested tables, complex ones as pairs {re, im}.
 ---@return table|number|boolean
 function Tensor:tolist() end
 

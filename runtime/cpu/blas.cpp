@@ -3,6 +3,8 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <complex>
+#include <type_traits>
 
 #include "runtime/context.h"
 #include "runtime/cpu/parallel.h"
@@ -23,6 +25,13 @@ constexpr double kPanel = 0.6e9;
 // The largest panel's sides. A panel this large loses nothing against the whole product.
 constexpr int64_t kPanelRows = 768, kPanelColumns = 1024, kPanelDepth = 384;
 
+using c64 = std::complex<float>;
+using c128 = std::complex<double>;
+
+// Operations of a multiplication and an addition.
+template <class T>
+constexpr double kOperations = std::is_floating_point_v<T> ? 2 : 8;
+
 CBLAS_TRANSPOSE flag(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
 
 void call_gemm(int m, int n, int k, Matrix<float> a, Matrix<float> b, float beta, float* c, int ldc) {
@@ -33,6 +42,16 @@ void call_gemm(int m, int n, int k, Matrix<double> a, Matrix<double> b, double b
   cblas_dgemm(CblasRowMajor, flag(a.transposed), flag(b.transposed), m, n, k, 1, a.data, int(a.ld), b.data,
               int(b.ld), beta, c, ldc);
 }
+void call_gemm(int m, int n, int k, Matrix<c64> a, Matrix<c64> b, c64 beta, c64* c, int ldc) {
+  const c64 one = 1;
+  cblas_cgemm(CblasRowMajor, flag(a.transposed), flag(b.transposed), m, n, k, &one, a.data, int(a.ld), b.data,
+              int(b.ld), &beta, c, ldc);
+}
+void call_gemm(int m, int n, int k, Matrix<c128> a, Matrix<c128> b, c128 beta, c128* c, int ldc) {
+  const c128 one = 1;
+  cblas_zgemm(CblasRowMajor, flag(a.transposed), flag(b.transposed), m, n, k, &one, a.data, int(a.ld), b.data,
+              int(b.ld), &beta, c, ldc);
+}
 
 // y += A x, A [m, k].
 void call_gemv(int m, int k, Matrix<float> a, const float* x, int x_step, float* y, int y_step) {
@@ -42,6 +61,16 @@ void call_gemv(int m, int k, Matrix<float> a, const float* x, int x_step, float*
 void call_gemv(int m, int k, Matrix<double> a, const double* x, int x_step, double* y, int y_step) {
   cblas_dgemv(CblasRowMajor, flag(a.transposed), a.transposed ? k : m, a.transposed ? m : k, 1, a.data,
               int(a.ld), x, x_step, 1, y, y_step);
+}
+void call_gemv(int m, int k, Matrix<c64> a, const c64* x, int x_step, c64* y, int y_step) {
+  const c64 one = 1;
+  cblas_cgemv(CblasRowMajor, flag(a.transposed), a.transposed ? k : m, a.transposed ? m : k, &one, a.data,
+              int(a.ld), x, x_step, &one, y, y_step);
+}
+void call_gemv(int m, int k, Matrix<c128> a, const c128* x, int x_step, c128* y, int y_step) {
+  const c128 one = 1;
+  cblas_zgemv(CblasRowMajor, flag(a.transposed), a.transposed ? k : m, a.transposed ? m : k, &one, a.data,
+              int(a.ld), x, x_step, &one, y, y_step);
 }
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -61,8 +90,9 @@ void run_panel(const Products<T>& p, Matrix<T> a, Matrix<T> b, T* c, int64_t row
     beta = 1;
   }
   int64_t depth = p.k;
-  if (2.0 * double(rows) * double(columns) * double(p.k) > kPanel)
-    depth = std::max<int64_t>(1, int64_t(kPanel / 2 / double(rows) / double(columns)) / kPanelDepth) *
+  if (kOperations<T> * double(rows) * double(columns) * double(p.k) > kPanel)
+    depth = std::max<int64_t>(
+                1, int64_t(kPanel / kOperations<T> / double(rows) / double(columns)) / kPanelDepth) *
             kPanelDepth;
   for (int64_t done = 0;;) {
     const int64_t now = std::min(depth, p.k - done);
@@ -100,7 +130,7 @@ void gemm(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T beta, T* 
     fail("matmul: a matrix of more than 2^31 - 1 columns is more than the BLAS library can address");
   if (m == 1 || n == 1 || k == 0) {
     // Some gemv kernels of OpenBLAS multiply what y held by beta even if that is 0, so y is cleared first.
-    if (beta == 0)
+    if (beta == T(0))
       for (int64_t i = 0; i < m; ++i) std::fill_n(c + i * ldc, n, T(0));
     if (k == 0) return;
     if (n == 1)
@@ -116,7 +146,7 @@ void gemm(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T beta, T* 
 template <class T>
 void multiply(const Products<T>& p) {
   const int64_t items = numel(p.batch);
-  const double work = 2.0 * double(p.m) * double(p.n) * double(std::max<int64_t>(p.k, 1));
+  const double work = kOperations<T> * double(p.m) * double(p.n) * double(std::max<int64_t>(p.k, 1));
   const double grain = std::min(p.m, p.n) < 8 ? kVectorGrain : kGrain;
   if (p.batch.empty() && work < 2 * grain) return run_panel(p, p.a, p.b, p.c, p.m, p.n, p.bias);
   const int threads = thread_count();
@@ -148,7 +178,11 @@ void multiply(const Products<T>& p) {
 
 template void gemm(int64_t, int64_t, int64_t, Matrix<float>, Matrix<float>, float, float*, int64_t);
 template void gemm(int64_t, int64_t, int64_t, Matrix<double>, Matrix<double>, double, double*, int64_t);
+template void gemm(int64_t, int64_t, int64_t, Matrix<c64>, Matrix<c64>, c64, c64*, int64_t);
+template void gemm(int64_t, int64_t, int64_t, Matrix<c128>, Matrix<c128>, c128, c128*, int64_t);
 template void multiply(const Products<float>&);
 template void multiply(const Products<double>&);
+template void multiply(const Products<c64>&);
+template void multiply(const Products<c128>&);
 
 }  // namespace lunagrad::blas

@@ -27,7 +27,7 @@ struct Matrix {
 };
 
 // C = A B + beta C on the calling thread, A [m, k], B [k, n], C [m, n] with rows ldc apart. With beta 0 what
-// C held does not matter, NaN included. T is float or double.
+// C held does not matter, NaN included. T is float, double or a complex number of these; nothing is conjugated.
 template <class T>
 void gemm(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T beta, T* c, int64_t ldc);
 

@@ -86,9 +86,9 @@ void convert_elements(const void* source, void* target, int64_t count) {
   for (; i < count; ++i) to[i] = convert_plainly<To>(from[i]);
 }
 
-// In the order of DType. A bool is a byte of 0 or 1, and read as one: compilers vectorise no loop over bool.
+// In the order of DType, complex types left out. A bool is a byte of 0 or 1, and read as one: compilers vectorise no loop over bool.
 template <class To>
-constexpr ConvertRow kFrom[kDTypeCount] = {
+constexpr ConvertRow kFrom[size_t(DType::f64) + 1] = {
     convert_elements<To, std::conditional_t<std::is_same_v<To, bool>, bool, uint8_t>>,
     convert_elements<To, uint8_t>,
     convert_elements<To, int32_t>,
@@ -112,7 +112,32 @@ namespace lunagrad {
 
 HWY_EXPORT(choose);
 
-ConvertRow convert_row(DType to, DType from) { return HWY_DYNAMIC_DISPATCH(choose)(to, from); }
+namespace {
+
+// From or to complex elements: the compiler's loops do.
+template <class To, class From>
+void convert_complex(const void* source, void* target, int64_t count) {
+  const From* const from = static_cast<const From*>(source);
+  To* const to = static_cast<To*>(target);
+  if constexpr (std::is_same_v<To, From>)
+    std::memcpy(target, source, size_t(count) * sizeof(To));
+  else
+    for (int64_t i = 0; i < count; ++i) to[i] = convert<To>(from[i]);
+}
+
+}  // namespace
+
+ConvertRow convert_row(DType to, DType from) {
+  if (!is_complex(to) && !is_complex(from)) return HWY_DYNAMIC_DISPATCH(choose)(to, from);
+  return visit_any_dtype(to, [&]<class To>() -> ConvertRow {
+    return visit_any_dtype(from, [&]<class From>() -> ConvertRow {
+      if constexpr (is_complex_v<To> || is_complex_v<From>)
+        return convert_complex<To, From>;
+      else
+        return nullptr;
+    });
+  });
+}
 
 }  // namespace lunagrad
 #endif

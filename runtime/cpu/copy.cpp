@@ -164,8 +164,8 @@ struct Tiles {
 }  // namespace
 
 BlockCopy block_copy(DType to, DType from) {
-  return visit_dtype(to, [&]<class To>() -> BlockCopy {
-    return visit_dtype(from, [&]<class From>() -> BlockCopy { return copy_block<To, From>; });
+  return visit_any_dtype(to, [&]<class To>() -> BlockCopy {
+    return visit_any_dtype(from, [&]<class From>() -> BlockCopy { return copy_block<To, From>; });
   });
 }
 

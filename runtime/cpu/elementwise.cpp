@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "runtime/cpu/complex_kernels.h"
 #include "runtime/cpu/copy.h"
 #include "runtime/cpu/elementwise_kernels.h"
 #include "runtime/cpu/parallel.h"
@@ -13,17 +14,18 @@ namespace lunagrad {
 namespace {
 
 constexpr int kMaxOperands = 5;
-constexpr int64_t kTile = 1024;     // elements of a buffered tile: all its buffers stay in the first cache
+constexpr int64_t kTile = 8192;     // bytes of a buffer of a tile: all its buffers stay in the first cache
 constexpr int64_t kStretch = 8192;  // elements of an unbuffered one
 constexpr int64_t kGrain = 32768;   // elements that take some 20 us
 constexpr int64_t kPastCaches = 8 << 20;  // outputs of more bytes are written around the caches
-constexpr double kAbsent = 0;             // what an operand that is not read points to
+constexpr double kAbsent[2] = {};         // what an operand that is not read points to
 
 // What a call computes with.
 struct Work {
   StretchKernel kernel = nullptr;
   DType type;    // of the operands, as the kernel takes them
   DType result;  // as the kernel writes it
+  int64_t tile;  // elements whose largest type fills a buffer of kTile bytes
   double params[kMaxRowParams];
 };
 
@@ -31,9 +33,17 @@ Work prepare(const Call& call) {
   const ElementwiseUse use = elementwise_use(*call.op);
   Work work;
   work.type = computing_type(call);
-  work.result = use.gradient < 0 && row_traits(use.row).boolean_result ? DType::boolean : work.type;
+  work.result = work.type;
+  if (use.gradient < 0 && row_traits(use.row).boolean_result)
+    work.result = DType::boolean;
+  else if (use.gradient < 0 && is_real_valued(Row(use.row)))
+    work.result = part_type(work.type);
+  work.tile = kTile / int64_t(std::max(item_size(work.type), sizeof(double)));
   if (!call.params.empty()) pack_params(call, work.params);
-  if (is_floating(work.type)) {
+  if (is_complex(work.type)) {
+    const ComplexKernels& row = complex_kernels(use.row);
+    work.kernel = (use.gradient < 0 ? row.value : row.gradient[use.gradient])[work.type == DType::c128];
+  } else if (is_floating(work.type)) {
     const RowKernels& row = row_kernels(use.row);
     work.kernel = (use.gradient < 0 ? row.value : row.gradient[use.gradient])[work.type == DType::f64];
   } else if (use.gradient < 0) {
@@ -50,15 +60,20 @@ bool readable_as(DType stored, DType wanted) {
   return stored == wanted || (stored == DType::boolean && wanted == DType::u8);
 }
 
+// An element of any type, converted for the kernel.
+struct Single {
+  alignas(16) char bytes[16];
+};
+
 // The call as one stretch, when every operand is contiguous or a single element and only single elements are
 // of other types. `single` keeps these, converted.
-bool as_one_stretch(const Call& call, const Work& work, Stretch& stretch, double (&single)[kMaxOperands]) {
+bool as_one_stretch(const Call& call, const Work& work, Stretch& stretch, Single (&single)[kMaxOperands]) {
   const Tensor& out = call.output();
   if (!out.is_contiguous() || out.dtype() != work.result) return false;
   const int64_t count = out.numel();
   for (size_t i = 0; i < call.in.size(); ++i) {
     const Tensor& x = call.in[i];
-    stretch.in[i] = &kAbsent;
+    stretch.in[i] = kAbsent;
     stretch.step[i] = 0;
     if (!x.defined()) continue;
     const int64_t elements = x.numel();
@@ -66,9 +81,8 @@ bool as_one_stretch(const Call& call, const Work& work, Stretch& stretch, double
       stretch.in[i] = x.raw();
       stretch.step[i] = 1;
     } else if (elements == 1) {
-      char* converted = reinterpret_cast<char*>(&single[i]);
-      block_copy(work.type, x.dtype())(converted, 0, 0, static_cast<char*>(x.raw()), 0, 0, 1, 1);
-      stretch.in[i] = &single[i];
+      block_copy(work.type, x.dtype())(single[i].bytes, 0, 0, static_cast<char*>(x.raw()), 0, 0, 1, 1);
+      stretch.in[i] = single[i].bytes;
     } else {
       return false;
     }
@@ -85,8 +99,8 @@ void run_stretch(const Call& call, const Work& work, const Stretch& whole) {
   const bool in_place = call.in[0].storage_ref() == call.output().storage_ref();
   const bool past_caches = whole.count * out_size >= kPastCaches && !in_place;
   parallel_for(whole.count, kGrain, [&](int64_t begin, int64_t end) {
-    alignas(64) char buffer[kTile * sizeof(double)];
-    const int64_t step = past_caches ? kTile : kStretch;
+    alignas(64) char buffer[kTile];
+    const int64_t step = past_caches ? work.tile : kStretch;
     Stretch part = whole;
     for (int64_t at = begin; at < end; at += step) {
       part.count = std::min(step, end - at);
@@ -131,7 +145,7 @@ class StridedWalk {
   const Work& work_;
   const int count_;
   Side sides_[kMaxOperands + 1];
-  double single_[kMaxOperands];  // operands of one element, as the kernel takes them
+  Single single_[kMaxOperands];  // operands of one element, as the kernel takes them
   int dims_ = 0;
   int64_t size_[kMaxDims];
   int rows_ = 0, columns_ = 0;  // the dims of a tile
@@ -151,7 +165,7 @@ StridedWalk::StridedWalk(const Call& call, const Work& work) : work_(work), coun
     side.data = static_cast<char*>(x.raw());
     side.item = int64_t(item_size(wanted));
     if (i < count_ && x.numel() == 1) {  // strides are 0: converted once
-      side.data = reinterpret_cast<char*>(&single_[i]);
+      side.data = single_[i].bytes;
       block_copy(wanted, x.dtype())(side.data, 0, 0, static_cast<char*>(x.raw()), 0, 0, 1, 1);
       continue;
     }
@@ -230,8 +244,8 @@ void StridedWalk::choose_tiles() {
     const Side& side = sides_[i];
     whole_tiles_ &= !side.data || side.copy || (side.stride[columns_] == 0 && side.stride[rows_] == 0);
   }
-  tile_columns_ = std::min(size_[columns_], crossed ? 32 : buffered ? kTile : kStretch);
-  tile_rows_ = std::min(size_[rows_], std::max<int64_t>(1, (buffered ? kTile : kStretch) / tile_columns_));
+  tile_columns_ = std::min(size_[columns_], crossed ? 32 : buffered ? work_.tile : kStretch);
+  tile_rows_ = std::min(size_[rows_], std::max<int64_t>(1, (buffered ? work_.tile : kStretch) / tile_columns_));
   across_ = (size_[columns_] + tile_columns_ - 1) / tile_columns_;
   down_ = (size_[rows_] + tile_rows_ - 1) / tile_rows_;
   outer_ = 1;
@@ -239,7 +253,7 @@ void StridedWalk::choose_tiles() {
 }
 
 void StridedWalk::run_tile(int64_t tile) const {
-  alignas(64) char buffers[kMaxOperands + 1][kTile * sizeof(double)];
+  alignas(64) char buffers[kMaxOperands + 1][kTile];
   const int64_t column = tile % across_ * tile_columns_, row = tile / across_ % down_ * tile_rows_;
   const int64_t rows = std::min(tile_rows_, size_[rows_] - row);
   const int64_t columns = std::min(tile_columns_, size_[columns_] - column);
@@ -252,7 +266,7 @@ void StridedWalk::run_tile(int64_t tile) const {
   for (int i = 0; i <= count_; ++i) {
     const Side& side = sides_[i];
     if (!side.data) {
-      stretch.in[i] = &kAbsent;
+      stretch.in[i] = kAbsent;
       stretch.step[i] = 0;
       continue;
     }
@@ -304,7 +318,7 @@ void StridedWalk::run_tile(int64_t tile) const {
 void run_elementwise(const Call& call) {
   const Work work = prepare(call);
   Stretch stretch;
-  double single[kMaxOperands];
+  Single single[kMaxOperands];
   if (as_one_stretch(call, work, stretch, single))
     run_stretch(call, work, stretch);
   else

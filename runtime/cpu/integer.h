@@ -74,6 +74,10 @@ inline Integer<T> square(Integer<T> x) {
   return x * x;
 }
 template <class T>
+inline Integer<T> conj(Integer<T> x) {
+  return x;
+}
+template <class T>
 inline Integer<T> max(Integer<T> a, Integer<T> b) {
   return a.v < b.v ? b : a;
 }

@@ -76,7 +76,7 @@ void load_elements(T* to, const void* data, int64_t offset, int64_t stride, int6
 
 template <class T, bool truth = false>
 Source<T> source_of(const Tensor& x) {
-  return visit_dtype(x.dtype(), [&]<class From>() {
+  return visit_any_dtype(x.dtype(), [&]<class From>() {
     constexpr bool kDirect = truth ? std::is_same_v<From, bool> : std::is_same_v<T, From>;
     return Source<T>{x.raw(), kDirect, load_elements<T, From, truth>};
   });
@@ -122,6 +122,53 @@ void for_pieces(const Source<T>& x, const ReducePlan& plan, int64_t base, int64_
     }
     f(static_cast<const T*>(scratch), filled);
   }
+}
+
+using c64 = std::complex<float>;
+using c128 = std::complex<double>;
+
+// Sums of complex numbers are sums of columns, two to a number: 256 numbers side by side, added up in the
+// end.
+template <class T>
+void fold_row(Fold fold, double, const std::complex<T>* x, int64_t n, c128* state) {
+  constexpr int64_t kSide = 256;
+  int64_t i = 0;
+  if (fold == Fold::sum && n >= 4 * kSide) {
+    c128 sums[kSide] = {};
+    const int64_t rows = n / kSide;
+    fold_columns(fold, 0, reinterpret_cast<const T*>(x), 2 * kSide, rows, 2 * kSide,
+                 reinterpret_cast<double*>(sums));
+    for (const c128& sum : sums) *state += sum;
+    i = rows * kSide;
+  }
+  double re = state->real(), im = state->imag();
+  if (fold == Fold::sum) {
+    for (; i < n; ++i) re += double(x[i].real()), im += double(x[i].imag());
+  } else {
+    for (; i < n; ++i) {
+      const double a = double(x[i].real()), b = double(x[i].imag()), real = re * a - im * b;
+      im = re * b + im * a;
+      re = real;
+    }
+  }
+  *state = c128(re, im);
+}
+template <class T>
+void fold_columns(Fold fold, double, const std::complex<T>* x, int64_t row_stride, int64_t rows,
+                  int64_t width, c128* state) {
+  if (fold == Fold::sum)
+    return fold_columns(fold, 0, reinterpret_cast<const T*>(x), 2 * row_stride, rows, 2 * width,
+                        reinterpret_cast<double*>(state));
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < width; ++j) fold_row(fold, 0, x + i * row_stride + j, 1, state + j);
+}
+
+void reset(Fold fold, c128* states, int64_t n) {
+  std::fill_n(states, n, c128(fold == Fold::product ? 1 : 0));
+}
+void combine(Fold fold, c128* into, const c128* other, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    fold == Fold::product ? fold_row(fold, 0, other + i, 1, into + i) : void(into[i] += other[i]);
 }
 
 template <class A>
@@ -320,6 +367,14 @@ void fold_floats(Fold fold, double p, const Tensor& x, uint32_t mask, const Fold
 void fold_integers(Fold fold, const Tensor& input, uint32_t mask, const FoldStore<int64_t>& store) {
   const Tensor x = ready_for_columns(input, mask, DType::i64);
   fold_source(fold, 0, source_of<int64_t>(x), ReducePlan(x.shape(), x.strides(), mask, true), store);
+}
+
+void fold_complex(Fold fold, const Tensor& x, uint32_t mask, const FoldStore<c128>& store) {
+  const ReducePlan plan(x.shape(), x.strides(), mask, true);
+  if (x.dtype() == DType::c128)
+    fold_source(fold, 0, source_of<c128>(x), plan, store);
+  else
+    fold_source(fold, 0, source_of<c64>(x), plan, store);
 }
 
 void fold_truth(bool all, const Tensor& input, uint32_t mask, const FoldStore<uint8_t>& store) {

@@ -1,8 +1,9 @@
 #pragma once
 // Reductions on the CPU: which elements meet in which result (ReducePlan), the SIMD folds of a row and of
 // many columns, and the driver that splits the work over the pool. The split depends on the shape alone, so a
-// result does not depend on the number of threads. Floats are accumulated in f64, integers in i64. Any
-// thread; pointers are CPU memory.
+// result does not depend on the number of threads. Floats are accumulated in f64, integers in i64, complex
+// numbers in c128. Any thread; pointers are CPU memory.
+#include <complex>
 #include <cstdint>
 #include <functional>
 
@@ -36,6 +37,7 @@ using FoldStore = std::function<void(int64_t first, int64_t n, const A* states)>
 // fold_floats. Results arrive once each, in no order, from any thread.
 void fold_floats(Fold, double p, const Tensor& x, uint32_t mask, const FoldStore<double>&);
 void fold_integers(Fold, const Tensor& x, uint32_t mask, const FoldStore<int64_t>&);
+void fold_complex(Fold, const Tensor& x, uint32_t mask, const FoldStore<std::complex<double>>&);  // sum, product
 // Whether all elements, or any, are not zero: results are not zero where it is so.
 void fold_truth(bool all, const Tensor& x, uint32_t mask, const FoldStore<uint8_t>&);
 

@@ -79,7 +79,9 @@ std::pair<int64_t, int64_t> transpose_blocks(char*, int64_t, const char*, int64_
 template <class T>
 void transpose_items(char* out, int64_t out_row, const char* in, int64_t in_column, int64_t rows,
                      int64_t columns) {
-  const auto [whole_rows, whole_columns] = transpose_blocks<T>(out, out_row, in, in_column, rows, columns);
+  std::pair<int64_t, int64_t> whole{0, 0};
+  if constexpr (sizeof(T) < 16) whole = transpose_blocks<T>(out, out_row, in, in_column, rows, columns);
+  const auto [whole_rows, whole_columns] = whole;
   const auto one_by_one = [&](int64_t first_row, int64_t last_row, int64_t first_column,
                               int64_t last_column) {
     for (int64_t r = first_row; r < last_row; ++r)
@@ -90,6 +92,10 @@ void transpose_items(char* out, int64_t out_row, const char* in, int64_t in_colu
   one_by_one(whole_rows, rows, 0, columns);
   one_by_one(0, whole_rows, whole_columns, columns);
 }
+
+struct Pair {
+  uint64_t words[2];
+};
 
 void transpose_target(void* to, int64_t out_row, const void* from, int64_t in_column, int64_t rows,
                       int64_t columns, int64_t item) {
@@ -102,8 +108,10 @@ void transpose_target(void* to, int64_t out_row, const void* from, int64_t in_co
       return transpose_items<uint16_t>(out, out_row, in, in_column, rows, columns);
     case 4:
       return transpose_items<uint32_t>(out, out_row, in, in_column, rows, columns);
-    default:
+    case 8:
       return transpose_items<uint64_t>(out, out_row, in, in_column, rows, columns);
+    default:
+      return transpose_items<Pair>(out, out_row, in, in_column, rows, columns);
   }
 }
 

@@ -102,6 +102,10 @@ template <class T>
 HWY_INLINE Vector<T> square(Vector<T> x) {
   return x * x;
 }
+template <class T>
+HWY_INLINE Vector<T> conj(Vector<T> x) {
+  return x;
+}
 // x itself where it is neither above nor below 0: zeros and NaN.
 template <class T>
 HWY_INLINE Vector<T> sign(Vector<T> x) {

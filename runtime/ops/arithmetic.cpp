@@ -16,7 +16,7 @@ double checked_alpha(const Call& call, const char* op) {
                                                             : double(alpha.i);
   bool integers = true, booleans = true;
   for (const Tensor& x : call.in) {
-    integers &= !is_floating(x.dtype());
+    integers &= !is_differentiable(x.dtype());
     booleans &= x.dtype() == DType::boolean;
   }
   if (booleans) fail(op, ": alpha is not for bool tensors");
@@ -147,7 +147,9 @@ const Op kProdDtype{
 // Integers are compared in f64, so that differences do not wrap around.
 Operands isclose_compose(const Call& call) {
   const NoGrad off;
-  const auto comparable = [](const Tensor& x) { return is_floating(x.dtype()) ? x : to(x, DType::f64); };
+  const auto comparable = [](const Tensor& x) {
+    return is_differentiable(x.dtype()) ? x : to(x, DType::f64);
+  };
   const Tensor a = comparable(call.input(0)), b = comparable(call.input(1));
   const double rtol = call.real(0), atol = call.real(1);
   if (!(rtol >= 0 && atol >= 0))

@@ -8,6 +8,8 @@ namespace {
 void cast_shape(Call& call) {
   const Tensor& x = call.in[0];
   const DType type = DType(call.integer(0));
+  if (is_complex(x.dtype()) && !is_complex(type) && type != DType::boolean)
+    fail("to: a ", x.dtype(), " tensor is not turned into ", type, "; take its real(), imag() or abs()");
   if (x.is_contiguous()) {
     call.emit(x.layout(), type);
   } else {
@@ -29,7 +31,8 @@ const Op kCast{.name = "_cast",
                .params = {{"dtype", ParamKind::dtype}},
                .shape = cast_shape,
                .cpu = cast_cpu,
-               .vjp = cast_vjp};
+               .vjp = cast_vjp,
+               .complex = true};
 
 const Op* const kOps[] = {&kCast};
 

@@ -31,7 +31,8 @@ const Op kAsStridedScatter{
     .params = {{"stride", ParamKind::integers, {}}, {"storage_offset", ParamKind::integer, 0}},
     .shape = scatter_shape,
     .cpu = scatter_cpu,
-    .vjp = scatter_vjp};
+    .vjp = scatter_vjp,
+    .complex = true};
 
 void clone_shape(Call& call) {
   const Tensor& x = call.input(0);
@@ -47,7 +48,8 @@ const Op kClone{.name = "clone",
                 .inputs = {{"input"}},
                 .shape = clone_shape,
                 .cpu = clone_cpu,
-                .vjp = clone_vjp};
+                .vjp = clone_vjp,
+                .complex = true};
 
 Operands contiguous_compose(const Call& call) {
   return {call.input(0).is_contiguous() ? call.input(0) : clone(call.input(0))};
@@ -62,6 +64,8 @@ void copy_shape(Call& call) {
   const Tensor &x = call.input(0), &value = call.input(1);
   if (!broadcasts_to(value.shape(), x.shape()))
     fail("copy_: a value of shape ", value.shape(), " does not fit the target of shape ", x.shape());
+  if (is_complex(value.dtype()) && !is_complex(x.dtype()))
+    fail("copy_: a ", value.dtype(), " value cannot be written into a tensor of type ", x.dtype());
   call.emit(x.shape(), x.dtype());
 }
 void copy_cpu(const Call& call) {
@@ -75,7 +79,8 @@ const Op kCopy{.name = "_copy",
                .inputs = {{"input"}, {"src"}},
                .shape = copy_shape,
                .cpu = copy_cpu,
-               .vjp = copy_vjp};
+               .vjp = copy_vjp,
+               .complex = true};
 
 void to_device_vjp(Backward& b) {
   // A node knows its outputs' device; that of the input is a parameter.
@@ -100,6 +105,8 @@ Tensor fill_(const Tensor& x, double value) { return copy_(x, Tensor::number(val
 
 Tensor to(const Tensor& x, Device& device) {
   if (&x.device() == &device) return x;
+  if (x.dtype() == DType::c128 && !device.is_cpu())
+    fail("to: c128 tensors live on the CPU alone (asked for ", device.name(), "); c64 goes to every device");
   const uint64_t start = ticks();
   const Tensor dense = contiguous(x);
   Tensor result = Tensor::empty(x.shape(), x.dtype(), device);

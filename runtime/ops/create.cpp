@@ -48,7 +48,7 @@ T element_of(const Value& v) {
 // --- full, zeros, ones, empty ---
 
 void fill_with(const Tensor& out, const Value& value) {
-  visit_dtype(out.dtype(), [&]<class T>() {
+  visit_any_dtype(out.dtype(), [&]<class T>() {
     const T element = element_of<T>(value);
     T* to = out.data<T>();
     static_assert(std::is_trivially_copyable_v<T>);
@@ -72,7 +72,8 @@ const Op kFull{.name = "full",
                .inputs = {},
                .params = {kSize, {"fill_value", ParamKind::number, {}}, kDType},
                .shape = full_shape,
-               .cpu = full_cpu};
+               .cpu = full_cpu,
+               .complex = true};
 
 void plain_shape(Call& call) { call.emit(call.list(0), dtype_or(call.params[1], DType::f32)); }
 void zeros_cpu(const Call& call) { fill_with(call.output(), 0); }
@@ -83,19 +84,22 @@ const Op kZeros{.name = "zeros",
                 .inputs = {},
                 .params = {kSize, kDType},
                 .shape = plain_shape,
-                .cpu = zeros_cpu};
+                .cpu = zeros_cpu,
+                .complex = true};
 const Op kOnes{.name = "ones",
                .doc = "A tensor of ones.",
                .inputs = {},
                .params = {kSize, kDType},
                .shape = plain_shape,
-               .cpu = ones_cpu};
+               .cpu = ones_cpu,
+               .complex = true};
 const Op kEmpty{.name = "empty",
                 .doc = "A tensor whose elements are whatever the memory held.",
                 .inputs = {},
                 .params = {kSize, kDType},
                 .shape = plain_shape,
-                .cpu = empty_cpu};
+                .cpu = empty_cpu,
+                .complex = true};
 
 Operands zeros_like_compose(const Call& call) { return {like(kZeros, call, 0)}; }
 Operands ones_like_compose(const Call& call) { return {like(kOnes, call, 0)}; }
@@ -220,7 +224,7 @@ void eye_shape(Call& call) {
 void eye_cpu(const Call& call) {
   const Tensor& out = call.output();
   fill_with(out, 0);
-  visit_dtype(out.dtype(), [&]<class T>() {
+  visit_any_dtype(out.dtype(), [&]<class T>() {
     for (int64_t i = 0; i < std::min(out.size(0), out.size(1)); ++i)
       out.data<T>()[i * (out.size(1) + 1)] = convert<T>(1.0f);
   });
@@ -232,7 +236,8 @@ const Op kEye{.name = "eye",
                          {.name = "m", .kind = ParamKind::integer, .optional = true},
                          kDType},
               .shape = eye_shape,
-              .cpu = eye_cpu};
+              .cpu = eye_cpu,
+              .complex = true};
 
 // --- tril, triu ---
 
@@ -263,14 +268,16 @@ const Op kTril{.name = "tril",
                .params = {{"diagonal", ParamKind::integer, 0}},
                .shape = triangle_shape,
                .cpu = triangle_cpu<true>,
-               .vjp = tril_vjp};
+               .vjp = tril_vjp,
+               .complex = true};
 const Op kTriu{.name = "triu",
                .doc = "The last two dims on and above a diagonal; zeros below it.",
                .inputs = {{"input"}},
                .params = {{"diagonal", ParamKind::integer, 0}},
                .shape = triangle_shape,
                .cpu = triangle_cpu<false>,
-               .vjp = triu_vjp};
+               .vjp = triu_vjp,
+               .complex = true};
 
 }  // namespace
 

@@ -102,15 +102,17 @@ std::vector<InputSpec> input_names(Row row) {
 }
 
 // PyTorch's result_type: tensors with dims, then 0-d tensors, then script numbers. The lower rank counts only
-// when its category (bool, integer, floating) is higher.
+// when its category (bool, integer, floating, complex) is higher.
 struct TypeMeet {
   int dims = -1, scalar = -1, number = -1;  // a DType, or -1
 
   static int join(int a, int b) { return a < 0 ? b : b < 0 ? a : int(promote(DType(a), DType(b))); }
   static int combine(int higher, int lower) {
     if (higher < 0) return lower;
-    if (lower < 0 || is_floating(DType(higher))) return higher;
-    if (DType(higher) == DType::boolean || is_floating(DType(lower))) return join(higher, lower);
+    if (lower < 0 || is_complex(DType(higher))) return higher;
+    if (is_floating(DType(higher)))
+      return is_complex(DType(lower)) ? int(complex_type(DType(higher))) : higher;
+    if (DType(higher) == DType::boolean || is_differentiable(DType(lower))) return join(higher, lower);
     return higher;
   }
   void add(const Tensor& x) {
@@ -135,7 +137,7 @@ DType meeting_type(const Call& call, int row) {
     for (size_t i = first; i < call.in.size(); ++i) meet.add(call.in[i]);
     type = meet.result();
   }
-  if (is_floating(type)) return type;
+  if (is_differentiable(type)) return type;
   if (traits.types == RowTypes::kfloat) return DType::f32;
   // A fraction as parameter of an integer computation: PyTorch's clamp(ints, 0.5) is a float.
   for (const Value& value : call.params)
@@ -185,11 +187,22 @@ void value_shape(Call& call) {
   const RowTraits& traits = kTraits[size_t(row)];
   const DType type = meeting_type(call, row);
   check_types(call, traits, row, type);
-  emit_broadcast(call, traits.name, traits.boolean_result ? DType::boolean : type);
+  emit_broadcast(call, traits.name,
+                 traits.boolean_result      ? DType::boolean
+                 : is_real_valued(Row(row)) ? part_type(type)
+                                            : type);
+}
+
+// The type of a gradient: g's, unless g is real and the operand is not.
+DType gradient_type(const Call& call) {
+  DType type = call.in[0].dtype();
+  for (const Tensor& x : call.in)
+    if (x.defined() && is_complex(x.dtype())) type = promote(type, x.dtype());
+  return type;
 }
 
 // g has the shape and type of the result; the tape sums to the operand's shape.
-void gradient_shape(Call& call) { emit_broadcast(call, call.op->name, call.in[0].dtype()); }
+void gradient_shape(Call& call) { emit_broadcast(call, call.op->name, gradient_type(call)); }
 
 void value_vjp(Backward&);
 
@@ -218,6 +231,7 @@ Records::Records() {
     op.shape = value_shape;
     op.cpu = run_elementwise;
     op.elementwise = row;
+    op.complex = takes_complex(Row(row));
     if (!traits.boolean_result) op.vjp = value_vjp;
     for (int i = 0; i < traits.arity; ++i) op.reads.push_back(traits.reads[size_t(i)]);
     list.push_back(&op);
@@ -237,6 +251,7 @@ Records::Records() {
       op.params = values[size_t(row)].params;
       op.shape = gradient_shape;
       op.cpu = run_elementwise;
+      op.complex = takes_complex(Row(row));
       list.push_back(&op);
     }
   }
@@ -256,9 +271,18 @@ Operands gradient_operands(const Backward& b, int input, const RowTraits& traits
   return in;
 }
 
+// The gradient of |z| or |z|^2 as recorded tensor ops (cpu/complex_kernels.cpp).
+Tensor real_valued_expression(Row row, const Tensor& g, const Tensor& z) {
+  if (row == Row::norm_sq) return (2.0 * g) * conj(z);
+  const Tensor size = abs(z);
+  return g * (conj(z) / where(eq(size, Tensor::number(0.0)), Tensor::number(1.0), size));
+}
+
 void value_vjp(Backward& b) {
   const Op& op = *b.node().op;
   const RowTraits& traits = kTraits[size_t(op.elementwise)];
+  if (b.create_graph() && is_real_valued(Row(op.elementwise)) && is_complex(b.dtype(0)))
+    return b.set(0, real_valued_expression(Row(op.elementwise), b.grad(), b.input(0)));
   for (int i = 0; i < traits.arity; ++i) {
     if (!b.needs(i)) continue;
     if (traits.gradients[size_t(i)] == GradientForm::passes_g) {
@@ -314,7 +338,7 @@ ElementwiseUse elementwise_use(const Op& op) {
 }
 
 DType computing_type(const Call& call) {
-  DType type = call.op->elementwise >= 0 ? meeting_type(call, call.op->elementwise) : call.in[0].dtype();
+  DType type = call.op->elementwise >= 0 ? meeting_type(call, call.op->elementwise) : gradient_type(call);
   if (is_half(type)) type = DType::f32;
   return type == DType::boolean ? DType::u8 : type;
 }

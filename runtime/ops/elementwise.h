@@ -37,6 +37,54 @@ struct RowTraits {
 };
 const RowTraits& row_traits(int row);
 
+// Rows that have a meaning for complex numbers, and those of them whose values are then real.
+constexpr bool takes_complex(Row row) {
+  switch (row) {
+    case Row::add:
+    case Row::sub:
+    case Row::mul:
+    case Row::div:
+    case Row::pow:
+    case Row::lerp:
+    case Row::addcmul:
+    case Row::addcdiv:
+    case Row::affine:
+    case Row::neg:
+    case Row::abs:
+    case Row::norm_sq:
+    case Row::conj:
+    case Row::square:
+    case Row::reciprocal:
+    case Row::sqrt:
+    case Row::rsqrt:
+    case Row::exp:
+    case Row::log:
+    case Row::log2:
+    case Row::log10:
+    case Row::sin:
+    case Row::cos:
+    case Row::tan:
+    case Row::sinh:
+    case Row::cosh:
+    case Row::tanh:
+    case Row::sigmoid:
+    case Row::where:
+    case Row::isnan:
+    case Row::isinf:
+    case Row::isfinite:
+    case Row::eq:
+    case Row::ne:
+    case Row::logical_and:
+    case Row::logical_or:
+    case Row::logical_xor:
+    case Row::logical_not:
+      return true;
+    default:
+      return false;
+  }
+}
+constexpr bool is_real_valued(Row row) { return row == Row::abs || row == Row::norm_sq; }
+
 // A row's value (gradient -1) or one of its gradients.
 struct ElementwiseUse {
   int row = -1;
@@ -47,7 +95,7 @@ ElementwiseUse elementwise_use(const Op&);  // row -1: not elementwise
 const Op& elementwise_op(Row);
 
 // The type to compute a call in: f16 and bf16 as f32, bool as u8, otherwise the type in which the operands
-// meet.
+// meet. Complex as soon as an operand is.
 DType computing_type(const Call&);
 // The parameters as the expressions take them, in the order of the row, absent bounds replaced.
 void pack_params(const Call&, double* values);

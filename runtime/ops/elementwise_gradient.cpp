@@ -40,7 +40,7 @@ BINARY(operator+)
 BINARY(operator-) BINARY(operator*) BINARY(operator/) UNARY(operator-) UNARY(operator!) BINARY(operator==)
     BINARY(operator!=) BINARY(operator<) BINARY(operator<=) BINARY(operator>) BINARY(operator>=)
         BINARY(operator&&) BINARY(operator||) UNARY(isnan) UNARY(isinf) UNARY(isfinite) UNARY(abs) UNARY(sign)
-            UNARY(square) BINARY(max) BINARY(min) UNARY(floor) UNARY(ceil) UNARY(round_even) UNARY(trunc)
+            UNARY(square) UNARY(conj) BINARY(max) BINARY(min) UNARY(floor) UNARY(ceil) UNARY(round_even) UNARY(trunc)
                 BINARY(fmod) BINARY(remainder) BINARY(floor_div) UNARY(sqrt) UNARY(exp) UNARY(exp2)
                     UNARY(expm1) UNARY(log) UNARY(log1p) UNARY(log2) UNARY(log10) BINARY(pow) UNARY(sin)
                         UNARY(cos) UNARY(tan) UNARY(asin) UNARY(acos) UNARY(atan) BINARY(atan2) UNARY(sinh)
@@ -103,14 +103,16 @@ ARITHMETIC(-, sub) ARITHMETIC(*, mul) ARITHMETIC(/, div)
   inline Term f(const Term& a, const Term& b) { return Term(lunagrad::row(a.get(), b.get())); }
 BINARY(operator==, eq)
 BINARY(operator!=, ne) BINARY(operator<, lt) BINARY(operator<=, le) BINARY(operator>, gt)
-    BINARY(operator>=, ge) BINARY(operator&&, logical_and) BINARY(operator||, logical_or) UNARY(isfinite)
-        UNARY(abs) UNARY(sign) UNARY(square) UNARY(floor) UNARY(trunc) UNARY(sqrt) UNARY(exp) UNARY(log)
+    BINARY(operator&&, logical_and) BINARY(operator||, logical_or) UNARY(isfinite)
+        UNARY(abs) UNARY(sign) UNARY(square) UNARY(conj) UNARY(floor) UNARY(trunc) UNARY(sqrt) UNARY(exp) UNARY(log)
             BINARY(pow, pow) UNARY(sin) UNARY(cos) UNARY(sinh) UNARY(cosh) UNARY(tanh) UNARY(erf) UNARY(log1p)
                 UNARY(sigmoid) inline Term sel(const Term& c, const Term& a, const Term& b) {
   return Term(lunagrad::where(c.get(), a.get(), b.get()));
 }
 #undef UNARY
 #undef BINARY
+// Of complex numbers the real parts, as in cpu/complex.h.
+inline Term operator>=(const Term& a, const Term& b) { return Term(ge(real(a.get()), real(b.get()))); }
 
 #include "runtime/ops/elementwise_rows.h"
 

@@ -34,6 +34,7 @@ std::span<const Op* const> pool_ops();
 std::span<const Op* const> resize_ops();
 std::span<const Op* const> index_ops();
 std::span<const Op* const> scatter_ops();
+std::span<const Op* const> complex_ops();
 std::span<const Op* const> loss_ops();
 std::span<const Op* const> margin_loss_ops();
 std::span<const Op* const> ctc_ops();

@@ -71,7 +71,8 @@ const Op kIndexSelect{.name = "index_select",
                       .cpu = index_select_cpu,
                       .vjp = index_select_vjp,
                       .reads = {{.inputs = 2}},
-                      .integer_inputs = 2};
+                      .integer_inputs = 2,
+                      .complex = true};
 
 void index_add_shape(Call& call) {
   const Tensor &x = call.input(0), &index = call.input(1), &source = call.input(2);
@@ -104,8 +105,8 @@ void index_add_cpu(const Call& call) {
   const int64_t runs = (into.inner + columns - 1) / columns;
   const bool by_target = runs < wanted && into.inner >= 4;
   const int64_t ranges = by_target ? std::min(into.size, int64_t(thread_count()) / into.outer + 1) : 1;
-  visit_dtype(out.dtype(), [&]<class T>() {
-    const T alpha = convert<T>(call.real(1));
+  visit_any_dtype(out.dtype(), [&]<class T>() {
+    const auto alpha = convert<Part<T>>(call.real(1));
     const T* from = source.data<T>();
     T* to = out.data<T>();
     const int64_t work = count * columns / ranges + count / 4;
@@ -124,7 +125,7 @@ void index_add_cpu(const Call& call) {
                        for (int64_t i = 0; i < n; ++i) {
                          if constexpr (std::is_same_v<T, bool>)
                            target[i] = target[i] || (part[i] && alpha);
-                         else if constexpr (std::is_arithmetic_v<T>)
+                         else if constexpr (std::is_arithmetic_v<T> || is_complex_v<T>)
                            target[i] += alpha * part[i];
                        }
                      }
@@ -149,7 +150,8 @@ const Op kIndexAdd{
     .vjp = index_add_vjp,
     .reads = {{}, {}, {.inputs = 2}},
     .half_through_f32 = true,
-    .integer_inputs = 2};
+    .integer_inputs = 2,
+    .complex = true};
 
 // --- gather, scatter_add ---
 
@@ -186,7 +188,8 @@ const Op kGather{.name = "gather",
                  .cpu = gather_cpu,
                  .vjp = gather_vjp,
                  .reads = {{.inputs = 2}},
-                 .integer_inputs = 2};
+                 .integer_inputs = 2,
+                 .complex = true};
 
 void scatter_add_shape(Call& call) {
   const Tensor &x = call.input(0), &index = call.input(1), &source = call.input(2);
@@ -208,14 +211,14 @@ void scatter_add_cpu(const Call& call) {
   const Indices indices("scatter_add", index, dim, whole[dim]);
   const int64_t stride = contiguous_strides(whole)[dim];
   std::memcpy(out.raw(), x.raw(), out.nbytes());
-  visit_dtype(out.dtype(), [&]<class T>() {
+  visit_any_dtype(out.dtype(), [&]<class T>() {
     const T* from = source.data<T>();
     T* to = out.data<T>();
     for_lanes_in_parallel(with_one_dim(index.shape()), whole, dim, [&](int64_t i, int64_t lane) {
       T& target = to[lane + indices[i] * stride];
       if constexpr (std::is_same_v<T, bool>)
         target = target || from[i];
-      else if constexpr (std::is_arithmetic_v<T>)
+      else if constexpr (std::is_arithmetic_v<T> || is_complex_v<T>)
         target += from[i];
     });
   });
@@ -241,7 +244,8 @@ const Op kScatterAdd{
     .vjp = scatter_add_vjp,
     .reads = {{}, {}, {.inputs = 2}},
     .half_through_f32 = true,
-    .integer_inputs = 2};
+    .integer_inputs = 2,
+    .complex = true};
 
 // --- embedding ---
 
@@ -282,7 +286,8 @@ const Op kEmbedding{.name = "embedding",
                     .cpu = embedding_cpu,
                     .vjp = embedding_vjp,
                     .reads = {{}, {.inputs = 1}},
-                    .integer_inputs = 1};
+                    .integer_inputs = 1,
+                    .complex = true};
 
 // --- masks ---
 
@@ -295,7 +300,7 @@ Operands masked_fill_compose(const Call& call) {
   need_mask("masked_fill", mask);
   const Value& value = call.params[0];
   const bool real = value.kind == Value::Kind::real;
-  if (real && !is_floating(x.dtype()))
+  if (real && !is_differentiable(x.dtype()))
     fail("masked_fill: ", value.f, " cannot be written into a tensor of type ", x.dtype());
   if (!broadcasts_to(mask.shape(), x.shape()))
     fail("masked_fill: a mask of shape ", mask.shape(), " does not broadcast to ", x.shape());
@@ -340,7 +345,8 @@ const Op kNonzero{.name = "nonzero",
                   .doc = "The indices (from 0) of the elements that are not zero, one row each.",
                   .inputs = {{"input"}},
                   .shape = nonzero_shape,
-                  .cpu = nonzero_cpu};
+                  .cpu = nonzero_cpu,
+                  .complex = true};
 
 Operands masked_select_compose(const Call& call) {
   const Tensor &x = call.input(0), &mask = call.input(1);

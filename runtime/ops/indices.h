@@ -111,7 +111,12 @@ inline Tensor corner_of(const Tensor& x, const Shape& shape) {
   return Tensor(x.storage_ref(), LayoutRef(new Layout(shape, x.strides())), x.offset(), x.dtype());
 }
 
-// Calls f with a null pointer to the unsigned type that is as wide as an element.
+// As wide as two floats of 64 bits.
+struct PairOfWords {
+  uint64_t first, second;
+};
+
+// Calls f with a null pointer to the plain type that is as wide as an element.
 template <class F>
 void visit_word(DType type, F&& f) {
   switch (item_size(type)) {
@@ -121,8 +126,10 @@ void visit_word(DType type, F&& f) {
       return f(static_cast<uint16_t*>(nullptr));
     case 4:
       return f(static_cast<uint32_t*>(nullptr));
-    default:
+    case 8:
       return f(static_cast<uint64_t*>(nullptr));
+    default:
+      return f(static_cast<PairOfWords*>(nullptr));
   }
 }
 

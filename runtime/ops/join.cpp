@@ -50,7 +50,8 @@ const Op kCat{.name = "cat",
               .params = {{"dim", ParamKind::dim, 0}},
               .shape = cat_shape,
               .cpu = cat_cpu,
-              .vjp = cat_vjp};
+              .vjp = cat_vjp,
+              .complex = true};
 
 Operands stack_compose(const Call& call) {
   if (call.in.empty()) fail("stack: a non-empty list of tensors expected");
@@ -115,7 +116,8 @@ const Op kSplit{.name = "_split",
                 .inputs = {{"input"}},
                 .params = {{"dim", ParamKind::dim, {}}, {"lengths", ParamKind::integers, {}}},
                 .shape = split_shape,
-                .vjp = split_vjp};
+                .vjp = split_vjp,
+                .complex = true};
 
 }  // namespace
 

@@ -131,7 +131,7 @@ void matmul_cpu(const Call& call) {
   Tensor a = call.input(0), b = call.input(1);
   const Tensor& c = call.output();
   Side left = side_of(a, true), right = side_of(b, false);
-  if (is_floating(a.dtype())) {
+  if (is_differentiable(a.dtype())) {
     if (!fits_blas(left)) a = in_order(a), left = side_of(a, true);
     if (!fits_blas(right)) b = in_order(b), right = side_of(b, false);
   }
@@ -141,8 +141,8 @@ void matmul_cpu(const Call& call) {
     fold_batch(left, right, batch);
   }
   const Dims a_steps = spread(left, batch), b_steps = spread(right, batch);
-  visit_dtype(a.dtype(), [&]<class T>() {
-    if constexpr (std::is_floating_point_v<T>) {
+  visit_any_dtype(a.dtype(), [&]<class T>() {
+    if constexpr (std::is_floating_point_v<T> || is_complex_v<T>) {
       blas::multiply<T>({left.rows, right.columns, left.columns, blas_matrix(a.data<T>(), left),
                          blas_matrix(b.data<T>(), right), c.data<T>(), nullptr, batch, a_steps, b_steps});
     } else if constexpr (std::is_integral_v<T>) {
@@ -227,13 +227,14 @@ const Op kMatmul{.name = "matmul",
                  .cpu = matmul_cpu,
                  .vjp = matmul_vjp,
                  .reads = {{.inputs = 2}, {.inputs = 1}},
-                 .half_through_f32 = true};
+                 .half_through_f32 = true,
+                 .complex = true};
 
 // --- linear ---
 
 void linear_shape(Call& call) {
   const Tensor &x = call.input(0), &weight = call.input(1);
-  require_floating(call);
+  is_complex(x.dtype()) ? require_same_dtype(call) : require_floating(call);
   if (weight.ndim() != 2) fail("linear: weight must have 2 dims (got shape ", weight.shape(), ")");
   if (x.ndim() == 0 || x.size(-1) != weight.size(1))
     fail("linear: input of shape ", x.shape(), " does not fit weight of shape ", weight.shape(),
@@ -261,8 +262,8 @@ void linear_cpu(const Call& call) {
     batch = left.batch;
     fold_batch(left, right, batch);
   }
-  visit_dtype(x.dtype(), [&]<class T>() {
-    if constexpr (std::is_floating_point_v<T>)
+  visit_any_dtype(x.dtype(), [&]<class T>() {
+    if constexpr (std::is_floating_point_v<T> || is_complex_v<T>)
       blas::multiply<T>({left.rows,
                          right.columns,
                          left.columns,
@@ -302,7 +303,8 @@ const Op kLinear{.name = "linear",
                  .vjp = linear_vjp,
                  .reads = {{.inputs = 2}, {.inputs = 1}, {}},
                  .compose = linear_compose,
-                 .half_through_f32 = true};
+                 .half_through_f32 = true,
+                 .complex = true};
 
 // --- products under other names: matmul with a fixed number of dims ---
 

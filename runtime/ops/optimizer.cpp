@@ -26,6 +26,20 @@ size_t adam_lists(const Call& call) { return call.args[kAmsgrad].f != 0 ? 5 : 4;
 
 constexpr const char* kListNames[] = {"parameter", "gradient", "first state", "second state", "third state"};
 
+// A complex tensor as its parts, twice as many real numbers in the same memory: the rules work on each part,
+// as in PyTorch.
+void take_parts(Call& call) {
+  for (Tensor& x : call.in) {
+    if (!is_complex(x.dtype())) continue;
+    Shape shape = x.shape();
+    Strides strides = x.strides();
+    for (int d = 0; d < strides.size(); ++d) strides[d] *= 2;
+    shape.push_back(2);
+    strides.push_back(1);
+    x = Tensor(x.storage_ref(), LayoutRef(new Layout(shape, strides)), 2 * x.offset(), part_type(x.dtype()));
+  }
+}
+
 // Checks `lists` lists, and notes that all but the gradients are about to be written.
 void check_lists(Call& call, size_t lists) {
   if (call.in.empty() || call.in.size() % lists != 0)
@@ -33,9 +47,9 @@ void check_lists(Call& call, size_t lists) {
   const size_t n = call.in.size() / lists;
   for (size_t i = 0; i < n; ++i) {
     const Tensor& param = call.in[i];
-    if (!is_floating(param.dtype()))
+    if (!is_differentiable(param.dtype()))
       fail(call.op->name, ": parameter ", i + 1, " has type ", param.dtype(),
-           "; only floating types can be trained");
+           "; only floating and complex types can be trained");
     for (size_t list = 1; list < lists; ++list) {
       const Tensor& x = call.in[list * n + i];
       if (!(x.shape() == param.shape()) || x.dtype() != param.dtype())
@@ -45,6 +59,7 @@ void check_lists(Call& call, size_t lists) {
   }
   for (size_t list = 0; list < lists; ++list)
     for (size_t i = 0; list != 1 && i < n; ++i) call.in[list * n + i].storage().mark_written(call.op->name);
+  take_parts(call);
 }
 
 // Calls f.operator()<T>(tensor, begin, end) on stretches that cover all elements of `tensors`, on all
@@ -147,20 +162,23 @@ const Op kSgdOp{.name = "_sgd_step",
                 .inputs = {{"tensors", false, true}},
                 .shape = sgd_shape,
                 .cpu = sgd_cpu,
-                .writes_inputs = true};
+                .writes_inputs = true,
+                .complex = true};
 const Op kAdamOp{.name = "_adam_step",
                  .doc = "A step of Adam, in place, over all parameters of a group.",
                  .inputs = {{"tensors", false, true}},
                  .shape = adam_shape,
                  .cpu = adam_cpu<false>,
-                 .writes_inputs = true};
+                 .writes_inputs = true,
+                 .complex = true};
 const Op kAdamWOp{
     .name = "_adamw_step",
     .doc = "A step of Adam with decoupled weight decay, in place, over all parameters of a group.",
     .inputs = {{"tensors", false, true}},
     .shape = adam_shape,
     .cpu = adam_cpu<true>,
-    .writes_inputs = true};
+    .writes_inputs = true,
+    .complex = true};
 
 // --- the others: the arguments are the rule's numbers ---
 
@@ -191,7 +209,8 @@ Op rule_op(const char* name, const char* doc) {
           .inputs = {{"tensors", false, true}},
           .shape = rule_shape<rule>,
           .cpu = rule_cpu<rule>,
-          .writes_inputs = true};
+          .writes_inputs = true,
+          .complex = true};
 }
 const Op kNAdamOp = rule_op<Rule::nadam>("_nadam_step", "A step of NAdam, in place, over a group.");
 const Op kRAdamOp = rule_op<Rule::radam>("_radam_step", "A step of RAdam, in place, over a group.");
@@ -206,10 +225,14 @@ const Op kEmaOp = rule_op<Rule::ema>("_ema_step", "A step of moving averages tow
 // --- clipping ---
 
 void clip_shape(Call& call) {
-  for (size_t i = 0; i < call.in.size(); ++i)
-    if (!is_floating(call.in[i].dtype()))
-      fail("clip_grad_norm_: gradient ", i + 1, " has type ", call.in[i].dtype());
   if (!(call.args[1].f > 0)) fail("clip_grad_norm_: norm_type must be positive (got ", call.args[1].f, ")");
+  for (size_t i = 0; i < call.in.size(); ++i) {
+    const DType dtype = call.in[i].dtype();
+    if (!is_differentiable(dtype)) fail("clip_grad_norm_: gradient ", i + 1, " has type ", dtype);
+    if (is_complex(dtype) && call.args[1].f != 2)
+      fail("clip_grad_norm_: of complex gradients norm_type must be 2 (got ", call.args[1].f, ")");
+  }
+  take_parts(call);
   DType dtype = DType::f32;
   for (const Tensor& x : call.in) dtype = promote(dtype, x.dtype());
   for (const Tensor& x : call.in) x.storage().mark_written(call.op->name);
@@ -267,7 +290,8 @@ const Op kClipOp{
     .inputs = {{"tensors", false, true}},
     .shape = clip_shape,
     .cpu = clip_cpu,
-    .writes_inputs = true};
+    .writes_inputs = true,
+    .complex = true};
 
 // Runs an optimizer's op over the lists, of equal length, that are not empty.
 void step(const Op& op, std::initializer_list<const TensorList*> lists, const Arguments& args) {

@@ -80,7 +80,8 @@ const Op kPadConstant{.name = "_pad",
                       .params = {{"pad", ParamKind::integers, {}}, {"value", ParamKind::real, 0.0}},
                       .shape = constant_shape,
                       .cpu = constant_cpu,
-                      .vjp = constant_vjp};
+                      .vjp = constant_vjp,
+                      .complex = true};
 
 // --- the tensor's own elements around ---
 

@@ -37,15 +37,22 @@ void need_floating(const Call& call, DType dtype) {
 
 void floating_shape(Call& call) {
   const DType dtype = dtype_or(call.params[1], DType::f32);
-  need_floating(call, dtype);
+  if (!is_complex(dtype)) need_floating(call, dtype);
   call.emit(call.list(0), dtype);
 }
 
 // --- rand, randn ---
 
+// The result as its parts in a row: those of a complex tensor are drawn one after the other.
+Tensor parts_in_a_row(const Tensor& out) {
+  if (!is_complex(out.dtype())) return out;
+  return Tensor(out.storage_ref(), Layout::contiguous({2 * out.numel()}), 2 * out.offset(),
+                part_type(out.dtype()));
+}
+
 // Of the narrow types the upper bits that they can hold, so that 1 is never reached by rounding.
 void rand_cpu(const Call& call) {
-  const Tensor& out = call.output();
+  const Tensor out = parts_in_a_row(call.output());
   const RandomDraw draw = draw_of(call);
   switch (out.dtype()) {
     case DType::f64:
@@ -75,7 +82,8 @@ const Op kRand{.name = "rand",
                .params = {kSize, kDType},
                .shape = floating_shape,
                .cpu = rand_cpu,
-               .random = true};
+               .random = true,
+               .complex = true};
 
 // The transform of cpu/random.h in f64, with the standard library's functions; each number takes two words.
 void normals_f64(const uint32_t* words, int64_t n, double* out) {
@@ -87,9 +95,14 @@ void normals_f64(const uint32_t* words, int64_t n, double* out) {
     if (i + 1 < n) out[i + 1] = radius * std::sin(angle);
   }
 }
-void randn_cpu(const Call& call) {
-  const Tensor& out = call.output();
-  const RandomDraw draw = draw_of(call);
+template <class T>
+void scale(const Tensor& x, double factor) {
+  T* const values = x.data<T>();
+  parallel_for(x.numel(), 1 << 16, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) values[i] *= T(factor);
+  });
+}
+void real_normals(const Tensor& out, RandomDraw draw) {
   if (out.dtype() == DType::f64)
     return for_words(draw, out.numel() + out.numel() % 2, 2,
                      [&](int64_t first, int64_t n, const uint32_t* words) {
@@ -105,13 +118,22 @@ void randn_cpu(const Call& call) {
     });
   });
 }
+// Of a complex number both parts have variance 1/2, so that it has variance 1.
+void randn_cpu(const Call& call) {
+  const Tensor& out = call.output();
+  const Tensor parts = parts_in_a_row(out);
+  real_normals(parts, draw_of(call));
+  if (out.dtype() == DType::c64) scale<float>(parts, std::numbers::sqrt2 / 2);
+  if (out.dtype() == DType::c128) scale<double>(parts, std::numbers::sqrt2 / 2);
+}
 const Op kRandn{.name = "randn",
                 .doc = "Normal random numbers with mean 0 and standard deviation 1.",
                 .inputs = {},
                 .params = {kSize, kDType},
                 .shape = floating_shape,
                 .cpu = randn_cpu,
-                .random = true};
+                .random = true,
+                .complex = true};
 
 // --- randint, randperm ---
 

@@ -50,7 +50,8 @@ const Op kRollDims{.name = "_roll",
                    .params = {{"shifts", ParamKind::integers, {}}},
                    .shape = roll_dims_shape,
                    .cpu = roll_dims_cpu,
-                   .vjp = roll_dims_vjp};
+                   .vjp = roll_dims_vjp,
+                   .complex = true};
 
 Operands roll_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -106,7 +107,8 @@ const Op kFlip{.name = "flip",
                .params = {{"dims", ParamKind::dims, {}}},
                .shape = flip_shape,
                .cpu = flip_cpu,
-               .vjp = flip_vjp};
+               .vjp = flip_vjp,
+               .complex = true};
 
 // --- tile, repeat_interleave ---
 

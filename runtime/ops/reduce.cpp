@@ -93,8 +93,23 @@ void fold_integers_into(const Call& call, Fold fold) {
 }
 double first_state(const double* states, int64_t i, int64_t) { return states[i]; }
 
+// A sum or product, each divided by `count`.
+void fold_complex_into(const Call& call, Fold fold, double count = 1) {
+  visit_any_dtype(call.output().dtype(), [&]<class Out>() {
+    if constexpr (is_complex_v<Out>) {
+      Out* const to = call.output().data<Out>();
+      fold_complex(fold, call.input(0), mask_of(call),
+                   [&](int64_t first, int64_t n, const std::complex<double>* s) {
+                     for (int64_t i = 0; i < n; ++i) to[first + i] = Out(s[i] / count);
+                   });
+    }
+  });
+}
+
 void fold_any_type(const Call& call, Fold fold) {
-  if (is_floating(call.input(0).dtype()))
+  if (is_complex(call.input(0).dtype()))
+    fold_complex_into(call, fold);
+  else if (is_floating(call.input(0).dtype()))
     fold_into(call, fold, 0, kDimsAt, first_state);
   else
     fold_integers_into(call, fold);
@@ -105,7 +120,7 @@ void fold_any_type(const Call& call, Fold fold) {
 // Integers and bool add up in i64.
 void total_shape(Call& call) {
   const DType dtype = call.input(0).dtype();
-  emit_reduced(call, is_floating(dtype) ? dtype : DType::i64);
+  emit_reduced(call, is_differentiable(dtype) ? dtype : DType::i64);
 }
 
 void sum_cpu(const Call& call) { fold_any_type(call, Fold::sum); }
@@ -116,14 +131,16 @@ const Op kSum{.name = "sum",
               .params = {kDims, kKeepdim},
               .shape = total_shape,
               .cpu = sum_cpu,
-              .vjp = sum_vjp};
+              .vjp = sum_vjp,
+              .complex = true};
 
 void mean_shape(Call& call) {
-  need_floating(call);
+  if (!is_complex(call.input(0).dtype())) need_floating(call);
   total_shape(call);
 }
 void mean_cpu(const Call& call) {
   const double count = double(reduced_count(call.input(0).shape(), mask_of(call)));
+  if (is_complex(call.input(0).dtype())) return fold_complex_into(call, Fold::sum, count);
   fold_into(call, Fold::sum, 0, kDimsAt,
             [count](const double* s, int64_t i, int64_t) { return s[i] / count; });
 }
@@ -138,7 +155,8 @@ const Op kMean{.name = "mean",
                .params = {kDims, kKeepdim},
                .shape = mean_shape,
                .cpu = mean_cpu,
-               .vjp = mean_vjp};
+               .vjp = mean_vjp,
+               .complex = true};
 
 void prod_cpu(const Call& call) { fold_any_type(call, Fold::product); }
 // As a balanced tree of products, whose gradients hold where factors are 0.
@@ -170,7 +188,8 @@ const Op kProd{.name = "prod",
                .cpu = prod_cpu,
                .vjp = differentiate_composition,
                .reads = {{.inputs = 1}},
-               .compose = prod_compose};
+               .compose = prod_compose,
+               .complex = true};
 
 // --- var, std ---
 
@@ -405,8 +424,22 @@ const Op kPNorm{.name = "_norm",
                 .vjp = norm_vjp,
                 .reads = {{.inputs = 1, .outputs = 1}},
                 .compose = norm_compose};
+// Of complex numbers: the 2-norm is that of their parts, the others are those of their sizes.
+Operands complex_norm(const Call& call) {
+  const Tensor& x = call.input(0);
+  const Value &dims = call.params[kNormDimsAt], &keepdim = call.params[kNormKeepdimAt];
+  if (call.real(kPowerAt) != 2) return apply(*call.op, {abs(x)}, call.params);
+  const uint32_t mask = mask_of(call.op->name, dims, x.shape());
+  Dims all;
+  for (int i = 0; i < x.ndim(); ++i)
+    if (mask >> i & 1) all.push_back(i);
+  all.push_back(x.ndim());
+  const Tensor y = norm(view_as_real(x), 2, all, keepdim.b);
+  return {keepdim.b ? squeeze(y, -1) : y};
+}
 Operands any_norm_compose(const Call& call) {
   const double p = call.real(kPowerAt);
+  if (is_complex(call.input(0).dtype())) return complex_norm(call);
   need_floating(call);
   if (std::isinf(p)) need_elements(call, mask_of(call, kNormDimsAt));
   return std::isinf(p) || p == 0 ? norm_compose(call) : apply(kPNorm, call.in, call.params);
@@ -468,13 +501,15 @@ const Op kAll{.name = "all",
               .inputs = {{"input"}},
               .params = {kDims, kKeepdim},
               .shape = truth_shape,
-              .cpu = all_cpu};
+              .cpu = all_cpu,
+              .complex = true};
 const Op kAny{.name = "any",
               .doc = "Whether an element over dims, or of all, is not zero.",
               .inputs = {{"input"}},
               .params = {kDims, kKeepdim},
               .shape = truth_shape,
-              .cpu = any_cpu};
+              .cpu = any_cpu,
+              .complex = true};
 
 Value dims_value(const Dims& dims) { return dims.empty() ? Value() : Value(dims); }
 

@@ -14,7 +14,7 @@ constexpr int64_t kTogether = 8;
 void running_shape(Call& call) {
   const Tensor& x = call.input(0);
   normalize_dim("cumsum", call.integer(kDimAt), x.shape());
-  call.emit(x.shape(), is_floating(x.dtype()) ? x.dtype() : DType::i64);
+  call.emit(x.shape(), is_differentiable(x.dtype()) ? x.dtype() : DType::i64);
 }
 // y_i = x_0 + … + x_i, without x_i if exclusive, from the other end if reverse; floats are added in f64.
 void running_cpu(const Call& call) {
@@ -48,6 +48,10 @@ void running_cpu(const Call& call) {
   switch (out.dtype()) {
     case DType::f64:
       return run.template operator()<double, double>();
+    case DType::c64:
+      return run.template operator()<std::complex<float>, std::complex<double>>();
+    case DType::c128:
+      return run.template operator()<std::complex<double>, std::complex<double>>();
     case DType::i64:
       return run.template operator()<int64_t, int64_t>();
     default:
@@ -64,7 +68,8 @@ const Op kRunningSum{.name = "_cumsum",
                      .shape = running_shape,
                      .cpu = running_cpu,
                      .vjp = running_vjp,
-                     .half_through_f32 = true};
+                     .half_through_f32 = true,
+                     .complex = true};
 // Each element is part of the sums after it: the running sum from the other end.
 void running_vjp(Backward& b) {
   b.set(0, apply1(kRunningSum, {b.grad()}, {b.integer(kDimAt), b.flag(kExclusiveAt), !b.flag(kReverseAt)}));
@@ -89,7 +94,7 @@ const Op kCumsum{.name = "cumsum",
 void product_shape(Call& call) {
   const Tensor& x = call.input(0);
   normalize_dim("cumprod", call.integer(kDimAt), x.shape());
-  call.emit(x.shape(), is_floating(x.dtype()) ? x.dtype() : DType::i64);
+  call.emit(x.shape(), is_differentiable(x.dtype()) ? x.dtype() : DType::i64);
 }
 // y_i = x_0 … x_i; floats are multiplied in f64, integers wrap around.
 void product_cpu(const Call& call) {
@@ -100,12 +105,16 @@ void product_cpu(const Call& call) {
     for_rows(split, std::array{static_cast<const T*>(out.raw())}, static_cast<T*>(out.raw()),
              [&](int64_t, const auto& in, T* to) {
                Product product = 1;
-               for (int64_t i = 0; i < split.size; ++i) to[i] = T(product *= Product(in[0][i]));
+               for (int64_t i = 0; i < split.size; ++i) to[i] = T(product = product * Product(in[0][i]));
              });
   };
   switch (out.dtype()) {
     case DType::f64:
       return run.template operator()<double, double>();
+    case DType::c64:
+      return run.template operator()<std::complex<float>, std::complex<double>>();
+    case DType::c128:
+      return run.template operator()<std::complex<double>, std::complex<double>>();
     case DType::i64:
       return run.template operator()<uint64_t, uint64_t>();
     default:
@@ -165,7 +174,7 @@ const Op kRunningProductGrad{.name = "_cumprod_grad",
                              .cpu = product_grad_cpu,
                              .half_through_f32 = true};
 void product_vjp(Backward& b) {
-  if (b.create_graph()) return differentiate_composition(b);
+  if (b.create_graph() || is_complex(b.dtype(0))) return differentiate_composition(b);
   b.set(0, apply1(kRunningProductGrad, {b.grad(), b.input(0), b.output()}, {b.integer(kDimAt)}));
 }
 const Op kRunningProduct{.name = "_cumprod",
@@ -177,7 +186,8 @@ const Op kRunningProduct{.name = "_cumprod",
                          .vjp = product_vjp,
                          .reads = {{.inputs = 1, .outputs = 1}},
                          .compose = product_compose,
-                         .half_through_f32 = true};
+                         .half_through_f32 = true,
+                         .complex = true};
 
 Operands cumprod_compose(const Call& call) {
   return apply(kRunningProduct, {in_type(call.input(0), call.params[1])}, {call.params[kDimAt]});

@@ -17,7 +17,7 @@ void read_element(const Tensor& value, DType type, void* element) {
 // What may be written into `x`: elements of its type, or a number that fits it.
 void need_source_type(const char* op, const char* name, const Tensor& x, const Tensor& source) {
   if (source.is_number()) {
-    if (is_floating(source.dtype()) && !is_floating(x.dtype()))
+    if (is_floating(source.dtype()) && !is_differentiable(x.dtype()))
       fail(op, ": ", source.item(), " cannot be written into a tensor of type ", x.dtype());
   } else if (source.dtype() != x.dtype()) {
     fail(op, ": the ", name, " is ", source.dtype(), ", the tensor ", x.dtype());
@@ -84,7 +84,8 @@ const Op kScatter{
     .cpu = scatter_cpu,
     .vjp = scatter_vjp,
     .reads = {{.inputs = 2}, {}, {.inputs = 2}},
-    .integer_inputs = 2};
+    .integer_inputs = 2,
+    .complex = true};
 
 // --- index_copy, index_fill ---
 
@@ -162,7 +163,8 @@ const Op kIndexCopy{
     .cpu = index_copy_cpu,
     .vjp = index_copy_vjp,
     .reads = {{.inputs = 2}, {}, {.inputs = 2}},
-    .integer_inputs = 2};
+    .integer_inputs = 2,
+    .complex = true};
 
 void index_fill_shape(Call& call) {
   const Tensor &x = call.input(0), &index = call.input(1), &value = call.input(2);
@@ -205,7 +207,8 @@ const Op kIndexFill{.name = "index_fill",
                     .cpu = index_fill_cpu,
                     .vjp = index_fill_vjp,
                     .reads = {{.inputs = 2}, {}, {.inputs = 2}},
-                    .integer_inputs = 2};
+                    .integer_inputs = 2,
+                    .complex = true};
 
 // --- take, take_along_dim ---
 

@@ -38,7 +38,8 @@ const Op kUnfold{.name = "unfold",
                             {"size", ParamKind::integer, {}},
                             {"step", ParamKind::integer, {}}},
                  .shape = unfold_shape,
-                 .vjp = unfold_vjp};
+                 .vjp = unfold_vjp,
+                 .complex = true};
 
 constexpr int kLengthAt = 2, kFoldStepAt = 1;  // of _fold_windows
 
@@ -58,8 +59,8 @@ void fold_cpu(const Call& call) {
   int64_t outer = 1, inner = 1;
   for (int d = 0; d < dim; ++d) outer *= g.size(d);
   for (int d = dim + 1; d < g.ndim() - 1; ++d) inner *= g.size(d);
-  visit_dtype(out.dtype(), [&]<class T>() {
-    if constexpr (std::is_floating_point_v<T>) {
+  visit_any_dtype(out.dtype(), [&]<class T>() {
+    if constexpr (std::is_floating_point_v<T> || is_complex_v<T>) {
       const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, length * inner));
       parallel_for(outer, grain, [&](int64_t begin, int64_t end) {
         T* to = out.data<T>() + begin * length * inner;
@@ -86,7 +87,8 @@ const Op kFoldWindows{.name = "_fold_windows",
                       .shape = fold_shape,
                       .cpu = fold_cpu,
                       .vjp = fold_vjp,
-                      .half_through_f32 = true};
+                      .half_through_f32 = true,
+                      .complex = true};
 void unfold_vjp(Backward& b) {
   const Shape whole = with_dim(b.shape(0));
   const int dim = normalize_dim("unfold", b.integer(kDimAt), b.shape(0));

@@ -80,7 +80,8 @@ const Op kView{.name = "view",
                .inputs = {{"input"}},
                .params = {{"shape", ParamKind::integers, {}}},
                .shape = view_shape,
-               .vjp = view_vjp};
+               .vjp = view_vjp,
+               .complex = true};
 
 Operands reshape_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -148,7 +149,8 @@ const Op kSqueeze{.name = "squeeze",
                   .inputs = {{"input"}},
                   .params = {{.name = "dim", .kind = ParamKind::dim, .optional = true}},
                   .shape = squeeze_shape,
-                  .vjp = view_vjp};
+                  .vjp = view_vjp,
+                  .complex = true};
 
 void unsqueeze_shape(Call& call) {
   const Tensor& x = call.input(0);
@@ -168,7 +170,8 @@ const Op kUnsqueeze{.name = "unsqueeze",
                     .inputs = {{"input"}},
                     .params = {{"dim", ParamKind::dim, {}}},
                     .shape = unsqueeze_shape,
-                    .vjp = view_vjp};
+                    .vjp = view_vjp,
+                    .complex = true};
 
 void transpose_shape(Call& call) {
   const Tensor& x = call.input(0);
@@ -188,7 +191,8 @@ const Op kTranspose{.name = "transpose",
                     .inputs = {{"input"}},
                     .params = {{"dim0", ParamKind::dim, {}}, {"dim1", ParamKind::dim, {}}},
                     .shape = transpose_shape,
-                    .vjp = transpose_vjp};
+                    .vjp = transpose_vjp,
+                    .complex = true};
 
 Operands t_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -226,7 +230,8 @@ const Op kPermute{.name = "permute",
                   .inputs = {{"input"}},
                   .params = {{"dims", ParamKind::dims, {}}},
                   .shape = permute_shape,
-                  .vjp = permute_vjp};
+                  .vjp = permute_vjp,
+                  .complex = true};
 
 Operands movedim_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -277,7 +282,8 @@ const Op kExpand{.name = "expand",
                  .inputs = {{"input"}},
                  .params = {{"size", ParamKind::integers, {}}},
                  .shape = expand_shape,
-                 .vjp = expand_vjp};
+                 .vjp = expand_vjp,
+                 .complex = true};
 
 Operands broadcast_to_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -337,7 +343,8 @@ const Op kSlice{.name = "slice",
                            {"length", ParamKind::integer, {}},
                            {"step", ParamKind::integer, 1}},
                 .shape = slice_shape,
-                .vjp = slice_vjp};
+                .vjp = slice_vjp,
+                .complex = true};
 
 Operands narrow_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -387,7 +394,8 @@ const Op kSelect{.name = "select",
                  .inputs = {{"input"}},
                  .params = {{"dim", ParamKind::dim, {}}, {"index", ParamKind::position, {}}},
                  .shape = select_shape,
-                 .vjp = select_vjp};
+                 .vjp = select_vjp,
+                 .complex = true};
 
 // The diagonal of dims dim1 and dim2 that begins `offset` columns to the right of the first element.
 struct Diagonal {
@@ -429,7 +437,8 @@ const Op kDiagonal{
     .inputs = {{"input"}},
     .params = {{"offset", ParamKind::integer, 0}, {"dim1", ParamKind::dim, 0}, {"dim2", ParamKind::dim, 1}},
     .shape = diagonal_shape,
-    .vjp = diagonal_vjp};
+    .vjp = diagonal_vjp,
+    .complex = true};
 
 // --- strides by number: how the tape describes writes through views ---
 
@@ -460,7 +469,8 @@ const Op kAsStrided{.name = "_as_strided",
                                {"stride", ParamKind::integers, {}},
                                {"storage_offset", ParamKind::integer, 0}},
                     .shape = as_strided_shape,
-                    .vjp = as_strided_vjp};
+                    .vjp = as_strided_vjp,
+                    .complex = true};
 
 }  // namespace
 

@@ -2,9 +2,8 @@
 // The words in which elementwise.def is written, over the scalar type Real: the double-precision reference,
 // from the standard library. The same words over vectors are in cpu/vector.h and cpu/math.h, over tensors in
 // elementwise_gradient.cpp, over GLSL floats in the GPU's shaders:
-//   arithmetic   + - * / unary-, K(c), abs sign square max min (NaN if either is), floor ceil round_even
-//   trunc,
-//                fmod remainder floor_div
+//   arithmetic   + - * / unary-, K(c), abs sign square conj max min (NaN if either is), floor ceil
+//                round_even trunc fmod remainder floor_div
 //   conditions   == != < <= > >= && || !, isnan isinf isfinite, sel(condition, then, else)
 //   functions    sqrt exp exp2 expm1 log log1p log2 log10 pow sin cos tan asin acos atan atan2 sinh cosh tanh
 //                asinh acosh atanh erf sigmoid
@@ -38,6 +37,7 @@ inline Real sel(bool condition, Real yes, Real no) { return condition ? yes : no
 inline Real abs(Real x) { return Real(std::fabs(x.v)); }
 inline Real sign(Real x) { return Real(x.v > 0 ? 1 : x.v < 0 ? -1 : x.v); }
 inline Real square(Real x) { return x * x; }
+inline Real conj(Real x) { return x; }
 inline Real max(Real a, Real b) { return std::isnan(a.v) || a.v > b.v ? a : b; }
 inline Real min(Real a, Real b) { return std::isnan(a.v) || a.v < b.v ? a : b; }
 inline Real floor(Real x) { return Real(std::floor(x.v)); }

@@ -11,7 +11,9 @@ where `op` and the names of `params` are both PyTorch's and the engine's, dims c
 the op's order or a dict by the names of its inputs. PyTorch's function of that name is called with them, or the one
 given as `by=`. The inputs are small multiples of powers of two that every floating type holds exactly, so that one
 result in double precision is the reference of f64, f32, f16 and bf16 alike. `types` adds integer types, whose results
-come from PyTorch in that type. Gradients are those of sum(upstream(y) * y) over the floating outputs y.
+come from PyTorch in that type. Gradients are those of sum(upstream(y) * y) over the floating outputs y. Cases of
+`types="c128"` alone run in complex numbers, where `parts` makes real inputs; their gradients are those of
+sum(Re(conj(upstream(y)) y)). Complex numbers are stored as two real ones each.
 """
 import importlib
 import json
@@ -27,10 +29,12 @@ import torch.nn.functional as F
 
 warnings.filterwarnings("ignore")
 HERE = os.path.dirname(os.path.abspath(__file__))
-FAMILIES = ["elementwise", "reduce", "view", "create", "matmul", "index", "conv", "norm", "loss", "shape", "rnn"]
+FAMILIES = ["elementwise", "reduce", "view", "create", "matmul", "index", "conv", "norm", "loss", "shape", "rnn",
+            "complex"]
 DTYPES = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16,
-          "i64": torch.int64, "i32": torch.int32, "u8": torch.uint8, "bool": torch.bool}
-NAMES = {dtype: name for name, dtype in DTYPES.items()}
+          "i64": torch.int64, "i32": torch.int32, "u8": torch.uint8, "bool": torch.bool,
+          "c64": torch.complex64, "c128": torch.complex128, "part": torch.float64}
+NAMES = {dtype: name for name, dtype in DTYPES.items() if name != "part"}
 FLOATS = ["f64", "f32", "f16", "bf16"]
 
 
@@ -43,9 +47,11 @@ class Input:
 
     def make(self, rng, run_dtype):
         dtype = self.dtype or run_dtype
-        count = int(np.prod(self.shape))
+        count = int(np.prod(self.shape)) * (2 if dtype == "c128" else 1)
         if self.values is not None:
-            drawn = np.array(self.values, dtype=np.float64)
+            drawn = np.array(self.values, dtype=np.complex128 if dtype == "c128" else np.float64)
+            if dtype == "c128":
+                return torch.tensor(drawn.reshape(self.shape))
         elif dtype == "bool":
             drawn = rng.integers(0, 2, count)
         elif dtype in ("i64", "i32", "u8"):
@@ -55,6 +61,8 @@ class Input:
             step = 2.0 ** np.ceil(np.log2(max(abs(self.low), abs(self.high)) / 256))
             grid = np.arange(np.ceil(self.low / step), np.floor(self.high / step) + 1)
             drawn = rng.choice(grid, count, replace=count > len(grid)) * step
+        if dtype == "c128" and self.values is None:
+            return torch.view_as_complex(torch.tensor(drawn.reshape(self.shape + [2])))
         return torch.tensor(drawn.reshape(self.shape), dtype=torch.float64).to(DTYPES[dtype])
 
 
@@ -67,6 +75,11 @@ class Number:
 
 def real(*shape, low=-2, high=2):
     return Input(shape, low, high)
+
+
+def parts(*shape, low=-2, high=2):
+    """Real among complex inputs."""
+    return Input(shape, low, high, "part")
 
 
 def ids(*shape, high, low=0, dtype="i64"):
@@ -90,10 +103,12 @@ def constant(spec):
     return spec
 
 
-def upstream(shape):
+def upstream(y):
     """The gradient that arrives at an output: odd multiples of 1/64 in an order that the C++ side repeats."""
+    shape = list(y.shape) + ([2] if y.is_complex() else [])
     i = np.arange(int(np.prod(shape)))
-    return torch.tensor(((2 * ((i * 37 + 11) % 64) - 63) / 64).reshape(list(shape)))
+    drawn = torch.tensor(((2 * ((i * 37 + 11) % 64) - 63) / 64).reshape(shape))
+    return torch.view_as_complex(drawn) if y.is_complex() else drawn.to(y.dtype)
 
 
 def find_function(op):
@@ -113,7 +128,9 @@ class Store:
 
     def add(self, tensor, dtype):
         """[dtype ("*": that of the run), shape, array, offset]"""
-        flat = tensor.detach().to(torch.float64).contiguous().numpy().reshape(-1)
+        plain = tensor.detach().resolve_conj()
+        plain = torch.view_as_real(plain) if plain.is_complex() else plain
+        flat = plain.to(torch.float64).contiguous().numpy().reshape(-1)
         with np.errstate(over="ignore"):
             narrow = flat.astype(np.float32)
         exact = np.array_equal(narrow.astype(np.float64), flat, equal_nan=True)
@@ -149,6 +166,8 @@ class Family:
         names = list(inputs) if isinstance(inputs, dict) else None
         specs = list(inputs.values()) if names else list(inputs)
         runs = ([("f64", FLOATS)] if floats else []) + [(t, [t]) for t in types.split()]
+        if types == "c128":
+            runs = [("c128", ["c128", "c64"])]
         for run, stands_for in runs:
             self.run(op, names, specs, function, params, run, stands_for, grad, tolerance)
 
@@ -165,13 +184,13 @@ class Family:
             else:
                 x = spec.make(rng, run)
                 stored.append(self.store.add(x, spec.dtype or "*"))
-                wants_grad = grad and x.dtype.is_floating_point and not spec.constant
+                wants_grad = grad and (x.dtype.is_floating_point or x.is_complex()) and not spec.constant
                 operands.append(x.requires_grad_() if wants_grad else x)
         given = {k: DTYPES[v] if k == "dtype" else v for k, v in params.items()}
         try:
             results = function(**dict(zip(names, operands)), **given) if names else function(*operands, **given)
         except (RuntimeError, TypeError, IndexError) as error:
-            if run in FLOATS:
+            if run in FLOATS + ["c128"]:
                 raise SystemExit(f"{op}: {error}")
             self.skipped.append(f"{op} {run}: {str(error).splitlines()[0]}")
             return
@@ -182,9 +201,13 @@ class Family:
         if params:
             line["params"] = {k: "inf" if v == float("inf") else "-inf" if v == float("-inf") else v
                               for k, v in params.items()}
-        line["out"] = [y is not None and self.store.add(y, "*" if y.dtype == DTYPES[run] else NAMES[y.dtype])
-                       for y in results]
-        total = [(y * upstream(y.shape).to(y.dtype)).sum() for y in results if y is not None and y.requires_grad]
+        def name_of(y):
+            if y.dtype == DTYPES[run]:
+                return "*"
+            return "part" if run == "c128" and y.dtype == torch.float64 else NAMES[y.dtype]
+
+        line["out"] = [y is not None and self.store.add(y, name_of(y)) for y in results]
+        total = [(y * upstream(y).conj()).sum().real for y in results if y is not None and y.requires_grad]
         if total:
             sum(total).backward()
             line["grad"] = [self.store.add(x.grad if x.grad is not None else torch.zeros_like(x), s[0])

@@ -14,7 +14,12 @@ local function drawn(tensor, draw)
   return draw(tensor:size(), {dtype = tensor:dtype(), device = "cpu"})
 end
 
+-- Of a complex tensor both parts are drawn.
 function init.uniform_(tensor, low, high)
+  if tensor:dtype():sub(1, 1) == "c" then
+    init.uniform_(tensor:detach():view_as_real(), low, high)
+    return tensor
+  end
   low, high = low or 0, high or 1
   return write(tensor, drawn(tensor, core.rand) * (high - low) + low)
 end
