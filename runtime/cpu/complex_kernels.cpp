@@ -83,7 +83,7 @@ HWY_INLINE void for_each_vector(const Stretch& s, const F& f, std::index_sequenc
     store(f(load(at[I])...), out);
     ((at[I] += step[I]), ...);
   }
-  if (left == 0) return;
+  if (left <= 0) return;
   const auto fill = [&](size_t i) {
     if (step[i] != 0) std::memcpy(buffer[i], at[i], size_t(2 * left) * sizeof(T));
   };

@@ -62,9 +62,9 @@ p.grad = nil
 p:view_as_real():pow(2):sum():backward()
 expect.close(p.grad, 2 * p:detach(), 1e-6)
 local first = lg.grad(p:abs():pow(4):sum(), p, {create_graph = true})
-expect.close(first, 4 * p:detach() * p:detach():norm_sq(), 1e-3)
+expect.close(first, 4 * p:detach() * p:detach():norm_sq(), 1e-2)
 local second = lg.grad(first:norm_sq():sum(), p)  -- of 16 |z|^6
-expect.close(second, 96 * p:detach() * p:detach():norm_sq():pow(2), 1)
+expect.close(second, 96 * p:detach() * p:detach():norm_sq():pow(2), 2)
 local twice = lg.custom_op {
   name = "twice",
   forward = function(_, x) return x * 2 end,
@@ -87,7 +87,7 @@ for _, make in ipairs {
   local x = lg.randn(64, 3, {dtype = "c64"})
   local y = wanted(x):detach()
   local optimizer, loss = make(layer:parameters()), nil
-  for _ = 1, 150 do
+  for _ = 1, 250 do
     optimizer:zero_grad()
     loss = (layer(x) - y):norm_sq():mean()
     loss:backward()
