@@ -84,7 +84,7 @@ int64_t piece(int64_t size, int64_t parts, int64_t unit, int64_t longest) {
 template <class T>
 void run_panel(const Products<T>& p, Matrix<T> a, Matrix<T> b, T* c, int64_t rows, int64_t columns,
                const T* bias) {
-  T beta = p.add;
+  T beta = T(p.add);
   if (bias) {
     for (int64_t i = 0; i < rows; ++i) std::copy_n(bias, columns, c + i * p.n);
     beta = 1;
@@ -139,7 +139,8 @@ void gemm(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T beta, T* 
       call_gemv(int(n), int(k), {b.data, b.ld, !b.transposed}, a.data, a.transposed ? int(a.ld) : 1, c, 1);
     return;
   }
-  if ((beta == 0 || beta == 1) && multiply_short(m, n, k, a, b, beta == 1, c, ldc)) return;
+  if constexpr (std::is_floating_point_v<T>)
+    if ((beta == 0 || beta == 1) && multiply_short(m, n, k, a, b, beta == 1, c, ldc)) return;
   call_gemm(int(m), int(n), int(k), a, b, beta, c, int(ldc));
 }
 

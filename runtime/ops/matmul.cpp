@@ -161,8 +161,8 @@ void add_product_cpu(const Call& call) {
   Side left = side_of(a, true), right = side_of(b, false);
   if (!fits_blas(left)) a = in_order(a), left = side_of(a, true);
   if (!fits_blas(right)) b = in_order(b), right = side_of(b, false);
-  visit_dtype(sum.dtype(), [&]<class T>() {
-    if constexpr (std::is_floating_point_v<T>)
+  visit_any_dtype(sum.dtype(), [&]<class T>() {
+    if constexpr (std::is_floating_point_v<T> || is_complex_v<T>)
       blas::multiply<T>({.m = left.rows,
                          .n = right.columns,
                          .k = left.columns,
@@ -177,7 +177,8 @@ const Op kAddProduct{.name = "_add_product",
                      .inputs = {{"sum"}, {"input"}, {"other"}},
                      .shape = add_product_shape,
                      .cpu = add_product_cpu,
-                     .writes_inputs = true};
+                     .writes_inputs = true,
+                     .complex = true};
 
 // The gradient of an input is A B: added to what has arrived for the same tensor, where that can be.
 void set_product(Backward& back, int input, const Tensor& a, const Tensor& b) {
