@@ -20,6 +20,9 @@ add_test(NAME layers COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -P ${
 # The table of ops runs on one pool of threads: what shares memory between threads is elsewhere.
 if(LUNAGRAD_SANITIZE MATCHES thread)
   set(ENGINE_TESTS "-sf=*test_allocator*,*test_cli*,*test_lua*,*test_parallel*,*test_prefetch*,*test_resume*,*test_session*")
+else()
+  set(ENGINE_TESTS "-sfe=*test_ops*")
+  add_test(NAME engine-ops COMMAND lunagrad-tests "-sf=*test_ops*")
 endif()
 add_test(NAME engine COMMAND lunagrad-tests ${ENGINE_TESTS})
 

@@ -23,6 +23,7 @@ struct Sample {
   Values params = {};       // missing ones take the record's defaults
   double tolerance = 1e-5;  // of f32 against f64, relative to the largest value
   bool second_order = true;
+  bool contiguous = false;  // a view of contiguous memory alone
 };
 
 struct BadSample {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "tests/program.h"
+#include "tests/sanitizers.h"
 
 using namespace lunagrad::test;
 using nlohmann::json;
@@ -414,11 +415,7 @@ TEST_CASE("a program starts within 30 ms of processor time") {
     CHECK(folder.run({"-e", "print(1)"}).code == 0);
     best = std::min(best, spent() - before);
   }
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  CHECK(best < 1);
-#else
-  CHECK(best < 0.03);
-#endif
+  CHECK(best < (lunagrad::tests::kSanitized ? 1 : 0.03));
 }
 
 TEST_CASE("the prompt reads a pipe: values, statements over lines, errors, help") {

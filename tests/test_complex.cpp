@@ -132,6 +132,10 @@ TEST_CASE("quotients, sizes, roots and logarithms neither overflow nor vanish wh
   for (const C& z : one) CHECK(std::abs(z - 1.0) < 1e-6);
   CHECK(abs(wide).to_vector<double>()[1] == doctest::Approx(std::sqrt(2.0) * 1e-38).epsilon(1e-6));
   CHECK(abs(wide).to_vector<double>()[2] == doctest::Approx(std::sqrt(2.0) * 1e30).epsilon(1e-6));
+  CHECK(abs(tensor({{3e-44, 4e-44}}, DType::c64)).to_vector<double>()[0] ==
+        doctest::Approx(5e-44).epsilon(0.05));
+  CHECK(only(tensor({{1e151, 0}}) / tensor({{1e-151, 1e-151}})).real() ==
+        doctest::Approx(5e301).epsilon(1e-12));
   CHECK(only(exp(tensor({{709.9, 1.5707963}}))).real() ==
         doctest::Approx(std::exp(C(709.9, 1.5707963)).real()));
 }

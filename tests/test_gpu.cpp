@@ -141,6 +141,7 @@ TEST_CASE("every op sample gives on the device what it gives on the CPU, in any 
     ++rows;
     for (const Arrangement arrangement :
          {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced}) {
+      if (sample.contiguous && arrangement != Arrangement::contiguous) continue;
       TensorList there;
       for (const Tensor& x : inputs) there.push_back(arrange(x, arrangement));
       Fallbacks fallbacks;

@@ -17,6 +17,7 @@
 #include "runtime/io/safetensors.h"
 #include "runtime/ops.h"
 #include "tests/png_bytes.h"
+#include "tests/sanitizers.h"
 
 using namespace lunagrad;
 using namespace lunagrad::tests;
@@ -68,9 +69,7 @@ size_t refuse_all(const Corpus& corpus, const std::string& name,
     }
   }
   CHECK(cpu_device().memory().in_use == in_use);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  CHECK(status_kib("VmHWM") < before + (64 << 10) + 4 * (largest >> 10));
-#endif
+  if (!kSanitized) CHECK(status_kib("VmHWM") < before + (64 << 10) + 4 * (largest >> 10));
   return corpus.size();
 }
 

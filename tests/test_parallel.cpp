@@ -11,6 +11,7 @@
 #include "runtime/context.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/error.h"
+#include "tests/sanitizers.h"
 
 using namespace lunagrad;
 using namespace std::chrono_literals;
@@ -149,8 +150,7 @@ TEST_CASE("the pool can be resized again and again") {
   CHECK_THROWS_WITH(set_thread_count(0), "set_thread_count: at least 1 thread is needed (got 0)");
 }
 
-#if !defined(__SANITIZE_THREAD__)  // which does not let a forked child start threads
-TEST_CASE("a forked child has a working pool of its own") {
+TEST_CASE("a forked child has a working pool of its own" * doctest::skip(tests::kThreadSanitizer)) {
   const ThreadCount use(3);
   CHECK(sum_over_ranges(5000, 10) == 12497500);
   const pid_t child = fork();
@@ -160,4 +160,3 @@ TEST_CASE("a forked child has a working pool of its own") {
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 7);
 }
-#endif

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "script/session.h"
+#include "tests/sanitizers.h"
 
 using namespace lunagrad;
 using namespace std::chrono_literals;
@@ -94,11 +95,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 // What a stop must take at most; sanitizers and a busy machine get more.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr double kStopSeconds = 1.0;
-#else
-constexpr double kStopSeconds = 0.1;
-#endif
+constexpr double kStopSeconds = tests::kSanitized ? 1.0 : 0.1;
 
 // A model of three numbers on the raw core, so that nothing of the Lua library is needed.
 const char* const kTraining = R"(

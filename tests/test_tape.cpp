@@ -7,6 +7,7 @@
 #include "runtime/gradcheck.h"
 #include "runtime/ops.h"
 #include "runtime/tape.h"
+#include "tests/sanitizers.h"
 
 namespace lunagrad::tests {
 namespace {
@@ -238,11 +239,7 @@ TEST_CASE("the walk can be stopped between nodes") {
 }
 
 // Seconds; a sanitizer multiplies the time of each access.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr double kLimit = 60;
-#else
-constexpr double kLimit = 2;
-#endif
+constexpr double kLimit = tests::kSanitized ? 60 : 2;
 
 TEST_CASE("deep graphs need no stack: 200,000 nodes backward, 1,000,000 dropped, each in under 2 s") {
   const Tensor a = vec({1, 2});

@@ -28,17 +28,18 @@ HWY_INLINE Vector<T> copy_sign(Vector<T> size, Vector<T> sign) {
   return hn::CopySign(size.v, sign.v);
 }
 
-// --- scales: what is beyond 2^±near is multiplied by 2^∓far ---
+// --- scales: what is beyond `near`, or below 1 / near, is divided by `far`, or multiplied; even the square
+// of the least denormal is then a normal number ---
 
 template <class T>
 struct Powers {  // f32
-  static constexpr double near = 0x1p60, far = 0x1p64, root = 0x1p32, log_far = 44.361419555836499802;
+  static constexpr double near = 0x1p60, far = 0x1p100, root = 0x1p50, log_far = 69.314718055994530942;
   static constexpr double exp_limit = 80, exp_shift = 60, exp_of_shift = 1.1420073898156842837e26;
   static constexpr double tanh_limit = 10;
 };
 template <>
 struct Powers<double> {
-  static constexpr double near = 0x1p500, far = 0x1p512, root = 0x1p256, log_far = 354.89135644669199842;
+  static constexpr double near = 0x1p500, far = 0x1p600, root = 0x1p300, log_far = 415.88830833596718565;
   static constexpr double exp_limit = 700, exp_shift = 500, exp_of_shift = 1.4035922178528374107e217;
   static constexpr double tanh_limit = 22;
 };
@@ -126,6 +127,7 @@ HWY_INLINE Complex<T> operator*(Complex<T> a, Vector<T> b) {
 template <class T>
 HWY_INLINE Complex<T> operator/(Complex<T> a, Complex<T> b) {
   using V = Vector<T>;
+  using P = Powers<T>;
   const V zero(0.0), a_size = largest_part(a), b_size = largest_part(b);
   const V a_scale = scale_of(a_size), b_scale = scale_of(b_size);
   const Mask<T> wide = abs(b.re) >= abs(b.im);
@@ -136,7 +138,11 @@ HWY_INLINE Complex<T> operator/(Complex<T> a, Complex<T> b) {
   const Complex<T> top = a * a_scale;
   const Complex<T> quotient(sel(wide, top.re + top.im * ratio, top.re * ratio + top.im) / below,
                             sel(wide, top.im - top.re * ratio, top.im * ratio - top.re) / below);
-  return quotient * (b_scale * inverse_scale_of(a_size));
+  // In two halves: both scales together may be more than a number holds, and what they undo of each other is
+  // exact.
+  const V half_of_scales =
+      by_size(b_size, P::root, 1, 1 / P::root) * by_size(a_size, 1 / P::root, 1, P::root);
+  return quotient * half_of_scales * half_of_scales;
 }
 
 template <class T>
