@@ -2,6 +2,8 @@
 // grammar.
 #include <doctest/doctest.h>
 
+#include <bit>
+#include <complex>
 #include <cstring>
 #include <limits>
 
@@ -124,6 +126,19 @@ TEST_CASE("a shape with its sizes in Fortran's order, byte swapped and widened a
   const Tensor x = load_npy(
       folder.with("x", npy_bytes("{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3)}\n", data)));
   CHECK(x.to_vector<int64_t>() == std::vector<int64_t>{1, 3, 5, 2, -4, 6});
+}
+
+TEST_CASE("complex numbers are read in either byte order") {
+  Folder folder;
+  const std::complex<float> expected[] = {{1, -2}, {0.5f, 3}};
+  std::string data;
+  for (const auto& z : expected)
+    for (const float part : {z.real(), z.imag()}) data += big_endian(std::bit_cast<int32_t>(part));
+  const Tensor x = load_npy(
+      folder.with("x", npy_bytes("{'descr': '>c8', 'fortran_order': False, 'shape': (2,)}\n", data)));
+  CHECK(x.dtype() == DType::c64);
+  const std::vector<std::complex<double>> got = to(x, DType::c128).to_vector<std::complex<double>>();
+  for (size_t i = 0; i < 2; ++i) CHECK(got[i] == std::complex<double>(expected[i]));
 }
 
 TEST_CASE("the header of a npy file is parsed by its grammar") {

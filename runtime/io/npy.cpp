@@ -31,6 +31,7 @@ constexpr FileType kFileTypes[] = {
     {"f4", 4, DType::f32}, {"f8", 8, DType::f64}, {"f2", 2, DType::f16},     {"i8", 8, DType::i64},
     {"i4", 4, DType::i32}, {"u1", 1, DType::u8},  {"i1", 1, DType::i32},     {"i2", 2, DType::i32},
     {"u2", 2, DType::i32}, {"u4", 4, DType::i64}, {"b1", 1, DType::boolean},
+    {"c8", 8, DType::c64}, {"c16", 16, DType::c128},
 };
 
 struct Header {
@@ -226,10 +227,12 @@ void swap_bytes(void* at, int64_t count) {
   }
 }
 
-void to_native_order(void* at, int64_t count, size_t size) {
-  if (size == 2) swap_bytes<uint16_t>(at, count);
-  if (size == 4) swap_bytes<uint32_t>(at, count);
-  if (size == 8) swap_bytes<uint64_t>(at, count);
+void to_native_order(void* at, int64_t count, const FileType& type) {
+  const int64_t parts = is_complex(type.dtype) ? 2 : 1;
+  const size_t size = type.size / size_t(parts);
+  if (size == 2) swap_bytes<uint16_t>(at, count * parts);
+  if (size == 4) swap_bytes<uint32_t>(at, count * parts);
+  if (size == 8) swap_bytes<uint64_t>(at, count * parts);
 }
 
 template <class File, class Element>
@@ -248,7 +251,7 @@ void read_widened(const NpyStream& stream, const Header& header, Tensor& out) {
   for (int64_t done = 0; done < out.numel();) {
     const int64_t count = std::min<int64_t>(out.numel() - done, int64_t(kPiece / header.type->size));
     stream.read(piece.data(), uint64_t(count) * header.type->size);
-    if (header.swapped) to_native_order(piece.data(), count, header.type->size);
+    if (header.swapped) to_native_order(piece.data(), count, *header.type);
     if (name == "i1") widen<int8_t>(piece.data(), out.data<int32_t>() + done, count);
     if (name == "i2") widen<int16_t>(piece.data(), out.data<int32_t>() + done, count);
     if (name == "u2") widen<uint16_t>(piece.data(), out.data<int32_t>() + done, count);
@@ -293,7 +296,7 @@ Tensor read_npy(const NpyStream& stream) {
       read_widened(stream, header, out);
     } else {
       stream.read(out.raw(), header.bytes);
-      if (header.swapped) to_native_order(out.raw(), out.numel(), header.type->size);
+      if (header.swapped) to_native_order(out.raw(), out.numel(), *header.type);
       if (out.dtype() == DType::boolean) check_booleans(stream.name, out);
     }
   }

@@ -103,11 +103,29 @@ clipped.grad = g:clone()
 expect.close(nn.utils.clip_grad_norm_({clipped}, 1):item(), 5, 1e-6)
 expect.close(clipped.grad:tolist(), {{0.6, 0.8}}, 1e-5)
 
+-- A method that works on the parts.
+local lbfgs_target = lg.complex(lg.tensor {1., -2.}, lg.tensor {0.5, 3.})
+local point = lg.zeros(2, {dtype = "c64"}):requires_grad_()
+local lbfgs = lg.optim.LBFGS({point}, {line_search_fn = "strong_wolfe"})
+for _ = 1, 5 do
+  lbfgs:step(function()
+    lbfgs:zero_grad()
+    local loss = (point - lbfgs_target):norm_sq():sum()
+    loss:backward()
+    return loss
+  end)
+end
+expect.close(point:detach(), lbfgs_target, 1e-4)
+
 -- Files.
 local path = os.tmpname()
 lg.io.safetensors.save(path, {z = z})
 expect.equal(lg.io.safetensors.load(path).z, z)
 expect.raises("the format has no type for c128", function() lg.io.safetensors.save(path, {z = z:to("c128")}) end)
+for _, dtype in ipairs {"c64", "c128"} do
+  lg.io.npy.save(path, z:to(dtype))
+  expect.equal(lg.io.npy.load(path), z:to(dtype))
+end
 os.remove(path)
 
 -- Errors.

@@ -26,9 +26,14 @@ end)
 -- The state of all parameters is the first one's and has its own shapes.
 LBFGS.free_state = true
 
+-- Real numbers, for the whole method: of a complex tensor its parts.
+local function reals(tensor)
+  return tensor:dtype():find "^c" and tensor:detach():view_as_real() or tensor
+end
+
 local function flat(tensors)
   local pieces = {}
-  for i, tensor in ipairs(tensors) do pieces[i] = tensor:reshape(-1) end
+  for i, tensor in ipairs(tensors) do pieces[i] = reals(tensor):reshape(-1) end
   return #pieces == 1 and pieces[1]:clone() or core.cat(pieces)
 end
 
@@ -41,8 +46,9 @@ end
 local function write(parameters, values)
   local at = 1
   for _, parameter in ipairs(parameters) do
-    local n = parameter:numel()
-    parameter:copy_(values:narrow(1, at, n):reshape(parameter:size()))
+    local numbers = reals(parameter)
+    local n = numbers:numel()
+    numbers:copy_(values:narrow(1, at, n):reshape(numbers:size()))
     at = at + n
   end
 end
