@@ -10,6 +10,7 @@
 #include "runtime/error.h"
 #include "script/cli/carry_out.h"
 #include "script/cli/chunk_globals.h"
+#include "script/cli/flags.h"
 #include "script/session.h"
 
 namespace lunagrad {
@@ -91,9 +92,9 @@ int check(const std::string& path, bool tests) {
 std::function<int()> add_check(CLI::App& app) {
   const auto path = std::make_shared<std::string>();
   const auto tests = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("check", "check the syntax and the globals of a script");
-  command->add_option("script", *path, "a Lua file")->required();
-  command->add_flag("--tests", *tests, "with the globals that `lunagrad test` gives");
+  CLI::App& command = add_command(app, "check", "check the syntax and the globals of a script");
+  add_argument(command, "script", *path, "a Lua file");
+  add_flag(command, "--tests", *tests, "with the globals that `lunagrad test` gives");
   return [=] { return carry_out("check", [&] { return check(*path, *tests); }); };
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 // `lunagrad check`: a script's syntax and its globals, without running it. A global that nothing defines is a
 // misspelt name; one that is assigned is a local without `local`.
-#include <CLI/CLI.hpp>
 #include <functional>
+
+namespace CLI {
+class App;
+}
 
 namespace lunagrad {
 

@@ -11,6 +11,7 @@
 #include "runtime/device.h"
 #include "runtime/error.h"
 #include "runtime/ops.h"
+#include "script/cli/flags.h"
 #include "script/run_folder.h"
 #include "script/state.h"
 
@@ -136,7 +137,7 @@ int examine() {
 }  // namespace
 
 std::function<int()> add_doctor(CLI::App& app) {
-  app.add_subcommand("doctor", "look at what runs will find on this machine");
+  add_command(app, "doctor", "look at what runs will find on this machine");
   return examine;
 }
 

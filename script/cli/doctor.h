@@ -1,8 +1,11 @@
 #pragma once
 // `lunagrad doctor`: looks at what a run will find here: the processor, devices and their arithmetic, the
 // display, the Lua library, room for runs. Each finding is a line, each fault with what to do.
-#include <CLI/CLI.hpp>
 #include <functional>
+
+namespace CLI {
+class App;
+}
 
 namespace lunagrad {
 

@@ -8,6 +8,7 @@
 
 #include "runtime/error.h"
 #include "script/cli/carry_out.h"
+#include "script/cli/flags.h"
 #include "script/meta.h"
 #include "script/run_folder.h"
 #include "script/session.h"
@@ -117,8 +118,8 @@ int init(const std::string& directory) {
 
 std::function<int()> add_init(CLI::App& app) {
   const auto directory = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("init", "make a project: a script, a test, settings for editors");
-  command->add_option("DIR", *directory, "a folder that is not there, or is empty")->required();
+  CLI::App& command = add_command(app, "init", "make a project: a script, a test, settings for editors");
+  add_argument(command, "DIR", *directory, "a folder that is not there, or is empty");
   return [=] { return carry_out("init", [&] { return init(*directory); }); };
 }
 

@@ -1,7 +1,10 @@
 #pragma once
 // `lunagrad init DIR`: a new project that trains, is tested, and is understood by Lua editors.
-#include <CLI/CLI.hpp>
 #include <functional>
+
+namespace CLI {
+class App;
+}
 
 namespace lunagrad {
 

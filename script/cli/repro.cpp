@@ -11,6 +11,7 @@
 
 #include "runtime/error.h"
 #include "script/cli/carry_out.h"
+#include "script/cli/flags.h"
 #include "script/cli/runner.h"
 #include "script/run_record.h"
 
@@ -121,8 +122,8 @@ int reproduce(const std::string& folder) {
 
 std::function<int()> add_repro(CLI::App& app) {
   const auto folder = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("repro", "run a run again and compare every number");
-  command->add_option("RUN", *folder, "a run's folder")->required();
+  CLI::App& command = add_command(app, "repro", "run a run again and compare every number");
+  add_argument(command, "RUN", *folder, "a run's folder");
   return [=] { return carry_out("repro", [&] { return reproduce(*folder); }); };
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 // `lunagrad repro RUN`: runs the script of a run's folder again, with its arguments, seed, device, parameters and the changes
 // that were made to them, and tells the first number that comes out otherwise.
-#include <CLI/CLI.hpp>
 #include <functional>
+
+namespace CLI {
+class App;
+}
 
 namespace lunagrad {
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +14,7 @@
 
 #include "runtime/error.h"
 #include "script/cli/carry_out.h"
+#include "script/cli/flags.h"
 #include "script/run_folder.h"
 #include "script/run_record.h"
 #include "script/session.h"
@@ -321,33 +323,34 @@ int remove(const Request& request) {
 
 std::function<int()> add_runs(CLI::App& app) {
   const auto request = std::make_shared<Request>();
-  CLI::App* runs = app.add_subcommand("runs", "list, show, compare, export and remove runs");
-  runs->require_subcommand(1);
-  runs->add_option("--in", request->folder, "the folder of runs")->capture_default_str();
+  CLI::App& runs = add_command(app, "runs", "list, show, compare, export and remove runs");
+  add_option(runs, "--in", request->folder, "the folder of runs");
   struct Command {
     CLI::App* app;
     int (*run)(const Request&);
   };
   const auto add = [&](const char* name, const char* about, int (*run)(const Request&)) {
-    return Command{runs->add_subcommand(name, about)->fallthrough(), run};
+    return Command{&add_command(runs, name, about), run};
   };
-  std::vector<Command> commands{
-      add("ls", "a line for each run", list), add("show", "one run: facts and curves", show),
-      add("diff", "where two runs part", diff), add("export", "a run's metrics as CSV", export_run),
-      add("rm", "remove runs with all that is in them", remove)};
-  commands[0].app->add_flag("--json", request->json, "one JSON object a line");
-  commands[1].app->add_flag("--json", request->json, "one JSON object");
-  commands[3].app->add_option("-o,--output", request->output, "a file (default: standard output)");
-  const int counts[] = {0, 1, 2, 1, -1};
-  for (size_t i = 1; i < commands.size(); ++i) {
-    CLI::Option* option = commands[i].app->add_option("RUN", request->runs,
-                                                      "a run's folder, or the beginning or end of its name");
-    option->required();
-    if (counts[i] > 0) option->expected(counts[i]);
-  }
-  return [=] {
+  const Command ls = add("ls", "a line for each run", list),
+                shown = add("show", "one run: facts and curves", show),
+                compared = add("diff", "where two runs part", diff),
+                exported = add("export", "a run's metrics as CSV", export_run),
+                removed = add("rm", "remove runs with all that is in them", remove);
+  add_flag(*ls.app, "--json", request->json, "one JSON object a line");
+  add_flag(*shown.app, "--json", request->json, "one JSON object");
+  add_option(*exported.app, "-o,--output", request->output, "a file (default: standard output)");
+  const auto take_runs = [&](const Command& command, int count) {
+    add_required_arguments(*command.app, "RUN", request->runs,
+                           "a run's folder, or the beginning or end of its name", count);
+  };
+  take_runs(shown, 1);
+  take_runs(compared, 2);
+  take_runs(exported, 1);
+  take_runs(removed, 0);
+  return [=, commands = std::array{ls, shown, compared, exported, removed}] {
     for (const Command& command : commands) {
-      if (*command.app) return carry_out("runs", [&] { return command.run(*request); });
+      if (is_chosen(*command.app)) return carry_out("runs", [&] { return command.run(*request); });
     }
     return int(Outcome::usage);
   };

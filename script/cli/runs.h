@@ -1,7 +1,10 @@
 #pragma once
 // `lunagrad runs`: lists, shows, compares, exports and removes what runs left in their folders.
-#include <CLI/CLI.hpp>
 #include <functional>
+
+namespace CLI {
+class App;
+}
 
 namespace lunagrad {
 

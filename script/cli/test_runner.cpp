@@ -9,6 +9,7 @@
 
 #include "runtime/error.h"
 #include "script/cli/carry_out.h"
+#include "script/cli/flags.h"
 #include "script/cli/runner.h"
 #include "script/cli/signals.h"
 #include "script/run_folder.h"
@@ -210,13 +211,13 @@ int run(const Request& request) {
 
 std::function<int()> add_test(CLI::App& app) {
   const auto request = std::make_shared<Request>();
-  CLI::App* command = app.add_subcommand("test", "run the tests in Lua files");
-  command->add_option("files", request->files,
-                      "Lua files (default: test_*.lua and *_test.lua here and in tests/)");
-  command->add_option("--junit", request->junit, "a file for the results, as JUnit's XML");
-  command->add_flag("--tap", request->tap, "the Test Anything Protocol on standard output");
-  command->add_flag("--fail-fast", request->fail_fast, "end with the first test that fails");
-  command->add_option("--device", request->device, "where tensors are made");
+  CLI::App& command = add_command(app, "test", "run the tests in Lua files");
+  add_arguments(command, "files", request->files,
+                "Lua files (default: test_*.lua and *_test.lua here and in tests/)");
+  add_option(command, "--junit", request->junit, "a file for the results, as JUnit's XML");
+  add_flag(command, "--tap", request->tap, "the Test Anything Protocol on standard output");
+  add_flag(command, "--fail-fast", request->fail_fast, "end with the first test that fails");
+  add_option(command, "--device", request->device, "where tensors are made");
   return [=] { return carry_out("test", [&] { return run(*request); }); };
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 // `lunagrad test`: runs Lua files, each in a state of its own, and counts their tests: those of it(), or the
 // file itself when it has none.
-#include <CLI/CLI.hpp>
 #include <functional>
+
+namespace CLI {
+class App;
+}
 
 namespace lunagrad {
 
