@@ -35,6 +35,23 @@ foreach(HEADER IN LISTS LUNAGRAD_HEADERS)
     install(FILES ${PROJECT_SOURCE_DIR}/${HEADER} DESTINATION ${LUNAGRAD_INCLUDE}/${FOLDER})
   endif()
 endforeach()
+# What the program says about itself, where the shells and man look for it.
+set(LUNAGRAD_REFERENCE
+    "completion bash|${CMAKE_INSTALL_DATADIR}/bash-completion/completions/lunagrad"
+    "completion zsh|${CMAKE_INSTALL_DATADIR}/zsh/site-functions/_lunagrad"
+    "completion fish|${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d/lunagrad.fish"
+    "man|${CMAKE_INSTALL_MANDIR}/man1/lunagrad.1")
+foreach(ENTRY IN LISTS LUNAGRAD_REFERENCE)
+  string(REGEX MATCH "^(.*)[|](.*)$" ENTRY "${ENTRY}")
+  set(TARGET ${CMAKE_MATCH_2})
+  string(REPLACE " " ";" ARGUMENTS "${CMAKE_MATCH_1}")
+  get_filename_component(FOLDER ${TARGET} DIRECTORY)
+  get_filename_component(NAME ${TARGET} NAME)
+  set(MADE ${CMAKE_BINARY_DIR}/reference/${FOLDER})
+  file(MAKE_DIRECTORY ${MADE})
+  add_custom_command(TARGET lunagrad POST_BUILD VERBATIM COMMAND lunagrad ${ARGUMENTS} > ${MADE}/${NAME})
+  install(FILES ${MADE}/${NAME} DESTINATION ${FOLDER})
+endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/lua DESTINATION ${CMAKE_INSTALL_DATADIR}/lunagrad)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples ${PROJECT_SOURCE_DIR}/assets
         DESTINATION ${CMAKE_INSTALL_DATADIR}/lunagrad)

@@ -227,6 +227,9 @@ void Run::write_row(const Pending& pending) {
   if (folder_) {
     folder_->append_metrics(dump(Json{{"step", pending.step}, {"time", pending.time}, {"metrics", metrics}}));
   }
+  if (events_) {
+    for (const auto& [name, number] : event.metrics) events_->scalar(name, number, pending.step, date(pending.time));
+  }
   emit_(std::move(event));
   if (assert_finite_ && !broken.empty()) fail_as(ErrorKind::numeric, broken);
 }
@@ -235,6 +238,12 @@ void Run::log_text(const std::string& name, const std::string& value) {
   open_folder();
   if (!folder_) return;
   folder_->append_metrics(dump(Json{{"step", step_}, {"time", seconds()}, {"text", {{name, value}}}}));
+  if (events_) events_->text(name, value, step_, date(seconds()));
+}
+
+double Run::date(double time) const {
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  return now.count() - (seconds() - time);
 }
 
 void Run::open_folder() {
@@ -253,7 +262,9 @@ void Run::open_folder() {
   if (resumed_) {
     folder_->append_metrics(dump(Json{{"step", done_}, {"time", seconds()}, {"resume", resumed_->path}}));
   }
+  if (options_.tensorboard) events_ = std::make_unique<EventFile>(folder_->path(), warn);
   folder_->write_script(source_);
+  diff_ = std::make_unique<GitDiff>(path_.empty() ? "./script" : path_, folder_->path() + "/git.diff");
   folder_->append_log(std::exchange(early_output_, {}));
   write_config(nullptr, 0);
   Event event = this->event(Event::Kind::run_folder);
@@ -300,6 +311,7 @@ void Run::remember_output(const std::string& output) {
 
 void Run::finish(Outcome outcome, int exit_code) {
   in_steps_ = false;
+  diff_.reset();
   if (!folder_) return;
   const char* name = "error";
   switch (outcome) {

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "runtime/tensor.h"
+#include "script/event_file.h"
+#include "script/git.h"
 #include "script/params.h"
 #include "script/run_folder.h"
 #include "script/session.h"
@@ -91,6 +93,7 @@ class Run {
   void tell(const Param&);
   void write_row(const Pending&);
   void open_folder();
+  double date(double time) const;  // in seconds since 1970
   void write_config(const char* outcome, int exit_code);
   Event event(Event::Kind) const;
 
@@ -111,6 +114,8 @@ class Run {
   bool assert_finite_ = false;
   std::vector<Pending> pending_;
   std::unique_ptr<RunFolder> folder_;
+  std::unique_ptr<GitDiff> diff_;
+  std::unique_ptr<EventFile> events_;
   bool folder_failed_ = false;
   std::string early_output_;  // printed before there was a folder
 };

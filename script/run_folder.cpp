@@ -22,13 +22,6 @@ namespace {
 
 constexpr const char* kCheckpoints = "checkpoints";
 
-std::string read_line(const fs::path& path) {
-  std::ifstream in(path);
-  std::string line;
-  std::getline(in, line);
-  return line;
-}
-
 // Writes everything or returns errno.
 int write_all(int file, std::string_view data) {
   while (!data.empty()) {
@@ -40,14 +33,6 @@ int write_all(int file, std::string_view data) {
     data.remove_prefix(size_t(written));
   }
   return 0;
-}
-
-std::string packed_ref(const fs::path& git, const std::string& name) {
-  std::ifstream in(git / "packed-refs");
-  for (std::string line; std::getline(in, line);) {
-    if (line.size() > 41 && line.compare(41, std::string::npos, name) == 0) return line.substr(0, 40);
-  }
-  return {};
 }
 
 }  // namespace
@@ -63,31 +48,6 @@ std::string default_run_directory(const std::string& script) {
   std::string stem = fs::path(script).stem().string();
   if (stem.empty()) stem = "script";
   return text("runs/", stamp, "-", stem, "-", id);
-}
-
-std::string git_commit(const std::string& path) {
-  std::error_code ignored;
-  for (fs::path folder = fs::absolute(path, ignored).parent_path(); !folder.empty();
-       folder = folder.parent_path()) {
-    fs::path git = folder / ".git";
-    if (fs::exists(git, ignored)) {
-      // In a worktree .git is a file that names its folder, and refs lie in the folder that commondir names.
-      if (fs::is_regular_file(git, ignored)) {
-        const std::string line = read_line(git);
-        if (line.rfind("gitdir: ", 0) != 0) return {};
-        git = folder / line.substr(8);
-      }
-      const std::string head = read_line(git / "HEAD");
-      if (head.rfind("ref: ", 0) != 0) return head;
-      const std::string name = head.substr(5);
-      const std::string common = read_line(git / "commondir");
-      const fs::path refs = common.empty() ? git : git / common;
-      const std::string hash = read_line(refs / name);
-      return hash.empty() ? packed_ref(refs, name) : hash;
-    }
-    if (folder == folder.parent_path()) break;
-  }
-  return {};
 }
 
 void write_file_atomically(const std::string& path, std::string_view content) {

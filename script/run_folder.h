@@ -11,8 +11,6 @@ namespace lunagrad {
 
 // runs/<UTC time>-<script's stem>-<six hex digits>
 std::string default_run_directory(const std::string& script);
-// The commit checked out where `path` lies, "" when that is no git repository.
-std::string git_commit(const std::string& path);
 // Writes to a temporary name, then renames: nothing partial ever lies under `path`. Error of kind file.
 void write_file_atomically(const std::string& path, std::string_view content);
 

@@ -42,6 +42,7 @@ struct RunOptions {
   std::string resume;            // a run folder or a checkpoint to go on from, "" = from the start
   std::vector<ParamEdit> edits;  // made when their steps end, as somebody at the window did in an earlier run
   std::optional<std::string> source;  // in place of what the script's file says now
+  bool tensorboard = false;           // the run folder also gets an event file
   bool strict_device = false;
   GuardLevel guard = GuardLevel::off;
   bool preload = false;      // `lg` is a global, as for -e and the REPL

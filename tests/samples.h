@@ -55,4 +55,7 @@ std::vector<BadSample> bad_samples();
 // Values for the parameters that a row leaves out.
 Values complete(const Op&, const Values&);
 
+// The elements of a tensor, of a complex one their parts.
+std::vector<double> numbers_of(const Tensor&);
+
 }  // namespace lunagrad::tests

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -173,7 +174,8 @@ print(meant, lg, ...)
   folder.write("tests.lua", "it('is', function() expect.equal(1, 1) end)");
   CHECK(folder.run({"check", "tests.lua"}).code == 1);
   CHECK(folder.run({"check", "--tests", "tests.lua"}).code == 0);
-  CHECK(folder.run({"check", LUNAGRAD_SOURCE_DIR "/examples/04_digits_mlp.lua"}).code == 0);
+  CHECK(folder.run({"check", LUNAGRAD_SOURCE_DIR "/examples/04_digits_mlp.lua", "many.lua"}).code == 0);
+  CHECK(folder.run({"check", "many.lua", "missing.lua", "tests.lua"}).code == 6);
 }
 
 TEST_CASE("the tape's picture is Graphviz's; without Graphviz an error says what to install") {
@@ -206,6 +208,31 @@ TEST_CASE("help, version, devices and meta print and end well") {
   CHECK(folder.run({"help", "run"}).code == 0);
   CHECK(folder.run({"devices"}).out.starts_with("cpu "));
   CHECK(folder.run({"meta"}).out.starts_with("---@meta"));
+}
+
+TEST_CASE("completions and the manual page know the commands and their flags") {
+  const Folder folder;
+  folder.write("lunagrad.bash", folder.run({"completion", "bash"}).out);
+  const auto complete = [&](const std::string& words, int at) {
+    return Program({"bash", "-c",
+                    ". ./lunagrad.bash; COMP_WORDS=(" + words + "); COMP_CWORD=" + std::to_string(at) +
+                        "; _lunagrad; echo ${COMPREPLY[@]}"},
+                   "", {}, folder.path())
+        .finish()
+        .out;
+  };
+  CHECK(complete("lunagrad ru", 1) == "run runs\n");
+  CHECK(complete("lunagrad runs sh", 2) == "show\n");
+  CHECK(complete("lunagrad runs show --js", 3) == "--json\n");
+  CHECK(complete("lunagrad run x.lua --se", 3) == "--seed --set\n");
+  CHECK(complete("lunagrad run x.l", 2) == "\n");  // then bash completes files
+  CHECK(folder.run({"completion", "zsh"}).out.starts_with("#compdef lunagrad\n"));
+  CHECK(folder.run({"completion", "fish"}).out.find("from run' -l seed -r -d 'of the random") !=
+        std::string::npos);
+  CHECK(folder.run({"completion", "csh"}).code == 2);
+  const std::string page = folder.run({"man"}).out;
+  CHECK(page.find(".SS lunagrad runs show\n") != std::string::npos);
+  CHECK(page.find("124 time limit") != std::string::npos);
 }
 
 TEST_CASE("convert goes between formats and keeps names, info tells what is in a file") {
@@ -284,6 +311,50 @@ TEST_CASE("a run leaves a folder that tells everything about it") {
   folder.write("plain.lua", "print(1)");
   CHECK(folder.run({"run", "plain.lua"}).code == 0);
   CHECK_FALSE(std::filesystem::exists(folder.path() + "/runs"));
+}
+
+TEST_CASE("an event file is in TensorBoard's format") {
+  const Folder folder;
+  folder.write("steps.lua", kSteps);
+  REQUIRE(folder.run({"run", "steps.lua", "--run-dir", "out", "--tensorboard"}).code == 0);
+  std::string data;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path() + "/out"))
+    if (entry.path().filename().string().starts_with("events.out.tfevents.")) data = read_file(entry.path());
+  // A record: length, its checksum, event, its checksum. TensorFlow's files begin with the same twelve bytes.
+  REQUIRE(data.size() > 40);
+  CHECK(data.substr(0, 13) == std::string("\x18\0\0\0\0\0\0\0\xa3\x7f\x4b\x22\x09", 13));
+  CHECK(data.substr(21, 15) ==
+        "\x1a\x0d"
+        "brain.Event:2");
+  size_t at = 40, losses = 0;
+  while (at + 12 <= data.size()) {
+    uint64_t length = 0;
+    std::memcpy(&length, data.data() + at, 8);
+    REQUIRE(at + length + 16 <= data.size());
+    const std::string event = data.substr(at + 12, length);
+    // step 2, and a summary of one value: its tag, and 0.5 in f32
+    losses += event.find("\x10\x02\x2a\x0d\x0a\x0b\x0a\x04loss\x15" + std::string("\0\0\0\x3f", 4)) !=
+              std::string::npos;
+    at += length + 16;
+  }
+  CHECK(at == data.size());
+  CHECK(losses == 1);
+}
+
+TEST_CASE("a run keeps what its code differs in from the commit") {
+  const Folder folder;
+  folder.write("steps.lua", kSteps);
+  const std::string commit =
+      "git init -q && git add . && git -c user.name=a -c user.email=a@b commit -qm first && git rev-parse "
+      "HEAD";
+  const std::string hash = Program({"bash", "-c", commit}, "", {}, folder.path()).finish().out;
+  REQUIRE(folder.run({"run", "steps.lua", "--run-dir", "clean"}).code == 0);
+  CHECK(std::string(json::parse(read_file(folder.path() + "/clean/config.json"))["git_commit"]) + "\n" ==
+        hash);
+  CHECK_FALSE(std::filesystem::exists(folder.path() + "/clean/git.diff"));
+  folder.write("steps.lua", std::string(kSteps) + "-- changed\n");
+  REQUIRE(folder.run({"run", "steps.lua", "--run-dir", "changed"}).code == 0);
+  CHECK(read_file(folder.path() + "/changed/git.diff").find("\n+-- changed\n") != std::string::npos);
 }
 
 TEST_CASE("--json writes one object a line on stdout and everything else on stderr") {
@@ -449,7 +520,10 @@ TEST_CASE("the prompt on a terminal: completion, Ctrl-C, history, Ctrl-D") {
     prompt.type("while true do end\n");
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     prompt.type("\x03");
-    CHECK(prompt.wrote("interrupted\r\n> "));
+    CHECK(prompt.wrote("interrupted\r\n"));
+    CHECK(prompt.wrote(" ms\r\n> "));
+    prompt.type("y = lg.zeros(1024, 1024)\n");
+    CHECK(prompt.wrote("MiB in tensors (+4.0)\r\n> "));
     prompt.type("half a line\x03");
     CHECK(prompt.wrote("^C\r\n> "));
     prompt.type("40 + 2\n");

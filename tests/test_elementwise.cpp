@@ -93,6 +93,16 @@ TEST_CASE("infinities and NaN are told apart and replaced") {
   CHECK(values(logaddexp(f32({kInf, -kInf, 1000}), f32({kInf, -kInf, 0}))) == List{kInf, -kInf, 1000});
 }
 
+TEST_CASE("gelu keeps its relative precision far below zero and is exact far above") {
+  const List points = {-12, -8, -5.5, -4, -3, -2, -1, -1e-3, 0, 1e-3, 1, 3, 6, 40};
+  const List got = values(gelu(f32(points)));
+  for (size_t i = 0; i < points.size(); ++i) {
+    const double expected = points[i] * 0.5 * std::erfc(-points[i] / std::sqrt(2.0));
+    CHECK(std::abs(got[i] - expected) <= 1e-5 * std::abs(expected));
+  }
+  CHECK(alike(values(gelu(f32({kNaN, kInf}))), {kNaN, kInf}));
+}
+
 TEST_CASE("gradients at kinks are PyTorch's") {
   using V = std::vector<List>;
   CHECK(gradients([](const TensorList& x) { return abs(x[0]); }, {{-2, 0, 2}}) == V{{-1, 0, 1}});

@@ -73,15 +73,6 @@ bool has_complex(const Tensors& tensors) {
                      [](const Tensor& x) { return x.defined() && is_complex(x.dtype()); });
 }
 
-// The elements, of complex tensors their parts.
-std::vector<double> numbers_of(const Tensor& x) {
-  if (!is_complex(x.dtype())) return x.to_vector<double>();
-  std::vector<double> parts;
-  for (const std::complex<double>& z : x.to_vector<std::complex<double>>())
-    parts.insert(parts.end(), {z.real(), z.imag()});
-  return parts;
-}
-
 // Largest |a - b| over the elements, relative to the largest finite |b| (at least 1e-3). NaN must meet NaN,
 // and infinities infinities of the same sign.
 double distance(const Tensor& a, const Tensor& b) {

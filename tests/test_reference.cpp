@@ -127,15 +127,6 @@ double bound(DType t) {
                                       : 0;
 }
 
-// The elements, of complex tensors their parts.
-std::vector<double> numbers_of(const Tensor& x) {
-  if (!is_complex(x.dtype())) return x.to_vector<double>();
-  std::vector<double> parts;
-  for (const std::complex<double>& z : x.to_vector<std::complex<double>>())
-    parts.insert(parts.end(), {z.real(), z.imag()});
-  return parts;
-}
-
 // What is wrong with `got`, or nothing.
 std::string compare(const Tensor& got, const Tensor& expected, double tolerance) {
   if (!(got.shape() == expected.shape())) return text("shape ", got.shape(), ", expected ", expected.shape());

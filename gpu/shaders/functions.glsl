@@ -420,6 +420,12 @@ float lg_erf(float x) {
   }
   return x < 0.0 ? -v : v;
 }
+float lg_normal_cdf(float x) {
+  return 0.5 * (1.0 + lg_erf(x * 0.70710678));
+}
+float lg_normal_pdf(float x) {
+  return 0.39894228 * lg_exp(-0.5 * x * x);
+}
 float lg_sigmoid(float x) {
   const float e = lg_exp(-abs(x));
   return x < 0.0 ? e / (1.0 + e) : lg_isnan(x) ? x : 1.0 / (1.0 + e);

@@ -105,6 +105,8 @@ T sel(bool condition, T yes, T no) {
 #define acosh lg_acosh
 #define atanh lg_atanh
 #define erf lg_erf
+#define normal_cdf lg_normal_cdf
+#define normal_pdf lg_normal_pdf
 #define sigmoid lg_sigmoid
 #ifdef T_IS_INTEGER
 #define floor whole

@@ -3,10 +3,10 @@
 // standard library gives; the errors in units in the last place are stated and tested in tests/test_math.cpp.
 // Pure, any thread.
 //
-// Written here: exp expm1 log log1p sinh cosh tanh sigmoid, and sin cos erf within a range. Polynomials are
-// minimax fits (Remez) of our own; reductions after W. J. Cody and W. Waite, "Software Manual for the
-// Elementary Functions" (1980). The rarer functions come from SLEEF (N. Shibata and F. Petrogalli, IEEE TPDS
-// 31, 2020), in its 1-ULP versions.
+// Written here: exp expm1 log log1p sinh cosh tanh sigmoid, normal_cdf normal_pdf, and sin cos erf within a
+// range. Polynomials are minimax fits (Remez) of our own; reductions after W. J. Cody and W. Waite, "Software
+// Manual for the Elementary Functions" (1980). The rarer functions come from SLEEF (N. Shibata and F.
+// Petrogalli, IEEE TPDS 31, 2020), in its 1-ULP versions.
 #if defined(LUNAGRAD_CPU_MATH_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LUNAGRAD_CPU_MATH_H
 #undef LUNAGRAD_CPU_MATH_H
@@ -398,6 +398,32 @@ HWY_INLINE V erf(D d, V x) {
     return or_nan(d, x, hn::IfThenElse(magnitude < constant(d, 1), near, hn::CopySign(far, x)));
   } else {
     return any_erf(d, x);
+  }
+}
+
+// The density and the distribution function of the standard normal distribution. For a >= 0 the upper tail is
+// exp(-a^2 / 2) S(a) with S(a) = Q((a - 3) / (a + 3)) / (a + 3), so that small values keep their relative
+// precision, and a formula with both functions computes one exponential.
+template <class D, class V>
+HWY_INLINE V exp_of_half_square(D d, V x) {
+  return exp(d, constant(d, -0.5) * x * x);
+}
+template <class D, class V>
+HWY_INLINE V normal_pdf(D d, V x) {
+  return constant(d, 0.39894228040143267794) * exp_of_half_square(d, x);
+}
+template <class D, class V>
+HWY_INLINE V normal_cdf(D d, V x) {
+  if constexpr (is_f32<D>) {
+    constexpr double kQ[] = {-2.667658305e-04, -9.032518923e-04, 1.076036411e-03,
+                             6.923921683e-03,  -1.047993524e-02, -4.725610071e-02,
+                             2.300193493e-01,  -5.093322851e-01, 7.290836692e-01};
+    const V a = hn::Min(hn::Abs(x), constant(d, 32));  // beyond, the tail is 0
+    const V r = constant(d, 1) / (a + constant(d, 3));
+    const V tail = exp_of_half_square(d, x) * (r * polynomial(d, (a - constant(d, 3)) * r, kQ));
+    return hn::IfThenElse(x < hn::Zero(d), tail, constant(d, 1) - tail);
+  } else {
+    return constant(d, 0.5) * (constant(d, 1) + any_erf(d, x * constant(d, 0.70710678118654752440)));
   }
 }
 

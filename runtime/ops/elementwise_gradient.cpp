@@ -45,7 +45,7 @@ BINARY(operator-) BINARY(operator*) BINARY(operator/) UNARY(operator-) UNARY(ope
                     UNARY(expm1) UNARY(log) UNARY(log1p) UNARY(log2) UNARY(log10) BINARY(pow) UNARY(sin)
                         UNARY(cos) UNARY(tan) UNARY(asin) UNARY(acos) UNARY(atan) BINARY(atan2) UNARY(sinh)
                             UNARY(cosh) UNARY(tanh) UNARY(asinh) UNARY(acosh) UNARY(atanh) UNARY(erf)
-                                UNARY(sigmoid) inline Note sel(Note c, Note a, Note b) {
+                                UNARY(sigmoid) UNARY(normal_cdf) UNARY(normal_pdf) inline Note sel(Note c, Note a, Note b) {
   return mixed(c, a, b);
 }
 #undef UNARY
@@ -111,6 +111,12 @@ BINARY(operator!=, ne) BINARY(operator<, lt) BINARY(operator<=, le) BINARY(opera
 }
 #undef UNARY
 #undef BINARY
+inline Term normal_cdf(const Term& x) {
+  return Term(0.5) * (Term(1) + erf(x * Term(0.70710678118654752440)));
+}
+inline Term normal_pdf(const Term& x) {
+  return Term(0.39894228040143267794) * exp(Term(-0.5) * square(x));
+}
 // Of complex numbers the real parts, as in cpu/complex.h.
 inline Term operator>=(const Term& a, const Term& b) { return Term(ge(real(a.get()), real(b.get()))); }
 

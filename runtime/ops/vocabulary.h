@@ -6,7 +6,7 @@
 //                round_even trunc fmod remainder floor_div
 //   conditions   == != < <= > >= && || !, isnan isinf isfinite, sel(condition, then, else)
 //   functions    sqrt exp exp2 expm1 log log1p log2 log10 pow sin cos tan asin acos atan atan2 sinh cosh tanh
-//                asinh acosh atanh erf sigmoid
+//                asinh acosh atanh erf sigmoid, normal_cdf and normal_pdf of the standard normal distribution
 // Pure values, any thread.
 #include <cmath>
 
@@ -83,6 +83,8 @@ inline Real asinh(Real x) { return Real(std::asinh(x.v)); }
 inline Real acosh(Real x) { return Real(std::acosh(x.v)); }
 inline Real atanh(Real x) { return Real(std::atanh(x.v)); }
 inline Real erf(Real x) { return Real(std::erf(x.v)); }
+inline Real normal_cdf(Real x) { return Real(0.5 * std::erfc(-x.v * 0.70710678118654752440)); }
+inline Real normal_pdf(Real x) { return Real(0.39894228040143267794 * std::exp(-0.5 * x.v * x.v)); }
 inline Real sigmoid(Real x) { return Real(1 / (1 + std::exp(-x.v))); }
 
 }  // namespace lunagrad::reference

@@ -90,12 +90,18 @@ int check(const std::string& path, bool tests) {
 }  // namespace
 
 std::function<int()> add_check(CLI::App& app) {
-  const auto path = std::make_shared<std::string>();
+  const auto paths = std::make_shared<std::vector<std::string>>();
   const auto tests = std::make_shared<bool>(false);
-  CLI::App& command = add_command(app, "check", "check the syntax and the globals of a script");
-  add_argument(command, "script", *path, "a Lua file");
+  CLI::App& command = add_command(app, "check", "check the syntax and the globals of scripts");
+  add_required_arguments(command, "scripts", *paths, "Lua files");
   add_flag(command, "--tests", *tests, "with the globals that `lunagrad test` gives");
-  return [=] { return carry_out("check", [&] { return check(*path, *tests); }); };
+  return [=] {
+    return carry_out("check", [&] {
+      int code = 0;
+      for (const std::string& path : *paths) code = std::max(code, check(path, *tests));
+      return code;
+    });
+  };
 }
 
 }  // namespace lunagrad

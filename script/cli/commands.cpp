@@ -16,6 +16,7 @@
 #include "script/cli/doctor.h"
 #include "script/cli/info.h"
 #include "script/cli/init.h"
+#include "script/cli/reference.h"
 #include "script/cli/repl.h"
 #include "script/cli/repro.h"
 #include "script/cli/runner.h"
@@ -80,6 +81,8 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--guard", options.guard, "off, step or op: where NaN and Inf end the run with exit code 4")
       ->transform(CLI::CheckedTransformer(std::map<std::string, GuardLevel>{
           {"off", GuardLevel::off}, {"step", GuardLevel::step}, {"op", GuardLevel::op}}));
+  app.add_flag("--tensorboard", options.tensorboard,
+               "also write an event file for TensorBoard into the run's folder");
   app.add_flag("--strict-device", options.strict_device, "an operation that the device lacks is an error");
 }
 
@@ -207,6 +210,12 @@ int run_command_line(int argc, char** argv) {
   CLI::App* help_command = app.add_subcommand("help", "explain a command, a topic or an operation");
   help_command->add_option("topic", topic, "what about");
   CLI::App* version_command = app.add_subcommand("version", "print the version");
+  std::string shell;
+  CLI::App* completion_command = app.add_subcommand("completion", "print what completes commands in a shell");
+  completion_command->add_option("SHELL", shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  CLI::App* man_command = app.add_subcommand("man", "print the manual page, for man -l -");
 
   // A file, or -e: what follows belongs to the script, flags included.
   if (argc > 1 && std::strcmp(argv[1], "-e") == 0) {
@@ -263,6 +272,14 @@ int run_command_line(int argc, char** argv) {
   if (*convert_command) return convert_file(source, target, convert);
   if (*info_command) return show_file(source, info_json);
   if (*version_command) return show_version();
+  if (*man_command) {
+    print_man_page(std::cout, describe(app));
+    return 0;
+  }
+  if (*completion_command) {
+    print_completion(std::cout, describe(app), shell);
+    return 0;
+  }
   if (*help_command) return show_help(app, topic);
   return show_help(app, "");
 }

@@ -38,4 +38,21 @@ void add_flag(CLI::App& command, const char* name, bool& value, const char* abou
   command.add_flag(name, value, about);
 }
 
+CommandText describe(const CLI::App& command) {
+  CommandText text{command.get_name(), command.get_description(), {}, {}};
+  for (const CLI::Option* option : command.get_options()) {
+    FlagText flag{{}, "", option->get_description()};
+    for (const std::string& name : option->get_lnames()) flag.names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) flag.names.push_back("-" + name);
+    if (flag.names.empty())
+      flag.value = option->get_name(true);
+    else if (option->get_items_expected_max() > 0)
+      flag.value = "VALUE";
+    text.flags.push_back(std::move(flag));
+  }
+  for (const CLI::App* inner : command.get_subcommands([](const CLI::App*) { return true; }))
+    text.commands.push_back(describe(*inner));
+  return text;
+}
+
 }  // namespace lunagrad

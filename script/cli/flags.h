@@ -24,4 +24,17 @@ void add_required_arguments(CLI::App& command, const char* name, std::vector<std
 void add_option(CLI::App& command, const char* name, std::string& value, const char* about);
 void add_flag(CLI::App& command, const char* name, bool& value, const char* about);
 
+// What a command says about itself, and the commands within it.
+struct FlagText {
+  std::vector<std::string> names;  // "--output", "-o"; empty for what is given by place
+  std::string value;               // how its value is called, "" when it takes none
+  std::string about;
+};
+struct CommandText {
+  std::string name, about;
+  std::vector<FlagText> flags;
+  std::vector<CommandText> commands;
+};
+CommandText describe(const CLI::App& command);
+
 }  // namespace lunagrad

@@ -1,6 +1,9 @@
 #include "script/cli/repl.h"
 
+#include <chrono>
+#include <cmath>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <future>
 #include <iostream>
@@ -19,6 +22,19 @@ std::string history_file() {
   if (state && *state) return std::string(state) + "/lunagrad/history";
   const char* home = std::getenv("HOME");
   return home && *home ? std::string(home) + "/.local/state/lunagrad/history" : std::string();
+}
+
+// What an evaluation took, where a person notices it.
+void report_cost(std::chrono::duration<double> time, size_t before, size_t after) {
+  constexpr double kMiB = 1 << 20;
+  const double change = (double(after) - double(before)) / kMiB;
+  if (time.count() < 0.01 && std::abs(change) < 1) return;
+  if (time.count() < 1)
+    std::printf("  %.0f ms", 1e3 * time.count());
+  else
+    std::printf("  %.2f s", time.count());
+  if (std::abs(change) >= 0.05) std::printf(", %.1f MiB in tensors (%+.1f)", double(after) / kMiB, change);
+  std::printf("\n");
 }
 
 // Says whether text needs more lines, by compiling it in a state of its own.
@@ -94,6 +110,8 @@ class Repl {
 
  private:
   void evaluate(const std::string& text) {
+    const auto start = std::chrono::steady_clock::now();
+    const size_t before = session_.memory().in_use;
     Signals signals;
     std::atomic<bool> done{false};
     session_.eval(text, [&](bool) {
@@ -105,6 +123,8 @@ class Repl {
       signals.wait(-1);
       for (; seen < signals.count(); ++seen) session_.interrupt();
     }
+    if (editor_.interactive())
+      report_cost(std::chrono::steady_clock::now() - start, before, session_.memory().in_use);
     std::fflush(stdout);
   }
 

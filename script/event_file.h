@@ -1,0 +1,32 @@
+#pragma once
+// A file that TensorBoard reads: TFRecords of protocol buffers, appended as they come. The formats are
+// described in tensorflow/core/lib/io/record_writer.h and core/util/event.proto, the checksum in RFC 3720,
+// appendix B.4. Belongs to the session's thread.
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace lunagrad {
+
+class EventFile {
+ public:
+  // A new file events.out.tfevents.<seconds>.<host>.<process> in the folder; a failure is reported once, and
+  // what follows is dropped.
+  EventFile(const std::string& folder, std::function<void(const std::string&)> warn);
+  ~EventFile();
+  EventFile(const EventFile&) = delete;
+
+  // `time` is in seconds since 1970.
+  void scalar(std::string_view tag, double value, int64_t step, double time);
+  void text(std::string_view tag, std::string_view value, int64_t step, double time);
+
+ private:
+  void event(const std::string& body, int64_t step, double time);
+
+  std::string path_;
+  std::function<void(const std::string&)> warn_;
+  int file_ = -1;
+};
+
+}  // namespace lunagrad
