@@ -17,15 +17,18 @@ class CurvesPanel final : public Panel {
 
   void draw_tools(Workbench& bench) override {
     float smoothing = float(bench.journal.smoothing());
-    ImGui::SetNextItemWidth(em(9));
-    if (ImGui::SliderFloat("##smoothing", &smoothing, 0, 0.995f, "smoothing %.3f"))
+    ImGui::AlignTextToFramePadding();
+    ImGui::Text("smoothing %.3f", double(smoothing));  // beside the slider, whose grab would cover it
+    ImGui::SameLine();
+    ImGui::SetNextItemWidth(em(5));
+    if (ImGui::SliderFloat("##smoothing", &smoothing, 0, 0.995f, ""))
       bench.journal.set_smoothing(double(smoothing));
     bench.description.add_last("curves.smoothing", std::to_string(smoothing));
     explain(
         "Exponential moving average without the bias at the start:\n"
         "m = b^d m + (1 - b^d) y,   smoothed = m / (1 - b^t)\n"
         "with b the number here, d the steps since the value before and t all of them. The raw curve stays "
-        "behind it, ghosted; 0 shows the raw curve alone.");
+        "behind it, ghosted, and a legend gives its last value; 0 shows the raw curve alone.");
     ImGui::SameLine();
     if (tool_button("log y", log_y_)) log_y_ = !log_y_;
     bench.description.add_last("curves.log", log_y_ ? "on" : "off");
