@@ -2,7 +2,7 @@
 // dL/dRe y - i dL/dIm y (tape.h), so that a view of the parts and its inverse carry a conjugation.
 #include <numbers>
 
-#include "runtime/cpu/copy.h"
+#include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
@@ -11,12 +11,6 @@ namespace {
 void need_complex(const Call& call) {
   const DType type = call.input(0).dtype();
   if (!is_complex(type)) fail(call.op->name, ": a complex tensor is needed (got ", type, ")");
-}
-
-// Strides in parts from strides in complex numbers.
-Strides doubled(Strides strides) {
-  for (int d = 0; d < strides.size(); ++d) strides[d] *= 2;
-  return strides;
 }
 
 // A number takes the type of the other operand, two numbers are f32.

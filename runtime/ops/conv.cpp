@@ -6,6 +6,8 @@
 // A transposed convolution is grad_input with x in the place of g, plus a bias.
 #include "runtime/cpu/conv.h"
 
+#include <complex>
+
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 
@@ -109,6 +111,41 @@ Dims all_but_channel(const Tensor& y, int dims) {
   return list;
 }
 
+void check_types(const Call& call) {
+  if (!is_complex(call.input(0).dtype())) return require_floating(call);
+  require_same_dtype(call);
+}
+
+// All of these ops are linear in each of their first two operands, so of complex ones
+//   (a + ib) * (c + id) = (a * c - b * d) + i (a * d + b * c)
+// each product is the kernel for real numbers; the bias is added by those that begin a sum.
+template <void (*kernel)(const Call&)>
+void by_parts(const Call& call) {
+  const Tensor& out = call.output();
+  if (!is_complex(out.dtype())) return kernel(call);
+  std::array<Operands, 2> parts;  // of all operands, real and imaginary
+  for (const Tensor& x : call.in)
+    for (int i = 0; i < 2; ++i) parts[size_t(i)].push_back(x.defined() ? part_in_order(x, i) : Tensor());
+  const auto product = [&](size_t a, size_t b, bool begins) {
+    Call real;
+    real.op = call.op;
+    real.params = call.params;
+    real.in = {parts[a][0], parts[b][1]};
+    if (call.in.size() > 2) real.in.push_back(begins ? parts[b][2] : Tensor());
+    real.out.push_back(Tensor::empty(out.shape(), part_type(out.dtype())));
+    kernel(real);
+    return real.out[0];
+  };
+  const Tensor ac = product(0, 0, true), bd = product(1, 1, false), ad = product(0, 1, true),
+               bc = product(1, 0, false);
+  const auto join = [&]<class T>(T) {
+    const T *real = ac.data<T>(), *minus = bd.data<T>(), *imag = ad.data<T>(), *plus = bc.data<T>();
+    auto* const to = out.data<std::complex<T>>();
+    for (int64_t i = 0; i < out.numel(); ++i) to[i] = {real[i] - minus[i], imag[i] + plus[i]};
+  };
+  out.dtype() == DType::c128 ? join(double()) : join(float());
+}
+
 std::vector<ParamSpec> conv_params(const char* sizes) {
   std::vector<ParamSpec> params = {
       {"stride", ParamKind::integers, Dims{1}},
@@ -162,7 +199,7 @@ struct Conv {
   }
 
   static void conv_shape(Call& call) {
-    require_floating(call);
+    check_types(call);
     const Shape &x = call.input(0).shape(), &weight = call.input(1).shape();
     check_dims(call, dims, x, weight, "out, in / groups");
     ConvGeometry g = geometry(call, dims, x, weight);
@@ -239,7 +276,7 @@ struct Conv {
             given[kTransposedGroups]};
   }
   static void transposed_shape(Call& call) {
-    require_floating(call);
+    check_types(call);
     const Shape &x = call.input(0).shape(), &weight = call.input(1).shape();
     check_dims(call, dims, x, weight, "in, out / groups");
     const char* const name = call.op->name;
@@ -298,30 +335,33 @@ const Op Conv<dims>::conv{.name = kNames[dims - 1].conv,
                           .inputs = {{"input"}, {"weight"}, {"bias", true}},
                           .params = conv_params(nullptr),
                           .shape = conv_shape,
-                          .cpu = conv_cpu,
+                          .cpu = by_parts<conv_cpu>,
                           .vjp = conv_vjp,
                           .reads = {{.inputs = 2}, {.inputs = 1}, {}},
-                          .half_through_f32 = true};
+                          .half_through_f32 = true,
+                          .complex = true};
 template <int dims>
 const Op Conv<dims>::grad_input{.name = kNames[dims - 1].grad_input,
                                 .doc = "The gradient of a convolution with respect to its input.",
                                 .inputs = {{"grad"}, {"weight"}},
                                 .params = conv_params("input_size"),
                                 .shape = sizes_shape,
-                                .cpu = grad_input_cpu,
+                                .cpu = by_parts<grad_input_cpu>,
                                 .vjp = grad_input_vjp,
                                 .reads = {{.inputs = 2}, {.inputs = 1}},
-                                .half_through_f32 = true};
+                                .half_through_f32 = true,
+                                .complex = true};
 template <int dims>
 const Op Conv<dims>::grad_weight{.name = kNames[dims - 1].grad_weight,
                                  .doc = "The gradient of a convolution with respect to its weight.",
                                  .inputs = {{"input"}, {"grad"}},
                                  .params = conv_params("weight_size"),
                                  .shape = sizes_shape,
-                                 .cpu = grad_weight_cpu,
+                                 .cpu = by_parts<grad_weight_cpu>,
                                  .vjp = grad_weight_vjp,
                                  .reads = {{.inputs = 2}, {.inputs = 1}},
-                                 .half_through_f32 = true};
+                                 .half_through_f32 = true,
+                                 .complex = true};
 template <int dims>
 const Op Conv<dims>::transposed{.name = kNames[dims - 1].transposed,
                                 .doc = kNames[dims - 1].transposed_doc,
@@ -332,10 +372,11 @@ const Op Conv<dims>::transposed{.name = kNames[dims - 1].transposed,
                                            {"groups", ParamKind::integer, 1},
                                            {"dilation", ParamKind::integers, Dims{1}}},
                                 .shape = transposed_shape,
-                                .cpu = transposed_cpu,
+                                .cpu = by_parts<transposed_cpu>,
                                 .vjp = transposed_vjp,
                                 .reads = {{.inputs = 2}, {.inputs = 1}, {}},
-                                .half_through_f32 = true};
+                                .half_through_f32 = true,
+                                .complex = true};
 
 }  // namespace
 

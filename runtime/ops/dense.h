@@ -14,6 +14,22 @@ inline Tensor in_order(const Tensor& x) {
   return copy;
 }
 
+// Strides in parts from strides in complex numbers.
+inline Strides doubled(Strides strides) {
+  for (int d = 0; d < strides.size(); ++d) strides[d] *= 2;
+  return strides;
+}
+
+// For kernels: the real (0) or imaginary (1) parts of a complex CPU tensor, in order.
+inline Tensor part_in_order(const Tensor& z, int part) {
+  const DType type = part_type(z.dtype());
+  Tensor copy = Tensor::empty(z.shape(), type);
+  copy_strided(copy.raw(), type, copy.strides(),
+               static_cast<const char*>(z.raw()) + size_t(part) * item_size(type), type, doubled(z.strides()),
+               z.shape());
+  return copy;
+}
+
 // Error unless all defined operands have the type of the first.
 inline void require_same_dtype(const Call& call) {
   for (size_t i = 1; i < call.in.size(); ++i)

@@ -121,6 +121,12 @@ std::vector<Sample> good() {
       {"einsum", {z({2, 3, 4}), z({2, 5, 4})}, {equation("bid,bjd->bij")}},
       {"einsum", {z({2, 3}), z({2, 3})}, {equation("ij,ij->i")}},
       {"einsum", {z({3, 3})}, {equation("ii->")}},
+      {"conv1d", {z({2, 4, 7}), z({2, 2, 3}), z({2})}, {Dims{2}, Dims{1}, Dims{2}, 2}},
+      {"conv2d", {z({1, 2, 4, 5}), z({3, 2, 2, 3}), z({3})}, {Dims{1}, Dims{1}}},
+      {"conv2d", {z({2, 4, 5}), z({3, 2, 2, 2}), absent()}, {Dims{2, 1}}},
+      {"conv3d", {z({1, 2, 3, 3}), z({2, 1, 2, 2, 1}), absent()}},
+      {"conv_transpose1d", {z({2, 2, 3}), z({2, 2, 3}), z({2})}, {Dims{2}}},
+      {"conv_transpose2d", {z({1, 2, 3, 3}), z({2, 1, 2, 2}), absent()}, {Dims{2}, Dims{1}}},
       // indices
       {"index_select", {z({3, 2}), index({4}, 0, 3)}, {0}},
       {"gather", {z({3, 2}), index({2, 2}, 0, 3)}, {0}},

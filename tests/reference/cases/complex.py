@@ -86,6 +86,20 @@ def cases(case):
     both("einsum", [real(2, 3, 4), real(2, 5, 4)], by=lambda a, b, equation: torch.einsum(equation, a, b),
          equation="bid,bjd->bij")
 
+    # convolutions
+    line, image = real(2, 4, 9), real(2, 2, 5, 4)
+    both("conv1d", [line, real(6, 2, 3), real(6)], by=F.conv1d, stride=[2], padding=[1], groups=2)
+    both("conv2d", [image, real(3, 2, 3, 2), real(3)], by=F.conv2d, padding=[1, 1], dilation=[2, 1])
+    both("conv3d", [real(1, 2, 3, 4, 3), real(2, 2, 2, 3, 2), real(2)], by=F.conv3d)
+    # Debian's PyTorch has the transposed ones of real numbers alone.
+    def of_parts(f):
+        return lambda x, weight, bias, **more: torch.complex(
+            f(x.real, weight.real, bias.real, **more) - f(x.imag, weight.imag, **more),
+            f(x.real, weight.imag, bias.imag, **more) + f(x.imag, weight.real, **more))
+
+    both("conv_transpose1d", [line, real(4, 3, 3), real(3)], by=of_parts(F.conv_transpose1d), stride=[2], padding=[1])
+    both("conv_transpose2d", [image, real(2, 3, 2, 3), real(3)], by=of_parts(F.conv_transpose2d), stride=[2, 1])
+
     # shape
     both("transpose", [real(3, 4)], by=torch.transpose, dim0=0, dim1=1)
     both("cat", [real(2, 3), parts(1, 3)], by=lambda a, b: torch.cat([a, b]))
