@@ -25,4 +25,20 @@ void log_softmax_grad_row(const double* g, const double* y, int64_t n, double* o
 void scaled_exp_row(const float* x, double lse, double scale, int64_t n, float* out);
 void scaled_exp_row(const double* x, double lse, double scale, int64_t n, double* out);
 
+// The same of n rows of memory that lie `stride` elements apart, for each of the first `columns` (at most
+// kSoftmaxColumns) places in them: softmax over what stands one below the other.
+inline constexpr int64_t kSoftmaxColumns = 512;
+void softmax_columns(const float* x, int64_t n, int64_t stride, int64_t columns, float* out);
+void softmax_columns(const double* x, int64_t n, int64_t stride, int64_t columns, double* out);
+void log_softmax_columns(const float* x, int64_t n, int64_t stride, int64_t columns, float* out);
+void log_softmax_columns(const double* x, int64_t n, int64_t stride, int64_t columns, double* out);
+void softmax_grad_columns(const float* g, const float* y, int64_t n, int64_t stride, int64_t columns,
+                          float* out);
+void softmax_grad_columns(const double* g, const double* y, int64_t n, int64_t stride, int64_t columns,
+                          double* out);
+void log_softmax_grad_columns(const float* g, const float* y, int64_t n, int64_t stride, int64_t columns,
+                              float* out);
+void log_softmax_grad_columns(const double* g, const double* y, int64_t n, int64_t stride, int64_t columns,
+                              double* out);
+
 }  // namespace lunagrad

@@ -152,6 +152,133 @@ void scaled_exp(const T* x, double lse, double scale, int64_t n, T* out) {
   });
 }
 
+// --- columns ---
+
+constexpr int64_t kRows = 16;  // rows that are worked on while they are in the cache
+
+// A sum in two vectors, the second what rounding took from the first.
+template <class V>
+HWY_INLINE void add_exactly(V& sum, V& rest, V term) {
+  const V next = hn::Add(sum, term), shown = hn::Sub(next, sum);
+  rest = hn::Add(rest, hn::Add(hn::Sub(sum, hn::Sub(next, shown)), hn::Sub(term, shown)));
+  sum = next;
+}
+
+// Calls f(first column, load, store) for vectors of neighbouring columns; load(row pointer) and store(v, row
+// pointer) take the columns there are.
+template <class T, class F>
+HWY_INLINE void for_columns(int64_t columns, F&& f) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  int64_t c = 0;
+  for (; c + lanes <= columns; c += lanes)
+    f(
+        c, [&](const T* at) HWY_ATTR { return hn::LoadU(d, at); },
+        [&](hn::Vec<decltype(d)> v, T* at) HWY_ATTR { hn::StoreU(v, d, at); });
+  if (c < columns)
+    f(
+        c, [&](const T* at) HWY_ATTR { return load_first(d, at, columns - c, T(0)); },
+        [&](hn::Vec<decltype(d)> v, T* at) HWY_ATTR { store_first(d, v, at, columns - c); });
+}
+
+// Of each column the largest element and the sum of exp(x - largest), both as far as seen: a larger one
+// scales the sum that there is. Memory is read once. The largest begins as a finite number, whose exp is a
+// plain 0.
+template <class T>
+void largest_and_sums(const T* x, int64_t n, int64_t stride, int64_t columns, T* largest, T* sums) {
+  const hn::ScalableTag<T> d;
+  HWY_ALIGN T rests[kSoftmaxColumns] = {};
+  std::fill_n(largest, columns, std::numeric_limits<T>::lowest());
+  std::fill_n(sums, columns, T(0));
+  for (int64_t first = 0; first < n; first += kRows) {
+    const T* const rows = x + first * stride;
+    const int64_t count = std::min(kRows, n - first);
+    for_columns<T>(columns, [&](int64_t c, auto load, auto store) HWY_ATTR {
+      const auto before = load(largest + c);
+      auto m = before;
+      for (int64_t r = 0; r < count; ++r) m = hn::Max(load(rows + r * stride + c), m);
+      auto total = hn::Zero(d);
+      for (int64_t r = 0; r < count; ++r)
+        total = hn::Add(total, math::exp(d, hn::Sub(load(rows + r * stride + c), m)));
+      const auto scale = math::exp(d, hn::Sub(before, m));
+      auto sum = hn::Mul(load(sums + c), scale), rest = hn::Mul(load(rests + c), scale);
+      add_exactly(sum, rest, total);
+      store(m, largest + c);
+      store(sum, sums + c);
+      store(rest, rests + c);
+    });
+  }
+  for (int64_t c = 0; c < columns; ++c) sums[c] += rests[c];
+}
+
+template <class T>
+void softmax_of_columns(const T* x, int64_t n, int64_t stride, int64_t columns, T* out) {
+  const hn::ScalableTag<T> d;
+  HWY_ALIGN T largest[kSoftmaxColumns], scales[kSoftmaxColumns];
+  largest_and_sums(x, n, stride, columns, largest, scales);
+  for (int64_t c = 0; c < columns; ++c) scales[c] = 1 / scales[c];
+  for (int64_t r = 0; r < n; ++r)
+    for_columns<T>(columns, [&](int64_t c, auto load, auto store) HWY_ATTR {
+      const auto v = math::exp(d, hn::Sub(load(x + r * stride + c), load(largest + c)));
+      store(hn::Mul(v, load(scales + c)), out + r * stride + c);
+    });
+}
+
+template <class T>
+void log_softmax_of_columns(const T* x, int64_t n, int64_t stride, int64_t columns, T* out) {
+  HWY_ALIGN T largest[kSoftmaxColumns], rest[kSoftmaxColumns];
+  largest_and_sums(x, n, stride, columns, largest, rest);
+  for (int64_t c = 0; c < columns; ++c) rest[c] = std::log(rest[c]);
+  for (int64_t r = 0; r < n; ++r)
+    for_columns<T>(columns, [&](int64_t c, auto load, auto store) HWY_ATTR {
+      store(hn::Sub(hn::Sub(load(x + r * stride + c), load(largest + c)), load(rest + c)),
+            out + r * stride + c);
+    });
+}
+
+// Of each column the sum of term(g, y).
+template <class T, class Term>
+HWY_INLINE void sums_of_columns(const T* g, const T* y, int64_t n, int64_t stride, int64_t columns, T* sums,
+                                Term&& term) {
+  const hn::ScalableTag<T> d;
+  HWY_ALIGN T rests[kSoftmaxColumns] = {};
+  std::fill_n(sums, columns, T(0));
+  for (int64_t first = 0; first < n; first += kRows)
+    for_columns<T>(columns, [&](int64_t c, auto load, auto store) HWY_ATTR {
+      auto total = hn::Zero(d);
+      for (int64_t r = first; r < std::min(n, first + kRows); ++r)
+        total = hn::Add(total, term(load(g + r * stride + c), load(y + r * stride + c)));
+      auto sum = load(sums + c), rest = load(rests + c);
+      add_exactly(sum, rest, total);
+      store(sum, sums + c);
+      store(rest, rests + c);
+    });
+  for (int64_t c = 0; c < columns; ++c) sums[c] += rests[c];
+}
+
+template <class T>
+void softmax_grad_of_columns(const T* g, const T* y, int64_t n, int64_t stride, int64_t columns, T* out) {
+  HWY_ALIGN T dots[kSoftmaxColumns];
+  sums_of_columns(g, y, n, stride, columns, dots, [](auto vg, auto vy) HWY_ATTR { return hn::Mul(vg, vy); });
+  for (int64_t r = 0; r < n; ++r)
+    for_columns<T>(columns, [&](int64_t c, auto load, auto store) HWY_ATTR {
+      const auto vg = load(g + r * stride + c), vy = load(y + r * stride + c);
+      store(hn::Mul(vy, hn::Sub(vg, load(dots + c))), out + r * stride + c);
+    });
+}
+
+template <class T>
+void log_softmax_grad_of_columns(const T* g, const T* y, int64_t n, int64_t stride, int64_t columns, T* out) {
+  const hn::ScalableTag<T> d;
+  HWY_ALIGN T sums[kSoftmaxColumns];
+  sums_of_columns(g, g, n, stride, columns, sums, [](auto vg, auto) HWY_ATTR { return vg; });
+  for (int64_t r = 0; r < n; ++r)
+    for_columns<T>(columns, [&](int64_t c, auto load, auto store) HWY_ATTR {
+      const auto share = hn::Mul(math::exp(d, load(y + r * stride + c)), load(sums + c));
+      store(hn::Sub(load(g + r * stride + c), share), out + r * stride + c);
+    });
+}
+
 void SoftmaxF32(const float* x, int64_t n, float* out) { softmax(x, n, out); }
 void SoftmaxF64(const double* x, int64_t n, double* out) { softmax(x, n, out); }
 void LogSoftmaxF32(const float* x, int64_t n, float* out) { log_softmax(x, n, out); }
@@ -171,6 +298,35 @@ void ScaledExpF32(const float* x, double lse, double scale, int64_t n, float* ou
 }
 void ScaledExpF64(const double* x, double lse, double scale, int64_t n, double* out) {
   scaled_exp(x, lse, scale, n, out);
+}
+
+void SoftmaxColumnsF32(const float* x, int64_t n, int64_t stride, int64_t columns, float* out) {
+  softmax_of_columns(x, n, stride, columns, out);
+}
+void SoftmaxGradColumnsF32(const float* g, const float* y, int64_t n, int64_t stride, int64_t columns,
+                           float* out) {
+  softmax_grad_of_columns(g, y, n, stride, columns, out);
+}
+void SoftmaxColumnsF64(const double* x, int64_t n, int64_t stride, int64_t columns, double* out) {
+  softmax_of_columns(x, n, stride, columns, out);
+}
+void SoftmaxGradColumnsF64(const double* g, const double* y, int64_t n, int64_t stride, int64_t columns,
+                           double* out) {
+  softmax_grad_of_columns(g, y, n, stride, columns, out);
+}
+void LogSoftmaxColumnsF32(const float* x, int64_t n, int64_t stride, int64_t columns, float* out) {
+  log_softmax_of_columns(x, n, stride, columns, out);
+}
+void LogSoftmaxGradColumnsF32(const float* g, const float* y, int64_t n, int64_t stride, int64_t columns,
+                              float* out) {
+  log_softmax_grad_of_columns(g, y, n, stride, columns, out);
+}
+void LogSoftmaxColumnsF64(const double* x, int64_t n, int64_t stride, int64_t columns, double* out) {
+  log_softmax_of_columns(x, n, stride, columns, out);
+}
+void LogSoftmaxGradColumnsF64(const double* g, const double* y, int64_t n, int64_t stride, int64_t columns,
+                              double* out) {
+  log_softmax_grad_of_columns(g, y, n, stride, columns, out);
 }
 
 }  // namespace
@@ -193,6 +349,14 @@ HWY_EXPORT(LogSoftmaxGradF32);
 HWY_EXPORT(LogSoftmaxGradF64);
 HWY_EXPORT(ScaledExpF32);
 HWY_EXPORT(ScaledExpF64);
+HWY_EXPORT(SoftmaxColumnsF32);
+HWY_EXPORT(SoftmaxGradColumnsF32);
+HWY_EXPORT(SoftmaxColumnsF64);
+HWY_EXPORT(SoftmaxGradColumnsF64);
+HWY_EXPORT(LogSoftmaxColumnsF32);
+HWY_EXPORT(LogSoftmaxGradColumnsF32);
+HWY_EXPORT(LogSoftmaxColumnsF64);
+HWY_EXPORT(LogSoftmaxGradColumnsF64);
 
 void softmax_row(const float* x, int64_t n, float* out) { HWY_DYNAMIC_DISPATCH(SoftmaxF32)(x, n, out); }
 void softmax_row(const double* x, int64_t n, double* out) { HWY_DYNAMIC_DISPATCH(SoftmaxF64)(x, n, out); }
@@ -221,6 +385,34 @@ void scaled_exp_row(const float* x, double lse, double scale, int64_t n, float* 
 }
 void scaled_exp_row(const double* x, double lse, double scale, int64_t n, double* out) {
   HWY_DYNAMIC_DISPATCH(ScaledExpF64)(x, lse, scale, n, out);
+}
+void softmax_columns(const float* x, int64_t n, int64_t stride, int64_t columns, float* out) {
+  HWY_DYNAMIC_DISPATCH(SoftmaxColumnsF32)(x, n, stride, columns, out);
+}
+void softmax_grad_columns(const float* g, const float* y, int64_t n, int64_t stride, int64_t columns,
+                          float* out) {
+  HWY_DYNAMIC_DISPATCH(SoftmaxGradColumnsF32)(g, y, n, stride, columns, out);
+}
+void softmax_columns(const double* x, int64_t n, int64_t stride, int64_t columns, double* out) {
+  HWY_DYNAMIC_DISPATCH(SoftmaxColumnsF64)(x, n, stride, columns, out);
+}
+void softmax_grad_columns(const double* g, const double* y, int64_t n, int64_t stride, int64_t columns,
+                          double* out) {
+  HWY_DYNAMIC_DISPATCH(SoftmaxGradColumnsF64)(g, y, n, stride, columns, out);
+}
+void log_softmax_columns(const float* x, int64_t n, int64_t stride, int64_t columns, float* out) {
+  HWY_DYNAMIC_DISPATCH(LogSoftmaxColumnsF32)(x, n, stride, columns, out);
+}
+void log_softmax_grad_columns(const float* g, const float* y, int64_t n, int64_t stride, int64_t columns,
+                              float* out) {
+  HWY_DYNAMIC_DISPATCH(LogSoftmaxGradColumnsF32)(g, y, n, stride, columns, out);
+}
+void log_softmax_columns(const double* x, int64_t n, int64_t stride, int64_t columns, double* out) {
+  HWY_DYNAMIC_DISPATCH(LogSoftmaxColumnsF64)(x, n, stride, columns, out);
+}
+void log_softmax_grad_columns(const double* g, const double* y, int64_t n, int64_t stride, int64_t columns,
+                              double* out) {
+  HWY_DYNAMIC_DISPATCH(LogSoftmaxGradColumnsF64)(g, y, n, stride, columns, out);
 }
 
 }  // namespace lunagrad

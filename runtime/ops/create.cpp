@@ -171,8 +171,8 @@ void arange_cpu(const Call& call) {
     T* to = out.data<T>();
     parallel_for(out.numel(), kGrain / 4, [&](int64_t begin, int64_t end) {
       if (range.whole()) {
-        for (int64_t i = begin; i < end; ++i)
-          to[i] = convert<T>(int64_t(uint64_t(range.start.i) + uint64_t(i) * uint64_t(range.step.i)));
+        const uint64_t start = uint64_t(range.start.i), step = uint64_t(range.step.i);
+        for (int64_t i = begin; i < end; ++i) to[i] = convert<T>(int64_t(start + uint64_t(i) * step));
       } else {
         const double start = as_real(range.start), step = as_real(range.step);
         for (int64_t i = begin; i < end; ++i) to[i] = convert<T>(start + double(i) * step);
@@ -203,8 +203,12 @@ void linspace_cpu(const Call& call) {
   const double step = n > 1 ? (end - start) / double(n - 1) : 0;
   visit_dtype(out.dtype(), [&]<class T>() {
     T* to = out.data<T>();
-    for (int64_t i = 0; i < n; ++i)
-      to[i] = convert<T>(i < n / 2 || n == 1 ? start + step * double(i) : end - step * double(n - 1 - i));
+    const int64_t half = n == 1 ? 1 : n / 2;
+    parallel_for(n, kGrain / 4, [&](int64_t begin, int64_t stop) {
+      const int64_t turn = std::clamp(half, begin, stop);
+      for (int64_t i = begin; i < turn; ++i) to[i] = convert<T>(start + step * double(i));
+      for (int64_t i = turn; i < stop; ++i) to[i] = convert<T>(end - step * double(n - 1 - i));
+    });
   });
 }
 const Op kLinspace{.name = "linspace",

@@ -43,4 +43,7 @@ std::span<const Op* const> rnn_layer_ops();
 std::span<const Op* const> dropout_ops();
 std::span<const Op* const> optimizer_ops();
 
+// What a family needs of another and ops.h does not offer.
+Tensor logsumexp_along(const Tensor&, int dim);
+
 }  // namespace lunagrad

@@ -4,7 +4,9 @@
 // in the order of the index, whatever the number of threads: the work is split across positions that never
 // meet.
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <numeric>
 
 #include "runtime/ops/dense.h"
 #include "runtime/ops/indices.h"
@@ -314,32 +316,65 @@ const Op kMaskedFill{.name = "masked_fill",
                      .compose = masked_fill_compose,
                      .integer_inputs = 2};
 
-// The shape depends on the values, so they are brought to the CPU to be counted.
-std::vector<uint8_t> truth_of(const Tensor& x) {
+// The elements as booleans on the CPU, in order: the shape depends on them.
+Tensor truth_of(const Tensor& x) {
   const NoGrad off;
-  return to(x, DType::boolean).to_vector<uint8_t>();
+  return in_order(to(to(x, DType::boolean), cpu_device()));
+}
+
+// Calls f(i) for each of the n booleans that holds, eight looked at together: bit 8 i of a word is boolean i.
+static_assert(std::endian::native == std::endian::little);
+template <class F>
+void for_each_true(const bool* truth, int64_t n, F&& f) {
+  int64_t i = 0;
+  for (uint64_t word; i + 8 <= n; i += 8) {
+    std::memcpy(&word, truth + i, 8);
+    for (; word != 0; word &= word - 1) f(i + std::countr_zero(word) / 8);
+  }
+  for (; i < n; ++i)
+    if (truth[i]) f(i);
+}
+
+constexpr int64_t kTruthPiece = 1 << 15;  // booleans that one thread looks at
+
+// How many hold before each piece, and in all.
+std::vector<int64_t> counts_before(const Tensor& truth) {
+  const int64_t n = truth.numel(), pieces = (n + kTruthPiece - 1) / kTruthPiece;
+  std::vector<int64_t> before(size_t(pieces) + 1, 0);
+  parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const bool* const at = truth.data<bool>() + piece * kTruthPiece;
+      before[size_t(piece) + 1] = std::count(at, at + std::min(kTruthPiece, n - piece * kTruthPiece), true);
+    }
+  });
+  std::partial_sum(before.begin(), before.end(), before.begin());
+  return before;
 }
 void nonzero_shape(Call& call) {
   const Tensor& x = call.input(0);
-  const std::vector<uint8_t> truth = truth_of(x);
-  call.emit({int64_t(std::count(truth.begin(), truth.end(), 1)), int64_t(x.ndim())}, DType::i64);
+  call.emit({counts_before(truth_of(x)).back(), int64_t(x.ndim())}, DType::i64);
 }
 void nonzero_cpu(const Call& call) {
-  const Tensor& x = call.input(0);
-  const std::vector<uint8_t> truth = truth_of(x);
+  const Tensor &x = call.input(0), truth = truth_of(x);
+  const std::vector<int64_t> before = counts_before(truth);
   const int dims = x.ndim();
-  const int64_t last = dims > 0 ? x.size(-1) : 1;
-  int64_t *to = call.output().data<int64_t>(), *const end = to + call.output().numel();
-  Dims position(dims, 0);
-  // Each element writes its position; the next one writes over it unless it counts. No branch to foresee.
-  for (size_t row = 0; row < truth.size(); row += size_t(last)) {
-    for (int64_t j = 0; j < last && to != end; ++j) {
-      for (int d = 0; d + 1 < dims; ++d) to[d] = position[d];
-      if (dims > 0) to[dims - 1] = j;
-      to += truth[row + size_t(j)] ? dims : 0;
+  const int64_t n = truth.numel(), last = dims > 0 ? x.size(-1) : 1;
+  parallel_for(int64_t(before.size()) - 1, 1, [&](int64_t begin, int64_t end) {
+    int64_t* to = call.output().data<int64_t>() + before[size_t(begin)] * dims;
+    const int64_t stop = std::min(n, end * kTruthPiece);
+    // Row by row of the last dim, of which a piece may begin and end amidst one.
+    for (int64_t i = begin * kTruthPiece, next; i < stop; i = next) {
+      const int64_t row = i / last, column = i % last;
+      next = std::min(stop, i - column + last);
+      Dims position(dims, 0);
+      for (int64_t d = dims - 2, rest = row; d >= 0; rest /= x.size(int(d)), --d)
+        position[int(d)] = rest % x.size(int(d));
+      for_each_true(truth.data<bool>() + i, next - i, [&](int64_t j) {
+        for (int d = 0; d + 1 < dims; ++d) *to++ = position[d];
+        if (dims > 0) *to++ = column + j;
+      });
     }
-    for (int d = dims - 2; d >= 0 && ++position[d] == x.size(d); --d) position[d] = 0;
-  }
+  });
 }
 const Op kNonzero{.name = "nonzero",
                   .doc = "The indices (from 0) of the elements that are not zero, one row each.",

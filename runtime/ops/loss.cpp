@@ -98,15 +98,10 @@ const Op kL1Loss{.name = "l1_loss",
                  .params = {kReduction},
                  .compose = l1_compose};
 
-// Quadratic below the width, linear above.
-Tensor huber(const Tensor& difference, double width) {
-  const Tensor size = abs(difference);
-  return where(lt(size, Tensor::number(width)), square(difference) * 0.5, (size - 0.5 * width) * width);
-}
 Operands huber_compose(const Call& call) {
   need_same_shape("huber_loss", call.input(0), call.input(1));
   if (!(call.real(1) > 0)) fail("huber_loss: delta must be positive (got ", call.real(1), ")");
-  return {reduced(huber(call.input(0) - call.input(1), call.real(1)), reduction_of(call))};
+  return {reduced(_huber(call.input(0) - call.input(1), call.real(1)), reduction_of(call))};
 }
 const Op kHuberLoss{.name = "huber_loss",
                     .doc = "Half the squared error below delta, delta (|error| - delta / 2) above.",
@@ -119,7 +114,7 @@ Operands smooth_l1_compose(const Call& call) {
   const double beta = call.real(1);
   if (!(beta >= 0)) fail("smooth_l1_loss: beta must not be negative (got ", beta, ")");
   const Tensor difference = call.input(0) - call.input(1);
-  return {reduced(beta == 0 ? abs(difference) : huber(difference, beta) / beta, reduction_of(call))};
+  return {reduced(beta == 0 ? abs(difference) : _huber(difference, beta) / beta, reduction_of(call))};
 }
 const Op kSmoothL1Loss{.name = "smooth_l1_loss",
                        .doc = "huber_loss / beta: error^2 / (2 beta) below beta, |error| - beta / 2 above.",
@@ -131,8 +126,7 @@ const Op kSmoothL1Loss{.name = "smooth_l1_loss",
 Operands bce_compose(const Call& call) {
   const Tensor &p = call.input(0), &target = call.input(1);
   need_same_shape("binary_cross_entropy", p, target);
-  const Tensor least = Tensor::number(-100.0);
-  Tensor loss = -(target * maximum(log(p), least) + (1.0 - target) * maximum(log(1.0 - p), least));
+  Tensor loss = _bce(p, target);
   if (call.has(2)) loss = loss * call.input(2);
   return {reduced(loss, reduction_of(call))};
 }
@@ -142,13 +136,12 @@ const Op kBceLoss{.name = "binary_cross_entropy",
                   .params = {kReduction},
                   .compose = bce_compose};
 
-// max(x, 0) - x t + log(1 + exp(-|x|)); with pos_weight q the logarithm counts 1 + (q - 1) t times.
+// With pos_weight q the term (1 - t) x - log sigmoid(x) has its logarithm 1 + (q - 1) t times.
 Operands bce_logits_compose(const Call& call) {
   const Tensor &x = call.input(0), &target = call.input(1);
   need_same_shape("binary_cross_entropy_with_logits", x, target);
-  Tensor log_weight = -logsigmoid(x);
-  if (call.has(3)) log_weight = log_weight * ((call.input(3) - 1.0) * target + 1.0);
-  Tensor loss = (1.0 - target) * x + log_weight;
+  Tensor loss = call.has(3) ? (1.0 - target) * x - logsigmoid(x) * ((call.input(3) - 1.0) * target + 1.0)
+                            : _bce_logits(x, target);
   if (call.has(2)) loss = loss * call.input(2);
   return {reduced(loss, reduction_of(call))};
 }

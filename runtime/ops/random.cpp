@@ -3,12 +3,15 @@
 #include "runtime/cpu/random.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
 #include <numbers>
 #include <numeric>
 
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/creation.h"
+#include "runtime/ops/dense.h"
 
 namespace lunagrad {
 namespace {
@@ -211,16 +214,24 @@ void bernoulli_shape(Call& call) {
   call.emit(call.input(0).shape(), call.input(0).dtype());
 }
 void bernoulli_cpu(const Call& call) {
-  const Tensor &p = call.input(0), &out = call.output();
-  const std::vector<double> chances = p.to_vector<double>();
-  for (const double chance : chances)
-    if (!(chance >= 0 && chance <= 1)) fail("bernoulli: a probability must lie in [0, 1] (got ", chance, ")");
+  const Tensor p = in_order(call.input(0)), &out = call.output();
   visit_dtype(out.dtype(), [&]<class T>() {
+    const T* const chances = p.data<T>();
+    T* const to = out.data<T>();
+    std::atomic<bool> fine = true;
+    const auto chance = [&](int64_t i) { return convert<double>(chances[i]); };
+    const auto is_chance = [&](int64_t i) { return bool((chance(i) >= 0) & (chance(i) <= 1)); };
+    const std::array faces = {convert<T>(0.0f), convert<T>(1.0f)};  // a table: no branch could be foreseen
     for_words(draw_of(call), out.numel(), 1, [&](int64_t first, int64_t n, const uint32_t* words) {
-      for (int64_t i = 0; i < n; ++i)
-        out.data<T>()[first + i] =
-            convert<T>(double(words[i]) * 0x1p-32 < chances[size_t(first + i)] ? 1.0f : 0.0f);
+      bool all = true;
+      for (int64_t i = 0; i < n; ++i) {
+        all &= is_chance(first + i);
+        to[first + i] = faces[double(words[i]) * 0x1p-32 < chance(first + i)];
+      }
+      if (!all) fine = false;
     });
+    for (int64_t i = 0; !fine && i < out.numel(); ++i)
+      if (!is_chance(i)) fail("bernoulli: a probability must lie in [0, 1] (got ", chance(i), ")");
   });
 }
 // A toss has no gradient; training code gets zeros rather than an error, as in PyTorch.

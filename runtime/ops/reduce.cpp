@@ -2,6 +2,7 @@
 // The kernels are in cpu/reduce.h; gradients are tensor expressions, so each can be differentiated again.
 #include "runtime/cpu/reduce.h"
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -467,17 +468,23 @@ const Op kVectorNorm{.name = "vector_norm",
 
 // --- logsumexp ---
 
-// m + log sum exp(x - m), m the largest element: it cancels, so no gradient goes through it.
+// Several dims are brought to the end and seen as one.
 Operands logsumexp_compose(const Call& call) {
   need_floating(call);
   const Tensor& x = call.input(0);
   const uint32_t mask = mask_of(call);
+  const int64_t count = reduced_count(x.shape(), mask);
+  if (count == 0) return {log(apply1(kSum, {x}, call.params))};
   const Shape shape = reduced_shape(x.shape(), mask, call.flag(kKeepdimAt));
-  if (reduced_count(x.shape(), mask) == 0) return {log(apply1(kSum, {x}, call.params))};
-  Tensor largest = apply1(kAmax, {x.detach()}, {call.params[kDimsAt], true});
-  largest = where(isfinite(largest), largest, Tensor::number(0.0));
-  const Tensor total = apply1(kSum, {exp(x - largest)}, call.params);
-  return {log(total) + reshape(largest, shape)};
+  if (std::has_single_bit(mask)) return {reshape(logsumexp_along(x, std::countr_zero(mask)), shape)};
+  Dims order;
+  Shape rows = reduced_shape(x.shape(), mask, false);
+  for (const bool reduced : {false, true})
+    for (int d = 0; d < x.ndim(); ++d)
+      if (bool(mask >> d & 1) == reduced) order.push_back(d);
+  const int last = rows.size();
+  rows.push_back(count);
+  return {reshape(logsumexp_along(reshape(permute(x, order), rows), last), shape)};
 }
 const Op kLogsumexp{.name = "logsumexp",
                     .doc = "log(sum(exp(x))) over dims without overflow.",

@@ -10,40 +10,78 @@ namespace {
 constexpr int kDimAt = 0, kExclusiveAt = 1, kReverseAt = 2;
 constexpr int64_t kTogether = 8;
 
-// Integers and bool add up in i64.
+// Integers and bool add up in i64, and wrap around.
 void running_shape(Call& call) {
   const Tensor& x = call.input(0);
   normalize_dim("cumsum", call.integer(kDimAt), x.shape());
   call.emit(x.shape(), is_differentiable(x.dtype()) ? x.dtype() : DType::i64);
 }
+// Where a scan reads: the operand itself, or its elements converted and in order in the output.
+template <class T>
+const T* source_of(const Tensor& x, const Tensor& out) {
+  if (x.is_contiguous() && x.dtype() == out.dtype()) return static_cast<const T*>(x.raw());
+  copy_strided(out.raw(), out.dtype(), out.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
+  return static_cast<const T*>(out.raw());
+}
+
+// The scan of a dim that is not the last: for each place along it, in this order, step(running values, in,
+// out, n) on n neighbouring elements, whose running values begin as `first`. Memory is read in long rows.
+template <class T, class Running, class Step>
+void scan_side_by_side(const Split& split, const T* in, T* out, bool reverse, Running first, Step&& step) {
+  constexpr int64_t kWidth = 512;
+  const int64_t tiles = (split.inner + kWidth - 1) / kWidth;
+  const int64_t grain =
+      std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, split.size * std::min(kWidth, split.inner)));
+  parallel_for(split.outer * tiles, grain, [&](int64_t begin, int64_t end) {
+    std::array<Running, kWidth> running;
+    for (int64_t tile = begin; tile < end; ++tile) {
+      const int64_t column = tile % tiles * kWidth, columns = std::min(kWidth, split.inner - column);
+      running.fill(first);
+      for (int64_t k = 0; k < split.size; ++k) {
+        const int64_t row = tile / tiles * split.size + (reverse ? split.size - 1 - k : k);
+        const int64_t at = row * split.inner + column;
+        step(running.data(), in + at, out + at, columns);
+      }
+    }
+  });
+}
+
 // y_i = x_0 + … + x_i, without x_i if exclusive, from the other end if reverse; floats are added in f64.
 void running_cpu(const Call& call) {
   const Tensor &x = call.input(0), &out = call.output();
   const Split split(with_one_dim(x.shape()), normalize_dim("cumsum", call.integer(kDimAt), x.shape()));
   const bool exclusive = call.flag(kExclusiveAt), reverse = call.flag(kReverseAt);
-  copy_strided(out.raw(), out.dtype(), out.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
   const auto run = [&]<class T, class Sum>() {
-    for_rows(split, std::array{static_cast<const T*>(out.data<T>())}, out.data<T>(),
-             [&](int64_t, const auto& in, T* to) {
-               const T* from = in[0];
-               const int64_t n = split.size, first = reverse ? n - 1 : 0, step = reverse ? -1 : 1;
-               Sum sum = 0;
-               int64_t k = 0;
-               // Eight at a time, so that only one addition of eight waits for those before.
-               for (; k + kTogether <= n; k += kTogether) {
-                 Sum part[kTogether + 1] = {};
-                 for (int64_t j = 0; j < kTogether; ++j)
-                   part[j + 1] = part[j] + Sum(from[first + (k + j) * step]);
-                 for (int64_t j = 0; j < kTogether; ++j)
-                   to[first + (k + j) * step] = T(sum + part[exclusive ? j : j + 1]);
-                 sum += part[kTogether];
-               }
-               for (; k < n; ++k) {
-                 const Sum value = Sum(from[first + k * step]);
-                 to[first + k * step] = T(exclusive ? sum : sum + value);
-                 sum += value;
-               }
-             });
+    const T* const source = source_of<T>(x, out);
+    T* const result = static_cast<T*>(out.raw());
+    if (split.inner > 1)
+      return scan_side_by_side(split, source, result, reverse, Sum(0),
+                               [&](Sum* sums, const T* from, T* to, int64_t n) {
+                                 for (int64_t j = 0; j < n; ++j) {
+                                   const Sum before = sums[j];
+                                   sums[j] = before + Sum(from[j]);
+                                   to[j] = T(exclusive ? before : sums[j]);
+                                 }
+                               });
+    for_rows(split, std::array{source}, result, [&](int64_t, const auto& in, T* to) {
+      const T* from = in[0];
+      const int64_t n = split.size, first = reverse ? n - 1 : 0, step = reverse ? -1 : 1;
+      Sum sum = 0;
+      int64_t k = 0;
+      // Eight at a time, so that only one addition of eight waits for those before.
+      for (; k + kTogether <= n; k += kTogether) {
+        Sum part[kTogether + 1] = {};
+        for (int64_t j = 0; j < kTogether; ++j) part[j + 1] = part[j] + Sum(from[first + (k + j) * step]);
+        for (int64_t j = 0; j < kTogether; ++j)
+          to[first + (k + j) * step] = T(sum + part[exclusive ? j : j + 1]);
+        sum += part[kTogether];
+      }
+      for (; k < n; ++k) {
+        const Sum value = Sum(from[first + k * step]);
+        to[first + k * step] = T(exclusive ? sum : sum + value);
+        sum += value;
+      }
+    });
   };
   switch (out.dtype()) {
     case DType::f64:
@@ -53,7 +91,7 @@ void running_cpu(const Call& call) {
     case DType::c128:
       return run.template operator()<std::complex<double>, std::complex<double>>();
     case DType::i64:
-      return run.template operator()<int64_t, int64_t>();
+      return run.template operator()<uint64_t, uint64_t>();
     default:
       return run.template operator()<float, double>();
   }
@@ -100,13 +138,19 @@ void product_shape(Call& call) {
 void product_cpu(const Call& call) {
   const Tensor &x = call.input(0), &out = call.output();
   const Split split(with_one_dim(x.shape()), normalize_dim("cumprod", call.integer(kDimAt), x.shape()));
-  copy_strided(out.raw(), out.dtype(), out.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
   const auto run = [&]<class T, class Product>() {
-    for_rows(split, std::array{static_cast<const T*>(out.raw())}, static_cast<T*>(out.raw()),
-             [&](int64_t, const auto& in, T* to) {
-               Product product = 1;
-               for (int64_t i = 0; i < split.size; ++i) to[i] = T(product = product * Product(in[0][i]));
-             });
+    const T* const source = source_of<T>(x, out);
+    T* const result = static_cast<T*>(out.raw());
+    if (split.inner > 1)
+      return scan_side_by_side(split, source, result, false, Product(1),
+                               [](Product* products, const T* from, T* to, int64_t n) {
+                                 for (int64_t j = 0; j < n; ++j)
+                                   to[j] = T(products[j] = products[j] * Product(from[j]));
+                               });
+    for_rows(split, std::array{source}, result, [&](int64_t, const auto& in, T* to) {
+      Product product = 1;
+      for (int64_t i = 0; i < split.size; ++i) to[i] = T(product = product * Product(in[0][i]));
+    });
   };
   switch (out.dtype()) {
     case DType::f64:

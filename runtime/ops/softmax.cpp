@@ -1,5 +1,8 @@
-// softmax and log_softmax along one dim, and their fused gradients.
+// softmax, log_softmax and log-sum-exp along one dim, and their fused gradients.
 #include "runtime/cpu/softmax.h"
+
+#include <algorithm>
+#include <cmath>
 
 #include "runtime/cpu/rows.h"
 #include "runtime/ops/dense.h"
@@ -21,9 +24,11 @@ void softmax_shape(Call& call) {
   call.emit(x.shape(), x.dtype());
 }
 
-// Runs kernel(row of each input, n, row of the output) along the dim.
-template <size_t inputs, class Kernel>
-void run_rows(const Call& call, Kernel&& kernel) {
+// Runs along the dim: row_kernel(row of each input, n, row of the output) where it is the last, else
+// column_kernel(inputs, n, distance of the rows, columns, output) on blocks of columns.
+template <size_t inputs, class Rows, class Columns>
+void run_along(const Call& call, Rows&& row_kernel, Columns&& column_kernel) {
+  constexpr int64_t kFewColumns = 16;  // which are turned over instead
   const Split split(call.output().shape(), dim_of(call));
   const auto run = [&]<class T>() {
     std::array<Tensor, inputs> operands;
@@ -32,25 +37,42 @@ void run_rows(const Call& call, Kernel&& kernel) {
       operands[i] = in_order(call.in[i]);
       in[i] = operands[i].template data<T>();
     }
-    for_rows(split, in, call.output().data<T>(), [&](int64_t, const auto& row, T* out) {
-      if constexpr (inputs == 1)
-        kernel(row[0], split.size, out);
-      else
-        kernel(row[0], row[1], split.size, out);
-    });
+    T* const out = call.output().data<T>();
+    if (split.inner < kFewColumns)
+      return for_rows(split, in, out, [&](int64_t, const auto& row, T* to) {
+        if constexpr (inputs == 1)
+          row_kernel(row[0], split.size, to);
+        else
+          row_kernel(row[0], row[1], split.size, to);
+      });
+    const int64_t tiles = (split.inner + kSoftmaxColumns - 1) / kSoftmaxColumns;
+    const int64_t work = std::max<int64_t>(1, split.size * std::min(split.inner, kSoftmaxColumns));
+    parallel_for(split.outer * tiles, std::max<int64_t>(1, (1 << 14) / work),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t tile = begin; tile < end; ++tile) {
+                     const int64_t column = tile % tiles * kSoftmaxColumns;
+                     const int64_t columns = std::min(kSoftmaxColumns, split.inner - column);
+                     const int64_t at = tile / tiles * split.size * split.inner + column;
+                     if constexpr (inputs == 1)
+                       column_kernel(in[0] + at, split.size, split.inner, columns, out + at);
+                     else
+                       column_kernel(in[0] + at, in[1] + at, split.size, split.inner, columns, out + at);
+                   }
+                 });
   };
   call.output().dtype() == DType::f64 ? run.template operator()<double>() : run.template operator()<float>();
 }
+// An overloaded function as an argument.
+#define LUNAGRAD_KERNEL(name) [](auto... arguments) { name(arguments...); }
 
 // --- softmax: y = exp(x - max) / sum exp(x - max), dx = y (g - sum(g y)) ---
 
 void softmax_cpu(const Call& call) {
-  run_rows<1>(call, [](const auto* x, int64_t n, auto* out) { softmax_row(x, n, out); });
+  run_along<1>(call, LUNAGRAD_KERNEL(softmax_row), LUNAGRAD_KERNEL(softmax_columns));
 }
 void softmax_grad_shape(Call& call) { call.emit(call.input(1).shape(), call.input(1).dtype()); }
 void softmax_grad_cpu(const Call& call) {
-  run_rows<2>(call,
-              [](const auto* g, const auto* y, int64_t n, auto* out) { softmax_grad_row(g, y, n, out); });
+  run_along<2>(call, LUNAGRAD_KERNEL(softmax_grad_row), LUNAGRAD_KERNEL(softmax_grad_columns));
 }
 const Op kSoftmaxGrad{.name = "_softmax_grad",
                       .doc = "The gradient of softmax from that of its result and the result.",
@@ -77,11 +99,10 @@ const Op kSoftmax{.name = "softmax",
 // --- log_softmax: y = x - max - log sum exp(x - max), dx = g - exp(y) sum(g) ---
 
 void log_softmax_cpu(const Call& call) {
-  run_rows<1>(call, [](const auto* x, int64_t n, auto* out) { log_softmax_row(x, n, out); });
+  run_along<1>(call, LUNAGRAD_KERNEL(log_softmax_row), LUNAGRAD_KERNEL(log_softmax_columns));
 }
 void log_softmax_grad_cpu(const Call& call) {
-  run_rows<2>(call,
-              [](const auto* g, const auto* y, int64_t n, auto* out) { log_softmax_grad_row(g, y, n, out); });
+  run_along<2>(call, LUNAGRAD_KERNEL(log_softmax_grad_row), LUNAGRAD_KERNEL(log_softmax_grad_columns));
 }
 const Op kLogSoftmaxGrad{.name = "_log_softmax_grad",
                          .doc = "The gradient of log_softmax from that of its result and the result.",
@@ -105,13 +126,66 @@ const Op kLogSoftmax{.name = "log_softmax",
                      .reads = {{.outputs = 1}},
                      .half_through_f32 = true};
 
+// --- log-sum-exp along one dim: y = log sum exp(x), dx = g exp(x - y) ---
+
+void lse_shape(Call& call) {
+  const Tensor& x = call.input(0);
+  if (!is_floating(x.dtype()))
+    fail("logsumexp: a floating-point tensor is needed (got ", x.dtype(),
+         "); convert it with :float() first");
+  Shape shape = x.shape();
+  shape.erase(dim_of(call));
+  call.emit(shape, x.dtype());
+}
+// The row kernel makes NaN of infinities, where the largest element is the result.
+template <class T>
+T lse_of_row(const T* x, int64_t n) {
+  const double total = logsumexp_row(x, n);
+  if (!std::isnan(total)) return T(total);
+  const bool any_nan = std::any_of(x, x + n, [](T v) { return std::isnan(v); });
+  return any_nan ? T(total) : *std::max_element(x, x + n);
+}
+void lse_cpu(const Call& call) {
+  const Tensor x = in_order(call.input(0)), &out = call.output();
+  const Split split(x.shape(), dim_of(call));
+  const auto run = [&]<class T>() {
+    for_rows(split, std::array{static_cast<const T*>(x.data<T>())}, static_cast<T*>(nullptr),
+             [&](int64_t row, const auto& in, T*) { out.data<T>()[row] = lse_of_row(in[0], split.size); });
+  };
+  out.dtype() == DType::f64 ? run.template operator()<double>() : run.template operator()<float>();
+}
+void lse_vjp(Backward& b) {
+  const int dim = normalize_dim("logsumexp", b.integer(0), b.shape(0));
+  b.set(0, unsqueeze(b.grad(), dim) * exp(b.input(0) - unsqueeze(b.output(), dim)));
+}
+// m + log sum exp(x - m), m the largest element: it cancels, so no gradient goes through it.
+Operands lse_compose(const Call& call) {
+  const Tensor& x = call.input(0);
+  const int dim = dim_of(call);
+  Tensor largest = amax(x.detach(), {dim}, true);
+  largest = where(isfinite(largest), largest, Tensor::number(0.0));
+  return {log(sum(exp(x - largest), {dim})) + squeeze(largest, dim)};
+}
+const Op kLogSumExp{.name = "_logsumexp",
+                    .doc = "log(sum(exp(x))) along a dim, without overflow.",
+                    .inputs = {{"input"}},
+                    .params = {kDim},
+                    .shape = lse_shape,
+                    .cpu = lse_cpu,
+                    .vjp = lse_vjp,
+                    .reads = {{.inputs = 1, .outputs = 1}},
+                    .compose = lse_compose,
+                    .half_through_f32 = true};
+
 }  // namespace
 
 Tensor softmax(const Tensor& x, int dim) { return apply1(kSoftmax, {x}, {dim}); }
 Tensor log_softmax(const Tensor& x, int dim) { return apply1(kLogSoftmax, {x}, {dim}); }
 
+Tensor logsumexp_along(const Tensor& x, int dim) { return apply1(kLogSumExp, {x}, {dim}); }
+
 std::span<const Op* const> softmax_ops() {
-  static const Op* const ops[] = {&kSoftmax, &kSoftmaxGrad, &kLogSoftmax, &kLogSoftmaxGrad};
+  static const Op* const ops[] = {&kSoftmax, &kSoftmaxGrad, &kLogSoftmax, &kLogSoftmaxGrad, &kLogSumExp};
   return ops;
 }
 

@@ -13,6 +13,7 @@
 
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops.h"
+#include "runtime/trace.h"
 #include "script/cli/bench_rows.h"
 
 namespace lunagrad {
@@ -107,6 +108,19 @@ class Bench {
     outputs_ = std::move(call.out);
   }
 
+  // How many operations a call is made of: more than one for a composition.
+  int operations() {
+    struct Count : Trace {
+      int ops = 0;
+      void ran(const Call& call, uint64_t) override { ops += call.aliases == 0; }
+      void fell_back(const Call&, const char*) override {}
+    } count;
+    context().trace = &count;
+    (*this)();
+    context().trace = nullptr;
+    return count.ops;
+  }
+
   // What a call reads and writes; the first list of an optimizer and its states are written, the gradients
   // are not.
   double bytes() const {
@@ -142,6 +156,7 @@ struct Result {
   double seconds, bytes, elements;
   double share = 0;     // of memcpy's bytes a second
   double in_cache = 0;  // seconds an element, of one thread; 0: not measured
+  int operations = 1;   // that it is made of
 
   double bytes_per_second() const { return bytes / seconds; }
   bool falls_short() const {
@@ -157,6 +172,7 @@ std::optional<Result> measure(const BenchRow& row, DType dtype, int threads, boo
     Bench bench(row, dtype, transposed);
     const Times times = best_times(bench, copy, budget);
     Result result{&row, threads, transposed, times.op, bench.bytes(), bench.elements()};
+    result.operations = bench.operations();
     if (copy) result.share = result.bytes_per_second() / (copy->bytes() / times.copy);
     return result;
   } catch (const Error&) {
@@ -170,13 +186,17 @@ std::string formatted(const char* format, auto... values) {
   return line;
 }
 
-// Why an op is slower than memory: it computes as long when nothing comes from memory, or what its row says.
+// Why an op is slower than memory: what its row says, or what its times tell.
 std::string reason(const Result& r) {
   if (!r.row->note.empty()) return r.row->note;
-  const double each = r.seconds / r.elements * r.threads;
-  const std::string cost =
-      formatted("%.2f ns per element and thread, %.2f in the cache", each * 1e9, r.in_cache * 1e9);
-  return (r.in_cache > 0.7 * each ? "compute-bound: " : "") + cost;
+  const double each = r.seconds / r.elements * r.threads, memory = each * r.share;
+  const std::string cause = r.operations > 1          ? text("a composition of ", r.operations, " operations")
+                            : r.in_cache > 0.7 * each ? "compute-bound"
+                            : r.transposed            ? "reads columns"
+                            : r.in_cache + memory > 0.8 * each ? "arithmetic and memory add up"
+                                                               : "passes through memory more than once";
+  return cause + formatted(": %.2f ns per element and thread, %.2f in the cache, %.2f for memcpy", each * 1e9,
+                           r.in_cache * 1e9, memory * 1e9);
 }
 
 std::string cell(const Result& r) {

@@ -86,7 +86,7 @@ void Table::add_create() {
   for (const char* op : {"zeros", "ones", "rand", "randn"}) add(op, "", {}, {{"size", all}});
   add("full", "", {}, {{"size", all}, {"fill_value", 0.5}});
   add("randint", "", {}, {{"low", 0}, {"high", 100}, {"size", all}});
-  add("randperm", "of 1/16", {}, {{"n", n / 16}});
+  add("randperm", "of 1/16", {}, {{"n", n / 16}}).note = "swaps elements from all over memory";
   add("arange", "", {}, {{"start", 0.0}, {"end", double(n)}, {"step", 1.0}});
   add("linspace", "", {}, {{"start", 0.0}, {"end", 1.0}, {"steps", n}});
   add("eye", "", {}, {{"n", rows}, {"m", columns}});
@@ -212,7 +212,7 @@ void Table::add_indexing() {
   add("scatter", "dim 2", {matrix(), index({rows, columns}, columns), matrix()}, {{"dim", 1}});
   add("index_copy", "rows", {matrix(), index({rows}, rows), matrix()}, {{"dim", 0}});
   add("index_fill", "rows", {matrix(), index({rows}, rows), real({})}, {{"dim", 0}});
-  add("take", "", {matrix(), index({n}, n)});
+  add("take", "", {matrix(), index({n}, n)}).note = "a line of the cache for each element";
   add("take_along_dim", "dim 2", {matrix(), index({rows, columns}, columns)}, {{"dim", 1}});
   add("embedding", "rows of 64", {index({n / 64}, n / 64), real({n / 64, 64})});
   add("masked_fill", "", {matrix(), boolean({rows, columns})}, {{"value", 0.0}});
