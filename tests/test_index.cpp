@@ -139,6 +139,25 @@ TEST_CASE("masks select and fill, and their gradients follow") {
   CHECK(nonzero(mask).to_vector<int64_t>() == std::vector<int64_t>{0, 2, 1, 0, 1, 1, 1, 2});
 }
 
+TEST_CASE("nonzero lists the places in order, over many threads' pieces, whatever the shape") {
+  for (const Shape& shape : {Shape{100003}, Shape{7, 20011}, Shape{40001, 3}, Shape{3, 5, 5003}, Shape{2, 0}, Shape{}}) {
+    const Tensor x = lt(rand(shape), Tensor::number(0.3));
+    const std::vector<bool> truth = [&] {
+      const std::vector<double> values = x.to_vector<double>();
+      return std::vector<bool>(values.begin(), values.end());
+    }();
+    std::vector<int64_t> expected;
+    for (size_t i = 0; i < truth.size(); ++i)
+      if (truth[i])
+        for (const int64_t place : position_of(int64_t(i), shape)) expected.push_back(place);
+    const Tensor places = nonzero(x);
+    CAPTURE(shape);
+    CHECK(places.size(1) == shape.size());
+    CHECK((places.to_vector<int64_t>() == expected));
+    CHECK((nonzero(to(x, DType::f32)).to_vector<int64_t>() == expected));
+  }
+}
+
 TEST_CASE("one_hot counts the classes unless told") {
   CHECK(one_hot(ids({1, 0, 2}, {3})).to_vector<int64_t>() == std::vector<int64_t>{0, 1, 0, 1, 0, 0, 0, 0, 1});
   CHECK(one_hot(ids({1}, {1}), 4).shape() == Shape{1, 4});

@@ -165,6 +165,15 @@ TEST_CASE("bernoulli tosses with each element's own probability") {
   CHECK_THROWS_WITH(bernoulli(full({1}, 1.5)), "bernoulli: a probability must lie in [0, 1] (got 1.5)");
 }
 
+TEST_CASE("bernoulli names the first number that is no probability") {
+  Tensor p = full({5000}, 0.5);
+  copy_(select(p, 0, 1700), Tensor::number(std::nan("")));
+  copy_(select(p, 0, 4100), Tensor::number(1.5));
+  CHECK_THROWS_WITH(bernoulli(p), "bernoulli: a probability must lie in [0, 1] (got nan)");
+  copy_(select(p, 0, 1700), Tensor::number(0.0));
+  CHECK_THROWS_WITH(bernoulli(p), "bernoulli: a probability must lie in [0, 1] (got 1.5)");
+}
+
 TEST_CASE("dropout keeps a share of 1 - p, scales it, and its gradient has the same mask") {
   reseed(0);
   for (const DType dtype : {DType::f32, DType::f64, DType::bf16})

@@ -25,6 +25,9 @@ Tensor f64(const std::vector<double>& values, const Shape& shape) {
   return Tensor::from<double>(values, shape);
 }
 
+// More rows and columns than the kernels take at a time.
+Tensor uniform_columns() { return rand({37, 1040}, DType::f64) + 0.5; }
+
 // Calls f(elements of one result in order) and gives the results in order.
 std::vector<double> naive(const Tensor& x, uint32_t mask,
                           const std::function<double(const std::vector<double>&)>& f) {
@@ -298,9 +301,39 @@ TEST_CASE("softmax of large logits, of nothing but -inf, and of a masked row") {
   check_close(softmax(row({-INFINITY, -INFINITY}), 0), {kNaN, kNaN}, 0, "all masked");
   check_close(softmax(row({INFINITY, 0}), 0), {kNaN, kNaN}, 0, "infinite");
   check_close(log_softmax(row({-1e4f, 0}), 0), {-1e4, 0}, 1e-7, "log of what underflows");
+  // The same standing in columns.
+  for (const auto& values : {std::vector<float>{1e38f, 1e38f, 0}, {-INFINITY, 0, 0}, {-INFINITY, -INFINITY, -INFINITY},
+                             {INFINITY, 0, 1}, {0, NAN, 1}}) {
+    const Tensor columns = contiguous(expand(reshape(row(values), {3, 1}), {3, 21}));
+    for (int c : {0, 20}) {
+      check_close(select(softmax(columns, 0), 1, c), softmax(row(values), 0).to_vector<double>(), 1e-7, "column");
+      check_close(select(log_softmax(columns, 0), 1, c), log_softmax(row(values), 0).to_vector<double>(), 1e-7,
+                  "log of a column");
+    }
+  }
   check_close(softmax(full({}, 3.0), 0), {1}, 0, "scalar");
   CHECK(softmax(zeros({0, 4}), 0).shape() == Shape{0, 4});
   CHECK(log_softmax(zeros({4, 0}), 0).shape() == Shape{4, 0});
+}
+
+TEST_CASE("what runs along columns gives the numbers of what runs along rows, gradients too") {
+  const Tensor base = uniform_columns();
+  const auto check = [&](const char* what, double accuracy, auto&& f) {
+    Tensor rows = transpose(base, 0, 1).detach(), columns = base.detach();
+    rows = contiguous(rows);
+    rows.requires_grad_(true);
+    columns.requires_grad_(true);
+    const Tensor down = f(columns, 0), across = f(rows, 1), weights = randn(down.shape(), DType::f64);
+    check_close(transpose(down, 0, 1), across.to_vector<double>(), accuracy, what);
+    backward(sum(down * weights));
+    backward(sum(across * transpose(weights, 0, 1)));
+    check_close(transpose(columns.grad(), 0, 1), rows.grad().to_vector<double>(), accuracy, what);
+  };
+  check("softmax", 1e-14, [](const Tensor& x, int dim) { return softmax(x, dim); });
+  check("log_softmax", 1e-12, [](const Tensor& x, int dim) { return log_softmax(x, dim); });
+  check("cumsum", 1e-12, [](const Tensor& x, int dim) { return cumsum(x, dim); });
+  check("exclusive cumsum", 1e-12, [](const Tensor& x, int dim) { return cumsum(x, dim, true); });
+  check("cumprod", 1e-10, [](const Tensor& x, int dim) { return cumprod(x, dim); });
 }
 
 TEST_CASE("sort, topk and median put NaN last, keep the order of equals, and work along any dim") {
