@@ -1,5 +1,4 @@
-// lg.run: the script's side of a run. What only a window shows (image, histogram, watch) is a working no-op
-// here.
+// lg.run: the script's side of a run. Texts, images and histograms: bind_run_values.cpp.
 #include <algorithm>
 #include <filesystem>
 
@@ -117,6 +116,7 @@ int handle_text(lua_State* L) {
 int next_step(lua_State* L) {
   Session::Impl& owner = session(L);
   owner.run().end_step();
+  tell_boundary(L);
   if (owner.run().takes_checkpoint()) write_checkpoint(L, false);
   owner.safe_point(L, true);
   const int64_t step = owner.run().next_step();
@@ -168,11 +168,6 @@ int log(lua_State* L) {
   // Lua's tables have no order: by name, so that every line of a file looks alike.
   std::sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   session(L).run().log(std::move(row), place_of(L));
-  return 0;
-}
-
-int text_(lua_State* L) {
-  session(L).run().log_text(std::string(check_string(L, 1, "text")), std::string(check_string(L, 2, "text")));
   return 0;
 }
 
@@ -278,6 +273,7 @@ int assert_finite(lua_State* L) {
 int count_step(lua_State* L) {
   Session::Impl& owner = session(L);
   if (owner.run().count_step()) {
+    tell_boundary(L);
     if (owner.run().takes_checkpoint()) write_checkpoint(L, false);
     owner.safe_point(L, true);
     owner.begin_step();
@@ -285,18 +281,12 @@ int count_step(lua_State* L) {
   return 0;
 }
 
-int show_nothing(lua_State*) { return 0; }
-
 constexpr luaL_Reg kFunctions[] = {{"param", guard<param>},
                                    {"live", guard<live>},
                                    {"steps", guard<steps>},
                                    {"log", guard<log>},
-                                   {"text", guard<text_>},
                                    {"breakpoint", guard<breakpoint>},
                                    {"assert_finite", guard<assert_finite>},
-                                   {"image", guard<show_nothing>},
-                                   {"histogram", guard<show_nothing>},
-                                   {"watch", guard<show_nothing>},
                                    {"_count_step", guard<count_step>},
                                    {"_find_checkpoint", guard<find_checkpoint>},
                                    {"_resume_at", guard<resume_at>},
@@ -330,6 +320,7 @@ void open_run(lua_State* L) {
   lua_setfield(L, -2, "__metatable");
   lua_pop(L, 1);
   add_module(L, "run", kFunctions, &Session::Impl::of(L));
+  add_run_values(L);
 }
 
 }  // namespace lunagrad

@@ -91,6 +91,27 @@ void EventFile::text(std::string_view tag, std::string_view value, int64_t step,
         step, time);
 }
 
+// tensorflow/core/framework/summary.proto: HistogramProto and Summary.Image.
+void EventFile::histogram(std::string_view tag, const Statistics& values, int64_t step, double time) {
+  const double n = double(values.finite());
+  const double squares = values.std * values.std * (n > 1 ? n - 1 : 0) + values.mean * values.mean * n;
+  std::string limits, counts;
+  for (size_t i = 0; i < values.counts.size(); ++i) {
+    limits += bytes_of(values.edges[i + 1]);
+    counts += bytes_of(double(values.counts[i]));
+  }
+  const std::string histogram = fixed(1, values.min) + fixed(2, values.max) + fixed(3, n) +
+                                fixed(4, values.mean * n) + fixed(5, squares) + text_field(6, limits) +
+                                text_field(7, counts);
+  event(text_field(5, text_field(1, text_field(1, tag) + text_field(5, histogram))), step, time);
+}
+
+void EventFile::image(std::string_view tag, int64_t channels, int64_t height, int64_t width,
+                      std::string_view png, int64_t step, double time) {
+  const std::string image = whole(1, height) + whole(2, width) + whole(3, channels) + text_field(4, png);
+  event(text_field(5, text_field(1, text_field(1, tag) + text_field(4, image))), step, time);
+}
+
 void EventFile::event(const std::string& body, int64_t step, double time) {
   if (file_ < 0) return;
   const std::string data = record(fixed(1, time) + (step ? whole(2, step) : "") + body);

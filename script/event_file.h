@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/statistics.h"
+
 namespace lunagrad {
 
 class EventFile {
@@ -20,6 +22,9 @@ class EventFile {
   // `time` is in seconds since 1970.
   void scalar(std::string_view tag, double value, int64_t step, double time);
   void text(std::string_view tag, std::string_view value, int64_t step, double time);
+  void histogram(std::string_view tag, const Statistics&, int64_t step, double time);
+  void image(std::string_view tag, int64_t channels, int64_t height, int64_t width, std::string_view png,
+             int64_t step, double time);
 
  private:
   void event(const std::string& body, int64_t step, double time);

@@ -9,8 +9,11 @@ namespace lunagrad {
 void open_globals(lua_State*, bool preload);
 // describe, it and their kin as globals, as `lunagrad test` gives them.
 void open_testing(lua_State*);
-// The functions of lg.run.
+// The functions of lg.run; the second adds those that keep values to the first's, and is called by it.
 void open_run(lua_State*);
+void add_run_values(lua_State*);
+// A step has ended: has lg.run.watch look at it.
+void tell_boundary(lua_State*);
 // At the end of a step: has lg.run write what is registered with lg.run.state. `stopping`: because the run
 // ends here.
 void write_checkpoint(lua_State*, bool stopping);

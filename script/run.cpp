@@ -10,6 +10,7 @@
 #include "runtime/context.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops.h"
+#include "script/json_line.h"
 
 namespace lunagrad {
 namespace {
@@ -214,31 +215,25 @@ void Run::write_row(const Pending& pending) {
   event.step = pending.step;
   event.time = pending.time;
   event.place = pending.place;
-  Json metrics = Json::object();
+  JsonLine line(pending.step, pending.time);
+  line.key("metrics").open('{');
   std::string broken;
   for (const auto& [name, value] : pending.row) {
     const double number = readable(value);
     event.metrics.emplace_back(name, number);
-    metrics[name] = json_number(number);
+    line.field(name, number);
     if (broken.empty() && !std::isfinite(number)) {
-      broken = text("run.log: ", name, " is ", metrics[name].get<std::string>(), " at step ", pending.step);
+      broken =
+          text("run.log: ", name, " is ", json_number(number).get<std::string>(), " at step ", pending.step);
     }
   }
-  if (folder_) {
-    folder_->append_metrics(dump(Json{{"step", pending.step}, {"time", pending.time}, {"metrics", metrics}}));
-  }
+  if (folder_) folder_->append_metrics(line.close('}').finish());
   if (events_) {
-    for (const auto& [name, number] : event.metrics) events_->scalar(name, number, pending.step, date(pending.time));
+    for (const auto& [name, number] : event.metrics)
+      events_->scalar(name, number, pending.step, date(pending.time));
   }
   emit_(std::move(event));
   if (assert_finite_ && !broken.empty()) fail_as(ErrorKind::numeric, broken);
-}
-
-void Run::log_text(const std::string& name, const std::string& value) {
-  open_folder();
-  if (!folder_) return;
-  folder_->append_metrics(dump(Json{{"step", step_}, {"time", seconds()}, {"text", {{name, value}}}}));
-  if (events_) events_->text(name, value, step_, date(seconds()));
 }
 
 double Run::date(double time) const {
@@ -248,11 +243,7 @@ double Run::date(double time) const {
 
 void Run::open_folder() {
   if (folder_ || folder_failed_ || !options_.write_run) return;
-  const auto warn = [this](const std::string& message) {
-    Event event = this->event(Event::Kind::warning);
-    event.text = message;
-    emit_(std::move(event));
-  };
+  const auto warn = [this](const std::string& message) { this->warn(message); };
   folder_failed_ = true;  // until it worked: a script that catches the error is not told again at each step
   folder_ = std::make_unique<RunFolder>(
       options_.run_directory.empty() ? default_run_directory(path_) : options_.run_directory,
@@ -269,6 +260,12 @@ void Run::open_folder() {
   write_config(nullptr, 0);
   Event event = this->event(Event::Kind::run_folder);
   event.text = folder_->path();
+  emit_(std::move(event));
+}
+
+void Run::warn(const std::string& message) {
+  Event event = this->event(Event::Kind::warning);
+  event.text = message;
   emit_(std::move(event));
 }
 

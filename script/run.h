@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/statistics.h"
 #include "runtime/tensor.h"
 #include "script/event_file.h"
 #include "script/git.h"
@@ -71,6 +72,14 @@ class Run {
   using Row = std::vector<std::pair<std::string, Tensor>>;
   void log(Row row, const SourcePlace&);
   void log_text(const std::string& name, const std::string& value);
+  // A picture [channels, height, width], [height, width] or [pictures, channels, height, width], which are
+  // laid side by side; `normalize`: its values are scaled to 0 … 1. Error for what no picture can show.
+  void log_image(const std::string& name, const Tensor&, bool normalize);
+  void log_histogram(const std::string& name, const Statistics&);
+  // What lg.run.watch found in this step: for each part of a model numbers under their names.
+  using Findings = std::map<std::string, std::map<std::string, double>>;
+  void log_watch(const Findings&);
+  bool keeps_values() const { return options_.write_run; }
   // From now on a logged value that is NaN or infinite is an Error of kind numeric.
   void assert_finite(bool on) { assert_finite_ = on; }
 
@@ -93,6 +102,7 @@ class Run {
   void tell(const Param&);
   void write_row(const Pending&);
   void open_folder();
+  void warn(const std::string& message);
   double date(double time) const;  // in seconds since 1970
   void write_config(const char* outcome, int exit_code);
   Event event(Event::Kind) const;

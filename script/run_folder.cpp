@@ -151,6 +151,23 @@ std::string RunFolder::checkpoint_path(int64_t step) const {
   return folder + name;
 }
 
+std::string RunFolder::image_name(std::string_view name, int64_t step) const {
+  std::error_code error;
+  fs::create_directories(path_ + "/images", error);
+  if (error) fail_as(ErrorKind::file, path_, "/images: ", error.message());
+  std::string file = "images/";
+  char piece[32];
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = std::isalnum(byte) || byte >= 0x80 || c == '_' || c == '-' || c == ' ' ||
+                       (c == '.' && file.back() != '/');
+    std::snprintf(piece, sizeof piece, plain ? "%c" : "%%%02x", plain ? c : byte);
+    file += piece;
+  }
+  std::snprintf(piece, sizeof piece, "-%08" PRId64 ".png", step);
+  return file + piece;
+}
+
 void RunFolder::append_metrics(std::string_view line) {
   append(metrics_, "metrics.jsonl", std::string(line) + "\n");
 }

@@ -33,6 +33,9 @@ class RunFolder {
   void append_metrics(std::string_view line);  // without its newline
   void append_log(std::string_view text);
   std::string checkpoint_path(int64_t step) const;  // makes the folder that it lies in
+  // "images/<name>-<step>.png" within path(), with %2f and the like for what a file's name should not hold.
+  // Makes images/.
+  std::string image_name(std::string_view name, int64_t step) const;
 
  private:
   void append(int& file, const char* name, std::string_view text);

@@ -1,7 +1,9 @@
 #include "script/run_record.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -54,11 +56,23 @@ void read_config(RunRecord& run) {
     for (const auto& [name, value] : params->items()) run.params[name] = text_of(*params, name.c_str());
 }
 
-void drop_after(RunRecord& run, int64_t step) {
-  for (auto& [name, points] : run.metrics)
-    points.erase(
-        std::remove_if(points.begin(), points.end(), [&](const MetricPoint& p) { return p.step > step; }),
-        points.end());
+template <class Rows>
+void drop_after(Rows& rows, int64_t step) {
+  for (auto& [name, points] : rows)
+    std::erase_if(points, [&](const auto& point) { return point.step > step; });
+}
+
+std::string describe_histogram(const json& values) {
+  const auto number = [&](const char* key) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.3g", values.contains(key) ? number_of(values[key]) : NAN);
+    return std::string(digits);
+  };
+  std::string out = number("count") + " values, " + number("min") + " to " + number("max") + ", mean " +
+                    number("mean") + ", std " + number("std");
+  for (const char* key : {"zeros", "nan", "inf", "-inf"})
+    if (number(key) != "0") out += ", " + number(key) + " " + key;
+  return out;
 }
 
 void read_row(RunRecord& run, const json& row) {
@@ -66,17 +80,97 @@ void read_row(RunRecord& run, const json& row) {
   if (step_at == row.end() || !step_at->is_number_integer()) return;
   const int64_t step = step_at->get<int64_t>();
   const double time = time_at == row.end() ? NAN : number_of(*time_at);
-  if (row.count("resume")) drop_after(run, step);
+  if (row.count("resume")) {
+    drop_after(run.metrics, step);
+    drop_after(run.images, step);
+    drop_after(run.histograms, step);
+  }
   if (const auto metrics = row.find("metrics"); metrics != row.end() && metrics->is_object())
     for (const auto& [name, value] : metrics->items())
       run.metrics[name].push_back({step, time, number_of(value)});
   if (const auto param = row.find("param"); param != row.end() && param->is_object())
     for (const auto& [name, value] : param->items())
       run.changes.push_back({step, name, text_of(*param, name.c_str())});
+  const auto each = [&](const char* kind, auto visit) {
+    if (const auto found = row.find(kind); found != row.end() && found->is_object())
+      for (const auto& [name, value] : found->items()) visit(name, value);
+  };
+  each("image", [&](const std::string& name, const json& file) {
+    run.images[name].push_back({step, file.is_string() ? file.get<std::string>() : ""});
+  });
+  each("histogram", [&](const std::string& name, const json& values) {
+    if (values.is_object()) run.histograms[name].push_back({step, describe_histogram(values)});
+  });
+  each("watch", [&](const std::string& part, const json& numbers) {
+    if (numbers.is_object())
+      for (const auto& [name, value] : numbers.items()) run.watched[part][name] = number_of(value);
+  });
   if (const auto texts = row.find("text"); texts != row.end() && texts->is_object())
     for (const auto& [name, value] : texts->items()) run.texts[name] = text_of(*texts, name.c_str());
   run.steps = row.count("resume") ? step : std::max(run.steps, step);
   if (run.outcome.empty() && !std::isnan(time)) run.seconds = time;
+}
+
+// Reads what most lines are, {"step":1,"time":0.1,"metrics":{"loss":0.5}} with nothing that is escaped,
+// several times as fast as a parser of all of JSON. False, and nothing is changed, for any other line.
+class MetricsLine {
+ public:
+  explicit MetricsLine(std::string_view line) : at_(line.data()), end_(at_ + line.size()) {}
+
+  bool read() {
+    if (!take("{\"step\":") || !take_number(step) || !take(",\"time\":") || !take_number(time) ||
+        !take(",\"metrics\":{"))
+      return false;
+    do {
+      std::string_view name;
+      double value = 0;
+      if (!take_name(name) || !take(":") || !take_number(value)) return false;
+      values.emplace_back(name, value);
+    } while (take(","));
+    return take("}}") && at_ == end_;
+  }
+
+  int64_t step = 0;
+  double time = 0;
+  std::vector<std::pair<std::string_view, double>> values;
+
+ private:
+  bool take(std::string_view text) {
+    if (size_t(end_ - at_) < text.size() || std::memcmp(at_, text.data(), text.size()) != 0) return false;
+    at_ += text.size();
+    return true;
+  }
+  template <class T>
+  bool take_number(T& number) {
+    // Of what from_chars takes, JSON has neither inf nor nan.
+    if (at_ == end_ || (*at_ != '-' && (*at_ < '0' || *at_ > '9'))) return false;
+    const auto [behind, error] = std::from_chars(at_, end_, number);
+    if (error != std::errc() || (behind[-1] < '0' || behind[-1] > '9')) return false;
+    at_ = behind;
+    return true;
+  }
+  bool take_name(std::string_view& name) {
+    if (!take("\"")) return false;
+    const char* const begin = at_;
+    while (at_ != end_ && *at_ != '"' && *at_ != '\\' && static_cast<unsigned char>(*at_) >= 0x20) ++at_;
+    name = std::string_view(begin, size_t(at_ - begin));
+    return take("\"");
+  }
+
+  const char *at_, *end_;
+};
+
+bool read_metrics(RunRecord& run, std::string_view text) {
+  MetricsLine line(text);
+  if (!line.read()) return false;
+  for (const auto& [name, value] : line.values) {
+    auto found = run.metrics.find(name);
+    if (found == run.metrics.end()) found = run.metrics.try_emplace(std::string(name)).first;
+    found->second.push_back({line.step, line.time, value});
+  }
+  run.steps = std::max(run.steps, line.step);
+  if (run.outcome.empty()) run.seconds = line.time;
+  return true;
 }
 
 }  // namespace
@@ -106,6 +200,7 @@ RunRecord read_run(const std::string& folder) {
   int64_t number = 0;
   for (std::string line; std::getline(in, line);) {
     ++number;
+    if (read_metrics(run, line)) continue;
     const json row = json::parse(line, nullptr, false);
     if (row.is_object()) {
       read_row(run, row);

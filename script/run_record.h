@@ -20,6 +20,13 @@ struct ParamChange {
   std::string name, value;
 };
 
+// A histogram or image that was logged; `what` says in short what a histogram holds, or is an image's file
+// within the run's folder.
+struct LoggedItem {
+  int64_t step = 0;
+  std::string what;
+};
+
 struct RunRecord {
   std::string folder;
   std::string name;  // of the folder
@@ -32,10 +39,13 @@ struct RunRecord {
   std::string seed;                           // as text
   std::map<std::string, std::string> params;  // as text
   double seconds = 0;
-  int64_t steps = 0;                                        // the last step that a row names
-  int64_t steps_total = 0;                                  // 0: unknown
-  std::map<std::string, std::vector<MetricPoint>> metrics;  // in order of step
-  std::map<std::string, std::string> texts;                 // the last of each name
+  int64_t steps = 0;                                                     // the last step that a row names
+  int64_t steps_total = 0;                                               // 0: unknown
+  std::map<std::string, std::vector<MetricPoint>, std::less<>> metrics;  // in order of step
+  std::map<std::string, std::string> texts;                              // the last of each name
+  std::map<std::string, std::vector<LoggedItem>> images, histograms;
+  // What lg.run.watch found: of each part of a model its numbers by name, the last ones.
+  std::map<std::string, std::map<std::string, double>> watched;
 };
 
 // A folder is a run's when it holds metrics.jsonl.

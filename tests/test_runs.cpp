@@ -1,6 +1,7 @@
 // What runs leave behind, read back: `lunagrad runs` and `lunagrad repro`.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -125,4 +126,102 @@ TEST_CASE("a run is run again number by number, changes of its parameters includ
   CHECK(other.code == 7);
   CHECK(other.out.rfind("not reproduced: step 7: loss is ", 0) == 0);
   CHECK(folder.run({"repro", "nowhere"}).code == 6);
+}
+
+namespace {
+
+// From step 12 on no unit of the ReLU gives anything; at step 30 the loss is a thousand million times as
+// large.
+const char* const kWatched = R"(
+local lg = require "lunagrad"
+local nn, F = lg.nn, lg.nn.functional
+local net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 3))
+local sgd = lg.optim.SGD(net:parameters(), {lr = 0.5})
+lg.run.watch(net, {every = 1, name = "net"})
+for step in lg.run.steps(30) do
+  if step == 12 then net[1].bias:detach():fill_(-1000) end
+  local before = net[3].bias:detach():clone()
+  sgd:zero_grad()
+  local loss = F.cross_entropy(net(lg.randn(16, 6)), lg.randint(0, 3, {16})) * (step == 30 and 1e9 or 1)
+  loss:backward()
+  lg.run.log{wanted = net[3].bias.grad:norm()}
+  sgd:step()
+  sgd:zero_grad()
+  lg.run.log{ratio = (net[3].bias:detach() - before):norm() / net[3].bias:detach():norm()}
+end
+lg.run.image("first/weights", net[1].weight:detach(), {normalize = true})
+lg.run.histogram("own", net[1].weight)
+)";
+
+}  // namespace
+
+TEST_CASE("a watched model shows norms, updates, dead units and explosions, and its images travel") {
+  const Folder folder;
+  folder.write("watch.lua", kWatched);
+  const Finished run = folder.run({"run", "watch.lua", "--run-dir", "w", "--tensorboard"});
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  CHECK(run.err.find("watch: step 21: 8 of the 8 units of net.1 (ReLU) gave nothing but 0 in the last 10 "
+                     "watched steps") != std::string::npos);
+  CHECK(run.err.find("watch: step 30: the norm of the gradient of net.2.bias is ") != std::string::npos);
+  CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 4);
+
+  std::vector<double> wanted, norms, ratios, updates, dead;
+  size_t histograms = 0;
+  std::istringstream in(read_file(folder.path() + "/w/metrics.jsonl"));
+  for (std::string line; std::getline(in, line);) {
+    const json row = json::parse(line);
+    if (row.contains("watch")) {
+      const json& bias = row["watch"]["net.2.bias"];
+      norms.push_back(bias["gradient_norm"]);
+      updates.push_back(bias["update_ratio"]);
+      dead.push_back(row["watch"]["net.1"]["dead"]);
+    }
+    if (row.contains("metrics") && row["metrics"].contains("wanted"))
+      wanted.push_back(row["metrics"]["wanted"]);
+    if (row.contains("metrics") && row["metrics"].contains("ratio"))
+      ratios.push_back(row["metrics"]["ratio"]);
+    histograms += row.contains("histogram") && row["histogram"].contains("weight/net.0.weight");
+  }
+  REQUIRE(norms.size() == 30);
+  CHECK(histograms == 30);
+  for (size_t i = 0; i < 30; ++i) {
+    CHECK(norms[i] == doctest::Approx(wanted[i]).epsilon(1e-4));
+    CHECK(updates[i] == doctest::Approx(ratios[i]).epsilon(1e-4));
+  }
+  CHECK(dead[19] < 1);
+  CHECK(dead[20] == 1);
+
+  const Finished shown = folder.run({"runs", "show", "w"});
+  for (const char* part : {"image first/weights", "histogram own", "48 values", "watched", "net.2.bias",
+                           "watch/net.gradient_norm"})
+    CHECK(shown.out.find(part) != std::string::npos);
+  CHECK(shown.out.find("histogram weight/") == std::string::npos);
+  REQUIRE(folder.run({"runs", "export", "w", "-o", "kept/"}).code == 0);
+  CHECK(read_file(folder.path() + "/kept/metrics.csv").rfind("step,time,", 0) == 0);
+  const std::string image = "/images/first%2fweights-00000030.png";
+  CHECK(read_file(folder.path() + "/kept" + image) == read_file(folder.path() + "/w" + image));
+  CHECK(folder.run({"info", "kept" + image}).out.find("[1, 8, 6]") != std::string::npos);
+  CHECK(folder.run({"runs", "export", "w"}).err.find("-o FOLDER/ takes them along") != std::string::npos);
+
+  // In the event file: the picture as it is, a histogram, a number.
+  std::string events;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path() + "/w"))
+    if (entry.path().filename().string().starts_with("events.out")) events = read_file(entry.path());
+  CHECK(events.find(read_file(folder.path() + "/w" + image)) != std::string::npos);
+  CHECK(events.find("gradient/net.0.weight") != std::string::npos);
+  CHECK(events.find("net.0.weight/update_ratio") != std::string::npos);
+}
+
+TEST_CASE("without a run folder nothing is watched or drawn, and wrong arguments are errors all the same") {
+  const Folder folder;
+  const Finished fine =
+      folder.run({"-e",
+                  "local net = lg.nn.Sequential(lg.nn.Linear(2, 2), lg.nn.ReLU()) lg.run.watch(net)"
+                  " lg.run.image('a', lg.zeros(2, 2)) lg.run.histogram('h', lg.ones(3)) lg.run.text('t', 'x')"
+                  " for i in lg.run.steps(2) do net(lg.ones(1, 2)) end print(net[1]._hooks)"});
+  INFO(fine.err);
+  CHECK(fine.out == "false\n");
+  CHECK(std::filesystem::is_empty(folder.path()));
+  CHECK(folder.run({"-e", "lg.run.image('a', lg.zeros(9, 2, 2))"}).code == 1);
 }

@@ -513,13 +513,22 @@ TEST_CASE("Lua: a run's parameters, steps, metrics and state") {
   CHECK(recorder.error() == "");
   CHECK(recorder.output() == "test_run is through\n");
   std::ifstream in(folder + "/metrics.jsonl");
-  std::string line;
-  std::getline(in, line);
-  CHECK(line.find("\"metrics\":{\"broken\":0.0,\"step_squared\":1.0,\"total\":1.0}") != std::string::npos);
-  std::getline(in, line);
-  CHECK(line.find("\"broken\":\"NaN\"") != std::string::npos);
-  CHECK(line.find("\"total\":2.0") != std::string::npos);
-  std::getline(in, line);
-  CHECK(line.find("\"broken\":\"-Infinity\"") != std::string::npos);
+  std::vector<std::string> rows, others;
+  for (std::string line; std::getline(in, line);)
+    (line.find("\"broken\"") == std::string::npos ? others : rows).push_back(line);
+  REQUIRE(rows.size() == 4);
+  CHECK(rows[0].find("\"metrics\":{\"broken\":0,\"step_squared\":1,\"total\":1}") != std::string::npos);
+  CHECK(rows[1].find("\"broken\":\"NaN\"") != std::string::npos);
+  CHECK(rows[1].find("\"total\":2}") != std::string::npos);
+  CHECK(rows[2].find("\"broken\":\"-Infinity\"") != std::string::npos);
+  const auto count = [&](const char* part) {
+    return std::count_if(others.begin(), others.end(),
+                         [&](const auto& line) { return line.find(part) != std::string::npos; });
+  };
+  CHECK(count("\"image\":{\"batch\":\"images/batch-00000000.png\"}") == 1);
+  CHECK(count("\"histogram\":{\"weights\":{\"count\":2,") == 1);
+  // Steps 1 and 3 are watched.
+  CHECK(count("\"watch\":{\"0\":{\"activation_norm\":") == 2);
+  CHECK(count("\"histogram\":{\"gradient/0.weight\"") == 2);
   std::filesystem::remove_all(folder);
 }

@@ -141,6 +141,9 @@ function run.steps(...)
   return begin_steps(...)
 end
 
+-- lg.run.watch(model, options): lunagrad.watch, loaded when it is first needed.
+function run.watch(...) return require "lunagrad.watch"(...) end
+
 local asked = run._find_checkpoint()
 if asked then load(asked) end
 return run

@@ -54,6 +54,11 @@ function Module:modules() end
 ---@return self
 function Module:apply(fn) end
 
+---hook(module, inputs, output, …) is called after each forward; what it returns, if anything, takes the output's place.
+---@param hook fun(module: lunagrad.nn.Module, inputs: any[], ...): any
+---@return {remove: fun(self: table)}
+function Module:register_forward_hook(hook) end
+
 ---@param name string
 ---@param tensor Tensor
 function Module:register_buffer(name, tensor) end

@@ -1,5 +1,5 @@
 ---@meta
--- lg.run: the run that is going on. Without a window what only a window shows does nothing.
+-- lg.run: the run that is going on. What belongs to a run's folder does nothing where there is none.
 
 ---@class lunagrad.run
 local run = {}
@@ -29,9 +29,31 @@ function run.steps(n) end
 ---@param metrics table<string, number|boolean|lunagrad.Tensor>
 function run.log(metrics) end
 
+---A line of metrics.jsonl, shown by `lunagrad runs show` and TensorBoard.
 ---@param name string
 ---@param value string
 function run.text(name, value) end
+
+---A PNG in the run's folder: [channels, height, width] with 1 to 4 channels, [height, width], or [pictures, channels,
+---height, width], which are laid side by side. u8, bool, or floats of which 0 to 1 are black to white; `normalize` scales
+---the least value to 0 and the largest to 1.
+---@param name string
+---@param picture lunagrad.Tensor
+---@param options? {normalize: boolean?}
+function run.image(name, picture, options) end
+
+---What a tensor's values look like: extremes, mean, std, norm, zeros, percentiles, bins; NaN and infinities are counted
+---apart. Of complex numbers the absolute values.
+---@param name string
+---@param values lunagrad.Tensor
+function run.histogram(name, values) end
+
+---In every n-th step (100 when left out), from the first on: norms of the model's parameters and gradients, how far an
+---update moved them, what the layers gave out, which units of a ReLU are dead; warns of dead units and of norms that
+---explode. `name` stands before the names of the parts, when several models are watched.
+---@param model lunagrad.nn.Module
+---@param options? {every: integer?, histograms: boolean?, activations: boolean?, name: string?}
+function run.watch(model, options) end
 
 ---What build() returns, registered under a name. Checkpoints keep it: what has state_dict and load_state_dict, a tensor,
 ---or a table of these, numbers, strings and booleans. Resumed, it has the checkpoint's values.
@@ -56,9 +78,5 @@ function run.breakpoint(condition) end
 ---A NaN or infinity ends the run with exit code 4.
 ---@param level boolean|"off"|"step"|"op"
 function run.assert_finite(level) end
-
-function run.image(...) end
-function run.histogram(...) end
-function run.watch(...) end
 
 return run

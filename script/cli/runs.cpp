@@ -162,6 +162,30 @@ int list(const Request& request) {
   return 0;
 }
 
+// How often, when more than once, before what was last.
+std::string times(const std::vector<LoggedItem>& items) {
+  return items.size() == 1 ? "" : std::to_string(items.size()) + " times, last ";
+}
+
+// The parts of a model that lg.run.watch looked at, with the last of each number.
+void print_watched(const RunRecord& run) {
+  std::set<std::string> names;
+  for (const auto& [part, numbers] : run.watched)
+    for (const auto& [name, value] : numbers) names.insert(name);
+  if (names.empty()) return;
+  std::vector<std::vector<std::string>> rows{{"watched"}};
+  rows[0].insert(rows[0].end(), names.begin(), names.end());
+  for (const auto& [part, numbers] : run.watched) {
+    rows.push_back({part});
+    for (const std::string& name : names) {
+      const auto found = numbers.find(name);
+      rows.back().push_back(found == numbers.end() ? "" : short_number(found->second));
+    }
+  }
+  std::cout << "\n";
+  print_table(rows);
+}
+
 int show(const Request& request) {
   const RunRecord run = read_run(find_run(request, request.runs[0]));
   if (request.json) {
@@ -181,7 +205,13 @@ int show(const Request& request) {
   for (const auto& [name, value] : run.texts) facts.push_back({"text " + name, value});
   if (const std::string checkpoint = latest_checkpoint(run.folder); !checkpoint.empty())
     facts.push_back({"checkpoint", checkpoint});
+  for (const auto& [name, items] : run.images)
+    facts.push_back({"image " + name, items.empty() ? "" : times(items) + items.back().what});
+  for (const auto& [name, items] : run.histograms)
+    if (!run.watched.count(name.substr(name.find('/') + 1)) && !items.empty())
+      facts.push_back({"histogram " + name, times(items) + items.back().what});
   print_table(facts);
+  print_watched(run);
   if (run.metrics.empty()) return 0;
   std::cout << "\n";
   std::vector<std::vector<std::string>> rows{{"metric", "last", "lowest", "highest", "rows", ""}};
@@ -296,13 +326,32 @@ std::string as_csv(const RunRecord& run) {
   return csv;
 }
 
+// To a folder (one that is there, or a name that ends in '/') go metrics.csv and the images.
 int export_run(const Request& request) {
-  const std::string csv = as_csv(read_run(find_run(request, request.runs[0])));
+  const RunRecord run = read_run(find_run(request, request.runs[0]));
+  const std::string csv = as_csv(run);
+  const bool folder =
+      request.output.ends_with('/') || (!request.output.empty() && fs::is_directory(request.output));
+  if (folder) {
+    std::error_code error;
+    fs::create_directories(fs::path(request.output) / "images", error);
+    for (const auto& [name, items] : run.images)
+      for (const LoggedItem& item : items) {
+        const fs::path file = fs::path("images") / fs::path(item.what).filename();
+        if (!error)
+          fs::copy_file(run.folder / file, request.output / file, fs::copy_options::overwrite_existing,
+                        error);
+      }
+    if (error) fail_as(ErrorKind::file, request.output, ": ", error.message());
+    write_file_atomically(fs::path(request.output) / "metrics.csv", csv);
+    return 0;
+  }
   if (request.output.empty() || request.output == "-") {
     std::cout << csv;
   } else {
     write_file_atomically(request.output, csv);
   }
+  if (!run.images.empty()) std::cerr << "lunagrad runs: images are left out; -o FOLDER/ takes them along\n";
   return 0;
 }
 
@@ -335,11 +384,12 @@ std::function<int()> add_runs(CLI::App& app) {
   const Command ls = add("ls", "a line for each run", list),
                 shown = add("show", "one run: facts and curves", show),
                 compared = add("diff", "where two runs part", diff),
-                exported = add("export", "a run's metrics as CSV", export_run),
+                exported = add("export", "a run's metrics as CSV, and its images", export_run),
                 removed = add("rm", "remove runs with all that is in them", remove);
   add_flag(*ls.app, "--json", request->json, "one JSON object a line");
   add_flag(*shown.app, "--json", request->json, "one JSON object");
-  add_option(*exported.app, "-o,--output", request->output, "a file (default: standard output)");
+  add_option(*exported.app, "-o,--output", request->output,
+             "a file (default: standard output), or FOLDER/ for metrics.csv and images");
   const auto take_runs = [&](const Command& command, int count) {
     add_required_arguments(*command.app, "RUN", request->runs,
                            "a run's folder, or the beginning or end of its name", count);

@@ -27,7 +27,10 @@ constexpr Topic kTopics[] = {
      "lg.run.resume(path)                              goes on from one, as --resume does; its step, or nil\n"
      "lg.run.assert_finite(true)                       as --guard op: a NaN or infinity ends the run, exit code 4\n"
      "lg.run.breakpoint(condition)                     pauses in the window\n"
-     "lg.run.image, histogram, watch                   shown in the window, nothing elsewhere\n"},
+     "lg.run.image(name, x, {normalize = false})       a PNG in images/: u8 or 0 to 1, {C, H, W}, {H, W} or {N, C, H, W}\n"
+     "lg.run.histogram(name, x)                        bins, extremes, moments, zeros, NaN and infinities\n"
+     "lg.run.watch(model, {every = 100})               norms of weights and gradients, updates, histograms, dead units;\n"
+     "                                                 {histograms = false, activations = false, name = \"net\"}\n"},
     {"files", "what a run leaves behind",
      "runs/<UTC time>-<script>-<id>/, or the folder of --run-dir, made when a script first logs or steps:\n"
      "  config.json    parameters, seed, device, versions, git commit, and how the run ended\n"
@@ -36,9 +39,10 @@ constexpr Topic kTopics[] = {
      "only;\n"
      "                 NaN and infinities are the strings \"NaN\", \"Infinity\", \"-Infinity\"\n"
      "  checkpoints/   step-00000100.safetensors: what lg.run.state registered, the step, parameters, random numbers\n"
+     "  images/        PNGs of lg.run.image: {\"step\":1,\"time\":0.1,\"image\":{\"digits\":\"images/digits-00000001.png\"}}\n"
      "  git.diff       what the code differs in from that commit, if it does\n"
      "  log.txt        what the script printed\n"
-     "  events.out.tfevents.*   with --tensorboard: the metrics and texts once more, for TensorBoard\n"
+     "  events.out.tfevents.*   with --tensorboard: metrics, texts, images and histograms once more, for TensorBoard\n"
      "run SCRIPT --resume FOLDER goes on from the newest checkpoint; {\"step\":100,\"resume\":…} in metrics.jsonl then "
      "voids\n"
      "the rows of later steps above it.\n"

@@ -207,3 +207,24 @@ expect.raises("Dropout: 2 arguments given, at most 1 taken", function() nn.Dropo
 expect.raises("Conv2d: 4 and 6 channels do not divide into 3 groups", function() nn.Conv2d(4, 6, 3, {groups = 3}) end)
 expect.raises("nn.Parameter: a tensor expected (got number)", function() nn.Parameter(1) end)
 expect.raises("linear: ", function() nn.Linear(3, 4)(lg.ones(2, 5)) end)
+
+-- Hooks see what a module was given and gave; what they return takes its place.
+do
+  local layer, seen = nn.Linear(2, 3), {}
+  local watch = layer:register_forward_hook(function(module, inputs, out) seen = {module, inputs[1], out} end)
+  local x = lg.ones(1, 2)
+  local out = layer(x)
+  assert(seen[1] == layer and seen[2] == x and seen[3] == out)
+  local twice = layer:register_forward_hook(function(_, _, given) return given * 2 end)
+  expect.equal(layer(x), out * 2)
+  twice:remove()
+  twice:remove()
+  seen = {}
+  expect.equal(layer(x), out)
+  assert(seen[1] == layer)
+  watch:remove()
+  seen = {}
+  layer(x)
+  assert(#seen == 0)
+  expect.raises("register_forward_hook: a function expected (got nil)", function() layer:register_forward_hook() end)
+end

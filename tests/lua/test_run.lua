@@ -23,10 +23,30 @@ assert(lg.is_tensor(model.weight))
 expect.raises("run.state: 'model' is registered already", function() run.state("model", function() return 1 end) end)
 expect.raises("run.state: the function for 'none' returned nothing", function() run.state("none", function() end) end)
 
--- What belongs to a window answers without one.
+-- Pictures and histograms.
 run.image("sample", lg.zeros(2, 2))
+run.image("batch", lg.rand(3, 1, 4, 5):gt(0.5), {normalize = true})
 run.histogram("weights", model.weight)
-run.watch(model)
+run.histogram("complex", lg.complex(lg.ones(2), lg.ones(2)))
+expect.raises("bad argument #2 to 'image' (Tensor expected, got no value)", function() run.image("x") end)
+expect.raises("run.image: [channels, height, width] with 1 to 4 channels", function() run.image("x", lg.zeros(5, 2, 2)) end)
+expect.raises("run.image: dtype i64 is none of u8, bool", function() run.image("x", lg.zeros(2, 2):long()) end)
+expect.raises("unknown option 'size'", function() run.image("x", lg.zeros(2, 2), {size = 1}) end)
+expect.raises("a name expected, got an empty string", function() run.image("", lg.zeros(2, 2)) end)
+expect.raises("bad argument #2 to 'histogram' (Tensor expected, got number)", function() run.histogram("x", 1) end)
+expect.raises("bad argument #2 to 'text' (string expected, got nil)", function() run.text("x", nil) end)
+
+-- Watching.
+local net = lg.nn.Sequential(lg.nn.Linear(3, 4), lg.nn.ReLU(), lg.nn.Linear(4, 1))
+expect.raises("run.watch: a module expected (got table)", function() run.watch(model) end)
+expect.raises("run.watch: a module expected (got Tensor)", function() run.watch(model.weight) end)
+expect.raises("run.watch: unknown option 'each' (known: every,", function() run.watch(net, {each = 1}) end)
+expect.raises("run.watch: every must be a whole number from 1 on (got 0)", function() run.watch(net, {every = 0}) end)
+expect.raises("run.watch: option 'histograms' must be a boolean (got number)", function() run.watch(net, {histograms = 1}) end)
+run.watch(net, {every = 2})
+expect.raises("a model is watched already; give this one a name", function() run.watch(net) end)
+local sgd = lg.optim.SGD(net:parameters(), {lr = 0.1})
+
 run.breakpoint(true)
 run.breakpoint(false)
 
@@ -42,6 +62,9 @@ local total = lg.zeros(1)
 for step in run.steps(4) do
   seen[#seen + 1] = step
   total:add_(1)
+  sgd:zero_grad()
+  net(lg.ones(2, 3)):sum():backward()
+  sgd:step()
   run.log {total = total, step_squared = step * step, broken = step == 2 and 0 / 0 or step == 3 and -1 / 0 or 0}
 end
 expect.equal(seen, {1, 2, 3, 4})

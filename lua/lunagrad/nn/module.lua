@@ -32,6 +32,7 @@ end
 function Module._new(class, ...)
   local self = setmetatable({
     training = true,
+    _hooks = false,
     _fields = {},
     _kinds = {},
     _label = module_label(class.__name),
@@ -63,9 +64,40 @@ function Module:__newindex(key, value)
   rawset(self, key, value)
 end
 
+local function call_hooks(self, inputs, ...)
+  local out = table.pack(...)
+  for _, entry in ipairs(table.move(self._hooks, 1, #self._hooks, 1, {})) do
+    local replaced = table.pack(entry.hook(self, inputs, table.unpack(out, 1, out.n)))
+    if replaced[1] ~= nil then out = replaced end
+  end
+  return table.unpack(out, 1, out.n)
+end
+
 -- Runs forward; what it records carries the path of this module.
 function Module:__call(...)
+  if self._hooks then
+    return call_hooks(self, table.pack(...), call_in_module(self._label, self.forward, self, ...))
+  end
   return call_in_module(self._label, self.forward, self, ...)
+end
+
+-- hook(module, inputs, output, …) is called after each forward, with the list of what forward was given; what it returns,
+-- if anything, takes the place of the output. handle:remove() ends it.
+function Module:register_forward_hook(hook)
+  if type(hook) ~= "function" then
+    fail(("register_forward_hook: a function expected (got %s)"):format(type(hook)))
+  end
+  local entry = {hook = hook}
+  local hooks = self._hooks or {}
+  hooks[#hooks + 1] = entry
+  rawset(self, "_hooks", hooks)
+  function entry.remove()
+    for i, other in ipairs(hooks) do
+      if other == entry then table.remove(hooks, i) end
+    end
+    if #hooks == 0 and self._hooks == hooks then rawset(self, "_hooks", false) end
+  end
+  return entry
 end
 
 function Module:register_buffer(name, tensor)

@@ -125,6 +125,7 @@ function LBFGS:step(closure)
   end
 
   local loss, gradient, first = evaluate()
+  self:about_to_update()
   local iterations = 0
   while iterations < s.max_iter and largest(gradient) > s.tolerance_grad do
     iterations, memory.step = iterations + 1, memory.step + 1

@@ -164,6 +164,12 @@ local function due(self, group)
   return lists
 end
 
+-- Gradients are there, weights are as they were: lg.run.watch looks at them here.
+function Optimizer:about_to_update()
+  local look = core.run and core.run._before_update
+  if look then look(self) end
+end
+
 -- One update of every parameter that has a gradient. A class gives update(settings, list): list.params and list.states
 -- belong to update number list.step, which counts from 1. A closure is called first, and its loss returned.
 function Optimizer:step(closure)
@@ -172,6 +178,7 @@ function Optimizer:step(closure)
     local _ <close> = core.enable_grad()
     loss = closure()
   end
+  self:about_to_update()
   for _, group in ipairs(self.param_groups) do
     local settings, lists = self:settings_of(group), due(self, group)
     for i = 1, #lists do

@@ -1,0 +1,240 @@
+-- lg.run.watch(model, {every = 100, histograms = true, activations = true, name = ""}): in every n-th step, from the first
+-- on, the norms of each parameter and of its gradient as the optimizer meets it, how far the update moved it, what each
+-- layer gives out and which units of a ReLU give nothing but 0; one line {"watch": …} of metrics.jsonl, and histograms.
+-- Warns of dead units, and of norms that explode. Without a run folder it does nothing.
+local core = require "lunagrad.core"
+local is_options = require("lunagrad.arguments").is_options
+
+local run, fail = core.run, core._fail
+
+local patience = 10       -- watched steps in a row with nothing but 0: the unit is dead
+local many_dead = 0.5     -- of a layer's units: worth a warning
+local explosion = 1000    -- times the usual norm: worth a warning
+local known_enough = 5    -- norms that make the usual one
+
+local watches = {}  -- in the order of their making
+local steps = {}    -- the optimizers' part of the step that is going on: parameter -> what was seen
+
+-- Units whose largest value is their last: what has no negative values.
+local rectifiers = {ReLU = true, ReLU6 = true}
+local channels_second = {Conv1d = true, ConvTranspose1d = true, BatchNorm1d = true, GroupNorm = true}
+
+local function real(x) return x:dtype():find "^c" and x:detach():view_as_real() or x:detach() end
+
+-- The geometric mean of the norms so far, the newer ones counting more; says when one is far above it.
+local function explodes(self, what, norm)
+  local usual = self.usual[what]
+  if not usual then
+    usual = {count = 0, log = 0, told = false}
+    self.usual[what] = usual
+  end
+  local finite = norm == norm and norm < math.huge
+  local mean = math.exp(usual.log)
+  local far = not finite or usual.count >= known_enough and norm > explosion * mean
+  if far and not usual.told then
+    self.alarms[#self.alarms + 1] = finite
+      and ("the norm of %s is %.3g, usual are %.3g"):format(what, norm, mean)
+      or ("the norm of %s is %s"):format(what, norm ~= norm and "NaN" or "infinite")
+  end
+  usual.told = far
+  if finite and norm > 0 and not far then
+    usual.count = usual.count + 1
+    usual.log = usual.log + (math.log(norm) - usual.log) / math.min(usual.count, 10)
+  end
+end
+
+local function measure(self, kind, name, x)
+  return run._measure(self.histograms and ("%s/%s"):format(kind, name) or nil, x)
+end
+
+-- What is found of a part of the model, under the name of the parameter or module.
+local function finding(self, name)
+  name = self.prefix .. name
+  local numbers = self.findings[name]
+  if not numbers then
+    numbers = {}
+    self.findings[name] = numbers
+  end
+  return name, numbers
+end
+
+-- Before an optimizer's step: gradients as it meets them, and the weights that it is going to change.
+local function before_update(optimizer)
+  for _, watch in ipairs(watches) do
+    if watch.now then
+      for path, parameter in watch.model:named_parameters() do
+        if parameter.grad and not steps[parameter] and optimizer:has(parameter) then
+          local name, numbers = finding(watch, path)
+          numbers.gradient_norm = measure(watch, "gradient", name, parameter.grad)
+          steps[parameter] = real(parameter):clone()
+        end
+      end
+    end
+  end
+end
+
+local function look_at_parameters(self)
+  for path, parameter in self.model:named_parameters() do
+    local name, numbers = finding(self, path)
+    local before = steps[parameter]
+    if not before and parameter.grad then
+      numbers.gradient_norm = measure(self, "gradient", name, parameter.grad)
+    end
+    numbers.norm = measure(self, "weight", name, parameter:detach())
+    if before then
+      local moved = run._measure(nil, real(parameter) - before)
+      numbers.update_ratio = moved / math.max(numbers.norm, 1e-12)
+    end
+    if numbers.gradient_norm then explodes(self, "the gradient of " .. name, numbers.gradient_norm) end
+    explodes(self, name, numbers.norm)
+  end
+end
+
+-- The largest value of each unit: of each channel of pictures, of each feature of rows and sequences.
+local function largest_of_units(out, channels_are_second)
+  local last = out:dim()
+  local unit = last <= 2 and last or (last > 3 or channels_are_second) and 2 or last
+  local others = {}
+  for dim = 1, last do
+    if dim ~= unit then others[#others + 1] = dim end
+  end
+  return #others == 0 and out or out:amax(others)
+end
+
+-- What the layers gave out in this step: name -> {out =, largest =}, the last output and the largest value of each unit.
+local function note_output(self, path, module, out)
+  local seen = self.outputs[path]
+  if not seen then
+    seen = {}
+    self.outputs[path] = seen
+    self.order[#self.order + 1] = path
+  end
+  seen.out, seen.kind = out:detach(), module.__name
+  if rectifiers[module.__name] and out:dim() > 0 and out:numel() > 0 then
+    local largest = largest_of_units(seen.out, self.channels_second)
+    local same = seen.largest and seen.largest:numel() == largest:numel()
+    seen.largest = same and seen.largest:maximum(largest) or largest
+  else
+    self.channels_second = channels_second[module.__name]
+  end
+end
+
+local function look_at_outputs(self)
+  for _, path in ipairs(self.order) do
+    local seen = self.outputs[path]
+    local name, numbers = finding(self, path == "" and "output" or path)
+    numbers.activation_norm = measure(self, "activation", name, seen.out)
+    explodes(self, "the output of " .. name, numbers.activation_norm)
+    if seen.largest then
+      local zero = seen.largest:eq(0):long()
+      local streak = self.streaks[path]
+      streak = streak and streak:numel() == zero:numel() and (streak + 1) * zero or zero
+      self.streaks[path] = streak
+      local dead = streak:ge(patience):long():sum():item()
+      numbers.dead = dead / zero:numel()
+      local worth = numbers.dead == 1 and 2 or numbers.dead >= many_dead and 1 or 0
+      if worth > (self.told[path] or 0) then
+        self.alarms[#self.alarms + 1] = ("%d of the %d units of %s (%s) gave nothing but 0 in the last %d watched steps")
+          :format(dead, zero:numel(), name, seen.kind, patience)
+      end
+      self.told[path] = worth
+    end
+  end
+  self.outputs, self.order = {}, {}
+end
+
+local function total(findings, key)
+  local squares, any = 0, false
+  for _, numbers in pairs(findings) do
+    if numbers[key] then squares, any = squares + numbers[key] ^ 2, true end
+  end
+  return any and math.sqrt(squares) or nil
+end
+
+local function end_of_step(self, done)
+  local updated = false
+  if self.now then
+    for _, parameter in self.model:named_parameters() do updated = updated or steps[parameter] or parameter.grad end
+    if updated or #self.order > 0 then
+      local _ <close> = core.no_grad()
+      look_at_parameters(self)
+      look_at_outputs(self)
+      run._log_watch(self.findings)
+      run.log {
+        ["watch/" .. self.prefix .. "gradient_norm"] = total(self.findings, "gradient_norm"),
+        ["watch/" .. self.prefix .. "weight_norm"] = total(self.findings, "norm"),
+      }
+      local alarms = self.alarms
+      if #alarms > 0 then
+        run._warn(("watch: step %d: %s%s"):format(done, alarms[1],
+          #alarms > 1 and (", and %d more like this"):format(#alarms - 1) or ""))
+      end
+      self.findings, self.alarms = {}, {}
+    end
+  end
+  self.now = done % self.every == 0
+end
+
+local function hook(self, path, module)
+  module:register_forward_hook(function(_, _, out)
+    if self.now and module.training and core.is_tensor(out) and not core._recomputing() then
+      note_output(self, path, module, out)
+    end
+  end)
+end
+
+-- Every part that has none of its own.
+local function hook_leaves(self, module, path)
+  local leaf = true
+  for name, child in module:named_children() do
+    hook_leaves(self, child, path == "" and name or path .. "." .. name)
+    leaf = false
+  end
+  if leaf then hook(self, path, module) end
+end
+
+local function check(model, options)
+  if type(model) ~= "table" or not getmetatable(model) or not getmetatable(model)._is_module then
+    fail(("run.watch: a module expected (got %s)"):format(core.is_tensor(model) and "Tensor" or type(model)))
+  end
+  if options ~= nil and not (type(options) == "table" and (next(options) == nil or is_options(options))) then
+    fail("run.watch: options expected: lg.run.watch(model, {every = 100})")
+  end
+  local read = {every = 100, histograms = true, activations = true, name = ""}
+  for name, value in pairs(options or {}) do
+    if read[name] == nil then
+      fail(("run.watch: unknown option '%s' (known: every, histograms, activations, name)"):format(tostring(name)))
+    elseif type(value) ~= type(read[name]) then
+      fail(("run.watch: option '%s' must be a %s (got %s)"):format(name, type(read[name]), type(value)))
+    end
+    read[name] = value
+  end
+  if math.type(read.every) ~= "integer" or read.every < 1 then
+    fail(("run.watch: every must be a whole number from 1 on (got %s)"):format(read.every))
+  end
+  return read
+end
+
+return function(model, options)
+  local self = check(model, options)
+  self.prefix = self.name == "" and "" or self.name .. "."
+  for _, other in ipairs(watches) do
+    if other.name == self.name then
+      fail(self.name == "" and "run.watch: a model is watched already; give this one a name: "
+        .. "lg.run.watch(model, {name = 'generator'})"
+        or ("run.watch: '%s' is watched already"):format(self.name))
+    end
+  end
+  if not run._keeps_values() then return end
+  self.model = model
+  self.findings, self.alarms, self.usual = {}, {}, {}
+  self.outputs, self.order, self.streaks, self.told = {}, {}, {}, {}
+  if self.activations then hook_leaves(self, model, "") end
+  watches[#watches + 1] = self
+  local done = run._at_boundary(function(ended)
+    for _, watch in ipairs(watches) do end_of_step(watch, ended) end
+    steps = {}
+  end)
+  self.now = done % self.every == 0
+  run._before_update = before_update
+end

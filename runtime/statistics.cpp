@@ -1,0 +1,248 @@
+#include "runtime/statistics.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <tuple>
+
+#include "runtime/context.h"
+#include "runtime/cpu/convert_kernels.h"
+#include "runtime/cpu/parallel.h"
+#include "runtime/ops.h"
+
+namespace lunagrad {
+namespace {
+
+// A value's place in the table is the upper 12 bits of it as an f32: sign, exponent, three bits of the
+// mantissa.
+constexpr int kPlaceShift = 20;
+constexpr uint32_t kPlacesPerSign = 2048;
+constexpr int kPlacesPerBin = 2;
+constexpr int64_t kChunk = 1024;  // elements that are converted at a time
+constexpr int kLanes = 8;
+
+// What one range of a tensor adds.
+struct Partial {
+  std::array<uint32_t, 2 * kPlacesPerSign> places{};  // of values >= 0, then of the others
+  int64_t finite = 0, zeros = 0, nans = 0, infinities = 0, negative_infinities = 0;
+  double min = INFINITY, max = -INFINITY;
+  double mean = 0, squares = 0;  // squares: of the differences from the mean
+};
+
+float as_f32(float value) { return value; }
+float as_f32(double value) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  return float(std::clamp(value, -kLargest, kLargest));
+}
+
+template <class T>
+void add_finite(Partial& part, std::span<const T> values) {
+  // Differences from one of the values: squares of large numbers that differ little would cancel.
+  const double shift = double(values[0]);
+  double sums[kLanes] = {}, squares[kLanes] = {};
+  T low[kLanes], high[kLanes];
+  std::fill_n(low, kLanes, values[0]);
+  std::fill_n(high, kLanes, values[0]);
+  int64_t zeros = 0;
+  size_t i = 0;
+  for (; i + kLanes <= values.size(); i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      const T x = values[i + lane];
+      const double difference = double(x) - shift;
+      sums[lane] += difference;
+      squares[lane] += difference * difference;
+      low[lane] = x < low[lane] ? x : low[lane];
+      high[lane] = x > high[lane] ? x : high[lane];
+      zeros += x == T(0);
+    }
+  }
+  for (; i < values.size(); ++i) {
+    const T x = values[i];
+    const double difference = double(x) - shift;
+    sums[0] += difference;
+    squares[0] += difference * difference;
+    low[0] = std::min(low[0], x);
+    high[0] = std::max(high[0], x);
+    zeros += x == T(0);
+  }
+  double sum = 0, square = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    sum += sums[lane];
+    square += squares[lane];
+  }
+  part.min = std::min(part.min, double(*std::min_element(low, low + kLanes)));
+  part.max = std::max(part.max, double(*std::max_element(high, high + kLanes)));
+  part.zeros += zeros;
+  // Chan, Golub, LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979.
+  const double n = double(values.size()), before = double(part.finite);
+  const double mean = shift + sum / n, difference = mean - part.mean;
+  part.squares += std::max(0.0, square - sum * sum / n) + difference * difference * before * n / (before + n);
+  part.mean += difference * n / (before + n);
+  part.finite += int64_t(values.size());
+}
+
+// Leaves out what is not finite, and counts it.
+template <class T>
+int64_t keep_finite(Partial& part, T* values, int64_t count) {
+  int64_t kept = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const T x = values[i];
+    if (std::isfinite(x)) {
+      values[kept++] = x;
+    } else {
+      (std::isnan(x) ? part.nans : x > 0 ? part.infinities : part.negative_infinities) += 1;
+    }
+  }
+  return kept;
+}
+
+template <class T>
+void add_chunk(Partial& part, T* values, int64_t count) {
+  bool finite = true;
+  for (int64_t i = 0; i < count; ++i) finite &= std::abs(values[i]) <= std::numeric_limits<T>::max();
+  if (!finite) count = keep_finite(part, values, count);
+  if (count == 0) return;
+  for (int64_t i = 0; i < count; ++i)
+    ++part.places[std::bit_cast<uint32_t>(as_f32(values[i])) >> kPlaceShift];
+  add_finite(part, std::span<const T>(values, size_t(count)));
+}
+
+template <class T>
+void add_range(Partial& part, const Tensor& x, DType as, int64_t begin, int64_t end) {
+  T chunk[kChunk];
+  const ConvertRow convert = convert_row(as, x.dtype());
+  const char* const from = static_cast<const char*>(x.raw());
+  for (int64_t at = begin; at < end; at += kChunk) {
+    const int64_t count = std::min(kChunk, end - at);
+    convert(from + size_t(at) * item_size(x.dtype()), chunk, count);
+    add_chunk(part, chunk, count);
+  }
+}
+
+// The least magnitude of place p of `per_octave` in a factor of 2.
+double magnitude(int64_t place, int per_octave) {
+  const int64_t exponent = place / per_octave;
+  const double fraction = double(place % per_octave) / per_octave;
+  return exponent == 0 ? std::ldexp(fraction, -126) : std::ldexp(1 + fraction, int(exponent) - 127);
+}
+
+// A place that holds any values. The first of each sign stands for 0.
+struct Filled {
+  bool negative;
+  int64_t place, count;
+};
+
+// In order of their values, from the most negative.
+std::vector<Filled> filled_places(const std::vector<Partial>& parts) {
+  std::vector<Filled> filled;
+  const auto look = [&](bool negative, uint32_t place) {
+    int64_t count = 0;
+    for (const Partial& part : parts) count += part.places[place + (negative ? kPlacesPerSign : 0)];
+    if (count) filled.push_back({negative, place, count});
+  };
+  for (uint32_t place = kPlacesPerSign; place-- > 0;) look(true, place);
+  for (uint32_t place = 0; place < kPlacesPerSign; ++place) look(false, place);
+  return filled;
+}
+
+void find_percentiles(Statistics& result, const std::vector<Filled>& filled) {
+  constexpr int kPerOctave = 8;
+  const double n = double(result.finite());
+  size_t next = 0;
+  int64_t below = 0;
+  for (const auto& [negative, place, count] : filled) {
+    double low = magnitude(place, kPerOctave), high = place ? magnitude(place + 1, kPerOctave) : 0;
+    if (negative) std::tie(low, high) = std::pair(-high, -low);
+    while (next < kPercentiles.size() && kPercentiles[next] / 100.0 * n <= double(below + count)) {
+      const double within = (kPercentiles[next] / 100.0 * n - double(below)) / double(count);
+      result.percentiles[next++] = std::clamp(low + within * (high - low), result.min, result.max);
+    }
+    below += count;
+  }
+}
+
+void make_bins(Statistics& result, const std::vector<Filled>& filled) {
+  constexpr int kPerOctave = 4;
+  std::array<int64_t, 2> top = {0, 0};    // of each sign: one behind the last bin that holds any
+  int64_t cut = int64_t(kPlacesPerSign);  // bins below it are in the one around 0
+  for (const Filled& f : filled) {
+    const int64_t bin = f.place / kPlacesPerBin;
+    top[f.negative] = std::max(top[f.negative], bin + 1);
+    if (bin) cut = std::min(cut, bin);
+  }
+  const auto bins_of = [&](size_t sign) { return std::max<int64_t>(top[sign] - cut, 0); };
+  if (bins_of(0) + bins_of(1) == 0) cut = 1;
+  while (bins_of(0) + bins_of(1) + 1 > int64_t(kHistogramBins)) ++cut;
+
+  const int64_t middle = bins_of(1);
+  std::vector<int64_t> counts(size_t(middle + 1 + bins_of(0)));
+  for (const Filled& f : filled) {
+    const int64_t bin = f.place / kPlacesPerBin, away = bin < cut ? 0 : bin - cut + 1;
+    counts[size_t(f.negative ? middle - away : middle + away)] += f.count;
+  }
+  // Edge i is the lower one of bin i.
+  const auto edge = [&](int64_t i) {
+    return i <= middle ? -magnitude(cut + middle - i, kPerOctave)
+                       : magnitude(cut + i - middle - 1, kPerOctave);
+  };
+  int64_t first = 0, end = int64_t(counts.size());
+  while (counts[size_t(first)] == 0) ++first;
+  while (counts[size_t(end - 1)] == 0) --end;
+  result.counts.assign(counts.begin() + first, counts.begin() + end);
+  for (int64_t i = first; i <= end; ++i) result.edges.push_back(edge(i));
+}
+
+}  // namespace
+
+Statistics statistics(const Tensor& x) {
+  if (is_complex(x.dtype())) refuse_complex(x.dtype());
+  const NoGrad off;
+  const Tensor host = contiguous(to(x.detach(), cpu_device()));
+  const bool wide = host.dtype() == DType::f64 || host.dtype() == DType::i32 || host.dtype() == DType::i64;
+  // The parts depend on the number of elements alone, and are added in order.
+  constexpr int64_t kSmallest = 1 << 16, kMost = 32;
+  const int64_t n = host.numel();
+  const int64_t size = std::max(kSmallest, (n + kMost - 1) / kMost);
+  std::vector<Partial> parts(size_t((n + size - 1) / size));
+  parallel_for(int64_t(parts.size()), 1, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t begin = i * size, end = std::min(n, begin + size);
+      Partial& part = parts[size_t(i)];
+      wide ? add_range<double>(part, host, DType::f64, begin, end)
+           : add_range<float>(part, host, DType::f32, begin, end);
+    }
+  });
+
+  Statistics result;
+  result.count = n;
+  double mean = 0, squares = 0, finite = 0;
+  for (const Partial& part : parts) {
+    result.nans += part.nans;
+    result.infinities += part.infinities;
+    result.negative_infinities += part.negative_infinities;
+    result.zeros += part.zeros;
+    if (part.finite == 0) continue;
+    result.min = finite == 0 ? part.min : std::min(result.min, part.min);
+    result.max = finite == 0 ? part.max : std::max(result.max, part.max);
+    const double more = double(part.finite), difference = part.mean - mean;
+    squares += part.squares + difference * difference * finite * more / (finite + more);
+    mean += difference * more / (finite + more);
+    finite += more;
+  }
+  result.mean = mean;
+  result.std = finite > 1 ? std::sqrt(squares / (finite - 1)) : 0;
+  result.norm = result.nans ? NAN
+                : result.infinities + result.negative_infinities > 0
+                    ? INFINITY
+                    : std::sqrt(squares + finite * mean * mean);
+  if (finite > 0) {
+    const std::vector<Filled> filled = filled_places(parts);
+    find_percentiles(result, filled);
+    make_bins(result, filled);
+  }
+  return result;
+}
+
+}  // namespace lunagrad
