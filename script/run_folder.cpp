@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -104,12 +103,10 @@ RunFolder::RunFolder(std::string path, bool go_on, std::function<void(const std:
     ::close(metrics_);
     fail_as(ErrorKind::file, "run folder ", path_, ": another run is writing to it");
   }
-  // A line that a crash tore gets its end, so that the next one is whole.
-  struct stat status {};
-  char last = '\n';
-  if (::fstat(metrics_, &status) == 0 && status.st_size > 0 &&
-      ::pread(metrics_, &last, 1, status.st_size - 1) == 1 && last != '\n') {
-    append(metrics_, "metrics.jsonl", "\n");
+  if (!drop_torn_line()) {
+    const int reason = errno;
+    ::close(metrics_);
+    fail_as(ErrorKind::file, metrics, ": ", std::strerror(reason));
   }
   const std::string log = path_ + "/log.txt";
   log_ = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -174,9 +171,19 @@ void RunFolder::append_metrics(std::string_view line) {
 
 void RunFolder::append_log(std::string_view text) { append(log_, "log.txt", text); }
 
+// A line that a crash tore would stand amid the file once more lines follow.
+bool RunFolder::drop_torn_line() {
+  off_t end = ::lseek(metrics_, 0, SEEK_END);
+  const off_t whole = end;
+  char last = '\n';
+  while (end > 0 && ::pread(metrics_, &last, 1, end - 1) == 1 && last != '\n') --end;
+  return end == whole || ::ftruncate(metrics_, end) == 0;
+}
+
 void RunFolder::append(int& file, const char* name, std::string_view data) {
   if (file < 0) return;
   if (const int error = write_all(file, data)) {
+    if (&file == &metrics_) drop_torn_line();  // should that fail, readers leave the line out
     ::close(file);
     file = -1;
     warn_(text(path_, "/", name, ": ", std::strerror(error), "; the run goes on without it"));

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include "script/run_record.h"
 #include "script/session.h"
 #include "tests/program.h"
+#include "tests/sanitizers.h"
 
 using namespace lunagrad;
 using namespace lunagrad::test;
@@ -224,4 +226,28 @@ TEST_CASE("without a run folder nothing is watched or drawn, and wrong arguments
   CHECK(fine.out == "false\n");
   CHECK(std::filesystem::is_empty(folder.path()));
   CHECK(folder.run({"-e", "lg.run.image('a', lg.zeros(9, 2, 2))"}).code == 1);
+}
+
+TEST_CASE("a million rows are written and read without a wait") {
+  const Folder folder;
+  const int rows = tests::kSanitized ? 20'000 : 1'000'000;
+  folder.write("long.lua", "local lg = require 'lunagrad' for i in lg.run.steps(" + std::to_string(rows) +
+                               ") do lg.run.log{loss = 1 / i} end");
+  const auto started = std::chrono::steady_clock::now();
+  REQUIRE(folder.run({"run", "long.lua", "--run-dir", "long", "--progress", "none"}).code == 0);
+  const auto written = std::chrono::steady_clock::now();
+  const RunRecord run = read_run(folder.path() + "/long");
+  const auto read = std::chrono::steady_clock::now();
+  const auto nanoseconds = [&](auto time) {
+    return std::chrono::duration<double, std::nano>(time).count() / rows;
+  };
+  MESSAGE(nanoseconds(written - started)
+          << " ns to make, log and write a row, " << nanoseconds(read - written) << " ns to read it");
+  CHECK(run.steps == rows);
+  const auto& loss = run.metrics.at("loss");
+  REQUIRE(loss.size() == size_t(rows));
+  CHECK(loss[2].value == 1.0 / 3);
+  // Twenty times what it takes on an idle machine.
+  CHECK(nanoseconds(written - started) < 80'000);
+  CHECK(nanoseconds(read - written) < 10'000);
 }

@@ -92,21 +92,26 @@ function run.state(name, build)
   return object
 end
 
--- Now; returns the path.
-local function write()
+local function content()
   local step, seconds, params = run._progress()
   local states = {}
   for _, name in ipairs(names) do states[name] = state_of(objects[name], name) end
-  local path = run._checkpoint_path()
-  core.io.save(path, {
+  return {
     format = "lunagrad checkpoint", version = version, step = step, seconds = seconds, params = params,
     rng = core.get_rng_state(), states = states,
-  })
-  run._checkpoint_written(path)
-  return path
+  }
 end
 
--- lg.run.checkpoint(): within lg.run.steps at the end of the step, elsewhere now.
+local function save(kept)
+  local path = run._checkpoint_path()
+  core.io.save(path, kept)
+  run._checkpoint_written(path)
+end
+
+local function write() save(content()) end
+
+-- lg.run.checkpoint(): within lg.run.steps at the end of the step, elsewhere now. Within them a full disk is a warning, since
+-- the older checkpoints stay; elsewhere it is an error.
 function run.checkpoint()
   if #names == 0 then fail("run.checkpoint: nothing is registered with lg.run.state") end
   if run._in_steps() then run._ask_checkpoint() else write() end
@@ -122,7 +127,9 @@ end
 
 run._at_step_end(function(stopping)
   if not stopping then
-    write()
+    local kept = content()
+    local ok, message = pcall(save, kept)
+    if not ok then run._warn(("no checkpoint was written, the run goes on: %s"):format(message)) end
   elseif #names == 0 then
     run._warn("no checkpoint was written: nothing is registered with lg.run.state")
   else

@@ -63,7 +63,8 @@ function run.watch(model, options) end
 ---@return T
 function run.state(name, build) end
 
----Writes a checkpoint: in lg.run.steps at the end of the step, elsewhere now.
+---Writes a checkpoint: in lg.run.steps at the end of the step, elsewhere now. When it cannot be written (the disk is full)
+---the run goes on with a warning, elsewhere it is an error; the older ones stay as they are.
 function run.checkpoint() end
 
 ---Goes on from a checkpoint, or the newest of a run's folder, as --resume does. Before the first run.state.

@@ -46,6 +46,7 @@ constexpr Topic kTopics[] = {
      "run SCRIPT --resume FOLDER goes on from the newest checkpoint; {\"step\":100,\"resume\":…} in metrics.jsonl then "
      "voids\n"
      "the rows of later steps above it.\n"
+     "When the disk is full the run goes on: each file that it can no longer write is said once, checkpoints each time.\n"
      "The prompt keeps its history in $XDG_STATE_HOME/lunagrad/history.\n"},
     {"formats", "files of arrays: lg.io, lunagrad convert and info",
      "safetensors   tensors by name, and metadata: lg.io.safetensors.load(path) -> table, metadata\n"
