@@ -47,3 +47,24 @@ TEST_CASE("the scripts of the documents run") {
   }
   CHECK(count >= 4);
 }
+
+TEST_CASE("the page of the operations is what their records say") {
+  const Folder folder;
+  CHECK_MESSAGE(folder.run({"meta", "--table"}).out == read_file(LUNAGRAD_SOURCE_DIR "/docs/operations.md"),
+                "make it again: build/lunagrad meta --table > docs/operations.md");
+}
+
+TEST_CASE("each section of the documents is a topic of help") {
+  const Folder folder;
+  const std::string list = folder.run({"help"}).out;
+  for (const char* topic : {"training", "stopping-and-going-on", "exit-codes", "operations"}) {
+    CHECK(list.find(topic) != std::string::npos);
+    CHECK(folder.run({"help", topic}).out.size() > 100);
+  }
+  const std::string training = folder.run({"help", "training"}).out;
+  CHECK(training.starts_with("Training\n"));
+  CHECK(training.find("    local lg = require") != std::string::npos);     // code is indented
+  CHECK(training.find("Looking at runs") != std::string::npos);            // the sections within
+  CHECK(training.find("Why is the gradient wrong") == std::string::npos);  // and not the next
+  CHECK(folder.run({"help", "first"}).out == folder.run({"help", "a-first-script"}).out);
+}

@@ -130,9 +130,8 @@ int show_help(CLI::App& app, const std::string& topic) {
     std::cout << app.help() << "\nTopics of `lunagrad help TOPIC`:\n" << list_topics();
     return 0;
   }
-  std::string text = explain_topic(topic);
-  if (text.empty())
-    if (CLI::App* command = find_command(app, topic)) text = command->help();
+  CLI::App* const command = find_command(app, topic);
+  const std::string text = command ? command->help(app.get_name()) : explain_topic(topic);
   if (text.empty()) {
     std::cerr << "lunagrad help: nothing on '" << topic << "'; topics:\n" << list_topics();
     return kExitUsage;

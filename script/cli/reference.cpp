@@ -116,9 +116,11 @@ void print_man_page(std::ostream& out, const CommandText& program) {
     print_flags(out, command);
   });
   const std::pair<const char*, const char*> sections[] = {
-      {"SCRIPTS", "run"}, {"FILES", "files"}, {"FORMATS", "formats"}, {"EXIT STATUS", "exit-codes"}};
-  for (const auto& [title, topic] : sections)
-    out << ".SH " << title << "\n.nf\n" << troff(explain_topic(topic)) << ".fi\n";
+      {"SCRIPTS", "script"}, {"FILES", "run-folder"}, {"FORMATS", "formats"}, {"EXIT STATUS", "exit-codes"}};
+  for (const auto& [title, topic] : sections) {
+    const std::string text = explain_topic(topic);  // below a title of its own
+    out << ".SH " << title << "\n.nf\n" << troff(text.substr(text.find("\n\n") + 2)) << ".fi\n";
+  }
 }
 
 }  // namespace lunagrad

@@ -1,73 +1,73 @@
 #include "script/cli/topics.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <fstream>
+#include <optional>
+#include <vector>
 
 #include "runtime/op.h"
 #include "script/signature.h"
+#include "script/state.h"
 
 namespace lunagrad {
 namespace {
 
+// The documents, of which each section is a topic; one without sections is one topic.
+constexpr const char* kDocuments[] = {"guide", "reference", "operations"};
+
 struct Topic {
-  const char* name;
-  const char* summary;
-  const char* text;
+  std::string document, name, text;
 };
 
-constexpr Topic kTopics[] = {
-    {"run", "what a script finds in lg.run",
-     "lg.run.param(name, default, {min=, max=, log=})  a value that --set name=value replaces\n"
-     "lg.run.live(name, default, opts)                 a handle: h() is the value, optimizers take the "
-     "handle\n"
-     "for step in lg.run.steps(n) do ... end           iterations; --steps replaces n\n"
-     "lg.run.log{loss = l, accuracy = a}               numbers or scalar tensors, a line in metrics.jsonl\n"
-     "lg.run.text(name, string)                        a line in metrics.jsonl\n"
-     "lg.run.state(name, build)                        registers and returns what build() made; a checkpoint keeps it\n"
-     "lg.run.checkpoint()                              writes one, at the end of the step\n"
-     "lg.run.resume(path)                              goes on from one, as --resume does; its step, or nil\n"
-     "lg.run.assert_finite(true)                       as --guard op: a NaN or infinity ends the run, exit code 4\n"
-     "lg.run.breakpoint(condition)                     pauses in the window\n"
-     "lg.run.image(name, x, {normalize = false})       a PNG in images/: u8 or 0 to 1, {C, H, W}, {H, W} or {N, C, H, W}\n"
-     "lg.run.histogram(name, x)                        bins, extremes, moments, zeros, NaN and infinities\n"
-     "lg.run.watch(model, {every = 100})               norms of weights and gradients, updates, histograms, dead units;\n"
-     "                                                 {histograms = false, activations = false, name = \"net\"}\n"},
-    {"files", "what a run leaves behind",
-     "runs/<UTC time>-<script>-<id>/, or the folder of --run-dir, made when a script first logs or steps:\n"
-     "  config.json    parameters, seed, device, versions, git commit, and how the run ended\n"
-     "  script.lua     the script as it ran\n"
-     "  metrics.jsonl  one JSON object a line: {\"step\":1,\"time\":0.1,\"metrics\":{\"loss\":2.3}}; append "
-     "only;\n"
-     "                 NaN and infinities are the strings \"NaN\", \"Infinity\", \"-Infinity\"\n"
-     "  checkpoints/   step-00000100.safetensors: what lg.run.state registered, the step, parameters, random numbers\n"
-     "  images/        PNGs of lg.run.image: {\"step\":1,\"time\":0.1,\"image\":{\"digits\":\"images/digits-00000001.png\"}}\n"
-     "  git.diff       what the code differs in from that commit, if it does\n"
-     "  log.txt        what the script printed\n"
-     "  events.out.tfevents.*   with --tensorboard: metrics, texts, images and histograms once more, for TensorBoard\n"
-     "run SCRIPT --resume FOLDER goes on from the newest checkpoint; {\"step\":100,\"resume\":…} in metrics.jsonl then "
-     "voids\n"
-     "the rows of later steps above it.\n"
-     "When the disk is full the run goes on: each file that it can no longer write is said once, checkpoints each time.\n"
-     "The prompt keeps its history in $XDG_STATE_HOME/lunagrad/history.\n"},
-    {"formats", "files of arrays: lg.io, lunagrad convert and info",
-     "safetensors   tensors by name, and metadata: lg.io.safetensors.load(path) -> table, metadata\n"
-     "npz           arrays by name, NumPy's: lg.io.npz.save(path, table, {compress = true})\n"
-     "npy           one array, NumPy's; i1 i2 u2 widen to i32, u4 to i64\n"
-     "csv           one table of numbers: lg.io.csv.load(path, {header =, delimiter =, dtype =})\n"
-     "idx           one array, MNIST's; packed when the name ends in .gz\n"
-     "png           one image, u8 [channels, height, width]: 1 grey, 2 grey and alpha, 3 rgb, 4 rgba;\n"
-     "              lg.io.png.load(path, {channels = 3}) converts; floats are saved as 0 to 1\n"
-     "lunagrad convert A B   goes by the ends of the names; .npy .csv .idx .png hold one array, which takes "
-     "the\n"
-     "                       name of its file; --dtype casts, --header skips the names of a csv file\n"
-     "lunagrad info FILE     goes by the content; --json prints one object\n"},
-    {"exit-codes", "what the numbers mean",
-     "0 success              1 error in the script    2 wrong usage, unknown --set\n"
-     "3 a test failed        4 NaN or infinity        5 no such device or display\n"
-     "6 a file is missing or bad                      7 a run came out otherwise (repro)\n"
-     "8 out of memory\n"
-     "124 time limit         130 stopped by Ctrl-C    143 stopped by SIGTERM\n"
-     "A script may end with any other through os.exit(n).\n"},
-};
+// "Exit codes" -> "exit-codes"
+std::string name_of(const std::string& title) {
+  std::string name;
+  for (const char c : title)
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      name += char(std::tolower(static_cast<unsigned char>(c)));
+    else if (c == ' ' && !name.empty() && name.back() != '-')
+      name += '-';
+  return name;
+}
+
+// The topics of a Markdown document as plain text: a section holds the sections within it, code is indented.
+void read_topics(const std::string& document, std::vector<Topic>& topics) {
+  std::ifstream in(library_directory() + "/../docs/" + document + ".md");
+  const size_t before = topics.size();
+  std::array<std::optional<size_t>, 3>
+      open;  // the topic of the title and of the sections that go on, by their level
+  bool fenced = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("```")) {
+      fenced = !fenced;
+      continue;
+    }
+    const size_t level = fenced ? 0 : std::min(line.find_first_not_of('#'), line.size());
+    if (level >= 1 && level <= 3 && line.size() > level + 1) {
+      const std::string title = line.substr(level + 1);
+      std::fill(open.begin() + long(level) - 1, open.end(), std::nullopt);
+      open[level - 1] = topics.size();
+      topics.push_back({document, name_of(title), ""});
+      line = title;
+    }
+    for (const std::optional<size_t>& topic : open)
+      if (topic && (topic != open[0] || !open[1]))
+        topics[*topic].text += (fenced ? "    " : "") + line + "\n";
+  }
+  if (topics.size() > before + 1)
+    topics.erase(topics.begin() + long(before));  // the title of a document with sections
+}
+
+const std::vector<Topic>& all_topics() {
+  static const std::vector<Topic> topics = [] {
+    std::vector<Topic> found;
+    for (const char* document : kDocuments) read_topics(document, found);
+    return found;
+  }();
+  return topics;
+}
 
 }  // namespace
 
@@ -105,17 +105,31 @@ std::string explain_name(const std::string& name) {
 }
 
 std::string explain_topic(const std::string& topic) {
-  for (const Topic& known : kTopics)
-    if (topic == known.name) return known.text;
-  return explain_name(topic);
+  std::vector<const Topic*> similar;
+  for (const Topic& known : all_topics()) {
+    if (known.name == topic) return known.text;
+    if (known.name.find(topic) != std::string::npos) similar.push_back(&known);
+  }
+  const std::string operation = explain_name(topic);
+  return operation.empty() && similar.size() == 1 ? similar[0]->text : operation;
 }
 
 std::string list_topics() {
-  std::string text;
-  for (const Topic& topic : kTopics)
-    text += "  " + std::string(topic.name) + std::string(14 - std::string(topic.name).size(), ' ') +
-            topic.summary + "\n";
-  return text + "  NAME          an operation, such as matmul\n";
+  constexpr size_t kIndent = 14, kWidth = 100;
+  std::string text, line;
+  const char* document = "";
+  const auto end_line = [&] {
+    if (!line.empty()) text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    line = std::string(kIndent, ' ');
+  };
+  for (const Topic& topic : all_topics()) {
+    if (topic.document != document || line.size() + topic.name.size() > kWidth) end_line();
+    if (topic.document != document) line.replace(2, topic.document.size(), topic.document);
+    document = topic.document.c_str();
+    line += topic.name + "  ";
+  }
+  end_line();
+  return text + "  NAME        an operation, such as matmul, or a command\n";
 }
 
 }  // namespace lunagrad

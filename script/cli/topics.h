@@ -6,7 +6,7 @@ namespace lunagrad {
 
 // About an op (from its record: call, arguments, defaults, sentence); "" when there is none of that name.
 std::string explain_name(const std::string& name);
-// About a topic of the command line ("exit-codes", "files", "run") or an op; "" when there is nothing.
+// About a section of the documents ("exit-codes", "training", or a part of its name) or an op; "" when there is nothing.
 std::string explain_topic(const std::string& topic);
 std::string list_topics();
 
