@@ -3,12 +3,27 @@
 #include <array>
 #include <cstdlib>
 
+#include "runtime/memory_limit.h"
+
 namespace lunagrad {
+namespace {
+
+thread_local size_t live = 0;  // bytes of the blocks that are in use
+
+}  // namespace
+
+size_t pool_bytes() { return live; }
 
 #if defined(__SANITIZE_ADDRESS__)
 
-void* pool_allocate(size_t bytes) { return ::operator new(bytes); }
-void pool_free(void* block, size_t) noexcept { ::operator delete(block); }
+void* pool_allocate(size_t bytes) {
+  live += bytes;
+  return ::operator new(bytes);
+}
+void pool_free(void* block, size_t bytes) noexcept {
+  if (block) live -= bytes;
+  ::operator delete(block);
+}
 
 #else
 
@@ -39,6 +54,7 @@ void refill(size_t size_class) {
 }  // namespace
 
 void* pool_allocate(size_t bytes) {
+  live += bytes;
   if (bytes > kLargest) return ::operator new(bytes);
   const size_t size_class = (bytes + kStep - 1) / kStep;
   if (!free_lists[size_class]) refill(size_class);
@@ -49,6 +65,7 @@ void* pool_allocate(size_t bytes) {
 
 void pool_free(void* block, size_t bytes) noexcept {
   if (!block) return;
+  live -= bytes;
   if (bytes > kLargest) return ::operator delete(block);
   const size_t size_class = (bytes + kStep - 1) / kStep;
   auto* freed = static_cast<FreeBlock*>(block);

@@ -1,11 +1,39 @@
 #include "runtime/storage.h"
 
 #include "runtime/context.h"
+#include "runtime/error.h"
+#include "runtime/memory_limit.h"
 
 namespace lunagrad {
+namespace {
+
+thread_local MemoryLimit limit;
+
+// The bytes, when the limit has room for them.
+size_t admitted(size_t bytes) {
+  if (limit.bytes == 0) [[likely]]
+    return bytes;
+  // An eighth is left to the script, which otherwise could not even say what went wrong.
+  const size_t used = memory_in_use(), most = limit.bytes - limit.bytes / 8;
+  if (used > most || bytes > most - used)
+    fail_as(ErrorKind::memory, "out of memory: ", bytes, " bytes more do not fit beside ", used,
+            " in use within the limit of ", limit.bytes >> 20, " MiB, an eighth of which is the script's");
+  return bytes;
+}
+
+}  // namespace
+
+void set_memory_limit(MemoryLimit given) { limit = given; }
+const MemoryLimit& memory_limit() { return limit; }
+
+size_t memory_in_use() {
+  const Device& other = *context().device;
+  return cpu_device().memory().in_use + (other.is_cpu() ? 0 : other.memory().in_use) + pool_bytes() +
+         (limit.heap ? *limit.heap : 0);
+}
 
 Storage::Storage(Device& device_in, size_t bytes_in)
-    : device(device_in), data(device_in.alloc(bytes_in)), bytes(bytes_in) {}
+    : device(device_in), data(device_in.alloc(admitted(bytes_in))), bytes(bytes_in) {}
 
 Storage::~Storage() { device.free(data, bytes); }
 

@@ -10,7 +10,7 @@ namespace lunagrad {
 namespace {
 
 int load_npy_file(lua_State* L) {
-  push_loaded(L, load_npy(check_path(L, "npy.load")));
+  push_loaded(L, load_npy(check_path(L, "npy.load", FileUse::read)));
   return 1;
 }
 
@@ -22,7 +22,7 @@ int save_npy_file(lua_State* L) {
 
 // npz.load(path) -> name -> tensor
 int load_npz_file(lua_State* L) {
-  push_named_tensors(L, load_npz(check_path(L, "npz.load")));
+  push_named_tensors(L, load_npz(check_path(L, "npz.load", FileUse::read)));
   return 1;
 }
 
@@ -47,7 +47,7 @@ int save_npz_file(lua_State* L) {
 // png.load(path, {channels}) -> u8 [channels, height, width]
 int load_png_file(lua_State* L) {
   constexpr const char* kName = "png.load";
-  const std::string path = check_path(L, kName);
+  const std::string path = check_path(L, kName, FileUse::read);
   int64_t channels = 0;
   if (!lua_isnoneornil(L, 2)) {
     if (!is_options(L, 2)) wrong_type(L, 2, kName, "table of options");

@@ -18,6 +18,12 @@ constexpr const char* kPlanType = "lunagrad.BatchPlan";
 constexpr const char* kPrefetchType = "lunagrad.Prefetch";
 using Plan = std::shared_ptr<const BatchPlan>;
 
+std::string readable_path(lua_State* L, int index) {
+  std::string path(check_string(L, index, "data"));
+  edge(L).files.check(path, FileUse::read, "data");
+  return path;
+}
+
 // --- plans ---
 
 void require_table(lua_State* L, int index) {
@@ -102,7 +108,7 @@ BatchColumn check_column(lua_State* L, int table) {
     lua_getfield(L, table, "files");
     require_table(L, lua_gettop(L));
     for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; ++i, lua_pop(L, 1))
-      column.files.emplace_back(check_string(L, -1, "data"));
+      column.files.push_back(readable_path(L, -1));
   }
   lua_settop(L, table);
   return column;
@@ -235,7 +241,7 @@ int collect(lua_State* L) {
 
 // list_folder(path) -> names of the folders in it, names of the files, both sorted by bytes
 int list_folder(lua_State* L) {
-  const std::string path(check_string(L, 1, "data"));
+  const std::string path = readable_path(L, 1);
   std::vector<std::string> folders, files;
   std::error_code error;
   std::filesystem::directory_iterator entry(path, error);
@@ -261,7 +267,7 @@ int list_folder(lua_State* L) {
 
 // image_shape(path, channels) -> {channels, height, width} of a PNG file
 int image_shape(lua_State* L) {
-  const FileInfo info = describe_png(std::string(check_string(L, 1, "data")));
+  const FileInfo info = describe_png(readable_path(L, 1));
   const std::vector<uint64_t>& shape = info.arrays[0].shape;
   push_dims(L, {check_integer(L, 2, "data"), int64_t(shape[1]), int64_t(shape[2])});
   return 1;
@@ -269,7 +275,7 @@ int image_shape(lua_State* L) {
 
 // read_bytes(path) -> u8 [bytes], on the CPU
 int read_bytes(lua_State* L) {
-  const InputFile file{std::string(check_string(L, 1, "data"))};
+  const InputFile file{readable_path(L, 1)};
   Tensor out = Tensor::empty({int64_t(file.size())}, DType::u8);
   if (file.size() > 0) file.read(out.raw(), 0, file.size());
   push_result(L, std::move(out));

@@ -19,9 +19,10 @@ namespace lunagrad {
 
 void push_loaded(lua_State* L, const Tensor& x) { push_result(L, to(x, *context().device)); }
 
-std::string check_path(lua_State* L, const char* function) {
+std::string check_path(lua_State* L, const char* function, FileUse use) {
   const std::string_view path = check_string(L, 1, function);
   if (path.empty() || path.find('\0') != std::string_view::npos) bad_argument(L, 1, function, "not a path");
+  edge(L).files.check(std::string(path), use, function);
   return std::string(path);
 }
 
@@ -52,7 +53,7 @@ char check_delimiter(lua_State* L, int index, Callee callee) {
 // csv.load(path, {header, delimiter, dtype}) -> tensor, names of the columns or nil
 int load_csv_file(lua_State* L) {
   constexpr const char* kName = "csv.load";
-  const std::string path = check_path(L, kName);
+  const std::string path = check_path(L, kName, FileUse::read);
   CsvOptions options;
   if (!lua_isnoneornil(L, 2)) {
     if (!is_options(L, 2)) wrong_type(L, 2, kName, "table of options");
@@ -110,7 +111,7 @@ int save_csv_file(lua_State* L) {
 // --- idx ---
 
 int load_idx_file(lua_State* L) {
-  push_loaded(L, load_idx(check_path(L, "idx.load")));
+  push_loaded(L, load_idx(check_path(L, "idx.load", FileUse::read)));
   return 1;
 }
 
@@ -124,7 +125,7 @@ int save_idx_file(lua_State* L) {
 // safetensors.load(path, {skip_unsupported}) -> name -> tensor, name -> text
 int load_safetensors_file(lua_State* L) {
   constexpr const char* kName = "safetensors.load";
-  const std::string path = check_path(L, kName);
+  const std::string path = check_path(L, kName, FileUse::read);
   bool skip = false;
   if (!lua_isnoneornil(L, 2)) {
     if (!is_options(L, 2)) wrong_type(L, 2, kName, "table of options");
@@ -439,7 +440,7 @@ int save_table(lua_State* L) {
 
 // io.load(path): the table; of a file that another program wrote, name -> tensor
 int load_table(lua_State* L) {
-  const std::string path = check_path(L, "load");
+  const std::string path = check_path(L, "load", FileUse::read);
   const Safetensors file = load_safetensors(path);
   const auto description = file.metadata.find(kTableKey);
   if (description != file.metadata.end()) {

@@ -178,6 +178,7 @@ int find_checkpoint(lua_State* L) {
   Run& run = session(L).run();
   const bool asked = lua_isnoneornil(L, 1);
   const std::string place = asked ? run.options().resume : std::string(check_string(L, 1, "resume"));
+  if (!asked) edge(L).files.check(place, FileUse::read, "run.resume");
   const std::string found = place.empty() ? "" : run.find_checkpoint(place);
   if (asked && !place.empty() && found.empty())
     fail_as(ErrorKind::file, "--resume ", place, ": there is no checkpoint in this folder");
@@ -192,6 +193,7 @@ int find_checkpoint(lua_State* L) {
 int resume_at(lua_State* L) {
   Run::Checkpoint checkpoint;
   checkpoint.path = check_string(L, 1, "resume");
+  edge(L).files.check(checkpoint.path, FileUse::read, "run.resume");
   checkpoint.step = check_integer(L, 2, "resume");
   checkpoint.seconds = luaL_checknumber(L, 3);
   for (lua_pushnil(L); lua_next(L, 4); lua_pop(L, 1))

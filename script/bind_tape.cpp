@@ -205,6 +205,7 @@ int run_dot(const std::string& graph, const std::string& path) {
 // t:svg(path): a picture, drawn by Graphviz.
 int tape_to_svg(lua_State* L) {
   const std::string path(check_string(L, 2, "svg"));
+  if (edge(L).files.limited) fail("svg: a sandboxed script runs no other program; t:dot() gives the graph as text");
   lua_settop(L, 2);
   const int status = run_dot(dot_of(L, "svg"), path);
   if (status == 0) return 0;

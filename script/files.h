@@ -4,11 +4,13 @@
 #include <string>
 
 #include "runtime/io/safetensors.h"
+#include "script/file_limits.h"
 
 namespace lunagrad {
 
-// The path that is argument 1 of "format.function".
-std::string check_path(lua_State*, const char* function);
+// The path that is argument 1 of "format.function". Within a sandbox an Error when it lies where such a use is not
+// allowed.
+std::string check_path(lua_State*, const char* function, FileUse = FileUse::write);
 // What a file holds goes where every new tensor goes: to the default device.
 void push_loaded(lua_State*, const Tensor&);
 // name -> tensor as a table, and back from argument 2 of "format.save".

@@ -114,15 +114,17 @@ void open_globals(lua_State* L, bool preload) {
   lua_getglobal(L, "xpcall");
   lua_pushcclosure(L, guard<interruptible_xpcall>, 1);
   lua_setglobal(L, "xpcall");
-  lua_getglobal(L, "io");
-  lua_getfield(L, -1, "write");
-  lua_getfield(L, -2, "output");
-  lua_pushcclosure(L, guard<write>, 2);
-  lua_setfield(L, -2, "write");
-  lua_getglobal(L, "os");
-  lua_pushcfunction(L, guard<exit>);
-  lua_setfield(L, -2, "exit");
-  lua_pop(L, 2);
+  if (lua_getglobal(L, "io") == LUA_TTABLE) {  // not in a sandbox
+    lua_getfield(L, -1, "write");
+    lua_getfield(L, -2, "output");
+    lua_pushcclosure(L, guard<write>, 2);
+    lua_setfield(L, -2, "write");
+    lua_getglobal(L, "os");
+    lua_pushcfunction(L, guard<exit>);
+    lua_setfield(L, -2, "exit");
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
   open_run(L);
   if (preload) {
     lua_getglobal(L, "require");

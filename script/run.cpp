@@ -146,8 +146,9 @@ void Run::checkpoint_written(const std::string& path) {
 void Run::resume_at(Checkpoint checkpoint) {
   step_ = done_ = checkpoint.step;
   params_.resume(checkpoint.params);
-  // A run goes on in its own folder, unless another is named.
-  if (options_.run_directory.empty()) options_.run_directory = folder_of_checkpoint(checkpoint.path);
+  // A run goes on in its own folder, unless another is named. A sandboxed script does not choose one.
+  const bool chosen = !options_.sandbox || checkpoint.path == find_checkpoint(options_.resume);
+  if (chosen && options_.run_directory.empty()) options_.run_directory = folder_of_checkpoint(checkpoint.path);
   start_ = std::chrono::steady_clock::now();
   resumed_ = std::move(checkpoint);
 }
@@ -255,7 +256,9 @@ void Run::open_folder() {
   }
   if (options_.tensorboard) events_ = std::make_unique<EventFile>(folder_->path(), warn);
   folder_->write_script(source_);
-  diff_ = std::make_unique<GitDiff>(path_.empty() ? "./script" : path_, folder_->path() + "/git.diff");
+  // The settings of a foreign repository can make git run programs.
+  if (!options_.sandbox)
+    diff_ = std::make_unique<GitDiff>(path_.empty() ? "./script" : path_, folder_->path() + "/git.diff");
   folder_->append_log(std::exchange(early_output_, {}));
   write_config(nullptr, 0);
   Event event = this->event(Event::Kind::run_folder);
@@ -276,7 +279,8 @@ void Run::write_config(const char* outcome, int exit_code) {
   config["command_line"] = options_.command_line;
   config["started"] = started_;
   config["versions"] = {{"lunagrad", LUNAGRAD_VERSION}, {"lua", LUA_RELEASE}};
-  config["git_commit"] = git_commit(path_.empty() ? "./script" : path_);
+  if (!options_.sandbox) config["git_commit"] = git_commit(path_.empty() ? "./script" : path_);
+  if (options_.sandbox) config["sandbox"] = true;
   config["seed"] = options_.seed.value_or(0);
   config["device"] = std::string(context().device->name());
   config["devices"] = Json::object();

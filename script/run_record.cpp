@@ -52,6 +52,7 @@ void read_config(RunRecord& run) {
   if (const auto set = config.find("set"); set != config.end() && set->is_object())
     for (const auto& [name, value] : set->items()) run.set[name] = text_of(*set, name.c_str());
   run.resumed = config.count("resumed") != 0;
+  run.sandbox = config.count("sandbox") != 0;
   if (const auto params = config.find("params"); params != config.end() && params->is_object())
     for (const auto& [name, value] : params->items()) run.params[name] = text_of(*params, name.c_str());
 }

@@ -34,7 +34,7 @@ struct RunRecord {
   std::string script, started, outcome, device, git_commit, command_line;  // outcome "" while it goes on
   std::vector<std::string> arguments;
   std::map<std::string, std::string> set;  // what --set gave
-  bool resumed = false;
+  bool resumed = false, sandbox = false;
   std::vector<ParamChange> changes;
   std::string seed;                           // as text
   std::map<std::string, std::string> params;  // as text

@@ -16,6 +16,7 @@ namespace lunagrad {
 namespace {
 
 constexpr int kHookCount = 1000;
+constexpr size_t kSandboxMemory = size_t(256) << 20;
 // A stop waits this long for the end of the step; then it is a Lua error.
 constexpr std::chrono::seconds kStopGrace{10};
 
@@ -268,7 +269,7 @@ void Session::Impl::run_script(Script script) {
     if (!script.options.device.empty()) context_.device = &require_device(script.options.device);
     device_.store(context_.device);
     const std::string directory = std::filesystem::path(script.path).parent_path().string();
-    open_state(directory, script.options.preload);
+    open_state(directory, script.options);
     begin_step();
     outcome = call_script(script, error);
     if (outcome == Outcome::ok) {
@@ -356,15 +357,23 @@ void Session::Impl::end(Outcome outcome, const ScriptError& error) {
   changed_.notify_all();
 }
 
-void Session::Impl::open_state(const std::string& directory, bool preload) {
+void Session::Impl::open_state(const std::string& directory, const RunOptions& run) {
   StateOptions options;
   options.script_directory = directory;
+  options.sandbox = run.sandbox;
+  options.memory_limit = run.sandbox && run.memory == 0 ? kSandboxMemory : run.memory;
   lua_ = new_state(options);
+  if (run.sandbox) {
+    FileLimits& files = edge(lua_).files;
+    files.readable = {directory.empty() ? "." : directory};
+    if (!run.resume.empty()) files.readable.push_back(run.resume);
+    files.run_folder = [this] { return run_->folder() ? run_->folder()->path() : std::string(); };
+  }
   set_safe_point(
       lua_, [](lua_State* L, void* self) { static_cast<Impl*>(self)->after_op(L); }, this);
   arm_hook(lua_, kHookCount);
   open_lunagrad(lua_);
-  open_globals(lua_, preload);
+  open_globals(lua_, run.preload);
 }
 
 void Session::Impl::close_state() {
@@ -378,7 +387,7 @@ void Session::Impl::close_state() {
 lua_State* Session::Impl::state_for_tasks() {
   if (!lua_) {
     set_run(Script{"", "=session", "", RunOptions{.write_run = false}});
-    open_state("", false);
+    open_state("", {});
     begin_step();
   }
   return lua_;

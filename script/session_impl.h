@@ -75,7 +75,7 @@ class Session::Impl {
   void run_script(Script);
   Outcome call_script(const Script&, ScriptError&);
   void end(Outcome, const ScriptError&);
-  void open_state(const std::string& directory, bool preload);
+  void open_state(const std::string& directory, const RunOptions&);
   void close_state();
   void set_run(const Script&);
   bool wants_unwinding(bool step_end);  // under the lock

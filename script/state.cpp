@@ -6,8 +6,10 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "runtime/memory_limit.h"
 #include "runtime/ref.h"
 #include "script/edge.h"
+#include "script/sandbox.h"
 
 namespace lunagrad {
 namespace {
@@ -15,11 +17,15 @@ namespace {
 // Small blocks come from the engine's free lists, which cost a third of the heap's price.
 constexpr size_t kPooled = 256;
 
+// Tensors leave an eighth of the limit to Lua, so that they are only counted beyond that.
+bool has_room(const Edge& state, size_t more) {
+  return state.memory_used + more <= state.memory_limit / 8 || memory_in_use() + more <= state.memory_limit;
+}
+
 void* allocate(void* data, void* block, size_t old_bytes, size_t bytes) {
   Edge& state = *static_cast<Edge*>(data);
   if (!block) old_bytes = 0;  // then it is a type tag
-  if (state.memory_limit && bytes > old_bytes && state.memory_used + (bytes - old_bytes) > state.memory_limit)
-    return nullptr;
+  if (state.memory_limit && bytes > old_bytes && !has_room(state, bytes - old_bytes)) return nullptr;
   void* result = nullptr;
   try {
     if (bytes == 0) {
@@ -42,7 +48,10 @@ void* allocate(void* data, void* block, size_t old_bytes, size_t bytes) {
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
-  if (result || bytes == 0) state.memory_used += bytes - old_bytes;
+  if (result || bytes == 0) {
+    state.memory_used += bytes - old_bytes;
+    state.unpooled += (bytes > kPooled ? bytes : 0) - (old_bytes > kPooled ? old_bytes : 0);
+  }
   return result;
 }
 
@@ -177,13 +186,19 @@ lua_State* new_state(const StateOptions& options) {
   Edge& made = *state.release();
   made.main = L;
   made.alive = std::make_shared<Edge*>(&made);
+  if (options.memory_limit) set_memory_limit({options.memory_limit, &made.unpooled});
   *static_cast<Edge**>(lua_getextraspace(L)) = &made;
   lua_atpanic(L, panic);
   try {
     protect(L, [&](lua_State* inner) {
-      luaL_openlibs(inner);
+      if (options.sandbox) {
+        open_sandbox_libraries(inner);
+      } else {
+        luaL_openlibs(inner);
+      }
       bound_nested_closes(inner);
       set_search_path(inner, options);
+      if (options.sandbox) close_sandbox(inner);
     });
   } catch (...) {
     close_state(L);
@@ -196,6 +211,7 @@ void close_state(lua_State* L) {
   if (!L) return;
   Edge* state = &edge(L);
   lua_close(state->main);
+  if (memory_limit().heap == &state->unpooled) set_memory_limit({});
   *state->alive = nullptr;
   delete state;
 }
@@ -220,6 +236,7 @@ void open_lunagrad(lua_State* L) {
     bind_optim(inner, core, methods);
     lua_settop(inner, core);
     lua_setfield(inner, -2, "lunagrad.core");
+    if (edge(inner).files.limited) hide_metatables(inner);
   });
 }
 
@@ -250,7 +267,8 @@ void collect_under_pressure(lua_State* L, Edge& state) {
   const size_t heap = size_t(lua_gc(L, LUA_GCCOUNT)) + 1;  // KiB
   size_t live = cpu_device().memory().in_use;
   if (Device& device = *context().device; !device.is_cpu()) live += device.memory().in_use;
-  const size_t cycle = (size_t(64) << 20) + live / 4;
+  size_t cycle = (size_t(64) << 20) + live / 4;
+  if (state.memory_limit) cycle = std::min(cycle, state.memory_limit / 8);
   pressure.pending = 0;
   pressure.step = cycle / kStepsPerCycle;
   pressure.handle = cycle / std::max(kHandlesPerCycle, heap * 8);

@@ -19,7 +19,8 @@ namespace lunagrad {
 
 struct StateOptions {
   std::string script_directory;  // where `require` looks first; "" = the working folder
-  size_t memory_limit = 0;       // bytes of Lua's own heap, 0 = no limit
+  size_t memory_limit = 0;       // bytes of Lua's heap and the thread's tensors together, 0 = no limit
+  bool sandbox = false;          // sandbox.h: a library that reaches nothing outside the state
 };
 
 // A state with Lua's standard library and the searchers of `require`; closed by close_state. Error of kind memory.

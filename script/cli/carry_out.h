@@ -8,8 +8,9 @@
 
 namespace lunagrad {
 
+// `otherwise`: the exit code of an Error that is of neither kind, file nor memory.
 template <class F>
-int carry_out(const char* command, F&& run) {
+int carry_out(const char* command, F&& run, Outcome otherwise = Outcome::error) {
   try {
     return run();
   } catch (const Error& error) {
@@ -20,7 +21,7 @@ int carry_out(const char* command, F&& run) {
       case ErrorKind::memory:
         return int(Outcome::memory);
       default:
-        return int(Outcome::error);
+        return int(otherwise);
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -58,6 +59,17 @@ struct RunFlags {
   }
 };
 
+// What a run, or a line after -e, may take.
+void add_limits(CLI::App& app, RunRequest& request) {
+  app.add_option("--timeout", request.timeout, "seconds after which the program ends, exit code 124")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--sandbox", request.options.sandbox, "the script is not trusted: lunagrad help sandbox");
+  app.add_option_function<size_t>(
+         "--memory", [&request](size_t mebibytes) { request.options.memory = mebibytes << 20; },
+         "MiB that the script and its tensors may take, exit code 8 beyond (with --sandbox 256)")
+      ->check(CLI::Range(size_t(8), size_t(1) << 40));
+}
+
 void add_run_flags(CLI::App& app, RunFlags& flags) {
   RunOptions& options = flags.request.options;
   app.add_option("--seed", options.seed, "of the random numbers (default 0)");
@@ -67,10 +79,9 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
       ->take_all();
   app.add_option("--steps", options.steps, "in place of the number in lg.run.steps")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--timeout", flags.request.timeout, "seconds after which the program ends, exit code 124")
-      ->check(CLI::PositiveNumber);
   app.add_option("--resume", options.resume, "a run's folder, or one of its checkpoints, to go on from");
   app.add_option("--run-dir", options.run_directory, "folder of the run (default runs/<time>-<script>-<id>)");
+  add_limits(app, flags.request);
   app.add_flag("--json", flags.request.json, "one JSON object a line on stdout, everything else on stderr");
   app.add_option("--progress", flags.request.progress, "auto, bar, plain or none")
       ->transform(
@@ -86,13 +97,39 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_flag("--strict-device", options.strict_device, "an operation that the device lacks is an error");
 }
 
-int run_code(const std::string& code, std::vector<std::string> arguments) {
-  RunRequest request;
+int run_code(const std::string& code, std::vector<std::string> arguments, RunRequest request = {}) {
   request.code = code;
   request.options.arguments = std::move(arguments);
   request.options.preload = true;
   request.options.write_run = false;
   return run_and_wait(request);
+}
+
+bool begins_line(const std::string& argument) {
+  return argument == "-e" || argument == "--sandbox" || argument.starts_with("--memory") ||
+         argument.starts_with("--timeout");
+}
+
+// lunagrad [--sandbox] [--memory MiB] [--timeout S] -e CODE [ARGS]
+int run_line(int argc, char** argv) {
+  const auto is_e = [](const char* argument) { return std::strcmp(argument, "-e") == 0; };
+  const int at = int(std::find_if(argv, argv + argc, is_e) - argv);
+  RunRequest request;
+  CLI::App limits;
+  add_limits(limits, request);
+  try {
+    limits.parse(at, argv);
+  } catch (const CLI::ParseError& error) {
+    std::cerr << "lunagrad: " << error.what() << "; see lunagrad --help\n";
+    return kExitUsage;
+  }
+  if (argc < at + 2) {
+    std::cerr << "lunagrad: " << (at == argc ? "-e CODE expected after the limits; for a file: lunagrad run SCRIPT"
+                                             : "-e needs code")
+              << "\n";
+    return kExitUsage;
+  }
+  return run_code(argv[at + 1], {argv + at + 2, argv + argc}, request);
 }
 
 int list_devices() {
@@ -144,7 +181,7 @@ int show_help(CLI::App& app, const std::string& topic) {
 
 int run_command_line(int argc, char** argv) {
   CLI::App app{"Trains and inspects neural networks from Lua scripts.", "lunagrad"};
-  app.footer("`lunagrad SCRIPT.lua [ARGS]` runs a script; `lunagrad -e CODE [ARGS]` runs a line.");
+  app.footer("`lunagrad SCRIPT.lua [ARGS]` runs a script; `lunagrad -e CODE [ARGS]` runs a line, with --sandbox, --memory and --timeout before it.");
   app.require_subcommand(0, 1);
   app.set_help_flag("-h,--help", "this page");
   app.set_version_flag("--version", std::string("lunagrad ") + LUNAGRAD_VERSION);
@@ -217,13 +254,7 @@ int run_command_line(int argc, char** argv) {
   CLI::App* man_command = app.add_subcommand("man", "print the manual page, for man -l -");
 
   // A file, or -e: what follows belongs to the script, flags included.
-  if (argc > 1 && std::strcmp(argv[1], "-e") == 0) {
-    if (argc < 3) {
-      std::cerr << "lunagrad: -e needs code\n";
-      return kExitUsage;
-    }
-    return run_code(argv[2], {argv + 3, argv + argc});
-  }
+  if (argc > 1 && begins_line(argv[1])) return run_line(argc, argv);
   if (argc > 1 && argv[1][0] != '-' && !find_command(app, argv[1])) {
     const std::string name = argv[1];
     if (!name.ends_with(".lua") && !std::filesystem::exists(name)) {

@@ -12,7 +12,7 @@
 #include "runtime/io/png.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/ops.h"
-#include "script/session.h"
+#include "script/cli/carry_out.h"
 
 namespace lunagrad {
 namespace {
@@ -82,15 +82,16 @@ void save_any(const std::string& path, const NamedTensors& tensors, const Metada
 }  // namespace
 
 int convert_file(const std::string& from, const std::string& to_path, const ConvertOptions& options) {
-  try {
-    std::optional<DType> dtype;
-    if (!options.dtype.empty()) {
-      dtype = dtype_from_name(options.dtype);
-      if (!dtype) {
-        std::cerr << "lunagrad convert: --dtype " << options.dtype << " is no element type\n";
-        return int(Outcome::usage);
-      }
+  std::optional<DType> dtype;
+  if (!options.dtype.empty()) {
+    dtype = dtype_from_name(options.dtype);
+    if (!dtype) {
+      std::cerr << "lunagrad convert: --dtype " << options.dtype << " is no element type\n";
+      return int(Outcome::usage);
     }
+  }
+  // An array that the other format cannot hold is a matter of the file, too.
+  const auto convert = [&] {
     required_format(to_path);
     Metadata metadata;
     NamedTensors tensors = load_any(from, options, dtype, metadata);
@@ -98,10 +99,8 @@ int convert_file(const std::string& from, const std::string& to_path, const Conv
       if (dtype) tensor = to(tensor, *dtype);
     save_any(to_path, tensors, metadata);
     return 0;
-  } catch (const Error& error) {
-    std::cerr << "lunagrad convert: " << error.what() << "\n";
-    return int(error.kind() == ErrorKind::memory ? Outcome::memory : Outcome::file);
-  }
+  };
+  return carry_out("convert", convert, Outcome::file);
 }
 
 }  // namespace lunagrad

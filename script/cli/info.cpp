@@ -8,7 +8,7 @@
 #include "runtime/error.h"
 #include "runtime/io/format.h"
 #include "runtime/io/input_file.h"
-#include "script/session.h"
+#include "script/cli/carry_out.h"
 
 namespace lunagrad {
 namespace {
@@ -61,15 +61,13 @@ void print_json(const std::string& path, uint64_t size, const FileInfo& info) {
 }  // namespace
 
 int show_file(const std::string& path, bool as_json) {
-  try {
+  const auto show = [&] {
     const FileInfo info = describe_file(path);
     const uint64_t size = InputFile(path).size();
     as_json ? print_json(path, size, info) : print_table(path, size, info);
     return 0;
-  } catch (const Error& error) {
-    std::cerr << "lunagrad info: " << error.what() << "\n";
-    return int(error.kind() == ErrorKind::memory ? Outcome::memory : Outcome::file);
-  }
+  };
+  return carry_out("info", show, Outcome::file);
 }
 
 }  // namespace lunagrad

@@ -90,6 +90,7 @@ int reproduce(const std::string& folder) {
   std::from_chars(was.seed.data(), was.seed.data() + was.seed.size(), seed);
   request.options.seed = seed;
   request.options.device = was.device;
+  request.options.sandbox = was.sandbox;
   // A run that was stopped is run as far as it came.
   if (was.outcome == "ok" ? was.steps_total > 0 : was.steps > 0)
     request.options.steps = was.outcome == "ok" ? was.steps_total : was.steps;
