@@ -44,6 +44,7 @@ struct RunOptions {
   std::optional<std::string> source;  // in place of what the script's file says now
   bool tensorboard = false;           // the run folder also gets an event file
   bool strict_device = false;
+  bool deterministic = false;  // recorded with the run: no operation may add in an order that differs from time to time
   bool sandbox = false;  // the script is not trusted: sandbox.h
   size_t memory = 0;     // bytes that the script and its tensors may take, 0 = no limit (in a sandbox 256 MiB)
   GuardLevel guard = GuardLevel::off;

@@ -59,6 +59,22 @@ struct RunFlags {
   }
 };
 
+// An option that takes one of a few words.
+template <class E>
+void add_choice(CLI::App& app, const std::string& name, E& value,
+                std::vector<std::pair<std::string, E>> choices, const char* about) {
+  std::string words;
+  for (const auto& [word, meaning] : choices) words += (words.empty() ? "" : "|") + word;
+  const auto take = [=, &value](const std::string& given) {
+    const auto found = std::find_if(choices.begin(), choices.end(),
+                                    [&](const auto& choice) { return choice.first == given; });
+    if (found == choices.end())
+      throw CLI::ValidationError(name, "one of " + words + " expected (got '" + given + "')");
+    value = found->second;
+  };
+  app.add_option_function<std::string>(name, take, about)->type_name(words);
+}
+
 // What a run, or a line after -e, may take.
 void add_limits(CLI::App& app, RunRequest& request) {
   app.add_option("--timeout", request.timeout, "seconds after which the program ends, exit code 124")
@@ -83,17 +99,21 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--run-dir", options.run_directory, "folder of the run (default runs/<time>-<script>-<id>)");
   add_limits(app, flags.request);
   app.add_flag("--json", flags.request.json, "one JSON object a line on stdout, everything else on stderr");
-  app.add_option("--progress", flags.request.progress, "auto, bar, plain or none")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, ProgressStyle>{{"auto", ProgressStyle::automatic},
-                                                                       {"bar", ProgressStyle::bar},
-                                                                       {"plain", ProgressStyle::plain},
-                                                                       {"none", ProgressStyle::none}}));
-  app.add_option("--guard", options.guard, "off, step or op: where NaN and Inf end the run with exit code 4")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, GuardLevel>{
-          {"off", GuardLevel::off}, {"step", GuardLevel::step}, {"op", GuardLevel::op}}));
+  add_choice(app, "--progress", flags.request.progress,
+             {{"auto", ProgressStyle::automatic},
+              {"bar", ProgressStyle::bar},
+              {"plain", ProgressStyle::plain},
+              {"none", ProgressStyle::none}},
+             "how far the run is (auto: a bar on a terminal, else lines)");
+  add_choice(app, "--guard", options.guard,
+             {{"off", GuardLevel::off}, {"step", GuardLevel::step}, {"op", GuardLevel::op}},
+             "where NaN and Inf end the run with exit code 4");
   app.add_flag("--tensorboard", options.tensorboard,
                "also write an event file for TensorBoard into the run's folder");
+  app.add_flag("--deterministic", options.deterministic,
+               "the same numbers for the same seed, device and number of threads: every operation keeps to "
+               "that, and the "
+               "run records the promise");
   app.add_flag("--strict-device", options.strict_device, "an operation that the device lacks is an error");
 }
 
@@ -124,8 +144,9 @@ int run_line(int argc, char** argv) {
     return kExitUsage;
   }
   if (argc < at + 2) {
-    std::cerr << "lunagrad: " << (at == argc ? "-e CODE expected after the limits; for a file: lunagrad run SCRIPT"
-                                             : "-e needs code")
+    std::cerr << "lunagrad: "
+              << (at == argc ? "-e CODE expected after the limits; for a file: lunagrad run SCRIPT"
+                             : "-e needs code")
               << "\n";
     return kExitUsage;
   }
@@ -181,7 +202,9 @@ int show_help(CLI::App& app, const std::string& topic) {
 
 int run_command_line(int argc, char** argv) {
   CLI::App app{"Trains and inspects neural networks from Lua scripts.", "lunagrad"};
-  app.footer("`lunagrad SCRIPT.lua [ARGS]` runs a script; `lunagrad -e CODE [ARGS]` runs a line, with --sandbox, --memory and --timeout before it.");
+  app.footer(
+      "`lunagrad SCRIPT.lua [ARGS]` runs a script; `lunagrad -e CODE [ARGS]` runs a line, with --sandbox, "
+      "--memory and --timeout before it.");
   app.require_subcommand(0, 1);
   app.set_help_flag("-h,--help", "this page");
   app.set_version_flag("--version", std::string("lunagrad ") + LUNAGRAD_VERSION);
