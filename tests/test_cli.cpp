@@ -90,7 +90,7 @@ TEST_CASE("exit codes") {
       {{"run", "log.lua"}, 0, ""},
       {{"run", "log.lua", "--guard", "op"}, 4, "log.lua:3: log: its result of shape [2]: 2 Inf"},
       {{"run", "log.lua", "--guard", "step"}, 4, "log.lua:4: backward: the loss is 1 Inf"},
-      {{"run", "log.lua", "--guard", "all"}, 2, "--guard"},
+      {{"run", "log.lua", "--guard", "all"}, 2, "one of off|step|op expected (got 'all')"},
       {{"run", "memory.lua"}, 8, "memory.lua:1: "},
       {{"-e", "os.exit(42)"}, 42, ""},
       {{"test", "steps.lua", "error.lua"}, 3, "error.lua:1: wrong"},
