@@ -5,10 +5,29 @@ pkg_check_modules(EDIT REQUIRED IMPORTED_TARGET libedit)
 
 file(GLOB SCRIPT_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/*.cpp)
 list(REMOVE_ITEM SCRIPT_SOURCES ${PROJECT_SOURCE_DIR}/script/main.cpp)
-add_library(lunagrad-script STATIC ${SCRIPT_SOURCES})
+
+# ONNX's messages from Debian's description of them, for the light runtime of protocol buffers; in a namespace of their own,
+# so that a host may link libonnx.
+pkg_check_modules(PROTOBUF REQUIRED IMPORTED_TARGET protobuf-lite)
+find_program(PROTOC protoc REQUIRED)
+find_path(ONNX_PROTO onnx.proto PATH_SUFFIXES onnx REQUIRED)
+set(ONNX_DIR ${PROJECT_BINARY_DIR}/onnx)
+file(MAKE_DIRECTORY ${ONNX_DIR})
+file(READ ${ONNX_PROTO}/onnx.proto MESSAGES)
+string(REPLACE "\npackage onnx;" "\npackage lunagrad.onnx_messages;" MESSAGES "${MESSAGES}")
+file(CONFIGURE OUTPUT ${ONNX_DIR}/onnx.proto CONTENT "${MESSAGES}" @ONLY)
+add_custom_command(OUTPUT ${ONNX_DIR}/onnx.pb.cc ${ONNX_DIR}/onnx.pb.h
+  COMMAND ${PROTOC} --cpp_out=lite:${ONNX_DIR} --proto_path=${ONNX_DIR} onnx.proto
+  DEPENDS ${ONNX_DIR}/onnx.proto COMMENT "Writing ONNX's messages" VERBATIM)
+set_source_files_properties(${ONNX_DIR}/onnx.pb.cc PROPERTIES COMPILE_OPTIONS "-w;-O1")
+file(GLOB ONNX_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/onnx/*.cpp)
+set_source_files_properties(${ONNX_SOURCES} PROPERTIES COMPILE_OPTIONS "-isystem;${ONNX_DIR}"
+                            OBJECT_DEPENDS ${ONNX_DIR}/onnx.pb.h)
+
+add_library(lunagrad-script STATIC ${SCRIPT_SOURCES} ${ONNX_SOURCES} ${ONNX_DIR}/onnx.pb.cc)
 target_compile_definitions(lunagrad-script PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
 target_link_libraries(lunagrad-script PUBLIC lunagrad-runtime PRIVATE PkgConfig::LUA nlohmann_json::nlohmann_json
-                      Threads::Threads)
+                      PkgConfig::PROTOBUF Threads::Threads)
 # Where an uninstalled program finds the bundled Lua library.
 target_compile_definitions(lunagrad-script PRIVATE LUNAGRAD_LUA_SOURCE="${PROJECT_SOURCE_DIR}/lua")
 

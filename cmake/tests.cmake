@@ -7,7 +7,10 @@ file(GLOB TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*.cpp)
 list(REMOVE_ITEM TEST_SOURCES ${CMAKE_SOURCE_DIR}/tests/test_gpu.cpp ${CMAKE_SOURCE_DIR}/tests/samples.cpp)
 add_executable(lunagrad-tests ${TEST_SOURCES} ${SAMPLE_SOURCES})
 target_link_libraries(lunagrad-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest
-                      PkgConfig::HIGHWAY PkgConfig::LUA nlohmann_json::nlohmann_json ZLIB::ZLIB)
+                      PkgConfig::HIGHWAY PkgConfig::LUA nlohmann_json::nlohmann_json ZLIB::ZLIB PkgConfig::PROTOBUF)
+# It reads what was written.
+set_source_files_properties(tests/test_onnx.cpp PROPERTIES COMPILE_OPTIONS "-isystem;${ONNX_DIR}"
+                            OBJECT_DEPENDS ${ONNX_DIR}/onnx.pb.h)
 target_compile_options(lunagrad-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
 if(LUNAGRAD_SANITIZE MATCHES undefined)
   target_compile_options(lunagrad-tests PRIVATE -fno-sanitize=undefined)  # what is tested has it; the tests need it not
@@ -21,7 +24,7 @@ add_test(NAME layers COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -P ${
 if(LUNAGRAD_SANITIZE MATCHES thread)
   set(ENGINE_TESTS "-sf=*test_allocator*,*test_cli*,*test_lua*,*test_parallel*,*test_prefetch*,*test_resume*,*test_session*")
 else()
-  set(ENGINE_TESTS "-sfe=*test_ops*")
+  set(ENGINE_TESTS "-sfe=*test_ops*,*test_onnx_ops*")
   add_test(NAME engine-ops COMMAND lunagrad-tests "-sf=*test_ops*")
 endif()
 add_test(NAME engine COMMAND lunagrad-tests ${ENGINE_TESTS})
@@ -53,6 +56,16 @@ add_test(NAME example-05_mnist_cnn WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
          COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/05_mnist_cnn.lua --set epochs=1 -- digits-idx)
 set_tests_properties(digits-idx PROPERTIES FIXTURES_SETUP digits-idx)
 set_tests_properties(example-05_mnist_cnn PROPERTIES FIXTURES_REQUIRED digits-idx)
+# Models and samples of every op as ONNX files, looked at by the checker of Debian's python3-onnx.
+find_program(DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
+set(ONNX_MODELS ${CMAKE_BINARY_DIR}/onnx-models)
+file(MAKE_DIRECTORY ${ONNX_MODELS})
+add_test(NAME onnx-models COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/onnx/models.lua -- ${ONNX_MODELS})
+add_test(NAME onnx-ops COMMAND lunagrad-tests "-tc=ONNX: every op*")
+add_test(NAME onnx-check COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/onnx/check.py ${ONNX_MODELS})
+set_tests_properties(onnx-models onnx-ops PROPERTIES FIXTURES_SETUP onnx-models)
+set_tests_properties(onnx-ops PROPERTIES ENVIRONMENT "LUNAGRAD_ONNX_FOLDER=${ONNX_MODELS}")
+set_tests_properties(onnx-check PROPERTIES FIXTURES_REQUIRED onnx-models)
 # Sanitizers hold memory back, and what is linked with them needs them too.
 if(NOT LUNAGRAD_SANITIZE)
   add_test(NAME memory COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/memory.lua)

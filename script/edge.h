@@ -116,6 +116,7 @@ void bind_io(lua_State*, int core, int methods);
 void bind_data(lua_State*, int core, int methods);
 void bind_module(lua_State*, int core, int methods);
 void bind_optim(lua_State*, int core, int methods);
+void bind_onnx(lua_State*, int core, int methods);
 
 // x[k] and x[k] = v for every k but a name: the arguments of __index and __newindex.
 int index_positions(lua_State*);

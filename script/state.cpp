@@ -233,6 +233,7 @@ void open_lunagrad(lua_State* L) {
     bind_io(inner, core, methods);
     bind_data(inner, core, methods);
     bind_module(inner, core, methods);
+    bind_onnx(inner, core, methods);
     bind_optim(inner, core, methods);
     lua_settop(inner, core);
     lua_setfield(inner, -2, "lunagrad.core");

@@ -23,4 +23,5 @@ local lg = setmetatable({}, {__index = find})
 for name in pairs(core) do
   if not library[name] then find(lg, name) end
 end
+function core.io.onnx_export(...) return require "lunagrad.onnx" (...) end
 return lg

@@ -18,6 +18,14 @@ function io.save(path, value) end
 ---@return table
 function io.load(path) end
 
+---Runs the model once in evaluation and writes what it computed as an ONNX file, opset 17. Parameters have the names of
+---state_dict. With dynamic_batch (true, or the dim of the batch) inputs of any number of items fit.
+---@param path string
+---@param model lunagrad.nn.Module|fun(...: Tensor): ...
+---@param inputs Tensor|Tensor[] an example of each
+---@param options? {input_names?: string[], output_names?: string[], dynamic_batch?: boolean|integer}
+function io.onnx_export(path, model, inputs, options) end
+
 io.safetensors = {}
 
 ---@param path string

@@ -1,0 +1,27 @@
+#pragma once
+// A model as an ONNX file (opset 17): it runs once on an example, and what it computed is written. Called by
+// bind_onnx.cpp on the thread of the context.
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/tensor.h"
+
+namespace lunagrad::onnx_export {
+
+struct Model {
+  std::function<TensorList(const TensorList&)> run;
+  std::string path;                                             // of the module that it is, "" of a function
+  std::vector<std::pair<std::string, Tensor>> parameters = {};  // and buffers, as state_dict names them
+};
+
+struct Options {
+  std::vector<std::string> input_names, output_names;  // empty: input, output, or input_1, input_2, …
+  std::optional<int> batch_dim = {};                   // this dim of every input may have any size
+};
+
+void export_model(const std::string& file, const Model&, const TensorList& inputs, const Options&);
+
+}  // namespace lunagrad::onnx_export

@@ -1,0 +1,96 @@
+#pragma once
+// An ONNX graph that is being written (opset 17): nodes in the order in which they run, the tensors that come
+// with the model, and the names of what travels between nodes. Owns the protocol buffer. One thread.
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/tensor.h"
+#include "runtime/trace.h"
+
+namespace lunagrad::onnx_messages {
+class ModelProto;
+class GraphProto;
+}  // namespace lunagrad::onnx_messages
+
+namespace lunagrad::onnx_export {
+
+int onnx_type(DType);  // Error: complex numbers have none
+
+struct Attribute {
+  Attribute(const char* called, int64_t value) : name(called), integer(value) {}
+  Attribute(const char* called, DType value) : name(called), integer(onnx_type(value)) {}
+  Attribute(const char* called, double value) : name(called), kind(Kind::real), number(value) {}
+  Attribute(const char* called, const char* value) : name(called), kind(Kind::text), texts{value} {}
+  Attribute(const char* called, std::vector<int64_t> value)
+      : name(called), kind(Kind::integers), integers(std::move(value)) {}
+  Attribute(const char* called, std::vector<std::string> value)
+      : name(called), kind(Kind::texts), texts(std::move(value)) {}
+
+  const char* name;
+  enum class Kind { integer, real, text, integers, texts } kind = Kind::integer;
+  int64_t integer = 0;
+  double number = 0;
+  std::vector<int64_t> integers;
+  std::vector<std::string> texts;  // of a text the one
+};
+
+// " (train.lua:12)", or "" when the line is unknown.
+inline std::string at(SourceLine line) { return line.known() ? " (" + to_string(line) + ")" : std::string(); }
+
+using Names = std::vector<std::string>;
+
+// Where a node comes from, for errors and for its name.
+struct Origin {
+  const char* op = "";
+  SourceLine line;
+  std::string module;  // the path of the module that called the op; "" at the root
+};
+
+class Graph {
+ public:
+  Graph();
+  ~Graph();
+  Graph(Graph&&) noexcept;
+
+  // Where the next nodes come from.
+  void set_origin(Origin origin) { origin_ = std::move(origin); }
+  const Origin& origin() const { return origin_; }
+  const Origin& origin_of(int node) const { return origins_[size_t(node)]; }
+
+  // A node; returns the names of its outputs.
+  Names add(const char* type, const Names& inputs, const std::vector<Attribute>& attributes = {},
+            int outputs = 1);
+  // A tensor that comes with the model; `name` "" makes one up.
+  std::string tensor(const Tensor& value, const std::string& name = {});
+  std::string integers(const std::vector<int64_t>& values);  // one dim
+  std::string number(double value, DType);                   // no dims; equal ones are one
+  // Sizes that a node takes as an operand: those of them that follow the batch may be mended later
+  // (batch.cpp).
+  std::string sizes(const std::vector<int64_t>& values);
+
+  void input(const std::string& name, const Tensor& example);
+  // The value called `from` becomes the output `name`.
+  void output(std::string from, const std::string& name, const Tensor& example);
+  // Drops the nodes and tensors that no output needs.
+  void prune();
+
+  onnx_messages::ModelProto& model() { return *model_; }
+  onnx_messages::GraphProto& graph();
+  bool are_sizes(const std::string& name) const { return sizes_.count(name) > 0; }
+  void reserve_name(const std::string& name) { taken_.insert(name); }
+
+ private:
+  std::string fresh(std::string name);
+  std::unique_ptr<onnx_messages::ModelProto> model_;
+  std::vector<Origin> origins_;  // of the nodes
+  std::set<std::string> taken_, sizes_;
+  std::map<std::string, std::string> renamed_;  // values that became outputs
+  std::vector<std::pair<std::pair<double, DType>, std::string>> numbers_;
+  Origin origin_;
+};
+
+}  // namespace lunagrad::onnx_export
