@@ -14,7 +14,7 @@ local net = lg.run.state("net", function()
 end)
 
 -- The initial values hold by construction, whatever the network says: u(0) = 0, u'(0) = 1.
-local function u(t) return t + t:square() * net(t / reach) end
+local function u(t) return t + t:square() * net(2 * t / reach - 1) end
 
 -- dy/dt element by element: each y depends on its own t alone, so the gradient of the sum holds all of them.
 local function derivative(y, t) return lg.grad(y:sum(), {t}, {create_graph = true})[1] end
@@ -25,7 +25,7 @@ local optimizer = lg.run.state("optimizer", function()
 end)
 
 for step in lg.run.steps(steps) do
-  local t = (lg.rand(64, 1) * reach):requires_grad_()
+  local t = lg.linspace(0, reach, 64):unsqueeze(2):requires_grad_()
   local y = u(t)
   local residual = derivative(derivative(y, t), t) + y
   local loss = residual:square():mean()
