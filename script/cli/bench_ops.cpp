@@ -73,34 +73,11 @@ Times best_times(F&& f, const Memcpy* copy, double budget) {
   return best;
 }
 
-Tensor make_input(const BenchInput& input, DType dtype, bool transposed) {
-  if (input.kind == BenchInput::Kind::absent) return {};
-  Shape shape = input.shape;
-  const bool turned = transposed && shape.size() >= 2;
-  if (turned) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
-  Tensor x;
-  if (input.kind == BenchInput::Kind::index)
-    x = randint(0, int64_t(input.high), shape);
-  else if (input.kind == BenchInput::Kind::boolean)
-    x = lt(rand(shape), Tensor::number(0.5));
-  else
-    x = to(affine(rand(shape), Tensor::number(input.high - input.low), Tensor::number(input.low)), dtype);
-  return turned ? transpose(x, -1, -2) : x;
-}
-
 // A row with its operands, ready to be called.
 class Bench {
  public:
-  Bench(const BenchRow& row, DType dtype, bool transposed) : row_(row) {
-    call_.op = row.op;
-    for (const BenchInput& input : row.inputs) call_.in.push_back(make_input(input, dtype, transposed));
-    for (const ParamSpec& spec : row.op->params) {
-      const auto given = std::find_if(row.params.begin(), row.params.end(),
-                                      [&](const auto& param) { return param.first == spec.name; });
-      call_.params.push_back(given == row.params.end() ? spec.fallback : given->second);
-    }
-    call_.args = row.args;
-  }
+  Bench(const BenchRow& row, DType dtype, bool transposed)
+      : row_(row), call_(bench_call(row, dtype, transposed)) {}
 
   void operator()() {
     Call call = call_;

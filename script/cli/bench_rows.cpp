@@ -274,6 +274,43 @@ std::vector<BenchRow> bench_rows(int64_t size) {
   return std::move(table).take();
 }
 
+namespace {
+
+Tensor make_input(const BenchInput& input, DType dtype, bool transposed) {
+  if (input.kind == BenchInput::Kind::absent) return {};
+  Shape shape = input.shape;
+  const bool turned = transposed && shape.size() >= 2;
+  if (turned) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+  Tensor x;
+  if (input.kind == BenchInput::Kind::index)
+    x = randint(0, int64_t(input.high), shape);
+  else if (input.kind == BenchInput::Kind::boolean)
+    x = lt(rand(shape), Tensor::number(0.5));
+  else if (is_differentiable(dtype))
+    x = to(affine(rand(shape), Tensor::number(input.high - input.low), Tensor::number(input.low)), dtype);
+  else
+    x = to(randint(1, 5, shape), dtype);
+  return turned ? transpose(x, -1, -2) : x;
+}
+
+}  // namespace
+
+Call bench_call(const BenchRow& row, DType dtype, bool transposed) {
+  Call call;
+  call.op = row.op;
+  for (const BenchInput& input : row.inputs) call.in.push_back(make_input(input, dtype, transposed));
+  for (const ParamSpec& spec : row.op->params) {
+    const auto given = std::find_if(row.params.begin(), row.params.end(),
+                                    [&](const auto& param) { return param.first == spec.name; });
+    const bool type_of_result = row.inputs.empty() && spec.kind == ParamKind::dtype;
+    call.params.push_back(given != row.params.end() ? given->second
+                          : type_of_result          ? Value(int64_t(dtype))
+                                                    : spec.fallback);
+  }
+  call.args = row.args;
+  return call;
+}
+
 bool has_no_bench(const Op& op) {
   return op.hidden() || std::any_of(std::begin(kWithoutWork), std::end(kWithoutWork),
                                     [&](const char* name) { return std::strcmp(op.name, name) == 0; });

@@ -30,6 +30,9 @@ struct BenchRow {
 // Rows whose operands have about `size` elements.
 std::vector<BenchRow> bench_rows(int64_t size);
 
+// The row's call on operands of the context's device; integer types get small numbers above 0.
+Call bench_call(const BenchRow&, DType, bool transposed = false);
+
 // Public ops that move no elements or cannot be called alone, and so have no row.
 bool has_no_bench(const Op&);
 // Public ops that lack a row though they should have one.

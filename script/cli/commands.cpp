@@ -14,6 +14,7 @@
 #include "script/cli/bench_ops.h"
 #include "script/cli/check.h"
 #include "script/cli/convert.h"
+#include "script/cli/device_ops.h"
 #include "script/cli/doctor.h"
 #include "script/cli/info.h"
 #include "script/cli/init.h"
@@ -153,7 +154,7 @@ int run_line(int argc, char** argv) {
   return run_code(argv[at + 1], {argv + at + 2, argv + argc}, request);
 }
 
-int list_devices() {
+int list_devices(bool with_ops) {
   for (const auto& device : devices()) {
     const std::string name(device->name());
     std::cout << name << std::string(name.size() < 12 ? 12 - name.size() : 1, ' ') << device->description();
@@ -161,6 +162,7 @@ int list_devices() {
     std::cout << "\n";
   }
   std::cerr << missing_devices();
+  if (with_ops) print_device_ops(std::cout << "\n");
   return 0;
 }
 
@@ -229,6 +231,9 @@ int run_command_line(int argc, char** argv) {
 
   std::string topic;
   CLI::App* devices_command = app.add_subcommand("devices", "list the devices");
+  bool with_ops = false;
+  devices_command->add_flag("--ops", with_ops,
+                            "which operations each of them computes itself, in which types");
   std::vector<std::string> arguments;
   CLI::App* open_command = app.add_subcommand("open", "open the workbench window: [SCRIPT] [ARGS]");
   open_command->add_option("arguments", arguments, "for the workbench");
@@ -314,7 +319,7 @@ int run_command_line(int argc, char** argv) {
   if (app.got_subcommand("init")) return init();
   if (app.got_subcommand("runs")) return runs();
   if (app.got_subcommand("repro")) return repro();
-  if (*devices_command) return list_devices();
+  if (*devices_command) return list_devices(with_ops);
   if (*open_command) return open_workbench(arguments);
   if (*meta_command) {
     as_table ? print_op_table(std::cout) : print_meta(std::cout);
