@@ -1,4 +1,6 @@
 // What lunagrad/onnx.lua needs from the engine to write a model as an ONNX file.
+#include <algorithm>
+
 #include "script/convert.h"
 #include "script/edge.h"
 #include "script/onnx/export.h"
