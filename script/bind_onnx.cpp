@@ -3,6 +3,7 @@
 
 #include "script/convert.h"
 #include "script/edge.h"
+#include "script/files.h"
 #include "script/onnx/export.h"
 
 namespace lunagrad {
@@ -73,9 +74,7 @@ TensorList check_results(lua_State* L, int first) {
 // onnx_export(path, model, inputs, options, label, names, tensors): label is that of the module, 0 of a
 // function; names[i] is what tensors[i] is called in its state_dict.
 int export_onnx(lua_State* L) {
-  const std::string_view path = check_string(L, 1, kName);
-  if (path.empty() || path.find('\0') != std::string_view::npos) bad_argument(L, 1, kName, "not a path");
-  const std::string file(path);
+  const std::string file = check_path(L, kName);
   const TensorList inputs = check_tensors(L, 3, kName);
   if (inputs.empty()) bad_argument(L, 3, kName, "at least one example input is needed");
   const onnx_export::Options options = check_options(L, 4);

@@ -97,8 +97,10 @@ TEST_CASE("a sandboxed script reads its own folder and writes its run's") {
     CHECK(finished.code == 6);
     CHECK(finished.err.find("a sandboxed script reads files of its own folder alone") != std::string::npos);
   }
-  for (const char* code : {"lg.io.save('project/new.st', {1})", "lg.io.npy.save('/tmp/x.npy', lg.ones(1))",
-                           "lg.run.log{a = 1} lg.io.png.save('project/x.png', lg.zeros(2, 2))"}) {
+  for (const char* code :
+       {"lg.io.save('project/new.st', {1})", "lg.io.onnx_export('x.onnx', lg.nn.Linear(2, 1), lg.ones(1, 2))",
+        "lg.io.npy.save('/tmp/x.npy', lg.ones(1))",
+        "lg.run.log{a = 1} lg.io.png.save('project/x.png', lg.zeros(2, 2))"}) {
     const Finished finished = run(code);
     CAPTURE(code);
     CHECK(finished.code == 6);
