@@ -66,7 +66,9 @@ class Walk {
  public:
   // Nodes older than `oldest` (an id) are left out: nothing that is wanted lies behind them.
   explicit Walk(const BackwardOptions& options, uint64_t oldest = 0)
-      : options_(options), id_(++count_), oldest_(oldest) {}
+      : options_(options), id_(++count_), oldest_(oldest) {
+    context().check_may_change("backward");
+  }
   ~Walk() {
     for (Slot& slot : slots_) {
       slot.node->walk = slot.outer_walk;

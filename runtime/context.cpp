@@ -23,6 +23,10 @@ void Context::check_stop() const {
   if (stop_requested.load(std::memory_order_relaxed)) fail_as(ErrorKind::cancelled, "interrupted");
 }
 
+void Context::refuse_change(const char* what) {
+  fail(what, ": a backward pass is going on; until it is through, an evaluation may look but not change");
+}
+
 UseContext::UseContext(Context& context) : previous_(current) { current = &context; }
 UseContext::~UseContext() { current = previous_; }
 

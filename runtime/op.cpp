@@ -96,6 +96,23 @@ bool execute(Call& call) {
   return true;
 }
 
+// What shape() marked as written holds neither the old nor the new values when the op does not come to its end.
+bool execute_in_place(Call& call) {
+  try {
+    return execute(call);
+  } catch (...) {
+    for (const Tensor& x : call.in)
+      if (x.defined() && x.storage().last_writer == call.op->name) x.storage().mark_torn(call.op->name);
+    throw;
+  }
+}
+
+// Error when an operand from the first-th on was written only in part.
+void check_whole(const Call& call, size_t first) {
+  for (size_t i = first; i < call.in.size(); ++i)
+    if (call.in[i].defined()) call.in[i].storage().check_whole(call.op->name);
+}
+
 bool wants_f32(const Call& call) {
   if (!call.op->half_through_f32) return false;
   return std::any_of(call.in.begin(), call.in.end(),
@@ -184,8 +201,13 @@ void run(Call& call) {
   if (wants_f32(call)) return run_through_f32(call);
   const uint64_t start = ticks();
   check_complex(call);
+  check_whole(call, 0);
   op.shape(call);
-  if (!execute(call)) return;
+  if (op.writes_inputs) {
+    if (!execute_in_place(call)) return;
+  } else if (!execute(call)) {
+    return;
+  }
   const uint64_t elapsed = ticks() - start;
   if (ctx.trace) ctx.trace->ran(call, elapsed);
   if (ctx.grad_enabled) record(call, elapsed);
@@ -229,6 +251,9 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
   call.params = std::move(params);
   const uint64_t start = ticks();
   check_complex(call);
+  // What is overwritten as a whole may have been torn before.
+  const bool replaced = std::string_view(op.name) == "_copy" && size_t(x.nbytes()) == x.storage().bytes;
+  check_whole(call, replaced ? 1 : 0);
   op.shape(call);
   const Tensor& promised = call.out[0];
   if (!(promised.shape() == x.shape()))
@@ -266,9 +291,17 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
     if (call.in[i].defined() && call.in[i].storage_ref() == x.storage_ref() && !same_elements(call.in[i], x))
       entangled = true;
   Device& device = call.device();
+  const auto write = [&x, &op](Device& its, Call& to_run) {
+    try {
+      its.run(to_run);
+    } catch (...) {
+      x.storage().mark_torn(op.name);
+      throw;
+    }
+  };
   if (same_type && !entangled && device.supports(call)) {
     call.out[0] = Tensor(x.storage_ref(), x.layout(), x.offset(), x.dtype());
-    if (x.numel() > 0) device.run(call);
+    if (x.numel() > 0) write(device, call);
   } else {
     allocate_outputs(call, device);
     if (x.numel() > 0) {
@@ -281,11 +314,12 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
       copy.op = find_op("_copy");
       copy.in = {x, call.out[0]};
       copy.out = {Tensor(x.storage_ref(), x.layout(), x.offset(), x.dtype())};
-      device.run(copy);
+      write(device, copy);
     }
     call.out[0] = Tensor(x.storage_ref(), x.layout(), x.offset(), x.dtype());
   }
   x.storage().mark_written(op.name);
+  if (replaced) x.storage().torn_by = nullptr;
   const uint64_t elapsed = ticks() - start;
   if (context().trace) context().trace->ran(call, elapsed);
   if (guarded) check_written(call, before);

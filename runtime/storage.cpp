@@ -43,4 +43,15 @@ void Storage::mark_written(const char* op) {
   last_write = context().line;
 }
 
+void Storage::mark_torn(const char* op) {
+  mark_written(op);
+  torn_by = op;
+}
+
+void Storage::refuse_torn(const char* op) const {
+  const std::string place = last_write.known() ? " at " + to_string(last_write) : "";
+  fail(op, ": a tensor was written only in part, since ", torn_by, " was stopped", place,
+       "; copy_ or fill_ makes it whole");
+}
+
 }  // namespace lunagrad

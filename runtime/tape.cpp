@@ -177,6 +177,7 @@ void record(Call& call, uint64_t elapsed) {
 }
 
 void check_in_place(const char* op, const Tensor& x) {
+  context().check_may_change(op);
   if (!context().grad_enabled || !x.requires_grad()) return;
   if (x.is_leaf())
     fail(op,
@@ -263,6 +264,7 @@ Tensor Tensor::grad() const {
 }
 
 void Tensor::set_grad(const Tensor& value) const {
+  context().check_may_change("grad");
   if (value.defined()) {
     if (!(value.shape() == shape()))
       fail("grad: shape ", value.shape(), " does not match the tensor's ", shape());

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "runtime/cpu/pieces.h"
 #include "runtime/error.h"
 #include "runtime/ops.h"
 #include "runtime/tape.h"
@@ -67,12 +68,15 @@ Tensor Tensor::number(double value) {
 template <class T>
 std::vector<T> Tensor::to_vector() const {
   const NoGrad off;
+  storage().check_whole("to_vector");
   const Tensor dense = lunagrad::contiguous(to(*this, cpu_device()));
   std::vector<T> values(static_cast<size_t>(numel()));
   if (!is_complex_v<T> && is_complex(dtype())) refuse_complex(dtype());
   visit_any_dtype(dtype(), [&]<class From>() {
-    const From* from = dense.data<From>();
-    for (size_t i = 0; i < values.size(); ++i) values[i] = convert<T>(from[i]);
+    in_pieces(numel(), [from = static_cast<const From*>(dense.data<From>()), to = values.data()](int64_t begin,
+                                                                                                int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[i] = convert<T>(from[i]);
+    });
   });
   return values;
 }
@@ -88,6 +92,7 @@ namespace {
 template <class T>
 T item_as(const Tensor& x) {
   if (x.numel() != 1) fail("item: one element expected (got shape ", x.shape(), ")");
+  x.storage().check_whole("item");
   if (is_complex(x.dtype()))
     fail("item: a ", x.dtype(), " element is no real number; take its real(), imag() or abs()");
   char bytes[8];

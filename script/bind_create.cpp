@@ -84,6 +84,7 @@ class TableReader {
       fail("tensor: the table is ragged: dim ", depth + 1, " has ", sizes_[depth],
            " elements at first, then ", length);
     for (int64_t i = 1; i <= length; ++i) {
+      if (i % 4096 == 0) context().check_stop();
       lua_rawgeti(L_, -1, i);
       visit(depth + 1, value);
       lua_pop(L_, 1);

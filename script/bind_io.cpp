@@ -255,6 +255,7 @@ class TableWriter {
 
   // A tensor that appears twice is stored once.
   std::string name_of(const Tensor& tensor, const std::string& path) {
+    tensor.storage().check_whole("io.save");
     std::string& name = names_[tensor.id()];
     if (name.empty()) {
       name = is_utf8(path) ? path : hexadecimal(path);

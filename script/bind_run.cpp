@@ -12,10 +12,12 @@ namespace lunagrad {
 namespace {
 
 constexpr const char* kHandle = "lunagrad.Live";
-constexpr const char* kAtStepEnd =
-    "lunagrad.at_step_end";  // in the registry: writes a checkpoint that is due
+constexpr const char* kStates = "lunagrad.states";  // in the registry: what lg.run does with the states, by a verb
 
-Session::Impl& session(lua_State* L) { return Session::Impl::of(L); }
+Session::Impl& session(lua_State* L) {
+  context().check_may_change("run");
+  return Session::Impl::of(L);
+}
 
 SourcePlace place_of(lua_State* L) {
   const SourceLine line = script_line(L);
@@ -82,7 +84,9 @@ const Param& declare(lua_State* L, const char* function, bool live) {
 }
 
 int param(lua_State* L) {
-  push_value(L, declare(L, "param", false).value);
+  const Param& param = declare(L, "param", false);
+  session(L).run().params().read(param.info.name);
+  push_value(L, param.value);
   return 1;
 }
 
@@ -103,7 +107,9 @@ const Param& handle_param(lua_State* L) {
 }
 
 int handle_call(lua_State* L) {
-  push_value(L, handle_param(L).value);
+  const Param& param = handle_param(L);
+  session(L).run().params().read(param.info.name);
+  push_value(L, param.value);
   return 1;
 }
 
@@ -118,7 +124,7 @@ int next_step(lua_State* L) {
   owner.run().end_step();
   tell_boundary(L);
   if (owner.run().takes_checkpoint()) write_checkpoint(L, false);
-  owner.safe_point(L, true);
+  owner.safe_point(L, Session::Impl::Place::step_end);
   const int64_t step = owner.run().next_step();
   owner.begin_step();
   if (step == 0) return 0;
@@ -229,11 +235,49 @@ int checkpoint_written(lua_State* L) {
   return 0;
 }
 
-// _at_step_end(f): f(stopping) is called at each step's end at which a checkpoint is due.
-int at_step_end(lua_State* L) {
+// _on_states(f): f("checkpoint") and f("stopping") write a checkpoint, f("take", path) gives what a reload hands over,
+// f("report") tells what became of what was handed over.
+int on_states(lua_State* L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
   lua_settop(L, 1);
-  lua_setfield(L, LUA_REGISTRYINDEX, kAtStepEnd);
+  lua_setfield(L, LUA_REGISTRYINDEX, kStates);
+  return 0;
+}
+
+// Calls that function, if there is one; else it pushes nil for each result.
+void call_states(lua_State* L, const char* verb, const std::string& argument, int results) {
+  if (lua_getfield(L, LUA_REGISTRYINDEX, kStates) != LUA_TFUNCTION) {
+    lua_pop(L, 1);
+    for (int i = 0; i < results; ++i) lua_pushnil(L);
+    return;
+  }
+  lua_pushstring(L, verb);
+  if (argument.empty())
+    lua_pushnil(L);
+  else
+    push_string(L, argument);
+  lua_call(L, 2, results);
+}
+
+// What a reload handed to this script, nil when it began otherwise.
+int handed_over(lua_State* L) {
+  const Kept* const states = session(L).states();
+  if (!states) return 0;
+  push_kept(L, *states);
+  return 1;
+}
+
+// _go_on(step, seconds, rng): the run goes on behind that step.
+int go_on(lua_State* L) {
+  lua_getfield(L, 3, "seed");
+  lua_getfield(L, 3, "stream");
+  session(L).run().go_on_at(check_integer(L, 1, "reload"), luaL_checknumber(L, 2),
+                            uint64_t(check_integer(L, -2, "reload")), uint64_t(check_integer(L, -1, "reload")));
+  return 0;
+}
+
+int tell_reloaded(lua_State* L) {
+  session(L).run().tell_reloaded(std::string(check_string(L, 1, "reload")));
   return 0;
 }
 
@@ -275,9 +319,10 @@ int assert_finite(lua_State* L) {
 int count_step(lua_State* L) {
   Session::Impl& owner = session(L);
   if (owner.run().count_step()) {
+    call_states(L, "report", "", 0);
     tell_boundary(L);
     if (owner.run().takes_checkpoint()) write_checkpoint(L, false);
-    owner.safe_point(L, true);
+    owner.safe_point(L, Session::Impl::Place::step_end);
     owner.begin_step();
   }
   return 0;
@@ -295,7 +340,10 @@ constexpr luaL_Reg kFunctions[] = {{"param", guard<param>},
                                    {"_progress", guard<progress>},
                                    {"_checkpoint_path", guard<checkpoint_path>},
                                    {"_checkpoint_written", guard<checkpoint_written>},
-                                   {"_at_step_end", guard<at_step_end>},
+                                   {"_on_states", guard<on_states>},
+                                   {"_handed_over", guard<handed_over>},
+                                   {"_go_on", guard<go_on>},
+                                   {"_tell_reloaded", guard<tell_reloaded>},
                                    {"_ask_checkpoint", guard<ask_checkpoint>},
                                    {"_in_steps", guard<in_steps>},
                                    {"_warn", guard<warn>},
@@ -304,13 +352,10 @@ constexpr luaL_Reg kFunctions[] = {{"param", guard<param>},
 }  // namespace
 
 void write_checkpoint(lua_State* L, bool stopping) {
-  if (lua_getfield(L, LUA_REGISTRYINDEX, kAtStepEnd) != LUA_TFUNCTION) {
-    lua_pop(L, 1);
-    return;
-  }
-  lua_pushboolean(L, stopping);
-  lua_call(L, 1, 0);
+  call_states(L, stopping ? "stopping" : "checkpoint", "", 0);
 }
+
+void push_states(lua_State* L, const std::string& checkpoint) { call_states(L, "take", checkpoint, 1); }
 
 void open_run(lua_State* L) {
   luaL_newmetatable(L, kHandle);

@@ -74,8 +74,9 @@ int version(lua_State* L) {
 }
 
 // A CPU copy to read elements from, without a tape.
-Tensor readable(const Tensor& x) {
+Tensor readable(const Tensor& x, const char* op) {
   const NoGrad off;
+  x.storage().check_whole(op);
   return to(x.detach(), cpu_device());
 }
 
@@ -83,7 +84,7 @@ int item(lua_State* L) {
   const Tensor& x = check_tensor(L, 1, "item");
   if (x.numel() != 1)
     fail("item: only a tensor of one element can be turned into a number (got shape ", x.shape(), ")");
-  const Tensor value = readable(x);
+  const Tensor value = readable(x, "item");
   push_element(L, value.raw(), value.dtype());
   return 1;
 }
@@ -97,13 +98,15 @@ void push_list(lua_State* L, const Tensor& x, int dim, int64_t offset) {
   luaL_checkstack(L, 3, "tolist");
   lua_createtable(L, int(std::min<int64_t>(x.size(dim), 1 << 26)), 0);
   for (int64_t i = 0; i < x.size(dim); ++i) {
+    if (i % 4096 == 0) context().check_stop();
     push_list(L, x, dim + 1, offset + i * x.strides()[dim]);
     lua_rawseti(L, -2, i + 1);
   }
 }
 
 int tolist(lua_State* L) {
-  push_list(L, readable(check_tensor(L, 1, "tolist")), 0, 0);
+  push_list(L, readable(check_tensor(L, 1, "tolist"), "tolist"), 0, 0);
+  after_op(L);
   return 1;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <lua.hpp>
 #include <memory>
 #include <string>
@@ -47,6 +48,7 @@ struct Edge {
   size_t unpooled = 0;                        // of these in blocks of their own
   Pressure pressure;
   int nested_closes = 0;  // of coroutines, one inside the other
+  std::function<void(const std::string&)> on_module;
   SafePoint safe_point = nullptr;
   void* safe_point_data = nullptr;
   FileLimits files;

@@ -281,7 +281,7 @@ void Session::Impl::evaluate(const std::string& code, const std::function<void(b
     event.outcome = unwinding_ ? Outcome::stopped : Outcome::error;
     emit(std::move(event));
   }
-  if (done) done(ok);
+  if (done) after_task_ = [done, ok] { done(ok); };
 }
 
 void Session::Impl::complete(const std::string& line,

@@ -102,7 +102,9 @@ const Param& Params::declare(ParamInfo info, ParamValue fallback) {
     return param;
   }
   info.integer = std::holds_alternative<int64_t>(fallback);
-  Param param{std::move(info), {}};
+  Param param;
+  param.info = std::move(info);
+  param.fallback = fallback;
   const std::string& name = param.info.name;
   if (!in_range(param.info, fallback)) {
     fail("run.param: the default ", to_text(fallback), " of '", name, "' is outside ",
@@ -120,11 +122,46 @@ const Param& Params::declare(ParamInfo info, ParamValue fallback) {
     }
     value = *parsed;
   }
+  if (const auto before = former_.find(name); before != former_.end()) {
+    const auto& [text_before, fallback_before, edited] = before->second;
+    const auto parsed = parse_param(text_before, fallback);
+    if (!edited && (set || fallback_before != to_text(fallback))) {
+      // The script, or the command line, says what it is.
+    } else if (parsed && in_range(param.info, *parsed)) {
+      value = *parsed;
+      param.edited = edited;
+    } else {
+      misfits_.push_back(text("run.param: '", name, "' was ", text_before, ", which it cannot be any more; it is ",
+                              to_text(value)));
+    }
+  }
   set_value(param, std::move(value));
   index_[name] = params_.size();
   params_.push_back(std::move(param));
   publish();
   return params_.back();
+}
+
+void Params::take_over(const Params& before) {
+  former_ = before.former_;
+  for (const Param& param : before.params_)
+    former_[param.info.name] = {to_text(param.value), to_text(param.fallback), param.edited};
+}
+
+void Params::read(const std::string& name) { params_[index_.at(name)].unread_since.reset(); }
+
+std::vector<std::string> Params::unread(int64_t step) {
+  std::vector<std::string> sentences;
+  for (Param& param : params_) {
+    if (!param.unread_since || step < *param.unread_since + 2) continue;
+    param.unread_since.reset();
+    const std::string place = text(param.info.place.file, ":", param.info.place.line);
+    sentences.push_back(param.info.live
+                            ? text("'", param.info.name, "' was changed, but the script has not asked its handle since; "
+                                   "it was declared at ", place)
+                            : text("'", param.info.name, "' was read once, at ", place, "; use lg.run.live"));
+  }
+  return sentences;
 }
 
 const Param* Params::find(const std::string& name) const {
@@ -143,7 +180,7 @@ std::string Params::unknown() const {
   return {};
 }
 
-std::vector<std::string> Params::apply_edits() {
+std::vector<std::string> Params::apply_edits(int64_t step) {
   std::map<std::string, ParamValue> edits;
   {
     const std::lock_guard lock(mutex_);
@@ -151,7 +188,10 @@ std::vector<std::string> Params::apply_edits() {
   }
   std::vector<std::string> names;
   for (auto& [name, value] : edits) {
-    set_value(params_[index_.at(name)], std::move(value));
+    Param& param = params_[index_.at(name)];
+    set_value(param, std::move(value));
+    param.edited = true;
+    param.unread_since = step;
     names.push_back(name);
   }
   if (!names.empty()) publish();
@@ -168,7 +208,7 @@ std::vector<ParamInfo> Params::list() const {
 bool Params::edit(const std::string& name, const std::string& value) {
   const std::lock_guard lock(mutex_);
   for (const Param& param : published_) {
-    if (param.info.name != name || !param.info.live) continue;
+    if (param.info.name != name) continue;
     const auto parsed = parse_param(value, param.value);
     if (!parsed || !in_range(param.info, *parsed)) return false;
     edits_[name] = *parsed;

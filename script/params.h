@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -32,6 +33,9 @@ std::optional<ParamValue> parse_param(const std::string& text, const ParamValue&
 struct Param {
   ParamInfo info;
   ParamValue value;
+  ParamValue fallback;                  // the default in the script
+  bool edited = false;                  // its value is somebody's choice while the run went on
+  std::optional<int64_t> unread_since;  // edited at the end of this step, not read since
 };
 
 class Params {
@@ -40,6 +44,9 @@ class Params {
 
   // Values from a checkpoint, in place of the defaults of parameters that are declared from now on.
   void resume(std::map<std::string, std::string> values) { resumed_ = std::move(values); }
+  // The values that a script before this one had. A parameter takes over what was edited, and anything else whose
+  // default is still the same.
+  void take_over(const Params& before);
   // The parameter, with what --set, else the checkpoint says in place of the default. The same name again
   // gives the same parameter. UsageError when --set does not fit the type or the range, Error when the
   // default lies outside the range.
@@ -50,8 +57,14 @@ class Params {
   // The sentence about a --set that names no declared parameter; empty when all are known.
   std::string unknown() const;
 
-  // Takes over the edits made since the last call; returns the names of those parameters.
-  std::vector<std::string> apply_edits();
+  // Takes over the edits made since the last call, at the end of `step`; returns the names of those parameters.
+  std::vector<std::string> apply_edits(int64_t step);
+  // The script has taken the value.
+  void read(const std::string& name);
+  // A sentence about each parameter that was edited two steps before `step` and not read since.
+  std::vector<std::string> unread(int64_t step);
+  // What the values that were taken over could not mean, since the last call.
+  std::vector<std::string> take_misfits() { return std::exchange(misfits_, {}); }
 
   // Any thread.
   std::vector<ParamInfo> list() const;
@@ -60,7 +73,14 @@ class Params {
  private:
   void publish();
 
+  struct Former {
+    std::string value, fallback;
+    bool edited;
+  };
+
   std::map<std::string, std::string> set_, resumed_;
+  std::map<std::string, Former> former_;
+  std::vector<std::string> misfits_;
   std::vector<Param> params_;
   std::map<std::string, size_t> index_;
 

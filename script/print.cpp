@@ -179,6 +179,7 @@ class Printer {
 
 std::string print_tensor(const Tensor& x, const PrintOptions& options) {
   const NoGrad off;
+  x.storage().check_whole("tostring");
   const Tensor values = to(x.detach(), cpu_device());
   constexpr int kIndent = 7;  // of "tensor("
   // Without elements there may still be any number of empty rows.

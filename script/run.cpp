@@ -1,7 +1,9 @@
 #include "script/run.h"
 
 #include <charconv>
+#include <cinttypes>
 #include <cmath>
+#include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <lua.hpp>
@@ -78,8 +80,8 @@ Run::Run(const Script& script, std::function<void(Event)> emit)
 Run::~Run() = default;
 
 double Run::seconds() const {
-  return (resumed_ ? resumed_->seconds : 0) +
-         std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  if (ended_) return *ended_;
+  return earlier_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
 Event Run::event(Event::Kind kind) const {
@@ -96,12 +98,12 @@ void Run::begin_steps(std::optional<int64_t> total, const SourcePlace& place) {
     fail("run.steps: a run has one loop of steps; the first began at ", steps_place_.file, ":",
          steps_place_.line);
   }
-  if (const std::string unknown = params_.unknown(); !unknown.empty()) throw UsageError(unknown);
+  if (const std::string unknown = unknown_param(); !unknown.empty()) throw UsageError(unknown);
   if (options_.steps) total = options_.steps;
   has_steps_ = in_steps_ = true;
   steps_place_ = place;
   total_ = total;
-  if (resumed_) context().generator.restore(resumed_->seed, resumed_->stream);
+  if (random_) context().generator.restore(random_->first, random_->second);
   open_folder();
 }
 
@@ -144,13 +146,49 @@ void Run::checkpoint_written(const std::string& path) {
 }
 
 void Run::resume_at(Checkpoint checkpoint) {
-  step_ = done_ = checkpoint.step;
+  go_on_at(checkpoint.step, checkpoint.seconds, checkpoint.seed, checkpoint.stream);
   params_.resume(checkpoint.params);
   // A run goes on in its own folder, unless another is named. A sandboxed script does not choose one.
   const bool chosen = !options_.sandbox || checkpoint.path == find_checkpoint(options_.resume);
   if (chosen && options_.run_directory.empty()) options_.run_directory = folder_of_checkpoint(checkpoint.path);
-  start_ = std::chrono::steady_clock::now();
   resumed_ = std::move(checkpoint);
+}
+
+void Run::go_on_at(int64_t step, double seconds, uint64_t seed, uint64_t stream) {
+  step_ = done_ = step;
+  earlier_ = seconds;
+  start_ = std::chrono::steady_clock::now();
+  random_ = {seed, stream};
+}
+
+void Run::take_over(Run& before, int64_t step) {
+  before.flush();
+  params_.take_over(before.params_);
+  options_.run_directory = before.options_.run_directory;  // which a checkpoint may have given
+  started_ = before.started_;
+  folder_ = std::move(before.folder_);
+  diff_ = std::move(before.diff_);
+  events_ = std::move(before.events_);
+  reloads_ = std::move(before.reloads_);
+  step_ = done_ = step;
+  resumed_ = before.resumed_;
+  earlier_ = before.seconds();
+  char name[40];
+  std::snprintf(name, sizeof name, "script-%08" PRId64 ".lua", step);
+  if (!reloads_.empty() && reloads_.back().step == step) reloads_.pop_back();
+  reloads_.push_back({step, name});
+  if (!folder_) return;
+  folder_->write_script(name, source_);
+  // As with a resumption, rows of later steps that stand above this line are void.
+  folder_->append_metrics(dump(Json{{"step", step}, {"time", seconds()}, {"reload", name}}));
+  write_config(nullptr, 0);
+}
+
+void Run::tell_reloaded(const std::string& what) {
+  Event event = this->event(Event::Kind::reload);
+  event.step = done_;
+  event.text = what;
+  emit_(std::move(event));
 }
 
 void Run::flush() {
@@ -161,7 +199,8 @@ void Run::boundary() {
   flush();
   for (const ParamEdit& edit : options_.edits)
     if (edit.step == step_) params_.edit(edit.name, edit.value);
-  for (const std::string& name : params_.apply_edits()) {
+  for (const std::string& sentence : params_.unread(step_)) warn(sentence);
+  for (const std::string& name : params_.apply_edits(step_)) {
     const Param& param = *params_.find(name);
     if (folder_) {
       folder_->append_metrics(
@@ -177,6 +216,7 @@ void Run::boundary() {
 const Param& Run::declare(ParamInfo info, ParamValue fallback) {
   const size_t before = params_.all().size();
   const Param& param = params_.declare(std::move(info), std::move(fallback));
+  for (const std::string& sentence : params_.take_misfits()) warn(sentence);
   if (params_.all().size() != before) tell(param);
   return param;
 }
@@ -244,7 +284,12 @@ double Run::date(double time) const {
 
 void Run::open_folder() {
   if (folder_ || folder_failed_ || !options_.write_run) return;
-  const auto warn = [this](const std::string& message) { this->warn(message); };
+  const auto warn = [emit = emit_](const std::string& message) {  // the folder may outlive this run, in the next
+    Event event{};
+    event.kind = Event::Kind::warning;
+    event.text = message;
+    emit(std::move(event));
+  };
   folder_failed_ = true;  // until it worked: a script that catches the error is not told again at each step
   folder_ = std::make_unique<RunFolder>(
       options_.run_directory.empty() ? default_run_directory(path_) : options_.run_directory,
@@ -255,7 +300,7 @@ void Run::open_folder() {
     folder_->append_metrics(dump(Json{{"step", done_}, {"time", seconds()}, {"resume", resumed_->path}}));
   }
   if (options_.tensorboard) events_ = std::make_unique<EventFile>(folder_->path(), warn);
-  folder_->write_script(source_);
+  folder_->write_script("script.lua", source_);
   // The settings of a foreign repository can make git run programs.
   if (!options_.sandbox)
     diff_ = std::make_unique<GitDiff>(path_.empty() ? "./script" : path_, folder_->path() + "/git.diff");
@@ -290,6 +335,7 @@ void Run::write_config(const char* outcome, int exit_code) {
   config["threads"] = thread_count();
   if (total_) config["steps"] = *total_;
   if (resumed_) config["resumed"] = {{"checkpoint", resumed_->path}, {"step", resumed_->step}};
+  for (const Reload& reload : reloads_) config["reloads"].push_back({{"step", reload.step}, {"script", reload.script}});
   config["set"] = Json::object();
   for (const auto& [name, value] : options_.set) config["set"][name] = value;
   config["params"] = Json::object();
@@ -312,6 +358,7 @@ void Run::remember_output(const std::string& output) {
 }
 
 void Run::finish(Outcome outcome, int exit_code) {
+  ended_ = seconds();
   in_steps_ = false;
   diff_.reset();
   if (!folder_) return;

@@ -34,6 +34,17 @@ class Run {
   ~Run();
   void set_source(std::string source) { source_ = std::move(source); }  // for the copy in the folder
 
+  // The script before this one hands over its folder and its parameters; what it did is behind step `step`. Called
+  // before this script runs.
+  void take_over(Run& before, int64_t step);
+  // What the script kept of the states that were handed to it, once it is known: an event.
+  void tell_reloaded(const std::string& what);
+  // The script has steps, and the one that goes on will end.
+  bool awaits_boundary() const { return in_steps_ || (!has_steps_ && done_ > 0); }
+  // A sentence about a --set that names no parameter; empty when all are known. A script that was reloaded may have
+  // dropped one.
+  std::string unknown_param() const { return reloads_.empty() ? params_.unknown() : std::string(); }
+
   Params& params() { return params_; }
   const RunOptions& options() const { return options_; }
   double seconds() const;  // since the run began, without the time between a checkpoint and its resumption
@@ -67,6 +78,7 @@ class Run {
     uint64_t seed = 0, stream = 0;
   };
   void resume_at(Checkpoint);
+  void go_on_at(int64_t step, double seconds, uint64_t seed, uint64_t stream);  // the same behind a reload
 
   // Numbers, or scalar tensors whose values are read at once on the CPU and at the next boundary elsewhere.
   using Row = std::vector<std::pair<std::string, Tensor>>;
@@ -120,6 +132,14 @@ class Run {
   bool has_steps_ = false;
   bool checkpoint_asked_ = false;
   std::optional<Checkpoint> resumed_;
+  std::optional<std::pair<uint64_t, uint64_t>> random_;  // seed and stream that the first step finds
+  double earlier_ = 0;                                   // seconds before start_
+  std::optional<double> ended_;                          // what seconds() was then
+  struct Reload {
+    int64_t step;
+    std::string script;  // its name in the folder
+  };
+  std::vector<Reload> reloads_;
   SourcePlace steps_place_;
   bool assert_finite_ = false;
   std::vector<Pending> pending_;

@@ -63,6 +63,14 @@ void write_file_atomically(const std::string& path, std::string_view content) {
   }
 }
 
+std::string unused_run_directory(const std::string& wanted) {
+  std::error_code ignored;
+  const std::string base = wanted.substr(0, wanted.find_last_not_of('/') + 1);
+  std::string free = base;
+  for (int copy = 2; fs::exists(fs::path(free) / "metrics.jsonl", ignored); ++copy) free = text(base, "-", copy);
+  return free;
+}
+
 std::string latest_checkpoint(const std::string& folder) {
   std::string latest;
   int64_t latest_step = -1;
@@ -130,9 +138,9 @@ void RunFolder::write_config(std::string_view json) {
   }
 }
 
-void RunFolder::write_script(std::string_view source) {
+void RunFolder::write_script(const char* name, std::string_view source) {
   try {
-    write_file_atomically(path_ + "/script.lua", source);
+    write_file_atomically(path_ + "/" + name, source);
   } catch (const Error& error) {
     warn_(error.what());
   }

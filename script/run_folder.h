@@ -12,6 +12,8 @@ namespace lunagrad {
 
 // runs/<UTC time>-<script's stem>-<six hex digits>
 std::string default_run_directory(const std::string& script);
+// The name, or the first of name-2, name-3, … that holds no run.
+std::string unused_run_directory(const std::string& wanted);
 // Writes to a temporary name, then renames: nothing partial ever lies under `path`. Error of kind file.
 void write_file_atomically(const std::string& path, std::string_view content);
 
@@ -30,7 +32,7 @@ class RunFolder {
 
   const std::string& path() const { return path_; }
   void write_config(std::string_view json);
-  void write_script(std::string_view source);
+  void write_script(const char* name, std::string_view source);
   void append_metrics(std::string_view line);  // without its newline
   void append_log(std::string_view text);
   std::string checkpoint_path(int64_t step) const;  // makes the folder that it lies in

@@ -81,11 +81,13 @@ void read_row(RunRecord& run, const json& row) {
   if (step_at == row.end() || !step_at->is_number_integer()) return;
   const int64_t step = step_at->get<int64_t>();
   const double time = time_at == row.end() ? NAN : number_of(*time_at);
-  if (row.count("resume")) {
+  const bool goes_on = row.count("resume") || row.count("reload");
+  if (goes_on) {
     drop_after(run.metrics, step);
     drop_after(run.images, step);
     drop_after(run.histograms, step);
   }
+  if (row.count("reload")) run.reloads.push_back(step);
   if (const auto metrics = row.find("metrics"); metrics != row.end() && metrics->is_object())
     for (const auto& [name, value] : metrics->items())
       run.metrics[name].push_back({step, time, number_of(value)});
@@ -108,7 +110,7 @@ void read_row(RunRecord& run, const json& row) {
   });
   if (const auto texts = row.find("text"); texts != row.end() && texts->is_object())
     for (const auto& [name, value] : texts->items()) run.texts[name] = text_of(*texts, name.c_str());
-  run.steps = row.count("resume") ? step : std::max(run.steps, step);
+  run.steps = goes_on ? step : std::max(run.steps, step);
   if (run.outcome.empty() && !std::isnan(time)) run.seconds = time;
 }
 

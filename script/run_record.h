@@ -35,6 +35,7 @@ struct RunRecord {
   std::vector<std::string> arguments;
   std::map<std::string, std::string> set;  // what --set gave
   bool resumed = false, sandbox = false;
+  std::vector<int64_t> reloads;  // the steps behind which a changed script went on
   std::vector<ParamChange> changes;
   std::string seed;                           // as text
   std::map<std::string, std::string> params;  // as text

@@ -1,16 +1,13 @@
 #include "script/session.h"
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "runtime/autocast.h"
 #include "script/edge.h"
 #include "script/globals.h"
 #include "script/session_impl.h"
+#include "script/source.h"
 
 namespace lunagrad {
 namespace {
@@ -19,26 +16,6 @@ constexpr int kHookCount = 1000;
 constexpr size_t kSandboxMemory = size_t(256) << 20;
 // A stop waits this long for the end of the step; then it is a Lua error.
 constexpr std::chrono::seconds kStopGrace{10};
-
-std::string read_script(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    fail_as(ErrorKind::file, path, ": ", std::strerror(EISDIR));
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream content;
-  if (in && in.peek() != EOF) content << in.rdbuf();
-  if (!in.eof() && !in) fail_as(ErrorKind::file, path, ": ", std::strerror(errno ? errno : EIO));
-  return content.str();
-}
-
-// Lua skips a shebang line only in files that it reads itself. The newline stays, so that lines keep their
-// numbers.
-std::string_view without_shebang(std::string_view source) {
-  if (source.empty() || source[0] != '#') return source;
-  const size_t end = source.find('\n');
-  return end == std::string_view::npos ? std::string_view() : source.substr(end);
-}
 
 Outcome outcome_of(ErrorKind kind) {
   switch (kind) {
@@ -61,7 +38,7 @@ Outcome outcome_of(ErrorKind kind) {
 }  // namespace
 
 Session::Impl::Impl(EventSink sink) : sink_(std::move(sink)), listener_(*this) {
-  context_.safe_point = [](void* self) { static_cast<Impl*>(self)->safe_point(nullptr, false); };
+  context_.safe_point = [](void* self) { static_cast<Impl*>(self)->safe_point(nullptr, Place::midst); };
   context_.owner = this;
   thread_ = std::thread([this] { serve(); });
 }
@@ -83,6 +60,7 @@ void Session::Impl::start(Script script) {
   {
     const std::lock_guard lock(mutex_);
     next_ = std::move(script);
+    has_run_ = true;
     if (running_) {
       interrupt_ = true;
       context_.stop_requested.store(true);
@@ -111,7 +89,7 @@ void Session::Impl::pause() {
 void Session::Impl::resume() {
   {
     const std::lock_guard lock(mutex_);
-    pause_ = step_ = false;
+    pause_ = step_ = step_op_ = false;
   }
   changed_.notify_all();
 }
@@ -120,8 +98,19 @@ void Session::Impl::step() {
   {
     const std::lock_guard lock(mutex_);
     if (!running_ && !next_) return;
-    pause_ = false;
+    pause_ = step_op_ = false;
     step_ = true;
+    attention_.store(true);
+  }
+  changed_.notify_all();
+}
+
+void Session::Impl::step_op() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!running_ && !next_) return;
+    pause_ = step_ = false;
+    step_op_ = true;
     attention_.store(true);
   }
   changed_.notify_all();
@@ -134,6 +123,7 @@ void Session::Impl::stop() {
     next_.reset();
     if (!stop_) stop_since_ = std::chrono::steady_clock::now();
     stop_ = running_;
+    if (running_ && !in_steps_.load()) context_.stop_requested.store(true);
     attention_.store(true);
   }
   changed_.notify_all();
@@ -156,7 +146,7 @@ void Session::Impl::interrupt() {
 
 Outcome Session::Impl::wait() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !running_ && !next_; });
+  changed_.wait(lock, [this] { return !running_ && !next_ && !reload_ && !successor_; });
   return outcome_;
 }
 
@@ -184,22 +174,32 @@ void Session::Impl::serve() {
   const UseContext use(context_);
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return closing_ || next_ || !tasks_.empty(); });
+    changed_.wait(lock, [this] { return closing_ || next_ || reload_ || successor_ || !tasks_.empty(); });
     if (closing_) break;
     if (!tasks_.empty()) {
       run_task(lock);
       continue;
     }
-    Script script = std::move(*next_);
-    next_.reset();
+    std::optional<Script> script = std::exchange(next_, std::nullopt);
     running_ = true;
     interrupt_ = stop_ = false;
+    if (script) {
+      reload_.reset();
+      successor_.reset();
+    }
     lock.unlock();
-    run_script(std::move(script));
+    if (script)
+      handed_.reset();
+    else
+      script = successor_when_idle();
+    while (script) script = run_script(std::move(*script));
     lock.lock();
+    running_ = pause_ = step_ = step_op_ = false;
+    changed_.notify_all();
   }
   tasks_.clear();
   lock.unlock();
+  handed_.reset();
   close_state();
 }
 
@@ -238,9 +238,14 @@ void Session::Impl::run_task(std::unique_lock<std::mutex>& lock) {
     context_.stop_requested.store(interrupt_ || closing_);
   }
   unwinding_ = false;
+  if (const std::function<void()> told = std::exchange(after_task_, nullptr)) {
+    lock.unlock();
+    told();
+    lock.lock();
+  }
 }
 
-void Session::Impl::run_script(Script script) {
+std::optional<Script> Session::Impl::run_script(Script script) {
   close_state();
   context_.grad_enabled = true;
   context_.guard = Guard(int(script.options.guard));
@@ -258,6 +263,8 @@ void Session::Impl::run_script(Script script) {
   ScriptError error;
   Outcome outcome = Outcome::ok;
   try {
+    std::shared_ptr<Run> former = run_;
+    script_ = script;
     set_run(script);
     set_state(SessionState::running);
     if (script.options.source) {
@@ -266,6 +273,8 @@ void Session::Impl::run_script(Script script) {
       script.source = read_script(script.path);
     }
     run_->set_source(script.source);
+    if (former && handed_) run_->take_over(*former, handed_->step);
+    former.reset();
     if (!script.options.device.empty()) context_.device = &require_device(script.options.device);
     device_.store(context_.device);
     const std::string directory = std::filesystem::path(script.path).parent_path().string();
@@ -274,7 +283,7 @@ void Session::Impl::run_script(Script script) {
     outcome = call_script(script, error);
     if (outcome == Outcome::ok) {
       run_->flush();
-      if (const std::string unknown = run_->params().unknown(); !unknown.empty()) throw UsageError(unknown);
+      if (const std::string unknown = run_->unknown_param(); !unknown.empty()) throw UsageError(unknown);
     }
   } catch (const UsageError& failure) {
     outcome = Outcome::usage;
@@ -286,7 +295,12 @@ void Session::Impl::run_script(Script script) {
     outcome = Outcome::memory;
     error = {failure.what()};
   }
+  if (std::exchange(reloading_, false)) {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(successor_, std::nullopt);
+  }
   end(outcome, error);
+  return std::nullopt;
 }
 
 // Runs the script in the state that is open.
@@ -332,6 +346,8 @@ void Session::Impl::end(Outcome outcome, const ScriptError& error) {
     event.kind = Event::Kind::error;
     event.text = error.message;
     if (!error.traceback.empty() && outcome != Outcome::usage) event.text += "\n" + error.traceback;
+    if (event.text.ends_with('\n')) event.text.pop_back();
+    if (handed_) event.text += text("\nthe state of step ", handed_->step, " is kept; a reload goes on from it");
     event.place = {error.file, error.line};
     event.outcome = outcome;
     emit(std::move(event));
@@ -344,17 +360,17 @@ void Session::Impl::end(Outcome outcome, const ScriptError& error) {
   emit(std::move(event));
   {
     const std::lock_guard lock(mutex_);
-    pause_ = step_ = stop_ = interrupt_ = false;
+    if (stop_ || interrupt_) {
+      reload_.reset();
+      successor_.reset();
+    }
+    pause_ = step_ = step_op_ = stop_ = interrupt_ = false;
+    in_steps_.store(false);
     outcome_ = outcome;
     context_.stop_requested.store(closing_);
     attention_.store(false);
   }
   set_state(SessionState::idle);
-  {
-    const std::lock_guard lock(mutex_);
-    running_ = false;
-  }
-  changed_.notify_all();
 }
 
 void Session::Impl::open_state(const std::string& directory, const RunOptions& run) {
@@ -362,6 +378,10 @@ void Session::Impl::open_state(const std::string& directory, const RunOptions& r
   options.script_directory = directory;
   options.sandbox = run.sandbox;
   options.memory_limit = run.sandbox && run.memory == 0 ? kSandboxMemory : run.memory;
+  options.on_module = [this](const std::string& file) {
+    const std::lock_guard lock(mutex_);
+    files_.push_back(file);
+  };
   lua_ = new_state(options);
   if (run.sandbox) {
     FileLimits& files = edge(lua_).files;
@@ -370,7 +390,7 @@ void Session::Impl::open_state(const std::string& directory, const RunOptions& r
     files.run_folder = [this] { return run_->folder() ? run_->folder()->path() : std::string(); };
   }
   set_safe_point(
-      lua_, [](lua_State* L, void* self) { static_cast<Impl*>(self)->after_op(L); }, this);
+      lua_, [](lua_State* L, void* self) { static_cast<Impl*>(self)->look_up(L, Place::op); }, this);
   arm_hook(lua_, kHookCount);
   open_lunagrad(lua_);
   open_globals(lua_, run.preload);
@@ -399,6 +419,8 @@ void Session::Impl::set_run(const Script& script) {
   auto run = std::make_shared<Run>(script, [this](Event event) { emit(std::move(event)); });
   const std::lock_guard lock(mutex_);
   run_ = std::move(run);
+  files_.clear();
+  if (!script.path.empty()) files_.push_back(script.path);
 }
 
 void Session::Impl::emit(Event event) {
@@ -420,51 +442,55 @@ void Session::Impl::set_state(SessionState state) {
 
 // ---- safe points
 
-void Session::Impl::count_hook(lua_State* L, lua_Debug*) { of(L).after_op(L); }
+void Session::Impl::count_hook(lua_State* L, lua_Debug*) { of(L).look_up(L, Place::midst); }
 
 void Session::Impl::arm_hook(lua_State* L, int count) { lua_sethook(L, count_hook, LUA_MASKCOUNT, count); }
 
-void Session::Impl::after_op(lua_State* L) {
-  if (unwinding_ || attention_.load(std::memory_order_relaxed)) safe_point(L, false);
-}
-
-bool Session::Impl::wants_unwinding(bool boundary) {
+bool Session::Impl::wants_unwinding(Place place) {
   if (closing_) return true;
   if (task_running_) return interrupt_task_;
   if (interrupt_) return true;
   if (!stop_) return false;
-  return boundary || state_.load() == SessionState::paused || !run_->in_steps() ||
+  return place == Place::step_end || state_.load() == SessionState::paused || !run_->in_steps() ||
          std::chrono::steady_clock::now() - stop_since_ > kStopGrace;
 }
 
-void Session::Impl::safe_point(lua_State* L, bool boundary) {
+void Session::Impl::safe_point(lua_State* L, Place place) {
   if (unwinding_) unwind(L);
   if (!attention_.load(std::memory_order_relaxed)) return;
   std::unique_lock lock(mutex_);
   // Once: a step that is asked for while waiting here ends at the next boundary.
-  if (boundary && step_ && !task_running_) {
-    step_ = false;
+  const bool stepped = (place == Place::step_end && step_) || (place == Place::op && step_op_);
+  if (stepped && !task_running_) {
+    step_ = step_op_ = false;
     pause_ = true;
   }
   for (;;) {
-    if (wants_unwinding(boundary)) {
-      const bool at_step_end = boundary && stop_ && !closing_ && !interrupt_;
+    if (wants_unwinding(place)) {
+      const bool at_step_end = place == Place::step_end && stop_ && !closing_ && !interrupt_;
       lock.unlock();
       if (at_step_end) checkpoint_before_stop(L);
       unwind(L);
     }
     if (task_running_) return;  // what else there is waits until the task is done
     if (!tasks_.empty()) {
+      context_.read_only = !L;
       run_task(lock);
+      context_.read_only = false;
       continue;
+    }
+    if ((reload_ || successor_) && begin_reload(L, place, lock)) {
+      lock.unlock();
+      unwind(L);
     }
     if (!pause_) break;
     lock.unlock();
     set_state(SessionState::paused);
     lock.lock();
-    changed_.wait(lock, [this] { return closing_ || interrupt_ || stop_ || !pause_ || !tasks_.empty(); });
+    changed_.wait(lock,
+                  [this] { return closing_ || interrupt_ || stop_ || reload_ || !pause_ || !tasks_.empty(); });
   }
-  attention_.store(stop_ || step_);
+  attention_.store(stop_ || step_ || step_op_ || reload_ || successor_);
   const SessionState state = stop_ ? SessionState::stopping : SessionState::running;
   lock.unlock();
   set_state(state);
@@ -481,7 +507,7 @@ void Session::Impl::checkpoint_before_stop(lua_State* L) {
 
 void Session::Impl::pause_here(lua_State* L) {
   pause();
-  safe_point(L, false);
+  safe_point(L, Place::midst);
 }
 
 // From here on every instruction raises, in whichever coroutine: no pcall can go on.
@@ -508,8 +534,10 @@ void Session::Impl::begin_step() {
   bool values = false;
   {
     const std::lock_guard lock(mutex_);
-    values = pause_ || step_;
+    values = pause_ || step_ || step_op_;
   }
+  in_steps_.store(run_->in_steps());
+  if (handed_ && run_->done() > handed_->step) handed_.reset();
   tape_watch_.begin_step(run_->step(), values && tape_watch_.watching());
   context_.capture = tape_watch_.watching() ? &tape_watch_ : nullptr;
   context_.trace = tape_watch_.keeps_values() || !context_.device->is_cpu() ? &listener_ : nullptr;
@@ -545,9 +573,12 @@ void Session::complete(const std::string& line, std::function<void(std::vector<s
 void Session::pause() { impl_->pause(); }
 void Session::resume() { impl_->resume(); }
 void Session::step() { impl_->step(); }
+void Session::step_op() { impl_->step_op(); }
 void Session::stop() { impl_->stop(); }
 void Session::interrupt() { impl_->interrupt(); }
 Outcome Session::wait() { return impl_->wait(); }
+void Session::reload(std::optional<std::string> source) { impl_->reload(std::move(source)); }
+std::vector<std::string> Session::files() const { return impl_->files(); }
 SessionState Session::state() const { return impl_->state(); }
 std::vector<ParamInfo> Session::params() const { return impl_->params(); }
 bool Session::set_param(const std::string& name, const std::string& value) {

@@ -74,9 +74,21 @@ struct SourcePlace {
 };
 
 struct Event {
-  enum class Kind { output, warning, error, state, step, metrics, param, run_folder, checkpoint, ended } kind;
+  enum class Kind {
+    output,
+    warning,
+    error,
+    state,
+    step,
+    metrics,
+    param,
+    run_folder,
+    checkpoint,
+    reload,
+    ended
+  } kind;
   std::string text;   // output: what print wrote, with its newline; error: message and traceback;
-                      // param: the value as text; run_folder, checkpoint: its path
+                      // param: the value as text; run_folder, checkpoint: its path; reload: what was kept
   SourcePlace place;  // error: where; others: the line that made the event
   SessionState state = SessionState::idle;
   int64_t step = 0, total = 0;  // step, metrics; total 0 = unknown
@@ -159,16 +171,27 @@ class Session {
 
   void pause();  // at the next safe point
   void resume();
-  void step();  // when paused: to the next step boundary
+  void step();     // when paused: to the next step boundary
+  void step_op();  // when paused: to the end of the next op, or backward pass, that the script calls
   void stop();  // as the first Ctrl-C: at the next step boundary, at the latest after `grace` of no boundary
   void interrupt();  // as the second: a Lua error now, also inside a kernel
   Outcome wait();    // until idle; how the last run ended
+  // The changed script, its file read again or `source`, takes the place of the one that runs, at the end of the step.
+  // It begins with line 1 in a fresh Lua state; what lg.run.state registered, the step, the random numbers, edited
+  // parameters and the run's folder are kept, and an event of kind reload says what was. A script that was paused is
+  // paused again before its next step. What does not compile is an error event and changes nothing.
+  // When idle: a run that ended well starts anew; one that failed or was stopped goes on with the state of its last
+  // step, if there is one. A state that was handed to a script that failed before it ended a step is kept for the next.
+  void reload(std::optional<std::string> source = {});
+  // The files that a reload reads: the script's, and those that it required from outside the bundled library.
+  std::vector<std::string> files() const;
   SessionState state() const;
 
   // What the script declared so far, in order.
   std::vector<ParamInfo> params() const;
-  // Gives a live parameter a value from the next step boundary on; false when there is none of that name or
-  // the value does not fit its type or range. Recorded in the run folder.
+  // Gives a parameter a value from the next step boundary on; false when there is none of that name or the
+  // value does not fit its type or range. Recorded in the run folder. A script that does not read it in the next two
+  // steps, since it is not live, is reported in a warning.
   bool set_param(const std::string& name, const std::string& value);
 
   // What could follow the last name in `line` (globals, fields, methods): whole names. `done` is called on

@@ -12,6 +12,7 @@
 
 #include "runtime/context.h"
 #include "runtime/op.h"
+#include "script/kept.h"
 #include "script/run.h"
 #include "script/session.h"
 #include "script/snapshot.h"
@@ -20,6 +21,15 @@
 namespace lunagrad {
 
 class Session::Impl {
+  struct Reload {
+    std::optional<std::string> source;
+  };
+  // What the script before handed over. Its step is the number of the last that ended.
+  struct HandedOver {
+    int64_t step;
+    Kept states;
+  };
+
  public:
   explicit Impl(EventSink sink);
   ~Impl();
@@ -31,9 +41,12 @@ class Session::Impl {
   void pause();
   void resume();
   void step();
+  void step_op();
   void stop();
   void interrupt();
   Outcome wait();
+  void reload(std::optional<std::string> source);
+  std::vector<std::string> files() const;
   SessionState state() const { return state_.load(); }
   std::vector<ParamInfo> params() const;
   bool set_param(const std::string& name, const std::string& value);
@@ -44,11 +57,16 @@ class Session::Impl {
   static Impl& of(lua_State*);
   Run& run() { return *run_; }  // there is one for as long as there is a Lua state
   void emit(Event);
+  // Where the script stands when it looks up: in its midst, behind an op, or at the end of a step, where a stop takes
+  // effect.
+  enum class Place { midst, op, step_end };
   // Looks up from the work: carries out requests, waits while paused, raises a Lua error to end the script.
-  // Without a Lua state (amid backward) that is an Error of kind cancelled. May be a step's end: there a stop
-  // takes effect.
-  void safe_point(lua_State*, bool step_end);
-  void after_op(lua_State*);
+  // Without a Lua state (amid backward) that is an Error of kind cancelled.
+  void safe_point(lua_State*, Place);
+  void look_up(lua_State* L, Place place) {
+    if (unwinding_ || attention_.load(std::memory_order_relaxed)) safe_point(L, place);
+  }
+  const Kept* states() const { return handed_ ? &handed_->states : nullptr; }  // what a reload handed to the script
   void begin_step();            // decides who sees each op and each backward pass of the coming step
   void pause_here(lua_State*);  // lg.run.breakpoint
   void usage_failed() { usage_failed_ = true; }
@@ -72,17 +90,26 @@ class Session::Impl {
   static void count_hook(lua_State*, lua_Debug*);
   void serve();  // the thread
   void run_task(std::unique_lock<std::mutex>&);
-  void run_script(Script);
+  std::optional<Script> run_script(Script);  // its successor, when it was reloaded
   Outcome call_script(const Script&, ScriptError&);
   void end(Outcome, const ScriptError&);
   void open_state(const std::string& directory, const RunOptions&);
   void close_state();
   void set_run(const Script&);
-  bool wants_unwinding(bool step_end);  // under the lock
+  bool wants_unwinding(Place);  // under the lock
   void checkpoint_before_stop(lua_State*);
   [[noreturn]] void unwind(lua_State*);
   void arm_hook(lua_State*, int count);
   void set_state(SessionState);
+
+  // reload.cpp
+  std::optional<Script> read_successor(const Reload&);
+  bool begin_reload(lua_State*, Place, std::unique_lock<std::mutex>&);
+  std::optional<Script> successor_when_idle();
+  std::optional<HandedOver> take_states(const std::string& checkpoint);
+  std::string take_after_failure();
+  void start_anew(Script&, const std::string& why);
+  void warn(std::string message);
 
  public:
   // evaluate.cpp
@@ -98,10 +125,15 @@ class Session::Impl {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<Script> next_;
+  std::optional<Reload> reload_;         // asked for, not looked at yet
+  std::optional<Script> successor_;      // read and compiled, waits for the end of the step
+  std::vector<std::string> files_;       // of the script that runs
   std::deque<std::function<void()>> tasks_;
+  bool has_run_ = false;                 // there is a script to be reloaded
   bool closing_ = false;
   bool pause_ = false;
   bool step_ = false;
+  bool step_op_ = false;
   bool stop_ = false;
   bool interrupt_ = false;
   bool running_ = false;  // a script runs; tasks do not count
@@ -112,6 +144,7 @@ class Session::Impl {
   std::shared_ptr<Run> run_;  // of the latest script; set by the thread, params are read by any
 
   std::atomic<bool> attention_{false};  // a safe point has something to do
+  std::atomic<bool> in_steps_{false};   // a stop waits for the step's end; otherwise it reaches into an op
   std::atomic<SessionState> state_{SessionState::idle};
   std::atomic<Device*> device_{&cpu_device()};
 
@@ -119,6 +152,10 @@ class Session::Impl {
   Context context_;
   Listener listener_;
   lua_State* lua_ = nullptr;
+  Script script_;                 // the latest
+  std::optional<HandedOver> handed_;  // until the script that took it over has ended a step
+  bool reloading_ = false;        // the script ends for its successor
+  std::function<void()> after_task_;  // told when an interrupt is no longer the task's
   bool unwinding_ = false;        // the script is being ended: every instruction raises
   bool usage_failed_ = false;     // lg.run refused what the command line asked for
   std::optional<int> exit_code_;  // what os.exit was given

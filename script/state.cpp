@@ -93,6 +93,24 @@ int search_library(lua_State* L) {
        " (LUNAGRAD_LUA may name another folder)");
 }
 
+// Lua's own search along package.path (upvalue 1; 3 is package). What package.searchpath (upvalue 2) finds is told,
+// before it is compiled.
+int search_files(lua_State* L) {
+  lua_settop(L, 1);
+  if (const Edge& state = edge(L); state.on_module) {
+    lua_pushvalue(L, lua_upvalueindex(2));
+    lua_pushvalue(L, 1);
+    lua_getfield(L, lua_upvalueindex(3), "path");
+    lua_call(L, 2, 1);
+    if (lua_isstring(L, -1)) state.on_module(lua_tostring(L, -1));
+    lua_settop(L, 1);
+  }
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, 1, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
 // Lua's C modules would bring in Lua's C build beside this one, so their searchers go.
 void set_search_path(lua_State* L, const StateOptions& options) {
   lua_getglobal(L, "package");
@@ -111,6 +129,9 @@ void set_search_path(lua_State* L, const StateOptions& options) {
 
   lua_getfield(L, -1, "searchers");
   lua_rawgeti(L, -1, 2);
+  lua_getfield(L, -3, "searchpath");
+  lua_pushvalue(L, -4);
+  lua_pushcclosure(L, guard<search_files>, 3);
   lua_rawseti(L, -2, 3);
   lua_pushcfunction(L, guard<search_library>);
   lua_rawseti(L, -2, 2);
@@ -181,6 +202,7 @@ const std::string& library_directory() {
 lua_State* new_state(const StateOptions& options) {
   auto state = std::make_unique<Edge>();
   state->memory_limit = options.memory_limit;
+  state->on_module = options.on_module;
   lua_State* L = lua_newstate(allocate, state.get());
   if (!L) throw Error("not enough memory for a Lua state", ErrorKind::memory);
   Edge& made = *state.release();

@@ -9,6 +9,7 @@
 //   add_module(L, "run", kFunctions, &run);                                       // core.run.log
 // and lua/lunagrad/init.lua puts core.run into `lg`.
 #include <cstddef>
+#include <functional>
 #include <lua.hpp>
 #include <string>
 
@@ -21,6 +22,8 @@ struct StateOptions {
   std::string script_directory;  // where `require` looks first; "" = the working folder
   size_t memory_limit = 0;       // bytes of Lua's heap and the thread's tensors together, 0 = no limit
   bool sandbox = false;          // sandbox.h: a library that reaches nothing outside the state
+  // Told the file of each module that `require` finds outside the bundled library.
+  std::function<void(const std::string&)> on_module;
 };
 
 // A state with Lua's standard library and the searchers of `require`; closed by close_state. Error of kind memory.

@@ -1,101 +1,18 @@
 // A session from the outside: its states, its commands at safe points, and what it tells.
 #include <doctest/doctest.h>
 
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <filesystem>
 #include <fstream>
 #include <future>
-#include <mutex>
 #include <thread>
 
-#include "script/session.h"
-#include "tests/sanitizers.h"
+#include "tests/recorder.h"
 
 using namespace lunagrad;
-using namespace std::chrono_literals;
+using namespace lunagrad::tests;
 
 namespace {
-
-// A session whose events are kept.
-class Recorder {
- public:
-  Recorder() : session([this](const Event& event) { keep(event); }) {}
-
-  void run(const std::string& code, RunOptions options = {}) {
-    options.write_run = false;
-    session.run_text(code, "test", options);
-  }
-  Outcome finish(const std::string& code, RunOptions options = {}) {
-    run(code, options);
-    return session.wait();
-  }
-  // All that was printed.
-  std::string output() {
-    const std::lock_guard lock(mutex_);
-    return output_;
-  }
-  // Waits until `text` was printed; false after ten seconds.
-  bool printed(const std::string& text) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, 10s, [&] { return output_.find(text) != std::string::npos; });
-  }
-  bool reaches(SessionState state) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, 10s, [&] { return session.state() == state; });
-  }
-  // After step(): waits for the pause that follows the one before it.
-  bool pauses_again() {
-    std::unique_lock lock(mutex_);
-    const bool paused = changed_.wait_for(lock, 10s, [&] { return pauses_ > pauses_seen_ + 1; });
-    pauses_seen_ = pauses_ - 1;
-    return paused;
-  }
-  bool eval(const std::string& code) {
-    std::promise<bool> done;
-    session.eval(code, [&](bool ok) { done.set_value(ok); });
-    return done.get_future().get();
-  }
-  std::vector<Event> events(Event::Kind kind) {
-    const std::lock_guard lock(mutex_);
-    std::vector<Event> found;
-    for (const Event& event : events_)
-      if (event.kind == kind) found.push_back(event);
-    return found;
-  }
-  std::string error() {
-    const auto errors = events(Event::Kind::error);
-    return errors.empty() ? "" : errors.back().text;
-  }
-
- private:
-  void keep(const Event& event) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (event.kind == Event::Kind::output) output_ += event.text;
-      pauses_ += event.kind == Event::Kind::state && event.state == SessionState::paused;
-      events_.push_back(event);
-    }
-    changed_.notify_all();
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::string output_;
-  int pauses_ = 0, pauses_seen_ = 0;
-  std::vector<Event> events_;
-
- public:
-  Session session;  // last: its thread uses the others
-};
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-// What a stop must take at most; sanitizers and a busy machine get more.
-constexpr double kStopSeconds = tests::kSanitized ? 1.0 : 0.1;
 
 // A model of three numbers on the raw core, so that nothing of the Lua library is needed.
 const char* const kTraining = R"(

@@ -126,6 +126,9 @@ void Journal::apply(const Event& event) {
     case Event::Kind::checkpoint:
       write(ConsoleLine::Kind::note, "checkpoint saved in " + event.text + "\n", event.place);
       break;
+    case Event::Kind::reload:
+      write(ConsoleLine::Kind::note, "reloaded: " + event.text + "\n", event.place);
+      break;
     case Event::Kind::param:
       break;
     case Event::Kind::run_folder:

@@ -1,7 +1,8 @@
 -- lg.run: what a run hands to the next one. States by name, checkpoints of them, and going on from a checkpoint: a file of
--- lg.io.save with the step, the parameters, the random numbers' position and each state. What else lg.run has, the
--- session gives.
+-- lg.io.save with the step, the parameters, the random numbers' position and each state. A reload hands the same to the
+-- next script in memory. What else lg.run has, the session gives.
 local core = require "lunagrad.core"
+local hand_over = require "lunagrad.hand_over"
 
 local run = core.run
 local is_tensor, fail = core.is_tensor, core._fail
@@ -9,7 +10,9 @@ local is_tensor, fail = core.is_tensor, core._fail
 local version = 1
 
 local names, objects = {}, {}  -- what is registered: names in their order, objects by name
+local built = {}               -- the settings that each had before a step or a checkpoint changed them
 local resumed                  -- the checkpoint that this run goes on from
+local reload                   -- or what the script before this one handed over
 
 local function has_state(object)
   local kind = type(object)
@@ -78,8 +81,10 @@ function run.state(name, build)
   if objects[name] ~= nil then fail(("run.state: '%s' is registered already"):format(name)) end
   local object = build()
   if object == nil then fail(("run.state: the function for '%s' returned nothing"):format(name)) end
-  state_of(object, name)
-  if resumed then
+  local state = state_of(object, name)
+  if reload then
+    object = reload:adopt(name, object)
+  elseif resumed then
     local kept = resumed.content.states[name]
     if kept == nil then
       run._warn(("run.state: '%s' is new, the checkpoint has none"):format(name))
@@ -89,9 +94,11 @@ function run.state(name, build)
     end
   end
   names[#names + 1], objects[name] = name, object
+  built[name] = hand_over.settings(state)
   return object
 end
 
+-- All that a checkpoint holds.
 local function content()
   local step, seconds, params = run._progress()
   local states = {}
@@ -121,12 +128,25 @@ end
 -- its step, or nil when the folder has none.
 function run.resume(path)
   if #names > 0 then fail("run.resume: '" .. names[1] .. "' is registered already; resume before the first lg.run.state") end
+  if reload then return reload.step end  -- what was handed over is newer
   local found = run._find_checkpoint(path)
   return found and load(found)
 end
 
-run._at_step_end(function(stopping)
-  if not stopping then
+-- What a reload hands to the next script: what is registered, or a checkpoint, and what only the script that made it knows.
+local function take(path)
+  if #names == 0 then return nil end
+  local kept = path and core.io.load(path) or content()
+  kept.built, kept.parameters = built, hand_over.parameters(objects)
+  return kept
+end
+
+run._on_states(function(verb, path)
+  if verb == "take" then
+    return take(path)
+  elseif verb == "report" then
+    if reload then reload:report() end
+  elseif verb == "checkpoint" then
     local kept = content()
     local ok, message = pcall(save, kept)
     if not ok then run._warn(("no checkpoint was written, the run goes on: %s"):format(message)) end
@@ -145,12 +165,19 @@ function run.steps(...)
   for name in pairs(resumed and resumed.waiting or {}) do
     run._warn(("run.state: the checkpoint's '%s' is not registered any more"):format(name))
   end
+  if reload then reload:report() end
   return begin_steps(...)
 end
 
 -- lg.run.watch(model, options): lunagrad.watch, loaded when it is first needed.
 function run.watch(...) return require "lunagrad.watch"(...) end
 
-local asked = run._find_checkpoint()
-if asked then load(asked) end
+local handed = run._handed_over()
+if handed then
+  reload = hand_over.new(handed)
+  run._go_on(handed.step, handed.seconds, handed.rng)
+else
+  local asked = run._find_checkpoint()
+  if asked then load(asked) end
+end
 return run

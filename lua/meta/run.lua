@@ -56,7 +56,8 @@ function run.histogram(name, values) end
 function run.watch(model, options) end
 
 ---What build() returns, registered under a name. Checkpoints keep it: what has state_dict and load_state_dict, a tensor,
----or a table of these, numbers, strings and booleans. Resumed, it has the checkpoint's values.
+---or a table of these, numbers, strings and booleans. Resumed, it has the checkpoint's values; after a reload what fits
+---of those before it.
 ---@generic T
 ---@param name string
 ---@param build fun(): T

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/cpu/pieces.h"
+
 namespace lunagrad {
 namespace {
 
@@ -18,15 +20,19 @@ void radix_sort(uint64_t* keys, uint64_t* scratch, int64_t n) {
   constexpr uint64_t kMask = (uint64_t(1) << kBits) - 1;
   const auto digit_of = [](uint64_t key, int digit) { return size_t(key >> (32 + digit * kBits) & kMask); };
   uint32_t counts[kDigits][size_t(kMask) + 1] = {};
-  for (int64_t i = 0; i < n; ++i)
-    for (int digit = 0; digit < kDigits; ++digit) ++counts[digit][digit_of(keys[i], digit)];
+  in_pieces(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      for (int digit = 0; digit < kDigits; ++digit) ++counts[digit][digit_of(keys[i], digit)];
+  });
   uint64_t *from = keys, *to = scratch;
   for (int digit = 0; digit < kDigits; ++digit) {
     uint32_t* places = counts[digit];
     if (int64_t(places[digit_of(from[0], digit)]) == n) continue;
     uint32_t before = 0;
     for (size_t value = 0; value <= kMask; ++value) before += std::exchange(places[value], before);
-    for (int64_t i = 0; i < n; ++i) to[places[digit_of(from[i], digit)]++] = from[i];
+    in_pieces(n, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[places[digit_of(from[i], digit)]++] = from[i];
+    });
     std::swap(from, to);
   }
   if (from != keys) std::memcpy(keys, from, size_t(n) * sizeof(uint64_t));

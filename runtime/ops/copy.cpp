@@ -108,6 +108,7 @@ Tensor to(const Tensor& x, Device& device) {
   if (x.dtype() == DType::c128 && !device.is_cpu())
     fail("to: c128 tensors live on the CPU alone (asked for ", device.name(), "); c64 goes to every device");
   const uint64_t start = ticks();
+  x.storage().check_whole("to");
   const Tensor dense = contiguous(x);
   Tensor result = Tensor::empty(x.shape(), x.dtype(), device);
   const size_t bytes = result.nbytes(), skip = size_t(dense.offset()) * item_size(x.dtype());

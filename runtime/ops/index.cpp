@@ -420,8 +420,10 @@ void one_hot_cpu(const Call& call) {
   const int64_t classes = out.size(-1);
   const Indices ids("one_hot", call.input(0), out.ndim() - 1, classes);
   int64_t* to = out.data<int64_t>();
-  std::memset(to, 0, out.nbytes());
-  for (int64_t i = 0; i < ids.size(); ++i) to[i * classes + ids[i]] = 1;
+  parallel_for(ids.size(), std::max<int64_t>(1, kIndexGrain / classes), [&](int64_t begin, int64_t end) {
+    std::memset(to + begin * classes, 0, size_t((end - begin) * classes) * sizeof(int64_t));
+    for (int64_t i = begin; i < end; ++i) to[i * classes + ids[i]] = 1;
+  });
 }
 const Op kOneHot{.name = "one_hot",
                  .doc = "1 at each id's place (from 0) in a new last dim, 0 elsewhere.",

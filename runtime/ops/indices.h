@@ -6,6 +6,7 @@
 
 #include "runtime/cpu/copy.h"
 #include "runtime/cpu/parallel.h"
+#include "runtime/cpu/pieces.h"
 #include "runtime/cpu/rows.h"
 #include "runtime/ops/families.h"
 
@@ -77,14 +78,25 @@ void for_lanes(const Shape& shape, const Shape& whole, int dim, int across, int6
     rows *= end_of(i) - first_of(i);
   }
   const int64_t step = last == dim ? 0 : 1;
-  for (int64_t row = 0; row < rows; ++row) {
-    int64_t base = 0, at = 0;
-    for (int i = 0; i < last; ++i) {
-      at += position[i] * index_strides[i];
-      if (i != dim) base += position[i] * strides[i];
+  const int64_t start = first_of(last), length = end_of(last) - start;
+  const int64_t rows_at_once = std::max<int64_t>(1, kStopPiece / std::max<int64_t>(length, 1));
+  for (int64_t row = 0; row < rows;) {
+    context().check_stop();
+    for (const int64_t behind = std::min(rows, row + rows_at_once); row < behind; ++row) {
+      int64_t base = 0, at = 0;
+      for (int i = 0; i < last; ++i) {
+        at += position[i] * index_strides[i];
+        if (i != dim) base += position[i] * strides[i];
+      }
+      const auto walk = [&](int64_t k, int64_t end_k) {
+        for (; k < end_k; ++k) f(at + k, base + k * step);
+      };
+      if (length > kStopPiece)
+        in_pieces(length, [&](int64_t from, int64_t to) { walk(start + from, start + to); });
+      else
+        walk(start, start + length);
+      for (int i = last - 1; i >= 0 && ++position[i] == end_of(i); --i) position[i] = first_of(i);
     }
-    for (int64_t k = first_of(last); k < end_of(last); ++k) f(at + k, base + k * step);
-    for (int i = last - 1; i >= 0 && ++position[i] == end_of(i); --i) position[i] = first_of(i);
   }
 }
 

@@ -57,6 +57,7 @@ void check_lists(Call& call, size_t lists) {
              " where the parameter is ", param.dtype(), ' ', param.shape());
     }
   }
+  context().check_may_change(call.op->name);
   for (size_t list = 0; list < lists; ++list)
     for (size_t i = 0; list != 1 && i < n; ++i) call.in[list * n + i].storage().mark_written(call.op->name);
   take_parts(call);
@@ -235,6 +236,7 @@ void clip_shape(Call& call) {
   take_parts(call);
   DType dtype = DType::f32;
   for (const Tensor& x : call.in) dtype = promote(dtype, x.dtype());
+  context().check_may_change(call.op->name);
   for (const Tensor& x : call.in) x.storage().mark_written(call.op->name);
   call.emit(Shape{}, dtype);
 }

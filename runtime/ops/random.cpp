@@ -6,10 +6,12 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <memory>
 #include <numbers>
 #include <numeric>
 
 #include "runtime/cpu/parallel.h"
+#include "runtime/cpu/pieces.h"
 #include "runtime/ops/creation.h"
 #include "runtime/ops/dense.h"
 
@@ -186,17 +188,23 @@ void randperm_shape(Call& call) {
 void randperm_cpu(const Call& call) {
   const Tensor& out = call.output();
   const int64_t n = out.numel();
-  std::vector<int64_t> order(static_cast<size_t>(n));
-  std::iota(order.begin(), order.end(), int64_t(0));
+  const std::unique_ptr<int64_t[]> order(new int64_t[size_t(n)]);
+  in_pieces(n, [&](int64_t begin, int64_t end) {
+    std::iota(order.get() + begin, order.get() + end, begin);
+  });
   const RandomDraw draw = draw_of(call);
-  for (int64_t i = 0; i < n; ++i) {
-    const PhiloxBlock block = philox(draw.seed, draw.stream, uint64_t(i / 2));
-    const int64_t other =
-        i + int64_t(below(uint64_t(n - i), block[size_t(i % 2 * 2)], block[size_t(i % 2 * 2 + 1)]));
-    std::swap(order[size_t(i)], order[size_t(other)]);
-  }
+  in_pieces(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const PhiloxBlock block = philox(draw.seed, draw.stream, uint64_t(i / 2));
+      const int64_t other =
+          i + int64_t(below(uint64_t(n - i), block[size_t(i % 2 * 2)], block[size_t(i % 2 * 2 + 1)]));
+      std::swap(order[size_t(i)], order[size_t(other)]);
+    }
+  });
   visit_dtype(out.dtype(), [&]<class T>() {
-    for (int64_t i = 0; i < n; ++i) out.data<T>()[i] = convert<T>(order[size_t(i)]);
+    in_pieces(n, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) out.data<T>()[i] = convert<T>(order[size_t(i)]);
+    });
   });
 }
 const Op kRandperm{.name = "randperm",
@@ -294,6 +302,7 @@ void multinomial_cpu(const Call& call) {
       std::partial_sum(row, row + n, keys.begin());
       const double total = keys.back();
       for (int64_t s = 0; s < samples; ++s) {
+        if (s % 4096 == 0) context().check_stop();
         const auto found = std::upper_bound(keys.begin(), keys.end(), uniform(r * samples + s) * total);
         // Rounding may lead past the end: to the last category that has a weight.
         to[s] = found != keys.end() ? found - keys.begin()
@@ -304,13 +313,15 @@ void multinomial_cpu(const Call& call) {
     if (samples > possible)
       fail("multinomial: ", samples, " samples without replacement from ", possible,
            " categories with a weight");
-    for (int64_t i = 0; i < n; ++i)
-      keys[size_t(i)] = row[i] > 0 ? -std::log(uniform(r * n + i) + 0x1p-54) / row[i] : INFINITY;
+    in_pieces(n, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        keys[size_t(i)] = row[i] > 0 ? -std::log(uniform(r * n + i) + 0x1p-54) / row[i] : INFINITY;
+    });
     std::iota(order.begin(), order.end(), int64_t(0));
-    std::partial_sort(order.begin(), order.begin() + samples, order.end(), [&](int64_t a, int64_t b) {
+    std::partial_sort(order.begin(), order.begin() + samples, order.end(), stoppable([&](int64_t a, int64_t b) {
       const double x = keys[size_t(a)], y = keys[size_t(b)];
       return x != y ? x < y : a < b;
-    });
+    }));
     std::copy_n(order.begin(), samples, to);
   }
 }

@@ -1,5 +1,6 @@
 // Running sums and products along one dim.
 #include "runtime/cpu/copy.h"
+#include "runtime/cpu/pieces.h"
 #include "runtime/cpu/rows.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
@@ -40,6 +41,7 @@ void scan_side_by_side(const Split& split, const T* in, T* out, bool reverse, Ru
       for (int64_t k = 0; k < split.size; ++k) {
         const int64_t row = tile / tiles * split.size + (reverse ? split.size - 1 - k : k);
         const int64_t at = row * split.inner + column;
+        if (k % kWidth == kWidth - 1) context().check_stop();
         step(running.data(), in + at, out + at, columns);
       }
     }
@@ -70,6 +72,7 @@ void running_cpu(const Call& call) {
       int64_t k = 0;
       // Eight at a time, so that only one addition of eight waits for those before.
       for (; k + kTogether <= n; k += kTogether) {
+        if (k % kStopPiece == kStopPiece - kTogether) context().check_stop();
         Sum part[kTogether + 1] = {};
         for (int64_t j = 0; j < kTogether; ++j) part[j + 1] = part[j] + Sum(from[first + (k + j) * step]);
         for (int64_t j = 0; j < kTogether; ++j)

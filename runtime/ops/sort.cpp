@@ -3,8 +3,11 @@
 #include "runtime/cpu/sort.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <memory>
 
+#include "runtime/cpu/pieces.h"
 #include "runtime/cpu/rows.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
@@ -22,26 +25,44 @@ int dim_of(const Call& call, int at) {
 template <class T, class F>
 void order_row(const T* x, int64_t n, bool descending, int64_t count, F&& use) {
   if (sizeof(T) < 8 && n <= std::numeric_limits<uint32_t>::max()) {
-    std::vector<uint64_t> keys(size_t(n) * (count == n ? 2 : 1));
-    for (int64_t i = 0; i < n; ++i) {
-      const uint32_t key = uint32_t(sort_key(x[i]));
-      keys[size_t(i)] = uint64_t(descending ? ~key : key) << 32 | uint64_t(i);
-    }
+    // Not cleared: that alone would take longer than a stop may.
+    const std::unique_ptr<uint64_t[]> memory(new uint64_t[size_t(n) * (count == n ? 2 : 1)]);
+    uint64_t* const keys = memory.get();
+    in_pieces(n, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const uint32_t key = uint32_t(sort_key(x[i]));
+        keys[i] = uint64_t(descending ? ~key : key) << 32 | uint64_t(i);
+      }
+    });
     if (count == n)
-      sort_upper_halves(keys.data(), keys.data() + n, n);
+      sort_upper_halves(keys, keys + n, n);
     else
-      std::partial_sort(keys.begin(), keys.begin() + count, keys.end());
-    for (int64_t i = 0; i < count; ++i) use(i, int64_t(keys[size_t(i)] & 0xffffffff));
+      std::partial_sort(keys, keys + count, keys + n, stoppable(std::less<>()));
+    in_pieces(count, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) use(i, int64_t(keys[i] & 0xffffffff));
+    });
     return;
   }
-  std::vector<std::pair<uint64_t, int64_t>> keys(static_cast<size_t>(n));
-  for (int64_t i = 0; i < n; ++i)
-    keys[size_t(i)] = {descending ? ~uint64_t(sort_key(x[i])) : sort_key(x[i]), i};
+  struct Keyed {
+    uint64_t key;
+    int64_t place;
+  };
+  const auto before = stoppable([](const Keyed& a, const Keyed& b) {
+    return a.key != b.key ? a.key < b.key : a.place < b.place;
+  });
+  const std::unique_ptr<Keyed[]> memory(new Keyed[size_t(n)]);
+  Keyed* const keys = memory.get();
+  in_pieces(n, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      keys[i] = {descending ? ~uint64_t(sort_key(x[i])) : sort_key(x[i]), i};
+  });
   if (count == n)
-    std::sort(keys.begin(), keys.end());
+    std::sort(keys, keys + n, before);
   else
-    std::partial_sort(keys.begin(), keys.begin() + count, keys.end());
-  for (int64_t i = 0; i < count; ++i) use(i, keys[size_t(i)].second);
+    std::partial_sort(keys, keys + count, keys + n, before);
+  in_pieces(count, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) use(i, keys[i].place);
+  });
 }
 
 // Writes the first `count` elements of each row in order, and where they were.

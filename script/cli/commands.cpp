@@ -215,6 +215,7 @@ int run_command_line(int argc, char** argv) {
   CLI::App* run_command = app.add_subcommand("run", "run a script: SCRIPT [flags] [-- ARGS]");
   run_command->add_option("script", run.request.script, "a Lua file")->required();
   run_command->add_option("arguments", run.request.options.arguments, "given to the script, after --");
+  run_command->add_flag("--watch", run.request.watch, "reload the script, or a module of it, whenever it changes");
   add_run_flags(*run_command, run);
 
   RunOptions repl;

@@ -73,6 +73,9 @@ int reproduce(const std::string& folder) {
   if (was.resumed)
     fail_as(ErrorKind::file, folder,
             ": was resumed from a checkpoint; only a run from its first step can be run again");
+  if (!was.reloads.empty())
+    fail_as(ErrorKind::file, folder, ": a changed script went on behind step ", was.reloads.front(),
+            "; only a run of one script can be run again");
   if (was.script.empty()) fail_as(ErrorKind::file, folder, ": config.json does not say what was run");
   const std::string copy = folder + "/script.lua";
   std::ifstream in(copy, std::ios::binary);

@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "runtime/error.h"
 #include "script/cli/signals.h"
+#include "script/cli/watch.h"
 
 namespace lunagrad {
 namespace {
@@ -19,6 +22,8 @@ using Clock = std::chrono::steady_clock;
 // SIGTERM: how long the step may take to end, and how long an interrupted script may take to unwind.
 constexpr std::chrono::seconds kTerminateGrace{10};
 constexpr std::chrono::seconds kUnwindGrace{1};
+// --watch: how often it looks at the files.
+constexpr double kWatchSeconds = 0.15;
 
 Json number(double value) {
   if (std::isnan(value)) return "NaN";
@@ -78,6 +83,9 @@ std::string json_line(const Event& event) {
     case Event::Kind::checkpoint:
       json = {{"event", "checkpoint"}, {"time", event.time}, {"step", event.step}, {"path", event.text}};
       break;
+    case Event::Kind::reload:
+      json = {{"event", "reload"}, {"time", event.time}, {"step", event.step}, {"message", event.text}};
+      break;
     case Event::Kind::warning:
       json = {{"event", "warning"}, {"time", event.time}, {"message", event.text}};
       break;
@@ -102,12 +110,14 @@ class Runner {
  public:
   explicit Runner(const RunRequest& request)
       : request_(request),
+        watching_(request.watch && std::filesystem::exists(request.script)),
         progress_(resolve(request.progress, request.json)),
         session_([this](const Event& event) { handle(event); }) {}
 
   int run() {
     if (request_.json) announce();
     const Clock::time_point start = Clock::now();
+    if (watching_) begin_watching();
     if (request_.script.empty()) {
       session_.run_text(request_.code, request_.chunk, request_.options);
     } else {
@@ -118,17 +128,24 @@ class Runner {
                                    std::chrono::duration<double>(limited ? request_.timeout : 0));
     int seen = 0;
     Clock::time_point terminate_at = Clock::time_point::max();
-    while (!ended_.load()) {
+    while (!ended_.load() || goes_on(seen)) {
       Clock::time_point wake_at = limited ? limit : Clock::time_point::max();
       wake_at = std::min(wake_at, terminate_at);
+      if (watching_ && seen == 0)
+        wake_at = std::min(wake_at, Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                                       std::chrono::duration<double>(kWatchSeconds)));
       signals_.wait(wake_at == Clock::time_point::max()
                         ? -1
                         : std::max(0.0, std::chrono::duration<double>(wake_at - Clock::now()).count()));
-      if (ended_.load()) break;
+      if (ended_.load() && !watching_) break;
       if (limited && Clock::now() >= limit) return give_up(kExitTimeout, "time limit reached");
       if (Clock::now() >= terminate_at) return give_up(128 + SIGTERM, "terminated");
+      if (watching_ && signals_.count() == 0 && watch_.changed(session_.files())) session_.reload();
       for (; seen < signals_.count(); ++seen) {
-        if (seen == 0) {
+        if (ended_.load()) {
+          outcome_ = Outcome::stopped;
+          exit_code_ = int(Outcome::stopped);
+        } else if (seen == 0) {
           session_.stop();
           say("lunagrad: stopping at the end of the step; once more to stop now\n");
           if (signals_.last() == SIGTERM) terminate_at = Clock::now() + kTerminateGrace;
@@ -137,8 +154,7 @@ class Runner {
         }
       }
     }
-    progress_.finish();
-    if (!folder_.empty() && !request_.json && request_.announce_folder) say("run saved in " + folder_ + "\n");
+    tell_end();
     // Closing the Lua state runs finalizers, which nothing can interrupt: they get what is left of the time.
     if (limited) end_at(limit);
     if (outcome_ == Outcome::stopped && signals_.last() == SIGTERM) return 128 + SIGTERM;
@@ -153,6 +169,28 @@ class Runner {
     json["device"] = request_.options.device.empty() ? "cpu" : request_.options.device;
     const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
     std::fwrite(line.data(), 1, line.size(), stdout);
+  }
+
+  // --watch
+
+  void begin_watching() {
+    watch_.changed({request_.script});
+    say("lunagrad: watching " + request_.script + "; Ctrl-C ends\n");
+  }
+
+  // After an end: whether another one may follow, for as long as no signal came.
+  bool goes_on(int signals_seen) {
+    if (!watching_ || signals_seen > 0) return false;
+    if (!end_told_.exchange(true)) {
+      tell_end();
+      say("lunagrad: waiting for a change of " + request_.script + "; Ctrl-C ends\n");
+    }
+    return true;
+  }
+
+  void tell_end() {
+    progress_.finish();
+    if (!folder_.empty() && !request_.json && request_.announce_folder) say("run saved in " + folder_ + "\n");
   }
 
   // On the session's thread.
@@ -179,6 +217,15 @@ class Runner {
         break;
       case Event::Kind::run_folder:
         folder_ = event.text;
+        break;
+      case Event::Kind::state:
+        if (event.state != SessionState::running) break;
+        ended_.store(false);
+        end_told_.store(false);
+        break;
+      case Event::Kind::reload:
+        say("reloaded " + request_.script + (event.step > 0 ? text(" at step ", event.step) : "") + ": " + event.text +
+            "\n");
         break;
       case Event::Kind::checkpoint:
         if (!request_.json) say("checkpoint saved in " + event.text + "\n");
@@ -213,10 +260,12 @@ class Runner {
   }
 
   const RunRequest& request_;
+  const bool watching_;  // a script that is not there ends at once, as without --watch
   Signals signals_;
   Progress progress_;
+  Watch watch_;
   std::string folder_;  // written by the session's thread before ended_ is set, as the next two
-  std::atomic<bool> ended_{false};
+  std::atomic<bool> ended_{false}, end_told_{false};
   Outcome outcome_ = Outcome::ok;
   int exit_code_ = 0;
   Session session_;  // last: its thread uses the others

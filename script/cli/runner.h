@@ -21,6 +21,7 @@ struct RunRequest {
   bool json = false;   // events as JSON lines on stdout, all else on stderr
   ProgressStyle progress = ProgressStyle::automatic;
   bool announce_folder = true;  // at the end: where the run was saved
+  bool watch = false;           // reload the script when it changes; only a signal ends
 };
 
 int run_and_wait(const RunRequest&);

@@ -1,0 +1,262 @@
+-- How the states of one script become those of the changed script that takes its place. What fits is kept: tensors by
+-- their path and shape, an optimizer's state by the paths of its parameters. A setting (a number, string or boolean)
+-- keeps its value unless the script builds it with another one than before: that is a change of the script. What does
+-- not fit starts anew, and a warning says so.
+local core = require "lunagrad.core"
+
+local is_tensor = core.is_tensor
+
+local hand_over = {}
+hand_over.__index = hand_over
+
+local function shape_text(tensor) return "[" .. table.concat(tensor:size(), ", ") .. "]" end
+
+local function sorted_keys(t)
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = key end
+  table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
+  return keys
+end
+
+local function is_object(value) return getmetatable(value) ~= nil and type(value) == "table" end
+
+-- What has parameters by number, as optimizers and averages of parameters have.
+local function parameter_list(object)
+  if not is_object(object) then return nil end
+  if type(object.params) == "table" then return object.params end
+  if type(object.param_groups) ~= "table" then return nil end
+  local list = {}
+  for _, group in ipairs(object.param_groups) do
+    for _, parameter in ipairs(group.params) do list[#list + 1] = parameter end
+  end
+  return list
+end
+
+-- Calls visit(object, path) for `value` and what its plain tables hold.
+local function walk(value, path, visit)
+  visit(value, path)
+  if type(value) == "table" and getmetatable(value) == nil then
+    for key, item in pairs(value) do walk(item, ("%s.%s"):format(path, key), visit) end
+  end
+end
+
+-- Path -> "path and shape" of each parameter, in its order, of everything registered that numbers its parameters.
+function hand_over.parameters(objects)
+  local names, lists = {}, {}
+  for name, object in pairs(objects) do
+    walk(object, name, function(value, path)
+      if is_tensor(value) then
+        names[value] = path
+      elseif is_object(value) and type(value.named_parameters) == "function" then
+        for inner, parameter in value:named_parameters() do names[parameter] = path .. "." .. inner end
+      end
+    end)
+  end
+  for name, object in pairs(objects) do
+    walk(object, name, function(value, path)
+      local list = parameter_list(value)
+      if not list then return end
+      lists[path] = {}
+      for i, parameter in ipairs(list) do
+        lists[path][i] = ("%s %s"):format(names[parameter] or "parameter " .. i, shape_text(parameter))
+      end
+    end)
+  end
+  return lists
+end
+
+-- A state without its tensors.
+function hand_over.settings(state)
+  if type(state) ~= "table" then return not is_tensor(state) and state or nil end
+  local settings = {}
+  for key, value in pairs(state) do settings[key] = hand_over.settings(value) end
+  return settings
+end
+
+local function equal(a, b)
+  if type(a) ~= "table" or type(b) ~= "table" then return a == b end
+  for key, value in pairs(a) do
+    if not equal(value, b[key]) then return false end
+  end
+  for key in pairs(b) do
+    if a[key] == nil then return false end
+  end
+  return true
+end
+
+local function copied(value)
+  if is_tensor(value) then return value:clone() end
+  if type(value) ~= "table" then return value end
+  local copy = {}
+  for key, item in pairs(value) do copy[key] = copied(item) end
+  return copy
+end
+
+-- The value of a setting: as the changed script says, if it says something else than before.
+local function settled(fresh, kept, before)
+  if kept == nil or type(fresh) ~= type(kept) or (before ~= nil and not equal(fresh, before)) then return fresh end
+  return copied(kept)
+end
+
+function hand_over.new(content)
+  local waiting = {}
+  for name in pairs(content.states) do waiting[name] = true end
+  return setmetatable({
+    content = content, step = content.step, waiting = waiting, kept = {}, new = {}, changed = {}, objects = {},
+  }, hand_over)
+end
+
+function hand_over:warn(path, fact)
+  self.changed[path:match("^[^.]*")] = true
+  core.run._warn(("run.state: '%s' %s"):format(path, fact))
+end
+
+-- A module's tensors, by path and shape.
+function hand_over:module(object, kept, path)
+  local state = object:state_dict()
+  for _, name in ipairs(sorted_keys(state)) do
+    local mine, old = state[name], kept[name]
+    if not is_tensor(old) then
+      self:warn(path, ("%s is new: %s"):format(name, is_tensor(mine) and shape_text(mine) or tostring(mine)))
+    elseif is_tensor(mine) and shape_text(mine) ~= shape_text(old) then
+      self:warn(path, ("%s: %s was %s; starts anew"):format(name, shape_text(mine), shape_text(old)))
+    else
+      state[name] = old
+    end
+  end
+  for _, name in ipairs(sorted_keys(kept)) do
+    if state[name] == nil then self:warn(path, ("%s is dropped"):format(name)) end
+  end
+  object:load_state_dict(state)
+end
+
+-- The number that each parameter had before, by path and shape; and whether nothing moved.
+function hand_over:numbers(path)
+  local before, now = self.content.parameters[path] or {}, hand_over.parameters(self.objects)[path]
+  local old, number = {}, {}
+  for i, name in ipairs(before) do old[name] = i end
+  for i, name in ipairs(now) do number[i] = old[name] end
+  return number, now, equal(before, now)
+end
+
+function hand_over:optimizer(object, kept, built, path)
+  local state = object:state_dict()
+  if #state.param_groups == #kept.param_groups then
+    for g, group in ipairs(state.param_groups) do
+      local old, before = kept.param_groups[g], built.param_groups and built.param_groups[g] or {}
+      local rate = settled(group.lr, old.lr, before.lr)
+      if equal(rate, old.lr) then group.initial_lr = old.initial_lr end
+      for name, value in pairs(group) do
+        if name ~= "params" and name ~= "initial_lr" then group[name] = settled(value, old[name], before[name]) end
+      end
+    end
+  else
+    self:warn(path, ("has %d groups of parameters, had %d; their settings start anew"):format(
+      #state.param_groups, #kept.param_groups))
+  end
+  local number, names, same = self:numbers(path)
+  if object.free_state and not same then
+    self:warn(path, "starts anew: its state belongs to all parameters, and they changed")
+  else
+    local lost = {}
+    for i, name in ipairs(names) do
+      state.state[i - 1] = number[i] and kept.state[number[i] - 1]
+      if not number[i] then lost[#lost + 1] = name end
+    end
+    if #lost > 0 and next(kept.state) then self:warn(path, ("starts anew for %s"):format(table.concat(lost, ", "))) end
+  end
+  object:load_state_dict(state)
+end
+
+-- A schedule, whose settings are numbers, and other objects as a whole.
+function hand_over:object(object, kept, built, path)
+  if type(object.named_parameters) == "function" then return self:module(object, kept, path) end
+  if object.param_groups and object.defaults then return self:optimizer(object, kept, built, path) end
+  if parameter_list(object) then
+    local _, _, same = self:numbers(path)
+    if not same then return self:warn(path, "starts anew: its parameters changed") end
+  end
+  local state = copied(kept)
+  if object.get_last_lr then
+    for name, value in pairs(object:state_dict()) do state[name] = settled(value, kept[name], built[name]) end
+  end
+  local ok, message = pcall(object.load_state_dict, object, state)
+  if not ok then self:warn(path, "starts anew: " .. tostring(message)) end
+end
+
+function hand_over:put_back(object, kept, built, path)
+  built = type(built) == "table" and built or {}
+  if is_tensor(object) then
+    if not is_tensor(kept) then
+      self:warn(path, ("was a %s; starts anew"):format(type(kept)))
+    elseif shape_text(object) ~= shape_text(kept) then
+      self:warn(path, ("%s was %s; starts anew"):format(shape_text(object), shape_text(kept)))
+    else
+      local _ <close> = core.no_grad()
+      object:copy_(kept)
+    end
+  elseif type(kept) ~= "table" then
+    self:warn(path, ("was a %s; starts anew"):format(is_tensor(kept) and "Tensor" or type(kept)))
+  elseif is_object(object) or type(object) == "userdata" then
+    self:object(object, kept, built, path)
+  else
+    for _, key in ipairs(sorted_keys(object)) do
+      local inner, mine, old = ("%s.%s"):format(path, key), object[key], kept[key]
+      if old == nil then
+        self:warn(inner, "is new")
+      elseif type(mine) == "table" or type(mine) == "userdata" then
+        self:put_back(mine, old, built[key], inner)
+      elseif type(mine) == type(old) then
+        object[key] = settled(mine, old, built[key])
+      else
+        self:warn(inner, ("was a %s; starts anew"):format(is_tensor(old) and "Tensor" or type(old)))
+      end
+    end
+    -- What the script added while it ran; what it built and builds no more is dropped.
+    for _, key in ipairs(sorted_keys(kept)) do
+      if object[key] ~= nil then goto next end
+      if built[key] == nil then object[key] = copied(kept[key]) else self:warn(("%s.%s"):format(path, key), "is dropped") end
+      ::next::
+    end
+  end
+end
+
+-- The object that the changed script built, with what is kept of its state.
+function hand_over:adopt(name, object)
+  local kept = self.content.states[name]
+  self.objects[name] = object
+  self.waiting[name] = nil
+  if kept == nil then
+    self.new[#self.new + 1] = name
+    return object
+  end
+  self.kept[#self.kept + 1] = name
+  local before = self.content.built[name]
+  if type(object) == "table" or type(object) == "userdata" then
+    self:put_back(object, kept, before, name)
+    return object
+  end
+  return settled(object, kept, before)
+end
+
+-- Once, when all that the script registers is there.
+function hand_over:report()
+  if self.reported then return end
+  self.reported = true
+  local parts = {}
+  local function add(verb, names)
+    if #names > 0 then parts[#parts + 1] = verb .. " " .. table.concat(names, ", ") end
+  end
+  local whole, partly = {}, {}
+  for _, name in ipairs(self.kept) do
+    local list = self.changed[name] and partly or whole
+    list[#list + 1] = name
+  end
+  add("kept", whole)
+  add("kept in part", partly)
+  add("new", self.new)
+  add("dropped", sorted_keys(self.waiting))
+  core.run._tell_reloaded(table.concat(parts, "; "))
+end
+
+return hand_over
