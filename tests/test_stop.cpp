@@ -17,7 +17,7 @@ using namespace lunagrad::tests;
 
 namespace {
 
-constexpr int kTries = 3;
+constexpr int kTries = kSanitized ? 1 : 3;
 
 // What runs until it is interrupted: `setup`, then `work` again and again.
 struct Work {
