@@ -188,10 +188,8 @@ void Session::Impl::serve() {
       successor_.reset();
     }
     lock.unlock();
-    if (script)
-      handed_.reset();
-    else
-      script = successor_when_idle();
+    if (script) handed_.reset();
+    if (!script) script = successor_when_idle();
     while (script) script = run_script(std::move(*script));
     lock.lock();
     running_ = pause_ = step_ = step_op_ = false;
@@ -500,7 +498,8 @@ void Session::Impl::safe_point(lua_State* L, Place place) {
 void Session::Impl::checkpoint_before_stop(lua_State* L) {
   {
     const std::lock_guard lock(mutex_);
-    stop_ = false;
+    stop_ = pause_ = step_ = step_op_ = false;  // the checkpoint is neither paused nor reloaded
+    reload_ = std::nullopt, successor_ = std::nullopt;
   }
   write_checkpoint(L, true);
 }
