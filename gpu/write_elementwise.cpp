@@ -1,6 +1,7 @@
 // Writes the GLSL source of the elementwise kernels from the text of the columns of elementwise.def, one file
 // for each row and type computed in: elementwise_tanh_f32.comp, elementwise_add_i64.comp. Runs during the
 // build; the argument is the folder to write to.
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -72,6 +73,43 @@ std::string params_of(std::string_view readers) {
   return out.str();
 }
 
+// The expression with its quotients as calls: Vulkan promises nothing of a / b for large b (functions.glsl).
+std::string with_quotients(std::string_view expression) {
+  std::string text(expression);
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; };
+  const auto behind = [&](size_t i, int step) {  // the next character that is no space
+    for (i += size_t(step); i < text.size() && text[i] == ' ';) i += size_t(step);
+    return i;
+  };
+  // From a parenthesis to the one that belongs to it.
+  const auto partner = [&](size_t i, int step) {
+    for (int depth = 0;; i += size_t(step)) {
+      depth += (text[i] == '(') - (text[i] == ')');
+      if (depth == 0) return i;
+    }
+  };
+  for (size_t slash; (slash = text.find('/')) != std::string::npos;) {
+    // To the left all factors of the term, a sign too; to the right one factor.
+    size_t first = slash;
+    for (size_t i = behind(slash, -1); i < text.size(); i = behind(i, -1)) {
+      const bool sign = text[i] == '-';
+      const size_t before = behind(i, -1);
+      const bool binary = sign && before < text.size() && (is_word(text[before]) || text[before] == ')');
+      if (!(is_word(text[i]) || text[i] == ')' || text[i] == '*' || (sign && !binary))) break;
+      if (text[i] == ')') i = partner(i, -1);
+      first = i;
+    }
+    size_t end = behind(slash, 1);
+    if (text[end] == '-') end = behind(end, 1);
+    while (end < text.size() && is_word(text[end])) ++end;
+    if (end < text.size() && text[end] == '(') end = partner(end, 1) + 1;
+    const size_t right = behind(slash, 1);
+    const std::string left = text.substr(first, text.find_last_not_of(' ', slash - 1) + 1 - first);
+    text.replace(first, end - first, "lg_quotient(" + left + ", " + text.substr(right, end - right) + ")");
+  }
+  return text;
+}
+
 std::string source(const Row& row, bool integer) {
   const size_t arity = row.gradients.size();
   const bool boolean = row.result == "bool";
@@ -82,8 +120,8 @@ std::string source(const Row& row, bool integer) {
   if (has_gradient) out << "#define HAS_GRADIENT\n";
   out << "#include \"vocabulary.glsl\"\n\n";
   out << "struct Params {\n" << (row.fields.empty() ? "  int none;\n" : row.fields) << "};\n\n";
-  out << (boolean ? "bool" : "T") << " row(" << arguments(arity) << ", Params p) {\n  return " << row.value
-      << ";\n}\n";
+  out << (boolean ? "bool" : "T") << " row(" << arguments(arity) << ", Params p) {\n  return "
+      << with_quotients(row.value) << ";\n}\n";
   out << (boolean ? "bool" : "T") << " value(T v0, T v1, T v2, Params p) {\n  return row("
       << (arity == 1   ? "v0"
           : arity == 2 ? "v0, v1"
@@ -92,7 +130,7 @@ std::string source(const Row& row, bool integer) {
   if (has_gradient) {
     for (size_t i = 0; i < arity; ++i)
       out << "T gradient_" << i << "(T g, " << arguments(arity) << ", T y, Params p) {\n  return "
-          << row.gradients[i] << ";\n}\n";
+          << with_quotients(row.gradients[i]) << ";\n}\n";
     out << "T gradient(uint i, T v0, T v1, T v2, T v3, T v4, Params p) {\n";
     const char* operands = arity == 1 ? "v0, v1, v2" : arity == 2 ? "v0, v1, v2, v3" : "v0, v1, v2, v3, v4";
     for (size_t i = 0; i + 1 < arity; ++i)

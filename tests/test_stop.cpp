@@ -41,6 +41,7 @@ void check_ends(const Work& work, void (Session::*end)() = &Session::interrupt) 
     seconds.push_back(seconds_since(start));
     CHECK(recorder.error() == "");
   }
+  if (kSanitized) return;  // instrumented kernels take up to a hundred times as long
   const auto [quickest, slowest] = std::minmax_element(seconds.begin(), seconds.end());
   if (std::getenv("LUNAGRAD_SHOW"))
     std::printf("%-28s %6.1f to %6.1f ms\n", work.name, *quickest * 1e3, *slowest * 1e3);
@@ -129,11 +130,11 @@ constexpr Work kWorks[] = {
 }  // namespace
 
 TEST_CASE("an interrupt ends whatever runs within 100 ms") {
-  for (const Work& work : kWorks) check_ends(work);
+  for (const Work& work : std::span(kWorks).first(kSanitized ? 5 : std::size(kWorks))) check_ends(work);
 }
 
 TEST_CASE("outside of lg.run.steps a stop is as quick") {
-  for (const Work& work : std::span(kWorks).first(4)) check_ends(work, &Session::stop);
+  for (const Work& work : std::span(kWorks).first(kSanitized ? 2 : 4)) check_ends(work, &Session::stop);
 }
 
 TEST_CASE("after an interrupt the session is whole, and what was written only in part says so") {

@@ -23,6 +23,13 @@ float lg_min(float a, float b) {
   return lg_isnan(a) || a < b ? a : b;
 }
 
+// a / b for any b: the specification leaves quotients by more than 2^126 open, and reciprocals of such numbers are
+// denormal, so that they come out as 0 on some devices.
+float lg_quotient(float a, float b) {
+  const bool large = abs(b) > 4.2535296e37;  // 2^125
+  return large ? (0.0625 * a) / (0.0625 * b) : a / b;
+}
+
 // Remainder of integers: mantissas are divided eight bits at a time, so the result is exact.
 float lg_fmod(float a, float b) {
   const uint sign = floatBitsToUint(a) & 0x80000000u;
@@ -47,8 +54,8 @@ float lg_remainder(float a, float b) {
 float lg_floor_div(float a, float b) {
   if (b == 0.0) return a / b;
   if (lg_isinf(a)) return nan();
-  const float quotient = (a - lg_remainder(a, b)) / b;
-  return quotient == 0.0 ? uintBitsToFloat(floatBitsToUint(a / b) & 0x80000000u) : roundEven(quotient);
+  const float quotient = lg_quotient(a - lg_remainder(a, b), b);
+  return quotient == 0.0 ? uintBitsToFloat((floatBitsToUint(a) ^ floatBitsToUint(b)) & 0x80000000u) : roundEven(quotient);
 }
 
 // 2^n for -126 <= n <= 127.
@@ -311,7 +318,7 @@ float lg_atan(float x) {
   float t, base;
   if (a > 2.414213562373095) {
     base = 1.57079632679489662;
-    t = -1.0 / a;
+    t = lg_quotient(-1.0, a);
   } else if (a > 0.4142135623730950) {
     base = 0.785398163397448310;
     t = (a - 1.0) / (a + 1.0);
@@ -336,7 +343,7 @@ float lg_atan2(float y, float x) {
   else if (lg_isinf(x) && lg_isinf(y))
     v = left ? 2.35619449019234493 : 0.785398163397448310;
   else {
-    v = lg_atan(abs(y / x));
+    v = lg_atan(abs(lg_quotient(y, x)));
     if (left) v = 3.14159265358979324 - v;
   }
   return below ? -v : v;

@@ -34,6 +34,9 @@ float lg_abs(float x) {
 int64_t truncated_quotient(int64_t a, int64_t b) {
   return b == 0 ? 0L : a / b;
 }
+int64_t lg_quotient(int64_t a, int64_t b) {
+  return truncated_quotient(a, b);
+}
 int64_t lg_fmod(int64_t a, int64_t b) {
   return b == 0 ? 0L : a - b * truncated_quotient(a, b);
 }
