@@ -197,9 +197,8 @@ TEST_CASE("elementwise kernels hold at extreme arguments") {
       0.0f,  -0.0f,  1.0f,       -1.0f, 0.5f,   -0.5f,   1.5f,     -1.5f, 2.5f,   -2.5f,      nan,     inf,
       -inf,  1e-30f, -1e-30f,    1e-4f, -1e-4f, 3e38f,   -3e38f,   88.0f, -88.0f, 100.0f,     -100.0f, 1e5f,
       -1e5f, 1e10f,  12345.678f, 3.0f,  -3.0f,  0.9999f, -0.9999f, 20.0f, -20.0f, 8388609.0f, 2.0f,    -7.0f};
-  const std::set<Row> cancels = {Row::lerp,       Row::addcmul, Row::addcdiv,   Row::affine,
-                                 Row::tanhshrink, Row::gelu,    Row::hardswish, Row::mish,
-                                 Row::_bce};
+  const std::set<Row> cancels = {Row::lerp, Row::addcmul,   Row::addcdiv, Row::affine, Row::tanhshrink,
+                                 Row::gelu, Row::hardswish, Row::mish,    Row::_bce};
   for (int row = 0; row < kRowCount; ++row) {
     const Op& op = elementwise_op(Row(row));
     const RowTraits& traits = row_traits(row);
