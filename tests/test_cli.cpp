@@ -511,7 +511,8 @@ TEST_CASE("the prompt on a terminal: completion, Ctrl-C, history, Ctrl-D") {
     CHECK(prompt.wrote("\n> "));
     prompt.type("x:logsumex\t(1):dim()\n");
     CHECK(prompt.wrote("p(1):dim()"));
-    CHECK(prompt.wrote("\n0\r\n> "));
+    CHECK(prompt.wrote("\n0\r\n"));
+    CHECK(prompt.wrote("> "));  // behind what it cost, should a busy machine have made that worth telling
     prompt.type("while true do end\n");
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     prompt.type("\x03");
@@ -522,7 +523,8 @@ TEST_CASE("the prompt on a terminal: completion, Ctrl-C, history, Ctrl-D") {
     prompt.type("half a line\x03");
     CHECK(prompt.wrote("^C\r\n> "));
     prompt.type("40 + 2\n");
-    CHECK(prompt.wrote("\n42\r\n> "));  // only now is the terminal back in the editor's hands
+    CHECK(prompt.wrote("\n42\r\n"));
+    CHECK(prompt.wrote("> "));  // only now is the terminal back in the editor's hands
     prompt.type("\x04");
     CHECK(prompt.finish() == 0);
   }
@@ -530,7 +532,8 @@ TEST_CASE("the prompt on a terminal: completion, Ctrl-C, history, Ctrl-D") {
   TerminalProgram again({kProgram}, env);
   REQUIRE(again.wrote("> "));
   again.type("\x10\n");  // Ctrl-P: the last line again
-  CHECK(again.wrote("\n42\r\n> "));
+  CHECK(again.wrote("\n42\r\n"));
+  CHECK(again.wrote("> "));
   again.type("\x04");
   CHECK(again.finish() == 0);
 }
