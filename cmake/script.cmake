@@ -25,6 +25,7 @@ set_source_files_properties(${ONNX_SOURCES} PROPERTIES COMPILE_OPTIONS "-isystem
                             OBJECT_DEPENDS ${ONNX_DIR}/onnx.pb.h)
 
 add_library(lunagrad-script STATIC ${SCRIPT_SOURCES} ${ONNX_SOURCES} ${ONNX_DIR}/onnx.pb.cc)
+target_compile_options(lunagrad-script PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 target_compile_definitions(lunagrad-script PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
 target_link_libraries(lunagrad-script PUBLIC lunagrad-runtime PRIVATE PkgConfig::LUA nlohmann_json::nlohmann_json
                       PkgConfig::PROTOBUF Threads::Threads)

@@ -267,12 +267,12 @@ int handed_over(lua_State* L) {
   return 1;
 }
 
-// _go_on(step, seconds, rng): the run goes on behind that step.
+// _go_on(step, rng): the run goes on behind that step.
 int go_on(lua_State* L) {
-  lua_getfield(L, 3, "seed");
-  lua_getfield(L, 3, "stream");
-  session(L).run().go_on_at(check_integer(L, 1, "reload"), luaL_checknumber(L, 2),
-                            uint64_t(check_integer(L, -2, "reload")), uint64_t(check_integer(L, -1, "reload")));
+  lua_getfield(L, 2, "seed");
+  lua_getfield(L, 2, "stream");
+  session(L).run().go_on_at(check_integer(L, 1, "reload"), uint64_t(check_integer(L, -2, "reload")),
+                            uint64_t(check_integer(L, -1, "reload")));
   return 0;
 }
 

@@ -146,7 +146,9 @@ void Run::checkpoint_written(const std::string& path) {
 }
 
 void Run::resume_at(Checkpoint checkpoint) {
-  go_on_at(checkpoint.step, checkpoint.seconds, checkpoint.seed, checkpoint.stream);
+  go_on_at(checkpoint.step, checkpoint.seed, checkpoint.stream);
+  earlier_ = checkpoint.seconds;
+  start_ = std::chrono::steady_clock::now();
   params_.resume(checkpoint.params);
   // A run goes on in its own folder, unless another is named. A sandboxed script does not choose one.
   const bool chosen = !options_.sandbox || checkpoint.path == find_checkpoint(options_.resume);
@@ -154,10 +156,8 @@ void Run::resume_at(Checkpoint checkpoint) {
   resumed_ = std::move(checkpoint);
 }
 
-void Run::go_on_at(int64_t step, double seconds, uint64_t seed, uint64_t stream) {
+void Run::go_on_at(int64_t step, uint64_t seed, uint64_t stream) {
   step_ = done_ = step;
-  earlier_ = seconds;
-  start_ = std::chrono::steady_clock::now();
   random_ = {seed, stream};
 }
 
@@ -173,6 +173,7 @@ void Run::take_over(Run& before, int64_t step) {
   step_ = done_ = step;
   resumed_ = before.resumed_;
   earlier_ = before.seconds();
+  start_ = std::chrono::steady_clock::now();
   char name[40];
   std::snprintf(name, sizeof name, "script-%08" PRId64 ".lua", step);
   if (!reloads_.empty() && reloads_.back().step == step) reloads_.pop_back();

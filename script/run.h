@@ -78,7 +78,7 @@ class Run {
     uint64_t seed = 0, stream = 0;
   };
   void resume_at(Checkpoint);
-  void go_on_at(int64_t step, double seconds, uint64_t seed, uint64_t stream);  // the same behind a reload
+  void go_on_at(int64_t step, uint64_t seed, uint64_t stream);  // the same behind a reload
 
   // Numbers, or scalar tensors whose values are read at once on the CPU and at the next boundary elsewhere.
   using Row = std::vector<std::pair<std::string, Tensor>>;

@@ -175,7 +175,7 @@ function run.watch(...) return require "lunagrad.watch"(...) end
 local handed = run._handed_over()
 if handed then
   reload = hand_over.new(handed)
-  run._go_on(handed.step, handed.seconds, handed.rng)
+  run._go_on(handed.step, handed.rng)
 else
   local asked = run._find_checkpoint()
   if asked then load(asked) end
