@@ -148,14 +148,14 @@ int steps(lua_State* L) {
   return 1;
 }
 
-Tensor metric(lua_State* L, int index, const std::string& name) {
+std::variant<double, Tensor> metric(lua_State* L, int index, const std::string& name) {
   if (const Tensor* value = to_tensor(L, index)) {
     if (value->numel() != 1)
       fail("run.log: '", name, "' has shape ", value->shape(), "; a metric is one number");
     return value->detach();
   }
-  if (lua_type(L, index) == LUA_TNUMBER) return Tensor::number(double(lua_tonumber(L, index)));
-  if (lua_isboolean(L, index)) return Tensor::number(double(lua_toboolean(L, index)));
+  if (lua_type(L, index) == LUA_TNUMBER) return double(lua_tonumber(L, index));
+  if (lua_isboolean(L, index)) return double(lua_toboolean(L, index));
   fail("run.log: '", name, "' is a ", type_name(L, index), "; a metric is a number or a scalar tensor");
 }
 
@@ -167,7 +167,7 @@ int log(lua_State* L) {
   while (lua_next(L, 1) != 0) {
     if (lua_type(L, 2) != LUA_TSTRING) fail("run.log: a metric needs a name: run.log{loss = value}");
     std::string name = lua_tostring(L, 2);
-    Tensor value = metric(L, 3, name);
+    auto value = metric(L, 3, name);
     row.emplace_back(std::move(name), std::move(value));
     lua_pop(L, 1);
   }

@@ -7,9 +7,15 @@
 
 namespace lunagrad {
 
-JsonLine::JsonLine(int64_t step, double time) {
+JsonLine::JsonLine(int64_t step, double seconds) {
   line_.reserve(128);
-  open('{').field("step", step).field("time", time);
+  open('{').field("step", step).key("time");
+  const int64_t microseconds = std::llround(seconds * 1e6);
+  value(microseconds / 1'000'000);
+  // A one before the fraction keeps its zeros.
+  const size_t point = line_.size();
+  line_ += std::to_string(1'000'000 + microseconds % 1'000'000);
+  line_[point] = '.';
 }
 
 void JsonLine::separate() {
@@ -62,6 +68,12 @@ JsonLine& JsonLine::value(int64_t number) {
   separate();
   char digits[32];
   line_.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+  return *this;
+}
+
+JsonLine& JsonLine::literal(std::string_view name) {
+  separate();
+  line_ += name;
   return *this;
 }
 

@@ -137,8 +137,7 @@ std::string Run::checkpoint_path() {
 }
 
 void Run::checkpoint_written(const std::string& path) {
-  if (folder_)
-    folder_->append_metrics(dump(Json{{"step", done_}, {"time", seconds()}, {"checkpoint", path}}));
+  if (folder_) folder_->append_metrics(JsonLine(done_, seconds()).field("checkpoint", path).finish());
   Event event = this->event(Event::Kind::checkpoint);
   event.step = done_;
   event.text = path;
@@ -181,7 +180,7 @@ void Run::take_over(Run& before, int64_t step) {
   if (!folder_) return;
   folder_->write_script(name, source_);
   // As with a resumption, rows of later steps that stand above this line are void.
-  folder_->append_metrics(dump(Json{{"step", step}, {"time", seconds()}, {"reload", name}}));
+  folder_->append_metrics(JsonLine(step, seconds()).field("reload", std::string_view(name)).finish());
   write_config(nullptr, 0);
 }
 
@@ -193,7 +192,7 @@ void Run::tell_reloaded(const std::string& what) {
 }
 
 void Run::flush() {
-  for (const Pending& pending : std::exchange(pending_, {})) write_row(pending);
+  for (Pending& pending : std::exchange(pending_, {})) write_row(std::move(pending));
 }
 
 void Run::boundary() {
@@ -204,8 +203,10 @@ void Run::boundary() {
   for (const std::string& name : params_.apply_edits(step_)) {
     const Param& param = *params_.find(name);
     if (folder_) {
-      folder_->append_metrics(
-          dump(Json{{"step", step_}, {"time", seconds()}, {"param", {{name, json_value(param.value)}}}}));
+      JsonLine line(step_, seconds());
+      line.key("param").open('{').key(name);
+      std::visit([&](const auto& value) { line.value(value); }, param.value);
+      folder_->append_metrics(line.close('}').finish());
     }
     tell(param);
   }
@@ -235,39 +236,43 @@ void Run::log(Row row, const SourcePlace& place) {
   open_folder();
   bool here = pending_.empty();  // no row overtakes another
   for (auto& [name, value] : row) {
-    if (value.device().is_cpu()) {
+    Tensor* const tensor = std::get_if<Tensor>(&value);
+    if (!tensor) continue;
+    if (tensor->device().is_cpu()) {
       // Read now: the script may write to the tensor before the next boundary.
-      value = Tensor::number(readable(value));
+      value = readable(*tensor);
     } else {
       const NoGrad guard;
-      value = clone(value);
+      *tensor = clone(*tensor);
       here = false;
     }
   }
   Pending pending{step_, seconds(), std::move(row), place};
   if (here) {
-    write_row(pending);
+    write_row(std::move(pending));
   } else {
     pending_.push_back(std::move(pending));
   }
 }
 
-void Run::write_row(const Pending& pending) {
+void Run::write_row(Pending pending) {
   Event event = this->event(Event::Kind::metrics);
   event.step = pending.step;
   event.time = pending.time;
-  event.place = pending.place;
+  event.place = std::move(pending.place);
+  event.metrics.reserve(pending.row.size());
   JsonLine line(pending.step, pending.time);
   line.key("metrics").open('{');
   std::string broken;
-  for (const auto& [name, value] : pending.row) {
-    const double number = readable(value);
-    event.metrics.emplace_back(name, number);
+  for (auto& [name, value] : pending.row) {
+    const Tensor* const tensor = std::get_if<Tensor>(&value);
+    const double number = tensor ? readable(*tensor) : std::get<double>(value);
     line.field(name, number);
     if (broken.empty() && !std::isfinite(number)) {
       broken =
           text("run.log: ", name, " is ", json_number(number).get<std::string>(), " at step ", pending.step);
     }
+    event.metrics.emplace_back(std::move(name), number);
   }
   if (folder_) folder_->append_metrics(line.close('}').finish());
   if (events_) {
@@ -298,7 +303,7 @@ void Run::open_folder() {
   folder_failed_ = false;
   // Rows of later steps that stand above this line are those of a continuation that was given up.
   if (resumed_) {
-    folder_->append_metrics(dump(Json{{"step", done_}, {"time", seconds()}, {"resume", resumed_->path}}));
+    folder_->append_metrics(JsonLine(done_, seconds()).field("resume", resumed_->path).finish());
   }
   if (options_.tensorboard) events_ = std::make_unique<EventFile>(folder_->path(), warn);
   folder_->write_script("script.lua", source_);

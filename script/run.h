@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "runtime/statistics.h"
@@ -81,7 +82,7 @@ class Run {
   void go_on_at(int64_t step, uint64_t seed, uint64_t stream);  // the same behind a reload
 
   // Numbers, or scalar tensors whose values are read at once on the CPU and at the next boundary elsewhere.
-  using Row = std::vector<std::pair<std::string, Tensor>>;
+  using Row = std::vector<std::pair<std::string, std::variant<double, Tensor>>>;
   void log(Row row, const SourcePlace&);
   void log_text(const std::string& name, const std::string& value);
   // A picture [channels, height, width], [height, width] or [pictures, channels, height, width], which are
@@ -112,7 +113,7 @@ class Run {
   };
   void boundary();
   void tell(const Param&);
-  void write_row(const Pending&);
+  void write_row(Pending);
   void open_folder();
   void warn(const std::string& message);
   double date(double time) const;  // in seconds since 1970

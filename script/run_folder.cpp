@@ -173,8 +173,8 @@ std::string RunFolder::image_name(std::string_view name, int64_t step) const {
   return file + piece;
 }
 
-void RunFolder::append_metrics(std::string_view line) {
-  append(metrics_, "metrics.jsonl", std::string(line) + "\n");
+void RunFolder::append_metrics(std::string line) {
+  append(metrics_, "metrics.jsonl", line += '\n');
 }
 
 void RunFolder::append_log(std::string_view text) { append(log_, "log.txt", text); }

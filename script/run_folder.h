@@ -33,7 +33,7 @@ class RunFolder {
   const std::string& path() const { return path_; }
   void write_config(std::string_view json);
   void write_script(const char* name, std::string_view source);
-  void append_metrics(std::string_view line);  // without its newline
+  void append_metrics(std::string line);  // without its newline
   void append_log(std::string_view text);
   std::string checkpoint_path(int64_t step) const;  // makes the folder that it lies in
   // "images/<name>-<step>.png" within path(), with %2f and the like for what a file's name should not hold.
