@@ -128,8 +128,8 @@ std::string show(lua_State* L, int index) {
   return result;
 }
 
-// Shows its arguments, one a line, and remembers the first as `_`.
-int show_results(lua_State* L) {
+// Remembers the first value on the stack as `_` and shows them all, one a line, unless `muted`.
+int show_results(lua_State* L, bool muted) {
   const int count = lua_gettop(L);
   if (count == 0) return 0;
   push_console(L);
@@ -137,7 +137,7 @@ int show_results(lua_State* L) {
   lua_pushvalue(L, 1);
   lua_rawset(L, -3);
   lua_pop(L, 1);
-  for (int i = 1; i <= count; ++i) {
+  for (int i = 1; i <= count && !muted; ++i) {
     Event event{};
     event.kind = Event::Kind::output;
     event.text = show(L, i) + "\n";
@@ -146,11 +146,13 @@ int show_results(lua_State* L) {
   return 0;
 }
 
-// Argument: the code. An expression or statements, run in the console's environment.
+// Argument: the code. An expression or statements, run in the console's environment. A semicolon at the end mutes.
 int evaluate_line(lua_State* L) {
   size_t length = 0;
   const char* code = luaL_checklstring(L, 1, &length);
   const std::string expression = "return " + std::string(code, length);
+  const size_t last = expression.find_last_not_of(" \t\r\n");
+  const bool muted = expression[last] == ';';
   if (luaL_loadbufferx(L, expression.data(), expression.size(), "=input", "t") != LUA_OK) {
     lua_pop(L, 1);
     if (luaL_loadbufferx(L, code, length, "=input", "t") != LUA_OK) return lua_error(L);
@@ -159,7 +161,7 @@ int evaluate_line(lua_State* L) {
   lua_setupvalue(L, -2, 1);
   lua_call(L, 0, LUA_MULTRET);
   lua_remove(L, 1);
-  return show_results(L);
+  return show_results(L, muted);
 }
 
 struct Names {

@@ -232,6 +232,10 @@ TEST_CASE("eval shows values as a prompt does and survives errors") {
   CHECK(recorder.eval("x = 5"));
   CHECK(recorder.eval("_ + x"));
   CHECK(recorder.output().ends_with("7\n"));
+  CHECK(recorder.eval("_ * 6; "));
+  CHECK(recorder.output().ends_with("7\n"));
+  CHECK(recorder.eval("_"));
+  CHECK(recorder.output().ends_with("7\n42\n"));
   CHECK(recorder.eval("{1, 'b', key = {2}}"));
   CHECK(recorder.output().find("{1, \"b\", key = table: ") != std::string::npos);
   CHECK_FALSE(recorder.eval("error('no')"));

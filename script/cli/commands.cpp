@@ -222,6 +222,10 @@ int run_command_line(int argc, char** argv) {
   CLI::App* repl_command = app.add_subcommand("repl", "an interactive prompt");
   repl_command->add_option("--seed", repl.seed, "of the random numbers (default 0)");
   repl_command->add_option("--device", repl.device, "where tensors are made");
+  repl_command->footer(
+      "Expressions show their values, unless a semicolon ends the line; `_` is the last value, `?name` explains. On a "
+      "terminal Tab completes names, methods and paths, Ctrl-R searches earlier lines, Ctrl-C ends an evaluation, and "
+      "Ctrl-D leaves. What took long or much memory says so.");
 
   const std::function<int()> test = add_test(app);
   const std::function<int()> check = add_check(app);

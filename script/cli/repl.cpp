@@ -73,7 +73,7 @@ class Repl {
     if (editor_.interactive()) std::signal(SIGINT, SIG_IGN);
     if (editor_.interactive())
       std::cout << "Lunagrad " << LUNAGRAD_VERSION << ", " << LUA_RELEASE
-                << ". `lg` is loaded, `_` is the last value, `?name` explains, Ctrl-D leaves.\n";
+                << ". `lg` is loaded, `_` is the last value, `;` at the end hides it, `?name` explains, Ctrl-D leaves.\n";
     // An empty script opens the state with the device and the seed that were asked for.
     session_.run_text("", "input", options);
     if (session_.wait() != Outcome::ok) return exit_code_.value_or(1);
