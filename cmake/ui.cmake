@@ -12,7 +12,8 @@ list(REMOVE_ITEM UI_SOURCES ${CMAKE_SOURCE_DIR}/ui/main.cpp)
 add_library(lunagrad-ui STATIC ${UI_SOURCES})
 target_compile_options(lunagrad-ui PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 target_link_libraries(lunagrad-ui PUBLIC lunagrad-script lunagrad-runtime PkgConfig::IMGUI Threads::Threads
-                      PRIVATE PkgConfig::GLFW Vulkan::Vulkan PkgConfig::FONTCONFIG PkgConfig::FREETYPE)
+                      PRIVATE PkgConfig::GLFW Vulkan::Vulkan PkgConfig::FONTCONFIG PkgConfig::FREETYPE
+                              nlohmann_json::nlohmann_json)
 
 add_executable(lunagrad-workbench ${CMAKE_SOURCE_DIR}/ui/main.cpp)
 target_link_libraries(lunagrad-workbench PRIVATE lunagrad-ui)

@@ -4,7 +4,6 @@
 
 #include <climits>
 #include <cstdlib>
-#include <filesystem>
 
 #include "runtime/memory_limit.h"
 #include "runtime/ref.h"
@@ -186,18 +185,6 @@ void protect(lua_State* L, F body) {
 }
 
 }  // namespace
-
-const std::string& library_directory() {
-  static const std::string directory = [] {
-    if (const char* given = std::getenv("LUNAGRAD_LUA"); given && *given) return std::string(given);
-    std::error_code none;
-    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", none);
-    const std::filesystem::path installed = program.parent_path().parent_path() / "share/lunagrad/lua";
-    if (std::filesystem::exists(installed / "lunagrad/init.lua", none)) return installed.string();
-    return std::string(LUNAGRAD_LUA_SOURCE);
-  }();
-  return directory;
-}
 
 lua_State* new_state(const StateOptions& options) {
   auto state = std::make_unique<Edge>();

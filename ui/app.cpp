@@ -2,36 +2,110 @@
 
 #include <GLFW/glfw3.h>
 #include <imgui.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "ui/theme.h"
 
 namespace lunagrad {
-namespace {
 
-Window::Options titled(Window::Options options, const std::string& script) {
-  options.title = script.empty() ? "Lunagrad" : script + " - Lunagrad";
-  return options;
+std::atomic<bool> App::terminated_{false};
+
+// Field 22 of /proc/self/stat: when the process began, in ticks since the machine did.
+double milliseconds_since_start() {
+  std::ifstream file("/proc/self/stat");
+  std::string line;
+  std::getline(file, line);
+  std::istringstream fields(line.substr(std::min(line.rfind(')') + 2, line.size())));
+  std::string skipped;
+  for (int i = 3; i < 22; ++i) fields >> skipped;
+  double ticks = 0;
+  fields >> ticks;
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return 1e3 * (double(now.tv_sec) + 1e-9 * double(now.tv_nsec) - ticks / double(sysconf(_SC_CLK_TCK)));
 }
 
-}  // namespace
+App::Start App::prepare(Options options) {
+  Start start{std::move(options), {}, {}};
+  start.settings = read_settings(start.options.state_folder, start.note);
+  Window::Options& window = start.options.window;
+  if (!start.options.sized) {
+    window.width = start.settings.width;
+    window.height = start.settings.height;
+  }
+  if (!start.options.themed) window.dark = start.settings.dark;
+  if (window.scale != 0) start.settings.scale = window.scale;
+  window.scale = start.settings.scale;
+  const std::string& script = start.options.script;
+  window.title = script.empty() ? "Lunagrad" : printable(script) + " - Lunagrad";
+  return start;
+}
 
-App::App(Options options)
-    : window_(titled(options.window, options.script)),
-      bench_(options.script, options.run, &Window::wake),
-      panels_(make_panels()) {
-  if (!options.drive.empty()) {
-    drive_ = std::make_unique<Drive>(options.drive, window_);
+App::App(Options options) : App(prepare(std::move(options))) {}
+
+App::App(Start start)
+    : times_(start.options.times),
+      marker_(start.options.state_folder),
+      window_(start.options.window),
+      bench_(start.options.script, start.options.run, &Window::wake),
+      panels_(make_panels()),
+      regions_(panels_),
+      toolbar_(&Window::wake),
+      keeper_(start.options.state_folder),
+      shown_scale_(start.settings.scale) {
+  bench_.settings = std::move(start.settings);
+  bench_.state_folder = start.options.state_folder;
+  if (!bench_.settings.has_layout) {
+    bench_.settings.layout = preset_layout(bench_.settings.preset, regions_.places());
+    bench_.settings.layout.focused = "Console";
+  }
+  if (!start.options.drive.empty()) {
+    drive_ = std::make_unique<Drive>(start.options.drive, window_);
     bench_.description.enable();
   }
-  if (!options.script.empty()) bench_.run();
+  if (!start.note.empty()) bench_.notice(start.note);
+  add_commands();
+  for (const auto& panel : panels_) panel->add_commands(bench_);
+  for (const std::string& key : bench_.commands.rebind(bench_.settings.keys))
+    bench_.notice(settings_file(bench_.state_folder) + ": there is no key " + key);
+
+  std::string script = start.options.script;
+  if (const auto& crashed = marker_.crashed()) {
+    const bool reopens = script.empty() && !crashed->empty();
+    if (reopens) script = *crashed;
+    bench_.notice("The window did not end in order the last time; its layout is as it was" +
+                  (reopens ? ", and " + printable(script) + " is open again." : std::string(".")));
+  }
+  // The absolute path, since the next start may be in another folder.
+  std::error_code failed;
+  if (!script.empty()) {
+    if (const auto whole = std::filesystem::absolute(script, failed); !failed)
+      bench_.settings.remember(whole.lexically_normal().string());
+  }
+  if (!start.options.script.empty())
+    bench_.run();
+  else if (!script.empty())
+    bench_.open(script);
+  else
+    bench_.show_panel("Examples and help");
 }
 
 // A run that is going on ends here: an interrupt reaches it within its current kernel, and the session waits
 // for it.
-App::~App() { bench_.session.interrupt(); }
+App::~App() {
+  bench_.session.interrupt();
+  keep_settings();
+  if (const std::string failed = keeper_.finish(bench_.settings); !failed.empty())
+    std::fprintf(stderr, "lunagrad-workbench: %s\n", failed.c_str());
+}
 
 int App::loop() {
   const auto seconds = [](Clock::duration d) { return std::chrono::duration<double>(d).count(); };
@@ -40,9 +114,9 @@ int App::loop() {
   // not.
   const double patience = window_.presenter().software() && !drive_ ? 0.1 : frame;
   int warm = 3;  // Dear ImGui takes a few frames to come to rest after input
-  bool dirty = true;
-  Clock::time_point last{};
-  while (!window_.wants_to_close()) {
+  bool dirty = true, first = true;
+  Clock::time_point last{}, kept = Clock::now();
+  while (!may_close()) {
     const double beat = bench_.journal.active() ? 0.1 : 0.5;  // the clock in the toolbar; the text cursor
     const double since = seconds(Clock::now() - last);
     const double due = warm > 0 ? frame : dirty ? patience : beat;
@@ -52,18 +126,57 @@ int App::loop() {
     if (seconds(Clock::now() - last) < (warm > 0 ? frame : dirty ? patience : beat)) continue;
     last = Clock::now();
     draw_frame();
+    if (std::exchange(first, false) && times_)
+      std::fprintf(stderr, "first frame after %.0f ms, of which the driver took %.0f ms\n",
+                   milliseconds_since_start(), 1e3 * window_.driver_seconds());
     dirty = false;
     warm = std::max(warm - 1, 0);
+    if (seconds(last - kept) > 1) {
+      kept = last;
+      keep_settings();
+    }
     if (drive_ && drive_->after_frame(bench_.description)) break;
   }
   const bool failed = (drive_ && drive_->failed()) || window_.presenter().validation_messages() > 0;
   return failed ? 1 : 0;
 }
 
+bool App::may_close() {
+  if (terminated_.load() || quit_) return true;
+  if (!window_.wants_to_close()) return false;
+  window_.set_wants_to_close(false);
+  return closing_.request(bench_);
+}
+
+void App::keep_settings() {
+  Settings& settings = bench_.settings;
+  settings.dark = theme().dark;
+  window_.size(settings.width, settings.height);
+  settings.has_layout = true;
+  if (const std::string failed = keeper_.keep(settings); !failed.empty()) bench_.notice(failed);
+  if (bench_.script() == marked_script_) return;
+  marked_script_ = bench_.script();
+  std::error_code failed;
+  const auto whole = std::filesystem::absolute(marked_script_, failed);
+  marker_.set_script(marked_script_.empty() || failed ? marked_script_ : whole.string());
+  window_.set_title(marked_script_.empty() ? "Lunagrad" : printable(marked_script_) + " - Lunagrad");
+}
+
+void App::apply_scale() {
+  const bool other_monitor = window_.monitor_scale_changed() && bench_.settings.scale == 0;
+  if (shown_scale_ == bench_.settings.scale && !other_monitor) return;
+  shown_scale_ = bench_.settings.scale;
+  window_.set_scale(shown_scale_);
+}
+
 void App::draw_frame() {
+  apply_scale();
   bench_.description.clear();
   window_.begin_frame([this] {
     if (drive_) drive_->inject();
+    // Ctrl+Tab goes from panel to panel; Dear ImGui would go through its windows, of which there is one.
+    ImGuiIO& io = ImGui::GetIO();
+    io.KeyMap[ImGuiKey_Tab] = io.KeyCtrl ? -1 : GLFW_KEY_TAB;
   });
   handle_keys();
   draw_content();
@@ -72,77 +185,47 @@ void App::draw_frame() {
 
 void App::handle_keys() {
   const ImGuiIO& io = ImGui::GetIO();
-  const auto pressed = [](int key) { return ImGui::IsKeyPressed(key, false); };
-  if (pressed(GLFW_KEY_F5)) {
-    if (io.KeyShift)
-      bench_.stop();
-    else if (io.KeyCtrl)
-      bench_.restart();
-    else
-      bench_.run();
-  }
-  if (pressed(GLFW_KEY_F6)) bench_.pause_or_resume();
-  if (pressed(GLFW_KEY_F8)) bench_.step();
-  if (pressed(GLFW_KEY_ESCAPE) && !io.WantTextInput) bench_.tape.select(-1);
-}
-
-void App::splitter(const char* id, ImVec2 at, ImVec2 size, bool vertical, float& share, float whole) {
-  ImGui::SetCursorScreenPos(at);
-  ImGui::InvisibleButton(id, {std::max(size.x, 1.0f), std::max(size.y, 1.0f)});
-  bench_.description.add_last("splitter", id);
-  const bool lit = ImGui::IsItemHovered() || ImGui::IsItemActive();
-  if (lit) {
-    ImGui::SetMouseCursor(vertical ? ImGuiMouseCursor_ResizeEW : ImGuiMouseCursor_ResizeNS);
-    const ImVec2 middle{at.x + size.x / 2, at.y + size.y / 2};
-    const ImVec2 half = vertical ? ImVec2{1, size.y / 2 - em(0.4f)} : ImVec2{size.x / 2 - em(0.4f), 1};
-    ImGui::GetWindowDrawList()->AddRectFilled({middle.x - half.x, middle.y - half.y},
-                                              {middle.x + half.x, middle.y + half.y}, theme().accent, 1);
-  }
-  if (ImGui::IsItemActive()) {
-    const ImVec2 delta = ImGui::GetIO().MouseDelta;
-    share = std::clamp(share + (vertical ? delta.x : delta.y) / whole, 0.15f, 0.85f);
-  }
-  if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) share = 0.5f;
-}
-
-void App::draw_region(const char* id, const std::vector<Panel*>& panels, ImVec2 at, ImVec2 size,
-                      size_t& tab) {
-  if (panels.empty() || size.x < 4 || size.y < 4) return;
-  tab = std::min(tab, panels.size() - 1);
-  ImGui::SetCursorScreenPos(at);
-  const ImVec2 end{at.x + size.x, at.y + size.y};
-  ImGui::GetWindowDrawList()->AddRectFilled(at, end, theme().panel, em(0.4f));
-  const float pad = em(0.6f), header = ImGui::GetFrameHeight() + em(0.5f);
-  ImGui::SetCursorScreenPos({at.x + pad, at.y + em(0.35f)});
-  ImGui::BeginChild(id, {size.x - 2 * pad, std::max(size.y - em(0.7f), 1.0f)}, false,
-                    ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-  ImGui::BeginChild("header", {0, ImGui::GetFrameHeight()}, false,
-                    ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-  if (panels.size() == 1) {
-    ImGui::AlignTextToFramePadding();
-    bold_text(panels[0]->title());
-    bench_.description.add_last("panel", panels[0]->title());
-  } else {
-    for (size_t i = 0; i < panels.size(); ++i) {
-      if (i > 0) ImGui::SameLine(0, em(0.25f));
-      if (tool_button(panels[i]->title(), i == tab)) tab = i;
-      bench_.description.add_last("panel", panels[i]->title());
+  // What is open over the panels has the keys for itself.
+  const bool over = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+  for (int key = GLFW_KEY_SPACE; key <= GLFW_KEY_LAST; ++key) {
+    if (!ImGui::IsKeyPressed(key, false)) continue;
+    const Chord chord{key, io.KeyCtrl, io.KeyShift, io.KeyAlt};
+    const bool typing = io.WantTextInput;
+    if (over && types_text(chord)) continue;
+    const Command* command =
+        bench_.commands.meant(chord, regions_.focused(bench_.settings.layout), typing);
+    if (command && bench_.commands.enabled(*command)) {
+      command->run();
+      return;
     }
   }
-  ImGui::SameLine(0, em(1));
-  panels[tab]->draw_tools(bench_);
-  ImGui::EndChild();
-  ImGui::SetCursorPosY(header);
-  ImGui::BeginChild("content", {0, 0}, false,
-                    ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-  panels[tab]->draw(bench_);
-  ImGui::EndChild();
-  ImGui::EndChild();
+}
+
+void App::draw_notices(float width) {
+  if (bench_.notices.empty()) return;
+  const std::string& notice = bench_.notices.front();
+  const float button = ImGui::CalcTextSize("Dismiss").x + 2 * ImGui::GetStyle().FramePadding.x;
+  const float wrap = std::max(width - button - em(3), em(6));
+  const ImVec2 text = ImGui::CalcTextSize(notice.c_str(), nullptr, false, wrap);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float height = std::max(text.y, ImGui::GetFrameHeight()) + em(0.5f);
+  ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + width, at.y + height},
+                                            with_alpha(theme().warning, 0.18f), em(0.3f));
+  ImGui::SetCursorScreenPos({at.x + em(0.6f), at.y + (height - text.y) / 2});
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + wrap);
+  ImGui::TextUnformatted(notice.c_str());
+  ImGui::PopTextWrapPos();
+  bench_.description.add_last("notice", notice);
+  ImGui::SetCursorScreenPos({at.x + width - button - em(0.4f), at.y + em(0.25f)});
+  const bool dismissed = ImGui::Button("Dismiss");
+  bench_.description.add_last("notice.dismiss", "");
+  if (dismissed) bench_.notices.erase(bench_.notices.begin());
+  ImGui::SetCursorScreenPos({at.x, at.y + height + em(0.5f)});
 }
 
 void App::draw_content() {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
-  const float gap = em(0.5f), bar = ImGui::GetFrameHeight() + 2 * gap;
+  const float gap = em(0.5f);
   ImGui::SetNextWindowPos(viewport->Pos);
   ImGui::SetNextWindowSize(viewport->Size);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
@@ -154,34 +237,17 @@ void App::draw_content() {
   ImGui::PopStyleVar(2);
   const ImVec2 at = viewport->Pos, size = viewport->Size;
   ImGui::SetCursorScreenPos({at.x + gap, at.y + gap});
-  ImGui::BeginChild("toolbar", {size.x - 2 * gap, ImGui::GetFrameHeight()}, false,
+  ImGui::BeginChild("toolbar", {std::max(size.x - 2 * gap, 1.0f), ImGui::GetFrameHeight()}, false,
                     ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-  draw_toolbar(bench_);
+  toolbar_.draw(bench_);
   ImGui::EndChild();
-
-  const ImVec2 body{at.x + gap, at.y + bar}, room{size.x - 2 * gap, size.y - bar - gap};
-  if (room.x < em(46) || room.y < em(20)) {
-    // Too small for regions side by side: one, with a tab for each panel.
-    std::vector<Panel*> all;
-    for (const auto& panel : panels_) all.push_back(panel.get());
-    draw_region("only", all, body, room, tabs_[4]);
-  } else {
-    std::vector<Panel*> in[4];
-    for (const auto& panel : panels_) in[size_t(panel->region())].push_back(panel.get());
-    const float left = std::round((room.x - gap) * columns_), right = room.x - gap - left;
-    const float upper_left = std::round((room.y - gap) * left_rows_);
-    const float upper_right = std::round((room.y - gap) * right_rows_);
-    const float x = body.x + left + gap;
-    draw_region("upper left", in[0], body, {left, upper_left}, tabs_[0]);
-    draw_region("lower left", in[1], {body.x, body.y + upper_left + gap}, {left, room.y - gap - upper_left},
-                tabs_[1]);
-    draw_region("upper right", in[2], {x, body.y}, {right, upper_right}, tabs_[2]);
-    draw_region("lower right", in[3], {x, body.y + upper_right + gap}, {right, room.y - gap - upper_right},
-                tabs_[3]);
-    splitter("columns", {body.x + left, body.y}, {gap, room.y}, true, columns_, room.x);
-    splitter("left rows", {body.x, body.y + upper_left}, {left, gap}, false, left_rows_, room.y);
-    splitter("right rows", {x, body.y + upper_right}, {right, gap}, false, right_rows_, room.y);
-  }
+  ImGui::SetCursorScreenPos({at.x + gap, at.y + ImGui::GetFrameHeight() + 2 * gap});
+  draw_notices(size.x - 2 * gap);
+  const ImVec2 body = ImGui::GetCursorScreenPos();
+  regions_.draw(bench_, body, {at.x + size.x - gap - body.x, at.y + size.y - gap - body.y});
+  palette_.draw(bench_);
+  key_sheet_.draw(bench_);
+  if (closing_.draw(bench_)) quit_ = true;
   ImGui::End();
 }
 

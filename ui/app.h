@@ -1,13 +1,20 @@
 #pragma once
-// The workbench program: a Window, a Workbench, the panels in their regions, the keys, and the loop that
-// draws only when there is something new. Drawing thread only.
+// The workbench program: a Window, a Workbench, the panels in their regions, the commands with their keys, what is
+// kept between starts, and the loop that draws only when there is something new. Drawing thread only.
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "ui/alive_marker.h"
+#include "ui/closing.h"
 #include "ui/drive.h"
+#include "ui/key_sheet.h"
+#include "ui/palette.h"
 #include "ui/panel.h"
+#include "ui/regions.h"
+#include "ui/toolbar.h"
 #include "ui/window.h"
 
 namespace lunagrad {
@@ -18,7 +25,10 @@ class App {
     std::string script;
     RunOptions run;
     Window::Options window;
-    std::string drive;  // file of commands, see drive.h
+    bool sized = false, themed = false;  // the command line said so; else as it was at the last end
+    std::string drive;                   // file of commands, see drive.h
+    std::string state_folder;            // of settings and layout, "" keeps nothing
+    bool times = false;                  // prints what the start took
   };
   // Throws Error (kind device) when there is no window to be had.
   explicit App(Options);
@@ -26,21 +36,52 @@ class App {
   // Until the window is closed or the drive has ended. Returns the exit code: 1 for a failed drive or a
   // message of Vulkan's validation.
   int loop();
+  // As closing the window and ending its run at once; from a signal handler, too.
+  static void terminate() { terminated_.store(true); }
 
  private:
   using Clock = std::chrono::steady_clock;
+  // What the window opens with: the options, completed by what was kept.
+  struct Start {
+    Options options;
+    Settings settings;
+    std::string note;  // what was wrong with the settings
+  };
+  static Start prepare(Options);
+  explicit App(Start);
+
   void draw_frame();
   void draw_content();
-  void draw_region(const char* id, const std::vector<Panel*>&, ImVec2 at, ImVec2 size, size_t& tab);
-  void splitter(const char* id, ImVec2 at, ImVec2 size, bool vertical, float& share, float whole);
+  void draw_notices(float width);
   void handle_keys();
+  void apply_scale();
+  void keep_settings();
+  bool may_close();
+  // app_commands.cpp
+  void add_commands();
+  void add_run_commands();
+  void add_layout_commands();
 
+  static std::atomic<bool> terminated_;
+
+  const bool times_;
+  AliveMarker marker_;
   Window window_;
   Workbench bench_;
   std::vector<std::unique_ptr<Panel>> panels_;
+  Regions regions_;
+  Toolbar toolbar_;
+  Palette palette_;
+  KeySheet key_sheet_;
+  Closing closing_;
+  SettingsKeeper keeper_;
   std::unique_ptr<Drive> drive_;
-  float columns_ = 0.45f, left_rows_ = 0.64f, right_rows_ = 0.54f;  // shares of the first part
-  size_t tabs_[5] = {};                                             // of each region, and of the only one
+  std::string marked_script_;
+  float shown_scale_;  // of the fonts that are loaded, as the settings said it
+  bool quit_ = false;
 };
+
+// Milliseconds since the process was started.
+double milliseconds_since_start();
 
 }  // namespace lunagrad

@@ -1,12 +1,15 @@
 // lunagrad-workbench: opens the window over a script. The composition root: it alone makes the Vulkan devices
 // of the engine known.
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <string>
 
 #include "runtime/error.h"
+#include "script/library.h"
 #include "ui/app.h"
 #ifdef LUNAGRAD_GPU
 #include "gpu/gpu.h"
@@ -20,10 +23,14 @@ constexpr const char* kUsage =
     "  --set NAME=VALUE     a parameter of lg.run.param\n"
     "  --seed N  --device D  --steps N  --run-dir DIR\n"
     "                       as for lunagrad run\n"
-    "  --light              the light theme\n"
+    "  --light  --dark      the theme\n"
     "  --size WxH           of the window, in pixels\n"
     "  --scale F            of fonts and measures; otherwise the monitor's\n"
+    "  --state DIR          where layout and settings are kept, and what a crash leaves behind;\n"
+    "                       $XDG_STATE_HOME/lunagrad, with --drive nowhere\n"
+    "  --no-state           keeps and restores nothing\n"
     "  --drive FILE         play the commands of FILE, then end\n"
+    "  --times              says how long the first frame took\n"
     "  --validation         check every Vulkan call; a message makes the exit code 1\n"
     "exit code: 0, 1 drive or validation failed, 2 usage, 5 no display or Vulkan driver, 6 bad file\n";
 
@@ -33,6 +40,7 @@ struct Usage {
 
 // Fills the options from the command line. False: help was asked for.
 bool parse(int argc, char** argv, lunagrad::App::Options& options) {
+  std::optional<std::string> state;
   for (int i = 0; i < argc; ++i) options.run.command_line += (i ? " " : "") + std::string(argv[i]);
   for (int i = 1; i < argc; ++i) {
     const std::string flag = argv[i];
@@ -62,8 +70,9 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options) {
       options.run.device = value();
     } else if (flag == "--run-dir") {
       options.run.run_directory = value();
-    } else if (flag == "--light") {
-      options.window.dark = false;
+    } else if (flag == "--light" || flag == "--dark") {
+      options.window.dark = flag == "--dark";
+      options.themed = true;
     } else if (flag == "--scale") {
       options.window.scale = float(number());
     } else if (flag == "--size") {
@@ -71,6 +80,13 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options) {
       if (std::sscanf(size.c_str(), "%dx%d", &options.window.width, &options.window.height) != 2 ||
           options.window.width < 1 || options.window.height < 1)
         throw Usage{"--size needs WIDTHxHEIGHT, got \"" + size + "\""};
+      options.sized = true;
+    } else if (flag == "--state") {
+      state = value();
+    } else if (flag == "--no-state") {
+      state = "";
+    } else if (flag == "--times") {
+      options.times = true;
     } else if (flag == "--drive") {
       options.drive = value();
     } else if (flag == "--validation") {
@@ -86,7 +102,14 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options) {
       throw Usage{"more than one script: " + options.script + " and " + flag};
     }
   }
+  options.state_folder = state ? *state : options.drive.empty() ? lunagrad::state_directory() : "";
   return true;
+}
+
+// The first Ctrl-C closes the window in order, the second ends the program.
+void end_in_order(int signal) {
+  std::signal(signal, SIG_DFL);
+  lunagrad::App::terminate();
 }
 
 }  // namespace
@@ -102,6 +125,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "lunagrad-workbench: %s\n%s", usage.message.c_str(), kUsage);
     return 2;
   }
+  std::signal(SIGINT, end_in_order);
+  std::signal(SIGTERM, end_in_order);
 #ifdef LUNAGRAD_GPU
   lunagrad::gpu::install();
 #endif

@@ -4,17 +4,17 @@
 #include <memory>
 #include <vector>
 
+#include "ui/layout.h"
 #include "ui/workbench.h"
 
 namespace lunagrad {
-
-enum class Region { upper_left, lower_left, upper_right, lower_right };
 
 class Panel {
  public:
   virtual ~Panel() = default;
   virtual const char* title() const = 0;
-  virtual Region region() const = 0;
+  virtual Region region() const = 0;  // where it is until somebody moves it
+  virtual void add_commands(Workbench&) {}  // once, before the first frame
   virtual void draw_tools(Workbench&) {}  // to the right of the title, on one line
   virtual void draw(Workbench&) = 0;      // fills the region
 };
@@ -24,7 +24,7 @@ std::unique_ptr<Panel> make_console_panel();
 std::unique_ptr<Panel> make_curves_panel();
 std::unique_ptr<Panel> make_tape_panel();
 std::unique_ptr<Panel> make_inspector_panel();
-void draw_toolbar(Workbench&);  // over the whole width; not a panel that could be moved
+std::unique_ptr<Panel> make_help_panel();
 
 // A button that stays lit while `on`. True: pressed.
 bool tool_button(const char* label, bool on = false);

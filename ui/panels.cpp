@@ -11,6 +11,7 @@ std::vector<std::unique_ptr<Panel>> make_panels() {
   panels.push_back(make_console_panel());
   panels.push_back(make_tape_panel());
   panels.push_back(make_inspector_panel());
+  panels.push_back(make_help_panel());
   return panels;
 }
 

@@ -6,6 +6,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -49,6 +50,10 @@ std::vector<T> enumerate(Function function) {
   return items;
 }
 
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 bool has_layer(const char* name) {
   for (const VkLayerProperties& layer : enumerate<VkLayerProperties>(vkEnumerateInstanceLayerProperties))
     if (std::strcmp(layer.layerName, name) == 0) return true;
@@ -59,6 +64,7 @@ bool has_layer(const char* name) {
 
 Presenter::Presenter(GLFWwindow* window, bool validation)
     : window_(window), messages_(std::make_unique<int>(0)) {
+  const auto began = std::chrono::steady_clock::now();
   try {
     make_instance(validation);
     if (glfwCreateWindowSurface(instance_, window_, nullptr, &surface_) != VK_SUCCESS)
@@ -68,6 +74,7 @@ Presenter::Presenter(GLFWwindow* window, bool validation)
     make_render_pass();
     make_frames();
     start_imgui();
+    driver_seconds_ = seconds_since(began);
   } catch (...) {
     release();
     throw;
@@ -353,6 +360,12 @@ uint32_t Presenter::memory_type(uint32_t allowed, VkMemoryPropertyFlags wanted) 
 
 void Presenter::upload_fonts() {
   vkDeviceWaitIdle(device_);
+  if (ImGui::GetIO().Fonts->TexID) {
+    // Dear ImGui's backend frees an earlier texture only when it ends; the pool's sets are all its own.
+    ImGui_ImplVulkan_Shutdown();
+    check(vkResetDescriptorPool(device_, descriptors_, 0), "uploading fonts");
+    start_imgui();
+  }
   const Frame& frame = frames_[frame_];
   check(vkResetCommandPool(device_, frame.pool, 0), "uploading fonts");
   VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
@@ -373,7 +386,12 @@ void Presenter::present(ImDrawData* data, uint32_t background) {
   glfwGetFramebufferSize(window_, &width, &height);
   if (width <= 0 || height <= 0) return;
   if (uint32_t(width) != extent_.width || uint32_t(height) != extent_.height) outdated_ = true;
-  if (outdated_ && !make_swapchain()) return;
+  if (outdated_) {
+    const auto began = std::chrono::steady_clock::now();
+    const bool made = make_swapchain();
+    driver_seconds_ += seconds_since(began);
+    if (!made) return;
+  }
 
   const Frame& frame = frames_[frame_];
   check(vkWaitForFences(device_, 1, &frame.done, VK_TRUE, UINT64_MAX), "waiting for a frame");

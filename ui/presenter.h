@@ -28,6 +28,8 @@ class Presenter {
   // written.
   void capture(const std::string& path) { capture_path_ = path; }
 
+  // Seconds that making instance, device and swapchains has taken so far.
+  double driver_seconds() const { return driver_seconds_; }
   int validation_messages() const;
   bool software() const { return software_; }  // a driver that draws on the CPU
   const std::string& device_name() const { return device_name_; }
@@ -80,6 +82,7 @@ class Presenter {
   std::string capture_path_;
   std::string device_name_;
   bool software_ = false;
+  double driver_seconds_ = 0;
 };
 
 }  // namespace lunagrad

@@ -29,7 +29,7 @@ Theme dark_theme() {
   t.grid = rgb(0x2a303a);
   t.text = rgb(0xe4e7ec);
   t.muted = rgb(0xa0a8b5);
-  t.faint = rgb(0x6f7886);
+  t.faint = rgb(0x8c95a3);
   t.accent = rgb(0x56a8f5);
   t.good = rgb(0x2fbf8f);
   t.warning = rgb(0xf0b429);
@@ -52,12 +52,12 @@ Theme light_theme() {
   t.border = rgb(0xd0d6de);
   t.grid = rgb(0xe4e8ed);
   t.text = rgb(0x1c2128);
-  t.muted = rgb(0x57606c);
-  t.faint = rgb(0x868f9b);
-  t.accent = rgb(0x0b6bc2);
-  t.good = rgb(0x007a59);
-  t.warning = rgb(0x9a6400);
-  t.bad = rgb(0xbe3f00);
+  t.muted = rgb(0x4a525d);
+  t.faint = rgb(0x5f6874);
+  t.accent = rgb(0x0a62b1);
+  t.good = rgb(0x006b4e);
+  t.warning = rgb(0x855600);
+  t.bad = rgb(0xad3900);
   t.canvas = rgb(0xf4f6f8);
   t.series = {rgb(0x0072b2), rgb(0xc77700), rgb(0x009e73), rgb(0xb35a8c),
               rgb(0x8a8000), rgb(0xd55e00), rgb(0x4d5663)};
@@ -115,6 +115,7 @@ ImFont* load_font(const char* family, int weight, float pixels) {
 
 const Theme& theme() { return current; }
 const Fonts& fonts() { return loaded; }
+float font_scale() { return loaded_scale; }
 
 void load_fonts(float scale) {
   ImFontAtlas* atlas = ImGui::GetIO().Fonts;
@@ -187,6 +188,20 @@ void set_theme(bool dark) {
 }
 
 float em(float n) { return std::round(n * kFontPixels * loaded_scale); }
+
+// Web Content Accessibility Guidelines 2.1: (L1 + 0.05) / (L2 + 0.05) of the relative luminances.
+double contrast(ImU32 a, ImU32 b) {
+  const auto luminance = [](ImU32 color) {
+    const auto linear = [&](int shift) {
+      const double c = double(color >> shift & 255) / 255;
+      return c <= 0.03928 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+    };
+    return 0.2126 * linear(IM_COL32_R_SHIFT) + 0.7152 * linear(IM_COL32_G_SHIFT) +
+           0.0722 * linear(IM_COL32_B_SHIFT);
+  };
+  const double la = luminance(a), lb = luminance(b);
+  return (std::max(la, lb) + 0.05) / (std::min(la, lb) + 0.05);
+}
 
 ImU32 with_alpha(ImU32 color, float alpha) {
   const ImU32 a = ImU32(float(color >> IM_COL32_A_SHIFT & 255) * alpha + 0.5f);

@@ -34,9 +34,12 @@ void set_theme(bool dark);  // also sets Dear ImGui's style
 // Fonts from fontconfig, at `scale` times 15 pixels; Dear ImGui's own font where there are none.
 void load_fonts(float scale);
 const Fonts& fonts();
+float font_scale();
 
 // The unit of all measures: the height of the body font times n, in pixels.
 float em(float n);
+// WCAG's contrast ratio of two opaque colours, 1 to 21.
+double contrast(ImU32 a, ImU32 b);
 ImU32 with_alpha(ImU32 color, float alpha);
 ImU32 blend(ImU32 a, ImU32 b, float t);  // t = 0: a
 

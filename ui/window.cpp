@@ -6,6 +6,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <utility>
 
@@ -16,6 +17,7 @@ namespace lunagrad {
 namespace {
 
 bool input_arrived = false;
+bool scale_changed = false;
 
 void note_input() { input_arrived = true; }
 
@@ -30,6 +32,10 @@ void listen(GLFWwindow* window) {
   glfwSetCursorEnterCallback(window, [](GLFWwindow*, int) { note_input(); });
   glfwSetFramebufferSizeCallback(window, [](GLFWwindow*, int, int) { note_input(); });
   glfwSetWindowRefreshCallback(window, [](GLFWwindow*) { note_input(); });
+  glfwSetWindowContentScaleCallback(window, [](GLFWwindow*, float, float) {
+    scale_changed = true;
+    note_input();
+  });
   glfwSetWindowCloseCallback(window, [](GLFWwindow*) { note_input(); });
 }
 
@@ -37,6 +43,12 @@ std::string glfw_reason() {
   const char* text = nullptr;
   glfwGetError(&text);
   return text ? text : "unknown reason";
+}
+
+float fitting_scale(GLFWwindow* window, float scale) {
+  float ignored = 0;
+  if (scale == 0) glfwGetWindowContentScale(window, &scale, &ignored);
+  return std::clamp(scale, 0.75f, 4.0f);
 }
 
 }  // namespace
@@ -50,7 +62,10 @@ Window::Window(const Options& options) : window_(nullptr, glfwDestroyWindow) {
                   "with lunagrad run"
                 : "the display cannot be opened: " + glfw_reason());
   }
-  if (!glfwVulkanSupported()) {
+  const auto asked = std::chrono::steady_clock::now();
+  const bool vulkan = glfwVulkanSupported();
+  loader_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - asked).count();
+  if (!vulkan) {
     glfwTerminate();
     fail_as(ErrorKind::device, "Vulkan's loader found no driver: install one (package mesa-vulkan-drivers)");
   }
@@ -70,9 +85,7 @@ Window::Window(const Options& options) : window_(nullptr, glfwDestroyWindow) {
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;
   io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
-  float scale = options.scale, ignored = 0;
-  if (scale == 0) glfwGetWindowContentScale(window_.get(), &scale, &ignored);
-  load_fonts(std::clamp(scale, 0.75f, 4.0f));
+  load_fonts(fitting_scale(window_.get(), options.scale));
   set_theme(options.dark);
   ImGui_ImplGlfw_InitForVulkan(window_.get(), true);
   try {
@@ -122,6 +135,15 @@ void Window::end_frame() {
 }
 
 void Window::resize(int width, int height) { glfwSetWindowSize(window_.get(), width, height); }
+void Window::size(int& width, int& height) const { glfwGetWindowSize(window_.get(), &width, &height); }
+
+void Window::set_scale(float scale) {
+  load_fonts(fitting_scale(window_.get(), scale));
+  set_theme(theme().dark);
+  presenter_->upload_fonts();
+}
+
+bool Window::monitor_scale_changed() { return std::exchange(scale_changed, false); }
 void Window::set_title(const std::string& title) { glfwSetWindowTitle(window_.get(), title.c_str()); }
 
 }  // namespace lunagrad

@@ -36,12 +36,19 @@ class Window {
   void end_frame();
 
   void resize(int width, int height);
+  void size(int& width, int& height) const;
+  // New fonts and measures; not within a frame. 0: the monitor's.
+  void set_scale(float scale);
+  bool monitor_scale_changed();  // since the last call, as when the window was moved to another monitor
+  // Seconds that went into the driver since the start: its loader, an instance, a device, swapchains.
+  double driver_seconds() const { return loader_seconds_ + presenter_->driver_seconds(); }
   void set_title(const std::string&);
   Presenter& presenter() { return *presenter_; }
 
  private:
   std::unique_ptr<GLFWwindow, void (*)(GLFWwindow*)> window_;
   std::unique_ptr<Presenter> presenter_;
+  double loader_seconds_ = 0;
 };
 
 }  // namespace lunagrad

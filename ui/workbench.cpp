@@ -1,6 +1,7 @@
 #include "ui/workbench.h"
 
 #include <fstream>
+#include <random>
 
 #include "ui/theme.h"
 
@@ -42,10 +43,11 @@ void Workbench::run() {
 void Workbench::restart() {
   if (script_.empty()) {
     journal.write(ConsoleLine::Kind::note,
-                  "There is no script: start the workbench with one, as in "
-                  "lunagrad-workbench train.lua\n");
+                  "There is no script: open one (Ctrl+P), take one of the examples, or start the "
+                  "workbench with one, as in lunagrad-workbench train.lua\n");
     return;
   }
+  if (new_seed) options_.seed = std::random_device()();
   journal.restart();
   sources_.clear();
   tape.clear();
@@ -70,6 +72,24 @@ void Workbench::step() {
     restart();
     session.pause();
   }
+}
+
+void Workbench::step_op() {
+  if (journal.state() == SessionState::paused) session.step_op();
+}
+
+void Workbench::open(const std::string& path) {
+  if (path != script_) {
+    script_ = path;
+    sources_.clear();
+    journal.write(ConsoleLine::Kind::note, "open " + path + "\n");
+  }
+  settings.remember(path);
+}
+
+void Workbench::notice(const std::string& sentence) {
+  notices.push_back(sentence);
+  journal.write(ConsoleLine::Kind::warning, sentence + "\n");
 }
 
 void Workbench::stop() {

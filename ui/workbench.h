@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "script/session.h"
+#include "ui/commands.h"
 #include "ui/description.h"
 #include "ui/journal.h"
+#include "ui/settings.h"
 #include "ui/tape_model.h"
 #include "ui/value_probe.h"
 
@@ -27,10 +29,19 @@ class Workbench {
   void restart();  // from the start, whatever is going on
   void pause_or_resume();
   void step();  // to the next step boundary, then pauses; starts a run when there is none
+  void step_op();  // when paused: to the end of the next operation
   void stop();  // a second one interrupts at once
   void evaluate(const std::string& code);
 
+  // The script that run() runs from now on; a run that is going on is left alone.
+  void open(const std::string& path);
+  // Brings the panel of this title to the front, and the keys to it.
+  void show_panel(const std::string& title) { settings.layout.show(title); }
+  // A sentence over the panels until somebody dismisses it, and in the console.
+  void notice(const std::string& sentence);
+
   const std::string& script() const { return script_; }
+  RunOptions& run_options() { return options_; }  // of the next run
   // Line `place.line` of the file as it was when the run began, without its indent; empty if it cannot be
   // read.
   const std::string& source_line(const SourcePlace&);
@@ -41,6 +52,12 @@ class Workbench {
   TapeModel tape;
   ValueProbe probe;
   Description description;
+  Commands commands;
+  Settings settings;
+  std::string state_folder;  // where this window keeps what outlives it, "" for nowhere
+  std::vector<std::string> notices;
+  bool new_seed = false;  // each run from the start draws a seed
+  std::string help_query;  // what the help panel is to search for next; it takes it away
   Session session;  // last: it is stopped before what its events go to
 
  private:

@@ -1,10 +1,7 @@
 #include "script/cli/commands.h"
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -18,15 +15,16 @@
 #include "script/cli/doctor.h"
 #include "script/cli/info.h"
 #include "script/cli/init.h"
+#include "script/cli/open.h"
 #include "script/cli/reference.h"
 #include "script/cli/repl.h"
 #include "script/cli/repro.h"
 #include "script/cli/runner.h"
 #include "script/cli/runs.h"
 #include "script/cli/test_runner.h"
-#include "script/cli/topics.h"
 #include "script/meta.h"
 #include "script/state.h"
+#include "script/topics.h"
 
 namespace lunagrad {
 namespace {
@@ -164,20 +162,6 @@ int list_devices(bool with_ops) {
   std::cerr << missing_devices();
   if (with_ops) print_device_ops(std::cout << "\n");
   return 0;
-}
-
-// The workbench lies beside this program. Returns only when it cannot be started.
-int open_workbench(const std::vector<std::string>& arguments) {
-  std::error_code error;
-  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  const std::string program = (here / "lunagrad-workbench").string();
-  std::vector<char*> argv{const_cast<char*>(program.c_str())};
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  execv(program.c_str(), argv.data());
-  std::cerr << "lunagrad open: " << program << ": " << std::strerror(errno)
-            << "; it is built with -DLUNAGRAD_UI=ON\n";
-  return int(Outcome::device);
 }
 
 int show_version() {

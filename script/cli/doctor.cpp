@@ -12,6 +12,7 @@
 #include "runtime/error.h"
 #include "runtime/ops.h"
 #include "script/cli/flags.h"
+#include "script/cli/open.h"
 #include "script/run_folder.h"
 #include "script/state.h"
 
@@ -75,19 +76,11 @@ void look_at_environment(Report& report) {
 }
 
 void look_at_display(Report& report) {
-  const auto set = [](const char* name) {
-    const char* value = std::getenv(name);
-    return value && *value;
-  };
-  std::error_code error;
-  const fs::path workbench = fs::read_symlink("/proc/self/exe", error).parent_path() / "lunagrad-workbench";
-  if (!fs::exists(workbench, error)) {
-    report.note(
-        "lunagrad-workbench is not beside this program: there is no window (build with -DLUNAGRAD_UI=ON)");
-  } else if (set("DISPLAY") || set("WAYLAND_DISPLAY")) {
-    report.good("window: there is a display for `lunagrad open`");
+  const std::string missing = missing_for_window();
+  if (missing.empty()) {
+    report.good("window: there is what `lunagrad open` needs");
   } else {
-    report.note("no display: `lunagrad open` cannot show its window here; everything else needs none");
+    report.note("window: ", missing, "; everything else needs none");
   }
 }
 

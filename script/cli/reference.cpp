@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "script/cli/topics.h"
+#include "script/topics.h"
 
 namespace lunagrad {
 namespace {

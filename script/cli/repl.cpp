@@ -12,16 +12,15 @@
 
 #include "script/cli/line_editor.h"
 #include "script/cli/signals.h"
-#include "script/cli/topics.h"
+#include "script/library.h"
+#include "script/topics.h"
 
 namespace lunagrad {
 namespace {
 
 std::string history_file() {
-  const char* state = std::getenv("XDG_STATE_HOME");
-  if (state && *state) return std::string(state) + "/lunagrad/history";
-  const char* home = std::getenv("HOME");
-  return home && *home ? std::string(home) + "/.local/state/lunagrad/history" : std::string();
+  const std::string folder = state_directory();
+  return folder.empty() ? folder : folder + "/history";
 }
 
 // What an evaluation took, where a person notices it.

@@ -64,6 +64,33 @@ file(WRITE ${WORK}/broken.lua "local lg = require 'lunagrad'\nprint('begin')\nlg
 file(WRITE ${WORK}/broken.drive "wait state failed\nexpect console.error broken.lua:3:\nexpect tape.search\nquit\n")
 expect(script-error 0 "" ${display} ${WORKBENCH} ${WORK}/broken.lua --drive ${WORK}/broken.drive --validation)
 
+# The frame: layout, commands, help, closing; kept between starts, restored after a crash.
+set(state ${WORK}/frame-state)
+function(frame name)
+  file(READ ${SOURCE}/tests/ui/${name}.drive commands)
+  string(REPLACE PICTURES ${WORK} commands "${commands}")
+  file(WRITE ${WORK}/${name}.drive "${commands}")
+  expect(${name} 0 "${ARGN}" ${display} ${WORKBENCH} --drive ${WORK}/${name}.drive --state ${state} --times --validation)
+  set(faults ${faults} PARENT_SCOPE)
+endfunction()
+file(GLOB checkpoints_before ${WORK}/runs/*/checkpoints/*)
+frame(frame "first frame after")
+file(GLOB checkpoints ${WORK}/runs/*/checkpoints/*)
+if(checkpoints STREQUAL "${checkpoints_before}")
+  message("frame: closing with a checkpoint wrote none")
+  math(EXPR faults "${faults} + 1")
+endif()
+frame(frame_again "first frame after")
+file(WRITE ${state}/running/1 "${SOURCE}/examples/03_xor.lua")  # as a window leaves it that crashed
+file(WRITE ${state}/workbench.json "{\"layout\": torn")
+frame(frame_crashed "first frame after")
+
+get_filename_component(programs ${WORKBENCH} DIRECTORY)
+expect(open-no-display 5 "there is no display" ${bare} ${programs}/lunagrad open)
+file(WRITE ${WORK}/no-loader/libvulkan.so.1 "")
+expect(open-no-loader 5 "package libvulkan1" ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${WORK}/no-loader DISPLAY=:0
+       ${programs}/lunagrad open)
+
 if(faults)
   message(FATAL_ERROR "${faults} faults in driving the window")
 endif()

@@ -1,61 +1,24 @@
-// Toolbar: the run's controls with their keys, its state, how far it is, and the engine's memory.
+// Toolbar: the run's controls with their keys, its state, how far it is, the engine's memory, what the next run takes,
+// the layout. It runs commands of the table; here is only what they look like.
+#include "ui/toolbar.h"
+
 #include <algorithm>
+#include <array>
+#include <cinttypes>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <iomanip>
+#include <sstream>
 
 #include "ui/panel.h"
 #include "ui/theme.h"
+#include "ui/widgets/icon.h"
 
 namespace lunagrad {
 namespace {
 
-enum class Icon { play, pause, step, stop };
-
-void draw_icon(Icon icon, ImVec2 at, float size, ImU32 color) {
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const float s = size;
-  const ImVec2 a = at;
-  switch (icon) {
-    case Icon::play:
-      list->AddTriangleFilled({a.x + s * 0.12f, a.y}, {a.x + s * 0.12f, a.y + s}, {a.x + s, a.y + s / 2},
-                              color);
-      break;
-    case Icon::pause:
-      list->AddRectFilled({a.x + s * 0.1f, a.y}, {a.x + s * 0.38f, a.y + s}, color);
-      list->AddRectFilled({a.x + s * 0.62f, a.y}, {a.x + s * 0.9f, a.y + s}, color);
-      break;
-    case Icon::step:
-      list->AddTriangleFilled({a.x, a.y}, {a.x, a.y + s}, {a.x + s * 0.68f, a.y + s / 2}, color);
-      list->AddRectFilled({a.x + s * 0.74f, a.y}, {a.x + s * 0.98f, a.y + s}, color);
-      break;
-    case Icon::stop:
-      list->AddRectFilled({a.x + s * 0.08f, a.y + s * 0.08f}, {a.x + s * 0.92f, a.y + s * 0.92f}, color);
-      break;
-  }
-}
-
-bool icon_button(Workbench& bench, Icon icon, const char* label, const char* item, ImU32 color, bool enabled,
-                 const char* help) {
-  const float height = ImGui::GetFrameHeight(), size = std::round(height * 0.42f);
-  const bool compact = ImGui::GetWindowWidth() < em(50);
-  const float text = compact ? 0 : ImGui::CalcTextSize(label).x + em(0.45f);
-  ImGui::BeginDisabled(!enabled);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  ImGui::PushID(item);
-  const bool pressed = ImGui::Button("##button", {size + text + em(1.1f), height});
-  ImGui::PopID();
-  bench.description.add_last(item, std::string(label) + (enabled ? "" : " disabled"));
-  explain(help);
-  ImGui::EndDisabled();
-  const float strength = enabled ? 1.0f : 0.35f;
-  draw_icon(icon, {at.x + em(0.55f), std::round(at.y + (height - size) / 2)}, size,
-            with_alpha(color, strength));
-  if (!compact)
-    ImGui::GetWindowDrawList()->AddText({at.x + em(1) + size, at.y + ImGui::GetStyle().FramePadding.y},
-                                        with_alpha(theme().text, strength), label);
-  ImGui::SameLine(0, em(0.35f));
-  return pressed;
-}
+constexpr float kGap = 0.35f;
 
 struct Status {
   std::string text;
@@ -97,32 +60,84 @@ std::string time_text(double seconds) {
   return text;
 }
 
-void draw_status(Workbench& bench) {
+// One thing in the row: what it takes, and how it is drawn. Of a narrow row those with the highest ranks go first.
+struct Piece {
+  std::string name;  // of the command that stands for it in the menu, "" for none
+  int rank;
+  float width;
+  std::function<void()> draw;
+};
+
+struct Control {
+  Icon icon;
+  const char* label;
+  const char* command;
+  const char* item;  // of the description
+  ImU32 color;
+  int rank;
+};
+
+float control_width(const Control& control, bool label) {
+  const float height = ImGui::GetFrameHeight(), size = std::round(height * 0.42f);
+  return size + em(1.1f) + (label ? ImGui::CalcTextSize(control.label).x + em(0.45f) : 0);
+}
+
+void draw_control(Workbench& bench, const Control& control, bool label) {
+  const Command* command = bench.commands.find(control.command);
+  const bool enabled = command && bench.commands.enabled(*command);
+  const float height = ImGui::GetFrameHeight(), size = std::round(height * 0.42f);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::BeginDisabled(!enabled);
+  ImGui::PushID(control.item);
+  if (ImGui::Button("##button", {control_width(control, label), height})) command->run();
+  ImGui::PopID();
+  bench.description.add_last(control.item, std::string(control.label) + (enabled ? "" : " disabled"));
+  if (command)
+    explain((std::string(control.label) + ". " + command->help +
+             (command->key.empty() ? "" : " " + command->key + "."))
+                .c_str());
+  ImGui::EndDisabled();
+  const float strength = enabled ? 1.0f : 0.35f;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_icon(list, control.icon, {at.x + em(0.55f), std::round(at.y + (height - size) / 2)}, size,
+            with_alpha(control.color, strength));
+  if (label)
+    list->AddText({at.x + em(1) + size, at.y + ImGui::GetStyle().FramePadding.y},
+                  with_alpha(theme().text, strength), control.label);
+}
+
+void draw_status(Workbench& bench, float width) {
   const Status status = status_of(bench.journal);
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float height = ImGui::GetFrameHeight(), dot = em(0.28f);
-  const ImVec2 size{ImGui::CalcTextSize("stopping").x + em(2.1f), height};
+  const float height = ImGui::GetFrameHeight();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  list->AddRectFilled(at, {at.x + size.x, at.y + height}, with_alpha(status.color, 0.16f), height / 2);
-  list->AddCircleFilled({at.x + em(0.8f), at.y + height / 2}, dot, status.color, 16);
+  list->AddRectFilled(at, {at.x + width, at.y + height}, with_alpha(status.color, 0.16f), height / 2);
+  list->AddCircleFilled({at.x + em(0.8f), at.y + height / 2}, em(0.28f), status.color, 16);
   list->AddText({at.x + em(1.4f), at.y + ImGui::GetStyle().FramePadding.y}, theme().text,
                 status.text.c_str());
-  ImGui::Dummy(size);
+  ImGui::Dummy({width, height});
   bench.description.add_last("state", status.text);
   if (bench.journal.state() == SessionState::stopping)
     explain("The script stops at its next step. Stop once more to interrupt it at once.");
-  ImGui::SameLine(0, em(0.8f));
+  else
+    explain("What the session does now, or how its last run ended.");
 }
 
-void draw_progress(Workbench& bench) {
+// Seconds until the last step, at the rate of now; negative when that is unknown.
+double seconds_left(const Journal& journal) {
+  const double rate = journal.steps_per_second();
+  if (journal.total() <= 0 || rate <= 0 || !journal.active()) return -1;
+  return double(std::max<int64_t>(journal.total() - journal.step(), 0)) / rate;
+}
+
+void draw_progress(Workbench& bench, float width) {
   const Journal& journal = bench.journal;
   char text[64];
-  const auto step = static_cast<long long>(journal.step());
   if (journal.total() > 0)
-    std::snprintf(text, sizeof text, "step %lld / %lld", step, static_cast<long long>(journal.total()));
+    std::snprintf(text, sizeof text, "step %" PRId64 " / %" PRId64, journal.step(), journal.total());
   else
-    std::snprintf(text, sizeof text, "step %lld", step);
-  const float width = em(10.5f), height = ImGui::GetFrameHeight();
+    std::snprintf(text, sizeof text, "step %" PRId64, journal.step());
+  const float height = ImGui::GetFrameHeight();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled(at, {at.x + width, at.y + height}, theme().raised, em(0.3f));
@@ -136,57 +151,243 @@ void draw_progress(Workbench& bench) {
                 theme().text, text);
   ImGui::Dummy({width, height});
   bench.description.add_last("step", text);
-  ImGui::SameLine(0, em(0.9f));
+  std::string help = "The step of lg.run.steps that ended last, and how many there are, if the script says. " +
+                     time_text(journal.elapsed()) + " since the run began, pauses included";
+  if (const double left = seconds_left(journal); left >= 0) help += ", about " + time_text(left) + " to go";
+  explain((help + ".").c_str());
 }
 
-void figure(Workbench& bench, const char* item, const std::string& text, float width, const char* help) {
-  const float left = ImGui::GetCursorPosX();
-  if (left + width > ImGui::GetWindowWidth() - em(5)) return;
+void draw_figure(Workbench& bench, const char* item, const std::string& text, const char* help) {
   ImGui::AlignTextToFramePadding();
   text_in(theme().muted, "%s", text.c_str());
   bench.description.add_last(item, text);
   explain(help);
-  ImGui::SameLine(left + width, 0);
+}
+
+// The time to go while that is known, else the time since the run began.
+void draw_time(Workbench& bench) {
+  const double left = seconds_left(bench.journal);
+  if (left >= 0 && bench.journal.state() == SessionState::running)
+    draw_figure(bench, "elapsed", time_text(left) + " left",
+                "Time until the last step, at the rate of the last two seconds.");
+  else
+    draw_figure(bench, "elapsed", time_text(bench.journal.elapsed()),
+                "Time since the run began, pauses included.");
+}
+
+void draw_rate(Workbench& bench) {
+  char text[64] = "";
+  const double rate = bench.journal.steps_per_second();
+  if (rate > 0 && bench.journal.state() != SessionState::paused)
+    std::snprintf(text, sizeof text, rate >= 100 ? "%.0f steps/s" : "%.1f steps/s", rate);
+  draw_figure(bench, "rate", text, "Steps in a second, over the last two seconds.");
+}
+
+void draw_memory(Workbench& bench) {
+  constexpr double kMiB = 1 << 20;
+  const Session::Memory memory = bench.session.memory();
+  char text[64], help[160];
+  std::snprintf(text, sizeof text, "%.1f MiB", double(memory.in_use) / kMiB);
+  std::snprintf(help, sizeof help, "Memory of all tensors on the run's device now; %.1f MiB at its peak.",
+                double(memory.peak) / kMiB);
+  draw_figure(bench, "memory", text, help);
+}
+
+std::string settings_label(Workbench& bench) {
+  const RunOptions& options = bench.run_options();
+  return (options.device.empty() ? "cpu" : options.device) + ", seed " +
+         (bench.new_seed ? "new" : std::to_string(options.seed.value_or(0)));
 }
 
 }  // namespace
 
-void draw_toolbar(Workbench& bench) {
-  const Journal& journal = bench.journal;
-  const SessionState state = journal.state();
-  const bool paused = state == SessionState::paused, running = state == SessionState::running;
-  if (icon_button(bench, Icon::play, paused ? "Continue" : "Run", "run", theme().good,
-                  !running && state != SessionState::stopping,
-                  "Runs the script from the start, or goes on from a pause. F5; Ctrl+F5 always starts over."))
-    bench.run();
-  if (icon_button(bench, Icon::pause, "Pause", "pause", theme().warning, running || paused,
-                  "Pauses at the script's next safe point, and goes on. F6."))
-    bench.pause_or_resume();
-  if (icon_button(bench, Icon::step, "Step", "step_button", theme().accent, state != SessionState::stopping,
-                  "Goes on to the next step of lg.run.steps and pauses there. F8."))
-    bench.step();
-  if (icon_button(bench, Icon::stop, "Stop", "stop", theme().bad, journal.active(),
-                  "Stops at the next step; a second time interrupts at once. Shift+F5."))
-    bench.stop();
-  ImGui::SameLine(0, em(0.9f));
-  draw_status(bench);
-  draw_progress(bench);
-  figure(bench, "elapsed", time_text(journal.elapsed()), em(4.5f),
-         "Time since the run began, pauses included.");
-  char text[64];
-  if (const double rate = journal.steps_per_second(); rate > 0 && !paused) {
-    std::snprintf(text, sizeof text, rate >= 100 ? "%.0f steps/s" : "%.1f steps/s", rate);
-    figure(bench, "rate", text, em(7), "Steps in a second, over the last two seconds.");
+void Toolbar::draw_run_settings(Workbench& bench) {
+  RunOptions& options = bench.run_options();
+  bold_text("The next run from the start");
+  ImGui::TextUnformatted("Device");
+  devices_.look(wake_);
+  if (!devices_.ready()) {
+    text_in(theme().muted, "looking for devices");
+    bench.description.add_last("run.device", "looking");
+  } else {
+    for (const DeviceList::Found& device : devices_.all()) {
+      const bool chosen = device.name == (options.device.empty() ? "cpu" : options.device);
+      if (ImGui::RadioButton((device.name + ": " + device.description).c_str(), chosen))
+        options.device = device.name;
+      bench.description.add_last("run.device", device.name + (chosen ? " chosen" : ""));
+    }
+    if (!devices_.missing().empty()) text_in(theme().muted, "%s", devices_.missing().c_str());
   }
-  const Session::Memory memory = bench.session.memory();
-  std::snprintf(text, sizeof text, "%.1f MiB", double(memory.in_use) / (1 << 20));
-  figure(bench, "memory", text, em(6), "Memory of all tensors on the CPU.");
-  if (ImGui::GetWindowWidth() < em(30)) return;
-  const char* label = theme().dark ? "Light" : "Dark";
-  ImGui::SameLine(ImGui::GetWindowWidth() - ImGui::CalcTextSize(label).x - em(2.0f));
-  if (ImGui::Button(label)) set_theme(!theme().dark);
-  bench.description.add_last("theme", label);
-  explain("Changes between the dark and the light theme.");
+  ImGui::Separator();
+  ImGui::TextUnformatted("Seed of the random numbers");
+  if (ImGui::RadioButton("the same in each run:", !bench.new_seed)) bench.new_seed = false;
+  bench.description.add_last("run.seed.same", bench.new_seed ? "" : "chosen");
+  ImGui::SameLine();
+  ImGui::SetNextItemWidth(em(10));
+  if (ImGui::InputText("##seed", seed_, sizeof seed_, ImGuiInputTextFlags_CharsDecimal)) {
+    bench.new_seed = false;
+    options.seed = std::strtoull(seed_, nullptr, 10);
+  }
+  bench.description.add_last("run.seed", seed_);
+  explain("A whole number. lg.manual_seed in the script overrules it.");
+  if (ImGui::RadioButton("a new one in each run", bench.new_seed)) bench.new_seed = true;
+  bench.description.add_last("run.seed.new", bench.new_seed ? "chosen" : "");
+  explain("Drawn when the run starts, and kept in its folder's config.json.");
+  ImGui::Separator();
+  ImGui::TextUnformatted("Arguments of the script");
+  ImGui::SetNextItemWidth(em(24));
+  if (ImGui::InputTextWithHint("##arguments", "FOLDER \"a name with spaces\"", arguments_, sizeof arguments_)) {
+    options.arguments.clear();
+    std::istringstream in(arguments_);
+    for (std::string word; in >> std::quoted(word);) options.arguments.push_back(word);
+  }
+  bench.description.add_last("run.arguments", arguments_);
+  explain("What the script finds in arg and `...`, divided at spaces.");
+}
+
+void Toolbar::draw_menu(Workbench& bench, const std::vector<std::string>& left_out) {
+  const auto item = [&](const Command& command) {
+    if (ImGui::MenuItem(command.name.c_str(), command.key.c_str(), false, bench.commands.enabled(command)))
+      command.run();
+    bench.description.add_last("menu.item", command.name);
+    explain(command.help.c_str());
+  };
+  for (const std::string& name : left_out)
+    if (const Command* command = bench.commands.find(name)) item(*command);
+  if (ImGui::BeginMenu("The next run")) {
+    draw_run_settings(bench);
+    ImGui::EndMenu();
+  }
+  bench.description.add_last("menu.next_run", "");
+  ImGui::Separator();
+  // The frame's own commands; those of a panel are in the palette.
+  for (const Command& command : bench.commands.all())
+    if (command.name.starts_with("Window: ") || command.name.starts_with("Script: ") ||
+        command.name.starts_with("Layout: "))
+      item(command);
+  for (const auto& [name, layout] : bench.settings.presets) {
+    if (ImGui::MenuItem(("Layout: " + name).c_str())) {
+      bench.settings.layout = layout;
+      bench.settings.preset = name;
+    }
+    bench.description.add_last("menu.layout", name);
+  }
+  ImGui::Separator();
+  ImGui::SetNextItemWidth(em(12));
+  const bool entered = ImGui::InputTextWithHint("##name", "keep this layout as …", layout_name_,
+                                                sizeof layout_name_, ImGuiInputTextFlags_EnterReturnsTrue);
+  bench.description.add_last("menu.layout_name", layout_name_);
+  ImGui::SameLine();
+  if ((ImGui::Button("Keep") || entered) && layout_name_[0]) {
+    bench.settings.presets[layout_name_] = bench.settings.layout;
+    bench.settings.preset = layout_name_;
+    layout_name_[0] = '\0';
+    ImGui::CloseCurrentPopup();
+  }
+  bench.description.add_last("menu.keep_layout", "");
+}
+
+void Toolbar::draw(Workbench& bench) {
+  const Theme& t = theme();
+  const bool paused = bench.journal.state() == SessionState::paused;
+  const Control controls[] = {
+      {Icon::play, paused ? "Continue" : "Run", "Run or continue", "run", t.good, 0},
+      {Icon::pause, "Pause", "Pause", "pause", t.warning, 1},
+      {Icon::step, "Step", "Step one iteration", "step_button", t.accent, 3},
+      {Icon::step_op, "Step op", "Step one operation", "step_op", t.accent, 6},
+      {Icon::stop, "Stop", "Stop", "stop", t.bad, 2},
+      {Icon::restart, "Clean run", "Clean run", "clean_run", t.good, 8},
+  };
+  const float padding = 2 * ImGui::GetStyle().FramePadding.x, gap = em(kGap), room = ImGui::GetWindowWidth();
+  const float menu = ImGui::GetFrameHeight() + em(0.4f);
+  std::vector<Piece> pieces;
+  // All labels, those of the controls used most, none: the first that leaves room for everything else.
+  for (int labels = 2; labels >= 0; --labels) {
+    pieces.clear();
+    for (const Control& control : controls) {
+      const bool label = labels == 2 || (labels == 1 && control.rank <= 3);
+      pieces.push_back({control.command, control.rank, control_width(control, label),
+                        [&bench, &control, label] { draw_control(bench, control, label); }});
+    }
+    const float state = ImGui::CalcTextSize("stopping").x + em(2.1f), progress = em(10.5f);
+    pieces.push_back({"", 4, state, [&bench, state] { draw_status(bench, state); }});
+    pieces.push_back({"", 5, progress, [&bench, progress] { draw_progress(bench, progress); }});
+    pieces.push_back({"", 10, em(6), [&bench] { draw_time(bench); }});
+    pieces.push_back({"", 11, em(6), [&bench] { draw_rate(bench); }});
+    pieces.push_back({"", 9, em(5.5f), [&bench] { draw_memory(bench); }});
+    const std::string settings = settings_label(bench);
+    pieces.push_back({"", 7, ImGui::CalcTextSize(settings.c_str()).x + padding, [this, &bench, settings] {
+                        if (ImGui::Button((settings + "###settings").c_str())) {
+                          std::snprintf(seed_, sizeof seed_, "%" PRIu64,
+                                        bench.run_options().seed.value_or(0));
+                          ImGui::OpenPopup("run settings");
+                        }
+                        bench.description.add_last("run.settings", settings);
+                        explain("Device, seed and arguments of the next run from the start.");
+                        if (ImGui::BeginPopup("run settings")) {
+                          draw_run_settings(bench);
+                          ImGui::EndPopup();
+                        }
+                      }});
+    const std::string preset = bench.settings.preset;
+    pieces.push_back({"", 12, ImGui::CalcTextSize(preset.c_str()).x + padding, [&bench, preset] {
+                        if (ImGui::Button((preset + "###preset").c_str())) ImGui::OpenPopup("presets");
+                        bench.description.add_last("preset", preset);
+                        explain("The layout: each places all panels for a task.");
+                        if (!ImGui::BeginPopup("presets")) return;
+                        for (const char* name : kPresets) {
+                          if (ImGui::MenuItem(name, nullptr, preset == name))
+                            bench.commands.run(std::string("Layout: ") + name);
+                          bench.description.add_last("preset.choice", name);
+                          explain(preset_help(name));
+                        }
+                        for (const auto& [name, layout] : bench.settings.presets)
+                          if (ImGui::MenuItem(name.c_str(), nullptr, preset == name)) {
+                            bench.settings.layout = layout;
+                            bench.settings.preset = name;
+                          }
+                        ImGui::EndPopup();
+                      }});
+    const char* other = theme().dark ? "Light" : "Dark";
+    pieces.push_back({"", 13, ImGui::CalcTextSize(other).x + padding, [&bench, other] {
+                        if (ImGui::Button(other)) bench.commands.run("Window: light or dark");
+                        bench.description.add_last("theme", other);
+                        explain("Changes between the dark and the light theme.");
+                      }});
+    float whole = menu;
+    for (const Piece& piece : pieces) whole += piece.width + gap;
+    if (whole <= room) break;
+  }
+  std::vector<std::string> left_out;
+  const auto width = [&] {
+    float sum = menu;
+    for (const Piece& piece : pieces) sum += piece.width + gap;
+    return sum;
+  };
+  while (!pieces.empty() && width() > room) {
+    const auto last = std::max_element(pieces.begin(), pieces.end(),
+                                       [](const Piece& a, const Piece& b) { return a.rank < b.rank; });
+    if (!last->name.empty()) left_out.push_back(last->name);
+    pieces.erase(last);
+  }
+  for (const Piece& piece : pieces) {
+    const float left = ImGui::GetCursorPosX();
+    piece.draw();
+    ImGui::SameLine(left + piece.width + gap, 0);
+  }
+  if (room < menu) return;
+  ImGui::SetCursorPosX(room - ImGui::GetFrameHeight());
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float height = ImGui::GetFrameHeight(), size = std::round(height * 0.45f);
+  if (ImGui::Button("##menu", {height, height})) ImGui::OpenPopup("menu");
+  bench.description.add_last("menu", "");
+  explain("Everything else: scripts, layouts, keys, size of the text. The palette has all commands.");
+  draw_icon(ImGui::GetWindowDrawList(), Icon::menu, {at.x + (height - size) / 2, at.y + (height - size) / 2},
+            size, t.text);
+  if (ImGui::BeginPopup("menu")) {
+    draw_menu(bench, left_out);
+    ImGui::EndPopup();
+  }
 }
 
 }  // namespace lunagrad

@@ -1,8 +1,16 @@
 #pragma once
 // What `lunagrad help TOPIC` and `?name` in the prompt say.
 #include <string>
+#include <vector>
 
 namespace lunagrad {
+
+// A section of a document, as plain text.
+struct Topic {
+  std::string document, name, text;
+};
+
+const std::vector<Topic>& topic_list();
 
 // About an op (from its record: call, arguments, defaults, sentence); "" when there is none of that name.
 std::string explain_name(const std::string& name);

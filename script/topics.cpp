@@ -1,4 +1,4 @@
-#include "script/cli/topics.h"
+#include "script/topics.h"
 
 #include <algorithm>
 #include <array>
@@ -8,18 +8,14 @@
 #include <vector>
 
 #include "runtime/op.h"
+#include "script/library.h"
 #include "script/signature.h"
-#include "script/state.h"
 
 namespace lunagrad {
 namespace {
 
 // The documents, of which each section is a topic; one without sections is one topic.
-constexpr const char* kDocuments[] = {"guide", "reference", "operations"};
-
-struct Topic {
-  std::string document, name, text;
-};
+constexpr const char* kDocuments[] = {"guide", "window", "reference", "operations"};
 
 // "Exit codes" -> "exit-codes"
 std::string name_of(const std::string& title) {
@@ -60,7 +56,9 @@ void read_topics(const std::string& document, std::vector<Topic>& topics) {
     topics.erase(topics.begin() + long(before));  // the title of a document with sections
 }
 
-const std::vector<Topic>& all_topics() {
+}  // namespace
+
+const std::vector<Topic>& topic_list() {
   static const std::vector<Topic> topics = [] {
     std::vector<Topic> found;
     for (const char* document : kDocuments) read_topics(document, found);
@@ -68,8 +66,6 @@ const std::vector<Topic>& all_topics() {
   }();
   return topics;
 }
-
-}  // namespace
 
 std::string explain_name(const std::string& name) {
   std::string plain = name;
@@ -106,7 +102,7 @@ std::string explain_name(const std::string& name) {
 
 std::string explain_topic(const std::string& topic) {
   std::vector<const Topic*> similar;
-  for (const Topic& known : all_topics()) {
+  for (const Topic& known : topic_list()) {
     if (known.name == topic) return known.text;
     if (known.name.find(topic) != std::string::npos) similar.push_back(&known);
   }
@@ -122,7 +118,7 @@ std::string list_topics() {
     if (!line.empty()) text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
     line = std::string(kIndent, ' ');
   };
-  for (const Topic& topic : all_topics()) {
+  for (const Topic& topic : topic_list()) {
     if (topic.document != document || line.size() + topic.name.size() > kWidth) end_line();
     if (topic.document != document) line.replace(2, topic.document.size(), topic.document);
     document = topic.document.c_str();
