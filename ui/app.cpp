@@ -23,7 +23,7 @@ App::App(Options options)
       bench_(options.script, options.run, &Window::wake),
       panels_(make_panels()) {
   if (!options.drive.empty()) {
-    drive_ = std::make_unique<Drive>(options.drive, window_);
+    drive_ = std::make_unique<Drive>(options.drive, options.drive_arguments, window_);
     bench_.description.enable();
   }
   if (!options.script.empty()) bench_.run();
@@ -35,15 +35,15 @@ App::~App() { bench_.session.interrupt(); }
 
 int App::loop() {
   const auto seconds = [](Clock::duration d) { return std::chrono::duration<double>(d).count(); };
-  const double frame = 1.0 / 60;
   // A driver that draws on the CPU takes its time from the training: new data may wait a little, input may
   // not.
-  const double patience = window_.presenter().software() && !drive_ ? 0.1 : frame;
+  const bool patient = window_.presenter().software() && !drive_;
   int warm = 3;  // Dear ImGui takes a few frames to come to rest after input
   bool dirty = true;
   Clock::time_point last{};
   while (!window_.wants_to_close()) {
     const double beat = bench_.journal.active() ? 0.1 : 0.5;  // the clock in the toolbar; the text cursor
+    const double frame = drive_ ? drive_->frame_seconds() : 1.0 / 60, patience = patient ? 0.1 : frame;
     const double since = seconds(Clock::now() - last);
     const double due = warm > 0 ? frame : dirty ? patience : beat;
     if (window_.wait(std::max(due - since, 0.0))) warm = 3;

@@ -18,7 +18,8 @@ class App {
     std::string script;
     RunOptions run;
     Window::Options window;
-    std::string drive;  // file of commands, see drive.h
+    std::string drive;                         // a Lua script, see drive.h,
+    std::vector<std::string> drive_arguments;  // and its arg[1…]
   };
   // Throws Error (kind device) when there is no window to be had.
   explicit App(Options);

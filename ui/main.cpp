@@ -23,7 +23,8 @@ constexpr const char* kUsage =
     "  --light              the light theme\n"
     "  --size WxH           of the window, in pixels\n"
     "  --scale F            of fonts and measures; otherwise the monitor's\n"
-    "  --drive FILE         play the commands of FILE, then end\n"
+    "  --drive FILE ARG...  a Lua script plays the user, then the window closes; it gets the\n"
+    "                       words up to the next flag as arg\n"
     "  --validation         check every Vulkan call; a message makes the exit code 1\n"
     "exit code: 0, 1 drive or validation failed, 2 usage, 5 no display or Vulkan driver, 6 bad file\n";
 
@@ -73,6 +74,7 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options) {
         throw Usage{"--size needs WIDTHxHEIGHT, got \"" + size + "\""};
     } else if (flag == "--drive") {
       options.drive = value();
+      while (i + 1 < argc && argv[i + 1][0] != '-') options.drive_arguments.push_back(argv[++i]);
     } else if (flag == "--validation") {
       options.window.validation = true;
     } else if (flag == "--") {
