@@ -1,5 +1,6 @@
 # What `cmake --install` puts where, and the package for find_package(lunagrad): the targets lunagrad::runtime (tensors,
-# ops, gradients), lunagrad::script (a session) and lunagrad::gpu (install() of gpu/gpu.h) where it was built.
+# ops, gradients), lunagrad::script (a session) and, where they were built, lunagrad::gpu (install() of gpu/gpu.h) and, for
+# find_package(lunagrad COMPONENTS ui), lunagrad::ui (the window's panels, ui/embed.h).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -13,6 +14,8 @@ if(LUNAGRAD_GPU)
 endif()
 if(LUNAGRAD_UI)
   list(APPEND LUNAGRAD_PROGRAMS lunagrad-workbench)
+  list(APPEND LUNAGRAD_LIBRARIES lunagrad-ui)
+  list(APPEND LUNAGRAD_HEADERS ui/description.h ui/embed.h ui/presenter.h ui/theme.h ui/window.h)
 endif()
 
 foreach(LIBRARY IN LISTS LUNAGRAD_LIBRARIES)

@@ -75,7 +75,7 @@ set_tests_properties(onnx-check PROPERTIES FIXTURES_REQUIRED onnx-models)
 if(NOT LUNAGRAD_SANITIZE)
   add_test(NAME memory COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/memory.lua)
   add_test(NAME install COMMAND ${CMAKE_COMMAND} -DBUILD=${CMAKE_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR}
-           -DWORK=${CMAKE_BINARY_DIR}/install -DLAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}
+           -DWORK=${CMAKE_BINARY_DIR}/install -DXVFB=${XVFB_RUN} -DLAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}
            -P ${PROJECT_SOURCE_DIR}/tests/install.cmake)
 endif()
 

@@ -1,4 +1,5 @@
-# Installs the build into a prefix, trains with the installed program, and builds and runs the C++ host against the package.
+# Installs the build into a prefix, trains with the installed program, and builds and runs the C++ hosts against the package:
+# the one that shows panels on a virtual display, where there is XVFB.
 file(REMOVE_RECURSE ${WORK})
 function(step)
   execute_process(COMMAND ${ARGV} WORKING_DIRECTORY ${WORK} COMMAND_ERROR_IS_FATAL ANY)
@@ -10,3 +11,14 @@ step(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/examples/embed -B embed -DCMAKE_PREF
      -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
 step(${CMAKE_COMMAND} --build embed)
 step(embed/lunagrad-embed)
+
+if(XVFB)
+  step(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/examples/embed_ui -B embed_ui -DCMAKE_PREFIX_PATH=${WORK}/prefix
+       -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
+  step(${CMAKE_COMMAND} --build embed_ui)
+  step(${XVFB} -a -n 90 -s "-screen 0 1280x1024x24" embed_ui/lunagrad-embed-ui 120 ${WORK}/embed_ui.png)
+  file(SIZE ${WORK}/embed_ui.png bytes)
+  if(bytes LESS 20000)  # an empty window packs into a tenth
+    message(FATAL_ERROR "the picture of the host's window has ${bytes} bytes: it shows no panels")
+  endif()
+endif()

@@ -68,7 +68,7 @@ App::App(Start start)
     bench_.settings.layout.focused = "Console";
   }
   if (!start.options.drive.empty()) {
-    drive_ = std::make_unique<Drive>(start.options.drive, window_);
+    drive_ = std::make_unique<Drive>(start.options.drive, start.options.drive_arguments, window_);
     bench_.description.enable();
   }
   if (!start.note.empty()) bench_.notice(start.note);
@@ -109,15 +109,15 @@ App::~App() {
 
 int App::loop() {
   const auto seconds = [](Clock::duration d) { return std::chrono::duration<double>(d).count(); };
-  const double frame = 1.0 / 60;
   // A driver that draws on the CPU takes its time from the training: new data may wait a little, input may
   // not.
-  const double patience = window_.presenter().software() && !drive_ ? 0.1 : frame;
+  const bool patient = window_.presenter().software() && !drive_;
   int warm = 3;  // Dear ImGui takes a few frames to come to rest after input
   bool dirty = true, first = true;
   Clock::time_point last{}, kept = Clock::now();
   while (!may_close()) {
     const double beat = bench_.journal.active() ? 0.1 : 0.5;  // the clock in the toolbar; the text cursor
+    const double frame = drive_ ? drive_->frame_seconds() : 1.0 / 60, patience = patient ? 0.1 : frame;
     const double since = seconds(Clock::now() - last);
     const double due = warm > 0 ? frame : dirty ? patience : beat;
     if (window_.wait(std::max(due - since, 0.0))) warm = 3;

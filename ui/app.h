@@ -26,9 +26,10 @@ class App {
     RunOptions run;
     Window::Options window;
     bool sized = false, themed = false;  // the command line said so; else as it was at the last end
-    std::string drive;                   // file of commands, see drive.h
     std::string state_folder;            // of settings and layout, "" keeps nothing
     bool times = false;                  // prints what the start took
+    std::string drive;                         // a Lua script, see drive.h,
+    std::vector<std::string> drive_arguments;  // and its arg[1…]
   };
   // Throws Error (kind device) when there is no window to be had.
   explicit App(Options);

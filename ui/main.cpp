@@ -29,8 +29,9 @@ constexpr const char* kUsage =
     "  --state DIR          where layout and settings are kept, and what a crash leaves behind;\n"
     "                       $XDG_STATE_HOME/lunagrad, with --drive nowhere\n"
     "  --no-state           keeps and restores nothing\n"
-    "  --drive FILE         play the commands of FILE, then end\n"
     "  --times              says how long the first frame took\n"
+    "  --drive FILE ARG...  a Lua script plays the user, then the window closes; it gets the\n"
+    "                       words up to the next flag as arg\n"
     "  --validation         check every Vulkan call; a message makes the exit code 1\n"
     "exit code: 0, 1 drive or validation failed, 2 usage, 5 no display or Vulkan driver, 6 bad file\n";
 
@@ -89,6 +90,7 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options) {
       options.times = true;
     } else if (flag == "--drive") {
       options.drive = value();
+      while (i + 1 < argc && argv[i + 1][0] != '-') options.drive_arguments.push_back(argv[++i]);
     } else if (flag == "--validation") {
       options.window.validation = true;
     } else if (flag == "--") {

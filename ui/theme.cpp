@@ -132,6 +132,13 @@ void load_fonts(float scale) {
   loaded_scale = scale;
 }
 
+void use_font(ImFont* font) {
+  loaded.body = loaded.bold = loaded.mono = font;
+  loaded.plain_sizes.fill(font);
+  loaded.bold_sizes.fill(font);
+  loaded_scale = font->FontSize / kFontPixels;
+}
+
 ImFont* Fonts::sized(bool bold, float pixels) const {
   const auto& sizes = bold ? bold_sizes : plain_sizes;
   const float unit = sizes[1]->FontSize;

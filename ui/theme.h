@@ -33,6 +33,7 @@ const Theme& theme();
 void set_theme(bool dark);  // also sets Dear ImGui's style
 // Fonts from fontconfig, at `scale` times 15 pixels; Dear ImGui's own font where there are none.
 void load_fonts(float scale);
+void use_font(ImFont*);  // one for everything, of a host that has built its fonts
 const Fonts& fonts();
 float font_scale();
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <utility>
 
 #include "runtime/error.h"
@@ -37,6 +38,13 @@ void listen(GLFWwindow* window) {
     note_input();
   });
   glfwSetWindowCloseCallback(window, [](GLFWwindow*) { note_input(); });
+}
+
+// CPU time of this thread.
+double thread_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return double(now.tv_sec) * 1e3 + double(now.tv_nsec) * 1e-6;
 }
 
 std::string glfw_reason() {
@@ -126,11 +134,13 @@ void Window::begin_frame(const std::function<void()>& inject) {
   ImGui_ImplVulkan_NewFrame();
   ImGui_ImplGlfw_NewFrame();
   if (inject) inject();
+  began_ms_ = thread_ms();
   ImGui::NewFrame();
 }
 
 void Window::end_frame() {
   ImGui::Render();
+  build_ms_ = thread_ms() - began_ms_;
   presenter_->present(ImGui::GetDrawData(), theme().background);
 }
 

@@ -34,6 +34,8 @@ class Window {
   // `inject` runs where input may still be changed.
   void begin_frame(const std::function<void()>& inject = {});
   void end_frame();
+  // CPU time that building the last frame took, from Dear ImGui's new frame to its draw data.
+  double build_ms() const { return build_ms_; }
 
   void resize(int width, int height);
   void size(int& width, int& height) const;
@@ -49,6 +51,7 @@ class Window {
   std::unique_ptr<GLFWwindow, void (*)(GLFWwindow*)> window_;
   std::unique_ptr<Presenter> presenter_;
   double loader_seconds_ = 0;
+  double began_ms_ = 0, build_ms_ = 0;
 };
 
 }  // namespace lunagrad

@@ -7,11 +7,14 @@
 
 namespace lunagrad {
 
-Workbench::Workbench(std::string script, RunOptions options, std::function<void()> wake)
+Workbench::Workbench(std::string script, RunOptions options, std::function<void()> wake, EventSink also)
     : journal(wake),
       tape(TextMeasure(fonts().body, fonts().bold), wake),
       probe(wake),
-      session([this](const Event& event) { journal.push(event); }),
+      session([this, also = std::move(also)](const Event& event) {
+        journal.push(event);
+        if (also) also(event);
+      }),
       script_(std::move(script)),
       options_(std::move(options)) {
   session.watch_tape(true);

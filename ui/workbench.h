@@ -18,8 +18,9 @@ namespace lunagrad {
 
 class Workbench {
  public:
-  // `wake` asks for a new frame; it is called on any thread. Fonts must be loaded.
-  Workbench(std::string script, RunOptions, std::function<void()> wake);
+  // `wake` asks for a new frame; it is called on any thread. Fonts must be loaded. `also` gets every event of
+  // the session, on its thread.
+  Workbench(std::string script, RunOptions, std::function<void()> wake, EventSink also = {});
 
   // Takes over what the session sent since the last frame. True: there is something new to see.
   bool update();

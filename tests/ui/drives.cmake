@@ -1,0 +1,41 @@
+# The tests of the real window, included by cmake/ui.cmake: one ctest entry a drive, so that every core has work.
+# Under the thread sanitizer only those of THREAD_TESTED run, under the address sanitizer none: what it is after the unit
+# tests reach without a driver's leaks.
+if(LUNAGRAD_SANITIZE MATCHES address)
+  return()
+endif()
+set(THREAD_TESTED digits)
+find_program(XVFB_RUN xvfb-run REQUIRED)
+find_program(XDOTOOL xdotool REQUIRED)
+
+# An entry window-NAME that runs tests/ui/SCRIPT with a folder and a display number of its own.
+function(window_test NAME SCRIPT)
+  if(LUNAGRAD_SANITIZE AND NOT NAME IN_LIST THREAD_TESTED)
+    return()
+  endif()
+  get_property(NUMBER GLOBAL PROPERTY LUNAGRAD_DISPLAY)
+  math(EXPR NUMBER "${NUMBER} + 100")  # xvfb-run counts on from here when the number is taken
+  set_property(GLOBAL PROPERTY LUNAGRAD_DISPLAY ${NUMBER})
+  set(VALIDATION --validation)
+  if(LUNAGRAD_SANITIZE)
+    set(VALIDATION "")  # the layer is not instrumented, and ten times as slow under a sanitizer
+  endif()
+  add_test(NAME window-${NAME} COMMAND ${CMAKE_COMMAND} -DWORKBENCH=$<TARGET_FILE:lunagrad-workbench>
+           -DSOURCE=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_BINARY_DIR}/window/${NAME} -DXVFB=${XVFB_RUN} -DNUMBER=${NUMBER}
+           -DVALIDATION=${VALIDATION} ${ARGN} -P ${PROJECT_SOURCE_DIR}/tests/ui/${SCRIPT})
+endfunction()
+
+# drive(NAME LUA ARGUMENTS…): plays tests/ui/LUA; its arg[1] is a folder for what it writes. ARGUMENTS are the workbench's.
+function(drive NAME LUA)
+  list(JOIN ARGN " " ARGUMENTS)  # a list within a list would fall apart
+  window_test(${NAME} drive.cmake -DDRIVE=${LUA} -DARGUMENTS=${ARGUMENTS})
+endfunction()
+
+set(DIGITS ${PROJECT_SOURCE_DIR}/examples/04_digits_mlp.lua --set epochs=150)
+drive(digits digits.lua ${DIGITS} --size 1280x800)
+drive(tour tour.lua ${DIGITS} --size 1280x800)
+drive(tour-large tour.lua ${DIGITS} --size 2560x1440)
+drive(xdotool xdotool.lua ${DIGITS} --size 1280x800)
+window_test(start start.cmake)
+window_test(hostile hostile.cmake)
+window_test(frame frame.cmake)

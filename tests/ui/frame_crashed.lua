@@ -1,0 +1,12 @@
+-- The start after a crash that also tore the settings.
+ui.wait("notice", "workbench.json is damaged")
+ui.click("notice.dismiss")
+ui.wait("notice", "03_xor.lua is open again")
+ui.picture(arg[1] .. "/frame_crashed.png")
+ui.click("notice.dismiss")
+ui.frames(3)
+ui.absent("notice")
+ui.expect("state", "ready")
+ui.key("F5")
+ui.wait("state", "finished")
+ui.quit()

@@ -1,0 +1,120 @@
+# Scripts that fail, hang, or show what no window should have to show: the window stays, and says what happened.
+include(${CMAKE_CURRENT_LIST_DIR}/harness.cmake)
+
+function(hostile name script played)
+  file(WRITE ${WORK}/${name}.lua "${script}")
+  file(WRITE ${WORK}/${name}_drive.lua "${played}")
+  expect(${name} 0 "" ${display} ${WORKBENCH} ${WORK}/${name}.lua ${VALIDATION} --size 1000x700 --drive
+         ${WORK}/${name}_drive.lua ${WORK})
+  set(faults ${faults} PARENT_SCOPE)
+endfunction()
+
+hostile(syntax [=[
+print("never")
+local x = = 3
+]=] [=[
+ui.wait("state", "failed")
+ui.expect("console.error", "syntax.lua:2:")
+ui.absent("console.line", "never")
+ui.click("console.input")
+ui.type("6 * 7")
+ui.key("Enter")
+ui.wait("console.line", "42")
+]=])
+
+hostile(late [=[
+local lg = require "lunagrad"
+local w = lg.ones(2, {requires_grad = true})
+for step in lg.run.steps(600) do
+  w.grad = nil
+  local loss = (w ^ 2):sum()
+  loss:backward()
+  lg.run.log {loss = loss}
+  if step == 500 then w:matmul(lg.ones(3, 3)) end
+end
+]=] [=[
+ui.wait("state", "failed")
+ui.expect("console.error", "late.lua:8:")
+ui.expect("console.error", "matmul")
+ui.expect("curves.curve", "loss")
+ui.wait("tape.node", "sum")
+local step = ui.texts("step")[1]
+assert(step:find("499") or step:find("500"), step)
+ui.key("Ctrl+F5")
+ui.seconds(0.5)
+ui.wait("state", "failed")
+assert(#ui.texts("console.error") > 1)
+]=])
+
+hostile(endless [=[
+print("begin")
+while true do end
+]=] [=[
+ui.wait("console.line", "begin")
+ui.expect("state", "running")
+ui.frames(30)
+ui.key("F6")
+ui.wait("state", "paused", 5)
+ui.key("F5")
+ui.wait("state", "running", 5)
+ui.key("Shift+F5")
+ui.key("Shift+F5")
+ui.wait("state", "stopped", 15)
+]=])
+
+hostile(deep [=[
+local lg = require "lunagrad"
+local w = lg.ones(1, {requires_grad = true})
+local y = w
+for _ = 1, 100000 do y = y + 1 end
+y:backward()
+print("walked")
+while true do local z = w * 2; z = nil end
+]=] [=[
+ui.wait("console.line", "walked")
+ui.wait("tape.summary", "10000")
+ui.wait("tape.node", nil, 30)
+ui.drag("tape.fit", 0, 40)
+ui.click("tape.search")
+ui.type("leaf")
+ui.wait("tape.summary", "1 of")
+]=])
+
+hostile(sizes [=[
+local lg = require "lunagrad"
+local none = lg.ones(0, 3, {requires_grad = true})
+local w = lg.ones(1, {requires_grad = true})
+for step in lg.run.steps(1000) do
+  w.grad = nil
+  local loss = w:expand(1 << 30):sum() + (none * 2):sum()
+  loss:backward()
+end
+]=] [=[
+ui.wait("tape.node", "expand", 60)
+ui.key("F6")
+ui.wait("state", "paused")
+for _, node in ipairs {"expand", "mul", "[0, 3]"} do
+  ui.click("tape.node", node)
+  ui.wait("inspector.op")
+  ui.key("F8")
+  ui.seconds(1)
+  ui.wait("state", "paused")
+  ui.wait("inspector.value")
+end
+]=])
+
+hostile(text [=[
+print("zero\0byte", "bad \xff\xfe\xc3(", "\27[31mred\27[0m\r\n", "\u{202e}back")
+print(("long "):rep(40000))
+for i = 1, 3000 do io.write(i % 2 == 0 and "\r" or "", i, i % 100 == 0 and "\n" or "") end
+error("bad \xff\0 message")
+]=] [=[
+ui.wait("state", "failed")
+local lines = table.concat(ui.texts("console.line"), "\n")
+assert(utf8.len(lines), "the console shows what is no UTF-8")
+assert(not lines:find("%z"), "the console shows a zero byte")
+ui.expect("console.error", "message")
+ui.resize(200, 100)
+ui.frames(5)
+]=])
+finish()

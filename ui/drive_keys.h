@@ -1,0 +1,16 @@
+#pragma once
+// Keys by name, as a drive writes them: "F5", "Ctrl+Shift+P", "Alt+Left", "Ctrl+/". Pure.
+#include <optional>
+#include <string_view>
+
+namespace lunagrad {
+
+struct KeyPress {
+  int key = 0;  // GLFW's number
+  bool ctrl = false, shift = false, alt = false;
+};
+
+// Modifiers in any order before the key of a US keyboard; nothing for a name that is none.
+std::optional<KeyPress> key_press(std::string_view name);
+
+}  // namespace lunagrad

@@ -1,0 +1,86 @@
+#include "ui/embed.h"
+
+#include "runtime/error.h"
+#include "ui/panel.h"
+#include "ui/theme.h"
+
+namespace lunagrad {
+namespace {
+
+// Before a Workbench measures text.
+void prepare_theme(ImFont* font) {
+  if (font) use_font(font);
+  if (!fonts().body) fail("PanelHost: there is no font; give one, or call load_fonts() before");
+  if (theme().text == 0) {
+    const ImGuiStyle host = ImGui::GetStyle();
+    set_theme(true);
+    ImGui::GetStyle() = host;
+  }
+}
+
+}  // namespace
+
+struct PanelHost::Parts {
+  explicit Parts(const Options& options) : bench("", {}, options.wake, options.on_event) {}
+  void begin() {
+    bench.journal.restart();
+    bench.tape.clear();
+  }
+  Workbench bench;
+  std::vector<std::unique_ptr<Panel>> panels = make_panels();
+};
+
+PanelHost::PanelHost(Options options) {
+  prepare_theme(options.font);
+  if (!options.wake) options.wake = [] {};
+  parts_ = std::make_unique<Parts>(options);
+}
+
+PanelHost::~PanelHost() { parts_->bench.session.interrupt(); }
+
+void PanelHost::run_file(const std::string& path, RunOptions options) {
+  parts_->begin();
+  session().run_file(path, std::move(options));
+}
+
+void PanelHost::run_text(const std::string& code, const std::string& chunk_name, RunOptions options) {
+  parts_->begin();
+  session().run_text(code, chunk_name, std::move(options));
+}
+
+Session& PanelHost::session() { return parts_->bench.session; }
+
+bool PanelHost::update() {
+  parts_->bench.description.clear();
+  return parts_->bench.update();
+}
+
+std::vector<std::string> PanelHost::titles() const {
+  std::vector<std::string> titles;
+  for (const auto& panel : parts_->panels) titles.push_back(panel->title());
+  return titles;
+}
+
+void PanelHost::draw(const std::string& title) {
+  constexpr ImGuiWindowFlags kStill = ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse;
+  for (const auto& panel : parts_->panels) {
+    if (panel->title() != title) continue;
+    ImGui::PushID(panel.get());
+    ImGui::BeginChild("tools", {0, ImGui::GetFrameHeight()}, false, kStill);
+    panel->draw_tools(parts_->bench);
+    ImGui::EndChild();
+    ImGui::BeginChild("content", {0, 0}, false, kStill);
+    panel->draw(parts_->bench);
+    ImGui::EndChild();
+    ImGui::PopID();
+    return;
+  }
+  fail("PanelHost: there is no panel \"", title, '"');
+}
+
+const Description& PanelHost::shown() {
+  parts_->bench.description.enable();
+  return parts_->bench.description;
+}
+
+}  // namespace lunagrad
