@@ -84,7 +84,7 @@ std::string explain_name(const std::string& name) {
   std::string text = "lg." + plain + "(" + signature->names + ")\n  " + op.doc + "\n";
   for (const Slot& slot : signature->slots) {
     if (slot.is_input) continue;
-    const ParamSpec& spec = op.params[slot.index];
+    const ParamSpec& spec = signature->full->params[slot.index];
     text += "  " + std::string(spec.name);
     if (spec.fallback.present()) text += " = " + print_value(spec, spec.fallback);
     if (!spec.choices.empty()) {

@@ -4,8 +4,11 @@
 #include <filesystem>
 #include <sstream>
 
+#include "script/signature.h"
+#include "script/topics.h"
 #include "tests/program.h"
 
+using namespace lunagrad;
 using namespace lunagrad::test;
 
 namespace {
@@ -52,6 +55,17 @@ TEST_CASE("the page of the operations is what their records say") {
   const Folder folder;
   CHECK_MESSAGE(folder.run({"meta", "--table"}).out == read_file(LUNAGRAD_SOURCE_DIR "/docs/operations.md"),
                 "make it again: build/lunagrad meta --table > docs/operations.md");
+}
+
+TEST_CASE("each operation is explained with every parameter it takes") {
+  for (const Signature& signature : signatures()) {
+    if (signature.op->hidden()) continue;
+    const std::string text = explain_name(signature.op->name);
+    INFO(signature.op->name);
+    CHECK(text.starts_with("lg." + std::string(signature.op->name) + "(" + signature.names + ")"));
+    for (const Slot& slot : signature.slots)
+      if (!slot.is_input) CHECK(text.find("\n  " + std::string(slot.name)) != std::string::npos);
+  }
 }
 
 TEST_CASE("each section of the documents is a topic of help") {

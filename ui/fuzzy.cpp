@@ -35,7 +35,7 @@ std::optional<int> fuzzy_score(std::string_view typed, std::string_view name) {
       if (lower(name[i]) == letters[k]) {
         const int here = 1 + (begins_word(name, i) ? 8 : 0) + (k == 0 && i == 0 ? 4 : 0);
         if (before > kNone) next[i] = before + here;
-        if (k > 0 && i > 0 && best[i - 1] > kNone) next[i] = std::max(next[i], best[i - 1] + here + 5);
+        if (k > 0 && i > 0 && best[i - 1] > kNone) next[i] = std::max(next[i], best[i - 1] + here + 8);
       }
       if (k > 0) before = std::max(before, best[i]);
     }
