@@ -87,6 +87,7 @@ void read_row(RunRecord& run, const json& row) {
     drop_after(run.images, step);
     drop_after(run.histograms, step);
   }
+  run.voided += goes_on;
   if (row.count("reload")) run.reloads.push_back(step);
   if (const auto metrics = row.find("metrics"); metrics != row.end() && metrics->is_object())
     for (const auto& [name, value] : metrics->items())
@@ -94,6 +95,7 @@ void read_row(RunRecord& run, const json& row) {
   if (const auto param = row.find("param"); param != row.end() && param->is_object())
     for (const auto& [name, value] : param->items())
       run.changes.push_back({step, name, text_of(*param, name.c_str())});
+  if (row.count("checkpoint")) run.checkpoints.push_back({step, text_of(row, "checkpoint")});
   const auto each = [&](const char* kind, auto visit) {
     if (const auto found = row.find(kind); found != row.end() && found->is_object())
       for (const auto& [name, value] : found->items()) visit(name, value);
@@ -176,6 +178,18 @@ bool read_metrics(RunRecord& run, std::string_view text) {
   return true;
 }
 
+// False: the line is no row, or only a part of one.
+bool read_line(RunRecord& run, std::string_view line) {
+  if (read_metrics(run, line)) return true;
+  const json row = json::parse(line, nullptr, false);
+  if (row.is_object()) read_row(run, row);
+  return row.is_object();
+}
+
+[[noreturn]] void fail_line(const RunRecord& run, int64_t number) {
+  fail_as(ErrorKind::file, run.folder, "/metrics.jsonl:", number, ": not a JSON object");
+}
+
 }  // namespace
 
 bool is_run(const std::string& folder) {
@@ -192,26 +206,56 @@ std::vector<std::string> find_runs(const std::string& folder) {
   return runs;
 }
 
-RunRecord read_run(const std::string& folder) {
+RunRecord read_run_config(const std::string& folder) {
   RunRecord run;
   run.folder = folder;
   run.name = fs::path(folder).lexically_normal().filename().string();
   if (run.name.empty()) run.name = fs::path(folder).lexically_normal().parent_path().filename().string();
-  std::ifstream in(folder + "/metrics.jsonl");
-  if (!in) fail_as(ErrorKind::file, folder, ": not the folder of a run, it has no metrics.jsonl");
+  if (!is_run(folder)) fail_as(ErrorKind::file, folder, ": not the folder of a run, it has no metrics.jsonl");
   read_config(run);
+  return run;
+}
+
+RunRecord read_run(const std::string& folder) {
+  RunRecord run = read_run_config(folder);
+  std::ifstream in(folder + "/metrics.jsonl");
+  if (!in) fail_as(ErrorKind::file, folder, "/metrics.jsonl: cannot be read");
   int64_t number = 0;
   for (std::string line; std::getline(in, line);) {
     ++number;
-    if (read_metrics(run, line)) continue;
-    const json row = json::parse(line, nullptr, false);
-    if (row.is_object()) {
-      read_row(run, row);
-    } else if (!in.eof()) {
-      fail_as(ErrorKind::file, folder, "/metrics.jsonl:", number, ": not a JSON object");
-    }
+    if (!read_line(run, line) && !in.eof()) fail_line(run, number);
   }
   return run;
+}
+
+RunFollower::RunFollower(std::string folder) { run_.folder = std::move(folder); }
+
+bool RunFollower::more() {
+  const std::string folder = run_.folder, path = folder + "/metrics.jsonl";
+  std::error_code error;
+  const uint64_t size = fs::file_size(path, error);
+  if (error || size < offset_ || offset_ == 0) {
+    run_ = read_run_config(folder);
+    offset_ = 0;
+    lines_ = 0;
+  }
+  std::ifstream in(path, std::ios::binary);
+  if (!in || !in.seekg(std::streamoff(offset_))) fail_as(ErrorKind::file, path, ": cannot be read");
+  const std::string outcome = run_.outcome;
+  const uint64_t before = offset_;
+  std::string text, block(1 << 20, '\0');
+  while (in.read(block.data(), std::streamsize(block.size())), in.gcount() > 0) {
+    text.append(block, 0, size_t(in.gcount()));
+    size_t begin = 0;
+    for (size_t end; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
+      ++lines_;
+      if (!read_line(run_, std::string_view(text).substr(begin, end - begin))) fail_line(run_, lines_);
+    }
+    offset_ += begin;
+    text.erase(0, begin);
+  }
+  read_config(run_);
+  return offset_ != before || run_.outcome != outcome;
 }
 
 }  // namespace lunagrad

@@ -37,6 +37,8 @@ struct RunRecord {
   bool resumed = false, sandbox = false;
   std::vector<int64_t> reloads;  // the steps behind which a changed script went on
   std::vector<ParamChange> changes;
+  std::vector<LoggedItem> checkpoints;        // their paths
+  int64_t voided = 0;                         // how often a resumption or reload made earlier rows void
   std::string seed;                           // as text
   std::map<std::string, std::string> params;  // as text
   double seconds = 0;
@@ -54,5 +56,22 @@ bool is_run(const std::string& folder);
 // The runs in a folder, by name, which begins with the time of their start.
 std::vector<std::string> find_runs(const std::string& folder);
 RunRecord read_run(const std::string& folder);
+// What config.json says, without the metrics: quick, however long the run was.
+RunRecord read_run_config(const std::string& folder);
+
+// A run that may still be written: each call of more() reads the lines that were added since the call before, up to
+// the last whole one.
+class RunFollower {
+ public:
+  explicit RunFollower(std::string folder);
+  // False: nothing was added. A file that became shorter is read from its beginning. Throws as read_run does.
+  bool more();
+  const RunRecord& record() const { return run_; }
+
+ private:
+  RunRecord run_;
+  uint64_t offset_ = 0;  // of the first byte that is not read yet
+  int64_t lines_ = 0;
+};
 
 }  // namespace lunagrad

@@ -54,9 +54,11 @@ TEST_CASE("runs are listed, shown, compared, exported and removed") {
   CHECK(json::parse(line)["params"]["lr"] == "0.1");
   CHECK(json::parse(line)["seed"] == "7");
 
+  folder.write("runs/a/note.txt", "the first one\n");
+  folder.write("runs/a/star", "");
   const Finished show = folder.run({"runs", "show", "runs/a"});
   CHECK(show.code == 0);
-  for (const char* part : {"train.lua", "param lr", "text note", "loss", "accuracy", "none finite", "█"})
+  for (const char* part : {"train.lua", "param lr", "text note", "the first one", "starred", "loss", "accuracy", "none finite", "█"})
     CHECK(show.out.find(part) != std::string::npos);
   CHECK(folder.run({"runs", "show", "a"}).out == show.out);
 

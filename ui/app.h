@@ -23,6 +23,7 @@ class App {
  public:
   struct Options {
     std::string script;
+    std::string opened_run;  // a run's folder to look at, instead of a script
     RunOptions run;
     Window::Options window;
     bool sized = false, themed = false;  // the command line said so; else as it was at the last end

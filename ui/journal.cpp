@@ -1,7 +1,6 @@
 #include "ui/journal.h"
 
 #include <algorithm>
-#include <array>
 
 namespace lunagrad {
 namespace {
@@ -54,22 +53,6 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-std::string metric_stem(std::string_view name) {
-  if (const size_t slash = name.find_last_of("/."); slash != name.npos && slash + 1 < name.size())
-    name.remove_prefix(slash + 1);
-  constexpr std::array<std::string_view, 6> splits = {"train", "valid", "val", "test", "eval", "dev"};
-  for (std::string_view split : splits) {
-    const size_t length = split.size() + 1;
-    if (name.size() <= length) continue;
-    if (name.starts_with(split) && name[split.size()] == '_')
-      name.remove_prefix(length);
-    else if (name.ends_with(split) && name[name.size() - length] == '_')
-      name.remove_suffix(length);
-  }
-  if (name == "acc") name = "accuracy";
-  return std::string(name);
-}
-
 Journal::Journal(std::function<void()> wake) : wake_(std::move(wake)) {}
 
 void Journal::push(const Event& event) {
@@ -103,7 +86,8 @@ void Journal::restart() {
 void Journal::begin() {
   waiting_for_end_ = false;
   ended_ = false;
-  metrics_.clear();
+  curves_ = RunCurves();
+  params_.clear();
   step_ = total_ = 0;
   time_ = 0;
   time_at_ = Clock::now();
@@ -125,24 +109,42 @@ void Journal::apply(const Event& event) {
       break;
     case Event::Kind::checkpoint:
       write(ConsoleLine::Kind::note, "checkpoint saved in " + event.text + "\n", event.place);
+      if (!stale) mark(RunMark::Kind::checkpoint, event, "checkpoint " + event.text);
       break;
     case Event::Kind::reload:
       write(ConsoleLine::Kind::note, "reloaded: " + event.text + "\n", event.place);
+      if (stale) break;
+      curves_.drop_after(event.step);
+      mark(RunMark::Kind::reload, event, "reloaded: " + event.text);
       break;
     case Event::Kind::param:
+      if (!stale && !event.metrics.empty()) {
+        const std::string& name = event.metrics[0].first;
+        const auto [known, first] = params_.try_emplace(name, event.text);
+        if (!first && known->second != event.text)
+          mark(RunMark::Kind::edit, event, name + ": " + known->second + " to " + event.text);
+        known->second = event.text;
+      }
       break;
     case Event::Kind::run_folder:
-      if (!stale) run_folder_ = event.text;
+      if (!stale) run_folder_ = curves_.folder = event.text;
       break;
     case Event::Kind::state:
       state_ = event.state;
+      if (!stale && state_ == SessionState::paused) {
+        Event here = event;
+        here.step = step_;
+        here.time = time_;
+        mark(RunMark::Kind::pause, here, "paused");
+      }
       break;
     case Event::Kind::step:
     case Event::Kind::metrics:
       if (stale) break;
       step_ = std::max(step_, event.step);
       if (event.total > 0) total_ = event.total;
-      for (const auto& [name, value] : event.metrics) add_metric(name, event.step, value);
+      for (const auto& [name, value] : event.metrics) 
+        curves_.metric(name, smoothing_).append(event.step, event.time, value);
       if (event.kind == Event::Kind::step) {
         recent_.emplace_back(event.time, event.step);
         while (recent_.size() > 2 && event.time - recent_.front().first > 2) recent_.pop_front();
@@ -193,26 +195,14 @@ void Journal::clear_console() {
   ++revision_;
 }
 
-void Journal::add_metric(const std::string& name, int64_t step, double value) {
-  auto found =
-      std::find_if(metrics_.begin(), metrics_.end(), [&](const Metric& m) { return m.name == name; });
-  if (found == metrics_.end()) {
-    metrics_.push_back({name, {}, {}, Smoother(smoothing_)});
-    found = metrics_.end() - 1;
-  }
-  if (found->raw.append(double(step), value))
-    found->smooth.append(double(step), found->smoother.next(double(step), value));
+void Journal::mark(RunMark::Kind kind, const Event& event, std::string text) {
+  curves_.marks.push_back({kind, event.step, event.time, printable(text), event.place});
 }
 
 void Journal::set_smoothing(double beta) {
   if (beta == smoothing_) return;
   smoothing_ = beta;
-  for (Metric& metric : metrics_) {
-    metric.smoother = Smoother(beta);
-    metric.smooth = Curve();
-    for (size_t i = 0; i < metric.raw.size(); ++i)
-      metric.smooth.append(metric.raw.x(i), metric.smoother.next(metric.raw.x(i), metric.raw.y(i)));
-  }
+  for (Metric& metric : curves_.metrics) metric.set_smoothing(beta);
 }
 
 double Journal::elapsed() const {

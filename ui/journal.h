@@ -5,12 +5,13 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "script/session.h"
-#include "ui/widgets/curve.h"
+#include "ui/run_curves.h"
 
 namespace lunagrad {
 
@@ -20,17 +21,9 @@ struct ConsoleLine {
   SourcePlace place;
 };
 
-struct Metric {
-  std::string name;
-  Curve raw, smooth;
-  Smoother smoother;
-};
-
 // Valid UTF-8 without control characters: tabs become spaces, ANSI sequences go, what is no text becomes
 // U+FFFD.
 std::string printable(std::string_view);
-// The part of a metric's name that decides its chart: "val_loss" and "train/loss" belong to "loss".
-std::string metric_stem(std::string_view name);
 
 class Journal {
  public:
@@ -52,7 +45,9 @@ class Journal {
   const std::deque<ConsoleLine>& lines() const { return lines_; }
   uint64_t lines_dropped() const { return dropped_; }
   uint64_t revision() const { return revision_; }  // grows with each change of the console
-  const std::deque<Metric>& metrics() const { return metrics_; }
+  const std::deque<Metric>& metrics() const { return curves_.metrics; }
+  // Of the run that is going on, or of the last one; an observer may ask them for other axes.
+  RunCurves& curves() { return curves_; }
   SessionState state() const { return state_; }
   bool active() const { return state_ != SessionState::idle; }
   bool ended() const { return ended_; }  // a run has ended and none began since
@@ -68,7 +63,7 @@ class Journal {
   using Clock = std::chrono::steady_clock;
   void apply(const Event&);
   void begin();
-  void add_metric(const std::string& name, int64_t step, double value);
+  void mark(RunMark::Kind, const Event&, std::string text);
 
   std::function<void()> wake_;
   std::mutex mutex_;
@@ -78,7 +73,8 @@ class Journal {
   std::deque<ConsoleLine> lines_;
   uint64_t dropped_ = 0, revision_ = 0;
   bool line_open_ = false;  // the last line has had no newline yet
-  std::deque<Metric> metrics_;
+  RunCurves curves_;
+  std::map<std::string, std::string> params_;  // as last told: a value that changes is an edit
   double smoothing_ = 0.9;
   SessionState state_ = SessionState::idle;
   bool waiting_for_end_ = false;

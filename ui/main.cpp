@@ -7,9 +7,11 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "runtime/error.h"
 #include "script/library.h"
+#include "script/run_record.h"
 #include "ui/app.h"
 #ifdef LUNAGRAD_GPU
 #include "gpu/gpu.h"
@@ -18,8 +20,8 @@
 namespace {
 
 constexpr const char* kUsage =
-    "lunagrad-workbench [SCRIPT] [flags] [-- ARGUMENTS]\n"
-    "  opens the window and runs SCRIPT in it\n"
+    "lunagrad-workbench [SCRIPT | RUN] [flags] [-- ARGUMENTS]\n"
+    "  opens the window and runs SCRIPT in it, or shows the curves of the run in the folder RUN\n"
     "  --set NAME=VALUE     a parameter of lg.run.param\n"
     "  --seed N  --device D  --steps N  --run-dir DIR\n"
     "                       as for lunagrad run\n"
@@ -105,6 +107,7 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options) {
     }
   }
   options.state_folder = state ? *state : options.drive.empty() ? lunagrad::state_directory() : "";
+  if (!options.script.empty() && lunagrad::is_run(options.script)) options.opened_run = std::exchange(options.script, {});
   return true;
 }
 

@@ -22,6 +22,7 @@ class Panel {
 std::vector<std::unique_ptr<Panel>> make_panels();
 std::unique_ptr<Panel> make_console_panel();
 std::unique_ptr<Panel> make_curves_panel();
+std::unique_ptr<Panel> make_runs_panel();
 std::unique_ptr<Panel> make_tape_panel();
 std::unique_ptr<Panel> make_inspector_panel();
 std::unique_ptr<Panel> make_help_panel();

@@ -9,6 +9,7 @@ std::vector<std::unique_ptr<Panel>> make_panels() {
   std::vector<std::unique_ptr<Panel>> panels;
   panels.push_back(make_curves_panel());
   panels.push_back(make_console_panel());
+  panels.push_back(make_runs_panel());
   panels.push_back(make_tape_panel());
   panels.push_back(make_inspector_panel());
   panels.push_back(make_help_panel());

@@ -1,8 +1,11 @@
 #include "ui/workbench.h"
 
+#include <filesystem>
 #include <fstream>
 #include <random>
 
+#include "runtime/error.h"
+#include "script/run_record.h"
 #include "ui/theme.h"
 
 namespace lunagrad {
@@ -11,17 +14,20 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
     : journal(wake),
       tape(TextMeasure(fonts().body, fonts().bold), wake),
       probe(wake),
+      runs(wake),
       session([this, also = std::move(also)](const Event& event) {
         journal.push(event);
         if (also) also(event);
       }),
       script_(std::move(script)),
       options_(std::move(options)) {
+  options_.interactive = true;  // somebody can resume: lg.run.breakpoint() pauses
   session.watch_tape(true);
 }
 
 bool Workbench::update() {
   bool changed = journal.update();
+  changed |= runs.update();
   tape.offer(session.tape());
   changed |= tape.update();
   if (const NodeInfo* node = tape.selected_node()) {
@@ -57,6 +63,19 @@ void Workbench::restart() {
   journal.write(ConsoleLine::Kind::note, "run " + script_ + "\n");
   session.run_file(script_, options_);
   options_.run_directory.clear();  // it holds a run now: the next one gets a folder of its own
+}
+
+void Workbench::open_run(const std::string& folder) {
+  const std::string path = full_path(folder);
+  runs.show(path, true);
+  try {
+    const RunRecord run = read_run_config(path);
+    script_ = std::filesystem::exists(run.script) ? run.script : path + "/script.lua";
+  } catch (const Error& error) {
+    journal.write(ConsoleLine::Kind::error, std::string(error.what()) + "\n");
+    return;
+  }
+  journal.write(ConsoleLine::Kind::note, "opened the run " + path + " to look at; run starts " + script_ + " anew\n");
 }
 
 void Workbench::pause_or_resume() {

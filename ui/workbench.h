@@ -11,6 +11,7 @@
 #include "ui/description.h"
 #include "ui/journal.h"
 #include "ui/settings.h"
+#include "ui/run_library.h"
 #include "ui/tape_model.h"
 #include "ui/value_probe.h"
 
@@ -40,6 +41,8 @@ class Workbench {
   void show_panel(const std::string& title) { settings.layout.show(title); }
   // A sentence over the panels until somebody dismisses it, and in the console.
   void notice(const std::string& sentence);
+  // Shows the curves of the run in this folder, read only; F5 then runs its script anew.
+  void open_run(const std::string& folder);
 
   const std::string& script() const { return script_; }
   RunOptions& run_options() { return options_; }  // of the next run
@@ -59,6 +62,11 @@ class Workbench {
   std::vector<std::string> notices;
   bool new_seed = false;  // each run from the start draws a seed
   std::string help_query;  // what the help panel is to search for next; it takes it away
+  RunLibrary runs;
+  // Writes a part of the window as it is drawn next to a PNG file; `done` is told why it could not be, or "". Empty
+  // without a window.
+  std::function<void(const std::string& path, ImVec2 min, ImVec2 max, std::function<void(const std::string&)> done)>
+      take_picture;
   Session session;  // last: it is stopped before what its events go to
 
  private:

@@ -15,7 +15,9 @@
 #include "runtime/error.h"
 #include "script/cli/carry_out.h"
 #include "script/cli/flags.h"
+#include "script/run_diff.h"
 #include "script/run_folder.h"
+#include "script/run_notes.h"
 #include "script/run_record.h"
 #include "script/session.h"
 
@@ -203,6 +205,9 @@ int show(const Request& request) {
   if (!run.git_commit.empty()) facts.push_back({"commit", run.git_commit});
   for (const auto& [name, value] : run.params) facts.push_back({"param " + name, value});
   for (const auto& [name, value] : run.texts) facts.push_back({"text " + name, value});
+  const RunNotes notes = read_notes(run.folder);
+  if (notes.starred) facts.push_back({"starred", "yes"});
+  if (!notes.note.empty()) facts.push_back({"note", notes.note});
   if (const std::string checkpoint = latest_checkpoint(run.folder); !checkpoint.empty())
     facts.push_back({"checkpoint", checkpoint});
   for (const auto& [name, items] : run.images)
@@ -246,24 +251,13 @@ int diff(const Request& request) {
   const auto compare = [&](const std::string& what, const std::string& left, const std::string& right) {
     if (left != right) rows.push_back({what, left.empty() ? "-" : left, right.empty() ? "-" : right});
   };
-  compare("script", a.script, b.script);
-  compare("seed", a.seed, b.seed);
-  compare("device", a.device, b.device);
-  compare("commit", a.git_commit, b.git_commit);
+  for (const ConfigDifference& difference : config_differences(a, b))
+    compare(difference.what, difference.left, difference.right);
   std::set<std::string> names;
-  for (const auto& [name, value] : a.params) names.insert(name);
-  for (const auto& [name, value] : b.params) names.insert(name);
-  const auto value_of = [](const std::map<std::string, std::string>& values, const std::string& name) {
-    const auto found = values.find(name);
-    return found == values.end() ? std::string() : found->second;
-  };
-  for (const std::string& name : names)
-    compare("param " + name, value_of(a.params, name), value_of(b.params, name));
   if (read_all(a.folder + "/script.lua") != read_all(b.folder + "/script.lua"))
     rows.push_back({"script.lua", a.folder + "/script.lua", b.folder + "/script.lua"});
   compare("outcome", outcome_of(a), outcome_of(b));
   compare("steps", std::to_string(a.steps), std::to_string(b.steps));
-  names.clear();
   for (const auto& [name, points] : a.metrics) names.insert(name);
   for (const auto& [name, points] : b.metrics) names.insert(name);
   // The first step at which the two tell different numbers: where to look for the cause.
@@ -360,9 +354,7 @@ int remove(const Request& request) {
   std::vector<std::string> folders;
   for (const std::string& asked : request.runs) folders.push_back(find_run(request, asked));
   for (const std::string& folder : folders) {
-    std::error_code error;
-    fs::remove_all(folder, error);
-    if (error) fail_as(ErrorKind::file, folder, ": ", error.message());
+    remove_run(folder);
     std::cout << "removed " << folder << "\n";
   }
   return 0;

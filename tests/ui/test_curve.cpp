@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "ui/widgets/axis_scale.h"
 #include "ui/widgets/curve.h"
 
 using namespace lunagrad;
@@ -55,6 +56,13 @@ TEST_CASE("the nearest point is found") {
   CHECK(curve.nearest(4) == 0);
   CHECK(curve.nearest(6) == 1);
   CHECK(curve.nearest(99) == 2);
+}
+
+TEST_CASE("a search from any guess finds what one over all points finds") {
+  Curve curve;
+  for (const double x : {0.0, 1.0, 1.0, 1.0, 5.0, 9.0, 9.0, 30.0}) curve.append(x, x);
+  for (const double x : {-1.0, 0.0, 0.5, 1.0, 2.0, 5.0, 9.0, 29.0, 30.0, 31.0})
+    for (size_t guess = 0; guess <= 10; ++guess) CHECK(curve.lower_bound(x, guess) == curve.lower_bound(x));
 }
 
 TEST_CASE("smoothing has no bias at the start and skips what is not finite") {

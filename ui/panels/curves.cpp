@@ -1,8 +1,13 @@
-// Curves: everything the script logged, one chart for each kind of metric, over a common axis of steps.
+// Curves: everything that was logged, by the run that goes on and by those chosen in Runs, one chart for each kind of
+// metric, over a common axis of steps, seconds or samples.
 #include <algorithm>
-#include <cstdio>
+#include <cstring>
 #include <map>
 
+#include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
+#include "ui/chart_export.h"
+#include "ui/chart_model.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
 #include "ui/widgets/plot.h"
@@ -10,95 +15,365 @@
 namespace lunagrad {
 namespace {
 
+// Puts tools side by side as long as they fit, then begins a new line.
+class ToolLine {
+ public:
+  ToolLine() : right_(ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x) {}
+  void place(float width) {
+    if (!first_ && ImGui::GetItemRectMax().x + ImGui::GetStyle().ItemSpacing.x + width <= right_) ImGui::SameLine();
+    first_ = false;
+  }
+  void place(const char* label) { place(ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x); }
+
+ private:
+  float right_;
+  bool first_ = true;
+};
+
 class CurvesPanel final : public Panel {
  public:
   const char* title() const override { return "Curves"; }
   Region region() const override { return Region::upper_left; }
 
-  void draw_tools(Workbench& bench) override {
-    float smoothing = float(bench.journal.smoothing());
-    ImGui::AlignTextToFramePadding();
-    ImGui::Text("smoothing %.3f", double(smoothing));  // beside the slider, whose grab would cover it
-    ImGui::SameLine();
-    ImGui::SetNextItemWidth(em(5));
-    if (ImGui::SliderFloat("##smoothing", &smoothing, 0, 0.995f, ""))
-      bench.journal.set_smoothing(double(smoothing));
-    bench.description.add_last("curves.smoothing", std::to_string(smoothing));
-    explain(
-        "Exponential moving average without the bias at the start:\n"
-        "m = b^d m + (1 - b^d) y,   smoothed = m / (1 - b^t)\n"
-        "with b the number here, d the steps since the value before and t all of them. The raw curve stays "
-        "behind it, ghosted, and a legend gives its last value; 0 shows the raw curve alone.");
-    ImGui::SameLine();
-    if (tool_button("log y", log_y_)) log_y_ = !log_y_;
-    bench.description.add_last("curves.log", log_y_ ? "on" : "off");
-    explain("Logarithmic y axis. Values of 0 and below interrupt the curve there.");
-    ImGui::SameLine();
-    if (tool_button("Fit", axis_.mode == PlotAxis::Mode::fit)) axis_.mode = PlotAxis::Mode::fit;
-    explain("Shows all steps. Double click in a chart does the same.");
-    ImGui::SameLine();
-    if (tool_button("Follow", axis_.mode == PlotAxis::Mode::follow)) axis_.mode = PlotAxis::Mode::follow;
-    bench.description.add_last("curves.follow", "");
-    explain(
-        "Keeps to the latest steps; the wheel sets how many. In all modes: the wheel zooms, dragging pans.");
+  void add_commands(Workbench& bench) override {
+    bench.commands.add({"Curves: show everything", "F", "All steps and all values.", [this] { fit(); }, {}, title()});
+    bench.commands.add({"Curves: scale of x", "X", "Linear, logarithmic or symlog, in turn.",
+                        [this] { set_x_scale(next(axis_.scale.kind)); }, {}, title()});
+    bench.commands.add({"Curves: scale of y", "Y", "Linear, logarithmic or symlog, in turn.",
+                        [this] { set_y_scale(next(y_)); }, {}, title()});
+    bench.commands.add({"Curves: follow", "", "Keeps to the latest part.", [this] { axis_.mode = PlotAxis::Mode::follow; }, {}, title()});
+    bench.commands.add({"Curves: what x counts", "", "Steps, seconds or samples, in turn.", [this] { next_axis(); }, {}, title()});
+    bench.commands.add({"Curves: marks", "", "Edits, reloads, checkpoints and pauses on the charts.",
+                        [this] { model_.marks = !model_.marks; }, {}, title()});
   }
 
   void draw(Workbench& bench) override {
-    const auto& metrics = bench.journal.metrics();
-    double first = 0, last = 1;
-    bool any = false;
-    for (const Metric& metric : metrics)
-      if (metric.raw.size() > 0) {
-        first = any ? std::min(first, metric.raw.x(0)) : metric.raw.x(0);
-        last =
-            any ? std::max(last, metric.raw.x(metric.raw.size() - 1)) : metric.raw.x(metric.raw.size() - 1);
-        any = true;
-      }
-    if (!any) {
+    bench.runs.set_smoothing(bench.journal.smoothing());
+    collect(bench);
+    const Theme& t = theme();
+    const ChartColors colors{{t.series.begin(), t.series.end()}, t.accent, t.warning, t.good, t.muted};
+    if (model_.x == XAxis::samples && !ChartModel::has_samples(sources_)) model_.x = XAxis::step;
+    const std::vector<Chart>& charts = model_.build(sources_, bench.journal.smoothing(), colors);
+    if (sources_.empty()) {
       draw_empty("No curves yet",
-                 "Each value that the script logs with lg.run.log{loss = …} becomes a curve.");
+                 "Each value that the script logs with lg.run.log{loss = …} becomes a curve. Curves of earlier runs "
+                 "are shown when they are chosen in Runs.");
+      describe_problems(bench);
       return;
     }
-    axis_.update(first, last);
-
-    std::vector<std::pair<std::string, std::vector<PlotLine>>> charts;
-    const bool smoothed = bench.journal.smoothing() > 0;
-    for (const Metric& metric : metrics) {
-      const std::string stem = metric_stem(metric.name);
-      auto chart = std::find_if(charts.begin(), charts.end(), [&](const auto& c) { return c.first == stem; });
-      if (chart == charts.end()) chart = charts.insert(charts.end(), {stem, {}});
-      const size_t k = chart->second.size();
-      const bool few = metric.raw.size() < 3;
-      chart->second.push_back({metric.name, &metric.raw, smoothed && !few ? &metric.smooth : nullptr,
-                               theme().series[k % theme().series.size()], int(k % 4)});
+    draw_tools_line(bench, charts);
+    draw_filter_problems(bench);
+    describe_problems(bench);
+    if (!model_.any()) {
+      draw_empty("No curve of that name", "The filters above let none of the curves through.");
+      return;
     }
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float spacing = em(0.5f), least = em(7);
-    const float height = std::max(
-        least, (room.y - spacing * float(charts.size() - 1)) / float(std::max<size_t>(charts.size(), 1)) - 1);
-    const Theme& t = theme();
-    const PlotColors colors{t.canvas, t.grid, t.text, t.muted, t.faint, t.bad, t.raised, t.border};
-    ImGui::BeginChild("charts", room, false, ImGuiWindowFlags_NoScrollWithMouse);
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, spacing});
-    const float width = ImGui::GetContentRegionAvail().x;
-    PlotState state{log_y_};
-    for (size_t i = 0; i < charts.size(); ++i) {
-      const bool bottom = i + 1 == charts.size();
-      draw_plot(charts[i].first.c_str(), charts[i].first.c_str(), charts[i].second, bottom ? "step" : "",
-                {width, height}, axis_, state, colors);
-      bench.description.add_last("curves.chart", charts[i].first);
-    }
-    ImGui::PopStyleVar();
-    ImGui::EndChild();
-    if (bench.description.enabled())
-      for (const Metric& metric : metrics)
-        bench.description.add_last("curves.curve",
-                                   metric.name + " " + std::to_string(metric.raw.size()) + " points");
+    axis_.label = model_.axis_label(sources_);
+    axis_.update(model_.first(), model_.last(), model_.least_positive());
+    draw_charts(bench, charts);
+    take_picture(bench);
   }
 
  private:
+  static constexpr const char* kAll = "all charts";
+
+  void collect(Workbench& bench) {
+    sources_.clear();
+    RunCurves& live = bench.journal.curves();
+    const std::string live_folder = live.folder.empty() ? "" : full_path(live.folder);
+    if (!live.metrics.empty()) {
+      live.name = live.folder.empty() ? "this run" : live_folder.substr(live_folder.find_last_of('/') + 1);
+      sources_.push_back({&live, "this run", 0});
+      // The library reads what a run was given from its folder.
+      if (live.group.empty() || bench.runs.revision() != revision_)
+        for (const RunSummary& run : bench.runs.runs())
+          if (run.folder == live_folder) live.group = run.group;
+      revision_ = bench.runs.revision();
+    }
+    for (auto& [folder, run] : bench.runs.curves()) {
+      if (folder == live_folder && !live.metrics.empty()) continue;
+      const size_t index = indices_.try_emplace(folder, indices_.size() + 1).first->second;
+      sources_.push_back({&run, short_run_name(run.name), index});
+    }
+  }
+
+  void fit() {
+    axis_.mode = PlotAxis::Mode::fit;
+    for (auto& [title, state] : states_) state.y_fixed = false;
+  }
+  void set_y_scale(AxisScale::Kind kind) {
+    y_ = kind;
+    for (auto& [title, state] : states_) state.y_fixed = false;
+  }
+  void set_x_scale(AxisScale::Kind kind) {
+    axis_.scale.kind = kind;
+    axis_.mode = PlotAxis::Mode::fit;
+  }
+
+  void next_axis() {
+    const bool samples = ChartModel::has_samples(sources_);
+    model_.x = model_.x == XAxis::step ? XAxis::time : model_.x == XAxis::time && samples ? XAxis::samples : XAxis::step;
+    axis_.mode = PlotAxis::Mode::fit;
+  }
+
+  void draw_tools_line(Workbench& bench, const std::vector<Chart>& charts) {
+    ToolLine line;
+    const auto button = [&](const char* name, const std::string& label, bool on, const std::string& state) {
+      line.place(label.c_str());
+      const bool pressed = tool_button((label + "###" + name).c_str(), on);
+      bench.description.add_last(name, state);
+      return pressed;
+    };
+    draw_smoothing(bench, line);
+    const char* axes[] = {"over steps", "over time", "over samples"};
+    if (button("curves.x", axes[int(model_.x)], model_.x != XAxis::step, axes[int(model_.x)])) next_axis();
+    explain("What the x axis counts: steps, seconds since the run began or, where the script logs a metric called "
+            "samples or epoch, these.");
+    const std::string x_scale = name_of(axis_.scale.kind), y_scale = name_of(y_);
+    if (button("curves.xscale", "x " + x_scale, axis_.scale.kind != AxisScale::Kind::linear, x_scale))
+      set_x_scale(next(axis_.scale.kind));
+    explain("Linear, logarithmic or symlog x axis; the key X does the same.");
+    if (button("curves.log", "y " + y_scale, y_ != AxisScale::Kind::linear, y_scale)) set_y_scale(next(y_));
+    explain("Linear, logarithmic or symlog y axis; the key Y does the same. On a logarithmic one values of 0 and below "
+            "interrupt the curve and are counted in the legend. Symlog is linear near 0, logarithmic beyond, and shows both "
+            "signs; each chart says where the two meet.");
+    if (button("curves.fit", "Fit", axis_.mode == PlotAxis::Mode::fit, axis_.mode == PlotAxis::Mode::fit ? "on" : "off")) fit();
+    explain("Shows everything. The key F or a double click in a chart does the same.");
+    if (button("curves.follow", "Follow", axis_.mode == PlotAxis::Mode::follow,
+               axis_.mode == PlotAxis::Mode::follow ? "on" : "off"))
+      axis_.mode = PlotAxis::Mode::follow;
+    explain("Keeps to the latest part; the wheel sets how much. In all modes the wheel zooms x, with Ctrl y, and "
+            "dragging moves what is shown.");
+    if (button("curves.box", "Box", axis_.box, axis_.box ? "on" : "off")) axis_.box = !axis_.box;
+    explain("Dragging in a chart draws a box, which is then shown at full size. With Shift it does so at any time.");
+    if (button("curves.marks", "Marks", model_.marks, model_.marks ? "on" : "off")) model_.marks = !model_.marks;
+    explain("Marks what happened: E an edited parameter, R a reload, C a checkpoint, P a pause or breakpoint. A number "
+            "stands for several that are close together.");
+    if (sources_.size() > 1) {
+      if (button("curves.mean", "Mean", model_.mean, model_.mean ? "on" : "off")) model_.mean = !model_.mean;
+      explain("Shows runs whose script, arguments, parameters and device are the same, whatever their seeds, as their "
+              "mean and, around it, one standard deviation (n - 1). Between the points of a run its line counts; long "
+              "runs are read at 20,000 places.");
+    }
+    draw_filter("curves.metrics", "metrics: regex", metric_filter_, sizeof metric_filter_, model_.metrics, line, bench,
+                "Shows the metrics whose names match, as in loss|acc or ^val_. Letters match whatever their case.");
+    if (sources_.size() > 1)
+      draw_filter("curves.runs", "runs: regex", run_filter_, sizeof run_filter_, model_.runs, line, bench,
+                  "Shows the runs whose names match.");
+    if (button("curves.export", "Export", false, exported_)) {
+      ImGui::OpenPopup("export");
+      if (path_[0] == '\0') suggest_path(bench);
+    }
+    explain("Writes one chart or all of them to a file: CSV with every value, raw and smoothed, SVG or PNG.");
+    draw_export(bench, charts);
+  }
+
+  void draw_smoothing(Workbench& bench, ToolLine& line) {
+    float smoothing = float(bench.journal.smoothing());
+    char label[32];
+    std::snprintf(label, sizeof label, "smoothing %.3f", double(smoothing));  // beside the slider, whose grab would cover it
+    line.place(ImGui::CalcTextSize(label).x + em(5) + ImGui::GetStyle().ItemSpacing.x);
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextUnformatted(label);
+    ImGui::SameLine();
+    ImGui::SetNextItemWidth(em(5));
+    if (ImGui::SliderFloat("##smoothing", &smoothing, 0, 0.995f, "")) bench.journal.set_smoothing(double(smoothing));
+    bench.description.add_last("curves.smoothing", label + sizeof "smoothing");
+    explain(
+        "Exponential moving average without the bias at the start:\n"
+        "m = b^d m + (1 - b^d) y,   smoothed = m / (1 - b^t)\n"
+        "with b the number here, d the steps since the value before and t all of them, whatever the x axis shows. The raw "
+        "curve stays behind it, ghosted, and a legend gives its last value; 0 shows the raw curve alone.");
+  }
+
+  void draw_filter(const char* name, const char* hint, char* text, size_t size, NameFilter& filter, ToolLine& line,
+                   Workbench& bench, const char* help) {
+    line.place(em(8));
+    ImGui::SetNextItemWidth(em(8));
+    const bool wrong = !filter.problem().empty();
+    if (wrong) ImGui::PushStyleColor(ImGuiCol_Text, theme().bad);
+    if (ImGui::InputTextWithHint((std::string("##") + name).c_str(), hint, text, size)) filter.set(text);
+    if (wrong) ImGui::PopStyleColor();
+    bench.description.add_last(name, text);
+    explain(help);
+  }
+
+  void draw_filter_problems(Workbench& bench) {
+    for (const NameFilter* filter : {&model_.metrics, &model_.runs}) {
+      if (filter->problem().empty()) continue;
+      ImGui::PushTextWrapPos(0);
+      text_in(theme().bad, "%s; everything is shown", filter->problem().c_str());
+      ImGui::PopTextWrapPos();
+      bench.description.add_last("curves.filter_error", filter->problem());
+    }
+  }
+
+  void describe_problems(Workbench& bench) {
+    for (const auto& [folder, problem] : bench.runs.problems()) {
+      ImGui::PushTextWrapPos(0);
+      text_in(theme().bad, "%s", problem.c_str());
+      ImGui::PopTextWrapPos();
+      bench.description.add_last("curves.run_error", problem);
+    }
+  }
+
+  void draw_charts(Workbench& bench, const std::vector<Chart>& charts) {
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const size_t columns = room.x > em(60) && charts.size() > 1 ? 2 : 1, rows = (charts.size() + columns - 1) / columns;
+    const float spacing = em(0.5f);
+    const float height = std::max(em(8), (room.y - spacing * float(rows - 1)) / float(rows) - 1);
+    const Theme& t = theme();
+    const PlotColors colors{t.canvas, t.grid, t.text, t.muted, t.faint, t.bad, t.raised, t.accent};
+    // Over a chart the wheel zooms, beside one it scrolls.
+    ImGui::BeginChild("charts", room, false, axis_.hovering ? ImGuiWindowFlags_NoScrollWithMouse : 0);
+    charts_min_ = ImGui::GetWindowPos();
+    charts_max_ = {charts_min_.x + room.x, charts_min_.y + room.y};
+    const float width = (ImGui::GetContentRegionAvail().x - spacing * float(columns - 1)) / float(columns);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {spacing, spacing});
+    for (size_t i = 0; i < charts.size(); ++i) {
+      if (i % columns) ImGui::SameLine();
+      const Chart& chart = charts[i];
+      PlotState& state = states_[chart.title];
+      state.y = y_;
+      const bool labelled = height >= em(11) || i + columns >= charts.size();
+      const PlotShown shown = draw_plot(chart.title.c_str(), chart.title.c_str(), chart.lines, model_.plot_marks(), labelled,
+                                        {width, height}, axis_, state, colors);
+      rects_[chart.title] = {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
+      describe(bench, chart, shown);
+    }
+    ImGui::PopStyleVar();
+    ImGui::EndChild();
+  }
+
+  static void describe(Workbench& bench, const Chart& chart, const PlotShown& shown) {
+    if (!bench.description.enabled()) return;
+    bench.description.add("curves.chart", chart.title + ": " + shown.scales, shown.min, shown.max);
+    for (const PlotLine& line : chart.lines)
+      bench.description.add("curves.curve", line.name + " " + std::to_string(line.raw->size()) + " points", shown.min, shown.max);
+    for (const auto& item : shown.legend) bench.description.add("curves.legend", item.text, item.min, item.max);
+    for (const auto& item : shown.marks) bench.description.add("curves.mark", item.text, item.min, item.max);
+  }
+
+  // ---- export
+
+  void suggest_path(Workbench& bench) {
+    std::string folder = bench.journal.run_folder();
+    if (folder.empty() && !bench.runs.curves().empty()) folder = bench.runs.curves().begin()->first;
+    std::string path = full_path(folder.empty() ? "curves" : folder + "-curves");
+    if (chosen_ != kAll) path += "-" + chosen_;
+    std::snprintf(path_, sizeof path_, "%s", path.c_str());
+  }
+
+  void draw_export(Workbench& bench, const std::vector<Chart>& charts) {
+    ImGui::PushStyleColor(ImGuiCol_PopupBg, theme().panel);  // its buttons stand out from it
+    const bool open = ImGui::BeginPopup("export");
+    ImGui::PopStyleColor();
+    if (!open) return;
+    if (std::none_of(charts.begin(), charts.end(), [&](const Chart& c) { return c.title == chosen_; })) chosen_ = kAll;
+    ImGui::SetNextItemWidth(em(12));
+    if (ImGui::BeginCombo("##what", chosen_.c_str())) {
+      const auto choose = [&](const std::string& what) {
+        if (ImGui::Selectable(what.c_str(), what == chosen_)) {
+          chosen_ = what;
+          suggest_path(bench);
+        }
+        bench.description.add_last("curves.export.choice", what);
+      };
+      choose(kAll);
+      for (const Chart& chart : charts) choose(chart.title);
+      ImGui::EndCombo();
+    }
+    bench.description.add_last("curves.export.what", chosen_);
+    ImGui::SetNextItemWidth(em(32));
+    ImGui::InputText("##path", path_, sizeof path_);
+    bench.description.add_last("curves.export.path", path_);
+    explain("The file, without the .csv, .svg or .png at its end. One that is there already is replaced.");
+    for (const char* format : {"CSV", "SVG", "PNG"}) {
+      if (ImGui::Button(format)) save(bench, charts, format);
+      bench.description.add_last("curves.export.as", format);
+      explain(!std::strcmp(format, "CSV")   ? "Every point: run, metric, step, time, value, smoothed. Numbers are exact."
+              : !std::strcmp(format, "SVG") ? "What the charts show, as a drawing."
+                                            : "The picture that is on the screen; what is scrolled away is left out.");
+      ImGui::SameLine();
+    }
+    ImGui::NewLine();
+    if (!exported_.empty()) {
+      ImGui::PushTextWrapPos(em(32));
+      text_in(failed_ ? theme().bad : theme().muted, "%s", exported_.c_str());
+      ImGui::PopTextWrapPos();
+      bench.description.add_last("curves.exported", exported_);
+    }
+    ImGui::EndPopup();
+  }
+
+  void save(Workbench& bench, const std::vector<Chart>& charts, const std::string& format) {
+    std::vector<const Chart*> wanted;
+    for (const Chart& chart : charts)
+      if (chosen_ == kAll || chart.title == chosen_) wanted.push_back(&chart);
+    std::string path = std::string(path_) + (format == "CSV" ? ".csv" : format == "SVG" ? ".svg" : ".png");
+    if (format == "PNG") {
+      // A frame later, when the list of formats covers nothing any more.
+      picture_ = path;
+      picture_in_ = 2;
+      ImGui::CloseCurrentPopup();
+      return;
+    }
+    try {
+      write_file(path, format == "CSV" ? as_csv(wanted) : as_svg(wanted));
+      tell(bench, "", path);
+    } catch (const Error& error) {
+      tell(bench, error.what(), path);
+    }
+  }
+
+  static std::string as_csv(const std::vector<const Chart*>& charts) {
+    std::vector<CsvSeries> all;
+    for (const Chart* chart : charts) all.insert(all.end(), chart->series.begin(), chart->series.end());
+    return charts_as_csv(all);
+  }
+
+  std::string as_svg(const std::vector<const Chart*>& charts) {
+    std::vector<SvgChart> all;
+    for (const Chart* chart : charts) {
+      const PlotState& state = states_[chart->title];
+      const std::vector<PlotLine> lines = shown_lines(chart->lines, state);
+      all.push_back({chart->title, lines, model_.plot_marks(), y_range(lines, axis_, state)});
+    }
+    return charts_as_svg(all, axis_, 960, 360, theme().dark);
+  }
+
+  void take_picture(Workbench& bench) {
+    if (picture_in_ == 0 || --picture_in_ > 0) return;
+    ImVec2 min = charts_min_, max = charts_max_;
+    if (const auto chart = rects_.find(chosen_); chart != rects_.end()) {
+      min = {std::max(min.x, chart->second.first.x), std::max(min.y, chart->second.first.y)};
+      max = {std::min(max.x, chart->second.second.x), std::min(max.y, chart->second.second.y)};
+    }
+    if (!bench.take_picture) return tell(bench, "there is no window to take a picture of", picture_);
+    bench.take_picture(picture_, min, max,
+                       [this, &bench, path = picture_](const std::string& problem) { tell(bench, problem, path); });
+  }
+
+  void tell(Workbench& bench, const std::string& problem, const std::string& path) {
+    failed_ = !problem.empty();
+    exported_ = failed_ ? problem : "wrote " + path;
+    bench.journal.write(failed_ ? ConsoleLine::Kind::error : ConsoleLine::Kind::note, exported_ + "\n");
+  }
+
+  ChartModel model_;
   PlotAxis axis_;
-  bool log_y_ = false;
+  AxisScale::Kind y_ = AxisScale::Kind::linear;
+  std::map<std::string, PlotState> states_;  // by chart
+  std::vector<ChartSource> sources_;
+  std::map<std::string, size_t> indices_;  // of shown runs: each keeps its colour
+  uint64_t revision_ = 0;
+  char metric_filter_[256] = "", run_filter_[256] = "";
+  char path_[1024] = "";
+  std::string chosen_ = kAll, exported_, picture_;
+  int picture_in_ = 0;
+  bool failed_ = false;
+  ImVec2 charts_min_{}, charts_max_{};
+  std::map<std::string, std::pair<ImVec2, ImVec2>> rects_;
 };
 
 }  // namespace

@@ -27,6 +27,7 @@ bool Curve::append(double x, double y) {
     not_finite_.push_back(index);
     nans_ += std::isnan(y);
   }
+  not_positive_ += std::isfinite(y) && y <= 0;
   size_t block = index / kFan;
   for (size_t level = 0; level == 0 || block > 0 || levels_.size() > level; ++level, block /= kFan) {
     if (levels_.size() == level) {
@@ -44,8 +45,29 @@ bool Curve::append(double x, double y) {
   return true;
 }
 
+void Curve::drop_after(double x) {
+  const size_t keep = size_t(std::upper_bound(x_.begin(), x_.end(), x) - x_.begin());
+  if (keep == size()) return;
+  Curve kept;
+  for (size_t i = 0; i < keep; ++i) kept.append(x_[i], y_[i]);
+  *this = std::move(kept);
+}
+
+double Curve::least_positive_x() const {
+  const auto found = std::upper_bound(x_.begin(), x_.end(), 0.0);
+  return found == x_.end() ? std::numeric_limits<double>::infinity() : *found;
+}
+
 size_t Curve::lower_bound(double x) const {
   return size_t(std::lower_bound(x_.begin(), x_.end(), x) - x_.begin());
+}
+
+size_t Curve::lower_bound(double x, size_t guess) const {
+  // Outwards from the guess in steps that double, then between the last two.
+  size_t low = std::min(guess, size()), high = low, step = 1;
+  while (low > 0 && x_[low - 1] >= x) high = low - 1, low -= std::min(low, step), step *= 2;
+  while (high < size() && x_[high] < x) low = high + 1, high = std::min(size(), high + step), step *= 2;
+  return size_t(std::lower_bound(x_.begin() + std::ptrdiff_t(low), x_.begin() + std::ptrdiff_t(high), x) - x_.begin());
 }
 
 size_t Curve::nearest(double x) const {
@@ -85,47 +107,12 @@ CurveRange Curve::range(size_t begin, size_t end) const {
 
 double Smoother::next(double x, double y) {
   if (!std::isfinite(y)) return y;
-  const double decay = std::pow(beta_, missing_ == 1 ? 1 : std::max(x - x_, 1e-6));
+  const double gap = missing_ == 1 ? 1 : std::max(x - x_, 1e-6);
+  if (gap != gap_) decay_ = std::pow(beta_, gap_ = gap);
   x_ = x;
-  mean_ = decay * mean_ + (1 - decay) * y;
-  missing_ *= decay;
+  mean_ = decay_ * mean_ + (1 - decay_) * y;
+  missing_ *= decay_;
   return mean_ / (1 - missing_);
-}
-
-std::vector<double> axis_ticks(double low, double high, int count) {
-  std::vector<double> ticks;
-  if (!(high > low) || count < 1) return ticks;
-  const double rough = (high - low) / count;
-  const double power = std::pow(10.0, std::floor(std::log10(rough)));
-  double step = 10 * power;
-  for (double factor : {1.0, 2.0, 5.0})
-    if (factor * power >= rough * (1 - 1e-9)) {
-      step = factor * power;
-      break;
-    }
-  for (double k = std::ceil(low / step - 1e-9); k * step <= high + step * 1e-9; ++k)
-    ticks.push_back(k * step);
-  return ticks;
-}
-
-std::vector<double> log_axis_ticks(double low, double high, int count) {
-  std::vector<double> ticks;
-  if (!(low > 0) || !(high > low)) return ticks;
-  const int first = int(std::floor(std::log10(low))), last = int(std::ceil(std::log10(high)));
-  const int every = std::max(1, (last - first) / std::max(count, 1));
-  const auto add = [&](double value) {
-    if (value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9)) ticks.push_back(value);
-  };
-  for (int e = first; e <= last; e += every) {
-    const double power = std::pow(10.0, e);
-    add(power);
-    if (every == 1 && (last - first) * 3 <= count + 3) {
-      add(2 * power);
-      add(5 * power);
-    }
-  }
-  if (ticks.size() < 2) return axis_ticks(low, high, count);
-  return ticks;
 }
 
 }  // namespace lunagrad

@@ -24,23 +24,28 @@ class Curve {
   // x must not be smaller than the x before; a NaN or infinite y is kept and counted. False: refused, x went
   // back.
   bool append(double x, double y);
+  void drop_after(double x);  // points to the right of x
 
   size_t size() const { return x_.size(); }
   double x(size_t i) const { return x_[i]; }
   double y(size_t i) const { return y_[i]; }
   size_t lower_bound(double x) const;                // first point at or right of x
+  size_t lower_bound(double x, size_t guess) const;  // the same, quick when the answer is near the guess
   size_t nearest(double x) const;                    // of a curve that is not empty
-  CurveRange range(size_t begin, size_t end) const;  // of points begin up to, not including, end
+  // Of points begin up to, not including, end. Reads least memory when both are multiples of kFan or of its powers.
+  CurveRange range(size_t begin, size_t end) const;
+  static constexpr size_t kFan = 16;
   const std::vector<size_t>& not_finite() const { return not_finite_; }
   size_t nan_count() const { return nans_; }
   size_t inf_count() const { return not_finite_.size() - nans_; }
+  size_t not_positive_count() const { return not_positive_; }  // finite ones, which a logarithmic axis cannot show
+  double least_positive_x() const;                             // infinity if there is none
 
  private:
-  static constexpr size_t kFan = 16;
   std::vector<double> x_, y_;
   std::vector<std::vector<CurveRange>> levels_;  // levels_[k][i]: points i * 16^(k+1) and on
   std::vector<size_t> not_finite_;
-  size_t nans_ = 0;
+  size_t nans_ = 0, not_positive_ = 0;
 };
 
 // Exponential moving average without the bias towards 0 at the start (Kingma and Ba 2015, section 3), for
@@ -56,11 +61,7 @@ class Smoother {
 
  private:
   double beta_, mean_ = 0, missing_ = 1, x_ = 0;  // missing = beta^(d_1 + … + d_i)
+  double gap_ = 1, decay_ = beta_;                // the last d and beta^d: most metrics are logged at equal distances
 };
-
-// Round numbers that divide [low, high] into at most `count` parts: steps of 1, 2 or 5 times a power of ten.
-std::vector<double> axis_ticks(double low, double high, int count);
-// Powers of ten inside, with 2 and 5 times them when there are few; low > 0.
-std::vector<double> log_axis_ticks(double low, double high, int count);
 
 }  // namespace lunagrad

@@ -3,36 +3,247 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "ui/theme.h"
+#include "ui/widgets/plot_legend.h"
 
 namespace lunagrad {
 namespace {
 
-// Where the data is on the screen.
-struct Frame {
-  ImVec2 min, max;
-  double x0, x1, y0, y1;
-  bool log_y;
+void draw_curve(ImDrawList* list, const Curve& curve, const PlotFrame& frame, ImU32 color, float width, int dash) {
+  trace(curve, frame, [&](const std::vector<ImVec2>& points) {
+    if (points.size() == 1) list->AddCircleFilled(points[0], width + 1, color, 8);
+    draw_dashed(list, points, color, width, dash);
+  });
+}
 
-  float px(double x) const { return min.x + float((x - x0) / (x1 - x0)) * (max.x - min.x); }
-  float py(double y) const {
-    const double t = log_y ? std::log(y / y0) / std::log(y1 / y0) : (y - y0) / (y1 - y0);
-    return max.y - float(std::clamp(t, -2.0, 3.0)) * (max.y - min.y);
+void draw_band(ImDrawList* list, const PlotLine& line, const PlotFrame& frame) {
+  const std::vector<BandColumn> columns = trace_band(*line.band_low, *line.band_high, frame);
+  const ImU32 color = with_alpha(line.color, 0.2f);
+  const ImDrawListFlags flags = list->Flags;
+  list->Flags &= ~ImDrawListFlags_AntiAliasedFill;  // seams between neighbours would show
+  for (size_t i = 1; i < columns.size(); ++i) {
+    const BandColumn &a = columns[i - 1], &b = columns[i];
+    list->AddQuadFilled({a.x, a.top}, {b.x, b.top}, {b.x, b.bottom}, {a.x, a.bottom}, color);
   }
-  double x_at(float px) const { return x0 + (x1 - x0) * double(px - min.x) / double(max.x - min.x); }
-  bool shows(double y) const { return std::isfinite(y) && (!log_y || y > 0); }
-};
+  list->Flags = flags;
+}
 
-// Cuts a polyline into dashes by its length on the screen.
+// NaN and +infinity as marks at the upper edge, -infinity at the lower; at most one a pixel column.
+void draw_not_finite(ImDrawList* list, const Curve& curve, const PlotFrame& frame, ImU32 color) {
+  const float s = em(0.27f);
+  float last = -INFINITY;
+  const auto& marks = curve.not_finite();
+  for (auto i = std::lower_bound(marks.begin(), marks.end(), curve.lower_bound(frame.x0)); i != marks.end(); ++i) {
+    if (curve.x(*i) > frame.x1) break;
+    if (!frame.x.shows(curve.x(*i))) continue;
+    const float x = frame.px(curve.x(*i));
+    if (x - last < 2) continue;
+    last = x;
+    const double y = curve.y(*i);
+    const float at = y < 0 ? frame.max.y - 2 * s : frame.min.y + 2 * s;
+    if (std::isnan(y)) {
+      list->AddLine({x - s, at - s}, {x + s, at + s}, color, 2);
+      list->AddLine({x - s, at + s}, {x + s, at - s}, color, 2);
+    } else {
+      const float tip = y < 0 ? s : -s;
+      list->AddTriangleFilled({x, at + tip}, {x - s, at - tip}, {x + s, at - tip}, color);
+    }
+  }
+}
+
+void zoom(double& low, double& high, const AxisScale& scale, double at, double factor) {
+  const double place = scale.forward(at);
+  const double new_low = scale.inverse(place - (place - scale.forward(low)) * factor);
+  const double new_high = scale.inverse(place + (scale.forward(high) - place) * factor);
+  const double span = new_high - new_low;
+  // Neither so near that neighbouring numbers are the same, nor so far that they overflow.
+  if (!(span > 1e-9 * std::max({std::abs(new_low), std::abs(new_high), 1e-100})) || !(span < 1e100)) return;
+  low = new_low;
+  high = new_high;
+}
+
+void shift(double& low, double& high, const AxisScale& scale, double share) {
+  const double bottom = scale.forward(low), top = scale.forward(high), by = (top - bottom) * share;
+  low = scale.inverse(bottom + by);
+  high = scale.inverse(top + by);
+}
+
+// Wheel, drag, box and double click. Changes what the next frame shows.
+void navigate(const PlotFrame& frame, PlotAxis& axis, PlotState& state, bool hovered, bool active) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const auto fix_y = [&] {
+    if (!state.y_fixed) state.y_low = frame.y0, state.y_high = frame.y1;
+    state.y_fixed = true;
+  };
+  if (hovered && io.MouseWheel != 0) {
+    const double factor = std::pow(0.85, double(io.MouseWheel));
+    if (io.KeyCtrl) {
+      fix_y();
+      zoom(state.y_low, state.y_high, frame.y, frame.y_at(io.MousePos.y), factor);
+    } else if (axis.mode == PlotAxis::Mode::follow) {
+      axis.window = std::max(axis.window * factor, 1e-3);
+    } else {
+      axis.mode = PlotAxis::Mode::fixed;
+      zoom(axis.low, axis.high, axis.scale, frame.x_at(io.MousePos.x), factor);
+    }
+  }
+  if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+    axis.mode = PlotAxis::Mode::fit;
+    state.y_fixed = false;
+  }
+  if (active && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+    state.boxing = axis.box || io.KeyShift;
+    state.box_from = io.MousePos;
+  }
+  if (active && !state.boxing && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4)) {
+    if (io.MouseDelta.x != 0) {
+      axis.mode = PlotAxis::Mode::fixed;
+      shift(axis.low, axis.high, axis.scale, -double(io.MouseDelta.x) / double(frame.width()));
+    }
+    if (state.y_fixed) shift(state.y_low, state.y_high, frame.y, double(io.MouseDelta.y) / double(frame.height()));
+  }
+  if (state.boxing && !active) {
+    state.boxing = false;
+    const ImVec2 to{std::clamp(io.MousePos.x, frame.min.x, frame.max.x), std::clamp(io.MousePos.y, frame.min.y, frame.max.y)};
+    const ImVec2 from = state.box_from;
+    if (std::abs(to.x - from.x) < 4 || std::abs(to.y - from.y) < 4) return;
+    axis.mode = PlotAxis::Mode::fixed;
+    axis.low = frame.x_at(std::min(from.x, to.x));
+    axis.high = frame.x_at(std::max(from.x, to.x));
+    state.y_fixed = true;
+    state.y_low = frame.y_at(std::max(from.y, to.y));
+    state.y_high = frame.y_at(std::min(from.y, to.y));
+  }
+}
+
+void draw_crosshair(ImDrawList* list, const std::vector<PlotLine>& lines, const PlotFrame& frame, double at,
+                    const PlotColors& colors) {
+  list->AddLine({frame.px(at), frame.min.y}, {frame.px(at), frame.max.y}, colors.crosshair, 1);
+  for (const PlotLine& line : lines) {
+    if (line.raw->size() == 0) continue;
+    const Curve& curve = line.smooth ? *line.smooth : *line.raw;
+    const size_t i = curve.nearest(at);
+    if (frame.shows(curve.x(i), curve.y(i)) && curve.x(i) >= frame.x0 && curve.x(i) <= frame.x1)
+      list->AddCircleFilled({frame.px(curve.x(i)), frame.py(curve.y(i))}, em(0.22f), line.color, 12);
+  }
+}
+
+void show_values(const std::vector<PlotLine>& lines, const PlotAxis& axis, double at, const PlotColors& colors) {
+  constexpr size_t kMost = 16;
+  ImGui::BeginTooltip();
+  double x_before = NAN;
+  size_t shown = 0, more = 0;
+  for (const PlotLine& line : lines) {
+    if (line.raw->size() == 0) continue;
+    if (shown++ >= kMost) {
+      ++more;
+      continue;
+    }
+    const size_t i = line.raw->nearest(at);
+    const double x = line.raw->x(i);
+    if (x != x_before) text_in(colors.muted, "%s %s", axis.label.c_str(), exact_number(x).c_str());
+    x_before = x;
+    text_in(line.color, "%s", line.name.c_str());
+    ImGui::SameLine(0, em(0.8f));
+    ImGui::TextUnformatted(exact_number(line.raw->y(i)).c_str());
+    if (line.smooth) {
+      ImGui::SameLine(0, em(0.8f));
+      text_in(colors.muted, "smoothed %s", exact_number(line.smooth->y(i)).c_str());
+    }
+    if (line.band_low) {
+      ImGui::SameLine(0, em(0.8f));
+      text_in(colors.muted, "%s to %s", exact_number(line.band_low->y(i)).c_str(),
+              exact_number(line.band_high->y(i)).c_str());
+    }
+  }
+  if (more) text_in(colors.muted, "and %zu more, see the legend", more);
+  ImGui::EndTooltip();
+}
+
+// Vertical lines with a letter at the foot. Marks that would overlap share one, with their number.
+void draw_marks(ImDrawList* list, const std::vector<PlotMark>& marks, const PlotFrame& frame, const PlotColors& colors,
+                PlotShown& shown) {
+  const float side = em(0.95f);
+  std::vector<const PlotMark*> visible;
+  for (const PlotMark& mark : marks)
+    if (frame.x.shows(mark.x) && mark.x >= frame.x0 && mark.x <= frame.x1) visible.push_back(&mark);
+  std::stable_sort(visible.begin(), visible.end(), [](const PlotMark* a, const PlotMark* b) { return a->x < b->x; });
+  for (size_t i = 0; i < visible.size();) {
+    size_t end = i + 1;
+    const float x = std::round(frame.px(visible[i]->x));
+    while (end < visible.size() && frame.px(visible[end]->x) - x < side) ++end;
+    const PlotMark& mark = *visible[i];
+    const std::string text = end - i > 1 ? std::to_string(end - i) : std::string(1, mark.letter);
+    const float width = std::max(side, ImGui::CalcTextSize(text.c_str()).x + em(0.3f));
+    const ImVec2 corner{std::clamp(x - width / 2, frame.min.x, frame.max.x - width), frame.max.y - side};
+    const ImVec2 far{corner.x + width, frame.max.y};
+    draw_dashed(list, {{x, frame.min.y}, {x, corner.y}}, with_alpha(mark.color, 0.7f), 1, 2);
+    list->AddRectFilled(corner, far, colors.popup, em(0.15f));
+    list->AddRect(corner, far, mark.color, em(0.15f));
+    list->AddText(ImGui::GetFont(), side * 0.85f, {corner.x + em(0.18f), corner.y}, mark.color, text.c_str());
+    shown.marks.push_back({mark.text, corner, far});
+    if (ImGui::IsMouseHoveringRect(corner, far) && ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem)) {
+      ImGui::BeginTooltip();
+      ImGui::PushTextWrapPos(em(30));
+      for (size_t k = i; k < std::min(end, i + 12); ++k) ImGui::TextUnformatted(visible[k]->text.c_str());
+      if (end - i > 12) text_in(colors.muted, "and %zu more; zoom in to tell them apart", end - i - 12);
+      ImGui::PopTextWrapPos();
+      ImGui::EndTooltip();
+    }
+    i = end;
+  }
+}
+
+void draw_axes(ImDrawList* list, const PlotFrame& frame, const PlotAxis& axis, bool labelled, const PlotColors& colors) {
+  ImFont* font = ImGui::GetFont();
+  const float small = std::round(ImGui::GetTextLineHeight() * 0.85f);
+  const auto width_of = [&](const std::string& text) { return font->CalcTextSizeA(small, FLT_MAX, 0, text.c_str()).x; };
+  const auto y_ticks = axis_ticks(frame.y, frame.y0, frame.y1, std::max(2, int(frame.height() / em(2.2f))));
+  float below = INFINITY;
+  for (size_t i = 0; i < y_ticks.size(); ++i) {
+    const float y = std::round(frame.py(y_ticks[i]));
+    list->AddLine({frame.min.x, y}, {frame.max.x, y}, colors.grid, 1);
+    if (below - y < small) continue;  // crowded near the 0 of a symlog axis
+    below = y;
+    const std::string text = axis_number(y_ticks[i], tick_distance(frame.y, y_ticks, i));
+    list->AddText(font, small, {std::round(frame.min.x - em(0.4f) - width_of(text)), std::round(y - small / 2)},
+                  colors.muted, text.c_str());
+  }
+  const auto x_ticks = axis_ticks(frame.x, frame.x0, frame.x1, std::max(2, int(frame.width() / em(5))));
+  const float label_width = labelled ? width_of(axis.label) + em(0.6f) : 0;
+  float behind = -INFINITY;
+  for (size_t i = 0; i < x_ticks.size(); ++i) {
+    const float x = std::round(frame.px(x_ticks[i]));
+    list->AddLine({x, frame.min.y}, {x, frame.max.y}, colors.grid, 1);
+    if (!labelled) continue;
+    const std::string text = axis_number(x_ticks[i], tick_distance(frame.x, x_ticks, i));
+    const float width = width_of(text);
+    const float left = std::clamp(x - width / 2, frame.min.x - em(1), std::max(frame.max.x - width, frame.min.x - em(1)));
+    if (left + width > frame.max.x - label_width || left < behind + em(0.4f)) continue;
+    behind = left + width;
+    list->AddText(font, small, {std::round(left), frame.max.y + em(0.25f)}, colors.muted, text.c_str());
+  }
+  if (labelled)
+    list->AddText(font, small, {frame.max.x - label_width + em(0.6f), frame.max.y + em(0.25f)}, colors.muted,
+                  axis.label.c_str());
+}
+
+}  // namespace
+
+const float* dash_pattern(int dash) {
+  static constexpr float patterns[][4] = {{8, 5, 8, 5}, {2, 4, 2, 4}, {11, 4, 3, 4}};
+  return dash <= 0 ? nullptr : patterns[(dash - 1) % 3];
+}
+
 void draw_dashed(ImDrawList* list, const std::vector<ImVec2>& points, ImU32 color, float width, int dash) {
   if (points.size() < 2) return;
-  if (dash == 0) {
+  const float* pattern = dash_pattern(dash);
+  if (!pattern) {
     list->AddPolyline(points.data(), int(points.size()), color, 0, width);
     return;
   }
-  static constexpr float patterns[][4] = {{8, 5, 8, 5}, {2, 4, 2, 4}, {11, 4, 3, 4}};
-  const float* pattern = patterns[(dash - 1) % 3];
   int part = 0;
   float left = pattern[0];
   for (size_t i = 1; i < points.size(); ++i) {
@@ -54,179 +265,10 @@ void draw_dashed(ImDrawList* list, const std::vector<ImVec2>& points, ImU32 colo
   }
 }
 
-// The visible stretch as a polyline, with the extremes of each pixel column where points are denser than
-// pixels. What cannot be shown (NaN, infinity, not positive on a logarithmic axis) breaks the line.
-void draw_curve(ImDrawList* list, const Curve& curve, const Frame& frame, ImU32 color, float width,
-                int dash) {
-  size_t begin = curve.lower_bound(frame.x0), end = curve.lower_bound(frame.x1);
-  begin -= begin > 0;
-  end = std::min(end + 1, curve.size());
-  std::vector<ImVec2> points;
-  const auto flush = [&] {
-    if (points.size() == 1) list->AddCircleFilled(points[0], width + 1, color, 8);
-    draw_dashed(list, points, color, width, dash);
-    points.clear();
-  };
-  if (end - begin <= size_t(4 * (frame.max.x - frame.min.x))) {
-    for (size_t i = begin; i < end; ++i) {
-      if (frame.shows(curve.y(i)))
-        points.push_back({frame.px(curve.x(i)), frame.py(curve.y(i))});
-      else
-        flush();
-    }
-  } else {
-    for (float px = frame.min.x; px < frame.max.x; px += 1) {
-      const size_t next = std::min(curve.lower_bound(frame.x_at(px + 1)), end);
-      if (next > begin) {
-        const CurveRange range = curve.range(begin, next);
-        const double low = frame.log_y ? range.least_positive : range.min;
-        if (!range.empty() && frame.shows(low) && frame.shows(range.max)) {
-          const float top = frame.py(range.max), bottom = frame.py(low);
-          const bool rising = points.empty() || points.back().y > (top + bottom) / 2;
-          points.push_back({px, rising ? bottom : top});
-          if (bottom - top > 0.5f) points.push_back({px, rising ? top : bottom});
-        } else {
-          flush();
-        }
-        begin = next;
-      }
-    }
-  }
-  flush();
-}
-
-// NaN and +infinity as marks at the upper edge, -infinity at the lower; at most one a pixel column.
-void draw_marks(ImDrawList* list, const Curve& curve, const Frame& frame, ImU32 color) {
-  const float s = em(0.27f);
-  float last = -INFINITY;
-  const auto& marks = curve.not_finite();
-  for (auto i = std::lower_bound(marks.begin(), marks.end(), curve.lower_bound(frame.x0)); i != marks.end();
-       ++i) {
-    if (curve.x(*i) > frame.x1) break;
-    const float x = frame.px(curve.x(*i));
-    if (x - last < 2) continue;
-    last = x;
-    const double y = curve.y(*i);
-    const float at = y < 0 ? frame.max.y - 2 * s : frame.min.y + 2 * s;
-    if (std::isnan(y)) {
-      list->AddLine({x - s, at - s}, {x + s, at + s}, color, 2);
-      list->AddLine({x - s, at + s}, {x + s, at - s}, color, 2);
-    } else {
-      const float tip = y < 0 ? s : -s;
-      list->AddTriangleFilled({x, at + tip}, {x - s, at - tip}, {x + s, at - tip}, color);
-    }
-  }
-}
-
-// The y range of what is visible, a little wider.
-void fit_y(const std::vector<PlotLine>& lines, Frame& frame) {
-  CurveRange range;
-  for (const PlotLine& line : lines) {
-    const size_t begin = line.raw->lower_bound(frame.x0), end = line.raw->lower_bound(frame.x1);
-    range.add(line.raw->range(begin, std::min(end + 1, line.raw->size())));
-  }
-  frame.y0 = frame.log_y ? range.least_positive : range.min;
-  frame.y1 = range.max;
-  if (!(frame.y1 >= frame.y0) || !std::isfinite(frame.y0)) {
-    frame.y0 = frame.log_y ? 0.1 : 0;
-    frame.y1 = 1;
-  }
-  if (frame.log_y) {
-    const double margin = std::pow(frame.y1 / frame.y0, 0.06);
-    frame.y0 /= std::max(margin, 1.02);
-    frame.y1 *= std::max(margin, 1.02);
-  } else {
-    double margin = (frame.y1 - frame.y0) * 0.06;
-    if (margin <= 0) margin = frame.y0 == 0 ? 0.5 : std::abs(frame.y0) * 0.05;
-    frame.y0 -= margin;
-    frame.y1 += margin;
-  }
-}
-
-void navigate(Frame& frame, PlotAxis& axis, bool hovered, bool active) {
-  const ImGuiIO& io = ImGui::GetIO();
-  const double span = axis.high - axis.low;
-  if (hovered && io.MouseWheel != 0) {
-    const double at = frame.x_at(io.MousePos.x), factor = std::pow(0.85, double(io.MouseWheel));
-    if (axis.mode == PlotAxis::Mode::follow) {
-      axis.window = std::max(axis.window * factor, 4.0);
-    } else if (span * factor > 1e-3) {
-      axis.mode = PlotAxis::Mode::fixed;
-      axis.low = at - (at - axis.low) * factor;
-      axis.high = at + (axis.high - at) * factor;
-    }
-  }
-  if (active && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4)) {
-    axis.mode = PlotAxis::Mode::fixed;
-    const double shift = span * double(io.MouseDelta.x) / double(frame.max.x - frame.min.x);
-    axis.low -= shift;
-    axis.high -= shift;
-  }
-  if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) axis.mode = PlotAxis::Mode::fit;
-}
-
-void draw_values(ImDrawList* list, const std::vector<PlotLine>& lines, const Frame& frame, double at,
-                 bool under_mouse, const PlotColors& colors) {
-  list->AddLine({frame.px(at), frame.min.y}, {frame.px(at), frame.max.y}, colors.crosshair, 1);
-  for (const PlotLine& line : lines) {
-    if (line.raw->size() == 0) continue;
-    const Curve& curve = line.smooth ? *line.smooth : *line.raw;
-    const size_t i = curve.nearest(at);
-    if (frame.shows(curve.y(i)) && curve.x(i) >= frame.x0 && curve.x(i) <= frame.x1)
-      list->AddCircleFilled({frame.px(curve.x(i)), frame.py(curve.y(i))}, em(0.22f), line.color, 12);
-  }
-  if (!under_mouse) return;
-  ImGui::BeginTooltip();
-  double step = NAN;
-  for (const PlotLine& line : lines) {
-    if (line.raw->size() == 0) continue;
-    const size_t i = line.raw->nearest(at);
-    const double x = line.raw->x(i);
-    if (x != step) text_in(colors.muted, "step %s", exact_number(x).c_str());
-    step = x;
-    text_in(line.color, "%s", line.name.c_str());
-    ImGui::SameLine(0, em(0.8f));
-    ImGui::TextUnformatted(exact_number(line.raw->y(i)).c_str());
-    if (line.smooth) {
-      ImGui::SameLine(0, em(0.8f));
-      text_in(colors.muted, "smoothed %s", exact_number(line.smooth->y(i)).c_str());
-    }
-  }
-  ImGui::EndTooltip();
-}
-
-// Name and last value of each line, from the right; what does not fit is left out.
-void draw_legend(ImDrawList* list, const std::vector<PlotLine>& lines, float left, float right, float y,
-                 const PlotColors& colors) {
-  for (size_t k = lines.size(); k-- > 0;) {
-    const PlotLine& line = lines[k];
-    if (line.raw->size() == 0) continue;
-    char value[32];
-    std::snprintf(value, sizeof value, "%.4g", line.raw->y(line.raw->size() - 1));
-    std::string alarm;
-    if (line.raw->nan_count()) alarm += "  " + std::to_string(line.raw->nan_count()) + " NaN";
-    if (line.raw->inf_count()) alarm += "  " + std::to_string(line.raw->inf_count()) + " Inf";
-    const float name_width = ImGui::CalcTextSize(line.name.c_str()).x, value_width = em(3.6f);
-    const float alarm_width = ImGui::CalcTextSize(alarm.c_str()).x;
-    const float swatch = em(1.3f), gap = em(0.4f);
-    const float width = swatch + gap + name_width + gap + value_width + alarm_width + em(0.6f);
-    if (right - width < left) break;
-    right -= width;
-    float x = right;
-    const float middle = y + ImGui::GetTextLineHeight() / 2;
-    draw_dashed(list, {{x, middle}, {x + swatch, middle}}, line.color, em(0.14f), line.dash);
-    x += swatch + gap;
-    list->AddText({x, y}, colors.muted, line.name.c_str());
-    x += name_width + gap;
-    list->AddText({x, y}, colors.text, value);
-    x += value_width;
-    list->AddText({x, y}, colors.alarm, alarm.c_str());
-  }
-}
-
-}  // namespace
-
-void PlotAxis::update(double first, double last) {
+void PlotAxis::update(double first, double last, double least_positive) {
+  const bool log = scale.kind == AxisScale::Kind::log;
+  scale.threshold = scale.kind == AxisScale::Kind::symlog && last < 10 ? symlog_threshold(last) : 1;
+  if (log) first = least_positive;
   if (mode == Mode::fit) {
     low = first;
     high = last;
@@ -234,8 +276,9 @@ void PlotAxis::update(double first, double last) {
     low = last - window;
     high = last;
   }
-  if (high - low < 1e-9) high = low + 1;
-  hovering = false;
+  if (log && !(low > 0)) low = std::isfinite(least_positive) ? least_positive : 1;
+  if (!(high - low > 1e-9 * std::max(std::abs(low), 1e-3))) high = low + std::max(1.0, std::abs(low) * 1e-6);
+  hovering = std::exchange(hovering_next, false);
 }
 
 std::string axis_number(double value, double step) {
@@ -257,83 +300,111 @@ std::string exact_number(double value) {
   return text;
 }
 
-void draw_plot(const char* id, const char* title, const std::vector<PlotLine>& lines, const char* x_label,
-               ImVec2 size, PlotAxis& axis, PlotState& state, const PlotColors& colors) {
-  const ImVec2 corner = ImGui::GetCursorScreenPos();
-  const float text_height = ImGui::GetTextLineHeight(), small = std::round(text_height * 0.85f);
-  const bool labelled = x_label && *x_label;
-  const float head = text_height + em(0.35f), foot = labelled ? small + em(0.45f) : em(0.2f);
-  Frame frame{{corner.x + em(3.4f), corner.y + head},
-              {corner.x + size.x - em(0.3f), corner.y + size.y - foot},
-              axis.low,
-              axis.high,
-              0,
-              1,
-              state.log_y};
-  if (frame.max.x - frame.min.x < 20 || frame.max.y - frame.min.y < 20) {
-    ImGui::Dummy(size);
-    return;
+std::vector<PlotLine> shown_lines(const std::vector<PlotLine>& lines, const PlotState& state) {
+  std::vector<PlotLine> shown;
+  for (const PlotLine& line : lines)
+    if (!state.hidden.count(line.name)) shown.push_back(line);
+  return shown;
+}
+
+PlotRange y_range(const std::vector<PlotLine>& shown, const PlotAxis& axis, const PlotState& state) {
+  CurveRange range;
+  const auto add = [&](const Curve* curve) {
+    if (!curve) return;
+    const size_t begin = curve->lower_bound(axis.low), end = curve->lower_bound(axis.high);
+    range.add(curve->range(begin, std::min(end + 1, curve->size())));
+  };
+  for (const PlotLine& line : shown) {
+    add(line.raw);
+    add(line.band_low);
+    add(line.band_high);
   }
+  PlotRange found{{state.y, symlog_threshold(std::max(std::abs(range.min), std::abs(range.max)))}, 0, 1};
+  const ValueSpan span = with_margin(range, found.scale);
+  found.low = span.low;
+  found.high = span.high;
+  if (state.y_fixed && state.y_high > state.y_low && (state.y != AxisScale::Kind::log || state.y_low > 0)) {
+    found.low = state.y_low;
+    found.high = state.y_high;
+  }
+  return found;
+}
+
+PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLine>& lines,
+                    const std::vector<PlotMark>& marks, bool labelled, ImVec2 size, PlotAxis& axis, PlotState& state,
+                    const PlotColors& colors) {
+  const ImVec2 corner = ImGui::GetCursorScreenPos();
+  PlotShown shown{corner, {corner.x + size.x, corner.y + size.y}, {}, {}, {}};
+  const float text_height = ImGui::GetTextLineHeight(), small = std::round(text_height * 0.85f);
+  const float left = corner.x + em(3.6f), right = corner.x + size.x - em(0.3f);
+  const float title_width = fonts().bold->CalcTextSizeA(text_height, FLT_MAX, 0, title).x;
+  const int legend_rows = std::clamp(int(size.y / em(4)), 1, 3);
+  const PlotLegend legend(lines, state, corner.x, right, title_width + em(1), legend_rows,
+                          axis.hovering ? &axis.hover : nullptr);
+  const float head = float(legend.rows()) * (text_height + em(0.1f)) + em(0.35f), foot = labelled ? small + em(0.45f) : em(0.2f);
+  const ImVec2 min{left, corner.y + head}, max{right, corner.y + size.y - foot};
+  if (max.x - min.x < 20 || max.y - min.y < 20) {
+    ImGui::Dummy({std::max(size.x, 1.0f), std::max(size.y, 1.0f)});
+    return shown;
+  }
+  const std::vector<PlotLine> visible = shown_lines(lines, state);
+  const PlotRange range = y_range(visible, axis, state);
+  const PlotFrame frame(min, max, axis.scale, axis.low, axis.high, range.scale, range.low, range.high);
+  shown.min = min;
+  shown.max = max;
+  const auto limits = [](const AxisScale& scale, double low, double high) {
+    return std::string(name_of(scale.kind)) + " " + exact_number(low) + " to " + exact_number(high);
+  };
+  shown.scales = "x " + limits(frame.x, frame.x0, frame.x1) + ", y " + limits(frame.y, frame.y0, frame.y1);
+
   ImGui::PushID(id);
-  ImGui::SetCursorScreenPos(frame.min);
-  ImGui::InvisibleButton("area", {frame.max.x - frame.min.x, frame.max.y - frame.min.y});
+  ImGui::SetCursorScreenPos(min);
+  ImGui::InvisibleButton("area", {frame.width(), frame.height()});
   const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
-  ImGui::PopID();
-  navigate(frame, axis, hovered, active);
-  fit_y(lines, frame);
+  navigate(frame, axis, state, hovered, active);
+  const double mouse_x = frame.x_at(ImGui::GetIO().MousePos.x);
   if (hovered) {
-    axis.hovering = true;
-    axis.hover = frame.x_at(ImGui::GetIO().MousePos.x);
+    axis.hovering_next = true;
+    axis.hover = mouse_x;
   }
 
   ImDrawList* list = ImGui::GetWindowDrawList();
-  ImFont* font = ImGui::GetFont();
-  list->AddRectFilled(frame.min, frame.max, colors.background, em(0.2f));
-  const int rows = std::max(2, int((frame.max.y - frame.min.y) / em(2.2f)));
-  const auto y_ticks =
-      state.log_y ? log_axis_ticks(frame.y0, frame.y1, rows) : axis_ticks(frame.y0, frame.y1, rows);
-  for (size_t i = 0; i < y_ticks.size(); ++i) {
-    const float y = std::round(frame.py(y_ticks[i]));
-    const double step = state.log_y ? y_ticks[i] : y_ticks.size() > 1 ? y_ticks[1] - y_ticks[0] : 1;
-    const std::string text = axis_number(y_ticks[i], step);
-    list->AddLine({frame.min.x, y}, {frame.max.x, y}, colors.grid, 1);
-    const float width = font->CalcTextSizeA(small, FLT_MAX, 0, text.c_str()).x;
-    list->AddText(font, small, {std::round(frame.min.x - em(0.4f) - width), std::round(y - small / 2)},
-                  colors.muted, text.c_str());
-  }
-  const int columns = std::max(2, int((frame.max.x - frame.min.x) / em(5)));
-  const auto x_ticks = axis_ticks(frame.x0, frame.x1, columns);
-  const float label_width = labelled ? font->CalcTextSizeA(small, FLT_MAX, 0, x_label).x + em(0.6f) : 0;
-  for (double tick : x_ticks) {
-    const float x = std::round(frame.px(tick));
-    list->AddLine({x, frame.min.y}, {x, frame.max.y}, colors.grid, 1);
-    if (!labelled) continue;
-    const std::string text = axis_number(tick, x_ticks.size() > 1 ? x_ticks[1] - x_ticks[0] : 1);
-    const float width = font->CalcTextSizeA(small, FLT_MAX, 0, text.c_str()).x;
-    const float left = std::clamp(x - width / 2, frame.min.x - em(1), frame.max.x - width);
-    if (left + width > frame.max.x - label_width) continue;
-    list->AddText(font, small, {std::round(left), frame.max.y + em(0.25f)}, colors.muted, text.c_str());
-  }
-  if (labelled)
-    list->AddText(font, small, {frame.max.x - label_width + em(0.6f), frame.max.y + em(0.25f)}, colors.muted,
-                  x_label);
-
-  list->PushClipRect(frame.min, frame.max, true);
-  for (const PlotLine& line : lines)
+  list->AddRectFilled(min, max, colors.background, em(0.2f));
+  draw_axes(list, frame, axis, labelled, colors);
+  list->PushClipRect(min, max, true);
+  for (const PlotLine& line : visible)
+    if (line.band_low) draw_band(list, line, frame);
+  for (const PlotLine& line : visible)
     draw_curve(list, *line.raw, frame, line.smooth ? with_alpha(line.color, 0.33f) : line.color, em(0.09f),
                line.smooth ? 0 : line.dash);
-  for (const PlotLine& line : lines)
+  for (const PlotLine& line : visible)
     if (line.smooth) draw_curve(list, *line.smooth, frame, line.color, em(0.13f), line.dash);
-  for (const PlotLine& line : lines) draw_marks(list, *line.raw, frame, colors.alarm);
-  if (axis.hovering && axis.hover >= frame.x0 && axis.hover <= frame.x1)
-    draw_values(list, lines, frame, axis.hover, hovered && !active, colors);
+  for (const PlotLine& line : visible) draw_not_finite(list, *line.raw, frame, colors.alarm);
+  if ((hovered || axis.hovering) && axis.hover >= frame.x0 && axis.hover <= frame.x1)
+    draw_crosshair(list, visible, frame, axis.hover, colors);
+  if (state.boxing) {
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    list->AddRectFilled(state.box_from, mouse, with_alpha(colors.accent, 0.2f));
+    list->AddRect(state.box_from, mouse, colors.accent);
+  }
   list->PopClipRect();
+  draw_marks(list, marks, frame, colors, shown);
+  const bool on_mark = std::any_of(shown.marks.begin(), shown.marks.end(),
+                                   [](const auto& mark) { return ImGui::IsMouseHoveringRect(mark.min, mark.max); });
+  if (hovered && !active && !on_mark && !visible.empty()) show_values(visible, axis, mouse_x, colors);
 
   list->AddText(fonts().bold, text_height, {corner.x, corner.y}, colors.text, title);
-  const float title_width = fonts().bold->CalcTextSizeA(text_height, FLT_MAX, 0, title).x;
-  draw_legend(list, lines, corner.x + title_width + em(0.8f), frame.max.x, corner.y, colors);
+  if (range.scale.kind == AxisScale::Kind::symlog) {
+    const std::string note = "symlog: linear near 0, within \xc2\xb1" + axis_number(range.scale.threshold, range.scale.threshold);
+    list->AddText(ImGui::GetFont(), small, {min.x + em(0.4f), min.y + em(0.2f)}, colors.muted, note.c_str());
+  }
+  if (visible.empty())
+    list->AddText({min.x + em(0.6f), min.y + em(1.4f)}, colors.muted, "All curves are hidden; the legend shows them again.");
+  legend.draw(corner.y, state, colors, shown);
+  ImGui::PopID();
   ImGui::SetCursorScreenPos(corner);
   ImGui::Dummy(size);
+  return shown;
 }
 
 }  // namespace lunagrad

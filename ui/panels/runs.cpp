@@ -1,0 +1,451 @@
+// Runs: the run folders beside the script as a table. A tick shows a run's curves; runs are starred, noted, compared and
+// deleted here.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <utility>
+
+#include "runtime/error.h"
+#include "script/run_notes.h"
+#include "ui/panel.h"
+#include "ui/run_comparison.h"
+#include "ui/run_list.h"
+#include "ui/theme.h"
+
+namespace lunagrad {
+namespace {
+
+struct ColumnText {
+  RunColumn column;
+  const char *title, *help;
+  float width;
+};
+constexpr std::array<ColumnText, 10> kColumns = {{
+    {RunColumn::star, "star", "Starred runs; a click on a star changes it. Kept as the file star in the run's folder.", 3.2f},
+    {RunColumn::name, "run", "The name of the run's folder, without the time that it begins with.", 11},
+    {RunColumn::started, "started", "When the run began, in UTC.", 10},
+    {RunColumn::outcome, "outcome", "How it ended: ok, error, numeric (a NaN or Inf), stopped and so on; running while its files "
+                                    "change, unfinished when it was cut off.", 6},
+    {RunColumn::steps, "steps", "The last step, and of how many.", 6.5f},
+    {RunColumn::last, "last", "The last value of the metric chosen above.", 5.5f},
+    {RunColumn::best, "best", "The lowest value of the metric, or the highest if it is an accuracy, a score or a reward.", 5.5f},
+    {RunColumn::seconds, "time", "How long the run took.", 5.5f},
+    {RunColumn::differences, "what differs", "What this run was given that not every run of the same script was given.", 16},
+    {RunColumn::note, "note", "Kept as note.txt in the run's folder.", 14},
+}};
+
+void draw_star(ImVec2 middle, float radius, bool filled, ImU32 color) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  std::array<ImVec2, 10> points;
+  for (size_t i = 0; i < points.size(); ++i) {
+    const float angle = float(i) * 0.6283185f - 1.5707963f, r = i % 2 ? radius * 0.45f : radius;
+    points[i] = {middle.x + r * std::cos(angle), middle.y + r * std::sin(angle)};
+  }
+  if (filled)
+    for (size_t i = 0; i < points.size(); ++i) list->AddTriangleFilled(middle, points[i], points[(i + 1) % 10], color);
+  else
+    list->AddPolyline(points.data(), 10, color, ImDrawFlags_Closed, 1);
+}
+
+class RunsPanel final : public Panel {
+ public:
+  const char* title() const override { return "Runs"; }
+  Region region() const override { return Region::lower_left; }
+
+  void draw(Workbench& bench) override {
+    look(bench);
+    const std::vector<RunSummary>& runs = bench.runs.runs();
+    if (runs.empty()) {
+      const auto [done, all] = bench.runs.progress();
+      draw_empty(all > done ? "Reading runs" : "No runs yet",
+                 ("Each run of a script leaves a folder in runs/. Those that are there are listed here. Looked in: " + places_).c_str());
+      return;
+    }
+    arrange_runs(bench);
+    draw_tools_line(bench);
+    draw_table(bench);
+    draw_note(bench);
+    draw_deletion(bench);
+    draw_comparison(bench);
+  }
+
+ private:
+  // In runs/ of the working folder and of the script's, and where this run writes and opened ones lie.
+  void look(Workbench& bench) {
+    const std::string key = bench.script() + "\n" + bench.journal.run_folder() + "\n" + std::to_string(bench.runs.curves().size());
+    if (key == looked_for_) return;
+    looked_for_ = key;
+    std::set<std::string> folders{full_path("runs")};
+    const auto parent = [](const std::string& path) { return path.substr(0, std::max<size_t>(path.find_last_of('/'), 1)); };
+    if (!bench.script().empty()) folders.insert(parent(full_path(bench.script())) + "/runs");
+    if (!bench.journal.run_folder().empty()) folders.insert(parent(full_path(bench.journal.run_folder())));
+    for (const auto& [folder, run] : bench.runs.curves()) folders.insert(parent(folder));
+    // The copy of a script lies in its run: that folder holds no runs.
+    std::erase_if(folders, [&](const std::string& folder) { return bench.runs.shows(parent(folder)); });
+    bench.runs.look_in(folders);
+    places_.clear();
+    for (const std::string& folder : folders) places_ += (places_.empty() ? "" : ", ") + folder;
+  }
+
+  void arrange_runs(Workbench& bench) {
+    const std::vector<RunSummary>& runs = bench.runs.runs();
+    if (bench.runs.revision() != revision_) {
+      revision_ = bench.runs.revision();
+      differences_ = differences(runs);
+      metrics_ = metric_names(runs);
+      if (std::find(metrics_.begin(), metrics_.end(), order_.metric) == metrics_.end())
+        order_.metric = metrics_.empty() ? "" : metrics_[0];
+      std::erase_if(selected_, [&](const std::string& folder) {
+        return std::none_of(runs.begin(), runs.end(), [&](const RunSummary& run) { return run.folder == folder; });
+      });
+      arranged_ = false;
+    }
+    if (!arranged_) rows_ = arrange(runs, differences_, order_);
+    arranged_ = true;
+  }
+
+  const RunSummary* find(Workbench& bench, const std::string& folder) const {
+    for (const RunSummary& run : bench.runs.runs())
+      if (run.folder == folder) return &run;
+    return nullptr;
+  }
+
+  // Says in the console what went wrong, if anything did.
+  void attempt(Workbench& bench, const std::function<void()>& change) {
+    try {
+      change();
+    } catch (const Error& error) {
+      bench.journal.write(ConsoleLine::Kind::error, std::string(error.what()) + "\n");
+    }
+    bench.runs.look_again();
+  }
+
+  void draw_tools_line(Workbench& bench) {
+    const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+    const auto place = [&](float width) {
+      if (ImGui::GetItemRectMax().x + ImGui::GetStyle().ItemSpacing.x + width <= right) ImGui::SameLine();
+    };
+    ImGui::SetNextItemWidth(std::min(em(11), ImGui::GetContentRegionAvail().x));
+    if (ImGui::InputTextWithHint("##filter", "find runs", filter_, sizeof filter_)) {
+      order_.filter = filter_;
+      arranged_ = false;
+    }
+    bench.description.add_last("runs.filter", filter_);
+    explain("Words that must occur in a run's line: in its name, outcome, script, what differs or its note; "
+            "\"starred\" finds the stars.");
+    place(em(8));
+    ImGui::SetNextItemWidth(em(8));
+    if (ImGui::BeginCombo("##metric", order_.metric.empty() ? "no metric" : order_.metric.c_str())) {
+      for (const std::string& metric : metrics_)
+        if (ImGui::Selectable(metric.c_str(), metric == order_.metric)) {
+          order_.metric = metric;
+          arranged_ = false;
+        }
+      ImGui::EndCombo();
+    }
+    bench.description.add_last("runs.metric", order_.metric);
+    explain("The metric of the columns last and best.");
+    const auto action = [&](const char* label, bool possible, const char* name, const char* help) {
+      place(ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x);
+      ImGui::BeginDisabled(!possible);
+      const bool pressed = ImGui::Button(label);
+      ImGui::EndDisabled();
+      bench.description.add_last(name, possible ? "" : "not now");
+      explain(help);
+      return pressed;
+    };
+    const bool one = selected_.size() == 1, any = !selected_.empty();
+    const std::set<std::string>& pair = selected_.size() == 2 ? selected_ : bench.runs.shown();
+    if (action("Compare", pair.size() == 2, "runs.compare",
+               "Two runs, selected with a click and Ctrl and a click, or the two whose boxes are ticked: what they were given "
+               "and where their scripts differ.")) {
+      comparison_ = compare_runs(*pair.begin(), *std::next(pair.begin()));
+      comparing_ = true;
+    }
+    if (action("Note", one, "runs.note", "Writes a note for the selected run.")) begin_note(bench);
+    if (action("Script", one, "runs.script", "The script of the selected run, as it was then.")) open_script(bench);
+    if (action("Delete", any, "runs.delete", "Removes the selected runs with all that is in their folders; asks first."))
+      deleting_ = true;
+    const auto [done, all] = bench.runs.progress();
+    std::string count = std::to_string(rows_.size());
+    if (rows_.size() < bench.runs.runs().size()) count += " of " + std::to_string(bench.runs.runs().size());
+    count += rows_.size() == 1 ? " run" : " runs";
+    if (all > done) count += ", reading " + std::to_string(done) + " of " + std::to_string(all);
+    place(ImGui::CalcTextSize(count.c_str()).x);
+    ImGui::AlignTextToFramePadding();
+    text_in(theme().muted, "%s", count.c_str());
+    bench.description.add_last("runs.count", count);
+    explain(("Runs in " + places_ + ". A click selects one, with Ctrl several; the box in front shows its curves.").c_str());
+  }
+
+  void draw_table(Workbench& bench) {
+    const ImGuiTableFlags flags = ImGuiTableFlags_Sortable | ImGuiTableFlags_ScrollX | ImGuiTableFlags_ScrollY |
+                                  ImGuiTableFlags_Resizable | ImGuiTableFlags_Hideable | ImGuiTableFlags_RowBg |
+                                  ImGuiTableFlags_NoSavedSettings | ImGuiTableFlags_SizingFixedFit;
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    if (room.x < em(3) || room.y < em(2) || !ImGui::BeginTable("runs", int(kColumns.size()) + 1, flags, room)) return;
+    ImGui::TableSetupScrollFreeze(3, 1);
+    ImGui::TableSetupColumn("##shown", ImGuiTableColumnFlags_NoSort | ImGuiTableColumnFlags_NoResize | ImGuiTableColumnFlags_NoHide,
+                            ImGui::GetFrameHeight());
+    for (const ColumnText& column : kColumns) {
+      ImGuiTableColumnFlags extra = column.column == RunColumn::started ? ImGuiTableColumnFlags_DefaultSort | ImGuiTableColumnFlags_PreferSortDescending : 0;
+      if (column.column == RunColumn::star) extra |= ImGuiTableColumnFlags_PreferSortDescending;
+      ImGui::TableSetupColumn(column.title, extra, em(column.width), ImGuiID(column.column));
+    }
+    ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+    for (int i = 0; i <= int(kColumns.size()); ++i) {
+      if (!ImGui::TableSetColumnIndex(i)) continue;
+      ImGui::TableHeader(i == 0 ? "##shown" : kColumns[size_t(i - 1)].title);
+      if (i == 0) {
+        explain("A tick shows the curves of a run in Curves.");
+      } else {
+        explain(kColumns[size_t(i - 1)].help);
+        bench.description.add_last("runs.column", kColumns[size_t(i - 1)].title);
+      }
+    }
+    if (ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs(); specs && specs->SpecsDirty && specs->SpecsCount > 0) {
+      order_.column = RunColumn(specs->Specs[0].ColumnUserID);
+      order_.descending = specs->Specs[0].SortDirection == ImGuiSortDirection_Descending;
+      specs->SpecsDirty = false;
+      arranged_ = false;
+      arrange_runs(bench);
+    }
+    ImGuiListClipper clipper;
+    clipper.Begin(int(rows_.size()), ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().CellPadding.y);
+    while (clipper.Step())
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) draw_row(bench, rows_[size_t(i)]);
+    ImGui::EndTable();
+  }
+
+  void draw_row(Workbench& bench, size_t index) {
+    const RunSummary run = bench.runs.runs()[index];
+    ImGui::PushID(run.folder.c_str());
+    ImGui::TableNextRow(0, ImGui::GetFrameHeight());
+    ImGui::TableNextColumn();
+    bool shown = bench.runs.shows(run.folder);
+    ImGui::BeginDisabled(!run.problem.empty());
+    if (ImGui::Checkbox("##shown", &shown)) bench.runs.show(run.folder, shown);
+    ImGui::EndDisabled();
+    bench.description.add_last("runs.show", run.name + (shown ? " shown" : ""));
+    if (ImGui::TableNextColumn()) draw_star_cell(bench, run);
+    ImGui::TableNextColumn();
+    const bool selected = selected_.count(run.folder) > 0;
+    ImGui::AlignTextToFramePadding();
+    if (ImGui::Selectable(short_run_name(run.name).c_str(), selected, ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowItemOverlap,
+                          {0, ImGui::GetFrameHeight()})) {
+      if (!ImGui::GetIO().KeyCtrl) selected_.clear();
+      if (selected && ImGui::GetIO().KeyCtrl)
+        selected_.erase(run.folder);
+      else
+        selected_.insert(run.folder);
+    }
+    bench.description.add_last("runs.run", run.name + " " + (run.problem.empty() ? run.outcome + " " + run.note : run.problem) + (selected ? " selected" : ""));
+    explain(run.problem.empty() ? (run.folder + "\nscript " + run.script).c_str() : run.problem.c_str());
+    if (!run.problem.empty()) {
+      if (ImGui::TableNextColumn()) text_in(theme().faint, "-");
+      if (ImGui::TableNextColumn()) {
+        ImGui::AlignTextToFramePadding();
+        text_in(theme().bad, "unreadable");
+      }
+      // The reason stands where there is room for it.
+      while (ImGui::TableGetColumnIndex() < 9) ImGui::TableNextColumn();
+      ImGui::AlignTextToFramePadding();
+      text_in(theme().bad, "%s", run.problem.c_str());
+    } else {
+      draw_cells(run, differences_[index]);
+    }
+    ImGui::PopID();
+  }
+
+  void draw_cells(const RunSummary& run, const std::string& difference) {
+    const auto cell = [](const std::string& text, ImU32 color) {
+      if (!ImGui::TableNextColumn()) return;
+      ImGui::AlignTextToFramePadding();
+      text_in(color, "%s", text.c_str());
+    };
+    const Theme& t = theme();
+    // 2026-01-31T23:59:59Z
+    std::string started = run.started.substr(0, 16);
+    if (started.size() == 16) started[10] = ' ';
+    cell(started.empty() ? "-" : started, t.muted);
+    cell(run.outcome, run.outcome == "ok" ? t.good : run.outcome == "running" ? t.accent : run.outcome == "error" || run.outcome == "numeric" ? t.bad : t.muted);
+    cell(std::to_string(run.steps) + (run.steps_total > 0 ? " / " + std::to_string(run.steps_total) : ""), t.text);
+    const auto number = [](double value) {
+      char text[32];
+      std::snprintf(text, sizeof text, "%.4g", value);
+      return std::string(text);
+    };
+    const bool logged = run.metrics.count(order_.metric) > 0;
+    const double last = last_of(run, order_.metric), best = best_of(run, order_.metric);
+    cell(logged ? number(last) : "-", logged && !std::isfinite(last) ? t.bad : t.text);
+    cell(std::isnan(best) ? "-" : number(best), t.text);
+    cell(duration_text(run.seconds), t.muted);
+    cell(difference, t.text);
+    cell(run.note.substr(0, run.note.find('\n')), t.muted);
+  }
+
+  void draw_star_cell(Workbench& bench, const RunSummary& run) {
+    const float side = ImGui::GetFrameHeight();
+    ImGui::BeginDisabled(!run.problem.empty());
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    if (ImGui::InvisibleButton("star", {side, side})) attempt(bench, [&] { set_star(run.folder, !run.starred); });
+    ImGui::EndDisabled();
+    draw_star({at.x + side / 2, at.y + side / 2}, side * 0.32f, run.starred, run.starred ? theme().warning : theme().faint);
+    bench.description.add_last("runs.star", run.name + (run.starred ? " starred" : ""));
+  }
+
+  void open_script(Workbench& bench) {
+    bench.journal.write(ConsoleLine::Kind::note, "script of that run: " + *selected_.begin() + "/script.lua\n");
+  }
+
+  static bool begin_popup(const char* id) {
+    ImGui::PushStyleColor(ImGuiCol_PopupBg, theme().panel);  // its buttons stand out from it
+    const bool open = ImGui::BeginPopup(id);
+    ImGui::PopStyleColor();
+    return open;
+  }
+
+  void begin_note(Workbench& bench) {
+    const RunSummary* run = find(bench, *selected_.begin());
+    if (!run) return;
+    noted_ = run->folder;
+    std::snprintf(note_, sizeof note_, "%s", run->note.c_str());
+    ImGui::OpenPopup("note");
+  }
+
+  void draw_note(Workbench& bench) {
+    if (!begin_popup("note")) return;
+    text_in(theme().muted, "Note for %s", noted_.substr(noted_.find_last_of('/') + 1).c_str());
+    if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+    ImGui::SetNextItemWidth(em(26));
+    const bool entered = ImGui::InputText("##note", note_, sizeof note_, ImGuiInputTextFlags_EnterReturnsTrue);
+    bench.description.add_last("runs.note.text", note_);
+    ImGui::SameLine();
+    const bool saved = ImGui::Button("Save");
+    bench.description.add_last("runs.note.save", "");
+    if (entered || saved) {
+      attempt(bench, [&] { set_note(noted_, note_); });
+      ImGui::CloseCurrentPopup();
+    }
+    ImGui::EndPopup();
+  }
+
+  void draw_deletion(Workbench& bench) {
+    if (std::exchange(deleting_, false)) ImGui::OpenPopup("delete");
+    if (!begin_popup("delete")) return;
+    const std::string live = bench.journal.active() && !bench.journal.run_folder().empty() ? full_path(bench.journal.run_folder()) : "";
+    const std::string question = selected_.size() == 1 ? "Delete this run?" : "Delete these " + std::to_string(selected_.size()) + " runs?";
+    bold_text(question);
+    size_t named = 0;
+    for (const std::string& folder : selected_)
+      if (++named <= 8) ImGui::TextUnformatted(folder.c_str());
+    if (named > 8) ImGui::Text("and %zu more", named - 8);
+    ImGui::PushTextWrapPos(em(28));
+    text_in(theme().warning, "Their folders go, with metrics, scripts and checkpoints. This cannot be undone.");
+    ImGui::PopTextWrapPos();
+    const bool running = selected_.count(live) > 0;
+    if (running) text_in(theme().bad, "One of them is being written by the script that runs; stop it first.");
+    ImGui::BeginDisabled(running);
+    if (ImGui::Button("Delete")) {
+      for (const std::string& folder : selected_)
+        attempt(bench, [&] {
+          remove_run(folder);
+          bench.runs.show(folder, false);
+          bench.journal.write(ConsoleLine::Kind::note, "deleted the run " + folder + "\n");
+        });
+      selected_.clear();
+      ImGui::CloseCurrentPopup();
+    }
+    ImGui::EndDisabled();
+    bench.description.add_last("runs.delete.yes", question);
+    ImGui::SameLine();
+    if (ImGui::Button("Keep")) ImGui::CloseCurrentPopup();
+    bench.description.add_last("runs.delete.no", "Keep");
+    ImGui::EndPopup();
+  }
+
+  void draw_comparison(Workbench& bench) {
+    if (!comparing_) return;
+    const ImVec2 whole = ImGui::GetMainViewport()->Size;
+    ImGui::SetNextWindowSize({std::min(em(56), whole.x * 0.9f), std::min(em(34), whole.y * 0.85f)}, ImGuiCond_Appearing);
+    ImGui::SetNextWindowPos({whole.x / 2, whole.y / 2}, ImGuiCond_Appearing, {0.5f, 0.5f});
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, theme().raised);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1);
+    if (ImGui::Begin("Compare runs", &comparing_, ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoCollapse)) {
+      if (ImGui::IsWindowFocused() && ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape), false)) comparing_ = false;
+      if (!comparison_.problem.empty()) {
+        ImGui::PushTextWrapPos(0);
+        text_in(theme().bad, "%s", comparison_.problem.c_str());
+        ImGui::PopTextWrapPos();
+        bench.description.add_last("runs.diff.problem", comparison_.problem);
+      } else {
+        draw_config_difference(bench);
+        draw_code_difference(bench);
+      }
+    }
+    ImGui::End();
+    ImGui::PopStyleVar();
+    ImGui::PopStyleColor();
+  }
+
+  void draw_config_difference(Workbench& bench) {
+    if (comparison_.config.empty()) {
+      text_in(theme().muted, "Both were given the same: script, arguments, seed, device, commit and parameters.");
+      bench.description.add_last("runs.diff.config", "the same");
+      return;
+    }
+    bold_text("What they were given, where it differs");
+    if (!ImGui::BeginTable("config", 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable | ImGuiTableFlags_NoSavedSettings)) return;
+    ImGui::TableSetupColumn("");
+    ImGui::TableSetupColumn(comparison_.left.c_str());
+    ImGui::TableSetupColumn(comparison_.right.c_str());
+    ImGui::TableHeadersRow();
+    for (const ConfigDifference& difference : comparison_.config) {
+      ImGui::TableNextRow();
+      ImGui::TableNextColumn();
+      text_in(theme().muted, "%s", difference.what.c_str());
+      bench.description.add_last("runs.diff.config", difference.what + ": " + difference.left + " / " + difference.right);
+      for (const std::string* value : {&difference.left, &difference.right}) {
+        ImGui::TableNextColumn();
+        ImGui::TextWrapped("%s", value->c_str());
+      }
+    }
+    ImGui::EndTable();
+  }
+
+  void draw_code_difference(Workbench& bench) {
+    ImGui::Spacing();
+    if (comparison_.code.empty()) {
+      text_in(theme().muted, "Their scripts are the same.");
+      bench.description.add_last("runs.diff.code", "the same");
+      return;
+    }
+    bold_text("Their scripts");
+    ImGui::SameLine();
+    const std::string count = std::to_string(comparison_.removed) + " lines only in the first (-), " +
+                              std::to_string(comparison_.added) + " only in the second (+)";
+    text_in(theme().muted, "%s", count.c_str());
+    bench.description.add_last("runs.diff.code", count);
+    const Theme& t = theme();
+    draw_diff("code", comparison_.code, ImGui::GetContentRegionAvail(), {t.good, t.bad, t.text, t.muted});
+  }
+
+  RunOrder order_;
+  std::vector<std::string> differences_, metrics_;
+  std::vector<size_t> rows_;
+  uint64_t revision_ = 0;
+  bool arranged_ = false;
+  std::set<std::string> selected_;  // folders
+  std::string looked_for_, places_, noted_;
+  char filter_[256] = "", note_[1024] = "";
+  bool deleting_ = false, comparing_ = false;
+  RunComparison comparison_;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_runs_panel() { return std::make_unique<RunsPanel>(); }
+
+}  // namespace lunagrad
