@@ -11,6 +11,8 @@
 namespace lunagrad {
 namespace {
 
+thread_local FiniteWatch* finite_watch = nullptr;
+
 // Looks at nothing while something is looked at.
 class Unguarded {
  public:
@@ -87,14 +89,16 @@ struct Named {
   Contents contents;
 };
 
-[[noreturn]] void report(const std::string& what, const Tensor& bad, const Contents& contents,
-                         const std::vector<Named>& operands, const std::string& advice) {
+void report(const char* op, const Node* node, const std::string& what, const Tensor& bad, const Contents& contents,
+            const std::vector<Named>& operands, const std::string& advice) {
   std::string message = text(what, " of shape ", bad.shape(), ": ", counted(contents), " among ",
                              contents.count, contents.count == 1 ? " element" : " elements",
                              ", the first at ", place_of(contents.first_bad, bad.shape()));
   for (const Named& operand : operands)
     message += text("\n  ", operand.name, ": ", describe_contents(operand.value, operand.contents));
   if (!advice.empty()) message += "\n  " + advice;
+  const SourceLine line = node ? node->line : context().line;
+  if (finite_watch && !finite_watch->raises({message, op, bad, line, node})) return;
   throw Error(message, ErrorKind::numeric);
 }
 
@@ -127,7 +131,7 @@ void check_result(const Op& op, const std::vector<Named>& operands, const Tensor
     suspect.operands.push_back(operand.contents);
   }
   if (!is_new(contents, inf_before)) return;
-  report(text(op.name, ": ", what, count > 1 ? text(' ', number + 1) : ""), y, contents, operands,
+  report(op.name, nullptr, text(op.name, ": ", what, count > 1 ? text(' ', number + 1) : ""), y, contents, operands,
          hint(suspect));
 }
 
@@ -138,6 +142,8 @@ Tensor value_of(const Operand& operand) {
 }
 
 }  // namespace
+
+void set_finite_watch(FiniteWatch* watch) { finite_watch = watch; }
 
 // Of complex numbers: of their absolute values.
 Contents contents_of(const Tensor& x) {
@@ -242,7 +248,8 @@ void check_gradients(const Node& node, const Backward& b, const Small<Tensor, 1>
     };
     for (size_t k = 0; k < node.in.size(); ++k) add(input_name(*node.op, k), node.in[k]);
     for (const Operand& out : node.out) add("result", out);
-    report(text("backward of ", node.label(), made_at(node.line), ": the gradient of its input ", i + 1,
+    report(node.label(), &node,
+           text("backward of ", node.label(), made_at(node.line), ": the gradient of its input ", i + 1,
                 " ('", input_name(*node.op, i), "')"),
            results[i], contents, operands, hint(suspect));
   }

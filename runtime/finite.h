@@ -4,6 +4,7 @@
 // its operands held and the first bad element, with a sentence on the likely cause. An Inf that was there
 // before (a mask's -Inf) is passed on in silence. With Guard::step the loss and the gradients of the leaves
 // are looked at in each backward pass, with one wait for the device. The level is Context::guard. One thread.
+// A FiniteWatch of the thread is told instead, and decides whether the Error is raised.
 #include "runtime/tape.h"
 
 namespace lunagrad {
@@ -21,6 +22,22 @@ std::string describe_contents(const Tensor&, const Contents&);
 
 // Whether all elements of all tensors are finite; waits once for the device.
 bool all_finite(const TensorList&);
+
+// What Guard::op found: the text of the Error, and where.
+struct NotFinite {
+  std::string message;
+  const char* op;
+  const Tensor& value;         // the result or gradient that holds it
+  SourceLine line;
+  const Node* node = nullptr;  // of a gradient: the node whose vjp made it
+};
+class FiniteWatch {
+ public:
+  virtual ~FiniteWatch() = default;
+  virtual bool raises(const NotFinite&) = 0;  // false: the run goes on
+};
+// Who is told on this thread from now on; null for nobody.
+void set_finite_watch(FiniteWatch*);
 
 // Guard::op. Runs the call, which may be any, and looks at what it made.
 void run_guarded(Call&);

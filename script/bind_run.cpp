@@ -34,6 +34,20 @@ std::optional<double> optional_number(lua_State* L, int options, const char* fie
   return result;
 }
 
+std::vector<std::string> choices(lua_State* L, int options) {
+  std::vector<std::string> list;
+  if (lua_getfield(L, options, "choices") != LUA_TNIL) {
+    if (!lua_istable(L, -1)) fail("run.param: option 'choices' must be a list of values");
+    for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; lua_pop(L, 1), ++i) {
+      list.emplace_back(luaL_tolstring(L, -1, nullptr));
+      lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  return list;
+}
+
 ParamValue default_value(lua_State* L, const char* function) {
   switch (lua_type(L, 2)) {
     case LUA_TBOOLEAN:
@@ -74,6 +88,7 @@ const Param& declare(lua_State* L, const char* function, bool live) {
     lua_getfield(L, 3, "log");
     info.log = lua_toboolean(L, -1);
     lua_pop(L, 1);
+    info.choices = choices(L, 3);
   }
   try {
     return session(L).run().declare(std::move(info), std::move(fallback));
@@ -310,7 +325,7 @@ int breakpoint(lua_State* L) {
 // but "off".
 int assert_finite(lua_State* L) {
   const Guard level = lua_isnone(L, 1) ? Guard::op : check_guard(L, 1, "assert_finite");
-  context().guard = level;
+  session(L).ask_guard(level);
   session(L).run().assert_finite(level != Guard::off);
   return 0;
 }

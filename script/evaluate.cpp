@@ -257,7 +257,25 @@ int find_names(lua_State* L) {
   return 0;
 }
 
+// Arguments: a name, a value.
+int set_console_name(lua_State* L) {
+  push_console(L);
+  lua_insert(L, 1);
+  lua_rawset(L, 1);
+  return 0;
+}
+
 }  // namespace
+
+void Session::Impl::bind_console(const char* name, const Tensor& value) {
+  lua_State* const thread = lua_newthread(lua_);
+  lua_pushcfunction(thread, guard<set_console_name>);
+  lua_pushstring(thread, name);
+  push_tensor(thread, value);
+  ScriptError ignored;  // out of memory: the name stays what it was
+  traceback_call(thread, 2, 0, ignored);
+  lua_pop(lua_, 1);
+}
 
 void Session::Impl::evaluate(const std::string& code, const std::function<void(bool)>& done) {
   lua_State* L = state_for_tasks();

@@ -1,5 +1,6 @@
 #include "script/params.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -35,12 +36,19 @@ const char* type_of(const ParamValue& value) {
 }
 
 bool in_range(const ParamInfo& info, const ParamValue& value) {
+  const std::vector<std::string>& choices = info.choices;
+  if (!choices.empty()) return std::find(choices.begin(), choices.end(), to_text(value)) != choices.end();
   const std::optional<double> number = to_number(value);
   if (!number) return true;
   return !(info.min && !(*number >= *info.min)) && !(info.max && !(*number <= *info.max));
 }
 
 std::string range_text(const ParamInfo& info) {
+  if (!info.choices.empty()) {
+    std::string list;
+    for (const std::string& choice : info.choices) list += (list.empty() ? "" : ", ") + choice;
+    return "{" + list + "}";
+  }
   return text("[", info.min ? number_text(*info.min) : "-inf", ", ",
               info.max ? number_text(*info.max) : "inf", "]");
 }
@@ -102,6 +110,7 @@ const Param& Params::declare(ParamInfo info, ParamValue fallback) {
     return param;
   }
   info.integer = std::holds_alternative<int64_t>(fallback);
+  info.fallback = to_text(fallback);
   Param param;
   param.info = std::move(info);
   param.fallback = fallback;
@@ -205,16 +214,21 @@ std::vector<ParamInfo> Params::list() const {
   return infos;
 }
 
-bool Params::edit(const std::string& name, const std::string& value) {
+bool Params::edit(const std::string& name, const std::string& value, std::string* why) {
   const std::lock_guard lock(mutex_);
+  const auto refuse = [&](const std::string& reason) {
+    if (why) *why = reason;
+    return false;
+  };
   for (const Param& param : published_) {
     if (param.info.name != name) continue;
     const auto parsed = parse_param(value, param.value);
-    if (!parsed || !in_range(param.info, *parsed)) return false;
+    if (!parsed) return refuse(text("'", value, "' is not ", type_of(param.value)));
+    if (!in_range(param.info, *parsed)) return refuse(text(value, " is outside ", range_text(param.info)));
     edits_[name] = *parsed;
     return true;
   }
-  return false;
+  return refuse(text("the script declares no parameter '", name, "'"));
 }
 
 void Params::publish() {

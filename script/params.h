@@ -68,7 +68,7 @@ class Params {
 
   // Any thread.
   std::vector<ParamInfo> list() const;
-  bool edit(const std::string& name, const std::string& value);
+  bool edit(const std::string& name, const std::string& value, std::string* why = nullptr);
 
  private:
   void publish();

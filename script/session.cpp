@@ -37,7 +37,8 @@ Outcome outcome_of(ErrorKind kind) {
 
 }  // namespace
 
-Session::Impl::Impl(EventSink sink) : sink_(std::move(sink)), listener_(*this) {
+Session::Impl::Impl(EventSink sink) : sink_(std::move(sink)), breakpoints_(breakpoint_owner()), listener_(*this) {
+  tape_watch_.set_statistics(&statistics_);
   context_.safe_point = [](void* self) { static_cast<Impl*>(self)->safe_point(nullptr, Place::midst); };
   context_.owner = this;
   thread_ = std::thread([this] { serve(); });
@@ -159,13 +160,14 @@ std::vector<ParamInfo> Session::Impl::params() const {
   return run ? run->params().list() : std::vector<ParamInfo>();
 }
 
-bool Session::Impl::set_param(const std::string& name, const std::string& value) {
+bool Session::Impl::set_param(const std::string& name, const std::string& value, std::string* why) {
   std::shared_ptr<Run> run;
   {
     const std::lock_guard lock(mutex_);
     run = run_;
   }
-  return run && run->params().edit(name, value);
+  if (!run && why) *why = "no script has run yet";
+  return run && run->params().edit(name, value, why);
 }
 
 // ---- the session's thread
@@ -246,7 +248,7 @@ void Session::Impl::run_task(std::unique_lock<std::mutex>& lock) {
 std::optional<Script> Session::Impl::run_script(Script script) {
   close_state();
   context_.grad_enabled = true;
-  context_.guard = Guard(int(script.options.guard));
+  context_.guard = asked_guard_ = Guard(int(script.options.guard));
   context_.autocast = nullptr;
   context_.checkpoint = nullptr;
   context_.strict_device = script.options.strict_device;
@@ -272,6 +274,8 @@ std::optional<Script> Session::Impl::run_script(Script script) {
     }
     run_->set_source(script.source);
     if (former && handed_) run_->take_over(*former, handed_->step);
+    statistics_.clear(!handed_);
+    if (!handed_) breakpoints_.begin_run();
     former.reset();
     if (!script.options.device.empty()) context_.device = &require_device(script.options.device);
     device_.store(context_.device);
@@ -396,6 +400,8 @@ void Session::Impl::open_state(const std::string& directory, const RunOptions& r
 
 void Session::Impl::close_state() {
   tape_watch_.clear();
+  statistics_.clear(false);
+  breakpoints_.close_state();
   context_.autocast = nullptr;
   if (!lua_) return;
   lua_sethook(lua_, nullptr, 0, 0);
@@ -455,7 +461,12 @@ bool Session::Impl::wants_unwinding(Place place) {
 
 void Session::Impl::safe_point(lua_State* L, Place place) {
   if (unwinding_) unwind(L);
+  if (place == Place::step_end) statistics_.end_step(run_->done());
   if (!attention_.load(std::memory_order_relaxed)) return;
+  if (!task_running_ && !breakpoints_.busy()) {
+    if (take_over_breakpoints()) listen();
+    if (std::optional<Finding> finding = breakpoints_.take_finding()) announce(std::move(*finding));
+  }
   std::unique_lock lock(mutex_);
   // Once: a step that is asked for while waiting here ends at the next boundary.
   const bool stepped = (place == Place::step_end && step_) || (place == Place::op && step_op_);
@@ -488,7 +499,7 @@ void Session::Impl::safe_point(lua_State* L, Place place) {
     changed_.wait(lock,
                   [this] { return closing_ || interrupt_ || stop_ || reload_ || !pause_ || !tasks_.empty(); });
   }
-  attention_.store(stop_ || step_ || step_op_ || reload_ || successor_);
+  attention_.store(stop_ || step_ || step_op_ || reload_ || successor_ || breakpoints_changed_);
   const SessionState state = stop_ ? SessionState::stopping : SessionState::running;
   lock.unlock();
   set_state(state);
@@ -529,29 +540,6 @@ void Session::Impl::exit(lua_State* L, int code) {
   unwind(L);
 }
 
-void Session::Impl::begin_step() {
-  bool values = false;
-  {
-    const std::lock_guard lock(mutex_);
-    values = pause_ || step_ || step_op_;
-  }
-  in_steps_.store(run_->in_steps());
-  if (handed_ && run_->done() > handed_->step) handed_.reset();
-  tape_watch_.begin_step(run_->step(), values && tape_watch_.watching());
-  context_.capture = tape_watch_.watching() ? &tape_watch_ : nullptr;
-  context_.trace = tape_watch_.keeps_values() || !context_.device->is_cpu() ? &listener_ : nullptr;
-}
-
-void Session::Impl::Listener::ran(const Call& call, uint64_t) { owner_.tape_watch_.ran(call); }
-
-void Session::Impl::Listener::fell_back(const Call& call, const char* reason) {
-  if (!told_.insert(call.op).second) return;
-  Event event{};
-  event.kind = Event::Kind::warning;
-  event.text = text(call.op->name, " runs on the CPU: ", reason);
-  owner_.emit(std::move(event));
-}
-
 // ---- the public face
 
 Session::Session(EventSink sink) : impl_(std::make_unique<Impl>(std::move(sink))) {}
@@ -580,8 +568,8 @@ void Session::reload(std::optional<std::string> source) { impl_->reload(std::mov
 std::vector<std::string> Session::files() const { return impl_->files(); }
 SessionState Session::state() const { return impl_->state(); }
 std::vector<ParamInfo> Session::params() const { return impl_->params(); }
-bool Session::set_param(const std::string& name, const std::string& value) {
-  return impl_->set_param(name, value);
+bool Session::set_param(const std::string& name, const std::string& value, std::string* why) {
+  return impl_->set_param(name, value, why);
 }
 void Session::watch_tape(bool on) { impl_->tape_watch().watch(on); }
 std::shared_ptr<const TapeSnapshot> Session::tape() const { return impl_->tape_watch().tape(); }

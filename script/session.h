@@ -13,6 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "script/breakpoints.h"
+#include "script/step_statistics.h"
+
 namespace lunagrad {
 
 // Where NaN and Inf end a run: nowhere, in the loss and gradients of a step, in each op.
@@ -68,11 +71,6 @@ enum class Outcome : int {
   stopped = 130
 };
 
-struct SourcePlace {
-  std::string file;
-  int line = 0;
-};
-
 struct Event {
   enum class Kind {
     output,
@@ -85,10 +83,12 @@ struct Event {
     run_folder,
     checkpoint,
     reload,
+    break_hit,
     ended
   } kind;
   std::string text;   // output: what print wrote, with its newline; error: message and traceback;
-                      // param: the value as text; run_folder, checkpoint: its path; reload: what was kept
+                      // param: the value as text; run_folder, checkpoint: its path; reload: what was kept;
+                      // break_hit: what was found, with its explanation
   SourcePlace place;  // error: where; others: the line that made the event
   SessionState state = SessionState::idle;
   int64_t step = 0, total = 0;  // step, metrics; total 0 = unknown
@@ -97,6 +97,7 @@ struct Event {
       metrics;                    // metrics; param: one, its name and value (NaN for text)
   Outcome outcome = Outcome::ok;  // ended
   int exit_code = 0;              // ended: the outcome's number, or what the script gave os.exit
+  uint64_t breakpoint = 0, node = 0;  // break_hit: ids; node 0: the op was not recorded
 };
 using EventSink = std::function<void(const Event&)>;
 
@@ -109,6 +110,8 @@ struct ParamInfo {
   bool integer = false;
   bool log = false;   // a slider should be logarithmic
   bool live = false;  // a handle: a change reaches the script at its next step
+  std::vector<std::string> choices;  // the values that a text may have; empty: any
+  std::string fallback;              // the script's own value
   SourcePlace place;
 };
 
@@ -134,12 +137,14 @@ struct NodeInfo {
   std::vector<OperandInfo> inputs, outputs;
   double forward_ns = 0, backward_ns = 0;
   int64_t bytes = 0;  // of the outputs
+  std::optional<Summary> output_summary, gradient_summary;  // of the first output, while statistics are watched
 };
 
 // The tape of one backward pass, newest node first. Immutable; any thread may read it.
 struct TapeSnapshot {
   int64_t step = 0;
   std::vector<NodeInfo> nodes;
+  int64_t statistics_step = 0;  // the step that the nodes' summaries are of, 0 when they have none
 };
 
 // A tensor's value, copied for a viewer: at most `limit` elements.
@@ -190,9 +195,9 @@ class Session {
   // What the script declared so far, in order.
   std::vector<ParamInfo> params() const;
   // Gives a parameter a value from the next step boundary on; false when there is none of that name or the
-  // value does not fit its type or range. Recorded in the run folder. A script that does not read it in the next two
+  // value does not fit its type, range or choices: `why` then says which. Recorded in the run folder. A script that does not read it in the next two
   // steps, since it is not live, is reported in a warning.
-  bool set_param(const std::string& name, const std::string& value);
+  bool set_param(const std::string& name, const std::string& value, std::string* why = nullptr);
 
   // What could follow the last name in `line` (globals, fields, methods): whole names. `done` is called on
   // the session's thread, at once when idle.
@@ -203,6 +208,20 @@ class Session {
   std::shared_ptr<const TapeSnapshot> tape() const;
   // The value or gradient of a node's output, read on the session's thread at a safe point.
   void inspect(uint64_t node, int output, Which, int64_t limit, std::function<void(ValueView)> done);
+
+  // Looks at the numbers of training steps, as many as cost a twenty-fifth of the time: norms, histograms, NaN.
+  void watch_statistics(bool on);
+  // Those of the run with a `number` above this, oldest first. The latest of them are kept.
+  std::vector<StepStatisticsPtr> statistics(uint64_t number = 0) const;
+
+  // Breakpoints outlast runs. A run pauses behind the op, or amid the backward pass, that met one: an event of kind
+  // break_hit says which, and `it` is the tensor in what is evaluated. They count from the next op on. Ids are those
+  // of breakpoints(); 0 and false: it was refused, problem_of() says why, or there is none.
+  uint64_t add_breakpoint(Breakpoint);
+  bool change_breakpoint(const Breakpoint&);
+  bool remove_breakpoint(uint64_t id);
+  std::vector<Breakpoint> breakpoints() const;
+  std::vector<BreakHit> break_hits() const;  // of the run, the latest thousand
 
   // The engine's memory, for a status line.
   struct Memory {

@@ -12,11 +12,14 @@
 
 #include "runtime/context.h"
 #include "runtime/op.h"
+#include "script/breakpoint_watch.h"
+#include "script/captures.h"
 #include "script/kept.h"
 #include "script/run.h"
 #include "script/session.h"
 #include "script/snapshot.h"
 #include "script/state.h"
+#include "script/statistics_watch.h"
 
 namespace lunagrad {
 
@@ -49,8 +52,10 @@ class Session::Impl {
   std::vector<std::string> files() const;
   SessionState state() const { return state_.load(); }
   std::vector<ParamInfo> params() const;
-  bool set_param(const std::string& name, const std::string& value);
+  bool set_param(const std::string& name, const std::string& value, std::string* why);
   TapeWatch& tape_watch() { return tape_watch_; }
+  StatisticsWatch& statistics() { return statistics_; }
+  BreakpointWatch& breakpoints() { return breakpoints_; }
   Device* device() const { return device_.load(); }
 
   // The session's thread.
@@ -68,6 +73,7 @@ class Session::Impl {
   }
   const Kept* states() const { return handed_ ? &handed_->states : nullptr; }  // what a reload handed to the script
   void begin_step();            // decides who sees each op and each backward pass of the coming step
+  void ask_guard(Guard);        // lg.run.assert_finite
   void pause_here(lua_State*);  // lg.run.breakpoint
   void usage_failed() { usage_failed_ = true; }
   [[noreturn]] void exit(lua_State*, int code);  // os.exit: unwinds the script
@@ -102,6 +108,12 @@ class Session::Impl {
   void arm_hook(lua_State*, int count);
   void set_state(SessionState);
 
+  // session_watch.cpp
+  BreakpointWatch::Owner breakpoint_owner();
+  bool take_over_breakpoints();  // false: they are as they were
+  void listen();
+  void announce(Finding);
+
   // reload.cpp
   std::optional<Script> read_successor(const Reload&);
   bool begin_reload(lua_State*, Place, std::unique_lock<std::mutex>&);
@@ -116,10 +128,15 @@ class Session::Impl {
   lua_State* state_for_tasks();  // made when there is none
   void evaluate(const std::string& code, const std::function<void(bool)>& done);
   void complete(const std::string& line, const std::function<void(std::vector<std::string>)>& done);
+  void bind_console(const char* name, const Tensor&);  // a name that console lines see
 
  private:
   const EventSink sink_;
   TapeWatch tape_watch_;
+  StatisticsWatch statistics_;
+  BreakpointWatch breakpoints_;
+  Captures captures_;
+  Guard asked_guard_ = Guard::off;  // by the command line or the script
 
   // Shared; under mutex_.
   mutable std::mutex mutex_;
@@ -136,6 +153,7 @@ class Session::Impl {
   bool step_op_ = false;
   bool stop_ = false;
   bool interrupt_ = false;
+  bool breakpoints_changed_ = false;
   bool running_ = false;  // a script runs; tasks do not count
   bool task_running_ = false;
   bool interrupt_task_ = false;

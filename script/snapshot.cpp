@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "runtime/ops.h"
+#include "script/breakpoint_watch.h"
 #include "script/signature.h"
+#include "script/statistics_watch.h"
 
 namespace lunagrad {
 namespace {
@@ -137,7 +139,8 @@ void TapeWatch::ran(const Call& call) {
 }
 
 void TapeWatch::begin(std::span<Node* const> nodes) {
-  if (!watching() || (!values_ && ticks() - last_end_ < kPauseBetween * last_cost_)) return;
+  const bool measured = statistics_ && statistics_->looking();  // its numbers belong to this very tape
+  if (!watching() || (!values_ && !measured && ticks() - last_end_ < kPauseBetween * last_cost_)) return;
   const uint64_t start = ticks();
   capturing_ = true;
   nodes_.clear();
@@ -166,6 +169,7 @@ void TapeWatch::end() {
   }
   visited_.clear();
   capturing_ = false;
+  if (statistics_) statistics_->describe(*building_);
   std::shared_ptr<const TapeSnapshot> tape = std::move(building_);
   {
     const std::lock_guard lock(mutex_);
@@ -174,6 +178,28 @@ void TapeWatch::end() {
   tape.reset();
   last_end_ = ticks();
   last_cost_ += last_end_ - start;
+}
+
+void TapeWatch::show(const Finding& finding) {
+  if (!watching() || !finding.node) return;
+  std::vector<Node*> nodes;
+  for (const Ref<Node>& node : finding.pass) nodes.push_back(node.get());
+  if (nodes.empty()) nodes = nodes_of(finding.value);
+  auto tape = std::make_shared<TapeSnapshot>();
+  tape->step = finding.hit.step;
+  for (Node* node : nodes) {
+    tape->nodes.push_back(describe_node(*node));
+    nodes_.emplace(node->id, Ref<Node>(node));
+  }
+  const auto keep = [&](const Tensor& x) {
+    made_.insert_or_assign(x.id(), Tensor(x.storage_ref(), x.layout(), x.offset(), x.dtype()));
+  };
+  for (const Tensor& x : finding.operands) keep(x);
+  const bool arrived = finding.hit.backward && finding.breakpoint.condition != Breakpoint::Condition::not_finite;
+  if (arrived) gradients_.insert_or_assign(Key{finding.node->id, 0}, finding.value.detach());
+  if (!finding.hit.backward) keep(finding.value);
+  const std::lock_guard lock(mutex_);
+  tape_ = std::move(tape);
 }
 
 ValueView TapeWatch::inspect(uint64_t id, int output, Which which, int64_t limit) const {

@@ -16,6 +16,9 @@
 
 namespace lunagrad {
 
+struct Finding;
+class StatisticsWatch;
+
 NodeInfo describe_node(const Node&);
 // The first `limit` elements and the statistics over all of them; waits for the tensor's device.
 ValueView view_value(const Tensor&, int64_t limit);
@@ -32,6 +35,9 @@ class TapeWatch final : public Capture {
   bool keeps_values() const { return values_; }
   void ran(const Call&);  // an op ran while values are kept
   void clear();           // forgets everything: the script's state is closed
+  // What leads to a finding becomes the tape, with the values that are still there: the run stands amid a step.
+  void show(const Finding&);
+  void set_statistics(const StatisticsWatch* statistics) { statistics_ = statistics; }  // whose numbers nodes get
   ValueView inspect(uint64_t node, int output, Which, int64_t limit) const;
 
   void begin(std::span<Node* const> nodes) override;
@@ -51,6 +57,7 @@ class TapeWatch final : public Capture {
   mutable std::mutex mutex_;
   std::shared_ptr<const TapeSnapshot> tape_;  // under mutex_
 
+  const StatisticsWatch* statistics_ = nullptr;
   int64_t step_ = 0;
   bool values_ = false;
   bool capturing_ = false;

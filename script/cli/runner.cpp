@@ -101,6 +101,7 @@ std::string json_line(const Event& event) {
       break;
     case Event::Kind::output:
     case Event::Kind::state:
+    case Event::Kind::break_hit:
       return {};
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";

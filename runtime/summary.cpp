@@ -1,0 +1,184 @@
+#include "runtime/summary.h"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "runtime/cpu/parallel.h"
+#include "runtime/ops.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr int kLanes = 8;
+constexpr int kNumbers = 8;  // of one tensor on a device
+
+struct Partial {
+  double sum = 0, magnitudes = 0, squares = 0;
+  double min = std::numeric_limits<double>::infinity(), max = -std::numeric_limits<double>::infinity();
+  int64_t zeros = 0, nans = 0, infs = 0, finite = 0;
+};
+
+// What is finite in [begin, end), in lanes that a compiler turns into vectors. False, and nothing is counted, when
+// something is not finite.
+template <class T>
+bool add_finite(Partial& part, const T* values, int64_t count) {
+  double sums[kLanes] = {}, magnitudes[kLanes] = {}, squares[kLanes] = {};
+  T low[kLanes], high[kLanes];
+  int64_t zeros[kLanes] = {};
+  std::fill_n(low, kLanes, values[0]);
+  std::fill_n(high, kLanes, values[0]);
+  T check[kLanes] = {};  // x * 0 is NaN for what is not finite
+  const auto add = [&](size_t lane, T x) {
+    check[lane] += x * T(0);
+    sums[lane] += double(x);
+    magnitudes[lane] += std::abs(double(x));
+    squares[lane] += double(x) * double(x);
+    low[lane] = x < low[lane] ? x : low[lane];
+    high[lane] = x > high[lane] ? x : high[lane];
+    zeros[lane] += x == T(0);
+  };
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    for (size_t lane = 0; lane < kLanes; ++lane) add(lane, values[size_t(i) + lane]);
+  for (; i < count; ++i) add(0, values[i]);
+  for (const T lane : check)
+    if (lane != 0) return false;
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    part.sum += sums[lane];
+    part.magnitudes += magnitudes[lane];
+    part.squares += squares[lane];
+    part.zeros += zeros[lane];
+  }
+  part.min = std::min(part.min, double(*std::min_element(low, low + kLanes)));
+  part.max = std::max(part.max, double(*std::max_element(high, high + kLanes)));
+  part.finite += count;
+  return true;
+}
+
+template <class T>
+void add_any(Partial& part, const T* values, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (std::isfinite(values[i]))
+      add_finite(part, values + i, 1);
+    else
+      ++(std::isnan(values[i]) ? part.nans : part.infs);
+  }
+}
+
+template <class T>
+Summary summarize_on_cpu(const Tensor& x) {
+  // The parts depend on the number of elements alone, and are added in order: the same for any number of threads.
+  constexpr int64_t kChunk = 2048, kSmallest = 1 << 16, kMost = 32;
+  const int64_t n = x.numel(), size = std::max(kSmallest, (n + kMost - 1) / kMost);
+  std::vector<Partial> parts(size_t((n + size - 1) / size));
+  const T* const values = x.data<T>();
+  parallel_for(int64_t(parts.size()), 1, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      Partial& part = parts[size_t(i)];
+      for (int64_t at = i * size, end = std::min(n, at + size); at < end; at += kChunk) {
+        const int64_t count = std::min(kChunk, end - at);
+        if (!add_finite(part, values + at, count)) add_any(part, values + at, count);
+      }
+    }
+  });
+  Summary all;
+  all.count = n;
+  Partial total;
+  for (const Partial& part : parts) {
+    total.sum += part.sum;
+    total.magnitudes += part.magnitudes;
+    total.squares += part.squares;
+    total.min = std::min(total.min, part.min);
+    total.max = std::max(total.max, part.max);
+    total.finite += part.finite;
+    all.zeros += part.zeros;
+    all.nans += part.nans;
+    all.infs += part.infs;
+  }
+  if (total.finite == 0) return all;
+  all.min = total.min;
+  all.max = total.max;
+  all.mean = total.sum / double(total.finite);
+  all.norm = std::sqrt(total.squares);
+  all.mean_magnitude = total.magnitudes / double(total.finite);
+  return all;
+}
+
+Summary on_cpu(const Tensor& x) {
+  if (x.dtype() == DType::f64) return summarize_on_cpu<double>(contiguous(x));
+  return summarize_on_cpu<float>(contiguous(to(x, DType::f32)));
+}
+
+// The same as ops of x's device: [kNumbers] of f32, left there.
+Tensor packed_on_device(const Tensor& x) {
+  const auto count = [](const Tensor& truth) { return sum(to(truth, DType::f32)); };
+  const Tensor finite = isfinite(x);
+  const Tensor values = to(where(finite, x, zeros_like(x)), DType::f32);
+  // Zeros in place of what is not finite count as such: they are taken off again when the numbers are read.
+  return stack({sum(values), norm(values), amin(values), amax(values), count(eq(values, zeros_like(values))),
+                count(isnan(x)), count(isinf(x)), sum(abs(values))});
+}
+
+Summary unpacked(const double* numbers, int64_t count) {
+  Summary s;
+  s.count = count;
+  s.nans = std::llround(numbers[5]);
+  s.infs = std::llround(numbers[6]);
+  s.zeros = std::llround(numbers[4]) - s.nans - s.infs;
+  const int64_t finite = count - s.nans - s.infs;
+  if (finite == 0) return s;
+  s.norm = numbers[1];
+  s.min = numbers[2];
+  s.max = numbers[3];
+  s.mean = numbers[0] / double(finite);
+  s.mean_magnitude = numbers[7] / double(finite);
+  return s;
+}
+
+}  // namespace
+
+Summaries::Summaries() = default;
+Summaries::~Summaries() = default;
+
+size_t Summaries::add(const Tensor& given) {
+  const NoGrad off;
+  found_.emplace_back();
+  found_.back().count = given.numel();
+  if (given.numel() == 0 || !is_differentiable(given.dtype())) return found_.size() - 1;
+  const Tensor x = is_complex(given.dtype()) ? abs(given.detach()) : given.detach();
+  if (x.device().is_cpu()) {
+    found_.back() = on_cpu(x);
+  } else {
+    waiting_.push_back(found_.size() - 1);
+    packed_.push_back(packed_on_device(x));
+  }
+  return found_.size() - 1;
+}
+
+std::vector<Summary> Summaries::read() {
+  for (size_t first = 0; first < packed_.size();) {
+    // One copy for all that follow one another on a device.
+    size_t end = first;
+    while (end < packed_.size() && &packed_[end].device() == &packed_[first].device()) ++end;
+    const NoGrad off;
+    const Tensor all = stack(TensorList(packed_.begin() + std::ptrdiff_t(first), packed_.begin() + std::ptrdiff_t(end)));
+    const std::vector<double> numbers = all.to_vector<double>();
+    for (size_t i = first; i < end; ++i) {
+      Summary& s = found_[waiting_[i]];
+      s = unpacked(numbers.data() + (i - first) * kNumbers, s.count);
+    }
+    first = end;
+  }
+  packed_.clear();
+  waiting_.clear();
+  return std::exchange(found_, {});
+}
+
+Summary summarize(const Tensor& x) {
+  Summaries one;
+  one.add(x);
+  return one.read()[0];
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,36 @@
+#pragma once
+// Several viewers of backward passes as one, asked in order. A viewer that joins amid a pass sees the next. Belongs to
+// the session's thread.
+#include <vector>
+
+#include "runtime/tape.h"
+
+namespace lunagrad {
+
+class Captures final : public Capture {
+ public:
+  void set(std::vector<Capture*> viewers) { next_ = std::move(viewers); }
+  bool empty() const { return next_.empty(); }
+
+  void begin(std::span<Node* const> nodes) override {
+    now_ = next_;
+    for (Capture* viewer : now_) viewer->begin(nodes);
+  }
+  void gradient(const Node& node, uint32_t output, const Tensor& gradient) override {
+    for (Capture* viewer : now_) viewer->gradient(node, output, gradient);
+  }
+  bool keep(const Node& node) override {
+    bool kept = false;
+    for (Capture* viewer : now_) kept |= viewer->keep(node);
+    return kept;
+  }
+  void end() override {
+    for (Capture* viewer : now_) viewer->end();
+    now_.clear();
+  }
+
+ private:
+  std::vector<Capture*> now_, next_;
+};
+
+}  // namespace lunagrad

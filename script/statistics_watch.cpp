@@ -1,0 +1,251 @@
+#include "script/statistics_watch.h"
+
+#include <cmath>
+
+#include "runtime/autocast.h"
+#include "runtime/ops.h"
+#include "runtime/statistics.h"
+
+namespace lunagrad {
+namespace {
+
+// Between two steps that are looked at passes this many times what looking took: a 26th of the time goes there.
+constexpr uint64_t kPause = 25;
+// A step that lasts longer than this, in nanoseconds, is looked at only as far as the same share allows.
+constexpr double kLongStep = 2e9;
+constexpr size_t kMostKept = size_t(48) << 20;  // bytes; the oldest steps go first
+
+size_t bytes_of(const StepStatistics& step) {
+  size_t bytes = sizeof step + step.nodes.size() * sizeof(NodeStatistics);
+  for (const ParameterStatistics& p : step.parameters)
+    bytes += sizeof p + p.edges.capacity() * sizeof(double) + p.counts.capacity() * sizeof(int64_t);
+  return bytes;
+}
+
+}  // namespace
+
+class StatisticsWatch::Look {
+ public:
+  explicit Look(StatisticsWatch& owner) : owner_(owner), start_(ticks()), off_(false), no_autocast_(nullptr) {
+    Context& ctx = context();
+    owner_.busy_ = true;
+    trace_ = std::exchange(ctx.trace, nullptr);
+    guard_ = std::exchange(ctx.guard, Guard::off);
+  }
+  ~Look() {
+    context().trace = trace_;
+    context().guard = guard_;
+    owner_.busy_ = false;
+    owner_.spent_ += ticks() - start_;
+  }
+  Look(const Look&) = delete;
+
+ private:
+  StatisticsWatch& owner_;
+  uint64_t start_;
+  GradMode off_;
+  UseAutocast no_autocast_;
+  Trace* trace_;
+  Guard guard_;
+};
+
+Tensor StatisticsWatch::value_of(const Node& leaf) {
+  const Operand& out = leaf.out[0];
+  return out.saved ? Tensor(out.saved, out.layout, out.offset, out.dtype) : Tensor();
+}
+
+std::vector<StepStatisticsPtr> StatisticsWatch::steps(uint64_t after) const {
+  const std::lock_guard lock(mutex_);
+  auto first = kept_.end();
+  while (first != kept_.begin() && (*std::prev(first))->number > after) --first;
+  return {first, kept_.end()};
+}
+
+void StatisticsWatch::begin_step() {
+  const bool due = last_end_ == 0 || ticks() - last_end_ > kPause * last_spent_;
+  looking_ = watching() && due;
+  any_pass_ = false;
+  spent_ = 0;
+  step_began_ = ticks();
+  if (!looking_) return;
+  outputs_.clear();
+  summaries_.read();
+  nodes_.clear();
+  for (auto& [id, leaf] : leaves_) leaf.has_gradient = false;
+}
+
+void StatisticsWatch::give_up() {
+  looking_ = false;
+  for (auto& [id, leaf] : leaves_) leaf.before = Tensor();
+  last_end_ = ticks();
+  last_spent_ = spent_;
+}
+
+void StatisticsWatch::ran(const Call& call) {
+  const Context& ctx = context();
+  if (!looking_ || busy_ || !ctx.grad_enabled || ctx.differentiating || call.aliases) return;
+  const uint64_t elapsed = ticks() - step_began_;
+  if (spent_ * kPause > elapsed && ticks_to_ns(elapsed) > kLongStep) return give_up();
+  bool recorded = false;
+  for (const Tensor& x : call.in) recorded |= x.defined() && x.requires_grad();
+  if (!recorded || call.out.empty() || !call.out[0].defined()) return;
+  const Look look(*this);
+  outputs_[call.out[0].id()] = summaries_.add(call.out[0]) + 1;
+}
+
+void StatisticsWatch::begin(std::span<Node* const> nodes) {
+  if (!looking_ || busy_) return;
+  const Look look(*this);
+  in_pass_ = any_pass_ = true;
+  nodes_.assign(nodes.size(), {});
+  places_.assign(nodes.size(), {});
+  positions_.clear();
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = *nodes[i];
+    NodeStatistics& found = nodes_[i];
+    found.node = node.id;
+    found.op = node.label();
+    found.module = interned(node.module);
+    found.place = {interned(node.line.file), node.line.line};
+    positions_[node.id] = i;
+    if (node.is_leaf()) {
+      if (node.requires_grad) leaves_.try_emplace(node.id).first->second.node = Ref<Node>(nodes[i]);
+    } else if (!node.out.empty()) {
+      const auto made = outputs_.find(node.out[0].tensor_id);
+      if (made != outputs_.end()) places_[i].output = made->second;
+    }
+  }
+}
+
+void StatisticsWatch::gradient(const Node& node, uint32_t output, const Tensor& gradient) {
+  if (!in_pass_ || busy_ || output > 0) return;
+  const auto found = positions_.find(node.id);
+  if (found == positions_.end()) return;
+  const Look look(*this);
+  nodes_[found->second].has_gradient = true;
+  places_[found->second].gradient = summaries_.add(gradient) + 1;
+}
+
+void StatisticsWatch::end() {
+  if (!in_pass_) return;
+  in_pass_ = false;
+  const Look look(*this);
+  const std::vector<Summary> summaries = summaries_.read();
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (places_[i].output) nodes_[i].output = summaries[places_[i].output - 1];
+    if (places_[i].gradient) nodes_[i].gradient = summaries[places_[i].gradient - 1];
+  }
+  outputs_.clear();
+  for (const NodeStatistics& node : nodes_) {
+    const auto known = leaves_.find(node.node);
+    if (known == leaves_.end() || !node.has_gradient) continue;
+    Leaf& leaf = known->second;
+    const Tensor gradient = leaf.node->grad;
+    if (!gradient.defined()) continue;
+    leaf.has_gradient = true;
+    const Tensor looked = is_complex(gradient.dtype()) ? abs(gradient.detach()) : gradient.detach();
+    const Statistics whole = statistics(looked);
+    leaf.found.gradient = summarize(looked);  // of what was added up over several passes
+    leaf.found.edges = whole.edges;
+    leaf.found.counts = whole.counts;
+    if (!leaf.before.defined())
+      if (const Tensor now = value_of(*leaf.node); now.defined()) leaf.before = clone(now);
+  }
+}
+
+void StatisticsWatch::optimized(const TensorList& parameters) {
+  if (!watching()) return;
+  for (const Tensor& x : parameters)
+    if (x.node() && x.node()->is_leaf()) leaves_.try_emplace(x.node()->id).first->second.node = x.node();
+}
+
+void StatisticsWatch::end_step(int64_t step) {
+  if (!looking_) return;
+  looking_ = false;
+  if (!any_pass_) {  // an evaluation, say: the next step is looked at in its place
+    outputs_.clear();
+    return;
+  }
+  auto made = std::make_shared<StepStatistics>();
+  {
+    const Look look(*this);
+    Summaries numbers;  // of the weights, then of what was added to them
+    std::vector<size_t> moved;
+    std::map<std::string, int> named;  // two models may call their parameters alike
+    for (auto it = leaves_.begin(); it != leaves_.end();) {
+      Leaf& leaf = it->second;
+      if (leaf.node->use_count() == 1) {  // nobody else has it any more
+        it = leaves_.erase(it);
+        continue;
+      }
+      ++it;
+      const Node& node = *leaf.node;
+      const Tensor now = value_of(node);
+      if (!now.defined()) continue;
+      ParameterStatistics& p = made->parameters.emplace_back(leaf.found);
+      p.place = {interned(node.line.file), node.line.line};
+      p.name = interned(node.name);
+      if (p.name.empty()) p.name = node.line.known() ? "leaf of " + to_string(node.line) : text("leaf ", node.id);
+      if (const int count = ++named[p.name]; count > 1) p.name += text(" (", count, ")");
+      p.shape.assign(node.out[0].layout->shape.begin(), node.out[0].layout->shape.end());
+      p.node = node.id;
+      p.has_gradient = leaf.has_gradient;
+      if (!p.has_gradient) p.gradient = {}, p.edges.clear(), p.counts.clear();
+      p.update_norm = NAN;
+      numbers.add(now);
+      moved.push_back(leaf.before.defined() ? numbers.add(now.detach() - leaf.before) : 0);
+      leaf.before = Tensor();
+    }
+    const std::vector<Summary> read = numbers.read();
+    for (size_t i = 0, at = 0; i < made->parameters.size(); ++i) {
+      made->parameters[i].weight = read[at++];
+      if (!moved[i]) continue;
+      const Summary& difference = read[at++];
+      made->parameters[i].update_norm = difference.finite() ? difference.norm : NAN;
+    }
+    made->nodes = nodes_;
+  }
+  latest_ = nodes_;
+  latest_step_ = step;
+  made->step = step;
+  made->every = last_step_ > 0 && step > last_step_ ? step - last_step_ : 1;
+  made->cost_ns = ticks_to_ns(spent_);
+  last_step_ = step;
+  last_spent_ = spent_;
+  last_end_ = ticks();
+  const std::lock_guard lock(mutex_);
+  made->number = ++number_;
+  kept_bytes_ += bytes_of(*made);
+  kept_.push_back(std::move(made));
+  for (; kept_bytes_ > kMostKept && kept_.size() > 1; kept_.pop_front()) kept_bytes_ -= bytes_of(*kept_.front());
+}
+
+void StatisticsWatch::describe(TapeSnapshot& tape) const {
+  const bool now = looking_ && nodes_.size() == tape.nodes.size();
+  const std::vector<NodeStatistics>& from = now ? nodes_ : latest_;
+  if (from.size() != tape.nodes.size()) return;
+  for (size_t i = 0; i < from.size(); ++i)
+    if (from[i].op != tape.nodes[i].op || (now && from[i].node != tape.nodes[i].id)) return;
+  tape.statistics_step = now ? tape.step : latest_step_;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i].output.count > 0) tape.nodes[i].output_summary = from[i].output;
+    if (from[i].has_gradient) tape.nodes[i].gradient_summary = from[i].gradient;
+  }
+}
+
+void StatisticsWatch::clear(bool everything) {
+  looking_ = in_pass_ = false;
+  leaves_.clear();
+  outputs_.clear();
+  summaries_.read();
+  if (!everything) return;
+  nodes_.clear();
+  latest_.clear();
+  last_end_ = last_spent_ = 0;
+  last_step_ = 0;
+  const std::lock_guard lock(mutex_);
+  kept_.clear();
+  kept_bytes_ = 0;
+}
+
+}  // namespace lunagrad
