@@ -71,6 +71,12 @@ App::App(Start start)
     drive_ = std::make_unique<Drive>(start.options.drive, start.options.drive_arguments, window_);
     bench_.description.enable();
   }
+  bench_.take_picture = [this](const std::string& path, ImVec2 min, ImVec2 max,
+                               std::function<void(const std::string&)> done) {
+    const ImVec2 scale = ImGui::GetIO().DisplayFramebufferScale;
+    window_.presenter().capture_part(path, int(min.x * scale.x), int(min.y * scale.y), int(max.x * scale.x),
+                                     int(max.y * scale.y), std::move(done));
+  };
   if (!start.note.empty()) bench_.notice(start.note);
   add_commands();
   for (const auto& panel : panels_) panel->add_commands(bench_);

@@ -427,6 +427,10 @@ void Presenter::present(ImDrawData* data, uint32_t background) {
 
   VkBuffer buffer = VK_NULL_HANDLE;
   VkDeviceMemory memory = VK_NULL_HANDLE;
+  if (!readable_ && part_) {
+    capture_path_.clear();
+    std::exchange(part_, {})->done("this display's frames cannot be read back");
+  }
   const bool capturing = !capture_path_.empty();
   if (capturing) {
     if (!readable_) fail_as(ErrorKind::device, "this display's frames cannot be read back");
@@ -502,17 +506,32 @@ void Presenter::present(ImDrawData* data, uint32_t background) {
 void Presenter::write_capture(VkDeviceMemory memory, VkExtent2D extent) {
   void* mapped = nullptr;
   check(vkMapMemory(device_, memory, 0, VK_WHOLE_SIZE, 0, &mapped), "reading the picture");
-  std::vector<uint8_t> pixels(size_t(extent.width) * extent.height * 3);
+  int left = 0, top = 0, right = int(extent.width), bottom = int(extent.height);
+  if (part_) {
+    left = std::clamp(part_->left, 0, right - 1);
+    top = std::clamp(part_->top, 0, bottom - 1);
+    right = std::clamp(part_->right, left + 1, right);
+    bottom = std::clamp(part_->bottom, top + 1, bottom);
+  }
+  const size_t width = size_t(right - left), height = size_t(bottom - top);
+  std::vector<uint8_t> pixels(width * height * 3);
   const auto* raw = static_cast<const uint8_t*>(mapped);
   const bool bgr = format_.format == VK_FORMAT_B8G8R8A8_UNORM || format_.format == VK_FORMAT_B8G8R8A8_SRGB;
-  for (size_t i = 0; i < pixels.size() / 3; ++i)
-    for (size_t c = 0; c < 3; ++c) pixels[3 * i + c] = raw[4 * i + (bgr ? 2 - c : c)];
+  for (size_t y = 0; y < height; ++y)
+    for (size_t x = 0; x < width; ++x) {
+      const uint8_t* from = raw + 4 * ((size_t(top) + y) * extent.width + size_t(left) + x);
+      for (size_t c = 0; c < 3; ++c) pixels[3 * (y * width + x) + c] = from[bgr ? 2 - c : c];
+    }
   vkUnmapMemory(device_, memory);
   const std::string path = std::exchange(capture_path_, {});
+  const std::optional<Part> part = std::exchange(part_, {});
   stbi_write_png_compression_level = 9;
-  if (!stbi_write_png(path.c_str(), int(extent.width), int(extent.height), 3, pixels.data(),
-                      int(extent.width) * 3))
-    fail_as(ErrorKind::file, "picture: cannot write ", path);
+  const bool written = stbi_write_png(path.c_str(), int(width), int(height), 3, pixels.data(), int(width) * 3) != 0;
+  const std::string problem = written ? "" : "picture: cannot write " + path;
+  if (part)
+    part->done(problem);
+  else if (!written)
+    fail_as(ErrorKind::file, problem);
 }
 
 }  // namespace lunagrad

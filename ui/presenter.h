@@ -4,7 +4,9 @@
 // presents it, and reads a frame back as a picture. Drawing thread only.
 #include <vulkan/vulkan.h>
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +28,16 @@ class Presenter {
   void present(ImDrawData*, uint32_t background);
   // The next frame also goes to the PNG file. Throws Error (kind file) from present() when it cannot be
   // written.
-  void capture(const std::string& path) { capture_path_ = path; }
+  void capture(const std::string& path) {
+    capture_path_ = path;
+    part_.reset();
+  }
+  // The same of a part of the frame, in pixels; instead of throwing, `done` is told what went wrong, or "".
+  void capture_part(const std::string& path, int left, int top, int right, int bottom,
+                    std::function<void(const std::string&)> done) {
+    capture_path_ = path;
+    part_ = Part{left, top, right, bottom, std::move(done)};
+  }
 
   // Seconds that making instance, device and swapchains has taken so far.
   double driver_seconds() const { return driver_seconds_; }
@@ -80,6 +91,11 @@ class Presenter {
   size_t frame_ = 0;
   bool outdated_ = true;
   std::string capture_path_;
+  struct Part {
+    int left, top, right, bottom;
+    std::function<void(const std::string&)> done;
+  };
+  std::optional<Part> part_;
   std::string device_name_;
   bool software_ = false;
   double driver_seconds_ = 0;

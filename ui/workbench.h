@@ -59,6 +59,10 @@ class Workbench {
   std::vector<std::string> notices;
   bool new_seed = false;  // each run from the start draws a seed
   std::string help_query;  // what the help panel is to search for next; it takes it away
+  // Writes a part of the window as it is drawn next to a PNG file; `done` is told why it could not be, or "". Empty
+  // without a window.
+  std::function<void(const std::string& path, ImVec2 min, ImVec2 max, std::function<void(const std::string&)> done)>
+      take_picture;
   Session session;  // last: it is stopped before what its events go to
 
  private:
