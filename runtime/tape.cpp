@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <sstream>
 #include <unordered_set>
 
 #include "runtime/checkpoint.h"
 #include "runtime/custom.h"
+#include "runtime/io/graphviz.h"
 #include "runtime/ops.h"
 
 namespace lunagrad {
@@ -317,19 +317,20 @@ std::vector<Node*> nodes_of(const Tensor& root) {
 }
 
 std::string tape_dot(const Tensor& root) {
-  std::ostringstream out;
-  out << "digraph tape {\n  rankdir=LR;\n  node [shape=box, style=rounded, fontname=\"Helvetica\"];\n";
+  std::vector<DotNode> shown;
   for (const Node* node : nodes_of(root)) {
+    DotNode dot;
+    dot.id = text('n', node->id);
     const std::string& name = interned(node->name);
-    out << "  n" << node->id << " [label=\"" << (name.empty() ? node->label() : name.c_str()) << "\\n"
-        << node->out[0].layout->shape << ' ' << node->out[0].dtype;
-    if (node->line.known()) out << "\\n" << to_string(node->line);
-    out << (node->is_leaf() ? "\", style=filled];\n" : "\"];\n");
+    dot.lines = {name.empty() ? node->label() : name,
+                 text(node->out[0].layout->shape, ' ', node->out[0].dtype)};
+    if (node->line.known()) dot.lines.push_back(to_string(node->line));
+    dot.leaf = node->is_leaf();
     for (const Operand& operand : node->in)
-      if (operand.node) out << "  n" << operand.node->id << " -> n" << node->id << ";\n";
+      if (operand.node) dot.inputs.push_back(text('n', operand.node->id));
+    shown.push_back(std::move(dot));
   }
-  out << "}\n";
-  return out.str();
+  return dot_text(shown);
 }
 
 }  // namespace lunagrad

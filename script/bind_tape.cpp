@@ -1,20 +1,11 @@
 // The tape in Lua: the nodes that a tensor was made by, as data, as Graphviz, as JSON and as a picture.
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "runtime/io/graphviz.h"
 #include "runtime/tape.h"
 #include "script/convert.h"
 #include "script/edge.h"
 #include "script/signature.h"
-
-extern char** environ;
 
 namespace lunagrad {
 namespace {
@@ -180,41 +171,17 @@ int tape_to_json(lua_State* L) {
   return 1;
 }
 
-// Runs `dot -Tsvg -o path` with `graph` as its input; returns its exit status, or -1 with errno.
-int run_dot(const std::string& graph, const std::string& path) {
-  const int input = memfd_create("tape", MFD_CLOEXEC);
-  if (input < 0) return -1;
-  std::string option = "-Tsvg", to = "-o", program = "dot", file = path;
-  char* const arguments[] = {program.data(), option.data(), to.data(), file.data(), nullptr};
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, input, 0);
-  int status = -1;
-  pid_t child;
-  if (write(input, graph.data(), graph.size()) == ssize_t(graph.size()) && lseek(input, 0, SEEK_SET) == 0) {
-    errno = posix_spawnp(&child, "dot", &actions, nullptr, arguments, environ);
-    if (errno == 0)
-      while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-      }
-  }
-  posix_spawn_file_actions_destroy(&actions);
-  close(input);
-  return status;
-}
-
 // t:svg(path): a picture, drawn by Graphviz.
 int tape_to_svg(lua_State* L) {
   const std::string path(check_string(L, 2, "svg"));
   if (edge(L).files.limited) fail("svg: a sandboxed script runs no other program; t:dot() gives the graph as text");
   lua_settop(L, 2);
-  const int status = run_dot(dot_of(L, "svg"), path);
-  if (status == 0) return 0;
-  const bool missing = status < 0 ? errno == ENOENT : WIFEXITED(status) && WEXITSTATUS(status) == 127;
-  if (missing)
+  const DotRun run = run_dot(dot_of(L, "svg"), {"-Tsvg", "-o" + path});
+  if (run.end == DotRun::End::done) return 0;
+  if (run.end == DotRun::End::missing)
     fail(
         "svg: the program 'dot' is not installed (Debian: apt install graphviz); t:dot() gives the graph as "
         "text");
-  if (status < 0) fail("svg: 'dot' cannot be run: ", std::strerror(errno));
   fail_as(ErrorKind::file, "svg: 'dot' could not draw the tape into ", path);
 }
 

@@ -50,7 +50,7 @@ void check_sound(const Graph& graph, const GraphLayout& layout) {
   }
   // Each edge starts at the lower side of one box and ends at the upper side of the other.
   for (size_t e = 0; e < graph.edges.size(); ++e) {
-    const auto [from, to] = graph.edges[e];
+    const uint32_t from = graph.edges[e].from, to = graph.edges[e].to;
     REQUIRE(layout.first[e + 1] >= layout.first[e] + 2);
     const GraphPoint start = layout.points[layout.first[e]], end = layout.points[layout.first[e + 1] - 1];
     CHECK(start.y == doctest::Approx(layout.centers[from].y + graph.boxes[from].height / 2));

@@ -1,14 +1,28 @@
-// Tape: the nodes of the latest backward pass as a graph, data flowing downwards. A click selects a node for
-// the inspector.
+// Tape: the nodes of a backward pass as a graph, data flowing downwards, in the modules that ran them. A click
+// selects a node for the inspector, or opens and closes a module.
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdio>
+#include <iterator>
+#include <utility>
 
 #include "ui/op_family.h"
 #include "ui/panel.h"
+#include "ui/tape_export_menu.h"
+#include "ui/tape_legend.h"
+#include "ui/tape_metric.h"
+#include "ui/tape_player.h"
+#include "ui/tape_search.h"
 #include "ui/theme.h"
-#include "ui/widgets/graph_canvas.h"
+#include "ui/widgets/value_view.h"
 
 namespace lunagrad {
 namespace {
+
+const char* const kLegendTitle = "op";
 
 class TapePanel final : public Panel {
  public:
@@ -16,103 +30,527 @@ class TapePanel final : public Panel {
   Region region() const override { return Region::upper_right; }
 
   void draw_tools(Workbench& bench) override {
-    ImGui::SetNextItemWidth(em(10));
-    if (ImGui::InputTextWithHint("##search", "search", search_, sizeof search_)) searched_ = nullptr;
+    ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x - em(11), em(4), em(12)));
+    if (focus_search_) ImGui::SetKeyboardFocusHere();
+    focus_search_ = false;
+    ImGui::InputTextWithHint("##search", "search", search_, sizeof search_);
+    const bool entered = ImGui::IsItemDeactivated() &&
+                         (pressed(GLFW_KEY_ENTER) || pressed(GLFW_KEY_KP_ENTER)) && search_[0];
     bench.description.add_last("tape.search", search_);
     explain(
-        "Words of an op, module, name, shape, dtype or source line. What does not match all of them fades.");
-    ImGui::SameLine();
-    if (ImGui::Button("Fit")) canvas_.fit();
-    bench.description.add_last("tape.fit", "");
-    explain("Shows the whole tape. Drag pans, the wheel zooms, a click selects.");
-    if (const TapeSnapshot* tape = bench.tape.tape()) {
-      ImGui::SameLine();
-      char text[80];
-      if (search_[0])
-        std::snprintf(text, sizeof text, "%zu of %zu nodes", found_count_, tape->nodes.size());
-      else
-        std::snprintf(text, sizeof text, "%zu nodes, step %lld", tape->nodes.size(),
-                      static_cast<long long>(tape->step));
-      ImGui::AlignTextToFramePadding();
-      text_in(theme().muted, "%s", text);
-      bench.description.add_last("tape.summary", text);
+        "Words of an op, module, name, shape, dtype or source line, as \"linear blocks.1\" or \"train.lua:12\". Enter "
+        "goes to the next node that has them all, Shift+Enter to the one before. What has not fades; a closed module "
+        "says how many it holds.");
+    const TapeSnapshot* tape = bench.tape.tape();
+    if (!tape || !bench.tape.texts()) return;
+    find_.update(search_, *bench.tape.texts(), bench.tape.structure());
+    if (entered) {
+      bench.tape.select(find_.step(ImGui::GetIO().KeyShift ? -1 : 1));
+      focus_search_ = true;
     }
+    char text[96];
+    if (!find_.active())
+      std::snprintf(text, sizeof text, "%zu nodes, step %lld", tape->nodes.size(), static_cast<long long>(tape->step));
+    else if (find_.at() >= 0)
+      std::snprintf(text, sizeof text, "%d: %zu of %zu nodes", find_.at() + 1, find_.hits().size(), tape->nodes.size());
+    else
+      std::snprintf(text, sizeof text, "%zu of %zu nodes", find_.hits().size(), tape->nodes.size());
+    ImGui::SameLine();
+    ImGui::AlignTextToFramePadding();
+    text_in(theme().muted, "%s", text);
+    bench.description.add_last("tape.summary", text);
+    explain("How many nodes the tape of that step has; in a search, how many have the words, and which is shown.");
   }
 
   void draw(Workbench& bench) override {
-    const CanvasGraph* picture = bench.tape.picture();
-    if (!picture || picture->nodes.empty()) {
+    const TapePicture* picture = bench.tape.picture();
+    if (!picture || picture->boxes.empty()) {
       if (bench.tape.laying_out())
         draw_empty("Laying out the tape", "This takes a moment for a tape of many thousand nodes.");
       else
-        draw_empty("No tape yet",
-                   "Run a script that calls backward(): the nodes of its latest step appear here.");
+        draw_empty("No tape yet", "Run a script that calls backward(): the nodes of its latest step appear here.");
       structure_ = 0;
       return;
     }
-    if (bench.tape.structure() != structure_) {
-      structure_ = bench.tape.structure();
-      canvas_.fit();
-      searched_ = nullptr;
-    }
-    search(bench);
-    const Theme& t = theme();
-    const GraphCanvas::Colors colors{t.canvas, t.grid,  t.panel,  t.text,   t.muted,
-                                     t.faint,  t.faint, t.accent, t.accent, t.family.data()};
-    GraphCanvas::Marks marks{bench.tape.selected(), search_[0] ? &found_ : nullptr};
-    const auto& nodes = bench.tape.tape()->nodes;
-    const auto describe = [&](int node, ImVec2 min, ImVec2 max) {
-      const CanvasNode& shown = picture->nodes[size_t(node)];
-      bench.description.add("tape.node", shown.title + " " + shown.line, min, max);
-    };
-    using Visit = std::function<void(int, ImVec2, ImVec2)>;
-    const int clicked = canvas_.draw("canvas", *picture, ImGui::GetContentRegionAvail(), colors, marks,
-                                     bench.description.enabled() ? Visit(describe) : Visit());
-    if (clicked >= -1) bench.tape.select(clicked);
-    if (canvas_.hovered() >= 0 && !ImGui::IsMouseDown(ImGuiMouseButton_Left))
-      show_tip(bench, nodes[size_t(canvas_.hovered())]);
+    follow(bench, *picture);
+    const bool roomy = ImGui::GetContentRegionAvail().y > em(9);
+    if (roomy) draw_controls(bench);
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    // No keyboard navigation between widgets in here: the arrows belong to the graph.
+    ImGui::BeginChild("sheet", room, false,
+                      ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+    if (!ImGui::GetIO().WantTextInput && ImGui::IsWindowFocused()) handle_keys(bench, *picture);
+    draw_graph(bench, *picture, room);
+    if (roomy) draw_legend(bench, *picture);
+    draw_menu(bench);
+    ImGui::EndChild();
+    export_.take_picture(bench, sheet_min_, sheet_max_);
   }
 
  private:
-  void search(Workbench& bench) {
-    const TapeSnapshot* tape = bench.tape.tape();
-    if (!search_[0] || searched_ == tape) return;
-    searched_ = tape;
-    found_.assign(tape->nodes.size(), 0);
-    found_count_ = 0;
-    for (size_t i = 0; i < tape->nodes.size(); ++i) {
-      if (!contains_words(searchable_text(tape->nodes[i]), search_)) continue;
-      found_[i] = 1;
-      ++found_count_;
+  static bool pressed(int key, bool repeat = false) { return ImGui::IsKeyPressed(key, repeat); }
+
+  static GraphCanvas::Colors colors() {
+    const Theme& t = theme();
+    return {t.canvas, t.grid, t.panel, t.text, t.muted, t.faint, t.faint, t.warning, t.accent, t.bad, t.family.data()};
+  }
+
+  // Takes over what changed since the last frame: another picture, a selection made elsewhere.
+  void follow(Workbench& bench, const TapePicture& picture) {
+    TapeModel& model = bench.tape;
+    if (picture.canvas.number != picture_) {
+      // Shown whole: what has little in common with the picture before, and what the user opened and closed as long
+      // as they did not move the view.
+      const bool folded = model.folding() != folding_;
+      if (picture_ == 0 || structure_ == 0 || model.kept() < 0.25 || (folded && !moved_)) show_whole();
+      folding_ = model.folding();
+      picture_ = picture.canvas.number;
+      looks_ = {};
+    }
+    if (model.structure() != structure_) {
+      structure_ = model.structure();
+      const auto& order = model.tree()->execution;
+      rank_.assign(model.tape()->nodes.size(), -1);
+      for (size_t i = 0; i < order.size(); ++i) rank_[order[i]] = int(i);
+      player_.resize(order.size());
+    }
+    if (model.selections() != selections_) {
+      selections_ = model.selections();
+      wanted_ = model.selected();
+      if (wanted_ >= 0) model.open_around(wanted_);
+    }
+    if (wanted_ >= 0 && size_t(wanted_) < picture.box_of.size()) {
+      const uint32_t box = picture.box_of[size_t(wanted_)];
+      if (!picture.boxes[box].is_group) {
+        canvas_.reveal(int(box));
+        wanted_ = -1;
+      }
+    }
+    const double now = ImGui::GetTime();
+    const bool moved = player_.tick(now - last_time_);
+    last_time_ = now;
+    if (moved) show_playhead(bench);
+    if (player_.playing()) model.animate();
+  }
+
+  void show_whole() {
+    canvas_.fit();
+    moved_ = false;
+  }
+
+  void show_playhead(Workbench& bench) {
+    if (!player_.on()) return;
+    const int node = int(bench.tape.tree()->execution[size_t(player_.position())]);
+    select_here(bench, node);
+    canvas_.reveal(int(bench.tape.picture()->box_of[size_t(node)]));
+  }
+
+  // A selection that the user made on this sheet: nothing needs to be opened or moved.
+  void select_here(Workbench& bench, int node) {
+    bench.tape.select(node);
+    selections_ = bench.tape.selections();
+    wanted_ = -1;
+  }
+
+  // The next item of a row that goes on below where there is no room.
+  static void flow(float width) {
+    if (ImGui::GetItemRectMax().x + em(0.4f) + width < ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x)
+      ImGui::SameLine(0, em(0.4f));
+  }
+  static float button_width(const char* label) {
+    return ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
+  }
+
+  void draw_controls(Workbench& bench) {
+    TapeModel& model = bench.tape;
+    if (ImGui::Button("Fit")) show_whole();
+    bench.description.add_last("tape.fit", "");
+    explain("Shows the whole tape. Drag pans, the wheel zooms, a click selects or opens. F.");
+    flow(em(6.5f));
+    ImGui::SetNextItemWidth(em(6.5f));
+    draw_open_choice(bench, model);
+    flow(em(8.5f));
+    ImGui::SetNextItemWidth(em(8.5f));
+    draw_color_choice(bench, *model.tape());
+    flow(button_width("Export"));
+    export_.draw(bench, colors());
+    flow(button_width("Forward") + em(7));
+    if (ImGui::Button(player_.backward() ? "Backward" : "Forward")) player_.set_backward(!player_.backward());
+    bench.description.add_last("tape.order", player_.backward() ? "backward" : "forward");
+    explain("The order that is played: that of the calls, or that of the backward pass. Click to change.");
+    ImGui::SameLine(0, em(0.2f));
+    if (ImGui::Button("<##previous")) step(bench, -1);
+    bench.description.add_last("tape.previous", "");
+    explain("To the node that ran before. Shift+N.");
+    ImGui::SameLine(0, em(0.2f));
+    if (ImGui::Button(player_.playing() ? "Pause##play" : "Play##play")) play(bench);
+    bench.description.add_last("tape.play", player_.playing() ? "playing" : "");
+    explain("Walks through the nodes in the order in which they run. Space.");
+    ImGui::SameLine(0, em(0.2f));
+    if (ImGui::Button(">##next")) step(bench, 1);
+    bench.description.add_last("tape.next", "");
+    explain("To the node that runs next. N.");
+    if (player_.on()) {
+      char text[48];
+      std::snprintf(text, sizeof text, "%d / %zu", player_.number(), player_.count());
+      flow(button_width(text) + em(2));
+      ImGui::AlignTextToFramePadding();
+      text_in(theme().text, "%s", text);
+      bench.description.add_last("tape.playhead", text);
+      explain("Where the playhead is. Nodes that have not had their turn are faint.");
+      ImGui::SameLine(0, em(0.3f));
+      if (ImGui::Button("x##stop")) player_.stop();
+      bench.description.add_last("tape.stop", "");
+      explain("Takes the playhead away.");
     }
   }
 
-  static void show_tip(Workbench& bench, const NodeInfo& node) {
-    ImGui::BeginTooltip();
-    bold_text(node.op);
-    ImGui::SameLine();
-    text_in(theme().muted, "%s", op_family_name(op_family(node.op)));
-    ImGui::PushTextWrapPos(em(30));
-    if (const char* doc = op_doc(node.op); *doc) text_in(theme().muted, "%s", doc);
-    ImGui::PopTextWrapPos();
-    if (node.place.line > 0) {
-      ImGui::Text("%s:%d", node.place.file.c_str(), node.place.line);
-      const std::string& line = bench.source_line(node.place);
-      if (!line.empty()) {
-        ImGui::PushFont(fonts().mono);
-        text_in(theme().accent, "%s", line.c_str());
-        ImGui::PopFont();
+  void draw_open_choice(Workbench& bench, TapeModel& model) {
+    const FoldState& state = model.folding();
+    const char* shown = state.mode == FoldState::Mode::automatic ? "few boxes"
+                        : state.mode == FoldState::Mode::all     ? "all open"
+                        : state.depth == 0                       ? "all closed"
+                                                                 : nullptr;
+    const std::string depth = "depth " + std::to_string(state.depth);
+    const std::string label = shown ? shown : depth;
+    const bool open = ImGui::BeginCombo("##open", label.c_str());
+    bench.description.add_last("tape.open", label);
+    if (!open) {
+      explain("Which modules are open. A click on a module opens it, one on the title of its frame closes it.");
+      return;
+    }
+    const auto choice = [&](const char* name, FoldState::Mode mode, uint32_t deep, const char* help) {
+      if (ImGui::Selectable(name, state.mode == mode && state.depth == deep)) {
+        model.fold({mode, deep, {}});
+        show_whole();
+      }
+      bench.description.add_last("tape.open_choice", name);
+      explain(help);
+    };
+    choice("few boxes", FoldState::Mode::automatic, 0, "The outer modules, as long as few boxes are to be seen.");
+    choice("all closed", FoldState::Mode::depth, 0, "Collapses every module.");
+    choice("depth 1", FoldState::Mode::depth, 1, "Opens the outermost modules.");
+    choice("depth 2", FoldState::Mode::depth, 2, "Opens two levels of modules.");
+    choice("depth 3", FoldState::Mode::depth, 3, "Opens three levels of modules.");
+    choice("all open", FoldState::Mode::all, 0, "Expands everything: every node of the tape has a box.");
+    ImGui::EndCombo();
+  }
+
+  void draw_color_choice(Workbench& bench, const TapeSnapshot& tape) {
+    const auto metrics = tape_metrics();
+    const char* label = metric_ < 0 ? kLegendTitle : metrics[size_t(metric_)].name;
+    const bool open = ImGui::BeginCombo("##color", label);
+    bench.description.add_last("tape.color", label);
+    if (!open) {
+      explain("What the colours say. A quantity is also written on its node.");
+      return;
+    }
+    const auto choice = [&](const char* name, int metric, const char* help) {
+      if (ImGui::Selectable(name, metric_ == metric)) metric_ = metric;
+      bench.description.add_last("tape.color_choice", name);
+      explain(help);
+    };
+    choice(kLegendTitle, -1, "The family of the op.");
+    for (size_t m = 0; m < metrics.size(); ++m)
+      if (known(metrics[m], tape)) choice(metrics[m].name, int(m), metrics[m].help);
+    ImGui::EndCombo();
+  }
+
+  void step(Workbench& bench, int by) {
+    player_.pause();
+    player_.step(by);
+    show_playhead(bench);
+  }
+
+  void play(Workbench& bench) {
+    if (player_.playing())
+      player_.pause();
+    else
+      player_.play();
+    show_playhead(bench);
+  }
+
+  void handle_keys(Workbench& bench, const TapePicture& picture) {
+    const ImGuiIO& io = ImGui::GetIO();
+    if (io.KeyCtrl || io.KeyAlt) return;
+    if (pressed(GLFW_KEY_F)) show_whole();
+    if (pressed(GLFW_KEY_N, true)) step(bench, io.KeyShift ? -1 : 1);
+    if (pressed(GLFW_KEY_SPACE)) play(bench);
+    const int box = focused_box(bench, picture);
+    const auto move = [&](int key, Direction direction) {
+      if (!pressed(key, true)) return;
+      const int next = box < 0 ? 0 : canvas_neighbour(picture.canvas, box, direction);
+      if (next < 0) return;
+      canvas_.reveal(next);
+      if (picture.boxes[size_t(next)].is_group) {
+        select_here(bench, -1);
+        group_ = picture.keys[size_t(next)];
+      } else {
+        select_here(bench, int(picture.boxes[size_t(next)].index));
+        group_ = 0;
+      }
+    };
+    move(GLFW_KEY_UP, Direction::up);
+    move(GLFW_KEY_DOWN, Direction::down);
+    move(GLFW_KEY_LEFT, Direction::left);
+    move(GLFW_KEY_RIGHT, Direction::right);
+    if (box < 0 || !(pressed(GLFW_KEY_ENTER) || pressed(GLFW_KEY_KP_ENTER))) return;
+    if (picture.boxes[size_t(box)].is_group) {
+      bench.tape.set_open(picture.boxes[size_t(box)].index, true);
+    } else {
+      menu_node_ = int(picture.boxes[size_t(box)].index);
+      ImGui::OpenPopup("node menu");
+    }
+  }
+
+  // The box of the selection, or the closed module that the arrows led to.
+  int focused_box(const Workbench& bench, const TapePicture& picture) const {
+    const int selected = bench.tape.selected();
+    if (selected >= 0) return int(picture.box_of[size_t(selected)]);
+    for (size_t b = 0; group_ != 0 && b < picture.keys.size(); ++b)
+      if (picture.keys[b] == group_) return int(b);
+    return -1;
+  }
+
+  // What the marks of the boxes were made from.
+  struct Looks {
+    uint64_t picture = 0, search = 0;
+    const TapeSnapshot* tape = nullptr;
+    int metric = -1, position = -1;
+    bool backward = false;
+    std::vector<int> lit, failed;
+    bool operator==(const Looks&) const = default;
+  };
+
+  // The nodes in whose line the run ended with an error; looked for when tape or console have changed.
+  const std::vector<int>& failed_nodes(const Workbench& bench) {
+    const Journal& journal = bench.journal;
+    const bool failed = journal.ended() && !journal.active() && journal.outcome() != Outcome::ok &&
+                        journal.outcome() != Outcome::stopped;
+    const std::pair key{bench.tape.tape(), failed ? journal.revision() : 0};
+    if (key == failed_key_) return failed_;
+    failed_key_ = key;
+    failed_.clear();
+    if (!failed) return failed_;
+    // The message is the first of the error's lines, before the traceback.
+    const auto is_error = [](const ConsoleLine& line) { return line.kind == ConsoleLine::Kind::error; };
+    const auto& lines = journal.lines();
+    const auto last = std::find_if(lines.rbegin(), lines.rend(), is_error);
+    const auto before = std::find_if_not(last, lines.rend(), is_error);
+    if (last == lines.rend()) return failed_;
+    const ConsoleLine& message = *std::prev(before);
+    failed_ = failing_nodes(*bench.tape.tape(), message.text, message.place);
+    return failed_;
+  }
+
+  void mark_boxes(Workbench& bench, const TapePicture& picture) {
+    const TapeModel& model = bench.tape;
+    Looks looks{picture.canvas.number, find_.revision(),   model.tape(), metric_, player_.position(),
+                player_.backward(),    model.lit(), failed_nodes(bench)};
+    if (looks == looks_) return;
+    looks_ = std::move(looks);
+    const size_t count = picture.boxes.size();
+    marks_.assign(count, {});
+    hits_.assign(count, 0);
+    values_.clear();
+    if (metric_ >= 0) values_ = box_values(tape_metrics()[size_t(metric_)], *model.tape(), picture);
+    const HeatScale scale(values_);
+    for (size_t b = 0; b < values_.size(); ++b) marks_[b].heat = scale.of(values_[b]);
+    if (find_.active())
+      for (const int hit : find_.hits()) ++hits_[picture.box_of[size_t(hit)]];
+    // A closed module has had its turn when one of its nodes has.
+    std::vector<char> begun(count, 0), runs(count, 0);
+    for (size_t i = 0; player_.on() && i < rank_.size(); ++i) {
+      const uint32_t box = picture.box_of[i];
+      if (rank_[i] < 0) continue;
+      runs[box] = 1;
+      begun[box] |= player_.done(rank_[i]);
+    }
+    for (size_t b = 0; b < count; ++b)
+      marks_[b].faded = (find_.active() && hits_[b] == 0) || (player_.on() && runs[b] && !begun[b]);
+    for (const int node : looks_.lit) marks_[picture.box_of[size_t(node)]].lit = true;
+    for (const int node : looks_.failed) marks_[picture.box_of[size_t(node)]].failed = true;
+  }
+
+  std::string note_of(const TapePicture& picture, int box) const {
+    const size_t b = size_t(box);
+    if (find_.active() && hits_[b] > 0 && picture.boxes[b].is_group)
+      return std::to_string(hits_[b]) + (hits_[b] == 1 ? " hit" : " hits");
+    if (metric_ >= 0) return std::isnan(values_[b]) ? "not known" : tape_metrics()[size_t(metric_)].text(values_[b]);
+    return {};
+  }
+
+  void draw_graph(Workbench& bench, const TapePicture& picture, ImVec2 room) {
+    mark_boxes(bench, picture);
+    GraphCanvas::Marks marks;
+    marks.selected = focused_box(bench, picture);
+    if (player_.on())
+      marks.playhead = int(picture.box_of[bench.tape.tree()->execution[size_t(player_.position())]]);
+    marks.boxes = &marks_;
+    if (metric_ >= 0 || find_.active()) marks.note = [&](int box) { return note_of(picture, box); };
+    using Visit = std::function<void(int, ImVec2, ImVec2)>;
+    Visit on_box, on_frame;
+    if (bench.description.enabled()) {
+      on_box = [&](int box, ImVec2 min, ImVec2 max) {
+        const CanvasNode& shown = picture.canvas.nodes[size_t(box)];
+        const std::string note = marks.note ? note_of(picture, box) : "";
+        const GraphCanvas::Mark& mark = marks_[size_t(box)];
+        std::string text = shown.title + " " + shown.line;
+        if (!note.empty()) text += " (" + note + ")";
+        if (mark.failed) text += " failed";
+        if (mark.lit) text += " lit";
+        if (box == marks.selected) text += " selected";
+        if (box == marks.playhead) text += " playhead";
+        bench.description.add(picture.boxes[size_t(box)].is_group ? "tape.group" : "tape.node", text, min, max);
+      };
+      on_frame = [&](int frame, ImVec2 min, ImVec2 max) {
+        bench.description.add("tape.frame", picture.canvas.frames[size_t(frame)].title, min, max);
+      };
+    }
+    sheet_min_ = ImGui::GetCursorScreenPos();
+    sheet_max_ = {sheet_min_.x + room.x, sheet_min_.y + room.y};
+    const GraphCanvas::Click click = canvas_.draw("canvas", picture.canvas, room, colors(), marks, on_box, on_frame);
+    moved_ |= (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4)) ||
+              (ImGui::IsItemHovered() && ImGui::GetIO().MouseWheel != 0);
+    if (canvas_.map_max().x > canvas_.map_min().x)
+      bench.description.add("tape.map", "", canvas_.map_min(), canvas_.map_max());
+    answer(bench, picture, click);
+    if (canvas_.hovered() >= 0 && !ImGui::IsAnyMouseDown() && !ImGui::IsPopupOpen("node menu"))
+      show_tip(bench, picture, size_t(canvas_.hovered()));
+  }
+
+  void answer(Workbench& bench, const TapePicture& picture, const GraphCanvas::Click& click) {
+    using Kind = GraphCanvas::Click::Kind;
+    if (click.kind == Kind::background) {
+      select_here(bench, -1);
+      bench.tape.light({});
+      group_ = 0;
+    } else if (click.kind == Kind::frame) {
+      bench.tape.set_open(picture.frames[size_t(click.index)], false);
+    } else if (click.kind == Kind::box) {
+      const TapeTree::Item item = picture.boxes[size_t(click.index)];
+      if (item.is_group) {
+        bench.tape.set_open(item.index, true);
+      } else {
+        select_here(bench, int(item.index));
+        if (click.menu) {
+          menu_node_ = int(item.index);
+          ImGui::OpenPopup("node menu");
+        }
       }
     }
+  }
+
+  void draw_menu(Workbench& bench) {
+    if (!ImGui::BeginPopup("node menu")) return;
+    const TapeModel& model = bench.tape;
+    if (menu_node_ < 0 || size_t(menu_node_) >= model.tape()->nodes.size()) {
+      ImGui::CloseCurrentPopup();
+      ImGui::EndPopup();
+      return;
+    }
+    const NodeInfo& node = model.tape()->nodes[size_t(menu_node_)];
+    const auto item = [&](const std::string& label, bool enabled, const char* help) {
+      const bool chosen = ImGui::MenuItem(label.c_str(), nullptr, false, enabled);
+      bench.description.add_last("tape.menu", label);
+      explain(help);
+      return chosen;
+    };
+    const std::string place = node.place.file + ":" + std::to_string(node.place.line);
+    if (item(node.place.line > 0 ? "Go to line " + place : "Go to line", node.place.line > 0,
+             "Shows the line of the script that made this node."))
+      go_to_line(bench, node.place);
+    const std::string name = name_of(node);
+    if (item("Copy name " + name, true, "Puts the name on the clipboard.")) ImGui::SetClipboardText(name.c_str());
+    const auto& operands = model.tree()->operands[size_t(menu_node_)];
+    if (item("Select inputs", !operands.empty(), "Outlines the nodes whose results this one reads.")) {
+      bench.tape.light({operands.begin(), operands.end()});
+      for (const uint32_t operand : operands) bench.tape.open_around(int(operand));
+    }
+    ImGui::EndPopup();
+  }
+
+  template <class Bench>
+  static void go_to_line(Bench& bench, const SourcePlace& place) {
+    if constexpr (requires { bench.go_to(place); })
+      bench.go_to(place);
+    else
+      bench.journal.write(ConsoleLine::Kind::note,
+                          place.file + ":" + std::to_string(place.line) + ": " + bench.source_line(place) + "\n", place);
+  }
+
+  // Of a leaf its own, otherwise the module's with the op.
+  static std::string name_of(const NodeInfo& node) {
+    if (node.op == "leaf") return node.outputs.empty() ? node.op : node.outputs[0].name;
+    return node.module.empty() ? node.op : node.module + "." + node.op;
+  }
+
+  void draw_legend(Workbench& bench, const TapePicture& picture) const {
+    if (sheet_max_.x - sheet_min_.x < em(26) || sheet_max_.y - sheet_min_.y < em(14)) return;
+    const ImVec2 corner{sheet_min_.x + em(0.5f), sheet_max_.y - em(0.5f)};
+    const Legend legend = metric_ < 0 ? draw_family_legend(picture.canvas, corner)
+                                      : draw_heat_legend(tape_metrics()[size_t(metric_)], HeatScale(values_), corner);
+    bench.description.add("tape.legend", legend.text, legend.min, legend.max);
+  }
+
+  void show_tip(Workbench& bench, const TapePicture& picture, size_t box) const {
+    const TapeTree::Item item = picture.boxes[box];
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(em(30));
+    if (item.is_group) {
+      const TapeTree::Group& group = bench.tape.tree()->groups[item.index];
+      bold_text(group.path);
+      if (group.repeats > 0)
+        text_in(theme().muted, "%u modules in a row that do the same on the same shapes. Click to see each.", group.repeats);
+      else
+        text_in(theme().muted, "A module of %u nodes. Click to see them.", group.node_count);
+    } else {
+      const NodeInfo& node = bench.tape.tape()->nodes[item.index];
+      bold_text(node.op);
+      ImGui::SameLine();
+      text_in(theme().muted, "%s", op_family_name(op_family(node.op)));
+      if (const char* doc = op_doc(node.op); *doc) text_in(theme().muted, "%s", doc);
+      if (!node.module.empty()) ImGui::TextUnformatted(node.module.c_str());
+      for (const OperandInfo& output : node.outputs)
+        ImGui::TextUnformatted((output.name + " " + shape_text(output.shape) + " " + output.dtype).c_str());
+      if (marks_[box].failed) text_in(theme().bad, "The run ended with an error in this line.");
+      if (node.place.line > 0) {
+        ImGui::Text("%s:%d", node.place.file.c_str(), node.place.line);
+        const std::string& line = bench.source_line(node.place);
+        if (!line.empty()) {
+          ImGui::PushFont(fonts().mono);
+          text_in(theme().accent, "%s", line.c_str());
+          ImGui::PopFont();
+        }
+      }
+    }
+    ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
   }
 
   GraphCanvas canvas_;
-  uint64_t structure_ = 0;
+  TapePlayer player_;
+  TapeSearch find_;
+  uint64_t picture_ = 0, structure_ = 0;  // what was shown in the last frame
+  FoldState folding_;
+  bool moved_ = false;  // by the user, since the view was fitted
+  uint64_t selections_ = 0;
+  int wanted_ = -1;       // a node that is to be seen as soon as the modules around it are open
+  uint64_t group_ = 0;    // key of the closed module that the arrows led to
+  double last_time_ = 0;
+  int metric_ = -1;       // colour by: -1 the op's family
+  std::vector<int> rank_;  // of each node: its place in the order of execution, -1: a leaf
+  Looks looks_;
+  std::pair<const TapeSnapshot*, uint64_t> failed_key_{nullptr, 0};
+  std::vector<int> failed_;
+  std::vector<GraphCanvas::Mark> marks_;
+  std::vector<int> hits_;
+  std::vector<double> values_;
+  ImVec2 sheet_min_{0, 0}, sheet_max_{0, 0};
+  int menu_node_ = -1;
   char search_[128] = "";
-  const TapeSnapshot* searched_ = nullptr;
-  std::vector<char> found_;
-  size_t found_count_ = 0;
+  bool focus_search_ = false;
+  TapeExportMenu export_;
 };
 
 }  // namespace

@@ -100,13 +100,15 @@ class Layering {
       }
     for (size_t i = sorted_.size(); i-- > 0;) {
       const uint32_t box = sorted_[i];
-      if (out_.of(box).size() <= in_.of(box).size()) continue;
+      if (out_.of(box).size() <= in_.of(box).size() || graph_.boxes[box].pin != Graph::Pin::none) continue;
       uint32_t lowest = UINT32_MAX;
       for (uint32_t e : out_.of(box))
         if (forward(graph_.edges[e])) lowest = std::min(lowest, layer_[graph_.edges[e].to] - 1);
       if (lowest != UINT32_MAX) layer_[box] = std::max(layer_[box], lowest);
     }
     layer_count_ = *std::max_element(layer_.begin(), layer_.end()) + 1;
+    for (uint32_t b = 0; b < boxes_; ++b)
+      if (graph_.boxes[b].pin == Graph::Pin::bottom) layer_[b] = layer_count_ - 1;
   }
 
   // Boxes and crossings, each layer in the order of a depth-first walk from the sinks along the operands.
@@ -275,13 +277,14 @@ class Layering {
       const Graph::Edge& edge = graph_.edges[e];
       layout.first.push_back(uint32_t(layout.points.size()));
       layout.points.push_back(
-          {items_.x[edge.from], middle[layer_[edge.from]] + graph_.boxes[edge.from].height / 2});
+          {items_.x[edge.from] + edge.leave, middle[layer_[edge.from]] + graph_.boxes[edge.from].height / 2});
       if (crossing_[e] != UINT32_MAX)
         for (uint32_t l = layer_[edge.from] + 1, item = crossing_[e]; l < layer_[edge.to]; ++l, ++item) {
           layout.points.push_back({items_.x[item], middle[l] - band[l] / 2});
           layout.points.push_back({items_.x[item], middle[l] + band[l] / 2});
         }
-      layout.points.push_back({enter[e], middle[layer_[edge.to]] - graph_.boxes[edge.to].height / 2});
+      const float x = std::isnan(edge.enter) ? enter[e] : items_.x[edge.to] + edge.enter;
+      layout.points.push_back({x, middle[layer_[edge.to]] - graph_.boxes[edge.to].height / 2});
     }
     layout.first.push_back(uint32_t(layout.points.size()));
     return layout;

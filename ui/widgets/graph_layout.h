@@ -4,17 +4,22 @@
 // sweeps, horizontal positions by least squares under the order, which keeps chains straight. Linear in
 // boxes, edges and the layers that edges cross. The same graph always gives the same picture.
 #include <cstdint>
+#include <limits>
 #include <stop_token>
 #include <vector>
 
 namespace lunagrad {
 
 struct Graph {
+  enum class Pin : uint8_t { none, top, bottom };  // to the first or the last layer
   struct Box {
     float width = 0, height = 0;
+    Pin pin = Pin::none;
   };
   struct Edge {
     uint32_t from = 0, to = 0;  // box numbers; edges into a box stand in the order of its operands
+    // Where it leaves and enters, from the middle of the box; not a number: where the layout sees fit.
+    float leave = 0, enter = std::numeric_limits<float>::quiet_NaN();
   };
   std::vector<Box> boxes;
   std::vector<Edge> edges;
@@ -37,6 +42,7 @@ struct GraphLayout {
   std::vector<uint32_t> first;      // edge e has points first[e] up to first[e + 1]
   float width = 0, height = 0;      // all boxes lie in [0, width] x [0, height]
   uint32_t layer_count = 0;
+  bool curved = true;  // bends are joined by curves that leave and arrive upright; otherwise by straight lines
 };
 
 // An empty layout when stopped.

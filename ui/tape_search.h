@@ -1,0 +1,28 @@
+#pragma once
+// The nodes of a tape that hold all words of a search, in the order in which they ran. Drawing thread only.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lunagrad {
+
+class TapeSearch {
+ public:
+  // Searches anew when words or tape (by its structure) are other ones. `texts`: of each node, newest first.
+  void update(const std::string& words, const std::vector<std::string>& texts, uint64_t structure);
+  bool active() const { return !words_.empty(); }
+  const std::vector<int>& hits() const { return hits_; }  // nodes
+  bool found(int node) const { return !active() || found_[size_t(node)]; }
+  int at() const { return at_; }  // the hit that step() led to, -1: none yet
+  int step(int by);               // its node; -1 without hits
+  uint64_t revision() const { return revision_; }
+
+ private:
+  std::string words_;
+  uint64_t structure_ = 0, revision_ = 0;
+  std::vector<int> hits_;
+  std::vector<char> found_;
+  int at_ = -1;
+};
+
+}  // namespace lunagrad
