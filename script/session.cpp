@@ -503,6 +503,7 @@ void Session::Impl::safe_point(lua_State* L, Place place) {
   const SessionState state = stop_ ? SessionState::stopping : SessionState::running;
   lock.unlock();
   set_state(state);
+  if (!task_running_ && !breakpoints_.busy() && take_over_breakpoints()) listen();  // before the next node
 }
 
 // Only a second request to stop ends the run before its checkpoint is written.

@@ -93,6 +93,7 @@ void Journal::begin() {
   time_at_ = Clock::now();
   recent_.clear();
   run_folder_.clear();
+  stops_.clear();
 }
 
 void Journal::apply(const Event& event) {
@@ -121,10 +122,17 @@ void Journal::apply(const Event& event) {
       if (!stale && !event.metrics.empty()) {
         const std::string& name = event.metrics[0].first;
         const auto [known, first] = params_.try_emplace(name, event.text);
-        if (!first && known->second != event.text)
+        if (!first && known->second != event.text) {
           mark(RunMark::Kind::edit, event, name + ": " + known->second + " to " + event.text);
+          write(ConsoleLine::Kind::note, "step " + std::to_string(event.step) + ": " + name + " = " + event.text + "\n",
+                event.place);
+        }
         known->second = event.text;
       }
+      break;
+    case Event::Kind::break_hit:
+      write(ConsoleLine::Kind::warning, "paused: " + event.text + "\n", event.place);
+      if (!stale) stops_.push_back(event.node);
       break;
     case Event::Kind::run_folder:
       if (!stale) run_folder_ = curves_.folder = event.text;

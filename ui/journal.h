@@ -58,6 +58,7 @@ class Journal {
   double elapsed() const;                   // seconds, pauses included
   double steps_per_second() const;          // over the last two seconds or so
   const ConsoleLine* last_error() const;
+  const std::vector<uint64_t>& stops() const { return stops_; }  // at breakpoints: their nodes, 0 for none
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -81,6 +82,7 @@ class Journal {
   bool ended_ = false;
   Outcome outcome_ = Outcome::ok;
   std::string run_folder_;
+  std::vector<uint64_t> stops_;
   int64_t step_ = 0, total_ = 0;
   double time_ = 0;
   Clock::time_point time_at_ = Clock::now();

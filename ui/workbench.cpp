@@ -23,6 +23,7 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
       options_(std::move(options)) {
   options_.interactive = true;  // somebody can resume: lg.run.breakpoint() pauses
   session.watch_tape(true);
+  session.watch_statistics(true);
 }
 
 bool Workbench::update() {
@@ -30,6 +31,13 @@ bool Workbench::update() {
   changed |= runs.update();
   tape.offer(session.tape());
   changed |= tape.update();
+  changed |= gradients.update(session);
+  if (journal.stops().size() < stops_seen_) stops_seen_ = 0;
+  for (; stops_seen_ < journal.stops().size(); ++stops_seen_) show_node(journal.stops()[stops_seen_]);
+  if (const int node = wanted_node_ ? tape.find_node(wanted_node_) : -1; node >= 0) {
+    tape.select(node);
+    wanted_node_ = 0;
+  }
   if (const NodeInfo* node = tape.selected_node()) {
     const int outputs = int(node->outputs.size());
     if (inspected_output_ >= outputs) inspected_output_ = 0;
@@ -60,6 +68,8 @@ void Workbench::restart() {
   journal.restart();
   sources_.clear();
   tape.clear();
+  gradients.clear();
+  wanted_node_ = 0;
   journal.write(ConsoleLine::Kind::note, "run " + script_ + "\n");
   session.run_file(script_, options_);
   options_.run_directory.clear();  // it holds a run now: the next one gets a folder of its own
@@ -125,6 +135,42 @@ void Workbench::evaluate(const std::string& code) {
   journal.write(ConsoleLine::Kind::command, code + "\n");
   session.eval(code);
 }
+
+void Workbench::rerun_with(const std::map<std::string, std::string>& values) {
+  for (const auto& [name, value] : values) options_.set[name] = value;
+  restart();
+}
+
+bool Workbench::toggle_breakpoint(const SourcePlace& place) {
+  bool removed = false;
+  for (const Breakpoint& known : session.breakpoints())
+    if (known.condition == Breakpoint::Condition::line && known.place == place)
+      removed |= session.remove_breakpoint(known.id);
+  if (removed) return false;
+  Breakpoint line;
+  line.condition = Breakpoint::Condition::line;
+  line.pass = Breakpoint::Pass::forward;
+  line.place = place;
+  return session.add_breakpoint(line) != 0;
+}
+
+void Workbench::toggle_breakpoint(const NodeInfo& node) {
+  if (node.place.line > 0) {
+    toggle_breakpoint(node.place);
+    return;
+  }
+  for (const Breakpoint& known : session.breakpoints())
+    if (known.condition == Breakpoint::Condition::op && known.text == node.op) {
+      session.remove_breakpoint(known.id);
+      return;
+    }
+  Breakpoint op;
+  op.condition = Breakpoint::Condition::op;
+  op.text = node.op;
+  session.add_breakpoint(op);
+}
+
+void Workbench::show_node(uint64_t id) { wanted_node_ = id; }
 
 const std::string& Workbench::source_line(const SourcePlace& place) {
   static const std::string none;

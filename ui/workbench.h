@@ -9,7 +9,9 @@
 #include "script/session.h"
 #include "ui/commands.h"
 #include "ui/description.h"
+#include "ui/gradient_model.h"
 #include "ui/journal.h"
+#include "ui/param_desk.h"
 #include "ui/settings.h"
 #include "ui/run_library.h"
 #include "ui/tape_model.h"
@@ -34,6 +36,11 @@ class Workbench {
   void step_op();  // when paused: to the end of the next operation
   void stop();  // a second one interrupts at once
   void evaluate(const std::string& code);
+  void rerun_with(const std::map<std::string, std::string>& values);  // of parameters
+  // Sets a breakpoint on a line of a script, or takes it away. True: there is one now.
+  bool toggle_breakpoint(const SourcePlace&);
+  void toggle_breakpoint(const NodeInfo&);  // on its line, else on its op
+  void show_node(uint64_t id);              // selects it as soon as the tape shows it
 
   // The script that run() runs from now on; a run that is going on is left alone.
   void open(const std::string& path);
@@ -55,6 +62,8 @@ class Workbench {
   Journal journal;
   TapeModel tape;
   ValueProbe probe;
+  GradientModel gradients;
+  ParamDesk params;
   Description description;
   Commands commands;
   Settings settings;
@@ -74,6 +83,8 @@ class Workbench {
   RunOptions options_;
   std::map<std::string, std::vector<std::string>> sources_;
   int inspected_output_ = 0;
+  uint64_t wanted_node_ = 0;
+  size_t stops_seen_ = 0;
 };
 
 }  // namespace lunagrad

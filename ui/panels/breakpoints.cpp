@@ -1,0 +1,235 @@
+// Breakpoints: where the run is to pause, a form for new ones, what they met, and the explanation of a NaN.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "ui/panel.h"
+#include "ui/theme.h"
+
+namespace lunagrad {
+namespace {
+
+using Condition = Breakpoint::Condition;
+
+struct Form {
+  Condition condition;
+  const char* label;
+  const char* hint;  // in the empty field; null: there is none
+  const char* help;
+};
+
+constexpr Form kForms[] = {
+    {Condition::not_finite, "NaN or Inf", nullptr,
+     "The op that makes the first NaN of a step, or an Inf that no operand held. Ops and gradients are looked at one by "
+     "one, which slows the run down."},
+    {Condition::norm, "norm above", "10", "A result or gradient whose norm is larger; once a step."},
+    {Condition::op, "op", "relu", "Each call of the op with this name."},
+    {Condition::shape, "shape", "[64, *]", "Each result or gradient of this shape; * stands for any size."},
+    {Condition::step, "step", "100", "Where this step begins."},
+    {Condition::line, "line", "train.lua:12", "Behind each op that this line calls. F9 in the editor does the same."},
+    {Condition::predicate, "Lua", "op.name == 'relu' and x:max():item() > 10",
+     "Where a Lua expression is true. It sees x, the tensor, and op with the fields name, shape, dtype, device, "
+     "backward, step, file, line and module."},
+};
+
+constexpr const char* kPasses[] = {"both ways", "forward", "backward"};
+
+class BreakpointsPanel final : public Panel {
+ public:
+  const char* title() const override { return "Breakpoints"; }
+  Region region() const override { return Region::lower_left; }
+
+  void draw_tools(Workbench& bench) override {
+    if (ImGui::Button("Break on NaN")) {
+      const auto list = bench.session.breakpoints();
+      const bool known = std::any_of(list.begin(), list.end(), [](const Breakpoint& b) {
+        return b.condition == Condition::not_finite;
+      });
+      if (!known) bench.session.add_breakpoint({});
+    }
+    bench.description.add_last("breakpoints.nan", "");
+    explain("The run pauses at the op that makes the first NaN or Inf, and says why. It slows the run down meanwhile.");
+  }
+
+  void draw(Workbench& bench) override {
+    draw_form(bench);
+    const std::vector<Breakpoint> list = bench.session.breakpoints();
+    const std::vector<BreakHit> hits = bench.session.break_hits();
+    ImGui::BeginChild("lists");
+    if (list.empty() && hits.empty())
+      draw_empty("No breakpoints",
+                 "A run pauses where one is met, with the node selected, and `it` in the console is the tensor. They "
+                 "work while a script runs, and stay for the next run.");
+    if (!hits.empty()) draw_explanation(bench, hits.back());
+    if (!list.empty()) draw_list(bench, list);
+    if (!hits.empty()) draw_hits(bench, hits);
+    ImGui::EndChild();
+  }
+
+ private:
+  void draw_form(Workbench& bench) {
+    const Form& form = kForms[form_];
+    const auto fit = [&](float width) {
+      ImGui::SetNextItemWidth(std::min(width, std::max(ImGui::GetContentRegionAvail().x, em(2))));
+    };
+    fit(em(7));
+    if (ImGui::BeginCombo("##condition", form.label)) {
+      for (size_t i = 0; i < std::size(kForms); ++i) {
+        if (ImGui::Selectable(kForms[i].label, i == form_)) {
+          form_ = i;
+          text_[0] = '\0';
+          problem_.clear();
+        }
+        bench.description.add_last("breakpoints.condition_choice", kForms[i].label);
+        explain(kForms[i].help);
+      }
+      ImGui::EndCombo();
+    }
+    bench.description.add_last("breakpoints.condition", form.label);
+    explain(form.help);
+    bool entered = false;
+    if (form.hint) {
+      ImGui::SameLine();
+      fit(std::max(em(7), ImGui::GetContentRegionAvail().x - em(13)));
+      entered = ImGui::InputTextWithHint("##text", form.hint, text_, sizeof text_, ImGuiInputTextFlags_EnterReturnsTrue);
+      bench.description.add_last("breakpoints.text", text_);
+      explain(form.help);
+    }
+    if (form.condition != Condition::step) {
+      ImGui::SameLine();
+      fit(em(7.2f));
+      ImGui::Combo("##pass", &pass_, kPasses, int(std::size(kPasses)));
+      bench.description.add_last("breakpoints.pass", kPasses[pass_]);
+      explain("Whether results count, gradients, or both.");
+    }
+    ImGui::SameLine();
+    if (ImGui::Button("Add") || entered) add(bench, form.condition);
+    bench.description.add_last("breakpoints.add", "");
+    if (!problem_.empty()) {
+      ImGui::PushTextWrapPos(0);
+      text_in(theme().bad, "%s", problem_.c_str());
+      ImGui::PopTextWrapPos();
+      bench.description.add_last("breakpoints.problem", problem_);
+    }
+  }
+
+  void add(Workbench& bench, Condition condition) {
+    Breakpoint made;
+    made.condition = condition;
+    made.pass = Breakpoint::Pass(pass_);
+    made.text = text_;
+    if (condition == Condition::norm) {
+      char* end = nullptr;
+      made.limit = std::strtod(text_, &end);
+      if (end == text_ || *end) made.limit = -1;
+    } else if (condition == Condition::step) {
+      made.step = std::strtoll(text_, nullptr, 10);
+      made.pass = Breakpoint::Pass::both;
+    } else if (condition == Condition::line) {
+      // "train.lua:12", or a line of the script.
+      const std::string text = text_;
+      const size_t colon = text.rfind(':');
+      made.place.file = colon == text.npos ? bench.script() : text.substr(0, colon);
+      made.place.line = std::atoi(text.c_str() + (colon == text.npos ? 0 : colon + 1));
+    }
+    problem_ = problem_of(made);
+    if (problem_.empty() && bench.session.add_breakpoint(made)) text_[0] = '\0';
+  }
+
+  static void go_to(Workbench& bench, const BreakHit& hit) { bench.show_node(hit.node); }
+
+  // Of the hit that the run stands at.
+  void draw_explanation(Workbench& bench, const BreakHit& hit) {
+    if (bench.journal.state() != SessionState::paused) return;
+    ImGui::PushTextWrapPos(0);
+    text_in(theme().warning, "Paused in step %lld%s", static_cast<long long>(hit.step),
+            hit.place.line > 0 ? (" at " + hit.place.file + ":" + std::to_string(hit.place.line)).c_str() : "");
+    bench.description.add_last("breakpoints.paused",
+                               hit.place.file + ":" + std::to_string(hit.place.line) + " step " + std::to_string(hit.step));
+    if (ImGui::IsItemClicked()) go_to(bench, hit);
+    explain("Click: selects the node on the tape.");
+    if (const std::string& line = bench.source_line(hit.place); !line.empty()) {
+      ImGui::PushFont(fonts().mono);
+      text_in(theme().text, "%s", line.c_str());
+      ImGui::PopFont();
+    }
+    // The first line says what, those between the operands, the last the likely cause.
+    const std::string& text = hit.explanation;
+    for (size_t from = 0; from <= text.size();) {
+      const size_t end = std::min(text.find('\n', from), text.size());
+      ImGui::TextUnformatted(text.c_str() + from, text.c_str() + end);
+      bench.description.add_last("breakpoints.explanation", text.substr(from, end - from));
+      from = end + 1;
+    }
+    text_in(theme().faint, "In the console `it` is the tensor.");
+    ImGui::PopTextWrapPos();
+    ImGui::Separator();
+  }
+
+  static void draw_list(Workbench& bench, const std::vector<Breakpoint>& list) {
+    if (!ImGui::BeginTable("breakpoints", 4, ImGuiTableFlags_SizingFixedFit)) return;
+    ImGui::TableSetupColumn("on");
+    ImGui::TableSetupColumn("where", ImGuiTableColumnFlags_WidthStretch);
+    ImGui::TableSetupColumn("hits");
+    ImGui::TableSetupColumn("remove");
+    for (const Breakpoint& one : list) {
+      ImGui::PushID(int(one.id));
+      ImGui::TableNextRow();
+      ImGui::TableNextColumn();
+      bool on = one.enabled;
+      if (ImGui::Checkbox("##on", &on)) {
+        Breakpoint changed = one;
+        changed.enabled = on;
+        bench.session.change_breakpoint(changed);
+      }
+      const std::string what = describe(one);
+      bench.description.add_last("breakpoints.enabled", what + (on ? " on" : " off"));
+      explain("Whether the run pauses for it.");
+      ImGui::TableNextColumn();
+      ImGui::AlignTextToFramePadding();
+      text_in(!one.problem.empty() ? theme().bad : on ? theme().text : theme().faint, "%s", what.c_str());
+      bench.description.add_last("breakpoints.item", what);
+      explain(one.problem.empty() ? what.c_str() : ("switched off: " + one.problem).c_str());
+      ImGui::TableNextColumn();
+      ImGui::AlignTextToFramePadding();
+      const std::string hits = std::to_string(one.hits) + (one.hits == 1 ? " hit" : " hits");
+      text_in(theme().muted, "%s", hits.c_str());
+      bench.description.add_last("breakpoints.hits", what + ": " + hits);
+      if (one.condition == Condition::line && one.hits == 0)
+        explain("A line counts when it calls an op.");
+      ImGui::TableNextColumn();
+      if (ImGui::Button("Remove")) bench.session.remove_breakpoint(one.id);
+      bench.description.add_last("breakpoints.remove", what);
+      ImGui::PopID();
+    }
+    ImGui::EndTable();
+  }
+
+  static void draw_hits(Workbench& bench, const std::vector<BreakHit>& hits) {
+    ImGui::Dummy({1, em(0.2f)});
+    bold_text("Hits of this run");
+    ImGuiListClipper clipper;
+    clipper.Begin(int(hits.size()));
+    while (clipper.Step())
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+        const BreakHit& hit = hits[hits.size() - 1 - size_t(i)];
+        const std::string text = "step " + std::to_string(hit.step) + ": " + hit.summary;
+        ImGui::PushID(i);
+        if (ImGui::Selectable(text.c_str())) go_to(bench, hit);
+        bench.description.add_last("breakpoints.hit", text);
+        explain(hit.explanation.c_str());
+        ImGui::PopID();
+      }
+  }
+
+  size_t form_ = 0;
+  int pass_ = 0;
+  char text_[512] = "";
+  std::string problem_;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_breakpoints_panel() { return std::make_unique<BreakpointsPanel>(); }
+
+}  // namespace lunagrad

@@ -1,0 +1,322 @@
+// Gradients: alarms, the norms of parameters over time, how the gradient flows through the network, its histograms, and
+// how far the weights move.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "ui/panel.h"
+#include "ui/theme.h"
+#include "ui/widgets/distribution_map.h"
+#include "ui/widgets/flow_chart.h"
+#include "ui/widgets/plot.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr size_t kMostLines = 7;  // of parameters in one chart
+
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, std::isnan(value) ? "-" : "%.3g", value);
+  return text;
+}
+
+std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+std::string place_text(const SourcePlace& place) {
+  if (place.line < 1) return {};
+  return place.file.substr(place.file.find_last_of('/') + 1) + ":" + std::to_string(place.line);
+}
+
+class GradientsPanel final : public Panel {
+ public:
+  const char* title() const override { return "Gradients"; }
+  Region region() const override { return Region::lower_right; }
+
+  void draw_tools(Workbench& bench) override {
+    const GradientModel& model = bench.gradients;
+    if (!model.latest()) return;
+    constexpr struct {
+      View view;
+      const char* label;
+      const char* help;
+    } kViews[] = {
+        {View::norms, "Norms", "The norm of each parameter's gradient, and over all of them, step by step."},
+        {View::flow, "Flow", "From the input to the loss: mean and largest |gradient| of each op of the latest step."},
+        {View::histograms, "Histograms", "How the gradients of the chosen parameter are spread, step by step."},
+        {View::updates, "Updates",
+         "How far a step moves each parameter, as a part of its size: |update| / |weight|. About 1e-3 is usual, which "
+         "the line marks; much less learns slowly, much more forgets."},
+    };
+    for (const auto& [view, label, help] : kViews) {
+      if (tool_button(label, view_ == view)) view_ = view;
+      bench.description.add_last("gradients.view", label);
+      explain(help);
+      ImGui::SameLine(0, em(0.25f));
+    }
+    char text[64];
+    std::snprintf(text, sizeof text, "every %.3g steps", std::max(1.0, model.every()));
+    if (ImGui::GetCursorPosX() + ImGui::CalcTextSize(text).x > ImGui::GetWindowWidth()) return;
+    ImGui::AlignTextToFramePadding();
+    text_in(theme().muted, "%s", model.every() < 1.05 ? "every step" : text);
+    bench.description.add_last("gradients.every", text);
+    explain("So many steps are looked at that it costs a twenty-fifth of the training's time at most.");
+  }
+
+  void draw(Workbench& bench) override {
+    const GradientModel& model = bench.gradients;
+    if (!model.latest()) {
+      draw_empty("No gradients yet",
+                 "Norms, histograms and alarms appear here when a script calls backward() and its step has ended.");
+      return;
+    }
+    draw_alarms(bench);
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const bool beside = room.x > em(34);
+    const ImVec2 table = beside ? ImVec2{std::floor(room.x * 0.52f), room.y} : ImVec2{room.x, std::floor(room.y * 0.45f)};
+    ImGui::BeginChild("parameters", table);
+    draw_table(bench);
+    ImGui::EndChild();
+    if (beside) ImGui::SameLine(0, em(0.6f));
+    ImGui::BeginChild("chart", {0, 0}, false, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+    switch (view_) {
+      case View::norms:
+        draw_curves(bench, false);
+        break;
+      case View::updates:
+        draw_curves(bench, true);
+        break;
+      case View::flow:
+        draw_flow(bench);
+        break;
+      case View::histograms:
+        draw_histograms(bench);
+        break;
+    }
+    ImGui::EndChild();
+  }
+
+ private:
+  enum class View { norms, flow, histograms, updates };
+
+  static void select(Workbench& bench, uint64_t node, const SourcePlace& place, const std::string& op) {
+    const TapeSnapshot* const tape = bench.tape.tape();
+    if (!tape) return;
+    int found = bench.tape.find_node(node);
+    // An op is another node in each step: the one at its place.
+    for (size_t i = 0; i < tape->nodes.size() && found < 0 && !op.empty(); ++i)
+      if (tape->nodes[i].op == op && tape->nodes[i].place == place) found = int(i);
+    if (found >= 0) bench.tape.select(found);
+  }
+
+  void draw_alarms(Workbench& bench) {
+    const std::vector<Alarm>& alarms = bench.gradients.alarms().list();
+    if (alarms.empty()) {
+      text_in(theme().good, "No alarms.");
+      bench.description.add_last("gradients.no_alarms", "No alarms.");
+      if (ImGui::IsItemHovered()) explain(rules_text().c_str());
+      return;
+    }
+    const float row = ImGui::GetTextLineHeightWithSpacing();
+    const size_t shown = std::min<size_t>(alarms.size(), 4);
+    const float most = std::max(row, ImGui::GetContentRegionAvail().y * 0.4f);
+    ImGui::BeginChild("alarms", {0, std::min(row * float(shown) + em(0.3f), most)});
+    for (size_t i = 0; i < alarms.size(); ++i) {
+      const Alarm& alarm = alarms[i];
+      const AlarmRule& rule = alarm_rule(alarm.kind);
+      const bool over = alarm.until > 0;
+      ImGui::PushID(int(i));
+      // A sign beside the colour: an exclamation mark for what goes on, a tick mark's place for what is over.
+      std::string text = std::string(over ? "(over) " : "! ") + rule.name + ": " + alarm.subject + ", since step " +
+                         std::to_string(alarm.since);
+      if (over) text += " until " + std::to_string(alarm.until);
+      text += ": " + alarm.fact;
+      ImGui::PushStyleColor(ImGuiCol_Text, over ? theme().muted
+                                           : alarm.kind <= AlarmKind::exploding ? theme().bad
+                                                                                : theme().warning);
+      if (ImGui::Selectable(text.c_str())) {
+        select(bench, alarm.node, alarm.place, alarm.op);
+        if (alarm.op.empty()) chosen_ = alarm.subject;
+      }
+      ImGui::PopStyleColor();
+      bench.description.add_last("gradients.alarm", text + " " + rule.hint);
+      const std::string help = text + "\n\n" + rule.hint + "\n\n" + rule_text(rule) + "\n\nClick: selects it on the tape.";
+      explain(help.c_str());
+      ImGui::PopID();
+    }
+    ImGui::EndChild();
+  }
+
+  static std::string rule_text(const AlarmRule& rule) {
+    std::string text = std::string("Rule: ") + rule.name + ": ";
+    if (rule.threshold > 0) text += number_text(rule.threshold) + " ";
+    text += rule.says;
+    if (rule.patience > 1) text += ", " + std::to_string(rule.patience) + " looks in a row";
+    return text + "; " + rule.reason + ".";
+  }
+
+  static std::string rules_text() {
+    std::string text;
+    for (const AlarmRule& rule : alarm_rules()) text += rule_text(rule) + "\n";
+    return text;
+  }
+
+  void draw_table(Workbench& bench) {
+    const auto& parameters = bench.gradients.parameters();
+    const auto flags = ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollY | ImGuiTableFlags_ScrollX |
+                       ImGuiTableFlags_BordersInnerH;
+    if (!ImGui::BeginTable("table", 5, flags)) return;
+    constexpr struct {
+      const char* name;
+      const char* help;
+    } kColumns[] = {{"parameter", "Click: selects it on the tape, and shows its histograms."},
+                    {"|gradient|", "The norm of its gradient as backward() left it, before clipping."},
+                    {"|weight|", "The norm of its values at the end of the step."},
+                    {"update", "How far the step moved it, as a part of its size; 1e-3 is usual."},
+                    {"zeros", "How much of its gradient is exactly 0."}};
+    ImGui::TableSetupScrollFreeze(1, 1);
+    for (const auto& column : kColumns) ImGui::TableSetupColumn(column.name);
+    ImGui::TableNextRow();
+    for (const auto& column : kColumns) {
+      ImGui::TableNextColumn();
+      text_in(theme().faint, "%s", column.name);
+      explain(column.help);
+    }
+    const NodeInfo* const selected = bench.tape.selected_node();
+    ImGuiListClipper clipper;
+    clipper.Begin(int(parameters.size()));
+    while (clipper.Step())
+      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+        const ParameterHistory& p = parameters[size_t(i)];
+        const ParameterStatistics& now = p.latest;
+        ImGui::TableNextRow();
+        ImGui::TableNextColumn();
+        ImGui::PushID(i);
+        const bool lit = p.name == chosen_ || (selected && selected->id == p.node);
+        if (ImGui::Selectable(p.name.c_str(), lit, ImGuiSelectableFlags_SpanAllColumns)) {
+          chosen_ = p.name;
+          select(bench, p.node, p.place, "");
+        }
+        const std::string norm = now.has_gradient ? number_text(now.gradient.norm) : "none";
+        bench.description.add_last("gradients.parameter", p.name + " " + norm);
+        const std::string where = place_text(p.place);
+        explain((p.name + " " + shape_text(p.shape) + (where.empty() ? "" : ", made at " + where)).c_str());
+        ImGui::PopID();
+        ImGui::TableNextColumn();
+        if (now.has_gradient && !now.gradient.finite())
+          text_in(theme().bad, "%s", now.gradient.nans > 0 ? "NaN" : "Inf");
+        else
+          ImGui::TextUnformatted(norm.c_str());
+        ImGui::TableNextColumn();
+        ImGui::TextUnformatted(number_text(now.weight.norm).c_str());
+        ImGui::TableNextColumn();
+        ImGui::TextUnformatted(number_text(now.update_ratio()).c_str());
+        ImGui::TableNextColumn();
+        const double zeros = now.has_gradient && now.gradient.count > 0
+                                 ? 100 * double(now.gradient.zeros) / double(now.gradient.count)
+                                 : NAN;
+        ImGui::TextUnformatted(std::isnan(zeros) ? "-" : (number_text(zeros) + " %").c_str());
+      }
+    ImGui::EndTable();
+  }
+
+  // The chosen parameter, and those with the largest values.
+  std::vector<const ParameterHistory*> lines_of(const GradientModel& model, bool updates) const {
+    std::vector<const ParameterHistory*> lines;
+    for (const ParameterHistory& p : model.parameters())
+      if ((updates ? p.ratio : p.norm).size() > 0) lines.push_back(&p);
+    const auto rank = [&](const ParameterHistory* p) {
+      if (p->name == chosen_) return double(INFINITY);
+      const double last = updates ? p->latest.update_ratio() : p->latest.gradient.norm;
+      return std::isnan(last) ? 0 : last;
+    };
+    std::stable_sort(lines.begin(), lines.end(), [&](auto* a, auto* b) { return rank(a) > rank(b); });
+    if (lines.size() > kMostLines) lines.resize(kMostLines);
+    return lines;
+  }
+
+  void draw_curves(Workbench& bench, bool updates) {
+    const GradientModel& model = bench.gradients;
+    const Theme& t = theme();
+    std::vector<PlotLine> lines;
+    if (!updates) lines.push_back({"all", &model.total(), nullptr, t.text, 0});
+    size_t k = 0;
+    for (const ParameterHistory* p : lines_of(model, updates)) {
+      lines.push_back({p->name, updates ? &p->ratio : &p->norm, nullptr, t.series[k % t.series.size()], int(1 + k % 3)});
+      ++k;
+    }
+    Curve guide;
+    const double first = double(model.steps().front()->step), last = double(model.latest()->step);
+    if (updates) {
+      guide.append(first, 1e-3);
+      guide.append(std::max(last, first + 1), 1e-3);
+      lines.push_back({"1e-3, usual", &guide, nullptr, t.good, 0});
+    }
+    axis_.update(first, last);
+    PlotState state{true};
+    const PlotColors colors{t.canvas, t.grid, t.text, t.muted, t.faint, t.bad, t.raised, t.border};
+    const char* const heading = updates ? "|update| / |weight|" : "norm of the gradient";
+    draw_plot(heading, heading, lines, "step", ImGui::GetContentRegionAvail(), axis_, state, colors);
+    bench.description.add_last("gradients.chart", heading);
+  }
+
+  void draw_flow(Workbench& bench) {
+    const std::vector<NodeStatistics>& nodes = bench.gradients.latest()->nodes;
+    std::vector<FlowStage> stages;
+    std::vector<const NodeStatistics*> of;
+    int selected = -1;
+    const NodeInfo* const chosen = bench.tape.selected_node();
+    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+      if (node->op == "leaf" || !node->has_gradient) continue;
+      std::string name = node->op;
+      if (!node->module.empty()) name += " of " + node->module;
+      if (const std::string where = place_text(node->place); !where.empty()) name += ", " + where;
+      if (chosen && chosen->op == node->op && chosen->place == node->place) selected = int(stages.size());
+      stages.push_back({name, node->gradient.mean_magnitude, node->gradient.largest(), !node->gradient.finite()});
+      of.push_back(&*node);
+    }
+    const Theme& t = theme();
+    const FlowColors colors{t.canvas, t.grid, t.text, t.muted, t.text, with_alpha(t.accent, 0.55f), t.bad,
+                            with_alpha(t.warning, 0.25f)};
+    const int clicked = draw_flow_chart("flow", stages, selected, ImGui::GetContentRegionAvail(), colors);
+    bench.description.add_last("gradients.flow", std::to_string(stages.size()) + " ops");
+    if (clicked >= 0) select(bench, of[size_t(clicked)]->node, of[size_t(clicked)]->place, of[size_t(clicked)]->op);
+  }
+
+  void draw_histograms(Workbench& bench) {
+    const GradientModel& model = bench.gradients;
+    if (!model.find(chosen_) && !model.parameters().empty()) chosen_ = model.parameters().front().name;
+    std::vector<std::pair<int64_t, const ParameterStatistics*>> columns;
+    for (const StepStatisticsPtr& step : model.steps())
+      for (const ParameterStatistics& p : step->parameters)
+        if (p.name == chosen_ && !p.counts.empty()) columns.emplace_back(step->step, &p);
+    text_in(theme().muted, "gradients of %s", chosen_.c_str());
+    if (columns.empty()) {
+      draw_empty("No histogram", "No gradient has reached this parameter in the steps that were looked at.");
+      return;
+    }
+    const Theme& t = theme();
+    const DistributionColors colors{t.canvas, t.grid, t.text, t.muted, with_alpha(t.accent, 0.12f), t.accent};
+    draw_distributions(
+        "histograms", columns.size(),
+        [&](size_t i) {
+          return Distribution{columns[i].first, &columns[i].second->edges, &columns[i].second->counts};
+        },
+        ImGui::GetContentRegionAvail(), colors);
+    bench.description.add_last("gradients.histogram", chosen_ + " " + std::to_string(columns.size()) + " columns");
+  }
+
+  View view_ = View::norms;
+  std::string chosen_;  // name of a parameter
+  PlotAxis axis_;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_gradients_panel() { return std::make_unique<GradientsPanel>(); }
+
+}  // namespace lunagrad

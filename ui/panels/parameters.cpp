@@ -1,0 +1,191 @@
+// Parameters: what the script declared with lg.run.param and lg.run.live, as sliders, boxes and choices that reach the
+// run at its next step; what was changed, and back.
+#include <GLFW/glfw3.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "ui/panel.h"
+#include "ui/theme.h"
+
+namespace lunagrad {
+namespace {
+
+class ParametersPanel final : public Panel {
+ public:
+  const char* title() const override { return "Parameters"; }
+  Region region() const override { return Region::lower_left; }
+
+  void draw_tools(Workbench& bench) override {
+    const auto& edits = bench.params.edits();
+    if (edits.empty() && bench.params.chosen().empty()) return;
+    if (!edits.empty()) {
+      if (ImGui::Button("Undo")) bench.params.undo(bench.session, bench.journal.step());
+      bench.description.add_last("params.undo", edits.empty() ? "" : edits.back().name);
+      std::string list = "Takes the last change back. Ctrl+Z in this panel. Changes so far:";
+      const auto& now = bench.params.edits();
+      for (size_t i = now.size(); i-- > 0 && now.size() - i <= 12;)
+        list += "\nstep " + std::to_string(now[i].step) + ": " + now[i].name + " " + now[i].before + " -> " + now[i].after;
+      explain(list.c_str());
+      ImGui::SameLine();
+    }
+    if (ImGui::Button("Rerun with these")) bench.rerun_with(bench.params.chosen());
+    bench.description.add_last("params.rerun", "");
+    explain("Starts the script over with the values that stand here.");
+  }
+
+  void draw(Workbench& bench) override {
+    const std::vector<ParamInfo> params = bench.session.params();
+    bench.params.update(params);
+    if (params.empty()) {
+      draw_empty("No parameters yet",
+                 "What the script declares with lg.run.param(name, value) or lg.run.live(name, value) can be changed "
+                 "here, also while it runs.");
+      return;
+    }
+    if (ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows) && !ImGui::GetIO().WantTextInput &&
+        ImGui::GetIO().KeyCtrl && ImGui::IsKeyPressed(GLFW_KEY_Z, false))
+      bench.params.undo(bench.session, bench.journal.step());
+    const auto flags = ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollY | ImGuiTableFlags_BordersInnerH;
+    if (!ImGui::BeginTable("params", 4, flags)) return;
+    ImGui::TableSetupColumn("name");
+    ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
+    ImGui::TableSetupColumn("reset");
+    ImGui::TableSetupColumn("state", ImGuiTableColumnFlags_WidthFixed, em(11));
+    for (const ParamInfo& param : params) {
+      ImGui::PushID(param.name.c_str());
+      ImGui::TableNextRow();
+      ImGui::TableNextColumn();
+      ImGui::AlignTextToFramePadding();
+      ImGui::TextUnformatted(param.name.c_str());
+      explain(about(param).c_str());
+      ImGui::TableNextColumn();
+      ImGui::SetNextItemWidth(-1);
+      draw_value(bench, param);
+      bench.description.add_last(("params.value." + param.name).c_str(), bench.params.value(param));
+      ImGui::TableNextColumn();
+      draw_reset(bench, param);
+      ImGui::TableNextColumn();
+      draw_state(bench, param);
+      ImGui::PopID();
+    }
+    ImGui::EndTable();
+  }
+
+ private:
+  static std::string about(const ParamInfo& param) {
+    std::string text = param.live ? "Live: the script asks for it at every step."
+                                  : "Read when the script asks for it, most often once, before its loop.";
+    if (param.min || param.max)
+      text += "\nFrom " + (param.min ? param_text(*param.min) : "any") + " to " + (param.max ? param_text(*param.max) : "any") + ".";
+    text += "\nThe script says " + param.fallback + ".";
+    if (param.place.line > 0)
+      text += "\nDeclared at " + param.place.file + ":" + std::to_string(param.place.line) + ".";
+    return text;
+  }
+
+  void draw_value(Workbench& bench, const ParamInfo& param) {
+    const std::string& value = bench.params.value(param);
+    const auto set = [&](const std::string& text, bool dragging = false) {
+      bench.params.set(bench.session, param, text, bench.journal.step(), dragging);
+    };
+    if (!param.choices.empty()) {
+      if (!ImGui::BeginCombo("##value", value.c_str())) return;
+      for (const std::string& choice : param.choices) {
+        if (ImGui::Selectable(choice.c_str(), choice == value)) set(choice);
+        bench.description.add_last("params.choice", choice);
+      }
+      ImGui::EndCombo();
+    } else if (!param.number && (value == "true" || value == "false")) {
+      bool on = value == "true";
+      if (ImGui::Checkbox("##value", &on)) set(on ? "true" : "false");
+    } else if (param.number && param.min && param.max) {
+      draw_slider(bench, param, value);
+    } else {
+      char text[256];
+      std::snprintf(text, sizeof text, "%s", editing_ == param.name ? typed_ : value.c_str());
+      if (ImGui::InputText("##value", text, sizeof text, ImGuiInputTextFlags_EnterReturnsTrue)) {
+        set(text);
+        editing_.clear();
+      } else if (ImGui::IsItemActive()) {
+        editing_ = param.name;
+        std::memcpy(typed_, text, sizeof text);
+      } else if (editing_ == param.name) {
+        editing_.clear();
+      }
+      explain("Enter takes the value over.");
+    }
+  }
+
+  static void draw_slider(Workbench& bench, const ParamInfo& param, const std::string& value) {
+    const auto flags = param.log ? ImGuiSliderFlags_Logarithmic : ImGuiSliderFlags_None;
+    bool changed = false;
+    std::string text;
+    if (param.integer) {
+      int64_t number = std::strtoll(value.c_str(), nullptr, 10);
+      const int64_t low = int64_t(std::ceil(*param.min)), high = int64_t(std::floor(*param.max));
+      changed = ImGui::SliderScalar("##value", ImGuiDataType_S64, &number, &low, &high, "%lld", flags);
+      text = std::to_string(number);
+    } else {
+      double number = std::strtod(value.c_str(), nullptr);
+      const double low = *param.min, high = *param.max;
+      // As many digits as the slider's pixels tell apart; the value itself is shown in full beside them.
+      changed = ImGui::SliderScalar("##value", ImGuiDataType_Double, &number, &low, &high, "%.4g", flags);
+      char rounded[40];
+      std::snprintf(rounded, sizeof rounded, "%.4g", number);
+      text = param_text(std::strtod(rounded, nullptr));
+    }
+    if (changed) bench.params.set(bench.session, param, text, bench.journal.step(), true);
+    if (ImGui::IsItemDeactivated()) bench.params.end_drag(bench.journal.step());
+    explain("Drag, or Ctrl+click to type a number.");
+  }
+
+  static void draw_reset(Workbench& bench, const ParamInfo& param) {
+    const bool same = bench.params.value(param) == param.fallback;
+    if (same) {
+      ImGui::Dummy({em(3), 1});
+      return;
+    }
+    if (ImGui::Button("Reset")) bench.params.set(bench.session, param, param.fallback, bench.journal.step());
+    bench.description.add_last(("params.reset." + param.name).c_str(), param.fallback);
+    explain(("Back to " + param.fallback + ", as the script says.").c_str());
+  }
+
+  static void draw_state(Workbench& bench, const ParamInfo& param) {
+    const std::string& refusal = bench.params.refusal(param.name);
+    std::string text, help;
+    ImU32 color = theme().muted;
+    if (!refusal.empty()) {
+      text = "refused: " + refusal;
+      help = text;
+      color = theme().bad;
+    } else if (bench.params.on_its_way(param.name)) {
+      const bool active = bench.journal.active();
+      text = active ? "applies at the next step" : "for the next run";
+      help = active ? "The script gets it when the step that runs has ended." : "No run is going on. 'Rerun with these' starts one with it.";
+      color = theme().warning;
+    } else if (!param.live && bench.params.chosen().count(param.name)) {
+      text = "needs a rerun";
+      help = "The script has the value, but reads it before its loop. 'Rerun with these' starts over; lg.run.live makes "
+             "it live.";
+      color = theme().warning;
+    } else {
+      text = param.live ? "live" : "read once";
+      help = about(param);
+    }
+    ImGui::AlignTextToFramePadding();
+    text_in(color, "%s", text.c_str());
+    bench.description.add_last(("params.state." + param.name).c_str(), text);
+    explain(help.c_str());
+  }
+
+  std::string editing_;  // the parameter in whose field something is being typed
+  char typed_[256] = "";
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_parameters_panel() { return std::make_unique<ParametersPanel>(); }
+
+}  // namespace lunagrad
