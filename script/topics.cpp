@@ -80,7 +80,7 @@ std::string explain_name(const std::string& name) {
     if (!in_place) return {};
   }
   if (!signature || signature->op->hidden()) return {};
-  const Op& op = *signature->op;
+  const Op& op = *signature->full;  // the slots are its own
   std::string text = "lg." + plain + "(" + signature->names + ")\n  " + op.doc + "\n";
   for (const Slot& slot : signature->slots) {
     if (slot.is_input) continue;

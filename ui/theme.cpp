@@ -170,7 +170,7 @@ void set_theme(bool dark) {
   c[ImGuiCol_TextDisabled] = vec(t.faint);
   c[ImGuiCol_WindowBg] = vec(t.background);
   c[ImGuiCol_ChildBg] = clear;
-  c[ImGuiCol_PopupBg] = vec(t.raised);
+  c[ImGuiCol_PopupBg] = vec(t.panel);
   c[ImGuiCol_Border] = c[ImGuiCol_Separator] = vec(t.border);
   c[ImGuiCol_FrameBg] = vec(t.raised);
   c[ImGuiCol_FrameBgHovered] = c[ImGuiCol_FrameBgActive] = vec(t.hovered);
@@ -185,6 +185,7 @@ void set_theme(bool dark) {
   c[ImGuiCol_ScrollbarGrab] = vec(with_alpha(t.faint, 0.35f));
   c[ImGuiCol_ScrollbarGrabHovered] = c[ImGuiCol_ScrollbarGrabActive] = vec(with_alpha(t.faint, 0.7f));
   c[ImGuiCol_Tab] = c[ImGuiCol_TabUnfocused] = clear;
+  c[ImGuiCol_TitleBg] = c[ImGuiCol_TitleBgActive] = c[ImGuiCol_TitleBgCollapsed] = vec(t.raised);
   c[ImGuiCol_TabHovered] = vec(t.hovered);
   c[ImGuiCol_TabActive] = c[ImGuiCol_TabUnfocusedActive] = vec(t.raised);
   c[ImGuiCol_PlotHistogram] = vec(t.accent);

@@ -212,11 +212,15 @@ void Toolbar::draw_run_settings(Workbench& bench) {
   } else {
     for (const DeviceList::Found& device : devices_.all()) {
       const bool chosen = device.name == (options.device.empty() ? "cpu" : options.device);
-      if (ImGui::RadioButton((device.name + ": " + device.description).c_str(), chosen))
-        options.device = device.name;
+      if (ImGui::RadioButton(device.name.c_str(), chosen)) options.device = device.name;
       bench.description.add_last("run.device", device.name + (chosen ? " chosen" : ""));
+      ImGui::PushTextWrapPos(em(26));
+      text_in(theme().muted, "%s", device.description.c_str());
+      ImGui::PopTextWrapPos();
     }
+    ImGui::PushTextWrapPos(em(26));
     if (!devices_.missing().empty()) text_in(theme().muted, "%s", devices_.missing().c_str());
+    ImGui::PopTextWrapPos();
   }
   ImGui::Separator();
   ImGui::TextUnformatted("Seed of the random numbers");
