@@ -12,7 +12,7 @@ set(faults 0)
 function(expect name code words)
   file(REMOVE ${WORK}/exit_code)
   execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${WORK} RESULT_VARIABLE result OUTPUT_VARIABLE said
-                  ERROR_VARIABLE said TIMEOUT 240)
+                  ERROR_VARIABLE said TIMEOUT 600)
   if(EXISTS ${WORK}/exit_code)
     file(STRINGS ${WORK}/exit_code result)
   endif()

@@ -1,4 +1,4 @@
-# Plays hour.lua over a short training, forty runs of it.
+# Plays hour.lua over a short training, twenty runs of it.
 include(${CMAKE_CURRENT_LIST_DIR}/harness.cmake)
 file(WRITE ${WORK}/short.lua [=[
 local lg = require "lunagrad"
@@ -12,6 +12,6 @@ for step in lg.run.steps(1000000) do
   lg.run.log {loss = loss}
 end
 ]=])
-expect(hour 0 "runs" ${display} ${WORKBENCH} ${WORK}/short.lua --size 1280x800 --drive ${SOURCE}/tests/ui/hour.lua ${WORK} 40)
+expect(hour 0 "runs" ${display} ${WORKBENCH} ${WORK}/short.lua --size 900x640 --drive ${SOURCE}/tests/ui/hour.lua ${WORK} 20)
 message("${said}")
 finish()

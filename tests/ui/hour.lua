@@ -26,7 +26,8 @@ local function round()
   ui.wheel("tape.node", 2)
   ui.click("tape.fit")
   local opened = {}
-  for _, title in ipairs(ui.texts("panel")) do
+  for _, text in ipairs(ui.texts("panel")) do
+    local title = text:gsub(" in front.*", "")
     if not opened[title] then
       opened[title] = true
       ui.click("panel", title)
@@ -36,9 +37,9 @@ local function round()
   ui.theme("light")
   pass(5)
   ui.theme("dark")
-  ui.resize(900, 640)
+  ui.resize(700, 500)
   pass(5)
-  ui.resize(1280, 800)
+  ui.resize(900, 640)
   ui.click("console.input")
   ui.type("1 + 1")
   ui.key("Enter")

@@ -20,7 +20,7 @@ local nn, F = lg.nn, lg.nn.functional
 local net = nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, 10))
 local adam = lg.optim.Adam(net:parameters(), {lr = 1e-3})
 local x, y = lg.randn(64, 784), lg.randint(0, 10, 64)
-for step in lg.run.steps(60) do
+for step in lg.run.steps(12) do
   local loss = F.cross_entropy(net(x), y)
   adam:zero_grad(); loss:backward(); adam:step()
   lg.run.log {loss = loss}

@@ -11,7 +11,8 @@ for _ = 1, 2 do
   ui.wait("state", "paused")
 end
 local seen, count = {}, 0
-for _, title in ipairs(ui.texts("panel")) do
+for _, text in ipairs(ui.texts("panel")) do
+  local title = text:gsub(" in front.*", "")
   if not seen[title] then
     seen[title] = true
     ui.click("panel", title)
