@@ -83,6 +83,7 @@ App::App(Start start)
   for (const std::string& key : bench_.commands.rebind(bench_.settings.keys))
     bench_.notice(settings_file(bench_.state_folder) + ": there is no key " + key);
 
+  bench_.open_texts();
   std::string script = start.options.script;
   if (const auto& crashed = marker_.crashed()) {
     const bool reopens = script.empty() && !crashed->empty();

@@ -2,30 +2,9 @@
 
 #include <algorithm>
 
+#include "ui/widgets/utf8.h"
+
 namespace lunagrad {
-namespace {
-
-// Length of the valid UTF-8 sequence at the start of `text`, 0 if there is none (RFC 3629, section 4).
-size_t sequence_length(std::string_view text) {
-  const auto byte = [&](size_t i) { return i < text.size() ? uint8_t(text[i]) : 0u; };
-  const auto continues = [&](size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
-    return byte(i) >= low && byte(i) <= high;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first <= 0xdf) return continues(1) ? 2 : 0;
-  if (first >= 0xe0 && first <= 0xef) {
-    const bool second = continues(1, first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf);
-    return second && continues(2) ? 3 : 0;
-  }
-  if (first >= 0xf0 && first <= 0xf4) {
-    const bool second = continues(1, first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf);
-    return second && continues(2) && continues(3) ? 4 : 0;
-  }
-  return 0;
-}
-
-}  // namespace
 
 std::string printable(std::string_view text) {
   std::string out;
@@ -42,7 +21,7 @@ std::string printable(std::string_view text) {
     } else if (c < 0x20 || c == 0x7f) {
       out += "\xef\xbf\xbd";
       text.remove_prefix(1);
-    } else if (const size_t length = sequence_length(text)) {
+    } else if (const size_t length = utf8_sequence(text)) {
       out.append(text.substr(0, length));
       text.remove_prefix(length);
     } else {

@@ -20,6 +20,7 @@ class Panel {
 };
 
 std::vector<std::unique_ptr<Panel>> make_panels();
+std::unique_ptr<Panel> make_editor_panel();
 std::unique_ptr<Panel> make_console_panel();
 std::unique_ptr<Panel> make_curves_panel();
 std::unique_ptr<Panel> make_runs_panel();

@@ -7,6 +7,7 @@ namespace lunagrad {
 
 std::vector<std::unique_ptr<Panel>> make_panels() {
   std::vector<std::unique_ptr<Panel>> panels;
+  panels.push_back(make_editor_panel());
   panels.push_back(make_curves_panel());
   panels.push_back(make_console_panel());
   panels.push_back(make_runs_panel());

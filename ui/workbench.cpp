@@ -10,11 +10,13 @@
 
 namespace lunagrad {
 
-Workbench::Workbench(std::string script, RunOptions options, std::function<void()> wake, EventSink also)
-    : journal(wake),
-      tape(TextMeasure(fonts().body, fonts().bold), wake),
-      probe(wake),
-      runs(wake),
+Workbench::Workbench(std::string script, RunOptions options, std::function<void()> waken, EventSink also)
+    : journal(waken),
+      tape(TextMeasure(fonts().body, fonts().bold), waken),
+      probe(waken),
+      runs(waken),
+      syntax(waken),
+      wake(std::move(waken)),
       session([this, also = std::move(also)](const Event& event) {
         journal.push(event);
         if (also) also(event);
@@ -29,6 +31,7 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
 bool Workbench::update() {
   bool changed = journal.update();
   changed |= runs.update();
+  update_documents();
   tape.offer(session.tape());
   changed |= tape.update();
   changed |= gradients.update(session);
@@ -64,14 +67,19 @@ void Workbench::restart() {
                   "workbench with one, as in lunagrad-workbench train.lua\n");
     return;
   }
+  if (!save_before_run()) return;
   if (new_seed) options_.seed = std::random_device()();
   journal.restart();
   sources_.clear();
   tape.clear();
   gradients.clear();
   wanted_node_ = 0;
+  remember_run_lines();
   journal.write(ConsoleLine::Kind::note, "run " + script_ + "\n");
-  session.run_file(script_, options_);
+  if (const Document* untitled = documents.with_title(script_))
+    session.run_text(untitled->buffer.content(), script_, options_);
+  else
+    session.run_file(script_, options_);
   options_.run_directory.clear();  // it holds a run now: the next one gets a folder of its own
 }
 
@@ -111,12 +119,14 @@ void Workbench::step_op() {
 }
 
 void Workbench::open(const std::string& path) {
+  const bool untitled = documents.with_title(path) != nullptr;
+  if (!untitled) show_text(path);
   if (path != script_) {
     script_ = path;
     sources_.clear();
     journal.write(ConsoleLine::Kind::note, "open " + path + "\n");
   }
-  settings.remember(path);
+  if (!untitled) settings.remember(path);
 }
 
 void Workbench::notice(const std::string& sentence) {

@@ -3,17 +3,21 @@
 // here and calls the actions; nothing here waits for the script. Drawing thread only.
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "script/session.h"
 #include "ui/commands.h"
 #include "ui/description.h"
 #include "ui/gradient_model.h"
+#include "ui/documents.h"
 #include "ui/journal.h"
 #include "ui/param_desk.h"
 #include "ui/settings.h"
 #include "ui/run_library.h"
+#include "ui/syntax_checker.h"
 #include "ui/tape_model.h"
 #include "ui/value_probe.h"
 
@@ -42,8 +46,17 @@ class Workbench {
   void toggle_breakpoint(const NodeInfo&);  // on its line, else on its op
   void show_node(uint64_t id);              // selects it as soon as the tape shows it
 
-  // The script that run() runs from now on; a run that is going on is left alone.
+  // The script that run() runs from now on, a file or the title of a text without one; a run that is going on is left
+  // alone. It is shown in the editor.
   void open(const std::string& path);
+  // Opens the script in the editor, and what an earlier start left unsaved in the state folder.
+  void open_texts();
+  // Shows the line in the editor, whose panel comes to the front; the file is opened if need be.
+  void go_to(const SourcePlace&);
+  std::optional<SourcePlace> take_wanted_place() { return std::exchange(wanted_place_, std::nullopt); }
+  // Saves, and has a script that runs take the change over when hot_reload is on. False: the console says why not.
+  bool save(Document&);
+  bool hot_reload = true;
   // Brings the panel of this title to the front, and the keys to it.
   void show_panel(const std::string& title) { settings.layout.show(title); }
   // A sentence over the panels until somebody dismisses it, and in the console.
@@ -76,11 +89,22 @@ class Workbench {
   // without a window.
   std::function<void(const std::string& path, ImVec2 min, ImVec2 max, std::function<void(const std::string&)> done)>
       take_picture;
+  Documents documents;
+  SyntaxChecker syntax;
+  const std::function<void()> wake;  // asks for a new frame; any thread
   Session session;  // last: it is stopped before what its events go to
 
  private:
+  void show_text(const std::string& path);
+  bool save_before_run();
+  void update_documents();
+  void reload_if_run(const std::string& path);
+  void remember_run_lines();
+  static std::vector<std::string> lines_of(const TextBuffer&);
+
   std::string script_;
   RunOptions options_;
+  std::optional<SourcePlace> wanted_place_;
   std::map<std::string, std::vector<std::string>> sources_;
   int inspected_output_ = 0;
   uint64_t wanted_node_ = 0;

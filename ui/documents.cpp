@@ -1,0 +1,295 @@
+#include "ui/documents.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
+
+namespace lunagrad {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kBetweenLooks = std::chrono::milliseconds(500);
+constexpr auto kBetweenKeeping = std::chrono::seconds(2);
+
+// The text of a file that an editor can show.
+std::string read_text(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) fail_as(ErrorKind::file, path, ": ", std::strerror(errno));
+  if (S_ISDIR(status.st_mode)) fail_as(ErrorKind::file, path, ": ", std::strerror(EISDIR));
+  if (!S_ISREG(status.st_mode)) fail_as(ErrorKind::file, path, ": is no regular file");
+  if (status.st_size > Documents::kLargest)
+    fail_as(ErrorKind::file, path, ": has ", status.st_size >> 20, " MiB, the editor takes ",
+            Documents::kLargest >> 20);
+  return read_file(path);
+}
+
+bool may_write(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return true;
+  return (status.st_mode & 0222) != 0 && ::access(path.c_str(), W_OK) == 0;
+}
+
+// A link stays a link: what it leads to is written.
+std::string real_path(const std::string& path) {
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  return error ? path : real.string();
+}
+
+}  // namespace
+
+FileStamp stamp_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return {};
+  return {status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_size, uint64_t(status.st_ino)};
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  std::error_code error;
+  return !a.empty() && !b.empty() && fs::equivalent(a, b, error);
+}
+
+Documents::Documents(const std::string& autosave_folder) : autosave_(std::make_unique<Autosave>(autosave_folder)) {}
+
+void Documents::keep_in(const std::string& autosave_folder) {
+  autosave_ = std::make_unique<Autosave>(autosave_folder);
+}
+
+Documents::~Documents() { keep_unsaved(); }
+
+Document& Documents::add(std::string path, std::string title) {
+  all_.push_back(std::make_unique<Document>());
+  Document& document = *all_.back();
+  document.id = ++last_id_;
+  document.path = std::move(path);
+  document.title = std::move(title);
+  document.saved_ = document.kept_ = document.buffer.state();
+  active_ = &document;
+  return document;
+}
+
+void Documents::read(Document& document) {
+  document.disk_ = document.seen_ = stamp_of(document.path);
+  document.buffer.load(read_text(document.path));
+  document.saved_ = document.kept_ = document.buffer.state();
+  document.read_only = !may_write(document.path);
+}
+
+Document& Documents::open(const std::string& path) {
+  if (Document* known = find(path)) {
+    active_ = known;
+    return *known;
+  }
+  Document* before = active_;
+  Document& document = add(path, fs::path(path).filename().string());
+  try {
+    read(document);
+  } catch (const Error&) {
+    all_.pop_back();
+    active_ = before;
+    throw;
+  }
+  return document;
+}
+
+Document& Documents::create(const std::string& path) {
+  Document& document = add(path, fs::path(path).filename().string());
+  document.saved_ = 0;
+  return document;
+}
+
+Document& Documents::add_untitled() { return add("", "untitled " + std::to_string(++untitled_)); }
+
+int Documents::restore() {
+  Document* before = active_;
+  int count = 0;
+  for (const Autosave::Text& text : autosave_->left_behind()) {
+    Document* document = nullptr;
+    if (!text.path.empty()) {
+      document = find(text.path);
+      if (!document) {
+        document = &add(text.path, fs::path(text.path).filename().string());
+        try {
+          read(*document);
+        } catch (const Error& error) {
+          document->reason = error.what();
+        }
+      }
+    } else {
+      document = &add_untitled();
+    }
+    if (document->buffer.content() == text.content) continue;
+    document->buffer.reload(text.content);
+    document->trouble = Document::Trouble::restored;
+    document->restored_ = document->buffer.state();
+    ++count;
+  }
+  keep_unsaved();
+  if (autosave_->trouble().empty()) autosave_->forget_left_behind();
+  if (before) active_ = before;
+  return count;
+}
+
+void Documents::save(Document& document) {
+  if (document.path.empty()) fail_as(ErrorKind::file, document.title, ": has no file yet");
+  const std::string path = real_path(document.path);
+  if (!may_write(path)) {
+    document.read_only = true;
+    fail_as(ErrorKind::file, document.path, ": is read-only; save it under another name");
+  }
+  struct stat status {};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  AtomicFile file(path);
+  file.write(document.buffer.content());
+  if (exists) ::chmod(file.temporary_name().c_str(), status.st_mode & 07777);
+  file.commit();
+  document.disk_ = document.seen_ = stamp_of(path);
+  document.saved_ = document.kept_ = document.buffer.state();
+  document.trouble = Document::Trouble::none;
+  document.reason.clear();
+  document.read_only = false;
+  autosave_->drop(document.id);
+}
+
+void Documents::save_as(Document& document, const std::string& path) {
+  Document* other = find(path);
+  if (other && other != &document)
+    fail_as(ErrorKind::file, path, ": is open in another tab; close that first");
+  const std::string old_path = document.path, old_title = document.title;
+  const bool old_read_only = document.read_only;
+  document.path = path;
+  document.title = fs::path(path).filename().string();
+  try {
+    save(document);
+  } catch (const Error&) {
+    document.path = old_path;
+    document.title = old_title;
+    document.read_only = old_read_only;
+    throw;
+  }
+}
+
+void Documents::close(Document& document) {
+  autosave_->drop(document.id);
+  const auto at = std::find_if(all_.begin(), all_.end(), [&](const auto& d) { return d.get() == &document; });
+  const auto i = size_t(at - all_.begin());
+  const bool shown = active_ == &document;
+  all_.erase(at);
+  if (shown) active_ = all_.empty() ? nullptr : all_[std::min(i, all_.size() - 1)].get();
+}
+
+void Documents::take_from_disk(Document& document) {
+  try {
+    const FileStamp stamp = stamp_of(document.path);
+    document.buffer.reload(read_text(document.path));
+    document.disk_ = document.seen_ = stamp;
+    document.saved_ = document.buffer.state();
+    document.trouble = Document::Trouble::none;
+    document.reason.clear();
+    document.read_only = !may_write(document.path);
+  } catch (const Error& error) {
+    document.trouble = Document::Trouble::gone;
+    document.reason = error.what();
+  }
+}
+
+void Documents::keep_mine(Document& document) {
+  document.trouble = Document::Trouble::none;
+  document.disk_ = document.seen_ = stamp_of(document.path);
+}
+
+Document* Documents::find(const std::string& path) {
+  for (const auto& document : all_)
+    if (!document->path.empty() && same_file(document->path, path)) return document.get();
+  return nullptr;
+}
+
+Document* Documents::with_title(const std::string& title) {
+  for (const auto& document : all_)
+    if (document->path.empty() && document->title == title) return document.get();
+  return nullptr;
+}
+
+// True: its text was taken over. A file is read when it was the same twice in a row: an editor may be amid writing it.
+bool Documents::look_at(Document& document) {
+  if (document.trouble == Document::Trouble::restored && document.buffer.state() != document.restored_)
+    document.trouble = Document::Trouble::none;
+  if (document.path.empty()) return false;
+  const FileStamp now = stamp_of(document.path);
+  if (now == document.disk_) {
+    document.seen_ = now;
+    document.read_only = now.exists() && !may_write(document.path);
+    if (document.trouble == Document::Trouble::gone && now.exists()) take_from_disk(document);
+    return false;
+  }
+  if (now != document.seen_) {
+    document.seen_ = now;
+    return false;
+  }
+  if (!now.exists()) {
+    document.disk_ = now;
+    document.trouble = Document::Trouble::gone;
+    document.reason = document.path + ": " + std::strerror(ENOENT);
+    return false;
+  }
+  if (document.modified()) {
+    document.disk_ = now;
+    document.trouble = Document::Trouble::conflict;
+    return false;
+  }
+  take_from_disk(document);
+  return document.trouble == Document::Trouble::none;
+}
+
+void Documents::update(const std::vector<std::string>& others, std::vector<std::string>& changed) {
+  const Clock::time_point now = Clock::now();
+  if (now - kept_ > kBetweenKeeping) {
+    kept_ = now;
+    keep_unsaved();
+  }
+  if (now - looked_ < kBetweenLooks) return;
+  looked_ = now;
+  for (const auto& document : all_)
+    if (look_at(*document)) changed.push_back(document->path);
+  std::vector<Other> next;
+  for (const std::string& path : others) {
+    if (find(path)) continue;
+    const FileStamp stamp = stamp_of(path);
+    const auto known = std::find_if(others_.begin(), others_.end(), [&](const Other& o) { return o.path == path; });
+    next.push_back(known == others_.end() ? Other{path, stamp, stamp} : *known);
+    Other& other = next.back();
+    if (stamp != other.known && stamp == other.seen && stamp.size > 0) {
+      other.known = stamp;
+      changed.push_back(path);
+    }
+    other.seen = stamp;
+  }
+  others_ = std::move(next);
+}
+
+void Documents::keep_unsaved() {
+  for (const auto& document : all_) {
+    if (document->kept_ == document->buffer.state()) continue;
+    const bool nothing = !document->modified() || (document->path.empty() && document->buffer.content().empty());
+    if (nothing) {
+      autosave_->drop(document->id);
+    } else {
+      // The next start may be in another folder.
+      std::error_code ignored;
+      const std::string path = document->path.empty() ? "" : fs::absolute(document->path, ignored).string();
+      if (!autosave_->keep(document->id, path, document->buffer.content())) continue;
+    }
+    document->kept_ = document->buffer.state();
+  }
+}
+
+}  // namespace lunagrad

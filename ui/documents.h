@@ -1,0 +1,105 @@
+#pragma once
+// The texts that are open in the editor, and their files: opened, saved whole or not at all, watched for changes from
+// outside, kept through crashes. Knows neither window nor session. Drawing thread only.
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ui/autosave.h"
+#include "ui/widgets/text_buffer.h"
+
+namespace lunagrad {
+
+// A file's identity and moment, to see that somebody else wrote it.
+struct FileStamp {
+  int64_t seconds = 0, nanoseconds = 0, size = -1;
+  uint64_t inode = 0;
+  bool exists() const { return size >= 0; }
+  bool operator==(const FileStamp&) const = default;
+};
+FileStamp stamp_of(const std::string& path);
+bool same_file(const std::string& a, const std::string& b);  // also through links and relative paths
+
+struct Document {
+  int id = 0;
+  std::string path;   // as it was given; "" for a text without a file
+  std::string title;  // "train.lua", "untitled 1"
+  TextBuffer buffer;
+  // The lines that the session runs, for what it says about them; empty when it does not run this text.
+  std::vector<std::string> run_lines;
+
+  enum class Trouble {
+    none,
+    conflict,  // changed here and on the disk
+    gone,      // the file is no longer there, or cannot be read
+    restored   // unsaved text of an earlier start, that nobody has looked at yet
+  } trouble = Trouble::none;
+  std::string reason;  // why it cannot be read or saved
+  bool read_only = false;
+
+  bool modified() const { return buffer.state() != saved_; }
+
+ private:
+  friend class Documents;
+  uint64_t saved_ = 0, kept_ = 0;  // states of the buffer
+  uint64_t restored_ = 0;
+  FileStamp disk_, seen_;
+};
+
+class Documents {
+ public:
+  static constexpr int64_t kLargest = int64_t(64) << 20;  // bytes of a file
+
+  explicit Documents(const std::string& autosave_folder = {});
+  ~Documents();
+
+  // The document of that file, opened when it is not open yet. Error (kind file) when it cannot be read.
+  Document& open(const std::string& path);
+  Document& create(const std::string& path);  // for a file that saving will make
+  Document& add_untitled();
+  void keep_in(const std::string& autosave_folder);  // before anything is open
+  // What another process had left unsaved is open again. Returns how many.
+  int restore();
+  // Its text goes into its file, or into `path` from now on. Error (kind file) leaves file and text as they were.
+  void save(Document&);
+  void save_as(Document&, const std::string& path);
+  void close(Document&);            // unsaved text is lost
+  void take_from_disk(Document&);   // can be undone
+  void keep_mine(Document&);        // the next save writes over what is on the disk
+
+  size_t count() const { return all_.size(); }
+  Document& operator[](size_t i) { return *all_[i]; }
+  Document* find(const std::string& path);  // null when it is not open
+  Document* with_title(const std::string& title);
+  Document* active() { return active_; }  // the one that is shown, null for none
+  void activate(Document& document) { active_ = &document; }
+
+  // Once a frame: looks at the disk twice a second, keeps unsaved text every two seconds. Files that changed on the
+  // disk and are at rest go to `changed`: those of documents, whose text is taken over unless it was changed here, and
+  // `others`.
+  void update(const std::vector<std::string>& others, std::vector<std::string>& changed);
+  void keep_unsaved();  // now
+  const std::string& autosave_trouble() const { return autosave_->trouble(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Document& add(std::string path, std::string title);
+  void read(Document&);
+  bool look_at(Document&);
+
+  std::unique_ptr<Autosave> autosave_;
+  std::vector<std::unique_ptr<Document>> all_;
+  Document* active_ = nullptr;
+  int last_id_ = 0, untitled_ = 0;
+  Clock::time_point looked_, kept_;
+  struct Other {
+    std::string path;
+    FileStamp known, seen;
+  };
+  std::vector<Other> others_;
+};
+
+}  // namespace lunagrad

@@ -1,0 +1,522 @@
+// Editor: the scripts as tabs, with what each line costs while they run. A line's nodes light up in the tape, and the node
+// selected there marks its line here.
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "runtime/error.h"
+#include "ui/live_gutter.h"
+#include "ui/name_help.h"
+#include "ui/panel.h"
+#include "ui/theme.h"
+#include "ui/widgets/code_editor.h"
+#include "ui/widgets/find_bar.h"
+#include "ui/widgets/path_bar.h"
+#include "ui/widgets/text_commands.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr double kCheckAfter = 0.25;  // seconds without typing, before a text is compiled
+
+class EditorPanel final : public Panel {
+ public:
+  const char* title() const override { return "Editor"; }
+  Region region() const override { return Region::upper_left; }
+
+  void add_commands(Workbench& bench) override {
+    const auto has_text = [&bench] { return bench.documents.active() != nullptr; };
+    const auto show = [this, &bench] { bench.show_panel(title()); };
+    auto& commands = bench.commands;
+    commands.add({"Text: new", "Ctrl+N", "A text without a file, which can be run as it is.", [this, &bench, show] {
+                    show();
+                    begin_text(bench);
+                  }});
+    commands.add({"Text: open", "Ctrl+O", "A file by its path, which Tab completes.", [this, &bench, show] {
+                    show();
+                    ask_path("Open", folder_of(bench.documents.active()));
+                  }});
+    commands.add({"Text: save", "Ctrl+S", "The text goes to the disk, and to the run if that runs it.",
+                  [this, &bench] { save(bench, *bench.documents.active()); }, has_text});
+    commands.add({"Text: save as", "Ctrl+Shift+S", "Under another name, which is its own from then on.", [this, &bench, show] {
+                    show();
+                    ask_path("Save as", bench.documents.active()->path);
+                  }, has_text});
+    commands.add({"Text: close", "Ctrl+W", "Asks first when it is not saved.",
+                  [this, &bench] { close(bench, *bench.documents.active()); }, has_text, title()});
+    commands.add({"Text: find", "Ctrl+F", "Plain text or a regular expression.", [this, &bench] { find(bench, false); },
+                  has_text, title()});
+    commands.add({"Text: replace", "Ctrl+H", "One match after the other, or all as one step.",
+                  [this, &bench] { find(bench, true); }, has_text, title()});
+    commands.add({"Text: find the next", "F3", "The next match.", [this, &bench] { find_again(bench, true); }, has_text,
+                  title()});
+    commands.add({"Text: find the one before", "Shift+F3", "The match before.",
+                  [this, &bench] { find_again(bench, false); }, has_text, title()});
+    commands.add({"Text: evaluate", "", "What is selected, or the line, in the run at its next safe point.",
+                  [&bench] { evaluate(bench); }, has_text, title()});
+  }
+
+  void draw_tools(Workbench& bench) override {
+    if (ImGui::Button("File")) ImGui::OpenPopup("file");
+    bench.description.add_last("editor.menu", "File");
+    explain("Open, save and close; whether saving hands changes to the script that runs.");
+    draw_file_menu(bench);
+    ImGui::SameLine();
+    if (ImGui::Button("Gutter")) ImGui::OpenPopup("gutter");
+    bench.description.add_last("editor.menu", "Gutter");
+    explain("Which costs stand beside the lines of a script that runs.");
+    draw_gutter_menu(bench);
+    ImGui::SameLine();
+    Document* document = bench.documents.active();
+    if (tool_button("Find", find_.is_open()) && document) {
+      if (find_.is_open())
+        find_.close();
+      else
+        find_.open(document->buffer, false);
+    }
+    bench.description.add_last("editor.menu", "Find");
+    explain("Find and replace. Ctrl+F, Ctrl+H");
+  }
+
+  void draw(Workbench& bench) override {
+    forget_closed(bench);
+    draw_path_bar(bench);
+    leave_find(bench);
+    show_text_of_node(bench);
+    if (bench.documents.active()) draw_tabs(bench);
+    if (bench.documents.active()) draw_banner(bench, *bench.documents.active());
+    Document* document = bench.documents.active();
+    if (!document) {
+      draw_empty("No text is open",
+                 "File > Open (Ctrl+O) opens a script, File > New (Ctrl+N) begins one. F5 runs it.");
+      return;
+    }
+    CodeEditor& view = views_[document->id];
+    if (find_.draw(document->buffer, describe(bench))) view.follow_caret();
+    follow_tape(bench, *document, view);
+    check_syntax(bench, *document);
+    draw_text(bench, *document, view);
+    if (view.focused() && ImGui::GetIO().KeyCtrl && ImGui::IsKeyPressed(GLFW_KEY_ENTER, false)) evaluate(bench);
+    draw_status(bench, *document, view);
+  }
+
+ private:
+  static FindBar::Describe describe(Workbench& bench) {
+    return [&bench](const char* name, const std::string& text) { bench.description.add_last(name, text); };
+  }
+
+  void forget_closed(Workbench& bench) {
+    std::erase_if(views_, [&](const auto& view) {
+      for (size_t i = 0; i < bench.documents.count(); ++i)
+        if (bench.documents[i].id == view.first) return false;
+      return true;
+    });
+  }
+
+  // ---- files
+
+  void ask_path(const char* label, std::string path) { path_.open(label, std::move(path)); }
+
+  static std::string folder_of(const Document* document) {
+    if (!document) return {};
+    const size_t slash = document->path.rfind('/');
+    return slash == std::string::npos ? "" : document->path.substr(0, slash + 1);
+  }
+
+  // False: it is not on the disk yet, since its path is asked for or it cannot be written.
+  bool save(Workbench& bench, Document& document) {
+    if (!document.path.empty()) return bench.save(document);
+    ask_path("Save as", "");
+    return false;
+  }
+
+  // A text that would be lost asks first.
+  void close(Workbench& bench, Document& document) {
+    if (document.modified() && !document.buffer.content().empty())
+      closing_ = document.id;
+    else
+      bench.documents.close(document);
+  }
+
+  void begin_text(Workbench& bench) {
+    Document& document = bench.documents.add_untitled();
+    if (bench.script().empty()) bench.open(document.title);
+    views_[document.id].take_focus();
+  }
+
+  void draw_path_bar(Workbench& bench) {
+    const std::optional<std::string> path = path_.draw(describe(bench));
+    if (!path) return;
+    try {
+      Document* document = bench.documents.active();
+      if (path_.label() == "Open") {
+        if (stamp_of(*path).exists())
+          document = &bench.documents.open(*path);
+        else
+          document = &bench.documents.create(*path);
+        if (bench.script().empty()) bench.open(*path);
+      } else if (document) {
+        const bool is_script = document->path.empty() && bench.script() == document->title;
+        bench.documents.save_as(*document, *path);
+        if (is_script) bench.open(*path);
+      }
+      path_.close();
+      if (document) views_[document->id].take_focus();
+    } catch (const Error& error) {
+      path_.complain(error.what());
+    }
+  }
+
+  void draw_file_menu(Workbench& bench) {
+    if (!ImGui::BeginPopup("file")) return;
+    Document* document = bench.documents.active();
+    const auto item = [&](const char* label, const char* key, bool enabled) {
+      const bool chosen = ImGui::MenuItem(label, key, false, enabled);
+      bench.description.add_last("editor.menu.item", label);
+      return chosen;
+    };
+    if (item("New", "Ctrl+N", true)) begin_text(bench);
+    if (item("Open", "Ctrl+O", true)) ask_path("Open", folder_of(document));
+    ImGui::Separator();
+    if (item("Save", "Ctrl+S", document != nullptr)) save(bench, *document);
+    if (item("Save as", "Ctrl+Shift+S", document != nullptr)) ask_path("Save as", document->path);
+    if (item("Close", "Ctrl+W", document != nullptr)) close(bench, *document);
+    ImGui::Separator();
+    if (item("Run this one with F5", "", document != nullptr)) take_as_script(bench, *document);
+    explain("From now on the run's controls start this text.");
+    ImGui::MenuItem("Hand saved changes to the run", "", &bench.hot_reload);
+    bench.description.add_last("editor.menu.item", bench.hot_reload ? "Hot reload on" : "Hot reload off");
+    explain(
+        "Saving a script that runs, or changing its file elsewhere, gives the run the new text at the end of its step. "
+        "What lg.run.state names is kept.");
+    ImGui::EndPopup();
+  }
+
+  static void take_as_script(Workbench& bench, const Document& document) {
+    bench.open(document.path.empty() ? document.title : document.path);
+  }
+
+  static bool is_script(const Workbench& bench, const Document& document) {
+    return document.path.empty() ? bench.script() == document.title : same_file(bench.script(), document.path);
+  }
+
+  void draw_tabs(Workbench& bench) {
+    const float height = ImGui::GetFrameHeight() + em(0.1f);
+    float width = 0;
+    const auto label = [&](const Document& document) {
+      return std::string(is_script(bench, document) ? "\xe2\x96\xb6 " : "") + document.title +
+             (document.modified() ? " *" : "");
+    };
+    for (size_t i = 0; i < bench.documents.count(); ++i)
+      width += ImGui::CalcTextSize(label(bench.documents[i]).c_str()).x + em(3);
+    const bool scrolls = width > ImGui::GetContentRegionAvail().x;
+    ImGui::BeginChild("tabs", {0, height + (scrolls ? ImGui::GetStyle().ScrollbarSize : 0)}, false,
+                      ImGuiWindowFlags_HorizontalScrollbar);
+    Document* closed = nullptr;
+    for (size_t i = 0; i < bench.documents.count(); ++i) {
+      Document& document = bench.documents[i];
+      ImGui::PushID(document.id);
+      if (i > 0) ImGui::SameLine(0, em(0.3f));
+      const bool shown = &document == bench.documents.active();
+      if (tool_button(label(document).c_str(), shown)) {
+        bench.documents.activate(document);
+        views_[document.id].take_focus();
+      }
+      bench.description.add_last("editor.tab", document.title + (document.modified() ? " modified" : ""));
+      std::string tip = document.path.empty() ? "has no file yet" : document.path;
+      if (is_script(bench, document)) tip += "\n\xe2\x96\xb6 This is what F5 runs.";
+      if (document.modified()) tip += "\n* It has changes that are not saved. Ctrl+S";
+      explain(tip.c_str());
+      if (shown && bench.documents.count() > 1) {
+        ImGui::SameLine(0, em(0.1f));
+        if (ImGui::Button("x")) closed = &document;
+        bench.description.add_last("editor.close", document.title);
+        explain("Closes this text. Ctrl+W");
+      }
+      ImGui::PopID();
+    }
+    ImGui::EndChild();
+    if (closed) close(bench, *closed);
+  }
+
+  // One line over the text, about what stands between it and its file, with what can be done.
+  void draw_banner(Workbench& bench, Document& document) {
+    const auto say = [&](const std::string& sentence) {
+      ImGui::PushTextWrapPos(0);
+      text_in(theme().warning, "%s", sentence.c_str());
+      ImGui::PopTextWrapPos();
+      bench.description.add_last("editor.banner", sentence);
+    };
+    const auto button = [&](const char* label) {
+      const bool pressed = ImGui::Button(label);
+      bench.description.add_last("editor.banner.button", label);
+      ImGui::SameLine();
+      return pressed;
+    };
+    if (closing_ == document.id) {
+      say(document.title + " has changes that are not saved.");
+      const bool saved = button("Save and close") && save(bench, document);
+      const bool lost = button("Close without saving");
+      if (button("Keep it open")) closing_ = 0;
+      ImGui::NewLine();
+      if (saved || lost) {
+        closing_ = 0;
+        bench.documents.close(document);
+      }
+      return;
+    }
+    switch (document.trouble) {
+      case Document::Trouble::conflict:
+        say(document.title + " was changed on the disk, and here too. Which text is to stay?");
+        if (button("The one on the disk")) bench.documents.take_from_disk(document);
+        if (button("Mine")) bench.documents.keep_mine(document);
+        ImGui::NewLine();
+        break;
+      case Document::Trouble::gone:
+        say("The file cannot be read any more (" + document.reason + "). Saving writes it again.");
+        break;
+      case Document::Trouble::restored:
+        say("This text had not been saved when the window ended. What is on the disk may be another.");
+        if (button("Save it")) save(bench, document);
+        if (!document.path.empty() && button("Take the disk's")) bench.documents.take_from_disk(document);
+        ImGui::NewLine();
+        break;
+      case Document::Trouble::none:
+        if (!document.reason.empty()) say("Not saved: " + document.reason);
+        break;
+    }
+  }
+
+  // Esc in the text or in the row to find something leaves that row.
+  void leave_find(Workbench& bench) {
+    Document* document = bench.documents.active();
+    const bool escaped = ImGui::IsKeyPressed(GLFW_KEY_ESCAPE, false) && !(names_ && names_->proposes());
+    if (!document || !find_.is_open() || !escaped) return;
+    find_.close();
+    views_[document->id].take_focus();
+  }
+
+  void find(Workbench& bench, bool replace) {
+    if (Document* document = bench.documents.active()) find_.open(document->buffer, replace);
+  }
+
+  void find_again(Workbench& bench, bool forward) {
+    Document* document = bench.documents.active();
+    if (document && find_.is_open() && find_.go(document->buffer, forward)) views_[document->id].follow_caret();
+  }
+
+  static void evaluate(Workbench& bench) {
+    const Document* document = bench.documents.active();
+    if (!document) return;
+    const TextBuffer& buffer = document->buffer;
+    bench.evaluate(buffer.has_selection() ? buffer.text(buffer.selection()) : buffer.line(buffer.caret().line));
+  }
+
+  // ---- the run
+
+  void draw_gutter_menu(Workbench& bench) {
+    if (!ImGui::BeginPopup("gutter")) return;
+    text_in(theme().muted, "Of each line, in the latest step");
+    for (CostColumn& column : gutter_.columns()) {
+      if (!gutter_.offers(column)) continue;
+      ImGui::MenuItem(column.heading, "", &column.shown);
+      bench.description.add_last("editor.menu.item", column.heading + std::string(column.shown ? " on" : " off"));
+      explain(column.help);
+    }
+    ImGui::EndPopup();
+  }
+
+  void follow_tape(Workbench& bench, Document& document, CodeEditor& view) {
+    const bool others = !bench.tape.lit().empty() && bench.tape.lit() != lit_;  // something else outlined nodes
+    if (gutter_.update(bench.tape.tape(), document) && !others) light(bench, document);
+    if (const std::optional<SourcePlace> place = bench.take_wanted_place()) {
+      const int line = gutter_.line_now(place->line);
+      if (line >= 0) document.buffer.set_caret({line, 0});
+      view.reveal(document.buffer.caret().line);
+      view.take_focus();
+      light(bench, document);
+    }
+    const NodeInfo* node = bench.tape.selected_node();
+    marked_ = node && LiveGutter::belongs(document, node->place.file) ? gutter_.line_now(node->place.line) : -1;
+    if (std::exchange(reveals_, false) && marked_ >= 0) view.reveal(marked_);
+  }
+
+  // A node that was selected elsewhere brings its text forward, if that is open.
+  void show_text_of_node(Workbench& bench) {
+    if (bench.tape.selected() == last_selected_) return;
+    last_selected_ = bench.tape.selected();
+    const NodeInfo* node = bench.tape.selected_node();
+    if (!node) return;
+    reveals_ = true;
+    for (size_t i = 0; i < bench.documents.count(); ++i)
+      if (LiveGutter::belongs(bench.documents[i], node->place.file)) bench.documents.activate(bench.documents[i]);
+  }
+
+  // The nodes of the caret's line.
+  void light(Workbench& bench, const Document& document) {
+    const LineCost* here = gutter_.cost(document.buffer.caret().line);
+    lit_ = here ? here->nodes : std::vector<int>();
+    bench.tape.light(lit_);
+  }
+
+  void check_syntax(Workbench& bench, Document& document) {
+    const uint64_t revision = document.buffer.revision();
+    if (revision != typed_revision_ || document.id != typed_document_) {
+      typed_revision_ = revision;
+      typed_document_ = document.id;
+      typed_at_ = ImGui::GetTime();
+      checked_ = false;
+    }
+    if (checked_ || ImGui::GetTime() - typed_at_ < kCheckAfter) return;
+    checked_ = true;
+    bench.syntax.check(document.id, revision, document.buffer.content());
+  }
+
+  // What is wrong: the text does not compile, or the last run failed there.
+  std::vector<CodeEditor::Mark> errors(Workbench& bench, const Document& document) {
+    std::vector<CodeEditor::Mark> marks;
+    const std::optional<SyntaxAnswer> syntax = bench.syntax.answer(document.id);
+    if (syntax && !syntax->message.empty() && syntax->line > 0)
+      marks.push_back({std::min(syntax->line, document.buffer.line_count()) - 1, syntax->message});
+    const ConsoleLine* last = bench.journal.last_error();
+    if (last && bench.journal.ended() && bench.journal.outcome() != Outcome::ok &&
+        LiveGutter::belongs(document, last->place.file)) {
+      const int line = gutter_.line_now(last->place.line);
+      if (line >= 0) marks.push_back({line, first_error_line(bench, last->place)});
+    }
+    return marks;
+  }
+
+  // An error's message is the first of its lines in the console; the traceback follows.
+  static std::string first_error_line(Workbench& bench, const SourcePlace& place) {
+    const auto& lines = bench.journal.lines();
+    for (size_t i = lines.size(); i-- > 0;) {
+      if (lines[i].kind != ConsoleLine::Kind::error || lines[i].place.line != place.line) continue;
+      if (i == 0 || lines[i - 1].kind != ConsoleLine::Kind::error || lines[i - 1].place.line != place.line)
+        return lines[i].text;
+    }
+    return {};
+  }
+
+  // ---- the text
+
+  void draw_text(Workbench& bench, Document& document, CodeEditor& view) {
+    CodeEditor::Look look;
+    look.errors = errors(bench, document);
+    std::vector<const CostColumn*> shown;
+    if (gutter_.live())
+      for (const CostColumn& column : gutter_.columns())
+        if (column.shown && gutter_.offers(column)) {
+          shown.push_back(&column);
+          look.columns.push_back({column.heading, column.help});
+        }
+    look.cell = [&](int line, size_t column) {
+      const LineCost* here = gutter_.cost(line);
+      return here ? shown[column]->text(*here) : std::string();
+    };
+    if (!shown.empty() && shown[0] == &gutter_.columns()[0])
+      look.heat = [&](int line) { return gutter_.heat(line); };
+    look.marked = marked_;
+    look.search = find_.search();
+    look.current_match = look.search ? find_.current(document.buffer) : -1;
+    if (bench.description.enabled())
+      look.on_visible = [&](int line, ImVec2 min, ImVec2 max) { describe_line(bench, document, line, min, max); };
+    if (!names_) names_.emplace(bench.wake);
+    look.popup = names_->take_keys(view);
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float below = ImGui::GetTextLineHeightWithSpacing() * (look.errors.empty() ? 1.0f : 2.0f) + em(0.2f);
+    const int line_before = document.buffer.caret().line;
+    const CodeEditor::Result did =
+        view.draw("code", document.buffer, {room.x, std::max(room.y - below, em(3))}, look);
+    if (document.buffer.caret().line != line_before || did.edited) {
+      gutter_.update(bench.tape.tape(), document);
+      light(bench, document);
+    }
+    if (did.column_hovered >= 0) tooltip(look.columns[size_t(did.column_hovered)].help);
+    if (did.gutter_hovered >= 0) explain_line(look, did.gutter_hovered);
+    names_->draw(bench.session, document.buffer, view, did, bench.description);
+  }
+
+  void describe_line(Workbench& bench, const Document& document, int line, ImVec2 min, ImVec2 max) {
+    const std::string number = std::to_string(line + 1);
+    const TextPosition caret = document.buffer.caret();
+    bench.description.add("editor.line", number + ": " + document.buffer.line(line), min, max);
+    if (const LineCost* here = gutter_.cost(line)) {
+      std::string costs = number + ":";
+      for (const CostColumn& column : gutter_.columns()) costs += " " + column.text(*here);
+      bench.description.add("editor.cost", costs, min, max);
+    }
+    if (line == marked_) bench.description.add("editor.marked", number, min, max);
+    if (line == caret.line)
+      bench.description.add("editor.caret", number + ":" + std::to_string(caret.column + 1), min, max);
+  }
+
+  void explain_line(const CodeEditor::Look& look, int line) {
+    for (const CodeEditor::Mark& mark : look.errors)
+      if (mark.line == line) return tooltip(mark.message);
+    if (const std::string sentence = gutter_.sentence(line); !sentence.empty()) tooltip(sentence);
+  }
+
+  static void tooltip(const std::string& text) {
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(em(30));
+    ImGui::TextUnformatted(text.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+  }
+
+  void draw_status(Workbench& bench, Document& document, CodeEditor& view) {
+    for (const CodeEditor::Mark& mark : errors(bench, document)) {
+      const std::string text = "line " + std::to_string(mark.line + 1) + ": " + mark.message;
+      ImGui::PushStyleColor(ImGuiCol_Text, theme().bad);
+      if (ImGui::Selectable((text + "###error").c_str())) {
+        document.buffer.set_caret({mark.line, 0});
+        view.reveal(mark.line);
+        view.take_focus();
+      }
+      ImGui::PopStyleColor();
+      bench.description.add_last("editor.error", text);
+      explain((text + "\nClick to go there.").c_str());
+      break;
+    }
+    const TextBuffer& buffer = document.buffer;
+    const TextPosition caret = buffer.caret();
+    std::string text = "line " + std::to_string(caret.line + 1) + ", column " +
+                       std::to_string(screen_column(buffer.line(caret.line), caret.column) + 1);
+    if (buffer.has_selection()) text += ", " + std::to_string(buffer.text(buffer.selection()).size()) + " bytes selected";
+    if (const size_t lit = bench.tape.lit().size()) {
+      const std::string nodes = std::to_string(lit) + (lit == 1 ? " node" : " nodes") + " outlined in the tape";
+      text += ", " + nodes;
+      bench.description.add_last("editor.lit", nodes);
+    }
+    text += buffer.crlf() ? ", CRLF" : "";
+    text += document.read_only ? ", read-only" : "";
+    text += document.modified() ? ", not saved" : "";
+    if (!bench.documents.autosave_trouble().empty()) text += ", unsaved text cannot be kept: " + bench.documents.autosave_trouble();
+    text_in(theme().muted, "%s", text.c_str());
+    bench.description.add_last("editor.status", text);
+    explain(text.c_str());
+  }
+
+  std::map<int, CodeEditor> views_;  // by document
+  FindBar find_;
+  PathBar path_;
+  std::optional<NameHelp> names_;
+  LiveGutter gutter_;
+  int closing_ = 0;  // the document whose unsaved text is asked about
+  int typed_document_ = 0;
+  uint64_t typed_revision_ = 0;
+  double typed_at_ = 0;
+  bool checked_ = false, reveals_ = false;
+  std::vector<int> lit_;
+  int marked_ = -1, last_selected_ = -1;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_editor_panel() { return std::make_unique<EditorPanel>(); }
+
+}  // namespace lunagrad
