@@ -59,7 +59,10 @@ class TapePanel final : public Panel {
     ImGui::AlignTextToFramePadding();
     text_in(theme().muted, "%s", text);
     bench.description.add_last("tape.summary", text);
-    explain("How many nodes the tape of that step has; in a search, how many have the words, and which is shown.");
+    std::string help = "How many nodes the tape of that step has; in a search, how many have the words, and which is shown.";
+    if (bench.tape.by_dot()) help += " Laid out by Graphviz.";
+    if (!bench.tape.dot_trouble().empty()) help += " " + bench.tape.dot_trouble() + ".";
+    explain(help.c_str());
   }
 
   void draw(Workbench& bench) override {
@@ -357,7 +360,8 @@ class TapePanel final : public Panel {
     const HeatScale scale(values_);
     for (size_t b = 0; b < values_.size(); ++b) marks_[b].heat = scale.of(values_[b]);
     if (find_.active())
-      for (const int hit : find_.hits()) ++hits_[picture.box_of[size_t(hit)]];
+      for (const int hit : find_.hits())
+        if (size_t(hit) < picture.box_of.size()) ++hits_[picture.box_of[size_t(hit)]];
     // A closed module has had its turn when one of its nodes has.
     std::vector<char> begun(count, 0), runs(count, 0);
     for (size_t i = 0; player_.on() && i < rank_.size(); ++i) {
@@ -369,7 +373,8 @@ class TapePanel final : public Panel {
     for (size_t b = 0; b < count; ++b)
       marks_[b].faded = (find_.active() && hits_[b] == 0) || (player_.on() && runs[b] && !begun[b]);
     for (const int node : looks_.lit) marks_[picture.box_of[size_t(node)]].lit = true;
-    for (const int node : looks_.failed) marks_[picture.box_of[size_t(node)]].failed = true;
+    for (const int node : looks_.failed)
+      if (size_t(node) < picture.box_of.size()) marks_[picture.box_of[size_t(node)]].failed = true;
   }
 
   std::string note_of(const TapePicture& picture, int box) const {
