@@ -27,7 +27,8 @@ class Question {
     frame_of_.assign(tree_.groups.size(), -1);
     for (size_t f = 0; f < picture_.frames.size(); ++f) frame_of_[picture_.frames[f]] = int(f);
     write(0);
-    for (const Graph::Edge& edge : picture_.canvas.graph.edges) out_ << 'n' << edge.from << " -> n" << edge.to << ";\n";
+    for (const Graph::Edge& edge : picture_.canvas.graph.edges)
+      out_ << 'n' << edge.from << " -> n" << edge.to << ";\n";
     out_ << "}\n";
     return out_.str();
   }
@@ -46,8 +47,9 @@ class Question {
       if (!item.is_group || frame_of_[item.index] < 0) continue;
       // A label of the title's width keeps its room free.
       const float title = picture_.canvas.frames[size_t(frame_of_[item.index])].title_width + 34;
-      out_ << "subgraph cluster" << item.index << " {\nmargin=" << kFramePad << "; fontsize=" << kFrameTitle - 8
-           << "; label=\"" << std::string(size_t(title / 8) + 1, 'x') << "\";\n";
+      out_ << "subgraph cluster" << item.index << " {\nmargin=" << kFramePad
+           << "; fontsize=" << kFrameTitle - 8 << "; label=\"" << std::string(size_t(title / 8) + 1, 'x')
+           << "\";\n";
       write(item.index);
       out_ << "}\n";
     }
@@ -63,7 +65,8 @@ class Question {
 // A point of a piecewise cubic curve (Bézier).
 GraphPoint on_curve(const GraphPoint* p, float t) {
   const float s = 1 - t, a = s * s * s, b = 3 * s * s * t, c = 3 * s * t * t, d = t * t * t;
-  return {a * p[0].x + b * p[1].x + c * p[2].x + d * p[3].x, a * p[0].y + b * p[1].y + c * p[2].y + d * p[3].y};
+  return {a * p[0].x + b * p[1].x + c * p[2].x + d * p[3].x,
+          a * p[0].y + b * p[1].y + c * p[2].y + d * p[3].y};
 }
 
 // What `dot -Tplain` answers. False when it does not fit the question.

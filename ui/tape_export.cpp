@@ -52,8 +52,8 @@ class Svg {
     constexpr float kMargin = 16;
     const float width = graph_.layout.width + 2 * kMargin, height = graph_.layout.height + 2 * kMargin;
     add("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", number(width), "\" height=\"", number(height),
-        "\" viewBox=\"", number(graph_.low.x - kMargin), " ", number(graph_.low.y - kMargin), " ", number(width), " ",
-        number(height), "\" font-family=\"sans-serif\" text-anchor=\"middle\">\n");
+        "\" viewBox=\"", number(graph_.low.x - kMargin), " ", number(graph_.low.y - kMargin), " ",
+        number(width), " ", number(height), "\" font-family=\"sans-serif\" text-anchor=\"middle\">\n");
     add("<rect x=\"", number(graph_.low.x - kMargin), "\" y=\"", number(graph_.low.y - kMargin),
         "\" width=\"100%\" height=\"100%\" fill=\"", color(colors_.background), "\"/>\n");
     for (const CanvasFrame& frame : graph_.frames) add_frame(frame);
@@ -70,20 +70,21 @@ class Svg {
   }
 
   void add_rect(GraphPoint low, GraphPoint high, float rounding, ImU32 fill, float opacity, ImU32 stroke) {
-    add("<rect x=\"", number(low.x), "\" y=\"", number(low.y), "\" width=\"", number(high.x - low.x), "\" height=\"",
-        number(high.y - low.y), "\" rx=\"", number(rounding), "\" fill=\"", color(fill), "\" fill-opacity=\"",
-        number(opacity), "\" stroke=\"", color(stroke), "\"/>\n");
+    add("<rect x=\"", number(low.x), "\" y=\"", number(low.y), "\" width=\"", number(high.x - low.x),
+        "\" height=\"", number(high.y - low.y), "\" rx=\"", number(rounding), "\" fill=\"", color(fill),
+        "\" fill-opacity=\"", number(opacity), "\" stroke=\"", color(stroke), "\"/>\n");
   }
 
   void add_text(float x, float y, float size, bool bold, ImU32 ink, std::string_view text) {
     if (text.empty()) return;
-    add("<text x=\"", number(x), "\" y=\"", number(y), "\" font-size=\"", number(size), bold ? "\" font-weight=\"bold" : "",
-        "\" fill=\"", color(ink), "\">", escaped(text), "</text>\n");
+    add("<text x=\"", number(x), "\" y=\"", number(y), "\" font-size=\"", number(size),
+        bold ? "\" font-weight=\"bold" : "", "\" fill=\"", color(ink), "\">", escaped(text), "</text>\n");
   }
 
   void add_frame(const CanvasFrame& frame) {
     add_rect(frame.low, frame.high, 8, colors_.muted, 0.1f, colors_.faint);
-    add_text(frame.low.x + 22 + frame.title_width / 2, frame.low.y + 16, 12.8f, true, colors_.muted, frame.title);
+    add_text(frame.low.x + 22 + frame.title_width / 2, frame.low.y + 16, 12.8f, true, colors_.muted,
+             frame.title);
   }
 
   void add_edge(size_t e) {
@@ -91,27 +92,29 @@ class Svg {
     const uint32_t begin = layout.first[e], end = layout.first[e + 1];
     if (end < begin + 2) return;
     GraphPoint last = layout.points[begin];
-    add("<path fill=\"none\" stroke=\"", color(colors_.edge), "\" stroke-width=\"1.4\" d=\"M", number(last.x), " ",
-        number(last.y));
+    add("<path fill=\"none\" stroke=\"", color(colors_.edge), "\" stroke-width=\"1.4\" d=\"M", number(last.x),
+        " ", number(last.y));
     for (uint32_t p = begin + 1; p < end; ++p) {
       const GraphPoint next = layout.points[p];
       if (!layout.curved || std::abs(next.x - last.x) < 1.5f) {
         add("L", number(next.x), " ", number(next.y));
       } else {
         const float middle = (last.y + next.y) / 2;
-        add("C", number(last.x), " ", number(middle), " ", number(next.x), " ", number(middle), " ", number(next.x), " ",
-            number(next.y));
+        add("C", number(last.x), " ", number(middle), " ", number(next.x), " ", number(middle), " ",
+            number(next.x), " ", number(next.y));
       }
       last = next;
     }
-    add("\"/>\n<path fill=\"", color(colors_.edge), "\" d=\"M", number(last.x), " ", number(last.y), "l-4 -7h8z\"/>\n");
+    add("\"/>\n<path fill=\"", color(colors_.edge), "\" d=\"M", number(last.x), " ", number(last.y),
+        "l-4 -7h8z\"/>\n");
   }
 
   void add_box(size_t b) {
     const CanvasNode& node = graph_.nodes[b];
     const GraphPoint c = graph_.layout.centers[b];
     const Graph::Box box = graph_.graph.boxes[b];
-    const GraphPoint low{c.x - box.width / 2, c.y - box.height / 2}, high{c.x + box.width / 2, c.y + box.height / 2};
+    const GraphPoint low{c.x - box.width / 2, c.y - box.height / 2},
+        high{c.x + box.width / 2, c.y + box.height / 2};
     const ImU32 hue = colors_.palette[node.color], body = blend(colors_.box, hue, node.opens ? 0.24f : 0.15f);
     const float rounding = node.pill ? box.height / 2 : 6;
     if (node.opens) add_rect({low.x + 4, low.y + 4}, {high.x + 4, high.y + 4}, rounding, body, 1, hue);
@@ -139,10 +142,12 @@ std::string tape_as_dot(const TapeSnapshot& tape) {
     dot.leaf = node.op == "leaf";
     const bool named = dot.leaf && !node.outputs.empty() && !node.outputs[0].name.empty();
     dot.lines.push_back(named ? node.outputs[0].name : node.op);
-    if (!node.outputs.empty()) dot.lines.push_back(shape_text(node.outputs[0].shape) + ' ' + node.outputs[0].dtype);
+    if (!node.outputs.empty())
+      dot.lines.push_back(shape_text(node.outputs[0].shape) + ' ' + node.outputs[0].dtype);
     if (node.place.line > 0) dot.lines.push_back(node.place.file + ':' + std::to_string(node.place.line));
     for (const OperandInfo& input : node.inputs)
-      if (std::binary_search(ids.begin(), ids.end(), input.node)) dot.inputs.push_back('n' + std::to_string(input.node));
+      if (std::binary_search(ids.begin(), ids.end(), input.node))
+        dot.inputs.push_back('n' + std::to_string(input.node));
     nodes.push_back(std::move(dot));
   }
   return dot_text(nodes);

@@ -57,7 +57,8 @@ void TapeExportMenu::draw(Workbench& bench, const GraphCanvas::Colors& colors) {
   ImGui::EndPopup();
 }
 
-void TapeExportMenu::attempt(Workbench& bench, const std::string& file, const std::function<std::string()>& content) {
+void TapeExportMenu::attempt(Workbench& bench, const std::string& file,
+                             const std::function<std::string()>& content) {
   try {
     write_file(file, content());
     outcome_ = "wrote " + file;

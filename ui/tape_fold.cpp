@@ -11,15 +11,16 @@
 namespace lunagrad {
 namespace {
 
-constexpr size_t kDeepest = 32;       // module names below it count as one
-constexpr size_t kLongestUnit = 16;   // items that repeat together, as `x = x + block(x)`
-constexpr size_t kFew = 48;           // boxes that automatic mode shows
+constexpr size_t kDeepest = 32;      // module names below it count as one
+constexpr size_t kLongestUnit = 16;  // items that repeat together, as `x = x + block(x)`
+constexpr size_t kFew = 48;          // boxes that automatic mode shows
 constexpr uint64_t kOutside = std::numeric_limits<uint64_t>::max();
 
 using Item = TapeTree::Item;
 
 bool is_number(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c); });
+  return !name.empty() &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c); });
 }
 
 // "fc1" and "fc2" may be the same block of a row of them, "query" and "key" may not.
@@ -76,9 +77,8 @@ class Builder {
       auto& operands = tree_.operands[i];
       for (const OperandInfo& input : tape_.nodes[i].inputs) {
         if (input.node == 0) continue;
-        const auto found = std::lower_bound(order_.begin(), order_.end(), input.node, [&](uint32_t a, uint64_t id) {
-          return tape_.nodes[a].id < id;
-        });
+        const auto found = std::lower_bound(order_.begin(), order_.end(), input.node,
+                                            [&](uint32_t a, uint64_t id) { return tape_.nodes[a].id < id; });
         if (found == order_.end() || tape_.nodes[*found].id != input.node || *found == i) continue;
         if (std::find(operands.begin(), operands.end(), *found) == operands.end()) operands.push_back(*found);
       }
@@ -95,14 +95,16 @@ class Builder {
       tree_.execution.push_back(node);
       const auto parts = components(tape_.nodes[node].module);
       size_t same = 0;
-      while (same < parts.size() && same + 1 < open.size() && scopes_[open[same + 1]].name == parts[same]) ++same;
+      while (same < parts.size() && same + 1 < open.size() && scopes_[open[same + 1]].name == parts[same])
+        ++same;
       open.resize(same + 1);
       for (; same < parts.size(); ++same) {
         const uint32_t parent = open.back();
         Scope scope;
         scope.name = parts[same];
         if (same > 0) scope.above = parts[same - 1];
-        scope.path = tape_.nodes[node].module.substr(0, size_t(parts[same].data() - parts[0].data()) + parts[same].size());
+        scope.path = tape_.nodes[node].module.substr(
+            0, size_t(parts[same].data() - parts[0].data()) + parts[same].size());
         const uint64_t place = hash_of(scopes_[parent].key, parts[same]);
         scope.key = hash_of(place, calls[place]++);
         scope.parent = int(parent);
@@ -131,8 +133,8 @@ class Builder {
     return scope;
   }
 
-  // A parameter stands in the innermost module that holds all its readers, right before the first of them; what
-  // comes from outside of a module, by its name, stays there.
+  // A parameter stands in the innermost module that holds all its readers, right before the first of them;
+  // what comes from outside of a module, by its name, stays there.
   void place_leaves() {
     constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
     std::vector<uint32_t> first_reader(count_, kNone), leaves;
@@ -151,7 +153,8 @@ class Builder {
     const auto slot = [](Item item) { return uint64_t(item.is_group) << 32 | item.index; };
     for (const uint32_t leaf : leaves) {
       Item item{false, first_reader[leaf]};
-      for (uint32_t scope = scope_of_[item.index]; scope != scope_of_[leaf]; scope = uint32_t(scopes_[scope].parent))
+      for (uint32_t scope = scope_of_[item.index]; scope != scope_of_[leaf];
+           scope = uint32_t(scopes_[scope].parent))
         item = {true, scope};
       before[slot(item)].push_back(leaf);
     }
@@ -223,7 +226,9 @@ class Builder {
     return hash.value();
   }
 
-  uint32_t item_begin(Item item) const { return item.is_group ? scopes_[item.index].begin : position_[item.index]; }
+  uint32_t item_begin(Item item) const {
+    return item.is_group ? scopes_[item.index].begin : position_[item.index];
+  }
   uint32_t item_end(Item item) const {
     return item.is_group ? scopes_[item.index].end : position_[item.index] + 1;
   }
@@ -235,8 +240,8 @@ class Builder {
   }
 
   // How often the items [at, at + length) of a scope stand there in a row.
-  size_t repeats(const std::vector<Item>& items, const std::vector<uint64_t>& hashes, uint32_t scope, size_t at,
-                 size_t length) const {
+  size_t repeats(const std::vector<Item>& items, const std::vector<uint64_t>& hashes, uint32_t scope,
+                 size_t at, size_t length) const {
     const auto unit = [&](size_t from) {
       return range_hash(item_begin(items[from]), item_end(items[from + length - 1]), scope);
     };

@@ -16,7 +16,8 @@ float line_height() { return em(1.25f); }
 // The ground on which a legend of that size stands.
 Legend begin(ImVec2 corner, ImVec2 size) {
   Legend legend{"", {corner.x, corner.y - size.y}, {corner.x + size.x, corner.y}};
-  ImGui::GetWindowDrawList()->AddRectFilled(legend.min, legend.max, with_alpha(theme().panel, 0.9f), em(0.3f));
+  ImGui::GetWindowDrawList()->AddRectFilled(legend.min, legend.max, with_alpha(theme().panel, 0.9f),
+                                            em(0.3f));
   return legend;
 }
 
@@ -56,10 +57,11 @@ Legend draw_heat_legend(const TapeMetric& metric, const HeatScale& scale, ImVec2
   list->AddText(at, theme().text, head.c_str());
   const ImU32 low = GraphCanvas::heat_color(theme().panel, theme().warning, 0);
   const ImU32 high = GraphCanvas::heat_color(theme().panel, theme().warning, 1);
-  list->AddRectFilledMultiColor({at.x, at.y + line + em(0.1f)}, {at.x + width, at.y + 2 * line - em(0.1f)}, low, high,
-                                high, low);
+  list->AddRectFilledMultiColor({at.x, at.y + line + em(0.1f)}, {at.x + width, at.y + 2 * line - em(0.1f)},
+                                low, high, high, low);
   list->AddText({at.x, at.y + 2 * line}, theme().muted, least.c_str());
-  list->AddText({at.x + width - ImGui::CalcTextSize(most.c_str()).x, at.y + 2 * line}, theme().muted, most.c_str());
+  list->AddText({at.x + width - ImGui::CalcTextSize(most.c_str()).x, at.y + 2 * line}, theme().muted,
+                most.c_str());
   return legend;
 }
 

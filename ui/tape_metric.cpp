@@ -36,8 +36,12 @@ std::string size_text(double bytes) {
 }
 
 double when_positive(double value) { return value > 0 ? value : kUnknown; }
-double forward_time(const NodeInfo& node) { return node.op == "leaf" ? kUnknown : when_positive(node.forward_ns); }
-double backward_time(const NodeInfo& node) { return node.op == "leaf" ? kUnknown : when_positive(node.backward_ns); }
+double forward_time(const NodeInfo& node) {
+  return node.op == "leaf" ? kUnknown : when_positive(node.forward_ns);
+}
+double backward_time(const NodeInfo& node) {
+  return node.op == "leaf" ? kUnknown : when_positive(node.backward_ns);
+}
 double output_bytes(const NodeInfo& node) { return double(node.bytes); }
 
 std::string norm_text(double value) { return "|g| " + short_number(value); }
@@ -68,11 +72,13 @@ double faults(const Node& node) {
 
 constexpr std::array kMetrics = {
     TapeMetric{"forward time", "Time of the call itself.", forward_time, time_text, true},
-    TapeMetric{"backward time", "Time that its gradient took in this backward pass.", backward_time, time_text, true},
+    TapeMetric{"backward time", "Time that its gradient took in this backward pass.", backward_time,
+               time_text, true},
     TapeMetric{"bytes", "Memory of its outputs.", output_bytes, size_text, true},
-    TapeMetric{"gradient norm", "Of the gradient that reached its first output.", gradient_norm<NodeInfo>, norm_text,
-               false},
-    TapeMetric{"NaN and Inf", "How many elements of its first output, and of the gradient there, are not finite.",
+    TapeMetric{"gradient norm", "Of the gradient that reached its first output.", gradient_norm<NodeInfo>,
+               norm_text, false},
+    TapeMetric{"NaN and Inf",
+               "How many elements of its first output, and of the gradient there, are not finite.",
                faults<NodeInfo>, faults_text, true},
 };
 
@@ -85,7 +91,8 @@ bool known(const TapeMetric& metric, const TapeSnapshot& tape) {
                      [&](const NodeInfo& node) { return !std::isnan(metric.of(node)); });
 }
 
-std::vector<double> box_values(const TapeMetric& metric, const TapeSnapshot& tape, const TapePicture& picture) {
+std::vector<double> box_values(const TapeMetric& metric, const TapeSnapshot& tape,
+                               const TapePicture& picture) {
   std::vector<double> values(picture.boxes.size(), kUnknown);
   for (size_t i = 0; i < tape.nodes.size(); ++i) {
     const double value = metric.of(tape.nodes[i]);

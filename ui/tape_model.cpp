@@ -49,7 +49,8 @@ uint64_t tape_structure(const TapeSnapshot& tape) {
 }
 
 std::string searchable_text(const NodeInfo& node) {
-  std::string text = node.op + ' ' + node.module + ' ' + node.place.file + ':' + std::to_string(node.place.line);
+  std::string text =
+      node.op + ' ' + node.module + ' ' + node.place.file + ':' + std::to_string(node.place.line);
   for (const auto* side : {&node.inputs, &node.outputs})
     for (const OperandInfo& operand : *side)
       text += ' ' + operand.name + ' ' + shape_text(operand.shape) + ' ' + operand.dtype;
@@ -68,14 +69,16 @@ bool contains_words(const std::string& text, const std::string& words) {
   return true;
 }
 
-std::vector<int> failing_nodes(const TapeSnapshot& tape, const std::string& message, const SourcePlace& place) {
+std::vector<int> failing_nodes(const TapeSnapshot& tape, const std::string& message,
+                               const SourcePlace& place) {
   const auto named = [&](const SourcePlace& at) {
     if (at.line <= 0) return false;
     if (at.line == place.line && at.file == place.file) return true;
     const std::string words = at.file + ':' + std::to_string(at.line);
     const size_t found = message.find(words);
     return found != message.npos &&
-           !(found + words.size() < message.size() && std::isdigit(static_cast<unsigned char>(message[found + words.size()])));
+           !(found + words.size() < message.size() &&
+             std::isdigit(static_cast<unsigned char>(message[found + words.size()])));
   };
   std::vector<int> there, of_op;
   for (size_t i = 0; i < tape.nodes.size(); ++i) {
@@ -84,7 +87,8 @@ std::vector<int> failing_nodes(const TapeSnapshot& tape, const std::string& mess
     there.push_back(int(i));
     // "train.lua:12: matmul: …", "backward of mul (…)"
     for (const std::string& words : {' ' + node.op + ':', "of " + node.op + ' '})
-      if (message.find(words) != message.npos && (of_op.empty() || of_op.back() != int(i))) of_op.push_back(int(i));
+      if (message.find(words) != message.npos && (of_op.empty() || of_op.back() != int(i)))
+        of_op.push_back(int(i));
   }
   return of_op.empty() ? there : of_op;
 }

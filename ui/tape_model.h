@@ -1,8 +1,8 @@
 #pragma once
-// The tape that the window shows: a snapshot with its picture, what is open in it and what is marked. Pictures
-// are made on a thread of their own: at once by our own layout, and then, for up to kMostForDot boxes, by
-// Graphviz where that is installed. Snapshots of the same structure keep their picture, so that nodes stay
-// where they are from step to step. All but the layout thread belongs to the drawing thread.
+// The tape that the window shows: a snapshot with its picture, what is open in it and what is marked.
+// Pictures are made on a thread of their own: at once by our own layout, and then, for up to kMostForDot
+// boxes, by Graphviz where that is installed. Snapshots of the same structure keep their picture, so that
+// nodes stay where they are from step to step. All but the layout thread belongs to the drawing thread.
 #include <chrono>
 #include <condition_variable>
 #include <functional>

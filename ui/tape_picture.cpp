@@ -21,7 +21,8 @@ CanvasNode node_label(const NodeInfo& node) {
   shown.color = int(family);
   shown.pill = family == OpFamily::leaf;
   shown.title = node.op.substr(std::min(node.op.find_first_not_of('_'), node.op.size()));
-  if (shown.pill && !node.outputs.empty() && !node.outputs[0].name.empty()) shown.title = node.outputs[0].name;
+  if (shown.pill && !node.outputs.empty() && !node.outputs[0].name.empty())
+    shown.title = node.outputs[0].name;
   if (!node.outputs.empty()) shown.line = shape_text(node.outputs[0].shape);
   if (node.outputs.size() > 1) shown.line += " of " + std::to_string(node.outputs.size()) + " outputs";
   return shown;
@@ -45,12 +46,12 @@ CanvasNode group_label(const TapeTree::Group& group) {
   return shown;
 }
 
-// Lays out the open groups from the inside outwards. An edge that crosses the border of a group goes through a
-// port on it: a box without size, pinned to the first or the last layer of that group.
+// Lays out the open groups from the inside outwards. An edge that crosses the border of a group goes through
+// a port on it: a box without size, pinned to the first or the last layer of that group.
 class Composer {
  public:
-  Composer(const TapeSnapshot& tape, const TapeTree& tree, const std::vector<char>& open, const TextMeasure& measure,
-           std::stop_token stop)
+  Composer(const TapeSnapshot& tape, const TapeTree& tree, const std::vector<char>& open,
+           const TextMeasure& measure, std::stop_token stop)
       : tape_(tape), tree_(tree), open_(open), measure_(measure), stop_(std::move(stop)) {}
 
   TapePicture compose() {
@@ -93,14 +94,17 @@ class Composer {
     for (uint32_t g = 0; g < tree_.groups.size(); ++g) {
       // The outermost closed group that holds this one, if there is one.
       const int parent = tree_.groups[g].parent;
-      shown_in_[g] = open_[g] ? kNone : parent >= 0 && shown_in_[size_t(parent)] != kNone ? shown_in_[size_t(parent)] : g;
+      shown_in_[g] = open_[g]                                            ? kNone
+                     : parent >= 0 && shown_in_[size_t(parent)] != kNone ? shown_in_[size_t(parent)]
+                                                                         : g;
       if (!open_[g]) continue;
       for (const Item& item : tree_.groups[g].items) {
         const Place place{g, uint32_t(levels_[g].graph.boxes.size())};
         if (item.is_group) place_of_group_[item.index] = place;
         levels_[g].graph.boxes.emplace_back();
         if (item.is_group && open_[item.index]) continue;
-        CanvasNode node = item.is_group ? group_label(tree_.groups[item.index]) : node_label(tape_.nodes[item.index]);
+        CanvasNode node =
+            item.is_group ? group_label(tree_.groups[item.index]) : node_label(tape_.nodes[item.index]);
         levels_[g].graph.boxes.back() = canvas_box(node, measure_);
         if (item.is_group)
           group_box[item.index] = uint32_t(picture_.boxes.size());
@@ -139,10 +143,12 @@ class Composer {
     pieces_.emplace_back();
     while (a.group != b.group) {
       if (depth(a) >= depth(b)) {
-        pieces_.back().push_back(local_edge(a.group, a.local, port(leaving_, a.group, from, Graph::Pin::bottom), from));
+        pieces_.back().push_back(
+            local_edge(a.group, a.local, port(leaving_, a.group, from, Graph::Pin::bottom), from));
         a = around(a);
       } else {
-        inwards.push_back(local_edge(b.group, port(entering_, b.group, from, Graph::Pin::top), b.local, from));
+        inwards.push_back(
+            local_edge(b.group, port(entering_, b.group, from, Graph::Pin::top), b.local, from));
         b = around(b);
       }
     }
@@ -183,7 +189,8 @@ class Composer {
       return local < items.size() && items[local].is_group && open_[items[local].index];
     };
     for (uint32_t i = 0; i < items.size(); ++i)
-      if (open_item(i)) level.graph.boxes[i] = {levels_[items[i].index].width, levels_[items[i].index].height};
+      if (open_item(i))
+        level.graph.boxes[i] = {levels_[items[i].index].width, levels_[items[i].index].height};
     for (size_t e = 0; e < level.graph.edges.size(); ++e) {
       Graph::Edge& edge = level.graph.edges[e];
       if (open_item(edge.from)) edge.leave = port_offset(leaving_, items[edge.from].index, level.source[e]);
@@ -214,7 +221,8 @@ class Composer {
       const Place place = place_of_group_[g];
       const Level& above = levels_[place.group];
       const GraphPoint center = above.layout.centers[place.local];
-      const GraphPoint low{above.origin.x + center.x - level.width / 2, above.origin.y + center.y - level.height / 2};
+      const GraphPoint low{above.origin.x + center.x - level.width / 2,
+                           above.origin.y + center.y - level.height / 2};
       level.origin = {low.x + level.inner.x, low.y + level.inner.y};
       CanvasFrame frame{frame_title(g), low, {low.x + level.width, low.y + level.height}, 0};
       frame.title_width = measure_.bold(frame.title) * 0.85f;
@@ -226,7 +234,8 @@ class Composer {
       return GraphPoint{p.x + levels_[g].origin.x, p.y + levels_[g].origin.y};
     };
     for (const Place& place : place_of_box_)
-      canvas.layout.centers.push_back(on_sheet(place.group, levels_[place.group].layout.centers[place.local]));
+      canvas.layout.centers.push_back(
+          on_sheet(place.group, levels_[place.group].layout.centers[place.local]));
     for (const auto& pieces : pieces_) {
       canvas.layout.first.push_back(uint32_t(canvas.layout.points.size()));
       for (const Piece& piece : pieces) {
@@ -245,11 +254,11 @@ class Composer {
   const TextMeasure& measure_;
   std::stop_token stop_;
   TapePicture picture_;
-  std::vector<Level> levels_;              // of each group; empty for closed ones
+  std::vector<Level> levels_;  // of each group; empty for closed ones
   std::vector<Place> place_of_group_, place_of_box_;
-  std::vector<uint32_t> shown_in_;         // of a group that is not open: the closed group in sight
-  Ports leaving_, entering_;               // by group and source
-  Ports edges_;                            // by group, source and ends
+  std::vector<uint32_t> shown_in_;          // of a group that is not open: the closed group in sight
+  Ports leaving_, entering_;                // by group and source
+  Ports edges_;                             // by group, source and ends
   std::vector<std::vector<Piece>> pieces_;  // of each edge of the picture, from its start
 };
 

@@ -15,16 +15,16 @@ namespace lunagrad {
 
 struct TapePicture {
   CanvasGraph canvas;
-  std::vector<TapeTree::Item> boxes;   // what each box shows
-  std::vector<uint64_t> keys;          // of each box, the same from step to step
-  std::vector<uint32_t> frames;        // the group of each frame
+  std::vector<TapeTree::Item> boxes;  // what each box shows
+  std::vector<uint64_t> keys;         // of each box, the same from step to step
+  std::vector<uint32_t> frames;       // the group of each frame
   std::vector<uint64_t> frame_keys;
-  std::vector<uint32_t> box_of;        // of each node: the box that shows it or holds it
+  std::vector<uint32_t> box_of;  // of each node: the box that shows it or holds it
 };
 
 // Empty when stopped.
-TapePicture tape_picture(const TapeSnapshot&, const TapeTree&, const std::vector<char>& open, const TextMeasure&,
-                         std::stop_token = {});
+TapePicture tape_picture(const TapeSnapshot&, const TapeTree&, const std::vector<char>& open,
+                         const TextMeasure&, std::stop_token = {});
 
 // Moves `next` so that the box or frame `anchor` stands where it did in `last`; without one there, so that as
 // many boxes as possible do. The part of its boxes that are in both.
@@ -33,7 +33,7 @@ double keep_places(TapePicture& next, const TapePicture& last, uint64_t anchor =
 // Graphviz's places for the boxes, if they are at most kMostForDot. False: nothing was changed, and `reason`
 // says why if it is worth saying.
 constexpr size_t kMostForDot = 800;
-bool arrange_with_dot(TapePicture&, const TapeTree&, const std::function<bool()>& stop, const std::string& program,
-                      std::string& reason);
+bool arrange_with_dot(TapePicture&, const TapeTree&, const std::function<bool()>& stop,
+                      const std::string& program, std::string& reason);
 
 }  // namespace lunagrad

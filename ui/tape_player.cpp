@@ -5,8 +5,8 @@
 namespace lunagrad {
 namespace {
 
-constexpr double kLeastRate = 4;      // nodes a second
-constexpr double kLongestPlay = 20;   // seconds, for a tape of any size
+constexpr double kLeastRate = 4;     // nodes a second
+constexpr double kLongestPlay = 20;  // seconds, for a tape of any size
 
 }  // namespace
 
@@ -16,7 +16,9 @@ void TapePlayer::resize(size_t count) {
   if (count == 0) stop();
 }
 
-int TapePlayer::number() const { return position_ < 0 ? 0 : backward_ ? int(count_) - position_ : position_ + 1; }
+int TapePlayer::number() const {
+  return position_ < 0 ? 0 : backward_ ? int(count_) - position_ : position_ + 1;
+}
 
 void TapePlayer::set_backward(bool backward) { backward_ = backward; }
 

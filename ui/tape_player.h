@@ -20,8 +20,8 @@ class TapePlayer {
   void step(int by);  // in the order that is played; begins at its first node
   void play();        // from the start when it is at the end
   void pause() { playing_ = false; }
-  void stop();  // the playhead goes
-  bool tick(double seconds);  // time has passed: true when the playhead moved
+  void stop();                    // the playhead goes
+  bool tick(double seconds);      // time has passed: true when the playhead moved
   bool done(int position) const;  // that node has had its turn
 
  private:

@@ -80,7 +80,8 @@ int wait_for(pid_t child, const std::function<bool()>& stop, bool& stopped) {
 }  // namespace
 
 std::string dot_text(const std::vector<DotNode>& nodes) {
-  std::string out = "digraph tape {\n  rankdir=LR;\n  node [shape=box, style=rounded, fontname=\"Helvetica\"];\n";
+  std::string out =
+      "digraph tape {\n  rankdir=LR;\n  node [shape=box, style=rounded, fontname=\"Helvetica\"];\n";
   for (const DotNode& node : nodes) {
     out += "  " + node.id + " [label=\"";
     for (size_t i = 0; i < node.lines.size(); ++i) {

@@ -33,9 +33,12 @@ class FakeDot {
   std::string folder_;
 };
 
-TapePtr tape(int blocks, uint64_t first = 1) { return std::make_shared<TapeSnapshot>(residual_tape(blocks, first)); }
+TapePtr tape(int blocks, uint64_t first = 1) {
+  return std::make_shared<TapeSnapshot>(residual_tape(blocks, first));
+}
 
-bool wait_for(TapeModel& model, const std::function<bool()>& condition, std::chrono::milliseconds limit = 8s) {
+bool wait_for(TapeModel& model, const std::function<bool()>& condition,
+              std::chrono::milliseconds limit = 8s) {
   for (const auto end = Clock::now() + limit; Clock::now() < end; std::this_thread::sleep_for(1ms)) {
     model.update();
     if (condition()) return true;
@@ -58,7 +61,8 @@ const char* const kColumn = R"(awk '
 
 TEST_CASE("Graphviz's places are taken over") {
   const FakeDot dot(kColumn);
-  TapeModel model({}, [] {}, dot.path());
+  TapeModel model(
+      {}, [] {}, dot.path());
   model.offer(tape(2));
   REQUIRE(wait_for(model, [&] { return model.by_dot(); }));
   const CanvasGraph& canvas = model.picture()->canvas;
@@ -70,7 +74,8 @@ TEST_CASE("Graphviz's places are taken over") {
 }
 
 TEST_CASE("without Graphviz our own layout stays, and that is said once") {
-  TapeModel model({}, [] {}, "/nonexistent/dot");
+  TapeModel model(
+      {}, [] {}, "/nonexistent/dot");
   model.offer(tape(2));
   REQUIRE(wait_for(model, [&] { return model.picture() != nullptr; }));
   CHECK_FALSE(model.by_dot());
@@ -81,7 +86,8 @@ TEST_CASE("an answer that does not fit, or a failure, leaves our own layout") {
   for (const char* script : {"echo graph 1 1 1; echo node n999 0 0 1 1; echo stop", "exit 3", "echo nonsense",
                              "echo graph 1 1 1; echo edge n0 n1 99999999999; echo stop"}) {
     const FakeDot dot(script);
-    TapeModel model({}, [] {}, dot.path());
+    TapeModel model(
+        {}, [] {}, dot.path());
     model.offer(tape(2));
     REQUIRE(wait_for(model, [&] { return model.picture() != nullptr; }));
     CHECK_FALSE(model.by_dot());
@@ -91,25 +97,30 @@ TEST_CASE("an answer that does not fit, or a failure, leaves our own layout") {
 
 TEST_CASE("while Graphviz hangs our own layout is shown, and it is killed for the next tape") {
   const FakeDot dot("exec sleep 60");
-  TapeModel model({}, [] {}, dot.path());
+  TapeModel model(
+      {}, [] {}, dot.path());
   auto start = Clock::now();
   model.offer(tape(2));
-  REQUIRE(wait_for(model, [&] { return model.picture() != nullptr; }, 3s));
+  REQUIRE(wait_for(
+      model, [&] { return model.picture() != nullptr; }, 3s));
   CHECK(Clock::now() - start < 2s);
   CHECK_FALSE(model.by_dot());
   // Another step of the same structure is shown meanwhile.
   const TapePtr same = tape(2, 9000), other = tape(3);
   model.offer(same);
-  CHECK(wait_for(model, [&] { return model.tape() == same.get(); }, 2s));
+  CHECK(wait_for(
+      model, [&] { return model.tape() == same.get(); }, 2s));
   model.offer(other);
-  CHECK(wait_for(model, [&] { return model.tape() == other.get(); }, 2s));
+  CHECK(wait_for(
+      model, [&] { return model.tape() == other.get(); }, 2s));
 }
 
 TEST_CASE("a model that goes away ends a Graphviz that hangs") {
   const FakeDot dot("exec sleep 60");
   const auto start = Clock::now();
   {
-    TapeModel model({}, [] {}, dot.path());
+    TapeModel model(
+        {}, [] {}, dot.path());
     model.offer(tape(2));
     std::this_thread::sleep_for(100ms);
   }
@@ -125,7 +136,9 @@ TEST_CASE("run_dot tells how it ended") {
   CHECK(run.output == large);
   CHECK(run_dot("x", {}, {}, bad.path()).end == DotRun::End::failed);
   const auto start = Clock::now();
-  CHECK(run_dot("x", {}, [&] { return Clock::now() - start > 50ms; }, slow.path()).end == DotRun::End::stopped);
+  CHECK(run_dot(
+            "x", {}, [&] { return Clock::now() - start > 50ms; }, slow.path())
+            .end == DotRun::End::stopped);
   CHECK(Clock::now() - start < 2s);
 }
 

@@ -50,7 +50,8 @@ class NoWindow {
   ~NoWindow() { ImGui::DestroyContext(); }
 };
 
-// CPU time of the median frame that shows the picture in the whole window, `act` changing the input before each.
+// CPU time of the median frame that shows the picture in the whole window, `act` changing the input before
+// each.
 template <class Act>
 double frame_time(GraphCanvas& canvas, const CanvasGraph& graph, Act act) {
   const Theme& t = theme();
@@ -118,8 +119,8 @@ TEST_CASE("a 10,000-node tape with residual edges is laid out in 0.3 s collapsed
   CHECK(picture.boxes.size() == tape.nodes.size());
   const TapeSnapshot flat = flat_tape();
   const double chain = seconds([&] { lay_out(flat, FoldState::Mode::all); });
-  MESSAGE("10,000 nodes: collapsed to " << few << " boxes " << collapsed * 1e3 << " ms, expanded " << expanded * 1e3
-                                        << " ms, without modules " << chain * 1e3 << " ms");
+  MESSAGE("10,000 nodes: collapsed to " << few << " boxes " << collapsed * 1e3 << " ms, expanded "
+                                        << expanded * 1e3 << " ms, without modules " << chain * 1e3 << " ms");
   if (tests::kSanitized) return;
   CHECK(collapsed < 0.3);
   CHECK(expanded < 1);
@@ -132,8 +133,9 @@ TEST_CASE("100,000 nodes are folded in a second and laid out whole in two") {
   TapeTree tree;
   const double folding = seconds([&] { tree = tape_tree(tape); });
   TapePicture picture;
-  const double whole =
-      seconds([&] { picture = tape_picture(tape, tree, open_groups(tree, {FoldState::Mode::all, 0, {}}), {}); });
+  const double whole = seconds([&] {
+    picture = tape_picture(tape, tree, open_groups(tree, {FoldState::Mode::all, 0, {}}), {});
+  });
   CHECK(picture.boxes.size() == tape.nodes.size());
   MESSAGE("100,000 nodes: modules " << folding * 1e3 << " ms, picture " << whole * 1e3 << " ms");
   if (tests::kSanitized) return;
@@ -163,8 +165,8 @@ TEST_CASE("a frame of a 10,000-node tape takes less than 4 ms to build, far out,
       io.MousePos = {400.0f + float(frame % 2) * 300, 300.0f + float(frame % 3) * 200};
     });
     io.MouseDown[0] = false;
-    MESSAGE(graph.nodes.size() << " boxes: whole " << whole * 1e3 << " ms, worst zoom " << most * 1e3 << " ms, panning "
-                               << panning * 1e3 << " ms");
+    MESSAGE(graph.nodes.size() << " boxes: whole " << whole * 1e3 << " ms, worst zoom " << most * 1e3
+                               << " ms, panning " << panning * 1e3 << " ms");
     if (tests::kSanitized) continue;
     CHECK(whole < 4e-3);
     CHECK(most < 4e-3);
@@ -174,7 +176,8 @@ TEST_CASE("a frame of a 10,000-node tape takes less than 4 ms to build, far out,
 
 TEST_CASE("a search of 10,000 nodes takes less than 100 ms, a selection less than 50 ms") {
   const auto tape = std::make_shared<TapeSnapshot>(residual_tape(kBlocks10k));
-  TapeModel model({}, [] {}, "");
+  TapeModel model(
+      {}, [] {}, "");
   model.fold({FoldState::Mode::all, 0, {}});
   model.offer(tape);
   while (!model.update()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -195,7 +198,8 @@ TEST_CASE("a search of 10,000 nodes takes less than 100 ms, a selection less tha
 TEST_CASE("a tape of 100,000 nodes holds up neither the drawing thread nor the next tape") {
   const NoWindow no_window;
   const auto large = std::make_shared<TapeSnapshot>(residual_tape(kBlocks100k));
-  TapeModel model({}, [] {}, "");
+  TapeModel model(
+      {}, [] {}, "");
   model.fold({FoldState::Mode::all, 0, {}});
   model.offer(large);
   double longest = 0;

@@ -32,8 +32,10 @@ void check_edges(const TapePicture& picture) {
   REQUIRE(c.layout.first.size() == c.graph.edges.size() + 1);
   for (size_t e = 0; e < c.graph.edges.size(); ++e) {
     const auto [from, to, leave, enter] = c.graph.edges[e];
-    const GraphPoint start = c.layout.points[c.layout.first[e]], end = c.layout.points[c.layout.first[e + 1] - 1];
-    CHECK(start.y == doctest::Approx(c.layout.centers[from].y + c.graph.boxes[from].height / 2).epsilon(0.01));
+    const GraphPoint start = c.layout.points[c.layout.first[e]],
+                     end = c.layout.points[c.layout.first[e + 1] - 1];
+    CHECK(start.y ==
+          doctest::Approx(c.layout.centers[from].y + c.graph.boxes[from].height / 2).epsilon(0.01));
     CHECK(end.y == doctest::Approx(c.layout.centers[to].y - c.graph.boxes[to].height / 2).epsilon(0.01));
     CHECK(std::abs(start.x - c.layout.centers[from].x) <= c.graph.boxes[from].width / 2 + 1);
     CHECK(std::abs(end.x - c.layout.centers[to].x) <= c.graph.boxes[to].width / 2 + 1);
@@ -52,10 +54,12 @@ void check_frames(const TapePicture& picture, const TapeTree& tree) {
   for (size_t f = 0; f < c.frames.size(); ++f)
     for (size_t b = 0; b < c.nodes.size(); ++b) {
       const TapeTree::Item item = picture.boxes[b];
-      const uint32_t home = item.is_group ? uint32_t(tree.groups[item.index].parent) : tree.group_of[item.index];
+      const uint32_t home =
+          item.is_group ? uint32_t(tree.groups[item.index].parent) : tree.group_of[item.index];
       const GraphPoint m = c.layout.centers[b];
       const Graph::Box box = c.graph.boxes[b];
-      const GraphPoint low{m.x - box.width / 2, m.y - box.height / 2}, high{m.x + box.width / 2, m.y + box.height / 2};
+      const GraphPoint low{m.x - box.width / 2, m.y - box.height / 2},
+          high{m.x + box.width / 2, m.y + box.height / 2};
       if (tree.inside(home, picture.frames[f])) {
         CHECK(low.x >= c.frames[f].low.x);
         CHECK(low.y >= c.frames[f].low.y);
@@ -124,7 +128,8 @@ TEST_CASE("a row of several things is folded as one: x + block(x)") {
     x = tape.call("add", "Net", {x, y}, {4});
   }
   const TapeTree tree = tape_tree(tape.snapshot());
-  const auto fold = std::find_if(tree.groups.begin(), tree.groups.end(), [](const auto& g) { return g.repeats > 0; });
+  const auto fold =
+      std::find_if(tree.groups.begin(), tree.groups.end(), [](const auto& g) { return g.repeats > 0; });
   REQUIRE(fold != tree.groups.end());
   CHECK(fold->repeats == 6);
   CHECK(fold->node_count == 12);
@@ -233,7 +238,8 @@ TEST_CASE("the group that is opened stays where it was clicked") {
   state.exceptions[fold->key] = true;
   TapePicture open = tape_picture(tape, tree, open_groups(tree, state), {});
   keep_places(open, closed, fold->key);
-  const size_t box = size_t(std::find(closed.keys.begin(), closed.keys.end(), fold->key) - closed.keys.begin());
+  const size_t box =
+      size_t(std::find(closed.keys.begin(), closed.keys.end(), fold->key) - closed.keys.begin());
   const size_t frame =
       size_t(std::find(open.frame_keys.begin(), open.frame_keys.end(), fold->key) - open.frame_keys.begin());
   REQUIRE(box < closed.keys.size());

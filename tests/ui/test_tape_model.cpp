@@ -72,7 +72,8 @@ TEST_CASE("an operand whose node is not on the tape draws no edge") {
 }
 
 TEST_CASE("the picture and the selection stay when only ids change") {
-  TapeModel model({}, [] {}, "");
+  TapeModel model(
+      {}, [] {}, "");
   model.offer(tape(100, 4));
   wait_for(model);
   REQUIRE(model.tape());
@@ -98,7 +99,8 @@ TEST_CASE("search looks for all words in op, shape and line") {
 TEST_CASE("marks stay with their nodes when another structure comes, and go when those are gone") {
   const auto first = std::make_shared<TapeSnapshot>(test::residual_tape(4));
   const auto second = std::make_shared<TapeSnapshot>(test::residual_tape(4, 500, 3));
-  TapeModel model({}, [] {}, "");
+  TapeModel model(
+      {}, [] {}, "");
   model.offer(first);
   wait_for(model);
   const auto relu_of = [](const TapeSnapshot& tape, const std::string& module, const char* op) {
@@ -121,7 +123,8 @@ TEST_CASE("marks stay with their nodes when another structure comes, and go when
 
 TEST_CASE("a node is found by its id, and the groups around it open") {
   const auto tape = std::make_shared<TapeSnapshot>(test::residual_tape(60));
-  TapeModel model({}, [] {}, "");
+  TapeModel model(
+      {}, [] {}, "");
   model.offer(tape);
   wait_for(model);
   for (const size_t i : {size_t(0), tape->nodes.size() / 2, tape->nodes.size() - 1})
@@ -142,7 +145,8 @@ TEST_CASE("an error means the nodes of its line, and of its op if there is one")
   tape.nodes[1].place.line = 12;
   CHECK(failing_nodes(tape, "train.lua:12: something", {"train.lua", 12}) == std::vector<int>{0, 1});
   CHECK(failing_nodes(tape, "train.lua:12: matmul: shapes", {"train.lua", 12}) == std::vector<int>{0});
-  CHECK(failing_nodes(tape, "backward of relu (made at train.lua:12) needs", {"train.lua", 40}) == std::vector<int>{1});
+  CHECK(failing_nodes(tape, "backward of relu (made at train.lua:12) needs", {"train.lua", 40}) ==
+        std::vector<int>{1});
   CHECK(failing_nodes(tape, "train.lua:120: x", {"train.lua", 120}).empty());
   CHECK(failing_nodes(tape, "other.lua:12: x", {"other.lua", 12}).empty());
 }

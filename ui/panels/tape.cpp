@@ -1,5 +1,5 @@
-// Tape: the nodes of a backward pass as a graph, data flowing downwards, in the modules that ran them. A click
-// selects a node for the inspector, or opens and closes a module.
+// Tape: the nodes of a backward pass as a graph, data flowing downwards, in the modules that ran them. A
+// click selects a node for the inspector, or opens and closes a module.
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
@@ -34,12 +34,14 @@ class TapePanel final : public Panel {
     if (focus_search_) ImGui::SetKeyboardFocusHere();
     focus_search_ = false;
     ImGui::InputTextWithHint("##search", "search", search_, sizeof search_);
-    const bool entered = ImGui::IsItemDeactivated() &&
-                         (pressed(GLFW_KEY_ENTER) || pressed(GLFW_KEY_KP_ENTER)) && search_[0];
+    const bool entered =
+        ImGui::IsItemDeactivated() && (pressed(GLFW_KEY_ENTER) || pressed(GLFW_KEY_KP_ENTER)) && search_[0];
     bench.description.add_last("tape.search", search_);
     explain(
-        "Words of an op, module, name, shape, dtype or source line, as \"linear blocks.1\" or \"train.lua:12\". Enter "
-        "goes to the next node that has them all, Shift+Enter to the one before. What has not fades; a closed module "
+        "Words of an op, module, name, shape, dtype or source line, as \"linear blocks.1\" or "
+        "\"train.lua:12\". Enter "
+        "goes to the next node that has them all, Shift+Enter to the one before. What has not fades; a "
+        "closed module "
         "says how many it holds.");
     const TapeSnapshot* tape = bench.tape.tape();
     if (!tape || !bench.tape.texts()) return;
@@ -50,16 +52,22 @@ class TapePanel final : public Panel {
     }
     char text[96];
     if (!find_.active())
-      std::snprintf(text, sizeof text, "%zu nodes, step %lld", tape->nodes.size(), static_cast<long long>(tape->step));
+      std::snprintf(text, sizeof text, "%zu nodes, step %lld", tape->nodes.size(),
+                    static_cast<long long>(tape->step));
     else if (find_.at() >= 0)
-      std::snprintf(text, sizeof text, "%d: %zu of %zu nodes", find_.at() + 1, find_.hits().size(), tape->nodes.size());
+      std::snprintf(text, sizeof text, "%d: %zu of %zu nodes", find_.at() + 1, find_.hits().size(),
+                    tape->nodes.size());
     else
       std::snprintf(text, sizeof text, "%zu of %zu nodes", find_.hits().size(), tape->nodes.size());
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
     text_in(theme().muted, "%s", text);
     bench.description.add_last("tape.summary", text);
-    explain("How many nodes the tape of that step has; in a search, how many have the words, and which is shown.");
+    std::string help =
+        "How many nodes the tape of that step has; in a search, how many have the words, and which is shown.";
+    if (bench.tape.by_dot()) help += " Laid out by Graphviz.";
+    if (!bench.tape.dot_trouble().empty()) help += " " + bench.tape.dot_trouble() + ".";
+    explain(help.c_str());
   }
 
   void draw(Workbench& bench) override {
@@ -68,7 +76,8 @@ class TapePanel final : public Panel {
       if (bench.tape.laying_out())
         draw_empty("Laying out the tape", "This takes a moment for a tape of many thousand nodes.");
       else
-        draw_empty("No tape yet", "Run a script that calls backward(): the nodes of its latest step appear here.");
+        draw_empty("No tape yet",
+                   "Run a script that calls backward(): the nodes of its latest step appear here.");
       structure_ = 0;
       return;
     }
@@ -77,8 +86,9 @@ class TapePanel final : public Panel {
     if (roomy) draw_controls(bench);
     const ImVec2 room = ImGui::GetContentRegionAvail();
     // No keyboard navigation between widgets in here: the arrows belong to the graph.
-    ImGui::BeginChild("sheet", room, false,
-                      ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+    ImGui::BeginChild(
+        "sheet", room, false,
+        ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
     if (!ImGui::GetIO().WantTextInput && ImGui::IsWindowFocused()) handle_keys(bench, *picture);
     draw_graph(bench, *picture, room);
     if (roomy) draw_legend(bench, *picture);
@@ -92,15 +102,16 @@ class TapePanel final : public Panel {
 
   static GraphCanvas::Colors colors() {
     const Theme& t = theme();
-    return {t.canvas, t.grid, t.panel, t.text, t.muted, t.faint, t.faint, t.warning, t.accent, t.bad, t.family.data()};
+    return {t.canvas, t.grid,    t.panel,  t.text, t.muted,        t.faint,
+            t.faint,  t.warning, t.accent, t.bad,  t.family.data()};
   }
 
   // Takes over what changed since the last frame: another picture, a selection made elsewhere.
   void follow(Workbench& bench, const TapePicture& picture) {
     TapeModel& model = bench.tape;
     if (picture.canvas.number != picture_) {
-      // Shown whole: what has little in common with the picture before, and what the user opened and closed as long
-      // as they did not move the view.
+      // Shown whole: what has little in common with the picture before, and what the user opened and closed
+      // as long as they did not move the view.
       const bool folded = model.folding() != folding_;
       if (picture_ == 0 || structure_ == 0 || model.kept() < 0.25 || (folded && !moved_)) show_whole();
       folding_ = model.folding();
@@ -154,7 +165,8 @@ class TapePanel final : public Panel {
 
   // The next item of a row that goes on below where there is no room.
   static void flow(float width) {
-    if (ImGui::GetItemRectMax().x + em(0.4f) + width < ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x)
+    if (ImGui::GetItemRectMax().x + em(0.4f) + width <
+        ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x)
       ImGui::SameLine(0, em(0.4f));
   }
   static float button_width(const char* label) {
@@ -216,7 +228,8 @@ class TapePanel final : public Panel {
     const bool open = ImGui::BeginCombo("##open", label.c_str());
     bench.description.add_last("tape.open", label);
     if (!open) {
-      explain("Which modules are open. A click on a module opens it, one on the title of its frame closes it.");
+      explain(
+          "Which modules are open. A click on a module opens it, one on the title of its frame closes it.");
       return;
     }
     const auto choice = [&](const char* name, FoldState::Mode mode, uint32_t deep, const char* help) {
@@ -227,7 +240,8 @@ class TapePanel final : public Panel {
       bench.description.add_last("tape.open_choice", name);
       explain(help);
     };
-    choice("few boxes", FoldState::Mode::automatic, 0, "The outer modules, as long as few boxes are to be seen.");
+    choice("few boxes", FoldState::Mode::automatic, 0,
+           "The outer modules, as long as few boxes are to be seen.");
     choice("all closed", FoldState::Mode::depth, 0, "Collapses every module.");
     choice("depth 1", FoldState::Mode::depth, 1, "Opens the outermost modules.");
     choice("depth 2", FoldState::Mode::depth, 2, "Opens two levels of modules.");
@@ -345,8 +359,8 @@ class TapePanel final : public Panel {
 
   void mark_boxes(Workbench& bench, const TapePicture& picture) {
     const TapeModel& model = bench.tape;
-    Looks looks{picture.canvas.number, find_.revision(),   model.tape(), metric_, player_.position(),
-                player_.backward(),    model.lit(), failed_nodes(bench)};
+    Looks looks{picture.canvas.number, find_.revision(),   model.tape(), metric_,
+                player_.position(),    player_.backward(), model.lit(),  failed_nodes(bench)};
     if (looks == looks_) return;
     looks_ = std::move(looks);
     const size_t count = picture.boxes.size();
@@ -357,7 +371,8 @@ class TapePanel final : public Panel {
     const HeatScale scale(values_);
     for (size_t b = 0; b < values_.size(); ++b) marks_[b].heat = scale.of(values_[b]);
     if (find_.active())
-      for (const int hit : find_.hits()) ++hits_[picture.box_of[size_t(hit)]];
+      for (const int hit : find_.hits())
+        if (size_t(hit) < picture.box_of.size()) ++hits_[picture.box_of[size_t(hit)]];
     // A closed module has had its turn when one of its nodes has.
     std::vector<char> begun(count, 0), runs(count, 0);
     for (size_t i = 0; player_.on() && i < rank_.size(); ++i) {
@@ -369,14 +384,16 @@ class TapePanel final : public Panel {
     for (size_t b = 0; b < count; ++b)
       marks_[b].faded = (find_.active() && hits_[b] == 0) || (player_.on() && runs[b] && !begun[b]);
     for (const int node : looks_.lit) marks_[picture.box_of[size_t(node)]].lit = true;
-    for (const int node : looks_.failed) marks_[picture.box_of[size_t(node)]].failed = true;
+    for (const int node : looks_.failed)
+      if (size_t(node) < picture.box_of.size()) marks_[picture.box_of[size_t(node)]].failed = true;
   }
 
   std::string note_of(const TapePicture& picture, int box) const {
     const size_t b = size_t(box);
     if (find_.active() && hits_[b] > 0 && picture.boxes[b].is_group)
       return std::to_string(hits_[b]) + (hits_[b] == 1 ? " hit" : " hits");
-    if (metric_ >= 0) return std::isnan(values_[b]) ? "not known" : tape_metrics()[size_t(metric_)].text(values_[b]);
+    if (metric_ >= 0)
+      return std::isnan(values_[b]) ? "not known" : tape_metrics()[size_t(metric_)].text(values_[b]);
     return {};
   }
 
@@ -401,7 +418,8 @@ class TapePanel final : public Panel {
         if (mark.lit) text += " lit";
         if (box == marks.selected) text += " selected";
         if (box == marks.playhead) text += " playhead";
-        bench.description.add(picture.boxes[size_t(box)].is_group ? "tape.group" : "tape.node", text, min, max);
+        bench.description.add(picture.boxes[size_t(box)].is_group ? "tape.group" : "tape.node", text, min,
+                              max);
       };
       on_frame = [&](int frame, ImVec2 min, ImVec2 max) {
         bench.description.add("tape.frame", picture.canvas.frames[size_t(frame)].title, min, max);
@@ -409,7 +427,8 @@ class TapePanel final : public Panel {
     }
     sheet_min_ = ImGui::GetCursorScreenPos();
     sheet_max_ = {sheet_min_.x + room.x, sheet_min_.y + room.y};
-    const GraphCanvas::Click click = canvas_.draw("canvas", picture.canvas, room, colors(), marks, on_box, on_frame);
+    const GraphCanvas::Click click =
+        canvas_.draw("canvas", picture.canvas, room, colors(), marks, on_box, on_frame);
     moved_ |= (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4)) ||
               (ImGui::IsItemHovered() && ImGui::GetIO().MouseWheel != 0);
     if (canvas_.map_max().x > canvas_.map_min().x)
@@ -461,7 +480,8 @@ class TapePanel final : public Panel {
              "Shows the line of the script that made this node."))
       go_to_line(bench, node.place);
     const std::string name = name_of(node);
-    if (item("Copy name " + name, true, "Puts the name on the clipboard.")) ImGui::SetClipboardText(name.c_str());
+    if (item("Copy name " + name, true, "Puts the name on the clipboard."))
+      ImGui::SetClipboardText(name.c_str());
     const auto& operands = model.tree()->operands[size_t(menu_node_)];
     if (item("Select inputs", !operands.empty(), "Outlines the nodes whose results this one reads.")) {
       bench.tape.light({operands.begin(), operands.end()});
@@ -475,8 +495,9 @@ class TapePanel final : public Panel {
     if constexpr (requires { bench.go_to(place); })
       bench.go_to(place);
     else
-      bench.journal.write(ConsoleLine::Kind::note,
-                          place.file + ":" + std::to_string(place.line) + ": " + bench.source_line(place) + "\n", place);
+      bench.journal.write(
+          ConsoleLine::Kind::note,
+          place.file + ":" + std::to_string(place.line) + ": " + bench.source_line(place) + "\n", place);
   }
 
   // Of a leaf its own, otherwise the module's with the op.
@@ -488,8 +509,9 @@ class TapePanel final : public Panel {
   void draw_legend(Workbench& bench, const TapePicture& picture) const {
     if (sheet_max_.x - sheet_min_.x < em(26) || sheet_max_.y - sheet_min_.y < em(14)) return;
     const ImVec2 corner{sheet_min_.x + em(0.5f), sheet_max_.y - em(0.5f)};
-    const Legend legend = metric_ < 0 ? draw_family_legend(picture.canvas, corner)
-                                      : draw_heat_legend(tape_metrics()[size_t(metric_)], HeatScale(values_), corner);
+    const Legend legend = metric_ < 0
+                              ? draw_family_legend(picture.canvas, corner)
+                              : draw_heat_legend(tape_metrics()[size_t(metric_)], HeatScale(values_), corner);
     bench.description.add("tape.legend", legend.text, legend.min, legend.max);
   }
 
@@ -501,7 +523,8 @@ class TapePanel final : public Panel {
       const TapeTree::Group& group = bench.tape.tree()->groups[item.index];
       bold_text(group.path);
       if (group.repeats > 0)
-        text_in(theme().muted, "%u modules in a row that do the same on the same shapes. Click to see each.", group.repeats);
+        text_in(theme().muted, "%u modules in a row that do the same on the same shapes. Click to see each.",
+                group.repeats);
       else
         text_in(theme().muted, "A module of %u nodes. Click to see them.", group.node_count);
     } else {
@@ -535,10 +558,10 @@ class TapePanel final : public Panel {
   FoldState folding_;
   bool moved_ = false;  // by the user, since the view was fitted
   uint64_t selections_ = 0;
-  int wanted_ = -1;       // a node that is to be seen as soon as the modules around it are open
-  uint64_t group_ = 0;    // key of the closed module that the arrows led to
+  int wanted_ = -1;     // a node that is to be seen as soon as the modules around it are open
+  uint64_t group_ = 0;  // key of the closed module that the arrows led to
   double last_time_ = 0;
-  int metric_ = -1;       // colour by: -1 the op's family
+  int metric_ = -1;        // colour by: -1 the op's family
   std::vector<int> rank_;  // of each node: its place in the order of execution, -1: a leaf
   Looks looks_;
   std::pair<const TapeSnapshot*, uint64_t> failed_key_{nullptr, 0};

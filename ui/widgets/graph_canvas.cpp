@@ -14,9 +14,10 @@ constexpr float kLine = 19;  // from line to line
 constexpr float kPadX = 13, kPadY = 6;
 constexpr float kNote = 0.85f;     // size of the small lines, as a part of the title's
 constexpr float kLegible = 0.45f;  // zoom below which text is left out
-constexpr float kTitled = 0.28f;   // zoom below which titles are left out, too; above it they may be larger than true
-constexpr float kSmallest = 7;     // pixels of such a title
-constexpr float kShaped = 0.2f;    // zoom below which boxes are plain rectangles and lines are straight
+constexpr float kTitled =
+    0.28f;  // zoom below which titles are left out, too; above it they may be larger than true
+constexpr float kSmallest = 7;   // pixels of such a title
+constexpr float kShaped = 0.2f;  // zoom below which boxes are plain rectangles and lines are straight
 
 void draw_text(ImDrawList* list, ImFont* font, float size, ImVec2 at, ImU32 color, std::string_view text) {
   list->AddText(font, size, at, color, text.data(), text.data() + text.size());
@@ -61,7 +62,8 @@ void CanvasGraph::index() {
   for (size_t i = 0; i < layout.centers.size(); ++i) {
     const GraphPoint c = layout.centers[i];
     const Graph::Box box = graph.boxes[i];
-    areas.push_back({{c.x - box.width / 2, c.y - box.height / 2}, {c.x + box.width / 2, c.y + box.height / 2}});
+    areas.push_back(
+        {{c.x - box.width / 2, c.y - box.height / 2}, {c.x + box.width / 2, c.y + box.height / 2}});
   }
   boxes = GraphGrid(areas);
   areas.clear();
@@ -133,7 +135,9 @@ int canvas_neighbour(const CanvasGraph& graph, int box, Direction direction) {
   return best;
 }
 
-ImU32 GraphCanvas::heat_color(ImU32 ground, ImU32 hot, float heat) { return blend(ground, hot, 0.06f + 0.54f * heat); }
+ImU32 GraphCanvas::heat_color(ImU32 ground, ImU32 hot, float heat) {
+  return blend(ground, hot, 0.06f + 0.54f * heat);
+}
 
 ImVec2 GraphCanvas::low_of(const CanvasGraph& graph, int box) const {
   const GraphPoint c = graph.layout.centers[size_t(box)];
@@ -161,14 +165,16 @@ void GraphCanvas::navigate(const CanvasGraph& graph, ImVec2 min, ImVec2 size, bo
   };
   if (fit_ && layout.width > 0) {
     const float margin = em(0.8f);
-    zoom_ = std::min({(size.x - 2 * margin) / layout.width, (size.y - 2 * margin) / layout.height, em(1) / kUnit});
+    zoom_ = std::min(
+        {(size.x - 2 * margin) / layout.width, (size.y - 2 * margin) / layout.height, em(1) / kUnit});
     zoom_ = std::max(zoom_, 0.0001f);
     look_at({graph.low.x + layout.width / 2, graph.low.y + layout.height / 2});
     fit_ = touched_ = false;
   }
   if (reveal_ >= 0 && size_t(reveal_) < layout.centers.size()) {
     const ImVec2 low = low_of(graph, reveal_), high = high_of(graph, reveal_);
-    const bool in_sight = low.x >= min.x && low.y >= min.y && high.x <= min.x + size.x && high.y <= min.y + size.y;
+    const bool in_sight =
+        low.x >= min.x && low.y >= min.y && high.x <= min.x + size.x && high.y <= min.y + size.y;
     if (!in_sight || zoom_ < kLegible * em(1) / kUnit) center_ = reveal_;
   }
   if (center_ >= 0 && size_t(center_) < layout.centers.size()) {
@@ -177,8 +183,8 @@ void GraphCanvas::navigate(const CanvasGraph& graph, ImVec2 min, ImVec2 size, bo
     touched_ = true;
   }
   center_ = reveal_ = -1;
-  const bool on_map = io.MousePos.x >= map_min_.x && io.MousePos.y >= map_min_.y && io.MousePos.x < map_max_.x &&
-                      io.MousePos.y < map_max_.y;
+  const bool on_map = io.MousePos.x >= map_min_.x && io.MousePos.y >= map_min_.y &&
+                      io.MousePos.x < map_max_.x && io.MousePos.y < map_max_.y;
   if (ImGui::IsItemActivated()) dragging_map_ = on_map;
   if (active && dragging_map_ && map_max_.x > map_min_.x) {
     look_at({graph.low.x + (io.MousePos.x - map_min_.x) / (map_max_.x - map_min_.x) * layout.width,
@@ -207,13 +213,16 @@ void GraphCanvas::draw_frames(const View& view) const {
     view.list->AddRectFilled(low, high, with_alpha(view.colors.muted, 0.07f), rounding);
     view.list->AddRect(low, high, with_alpha(view.colors.muted, 0.35f), rounding);
     if (zoom_ < kTitled) continue;
-    const float size = std::max(kUnit * zoom_ * kNote, kSmallest), middle = low.y + kFrameTitle * zoom_ / 2, arm = 3.5f * zoom_;
+    const float size = std::max(kUnit * zoom_ * kNote, kSmallest), middle = low.y + kFrameTitle * zoom_ / 2,
+                arm = 3.5f * zoom_;
     const ImVec2 sign{low.x + 11 * zoom_, middle};
-    view.list->AddRect({sign.x - arm - 2, sign.y - arm - 2}, {sign.x + arm + 2, sign.y + arm + 2}, view.colors.faint, 2);
+    view.list->AddRect({sign.x - arm - 2, sign.y - arm - 2}, {sign.x + arm + 2, sign.y + arm + 2},
+                       view.colors.faint, 2);
     view.list->AddLine({sign.x - arm + 1, sign.y}, {sign.x + arm, sign.y}, view.colors.muted);
     const ImVec4 inside{low.x, low.y, high.x - 2, high.y};
     view.list->AddText(fonts().sized(true, size), size, {low.x + 22 * zoom_, std::round(middle - size / 2)},
-                       view.colors.muted, frame.title.data(), frame.title.data() + frame.title.size(), 0, &inside);
+                       view.colors.muted, frame.title.data(), frame.title.data() + frame.title.size(), 0,
+                       &inside);
   }
 }
 
@@ -234,7 +243,8 @@ void GraphCanvas::draw_edges(const View& view, bool marked) const {
     if (touches != marked) return;
     const ImVec2 a = to_screen(from);
     ImVec2 b = to_screen(to);
-    if (!meets({std::min(a.x, b.x), std::min(a.y, b.y)}, {std::max(a.x, b.x), std::max(a.y, b.y)}, view.min, view.max))
+    if (!meets({std::min(a.x, b.x), std::min(a.y, b.y)}, {std::max(a.x, b.x), std::max(a.y, b.y)}, view.min,
+               view.max))
       return;
     ImU32 color = marked ? view.colors.selected : view.colors.edge;
     if (view.marks.boxes && !marked && (*view.marks.boxes)[edge.to].faded) color = with_alpha(color, 0.35f);
@@ -270,7 +280,8 @@ void GraphCanvas::draw_edges(const View& view, bool marked) const {
 
 // Boxes of a few pixels: rectangles, and one point where several fall on the same pixels.
 void GraphCanvas::draw_far(const View& view, const std::vector<uint32_t>& visible) {
-  const size_t columns = size_t(view.max.x - view.min.x) / 2 + 2, rows = size_t(view.max.y - view.min.y) / 2 + 2;
+  const size_t columns = size_t(view.max.x - view.min.x) / 2 + 2,
+               rows = size_t(view.max.y - view.min.y) / 2 + 2;
   taken_.assign((columns * rows + 63) / 64, 0);
   for (const uint32_t box : visible) {
     const Mark* mark = view.marks.boxes ? &(*view.marks.boxes)[box] : nullptr;
@@ -311,18 +322,20 @@ void GraphCanvas::draw_box(const View& view, int index) const {
   const ImU32 hue = with_alpha(own, strength);
   const float rounding = node.pill ? (max.y - min.y) / 2 : 6 * zoom_;
   const float tint = (mark.failed ? 0.45f : node.opens ? 0.24f : 0.15f) + (index == hovered_ ? 0.11f : 0);
-  const ImU32 tinted = heated && !mark.failed ? heat_color(colors.box, own, mark.heat) : blend(colors.box, own, tint);
+  const ImU32 tinted =
+      heated && !mark.failed ? heat_color(colors.box, own, mark.heat) : blend(colors.box, own, tint);
   const ImU32 body = with_alpha(tinted, mark.faded ? 0.45f : 1);
   const float line_width = std::max(1.0f, 1.4f * zoom_);
   if (node.opens) {
     const float step = 4 * zoom_;
     view.list->AddRectFilled({min.x + step, min.y + step}, {max.x + step, max.y + step}, body, rounding);
-    view.list->AddRect({min.x + step, min.y + step}, {max.x + step, max.y + step}, with_alpha(own, 0.5f * strength),
-                       rounding, 0, line_width);
+    view.list->AddRect({min.x + step, min.y + step}, {max.x + step, max.y + step},
+                       with_alpha(own, 0.5f * strength), rounding, 0, line_width);
   }
   view.list->AddRectFilled(min, max, body, rounding);
   const auto ring = [&](float gap, ImU32 color, float width) {
-    view.list->AddRect({min.x - gap, min.y - gap}, {max.x + gap, max.y + gap}, color, rounding + gap, 0, width);
+    view.list->AddRect({min.x - gap, min.y - gap}, {max.x + gap, max.y + gap}, color, rounding + gap, 0,
+                       width);
   };
   if (mark.lit) ring(2, colors.text, 1.6f);
   if (index == view.marks.selected) ring(3, colors.selected, 2.2f);
@@ -350,7 +363,8 @@ void GraphCanvas::draw_box(const View& view, int index) const {
     if (text.empty()) return;
     ImFont* font = fonts().sized(bold, size);
     if (width < 0) width = font->CalcTextSizeA(size, FLT_MAX, 0, text.data(), text.data() + text.size()).x;
-    draw_text(view.list, font, size, {std::round(middle - width / 2), std::round(y + (kLine * zoom_ - size) / 2)},
+    draw_text(view.list, font, size,
+              {std::round(middle - width / 2), std::round(y + (kLine * zoom_ - size) / 2)},
               with_alpha(color, strength), text);
     y += kLine * zoom_;
   };
@@ -370,12 +384,14 @@ void GraphCanvas::draw_box(const View& view, int index) const {
   }
 }
 
-// In the lower right corner, as wide and high as the picture's form asks for, if a part of it is out of sight.
+// In the lower right corner, as wide and high as the picture's form asks for, if a part of it is out of
+// sight.
 void GraphCanvas::place_map(const CanvasGraph& graph, ImVec2 min, ImVec2 size) {
   map_min_ = map_max_ = {0, 0};
   const GraphLayout& layout = graph.layout;
   if (layout.width <= 0 || size.x < em(16) || size.y < em(10)) return;
-  const ImVec2 low = to_screen(graph.low), high = to_screen({graph.low.x + layout.width, graph.low.y + layout.height});
+  const ImVec2 low = to_screen(graph.low),
+               high = to_screen({graph.low.x + layout.width, graph.low.y + layout.height});
   if (low.x >= min.x && low.y >= min.y && high.x <= min.x + size.x && high.y <= min.y + size.y) return;
   const ImVec2 most{size.x * 0.24f, size.y * 0.36f};
   const float scale = std::min(most.x / layout.width, most.y / layout.height);
@@ -399,13 +415,15 @@ void GraphCanvas::draw_map(const View& view) {
     for (size_t i = 0; i < graph.layout.centers.size(); ++i) {
       const GraphPoint c = graph.layout.centers[i];
       const Graph::Box box = graph.graph.boxes[i];
-      const ImVec2 at{(c.x - box.width / 2 - graph.low.x) * scale.x, (c.y - box.height / 2 - graph.low.y) * scale.y};
+      const ImVec2 at{(c.x - box.width / 2 - graph.low.x) * scale.x,
+                      (c.y - box.height / 2 - graph.low.y) * scale.y};
       const size_t pixel = std::min(size_t(std::max(at.y, 0.0f)), rows - 1) * columns +
                            std::min(size_t(std::max(at.x, 0.0f)), columns - 1);
       if (taken_[pixel / 64] >> pixel % 64 & 1) continue;
       taken_[pixel / 64] |= uint64_t(1) << pixel % 64;
-      dots_.push_back(
-          {at, {std::max(box.width * scale.x, 1.0f), std::max(box.height * scale.y, 1.0f)}, graph.nodes[i].color});
+      dots_.push_back({at,
+                       {std::max(box.width * scale.x, 1.0f), std::max(box.height * scale.y, 1.0f)},
+                       graph.nodes[i].color});
     }
   }
   ImDrawList* list = view.list;
@@ -427,8 +445,9 @@ void GraphCanvas::draw_map(const View& view) {
   list->AddRect(low, high, view.colors.selected, 0, 0, 1.5f);
 }
 
-GraphCanvas::Click GraphCanvas::draw(const char* id, const CanvasGraph& graph, ImVec2 size, const Colors& colors,
-                                     const Marks& marks, const std::function<void(int, ImVec2, ImVec2)>& on_box,
+GraphCanvas::Click GraphCanvas::draw(const char* id, const CanvasGraph& graph, ImVec2 size,
+                                     const Colors& colors, const Marks& marks,
+                                     const std::function<void(int, ImVec2, ImVec2)>& on_box,
                                      const std::function<void(int, ImVec2, ImVec2)>& on_frame) {
   Click click;
   if (size.x < 8 || size.y < 8) return click;
@@ -454,7 +473,8 @@ GraphCanvas::Click GraphCanvas::draw(const char* id, const CanvasGraph& graph, I
   const bool over_map =
       mouse.x >= map_min_.x && mouse.y >= map_min_.y && mouse.x < map_max_.x && mouse.y < map_max_.y;
   const auto under_mouse = [&](ImVec2 low, ImVec2 high) {
-    return hovered && !over_map && mouse.x >= low.x && mouse.x <= high.x && mouse.y >= low.y && mouse.y <= high.y;
+    return hovered && !over_map && mouse.x >= low.x && mouse.x <= high.x && mouse.y >= low.y &&
+           mouse.y <= high.y;
   };
   int box_there = -1, frame_there = -1;
   std::vector<uint32_t> visible;

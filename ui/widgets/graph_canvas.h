@@ -16,10 +16,10 @@
 namespace lunagrad {
 
 struct CanvasNode {
-  std::string title, line;  // bold, and plain below it; an empty one takes no room
-  int color = 0;            // index of the caller's palette
-  bool pill = false;        // fully rounded: a source
-  bool opens = false;       // holds others: drawn as a pile
+  std::string title, line;                // bold, and plain below it; an empty one takes no room
+  int color = 0;                          // index of the caller's palette
+  bool pill = false;                      // fully rounded: a source
+  bool opens = false;                     // holds others: drawn as a pile
   float title_width = 0, line_width = 0;  // at zoom 1
 };
 

@@ -26,7 +26,8 @@ class GraphGrid {
     const uint32_t left = column(area.low.x - reach_.x), right = column(area.high.x + reach_.x);
     const uint32_t top = row(area.low.y - reach_.y), bottom = row(area.high.y + reach_.y);
     for (uint32_t y = top; y <= bottom; ++y)
-      for (uint32_t k = first_[y * columns_ + left]; k < first_[y * columns_ + right + 1]; ++k) visit(items_[k]);
+      for (uint32_t k = first_[y * columns_ + left]; k < first_[y * columns_ + right + 1]; ++k)
+        visit(items_[k]);
   }
 
  private:

@@ -42,7 +42,8 @@ struct GraphLayout {
   std::vector<uint32_t> first;      // edge e has points first[e] up to first[e + 1]
   float width = 0, height = 0;      // all boxes lie in [0, width] x [0, height]
   uint32_t layer_count = 0;
-  bool curved = true;  // bends are joined by curves that leave and arrive upright; otherwise by straight lines
+  bool curved =
+      true;  // bends are joined by curves that leave and arrive upright; otherwise by straight lines
 };
 
 // An empty layout when stopped.
