@@ -26,6 +26,9 @@ std::unique_ptr<Panel> make_runs_panel();
 std::unique_ptr<Panel> make_tape_panel();
 std::unique_ptr<Panel> make_inspector_panel();
 std::unique_ptr<Panel> make_help_panel();
+std::unique_ptr<Panel> make_profiler_panel();
+std::unique_ptr<Panel> make_data_panel();
+std::unique_ptr<Panel> make_media_panel();
 
 // A button that stays lit while `on`. True: pressed.
 bool tool_button(const char* label, bool on = false);

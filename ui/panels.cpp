@@ -13,6 +13,9 @@ std::vector<std::unique_ptr<Panel>> make_panels() {
   panels.push_back(make_tape_panel());
   panels.push_back(make_inspector_panel());
   panels.push_back(make_help_panel());
+  panels.push_back(make_profiler_panel());
+  panels.push_back(make_data_panel());
+  panels.push_back(make_media_panel());
   return panels;
 }
 

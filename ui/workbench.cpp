@@ -10,11 +10,12 @@
 
 namespace lunagrad {
 
-Workbench::Workbench(std::string script, RunOptions options, std::function<void()> wake, EventSink also)
-    : journal(wake),
-      tape(TextMeasure(fonts().body, fonts().bold), wake),
-      probe(wake),
-      runs(wake),
+Workbench::Workbench(std::string script, RunOptions options, std::function<void()> ask_frame, EventSink also)
+    : journal(ask_frame),
+      tape(TextMeasure(fonts().body, fonts().bold), ask_frame),
+      probe(ask_frame),
+      runs(ask_frame),
+      wake(std::move(ask_frame)),
       session([this, also = std::move(also)](const Event& event) {
         journal.push(event);
         if (also) also(event);
@@ -26,6 +27,8 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
 }
 
 bool Workbench::update() {
+  session.watch_profile(Clock::now() - profile_wanted_ < kLooksAway);
+  session.watch_data(Clock::now() - data_wanted_ < kLooksAway);
   bool changed = journal.update();
   changed |= runs.update();
   tape.offer(session.tape());

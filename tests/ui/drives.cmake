@@ -37,6 +37,7 @@ drive(tour tour.lua ${DIGITS} --size 1280x800)
 drive(tour-large tour.lua ${DIGITS} --size 2560x1440)
 drive(graph graph.lua ${PROJECT_SOURCE_DIR}/tests/ui/transformer.lua --set layers=6 --set width=32 --set length=32
       --set steps=100000 --size 1280x800)
+drive(panels panels.lua ${PROJECT_SOURCE_DIR}/tests/ui/profile.lua --size 1280x800)
 drive(xdotool xdotool.lua ${DIGITS} --size 1280x800)
 window_test(start start.cmake)
 window_test(hostile hostile.cmake)
