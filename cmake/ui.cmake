@@ -10,6 +10,18 @@ file(GLOB UI_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/ui/*.cpp ${CMAKE_SOUR
      ${CMAKE_SOURCE_DIR}/ui/widgets/*.cpp)
 list(REMOVE_ITEM UI_SOURCES ${CMAKE_SOURCE_DIR}/ui/main.cpp)
 add_library(lunagrad-ui STATIC ${UI_SOURCES})
+# The shaders of pictures (texture_store.cpp), as words in headers.
+find_program(GLSLANG glslangValidator REQUIRED)
+foreach(SHADER texture.vert texture.frag)
+  string(REPLACE "." "_" NAME ${SHADER})
+  set(HEADER ${CMAKE_BINARY_DIR}/ui/${SHADER}.h)
+  add_custom_command(OUTPUT ${HEADER}
+    COMMAND ${GLSLANG} --quiet -V --vn ${NAME}_words -o ${HEADER} ${CMAKE_SOURCE_DIR}/ui/shaders/${SHADER}
+    DEPENDS ${CMAKE_SOURCE_DIR}/ui/shaders/${SHADER} COMMENT "Compiling shader ${SHADER}" VERBATIM)
+  target_sources(lunagrad-ui PRIVATE ${HEADER})
+endforeach()
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/ui)
+target_include_directories(lunagrad-ui PRIVATE ${CMAKE_BINARY_DIR}/ui)
 target_compile_options(lunagrad-ui PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 target_link_libraries(lunagrad-ui PUBLIC lunagrad-script lunagrad-runtime PkgConfig::IMGUI Vulkan::Vulkan Threads::Threads
                       PRIVATE PkgConfig::GLFW PkgConfig::FONTCONFIG PkgConfig::FREETYPE

@@ -87,6 +87,23 @@ int keeps_values(lua_State* L) {
   return 1;
 }
 
+int wants_batch(lua_State* L) {
+  lua_pushboolean(L, Session::Impl::of(L).batch_watch().wants());
+  return 1;
+}
+
+// _give_batch(loader, epoch, batch, batches, values…): what a data loader gives, for who looks at it.
+int give_batch(lua_State* L) {
+  TensorList columns;
+  for (int i = 5; i <= lua_gettop(L); ++i)
+    if (const Tensor* column = to_tensor(L, i)) columns.push_back(*column);
+  Session::Impl::of(L).batch_watch().give({std::string(check_string(L, 1, "DataLoader")),
+                                           check_integer(L, 2, "DataLoader"), check_integer(L, 3, "DataLoader"),
+                                           check_integer(L, 4, "DataLoader"), run_of(L).step()},
+                                          std::move(columns));
+  return 0;
+}
+
 // _at_boundary(f): f(done) is called whenever a step has ended, done being how many have; returns their
 // number now.
 int at_boundary(lua_State* L) {
@@ -104,6 +121,8 @@ constexpr luaL_Reg kFunctions[] = {{"text", guard<text_>},
                                    {"_log_watch", guard<log_watch>},
                                    {"_keeps_values", guard<keeps_values>},
                                    {"_at_boundary", guard<at_boundary>},
+                                   {"_wants_batch", guard<wants_batch>},
+                                   {"_give_batch", guard<give_batch>},
                                    {nullptr, nullptr}};
 
 }  // namespace

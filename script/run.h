@@ -92,7 +92,8 @@ class Run {
   // What lg.run.watch found in this step: for each part of a model numbers under their names.
   using Findings = std::map<std::string, std::map<std::string, double>>;
   void log_watch(const Findings&);
-  bool keeps_values() const { return options_.write_run; }
+  // Whether anybody gets the values: the folder, or who watches an interactive run.
+  bool keeps_values() const { return options_.write_run || options_.interactive; }
   // From now on a logged value that is NaN or infinite is an Error of kind numeric.
   void assert_finite(bool on) { assert_finite_ = on; }
 
@@ -115,6 +116,7 @@ class Run {
   void tell(const Param&);
   void write_row(Pending);
   void open_folder();
+  void show(Event::Kind, Media);
   void warn(const std::string& message);
   double date(double time) const;  // in seconds since 1970
   void write_config(const char* outcome, int exit_code);

@@ -1,4 +1,5 @@
 // What a run keeps beside its metrics: texts, images, histograms, and what lg.run.watch finds.
+#include <algorithm>
 #include <cmath>
 
 #include "runtime/io/atomic_file.h"
@@ -53,10 +54,72 @@ Tensor picture_of(const Tensor& x, bool normalize) {
   return picture.ndim() == 4 ? sheet_of(picture) : picture;
 }
 
+// As a viewer shows it: a picture of one or two channels is grey, two and four channels have an alpha.
+Media media_of(const std::string& name, const Tensor& picture) {
+  const int64_t channels = picture.size(0), height = picture.size(1), width = picture.size(2);
+  Media media;
+  media.name = name;
+  media.width = int(width);
+  media.height = int(height);
+  int64_t stride = 1;
+  while ((width / stride) * (height / stride) > Media::kMostPixels) ++stride;
+  media.shown_width = int((width + stride - 1) / stride);
+  media.shown_height = int((height + stride - 1) / stride);
+  media.pixels.reserve(size_t(media.shown_width) * size_t(media.shown_height));
+  const bool bytes = picture.dtype() == DType::u8;
+  const Tensor ordered = contiguous(picture);
+  const auto* const as_bytes = static_cast<const uint8_t*>(ordered.raw());
+  const auto* const as_floats = static_cast<const float*>(ordered.raw());
+  const auto level = [&](int64_t channel, int64_t y, int64_t x) {
+    const int64_t at = (channel * height + y) * width + x;
+    if (bytes) return uint32_t(as_bytes[at]);
+    const float value = as_floats[at];
+    return value > 0 ? uint32_t(std::min(value, 1.0f) * 255 + 0.5f) : 0u;
+  };
+  for (int64_t y = 0; y < height; y += stride)
+    for (int64_t x = 0; x < width; x += stride) {
+      const uint32_t red = level(0, y, x);
+      const uint32_t green = channels > 2 ? level(1, y, x) : red, blue = channels > 2 ? level(2, y, x) : red;
+      const uint32_t alpha = channels % 2 == 0 ? level(channels - 1, y, x) : 255;
+      media.pixels.push_back(alpha << 24 | blue << 16 | green << 8 | red);
+    }
+  return media;
+}
+
+Media media_of(const std::string& name, const Statistics& values) {
+  Media media;
+  media.name = name;
+  media.edges = values.edges;
+  media.counts = values.counts;
+  media.count = values.count;
+  media.zeros = values.zeros;
+  media.nans = values.nans;
+  media.infinities = values.infinities + values.negative_infinities;
+  media.min = values.min;
+  media.max = values.max;
+  media.mean = values.mean;
+  media.std = values.std;
+  for (size_t i = 0; i < kPercentiles.size(); ++i)
+    media.percentiles.emplace_back(kPercentiles[i], values.percentiles[i]);
+  return media;
+}
+
 }  // namespace
+
+void Run::show(Event::Kind kind, Media media) {
+  Event event = this->event(kind);
+  event.step = step_;
+  event.text = media.name;
+  event.media = std::make_shared<const Media>(std::move(media));
+  emit_(std::move(event));
+}
 
 void Run::log_text(const std::string& name, const std::string& value) {
   open_folder();
+  Media media;
+  media.name = name;
+  media.text = value;
+  show(Event::Kind::text, std::move(media));
   if (!folder_) return;
   JsonLine line(step_, seconds());
   folder_->append_metrics(
@@ -67,11 +130,13 @@ void Run::log_text(const std::string& name, const std::string& value) {
 void Run::log_image(const std::string& name, const Tensor& x, bool normalize) {
   const Tensor picture = picture_of(x, normalize);
   open_folder();
-  if (!folder_) return;
+  Media media = media_of(name, picture);
+  if (!folder_) return show(Event::Kind::image, std::move(media));
   try {
     const std::string file = folder_->image_name(name, step_);
     const std::string path = folder_->path() + "/" + file;
     save_png(path, picture);
+    media.file = file;
     JsonLine line(step_, seconds());
     line.key("image").open('{').field(name, std::string_view(file)).close('}');
     folder_->append_metrics(line.finish());
@@ -83,10 +148,12 @@ void Run::log_image(const std::string& name, const Tensor& x, bool normalize) {
     if (error.kind() != ErrorKind::file) throw;
     warn(text("run.image: ", error.what(), "; the run goes on without it"));
   }
+  show(Event::Kind::image, std::move(media));
 }
 
 void Run::log_histogram(const std::string& name, const Statistics& values) {
   open_folder();
+  show(Event::Kind::histogram, media_of(name, values));
   if (!folder_) return;
   JsonLine line(step_, seconds());
   line.key("histogram").open('{').key(name).open('{').field("count", values.count);

@@ -209,6 +209,7 @@ void Session::Impl::run_task(std::unique_lock<std::mutex>& lock) {
   tasks_.pop_front();
   task_running_ = true;
   lock.unlock();
+  profile_.leave();
   {
     // A task may run amid a backward pass: it finds the context as a script does.
     const GradMode tape(true);
@@ -231,6 +232,7 @@ void Session::Impl::run_task(std::unique_lock<std::mutex>& lock) {
     context_.guard = guard;
     task = nullptr;
   }
+  profile_.come_back();
   lock.lock();
   task_running_ = false;
   if (interrupt_task_) {
@@ -342,6 +344,7 @@ void Session::Impl::end(Outcome outcome, const ScriptError& error) {
     arm_hook(lua_, kHookCount);
     unwinding_ = false;
   }
+  profile_.end_step();
   const int code = exit_code_.value_or(int(outcome));
   if (outcome != Outcome::ok && outcome != Outcome::stopped && !exit_code_) {
     Event event{};
@@ -402,6 +405,8 @@ void Session::Impl::close_state() {
   tape_watch_.clear();
   statistics_.clear(false);
   breakpoints_.close_state();
+  profile_.begin_run();
+  batch_.clear();
   context_.autocast = nullptr;
   if (!lua_) return;
   lua_sethook(lua_, nullptr, 0, 0);
@@ -494,10 +499,12 @@ void Session::Impl::safe_point(lua_State* L, Place place) {
     }
     if (!pause_) break;
     lock.unlock();
+    profile_.leave();
     set_state(SessionState::paused);
     lock.lock();
     changed_.wait(lock,
                   [this] { return closing_ || interrupt_ || stop_ || reload_ || !pause_ || !tasks_.empty(); });
+    profile_.come_back();
   }
   attention_.store(stop_ || step_ || step_op_ || reload_ || successor_ || breakpoints_changed_);
   const SessionState state = stop_ ? SessionState::stopping : SessionState::running;

@@ -15,6 +15,9 @@
 
 #include "script/breakpoints.h"
 #include "script/step_statistics.h"
+#include "script/media.h"
+#include "script/profile_view.h"
+#include "script/source_place.h"
 
 namespace lunagrad {
 
@@ -84,11 +87,15 @@ struct Event {
     checkpoint,
     reload,
     break_hit,
+    image,
+    histogram,
+    text,
     ended
   } kind;
   std::string text;   // output: what print wrote, with its newline; error: message and traceback;
                       // param: the value as text; run_folder, checkpoint: its path; reload: what was kept;
                       // break_hit: what was found, with its explanation
+                      // image, histogram, text: its name
   SourcePlace place;  // error: where; others: the line that made the event
   SessionState state = SessionState::idle;
   int64_t step = 0, total = 0;  // step, metrics; total 0 = unknown
@@ -98,6 +105,7 @@ struct Event {
   Outcome outcome = Outcome::ok;  // ended
   int exit_code = 0;              // ended: the outcome's number, or what the script gave os.exit
   uint64_t breakpoint = 0, node = 0;  // break_hit: ids; node 0: the op was not recorded
+  std::shared_ptr<const Media> media;  // image, histogram, text: what lg.run was given, its name in it
 };
 using EventSink = std::function<void(const Event&)>;
 
@@ -159,6 +167,15 @@ struct ValueView {
   int64_t zeros = 0, nans = 0, infs = 0;
 };
 enum class Which { output, gradient };
+
+// The batch that a data loader gave last.
+struct BatchView {
+  bool available = false;
+  std::string loader;               // "DataLoader(1,000 samples, …)"
+  int64_t epoch = 0, batch = 0, batches = 0;  // batches: of an epoch
+  int64_t step = 0;                 // the step that was going on
+  std::vector<ValueView> columns;   // the tensors that it gave; one that was changed since says so in `reason`
+};
 
 class Session {
  public:
@@ -222,6 +239,14 @@ class Session {
   bool remove_breakpoint(uint64_t id);
   std::vector<Breakpoint> breakpoints() const;
   std::vector<BreakHit> break_hits() const;  // of the run, the latest thousand
+  // Measures where time and memory go, from the next step on: passes over steps so that it costs a run at most 4 %.
+  void watch_profile(bool on);
+  void reset_profile();
+  std::shared_ptr<const ProfileView> profile() const;  // null until a step was measured
+
+  // Keep hold of the latest batch of a data loader, for batch(): at most `limit` elements of each of its tensors.
+  void watch_data(bool on);
+  void batch(int64_t limit, std::function<void(BatchView)> done);
 
   // The engine's memory, for a status line.
   struct Memory {

@@ -14,7 +14,9 @@
 #include "runtime/op.h"
 #include "script/breakpoint_watch.h"
 #include "script/captures.h"
+#include "script/batch_watch.h"
 #include "script/kept.h"
+#include "script/profile.h"
 #include "script/run.h"
 #include "script/session.h"
 #include "script/snapshot.h"
@@ -56,6 +58,8 @@ class Session::Impl {
   TapeWatch& tape_watch() { return tape_watch_; }
   StatisticsWatch& statistics() { return statistics_; }
   BreakpointWatch& breakpoints() { return breakpoints_; }
+  ProfileWatch& profile_watch() { return profile_; }
+  BatchWatch& batch_watch() { return batch_; }
   Device* device() const { return device_.load(); }
 
   // The session's thread.
@@ -137,6 +141,8 @@ class Session::Impl {
   BreakpointWatch breakpoints_;
   Captures captures_;
   Guard asked_guard_ = Guard::off;  // by the command line or the script
+  ProfileWatch profile_;
+  BatchWatch batch_;
 
   // Shared; under mutex_.
   mutable std::mutex mutex_;

@@ -35,6 +35,7 @@ void Session::Impl::begin_step() {
   in_steps_.store(run_->in_steps());
   if (handed_ && run_->done() > handed_->step) handed_.reset();
   tape_watch_.begin_step(run_->step(), values && tape_watch_.watching());
+  profile_.begin_step(run_->step(), !run_->awaits_boundary(), *context_.device);
   listen();
 }
 
@@ -53,9 +54,10 @@ void Session::Impl::listen() {
   if (statistics_.watching()) viewers.push_back(&statistics_);  // before the tape, which takes over its numbers
   if (tape_watch_.watching()) viewers.push_back(&tape_watch_);
   if (breakpoints_.wants_gradients()) viewers.push_back(&breakpoints_);
+  if (profile_.measuring()) viewers.push_back(&profile_);
   captures_.set(std::move(viewers));
   context_.capture = captures_.empty() ? nullptr : &captures_;
-  const bool ops = tape_watch_.keeps_values() || statistics_.looking() || breakpoints_.wants_ops();
+  const bool ops = tape_watch_.keeps_values() || statistics_.looking() || breakpoints_.wants_ops() || profile_.measuring();
   context_.trace = ops || !context_.device->is_cpu() ? &listener_ : nullptr;
   set_finite_watch(breakpoints_.wants_finite() ? &breakpoints_ : nullptr);
   context_.guard = breakpoints_.wants_finite() ? Guard::op : asked_guard_;
@@ -85,14 +87,16 @@ void Session::Impl::announce(Finding finding) {
   emit(std::move(event));
 }
 
-void Session::Impl::Listener::ran(const Call& call, uint64_t) {
-  owner_.tape_watch_.ran(call);
+void Session::Impl::Listener::ran(const Call& call, uint64_t length) {
+  if (owner_.profile_.measuring()) owner_.profile_.ran(call, length);
+  if (owner_.tape_watch_.keeps_values()) owner_.tape_watch_.ran(call);
   if (owner_.task_running_) return;
   owner_.statistics_.ran(call);
   owner_.breakpoints_.ran(call);
 }
 
 void Session::Impl::Listener::fell_back(const Call& call, const char* reason) {
+  if (owner_.profile_.measuring()) owner_.profile_.fell_back(call, reason);
   if (!told_.insert(call.op).second) return;
   Event event{};
   event.kind = Event::Kind::warning;
@@ -109,5 +113,12 @@ bool Session::change_breakpoint(const Breakpoint& changed) { return impl_->break
 bool Session::remove_breakpoint(uint64_t id) { return impl_->breakpoints().remove(id); }
 std::vector<Breakpoint> Session::breakpoints() const { return impl_->breakpoints().list(); }
 std::vector<BreakHit> Session::break_hits() const { return impl_->breakpoints().hits(); }
+void Session::watch_profile(bool on) { impl_->profile_watch().watch(on); }
+void Session::reset_profile() { impl_->profile_watch().reset(); }
+std::shared_ptr<const ProfileView> Session::profile() const { return impl_->profile_watch().view(); }
+void Session::watch_data(bool on) { impl_->batch_watch().watch(on); }
+void Session::batch(int64_t limit, std::function<void(BatchView)> done) {
+  impl_->post([this, limit, done = std::move(done)] { done(impl_->batch_watch().view(limit)); });
+}
 
 }  // namespace lunagrad

@@ -67,6 +67,7 @@ void Journal::begin() {
   ended_ = false;
   curves_ = RunCurves();
   params_.clear();
+  media_.clear();
   step_ = total_ = 0;
   time_ = 0;
   time_at_ = Clock::now();
@@ -137,6 +138,11 @@ void Journal::apply(const Event& event) {
         while (recent_.size() > 2 && event.time - recent_.front().first > 2) recent_.pop_front();
       }
       break;
+    case Event::Kind::image:
+    case Event::Kind::histogram:
+    case Event::Kind::text:
+      if (!stale) media_.add(event);
+      break;
     case Event::Kind::ended:
       outcome_ = event.outcome;
       ended_ = true;
@@ -153,6 +159,7 @@ void Journal::apply(const Event& event) {
 }
 
 void Journal::write(ConsoleLine::Kind kind, std::string_view text, SourcePlace place) {
+  uint32_t part_of_message = 0;
   while (!text.empty()) {
     const size_t newline = text.find('\n');
     std::string_view part = text.substr(0, newline);
@@ -168,8 +175,9 @@ void Journal::write(ConsoleLine::Kind kind, std::string_view text, SourcePlace p
       if (replaces) lines_.back().text.clear();
       lines_.back().text += printable(part);
     } else {
-      lines_.push_back({kind, printable(part), place});
+      lines_.push_back({kind, printable(part), place, part_of_message});
     }
+    ++part_of_message;
     line_open_ = newline == text.npos;
     ++revision_;
   }
@@ -177,6 +185,7 @@ void Journal::write(ConsoleLine::Kind kind, std::string_view text, SourcePlace p
 }
 
 void Journal::clear_console() {
+  dropped_ += lines_.size();
   lines_.clear();
   line_open_ = false;
   ++revision_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "script/session.h"
+#include "ui/media_log.h"
 #include "ui/run_curves.h"
 
 namespace lunagrad {
@@ -19,6 +20,7 @@ struct ConsoleLine {
   enum class Kind { output, warning, error, command, note } kind = Kind::output;
   std::string text;  // one line, valid UTF-8, no control characters
   SourcePlace place;
+  uint32_t part = 0;  // which line of its message: an error's traceback stands behind its first
 };
 
 // Valid UTF-8 without control characters: tabs become spaces, ANSI sequences go, what is no text becomes
@@ -43,11 +45,13 @@ class Journal {
   double smoothing() const { return smoothing_; }
 
   const std::deque<ConsoleLine>& lines() const { return lines_; }
-  uint64_t lines_dropped() const { return dropped_; }
+  uint64_t lines_dropped() const { return dropped_; }  // and cleared: the number of the first line that is there
+  bool line_open() const { return line_open_; }        // the last line may still grow
   uint64_t revision() const { return revision_; }  // grows with each change of the console
   const std::deque<Metric>& metrics() const { return curves_.metrics; }
   // Of the run that is going on, or of the last one; an observer may ask them for other axes.
   RunCurves& curves() { return curves_; }
+  const MediaLog& media() const { return media_; }
   SessionState state() const { return state_; }
   bool active() const { return state_ != SessionState::idle; }
   bool ended() const { return ended_; }  // a run has ended and none began since
@@ -76,6 +80,7 @@ class Journal {
   bool line_open_ = false;  // the last line has had no newline yet
   RunCurves curves_;
   std::map<std::string, std::string> params_;  // as last told: a value that changes is an edit
+  MediaLog media_;
   double smoothing_ = 0.9;
   SessionState state_ = SessionState::idle;
   bool waiting_for_end_ = false;

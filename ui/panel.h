@@ -30,6 +30,9 @@ std::unique_ptr<Panel> make_help_panel();
 std::unique_ptr<Panel> make_gradients_panel();
 std::unique_ptr<Panel> make_parameters_panel();
 std::unique_ptr<Panel> make_breakpoints_panel();
+std::unique_ptr<Panel> make_profiler_panel();
+std::unique_ptr<Panel> make_data_panel();
+std::unique_ptr<Panel> make_media_panel();
 
 // A button that stays lit while `on`. True: pressed.
 bool tool_button(const char* label, bool on = false);

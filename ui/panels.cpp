@@ -17,6 +17,9 @@ std::vector<std::unique_ptr<Panel>> make_panels() {
   panels.push_back(make_gradients_panel());
   panels.push_back(make_parameters_panel());
   panels.push_back(make_breakpoints_panel());
+  panels.push_back(make_profiler_panel());
+  panels.push_back(make_data_panel());
+  panels.push_back(make_media_panel());
   return panels;
 }
 

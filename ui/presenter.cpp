@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "runtime/error.h"
+#include "ui/texture_store.h"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_STATIC
@@ -75,6 +76,8 @@ Presenter::Presenter(GLFWwindow* window, bool validation)
     make_frames();
     start_imgui();
     driver_seconds_ = seconds_since(began);
+    textures_ = std::make_unique<TextureStore>(
+        device_, pass_, [this](uint32_t allowed, VkMemoryPropertyFlags wanted) { return memory_type(allowed, wanted); });
   } catch (...) {
     release();
     throw;
@@ -101,6 +104,7 @@ void Presenter::start_imgui() {
 void Presenter::release() {
   if (device_) {
     vkDeviceWaitIdle(device_);
+    textures_.reset();
     if (ImGui::GetIO().BackendRendererUserData) ImGui_ImplVulkan_Shutdown();
     drop_swapchain();
     for (const Frame& frame : frames_) {
@@ -412,6 +416,7 @@ void Presenter::present(ImDrawData* data, uint32_t background) {
   VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
   begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
   check(vkBeginCommandBuffer(frame.commands, &begin), "starting a frame");
+  textures_->begin_frame(frame.commands);
   const ImVec4 color = ImGui::ColorConvertU32ToFloat4(background);
   VkClearValue clear{};
   std::memcpy(clear.color.float32, &color, sizeof clear.color.float32);
@@ -422,6 +427,7 @@ void Presenter::present(ImDrawData* data, uint32_t background) {
   pass.clearValueCount = 1;
   pass.pClearValues = &clear;
   vkCmdBeginRenderPass(frame.commands, &pass, VK_SUBPASS_CONTENTS_INLINE);
+  textures_->claim(data);
   ImGui_ImplVulkan_RenderDrawData(data, frame.commands);
   vkCmdEndRenderPass(frame.commands);
 

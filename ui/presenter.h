@@ -15,6 +15,8 @@ struct ImDrawData;
 
 namespace lunagrad {
 
+class TextureStore;
+
 class Presenter {
  public:
   // Throws Error (kind device) with a sentence that says what is missing. With `validation` the Khronos layer
@@ -82,6 +84,7 @@ class Presenter {
   VkQueue queue_ = VK_NULL_HANDLE;
   VkDescriptorPool descriptors_ = VK_NULL_HANDLE;
   VkRenderPass pass_ = VK_NULL_HANDLE;
+  std::unique_ptr<TextureStore> textures_;
   VkSurfaceFormatKHR format_{};
   VkSwapchainKHR swapchain_ = VK_NULL_HANDLE;
   VkExtent2D extent_{};

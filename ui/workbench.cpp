@@ -29,6 +29,8 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
 }
 
 bool Workbench::update() {
+  session.watch_profile(Clock::now() - profile_wanted_ < kLooksAway);
+  session.watch_data(Clock::now() - data_wanted_ < kLooksAway);
   bool changed = journal.update();
   changed |= runs.update();
   update_documents();

@@ -1,6 +1,7 @@
 #pragma once
 // What the panels share: a session and all that the window knows of it, without a window. A panel reads from
 // here and calls the actions; nothing here waits for the script. Drawing thread only.
+#include <chrono>
 #include <functional>
 #include <map>
 #include <optional>
@@ -25,9 +26,9 @@ namespace lunagrad {
 
 class Workbench {
  public:
-  // `wake` asks for a new frame; it is called on any thread. Fonts must be loaded. `also` gets every event of
+  // `ask_frame` asks for a new frame; it is called on any thread. Fonts must be loaded. `also` gets every event of
   // the session, on its thread.
-  Workbench(std::string script, RunOptions, std::function<void()> wake, EventSink also = {});
+  Workbench(std::string script, RunOptions, std::function<void()> ask_frame, EventSink also = {});
 
   // Takes over what the session sent since the last frame. True: there is something new to see.
   bool update();
@@ -69,6 +70,10 @@ class Workbench {
   // Line `place.line` of the file as it was when the run began, without its indent; empty if it cannot be
   // read.
   const std::string& source_line(const SourcePlace&);
+  // What the session measures and keeps only while somebody looks: whoever shows it asks in each frame.
+  void want_profile() { profile_wanted_ = Clock::now(); }
+  void want_data() { data_wanted_ = Clock::now(); }
+
   int inspected_output() const { return inspected_output_; }
   void inspect_output(int output) { inspected_output_ = output; }
 
@@ -101,6 +106,10 @@ class Workbench {
   void reload_if_run(const std::string& path);
   void remember_run_lines();
   static std::vector<std::string> lines_of(const TextBuffer&);
+
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kLooksAway{2};  // nobody has asked for so long
+  Clock::time_point profile_wanted_, data_wanted_;
 
   std::string script_;
   RunOptions options_;

@@ -86,6 +86,24 @@ std::string json_line(const Event& event) {
     case Event::Kind::reload:
       json = {{"event", "reload"}, {"time", event.time}, {"step", event.step}, {"message", event.text}};
       break;
+    case Event::Kind::image:
+      json = {{"event", "image"},           {"time", event.time},
+              {"step", event.step},         {"name", event.text},
+              {"width", event.media->width}, {"height", event.media->height}};
+      if (!event.media->file.empty()) json["file"] = event.media->file;
+      break;
+    case Event::Kind::histogram: {
+      const Media& media = *event.media;
+      json = {{"event", "histogram"}, {"time", event.time},    {"step", event.step}, {"name", event.text},
+              {"count", media.count}, {"zeros", media.zeros},  {"nan", media.nans},  {"inf", media.infinities},
+              {"min", number(media.min)}, {"max", number(media.max)}, {"mean", number(media.mean)},
+              {"std", number(media.std)}, {"edges", media.edges}, {"counts", media.counts}};
+      break;
+    }
+    case Event::Kind::text:
+      json = {{"event", "text"}, {"time", event.time}, {"step", event.step}, {"name", event.text},
+              {"text", event.media->text}};
+      break;
     case Event::Kind::warning:
       json = {{"event", "warning"}, {"time", event.time}, {"message", event.text}};
       break;

@@ -39,6 +39,7 @@ drive(graph graph.lua ${PROJECT_SOURCE_DIR}/tests/ui/transformer.lua --set layer
       --set steps=100000 --size 1280x800)
 drive(watch watch.lua ${DIGITS} --size 1280x800)
 drive(nan nan.lua ${PROJECT_SOURCE_DIR}/tests/ui/nan_script.lua --size 1280x800)
+drive(panels panels.lua ${PROJECT_SOURCE_DIR}/tests/ui/profile.lua --size 1280x800)
 drive(xdotool xdotool.lua ${DIGITS} --size 1280x800)
 window_test(start start.cmake)
 window_test(hostile hostile.cmake)

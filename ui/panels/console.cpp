@@ -1,14 +1,28 @@
-// Console: what the script printed, errors in their colour with the line that made them, and a line of Lua
-// that the session evaluates at its next safe point.
+// Console: what the script printed, errors in their colour with the line that made them, and a prompt for Lua that the
+// session evaluates at its next safe point, also while the script runs.
 #include <algorithm>
-#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <utility>
 
+#include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
+#include "script/topics.h"
+#include "ui/console_lines.h"
+#include "ui/figures.h"
+#include "ui/links.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
 #include "ui/widgets/log_view.h"
+#include "ui/widgets/prompt.h"
 
 namespace lunagrad {
 namespace {
+
+using Kind = ConsoleLine::Kind;
+constexpr Kind kKinds[] = {Kind::output, Kind::warning, Kind::error, Kind::command, Kind::note};
+constexpr const char* kKindNames[] = {"output", "warnings", "errors", "commands", "notes"};
+constexpr uint32_t kAllKinds = (1u << std::size(kKinds)) - 1;
 
 class ConsolePanel final : public Panel {
  public:
@@ -16,107 +30,258 @@ class ConsolePanel final : public Panel {
   Region region() const override { return Region::lower_left; }
 
   void draw_tools(Workbench& bench) override {
-    if (ImGui::Button("Copy")) {
-      std::string text;
-      for (const ConsoleLine& line : bench.journal.lines()) text += line.text + '\n';
-      ImGui::SetClipboardText(text.c_str());
-    }
-    explain("Copies the whole console. A part of it: select lines with the mouse, then Ctrl+C.");
+    ImGui::SetNextItemWidth(em(7));
+    ImGui::InputTextWithHint("##filter", "filter", filter_, sizeof filter_);
+    bench.description.add_last("console.filter", filter_);
+    explain("Shows the lines that have this text in them.");
+    ImGui::SameLine();
+    draw_kinds(bench);
+    ImGui::SameLine();
+    if (ImGui::Button("Copy")) copy(bench);
+    bench.description.add_last("console.copy", "");
+    explain("Copies all lines that are shown. A part of them: select lines with the mouse, then Ctrl+C.");
     ImGui::SameLine();
     if (ImGui::Button("Clear")) bench.journal.clear_console();
+    bench.description.add_last("console.clear", "");
+    explain("Empties the console.");
     if (!view_.following()) {
       ImGui::SameLine();
       if (tool_button("To the end", true)) view_.scroll_to_end();
+      bench.description.add_last("console.to_end", "");
+      explain("Follows what is printed again.");
     }
   }
 
   void draw(Workbench& bench) override {
-    const auto& lines = bench.journal.lines();
-    const float input = ImGui::GetFrameHeight() + ImGui::GetStyle().ItemSpacing.y;
-    const ImVec2 room = ImGui::GetContentRegionAvail();
-    if (lines.empty()) {
-      ImGui::BeginChild("empty", {room.x, std::max(room.y - input, 1.0f)});
-      draw_empty("Nothing printed yet",
-                 "What the script prints appears here, and its errors with their lines.");
+    const Journal& journal = bench.journal;
+    if (!std::exchange(began_, true)) read_history(bench.state_folder);
+    lines_.set_filter(filter_, kinds_);
+    lines_.update(journal);
+    const float input = prompt_height() + ImGui::GetStyle().ItemSpacing.y;
+    const ImVec2 room = ImGui::GetContentRegionAvail(), size{room.x, std::max(room.y - input, 1.0f)};
+    if (lines_.size() == 0) {
+      ImGui::BeginChild("empty", size);
+      if (journal.lines().empty())
+        draw_empty("Nothing printed yet", "What the script prints appears here, and its errors with their lines.");
+      else
+        draw_empty("Nothing passes the filter",
+                   (count_figure(int64_t(lines_.hidden())) + " lines are hidden by it.").c_str());
       ImGui::EndChild();
     } else {
-      view_.draw(
-          "log", lines.size(), bench.journal.revision(),
-          [&](size_t i) {
-            return LogLine{lines[i].text, color(lines[i].kind)};
-          },
-          {room.x, std::max(room.y - input, 1.0f)}, with_alpha(theme().accent, 0.25f));
+      draw_lines(bench, size);
     }
     describe(bench);
-    draw_input(bench);
+    draw_prompt(bench);
   }
 
  private:
-  static ImU32 color(ConsoleLine::Kind kind) {
+  static ImU32 color(Kind kind) {
     switch (kind) {
-      case ConsoleLine::Kind::warning:
+      case Kind::warning:
         return theme().warning;
-      case ConsoleLine::Kind::error:
+      case Kind::error:
         return theme().bad;
-      case ConsoleLine::Kind::command:
+      case Kind::command:
         return theme().accent;
-      case ConsoleLine::Kind::note:
-        return theme().faint;
-      case ConsoleLine::Kind::output:
+      case Kind::note:
+        return theme().muted;
+      case Kind::output:
         break;
     }
     return theme().text;
   }
 
-  static void describe(Workbench& bench) {
-    if (!bench.description.enabled()) return;
-    const auto& lines = bench.journal.lines();
-    for (size_t i = lines.size() - std::min<size_t>(lines.size(), 200); i < lines.size(); ++i)
-      bench.description.add_last(lines[i].kind == ConsoleLine::Kind::error ? "console.error" : "console.line",
-                                 lines[i].text);
+  static const char* mark(const ConsoleLine& line) {
+    if (line.part > 0) return "";
+    switch (line.kind) {
+      case Kind::warning:
+        return "!";
+      case Kind::error:
+        return "✗";
+      case Kind::command:
+        return ">";
+      case Kind::note:
+        return "·";
+      case Kind::output:
+        break;
+    }
+    return "";
   }
 
-  void draw_input(Workbench& bench) {
+  void draw_kinds(Workbench& bench) {
+    const bool all = kinds_ == kAllKinds;
+    if (tool_button(all ? "All kinds" : "Some kinds", !all)) ImGui::OpenPopup("kinds");
+    bench.description.add_last("console.kinds", all ? "all" : "some");
+    explain("Which kinds of lines are shown.");
+    if (!ImGui::BeginPopup("kinds")) return;
+    for (size_t i = 0; i < std::size(kKinds); ++i) {
+      bool shown = kinds_ >> int(kKinds[i]) & 1;
+      if (ImGui::Checkbox(kKindNames[i], &shown)) kinds_ ^= 1u << int(kKinds[i]);
+      bench.description.add_last("console.kind", std::string(kKindNames[i]) + (shown ? " on" : " off"));
+    }
+    ImGui::EndPopup();
+  }
+
+  const ConsoleLine& line(const Journal& journal, size_t i) const {
+    return journal.lines()[size_t(lines_[i].line - journal.lines_dropped())];
+  }
+
+  void copy(const Workbench& bench) const {
+    std::string text;
+    for (size_t i = 0; i < lines_.size(); ++i) text += line(bench.journal, i).text + '\n';
+    ImGui::SetClipboardText(text.c_str());
+  }
+
+  // A line as it is shown, with a mark behind it when its traceback is folded, and its links.
+  LogLine shown_line(const Journal& journal, size_t i) {
+    const ConsoleLine& its = line(journal, i);
+    const ConsoleLines::Shown& shown = lines_[i];
+    LogLine made;
+    made.color = color(its.kind);
+    made.mark = mark(its);
+    made.text = its.text;
+    if (shown.opens) {
+      text_ = its.text + (shown.folded ? "  ▸ " + std::to_string(shown.folded) + " more lines" : "  ▾ less");
+      made.text = text_;
+      made.links.emplace_back(its.text.size() + 2, text_.size());
+    }
+    if (its.kind == Kind::error || its.kind == Kind::warning)
+      for (const PlaceInText& place : places_in(its.text)) made.links.emplace_back(place.begin, place.end);
+    return made;
+  }
+
+  void draw_lines(Workbench& bench, ImVec2 size) {
+    const Journal& journal = bench.journal;
+    const LogContent content{lines_.first(), lines_.size(), lines_.version(),
+                             [&](size_t i) { return shown_line(journal, i); }};
+    const LogView::Click click =
+        view_.draw("log", content, size, {with_alpha(theme().accent, 0.25f), theme().accent, theme().faint});
+    if (click.happened) follow(bench, click);
+  }
+
+  void follow(Workbench& bench, const LogView::Click& click) {
+    const ConsoleLines::Shown shown = lines_[click.line];
+    const ConsoleLine& its = line(bench.journal, click.line);
+    if (shown.opens && click.link == 0) return lines_.toggle(shown.line - its.part);
+    const std::vector<PlaceInText> places = places_in(its.text);
+    const size_t place = click.link - (shown.opens ? 1 : 0);
+    if (place < places.size()) go_to_line(bench, whole(its, places[place].place));
+  }
+
+  // Messages shorten long names: the event's own place has the whole.
+  static SourcePlace whole(const ConsoleLine& line, const SourcePlace& place) {
+    return place.line == line.place.line && place.file.starts_with("...") ? line.place : place;
+  }
+
+  void describe(Workbench& bench) const {
+    if (!bench.description.enabled()) return;
+    for (size_t i = lines_.size() - std::min<size_t>(lines_.size(), 200); i < lines_.size(); ++i) {
+      const ConsoleLine& its = line(bench.journal, i);
+      bench.description.add_last(its.kind == Kind::error ? "console.error" : "console.line", its.text);
+      if (lines_[i].opens)
+        bench.description.add_last("console.fold", lines_[i].folded ? std::to_string(lines_[i].folded) + " folded" : "open");
+    }
+  }
+
+  float prompt_height() const {
+    ImGui::PushFont(fonts().mono);
+    const float height = prompt_.height();
+    ImGui::PopFont();
+    return height;
+  }
+
+  void draw_prompt(Workbench& bench) {
+    take_offers();
     ImGui::PushFont(fonts().mono);
     ImGui::AlignTextToFramePadding();
     text_in(theme().accent, ">");
     ImGui::SameLine();
-    ImGui::SetNextItemWidth(-1);
-    const bool entered = ImGui::InputTextWithHint(
-        "##input", "evaluate Lua in this run, for example  model  or  1 + 1", input_, sizeof input_,
-        ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackHistory,
-        [](ImGuiInputTextCallbackData* data) {
-          static_cast<ConsolePanel*>(data->UserData)->recall(data);
-          return 0;
-        },
-        this);
-    bench.description.add_last("console.input", input_);
-    if (entered && input_[0]) {
-      bench.evaluate(input_);
-      if (history_.empty() || history_.back() != input_) history_.push_back(input_);
-      recalled_ = history_.size();
-      input_[0] = '\0';
-      view_.scroll_to_end();
-      ImGui::SetKeyboardFocusHere(-1);
-    }
+    const Theme& t = theme();
+    const auto complete = [&](const std::string& before) {
+      bench.session.complete(before, [waiting = offers_, before, wake = bench.wake](std::vector<std::string> names) {
+        {
+          const std::lock_guard lock(waiting->mutex);
+          waiting->before = before;
+          waiting->names = std::move(names);
+          waiting->fresh = true;
+        }
+        wake();
+      });
+    };
+    const bool entered = prompt_.draw("Lua in this run:  model  or  1 + 1  or  ?softmax", -1, {t.text, t.faint, t.accent}, complete,
+                                      [&](const std::string& name) {
+                                        const ImVec2 at = ImGui::GetItemRectMin();
+                                        bench.description.add("console.offer", name, at, at);
+                                      });
+    bench.description.add_last("console.input", prompt_.text());
     ImGui::PopFont();
-    explain(
-        "Enter evaluates the line at the script's next safe point, also while it runs or pauses.\n"
-        "Up and Down recall earlier lines.");
+    if (prompt_.text().empty())
+      explain(
+          "Enter evaluates at the script's next safe point, also while it runs or pauses. Ctrl+Enter begins another line, "
+          "Up and Down recall earlier ones, Tab completes, ?name explains an operation.");
+    if (!entered) return;
+    evaluate(bench, prompt_.entered());
+    view_.scroll_to_end();
+    keep_history();
   }
 
-  void recall(ImGuiInputTextCallbackData* data) {
-    if (history_.empty()) return;
-    if (data->EventKey == ImGuiKey_UpArrow && recalled_ > 0) --recalled_;
-    if (data->EventKey == ImGuiKey_DownArrow && recalled_ < history_.size()) ++recalled_;
-    data->DeleteChars(0, data->BufTextLen);
-    if (recalled_ < history_.size()) data->InsertChars(0, history_[recalled_].c_str());
+  static void evaluate(Workbench& bench, const std::string& code) {
+    if (code[0] != '?') return bench.evaluate(code);
+    bench.journal.write(Kind::command, code + "\n");
+    const size_t begin = code.find_first_not_of(" \t", 1), end = code.find_last_not_of(" \t\n");
+    const std::string name = begin == code.npos ? "" : code.substr(begin, end - begin + 1);
+    const std::string found = name.empty() ? "" : explain_name(name);
+    bench.journal.write(found.empty() ? Kind::note : Kind::output,
+                        found.empty() ? "no help on '" + name + "'; ?matmul explains an operation\n" : found);
   }
 
+  void take_offers() {
+    const std::lock_guard lock(offers_->mutex);
+    if (!std::exchange(offers_->fresh, false)) return;
+    prompt_.offer(offers_->before, std::move(offers_->names));
+  }
+
+  // What was entered in earlier starts. A file that cannot be read is not written over.
+  void read_history(const std::string& folder) {
+    if (folder.empty()) return;
+    file_ = folder + "/console_history";
+    std::error_code ignored;
+    if (!std::filesystem::exists(file_, ignored)) return;
+    try {
+      prompt_.history.take_text(read_file(file_));
+    } catch (const Error&) {
+      file_.clear();
+    }
+  }
+
+  // A history that cannot be written is no reason to trouble the user at each line.
+  void keep_history() {
+    if (file_.empty()) return;
+    try {
+      std::filesystem::create_directories(std::filesystem::path(file_).parent_path());
+      write_file(file_, prompt_.history.as_text());
+    } catch (const std::exception&) {
+      file_.clear();
+    }
+  }
+
+  // Shared with the session's thread.
+  struct Offers {
+    std::mutex mutex;
+    bool fresh = false;
+    std::string before;
+    std::vector<std::string> names;
+  };
+
+  bool began_ = false;
+  std::string file_;  // of the history, "" for none
   LogView view_;
-  char input_[4096] = "";
-  std::vector<std::string> history_;
-  size_t recalled_ = 0;
+  ConsoleLines lines_;
+  Prompt prompt_;
+  std::shared_ptr<Offers> offers_ = std::make_shared<Offers>();
+  char filter_[256] = "";
+  uint32_t kinds_ = kAllKinds;
+  std::string text_;  // of the line that was asked for last
 };
 
 }  // namespace

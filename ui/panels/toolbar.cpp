@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "ui/panel.h"
+#include "ui/texture.h"
 #include "ui/theme.h"
 #include "ui/widgets/icon.h"
 
@@ -186,10 +187,11 @@ void draw_rate(Workbench& bench) {
 void draw_memory(Workbench& bench) {
   constexpr double kMiB = 1 << 20;
   const Session::Memory memory = bench.session.memory();
-  char text[64], help[160];
+  char text[64], help[200];
   std::snprintf(text, sizeof text, "%.1f MiB", double(memory.in_use) / kMiB);
-  std::snprintf(help, sizeof help, "Memory of all tensors on the run's device now; %.1f MiB at its peak.",
-                double(memory.peak) / kMiB);
+  std::snprintf(help, sizeof help,
+                "Memory of all tensors on the run's device now; %.1f MiB at its peak. The window's pictures take %.1f MiB.",
+                double(memory.peak) / kMiB, double(Texture::bytes_in_use()) / kMiB);
   draw_figure(bench, "memory", text, help);
 }
 

@@ -1,38 +1,57 @@
 #pragma once
 // Lines of coloured monospaced text, wrapped to the width, of which only the visible ones are drawn. Follows
-// the end until scrolled up. Lines are selected with the mouse and copied with Ctrl+C. Knows text, nothing of
-// sessions.
+// the end until scrolled up. Lines are selected with the mouse and copied with Ctrl+C; links in them are clicked. Wraps
+// each line once, when it comes. Knows text, nothing of sessions.
 #include <imgui.h>
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lunagrad {
 
 struct LogLine {
-  std::string_view text;
-  ImU32 color;
+  std::string_view text;  // valid until the next line is asked for
+  ImU32 color = 0;
+  const char* mark = "";                        // what kind of line it is, beside its colour: stands in the margin
+  std::vector<std::pair<size_t, size_t>> links;  // bytes from, and up to
+};
+
+struct LogContent {
+  uint64_t first = 0;    // number of the first line; numbers grow and are never used twice
+  size_t count = 0;
+  uint64_t version = 0;  // changes when lines other than the last are no longer what they were
+  std::function<LogLine(size_t)> line;  // from 0 to count - 1
 };
 
 class LogView {
  public:
-  // `line(i)` gives line i of `count`; `revision` changes whenever any line does.
-  void draw(const char* id, size_t count, uint64_t revision, const std::function<LogLine(size_t)>& line,
-            ImVec2 size, ImU32 selection);
+  struct Colors {
+    ImU32 selection, link, margin;
+  };
+  struct Click {
+    bool happened = false;
+    size_t line = 0, link = 0;
+  };
+  Click draw(const char* id, const LogContent&, ImVec2 size, const Colors&);
   void scroll_to_end() { follow_ = true; }
   bool following() const { return follow_; }
 
  private:
   struct Row {
-    uint32_t line, begin, end;  // bytes of that line
+    uint64_t line;
+    uint32_t begin, end;  // bytes of that line
   };
-  void wrap(size_t count, const std::function<LogLine(size_t)>& line, int columns);
+  void wrap(const LogContent&, int columns);
+  void wrap_line(uint64_t number, std::string_view text, int columns);
+  Click draw_row(const LogContent&, const Row&, float margin, float width, const Colors&);
 
-  std::vector<Row> rows_;
-  uint64_t revision_ = UINT64_MAX;
+  std::deque<Row> rows_;
+  uint64_t version_ = UINT64_MAX, next_ = 0;  // line next_ is not wrapped yet
   int columns_ = 0;
   bool follow_ = true;
   int64_t anchor_ = -1, caret_ = -1;  // selected lines

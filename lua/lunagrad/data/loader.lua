@@ -5,6 +5,7 @@
 -- With workers, threads of the engine make the batches ahead: up to prefetch_factor for each of them. They run no Lua;
 -- a data set or a transform made in Lua cannot have them.
 local core = require "lunagrad.core"
+local run = core.run
 local reader = require("lunagrad.arguments").reader
 
 local DataLoader = {__name = "DataLoader"}
@@ -93,6 +94,9 @@ function DataLoader:continue(pass)
   pass.batch = pass.batch + 1
   self.epoch, self.batch = pass.epoch, pass.batch
   self.passes[values[1]] = pass
+  if run._wants_batch() then  -- somebody looks at the data
+    run._give_batch(tostring(self), pass.epoch, pass.batch, #self, table.unpack(values, 1, values.n))
+  end
   return table.unpack(values, 1, values.n)
 end
 

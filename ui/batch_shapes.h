@@ -1,0 +1,36 @@
+#pragma once
+// What a batch looks like: pictures, text or rows of numbers, told from shapes, types and values. Pure; any thread.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "script/session.h"
+
+namespace lunagrad {
+
+enum class BatchLook { pictures, text, rows };
+
+// [N, C, H, W] and [N, H, W, C] of 1, 3 or 4 channels and [N, H, W] are pictures; integers that are letters are text.
+// Rows whose length is a square can be seen as pictures, too.
+BatchLook look_of(const ValueView&);
+bool can_be_pictures(const ValueView&);
+bool can_be_text(const ValueView&);
+
+// How many samples of a column were copied as a whole.
+int64_t whole_samples(const ValueView&);
+
+// Pictures of a column as one sheet of tiles, all scaled alike.
+struct PictureSheet {
+  int tile_width = 0, tile_height = 0, columns = 0, count = 0;
+  int width = 0, height = 0;
+  std::vector<uint32_t> pixels;
+  double low = 0, high = 1;  // the values shown black and white
+};
+PictureSheet picture_sheet(const ValueView&, int most, int largest_side);
+
+// Sample i of a column of letters; what is no letter is shown as ·.
+std::string text_sample(const ValueView&, int64_t i);
+// One element: integers without a point.
+std::string cell_text(const ValueView&, int64_t index);
+
+}  // namespace lunagrad

@@ -1,0 +1,520 @@
+// Profiler: where the steps spend their time and memory, by operation, source line and module, on a timeline, and as a
+// sum of parts.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
+#include "ui/figures.h"
+#include "ui/links.h"
+#include "ui/op_family.h"
+#include "ui/panel.h"
+#include "ui/theme.h"
+#include "ui/widgets/timeline.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr size_t kLastSteps = 8;
+
+enum View { kOps, kLines, kModules, kTimeline, kMemory };
+constexpr const char* kViews[] = {"Operations", "Lines", "Modules", "Timeline", "Memory"};
+constexpr const char* kViewHelp[] = {
+    "Time of each kind of operation. A click on a row lights its nodes in the tape.",
+    "Time of the operations that each source line called, their gradients included. A click goes to the line.",
+    "Time of the operations of each module. A click lights its nodes in the tape.",
+    "The operations of the last steps as they followed each other. Wheel: zoom. Drag: pan. Double click: all.",
+    "Memory of the last step, split into what it is for. Wheel: zoom. Drag: pan. Double click: all."};
+
+enum Scope { kLast, kFew, kAll };
+constexpr const char* kScopes[] = {"last step", "last 8 steps", "since reset"};
+
+constexpr const char* kPartHelp[] = {
+    "weights: tensors at the ends of the tape, which want a gradient and were made by no operation",
+    "optimizer: what its step reads and writes beside parameters and gradients",
+    "gradients: what the weights hold in .grad",
+    "saved: results of this step that the tape holds for backward",
+    "held: what else stays the whole step long, as data sets and buffers",
+    "temporary: the rest"};
+
+enum { kStep = -1, kPass = -2 };  // what a block of the timeline stands for beside a call
+
+enum Column { kName, kSelf, kShare, kTotal, kForward, kBackward, kCalls, kBytes, kRate };
+
+double value_of(const ProfileRow& row, int column) {
+  switch (column) {
+    case kSelf:
+    case kShare:
+      return row.self();
+    case kTotal:
+      return row.total_ns;
+    case kForward:
+      return row.self_ns[size_t(ProfilePhase::forward)] + row.self_ns[size_t(ProfilePhase::optimizer)];
+    case kBackward:
+      return row.self_ns[size_t(ProfilePhase::backward)];
+    case kCalls:
+      return double(row.calls);
+    case kBytes:
+      return row.bytes;
+    case kRate:
+      return row.flops_per_second();
+    default:
+      return 0;
+  }
+}
+
+class ProfilerPanel final : public Panel {
+ public:
+  const char* title() const override { return "Profiler"; }
+  Region region() const override { return Region::upper_right; }
+
+  void draw(Workbench& bench) override {
+    bench.want_profile();
+    take(bench);
+    draw_bar(bench);
+    if (!view_) {
+      if (bench.journal.active())
+        draw_empty("Measuring", "The first step that begins with this panel open appears here when it is over.");
+      else
+        draw_empty("Nothing measured yet",
+                   "Run a script with this panel open: each step's time appears here, by operation, line and module.");
+      return;
+    }
+    draw_summary(bench);
+    if (chosen_ == kTimeline)
+      draw_spans(bench);
+    else if (chosen_ == kMemory)
+      draw_memory(bench);
+    else
+      draw_table(bench, chosen_ == kOps ? tables_.ops : chosen_ == kLines ? tables_.lines : tables_.modules);
+  }
+
+ private:
+  void take(Workbench& bench) {
+    std::shared_ptr<const ProfileView> latest = frozen_ && view_ ? view_ : bench.session.profile();
+    if (latest == view_ && scope_ == merged_) return;
+    view_ = std::move(latest);
+    merged_ = scope_;
+    rows_.clear();
+    if (!view_) return;
+    const std::span steps(view_->steps);
+    if (scope_ == kAll)
+      tables_ = view_->all;
+    else
+      tables_ = merge_profiles(steps.last(std::min(steps.size(), scope_ == kLast ? 1 : kLastSteps)));
+    sorted_ = false;
+  }
+
+  // Buttons in as many lines as it takes.
+  static void flow(const char* label) {
+    const float width = ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
+    ImGui::SameLine();
+    if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+  }
+
+  void draw_bar(Workbench& bench) {
+    for (int i = 0; i < int(std::size(kViews)); ++i) {
+      if (i > 0) flow(kViews[i]);
+      if (tool_button(kViews[i], chosen_ == i)) chosen_ = i;
+      bench.description.add_last("profiler.view", kViews[i]);
+      explain(kViewHelp[i]);
+    }
+    flow("last 8 steps      ");
+    ImGui::SetNextItemWidth(em(8));
+    if (ImGui::BeginCombo("##scope", kScopes[scope_])) {
+      for (int i = 0; i < int(std::size(kScopes)); ++i) {
+        if (ImGui::Selectable(kScopes[i], scope_ == i)) scope_ = i;
+        bench.description.add_last("profiler.choice", kScopes[i]);
+      }
+      ImGui::EndCombo();
+    }
+    bench.description.add_last("profiler.scope", kScopes[scope_]);
+    explain("Which steps the tables and the timeline show. Steps are passed over so that measuring costs at most 4 %.");
+    flow("Freeze");
+    if (tool_button("Freeze", frozen_)) frozen_ = !frozen_;
+    bench.description.add_last("profiler.freeze", frozen_ ? "on" : "off");
+    explain("Keeps what is shown while the run goes on.");
+    flow("Reset");
+    if (ImGui::Button("Reset")) {
+      bench.session.reset_profile();
+      view_ = nullptr;
+      frozen_ = false;
+      rows_.clear();
+      said_.clear();
+    }
+    bench.description.add_last("profiler.reset", "");
+    explain("Forgets what was measured and begins anew.");
+    flow("Export");
+    ImGui::BeginDisabled(!view_);
+    if (ImGui::Button("Export")) write_trace(bench);
+    bench.description.add_last("profiler.export", "");
+    ImGui::EndDisabled();
+    explain("Writes the kept steps as Chrome trace events, for ui.perfetto.dev or chrome://tracing: into the run's folder, or the current one.");
+    if (!said_.empty()) {
+      text_in(said_bad_ ? theme().bad : theme().good, "%s", said_.c_str());
+      bench.description.add_last("profiler.said", said_);
+    }
+  }
+
+  void write_trace(Workbench& bench) {
+    const std::string& folder = bench.journal.run_folder();
+    const std::filesystem::path path = std::filesystem::path(folder.empty() ? "." : folder) / "profile.json";
+    try {
+      write_file(path.string(), trace_json(*view_));
+      said_ = "saved in " + std::filesystem::absolute(path).lexically_normal().string();
+      said_bad_ = false;
+    } catch (const Error& error) {
+      said_ = error.what();
+      said_bad_ = true;
+    }
+  }
+
+  // The parts of a step as one bar, and as words.
+  void draw_summary(Workbench& bench) {
+    const ProfileTables& t = tables_;
+    const double steps = double(std::max<int64_t>(t.steps, 1)), whole = std::max(t.length_ns, 1.0);
+    struct Part {
+      const char* name;
+      double ns;
+      ImU32 color;
+      const char* help;
+    };
+    const Part parts[] = {
+        {"forward", t.forward_ns, theme().series[0], "Operations that the script calls."},
+        {"backward", t.backward_ns, theme().series[1], "Backward passes: operations, and the walk over the tape."},
+        {"optimizer", t.optimizer_ns, theme().series[2], "The steps of optimizers."},
+        {"Lua", t.script_ns, theme().series[3],
+         "What is no operation: the script itself, printing, logging, waiting for a device."}};
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x, height = em(0.55f);
+    float left = at.x;
+    for (const Part& part : parts) {
+      const float right = left + width * float(part.ns / whole);
+      ImGui::GetWindowDrawList()->AddRectFilled({left, at.y}, {right, at.y + height}, part.color);
+      left = right;
+    }
+    ImGui::Dummy({width, height});
+    char text[160];
+    std::snprintf(text, sizeof text, "%s a step", duration_figure(t.length_ns / steps).c_str());
+    text_in(theme().text, "%s", text);
+    bench.description.add_last("profiler.step", text);
+    for (const Part& part : parts) {
+      std::snprintf(text, sizeof text, "%s %s (%.0f %%)", part.name, duration_figure(part.ns / steps).c_str(),
+                    100 * part.ns / whole);
+      const float box = em(0.7f);
+      flow((std::string(text) + "xx").c_str());
+      const ImVec2 corner = ImGui::GetCursorScreenPos();
+      const float drop = (ImGui::GetTextLineHeight() - box) / 2;
+      ImGui::GetWindowDrawList()->AddRectFilled({corner.x, corner.y + drop}, {corner.x + box, corner.y + drop + box},
+                                                part.color, 2);
+      ImGui::Dummy({box, ImGui::GetTextLineHeight()});
+      ImGui::SameLine(0, em(0.3f));
+      text_in(theme().muted, "%s", text);
+      bench.description.add_last("profiler.part", text);
+      explain(part.help);
+    }
+    std::snprintf(text, sizeof text, "%s of %s steps measured", count_figure(view_->measured).c_str(),
+                  count_figure(view_->measured + view_->passed_over).c_str());
+    flow(text);
+    text_in(theme().faint, "%s", text);
+    bench.description.add_last("profiler.measured", text);
+    for (const ProfileFallback& missing : view_->fallbacks) {
+      std::snprintf(text, sizeof text, "%s ran on the CPU %s times: %s", missing.op.c_str(),
+                    count_figure(missing.calls).c_str(), missing.reason.c_str());
+      text_in(theme().bad, "%s", text);
+      bench.description.add_last("profiler.fallback", text);
+    }
+  }
+
+  void sort(const std::vector<ProfileRow>& rows, const ImGuiTableSortSpecs* specs) {
+    if (sorted_ && rows_.size() == rows.size() && shown_ == chosen_ && !(specs && specs->SpecsDirty)) return;
+    sorted_ = true;
+    shown_ = chosen_;
+    rows_.resize(rows.size());
+    for (size_t i = 0; i < rows.size(); ++i) rows_[i] = i;
+    const int column = specs && specs->SpecsCount > 0 ? int(specs->Specs[0].ColumnUserID) : int(kSelf);
+    const bool up = specs && specs->SpecsCount > 0 && specs->Specs[0].SortDirection == ImGuiSortDirection_Ascending;
+    std::stable_sort(rows_.begin(), rows_.end(), [&](size_t a, size_t b) {
+      if (!up) std::swap(a, b);
+      if (column == kName) return rows[a].name < rows[b].name;
+      return value_of(rows[a], column) < value_of(rows[b], column);
+    });
+  }
+
+  void draw_table(Workbench& bench, const std::vector<ProfileRow>& rows) {
+    constexpr auto flags = ImGuiTableFlags_Sortable | ImGuiTableFlags_ScrollX | ImGuiTableFlags_ScrollY |
+                           ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable |
+                           ImGuiTableFlags_Reorderable | ImGuiTableFlags_BordersInnerV;
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    if (room.y < ImGui::GetTextLineHeight() * 2 || !ImGui::BeginTable(kViews[chosen_], 9, flags, room)) return;
+    struct Heading {
+      const char *name, *help;
+      int column;
+    };
+    const Heading headings[] = {
+        {chosen_ == kOps ? "operation" : chosen_ == kLines ? "line" : "module", "", kName},
+        {"self", "Time without that of operations called from inside.", kSelf},
+        {"share", "Of the time of the steps shown.", kShare},
+        {"total", chosen_ == kModules ? "Time with that of the modules inside."
+                                      : "Time with that of operations called from inside.", kTotal},
+        {"forward", "Self time outside of backward passes, the optimizer's step included.", kForward},
+        {"backward", "Self time inside backward passes.", kBackward},
+        {"calls", "How often, in all steps shown.", kCalls},
+        {"bytes", "Of operands and results, each counted once; views count nothing.", kBytes},
+        {"speed", "Floating point operations in a second of self time, where there is a formula; see the tooltip of an "
+                  "operation.", kRate}};
+    for (const Heading& heading : headings)
+      ImGui::TableSetupColumn(heading.name,
+                              heading.column == kName   ? ImGuiTableColumnFlags_NoHide
+                              : heading.column == kSelf ? ImGuiTableColumnFlags_DefaultSort |
+                                                              ImGuiTableColumnFlags_PreferSortDescending
+                                                        : ImGuiTableColumnFlags_PreferSortDescending,
+                              0, ImGuiID(heading.column));
+    ImGui::TableSetupScrollFreeze(1, 1);
+    ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+    for (const Heading& heading : headings) {
+      if (!ImGui::TableNextColumn()) continue;
+      ImGui::TableHeader(heading.name);
+      bench.description.add_last("profiler.heading", heading.name);
+      if (*heading.help) explain(heading.help);
+    }
+    ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
+    sort(rows, specs);
+    if (specs) specs->SpecsDirty = false;
+    ImGuiListClipper clipper;
+    clipper.Begin(int(rows_.size()));
+    while (clipper.Step())
+      for (int r = clipper.DisplayStart; r < clipper.DisplayEnd; ++r) draw_row(bench, rows[rows_[size_t(r)]]);
+    ImGui::EndTable();
+  }
+
+  static const char* name_of(const ProfileRow& row, int view) {
+    if (!row.name.empty()) return row.name.c_str();
+    return view == kModules ? "(outside of modules)" : "(no line)";
+  }
+
+  void draw_row(Workbench& bench, const ProfileRow& row) {
+    ImGui::TableNextRow();
+    ImGui::TableNextColumn();
+    ImGui::PushID(&row);
+    const ImU32 color = row.fallbacks > 0 ? theme().bad : chosen_ == kOps ? theme().family[size_t(op_family(row.name))]
+                                                                           : theme().text;
+    ImGui::PushStyleColor(ImGuiCol_Text, color);
+    const bool clicked = ImGui::Selectable(name_of(row, chosen_), false, ImGuiSelectableFlags_SpanAllColumns);
+    ImGui::PopStyleColor();
+    char text[200];
+    const double whole = std::max(tables_.length_ns, 1.0);
+    std::snprintf(text, sizeof text, "%s self %s calls %s", name_of(row, chosen_), duration_figure(row.self()).c_str(),
+                  count_figure(row.calls).c_str());
+    bench.description.add_last("profiler.row", text);
+    if (ImGui::IsItemHovered()) show_tip(bench, row);
+    ImGui::PopID();
+    const auto cell = [&](const std::string& shown, bool strong = true) {
+      if (ImGui::TableNextColumn()) text_in(strong ? theme().text : theme().muted, "%s", shown.c_str());
+    };
+    cell(duration_figure(row.self()));
+    std::snprintf(text, sizeof text, "%.1f %%", 100 * row.self() / whole);
+    cell(text);
+    cell(duration_figure(row.total_ns), false);
+    for (const Column part : {kForward, kBackward})
+      cell(value_of(row, part) > 0 ? duration_figure(value_of(row, part)) : "–", false);
+    cell(count_figure(row.calls), false);
+    cell(bytes_figure(row.bytes), false);
+    cell(row.flops_ns > 0 ? rate_figure(row.flops_per_second()) : "no formula", false);
+    if (clicked) follow(bench, row);
+  }
+
+  void show_tip(Workbench& bench, const ProfileRow& row) const {
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(em(30));
+    bold_text(name_of(row, chosen_));
+    if (chosen_ == kOps && *op_doc(row.name)) text_in(theme().muted, "%s", op_doc(row.name));
+    if (chosen_ == kLines)
+      if (const std::string& line = bench.source_line(row.place); !line.empty()) {
+        ImGui::PushFont(fonts().mono);
+        text_in(theme().accent, "%s", line.c_str());
+        ImGui::PopFont();
+      }
+    if (chosen_ == kOps)
+      text_in(theme().muted, "Floating point operations: %s.",
+              row.formula.empty() ? "no formula is known" : row.formula.c_str());
+    if (row.fallbacks > 0)
+      text_in(theme().bad, "%s calls ran on the CPU, since the device lacks the operation.",
+              count_figure(row.fallbacks).c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+  }
+
+  void follow(Workbench& bench, const ProfileRow& row) const {
+    if (chosen_ == kLines) return go_to_line(bench, row.place);
+    const TapeSnapshot* tape = bench.tape.tape();
+    if (!tape) return;
+    std::vector<int> nodes;
+    for (size_t i = 0; i < tape->nodes.size(); ++i) {
+      const NodeInfo& node = tape->nodes[i];
+      const bool inside = node.module == row.name || node.module.starts_with(row.name + ".");
+      if (chosen_ == kOps ? node.op == row.name : inside) nodes.push_back(int(i));
+    }
+    show_nodes(bench, std::move(nodes));
+  }
+
+  std::span<const std::shared_ptr<const StepProfile>> steps() const {
+    const std::span all(view_->steps);
+    return all.last(std::min(all.size(), scope_ == kLast ? 1 : kLastSteps));
+  }
+
+  // The steps one behind the other: those that were passed over between them take no room.
+  void make_rows() {
+    constexpr size_t kDepths = 4;
+    rows_of_time_.assign(2 + kDepths, {});
+    rows_of_time_[0].name = "steps";
+    rows_of_time_[1].name = "passes";
+    rows_of_time_[2].name = "operations";
+    whole_ = 0;
+    where_.clear();
+    for (const auto& step : steps()) {
+      rows_of_time_[0].blocks.push_back({whole_, step->length_ns, theme().raised, int(where_.size()), false});
+      where_.push_back({step.get(), kStep});
+      for (const StepProfile::Pass& pass : step->passes) {
+        rows_of_time_[1].blocks.push_back({whole_ + pass.start_ns, pass.length_ns,
+                                           theme().series[size_t(ProfilePhase::backward)], int(where_.size()), false});
+        where_.push_back({step.get(), kPass});
+      }
+      for (size_t i = 0; i < step->spans.size(); ++i) {
+        const ProfileSpan& span = step->spans[i];
+        if (span.depth >= kDepths) continue;
+        const ImU32 color = theme().series[size_t(span.phase)];
+        rows_of_time_[2 + span.depth].blocks.push_back(
+            {whole_ + span.start_ns, span.length_ns, color, int(where_.size()), span.fell_back});
+        where_.push_back({step.get(), int(i)});
+      }
+      whole_ += step->length_ns;
+    }
+    for (TimeRow& row : rows_of_time_)
+      std::sort(row.blocks.begin(), row.blocks.end(),
+                [](const TimeBlock& a, const TimeBlock& b) { return a.start < b.start; });
+    while (rows_of_time_.size() > 3 && rows_of_time_.back().blocks.empty()) rows_of_time_.pop_back();
+    drawn_view_ = view_;
+    drawn_scope_ = scope_;
+    drawn_dark_ = theme().dark;
+  }
+
+  static TimelineColors colors() {
+    const Theme& t = theme();
+    return {t.canvas, t.grid, t.text, t.muted, t.bad, t.text};
+  }
+
+  void draw_spans(Workbench& bench) {
+    if (drawn_view_ != view_ || drawn_scope_ != scope_ || drawn_dark_ != theme().dark) make_rows();
+    axis_.update(whole_);
+    const auto label = [&](int id) {
+      const auto [step, span] = where_[size_t(id)];
+      if (span < 0) return span == kPass ? std::string("backward") : "step " + std::to_string(step->step);
+      return step->names[step->spans[size_t(span)].op];
+    };
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float height = std::min(timeline_height(rows_of_time_.size()), std::max(room.y - ImGui::GetTextLineHeightWithSpacing(), 1.0f));
+    const TimelineHit hit =
+        draw_timeline("timeline", rows_of_time_, {room.x, height}, em(6), axis_, colors(), label);
+    size_t count = 0;
+    for (const auto& step : steps()) count += step->spans.size();
+    bench.description.add_last("profiler.timeline", count_figure(int64_t(count)) + " operations, " +
+                                                        duration_figure(axis_.high - axis_.low) + " shown");
+    int64_t more = 0;
+    for (const auto& step : steps()) more += step->more_spans;
+    text_in(theme().faint, "%s", more > 0 ? ("Of the longest step " + count_figure(more) +
+                                            " later operations are in the tables alone.").c_str()
+                         : bench.journal.active() && !frozen_ ? "Freeze keeps the picture still while you look."
+                                                              : "Colours as in the bar above.");
+    if (!hit.hovered) return;
+    const auto [step, index] = where_[size_t(hit.id)];
+    ImGui::BeginTooltip();
+    if (index == kPass) {
+      bold_text("backward pass");
+      ImGui::Text("%s in this step, %s of it the walk over the tape", duration_figure(step->backward_ns).c_str(),
+                  duration_figure(step->walk_ns).c_str());
+    } else if (index == kStep) {
+      bold_text("step " + std::to_string(step->step));
+      ImGui::TextUnformatted(duration_figure(step->length_ns).c_str());
+    } else {
+      const ProfileSpan& span = step->spans[size_t(index)];
+      bold_text(step->names[span.op]);
+      ImGui::Text("%s, %s", duration_figure(span.length_ns).c_str(), profile_phase_name(span.phase));
+      if (!span.shape.empty()) text_in(theme().muted, "result %s", span.shape.c_str());
+      if (!step->names[span.module].empty()) text_in(theme().muted, "module %s", step->names[span.module].c_str());
+      if (span.place.line > 0) text_in(theme().muted, "%s:%d", span.place.file.c_str(), span.place.line);
+      if (span.fell_back) text_in(theme().bad, "ran on the CPU, since the device lacks it");
+      if (hit.clicked) go_to_line(bench, span.place);
+    }
+    ImGui::EndTooltip();
+  }
+
+  void draw_memory(Workbench& bench) {
+    const StepProfile& step = *view_->steps.back();
+    if (step.memory.empty()) return;
+    memory_axis_.update(step.length_ns);
+    // A texture of its own for each part would be lost in a pixel: names stand beside the colours, in order.
+    const std::array<ImU32, kMemoryParts> parts = {theme().series[0], theme().series[3], theme().series[1],
+                                                   theme().series[2], theme().series[6], theme().series[4]};
+    const MemorySample& peak = step.memory[step.peak];
+    const std::string said = "peak " + bytes_figure(peak.sum()) + " at " + duration_figure(peak.at_ns) + " of step " +
+                             std::to_string(step.step) + " on " + view_->device;
+    text_in(theme().text, "%s", said.c_str());
+    bench.description.add_last("profiler.peak", said);
+    const MemorySample* shown = hovered_sample_ < step.memory.size() ? &step.memory[hovered_sample_] : &peak;
+    for (size_t i = kMemoryParts; i-- > 0;) {
+      const std::string text = std::string(memory_part_name(MemoryPart(i))) + " " + bytes_figure(shown->bytes[i]);
+      if (i + 1 < kMemoryParts) flow((text + "xxx").c_str());
+      const float box = em(0.7f), drop = (ImGui::GetTextLineHeight() - box) / 2;
+      const ImVec2 corner = ImGui::GetCursorScreenPos();
+      ImGui::GetWindowDrawList()->AddRectFilled({corner.x, corner.y + drop}, {corner.x + box, corner.y + drop + box},
+                                                parts[i], 2);
+      ImGui::Dummy({box, ImGui::GetTextLineHeight()});
+      ImGui::SameLine(0, em(0.3f));
+      text_in(theme().muted, "%s", text.c_str());
+      bench.description.add_last("profiler.memory", text);
+      explain(kPartHelp[i]);
+    }
+    const auto sample = [&](size_t i) { return StackSample{step.memory[i].at_ns, step.memory[i].bytes}; };
+    const StackHit hit = draw_stack("memory", step.memory.size(), sample, step.peak, parts,
+                                    ImGui::GetContentRegionAvail(), em(6), memory_axis_, colors(),
+                                    [](double bytes) { return bytes_figure(bytes); });
+    bench.description.add_last("profiler.stack", count_figure(int64_t(step.memory.size())) + " moments");
+    hovered_sample_ = hit.hovered ? hit.sample : SIZE_MAX;
+    if (!hit.hovered) return;
+    const MemorySample& at = step.memory[hit.sample];
+    ImGui::BeginTooltip();
+    ImGui::Text("%s at %s", bytes_figure(at.sum()).c_str(), duration_figure(at.at_ns).c_str());
+    for (size_t i = kMemoryParts; i-- > 0;)
+      text_in(theme().muted, "%s %s", memory_part_name(MemoryPart(i)), bytes_figure(at.bytes[i]).c_str());
+    ImGui::EndTooltip();
+  }
+
+  int chosen_ = kOps, shown_ = -1;
+  int scope_ = kLast, merged_ = -1;
+  bool frozen_ = false, sorted_ = false;
+  std::shared_ptr<const ProfileView> view_;
+  ProfileTables tables_;
+  std::vector<size_t> rows_;  // of the table, in the order shown
+  std::string said_;
+  bool said_bad_ = false;
+  TimeAxis axis_, memory_axis_;
+  std::vector<TimeRow> rows_of_time_;
+  struct Where {
+    const StepProfile* step;
+    int span;  // or kStep, kPass
+  };
+  std::vector<Where> where_;  // by the id of a block
+  double whole_ = 0;
+  std::shared_ptr<const ProfileView> drawn_view_;  // that the rows were made of
+  int drawn_scope_ = -1;
+  bool drawn_dark_ = false;
+  size_t hovered_sample_ = SIZE_MAX;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_profiler_panel() { return std::make_unique<ProfilerPanel>(); }
+
+}  // namespace lunagrad

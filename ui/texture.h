@@ -1,0 +1,35 @@
+#pragma once
+// A picture of pixels that the window draws like any other: ImGui::Image(texture.id(), …). Owns the pixels until the
+// Presenter has uploaded them, and through it the image on the graphics device, which is freed a few frames after the
+// texture is. Pixels are sampled as they are, without smoothing. Drawing thread only.
+#include <imgui.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace lunagrad {
+
+struct TextureEntry;  // texture_store.h
+
+class Texture {
+ public:
+  static constexpr int kLargest = 4096;  // pixels in each direction that every device can hold
+
+  Texture() = default;
+  // Replaces the picture: width * height pixels in rows, red in the lowest byte. Sizes from 1 to kLargest.
+  void set(int width, int height, const uint32_t* rgba);
+  void clear() { entry_.reset(); }
+
+  bool empty() const { return !entry_; }
+  int width() const;
+  int height() const;
+  ImTextureID id() const { return entry_.get(); }
+
+  static size_t bytes_in_use();  // of all textures
+
+ private:
+  std::shared_ptr<TextureEntry> entry_;
+};
+
+}  // namespace lunagrad

@@ -1,0 +1,83 @@
+#pragma once
+// The Vulkan side of textures: images, a pipeline that samples them, and the commands of a frame's draw data that show
+// them. Dear ImGui's backend of 1.86 draws everything with the font's image, so those commands become callbacks that
+// draw the same triangles from the backend's own buffers. Owned by the Presenter; drawing thread only.
+#include <imgui.h>
+#include <vulkan/vulkan.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace lunagrad {
+
+struct TextureImage {
+  VkImage image = VK_NULL_HANDLE;
+  VkDeviceMemory memory = VK_NULL_HANDLE;
+  VkImageView view = VK_NULL_HANDLE;
+  VkDescriptorPool pool = VK_NULL_HANDLE;  // of its one descriptor
+  VkDescriptorSet descriptor = VK_NULL_HANDLE;
+};
+
+// One texture, shared by its owner and the list of all.
+struct TextureEntry {
+  int width = 0, height = 0;
+  std::vector<uint32_t> pixels;  // still to be uploaded; empty when they were
+  TextureImage on_device;
+};
+
+// Every texture that there is, whether or not a store has taken it up.
+std::vector<std::shared_ptr<TextureEntry>>& all_textures();
+
+class TextureStore {
+ public:
+  using MemoryType = std::function<uint32_t(uint32_t allowed, VkMemoryPropertyFlags)>;
+  TextureStore(VkDevice, VkRenderPass, MemoryType);
+  ~TextureStore();  // the device is idle
+  TextureStore(const TextureStore&) = delete;
+
+  // Once a frame, outside of a render pass: uploads what is new, and frees what no frame in flight can still use.
+  void begin_frame(VkCommandBuffer);
+  // Before the backend records the draw data into the same commands.
+  void claim(ImDrawData*);
+
+ private:
+  struct Staging {
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+  };
+  struct Retired {
+    uint64_t frame;
+    TextureImage image;
+    Staging staging;
+  };
+  struct Draw {
+    const TextureStore* store;
+    VkDescriptorSet descriptor;
+    VkRect2D scissor;
+    float scale[2], offset[2];
+    uint32_t count, first;
+    int32_t vertex;
+  };
+  static void draw(const ImDrawList*, const ImDrawCmd*);
+  void make_pipeline();
+  void upload(TextureEntry&);
+  void destroy(const TextureImage&);
+  void destroy(const Staging&);
+  VkDeviceMemory allocate(const VkMemoryRequirements&, VkMemoryPropertyFlags);
+
+  VkDevice device_;
+  VkRenderPass pass_;
+  MemoryType memory_type_;
+  VkSampler sampler_ = VK_NULL_HANDLE;
+  VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
+  VkPipelineLayout layout_ = VK_NULL_HANDLE;
+  VkPipeline pipeline_ = VK_NULL_HANDLE;  // made with the first texture
+  VkCommandBuffer commands_ = VK_NULL_HANDLE;
+  uint64_t frame_ = 0;
+  std::vector<Retired> retired_;
+  std::deque<Draw> draws_;  // of the frame that is recorded
+};
+
+}  // namespace lunagrad
