@@ -1,6 +1,7 @@
 #include "script/statistics_watch.h"
 
 #include <cmath>
+#include <utility>
 
 #include "runtime/autocast.h"
 #include "runtime/ops.h"
@@ -9,8 +10,12 @@
 namespace lunagrad {
 namespace {
 
-// Between two steps that are looked at passes this many times what looking took: a 26th of the time goes there.
+// Between two steps that are looked at passes this many times what looking took, a 26th of the time goes there, and so
+// many steps at least: what takes little time may still take many instructions.
 constexpr uint64_t kPause = 25;
+constexpr int kStepsBetween = 20;
+// Of a tensor with more elements every n-th makes the histogram.
+constexpr int64_t kMostSampled = 1 << 14;
 // A step that lasts longer than this, in nanoseconds, is looked at only as far as the same share allows.
 constexpr double kLongStep = 2e9;
 constexpr size_t kMostKept = size_t(48) << 20;  // bytes; the oldest steps go first
@@ -62,7 +67,7 @@ std::vector<StepStatisticsPtr> StatisticsWatch::steps(uint64_t after) const {
 }
 
 void StatisticsWatch::begin_step() {
-  const bool due = last_end_ == 0 || ticks() - last_end_ > kPause * last_spent_;
+  const bool due = last_end_ == 0 || (++steps_since_ >= kStepsBetween && ticks() - last_end_ > kPause * last_spent_);
   looking_ = watching() && due;
   any_pass_ = false;
   spent_ = 0;
@@ -119,6 +124,11 @@ void StatisticsWatch::begin(std::span<Node* const> nodes) {
 
 void StatisticsWatch::gradient(const Node& node, uint32_t output, const Tensor& gradient) {
   if (!in_pass_ || busy_ || output > 0) return;
+  // What a parameter's gradient has become is looked at behind the pass.
+  if (node.is_leaf() && node.requires_grad) {
+    leaves_.at(node.id).reached = true;
+    return;
+  }
   const auto found = positions_.find(node.id);
   if (found == positions_.end()) return;
   const Look look(*this);
@@ -136,16 +146,19 @@ void StatisticsWatch::end() {
     if (places_[i].gradient) nodes_[i].gradient = summaries[places_[i].gradient - 1];
   }
   outputs_.clear();
-  for (const NodeStatistics& node : nodes_) {
+  for (NodeStatistics& node : nodes_) {
     const auto known = leaves_.find(node.node);
-    if (known == leaves_.end() || !node.has_gradient) continue;
+    if (known == leaves_.end() || !std::exchange(known->second.reached, false)) continue;
     Leaf& leaf = known->second;
     const Tensor gradient = leaf.node->grad;
     if (!gradient.defined()) continue;
-    leaf.has_gradient = true;
+    leaf.has_gradient = node.has_gradient = true;
     const Tensor looked = is_complex(gradient.dtype()) ? abs(gradient.detach()) : gradient.detach();
-    const Statistics whole = statistics(looked);
-    leaf.found.gradient = summarize(looked);  // of what was added up over several passes
+    node.gradient = leaf.found.gradient = summarize(looked);  // of what was added up over several passes
+    const int64_t each = (looked.numel() + kMostSampled - 1) / kMostSampled;
+    const Tensor sample =
+        each > 1 && looked.is_contiguous() ? slice(reshape(looked, {-1}), 0, 0, looked.numel(), each) : looked;
+    const Statistics whole = statistics(sample);
     leaf.found.edges = whole.edges;
     leaf.found.counts = whole.counts;
     if (!leaf.before.defined())
@@ -213,6 +226,7 @@ void StatisticsWatch::end_step(int64_t step) {
   last_step_ = step;
   last_spent_ = spent_;
   last_end_ = ticks();
+  steps_since_ = 0;
   const std::lock_guard lock(mutex_);
   made->number = ++number_;
   kept_bytes_ += bytes_of(*made);

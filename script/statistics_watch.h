@@ -45,6 +45,7 @@ class StatisticsWatch final : public Capture {
   struct Leaf {
     Ref<Node> node;
     bool has_gradient = false;  // in the step that is looked at
+    bool reached = false;       // by the pass that goes on
     Tensor before;              // its value behind the first backward pass of the step
     ParameterStatistics found;
   };
@@ -63,6 +64,7 @@ class StatisticsWatch final : public Capture {
   uint64_t number_ = 0;
 
   bool looking_ = false, in_pass_ = false, busy_ = false, any_pass_ = false;
+  int steps_since_ = 0;  // the last that was looked at
   uint64_t spent_ = 0, last_spent_ = 0, last_end_ = 0, step_began_ = 0;  // ticks
   int64_t last_step_ = 0;
   std::map<uint64_t, Leaf> leaves_;  // by id of the node

@@ -19,7 +19,7 @@ struct ParameterStatistics {
   uint64_t node = 0;          // of its leaf, which stays the same from step to step
   bool has_gradient = false;  // a backward pass of this step reached it
   Summary gradient;           // as the last backward pass of the step left it, before clipping
-  std::vector<double> edges;  // of the gradient's histogram: statistics.h
+  std::vector<double> edges;  // of the gradient's histogram (statistics.h), of at most 16384 elements
   std::vector<int64_t> counts;
   Summary weight;             // at the end of the step
   // Of the difference between the weights at the end of the step and those behind its first backward pass: whatever
