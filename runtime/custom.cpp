@@ -87,6 +87,7 @@ TensorList apply_custom(const CustomOp& op, const TensorList& inputs) {
   auto custom = std::make_unique<CustomCall>();
   for (const Tensor& x : shared.saved_) custom->saved.push_back(keep(x, inputs, outputs));
   custom->backward = op.backward;
+  custom->again = op.again;
   if (ctx.checkpoint)
     ctx.checkpoint->record_custom(node, std::move(custom));
   else

@@ -36,6 +36,9 @@ struct CustomOp {
   const Op* record = nullptr;  // custom_record(name)
   CustomForward forward;
   CustomBackward backward;
+  // The same op for other inputs of the same kinds, callable when this call is long over, as to check its gradient;
+  // empty when it cannot be made.
+  std::function<CustomOp(const TensorList& inputs)> again = {};
 };
 
 // The record that stands for custom ops of this name; made once, never freed.
@@ -51,6 +54,7 @@ struct CustomCall {
   };
   std::vector<Saved> saved;
   CustomBackward backward;
+  std::function<CustomOp(const TensorList& inputs)> again;
 
   static void differentiate(Backward&);
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <tuple>
@@ -109,16 +110,70 @@ void add_chunk(Partial& part, T* values, int64_t count) {
   add_finite(part, std::span<const T>(values, size_t(count)));
 }
 
+// Copies `count` elements from place `at` on, in row-major order, of a tensor of any strides.
+template <size_t kSize>
+void gather(const Tensor& x, int64_t at, int64_t count, char* to) {
+  int64_t index[kMaxDims] = {}, place = 0;
+  for (int d = x.ndim() - 1; d >= 0; --d) {
+    index[d] = at % x.size(d);
+    at /= x.size(d);
+    place += index[d] * x.strides()[d];
+  }
+  const int last = x.ndim() - 1;
+  const char* const from = static_cast<const char*>(x.raw());
+  const int64_t step = x.strides()[last];
+  while (count > 0) {
+    const int64_t run = std::min(count, x.size(last) - index[last]);
+    for (int64_t i = 0; i < run; ++i, to += kSize)
+      std::memcpy(to, from + (place + i * step) * int64_t(kSize), kSize);
+    count -= run;
+    place += run * step;
+    index[last] += run;
+    for (int d = last; d > 0 && index[d] == x.size(d); --d) {
+      place += x.strides()[d - 1] - index[d] * x.strides()[d];
+      index[d] = 0;
+      ++index[d - 1];
+    }
+  }
+}
+
+void gather(const Tensor& x, int64_t at, int64_t count, char* to) {
+  switch (item_size(x.dtype())) {
+    case 1:
+      return gather<1>(x, at, count, to);
+    case 2:
+      return gather<2>(x, at, count, to);
+    case 4:
+      return gather<4>(x, at, count, to);
+    default:
+      return gather<8>(x, at, count, to);
+  }
+}
+
 template <class T>
-void add_range(Partial& part, const Tensor& x, DType as, int64_t begin, int64_t end) {
+void add_range(Partial& part, const Tensor& x, DType as, int64_t begin, int64_t end,
+               const std::stop_token& stop) {
   T chunk[kChunk];
+  alignas(8) char gathered[kChunk * 8];
   const ConvertRow convert = convert_row(as, x.dtype());
   const char* const from = static_cast<const char*>(x.raw());
   for (int64_t at = begin; at < end; at += kChunk) {
+    if (stop.stop_requested()) fail_as(ErrorKind::cancelled, "statistics: no longer wanted");
     const int64_t count = std::min(kChunk, end - at);
-    convert(from + size_t(at) * item_size(x.dtype()), chunk, count);
+    if (!x.is_contiguous()) gather(x, at, count, gathered);
+    convert(x.is_contiguous() ? from + size_t(at) * item_size(x.dtype()) : gathered, chunk, count);
     add_chunk(part, chunk, count);
   }
+}
+
+// The tensor on the CPU; of one that shows elements several times each is copied once.
+Tensor on_cpu(const Tensor& x) {
+  if (x.device().is_cpu() || x.numel() == 0) return to(x.detach(), cpu_device());
+  int64_t extent = 1;
+  for (int d = 0; d < x.ndim(); ++d) extent += (x.size(d) - 1) * x.strides()[d];
+  if (extent >= x.numel()) return to(x.detach(), cpu_device());
+  const Tensor memory = to(Tensor(x.storage_ref(), Layout::contiguous({extent}), x.offset(), x.dtype()), cpu_device());
+  return Tensor(memory.storage_ref(), x.layout(), memory.offset(), x.dtype());
 }
 
 // The least magnitude of place p of `per_octave` in a factor of 2.
@@ -196,10 +251,11 @@ void make_bins(Statistics& result, const std::vector<Filled>& filled) {
 
 }  // namespace
 
-Statistics statistics(const Tensor& x) {
+Statistics statistics(const Tensor& x, std::stop_token stop) {
   if (is_complex(x.dtype())) refuse_complex(x.dtype());
   const NoGrad off;
-  const Tensor host = contiguous(to(x.detach(), cpu_device()));
+  x.storage().check_whole("statistics");
+  const Tensor host = on_cpu(x);
   const bool wide = host.dtype() == DType::f64 || host.dtype() == DType::i32 || host.dtype() == DType::i64;
   // The parts depend on the number of elements alone, and are added in order.
   constexpr int64_t kSmallest = 1 << 16, kMost = 32;
@@ -210,8 +266,8 @@ Statistics statistics(const Tensor& x) {
     for (int64_t i = first; i < last; ++i) {
       const int64_t begin = i * size, end = std::min(n, begin + size);
       Partial& part = parts[size_t(i)];
-      wide ? add_range<double>(part, host, DType::f64, begin, end)
-           : add_range<float>(part, host, DType::f32, begin, end);
+      wide ? add_range<double>(part, host, DType::f64, begin, end, stop)
+           : add_range<float>(part, host, DType::f32, begin, end, stop);
     }
   });
 

@@ -4,11 +4,12 @@
 // other. Pure functions; for the thread of the tensor.
 #include <array>
 #include <cstdint>
+#include <stop_token>
 #include <vector>
 
-#include "runtime/tensor.h"
-
 namespace lunagrad {
+
+class Tensor;
 
 struct Statistics {
   int64_t count = 0;  // of all elements
@@ -29,7 +30,8 @@ inline constexpr size_t kHistogramBins = 64;
 inline constexpr std::array<int, 5> kPercentiles = {5, 25, 50, 75, 95};
 
 // Of any type but complex ones (Error); a tensor of another device is copied to the CPU. The same for any
-// number of threads.
-Statistics statistics(const Tensor&);
+// number of threads. Elements are read where they lie: an expanded tensor takes no memory. Error of kind cancelled once
+// `stop` is requested.
+Statistics statistics(const Tensor&, std::stop_token stop = {});
 
 }  // namespace lunagrad

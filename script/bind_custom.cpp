@@ -1,4 +1,6 @@
 // Functions of the script as parts of the tape: custom ops, and checkpoints that run again in backward.
+#include <algorithm>
+
 #include "runtime/checkpoint.h"
 #include "runtime/custom.h"
 #include "script/convert.h"
@@ -167,6 +169,49 @@ void push_context(lua_State* L, const Given& arguments) {
   set_saved(L, {});
 }
 
+// A call that can be made once more when it is over, with other tensors: its functions and its arguments that are no
+// tensors.
+struct Replay {
+  const Op* record;
+  LuaFunction forward, backward, arguments;
+  std::vector<int> input;  // of each argument: which tensor it is, -1 for none
+};
+
+CustomOp replay(const std::shared_ptr<const Replay>& call, const TensorList& inputs) {
+  auto shared = std::make_shared<std::unique_ptr<LuaFunction>>();
+  call->forward.protect("", [&](lua_State* L) {
+    push_context(L, Given{inputs, call->input});
+    *shared = std::make_unique<LuaFunction>(L, -1);
+  });
+  CustomOp op;
+  op.record = call->record;
+  op.forward = [call, shared](CustomContext& ctx, const TensorList& tensors) {
+    TensorList outputs;
+    call->forward.protect("", [&](lua_State* L) {
+      const int count = int(call->input.size());
+      luaL_checkstack(L, 2 * count + 16, "too many arguments");
+      call->arguments.push(L);
+      call->forward.push(L);
+      (*shared)->push(L);
+      for (int i = 0; i < count; ++i) {
+        const int input = call->input[size_t(i)];
+        input >= 0 ? push_tensor(L, tensors[size_t(input)]) : void(lua_rawgeti(L, 1, i + 1));
+      }
+      lua_call(L, count + 1, LUA_MULTRET);
+      for (int i = 2; i <= lua_gettop(L); ++i)
+        if (const Tensor* const x = to_tensor(L, i)) outputs.push_back(*x);
+      (*shared)->push(L);
+      ctx.save(take_saved(L));
+    });
+    return outputs;
+  };
+  op.backward = [call, shared](const CustomContext& ctx, const TensorList& grads) {
+    const auto tensors = std::count_if(call->input.begin(), call->input.end(), [](int input) { return input >= 0; });
+    return run_backward(call->backward, **shared, Given{TensorList(size_t(tensors)), call->input}, ctx.saved(), grads);
+  };
+  return op;
+}
+
 // Upvalues: the op's record, forward, backward.
 int call_custom(lua_State* L) {
   mark_line(L);
@@ -202,6 +247,21 @@ int call_custom(lua_State* L) {
   op.backward = [shared, backward, places](const CustomContext& ctx, const TensorList& grads) {
     return run_backward(*backward, *shared, *places, ctx.saved(), grads);
   };
+  // Only a viewer asks for it.
+  if (context().capture) {
+    lua_createtable(L, count, 0);
+    for (int i = 1; i <= count; ++i) {
+      arguments->input[size_t(i) - 1] >= 0 ? lua_pushboolean(L, false) : lua_pushvalue(L, i);
+      lua_rawseti(L, -2, i);
+    }
+    const std::shared_ptr<const Replay> call(new Replay{op.record,
+                                                        {L, lua_upvalueindex(2)},
+                                                        {L, lua_upvalueindex(3)},
+                                                        {L, -1},
+                                                        arguments->input});
+    lua_pop(L, 1);
+    op.again = [call](const TensorList& inputs) { return replay(call, inputs); };
+  }
   TensorList outputs = apply_custom(op, arguments->tensors);
   size_t next = 0;
   const int first = shared_at + 1, last = lua_gettop(L);

@@ -84,6 +84,7 @@ void Session::Impl::pause() {
   const std::lock_guard lock(mutex_);
   if (!running_ && !next_) return;
   pause_ = true;
+  pause_asked_.reset();
   attention_.store(true);
 }
 
@@ -201,6 +202,7 @@ void Session::Impl::serve() {
   lock.unlock();
   handed_.reset();
   close_state();
+  tape_watch_.clear();
 }
 
 // Carries out the first task of the queue, without the lock.
@@ -249,6 +251,7 @@ void Session::Impl::run_task(std::unique_lock<std::mutex>& lock) {
 
 std::optional<Script> Session::Impl::run_script(Script script) {
   close_state();
+  if (!handed_) tape_watch_.clear();  // a script that goes on keeps the steps before it
   context_.grad_enabled = true;
   context_.guard = asked_guard_ = Guard(int(script.options.guard));
   context_.autocast = nullptr;
@@ -402,7 +405,7 @@ void Session::Impl::open_state(const std::string& directory, const RunOptions& r
 }
 
 void Session::Impl::close_state() {
-  tape_watch_.clear();
+  tape_watch_.end_script();
   statistics_.clear(false);
   breakpoints_.close_state();
   profile_.begin_run();
@@ -478,6 +481,7 @@ void Session::Impl::safe_point(lua_State* L, Place place) {
   if (stepped && !task_running_) {
     step_ = step_op_ = false;
     pause_ = true;
+    pause_asked_.reset();
   }
   for (;;) {
     if (wants_unwinding(place)) {
@@ -497,16 +501,18 @@ void Session::Impl::safe_point(lua_State* L, Place place) {
       lock.unlock();
       unwind(L);
     }
-    if (!pause_) break;
+    if (!pause_ || !may_pause(place)) break;
+    pause_asked_.reset();
     lock.unlock();
     profile_.leave();
+    capture_rest();
     set_state(SessionState::paused);
     lock.lock();
     changed_.wait(lock,
                   [this] { return closing_ || interrupt_ || stop_ || reload_ || !pause_ || !tasks_.empty(); });
     profile_.come_back();
   }
-  attention_.store(stop_ || step_ || step_op_ || reload_ || successor_ || breakpoints_changed_);
+  attention_.store(pause_ || stop_ || step_ || step_op_ || reload_ || successor_ || breakpoints_changed_);
   const SessionState state = stop_ ? SessionState::stopping : SessionState::running;
   lock.unlock();
   set_state(state);
@@ -565,7 +571,7 @@ void Session::eval(const std::string& code, std::function<void(bool)> done) {
 void Session::complete(const std::string& line, std::function<void(std::vector<std::string>)> done) {
   impl_->post([this, line, done = std::move(done)] { impl_->complete(line, done); });
 }
-void Session::pause() { impl_->pause(); }
+void Session::pause() { impl_->pause_for_viewer(); }
 void Session::resume() { impl_->resume(); }
 void Session::step() { impl_->step(); }
 void Session::step_op() { impl_->step_op(); }
@@ -578,14 +584,6 @@ SessionState Session::state() const { return impl_->state(); }
 std::vector<ParamInfo> Session::params() const { return impl_->params(); }
 bool Session::set_param(const std::string& name, const std::string& value, std::string* why) {
   return impl_->set_param(name, value, why);
-}
-void Session::watch_tape(bool on) { impl_->tape_watch().watch(on); }
-std::shared_ptr<const TapeSnapshot> Session::tape() const { return impl_->tape_watch().tape(); }
-void Session::inspect(uint64_t node, int output, Which which, int64_t limit,
-                      std::function<void(ValueView)> done) {
-  impl_->post([this, node, output, which, limit, done = std::move(done)] {
-    done(impl_->tape_watch().inspect(node, output, which, limit));
-  });
 }
 Session::Memory Session::memory() const {
   const DeviceMemory memory = impl_->device()->memory();

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,9 @@
 #include "script/media.h"
 #include "script/profile_view.h"
 #include "script/source_place.h"
+#include "script/history.h"
+#include "script/node_checks.h"
+#include "script/value_slice.h"
 
 namespace lunagrad {
 
@@ -166,7 +170,16 @@ struct ValueView {
   double min = 0, max = 0, mean = 0, std = 0;  // over the finite ones
   int64_t zeros = 0, nans = 0, infs = 0;
 };
-enum class Which { output, gradient };
+
+// A tensor of a kept step: what a node made or read, or the gradient that arrived for it.
+struct TensorPlace {
+  int64_t step = -1;  // -1: the latest
+  uint64_t node = 0;
+  bool input = false;  // operand `index` of the node instead of its output
+  int index = 0;
+  Which which = Which::output;
+  bool operator==(const TensorPlace&) const = default;
+};
 
 // The batch that a data loader gave last.
 struct BatchView {
@@ -247,6 +260,26 @@ class Session {
   // Keep hold of the latest batch of a data loader, for batch(): at most `limit` elements of each of its tensors.
   void watch_data(bool on);
   void batch(int64_t limit, std::function<void(BatchView)> done);
+  // The steps that are kept, and the tape of one of them; null when it was dropped. Values are captured in steps that
+  // begin while a step is asked for or a pause is near, and in the next one after capture_values(). The oldest steps go
+  // first when the budget is used up.
+  History history() const;
+  std::shared_ptr<const TapeSnapshot> tape(int64_t step) const;
+  void set_history_budget(size_t bytes);
+  void capture_values();
+  // Looks at a tensor of a kept step, on the session's thread at a safe point, where `done` is called: with what there
+  // is, or with the reason why there is nothing. Once `stop` is requested the answer is not made.
+  void inspect(const TensorPlace&, const SliceQuery&, std::stop_token stop, std::function<void(SliceView)> done);
+  void inspect_tiles(const TensorPlace&, const TileQuery&, std::stop_token stop, std::function<void(TileView)> done);
+  // The slice as text, every element; an error when it has more than a million.
+  void print_slice(const TensorPlace&, const SliceQuery&, SliceFormat,
+                   std::function<void(std::string text, std::string error)> done);
+  // The whole tensor as a .npy file.
+  void save_tensor(const TensorPlace&, const std::string& path, std::function<void(std::string error)> done);
+  // Run the call of a captured node again, without a trace in the run: its gradients and random numbers stay as they
+  // are. `done` is called on the session's thread.
+  void check_gradient(int64_t step, uint64_t node, std::stop_token stop, std::function<void(GradientCheck)> done);
+  void compare_devices(int64_t step, uint64_t node, std::stop_token stop, std::function<void(DeviceComparison)> done);
 
   // The engine's memory, for a status line.
   struct Memory {

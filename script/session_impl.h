@@ -44,6 +44,7 @@ class Session::Impl {
   void start(Script);
   void post(std::function<void()> task);  // at the next safe point, or at once when idle
   void pause();
+  void pause_for_viewer();
   void resume();
   void step();
   void step_op();
@@ -60,6 +61,8 @@ class Session::Impl {
   BreakpointWatch& breakpoints() { return breakpoints_; }
   ProfileWatch& profile_watch() { return profile_; }
   BatchWatch& batch_watch() { return batch_; }
+  GradientCheck check_gradient(int64_t step, uint64_t node, const std::stop_token&);
+  DeviceComparison compare_devices(int64_t step, uint64_t node, const std::stop_token&);
   Device* device() const { return device_.load(); }
 
   // The session's thread.
@@ -107,6 +110,8 @@ class Session::Impl {
   void close_state();
   void set_run(const Script&);
   bool wants_unwinding(Place);  // under the lock
+  bool may_pause(Place) const;  // under the lock
+  void capture_rest();
   void checkpoint_before_stop(lua_State*);
   [[noreturn]] void unwind(lua_State*);
   void arm_hook(lua_State*, int count);
@@ -155,6 +160,7 @@ class Session::Impl {
   bool has_run_ = false;                 // there is a script to be reloaded
   bool closing_ = false;
   bool pause_ = false;
+  std::optional<std::chrono::steady_clock::time_point> pause_asked_;  // by a viewer, who would like to see a whole step
   bool step_ = false;
   bool step_op_ = false;
   bool stop_ = false;

@@ -1,8 +1,7 @@
 #include "script/snapshot.h"
 
 #include <algorithm>
-#include <cmath>
-
+#include "runtime/memory_limit.h"
 #include "runtime/ops.h"
 #include "script/breakpoint_watch.h"
 #include "script/signature.h"
@@ -11,8 +10,8 @@
 namespace lunagrad {
 namespace {
 
-// Without values, taking snapshots may cost this part of the time: one is left out when they come faster.
-constexpr uint64_t kPauseBetween = 4;  // times the cost of the last
+// Without values, taking snapshots may cost a twenty-fifth of the time: one is left out when they come faster.
+constexpr uint64_t kPauseBetween = 24;  // times the cost of the last
 
 constexpr const char* kGone = "freed; step once to see it";
 
@@ -40,6 +39,20 @@ std::string input_name(const Op& op, size_t i) {
 
 Tensor value_of(const Operand& operand) {
   return Tensor(operand.saved, operand.layout, operand.offset, operand.dtype);
+}
+
+// Of a record in memory, about: what its strings and lists hold, and what the allocator adds.
+size_t bytes_of(const TapeSnapshot& tape) {
+  const auto list = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
+  const auto text = [](const std::string& s) { return s.capacity() > 15 ? s.capacity() + 17 : 0; };
+  size_t bytes = sizeof tape + list(tape.nodes);
+  for (const NodeInfo& node : tape.nodes) {
+    bytes += text(node.module) + text(node.place.file) + list(node.attributes) + list(node.inputs) + list(node.outputs);
+    for (const auto& [name, value] : node.attributes) bytes += text(name) + text(value);
+    for (const auto* side : {&node.inputs, &node.outputs})
+      for (const OperandInfo& operand : *side) bytes += text(operand.name) + list(operand.shape) + list(operand.strides) + 32;
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -82,60 +95,140 @@ ValueView view_value(const Tensor& tensor, int64_t limit) {
   view.shape = as_vector(tensor.shape());
   view.dtype = dtype_name(tensor.dtype());
   view.count = tensor.numel();
+  const NoGrad off;
   // Of complex numbers the absolute values are shown.
-  const std::vector<double> values = (is_complex(tensor.dtype()) ? abs(tensor) : tensor).to_vector<double>();
-  double mean = 0,
-         squares = 0;  // Welford, "Note on a method for calculating corrected sums of squares", 1962
-  int64_t finite = 0;
-  for (const double x : values) {
-    if (std::isnan(x)) {
-      ++view.nans;
-    } else if (std::isinf(x)) {
-      ++view.infs;
-    } else {
-      view.min = finite ? std::min(view.min, x) : x;
-      view.max = finite ? std::max(view.max, x) : x;
-      view.zeros += x == 0;
-      const double difference = x - mean;
-      mean += difference / double(++finite);
-      squares += difference * (x - mean);
-    }
+  const Tensor real = is_complex(tensor.dtype()) ? abs(tensor) : tensor;
+  const Statistics found = statistics(real);
+  view.min = found.min;
+  view.max = found.max;
+  view.mean = found.mean;
+  view.std = found.std;
+  view.zeros = found.zeros;
+  view.nans = found.nans;
+  view.infs = found.infinities + found.negative_infinities;
+  // Rows of the first dim until there are enough: no more is copied.
+  const int64_t shown = std::clamp<int64_t>(limit, 0, view.count);
+  Tensor first = real;
+  for (int d = 0; d < real.ndim() && shown > 0; ++d) {
+    const int64_t row = first.numel() / first.size(d);
+    const int64_t rows = std::min(first.size(d), (shown + row - 1) / row);
+    first = narrow(first, d, 0, rows);
+    if (rows > 1) break;
   }
-  view.mean = mean;
-  view.std = finite > 1 ? std::sqrt(squares / double(finite - 1)) : 0;
-  const size_t shown = size_t(std::clamp<int64_t>(limit, 0, view.count));
-  view.values.assign(values.begin(), values.begin() + std::ptrdiff_t(shown));
+  if (shown > 0) view.values = first.to_vector<float>();
+  view.values.resize(size_t(shown));
   return view;
 }
 
 std::shared_ptr<const TapeSnapshot> TapeWatch::tape() const {
   const std::lock_guard lock(mutex_);
-  return tape_;
+  return latest_;
+}
+
+std::shared_ptr<const TapeSnapshot> TapeWatch::tape(int64_t step) const {
+  const std::lock_guard lock(mutex_);
+  const Step* const kept = step < 0 ? nullptr : find_step(step);
+  return kept ? kept->tape : nullptr;
+}
+
+History TapeWatch::history() const {
+  const std::lock_guard lock(mutex_);
+  History history;
+  history.budget = budget_bytes_;
+  for (const Step& step : steps_) {
+    const size_t values = step.values ? step.values->bytes() : 0;
+    history.steps.push_back({step.step, step.tape_bytes, values, bool(step.values),
+                             step.values && step.values->complete()});
+    history.bytes += step.tape_bytes + values;
+  }
+  return history;
+}
+
+// The caller holds the lock, or is the session's thread.
+const TapeWatch::Step* TapeWatch::find_step(int64_t step) const {
+  if (step < 0) return steps_.empty() ? nullptr : &steps_.back();
+  for (auto kept = steps_.rbegin(); kept != steps_.rend(); ++kept)
+    if (kept->step == step) return &*kept;
+  return nullptr;
+}
+
+// A script whose memory is limited keeps most of it.
+size_t TapeWatch::budget() const {
+  const size_t limit = memory_limit().bytes;
+  const std::lock_guard lock(mutex_);
+  return limit ? std::min(budget_bytes_, limit / 8) : budget_bytes_;
+}
+
+void TapeWatch::set_budget(size_t bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    budget_bytes_ = bytes;
+  }
+  trim();
+}
+
+// Of the latest tape only the values of a step that is over. False when nothing may go.
+bool TapeWatch::drop_oldest() {
+  Step dropped;  // freed without the lock
+  const std::lock_guard lock(mutex_);
+  if (steps_.empty()) return false;
+  Step& oldest = steps_.front();
+  if (oldest.values && oldest.values == current_) return false;
+  if (steps_.size() == 1) {
+    dropped.values.swap(oldest.values);
+    return bool(dropped.values);
+  }
+  dropped = std::move(oldest);
+  steps_.pop_front();
+  tape_bytes_ -= dropped.tape_bytes;
+  return true;
+}
+
+void TapeWatch::trim() {
+  const size_t bytes = budget();
+  value_budget_.limit = bytes - std::min(tape_bytes_, bytes / 2);
+  while ((value_budget_.used() + tape_bytes_ > bytes || steps_.size() > kMostKeptSteps) && drop_oldest()) {
+  }
+}
+
+void TapeWatch::start_values(bool whole_step) {
+  values_ = true;
+  current_ = std::make_shared<StepValues>(value_budget_, [this] { return drop_oldest(); }, whole_step);
 }
 
 void TapeWatch::begin_step(int64_t step, bool values) {
   step_ = step;
-  if (values || values_) forget_values();
+  if (current_) current_->retire();
+  values |= capture_next_.exchange(false) && watching();
+  trim();
   values_ = values;
+  current_ = nullptr;
+  if (values) start_values(true);
 }
 
-void TapeWatch::forget_values() {
-  made_.clear();
-  gradients_.clear();
-  nodes_.clear();
+void TapeWatch::capture_rest() {
+  if (!values_ && !capturing_) start_values(false);
 }
 
 void TapeWatch::clear() {
-  forget_values();
-  values_ = false;
+  end_script();
+  std::deque<Step> dropped;
+  std::shared_ptr<const TapeSnapshot> latest;
   const std::lock_guard lock(mutex_);
-  tape_ = nullptr;
+  steps_.swap(dropped);
+  latest_.swap(latest);
+  tape_bytes_ = 0;
+}
+
+void TapeWatch::end_script() {
+  if (current_) current_->retire();
+  current_ = nullptr;
+  values_ = false;
+  leaves_.clear();
 }
 
 void TapeWatch::ran(const Call& call) {
-  for (const Tensor& out : call.out)
-    if (out.defined())
-      made_.insert_or_assign(out.id(), Tensor(out.storage_ref(), out.layout(), out.offset(), out.dtype()));
+  if (current_) current_->ran(call);
 }
 
 void TapeWatch::begin(std::span<Node* const> nodes) {
@@ -143,21 +236,21 @@ void TapeWatch::begin(std::span<Node* const> nodes) {
   if (!watching() || (!values_ && !measured && ticks() - last_end_ < kPauseBetween * last_cost_)) return;
   const uint64_t start = ticks();
   capturing_ = true;
-  nodes_.clear();
-  gradients_.clear();
+  leaves_.clear();
   visited_.assign(nodes.begin(), nodes.end());
   building_ = std::make_unique<TapeSnapshot>();
   building_->step = step_;
   building_->nodes.reserve(nodes.size());
   for (Node* node : nodes) {
     building_->nodes.push_back(describe_node(*node));
-    if (values_ || node->is_leaf()) nodes_.emplace(node->id, Ref<Node>(node));
+    if (node->is_leaf()) leaves_.emplace(node->id, Ref<Node>(node));
   }
+  if (current_) current_->begin_backward(nodes);
   last_cost_ = ticks() - start;
 }
 
 void TapeWatch::gradient(const Node& node, uint32_t output, const Tensor& gradient) {
-  if (capturing_ && values_) gradients_.insert_or_assign(Key{node.id, output}, gradient.detach());
+  if (capturing_ && current_) current_->gradient(node, output, gradient);
 }
 
 void TapeWatch::end() {
@@ -170,12 +263,8 @@ void TapeWatch::end() {
   visited_.clear();
   capturing_ = false;
   if (statistics_) statistics_->describe(*building_);
-  std::shared_ptr<const TapeSnapshot> tape = std::move(building_);
-  {
-    const std::lock_guard lock(mutex_);
-    tape_.swap(tape);
-  }
-  tape.reset();
+  publish(std::move(building_));
+  trim();
   last_end_ = ticks();
   last_cost_ += last_end_ - start;
 }
@@ -187,46 +276,101 @@ void TapeWatch::show(const Finding& finding) {
   if (nodes.empty()) nodes = nodes_of(finding.value);
   auto tape = std::make_shared<TapeSnapshot>();
   tape->step = finding.hit.step;
+  if (!current_) start_values(false);
   for (Node* node : nodes) {
     tape->nodes.push_back(describe_node(*node));
-    nodes_.emplace(node->id, Ref<Node>(node));
+    if (node->is_leaf()) leaves_.emplace(node->id, Ref<Node>(node));
   }
-  const auto keep = [&](const Tensor& x) {
-    made_.insert_or_assign(x.id(), Tensor(x.storage_ref(), x.layout(), x.offset(), x.dtype()));
-  };
-  for (const Tensor& x : finding.operands) keep(x);
+  current_->begin_backward(nodes);
+  for (const Tensor& x : finding.operands) current_->keep(x);
   const bool arrived = finding.hit.backward && finding.breakpoint.condition != Breakpoint::Condition::not_finite;
-  if (arrived) gradients_.insert_or_assign(Key{finding.node->id, 0}, finding.value.detach());
-  if (!finding.hit.backward) keep(finding.value);
-  const std::lock_guard lock(mutex_);
-  tape_ = std::move(tape);
+  if (arrived) current_->gradient(*finding.node, 0, finding.value);
+  if (!finding.hit.backward) current_->keep(finding.value);
+  publish(std::move(tape));
 }
 
-ValueView TapeWatch::inspect(uint64_t id, int output, Which which, int64_t limit) const {
-  const auto gone = [](const char* reason) {
-    ValueView view;
-    view.reason = reason;
-    return view;
-  };
-  const auto found = nodes_.find(id);
-  if (found == nodes_.end()) return gone(kGone);
-  const Node& node = *found->second;
-  if (output < 0 || size_t(output) >= node.out.size()) return gone("the node has no such output");
-  if (which == Which::gradient) {
-    const auto kept = gradients_.find(Key{id, uint32_t(output)});
-    if (kept != gradients_.end()) return view_value(kept->second, limit);
-    if (!node.is_leaf()) return gone(values_ ? "no gradient reached it" : kGone);
-    return node.grad.defined() ? view_value(node.grad, limit) : gone("the gradient was cleared");
+// The tape of a step's latest backward takes the place of those before it; what their nodes left is kept with it.
+void TapeWatch::publish(std::shared_ptr<const TapeSnapshot> tape) {
+  Step kept{step_, tape, bytes_of(*tape), current_};
+  const std::lock_guard lock(mutex_);
+  tape_bytes_ += kept.tape_bytes;
+  // A script that was taken back to an earlier step drops those behind it.
+  while (!steps_.empty() && steps_.back().step >= step_) {
+    tape_bytes_ -= steps_.back().tape_bytes;
+    steps_.pop_back();
   }
-  const Operand& operand = node.out[size_t(output)];
-  if (operand.saved) {
-    ValueView view = view_value(value_of(operand), limit);
-    if (operand.saved->version != operand.version)
-      view.reason = text("written to since, by ", operand.saved->last_writer, "_");
-    return view;
+  steps_.push_back(std::move(kept));
+  latest_ = std::move(tape);
+}
+
+TapeWatch::Found TapeWatch::find(const TensorPlace& place) const {
+  const Step* const step = find_step(place.step);
+  if (!step) return {{}, "the step is no longer kept", {}};
+  const NodeInfo* info = nullptr;
+  for (const NodeInfo& node : step->tape->nodes)
+    if (node.id == place.node) info = &node;
+  if (!info) return {{}, kGone, {}};
+  const auto& side = place.input ? info->inputs : info->outputs;
+  if (place.index < 0 || size_t(place.index) >= side.size())
+    return {{}, place.input ? "the node has no such input" : "the node has no such output", {}};
+  const OperandInfo& operand = side[size_t(place.index)];
+  const bool latest = step == &steps_.back();
+  const auto leaf = latest ? leaves_.find(operand.node) : leaves_.end();
+  const auto from = [](StepValues::Found found) { return Found{found.value, found.reason, found.note}; };
+  if (place.which == Which::gradient) {
+    Found kept{{}, kGone, {}};
+    if (place.input && operand.node == 0) return {{}, "it needs no gradient", {}};
+    if (step->values) {
+      uint32_t output = place.input ? 0 : uint32_t(place.index);
+      if (const KeptNode* const node = step->values->node(place.node); node && place.input)
+        output = node->in[size_t(place.index)].output;
+      kept = from(step->values->gradient(operand.node, output));
+    }
+    if (kept.value.defined() || leaf == leaves_.end()) return kept;
+    const Tensor& gradient = leaf->second->grad;
+    return gradient.defined() ? Found{gradient, {}, {}} : Found{{}, "the gradient was cleared", {}};
   }
-  const auto made = made_.find(operand.tensor_id);
-  return made == made_.end() ? gone(kGone) : view_value(made->second, limit);
+  Found kept{{}, kGone, {}};
+  if (step->values) kept = from(step->values->value(operand.tensor));
+  if (kept.value.defined() || leaf == leaves_.end() || leaf->second->out[0].tensor_id != operand.tensor) return kept;
+  const Operand& live = leaf->second->out[0];
+  Found found{value_of(live), {}, {}};
+  if (live.saved->version != live.version) found.note = written_since(*live.saved);
+  return found;
+}
+
+TapeWatch::Replay TapeWatch::replay(int64_t number, uint64_t id) const {
+  const Step* const step = find_step(number);
+  if (!step) fail("the step is no longer kept");
+  Replay replay{step->values ? step->values->node(id) : nullptr, nullptr, {}};
+  if (!replay.node) fail("its values were not captured; step once, then ask again");
+  for (const NodeInfo& node : step->tape->nodes)
+    if (node.id == id) replay.info = &node;
+  if (!replay.info) fail("it is not on the tape of step ", step->step);
+  if (!replay.node->op) fail("a leaf was made by no call");
+  for (const Operand& operand : replay.node->in) {
+    if (!operand.layout) {
+      replay.inputs.emplace_back();
+      continue;
+    }
+    const StepValues::Found found = step->values->value(operand.tensor_id);
+    const size_t position = replay.inputs.size() + 1;
+    if (!found.value.defined()) fail("its input ", position, " is gone: ", found.reason);
+    if (!found.note.empty()) fail("its input ", position, " was ", found.note);
+    replay.inputs.push_back(found.value);
+    if (operand.is_number) replay.inputs.back().body()->is_number = true;
+  }
+  return replay;
+}
+
+ValueView TapeWatch::inspect(uint64_t node, int output, Which which, int64_t limit) const {
+  const Found found = find({-1, node, false, output, which});
+  ValueView view;
+  view.reason = found.reason;
+  if (!found.value.defined()) return view;
+  view = view_value(found.value, limit);
+  view.reason = found.note;
+  return view;
 }
 
 }  // namespace lunagrad

@@ -1,18 +1,20 @@
 #pragma once
-// What a viewer sees of the tape: a copy of the nodes of the latest backward pass as text and numbers, and on
-// request the values behind them. While `values` is on (the session is paused or steps), strong references to
-// every output and gradient of a step are kept, so that they can still be shown; otherwise only those of
-// leaves. tape() and watch() may be called from any thread, everything else from the session's.
+// What a viewer sees of the tape: a copy of the nodes of each backward pass as text and numbers, kept for the latest
+// steps, and on request the values behind them (step_values.h). While values are captured (the session is paused or
+// steps, or a viewer asked for the next step) strong references to every output and gradient of a step are kept with it;
+// otherwise the leaves of the latest tape are shown as they are now. All of it lies within one budget; the oldest steps
+// go first. watch(), capture_next() and what says so may be called from any thread, everything else from the session's.
 #include <atomic>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include "runtime/tape.h"
 #include "runtime/trace.h"
 #include "script/session.h"
+#include "script/step_values.h"
 
 namespace lunagrad {
 
@@ -28,34 +30,65 @@ class TapeWatch final : public Capture {
   // Any thread.
   void watch(bool on) { watching_.store(on); }
   bool watching() const { return watching_.load(); }
+  void capture_next() { capture_next_.store(true); }  // the values of the next step
   std::shared_ptr<const TapeSnapshot> tape() const;
+  std::shared_ptr<const TapeSnapshot> tape(int64_t step) const;
+  History history() const;
 
-  // Before anything is inspected: whether values are kept from here on, and which step this is.
+  void set_budget(size_t bytes);
+  // Before anything of the step runs: whether values are kept from here on, and which step this is.
   void begin_step(int64_t step, bool values);
+  // Amid a step, which will not be complete.
+  void capture_rest();
   bool keeps_values() const { return values_; }
+  bool keeps_whole_step() const { return current_ && current_->complete(); }
   void ran(const Call&);  // an op ran while values are kept
-  void clear();           // forgets everything: the script's state is closed
+  void clear();           // forgets everything: another script begins
+  void end_script();      // the script's state is closed; what was kept stays, for the script that goes on
   // What leads to a finding becomes the tape, with the values that are still there: the run stands amid a step.
   void show(const Finding&);
   void set_statistics(const StatisticsWatch* statistics) { statistics_ = statistics; }  // whose numbers nodes get
+
+  struct Found {
+    Tensor value;        // undefined: there is none
+    std::string reason;  // why not
+    std::string note;
+  };
+  Found find(const TensorPlace&) const;
   ValueView inspect(uint64_t node, int output, Which, int64_t limit) const;
+  // The node of a kept step with its inputs, to run it again. Error when it is not all there.
+  struct Replay {
+    const KeptNode* node;
+    const NodeInfo* info;
+    TensorList inputs;
+  };
+  Replay replay(int64_t step, uint64_t node) const;
 
   void begin(std::span<Node* const> nodes) override;
   void gradient(const Node&, uint32_t output, const Tensor&) override;
-  bool keep(const Node&) override { return capturing_ && values_; }
+  bool keep(const Node&) override { return false; }
   void end() override;
 
  private:
-  struct Key {
-    uint64_t node;
-    uint32_t output;
-    auto operator<=>(const Key&) const = default;
+  struct Step {
+    int64_t step = 0;
+    std::shared_ptr<const TapeSnapshot> tape;
+    size_t tape_bytes = 0;
+    std::shared_ptr<StepValues> values;
   };
-  void forget_values();
+  const Step* find_step(int64_t step) const;
+  void start_values(bool whole_step);
+  bool drop_oldest();
+  void trim();
+  size_t budget() const;
+  void publish(std::shared_ptr<const TapeSnapshot>);
 
-  std::atomic<bool> watching_{false};
+  std::atomic<bool> watching_{false}, capture_next_{false};
   mutable std::mutex mutex_;
-  std::shared_ptr<const TapeSnapshot> tape_;  // under mutex_
+  ValueBudget value_budget_;              // of the session's thread
+  std::deque<Step> steps_;                // written by the session's thread under mutex_, oldest first
+  size_t budget_bytes_ = kHistoryBudget;  // under mutex_
+  std::shared_ptr<const TapeSnapshot> latest_;  // under mutex_
 
   const StatisticsWatch* statistics_ = nullptr;
   int64_t step_ = 0;
@@ -64,9 +97,9 @@ class TapeWatch final : public Capture {
   uint64_t last_end_ = 0, last_cost_ = 0;  // ticks
   std::vector<Node*> visited_;             // of the pass that is going on; its caller keeps them alive
   std::unique_ptr<TapeSnapshot> building_;
-  std::map<uint64_t, Ref<Node>> nodes_;        // of the latest tape: leaves, and all while values are kept
-  std::unordered_map<uint64_t, Tensor> made_;  // tensor id -> value without its tape
-  std::map<Key, Tensor> gradients_;
+  std::map<uint64_t, Ref<Node>> leaves_;  // of the latest tape
+  size_t tape_bytes_ = 0;                // of all kept tapes
+  std::shared_ptr<StepValues> current_;  // of the step that runs
 };
 
 }  // namespace lunagrad

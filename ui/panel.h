@@ -33,6 +33,7 @@ std::unique_ptr<Panel> make_breakpoints_panel();
 std::unique_ptr<Panel> make_profiler_panel();
 std::unique_ptr<Panel> make_data_panel();
 std::unique_ptr<Panel> make_media_panel();
+std::unique_ptr<Panel> make_time_panel();
 
 // A button that stays lit while `on`. True: pressed.
 bool tool_button(const char* label, bool on = false);

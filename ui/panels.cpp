@@ -20,6 +20,7 @@ std::vector<std::unique_ptr<Panel>> make_panels() {
   panels.push_back(make_profiler_panel());
   panels.push_back(make_data_panel());
   panels.push_back(make_media_panel());
+  panels.push_back(make_time_panel());
   return panels;
 }
 

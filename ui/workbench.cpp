@@ -1,5 +1,7 @@
 #include "ui/workbench.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -14,6 +16,7 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
     : journal(waken),
       tape(TextMeasure(fonts().body, fonts().bold), waken),
       probe(waken),
+      inquiry(waken),
       runs(waken),
       syntax(waken),
       wake(std::move(waken)),
@@ -34,7 +37,8 @@ bool Workbench::update() {
   bool changed = journal.update();
   changed |= runs.update();
   update_documents();
-  tape.offer(session.tape());
+  history_ = session.history();
+  tape.offer(standing_ ? session.tape(*standing_) : session.tape());
   changed |= tape.update();
   changed |= gradients.update(session);
   if (journal.stops().size() < stops_seen_) stops_seen_ = 0;
@@ -44,18 +48,79 @@ bool Workbench::update() {
     wanted_node_ = 0;
   }
   if (const NodeInfo* node = tape.selected_node()) {
-    const int outputs = int(node->outputs.size());
-    if (inspected_output_ >= outputs) inspected_output_ = 0;
-    probe.watch(session, tape.selected(), node->id, inspected_output_, tape.tape()->step,
-                journal.state() == SessionState::running);
+    watch_values(*node);
   } else {
     probe.forget();
-    inspected_output_ = 0;
+    inspected_ = 0;
+    inspected_input_ = false;
+  }
+  if (const auto told = inquiry.update()) {
+    if (!told->clipboard.empty()) ImGui::SetClipboardText(told->clipboard.c_str());
+    journal.write(told->failed ? ConsoleLine::Kind::error : ConsoleLine::Kind::note, told->sentence + "\n");
+    told_ = told->sentence;
+    changed = true;
   }
   return changed;
 }
 
+// While a script runs, the step that was captured last is looked at, and the next one is to be captured.
+void Workbench::watch_values(const NodeInfo& shown) {
+  const bool running = journal.state() == SessionState::running && live();
+  int64_t step = tape.tape()->step;
+  const NodeInfo* node = &shown;
+  if (running)
+    if (const NodeInfo* twin = captured_twin(shown, step)) node = twin;
+  const auto& side = inspected_input_ ? node->inputs : node->outputs;
+  if (size_t(inspected_) >= side.size()) inspected_ = 0, inspected_input_ = false;
+  place_ = {step, node->id, inspected_input_, inspected_, Which::output};
+  const int place = (tape.selected() * 64 + inspected_) * 2 + inspected_input_;
+  const bool asked = probe.watch(session, place, place_, running);
+  if (asked && running) session.capture_values();
+}
+
+// The same node of the latest step whose values were kept, if its tape is built alike.
+const NodeInfo* Workbench::captured_twin(const NodeInfo& node, int64_t& step) {
+  const auto last = std::find_if(history_.steps.rbegin(), history_.steps.rend(), [](const KeptStep& kept) { return kept.values; });
+  if (last == history_.steps.rend()) return nullptr;
+  if (last->step == step) return &node;
+  TapePtr captured = session.tape(last->step);
+  const size_t index = size_t(tape.selected());
+  if (!captured || captured->nodes.size() != tape.tape()->nodes.size() || captured->nodes[index].op != node.op)
+    return nullptr;
+  captured_ = std::move(captured);
+  step = last->step;
+  return &captured_->nodes[index];
+}
+
+void Workbench::stand_on(int64_t step) {
+  const auto& steps = history_.steps;
+  if (steps.empty()) return;
+  const auto distance = [step](const KeptStep& kept) { return std::abs(kept.step - step); };
+  const auto nearest = std::min_element(steps.begin(), steps.end(), [&](const KeptStep& a, const KeptStep& b) {
+    return distance(a) < distance(b);
+  });
+  standing_ = nearest->step;
+}
+
+void Workbench::step_in_time(int by) {
+  const auto& steps = history_.steps;
+  if (steps.empty()) return;
+  const int64_t from = shown_step();
+  if (by < 0) {
+    const auto before = std::find_if(steps.rbegin(), steps.rend(), [from](const KeptStep& kept) { return kept.step < from; });
+    if (before != steps.rend()) standing_ = before->step;
+    return;
+  }
+  if (live()) return;
+  const auto after = std::find_if(steps.begin(), steps.end(), [from](const KeptStep& kept) { return kept.step > from; });
+  if (after == steps.end() || after->step == steps.back().step)
+    go_live();
+  else
+    standing_ = after->step;
+}
+
 void Workbench::run() {
+  go_live();
   if (journal.state() == SessionState::paused)
     session.resume();
   else
@@ -77,6 +142,8 @@ void Workbench::restart() {
   gradients.clear();
   wanted_node_ = 0;
   remember_run_lines();
+  go_live();
+  inquiry.close();
   journal.write(ConsoleLine::Kind::note, "run " + script_ + "\n");
   if (const Document* untitled = documents.with_title(script_))
     session.run_text(untitled->buffer.content(), script_, options_);
@@ -99,6 +166,7 @@ void Workbench::open_run(const std::string& folder) {
 }
 
 void Workbench::pause_or_resume() {
+  go_live();
   if (journal.state() == SessionState::paused)
     session.resume();
   else if (journal.state() == SessionState::running)
@@ -106,6 +174,7 @@ void Workbench::pause_or_resume() {
 }
 
 void Workbench::step() {
+  go_live();
   if (journal.state() == SessionState::paused) {
     session.step();
   } else if (journal.state() == SessionState::running) {

@@ -16,6 +16,7 @@
 #include "ui/documents.h"
 #include "ui/journal.h"
 #include "ui/param_desk.h"
+#include "ui/node_inquiry.h"
 #include "ui/settings.h"
 #include "ui/run_library.h"
 #include "ui/syntax_checker.h"
@@ -74,14 +75,29 @@ class Workbench {
   void want_profile() { profile_wanted_ = Clock::now(); }
   void want_data() { data_wanted_ = Clock::now(); }
 
-  int inspected_output() const { return inspected_output_; }
-  void inspect_output(int output) { inspected_output_ = output; }
+  // Time: everything shows the step that the tape is of, the latest one while it is live.
+  int64_t shown_step() const { return standing_ ? *standing_ : tape.tape() ? tape.tape()->step : journal.step(); }
+  bool live() const { return !standing_; }
+  void stand_on(int64_t step);  // the kept step nearest to it
+  void step_in_time(int by);    // to the next kept step, or one before; behind the latest one it is live again
+  void go_live() { standing_.reset(); }
+  const History& history() const { return history_; }  // as of this frame
+
+  // The tensor of the selected node that is looked at.
+  int inspected_output() const { return inspected_input_ ? 0 : inspected_; }
+  void inspect_output(int output) { inspected_input_ = false, inspected_ = output; }
+  bool inspects_input() const { return inspected_input_; }
+  int inspected() const { return inspected_; }
+  void inspect_input(int input) { inspected_input_ = true, inspected_ = input; }
+  const TensorPlace& inspected_place() const { return place_; }
+  const std::string& told() const { return told_; }  // what became of what was copied or saved last
 
   Journal journal;
   TapeModel tape;
   ValueProbe probe;
   GradientModel gradients;
   ParamDesk params;
+  NodeInquiry inquiry;
   Description description;
   Commands commands;
   Settings settings;
@@ -115,9 +131,17 @@ class Workbench {
   RunOptions options_;
   std::optional<SourcePlace> wanted_place_;
   std::map<std::string, std::vector<std::string>> sources_;
-  int inspected_output_ = 0;
   uint64_t wanted_node_ = 0;
   size_t stops_seen_ = 0;
+  void watch_values(const NodeInfo&);
+  const NodeInfo* captured_twin(const NodeInfo&, int64_t& step);
+  bool inspected_input_ = false;
+  int inspected_ = 0;
+  TensorPlace place_;
+  std::optional<int64_t> standing_;  // a kept step that is shown in place of the latest
+  History history_;
+  std::string told_;
+  TapePtr captured_;  // holds the twin
 };
 
 }  // namespace lunagrad

@@ -13,7 +13,7 @@ ui.wait("inspector.op", "linear")
 ui.expect("inspector.place", "04_digits_mlp.lua:28")
 ui.expect("inspector.field", "module = Net.fc1")
 ui.expect("inspector.input", "fc1.weight [256, 64]")
--- The first step leads out of the one that was interrupted, the second keeps its values.
+-- Should the pause have fallen amid a step, the first one leads out of it; the second keeps its values.
 ui.key("F8")
 ui.seconds(1)
 ui.key("F8")

@@ -40,6 +40,8 @@ drive(graph graph.lua ${PROJECT_SOURCE_DIR}/tests/ui/transformer.lua --set layer
 drive(watch watch.lua ${DIGITS} --size 1280x800)
 drive(nan nan.lua ${PROJECT_SOURCE_DIR}/tests/ui/nan_script.lua --size 1280x800)
 drive(panels panels.lua ${PROJECT_SOURCE_DIR}/tests/ui/profile.lua --size 1280x800)
+drive(inspect inspect.lua ${DIGITS} --size 1280x800)
+drive(slices slices.lua ${PROJECT_SOURCE_DIR}/tests/ui/slices_script.lua --size 1280x800)
 drive(xdotool xdotool.lua ${DIGITS} --size 1280x800)
 window_test(start start.cmake)
 window_test(hostile hostile.cmake)

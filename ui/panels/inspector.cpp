@@ -1,11 +1,13 @@
-// Inspector: every field of the selected node's record, and the value and gradient of one of its outputs.
+// Inspector: every field of the selected node's record, the value and gradient of any tensor there, and whether the node
+// computes right: its gradient against differences, the devices against each other.
+#include <array>
 #include <cmath>
 #include <cstdio>
 
 #include "ui/op_family.h"
 #include "ui/panel.h"
+#include "ui/tensor_pane.h"
 #include "ui/theme.h"
-#include "ui/widgets/value_view.h"
 
 namespace lunagrad {
 namespace {
@@ -33,6 +35,19 @@ std::string bytes_text(int64_t bytes) {
   return text;
 }
 
+// Text that may be cut: all of it under the mouse.
+void cut_text(ImU32 color, const std::string& text) {
+  const float room = ImGui::GetContentRegionAvail().x;
+  text_in(color, "%s", text.c_str());
+  if (ImGui::CalcTextSize(text.c_str()).x > room) explain(text.c_str());
+}
+
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
 class InspectorPanel final : public Panel {
  public:
   const char* title() const override { return "Inspector"; }
@@ -44,9 +59,14 @@ class InspectorPanel final : public Panel {
     ImGui::AlignTextToFramePadding();
     text_in(theme().family[size_t(op_family(node->op))], "%s", node->op.c_str());
     bench.description.add_last("inspector.op", node->op);
+    const std::string step = "step " + std::to_string(bench.shown_step()) + (bench.live() ? "" : " (kept)");
+    ImGui::SameLine(0, em(0.6f));
+    text_in(bench.live() ? theme().muted : theme().warning, "%s", step.c_str());
+    bench.description.add_last("inspector.step", step);
+    explain("The step that everything shows. The keys , and . go back and forth between the kept ones.");
     if (const char* doc = op_doc(node->op); *doc) {
-      ImGui::SameLine();
-      text_in(theme().muted, "%s", doc);
+      ImGui::SameLine(0, em(0.6f));
+      cut_text(theme().muted, doc);
     }
   }
 
@@ -59,14 +79,18 @@ class InspectorPanel final : public Panel {
     }
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const bool beside = room.x > em(30);
-    const float record_width = beside ? std::floor(room.x * 0.52f) : room.x;
+    const float record_width = beside ? std::floor(std::min(room.x * 0.46f, em(34))) : room.x;
     const float record_height = beside ? room.y : std::floor(room.y * 0.5f);
     ImGui::BeginChild("record", {record_width, record_height});
+    draw_actions(bench, *node);
     draw_record(bench, *node);
     ImGui::EndChild();
     if (beside) ImGui::SameLine(0, em(0.9f));
     ImGui::BeginChild("value", {0, 0});
-    draw_values(bench, *node);
+    if (bench.inquiry.node() == node->id)
+      draw_answers(bench, *node);
+    else
+      draw_values(bench, *node);
     ImGui::EndChild();
   }
 
@@ -74,25 +98,49 @@ class InspectorPanel final : public Panel {
   static void row(Workbench& bench, const char* name, const std::string& value, const char* help) {
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
-    text_in(theme().muted, "%s", name);
+    cut_text(theme().muted, name);
     explain(help);
     ImGui::TableNextColumn();
-    ImGui::TextUnformatted(value.c_str());
+    cut_text(theme().text, value);
     bench.description.add_last("inspector.field", std::string(name) + " = " + value);
   }
 
+  static bool action(Workbench& bench, const char* label, const char* item, const char* help) {
+    const bool pressed = ImGui::Button(label);
+    bench.description.add_last(item, label);
+    explain(help);
+    ImGui::SameLine(0, em(0.4f));
+    return pressed;
+  }
+
+  static void draw_actions(Workbench& bench, const NodeInfo& node) {
+    if (node.op == "leaf") return;
+    const int64_t step = bench.tape.tape()->step;
+    if (action(bench, "Check gradient", "inspector.check_gradient",
+               "Runs the node again in f64 and compares its gradient with central differences. The run is left as it is."))
+      bench.inquiry.check_gradient(bench.session, step, node.id);
+    if (action(bench, "Compare devices", "inspector.compare_devices",
+               "Runs the node on the CPU and on the GPU, with the same inputs, and shows where the results differ."))
+      bench.inquiry.compare_devices(bench.session, step, node.id);
+    ImGui::NewLine();
+  }
+
+  void draw_place(Workbench& bench, const NodeInfo& node) {
+    const std::string place = node.place.file + ":" + std::to_string(node.place.line);
+    ImGui::PushStyleColor(ImGuiCol_Text, theme().accent);
+    if (ImGui::Selectable(place.c_str())) bench.go_to(node.place);
+    ImGui::PopStyleColor();
+    bench.description.add_last("inspector.place", place);
+    explain((place + "\nThe line that made the node. A click goes there.").c_str());
+    const std::string& line = bench.source_line(node.place);
+    if (line.empty()) return;
+    ImGui::PushFont(fonts().mono);
+    cut_text(theme().text, line);
+    ImGui::PopFont();
+  }
+
   void draw_record(Workbench& bench, const NodeInfo& node) {
-    if (node.place.line > 0) {
-      text_in(theme().muted, "%s:%d", node.place.file.c_str(), node.place.line);
-      bench.description.add_last("inspector.place", node.place.file + ":" + std::to_string(node.place.line));
-      const std::string& line = bench.source_line(node.place);
-      if (!line.empty()) {
-        ImGui::PushFont(fonts().mono);
-        text_in(theme().text, "%s", line.c_str());
-        ImGui::PopFont();
-        if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", line.c_str());
-      }
-    }
+    if (node.place.line > 0) draw_place(bench, node);
     if (ImGui::BeginTable("fields", 2, ImGuiTableFlags_SizingFixedFit)) {
       ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, em(6.2f));
       ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
@@ -119,8 +167,10 @@ class InspectorPanel final : public Panel {
                      const std::vector<OperandInfo>& operands, bool inputs, bool leaf) {
     ImGui::Dummy({1, em(0.2f)});
     bold_text(heading);
-    const auto flags = ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_BordersInnerH;
-    if (!ImGui::BeginTable(heading, 5, flags)) return;
+    const auto flags = ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_ScrollX;
+    const float height = (ImGui::GetTextLineHeight() + 2 * ImGui::GetStyle().CellPadding.y) * float(operands.size() + 1) +
+                         ImGui::GetStyle().ScrollbarSize + 4;
+    if (!ImGui::BeginTable(heading, 5, flags, {0, height})) return;
     for (const char* column : {"name", "shape", "dtype", "strides", "saved"}) ImGui::TableSetupColumn(column);
     ImGui::TableNextRow();
     for (const char* column : {"name", "shape", "dtype", "strides", "saved"}) {
@@ -133,96 +183,181 @@ class InspectorPanel final : public Panel {
             "between makes backward() fail.");
     }
     for (size_t i = 0; i < operands.size(); ++i) {
-      const OperandInfo& operand = operands[i];
       ImGui::TableNextRow();
-      ImGui::TableNextColumn();
       ImGui::PushID(int(i));
-      const std::string name = operand.name.empty() ? std::to_string(i + 1) : operand.name;
-      const int maker = inputs ? bench.tape.find_node(operand.node) : -1;
-      if (maker >= 0) {
-        ImGui::PushStyleColor(ImGuiCol_Text, theme().accent);
-        if (ImGui::Selectable(name.c_str())) bench.tape.select(maker);
-        ImGui::PopStyleColor();
-        explain("Click to select the node that made it.");
-      } else if (!inputs && operands.size() > 1) {
-        if (ImGui::Selectable(name.c_str(), bench.inspected_output() == int(i))) bench.inspect_output(int(i));
-        explain("Click to show this output.");
-      } else {
-        ImGui::TextUnformatted(name.c_str());
-      }
-      bench.description.add_last(item, name + " " + shape_text(operand.shape));
+      draw_operand(bench, item, operands[i], int(i), inputs, leaf);
       ImGui::PopID();
-      ImGui::TableNextColumn();
-      ImGui::TextUnformatted(shape_text(operand.shape).c_str());
-      ImGui::TableNextColumn();
-      ImGui::TextUnformatted(operand.dtype.c_str());
-      ImGui::TableNextColumn();
-      text_in(theme().muted, "%s", shape_text(operand.strides).c_str());
-      ImGui::TableNextColumn();
-      if (!operand.saved)
-        text_in(theme().faint, "no");
-      else if (leaf || operand.saved_version == operand.version_now)  // an optimizer may write to its leaves
-        text_in(theme().muted, "v%u", operand.version_now);
-      else
-        text_in(theme().bad, "v%u, now v%u", operand.saved_version, operand.version_now);
     }
     ImGui::EndTable();
   }
 
+  static void draw_operand(Workbench& bench, const char* item, const OperandInfo& operand, int i, bool inputs, bool leaf) {
+    ImGui::TableNextColumn();
+    const std::string name = operand.name.empty() ? std::to_string(i + 1) : operand.name;
+    const int maker = inputs ? bench.tape.find_node(operand.node) : -1;
+    if (maker >= 0) {
+      ImGui::PushStyleColor(ImGuiCol_Text, theme().accent);
+      if (ImGui::Selectable(name.c_str())) bench.tape.select(maker);
+      ImGui::PopStyleColor();
+      explain("Click to select the node that made it.");
+    } else {
+      ImGui::TextUnformatted(name.c_str());
+    }
+    bench.description.add_last(item, name + " " + shape_text(operand.shape));
+    ImGui::TableNextColumn();
+    const bool shown = bench.inspects_input() == inputs && bench.inspected() == i;
+    if (ImGui::Selectable((shape_text(operand.shape) + "##show").c_str(), shown))
+      inputs ? bench.inspect_input(i) : bench.inspect_output(i);
+    bench.description.add_last("inspector.show", name + " " + shape_text(operand.shape));
+    explain("Click to show its value and its gradient.");
+    ImGui::TableNextColumn();
+    ImGui::TextUnformatted(operand.dtype.c_str());
+    ImGui::TableNextColumn();
+    text_in(theme().muted, "%s", shape_text(operand.strides).c_str());
+    ImGui::TableNextColumn();
+    if (!operand.saved)
+      text_in(theme().faint, "no");
+    else if (leaf || operand.saved_version == operand.version_now)  // an optimizer may write to its leaves
+      text_in(theme().muted, "v%u", operand.version_now);
+    else
+      text_in(theme().bad, "v%u, now v%u", operand.saved_version, operand.version_now);
+  }
+
   void draw_values(Workbench& bench, const NodeInfo& node) {
-    if (node.outputs.empty()) return;
+    const auto& side = bench.inspects_input() ? node.inputs : node.outputs;
+    if (side.empty() || size_t(bench.inspected()) >= side.size()) return;
+    const OperandInfo& tensor = side[size_t(bench.inspected())];
+    const bool same_kind = choice_.shape == tensor.shape;
+    choice_.fit(tensor.shape);
+    if (!same_kind) value_.reset(), gradient_.reset();
+    const auto tiles = bench.probe.value_tiles();
+    draw_slice_controls(bench, choice_, tensor.dtype, tiles && tiles->available ? tiles->tiles : 0);
+    if (!bench.told().empty()) {
+      cut_text(theme().muted, bench.told());
+      bench.description.add_last("inspector.told", bench.told());
+    }
+    const std::string label = node.op == "leaf" ? tensor.name : node.op + "-" + tensor.name;
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const bool beside = room.x > em(24) && room.x > 1.4f * room.y;
+    const bool beside = room.x > em(30) && room.x > 1.2f * room.y;
     const float gap = em(0.6f);
     const ImVec2 half = beside ? ImVec2{(room.x - gap) / 2, room.y} : ImVec2{room.x, (room.y - gap) / 2};
+    const ValueProbe::Look before_value = value_.look(choice_), before_gradient = gradient_.look(choice_);
     ImGui::BeginChild("output", half);
-    draw_value(bench, "Value", "inspector.value", bench.probe.value(), value_map_);
+    value_.draw(bench, choice_, label);
     ImGui::EndChild();
     if (beside) ImGui::SameLine(0, gap);
     ImGui::BeginChild("gradient", {0, 0});
-    draw_value(bench, "Gradient", "inspector.gradient", bench.probe.gradient(), gradient_map_);
+    gradient_.draw(bench, choice_, label);
     ImGui::EndChild();
+    // Both show the same part of the same slice.
+    if (!same_look(before_value, value_.look(choice_)))
+      gradient_.follow(value_);
+    else if (!same_look(before_gradient, gradient_.look(choice_)))
+      value_.follow(gradient_);
+    bench.probe.value_look = value_.look(choice_);
+    bench.probe.gradient_look = gradient_.look(choice_);
   }
 
-  static void draw_value(Workbench& bench, const char* heading, const char* item,
-                         const std::shared_ptr<const ValueView>& view, Heatmap& map) {
-    bold_text(heading);
-    if (!view) {
-      text_in(theme().faint, "reading…");
+  void draw_answers(Workbench& bench, const NodeInfo& node) {
+    if (bench.inquiry.checking() || bench.inquiry.comparing()) {
+      text_in(theme().muted, "%s", bench.inquiry.checking() ? "checking the gradient…" : "running on both devices…");
+      bench.description.add_last("inspector.busy", "");
+      if (ImGui::Button("Cancel")) bench.inquiry.cancel();
+      bench.description.add_last("inspector.cancel", "");
       return;
     }
-    if (!view->available) {
-      ImGui::PushTextWrapPos(0);
-      text_in(theme().muted, "%s", view->reason.c_str());
-      ImGui::PopTextWrapPos();
-      bench.description.add_last(item, view->reason);
+    if (ImGui::Button("Back to the values")) {
+      bench.inquiry.close();
       return;
     }
-    ImGui::SameLine(0, em(0.7f));
-    text_in(theme().muted, "%s %s", shape_text(view->shape).c_str(), view->dtype.c_str());
-    if (view->count > 1) {
-      text_in(theme().muted, "mean %.3g  std %.3g", view->mean, view->std);
-      if (view->zeros > 0) {
-        ImGui::SameLine(0, em(0.6f));
-        text_in(theme().muted, "zeros %.0f %%", 100.0 * double(view->zeros) / double(view->count));
+    bench.description.add_last("inspector.back", "");
+    if (const auto check = bench.inquiry.gradient(node.id)) draw_check(bench, *check);
+    if (const auto comparison = bench.inquiry.devices(node.id)) draw_comparison(bench, *comparison);
+  }
+
+  static void reason(Workbench& bench, const std::string& what) {
+    ImGui::PushTextWrapPos(0);
+    text_in(theme().warning, "%s", what.c_str());
+    ImGui::PopTextWrapPos();
+    bench.description.add_last("inspector.verdict", what);
+  }
+
+  static void draw_check(Workbench& bench, const GradientCheck& check) {
+    if (!check.ran) return reason(bench, "not checked: " + check.reason);
+    const std::string verdict = check.ok ? "✓ the gradient is right" : "✗ the gradient is wrong";
+    text_in(check.ok ? theme().good : theme().bad, "%s", verdict.c_str());
+    bench.description.add_last("inspector.verdict", verdict);
+    ImGui::SameLine(0, em(0.6f));
+    text_in(theme().muted, "f64, %.2g s, tolerance %.0e", check.seconds, check.tolerance);
+    explain("In double precision, by (f(x + h) - f(x - h)) / 2h with h = 1e-5 max(1, |x|), f being the sum of the outputs "
+            "times fixed weights. Errors are relative to max(1, largest difference quotient).");
+    const auto flags = ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_ScrollX |
+                       ImGuiTableFlags_ScrollY;
+    constexpr const char* kColumns[] = {"input", "", "worst error", "at", "gradient", "difference", "checked", "kinks"};
+    if (!ImGui::BeginTable("check", 8, flags)) return;
+    for (const char* column : kColumns) ImGui::TableSetupColumn(column);
+    ImGui::TableNextRow();
+    for (const char* column : kColumns) {
+      ImGui::TableNextColumn();
+      text_in(theme().faint, "%s", column);
+      if (*column == 'k')
+        explain("Elements where the slopes to both sides differ, as relu's at 0: any gradient between them is right.");
+    }
+    for (const GradientCheck::Input& input : check.inputs) {
+      const std::string cells[] = {input.name + " " + shape_text(input.shape),
+                                   input.ok ? "right" : "wrong",
+                                   number_text(input.worst),
+                                   input.at.empty() && !input.shape.empty() ? "" : position_text(input.at) + (input.imaginary ? " i" : ""),
+                                   number_text(input.gradient),
+                                   number_text(input.difference),
+                                   std::to_string(input.checked) + " of " + std::to_string(input.count),
+                                   std::to_string(input.kinks)};
+      ImGui::TableNextRow();
+      std::string whole;
+      for (size_t i = 0; i < std::size(cells); ++i) {
+        ImGui::TableNextColumn();
+        text_in(i == 1 ? input.ok ? theme().good : theme().bad : theme().text, "%s", cells[i].c_str());
+        whole += cells[i] + " ";
       }
+      bench.description.add_last("inspector.checked", whole);
     }
-    if (view->nans + view->infs > 0)
-      text_in(theme().bad, "%lld NaN, %lld Inf", static_cast<long long>(view->nans),
-              static_cast<long long>(view->infs));
-    const CellGrid grid{view->shape, view->values, view->count, view->min, view->max};
-    const HeatmapColors colors{
-        theme().canvas, theme().border, theme().text, theme().muted, IM_COL32(255, 0, 200, 255),
-        theme().dark};
-    ImGui::BeginGroup();
-    const ImVec2 left = ImGui::GetContentRegionAvail();
-    map.draw(heading, grid, left.x - 2, left.y - 2, colors);
-    ImGui::EndGroup();
-    bench.description.add_last(item, shape_text(view->shape) + " min " + short_number(view->min) + " max " +
-                                         short_number(view->max));
+    ImGui::EndTable();
   }
 
-  Heatmap value_map_, gradient_map_;
+  void draw_comparison(Workbench& bench, const DeviceComparison& comparison) {
+    if (!comparison.ran) return reason(bench, "not compared: " + comparison.reason);
+    text_in(theme().muted, "CPU %.3g ms, %s %.3g ms", 1e3 * comparison.cpu_seconds, comparison.device.c_str(),
+            1e3 * comparison.other_seconds);
+    for (size_t i = 0; i < comparison.outputs.size(); ++i) {
+      const DeviceComparison::Output& output = comparison.outputs[i];
+      const std::string verdict = output.name + " " + shape_text(output.shape) + ": largest error " + number_text(output.largest) +
+                                  ", " + number_text(output.relative) + " of the largest value; " +
+                                  std::to_string(output.different) + " of " + std::to_string(output.count) + " differ";
+      ImGui::PushTextWrapPos(0);
+      text_in(theme().text, "%s", verdict.c_str());
+      bench.description.add_last("inspector.verdict", verdict);
+      if (output.largest > 0)
+        text_in(theme().muted, "at %s: CPU %.9g, there %.9g", position_text(output.at).c_str(), output.cpu, output.other);
+      ImGui::PopTextWrapPos();
+      if (output.largest == 0 || output.errors.empty()) continue;
+      Statistics range;
+      range.max = output.largest;
+      const HeatCells cells{output.cell_rows,    output.cell_columns, output.cell_rows * output.cell_columns, 0, 0,
+                            output.cell_rows,    output.cell_columns, output.cell_rows,
+                            output.cell_columns, output.errors};
+      ImGui::PushID(int(i));
+      const float height = ImGui::GetContentRegionAvail().y / float(comparison.outputs.size() - i) - 3 * ImGui::GetTextLineHeight();
+      errors_.draw("errors", cells, color_range({}, range), {ImGui::GetContentRegionAvail().x - 2, height}, value_colors(),
+                   [](int64_t r, int64_t c) { return "cell " + position_text(std::array{r, c}); });
+      draw_color_legend(color_range({}, range), ImGui::GetContentRegionAvail().x, value_colors());
+      explain("The largest error in each cell of the map.");
+      ImGui::PopID();
+    }
+  }
+
+  SliceChoice choice_;
+  TensorPane value_{"Value", "inspector.value", false}, gradient_{"Gradient", "inspector.gradient", true};
+  Heatmap errors_;
 };
 
 }  // namespace

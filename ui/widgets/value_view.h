@@ -1,41 +1,58 @@
 #pragma once
-// A tensor's cells as a heatmap with its range, a colour bar and the index and value under the mouse, and its
-// statistics as a line of figures. The last dim runs to the right, the one before downwards; the others are
-// chosen. Knows numbers and shapes, nothing of sessions.
+// How numbers of tensors are written and coloured: shapes, short and long figures, ranges of colours with their legend,
+// and histograms. Knows numbers, nothing of sessions. Drawing thread only, but for what takes no ImGui type.
 #include <imgui.h>
 
 #include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
+
+#include "runtime/statistics.h"
 
 namespace lunagrad {
 
-struct CellGrid {
-  std::vector<int64_t> shape;
-  std::span<const float> values;  // row-major from the start; may end early
-  int64_t count = 0;              // of all cells
-  double min = 0, max = 0;        // over the finite ones
-};
-
-struct HeatmapColors {
-  ImU32 background, border, text, muted, bad;  // bad: NaN and infinity
-  bool dark;
-};
-
-class Heatmap {
- public:
-  // Fills the width, at most `height`; small tensors take less.
-  void draw(const char* id, const CellGrid&, float width, float height, const HeatmapColors&);
-
- private:
-  std::vector<int> chosen_;  // position in each dim before the last two
-};
-
-// Blue through a neutral middle to orange for values around zero, viridis for values of one sign.
-ImU32 heat_color(double value, double min, double max, bool dark);
 // "[64, 10]", "[]" for a scalar.
 std::string shape_text(std::span<const int64_t> shape);
 std::string short_number(double value);  // four digits
+std::string position_text(std::span<const int64_t> at);  // of positions from 0: "[1, 3]" as Lua counts
+
+struct ValueColors {
+  ImU32 background, border, text, muted;
+  ImU32 nan, infinite;  // each has a pattern of its own, too
+  ImU32 accent;
+  bool dark;
+};
+
+// How values become colours, as a user sets it.
+struct ColorScale {
+  enum class Map { automatic, sequential, diverging };
+  bool automatic = true;  // the range of the values; else low to high
+  double low = 0, high = 1;
+  Map map = Map::automatic;  // automatic: diverging when there are values of both signs
+  bool logarithmic = false;
+  double clip = 0;  // per cent of the values at each end that share the last colour
+  bool operator==(const ColorScale&) const = default;
+};
+
+// The same for certain values.
+struct ColorRange {
+  double low = 0, high = 1;
+  bool diverging = false;    // around 0
+  double linear_below = 0;   // of a logarithmic one: magnitudes below it are shown linearly; 0: it is linear
+};
+ColorRange color_range(const ColorScale&, const Statistics&);
+// Where a finite value lies: 0 for low and all below, 1 for high and all above.
+double color_position(double value, const ColorRange&);
+// Of a position: viridis, or blue through a neutral middle to orange.
+ImU32 map_color(double position, bool diverging, bool dark);
+// The value below which `part` of the finite ones lie, right to a bin of the histogram.
+double quantile(const Statistics&, double part);
+
+// One line: least value, colour bar, greatest value.
+void draw_color_legend(const ColorRange&, float width, const ValueColors&);
+// Bars over the bins of the statistics, which grow as the values do; says under the mouse what a bar stands for.
+void draw_histogram(const char* id, const Statistics&, ImVec2 size, const ValueColors&);
+// Marks a cell that holds no finite number by a pattern: NaN is crossed, infinities are struck through, upwards for +.
+void draw_not_finite(ImDrawList*, double value, ImVec2 min, ImVec2 max, const ValueColors&);
 
 }  // namespace lunagrad

@@ -1,0 +1,26 @@
+#pragma once
+// The steps that a session keeps for a viewer: of each its tape, and the values of those that were captured, in one
+// ring under one budget. No Lua type; plain values, any thread.
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace lunagrad {
+
+struct KeptStep {
+  int64_t step = 0;
+  size_t tape_bytes = 0;   // of its record: names, shapes, times
+  size_t value_bytes = 0;  // of the tensors held for it alone
+  bool values = false;     // outputs and gradients can be shown
+  bool complete = false;   // all of them: the step was captured from its beginning and fitted the budget
+};
+
+struct History {
+  std::vector<KeptStep> steps;  // the oldest first
+  size_t bytes = 0, budget = 0;
+};
+
+inline constexpr size_t kHistoryBudget = size_t(256) << 20;
+inline constexpr size_t kMostKeptSteps = 1000;
+
+}  // namespace lunagrad

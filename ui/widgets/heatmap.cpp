@@ -1,0 +1,172 @@
+#include "ui/widgets/heatmap.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/theme.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr int64_t kMostCells = 256;  // in each direction
+
+int64_t extent(int64_t wanted, int64_t whole) { return wanted > 0 ? std::min(wanted, whole) : whole; }
+
+// What covers everything is written as such.
+HeatWindow simplified(HeatWindow window, int64_t rows, int64_t columns) {
+  if (window.rows >= rows && window.columns >= columns) return {};
+  return window;
+}
+
+int64_t edge(int64_t i, int64_t cells, int64_t whole) { return (i * whole + cells - 1) / cells; }
+
+}  // namespace
+
+HeatWindow zoomed(const HeatWindow& window, int64_t rows, int64_t columns, double factor, double about_row,
+                  double about_column) {
+  const auto axis = [factor](int64_t first, int64_t length, int64_t whole, double about, int64_t& new_first) {
+    const int64_t wanted = std::clamp<int64_t>(std::llround(double(length) * factor), std::min<int64_t>(whole, 4), whole);
+    const double kept = double(about) - (about - double(first)) * double(wanted) / double(length);
+    new_first = std::clamp<int64_t>(std::llround(kept), 0, whole - wanted);
+    return wanted;
+  };
+  if (rows == 0 || columns == 0) return {};
+  HeatWindow result;
+  result.rows = axis(window.first_row, extent(window.rows, rows), rows, about_row, result.first_row);
+  result.columns = axis(window.first_column, extent(window.columns, columns), columns, about_column, result.first_column);
+  return simplified(result, rows, columns);
+}
+
+HeatWindow shifted(const HeatWindow& window, int64_t rows, int64_t columns, double by_rows, double by_columns) {
+  HeatWindow result = window;
+  if (window.whole()) return result;
+  result.first_row = std::clamp<int64_t>(window.first_row + std::llround(by_rows), 0, rows - extent(window.rows, rows));
+  result.first_column =
+      std::clamp<int64_t>(window.first_column + std::llround(by_columns), 0, columns - extent(window.columns, columns));
+  return result;
+}
+
+void Heatmap::reset() {
+  window_ = {};
+  picked_.reset();
+  keys_ = false;
+}
+
+void Heatmap::pick(const HeatCells& cells, int64_t row, int64_t column) {
+  row = std::clamp<int64_t>(row, 0, cells.rows - 1);
+  column = std::clamp<int64_t>(column, 0, cells.columns - 1);
+  if (row * cells.columns + column >= cells.elements) return;
+  picked_ = {row, column};
+  // Keep it in sight.
+  if (window_.whole()) return;
+  const auto follow = [](int64_t& first, int64_t length, int64_t at) {
+    first = std::clamp(first, std::max<int64_t>(at - length + 1, 0), at);
+  };
+  follow(window_.first_row, extent(window_.rows, cells.rows), row);
+  follow(window_.first_column, extent(window_.columns, cells.columns), column);
+}
+
+void Heatmap::navigate(const HeatCells& cells, ImVec2 at, ImVec2 size, bool hovered, bool active) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const double row = double(cells.first_row) + double(cells.shown_rows) * double((io.MousePos.y - at.y) / size.y);
+  const double column =
+      double(cells.first_column) + double(cells.shown_columns) * double((io.MousePos.x - at.x) / size.x);
+  if (hovered && io.MouseWheel != 0)
+    window_ = zoomed(window_, cells.rows, cells.columns, std::pow(0.8, double(io.MouseWheel)), row, column);
+  if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) window_ = {};
+  if (active && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 3)) {
+    pan_row_ -= double(io.MouseDelta.y / size.y) * double(cells.shown_rows);
+    pan_column_ -= double(io.MouseDelta.x / size.x) * double(cells.shown_columns);
+    const HeatWindow before = window_;
+    window_ = shifted(window_, cells.rows, cells.columns, pan_row_, pan_column_);
+    pan_row_ -= double(window_.first_row - before.first_row);
+    pan_column_ -= double(window_.first_column - before.first_column);
+  } else {
+    pan_row_ = pan_column_ = 0;
+  }
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+    keys_ = hovered;
+    if (hovered) pick(cells, int64_t(std::floor(row)), int64_t(std::floor(column)));
+  }
+  if (!keys_ || !picked_ || io.WantTextInput) return;
+  const auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key)); };
+  const int64_t down = pressed(ImGuiKey_DownArrow) - pressed(ImGuiKey_UpArrow);
+  const int64_t right = pressed(ImGuiKey_RightArrow) - pressed(ImGuiKey_LeftArrow);
+  if (down || right) pick(cells, picked_->first + down, picked_->second + right);
+}
+
+void Heatmap::draw(const char* id, const HeatCells& cells, const ColorRange& range, ImVec2 room,
+                   const ValueColors& colors, const std::function<std::string(int64_t, int64_t)>& index) {
+  if (cells.cell_rows == 0 || cells.cell_columns == 0 || cells.values.empty()) return;
+  room = {std::max(room.x, 4.0f), std::max(room.y, 4.0f)};
+  // Square cells while that leaves them visible; stretched otherwise.
+  float cell_x = std::min(room.x / float(cells.shown_columns), em(1.6f));
+  float cell_y = std::min(room.y / float(cells.shown_rows), em(1.6f));
+  if (std::min(cell_x, cell_y) >= 3) cell_x = cell_y = std::floor(std::min(cell_x, cell_y));
+  const ImVec2 size{std::clamp(cell_x * float(cells.shown_columns), 1.0f, room.x),
+                    std::clamp(cell_y * float(cells.shown_rows), 1.0f, room.y)};
+  most_rows_ = std::clamp<int64_t>(int64_t(room.y / 2), 1, kMostCells);
+  most_columns_ = std::clamp<int64_t>(int64_t(room.x / 2), 1, kMostCells);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::InvisibleButton(id, size);
+  const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  // Each cell covers the elements whose place, in cells, rounds down to it.
+  const auto x_of = [&](int64_t c) { return at.x + size.x * float(edge(c, cells.cell_columns, cells.shown_columns)) / float(cells.shown_columns); };
+  const auto y_of = [&](int64_t r) { return at.y + size.y * float(edge(r, cells.cell_rows, cells.shown_rows)) / float(cells.shown_rows); };
+  for (int64_t r = 0; r < cells.cell_rows; ++r) {
+    const float y0 = y_of(r), y1 = y_of(r + 1);
+    const int64_t row = cells.first_row + edge(r, cells.cell_rows, cells.shown_rows);
+    // Neighbours of one colour are one rectangle.
+    float start = 0;
+    ImU32 color = 0;
+    const auto flush = [&](float end) {
+      if (color) list->AddRectFilled({start, y0}, {end, y1}, color);
+      color = 0;
+    };
+    for (int64_t c = 0; c < cells.cell_columns; ++c) {
+      const int64_t column = cells.first_column + edge(c, cells.cell_columns, cells.shown_columns);
+      if (row * cells.columns + column >= cells.elements) {
+        flush(x_of(c));
+        break;
+      }
+      const double value = cells.values[size_t(r * cells.cell_columns + c)];
+      if (!std::isfinite(value)) {
+        flush(x_of(c));
+        draw_not_finite(list, value, {x_of(c), y0}, {x_of(c + 1), y1}, colors);
+        continue;
+      }
+      const ImU32 its = map_color(color_position(value, range), range.diverging, colors.dark);
+      if (its == color) continue;
+      flush(x_of(c));
+      color = its;
+      start = x_of(c);
+    }
+    flush(at.x + size.x);
+  }
+  list->AddRect({at.x - 1, at.y - 1}, {at.x + size.x + 1, at.y + size.y + 1}, colors.border);
+  const float w = size.x / float(cells.shown_columns), h = size.y / float(cells.shown_rows);
+  const auto outline = [&](int64_t row, int64_t column, ImU32 color, float grow) {
+    const int64_t r = row - cells.first_row, c = column - cells.first_column;
+    if (r < 0 || c < 0 || r >= cells.shown_rows || c >= cells.shown_columns) return;
+    const ImVec2 low{at.x + float(c) * w, at.y + float(r) * h};
+    list->AddRect({low.x - grow, low.y - grow}, {low.x + w + grow, low.y + h + grow}, color, 0, 0, grow);
+  };
+  if (picked_) outline(picked_->first, picked_->second, colors.accent, 2);
+  navigate(cells, at, size, hovered, active);
+  if (!hovered || ImGui::IsMouseDragging(ImGuiMouseButton_Left, 3)) return;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const int64_t c = std::clamp<int64_t>(int64_t((mouse.x - at.x) / w), 0, cells.shown_columns - 1);
+  const int64_t r = std::clamp<int64_t>(int64_t((mouse.y - at.y) / h), 0, cells.shown_rows - 1);
+  const int64_t row = cells.first_row + r, column = cells.first_column + c;
+  if (row * cells.columns + column >= cells.elements) return;
+  outline(row, column, colors.text, 1);
+  const int64_t cell = r * cells.cell_rows / cells.shown_rows * cells.cell_columns +
+                       c * cells.cell_columns / cells.shown_columns;
+  const bool pooled = cells.cell_rows < cells.shown_rows || cells.cell_columns < cells.shown_columns;
+  ImGui::SetTooltip("%s%s  %s %.9g\n%s", pooled ? "about " : "", index(row, column).c_str(),
+                    pooled ? "farthest from 0:" : "=", cells.values[size_t(cell)],
+                    "Wheel zooms, dragging pans, a double click shows all; a click picks, arrows move.");
+}
+
+}  // namespace lunagrad
