@@ -62,7 +62,7 @@ void App::add_layout_commands() {
                   }});
   commands.add({"Panel: fill the window", "Ctrl+M", "The focused panel fills the window, or goes back.",
                 [this] {
-                  Layout& layout = bench_.settings.layout;
+                  PanelLayout& layout = bench_.settings.layout;
                   layout.toggle_maximized(layout.maximized.empty() ? layout.focused : layout.maximized);
                 },
                 [this] { return bench_.settings.layout.contains(bench_.settings.layout.focused); }});

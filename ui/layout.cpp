@@ -47,9 +47,9 @@ const Preset& preset(std::string_view name) {
 
 const char* preset_help(std::string_view name) { return preset(name).help; }
 
-Layout preset_layout(std::string_view name, const std::vector<PanelPlace>& panels) {
+PanelLayout preset_layout(std::string_view name, const std::vector<PanelPlace>& panels) {
   const Preset& chosen = preset(name);
-  Layout layout;
+  PanelLayout layout;
   layout.columns = chosen.columns;
   layout.left_rows = chosen.left_rows;
   layout.right_rows = chosen.right_rows;
@@ -63,25 +63,25 @@ Layout preset_layout(std::string_view name, const std::vector<PanelPlace>& panel
   return layout;
 }
 
-void Layout::place(const std::vector<PanelPlace>& panels) {
+void PanelLayout::place(const std::vector<PanelPlace>& panels) {
   for (const PanelPlace& panel : panels)
     if (!contains(panel.title)) tabs[size_t(panel.region)].push_back(panel.title);
 }
 
-bool Layout::contains(std::string_view title) const {
+bool PanelLayout::contains(std::string_view title) const {
   return std::any_of(tabs.begin(), tabs.end(), [&](const auto& region) {
     return std::find(region.begin(), region.end(), title) != region.end();
   });
 }
 
-Region Layout::region_of(std::string_view title) const {
+Region PanelLayout::region_of(std::string_view title) const {
   for (size_t region = 0; region < kRegions; ++region)
     if (std::find(tabs[region].begin(), tabs[region].end(), title) != tabs[region].end())
       return Region(region);
   return Region::upper_left;
 }
 
-void Layout::move(const std::string& title, Region to, size_t before) {
+void PanelLayout::move(const std::string& title, Region to, size_t before) {
   auto& target = tabs[size_t(to)];
   // Positions count the tabs as they are seen, the moved one included.
   if (const auto own = std::find(target.begin(), target.end(), title);
@@ -95,14 +95,14 @@ void Layout::move(const std::string& title, Region to, size_t before) {
   front[size_t(to)] = title;
 }
 
-void Layout::show(const std::string& title) {
+void PanelLayout::show(const std::string& title) {
   if (!contains(title)) return;
   front[size_t(region_of(title))] = title;
   focused = title;
   if (!maximized.empty()) maximized = title;
 }
 
-void Layout::toggle_maximized(const std::string& title) {
+void PanelLayout::toggle_maximized(const std::string& title) {
   maximized = maximized == title ? "" : title;
   focused = title;
 }

@@ -20,7 +20,7 @@ struct PanelPlace {
   Region region;
 };
 
-struct Layout {
+struct PanelLayout {
   // The share of the left column, and of the upper region in each column.
   float columns = 0.45f, left_rows = 0.64f, right_rows = 0.54f;
   std::array<std::vector<std::string>, kRegions> tabs;
@@ -28,7 +28,7 @@ struct Layout {
   std::string maximized;  // the panel that fills the window, "" for none
   std::string focused;    // the panel that the keys go to
 
-  bool operator==(const Layout&) const = default;
+  bool operator==(const PanelLayout&) const = default;
 
   // Gives each of the panels that has no place yet one in its own region.
   void place(const std::vector<PanelPlace>&);
@@ -45,6 +45,6 @@ struct Layout {
 constexpr std::array<const char*, 3> kPresets = {"Write", "Watch", "Inspect"};
 const char* preset_help(std::string_view name);
 // Panels that the preset does not name go to their own regions.
-Layout preset_layout(std::string_view name, const std::vector<PanelPlace>&);
+PanelLayout preset_layout(std::string_view name, const std::vector<PanelPlace>&);
 
 }  // namespace lunagrad

@@ -35,7 +35,7 @@ std::vector<PanelPlace> Regions::places() const {
   return places;
 }
 
-std::vector<std::string> Regions::order(const Layout& layout) const {
+std::vector<std::string> Regions::order(const PanelLayout& layout) const {
   std::vector<std::string> titles;
   for (const auto& tabs : layout.tabs)
     for (Panel* panel : panels_in(tabs)) titles.push_back(panel->title());
@@ -69,7 +69,7 @@ void Regions::splitter(Workbench& bench, const char* id, Rect rect, bool vertica
 }
 
 void Regions::tab_menu(Workbench& bench, Panel& panel) {
-  Layout& layout = bench.settings.layout;
+  PanelLayout& layout = bench.settings.layout;
   const std::string title = panel.title();
   if (!ImGui::BeginPopupContextItem("menu")) return;
   const auto item = [&](const std::string& label, const char* key, bool enabled) {
@@ -92,7 +92,7 @@ void Regions::tab_menu(Workbench& bench, Panel& panel) {
 }
 
 void Regions::draw_tab(Workbench& bench, Panel& panel, std::string& front) {
-  Layout& layout = bench.settings.layout;
+  PanelLayout& layout = bench.settings.layout;
   const std::string title = panel.title();
   const bool in_front = front == title, focused = layout.focused == title;
   ImGui::PushID(panel.title());
@@ -237,7 +237,7 @@ void Regions::draw_drag(Workbench& bench, Rect body, const std::array<Rect, kReg
   size_t target = kRegions, before = size_t(-1);
   for (size_t region = 0; region < kRegions; ++region)
     if (body.holds(mouse) && quarters[region].holds(mouse)) target = region;
-  Layout& layout = bench.settings.layout;
+  PanelLayout& layout = bench.settings.layout;
   for (const Tab& tab : shown_) {
     if (!Rect{tab.min, tab.max}.holds(mouse) || tab.panel == panel) continue;
     const std::string title = tab.panel->title();
@@ -271,7 +271,7 @@ void Regions::draw_drag(Workbench& bench, Rect body, const std::array<Rect, kReg
 }
 
 void Regions::draw(Workbench& bench, ImVec2 at, ImVec2 size) {
-  Layout& layout = bench.settings.layout;
+  PanelLayout& layout = bench.settings.layout;
   layout.place(places());
   shown_.clear();
   const Rect body{at, {at.x + size.x, at.y + size.y}};

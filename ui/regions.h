@@ -19,9 +19,9 @@ class Regions {
 
   void draw(Workbench&, ImVec2 at, ImVec2 size);
   // The panels in the order in which they are seen, region by region.
-  std::vector<std::string> order(const Layout&) const;
+  std::vector<std::string> order(const PanelLayout&) const;
   // The panel that the keys go to; "" for none.
-  const std::string& focused(const Layout& layout) const { return layout.focused; }
+  const std::string& focused(const PanelLayout& layout) const { return layout.focused; }
   void focus(Workbench&, const std::string& title);
   std::vector<PanelPlace> places() const;
 

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostRecent = 20;
 
-Json layout_json(const Layout& layout) {
+Json layout_json(const PanelLayout& layout) {
   Json json = {{"columns", layout.columns},
                {"left_rows", layout.left_rows},
                {"right_rows", layout.right_rows},
@@ -30,8 +30,8 @@ float share(const Json& json, const char* name, float otherwise) {
   return std::clamp(json.value(name, otherwise), 0.15f, 0.85f);
 }
 
-Layout layout_from(const Json& json) {
-  Layout layout;
+PanelLayout layout_from(const Json& json) {
+  PanelLayout layout;
   layout.columns = share(json, "columns", layout.columns);
   layout.left_rows = share(json, "left_rows", layout.left_rows);
   layout.right_rows = share(json, "right_rows", layout.right_rows);

@@ -11,10 +11,10 @@
 namespace lunagrad {
 
 struct Settings {
-  Layout layout;
+  PanelLayout layout;
   bool has_layout = false;  // false: the window opens for the first time
   std::string preset = "Watch";  // the one that was chosen last
-  std::map<std::string, Layout> presets;  // the user's own, by name
+  std::map<std::string, PanelLayout> presets;  // the user's own, by name
   int width = 1280, height = 800;
   bool dark = true;
   float scale = 0;  // of fonts and measures, 0: the monitor's

@@ -39,7 +39,7 @@ const std::vector<PanelPlace> kPanels = {{"Curves", Region::upper_left},
                                          {"Inspector", Region::lower_right},
                                          {"Of tomorrow", Region::lower_right}};
 
-size_t count_of(const Layout& layout) {
+size_t count_of(const PanelLayout& layout) {
   size_t count = 0;
   for (const auto& tabs : layout.tabs) count += tabs.size();
   return count;
@@ -57,7 +57,7 @@ Commands two_commands(std::string& ran) {
 
 TEST_CASE("every preset places each panel once, those that it does not know in their own regions") {
   for (const char* name : kPresets) {
-    const Layout layout = preset_layout(name, kPanels);
+    const PanelLayout layout = preset_layout(name, kPanels);
     CHECK(count_of(layout) == kPanels.size());
     for (const PanelPlace& panel : kPanels) CHECK(layout.contains(panel.title));
     CHECK(layout.region_of("Of tomorrow") == Region::lower_right);
@@ -68,7 +68,7 @@ TEST_CASE("every preset places each panel once, those that it does not know in t
 }
 
 TEST_CASE("a panel moves before, behind and to other regions; the region it leaves shows another") {
-  Layout layout = preset_layout("Watch", kPanels);
+  PanelLayout layout = preset_layout("Watch", kPanels);
   const auto& lower = layout.tabs[size_t(Region::lower_right)];
   CHECK(lower == std::vector<std::string>{"Inspector", "Of tomorrow"});
   layout.move("Inspector", Region::lower_right, 2);
@@ -87,7 +87,7 @@ TEST_CASE("a panel moves before, behind and to other regions; the region it leav
 }
 
 TEST_CASE("showing a panel ends what fills the window, unless it is that panel") {
-  Layout layout = preset_layout("Watch", kPanels);
+  PanelLayout layout = preset_layout("Watch", kPanels);
   layout.toggle_maximized("Tape");
   layout.show("Console");
   CHECK(layout.maximized == "Console");
