@@ -232,6 +232,7 @@ class RunsPanel final : public Panel {
     if (ImGui::TableNextColumn()) draw_star_cell(bench, run);
     ImGui::TableNextColumn();
     const bool selected = selected_.count(run.folder) > 0;
+    const ImVec2 cell = ImGui::GetCursorScreenPos();
     ImGui::AlignTextToFramePadding();
     if (ImGui::Selectable(short_run_name(run.name).c_str(), selected, ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowItemOverlap,
                           {0, ImGui::GetFrameHeight()})) {
@@ -241,7 +242,9 @@ class RunsPanel final : public Panel {
       else
         selected_.insert(run.folder);
     }
-    bench.description.add_last("runs.run", run.name + " " + (run.problem.empty() ? run.outcome + " " + run.note : run.problem) + (selected ? " selected" : ""));
+    // The item is as wide as the table, of which the region may show but a part: the mirror names the cell.
+    bench.description.add("runs.run", run.name + " " + (run.problem.empty() ? run.outcome + " " + run.note : run.problem) + (selected ? " selected" : ""),
+                          cell, {cell.x + em(3), cell.y + ImGui::GetFrameHeight()});
     explain(run.problem.empty() ? (run.folder + "\nscript " + run.script).c_str() : run.problem.c_str());
     if (!run.problem.empty()) {
       if (ImGui::TableNextColumn()) text_in(theme().faint, "-");
