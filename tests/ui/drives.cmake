@@ -23,6 +23,9 @@ function(window_test NAME SCRIPT)
   add_test(NAME window-${NAME} COMMAND ${CMAKE_COMMAND} -DWORKBENCH=$<TARGET_FILE:lunagrad-workbench>
            -DSOURCE=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_BINARY_DIR}/window/${NAME} -DXVFB=${XVFB_RUN} -DNUMBER=${NUMBER}
            -DVALIDATION=${VALIDATION} ${ARGN} -P ${PROJECT_SOURCE_DIR}/tests/ui/${SCRIPT})
+  if(NOT NAME STREQUAL digits)
+    set_tests_properties(window-${NAME} PROPERTIES LABELS drives)  # the longer half, for ./test --all
+  endif()
 endfunction()
 
 # drive(NAME LUA ARGUMENTS…): plays tests/ui/LUA; its arg[1] is a folder for what it writes. ARGUMENTS are the workbench's.

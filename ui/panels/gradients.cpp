@@ -243,10 +243,13 @@ class GradientsPanel final : public Panel {
     const GradientModel& model = bench.gradients;
     const Theme& t = theme();
     std::vector<PlotLine> lines;
-    if (!updates) lines.push_back({"all", &model.total(), nullptr, t.text, 0});
+    if (!updates) lines.push_back({.name = "all", .raw = &model.total(), .color = t.text});
     size_t k = 0;
     for (const ParameterHistory* p : lines_of(model, updates)) {
-      lines.push_back({p->name, updates ? &p->ratio : &p->norm, nullptr, t.series[k % t.series.size()], int(1 + k % 3)});
+      lines.push_back({.name = p->name,
+                       .raw = updates ? &p->ratio : &p->norm,
+                       .color = t.series[k % t.series.size()],
+                       .dash = int(1 + k % 3)});
       ++k;
     }
     Curve guide;
@@ -254,13 +257,13 @@ class GradientsPanel final : public Panel {
     if (updates) {
       guide.append(first, 1e-3);
       guide.append(std::max(last, first + 1), 1e-3);
-      lines.push_back({"1e-3, usual", &guide, nullptr, t.good, 0});
+      lines.push_back({.name = "1e-3, usual", .raw = &guide, .color = t.good});
     }
-    axis_.update(first, last);
-    PlotState state{true};
+    axis_.update(first, last, std::max(first, 1.0));
+    state_.y = AxisScale::Kind::log;
     const PlotColors colors{t.canvas, t.grid, t.text, t.muted, t.faint, t.bad, t.raised, t.border};
     const char* const heading = updates ? "|update| / |weight|" : "norm of the gradient";
-    draw_plot(heading, heading, lines, "step", ImGui::GetContentRegionAvail(), axis_, state, colors);
+    draw_plot(heading, heading, lines, {}, true, ImGui::GetContentRegionAvail(), axis_, state_, colors);
     bench.description.add_last("gradients.chart", heading);
   }
 
@@ -313,6 +316,7 @@ class GradientsPanel final : public Panel {
   View view_ = View::norms;
   std::string chosen_;  // name of a parameter
   PlotAxis axis_;
+  PlotState state_;
 };
 
 }  // namespace

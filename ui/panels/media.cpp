@@ -8,7 +8,7 @@
 #include "ui/panel.h"
 #include "ui/texture.h"
 #include "ui/theme.h"
-#include "ui/widgets/curve.h"
+#include "ui/widgets/axis_scale.h"
 #include "ui/widgets/value_view.h"
 
 namespace lunagrad {

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "ui/theme.h"
-#include "ui/widgets/curve.h"
+#include "ui/widgets/axis_scale.h"
 
 namespace lunagrad {
 namespace {
