@@ -41,5 +41,6 @@ if(LUNAGRAD_TESTS)
   target_link_libraries(lunagrad-ui-tests PRIVATE lunagrad-ui doctest::doctest)
   target_compile_options(lunagrad-ui-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
   add_test(NAME ui COMMAND lunagrad-ui-tests)
+  set_tests_properties(ui PROPERTIES RUN_SERIAL ON)  # they time
   include(${CMAKE_SOURCE_DIR}/tests/ui/drives.cmake)
 endif()

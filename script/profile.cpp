@@ -126,10 +126,19 @@ void ProfileWatch::publish(std::shared_ptr<const StepProfile> step) {
   if (total_.steps.size() > kKeptSteps) total_.steps.erase(total_.steps.begin());
   total_.fallbacks.clear();
   for (const auto& [op, told] : fallbacks_) total_.fallbacks.push_back({op->name, told.first, told.second});
+  show();
+}
+
+void ProfileWatch::show() {
   auto view = std::make_shared<ProfileView>(total_);
   sort_profile(view->all);
   const std::lock_guard lock(mutex_);
   view_ = std::move(view);
+}
+
+void ProfileWatch::end_run() {
+  end_step();
+  if (view()) show();  // with the steps that were passed over behind the last one measured
 }
 
 void ProfileWatch::leave() {

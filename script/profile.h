@@ -72,6 +72,7 @@ class ProfileWatch final : public Capture {
   // a script's beginning, is shown only until there is a step.
   bool begin_step(int64_t step, bool outside, Device&);
   void end_step();
+  void end_run();
   bool measuring() const { return measuring_; }
   // Between the two nothing counts: the script is paused, or the window asks for something.
   void leave();
@@ -88,6 +89,7 @@ class ProfileWatch final : public Capture {
  private:
   uint64_t now() const { return ticks() - begin_ - away_; }
   void publish(std::shared_ptr<const StepProfile>);
+  void show();
 
   std::atomic<bool> watching_{false}, reset_{false};
   mutable std::mutex mutex_;

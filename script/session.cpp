@@ -347,7 +347,7 @@ void Session::Impl::end(Outcome outcome, const ScriptError& error) {
     arm_hook(lua_, kHookCount);
     unwinding_ = false;
   }
-  profile_.end_step();
+  profile_.end_run();
   const int code = exit_code_.value_or(int(outcome));
   if (outcome != Outcome::ok && outcome != Outcome::stopped && !exit_code_) {
     Event event{};

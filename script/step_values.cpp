@@ -2,6 +2,7 @@
 
 #include "runtime/context.h"
 #include "runtime/ops.h"
+#include "script/aside.h"
 
 namespace lunagrad {
 namespace {
@@ -136,6 +137,7 @@ void StepValues::copy_leaves(std::span<Node* const> nodes) {
     const auto known = values_.find(leaf.tensor_id);
     if (known != values_.end() && known->second.tensor.storage_ref() != leaf.saved) continue;  // copied already
     try {
+      const Aside aside;  // breakpoints and the profiler hear of the script's ops alone
       const Tensor copy = clone(Tensor(leaf.saved, leaf.layout, leaf.offset, leaf.dtype));
       if (!hold(copy, true)) break;
       values_.insert_or_assign(leaf.tensor_id, Kept{copy, copy.storage().version});
@@ -164,8 +166,8 @@ const KeptNode* StepValues::node(uint64_t id) const {
 
 std::string StepValues::gone() const {
   if (over_budget_)
-    return text("not kept: the values of this step need more than the budget of ", budget_.limit >> 20,
-                " MiB, which the Time panel sets");
+    return text("not kept: the values of this step need more than the budget leaves them, ", budget_.limit >> 10,
+                " KiB; the Time panel sets it");
   return "freed; step once to see it";
 }
 

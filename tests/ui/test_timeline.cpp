@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "ui/batch_shapes.h"
 #include "ui/console_lines.h"
@@ -125,12 +126,16 @@ TEST_CASE("pictures stand side by side on a sheet, their channels in either orde
   REQUIRE(planes.count == 3);
   REQUIRE(planes.columns >= 2);
   const auto pixel = [&](const PictureSheet& sheet, int i, int x, int y) {
-    return sheet.pixels[size_t((i / sheet.columns * 4 + y) * sheet.width + i % sheet.columns * 4 + x)];
+    const int left = i % sheet.columns * sheet.tile_width, top = i / sheet.columns * sheet.tile_height;
+    return sheet.pixels[size_t((top + y) * sheet.width + left + x)];
   };
   // Picture 1, row 2, column 3: places 48 + 11, + 16 and + 32.
   CHECK(pixel(planes, 1, 3, 2) == (0xff000000u | 91u << 16 | 75u << 8 | 59u));
-  const PictureSheet last = picture_sheet(values({3, 4, 4, 3}, "u8", numbers), 100, 64);
-  CHECK(pixel(last, 1, 3, 2) == (0xff000000u | 83u << 16 | 82u << 8 | 81u));
+  // Five rows of four: picture 1 begins at place 60, row 2 at 24, column 3 at 9.
+  numbers.resize(3 * 5 * 4 * 3);
+  std::iota(numbers.begin(), numbers.end(), 0.0f);
+  const PictureSheet last = picture_sheet(values({3, 5, 4, 3}, "u8", numbers), 100, 64);
+  CHECK(pixel(last, 1, 3, 2) == (0xff000000u | 95u << 16 | 94u << 8 | 93u));
   CHECK(picture_sheet(values({3, 3, 4, 4}, "u8", numbers), 2, 64).count == 2);
   CHECK(picture_sheet(values({3, 3, 4, 4}, "u8", numbers), 100, 3).count == 0);
   // What is no number is not taken for a grey.
@@ -194,7 +199,7 @@ TEST_CASE("lines that grow, are dropped or cleared are followed") {
   for (size_t i = 0; i < Journal::kMostLines + 10; ++i) journal.write(ConsoleLine::Kind::output, "x\n");
   lines.update(journal);
   CHECK(lines.size() == Journal::kMostLines);
-  CHECK(lines.first() == 11);
+  CHECK(lines.first() == 1);  // of those that were shown only "part x" has gone
   journal.clear_console();
   lines.update(journal);
   CHECK(lines.size() == 0);

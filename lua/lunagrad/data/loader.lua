@@ -94,7 +94,7 @@ function DataLoader:continue(pass)
   pass.batch = pass.batch + 1
   self.epoch, self.batch = pass.epoch, pass.batch
   self.passes[values[1]] = pass
-  if run._wants_batch() then  -- somebody looks at the data
+  if run and run._wants_batch() then  -- somebody looks at the data
     run._give_batch(tostring(self), pass.epoch, pass.batch, #self, table.unpack(values, 1, values.n))
   end
   return table.unpack(values, 1, values.n)
