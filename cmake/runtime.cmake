@@ -27,7 +27,8 @@ if(LUNAGRAD_ONE_TARGET)
 endif()
 if(LUNAGRAD_SANITIZE MATCHES undefined)
   # Vector code from end to end: what is undefined there the checks do not see, and they treble the compile time.
-  set_source_files_properties(runtime/cpu/elementwise_kernels.cpp PROPERTIES COMPILE_OPTIONS -fno-sanitize=undefined)
+  set_source_files_properties(runtime/cpu/elementwise_kernels.cpp runtime/cpu/complex_kernels.cpp
+                              PROPERTIES COMPILE_OPTIONS -fno-sanitize=undefined)
 endif()
 target_link_options(lunagrad-runtime PRIVATE -Wl,-Bsymbolic -Wl,-z,defs)
 target_link_libraries(lunagrad-runtime PRIVATE PkgConfig::OPENBLAS PkgConfig::HIGHWAY ${SLEEF} Threads::Threads
