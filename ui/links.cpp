@@ -13,23 +13,13 @@ void go_to_line(Workbench& bench, const SourcePlace& place) {
     for (size_t i = 0; i < tape->nodes.size(); ++i)
       if (tape->nodes[i].place.line == place.line && tape->nodes[i].place.file == place.file) nodes.push_back(int(i));
   if (!nodes.empty()) show_nodes(bench, std::move(nodes));
-  const auto open = [&](auto& its) {
-    if constexpr (requires { its.go_to(place); })
-      its.go_to(place);
-    else
-      its.journal.write(ConsoleLine::Kind::note, place.file + ":" + std::to_string(place.line) + "  " +
-                                                     its.source_line(place) + "\n");
-  };
-  open(bench);
+  bench.go_to(place);
 }
 
 void show_nodes(Workbench& bench, std::vector<int> nodes) {
   if (nodes.empty()) return;
   bench.tape.select(nodes.front());
-  const auto light = [&](auto& tape) {
-    if constexpr (requires { tape.light(nodes); }) tape.light(std::move(nodes));
-  };
-  light(bench.tape);
+  bench.tape.light(std::move(nodes));
 }
 
 std::vector<PlaceInText> places_in(const std::string& text) {

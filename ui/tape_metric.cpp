@@ -52,21 +52,12 @@ std::string faults_text(double count) {
   return text;
 }
 
-// Of the records that have them, the numbers of a node's output and of the gradient that reached it.
-template <class Node>
-double gradient_norm(const Node& node) {
-  if constexpr (requires { node.gradient_summary->norm; })
-    return node.gradient_summary ? double(node.gradient_summary->norm) : kUnknown;
-  else
-    return kUnknown;
-}
+double gradient_norm(const NodeInfo& node) { return node.gradient_summary ? node.gradient_summary->norm : kUnknown; }
 
-template <class Node>
-double faults(const Node& node) {
+double faults(const NodeInfo& node) {
   double count = kUnknown;
-  if constexpr (requires { node.gradient_summary->nans + node.output_summary->infs; })
-    for (const auto* summary : {&node.output_summary, &node.gradient_summary})
-      if (*summary) count = (std::isnan(count) ? 0 : count) + double((*summary)->nans + (*summary)->infs);
+  for (const auto* summary : {&node.output_summary, &node.gradient_summary})
+    if (*summary) count = (std::isnan(count) ? 0 : count) + double((*summary)->nans + (*summary)->infs);
   return count;
 }
 
@@ -75,11 +66,11 @@ constexpr std::array kMetrics = {
     TapeMetric{"backward time", "Time that its gradient took in this backward pass.", backward_time,
                time_text, true},
     TapeMetric{"bytes", "Memory of its outputs.", output_bytes, size_text, true},
-    TapeMetric{"gradient norm", "Of the gradient that reached its first output.", gradient_norm<NodeInfo>,
+    TapeMetric{"gradient norm", "Of the gradient that reached its first output.", gradient_norm,
                norm_text, false},
     TapeMetric{"NaN and Inf",
                "How many elements of its first output, and of the gradient there, are not finite.",
-               faults<NodeInfo>, faults_text, true},
+               faults, faults_text, true},
 };
 
 }  // namespace

@@ -97,7 +97,7 @@ class ConsolePanel final : public Panel {
       case Kind::warning:
         return "!";
       case Kind::error:
-        return "✗";
+        return "×";
       case Kind::command:
         return ">";
       case Kind::note:

@@ -55,6 +55,10 @@ class EditorPanel final : public Panel {
                   title()});
     commands.add({"Text: find the one before", "Shift+F3", "The match before.",
                   [this, &bench] { find_again(bench, false); }, has_text, title()});
+    commands.add({"Text: breakpoint on the line", "F9", "Sets one where the caret stands, or takes it away.", [&bench] {
+                    const Document& text = *bench.documents.active();
+                    bench.toggle_breakpoint(SourcePlace{text.path, int(text.buffer.caret().line) + 1});
+                  }, has_text, title()});
     commands.add({"Text: evaluate", "", "What is selected, or the line, in the run at its next safe point.",
                   [&bench] { evaluate(bench); }, has_text, title()});
   }

@@ -122,6 +122,9 @@ class InspectorPanel final : public Panel {
     if (action(bench, "Compare devices", "inspector.compare_devices",
                "Runs the node on the CPU and on the GPU, with the same inputs, and shows where the results differ."))
       bench.inquiry.compare_devices(bench.session, step, node.id);
+    if (action(bench, "Break here", "inspector.break_here",
+               "Pauses the run wherever the node's line is reached; a second click takes the breakpoint away."))
+      bench.toggle_breakpoint(node);
     ImGui::NewLine();
   }
 

@@ -300,7 +300,7 @@ class RunsPanel final : public Panel {
   }
 
   void open_script(Workbench& bench) {
-    bench.journal.write(ConsoleLine::Kind::note, "script of that run: " + *selected_.begin() + "/script.lua\n");
+    bench.go_to({*selected_.begin() + "/script.lua", 1});
   }
 
   static bool begin_popup(const char* id) {

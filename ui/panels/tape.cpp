@@ -478,7 +478,7 @@ class TapePanel final : public Panel {
     const std::string place = node.place.file + ":" + std::to_string(node.place.line);
     if (item(node.place.line > 0 ? "Go to line " + place : "Go to line", node.place.line > 0,
              "Shows the line of the script that made this node."))
-      go_to_line(bench, node.place);
+      bench.go_to(node.place);
     const std::string name = name_of(node);
     if (item("Copy name " + name, true, "Puts the name on the clipboard."))
       ImGui::SetClipboardText(name.c_str());
@@ -488,16 +488,6 @@ class TapePanel final : public Panel {
       for (const uint32_t operand : operands) bench.tape.open_around(int(operand));
     }
     ImGui::EndPopup();
-  }
-
-  template <class Bench>
-  static void go_to_line(Bench& bench, const SourcePlace& place) {
-    if constexpr (requires { bench.go_to(place); })
-      bench.go_to(place);
-    else
-      bench.journal.write(
-          ConsoleLine::Kind::note,
-          place.file + ":" + std::to_string(place.line) + ": " + bench.source_line(place) + "\n", place);
   }
 
   // Of a leaf its own, otherwise the module's with the op.
