@@ -90,6 +90,17 @@ std::vector<KernelEntry> index_kernels();
 std::vector<KernelEntry> random_kernels();
 std::vector<KernelEntry> loss_kernels();
 std::vector<KernelEntry> optimizer_kernels();
+std::vector<KernelEntry> conv_kernels();
+std::vector<KernelEntry> pool_kernels();
+std::vector<KernelEntry> norm_kernels();
+std::vector<KernelEntry> rearrange_kernels();
+std::vector<KernelEntry> pad_kernels();
+std::vector<KernelEntry> scatter_kernels();
+std::vector<KernelEntry> scan_kernels();
+std::vector<KernelEntry> sort_kernels();
+std::vector<KernelEntry> resize_kernels();
+std::vector<KernelEntry> unfold_kernels();
+std::vector<KernelEntry> rope_kernels();
 
 // At most as many groups as a dispatch may have in x; kernels loop over the rest.
 uint32_t group_count(uint64_t wanted, const Recorder&);

@@ -1,6 +1,7 @@
 #include "gpu/stream.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <chrono>
 #include <cstring>
@@ -183,9 +184,12 @@ void Stream::throw_fault() {
   if (fault.kind == FaultKind::label)
     fail("cross_entropy: label ", fault.value, " at position ", fault.position + 1, " is out of range for ",
          fault.size, " classes (labels count from 0)");
-  fail(fault.kind == FaultKind::embedding ? "embedding" : "index_select", ": index ", fault.value,
-       " at position ", fault.position + 1, " is out of range for a dim of size ", fault.size,
-       " (indices count from 0)");
+  if (fault.kind == FaultKind::probability)
+    fail("bernoulli: a probability must lie in [0, 1] (got ", double(std::bit_cast<float>(fault.value)), ")");
+  constexpr const char* kOps[] = {"index_select", "embedding", "gather",     "scatter", "scatter_add",
+                                  "index_add",    "index_copy", "index_fill", "one_hot"};
+  fail(kOps[uint32_t(fault.kind) - uint32_t(FaultKind::index_select)], ": index ", fault.value, " at position ",
+       fault.position + 1, " is out of range for a dim of size ", fault.size, " (indices count from 0)");
 }
 
 Ring::Piece Stream::take(Ring& ring, VkDeviceSize bytes) {

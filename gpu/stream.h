@@ -49,7 +49,21 @@ class Ring {
   std::deque<Mark> marks_;
 };
 
-enum class FaultKind : uint32_t { none, label, index_select, embedding };
+// What a kernel found; from index_select on, an index of the op of this name that is out of range.
+enum class FaultKind : uint32_t {
+  none,
+  label,
+  probability,
+  index_select,
+  embedding,
+  gather,
+  scatter,
+  scatter_add,
+  index_add,
+  index_copy,
+  index_fill,
+  one_hot
+};
 
 struct Groups {
   uint32_t x = 1, y = 1, z = 1;
@@ -70,7 +84,8 @@ class Stream {
   void wait();                                                               // until all work is done
 
   // Where a kernel that meets an index out of range notes it: four words, the first a FaultKind, then the
-  // position of the index, its value and the size it must be below. The next wait throws it as an Error.
+  // position of the index, its value and the size it must be below. The next wait throws it as an Error. The value of
+  // a probability is the bits of its float.
   VkDeviceAddress fault_address() const { return fault_.address; }
 
  private:

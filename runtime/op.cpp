@@ -83,7 +83,7 @@ void run_on_cpu_instead(Call& call, Device& device) {
 // Returns whether the device ran the call; false: compose() has set the outputs and the tape already knows.
 bool execute(Call& call) {
   Device& device = call.device();
-  if (call.op->compose && !call.op->half_through_f32 && !device.supports(call)) {
+  if (call.op->compose && !device.supports(call)) {
     call.out = call.op->compose(call);
     return false;
   }

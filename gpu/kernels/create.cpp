@@ -1,6 +1,10 @@
-// full, zeros, ones and empty: fills with a number.
+// full, zeros, ones and empty: fills with a number; arange, linspace, eye, tril and triu.
+#include <algorithm>
+#include <cmath>
+
 #include "gpu/kernels.h"
 #include "gpu/kernels/copy.h"
+#include "runtime/ops.h"
 
 namespace lunagrad::gpu {
 namespace {
@@ -26,10 +30,120 @@ void run_ones(const Call& call, Recorder& recorder) {
 }
 void run_empty(const Call&, Recorder&) {}
 
+struct RampHot {
+  uint64_t result;
+  int64_t whole_first, whole_step;
+  float first[2], last[2], step[4];
+  uint32_t count, turn;
+};
+static_assert(sizeof(RampHot) <= kHotBytes);
+
+// A double as the sum of floats of so many bits each, the largest first.
+template <size_t n>
+void split(double value, int bits, float (&parts)[n]) {
+  for (float& part : parts) {
+    int exponent = 0;
+    std::frexp(value, &exponent);
+    part = float(std::ldexp(std::nearbyint(std::ldexp(value, bits - exponent)), exponent - bits));
+    value -= double(part);
+  }
+}
+void launch_ramp(const Tensor& out, RampHot hot, bool whole, Recorder& recorder) {
+  Launch launch(recorder);
+  hot.result = launch.writes(out);
+  hot.count = uint32_t(out.numel());
+  static const ShaderCode& code = find_shader("ramp");
+  launch.run(code, {uint32_t(out.dtype()), uint32_t(whole)}, {group_count((uint64_t(hot.count) + 255) / 256, recorder)},
+             {}, bytes_of(hot));
+}
+
+double real_of(const Value& value) { return value.kind == Value::Kind::real ? value.f : double(value.i); }
+
+// The numbers of arange; as integers when they are whole, however they were written.
+struct Range {
+  Value start, step;
+  bool whole;
+  explicit Range(const Call& call)
+      : start(call.params[1].present() ? call.params[0] : Value(0)), step(call.params[2]) {
+    const auto is_whole = [](Value& value) {
+      if (value.kind == Value::Kind::integer) return true;
+      if (std::abs(value.f) > 0x1p53 || value.f != std::trunc(value.f)) return false;
+      value = Value(int64_t(value.f));
+      return true;
+    };
+    whole = is_whole(start) && is_whole(step);
+  }
+};
+// What is cut off to an integer would have to be cut off from a double.
+bool supports_arange(const Call& call) {
+  return supports(call) && (is_floating(call.output().dtype()) || Range(call).whole);
+}
+void run_arange(const Call& call, Recorder& recorder) {
+  const Range range(call);
+  RampHot hot{};
+  hot.turn = uint32_t(call.output().numel());
+  if (range.whole) {
+    hot.whole_first = range.start.i;
+    hot.whole_step = range.step.i;
+  } else {
+    split(real_of(range.start), 24, hot.first);
+    split(real_of(range.step), 12, hot.step);
+  }
+  launch_ramp(call.output(), hot, range.whole, recorder);
+}
+
+bool supports_linspace(const Call& call) { return supports(call) && is_floating(call.output().dtype()); }
+void run_linspace(const Call& call, Recorder& recorder) {
+  const double start = call.real(0), end = call.real(1);
+  const int64_t n = call.output().numel();
+  RampHot hot{};
+  split(start, 24, hot.first);
+  split(end, 24, hot.last);
+  split(n > 1 ? (end - start) / double(n - 1) : 0, 12, hot.step);
+  hot.turn = uint32_t(n == 1 ? 1 : n / 2);
+  launch_ramp(call.output(), hot, false, recorder);
+}
+
+void run_eye(const Call& call, Recorder& recorder) {
+  const Tensor& out = call.output();
+  run_zeros(call, recorder);
+  const int64_t n = std::min(out.size(0), out.size(1));
+  copy(Tensor(out.storage_ref(), LayoutRef(new Layout({n}, {out.size(1) + 1})), out.offset(), out.dtype()),
+       Tensor::number(int64_t(1)), recorder);
+}
+
+struct TriangleHot {
+  uint64_t result, operand;
+  int64_t diagonal;
+  uint32_t count, rows, columns, padding;
+};
+bool supports_triangle(const Call& call) { return call.output().numel() < (int64_t(1) << 31); }
+template <bool lower>
+void run_triangle(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor x = contiguous(call.input(0));
+  Launch launch(recorder);
+  TriangleHot hot{};
+  hot.result = launch.writes(call.output());
+  hot.operand = launch.reads(x);
+  hot.diagonal = call.integer(0);
+  hot.count = uint32_t(x.numel());
+  hot.rows = uint32_t(x.size(-2));
+  hot.columns = uint32_t(x.size(-1));
+  static const ShaderCode& code = find_shader("triangle");
+  launch.run(code, {raw_type(x.dtype()), uint32_t(lower)},
+             {group_count((uint64_t(hot.count) + 255) / 256, recorder)}, {}, bytes_of(hot));
+}
+
 }  // namespace
 
 std::vector<KernelEntry> create_kernels() {
-  return {{find_op("full"), {supports, run_full}},
+  return {{find_op("arange"), {supports_arange, run_arange}},
+          {find_op("linspace"), {supports_linspace, run_linspace}},
+          {find_op("eye"), {supports, run_eye}},
+          {find_op("tril"), {supports_triangle, run_triangle<true>}},
+          {find_op("triu"), {supports_triangle, run_triangle<false>}},
+          {find_op("full"), {supports, run_full}},
           {find_op("zeros"), {supports, run_zeros}},
           {find_op("ones"), {supports, run_ones}},
           {find_op("empty"), {supports_empty, run_empty}}};

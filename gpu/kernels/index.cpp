@@ -1,5 +1,9 @@
-// index_select and embedding, of any element type.
+// index_select, embedding, gather and one_hot, of any element type; index_add and scatter_add, of f32 and integers.
+#include <algorithm>
+
 #include "gpu/kernels.h"
+#include "gpu/kernels/copy.h"
+#include "gpu/kernels/lanes.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
@@ -48,11 +52,93 @@ void run_embedding(const Call& call, Recorder& recorder) {
   pick(call, call.input(1), call.input(0), 0, FaultKind::embedding, recorder);
 }
 
+int dim_of(const Call& call) { return normalize_dim(call.op->name, call.integer(0), call.input(0).shape()); }
+int64_t size_along(const Tensor& x, int dim) { return x.ndim() == 0 ? 1 : x.size(dim); }
+
+void run_gather(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor &index = call.input(1), &out = call.output();
+  const Tensor x = call.input(0).ndim() == 0 && index.ndim() == 1 ? reshape(call.input(0), {1}) : call.input(0);
+  const int dim = dim_of(call);
+  // Each element is a lane of its own: the dim is one of those across, with a step of 0.
+  LaneView from = view_of(x, dim), to{&out, out.strides(), 0}, by{&index, index.strides(), 0};
+  Shape lanes = index.shape();
+  if (!lanes.empty()) {
+    from.strides = x.strides();
+    from.strides[dim] = 0;
+    lanes.push_back(1);
+  }
+  run_lanes(LaneMode::take, {lanes, index.ndim(), size_along(x, dim)}, from, to, by, FaultKind::gather, recorder);
+}
+
+bool supports_one_hot(const Call& call) { return supports(call) && call.output().dtype() == DType::i64; }
+void run_one_hot(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor &ids = call.input(0), &out = call.output();
+  const Tensor one = Tensor::empty({}, DType::i64, out.device());
+  copy(out, Tensor::number(int64_t(0)), recorder);
+  copy(one, Tensor::number(int64_t(1)), recorder);
+  Shape shape = ids.shape();
+  shape.push_back(1);
+  run_lanes(LaneMode::put, {shape, ids.ndim(), out.size(-1)}, view_of(out, ids.ndim()), same_for_all(one, shape.size()),
+            {&ids, ids.strides(), 0}, FaultKind::one_hot, recorder);
+}
+
+bool can_add(const Call& call) {
+  return supports(call) && call.input(1).numel() < int64_t(1) << 31 &&
+         (call.output().dtype() == DType::f32 || !is_differentiable(call.output().dtype()));
+}
+
+void run_scatter_add(const Call& call, Recorder& recorder) {
+  const Tensor &out = call.output(), &index = call.input(1);
+  const int dim = dim_of(call);
+  copy(out, call.input(0), recorder);
+  run_lanes(LaneMode::add, {index.shape(), dim, size_along(out, dim)}, view_of(out, dim), view_of(call.input(2), dim),
+            view_of(index, dim), FaultKind::scatter_add, recorder);
+}
+
+struct AddHot {
+  uint64_t target, source, index, fault;
+  uint32_t outer, size, count, inner, kind;
+  float alpha;
+};
+static_assert(sizeof(AddHot) <= kHotBytes);
+
+void run_index_add(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor& out = call.output();
+  const Tensor index = contiguous(call.input(1)), source = contiguous(call.input(2));
+  const int dim = dim_of(call);
+  copy(out, call.input(0), recorder);
+  if (index.numel() == 0) return;
+  Launch launch(recorder);
+  AddHot hot{};
+  hot.target = launch.writes(out);
+  hot.source = launch.reads(source);
+  hot.index = launch.reads(index);
+  hot.fault = recorder.stream.fault_address();
+  hot.outer = hot.inner = 1;
+  for (int d = 0; d < out.ndim(); ++d)
+    if (d != dim) (d < dim ? hot.outer : hot.inner) *= uint32_t(out.size(d));
+  hot.size = uint32_t(size_along(out, dim));
+  hot.count = uint32_t(index.numel());
+  hot.kind = uint32_t(FaultKind::index_add);
+  hot.alpha = float(call.real(1));
+  const uint64_t wide = (uint64_t(hot.outer) * hot.inner + 255) / 256;
+  static const ShaderCode& code = find_shader("index_add");
+  launch.run(code, {uint32_t(out.dtype()), uint32_t(index.dtype())}, {group_count(wide * hot.size, recorder)}, {},
+             bytes_of(hot));
+}
+
 }  // namespace
 
 std::vector<KernelEntry> index_kernels() {
   return {{find_op("index_select"), {supports, run_index_select}},
-          {find_op("embedding"), {supports, run_embedding}}};
+          {find_op("embedding"), {supports, run_embedding}},
+          {find_op("gather"), {supports, run_gather}},
+          {find_op("one_hot"), {supports_one_hot, run_one_hot}},
+          {find_op("scatter_add"), {can_add, run_scatter_add}},
+          {find_op("index_add"), {can_add, run_index_add}}};
 }
 
 }  // namespace lunagrad::gpu

@@ -1,10 +1,12 @@
-// sum, mean, amax and amin over any dims.
+// sum, mean, amax and amin over any dims; var, std, all and any by means of them.
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "gpu/kernels.h"
+#include "gpu/kernels/copy.h"
 #include "gpu/kernels/iteration.h"
+#include "runtime/ops.h"
 
 namespace lunagrad::gpu {
 namespace {
@@ -145,10 +147,51 @@ void run_mean(const Call& call, Recorder& recorder) { reduce(call, Fold::sum, tr
 void run_amax(const Call& call, Recorder& recorder) { reduce(call, Fold::largest, false, recorder); }
 void run_amin(const Call& call, Recorder& recorder) { reduce(call, Fold::smallest, false, recorder); }
 
+Dims reduced_dims(const Call& call) {
+  Dims dims;
+  const uint32_t mask = mask_of(call);
+  for (int d = 0; d < call.input(0).ndim(); ++d)
+    if (mask >> d & 1) dims.push_back(d);
+  return dims;
+}
+
+// The squared distances from the mean / (n - correction); parameters as in runtime/ops/reduce.cpp.
+template <bool root>
+void run_var(const Call& call, Recorder& recorder) {
+  constexpr int kUnbiasedAt = 1, kCorrectionAt = 3;
+  const NoGrad off;
+  const Tensor x = to(call.input(0), DType::f32);
+  const Dims dims = reduced_dims(call);
+  const Value& unbiased = call.params[kUnbiasedAt];
+  const int64_t correction = unbiased.present() ? int64_t(unbiased.b) : call.integer(kCorrectionAt);
+  const int64_t count = call.output().numel() == 0 ? 0 : x.numel() / call.output().numel();
+  const double degrees = double(std::max<int64_t>(0, count - correction));
+  const Tensor variance = sum(square(x - mean(x, dims, true)), dims) * (1 / degrees);
+  copy(call.output(), reshape(root ? sqrt(variance) : variance, call.output().shape()), recorder);
+}
+
+template <bool every>
+void run_truth(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor &x = call.input(0), &out = call.output();
+  if (x.numel() == 0) return copy(out, Tensor::number(int64_t(every)), recorder);
+  const Tensor truth = to(ne(x, Tensor::number(int64_t(0))), DType::u8);
+  const Tensor folded = every ? amin(truth, reduced_dims(call)) : amax(truth, reduced_dims(call));
+  copy(out, reshape(folded, out.shape()), recorder);
+}
+bool supports_truth(const Call& call) {
+  const Tensor& x = call.input(0);
+  return x.dtype() != DType::f64 && x.numel() < (int64_t(1) << 31);
+}
+
 }  // namespace
 
 std::vector<KernelEntry> reduce_kernels() {
-  return {{find_op("sum"), {supports, run_sum}},
+  return {{find_op("var"), {supports, run_var<false>}},
+          {find_op("std"), {supports, run_var<true>}},
+          {find_op("all"), {supports_truth, run_truth<true>}},
+          {find_op("any"), {supports_truth, run_truth<false>}},
+          {find_op("sum"), {supports, run_sum}},
           {find_op("mean"), {supports, run_mean}},
           {find_op("amax"), {supports, run_amax}},
           {find_op("amin"), {supports, run_amin}}};

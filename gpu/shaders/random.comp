@@ -3,21 +3,62 @@
 // bit for bit. A thread makes one block of four words, for elements 4 i … 4 i + 3.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
+#include "functions.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
+layout(constant_id = 1) const uint TYPE = 6;  // of the result
 
-const uint kDropout = 0;  // word < threshold ? 0 : operand * scale
-const uint kUniform = 1;  // the upper 24 bits as a number in [0, 1)
+const uint kDropout = 0;    // word < threshold ? 0 : operand * scale
+const uint kUniform = 1;    // the upper 24 bits as a number in [0, 1)
+const uint kNormal = 2;     // by Box and Muller, in pairs: runtime/cpu/random.h
+const uint kInteger = 3;    // low + the upper half of word * range
+const uint kBernoulli = 4;  // word / 2^32 < operand
 
+layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Fault {
+  uint kind;
+  uint row;
+  int value;
+  uint size;
+};
 layout(push_constant, scalar) uniform Push {
   uint64_t unused;
   uint64_t result, operand;
   uvec2 seed, stream;
   uint count;
-  uint threshold;
+  uint threshold;  // of kBernoulli: the kind of fault
   float factor;
+  uint padding;
+  int64_t low;     // of kBernoulli: the address of the fault
+  uint64_t range;
 };
+
+float normal(uvec4 words, uint j) {
+  const uint first = words[j & 2u], second = words[j | 1u];
+  const float u = float((first >> 8) + 1u) * 5.9604644775390625e-8;
+  const float radius = sqrt(-2.0 * lg_log(u));
+  // The angle is a count of 2^24ths of a turn: the nearest quarter, and what is left of it.
+  const uint turn = second >> 8, quarter = (turn + 0x200000u) >> 22;
+  const float rest = float(int(turn) - int(quarter << 22)) * 3.7450702829238410e-7;
+  const float z = rest * rest;
+  const float sine = rest + rest * z * (-0.166666641831398 + z * (8.332747966051102e-3 + z * -1.9587890710681677e-4));
+  const float cosine =
+      1.0 - 0.5 * z + z * z * (0.0416666641831398 + z * (-1.388830249197781e-3 + z * 2.454794230288826e-5));
+  const bool swapped = (quarter & 1u) != 0;
+  if ((j & 1u) == 0) {
+    const float x = swapped ? sine : cosine;
+    return radius * (((quarter + 1u) & 2u) != 0 ? -x : x);
+  }
+  const float x = swapped ? cosine : sine;
+  return radius * ((quarter & 2u) != 0 ? -x : x);
+}
+
+void note_probability(uint i, float p) {
+  Fault fault = Fault(uint64_t(low));
+  if (atomicCompSwap(fault.kind, 0u, threshold) != 0u) return;
+  fault.row = i;
+  fault.value = floatBitsToInt(p);
+}
 
 uvec4 philox(uint counter) {
   uvec4 c = uvec4(counter, 0, stream.x, stream.y);
@@ -42,8 +83,20 @@ void main() {
       if (i >= int64_t(count)) break;
       if (MODE == kDropout)
         store_f32(result, i, words[j] < threshold ? 0.0 : load_f32(operand, i) * factor);
-      else
-        store_f32(result, i, float(words[j] >> 8) * 5.9604644775390625e-8);
+      else if (MODE == kUniform)
+        store_float(result, i, TYPE, float(words[j] >> 8) * 5.9604644775390625e-8);
+      else if (MODE == kNormal)
+        store_float(result, i, TYPE, normal(words, j));
+      else if (MODE == kInteger)
+        store_integer(result, i, TYPE, low + int64_t(uint64_t(words[j]) * range >> 32));
+      else {
+        // Scaled by a power of two, a probability is still exact.
+        const float p = load_float(operand, i, TYPE), edge = ceil(p * 4294967296.0);
+        const bool is_chance = p >= 0.0 && p <= 1.0;
+        if (!is_chance) note_probability(uint(i), p);
+        const bool met = is_chance && (edge == 4294967296.0 || words[j] < uint(edge));
+        store_float(result, i, TYPE, met ? 1.0 : 0.0);
+      }
     }
   }
 }

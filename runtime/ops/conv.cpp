@@ -4,10 +4,9 @@
 //   from G for dx: g gets conv(G, w), w gets grad_weight(G, g);  from G for dw: x gets grad_input(g, G), g
 //   conv(x, G)
 // A transposed convolution is grad_input with x in the place of g, plus a bias.
-#include "runtime/cpu/conv.h"
-
 #include <complex>
 
+#include "runtime/ops/conv_geometry.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 
@@ -65,8 +64,7 @@ void check_bias(const Call& call, int64_t channels) {
 }
 
 // The geometry of conv(image, weight) in everything but `out` and its checks.
-ConvGeometry geometry(const Call& call, int dims, const Shape& image, const Shape& weight) {
-  const Values& params = call.params;
+ConvGeometry geometry(const Call& call, const Values& params, int dims, const Shape& image, const Shape& weight) {
   ConvGeometry g;
   const bool same = params[kPadding].kind == Value::Kind::integer && params[kPadding].i == kSame;
   const Dims padding = params[kPadding].kind == Value::Kind::integer ? Dims{0} : params[kPadding].list;
@@ -89,8 +87,10 @@ ConvGeometry geometry(const Call& call, int dims, const Shape& image, const Shap
   return g;
 }
 
-void set_out(ConvGeometry& g, int dims, const Shape& result) {
-  for (int i = 0; i < dims; ++i) g.out[place(dims, i)] = result[result.size() - dims + i];
+// A transposed convolution's parameters as those of the convolution whose gradient it is.
+Values untransposed(const Values& given) {
+  return {given[kTransposedStride], given[kTransposedPadding], given[kTransposedDilation],
+          given[kTransposedGroups]};
 }
 
 // Runs f<T>() with the element type of the output.
@@ -202,7 +202,7 @@ struct Conv {
     check_types(call);
     const Shape &x = call.input(0).shape(), &weight = call.input(1).shape();
     check_dims(call, dims, x, weight, "out, in / groups");
-    ConvGeometry g = geometry(call, dims, x, weight);
+    const ConvGeometry g = geometry(call, call.params, dims, x, weight);
     const char* const name = call.op->name;
     if (g.groups < 1 || g.in_channels % g.groups != 0 || g.out_channels % g.groups != 0)
       fail(name, ": groups = ", g.groups, " must divide the ", g.in_channels, " input and ", g.out_channels,
@@ -229,8 +229,7 @@ struct Conv {
   static void conv_cpu(const Call& call) {
     const Tensor x = in_order(call.input(0)), weight = in_order(call.input(1));
     const Tensor bias = call.has(2) ? in_order(call.input(2)) : Tensor();
-    ConvGeometry g = geometry(call, dims, x.shape(), weight.shape());
-    set_out(g, dims, call.output().shape());
+    const ConvGeometry g = conv_geometry(call, ConvPart::result, dims);
     with_type(call, [&]<class T>() {
       conv_forward(g, x.data<T>(), weight.data<T>(), data_of<T>(bias), call.output().data<T>());
     });
@@ -245,8 +244,7 @@ struct Conv {
   static void sizes_shape(Call& call) { call.emit(call.list(kSizes), call.input(0).dtype()); }
   static void grad_input_cpu(const Call& call) {
     const Tensor grad = in_order(call.input(0)), weight = in_order(call.input(1));
-    ConvGeometry g = geometry(call, dims, call.output().shape(), weight.shape());
-    set_out(g, dims, grad.shape());
+    const ConvGeometry g = conv_geometry(call, ConvPart::input_gradient, dims);
     with_type(call, [&]<class T>() {
       conv_grad_input<T>(g, grad.data<T>(), weight.data<T>(), nullptr, call.output().data<T>());
     });
@@ -259,8 +257,7 @@ struct Conv {
 
   static void grad_weight_cpu(const Call& call) {
     const Tensor x = in_order(call.input(0)), grad = in_order(call.input(1));
-    ConvGeometry g = geometry(call, dims, x.shape(), call.output().shape());
-    set_out(g, dims, grad.shape());
+    const ConvGeometry g = conv_geometry(call, ConvPart::weight_gradient, dims);
     with_type(call,
               [&]<class T>() { conv_grad_weight(g, x.data<T>(), grad.data<T>(), call.output().data<T>()); });
   }
@@ -270,11 +267,6 @@ struct Conv {
     if (b.needs(1)) b.set(1, forward(b.input(0), up, plain(b), b.shape(1)));
   }
 
-  // The same as parameters of the convolution whose gradient it is.
-  static Values untransposed(const Values& given) {
-    return {given[kTransposedStride], given[kTransposedPadding], given[kTransposedDilation],
-            given[kTransposedGroups]};
-  }
   static void transposed_shape(Call& call) {
     check_types(call);
     const Shape &x = call.input(0).shape(), &weight = call.input(1).shape();
@@ -311,11 +303,7 @@ struct Conv {
   static void transposed_cpu(const Call& call) {
     const Tensor x = in_order(call.input(0)), weight = in_order(call.input(1));
     const Tensor bias = call.has(2) ? in_order(call.input(2)) : Tensor();
-    Call plain_call;
-    plain_call.op = call.op;
-    plain_call.params = untransposed(call.params);
-    ConvGeometry g = geometry(plain_call, dims, call.output().shape(), weight.shape());
-    set_out(g, dims, x.shape());
+    const ConvGeometry g = conv_geometry(call, ConvPart::transposed, dims);
     with_type(call, [&]<class T>() {
       conv_grad_input<T>(g, x.data<T>(), weight.data<T>(), data_of<T>(bias), call.output().data<T>());
     });
@@ -379,6 +367,16 @@ const Op Conv<dims>::transposed{.name = kNames[dims - 1].transposed,
                                 .complex = true};
 
 }  // namespace
+
+ConvGeometry conv_geometry(const Call& call, ConvPart part, int dims) {
+  const Shape &first = call.input(0).shape(), &second = call.input(1).shape(), &made = call.output().shape();
+  const bool forward = part == ConvPart::result, to_weight = part == ConvPart::weight_gradient;
+  ConvGeometry g = geometry(call, part == ConvPart::transposed ? untransposed(call.params) : call.params, dims,
+                            forward || to_weight ? first : made, to_weight ? made : second);
+  const Shape& result = forward ? made : to_weight ? second : first;
+  for (int i = 0; i < dims; ++i) g.out[place(dims, i)] = result[result.size() - dims + i];
+  return g;
+}
 
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Dims& stride,
               const Dims& padding, const Dims& dilation, int64_t groups) {

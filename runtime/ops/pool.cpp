@@ -3,7 +3,7 @@
 // gradient of that picks again, so all orders are these two ops:
 //   y = pick(x, by x),  dx = put(g, by x),  from G for dx: g gets pick(G, by x)
 // Average pooling is linear: y = A x, dx = A^T g, and from G for dx: g gets A G.
-#include "runtime/cpu/pool.h"
+#include "runtime/ops/pool_geometry.h"
 
 #include <array>
 #include <optional>
@@ -202,10 +202,14 @@ template <class Rule, const Names& names>
 struct MaxPool {
   static const Op pool, put, pick;
 
+  // Of the image that a call of each is about.
+  static PoolGeometry of_result(const Call& call) { return Rule::geometry(call, call.input(0).shape()); }
+  static PoolGeometry of_gradient(const Call& call) { return Rule::geometry(call, call.input(1).shape()); }
+
   static void pool_cpu(const Call& call) {
     const Tensor x = in_order(call.input(0));
     with_type(call, [&]<class T>() {
-      max_pool(Rule::geometry(call, x.shape()), x.data<T>(), call.output().data<T>());
+      max_pool(of_result(call), x.data<T>(), call.output().data<T>());
     });
   }
   static void pool_vjp(Backward& b) {
@@ -216,7 +220,7 @@ struct MaxPool {
   static void put_cpu(const Call& call) {
     const Tensor g = in_order(call.input(0)), x = in_order(call.input(1));
     with_type(call, [&]<class T>() {
-      max_pool_scatter(Rule::geometry(call, x.shape()), g.data<T>(), x.data<T>(), call.output().data<T>());
+      max_pool_scatter(of_gradient(call), g.data<T>(), x.data<T>(), call.output().data<T>());
     });
   }
   static void put_vjp(Backward& b) {
@@ -230,8 +234,7 @@ struct MaxPool {
   static void pick_cpu(const Call& call) {
     const Tensor values = in_order(call.input(0)), x = in_order(call.input(1));
     with_type(call, [&]<class T>() {
-      max_pool_gather(Rule::geometry(call, x.shape()), values.data<T>(), x.data<T>(),
-                      call.output().data<T>());
+      max_pool_gather(of_gradient(call), values.data<T>(), x.data<T>(), call.output().data<T>());
     });
   }
   static void pick_vjp(Backward& b) {
@@ -275,10 +278,13 @@ template <class Rule, const Names& names>
 struct AvgPool {
   static const Op pool, spread;
 
+  static PoolGeometry of_result(const Call& call) { return Rule::geometry(call, call.input(0).shape()); }
+  static PoolGeometry of_gradient(const Call& call) { return Rule::geometry(call, input_size(call)); }
+
   static void pool_cpu(const Call& call) {
     const Tensor x = in_order(call.input(0));
     with_type(call, [&]<class T>() {
-      avg_pool(Rule::geometry(call, x.shape()), x.data<T>(), call.output().data<T>());
+      avg_pool(of_result(call), x.data<T>(), call.output().data<T>());
     });
   }
   static void pool_vjp(Backward& b) {
@@ -297,7 +303,7 @@ struct AvgPool {
   static void spread_cpu(const Call& call) {
     const Tensor g = in_order(call.input(0));
     with_type(call, [&]<class T>() {
-      avg_pool_spread(Rule::geometry(call, input_size(call)), g.data<T>(), call.output().data<T>());
+      avg_pool_spread(of_gradient(call), g.data<T>(), call.output().data<T>());
     });
   }
   static void spread_vjp(Backward& b) {
@@ -384,16 +390,51 @@ Tensor adaptive_max_pool2d(const Tensor& x, const Dims& output_size) {
   return apply1(AdaptiveMaxPool2d::pool, {x}, {output_size});
 }
 
+namespace {
+
+struct Member {
+  const Op* op;
+  PoolGeometry (*geometry)(const Call&);
+};
+template <class Max>
+std::array<Member, 3> of_max() {
+  return {{{&Max::pool, Max::of_result}, {&Max::put, Max::of_gradient}, {&Max::pick, Max::of_gradient}}};
+}
+template <class Avg>
+std::array<Member, 2> of_avg() {
+  return {{{&Avg::pool, Avg::of_result}, {&Avg::spread, Avg::of_gradient}}};
+}
+
+const std::vector<Member>& members() {
+  static const std::vector<Member> all = [] {
+    std::vector<Member> list;
+    const auto add = [&](const auto& part) { list.insert(list.end(), part.begin(), part.end()); };
+    add(of_max<MaxPool1d>());
+    add(of_max<MaxPool2d>());
+    add(of_max<AdaptiveMaxPool2d>());
+    add(of_avg<AvgPool1d>());
+    add(of_avg<AvgPool2d>());
+    add(of_avg<AdaptiveAvgPool1d>());
+    add(of_avg<AdaptiveAvgPool2d>());
+    return list;
+  }();
+  return all;
+}
+
+}  // namespace
+
+PoolGeometry pool_geometry(const Call& call) {
+  for (const Member& member : members())
+    if (member.op == call.op) return member.geometry(call);
+  fail(call.op->name, ": no pooling");
+}
+
 std::span<const Op* const> pool_ops() {
-  static constexpr const Op* ops[] = {&MaxPool1d::pool,          &MaxPool2d::pool,
-                                      &AdaptiveMaxPool2d::pool,  &AvgPool1d::pool,
-                                      &AvgPool2d::pool,          &AdaptiveAvgPool1d::pool,
-                                      &AdaptiveAvgPool2d::pool,  &MaxPool1d::put,
-                                      &MaxPool1d::pick,          &MaxPool2d::put,
-                                      &MaxPool2d::pick,          &AdaptiveMaxPool2d::put,
-                                      &AdaptiveMaxPool2d::pick,  &AvgPool1d::spread,
-                                      &AvgPool2d::spread,        &AdaptiveAvgPool1d::spread,
-                                      &AdaptiveAvgPool2d::spread};
+  static const std::vector<const Op*> ops = [] {
+    std::vector<const Op*> list;
+    for (const Member& member : members()) list.push_back(member.op);
+    return list;
+  }();
   return ops;
 }
 

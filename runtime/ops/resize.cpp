@@ -1,6 +1,6 @@
 // Resizing by interpolation, and windows as columns (im2col, col2im). All are linear: the gradient of each is
 // the transposed map, whose gradient is the map again.
-#include "runtime/cpu/resize.h"
+#include "runtime/ops/resize_geometry.h"
 
 #include <algorithm>
 #include <cmath>
@@ -99,7 +99,7 @@ void interpolate_shape(Call& call) {
 void interpolate_cpu(const Call& call) {
   const Tensor x = in_order(call.input(0));
   with_type(call,
-            [&]<class T>() { resize(interpolation(call, x.shape()), x.data<T>(), call.output().data<T>()); });
+            [&]<class T>() { resize(resize_geometry(call), x.data<T>(), call.output().data<T>()); });
 }
 
 std::vector<ParamSpec> interpolate_params(bool input_size) {
@@ -123,7 +123,7 @@ void interpolate_grad_shape(Call& call) { call.emit(call.list(kInputSize), call.
 void interpolate_grad_cpu(const Call& call) {
   const Tensor g = in_order(call.input(0));
   with_type(call, [&]<class T>() {
-    resize_spread(interpolation(call, call.list(kInputSize)), g.data<T>(), call.output().data<T>());
+    resize_spread(resize_geometry(call), g.data<T>(), call.output().data<T>());
   });
 }
 void interpolate_grad_vjp(Backward& b) {
@@ -199,7 +199,7 @@ void im2col_shape(Call& call) {
 void im2col_cpu(const Call& call) {
   const Tensor x = in_order(call.input(0));
   with_type(call, [&]<class T>() {
-    image_columns(windows(call, x.shape(), 0), x.data<T>(), call.output().data<T>());
+    image_columns(window_geometry(call), x.data<T>(), call.output().data<T>());
   });
 }
 void im2col_vjp(Backward& b) {
@@ -239,7 +239,7 @@ void col2im_shape(Call& call) {
 void col2im_cpu(const Call& call) {
   const Tensor columns = in_order(call.input(0));
   with_type(call, [&]<class T>() {
-    column_images(windows(call, call.output().shape(), 1), columns.data<T>(), call.output().data<T>());
+    column_images(window_geometry(call), columns.data<T>(), call.output().data<T>());
   });
 }
 void col2im_vjp(Backward& b) {
@@ -276,6 +276,14 @@ const Op kCol2im{.name = "col2im",
                  .half_through_f32 = true};
 
 }  // namespace
+
+ResizeGeometry resize_geometry(const Call& call) {
+  return interpolation(call, call.op == &kInterpolate ? call.input(0).shape() : call.output().shape());
+}
+ConvGeometry window_geometry(const Call& call) {
+  const bool back = call.op == &kCol2im;
+  return windows(call, back ? call.output().shape() : call.input(0).shape(), back ? 1 : 0);
+}
 
 Tensor interpolate(const Tensor& x, const Dims& size, Interpolation mode, bool align_corners) {
   return apply1(kInterpolate, {x}, {size, Value(), int64_t(mode), align_corners});

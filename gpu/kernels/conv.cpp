@@ -1,0 +1,152 @@
+// Convolutions over 1 to 3 dims, their gradients and transposed ones, f32, as products of matrices
+// (shaders/conv.comp).
+#include <algorithm>
+
+#include "gpu/kernels.h"
+#include "gpu/kernels/copy.h"
+#include "runtime/ops.h"
+#include "runtime/ops/conv_geometry.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+struct Arguments {
+  uint64_t a, image, c, bias;
+  uint32_t m, n, k;
+  uint32_t groups, splits, split;
+  uint32_t tiles, row_tiles, column_tiles;
+  uint32_t batch;
+  uint32_t image_channels, image_size[3];
+  uint32_t other_channels, other_size[3];
+  uint32_t kernel[3], kernel_size;
+  int32_t stride[3], padding[3], dilation[3];
+};
+
+// The shader's numbers of the parts; a transposed convolution is the gradient of its input with a bias.
+enum class Part : uint32_t { result, input_gradient, weight_gradient };
+
+struct Tile {
+  uint32_t bm, bn, bk, tm, tn;
+};
+constexpr Tile kTiles[] = {{128, 128, 16, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 4}};
+constexpr uint64_t kBusy = 256;         // work groups that keep a device busy
+constexpr uint32_t kShortestSplit = 256;  // of a sum, that is worth a second pass
+
+void set_sizes(uint32_t (&to)[3], const ConvGeometry::Sizes& from) { std::copy(from.begin(), from.end(), to); }
+
+// Sizes beyond which the shader's 32-bit places do not reach.
+bool fits(const Call& call) {
+  constexpr int64_t kMost = int64_t(1) << 31;
+  for (const Operands* list : {&call.in, &call.out})
+    for (const Tensor& x : *list)
+      if (x.defined() && (x.dtype() != DType::f32 || x.numel() >= kMost)) return false;
+  return true;
+}
+
+Tile choose(const Arguments& a) {
+  for (const Tile& tile : kTiles) {
+    // A tile that is mostly empty computes for nothing.
+    if (tile.bm > 32 && a.m <= tile.bm / 2) continue;
+    if (tile.bn > 32 && a.n <= tile.bn / 2) continue;
+    const uint64_t tiles = uint64_t((a.m + tile.bm - 1) / tile.bm) * ((a.n + tile.bn - 1) / tile.bn) * a.groups;
+    if (tile.bm == 32 || tiles * std::max<uint32_t>(1, a.k / (4 * kShortestSplit)) >= kBusy / 2) return tile;
+  }
+  return kTiles[2];
+}
+
+void convolve(const Call& call, Part part, const ConvGeometry& g, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor first = contiguous(call.input(0)), second = contiguous(call.input(1));
+  const Tensor bias = call.has(2) ? contiguous(call.input(2)) : Tensor();
+  const Tensor& out = call.output();
+  Arguments a{};
+  const uint32_t in_places = uint32_t(g.batch * g.in_size()), out_places = uint32_t(g.batch * g.out_size());
+  const uint32_t outputs = uint32_t(g.group_outputs()), inputs = uint32_t(g.group_inputs());
+  a.kernel_size = uint32_t(g.kernel_size());
+  switch (part) {
+    case Part::result:
+      a.m = outputs, a.n = out_places, a.k = inputs * a.kernel_size;
+      break;
+    case Part::input_gradient:
+      a.m = inputs, a.n = in_places, a.k = outputs * a.kernel_size;
+      break;
+    case Part::weight_gradient:
+      a.m = outputs, a.n = inputs * a.kernel_size, a.k = out_places;
+      break;
+  }
+  if (a.k == 0) return copy(out, Tensor::number(0.0), recorder);
+  const bool back = part == Part::input_gradient;
+  a.groups = uint32_t(g.groups);
+  a.batch = uint32_t(g.batch);
+  a.image_channels = uint32_t(back ? g.out_channels : g.in_channels);
+  set_sizes(a.image_size, back ? g.out : g.in);
+  a.other_channels = uint32_t(back ? g.in_channels : g.out_channels);
+  set_sizes(a.other_size, back ? g.in : g.out);
+  set_sizes(a.kernel, g.kernel);
+  for (size_t d = 0; d < 3; ++d) {
+    a.stride[d] = int32_t(g.stride[d]);
+    a.padding[d] = int32_t(g.padding[d]);
+    a.dilation[d] = int32_t(g.dilation[d]);
+  }
+  const Tile tile = choose(a);
+  a.row_tiles = (a.m + tile.bm - 1) / tile.bm;
+  a.column_tiles = (a.n + tile.bn - 1) / tile.bn;
+  const uint32_t whole = a.row_tiles * a.column_tiles * a.groups;
+  // The sum over places is long and its results are few: its parts run side by side and are added up in order.
+  a.splits = 1;
+  if (part == Part::weight_gradient)
+    a.splits = uint32_t(std::clamp<uint64_t>(2 * kBusy / whole, 1, std::max<uint32_t>(1, a.k / kShortestSplit)));
+  a.split = ((a.k + a.splits - 1) / a.splits + tile.bk - 1) / tile.bk * tile.bk;
+  a.splits = std::max<uint32_t>(1, (a.k + a.split - 1) / std::max<uint32_t>(1, a.split));
+  a.tiles = whole * a.splits;
+  const Tensor made = a.splits == 1 ? out : Tensor::empty(Shape{int64_t(a.splits), out.numel()}, DType::f32, out.device());
+
+  Launch launch(recorder);
+  // A is the weight, or the gradient of the result.
+  a.a = launch.reads(second);
+  a.image = launch.reads(first);
+  a.c = launch.writes(made);
+  if (bias.defined()) a.bias = launch.reads(bias);
+  const uint32_t threads = tile.bm / tile.tm * (tile.bn / tile.tn);
+  static const ShaderCode& code = find_shader("conv");
+  launch.run(code,
+             {threads, tile.bm, tile.bn, tile.bk, tile.tm, tile.tn, uint32_t(part), uint32_t(bias.defined()), threads},
+             {group_count(a.tiles, recorder)}, bytes_of(a));
+  if (a.splits > 1) copy(out, reshape(sum(made, {0}), out.shape()), recorder);
+}
+
+template <ConvPart part, int dims>
+bool supports(const Call& call) {
+  if (!fits(call)) return false;
+  const ConvGeometry g = conv_geometry(call, part, dims);
+  return g.out_size() * g.batch < int64_t(1) << 31;
+}
+template <ConvPart part, int dims>
+void run(const Call& call, Recorder& recorder) {
+  constexpr Part shader = part == ConvPart::result            ? Part::result
+                          : part == ConvPart::weight_gradient ? Part::weight_gradient
+                                                              : Part::input_gradient;
+  convolve(call, shader, conv_geometry(call, part, dims), recorder);
+}
+template <ConvPart part, int dims>
+Kernel kernel() {
+  return {supports<part, dims>, run<part, dims>};
+}
+
+}  // namespace
+
+std::vector<KernelEntry> conv_kernels() {
+  return {{find_op("conv1d"), kernel<ConvPart::result, 1>()},
+          {find_op("conv2d"), kernel<ConvPart::result, 2>()},
+          {find_op("conv3d"), kernel<ConvPart::result, 3>()},
+          {find_op("_conv1d_grad_input"), kernel<ConvPart::input_gradient, 1>()},
+          {find_op("_conv2d_grad_input"), kernel<ConvPart::input_gradient, 2>()},
+          {find_op("_conv3d_grad_input"), kernel<ConvPart::input_gradient, 3>()},
+          {find_op("_conv1d_grad_weight"), kernel<ConvPart::weight_gradient, 1>()},
+          {find_op("_conv2d_grad_weight"), kernel<ConvPart::weight_gradient, 2>()},
+          {find_op("_conv3d_grad_weight"), kernel<ConvPart::weight_gradient, 3>()},
+          {find_op("conv_transpose1d"), kernel<ConvPart::transposed, 1>()},
+          {find_op("conv_transpose2d"), kernel<ConvPart::transposed, 2>()}};
+}
+
+}  // namespace lunagrad::gpu

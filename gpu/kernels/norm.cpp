@@ -1,0 +1,129 @@
+// layer_norm and rms_norm with their gradients, f32 (shaders/norm.comp).
+#include <algorithm>
+#include <limits>
+
+#include "gpu/kernels.h"
+#include "gpu/kernels/copy.h"
+#include "gpu/kernels/rows.h"
+#include "runtime/ops.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+enum class Mode : uint32_t { forward, backward, columns, totals };
+constexpr int kShapeAt = 0, kEpsAt = 1, kWantedAt = 2;  // parameters of runtime/ops/norm.cpp
+
+struct Hot {
+  uint64_t x, weight, bias, result, moments;
+  float eps;
+  uint32_t count, size, blocks;
+};
+static_assert(sizeof(Hot) <= kHotBytes);
+
+bool supports(const Call& call) {
+  for (const Tensor& x : call.in)
+    if (x.defined() && (x.dtype() != DType::f32 || x.numel() >= int64_t(1) << 31)) return false;
+  return true;
+}
+
+Hot hot_of(const Call& call, const Tensor& x) {
+  Hot hot{};
+  const Value& eps = call.params[kEpsAt];
+  hot.eps = eps.kind == Value::Kind::real      ? float(eps.f)
+            : eps.kind == Value::Kind::integer ? float(eps.i)
+                                               : std::numeric_limits<float>::epsilon();
+  hot.size = uint32_t(numel(call.list(kShapeAt)));
+  hot.count = uint32_t(x.numel() / std::max<int64_t>(hot.size, 1));
+  return hot;
+}
+
+struct Form {
+  Mode mode;
+  bool centred, weight, bias;
+};
+void launch_norm(Launch& launch, const Form& form, const Hot& hot, uint64_t groups, Recorder& recorder) {
+  static const ShaderCode& code = find_shader("norm");
+  launch.run(code,
+             {uint32_t(form.mode), threads_along(hot.size), uint32_t(form.centred), uint32_t(form.weight),
+              uint32_t(form.bias)},
+             {group_count(groups, recorder)}, {}, bytes_of(hot));
+}
+uint64_t groups_of_rows(const Hot& hot) {
+  const uint64_t together = 256 / threads_along(hot.size);
+  return (hot.count + together - 1) / together;
+}
+
+template <bool centred>
+void run_forward(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor x = contiguous(call.input(0));
+  const Tensor weight = call.has(1) ? contiguous(call.input(1)) : Tensor();
+  const Tensor bias = centred && call.has(2) ? contiguous(call.input(2)) : Tensor();
+  Launch launch(recorder);
+  Hot hot = hot_of(call, x);
+  hot.x = launch.reads(x);
+  if (weight.defined()) hot.weight = launch.reads(weight);
+  if (bias.defined()) hot.bias = launch.reads(bias);
+  hot.result = launch.writes(call.output());
+  launch_norm(launch, {Mode::forward, centred, weight.defined(), bias.defined()}, hot, groups_of_rows(hot), recorder);
+}
+
+// Outputs: the gradients of input, weight and bias; those that are not wanted are empty.
+template <bool centred>
+void run_backward(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor g = contiguous(call.input(0)), x = contiguous(call.input(1));
+  const Tensor weight = call.has(2) ? contiguous(call.input(2)) : Tensor();
+  const auto wanted = [&](int output) { return output < int(call.out.size()) && call.flag(kWantedAt + output); };
+  Hot hot = hot_of(call, x);
+  if (hot.count == 0) {  // sums of nothing
+    for (const int output : {1, 2})
+      if (wanted(output)) copy(call.output(output), Tensor::number(0.0), recorder);
+    return;
+  }
+  const bool sums = wanted(1) || wanted(2);
+  const Scratch moments(recorder, size_t(hot.count) * 8);
+  {
+    Launch launch(recorder);
+    Hot rows = hot;
+    rows.x = launch.reads(x);
+    rows.bias = launch.reads(g);
+    if (weight.defined()) rows.weight = launch.reads(weight);
+    if (wanted(0)) rows.result = launch.writes(call.output(0));
+    if (sums) rows.moments = launch.writes(moments);
+    launch_norm(launch, {Mode::backward, centred, weight.defined(), false}, rows, groups_of_rows(hot), recorder);
+  }
+  if (!sums) return;
+  const uint64_t wide = (hot.size + 255) / 256;
+  constexpr uint64_t kBusy = 512;  // work groups that keep a device busy
+  hot.blocks = uint32_t(std::clamp<uint64_t>(kBusy / wide, 1, std::max<uint64_t>(1, hot.count / 16)));
+  const Scratch parts(recorder, size_t(hot.blocks) * 2 * hot.size * 4);
+  {
+    Launch launch(recorder);
+    Hot columns = hot;
+    columns.x = launch.reads(x);
+    columns.bias = launch.reads(g);
+    columns.moments = launch.reads(moments);
+    columns.result = launch.writes(parts);
+    launch_norm(launch, {Mode::columns, centred, false, false}, columns, wide * hot.blocks, recorder);
+  }
+  for (const int output : {1, 2}) {
+    if (!wanted(output)) continue;
+    Launch launch(recorder);
+    Hot totals = hot;
+    totals.x = launch.reads(parts);
+    totals.result = launch.writes(call.output(output));
+    launch_norm(launch, {Mode::totals, centred, false, output == 2}, totals, wide, recorder);
+  }
+}
+
+}  // namespace
+
+std::vector<KernelEntry> norm_kernels() {
+  return {{find_op("layer_norm"), {supports, run_forward<true>}},
+          {find_op("rms_norm"), {supports, run_forward<false>}},
+          {find_op("_layer_norm_grad"), {supports, run_backward<true>}},
+          {find_op("_rms_norm_grad"), {supports, run_backward<false>}}};
+}
+
+}  // namespace lunagrad::gpu

@@ -1,0 +1,63 @@
+// scatter, index_copy and index_fill, of any element type.
+#include <algorithm>
+
+#include "gpu/kernels.h"
+#include "gpu/kernels/copy.h"
+#include "gpu/kernels/lanes.h"
+#include "runtime/ops.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+bool supports(const Call& call) {
+  const Tensor& source = call.input(2);
+  return call.output().numel() < int64_t(1) << 31 && call.input(1).numel() < int64_t(1) << 31 &&
+         can_copy(source, call.output().dtype());
+}
+
+int dim_of(const Call& call) { return normalize_dim(call.op->name, call.integer(0), call.input(0).shape()); }
+int64_t size_along(const Tensor& x, int dim) { return x.ndim() == 0 ? 1 : x.size(dim); }
+
+// One element of x's type on its device.
+Tensor element_of(const Tensor& value, const Tensor& x, Recorder& recorder) {
+  if (!value.is_number()) return value;
+  const Tensor made = Tensor::empty({}, x.dtype(), x.device());
+  copy(made, value, recorder);
+  return made;
+}
+
+void run_scatter(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor &out = call.output(), &index = call.input(1);
+  const Tensor source = element_of(call.input(2), out, recorder);
+  const int dim = dim_of(call);
+  copy(out, call.input(0), recorder);
+  run_lanes(LaneMode::put, {index.shape(), dim, size_along(out, dim)}, view_of(out, dim),
+            call.input(2).is_number() ? same_for_all(source, index.ndim()) : view_of(source, dim), view_of(index, dim),
+            FaultKind::scatter, recorder);
+}
+
+// The index has one dim: it names the same positions in all lanes.
+template <bool fill>
+void run_flat(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor &out = call.output(), &index = call.input(1);
+  const Tensor source = element_of(call.input(2), out, recorder);
+  const int dim = dim_of(call);
+  Shape shape = out.shape();
+  if (!shape.empty()) shape[dim] = index.numel();
+  copy(out, call.input(0), recorder);
+  run_lanes(LaneMode::put, {shape, dim, size_along(out, dim)}, view_of(out, dim),
+            fill ? same_for_all(source, shape.size()) : view_of(source, dim), flat_index(index, shape.size()),
+            fill ? FaultKind::index_fill : FaultKind::index_copy, recorder);
+}
+
+}  // namespace
+
+std::vector<KernelEntry> scatter_kernels() {
+  return {{find_op("scatter"), {supports, run_scatter}},
+          {find_op("index_copy"), {supports, run_flat<false>}},
+          {find_op("index_fill"), {supports, run_flat<true>}}};
+}
+
+}  // namespace lunagrad::gpu

@@ -1,0 +1,69 @@
+#version 460
+// Elements named by an index along one dim. A lane is what the dim leaves of the others; its indices are worked off
+// in order by one thread, so that of equal ones the last is written, and sums do not depend on luck. An index that
+// is out of range leaves a note in `fault` (gpu/stream.h) and does nothing.
+//   take: source = target[index]     put: target[index] = source     add: target[index] += source
+#extension GL_GOOGLE_include_directive : require
+#include "memory.glsl"
+
+layout(local_size_x = 256) in;
+layout(constant_id = 0) const uint MODE = 0;
+layout(constant_id = 1) const uint TYPE = 2;  // of take and put: an integer type of the elements' size
+layout(constant_id = 2) const uint INDEX_TYPE = 3;
+
+const uint kTake = 0, kPut = 1, kAdd = 2;
+
+layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Fault {
+  uint kind;
+  uint row;
+  int value;
+  uint size;
+};
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
+  uint64_t target, source, index;
+  Fault fault;
+  uint lanes, dims, extent;  // extent: indices of a lane
+  uint kind;                 // of fault
+  int64_t size;              // what the indices must be below
+  int64_t target_step, source_step, index_step;  // along the dim
+  uint lane_size[8];
+  int64_t target_stride[8], source_stride[8], index_stride[8];
+};
+layout(push_constant, scalar) uniform Push {
+  Arguments arguments;
+};
+
+void main() {
+  for (uint lane = gl_GlobalInvocationID.x; lane < arguments.lanes; lane += gl_NumWorkGroups.x * gl_WorkGroupSize.x) {
+    int64_t target = 0, source = 0, index = 0;
+    uint rest = lane;
+    for (int d = int(arguments.dims) - 1; d >= 0; --d) {
+      const int64_t place = int64_t(rest % arguments.lane_size[d]);
+      rest /= arguments.lane_size[d];
+      target += place * arguments.target_stride[d];
+      source += place * arguments.source_stride[d];
+      index += place * arguments.index_stride[d];
+    }
+    for (uint k = 0; k < arguments.extent; ++k) {
+      const int64_t at = load_integer(arguments.index, index + int64_t(k) * arguments.index_step, INDEX_TYPE);
+      if (at < 0 || at >= arguments.size) {
+        if (atomicCompSwap(arguments.fault.kind, 0u, arguments.kind) == 0u) {
+          arguments.fault.row = uint(index + int64_t(k) * arguments.index_step);
+          arguments.fault.value = int(clamp(at, -2147483647L, 2147483647L));
+          arguments.fault.size = uint(arguments.size);
+        }
+        continue;
+      }
+      const int64_t to = target + at * arguments.target_step, from = source + int64_t(k) * arguments.source_step;
+      if (MODE == kTake)
+        store_integer(arguments.source, from, TYPE, load_integer(arguments.target, to, TYPE));
+      else if (MODE == kPut)
+        store_integer(arguments.target, to, TYPE, load_integer(arguments.source, from, TYPE));
+      else if (TYPE == kF32)
+        store_f32(arguments.target, to, load_f32(arguments.target, to) + load_f32(arguments.source, from));
+      else
+        store_integer(arguments.target, to, TYPE,
+                      load_integer(arguments.target, to, TYPE) + load_integer(arguments.source, from, TYPE));
+    }
+  }
+}

@@ -1,0 +1,67 @@
+#version 460
+// Running sums along a dim, from either end, with or without the element itself. A row's threads own stretches of it,
+// one after the other: each sums its own, takes the sum of those before it, and writes.
+#extension GL_GOOGLE_include_directive : require
+#include "rows.glsl"
+
+layout(constant_id = 2) const bool EXCLUSIVE = false;
+layout(constant_id = 3) const bool REVERSE = false;
+
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
+  uint64_t result, operand;
+  Rows rows;
+};
+layout(push_constant, scalar) uniform Push {
+  Arguments arguments;
+};
+
+shared int64_t whole_meeting[256];
+
+void main() {
+  const uint length = arguments.rows.extent, me = gl_LocalInvocationID.x;
+  const uint rounds = (arguments.rows.count + kRowsPerGroup - 1) / kRowsPerGroup;
+  const uint each = (length + ALONG - 1) / ALONG;
+  for (uint round = gl_WorkGroupID.x; round < rounds; round += gl_NumWorkGroups.x) {
+    const uint row = round * kRowsPerGroup + beside();
+    int64_t to = 0, from = 0;
+    uint rest = row;
+    for (int d = int(arguments.rows.dims) - 1; d >= 0; --d) {
+      const uint place = rest % arguments.rows.size[d];
+      rest /= arguments.rows.size[d];
+      to += int64_t(place) * arguments.rows.stride[0][d];
+      from += int64_t(place) * arguments.rows.stride[1][d];
+    }
+    const uint begin = min(along() * each, length), end = row < arguments.rows.count ? min(begin + each, length) : begin;
+    float sum = 0.0;
+    int64_t whole = 0;
+    for (uint i = begin; i < end; ++i) {
+      const int64_t at = int64_t(REVERSE ? length - 1 - i : i);
+      if (MODE == 0)
+        sum += load_f32(arguments.operand, from + at * arguments.rows.step[1]);
+      else
+        whole += load_integer(arguments.operand, from + at * arguments.rows.step[1], kI64);
+    }
+    barrier();
+    meeting[me] = sum;
+    whole_meeting[me] = whole;
+    barrier();
+    sum = 0.0;
+    whole = 0;
+    for (uint k = 0; k < along(); ++k) {
+      sum += meeting[beside() * ALONG + k];
+      whole += whole_meeting[beside() * ALONG + k];
+    }
+    for (uint i = begin; i < end; ++i) {
+      const int64_t at = int64_t(REVERSE ? length - 1 - i : i);
+      if (MODE == 0) {
+        const float x = load_f32(arguments.operand, from + at * arguments.rows.step[1]);
+        store_f32(arguments.result, to + at * arguments.rows.step[0], EXCLUSIVE ? sum : sum + x);
+        sum += x;
+      } else {
+        const int64_t x = load_integer(arguments.operand, from + at * arguments.rows.step[1], kI64);
+        store_integer(arguments.result, to + at * arguments.rows.step[0], kI64, EXCLUSIVE ? whole : whole + x);
+        whole += x;
+      }
+    }
+  }
+}

@@ -1,0 +1,12 @@
+#pragma once
+// What the records of interpolate, im2col and their gradients say of their work, for the kernels of each device. Pure;
+// any thread.
+#include "runtime/cpu/resize.h"
+#include "runtime/op.h"
+
+namespace lunagrad {
+
+ResizeGeometry resize_geometry(const Call&);  // interpolate and _interpolate_grad
+ConvGeometry window_geometry(const Call&);    // im2col and col2im
+
+}  // namespace lunagrad

@@ -1,0 +1,86 @@
+#pragma once
+// What the tests of the Vulkan device share: operands in several layouts, and how far two results are apart.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "gpu/gpu.h"
+#include "runtime/ops.h"
+#include "runtime/tape.h"
+
+namespace lunagrad::tests {
+
+inline Device& gpu() { return require_device("vulkan"); }
+
+// Counts what the device lacked.
+class Fallbacks final : public Trace {
+ public:
+  Fallbacks() : previous_(context().trace) { context().trace = this; }
+  ~Fallbacks() override { context().trace = previous_; }
+  void ran(const Call&, uint64_t) override {}
+  // Double precision and complex numbers are the CPU's by design, and not counted.
+  void fell_back(const Call& call, const char*) override {
+    const auto wide = [](const Tensor& x) {
+      return x.defined() && ((x.dtype() == DType::f64 && !x.is_number()) || is_complex(x.dtype()));
+    };
+    if (std::none_of(call.in.begin(), call.in.end(), wide) && std::none_of(call.out.begin(), call.out.end(), wide))
+      ++ops[call.op->name];
+  }
+  std::map<std::string, int> ops;
+
+ private:
+  Trace* previous_;
+};
+
+inline std::vector<float> uniform(int64_t count, uint64_t stream, double low = -2, double high = 2) {
+  std::vector<float> values(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = float(low + (high - low) * uniform_f64(philox(7, stream, i)[0], philox(7, stream, i)[1]));
+  return values;
+}
+inline Tensor random(const Shape& shape, uint64_t stream, double low = -2, double high = 2) {
+  return Tensor::from<float>(uniform(numel(shape), stream, low, high), shape);
+}
+
+// Largest difference relative to the largest finite value (at least 1e-3); infinite when NaN or infinities
+// differ.
+inline double distance(const Tensor& got, const Tensor& expected) {
+  if (!(got.shape() == expected.shape())) return INFINITY;
+  if (is_complex(got.dtype()) && is_complex(expected.dtype()))
+    return distance(view_as_real(to(got.detach(), cpu_device())), view_as_real(expected.detach()));
+  const std::vector<double> x = got.to_vector<double>(), y = expected.to_vector<double>();
+  double largest = 1e-3, worst = 0;
+  for (const double value : y)
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (std::isnan(y[i]) ? std::isnan(x[i]) : x[i] == y[i]) continue;
+    const double error = std::abs(x[i] - y[i]) / largest;
+    worst = std::isnan(error) ? INFINITY : std::max(worst, error);
+  }
+  return worst;
+}
+
+inline double largest(const Tensor& x) { return x.numel() == 0 ? 0 : amax(x).item(); }
+
+enum class Arrangement { contiguous, transposed, sliced };
+
+// The same elements on the device, otherwise laid out in memory.
+inline Tensor arrange(const Tensor& x, Arrangement arrangement) {
+  if (!x.defined()) return x;
+  const NoGrad off;
+  const Tensor there = to(x, gpu());
+  if (arrangement == Arrangement::transposed && x.ndim() >= 2)
+    return transpose(clone(transpose(there, 0, -1)), 0, -1);
+  if (arrangement == Arrangement::sliced && x.ndim() >= 1) {
+    Shape wide = x.shape();
+    wide[x.ndim() - 1] = 2 * wide[x.ndim() - 1] + 1;
+    const Tensor memory = zeros(wide, x.dtype(), gpu());
+    return copy_(slice(memory, -1, 1, wide[x.ndim() - 1], 2), there);
+  }
+  return there;
+}
+
+}  // namespace lunagrad::tests

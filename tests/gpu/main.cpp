@@ -1,0 +1,17 @@
+// The Vulkan device against the CPU. A program of its own, with the validation layer watching
+// (LUNAGRAD_VALIDATION=1): what that says is a failure.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+
+#include <cstdio>
+
+#include "gpu/gpu.h"
+
+int main(int argc, char** argv) {
+  lunagrad::gpu::install();
+  doctest::Context tests(argc, argv);
+  const int result = tests.run();
+  const int messages = lunagrad::gpu::validation_messages();
+  if (messages > 0) std::fprintf(stderr, "%d validation messages\n", messages);
+  return result != 0 || messages > 0;
+}

@@ -1,0 +1,109 @@
+// Elementwise kernels at extreme arguments, conversions and integers on the Vulkan device.
+#include <set>
+
+#include "runtime/ops/elementwise.h"
+#include "tests/gpu/compare.h"
+#include "tests/samples.h"
+
+namespace lunagrad::tests {
+namespace {
+
+TEST_CASE("elementwise kernels hold at extreme arguments") {
+  const float nan = NAN, inf = INFINITY;
+  const std::vector<float> edges = {
+      0.0f,  -0.0f,  1.0f,       -1.0f, 0.5f,   -0.5f,   1.5f,     -1.5f, 2.5f,   -2.5f,      nan,     inf,
+      -inf,  1e-30f, -1e-30f,    1e-4f, -1e-4f, 3e38f,   -3e38f,   88.0f, -88.0f, 100.0f,     -100.0f, 1e5f,
+      -1e5f, 1e10f,  12345.678f, 3.0f,  -3.0f,  0.9999f, -0.9999f, 20.0f, -20.0f, 8388609.0f, 2.0f,    -7.0f};
+  const std::set<Row> cancels = {Row::lerp, Row::addcmul,   Row::addcdiv, Row::affine, Row::tanhshrink,
+                                 Row::gelu, Row::hardswish, Row::mish,    Row::_bce};
+  for (int row = 0; row < kRowCount; ++row) {
+    const Op& op = elementwise_op(Row(row));
+    const RowTraits& traits = row_traits(row);
+    std::vector<float> operands[3];
+    const size_t n = edges.size();
+    for (size_t i = 0; i < n * n; ++i) {
+      if (traits.arity == 1 && i >= n) break;
+      operands[0].push_back(edges[i % n]);
+      operands[1].push_back(edges[i / n]);
+      operands[2].push_back(edges[(3 * i + 1) % n]);
+    }
+    const Shape shape = {int64_t(operands[0].size())};
+    TensorList inputs;
+    for (int i = 0; i < traits.arity; ++i) inputs.push_back(Tensor::from<float>(operands[i], shape, gpu()));
+    if (Row(row) == Row::where) inputs[0] = isnan(inputs[0]);
+    Sample sample{op.name, {}};
+    for (const ParamSpec& spec : op.params)
+      sample.params.push_back(spec.fallback.present() ? spec.fallback : Value(0.5));
+    const Values params = complete(op, sample.params);
+    const NoGrad off;
+    const std::vector<double> got = apply1(op, inputs, params).to_vector<double>();
+    // Where float arithmetic itself overflows or cancels, the CPU's float result counts as right too.
+    TensorList here;
+    for (const Tensor& x : inputs) here.push_back(to(x, cpu_device()));
+    const std::vector<double> in_float = apply1(op, here, params).to_vector<double>();
+    int wrong = 0;
+    for (size_t i = 0; i < got.size(); ++i) {
+      double x[3];
+      for (int k = 0; k < traits.arity; ++k) x[k] = double(operands[k][i]);
+      if (Row(row) == Row::where) x[0] = std::isnan(operands[0][i]);
+      const double exact =
+          reference_value(op, std::span(x, size_t(traits.arity)), {params.data(), params.size()});
+      const double rounded = double(float(exact));
+      // Rows that add numbers of opposite signs, or overflow on the way, are as exact as what they add.
+      double bound = 4e-6 * std::abs(rounded) + 1e-37;
+      if (cancels.contains(Row(row))) {
+        double product = 1;
+        for (int k = 0; k < traits.arity; ++k)
+          product *= std::max(
+              1.0, std::max(std::abs(x[k]), Row(row) == Row::addcdiv && k == 2 ? 1 / std::abs(x[k]) : 0.0));
+        if (!(product < 1e37)) continue;
+        bound = 4e-6 * product;
+      }
+      const auto close = [&](double value) {
+        return std::isnan(value) ? std::isnan(got[i]) : got[i] == value || std::abs(got[i] - value) <= bound;
+      };
+      const bool same = close(rounded) || close(in_float[i]);
+      if (!same && ++wrong <= 3)
+        CHECK_MESSAGE(same, std::string(op.name) << "(" << x[0] << ", " << (traits.arity > 1 ? x[1] : 0)
+                                                 << ") = " << got[i] << ", expected " << rounded);
+    }
+    CHECK_MESSAGE(wrong == 0, std::string(op.name) << ": " << wrong << " of " << got.size());
+  }
+}
+
+TEST_CASE("elements are converted between all types as on the CPU") {
+  const NoGrad off;
+  const std::vector<float> values = {0,      1,   -1,       2.5f,      -2.5f, 300,   -300,  1e10f,
+                                     -1e10f, NAN, INFINITY, -INFINITY, 65519, 65520, 1e-7f, 3.14159f};
+  const Tensor source = Tensor::from<float>(values, {4, 4});
+  const DType types[] = {DType::boolean, DType::u8,   DType::i32, DType::i64,
+                         DType::f16,     DType::bf16, DType::f32, DType::f64};
+  for (const DType from : types)
+    for (const DType to_type : types) {
+      const Tensor here = to(source, from);
+      const Tensor expected = to(here, to_type);
+      CHECK_MESSAGE(distance(to(to(here, gpu()), to_type), expected) == 0,
+                    "from " << from << " to " << to_type);
+      const Tensor turned = transpose(to(here, gpu()), 0, 1);
+      CHECK_MESSAGE(distance(to(turned, to_type), transpose(expected, 0, 1)) == 0,
+                    "transposed, from " << from << " to " << to_type);
+    }
+}
+
+TEST_CASE("integers are computed as integers") {
+  const NoGrad off;
+  const std::vector<int64_t> a = {7, -7, 7, -7, 0, int64_t(1) << 40, 5, 3}, b = {2, 2, -2, -2, 3, 3, 5, -1};
+  for (const DType type : {DType::i32, DType::i64}) {
+    const Tensor x = to(Tensor::from<int64_t>(a, {8}), type), y = to(Tensor::from<int64_t>(b, {8}), type);
+    for (const Row row : {Row::add, Row::sub, Row::mul, Row::floor_divide, Row::remainder, Row::fmod,
+                          Row::maximum, Row::minimum, Row::eq, Row::lt, Row::ge, Row::div}) {
+      const Op& op = elementwise_op(row);
+      const Tensor expected = apply1(op, {x, y}), got = apply1(op, {to(x, gpu()), to(y, gpu())});
+      CHECK(got.dtype() == expected.dtype());
+      CHECK_MESSAGE(distance(got, expected) == 0, std::string(op.name) << " of " << type);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lunagrad::tests

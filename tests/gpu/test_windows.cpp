@@ -1,0 +1,68 @@
+// Convolutions, pooling and resizing on the Vulkan device, of sizes that do not divide into its tiles.
+#include "tests/gpu/compare.h"
+
+namespace lunagrad::tests {
+namespace {
+
+struct Convolution {
+  Shape image, weight;
+  Dims stride = {1}, padding = {0}, dilation = {1};
+  int64_t groups = 1;
+};
+
+TEST_CASE("convolutions and their gradients of all kinds of windows") {
+  const Fallbacks fallbacks;
+  const Convolution cases[] = {{{1, 1, 1, 1}, {1, 1, 1, 1}},
+                               {{2, 3, 9, 7}, {5, 3, 3, 3}},
+                               {{2, 3, 9, 7}, {5, 3, 3, 2}, {2, 1}, {1, 0}},
+                               {{2, 4, 11, 13}, {6, 2, 3, 3}, {2}, {2}, {2}, 2},
+                               {{3, 8, 8, 8}, {8, 1, 3, 3}, {1}, {1}, {1}, 8},
+                               {{1, 3, 5, 30}, {70, 3, 5, 5}, {1, 3}, {0, 4}, {1, 2}},
+                               {{2, 40, 6, 6}, {130, 40, 1, 1}},
+                               {{4, 16, 33, 31}, {33, 16, 3, 3}, {1}, {1}}};
+  for (const Convolution& c : cases) {
+    TensorList gradients[2];
+    Tensor results[2];
+    for (const bool there : {false, true}) {
+      Device& device = there ? gpu() : cpu_device();
+      const auto leaf = [&](const Shape& shape, uint64_t stream) {
+        const NoGrad off;
+        const Tensor x = to(random(shape, stream), DType::f32);
+        return (there ? to(x, device) : to(x, DType::f64)).detach().requires_grad_();
+      };
+      const Tensor x = leaf(c.image, 1), w = leaf(c.weight, 2), b = leaf({c.weight[0]}, 3);
+      const Tensor y = conv2d(x, w, b, c.stride, c.padding, c.dilation, c.groups);
+      const Tensor weights = there ? to(random(y.shape(), 4), device) : to(random(y.shape(), 4), DType::f64);
+      backward(sum(y * weights));
+      results[there] = y;
+      gradients[there] = {x.grad(), w.grad(), b.grad()};
+    }
+    const std::string what = text("of ", c.image, " with ", c.weight, ", stride ", c.stride, ", groups ", c.groups);
+    CHECK_MESSAGE(distance(results[1], results[0]) < 2e-6, what);
+    for (size_t i = 0; i < 3; ++i) CHECK_MESSAGE(distance(gradients[1][i], gradients[0][i]) < 4e-6, what << ": " << i);
+  }
+  CHECK(fallbacks.ops.empty());
+}
+
+TEST_CASE("pooling with padding, overlap and NaN takes what the CPU takes") {
+  const Fallbacks fallbacks;
+  Tensor image = random({2, 3, 17, 19}, 1);
+  image.data<float>()[40] = NAN;
+  for (const bool average : {false, true})
+    for (const Dims& kernel : {Dims{2}, Dims{3, 5}}) {
+      Tensor results[2], gradients[2];
+      for (const bool there : {false, true}) {
+        const Tensor x = (there ? to(image, gpu()) : image).detach().requires_grad_();
+        results[there] = average ? avg_pool2d(x, kernel, Dims{2}, Dims{1}, true, false)
+                                 : max_pool2d(x, kernel, Dims{2}, Dims{1}, Dims{2}, true);
+        backward(sum(results[there] * to(random(results[there].shape(), 2), x.device())));
+        gradients[there] = x.grad();
+      }
+      CHECK(distance(results[1], results[0]) < 1e-6);
+      CHECK(distance(gradients[1], gradients[0]) < 1e-6);
+    }
+  CHECK(fallbacks.ops.empty());
+}
+
+}  // namespace
+}  // namespace lunagrad::tests
