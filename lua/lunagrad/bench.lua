@@ -257,21 +257,27 @@ M.workloads = {
   {"sgemm 1024", 1, sgemm, flops = 2 * 1024 ^ 3},
 }
 
--- Best and median time of one call, in seconds, over about `seconds`.
-function M.time(call, seconds)
+-- The workloads for the default device.
+local function workloads()
+  return lg.device() == "cpu" and M.workloads or require "lunagrad.bench_device"
+end
+
+-- Best and median time of one call, in seconds, over about `seconds`; the device is waited for after every `together`.
+function M.time(call, seconds, together)
   local times, start = {}, lg.clock()
+  together = together or 1
   repeat
     local t = lg.clock()
-    call()
+    for _ = 1, together do call() end
     lg.synchronize()
-    times[#times + 1] = lg.clock() - t
+    times[#times + 1] = (lg.clock() - t) / together
   until #times >= 3 and lg.clock() - start > seconds
   table.sort(times)
   return times[1], times[(#times + 1) // 2], #times
 end
 
 function M.find(name)
-  for _, workload in ipairs(M.workloads) do
+  for _, workload in ipairs(workloads()) do
     if workload[1] == name then return workload end
   end
   error(("bench: no workload is called '%s'"):format(name), 0)
@@ -290,7 +296,7 @@ end
 
 -- Times the named workloads, or all, and prints a table.
 function M.run(names)
-  local chosen = M.workloads
+  local chosen = workloads()
   if names and #names > 0 then
     chosen = {}
     for i, name in ipairs(names) do chosen[i] = M.find(name) end
@@ -299,8 +305,8 @@ function M.run(names)
   for _, workload in ipairs(chosen) do
     local name, count, setup = table.unpack(workload)
     local call = setup()
-    M.time(call, 0.1)
-    local best, median = M.time(call, 0.4)
+    M.time(call, 0.1, workload.calls)
+    local best, median = M.time(call, 0.4, workload.calls)
     print(("%-40s %s %s  %s"):format(name, duration(best / count), duration(median / count), rate(workload, best)))
   end
 end

@@ -247,6 +247,8 @@ int run_command_line(int argc, char** argv) {
       ->allow_extra_args(false)
       ->take_all()
       ->needs(ops_flag);
+  std::string bench_device;
+  bench_command->add_option("--device", bench_device, "the workloads for a GPU, there")->excludes(ops_flag);
   bench_command->add_flag("--json", bench.json, "one JSON object a line")->needs(ops_flag);
   std::string source, target;
   ConvertOptions convert;
@@ -315,7 +317,11 @@ int run_command_line(int argc, char** argv) {
     return 0;
   }
   if (*bench_command && every_op) return bench_ops(workloads, bench);
-  if (*bench_command) return run_code("require('lunagrad.bench').run{...}", workloads);
+  if (*bench_command) {
+    RunRequest request;
+    request.options.device = bench_device;
+    return run_code("require('lunagrad.bench').run{...}", workloads, request);
+  }
   if (*convert_command) return convert_file(source, target, convert);
   if (*info_command) return show_file(source, info_json);
   if (*version_command) return show_version();

@@ -4,12 +4,15 @@ local bench = require "lunagrad.bench"
 
 local ready, call
 for name in io.lines() do
-  local _, count, setup = table.unpack(bench.find(name))
+  local workload = bench.find(name)
+  local _, count, setup = table.unpack(workload)
   if name ~= ready then
+    call = nil  -- its tensors, before there are others
+    collectgarbage()
     ready, call = name, setup()
-    bench.time(call, 0.2)
+    bench.time(call, 0.2, workload.calls)
   end
-  local best, _, calls = bench.time(call, 0.25)
+  local best, _, calls = bench.time(call, 0.25, workload.calls)
   io.stdout:write(("%.9g %d\n"):format(best / count, calls))
   io.stdout:flush()
 end

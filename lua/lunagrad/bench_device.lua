@@ -1,0 +1,143 @@
+-- The workloads of `lunagrad bench --device`: those of bench.lua are too small to say anything of a GPU. Rows as there,
+-- and `calls`: how often a workload is called before the device is waited for, as a training loop does it.
+-- tests/device/workloads_torch.py has the same rows for PyTorch.
+local lg = require "lunagrad"
+local nn, F = lg.nn, lg.nn.functional
+
+local function unary(f, n)
+  return function()
+    local x = lg.rand(n or 2 ^ 28 // 1)
+    return function() return f(x) end
+  end
+end
+
+local function binary(f)
+  return function()
+    local a, b = lg.rand(2 ^ 28 // 1), lg.rand(2 ^ 28 // 1)
+    return function() return f(a, b) end
+  end
+end
+
+local function rows(f)
+  return function()
+    local x = lg.randn(65536, 1024)
+    return function() return f(x) end
+  end
+end
+
+local weight, bias
+local function layer_norm(x)
+  weight, bias = weight or lg.ones(1024, {requires_grad = true}), bias or lg.zeros(1024, {requires_grad = true})
+  return F.layer_norm(x, {1024}, weight, bias)
+end
+
+local function layer_norm_backward()
+  local x, g = lg.randn(65536, 1024, {requires_grad = true}), lg.ones(65536, 1024)
+  return function()
+    x.grad = nil
+    layer_norm(x):backward(g)
+  end
+end
+
+local function product(n, dtype)
+  return function()
+    local a, b = lg.randn(n, n):to(dtype), lg.randn(n, n):to(dtype)
+    return function() return a:matmul(b) end
+  end
+end
+
+local function conv2d()
+  local x, w = lg.randn(64, 64, 56, 56), lg.randn(64, 64, 3, 3)
+  return function() return F.conv2d(x, w, nil, {padding = 1}) end
+end
+
+local function conv2d_backward()
+  local x, w = lg.randn(64, 64, 56, 56, {requires_grad = true}), lg.randn(64, 64, 3, 3, {requires_grad = true})
+  local g = lg.ones(64, 64, 56, 56)
+  return function()
+    x.grad, w.grad = nil, nil
+    F.conv2d(x, w, nil, {padding = 1}):backward(g)
+  end
+end
+
+local function tiny_add()
+  local a, b = lg.ones(4, {requires_grad = true}), lg.ones(4)
+  return function()
+    for _ = 1, 1000 do local _ = a + b end
+  end
+end
+
+local function training(build, x, y, optimizer)
+  return function()
+    local model, inputs, targets = build():to(lg.device()), x(), y()
+    local step = optimizer(model:parameters())
+    return function()
+      step:zero_grad()
+      F.cross_entropy(model(inputs), targets):backward()
+      step:step()
+    end
+  end
+end
+
+local function mlp()
+  return nn.Sequential(nn.Linear(784, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 10))
+end
+
+local function cnn()
+  return nn.Sequential(
+    nn.Conv2d(1, 32, 3, {padding = 1}), nn.ReLU(), nn.MaxPool2d(2),
+    nn.Conv2d(32, 64, 3, {padding = 1}), nn.ReLU(), nn.MaxPool2d(2),
+    nn.Flatten(), nn.Linear(64 * 7 * 7, 10))
+end
+
+local Gpt = nn.class("Gpt")
+
+function Gpt:init()
+  self.tokens, self.positions = nn.Embedding(65, 384), nn.Embedding(256, 384)
+  self.blocks = nn.ModuleList {}
+  for _ = 1, 6 do
+    self.blocks:append(nn.TransformerEncoderLayer(384, 6, {
+      dim_feedforward = 1536, activation = "gelu", batch_first = true, norm_first = true, dropout = 0,
+    }))
+  end
+  self.norm, self.head = nn.LayerNorm(384), nn.Linear(384, 65)
+end
+
+function Gpt:forward(ids)
+  local x = self.tokens(ids) + self.positions.weight
+  for _, block in ipairs(self.blocks) do x = block(x, {is_causal = true}) end
+  return self.head(self.norm(x)):flatten(1, 2)
+end
+
+local function random(...)
+  local shape = {...}
+  return function() return lg.rand(shape) end
+end
+
+local function labels(n, classes)
+  return function() return lg.arange(n):remainder(classes) end
+end
+
+local function adam(parameters) return lg.optim.Adam(parameters, {lr = 1e-3}) end
+local function adamw(parameters) return lg.optim.AdamW(parameters, {lr = 1e-4}) end
+
+local row = 65536 * 1024 * 4
+
+return {
+  {"add 2^28", 1, binary(function(a, b) return a + b end), bytes = 3 * 2 ^ 30},
+  {"gelu 2^28", 1, unary(F.gelu), bytes = 2 * 2 ^ 30},
+  {"sum 2^28", 1, unary(function(x) return x:sum() end), bytes = 2 ^ 30},
+  {"softmax 65536x1024", 1, rows(function(x) return x:softmax(2) end), bytes = 2 * row},
+  {"layer_norm 65536x1024", 1, rows(layer_norm), bytes = 2 * row},
+  {"layer_norm forward+backward", 1, layer_norm_backward},
+  {"transposed copy 65536x1024", 1, rows(function(x) return x:t():contiguous() end), bytes = 2 * row},
+  {"matmul 4096 f32", 1, product(4096, "f32"), flops = 2 * 4096 ^ 3},
+  {"matmul 8192 bf16", 1, product(8192, "bf16"), flops = 2 * 8192 ^ 3},
+  {"conv2d 64x64x56x56 3x3", 1, conv2d, flops = 2 * 64 * 64 * 56 * 56 * 64 * 9},
+  {"conv2d forward+backward", 1, conv2d_backward, flops = 6 * 64 * 64 * 56 * 56 * 64 * 9},
+  {"tiny add, grad", 1000, tiny_add},
+  {"mlp step", 1, training(mlp, random(128, 784), labels(128, 10), adam), calls = 50},
+  {"cnn step", 1, training(cnn, random(256, 1, 28, 28), labels(256, 10), adam), calls = 20},
+  {"gpt step", 1, training(Gpt, function() return labels(64 * 256, 65)():view(64, 256) end, labels(64 * 256, 65), adamw),
+    calls = 3},
+}
