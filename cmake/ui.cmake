@@ -40,6 +40,8 @@ if(LUNAGRAD_TESTS)
   add_executable(lunagrad-ui-tests ${UI_TEST_SOURCES})
   target_link_libraries(lunagrad-ui-tests PRIVATE lunagrad-ui doctest::doctest)
   target_compile_options(lunagrad-ui-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/ui/test_frame.cpp PROPERTIES COMPILE_DEFINITIONS
+                              LUNAGRAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   add_test(NAME ui COMMAND lunagrad-ui-tests)
   set_tests_properties(ui PROPERTIES RUN_SERIAL ON)  # they time
   include(${CMAKE_SOURCE_DIR}/tests/ui/drives.cmake)

@@ -185,6 +185,24 @@ struct Names {
 
 constexpr int kInheritance = 8;  // __index chains longer than this are not followed
 
+// Pushes the names of what the table at the top loads when it is first used; false and nothing when there are none.
+bool push_parts(lua_State* L) {
+  if (!lua_istable(L, -1) || luaL_getmetafield(L, -1, "__parts") == LUA_TNIL) return false;
+  if (lua_istable(L, -1)) return true;
+  lua_pop(L, 1);
+  return false;
+}
+
+// Loads the part `name` of the library's table at the top, if it is one.
+void load_part(lua_State* L, const std::string& name) {
+  if (!push_parts(L)) return;
+  const bool part = lua_getfield(L, -1, name.c_str()) != LUA_TNIL;
+  lua_pop(L, 2);
+  if (!part) return;
+  lua_getfield(L, -1, name.c_str());
+  lua_pop(L, 1);
+}
+
 // Replaces the value at the top by what its metatable's __index leads to; false (and nothing) at the end.
 bool inherit(lua_State* L) {
   if (lua_getmetatable(L, -1)) {
@@ -198,8 +216,9 @@ bool inherit(lua_State* L) {
   return false;
 }
 
-// Replaces the value at the top by its field `name`, nil when there is none; runs no script.
+// Replaces the value at the top by its field `name`, nil when there is none; runs no script but the library's.
 void raw_field(lua_State* L, const std::string& name) {
+  load_part(L, name);
   for (int depth = 0; depth < kInheritance; ++depth) {
     if (lua_istable(L, -1)) {
       lua_pushlstring(L, name.data(), name.size());
@@ -225,6 +244,10 @@ void add_members(lua_State* L, Names& names) {
     names.add_table(L);
     lua_pop(L, 4);
     return;
+  }
+  if (push_parts(L)) {
+    names.add_table(L);
+    lua_pop(L, 1);
   }
   for (int depth = 0; depth < kInheritance; ++depth) {
     if (lua_istable(L, -1)) names.add_table(L);

@@ -60,6 +60,7 @@ Session::Impl::~Impl() {
 void Session::Impl::start(Script script) {
   {
     const std::lock_guard lock(mutex_);
+    begin_to_wait();
     next_ = std::move(script);
     has_run_ = true;
     if (running_) {
@@ -83,6 +84,7 @@ void Session::Impl::post(std::function<void()> task) {
 void Session::Impl::pause() {
   const std::lock_guard lock(mutex_);
   if (!running_ && !next_) return;
+  begin_to_wait();
   pause_ = true;
   pause_asked_.reset();
   attention_.store(true);
@@ -122,6 +124,7 @@ void Session::Impl::stop() {
   {
     const std::lock_guard lock(mutex_);
     if (!running_ && !next_) return;
+    begin_to_wait();
     next_.reset();
     if (!stop_) stop_since_ = std::chrono::steady_clock::now();
     stop_ = running_;
@@ -134,6 +137,7 @@ void Session::Impl::stop() {
 void Session::Impl::interrupt() {
   {
     const std::lock_guard lock(mutex_);
+    begin_to_wait();
     next_.reset();
     if (task_running_) {
       interrupt_task_ = true;
@@ -402,6 +406,7 @@ void Session::Impl::open_state(const std::string& directory, const RunOptions& r
   arm_hook(lua_, kHookCount);
   open_lunagrad(lua_);
   open_globals(lua_, run.preload);
+  native_calls_.watch(lua_);
 }
 
 void Session::Impl::close_state() {
@@ -476,6 +481,7 @@ void Session::Impl::safe_point(lua_State* L, Place place) {
     if (std::optional<Finding> finding = breakpoints_.take_finding()) announce(std::move(*finding));
   }
   std::unique_lock lock(mutex_);
+  awaited_since_ = std::chrono::steady_clock::now();
   // Once: a step that is asked for while waiting here ends at the next boundary.
   const bool stepped = (place == Place::step_end && step_) || (place == Place::op && step_op_);
   if (stepped && !task_running_) {

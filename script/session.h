@@ -190,6 +190,13 @@ struct BatchView {
   std::vector<ValueView> columns;   // the tensors that it gave; one that was changed since says so in `reason`
 };
 
+// How long a script has not looked up while it should, and the call of Lua's own library that it is in.
+struct Silence {
+  double seconds = 0;
+  std::string call;   // "os.execute", "" for none that is known
+  SourcePlace place;  // of that call
+};
+
 class Session {
  public:
   explicit Session(EventSink sink);
@@ -211,6 +218,8 @@ class Session {
   void stop();  // as the first Ctrl-C: at the next step boundary, at the latest after `grace` of no boundary
   void interrupt();  // as the second: a Lua error now, also inside a kernel
   Outcome wait();    // until idle; how the last run ended
+  // What a script is in that leaves a pause, a stop, an interrupt or another run waiting: nothing while it looks up.
+  std::optional<Silence> silence() const;
   // The changed script, its file read again or `source`, takes the place of the one that runs, at the end of the step.
   // It begins with line 1 in a fresh Lua state; what lg.run.state registered, the step, the random numbers, edited
   // parameters and the run's folder are kept, and an event of kind reload says what was. A script that was paused is

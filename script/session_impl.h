@@ -16,6 +16,7 @@
 #include "script/captures.h"
 #include "script/batch_watch.h"
 #include "script/kept.h"
+#include "script/native_calls.h"
 #include "script/profile.h"
 #include "script/run.h"
 #include "script/session.h"
@@ -51,6 +52,7 @@ class Session::Impl {
   void stop();
   void interrupt();
   Outcome wait();
+  std::optional<Silence> silence() const;
   void reload(std::optional<std::string> source);
   std::vector<std::string> files() const;
   SessionState state() const { return state_.load(); }
@@ -111,6 +113,8 @@ class Session::Impl {
   void set_run(const Script&);
   bool wants_unwinding(Place);  // under the lock
   bool may_pause(Place) const;  // under the lock
+  bool awaited() const;         // under the lock: the script should look up
+  void begin_to_wait();         // under the lock, before a request
   void capture_rest();
   void checkpoint_before_stop(lua_State*);
   [[noreturn]] void unwind(lua_State*);
@@ -170,9 +174,11 @@ class Session::Impl {
   bool task_running_ = false;
   bool interrupt_task_ = false;
   std::chrono::steady_clock::time_point stop_since_;
+  std::chrono::steady_clock::time_point awaited_since_;  // the first of the requests that wait, or the last look at them
   Outcome outcome_ = Outcome::ok;
   std::shared_ptr<Run> run_;  // of the latest script; set by the thread, params are read by any
 
+  NativeCalls native_calls_;
   std::atomic<bool> attention_{false};  // a safe point has something to do
   std::atomic<bool> in_steps_{false};   // a stop waits for the step's end; otherwise it reaches into an op
   std::atomic<SessionState> state_{SessionState::idle};

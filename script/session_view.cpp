@@ -1,4 +1,5 @@
-// What a session shows of its steps: which of them keep their values, and the answers about kept tensors and nodes.
+// What a session shows: which steps keep their values, the answers about kept tensors and nodes, and that the script is
+// silent.
 #include "runtime/io/npy.h"
 #include "runtime/ops.h"
 #include "script/aside.h"
@@ -134,5 +135,26 @@ void Session::compare_devices(int64_t step, uint64_t node, std::stop_token stop,
                               std::function<void(DeviceComparison)> done) {
   impl_->post([this, step, node, stop, done = std::move(done)] { done(impl_->compare_devices(step, node, stop)); });
 }
+
+// ---- a script that does not answer
+
+bool Session::Impl::awaited() const {
+  if (task_running_) return interrupt_task_;
+  return running_ && (stop_ || interrupt_ || pause_ || next_) && state_.load() != SessionState::paused;
+}
+
+void Session::Impl::begin_to_wait() {
+  if (!awaited()) awaited_since_ = std::chrono::steady_clock::now();
+}
+
+std::optional<Silence> Session::Impl::silence() const {
+  const std::lock_guard lock(mutex_);
+  if (!awaited()) return std::nullopt;
+  const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - awaited_since_;
+  const auto [call, line] = native_calls_.current();
+  return Silence{waited.count(), call, {interned(line.file), line.line}};
+}
+
+std::optional<Silence> Session::silence() const { return impl_->silence(); }
 
 }  // namespace lunagrad

@@ -8,6 +8,7 @@
 #include "runtime/memory_limit.h"
 #include "runtime/ref.h"
 #include "script/edge.h"
+#include "script/library.h"
 #include "script/sandbox.h"
 
 namespace lunagrad {

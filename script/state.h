@@ -64,7 +64,4 @@ std::string chunk_name(const char* source);
 using SafePoint = void (*)(lua_State*, void* data);
 void set_safe_point(lua_State*, SafePoint, void* data);
 
-// Folder that holds lunagrad/init.lua: $LUNAGRAD_LUA, <prefix>/share/lunagrad/lua, or the source tree.
-const std::string& library_directory();
-
 }  // namespace lunagrad

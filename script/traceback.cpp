@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "script/edge.h"
+#include "script/library.h"
 
 namespace lunagrad {
 namespace {

@@ -196,6 +196,33 @@ TEST_CASE("a stop lets the step end; outside of steps it acts at once") {
   CHECK(seconds_since(start) < kStopSeconds);
 }
 
+TEST_CASE("a script that leaves a stop waiting in a call of Lua's library is silent, and the call is named") {
+  Recorder recorder;
+  CHECK_FALSE(recorder.session.silence());
+  recorder.session.run_text("print('begun')\n\nos.execute('sleep 1')\nwhile true do end", "test");
+  while (recorder.output().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  CHECK_FALSE(recorder.session.silence());  // nobody waits for it
+  recorder.session.pause();
+  recorder.session.interrupt();
+  const auto silence = recorder.session.silence();
+  REQUIRE(silence);
+  CHECK(silence->call == "os.execute");
+  CHECK(silence->place == SourcePlace{"test", 3});
+  CHECK(recorder.session.wait() == Outcome::stopped);
+  CHECK_FALSE(recorder.session.silence());
+}
+
+TEST_CASE("errors of Lua's library name its functions and the script's line") {
+  Recorder recorder;
+  CHECK(recorder.finish("print(pcall(string.rep, {}))\nlocal s = 'x'\ns:find()") == Outcome::error);
+  CHECK(recorder.error().starts_with("test:3: bad argument #1 to 'find'"));
+  CHECK(recorder.output().find("bad argument #1 to 'rep' (string expected, got table)") != std::string::npos);
+  CHECK(recorder.finish("assert(io.lines('/dev/null')() == nil) local s, n = ('aab'):gsub('a', string.upper) print(s, n)") ==
+        Outcome::ok);
+  CHECK(recorder.output().ends_with("AAb\t2\n"));
+}
+
 TEST_CASE("a new run takes the place of the one that goes on") {
   Recorder recorder;
   recorder.run("print('first') while true do pcall(error) end");

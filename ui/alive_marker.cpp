@@ -24,10 +24,11 @@ AliveMarker::AliveMarker(std::string folder) {
   if (descriptor_ >= 0) flock(descriptor_, LOCK_EX | LOCK_NB);
 }
 
-AliveMarker::~AliveMarker() {
+void AliveMarker::end() {
   if (descriptor_ < 0) return;
   unlink(path_.c_str());
   close(descriptor_);
+  descriptor_ = -1;
 }
 
 void AliveMarker::look_for_crashes(const std::string& folder) {

@@ -10,8 +10,10 @@ namespace lunagrad {
 class AliveMarker {
  public:
   explicit AliveMarker(std::string folder);  // "" marks nothing
-  ~AliveMarker();                            // the end was orderly
+  ~AliveMarker() { end(); }
   AliveMarker(const AliveMarker&) = delete;
+
+  void end();  // in order
 
   void set_script(const std::string&);
   // What the constructor found: the script of the latest window that did not end orderly ("" if it had none).

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "ui/theme.h"
 
@@ -53,6 +54,8 @@ App::App(Options options) : App(prepare(std::move(options))) {}
 
 App::App(Start start)
     : times_(start.options.times),
+      main_began_(start.options.main_began),
+      restart_(start.options.restart),
       marker_(start.options.state_folder),
       window_(start.options.window),
       bench_(start.options.script, start.options.run, &Window::wake),
@@ -111,9 +114,7 @@ App::App(Start start)
 // for it.
 App::~App() {
   bench_.session.interrupt();
-  keep_settings();
-  if (const std::string failed = keeper_.finish(bench_.settings); !failed.empty())
-    std::fprintf(stderr, "lunagrad-workbench: %s\n", failed.c_str());
+  keep_everything();
 }
 
 int App::loop() {
@@ -135,9 +136,7 @@ int App::loop() {
     if (seconds(Clock::now() - last) < (warm > 0 ? frame : dirty ? patience : beat)) continue;
     last = Clock::now();
     draw_frame();
-    if (std::exchange(first, false) && times_)
-      std::fprintf(stderr, "first frame after %.0f ms, of which the driver took %.0f ms\n",
-                   milliseconds_since_start(), 1e3 * window_.driver_seconds());
+    if (std::exchange(first, false) && times_) print_times();
     dirty = false;
     warm = std::max(warm - 1, 0);
     if (seconds(last - kept) > 1) {
@@ -147,7 +146,52 @@ int App::loop() {
     if (drive_ && drive_->after_frame(bench_.description)) break;
   }
   const bool failed = (drive_ && drive_->failed()) || window_.presenter().validation_messages() > 0;
-  return failed ? 1 : 0;
+  const int code = failed ? 1 : 0;
+  if (script_hangs()) {
+    keep_everything();
+    marker_.end();
+    std::_Exit(code);
+  }
+  return code;
+}
+
+void App::print_times() const {
+  const Spent driver = window_.driver_time();
+  std::fprintf(stderr,
+               "first frame after %.0f ms, of which the driver took %.0f ms: %.0f ms until main began, %.0f ms for fonts\n"
+               "CPU time until then, without the driver: %.0f ms\n",
+               milliseconds_since_start(), 1e3 * driver.seconds, main_began_, 1e3 * window_.font_time().seconds,
+               1e3 * (thread_cpu_seconds() - driver.cpu_seconds));
+}
+
+// Whether an interrupt does not end the run: nothing in this process can, then.
+bool App::script_hangs() {
+  bench_.session.interrupt();
+  for (;;) {
+    const std::optional<Silence> silence = bench_.session.silence();
+    if (!silence) return false;
+    if (silence->seconds > Notices::kPatience) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+void App::keep_everything() {
+  bench_.documents.keep_unsaved();
+  bench_.documents.settle();
+  keep_settings();
+  if (const std::string failed = keeper_.finish(bench_.settings); !failed.empty())
+    std::fprintf(stderr, "lunagrad-workbench: %s\n", failed.c_str());
+}
+
+// The marker stays behind, so that the next start opens what was open, as after a crash.
+void App::restart() {
+  if (!bench_.keep_texts()) {
+    bench_.notice("The window goes on, since not all texts could be kept: the console says which.");
+    return;
+  }
+  keep_everything();
+  restart_();
+  bench_.notice("The window cannot be started anew; close it and start it by hand.");
 }
 
 bool App::may_close() {
@@ -210,28 +254,6 @@ void App::handle_keys() {
   }
 }
 
-void App::draw_notices(float width) {
-  if (bench_.notices.empty()) return;
-  const std::string& notice = bench_.notices.front();
-  const float button = ImGui::CalcTextSize("Dismiss").x + 2 * ImGui::GetStyle().FramePadding.x;
-  const float wrap = std::max(width - button - em(3), em(6));
-  const ImVec2 text = ImGui::CalcTextSize(notice.c_str(), nullptr, false, wrap);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float height = std::max(text.y, ImGui::GetFrameHeight()) + em(0.5f);
-  ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + width, at.y + height},
-                                            with_alpha(theme().warning, 0.18f), em(0.3f));
-  ImGui::SetCursorScreenPos({at.x + em(0.6f), at.y + (height - text.y) / 2});
-  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + wrap);
-  ImGui::TextUnformatted(notice.c_str());
-  ImGui::PopTextWrapPos();
-  bench_.description.add_last("notice", notice);
-  ImGui::SetCursorScreenPos({at.x + width - button - em(0.4f), at.y + em(0.25f)});
-  const bool dismissed = ImGui::Button("Dismiss");
-  bench_.description.add_last("notice.dismiss", "");
-  if (dismissed) bench_.notices.erase(bench_.notices.begin());
-  ImGui::SetCursorScreenPos({at.x, at.y + height + em(0.5f)});
-}
-
 void App::draw_content() {
   const ImGuiViewport* viewport = ImGui::GetMainViewport();
   const float gap = em(0.5f);
@@ -245,13 +267,14 @@ void App::draw_content() {
                    ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoNavFocus);
   ImGui::PopStyleVar(2);
   const ImVec2 at = viewport->Pos, size = viewport->Size;
+  bench_.description.add("window", theme().dark ? "dark theme" : "light theme", at, {at.x + size.x, at.y + size.y});
   ImGui::SetCursorScreenPos({at.x + gap, at.y + gap});
   ImGui::BeginChild("toolbar", {std::max(size.x - 2 * gap, 1.0f), ImGui::GetFrameHeight()}, false,
                     ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
   toolbar_.draw(bench_);
   ImGui::EndChild();
   ImGui::SetCursorScreenPos({at.x + gap, at.y + ImGui::GetFrameHeight() + 2 * gap});
-  draw_notices(size.x - 2 * gap);
+  if (notices_.draw(bench_, size.x - 2 * gap)) restart();
   const ImVec2 body = ImGui::GetCursorScreenPos();
   regions_.draw(bench_, body, {at.x + size.x - gap - body.x, at.y + size.y - gap - body.y});
   palette_.draw(bench_);

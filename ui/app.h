@@ -3,6 +3,7 @@
 // kept between starts, and the loop that draws only when there is something new. Drawing thread only.
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "ui/closing.h"
 #include "ui/drive.h"
 #include "ui/key_sheet.h"
+#include "ui/notices.h"
 #include "ui/palette.h"
 #include "ui/panel.h"
 #include "ui/regions.h"
@@ -28,7 +30,9 @@ class App {
     Window::Options window;
     bool sized = false, themed = false;  // the command line said so; else as it was at the last end
     std::string state_folder;            // of settings and layout, "" keeps nothing
-    bool times = false;                  // prints what the start took
+    bool times = false;                  // prints what the start took,
+    double main_began = 0;               // of which so many milliseconds before main
+    std::function<void()> restart;       // replaces the process by one that runs nothing; returns when it cannot
     std::string drive;                         // a Lua script, see drive.h,
     std::vector<std::string> drive_arguments;  // and its arg[1…]
   };
@@ -54,10 +58,13 @@ class App {
 
   void draw_frame();
   void draw_content();
-  void draw_notices(float width);
   void handle_keys();
   void apply_scale();
   void keep_settings();
+  void keep_everything();
+  void restart();
+  bool script_hangs();
+  void print_times() const;
   bool may_close();
   // app_commands.cpp
   void add_commands();
@@ -67,6 +74,8 @@ class App {
   static std::atomic<bool> terminated_;
 
   const bool times_;
+  const double main_began_;
+  const std::function<void()> restart_;
   AliveMarker marker_;
   Window window_;
   Workbench bench_;
@@ -75,6 +84,7 @@ class App {
   Toolbar toolbar_;
   Palette palette_;
   KeySheet key_sheet_;
+  Notices notices_;
   Closing closing_;
   SettingsKeeper keeper_;
   std::unique_ptr<Drive> drive_;

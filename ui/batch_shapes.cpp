@@ -99,7 +99,7 @@ PictureSheet picture_sheet(const ValueView& view, int most, int largest_side) {
           const int64_t place = y * layout.width + x;
           const float value = layout.last ? from[place * layout.channels + c] : from[c * area + place];
           odd |= !std::isfinite(value);
-          level[c] = uint32_t(std::clamp((double(value) - sheet.low) / range, 0.0, 1.0) * 255 + 0.5);
+          if (!odd) level[c] = uint32_t(std::clamp((double(value) - sheet.low) / range, 0.0, 1.0) * 255 + 0.5);
         }
         if (layout.channels == 1) level[1] = level[2] = level[0];
         uint32_t& pixel = to[y * sheet.width + x];

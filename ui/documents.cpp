@@ -44,6 +44,21 @@ std::string real_path(const std::string& path) {
   return error ? path : real.string();
 }
 
+// With the rights that the file had. Why it could not be, or "".
+std::string write_text(const std::string& path, const std::string& content) {
+  struct stat status {};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  try {
+    AtomicFile file(path);
+    file.write(content);
+    if (exists) ::chmod(file.temporary_name().c_str(), status.st_mode & 07777);
+    file.commit();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
 }  // namespace
 
 FileStamp stamp_of(const std::string& path) {
@@ -58,9 +73,11 @@ bool same_file(const std::string& a, const std::string& b) {
   return !a.empty() && !b.empty() && fs::equivalent(a, b, error);
 }
 
-Documents::Documents(const std::string& autosave_folder) : autosave_(std::make_unique<Autosave>(autosave_folder)) {}
+Documents::Documents(const std::string& autosave_folder, std::function<void()> wake)
+    : autosave_(std::make_unique<Autosave>(autosave_folder)), wake_(std::move(wake)) {}
 
 void Documents::keep_in(const std::string& autosave_folder) {
+  settle();
   autosave_ = std::make_unique<Autosave>(autosave_folder);
 }
 
@@ -110,6 +127,7 @@ Document& Documents::create(const std::string& path) {
 Document& Documents::add_untitled() { return add("", "untitled " + std::to_string(++untitled_)); }
 
 int Documents::restore() {
+  settle();
   Document* before = active_;
   int count = 0;
   for (const Autosave::Text& text : autosave_->left_behind()) {
@@ -134,52 +152,91 @@ int Documents::restore() {
     ++count;
   }
   keep_unsaved();
-  if (autosave_->trouble().empty()) autosave_->forget_left_behind();
+  settle();
+  if (trouble_.empty()) autosave_->forget_left_behind();
   if (before) active_ = before;
   return count;
 }
 
-void Documents::save(Document& document) {
+void Documents::save(Document& document, Saved saved) {
   if (document.path.empty()) fail_as(ErrorKind::file, document.title, ": has no file yet");
-  const std::string path = real_path(document.path);
-  if (!may_write(path)) {
+  if (!may_write(real_path(document.path))) {
     document.read_only = true;
     fail_as(ErrorKind::file, document.path, ": is read-only; save it under another name");
   }
-  struct stat status {};
-  const bool exists = ::stat(path.c_str(), &status) == 0;
-  AtomicFile file(path);
-  file.write(document.buffer.content());
-  if (exists) ::chmod(file.temporary_name().c_str(), status.st_mode & 07777);
-  file.commit();
-  document.disk_ = document.seen_ = stamp_of(path);
-  document.saved_ = document.kept_ = document.buffer.state();
-  document.trouble = Document::Trouble::none;
-  document.reason.clear();
-  document.read_only = false;
-  autosave_->drop(document.id);
+  write(document, document.path, std::move(saved));
 }
 
-void Documents::save_as(Document& document, const std::string& path) {
+void Documents::save_as(Document& document, const std::string& path, Saved saved) {
   Document* other = find(path);
   if (other && other != &document)
     fail_as(ErrorKind::file, path, ": is open in another tab; close that first");
-  const std::string old_path = document.path, old_title = document.title;
-  const bool old_read_only = document.read_only;
-  document.path = path;
-  document.title = fs::path(path).filename().string();
-  try {
-    save(document);
-  } catch (const Error&) {
-    document.path = old_path;
-    document.title = old_title;
-    document.read_only = old_read_only;
-    throw;
+  if (!may_write(real_path(path))) fail_as(ErrorKind::file, path, ": is read-only; save it under another name");
+  write(document, path, std::move(saved));
+}
+
+void Documents::write(Document& document, const std::string& path, Saved saved) {
+  ++document.writing_;
+  disk_.post([this, content = document.buffer.content(),
+              result = Written{document.id, document.buffer.state(), path, {}, {}, std::move(saved)}]() mutable {
+    result.error = write_text(real_path(result.path), content);
+    result.stamp = stamp_of(result.path);
+    {
+      const std::lock_guard lock(mutex_);
+      written_.push_back(std::move(result));
+    }
+    if (wake_) wake_();
+  });
+}
+
+void Documents::take_over(const Written& result) {
+  Document* document = with_id(result.id);
+  if (document) --document->writing_;
+  if (document && result.error.empty()) {
+    if (document->path != result.path) {
+      document->path = result.path;
+      document->title = fs::path(result.path).filename().string();
+    }
+    document->disk_ = document->seen_ = result.stamp;
+    document->saved_ = result.state;
+    document->trouble = Document::Trouble::none;
+    document->reason.clear();
+    document->read_only = false;
+    if (!document->modified()) {
+      document->kept_ = result.state;
+      drop_kept(document->id);
+    }
   }
+  if (result.saved) result.saved(result.error);
+}
+
+void Documents::take_results() {
+  std::vector<Written> written;
+  std::vector<Kept> kept;
+  {
+    const std::lock_guard lock(mutex_);
+    written.swap(written_);
+    kept.swap(kept_texts_);
+  }
+  for (const Kept& text : kept) {
+    trouble_ = text.trouble;
+    Document* document = with_id(text.id);
+    if (document && !text.trouble.empty()) document->kept_ = 0;  // is tried again
+  }
+  for (const Written& result : written) take_over(result);
+}
+
+void Documents::settle() {
+  disk_.settle();
+  take_results();
+}
+
+void Documents::drop_kept(int id) {
+  disk_.post([this, id] { autosave_->drop(id); });
 }
 
 void Documents::close(Document& document) {
-  autosave_->drop(document.id);
+  drop_kept(document.id);
   const auto at = std::find_if(all_.begin(), all_.end(), [&](const auto& d) { return d.get() == &document; });
   const auto i = size_t(at - all_.begin());
   const bool shown = active_ == &document;
@@ -213,6 +270,12 @@ Document* Documents::find(const std::string& path) {
   return nullptr;
 }
 
+Document* Documents::with_id(int id) {
+  for (const auto& document : all_)
+    if (document->id == id) return document.get();
+  return nullptr;
+}
+
 Document* Documents::with_title(const std::string& title) {
   for (const auto& document : all_)
     if (document->path.empty() && document->title == title) return document.get();
@@ -223,7 +286,7 @@ Document* Documents::with_title(const std::string& title) {
 bool Documents::look_at(Document& document) {
   if (document.trouble == Document::Trouble::restored && document.buffer.state() != document.restored_)
     document.trouble = Document::Trouble::none;
-  if (document.path.empty()) return false;
+  if (document.path.empty() || document.writing_ > 0) return false;
   const FileStamp now = stamp_of(document.path);
   if (now == document.disk_) {
     document.seen_ = now;
@@ -251,6 +314,7 @@ bool Documents::look_at(Document& document) {
 }
 
 void Documents::update(const std::vector<std::string>& others, std::vector<std::string>& changed) {
+  take_results();
   const Clock::time_point now = Clock::now();
   if (now - kept_ > kBetweenKeeping) {
     kept_ = now;
@@ -280,15 +344,19 @@ void Documents::keep_unsaved() {
   for (const auto& document : all_) {
     if (document->kept_ == document->buffer.state()) continue;
     const bool nothing = !document->modified() || (document->path.empty() && document->buffer.content().empty());
-    if (nothing) {
-      autosave_->drop(document->id);
-    } else {
-      // The next start may be in another folder.
-      std::error_code ignored;
-      const std::string path = document->path.empty() ? "" : fs::absolute(document->path, ignored).string();
-      if (!autosave_->keep(document->id, path, document->buffer.content())) continue;
-    }
     document->kept_ = document->buffer.state();
+    if (nothing) {
+      drop_kept(document->id);
+      continue;
+    }
+    // The next start may be in another folder.
+    std::error_code ignored;
+    const std::string path = document->path.empty() ? "" : fs::absolute(document->path, ignored).string();
+    disk_.post([this, id = document->id, path, content = document->buffer.content()] {
+      const bool kept = autosave_->keep(id, path, content);
+      const std::lock_guard lock(mutex_);
+      kept_texts_.push_back({id, kept ? "" : autosave_->trouble()});
+    });
   }
 }
 

@@ -1,14 +1,17 @@
 #pragma once
 // The texts that are open in the editor, and their files: opened, saved whole or not at all, watched for changes from
-// outside, kept through crashes. Knows neither window nor session. Drawing thread only.
+// outside, kept through crashes. Knows neither window nor session. Drawing thread only, which never waits for what is
+// written: a thread does that, and update() takes over what it came to.
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "ui/autosave.h"
+#include "ui/disk_thread.h"
 #include "ui/widgets/text_buffer.h"
 
 namespace lunagrad {
@@ -46,6 +49,7 @@ struct Document {
   friend class Documents;
   uint64_t saved_ = 0, kept_ = 0;  // states of the buffer
   uint64_t restored_ = 0;
+  int writing_ = 0;  // how often it is on its way to the disk
   FileStamp disk_, seen_;
 };
 
@@ -53,7 +57,11 @@ class Documents {
  public:
   static constexpr int64_t kLargest = int64_t(64) << 20;  // bytes of a file
 
-  explicit Documents(const std::string& autosave_folder = {});
+  // Told when it was saved, with "", or why it was not. On the drawing thread, within update().
+  using Saved = std::function<void(const std::string& error)>;
+
+  // `wake` is called on any thread when update() has something new.
+  explicit Documents(const std::string& autosave_folder = {}, std::function<void()> wake = {});
   ~Documents();
 
   // The document of that file, opened when it is not open yet. Error (kind file) when it cannot be read.
@@ -63,9 +71,10 @@ class Documents {
   void keep_in(const std::string& autosave_folder);  // before anything is open
   // What another process had left unsaved is open again. Returns how many.
   int restore();
-  // Its text goes into its file, or into `path` from now on. Error (kind file) leaves file and text as they were.
-  void save(Document&);
-  void save_as(Document&, const std::string& path);
+  // Its text as it is now goes into its file, or into `path`, which is its own once that is done. Error (kind file) where
+  // that can be seen not to go; either way a failure leaves file and text as they were.
+  void save(Document&, Saved = {});
+  void save_as(Document&, const std::string& path, Saved = {});
   void close(Document&);            // unsaved text is lost
   void take_from_disk(Document&);   // can be undone
   void keep_mine(Document&);        // the next save writes over what is on the disk
@@ -74,6 +83,7 @@ class Documents {
   Document& operator[](size_t i) { return *all_[i]; }
   Document* find(const std::string& path);  // null when it is not open
   Document* with_title(const std::string& title);
+  Document* with_id(int id);
   Document* active() { return active_; }  // the one that is shown, null for none
   void activate(Document& document) { active_ = &document; }
 
@@ -81,16 +91,34 @@ class Documents {
   // disk and are at rest go to `changed`: those of documents, whose text is taken over unless it was changed here, and
   // `others`.
   void update(const std::vector<std::string>& others, std::vector<std::string>& changed);
-  void keep_unsaved();  // now
-  const std::string& autosave_trouble() const { return autosave_->trouble(); }
+  void keep_unsaved();  // begins to, now
+  void settle();        // waits until all is written: where the window ends, and in tests
+  const std::string& autosave_trouble() const { return trouble_; }
 
  private:
   using Clock = std::chrono::steady_clock;
+  // What the disk's thread has done.
+  struct Written {
+    int id = 0;
+    uint64_t state = 0;  // of the buffer when it began
+    std::string path, error;
+    FileStamp stamp;
+    Saved saved;
+  };
+  struct Kept {
+    int id = 0;
+    std::string trouble;
+  };
   Document& add(std::string path, std::string title);
   void read(Document&);
   bool look_at(Document&);
+  void write(Document&, const std::string& path, Saved);
+  void take_over(const Written&);
+  void take_results();
+  void drop_kept(int id);
 
-  std::unique_ptr<Autosave> autosave_;
+  std::unique_ptr<Autosave> autosave_;  // once something is open, of the disk's thread
+  std::string trouble_;
   std::vector<std::unique_ptr<Document>> all_;
   Document* active_ = nullptr;
   int last_id_ = 0, untitled_ = 0;
@@ -100,6 +128,11 @@ class Documents {
     FileStamp known, seen;
   };
   std::vector<Other> others_;
+  const std::function<void()> wake_;
+  std::mutex mutex_;
+  std::vector<Written> written_;  // guarded by mutex_, as
+  std::vector<Kept> kept_texts_;  // this
+  DiskThread disk_;               // last: it uses the others
 };
 
 }  // namespace lunagrad

@@ -1,5 +1,7 @@
 // lunagrad-workbench: opens the window over a script. The composition root: it alone makes the Vulkan devices
 // of the engine known.
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -8,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/error.h"
 #include "script/library.h"
@@ -41,10 +44,11 @@ struct Usage {
   std::string message;
 };
 
-// Fills the options from the command line. False: help was asked for.
-bool parse(int argc, char** argv, lunagrad::App::Options& options) {
+// Fills the options from the command line, and `flags` with it but for the script. False: help was asked for.
+bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<char*>& flags) {
   std::optional<std::string> state;
   for (int i = 0; i < argc; ++i) options.run.command_line += (i ? " " : "") + std::string(argv[i]);
+  flags.assign(argv, argv + argc);
   for (int i = 1; i < argc; ++i) {
     const std::string flag = argv[i];
     const auto value = [&]() -> std::string {
@@ -102,6 +106,7 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options) {
       throw Usage{"unknown flag " + flag};
     } else if (options.script.empty()) {
       options.script = flag;
+      flags.erase(flags.begin() + i);
     } else {
       throw Usage{"more than one script: " + options.script + " and " + flag};
     }
@@ -121,8 +126,15 @@ void end_in_order(int signal) {
 
 int main(int argc, char** argv) {
   lunagrad::App::Options options;
+  options.main_began = lunagrad::milliseconds_since_start();
+  std::vector<char*> flags;
+  options.restart = [&flags] {
+    flags.push_back(nullptr);
+    ::execv("/proc/self/exe", flags.data());
+    flags.pop_back();
+  };
   try {
-    if (!parse(argc, argv, options)) {
+    if (!parse(argc, argv, options, flags)) {
       std::fputs(kUsage, stdout);
       return 0;
     }

@@ -6,7 +6,6 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -51,10 +50,6 @@ std::vector<T> enumerate(Function function) {
   return items;
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 bool has_layer(const char* name) {
   for (const VkLayerProperties& layer : enumerate<VkLayerProperties>(vkEnumerateInstanceLayerProperties))
     if (std::strcmp(layer.layerName, name) == 0) return true;
@@ -65,7 +60,7 @@ bool has_layer(const char* name) {
 
 Presenter::Presenter(GLFWwindow* window, bool validation)
     : window_(window), messages_(std::make_unique<int>(0)) {
-  const auto began = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   try {
     make_instance(validation);
     if (glfwCreateWindowSurface(instance_, window_, nullptr, &surface_) != VK_SUCCESS)
@@ -75,7 +70,7 @@ Presenter::Presenter(GLFWwindow* window, bool validation)
     make_render_pass();
     make_frames();
     start_imgui();
-    driver_seconds_ = seconds_since(began);
+    driver_time_ = watch.spent();
     textures_ = std::make_unique<TextureStore>(
         device_, pass_, [this](uint32_t allowed, VkMemoryPropertyFlags wanted) { return memory_type(allowed, wanted); });
   } catch (...) {
@@ -391,9 +386,9 @@ void Presenter::present(ImDrawData* data, uint32_t background) {
   if (width <= 0 || height <= 0) return;
   if (uint32_t(width) != extent_.width || uint32_t(height) != extent_.height) outdated_ = true;
   if (outdated_) {
-    const auto began = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     const bool made = make_swapchain();
-    driver_seconds_ += seconds_since(began);
+    driver_time_ += watch.spent();
     if (!made) return;
   }
 

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "ui/stopwatch.h"
+
 struct GLFWwindow;
 struct ImDrawData;
 
@@ -41,8 +43,8 @@ class Presenter {
     part_ = Part{left, top, right, bottom, std::move(done)};
   }
 
-  // Seconds that making instance, device and swapchains has taken so far.
-  double driver_seconds() const { return driver_seconds_; }
+  // What making instance, device and swapchains has taken so far.
+  const Spent& driver_time() const { return driver_time_; }
   int validation_messages() const;
   bool software() const { return software_; }  // a driver that draws on the CPU
   const std::string& device_name() const { return device_name_; }
@@ -101,7 +103,7 @@ class Presenter {
   std::optional<Part> part_;
   std::string device_name_;
   bool software_ = false;
-  double driver_seconds_ = 0;
+  Spent driver_time_;
 };
 
 }  // namespace lunagrad

@@ -7,6 +7,9 @@
 #include <cmath>
 #include <cstdarg>
 
+#include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
+
 namespace lunagrad {
 namespace {
 
@@ -61,18 +64,24 @@ Theme light_theme() {
   t.canvas = rgb(0xf4f6f8);
   t.series = {rgb(0x0072b2), rgb(0xc77700), rgb(0x009e73), rgb(0xb35a8c),
               rgb(0x8a8000), rgb(0xd55e00), rgb(0x4d5663)};
-  t.family = {rgb(0x6b7584), rgb(0x0072b2), rgb(0xc77700), rgb(0x009e73),
-              rgb(0xb35a8c), rgb(0x9a8f00), rgb(0xd55e00), rgb(0x5560b8)};
+  t.family = {rgb(0x5f6978), rgb(0x0072b2), rgb(0x9a5c00), rgb(0x007a5e),
+              rgb(0xa64b7e), rgb(0x716900), rgb(0xbb4800), rgb(0x5560b8)};
   return t;
 }
 
 ImVec4 vec(ImU32 color) { return ImGui::ColorConvertU32ToFloat4(color); }
 
-// The file of the font that fontconfig would take; empty without fontconfig's data. `face` is its index in
-// the file.
-std::string font_file(const char* family, int weight, int& face) {
+// A font's file, read once for all its sizes, and its index in there.
+struct Face {
+  std::string data;
+  int index = 0;
+};
+
+// The one that fontconfig would take; empty without fontconfig's data.
+Face find_face(const char* family, int weight) {
+  Face face;
   std::string file;
-  if (!FcInit()) return file;
+  if (!FcInit()) return face;
   FcPattern* pattern =
       FcPatternBuild(nullptr, FC_FAMILY, FcTypeString, reinterpret_cast<const FcChar8*>(family), FC_WEIGHT,
                      FcTypeInteger, weight, FC_SLANT, FcTypeInteger, FC_SLANT_ROMAN, FC_SCALABLE, FcTypeBool,
@@ -87,28 +96,40 @@ std::string font_file(const char* family, int weight, int& face) {
                           std::string(reinterpret_cast<char*>(format)).find("Type 1") == std::string::npos;
     if (readable && FcPatternGetString(match, FC_FILE, 0, &name) == FcResultMatch)
       file = reinterpret_cast<char*>(name);
-    face = 0;
-    FcPatternGetInteger(match, FC_INDEX, 0, &face);
+    FcPatternGetInteger(match, FC_INDEX, 0, &face.index);
     FcPatternDestroy(match);
   }
   FcPatternDestroy(pattern);
-  return file;
+  try {
+    if (!file.empty()) face.data = read_file(file);
+  } catch (const Error&) {  // it went in between: as if there were none
+  }
+  return face;
 }
 
-ImFont* load_font(const char* family, int weight, float pixels) {
-  // Latin, Greek, Cyrillic, punctuation, arrows, mathematics, boxes and blocks (progress bars), shapes.
-  static const ImWchar ranges[] = {0x20,   0x17f,  0x370,  0x3ff,  0x400,  0x45f,  0x2010, 0x2027,
-                                   0x2030, 0x205e, 0x2070, 0x209f, 0x2190, 0x21ff, 0x2200, 0x22ff,
-                                   0x2500, 0x25ff, 0x2713, 0x2717, 0xfffd, 0xfffd, 0};
+// Arrows, mathematics, boxes and blocks (progress bars), shapes, marks.
+#define LUNAGRAD_SYMBOLS 0x2190, 0x21ff, 0x2200, 0x22ff, 0x2500, 0x25ff, 0x2713, 0x2717
+// Latin with punctuation.
+#define LUNAGRAD_WORDS 0x20, 0x17f, 0x2010, 0x2027, 0xfffd, 0xfffd
+// What a text may hold; what a heading may; what is drawn in other sizes, names of operations and modules; what a
+// font that lacks it gets from another. Each glyph costs the start of the window ten microseconds.
+constexpr ImWchar kText[] = {LUNAGRAD_WORDS, 0x370, 0x3ff, 0x400, 0x45f, 0x2030, 0x205e, 0x2070, 0x209f, LUNAGRAD_SYMBOLS, 0};
+constexpr ImWchar kHeadings[] = {LUNAGRAD_WORDS, 0x370, 0x3ff, 0x400, 0x45f, 0};
+constexpr ImWchar kNames[] = {LUNAGRAD_WORDS, 0};
+constexpr ImWchar kSymbols[] = {LUNAGRAD_SYMBOLS, 0};
+
+ImFont* load_font(const Face& face, float pixels, const ImWchar* ranges, bool into_last = false) {
   ImFontConfig config;
   config.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
-  const std::string file = font_file(family, weight, config.FontNo);
-  if (!file.empty())
-    if (ImFont* font = ImGui::GetIO().Fonts->AddFontFromFileTTF(file.c_str(), pixels, &config, ranges))
-      return font;
+  config.FontNo = face.index;
+  config.FontDataOwnedByAtlas = false;
+  config.MergeMode = into_last;
+  if (!face.data.empty())
+    return ImGui::GetIO().Fonts->AddFontFromMemoryTTF(const_cast<char*>(face.data.data()), int(face.data.size()), pixels,
+                                                      &config, ranges);
   ImFontConfig fallback;
   fallback.SizePixels = pixels;
-  return ImGui::GetIO().Fonts->AddFontDefault(&fallback);
+  return into_last ? nullptr : ImGui::GetIO().Fonts->AddFontDefault(&fallback);
 }
 
 }  // namespace
@@ -121,14 +142,17 @@ void load_fonts(float scale) {
   ImFontAtlas* atlas = ImGui::GetIO().Fonts;
   atlas->Clear();
   atlas->FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
-  const float pixels = std::round(kFontPixels * scale);
-  loaded.body = load_font("sans-serif", FC_WEIGHT_REGULAR, pixels);
-  loaded.bold = load_font("sans-serif", FC_WEIGHT_BOLD, pixels);
-  loaded.mono = load_font("monospace", FC_WEIGHT_REGULAR, std::round(pixels * 0.93f));
-  loaded.plain_sizes = {load_font("sans-serif", FC_WEIGHT_REGULAR, std::round(pixels * 0.7f)), loaded.body,
-                        load_font("sans-serif", FC_WEIGHT_REGULAR, std::round(pixels * 1.6f))};
-  loaded.bold_sizes = {load_font("sans-serif", FC_WEIGHT_BOLD, std::round(pixels * 0.7f)), loaded.bold,
-                       load_font("sans-serif", FC_WEIGHT_BOLD, std::round(pixels * 1.6f))};
+  const float pixels = std::round(kFontPixels * scale), small = std::round(pixels * 0.7f), large = std::round(pixels * 1.6f);
+  const Face plain = find_face("sans-serif", FC_WEIGHT_REGULAR), bold = find_face("sans-serif", FC_WEIGHT_BOLD);
+  const Face mono = find_face("monospace", FC_WEIGHT_REGULAR);
+  loaded.body = load_font(plain, pixels, kText);
+  loaded.bold = load_font(bold, pixels, kHeadings);
+  loaded.mono = load_font(mono, std::round(pixels * 0.93f), kText);
+  load_font(plain, std::round(pixels * 0.93f), kSymbols, true);  // that the monospaced one lacks
+  loaded.plain_sizes = {load_font(plain, small, kNames), loaded.body, load_font(plain, large, kNames)};
+  loaded.bold_sizes = {load_font(bold, small, kNames), loaded.bold, load_font(bold, large, kNames)};
+  atlas->Build();
+  atlas->ClearInputData();
   loaded_scale = scale;
 }
 

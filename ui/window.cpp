@@ -6,9 +6,7 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
-#include <ctime>
 #include <utility>
 
 #include "runtime/error.h"
@@ -40,13 +38,6 @@ void listen(GLFWwindow* window) {
   glfwSetWindowCloseCallback(window, [](GLFWwindow*) { note_input(); });
 }
 
-// CPU time of this thread.
-double thread_ms() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return double(now.tv_sec) * 1e3 + double(now.tv_nsec) * 1e-6;
-}
-
 std::string glfw_reason() {
   const char* text = nullptr;
   glfwGetError(&text);
@@ -70,9 +61,9 @@ Window::Window(const Options& options) : window_(nullptr, glfwDestroyWindow) {
                   "with lunagrad run"
                 : "the display cannot be opened: " + glfw_reason());
   }
-  const auto asked = std::chrono::steady_clock::now();
+  const Stopwatch loader;
   const bool vulkan = glfwVulkanSupported();
-  loader_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - asked).count();
+  loader_time_ = loader.spent();
   if (!vulkan) {
     glfwTerminate();
     fail_as(ErrorKind::device, "Vulkan's loader found no driver: install one (package mesa-vulkan-drivers)");
@@ -93,7 +84,9 @@ Window::Window(const Options& options) : window_(nullptr, glfwDestroyWindow) {
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;
   io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
+  const Stopwatch fonts;
   load_fonts(fitting_scale(window_.get(), options.scale));
+  font_time_ = fonts.spent();
   set_theme(options.dark);
   ImGui_ImplGlfw_InitForVulkan(window_.get(), true);
   try {
@@ -134,13 +127,13 @@ void Window::begin_frame(const std::function<void()>& inject) {
   ImGui_ImplVulkan_NewFrame();
   ImGui_ImplGlfw_NewFrame();
   if (inject) inject();
-  began_ms_ = thread_ms();
+  began_ms_ = 1e3 * thread_cpu_seconds();
   ImGui::NewFrame();
 }
 
 void Window::end_frame() {
   ImGui::Render();
-  build_ms_ = thread_ms() - began_ms_;
+  build_ms_ = 1e3 * thread_cpu_seconds() - began_ms_;
   presenter_->present(ImGui::GetDrawData(), theme().background);
 }
 

@@ -42,15 +42,16 @@ class Window {
   // New fonts and measures; not within a frame. 0: the monitor's.
   void set_scale(float scale);
   bool monitor_scale_changed();  // since the last call, as when the window was moved to another monitor
-  // Seconds that went into the driver since the start: its loader, an instance, a device, swapchains.
-  double driver_seconds() const { return loader_seconds_ + presenter_->driver_seconds(); }
+  // What went into the driver since the start: its loader, an instance, a device, swapchains.
+  Spent driver_time() const { return Spent(loader_time_) += presenter_->driver_time(); }
+  const Spent& font_time() const { return font_time_; }  // into making the fonts
   void set_title(const std::string&);
   Presenter& presenter() { return *presenter_; }
 
  private:
   std::unique_ptr<GLFWwindow, void (*)(GLFWwindow*)> window_;
   std::unique_ptr<Presenter> presenter_;
-  double loader_seconds_ = 0;
+  Spent loader_time_, font_time_;
   double began_ms_ = 0, build_ms_ = 0;
 };
 

@@ -18,6 +18,7 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
       probe(waken),
       inquiry(waken),
       runs(waken),
+      documents({}, waken),
       syntax(waken),
       wake(std::move(waken)),
       session([this, also = std::move(also)](const Event& event) {
@@ -127,14 +128,19 @@ void Workbench::run() {
     restart();
 }
 
-void Workbench::restart() {
+void Workbench::restart(bool paused) {
   if (script_.empty()) {
     journal.write(ConsoleLine::Kind::note,
                   "There is no script: open one (Ctrl+P), take one of the examples, or start the "
                   "workbench with one, as in lunagrad-workbench train.lua\n");
     return;
   }
-  if (!save_before_run()) return;
+  awaited_ = paused ? Awaited::paused_run : Awaited::run;
+  if (save_before_run()) begin_run();
+}
+
+void Workbench::begin_run() {
+  const bool paused = std::exchange(awaited_, Awaited::nothing) == Awaited::paused_run;
   if (new_seed) options_.seed = std::random_device()();
   journal.restart();
   sources_.clear();
@@ -150,6 +156,7 @@ void Workbench::restart() {
   else
     session.run_file(script_, options_);
   options_.run_directory.clear();  // it holds a run now: the next one gets a folder of its own
+  if (paused) session.pause();
 }
 
 void Workbench::open_run(const std::string& folder) {
@@ -180,8 +187,7 @@ void Workbench::step() {
   } else if (journal.state() == SessionState::running) {
     session.pause();
   } else if (!journal.active()) {
-    restart();
-    session.pause();
+    restart(true);
   }
 }
 

@@ -36,7 +36,8 @@ class Workbench {
 
   // Actions. Each says in the console what it cannot do.
   void run();      // from the start; a paused run goes on instead
-  void restart();  // from the start, whatever is going on
+  // From the start, whatever is going on, as soon as what was not saved is; `paused`: only to its first step.
+  void restart(bool paused = false);
   void pause_or_resume();
   void step();  // to the next step boundary, then pauses; starts a run when there is none
   void step_op();  // when paused: to the end of the next operation
@@ -56,8 +57,11 @@ class Workbench {
   // Shows the line in the editor, whose panel comes to the front; the file is opened if need be.
   void go_to(const SourcePlace&);
   std::optional<SourcePlace> take_wanted_place() { return std::exchange(wanted_place_, std::nullopt); }
-  // Saves, and has a script that runs take the change over when hot_reload is on. False: the console says why not.
-  bool save(Document&);
+  // Saves, and has a script that runs take the change over when hot_reload is on; then `saved` is called. The console says
+  // why not.
+  void save(Document&, std::function<void()> saved = {});
+  // Waits until all that is not saved is in its file or kept for the next start; false: the console says what is not.
+  bool keep_texts();
   bool hot_reload = true;
   // Brings the panel of this title to the front, and the keys to it.
   void show_panel(const std::string& title) { settings.layout.show(title); }
@@ -117,7 +121,9 @@ class Workbench {
 
  private:
   void show_text(const std::string& path);
-  bool save_before_run();
+  bool is_undecided(const Document&) const;
+  bool save_before_run();  // false: not yet, or not at all
+  void begin_run();
   void update_documents();
   void reload_if_run(const std::string& path);
   void remember_run_lines();
@@ -129,6 +135,8 @@ class Workbench {
 
   std::string script_;
   RunOptions options_;
+  enum class Awaited { nothing, run, paused_run } awaited_ = Awaited::nothing;  // until what was not saved is
+  int saving_ = 0;                                                              // for that
   std::optional<SourcePlace> wanted_place_;
   std::map<std::string, std::vector<std::string>> sources_;
   uint64_t wanted_node_ = 0;

@@ -50,15 +50,43 @@ void Workbench::remember_run_lines() {
       document.run_lines = lines_of(document.buffer);
 }
 
-bool Workbench::save(Document& document) {
+void Workbench::save(Document& document, std::function<void()> saved) {
+  const auto done = [this, id = document.id, saved = std::move(saved)](const std::string& error) {
+    Document* text = documents.with_id(id);
+    if (!error.empty()) {
+      if (text) text->reason = error;
+      journal.write(ConsoleLine::Kind::error, "not saved: " + error + "\n");
+      return;
+    }
+    if (text) reload_if_run(text->path);
+    if (saved) saved();
+  };
   try {
-    documents.save(document);
+    documents.save(document, done);
   } catch (const Error& error) {
-    document.reason = error.what();
-    journal.write(ConsoleLine::Kind::error, "not saved: " + document.reason + "\n");
-    return false;
+    done(error.what());
   }
-  reload_if_run(document.path);
+}
+
+// Changed by somebody else too, or seen by nobody since it was restored.
+bool Workbench::is_undecided(const Document& document) const {
+  return document.trouble == Document::Trouble::conflict || document.trouble == Document::Trouble::restored;
+}
+
+bool Workbench::keep_texts() {
+  for (size_t i = 0; i < documents.count(); ++i)
+    if (Document& document = documents[i]; !document.path.empty() && document.modified() && !is_undecided(document))
+      save(document);
+  documents.keep_unsaved();
+  documents.settle();
+  for (size_t i = 0; i < documents.count(); ++i)
+    if (documents[i].modified() && (state_folder.empty() || !documents.autosave_trouble().empty())) {
+      journal.write(ConsoleLine::Kind::error, documents[i].title + " cannot be kept: " +
+                                                  (state_folder.empty() ? std::string("it has no file, and nothing is kept between starts")
+                                                                        : documents.autosave_trouble()) +
+                                                  "\n");
+      return false;
+    }
   return true;
 }
 
@@ -77,28 +105,33 @@ void Workbench::reload_if_run(const std::string& path) {
     }
 }
 
-// What runs is what is on the disk: so that goes there first. A text that differs from a file which somebody else changed,
-// or that nobody has seen since it was restored, is left alone.
+// What runs is what is on the disk: so that goes there first. A text that nobody has decided about is left alone.
 bool Workbench::save_before_run() {
+  const auto done = [this](int id, const std::string& error) {
+    --saving_;
+    if (!error.empty()) {
+      if (Document* text = documents.with_id(id)) text->reason = error;
+      awaited_ = Awaited::nothing;
+      journal.write(ConsoleLine::Kind::error, "not run, since not saved: " + error + "\n");
+    }
+    if (saving_ == 0 && awaited_ != Awaited::nothing) begin_run();
+  };
   for (size_t i = 0; i < documents.count(); ++i) {
     Document& document = documents[i];
     if (document.path.empty() || !document.modified()) continue;
-    const bool unsure =
-        document.trouble == Document::Trouble::conflict || document.trouble == Document::Trouble::restored;
-    if (unsure) {
+    if (is_undecided(document)) {
       journal.write(ConsoleLine::Kind::warning,
                     document.title + " is not saved: the editor asks which text is to stay; what is on the disk runs\n");
       continue;
     }
+    ++saving_;
     try {
-      documents.save(document);
+      documents.save(document, [done, id = document.id](const std::string& error) { done(id, error); });
     } catch (const Error& error) {
-      document.reason = error.what();
-      journal.write(ConsoleLine::Kind::error, "not run, since not saved: " + document.reason + "\n");
-      return false;
+      done(document.id, error.what());
     }
   }
-  return true;
+  return saving_ == 0 && awaited_ != Awaited::nothing;
 }
 
 void Workbench::update_documents() {

@@ -19,7 +19,7 @@ local function find(lg, name)
   return value
 end
 
-local lg = setmetatable({}, {__index = find})
+local lg = setmetatable({}, {__index = find, __parts = library})
 for name in pairs(core) do
   if not library[name] then find(lg, name) end
 end

@@ -14,6 +14,7 @@
 #include "script/cli/flags.h"
 #include "script/cli/open.h"
 #include "script/run_folder.h"
+#include "script/library.h"
 #include "script/state.h"
 
 extern char** environ;

@@ -12,7 +12,7 @@
 #include "script/meta.h"
 #include "script/run_folder.h"
 #include "script/session.h"
-#include "script/state.h"
+#include "script/library.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;

@@ -62,6 +62,63 @@ ui.key("Shift+F5")
 ui.wait("state", "stopped", 15)
 ]=])
 
+# A call that nothing can end: the window names it, goes on, and closes without waiting for it.
+string(TIMESTAMP before "%s")
+hostile(hangs [=[
+print("begin")
+os.execute("exec sleep 100 >/dev/null 2>&1")
+]=] [=[
+ui.wait("console.line", "begin")
+ui.key("F6")
+ui.wait("silence", "os.execute, called at hangs.lua:2", 30)
+ui.picture(arg[1] .. "/hangs.png")
+ui.key("Ctrl+Q")
+ui.wait("closing", "asks")
+ui.click("closing.now")
+ui.seconds(60)
+]=])
+string(TIMESTAMP after "%s")
+math(EXPR took "${after} - ${before}")
+if(took GREATER 60)
+  message("hangs: took ${took} s")
+  math(EXPR faults "${faults} + 1")
+endif()
+
+# The way out: what was typed is saved, and the window begins anew with the script, which does not run.
+file(WRITE ${WORK}/restarts.lua "print('begin')\nio.popen('exec sleep 100 2>/dev/null'):read()\n")
+file(WRITE ${WORK}/restarts_drive.lua [=[
+local begun = io.open(arg[1] .. "/restarted")
+if not begun then
+  ui.wait("console.line", "begin")
+  io.open(arg[1] .. "/restarted", "w"):close()
+  ui.click("panel", "Editor")
+  ui.click("editor.line", "1: print")
+  ui.key("End")
+  ui.type(" -- typed")
+  ui.key("Ctrl+N")
+  ui.frames(3)
+  ui.type("loose text")
+  ui.key("Shift+F5")
+  ui.wait("silence", "file:read, called at restarts.lua:2", 30)
+  ui.click("silence.restart")
+  ui.seconds(60)
+end
+ui.wait("notice", "1 text that had not been saved")
+ui.click("notice.dismiss")
+ui.wait("notice", "restarts.lua is open again")
+ui.expect("state", "ready")
+ui.click("panel", "Editor")
+ui.wait("editor.line", "1: print('begin') -- typed")
+ui.expect("editor.tab", "untitled 1 modified")
+]=])
+expect(restarts 0 "" ${display} ${WORKBENCH} ${WORK}/restarts.lua --state ${WORK}/restart-state --size 1000x700 --drive
+       ${WORK}/restarts_drive.lua ${WORK})
+file(STRINGS ${WORK}/restarts.lua saved REGEX "-- typed")
+if(NOT saved)
+  message("restarts: what was typed was not saved")
+  math(EXPR faults "${faults} + 1")
+endif()
+
 hostile(deep [=[
 local lg = require "lunagrad"
 local w = lg.ones(1, {requires_grad = true})

@@ -56,6 +56,7 @@ TEST_CASE("a text is saved byte by byte, with its line ends and rights, through 
   document.buffer.type("x");
   CHECK(document.modified());
   documents.save(document);
+  documents.settle();
   CHECK_FALSE(document.modified());
   CHECK(read_file(folder / "a.lua") == "xone\r\ntwo\r\n");
   CHECK(fs::is_symlink(folder / "link.lua"));
@@ -84,14 +85,19 @@ TEST_CASE("what cannot be read or written is an error that names it, and nothing
   CHECK(read_file(folder / "a.lua") == "old");
   CHECK(document.buffer.content() == "new old");
   CHECK(document.read_only);
-  CHECK_THROWS_AS(documents.save_as(document, folder / "no/such/folder.lua"), Error);
+  std::string told;
+  documents.save_as(document, folder / "no/such/folder.lua", [&](const std::string& error) { told = error; });
+  documents.settle();
+  CHECK(told.find("No such file or directory") != std::string::npos);
   CHECK(document.path == folder / "a.lua");
   documents.save_as(document, folder / "b.lua");
+  documents.settle();
   CHECK(document.title == "b.lua");
   CHECK(read_file(folder / "b.lua") == "new old");
   CHECK_THROWS_AS(documents.save(documents.add_untitled()), Error);
   Document& empty = documents.create(folder / "empty.lua");
   documents.save(empty);
+  documents.settle();
   CHECK(fs::file_size(folder / "empty.lua") == 0);
 }
 
@@ -132,6 +138,7 @@ TEST_CASE("a change from outside is taken over, unless the text was changed here
   REQUIRE(wait_for(documents, changed, [&] { return document.trouble == Document::Trouble::gone; }));
   CHECK(document.buffer.content() == "three!");
   documents.save(document);
+  documents.settle();
   CHECK(read_file(folder / "a.lua") == "three!");
   CHECK(document.trouble == Document::Trouble::none);
 }
@@ -145,6 +152,7 @@ TEST_CASE("unsaved text outlives its process, and saved text leaves nothing behi
     documents.open(folder / "a.lua").buffer.type("un");
     documents.add_untitled().buffer.type(std::string("loose\0text", 10));
     documents.keep_unsaved();
+    documents.settle();
     Documents other(state);  // runs at the same time: these are not its texts
     CHECK(other.restore() == 0);
   }
@@ -164,6 +172,7 @@ TEST_CASE("unsaved text outlives its process, and saved text leaves nothing behi
     REQUIRE(loose);
     CHECK(loose->buffer.content() == std::string("loose\0text", 10));
     documents.close(*loose);
+    documents.settle();
   }
   CHECK(fs::is_empty(state));
   Documents documents(state);
@@ -181,18 +190,44 @@ TEST_CASE("a disk that is full leaves the file as it was, and says so") {
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   const struct rlimit small { 4096, before.rlim_max };
   ::setrlimit(RLIMIT_FSIZE, &small);
-  CHECK_THROWS_AS(documents.save(document), Error);
+  std::string told;
+  documents.save(document, [&](const std::string& error) { told = error; });
   documents.keep_unsaved();
+  documents.settle();
   const std::string trouble = documents.autosave_trouble();
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
   CHECK(read_file(folder / "a.lua") == "old");
   CHECK(document.modified());
+  CHECK_FALSE(told.empty());
   CHECK_FALSE(trouble.empty());
   documents.keep_unsaved();
+  documents.settle();
   CHECK(documents.autosave_trouble().empty());
   documents.save(document);
+  documents.settle();
   CHECK(read_file(folder / "a.lua").size() == 100003);
+}
+
+TEST_CASE("what is typed while a text is on its way to the disk stays unsaved, and each failure is told once") {
+  const Folder folder;
+  write_file(folder / "a.lua", "old");
+  Documents documents;
+  Document& document = documents.open(folder / "a.lua");
+  document.buffer.type("new ");
+  int told = 0;
+  documents.save(document, [&](const std::string& error) { told += error.empty(); });
+  CHECK(told == 0);  // nobody waits for the disk
+  document.buffer.type("er ");
+  documents.settle();
+  CHECK(told == 1);
+  CHECK(document.modified());
+  CHECK(read_file(folder / "a.lua") == "new old");
+  documents.save(document, [&](const std::string& error) { told += error.empty(); });
+  documents.close(document);
+  documents.settle();
+  CHECK(told == 2);
+  CHECK(read_file(folder / "a.lua") == "new er old");
 }
 
 TEST_CASE("a state folder that cannot be made is said, and the texts stay") {
@@ -201,6 +236,7 @@ TEST_CASE("a state folder that cannot be made is said, and the texts stay") {
   Documents documents((folder / "file") + "/autosave");
   documents.add_untitled().buffer.type("x");
   documents.keep_unsaved();
+  documents.settle();
   CHECK_FALSE(documents.autosave_trouble().empty());
   CHECK(documents.active()->buffer.content() == "x");
 }

@@ -2,6 +2,7 @@
 
 #include <GLFW/glfw3.h>
 #include <imgui.h>
+#include <imgui_internal.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -252,6 +253,58 @@ TEST_CASE("letters typed in haste find names: in order, at starts of words befor
   CHECK(commands.matching("").size() == 3);
 }
 
+namespace {
+
+// The characters beyond ASCII in a source's strings, as they stand there and as \\x escapes.
+std::set<uint32_t> characters_of_strings(const std::string& source) {
+  std::string bytes;
+  bool inside = false;
+  for (size_t i = 0; i < source.size(); ++i) {
+    if (!inside && source.compare(i, 2, "//") == 0) {
+      i = std::min(source.find('\n', i), source.size());
+    } else if (!inside && source[i] == '\'') {
+      i = std::min(source.find('\'', i + (source[i + 1] == '\\' ? 3 : 1)), source.size());  // a character
+    } else if (source[i] == '"') {
+      inside = !inside;
+    } else if (inside && source[i] == '\\' && source[i + 1] == 'x') {
+      bytes += char(std::stoi(source.substr(i + 2, 2), nullptr, 16));
+      i += 3;
+    } else if (inside && source[i] == '\\') {
+      ++i;
+    } else if (inside) {
+      bytes += source[i];
+    }
+  }
+  std::set<uint32_t> found;
+  for (const char *at = bytes.data(), *end = at + bytes.size(); at < end;) {
+    unsigned c = 0;
+    at += std::max(ImTextCharFromUtf8(&c, at, end), 1);
+    if (c >= 0x80 && c != 0xfffd) found.insert(c);
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("the fonts have every character that the window's own sentences use") {
+  CHECK(characters_of_strings("// \"×\"\n'\"' \"a\\xe2\\x96\\xb6\" '\\'' \"…\"") == std::set<uint32_t>{0x25b6, 0x2026});
+  std::set<uint32_t> used;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(LUNAGRAD_SOURCE_DIR "/ui"))
+    if (file.path().extension() == ".cpp" || file.path().extension() == ".h")
+      used.merge(characters_of_strings(read_file(file.path().string())));
+  CHECK(used.contains(0x2717));
+  ImGuiContext* imgui = ImGui::CreateContext();
+  load_fonts(1);
+  for (const uint32_t c : used) {
+    CHECK_MESSAGE(fonts().body->FindGlyphNoFallback(ImWchar(c)), "body ", std::hex, c);
+    CHECK_MESSAGE(fonts().mono->FindGlyphNoFallback(ImWchar(c)), "mono ", std::hex, c);
+  }
+  for (const uint32_t c : {0xd7u, 0x2026u})  // names on the tape: blocks.0 … 11 ×12
+    for (const ImFont* font : {fonts().bold, fonts().plain_sizes[0], fonts().bold_sizes[2]})
+      CHECK(font->FindGlyphNoFallback(ImWchar(c)));
+  ImGui::DestroyContext(imgui);
+}
+
 TEST_CASE("text can be read on whatever is behind it: a contrast of 4.5 in both themes") {
   CHECK(contrast(IM_COL32(0, 0, 0, 255), IM_COL32_WHITE) == doctest::Approx(21));
   CHECK(contrast(IM_COL32(119, 119, 119, 255), IM_COL32_WHITE) == doctest::Approx(4.48).epsilon(0.001));
@@ -263,7 +316,8 @@ TEST_CASE("text can be read on whatever is behind it: a contrast of 4.5 in both 
       for (const ImU32 text : {t.text, t.muted, t.faint, t.accent, t.good, t.warning, t.bad})
         CHECK_MESSAGE(contrast(text, behind) >= 4.5, dark, " ", std::hex, text, " on ", behind);
     for (const ImU32 line : t.series) CHECK_MESSAGE(contrast(line, t.panel) >= 3, dark, " ", std::hex, line);
-    for (const ImU32 box : t.family) CHECK_MESSAGE(contrast(box, t.canvas) >= 3, dark, " ", std::hex, box);
+    for (const ImU32 behind : {t.panel, t.canvas})  // names of operations are written in them, too
+      for (const ImU32 op : t.family) CHECK_MESSAGE(contrast(op, behind) >= 4.5, dark, " ", std::hex, op, " on ", behind);
   }
   ImGui::DestroyContext(imgui);
 }

@@ -9,6 +9,7 @@
 #include "runtime/io/atomic_file.h"
 #include "script/topics.h"
 #include "ui/console_lines.h"
+#include "ui/disk_thread.h"
 #include "ui/figures.h"
 #include "ui/links.h"
 #include "ui/panel.h"
@@ -257,12 +258,13 @@ class ConsolePanel final : public Panel {
   // A history that cannot be written is no reason to trouble the user at each line.
   void keep_history() {
     if (file_.empty()) return;
-    try {
-      std::filesystem::create_directories(std::filesystem::path(file_).parent_path());
-      write_file(file_, prompt_.history.as_text());
-    } catch (const std::exception&) {
-      file_.clear();
-    }
+    disk_.post([file = file_, text = prompt_.history.as_text()] {
+      try {
+        std::filesystem::create_directories(std::filesystem::path(file).parent_path());
+        write_file(file, text);
+      } catch (const std::exception&) {
+      }
+    });
   }
 
   // Shared with the session's thread.
@@ -282,6 +284,7 @@ class ConsolePanel final : public Panel {
   char filter_[256] = "";
   uint32_t kinds_ = kAllKinds;
   std::string text_;  // of the line that was asked for last
+  DiskThread disk_;   // writes the history
 };
 
 }  // namespace

@@ -130,11 +130,9 @@ class EditorPanel final : public Panel {
     return slash == std::string::npos ? "" : document->path.substr(0, slash + 1);
   }
 
-  // False: it is not on the disk yet, since its path is asked for or it cannot be written.
-  bool save(Workbench& bench, Document& document) {
-    if (!document.path.empty()) return bench.save(document);
+  void save(Workbench& bench, Document& document, std::function<void()> saved = {}) {
+    if (!document.path.empty()) return bench.save(document, std::move(saved));
     ask_path("Save as", "");
-    return false;
   }
 
   // A text that would be lost asks first.
@@ -164,8 +162,13 @@ class EditorPanel final : public Panel {
         if (bench.script().empty()) bench.open(*path);
       } else if (document) {
         const bool is_script = document->path.empty() && bench.script() == document->title;
-        bench.documents.save_as(*document, *path);
-        if (is_script) bench.open(*path);
+        bench.documents.save_as(*document, *path, [this, &bench, path = *path, is_script](const std::string& error) {
+          if (!error.empty()) return path_.complain(error);
+          if (is_script) bench.open(path);
+          path_.close();
+        });
+        views_[document->id].take_focus();
+        return;
       }
       path_.close();
       if (document) views_[document->id].take_focus();
@@ -262,11 +265,16 @@ class EditorPanel final : public Panel {
     };
     if (closing_ == document.id) {
       say(document.title + " has changes that are not saved.");
-      const bool saved = button("Save and close") && save(bench, document);
+      if (button("Save and close")) {
+        closing_ = 0;
+        save(bench, document, [&bench, id = document.id] {
+          if (Document* saved = bench.documents.with_id(id)) bench.documents.close(*saved);
+        });
+      }
       const bool lost = button("Close without saving");
       if (button("Keep it open")) closing_ = 0;
       ImGui::NewLine();
-      if (saved || lost) {
+      if (lost) {
         closing_ = 0;
         bench.documents.close(document);
       }

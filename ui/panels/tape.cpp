@@ -89,7 +89,10 @@ class TapePanel final : public Panel {
     ImGui::BeginChild(
         "sheet", room, false,
         ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-    if (!ImGui::GetIO().WantTextInput && ImGui::IsWindowFocused()) handle_keys(bench, *picture);
+    // The window's focus when the panel was clicked, the layout's when a command showed it.
+    const bool focused = ImGui::IsWindowFocused() || bench.settings.layout.focused == title();
+    const bool popup = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+    if (!ImGui::GetIO().WantTextInput && focused && !popup) handle_keys(bench, *picture);
     draw_graph(bench, *picture, room);
     if (roomy) draw_legend(bench, *picture);
     draw_menu(bench);

@@ -20,6 +20,7 @@ namespace lunagrad {
 namespace {
 
 constexpr float kGap = 0.35f;
+constexpr int kSpare = 12;  // pieces from this rank on give way to the labels of the controls: the menu has them, too
 
 struct Status {
   std::string text;
@@ -177,22 +178,25 @@ void draw_time(Workbench& bench) {
 }
 
 void draw_rate(Workbench& bench) {
-  char text[64] = "";
-  const double rate = bench.journal.steps_per_second();
-  if (rate > 0 && bench.journal.state() != SessionState::paused)
-    std::snprintf(text, sizeof text, rate >= 100 ? "%.0f steps/s" : "%.1f steps/s", rate);
+  char text[64];
+  const double rate = bench.journal.state() == SessionState::paused ? 0 : bench.journal.steps_per_second();
+  std::snprintf(text, sizeof text, rate >= 100 ? "%.0f steps/s" : "%.1f steps/s", rate);
   draw_figure(bench, "rate", text, "Steps in a second, over the last two seconds.");
 }
 
 void draw_memory(Workbench& bench) {
   constexpr double kMiB = 1 << 20;
   const Session::Memory memory = bench.session.memory();
-  char text[64], help[200];
+  const History& kept = bench.history();
+  char text[64], window[120];
   std::snprintf(text, sizeof text, "%.1f MiB", double(memory.in_use) / kMiB);
-  std::snprintf(help, sizeof help,
-                "Memory of all tensors on the run's device now; %.1f MiB at its peak. The window's pictures take %.1f MiB.",
-                double(memory.peak) / kMiB, double(Texture::bytes_in_use()) / kMiB);
+  std::snprintf(window, sizeof window, "%.1f MiB of the %.0f MiB that Time may take for kept steps, and %.1f MiB of pictures",
+                double(kept.bytes) / kMiB, double(kept.budget) / kMiB, double(Texture::bytes_in_use()) / kMiB);
+  char help[300];
+  std::snprintf(help, sizeof help, "Memory of all tensors on the run's device now; %.1f MiB at its peak.\nOf the window alone: %s.",
+                double(memory.peak) / kMiB, window);
   draw_figure(bench, "memory", text, help);
+  bench.description.add_last("memory.window", window);
 }
 
 std::string settings_label(Workbench& bench) {
@@ -307,7 +311,7 @@ void Toolbar::draw(Workbench& bench) {
   const float padding = 2 * ImGui::GetStyle().FramePadding.x, gap = em(kGap), room = ImGui::GetWindowWidth();
   const float menu = ImGui::GetFrameHeight() + em(0.4f);
   std::vector<Piece> pieces;
-  // All labels, those of the controls used most, none: the first that leaves room for everything else.
+  // All labels, those of the controls used most, none: the first that leaves room for everything that is not spare.
   for (int labels = 2; labels >= 0; --labels) {
     pieces.clear();
     for (const Control& control : controls) {
@@ -360,9 +364,9 @@ void Toolbar::draw(Workbench& bench) {
                         bench.description.add_last("theme", other);
                         explain("Changes between the dark and the light theme.");
                       }});
-    float whole = menu;
-    for (const Piece& piece : pieces) whole += piece.width + gap;
-    if (whole <= room) break;
+    float needed = menu;
+    for (const Piece& piece : pieces) needed += piece.rank < kSpare ? piece.width + gap : 0;
+    if (needed <= room) break;
   }
   std::vector<std::string> left_out;
   const auto width = [&] {

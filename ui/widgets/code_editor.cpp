@@ -217,10 +217,11 @@ void CodeEditor::draw_line(TextBuffer& buffer, const Look& look, int i, ImDrawLi
     list->AddRectFilled({x, at.y}, {x + std::max(1.5f, em(0.1f)), at.y + m_.line},
                         focused_ ? t.text : with_alpha(t.muted, 0.5f));
   }
-  if (look.on_visible) {
-    const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth();
-    look.on_visible(i, at, {std::clamp(at.x + drawn.x[line.size()], at.x + 1, std::max(at.x + 1, right)),
-                            at.y + m_.line});
+  if (look.on_visible) {  // the first and the last line may be cut
+    const ImVec2 window = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+    const float right = std::clamp(at.x + drawn.x[line.size()], at.x + 1, std::max(at.x + 1, window.x + size.x));
+    const float top = std::max(at.y, window.y), bottom = std::min(at.y + m_.line, window.y + size.y);
+    if (top < bottom) look.on_visible(i, {at.x, top}, {right, bottom});
   }
 }
 

@@ -96,8 +96,10 @@ bool FindBar::draw(TextBuffer& buffer, const Describe& describe) {
   ImGui::SameLine(0, em(0.2f));
   if (lit_button("Replace", replacing_)) replacing_ = !replacing_;
   describe("editor.find.replacing", replacing_ ? "on" : "off");
+  explain("A second row, to replace what is found. Ctrl+H");
   ImGui::SameLine(0, em(0.2f));
   if (ImGui::Button("Close##find") || (focused && ImGui::IsKeyPressed(GLFW_KEY_ESCAPE))) close();
+  describe("editor.find.close", "");
   ImGui::SameLine();
   const std::string found = summary(buffer);
   const bool wrong = !search_.error().empty();

@@ -1,0 +1,28 @@
+#pragma once
+// The call of Lua's own library that a script is in: those that may wait for something outside, or compute for long, and
+// reach no safe point. Each is wrapped when the state is opened. watch() and the calls are of the session's thread;
+// current() is any thread's.
+#include <atomic>
+#include <lua.hpp>
+#include <utility>
+
+#include "runtime/trace.h"
+
+namespace lunagrad {
+
+class NativeCalls {
+ public:
+  // Lives longer than the state.
+  void watch(lua_State*);
+  // Its name, "" for none, and the script's line.
+  std::pair<const char*, SourceLine> current() const;
+
+ private:
+  static int call(lua_State*);
+  static void wrap(lua_State*, NativeCalls*, const char* name);
+
+  std::atomic<const char*> name_{""};
+  std::atomic<SourceLine> line_{SourceLine()};
+};
+
+}  // namespace lunagrad
