@@ -18,6 +18,7 @@ constexpr std::chrono::milliseconds kPauseGrace{40};
 void Session::Impl::pause_for_viewer() {
   pause();
   if (!tape_watch_.watching()) return;
+  tape_watch_.take_next();
   const std::lock_guard lock(mutex_);
   if (pause_ && state_.load() == SessionState::running) pause_asked_ = std::chrono::steady_clock::now();
 }

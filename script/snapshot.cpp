@@ -1,6 +1,9 @@
 #include "script/snapshot.h"
 
+#include <time.h>
+
 #include <algorithm>
+
 #include "runtime/memory_limit.h"
 #include "runtime/ops.h"
 #include "script/breakpoint_watch.h"
@@ -11,7 +14,13 @@ namespace lunagrad {
 namespace {
 
 // Without values, taking snapshots may cost a twenty-fifth of the time: one is left out when they come faster.
-constexpr uint64_t kPauseBetween = 24;  // times the cost of the last
+constexpr double kPauseBetween = 24;  // times the cost of the last
+
+double processor_ns() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return 1e9 * double(now.tv_sec) + double(now.tv_nsec);
+}
 
 constexpr const char* kGone = "freed; step once to see it";
 
@@ -233,8 +242,10 @@ void TapeWatch::ran(const Call& call) {
 
 void TapeWatch::begin(std::span<Node* const> nodes) {
   const bool measured = statistics_ && statistics_->looking();  // its numbers belong to this very tape
-  if (!watching() || (!values_ && !measured && ticks() - last_end_ < kPauseBetween * last_cost_)) return;
-  const uint64_t start = ticks();
+  if (!watching()) return;
+  const bool wanted = take_next_.exchange(false) || values_ || measured;
+  if (!wanted && ticks_to_ns(ticks() - last_end_) < kPauseBetween * last_cost_) return;
+  const double start = processor_ns();
   capturing_ = true;
   leaves_.clear();
   visited_.assign(nodes.begin(), nodes.end());
@@ -246,7 +257,7 @@ void TapeWatch::begin(std::span<Node* const> nodes) {
     if (node->is_leaf()) leaves_.emplace(node->id, Ref<Node>(node));
   }
   if (current_) current_->begin_backward(nodes);
-  last_cost_ = ticks() - start;
+  last_cost_ = processor_ns() - start;
 }
 
 void TapeWatch::gradient(const Node& node, uint32_t output, const Tensor& gradient) {
@@ -255,7 +266,7 @@ void TapeWatch::gradient(const Node& node, uint32_t output, const Tensor& gradie
 
 void TapeWatch::end() {
   if (!capturing_) return;
-  const uint64_t start = ticks();
+  const double start = processor_ns();
   for (size_t i = 0; i < visited_.size(); ++i) {
     NodeInfo& info = building_->nodes[i];
     info.backward_ns = ticks_to_ns(visited_[i]->backward_ticks);
@@ -266,7 +277,7 @@ void TapeWatch::end() {
   publish(std::move(building_));
   trim();
   last_end_ = ticks();
-  last_cost_ += last_end_ - start;
+  last_cost_ += processor_ns() - start;
 }
 
 void TapeWatch::show(const Finding& finding) {

@@ -31,6 +31,7 @@ class TapeWatch final : public Capture {
   void watch(bool on) { watching_.store(on); }
   bool watching() const { return watching_.load(); }
   void capture_next() { capture_next_.store(true); }  // the values of the next step
+  void take_next() { take_next_.store(true); }        // the tape of the next backward pass, however soon it comes
   std::shared_ptr<const TapeSnapshot> tape() const;
   std::shared_ptr<const TapeSnapshot> tape(int64_t step) const;
   History history() const;
@@ -83,7 +84,7 @@ class TapeWatch final : public Capture {
   size_t budget() const;
   void publish(std::shared_ptr<const TapeSnapshot>);
 
-  std::atomic<bool> watching_{false}, capture_next_{false};
+  std::atomic<bool> watching_{false}, capture_next_{false}, take_next_{false};
   mutable std::mutex mutex_;
   ValueBudget value_budget_;              // of the session's thread
   std::deque<Step> steps_;                // written by the session's thread under mutex_, oldest first
@@ -94,7 +95,8 @@ class TapeWatch final : public Capture {
   int64_t step_ = 0;
   bool values_ = false;
   bool capturing_ = false;
-  uint64_t last_end_ = 0, last_cost_ = 0;  // ticks
+  uint64_t last_end_ = 0;  // ticks
+  double last_cost_ = 0;   // nanoseconds of the processor, so that other programs do not make tapes rare
   std::vector<Node*> visited_;             // of the pass that is going on; its caller keeps them alive
   std::unique_ptr<TapeSnapshot> building_;
   std::map<uint64_t, Ref<Node>> leaves_;  // of the latest tape

@@ -222,6 +222,10 @@ void App::apply_scale() {
   window_.set_scale(shown_scale_);
 }
 
+static bool popup_is_open() {
+  return ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+}
+
 void App::draw_frame() {
   apply_scale();
   bench_.description.clear();
@@ -233,22 +237,24 @@ void App::draw_frame() {
   });
   handle_keys();
   draw_content();
+  popup_open_ = popup_is_open();
   window_.end_frame();
 }
 
 void App::handle_keys() {
   const ImGuiIO& io = ImGui::GetIO();
-  // What is open over the panels has the keys for itself.
-  const bool over = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+  // What is open over the panels has the keys for itself. Escape has closed it by now.
+  const bool over = popup_is_open() || popup_open_;
   for (int key = GLFW_KEY_SPACE; key <= GLFW_KEY_LAST; ++key) {
-    if (!ImGui::IsKeyPressed(key, false)) continue;
+    if (!ImGui::IsKeyPressed(key, true)) continue;
     const Chord chord{key, io.KeyCtrl, io.KeyShift, io.KeyAlt};
     const bool typing = io.WantTextInput;
     if (over && types_text(chord)) continue;
+    if (key == GLFW_KEY_ESCAPE && (over || typing)) continue;
     const Command* command =
         bench_.commands.meant(chord, regions_.focused(bench_.settings.layout), typing);
     if (command && bench_.commands.enabled(*command)) {
-      command->run();
+      if (command->repeats || ImGui::IsKeyPressed(key, false)) command->run();
       return;
     }
   }

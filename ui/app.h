@@ -90,6 +90,7 @@ class App {
   std::unique_ptr<Drive> drive_;
   std::string marked_script_;
   float shown_scale_;  // of the fonts that are loaded, as the settings said it
+  bool popup_open_ = false;  // at the end of the last frame
   bool quit_ = false;
 };
 

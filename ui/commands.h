@@ -28,6 +28,7 @@ struct Command {
   std::function<void()> run;
   std::function<bool()> enabled = {};  // none: always
   std::string panel = {};  // the key works only while the panel of this title has the focus; "" everywhere
+  bool repeats = false;    // while the key is held
 };
 
 class Commands {

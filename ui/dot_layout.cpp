@@ -21,7 +21,7 @@ class Question {
   }
 
   std::string text() {
-    out_ << "digraph g {\nnodesep=0.25; ranksep=0.39; node [shape=box, fixedsize=true, label=\"\"];\n";
+    out_ << "digraph g {\nnodesep=0.25; ranksep=0.31; node [shape=box, fixedsize=true, label=\"\"];\n";
     inside_.resize(tree_.groups.size());
     for (uint32_t b = 0; b < picture_.boxes.size(); ++b) inside_[home(picture_.boxes[b])].push_back(b);
     frame_of_.assign(tree_.groups.size(), -1);

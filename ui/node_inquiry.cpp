@@ -6,6 +6,7 @@ void NodeInquiry::check_gradient(Session& session, int64_t step, uint64_t node) 
   devices_.forget();
   gradient_.forget();
   node_ = node;
+  ++number_;
   auto answered = gradient_.ask();
   session.check_gradient(step, node, gradient_.stop_token(), std::move(answered));
 }
@@ -14,6 +15,7 @@ void NodeInquiry::compare_devices(Session& session, int64_t step, uint64_t node)
   devices_.forget();
   gradient_.forget();
   node_ = node;
+  ++number_;
   auto answered = devices_.ask();
   session.compare_devices(step, node, devices_.stop_token(), std::move(answered));
 }

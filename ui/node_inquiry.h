@@ -23,6 +23,7 @@ class NodeInquiry {
   std::shared_ptr<const GradientCheck> gradient(uint64_t node) const { return node == node_ ? gradient_.get() : nullptr; }
   std::shared_ptr<const DeviceComparison> devices(uint64_t node) const { return node == node_ ? devices_.get() : nullptr; }
   uint64_t node() const { return node_; }
+  uint64_t number() const { return number_; }  // of the question: another one for other answers
 
   void copy(Session&, const TensorPlace&, const SliceQuery&, SliceFormat);
   void save(Session&, const TensorPlace&, const std::string& path);
@@ -40,7 +41,7 @@ class NodeInquiry {
   struct Saved {
     std::string path, error;
   };
-  uint64_t node_ = 0;
+  uint64_t node_ = 0, number_ = 0;
   Awaited<GradientCheck> gradient_;
   Awaited<DeviceComparison> devices_;
   Awaited<Copied> text_;

@@ -223,7 +223,8 @@ void Regions::draw_region(Workbench& bench, const char* id, const std::vector<Pa
     for (const Panel* panel : panels) text += std::string(" ") + panel->title() + ",";
     bench.description.add("region", text + " in front " + front, rect.min, rect.max);
   }
-  if (ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows) &&
+  // What was clicked may be an item, which is active by now.
+  if (ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows | ImGuiHoveredFlags_AllowWhenBlockedByActiveItem) &&
       (ImGui::IsMouseClicked(ImGuiMouseButton_Left) || ImGui::IsMouseClicked(ImGuiMouseButton_Right)))
     bench.settings.layout.focused = front;
   ImGui::EndChild();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 #include <vector>
 
 #include "ui/op_family.h"
@@ -27,17 +26,26 @@ Legend draw_family_legend(const CanvasGraph& graph, ImVec2 corner) {
   std::array<bool, 8> used{};
   bool modules = false;
   for (const CanvasNode& node : graph.nodes) (node.opens ? modules : used[size_t(node.color)]) = true;
-  std::vector<std::pair<std::string, ImU32>> rows;
+  struct Row {
+    std::string name;
+    ImU32 color;
+    bool pile;
+  };
+  std::vector<Row> rows;
   for (size_t f = 0; f < used.size(); ++f)
-    if (used[f]) rows.emplace_back(op_family_name(OpFamily(f)), theme().family[f]);
-  if (modules) rows.emplace_back("closed modules", theme().family[size_t(OpFamily::other)]);
+    if (used[f]) rows.push_back({op_family_name(OpFamily(f)), theme().family[f], false});
+  if (modules) rows.push_back({"closed modules", theme().family[size_t(OpFamily::other)], true});
   float width = 0;
-  for (const auto& row : rows) width = std::max(width, ImGui::CalcTextSize(row.first.c_str()).x);
+  for (const Row& row : rows) width = std::max(width, ImGui::CalcTextSize(row.name.c_str()).x);
   const float pad = em(0.5f), swatch = em(0.8f);
   Legend legend = begin(corner, {width + swatch + 3 * pad, line_height() * float(rows.size()) + pad});
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImVec2 at{legend.min.x + pad, legend.min.y + pad / 2};
-  for (const auto& [name, color] : rows) {
+  for (const auto& [name, color, pile] : rows) {
+    const float behind = em(0.15f);
+    if (pile)
+      list->AddRect({at.x + behind, at.y + em(0.2f) + behind}, {at.x + swatch + behind, at.y + em(0.2f) + swatch + behind},
+                    color, 2);
     list->AddRectFilled({at.x, at.y + em(0.2f)}, {at.x + swatch, at.y + em(0.2f) + swatch}, color, 2);
     list->AddText({at.x + swatch + pad, at.y}, theme().muted, name.c_str());
     at.y += line_height();

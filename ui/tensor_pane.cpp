@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <tuple>
 
 #include "ui/panel.h"
 #include "ui/theme.h"
-#include "ui/widgets/image_grid.h"
 
 namespace lunagrad {
 namespace {
@@ -29,37 +29,20 @@ std::string element_text(const SliceView& view, const SliceQuery& query, int64_t
   return position_text(at);
 }
 
-// A choice of a dim. True: changed.
-bool dim_combo(Workbench& bench, const char* item, const char* label, int& dim, const std::vector<int64_t>& shape,
-               const char* none) {
-  const int shown = dim;
-  char text[48];
-  if (shown < 0)
-    std::snprintf(text, sizeof text, "%s %s", label, none);
-  else
-    std::snprintf(text, sizeof text, "%s dim %d", label, shown + 1);
-  ImGui::SetNextItemWidth(em(7.5f));
-  bool changed = false;
+// A choice in a list of texts, of which the one at `shown` is chosen; -1: none was clicked.
+int choose(Workbench& bench, const char* item, const std::string& label, const std::vector<std::string>& texts, int shown) {
+  int chosen = -1;
   ImGui::PushID(item);
-  if (ImGui::BeginCombo("##dim", text)) {
-    for (int d = -1; d < int(shape.size()); ++d) {
-      if (d < 0 && !*none) continue;
-      char choice[48];
-      if (d < 0)
-        std::snprintf(choice, sizeof choice, "%s", none);
-      else
-        std::snprintf(choice, sizeof choice, "dim %d (%lld)", d + 1, static_cast<long long>(shape[size_t(d)]));
-      if (ImGui::Selectable(choice, d == shown)) {
-        dim = d;
-        changed = true;
-      }
-      bench.description.add_last("inspector.dim_choice", choice);
+  if (ImGui::BeginCombo("##choice", label.c_str(), ImGuiComboFlags_HeightLarge)) {
+    for (int i = 0; i < int(texts.size()); ++i) {
+      if (ImGui::Selectable(texts[size_t(i)].c_str(), i == shown)) chosen = i;
+      bench.description.add_last("inspector.dim_choice", texts[size_t(i)]);
     }
     ImGui::EndCombo();
   }
   ImGui::PopID();
-  bench.description.add_last(item, text);
-  return changed;
+  bench.description.add_last(item, label);
+  return chosen;
 }
 
 // Goes to the next line when less than `width` is left on this one.
@@ -100,22 +83,28 @@ void draw_slice_controls(Workbench& bench, SliceChoice& choice, const std::strin
   mode("Histogram", Mode::histogram, "How often values occur, over all elements.");
   const int dims = int(choice.shape.size());
   if (choice.mode != Mode::histogram && dims > 2) {
-    int row = choice.row_dim < 0 ? dims - 2 : choice.row_dim, column = choice.column_dim < 0 ? dims - 1 : choice.column_dim;
-    const int old_row = row, old_column = column;
-    next_item(em(7.5f));
-    if (dim_combo(bench, "inspector.rows", "rows:", row, choice.shape, "") && row == column) column = old_row;
-    explain("The dim that runs downwards.");
-    next_item(em(7.5f));
-    if (dim_combo(bench, "inspector.columns", "columns:", column, choice.shape, "") && row == column) row = old_column;
-    explain("The dim that runs to the right.");
-    choice.row_dim = row;
-    choice.column_dim = column;
+    if (choice.row_dim < 0) choice.row_dim = dims - 2, choice.column_dim = dims - 1;
+    std::vector<std::string> texts;
+    std::vector<std::pair<int, int>> pairs;
+    int shown = -1;
+    for (int row = 0; row < dims; ++row)
+      for (int column = 0; column < dims; ++column) {
+        if (row == column) continue;
+        if (row == choice.row_dim && column == choice.column_dim) shown = int(pairs.size());
+        pairs.emplace_back(row, column);
+        texts.push_back("dims " + std::to_string(row + 1) + " x " + std::to_string(column + 1));
+      }
+    next_item(em(7));
+    ImGui::SetNextItemWidth(em(7));
+    const int chosen = choose(bench, "inspector.plane", texts[size_t(shown)], texts, shown);
+    explain("The dims whose positions run downwards and to the right.");
+    if (chosen >= 0) std::tie(choice.row_dim, choice.column_dim) = pairs[size_t(chosen)];
   }
   if (choice.mode == Mode::cells && dims > 2) {
     for (int d = 0; d < dims; ++d) {
       if (d == choice.row_dim || d == choice.column_dim || choice.shape[size_t(d)] < 2) continue;
-      next_item(em(8));
-      ImGui::SetNextItemWidth(em(8));
+      next_item(em(7));
+      ImGui::SetNextItemWidth(em(7));
       char format[64];
       std::snprintf(format, sizeof format, "dim %d: %%d of %lld", d + 1, static_cast<long long>(choice.shape[size_t(d)]));
       ImGui::PushID(d);
@@ -128,17 +117,21 @@ void draw_slice_controls(Workbench& bench, SliceChoice& choice, const std::strin
   }
   if (choice.mode == Mode::images) {
     if (dims > 2) {
+      std::vector<std::string> texts{"RGB: none"};
+      for (int d = 0; d < dims; ++d) texts.push_back("RGB: dim " + std::to_string(d + 1));
       next_item(em(7.5f));
-      dim_combo(bench, "inspector.channels", "RGB:", choice.channel_dim, choice.shape, "none");
+      ImGui::SetNextItemWidth(em(7.5f));
+      const int chosen = choose(bench, "inspector.channels", texts[size_t(choice.channel_dim + 1)], texts, choice.channel_dim + 1);
+      if (chosen >= 0) choice.channel_dim = chosen - 1;
       explain("The dim, of size 3, whose positions are red, green and blue.");
     }
-    next_item(em(9));
+    next_item(em(6));
     if (tool_button("scale each", choice.normalize_each)) choice.normalize_each = !choice.normalize_each;
     bench.description.add_last("inspector.normalize", choice.normalize_each ? "each" : "all");
     explain("Lit: each picture from its own darkest to its own brightest pixel; else all from one range.");
     if (tiles > 1) {
-      next_item(em(9));
-      ImGui::SetNextItemWidth(em(9));
+      next_item(em(8));
+      ImGui::SetNextItemWidth(em(8));
       choice.first_tile = std::clamp(choice.first_tile, 1, int(std::min<int64_t>(tiles, INT32_MAX)));
       char format[64];
       std::snprintf(format, sizeof format, "from %%d of %lld", static_cast<long long>(tiles));
@@ -273,67 +266,91 @@ void TensorPane::draw_heading(Workbench& bench, const SliceChoice& choice, const
   ImGui::PopID();
 }
 
+// One line; all of it stands in the tooltip.
 void TensorPane::draw_statistics(Workbench& bench, const SliceView& view) {
-  if (!view.has_statistics || view.count < 2) return;
+  if (!view.has_statistics) return;
   const Statistics& s = view.statistics;
-  char text[160];
-  std::snprintf(text, sizeof text, "min %.3g  max %.3g", s.min, s.max);
-  if (s.finite() == 0) std::snprintf(text, sizeof text, "no finite values");
-  text_in(theme().muted, "%s", text);
-  bench.description.add_last("inspector.statistics", std::string(heading_) + " " + text);
-  explain("Over all finite elements of the tensor.");
-  const auto more = [](const char* format, double value, const char* help) {
-    char figure[48];
-    std::snprintf(figure, sizeof figure, format, value);
-    next_item(ImGui::CalcTextSize(figure).x);
-    text_in(theme().muted, "%s", figure);
-    explain(help);
+  const auto figure = [](const char* format, double value) {
+    char text[48];
+    std::snprintf(text, sizeof text, format, value);
+    return std::string(text);
   };
-  if (s.finite() > 0) {
-    more("mean %.3g", s.mean, "Of the finite elements.");
-    more("std %.3g", s.std, "Of the finite elements; divides by their number less one.");
+  const int64_t odd = s.nans + s.infinities + s.negative_infinities;
+  const float end = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  ImGui::BeginGroup();
+  if (odd > 0) {
+    const std::string text = std::to_string(s.nans) + " NaN, " + std::to_string(s.infinities) + " +Inf, " +
+                             std::to_string(s.negative_infinities) + " -Inf";
+    text_in(theme().bad, "%s", text.c_str());
+    bench.description.add_last("inspector.not_finite", text);
+    ImGui::SameLine(0, em(0.6f));
   }
-  if (s.zeros > 0) more("zeros %.3g %%", 100 * double(s.zeros) / double(view.count), "Elements that are exactly 0.");
-  const int64_t infinities = s.infinities + s.negative_infinities;
-  if (s.nans + infinities == 0) return;
-  std::snprintf(text, sizeof text, "%lld NaN, %lld +Inf, %lld -Inf", static_cast<long long>(s.nans),
-                static_cast<long long>(s.infinities), static_cast<long long>(s.negative_infinities));
-  next_item(ImGui::CalcTextSize(text).x);
-  text_in(theme().bad, "%s", text);
-  bench.description.add_last("inspector.not_finite", text);
-  explain("Cells that are crossed are NaN; those with one stroke are infinite, upwards for +.");
+  std::vector<std::string> figures;
+  if (s.finite() == 0) {
+    figures.push_back("no finite values");
+  } else {
+    figures.push_back(figure("min %.3g", s.min) + figure("  max %.3g", s.max));
+    figures.push_back(figure("mean %.3g", s.mean));
+    figures.push_back(figure("std %.3g", s.std));
+    figures.push_back(figure("zeros %.3g %%", 100 * double(s.zeros) / double(view.count)));
+  }
+  std::string line;
+  for (const std::string& part : figures) {
+    if (!line.empty()) {
+      if (ImGui::GetItemRectMax().x + em(0.6f) + ImGui::CalcTextSize(part.c_str()).x > end) break;
+      ImGui::SameLine(0, em(0.6f));
+      line += "  ";
+    }
+    line += part;
+    text_in(theme().muted, "%s", part.c_str());
+  }
+  ImGui::EndGroup();
+  bench.description.add_last("inspector.statistics", std::string(heading_) + " " + line);
+  std::string all = "Over all " + std::to_string(view.count) + " elements; min, max, mean and std over the finite ones.\n";
+  if (s.finite() > 0)
+    all += figure("min %.9g\n", s.min) + figure("max %.9g\n", s.max) + figure("mean %.9g\n", s.mean) +
+           figure("std %.9g", s.std) + ", dividing by their number less one\n" + figure("norm %.9g\n", s.norm);
+  all += "zeros " + std::to_string(s.zeros) + "\nNaN " + std::to_string(s.nans) + "\n+Inf " +
+         std::to_string(s.infinities) + "\n-Inf " + std::to_string(s.negative_infinities);
+  if (odd > 0) all += "\nCells that are crossed are NaN; those with one stroke are infinite, upwards for +.";
+  explain(all.c_str());
 }
 
 void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
   const ValueColors colors = value_colors();
   const HeatCells cells{view.rows,          view.columns,      view.elements,  view.first_row, view.first_column,
-                        view.shown_rows,    view.shown_columns, view.cell_rows, view.cell_columns, view.cells};
+                        view.shown_rows,    view.shown_columns, view.cell_rows, view.cell_columns, view.cells, revision_};
   const ColorRange range = color_range(scale_, view.statistics);
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float line = ImGui::GetTextLineHeightWithSpacing();
   const SliceQuery query = gradient_ ? bench.probe.gradient_look.slice : bench.probe.value_look.slice;
   const auto index = [&](int64_t row, int64_t column) { return element_text(view, query, row, column); };
-  map_.draw(heading_, cells, range, {room.x - 2, std::max(room.y - 2 * line - 2, em(1.5f))}, colors, index);
+  map_.draw(heading_, cells, range, {room.x - 2, std::max(room.y - line - 2, em(1.5f))}, colors, index);
   bench.description.add_last(gradient_ ? "inspector.gradient_cells" : "inspector.cells", shape_text(view.shape));
-  draw_color_legend(range, room.x, colors);
+  draw_color_legend(range, std::min(room.x, em(12)), colors);
   explain(scale_.logarithmic ? "Colours by magnitude, logarithmic." : "Colours, linear. Scale changes them.");
+  // Beside it what fits, the most important first: the picked element, or how to pick one, and which part is shown.
+  const auto beside = [&](ImU32 color, const std::string& text) {
+    ImGui::SameLine(0, em(0.6f));
+    text_in(color, "%s", text.c_str());
+  };
+  if (map_.picked() && view.pick == map_.picked()) {
+    const std::string picked = index(map_.picked()->first, map_.picked()->second) + " = " + view.picked;
+    beside(theme().accent, picked);
+    bench.description.add_last("inspector.picked", picked);
+    explain((picked + "\nThe picked element, exactly. Arrow keys go to its neighbours.").c_str());
+  } else if (!map_.picked()) {
+    beside(theme().faint, "click a cell for its value");
+  }
   std::string part;
   if (!map_.window().whole())
     part = "rows " + std::to_string(view.first_row + 1) + " to " + std::to_string(view.first_row + view.shown_rows) +
            ", columns " + std::to_string(view.first_column + 1) + " to " + std::to_string(view.first_column + view.shown_columns);
   if (view.every > 1) part += (part.empty() ? "" : "; ") + std::string("one of ") + std::to_string(view.every) + " elements looked at";
-  if (!part.empty()) {
-    next_item(ImGui::CalcTextSize(part.c_str()).x);
-    text_in(theme().muted, "%s", part.c_str());
-  }
-  if (map_.picked() && view.pick == map_.picked()) {
-    const std::string picked = index(map_.picked()->first, map_.picked()->second) + " = " + view.picked;
-    text_in(theme().accent, "%s", picked.c_str());
-    bench.description.add_last("inspector.picked", picked);
-    explain("The picked element, exactly. Arrow keys go to its neighbours.");
-  } else if (!map_.picked()) {
-    text_in(theme().faint, "click a cell for its exact value");
-  }
+  if (part.empty()) return;
+  beside(theme().muted, part);
+  bench.description.add_last("inspector.part", part);
+  explain(part.c_str());
 }
 
 void TensorPane::draw_images(Workbench& bench, const SliceView& view, const TileView* tiles, const SliceChoice& choice) {
@@ -343,7 +360,7 @@ void TensorPane::draw_images(Workbench& bench, const SliceView& view, const Tile
     ImGui::PopTextWrapPos();
     return;
   }
-  const ImageTiles shown{tiles->shown, tiles->pixel_rows, tiles->pixel_columns, tiles->channels, tiles->pixels};
+  const ImageTiles shown{tiles->shown, tiles->pixel_rows, tiles->pixel_columns, tiles->channels, tiles->pixels, revision_};
   const auto label = [&](int64_t tile) {
     std::vector<std::string> parts(view.shape.size(), ":");
     size_t next = 0;
@@ -357,12 +374,16 @@ void TensorPane::draw_images(Workbench& bench, const SliceView& view, const Tile
     for (size_t d = 0; d < parts.size(); ++d) text += (d ? ", " : "") + parts[d];
     return text + "]";
   };
-  const int64_t fitted = draw_image_grid(heading_, shown, choice.normalize_each, ImGui::GetContentRegionAvail(), value_colors(), label);
+  const int64_t fitted = images_.draw(heading_, shown, choice.normalize_each, ImGui::GetContentRegionAvail(), value_colors(), label);
   bench.description.add_last("inspector.images", std::string(heading_) + " " + std::to_string(fitted) + " of " + std::to_string(tiles->tiles));
 }
 
 void TensorPane::draw(Workbench& bench, const SliceChoice& choice, const std::string& tensor_name) {
   const auto view = gradient_ ? bench.probe.gradient() : bench.probe.value();
+  const auto tiles = gradient_ ? bench.probe.gradient_tiles() : bench.probe.value_tiles();
+  if (view != slice_ || tiles != tiles_) ++revision_;
+  slice_ = view;
+  tiles_ = tiles;
   draw_heading(bench, choice, view.get(), tensor_name);
   if (!view) {
     text_in(theme().faint, "reading…");
@@ -393,7 +414,7 @@ void TensorPane::draw(Workbench& bench, const SliceChoice& choice, const std::st
   } else if (choice.mode == SliceChoice::Mode::histogram) {
     if (view->has_statistics) draw_histogram(heading_, view->statistics, ImGui::GetContentRegionAvail(), value_colors());
   } else if (choice.mode == SliceChoice::Mode::images) {
-    draw_images(bench, *view, (gradient_ ? bench.probe.gradient_tiles() : bench.probe.value_tiles()).get(), choice);
+    draw_images(bench, *view, tiles.get(), choice);
   } else {
     draw_cells(bench, *view);
   }

@@ -1,10 +1,12 @@
 #pragma once
 // One tensor of the selected node, its value or its gradient: as cells, as pictures or as a histogram, with statistics,
 // a scale of colours, copies and a file. Which slice is shown is chosen for value and gradient together. Drawing thread.
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "ui/widgets/heatmap.h"
+#include "ui/widgets/image_grid.h"
 #include "ui/workbench.h"
 
 namespace lunagrad {
@@ -47,7 +49,12 @@ class TensorPane {
   const char* const heading_;
   const char* const item_;
   const bool gradient_;
+  // Answers that were shown last: held, so that no later one lies at their address and is taken for them.
+  std::shared_ptr<const SliceView> slice_;
+  std::shared_ptr<const TileView> tiles_;
+  uint64_t revision_ = 0;  // grows with every answer
   Heatmap map_;
+  ImageGrid images_;
   ColorScale scale_;
   char path_[512] = "";
 };

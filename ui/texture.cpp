@@ -11,6 +11,13 @@ std::vector<std::shared_ptr<TextureEntry>>& all_textures() {
   return all;
 }
 
+int& texture_stores() {
+  static int stores = 0;
+  return stores;
+}
+
+bool Texture::are_drawn() { return texture_stores() > 0; }
+
 void Texture::set(int width, int height, const uint32_t* rgba) {
   assert(width > 0 && height > 0 && width <= kLargest && height <= kLargest);
   if (!entry_) {

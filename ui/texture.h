@@ -27,6 +27,7 @@ class Texture {
   ImTextureID id() const { return entry_.get(); }
 
   static size_t bytes_in_use();  // of all textures
+  static bool are_drawn();       // a host with a renderer of its own has nobody who would
 
  private:
   std::shared_ptr<TextureEntry> entry_;

@@ -34,9 +34,12 @@ VkImageMemoryBarrier becomes(VkImage image, VkImageLayout before, VkImageLayout 
 }  // namespace
 
 TextureStore::TextureStore(VkDevice device, VkRenderPass pass, MemoryType memory_type)
-    : device_(device), pass_(pass), memory_type_(std::move(memory_type)) {}
+    : device_(device), pass_(pass), memory_type_(std::move(memory_type)) {
+  ++texture_stores();
+}
 
 TextureStore::~TextureStore() {
+  --texture_stores();
   for (const Retired& old : retired_) {
     destroy(old.image);
     destroy(old.staging);

@@ -30,6 +30,8 @@ struct TextureEntry {
 // Every texture that there is, whether or not a store has taken it up.
 std::vector<std::shared_ptr<TextureEntry>>& all_textures();
 
+int& texture_stores();  // how many there are
+
 class TextureStore {
  public:
   using MemoryType = std::function<uint32_t(uint32_t allowed, VkMemoryPropertyFlags)>;

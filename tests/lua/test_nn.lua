@@ -106,6 +106,18 @@ for _, node in ipairs(lg.tape(sequence(lg.ones(3, 4)))) do
   if node.op == "leaf" then parameters[node.name or "?"] = true else modules[node.module or "?"] = node.op end
 end
 assert(modules["Sequential.0"] and modules["Sequential.1"] == "relu" and parameters["0.weight"] and parameters["2.bias"])
+-- A list is not called itself: its modules carry its name, in whichever order it was filled and became a field.
+local Deep = nn.class("Deep")
+function Deep:init()
+  self.blocks = nn.ModuleList {nn.ReLU()}
+  self.blocks:append(nn.Tanh())
+  self.inner = nn.ModuleList {nn.ModuleList {nn.Sigmoid()}}
+  self.shared = self.blocks[1]
+end
+function Deep:forward(x) return self.inner[1][1](self.blocks[2](self.shared(x))) end
+local places = {}
+for _, node in ipairs(lg.tape(Deep()(lg.ones(2, {requires_grad = true})))) do places[node.op] = node.module end
+expect.equal(places, {relu = "Deep.blocks.0", tanh = "Deep.blocks.1", sigmoid = "Deep.inner.0.0"})
 local Broken = nn.class("Broken")
 function Broken:forward() error("broken") end
 assert(not pcall(Broken()))

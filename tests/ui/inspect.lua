@@ -1,14 +1,18 @@
 -- A user looks into a step of the digits example: values, an element, a file, the node's gradient, the steps before.
 -- arg[1]: a folder for pictures.
+-- To the end of the next step; the tape is then that one's.
+local function step()
+  local before = ui.texts("step")[1]
+  ui.key("F8")
+  while ui.texts("step")[1] == before do ui.frames(1) end
+  ui.wait("state", "paused")
+end
+
 ui.wait("curves.curve", "loss")
 ui.key("F6")
 ui.wait("state", "paused")
 ui.wait("tape.node", "linear [64, 256]")
-for _ = 1, 5 do
-  ui.key("F8")
-  ui.seconds(0.3)
-  ui.wait("state", "paused")
-end
+for _ = 1, 5 do step() end
 ui.click("tape.node", "linear [64, 256]")
 ui.wait("inspector.op", "linear")
 ui.wait("inspector.value", "[64, 256] min")
@@ -42,7 +46,8 @@ ui.wait("inspector.logarithmic", "off")
 ui.click("inspector.logarithmic")
 ui.wait("inspector.logarithmic", "on")
 ui.key("Escape")
-ui.frames(2)
+while #ui.texts("inspector.logarithmic") > 0 do ui.frames(1) end
+ui.expect("inspector.op", "linear")
 
 -- Saved and copied.
 ui.click("inspector.save", "Value")
@@ -55,7 +60,7 @@ ui.wait("inspector.told", "copied")
 
 -- Is it right?
 ui.click("inspector.check_gradient")
-ui.wait("inspector.verdict", "the gradient is right")
+ui.wait("inspector.verdict", "The gradient is right")
 ui.expect("inspector.checked", "weight [256, 64] right")
 ui.picture(arg[1] .. "/inspector-check.png")
 ui.click("inspector.compare_devices")

@@ -151,6 +151,7 @@ TEST_CASE("a frame of a 10,000-node tape takes less than 4 ms to build, far out,
     io.MousePos = {800, 500};
     io.MouseWheel = 0;
     GraphCanvas canvas;
+    canvas.fit();
     const double whole = frame_time(canvas, graph, [](int) {});
     double most = whole;
     // In from the whole picture to single boxes, a notch a frame.
@@ -208,6 +209,7 @@ TEST_CASE("a tape of 100,000 nodes holds up neither the drawing thread nor the n
   }
   CHECK(model.picture()->boxes.size() == large->nodes.size());
   GraphCanvas canvas;
+  canvas.fit();
   const double frame = frame_time(canvas, model.picture()->canvas, [](int) {});
   MESSAGE("100,000 nodes: update " << longest * 1e3 << " ms, frame of the whole " << frame * 1e3 << " ms");
   if (!tests::kSanitized) {

@@ -1,8 +1,11 @@
 // Inspector: every field of the selected node's record, the value and gradient of any tensor there, and whether the node
 // computes right: its gradient against differences, the devices against each other.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <deque>
+#include <utility>
 
 #include "ui/op_family.h"
 #include "ui/panel.h"
@@ -35,6 +38,20 @@ std::string bytes_text(int64_t bytes) {
   return text;
 }
 
+// "norm 3.2, 41 % zeros, 2 NaN"
+std::string summary_text(const Summary& summary) {
+  char text[96];
+  std::snprintf(text, sizeof text, "norm %.4g", summary.norm);
+  std::string all = text;
+  if (summary.zeros > 0 && summary.count > 0) {
+    std::snprintf(text, sizeof text, ", %.3g %% zeros", 100 * double(summary.zeros) / double(summary.count));
+    all += text;
+  }
+  if (summary.nans > 0) all += ", " + std::to_string(summary.nans) + " NaN";
+  if (summary.infs > 0) all += ", " + std::to_string(summary.infs) + " Inf";
+  return all;
+}
+
 // Text that may be cut: all of it under the mouse.
 void cut_text(ImU32 color, const std::string& text) {
   const float room = ImGui::GetContentRegionAvail().x;
@@ -64,10 +81,6 @@ class InspectorPanel final : public Panel {
     text_in(bench.live() ? theme().muted : theme().warning, "%s", step.c_str());
     bench.description.add_last("inspector.step", step);
     explain("The step that everything shows. The keys , and . go back and forth between the kept ones.");
-    if (const char* doc = op_doc(node->op); *doc) {
-      ImGui::SameLine(0, em(0.6f));
-      cut_text(theme().muted, doc);
-    }
   }
 
   void draw(Workbench& bench) override {
@@ -79,7 +92,7 @@ class InspectorPanel final : public Panel {
     }
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const bool beside = room.x > em(30);
-    const float record_width = beside ? std::floor(std::min(room.x * 0.46f, em(34))) : room.x;
+    const float record_width = beside ? std::floor(std::min(room.x * 0.44f, em(34))) : room.x;
     const float record_height = beside ? room.y : std::floor(room.y * 0.5f);
     ImGui::BeginChild("record", {record_width, record_height});
     draw_actions(bench, *node);
@@ -105,12 +118,24 @@ class InspectorPanel final : public Panel {
     bench.description.add_last("inspector.field", std::string(name) + " = " + value);
   }
 
-  static bool action(Workbench& bench, const char* label, const char* item, const char* help) {
-    const bool pressed = ImGui::Button(label);
-    bench.description.add_last(item, label);
+  // Behind the one before, or below it where there is no room.
+  static bool action(Workbench& bench, const char* label, const char* item, const char* help, bool lit = false) {
+    const float width = ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
+    if (ImGui::GetCursorPos().y > ImGui::GetCursorStartPos().y) ImGui::SameLine(0, em(0.4f));
+    if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+    const bool pressed = tool_button(label, lit);
+    bench.description.add_last(item, lit ? std::string(label) + " on" : label);
     explain(help);
-    ImGui::SameLine(0, em(0.4f));
     return pressed;
+  }
+
+  // Where the call stands breaks already.
+  static bool breaks(Workbench& bench, const NodeInfo& node) {
+    const std::vector<Breakpoint> known = bench.session.breakpoints();
+    return std::any_of(known.begin(), known.end(), [&](const Breakpoint& point) {
+      return node.place.line > 0 ? point.condition == Breakpoint::Condition::line && point.place == node.place
+                                 : point.condition == Breakpoint::Condition::op && point.text == node.op;
+    });
   }
 
   static void draw_actions(Workbench& bench, const NodeInfo& node) {
@@ -123,17 +148,19 @@ class InspectorPanel final : public Panel {
                "Runs the node on the CPU and on the GPU, with the same inputs, and shows where the results differ."))
       bench.inquiry.compare_devices(bench.session, step, node.id);
     if (action(bench, "Break here", "inspector.break_here",
-               "Pauses the run wherever the node's line is reached; a second click takes the breakpoint away."))
+               "Pauses the run wherever the node's line is reached; a second click takes the breakpoint away.",
+               breaks(bench, node)))
       bench.toggle_breakpoint(node);
-    ImGui::NewLine();
   }
 
   void draw_place(Workbench& bench, const NodeInfo& node) {
+    // The name of the file is what tells lines apart; the folders stand in the tooltip.
     const std::string place = node.place.file + ":" + std::to_string(node.place.line);
+    const std::string shown = place.substr(place.find_last_of('/') + 1);
     ImGui::PushStyleColor(ImGuiCol_Text, theme().accent);
-    if (ImGui::Selectable(place.c_str())) bench.go_to(node.place);
+    if (ImGui::Selectable(shown.c_str())) bench.go_to(node.place);
     ImGui::PopStyleColor();
-    bench.description.add_last("inspector.place", place);
+    bench.description.add_last("inspector.place", shown);
     explain((place + "\nThe line that made the node. A click goes there.").c_str());
     const std::string& line = bench.source_line(node.place);
     if (line.empty()) return;
@@ -144,9 +171,12 @@ class InspectorPanel final : public Panel {
 
   void draw_record(Workbench& bench, const NodeInfo& node) {
     if (node.place.line > 0) draw_place(bench, node);
+    if (!node.inputs.empty()) draw_operands(bench, "Inputs", "inspector.input", node.inputs, true, false);
+    draw_operands(bench, "Outputs", "inspector.output", node.outputs, false, node.op == "leaf");
     if (ImGui::BeginTable("fields", 2, ImGuiTableFlags_SizingFixedFit)) {
       ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, em(6.2f));
       ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
+      if (const char* doc = op_doc(node.op); *doc) row(bench, "op", node.op + ": " + doc, "What the operation computes.");
       if (!node.module.empty())
         row(bench, "module", node.module, "The module that was running when the call was made.");
       for (const auto& [name, value] : node.attributes)
@@ -156,14 +186,19 @@ class InspectorPanel final : public Panel {
         row(bench, "backward", duration_text(node.backward_ns),
             "Time that its gradient took in the latest backward.");
       }
-      row(bench, "memory", bytes_text(node.bytes) + " on " + node.device,
-          "Of its outputs, and where it ran.");
+      row(bench, "memory", bytes_text(node.bytes), "Of its outputs.");
+      row(bench, "device", node.device, "Where it ran.");
+      const std::string looked = " (step " + std::to_string(bench.tape.tape()->statistics_step) + ")";
+      if (node.output_summary)
+        row(bench, "output", summary_text(*node.output_summary) + looked,
+            "Euclidean norm of the finite values of its first output, and what stands out, in the step that was looked at last.");
+      if (node.gradient_summary)
+        row(bench, "gradient", summary_text(*node.gradient_summary) + looked,
+            "The same of the gradient that reached its first output.");
       row(bench, "node", std::to_string(node.id),
           "Its id, which grows with time: operands have smaller ones.");
       ImGui::EndTable();
     }
-    if (!node.inputs.empty()) draw_operands(bench, "Inputs", "inspector.input", node.inputs, true, false);
-    draw_operands(bench, "Outputs", "inspector.output", node.outputs, false, node.op == "leaf");
   }
 
   void draw_operands(Workbench& bench, const char* heading, const char* item,
@@ -174,16 +209,19 @@ class InspectorPanel final : public Panel {
     const float height = (ImGui::GetTextLineHeight() + 2 * ImGui::GetStyle().CellPadding.y) * float(operands.size() + 1) +
                          ImGui::GetStyle().ScrollbarSize + 4;
     if (!ImGui::BeginTable(heading, 5, flags, {0, height})) return;
-    for (const char* column : {"name", "shape", "dtype", "strides", "saved"}) ImGui::TableSetupColumn(column);
+    constexpr std::pair<const char*, const char*> kColumns[] = {
+        {"name", "Of the operand, or of the parameter."},
+        {"shape", "Sizes of its dims. Click one to see the tensor's value and gradient."},
+        {"dtype", "Type of its elements."},
+        {"strides", "Elements from one position of each dim to the next."},
+        {"saved", "Whether the gradient reads this value; then its version when it was saved and, if it was written to "
+                  "since, when backward() began: that makes backward() fail."}};
+    for (const auto& column : kColumns) ImGui::TableSetupColumn(column.first);
     ImGui::TableNextRow();
-    for (const char* column : {"name", "shape", "dtype", "strides", "saved"}) {
+    for (const auto& [column, help] : kColumns) {
       ImGui::TableNextColumn();
       text_in(theme().faint, "%s", column);
-      if (*column == 's' && column[1] == 'a')
-        explain(
-            "Whether the gradient reads this value, and its version then and now. A value that was changed "
-            "in "
-            "between makes backward() fail.");
+      explain(help);
     }
     for (size_t i = 0; i < operands.size(); ++i) {
       ImGui::TableNextRow();
@@ -202,9 +240,18 @@ class InspectorPanel final : public Panel {
       ImGui::PushStyleColor(ImGuiCol_Text, theme().accent);
       if (ImGui::Selectable(name.c_str())) bench.tape.select(maker);
       ImGui::PopStyleColor();
-      explain("Click to select the node that made it.");
+      explain(("Made by node " + std::to_string(operand.node) + " as tensor " + std::to_string(operand.tensor) +
+               ". Click to select that node.").c_str());
     } else {
       ImGui::TextUnformatted(name.c_str());
+      explain((inputs ? "Tensor " + std::to_string(operand.tensor) + ", made by no node of this tape: it needs no gradient."
+                      : "Tensor " + std::to_string(operand.tensor) + ".").c_str());
+    }
+    if (operand.dtype.empty()) {  // an optional operand that the call was not given
+      bench.description.add_last(item, name + " not given");
+      ImGui::TableNextColumn();
+      text_in(theme().faint, "not given");
+      return;
     }
     bench.description.add_last(item, name + " " + shape_text(operand.shape));
     ImGui::TableNextColumn();
@@ -275,7 +322,7 @@ class InspectorPanel final : public Panel {
     }
     bench.description.add_last("inspector.back", "");
     if (const auto check = bench.inquiry.gradient(node.id)) draw_check(bench, *check);
-    if (const auto comparison = bench.inquiry.devices(node.id)) draw_comparison(bench, *comparison);
+    if (const auto comparison = bench.inquiry.devices(node.id)) draw_comparison(bench, *comparison, bench.inquiry.number());
   }
 
   static void reason(Workbench& bench, const std::string& what) {
@@ -287,7 +334,7 @@ class InspectorPanel final : public Panel {
 
   static void draw_check(Workbench& bench, const GradientCheck& check) {
     if (!check.ran) return reason(bench, "not checked: " + check.reason);
-    const std::string verdict = check.ok ? "✓ the gradient is right" : "✗ the gradient is wrong";
+    const std::string verdict = check.ok ? "The gradient is right" : "The gradient is wrong";
     text_in(check.ok ? theme().good : theme().bad, "%s", verdict.c_str());
     bench.description.add_last("inspector.verdict", verdict);
     ImGui::SameLine(0, em(0.6f));
@@ -327,10 +374,11 @@ class InspectorPanel final : public Panel {
     ImGui::EndTable();
   }
 
-  void draw_comparison(Workbench& bench, const DeviceComparison& comparison) {
+  void draw_comparison(Workbench& bench, const DeviceComparison& comparison, uint64_t revision) {
     if (!comparison.ran) return reason(bench, "not compared: " + comparison.reason);
     text_in(theme().muted, "CPU %.3g ms, %s %.3g ms", 1e3 * comparison.cpu_seconds, comparison.device.c_str(),
             1e3 * comparison.other_seconds);
+    while (errors_.size() < comparison.outputs.size()) errors_.emplace_back();
     for (size_t i = 0; i < comparison.outputs.size(); ++i) {
       const DeviceComparison::Output& output = comparison.outputs[i];
       const std::string verdict = output.name + " " + shape_text(output.shape) + ": largest error " + number_text(output.largest) +
@@ -347,10 +395,10 @@ class InspectorPanel final : public Panel {
       range.max = output.largest;
       const HeatCells cells{output.cell_rows,    output.cell_columns, output.cell_rows * output.cell_columns, 0, 0,
                             output.cell_rows,    output.cell_columns, output.cell_rows,
-                            output.cell_columns, output.errors};
+                            output.cell_columns, output.errors, revision};
       ImGui::PushID(int(i));
       const float height = ImGui::GetContentRegionAvail().y / float(comparison.outputs.size() - i) - 3 * ImGui::GetTextLineHeight();
-      errors_.draw("errors", cells, color_range({}, range), {ImGui::GetContentRegionAvail().x - 2, height}, value_colors(),
+      errors_[i].draw("errors", cells, color_range({}, range), {ImGui::GetContentRegionAvail().x - 2, height}, value_colors(),
                    [](int64_t r, int64_t c) { return "cell " + position_text(std::array{r, c}); });
       draw_color_legend(color_range({}, range), ImGui::GetContentRegionAvail().x, value_colors());
       explain("The largest error in each cell of the map.");
@@ -360,7 +408,7 @@ class InspectorPanel final : public Panel {
 
   SliceChoice choice_;
   TensorPane value_{"Value", "inspector.value", false}, gradient_{"Gradient", "inspector.gradient", true};
-  Heatmap errors_;
+  std::deque<Heatmap> errors_;  // of each output
 };
 
 }  // namespace

@@ -6,16 +6,14 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <iterator>
+#include <functional>
 #include <utility>
 
 #include "ui/op_family.h"
 #include "ui/panel.h"
 #include "ui/tape_export_menu.h"
 #include "ui/tape_legend.h"
-#include "ui/tape_metric.h"
-#include "ui/tape_player.h"
-#include "ui/tape_search.h"
+#include "ui/tape_marks.h"
 #include "ui/theme.h"
 #include "ui/widgets/value_view.h"
 
@@ -28,6 +26,27 @@ class TapePanel final : public Panel {
  public:
   const char* title() const override { return "Tape"; }
   Region region() const override { return Region::upper_right; }
+
+  void add_commands(Workbench& bench) override {
+    const auto there = [&bench] { return bench.tape.picture() && !bench.tape.picture()->boxes.empty(); };
+    const auto add = [&](const char* name, const char* key, const char* help, std::function<void()> run,
+                         bool repeats = false) {
+      bench.commands.add({std::string("Tape: ") + name, key, help, std::move(run), there, title(), repeats});
+    };
+    add("show everything", "F", "The whole tape in the panel.", [this] { show_whole(); });
+    add("show the end", "End", "The last nodes, where the loss is, as large as can be read.", [this] { show_end(); });
+    add("search", "Ctrl+F", "Puts the caret into the search.", [this] { focus_search_ = true; });
+    add("next node", "N", "To the node that runs next in the order that is played.", [this, &bench] { step(bench, 1); }, true);
+    add("previous node", "Shift+N", "To the node that ran before.", [this, &bench] { step(bench, -1); }, true);
+    add("play", "Space", "Walks through the nodes in the order in which they run, or stops there.", [this, &bench] { play(bench); });
+    add("other order", "", "Plays the backward pass instead of the calls, or the other way round.",
+        [this] { player_.set_backward(!player_.backward()); });
+    add("up", "Up", "Along an edge to what the node reads.", [this, &bench] { move(bench, Direction::up); }, true);
+    add("down", "Down", "Along an edge to what reads the node.", [this, &bench] { move(bench, Direction::down); }, true);
+    add("left", "Left", "To the neighbour on the left.", [this, &bench] { move(bench, Direction::left); }, true);
+    add("right", "Right", "To the neighbour on the right.", [this, &bench] { move(bench, Direction::right); }, true);
+    add("open", "Enter", "Opens the module, or the menu of the node.", [this, &bench] { enter(bench); });
+  }
 
   void draw_tools(Workbench& bench) override {
     ImGui::SetNextItemWidth(std::clamp(ImGui::GetContentRegionAvail().x - em(11), em(4), em(12)));
@@ -89,10 +108,6 @@ class TapePanel final : public Panel {
     ImGui::BeginChild(
         "sheet", room, false,
         ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
-    // The window's focus when the panel was clicked, the layout's when a command showed it.
-    const bool focused = ImGui::IsWindowFocused() || bench.settings.layout.focused == title();
-    const bool popup = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
-    if (!ImGui::GetIO().WantTextInput && focused && !popup) handle_keys(bench, *picture);
     draw_graph(bench, *picture, room);
     if (roomy) draw_legend(bench, *picture);
     draw_menu(bench);
@@ -113,20 +128,19 @@ class TapePanel final : public Panel {
   void follow(Workbench& bench, const TapePicture& picture) {
     TapeModel& model = bench.tape;
     if (picture.canvas.number != picture_) {
-      // Shown whole: what has little in common with the picture before, and what the user opened and closed
-      // as long as they did not move the view.
+      // The view begins anew with what has little in common with the picture before. While the user did not move it,
+      // it follows what they open and close as long as all of that can be read.
       const bool folded = model.folding() != folding_;
-      if (picture_ == 0 || structure_ == 0 || model.kept() < 0.25 || (folded && !moved_)) show_whole();
+      if (picture_ == 0 || structure_ == 0 || model.kept() < 0.25)
+        show_end();
+      else if (folded && !moved_)
+        canvas_.fit_if_legible();
       folding_ = model.folding();
       picture_ = picture.canvas.number;
-      looks_ = {};
     }
     if (model.structure() != structure_) {
       structure_ = model.structure();
-      const auto& order = model.tree()->execution;
-      rank_.assign(model.tape()->nodes.size(), -1);
-      for (size_t i = 0; i < order.size(); ++i) rank_[order[i]] = int(i);
-      player_.resize(order.size());
+      player_.resize(model.tree()->execution.size());
     }
     if (model.selections() != selections_) {
       selections_ = model.selections();
@@ -149,6 +163,11 @@ class TapePanel final : public Panel {
 
   void show_whole() {
     canvas_.fit();
+    moved_ = false;
+  }
+
+  void show_end() {
+    canvas_.show_end();
     moved_ = false;
   }
 
@@ -238,7 +257,7 @@ class TapePanel final : public Panel {
     const auto choice = [&](const char* name, FoldState::Mode mode, uint32_t deep, const char* help) {
       if (ImGui::Selectable(name, state.mode == mode && state.depth == deep)) {
         model.fold({mode, deep, {}});
-        show_whole();
+        show_end();
       }
       bench.description.add_last("tape.open_choice", name);
       explain(help);
@@ -255,7 +274,7 @@ class TapePanel final : public Panel {
 
   void draw_color_choice(Workbench& bench, const TapeSnapshot& tape) {
     const auto metrics = tape_metrics();
-    const char* label = metric_ < 0 ? kLegendTitle : metrics[size_t(metric_)].name;
+    const char* label = marks_.metric < 0 ? kLegendTitle : metrics[size_t(marks_.metric)].name;
     const bool open = ImGui::BeginCombo("##color", label);
     bench.description.add_last("tape.color", label);
     if (!open) {
@@ -263,7 +282,7 @@ class TapePanel final : public Panel {
       return;
     }
     const auto choice = [&](const char* name, int metric, const char* help) {
-      if (ImGui::Selectable(name, metric_ == metric)) metric_ = metric;
+      if (ImGui::Selectable(name, marks_.metric == metric)) marks_.metric = metric;
       bench.description.add_last("tape.color_choice", name);
       explain(help);
     };
@@ -287,37 +306,25 @@ class TapePanel final : public Panel {
     show_playhead(bench);
   }
 
-  void handle_keys(Workbench& bench, const TapePicture& picture) {
-    const ImGuiIO& io = ImGui::GetIO();
-    if (io.KeyCtrl || io.KeyAlt) return;
-    if (pressed(GLFW_KEY_F)) show_whole();
-    if (pressed(GLFW_KEY_N, true)) step(bench, io.KeyShift ? -1 : 1);
-    if (pressed(GLFW_KEY_SPACE)) play(bench);
+  void move(Workbench& bench, Direction direction) {
+    const TapePicture& picture = *bench.tape.picture();
     const int box = focused_box(bench, picture);
-    const auto move = [&](int key, Direction direction) {
-      if (!pressed(key, true)) return;
-      const int next = box < 0 ? 0 : canvas_neighbour(picture.canvas, box, direction);
-      if (next < 0) return;
-      canvas_.reveal(next);
-      if (picture.boxes[size_t(next)].is_group) {
-        select_here(bench, -1);
-        group_ = picture.keys[size_t(next)];
-      } else {
-        select_here(bench, int(picture.boxes[size_t(next)].index));
-        group_ = 0;
-      }
-    };
-    move(GLFW_KEY_UP, Direction::up);
-    move(GLFW_KEY_DOWN, Direction::down);
-    move(GLFW_KEY_LEFT, Direction::left);
-    move(GLFW_KEY_RIGHT, Direction::right);
-    if (box < 0 || !(pressed(GLFW_KEY_ENTER) || pressed(GLFW_KEY_KP_ENTER))) return;
-    if (picture.boxes[size_t(box)].is_group) {
+    const int next = box < 0 ? 0 : canvas_neighbour(picture.canvas, box, direction);
+    if (next < 0) return;
+    canvas_.reveal(next);
+    const TapeTree::Item item = picture.boxes[size_t(next)];
+    select_here(bench, item.is_group ? -1 : int(item.index));
+    group_ = item.is_group ? picture.keys[size_t(next)] : 0;
+  }
+
+  void enter(Workbench& bench) {
+    const TapePicture& picture = *bench.tape.picture();
+    const int box = focused_box(bench, picture);
+    if (box < 0) return;
+    if (picture.boxes[size_t(box)].is_group)
       bench.tape.set_open(picture.boxes[size_t(box)].index, true);
-    } else {
-      menu_node_ = int(picture.boxes[size_t(box)].index);
-      ImGui::OpenPopup("node menu");
-    }
+    else
+      wanted_menu_ = int(picture.boxes[size_t(box)].index);
   }
 
   // The box of the selection, or the closed module that the arrows led to.
@@ -329,92 +336,21 @@ class TapePanel final : public Panel {
     return -1;
   }
 
-  // What the marks of the boxes were made from.
-  struct Looks {
-    uint64_t picture = 0, search = 0;
-    const TapeSnapshot* tape = nullptr;
-    int metric = -1, position = -1;
-    bool backward = false;
-    std::vector<int> lit, failed;
-    bool operator==(const Looks&) const = default;
-  };
-
-  // The nodes in whose line the run ended with an error; looked for when tape or console have changed.
-  const std::vector<int>& failed_nodes(const Workbench& bench) {
-    const Journal& journal = bench.journal;
-    const bool failed = journal.ended() && !journal.active() && journal.outcome() != Outcome::ok &&
-                        journal.outcome() != Outcome::stopped;
-    const std::pair key{bench.tape.tape(), failed ? journal.revision() : 0};
-    if (key == failed_key_) return failed_;
-    failed_key_ = key;
-    failed_.clear();
-    if (!failed) return failed_;
-    // The message is the first of the error's lines, before the traceback.
-    const auto is_error = [](const ConsoleLine& line) { return line.kind == ConsoleLine::Kind::error; };
-    const auto& lines = journal.lines();
-    const auto last = std::find_if(lines.rbegin(), lines.rend(), is_error);
-    const auto before = std::find_if_not(last, lines.rend(), is_error);
-    if (last == lines.rend()) return failed_;
-    const ConsoleLine& message = *std::prev(before);
-    failed_ = failing_nodes(*bench.tape.tape(), message.text, message.place);
-    return failed_;
-  }
-
-  void mark_boxes(Workbench& bench, const TapePicture& picture) {
-    const TapeModel& model = bench.tape;
-    Looks looks{picture.canvas.number, find_.revision(),   model.tape(), metric_,
-                player_.position(),    player_.backward(), model.lit(),  failed_nodes(bench)};
-    if (looks == looks_) return;
-    looks_ = std::move(looks);
-    const size_t count = picture.boxes.size();
-    marks_.assign(count, {});
-    hits_.assign(count, 0);
-    values_.clear();
-    if (metric_ >= 0) values_ = box_values(tape_metrics()[size_t(metric_)], *model.tape(), picture);
-    const HeatScale scale(values_);
-    for (size_t b = 0; b < values_.size(); ++b) marks_[b].heat = scale.of(values_[b]);
-    if (find_.active())
-      for (const int hit : find_.hits())
-        if (size_t(hit) < picture.box_of.size()) ++hits_[picture.box_of[size_t(hit)]];
-    // A closed module has had its turn when one of its nodes has.
-    std::vector<char> begun(count, 0), runs(count, 0);
-    for (size_t i = 0; player_.on() && i < rank_.size(); ++i) {
-      const uint32_t box = picture.box_of[i];
-      if (rank_[i] < 0) continue;
-      runs[box] = 1;
-      begun[box] |= player_.done(rank_[i]);
-    }
-    for (size_t b = 0; b < count; ++b)
-      marks_[b].faded = (find_.active() && hits_[b] == 0) || (player_.on() && runs[b] && !begun[b]);
-    for (const int node : looks_.lit) marks_[picture.box_of[size_t(node)]].lit = true;
-    for (const int node : looks_.failed)
-      if (size_t(node) < picture.box_of.size()) marks_[picture.box_of[size_t(node)]].failed = true;
-  }
-
-  std::string note_of(const TapePicture& picture, int box) const {
-    const size_t b = size_t(box);
-    if (find_.active() && hits_[b] > 0 && picture.boxes[b].is_group)
-      return std::to_string(hits_[b]) + (hits_[b] == 1 ? " hit" : " hits");
-    if (metric_ >= 0)
-      return std::isnan(values_[b]) ? "not known" : tape_metrics()[size_t(metric_)].text(values_[b]);
-    return {};
-  }
-
   void draw_graph(Workbench& bench, const TapePicture& picture, ImVec2 room) {
-    mark_boxes(bench, picture);
+    marks_.update(bench, picture, find_, player_);
     GraphCanvas::Marks marks;
     marks.selected = focused_box(bench, picture);
     if (player_.on())
       marks.playhead = int(picture.box_of[bench.tape.tree()->execution[size_t(player_.position())]]);
-    marks.boxes = &marks_;
-    if (metric_ >= 0 || find_.active()) marks.note = [&](int box) { return note_of(picture, box); };
+    marks.boxes = &marks_.boxes();
+    if (marks_.any_notes(find_)) marks.note = [&](int box) { return marks_.note(picture, find_, box); };
     using Visit = std::function<void(int, ImVec2, ImVec2)>;
     Visit on_box, on_frame;
     if (bench.description.enabled()) {
       on_box = [&](int box, ImVec2 min, ImVec2 max) {
         const CanvasNode& shown = picture.canvas.nodes[size_t(box)];
-        const std::string note = marks.note ? note_of(picture, box) : "";
-        const GraphCanvas::Mark& mark = marks_[size_t(box)];
+        const std::string note = marks.note ? marks.note(box) : "";
+        const GraphCanvas::Mark& mark = marks_.boxes()[size_t(box)];
         std::string text = shown.title + " " + shown.line;
         if (!note.empty()) text += " (" + note + ")";
         if (mark.failed) text += " failed";
@@ -455,15 +391,16 @@ class TapePanel final : public Panel {
         bench.tape.set_open(item.index, true);
       } else {
         select_here(bench, int(item.index));
-        if (click.menu) {
-          menu_node_ = int(item.index);
-          ImGui::OpenPopup("node menu");
-        }
+        if (click.menu) wanted_menu_ = int(item.index);
       }
     }
   }
 
   void draw_menu(Workbench& bench) {
+    if (wanted_menu_ >= 0) {
+      menu_node_ = std::exchange(wanted_menu_, -1);
+      ImGui::OpenPopup("node menu");
+    }
     if (!ImGui::BeginPopup("node menu")) return;
     const TapeModel& model = bench.tape;
     if (menu_node_ < 0 || size_t(menu_node_) >= model.tape()->nodes.size()) {
@@ -502,9 +439,9 @@ class TapePanel final : public Panel {
   void draw_legend(Workbench& bench, const TapePicture& picture) const {
     if (sheet_max_.x - sheet_min_.x < em(26) || sheet_max_.y - sheet_min_.y < em(14)) return;
     const ImVec2 corner{sheet_min_.x + em(0.5f), sheet_max_.y - em(0.5f)};
-    const Legend legend = metric_ < 0
+    const Legend legend = marks_.metric < 0
                               ? draw_family_legend(picture.canvas, corner)
-                              : draw_heat_legend(tape_metrics()[size_t(metric_)], HeatScale(values_), corner);
+                              : draw_heat_legend(tape_metrics()[size_t(marks_.metric)], marks_.scale(), corner);
     bench.description.add("tape.legend", legend.text, legend.min, legend.max);
   }
 
@@ -529,7 +466,7 @@ class TapePanel final : public Panel {
       if (!node.module.empty()) ImGui::TextUnformatted(node.module.c_str());
       for (const OperandInfo& output : node.outputs)
         ImGui::TextUnformatted((output.name + " " + shape_text(output.shape) + " " + output.dtype).c_str());
-      if (marks_[box].failed) text_in(theme().bad, "The run ended with an error in this line.");
+      if (marks_.boxes()[box].failed) text_in(theme().bad, "The run ended with an error in this line.");
       if (node.place.line > 0) {
         ImGui::Text("%s:%d", node.place.file.c_str(), node.place.line);
         const std::string& line = bench.source_line(node.place);
@@ -554,16 +491,9 @@ class TapePanel final : public Panel {
   int wanted_ = -1;     // a node that is to be seen as soon as the modules around it are open
   uint64_t group_ = 0;  // key of the closed module that the arrows led to
   double last_time_ = 0;
-  int metric_ = -1;        // colour by: -1 the op's family
-  std::vector<int> rank_;  // of each node: its place in the order of execution, -1: a leaf
-  Looks looks_;
-  std::pair<const TapeSnapshot*, uint64_t> failed_key_{nullptr, 0};
-  std::vector<int> failed_;
-  std::vector<GraphCanvas::Mark> marks_;
-  std::vector<int> hits_;
-  std::vector<double> values_;
+  TapeMarks marks_;
   ImVec2 sheet_min_{0, 0}, sheet_max_{0, 0};
-  int menu_node_ = -1;
+  int menu_node_ = -1, wanted_menu_ = -1;
   char search_[128] = "";
   bool focus_search_ = false;
   TapeExportMenu export_;

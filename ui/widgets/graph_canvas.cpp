@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <utility>
 
 #include "ui/theme.h"
 
@@ -13,10 +14,11 @@ constexpr float kUnit = 15;  // height of the text at zoom 1
 constexpr float kLine = 19;  // from line to line
 constexpr float kPadX = 13, kPadY = 6;
 constexpr float kNote = 0.85f;     // size of the small lines, as a part of the title's
-constexpr float kLegible = 0.45f;  // zoom below which text is left out
-constexpr float kTitled =
-    0.28f;  // zoom below which titles are left out, too; above it they may be larger than true
-constexpr float kSmallest = 7;   // pixels of such a title
+constexpr float kLegible = 0.45f; // zoom from which on texts can be read, as large as their boxes let them be
+constexpr float kTitled = 0.28f;   // zoom below which texts are left out
+constexpr float kSmallest = 6.5f;     // pixels of a title, below which it is left out, too
+constexpr float kSmallestNote = 6.5f;
+constexpr float kReadable = 0.75f;  // size, in parts of the body font's, up to which far texts are drawn larger than true
 constexpr float kShaped = 0.2f;  // zoom below which boxes are plain rectangles and lines are straight
 
 void draw_text(ImDrawList* list, ImFont* font, float size, ImVec2 at, ImU32 color, std::string_view text) {
@@ -151,6 +153,27 @@ ImVec2 GraphCanvas::high_of(const CanvasGraph& graph, int box) const {
   return to_screen({c.x + b.width / 2, c.y + b.height / 2});
 }
 
+void GraphCanvas::fit(const CanvasGraph& graph, ImVec2 min, ImVec2 size) {
+  const Fit wanted = std::exchange(fit_, Fit::none);
+  const GraphLayout& layout = graph.layout;
+  const float unit = em(1) / kUnit, margin = em(0.8f);
+  const float whole = std::min({(size.x - 2 * margin) / layout.width, (size.y - 2 * margin) / layout.height, unit});
+  if (wanted == Fit::if_legible && whole < kLegible * unit) return;
+  zoom_ = std::max(whole, wanted == Fit::end ? kLegible * unit : 0.0001f);
+  GraphPoint middle{graph.low.x + layout.width / 2, graph.low.y + layout.height / 2};
+  // What does not fit is seen from its end: above the box that is lowest.
+  const GraphPoint half{(size.x / 2 - margin) / zoom_, (size.y / 2 - margin) / zoom_};
+  middle.y = std::max(middle.y, graph.low.y + layout.height - half.y);
+  if (layout.width > 2 * half.x) {
+    const auto last = std::max_element(layout.centers.begin(), layout.centers.end(),
+                                       [](const GraphPoint& a, const GraphPoint& b) { return a.y < b.y; });
+    middle.x = std::clamp(last->x, graph.low.x + half.x, graph.low.x + layout.width - half.x);
+  }
+  origin_ = {min.x + size.x / 2 - middle.x * zoom_, min.y + size.y / 2 - middle.y * zoom_};
+  fitted_ = wanted == Fit::end ? Fit::end : Fit::whole;
+  touched_ = false;
+}
+
 void GraphCanvas::navigate(const CanvasGraph& graph, ImVec2 min, ImVec2 size, bool hovered, bool active) {
   const ImGuiIO& io = ImGui::GetIO();
   const GraphLayout& layout = graph.layout;
@@ -158,19 +181,12 @@ void GraphCanvas::navigate(const CanvasGraph& graph, ImVec2 min, ImVec2 size, bo
   origin_.x += min.x - corner_.x;
   origin_.y += min.y - corner_.y;
   corner_ = min;
-  if (!touched_ && (size.x != last_size_.x || size.y != last_size_.y)) fit_ = true;
+  if (!touched_ && (size.x != last_size_.x || size.y != last_size_.y)) fit_ = fitted_;
   last_size_ = size;
+  if (fit_ != Fit::none && layout.width > 0) fit(graph, min, size);
   const auto look_at = [&](GraphPoint p) {
     origin_ = {min.x + size.x / 2 - p.x * zoom_, min.y + size.y / 2 - p.y * zoom_};
   };
-  if (fit_ && layout.width > 0) {
-    const float margin = em(0.8f);
-    zoom_ = std::min(
-        {(size.x - 2 * margin) / layout.width, (size.y - 2 * margin) / layout.height, em(1) / kUnit});
-    zoom_ = std::max(zoom_, 0.0001f);
-    look_at({graph.low.x + layout.width / 2, graph.low.y + layout.height / 2});
-    fit_ = touched_ = false;
-  }
   if (reveal_ >= 0 && size_t(reveal_) < layout.centers.size()) {
     const ImVec2 low = low_of(graph, reveal_), high = high_of(graph, reveal_);
     const bool in_sight =
@@ -213,8 +229,9 @@ void GraphCanvas::draw_frames(const View& view) const {
     view.list->AddRectFilled(low, high, with_alpha(view.colors.muted, 0.07f), rounding);
     view.list->AddRect(low, high, with_alpha(view.colors.muted, 0.35f), rounding);
     if (zoom_ < kTitled) continue;
-    const float size = std::max(kUnit * zoom_ * kNote, kSmallest), middle = low.y + kFrameTitle * zoom_ / 2,
-                arm = 3.5f * zoom_;
+    const float room = kUnit * kNote * (high.x - low.x - 24 * zoom_) / std::max(frame.title_width, 1.0f);
+    const float size = std::max(kUnit * zoom_ * kNote, std::min({em(kReadable), kFrameTitle * zoom_ * 0.9f, room}));
+    const float middle = low.y + kFrameTitle * zoom_ / 2, arm = 3.5f * zoom_;
     const ImVec2 sign{low.x + 11 * zoom_, middle};
     view.list->AddRect({sign.x - arm - 2, sign.y - arm - 2}, {sign.x + arm + 2, sign.y + arm + 2},
                        view.colors.faint, 2);
@@ -346,42 +363,44 @@ void GraphCanvas::draw_box(const View& view, int index) const {
   }
   view.list->AddRect(min, max, hue, rounding, 0, mark.failed ? 2 * line_width : line_width);
   const float middle = (min.x + max.x) / 2;
-  if (zoom_ < kLegible) {
-    // The title alone, as large as the box allows.
-    const float fitting =
-        std::min((max.y - min.y) * 0.8f, kUnit * (max.x - min.x - 4) / std::max(node.title_width, 1.0f));
-    if (zoom_ >= kTitled && fitting >= kSmallest) {
-      const float size = std::min(fitting, kUnit * 0.8f), width = node.title_width * size / kUnit;
-      draw_text(view.list, fonts().sized(true, size), size,
-                {std::round(middle - width / 2), std::round((min.y + max.y - size) / 2)},
-                with_alpha(colors.text, strength), node.title);
-    }
-    return;
-  }
-  float y = min.y + (kPadY - 2) * zoom_;
-  const auto line = [&](bool bold, float size, ImU32 color, std::string_view text, float width) {
-    if (text.empty()) return;
-    ImFont* font = fonts().sized(bold, size);
-    if (width < 0) width = font->CalcTextSizeA(size, FLT_MAX, 0, text.data(), text.data() + text.size()).x;
-    draw_text(view.list, font, size,
-              {std::round(middle - width / 2), std::round(y + (kLine * zoom_ - size) / 2)},
-              with_alpha(color, strength), text);
-    y += kLine * zoom_;
-  };
-  const float size = kUnit * zoom_, small = size * kNote;
-  line(true, size, colors.text, node.title, node.title_width * zoom_);
+  if (zoom_ < kTitled) return;
   std::string note;
   if (view.marks.note) note = view.marks.note(index);
-  if (note.empty())
-    line(false, small, colors.muted, node.line, node.line_width * zoom_);
-  else
-    line(false, small, colors.text, note, -1);
-  if (mark.failed) {
-    const float arm = 4 * zoom_;
-    const ImVec2 at{max.x - 10 * zoom_, min.y + 9 * zoom_};
-    view.list->AddLine({at.x - arm, at.y - arm}, {at.x + arm, at.y + arm}, colors.text, 2 * zoom_);
-    view.list->AddLine({at.x - arm, at.y + arm}, {at.x + arm, at.y - arm}, colors.text, 2 * zoom_);
-  }
+  const std::string_view below = note.empty() ? std::string_view(node.line) : std::string_view(note);
+  float below_width = node.line_width;
+  if (!note.empty())
+    below_width = fonts().body->CalcTextSizeA(kUnit * kNote, FLT_MAX, 0, note.data(), note.data() + note.size()).x;
+  // Text grows into the room around it as long as that makes it easier to read; where two lines are too small, the
+  // title may have the room of both.
+  const float room_x = max.x - min.x - 6, room_y = max.y - min.y - 2, title = std::max(node.title_width, 1.0f);
+  const auto fitting = [&](float widest, float lines) {
+    const float most = std::min(room_x * kUnit / widest, room_y / lines);
+    return std::max(kUnit * zoom_, std::min(most, em(kReadable)));
+  };
+  float size = below.empty() ? 0 : fitting(std::max(title, below_width), 2.15f);
+  const bool both = size * kNote >= kSmallestNote;
+  if (!both) size = fitting(title, 1.15f);
+  if (size < kSmallest || size * title > (room_x + 4) * kUnit) return draw_failure(view, mark, min, max);
+  const float pitch = both ? std::max(size * kLine / kUnit * 0.9f, kLine * zoom_) : size * 1.15f;
+  float y = std::round((min.y + max.y) / 2 - (both ? pitch : pitch / 2));
+  const auto line = [&](bool bold, float its_size, ImU32 color, std::string_view text, float width) {
+    draw_text(view.list, fonts().sized(bold, its_size), its_size,
+              {std::round(middle - width * size / kUnit / 2), std::round(y + (pitch - its_size) / 2)},
+              with_alpha(color, strength), text);
+    y += pitch;
+  };
+  line(true, size, colors.text, node.title, node.title_width);
+  if (both) line(false, size * kNote, note.empty() ? colors.muted : colors.text, below, below_width);
+  draw_failure(view, mark, min, max);
+}
+
+// A cross in the corner.
+void GraphCanvas::draw_failure(const View& view, const Mark& mark, ImVec2 min, ImVec2 max) const {
+  if (!mark.failed) return;
+  const float arm = 4 * zoom_;
+  const ImVec2 at{max.x - 10 * zoom_, min.y + 9 * zoom_};
+  view.list->AddLine({at.x - arm, at.y - arm}, {at.x + arm, at.y + arm}, view.colors.text, 2 * zoom_);
+  view.list->AddLine({at.x - arm, at.y + arm}, {at.x + arm, at.y - arm}, view.colors.text, 2 * zoom_);
 }
 
 // In the lower right corner, as wide and high as the picture's form asks for, if a part of it is out of

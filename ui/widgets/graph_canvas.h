@@ -62,7 +62,7 @@ class TextMeasure {
   Advances plain_, bold_;
 };
 
-constexpr float kFrameTitle = 24, kFramePad = 12;  // room above and around what a frame holds
+constexpr float kFrameTitle = 21, kFramePad = 9;  // room above and around what a frame holds
 
 Graph::Box canvas_box(CanvasNode&, const TextMeasure&);  // also notes the widths of its texts
 // The box that an arrow key leads to: along an edge, or beside in about the same row. -1: none.
@@ -101,7 +101,11 @@ class GraphCanvas {
   Click draw(const char* id, const CanvasGraph&, ImVec2 size, const Colors&, const Marks&,
              const std::function<void(int box, ImVec2 min, ImVec2 max)>& on_box = {},
              const std::function<void(int frame, ImVec2 min, ImVec2 max)>& on_frame = {});
-  void fit() { fit_ = true; }  // shows the whole graph with the next frame
+  // With the next frame: the whole graph; or as much of it as can be read, up to its end; or the whole again, if it can
+  // be read.
+  void fit() { fit_ = Fit::whole; }
+  void show_end() { fit_ = Fit::end; }
+  void fit_if_legible() { fit_ = Fit::if_legible; }
   void center(int box) { center_ = box; }
   void reveal(int box) { reveal_ = box; }  // as center, but only when it is out of sight
   int hovered() const { return hovered_; }
@@ -110,7 +114,9 @@ class GraphCanvas {
   ImVec2 map_max() const { return map_max_; }
 
  private:
+  enum class Fit { none, whole, end, if_legible };
   struct View;
+  void fit(const CanvasGraph&, ImVec2 min, ImVec2 size);
   ImVec2 to_screen(GraphPoint p) const { return {origin_.x + p.x * zoom_, origin_.y + p.y * zoom_}; }
   GraphPoint to_sheet(ImVec2 p) const { return {(p.x - origin_.x) / zoom_, (p.y - origin_.y) / zoom_}; }
   ImVec2 low_of(const CanvasGraph&, int box) const;
@@ -120,6 +126,7 @@ class GraphCanvas {
   void draw_edges(const View&, bool marked) const;
   void draw_far(const View&, const std::vector<uint32_t>& visible);
   void draw_box(const View&, int box) const;
+  void draw_failure(const View&, const Mark&, ImVec2 min, ImVec2 max) const;
   void place_map(const CanvasGraph&, ImVec2 min, ImVec2 size);
   void draw_map(const View&);
 
@@ -127,7 +134,8 @@ class GraphCanvas {
   ImVec2 origin_{0, 0};  // where the layout's (0, 0) is on the screen
   ImVec2 corner_{0, 0};  // the canvas' own corner in the last frame
   ImVec2 last_size_{0, 0};
-  bool fit_ = true;
+  Fit fit_ = Fit::end;
+  Fit fitted_ = Fit::end;  // how it was fitted last
   bool touched_ = false;  // the user has panned or zoomed: a change of size keeps the view
   int center_ = -1, reveal_ = -1;
   int hovered_ = -1;

@@ -26,7 +26,7 @@ struct Graph {
 };
 
 struct LayoutStyle {
-  float layer_gap = 28;        // between the bands of two layers
+  float layer_gap = 22;        // between the bands of two layers
   float box_gap = 18;          // between neighbours in a layer
   uint32_t longest_span = 48;  // an edge across more layers is drawn straight, not led around boxes
 };

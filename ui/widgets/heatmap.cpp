@@ -1,6 +1,7 @@
 #include "ui/widgets/heatmap.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "ui/theme.h"
@@ -8,7 +9,9 @@
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kMostCells = 256;  // in each direction
+// In each direction: no more than a viewer may ask for, and where there are no textures, what may be drawn in pieces.
+constexpr int64_t kMostCells = 1024, kMostPieces = 96;
+constexpr float kPatterned = 5;  // pixels of a cell that shows a pattern
 
 int64_t extent(int64_t wanted, int64_t whole) { return wanted > 0 ? std::min(wanted, whole) : whole; }
 
@@ -18,6 +21,7 @@ HeatWindow simplified(HeatWindow window, int64_t rows, int64_t columns) {
   return window;
 }
 
+// The first element of cell i: each covers those whose place, in cells, rounds down to it.
 int64_t edge(int64_t i, int64_t cells, int64_t whole) { return (i * whole + cells - 1) / cells; }
 
 }  // namespace
@@ -95,6 +99,55 @@ void Heatmap::navigate(const HeatCells& cells, ImVec2 at, ImVec2 size, bool hove
   if (down || right) pick(cells, picked_->first + down, picked_->second + right);
 }
 
+void Heatmap::paint(const HeatCells& cells, const ColorRange& range, const ValueColors& colors) {
+  const Painted wanted{cells.revision, range, colors.dark};
+  if (painted_ == wanted) return;
+  painted_ = wanted;
+  std::array<ImU32, 512> scale;
+  for (size_t i = 0; i < scale.size(); ++i) scale[i] = map_color(double(i) / (scale.size() - 1), range.diverging, colors.dark);
+  pixels_.assign(cells.values.size(), 0);
+  odd_.clear();
+  size_t pixel = 0;
+  for (int64_t r = 0; r < cells.cell_rows; ++r) {
+    const int64_t row = cells.first_row + edge(r, cells.cell_rows, cells.shown_rows);
+    for (int64_t c = 0; c < cells.cell_columns; ++c, ++pixel) {
+      const int64_t column = cells.first_column + edge(c, cells.cell_columns, cells.shown_columns);
+      if (row * cells.columns + column >= cells.elements) continue;  // behind the end of a folded row: clear
+      const double value = cells.values[pixel];
+      if (std::isfinite(value)) {
+        pixels_[pixel] = scale[size_t(color_position(value, range) * (scale.size() - 1) + 0.5)];
+      } else {
+        pixels_[pixel] = std::isnan(value) ? colors.nan : colors.infinite;
+        odd_.push_back(uint32_t(pixel));
+      }
+    }
+  }
+  if (Texture::are_drawn()) texture_.set(int(cells.cell_columns), int(cells.cell_rows), pixels_.data());
+}
+
+void Heatmap::draw_picture(const HeatCells& cells, ImVec2 at, ImVec2 size, const ValueColors& colors) const {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float w = size.x / float(cells.cell_columns), h = size.y / float(cells.cell_rows);
+  const auto corner = [&](int64_t r, int64_t c) { return ImVec2{at.x + float(c) * w, at.y + float(r) * h}; };
+  if (Texture::are_drawn()) {
+    list->AddImage(texture_.id(), at, {at.x + size.x, at.y + size.y});
+  } else {
+    for (int64_t r = 0; r < cells.cell_rows; ++r)
+      for (int64_t c = 0, start = 0; c < cells.cell_columns; ++c) {
+        // Neighbours of one colour are one rectangle.
+        const uint32_t* const line = &pixels_[size_t(r * cells.cell_columns)];
+        if (c + 1 < cells.cell_columns && line[c + 1] == line[c]) continue;
+        if (line[c]) list->AddRectFilled(corner(r, start), corner(r + 1, c + 1), line[c]);
+        start = c + 1;
+      }
+  }
+  if (std::min(w, h) < kPatterned) return;
+  for (const uint32_t cell : odd_) {
+    const int64_t r = cell / cells.cell_columns, c = cell % cells.cell_columns;
+    draw_not_finite(list, cells.values[cell], corner(r, c), corner(r + 1, c + 1), colors);
+  }
+}
+
 void Heatmap::draw(const char* id, const HeatCells& cells, const ColorRange& range, ImVec2 room,
                    const ValueColors& colors, const std::function<std::string(int64_t, int64_t)>& index) {
   if (cells.cell_rows == 0 || cells.cell_columns == 0 || cells.values.empty()) return;
@@ -105,45 +158,15 @@ void Heatmap::draw(const char* id, const HeatCells& cells, const ColorRange& ran
   if (std::min(cell_x, cell_y) >= 3) cell_x = cell_y = std::floor(std::min(cell_x, cell_y));
   const ImVec2 size{std::clamp(cell_x * float(cells.shown_columns), 1.0f, room.x),
                     std::clamp(cell_y * float(cells.shown_rows), 1.0f, room.y)};
-  most_rows_ = std::clamp<int64_t>(int64_t(room.y / 2), 1, kMostCells);
-  most_columns_ = std::clamp<int64_t>(int64_t(room.x / 2), 1, kMostCells);
+  const int64_t most = Texture::are_drawn() ? kMostCells : kMostPieces;
+  most_rows_ = std::clamp<int64_t>(int64_t(room.y), 1, most);
+  most_columns_ = std::clamp<int64_t>(int64_t(room.x), 1, most);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::InvisibleButton(id, size);
   const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
   ImDrawList* list = ImGui::GetWindowDrawList();
-  // Each cell covers the elements whose place, in cells, rounds down to it.
-  const auto x_of = [&](int64_t c) { return at.x + size.x * float(edge(c, cells.cell_columns, cells.shown_columns)) / float(cells.shown_columns); };
-  const auto y_of = [&](int64_t r) { return at.y + size.y * float(edge(r, cells.cell_rows, cells.shown_rows)) / float(cells.shown_rows); };
-  for (int64_t r = 0; r < cells.cell_rows; ++r) {
-    const float y0 = y_of(r), y1 = y_of(r + 1);
-    const int64_t row = cells.first_row + edge(r, cells.cell_rows, cells.shown_rows);
-    // Neighbours of one colour are one rectangle.
-    float start = 0;
-    ImU32 color = 0;
-    const auto flush = [&](float end) {
-      if (color) list->AddRectFilled({start, y0}, {end, y1}, color);
-      color = 0;
-    };
-    for (int64_t c = 0; c < cells.cell_columns; ++c) {
-      const int64_t column = cells.first_column + edge(c, cells.cell_columns, cells.shown_columns);
-      if (row * cells.columns + column >= cells.elements) {
-        flush(x_of(c));
-        break;
-      }
-      const double value = cells.values[size_t(r * cells.cell_columns + c)];
-      if (!std::isfinite(value)) {
-        flush(x_of(c));
-        draw_not_finite(list, value, {x_of(c), y0}, {x_of(c + 1), y1}, colors);
-        continue;
-      }
-      const ImU32 its = map_color(color_position(value, range), range.diverging, colors.dark);
-      if (its == color) continue;
-      flush(x_of(c));
-      color = its;
-      start = x_of(c);
-    }
-    flush(at.x + size.x);
-  }
+  paint(cells, range, colors);
+  draw_picture(cells, at, size, colors);
   list->AddRect({at.x - 1, at.y - 1}, {at.x + size.x + 1, at.y + size.y + 1}, colors.border);
   const float w = size.x / float(cells.shown_columns), h = size.y / float(cells.shown_rows);
   const auto outline = [&](int64_t row, int64_t column, ImU32 color, float grow) {

@@ -1,12 +1,15 @@
 #pragma once
 // Numbers in rows and columns as coloured cells: the wheel zooms about the mouse, dragging pans, a click picks an
-// element, which the arrow keys move. It draws the rectangle of the cells that it is given, and says which rectangle it
-// would like to be given next. Knows nothing of tensors or sessions. Drawing thread only.
+// element, which the arrow keys move. It draws the rectangle of the cells that it is given, as one picture with a pixel
+// for each, and says which rectangle it would like to be given next. Knows nothing of tensors or sessions. Drawing thread
+// only.
 #include <functional>
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
+#include "ui/texture.h"
 #include "ui/widgets/value_view.h"
 
 namespace lunagrad {
@@ -17,6 +20,7 @@ struct HeatCells {
   int64_t first_row = 0, first_column = 0, shown_rows = 0, shown_columns = 0;  // the rectangle
   int64_t cell_rows = 0, cell_columns = 0;  // cells that it is shown in
   std::span<const double> values;           // row-major
+  uint64_t revision = 0;                    // another number for other values
 };
 
 // A part of everything; 0 rows or columns: up to the end.
@@ -44,12 +48,25 @@ class Heatmap {
   int64_t most_columns() const { return most_columns_; }
 
  private:
+  // What the picture was made from.
+  struct Painted {
+    uint64_t revision = 0;
+    ColorRange range;
+    bool dark = false;
+    bool operator==(const Painted&) const = default;
+  };
+  void paint(const HeatCells&, const ColorRange&, const ValueColors&);
+  void draw_picture(const HeatCells&, ImVec2 at, ImVec2 size, const ValueColors&) const;
   void navigate(const HeatCells&, ImVec2 at, ImVec2 size, bool hovered, bool active);
   void pick(const HeatCells&, int64_t row, int64_t column);
   HeatWindow window_;
   std::optional<std::pair<int64_t, int64_t>> picked_;
   bool keys_ = false;  // the arrow keys are the picked element's
   double pan_row_ = 0, pan_column_ = 0;
+  std::optional<Painted> painted_;
+  std::vector<uint32_t> pixels_;
+  std::vector<uint32_t> odd_;  // cells that hold no finite number
+  Texture texture_;
   int64_t most_rows_ = 64, most_columns_ = 64;
 };
 

@@ -29,9 +29,66 @@ ImU32 pixel_color(const float* channels, int64_t stride, int count, PixelRange r
                     : IM_COL32(red, red, red, 255);
 }
 
-int64_t draw_image_grid(const char* id, const ImageTiles& tiles, bool normalize_each, ImVec2 room,
+void ImageGrid::paint(const ImageTiles& tiles, bool normalize_each, const ValueColors& colors) {
+  const Painted wanted{tiles.revision, normalize_each};
+  if (painted_ == wanted) return;
+  painted_ = wanted;
+  const int64_t plane = tiles.rows * tiles.columns, size = plane * tiles.channels;
+  across_ = std::max<int64_t>(1, std::min(tiles.count, Texture::kLargest / tiles.columns));
+  const int64_t down = (tiles.count + across_ - 1) / across_, width = across_ * tiles.columns;
+  pixels_.assign(size_t(width * down * tiles.rows), 0);
+  ranges_.clear();
+  const PixelRange all = pixel_range(tiles.pixels);
+  for (int64_t t = 0; t < tiles.count; ++t) {
+    const float* const pixels = tiles.pixels.data() + t * size;
+    ranges_.push_back(normalize_each ? pixel_range({pixels, size_t(size)}) : all);
+    uint32_t* const corner = &pixels_[size_t((t / across_) * tiles.rows * width + (t % across_) * tiles.columns)];
+    for (int64_t r = 0; r < tiles.rows; ++r)
+      for (int64_t c = 0; c < tiles.columns; ++c) {
+        const float* const pixel = pixels + r * tiles.columns + c;
+        uint32_t color = pixel_color(pixel, plane, tiles.channels, ranges_.back());
+        for (int k = 0; k < tiles.channels; ++k)
+          if (const float x = pixel[k * plane]; !std::isfinite(x)) color = std::isnan(x) ? colors.nan : colors.infinite;
+        corner[r * width + c] = color;
+      }
+  }
+  if (Texture::are_drawn() && down * tiles.rows <= Texture::kLargest)
+    texture_.set(int(width), int(down * tiles.rows), pixels_.data());
+  else
+    texture_.clear();
+}
+
+void ImageGrid::draw_tile(const ImageTiles& tiles, int64_t tile, ImVec2 min, ImVec2 max, const ValueColors& colors) const {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const int64_t width = across_ * tiles.columns;
+  const int64_t x = tile % across_ * tiles.columns, y = tile / across_ * tiles.rows;
+  const float scale = (max.x - min.x) / float(tiles.columns);
+  if (!texture_.empty()) {
+    const float w = float(texture_.width()), h = float(texture_.height());
+    list->AddImage(texture_.id(), min, max, {float(x) / w, float(y) / h},
+                   {float(x + tiles.columns) / w, float(y + tiles.rows) / h});
+  }
+  if (!texture_.empty() && scale < 5) return;  // no room for the pattern of what is not finite
+  const int64_t plane = tiles.rows * tiles.columns, size = plane * tiles.channels;
+  for (int64_t r = 0; r < tiles.rows; ++r)
+    for (int64_t c = 0; c < tiles.columns; ++c) {
+      const ImVec2 low{min.x + float(c) * scale, min.y + float(r) * scale}, high{low.x + scale, low.y + scale};
+      float odd = 0;
+      for (int k = 0; k < tiles.channels; ++k) {
+        const float value = tiles.pixels[size_t(tile * size + k * plane + r * tiles.columns + c)];
+        if (!std::isfinite(value)) odd = value;
+      }
+      if (odd != 0)
+        draw_not_finite(list, double(odd), low, high, colors);
+      else if (texture_.empty())
+        list->AddRectFilled(low, high, pixels_[size_t((y + r) * width + x + c)]);
+    }
+}
+
+int64_t ImageGrid::draw(const char* id, const ImageTiles& tiles, bool normalize_each, ImVec2 room,
                         const ValueColors& colors, const std::function<std::string(int64_t)>& label) {
   if (tiles.count == 0 || tiles.rows == 0 || tiles.columns == 0) return 0;
+  paint(tiles, normalize_each, colors);
   const float gap = em(0.3f);
   room = {std::max(room.x, em(2)), std::max(room.y, em(2))};
   // The largest tiles with which all fit; not less than a pixel each, nor than can be told apart.
@@ -52,26 +109,12 @@ int64_t draw_image_grid(const char* id, const ImageTiles& tiles, bool normalize_
   ImGui::InvisibleButton(id, room);
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->PushClipRect(at, {at.x + room.x, at.y + room.y}, true);
-  const int64_t plane = tiles.rows * tiles.columns, size = plane * tiles.channels;
-  const PixelRange all = pixel_range(tiles.pixels);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   for (int64_t t = 0; t < shown; ++t) {
-    const float* const pixels = tiles.pixels.data() + t * size;
-    const PixelRange range = normalize_each ? pixel_range({pixels, size_t(size)}) : all;
+    const PixelRange range = ranges_[size_t(t)];
     const ImVec2 corner{at.x + float(t % across) * (float(tiles.columns) * scale + gap),
                         at.y + float(t / across) * (float(tiles.rows) * scale + gap)};
-    for (int64_t r = 0; r < tiles.rows; ++r)
-      for (int64_t c = 0; c < tiles.columns; ++c) {
-        const float* const pixel = pixels + r * tiles.columns + c;
-        const ImVec2 min{corner.x + float(c) * scale, corner.y + float(r) * scale}, max{min.x + scale, min.y + scale};
-        float odd = 0;
-        for (int k = 0; k < tiles.channels; ++k)
-          if (!std::isfinite(pixel[k * plane])) odd = pixel[k * plane];
-        if (odd != 0)
-          draw_not_finite(list, double(odd), min, max, colors);
-        else
-          list->AddRectFilled(min, max, pixel_color(pixel, plane, tiles.channels, range));
-      }
+    draw_tile(tiles, t, corner, {corner.x + float(tiles.columns) * scale, corner.y + float(tiles.rows) * scale}, colors);
     const ImVec2 end{corner.x + float(tiles.columns) * scale, corner.y + float(tiles.rows) * scale};
     const bool inside = mouse.x >= corner.x && mouse.x < end.x && mouse.y >= corner.y && mouse.y < end.y;
     list->AddRect({corner.x - 1, corner.y - 1}, {end.x + 1, end.y + 1},

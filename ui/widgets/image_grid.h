@@ -2,8 +2,11 @@
 // Pictures side by side: filters of a convolution, images of a batch. Each is scaled to the range of its own pixels or
 // to that of all; what is not finite is marked. Knows pixels, nothing of tensors. Drawing thread only.
 #include <functional>
+#include <optional>
 #include <span>
+#include <vector>
 
+#include "ui/texture.h"
 #include "ui/widgets/value_view.h"
 
 namespace lunagrad {
@@ -12,6 +15,7 @@ struct ImageTiles {
   int64_t count = 0, rows = 0, columns = 0;
   int channels = 1;               // 1: grey; 3: red, green, blue
   std::span<const float> pixels;  // tile, channel, row, column
+  uint64_t revision = 0;          // another number for other pixels
 };
 
 struct PixelRange {
@@ -22,8 +26,26 @@ PixelRange pixel_range(std::span<const float>);
 // Colour of a pixel, or of three.
 ImU32 pixel_color(const float* channels, int64_t stride, int count, PixelRange);
 
-// Fills `room` at most. `label` says what tile i is, under the mouse. Returns how many tiles fitted.
-int64_t draw_image_grid(const char* id, const ImageTiles&, bool normalize_each, ImVec2 room, const ValueColors&,
-                        const std::function<std::string(int64_t tile)>& label);
+class ImageGrid {
+ public:
+  // Fills `room` at most. `label` says what tile i is, under the mouse. Returns how many tiles fitted.
+  int64_t draw(const char* id, const ImageTiles&, bool normalize_each, ImVec2 room, const ValueColors&,
+               const std::function<std::string(int64_t tile)>& label);
+
+ private:
+  struct Painted {
+    uint64_t revision = 0;
+    bool normalize_each = false;
+    bool operator==(const Painted&) const = default;
+  };
+  void paint(const ImageTiles&, bool normalize_each, const ValueColors&);
+  void draw_tile(const ImageTiles&, int64_t tile, ImVec2 min, ImVec2 max, const ValueColors&) const;
+
+  std::optional<Painted> painted_;
+  int64_t across_ = 1;  // tiles side by side in the texture
+  std::vector<uint32_t> pixels_;
+  std::vector<PixelRange> ranges_;  // of each tile
+  Texture texture_;
+};
 
 }  // namespace lunagrad

@@ -39,6 +39,7 @@ struct ColorRange {
   double low = 0, high = 1;
   bool diverging = false;    // around 0
   double linear_below = 0;   // of a logarithmic one: magnitudes below it are shown linearly; 0: it is linear
+  bool operator==(const ColorRange&) const = default;
 };
 ColorRange color_range(const ColorScale&, const Statistics&);
 // Where a finite value lies: 0 for low and all below, 1 for high and all above.

@@ -28,7 +28,8 @@ local function is_parameter(value)
 end
 
 -- A new object of a class. `_fields` lists its keys by first assignment; `_kinds` says which of them are parameters
--- and buffers, so that a frozen parameter stays one; `_label` is its name among its siblings.
+-- and buffers, so that a frozen parameter stays one; `_label` is its name among its siblings and `_placed` the same as
+-- text, once it is a field of another module.
 function Module._new(class, ...)
   local self = setmetatable({
     training = true,
@@ -47,6 +48,22 @@ function Module:forward()
   fail(("%s has no forward: define function %s:forward(x)"):format(self.__name, self.__name))
 end
 
+-- A module becomes a field. What is never called itself, as a list of modules, gives its name to those inside it: they run
+-- as "blocks.0". A shared module keeps the name of its first place.
+local function place(owner, module, key)
+  local above = owner.forward == Module.forward and owner._placed
+  local name, before = (above and above .. "." or "") .. name_of(key), module._placed
+  rawset(module, "_placed", name)
+  rawset(module, "_label", module_label(name))
+  if module.forward ~= Module.forward then return end
+  for _, field in ipairs(module._fields) do
+    local inner = rawget(module, field)
+    if is_module(inner) and inner._placed == (before and before .. "." or "") .. name_of(field) then
+      place(module, inner, field)
+    end
+  end
+end
+
 -- The first assignment of a field.
 function Module:__newindex(key, value)
   local kinds, fields = self._kinds, self._fields
@@ -57,9 +74,7 @@ function Module:__newindex(key, value)
   if is_parameter(value) then
     kinds[key] = "parameter"
   elseif is_module(value) and not value._placed then
-    -- A shared module keeps the name of its first place.
-    rawset(value, "_label", module_label(name_of(key)))
-    rawset(value, "_placed", true)
+    place(self, value, key)
   end
   rawset(self, key, value)
 end
