@@ -4,7 +4,8 @@ find_package(doctest REQUIRED)
 
 file(GLOB SAMPLE_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/samples.cpp ${CMAKE_SOURCE_DIR}/tests/samples/*.cpp)
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*.cpp)
-list(REMOVE_ITEM TEST_SOURCES ${CMAKE_SOURCE_DIR}/tests/test_gpu.cpp ${CMAKE_SOURCE_DIR}/tests/samples.cpp)
+list(REMOVE_ITEM TEST_SOURCES ${CMAKE_SOURCE_DIR}/tests/test_gpu.cpp ${CMAKE_SOURCE_DIR}/tests/test_gpu_times.cpp
+     ${CMAKE_SOURCE_DIR}/tests/samples.cpp)
 add_library(lunagrad-samples OBJECT ${SAMPLE_SOURCES})
 target_link_libraries(lunagrad-samples PRIVATE lunagrad-runtime doctest::doctest)
 target_compile_options(lunagrad-samples PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
@@ -84,7 +85,8 @@ endif()
 
 # The Vulkan device, in a process of its own with the validation layer watching.
 if(TARGET lunagrad-gpu)
-  add_executable(lunagrad-gpu-tests ${CMAKE_SOURCE_DIR}/tests/test_gpu.cpp $<TARGET_OBJECTS:lunagrad-samples>)
+  add_executable(lunagrad-gpu-tests ${CMAKE_SOURCE_DIR}/tests/test_gpu.cpp ${CMAKE_SOURCE_DIR}/tests/test_gpu_times.cpp
+                 $<TARGET_OBJECTS:lunagrad-samples>)
   target_link_libraries(lunagrad-gpu-tests PRIVATE lunagrad-gpu lunagrad-runtime doctest::doctest)
   target_compile_options(lunagrad-gpu-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
   add_test(NAME gpu COMMAND lunagrad-gpu-tests)

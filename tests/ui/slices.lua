@@ -1,12 +1,8 @@
 -- Tensors of four dims, of NaN, and a wrong gradient. Runs slices_script.lua; arg[1]: a folder for pictures.
+local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 ui.wait("console.line", "step 3")
-ui.key("F6")
-ui.wait("state", "paused")
-for _ = 1, 2 do
-  ui.key("F8")
-  ui.seconds(0.3)
-  ui.wait("state", "paused")
-end
+steps.pause()
+steps.capture()
 ui.click("tape.node", "conv2d")
 ui.wait("inspector.value", "[4, 6, 14, 14] min")
 ui.wait("inspector.slice", "dim 1")
