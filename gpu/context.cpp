@@ -121,6 +121,29 @@ int compute_family(VkPhysicalDevice handle) {
   return found;
 }
 
+uint32_t stamp_bits(VkPhysicalDevice handle, uint32_t family) {
+  uint32_t count = 0;
+  vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, nullptr);
+  std::vector<VkQueueFamilyProperties> families(count);
+  vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, families.data());
+  return families[family].timestampValidBits;
+}
+
+bool has_calibrated_clock(VkPhysicalDevice handle) {
+  uint32_t count = 0;
+  vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, nullptr);
+  std::vector<VkExtensionProperties> extensions(count);
+  vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, extensions.data());
+  if (std::none_of(extensions.begin(), extensions.end(), [](const VkExtensionProperties& extension) {
+        return std::strcmp(extension.extensionName, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) == 0;
+      }))
+    return false;
+  vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(handle, &count, nullptr);
+  std::vector<VkTimeDomainEXT> domains(count);
+  vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(handle, &count, domains.data());
+  return std::find(domains.begin(), domains.end(), VK_TIME_DOMAIN_DEVICE_EXT) != domains.end();
+}
+
 }  // namespace
 
 int validation_messages() { return message_count; }
@@ -214,6 +237,8 @@ std::vector<PhysicalDevice> Instance::physical_devices(std::string& rejected) co
     device.type = properties.properties.deviceType;
     device.limits = properties.properties.limits;
     device.subgroup_size = subgroup.subgroupSize;
+    device.stamp_bits = stamp_bits(handle, device.queue_family);
+    device.calibrated = device.stamp_bits > 0 && has_calibrated_clock(handle);
     found.push_back(device);
   }
   std::stable_sort(found.begin(), found.end(), [](const PhysicalDevice& a, const PhysicalDevice& b) {
@@ -241,6 +266,9 @@ VulkanContext::VulkanContext(std::shared_ptr<Instance> instance, const PhysicalD
   info.pNext = &wanted.base;
   info.queueCreateInfoCount = 1;
   info.pQueueCreateInfos = &queue_info;
+  const char* const clock = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME;
+  info.enabledExtensionCount = physical.calibrated;
+  info.ppEnabledExtensionNames = &clock;
   check(vkCreateDevice(physical.handle, &info, nullptr, &device), "opening the device");
   volkLoadDeviceTable(&vk, device);
   vk.vkGetDeviceQueue(device, physical.queue_family, 0, &queue);

@@ -24,6 +24,8 @@ struct PhysicalDevice {
   VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
   VkPhysicalDeviceLimits limits{};
   uint32_t subgroup_size = 0;
+  uint32_t stamp_bits = 0;  // of the queue's time stamps, 0: it has none
+  bool calibrated = false;  // its clock can be asked at any time
 };
 
 class Instance {

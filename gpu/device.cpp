@@ -113,4 +113,14 @@ void VulkanDevice::release_unused() {
   machine_->memory.release_unused();
 }
 
+bool VulkanDevice::watch_work(bool on) {
+  const std::lock_guard guard(lock_);
+  return machine().stream.watch_work(on);
+}
+
+std::vector<DeviceWork> VulkanDevice::take_work() {
+  const std::lock_guard guard(lock_);
+  return machine().stream.take_work();
+}
+
 }  // namespace lunagrad::gpu

@@ -7,10 +7,11 @@
 #include "gpu/context.h"
 #include "gpu/kernels.h"
 #include "runtime/device.h"
+#include "runtime/work_times.h"
 
 namespace lunagrad::gpu {
 
-class VulkanDevice final : public Device {
+class VulkanDevice final : public Device, public WorkTimes {
  public:
   VulkanDevice(std::string name, std::shared_ptr<Instance>, const PhysicalDevice&);
   ~VulkanDevice() override;
@@ -26,6 +27,8 @@ class VulkanDevice final : public Device {
   void sync() override;
   DeviceMemory memory() const override;
   void release_unused() override;
+  bool watch_work(bool on) override;
+  std::vector<DeviceWork> take_work() override;
 
   // Lets go of everything Vulkan, for good. Called when the process ends, before layers and drivers are torn
   // down.

@@ -62,7 +62,8 @@ Stream::Stream(VulkanContext& context, VkPipelineLayout layout)
       arguments_(context, kArgumentBytes, HostUse::arguments),
       uploads_(context, kUploadBytes, HostUse::upload),
       downloads_(make_host_buffer(context, kDownloadBytes, HostUse::download)),
-      fault_(make_host_buffer(context, sizeof(Fault), HostUse::download)) {
+      fault_(make_host_buffer(context, sizeof(Fault), HostUse::download)),
+      timer_(context, kFullBatch) {
   std::memset(fault_.mapped, 0, sizeof(Fault));
   VkCommandPoolCreateInfo pool{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
   pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
@@ -108,6 +109,7 @@ void Stream::open() {
   commands_ = commands;
   bound_ = VK_NULL_HANDLE;
   recorded_ = 0;
+  times_ = timer_.begin(commands);
 }
 
 void Stream::submit() {
@@ -125,7 +127,7 @@ void Stream::submit() {
   info.pSignalSemaphores = &timeline_;
   check_alive(context_.vk.vkQueueSubmit(context_.queue, 1, &info, VK_NULL_HANDLE), "submitting work");
   submitted_ = value;
-  in_flight_.push_back({commands, value});
+  in_flight_.push_back({commands, value, std::exchange(times_, {})});
   arguments_.mark(value);
   uploads_.mark(value);
 }
@@ -134,6 +136,7 @@ void Stream::collect() {
   check_alive(context_.vk.vkGetSemaphoreCounterValue(context_.device, timeline_, &reached_),
               "asking how far the work is");
   while (!in_flight_.empty() && in_flight_.front().value <= reached_) {
+    timer_.done(in_flight_.front().times);
     idle_.push_back(in_flight_.front().commands);
     in_flight_.pop_front();
   }
@@ -160,7 +163,7 @@ void Stream::wait_for(uint64_t value) {
   }
 }
 
-void Stream::wait() {
+void Stream::finish() {
   if (lost_) return;
   if (commands_) {
     // What the host is about to read: copies of results, and the note of a fault.
@@ -173,7 +176,29 @@ void Stream::wait() {
   }
   submit();
   wait_for(submitted_);
+}
+
+void Stream::wait() {
+  if (lost_) return;
+  finish();
   throw_fault();
+}
+
+bool Stream::watch_work(bool on) {
+  finish();
+  return timer_.watch(on);
+}
+
+std::vector<DeviceWork> Stream::take_work() {
+  finish();
+  constexpr int kTries = 3;
+  for (int i = 0; i < kTries && timer_.needs_batch(); ++i) {
+    const uint64_t before = ticks();
+    open();
+    finish();
+    timer_.relate(before, ticks());
+  }
+  return timer_.take();
 }
 
 void Stream::throw_fault() {
@@ -247,6 +272,11 @@ void Stream::dispatch(VkPipeline pipeline, Groups groups, Bytes arguments, Bytes
   context_.vk.vkCmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                  uint32_t(sizeof push.arguments + hot.size()), &push);
   context_.vk.vkCmdDispatch(commands_, groups.x, groups.y, groups.z);
+  recorded();
+}
+
+void Stream::recorded() {
+  timer_.command(commands_, times_);
   ++recorded_;
   if (recorded_ >= kFullBatch) {
     submit();
@@ -267,7 +297,7 @@ void Stream::copy_in(Range& range, VkDeviceSize offset, const void* from, VkDevi
     order({}, writes);
     const VkBufferCopy copy{piece.offset, range.offset + offset, part};
     context_.vk.vkCmdCopyBuffer(commands_, uploads_.buffer(), range.block->buffer, 1, &copy);
-    ++recorded_;
+    recorded();
     next += part;
     offset += part;
     bytes -= part;
@@ -283,6 +313,7 @@ void Stream::copy_out(void* to, Range& range, VkDeviceSize offset, VkDeviceSize 
     order(reads, {});
     const VkBufferCopy copy{range.offset + offset, 0, part};
     context_.vk.vkCmdCopyBuffer(commands_, range.block->buffer, downloads_.buffer, 1, &copy);
+    timer_.command(commands_, times_);
     ++recorded_;
     wait();
     std::memcpy(next, downloads_.mapped, part);

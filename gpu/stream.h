@@ -14,6 +14,7 @@
 
 #include "gpu/memory.h"
 #include "gpu/pipeline.h"
+#include "gpu/timer.h"
 
 namespace lunagrad::gpu {
 
@@ -83,6 +84,10 @@ class Stream {
   void copy_out(void* to, Range&, VkDeviceSize offset, VkDeviceSize bytes);  // waits
   void wait();                                                               // until all work is done
 
+  // As WorkTimes.
+  bool watch_work(bool on);
+  std::vector<DeviceWork> take_work();
+
   // Where a kernel that meets an index out of range notes it: four words, the first a FaultKind, then the
   // position of the index, its value and the size it must be below. The next wait throws it as an Error. The value of
   // a probability is the bits of its float.
@@ -92,9 +97,12 @@ class Stream {
   struct Submission {
     VkCommandBuffer commands;
     uint64_t value;
+    Timer::Batch times;
   };
   void open();
+  void recorded();  // a command, behind which the batch may be full
   void submit();
+  void finish();  // waits for all work; what went wrong in it is left to wait()
   void wait_for(uint64_t value);
   void throw_fault();
   void collect();  // gives back what finished submissions held
@@ -109,6 +117,7 @@ class Stream {
   VkCommandBuffer commands_ = VK_NULL_HANDLE;  // the open one, or null
   VkPipeline bound_ = VK_NULL_HANDLE;          // in the open one
   int recorded_ = 0;                           // commands in the open one
+  Timer::Batch times_;                         // of the open one
   uint64_t submitted_ = 0;                     // timeline value of the last submission
   uint64_t reached_ = 0;
   uint64_t epoch_ = 1;
@@ -119,6 +128,7 @@ class Stream {
   Ring uploads_;
   HostBuffer downloads_;
   HostBuffer fault_;
+  Timer timer_;
 };
 
 }  // namespace lunagrad::gpu

@@ -1,10 +1,12 @@
 #include "script/profile.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_set>
 #include <utility>
 
 #include "runtime/context.h"
+#include "runtime/error.h"
 #include "runtime/op.h"
 
 namespace lunagrad {
@@ -74,7 +76,7 @@ bool ProfileWatch::begin_step(int64_t step, bool outside, Device& device) {
     only_outside_ = true;
   }
   outside_ = outside;
-  if (start < resume_at_) {
+  if (start < resume_at_ && (outside || !only_outside_)) {  // the first step is measured in any case
     total_.passed_over += !outside;
     return false;
   }
@@ -90,6 +92,7 @@ bool ProfileWatch::begin_step(int64_t step, bool outside, Device& device) {
   on_cpu_ = nullptr;
   away_ = 0;
   away_depth_ = 0;
+  watch_workers();
   measuring_ = true;
   begin_ = ticks();
   notes_.begin = begin_ - origin_;
@@ -100,7 +103,7 @@ bool ProfileWatch::begin_step(int64_t step, bool outside, Device& device) {
 void ProfileWatch::end_step() {
   if (!measuring_) return;
   measuring_ = false;
-  notes_.end = now();
+  take_workers();
   const uint64_t start = ticks();
   notes_.weights = weights_;
   notes_.optimizer = optimizer_;
@@ -141,12 +144,74 @@ void ProfileWatch::end_run() {
   if (view()) show();  // with the steps that were passed over behind the last one measured
 }
 
+// --- what works beside the script's thread
+
+void ProfileWatch::watch_workers() {
+  pauses_.clear();
+  notes_.workers.clear();
+  helpers_.emplace(context());
+  device_times_ = dynamic_cast<WorkTimes*>(device_);
+  try {
+    if (device_times_ && !device_times_->watch_work(true)) device_times_ = nullptr;
+  } catch (const Error&) {  // the script meets it when it uses the device
+    device_times_ = nullptr;
+  }
+}
+
+void ProfileWatch::take_workers() {
+  std::vector<DeviceWork> device_work;
+  try {
+    if (device_times_) {
+      device_times_->watch_work(false);  // waits
+      notes_.end = now();
+      device_work = device_times_->take_work();
+    }
+  } catch (const Error&) {
+    device_work.clear();
+  }
+  if (!device_times_) notes_.end = now();
+  const auto note = [this](ProfileWorker& worker, uint64_t asked, uint64_t begin, uint64_t end) {
+    const auto called = from_begin(asked), start = from_begin(begin), done = from_begin(end);
+    if (called && start && done && *done >= *start) worker.work.push_back({*called, *start, *done - *start});
+  };
+  std::map<std::pair<Helper, int>, ProfileWorker> helpers;
+  for (const HelperWork& work : helpers_->take()) {
+    ProfileWorker& worker = helpers[{work.helper, work.index}];
+    if (worker.name.empty())
+      worker = work.helper == Helper::pool ? ProfileWorker{"pool " + std::to_string(work.index + 1), Worker::pool, {}}
+                                           : ProfileWorker{"loader " + std::to_string(work.index + 1), Worker::loader, {}};
+    // A batch that was begun before the step counts from its start.
+    note(worker, std::max(work.begin, begin_), std::max(work.begin, begin_), work.end);
+  }
+  helpers_.reset();
+  for (auto& [key, worker] : helpers) notes_.workers.push_back(std::move(worker));
+  if (!device_times_) return;
+  ProfileWorker device{std::string(device_->name()), Worker::device, {}};
+  for (const DeviceWork& work : device_work)
+    note(device, work.asked, std::max(work.begin, begin_), std::max(work.end, begin_));
+  notes_.workers.push_back(std::move(device));
+}
+
+std::optional<uint64_t> ProfileWatch::from_begin(uint64_t tick) const {
+  if (tick < begin_) return {};
+  uint64_t away = 0;
+  for (const auto& [left, back] : pauses_) {
+    if (tick < left) break;
+    if (tick < back) return {};
+    away += back - left;
+  }
+  return tick - begin_ - away;
+}
+
 void ProfileWatch::leave() {
   if (away_depth_++ == 0) left_ = ticks();
 }
 
 void ProfileWatch::come_back() {
-  if (--away_depth_ == 0) away_ += ticks() - left_;
+  if (--away_depth_ > 0) return;
+  const uint64_t back = ticks();
+  pauses_.emplace_back(left_, back);
+  away_ += back - left_;
 }
 
 void ProfileWatch::fell_back(const Call& call, const char* reason) {

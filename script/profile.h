@@ -6,11 +6,13 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "runtime/tape.h"
 #include "runtime/trace.h"
+#include "runtime/work_times.h"
 #include "script/profile_view.h"
 
 namespace lunagrad {
@@ -45,6 +47,17 @@ struct MemoryChange {
   double bytes;
 };
 
+// What a helper or a device did.
+struct ProfileWork {
+  uint64_t asked;  // when the call did that it worked for
+  uint64_t start, length;
+};
+struct ProfileWorker {
+  std::string name;
+  Worker kind;
+  std::vector<ProfileWork> work;  // by start
+};
+
 // All that was noted in one step.
 struct ProfileNotes {
   int64_t step = 0;
@@ -52,6 +65,7 @@ struct ProfileNotes {
   uint64_t passes_ticks = 0;    // in backward passes
   std::vector<ProfileNote> calls;
   std::vector<std::pair<uint64_t, uint64_t>> passes;  // start and length
+  std::vector<ProfileWorker> workers;
   std::vector<MemoryChange> changes;
   double weights = 0, optimizer = 0, gradients = 0;  // gradients: when the step began
   size_t in_use = 0;                                 // when it began
@@ -88,6 +102,9 @@ class ProfileWatch final : public Capture {
 
  private:
   uint64_t now() const { return ticks() - begin_ - away_; }
+  void watch_workers();
+  void take_workers();
+  std::optional<uint64_t> from_begin(uint64_t tick) const;  // nothing: it lies outside of the step, or in a pause
   void publish(std::shared_ptr<const StepProfile>);
   void show();
 
@@ -103,6 +120,9 @@ class ProfileWatch final : public Capture {
   uint64_t cost_ = 0;                // of the step that is measured
   uint64_t resume_at_ = 0;           // steps are passed over until then
   Device* device_ = nullptr;
+  WorkTimes* device_times_ = nullptr;  // the same, when it has a clock
+  std::optional<HelperWatch> helpers_;
+  std::vector<std::pair<uint64_t, uint64_t>> pauses_;  // left and back
   ProfileNotes notes_;
   const Call* on_cpu_ = nullptr;     // the call that fell back
   uint64_t pass_start_ = 0;

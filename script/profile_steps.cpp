@@ -1,5 +1,6 @@
 // From the notes of a step to its tables, timeline and memory.
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <unordered_map>
 
@@ -50,13 +51,14 @@ class Table {
   std::vector<ProfileRow> rows_;
 };
 
-void add(ProfileRow& row, const ProfileNote& note, uint64_t self) {
-  const double ns = ticks_to_ns(self);
+void add(ProfileRow& row, const ProfileNote& note, uint64_t self, uint64_t device) {
+  const double ns = ticks_to_ns(self), device_ns = ticks_to_ns(device);
   ++row.calls;
   row.self_ns[size_t(note.phase)] += ns;
   row.bytes += double(note.bytes);
   row.flops += note.flops;
-  if (note.counted) row.flops_ns += ns;
+  if (note.counted) row.flops_ns += device > 0 ? device_ns : ns;
+  row.device_ns += device_ns;
   row.fallbacks += note.fell_back;
 }
 
@@ -115,6 +117,40 @@ void make_timeline(const ProfileNotes& notes, const Nesting& nesting, StepProfil
     span.start_ns = ticks_to_ns(note.start);
     span.length_ns = ticks_to_ns(note.length);
   }
+}
+
+// The innermost call that was going on at `at`, as calls are noted when they end; calls.size() for none.
+size_t call_at(const std::vector<ProfileNote>& calls, uint64_t at) {
+  const auto behind = [at](const ProfileNote& note) { return note.start + note.length >= at; };
+  auto found = std::partition_point(calls.begin(), calls.end(), std::not_fn(behind));
+  while (found != calls.end() && found->start > at) ++found;
+  return size_t(found - calls.begin());
+}
+
+void make_lanes(const ProfileNotes& notes, StepProfile& step) {
+  for (const ProfileWorker& worker : notes.workers) {
+    ProfileLane& lane = step.lanes.emplace_back();
+    lane.name = worker.name;
+    lane.kind = worker.kind;
+    for (const ProfileWork& work : worker.work) {
+      const double length = ticks_to_ns(work.length);
+      lane.busy_ns += length;
+      if (lane.blocks.size() >= kMostSpans) continue;
+      const size_t call = worker.kind == Worker::loader ? SIZE_MAX : call_at(notes.calls, work.asked);
+      lane.blocks.push_back({ticks_to_ns(work.start), length, call < step.spans.size() ? int32_t(call) : -1});
+    }
+  }
+}
+
+// Of each call the time that a device needed for it, in ticks.
+std::vector<uint64_t> device_times(const ProfileNotes& notes) {
+  std::vector<uint64_t> times(notes.calls.size());
+  for (const ProfileWorker& worker : notes.workers) {
+    if (worker.kind != Worker::device) continue;
+    for (const ProfileWork& work : worker.work)
+      if (const size_t call = call_at(notes.calls, work.asked); call < times.size()) times[call] += work.length;
+  }
+  return times;
 }
 
 // Follows the parts through the step. A loss of gradients that the next backward pass finds is put where the memory in
@@ -201,6 +237,7 @@ std::shared_ptr<const StepProfile> profile_of(const ProfileNotes& notes) {
   step->begin_ns = ticks_to_ns(notes.begin);
   step->length_ns = ticks_to_ns(notes.end);
   const Nesting nesting(notes.calls);
+  const std::vector<uint64_t> device = device_times(notes);
   Table ops, lines, modules;
   std::array<uint64_t, kProfilePhases> self{};
   for (size_t i = 0; i < notes.calls.size(); ++i) {
@@ -210,16 +247,16 @@ std::shared_ptr<const StepProfile> profile_of(const ProfileNotes& notes) {
       row.name = note.op->name;
       if (const FlopRule* const rule = flop_rule(*note.op)) row.formula = rule->formula;
     });
-    add(op, note, nesting.self[i]);
+    add(op, note, nesting.self[i], device[i]);
     op.total_ns += ticks_to_ns(note.length);
     ProfileRow& line = lines.row(uint64_t(note.line.file) << 32 | uint32_t(note.line.line), [&](ProfileRow& row) {
       row.name = to_string(note.line);
       row.place = place_of(note.line);
     });
-    add(line, note, nesting.self[i]);
+    add(line, note, nesting.self[i], device[i]);
     line.total_ns += ticks_to_ns(nesting.self[i]);
     add(modules.row(note.module, [&](ProfileRow& row) { row.name = interned(note.module); }), note,
-        nesting.self[i]);
+        nesting.self[i], device[i]);
   }
   step->forward_ns = ticks_to_ns(self[size_t(ProfilePhase::forward)]);
   step->optimizer_ns = ticks_to_ns(self[size_t(ProfilePhase::optimizer)]);
@@ -230,6 +267,7 @@ std::shared_ptr<const StepProfile> profile_of(const ProfileNotes& notes) {
       std::max(0.0, step->length_ns - step->forward_ns - step->optimizer_ns - step->backward_ns);
   for (const auto& [start, length] : notes.passes) step->passes.push_back({ticks_to_ns(start), ticks_to_ns(length)});
   make_timeline(notes, nesting, *step);
+  make_lanes(notes, *step);
   step->memory = MemoryLine(notes).samples();
   for (size_t i = 0; i < step->memory.size(); ++i)
     if (step->memory[i].sum() > step->memory[step->peak].sum()) step->peak = i;

@@ -23,6 +23,7 @@ void add_rows(std::vector<ProfileRow>& all, const std::vector<ProfileRow>& more)
     sum.bytes += row.bytes;
     sum.flops += row.flops;
     sum.flops_ns += row.flops_ns;
+    sum.device_ns += row.device_ns;
     sum.fallbacks += row.fallbacks;
   }
 }
@@ -31,9 +32,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kMicrosecond = 1e3;
 constexpr int kProcess = 1;
-enum Lane { kPhases = 1, kOperations = 2 };
+enum Lane { kPhases = 1, kOperations = 2, kOthers = 3 };
 
-Json lane_name(int lane, const char* name) {
+Json lane_name(int lane, const std::string& name) {
   return {{"ph", "M"}, {"pid", kProcess}, {"tid", lane}, {"name", "thread_name"}, {"args", {{"name", name}}}};
 }
 
@@ -53,6 +54,11 @@ const char* profile_phase_name(ProfilePhase phase) {
 const char* memory_part_name(MemoryPart part) {
   constexpr const char* names[] = {"weights", "optimizer", "gradients", "saved", "held", "temporary"};
   return names[size_t(part)];
+}
+
+const char* work_name(Worker kind) {
+  constexpr const char* names[] = {"loop", "batch", "copy"};
+  return names[size_t(kind)];
 }
 
 double MemorySample::sum() const {
@@ -91,7 +97,8 @@ std::string trace_json(const ProfileView& view) {
   Json events = Json::array();
   events.push_back({{"ph", "M"}, {"pid", kProcess}, {"name", "process_name"}, {"args", {{"name", "lunagrad"}}}});
   events.push_back(lane_name(kPhases, "steps"));
-  events.push_back(lane_name(kOperations, "operations"));
+  events.push_back(lane_name(kOperations, "script"));
+  std::vector<std::string> lanes;  // by their numbers from kOthers on
   for (const auto& step : view.steps) {
     events.push_back(block(kPhases, "step " + std::to_string(step->step), "step", step->begin_ns, step->length_ns));
     for (const StepProfile::Pass& pass : step->passes)
@@ -105,6 +112,17 @@ std::string trace_json(const ProfileView& view) {
       if (span.fell_back) args["ran_on"] = "cpu";
       event["args"] = std::move(args);
       events.push_back(std::move(event));
+    }
+    for (const ProfileLane& lane : step->lanes) {
+      const auto found = std::find(lanes.begin(), lanes.end(), lane.name);
+      const int number = kOthers + int(found - lanes.begin());
+      if (found == lanes.end()) {
+        lanes.push_back(lane.name);
+        events.push_back(lane_name(number, lane.name));
+      }
+      for (const ProfileLane::Block& work : lane.blocks)
+        events.push_back(block(number, work.span < 0 ? work_name(lane.kind) : step->names[step->spans[size_t(work.span)].op],
+                               lane.kind == Worker::device ? "device" : "thread", step->begin_ns + work.start_ns, work.length_ns));
     }
     for (const MemorySample& sample : step->memory) {
       Json parts;

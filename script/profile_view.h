@@ -1,8 +1,9 @@
 #pragma once
 // What a viewer sees of where a script's time and memory go. Immutable once made; any thread may read it.
 //
-// Times are of the script's thread. An operation of a device that works on its own (Vulkan) counts from the call until
-// it is handed over, as the device gives no time stamps; waiting for it counts where the script waits.
+// Times are of the script's thread: an operation of a device that works on its own (Vulkan) counts from the call until
+// it is handed over. What the device itself needed for it is told beside that where it has a clock, and so is what other
+// threads did: the lanes. A step that is measured ends when the device has done its work.
 // Time within a pause, or for what the window asks, is left out.
 //
 // Memory is that of the default device. The sum at each point is what its allocator says; the parts are told by:
@@ -40,7 +41,8 @@ struct ProfileRow {
   double total_ns = 0;                           // with them; of a module with the modules inside
   double bytes = 0;                              // of operands and results, once each
   double flops = 0;                              // of the calls that have a formula
-  double flops_ns = 0;                           // the time of those
+  double flops_ns = 0;                           // the time of those, the device's where it is known
+  double device_ns = 0;                          // that a device needed for its calls, beside the script
   int64_t fallbacks = 0;                         // calls that ran on the CPU since the device lacks them
   std::string formula;                           // of an operation: how its FLOP are counted, "" when they are not
 
@@ -58,6 +60,21 @@ struct ProfileSpan {
   bool fell_back = false;
   double start_ns = 0, length_ns = 0;  // from the step's start
 };
+
+// What else worked in a step: a thread of the pool, a worker of a data loader, a device.
+enum class Worker : uint8_t { pool, loader, device };
+struct ProfileLane {
+  std::string name;  // "pool 1", "loader 1", "vulkan"
+  Worker kind = Worker::pool;
+  struct Block {
+    double start_ns, length_ns;  // from the step's start
+    int32_t span;                // the one of StepProfile::spans that it worked for, -1: none
+  };
+  std::vector<Block> blocks;  // by start; they do not overlap
+  double busy_ns = 0;
+};
+
+const char* work_name(Worker);  // of what was done for no call: "copy", "batch"
 
 struct MemorySample {
   double at_ns = 0;
@@ -80,6 +97,7 @@ struct StepProfile {
   std::vector<std::string> names;
   std::vector<ProfileSpan> spans;  // by the time at which they ended
   int64_t more_spans = 0;          // that the timeline leaves out; the tables have them
+  std::vector<ProfileLane> lanes;  // beside the script's thread
   std::vector<MemorySample> memory;
   size_t peak = 0;  // of the samples, the one with the largest sum
   std::vector<ProfileRow> ops, lines, modules;

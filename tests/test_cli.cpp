@@ -357,6 +357,24 @@ TEST_CASE("a run keeps what its code differs in from the commit") {
   CHECK(read_file(folder.path() + "/changed/git.diff").find("\n+-- changed\n") != std::string::npos);
 }
 
+TEST_CASE("--profile writes a trace, and says how much was measured") {
+  const Folder folder;
+  folder.write("steps.lua", "local lg = require 'lunagrad' for _ in lg.run.steps(3) do lg.ones(64, 64):matmul(lg.ones(64)) end");
+  const Finished finished = folder.run({"run", "steps.lua", "--profile", "trace.json"});
+  CHECK(finished.code == 0);
+  CHECK(finished.err.find("saved in trace.json") != std::string::npos);
+  bool found = false;
+  const json trace = json::parse(read_file(folder.path() + "/trace.json"));
+  for (const json& event : trace["traceEvents"])
+    found |= event["name"] == "matmul" && event["args"]["line"] == "steps.lua:1";
+  CHECK(found);
+  folder.write("empty.lua", "");
+  CHECK(folder.run({"run", "empty.lua", "--profile", "none.json"}).code == 0);
+  const Finished unwritable = folder.run({"run", "steps.lua", "--profile", "nowhere/trace.json"});
+  CHECK(unwritable.code == 6);
+  CHECK(unwritable.err.find("nowhere/trace.json") != std::string::npos);
+}
+
 TEST_CASE("--json writes one object a line on stdout and everything else on stderr") {
   const Folder folder;
   folder.write("steps.lua", kSteps);
@@ -368,6 +386,33 @@ TEST_CASE("--json writes one object a line on stdout and everything else on stde
   CHECK(kinds ==
         std::vector<std::string>{"start", "param", "run", "step", "log", "step", "log", "step", "end"});
   folder.write("error.lua", "error('wrong')");
+  folder.write("media.lua", R"(
+local lg = require "lunagrad"
+for step in lg.run.steps(1) do
+  lg.run.image("grey", lg.tensor{{0, 0.5, 1}})
+  lg.run.histogram("values", lg.tensor{1, 3, 0 / 0, 0})
+  lg.run.text("note", "a \"quoted\" line")
+end)");
+  json image, histogram, note;
+  for (const json& line : json_lines(folder.run({"run", "media.lua", "--json", "--run-dir", "media"}).out)) {
+    if (line["event"] == "image") image = line;
+    if (line["event"] == "histogram") histogram = line;
+    if (line["event"] == "text") note = line;
+  }
+  CHECK(image["name"] == "grey");
+  CHECK(image["step"] == 1);
+  CHECK(image["width"] == 3);
+  CHECK(image["height"] == 1);
+  CHECK(std::filesystem::path(std::string(image["file"])).extension() == ".png");
+  CHECK(histogram["name"] == "values");
+  CHECK(histogram["count"] == 4);
+  CHECK(histogram["zeros"] == 1);
+  CHECK(histogram["nan"] == 1);
+  CHECK(histogram["max"] == 3);
+  CHECK(histogram["edges"].size() == histogram["counts"].size() + 1);
+  CHECK(note["name"] == "note");
+  CHECK(note["text"] == "a \"quoted\" line");
+
   const Finished failed = folder.run({"run", "error.lua", "--json"});
   const std::vector<json> lines = json_lines(failed.out);
   CHECK(lines[1]["event"] == "error");

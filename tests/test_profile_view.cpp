@@ -1,10 +1,12 @@
 // Where time and memory of a run go, as a session measures it; and what it hands to who looks at data and media.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <future>
 #include <nlohmann/json.hpp>
 
+#include "runtime/cpu/parallel.h"
 #include "runtime/op.h"
 #include "runtime/trace.h"
 #include "script/profile.h"
@@ -178,6 +180,90 @@ TEST_CASE("a module's time holds that of the modules inside it") {
   CHECK(find(step->modules, "network")->total_ns == ns(25));
 }
 
+TEST_CASE("what helpers and devices did stands beside the calls that it was for") {
+  ProfileNotes notes;
+  notes.end = 1000;
+  notes.calls = {note("mul", 110, 40), note("silu", 100, 100), note("add", 300, 50)};
+  notes.workers = {{"pool 1", Worker::pool, {{120, 120, 20}, {310, 310, 30}}},
+                   {"loader 1", Worker::loader, {{120, 120, 400}}},
+                   {"vulkan", Worker::device, {{130, 400, 60}, {160, 460, 10}, {250, 470, 5}}}};
+  const auto step = profile_of(notes);
+  REQUIRE(step->lanes.size() == 3);
+  const auto ns = [](uint64_t ticks) { return doctest::Approx(ticks_to_ns(ticks)); };
+  const auto& [pool, loader, device] = std::tie(step->lanes[0], step->lanes[1], step->lanes[2]);
+  CHECK(pool.busy_ns == ns(50));
+  CHECK(pool.blocks[0].span == 0);  // the innermost call
+  CHECK(pool.blocks[1].span == 2);
+  CHECK(pool.blocks[1].start_ns == ns(310));
+  CHECK(loader.blocks[0].span == -1);
+  CHECK(device.blocks[1].span == 1);
+  CHECK(device.blocks[2].span == -1);  // between two calls: a copy
+  CHECK(find(step->ops, "mul")->device_ns == ns(60));
+  CHECK(find(step->ops, "silu")->device_ns == ns(10));
+  CHECK(find(step->ops, "add")->device_ns == 0);
+}
+
+TEST_CASE("the threads of the pool and of a data loader have lanes, named in the trace") {
+  const int threads = thread_count();
+  set_thread_count(2);
+  const auto view = profile_of_run(R"(
+local lg = require "lunagrad"
+local set = lg.data.TensorDataset(lg.randn(512, 64))
+local next_batch = lg.data.DataLoader(set, {batch_size = 64, workers = 2}):cycle()
+local w = lg.randn(1 << 20)
+for step in lg.run.steps(tonumber(arg[1])) do
+  local x = next_batch()
+  for _ = 1, 20 do w:exp() end
+end)", 12);
+  set_thread_count(threads);
+  REQUIRE(view);
+  double pool = 0;
+  bool loader = false, nested = true;
+  for (const auto& step : view->steps)
+    for (const ProfileLane& lane : step->lanes) {
+      loader |= lane.kind == Worker::loader && !lane.blocks.empty();
+      if (lane.kind == Worker::pool) pool += lane.busy_ns;
+      double end = 0;
+      for (const ProfileLane::Block& block : lane.blocks) {
+        nested &= block.start_ns >= end - 1 && block.start_ns + block.length_ns <= step->length_ns + 1;
+        end = block.start_ns + block.length_ns;
+      }
+    }
+  CHECK(pool > 0);
+  CHECK(loader);
+  CHECK(nested);
+  CHECK(trace_json(*view).find("\"pool 1\"") != std::string::npos);
+}
+
+TEST_CASE("measuring costs a run little") {
+  // Processor time of the session's thread, in turns, so that a busy machine does not count.
+  const auto cost = [](bool watched) {
+    Recorder recorder;
+    recorder.session.watch_profile(watched);
+    REQUIRE(recorder.finish(R"(
+      local lg = require "lunagrad"
+      local nn, F = lg.nn, lg.nn.functional
+      local net = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10))
+      local x, y = lg.randn(64, 64), lg.randint(0, 10, {64})
+      local begin = os.clock()
+      for step in lg.run.steps(600) do
+        F.cross_entropy(net(x), y):backward()
+        net:zero_grad()
+      end
+      print(os.clock() - begin)
+    )") == Outcome::ok);
+    return std::stod(recorder.output());
+  };
+  std::vector<double> ratios;
+  for (int i = 0; i < 7; ++i) {
+    const double plain = cost(false);
+    ratios.push_back(cost(true) / plain);
+  }
+  std::sort(ratios.begin(), ratios.end());
+  MESSAGE("processor time with the profiler, beside that without: " << ratios[3] << " (median of 7)");
+  if (!kSanitized) CHECK(ratios[3] < 1.15);
+}
+
 TEST_CASE("steps are passed over so that measuring costs little, and none is lost from the count") {
   const auto view = profile_of_run(R"(
     local lg = require "lunagrad.core"
@@ -211,7 +297,7 @@ TEST_CASE("time in a pause does not count") {
   Recorder recorder;
   recorder.session.watch_profile(true);
   recorder.also = [&](const Event& event) {
-    if (event.kind == Event::Kind::step && event.step == 3) recorder.session.pause();
+    if (event.kind == Event::Kind::step && event.step == 4) recorder.session.pause();
   };
   // Steps so long that every second is measured: the one behind it pays.
   recorder.run(R"(
@@ -229,7 +315,7 @@ TEST_CASE("time in a pause does not count") {
   REQUIRE(recorder.session.profile());
   bool found = false;
   for (const auto& step : recorder.session.profile()->steps) {
-    found |= step->step == 4;  // which the pause falls into
+    found |= step->step == 5;  // which the pause falls into
     CHECK(step->length_ns < 300e6);
     CHECK(step->length_ns >= 5e6);
   }

@@ -14,6 +14,7 @@
 
 #include "runtime/context.h"
 #include "runtime/error.h"
+#include "runtime/work_times.h"
 
 namespace lunagrad {
 namespace {
@@ -164,7 +165,7 @@ class Pool {
     for (int i = 1; i < size(); ++i) {
       alive_.fetch_add(1);
       try {
-        std::thread([this] { work(); }).detach();
+        std::thread([this, i] { work(i - 1); }).detach();
       } catch (const std::system_error&) {  // no more threads to be had: fewer helpers, same result
         alive_.fetch_sub(1);
         return;
@@ -188,7 +189,7 @@ class Pool {
     inside_loop = false;
   }
 
-  void work() {
+  void work(int index) {
     uint64_t last = 0;
     while (!leaving_.load(std::memory_order_relaxed)) {
       uint64_t state = find_loop(last);
@@ -197,6 +198,7 @@ class Pool {
       last = state >> 32;
       {
         const UseContext use(*loop_.context);
+        const HelperSpan span(loop_.context, Helper::pool, index);
         take_part();
       }
       state_.fetch_sub(1, std::memory_order_release);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/context.h"
+#include "runtime/work_times.h"
 
 namespace lunagrad {
 namespace {
@@ -36,6 +37,7 @@ Prefetch::Prefetch(std::shared_ptr<const BatchPlan> plan, std::vector<int64_t> o
       order_(std::move(order)),
       options_(options),
       draw_(draw),
+      owner_(&context()),
       submitted_(options.first) {
   for (const BatchColumn& column : plan_->columns)
     versions_.push_back(column.source.defined() ? column.source.storage().version : 0);
@@ -44,7 +46,7 @@ Prefetch::Prefetch(std::shared_ptr<const BatchPlan> plan, std::vector<int64_t> o
   const BlockSignals blocked;
   for (int i = 0; i < options_.workers && i < int(jobs_.size()); ++i) {
     try {
-      workers_.emplace_back([this] { work(); });
+      workers_.emplace_back([this, i] { work(i); });
     } catch (const std::system_error& error) {
       if (workers_.empty()) fail("DataLoader: no thread can be started for a worker: ", error.what());
       break;  // fewer workers make the same batches
@@ -101,7 +103,7 @@ TensorList Prefetch::next() {
   return std::move(job->tensors);
 }
 
-void Prefetch::work() {
+void Prefetch::work(int index) {
   std::unique_lock lock(mutex_);
   while (!leaving_.load()) {
     const auto found = std::find_if(jobs_.begin(), jobs_.end(), [](const auto& job) { return !job->taken; });
@@ -114,6 +116,7 @@ void Prefetch::work() {
     lock.unlock();
     std::exception_ptr failure;
     try {
+      const HelperSpan span(owner_, Helper::loader, index);
       fill_batch(*plan_, job.indices, job.count, draw_, job.out.data(), leaving_);
     } catch (...) {
       failure = std::current_exception();

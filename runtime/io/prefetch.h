@@ -15,6 +15,8 @@
 
 namespace lunagrad {
 
+struct Context;
+
 struct PrefetchOptions {
   int64_t batch_size = 1;
   int64_t first = 0;    // the first batch that is wanted, from 0
@@ -46,13 +48,14 @@ class Prefetch {
   };
 
   void submit();
-  void work();
+  void work(int index);
   void check_unchanged() const;
 
   const std::shared_ptr<const BatchPlan> plan_;
   const std::vector<int64_t> order_;
   const PrefetchOptions options_;
   const BatchDraw draw_;
+  const Context* const owner_;  // never looked into
   int64_t submitted_;
   std::vector<uint32_t> versions_;
 

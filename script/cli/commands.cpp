@@ -109,6 +109,9 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
              "where NaN and Inf end the run with exit code 4");
   app.add_flag("--tensorboard", options.tensorboard,
                "also write an event file for TensorBoard into the run's folder");
+  app.add_option("--profile", flags.request.profile,
+                 "measure where time and memory go and write it as a trace for https://ui.perfetto.dev")
+      ->type_name("FILE");
   app.add_flag("--deterministic", options.deterministic,
                "the same numbers for the same seed, device and number of threads: every operation keeps to "
                "that, and the "

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
 #include "script/cli/signals.h"
 #include "script/cli/watch.h"
 
@@ -137,6 +138,7 @@ class Runner {
     if (request_.json) announce();
     const Clock::time_point start = Clock::now();
     if (watching_) begin_watching();
+    if (!request_.profile.empty()) session_.watch_profile(true);
     if (request_.script.empty()) {
       session_.run_text(request_.code, request_.chunk, request_.options);
     } else {
@@ -209,7 +211,21 @@ class Runner {
 
   void tell_end() {
     progress_.finish();
+    if (!request_.profile.empty()) write_profile();
     if (!folder_.empty() && !request_.json && request_.announce_folder) say("run saved in " + folder_ + "\n");
+  }
+
+  void write_profile() {
+    const std::shared_ptr<const ProfileView> profile = session_.profile();
+    if (!profile) return say("lunagrad: nothing was measured: no profile\n");
+    try {
+      write_file(request_.profile, trace_json(*profile));
+      say(text("profile of ", profile->steps.size(), " steps saved in ", request_.profile, " (",
+               profile->measured, " of ", profile->measured + profile->passed_over, " were measured)\n"));
+    } catch (const Error& error) {
+      say(text("lunagrad: ", error.what(), "\n"));
+      if (exit_code_ == 0) exit_code_ = int(Outcome::file);
+    }
   }
 
   // On the session's thread.

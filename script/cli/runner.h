@@ -21,6 +21,7 @@ struct RunRequest {
   bool json = false;   // events as JSON lines on stdout, all else on stderr
   ProgressStyle progress = ProgressStyle::automatic;
   bool announce_folder = true;  // at the end: where the run was saved
+  std::string profile;          // where a profile of the run is written, "" = nowhere
   bool watch = false;           // reload the script when it changes; only a signal ends
 };
 

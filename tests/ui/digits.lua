@@ -1,22 +1,18 @@
 -- A user watches the digits example: pauses, looks into a node, steps, changes the view, and lets it finish.
 -- arg[1]: a folder for pictures.
+local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 ui.wait("curves.curve", "loss")
-ui.key("F6")
-ui.wait("state", "paused")
+steps.pause()
 ui.expect("curves.chart", "loss")
 ui.wait("tape.node", "linear")
 ui.expect("tape.node", "cross_entropy")
 ui.expect("tape.node", "fc1.weight [256, 64]")
 
-ui.click("tape.node", "linear [64, 256]")
-ui.wait("inspector.op", "linear")
+steps.select("linear [64, 256]", "linear")
 ui.expect("inspector.place", "04_digits_mlp.lua:28")
 ui.expect("inspector.field", "module = Net.fc1")
 ui.expect("inspector.input", "fc1.weight [256, 64]")
--- Should the pause have fallen amid a step, the first one leads out of it; the second keeps its values.
-ui.key("F8")
-ui.seconds(1)
-ui.key("F8")
+steps.capture()
 ui.wait("inspector.value", "[64, 256] min")
 ui.wait("inspector.gradient", "[64, 256] min")
 ui.wait("state", "paused")
@@ -29,9 +25,7 @@ ui.wait("inspector.op", "leaf")
 ui.wait("inspector.value", "[256, 64] min")
 
 -- The console answers while the run is paused.
-ui.click("console.input")
-ui.type("6 * 7")
-ui.key("Enter")
+steps.evaluate("6 * 7")
 ui.wait("console.line", "42")
 ui.type("nothing.at.all")
 ui.key("Enter")

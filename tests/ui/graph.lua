@@ -1,5 +1,6 @@
 -- A user takes a transformer's tape apart: finds its blocks folded, opens them, searches, colours, plays, exports.
 -- arg[1]: a folder for pictures and files.
+local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 local folder = arg[1]
 local function choose(list, name)
   ui.click(list)
@@ -12,9 +13,7 @@ end
 
 ui.wait("tape.group", "×6 6 × 32 nodes")
 ui.expect("tape.legend", "closed modules")
-ui.key("F6")
-ui.wait("state", "paused")
-ui.seconds(0.3)
+steps.pause()
 ui.picture(folder .. "/tape-folded.png")
 
 -- Everything closed; a click opens, one on the title of the frame closes.
@@ -101,14 +100,10 @@ ui.absent("tape.playhead")
 -- Files, and one that cannot be written.
 ui.click("tape.export")
 ui.wait("tape.path", "tape-")
-ui.click("tape.path")
-ui.key("Ctrl+A")
-ui.type(folder .. "/nowhere/tape")
+steps.fill("tape.path", folder .. "/nowhere/tape")
 ui.click("tape.write", "DOT")
 ui.wait("tape.written", "nowhere")
-ui.click("tape.path")
-ui.key("Ctrl+A")
-ui.type(folder .. "/tape")
+steps.fill("tape.path", folder .. "/tape")
 for _, kind in ipairs {"DOT", "SVG", "JSON"} do
   ui.click("tape.write", kind)
   ui.wait("tape.written", "wrote " .. folder .. "/tape." .. kind:lower())
@@ -124,6 +119,5 @@ ui.picture(folder .. "/tape-light.png")
 ui.resize(640, 420)
 ui.frames(3)
 ui.picture(folder .. "/tape-small.png")
-ui.resize(200, 100)
-ui.frames(3)
+steps.smallest()
 ui.quit()

@@ -1,20 +1,11 @@
 -- A user looks into a step of the digits example: values, an element, a file, the node's gradient, the steps before.
 -- arg[1]: a folder for pictures.
--- To the end of the next step; the tape is then that one's.
-local function step()
-  local before = ui.texts("step")[1]
-  ui.key("F8")
-  while ui.texts("step")[1] == before do ui.frames(1) end
-  ui.wait("state", "paused")
-end
-
+local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 ui.wait("curves.curve", "loss")
-ui.key("F6")
-ui.wait("state", "paused")
+steps.pause()
 ui.wait("tape.node", "linear [64, 256]")
-for _ = 1, 5 do step() end
-ui.click("tape.node", "linear [64, 256]")
-ui.wait("inspector.op", "linear")
+for _ = 1, 5 do steps.step() end
+steps.select("linear [64, 256]", "linear")
 ui.wait("inspector.value", "[64, 256] min")
 ui.wait("inspector.gradient", "[64, 256] min")
 ui.expect("inspector.place", "04_digits_mlp.lua:28")
@@ -88,6 +79,5 @@ ui.click("time.live")
 ui.wait("time.live", "on")
 ui.resize(640, 420)
 ui.expect("panel", "Time")
-ui.resize(200, 100)
-ui.frames(3)
+steps.smallest()
 ui.quit()

@@ -1,13 +1,8 @@
 -- Tensors of four dims, of NaN, and a wrong gradient. Runs slices_script.lua; arg[1]: a folder for pictures.
+local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 ui.wait("console.line", "step 3")
-ui.key("F6")
-ui.wait("state", "paused")
-for _ = 1, 2 do
-  local before = ui.texts("step")[1]
-  ui.key("F8")
-  while ui.texts("step")[1] == before do ui.frames(1) end
-  ui.wait("state", "paused")
-end
+steps.pause()
+steps.capture()
 ui.click("tape.node", "conv2d")
 ui.wait("inspector.value", "[4, 6, 14, 14] min")
 ui.wait("inspector.slice", "dim 1")

@@ -225,12 +225,15 @@ class MediaPanel final : public Panel {
     const float line = ImGui::GetTextLineHeight(), floor = at.y + size.y - line - 2, left = at.x + em(4);
     const float right = std::max(left + 1, at.x + size.x);
     list->AddRectFilled({left, at.y}, {right, floor}, theme().canvas);
-    double low = series.entries.front().media->min, high = series.entries.front().media->max;
+    const auto drawable = [](const Media& media) { return media.count > media.nans + media.infinities; };
+    double low = INFINITY, high = -INFINITY;
     for (const auto& entry : series.entries) {
+      if (!drawable(*entry.media)) continue;
       low = std::min(low, entry.media->min);
       high = std::max(high, entry.media->max);
     }
-    if (!(high > low)) high = low + 1;
+    if (!(high >= low)) low = high = 0;
+    if (high == low) high = low + 1;
     const int64_t first = series.entries.front().step, last = std::max(series.entries.back().step, first + 1);
     const auto x_of = [&](int64_t step) { return left + float(step - first) / float(last - first) * (right - left); };
     const auto y_of = [&](double value) { return floor - float((value - low) / (high - low)) * (floor - at.y); };
@@ -250,6 +253,10 @@ class MediaPanel final : public Panel {
       const auto& a = series.entries[i];
       const auto& b = series.entries[std::min(i + stride, count - 1)];
       const float xa = x_of(a.step), xb = x_of(b.step);
+      if (!drawable(*a.media) || !drawable(*b.media)) {  // no finite values: hatched
+        for (float x = xa; x < xb; x += em(0.5f)) list->AddLine({x, floor}, {std::min(x + em(0.5f), xb), at.y}, theme().bad);
+        continue;
+      }
       const auto band = [&](double a0, double a1, double b0, double b1, ImU32 color) {
         list->AddQuadFilled({xa, y_of(a1)}, {xb, y_of(b1)}, {xb, y_of(b0)}, {xa, y_of(a0)}, color);
       };

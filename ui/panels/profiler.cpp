@@ -17,6 +17,7 @@ namespace lunagrad {
 namespace {
 
 constexpr size_t kLastSteps = 8;
+constexpr size_t kOthers = 4;  // the series that colours work for no call
 
 enum View { kOps, kLines, kModules, kTimeline, kMemory };
 constexpr const char* kViews[] = {"Operations", "Lines", "Modules", "Timeline", "Memory"};
@@ -24,7 +25,8 @@ constexpr const char* kViewHelp[] = {
     "Time of each kind of operation. A click on a row lights its nodes in the tape.",
     "Time of the operations that each source line called, their gradients included. A click goes to the line.",
     "Time of the operations of each module. A click lights its nodes in the tape.",
-    "The operations of the last steps as they followed each other. Wheel: zoom. Drag: pan. Double click: all.",
+    "The operations of the last steps as they followed each other, and what the pool's threads, the data loader's and the "
+    "device did meanwhile. Wheel: zoom. Drag: pan. Double click: all.",
     "Memory of the last step, split into what it is for. Wheel: zoom. Drag: pan. Double click: all."};
 
 enum Scope { kLast, kFew, kAll };
@@ -38,15 +40,17 @@ constexpr const char* kPartHelp[] = {
     "held: what else stays the whole step long, as data sets and buffers",
     "temporary: the rest"};
 
-enum { kStep = -1, kPass = -2 };  // what a block of the timeline stands for beside a call
+enum { kStep = -1, kPass = -2, kNoCall = -3 };  // what a block of the timeline stands for beside a call
 
-enum Column { kName, kSelf, kShare, kTotal, kForward, kBackward, kCalls, kBytes, kRate };
+enum Column { kName, kSelf, kShare, kDevice, kTotal, kForward, kBackward, kCalls, kBytes, kRate };
 
 double value_of(const ProfileRow& row, int column) {
   switch (column) {
     case kSelf:
     case kShare:
       return row.self();
+    case kDevice:
+      return row.device_ns;
     case kTotal:
       return row.total_ns;
     case kForward:
@@ -242,36 +246,46 @@ class ProfilerPanel final : public Panel {
     });
   }
 
+  // Where there is no room for all columns the tooltip of a row has what the others say.
   void draw_table(Workbench& bench, const std::vector<ProfileRow>& rows) {
-    constexpr auto flags = ImGuiTableFlags_Sortable | ImGuiTableFlags_ScrollX | ImGuiTableFlags_ScrollY |
-                           ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable |
-                           ImGuiTableFlags_Reorderable | ImGuiTableFlags_BordersInnerV;
+    constexpr auto flags = ImGuiTableFlags_Sortable | ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingFixedFit |
+                           ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable | ImGuiTableFlags_BordersInnerV |
+                           ImGuiTableFlags_NoSavedSettings;
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    if (room.y < ImGui::GetTextLineHeight() * 2 || !ImGui::BeginTable(kViews[chosen_], 9, flags, room)) return;
+    if (room.y < ImGui::GetTextLineHeight() * 2) return;
     struct Heading {
       const char *name, *help;
       int column;
     };
-    const Heading headings[] = {
+    const Heading all[] = {
         {chosen_ == kOps ? "operation" : chosen_ == kLines ? "line" : "module", "", kName},
         {"self", "Time without that of operations called from inside.", kSelf},
         {"share", "Of the time of the steps shown.", kShare},
+        {"GPU", "Time that the device needed for it, by its own clock.", kDevice},
         {"total", chosen_ == kModules ? "Time with that of the modules inside."
                                       : "Time with that of operations called from inside.", kTotal},
         {"forward", "Self time outside of backward passes, the optimizer's step included.", kForward},
         {"backward", "Self time inside backward passes.", kBackward},
         {"calls", "How often, in all steps shown.", kCalls},
         {"bytes", "Of operands and results, each counted once; views count nothing.", kBytes},
-        {"speed", "Floating point operations in a second of self time, where there is a formula; see the tooltip of an "
-                  "operation.", kRate}};
+        {"FLOP/s", "Floating point operations in a second of self time, or of the GPU's, where there is a formula; see the "
+                   "tooltip of an operation.", kRate}};
+    const bool roomy = room.x >= em(54), device = has_device_times();
+    std::vector<Heading> headings;
+    for (const Heading& heading : all) {
+      const bool extra = heading.column == kForward || heading.column == kBackward;
+      if (extra ? roomy : heading.column != kDevice || device) headings.push_back(heading);
+    }
+    const std::string id = std::string(kViews[chosen_]) + (roomy ? " roomy" : "") + (device ? " device" : "");
+    if (!ImGui::BeginTable(id.c_str(), int(headings.size()), flags, room)) return;
     for (const Heading& heading : headings)
       ImGui::TableSetupColumn(heading.name,
-                              heading.column == kName   ? ImGuiTableColumnFlags_NoHide
+                              heading.column == kName   ? ImGuiTableColumnFlags_WidthStretch
                               : heading.column == kSelf ? ImGuiTableColumnFlags_DefaultSort |
                                                               ImGuiTableColumnFlags_PreferSortDescending
                                                         : ImGuiTableColumnFlags_PreferSortDescending,
                               0, ImGuiID(heading.column));
-    ImGui::TableSetupScrollFreeze(1, 1);
+    ImGui::TableSetupScrollFreeze(0, 1);
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
     for (const Heading& heading : headings) {
       if (!ImGui::TableNextColumn()) continue;
@@ -285,7 +299,7 @@ class ProfilerPanel final : public Panel {
     ImGuiListClipper clipper;
     clipper.Begin(int(rows_.size()));
     while (clipper.Step())
-      for (int r = clipper.DisplayStart; r < clipper.DisplayEnd; ++r) draw_row(bench, rows[rows_[size_t(r)]]);
+      for (int r = clipper.DisplayStart; r < clipper.DisplayEnd; ++r) draw_row(bench, rows[rows_[size_t(r)]], roomy, device);
     ImGui::EndTable();
   }
 
@@ -294,7 +308,12 @@ class ProfilerPanel final : public Panel {
     return view == kModules ? "(outside of modules)" : "(no line)";
   }
 
-  void draw_row(Workbench& bench, const ProfileRow& row) {
+  bool has_device_times() const {
+    const auto& lanes = view_->steps.back()->lanes;
+    return std::any_of(lanes.begin(), lanes.end(), [](const ProfileLane& lane) { return lane.kind == Worker::device; });
+  }
+
+  void draw_row(Workbench& bench, const ProfileRow& row, bool roomy, bool device) {
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
     ImGui::PushID(&row);
@@ -316,19 +335,24 @@ class ProfilerPanel final : public Panel {
     cell(duration_figure(row.self()));
     std::snprintf(text, sizeof text, "%.1f %%", 100 * row.self() / whole);
     cell(text);
+    if (device) cell(figure_or_dash(row.device_ns));
     cell(duration_figure(row.total_ns), false);
-    for (const Column part : {kForward, kBackward})
-      cell(value_of(row, part) > 0 ? duration_figure(value_of(row, part)) : "–", false);
+    if (roomy)
+      for (const Column part : {kForward, kBackward}) cell(figure_or_dash(value_of(row, part)), false);
     cell(count_figure(row.calls), false);
     cell(bytes_figure(row.bytes), false);
-    cell(row.flops_ns > 0 ? rate_figure(row.flops_per_second()) : "no formula", false);
+    cell(row.flops_ns > 0 ? rate_figure(row.flops_per_second()) : "–", false);
     if (clicked) follow(bench, row);
   }
+
+  static std::string figure_or_dash(double ns) { return ns > 0 ? duration_figure(ns) : "–"; }
 
   void show_tip(Workbench& bench, const ProfileRow& row) const {
     ImGui::BeginTooltip();
     ImGui::PushTextWrapPos(em(30));
     bold_text(name_of(row, chosen_));
+    ImGui::Text("forward %s, backward %s", figure_or_dash(value_of(row, kForward)).c_str(),
+                figure_or_dash(value_of(row, kBackward)).c_str());
     if (chosen_ == kOps && *op_doc(row.name)) text_in(theme().muted, "%s", op_doc(row.name));
     if (chosen_ == kLines)
       if (const std::string& line = bench.source_line(row.place); !line.empty()) {
@@ -370,7 +394,8 @@ class ProfilerPanel final : public Panel {
     rows_of_time_.assign(2 + kDepths, {});
     rows_of_time_[0].name = "steps";
     rows_of_time_[1].name = "passes";
-    rows_of_time_[2].name = "operations";
+    rows_of_time_[2].name = "script";
+    std::vector<TimeRow> lanes;
     whole_ = 0;
     where_.clear();
     for (const auto& step : steps()) {
@@ -389,12 +414,24 @@ class ProfilerPanel final : public Panel {
             {whole_ + span.start_ns, span.length_ns, color, int(where_.size()), span.fell_back});
         where_.push_back({step.get(), int(i)});
       }
+      for (const ProfileLane& lane : step->lanes) {
+        auto row = std::find_if(lanes.begin(), lanes.end(), [&](const TimeRow& made) { return made.name == lane.name; });
+        if (row == lanes.end()) row = lanes.insert(row, TimeRow{lane.name, {}});
+        for (size_t i = 0; i < lane.blocks.size(); ++i) {
+          const ProfileLane::Block& block = lane.blocks[i];
+          const ImU32 color = block.span < 0 ? theme().series[kOthers]
+                                             : theme().series[size_t(step->spans[size_t(block.span)].phase)];
+          row->blocks.push_back({whole_ + block.start_ns, block.length_ns, color, int(where_.size()), false});
+          where_.push_back({step.get(), block.span < 0 ? int(kNoCall) : block.span, &lane, block.length_ns});
+        }
+      }
       whole_ += step->length_ns;
     }
     for (TimeRow& row : rows_of_time_)
       std::sort(row.blocks.begin(), row.blocks.end(),
                 [](const TimeBlock& a, const TimeBlock& b) { return a.start < b.start; });
     while (rows_of_time_.size() > 3 && rows_of_time_.back().blocks.empty()) rows_of_time_.pop_back();
+    std::move(lanes.begin(), lanes.end(), std::back_inserter(rows_of_time_));
     drawn_view_ = view_;
     drawn_scope_ = scope_;
     drawn_dark_ = theme().dark;
@@ -409,18 +446,27 @@ class ProfilerPanel final : public Panel {
     if (drawn_view_ != view_ || drawn_scope_ != scope_ || drawn_dark_ != theme().dark) make_rows();
     axis_.update(whole_);
     const auto label = [&](int id) {
-      const auto [step, span] = where_[size_t(id)];
-      if (span < 0) return span == kPass ? std::string("backward") : "step " + std::to_string(step->step);
-      return step->names[step->spans[size_t(span)].op];
+      const Where& where = where_[size_t(id)];
+      if (where.span == kPass) return std::string("backward");
+      if (where.span == kStep) return "step " + std::to_string(where.step->step);
+      if (where.span == kNoCall) return std::string(work_name(where.lane->kind));
+      return where.step->names[where.step->spans[size_t(where.span)].op];
     };
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float height = std::min(timeline_height(rows_of_time_.size()), std::max(room.y - ImGui::GetTextLineHeightWithSpacing(), 1.0f));
+    const ImVec2 at = ImGui::GetCursorScreenPos();
     const TimelineHit hit =
         draw_timeline("timeline", rows_of_time_, {room.x, height}, em(6), axis_, colors(), label);
     size_t count = 0;
     for (const auto& step : steps()) count += step->spans.size();
     bench.description.add_last("profiler.timeline", count_figure(int64_t(count)) + " operations, " +
                                                         duration_figure(axis_.high - axis_.low) + " shown");
+    for (size_t i = 0; i < rows_of_time_.size(); ++i)
+      if (!rows_of_time_[i].name.empty())
+        bench.description.add("profiler.lane",
+                              rows_of_time_[i].name + " " + count_figure(int64_t(rows_of_time_[i].blocks.size())),
+                              {at.x, at.y + float(i) * timeline_row_height()},
+                              {at.x + room.x, at.y + float(i + 1) * timeline_row_height()});
     int64_t more = 0;
     for (const auto& step : steps()) more += step->more_spans;
     text_in(theme().faint, "%s", more > 0 ? ("Of the longest step " + count_figure(more) +
@@ -428,7 +474,7 @@ class ProfilerPanel final : public Panel {
                          : bench.journal.active() && !frozen_ ? "Freeze keeps the picture still while you look."
                                                               : "Colours as in the bar above.");
     if (!hit.hovered) return;
-    const auto [step, index] = where_[size_t(hit.id)];
+    const auto& [step, index, lane, length] = where_[size_t(hit.id)];
     ImGui::BeginTooltip();
     if (index == kPass) {
       bold_text("backward pass");
@@ -437,10 +483,15 @@ class ProfilerPanel final : public Panel {
     } else if (index == kStep) {
       bold_text("step " + std::to_string(step->step));
       ImGui::TextUnformatted(duration_figure(step->length_ns).c_str());
+    } else if (index == kNoCall) {
+      bold_text(work_name(lane->kind));
+      ImGui::Text("%s on %s", duration_figure(length).c_str(), lane->name.c_str());
     } else {
       const ProfileSpan& span = step->spans[size_t(index)];
       bold_text(step->names[span.op]);
-      ImGui::Text("%s, %s", duration_figure(span.length_ns).c_str(), profile_phase_name(span.phase));
+      if (lane) ImGui::Text("%s on %s", duration_figure(length).c_str(), lane->name.c_str());
+      ImGui::Text("%s%s, %s", lane ? "the call: " : "", duration_figure(span.length_ns).c_str(),
+                  profile_phase_name(span.phase));
       if (!span.shape.empty()) text_in(theme().muted, "result %s", span.shape.c_str());
       if (!step->names[span.module].empty()) text_in(theme().muted, "module %s", step->names[span.module].c_str());
       if (span.place.line > 0) text_in(theme().muted, "%s:%d", span.place.file.c_str(), span.place.line);
@@ -503,7 +554,9 @@ class ProfilerPanel final : public Panel {
   std::vector<TimeRow> rows_of_time_;
   struct Where {
     const StepProfile* step;
-    int span;  // or kStep, kPass
+    int span;                           // or kStep, kPass, kNoCall
+    const ProfileLane* lane = nullptr;  // of work beside the script's thread,
+    double length = 0;                  // and how long it took
   };
   std::vector<Where> where_;  // by the id of a block
   double whole_ = 0;

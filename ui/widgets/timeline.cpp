@@ -22,7 +22,6 @@ Unit unit_for(double ns) {
   return size < 1e3 ? Unit{1, "ns"} : size < 1e6 ? Unit{1e3, "µs"} : size < 1e9 ? Unit{1e6, "ms"} : Unit{1e9, "s"};
 }
 
-float row_height() { return std::round(ImGui::GetTextLineHeight() * 1.25f); }
 float axis_height() { return ImGui::GetTextLineHeight() * 1.2f; }
 
 void draw_axis(ImDrawList* list, ImVec2 min, ImVec2 max, const TimeAxis& axis, const TimelineColors& colors) {
@@ -104,7 +103,8 @@ size_t first_block_behind(const std::vector<TimeBlock>& blocks, double at) {
   return size_t(found - blocks.begin());
 }
 
-float timeline_height(size_t rows) { return float(rows) * row_height() + axis_height() + 2; }
+float timeline_row_height() { return std::round(ImGui::GetTextLineHeight() * 1.25f); }
+float timeline_height(size_t rows) { return float(rows) * timeline_row_height() + axis_height() + 2; }
 
 TimelineHit draw_timeline(const char* id, std::span<const TimeRow> rows, ImVec2 size, float label_width, TimeAxis& axis,
                           const TimelineColors& colors, const std::function<std::string(int)>& label) {
@@ -121,7 +121,7 @@ TimelineHit draw_timeline(const char* id, std::span<const TimeRow> rows, ImVec2 
   draw_axis(list, min, max, axis, colors);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const bool hovered = ImGui::IsItemHovered() && mouse.x >= min.x;
-  const float height = row_height(), pad = std::round(height * 0.08f);
+  const float height = timeline_row_height(), pad = std::round(height * 0.08f);
   for (size_t r = 0; r < rows.size(); ++r) {
     const float top = at.y + float(r) * height, bottom = top + height - pad;
     if (top > max.y - axis_height()) break;

@@ -51,6 +51,7 @@ size_t first_block_behind(const std::vector<TimeBlock>&, double at);
 
 TimelineHit draw_timeline(const char* id, std::span<const TimeRow>, ImVec2 size, float label_width, TimeAxis&,
                           const TimelineColors&, const std::function<std::string(int id)>& label);
+float timeline_row_height();
 float timeline_height(size_t rows);  // with the axis
 
 // A sum over time, as it was at some moments; it holds until the next.

@@ -1,0 +1,16 @@
+-- The profiler of a run on Vulkan: the device's own times in the table and on a lane. arg[1]: a folder for pictures.
+ui.wait("curves.curve", "loss")
+ui.click("panel", "Profiler")
+ui.wait("profiler.row", "conv2d")
+ui.click("profiler.heading", "GPU")
+ui.frames(3)
+ui.picture(arg[1] .. "/profiler-gpu.png")
+ui.click("profiler.view", "Timeline")
+ui.wait("profiler.lane", "vulkan")
+assert(tonumber((ui.texts("profiler.lane")[#ui.texts("profiler.lane")]:match("vulkan ([%d,]+)"):gsub(",", ""))) > 10,
+       "the device's lane is empty")
+ui.click("profiler.freeze")
+ui.hover("profiler.lane", "vulkan")
+ui.frames(3)
+ui.picture(arg[1] .. "/timeline-gpu.png")
+ui.quit()

@@ -1,0 +1,49 @@
+-- A long session, fast-forwarded: run after run of a short script, with the panels opened and closed, the tape searched and
+-- zoomed, pauses and steps between. Memory must stay where it was after the first runs. arg[1]: the number of runs.
+local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
+local rounds = tonumber(arg[1])
+ui.frame_rate(0)
+
+local function round()
+  ui.key("Ctrl+F5")
+  ui.wait("state", "running")
+  ui.wait("tape.node", "linear")
+  steps.pause()
+  steps.select("linear", "linear")
+  steps.step()
+  steps.fill("tape.search", "relu")
+  ui.key("Escape")
+  ui.wheel("tape.node", 2)
+  ui.click("tape.fit")
+  for _, title in ipairs(steps.panels()) do
+    ui.click("panel", title)
+    ui.frames(2)
+  end
+  ui.theme("light")
+  ui.theme("dark")
+  ui.resize(700, 500)
+  ui.resize(900, 640)
+  ui.click("panel", "Console")
+  steps.evaluate("1 + 1")
+  ui.key("Escape")
+  ui.key("F5")
+  ui.wait("state", "running")
+  ui.frames(60)
+  ui.key("Shift+F5")
+  ui.wait("state", "stopped")
+end
+
+local function settle()
+  ui.seconds(0.5)
+  return ui.memory("resident") / 2 ^ 20, ui.memory("heap") / 2 ^ 20
+end
+
+for _ = 1, 10 do round() end
+local resident, heap = settle()
+for _ = 1, rounds do round() end
+local resident_after, heap_after = settle()
+print(("%d runs: resident %.1f -> %.1f MiB, heap %.1f -> %.1f MiB"):format(rounds, resident, resident_after, heap,
+  heap_after))
+-- Per run at most what its lines in the console and the names of its folder take.
+assert(resident_after - resident < 8 + 0.1 * rounds, "resident memory grows")
+assert(heap_after - heap < 2 + 0.05 * rounds, "the heap grows")

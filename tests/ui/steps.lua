@@ -1,0 +1,63 @@
+-- What several drives do: local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
+local steps = {}
+
+function steps.pause()
+  ui.key("F6")
+  ui.wait("state", "paused")
+end
+
+-- To the end of the step that is going on, or of the next one.
+function steps.step()
+  local before, from = ui.texts("step")[1], os.time()
+  ui.key("F8")
+  while ui.texts("step")[1] == before do
+    assert(os.time() - from < 60, "no step ends")
+    ui.frames(1)
+  end
+  ui.wait("state", "paused")
+end
+
+-- Should the pause have fallen amid a step, the first one leads out of it; the second keeps its values.
+function steps.capture()
+  steps.step()
+  steps.step()
+end
+
+function steps.select(node, op)
+  ui.click("tape.node", node)
+  ui.wait("inspector.op", op)
+end
+
+function steps.evaluate(code)
+  ui.click("console.input")
+  ui.type(code)
+  ui.key("Enter")
+end
+
+-- Types over what a field holds.
+function steps.fill(field, text)
+  ui.click(field)
+  ui.key("Ctrl+A")
+  ui.type(text)
+end
+
+-- The titles of all panels, in front or behind.
+function steps.panels()
+  local titles, seen = {}, {}
+  for _, text in ipairs(ui.texts("panel")) do
+    local title = text:gsub(" in front.*", "")
+    if not seen[title] then
+      seen[title] = true
+      titles[#titles + 1] = title
+    end
+  end
+  return titles
+end
+
+-- As small as a window gets: nothing may end it.
+function steps.smallest()
+  ui.resize(200, 100)
+  ui.frames(3)
+end
+
+return steps
