@@ -8,16 +8,22 @@ namespace lunagrad::gpu {
 namespace {
 
 constexpr uint32_t kOpExecutionMode = 16, kOpCapability = 17;
+constexpr uint32_t kDenormPreserve = 4464, kModeDenormPreserve = 4459;
 constexpr uint32_t kSignedZeroInfNanPreserve = 4466, kModeSignedZeroInfNanPreserve = 4461;
 
-// The module without its promise about NaN and infinities, for devices that cannot give it. An instruction
-// begins with its length in words and its opcode (SPIR-V specification 2.3).
-std::vector<uint32_t> without_float_controls(std::span<const uint32_t> words) {
+// The module without what it asks of f32's special numbers and the device cannot promise. An instruction begins with
+// its length in words and its opcode (SPIR-V specification 2.3).
+std::vector<uint32_t> without_controls(std::span<const uint32_t> words, bool keeps_nan, bool keeps_denormals) {
+  const auto lacks = [&](uint32_t code, uint32_t nan, uint32_t denormal) {
+    return (code == nan && !keeps_nan) || (code == denormal && !keeps_denormals);
+  };
   std::vector<uint32_t> kept(words.begin(), words.begin() + 5);
   for (size_t at = 5; at < words.size(); at += words[at] >> 16) {
     const uint32_t opcode = words[at] & 0xffff, length = words[at] >> 16;
-    const bool capability = opcode == kOpCapability && words[at + 1] == kSignedZeroInfNanPreserve;
-    const bool mode = opcode == kOpExecutionMode && words[at + 2] == kModeSignedZeroInfNanPreserve;
+    const bool capability =
+        opcode == kOpCapability && lacks(words[at + 1], kSignedZeroInfNanPreserve, kDenormPreserve);
+    const bool mode =
+        opcode == kOpExecutionMode && lacks(words[at + 2], kModeSignedZeroInfNanPreserve, kModeDenormPreserve);
     if (!capability && !mode)
       kept.insert(kept.end(), words.begin() + long(at), words.begin() + long(at + length));
   }
@@ -41,6 +47,7 @@ Pipelines::Pipelines(VulkanContext& context) : context_(context) {
   VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &controls};
   vkGetPhysicalDeviceProperties2(context.physical.handle, &properties);
   keeps_nan_ = controls.shaderSignedZeroInfNanPreserveFloat32;
+  keeps_denormals_ = controls.shaderDenormPreserveFloat32;
   const VkPushConstantRange push{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(VkDeviceAddress) + kHotBytes};
   VkPipelineLayoutCreateInfo layout{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
   layout.pushConstantRangeCount = 1;
@@ -74,11 +81,9 @@ VkPipeline Pipelines::get(const ShaderCode& code, Constants constants) {
 }
 
 VkPipeline Pipelines::make(const ShaderCode& code, Constants constants) {
-  const std::vector<uint32_t> stripped =
-      keeps_nan_ ? std::vector<uint32_t>() : without_float_controls(code.words);
-  const std::span<const uint32_t> words = keeps_nan_ ? code.words : std::span<const uint32_t>(stripped);
+  const std::vector<uint32_t> words = without_controls(code.words, keeps_nan_, keeps_denormals_);
   VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
-  module_info.codeSize = words.size_bytes();
+  module_info.codeSize = words.size() * sizeof(uint32_t);
   module_info.pCode = words.data();
   VkShaderModule module;
   check(context_.vk.vkCreateShaderModule(context_.device, &module_info, nullptr, &module),

@@ -48,7 +48,7 @@ class Pipelines {
   VulkanContext& context_;
   VkPipelineLayout layout_ = VK_NULL_HANDLE;
   VkPipelineCache cache_ = VK_NULL_HANDLE;
-  bool keeps_nan_;  // the device promises NaN and infinities in f32
+  bool keeps_nan_, keeps_denormals_;  // what the device promises of f32
   std::unordered_map<Key, VkPipeline, Hash> made_;
 };
 

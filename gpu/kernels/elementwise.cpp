@@ -102,10 +102,16 @@ void run(const Call& call, Recorder& recorder) {
     std::memcpy(arguments.stride, space.stride, sizeof space.stride);
     bytes = sizeof arguments;
   }
-  const Visit visit = visit_elements(space.count, recorder);
+  // Elements side by side can be moved four at a time.
+  bool vector = !integer && space.dims == 0 && space.count % 4 == 0 && !row_traits(use.row).boolean_result &&
+                out.dtype() == DType::f32 && hot.result % 16 == 0;
+  for (size_t i = 0; i < call.in.size() && vector; ++i)
+    if (types[i] != kAbsentType && types[i] != kNumberType)
+      vector = types[i] == uint32_t(DType::f32) && hot.operand[i] % 16 == 0;
+  const Visit visit = visit_elements(vector ? space.count / 4 : space.count, recorder);
   launch.run(code_of(use.row, integer),
              {uint32_t(use.gradient + 1), uint32_t(space.dims), uint32_t(out.dtype()), types[0], types[1],
-              types[2], types[3], types[4], visit.per_thread},
+              types[2], types[3], types[4], visit.per_thread, uint32_t(vector)},
              {visit.groups}, bytes_of(arguments).first(bytes), bytes_of(hot));
 }
 

@@ -69,11 +69,21 @@ void multiply(const Product& p, const Tensor& a, const Tensor& b, const Tensor& 
     arguments.batch_step[1][d] = p.b_batch[d];
   }
   const uint32_t threads = tile->bm / tile->tm * (tile->bn / tile->tn);
+  // Whether an operand's matrices can be read four elements at a time along the dim that lies close.
+  const auto in_fours = [&](uint64_t address, int64_t close, int64_t close_size, int64_t other, const Strides& batch) {
+    if (address % 16 != 0 || close != 1 || close_size % 4 != 0 || other % 4 != 0) return false;
+    return std::all_of(batch.begin(), batch.end(), [](int64_t step) { return step % 4 == 0; });
+  };
+  const bool a_rows = p.a_row == 1 && p.a_column != 1, b_columns = p.b_column == 1;
+  const bool a_vector = a_rows ? in_fours(arguments.a, p.a_row, p.m, p.a_column, p.a_batch)
+                               : in_fours(arguments.a, p.a_column, p.k, p.a_row, p.a_batch);
+  const bool b_vector = b_columns ? in_fours(arguments.b, p.b_column, p.n, p.b_row, p.b_batch)
+                                  : in_fours(arguments.b, p.b_row, p.k, p.b_column, p.b_batch);
   static const ShaderCode& code = find_shader("matmul");
   launch.run(
       code,
-      {threads, tile->bm, tile->bn, tile->bk, tile->tm, tile->tn, uint32_t(p.a_row == 1 && p.a_column != 1),
-       uint32_t(p.b_column == 1), uint32_t(bias.defined()), threads},
+      {threads, tile->bm, tile->bn, tile->bk, tile->tm, tile->tn, uint32_t(a_rows), uint32_t(b_columns),
+       uint32_t(bias.defined()), threads, uint32_t(a_vector), uint32_t(b_vector)},
       {group_count(arguments.tiles, recorder)}, bytes_of(arguments));
 }
 

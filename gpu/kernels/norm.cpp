@@ -40,17 +40,17 @@ Hot hot_of(const Call& call, const Tensor& x) {
 struct Form {
   Mode mode;
   bool centred, weight, bias;
+  RowPlan plan{256, 0};
 };
 void launch_norm(Launch& launch, const Form& form, const Hot& hot, uint64_t groups, Recorder& recorder) {
   static const ShaderCode& code = find_shader("norm");
   launch.run(code,
-             {uint32_t(form.mode), threads_along(hot.size), uint32_t(form.centred), uint32_t(form.weight),
-              uint32_t(form.bias)},
+             {uint32_t(form.mode), form.plan.along, uint32_t(form.centred), uint32_t(form.weight), uint32_t(form.bias), 0,
+              0, 0, 0, 0, form.plan.held},
              {group_count(groups, recorder)}, {}, bytes_of(hot));
 }
-uint64_t groups_of_rows(const Hot& hot) {
-  const uint64_t together = 256 / threads_along(hot.size);
-  return (hot.count + together - 1) / together;
+uint64_t groups_of_rows(const Hot& hot, const RowPlan& plan) {
+  return (hot.count + plan.together() - 1) / plan.together();
 }
 
 template <bool centred>
@@ -65,7 +65,10 @@ void run_forward(const Call& call, Recorder& recorder) {
   if (weight.defined()) hot.weight = launch.reads(weight);
   if (bias.defined()) hot.bias = launch.reads(bias);
   hot.result = launch.writes(call.output());
-  launch_norm(launch, {Mode::forward, centred, weight.defined(), bias.defined()}, hot, groups_of_rows(hot), recorder);
+  const Tensor* const tensors[] = {&x, &weight, &bias, &call.output()};
+  const RowPlan plan = plan_rows(hot.size, tensors);
+  launch_norm(launch, {Mode::forward, centred, weight.defined(), bias.defined(), plan}, hot, groups_of_rows(hot, plan),
+              recorder);
 }
 
 // Outputs: the gradients of input, weight and bias; those that are not wanted are empty.
@@ -91,7 +94,10 @@ void run_backward(const Call& call, Recorder& recorder) {
     if (weight.defined()) rows.weight = launch.reads(weight);
     if (wanted(0)) rows.result = launch.writes(call.output(0));
     if (sums) rows.moments = launch.writes(moments);
-    launch_norm(launch, {Mode::backward, centred, weight.defined(), false}, rows, groups_of_rows(hot), recorder);
+    const Tensor* const tensors[] = {&x, &g, &weight};
+    const RowPlan plan = plan_rows(hot.size, tensors);
+    launch_norm(launch, {Mode::backward, centred, weight.defined(), false, plan}, rows, groups_of_rows(hot, plan),
+                recorder);
   }
   if (!sums) return;
   const uint64_t wide = (hot.size + 255) / 256;

@@ -25,7 +25,7 @@ static_assert(offsetof(Arguments, kept_stride) == 104);
 
 constexpr uint32_t kThreads = 256;
 constexpr uint64_t kShortSegment = 4096;  // elements below which a segment is not worth a work group
-constexpr uint64_t kBusy = 512;           // work groups that keep a device busy
+constexpr uint64_t kBusy = 2048;          // work groups that keep a device busy
 
 // A part of a tensor's dims as an index space of its own.
 Iteration part_of(const Tensor& x, uint32_t mask, bool reduced) {
@@ -50,6 +50,7 @@ Iteration part_of(const Tensor& x, uint32_t mask, bool reduced) {
 struct Pass {
   uint32_t along;
   bool along_lies_close;
+  bool vector = false;
 };
 // How many threads share a result: as many as there is work for, but neighbours in memory stay neighbours.
 Pass plan(uint64_t results, uint64_t reduced, bool along_lies_close) {
@@ -67,7 +68,7 @@ void launch_pass(Launch& launch, const Arguments& arguments, Fold fold, const Pa
   const uint64_t blocks = (arguments.results + side - 1) / side * arguments.segments;
   launch.run(integer ? integers : floats,
              {uint32_t(fold), pass.along, uint32_t(pass.along_lies_close), uint32_t(from), uint32_t(to),
-              reduced_dims},
+              reduced_dims, uint32_t(pass.vector)},
              {group_count(blocks, recorder)}, bytes_of(arguments));
 }
 
@@ -96,7 +97,11 @@ void reduce(const Call& call, Fold fold, bool mean, Recorder& recorder) {
 
   const int64_t step = std::abs(reduced.stride[0][reduced.dims - 1]);
   const int64_t kept_step = kept.count > 1 ? std::abs(kept.stride[0][kept.dims - 1]) : INT64_MAX;
-  const Pass pass = plan(arguments.results, reduced.count, step <= kept_step);
+  // What lies side by side can be read four at a time.
+  bool vector = x.dtype() == DType::f32 && reduced.dims == 1 && reduced.stride[0][0] == 1 && reduced.count % 4 == 0;
+  for (int d = 0; d < kept.dims && kept.count > 1; ++d) vector = vector && kept.stride[0][d] % 4 == 0;
+  Pass pass = plan(arguments.results, vector ? reduced.count / 4 : reduced.count, step <= kept_step);
+  pass.vector = vector && pass.along_lies_close && x.offset() % 4 == 0;
   const uint64_t side = kThreads / pass.along, groups = (arguments.results + side - 1) / side;
   const uint64_t wanted = std::min(reduced.count / kShortSegment, kBusy / groups);
   if (wanted <= 1) {
@@ -110,7 +115,7 @@ void reduce(const Call& call, Fold fold, bool mean, Recorder& recorder) {
     return;
   }
   const DType partial = integer ? DType::i64 : DType::f32;
-  arguments.segment = uint32_t((reduced.count + wanted - 1) / wanted);
+  arguments.segment = uint32_t((reduced.count + wanted - 1) / wanted + 3) / 4 * 4;
   arguments.segments = (arguments.reduced + arguments.segment - 1) / arguments.segment;
   const Scratch partials(recorder, size_t(arguments.segments) * arguments.results * item_size(partial));
   Arguments last{};

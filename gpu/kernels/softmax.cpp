@@ -33,10 +33,10 @@ void run(const Call& call, Recorder& recorder) {
     tensors[count++] = &x;
   }
   arguments.rows = rows_along(dim, std::span(tensors, count));
-  const uint32_t along = threads_along(arguments.rows.extent), per_group = 256 / along;
+  const RowPlan plan = plan_rows(arguments.rows, std::span(tensors, count));
   static const ShaderCode& code = find_shader("softmax");
-  launch.run(code, {uint32_t(mode), along},
-             {group_count((arguments.rows.count + per_group - 1) / per_group, recorder)},
+  launch.run(code, {uint32_t(mode), plan.along, 0, 0, 0, 0, 0, 0, 0, 0, plan.held},
+             {group_count((arguments.rows.count + plan.together() - 1) / plan.together(), recorder)},
              bytes_of(arguments));
 }
 

@@ -1,6 +1,7 @@
 // The body of every elementwise kernel. The file that the build writes for a row defines T, Params, value()
 // and the gradients; MODE chooses among them. Operands are loaded and results stored by their types; a thread
-// computes PER_THREAD elements a group's width apart, so that neighbouring threads touch neighbouring memory.
+// computes PER_THREAD elements (VECTOR: four times as many, side by side) a group's width apart, so that neighbouring
+// threads touch neighbouring memory. All are loaded before the first is stored: loads do not pass a store.
 layout(local_size_x = 256) in;
 
 layout(constant_id = 0) const uint MODE = 0;  // 0: the value, i + 1: the gradient of operand i
@@ -12,6 +13,7 @@ layout(constant_id = 5) const uint TYPE_2 = 9;
 layout(constant_id = 6) const uint TYPE_3 = 9;
 layout(constant_id = 7) const uint TYPE_4 = 9;
 layout(constant_id = 8) const uint PER_THREAD = 4;
+layout(constant_id = 9) const bool VECTOR = false;  // f32 in order, a multiple of 4 from a multiple of 16 bytes on
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t param[3];
@@ -54,7 +56,12 @@ void store(int64_t i, bool v) {
   store_integer(result, i, RESULT_TYPE, v ? 1L : 0L);
 }
 
-void element(uint index, Params params) {
+struct Operands {
+  T v0, v1, v2, v3, v4;
+};
+
+// Where element `index` of the result lies, and what it is made of.
+int64_t gather(uint index, out Operands operands) {
   int64_t at[6];
   if (DIMS == 0) {
     [[unroll]] for (uint k = 0; k < 6; ++k) at[k] = int64_t(index);
@@ -66,19 +73,57 @@ void element(uint index, Params params) {
       [[unroll]] for (uint k = 0; k < 6; ++k) at[k] += int64_t(place) * stride[k][d];
     }
   }
-  const T v0 = load(operand[0], at[1], TYPE_0);
-  const T v1 = load(operand[1], at[2], TYPE_1);
-  const T v2 = load(operand[2], at[3], TYPE_2);
-  if (MODE == 0) {
-    store(at[0], value(v0, v1, v2, params));
-    return;
-  }
+  operands.v0 = load(operand[0], at[1], TYPE_0);
+  operands.v1 = load(operand[1], at[2], TYPE_1);
+  operands.v2 = load(operand[2], at[3], TYPE_2);
 #ifdef HAS_GRADIENT
-  const T v3 = load(operand[3], at[4], TYPE_3);
-  const T v4 = load(operand[4], at[5], TYPE_4);
-  store(at[0], gradient(MODE - 1, v0, v1, v2, v3, v4, params));
+  if (MODE != 0) {
+    operands.v3 = load(operand[3], at[4], TYPE_3);
+    operands.v4 = load(operand[4], at[5], TYPE_4);
+  }
+#endif
+  return at[0];
+}
+
+void compute(int64_t at, Operands o, Params params) {
+  if (MODE == 0)
+    store(at, value(o.v0, o.v1, o.v2, params));
+#ifdef HAS_GRADIENT
+  else
+    store(at, gradient(MODE - 1, o.v0, o.v1, o.v2, o.v3, o.v4, params));
 #endif
 }
+
+#ifdef HAS_GRADIENT
+vec4 load_vector(uint64_t address, uint i, uint type) {
+  if (type == kNumber) return vec4(uintBitsToFloat(uint(address)));
+  if (type == kAbsent) return vec4(0);
+  return load_f32x4(address, int64_t(i));
+}
+
+void compute_vectors(uint first, uint step, uint end, Params params) {
+  vec4 v[5][PER_THREAD];
+  [[unroll]] for (uint k = 0; k < PER_THREAD; ++k) {
+    const uint i = first + k * step;
+    if (i >= end) continue;
+    v[0][k] = load_vector(operand[0], i, TYPE_0);
+    v[1][k] = load_vector(operand[1], i, TYPE_1);
+    v[2][k] = load_vector(operand[2], i, TYPE_2);
+    if (MODE == 0) continue;
+    v[3][k] = load_vector(operand[3], i, TYPE_3);
+    v[4][k] = load_vector(operand[4], i, TYPE_4);
+  }
+  [[unroll]] for (uint k = 0; k < PER_THREAD; ++k) {
+    const uint i = first + k * step;
+    if (i >= end) continue;
+    vec4 results;
+    [[unroll]] for (uint j = 0; j < 4; ++j)
+      results[j] = MODE == 0 ? value(v[0][k][j], v[1][k][j], v[2][k][j], params)
+                             : gradient(MODE - 1, v[0][k][j], v[1][k][j], v[2][k][j], v[3][k][j], v[4][k][j], params);
+    store_f32x4(result, int64_t(i), results);
+  }
+}
+#endif
 
 void main() {
   [[unroll]] for (uint d = 0; d < DIMS; ++d) {
@@ -86,11 +131,21 @@ void main() {
     [[unroll]] for (uint k = 0; k < 6; ++k) stride[k][d] = arguments.stride[k][d];
   }
   const Params params = make_params();
-  const uint width = gl_WorkGroupSize.x * PER_THREAD;
-  const uint blocks = (count - 1) / width + 1;
-  for (uint block = gl_WorkGroupID.x; block < blocks; block += gl_NumWorkGroups.x)
-    [[unroll]] for (uint k = 0; k < PER_THREAD; ++k) {
-      const uint index = block * width + k * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
-      if (index < count) element(index, params);
+  const uint end = VECTOR ? count / 4 : count, apart = gl_WorkGroupSize.x, width = apart * PER_THREAD;
+  const uint blocks = (end - 1) / width + 1;
+  for (uint block = gl_WorkGroupID.x; block < blocks; block += gl_NumWorkGroups.x) {
+    const uint first = block * width + gl_LocalInvocationID.x;
+#ifdef HAS_GRADIENT
+    if (VECTOR) {
+      compute_vectors(first, apart, end, params);
+      continue;
     }
+#endif
+    Operands operands[PER_THREAD];
+    int64_t at[PER_THREAD];
+    [[unroll]] for (uint k = 0; k < PER_THREAD; ++k)
+      if (first + k * apart < end) at[k] = gather(first + k * apart, operands[k]);
+    [[unroll]] for (uint k = 0; k < PER_THREAD; ++k)
+      if (first + k * apart < end) compute(at[k], operands[k], params);
+  }
 }

@@ -16,6 +16,9 @@ layout(constant_id = 6) const bool A_ROWS_LIE_CLOSE = false;    // fetch neighbo
 layout(constant_id = 7) const bool B_COLUMNS_LIE_CLOSE = true;  // fetch neighbours in n, else in k
 layout(constant_id = 8) const bool HAS_BIAS = false;
 layout(constant_id = 9) const uint THREADS = 256;  // as constant 0
+// An operand's close elements are fetched four at a time: sizes and strides are multiples of 4, addresses of 16.
+layout(constant_id = 10) const bool A_VECTOR = false;
+layout(constant_id = 11) const bool B_VECTOR = false;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t a, b, c, bias;
@@ -49,29 +52,62 @@ uvec2 place_in_b(uint i) {
   return B_COLUMNS_LIE_CLOSE ? uvec2(at % BN, at / BN) : uvec2(at / BK, at % BK);
 }
 
+// The same for fours: the place of the first.
+uvec2 four_in_a(uint i) {
+  const uint at = i * THREADS + gl_LocalInvocationID.x;
+  return A_ROWS_LIE_CLOSE ? uvec2(at % (BM / 4) * 4, at / (BM / 4)) : uvec2(at / (BK / 4), at % (BK / 4) * 4);
+}
+uvec2 four_in_b(uint i) {
+  const uint at = i * THREADS + gl_LocalInvocationID.x;
+  return B_COLUMNS_LIE_CLOSE ? uvec2(at % (BN / 4) * 4, at / (BN / 4)) : uvec2(at / (BK / 4), at % (BK / 4) * 4);
+}
 void fetch(uint64_t a, uint64_t b, uint row, uint column, uint k) {
-  [[unroll]] for (uint i = 0; i < kAPerThread; ++i) {
-    const uvec2 at = uvec2(row, k) + place_in_a(i);
-    a_next[i] = at.x < arguments.m && at.y < arguments.k
-                    ? load_f32(a, int64_t(at.x) * arguments.a_row + int64_t(at.y) * arguments.a_column)
-                    : 0.0;
+  [[unroll]] for (uint i = 0; i < kAPerThread; i += A_VECTOR ? 4 : 1) {
+    const uvec2 at = uvec2(row, k) + (A_VECTOR ? four_in_a(i / 4) : place_in_a(i));
+    const bool inside = at.x < arguments.m && at.y < arguments.k;
+    const uint64_t from = a + (int64_t(at.x) * arguments.a_row + int64_t(at.y) * arguments.a_column) * 4;
+    if (A_VECTOR) {
+      const vec4 v = inside ? F32x4Elements(from).at : vec4(0);
+      [[unroll]] for (uint j = 0; j < 4; ++j) a_next[i + j] = v[j];
+    } else {
+      a_next[i] = inside ? F32Element(from).at : 0.0;
+    }
   }
-  [[unroll]] for (uint i = 0; i < kBPerThread; ++i) {
-    const uvec2 at = uvec2(column, k) + place_in_b(i);
-    b_next[i] = at.x < arguments.n && at.y < arguments.k
-                    ? load_f32(b, int64_t(at.y) * arguments.b_row + int64_t(at.x) * arguments.b_column)
-                    : 0.0;
+  [[unroll]] for (uint i = 0; i < kBPerThread; i += B_VECTOR ? 4 : 1) {
+    const uvec2 at = uvec2(column, k) + (B_VECTOR ? four_in_b(i / 4) : place_in_b(i));
+    const bool inside = at.x < arguments.n && at.y < arguments.k;
+    const uint64_t from = b + (int64_t(at.y) * arguments.b_row + int64_t(at.x) * arguments.b_column) * 4;
+    if (B_VECTOR) {
+      const vec4 v = inside ? F32x4Elements(from).at : vec4(0);
+      [[unroll]] for (uint j = 0; j < 4; ++j) b_next[i + j] = v[j];
+    } else {
+      b_next[i] = inside ? F32Element(from).at : 0.0;
+    }
   }
 }
 
 void share() {
-  [[unroll]] for (uint i = 0; i < kAPerThread; ++i) {
-    const uvec2 at = place_in_a(i);
-    a_tile[at.y * kARow + at.x / 4][at.x % 4] = a_next[i];
+  [[unroll]] for (uint i = 0; i < kAPerThread; i += 4) {
+    const vec4 v = vec4(a_next[i], a_next[i + 1], a_next[i + 2], a_next[i + 3]);
+    const uvec2 at = four_in_a(i / 4);
+    if (A_VECTOR && A_ROWS_LIE_CLOSE)
+      a_tile[at.y * kARow + at.x / 4] = v;
+    else
+      [[unroll]] for (uint j = 0; j < 4; ++j) {
+        const uvec2 place = A_VECTOR ? at + uvec2(0, j) : place_in_a(i + j);
+        a_tile[place.y * kARow + place.x / 4][place.x % 4] = v[j];
+      }
   }
-  [[unroll]] for (uint i = 0; i < kBPerThread; ++i) {
-    const uvec2 at = place_in_b(i);
-    b_tile[at.y * kBRow + at.x / 4][at.x % 4] = b_next[i];
+  [[unroll]] for (uint i = 0; i < kBPerThread; i += 4) {
+    const vec4 v = vec4(b_next[i], b_next[i + 1], b_next[i + 2], b_next[i + 3]);
+    const uvec2 at = four_in_b(i / 4);
+    if (B_VECTOR && B_COLUMNS_LIE_CLOSE)
+      b_tile[at.y * kBRow + at.x / 4] = v;
+    else
+      [[unroll]] for (uint j = 0; j < 4; ++j) {
+        const uvec2 place = B_VECTOR ? at + uvec2(0, j) : place_in_b(i + j);
+        b_tile[place.y * kBRow + place.x / 4][place.x % 4] = v[j];
+      }
   }
 }
 

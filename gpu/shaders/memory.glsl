@@ -12,6 +12,8 @@
 // NaN, infinities and the sign of zero mean what IEEE 754 says (SPV_KHR_float_controls,
 // SignedZeroInfNanPreserve); left out when the module is loaded on a device that cannot promise it.
 spirv_execution_mode(extensions = ["SPV_KHR_float_controls"], capabilities = [4466], 4461, 32);
+// The same for numbers below the smallest normal one (DenormPreserve).
+spirv_execution_mode(extensions = ["SPV_KHR_float_controls"], capabilities = [4464], 4459, 32);
 
 const uint kBool = 0, kU8 = 1, kI32 = 2, kI64 = 3, kF16 = 4, kBF16 = 5, kF32 = 6, kF64 = 7;
 const uint kNumber = 8, kAbsent = 9, kRaw16 = 10;
@@ -20,6 +22,8 @@ layout(buffer_reference, scalar, buffer_reference_align = 1) buffer U8Element { 
 layout(buffer_reference, scalar, buffer_reference_align = 2) buffer U16Element { uint16_t at; };
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer I32Element { int at; };
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer F32Element { float at; };
+layout(buffer_reference, scalar, buffer_reference_align = 16) buffer F32x4Elements { vec4 at; };
+layout(buffer_reference, scalar, buffer_reference_align = 16) buffer U32x4Elements { uvec4 at; };
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer I64Element { int64_t at; };
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer U64Element { uint64_t at; };
 
@@ -61,6 +65,14 @@ float load_f32(uint64_t address, int64_t i) {
 }
 void store_f32(uint64_t address, int64_t i, float value) {
   F32Element(address + i * 4).at = value;
+}
+
+// Elements 4 i … 4 i + 3 of memory that begins at a multiple of 16 bytes.
+vec4 load_f32x4(uint64_t address, int64_t i) {
+  return F32x4Elements(address + i * 16).at;
+}
+void store_f32x4(uint64_t address, int64_t i, vec4 values) {
+  F32x4Elements(address + i * 16).at = values;
 }
 
 // Element i as a float.

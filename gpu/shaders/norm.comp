@@ -26,12 +26,67 @@ float weight_at(uint i) {
   return HAS_WEIGHT ? load_f32(weight, int64_t(i)) : 1.0;
 }
 
+void keep_moments(uint row, float mean, float r) {
+  if (moments == 0 || along() != 0 || row >= count) return;
+  store_f32(moments, int64_t(row) * 2, mean);
+  store_f32(moments, int64_t(row) * 2 + 1, r);
+}
+
+vec4 weights_at(uint i) {
+  return HAS_WEIGHT ? load_f32x4(weight, int64_t(i)) : vec4(1.0);
+}
+
+void held_row(uint row, int64_t begins, uint fours) {
+  vec4 n[kHeld];
+  hold(n, x + begins, fours, 0.0);
+  float sum = 0.0, squares = 0.0;
+  if (CENTRED)
+    [[unroll]] for (uint h = 0; h < kHeld; ++h) sum += in_all(n[h]);
+  const float mean = CENTRED ? row_sum(sum) / float(size) : 0.0;
+  [[unroll]] for (uint h = 0; h < kHeld; ++h) {
+    n[h] -= mean;
+    if (along() + h * ALONG < fours) squares += in_all(n[h] * n[h]);
+  }
+  const float r = 1.0 / sqrt(row_sum(squares) / float(size) + eps);
+  [[unroll]] for (uint h = 0; h < kHeld; ++h) n[h] *= r;
+  if (MODE == kForward) {
+    [[unroll]] for (uint h = 0; h < kHeld; ++h) {
+      const uint i = along() + h * ALONG;
+      if (i >= fours) continue;
+      n[h] *= weights_at(i);
+      if (HAS_BIAS) n[h] += load_f32x4(bias, int64_t(i));
+    }
+    put(n, result + begins, fours);
+    return;
+  }
+  keep_moments(row, mean, r);
+  if (result == 0) return;
+  vec4 g[kHeld];
+  hold(g, bias + begins, fours, 0.0);
+  float g_sum = 0.0, gn_sum = 0.0;
+  [[unroll]] for (uint h = 0; h < kHeld; ++h) {
+    const uint i = along() + h * ALONG;
+    if (i >= fours) continue;
+    g[h] *= weights_at(i);
+    g_sum += in_all(g[h]);
+    gn_sum += in_all(g[h] * n[h]);
+  }
+  const float g_mean = CENTRED ? row_sum(g_sum) / float(size) : 0.0;
+  const float gn_mean = row_sum(gn_sum) / float(size);
+  [[unroll]] for (uint h = 0; h < kHeld; ++h) g[h] = r * (g[h] - g_mean - n[h] * gn_mean);
+  put(g, result + begins, fours);
+}
+
 void along_rows() {
   const uint rounds = (count + kRowsPerGroup - 1) / kRowsPerGroup;
   for (uint round = gl_WorkGroupID.x; round < rounds; round += gl_NumWorkGroups.x) {
     const uint row = round * kRowsPerGroup + beside();
     const uint end = row < count ? size : 0;
     const int64_t at = int64_t(row) * int64_t(size);
+    if (HELD > 0) {
+      held_row(row, at * 4, end / 4);
+      continue;
+    }
     float mean = 0.0;
     if (CENTRED) {
       float sum = 0.0;
@@ -51,10 +106,7 @@ void along_rows() {
       }
       continue;
     }
-    if (moments != 0 && along() == 0 && row < count) {
-      store_f32(moments, int64_t(row) * 2, mean);
-      store_f32(moments, int64_t(row) * 2 + 1, r);
-    }
+    keep_moments(row, mean, r);
     if (result == 0) continue;
     float h_sum = 0.0, hn_sum = 0.0;
     for (uint i = along(); i < end; i += ALONG) {

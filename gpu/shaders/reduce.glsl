@@ -12,6 +12,7 @@ layout(constant_id = 2) const bool ALONG_LIES_CLOSE = true;
 layout(constant_id = 3) const uint TYPE = 6;
 layout(constant_id = 4) const uint RESULT_TYPE = 6;
 layout(constant_id = 5) const uint REDUCED_DIMS = 1;
+layout(constant_id = 6) const bool VECTOR = false;  // f32 side by side, in fours from a multiple of 16 bytes on
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, operand;
@@ -60,6 +61,24 @@ void store(int64_t at, T value) {
 #endif
 }
 
+#ifndef T_IS_INTEGER
+T fold_four(vec4 v) {
+  return fold(fold(v.x, v.y), fold(v.z, v.w));
+}
+// Several loads at a time, so that one does not wait for the other.
+T fold_vectors(int64_t base, uint first, uint last, uint along, T value) {
+  const uint kTogether = 4;
+  uint i = first + along;
+  for (; i + (kTogether - 1) * ALONG < last; i += kTogether * ALONG) {
+    vec4 v[kTogether];
+    [[unroll]] for (uint k = 0; k < kTogether; ++k) v[k] = load_f32x4(arguments.operand, base + int64_t(i + k * ALONG));
+    [[unroll]] for (uint k = 0; k < kTogether; ++k) value = fold(value, fold_four(v[k]));
+  }
+  for (; i < last; i += ALONG) value = fold(value, fold_four(load_f32x4(arguments.operand, base + int64_t(i))));
+  return value;
+}
+#endif
+
 int64_t reduced_offset(uint i) {
   if (REDUCED_DIMS == 1) return int64_t(i) * arguments.reduced_stride[0];
   int64_t at = 0;
@@ -88,7 +107,12 @@ void main() {
       }
       const uint first = segment * arguments.segment;
       const uint last = min(first + arguments.segment, arguments.reduced);
-      for (uint i = first + along; i < last; i += ALONG) value = fold(value, load(base + reduced_offset(i)));
+#ifndef T_IS_INTEGER
+      if (VECTOR)
+        value = fold_vectors(base / 4, first / 4, last / 4, along, value);
+      else
+#endif
+        for (uint i = first + along; i < last; i += ALONG) value = fold(value, load(base + reduced_offset(i)));
     }
     if (ALONG > 1) {
       barrier();

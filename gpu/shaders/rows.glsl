@@ -6,6 +6,10 @@
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
 layout(constant_id = 1) const uint ALONG = 256;
+// Rows that lie side by side in fours, from multiples of 16 bytes on, are read once into so many vectors a thread;
+// 0: element by element, as often as they are needed.
+layout(constant_id = 10) const uint HELD = 0;
+const uint kHeld = HELD == 0 ? 1 : HELD;
 
 struct Rows {
   uint count, extent;
@@ -23,6 +27,23 @@ uint along() {
 }
 uint beside() {
   return gl_LocalInvocationID.x / ALONG;
+}
+
+// What a thread holds of a row of `fours` vectors from address `row` on; beyond its end `otherwise`.
+void hold(out vec4 held[kHeld], uint64_t row, uint fours, float otherwise) {
+  [[unroll]] for (uint h = 0; h < kHeld; ++h) {
+    const uint i = along() + h * ALONG;
+    held[h] = i < fours ? load_f32x4(row, int64_t(i)) : vec4(otherwise);
+  }
+}
+void put(vec4 held[kHeld], uint64_t row, uint fours) {
+  [[unroll]] for (uint h = 0; h < kHeld; ++h) {
+    const uint i = along() + h * ALONG;
+    if (i < fours) store_f32x4(row, int64_t(i), held[h]);
+  }
+}
+float in_all(vec4 v) {
+  return (v.x + v.y) + (v.z + v.w);
 }
 
 // The threads of a row get the fold of all their values. Every thread of the group must call these.

@@ -15,6 +15,38 @@ layout(push_constant, scalar) uniform Push {
   Arguments arguments;
 };
 
+void held_row(uint64_t result, uint64_t first, uint64_t second, uint fours) {
+  vec4 x[kHeld];
+  if (MODE == kSoftmax || MODE == kLogSoftmax) {
+    hold(x, first, fours, -infinity());
+    float largest = -infinity();
+    [[unroll]] for (uint h = 0; h < kHeld; ++h)
+      [[unroll]] for (uint j = 0; j < 4; ++j) largest = lg_max(largest, x[h][j]);
+    largest = row_max(largest);
+    float sum = 0.0;
+    vec4 e[kHeld];
+    [[unroll]] for (uint h = 0; h < kHeld; ++h) {
+      x[h] -= largest;
+      [[unroll]] for (uint j = 0; j < 4; ++j) e[h][j] = lg_exp(x[h][j]);
+      if (along() + h * ALONG < fours) sum += in_all(e[h]);
+    }
+    sum = row_sum(sum);
+    const float logarithm = MODE == kSoftmax ? 0.0 : lg_log(sum);
+    [[unroll]] for (uint h = 0; h < kHeld; ++h) x[h] = MODE == kSoftmax ? e[h] / sum : x[h] - logarithm;
+  } else {
+    vec4 y[kHeld];
+    hold(x, first, fours, 0.0);
+    hold(y, second, fours, 0.0);
+    float sum = 0.0;
+    [[unroll]] for (uint h = 0; h < kHeld; ++h) sum += in_all(MODE == kSoftmaxGrad ? x[h] * y[h] : x[h]);
+    sum = row_sum(sum);
+    [[unroll]] for (uint h = 0; h < kHeld; ++h)
+      [[unroll]] for (uint j = 0; j < 4; ++j)
+        x[h][j] = MODE == kSoftmaxGrad ? y[h][j] * (x[h][j] - sum) : x[h][j] - lg_exp(y[h][j]) * sum;
+  }
+  put(x, result, fours);
+}
+
 void main() {
   const uint length = arguments.rows.extent;
   const uint blocks = (arguments.rows.count + kRowsPerGroup - 1) / kRowsPerGroup;
@@ -29,6 +61,10 @@ void main() {
       [[unroll]] for (uint k = 0; k < 3; ++k) at[k] += int64_t(place) * arguments.rows.stride[k][d];
     }
     const uint end = exists ? length : 0;
+    if (HELD > 0) {
+      held_row(arguments.result + at[0] * 4, arguments.operand[0] + at[1] * 4, arguments.operand[1] + at[2] * 4, end / 4);
+      continue;
+    }
     if (MODE == kSoftmax || MODE == kLogSoftmax) {
       float largest = -infinity();
       for (uint i = along(); i < end; i += ALONG)
