@@ -106,7 +106,7 @@ void Session::Impl::Listener::fell_back(const Call& call, const char* reason) {
 
 // ---- the public face
 
-void Session::watch_statistics(bool on) { impl_->statistics().watch(on); }
+void Session::watch_statistics(bool on, int64_t every) { impl_->statistics().watch(on, every); }
 std::vector<StepStatisticsPtr> Session::statistics(uint64_t number) const { return impl_->statistics().steps(number); }
 uint64_t Session::add_breakpoint(Breakpoint added) { return impl_->breakpoints().add(std::move(added)); }
 bool Session::change_breakpoint(const Breakpoint& changed) { return impl_->breakpoints().change(changed); }

@@ -13,14 +13,8 @@
 namespace lunagrad {
 namespace {
 
-// Without values, taking snapshots may cost a twenty-fifth of the time: one is left out when they come faster.
-constexpr double kPauseBetween = 24;  // times the cost of the last
-
-double processor_ns() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return 1e9 * double(now.tv_sec) + double(now.tv_nsec);
-}
+// Without values, taking snapshots may cost a hundredth of the time: one is left out when they come faster.
+constexpr double kPauseBetween = 100;  // times the cost of the last
 
 constexpr const char* kGone = "freed; step once to see it";
 
