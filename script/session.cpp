@@ -539,11 +539,6 @@ void Session::Impl::checkpoint_before_stop(lua_State* L) {
   write_checkpoint(L, true);
 }
 
-void Session::Impl::pause_here(lua_State* L) {
-  pause();
-  safe_point(L, Place::midst);
-}
-
 // From here on every instruction raises, in whichever coroutine: no pcall can go on.
 void Session::Impl::unwind(lua_State* L) {
   unwinding_ = true;

@@ -69,6 +69,11 @@ void Session::Impl::ask_guard(Guard level) {
   listen();
 }
 
+void Session::Impl::pause_here(lua_State* L) {
+  pause();
+  safe_point(L, Place::midst);
+}
+
 // The run stands behind the op, or amid the backward pass, in which a breakpoint was met.
 void Session::Impl::announce(Finding finding) {
   BreakHit& hit = finding.hit;

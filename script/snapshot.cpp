@@ -16,6 +16,12 @@ namespace {
 // Without values, taking snapshots may cost a hundredth of the time: one is left out when they come faster.
 constexpr double kPauseBetween = 100;  // times the cost of the last
 
+double processor_ns() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return 1e9 * double(now.tv_sec) + double(now.tv_nsec);
+}
+
 constexpr const char* kGone = "freed; step once to see it";
 
 std::vector<int64_t> as_vector(const Dims& dims) { return {dims.begin(), dims.end()}; }

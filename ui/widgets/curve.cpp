@@ -21,6 +21,8 @@ void CurveRange::add(const CurveRange& other) {
 bool Curve::append(double x, double y) {
   if (!x_.empty() && x < x_.back()) return false;
   const size_t index = x_.size();
+  if (index == 1) gap_ = x - x_[0];
+  even_ &= index == 0 || (gap_ > 0 && x == x_[0] + double(index) * gap_);
   x_.push_back(x);
   y_.push_back(y);
   if (!std::isfinite(y)) {
@@ -58,11 +60,22 @@ double Curve::least_positive_x() const {
   return found == x_.end() ? std::numeric_limits<double>::infinity() : *found;
 }
 
+size_t Curve::even_bound(double x) const {
+  const double place = std::ceil((x - x_[0]) / gap_);
+  if (!(place > 0)) return 0;
+  size_t i = place < double(size()) ? size_t(place) : size();
+  while (i > 0 && x_[0] + double(i - 1) * gap_ >= x) --i;  // the division was rounded
+  while (i < size() && x_[0] + double(i) * gap_ < x) ++i;
+  return i;
+}
+
 size_t Curve::lower_bound(double x) const {
+  if (even_ && size() > 1) return even_bound(x);
   return size_t(std::lower_bound(x_.begin(), x_.end(), x) - x_.begin());
 }
 
 size_t Curve::lower_bound(double x, size_t guess) const {
+  if (even_ && size() > 1) return even_bound(x);
   // Outwards from the guess in steps that double, then between the last two.
   size_t low = std::min(guess, size()), high = low, step = 1;
   while (low > 0 && x_[low - 1] >= x) high = low - 1, low -= std::min(low, step), step *= 2;
