@@ -1,6 +1,7 @@
 #include "ui/widgets/curve.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace lunagrad {
@@ -91,28 +92,28 @@ size_t Curve::nearest(double x) const {
 }
 
 CurveRange Curve::range(size_t begin, size_t end) const {
+  constexpr unsigned kStep = unsigned(std::countr_zero(kFan));  // shifts, since this is what drawing a curve takes longest in
   CurveRange found;
   end = std::min(end, size());
-  size_t width = 1;  // of a block of the level below `level`
+  unsigned shift = 0;  // a block of the level below `level` is so many points, as a power of 2
   size_t level = 0;
   // Up: take loose ends until both borders stand on blocks of the next level.
   const auto take = [&](size_t at) {
     if (level == 0)
       found.add(y_[at]);
     else
-      found.add(levels_[level - 1][at / width]);
+      found.add(levels_[level - 1][at >> shift]);
   };
   while (begin < end) {
-    const size_t wide = width * kFan;
-    while (begin < end && begin % wide != 0 && begin + width <= end) take(begin), begin += width;
-    while (begin < end && end % wide != 0 && end >= begin + width && end % width == 0)
-      end -= width, take(end);
+    const size_t width = size_t(1) << shift, loose = (width << kStep) - 1;
+    while (begin < end && (begin & loose) != 0 && begin + width <= end) take(begin), begin += width;
+    while (begin < end && (end & loose) != 0 && end >= begin + width && (end & (width - 1)) == 0) end -= width, take(end);
     if (begin >= end) break;
     if (level == levels_.size()) {
       for (; begin < end; begin += width) take(begin);
       break;
     }
-    width = wide;
+    shift += kStep;
     ++level;
   }
   return found;
