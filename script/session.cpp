@@ -104,6 +104,8 @@ void Session::Impl::step() {
     if (!running_ && !next_) return;
     pause_ = step_op_ = false;
     step_ = true;
+    // Of the step that a viewer paused amid no more than a part can be shown: its rest goes first.
+    rest_first_ = amid_step_ && state_.load() == SessionState::paused;
     attention_.store(true);
   }
   changed_.notify_all();
@@ -483,7 +485,8 @@ void Session::Impl::safe_point(lua_State* L, Place place) {
   std::unique_lock lock(mutex_);
   awaited_since_ = std::chrono::steady_clock::now();
   // Once: a step that is asked for while waiting here ends at the next boundary.
-  const bool stepped = (place == Place::step_end && step_) || (place == Place::op && step_op_);
+  bool stepped = (place == Place::step_end && step_) || (place == Place::op && step_op_);
+  if (stepped && !task_running_ && place == Place::step_end && std::exchange(rest_first_, false)) stepped = false;
   if (stepped && !task_running_) {
     step_ = step_op_ = false;
     pause_ = true;
@@ -508,6 +511,7 @@ void Session::Impl::safe_point(lua_State* L, Place place) {
       unwind(L);
     }
     if (!pause_ || !may_pause(place)) break;
+    amid_step_ = pause_asked_ && place != Place::step_end && in_steps_.load();
     pause_asked_.reset();
     lock.unlock();
     profile_.leave();
@@ -533,11 +537,6 @@ void Session::Impl::checkpoint_before_stop(lua_State* L) {
     reload_ = std::nullopt, successor_ = std::nullopt;
   }
   write_checkpoint(L, true);
-}
-
-void Session::Impl::pause_here(lua_State* L) {
-  pause();
-  safe_point(L, Place::midst);
 }
 
 // From here on every instruction raises, in whichever coroutine: no pcall can go on.

@@ -213,7 +213,9 @@ class Session {
 
   void pause();  // at the next safe point
   void resume();
-  void step();     // when paused: to the next step boundary
+  // When paused: to the next step boundary. While the tape is watched, a pause() amid a step is left by the rest of that
+  // step and a whole one, whose values can be shown.
+  void step();
   void step_op();  // when paused: to the end of the next op, or backward pass, that the script calls
   void stop();  // as the first Ctrl-C: at the next step boundary, at the latest after `grace` of no boundary
   void interrupt();  // as the second: a Lua error now, also inside a kernel
@@ -248,8 +250,9 @@ class Session {
   // The value or gradient of a node's output, read on the session's thread at a safe point.
   void inspect(uint64_t node, int output, Which, int64_t limit, std::function<void(ValueView)> done);
 
-  // Looks at the numbers of training steps, as many as cost a twenty-fifth of the time: norms, histograms, NaN.
-  void watch_statistics(bool on);
+  // Looks at the numbers of training steps: norms, histograms, NaN. With `every`, at each such step whatever it costs;
+  // else at as many as cost a fiftieth of the time.
+  void watch_statistics(bool on, int64_t every = 0);
   // Those of the run with a `number` above this, oldest first. The latest of them are kept.
   std::vector<StepStatisticsPtr> statistics(uint64_t number = 0) const;
 

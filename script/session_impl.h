@@ -165,6 +165,8 @@ class Session::Impl {
   bool closing_ = false;
   bool pause_ = false;
   std::optional<std::chrono::steady_clock::time_point> pause_asked_;  // by a viewer, who would like to see a whole step
+  bool amid_step_ = false;    // it was granted amid a step whose values were not all captured
+  bool rest_first_ = false;   // step_ is for the step behind the end of that one
   bool step_ = false;
   bool step_op_ = false;
   bool stop_ = false;

@@ -69,6 +69,11 @@ void Session::Impl::ask_guard(Guard level) {
   listen();
 }
 
+void Session::Impl::pause_here(lua_State* L) {
+  pause();
+  safe_point(L, Place::midst);
+}
+
 // The run stands behind the op, or amid the backward pass, in which a breakpoint was met.
 void Session::Impl::announce(Finding finding) {
   BreakHit& hit = finding.hit;
@@ -106,7 +111,7 @@ void Session::Impl::Listener::fell_back(const Call& call, const char* reason) {
 
 // ---- the public face
 
-void Session::watch_statistics(bool on) { impl_->statistics().watch(on); }
+void Session::watch_statistics(bool on, int64_t every) { impl_->statistics().watch(on, every); }
 std::vector<StepStatisticsPtr> Session::statistics(uint64_t number) const { return impl_->statistics().steps(number); }
 uint64_t Session::add_breakpoint(Breakpoint added) { return impl_->breakpoints().add(std::move(added)); }
 bool Session::change_breakpoint(const Breakpoint& changed) { return impl_->breakpoints().change(changed); }

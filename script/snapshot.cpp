@@ -13,8 +13,8 @@
 namespace lunagrad {
 namespace {
 
-// Without values, taking snapshots may cost a twenty-fifth of the time: one is left out when they come faster.
-constexpr double kPauseBetween = 24;  // times the cost of the last
+// Without values, taking snapshots may cost a hundredth of the time: one is left out when they come faster.
+constexpr double kPauseBetween = 100;  // times the cost of the last
 
 double processor_ns() {
   timespec now;

@@ -1,5 +1,6 @@
 #include "script/statistics_watch.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -10,13 +11,12 @@
 namespace lunagrad {
 namespace {
 
-// Between two steps that are looked at passes this many times what looking took, a 26th of the time goes there, and so
-// many steps at least: what takes little time may still take many instructions.
-constexpr uint64_t kPause = 25;
-constexpr int kStepsBetween = 20;
+// The steps between two that are looked at take this many times what looking took: a 51st of the time goes there.
+constexpr uint64_t kPause = 50;
 // Of a tensor with more elements every n-th makes the histogram.
 constexpr int64_t kMostSampled = 1 << 14;
-// A step that lasts longer than this, in nanoseconds, is looked at only as far as the same share allows.
+// A step that lasts longer than this, in nanoseconds, is looked at only as far as the time since the last one allows: it
+// may be a whole script without steps.
 constexpr double kLongStep = 2e9;
 constexpr size_t kMostKept = size_t(48) << 20;  // bytes; the oldest steps go first
 
@@ -66,12 +66,20 @@ std::vector<StepStatisticsPtr> StatisticsWatch::steps(uint64_t after) const {
   return {first, kept_.end()};
 }
 
+// Each step since the last look counts as long as the shortest of them: neither a pause nor another program that took
+// the processor away may pass for training.
+bool StatisticsWatch::is_due() const {
+  if (first_) return true;
+  if (const int64_t every = every_.load()) return steps_since_ + 1 >= every;
+  return steps_since_ > 0 && uint64_t(steps_since_) * shortest_ > kPause * last_spent_;
+}
+
 void StatisticsWatch::begin_step() {
-  const bool due = last_end_ == 0 || (++steps_since_ >= kStepsBetween && ticks() - last_end_ > kPause * last_spent_);
-  looking_ = watching() && due;
+  looking_ = watching() && is_due();
   any_pass_ = false;
   spent_ = 0;
   step_began_ = ticks();
+  if (last_end_ == 0) last_end_ = step_began_;
   if (!looking_) return;
   outputs_.clear();
   summaries_.read();
@@ -82,15 +90,21 @@ void StatisticsWatch::begin_step() {
 void StatisticsWatch::give_up() {
   looking_ = false;
   for (auto& [id, leaf] : leaves_) leaf.before = Tensor();
-  last_end_ = ticks();
+  looked();
+}
+
+void StatisticsWatch::looked() {
+  first_ = false;
   last_spent_ = spent_;
+  last_end_ = ticks();
+  steps_since_ = 0;
 }
 
 void StatisticsWatch::ran(const Call& call) {
   const Context& ctx = context();
   if (!looking_ || busy_ || !ctx.grad_enabled || ctx.differentiating || call.aliases) return;
-  const uint64_t elapsed = ticks() - step_began_;
-  if (spent_ * kPause > elapsed && ticks_to_ns(elapsed) > kLongStep) return give_up();
+  const uint64_t now = ticks();
+  if (every_.load() == 0 && spent_ * kPause > now - last_end_ && ticks_to_ns(now - step_began_) > kLongStep) return give_up();
   bool recorded = false;
   for (const Tensor& x : call.in) recorded |= x.defined() && x.requires_grad();
   if (!recorded || call.out.empty() || !call.out[0].defined()) return;
@@ -173,7 +187,11 @@ void StatisticsWatch::optimized(const TensorList& parameters) {
 }
 
 void StatisticsWatch::end_step(int64_t step) {
-  if (!looking_) return;
+  if (!looking_) {
+    const uint64_t length = ticks() - step_began_;
+    shortest_ = steps_since_++ == 0 ? length : std::min(shortest_, length);
+    return;
+  }
   looking_ = false;
   if (!any_pass_) {  // an evaluation, say: the next step is looked at in its place
     outputs_.clear();
@@ -224,9 +242,7 @@ void StatisticsWatch::end_step(int64_t step) {
   made->every = last_step_ > 0 && step > last_step_ ? step - last_step_ : 1;
   made->cost_ns = ticks_to_ns(spent_);
   last_step_ = step;
-  last_spent_ = spent_;
-  last_end_ = ticks();
-  steps_since_ = 0;
+  looked();
   const std::lock_guard lock(mutex_);
   made->number = ++number_;
   kept_bytes_ += bytes_of(*made);
@@ -255,8 +271,9 @@ void StatisticsWatch::clear(bool everything) {
   if (!everything) return;
   nodes_.clear();
   latest_.clear();
+  first_ = true;
+  steps_since_ = last_step_ = 0;
   last_end_ = last_spent_ = 0;
-  last_step_ = 0;
   const std::lock_guard lock(mutex_);
   kept_.clear();
   kept_bytes_ = 0;

@@ -1,7 +1,7 @@
 #pragma once
 // Collects the StepStatistics of a run: summaries of what the ops of a step give out and of the gradients that reach
 // it, and of each parameter what its gradient looks like and how far the step moved it. A step is looked at only when
-// the time since the last one is a multiple of what that cost. In such a step a copy of the parameters is kept from
+// those since the last one took a multiple of what that cost. In such a step a copy of the parameters is kept from
 // its first backward pass to its end. watch(), steps() and the numbers may be asked for by any thread, all else belongs
 // to the session's.
 #include <atomic>
@@ -20,7 +20,10 @@ namespace lunagrad {
 class StatisticsWatch final : public Capture {
  public:
   // Any thread.
-  void watch(bool on) { watching_.store(on); }
+  void watch(bool on, int64_t every) {
+    every_.store(every);
+    watching_.store(on);
+  }
   bool watching() const { return watching_.load(); }
   std::vector<StepStatisticsPtr> steps(uint64_t after) const;
 
@@ -54,18 +57,23 @@ class StatisticsWatch final : public Capture {
   };
   class Look;  // counts the time and keeps what is looked with out of sight
   void read_pass();
+  bool is_due() const;
+  void looked();
   void give_up();  // on this step: it goes on for so long that the rest of it would cost too much
   static Tensor value_of(const Node& leaf);
 
   std::atomic<bool> watching_{false};
+  std::atomic<int64_t> every_{0};  // 0: as the budget allows
   mutable std::mutex mutex_;
   std::deque<StepStatisticsPtr> kept_;  // under mutex_
   size_t kept_bytes_ = 0;               // under mutex_
   uint64_t number_ = 0;
 
   bool looking_ = false, in_pass_ = false, busy_ = false, any_pass_ = false;
-  int steps_since_ = 0;  // the last that was looked at
-  uint64_t spent_ = 0, last_spent_ = 0, last_end_ = 0, step_began_ = 0;  // ticks
+  bool first_ = true;        // nothing was looked at yet
+  int64_t steps_since_ = 0;  // the last that was looked at, those that have ended
+  uint64_t shortest_ = 0;    // of them, in ticks, as what follows
+  uint64_t spent_ = 0, last_spent_ = 0, last_end_ = 0, step_began_ = 0;
   int64_t last_step_ = 0;
   std::map<uint64_t, Leaf> leaves_;  // by id of the node
   Summaries summaries_;
@@ -75,7 +83,6 @@ class StatisticsWatch final : public Capture {
   std::unordered_map<uint64_t, size_t> positions_;  // node id -> position in nodes_
   std::vector<NodeStatistics> latest_;              // of the latest step that was looked at
   int64_t latest_step_ = 0;
-  int64_t pass_step_ = 0;
 };
 
 }  // namespace lunagrad

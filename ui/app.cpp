@@ -13,6 +13,7 @@
 #include <sstream>
 #include <thread>
 
+#include "runtime/io/atomic_file.h"
 #include "ui/theme.h"
 
 namespace lunagrad {
@@ -77,8 +78,12 @@ App::App(Start start)
   bench_.take_picture = [this](const std::string& path, ImVec2 min, ImVec2 max,
                                std::function<void(const std::string&)> done) {
     const ImVec2 scale = ImGui::GetIO().DisplayFramebufferScale;
-    window_.presenter().capture_part(path, int(min.x * scale.x), int(min.y * scale.y), int(max.x * scale.x),
-                                     int(max.y * scale.y), std::move(done));
+    window_.presenter().capture_part(
+        int(min.x * scale.x), int(min.y * scale.y), int(max.x * scale.x), int(max.y * scale.y),
+        [this, path, done = std::move(done)](FramePixels pixels, const std::string& problem) {
+          if (!problem.empty()) return done(problem);
+          bench_.errands.add([path, pixels = std::move(pixels)] { write_file(path, png_of(pixels)); }, done);
+        });
   };
   if (!start.note.empty()) bench_.notice(start.note);
   add_commands();

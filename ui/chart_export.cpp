@@ -144,15 +144,17 @@ float draw_legend(Svg* svg, const std::vector<PlotLine>& lines, float top, float
 
 }  // namespace
 
+CsvSeries::CsvSeries(std::string name, const Metric& of)
+    : run(std::move(name)), metric(of.name), steps(of.raw.xs()), times(of.times()), values(of.raw.ys()), smoothed(of.smooth.ys()) {}
+
 std::string charts_as_csv(const std::vector<CsvSeries>& all) {
   std::string csv = "run,metric,step,time,value,smoothed\n";
   for (const CsvSeries& series : all) {
-    const Metric& metric = *series.metric;
-    const std::string names = quoted(series.run) + "," + quoted(metric.name) + ",";
-    for (size_t i = 0; i < metric.raw.size(); ++i) {
+    const std::string names = quoted(series.run) + "," + quoted(series.metric) + ",";
+    for (size_t i = 0; i < series.steps.size(); ++i) {
       csv += names;
-      append_number(csv, metric.raw.x(i));
-      for (const double value : {metric.time(i), metric.raw.y(i), metric.smooth.y(i)}) {
+      append_number(csv, series.steps[i]);
+      for (const double value : {series.times[i], series.values[i], series.smoothed[i]}) {
         csv += ',';
         append_number(csv, value);
       }
@@ -200,7 +202,7 @@ std::string charts_as_svg(const std::vector<SvgChart>& charts, const PlotAxis& a
       if (!frame.x.shows(mark.x) || mark.x < frame.x0 || mark.x > frame.x1) continue;
       const float x = frame.px(mark.x);
       svg.line(x, frame.min.y, x, frame.max.y, hex(mark.color), "stroke-dasharray=\"2 4\"");
-      svg.write(x, frame.max.y - 4, "middle", std::string(1, mark.letter), hex(mark.color));
+      svg.write(x, frame.max.y - 4, "middle", mark.brief.empty() ? mark.kind : mark.brief, hex(mark.color));
     }
     svg.end_clip();
     top += float(height);

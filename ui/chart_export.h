@@ -1,6 +1,6 @@
 #pragma once
 // Charts as files: CSV with every value, raw and smoothed, and SVG with what the charts show. Pure text; writing it is
-// the caller's.
+// the caller's, on any thread.
 #include <string>
 #include <vector>
 
@@ -9,11 +9,13 @@
 
 namespace lunagrad {
 
-// "run,metric,step,time,value,smoothed", a line for each point, numbers with as many digits as tell doubles apart.
+// The points of a metric as they are now, to be written by another thread.
 struct CsvSeries {
-  std::string run;
-  const Metric* metric;
+  CsvSeries(std::string run, const Metric&);
+  std::string run, metric;
+  std::vector<double> steps, times, values, smoothed;
 };
+// "run,metric,step,time,value,smoothed", a line for each point, numbers with as many digits as tell doubles apart.
 std::string charts_as_csv(const std::vector<CsvSeries>&);
 
 struct SvgChart {

@@ -129,16 +129,16 @@ void ChartModel::add_marks(const std::vector<ChartSource>& sources, const ChartC
       if (sources.size() > 1) made.text = source.label + ", " + made.text;
       switch (mark.kind) {
         case RunMark::Kind::edit:
-          made.letter = 'E', made.color = colors.edit;
+          made.kind = "edit", made.brief = mark.brief, made.color = colors.edit;
           break;
         case RunMark::Kind::reload:
-          made.letter = 'R', made.color = colors.reload;
+          made.kind = "reload", made.color = colors.reload;
           break;
         case RunMark::Kind::checkpoint:
-          made.letter = 'C', made.color = colors.checkpoint;
+          made.kind = "checkpoint", made.color = colors.checkpoint;
           break;
         case RunMark::Kind::pause:
-          made.letter = 'P', made.color = colors.pause;
+          made.kind = "pause", made.color = colors.pause;
           break;
       }
       plot_marks_.push_back(std::move(made));

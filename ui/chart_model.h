@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "ui/chart_export.h"
 #include "ui/name_filter.h"
 #include "ui/run_curves.h"
 #include "ui/widgets/plot.h"
@@ -25,7 +24,7 @@ struct ChartSource {
 struct Chart {
   std::string title;
   std::vector<PlotLine> lines;
-  std::vector<CsvSeries> series;  // all that is behind the lines
+  std::vector<std::pair<std::string, const Metric*>> series;  // all that is behind the lines: run and metric
 };
 
 struct ChartColors {

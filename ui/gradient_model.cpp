@@ -26,7 +26,12 @@ void GradientModel::add(const StepStatisticsPtr& step) {
   }
   number_ = step->number;
   steps_.push_back(step);
-  if (steps_.size() > kMostSteps) steps_.pop_front();
+  if (steps_.size() > kMostSteps) {
+    const int64_t gone = steps_.front()->step;
+    for (ParameterHistory& history : parameters_)
+      if (!history.spreads.empty() && history.spreads.front().first <= gone) history.spreads.pop_front();
+    steps_.pop_front();
+  }
   total_.append(double(step->step), step->gradient_norm());
   for (const ParameterStatistics& p : step->parameters) {
     auto known = std::find_if(parameters_.begin(), parameters_.end(),
@@ -44,6 +49,7 @@ void GradientModel::add(const StepStatisticsPtr& step) {
     known->node = p.node;
     known->latest = p;
     if (!p.has_gradient) continue;
+    if (!p.counts.empty()) known->spreads.emplace_back(step->step, &p);
     known->norm.append(double(step->step), p.gradient.finite() ? p.gradient.norm : std::nan(""));
     if (p.weight.norm > 0) known->ratio.append(double(step->step), p.update_ratio());
   }

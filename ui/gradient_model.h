@@ -4,6 +4,7 @@
 // earlier step. Knows no window. Drawing thread only.
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "script/session.h"
@@ -19,6 +20,8 @@ struct ParameterHistory {
   uint64_t node = 0;
   Curve norm, ratio;  // of the gradient; of the update to the weight
   ParameterStatistics latest;
+  // Of the steps whose histograms are kept, those that have one of it; they belong to steps().
+  std::deque<std::pair<int64_t, const ParameterStatistics*>> spreads;
 };
 
 class GradientModel {

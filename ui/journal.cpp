@@ -74,6 +74,7 @@ void Journal::begin() {
   recent_.clear();
   run_folder_.clear();
   stops_.clear();
+  at_breakpoint_ = false;
 }
 
 void Journal::apply(const Event& event) {
@@ -103,7 +104,7 @@ void Journal::apply(const Event& event) {
         const std::string& name = event.metrics[0].first;
         const auto [known, first] = params_.try_emplace(name, event.text);
         if (!first && known->second != event.text) {
-          mark(RunMark::Kind::edit, event, name + ": " + known->second + " to " + event.text);
+          mark(RunMark::Kind::edit, event, name + ": " + known->second + " to " + event.text, name + " " + event.text);
           write(ConsoleLine::Kind::note, "step " + std::to_string(event.step) + ": " + name + " = " + event.text + "\n",
                 event.place);
         }
@@ -112,13 +113,14 @@ void Journal::apply(const Event& event) {
       break;
     case Event::Kind::break_hit:
       write(ConsoleLine::Kind::warning, "paused: " + event.text + "\n", event.place);
-      if (!stale) stops_.push_back(event.node);
+      if (!stale) stops_.push_back(event.node), at_breakpoint_ = true;
       break;
     case Event::Kind::run_folder:
       if (!stale) run_folder_ = curves_.folder = event.text;
       break;
     case Event::Kind::state:
       state_ = event.state;
+      at_breakpoint_ &= state_ == SessionState::paused;
       if (!stale && state_ == SessionState::paused) {
         Event here = event;
         here.step = step_;
@@ -191,8 +193,8 @@ void Journal::clear_console() {
   ++revision_;
 }
 
-void Journal::mark(RunMark::Kind kind, const Event& event, std::string text) {
-  curves_.marks.push_back({kind, event.step, event.time, printable(text), event.place});
+void Journal::mark(RunMark::Kind kind, const Event& event, std::string text, std::string brief) {
+  curves_.marks.push_back({kind, event.step, event.time, printable(text), event.place, printable(brief)});
 }
 
 void Journal::set_smoothing(double beta) {

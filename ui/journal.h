@@ -63,12 +63,13 @@ class Journal {
   double steps_per_second() const;          // over the last two seconds or so
   const ConsoleLine* last_error() const;
   const std::vector<uint64_t>& stops() const { return stops_; }  // at breakpoints: their nodes, 0 for none
+  bool at_breakpoint() const { return at_breakpoint_; }          // what it paused for last is one, and it has not gone on
 
  private:
   using Clock = std::chrono::steady_clock;
   void apply(const Event&);
   void begin();
-  void mark(RunMark::Kind, const Event&, std::string text);
+  void mark(RunMark::Kind, const Event&, std::string text, std::string brief = {});
 
   std::function<void()> wake_;
   std::mutex mutex_;
@@ -88,6 +89,7 @@ class Journal {
   Outcome outcome_ = Outcome::ok;
   std::string run_folder_;
   std::vector<uint64_t> stops_;
+  bool at_breakpoint_ = false;
   int64_t step_ = 0, total_ = 0;
   double time_ = 0;
   Clock::time_point time_at_ = Clock::now();

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "script/session.h"
@@ -34,6 +35,8 @@ class ParamDesk {
   const std::string& value(const ParamInfo&) const;
   bool on_its_way(const std::string& name) const { return asked_.count(name) > 0; }
   const std::string& refusal(const std::string& name) const;  // "" when the last value was taken
+  // What no script has taken over, since none runs: it goes into the run that begins now.
+  std::map<std::string, std::string> take_waiting() { return std::exchange(asked_, {}); }
   // All that was chosen, for the next run.
   const std::map<std::string, std::string>& chosen() const { return chosen_; }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
 #include "ui/texture_store.h"
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
@@ -428,11 +429,8 @@ void Presenter::present(ImDrawData* data, uint32_t background) {
 
   VkBuffer buffer = VK_NULL_HANDLE;
   VkDeviceMemory memory = VK_NULL_HANDLE;
-  if (!readable_ && part_) {
-    capture_path_.clear();
-    std::exchange(part_, {})->done("this display's frames cannot be read back");
-  }
-  const bool capturing = !capture_path_.empty();
+  if (!readable_ && part_) std::exchange(part_, {})->done({}, "this display's frames cannot be read back");
+  const bool capturing = part_ || !capture_path_.empty();
   if (capturing) {
     if (!readable_) fail_as(ErrorKind::device, "this display's frames cannot be read back");
     VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
@@ -498,41 +496,50 @@ void Presenter::present(ImDrawData* data, uint32_t background) {
 
   if (capturing) {
     check(vkWaitForFences(device_, 1, &frame.done, VK_TRUE, UINT64_MAX), "reading the picture");
-    write_capture(memory, extent_);
+    hand_out_capture(memory);
     vkDestroyBuffer(device_, buffer, nullptr);
     vkFreeMemory(device_, memory, nullptr);
   }
 }
 
-void Presenter::write_capture(VkDeviceMemory memory, VkExtent2D extent) {
+FramePixels Presenter::read_capture(VkDeviceMemory memory) const {
   void* mapped = nullptr;
   check(vkMapMemory(device_, memory, 0, VK_WHOLE_SIZE, 0, &mapped), "reading the picture");
-  int left = 0, top = 0, right = int(extent.width), bottom = int(extent.height);
+  int left = 0, top = 0, right = int(extent_.width), bottom = int(extent_.height);
   if (part_) {
     left = std::clamp(part_->left, 0, right - 1);
     top = std::clamp(part_->top, 0, bottom - 1);
     right = std::clamp(part_->right, left + 1, right);
     bottom = std::clamp(part_->bottom, top + 1, bottom);
   }
-  const size_t width = size_t(right - left), height = size_t(bottom - top);
-  std::vector<uint8_t> pixels(width * height * 3);
+  FramePixels pixels{right - left, bottom - top, {}};
+  pixels.rgb.reserve(size_t(pixels.width) * size_t(pixels.height) * 3);
   const auto* raw = static_cast<const uint8_t*>(mapped);
   const bool bgr = format_.format == VK_FORMAT_B8G8R8A8_UNORM || format_.format == VK_FORMAT_B8G8R8A8_SRGB;
-  for (size_t y = 0; y < height; ++y)
-    for (size_t x = 0; x < width; ++x) {
-      const uint8_t* from = raw + 4 * ((size_t(top) + y) * extent.width + size_t(left) + x);
-      for (size_t c = 0; c < 3; ++c) pixels[3 * (y * width + x) + c] = from[bgr ? 2 - c : c];
+  for (int y = top; y < bottom; ++y)
+    for (int x = left; x < right; ++x) {
+      const uint8_t* from = raw + 4 * (size_t(y) * extent_.width + size_t(x));
+      for (size_t c = 0; c < 3; ++c) pixels.rgb.push_back(from[bgr ? 2 - c : c]);
     }
   vkUnmapMemory(device_, memory);
-  const std::string path = std::exchange(capture_path_, {});
-  const std::optional<Part> part = std::exchange(part_, {});
-  stbi_write_png_compression_level = 9;
-  const bool written = stbi_write_png(path.c_str(), int(width), int(height), 3, pixels.data(), int(width) * 3) != 0;
-  const std::string problem = written ? "" : "picture: cannot write " + path;
-  if (part)
-    part->done(problem);
-  else if (!written)
-    fail_as(ErrorKind::file, problem);
+  return pixels;
+}
+
+void Presenter::hand_out_capture(VkDeviceMemory memory) {
+  FramePixels pixels = read_capture(memory);
+  if (const std::optional<Part> part = std::exchange(part_, {}))
+    part->done(std::move(pixels), "");
+  else
+    write_file(std::exchange(capture_path_, {}), png_of(pixels));
+}
+
+std::string png_of(const FramePixels& pixels) {
+  std::string content;
+  const auto append = [](void* to, void* data, int size) {
+    static_cast<std::string*>(to)->append(static_cast<const char*>(data), size_t(size));
+  };
+  stbi_write_png_to_func(append, &content, pixels.width, pixels.height, 3, pixels.rgb.data(), pixels.width * 3);
+  return content;
 }
 
 }  // namespace lunagrad

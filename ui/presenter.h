@@ -19,6 +19,14 @@ namespace lunagrad {
 
 class TextureStore;
 
+// Pixels of a frame: red, green, blue.
+struct FramePixels {
+  int width = 0, height = 0;
+  std::vector<uint8_t> rgb;
+};
+// As a PNG file's content; any thread.
+std::string png_of(const FramePixels&);
+
 class Presenter {
  public:
   // Throws Error (kind device) with a sentence that says what is missing. With `validation` the Khronos layer
@@ -36,10 +44,10 @@ class Presenter {
     capture_path_ = path;
     part_.reset();
   }
-  // The same of a part of the frame, in pixels; instead of throwing, `done` is told what went wrong, or "".
-  void capture_part(const std::string& path, int left, int top, int right, int bottom,
-                    std::function<void(const std::string&)> done) {
-    capture_path_ = path;
+  // `done` gets a part of the next frame, given in its pixels, or what went wrong.
+  using PartDone = std::function<void(FramePixels, const std::string& problem)>;
+  void capture_part(int left, int top, int right, int bottom, PartDone done) {
+    capture_path_.clear();
     part_ = Part{left, top, right, bottom, std::move(done)};
   }
 
@@ -72,7 +80,8 @@ class Presenter {
   void release();
   bool make_swapchain();  // false: the window has no area now
   void drop_swapchain();
-  void write_capture(VkDeviceMemory, VkExtent2D);
+  FramePixels read_capture(VkDeviceMemory) const;
+  void hand_out_capture(VkDeviceMemory);
   uint32_t memory_type(uint32_t allowed, VkMemoryPropertyFlags) const;
 
   GLFWwindow* window_;
@@ -98,7 +107,7 @@ class Presenter {
   std::string capture_path_;
   struct Part {
     int left, top, right, bottom;
-    std::function<void(const std::string&)> done;
+    PartDone done;
   };
   std::optional<Part> part_;
   std::string device_name_;

@@ -29,7 +29,7 @@ class Metric {
   void drop_after(int64_t step);  // rows that a reload made void
   void set_smoothing(double beta);
   double smoothing() const { return smoother_.beta(); }
-  double time(size_t i) const { return times_[i]; }
+  const std::vector<double>& times() const { return times_; }
 
   struct Pair {
     const Curve *raw, *smooth;
@@ -53,6 +53,7 @@ struct RunMark {
   double time = 0;
   std::string text;
   SourcePlace place;
+  std::string brief;  // of an edit: "lr 0.05"
 };
 
 struct RunCurves {

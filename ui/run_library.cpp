@@ -49,16 +49,16 @@ std::vector<RunMark> marks_of(const RunRecord& run) {
   const std::vector<MetricPoint>* longest = nullptr;
   for (const auto& [name, points] : run.metrics)
     if (!longest || points.size() > longest->size()) longest = &points;
-  const auto add = [&](RunMark::Kind kind, int64_t step, std::string text) {
+  const auto add = [&](RunMark::Kind kind, int64_t step, const std::string& text, const std::string& brief = {}) {
     double time = run.seconds;
     if (longest) {
       const auto at = std::lower_bound(longest->begin(), longest->end(), step,
                                        [](const MetricPoint& point, int64_t s) { return point.step < s; });
       if (at != longest->end()) time = at->time;
     }
-    marks.push_back({kind, step, time, printable(text), {}});
+    marks.push_back({kind, step, time, printable(text), {}, printable(brief)});
   };
-  for (const ParamChange& change : run.changes) add(RunMark::Kind::edit, change.step, change.name + " to " + change.value);
+  for (const ParamChange& change : run.changes) add(RunMark::Kind::edit, change.step, change.name + " to " + change.value, change.name + " " + change.value);
   for (const int64_t step : run.reloads) add(RunMark::Kind::reload, step, "reloaded");
   for (const LoggedItem& item : run.checkpoints) add(RunMark::Kind::checkpoint, item.step, "checkpoint " + item.what);
   return marks;
@@ -110,8 +110,9 @@ class RunLibrary::Reader {
     News news;
     Followed& run = followed_[folder];
     const Stamps stamps = stamps_of(folder);
-    if (run.follower && stamps == run.stamps) return news;
+    if ((run.follower || run.failed) && stamps == run.stamps) return news;
     run.stamps = stamps;
+    run.failed = false;
     try {
       if (!run.follower) run.follower = std::make_unique<RunFollower>(folder);
       const bool first = run.sent.empty();
@@ -138,8 +139,11 @@ class RunLibrary::Reader {
         }
       }
     } catch (const Error& error) {
+      std::error_code ignored;
       news.folder = folder;
       news.problem = error.what();
+      news.gone = !fs::exists(folder, ignored);
+      run.failed = true;
       run.follower.reset();
       run.sent.clear();
     }
@@ -159,6 +163,7 @@ class RunLibrary::Reader {
   struct Followed {
     Stamps stamps;
     std::unique_ptr<RunFollower> follower;
+    bool failed = false;                 // until its files change
     std::map<std::string, size_t> sent;  // points of each metric
     int64_t voided = 0;
   };
@@ -270,6 +275,11 @@ bool RunLibrary::update() {
   }
   for (News& one : news) {
     if (!asked_.count(one.folder)) continue;  // hidden meanwhile
+    if (one.gone) {
+      gone_.push_back(one.folder);
+      show(one.folder, false);
+      continue;
+    }
     if (!one.problem.empty()) {
       problems_[one.folder] = one.problem;
       continue;

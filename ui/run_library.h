@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "ui/run_curves.h"
@@ -41,6 +42,8 @@ class RunLibrary {
   // Of the runs that are shown and were read, by folder. Drawing thread's own.
   std::map<std::string, RunCurves>& curves() { return curves_; }
   const std::map<std::string, std::string>& problems() const { return problems_; }  // of shown runs
+  // Folders of shown runs that somebody removed: they are shown no more.
+  std::vector<std::string> take_gone() { return std::exchange(gone_, {}); }
 
  private:
   struct Point {
@@ -51,7 +54,7 @@ class RunLibrary {
   // What one reading of a shown run found: everything, or what came since.
   struct News {
     std::string folder, problem;
-    bool whole = false;
+    bool whole = false, gone = false;
     RunCurves curves;           // whole; otherwise marks and group alone
     std::vector<Point> points;  // not whole
   };
@@ -68,6 +71,7 @@ class RunLibrary {
   std::pair<size_t, size_t> progress_{};
   std::map<std::string, RunCurves> curves_;
   std::map<std::string, std::string> problems_;
+  std::vector<std::string> gone_;
   // Guarded by mutex_.
   std::mutex mutex_;
   std::condition_variable changed_;

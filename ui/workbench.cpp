@@ -18,6 +18,7 @@ Workbench::Workbench(std::string script, RunOptions options, std::function<void(
       probe(waken),
       inquiry(waken),
       runs(waken),
+      errands(waken),
       documents({}, waken),
       syntax(waken),
       wake(std::move(waken)),
@@ -37,6 +38,9 @@ bool Workbench::update() {
   session.watch_data(Clock::now() - data_wanted_ < kLooksAway);
   bool changed = journal.update();
   changed |= runs.update();
+  for (const std::string& gone : runs.take_gone())
+    journal.write(ConsoleLine::Kind::note, "the folder " + gone + " was removed: its curves are no longer shown\n");
+  changed |= errands.update();
   update_documents();
   history_ = session.history();
   tape.offer(standing_ ? session.tape(*standing_) : session.tape());
@@ -142,6 +146,7 @@ void Workbench::restart(bool paused) {
 void Workbench::begin_run() {
   const bool paused = std::exchange(awaited_, Awaited::nothing) == Awaited::paused_run;
   if (new_seed) options_.seed = std::random_device()();
+  for (const auto& [name, value] : params.take_waiting()) options_.set[name] = value;
   journal.restart();
   sources_.clear();
   tape.clear();
@@ -201,6 +206,8 @@ void Workbench::open(const std::string& path) {
   if (path != script_) {
     script_ = path;
     sources_.clear();
+    options_.set.clear();  // of parameters that this script need not have
+    params = ParamDesk();
     journal.write(ConsoleLine::Kind::note, "open " + path + "\n");
   }
   if (!untitled) settings.remember(path);

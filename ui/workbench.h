@@ -12,6 +12,7 @@
 #include "script/session.h"
 #include "ui/commands.h"
 #include "ui/description.h"
+#include "ui/errands.h"
 #include "ui/gradient_model.h"
 #include "ui/documents.h"
 #include "ui/journal.h"
@@ -110,6 +111,7 @@ class Workbench {
   bool new_seed = false;  // each run from the start draws a seed
   std::string help_query;  // what the help panel is to search for next; it takes it away
   RunLibrary runs;
+  Errands errands;  // what waits for a disk, for all panels
   // Writes a part of the window as it is drawn next to a PNG file; `done` is told why it could not be, or "". Empty
   // without a window.
   std::function<void(const std::string& path, ImVec2 min, ImVec2 max, std::function<void(const std::string&)> done)>

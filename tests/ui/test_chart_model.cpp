@@ -102,7 +102,7 @@ TEST_CASE("rows that a reload made void are dropped") {
   loss.append(4, 9, 40);
   CHECK(loss.raw.size() == 4);
   CHECK(loss.raw.y(3) == 40);
-  CHECK(loss.time(3) == 9);
+  CHECK(loss.times()[3] == 9);
   CHECK(loss.over(XAxis::time, nullptr).raw->x(3) == 9);
   Metric same("loss", 0.5);
   for (const double y : {1.0, 2.0, 3.0}) same.append(int64_t(y), y, y);
@@ -226,11 +226,12 @@ TEST_CASE("edits after the first value, reloads and checkpoints become marks, an
   CHECK(run.marks[1].kind == RunMark::Kind::reload);
   REQUIRE(run.metrics.size() == 1);
   CHECK(run.metrics[0].raw.size() == 3);
-  CHECK(run.metrics[0].time(2) == doctest::Approx(0.3));
+  CHECK(run.metrics[0].times()[2] == doctest::Approx(0.3));
   ChartModel model;
   model.build({{&journal.curves(), "this run", 0}}, 0, kColors);
   REQUIRE(model.plot_marks().size() == 2);
-  CHECK(model.plot_marks()[0].letter == 'E');
+  CHECK(model.plot_marks()[0].kind == "edit");
+  CHECK(model.plot_marks()[0].brief == "lr 0.02");
   CHECK(model.plot_marks()[0].x == 3);
 }
 
@@ -239,7 +240,7 @@ TEST_CASE("CSV holds every value exactly, raw and smoothed") {
   loss.append(1, 0.1, 1.0 / 3);
   loss.append(7, 1e-300, std::nan(""));
   loss.append(8, 2, -INFINITY);
-  const std::string csv = charts_as_csv({{"run 1", &loss}});
+  const std::string csv = charts_as_csv({{"run 1", loss}});
   std::istringstream lines(csv);
   std::string line;
   std::getline(lines, line);
@@ -277,9 +278,9 @@ TEST_CASE("SVG is well-formed whatever the names are, and draws lines, bands, ma
   PlotAxis axis;
   axis.update(0, 2999, 1);
   const std::string svg =
-      charts_as_svg({{"l<ss", {line}, {{100, 'E', 0, "lr"}}, y_range({line}, axis, {})}, {"empty", {}, {}, {{}, 0, 1}}}, axis, 960, 360, true);
+      charts_as_svg({{"l<ss", {line}, {{100, "edit", "lr 0.05", 0, "lr"}}, y_range({line}, axis, {})}, {"empty", {}, {}, {{}, 0, 1}}}, axis, 960, 360, true);
   CHECK(well_formed(svg));
-  for (const char* part : {"<polyline", "<polygon", "stroke-dasharray=\"2 4 2 4\"", "#010203", "l&lt;ss", "\xc3\x97", ">E</text>", "1 NaN"})
+  for (const char* part : {"<polyline", "<polygon", "stroke-dasharray=\"2 4 2 4\"", "#010203", "l&lt;ss", "\xc3\x97", ">lr 0.05</text>", "1 NaN"})
     CHECK_MESSAGE(svg.find(part) != std::string::npos, part);
   CHECK(svg.size() < 200000);  // columns, not points
 }

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -63,6 +64,22 @@ TEST_CASE("a search from any guess finds what one over all points finds") {
   for (const double x : {0.0, 1.0, 1.0, 1.0, 5.0, 9.0, 9.0, 30.0}) curve.append(x, x);
   for (const double x : {-1.0, 0.0, 0.5, 1.0, 2.0, 5.0, 9.0, 29.0, 30.0, 31.0})
     for (size_t guess = 0; guess <= 10; ++guess) CHECK(curve.lower_bound(x, guess) == curve.lower_bound(x));
+}
+
+TEST_CASE("a search among evenly spaced points finds what one that reads them finds, until one is out of step") {
+  for (const double gap : {1.0, 20.0, 0.1}) {
+    Curve even, odd;
+    std::vector<double> xs;
+    for (int i = 0; i < 1000; ++i) xs.push_back(3 + i * gap);
+    for (const double x : xs) even.append(x, 0), odd.append(x, 0);
+    odd.append(xs.back() + gap / 2, 0);
+    for (int k = -20; k < 2100; ++k) {
+      const double x = 3 + k * gap / 2;
+      const size_t right = size_t(std::lower_bound(xs.begin(), xs.end(), x) - xs.begin());
+      CHECK(even.lower_bound(x) == right);
+      if (x <= xs.back()) CHECK(odd.lower_bound(x) == right);
+    }
+  }
 }
 
 TEST_CASE("smoothing has no bias at the start and skips what is not finite") {

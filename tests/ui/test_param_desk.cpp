@@ -69,6 +69,19 @@ TEST_CASE("a refusal says why and leaves the value") {
   CHECK(desk.refusal("lr").empty());
 }
 
+TEST_CASE("a value that was given while nothing runs is there for the next run, once") {
+  Loop loop;
+  loop.session.interrupt();
+  loop.until([&] { return loop.journal.ended(); });
+  ParamDesk desk;
+  REQUIRE(desk.set(loop.session, loop.lr(), "0.5", 9));
+  desk.update({loop.lr()});
+  CHECK(desk.on_its_way("lr"));
+  CHECK(desk.take_waiting() == std::map<std::string, std::string>{{"lr", "0.5"}});
+  CHECK_FALSE(desk.on_its_way("lr"));
+  CHECK(desk.take_waiting().empty());
+}
+
 TEST_CASE("the changes of one drag are one edit") {
   Loop loop;
   ParamDesk desk;

@@ -156,29 +156,41 @@ TEST_CASE("an axis fits, follows and begins above 0 when it is logarithmic") {
   CHECK(axis.low == 1);
 }
 
-TEST_CASE("a frame with a million points takes at most 4 ms") {
+TEST_CASE("a mark says what it is in as many words as there is room for; several are counted by kind") {
+  const PlotMark lr{1, "edit", "lr 0.05", 0, ""}, reload{2, "reload", "", 0, ""};
+  const auto labels = [](std::vector<const PlotMark*> marks) { return mark_labels(marks); };
+  CHECK(labels({&lr}) == std::vector<std::string>{"lr 0.05", "edit", "E"});
+  CHECK(labels({&reload}) == std::vector<std::string>{"reload", "R"});
+  CHECK(labels({&lr, &reload, &lr}) == std::vector<std::string>{"2 edits, 1 reload", "3 marks", "3"});
+}
+
+namespace {
+
+// Milliseconds of the processor for the fastest of some frames with so many curves, raw and smoothed: that which nothing
+// else on the machine slowed down.
+double fastest_frame(int curves, int points) {
   IMGUI_CHECKVERSION();
   ImGuiContext* context = ImGui::CreateContext();
   ImGui::GetIO().IniFilename = nullptr;
+  ImGui::GetIO().BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;  // as the window's
   load_fonts(1);
   set_theme(true);
   unsigned char* pixels = nullptr;
   int width = 0, height = 0;
   ImGui::GetIO().Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
   ImGui::GetIO().DisplaySize = {1280, 800};
-  Curve raw, smooth;
-  Smoother smoother(0.9);
-  for (int i = 0; i < 1000000; ++i) {
-    const double y = std::exp(-i * 3e-6) + 0.2 * noise();
-    raw.append(i, y);
-    smooth.append(i, smoother.next(i, y));
+  std::vector<Curve> raw(static_cast<size_t>(curves)), smooth(raw.size());
+  std::vector<PlotLine> lines;
+  for (size_t k = 0; k < raw.size(); ++k) {
+    Smoother smoother(0.9);
+    for (int i = 0; i < points; ++i) {
+      const double y = std::exp(-i * 3.0 / points) + 0.2 * noise() + 0.1 * double(k);
+      raw[k].append(i, y);
+      smooth[k].append(i, smoother.next(i, y));
+    }
+    lines.push_back({.name = "loss " + std::to_string(k), .raw = &raw[k], .smooth = &smooth[k],
+                     .color = theme().series[k % theme().series.size()], .dash = int(k + 1) % 4});
   }
-  PlotLine line;
-  line.name = "loss";
-  line.raw = &raw;
-  line.smooth = &smooth;
-  line.color = theme().series[0];
-  line.dash = 1;
   PlotAxis axis;
   PlotState state;
   const PlotColors colors{0, 0, ~0u, ~0u, ~0u, ~0u, 0, ~0u};
@@ -187,22 +199,30 @@ TEST_CASE("a frame with a million points takes at most 4 ms") {
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return double(now.tv_sec) * 1e3 + double(now.tv_nsec) * 1e-6;
   };
-  std::vector<double> times;
+  double fastest = INFINITY;
   for (int i = 0; i < 40; ++i) {
     const double begin = thread_ms();
     ImGui::GetIO().DeltaTime = 1.0f / 60;
     ImGui::NewFrame();
     ImGui::SetNextWindowSize({1200, 760});
     ImGui::Begin("charts");
-    axis.update(0, 999999, 1);
-    draw_plot("loss", "loss", {line}, {}, true, {1150, 700}, axis, state, colors);
+    axis.update(0, points - 1, 1);
+    draw_plot("loss", "loss", lines, {}, true, {1150, 700}, axis, state, colors);
     ImGui::End();
     ImGui::Render();
-    times.push_back(thread_ms() - begin);
+    fastest = std::min(fastest, thread_ms() - begin);
   }
   ImGui::DestroyContext(context);
-  std::sort(times.begin(), times.end());  // the fastest is the one that nothing else on the machine slowed down
-  MESSAGE("frame of 1e6 points, raw and smoothed: fastest " << times.front() << " ms, median " << times[20] << " ms, slowest " << times.back() << " ms");
+  return fastest;
+}
+
+}  // namespace
+
+TEST_CASE("a frame with a million points takes less than 4 ms, in one curve and in ten") {
+  const double one = fastest_frame(1, 1000000), ten = fastest_frame(10, 100000);
+  MESSAGE("frame of 1e6 points, raw and smoothed: in one curve " << one << " ms, in ten " << ten << " ms");
   // Not bound under sanitizers, which multiply it.
-  if (!tests::kSanitized) CHECK(times.front() < 4);
+  if (tests::kSanitized) return;
+  CHECK(one < 4);
+  CHECK(ten < 4);
 }

@@ -186,6 +186,26 @@ TEST_CASE("a run that is being written is followed, past a torn line and a resum
   CHECK(library.problems().empty());
 }
 
+TEST_CASE("a run whose folder goes while it is shown is shown no more, and named once") {
+  const tests::Folder folder;
+  const std::string run = folder.file("run");
+  write_run(run, config("0.1", "1"), row(1, 3));
+  RunLibrary library;
+  library.show(run, true);
+  REQUIRE(wait_for(library, [&] { return library.curves().count(run) == 1; }));
+  fs::remove_all(run);
+  library.look_again();
+  std::vector<std::string> gone;
+  REQUIRE(wait_for(library, [&] {
+    for (const std::string& one : library.take_gone()) gone.push_back(one);
+    return !gone.empty();
+  }));
+  CHECK(gone == std::vector<std::string>{run});
+  CHECK_FALSE(library.shows(run));
+  CHECK(library.curves().empty());
+  CHECK(library.problems().empty());
+}
+
 TEST_CASE("a unified diff applied to the first text gives the second") {
   uint64_t state = 7;
   const auto below = [&](uint64_t n) {

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
+#include "runtime/op.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
 
@@ -54,7 +56,7 @@ class BreakpointsPanel final : public Panel {
   void draw(Workbench& bench) override {
     draw_form(bench);
     const std::vector<Breakpoint> list = bench.session.breakpoints();
-    const std::vector<BreakHit> hits = bench.session.break_hits();
+    const std::vector<BreakHit>& hits = hits_of(bench);
     ImGui::BeginChild("lists");
     if (list.empty() && hits.empty())
       draw_empty("No breakpoints",
@@ -67,6 +69,14 @@ class BreakpointsPanel final : public Panel {
   }
 
  private:
+  // The session's list may be long: it is asked for again only when the run has stopped at another, or begun.
+  const std::vector<BreakHit>& hits_of(Workbench& bench) {
+    const Asked now{bench.journal.stops().size(), bench.journal.state(), bench.journal.step() == 0};
+    if (now != asked_) hits_ = bench.session.break_hits();
+    asked_ = now;
+    return hits_;
+  }
+
   void draw_form(Workbench& bench) {
     const Form& form = kForms[form_];
     const auto fit = [&](float width) {
@@ -130,17 +140,22 @@ class BreakpointsPanel final : public Panel {
       const std::string text = text_;
       const size_t colon = text.rfind(':');
       made.place.file = colon == text.npos ? bench.script() : text.substr(0, colon);
+      // A script may be named without its folder, as panels show it.
+      if (std::filesystem::path(bench.script()).filename() == made.place.file) made.place.file = bench.script();
       made.place.line = std::atoi(text.c_str() + (colon == text.npos ? 0 : colon + 1));
     }
     problem_ = problem_of(made);
-    if (problem_.empty() && bench.session.add_breakpoint(made)) text_[0] = '\0';
+    if (!problem_.empty() || !bench.session.add_breakpoint(made)) return;
+    if (condition == Condition::op && !find_op(made.text) && !find_op("_" + made.text))
+      problem_ = "No built-in op is called '" + made.text + "': the run pauses at one of lg.custom_op, if it makes one.";
+    text_[0] = '\0';
   }
 
   static void go_to(Workbench& bench, const BreakHit& hit) { bench.show_node(hit.node); }
 
   // Of the hit that the run stands at.
   void draw_explanation(Workbench& bench, const BreakHit& hit) {
-    if (bench.journal.state() != SessionState::paused) return;
+    if (!bench.journal.at_breakpoint()) return;
     ImGui::PushTextWrapPos(0);
     text_in(theme().warning, "Paused in step %lld%s", static_cast<long long>(hit.step),
             hit.place.line > 0 ? (" at " + hit.place.file + ":" + std::to_string(hit.place.line)).c_str() : "");
@@ -226,6 +241,13 @@ class BreakpointsPanel final : public Panel {
   int pass_ = 0;
   char text_[512] = "";
   std::string problem_;
+  struct Asked {
+    size_t stops = 0;
+    SessionState state = SessionState::idle;
+    bool begun = false;
+    bool operator==(const Asked&) const = default;
+  } asked_;
+  std::vector<BreakHit> hits_;
 };
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <memory>
 
-#include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "ui/chart_export.h"
 #include "ui/chart_model.h"
@@ -62,6 +62,7 @@ class CurvesPanel final : public Panel {
       return;
     }
     draw_tools_line(bench, charts);
+    draw_exported(bench);
     draw_filter_problems(bench);
     describe_problems(bench);
     if (!model_.any()) {
@@ -147,8 +148,8 @@ class CurvesPanel final : public Panel {
     if (button("curves.box", "Box", axis_.box, axis_.box ? "on" : "off")) axis_.box = !axis_.box;
     explain("Dragging in a chart draws a box, which is then shown at full size. With Shift it does so at any time.");
     if (button("curves.marks", "Marks", model_.marks, model_.marks ? "on" : "off")) model_.marks = !model_.marks;
-    explain("Marks what happened: E an edited parameter, R a reload, C a checkpoint, P a pause or breakpoint. A number "
-            "stands for several that are close together.");
+    explain("Marks what happened: an edit of a parameter, a reload, a checkpoint, a pause or breakpoint. Where there is no "
+            "room for the word its first letter stands, and for several that are close together their number.");
     if (sources_.size() > 1) {
       if (button("curves.mean", "Mean", model_.mean, model_.mean ? "on" : "off")) model_.mean = !model_.mean;
       explain("Shows runs whose script, arguments, parameters and device are the same, whatever their seeds, as their "
@@ -160,7 +161,7 @@ class CurvesPanel final : public Panel {
     if (sources_.size() > 1)
       draw_filter("curves.runs", "runs: regex", run_filter_, sizeof run_filter_, model_.runs, line, bench,
                   "Shows the runs whose names match.");
-    if (button("curves.export", "Export", false, exported_)) {
+    if (button("curves.export", "Export", false, "")) {
       ImGui::OpenPopup("export");
       if (path_[0] == '\0') suggest_path(bench);
     }
@@ -235,6 +236,12 @@ class CurvesPanel final : public Panel {
       const Chart& chart = charts[i];
       PlotState& state = states_[chart.title];
       state.y = y_;
+      if (!ImGui::IsRectVisible({width, height})) {  // scrolled out of sight
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        describe(bench, chart, {.min = at, .max = {at.x + width, at.y + height}});
+        ImGui::Dummy({width, height});
+        continue;
+      }
       const bool labelled = height >= em(11) || i + columns >= charts.size();
       const PlotShown shown = draw_plot(chart.title.c_str(), chart.title.c_str(), chart.lines, model_.plot_marks(), labelled,
                                         {width, height}, axis_, state, colors);
@@ -297,13 +304,19 @@ class CurvesPanel final : public Panel {
       ImGui::SameLine();
     }
     ImGui::NewLine();
-    if (!exported_.empty()) {
-      ImGui::PushTextWrapPos(em(32));
-      text_in(failed_ ? theme().bad : theme().muted, "%s", exported_.c_str());
-      ImGui::PopTextWrapPos();
-      bench.description.add_last("curves.exported", exported_);
-    }
     ImGui::EndPopup();
+  }
+
+  // Where the file went, or why it did not, until somebody has read it.
+  void draw_exported(Workbench& bench) {
+    if (exported_.empty()) return;
+    if (ImGui::SmallButton("\xc3\x97")) exported_.clear();
+    explain("Takes this line away.");
+    ImGui::SameLine();
+    ImGui::PushTextWrapPos(0);
+    text_in(failed_ ? theme().bad : theme().muted, "%s%s", failed_ ? "not exported: " : "", exported_.c_str());
+    ImGui::PopTextWrapPos();
+    bench.description.add_last("curves.exported", exported_);
   }
 
   void save(Workbench& bench, const std::vector<Chart>& charts, const std::string& format) {
@@ -318,18 +331,18 @@ class CurvesPanel final : public Panel {
       ImGui::CloseCurrentPopup();
       return;
     }
-    try {
-      write_file(path, format == "CSV" ? as_csv(wanted) : as_svg(wanted));
-      tell(bench, "", path);
-    } catch (const Error& error) {
-      tell(bench, error.what(), path);
+    failed_ = false;
+    exported_ = "writing " + path;
+    const auto done = [this, &bench, path](const std::string& problem) { tell(bench, problem, path); };
+    if (format == "SVG") {
+      bench.errands.add([path, text = as_svg(wanted)] { write_file(path, text); }, done);
+      return;
     }
-  }
-
-  static std::string as_csv(const std::vector<const Chart*>& charts) {
-    std::vector<CsvSeries> all;
-    for (const Chart* chart : charts) all.insert(all.end(), chart->series.begin(), chart->series.end());
-    return charts_as_csv(all);
+    // A million points take long to print, but not to copy.
+    auto all = std::make_shared<std::vector<CsvSeries>>();
+    for (const Chart* chart : wanted)
+      for (const auto& [run, metric] : chart->series) all->emplace_back(run, *metric);
+    bench.errands.add([path, all] { write_file(path, charts_as_csv(*all)); }, done);
   }
 
   std::string as_svg(const std::vector<const Chart*>& charts) {

@@ -64,7 +64,7 @@ class GradientsPanel final : public Panel {
     ImGui::AlignTextToFramePadding();
     text_in(theme().muted, "%s", model.every() < 1.05 ? "every step" : text);
     bench.description.add_last("gradients.every", text);
-    explain("So many steps are looked at that it costs a twenty-fifth of the training's time at most.");
+    explain("So many steps are looked at that it costs a fiftieth of the training's time at most.");
   }
 
   void draw(Workbench& bench) override {
@@ -75,8 +75,10 @@ class GradientsPanel final : public Panel {
       return;
     }
     draw_alarms(bench);
+    lines_ = view_ == View::norms || view_ == View::updates ? lines_of(model, view_ == View::updates)
+                                                            : std::vector<const ParameterHistory*>();
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const bool beside = room.x > em(34);
+    const bool beside = room.x > em(46);
     const ImVec2 table = beside ? ImVec2{std::floor(room.x * 0.52f), room.y} : ImVec2{room.x, std::floor(room.y * 0.45f)};
     ImGui::BeginChild("parameters", table);
     draw_table(bench);
@@ -121,31 +123,40 @@ class GradientsPanel final : public Panel {
       if (ImGui::IsItemHovered()) explain(rules_text().c_str());
       return;
     }
-    const float row = ImGui::GetTextLineHeightWithSpacing();
-    const size_t shown = std::min<size_t>(alarms.size(), 4);
-    const float most = std::max(row, ImGui::GetContentRegionAvail().y * 0.4f);
-    ImGui::BeginChild("alarms", {0, std::min(row * float(shown) + em(0.3f), most)});
+    // Each has two lines or more: what and since when, then the fact and what usually helps.
+    const float line = ImGui::GetTextLineHeight(), indent = em(0.9f);
+    const float wrap = std::max(ImGui::GetContentRegionAvail().x - indent - em(1.2f), em(4));
+    const auto about = [](const Alarm& alarm) {
+      return alarm.fact + "." + (alarm.until > 0 ? "" : std::string(" ") + alarm_rule(alarm.kind).hint);
+    };
+    const auto height_of = [&](const Alarm& alarm) {
+      return line + ImGui::CalcTextSize(about(alarm).c_str(), nullptr, false, wrap).y + em(0.2f);
+    };
+    float wanted = em(0.3f);
+    for (size_t i = 0; i < std::min<size_t>(alarms.size(), 4); ++i) wanted += height_of(alarms[i]) + ImGui::GetStyle().ItemSpacing.y;
+    ImGui::BeginChild("alarms", {0, std::min(wanted, std::max(3 * line, ImGui::GetContentRegionAvail().y * 0.4f))});
     for (size_t i = 0; i < alarms.size(); ++i) {
       const Alarm& alarm = alarms[i];
       const AlarmRule& rule = alarm_rule(alarm.kind);
       const bool over = alarm.until > 0;
-      ImGui::PushID(int(i));
-      // A sign beside the colour: an exclamation mark for what goes on, a tick mark's place for what is over.
-      std::string text = std::string(over ? "(over) " : "! ") + rule.name + ": " + alarm.subject + ", since step " +
+      // A sign beside the colour: an exclamation mark for what goes on.
+      std::string head = std::string(over ? "(over) " : "! ") + rule.name + ": " + alarm.subject + ", since step " +
                          std::to_string(alarm.since);
-      if (over) text += " until " + std::to_string(alarm.until);
-      text += ": " + alarm.fact;
-      ImGui::PushStyleColor(ImGuiCol_Text, over ? theme().muted
-                                           : alarm.kind <= AlarmKind::exploding ? theme().bad
-                                                                                : theme().warning);
-      if (ImGui::Selectable(text.c_str())) {
+      if (over) head += " until " + std::to_string(alarm.until);
+      const std::string more = about(alarm);
+      ImGui::PushID(int(i));
+      const ImVec2 at = ImGui::GetCursorScreenPos();
+      if (ImGui::Selectable("##alarm", false, 0, {0, height_of(alarm)})) {
         select(bench, alarm.node, alarm.place, alarm.op);
         if (alarm.op.empty()) chosen_ = alarm.subject;
       }
-      ImGui::PopStyleColor();
-      bench.description.add_last("gradients.alarm", text + " " + rule.hint);
-      const std::string help = text + "\n\n" + rule.hint + "\n\n" + rule_text(rule) + "\n\nClick: selects it on the tape.";
-      explain(help.c_str());
+      bench.description.add_last("gradients.alarm", head + ": " + more);
+      explain((head + ": " + more + "\n\n" + rule_text(rule) + "\n\nClick: selects it on the tape.").c_str());
+      ImDrawList* const list = ImGui::GetWindowDrawList();
+      const ImU32 color = over ? theme().muted : alarm.kind <= AlarmKind::exploding ? theme().bad : theme().warning;
+      list->AddText(at, color, head.c_str());
+      list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + indent, at.y + line}, over ? theme().muted : theme().text,
+                    more.c_str(), nullptr, wrap);
       ImGui::PopID();
     }
     ImGui::EndChild();
@@ -196,6 +207,7 @@ class GradientsPanel final : public Panel {
         ImGui::TableNextRow();
         ImGui::TableNextColumn();
         ImGui::PushID(i);
+        draw_swatch(p);
         const bool lit = p.name == chosen_ || (selected && selected->id == p.node);
         if (ImGui::Selectable(p.name.c_str(), lit, ImGuiSelectableFlags_SpanAllColumns)) {
           chosen_ = p.name;
@@ -224,6 +236,26 @@ class GradientsPanel final : public Panel {
     ImGui::EndTable();
   }
 
+  // The sign of a parameter's line in the chart beside the table, which is its legend, too.
+  void draw_swatch(const ParameterHistory& p) const {
+    const auto line = std::find(lines_.begin(), lines_.end(), &p);
+    if (lines_.empty()) return;
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float middle = at.y + ImGui::GetTextLineHeight() / 2;
+    if (line != lines_.end()) {
+      const LineSign sign = sign_of(size_t(line - lines_.begin()));
+      draw_dashed(ImGui::GetWindowDrawList(), {{at.x, middle}, {at.x + em(1.4f), middle}}, sign.color, 2, sign.dash);
+    }
+    ImGui::Dummy({em(1.4f), 1});
+    ImGui::SameLine(0, em(0.4f));
+  }
+
+  struct LineSign {
+    ImU32 color;
+    int dash;
+  };
+  static LineSign sign_of(size_t k) { return {theme().series[k % theme().series.size()], int(1 + k % 3)}; }
+
   // The chosen parameter, and those with the largest values.
   std::vector<const ParameterHistory*> lines_of(const GradientModel& model, bool updates) const {
     std::vector<const ParameterHistory*> lines;
@@ -245,12 +277,9 @@ class GradientsPanel final : public Panel {
     std::vector<PlotLine> lines;
     if (!updates) lines.push_back({.name = "all", .raw = &model.total(), .color = t.text});
     size_t k = 0;
-    for (const ParameterHistory* p : lines_of(model, updates)) {
-      lines.push_back({.name = p->name,
-                       .raw = updates ? &p->ratio : &p->norm,
-                       .color = t.series[k % t.series.size()],
-                       .dash = int(1 + k % 3)});
-      ++k;
+    for (const ParameterHistory* p : lines_) {
+      const LineSign sign = sign_of(k++);
+      lines.push_back({.name = p->name, .raw = updates ? &p->ratio : &p->norm, .color = sign.color, .dash = sign.dash});
     }
     Curve guide;
     const double first = double(model.steps().front()->step), last = double(model.latest()->step);
@@ -261,7 +290,7 @@ class GradientsPanel final : public Panel {
     }
     axis_.update(first, last, std::max(first, 1.0));
     state_.y = AxisScale::Kind::log;
-    const PlotColors colors{t.canvas, t.grid, t.text, t.muted, t.faint, t.bad, t.raised, t.border};
+    const PlotColors colors{t.canvas, t.grid, t.text, t.muted, t.faint, t.bad, t.raised, t.accent};
     const char* const heading = updates ? "|update| / |weight|" : "norm of the gradient";
     draw_plot(heading, heading, lines, {}, true, ImGui::GetContentRegionAvail(), axis_, state_, colors);
     bench.description.add_last("gradients.chart", heading);
@@ -293,15 +322,13 @@ class GradientsPanel final : public Panel {
   void draw_histograms(Workbench& bench) {
     const GradientModel& model = bench.gradients;
     if (!model.find(chosen_) && !model.parameters().empty()) chosen_ = model.parameters().front().name;
-    std::vector<std::pair<int64_t, const ParameterStatistics*>> columns;
-    for (const StepStatisticsPtr& step : model.steps())
-      for (const ParameterStatistics& p : step->parameters)
-        if (p.name == chosen_ && !p.counts.empty()) columns.emplace_back(step->step, &p);
+    const ParameterHistory* const chosen = model.find(chosen_);
     text_in(theme().muted, "gradients of %s", chosen_.c_str());
-    if (columns.empty()) {
+    if (!chosen || chosen->spreads.empty()) {
       draw_empty("No histogram", "No gradient has reached this parameter in the steps that were looked at.");
       return;
     }
+    const auto& columns = chosen->spreads;
     const Theme& t = theme();
     const DistributionColors colors{t.canvas, t.grid, t.text, t.muted, with_alpha(t.accent, 0.12f), t.accent};
     draw_distributions(
@@ -315,6 +342,7 @@ class GradientsPanel final : public Panel {
 
   View view_ = View::norms;
   std::string chosen_;  // name of a parameter
+  std::vector<const ParameterHistory*> lines_;  // of this frame's chart
   PlotAxis axis_;
   PlotState state_;
 };

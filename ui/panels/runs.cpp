@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <utility>
 
-#include "runtime/error.h"
 #include "script/run_notes.h"
 #include "ui/panel.h"
 #include "ui/run_comparison.h"
@@ -23,14 +23,14 @@ struct ColumnText {
   float width;
 };
 constexpr std::array<ColumnText, 10> kColumns = {{
-    {RunColumn::star, "star", "Starred runs; a click on a star changes it. Kept as the file star in the run's folder.", 3.2f},
-    {RunColumn::name, "run", "The name of the run's folder, without the time that it begins with.", 11},
-    {RunColumn::started, "started", "When the run began, in UTC.", 10},
+    {RunColumn::star, "star", "Starred runs; a click on a star changes it. Kept as the file star in the run's folder.", 3},
+    {RunColumn::name, "run", "The name of the run's folder, without the time that it begins with.", 7},
     {RunColumn::outcome, "outcome", "How it ended: ok, error, numeric (a NaN or Inf), stopped and so on; running while its files "
-                                    "change, unfinished when it was cut off.", 6},
-    {RunColumn::steps, "steps", "The last step, and of how many.", 6.5f},
-    {RunColumn::last, "last", "The last value of the metric chosen above.", 5.5f},
-    {RunColumn::best, "best", "The lowest value of the metric, or the highest if it is an accuracy, a score or a reward.", 5.5f},
+                                    "change, unfinished when it was cut off.", 5},
+    {RunColumn::steps, "steps", "The last step, and of how many.", 5},
+    {RunColumn::last, "last", "The last value of the metric chosen above.", 4.2f},
+    {RunColumn::best, "best", "The lowest value of the metric, or the highest if it is an accuracy, a score or a reward.", 4.2f},
+    {RunColumn::started, "started", "When the run began, in UTC.", 8.5f},
     {RunColumn::seconds, "time", "How long the run took.", 5.5f},
     {RunColumn::differences, "what differs", "What this run was given that not every run of the same script was given.", 16},
     {RunColumn::note, "note", "Kept as note.txt in the run's folder.", 14},
@@ -65,6 +65,7 @@ class RunsPanel final : public Panel {
     }
     arrange_runs(bench);
     draw_tools_line(bench);
+    draw_told(bench);
     draw_table(bench);
     draw_note(bench);
     draw_deletion(bench);
@@ -112,14 +113,24 @@ class RunsPanel final : public Panel {
     return nullptr;
   }
 
-  // Says in the console what went wrong, if anything did.
-  void attempt(Workbench& bench, const std::function<void()>& change) {
-    try {
-      change();
-    } catch (const Error& error) {
-      bench.journal.write(ConsoleLine::Kind::error, std::string(error.what()) + "\n");
-    }
-    bench.runs.look_again();
+  // Changes a folder behind the frame. What came of it is said below the tools and in the console: what went wrong, or `well`
+  // unless that is empty.
+  void change(Workbench& bench, std::function<void()> work, const std::string& well = "") {
+    bench.errands.add(std::move(work), [this, &bench, well](const std::string& problem) {
+      told_ = problem.empty() ? well : problem;
+      failed_ = !problem.empty();
+      if (!told_.empty())
+        bench.journal.write(failed_ ? ConsoleLine::Kind::error : ConsoleLine::Kind::note, told_ + "\n");
+      bench.runs.look_again();
+    });
+  }
+
+  void draw_told(Workbench& bench) {
+    if (told_.empty()) return;
+    ImGui::PushTextWrapPos(0);
+    text_in(failed_ ? theme().bad : theme().muted, "%s%s", failed_ ? "\xc3\x97 " : "", told_.c_str());
+    ImGui::PopTextWrapPos();
+    bench.description.add_last("runs.told", told_);
   }
 
   void draw_tools_line(Workbench& bench) {
@@ -161,17 +172,22 @@ class RunsPanel final : public Panel {
     if (action("Compare", pair.size() == 2, "runs.compare",
                "Two runs, selected with a click and Ctrl and a click, or the two whose boxes are ticked: what they were given "
                "and where their scripts differ.")) {
-      comparison_ = compare_runs(*pair.begin(), *std::next(pair.begin()));
-      comparing_ = true;
+      const auto found = std::make_shared<RunComparison>();
+      bench.errands.add([found, left = *pair.begin(), right = *std::next(pair.begin())] { *found = compare_runs(left, right); },
+                        [this, found](const std::string& problem) {
+                          comparison_ = std::move(*found);
+                          if (!problem.empty()) comparison_.problem = problem;
+                          comparing_ = true;
+                        });
     }
     if (action("Note", one, "runs.note", "Writes a note for the selected run.")) begin_note(bench);
     if (action("Script", one, "runs.script", "The script of the selected run, as it was then.")) open_script(bench);
     if (action("Delete", any, "runs.delete", "Removes the selected runs with all that is in their folders; asks first."))
       deleting_ = true;
     const auto [done, all] = bench.runs.progress();
-    std::string count = std::to_string(rows_.size());
-    if (rows_.size() < bench.runs.runs().size()) count += " of " + std::to_string(bench.runs.runs().size());
-    count += rows_.size() == 1 ? " run" : " runs";
+    const size_t known = bench.runs.runs().size();
+    std::string count = (rows_.size() < known ? std::to_string(rows_.size()) + " of " : "") + std::to_string(known);
+    count += known == 1 ? " run" : " runs";
     if (all > done) count += ", reading " + std::to_string(done) + " of " + std::to_string(all);
     place(ImGui::CalcTextSize(count.c_str()).x);
     ImGui::AlignTextToFramePadding();
@@ -185,6 +201,7 @@ class RunsPanel final : public Panel {
                                   ImGuiTableFlags_Resizable | ImGuiTableFlags_Hideable | ImGuiTableFlags_RowBg |
                                   ImGuiTableFlags_NoSavedSettings | ImGuiTableFlags_SizingFixedFit;
     const ImVec2 room = ImGui::GetContentRegionAvail();
+    table_right_ = ImGui::GetCursorScreenPos().x + room.x;
     if (room.x < em(3) || room.y < em(2) || !ImGui::BeginTable("runs", int(kColumns.size()) + 1, flags, room)) return;
     ImGui::TableSetupScrollFreeze(3, 1);
     ImGui::TableSetupColumn("##shown", ImGuiTableColumnFlags_NoSort | ImGuiTableColumnFlags_NoResize | ImGuiTableColumnFlags_NoHide,
@@ -220,7 +237,7 @@ class RunsPanel final : public Panel {
   }
 
   void draw_row(Workbench& bench, size_t index) {
-    const RunSummary run = bench.runs.runs()[index];
+    const RunSummary& run = bench.runs.runs()[index];
     ImGui::PushID(run.folder.c_str());
     ImGui::TableNextRow(0, ImGui::GetFrameHeight());
     ImGui::TableNextColumn();
@@ -247,15 +264,14 @@ class RunsPanel final : public Panel {
                           cell, {cell.x + em(3), cell.y + ImGui::GetFrameHeight()});
     explain(run.problem.empty() ? (run.folder + "\nscript " + run.script).c_str() : run.problem.c_str());
     if (!run.problem.empty()) {
-      if (ImGui::TableNextColumn()) text_in(theme().faint, "-");
+      // The reason takes the room of all cells to the right, which have nothing to say.
       if (ImGui::TableNextColumn()) {
-        ImGui::AlignTextToFramePadding();
-        text_in(theme().bad, "unreadable");
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        ImGui::PushClipRect(at, {table_right_, at.y + ImGui::GetFrameHeight()}, false);
+        ImGui::GetWindowDrawList()->AddText({at.x, at.y + ImGui::GetStyle().FramePadding.y}, theme().bad,
+                                            ("unreadable: " + run.problem).c_str());
+        ImGui::PopClipRect();
       }
-      // The reason stands where there is room for it.
-      while (ImGui::TableGetColumnIndex() < 9) ImGui::TableNextColumn();
-      ImGui::AlignTextToFramePadding();
-      text_in(theme().bad, "%s", run.problem.c_str());
     } else {
       draw_cells(run, differences_[index]);
     }
@@ -272,7 +288,6 @@ class RunsPanel final : public Panel {
     // 2026-01-31T23:59:59Z
     std::string started = run.started.substr(0, 16);
     if (started.size() == 16) started[10] = ' ';
-    cell(started.empty() ? "-" : started, t.muted);
     cell(run.outcome, run.outcome == "ok" ? t.good : run.outcome == "running" ? t.accent : run.outcome == "error" || run.outcome == "numeric" ? t.bad : t.muted);
     cell(std::to_string(run.steps) + (run.steps_total > 0 ? " / " + std::to_string(run.steps_total) : ""), t.text);
     const auto number = [](double value) {
@@ -284,6 +299,7 @@ class RunsPanel final : public Panel {
     const double last = last_of(run, order_.metric), best = best_of(run, order_.metric);
     cell(logged ? number(last) : "-", logged && !std::isfinite(last) ? t.bad : t.text);
     cell(std::isnan(best) ? "-" : number(best), t.text);
+    cell(started.empty() ? "-" : started, t.muted);
     cell(duration_text(run.seconds), t.muted);
     cell(difference, t.text);
     cell(run.note.substr(0, run.note.find('\n')), t.muted);
@@ -293,7 +309,7 @@ class RunsPanel final : public Panel {
     const float side = ImGui::GetFrameHeight();
     ImGui::BeginDisabled(!run.problem.empty());
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    if (ImGui::InvisibleButton("star", {side, side})) attempt(bench, [&] { set_star(run.folder, !run.starred); });
+    if (ImGui::InvisibleButton("star", {side, side})) change(bench, [folder = run.folder, star = !run.starred] { set_star(folder, star); });
     ImGui::EndDisabled();
     draw_star({at.x + side / 2, at.y + side / 2}, side * 0.32f, run.starred, run.starred ? theme().warning : theme().faint);
     bench.description.add_last("runs.star", run.name + (run.starred ? " starred" : ""));
@@ -329,7 +345,7 @@ class RunsPanel final : public Panel {
     const bool saved = ImGui::Button("Save");
     bench.description.add_last("runs.note.save", "");
     if (entered || saved) {
-      attempt(bench, [&] { set_note(noted_, note_); });
+      change(bench, [folder = noted_, note = std::string(note_)] { set_note(folder, note); });
       ImGui::CloseCurrentPopup();
     }
     ImGui::EndPopup();
@@ -352,12 +368,10 @@ class RunsPanel final : public Panel {
     if (running) text_in(theme().bad, "One of them is being written by the script that runs; stop it first.");
     ImGui::BeginDisabled(running);
     if (ImGui::Button("Delete")) {
-      for (const std::string& folder : selected_)
-        attempt(bench, [&] {
-          remove_run(folder);
-          bench.runs.show(folder, false);
-          bench.journal.write(ConsoleLine::Kind::note, "deleted the run " + folder + "\n");
-        });
+      for (const std::string& folder : selected_) {
+        bench.runs.show(folder, false);
+        change(bench, [folder] { remove_run(folder); }, "deleted the run " + folder);
+      }
       selected_.clear();
       ImGui::CloseCurrentPopup();
     }
@@ -427,8 +441,8 @@ class RunsPanel final : public Panel {
     }
     bold_text("Their scripts");
     ImGui::SameLine();
-    const std::string count = std::to_string(comparison_.removed) + " lines only in the first (-), " +
-                              std::to_string(comparison_.added) + " only in the second (+)";
+    const std::string count = std::to_string(comparison_.removed) + (comparison_.removed == 1 ? " line" : " lines") +
+                              " only in the first (-), " + std::to_string(comparison_.added) + " only in the second (+)";
     text_in(theme().muted, "%s", count.c_str());
     bench.description.add_last("runs.diff.code", count);
     const Theme& t = theme();
@@ -443,7 +457,9 @@ class RunsPanel final : public Panel {
   std::set<std::string> selected_;  // folders
   std::string looked_for_, places_, noted_;
   char filter_[256] = "", note_[1024] = "";
-  bool deleting_ = false, comparing_ = false;
+  float table_right_ = 0;
+  std::string told_;  // what came of the latest change
+  bool deleting_ = false, comparing_ = false, failed_ = false;
   RunComparison comparison_;
 };
 

@@ -1,6 +1,7 @@
 #include "ui/widgets/curve.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace lunagrad {
@@ -21,6 +22,8 @@ void CurveRange::add(const CurveRange& other) {
 bool Curve::append(double x, double y) {
   if (!x_.empty() && x < x_.back()) return false;
   const size_t index = x_.size();
+  if (index == 1) gap_ = x - x_[0];
+  even_ &= index == 0 || (gap_ > 0 && x == x_[0] + double(index) * gap_);
   x_.push_back(x);
   y_.push_back(y);
   if (!std::isfinite(y)) {
@@ -58,11 +61,22 @@ double Curve::least_positive_x() const {
   return found == x_.end() ? std::numeric_limits<double>::infinity() : *found;
 }
 
+size_t Curve::even_bound(double x) const {
+  const double place = std::ceil((x - x_[0]) / gap_);
+  if (!(place > 0)) return 0;
+  size_t i = place < double(size()) ? size_t(place) : size();
+  while (i > 0 && x_[0] + double(i - 1) * gap_ >= x) --i;  // the division was rounded
+  while (i < size() && x_[0] + double(i) * gap_ < x) ++i;
+  return i;
+}
+
 size_t Curve::lower_bound(double x) const {
+  if (even_ && size() > 1) return even_bound(x);
   return size_t(std::lower_bound(x_.begin(), x_.end(), x) - x_.begin());
 }
 
 size_t Curve::lower_bound(double x, size_t guess) const {
+  if (even_ && size() > 1) return even_bound(x);
   // Outwards from the guess in steps that double, then between the last two.
   size_t low = std::min(guess, size()), high = low, step = 1;
   while (low > 0 && x_[low - 1] >= x) high = low - 1, low -= std::min(low, step), step *= 2;
@@ -78,28 +92,28 @@ size_t Curve::nearest(double x) const {
 }
 
 CurveRange Curve::range(size_t begin, size_t end) const {
+  constexpr unsigned kStep = unsigned(std::countr_zero(kFan));  // shifts, since this is what drawing a curve takes longest in
   CurveRange found;
   end = std::min(end, size());
-  size_t width = 1;  // of a block of the level below `level`
+  unsigned shift = 0;  // a block of the level below `level` is so many points, as a power of 2
   size_t level = 0;
   // Up: take loose ends until both borders stand on blocks of the next level.
   const auto take = [&](size_t at) {
     if (level == 0)
       found.add(y_[at]);
     else
-      found.add(levels_[level - 1][at / width]);
+      found.add(levels_[level - 1][at >> shift]);
   };
   while (begin < end) {
-    const size_t wide = width * kFan;
-    while (begin < end && begin % wide != 0 && begin + width <= end) take(begin), begin += width;
-    while (begin < end && end % wide != 0 && end >= begin + width && end % width == 0)
-      end -= width, take(end);
+    const size_t width = size_t(1) << shift, loose = (width << kStep) - 1;
+    while (begin < end && (begin & loose) != 0 && begin + width <= end) take(begin), begin += width;
+    while (begin < end && (end & loose) != 0 && end >= begin + width && (end & (width - 1)) == 0) end -= width, take(end);
     if (begin >= end) break;
     if (level == levels_.size()) {
       for (; begin < end; begin += width) take(begin);
       break;
     }
-    width = wide;
+    shift += kStep;
     ++level;
   }
   return found;

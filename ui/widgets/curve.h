@@ -1,5 +1,5 @@
 #pragma once
-// The points of one curve, kept with the extremes of blocks of 16, 256, … points, so that the smallest and
+// The points of one curve, kept with the extremes of blocks of 8, 64, … points, so that the smallest and
 // largest value of any stretch are found in logarithmic time and a million points draw as fast as a thousand.
 // Pure data: no window, no session. Owned and used by one thread.
 #include <array>
@@ -29,12 +29,14 @@ class Curve {
   size_t size() const { return x_.size(); }
   double x(size_t i) const { return x_[i]; }
   double y(size_t i) const { return y_[i]; }
+  const std::vector<double>& xs() const { return x_; }
+  const std::vector<double>& ys() const { return y_; }
   size_t lower_bound(double x) const;                // first point at or right of x
   size_t lower_bound(double x, size_t guess) const;  // the same, quick when the answer is near the guess
   size_t nearest(double x) const;                    // of a curve that is not empty
   // Of points begin up to, not including, end. Reads least memory when both are multiples of kFan or of its powers.
   CurveRange range(size_t begin, size_t end) const;
-  static constexpr size_t kFan = 16;
+  static constexpr size_t kFan = 8;
   const std::vector<size_t>& not_finite() const { return not_finite_; }
   size_t nan_count() const { return nans_; }
   size_t inf_count() const { return not_finite_.size() - nans_; }
@@ -42,8 +44,12 @@ class Curve {
   double least_positive_x() const;                             // infinity if there is none
 
  private:
+  // Most curves have a point each so many steps: then a search computes where it is instead of reading memory.
+  size_t even_bound(double x) const;
   std::vector<double> x_, y_;
-  std::vector<std::vector<CurveRange>> levels_;  // levels_[k][i]: points i * 16^(k+1) and on
+  bool even_ = true;  // x_[i] is x_[0] + i * gap_
+  double gap_ = 0;
+  std::vector<std::vector<CurveRange>> levels_;  // levels_[k][i]: points i * kFan^(k+1) and on
   std::vector<size_t> not_finite_;
   size_t nans_ = 0, not_positive_ = 0;
 };

@@ -59,13 +59,22 @@ void draw_distributions(const char* id, size_t count, const std::function<Distri
                       static_cast<long long>(n), (*d.edges)[i], (*d.edges)[i + 1]);
     }
   }
+  const auto label = [&](float y, const char* text) {
+    list->AddText({left - ImGui::CalcTextSize(text).x - 0.3f * line, y - line / 2}, colors.muted, text);
+  };
+  // 0 lies in the middle of the bin around it; the others keep away from it.
+  const size_t above = size_t(std::upper_bound(edges.begin(), edges.end(), 0.0) - edges.begin());
+  const bool has_zero = above > 0 && above < edges.size();
+  const float zero = lower - height * (float(above) - 0.5f);
+  if (has_zero) label(zero, "0");
   const size_t labels = std::max<size_t>(2, size_t((lower - upper) / (2 * line)));
   for (size_t i = 0; i < labels; ++i) {
     const size_t row = i * (edges.size() - 1) / (labels - 1);
+    const float y = lower - height * float(row);
+    if (has_zero && std::abs(y - zero) < 1.2f * line) continue;
     char text[24];
     std::snprintf(text, sizeof text, "%.1g", edges[row]);
-    const float y = lower - height * float(row);
-    list->AddText({left - ImGui::CalcTextSize(text).x - 0.3f * line, y - line / 2}, colors.muted, text);
+    label(y, text);
   }
   char text[40];
   std::snprintf(text, sizeof text, "step %lld", static_cast<long long>(at(0).step));
@@ -73,7 +82,10 @@ void draw_distributions(const char* id, size_t count, const std::function<Distri
   if (count > 1) {
     std::snprintf(text, sizeof text, "step %lld", static_cast<long long>(at(count - 1).step));
     const float text_width = ImGui::CalcTextSize(text).x;
-    if (right - left > 3 * text_width) list->AddText({right - text_width, lower + 0.3f * line}, colors.muted, text);
+    if (right - left > 2.3f * text_width) list->AddText({right - text_width, lower + 0.3f * line}, colors.muted, text);
+    const char* const legend = "stronger: more of the values";
+    if (const float wide = ImGui::CalcTextSize(legend).x; right - left > wide + 2.6f * text_width)
+      list->AddText({(left + right - wide) / 2, lower + 0.3f * line}, colors.muted, legend);
   }
   if (ImGui::IsItemHovered() && *tip) ImGui::SetTooltip("%s", tip);
 }

@@ -162,7 +162,7 @@ void show_values(const std::vector<PlotLine>& lines, const PlotAxis& axis, doubl
   ImGui::EndTooltip();
 }
 
-// Vertical lines with a letter at the foot. Marks that would overlap share one, with their number.
+// Vertical lines with a sign at the foot, as wordy as there is room up to the next. Marks that would overlap share one.
 void draw_marks(ImDrawList* list, const std::vector<PlotMark>& marks, const PlotFrame& frame, const PlotColors& colors,
                 PlotShown& shown) {
   const float side = em(0.95f);
@@ -170,20 +170,32 @@ void draw_marks(ImDrawList* list, const std::vector<PlotMark>& marks, const Plot
   for (const PlotMark& mark : marks)
     if (frame.x.shows(mark.x) && mark.x >= frame.x0 && mark.x <= frame.x1) visible.push_back(&mark);
   std::stable_sort(visible.begin(), visible.end(), [](const PlotMark* a, const PlotMark* b) { return a->x < b->x; });
+  const auto width_of = [&](const std::string& text) {
+    return std::max(side, ImGui::GetFont()->CalcTextSizeA(side * 0.85f, FLT_MAX, 0, text.c_str()).x + em(0.4f));
+  };
+  float taken = frame.min.x;  // up to here by the signs before
   for (size_t i = 0; i < visible.size();) {
     size_t end = i + 1;
     const float x = std::round(frame.px(visible[i]->x));
-    while (end < visible.size() && frame.px(visible[end]->x) - x < side) ++end;
+    while (end < visible.size() && frame.px(visible[end]->x) - x < 1.5f * side) ++end;
     const PlotMark& mark = *visible[i];
-    const std::string text = end - i > 1 ? std::to_string(end - i) : std::string(1, mark.letter);
-    const float width = std::max(side, ImGui::CalcTextSize(text.c_str()).x + em(0.3f));
-    const ImVec2 corner{std::clamp(x - width / 2, frame.min.x, frame.max.x - width), frame.max.y - side};
+    const std::vector<std::string> labels = mark_labels(std::span(visible).subspan(i, end - i));
+    // Its sign begins left of the line and ends before the next one; at the right edge it lies more to the left.
+    const float limit = end < visible.size() ? frame.px(visible[end]->x) - 0.6f * side : frame.max.x;
+    const auto fits = std::find_if(labels.begin(), labels.end(),
+                                   [&](const std::string& label) { return width_of(label) <= limit - taken; });
+    const std::string& text = fits == labels.end() ? labels.back() : *fits;
+    const float width = width_of(text);
+    const ImVec2 corner{std::max(std::min(x - side / 2, limit - width), taken), frame.max.y - side};
     const ImVec2 far{corner.x + width, frame.max.y};
+    taken = far.x + em(0.15f);
     draw_dashed(list, {{x, frame.min.y}, {x, corner.y}}, with_alpha(mark.color, 0.7f), 1, 2);
     list->AddRectFilled(corner, far, colors.popup, em(0.15f));
     list->AddRect(corner, far, mark.color, em(0.15f));
-    list->AddText(ImGui::GetFont(), side * 0.85f, {corner.x + em(0.18f), corner.y}, mark.color, text.c_str());
-    shown.marks.push_back({mark.text, corner, far});
+    list->AddText(ImGui::GetFont(), side * 0.85f, {corner.x + em(0.2f), corner.y}, mark.color, text.c_str());
+    std::string all;
+    for (size_t k = i; k < end; ++k) all += (k > i ? "; " : "") + visible[k]->text;
+    shown.marks.push_back({text + ": " + all, corner, far});
     if (ImGui::IsMouseHoveringRect(corner, far) && ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem)) {
       ImGui::BeginTooltip();
       ImGui::PushTextWrapPos(em(30));
@@ -200,7 +212,7 @@ void draw_axes(ImDrawList* list, const PlotFrame& frame, const PlotAxis& axis, b
   ImFont* font = ImGui::GetFont();
   const float small = std::round(ImGui::GetTextLineHeight() * 0.85f);
   const auto width_of = [&](const std::string& text) { return font->CalcTextSizeA(small, FLT_MAX, 0, text.c_str()).x; };
-  const auto y_ticks = axis_ticks(frame.y, frame.y0, frame.y1, std::max(2, int(frame.height() / em(2.2f))));
+  const auto y_ticks = axis_ticks(frame.y, frame.y0, frame.y1, std::max(3, int(frame.height() / em(2.2f))));
   float below = INFINITY;
   for (size_t i = 0; i < y_ticks.size(); ++i) {
     const float y = std::round(frame.py(y_ticks[i]));
@@ -211,7 +223,7 @@ void draw_axes(ImDrawList* list, const PlotFrame& frame, const PlotAxis& axis, b
     list->AddText(font, small, {std::round(frame.min.x - em(0.4f) - width_of(text)), std::round(y - small / 2)},
                   colors.muted, text.c_str());
   }
-  const auto x_ticks = axis_ticks(frame.x, frame.x0, frame.x1, std::max(2, int(frame.width() / em(5))));
+  const auto x_ticks = axis_ticks(frame.x, frame.x0, frame.x1, std::max(3, int(frame.width() / em(5))));
   const float label_width = labelled ? width_of(axis.label) + em(0.6f) : 0;
   float behind = -INFINITY;
   for (size_t i = 0; i < x_ticks.size(); ++i) {
@@ -244,25 +256,31 @@ void draw_dashed(ImDrawList* list, const std::vector<ImVec2>& points, ImU32 colo
     list->AddPolyline(points.data(), int(points.size()), color, 0, width);
     return;
   }
+  // A line that goes up and down in each pixel column is cut along x: along its length the gaps would lie anywhere.
+  const bool dense = float(points.size()) > 1.2f * std::abs(points.back().x - points.front().x) + 2;
+  static std::vector<ImVec2> run;  // of the dash that goes on
+  run.assign(1, points[0]);
   int part = 0;
   float left = pattern[0];
   for (size_t i = 1; i < points.size(); ++i) {
     ImVec2 a = points[i - 1];
     const ImVec2 b = points[i];
-    float length = std::hypot(b.x - a.x, b.y - a.y);
-    while (length > 0) {
-      const float take = std::min(left, length);
-      const ImVec2 c{a.x + (b.x - a.x) * take / length, a.y + (b.y - a.y) * take / length};
-      if (part % 2 == 0) list->AddLine(a, c, color, width);
-      a = c;
-      length -= take;
-      left -= take;
-      if (left <= 0) {
-        part = (part + 1) % 4;
-        left = pattern[part];
+    float length = dense ? std::abs(b.x - a.x) : std::hypot(b.x - a.x, b.y - a.y);
+    while (length > left) {
+      a = {a.x + (b.x - a.x) * left / length, a.y + (b.y - a.y) * left / length};
+      length -= left;
+      if (part % 2 == 0) {
+        run.push_back(a);
+        list->AddPolyline(run.data(), int(run.size()), color, 0, width);
       }
+      run.assign(1, a);
+      part = (part + 1) % 4;
+      left = pattern[part];
     }
+    left -= length;
+    if (part % 2 == 0) run.push_back(b);
   }
+  if (part % 2 == 0 && run.size() > 1) list->AddPolyline(run.data(), int(run.size()), color, 0, width);
 }
 
 void PlotAxis::update(double first, double last, double least_positive) {
@@ -292,6 +310,32 @@ std::string axis_number(double value, double step) {
     std::snprintf(text, sizeof text, "%.*f", digits, value);
   }
   return text;
+}
+
+std::vector<std::string> mark_labels(std::span<const PlotMark* const> marks) {
+  const PlotMark& first = *marks[0];
+  if (marks.size() == 1) {
+    std::vector<std::string> labels;
+    if (!first.brief.empty()) labels.push_back(first.brief);
+    labels.push_back(first.kind);
+    std::string letter = first.kind.substr(0, 1);
+    if (letter[0] >= 'a' && letter[0] <= 'z') letter[0] = char(letter[0] - 'a' + 'A');
+    labels.push_back(letter);
+    return labels;
+  }
+  std::vector<std::pair<std::string, size_t>> kinds;
+  for (const PlotMark* mark : marks) {
+    const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.first == mark->kind; });
+    if (known == kinds.end())
+      kinds.emplace_back(mark->kind, 1);
+    else
+      ++known->second;
+  }
+  std::string counted;
+  for (const auto& [kind, count] : kinds)
+    counted += (counted.empty() ? "" : ", ") + std::to_string(count) + " " + kind + (count > 1 ? "s" : "");
+  const std::string number = std::to_string(marks.size());
+  return {counted, number + " marks", number};
 }
 
 std::string exact_number(double value) {
@@ -337,9 +381,15 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
   PlotShown shown{corner, {corner.x + size.x, corner.y + size.y}, {}, {}, {}};
   const float text_height = ImGui::GetTextLineHeight(), small = std::round(text_height * 0.85f);
   const float left = corner.x + em(3.6f), right = corner.x + size.x - em(0.3f);
+  const std::vector<PlotLine> visible = shown_lines(lines, state);
+  const PlotRange range = y_range(visible, axis, state);
   const float title_width = fonts().bold->CalcTextSizeA(text_height, FLT_MAX, 0, title).x;
+  std::string note;  // beside the title
+  if (range.scale.kind == AxisScale::Kind::symlog)
+    note = "symlog, linear within \xc2\xb1" + axis_number(range.scale.threshold, range.scale.threshold);
+  const float note_width = note.empty() ? 0 : ImGui::GetFont()->CalcTextSizeA(small, FLT_MAX, 0, note.c_str()).x + em(0.6f);
   const int legend_rows = std::clamp(int(size.y / em(4)), 1, 3);
-  const PlotLegend legend(lines, state, corner.x, right, title_width + em(1), legend_rows,
+  const PlotLegend legend(lines, state, corner.x, right, title_width + note_width + em(1), legend_rows,
                           axis.hovering ? &axis.hover : nullptr);
   const float head = float(legend.rows()) * (text_height + em(0.1f)) + em(0.35f), foot = labelled ? small + em(0.45f) : em(0.2f);
   const ImVec2 min{left, corner.y + head}, max{right, corner.y + size.y - foot};
@@ -347,8 +397,6 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
     ImGui::Dummy({std::max(size.x, 1.0f), std::max(size.y, 1.0f)});
     return shown;
   }
-  const std::vector<PlotLine> visible = shown_lines(lines, state);
-  const PlotRange range = y_range(visible, axis, state);
   const PlotFrame frame(min, max, axis.scale, axis.low, axis.high, range.scale, range.low, range.high);
   shown.min = min;
   shown.max = max;
@@ -368,6 +416,8 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
     axis.hover = mouse_x;
   }
 
+  // Whole pixels: Dear ImGui draws such lines from its texture, with half the triangles.
+  const float thin = std::max(1.0f, std::round(em(0.09f))), thick = std::max(2.0f, std::round(em(0.13f)));
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled(min, max, colors.background, em(0.2f));
   draw_axes(list, frame, axis, labelled, colors);
@@ -375,10 +425,9 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
   for (const PlotLine& line : visible)
     if (line.band_low) draw_band(list, line, frame);
   for (const PlotLine& line : visible)
-    draw_curve(list, *line.raw, frame, line.smooth ? with_alpha(line.color, 0.33f) : line.color, em(0.09f),
-               line.smooth ? 0 : line.dash);
+    draw_curve(list, *line.raw, frame, line.smooth ? with_alpha(line.color, 0.33f) : line.color, thin, line.smooth ? 0 : line.dash);
   for (const PlotLine& line : visible)
-    if (line.smooth) draw_curve(list, *line.smooth, frame, line.color, em(0.13f), line.dash);
+    if (line.smooth) draw_curve(list, *line.smooth, frame, line.color, thick, line.dash);
   for (const PlotLine& line : visible) draw_not_finite(list, *line.raw, frame, colors.alarm);
   if ((hovered || axis.hovering) && axis.hover >= frame.x0 && axis.hover <= frame.x1)
     draw_crosshair(list, visible, frame, axis.hover, colors);
@@ -394,10 +443,9 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
   if (hovered && !active && !on_mark && !visible.empty()) show_values(visible, axis, mouse_x, colors);
 
   list->AddText(fonts().bold, text_height, {corner.x, corner.y}, colors.text, title);
-  if (range.scale.kind == AxisScale::Kind::symlog) {
-    const std::string note = "symlog: linear near 0, within \xc2\xb1" + axis_number(range.scale.threshold, range.scale.threshold);
-    list->AddText(ImGui::GetFont(), small, {min.x + em(0.4f), min.y + em(0.2f)}, colors.muted, note.c_str());
-  }
+  if (!note.empty())
+    list->AddText(ImGui::GetFont(), small, {corner.x + title_width + em(0.6f), corner.y + (text_height - small) / 2}, colors.muted,
+                  note.c_str());
   if (visible.empty())
     list->AddText({min.x + em(0.6f), min.y + em(1.4f)}, colors.muted, "All curves are hidden; the legend shows them again.");
   legend.draw(corner.y, state, colors, shown);

@@ -5,6 +5,7 @@
 #include <imgui.h>
 
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,10 +42,14 @@ struct PlotLine {
 
 struct PlotMark {
   double x = 0;
-  char letter = ' ';  // a second sign beside colour
+  std::string kind;   // "edit": written at the mark, its first letter in capitals where there is no room for it
+  std::string brief;  // "lr 0.05", what is written where there is room for more; may be empty
   ImU32 color = 0;
-  std::string text;
+  std::string text;  // all there is to say
 };
+// What may be written at a place for those of its marks, the longest first: "lr 0.05", "edit", "E"; of several "2 edits,
+// 1 pause", "3 marks", "3".
+std::vector<std::string> mark_labels(std::span<const PlotMark* const>);
 
 struct PlotColors {
   ImU32 background, grid, text, muted, crosshair, alarm, popup, accent;

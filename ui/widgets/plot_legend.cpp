@@ -11,7 +11,8 @@ namespace {
 
 std::string short_value(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
+  const bool long_number = std::abs(value) >= 1e4 && std::abs(value) < 1e7;  // a count of samples, say
+  std::snprintf(text, sizeof text, long_number ? "%.0f" : "%.4g", value);
   return text;
 }
 

@@ -1,0 +1,32 @@
+# Counts the instructions of a session's thread that trains a classifier, alone and under drawn panels, and says how many
+# more the second takes: at most 5 %.
+#   cmake -DTESTS=<lunagrad-ui-tests> -DWORK=<folder> -P tests/ui/watch_cost.cmake      (package valgrind)
+cmake_minimum_required(VERSION 3.25)
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+foreach(watched 0 1)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env LUNAGRAD_WATCHED=${watched} valgrind --tool=callgrind
+                  --separate-threads=yes --callgrind-out-file=${WORK}/${watched} ${TESTS} -ns "-tc=watch cost"
+                  OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE result)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "watched ${watched}: exit code ${result}\n${said}")
+  endif()
+  # One file a thread: the session's is the one that serves it.
+  set(count_${watched} "")
+  file(GLOB threads ${WORK}/${watched}-*)
+  foreach(thread ${threads})
+    file(STRINGS ${thread} serves REGEX "Impl::serve" LIMIT_COUNT 1)
+    file(STRINGS ${thread} totals REGEX "^totals: ")
+    if(serves AND totals MATCHES "([0-9]+)")
+      set(count_${watched} ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+  if(NOT count_${watched})
+    message(FATAL_ERROR "watched ${watched}: no thread of a session among ${threads}")
+  endif()
+endforeach()
+math(EXPR permille "(${count_1} - ${count_0}) * 1000 / ${count_0}")
+message("instructions of the training: ${count_0} alone, ${count_1} under a window: ${permille} in 1000 more")
+if(permille GREATER 50)
+  message(FATAL_ERROR "watching costs the training more than 5 %")
+endif()
