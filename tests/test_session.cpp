@@ -217,7 +217,7 @@ TEST_CASE("errors of Lua's library name its functions and the script's line") {
   Recorder recorder;
   CHECK(recorder.finish("print(pcall(string.rep, {}))\nlocal s = 'x'\ns:find()") == Outcome::error);
   CHECK(recorder.error().starts_with("test:3: bad argument #1 to 'find'"));
-  CHECK(recorder.output().find("bad argument #1 to 'rep' (string expected, got table)") != std::string::npos);
+  CHECK(recorder.output().find("bad argument #1 to 'string.rep' (string expected, got table)") != std::string::npos);
   CHECK(recorder.finish("assert(io.lines('/dev/null')() == nil) local s, n = ('aab'):gsub('a', string.upper) print(s, n)") ==
         Outcome::ok);
   CHECK(recorder.output().ends_with("AAb\t2\n"));
@@ -376,6 +376,19 @@ TEST_CASE("names are completed: globals, fields, methods of a tensor") {
   CHECK(complete("t.requires_grad") == std::vector<std::string>{"requires_grad", "requires_grad_"});
   CHECK(complete("string.for") == std::vector<std::string>{"format"});
   CHECK(complete("nothing.here").empty());
+}
+
+TEST_CASE("parts of the library that nothing has used yet are completed, too") {
+  Recorder recorder;
+  const auto complete = [&](const std::string& line) {
+    std::promise<std::vector<std::string>> found;
+    recorder.session.complete(line, [&](std::vector<std::string> names) { found.set_value(std::move(names)); });
+    return found.get_future().get();
+  };
+  CHECK(complete("lg.opti") == std::vector<std::string>{"optim"});
+  CHECK(complete("lg.nn.Line") == std::vector<std::string>{"Linear"});
+  CHECK(complete("lg.nn.functional.cross_entropy") == std::vector<std::string>{"cross_entropy"});
+  CHECK(complete("lg.none.Line").empty());
 }
 
 TEST_CASE("the tape of the latest backward is shown, and the values of a step that was stepped") {

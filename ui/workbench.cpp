@@ -162,6 +162,10 @@ void Workbench::begin_run() {
     session.run_file(script_, options_);
   options_.run_directory.clear();  // it holds a run now: the next one gets a folder of its own
   if (paused) session.pause();
+  // Who ran an example wants to see it learn.
+  PanelLayout& layout = settings.layout;
+  std::string& front = layout.front[size_t(layout.region_of("Curves"))];
+  if (front == "Examples and help") front = "Curves";
 }
 
 void Workbench::open_run(const std::string& folder) {

@@ -49,6 +49,7 @@ if(TARGET lunagrad-gpu)
 endif()
 drive(inspect inspect.lua ${DIGITS} --size 1280x800)
 drive(slices slices.lua ${PROJECT_SOURCE_DIR}/tests/ui/slices_script.lua --size 1280x800)
+drive(newcomer newcomer.lua --set epochs=200 --size 1280x800)
 drive(xdotool xdotool.lua ${DIGITS} --size 1280x800)
 # What an open window costs the training, counted in instructions.
 if(NOT LUNAGRAD_SANITIZE)
