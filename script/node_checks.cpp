@@ -86,10 +86,13 @@ Tensor weights_for(const Tensor& output, uint64_t stream) {
   return Tensor::from_bytes(values.data(), values.size() * sizeof(double), output.shape(), wide);
 }
 
-// sum over the outputs of <output, weights>, of complex ones over their parts.
-Tensor contract(const TensorList& outputs) {
+// sum over the outputs of <output, weights>, of complex ones over their parts. Outputs that no gradient reached may be
+// there for the op's own use, and have none: of several only the others count.
+Tensor contract(const TensorList& outputs, const std::vector<bool>& reached) {
+  const bool any = std::find(reached.begin(), reached.end(), true) != reached.end();
   Tensor total;
   for (size_t i = 0; i < outputs.size(); ++i) {
+    if (any && i < reached.size() && !reached[i]) continue;
     if (!outputs[i].defined() || !is_differentiable(outputs[i].dtype())) continue;
     const bool complex = is_complex(outputs[i].dtype());
     const Tensor weights = weights_for(outputs[i], i);
@@ -127,7 +130,7 @@ std::vector<int64_t> position_of(int64_t element, const Shape& shape) {
 class GradientChecker {
  public:
   GradientChecker(const TapeWatch::Replay& replay, const std::stop_token& stop)
-      : node_(*replay.node), info_(*replay.info), stop_(stop), params_(node_.params) {
+      : node_(*replay.node), info_(*replay.info), reached_(replay.reached), stop_(stop), params_(node_.params) {
     // A cast within the op would hide what is to be seen.
     for (size_t i = 0; i < params_.size() && i < node_.op->params.size(); ++i)
       if (node_.op->params[i].kind == ParamKind::dtype && params_[i].present() && is_differentiable(DType(params_[i].i)))
@@ -150,13 +153,13 @@ class GradientChecker {
       leaves[i] = inputs_[i].detach();
       wanted.push_back(leaves[i].requires_grad_());
     }
-    const Tensor loss = contract(run_again(node_, params_, leaves));
+    const Tensor loss = contract(run_again(node_, params_, leaves), reached_);
     if (!loss.defined()) fail("it has no floating output");
     GradOptions options;
     options.allow_unused = true;
     const TensorList gradients = loss.requires_grad() ? grad({loss}, wanted, {}, options) : TensorList(wanted.size());
     const NoGrad off;
-    base_ = contract(run_again(node_, params_, inputs_)).item();
+    base_ = contract(run_again(node_, params_, inputs_), reached_).item();
     check.ran = check.ok = true;
     for (size_t k = 0; k < checked_.size(); ++k) {
       check.inputs.push_back(compare(checked_[k], gradients[k], check.tolerance));
@@ -172,7 +175,7 @@ class GradientChecker {
     TensorList arguments = inputs_;
     arguments[input] = from_numbers(numbers, inputs_[input]);
     numbers[place] = before;
-    return contract(run_again(node_, params_, arguments)).item();
+    return contract(run_again(node_, params_, arguments), reached_).item();
   }
 
   GradientCheck::Input compare(size_t i, const Tensor& analytic, double tolerance) {
@@ -222,6 +225,7 @@ class GradientChecker {
 
   const KeptNode& node_;
   const NodeInfo& info_;
+  const std::vector<bool>& reached_;
   const std::stop_token& stop_;
   Values params_;
   TensorList inputs_;

@@ -353,12 +353,14 @@ TapeWatch::Found TapeWatch::find(const TensorPlace& place) const {
 TapeWatch::Replay TapeWatch::replay(int64_t number, uint64_t id) const {
   const Step* const step = find_step(number);
   if (!step) fail("the step is no longer kept");
-  Replay replay{step->values ? step->values->node(id) : nullptr, nullptr, {}};
+  Replay replay{step->values ? step->values->node(id) : nullptr, nullptr, {}, {}};
   if (!replay.node) fail("its values were not captured; step once, then ask again");
   for (const NodeInfo& node : step->tape->nodes)
     if (node.id == id) replay.info = &node;
   if (!replay.info) fail("it is not on the tape of step ", step->step);
   if (!replay.node->op) fail("a leaf was made by no call");
+  for (uint32_t i = 0; i < replay.node->out.size(); ++i)
+    replay.reached.push_back(step->values->gradient(id, i).value.defined());
   for (const Operand& operand : replay.node->in) {
     if (!operand.layout) {
       replay.inputs.emplace_back();

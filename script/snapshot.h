@@ -62,6 +62,7 @@ class TapeWatch final : public Capture {
     const KeptNode* node;
     const NodeInfo* info;
     TensorList inputs;
+    std::vector<bool> reached;  // outputs that a gradient arrived for
   };
   Replay replay(int64_t step, uint64_t node) const;
 

@@ -68,7 +68,7 @@ end
 TEST_CASE("the gradients of the engine's ops are right where they stand in a network") {
   Recorder recorder;
   stand_behind_a_step(recorder, kNetwork);
-  for (const char* op : {"linear", "relu", "softmax"}) {
+  for (const char* op : {"linear", "relu", "softmax", "_cross_entropy"}) {
     CAPTURE(op);
     const GradientCheck found = check(recorder, op);
     CAPTURE(found.reason);

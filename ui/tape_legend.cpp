@@ -1,7 +1,6 @@
 #include "ui/tape_legend.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "ui/op_family.h"
@@ -23,18 +22,15 @@ Legend begin(ImVec2 corner, ImVec2 size) {
 }  // namespace
 
 Legend draw_family_legend(const CanvasGraph& graph, ImVec2 corner) {
-  std::array<bool, 8> used{};
-  bool modules = false;
-  for (const CanvasNode& node : graph.nodes) (node.opens ? modules : used[size_t(node.color)]) = true;
   struct Row {
     std::string name;
     ImU32 color;
     bool pile;
   };
   std::vector<Row> rows;
-  for (size_t f = 0; f < used.size(); ++f)
-    if (used[f]) rows.push_back({op_family_name(OpFamily(f)), theme().family[f], false});
-  if (modules) rows.push_back({"closed modules", theme().family[size_t(OpFamily::other)], true});
+  for (size_t f = 0; f < theme().family.size(); ++f)
+    if (graph.colors_used >> f & 1) rows.push_back({op_family_name(OpFamily(f)), theme().family[f], false});
+  if (graph.piles) rows.push_back({"closed modules", theme().family[size_t(OpFamily::other)], true});
   float width = 0;
   for (const Row& row : rows) width = std::max(width, ImGui::CalcTextSize(row.name.c_str()).x);
   const float pad = em(0.5f), swatch = em(0.8f);

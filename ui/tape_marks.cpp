@@ -63,6 +63,9 @@ void TapeMarks::update(const Workbench& bench, const TapePicture& picture, const
   for (const int node : looks_.lit) marks_[picture.box_of[size_t(node)]].lit = true;
   for (const int node : looks_.failed)
     if (size_t(node) < picture.box_of.size()) marks_[picture.box_of[size_t(node)]].failed = true;
+  standing_out_.clear();
+  for (uint32_t b = 0; b < count; ++b)
+    if (hits_[b] > 0 || marks_[b].lit || marks_[b].failed) standing_out_.push_back(b);
 }
 
 std::string TapeMarks::note(const TapePicture& picture, const TapeSearch& search, int box) const {

@@ -19,6 +19,7 @@ class TapeMarks {
 
   void update(const Workbench&, const TapePicture&, const TapeSearch&, const TapePlayer&);
   const std::vector<GraphCanvas::Mark>& boxes() const { return marks_; }
+  const std::vector<uint32_t>& standing_out() const { return standing_out_; }  // lit, failed or found
   HeatScale scale() const { return HeatScale(values_); }
   // What stands in place of a box's second line: its quantity, or how many hits it holds. "": the line.
   std::string note(const TapePicture&, const TapeSearch&, int box) const;
@@ -42,6 +43,7 @@ class TapeMarks {
   std::pair<const TapeSnapshot*, uint64_t> failed_key_{nullptr, 0};
   std::vector<int> failed_;
   std::vector<GraphCanvas::Mark> marks_;
+  std::vector<uint32_t> standing_out_;
   std::vector<int> hits_;
   std::vector<double> values_;
 };

@@ -343,6 +343,7 @@ class TapePanel final : public Panel {
     if (player_.on())
       marks.playhead = int(picture.box_of[bench.tape.tree()->execution[size_t(player_.position())]]);
     marks.boxes = &marks_.boxes();
+    marks.standing_out = &marks_.standing_out();
     if (marks_.any_notes(find_)) marks.note = [&](int box) { return marks_.note(picture, find_, box); };
     using Visit = std::function<void(int, ImVec2, ImVec2)>;
     Visit on_box, on_frame;

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "ui/panel.h"
+#include "ui/texture.h"
 #include "ui/theme.h"
 
 namespace lunagrad {
@@ -108,12 +109,14 @@ class TimePanel final : public Panel {
   void draw_memory(Workbench& bench, const History& history) {
     size_t values = 0;
     for (const KeptStep& kept : history.steps) values += kept.values;
-    const std::string used = mebibytes(history.bytes) + " of " + mebibytes(history.budget);
+    const std::string used = mebibytes(history.bytes) + " of " + mebibytes(history.budget) + ", pictures " +
+                             mebibytes(Texture::bytes_in_use());
     ImGui::AlignTextToFramePadding();
     text_in(theme().muted, "%zu steps, %zu with values, %s", history.steps.size(), values, used.c_str());
     bench.description.add_last("time.memory", used);
     explain("Memory that is held for this window beside the run's own: tapes, and the tensors of steps that were captured. "
-            "The oldest steps go first.");
+            "The oldest steps go first; one whose values alone need more than the budget is kept in part, and says so. Pictures "
+            "are those that the graphics device holds for the panels.");
     ImGui::SameLine();
     if (ImGui::GetContentRegionAvail().x < em(13)) ImGui::NewLine();
     int budget = int(history.budget >> 20);

@@ -1,7 +1,6 @@
 #include "ui/widgets/graph_canvas.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <utility>
 
@@ -19,7 +18,6 @@ constexpr float kTitled = 0.28f;   // zoom below which texts are left out
 constexpr float kSmallest = 6.5f;     // pixels of a title, below which it is left out, too
 constexpr float kSmallestNote = 6.5f;
 constexpr float kReadable = 0.75f;  // size, in parts of the body font's, up to which far texts are drawn larger than true
-constexpr float kShaped = 0.2f;  // zoom below which boxes are plain rectangles and lines are straight
 
 void draw_text(ImDrawList* list, ImFont* font, float size, ImVec2 at, ImU32 color, std::string_view text) {
   list->AddText(font, size, at, color, text.data(), text.data() + text.size());
@@ -54,32 +52,8 @@ struct GraphCanvas::View {
   const Marks& marks;
   ImVec2 min, max;
   GraphGrid::Area area;  // the same on the sheet
+  const FarView* far;    // null: everything is to be drawn
 };
-
-void CanvasGraph::index() {
-  static std::atomic<uint64_t> pictures{0};
-  number = ++pictures;
-  std::vector<GraphGrid::Area> areas;
-  areas.reserve(layout.centers.size());
-  for (size_t i = 0; i < layout.centers.size(); ++i) {
-    const GraphPoint c = layout.centers[i];
-    const Graph::Box box = graph.boxes[i];
-    areas.push_back(
-        {{c.x - box.width / 2, c.y - box.height / 2}, {c.x + box.width / 2, c.y + box.height / 2}});
-  }
-  boxes = GraphGrid(areas);
-  areas.clear();
-  stroke_point.clear();
-  stroke_edge.clear();
-  for (uint32_t e = 0; e + 1 < layout.first.size(); ++e)
-    for (uint32_t p = layout.first[e]; p + 1 < layout.first[e + 1]; ++p) {
-      const GraphPoint a = layout.points[p], b = layout.points[p + 1];
-      areas.push_back({{std::min(a.x, b.x), std::min(a.y, b.y)}, {std::max(a.x, b.x), std::max(a.y, b.y)}});
-      stroke_point.push_back(p);
-      stroke_edge.push_back(e);
-    }
-  strokes = GraphGrid(areas);
-}
 
 TextMeasure::TextMeasure(const ImFont* plain, const ImFont* bold) : plain_(copy(plain)), bold_(copy(bold)) {}
 
@@ -111,32 +85,6 @@ Graph::Box canvas_box(CanvasNode& node, const TextMeasure& measure) {
   return {std::ceil(width) + 2 * kPadX, float(lines) * kLine + 2 * kPadY - 4};
 }
 
-int canvas_neighbour(const CanvasGraph& graph, int box, Direction direction) {
-  const auto& centers = graph.layout.centers;
-  if (box < 0 || size_t(box) >= centers.size()) return -1;
-  const GraphPoint here = centers[size_t(box)];
-  int best = -1;
-  float least = INFINITY;
-  const auto offer = [&](uint32_t other, float distance) {
-    if (distance < least) best = int(other), least = distance;
-  };
-  if (direction == Direction::up || direction == Direction::down) {
-    for (const Graph::Edge& edge : graph.graph.edges) {
-      const bool up = direction == Direction::up;
-      if (int(up ? edge.to : edge.from) != box) continue;
-      const uint32_t other = up ? edge.from : edge.to;
-      offer(other, std::abs(centers[other].x - here.x) + 0.25f * std::abs(centers[other].y - here.y));
-    }
-    return best;
-  }
-  const float side = direction == Direction::left ? -1.0f : 1.0f;
-  for (uint32_t other = 0; other < centers.size(); ++other) {
-    const float dx = (centers[other].x - here.x) * side, dy = std::abs(centers[other].y - here.y);
-    if (int(other) != box && dx > 1 && dy < 30) offer(other, dx + 4 * dy);
-  }
-  return best;
-}
-
 ImU32 GraphCanvas::heat_color(ImU32 ground, ImU32 hot, float heat) {
   return blend(ground, hot, 0.06f + 0.54f * heat);
 }
@@ -153,13 +101,22 @@ ImVec2 GraphCanvas::high_of(const CanvasGraph& graph, int box) const {
   return to_screen({c.x + b.width / 2, c.y + b.height / 2});
 }
 
+// The farthest one that still shows all that can be told apart.
+const FarView* GraphCanvas::far_view(const CanvasGraph& graph) const {
+  const FarView* found = nullptr;
+  for (const FarView& far : graph.far)
+    if (zoom_ < far.zoom) found = &far;
+  return found;
+}
+
 void GraphCanvas::fit(const CanvasGraph& graph, ImVec2 min, ImVec2 size) {
   const Fit wanted = std::exchange(fit_, Fit::none);
   const GraphLayout& layout = graph.layout;
   const float unit = em(1) / kUnit, margin = em(0.8f);
   const float whole = std::min({(size.x - 2 * margin) / layout.width, (size.y - 2 * margin) / layout.height, unit});
   if (wanted == Fit::if_legible && whole < kLegible * unit) return;
-  zoom_ = std::max(whole, wanted == Fit::end ? kLegible * unit : 0.0001f);
+  // What nearly fits is shown whole.
+  zoom_ = std::max(whole, wanted == Fit::end && whole < 0.92f * kLegible * unit ? kLegible * unit : 0.0001f);
   GraphPoint middle{graph.low.x + layout.width / 2, graph.low.y + layout.height / 2};
   // What does not fit is seen from its end: above the box that is lowest.
   const GraphPoint half{(size.x / 2 - margin) / zoom_, (size.y / 2 - margin) / zoom_};
@@ -222,10 +179,12 @@ void GraphCanvas::navigate(const CanvasGraph& graph, ImVec2 min, ImVec2 size, bo
 }
 
 void GraphCanvas::draw_frames(const View& view) const {
-  for (const CanvasFrame& frame : view.graph.frames) {
+  const size_t count = view.far ? view.far->frames.size() : view.graph.frames.size();
+  for (size_t i = 0; i < count; ++i) {
+    const CanvasFrame& frame = view.graph.frames[view.far ? view.far->frames[i] : i];
     const ImVec2 low = to_screen(frame.low), high = to_screen(frame.high);
     if (!meets(low, high, view.min, view.max) || high.x - low.x < 3 || high.y - low.y < 3) continue;
-    const float rounding = zoom_ < kShaped ? 0 : 8 * zoom_;
+    const float rounding = zoom_ < kFarZoom ? 0 : 8 * zoom_;
     view.list->AddRectFilled(low, high, with_alpha(view.colors.muted, 0.07f), rounding);
     view.list->AddRect(low, high, with_alpha(view.colors.muted, 0.35f), rounding);
     if (zoom_ < kTitled) continue;
@@ -243,55 +202,64 @@ void GraphCanvas::draw_frames(const View& view) const {
   }
 }
 
-void GraphCanvas::draw_edges(const View& view, bool marked) const {
-  const CanvasGraph& graph = view.graph;
-  const GraphLayout& layout = graph.layout;
-  const bool shaped = zoom_ >= kShaped;
-  const float width = std::max(1.0f, (marked ? 2.0f : 1.4f) * zoom_);
+void GraphCanvas::draw_edges(const View& view) const {
   const int selected = view.marks.selected;
   const auto stroke = [&](uint32_t s) {
-    const uint32_t p = graph.stroke_point[s];
-    const GraphPoint from = layout.points[p], to = layout.points[p + 1];
-    // Far out most are shorter than a pixel, and there are many.
-    if (!shaped && (std::abs(from.x - to.x) + std::abs(from.y - to.y)) * zoom_ < 1.5f) return;
-    const uint32_t e = graph.stroke_edge[s];
-    const Graph::Edge& edge = graph.graph.edges[e];
-    const bool touches = selected >= 0 && (int(edge.from) == selected || int(edge.to) == selected);
-    if (touches != marked) return;
-    const ImVec2 a = to_screen(from);
-    ImVec2 b = to_screen(to);
-    if (!meets({std::min(a.x, b.x), std::min(a.y, b.y)}, {std::max(a.x, b.x), std::max(a.y, b.y)}, view.min,
-               view.max))
-      return;
-    ImU32 color = marked ? view.colors.selected : view.colors.edge;
-    if (view.marks.boxes && !marked && (*view.marks.boxes)[edge.to].faded) color = with_alpha(color, 0.35f);
-    if (!shaped) {
-      thin_line(view.list, a, b, color);
-      return;
-    }
-    const bool last = p + 2 == layout.first[e + 1];
-    if (last) {
-      const float half = 4 * zoom_, length = 7 * zoom_;
-      const float dx = layout.curved ? 0 : b.x - a.x, dy = layout.curved ? 1 : b.y - a.y;
-      const float norm = std::max(std::sqrt(dx * dx + dy * dy), 1e-3f);
-      const ImVec2 along{dx / norm, dy / norm}, back{b.x - along.x * length, b.y - along.y * length};
-      view.list->AddTriangleFilled(b, {back.x - along.y * half, back.y + along.x * half},
-                                   {back.x + along.y * half, back.y - along.x * half}, color);
-      b = {b.x - along.x * 5 * zoom_, b.y - along.y * 5 * zoom_};
-    }
-    if (!layout.curved || std::abs(a.x - b.x) < 1.5f) {
-      view.list->AddLine(a, b, color, width);
-    } else {
-      const float bend = (b.y - a.y) * 0.5f;
-      view.list->AddBezierCubic(a, {a.x, a.y + bend}, {b.x, b.y - bend}, b, color, width,
-                                std::clamp(int(8 + (std::abs(a.x - b.x) + std::abs(a.y - b.y)) / 40), 8, 24));
-    }
+    const Graph::Edge& edge = view.graph.graph.edges[view.graph.stroke_edge[s]];
+    if (selected < 0 || (int(edge.from) != selected && int(edge.to) != selected)) draw_stroke(view, s, false);
   };
-  // Those of the selected node alone are found by their edges, and drawn on top.
-  if (marked) {
-    for (uint32_t s = 0; selected >= 0 && s < graph.stroke_edge.size(); ++s) stroke(s);
+  if (view.far)
+    view.far->stroke_grid.each(view.area, [&](uint32_t i) { stroke(view.far->strokes[i]); });
+  else
+    view.graph.strokes.each(view.area, stroke);
+}
+
+// Those of the selected box, on top; looked for once.
+void GraphCanvas::draw_marked_edges(const View& view) {
+  const std::pair wanted{view.graph.number, view.marks.selected};
+  if (touching_of_ != wanted) {
+    touching_of_ = wanted;
+    touching_.clear();
+    for (uint32_t s = 0; view.marks.selected >= 0 && s < view.graph.stroke_edge.size(); ++s) {
+      const Graph::Edge& edge = view.graph.graph.edges[view.graph.stroke_edge[s]];
+      if (int(edge.from) == view.marks.selected || int(edge.to) == view.marks.selected) touching_.push_back(s);
+    }
+  }
+  for (const uint32_t s : touching_) draw_stroke(view, s, true);
+}
+
+void GraphCanvas::draw_stroke(const View& view, uint32_t s, bool marked) const {
+  const CanvasGraph& graph = view.graph;
+  const GraphLayout& layout = graph.layout;
+  const bool shaped = zoom_ >= kFarZoom;
+  const float width = std::max(1.0f, (marked ? 2.0f : 1.4f) * zoom_);
+  const uint32_t p = graph.stroke_point[s], e = graph.stroke_edge[s];
+  const GraphPoint from = layout.points[p], to = layout.points[p + 1];
+  // Far out most are shorter than a pixel, and there are many.
+  if (!shaped && (std::abs(from.x - to.x) + std::abs(from.y - to.y)) * zoom_ < 1.5f) return;
+  const ImVec2 a = to_screen(from);
+  ImVec2 b = to_screen(to);
+  if (!meets({std::min(a.x, b.x), std::min(a.y, b.y)}, {std::max(a.x, b.x), std::max(a.y, b.y)}, view.min, view.max))
+    return;
+  ImU32 color = marked ? view.colors.selected : view.colors.edge;
+  if (view.marks.boxes && !marked && (*view.marks.boxes)[graph.graph.edges[e].to].faded) color = with_alpha(color, 0.35f);
+  if (!shaped) return thin_line(view.list, a, b, color);
+  const bool last = p + 2 == layout.first[e + 1];
+  if (last) {
+    const float half = 4 * zoom_, length = 7 * zoom_;
+    const float dx = layout.curved ? 0 : b.x - a.x, dy = layout.curved ? 1 : b.y - a.y;
+    const float norm = std::max(std::sqrt(dx * dx + dy * dy), 1e-3f);
+    const ImVec2 along{dx / norm, dy / norm}, back{b.x - along.x * length, b.y - along.y * length};
+    view.list->AddTriangleFilled(b, {back.x - along.y * half, back.y + along.x * half},
+                                 {back.x + along.y * half, back.y - along.x * half}, color);
+    b = {b.x - along.x * 5 * zoom_, b.y - along.y * 5 * zoom_};
+  }
+  if (!layout.curved || std::abs(a.x - b.x) < 1.5f) {
+    view.list->AddLine(a, b, color, width);
   } else {
-    graph.strokes.each(view.area, stroke);
+    const float bend = (b.y - a.y) * 0.5f;
+    view.list->AddBezierCubic(a, {a.x, a.y + bend}, {b.x, b.y - bend}, b, color, width,
+                              std::clamp(int(8 + (std::abs(a.x - b.x) + std::abs(a.y - b.y)) / 40), 8, 24));
   }
 }
 
@@ -300,7 +268,7 @@ void GraphCanvas::draw_far(const View& view, const std::vector<uint32_t>& visibl
   const size_t columns = size_t(view.max.x - view.min.x) / 2 + 2,
                rows = size_t(view.max.y - view.min.y) / 2 + 2;
   taken_.assign((columns * rows + 63) / 64, 0);
-  for (const uint32_t box : visible) {
+  const auto draw = [&](uint32_t box) {
     const Mark* mark = view.marks.boxes ? &(*view.marks.boxes)[box] : nullptr;
     const bool plain = int(box) != view.marks.selected && int(box) != view.marks.playhead &&
                        !(mark && (mark->lit || mark->failed));
@@ -310,7 +278,7 @@ void GraphCanvas::draw_far(const View& view, const std::vector<uint32_t>& visibl
       const size_t y = size_t(std::clamp((low.y - view.min.y) / 2, 0.0f, float(rows - 1)));
       uint64_t& word = taken_[(y * columns + x) / 64];
       const uint64_t bit = uint64_t(1) << (y * columns + x) % 64;
-      if (plain && (word & bit)) continue;
+      if (plain && (word & bit)) return;
       word |= bit;
     }
     high = {std::max(high.x, low.x + 1.5f), std::max(high.y, low.y + 1.5f)};
@@ -324,7 +292,14 @@ void GraphCanvas::draw_far(const View& view, const std::vector<uint32_t>& visibl
       fill(view.list, {low.x - out, low.y - out}, {high.x + out, high.y + out}, ring);
     }
     fill(view.list, low, high, with_alpha(color, mark && mark->faded ? 0.25f : 0.8f));
-  }
+  };
+  // What stands out comes first: it is not lost among others on its pixels.
+  if (view.marks.standing_out)
+    for (const uint32_t box : *view.marks.standing_out)
+      if (meets(low_of(view.graph, int(box)), high_of(view.graph, int(box)), view.min, view.max)) draw(box);
+  for (const uint32_t box : visible) draw(box);
+  for (const int box : {view.marks.selected, view.marks.playhead})
+    if (box >= 0) draw(uint32_t(box));
 }
 
 void GraphCanvas::draw_box(const View& view, int index) const {
@@ -479,7 +454,7 @@ GraphCanvas::Click GraphCanvas::draw(const char* id, const CanvasGraph& graph, I
   place_map(graph, min, size);
 
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const View view{list, graph, colors, marks, min, max, {to_sheet(min), to_sheet(max)}};
+  const View view{list, graph, colors, marks, min, max, {to_sheet(min), to_sheet(max)}, far_view(graph)};
   list->PushClipRect(min, max, true);
   list->AddRectFilled(min, max, colors.background, em(0.3f));
   const float spacing = 24 * zoom_ * (zoom_ < 0.5f ? 4.0f : 1.0f);
@@ -497,26 +472,30 @@ GraphCanvas::Click GraphCanvas::draw(const char* id, const CanvasGraph& graph, I
   };
   int box_there = -1, frame_there = -1;
   std::vector<uint32_t> visible;
-  graph.boxes.each(view.area, [&](uint32_t box) {
+  const auto look_at = [&](uint32_t box) {
     const ImVec2 low = low_of(graph, int(box)), high = high_of(graph, int(box));
     if (!meets(low, high, min, max)) return;
     visible.push_back(box);
     if (on_box) on_box(int(box), low, high);
     if (under_mouse(low, high)) box_there = int(box);
-  });
-  for (size_t f = 0; f < graph.frames.size(); ++f) {
+  };
+  if (view.far)
+    view.far->box_grid.each(view.area, [&](uint32_t i) { look_at(view.far->boxes[i]); });
+  else
+    graph.boxes.each(view.area, look_at);
+  for (size_t f = 0; zoom_ >= kTitled && f < graph.frames.size(); ++f) {
     const CanvasFrame& frame = graph.frames[f];
     const ImVec2 low = to_screen(frame.low), edge = to_screen(frame.high);
     const ImVec2 high{edge.x, std::min(edge.y, low.y + kFrameTitle * zoom_)};
-    if (zoom_ < kTitled || !meets(low, high, min, max)) continue;
+    if (!meets(low, high, min, max)) continue;
     if (on_frame) on_frame(int(f), low, {std::min(high.x, low.x + (22 + frame.title_width) * zoom_), high.y});
     if (under_mouse(low, high)) frame_there = int(f);
   }
   hovered_ = box_there;
   draw_frames(view);
-  draw_edges(view, false);
-  draw_edges(view, true);
-  if (zoom_ < kShaped)
+  draw_edges(view);
+  draw_marked_edges(view);
+  if (zoom_ < kFarZoom)
     draw_far(view, visible);
   else
     for (const uint32_t box : visible) draw_box(view, int(box));

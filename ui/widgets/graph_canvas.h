@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ui/widgets/graph_grid.h"
@@ -30,6 +31,14 @@ struct CanvasFrame {
   float title_width = 0;
 };
 
+// What is left of a large graph when a unit of the sheet is less than `zoom` pixels: of boxes and lines that fall on the same
+// pixels one, and frames that can be seen.
+struct FarView {
+  float zoom = 0;
+  std::vector<uint32_t> boxes, strokes, frames;
+  GraphGrid box_grid, stroke_grid;  // of their positions in the lists above
+};
+
 struct CanvasGraph {
   std::vector<CanvasNode> nodes;
   std::vector<CanvasFrame> frames;  // outer before inner
@@ -38,9 +47,15 @@ struct CanvasGraph {
   GraphPoint low;            // everything lies in [low, low + size of the layout]
   GraphGrid boxes, strokes;  // of the boxes; of the lines between neighbouring points
   std::vector<uint32_t> stroke_point, stroke_edge;
+  std::vector<FarView> far;  // from near to far; none for small graphs
+  uint32_t colors_used = 0;  // a bit for each colour of boxes that open nothing
+  bool piles = false;        // some boxes hold others
   uint64_t number = 0;  // of this picture: no two that were indexed have the same
 
   void index();  // fills what is below the layout, once that is there
+
+ private:
+  void index_far();
 };
 
 // Widths of texts without Dear ImGui, so that boxes can be sized on any thread. Copied from fonts of 15
@@ -62,6 +77,7 @@ class TextMeasure {
   Advances plain_, bold_;
 };
 
+constexpr float kFarZoom = 0.2f;  // below it boxes are plain rectangles and lines are straight
 constexpr float kFrameTitle = 21, kFramePad = 9;  // room above and around what a frame holds
 
 Graph::Box canvas_box(CanvasNode&, const TextMeasure&);  // also notes the widths of its texts
@@ -86,6 +102,7 @@ class GraphCanvas {
     int selected = -1;
     int playhead = -1;
     const std::vector<Mark>* boxes = nullptr;
+    const std::vector<uint32_t>* standing_out = nullptr;  // those that are lit, failed or found: seen from afar, too
     std::function<std::string(int box)> note;  // in place of the line, where the text is drawn; "": the line
   };
   struct Click {
@@ -117,13 +134,16 @@ class GraphCanvas {
   enum class Fit { none, whole, end, if_legible };
   struct View;
   void fit(const CanvasGraph&, ImVec2 min, ImVec2 size);
+  const FarView* far_view(const CanvasGraph&) const;
   ImVec2 to_screen(GraphPoint p) const { return {origin_.x + p.x * zoom_, origin_.y + p.y * zoom_}; }
   GraphPoint to_sheet(ImVec2 p) const { return {(p.x - origin_.x) / zoom_, (p.y - origin_.y) / zoom_}; }
   ImVec2 low_of(const CanvasGraph&, int box) const;
   ImVec2 high_of(const CanvasGraph&, int box) const;
   void navigate(const CanvasGraph&, ImVec2 min, ImVec2 size, bool hovered, bool active);
   void draw_frames(const View&) const;
-  void draw_edges(const View&, bool marked) const;
+  void draw_edges(const View&) const;
+  void draw_marked_edges(const View&);
+  void draw_stroke(const View&, uint32_t stroke, bool marked) const;
   void draw_far(const View&, const std::vector<uint32_t>& visible);
   void draw_box(const View&, int box) const;
   void draw_failure(const View&, const Mark&, ImVec2 min, ImVec2 max) const;
@@ -141,6 +161,8 @@ class GraphCanvas {
   int hovered_ = -1;
   bool dragging_map_ = false;
   ImVec2 map_min_{0, 0}, map_max_{0, 0};
+  std::vector<uint32_t> touching_;  // lines of the selected box
+  std::pair<uint64_t, int> touching_of_{0, -1};  // picture and box that they belong to
   std::vector<uint64_t> taken_;  // pixels with a point already, far out
 
   struct Dot {
