@@ -527,6 +527,7 @@ void Presenter::write_capture(VkDeviceMemory memory, VkExtent2D extent) {
   const std::string path = std::exchange(capture_path_, {});
   const std::optional<Part> part = std::exchange(part_, {});
   stbi_write_png_compression_level = 9;
+  stbi_write_force_png_filter = 0;  // areas of one colour: unfiltered rows are the smallest
   const bool written = stbi_write_png(path.c_str(), int(width), int(height), 3, pixels.data(), int(width) * 3) != 0;
   const std::string problem = written ? "" : "picture: cannot write " + path;
   if (part)
