@@ -2,7 +2,7 @@
 -- pictures, arg[2]: which of them.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 local function picture(name)
-  ui.hover("step")  -- no tooltip stands in the picture
+  ui.hover("panel", "Inspector")  -- no tooltip stands in the picture
   ui.frames(5)
   ui.picture(("%s/%s.png"):format(arg[1], name))
 end
@@ -38,7 +38,7 @@ function takes.digits()
   ui.wait("params.state.lr", "applies at the next step")
   picture("parameters")
   ui.click("inspector.check_gradient")
-  ui.wait("inspector.verdict", "the gradient is right")
+  ui.wait("inspector.verdict", "The gradient is right")
   picture("gradient-check")
   show("Time")
   ui.key(",")
@@ -50,8 +50,11 @@ end
 function takes.tape()
   ui.wait("tape.group", "×6 6 × 32 nodes")
   steps.pause()
-  ui.click("tape.group", "×6")
-  ui.wait("tape.frame", "×6")
+  ui.click("tape.open")
+  ui.click("tape.open_choice", "all closed")
+  ui.wait("tape.group", "Gpt ")
+  ui.click("tape.group", "Gpt ")
+  ui.wait("tape.frame", "Gpt")
   ui.click("tape.color")
   ui.click("tape.color_choice", "backward time")
   ui.wait("tape.legend", "backward time")
