@@ -243,7 +243,7 @@ void App::draw_frame() {
   handle_keys();
   draw_content();
   popup_open_ = popup_is_open();
-  window_.end_frame();
+  window_.end_frame(!drive_ || drive_->shows_frame());
 }
 
 void App::handle_keys() {

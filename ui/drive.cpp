@@ -84,6 +84,11 @@ void Drive::inject() {
   std::copy(std::begin(down_), std::end(down_), io.MouseDown);
 }
 
+bool Drive::shows_frame() {
+  constexpr int kShown = 4;
+  return real_input_ || !window_.presenter().software() || frames_++ % kShown == 0;
+}
+
 bool Drive::after_frame(const Description& shown) {
   shown_ = &shown;
   const bool ended = script_.resume();

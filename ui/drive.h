@@ -35,7 +35,11 @@ class Drive {
   Drive(const std::string& path, const std::vector<std::string>& arguments, Window&);  // as DriveScript
   void inject();                                           // between the backend's new frame and Dear ImGui's
   bool after_frame(const Description&);                    // true: the drive has ended
-  double frame_seconds() const { return frame_seconds_; }  // of a frame, at least
+  // Of a frame, at least: none while input is played.
+  double frame_seconds() const { return steps_.empty() ? frame_seconds_ : 0; }
+  // Whether this frame is to be drawn. A driver that draws on the CPU would take most of a drive's time: of its frames
+  // every fourth is, and those of pictures.
+  bool shows_frame();
   bool failed() const { return failed_; }
 
  private:
@@ -64,6 +68,7 @@ class Drive {
   ImVec2 mouse_{-1000, -1000};
   bool down_[3] = {};
   double frame_seconds_ = 1.0 / 60;
+  int frames_ = 0;
   bool real_input_ = false, failed_ = false, quit_ = false;
   DriveScript script_;  // last: its functions use the others
 };

@@ -538,6 +538,8 @@ std::string png_of(const FramePixels& pixels) {
   const auto append = [](void* to, void* data, int size) {
     static_cast<std::string*>(to)->append(static_cast<const char*>(data), size_t(size));
   };
+  stbi_write_png_compression_level = 9;
+  stbi_write_force_png_filter = 0;  // areas of one colour: unfiltered rows are the smallest
   stbi_write_png_to_func(append, &content, pixels.width, pixels.height, 3, pixels.rgb.data(), pixels.width * 3);
   return content;
 }

@@ -51,6 +51,8 @@ class Presenter {
     part_ = Part{left, top, right, bottom, std::move(done)};
   }
 
+  bool captures() const { return !capture_path_.empty(); }
+
   // What making instance, device and swapchains has taken so far.
   const Spent& driver_time() const { return driver_time_; }
   int validation_messages() const;

@@ -131,10 +131,10 @@ void Window::begin_frame(const std::function<void()>& inject) {
   ImGui::NewFrame();
 }
 
-void Window::end_frame() {
+void Window::end_frame(bool shown) {
   ImGui::Render();
   build_ms_ = 1e3 * thread_cpu_seconds() - began_ms_;
-  presenter_->present(ImGui::GetDrawData(), theme().background);
+  if (shown || presenter_->captures()) presenter_->present(ImGui::GetDrawData(), theme().background);
 }
 
 void Window::resize(int width, int height) { glfwSetWindowSize(window_.get(), width, height); }

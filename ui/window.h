@@ -33,7 +33,7 @@ class Window {
 
   // `inject` runs where input may still be changed.
   void begin_frame(const std::function<void()>& inject = {});
-  void end_frame();
+  void end_frame(bool shown = true);  // not shown: built, and drawn only when it is to be captured
   // CPU time that building the last frame took, from Dear ImGui's new frame to its draw data.
   double build_ms() const { return build_ms_; }
 

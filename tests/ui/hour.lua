@@ -7,6 +7,7 @@ ui.frame_rate(0)
 local function round()
   ui.key("Ctrl+F5")
   ui.wait("state", "running")
+  ui.click("panel", "Tape")
   ui.wait("tape.node", "linear")
   steps.pause()
   steps.select("linear", "linear")
@@ -38,7 +39,7 @@ local function settle()
   return ui.memory("resident") / 2 ^ 20, ui.memory("heap") / 2 ^ 20
 end
 
-for _ = 1, 10 do round() end
+for _ = 1, 4 do round() end
 local resident, heap = settle()
 for _ = 1, rounds do round() end
 local resident_after, heap_after = settle()
