@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <set>
 
+#include "script/help.h"
 #include "script/signature.h"
 #include "script/topics.h"
 #include "ui/widgets/lua_highlight.h"
@@ -67,7 +69,27 @@ const char* arguments_of(const std::string& name) {
   return signature && !signature->op->hidden() ? signature->names.c_str() : "";
 }
 
+// What the annotations say of a function of the library: "lg.nn.Linear".
+const HelpEntry* annotation_of(const std::string& name) {
+  static const std::map<std::string_view, const HelpEntry*> functions = [] {
+    std::map<std::string_view, const HelpEntry*> found;
+    for (const HelpEntry& entry : help_entries())
+      if (entry.kind == HelpEntry::Kind::function) found.emplace(entry.name, &entry);
+    return found;
+  }();
+  const auto found = functions.find(name);
+  return found == functions.end() ? nullptr : found->second;
+}
+
 }  // namespace
+
+std::string explain_path(const std::string& path) {
+  const size_t last = path.find_last_of(".:");
+  const bool library = path.starts_with("lg.");
+  if (!library && path.find(':') == path.npos) return {};
+  if (const HelpEntry* entry = library ? annotation_of(path) : nullptr) return entry->call + "\n" + entry->text;
+  return explain_name(path.substr(last + 1));
+}
 
 std::string resolved_path(const TextBuffer& buffer, const std::string& path) {
   constexpr int kDepth = 4;
@@ -100,9 +122,13 @@ void Completion::add(std::string name, const char* origin) {
   const auto at = std::lower_bound(proposals_.begin(), proposals_.end(), name,
                                    [](const Proposal& p, const std::string& n) { return p.name < n; });
   if (at != proposals_.end() && at->name == name) return;
-  const bool record = path_.empty() ? false : path_ == "lg." || path_.ends_with(':') || path_.ends_with("functional.");
-  const std::string arguments = record ? arguments_of(name) : "";
-  proposals_.insert(at, {name, arguments.empty() ? origin : "(" + arguments + ")", record ? explain_name(name) : ""});
+  const std::string help = explain_path(path_ + name);
+  std::string arguments = help.empty() ? "" : arguments_of(name);
+  if (const HelpEntry* entry = path_.starts_with("lg.") ? annotation_of(path_ + name) : nullptr)
+    arguments = entry->call.substr(entry->name.size());
+  else if (!arguments.empty())
+    arguments = "(" + arguments + ")";
+  proposals_.insert(at, {name, arguments.empty() ? origin : arguments, help});
 }
 
 void Completion::merge(const std::vector<std::string>& names) {

@@ -22,6 +22,9 @@ struct Proposal {
 // assignments of locals and `require "lunagrad"` give it, again and again.
 std::string resolved_path(const TextBuffer&, const std::string& path);
 
+// What the operations' records or the library's annotations say of a resolved path; "" for nothing.
+std::string explain_path(const std::string& path);
+
 class Completion {
  public:
   explicit Completion(std::function<void()> wake);

@@ -2,7 +2,6 @@
 
 #include <cctype>
 
-#include "script/topics.h"
 #include "ui/theme.h"
 
 namespace lunagrad {
@@ -68,10 +67,7 @@ void NameHelp::draw(Session& session, TextBuffer& buffer, CodeEditor& view, cons
 void NameHelp::explain(const TextBuffer& buffer, const std::string& path, Description& description) {
   if (path != explained_) {
     explained_ = path;
-    const std::string full = resolved_path(buffer, path);
-    const size_t last = full.find_last_of(".:");
-    const bool called = full.starts_with("lg.") || path.find(':') != path.npos;
-    explanation_ = called ? explain_name(last == std::string::npos ? full : full.substr(last + 1)) : std::string();
+    explanation_ = explain_path(resolved_path(buffer, path));
     while (explanation_.ends_with('\n')) explanation_.pop_back();
   }
   if (explanation_.empty()) return;
