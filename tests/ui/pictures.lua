@@ -2,7 +2,7 @@
 -- pictures, arg[2]: which of them.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 local function picture(name)
-  ui.hover("panel", "Inspector")  -- no tooltip stands in the picture
+  ui.hover("splitter")  -- no tooltip stands in the picture
   ui.frames(5)
   ui.picture(("%s/%s.png"):format(arg[1], name))
 end
