@@ -12,7 +12,7 @@ build=(g++ cmake ninja-build pkg-config ccache mold git
   libedit-dev libprotobuf-dev protobuf-compiler libonnx-dev
   libvulkan-dev libvulkan-volk-dev glslang-tools
   libglfw3-dev libimgui-dev libstb-dev libfontconfig-dev libfreetype-dev fonts-dejavu-core)
-tests=(doctest-dev mesa-vulkan-drivers vulkan-validationlayers xvfb xauth xdotool spirv-tools valgrind python3 python3-onnx)
+tests=(doctest-dev mesa-vulkan-drivers vulkan-validationlayers xvfb xauth xdotool spirv-tools python3 python3-onnx)
 bench=(python3-torch libopenblas0-openmp)
 neon=(g++-aarch64-linux-gnu qemu-user libhwy-dev:arm64 libopenblas-dev:arm64 libsleef-dev:arm64 zlib1g-dev:arm64
   libzip-dev:arm64 libpng-dev:arm64)

@@ -16,7 +16,7 @@ endif()
 if(LUNAGRAD_UI)
   list(APPEND LUNAGRAD_PROGRAMS lunagrad-workbench)
   list(APPEND LUNAGRAD_LIBRARIES lunagrad-ui)
-  list(APPEND LUNAGRAD_HEADERS ui/description.h ui/embed.h ui/presenter.h ui/theme.h ui/window.h)
+  list(APPEND LUNAGRAD_HEADERS ui/description.h ui/embed.h ui/presenter.h ui/stopwatch.h ui/theme.h ui/window.h)
 endif()
 
 foreach(LIBRARY IN LISTS LUNAGRAD_LIBRARIES)

@@ -43,10 +43,13 @@ int NativeCalls::call(lua_State* L) {
   return function(L);
 }
 
-// Replaces a field of the table at the top, if it is one of Lua's functions.
+// Replaces a field of the table at the top, if it is one of Lua's functions: those that a sandbox put in their place hold
+// values of their own, and are left alone.
 void NativeCalls::wrap(lua_State* L, NativeCalls* owner, const char* name) {
   lua_getfield(L, -1, field_of(name));
-  if (!lua_iscfunction(L, -1)) {
+  const bool holds_values = lua_iscfunction(L, -1) && lua_getupvalue(L, -1, 1);
+  if (holds_values) lua_pop(L, 1);
+  if (!lua_iscfunction(L, -1) || holds_values) {
     lua_pop(L, 1);
     return;
   }

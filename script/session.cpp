@@ -534,7 +534,8 @@ void Session::Impl::checkpoint_before_stop(lua_State* L) {
   {
     const std::lock_guard lock(mutex_);
     stop_ = pause_ = step_ = step_op_ = false;  // the checkpoint is neither paused nor reloaded
-    reload_ = std::nullopt, successor_ = std::nullopt;
+    reload_.reset();
+    successor_.reset();
   }
   write_checkpoint(L, true);
 }

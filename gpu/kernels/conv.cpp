@@ -4,6 +4,7 @@
 
 #include "gpu/kernels.h"
 #include "gpu/kernels/copy.h"
+#include "gpu/kernels/reduce.h"
 #include "runtime/ops.h"
 #include "runtime/ops/conv_geometry.h"
 
@@ -112,7 +113,7 @@ void convolve(const Call& call, Part part, const ConvGeometry& g, Recorder& reco
   launch.run(code,
              {threads, tile.bm, tile.bn, tile.bk, tile.tm, tile.tn, uint32_t(part), uint32_t(bias.defined()), threads},
              {group_count(a.tiles, recorder)}, bytes_of(a));
-  if (a.splits > 1) copy(out, reshape(sum(made, {0}), out.shape()), recorder);
+  if (a.splits > 1) add_parts(out, made, recorder);
 }
 
 template <ConvPart part, int dims>

@@ -2,6 +2,9 @@
 #include <algorithm>
 
 #include "gpu/kernels.h"
+#include "gpu/kernels/copy.h"
+#include "gpu/kernels/reduce.h"
+#include "runtime/ops.h"
 
 namespace lunagrad::gpu {
 namespace {
@@ -12,12 +15,13 @@ struct Arguments {
   uint32_t m, n, k;
   uint32_t tiles;
   uint32_t row_tiles, column_tiles;
+  uint32_t splits, split;
+  uint32_t batches;
   uint32_t batch_dims;
   uint32_t batch_size[8];
-  uint32_t padding;
   int64_t batch_step[2][8];
 };
-static_assert(offsetof(Arguments, batch_step) == 136);
+static_assert(offsetof(Arguments, batch_step) == 144);
 
 // One product of two batches of matrices.
 struct Product {
@@ -27,28 +31,45 @@ struct Product {
   Strides a_batch, b_batch;
 };
 
-// A tile of C and what a thread owns of it. `enough`: with so many work groups the device is busy.
+// A tile of C and what a thread owns of it.
 struct Tile {
   uint32_t bm, bn, bk, tm, tn;
-  uint64_t enough;
 };
-constexpr Tile kTiles[] = {{128, 128, 16, 8, 8, 128}, {64, 64, 16, 4, 4, 64}, {32, 32, 16, 4, 4, 0}};
+constexpr Tile kTiles[] = {{128, 128, 16, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 4}};
+constexpr uint64_t kBusy = 132;        // work groups that keep a device busy
+constexpr uint64_t kShortest = 256;    // elements of k that are worth a part
 
 uint64_t tile_count(const Tile& tile, const Product& p, uint64_t batches) {
   return (uint64_t(p.m) + tile.bm - 1) / tile.bm * ((uint64_t(p.n) + tile.bn - 1) / tile.bn) * batches;
 }
 
+// The largest tile that is not mostly empty and of which there are enough, with the parts that k may have.
+const Tile& choose(const Product& p, uint64_t batches) {
+  const uint64_t most = std::max<uint64_t>(1, uint64_t(p.k) / kShortest);
+  for (const Tile& tile : std::span(kTiles).first(2))
+    if (2 * p.m > tile.bm && 2 * p.n > tile.bn && tile_count(tile, p, batches) * most >= kBusy) return tile;
+  return kTiles[2];
+}
+
 void multiply(const Product& p, const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& c,
               Recorder& recorder) {
   const uint64_t batches = uint64_t(numel(p.batch));
-  const Tile* tile = kTiles;
-  while (tile_count(*tile, p, batches) < tile->enough) ++tile;
-  Launch launch(recorder);
+  const NoGrad off;
+  const Tile* const tile = &choose(p, batches);
   Arguments arguments{};
+  const uint64_t count = tile_count(*tile, p, batches);
+  const uint64_t parts = std::clamp<uint64_t>((kBusy + count - 1) / count, 1, std::max<uint64_t>(1, uint64_t(p.k) / kShortest));
+  const uint32_t length = std::max(1u, uint32_t(p.k));
+  arguments.split = (length + uint32_t(parts) - 1) / uint32_t(parts);
+  arguments.split = (arguments.split + tile->bk - 1) / tile->bk * tile->bk;
+  arguments.splits = (length + arguments.split - 1) / arguments.split;
+  const bool whole = arguments.splits == 1;
+  const Tensor made = whole ? c : Tensor::empty({int64_t(arguments.splits), c.numel()}, DType::f32, c.device());
+  Launch launch(recorder);
   arguments.a = launch.reads(a);
   arguments.b = launch.reads(b);
-  arguments.c = launch.writes(c);
-  if (bias.defined()) {
+  arguments.c = launch.writes(made);
+  if (bias.defined() && whole) {
     arguments.bias = launch.reads(bias);
     arguments.bias_step = bias.strides()[0];
   }
@@ -61,7 +82,8 @@ void multiply(const Product& p, const Tensor& a, const Tensor& b, const Tensor& 
   arguments.k = uint32_t(p.k);
   arguments.row_tiles = (arguments.m + tile->bm - 1) / tile->bm;
   arguments.column_tiles = (arguments.n + tile->bn - 1) / tile->bn;
-  arguments.tiles = uint32_t(tile_count(*tile, p, batches));
+  arguments.tiles = uint32_t(count) * arguments.splits;
+  arguments.batches = uint32_t(batches);
   arguments.batch_dims = uint32_t(p.batch.size());
   for (int d = 0; d < p.batch.size(); ++d) {
     arguments.batch_size[d] = uint32_t(p.batch[d]);
@@ -83,8 +105,11 @@ void multiply(const Product& p, const Tensor& a, const Tensor& b, const Tensor& 
   launch.run(
       code,
       {threads, tile->bm, tile->bn, tile->bk, tile->tm, tile->tn, uint32_t(a_rows), uint32_t(b_columns),
-       uint32_t(bias.defined()), threads, uint32_t(a_vector), uint32_t(b_vector)},
+       uint32_t(bias.defined() && whole), threads, uint32_t(a_vector), uint32_t(b_vector)},
       {group_count(arguments.tiles, recorder)}, bytes_of(arguments));
+  if (whole) return;
+  add_parts(c, made, recorder);
+  if (bias.defined()) copy(c, c + bias, recorder);
 }
 
 // The last two dims as a matrix; a vector is a row on the left and a column on the right.

@@ -1,9 +1,10 @@
 // sum, mean, amax and amin over any dims; var, std, all and any by means of them.
+#include "gpu/kernels/reduce.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-#include "gpu/kernels.h"
 #include "gpu/kernels/copy.h"
 #include "gpu/kernels/iteration.h"
 #include "runtime/ops.h"
@@ -190,6 +191,15 @@ bool supports_truth(const Call& call) {
 }
 
 }  // namespace
+
+void add_parts(const Tensor& out, const Tensor& parts, Recorder& recorder) {
+  Call call;
+  call.op = find_op("sum");
+  call.in = {parts};
+  call.params = {Dims{0}, false};
+  call.out.push_back(Tensor(out.storage_ref(), Layout::contiguous({out.numel()}), out.offset(), out.dtype()));
+  run_sum(call, recorder);
+}
 
 std::vector<KernelEntry> reduce_kernels() {
   return {{find_op("var"), {supports, run_var<false>}},

@@ -2,7 +2,8 @@
 // C = A B (+ bias of each column), for batches of matrices with any strides. A work group computes a BM x BN
 // tile of C from BK columns of A and rows of B at a time, held in shared memory; the next ones are fetched
 // while these are used. A thread owns TM x TN elements, in squares of 4 x 4 spread over the tile, so that it
-// reads shared memory 16 bytes at a time without bank conflicts. Summation runs in order of k.
+// reads shared memory 16 bytes at a time without bank conflicts. Summation runs in order of k; where C is small and k
+// long, parts of k are summed apart into a C each, without the bias.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 
@@ -26,6 +27,8 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint m, n, k;
   uint tiles;       // of all batches
   uint row_tiles, column_tiles;
+  uint splits, split;  // parts of k, and how long they are
+  uint batches;
   uint batch_dims;
   uint batch_size[8];
   int64_t batch_step[2][8];  // of a and b
@@ -112,10 +115,13 @@ void share() {
 }
 
 void compute_tile(uint tile) {
+  const uint part = tile % arguments.splits;
+  tile /= arguments.splits;
+  const uint first = part * arguments.split, end = min(first + arguments.split, arguments.k);
   uint item = tile / (arguments.row_tiles * arguments.column_tiles);
   tile %= arguments.row_tiles * arguments.column_tiles;
   const uint row = tile / arguments.column_tiles * BM, column = tile % arguments.column_tiles * BN;
-  const uint64_t c = arguments.c + uint64_t(item) * arguments.m * arguments.n * 4;
+  const uint64_t c = arguments.c + (uint64_t(part) * arguments.batches + item) * arguments.m * arguments.n * 4;
   int64_t a_skip = 0, b_skip = 0;
   for (int d = int(arguments.batch_dims) - 1; d >= 0; --d) {
     const uint place = item % arguments.batch_size[d];
@@ -130,12 +136,12 @@ void compute_tile(uint tile) {
   [[unroll]] for (uint i = 0; i < TM; ++i)
     [[unroll]] for (uint j = 0; j < TN / 4; ++j) sum[i][j] = vec4(0);
 
-  fetch(a, b, row, column, 0);
-  for (uint k = 0; k < arguments.k; k += BK) {
+  fetch(a, b, row, column, first);
+  for (uint k = first; k < end; k += BK) {
     barrier();
     share();
     barrier();
-    if (k + BK < arguments.k) fetch(a, b, row, column, k + BK);
+    if (k + BK < end) fetch(a, b, row, column, k + BK);
     [[unroll]] for (uint kk = 0; kk < BK; ++kk) {
       vec4 left[TM / 4], right[TN / 4];
       [[unroll]] for (uint i = 0; i < TM / 4; ++i) left[i] = a_tile[kk * kARow + i * (BM / TM) + ty];
