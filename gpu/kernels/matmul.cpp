@@ -35,7 +35,7 @@ struct Product {
 struct Tile {
   uint32_t bm, bn, bk, tm, tn;
 };
-constexpr Tile kTiles[] = {{128, 128, 16, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 4}};
+constexpr Tile kTiles[] = {{128, 128, 8, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 4}};
 constexpr uint64_t kBusy = 132;        // work groups that keep a device busy
 constexpr uint64_t kShortest = 256;    // elements of k that are worth a part
 

@@ -1,7 +1,7 @@
 #version 460
 // C = A B (+ bias of each column), for batches of matrices with any strides. A work group computes a BM x BN
 // tile of C from BK columns of A and rows of B at a time, held in shared memory; the next ones are fetched
-// while these are used. A thread owns TM x TN elements, in squares of 4 x 4 spread over the tile, so that it
+// while these are used, into the other half of the shared memory, so that a step has one barrier. A thread owns TM x TN elements, in squares of 4 x 4 spread over the tile, so that it
 // reads shared memory 16 bytes at a time without bank conflicts. Summation runs in order of k; where C is small and k
 // long, parts of k are summed apart into a C each, without the bias.
 #extension GL_GOOGLE_include_directive : require
@@ -39,8 +39,8 @@ layout(push_constant, scalar) uniform Push {
 
 const uint kARow = BM / 4 + 1, kBRow = BN / 4 + 1;  // in vec4, one more than needed against bank conflicts
 const uint kAPerThread = BM * BK / THREADS, kBPerThread = BN * BK / THREADS;
-shared vec4 a_tile[BK * kARow];
-shared vec4 b_tile[BK * kBRow];
+shared vec4 a_tile[2 * BK * kARow];
+shared vec4 b_tile[2 * BK * kBRow];
 
 float a_next[kAPerThread];
 float b_next[kBPerThread];
@@ -89,27 +89,28 @@ void fetch(uint64_t a, uint64_t b, uint row, uint column, uint k) {
   }
 }
 
-void share() {
+void share(uint half_at) {
+  const uint a_at = half_at * BK * kARow, b_at = half_at * BK * kBRow;
   [[unroll]] for (uint i = 0; i < kAPerThread; i += 4) {
     const vec4 v = vec4(a_next[i], a_next[i + 1], a_next[i + 2], a_next[i + 3]);
     const uvec2 at = four_in_a(i / 4);
     if (A_VECTOR && A_ROWS_LIE_CLOSE)
-      a_tile[at.y * kARow + at.x / 4] = v;
+      a_tile[a_at + at.y * kARow + at.x / 4] = v;
     else
       [[unroll]] for (uint j = 0; j < 4; ++j) {
         const uvec2 place = A_VECTOR ? at + uvec2(0, j) : place_in_a(i + j);
-        a_tile[place.y * kARow + place.x / 4][place.x % 4] = v[j];
+        a_tile[a_at + place.y * kARow + place.x / 4][place.x % 4] = v[j];
       }
   }
   [[unroll]] for (uint i = 0; i < kBPerThread; i += 4) {
     const vec4 v = vec4(b_next[i], b_next[i + 1], b_next[i + 2], b_next[i + 3]);
     const uvec2 at = four_in_b(i / 4);
     if (B_VECTOR && B_COLUMNS_LIE_CLOSE)
-      b_tile[at.y * kBRow + at.x / 4] = v;
+      b_tile[b_at + at.y * kBRow + at.x / 4] = v;
     else
       [[unroll]] for (uint j = 0; j < 4; ++j) {
         const uvec2 place = B_VECTOR ? at + uvec2(0, j) : place_in_b(i + j);
-        b_tile[place.y * kBRow + place.x / 4][place.x % 4] = v[j];
+        b_tile[b_at + place.y * kBRow + place.x / 4][place.x % 4] = v[j];
       }
   }
 }
@@ -137,15 +138,15 @@ void compute_tile(uint tile) {
     [[unroll]] for (uint j = 0; j < TN / 4; ++j) sum[i][j] = vec4(0);
 
   fetch(a, b, row, column, first);
-  for (uint k = first; k < end; k += BK) {
-    barrier();
-    share();
+  uint half_at = 0;
+  for (uint k = first; k < end; k += BK, half_at ^= 1) {
+    share(half_at);
     barrier();
     if (k + BK < end) fetch(a, b, row, column, k + BK);
     [[unroll]] for (uint kk = 0; kk < BK; ++kk) {
       vec4 left[TM / 4], right[TN / 4];
-      [[unroll]] for (uint i = 0; i < TM / 4; ++i) left[i] = a_tile[kk * kARow + i * (BM / TM) + ty];
-      [[unroll]] for (uint j = 0; j < TN / 4; ++j) right[j] = b_tile[kk * kBRow + j * (BN / TN) + tx];
+      [[unroll]] for (uint i = 0; i < TM / 4; ++i) left[i] = a_tile[(half_at * BK + kk) * kARow + i * (BM / TM) + ty];
+      [[unroll]] for (uint j = 0; j < TN / 4; ++j) right[j] = b_tile[(half_at * BK + kk) * kBRow + j * (BN / TN) + tx];
       [[unroll]] for (uint i = 0; i < TM; ++i)
         [[unroll]] for (uint j = 0; j < TN / 4; ++j) sum[i][j] += left[i / 4][i % 4] * right[j];
     }
@@ -165,5 +166,8 @@ void compute_tile(uint tile) {
 }
 
 void main() {
-  for (uint tile = gl_WorkGroupID.x; tile < arguments.tiles; tile += gl_NumWorkGroups.x) compute_tile(tile);
+  for (uint tile = gl_WorkGroupID.x; tile < arguments.tiles; tile += gl_NumWorkGroups.x) {
+    compute_tile(tile);
+    barrier();  // the shared memory is the next tile's
+  }
 }

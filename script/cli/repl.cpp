@@ -8,6 +8,7 @@
 #include <future>
 #include <iostream>
 #include <lua.hpp>
+#include <mutex>
 #include <optional>
 
 #include "script/cli/line_editor.h"
@@ -112,13 +113,18 @@ class Repl {
     const auto start = std::chrono::steady_clock::now();
     const size_t before = session_.memory().in_use;
     Signals signals;
-    std::atomic<bool> done{false};
+    std::mutex waking;  // held until the session's thread has let go of `signals`
+    bool done = false;
     session_.eval(text, [&](bool) {
-      done.store(true);
+      const std::lock_guard lock(waking);
+      done = true;
       signals.wake();
     });
-    int seen = 0;
-    while (!done.load()) {
+    const auto is_done = [&] {
+      const std::lock_guard lock(waking);
+      return done;
+    };
+    for (int seen = 0; !is_done();) {
       signals.wait(-1);
       for (; seen < signals.count(); ++seen) session_.interrupt();
     }

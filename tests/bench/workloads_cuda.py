@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 torch.manual_seed(1)
 torch.set_default_device("cuda")
+torch.backends.cudnn.allow_tf32 = False
 LARGE = 2 ** 28
 
 
