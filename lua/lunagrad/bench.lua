@@ -26,10 +26,15 @@ local function chain(op, backward)
   end
 end
 
-local function training(build, x, y, loss)
+local M = {}
+
+local function adam(parameters) return lg.optim.Adam(parameters, {lr = 1e-3}) end
+
+-- A step of training on the default device; `optimize` makes the optimizer of some parameters.
+function M.training(build, x, y, loss, optimize)
   return function()
-    local model, inputs, targets = build(), x(), y()
-    local optimizer = lg.optim.Adam(model:parameters(), {lr = 1e-3})
+    local model, inputs, targets = build():to(lg.device()), x(), y()
+    local optimizer = (optimize or adam)(model:parameters())
     return function()
       optimizer:zero_grad()
       loss(model(inputs), targets):backward()
@@ -37,6 +42,7 @@ local function training(build, x, y, loss)
     end
   end
 end
+local training = M.training
 
 local function mlp()
   return nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, 10))
@@ -55,12 +61,12 @@ end
 
 local Gpt = nn.class("Gpt")
 
-function Gpt:init(vocabulary, length, width, layers)
+function Gpt:init(vocabulary, length, width, layers, heads, dropout)
   self.tokens, self.positions = nn.Embedding(vocabulary, width), nn.Embedding(length, width)
   self.blocks = nn.ModuleList {}
   for _ = 1, layers do
-    self.blocks:append(nn.TransformerEncoderLayer(width, 4, {
-      dim_feedforward = 4 * width, activation = "gelu", batch_first = true, norm_first = true,
+    self.blocks:append(nn.TransformerEncoderLayer(width, heads, {
+      dim_feedforward = 4 * width, activation = "gelu", batch_first = true, norm_first = true, dropout = dropout,
     }))
   end
   self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary)
@@ -72,16 +78,22 @@ function Gpt:forward(ids)
   return self.head(self.norm(x)):flatten(1, 2)
 end
 
-local function gpt() return Gpt(65, 64, 128, 2) end
+function M.gpt(length, width, layers, heads, dropout)
+  return function() return Gpt(65, length, width, layers, heads, dropout) end
+end
 
-local function uniform(...)
+function M.uniform(...)
   local shape = {...}
   return function() return lg.rand(shape) end
 end
 
-local function labels(n, classes)
+local uniform = M.uniform
+
+function M.labels(n, classes)
   return function() return lg.arange(n):remainder(classes) end
 end
+
+local labels = M.labels
 
 local function elementwise(f)
   return function()
@@ -217,8 +229,6 @@ end
 local function add(a, b) return a + b end
 local function mul(a, b) return a * b end
 
-local M = {}
-
 -- {name, operations a call, set-up, bytes moved or floating-point operations a call (for a rate)}
 M.workloads = {
   {"tiny add", 1000, tiny_add(false)},
@@ -229,7 +239,7 @@ M.workloads = {
   {"mlp step", 1, training(mlp, uniform(128, 784), labels(128, 10), F.cross_entropy)},
   {"tiny mlp step", 1, training(tiny_mlp, uniform(64, 2), uniform(64, 1), F.mse_loss)},
   {"cnn step", 1, training(cnn, uniform(64, 1, 28, 28), labels(64, 10), F.cross_entropy)},
-  {"gpt step", 1, training(gpt, function() return labels(16 * 64, 65)():view(16, 64) end, labels(16 * 64, 65),
+  {"gpt step", 1, training(M.gpt(64, 128, 2, 4, 0.1), function() return labels(16 * 64, 65)():view(16, 64) end, labels(16 * 64, 65),
     F.cross_entropy)},
   {"add 1e7", 1, elementwise(add), bytes = 12e7},
   {"tanh 1e7", 1, elementwise(function(a) return a:tanh() end), bytes = 8e7},

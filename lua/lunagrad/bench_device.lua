@@ -2,7 +2,9 @@
 -- and `calls`: how often a workload is called before the device is waited for, as a training loop does it.
 -- tests/device/workloads_torch.py has the same rows for PyTorch.
 local lg = require "lunagrad"
+local bench = require "lunagrad.bench"
 local nn, F = lg.nn, lg.nn.functional
+local training, uniform, labels = bench.training, bench.uniform, bench.labels
 
 local function unary(f, n)
   return function()
@@ -67,18 +69,6 @@ local function tiny_add()
   end
 end
 
-local function training(build, x, y, optimizer)
-  return function()
-    local model, inputs, targets = build():to(lg.device()), x(), y()
-    local step = optimizer(model:parameters())
-    return function()
-      step:zero_grad()
-      F.cross_entropy(model(inputs), targets):backward()
-      step:step()
-    end
-  end
-end
-
 local function mlp()
   return nn.Sequential(nn.Linear(784, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 10))
 end
@@ -90,35 +80,6 @@ local function cnn()
     nn.Flatten(), nn.Linear(64 * 7 * 7, 10))
 end
 
-local Gpt = nn.class("Gpt")
-
-function Gpt:init()
-  self.tokens, self.positions = nn.Embedding(65, 384), nn.Embedding(256, 384)
-  self.blocks = nn.ModuleList {}
-  for _ = 1, 6 do
-    self.blocks:append(nn.TransformerEncoderLayer(384, 6, {
-      dim_feedforward = 1536, activation = "gelu", batch_first = true, norm_first = true, dropout = 0,
-    }))
-  end
-  self.norm, self.head = nn.LayerNorm(384), nn.Linear(384, 65)
-end
-
-function Gpt:forward(ids)
-  local x = self.tokens(ids) + self.positions.weight
-  for _, block in ipairs(self.blocks) do x = block(x, {is_causal = true}) end
-  return self.head(self.norm(x)):flatten(1, 2)
-end
-
-local function random(...)
-  local shape = {...}
-  return function() return lg.rand(shape) end
-end
-
-local function labels(n, classes)
-  return function() return lg.arange(n):remainder(classes) end
-end
-
-local function adam(parameters) return lg.optim.Adam(parameters, {lr = 1e-3}) end
 local function adamw(parameters) return lg.optim.AdamW(parameters, {lr = 1e-4}) end
 
 local row = 65536 * 1024 * 4
@@ -136,8 +97,9 @@ return {
   {"conv2d 64x64x56x56 3x3", 1, conv2d, flops = 2 * 64 * 64 * 56 * 56 * 64 * 9},
   {"conv2d forward+backward", 1, conv2d_backward, flops = 6 * 64 * 64 * 56 * 56 * 64 * 9},
   {"tiny add, grad", 1000, tiny_add},
-  {"mlp step", 1, training(mlp, random(128, 784), labels(128, 10), adam), calls = 50},
-  {"cnn step", 1, training(cnn, random(256, 1, 28, 28), labels(256, 10), adam), calls = 20},
-  {"gpt step", 1, training(Gpt, function() return labels(64 * 256, 65)():view(64, 256) end, labels(64 * 256, 65), adamw),
+  {"mlp step", 1, training(mlp, uniform(128, 784), labels(128, 10), F.cross_entropy), calls = 50},
+  {"cnn step", 1, training(cnn, uniform(256, 1, 28, 28), labels(256, 10), F.cross_entropy), calls = 20},
+  {"gpt step", 1, training(bench.gpt(256, 384, 6, 6, 0), function() return labels(64 * 256, 65)():view(64, 256) end,
+    labels(64 * 256, 65), F.cross_entropy, adamw),
     calls = 3},
 }
