@@ -16,7 +16,6 @@ struct Arguments {
   uint32_t m, n, k;
   uint32_t groups, splits, split;
   uint32_t tiles, row_tiles, column_tiles;
-  uint32_t batch;
   uint32_t image_channels, image_size[3];
   uint32_t other_channels, other_size[3];
   uint32_t kernel[3], kernel_size;
@@ -78,7 +77,6 @@ void convolve(const Call& call, Part part, const ConvGeometry& g, Recorder& reco
   if (a.k == 0) return copy(out, Tensor::number(0.0), recorder);
   const bool back = part == Part::input_gradient;
   a.groups = uint32_t(g.groups);
-  a.batch = uint32_t(g.batch);
   a.image_channels = uint32_t(back ? g.out_channels : g.in_channels);
   set_sizes(a.image_size, back ? g.out : g.in);
   a.other_channels = uint32_t(back ? g.in_channels : g.out_channels);

@@ -26,7 +26,6 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint m, n, k;  // of one group
   uint groups, splits, split;  // split: how much of k a part has
   uint tiles, row_tiles, column_tiles;
-  uint batch;
   uint image_channels, image_size[3];  // of the image that B reads; channels of all groups
   uint other_channels, other_size[3];  // of the other one
   uint kernel[3], kernel_size;

@@ -52,11 +52,14 @@ local function tiny_mlp()
   return nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 1))
 end
 
-local function cnn()
-  return nn.Sequential(
-    nn.Conv2d(1, 16, 3, {padding = 1}), nn.ReLU(), nn.MaxPool2d(2),
-    nn.Conv2d(16, 32, 3, {padding = 1}), nn.ReLU(), nn.MaxPool2d(2),
-    nn.Flatten(), nn.Linear(32 * 7 * 7, 10))
+-- Of images of 28 x 28 pixels; so many channels after each convolution.
+function M.cnn(first, second)
+  return function()
+    return nn.Sequential(
+      nn.Conv2d(1, first, 3, {padding = 1}), nn.ReLU(), nn.MaxPool2d(2),
+      nn.Conv2d(first, second, 3, {padding = 1}), nn.ReLU(), nn.MaxPool2d(2),
+      nn.Flatten(), nn.Linear(second * 7 * 7, 10))
+  end
 end
 
 local Gpt = nn.class("Gpt")
@@ -238,7 +241,7 @@ M.workloads = {
   {"mul chain forward+backward", 1000, chain(mul, true)},
   {"mlp step", 1, training(mlp, uniform(128, 784), labels(128, 10), F.cross_entropy)},
   {"tiny mlp step", 1, training(tiny_mlp, uniform(64, 2), uniform(64, 1), F.mse_loss)},
-  {"cnn step", 1, training(cnn, uniform(64, 1, 28, 28), labels(64, 10), F.cross_entropy)},
+  {"cnn step", 1, training(M.cnn(16, 32), uniform(64, 1, 28, 28), labels(64, 10), F.cross_entropy)},
   {"gpt step", 1, training(M.gpt(64, 128, 2, 4, 0.1), function() return labels(16 * 64, 65)():view(16, 64) end, labels(16 * 64, 65),
     F.cross_entropy)},
   {"add 1e7", 1, elementwise(add), bytes = 12e7},

@@ -73,13 +73,6 @@ local function mlp()
   return nn.Sequential(nn.Linear(784, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 10))
 end
 
-local function cnn()
-  return nn.Sequential(
-    nn.Conv2d(1, 32, 3, {padding = 1}), nn.ReLU(), nn.MaxPool2d(2),
-    nn.Conv2d(32, 64, 3, {padding = 1}), nn.ReLU(), nn.MaxPool2d(2),
-    nn.Flatten(), nn.Linear(64 * 7 * 7, 10))
-end
-
 local function adamw(parameters) return lg.optim.AdamW(parameters, {lr = 1e-4}) end
 
 local row = 65536 * 1024 * 4
@@ -98,7 +91,7 @@ return {
   {"conv2d forward+backward", 1, conv2d_backward, flops = 6 * 64 * 64 * 56 * 56 * 64 * 9},
   {"tiny add, grad", 1000, tiny_add},
   {"mlp step", 1, training(mlp, uniform(128, 784), labels(128, 10), F.cross_entropy), calls = 50},
-  {"cnn step", 1, training(cnn, uniform(256, 1, 28, 28), labels(256, 10), F.cross_entropy), calls = 20},
+  {"cnn step", 1, training(bench.cnn(32, 64), uniform(256, 1, 28, 28), labels(256, 10), F.cross_entropy), calls = 20},
   {"gpt step", 1, training(bench.gpt(256, 384, 6, 6, 0), function() return labels(64 * 256, 65)():view(64, 256) end,
     labels(64 * 256, 65), F.cross_entropy, adamw),
     calls = 3},
