@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "gpu/gpu.h"
+#include "gpu/matrix_units.h"
 #include "runtime/error.h"
 
 namespace lunagrad::gpu {
@@ -239,6 +240,7 @@ std::vector<PhysicalDevice> Instance::physical_devices(std::string& rejected) co
     device.subgroup_size = subgroup.subgroupSize;
     device.stamp_bits = stamp_bits(handle, device.queue_family);
     device.calibrated = device.stamp_bits > 0 && has_calibrated_clock(handle);
+    device.matrix_units = find_matrix_units(handle_, handle);
     found.push_back(device);
   }
   std::stable_sort(found.begin(), found.end(), [](const PhysicalDevice& a, const PhysicalDevice& b) {
@@ -262,13 +264,19 @@ VulkanContext::VulkanContext(std::shared_ptr<Instance> instance, const PhysicalD
   wanted.v12.bufferDeviceAddress = VK_TRUE;
   wanted.v12.timelineSemaphore = VK_TRUE;
   wanted.v12.scalarBlockLayout = VK_TRUE;
+  MatrixUnitsRequest matrices(physical.matrix_units);
+  if (matrices.head()) {
+    wanted.v12.shaderFloat16 = VK_TRUE;
+    wanted.v12.pNext = matrices.head();
+  }
+  std::vector<const char*> extensions(matrices.extensions().begin(), matrices.extensions().end());
+  if (physical.calibrated) extensions.push_back(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
   VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
   info.pNext = &wanted.base;
   info.queueCreateInfoCount = 1;
   info.pQueueCreateInfos = &queue_info;
-  const char* const clock = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME;
-  info.enabledExtensionCount = physical.calibrated;
-  info.ppEnabledExtensionNames = &clock;
+  info.enabledExtensionCount = uint32_t(extensions.size());
+  info.ppEnabledExtensionNames = extensions.data();
   check(vkCreateDevice(physical.handle, &info, nullptr, &device), "opening the device");
   volkLoadDeviceTable(&vk, device);
   vk.vkGetDeviceQueue(device, physical.queue_family, 0, &queue);

@@ -14,6 +14,11 @@ namespace lunagrad::gpu {
 // `doing` ends the sentence "vulkan: … while <doing>".
 void check(VkResult result, const char* doing);
 
+// What one instruction of a subgroup multiplies: 16 x 16 times 16 x 16 elements, into sums of f32.
+struct MatrixUnits {
+  bool float16 = false, bfloat16 = false;
+};
+
 // A device that the machine has and this library can use.
 struct PhysicalDevice {
   VkPhysicalDevice handle = VK_NULL_HANDLE;
@@ -26,6 +31,7 @@ struct PhysicalDevice {
   uint32_t subgroup_size = 0;
   uint32_t stamp_bits = 0;  // of the queue's time stamps, 0: it has none
   bool calibrated = false;  // its clock can be asked at any time
+  MatrixUnits matrix_units;
 };
 
 class Instance {

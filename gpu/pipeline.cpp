@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "gpu/portable_matrices.h"
 #include "runtime/error.h"
 
 namespace lunagrad::gpu {
@@ -81,7 +82,8 @@ VkPipeline Pipelines::get(const ShaderCode& code, Constants constants) {
 }
 
 VkPipeline Pipelines::make(const ShaderCode& code, Constants constants) {
-  const std::vector<uint32_t> words = without_controls(code.words, keeps_nan_, keeps_denormals_);
+  std::vector<uint32_t> words = without_controls(code.words, keeps_nan_, keeps_denormals_);
+  if (is_cooperative(words)) words = portable_matrices(words, code.bfloat);
   VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
   module_info.codeSize = words.size() * sizeof(uint32_t);
   module_info.pCode = words.data();

@@ -15,6 +15,7 @@ namespace lunagrad::gpu {
 struct ShaderCode {
   std::string_view name;
   std::span<const uint32_t> words;
+  bool bfloat = false;  // what its cooperative matrices multiply is bfloat16, not f16
 };
 std::span<const ShaderCode> all_shaders();             // written by the build, by name
 const ShaderCode& find_shader(std::string_view name);  // Error of kind device when there is none

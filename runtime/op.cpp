@@ -131,6 +131,21 @@ void run_through_f32(Call& call) {
   for (const Tensor& y : wide.out) call.out.push_back(y.dtype() == DType::f32 ? to(y, narrow) : y);
 }
 
+// Whether the device of the operands computes the op on 16 bits by itself, all of one type.
+bool computes_halves(const Call& call) {
+  Device& device = call.device();
+  if (&device == &cpu_device()) return false;
+  DType type = DType::boolean;
+  for (const Tensor& x : call.in)
+    if (x.defined() && is_floating(x.dtype())) {
+      if (type != DType::boolean && x.dtype() != type) return false;
+      type = x.dtype();
+    }
+  Call laid_out = call;
+  call.op->shape(laid_out);
+  return device.supports(laid_out);
+}
+
 // Error when the call has complex operands, or asks for a complex result, and the op takes none.
 void check_complex(const Call& call) {
   const Op& op = *call.op;
@@ -198,7 +213,7 @@ void run(Call& call) {
     call.out = op.compose(call);
     return;
   }
-  if (wants_f32(call)) return run_through_f32(call);
+  if (wants_f32(call) && !computes_halves(call)) return run_through_f32(call);
   const uint64_t start = ticks();
   check_complex(call);
   check_whole(call, 0);

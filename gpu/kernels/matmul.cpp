@@ -1,5 +1,9 @@
-// matmul and linear in f32. Strides, transposed or not, are the shader's business: no operand is copied.
+// matmul and linear. Strides, transposed or not, are the shaders' business: no operand is copied. Matrix
+// units multiply what has 16 bits, and f32 where the precision asked for allows; everything else is f32
+// arithmetic.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "gpu/kernels.h"
 #include "gpu/kernels/copy.h"
@@ -20,8 +24,19 @@ struct Arguments {
   uint32_t batch_dims;
   uint32_t batch_size[8];
   int64_t batch_step[2][8];
+  uint64_t a_plane, b_plane;
 };
 static_assert(offsetof(Arguments, batch_step) == 144);
+
+struct PlaneArguments {
+  uint64_t from, to;
+  int64_t close_step, far_step;
+  uint32_t close, far, eights;
+  uint32_t matrices, batch_dims;
+  uint32_t batch_size[8];
+  int64_t batch_step[8];
+};
+static_assert(offsetof(PlaneArguments, batch_step) == 88);
 
 // One product of two batches of matrices.
 struct Product {
@@ -31,104 +46,121 @@ struct Product {
   Strides a_batch, b_batch;
 };
 
-// A tile of C and what a thread owns of it.
+// A tile of C, how much of k is kept at a time, and what a thread owns of it (a subgroup, where matrix units
+// multiply). How many of its work groups a processor of the device holds at a time, and what they reach there
+// together, in multiply-adds per ns: of an H200, on whose proportions the choice is made for all.
 struct Tile {
-  uint32_t bm, bn, bk, tm, tn;
+  uint32_t bm, bn, bk, own_m, own_n;
+  uint32_t resident;
+  double rate;
 };
-constexpr Tile kTiles[] = {{128, 128, 8, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 4}};
-constexpr uint64_t kBusy = 132;        // work groups that keep a device busy
-constexpr uint64_t kShortest = 256;    // elements of k that are worth a part
+constexpr Tile kTiles[] = {
+    {128, 128, 8, 8, 8, 2, 142}, {64, 64, 16, 8, 4, 4, 118}, {32, 32, 16, 4, 4, 8, 60}};
+constexpr Tile kUnitTiles[] = {{128, 128, 64, 64, 64, 2, 1250}, {64, 64, 64, 32, 32, 4, 700}};
 
-uint64_t tile_count(const Tile& tile, const Product& p, uint64_t batches) {
-  return (uint64_t(p.m) + tile.bm - 1) / tile.bm * ((uint64_t(p.n) + tile.bn - 1) / tile.bn) * batches;
+// A tile and the number of parts of k that are summed apart, so that a small C of a long k occupies the
+// device.
+struct Plan {
+  Tile tile;
+  uint32_t parts = 1;
+  double time = std::numeric_limits<double>::infinity();  // ns, expected
+};
+Plan plan_of(std::span<const Tile> tiles, const Product& p) {
+  constexpr double kProcessors = 132, kBytesPerNs = 3000, kSumLaunch = 3000;
+  constexpr int64_t kShortest = 128;  // elements of k that are worth a part
+  const double elements = double(p.m) * double(p.n) * double(numel(p.batch));
+  const double longest = double(std::max<int64_t>(1, p.k / kShortest));
+  Plan best;
+  for (const Tile& tile : tiles) {
+    const double count =
+        std::ceil(double(p.m) / tile.bm) * std::ceil(double(p.n) / tile.bn) * double(numel(p.batch));
+    const double slots = kProcessors * tile.resident;
+    const uint32_t most = uint32_t(std::clamp(std::ceil(slots / count), 1.0, longest));
+    for (uint32_t parts = 1; parts <= most; ++parts) {
+      const double length = std::ceil(double(p.k) / parts / tile.bk) * tile.bk;
+      double time = std::ceil(count * parts / slots) * tile.bm * tile.bn * length * tile.resident / tile.rate;
+      if (parts > 1) time += kSumLaunch + elements * 4 * (2 * parts + 1) / kBytesPerNs;
+      if (time < best.time) best = {tile, parts, time};
+    }
+  }
+  return best;
 }
 
-// The largest tile that is not mostly empty and of which there are enough, with the parts that k may have.
-const Tile& choose(const Product& p, uint64_t batches) {
-  const uint64_t most = std::max<uint64_t>(1, uint64_t(p.k) / kShortest);
-  for (const Tile& tile : std::span(kTiles).first(2))
-    if (2 * p.m > tile.bm && 2 * p.n > tile.bn && tile_count(tile, p, batches) * most >= kBusy) return tile;
-  return kTiles[2];
+// One side of a product as lines of elements that lie close, whichever dim they run along.
+struct Side {
+  bool along_k;
+  int64_t close, far, close_step, far_step;
+  Strides batch;
+};
+Side left_side(const Product& p) {
+  const bool rows = p.a_row == 1 && p.a_column != 1;
+  if (rows) return {false, p.m, p.k, p.a_row, p.a_column, p.a_batch};
+  return {true, p.k, p.m, p.a_column, p.a_row, p.a_batch};
+}
+Side right_side(const Product& p) {
+  if (p.b_column == 1) return {false, p.n, p.k, p.b_column, p.b_row, p.b_batch};
+  return {true, p.k, p.n, p.b_row, p.b_column, p.b_batch};
 }
 
-void multiply(const Product& p, const Tensor& a, const Tensor& b, const Tensor& bias, const Tensor& c,
-              Recorder& recorder) {
-  const uint64_t batches = uint64_t(numel(p.batch));
-  const NoGrad off;
-  const Tile* const tile = &choose(p, batches);
-  Arguments arguments{};
-  const uint64_t count = tile_count(*tile, p, batches);
-  const uint64_t parts = std::clamp<uint64_t>((kBusy + count - 1) / count, 1, std::max<uint64_t>(1, uint64_t(p.k) / kShortest));
-  const uint32_t length = std::max(1u, uint32_t(p.k));
-  arguments.split = (length + uint32_t(parts) - 1) / uint32_t(parts);
-  arguments.split = (arguments.split + tile->bk - 1) / tile->bk * tile->bk;
-  arguments.splits = (length + arguments.split - 1) / arguments.split;
-  const bool whole = arguments.splits == 1;
-  const Tensor made = whole ? c : Tensor::empty({int64_t(arguments.splits), c.numel()}, DType::f32, c.device());
+// Whether the lines can be read `count` elements at a time, each time from a multiple of 16 bytes.
+bool lies_in_runs(int64_t count, const Side& side, uint64_t address, size_t item) {
+  const auto aligned = [&](int64_t step) { return step * int64_t(item) % 16 == 0; };
+  return address % 16 == 0 && side.close_step == 1 && side.close % count == 0 && aligned(side.far_step) &&
+         std::all_of(side.batch.begin(), side.batch.end(), aligned);
+}
+
+// In how many numbers of 16 bits the matrix units take each element; 0: they do not. What is small is not
+// worth the way through them.
+uint32_t unit_planes(DType type, const Product& p, const PhysicalDevice& physical) {
+  constexpr int64_t kSmall = int64_t(1) << 21;
+  const MatrixUnits& units = physical.matrix_units;
+  if (type == DType::f16) return units.float16;
+  if (type == DType::bf16) return units.bfloat16;
+  const MatmulPrecision precision = context().matmul_precision;
+  if (!units.bfloat16 || precision == MatmulPrecision::highest || p.m * p.n * p.k < kSmall) return 0;
+  return precision == MatmulPrecision::high ? 2 : 1;
+}
+
+// An operand as the matrix units take it: itself, or its planes (matmul_planes.comp), which `side` then
+// describes.
+struct Planes {
+  Tensor tensor;
+  uint64_t bytes = 0;  // of a plane
+};
+Planes planes_of(const Tensor& x, Side& side, const Shape& batch, uint32_t planes, Recorder& recorder) {
+  const bool wide = x.dtype() == DType::f32;
   Launch launch(recorder);
-  arguments.a = launch.reads(a);
-  arguments.b = launch.reads(b);
-  arguments.c = launch.writes(made);
-  if (bias.defined() && whole) {
-    arguments.bias = launch.reads(bias);
-    arguments.bias_step = bias.strides()[0];
+  PlaneArguments arguments{};
+  arguments.from = launch.reads(x);
+  if (!wide && lies_in_runs(8, side, arguments.from, item_size(x.dtype()))) return {x};
+  const int64_t eights = (side.close + 7) / 8;
+  Strides steps(batch.size(), 0);
+  int64_t matrices = 1;
+  for (int d = batch.size() - 1; d >= 0; --d) {
+    const bool own = side.batch[d] != 0;
+    arguments.batch_size[d] = own ? uint32_t(batch[d]) : 1;
+    arguments.batch_step[d] = side.batch[d];
+    if (own) steps[d] = matrices * side.far * eights * 8;
+    matrices *= arguments.batch_size[d];
   }
-  arguments.a_row = p.a_row;
-  arguments.a_column = p.a_column;
-  arguments.b_row = p.b_row;
-  arguments.b_column = p.b_column;
-  arguments.m = uint32_t(p.m);
-  arguments.n = uint32_t(p.n);
-  arguments.k = uint32_t(p.k);
-  arguments.row_tiles = (arguments.m + tile->bm - 1) / tile->bm;
-  arguments.column_tiles = (arguments.n + tile->bn - 1) / tile->bn;
-  arguments.tiles = uint32_t(count) * arguments.splits;
-  arguments.batches = uint32_t(batches);
-  arguments.batch_dims = uint32_t(p.batch.size());
-  for (int d = 0; d < p.batch.size(); ++d) {
-    arguments.batch_size[d] = uint32_t(p.batch[d]);
-    arguments.batch_step[0][d] = p.a_batch[d];
-    arguments.batch_step[1][d] = p.b_batch[d];
-  }
-  const uint32_t threads = tile->bm / tile->tm * (tile->bn / tile->tn);
-  // Whether an operand's matrices can be read four elements at a time along the dim that lies close.
-  const auto in_fours = [&](uint64_t address, int64_t close, int64_t close_size, int64_t other, const Strides& batch) {
-    if (address % 16 != 0 || close != 1 || close_size % 4 != 0 || other % 4 != 0) return false;
-    return std::all_of(batch.begin(), batch.end(), [](int64_t step) { return step % 4 == 0; });
-  };
-  const bool a_rows = p.a_row == 1 && p.a_column != 1, b_columns = p.b_column == 1;
-  const bool a_vector = a_rows ? in_fours(arguments.a, p.a_row, p.m, p.a_column, p.a_batch)
-                               : in_fours(arguments.a, p.a_column, p.k, p.a_row, p.a_batch);
-  const bool b_vector = b_columns ? in_fours(arguments.b, p.b_column, p.n, p.b_row, p.b_batch)
-                                  : in_fours(arguments.b, p.b_row, p.k, p.b_column, p.b_batch);
-  static const ShaderCode& code = find_shader("matmul");
-  launch.run(
-      code,
-      {threads, tile->bm, tile->bn, tile->bk, tile->tm, tile->tn, uint32_t(a_rows), uint32_t(b_columns),
-       uint32_t(bias.defined() && whole), threads, uint32_t(a_vector), uint32_t(b_vector)},
-      {group_count(arguments.tiles, recorder)}, bytes_of(arguments));
-  if (whole) return;
-  add_parts(c, made, recorder);
-  if (bias.defined()) copy(c, c + bias, recorder);
-}
-
-// The last two dims as a matrix; a vector is a row on the left and a column on the right.
-void set_left(Product& p, const Tensor& a) {
-  const int n = a.ndim();
-  if (n > 1) {
-    p.m = a.size(n - 2);
-    p.a_row = a.strides()[n - 2];
-  }
-  p.k = a.size(n - 1);
-  p.a_column = a.strides()[n - 1];
-}
-void set_right(Product& p, const Tensor& b) {
-  const int n = b.ndim();
-  p.b_row = b.strides()[std::max(0, n - 2)];
-  if (n > 1) {
-    p.n = b.size(n - 1);
-    p.b_column = b.strides()[n - 1];
-  }
+  const int64_t elements = matrices * side.far * eights * 8;
+  const DType type = wide ? DType::bf16 : x.dtype();
+  const Planes made{Tensor::empty({int64_t(planes), elements}, type, x.device()), uint64_t(elements) * 2};
+  arguments.to = launch.writes(made.tensor);
+  arguments.close_step = side.close_step;
+  arguments.far_step = side.far_step;
+  arguments.close = uint32_t(side.close);
+  arguments.far = uint32_t(side.far);
+  arguments.eights = uint32_t(eights);
+  arguments.matrices = uint32_t(matrices);
+  arguments.batch_dims = uint32_t(batch.size());
+  static const ShaderCode& code = find_shader("matmul_planes");
+  launch.run(code, {planes, uint32_t(x.dtype()), uint32_t(wide && lies_in_runs(4, side, arguments.from, 4))},
+             {group_count(uint64_t(elements) / 8 / 256 + 1, recorder)}, bytes_of(arguments));
+  side.close_step = 1;
+  side.far_step = eights * 8;
+  side.batch = steps;
+  return made;
 }
 
 Shape batch_of(const Tensor& x) {
@@ -156,39 +188,131 @@ void fold_batch(Product& p) {
   p.batch = p.a_batch = p.b_batch = {};
 }
 
-bool supports(const Call& call) {
-  for (const Tensor& x : call.in)
-    if (x.defined() && x.dtype() != DType::f32) return false;
-  constexpr int64_t kMost = int64_t(1) << 31;
-  const Tensor& out = call.output();
-  return out.dtype() == DType::f32 && out.numel() < kMost && call.input(0).size(-1) < kMost;
-}
-
-void run_matmul(const Call& call, Recorder& recorder) {
-  const Tensor &a = call.input(0), &b = call.input(1);
+// The last two dims as a matrix; a vector is a row on the left and a column on the right, which may be
+// transposed.
+Product product_of(const Tensor& a, const Tensor& b, bool transposed) {
   Product p;
-  set_left(p, a);
-  set_right(p, b);
+  const int n = a.ndim(), o = b.ndim();
+  if (n > 1) {
+    p.m = a.size(n - 2);
+    p.a_row = a.strides()[n - 2];
+  }
+  p.k = a.size(n - 1);
+  p.a_column = a.strides()[n - 1];
+  p.b_row = b.strides()[transposed ? o - 1 : std::max(0, o - 2)];
+  if (o > 1) {
+    p.n = b.size(transposed ? o - 2 : o - 1);
+    p.b_column = b.strides()[transposed ? o - 2 : o - 1];
+  }
   p.batch = broadcast_shapes("matmul", batch_of(a), batch_of(b));
   p.a_batch = batch_steps(a, p.batch);
   p.b_batch = batch_steps(b, p.batch);
   fold_batch(p);
-  multiply(p, a, b, Tensor(), call.output(), recorder);
+  return p;
+}
+
+// C = A B, or A B^T where B is transposed, plus the bias of each column if there is one.
+void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, const Tensor& bias,
+              const Tensor& c, Recorder& recorder) {
+  const NoGrad off;
+  const DType type = given_a.dtype();
+  const Product p = product_of(given_a, given_b, transposed);
+  const uint32_t planes = unit_planes(type, p, recorder.physical);
+  if (!planes && type != DType::f32) {
+    const Tensor wide = Tensor::empty(c.shape(), DType::f32, c.device());
+    multiply(to(given_a, DType::f32), to(given_b, DType::f32), transposed,
+             bias.defined() ? to(bias, DType::f32) : bias, wide, recorder);
+    copy(c, wide, recorder);
+    return;
+  }
+  Side left = left_side(p), right = right_side(p);
+  Planes a{given_a}, b{given_b};
+  if (planes) {
+    a = planes_of(given_a, left, p.batch, planes, recorder);
+    b = planes_of(given_b, right, p.batch, planes, recorder);
+  }
+  const auto [tile, parts, time] = planes ? plan_of(kUnitTiles, p) : plan_of(kTiles, p);
+  Launch launch(recorder);
+  Arguments arguments{};
+  const uint32_t length = std::max(1u, uint32_t(p.k));
+  arguments.split = ((length + parts - 1) / parts + tile.bk - 1) / tile.bk * tile.bk;
+  arguments.splits = (length + arguments.split - 1) / arguments.split;
+  arguments.row_tiles = uint32_t((p.m + tile.bm - 1) / tile.bm);
+  arguments.column_tiles = uint32_t((p.n + tile.bn - 1) / tile.bn);
+  arguments.batches = uint32_t(numel(p.batch));
+  arguments.tiles = arguments.row_tiles * arguments.column_tiles * arguments.batches * arguments.splits;
+  const bool whole = arguments.splits == 1, biased = bias.defined() && whole;
+  const Tensor made =
+      whole ? c : Tensor::empty({int64_t(arguments.splits), c.numel()}, DType::f32, c.device());
+  arguments.a = launch.reads(a.tensor);
+  arguments.b = launch.reads(b.tensor);
+  arguments.c = launch.writes(made);
+  if (biased) {
+    arguments.bias = launch.reads(bias);
+    arguments.bias_step = bias.strides()[0];
+  }
+  arguments.a_plane = a.bytes;
+  arguments.b_plane = b.bytes;
+  arguments.a_row = left.along_k ? left.far_step : left.close_step;
+  arguments.a_column = left.along_k ? left.close_step : left.far_step;
+  arguments.b_row = right.along_k ? right.close_step : right.far_step;
+  arguments.b_column = right.along_k ? right.far_step : right.close_step;
+  arguments.m = uint32_t(p.m);
+  arguments.n = uint32_t(p.n);
+  arguments.k = uint32_t(p.k);
+  arguments.batch_dims = uint32_t(p.batch.size());
+  for (int d = 0; d < p.batch.size(); ++d) {
+    arguments.batch_size[d] = uint32_t(p.batch[d]);
+    arguments.batch_step[0][d] = left.batch[d];
+    arguments.batch_step[1][d] = right.batch[d];
+  }
+  const Groups groups{group_count(arguments.tiles, recorder)};
+  const uint32_t a_rows = !left.along_k, b_columns = !right.along_k;
+  if (planes) {
+    static const ShaderCode& half_code = find_shader("matmul_cooperative");
+    static const ShaderCode bfloat_code{half_code.name, half_code.words, true};
+    const uint32_t subgroup = recorder.physical.subgroup_size;
+    const bool even = p.m % tile.bm == 0 && p.n % tile.bn == 0 && p.k % tile.bk == 0;
+    const uint32_t threads = tile.bm / tile.own_m * (tile.bn / tile.own_n) * subgroup;
+    launch.run(
+        type == DType::f16 ? half_code : bfloat_code,
+        {threads, tile.bm, tile.bn, tile.bk, tile.own_m, tile.own_n, a_rows, b_columns, uint32_t(biased),
+         threads, planes, uint32_t(made.dtype()), subgroup, 16, 16, 16, uint32_t(even)},
+        groups, bytes_of(arguments));
+  } else {
+    static const ShaderCode& code = find_shader("matmul");
+    const uint32_t threads = tile.bm / tile.own_m * (tile.bn / tile.own_n);
+    launch.run(code,
+               {threads, tile.bm, tile.bn, tile.bk, tile.own_m, tile.own_n, a_rows, b_columns,
+                uint32_t(biased), threads, uint32_t(lies_in_runs(4, left, arguments.a, 4)),
+                uint32_t(lies_in_runs(4, right, arguments.b, 4))},
+               groups, bytes_of(arguments));
+  }
+  if (whole) return;
+  const Tensor sum = type == DType::f32 ? c : Tensor::empty(c.shape(), DType::f32, c.device());
+  add_parts(sum, made, recorder);
+  if (bias.defined())
+    copy(c, sum + bias, recorder);
+  else if (type != DType::f32)
+    copy(c, sum, recorder);
+}
+
+bool supports(const Call& call) {
+  for (const Tensor& x : call.in)
+    if (x.defined() && x.dtype() != DType::f32 && x.dtype() != DType::f16 && x.dtype() != DType::bf16)
+      return false;
+  constexpr int64_t kMost = int64_t(1) << 31;
+  return call.output().numel() < kMost && call.input(0).size(-1) < kMost;
+}
+
+void run_matmul(const Call& call, Recorder& recorder) {
+  multiply(call.input(0), call.input(1), false, Tensor(), call.output(), recorder);
 }
 
 // x W^T + bias.
 void run_linear(const Call& call, Recorder& recorder) {
-  const Tensor &x = call.input(0), &weight = call.input(1);
-  Product p;
-  set_left(p, x);
-  p.n = weight.size(0);
-  p.b_row = weight.strides()[1];
-  p.b_column = weight.strides()[0];
-  p.batch = batch_of(x);
-  p.a_batch = batch_steps(x, p.batch);
-  p.b_batch = Strides(p.batch.size(), 0);
-  fold_batch(p);
-  multiply(p, x, weight, call.has(2) ? call.input(2) : Tensor(), call.output(), recorder);
+  multiply(call.input(0), call.input(1), true, call.has(2) ? call.input(2) : Tensor(), call.output(),
+           recorder);
 }
 
 }  // namespace

@@ -21,21 +21,7 @@ layout(constant_id = 9) const uint THREADS = 256;  // as constant 0
 layout(constant_id = 10) const bool A_VECTOR = false;
 layout(constant_id = 11) const bool B_VECTOR = false;
 
-layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
-  uint64_t a, b, c, bias;
-  int64_t a_row, a_column, b_row, b_column, bias_step;
-  uint m, n, k;
-  uint tiles;       // of all batches
-  uint row_tiles, column_tiles;
-  uint splits, split;  // parts of k, and how long they are
-  uint batches;
-  uint batch_dims;
-  uint batch_size[8];
-  int64_t batch_step[2][8];  // of a and b
-};
-layout(push_constant, scalar) uniform Push {
-  Arguments arguments;
-};
+#include "matmul_arguments.glsl"
 
 const uint kARow = BM / 4 + 1, kBRow = BN / 4 + 1;  // in vec4, one more than needed against bank conflicts
 const uint kAPerThread = BM * BK / THREADS, kBPerThread = BN * BK / THREADS;
@@ -89,7 +75,7 @@ void fetch(uint64_t a, uint64_t b, uint row, uint column, uint k) {
   }
 }
 
-void share(uint half_at) {
+void keep(uint half_at) {
   const uint a_at = half_at * BK * kARow, b_at = half_at * BK * kBRow;
   [[unroll]] for (uint i = 0; i < kAPerThread; i += 4) {
     const vec4 v = vec4(a_next[i], a_next[i + 1], a_next[i + 2], a_next[i + 3]);
@@ -116,21 +102,9 @@ void share(uint half_at) {
 }
 
 void compute_tile(uint tile) {
-  const uint part = tile % arguments.splits;
-  tile /= arguments.splits;
-  const uint first = part * arguments.split, end = min(first + arguments.split, arguments.k);
-  uint item = tile / (arguments.row_tiles * arguments.column_tiles);
-  tile %= arguments.row_tiles * arguments.column_tiles;
-  const uint row = tile / arguments.column_tiles * BM, column = tile % arguments.column_tiles * BN;
-  const uint64_t c = arguments.c + (uint64_t(part) * arguments.batches + item) * arguments.m * arguments.n * 4;
-  int64_t a_skip = 0, b_skip = 0;
-  for (int d = int(arguments.batch_dims) - 1; d >= 0; --d) {
-    const uint place = item % arguments.batch_size[d];
-    item /= arguments.batch_size[d];
-    a_skip += int64_t(place) * arguments.batch_step[0][d];
-    b_skip += int64_t(place) * arguments.batch_step[1][d];
-  }
-  const uint64_t a = arguments.a + a_skip * 4, b = arguments.b + b_skip * 4;
+  const Share share = share_of(tile);
+  const uint first = share.first, end = share.end, row = share.row * BM, column = share.column * BN;
+  const uint64_t a = arguments.a + share.a * 4, b = arguments.b + share.b * 4, c = arguments.c + share.c * 4;
 
   const uint tx = gl_LocalInvocationID.x % (BN / TN), ty = gl_LocalInvocationID.x / (BN / TN);
   vec4 sum[TM][TN / 4];
@@ -140,7 +114,7 @@ void compute_tile(uint tile) {
   fetch(a, b, row, column, first);
   uint half_at = 0;
   for (uint k = first; k < end; k += BK, half_at ^= 1) {
-    share(half_at);
+    keep(half_at);
     barrier();
     if (k + BK < end) fetch(a, b, row, column, k + BK);
     [[unroll]] for (uint kk = 0; kk < BK; ++kk) {

@@ -189,7 +189,9 @@ function lg.set_device(device) end
 ---How exactly f32 matrix products are computed.
 ---@return "highest"|"high"|"medium"
 function lg.matmul_precision() end
----Devices that have shorter formats for matrix products may use them below "highest"; the CPU computes all three in f32.
+---Below "highest" a GPU's matrix units may multiply: "high" splits each element into two numbers of bfloat16 and leaves an
+---error of about 2^-17 of |A| |B|, "medium" rounds to one and leaves 2^-8. Sums are f32; infinite elements give NaN where
+---f32 arithmetic may not. The CPU, and a GPU without such units, computes all three in f32.
 ---@param precision "highest"|"high"|"medium"
 function lg.set_matmul_precision(precision) end
 ---@return {name: string, description: string}[]

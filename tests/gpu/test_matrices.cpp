@@ -1,0 +1,115 @@
+// Matrix products in 16 bits and at lower precision, on matrix units where the device has some and without
+// them elsewhere; and the shader of the units, in the words that devices know.
+#include <map>
+#include <set>
+
+#include "gpu/portable_matrices.h"
+#include "tests/gpu/compare.h"
+
+namespace lunagrad::tests {
+namespace {
+
+#include "shaders/matmul_cooperative.spv.h"
+
+// The largest error of a product, against what it adds up to without signs.
+double error_of(const Tensor& got, const Tensor& a, const Tensor& b) {
+  const Tensor x = to(a, DType::f64), y = to(b, DType::f64);
+  return largest(abs(to(to(got, cpu_device()), DType::f64) - matmul(x, y)) /
+                 (matmul(abs(x), abs(y)) + 1e-30));
+}
+
+struct Sizes {
+  Shape a, b;
+};
+const Sizes kSizes[] = {{{1, 1}, {1, 1}},           {{3, 5}, {5, 7}},
+                        {{128, 128}, {128, 128}},   {{130, 72}, {72, 136}},
+                        {{65, 264}, {264, 129}},    {{64, 2000}, {2000, 64}},
+                        {{3, 40, 48}, {3, 48, 56}}, {{2, 1, 40, 64}, {3, 64, 24}},
+                        {{300}, {300, 8}},          {{200, 384}, {384, 256}}};
+
+TEST_CASE("products of 16-bit matrices are summed in f32 and rounded once") {
+  const NoGrad off;
+  for (const DType type : {DType::f16, DType::bf16})
+    for (const Sizes& c : kSizes) {
+      const Tensor a = to(random(c.a, 1), type), b = to(random(c.b, 2), type);
+      // A half of the last place: of 11 bits, and of 8.
+      const double rounding = type == DType::f16 ? 0x1p-11 : 0x1p-8;
+      for (const Arrangement left : {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced})
+        for (const Arrangement right : {Arrangement::contiguous, Arrangement::transposed}) {
+          const Tensor got = matmul(arrange(a, left), arrange(b, right));
+          CHECK(got.dtype() == type);
+          CHECK_MESSAGE(error_of(got, a, b) < 1.01 * rounding,
+                        "matmul of " << text(c.a, " and ", c.b) << " in " << int(type) << ", layouts "
+                                     << int(left) << " " << int(right));
+        }
+    }
+  for (const DType type : {DType::f16, DType::bf16}) {
+    const Tensor x = to(random({3, 70, 40}, 3), type), w = to(random({33, 40}, 4), type),
+                 bias = to(random({33}, 5), type);
+    const Tensor exact = linear(to(x, DType::f64), to(w, DType::f64), to(bias, DType::f64));
+    CHECK(distance(linear(to(x, gpu()), to(w, gpu()), to(bias, gpu())), exact) <
+          (type == DType::f16 ? 0x1p-11 : 0x1p-8));
+  }
+}
+
+TEST_CASE("what \"high\" and \"medium\" leave of the precision of a product") {
+  const NoGrad off;
+  struct Level {
+    MatmulPrecision precision;
+    double bound;
+  };
+  // Two planes leave 2^-18 of each factor over, and the product of the smaller ones; one leaves 2^-9.
+  for (const Level& level : {Level{MatmulPrecision::highest, 1e-6}, Level{MatmulPrecision::high, 0x1p-16},
+                             Level{MatmulPrecision::medium, 0x1p-7}})
+    for (const Sizes& c : {Sizes{{200, 384}, {384, 256}}, Sizes{{131, 129}, {129, 257}},
+                           Sizes{{2, 128, 128}, {2, 128, 136}}}) {
+      const Tensor a = random(c.a, 1), b = random(c.b, 2);
+      const MatmulPrecision before = context().matmul_precision;
+      context().matmul_precision = level.precision;
+      const Tensor got = matmul(to(a, gpu()), arrange(b, Arrangement::transposed));
+      context().matmul_precision = before;
+      CHECK_MESSAGE(error_of(got, a, b) < level.bound,
+                    "precision " << int(level.precision) << " of " << text(c.a, " and ", c.b));
+    }
+}
+
+TEST_CASE("the shader of the matrix units in the words of SPV_KHR_cooperative_matrix") {
+  const std::span<const uint32_t> given(matmul_cooperative_words);
+  REQUIRE(gpu::is_cooperative(given));
+  for (const bool bfloat : {false, true}) {
+    const std::vector<uint32_t> made = gpu::portable_matrices(given, bfloat);
+    CHECK(!gpu::is_cooperative(made));
+    std::multiset<uint32_t> opcodes, capabilities;
+    std::map<uint32_t, uint32_t> constants,
+        element;  // values; and the component types of matrices by their uses
+    std::map<uint32_t, std::span<const uint32_t>> floats;
+    size_t at = 5;
+    for (; at < made.size() && made[at] >> 16; at += made[at] >> 16) {
+      const std::span<const uint32_t> in(&made[at], made[at] >> 16);
+      const uint32_t opcode = in[0] & 0xffff;
+      opcodes.insert(opcode);
+      if (opcode == 17) capabilities.insert(in[1]);
+      if (opcode == 22) floats[in[1]] = in;
+      if (opcode == 43) constants[in[2]] = in[3];
+      if (opcode == 4456) element[constants.at(in[6])] = in[2];
+      if (opcode == 61) CHECK((in.size() == 4 || (in[4] & ~7u) == 0));
+    }
+    CHECK(at == made.size());
+    for (uint32_t nv = 5358; nv <= 5362; ++nv) CHECK(opcodes.count(nv) == 0);
+    CHECK(opcodes.count(4456) == 3);
+    CHECK(opcodes.count(4457) > 0);
+    CHECK(opcodes.count(4458) > 0);
+    CHECK(opcodes.count(4459) > 0);
+    CHECK(capabilities.count(6022) == 1);
+    CHECK(capabilities.count(5345) == 0);
+    CHECK(capabilities.count(5118) == size_t(bfloat));
+    REQUIRE(element.size() == 3);  // A, B and the sums
+    CHECK(element[0] == element[1]);
+    CHECK(floats.at(element[0])[2] == 16);
+    CHECK(floats.at(element[0]).size() == (bfloat ? 4 : 3));
+    CHECK(floats.at(element[2])[2] == 32);
+  }
+}
+
+}  // namespace
+}  // namespace lunagrad::tests
