@@ -15,6 +15,7 @@
 
 #include "runtime/io/atomic_file.h"
 #include "ui/theme.h"
+#include "ui/widgets/input.h"
 
 namespace lunagrad {
 
@@ -237,8 +238,7 @@ void App::draw_frame() {
   window_.begin_frame([this] {
     if (drive_) drive_->inject();
     // Ctrl+Tab goes from panel to panel; Dear ImGui would go through its windows, of which there is one.
-    ImGuiIO& io = ImGui::GetIO();
-    io.KeyMap[ImGuiKey_Tab] = io.KeyCtrl ? -1 : GLFW_KEY_TAB;
+    keep_ctrl_tab();
   });
   handle_keys();
   draw_content();
@@ -251,7 +251,7 @@ void App::handle_keys() {
   // What is open over the panels has the keys for itself. Escape has closed it by now.
   const bool over = popup_is_open() || popup_open_;
   for (int key = GLFW_KEY_SPACE; key <= GLFW_KEY_LAST; ++key) {
-    if (!ImGui::IsKeyPressed(key, true)) continue;
+    if (!key_pressed(key, true)) continue;
     const Chord chord{key, io.KeyCtrl, io.KeyShift, io.KeyAlt};
     const bool typing = io.WantTextInput;
     if (over && types_text(chord)) continue;
@@ -259,7 +259,7 @@ void App::handle_keys() {
     const Command* command =
         bench_.commands.meant(chord, regions_.focused(bench_.settings.layout), typing);
     if (command && bench_.commands.enabled(*command)) {
-      if (command->repeats || ImGui::IsKeyPressed(key, false)) command->run();
+      if (command->repeats || key_pressed(key, false)) command->run();
       return;
     }
   }
