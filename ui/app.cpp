@@ -13,6 +13,7 @@
 #include <sstream>
 #include <thread>
 
+#include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "ui/theme.h"
 #include "ui/widgets/input.h"
@@ -86,6 +87,7 @@ App::App(Start start)
           bench_.errands.add([path, pixels = std::move(pixels)] { write_file(path, png_of(pixels)); }, done);
         });
   };
+  Window::on_lost_display([this] { end_without_display("the display is gone"); });
   if (!start.note.empty()) bench_.notice(start.note);
   add_commands();
   for (const auto& panel : panels_) panel->add_commands(bench_);
@@ -121,6 +123,7 @@ App::App(Start start)
 App::~App() {
   bench_.session.interrupt();
   keep_everything();
+  Window::on_lost_display({});
 }
 
 int App::loop() {
@@ -141,7 +144,12 @@ int App::loop() {
     if (drive_) warm = 3;
     if (seconds(Clock::now() - last) < (warm > 0 ? frame : dirty ? patience : beat)) continue;
     last = Clock::now();
-    draw_frame();
+    try {
+      draw_frame();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::device) throw;
+      end_without_display(error.what());
+    }
     if (std::exchange(first, false) && times_) print_times();
     dirty = false;
     warm = std::max(warm - 1, 0);
@@ -187,6 +195,21 @@ void App::keep_everything() {
   keep_settings();
   if (const std::string failed = keeper_.finish(bench_.settings); !failed.empty())
     std::fprintf(stderr, "lunagrad-workbench: %s\n", failed.c_str());
+}
+
+// What was not saved is kept, and a run that is going on leaves its checkpoint, as after a Ctrl-C. The marker stays behind,
+// so that the next start opens what was open.
+void App::end_without_display(const char* why) {
+  std::fprintf(stderr, "lunagrad-workbench: %s; unsaved text is kept, and a run stops with a checkpoint\n", why);
+  Window::on_lost_display([] { std::_Exit(5); });
+  bench_.documents.keep_unsaved();
+  bench_.documents.settle();
+  keeper_.finish(bench_.settings);
+  bench_.session.stop();
+  constexpr std::chrono::seconds kPatience{15};  // longer than a stop waits for the end of a step
+  for (const auto began = Clock::now(); bench_.journal.active() && Clock::now() - began < kPatience; bench_.update())
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  std::_Exit(5);
 }
 
 // The marker stays behind, so that the next start opens what was open, as after a crash.
