@@ -13,8 +13,10 @@
 #include <sstream>
 #include <thread>
 
+#include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "ui/theme.h"
+#include "ui/widgets/input.h"
 
 namespace lunagrad {
 
@@ -85,6 +87,7 @@ App::App(Start start)
           bench_.errands.add([path, pixels = std::move(pixels)] { write_file(path, png_of(pixels)); }, done);
         });
   };
+  Window::on_lost_display([this] { end_without_display("the display is gone"); });
   if (!start.note.empty()) bench_.notice(start.note);
   add_commands();
   for (const auto& panel : panels_) panel->add_commands(bench_);
@@ -120,6 +123,7 @@ App::App(Start start)
 App::~App() {
   bench_.session.interrupt();
   keep_everything();
+  Window::on_lost_display({});
 }
 
 int App::loop() {
@@ -140,7 +144,12 @@ int App::loop() {
     if (drive_) warm = 3;
     if (seconds(Clock::now() - last) < (warm > 0 ? frame : dirty ? patience : beat)) continue;
     last = Clock::now();
-    draw_frame();
+    try {
+      draw_frame();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::device) throw;
+      end_without_display(error.what());
+    }
     if (std::exchange(first, false) && times_) print_times();
     dirty = false;
     warm = std::max(warm - 1, 0);
@@ -186,6 +195,21 @@ void App::keep_everything() {
   keep_settings();
   if (const std::string failed = keeper_.finish(bench_.settings); !failed.empty())
     std::fprintf(stderr, "lunagrad-workbench: %s\n", failed.c_str());
+}
+
+// What was not saved is kept, and a run that is going on leaves its checkpoint, as after a Ctrl-C. The marker stays behind,
+// so that the next start opens what was open.
+void App::end_without_display(const char* why) {
+  std::fprintf(stderr, "lunagrad-workbench: %s; unsaved text is kept, and a run stops with a checkpoint\n", why);
+  Window::on_lost_display([] { std::_Exit(5); });
+  bench_.documents.keep_unsaved();
+  bench_.documents.settle();
+  keeper_.finish(bench_.settings);
+  bench_.session.stop();
+  constexpr std::chrono::seconds kPatience{15};  // longer than a stop waits for the end of a step
+  for (const auto began = Clock::now(); bench_.journal.active() && Clock::now() - began < kPatience; bench_.update())
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  std::_Exit(5);
 }
 
 // The marker stays behind, so that the next start opens what was open, as after a crash.
@@ -237,8 +261,7 @@ void App::draw_frame() {
   window_.begin_frame([this] {
     if (drive_) drive_->inject();
     // Ctrl+Tab goes from panel to panel; Dear ImGui would go through its windows, of which there is one.
-    ImGuiIO& io = ImGui::GetIO();
-    io.KeyMap[ImGuiKey_Tab] = io.KeyCtrl ? -1 : GLFW_KEY_TAB;
+    keep_ctrl_tab();
   });
   handle_keys();
   draw_content();
@@ -251,7 +274,7 @@ void App::handle_keys() {
   // What is open over the panels has the keys for itself. Escape has closed it by now.
   const bool over = popup_is_open() || popup_open_;
   for (int key = GLFW_KEY_SPACE; key <= GLFW_KEY_LAST; ++key) {
-    if (!ImGui::IsKeyPressed(key, true)) continue;
+    if (!key_pressed(key, true)) continue;
     const Chord chord{key, io.KeyCtrl, io.KeyShift, io.KeyAlt};
     const bool typing = io.WantTextInput;
     if (over && types_text(chord)) continue;
@@ -259,7 +282,7 @@ void App::handle_keys() {
     const Command* command =
         bench_.commands.meant(chord, regions_.focused(bench_.settings.layout), typing);
     if (command && bench_.commands.enabled(*command)) {
-      if (command->repeats || ImGui::IsKeyPressed(key, false)) command->run();
+      if (command->repeats || key_pressed(key, false)) command->run();
       return;
     }
   }

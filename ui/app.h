@@ -62,6 +62,7 @@ class App {
   void apply_scale();
   void keep_settings();
   void keep_everything();
+  [[noreturn]] void end_without_display(const char* why);
   void restart();
   bool script_hangs();
   void print_times() const;

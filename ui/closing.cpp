@@ -1,10 +1,13 @@
 #include "ui/closing.h"
 
+#include <GLFW/glfw3.h>
+
 #include <algorithm>
 #include <cstdio>
 
 #include "ui/panel.h"
 #include "ui/theme.h"
+#include "ui/widgets/input.h"
 
 namespace lunagrad {
 
@@ -67,7 +70,7 @@ bool Closing::draw(Workbench& bench) {
   }
   if (state_ == State::asking &&
       (choice("Go on", "closing.go_on", "The window stays open and the run goes on. Escape does the same.") ||
-       ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape), false))) {
+       key_pressed(GLFW_KEY_ESCAPE, false))) {
     ImGui::CloseCurrentPopup();
     state_ = State::none;
   }

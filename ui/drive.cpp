@@ -1,6 +1,5 @@
 #include "ui/drive.h"
 
-#include <GLFW/glfw3.h>
 #include <malloc.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include "runtime/error.h"
 #include "ui/drive_keys.h"
 #include "ui/theme.h"
+#include "ui/widgets/input.h"
 
 namespace lunagrad {
 namespace {
@@ -62,11 +62,7 @@ double memory_of(const std::string& kind) {
   return pages * double(sysconf(_SC_PAGESIZE));
 }
 
-void hold(ImGuiIO& io, const KeyPress& press, bool down) {
-  if (press.ctrl) io.KeyCtrl = io.KeysDown[GLFW_KEY_LEFT_CONTROL] = down;
-  if (press.shift) io.KeyShift = io.KeysDown[GLFW_KEY_LEFT_SHIFT] = down;
-  if (press.alt) io.KeyAlt = io.KeysDown[GLFW_KEY_LEFT_ALT] = down;
-}
+void hold(const KeyPress& press, bool down) { play_modifiers(press.ctrl, press.shift, press.alt, down); }
 
 }  // namespace
 
@@ -74,14 +70,14 @@ Drive::Drive(const std::string& path, const std::vector<std::string>& arguments,
     : window_(window), script_(path, arguments, functions()) {}
 
 void Drive::inject() {
-  ImGuiIO& io = ImGui::GetIO();
+  play_at_once(!real_input_);
   if (!steps_.empty()) {
-    steps_.front()(io);
+    steps_.front()();
     steps_.pop_front();
   }
   if (real_input_) return;
-  io.MousePos = mouse_;
-  std::copy(std::begin(down_), std::end(down_), io.MouseDown);
+  play_mouse(mouse_);
+  for (int button = 0; button < 3; ++button) play_button(button, down_[button]);
 }
 
 bool Drive::shows_frame() {
@@ -146,7 +142,7 @@ ImVec2 Drive::middle(const Target& target) const {
   return at;
 }
 
-void Drive::next_frame(std::function<void(ImGuiIO&)> act) { steps_.push_back(std::move(act)); }
+void Drive::next_frame(std::function<void()> act) { steps_.push_back(std::move(act)); }
 
 DriveScript::Poll Drive::played() const {
   return [this] { return steps_.empty() ? std::optional(Values()) : std::nullopt; };
@@ -187,7 +183,7 @@ void Drive::add_checks(Functions& all) {
 }
 
 void Drive::press_button(ImGuiMouseButton button, bool down) {
-  next_frame([this, button, down](ImGuiIO&) { down_[button] = down; });
+  next_frame([this, button, down] { down_[button] = down; });
 }
 
 DriveScript::Poll Drive::click(const Values& values, ImGuiMouseButton button, int times) {
@@ -198,19 +194,19 @@ DriveScript::Poll Drive::click(const Values& values, ImGuiMouseButton button, in
   if (!keys) fail("no such keys to hold: \"", *held, '"');
   // However long frames take here, a click is not the second of two, and the second of two is.
   const float interval = ImGui::GetIO().MouseDoubleClickTime;
-  next_frame([this, at](ImGuiIO&) { mouse_ = at; });
-  next_frame([keys](ImGuiIO& io) {
-    hold(io, *keys, true);
-    io.MouseDoubleClickTime = 0;
+  next_frame([this, at] { mouse_ = at; });
+  next_frame([keys] {
+    hold(*keys, true);
+    ImGui::GetIO().MouseDoubleClickTime = 0;
   });
   for (int i = 0; i < times; ++i) {
     press_button(button, true);
     press_button(button, false);
-    next_frame([](ImGuiIO& io) { io.MouseDoubleClickTime = 60; });
+    next_frame([] { ImGui::GetIO().MouseDoubleClickTime = 60; });
   }
-  next_frame([keys, interval](ImGuiIO& io) {
-    hold(io, *keys, false);
-    io.MouseDoubleClickTime = interval;
+  next_frame([keys, interval] {
+    hold(*keys, false);
+    ImGui::GetIO().MouseDoubleClickTime = interval;
   });
   return played();
 }
@@ -220,7 +216,7 @@ void Drive::add_input(Functions& all) {
   all["right_click"] = [this](const Values& values) { return click(values, ImGuiMouseButton_Right, 1); };
   all["double_click"] = [this](const Values& values) { return click(values, ImGuiMouseButton_Left, 2); };
   all["hover"] = [this](const Values& values) {
-    next_frame([this, at = middle(target(values))](ImGuiIO&) { mouse_ = at; });
+    next_frame([this, at = middle(target(values))] { mouse_ = at; });
     for (int i = 0; i < 3; ++i) next_frame();
     return played();
   };
@@ -229,12 +225,12 @@ void Drive::add_input(Functions& all) {
     const ImVec2 from = middle(target(values));
     const size_t first = numbers_from(values);
     const auto dx = float(number_argument(values, first)), dy = float(number_argument(values, first + 1));
-    next_frame([this, from](ImGuiIO&) { mouse_ = from; });
+    next_frame([this, from] { mouse_ = from; });
     next_frame();
     press_button(ImGuiMouseButton_Left, true);
     for (int i = 1; i <= kMoves; ++i) {
       const float part = float(i) / kMoves;
-      next_frame([this, at = ImVec2(from.x + dx * part, from.y + dy * part)](ImGuiIO&) { mouse_ = at; });
+      next_frame([this, at = ImVec2(from.x + dx * part, from.y + dy * part)] { mouse_ = at; });
     }
     press_button(ImGuiMouseButton_Left, false);
     for (int i = 0; i < 2; ++i) next_frame();
@@ -242,28 +238,28 @@ void Drive::add_input(Functions& all) {
   };
   all["wheel"] = [this](const Values& values) {
     const auto notches = float(number_argument(values, numbers_from(values)));
-    next_frame([this, at = middle(target(values))](ImGuiIO&) { mouse_ = at; });
+    next_frame([this, at = middle(target(values))] { mouse_ = at; });
     next_frame();
-    next_frame([notches](ImGuiIO& io) { io.MouseWheel = notches; });
+    next_frame([notches] { play_wheel(notches); });
     for (int i = 0; i < 2; ++i) next_frame();
     return played();
   };
   all["key"] = [this](const Values& values) {
     const auto press = key_press(text_argument(values, 0));
     if (!press) fail("no such key: \"", text_argument(values, 0), '"');
-    next_frame([press](ImGuiIO& io) {
-      hold(io, *press, true);
-      io.KeysDown[press->key] = true;
+    next_frame([press] {
+      hold(*press, true);
+      play_key(press->key, true);
     });
-    next_frame([press](ImGuiIO& io) {
-      io.KeysDown[press->key] = false;
-      hold(io, *press, false);
+    next_frame([press] {
+      play_key(press->key, false);
+      hold(*press, false);
     });
     next_frame();
     return played();
   };
   all["type"] = [this](const Values& values) {
-    next_frame([typed = text_argument(values, 0)](ImGuiIO& io) { io.AddInputCharactersUTF8(typed.c_str()); });
+    next_frame([typed = text_argument(values, 0)] { ImGui::GetIO().AddInputCharactersUTF8(typed.c_str()); });
     for (int i = 0; i < 2; ++i) next_frame();
     return played();
   };

@@ -57,14 +57,14 @@ class Drive {
   const Description::Item* find(const Target&) const;
   std::string instead(const Target&) const;  // what is shown where the target is not
   ImVec2 middle(const Target&) const;        // throws when it is not shown, or not within the window
-  void next_frame(std::function<void(ImGuiIO&)> act = [](ImGuiIO&) {});
+  void next_frame(std::function<void()> act = [] {});
   void press_button(ImGuiMouseButton, bool down);
   Poll click(const Values&, ImGuiMouseButton, int times);
   Poll played() const;  // done when all steps are
 
   Window& window_;
   const Description* shown_ = nullptr;               // during after_frame
-  std::deque<std::function<void(ImGuiIO&)>> steps_;  // one a frame
+  std::deque<std::function<void()>> steps_;  // one a frame
   ImVec2 mouse_{-1000, -1000};
   bool down_[3] = {};
   double frame_seconds_ = 1.0 / 60;

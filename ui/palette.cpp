@@ -1,5 +1,7 @@
 #include "ui/palette.h"
 
+#include <GLFW/glfw3.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +13,7 @@
 #include "script/library.h"
 #include "ui/fuzzy.h"
 #include "ui/theme.h"
+#include "ui/widgets/input.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
@@ -171,7 +174,7 @@ void Palette::draw(Workbench& bench) {
   }
   if (opening_) ImGui::SetKeyboardFocusHere();
   opening_ = false;
-  if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape), false)) ImGui::CloseCurrentPopup();
+  if (key_pressed(GLFW_KEY_ESCAPE, false)) ImGui::CloseCurrentPopup();
   ImGui::SetNextItemWidth(-1);
   struct Moves {
     int by = 0;

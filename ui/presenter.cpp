@@ -358,6 +358,13 @@ uint32_t Presenter::memory_type(uint32_t allowed, VkMemoryPropertyFlags wanted) 
   fail_as(ErrorKind::device, "the graphics driver offers no memory that the CPU can read");
 }
 
+#if IMGUI_VERSION_NUM >= 19000
+// Dear ImGui's backend copies with commands of its own, and frees an earlier texture.
+void Presenter::upload_fonts() {
+  vkDeviceWaitIdle(device_);
+  if (!ImGui_ImplVulkan_CreateFontsTexture()) fail_as(ErrorKind::device, "uploading fonts failed");
+}
+#else
 void Presenter::upload_fonts() {
   vkDeviceWaitIdle(device_);
   if (ImGui::GetIO().Fonts->TexID) {
@@ -380,6 +387,7 @@ void Presenter::upload_fonts() {
   check(vkDeviceWaitIdle(device_), "uploading fonts");
   ImGui_ImplVulkan_DestroyFontUploadObjects();
 }
+#endif
 
 void Presenter::present(ImDrawData* data, uint32_t background) {
   int width = 0, height = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdarg>
+#include <cstdint>
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"

@@ -3,6 +3,7 @@
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_vulkan.h>
+#include <dlfcn.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -36,6 +37,20 @@ void listen(GLFWwindow* window) {
     note_input();
   });
   glfwSetWindowCloseCallback(window, [](GLFWwindow*) { note_input(); });
+}
+
+std::function<void()> lost_display;
+
+// Xlib calls exit() when its connection breaks, amid whatever the other threads do. It is GLFW that has loaded Xlib.
+void handle_lost_display() {
+  void* xlib = dlopen("libX11.so.6", RTLD_NOW | RTLD_NOLOAD);
+  if (!xlib) return;
+  using Handler = int (*)(void* display);
+  const auto set = reinterpret_cast<Handler (*)(Handler)>(dlsym(xlib, "XSetIOErrorHandler"));
+  set([](void*) {
+    if (lost_display) lost_display();
+    return 0;
+  });
 }
 
 std::string glfw_reason() {
@@ -80,6 +95,7 @@ Window::Window(const Options& options) : window_(nullptr, glfwDestroyWindow) {
   }
   glfwSetWindowSizeLimits(window_.get(), 200, 100, GLFW_DONT_CARE, GLFW_DONT_CARE);
   listen(window_.get());
+  handle_lost_display();
   ImGui::CreateContext();
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;
@@ -122,6 +138,7 @@ bool Window::wait(double seconds) {
 }
 
 void Window::wake() { glfwPostEmptyEvent(); }
+void Window::on_lost_display(std::function<void()> act) { lost_display = std::move(act); }
 
 void Window::begin_frame(const std::function<void()>& inject) {
   ImGui_ImplVulkan_NewFrame();

@@ -30,6 +30,8 @@ class Window {
   // Sleeps until input, wake() or `seconds` are over. True: there was input since the last call.
   bool wait(double seconds);
   static void wake();  // any thread, while a Window lives
+  // What is done, in place of exit(), when the X display went away; it does not return, and uses no Window.
+  static void on_lost_display(std::function<void()>);
 
   // `inject` runs where input may still be changed.
   void begin_frame(const std::function<void()>& inject = {});

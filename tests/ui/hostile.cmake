@@ -174,4 +174,31 @@ ui.expect("console.error", "message")
 ui.resize(200, 100)
 ui.frames(5)
 ]=])
+
+# The display goes away amid a run, from under a text that was not saved.
+file(WRITE ${WORK}/gone.lua [=[
+local lg = require "lunagrad"
+local w = lg.run.state("w", function() return {lg.ones(4)} end)
+for step in lg.run.steps(1000000000) do w[1] = w[1] + 1 end
+]=])
+file(WRITE ${WORK}/gone_drive.lua [=[
+ui.wait("state", "running")
+ui.click("panel", "Editor")
+ui.wait("editor.line", "1: local lg")
+ui.click("editor.line", "1: local lg")
+ui.type(" -- not saved")
+ui.wait("editor.tab", "modified")
+os.execute("kill -9 " .. arg[1])
+ui.seconds(30)
+]=])
+file(WRITE ${WORK}/gone.sh "Xvfb -displayfd 1 -screen 0 1280x800x24 >number & while ! [ -s number ]; do sleep 0.1; done
+DISPLAY=:$(cat number) exec \"$@\" $!")
+expect(gone 5 "unsaved text is kept" sh ${WORK}/gone.sh ${WORKBENCH} ${WORK}/gone.lua --state ${WORK}/gone-state --run-dir
+       ${WORK}/gone-run --drive ${WORK}/gone_drive.lua)
+file(GLOB kept ${WORK}/gone-state/autosave/*)
+file(GLOB checkpoints ${WORK}/gone-run/checkpoints/* ${WORK}/gone-run/*/checkpoints/*)
+if(NOT kept OR NOT checkpoints)
+  message("gone: unsaved text kept: ${kept}; checkpoints: ${checkpoints}")
+  math(EXPR faults "${faults} + 1")
+endif()
 finish()

@@ -10,6 +10,7 @@
 #include "ui/completion.h"
 #include "ui/theme.h"
 #include "ui/widgets/code_editor.h"
+#include "ui/widgets/input.h"
 
 using namespace lunagrad;
 
@@ -43,12 +44,11 @@ class Frames {
     return result;
   }
   CodeEditor::Result press(CodeEditor& view, TextBuffer& buffer, int key, bool ctrl = false, bool shift = false) {
-    ImGuiIO& io = ImGui::GetIO();
-    io.KeyCtrl = ctrl;
-    io.KeyShift = shift;
-    io.KeysDown[key] = true;
+    play_modifiers(ctrl, shift, false, true);
+    play_key(key, true);
     const CodeEditor::Result result = draw(view, buffer);
-    io.KeysDown[key] = io.KeyCtrl = io.KeyShift = false;
+    play_key(key, false);
+    play_modifiers(ctrl, shift, false, false);
     draw(view, buffer);
     return result;
   }

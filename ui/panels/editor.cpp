@@ -14,6 +14,7 @@
 #include "ui/theme.h"
 #include "ui/widgets/code_editor.h"
 #include "ui/widgets/find_bar.h"
+#include "ui/widgets/input.h"
 #include "ui/widgets/path_bar.h"
 #include "ui/widgets/text_commands.h"
 
@@ -103,7 +104,7 @@ class EditorPanel final : public Panel {
     follow_tape(bench, *document, view);
     check_syntax(bench, *document);
     draw_text(bench, *document, view);
-    if (view.focused() && ImGui::GetIO().KeyCtrl && ImGui::IsKeyPressed(GLFW_KEY_ENTER, false)) evaluate(bench);
+    if (view.focused() && ImGui::GetIO().KeyCtrl && key_pressed(GLFW_KEY_ENTER, false)) evaluate(bench);
     draw_status(bench, *document, view);
   }
 
@@ -305,7 +306,7 @@ class EditorPanel final : public Panel {
   // Esc in the text or in the row to find something leaves that row.
   void leave_find(Workbench& bench) {
     Document* document = bench.documents.active();
-    const bool escaped = ImGui::IsKeyPressed(GLFW_KEY_ESCAPE, false) && !(names_ && names_->proposes());
+    const bool escaped = key_pressed(GLFW_KEY_ESCAPE, false) && !(names_ && names_->proposes());
     if (!document || !find_.is_open() || !escaped) return;
     find_.close();
     views_[document->id].take_focus();

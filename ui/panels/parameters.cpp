@@ -8,6 +8,7 @@
 
 #include "ui/panel.h"
 #include "ui/theme.h"
+#include "ui/widgets/input.h"
 
 namespace lunagrad {
 namespace {
@@ -45,7 +46,7 @@ class ParametersPanel final : public Panel {
       return;
     }
     if (ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows) && !ImGui::GetIO().WantTextInput &&
-        ImGui::GetIO().KeyCtrl && ImGui::IsKeyPressed(GLFW_KEY_Z, false))
+        ImGui::GetIO().KeyCtrl && key_pressed(GLFW_KEY_Z, false))
       bench.params.undo(bench.session, bench.journal.step());
     const auto flags = ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollY | ImGuiTableFlags_BordersInnerH;
     if (!ImGui::BeginTable("params", 4, flags)) return;

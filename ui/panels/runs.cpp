@@ -1,5 +1,7 @@
 // Runs: the run folders beside the script as a table. A tick shows a run's curves; runs are starred, noted, compared and
 // deleted here.
+#include <GLFW/glfw3.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,6 +15,7 @@
 #include "ui/run_comparison.h"
 #include "ui/run_list.h"
 #include "ui/theme.h"
+#include "ui/widgets/input.h"
 
 namespace lunagrad {
 namespace {
@@ -391,7 +394,7 @@ class RunsPanel final : public Panel {
     ImGui::PushStyleColor(ImGuiCol_WindowBg, theme().raised);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1);
     if (ImGui::Begin("Compare runs", &comparing_, ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoCollapse)) {
-      if (ImGui::IsWindowFocused() && ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape), false)) comparing_ = false;
+      if (ImGui::IsWindowFocused() && key_pressed(GLFW_KEY_ESCAPE, false)) comparing_ = false;
       if (!comparison_.problem.empty()) {
         ImGui::PushTextWrapPos(0);
         text_in(theme().bad, "%s", comparison_.problem.c_str());

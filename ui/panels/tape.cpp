@@ -15,6 +15,7 @@
 #include "ui/tape_legend.h"
 #include "ui/tape_marks.h"
 #include "ui/theme.h"
+#include "ui/widgets/input.h"
 #include "ui/widgets/value_view.h"
 
 namespace lunagrad {
@@ -54,7 +55,8 @@ class TapePanel final : public Panel {
     focus_search_ = false;
     ImGui::InputTextWithHint("##search", "search", search_, sizeof search_);
     const bool entered =
-        ImGui::IsItemDeactivated() && (pressed(GLFW_KEY_ENTER) || pressed(GLFW_KEY_KP_ENTER)) && search_[0];
+        ImGui::IsItemDeactivated() && search_[0] &&
+        (key_pressed(GLFW_KEY_ENTER, false) || key_pressed(GLFW_KEY_KP_ENTER, false));
     bench.description.add_last("tape.search", search_);
     explain(
         "Words of an op, module, name, shape, dtype or source line, as \"linear blocks.1\" or "
@@ -116,8 +118,6 @@ class TapePanel final : public Panel {
   }
 
  private:
-  static bool pressed(int key, bool repeat = false) { return ImGui::IsKeyPressed(key, repeat); }
-
   static GraphCanvas::Colors colors() {
     const Theme& t = theme();
     return {t.canvas, t.grid,    t.panel,  t.text, t.muted,        t.faint,

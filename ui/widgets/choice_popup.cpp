@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ui/theme.h"
+#include "ui/widgets/input.h"
 
 namespace lunagrad {
 namespace {
@@ -14,14 +15,13 @@ constexpr int kRows = 10;
 }  // namespace
 
 int ChoicePopup::take_keys(int count) {
-  const auto pressed = [](int key) { return ImGui::IsKeyPressed(key); };
-  if (pressed(GLFW_KEY_ESCAPE)) return -2;
+  if (key_pressed(GLFW_KEY_ESCAPE)) return -2;
   if (count == 0) return -1;
-  if (pressed(GLFW_KEY_DOWN)) chosen_ = (chosen_ + 1) % count;
-  if (pressed(GLFW_KEY_UP)) chosen_ = (chosen_ + count - 1) % count;
+  if (key_pressed(GLFW_KEY_DOWN)) chosen_ = (chosen_ + 1) % count;
+  if (key_pressed(GLFW_KEY_UP)) chosen_ = (chosen_ + count - 1) % count;
   chosen_ = std::min(chosen_, count - 1);
   first_ = std::clamp(first_, std::max(0, chosen_ - kRows + 1), chosen_);
-  const bool taken = pressed(GLFW_KEY_ENTER) || pressed(GLFW_KEY_KP_ENTER) || pressed(GLFW_KEY_TAB);
+  const bool taken = key_pressed(GLFW_KEY_ENTER) || key_pressed(GLFW_KEY_KP_ENTER) || key_pressed(GLFW_KEY_TAB);
   return taken ? chosen_ : -1;
 }
 

@@ -6,16 +6,15 @@
 
 #include "ui/theme.h"
 #include "ui/widgets/code_editor.h"
+#include "ui/widgets/input.h"
 #include "ui/widgets/text_commands.h"
 #include "ui/widgets/utf8.h"
 
 namespace lunagrad {
 namespace {
 
-bool pressed(int key) { return ImGui::IsKeyPressed(key); }
-
 // Also under the number block's keys.
-bool entered() { return pressed(GLFW_KEY_ENTER) || pressed(GLFW_KEY_KP_ENTER); }
+bool entered() { return key_pressed(GLFW_KEY_ENTER) || key_pressed(GLFW_KEY_KP_ENTER); }
 
 }  // namespace
 
@@ -59,21 +58,21 @@ void CodeEditor::handle_control_keys(TextBuffer& buffer, Result& result) {
     result.edited = follow_ = true;
     wanted_column_ = -1;
   };
-  if (pressed(GLFW_KEY_Z)) edit([&] { shift ? buffer.redo() : buffer.undo(); });
-  if (pressed(GLFW_KEY_Y)) edit([&] { buffer.redo(); });
-  if (pressed(GLFW_KEY_C) || pressed(GLFW_KEY_INSERT)) copy_selection(buffer);
-  if (pressed(GLFW_KEY_X)) edit([&] { cut_selection(buffer); });
-  if (pressed(GLFW_KEY_V)) edit([&] { paste_clipboard(buffer); });
-  if (pressed(GLFW_KEY_D)) edit([&] { duplicate(buffer); });
-  if (pressed(GLFW_KEY_SLASH)) edit([&] { toggle_comment(buffer); });
-  if (shift && pressed(GLFW_KEY_K)) edit([&] { delete_lines(buffer); });
-  if (pressed(GLFW_KEY_BACKSPACE)) edit([&] { erase_by(buffer, Motion::word_left); });
-  if (pressed(GLFW_KEY_DELETE)) edit([&] { erase_by(buffer, Motion::word_right); });
-  if (pressed(GLFW_KEY_A)) {
+  if (key_pressed(GLFW_KEY_Z)) edit([&] { shift ? buffer.redo() : buffer.undo(); });
+  if (key_pressed(GLFW_KEY_Y)) edit([&] { buffer.redo(); });
+  if (key_pressed(GLFW_KEY_C) || key_pressed(GLFW_KEY_INSERT)) copy_selection(buffer);
+  if (key_pressed(GLFW_KEY_X)) edit([&] { cut_selection(buffer); });
+  if (key_pressed(GLFW_KEY_V)) edit([&] { paste_clipboard(buffer); });
+  if (key_pressed(GLFW_KEY_D)) edit([&] { duplicate(buffer); });
+  if (key_pressed(GLFW_KEY_SLASH)) edit([&] { toggle_comment(buffer); });
+  if (shift && key_pressed(GLFW_KEY_K)) edit([&] { delete_lines(buffer); });
+  if (key_pressed(GLFW_KEY_BACKSPACE)) edit([&] { erase_by(buffer, Motion::word_left); });
+  if (key_pressed(GLFW_KEY_DELETE)) edit([&] { erase_by(buffer, Motion::word_right); });
+  if (key_pressed(GLFW_KEY_A)) {
     buffer.select({{}, buffer.end()});
     result.moved = true;
   }
-  if (pressed(GLFW_KEY_SPACE)) result.wants_completion = true;
+  if (key_pressed(GLFW_KEY_SPACE)) result.wants_completion = true;
 }
 
 void CodeEditor::handle_keys(TextBuffer& buffer, const Look& look, Result& result) {
@@ -84,7 +83,7 @@ void CodeEditor::handle_keys(TextBuffer& buffer, const Look& look, Result& resul
   const bool ctrl = io.KeyCtrl && !io.KeyAlt, shift = io.KeyShift, alt = io.KeyAlt && !io.KeyCtrl;
   const TextPosition before = buffer.caret();
   const auto go = [&](int key, Motion motion) {
-    if (!pressed(key)) return;
+    if (!key_pressed(key)) return;
     // An arrow leaves a selection on its own side.
     const TextRange selected = buffer.selection();
     TextPosition to = moved_by(buffer, buffer.caret(), motion);
@@ -94,7 +93,7 @@ void CodeEditor::handle_keys(TextBuffer& buffer, const Look& look, Result& resul
     wanted_column_ = -1;
   };
   const auto climb = [&](int key, Motion motion, int lines) {
-    if (!pressed(key)) return;
+    if (!key_pressed(key)) return;
     const TextPosition from = buffer.caret();
     if (wanted_column_ < 0) wanted_column_ = screen_column(buffer.line(from.line), from.column);
     move(buffer, moved_by(buffer, from, motion, wanted_column_, lines), shift);
@@ -112,8 +111,8 @@ void CodeEditor::handle_keys(TextBuffer& buffer, const Look& look, Result& resul
   climb(GLFW_KEY_PAGE_UP, Motion::up, page);
   climb(GLFW_KEY_PAGE_DOWN, Motion::down, page);
   if (alt) {
-    if (pressed(GLFW_KEY_UP)) edit([&] { move_lines(buffer, -1); });
-    if (pressed(GLFW_KEY_DOWN)) edit([&] { move_lines(buffer, 1); });
+    if (key_pressed(GLFW_KEY_UP)) edit([&] { move_lines(buffer, -1); });
+    if (key_pressed(GLFW_KEY_DOWN)) edit([&] { move_lines(buffer, 1); });
   } else if (!look.popup) {
     climb(GLFW_KEY_UP, Motion::up, 1);
     climb(GLFW_KEY_DOWN, Motion::down, 1);
@@ -121,12 +120,12 @@ void CodeEditor::handle_keys(TextBuffer& buffer, const Look& look, Result& resul
   if (ctrl) {
     handle_control_keys(buffer, result);
   } else {
-    if (pressed(GLFW_KEY_BACKSPACE)) edit([&] { erase_by(buffer, Motion::left); });
-    if (pressed(GLFW_KEY_DELETE)) edit([&] { shift ? cut_selection(buffer) : erase_by(buffer, Motion::right); });
-    if (shift && pressed(GLFW_KEY_INSERT)) edit([&] { paste_clipboard(buffer); });
+    if (key_pressed(GLFW_KEY_BACKSPACE)) edit([&] { erase_by(buffer, Motion::left); });
+    if (key_pressed(GLFW_KEY_DELETE)) edit([&] { shift ? cut_selection(buffer) : erase_by(buffer, Motion::right); });
+    if (shift && key_pressed(GLFW_KEY_INSERT)) edit([&] { paste_clipboard(buffer); });
     if (!look.popup && entered()) edit([&] { new_line(buffer, highlight_); });
-    if (!look.popup && pressed(GLFW_KEY_TAB) && !alt) edit([&] { shift ? unindent(buffer) : indent(buffer); });
-    if (!look.popup && pressed(GLFW_KEY_ESCAPE) && buffer.has_selection()) buffer.set_caret(buffer.caret());
+    if (!look.popup && key_pressed(GLFW_KEY_TAB) && !alt) edit([&] { shift ? unindent(buffer) : indent(buffer); });
+    if (!look.popup && key_pressed(GLFW_KEY_ESCAPE) && buffer.has_selection()) buffer.set_caret(buffer.caret());
   }
   type_characters(buffer, result);
   result.moved |= buffer.caret() != before;

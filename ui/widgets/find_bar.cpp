@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ui/theme.h"
+#include "ui/widgets/input.h"
 
 namespace lunagrad {
 namespace {
@@ -98,7 +99,7 @@ bool FindBar::draw(TextBuffer& buffer, const Describe& describe) {
   describe("editor.find.replacing", replacing_ ? "on" : "off");
   explain("A second row, to replace what is found. Ctrl+H");
   ImGui::SameLine(0, em(0.2f));
-  if (ImGui::Button("Close##find") || (focused && ImGui::IsKeyPressed(GLFW_KEY_ESCAPE))) close();
+  if (ImGui::Button("Close##find") || (focused && key_pressed(GLFW_KEY_ESCAPE))) close();
   describe("editor.find.close", "");
   ImGui::SameLine();
   const std::string found = summary(buffer);

@@ -1,10 +1,13 @@
 #include "ui/widgets/heatmap.h"
 
+#include <GLFW/glfw3.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "ui/theme.h"
+#include "ui/widgets/input.h"
 
 namespace lunagrad {
 namespace {
@@ -93,9 +96,8 @@ void Heatmap::navigate(const HeatCells& cells, ImVec2 at, ImVec2 size, bool hove
     if (hovered) pick(cells, int64_t(std::floor(row)), int64_t(std::floor(column)));
   }
   if (!keys_ || !picked_ || io.WantTextInput) return;
-  const auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key)); };
-  const int64_t down = pressed(ImGuiKey_DownArrow) - pressed(ImGuiKey_UpArrow);
-  const int64_t right = pressed(ImGuiKey_RightArrow) - pressed(ImGuiKey_LeftArrow);
+  const int64_t down = key_pressed(GLFW_KEY_DOWN) - key_pressed(GLFW_KEY_UP);
+  const int64_t right = key_pressed(GLFW_KEY_RIGHT) - key_pressed(GLFW_KEY_LEFT);
   if (down || right) pick(cells, picked_->first + down, picked_->second + right);
 }
 

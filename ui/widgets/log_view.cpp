@@ -1,9 +1,12 @@
 #include "ui/widgets/log_view.h"
 
+#include <GLFW/glfw3.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "ui/theme.h"
+#include "ui/widgets/input.h"
 
 namespace lunagrad {
 
@@ -98,7 +101,7 @@ LogView::Click LogView::draw(const char* id, const LogContent& content, ImVec2 s
   clipper.End();
   const int64_t low = std::max(std::min(anchor_, caret_), int64_t(content.first));
   const int64_t high = std::min(std::max(anchor_, caret_), int64_t(content.first + content.count) - 1);
-  if (hovered && anchor_ >= 0 && ImGui::GetIO().KeyCtrl && ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_C), false)) {
+  if (hovered && anchor_ >= 0 && ImGui::GetIO().KeyCtrl && key_pressed(GLFW_KEY_C, false)) {
     std::string text;
     for (int64_t i = low; i <= high; ++i) {
       text += content.line(size_t(i - int64_t(content.first))).text;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ui/theme.h"
+#include "ui/widgets/input.h"
 
 namespace lunagrad {
 namespace {
@@ -86,7 +87,7 @@ std::optional<std::string> PathBar::draw(const Describe& describe) {
   if (ImGui::Button(label_.c_str())) entered = path_;
   describe("editor.path.enter", label_);
   ImGui::SameLine(0, em(0.2f));
-  if (ImGui::Button("Cancel") || (left && ImGui::IsKeyPressed(GLFW_KEY_ESCAPE))) close();
+  if (ImGui::Button("Cancel") || (left && key_pressed(GLFW_KEY_ESCAPE))) close();
   if (!error_.empty()) {
     ImGui::PushTextWrapPos(0);
     text_in(theme().bad, "%s", error_.c_str());

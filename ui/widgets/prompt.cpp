@@ -1,11 +1,14 @@
 #include "ui/widgets/prompt.h"
 
+#include <GLFW/glfw3.h>
+
 #include <algorithm>
 #include <cctype>
 #include <string_view>
 #include <utility>
 
 #include "ui/theme.h"
+#include "ui/widgets/input.h"
 
 namespace lunagrad {
 namespace {
@@ -109,8 +112,7 @@ void Prompt::edit(ImGuiInputTextCallbackData& data) {
     accept(data, offers_[size_t(clicked_)]);
     clicked_ = -1;
   }
-  const auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key)); };
-  const bool up = pressed(ImGuiKey_UpArrow), down = pressed(ImGuiKey_DownArrow);
+  const bool up = key_pressed(GLFW_KEY_UP), down = key_pressed(GLFW_KEY_DOWN);
   if (data.EventFlag == ImGuiInputTextFlags_CallbackCompletion) {
     if (open_) {
       chosen_ = (chosen_ + 1) % offers_.size();
@@ -175,7 +177,7 @@ bool Prompt::draw(const char* hint, float width, const Colors& colors,
     focus_ = true;
     enter = false;
   }
-  if (choosing && ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape))) {
+  if (choosing && key_pressed(GLFW_KEY_ESCAPE)) {
     text_ = kept;
     open_ = false;
     focus_ = true;
