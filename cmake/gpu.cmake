@@ -22,6 +22,18 @@ endforeach()
 add_custom_command(OUTPUT ${ELEMENTWISE_SHADERS} COMMAND write-elementwise ${SHADER_DIR}
                    DEPENDS write-elementwise COMMENT "Writing the elementwise shaders" VERBATIM)
 
+# The compiler of kernels that scripts bring along. Which of its archives exist depends on glslang's version.
+find_path(GLSLANG_INCLUDE glslang/Include/glslang_c_interface.h REQUIRED)
+set(GLSLANG_LIBRARIES)
+foreach(NAME SPIRV glslang MachineIndependent OSDependent GenericCodeGen OGLCompiler glslang-default-resource-limits
+        SPIRV-Tools-opt SPIRV-Tools)
+  find_library(LIB_${NAME} ${NAME})
+  mark_as_advanced(LIB_${NAME})
+  if(LIB_${NAME})
+    list(APPEND GLSLANG_LIBRARIES ${LIB_${NAME}})
+  endif()
+endforeach()
+
 file(GLOB SHADERS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/shaders/*.comp)
 file(GLOB SHADER_INCLUDES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/shaders/*.glsl)
 set(SHADER_NAMES)
@@ -62,8 +74,8 @@ list(REMOVE_ITEM GPU_SOURCES ${CMAKE_SOURCE_DIR}/gpu/write_elementwise.cpp)
 add_library(lunagrad-gpu SHARED ${GPU_SOURCES} ${CMAKE_SOURCE_DIR}/gpu/volk.c $<TARGET_OBJECTS:lunagrad-shaders>)
 set_target_properties(lunagrad-gpu lunagrad-shaders PROPERTIES C_VISIBILITY_PRESET hidden
                       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-target_include_directories(lunagrad-gpu PRIVATE ${VOLK_INCLUDE})
+target_include_directories(lunagrad-gpu PRIVATE ${VOLK_INCLUDE} ${GLSLANG_INCLUDE})
 target_compile_options(lunagrad-gpu PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 target_compile_definitions(lunagrad-gpu PRIVATE VK_NO_PROTOTYPES)
-target_link_libraries(lunagrad-gpu PUBLIC lunagrad-runtime PRIVATE ${CMAKE_DL_LIBS})
-target_link_options(lunagrad-gpu PRIVATE -Wl,-z,defs)
+target_link_libraries(lunagrad-gpu PUBLIC lunagrad-runtime PRIVATE ${CMAKE_DL_LIBS} ${GLSLANG_LIBRARIES})
+target_link_options(lunagrad-gpu PRIVATE -Wl,-z,defs -Wl,--exclude-libs,ALL)

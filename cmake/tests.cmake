@@ -94,6 +94,9 @@ if(TARGET lunagrad-gpu)
   target_compile_options(lunagrad-gpu-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
   add_test(NAME gpu COMMAND lunagrad-gpu-tests)
   set_tests_properties(gpu PROPERTIES ENVIRONMENT "LUNAGRAD_VALIDATION=1")
+  add_test(NAME gpu-kernel WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
+           COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/lua/test_kernel.lua --device vulkan)
+  set_tests_properties(gpu-kernel PROPERTIES ENVIRONMENT "LUNAGRAD_VALIDATION=1" FAIL_REGULAR_EXPRESSION "vulkan validation")
   # Vulkan's names stay inside: a program that also links an ImGui with its own Vulkan would mix them up.
   add_test(NAME gpu-symbols COMMAND sh -c "! nm -D --defined-only $<TARGET_FILE:lunagrad-gpu> | grep ' vk\|volk'")
 endif()

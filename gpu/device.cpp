@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "gpu/kernels/user.h"
 #include "runtime/error.h"
 
 namespace lunagrad::gpu {
@@ -70,7 +71,7 @@ void VulkanDevice::copy_out(void* to, const void* handle, size_t offset, size_t 
 
 namespace {
 
-// Complex elements are moved on the device and computed with on the CPU.
+// Complex elements are moved on the device, given to kernels of the user's, and computed with on the CPU.
 bool computes_with_complex(const Call& call) {
   const auto any = [](const Operands& list) {
     return std::any_of(list.begin(), list.end(),
@@ -78,7 +79,7 @@ bool computes_with_complex(const Call& call) {
   };
   if (!any(call.in) && !any(call.out)) return false;
   const std::string_view name = call.op->name;
-  const bool moves = name == "clone" || name == "_copy" || name == "empty";
+  const bool moves = name == "clone" || name == "_copy" || name == "empty" || call.op == &user_kernel_op();
   return !moves || (name == "_copy" && call.in[1].dtype() != call.out[0].dtype());
 }
 
@@ -122,5 +123,7 @@ std::vector<DeviceWork> VulkanDevice::take_work() {
   const std::lock_guard guard(lock_);
   return machine().stream.take_work();
 }
+
+int64_t VulkanDevice::compile(const KernelSource& source) { return compile_user_kernel(source, physical_); }
 
 }  // namespace lunagrad::gpu

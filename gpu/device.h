@@ -7,11 +7,12 @@
 #include "gpu/context.h"
 #include "gpu/kernels.h"
 #include "runtime/device.h"
+#include "runtime/user_kernel.h"
 #include "runtime/work_times.h"
 
 namespace lunagrad::gpu {
 
-class VulkanDevice final : public Device, public WorkTimes {
+class VulkanDevice final : public Device, public WorkTimes, public KernelCompiler {
  public:
   VulkanDevice(std::string name, std::shared_ptr<Instance>, const PhysicalDevice&);
   ~VulkanDevice() override;
@@ -29,6 +30,7 @@ class VulkanDevice final : public Device, public WorkTimes {
   void release_unused() override;
   bool watch_work(bool on) override;
   std::vector<DeviceWork> take_work() override;
+  int64_t compile(const KernelSource&) override;
 
   // Lets go of everything Vulkan, for good. Called when the process ends, before layers and drivers are torn
   // down.

@@ -101,6 +101,8 @@ std::vector<KernelEntry> sort_kernels();
 std::vector<KernelEntry> resize_kernels();
 std::vector<KernelEntry> unfold_kernels();
 std::vector<KernelEntry> rope_kernels();
+std::vector<KernelEntry> nonzero_kernels();
+std::vector<KernelEntry> user_kernels();
 
 // At most as many groups as a dispatch may have in x; kernels loop over the rest.
 uint32_t group_count(uint64_t wanted, const Recorder&);

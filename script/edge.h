@@ -113,6 +113,7 @@ void bind_index(lua_State*, int core, int methods);
 void bind_grad(lua_State*, int core, int methods);
 void bind_tape(lua_State*, int core, int methods);
 void bind_custom(lua_State*, int core, int methods);
+void bind_kernel(lua_State*, int core, int methods);
 void bind_autocast(lua_State*, int core, int methods);
 void bind_io(lua_State*, int core, int methods);
 void bind_data(lua_State*, int core, int methods);

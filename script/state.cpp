@@ -239,6 +239,7 @@ void open_lunagrad(lua_State* L) {
     bind_grad(inner, core, methods);
     bind_tape(inner, core, methods);
     bind_custom(inner, core, methods);
+    bind_kernel(inner, core, methods);
     bind_autocast(inner, core, methods);
     bind_io(inner, core, methods);
     bind_data(inner, core, methods);

@@ -42,6 +42,7 @@ TEST_CASE("Lua: derivatives of functions, gradients as a value, the tape's recor
 }
 TEST_CASE("Lua: checkpoints run again in backward") { run_script(kFolder + "test_checkpoint.lua"); }
 TEST_CASE("Lua: ops of the script's own") { run_script(kFolder + "test_custom.lua"); }
+TEST_CASE("Lua: kernels of the script's own") { run_script(kFolder + "test_kernel.lua"); }
 TEST_CASE("Lua: mixed precision and the scaling of losses") { run_script(kFolder + "test_autocast.lua"); }
 TEST_CASE("Lua: NaN and Inf are found where they are made") { run_script(kFolder + "test_anomaly.lua"); }
 TEST_CASE("Lua: a mistake is one error with its line") { run_script(kFolder + "test_errors.lua"); }

@@ -9,7 +9,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-enum class Mode : uint32_t { max, max_put, max_pick, average, average_spread };
+enum class Mode : uint32_t { max, max_put, max_pick, average, average_spread, max_put_cells };
 
 struct Arguments {
   uint64_t result, values, image;
@@ -55,6 +55,17 @@ std::vector<Windows> list_holders(const PoolAxis& axis) {
   return list;
 }
 
+// Whether no element is in two windows: then a plane falls into cells, each with one window in it.
+bool lie_apart(const PoolAxis& axis) {
+  if (axis.dilation != 1) return false;
+  int64_t end = 0;
+  for (const PoolWindow& w : axis.windows) {
+    if (w.count == 0 || w.start < end) return false;
+    end = w.start + w.count;
+  }
+  return true;
+}
+
 template <class T>
 uint32_t append(std::vector<std::byte>& to, const std::vector<T>& items) {
   const size_t at = to.size();
@@ -75,7 +86,8 @@ void run(const Call& call, Recorder& recorder) {
   const uint64_t address = launch.reads(first);
   (mode == Mode::max || mode == Mode::average ? a.image : a.values) = address;
   if (second.defined()) a.image = launch.reads(second);
-  a.count = uint32_t(out.numel());
+  const bool in_cells = mode == Mode::max_put && lie_apart(g.rows) && lie_apart(g.columns);
+  a.count = uint32_t(in_cells ? first.numel() : out.numel());
   a.divisor = int32_t(g.divisor);
   std::vector<std::byte> bytes(sizeof a);
   for (int axis = 0; axis < 2; ++axis) {
@@ -88,7 +100,7 @@ void run(const Call& call, Recorder& recorder) {
   }
   std::memcpy(bytes.data(), &a, sizeof a);
   static const ShaderCode& code = find_shader("pool");
-  launch.run(code, {uint32_t(mode)}, {group_count((uint64_t(a.count) + 255) / 256, recorder)}, bytes);
+  launch.run(code, {uint32_t(in_cells ? Mode::max_put_cells : mode)}, {group_count((uint64_t(a.count) + 255) / 256, recorder)}, bytes);
 }
 
 }  // namespace

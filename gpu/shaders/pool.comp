@@ -1,14 +1,15 @@
 #version 460
 // Pooling of planes, a thread for each element of the result. Windows come one by one along each axis, as in
 // runtime/cpu/pool.h, and with them for each element of an axis the first and the last window that may hold it.
-// Max pooling takes the first of the largest, or the last NaN.
+// Max pooling takes the first of the largest, or the last NaN. Where windows lie apart, its gradient has a thread for each
+// window instead, which writes the cell of the plane that the window lies in: each element is read and written once.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
 
-const uint kMax = 0, kMaxPut = 1, kMaxPick = 2, kAverage = 3, kAverageSpread = 4;
+const uint kMax = 0, kMaxPut = 1, kMaxPick = 2, kAverage = 3, kAverageSpread = 4, kMaxPutCells = 5;
 
 struct Window {
   int start, count, divisor;
@@ -20,7 +21,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer Win
 layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer HolderList { Windows at[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, values, image;  // values: what is put or picked; image: what the windows lie on
-  uint count;                      // of the result
+  uint count;                      // of the result, or of the windows
   int size[2], out_size[2], dilation[2];
   int divisor;                     // of every window; 0: the product of the axes'
   uint windows[2], holders[2];     // of each axis: bytes from the beginning of these arguments
@@ -37,71 +38,103 @@ Windows holders(uint axis, int i) {
 }
 bool holds(Window w, int dilation, int i) {
   const int apart = i - w.start;
+  if (dilation == 1) return apart >= 0 && apart < w.count;
   return apart >= 0 && apart % dilation == 0 && apart / dilation < w.count;
 }
 
+// Places count with 32 bits: no tensor here has 2^31 elements.
+float image_at(int i) {
+  return load_f32(arguments.image, int64_t(i));
+}
+
 // The place in the plane that the window takes, -1 for none.
-int taken(int64_t plane, Window rows, Window columns) {
+int taken(int plane, Window rows, Window columns) {
   int place = -1;
   float best = 0.0;
-  for (int r = 0; r < rows.count; ++r)
-    for (int c = 0; c < columns.count; ++c) {
-      const int at = (rows.start + r * arguments.dilation[0]) * arguments.size[1] + columns.start +
-                     c * arguments.dilation[1];
-      const float x = load_f32(arguments.image, plane + at);
+  for (int r = 0; r < rows.count; ++r) {
+    int at = (rows.start + r * arguments.dilation[0]) * arguments.size[1] + columns.start;
+    for (int c = 0; c < columns.count; ++c, at += arguments.dilation[1]) {
+      const float x = image_at(plane + at);
       if (place < 0 || x > best || lg_isnan(x)) {
         place = at;
         best = x;
       }
     }
+  }
   return place;
 }
 float divisor(Window rows, Window columns) {
   return float(arguments.divisor != 0 ? arguments.divisor : rows.divisor * columns.divisor);
 }
 
+// Element i of planes of so many rows and columns: its plane, row and column.
+ivec3 place_of(uint i, int rows, int columns) {
+  const uint line = i / uint(columns), plane = line / uint(rows);
+  return ivec3(plane, line - plane * uint(rows), i - line * uint(columns));
+}
+
 // From a window of the image.
 float from_window(uint i) {
-  const int plane_size = arguments.size[0] * arguments.size[1], planes = arguments.out_size[0] * arguments.out_size[1];
-  const int64_t plane = int64_t(i / planes) * plane_size;
-  const int place = int(i % planes);
-  const Window rows = window(0, place / arguments.out_size[1]), columns = window(1, place % arguments.out_size[1]);
+  const ivec3 place = place_of(i, arguments.out_size[0], arguments.out_size[1]);
+  const int plane = place.x * arguments.size[0] * arguments.size[1];
+  const Window rows = window(0, place.y), columns = window(1, place.z);
   if (MODE == kAverage) {
     float sum = 0.0;
     for (int r = 0; r < rows.count; ++r)
       for (int c = 0; c < columns.count; ++c)
-        sum += load_f32(arguments.image, plane + (rows.start + r * arguments.dilation[0]) * arguments.size[1] +
-                                             columns.start + c * arguments.dilation[1]);
+        sum += image_at(plane + (rows.start + r * arguments.dilation[0]) * arguments.size[1] + columns.start +
+                        c * arguments.dilation[1]);
     return sum / divisor(rows, columns);
   }
   const int at = taken(plane, rows, columns);
   if (at < 0) return MODE == kMax ? -infinity() : 0.0;
-  return load_f32(MODE == kMax ? arguments.image : arguments.values, plane + at);
+  return MODE == kMax ? image_at(plane + at) : load_f32(arguments.values, int64_t(plane + at));
 }
 
 // To an element of the image, from the windows that hold it.
 float from_holders(uint i) {
-  const int plane_size = arguments.size[0] * arguments.size[1], planes = arguments.out_size[0] * arguments.out_size[1];
-  const int64_t plane = int64_t(i / plane_size) * plane_size, outs = int64_t(i / plane_size) * planes;
-  const int place = int(i % plane_size), row = place / arguments.size[1], column = place % arguments.size[1];
-  const Windows in_rows = holders(0, row), in_columns = holders(1, column);
+  const ivec3 place = place_of(i, arguments.size[0], arguments.size[1]);
+  const int plane = place.x * arguments.size[0] * arguments.size[1], in_plane = place.y * arguments.size[1] + place.z;
+  const int outs = place.x * arguments.out_size[0] * arguments.out_size[1];
+  const Windows in_rows = holders(0, place.y), in_columns = holders(1, place.z);
   float sum = 0.0;
   for (int r = in_rows.first; r <= in_rows.last; ++r) {
     const Window rows = window(0, r);
-    if (!holds(rows, arguments.dilation[0], row)) continue;
+    if (!holds(rows, arguments.dilation[0], place.y)) continue;
     for (int c = in_columns.first; c <= in_columns.last; ++c) {
       const Window columns = window(1, c);
-      if (!holds(columns, arguments.dilation[1], column)) continue;
-      if (MODE == kMaxPut && taken(plane, rows, columns) != place) continue;
-      const float g = load_f32(arguments.values, outs + r * arguments.out_size[1] + c);
+      if (!holds(columns, arguments.dilation[1], place.z)) continue;
+      if (MODE == kMaxPut && taken(plane, rows, columns) != in_plane) continue;
+      const float g = load_f32(arguments.values, int64_t(outs + r * arguments.out_size[1] + c));
       sum += MODE == kMaxPut ? g : g / divisor(rows, columns);
     }
   }
   return sum;
 }
 
+// To all elements between the beginning of window i and that of the next, to the plane's borders at its ends.
+void put_cell(uint i) {
+  const ivec3 place = place_of(i, arguments.out_size[0], arguments.out_size[1]);
+  const int plane = place.x * arguments.size[0] * arguments.size[1];
+  const Window rows = window(0, place.y), columns = window(1, place.z);
+  const int at = taken(plane, rows, columns);
+  const float g = load_f32(arguments.values, int64_t(i));
+  const int top = place.y == 0 ? 0 : rows.start, left = place.z == 0 ? 0 : columns.start;
+  const int bottom = place.y + 1 < arguments.out_size[0] ? window(0, place.y + 1).start : arguments.size[0];
+  const int right = place.z + 1 < arguments.out_size[1] ? window(1, place.z + 1).start : arguments.size[1];
+  for (int r = top; r < bottom; ++r)
+    for (int c = left; c < right; ++c) {
+      const int to = r * arguments.size[1] + c;
+      store_f32(arguments.result, int64_t(plane + to), to == at ? g : 0.0);
+    }
+}
+
 void main() {
-  for (uint i = gl_GlobalInvocationID.x; i < arguments.count; i += gl_NumWorkGroups.x * gl_WorkGroupSize.x)
-    store_f32(arguments.result, int64_t(i),
-              MODE == kMaxPut || MODE == kAverageSpread ? from_holders(i) : from_window(i));
+  for (uint i = gl_GlobalInvocationID.x; i < arguments.count; i += gl_NumWorkGroups.x * gl_WorkGroupSize.x) {
+    if (MODE == kMaxPutCells)
+      put_cell(i);
+    else
+      store_f32(arguments.result, int64_t(i),
+                MODE == kMaxPut || MODE == kAverageSpread ? from_holders(i) : from_window(i));
+  }
 }

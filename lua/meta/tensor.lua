@@ -238,6 +238,12 @@ function CustomContext:saved() end
 ---@return fun(...): Tensor
 function lg.custom_op(op) end
 
+---An op whose forward pass is a compute shader, and on the CPU the function cpu. In the GLSL x(i), x_count() and x_size(d)
+---are what is known of the input or output x; each(i, n) shares 0 … n-1 among the threads.
+---@param op {name: string, glsl: string, inputs: string[], outputs: string[]?, params: string[]?, shape: (fun(...): integer[]...)?, dtype: lunagrad.DType|lunagrad.DType[]|nil, threads: integer|integer[]|nil, groups: (fun(...): integer...)?, cpu: (fun(...): Tensor...)?, backward: (fun(ctx: lunagrad.CustomContext, ...): Tensor?...)?}
+---@return fun(...): Tensor
+function lg.kernel(op) end
+
 ---Runs fn with products in the half type and sums in f32; without fn, until the returned value is closed; false switches
 ---it off inside.
 ---@param dtype "bf16"|"f16"|false

@@ -34,6 +34,16 @@ constexpr int states_of(Rule rule) {
   return kStates[int(rule)];
 }
 
+// Where a rule's numbers have the sign and the decay, -1 for none.
+constexpr int sign_at(Rule rule) {
+  constexpr int kAt[] = {2, 2, 6, 6, 7, 6, 5, 4, 4, 4, 4, 3, 4, 4, -1};
+  return kAt[int(rule)];
+}
+constexpr int decay_at(Rule rule) {
+  constexpr int kAt[] = {1, 1, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 3, 3, -1};
+  return kAt[int(rule)];
+}
+
 // One step. arrays: the parameter, the gradient, then the states; all but the gradient are written. T: float,
 // double, Half, BFloat16 (16-bit values are computed as float).
 template <class T>

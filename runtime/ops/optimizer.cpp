@@ -2,8 +2,6 @@
 // equal length, one after the other: parameters, gradients, then each kind of state. All but the gradients
 // are written in place. The numbers are arguments of the call, since they change from step to step: settings
 // (SGD and Adam, see sgd_step and adam_step) or what is worked out from them (cpu/optimizer.h).
-#include "runtime/cpu/optimizer.h"
-
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -11,6 +9,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/optimizer_rule.h"
 
 namespace lunagrad {
 namespace {
@@ -132,15 +131,13 @@ double sign_of(double maximize) { return maximize != 0 ? -1 : 1; }
 
 void sgd_shape(Call& call) { check_lists(call, sgd_lists(call)); }
 
-void sgd_cpu(const Call& call) {
+RuleUse sgd_rule(const Call& call) {
   const auto value = [&](SgdArgument i) { return call.args[i].f; };
   const double sign = sign_of(value(kSgdMaximize));
-  if (value(kMomentum) == 0)
-    run_rule(call, Rule::sgd, {value(kSgdLr), value(kSgdDecay), sign});
-  else
-    run_rule(call, Rule::momentum,
-             {value(kSgdLr), value(kSgdDecay), sign, value(kMomentum), 1 - value(kDampening),
-              double(value(kSgdStep) <= 1), value(kNesterov)});
+  if (value(kMomentum) == 0) return {Rule::sgd, {value(kSgdLr), value(kSgdDecay), sign}};
+  return {Rule::momentum,
+          {value(kSgdLr), value(kSgdDecay), sign, value(kMomentum), 1 - value(kDampening),
+           double(value(kSgdStep) <= 1), value(kNesterov)}};
 }
 
 void adam_shape(Call& call) {
@@ -149,27 +146,32 @@ void adam_shape(Call& call) {
 }
 
 template <bool decoupled>
-void adam_cpu(const Call& call) {
+RuleUse adam_rule(const Call& call) {
   const auto value = [&](AdamArgument i) { return call.args[i].f; };
-  run_rule(
-      call, value(kAmsgrad) != 0 ? Rule::amsgrad : Rule::adam,
-      {value(kBeta1), value(kBeta2), value(kEps), decoupled ? -value(kLr) * value(kDecay) : value(kDecay),
-       value(kLr) / (1 - std::pow(value(kBeta1), value(kStep))),
-       std::sqrt(1 - std::pow(value(kBeta2), value(kStep))), sign_of(value(kMaximize))});
+  return {value(kAmsgrad) != 0 ? Rule::amsgrad : Rule::adam,
+          {value(kBeta1), value(kBeta2), value(kEps), decoupled ? -value(kLr) * value(kDecay) : value(kDecay),
+           value(kLr) / (1 - std::pow(value(kBeta1), value(kStep))),
+           std::sqrt(1 - std::pow(value(kBeta2), value(kStep))), sign_of(value(kMaximize))}};
+}
+
+template <RuleUse (*find)(const Call&)>
+void step_cpu(const Call& call) {
+  const RuleUse use = find(call);
+  run_rule(call, use.rule, use.numbers);
 }
 
 const Op kSgdOp{.name = "_sgd_step",
                 .doc = "A step of gradient descent with momentum, in place, over all parameters of a group.",
                 .inputs = {{"tensors", false, true}},
                 .shape = sgd_shape,
-                .cpu = sgd_cpu,
+                .cpu = step_cpu<sgd_rule>,
                 .writes_inputs = true,
                 .complex = true};
 const Op kAdamOp{.name = "_adam_step",
                  .doc = "A step of Adam, in place, over all parameters of a group.",
                  .inputs = {{"tensors", false, true}},
                  .shape = adam_shape,
-                 .cpu = adam_cpu<false>,
+                 .cpu = step_cpu<adam_rule<false>>,
                  .writes_inputs = true,
                  .complex = true};
 const Op kAdamWOp{
@@ -177,7 +179,7 @@ const Op kAdamWOp{
     .doc = "A step of Adam with decoupled weight decay, in place, over all parameters of a group.",
     .inputs = {{"tensors", false, true}},
     .shape = adam_shape,
-    .cpu = adam_cpu<true>,
+    .cpu = step_cpu<adam_rule<true>>,
     .writes_inputs = true,
     .complex = true};
 
@@ -197,10 +199,10 @@ void rule_shape(Call& call) {
   check_lists(call, 2 + size_t(states_of(choose(rule, call))));
 }
 template <Rule rule>
-void rule_cpu(const Call& call) {
+RuleUse plain_rule(const Call& call) {
   RuleNumbers numbers;
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = call.args[i].f;
-  run_rule(call, choose(rule, call), numbers);
+  return {choose(rule, call), numbers};
 }
 
 template <Rule rule>
@@ -209,7 +211,7 @@ Op rule_op(const char* name, const char* doc) {
           .doc = doc,
           .inputs = {{"tensors", false, true}},
           .shape = rule_shape<rule>,
-          .cpu = rule_cpu<rule>,
+          .cpu = step_cpu<plain_rule<rule>>,
           .writes_inputs = true,
           .complex = true};
 }
@@ -312,6 +314,27 @@ void step(const Op& op, std::initializer_list<const TensorList*> lists, const Ar
 }
 
 }  // namespace
+
+RuleUse rule_of(const Call& call) {
+  struct Finder {
+    const Op* op;
+    RuleUse (*find)(const Call&);
+  };
+  static constexpr Finder kFinders[] = {{&kSgdOp, sgd_rule},
+                                        {&kAdamOp, adam_rule<false>},
+                                        {&kAdamWOp, adam_rule<true>},
+                                        {&kNAdamOp, plain_rule<Rule::nadam>},
+                                        {&kRAdamOp, plain_rule<Rule::radam>},
+                                        {&kAdamaxOp, plain_rule<Rule::adamax>},
+                                        {&kRmsPropOp, plain_rule<Rule::rmsprop>},
+                                        {&kAdagradOp, plain_rule<Rule::adagrad>},
+                                        {&kAdadeltaOp, plain_rule<Rule::adadelta>},
+                                        {&kLionOp, plain_rule<Rule::lion>},
+                                        {&kEmaOp, plain_rule<Rule::ema>}};
+  for (const Finder& finder : kFinders)
+    if (finder.op == call.op) return finder.find(call);
+  fail(call.op->name, ": this op follows no rule of an optimizer");
+}
 
 void sgd_step(const TensorList& params, const TensorList& grads, const TensorList& buffers,
               const SgdOptions& o) {

@@ -64,5 +64,25 @@ TEST_CASE("pooling with padding, overlap and NaN takes what the CPU takes") {
   CHECK(fallbacks.ops.empty());
 }
 
+TEST_CASE("the gradient of max pooling reaches every element where windows lie apart, gaps and borders too") {
+  const Fallbacks fallbacks;
+  struct Pool {
+    Dims kernel, stride, padding;
+  };
+  for (const Pool& pool : {Pool{{2}, {2}, {0}}, Pool{{2, 3}, {3, 4}, {1}}, Pool{{1}, {5, 2}, {0}}, Pool{{17, 19}, {1}, {0}}}) {
+    Tensor image = random({3, 2, 17, 19}, 1);
+    image.data<float>()[40] = NAN;
+    Tensor gradients[2];
+    for (const bool there : {false, true}) {
+      const Tensor x = (there ? to(image, gpu()) : image).detach().requires_grad_();
+      const Tensor y = max_pool2d(x, pool.kernel, pool.stride, pool.padding, Dims{1}, false);
+      backward(sum(y * to(random(y.shape(), 2), x.device())));
+      gradients[there] = x.grad();
+    }
+    CHECK(distance(gradients[1], gradients[0]) == 0);
+  }
+  CHECK(fallbacks.ops.empty());
+}
+
 }  // namespace
 }  // namespace lunagrad::tests
