@@ -85,8 +85,10 @@ endif()
 # The Vulkan device, in a process of its own with the validation layer watching.
 if(TARGET lunagrad-gpu)
   file(GLOB GPU_TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/gpu/*.cpp)
-  add_executable(lunagrad-gpu-tests ${GPU_TEST_SOURCES} $<TARGET_OBJECTS:lunagrad-samples>)
-  target_link_libraries(lunagrad-gpu-tests PRIVATE lunagrad-gpu lunagrad-runtime doctest::doctest)
+  add_executable(lunagrad-gpu-tests ${GPU_TEST_SOURCES} $<TARGET_OBJECTS:lunagrad-samples>
+                 $<TARGET_OBJECTS:lunagrad-shaders>)
+  target_link_libraries(lunagrad-gpu-tests PRIVATE lunagrad-gpu-objects lunagrad-script lunagrad-runtime doctest::doctest)
+  target_compile_definitions(lunagrad-gpu-tests PRIVATE LUNAGRAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   target_compile_options(lunagrad-gpu-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
   add_test(NAME gpu COMMAND lunagrad-gpu-tests)
   set_tests_properties(gpu PROPERTIES ENVIRONMENT "LUNAGRAD_VALIDATION=1")

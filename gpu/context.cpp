@@ -129,15 +129,19 @@ uint32_t stamp_bits(VkPhysicalDevice handle, uint32_t family) {
   return families[family].timestampValidBits;
 }
 
-bool has_calibrated_clock(VkPhysicalDevice handle) {
+bool has_extension(VkPhysicalDevice handle, const char* name) {
   uint32_t count = 0;
   vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, nullptr);
   std::vector<VkExtensionProperties> extensions(count);
   vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, extensions.data());
-  if (std::none_of(extensions.begin(), extensions.end(), [](const VkExtensionProperties& extension) {
-        return std::strcmp(extension.extensionName, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) == 0;
-      }))
-    return false;
+  return std::any_of(extensions.begin(), extensions.end(), [&](const VkExtensionProperties& extension) {
+    return std::strcmp(extension.extensionName, name) == 0;
+  });
+}
+
+bool has_calibrated_clock(VkPhysicalDevice handle) {
+  if (!has_extension(handle, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME)) return false;
+  uint32_t count = 0;
   vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(handle, &count, nullptr);
   std::vector<VkTimeDomainEXT> domains(count);
   vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(handle, &count, domains.data());
@@ -239,6 +243,7 @@ std::vector<PhysicalDevice> Instance::physical_devices(std::string& rejected) co
     device.subgroup_size = subgroup.subgroupSize;
     device.stamp_bits = stamp_bits(handle, device.queue_family);
     device.calibrated = device.stamp_bits > 0 && has_calibrated_clock(handle);
+    device.budget = has_extension(handle, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     found.push_back(device);
   }
   std::stable_sort(found.begin(), found.end(), [](const PhysicalDevice& a, const PhysicalDevice& b) {
@@ -266,9 +271,11 @@ VulkanContext::VulkanContext(std::shared_ptr<Instance> instance, const PhysicalD
   info.pNext = &wanted.base;
   info.queueCreateInfoCount = 1;
   info.pQueueCreateInfos = &queue_info;
-  const char* const clock = VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME;
-  info.enabledExtensionCount = physical.calibrated;
-  info.ppEnabledExtensionNames = &clock;
+  std::vector<const char*> extensions;
+  if (physical.calibrated) extensions.push_back(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
+  if (physical.budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+  info.enabledExtensionCount = uint32_t(extensions.size());
+  info.ppEnabledExtensionNames = extensions.data();
   check(vkCreateDevice(physical.handle, &info, nullptr, &device), "opening the device");
   volkLoadDeviceTable(&vk, device);
   vk.vkGetDeviceQueue(device, physical.queue_family, 0, &queue);
@@ -287,12 +294,26 @@ uint32_t VulkanContext::memory_type(uint32_t allowed, VkMemoryPropertyFlags requ
   fail_as(ErrorKind::memory, "vulkan: ", physical.name, " has no memory of the kind needed");
 }
 
-VkDeviceSize VulkanContext::heap_size() const {
-  VkDeviceSize largest = 0;
+uint32_t VulkanContext::largest_heap() const {
+  uint32_t largest = 0;
+  VkDeviceSize size = 0;
   for (uint32_t i = 0; i < memory_.memoryHeapCount; ++i)
-    if (memory_.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
-      largest = std::max(largest, memory_.memoryHeaps[i].size);
+    if ((memory_.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) && memory_.memoryHeaps[i].size > size) {
+      largest = i;
+      size = memory_.memoryHeaps[i].size;
+    }
   return largest;
+}
+
+VkDeviceSize VulkanContext::heap_size() const { return memory_.memoryHeaps[largest_heap()].size; }
+
+VkDeviceSize VulkanContext::room() const {
+  if (!physical.budget) return heap_size();
+  VkPhysicalDeviceMemoryBudgetPropertiesEXT budget{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
+  VkPhysicalDeviceMemoryProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2, &budget};
+  vkGetPhysicalDeviceMemoryProperties2(physical.handle, &properties);
+  const uint32_t heap = largest_heap();
+  return budget.heapBudget[heap] - std::min(budget.heapBudget[heap], budget.heapUsage[heap]);
 }
 
 }  // namespace lunagrad::gpu
