@@ -91,7 +91,8 @@ if(TARGET lunagrad-gpu)
   target_compile_definitions(lunagrad-gpu-tests PRIVATE LUNAGRAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   target_compile_options(lunagrad-gpu-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
   add_test(NAME gpu COMMAND lunagrad-gpu-tests)
-  set_tests_properties(gpu PROPERTIES ENVIRONMENT "LUNAGRAD_VALIDATION=1")
+  set_tests_properties(gpu PROPERTIES
+    ENVIRONMENT "LUNAGRAD_VALIDATION=1;XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/gpu-cache")
   # Vulkan's names stay inside: a program that also links an ImGui with its own Vulkan would mix them up.
   add_test(NAME gpu-symbols COMMAND sh -c "! nm -D --defined-only $<TARGET_FILE:lunagrad-gpu> | grep ' vk\|volk'")
 endif()

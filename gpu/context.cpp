@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "gpu/gpu.h"
 #include "runtime/error.h"
@@ -60,9 +61,22 @@ bool layer_installed(const char* name) {
                      [&](const VkLayerProperties& layer) { return std::strcmp(layer.layerName, name) == 0; });
 }
 
+// Advice of the layer's best practices that is not followed.
+constexpr const char* kKnownAdvice[] = {
+    // The buffers that the host writes and reads, of which a device has four for life.
+    "UNASSIGNED-BestPractices-vkAllocateMemory-small-allocation",
+    "UNASSIGNED-BestPractices-vkBindMemory-small-dedicated-allocation",
+    // Command buffers come back one by one, as batches end, and not a pool at a time.
+    "UNASSIGNED-BestPractices-vkCreateCommandPool-command-buffer-reset",
+    // The extension through which these messages arrive.
+    "UNASSIGNED-BestPractices-vkCreateInstance-specialuse-extension-debugging",
+};
+
 VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT,
                                           VkDebugUtilsMessageTypeFlagsEXT,
                                           const VkDebugUtilsMessengerCallbackDataEXT* data, void*) {
+  const std::string_view id = data->pMessageIdName ? data->pMessageIdName : "";
+  if (std::find(std::begin(kKnownAdvice), std::end(kKnownAdvice), id) != std::end(kKnownAdvice)) return VK_FALSE;
   ++message_count;
   std::fprintf(stderr, "vulkan validation: %s\n", data->pMessage);
   return VK_FALSE;
@@ -179,7 +193,8 @@ std::shared_ptr<Instance> Instance::open(std::string& reason) {
   VkDebugUtilsMessengerCreateInfoEXT messenger{VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT};
   messenger.messageSeverity =
       VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
-  messenger.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
+  messenger.messageType =
+      VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT;
   messenger.pfnUserCallback = on_message;
   const char* debug_utils = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
   VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
