@@ -85,15 +85,15 @@ endif()
 # The Vulkan device, in a process of its own with the validation layer watching.
 if(TARGET lunagrad-gpu)
   file(GLOB GPU_TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/gpu/*.cpp)
-  # What needs no device is compiled in, since the library shows nothing but install().
-  add_executable(lunagrad-gpu-tests ${GPU_TEST_SOURCES} ${CMAKE_SOURCE_DIR}/gpu/portable_matrices.cpp
-                 $<TARGET_OBJECTS:lunagrad-samples>)
+  add_executable(lunagrad-gpu-tests ${GPU_TEST_SOURCES} $<TARGET_OBJECTS:lunagrad-samples>
+                 $<TARGET_OBJECTS:lunagrad-shaders>)
+  target_link_libraries(lunagrad-gpu-tests PRIVATE lunagrad-gpu-objects lunagrad-script lunagrad-runtime doctest::doctest)
   target_include_directories(lunagrad-gpu-tests PRIVATE ${CMAKE_BINARY_DIR})
-  add_dependencies(lunagrad-gpu-tests lunagrad-shaders)
-  target_link_libraries(lunagrad-gpu-tests PRIVATE lunagrad-gpu lunagrad-runtime doctest::doctest)
+  target_compile_definitions(lunagrad-gpu-tests PRIVATE LUNAGRAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   target_compile_options(lunagrad-gpu-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
   add_test(NAME gpu COMMAND lunagrad-gpu-tests)
-  set_tests_properties(gpu PROPERTIES ENVIRONMENT "LUNAGRAD_VALIDATION=1")
+  set_tests_properties(gpu PROPERTIES
+    ENVIRONMENT "LUNAGRAD_VALIDATION=1;XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/gpu-cache")
   add_test(NAME gpu-kernel WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
            COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/lua/test_kernel.lua --device vulkan)
   set_tests_properties(gpu-kernel PROPERTIES ENVIRONMENT "LUNAGRAD_VALIDATION=1" FAIL_REGULAR_EXPRESSION "vulkan validation")

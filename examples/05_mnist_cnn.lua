@@ -29,7 +29,7 @@ end
 local function moved(x)
   local framed = lg.zeros(#x, 1, 30, 30)
   framed[{{}, {}, {2, 29}, {2, 29}}] = x
-  local row, column = table.unpack(lg.randint(1, 4, {2}):tolist())
+  local row, column = table.unpack(lg.randint(1, 4, {2}, {device = "cpu"}):tolist())
   return framed:narrow(3, row, 28):narrow(4, column, 28)
 end
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "gpu/gpu.h"
 #include "gpu/matrix_units.h"
@@ -61,9 +62,22 @@ bool layer_installed(const char* name) {
                      [&](const VkLayerProperties& layer) { return std::strcmp(layer.layerName, name) == 0; });
 }
 
+// Advice of the layer's best practices that is not followed.
+constexpr const char* kKnownAdvice[] = {
+    // The buffers that the host writes and reads, of which a device has four for life.
+    "UNASSIGNED-BestPractices-vkAllocateMemory-small-allocation",
+    "UNASSIGNED-BestPractices-vkBindMemory-small-dedicated-allocation",
+    // Command buffers come back one by one, as batches end, and not a pool at a time.
+    "UNASSIGNED-BestPractices-vkCreateCommandPool-command-buffer-reset",
+    // The extension through which these messages arrive.
+    "UNASSIGNED-BestPractices-vkCreateInstance-specialuse-extension-debugging",
+};
+
 VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT,
                                           VkDebugUtilsMessageTypeFlagsEXT,
                                           const VkDebugUtilsMessengerCallbackDataEXT* data, void*) {
+  const std::string_view id = data->pMessageIdName ? data->pMessageIdName : "";
+  if (std::find(std::begin(kKnownAdvice), std::end(kKnownAdvice), id) != std::end(kKnownAdvice)) return VK_FALSE;
   ++message_count;
   std::fprintf(stderr, "vulkan validation: %s\n", data->pMessage);
   return VK_FALSE;
@@ -130,15 +144,19 @@ uint32_t stamp_bits(VkPhysicalDevice handle, uint32_t family) {
   return families[family].timestampValidBits;
 }
 
-bool has_calibrated_clock(VkPhysicalDevice handle) {
+bool has_extension(VkPhysicalDevice handle, const char* name) {
   uint32_t count = 0;
   vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, nullptr);
   std::vector<VkExtensionProperties> extensions(count);
   vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, extensions.data());
-  if (std::none_of(extensions.begin(), extensions.end(), [](const VkExtensionProperties& extension) {
-        return std::strcmp(extension.extensionName, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) == 0;
-      }))
-    return false;
+  return std::any_of(extensions.begin(), extensions.end(), [&](const VkExtensionProperties& extension) {
+    return std::strcmp(extension.extensionName, name) == 0;
+  });
+}
+
+bool has_calibrated_clock(VkPhysicalDevice handle) {
+  if (!has_extension(handle, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME)) return false;
+  uint32_t count = 0;
   vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(handle, &count, nullptr);
   std::vector<VkTimeDomainEXT> domains(count);
   vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(handle, &count, domains.data());
@@ -176,7 +194,8 @@ std::shared_ptr<Instance> Instance::open(std::string& reason) {
   VkDebugUtilsMessengerCreateInfoEXT messenger{VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT};
   messenger.messageSeverity =
       VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
-  messenger.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
+  messenger.messageType =
+      VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT;
   messenger.pfnUserCallback = on_message;
   const char* debug_utils = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
   VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
@@ -241,6 +260,7 @@ std::vector<PhysicalDevice> Instance::physical_devices(std::string& rejected) co
     device.stamp_bits = stamp_bits(handle, device.queue_family);
     device.calibrated = device.stamp_bits > 0 && has_calibrated_clock(handle);
     device.matrix_units = find_matrix_units(handle_, handle);
+    device.budget = has_extension(handle, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
     found.push_back(device);
   }
   std::stable_sort(found.begin(), found.end(), [](const PhysicalDevice& a, const PhysicalDevice& b) {
@@ -275,6 +295,7 @@ VulkanContext::VulkanContext(std::shared_ptr<Instance> instance, const PhysicalD
   info.pNext = &wanted.base;
   info.queueCreateInfoCount = 1;
   info.pQueueCreateInfos = &queue_info;
+  if (physical.budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   info.enabledExtensionCount = uint32_t(extensions.size());
   info.ppEnabledExtensionNames = extensions.data();
   check(vkCreateDevice(physical.handle, &info, nullptr, &device), "opening the device");
@@ -295,12 +316,26 @@ uint32_t VulkanContext::memory_type(uint32_t allowed, VkMemoryPropertyFlags requ
   fail_as(ErrorKind::memory, "vulkan: ", physical.name, " has no memory of the kind needed");
 }
 
-VkDeviceSize VulkanContext::heap_size() const {
-  VkDeviceSize largest = 0;
+uint32_t VulkanContext::largest_heap() const {
+  uint32_t largest = 0;
+  VkDeviceSize size = 0;
   for (uint32_t i = 0; i < memory_.memoryHeapCount; ++i)
-    if (memory_.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
-      largest = std::max(largest, memory_.memoryHeaps[i].size);
+    if ((memory_.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) && memory_.memoryHeaps[i].size > size) {
+      largest = i;
+      size = memory_.memoryHeaps[i].size;
+    }
   return largest;
+}
+
+VkDeviceSize VulkanContext::heap_size() const { return memory_.memoryHeaps[largest_heap()].size; }
+
+VkDeviceSize VulkanContext::room() const {
+  if (!physical.budget) return heap_size();
+  VkPhysicalDeviceMemoryBudgetPropertiesEXT budget{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
+  VkPhysicalDeviceMemoryProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2, &budget};
+  vkGetPhysicalDeviceMemoryProperties2(physical.handle, &properties);
+  const uint32_t heap = largest_heap();
+  return budget.heapBudget[heap] - std::min(budget.heapBudget[heap], budget.heapUsage[heap]);
 }
 
 }  // namespace lunagrad::gpu

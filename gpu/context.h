@@ -32,6 +32,7 @@ struct PhysicalDevice {
   uint32_t stamp_bits = 0;  // of the queue's time stamps, 0: it has none
   bool calibrated = false;  // its clock can be asked at any time
   MatrixUnits matrix_units;
+  bool budget = false;      // says how much memory it has left
 };
 
 class Instance {
@@ -61,6 +62,7 @@ class VulkanContext {
   uint32_t memory_type(uint32_t allowed, VkMemoryPropertyFlags required,
                        VkMemoryPropertyFlags preferred) const;
   VkDeviceSize heap_size() const;  // bytes of the largest device-local heap
+  VkDeviceSize room() const;       // bytes of it that may still be taken, other programs' considered where that is known
 
   VolkDeviceTable vk{};  // the device's functions
   VkDevice device = VK_NULL_HANDLE;
@@ -68,6 +70,8 @@ class VulkanContext {
   const PhysicalDevice physical;
 
  private:
+  uint32_t largest_heap() const;
+
   std::shared_ptr<Instance> instance_;
   VkPhysicalDeviceMemoryProperties memory_{};
 };

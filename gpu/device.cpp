@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "gpu/kernels/user.h"
 #include "runtime/error.h"
@@ -23,16 +24,40 @@ VulkanDevice::~VulkanDevice() { close(); }
 
 void VulkanDevice::close() noexcept {
   const std::lock_guard guard(lock_);
-  machine_.reset();
+  if (machine_) discard(std::move(machine_));
+  for (auto& machine : std::exchange(lost_, {})) discard(std::move(machine));
   instance_.reset();
+}
+
+void VulkanDevice::discard(std::unique_ptr<Machine> machine) noexcept {
+  // What a device that does not answer still uses cannot be freed.
+  if (!machine->stream.come_to_rest()) (void)machine.release();
 }
 
 std::string VulkanDevice::description() const { return text(physical_.name, ", ", physical_.driver); }
 
 VulkanDevice::Machine& VulkanDevice::machine() {
   if (!instance_) fail_as(ErrorKind::device, name_, ": the device was closed");
+  if (machine_ && machine_->stream.lost()) {
+    lost_.push_back(std::move(machine_));
+    drop_lost();
+  }
   if (!machine_) machine_ = std::make_unique<Machine>(instance_, physical_);
   return *machine_;
+}
+
+void VulkanDevice::drop_lost() noexcept {
+  std::erase_if(lost_, [](std::unique_ptr<Machine>& machine) {
+    if (machine->memory.usage().in_use > 0) return false;
+    discard(std::move(machine));
+    return true;
+  });
+}
+
+VulkanDevice::Machine& VulkanDevice::machine_of(const Range& range) {
+  Machine& m = machine();
+  check_alive(range, m.memory);
+  return m;
 }
 
 void* VulkanDevice::alloc(size_t bytes) {
@@ -52,13 +77,22 @@ void* VulkanDevice::alloc(size_t bytes) {
 void VulkanDevice::free(void* handle, size_t) noexcept {
   if (!handle) return;
   const std::lock_guard guard(lock_);
-  if (machine_) machine_->memory.free(static_cast<Range*>(handle));
+  if (!instance_) return;
+  Range* const range = static_cast<Range*>(handle);
+  range->block->owner->free(range);
+  if (!lost_.empty()) drop_lost();
+}
+
+uint64_t VulkanDevice::copies_out() const {
+  const std::lock_guard guard(lock_);
+  return copies_out_;
 }
 
 void VulkanDevice::copy_in(void* handle, size_t offset, const void* from, size_t bytes) {
   if (bytes == 0) return;
   const std::lock_guard guard(lock_);
-  machine().stream.copy_in(*static_cast<Range*>(handle), offset, from, bytes);
+  Range& range = *static_cast<Range*>(handle);
+  machine_of(range).stream.copy_in(range, offset, from, bytes);
 }
 
 void VulkanDevice::copy_out(void* to, const void* handle, size_t offset, size_t bytes) {
@@ -66,7 +100,8 @@ void VulkanDevice::copy_out(void* to, const void* handle, size_t offset, size_t 
   const std::lock_guard guard(lock_);
   // The range notes that it was read; the bytes stay as they are.
   Range& range = *static_cast<Range*>(const_cast<void*>(handle));
-  machine().stream.copy_out(to, range, offset, bytes);
+  machine_of(range).stream.copy_out(to, range, offset, bytes);
+  ++copies_out_;
 }
 
 namespace {

@@ -1,8 +1,10 @@
 #pragma once
 // A Vulkan device as the engine sees it. What it costs (the logical device, its memory, its first pipelines)
-// is paid at the first use. One lock guards everything behind it.
+// is paid at the first use. One lock guards everything behind it. When the device is lost, what is behind it is set
+// aside until its last tensor is gone, and made anew at the next use.
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "gpu/context.h"
 #include "gpu/kernels.h"
@@ -32,11 +34,12 @@ class VulkanDevice final : public Device, public WorkTimes, public KernelCompile
   std::vector<DeviceWork> take_work() override;
   int64_t compile(const KernelSource&) override;
 
+  uint64_t copies_out() const;  // how often something was copied to the host
+
   // Lets go of everything Vulkan, for good. Called when the process ends, before layers and drivers are torn
   // down.
   void close() noexcept;
 
- private:
   // In the order of construction; destroyed in reverse.
   struct Machine {
     Machine(std::shared_ptr<Instance>, const PhysicalDevice&);
@@ -46,13 +49,21 @@ class VulkanDevice final : public Device, public WorkTimes, public KernelCompile
     Stream stream;
     Recorder recorder;
   };
-  Machine& machine();  // Error of kind device when the device cannot be opened or was closed
+  // Used under the lock, or by a test's only thread. Error of kind device when the device cannot be opened or was closed.
+  Machine& machine();
+
+ private:
+  Machine& machine_of(const Range&);  // Error of kind device when that one was lost
+  void drop_lost() noexcept;  // what no tensor is left of
+  static void discard(std::unique_ptr<Machine>) noexcept;
 
   const std::string name_;
   const PhysicalDevice physical_;
   std::shared_ptr<Instance> instance_;  // null: closed
   mutable std::recursive_mutex lock_;   // a kernel may be put together from other ops
   std::unique_ptr<Machine> machine_;
+  uint64_t copies_out_ = 0;
+  std::vector<std::unique_ptr<Machine>> lost_;  // whose tensors are still held
 };
 
 }  // namespace lunagrad::gpu

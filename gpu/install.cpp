@@ -8,16 +8,12 @@
 namespace lunagrad::gpu {
 namespace {
 
-// Every device that was made, so that they can be closed while the layers they went through still exist:
-// functions given to atexit after the instance was made run before the layers' own destructors.
+// Every device that was made, so that they can be closed while the layers they went through still exist. Programs that
+// end without close(): functions given to atexit after the instance was made run before the layers' own destructors.
 std::vector<VulkanDevice*>& open_devices() {
   static auto* devices = new std::vector<VulkanDevice*>;
   return *devices;
 }
-void close_devices() {
-  for (VulkanDevice* device : open_devices()) device->close();
-}
-
 std::vector<std::unique_ptr<Device>> find_devices(std::string& reason) {
   std::vector<std::unique_ptr<Device>> devices;
   try {
@@ -33,7 +29,7 @@ std::vector<std::unique_ptr<Device>> find_devices(std::string& reason) {
     if (devices.empty())
       reason = rejected.empty() ? "vulkan: there is a loader, but no driver offers a device" : rejected;
     else
-      std::atexit(close_devices);
+      std::atexit(close);
   } catch (const std::exception& error) {
     reason = error.what();
   }
@@ -41,6 +37,10 @@ std::vector<std::unique_ptr<Device>> find_devices(std::string& reason) {
 }
 
 }  // namespace
+
+void close() {
+  for (VulkanDevice* device : open_devices()) device->close();
+}
 
 void install() { register_device_source(find_devices); }
 

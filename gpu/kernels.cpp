@@ -6,8 +6,13 @@
 namespace lunagrad::gpu {
 namespace {
 
-uint64_t address_of(const Tensor& x) {
-  const Range* range = static_cast<const Range*>(x.storage().data);
+Range* range_of(const Tensor& x, const Recorder& recorder) {
+  Range* const range = static_cast<Range*>(x.storage().data);
+  check_alive(*range, recorder.memory);
+  return range;
+}
+
+uint64_t address_of(const Tensor& x, const Range* range) {
   return range->address + uint64_t(x.offset()) * item_size(x.dtype());
 }
 
@@ -28,12 +33,12 @@ uint32_t raw_type(DType type) {
 
 uint64_t Launch::reads(const Tensor& x) {
   if (!x.storage().data) return 0;  // no elements
-  reads_.push_back(static_cast<Range*>(x.storage().data));
-  return address_of(x);
+  reads_.push_back(range_of(x, recorder_));
+  return address_of(x, reads_.back());
 }
 uint64_t Launch::writes(const Tensor& x) {
-  writes_.push_back(static_cast<Range*>(x.storage().data));
-  return address_of(x);
+  writes_.push_back(range_of(x, recorder_));
+  return address_of(x, writes_.back());
 }
 uint64_t Launch::reads(const Scratch& scratch) {
   reads_.push_back(scratch.range());

@@ -1,6 +1,8 @@
 #include "gpu/memory.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "runtime/error.h"
@@ -52,9 +54,19 @@ BoundBuffer make_buffer(VulkanContext& context, VkDeviceSize bytes, VkMemoryProp
   return made;
 }
 
+bool exact_wanted() {
+  const char* wish = std::getenv("LUNAGRAD_GPU_EXACT");
+  return wish && std::string_view(wish) == "1";
+}
+
 }  // namespace
 
-HostBuffer make_host_buffer(VulkanContext& context, VkDeviceSize bytes, HostUse use) {
+void check_alive(const Range& range, const Memory& memory) {
+  if (range.block->owner != &memory)
+    fail_as(ErrorKind::device, "vulkan: the tensor was on the device when that was lost; its values are gone");
+}
+
+HostBuffer::HostBuffer(VulkanContext& context, VkDeviceSize bytes, HostUse use) : size(bytes), context_(context) {
   // Arguments are read by every thread of a dispatch: they lie in the device's own memory where the host can
   // write it. What the host reads should be cached.
   const VkMemoryPropertyFlags preferred = use == HostUse::arguments  ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
@@ -62,19 +74,19 @@ HostBuffer make_host_buffer(VulkanContext& context, VkDeviceSize bytes, HostUse 
                                                                      : 0;
   const BoundBuffer made = make_buffer(
       context, bytes, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT, preferred);
-  void* mapped = nullptr;
-  const VkResult result = context.vk.vkMapMemory(context.device, made.memory, 0, VK_WHOLE_SIZE, 0, &mapped);
+  void* pointer = nullptr;
+  const VkResult result = context.vk.vkMapMemory(context.device, made.memory, 0, VK_WHOLE_SIZE, 0, &pointer);
   if (result != VK_SUCCESS) destroy_buffer(context, made.buffer, made.memory);
   check(result, "mapping memory");
-  return {made.buffer, made.memory, static_cast<std::byte*>(mapped), made.address, bytes};
+  buffer = made.buffer;
+  memory_ = made.memory;
+  mapped = static_cast<std::byte*>(pointer);
+  address = made.address;
 }
 
-void destroy_host_buffer(VulkanContext& context, HostBuffer& buffer) {
-  destroy_buffer(context, buffer.buffer, buffer.memory);
-  buffer = {};
-}
+HostBuffer::~HostBuffer() { destroy_buffer(context_, buffer, memory_); }
 
-Memory::Memory(VulkanContext& context) : context_(context) {
+Memory::Memory(VulkanContext& context) : context_(context), exact_(exact_wanted()) {
   usage_.total = size_t(context.heap_size());
   const VkDeviceSize mib = 1 << 20;
   block_size_ = usage_.total >= (size_t(16) << 30) ? 256 * mib : 64 * mib;
@@ -88,9 +100,12 @@ Memory::~Memory() {
 }
 
 void Memory::add_block(VkDeviceSize bytes) {
-  const VkDeviceSize size = std::max(block_size_, round_up(bytes, 2 << 20));
+  if (const VkDeviceSize room = context_.room(); bytes > room)
+    fail_as(ErrorKind::memory, "vulkan: ", bytes, " bytes do not fit the ", room, " that are left");
+  const VkDeviceSize size = exact_ ? bytes : std::max(block_size_, round_up(bytes, 2 << 20));
   const BoundBuffer made = make_buffer(context_, size, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0);
   auto block = std::make_unique<Block>();
+  block->owner = this;
   block->buffer = made.buffer;
   block->memory = made.memory;
   block->size = size;
@@ -106,6 +121,7 @@ Range* Memory::find(VkDeviceSize bytes) {
   const auto found = free_.lower_bound(&wanted);
   if (found == free_.end()) return nullptr;
   Range* range = *found;
+  if (exact_ && range->size != bytes) return nullptr;
   free_.erase(found);
   // A range little larger than asked for stays whole, so that it fits the same request again.
   if (range->size - bytes <= bytes / 8) return range;
@@ -142,7 +158,7 @@ void Memory::merge_free() {
 
 Range* Memory::alloc(size_t bytes) {
   if (bytes > SIZE_MAX / 2) fail_as(ErrorKind::memory, "vulkan: a tensor of ", bytes, " bytes is too large");
-  const VkDeviceSize size = round_up(std::max<size_t>(bytes, 1), kAlignment);
+  const VkDeviceSize size = exact_ ? std::max<size_t>(bytes, 4) : round_up(std::max<size_t>(bytes, 1), kAlignment);
   Range* range = find(size);
   if (!range) {
     merge_free();
@@ -168,6 +184,12 @@ void Memory::free(Range* range) noexcept {
   usage_.in_use -= size_t(range->size);
   range->free = true;
   free_.insert(range);
+}
+
+void Memory::each_in_use(const std::function<void(Range&)>& visit) const {
+  for (const auto& block : blocks_)
+    for (Range* range = block->first; range; range = range->after)
+      if (!range->free) visit(*range);
 }
 
 void Memory::release_unused() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "gpu/pipeline_file.h"
 #include "gpu/portable_matrices.h"
 #include "runtime/error.h"
 
@@ -31,6 +32,19 @@ std::vector<uint32_t> without_controls(std::span<const uint32_t> words, bool kee
   return kept;
 }
 
+// What the driver made of them, for the next start.
+void save(const VulkanContext& context, VkPipelineCache cache) {
+  VkPhysicalDeviceProperties properties;
+  vkGetPhysicalDeviceProperties(context.physical.handle, &properties);
+  const PipelineFile file(properties);
+  size_t size = 0;
+  if (context.vk.vkGetPipelineCacheData(context.device, cache, &size, nullptr) != VK_SUCCESS || size == 0) return;
+  std::vector<std::byte> data(size);
+  if (context.vk.vkGetPipelineCacheData(context.device, cache, &size, data.data()) != VK_SUCCESS) return;
+  data.resize(size);
+  if (file.load() != data) file.save(data);
+}
+
 }  // namespace
 
 const ShaderCode& find_shader(std::string_view name) {
@@ -55,12 +69,21 @@ Pipelines::Pipelines(VulkanContext& context) : context_(context) {
   layout.pPushConstantRanges = &push;
   check(context.vk.vkCreatePipelineLayout(context.device, &layout, nullptr, &layout_),
         "making a pipeline layout");
+  const std::vector<std::byte> kept = PipelineFile(properties.properties).load();
   VkPipelineCacheCreateInfo cache{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
-  check(context.vk.vkCreatePipelineCache(context.device, &cache, nullptr, &cache_),
-        "making a pipeline cache");
+  cache.initialDataSize = kept.size();
+  cache.pInitialData = kept.data();
+  const VkResult result = context.vk.vkCreatePipelineCache(context.device, &cache, nullptr, &cache_);
+  if (result != VK_SUCCESS) destroy();
+  check(result, "making a pipeline cache");
 }
 
 Pipelines::~Pipelines() {
+  save(context_, cache_);
+  destroy();
+}
+
+void Pipelines::destroy() noexcept {
   for (const auto& [key, pipeline] : made_) context_.vk.vkDestroyPipeline(context_.device, pipeline, nullptr);
   context_.vk.vkDestroyPipelineCache(context_.device, cache_, nullptr);
   context_.vk.vkDestroyPipelineLayout(context_.device, layout_, nullptr);

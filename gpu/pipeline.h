@@ -45,6 +45,7 @@ class Pipelines {
     size_t operator()(const Key&) const;
   };
   VkPipeline make(const ShaderCode&, Constants);
+  void destroy() noexcept;
 
   VulkanContext& context_;
   VkPipelineLayout layout_ = VK_NULL_HANDLE;

@@ -31,9 +31,7 @@ struct Fault {
 }  // namespace
 
 Ring::Ring(VulkanContext& context, VkDeviceSize bytes, HostUse use)
-    : context_(context), memory_(make_host_buffer(context, bytes, use)) {}
-
-Ring::~Ring() { destroy_host_buffer(context_, memory_); }
+    : memory_(context, bytes, use) {}
 
 Ring::Piece Ring::take(VkDeviceSize bytes) {
   const VkDeviceSize rounded = (bytes + kPieceAlignment - 1) / kPieceAlignment * kPieceAlignment;
@@ -61,8 +59,8 @@ Stream::Stream(VulkanContext& context, VkPipelineLayout layout)
       layout_(layout),
       arguments_(context, kArgumentBytes, HostUse::arguments),
       uploads_(context, kUploadBytes, HostUse::upload),
-      downloads_(make_host_buffer(context, kDownloadBytes, HostUse::download)),
-      fault_(make_host_buffer(context, sizeof(Fault), HostUse::download)),
+      downloads_(context, kDownloadBytes, HostUse::download),
+      fault_(context, sizeof(Fault), HostUse::download),
       timer_(context, kFullBatch) {
   std::memset(fault_.mapped, 0, sizeof(Fault));
   VkCommandPoolCreateInfo pool{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
@@ -72,15 +70,27 @@ Stream::Stream(VulkanContext& context, VkPipelineLayout layout)
   VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO};
   type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
   VkSemaphoreCreateInfo semaphore{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type};
-  check(context.vk.vkCreateSemaphore(context.device, &semaphore, nullptr, &timeline_), "making a semaphore");
+  const VkResult result = context.vk.vkCreateSemaphore(context.device, &semaphore, nullptr, &timeline_);
+  if (result != VK_SUCCESS) destroy();
+  check(result, "making a semaphore");
 }
 
-Stream::~Stream() {
-  context_.vk.vkDeviceWaitIdle(context_.device);
+Stream::~Stream() { destroy(); }
+
+void Stream::destroy() noexcept {
   context_.vk.vkDestroySemaphore(context_.device, timeline_, nullptr);
   context_.vk.vkDestroyCommandPool(context_.device, pool_, nullptr);
-  destroy_host_buffer(context_, downloads_);
-  destroy_host_buffer(context_, fault_);
+}
+
+bool Stream::come_to_rest() noexcept {
+  const auto start = std::chrono::steady_clock::now();
+  while (reached_ < submitted_ && std::chrono::steady_clock::now() - start < kPatience) {
+    // A lost device is at rest: it says so to whoever asks.
+    const VkResult result = wait_a_little(submitted_);
+    if (result == VK_ERROR_DEVICE_LOST) return true;
+    if (result == VK_SUCCESS) reached_ = submitted_;
+  }
+  return reached_ >= submitted_;
 }
 
 void Stream::check_alive(VkResult result, const char* doing) {
@@ -89,7 +99,7 @@ void Stream::check_alive(VkResult result, const char* doing) {
 }
 
 void Stream::open() {
-  if (lost_) fail_as(ErrorKind::device, "vulkan: the device was lost; restart the program to use it again");
+  if (lost_) fail_as(ErrorKind::device, "vulkan: the device was lost, and with it the work and the tensors on it");
   if (commands_) return;
   VkCommandBuffer commands;
   if (idle_.empty()) {
@@ -115,7 +125,9 @@ void Stream::open() {
 void Stream::submit() {
   if (!commands_) return;
   const VkCommandBuffer commands = std::exchange(commands_, VkCommandBuffer(VK_NULL_HANDLE));
-  check_alive(context_.vk.vkEndCommandBuffer(commands), "ending a command buffer");
+  // Should any of this fail, the work that was recorded is gone.
+  lost_ = true;
+  check(context_.vk.vkEndCommandBuffer(commands), "ending a command buffer");
   const uint64_t value = submitted_ + 1;
   VkTimelineSemaphoreSubmitInfo signal{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
   signal.signalSemaphoreValueCount = 1;
@@ -125,7 +137,8 @@ void Stream::submit() {
   info.pCommandBuffers = &commands;
   info.signalSemaphoreCount = 1;
   info.pSignalSemaphores = &timeline_;
-  check_alive(context_.vk.vkQueueSubmit(context_.queue, 1, &info, VK_NULL_HANDLE), "submitting work");
+  check(context_.vk.vkQueueSubmit(context_.queue, 1, &info, VK_NULL_HANDLE), "submitting work");
+  lost_ = false;
   submitted_ = value;
   in_flight_.push_back({commands, value, std::exchange(times_, {})});
   arguments_.mark(value);
@@ -153,14 +166,18 @@ void Stream::wait_for(uint64_t value) {
     const auto now = std::chrono::steady_clock::now();
     if (reached_ != before) last_progress = now;
     if (now - last_progress > kPatience) check_alive(VK_TIMEOUT, "waiting for the device");
-    VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO};
-    info.semaphoreCount = 1;
-    info.pSemaphores = &timeline_;
-    info.pValues = &value;
-    constexpr uint64_t kSlice = 250'000'000;  // ns
-    const VkResult result = context_.vk.vkWaitSemaphores(context_.device, &info, kSlice);
+    const VkResult result = wait_a_little(value);
     if (result != VK_TIMEOUT) check_alive(result, "waiting for the device");
   }
+}
+
+VkResult Stream::wait_a_little(uint64_t value) {
+  VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO};
+  info.semaphoreCount = 1;
+  info.pSemaphores = &timeline_;
+  info.pValues = &value;
+  constexpr uint64_t kSlice = 250'000'000;  // ns
+  return context_.vk.vkWaitSemaphores(context_.device, &info, kSlice);
 }
 
 void Stream::finish() {
@@ -245,9 +262,23 @@ void Stream::order(std::span<Range* const> reads, std::span<Range* const> writes
     const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
     context_.vk.vkCmdPipelineBarrier(commands_, stages, stages, 0, 1, &barrier, 0, nullptr, 0, nullptr);
     ++epoch_;
+    if (listener_) listener_->barrier();
   }
   for (Range* r : reads) r->read_epoch = epoch_;
   for (Range* r : writes) r->written_epoch = epoch_;
+}
+
+template <class Record>
+void Stream::work(std::span<Range* const> reads, std::span<Range* const> writes, const Record& commands) {
+  const auto record = [&] {
+    open();
+    order(reads, writes);
+    commands();
+  };
+  if (listener_)
+    listener_->work(reads, writes, record);
+  else
+    record();
 }
 
 void Stream::dispatch(VkPipeline pipeline, Groups groups, Bytes arguments, Bytes hot,
@@ -263,16 +294,16 @@ void Stream::dispatch(VkPipeline pipeline, Groups groups, Bytes arguments, Bytes
   }
   assert(hot.size() <= kHotBytes);
   std::copy(hot.begin(), hot.end(), push.hot);
-  open();
-  order(reads, writes);
-  if (bound_ != pipeline) {
-    context_.vk.vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
-    bound_ = pipeline;
-  }
-  context_.vk.vkCmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                 uint32_t(sizeof push.arguments + hot.size()), &push);
-  context_.vk.vkCmdDispatch(commands_, groups.x, groups.y, groups.z);
-  recorded();
+  work(reads, writes, [&] {
+    if (bound_ != pipeline) {
+      context_.vk.vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+      bound_ = pipeline;
+    }
+    context_.vk.vkCmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                   uint32_t(sizeof push.arguments + hot.size()), &push);
+    context_.vk.vkCmdDispatch(commands_, groups.x, groups.y, groups.z);
+    recorded();
+  });
 }
 
 void Stream::recorded() {
@@ -293,11 +324,11 @@ void Stream::copy_in(Range& range, VkDeviceSize offset, const void* from, VkDevi
     const VkDeviceSize part = std::min(bytes, kUploadBytes / 4);
     const Ring::Piece piece = take(uploads_, part);
     std::memcpy(piece.mapped, next, part);
-    open();
-    order({}, writes);
-    const VkBufferCopy copy{piece.offset, range.offset + offset, part};
-    context_.vk.vkCmdCopyBuffer(commands_, uploads_.buffer(), range.block->buffer, 1, &copy);
-    recorded();
+    work({}, writes, [&] {
+      const VkBufferCopy copy{piece.offset, range.offset + offset, part};
+      context_.vk.vkCmdCopyBuffer(commands_, uploads_.buffer(), range.block->buffer, 1, &copy);
+      recorded();
+    });
     next += part;
     offset += part;
     bytes -= part;
@@ -309,12 +340,12 @@ void Stream::copy_out(void* to, Range& range, VkDeviceSize offset, VkDeviceSize 
   Range* const reads[] = {&range};
   while (bytes > 0) {
     const VkDeviceSize part = std::min(bytes, kDownloadBytes);
-    open();
-    order(reads, {});
-    const VkBufferCopy copy{range.offset + offset, 0, part};
-    context_.vk.vkCmdCopyBuffer(commands_, range.block->buffer, downloads_.buffer, 1, &copy);
-    timer_.command(commands_, times_);
-    ++recorded_;
+    work(reads, {}, [&] {
+      const VkBufferCopy copy{range.offset + offset, 0, part};
+      context_.vk.vkCmdCopyBuffer(commands_, range.block->buffer, downloads_.buffer, 1, &copy);
+      timer_.command(commands_, times_);
+      ++recorded_;
+    });
     wait();
     std::memcpy(next, downloads_.mapped, part);
     next += part;

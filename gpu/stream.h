@@ -7,9 +7,10 @@
 // work that reads what was written in the current epoch, or writes what was read or written in it, gets one
 // memory barrier in front, which begins the next epoch. Work without such a conflict may overlap.
 //
-// Not thread-safe: the device's lock guards it. All functions throw Error when Vulkan fails; after a loss of
-// the device each throws at once.
+// Not thread-safe: the device's lock guards it. All functions throw Error when Vulkan fails. A stream whose work was
+// lost, with the device or since it could not be submitted, throws at once from then on: the device makes another.
 #include <deque>
+#include <functional>
 #include <span>
 
 #include "gpu/memory.h"
@@ -24,7 +25,6 @@ using Bytes = std::span<const std::byte>;
 class Ring {
  public:
   Ring(VulkanContext&, VkDeviceSize bytes, HostUse);
-  ~Ring();
   Ring(const Ring&) = delete;
 
   struct Piece {
@@ -43,7 +43,6 @@ class Ring {
     uint64_t end;
     uint64_t value;
   };
-  VulkanContext& context_;
   HostBuffer memory_;
   uint64_t head_ = 0;  // bytes ever taken, with what was skipped at the end of the buffer
   uint64_t tail_ = 0;  // bytes ever given back
@@ -70,6 +69,16 @@ struct Groups {
   uint32_t x = 1, y = 1, z = 1;
 };
 
+// Sees the work of a stream, for tests.
+class StreamListener {
+ public:
+  virtual ~StreamListener() = default;
+  virtual void barrier() = 0;
+  // `record` records the work, a barrier in front where it needs one; it may be called more than once.
+  virtual void work(std::span<Range* const> reads, std::span<Range* const> writes,
+                    const std::function<void()>& record) = 0;
+};
+
 class Stream {
  public:
   explicit Stream(VulkanContext&, VkPipelineLayout);
@@ -83,6 +92,11 @@ class Stream {
   void copy_in(Range&, VkDeviceSize offset, const void* from, VkDeviceSize bytes);
   void copy_out(void* to, Range&, VkDeviceSize offset, VkDeviceSize bytes);  // waits
   void wait();                                                               // until all work is done
+  bool lost() const { return lost_; }
+  // Waits for what was submitted, before everything is destroyed. False: the device does not answer, and what it uses must
+  // be left to it.
+  bool come_to_rest() noexcept;
+  void listen(StreamListener* listener) { listener_ = listener; }
 
   // As WorkTimes.
   bool watch_work(bool on);
@@ -104,9 +118,13 @@ class Stream {
   void submit();
   void finish();  // waits for all work; what went wrong in it is left to wait()
   void wait_for(uint64_t value);
+  VkResult wait_a_little(uint64_t value);
   void throw_fault();
   void collect();  // gives back what finished submissions held
   void order(std::span<Range* const> reads, std::span<Range* const> writes);
+  template <class Record>
+  void work(std::span<Range* const> reads, std::span<Range* const> writes, const Record&);
+  void destroy() noexcept;
   Ring::Piece take(Ring&, VkDeviceSize bytes);
   void check_alive(VkResult, const char* doing);
 
@@ -122,6 +140,7 @@ class Stream {
   uint64_t reached_ = 0;
   uint64_t epoch_ = 1;
   bool lost_ = false;
+  StreamListener* listener_ = nullptr;
   std::deque<Submission> in_flight_;
   std::vector<VkCommandBuffer> idle_;
   Ring arguments_;

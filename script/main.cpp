@@ -21,7 +21,11 @@ int main(int argc, char** argv) {
   lunagrad::gpu::install();
 #endif
   try {
-    return lunagrad::run_command_line(argc, argv);
+    const int code = lunagrad::run_command_line(argc, argv);
+#ifdef LUNAGRAD_HAS_GPU
+    lunagrad::gpu::close();
+#endif
+    return code;
   } catch (const std::exception& error) {
     std::cerr << "lunagrad: " << error.what() << "\n";
     return 1;

@@ -295,6 +295,7 @@ std::optional<Script> Session::Impl::run_script(Script script) {
     begin_step();
     outcome = call_script(script, error);
     if (outcome == Outcome::ok) {
+      context_.device->sync();  // what it finds late, as an index out of range, is the script's
       run_->flush();
       if (const std::string unknown = run_->unknown_param(); !unknown.empty()) throw UsageError(unknown);
     }

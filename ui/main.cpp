@@ -148,7 +148,11 @@ int main(int argc, char** argv) {
   lunagrad::gpu::install();
 #endif
   try {
-    return lunagrad::App(options).loop();
+    const int code = lunagrad::App(options).loop();
+#ifdef LUNAGRAD_GPU
+    lunagrad::gpu::close();
+#endif
+    return code;
   } catch (const lunagrad::Error& error) {
     std::fprintf(stderr, "lunagrad-workbench: %s\n", error.what());
     return error.kind() == lunagrad::ErrorKind::file     ? 6

@@ -59,6 +59,25 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("gradients are clipped by their common norm on the device") {
+  const NoGrad off;
+  for (const double p : {2.0, double(INFINITY), 3.0, 1.0})
+    for (const double most : {0.5, 1e9}) {
+      TensorList here, there;
+      for (const Shape& shape : {Shape{300, 70}, Shape{1}, Shape{0, 3}, Shape{4096}, Shape{4097}}) {
+        here.push_back(random(shape, 20 + here.size()));
+        there.push_back(arrange(here.back(), here.size() == 1 ? Arrangement::transposed : Arrangement::contiguous));
+      }
+      const Tensor expected = clip_grad_norm_(here, most, p);
+      const Fallbacks fallbacks;
+      const Tensor got = clip_grad_norm_(there, most, p);
+      CHECK(fallbacks.ops.empty());
+      CHECK_MESSAGE(distance(got, expected) < 1e-6, "norm " << p);
+      for (size_t i = 0; i < here.size(); ++i)
+        CHECK_MESSAGE(distance(there[i], here[i]) < 2e-6, "norm " << p << " to " << most << ", gradient " << i);
+    }
+}
+
 TEST_CASE("cross entropy with weights, smoothing, ignored rows and every reduction") {
   for (const Shape& shape : {Shape{7, 5}, Shape{300, 70}, Shape{4, 3, 6}, Shape{1, 1000}}) {
     const Tensor logits = random(shape, 1, -8, 8), weight = random({shape[1]}, 2, 0.5, 2);

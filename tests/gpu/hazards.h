@@ -1,0 +1,66 @@
+#pragma once
+// What a stream was told of its work, and an independent look at whether its barriers keep that work in order. It knows
+// nothing of epochs: it compares the bytes that each work reads and writes with those of all work since the last barrier.
+#include <cstdint>
+#include <vector>
+
+#include "gpu/stream.h"
+
+namespace lunagrad::tests {
+
+struct Extent {
+  uint64_t begin, end;
+};
+
+// A dispatch or a copy with what it declared, or a barrier.
+struct LoggedWork {
+  bool barrier = false;
+  std::vector<Extent> reads, writes;
+};
+
+class HazardLog final : public gpu::StreamListener {
+ public:
+  void barrier() override { log.push_back({true, {}, {}}); }
+  void work(std::span<gpu::Range* const> reads, std::span<gpu::Range* const> writes,
+            const std::function<void()>& record) override {
+    record();
+    log.push_back({false, extents(reads), extents(writes)});
+  }
+  std::vector<LoggedWork> log;
+
+ private:
+  static std::vector<Extent> extents(std::span<gpu::Range* const> ranges) {
+    std::vector<Extent> found;
+    for (const gpu::Range* range : ranges) found.push_back({range->address, range->address + range->size});
+    return found;
+  }
+};
+
+inline bool overlap(const std::vector<Extent>& some, const std::vector<Extent>& others) {
+  for (const Extent& a : some)
+    for (const Extent& b : others)
+      if (a.begin < b.end && b.begin < a.end) return true;
+  return false;
+}
+
+// The number of works that touch what a work since the last barrier writes, or write what one reads. The entry `left_out`
+// is taken for absent.
+inline size_t count_hazards(const std::vector<LoggedWork>& log, size_t left_out = SIZE_MAX) {
+  size_t hazards = 0;
+  std::vector<Extent> reads, writes;
+  for (size_t i = 0; i < log.size(); ++i) {
+    const LoggedWork& work = log[i];
+    if (work.barrier) {
+      if (i == left_out) continue;
+      reads.clear();
+      writes.clear();
+      continue;
+    }
+    hazards += overlap(work.reads, writes) || overlap(work.writes, writes) || overlap(work.writes, reads);
+    reads.insert(reads.end(), work.reads.begin(), work.reads.end());
+    writes.insert(writes.end(), work.writes.begin(), work.writes.end());
+  }
+  return hazards;
+}
+
+}  // namespace lunagrad::tests

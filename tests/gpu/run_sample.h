@@ -1,0 +1,56 @@
+#pragma once
+// Runs rows of the op sample table on some device.
+#include "tests/gpu/compare.h"
+#include "tests/samples.h"
+
+namespace lunagrad::tests {
+
+inline Tensor sample_input(const SampleInput& spec, uint64_t stream) {
+  if (spec.kind == Kind::absent) return {};
+  const NoGrad off;
+  const Tensor reals = random(spec.shape, stream, spec.low, spec.high);
+  if (spec.kind == Kind::index) return to(floor(reals), DType::i64);
+  if (spec.kind == Kind::complex) return complex(reals, random(spec.shape, stream + 100, spec.low, spec.high));
+  if (spec.kind == Kind::boolean) return gt(reals, Tensor::number((spec.low + spec.high) / 2));
+  return reals;
+}
+
+// c128 is the CPU's alone.
+inline bool asks_for_c128(const Op& op, const Sample& sample) {
+  for (size_t i = 0; i < sample.params.size(); ++i)
+    if (op.params[i].kind == ParamKind::dtype && sample.params[i] == Value(DType::c128)) return true;
+  return false;
+}
+
+struct SampleResult {
+  Operands outputs;
+  TensorList gradients;
+};
+
+// Outputs and the gradients of a weighted sum of their squares: the plain sum is a constant of what normalises.
+inline SampleResult run_sample(const Op& op, const Sample& sample, TensorList inputs) {
+  for (Tensor& x : inputs)
+    if (x.defined() && is_differentiable(x.dtype())) x = x.detach().requires_grad_();
+  context().generator.seed(11);
+  SampleResult result;
+  result.outputs = apply(op, inputs, complete(op, sample.params));
+  Tensor loss;
+  for (const Tensor& y : result.outputs) {
+    if (!y.requires_grad()) continue;
+    const Tensor part = sum(norm_sq(y) * to(random(y.shape(), 50, 0.5, 1.5), y.device()));
+    loss = loss.defined() ? loss + part : part;
+  }
+  if (loss.defined()) backward(loss);
+  for (const Tensor& x : inputs)
+    if (loss.defined() && x.defined() && is_differentiable(x.dtype()))
+      result.gradients.push_back(x.grad().defined() ? x.grad() : zeros_like(x));
+  return result;
+}
+
+inline TensorList sample_inputs(const Sample& sample) {
+  TensorList inputs;
+  for (size_t i = 0; i < sample.inputs.size(); ++i) inputs.push_back(sample_input(sample.inputs[i], i));
+  return inputs;
+}
+
+}  // namespace lunagrad::tests

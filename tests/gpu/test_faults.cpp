@@ -1,0 +1,90 @@
+// Vulkan calls that fail: each is an error in time, and the device goes on, made anew where its work was lost.
+#include "gpu/device.h"
+#include "tests/gpu/compare.h"
+#include "tests/gpu/faults.h"
+#include "tests/recorder.h"
+
+namespace lunagrad::tests {
+namespace {
+
+// The parameters of a small classifier after a step of SGD.
+std::vector<double> training_step(Device& device) {
+  const Tensor x = to(random({16, 12}, 1), device);
+  const std::vector<int64_t> ids = {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3};
+  const Tensor labels = Tensor::from<int64_t>(ids, {16}, device);
+  TensorList params;
+  for (const Shape& shape : {Shape{8, 12}, Shape{8}, Shape{4, 8}, Shape{4}})
+    params.push_back(to(random(shape, 10 + params.size(), -0.3, 0.3), device).detach().requires_grad_());
+  const Tensor hidden = relu(linear(x, params[0], params[1]));
+  backward(cross_entropy(linear(hidden, params[2], params[3]), labels));
+  TensorList grads;
+  for (const Tensor& p : params) grads.push_back(p.grad());
+  sgd_step(params, grads, {}, {.lr = 0.1, .step = 1});
+  std::vector<double> numbers;
+  for (const Tensor& p : params)
+    for (const double value : p.detach().to_vector<double>()) numbers.push_back(value);
+  return numbers;
+}
+
+TEST_CASE("whichever Vulkan call fails, a training step raises an error in time and the next one is right") {
+  std::string reason;
+  const std::shared_ptr<gpu::Instance> instance = gpu::Instance::open(reason);
+  REQUIRE(instance);
+  watch_calls();
+  std::string rejected;
+  const gpu::PhysicalDevice physical = instance->physical_devices(rejected).front();
+  std::vector<double> expected;
+  {
+    gpu::VulkanDevice device("vulkan", instance, physical);
+    expected = training_step(device);
+  }
+  uint64_t at = 1;
+  while (true) {
+    gpu::VulkanDevice device("vulkan", instance, physical);
+    fail_call(at);
+    try {
+      // A call may be made again, as one for memory is: then nobody notices.
+      const std::vector<double> got = training_step(device);
+      CHECK_MESSAGE(got == expected, "call " << at);
+    } catch (const Error& error) {
+      const std::string message = error.what();
+      CHECK_MESSAGE(seconds_since_failure() < 2, "call " << at << ": " << message);
+      CHECK_MESSAGE((error.kind() == ErrorKind::device || error.kind() == ErrorKind::memory), message);
+      CHECK_MESSAGE(message.find("vulkan: ") != std::string::npos, message);
+    }
+    if (!call_failed()) break;
+    fail_call(0);
+    const std::vector<double> again = training_step(device);
+    CHECK_MESSAGE(again == expected, "behind call " << at);
+    CHECK_MESSAGE(device.memory().in_use == 0, "behind call " << at);
+    ++at;
+  }
+  fail_call(0);
+  CHECK(at > 40);
+}
+
+TEST_CASE("a script catches the loss of its device and goes on, there and on the CPU") {
+  Recorder recorder;
+  recorder.also = [](const Event& event) {
+    if (event.kind == Event::Kind::output && event.text == "lose it\n") fail_submission(1);
+  };
+  RunOptions options;
+  options.device = "vulkan";
+  const Outcome outcome = recorder.finish(R"(
+    local lg = require "lunagrad.core"
+    local kept = lg.ones(3)
+    assert(kept:sum():item() == 3)
+    print "lose it"
+    local ok, message = pcall(function() return (kept + 1):sum():item() end)
+    assert(not ok and message:find("the device was lost", 1, true), message)
+    ok, message = pcall(function() return kept:sum():item() end)
+    assert(not ok and message:find("its values are gone", 1, true), message)
+    assert((lg.ones(4) * 2):sum():item() == 8)
+    assert((lg.ones(4, {device = "cpu"}) * 2):sum():item() == 8)
+  )", options);
+  fail_submission(0);
+  CHECK_MESSAGE(outcome == Outcome::ok, recorder.error());
+}
+
+}  // namespace
+}  // namespace lunagrad::tests

@@ -1,0 +1,98 @@
+// What is kept of compiled pipelines from start to start.
+#include <stdlib.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "gpu/device.h"
+#include "gpu/pipeline_file.h"
+#include "tests/files.h"
+#include "tests/gpu/compare.h"
+
+namespace lunagrad::tests {
+namespace {
+
+// $XDG_CACHE_HOME for the life of the object.
+class CacheHome {
+ public:
+  explicit CacheHome(const std::string& path) {
+    if (const char* before = std::getenv(kName)) before_ = before;
+    ::setenv(kName, path.c_str(), 1);
+  }
+  ~CacheHome() {
+    if (before_.empty())
+      ::unsetenv(kName);
+    else
+      ::setenv(kName, before_.c_str(), 1);
+  }
+
+ private:
+  static constexpr const char* kName = "XDG_CACHE_HOME";
+  std::string before_;
+};
+
+VkPhysicalDeviceProperties some_device(uint8_t driver) {
+  VkPhysicalDeviceProperties device{};
+  device.vendorID = 0x10de;
+  device.pipelineCacheUUID[3] = driver;
+  return device;
+}
+
+TEST_CASE("what is kept of pipelines comes back whole or not at all") {
+  const Folder folder;
+  const CacheHome home(folder.file("cache"));
+  const gpu::PipelineFile file(some_device(1)), other(some_device(2));
+  CHECK(file.path().starts_with(folder.file("cache") + "/lunagrad/pipelines-10de-0000-000000"));
+  CHECK(file.path() != other.path());
+  CHECK(file.load().empty());
+  std::vector<std::byte> data(5000);
+  for (size_t i = 0; i < data.size(); ++i) data[i] = std::byte(i * 7);
+  file.save(data);
+  CHECK(file.load() == data);
+  CHECK(other.load().empty());
+
+  const std::string content = read_file(file.path());
+  for (const size_t length : {size_t(0), size_t(10), size_t(24), content.size() - 1}) {
+    std::ofstream(file.path(), std::ios::binary) << content.substr(0, length);
+    CHECK_MESSAGE(file.load().empty(), "torn after " << length << " bytes");
+  }
+  std::string damaged = content;
+  damaged[1000] ^= 1;
+  std::ofstream(file.path(), std::ios::binary) << damaged;
+  CHECK(file.load().empty());
+  file.save(data);
+  CHECK(file.load() == data);
+}
+
+TEST_CASE("a place where nothing can be kept is no error") {
+  const Folder folder;
+  folder.with("cache", "a file where the folder should be");
+  const CacheHome home(folder.file("cache"));
+  const gpu::PipelineFile file(some_device(1));
+  file.save(std::vector<std::byte>(10));
+  CHECK(file.load().empty());
+}
+
+TEST_CASE("two devices work side by side, and each keeps what it made of its pipelines") {
+  const Folder folder;
+  const CacheHome home(folder.file("cache"));
+  std::string reason, rejected;
+  const std::shared_ptr<gpu::Instance> instance = gpu::Instance::open(reason);
+  REQUIRE(instance);
+  const gpu::PhysicalDevice physical = instance->physical_devices(rejected).front();
+  for (int start = 0; start < 2; ++start) {  // the second finds what the first kept
+    const NoGrad off;
+    gpu::VulkanDevice second("vulkan:9", instance, physical);
+    const Tensor here = random({40, 30}, 1), there = to(here, gpu()), far = to(there, second);
+    const Tensor product = matmul(far, transpose(far, 0, 1)), same = matmul(there, transpose(there, 0, 1));
+    CHECK(product.to_vector<float>() == same.to_vector<float>());
+    CHECK(distance(to(product, gpu()), matmul(here, transpose(here, 0, 1))) < 1e-6);
+    CHECK_THROWS_WITH_AS(far + there, doctest::Contains("vulkan:9"), Error);
+  }
+  size_t kept = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.file("cache/lunagrad"))) kept += entry.is_regular_file();
+  CHECK(kept == 1);
+}
+
+}  // namespace
+}  // namespace lunagrad::tests
