@@ -291,11 +291,11 @@ VulkanContext::VulkanContext(std::shared_ptr<Instance> instance, const PhysicalD
   }
   std::vector<const char*> extensions(matrices.extensions().begin(), matrices.extensions().end());
   if (physical.calibrated) extensions.push_back(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
+  if (physical.budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
   info.pNext = &wanted.base;
   info.queueCreateInfoCount = 1;
   info.pQueueCreateInfos = &queue_info;
-  if (physical.budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   info.enabledExtensionCount = uint32_t(extensions.size());
   info.ppEnabledExtensionNames = extensions.data();
   check(vkCreateDevice(physical.handle, &info, nullptr, &device), "opening the device");

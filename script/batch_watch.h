@@ -25,6 +25,7 @@ class BatchWatch {
   };
   void give(Source, TensorList columns);
   void clear() { columns_.clear(); }
+  // The first `limit` elements of each column and the statistics over all of them; waits for the tensors' device.
   BatchView view(int64_t limit) const;
 
  private:

@@ -102,7 +102,7 @@ bool Session::Impl::begin_reload(lua_State* L, Place place, std::unique_lock<std
     if (next) successor_ = std::move(next);
   }
   if (!successor_) return false;
-  if (std::exchange(pause_, false)) step_ = true;
+  if (std::exchange(pause_, false)) step_to_ = StepTo::step_end;
   if (!L || (place != Place::step_end && run_->awaits_boundary())) return false;
 
   std::optional<HandedOver> taken;

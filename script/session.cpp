@@ -12,7 +12,6 @@
 namespace lunagrad {
 namespace {
 
-constexpr int kHookCount = 1000;
 constexpr size_t kSandboxMemory = size_t(256) << 20;
 // A stop waits this long for the end of the step; then it is a Lua error.
 constexpr std::chrono::seconds kStopGrace{10};
@@ -88,38 +87,6 @@ void Session::Impl::pause() {
   pause_ = true;
   pause_asked_.reset();
   attention_.store(true);
-}
-
-void Session::Impl::resume() {
-  {
-    const std::lock_guard lock(mutex_);
-    pause_ = step_ = step_op_ = false;
-  }
-  changed_.notify_all();
-}
-
-void Session::Impl::step() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!running_ && !next_) return;
-    pause_ = step_op_ = false;
-    step_ = true;
-    // Of the step that a viewer paused amid no more than a part can be shown: its rest goes first.
-    rest_first_ = amid_step_ && state_.load() == SessionState::paused;
-    attention_.store(true);
-  }
-  changed_.notify_all();
-}
-
-void Session::Impl::step_op() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!running_ && !next_) return;
-    pause_ = step_ = false;
-    step_op_ = true;
-    attention_.store(true);
-  }
-  changed_.notify_all();
 }
 
 void Session::Impl::stop() {
@@ -201,7 +168,8 @@ void Session::Impl::serve() {
     if (!script) script = successor_when_idle();
     while (script) script = run_script(std::move(*script));
     lock.lock();
-    running_ = pause_ = step_ = step_op_ = false;
+    running_ = pause_ = false;
+    step_to_ = StepTo::nothing;
     changed_.notify_all();
   }
   tasks_.clear();
@@ -351,7 +319,7 @@ Outcome Session::Impl::call_script(const Script& script, ScriptError& error) {
 
 void Session::Impl::end(Outcome outcome, const ScriptError& error) {
   if (lua_) {
-    arm_hook(lua_, kHookCount);
+    arm_hook(lua_);
     unwinding_ = false;
   }
   profile_.end_run();
@@ -379,7 +347,8 @@ void Session::Impl::end(Outcome outcome, const ScriptError& error) {
       reload_.reset();
       successor_.reset();
     }
-    pause_ = step_ = step_op_ = stop_ = interrupt_ = false;
+    pause_ = stop_ = interrupt_ = false;
+    step_to_ = StepTo::nothing;
     in_steps_.store(false);
     outcome_ = outcome;
     context_.stop_requested.store(closing_);
@@ -406,7 +375,7 @@ void Session::Impl::open_state(const std::string& directory, const RunOptions& r
   }
   set_safe_point(
       lua_, [](lua_State* L, void* self) { static_cast<Impl*>(self)->look_up(L, Place::op); }, this);
-  arm_hook(lua_, kHookCount);
+  arm_hook(lua_);
   open_lunagrad(lua_);
   open_globals(lua_, run.preload);
   native_calls_.watch(lua_);
@@ -452,19 +421,16 @@ void Session::Impl::emit(Event event) {
   sink_(event);
 }
 
-void Session::Impl::set_state(SessionState state) {
+void Session::Impl::set_state(SessionState state, SourcePlace place) {
   if (state_.exchange(state) == state) return;
   Event event{};
   event.kind = Event::Kind::state;
   event.state = state;
+  event.place = std::move(place);
   emit(std::move(event));
 }
 
 // ---- safe points
-
-void Session::Impl::count_hook(lua_State* L, lua_Debug*) { of(L).look_up(L, Place::midst); }
-
-void Session::Impl::arm_hook(lua_State* L, int count) { lua_sethook(L, count_hook, LUA_MASKCOUNT, count); }
 
 bool Session::Impl::wants_unwinding(Place place) {
   if (closing_) return true;
@@ -486,10 +452,8 @@ void Session::Impl::safe_point(lua_State* L, Place place) {
   std::unique_lock lock(mutex_);
   awaited_since_ = std::chrono::steady_clock::now();
   // Once: a step that is asked for while waiting here ends at the next boundary.
-  bool stepped = (place == Place::step_end && step_) || (place == Place::op && step_op_);
-  if (stepped && !task_running_ && place == Place::step_end && std::exchange(rest_first_, false)) stepped = false;
-  if (stepped && !task_running_) {
-    step_ = step_op_ = false;
+  if (!task_running_ && reaches(place) && !std::exchange(rest_first_, false)) {
+    step_to_ = StepTo::nothing;
     pause_ = true;
     pause_asked_.reset();
   }
@@ -517,15 +481,22 @@ void Session::Impl::safe_point(lua_State* L, Place place) {
     lock.unlock();
     profile_.leave();
     capture_rest();
-    set_state(SessionState::paused);
+    const SourceLine line = L ? script_line(L) : context_.line;
+    set_state(SessionState::paused, {interned(line.file), int(line.line)});
+    lines_watched_ = false;
     lock.lock();
     changed_.wait(lock,
                   [this] { return closing_ || interrupt_ || stop_ || reload_ || !pause_ || !tasks_.empty(); });
     profile_.come_back();
   }
-  attention_.store(pause_ || stop_ || step_ || step_op_ || reload_ || successor_ || breakpoints_changed_);
+  attention_.store(pause_ || stop_ || step_to_ != StepTo::nothing || reload_ || successor_ || breakpoints_changed_);
   const SessionState state = stop_ ? SessionState::stopping : SessionState::running;
+  const bool to_line = step_to_ == StepTo::line;
   lock.unlock();
+  if (!to_line)
+    lines_watched_ = false;
+  else if (!lines_watched_)
+    watch_lines(L);
   set_state(state);
   if (!task_running_ && !breakpoints_.busy() && take_over_breakpoints()) listen();  // before the next node
 }
@@ -534,7 +505,8 @@ void Session::Impl::safe_point(lua_State* L, Place place) {
 void Session::Impl::checkpoint_before_stop(lua_State* L) {
   {
     const std::lock_guard lock(mutex_);
-    stop_ = pause_ = step_ = step_op_ = false;  // the checkpoint is neither paused nor reloaded
+    stop_ = pause_ = false;  // the checkpoint is neither paused nor reloaded
+    step_to_ = StepTo::nothing;
     reload_.reset();
     successor_.reset();
   }
@@ -579,9 +551,10 @@ void Session::complete(const std::string& line, std::function<void(std::vector<s
   impl_->post([this, line, done = std::move(done)] { impl_->complete(line, done); });
 }
 void Session::pause() { impl_->pause_for_viewer(); }
-void Session::resume() { impl_->resume(); }
-void Session::step() { impl_->step(); }
-void Session::step_op() { impl_->step_op(); }
+void Session::resume() { impl_->go_on(Impl::StepTo::nothing); }
+void Session::step() { impl_->go_on(Impl::StepTo::step_end); }
+void Session::step_op() { impl_->go_on(Impl::StepTo::op); }
+void Session::step_line() { impl_->go_on(Impl::StepTo::line); }
 void Session::stop() { impl_->stop(); }
 void Session::interrupt() { impl_->interrupt(); }
 Outcome Session::wait() { return impl_->wait(); }

@@ -100,7 +100,7 @@ struct Event {
                       // param: the value as text; run_folder, checkpoint: its path; reload: what was kept;
                       // break_hit: what was found, with its explanation
                       // image, histogram, text: its name
-  SourcePlace place;  // error: where; others: the line that made the event
+  SourcePlace place;  // error: where; state: of a pause, where it stands; others: the line that made the event
   SessionState state = SessionState::idle;
   int64_t step = 0, total = 0;  // step, metrics; total 0 = unknown
   double time = 0;              // seconds since the run began
@@ -159,18 +159,6 @@ struct TapeSnapshot {
   int64_t statistics_step = 0;  // the step that the nodes' summaries are of, 0 when they have none
 };
 
-// A tensor's value, copied for a viewer: at most `limit` elements.
-struct ValueView {
-  bool available = false;
-  std::string reason;  // why not: "freed; step once to see it"
-  std::vector<int64_t> shape;
-  std::string dtype;
-  std::vector<float> values;                   // row-major, the first `limit`
-  int64_t count = 0;                           // of all elements
-  double min = 0, max = 0, mean = 0, std = 0;  // over the finite ones
-  int64_t zeros = 0, nans = 0, infs = 0;
-};
-
 // A tensor of a kept step: what a node made or read, or the gradient that arrived for it.
 struct TensorPlace {
   int64_t step = -1;  // -1: the latest
@@ -181,13 +169,22 @@ struct TensorPlace {
   bool operator==(const TensorPlace&) const = default;
 };
 
+// One tensor of a batch: statistics over all elements, and the first of them.
+struct BatchColumn {
+  std::string note;  // "written to since the loader gave it, by add_ (train.lua:12)"
+  std::vector<int64_t> shape;
+  std::string dtype;
+  std::vector<float> values;  // row-major, as many as were asked for
+  Statistics statistics;
+};
+
 // The batch that a data loader gave last.
 struct BatchView {
   bool available = false;
   std::string loader;               // "DataLoader(1,000 samples, …)"
   int64_t epoch = 0, batch = 0, batches = 0;  // batches: of an epoch
   int64_t step = 0;                 // the step that was going on
-  std::vector<ValueView> columns;   // the tensors that it gave; one that was changed since says so in `reason`
+  std::vector<BatchColumn> columns;
 };
 
 // How long a script has not looked up while it should, and the call of Lua's own library that it is in.
@@ -217,6 +214,9 @@ class Session {
   // step and a whole one, whose values can be shown.
   void step();
   void step_op();  // when paused: to the end of the next op, or backward pass, that the script calls
+  // When paused: to the beginning of the next line, other than this one, that runs in the script or in what it required
+  // from outside the bundled library. Calls are followed into such functions; coroutines that had begun before are not.
+  void step_line();
   void stop();  // as the first Ctrl-C: at the next step boundary, at the latest after `grace` of no boundary
   void interrupt();  // as the second: a Lua error now, also inside a kernel
   Outcome wait();    // until idle; how the last run ended
@@ -247,8 +247,6 @@ class Session {
   // Keep tapes for a viewer: from the next step on, tape() is that of the latest backward.
   void watch_tape(bool on);
   std::shared_ptr<const TapeSnapshot> tape() const;
-  // The value or gradient of a node's output, read on the session's thread at a safe point.
-  void inspect(uint64_t node, int output, Which, int64_t limit, std::function<void(ValueView)> done);
 
   // Looks at the numbers of training steps: norms, histograms, NaN. With `every`, at each such step whatever it costs;
   // else at as many as cost a fiftieth of the time.

@@ -46,9 +46,9 @@ class Session::Impl {
   void post(std::function<void()> task);  // at the next safe point, or at once when idle
   void pause();
   void pause_for_viewer();
-  void resume();
-  void step();
-  void step_op();
+  // What ends the step that goes on: nothing, an op, another line, the end of the step of lg.run.steps.
+  enum class StepTo { nothing, op, line, step_end };
+  void go_on(StepTo);
   void stop();
   void interrupt();
   Outcome wait();
@@ -71,9 +71,9 @@ class Session::Impl {
   static Impl& of(lua_State*);
   Run& run() { return *run_; }  // there is one for as long as there is a Lua state
   void emit(Event);
-  // Where the script stands when it looks up: in its midst, behind an op, or at the end of a step, where a stop takes
-  // effect.
-  enum class Place { midst, op, step_end };
+  // Where the script stands when it looks up: in its midst, behind an op, before a line, or at the end of a step, where
+  // a stop takes effect.
+  enum class Place { midst, op, line, step_end };
   // Looks up from the work: carries out requests, waits while paused, raises a Lua error to end the script.
   // Without a Lua state (amid backward) that is an Error of kind cancelled.
   void safe_point(lua_State*, Place);
@@ -102,7 +102,7 @@ class Session::Impl {
     std::set<const Op*> told_;
   };
 
-  static void count_hook(lua_State*, lua_Debug*);
+  static void hook(lua_State*, lua_Debug*);
   void serve();  // the thread
   void run_task(std::unique_lock<std::mutex>&);
   std::optional<Script> run_script(Script);  // its successor, when it was reloaded
@@ -118,8 +118,11 @@ class Session::Impl {
   void capture_rest();
   void checkpoint_before_stop(lua_State*);
   [[noreturn]] void unwind(lua_State*);
-  void arm_hook(lua_State*, int count);
-  void set_state(SessionState);
+  bool reaches(Place) const;    // under the lock: what the step that goes on ends at
+  void watch_lines(lua_State*);
+  static constexpr int kHookCount = 1000;  // instructions between looks
+  void arm_hook(lua_State*, int count = kHookCount, bool lines = false);
+  void set_state(SessionState, SourcePlace = {});
 
   // session_watch.cpp
   BreakpointWatch::Owner breakpoint_owner();
@@ -166,9 +169,8 @@ class Session::Impl {
   bool pause_ = false;
   std::optional<std::chrono::steady_clock::time_point> pause_asked_;  // by a viewer, who would like to see a whole step
   bool amid_step_ = false;    // it was granted amid a step whose values were not all captured
-  bool rest_first_ = false;   // step_ is for the step behind the end of that one
-  bool step_ = false;
-  bool step_op_ = false;
+  bool rest_first_ = false;   // step_to_ is for the step behind the end of that one
+  StepTo step_to_ = StepTo::nothing;
   bool stop_ = false;
   bool interrupt_ = false;
   bool breakpoints_changed_ = false;
@@ -194,6 +196,8 @@ class Session::Impl {
   std::optional<HandedOver> handed_;  // until the script that took it over has ended a step
   bool reloading_ = false;        // the script ends for its successor
   std::function<void()> after_task_;  // told when an interrupt is no longer the task's
+  bool lines_watched_ = false;    // a step goes on to another line than this:
+  SourceLine left_line_;
   bool unwinding_ = false;        // the script is being ended: every instruction raises
   bool usage_failed_ = false;     // lg.run refused what the command line asked for
   std::optional<int> exit_code_;  // what os.exit was given

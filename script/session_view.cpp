@@ -47,13 +47,6 @@ void Session::set_history_budget(size_t bytes) {
   impl_->post([this, bytes] { impl_->tape_watch().set_budget(bytes); });
 }
 
-void Session::inspect(uint64_t node, int output, Which which, int64_t limit, std::function<void(ValueView)> done) {
-  impl_->post([this, node, output, which, limit, done = std::move(done)] {
-    const Aside aside;
-    done(impl_->tape_watch().inspect(node, output, which, limit));
-  });
-}
-
 namespace {
 
 // Looks at a tensor, or says why there is none. `look` makes the answer of the value; what fails is its reason.

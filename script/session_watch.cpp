@@ -30,7 +30,7 @@ void Session::Impl::begin_step() {
   bool values = false;
   {
     const std::lock_guard lock(mutex_);
-    values = pause_ || step_ || step_op_;
+    values = pause_ || step_to_ != StepTo::nothing;
   }
   in_steps_.store(run_->in_steps());
   if (handed_ && run_->done() > handed_->step) handed_.reset();

@@ -98,37 +98,6 @@ NodeInfo describe_node(const Node& node) {
   return info;
 }
 
-ValueView view_value(const Tensor& tensor, int64_t limit) {
-  ValueView view;
-  view.available = true;
-  view.shape = as_vector(tensor.shape());
-  view.dtype = dtype_name(tensor.dtype());
-  view.count = tensor.numel();
-  const NoGrad off;
-  // Of complex numbers the absolute values are shown.
-  const Tensor real = is_complex(tensor.dtype()) ? abs(tensor) : tensor;
-  const Statistics found = statistics(real);
-  view.min = found.min;
-  view.max = found.max;
-  view.mean = found.mean;
-  view.std = found.std;
-  view.zeros = found.zeros;
-  view.nans = found.nans;
-  view.infs = found.infinities + found.negative_infinities;
-  // Rows of the first dim until there are enough: no more is copied.
-  const int64_t shown = std::clamp<int64_t>(limit, 0, view.count);
-  Tensor first = real;
-  for (int d = 0; d < real.ndim() && shown > 0; ++d) {
-    const int64_t row = first.numel() / first.size(d);
-    const int64_t rows = std::min(first.size(d), (shown + row - 1) / row);
-    first = narrow(first, d, 0, rows);
-    if (rows > 1) break;
-  }
-  if (shown > 0) view.values = first.to_vector<float>();
-  view.values.resize(size_t(shown));
-  return view;
-}
-
 std::shared_ptr<const TapeSnapshot> TapeWatch::tape() const {
   const std::lock_guard lock(mutex_);
   return latest_;
@@ -374,16 +343,6 @@ TapeWatch::Replay TapeWatch::replay(int64_t number, uint64_t id) const {
     if (operand.is_number) replay.inputs.back().body()->is_number = true;
   }
   return replay;
-}
-
-ValueView TapeWatch::inspect(uint64_t node, int output, Which which, int64_t limit) const {
-  const Found found = find({-1, node, false, output, which});
-  ValueView view;
-  view.reason = found.reason;
-  if (!found.value.defined()) return view;
-  view = view_value(found.value, limit);
-  view.reason = found.note;
-  return view;
 }
 
 }  // namespace lunagrad

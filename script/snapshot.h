@@ -22,8 +22,6 @@ struct Finding;
 class StatisticsWatch;
 
 NodeInfo describe_node(const Node&);
-// The first `limit` elements and the statistics over all of them; waits for the tensor's device.
-ValueView view_value(const Tensor&, int64_t limit);
 
 class TapeWatch final : public Capture {
  public:
@@ -56,7 +54,6 @@ class TapeWatch final : public Capture {
     std::string note;
   };
   Found find(const TensorPlace&) const;
-  ValueView inspect(uint64_t node, int output, Which, int64_t limit) const;
   // The node of a kept step with its inputs, to run it again. Error when it is not all there.
   struct Replay {
     const KeptNode* node;

@@ -45,11 +45,16 @@ const NodeInfo* find(const TapeSnapshot& tape, const std::string& op) {
   return nullptr;
 }
 
-// Pauses and makes `count` captured steps; the pause may fall amid a step, whose rest comes before them.
-void pause_and_step(Recorder& recorder, const std::string& code, int count) {
+// A script that prints its steps, amid them with its tape watched. The recorder's end stops it.
+void watch(Recorder& recorder, const std::string& code) {
   recorder.session.watch_tape(true);
   recorder.run(code);
   REQUIRE(recorder.printed("step 2\n"));
+}
+
+// Pauses and makes `count` captured steps; the pause may fall amid a step, whose rest comes before them.
+void pause_and_step(Recorder& recorder, const std::string& code, int count) {
+  watch(recorder, code);
   recorder.session.pause();
   REQUIRE(recorder.reaches(SessionState::paused));
   for (int i = 0; i < count + 1; ++i) {
@@ -88,15 +93,11 @@ TEST_CASE("values of kept steps are those of their step, weights included") {
   CHECK(history.bytes > 0);
   CHECK(history.budget == kHistoryBudget);
   CHECK(recorder.session.tape(-7) == nullptr);
-  recorder.session.stop();
-  CHECK(recorder.session.wait() == Outcome::stopped);
 }
 
 TEST_CASE("a pause that a viewer asks for finds a whole step") {
   Recorder recorder;
-  recorder.session.watch_tape(true);
-  recorder.run(kSteps);
-  REQUIRE(recorder.printed("step 2\n"));
+  watch(recorder, kSteps);
   // On a machine that is busy elsewhere a step may take longer than a pause waits, but not every time.
   const auto whole = [&] {
     recorder.session.pause();
@@ -114,8 +115,6 @@ TEST_CASE("a pause that a viewer asks for finds a whole step") {
   const NodeInfo* const mul = find(*tape, "mul");
   REQUIRE(mul);
   CHECK(look(recorder.session, {-1, mul->id}).available);
-  recorder.session.stop();
-  recorder.session.wait();
 }
 
 TEST_CASE("a pause amid a long step is prompt; one step from there shows a whole one") {
@@ -148,8 +147,6 @@ end
   REQUIRE(tape->step == 2);
   CHECK(recorder.session.history().steps.back().complete);
   for (const NodeInfo& node : tape->nodes) CHECK(look(recorder.session, {2, node.id}).available);
-  recorder.session.stop();
-  recorder.session.wait();
 }
 
 TEST_CASE("a value that was written in place after it was kept says so") {
@@ -174,15 +171,11 @@ end
   CHECK(view.available);
   CHECK(view.note.find("written to since, by copy_ at test:9") == 0);
   CHECK(look(recorder.session, {tape->step, add->id}).note.empty());
-  recorder.session.stop();
-  recorder.session.wait();
 }
 
 TEST_CASE("the values of one step are captured on demand, while the script runs") {
   Recorder recorder;
-  recorder.session.watch_tape(true);
-  recorder.run(kSteps);
-  REQUIRE(recorder.printed("step 2\n"));
+  watch(recorder, kSteps);
   for (const KeptStep& kept : recorder.session.history().steps) CHECK_FALSE(kept.values);
   recorder.session.capture_values();
   const auto captured = [&] {
@@ -196,8 +189,6 @@ TEST_CASE("the values of one step are captured on demand, while the script runs"
   REQUIRE(step > 0);
   const NodeInfo* const leaf = find(*recorder.session.tape(step), "leaf");
   CHECK(look(recorder.session, {step, leaf->id}).cells[0] == double(step));
-  recorder.session.stop();
-  recorder.session.wait();
 }
 
 TEST_CASE("kept steps stay within their budget, the oldest go first") {
@@ -227,8 +218,6 @@ end
   CHECK(values <= 8);
   CHECK(history.steps.back().values);
   CHECK(look(recorder.session, {1, 1}).reason == "the step is no longer kept");
-  recorder.session.stop();
-  recorder.session.wait();
 }
 
 TEST_CASE("a step whose values exceed the budget says so") {
@@ -250,8 +239,6 @@ end
   CAPTURE(look(recorder.session, {-1, mul->id}).reason);
   CHECK(look(recorder.session, {-1, mul->id}).reason.find("need more than the budget leaves them") != std::string::npos);
   CHECK_FALSE(recorder.session.history().steps.back().complete);
-  recorder.session.stop();
-  recorder.session.wait();
 }
 
 TEST_CASE("a tensor is saved as a NumPy file and printed; what fails is said") {
@@ -275,8 +262,6 @@ TEST_CASE("a tensor is saved as a NumPy file and printed; what fails is said") {
   CHECK(printed == std::to_string(tape->step * tape->step) + "," + std::to_string((tape->step + 1) * tape->step) + "," +
                        std::to_string((tape->step + 2) * tape->step) + "\n");
   std::filesystem::remove_all(folder);
-  recorder.session.stop();
-  recorder.session.wait();
 }
 
 TEST_CASE("a script that runs once more begins with an empty history") {

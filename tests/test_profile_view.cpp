@@ -408,7 +408,7 @@ TEST_CASE("the latest batch of a data loader can be seen, and is let go when nob
   REQUIRE(view.columns.size() == 2);
   CHECK(view.columns[0].shape == std::vector<int64_t>{2, 4});
   CHECK(view.columns[0].values == std::vector<float>{33, 34, 35, 36, 37, 38});
-  CHECK(view.columns[0].reason.find("written to since") != std::string::npos);
+  CHECK(view.columns[0].note.find("written to since") != std::string::npos);
   CHECK(view.columns[1].values == std::vector<float>{8, 9});
-  CHECK(view.columns[1].reason.empty());
+  CHECK(view.columns[1].note.empty());
 }

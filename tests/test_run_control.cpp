@@ -64,6 +64,50 @@ TEST_CASE("step_op goes to the end of the next op, across steps; step to the end
   CHECK(recorder.session.wait() == Outcome::stopped);
 }
 
+TEST_CASE("step_line goes to the next line, into the script's own functions and over the library's") {
+  Recorder recorder;
+  recorder.run(R"(local lg = require "lunagrad"
+local net = lg.nn.Linear(2, 1)
+local function twice(x)
+  return x * 2
+end
+print("go") while not begin do end
+for step in lg.run.steps(2) do
+  local y = net(lg.ones(1, 2)):sum()
+  y = twice(y)
+  pcall(function() y:backward() end)
+end
+print("done"))");
+  REQUIRE(recorder.printed("go"));
+  recorder.session.pause();
+  REQUIRE(recorder.reaches(SessionState::paused));
+  REQUIRE(recorder.eval("begin = true"));
+  const auto line = [&] { return recorder.events(Kind::state).back().place.line; };
+  CHECK(line() == 6);
+  for (const int next : {7, 8, 9, 4, 10, 7, 8}) {
+    recorder.session.step_line();
+    REQUIRE(recorder.pauses_again());
+    CHECK(line() == next);
+  }
+  SUBCASE("amid a step that op or step ends") {
+    recorder.session.step_op();
+    REQUIRE(recorder.pauses_again());
+    CHECK(line() == 8);
+    recorder.session.step();
+    REQUIRE(recorder.pauses_again());
+    recorder.session.step_line();
+    REQUIRE(recorder.pauses_again());
+    CHECK(line() == 11);  // where the loop ends
+    recorder.session.resume();
+    CHECK(recorder.session.wait() == Outcome::ok);
+  }
+  SUBCASE("it can be stopped and paused while no line comes") {
+    REQUIRE(recorder.eval("begin = false"));
+    recorder.session.stop();
+    CHECK(recorder.session.wait() == Outcome::stopped);
+  }
+}
+
 TEST_CASE("a backward pass and an assignment are ops to step_op") {
   Recorder recorder;
   recorder.run(R"(

@@ -415,21 +415,21 @@ TEST_CASE("the tape of the latest backward is shown, and the values of a step th
   CHECK(tape->nodes[1].backward_ns > 0);
 
   const auto inspect = [&](int node, Which which) {
-    std::promise<ValueView> view;
-    recorder.session.inspect(tape->nodes[size_t(node)].id, 0, which, 2,
-                             [&](ValueView found) { view.set_value(std::move(found)); });
+    std::promise<SliceView> view;
+    recorder.session.inspect({-1, tape->nodes[size_t(node)].id, false, 0, which}, {}, {},
+                             [&](SliceView found) { view.set_value(std::move(found)); });
     return view.get_future().get();
   };
-  const ValueView product = inspect(1, Which::output);
+  const SliceView product = inspect(1, Which::output);
   CHECK(product.available);
   CHECK(product.count == 3);
-  CHECK(product.values == std::vector<float>{1, 1});
-  CHECK(product.mean == 1);
-  const ValueView gradient = inspect(2, Which::gradient);
+  CHECK(product.cells == std::vector<double>{1, 1, 1});
+  CHECK(product.statistics.mean == 1);
+  const SliceView gradient = inspect(2, Which::gradient);
   CHECK(gradient.available);
-  CHECK(gradient.values == std::vector<float>{2, 2});
-  CHECK(inspect(1, Which::gradient).values == std::vector<float>{1, 1});
-  CHECK(inspect(0, Which::output).values == std::vector<float>{3});
+  CHECK(gradient.cells == std::vector<double>{2, 2, 2});
+  CHECK(inspect(1, Which::gradient).cells == std::vector<double>{1, 1, 1});
+  CHECK(inspect(0, Which::output).cells == std::vector<double>{3});
 
   recorder.session.stop();
   CHECK(recorder.session.wait() == Outcome::stopped);
@@ -441,10 +441,9 @@ TEST_CASE("a value that the run did not keep is named as gone") {
   CHECK(recorder.finish(std::string("steps = 3 ") + kTraining) == Outcome::ok);
   const std::shared_ptr<const TapeSnapshot> tape = recorder.session.tape();
   REQUIRE(tape);
-  std::promise<ValueView> view;
-  recorder.session.inspect(tape->nodes[1].id, 0, Which::output, 8,
-                           [&](ValueView found) { view.set_value(std::move(found)); });
-  const ValueView gone = view.get_future().get();
+  std::promise<SliceView> view;
+  recorder.session.inspect({-1, tape->nodes[1].id}, {}, {}, [&](SliceView found) { view.set_value(std::move(found)); });
+  const SliceView gone = view.get_future().get();
   CHECK_FALSE(gone.available);
   CHECK(gone.reason == "freed; step once to see it");
 }

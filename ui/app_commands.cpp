@@ -49,6 +49,12 @@ void App::add_run_commands() {
                 [this] { bench_.step(); }, [state] { return state() != SessionState::stopping; }});
   commands.add({"Step one operation", "F11", "In a pause: goes on to the end of the next operation.",
                 [this] { bench_.step_op(); }, [state] { return state() == SessionState::paused; }});
+  commands.add({"Step one line", "F10", "In a pause: goes on to the next line of the script, which the editor shows.",
+                [this] { bench_.step_line(); }, [state] { return state() == SessionState::paused; }});
+  for (const bool back : {true, false})
+    commands.add({back ? "Selection: back" : "Selection: forward", back ? "Alt+Left" : "Alt+Right",
+                  back ? "Selects the node that was selected before." : "Selects the node from which somebody went back.",
+                  [this, back] { bench_.tape.select_again(back ? -1 : 1); }});
   commands.add({"Clear the selection", "Escape", "No node of the tape is selected any more.",
                 [this] { bench_.tape.select(-1); }});
 }

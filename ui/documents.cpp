@@ -244,21 +244,6 @@ void Documents::close(Document& document) {
   if (shown) active_ = all_.empty() ? nullptr : all_[std::min(i, all_.size() - 1)].get();
 }
 
-void Documents::take_from_disk(Document& document) {
-  try {
-    const FileStamp stamp = stamp_of(document.path);
-    document.buffer.reload(read_text(document.path));
-    document.disk_ = document.seen_ = stamp;
-    document.saved_ = document.buffer.state();
-    document.trouble = Document::Trouble::none;
-    document.reason.clear();
-    document.read_only = !may_write(document.path);
-  } catch (const Error& error) {
-    document.trouble = Document::Trouble::gone;
-    document.reason = error.what();
-  }
-}
-
 void Documents::keep_mine(Document& document) {
   document.trouble = Document::Trouble::none;
   document.disk_ = document.seen_ = stamp_of(document.path);
@@ -282,35 +267,99 @@ Document* Documents::with_title(const std::string& title) {
   return nullptr;
 }
 
-// True: its text was taken over. A file is read when it was the same twice in a row: an editor may be amid writing it.
-bool Documents::look_at(Document& document) {
-  if (document.trouble == Document::Trouble::restored && document.buffer.state() != document.restored_)
-    document.trouble = Document::Trouble::none;
-  if (document.path.empty() || document.writing_ > 0) return false;
-  const FileStamp now = stamp_of(document.path);
-  if (now == document.disk_) {
-    document.seen_ = now;
-    document.read_only = now.exists() && !may_write(document.path);
-    if (document.trouble == Document::Trouble::gone && now.exists()) take_from_disk(document);
+void Documents::take_text(Document& document, const Look& look) {
+  if (look.trouble.empty()) {
+    document.buffer.reload(look.text);
+    document.disk_ = document.seen_ = look.stamp;
+    document.saved_ = document.buffer.state();
+    document.read_only = !look.writable;
+  }
+  document.trouble = look.trouble.empty() ? Document::Trouble::none : Document::Trouble::gone;
+  document.reason = look.trouble;
+}
+
+void Documents::take_from_disk(Document& document) {
+  Look look{document.id, document.path, {}, {}, true, {}, false, {}, {}};
+  Documents::look(look);
+  take_text(document, look);
+}
+
+// A file is read when it was the same twice in a row: an editor may be amid writing it.
+void Documents::look(Look& look) {
+  look.stamp = stamp_of(look.path);
+  look.writable = may_write(look.path);
+  if (!look.wanted && (look.id == 0 || !look.stamp.exists() || look.stamp == look.known || look.stamp != look.seen)) return;
+  try {
+    look.text = read_text(look.path);
+  } catch (const Error& error) {
+    look.trouble = error.what();
+  }
+}
+
+void Documents::ask_disk(const std::vector<std::string>& others) {
+  std::vector<Look> looks;
+  for (const auto& document : all_) {
+    if (document->path.empty()) continue;
+    const bool gone = document->trouble == Document::Trouble::gone && document->disk_.exists();
+    looks.push_back({document->id, document->path, document->disk_, document->seen_, gone, {}, false, {}, {}});
+  }
+  for (const std::string& path : others) {
+    const auto known = std::find_if(others_.begin(), others_.end(), [&](const Look& o) { return o.path == path; });
+    looks.push_back(known == others_.end() ? Look{0, path, {}, {}, false, {}, false, {}, {}} : *known);
+  }
+  looking_ = true;
+  disk_.post([this, looks = std::move(looks)]() mutable {
+    const auto open = [&](const Look& look) {
+      return look.id == 0 && std::any_of(looks.begin(), looks.end(),
+                                         [&](const Look& other) { return other.id > 0 && same_file(other.path, look.path); });
+    };
+    std::vector<Look> found;
+    for (const Look& asked : looks)
+      if (!open(asked)) look(found.emplace_back(asked));
+    {
+      const std::lock_guard lock(mutex_);
+      looks_ = std::move(found);
+    }
+    if (wake_) wake_();
+  });
+}
+
+// True: its text was taken over.
+bool Documents::take_look(Document& document, Look& look) {
+  if (document.path != look.path || document.writing_ > 0 || document.disk_ != look.known) return false;
+  if (look.stamp == document.disk_) {
+    document.seen_ = look.stamp;
+    document.read_only = look.stamp.exists() && !look.writable;
+    if (look.wanted && document.trouble == Document::Trouble::gone) take_text(document, look);
     return false;
   }
-  if (now != document.seen_) {
-    document.seen_ = now;
+  if (look.stamp != document.seen_) {
+    document.seen_ = look.stamp;
     return false;
   }
-  if (!now.exists()) {
-    document.disk_ = now;
+  if (!look.stamp.exists()) {
+    document.disk_ = look.stamp;
     document.trouble = Document::Trouble::gone;
     document.reason = document.path + ": " + std::strerror(ENOENT);
     return false;
   }
   if (document.modified()) {
-    document.disk_ = now;
+    document.disk_ = look.stamp;
     document.trouble = Document::Trouble::conflict;
     return false;
   }
-  take_from_disk(document);
+  take_text(document, look);
   return document.trouble == Document::Trouble::none;
+}
+
+// A file that is not open. True: it is another than before.
+bool Documents::take_look(const Look& look) {
+  Look& other = others_.emplace_back(look);
+  const bool first = !look.seen.exists() && !look.known.exists();
+  const bool changed = !first && look.stamp != look.known && look.stamp == look.seen && look.stamp.size > 0;
+  if (first || changed) other.known = look.stamp;
+  other.seen = look.stamp;
+  return changed;
 }
 
 void Documents::update(const std::vector<std::string>& others, std::vector<std::string>& changed) {
@@ -320,24 +369,25 @@ void Documents::update(const std::vector<std::string>& others, std::vector<std::
     kept_ = now;
     keep_unsaved();
   }
-  if (now - looked_ < kBetweenLooks) return;
-  looked_ = now;
   for (const auto& document : all_)
-    if (look_at(*document)) changed.push_back(document->path);
-  std::vector<Other> next;
-  for (const std::string& path : others) {
-    if (find(path)) continue;
-    const FileStamp stamp = stamp_of(path);
-    const auto known = std::find_if(others_.begin(), others_.end(), [&](const Other& o) { return o.path == path; });
-    next.push_back(known == others_.end() ? Other{path, stamp, stamp} : *known);
-    Other& other = next.back();
-    if (stamp != other.known && stamp == other.seen && stamp.size > 0) {
-      other.known = stamp;
-      changed.push_back(path);
-    }
-    other.seen = stamp;
+    if (document->trouble == Document::Trouble::restored && document->buffer.state() != document->restored_)
+      document->trouble = Document::Trouble::none;
+  std::optional<std::vector<Look>> looks;
+  {
+    const std::lock_guard lock(mutex_);
+    looks.swap(looks_);
   }
-  others_ = std::move(next);
+  if (looks) {
+    looking_ = false;
+    others_.clear();
+    for (Look& look : *looks) {
+      Document* document = look.id > 0 ? with_id(look.id) : nullptr;
+      if (document ? take_look(*document, look) : look.id == 0 && take_look(look)) changed.push_back(look.path);
+    }
+  }
+  if (looking_ || now - looked_ < kBetweenLooks) return;
+  looked_ = now;
+  ask_disk(others);
 }
 
 void Documents::keep_unsaved() {

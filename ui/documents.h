@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -87,7 +88,7 @@ class Documents {
   Document* active() { return active_; }  // the one that is shown, null for none
   void activate(Document& document) { active_ = &document; }
 
-  // Once a frame: looks at the disk twice a second, keeps unsaved text every two seconds. Files that changed on the
+  // Once a frame: has the disk looked at twice a second, keeps unsaved text every two seconds. Files that changed on the
   // disk and are at rest go to `changed`: those of documents, whose text is taken over unless it was changed here, and
   // `others`.
   void update(const std::vector<std::string>& others, std::vector<std::string>& changed);
@@ -109,9 +110,23 @@ class Documents {
     int id = 0;
     std::string trouble;
   };
+  // A file that is looked at: as it was known, and how it was found.
+  struct Look {
+    int id = 0;  // of the document, 0 for none
+    std::string path;
+    FileStamp known, seen;
+    bool wanted = false;  // its text is read though it is the one that is known
+    FileStamp stamp;
+    bool writable = false;
+    std::string text, trouble;  // of a file that changed and is at rest
+  };
   Document& add(std::string path, std::string title);
   void read(Document&);
-  bool look_at(Document&);
+  void ask_disk(const std::vector<std::string>& others);
+  static void look(Look&);  // on the disk's thread
+  bool take_look(Document&, Look&);
+  bool take_look(const Look&);
+  static void take_text(Document&, const Look&);
   void write(Document&, const std::string& path, Saved);
   void take_over(const Written&);
   void take_results();
@@ -123,15 +138,13 @@ class Documents {
   Document* active_ = nullptr;
   int last_id_ = 0, untitled_ = 0;
   Clock::time_point looked_, kept_;
-  struct Other {
-    std::string path;
-    FileStamp known, seen;
-  };
-  std::vector<Other> others_;
+  std::vector<Look> others_;  // as they were found last
   const std::function<void()> wake_;
   std::mutex mutex_;
-  std::vector<Written> written_;  // guarded by mutex_, as
-  std::vector<Kept> kept_texts_;  // this
+  std::vector<Written> written_;             // guarded by mutex_, as
+  std::vector<Kept> kept_texts_;             // this
+  std::optional<std::vector<Look>> looks_;   // and this
+  bool looking_ = false;
   DiskThread disk_;               // last: it uses the others
 };
 

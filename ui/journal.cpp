@@ -121,6 +121,8 @@ void Journal::apply(const Event& event) {
     case Event::Kind::state:
       state_ = event.state;
       at_breakpoint_ &= state_ == SessionState::paused;
+      pause_place_ = event.place;
+      pauses_ += state_ == SessionState::paused;
       if (!stale && state_ == SessionState::paused) {
         Event here = event;
         here.step = step_;

@@ -64,6 +64,8 @@ class Journal {
   const ConsoleLine* last_error() const;
   const std::vector<uint64_t>& stops() const { return stops_; }  // at breakpoints: their nodes, 0 for none
   bool at_breakpoint() const { return at_breakpoint_; }          // what it paused for last is one, and it has not gone on
+  uint64_t pauses() const { return pauses_; }                    // how often a run has paused
+  const SourcePlace& pause_place() const { return pause_place_; }  // where it stands, no file while it does not
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -90,6 +92,8 @@ class Journal {
   std::string run_folder_;
   std::vector<uint64_t> stops_;
   bool at_breakpoint_ = false;
+  uint64_t pauses_ = 0;
+  SourcePlace pause_place_;
   int64_t step_ = 0, total_ = 0;
   double time_ = 0;
   Clock::time_point time_at_ = Clock::now();

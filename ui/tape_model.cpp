@@ -169,6 +169,11 @@ void TapeModel::clear() {
 void TapeModel::select(int node) {
   selected_ = shown_.tape && node >= 0 && size_t(node) < shown_.tape->nodes.size() ? node : -1;
   ++selections_;
+  if (selected_ >= 0) trail_.visit(shown_.structure, selected_);
+}
+
+void TapeModel::select_again(int by) {
+  if (const std::optional<int> node = trail_.go(shown_.structure, by)) select(*node);
 }
 
 void TapeModel::light(std::vector<int> nodes) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "script/session.h"
+#include "ui/selection_trail.h"
 #include "ui/tape_fold.h"
 #include "ui/tape_picture.h"
 
@@ -57,6 +58,7 @@ class TapeModel {
 
   int selected() const { return selected_; }  // index of a node, -1: none
   void select(int node);
+  void select_again(int by);  // what was selected before (-1), or was left by going back (1)
   uint64_t selections() const { return selections_; }  // how often select() was called
   const NodeInfo* selected_node() const;
   int find_node(uint64_t id) const;  // index, -1: not on this tape
@@ -107,6 +109,7 @@ class TapeModel {
   FoldState asked_;
   int selected_ = -1;
   uint64_t selections_ = 0;
+  SelectionTrail trail_;
   std::vector<int> lit_;
   bool frame_wanted_ = false;
   std::jthread thread_;  // last: stops before what it uses goes

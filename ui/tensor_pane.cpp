@@ -266,9 +266,9 @@ void TensorPane::draw_heading(Workbench& bench, const SliceChoice& choice, const
   ImGui::PopID();
 }
 
-// One line; all of it stands in the tooltip.
+// As few lines as there is room for; the tooltip has more digits.
 void TensorPane::draw_statistics(Workbench& bench, const SliceView& view) {
-  if (!view.has_statistics) return;
+  if (!view.has_statistics || view.count == 0) return;
   const Statistics& s = view.statistics;
   const auto figure = [](const char* format, double value) {
     char text[48];
@@ -297,8 +297,7 @@ void TensorPane::draw_statistics(Workbench& bench, const SliceView& view) {
   std::string line;
   for (const std::string& part : figures) {
     if (!line.empty()) {
-      if (ImGui::GetItemRectMax().x + em(0.6f) + ImGui::CalcTextSize(part.c_str()).x > end) break;
-      ImGui::SameLine(0, em(0.6f));
+      if (ImGui::GetItemRectMax().x + em(0.6f) + ImGui::CalcTextSize(part.c_str()).x <= end) ImGui::SameLine(0, em(0.6f));
       line += "  ";
     }
     line += part;
@@ -329,24 +328,26 @@ void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
   bench.description.add_last(gradient_ ? "inspector.gradient_cells" : "inspector.cells", shape_text(view.shape));
   draw_color_legend(range, std::min(room.x, em(12)), colors);
   explain(scale_.logarithmic ? "Colours by magnitude, logarithmic." : "Colours, linear. Scale changes them.");
-  // Beside it what fits, the most important first: the picked element, or how to pick one, and which part is shown.
+  // Beside it the picked element, or how to pick one where that fits, and which part is shown.
   const auto beside = [&](ImU32 color, const std::string& text) {
     ImGui::SameLine(0, em(0.6f));
     text_in(color, "%s", text.c_str());
   };
-  if (map_.picked() && view.pick == map_.picked()) {
-    const std::string picked = index(map_.picked()->first, map_.picked()->second) + " = " + view.picked;
-    beside(theme().accent, picked);
-    bench.description.add_last("inspector.picked", picked);
-    explain((picked + "\nThe picked element, exactly. Arrow keys go to its neighbours.").c_str());
-  } else if (!map_.picked()) {
-    beside(theme().faint, "click a cell for its value");
-  }
   std::string part;
   if (!map_.window().whole())
     part = "rows " + std::to_string(view.first_row + 1) + " to " + std::to_string(view.first_row + view.shown_rows) +
            ", columns " + std::to_string(view.first_column + 1) + " to " + std::to_string(view.first_column + view.shown_columns);
   if (view.every > 1) part += (part.empty() ? "" : "; ") + std::string("one of ") + std::to_string(view.every) + " elements looked at";
+  if (map_.picked() && view.pick == map_.picked()) {
+    const std::string picked = index(map_.picked()->first, map_.picked()->second) + " = " + view.picked;
+    beside(theme().accent, picked);
+    bench.description.add_last("inspector.picked", picked);
+    explain((picked + "\nThe picked element, exactly. Arrow keys go to its neighbours.").c_str());
+  } else if (!map_.picked() && part.empty()) {
+    constexpr const char* kHint = "click a cell for its value";
+    const float free = room.x - ImGui::GetItemRectSize().x - em(0.6f);
+    if (free > ImGui::CalcTextSize(kHint).x) beside(theme().faint, kHint);
+  }
   if (part.empty()) return;
   beside(theme().muted, part);
   bench.description.add_last("inspector.part", part);
@@ -419,8 +420,9 @@ void TensorPane::draw(Workbench& bench, const SliceChoice& choice, const std::st
     draw_cells(bench, *view);
   }
   ImGui::EndGroup();
-  bench.description.add_last(item_, shape_text(view->shape) + " min " + short_number(view->statistics.min) + " max " +
-                                        short_number(view->statistics.max));
+  bench.description.add_last(item_, shape_text(view->shape) + (view->count == 0 ? " no elements"
+                                                                                : " min " + short_number(view->statistics.min) +
+                                                                                      " max " + short_number(view->statistics.max)));
 }
 
 void TensorPane::follow(const TensorPane& other) { map_.follow(other.map_); }

@@ -8,6 +8,7 @@
 
 #include "runtime/error.h"
 #include "script/run_record.h"
+#include "ui/texture.h"
 #include "ui/theme.h"
 
 namespace lunagrad {
@@ -42,7 +43,11 @@ bool Workbench::update() {
     journal.write(ConsoleLine::Kind::note, "the folder " + gone + " was removed: its curves are no longer shown\n");
   changed |= errands.update();
   update_documents();
-  history_ = session.history();
+  share_memory();
+  if (follows_line_from_ && journal.pauses() > *follows_line_from_) {
+    follows_line_from_.reset();
+    go_to(journal.pause_place());
+  }
   tape.offer(standing_ ? session.tape(*standing_) : session.tape());
   changed |= tape.update();
   changed |= gradients.update(session);
@@ -67,6 +72,15 @@ bool Workbench::update() {
   }
   return changed;
 }
+
+// Textures come and go with what is looked at; kept steps make room for them.
+void Workbench::share_memory() {
+  const size_t left = memory_budget - std::min(memory_budget, Texture::bytes_in_use());
+  if (left != history_budget_) session.set_history_budget(history_budget_ = left);
+  history_ = session.history();
+}
+
+size_t Workbench::memory_held() const { return history_.bytes + Texture::bytes_in_use(); }
 
 // While a script runs, the step that was captured last is looked at, and the next one is to be captured.
 void Workbench::watch_values(const NodeInfo& shown) {
@@ -202,6 +216,12 @@ void Workbench::step() {
 
 void Workbench::step_op() {
   if (journal.state() == SessionState::paused) session.step_op();
+}
+
+void Workbench::step_line() {
+  if (journal.state() != SessionState::paused) return;
+  follows_line_from_ = journal.pauses();
+  session.step_line();
 }
 
 void Workbench::open(const std::string& path) {

@@ -42,6 +42,7 @@ class Workbench {
   void pause_or_resume();
   void step();  // to the next step boundary, then pauses; starts a run when there is none
   void step_op();  // when paused: to the end of the next operation
+  void step_line();  // when paused: to the script's next line, which the editor then shows
   void stop();  // a second one interrupts at once
   void evaluate(const std::string& code);
   void rerun_with(const std::map<std::string, std::string>& values);  // of parameters
@@ -87,6 +88,9 @@ class Workbench {
   void step_in_time(int by);    // to the next kept step, or one before; behind the latest one it is live again
   void go_live() { standing_.reset(); }
   const History& history() const { return history_; }  // as of this frame
+  // What the window may hold beside the run: kept steps get what textures leave of it.
+  size_t memory_budget = kHistoryBudget;
+  size_t memory_held() const;
 
   // The tensor of the selected node that is looked at.
   int inspected_output() const { return inspected_input_ ? 0 : inspected_; }
@@ -143,6 +147,7 @@ class Workbench {
   std::map<std::string, std::vector<std::string>> sources_;
   uint64_t wanted_node_ = 0;
   size_t stops_seen_ = 0;
+  void share_memory();
   void watch_values(const NodeInfo&);
   const NodeInfo* captured_twin(const NodeInfo&, int64_t& step);
   bool inspected_input_ = false;
@@ -150,6 +155,8 @@ class Workbench {
   TensorPlace place_;
   std::optional<int64_t> standing_;  // a kept step that is shown in place of the latest
   History history_;
+  size_t history_budget_ = kHistoryBudget;     // as the session was told
+  std::optional<uint64_t> follows_line_from_;  // until there were more pauses
   std::string told_;
   TapePtr captured_;  // holds the twin
 };

@@ -1,6 +1,7 @@
 -- A user edits the digits while they train: an error is marked as it is typed, a repaired text is saved and taken over by the
 -- run, a line lights its nodes, a node marks its line, names are proposed and found.
 -- Started by editor.cmake on a copy of examples/04_digits_mlp.lua; arg[1] is a folder for pictures.
+local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 ui.wait("panel", "Editor")
 ui.click("panel", "Editor")
 ui.wait("editor.line", "1: -- Handwritten")
@@ -43,6 +44,31 @@ ui.wait("editor.lit", "nodes")
 ui.click("tape.node", "linear [64, 256]")
 ui.wait("editor.marked", "28")
 ui.picture(arg[1] .. "/editor_paused.png")
+
+-- Back and forward among the nodes that were selected.
+steps.select("relu", "relu")
+ui.key("Alt+Left")
+ui.wait("inspector.op", "linear")
+ui.key("Alt+Right")
+ui.wait("inspector.op", "relu")
+
+-- From line to line, into the script's own functions and over the library's.
+steps.step()
+for _, line in ipairs {53, 54, 55, 28, 56, 57} do
+  ui.key("F10")
+  ui.wait("editor.stands", tostring(line))
+  ui.expect("editor.caret", line .. ":1")
+end
+ui.picture(arg[1] .. "/editor_stands.png")
+
+-- To a definition, and to the help of what the library defines.
+ui.click("editor.line", "59:   if step")
+ui.key("End")
+for _ = 1, 21 do ui.key("Left") end
+ui.key("F12")
+ui.wait("editor.caret", "38:16")
+ui.key("F12")
+ui.wait("editor.caret", "38:16")
 
 -- Proposals and help.
 ui.wheel("editor.line", 20)

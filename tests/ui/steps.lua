@@ -6,14 +6,19 @@ function steps.pause()
   ui.wait("state", "paused")
 end
 
--- To the end of the step that is going on, or of the next one.
-function steps.step()
-  local before, from = ui.texts("step")[1], os.time()
-  ui.key("F8")
-  while ui.texts("step")[1] == before do
-    assert(os.time() - from < 60, "no step ends")
+-- Does something, if need be, and waits until the first item of that name says something else than before.
+function steps.changes(name, act)
+  local before, from = ui.texts(name)[1], os.time()
+  if act then act() end
+  while ui.texts(name)[1] == before do
+    assert(os.time() - from < 60, name .. " stays as it is: " .. tostring(before))
     ui.frames(1)
   end
+end
+
+-- To the end of the step that is going on, or of the next one.
+function steps.step()
+  steps.changes("step", function() ui.key("F8") end)
   ui.wait("state", "paused")
 end
 

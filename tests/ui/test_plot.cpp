@@ -61,6 +61,10 @@ TEST_CASE("symlog ticks are 0 and powers of ten of both signs, in order, and not
   CHECK(symlog_threshold(300) == doctest::Approx(0.01));
 }
 
+TEST_CASE("a linear axis has two numbers at least") {
+  for (double low = 0.9; low < 1; low += 0.003) CHECK(axis_ticks(low, low + 0.095, 3).size() >= 2);
+}
+
 TEST_CASE("ticks end where neighbouring doubles are far apart") {
   const double high = std::nextafter(1e300, INFINITY);
   CHECK(axis_ticks(1e300, high, 6).size() <= 7);
@@ -219,11 +223,11 @@ double fastest_frame(int curves, int points) {
 
 }  // namespace
 
-TEST_CASE("a frame with a million points takes less than 4 ms in one curve, and less than 8 ms in ten") {
+TEST_CASE("a frame with a million points takes less than 4 ms, in one curve and in ten") {
   const double one = fastest_frame(1, 1000000), ten = fastest_frame(10, 100000);
   MESSAGE("frame of 1e6 points, raw and smoothed: in one curve " << one << " ms, in ten " << ten << " ms");
   // Not bound under sanitizers, which multiply it.
   if (tests::kSanitized) return;
   CHECK(one < 4);
-  CHECK(ten < 8);
+  CHECK(ten < 4);
 }

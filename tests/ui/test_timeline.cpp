@@ -24,16 +24,16 @@ std::vector<TimeBlock> blocks_of(int count) {
   return blocks;
 }
 
-ValueView values(std::vector<int64_t> shape, const char* dtype, std::vector<float> numbers) {
-  ValueView view;
+BatchColumn values(std::vector<int64_t> shape, const char* dtype, std::vector<float> numbers) {
+  BatchColumn view;
   view.shape = std::move(shape);
   view.dtype = dtype;
-  view.count = 1;
-  for (const int64_t size : view.shape) view.count *= size;
+  view.statistics.count = 1;
+  for (const int64_t size : view.shape) view.statistics.count *= size;
   view.values = std::move(numbers);
   if (!view.values.empty()) {
-    view.min = double(*std::min_element(view.values.begin(), view.values.end()));
-    view.max = double(*std::max_element(view.values.begin(), view.values.end()));
+    view.statistics.min = double(*std::min_element(view.values.begin(), view.values.end()));
+    view.statistics.max = double(*std::max_element(view.values.begin(), view.values.end()));
   }
   return view;
 }
@@ -139,7 +139,7 @@ TEST_CASE("pictures stand side by side on a sheet, their channels in either orde
   CHECK(picture_sheet(values({3, 3, 4, 4}, "u8", numbers), 2, 64).count == 2);
   CHECK(picture_sheet(values({3, 3, 4, 4}, "u8", numbers), 100, 3).count == 0);
   // What is no number is not taken for a grey.
-  ValueView odd = values({1, 1, 4, 4}, "f32", std::vector<float>(16, 0.5f));
+  BatchColumn odd = values({1, 1, 4, 4}, "f32", std::vector<float>(16, 0.5f));
   odd.values[1] = std::nanf("");
   CHECK(picture_sheet(odd, 1, 64).pixels[1] == 0xffff00ff);
 }

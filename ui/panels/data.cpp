@@ -44,7 +44,7 @@ class DataPanel final : public Panel {
     }
     column_ = std::min(column_, view_->columns.size() - 1);
     draw_bar(bench);
-    const ValueView& shown = view_->columns[column_];
+    const BatchColumn& shown = view_->columns[column_];
     draw_figures(bench, shown);
     const BatchLook look = look_.value_or(look_of(shown));
     if (look == BatchLook::pictures && can_be_pictures(shown))
@@ -76,7 +76,7 @@ class DataPanel final : public Panel {
       bench.description.add_last("data.column", label + " " + shape_text(view_->columns[i].shape));
       explain("The values that the loop gets, in order: for x, y in loader do … end gets two.");
     }
-    const ValueView& shown = view_->columns[column_];
+    const BatchColumn& shown = view_->columns[column_];
     const BatchLook now = look_.value_or(look_of(shown));
     const bool can[] = {can_be_pictures(shown), can_be_text(shown), true};
     for (int i = 0; i < 3; ++i) {
@@ -98,30 +98,30 @@ class DataPanel final : public Panel {
     if (ImGui::GetContentRegionAvail().x < ImGui::CalcTextSize(label.c_str()).x + em(1.4f)) ImGui::NewLine();
   }
 
-  static void draw_figures(Workbench& bench, const ValueView& view) {
+  static void draw_figures(Workbench& bench, const BatchColumn& view) {
     char text[240];
     std::snprintf(text, sizeof text, "%s %s   min %s  max %s  mean %s  std %s  zeros %s  NaN %s  Inf %s",
-                  view.dtype.c_str(), shape_text(view.shape).c_str(), short_number(view.min).c_str(),
-                  short_number(view.max).c_str(), short_number(view.mean).c_str(), short_number(view.std).c_str(),
-                  count_figure(view.zeros).c_str(), count_figure(view.nans).c_str(), count_figure(view.infs).c_str());
+                  view.dtype.c_str(), shape_text(view.shape).c_str(), short_number(view.statistics.min).c_str(),
+                  short_number(view.statistics.max).c_str(), short_number(view.statistics.mean).c_str(), short_number(view.statistics.std).c_str(),
+                  count_figure(view.statistics.zeros).c_str(), count_figure(view.statistics.nans).c_str(), count_figure(view.statistics.infinities + view.statistics.negative_infinities).c_str());
     ImGui::PushTextWrapPos(0);
-    text_in(view.nans + view.infs > 0 ? theme().bad : theme().muted, "%s", text);
+    text_in(view.statistics.nans + view.statistics.infinities + view.statistics.negative_infinities > 0 ? theme().bad : theme().muted, "%s", text);
     bench.description.add_last("data.figures", text);
-    if (!view.reason.empty()) text_in(theme().warning, "%s", view.reason.c_str());
+    if (!view.note.empty()) text_in(theme().warning, "%s", view.note.c_str());
     ImGui::PopTextWrapPos();
   }
 
   // What another column says of each sample, when it has one number for each.
   std::string label_of(int64_t sample) const {
     for (size_t i = 0; i < view_->columns.size(); ++i) {
-      const ValueView& other = view_->columns[i];
+      const BatchColumn& other = view_->columns[i];
       if (i == column_ || other.shape.empty() || other.shape[0] != view_->columns[column_].shape[0]) continue;
-      if (other.count == other.shape[0] && sample < int64_t(other.values.size())) return cell_text(other, sample);
+      if (other.statistics.count == other.shape[0] && sample < int64_t(other.values.size())) return cell_text(other, sample);
     }
     return {};
   }
 
-  void draw_pictures(Workbench& bench, const ValueView& view) {
+  void draw_pictures(Workbench& bench, const BatchColumn& view) {
     if (sheet_of_ != &view) {
       sheet_of_ = &view;
       sheet_ = picture_sheet(view, kMostPictures, Texture::kLargest);
@@ -171,7 +171,7 @@ class DataPanel final : public Panel {
     ImGui::EndChild();
   }
 
-  void show_tip(const ValueView& view, int sample, const std::string& label, ImVec2 corner, float scale) const {
+  void show_tip(const BatchColumn& view, int sample, const std::string& label, ImVec2 corner, float scale) const {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const int x = std::clamp(int((mouse.x - corner.x) / scale), 0, sheet_.tile_width - 1);
     const int y = std::clamp(int((mouse.y - corner.y) / scale), 0, sheet_.tile_height - 1);
@@ -179,7 +179,7 @@ class DataPanel final : public Panel {
     ImGui::Text("sample %d%s", sample + 1, label.empty() ? "" : (": " + label).c_str());
     std::string values;
     const int64_t area = int64_t(sheet_.tile_width) * sheet_.tile_height;
-    const int64_t channels = view.count / (view.shape[0] * area);
+    const int64_t channels = view.statistics.count / (view.shape[0] * area);
     const bool last = view.shape.size() == 4 && view.shape[1] == sheet_.tile_height && channels == view.shape[3] &&
                       channels != view.shape[1];
     for (int64_t c = 0; c < channels; ++c) {
@@ -192,7 +192,7 @@ class DataPanel final : public Panel {
     ImGui::EndTooltip();
   }
 
-  void draw_text(Workbench& bench, const ValueView& view) {
+  void draw_text(Workbench& bench, const BatchColumn& view) {
     ImGui::BeginChild("text", {0, 0}, false, ImGuiWindowFlags_HorizontalScrollbar);
     ImGui::PushFont(fonts().mono);
     const int64_t count = view.shape.size() == 2 ? whole_samples(view) : 1;
@@ -211,13 +211,13 @@ class DataPanel final : public Panel {
     ImGui::EndChild();
   }
 
-  void draw_rows(Workbench& bench, const ValueView& view) const {
+  void draw_rows(Workbench& bench, const BatchColumn& view) const {
     const int64_t samples = std::min(whole_samples(view), kMostRows);
-    const int64_t size = view.shape.empty() ? 1 : view.count / std::max<int64_t>(view.shape[0], 1);
+    const int64_t size = view.shape.empty() ? 1 : view.statistics.count / std::max<int64_t>(view.shape[0], 1);
     const int64_t columns = std::min(size, kMostColumns);
     if (samples == 0 || columns == 0) {
-      draw_empty(view.count == 0 ? "An empty batch" : "A sample is too large",
-                 view.count == 0 ? "This value has no elements." : "Its numbers are more than the window copies.");
+      draw_empty(view.statistics.count == 0 ? "An empty batch" : "A sample is too large",
+                 view.statistics.count == 0 ? "This value has no elements." : "Its numbers are more than the window copies.");
       return;
     }
     constexpr auto flags = ImGuiTableFlags_ScrollX | ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingFixedFit |
@@ -256,7 +256,7 @@ class DataPanel final : public Panel {
   size_t column_ = 0;
   std::optional<BatchLook> look_;
   bool frozen_ = false;
-  const ValueView* sheet_of_ = nullptr;  // the column that the sheet shows
+  const BatchColumn* sheet_of_ = nullptr;  // the column that the sheet shows
   PictureSheet sheet_;
   Texture texture_;
 };

@@ -8,6 +8,9 @@
 #include <utility>
 
 #include "runtime/error.h"
+#include "script/source.h"
+#include "ui/completion.h"
+#include "ui/definition.h"
 #include "ui/live_gutter.h"
 #include "ui/name_help.h"
 #include "ui/panel.h"
@@ -60,6 +63,9 @@ class EditorPanel final : public Panel {
                     const Document& text = *bench.documents.active();
                     bench.toggle_breakpoint(SourcePlace{text.path, int(text.buffer.caret().line) + 1});
                   }, has_text, title()});
+    commands.add({"Text: go to the definition", "F12",
+                  "Of the name at the caret: its line in this text, in another of the script's files, or its help.",
+                  [this, &bench] { go_to_definition(bench, *bench.documents.active()); }, has_text, title()});
     commands.add({"Text: evaluate", "", "What is selected, or the line, in the run at its next safe point.",
                   [&bench] { evaluate(bench); }, has_text, title()});
   }
@@ -321,6 +327,32 @@ class EditorPanel final : public Panel {
     if (document && find_.is_open() && find_.go(document->buffer, forward)) views_[document->id].follow_caret();
   }
 
+  // In this text, else in the other files that the run has read; what the library defines has its help.
+  void go_to_definition(Workbench& bench, Document& document) {
+    const std::string name = name_at(document.buffer, document.buffer.caret());
+    if (name.empty()) return;
+    if (const auto here = definition_of(document.buffer, name, document.buffer.caret()))
+      return show_definition(bench, document, *here);
+    const std::string library = resolved_path(document.buffer, name);
+    if (library.starts_with("lg.") || !explain_path(library).empty()) {
+      bench.help_query = library.substr(library.find_last_of(".:") + 1);
+      return bench.show_panel("Examples and help");
+    }
+    for (const std::string& file : bench.session.files()) try {
+        const TextBuffer text(read_script(file));
+        if (const auto there = definition_of(text, name, text.end())) return show_definition(bench, bench.documents.open(file), *there);
+      } catch (const Error&) {  // it is gone since the script read it
+      }
+    bench.journal.write(ConsoleLine::Kind::note, "no definition of " + printable(name) + " in the script's files\n");
+  }
+
+  void show_definition(Workbench& bench, Document& document, TextPosition at) {
+    bench.documents.activate(document);
+    document.buffer.set_caret(at);
+    views_[document.id].follow_caret();
+    views_[document.id].take_focus();
+  }
+
   static void evaluate(Workbench& bench) {
     const Document* document = bench.documents.active();
     if (!document) return;
@@ -433,10 +465,15 @@ class EditorPanel final : public Panel {
     if (!shown.empty() && shown[0] == &gutter_.columns()[0])
       look.heat = [&](int line) { return gutter_.heat(line); };
     look.marked = marked_;
+    const SourcePlace& pause = bench.journal.pause_place();
+    look.stands = LiveGutter::belongs(document, pause.file) ? gutter_.line_now(pause.line) : -1;
     look.search = find_.search();
     look.current_match = look.search ? find_.current(document.buffer) : -1;
     if (bench.description.enabled())
-      look.on_visible = [&](int line, ImVec2 min, ImVec2 max) { describe_line(bench, document, line, min, max); };
+      look.on_visible = [&](int line, ImVec2 min, ImVec2 max) {
+        describe_line(bench, document, line, min, max);
+        if (line == look.stands) bench.description.add("editor.stands", std::to_string(line + 1), min, max);
+      };
     if (!names_) names_.emplace(bench.wake);
     look.popup = names_->take_keys(view);
     const ImVec2 room = ImGui::GetContentRegionAvail();

@@ -114,7 +114,9 @@ class InspectorPanel final : public Panel {
     cut_text(theme().muted, name);
     explain(help);
     ImGui::TableNextColumn();
-    cut_text(theme().text, value);
+    ImGui::PushTextWrapPos(0);
+    text_in(theme().text, "%s", value.c_str());
+    ImGui::PopTextWrapPos();
     bench.description.add_last("inspector.field", std::string(name) + " = " + value);
   }
 
@@ -165,7 +167,9 @@ class InspectorPanel final : public Panel {
     const std::string& line = bench.source_line(node.place);
     if (line.empty()) return;
     ImGui::PushFont(fonts().mono);
-    cut_text(theme().text, line);
+    ImGui::PushTextWrapPos(0);
+    text_in(theme().text, "%s", line.c_str());
+    ImGui::PopTextWrapPos();
     ImGui::PopFont();
   }
 
@@ -205,24 +209,9 @@ class InspectorPanel final : public Panel {
                      const std::vector<OperandInfo>& operands, bool inputs, bool leaf) {
     ImGui::Dummy({1, em(0.2f)});
     bold_text(heading);
-    const auto flags = ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_ScrollX;
-    const float height = (ImGui::GetTextLineHeight() + 2 * ImGui::GetStyle().CellPadding.y) * float(operands.size() + 1) +
-                         ImGui::GetStyle().ScrollbarSize + 4;
-    if (!ImGui::BeginTable(heading, 5, flags, {0, height})) return;
-    constexpr std::pair<const char*, const char*> kColumns[] = {
-        {"name", "Of the operand, or of the parameter."},
-        {"shape", "Sizes of its dims. Click one to see the tensor's value and gradient."},
-        {"dtype", "Type of its elements."},
-        {"strides", "Elements from one position of each dim to the next."},
-        {"saved", "Whether the gradient reads this value; then its version when it was saved and, if it was written to "
-                  "since, when backward() began: that makes backward() fail."}};
-    for (const auto& column : kColumns) ImGui::TableSetupColumn(column.first);
-    ImGui::TableNextRow();
-    for (const auto& [column, help] : kColumns) {
-      ImGui::TableNextColumn();
-      text_in(theme().faint, "%s", column);
-      explain(help);
-    }
+    if (!ImGui::BeginTable(heading, 2, ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_BordersInnerH)) return;
+    ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, name_width(operands));
+    ImGui::TableSetupColumn("tensor", ImGuiTableColumnFlags_WidthStretch);
     for (size_t i = 0; i < operands.size(); ++i) {
       ImGui::TableNextRow();
       ImGui::PushID(int(i));
@@ -230,6 +219,13 @@ class InspectorPanel final : public Panel {
       ImGui::PopID();
     }
     ImGui::EndTable();
+  }
+
+  // Names share a column that leaves the tensors half of the room.
+  static float name_width(const std::vector<OperandInfo>& operands) {
+    float widest = em(2);
+    for (const OperandInfo& operand : operands) widest = std::max(widest, ImGui::CalcTextSize(operand.name.c_str()).x);
+    return std::min(widest + em(0.4f), ImGui::GetContentRegionAvail().x * 0.5f);
   }
 
   static void draw_operand(Workbench& bench, const char* item, const OperandInfo& operand, int i, bool inputs, bool leaf) {
@@ -256,21 +252,33 @@ class InspectorPanel final : public Panel {
     bench.description.add_last(item, name + " " + shape_text(operand.shape));
     ImGui::TableNextColumn();
     const bool shown = bench.inspects_input() == inputs && bench.inspected() == i;
-    if (ImGui::Selectable((shape_text(operand.shape) + "##show").c_str(), shown))
+    const std::string shape = shape_text(operand.shape);
+    if (ImGui::Selectable((shape + " " + operand.dtype + "##show").c_str(), shown))
       inputs ? bench.inspect_input(i) : bench.inspect_output(i);
-    bench.description.add_last("inspector.show", name + " " + shape_text(operand.shape));
-    explain("Click to show its value and its gradient.");
-    ImGui::TableNextColumn();
-    ImGui::TextUnformatted(operand.dtype.c_str());
-    ImGui::TableNextColumn();
-    text_in(theme().muted, "%s", shape_text(operand.strides).c_str());
-    ImGui::TableNextColumn();
-    if (!operand.saved)
-      text_in(theme().faint, "no");
-    else if (leaf || operand.saved_version == operand.version_now)  // an optimizer may write to its leaves
-      text_in(theme().muted, "v%u", operand.version_now);
-    else
-      text_in(theme().bad, "v%u, now v%u", operand.saved_version, operand.version_now);
+    bench.description.add_last("inspector.show", name + " " + shape);
+    explain("Sizes of its dims and type of its elements. Click to show its value and its gradient.");
+    // Parts that do not fit beside each other stand below each other.
+    const std::string strides = operand.strides.empty() ? "" : "strides " + shape_text(operand.strides);
+    const auto [version, color] = version_text(operand, leaf);
+    const float room = ImGui::GetContentRegionAvail().x;
+    if (!strides.empty()) {
+      cut_text(theme().muted, strides);
+      explain("Elements from one position of each dim to the next.");
+      if (!version.empty() && ImGui::CalcTextSize((strides + "   " + version).c_str()).x < room) ImGui::SameLine(0, em(0.6f));
+    }
+    if (version.empty()) return;
+    cut_text(color, version);
+    bench.description.add_last("inspector.saved", name + " " + version);
+    explain("The gradient reads this value. Its version when it was saved and, if it was written to since, when backward() began: "
+            "that makes backward() fail.");
+  }
+
+  static std::pair<std::string, ImU32> version_text(const OperandInfo& operand, bool leaf) {
+    if (!operand.saved) return {"", 0};
+    const std::string then = "saved, v" + std::to_string(operand.saved_version);
+    // An optimizer may write to its leaves.
+    if (leaf || operand.saved_version == operand.version_now) return {then, theme().muted};
+    return {then + ", now v" + std::to_string(operand.version_now), theme().bad};
   }
 
   void draw_values(Workbench& bench, const NodeInfo& node) {

@@ -109,22 +109,22 @@ class TimePanel final : public Panel {
   void draw_memory(Workbench& bench, const History& history) {
     size_t values = 0;
     for (const KeptStep& kept : history.steps) values += kept.values;
-    const std::string used = mebibytes(history.bytes) + " of " + mebibytes(history.budget) + ", pictures " +
+    const std::string used = mebibytes(bench.memory_held()) + " of " + mebibytes(bench.memory_budget) + ", pictures " +
                              mebibytes(Texture::bytes_in_use());
     ImGui::AlignTextToFramePadding();
     text_in(theme().muted, "%zu steps, %zu with values, %s", history.steps.size(), values, used.c_str());
     bench.description.add_last("time.memory", used);
-    explain("Memory that is held for this window beside the run's own: tapes, and the tensors of steps that were captured. "
-            "The oldest steps go first; one whose values alone need more than the budget is kept in part, and says so. Pictures "
-            "are those that the graphics device holds for the panels.");
+    explain("Memory that is held for this window beside the run's own: tapes, the tensors of steps that were captured, and "
+            "the pictures that the graphics device holds for the panels. The oldest steps go first, also where pictures need "
+            "the room; one whose values alone need more than the budget is kept in part, and says so.");
     ImGui::SameLine();
     if (ImGui::GetContentRegionAvail().x < em(13)) ImGui::NewLine();
-    int budget = int(history.budget >> 20);
+    int budget = int(bench.memory_budget >> 20);
     ImGui::SetNextItemWidth(em(9));
     if (ImGui::SliderInt("budget", &budget, 16, 4096, "%d MiB", ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp))
-      bench.session.set_history_budget(size_t(budget) << 20);
+      bench.memory_budget = size_t(budget) << 20;
     bench.description.add_last("time.budget", std::to_string(budget));
-    explain("How much memory kept steps may take. Ctrl+click to type it.");
+    explain("How much memory kept steps and pictures may take together. Ctrl+click to type it.");
   }
 
   // The newest on top.

@@ -20,6 +20,7 @@ namespace lunagrad {
 namespace {
 
 constexpr float kGap = 0.35f;
+constexpr int kTimes = 10;
 constexpr int kSpare = 12;  // pieces from this rank on give way to the labels of the controls: the menu has them, too
 
 struct Status {
@@ -187,11 +188,11 @@ void draw_rate(Workbench& bench) {
 void draw_memory(Workbench& bench) {
   constexpr double kMiB = 1 << 20;
   const Session::Memory memory = bench.session.memory();
-  const History& kept = bench.history();
   char text[64], window[120];
   std::snprintf(text, sizeof text, "%.1f MiB", double(memory.in_use) / kMiB);
-  std::snprintf(window, sizeof window, "%.1f MiB of the %.0f MiB that Time may take for kept steps, and %.1f MiB of pictures",
-                double(kept.bytes) / kMiB, double(kept.budget) / kMiB, double(Texture::bytes_in_use()) / kMiB);
+  std::snprintf(window, sizeof window, "%.1f MiB of its %.0f MiB, %.1f MiB for kept steps and %.1f MiB for pictures",
+                double(bench.memory_held()) / kMiB, double(bench.memory_budget) / kMiB, double(bench.history().bytes) / kMiB,
+                double(Texture::bytes_in_use()) / kMiB);
   char help[300];
   std::snprintf(help, sizeof help, "Memory of all tensors on the run's device now; %.1f MiB at its peak.\nOf the window alone: %s.",
                 double(memory.peak) / kMiB, window);
@@ -311,8 +312,10 @@ void Toolbar::draw(Workbench& bench) {
   const float padding = 2 * ImGui::GetStyle().FramePadding.x, gap = em(kGap), room = ImGui::GetWindowWidth();
   const float menu = ImGui::GetFrameHeight() + em(0.4f);
   std::vector<Piece> pieces;
-  // All labels, those of the controls used most, none: the first that leaves room for everything that is not spare.
+  // All labels, though times give way to them; those of the controls used most; none: the first that leaves room for
+  // everything that is not spare.
   for (int labels = 2; labels >= 0; --labels) {
+    const int spare = labels == 2 ? kTimes : kSpare;
     pieces.clear();
     for (const Control& control : controls) {
       const bool label = labels == 2 || (labels == 1 && control.rank <= 3);
@@ -365,7 +368,7 @@ void Toolbar::draw(Workbench& bench) {
                         explain("Changes between the dark and the light theme.");
                       }});
     float needed = menu;
-    for (const Piece& piece : pieces) needed += piece.rank < kSpare ? piece.width + gap : 0;
+    for (const Piece& piece : pieces) needed += piece.rank < spare ? piece.width + gap : 0;
     if (needed <= room) break;
   }
   std::vector<std::string> left_out;

@@ -68,6 +68,8 @@ std::vector<double> axis_ticks(double low, double high, int count) {
       step = factor * power;
       break;
     }
+  // One number alone would not say how far apart values are.
+  if (std::floor(high / step + 1e-9) - std::ceil(low / step - 1e-9) < 1) step *= step > 4.5 * power && step < 5.5 * power ? 0.4 : 0.5;
   // The count also ends the loop where neighbouring doubles are so far apart that k + 1 is k.
   for (double k = std::ceil(low / step - 1e-9); k * step <= high + step * 1e-9 && ticks.size() <= size_t(count); ++k)
     ticks.push_back(k * step);

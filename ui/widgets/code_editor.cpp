@@ -131,6 +131,9 @@ void CodeEditor::draw_gutter(const TextBuffer& buffer, const Look& look, Result&
       list->AddTriangleFilled({window.x + em(0.25f), middle - size}, {window.x + em(0.25f), middle + size},
                               {window.x + em(0.25f) + size * 1.4f, middle}, t.accent);
     }
+    if (i == look.stands) {  // a bar, so that an arrow may stand beside it
+      list->AddRectFilled({window.x, y}, {window.x + em(0.2f), y + m_.line}, t.warning);
+    }
     for (const Mark& mark : look.errors) {
       if (mark.line != i) continue;
       const ImVec2 centre{window.x + em(0.55f), y + m_.line / 2};
@@ -236,6 +239,7 @@ void CodeEditor::draw_text(TextBuffer& buffer, const Look& look) {
   list->PushClipRect({window.x + m_.text - em(0.2f), window.y}, max, true);
   if (!buffer.has_selection()) stripe(buffer.caret().line, with_alpha(theme().faint, focused_ ? 0.16f : 0.09f));
   if (look.marked >= 0) stripe(look.marked, with_alpha(theme().accent, 0.16f));
+  if (look.stands >= 0) stripe(look.stands, with_alpha(theme().warning, 0.22f));
   pair_ = focused_ ? highlight_.brackets(buffer, buffer.caret()) : LuaHighlight::Pair();
   for (int i = m_.first; i <= m_.last; ++i) draw_line(buffer, look, i, list);
   list->PopClipRect();

@@ -31,6 +31,7 @@ class CodeEditor {
     std::function<std::string(int line, size_t column)> cell;  // "" for none
     std::function<float(int line)> heat;                       // 0 to 1: a bar behind the first cell
     int marked = -1;                                           // the line that the selection elsewhere belongs to
+    int stands = -1;                                           // the line that a paused script goes on with
     const TextSearch* search = nullptr;
     int current_match = -1;
     bool popup = false;  // one is open at the caret: it gets Up, Down, Enter, Tab and Escape

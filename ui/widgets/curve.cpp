@@ -91,30 +91,31 @@ size_t Curve::nearest(double x) const {
   return x - x_[right - 1] <= x_[right] - x ? right - 1 : right;
 }
 
+// What drawing a curve takes longest in: straight loops, whose extremes stay in registers.
 CurveRange Curve::range(size_t begin, size_t end) const {
-  constexpr unsigned kStep = unsigned(std::countr_zero(kFan));  // shifts, since this is what drawing a curve takes longest in
+  constexpr unsigned kStep = unsigned(std::countr_zero(kFan));
   CurveRange found;
   end = std::min(end, size());
   unsigned shift = 0;  // a block of the level below `level` is so many points, as a power of 2
   size_t level = 0;
-  // Up: take loose ends until both borders stand on blocks of the next level.
-  const auto take = [&](size_t at) {
+  const auto take = [&](size_t from, size_t to) {
+    CurveRange all = found;
     if (level == 0)
-      found.add(y_[at]);
+      for (size_t i = from; i < to; ++i) all.add(y_[i]);
     else
-      found.add(levels_[level - 1][at >> shift]);
+      for (const CurveRange *at = &levels_[level - 1][from >> shift], *last = at + ((to - from) >> shift); at < last; ++at) all.add(*at);
+    found = all;
   };
-  while (begin < end) {
-    const size_t width = size_t(1) << shift, loose = (width << kStep) - 1;
-    while (begin < end && (begin & loose) != 0 && begin + width <= end) take(begin), begin += width;
-    while (begin < end && (end & loose) != 0 && end >= begin + width && (end & (width - 1)) == 0) end -= width, take(end);
-    if (begin >= end) break;
-    if (level == levels_.size()) {
-      for (; begin < end; begin += width) take(begin);
-      break;
-    }
-    shift += kStep;
-    ++level;
+  // Up: take loose ends until both borders stand on blocks of the next level.
+  for (; begin < end; shift += kStep, ++level) {
+    const size_t loose = (size_t(kFan) << shift) - 1;
+    const size_t up = level == levels_.size() ? end : std::min(end, (begin + loose) & ~loose);
+    take(begin, up);
+    begin = up;
+    if (begin == end) break;
+    const size_t down = end & ~loose;
+    if (down < end) take(down, end);
+    end = down;
   }
   return found;
 }

@@ -162,10 +162,12 @@ void show_values(const std::vector<PlotLine>& lines, const PlotAxis& axis, doubl
   ImGui::EndTooltip();
 }
 
-// Vertical lines with a sign at the foot, as wordy as there is room up to the next. Marks that would overlap share one.
+float sign_height() { return em(0.95f); }
+
+// Vertical lines with a sign below, as wordy as there is room up to the next. Marks that would overlap share one.
 void draw_marks(ImDrawList* list, const std::vector<PlotMark>& marks, const PlotFrame& frame, const PlotColors& colors,
                 PlotShown& shown) {
-  const float side = em(0.95f);
+  const float side = sign_height();
   std::vector<const PlotMark*> visible;
   for (const PlotMark& mark : marks)
     if (frame.x.shows(mark.x) && mark.x >= frame.x0 && mark.x <= frame.x1) visible.push_back(&mark);
@@ -186,8 +188,8 @@ void draw_marks(ImDrawList* list, const std::vector<PlotMark>& marks, const Plot
                                    [&](const std::string& label) { return width_of(label) <= limit - taken; });
     const std::string& text = fits == labels.end() ? labels.back() : *fits;
     const float width = width_of(text);
-    const ImVec2 corner{std::max(std::min(x - side / 2, limit - width), taken), frame.max.y - side};
-    const ImVec2 far{corner.x + width, frame.max.y};
+    const ImVec2 corner{std::max(std::min(x - side / 2, limit - width), taken), frame.max.y};
+    const ImVec2 far{corner.x + width, frame.max.y + side};
     taken = far.x + em(0.15f);
     draw_dashed(list, {{x, frame.min.y}, {x, corner.y}}, with_alpha(mark.color, 0.7f), 1, 2);
     list->AddRectFilled(corner, far, colors.popup, em(0.15f));
@@ -208,7 +210,8 @@ void draw_marks(ImDrawList* list, const std::vector<PlotMark>& marks, const Plot
   }
 }
 
-void draw_axes(ImDrawList* list, const PlotFrame& frame, const PlotAxis& axis, bool labelled, const PlotColors& colors) {
+void draw_axes(ImDrawList* list, const PlotFrame& frame, const PlotAxis& axis, bool labelled, float signs,
+               const PlotColors& colors) {
   ImFont* font = ImGui::GetFont();
   const float small = std::round(ImGui::GetTextLineHeight() * 0.85f);
   const auto width_of = [&](const std::string& text) { return font->CalcTextSizeA(small, FLT_MAX, 0, text.c_str()).x; };
@@ -235,10 +238,10 @@ void draw_axes(ImDrawList* list, const PlotFrame& frame, const PlotAxis& axis, b
     const float left = std::clamp(x - width / 2, frame.min.x - em(1), std::max(frame.max.x - width, frame.min.x - em(1)));
     if (left + width > frame.max.x - label_width || left < behind + em(0.4f)) continue;
     behind = left + width;
-    list->AddText(font, small, {std::round(left), frame.max.y + em(0.25f)}, colors.muted, text.c_str());
+    list->AddText(font, small, {std::round(left), frame.max.y + signs + em(0.25f)}, colors.muted, text.c_str());
   }
   if (labelled)
-    list->AddText(font, small, {frame.max.x - label_width + em(0.6f), frame.max.y + em(0.25f)}, colors.muted,
+    list->AddText(font, small, {frame.max.x - label_width + em(0.6f), frame.max.y + signs + em(0.25f)}, colors.muted,
                   axis.label.c_str());
 }
 
@@ -353,9 +356,11 @@ std::vector<PlotLine> shown_lines(const std::vector<PlotLine>& lines, const Plot
 
 PlotRange y_range(const std::vector<PlotLine>& shown, const PlotAxis& axis, const PlotState& state) {
   CurveRange range;
+  size_t points = 0;  // of the longest
   const auto add = [&](const Curve* curve) {
     if (!curve) return;
     const size_t begin = curve->lower_bound(axis.low), end = curve->lower_bound(axis.high);
+    points = std::max(points, end - begin);
     range.add(curve->range(begin, std::min(end + 1, curve->size())));
   };
   for (const PlotLine& line : shown) {
@@ -364,7 +369,7 @@ PlotRange y_range(const std::vector<PlotLine>& shown, const PlotAxis& axis, cons
     add(line.band_high);
   }
   PlotRange found{{state.y, symlog_threshold(std::max(std::abs(range.min), std::abs(range.max)))}, 0, 1};
-  const ValueSpan span = with_margin(range, found.scale);
+  const ValueSpan span = with_margin(range, found.scale, points);
   found.low = span.low;
   found.high = span.high;
   if (state.y_fixed && state.y_high > state.y_low && (state.y != AxisScale::Kind::log || state.y_low > 0)) {
@@ -391,7 +396,9 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
   const int legend_rows = std::clamp(int(size.y / em(4)), 1, 3);
   const PlotLegend legend(lines, state, corner.x, right, title_width + note_width + em(1), legend_rows,
                           axis.hovering ? &axis.hover : nullptr);
-  const float head = float(legend.rows()) * (text_height + em(0.1f)) + em(0.35f), foot = labelled ? small + em(0.45f) : em(0.2f);
+  const float signs = marks.empty() ? 0 : sign_height();  // below the curves, so that they hide none
+  const float head = float(legend.rows()) * (text_height + em(0.1f)) + em(0.35f);
+  const float foot = signs + (labelled ? small + em(0.45f) : em(0.2f));
   const ImVec2 min{left, corner.y + head}, max{right, corner.y + size.y - foot};
   if (max.x - min.x < 20 || max.y - min.y < 20) {
     ImGui::Dummy({std::max(size.x, 1.0f), std::max(size.y, 1.0f)});
@@ -420,7 +427,7 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
   const float thin = std::max(1.0f, std::round(em(0.09f))), thick = std::max(2.0f, std::round(em(0.13f)));
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddRectFilled(min, max, colors.background, em(0.2f));
-  draw_axes(list, frame, axis, labelled, colors);
+  draw_axes(list, frame, axis, labelled, signs, colors);
   list->PushClipRect(min, max, true);
   for (const PlotLine& line : visible)
     if (line.band_low) draw_band(list, line, frame);

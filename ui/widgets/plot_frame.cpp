@@ -108,12 +108,14 @@ std::vector<BandColumn> trace_band(const Curve& low, const Curve& high, const Pl
   return columns;
 }
 
-ValueSpan with_margin(const CurveRange& range, const AxisScale& scale) {
+ValueSpan with_margin(const CurveRange& range, const AxisScale& scale, size_t points) {
+  constexpr size_t kFew = 8;
   const bool log = scale.kind == AxisScale::Kind::log;
   double low = log ? range.least_positive : range.min, high = range.max;
   if (!(high >= low) || !std::isfinite(low) || !std::isfinite(high)) return log ? ValueSpan{0.1, 1} : ValueSpan{0, 1};
   if (scale.kind == AxisScale::Kind::linear) {
     double margin = (high - low) * 0.06;
+    if (points < kFew) margin = std::max(margin, (0.1 * std::max(std::abs(low), std::abs(high)) - (high - low)) / 2);
     if (!(margin > 0)) margin = low == 0 ? 0.5 : std::abs(low) * 0.05;
     return {low - margin, high + margin};
   }

@@ -42,10 +42,11 @@ struct BandColumn {
 };
 std::vector<BandColumn> trace_band(const Curve& low, const Curve& high, const PlotFrame&);
 
-// Values around all of these, with a margin; 0 to 1 when there is nothing to show.
+// Values around all of these, with a margin; 0 to 1 when there is nothing to show. Of a curve of few points every
+// difference would fill the chart: on a linear axis they get at least a tenth of their size.
 struct ValueSpan {
   double low, high;
 };
-ValueSpan with_margin(const CurveRange&, const AxisScale&);
+ValueSpan with_margin(const CurveRange&, const AxisScale&, size_t points);
 
 }  // namespace lunagrad
