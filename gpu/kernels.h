@@ -93,6 +93,7 @@ std::vector<KernelEntry> optimizer_kernels();
 std::vector<KernelEntry> conv_kernels();
 std::vector<KernelEntry> pool_kernels();
 std::vector<KernelEntry> norm_kernels();
+std::vector<KernelEntry> attention_kernels();
 std::vector<KernelEntry> rearrange_kernels();
 std::vector<KernelEntry> pad_kernels();
 std::vector<KernelEntry> scatter_kernels();

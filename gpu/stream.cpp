@@ -18,7 +18,12 @@ constexpr VkDeviceSize kDownloadBytes = 8 << 20;
 constexpr VkDeviceSize kPieceAlignment = 64;
 constexpr int kFullBatch = 128;  // commands after which a batch is submitted in any case
 constexpr int kSmallBatch = 16;  // … and after which it is when the device has nothing else to do
-constexpr auto kPatience = std::chrono::seconds(20);  // without any submission finishing
+
+// How long to wait without any submission finishing. A driver of the CPU compiles shaders while it runs them, which on a
+// busy machine takes minutes.
+std::chrono::seconds patience(const PhysicalDevice& physical) {
+  return std::chrono::seconds(physical.type == VK_PHYSICAL_DEVICE_TYPE_CPU ? 600 : 20);
+}
 
 // As the shaders write it.
 struct Fault {
@@ -84,7 +89,7 @@ void Stream::destroy() noexcept {
 
 bool Stream::come_to_rest() noexcept {
   const auto start = std::chrono::steady_clock::now();
-  while (reached_ < submitted_ && std::chrono::steady_clock::now() - start < kPatience) {
+  while (reached_ < submitted_ && std::chrono::steady_clock::now() - start < patience(context_.physical)) {
     // A lost device is at rest: it says so to whoever asks.
     const VkResult result = wait_a_little(submitted_);
     if (result == VK_ERROR_DEVICE_LOST) return true;
@@ -165,7 +170,7 @@ void Stream::wait_for(uint64_t value) {
     if (reached_ >= value) return;
     const auto now = std::chrono::steady_clock::now();
     if (reached_ != before) last_progress = now;
-    if (now - last_progress > kPatience) check_alive(VK_TIMEOUT, "waiting for the device");
+    if (now - last_progress > patience(context_.physical)) check_alive(VK_TIMEOUT, "waiting for the device");
     const VkResult result = wait_a_little(value);
     if (result != VK_TIMEOUT) check_alive(result, "waiting for the device");
   }

@@ -1,0 +1,105 @@
+#version 460
+// softmax(q k^T scale) v without a matrix of all scores: T. Dao et al., "FlashAttention" (2022). A work group owns R
+// queries of a head; keys and values pass by, S at a time, and the weights so far are rescaled when a larger score
+// comes. The log-sum-exp of each query's scores is kept for the gradients; a query that sees no key gives 0 and +inf.
+#extension GL_GOOGLE_include_directive : require
+#include "memory.glsl"
+#include "functions.glsl"
+#include "attention.glsl"
+
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
+  Rows q, k, v, result;
+  uint64_t lse;
+  Batch batch;
+  uint queries, keys, features, value_features;
+  uint blocks, items;  // of queries in a head, and in all
+  float scale;
+};
+layout(push_constant, scalar) uniform Push {
+  Arguments arguments;
+};
+
+TILE_MEMORY(1, 1)
+shared float row_most[R], row_sum[R], row_factor[R];
+DEFINE_TILES
+
+const uint kPassing = R * kRow, kWeights = kPassing + S * kRow;
+
+void compute_block(uint item) {
+  const uint head = item / arguments.blocks, first = item % arguments.blocks * R, me = gl_LocalInvocationID.x;
+  const uint64_t k = head_of(arguments.k, arguments.batch, head), v = head_of(arguments.v, arguments.batch, head);
+  load_tile(0, R, head_of(arguments.q, arguments.batch, head), arguments.q.step, first, arguments.queries, arguments.features);
+  for (uint row = me; row < R; row += kThreads) {
+    row_most[row] = -infinity();
+    row_sum[row] = 0.0;
+  }
+  const uint column = me % kColumns, own = me / kColumns * kOwn;
+  vec4 sum[kOwn][4];
+  [[unroll]] for (uint u = 0; u < kOwn; ++u)
+    [[unroll]] for (uint r = 0; r < 4; ++r) sum[u][r] = vec4(0);
+
+  const uint end = CAUSAL ? min(first + R, arguments.keys) : arguments.keys;
+  for (uint key = 0; key < end; key += S) {
+    load_tile(kPassing, S, k, arguments.k.step, key, arguments.keys, arguments.features);
+    barrier();
+    const uint a = me % kFours;
+    [[unroll]] for (uint e = 0; e < kEach; ++e) {
+      const uint b = me / kFours + e * (kThreads / kFours);
+      if (b >= S) continue;
+      vec4 score = multiply_rows(0, kPassing, a, b) * arguments.scale;
+      [[unroll]] for (uint r = 0; r < 4; ++r)
+        if (key + b >= arguments.keys || CAUSAL && key + b > first + a + r * kFours) score[r] = -infinity();
+      memory[kWeights + b * kWeightRow + a] = score;
+    }
+    barrier();
+    load_tile(kPassing, S, v, arguments.v.step, key, arguments.keys, arguments.value_features);
+    for (uint row = me; row < R; row += kThreads) {
+      const uint four = kWeights + row % kFours, part = row / kFours;
+      float most = row_most[row];
+      for (uint b = 0; b < S; ++b) most = max(most, memory[four + b * kWeightRow][part]);
+      const float factor = row_most[row] == -infinity() ? 0.0 : lg_exp(row_most[row] - most);
+      float total = row_sum[row] * factor;
+      for (uint b = 0; b < S; ++b) {
+        const float score = memory[four + b * kWeightRow][part];
+        const float weight = score == -infinity() ? 0.0 : lg_exp(score - most);
+        memory[four + b * kWeightRow][part] = weight;
+        total += weight;
+      }
+      row_most[row] = most;
+      row_sum[row] = total;
+      row_factor[row] = factor;
+    }
+    barrier();
+    [[unroll]] for (uint u = 0; u < kOwn; ++u)
+      [[unroll]] for (uint r = 0; r < 4; ++r) sum[u][r] *= row_factor[own + u + r * kFours];
+    for (uint b = 0; b < S; ++b) {
+      const vec4 value = memory[kPassing + b * kRow + column];
+      [[unroll]] for (uint u = 0; u < kOwn; ++u) {
+        const vec4 weight = memory[kWeights + b * kWeightRow + own + u];
+        [[unroll]] for (uint r = 0; r < 4; ++r) sum[u][r] += weight[r] * value;
+      }
+    }
+    barrier();
+  }
+
+  const uint64_t result = head_of(arguments.result, arguments.batch, head);
+  [[unroll]] for (uint u = 0; u < kOwn; ++u)
+    [[unroll]] for (uint r = 0; r < 4; ++r) {
+      const uint row = own + u + r * kFours;
+      if (first + row >= arguments.queries || column * 4 >= arguments.value_features) continue;
+      const float total = row_sum[row];
+      F32x4Elements(result + (int64_t(first + row) * arguments.result.step + column * 4) * 4).at =
+          total == 0.0 ? vec4(0) : sum[u][r] / total;
+    }
+  for (uint row = me; row < R; row += kThreads)
+    if (first + row < arguments.queries)
+      store_f32(arguments.lse, int64_t(head) * arguments.queries + first + row,
+                row_sum[row] == 0.0 ? infinity() : row_most[row] + lg_log(row_sum[row]));
+}
+
+void main() {
+  for (uint item = gl_WorkGroupID.x; item < arguments.items; item += gl_NumWorkGroups.x) {
+    compute_block(item);
+    barrier();  // the shared memory is the next block's
+  }
+}

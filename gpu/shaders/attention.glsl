@@ -1,0 +1,65 @@
+// What the kernels of attention share: operands as rows of heads, tiles of them in shared memory, and the two products
+// that are made of tiles. A work group keeps the tile of R rows that it owns and lets tiles of S rows pass by.
+//
+// Rows of the own tile are taken in fours that lie R / 4 apart, so that threads beside each other read rows beside each
+// other: four `a` has the rows a, a + R / 4, a + R / 2 and a + 3 R / 4.
+layout(local_size_x = 128) in;
+layout(constant_id = 0) const uint R = 64;
+layout(constant_id = 1) const uint S = 16;
+layout(constant_id = 2) const uint D = 64;  // features, filled up with zeros to 32, 64 or 128
+layout(constant_id = 3) const bool CAUSAL = false;
+
+const uint kThreads = 128;
+const uint kFours = R / 4;
+const uint kColumns = D / 4;        // vec4 of a row
+const uint kRow = kColumns + 1;     // one more than needed against bank conflicts
+const uint kWeightRow = kFours + 1;
+// Scores of a thread: of one four with kEach of the rows that pass by, where there are enough threads for all fours.
+const uint kEach = kFours * S > kThreads ? kFours * S / kThreads : 1;
+// Results of a thread: of kOwn fours, the vec4 of one column.
+const uint kOwn = kFours * kColumns / kThreads;
+
+struct Rows {
+  uint64_t at;
+  int64_t step;      // elements from one row to the next
+  int64_t batch[6];  // elements from one item to the next, of each dim of the batch
+};
+
+struct Batch {
+  uint dims;
+  uint size[6];
+};
+
+// Where the rows of head `head` begin.
+uint64_t head_of(Rows rows, Batch batch, uint head) {
+  int64_t at = 0;
+  for (int d = int(batch.dims) - 1; d >= 0; --d) {
+    at += int64_t(head % batch.size[d]) * rows.batch[d];
+    head /= batch.size[d];
+  }
+  return rows.at + at * 4;
+}
+
+// Shared memory: tiles begin at multiples of kRow, weights [S][kWeightRow] behind them.
+#define TILE_MEMORY(own_tiles, passing_tiles) \
+  shared vec4 memory[(own_tiles) * R * kRow + (passing_tiles) * S * kRow + S * kWeightRow];
+
+#define DEFINE_TILES                                                                                             \
+  /* Rows first … first + count - 1 of a head, with zeros behind row `end` and behind the last feature. */       \
+  void load_tile(uint tile, uint count, uint64_t head, int64_t step, uint first, uint end, uint features) {      \
+    for (uint i = gl_LocalInvocationID.x; i < count * kColumns; i += kThreads) {                                 \
+      const uint row = i / kColumns, column = i % kColumns;                                                      \
+      const bool inside = first + row < end && column * 4 < features;                                            \
+      memory[tile + row * kRow + column] =                                                                       \
+          inside ? F32x4Elements(head + (int64_t(first + row) * step + column * 4) * 4).at : vec4(0);            \
+    }                                                                                                            \
+  }                                                                                                              \
+  /* The products of the rows of four `a` of the own tile with row `b` of the one that passes by. */             \
+  vec4 multiply_rows(uint own, uint passing, uint a, uint b) {                                                   \
+    vec4 sum = vec4(0);                                                                                          \
+    for (uint c = 0; c < kColumns; ++c) {                                                                        \
+      const vec4 right = memory[passing + b * kRow + c];                                                         \
+      [[unroll]] for (uint r = 0; r < 4; ++r) sum[r] += dot(memory[own + (a + r * kFours) * kRow + c], right);   \
+    }                                                                                                            \
+    return sum;                                                                                                  \
+  }

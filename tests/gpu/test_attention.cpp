@@ -1,0 +1,76 @@
+// Attention in tiles on the Vulkan device: rows and keys that do not divide into tiles, causal or not,
+// operands that come transposed from one matrix; and no memory for the product of queries and keys.
+#include "runtime/tape.h"
+#include "tests/gpu/compare.h"
+
+namespace lunagrad::tests {
+namespace {
+
+struct Case {
+  int64_t batch, heads, queries, keys, features, value_features;
+  bool causal, transposed;
+};
+
+// The result and the gradients of query, key and value.
+std::vector<Tensor> attend(const Case& c, Device& device, DType type) {
+  std::vector<Tensor> operands;
+  const auto operand = [&](int64_t rows, int64_t features, uint64_t stream) {
+    const Tensor x = to(random({c.batch, rows, c.heads, features}, stream), type);
+    const Tensor placed =
+        c.transposed ? transpose(to(x, device), 1, 2) : to(contiguous(transpose(x, 1, 2)), device);
+    operands.push_back(placed.detach());
+    operands.back().set_requires_grad(true);
+  };
+  operand(c.queries, c.features, 1);
+  operand(c.keys, c.features, 2);
+  operand(c.keys, c.value_features, 3);
+  AttentionOptions options;
+  options.is_causal = c.causal;
+  const Tensor out = scaled_dot_product_attention(operands[0], operands[1], operands[2], options);
+  backward(out, to(to(random({c.batch, c.heads, c.queries, c.value_features}, 4), type), device));
+  return {out.detach(), operands[0].grad(), operands[1].grad(), operands[2].grad()};
+}
+
+TEST_CASE("attention in tiles, and its gradients") {
+  const Case cases[] = {{1, 1, 5, 7, 8, 8, false, false},
+                        {2, 3, 70, 70, 64, 64, true, true},
+                        {2, 2, 33, 130, 32, 20, true, false},
+                        {1, 2, 70, 40, 64, 36, false, true},
+                        {1, 1, 1, 1, 4, 4, true, false}};
+  for (const Case& c : cases) {
+    Fallbacks fallbacks;
+    const std::vector<Tensor> got = attend(c, gpu(), DType::f32),
+                              expected = attend(c, cpu_device(), DType::f64);
+    CHECK(fallbacks.ops.empty());
+    const char* const names[] = {"result", "gradient of query", "gradient of key", "gradient of value"};
+    for (size_t i = 0; i < got.size(); ++i)
+      CHECK_MESSAGE(distance(got[i], expected[i]) < 3e-6, names[i] << " of " << c.queries << " x " << c.keys
+                                                                   << " x " << c.features << ", causal "
+                                                                   << c.causal);
+  }
+}
+
+// The most elements that an op gave out.
+class Largest final : public Trace {
+ public:
+  Largest() : previous_(context().trace) { context().trace = this; }
+  ~Largest() override { context().trace = previous_; }
+  void ran(const Call& call, uint64_t) override {
+    for (const Tensor& x : call.out)
+      if (x.defined()) elements = std::max(elements, x.numel());
+  }
+  int64_t elements = 0;
+
+ private:
+  Trace* previous_;
+};
+
+TEST_CASE("attention makes no matrix of all scores, forward or backward") {
+  Largest largest;
+  attend({1, 1, 300, 300, 32, 32, true, false}, gpu(), DType::f32);
+  CHECK(largest.elements >= 300 * 32);
+  CHECK(largest.elements < 300 * 300);
+}
+
+}  // namespace
+}  // namespace lunagrad::tests
