@@ -25,7 +25,7 @@ struct Arguments {
 static_assert(offsetof(Arguments, kept_stride) == 104);
 
 constexpr uint32_t kThreads = 256;
-constexpr uint64_t kShortSegment = 4096;  // elements below which a segment is not worth a work group
+constexpr uint64_t kShortSegment = 4096;  // elements, of all its results, that are worth a work group
 constexpr uint64_t kBusy = 2048;          // work groups that keep a device busy
 
 // A part of a tensor's dims as an index space of its own.
@@ -104,7 +104,7 @@ void reduce(const Call& call, Fold fold, bool mean, Recorder& recorder) {
   Pass pass = plan(arguments.results, vector ? reduced.count / 4 : reduced.count, step <= kept_step);
   pass.vector = vector && pass.along_lies_close && x.offset() % 4 == 0;
   const uint64_t side = kThreads / pass.along, groups = (arguments.results + side - 1) / side;
-  const uint64_t wanted = std::min(reduced.count / kShortSegment, kBusy / groups);
+  const uint64_t wanted = std::min(reduced.count * side / kShortSegment, kBusy / groups);
   if (wanted <= 1) {
     arguments.segments = 1;
     arguments.segment = arguments.reduced;

@@ -28,7 +28,8 @@ const uint kPassing = R * kRow, kWeights = kPassing + S * kRow;
 void compute_block(uint item) {
   const uint head = item / arguments.blocks, first = item % arguments.blocks * R, me = gl_LocalInvocationID.x;
   const uint64_t k = head_of(arguments.k, arguments.batch, head), v = head_of(arguments.v, arguments.batch, head);
-  load_tile(0, R, head_of(arguments.q, arguments.batch, head), arguments.q.step, first, arguments.queries, arguments.features);
+  load_tile(0, R, head_of(arguments.q, arguments.batch, head), arguments.q.step, first, arguments.queries,
+            arguments.features);
   for (uint row = me; row < R; row += kThreads) {
     row_most[row] = -infinity();
     row_sum[row] = 0.0;

@@ -1,8 +1,8 @@
 #version 460
-// The gradients of attention, which makes the weights p = exp(scale q k - lse) again, tile by tile. With ds = p (dout v -
-// delta) and delta = dout out - dlse of each query: dq = scale ds k, dk = scale ds^T q, dv = p^T dout. Each is summed by the
-// work group that owns its rows, so that no two add to the same place: with OF_KEYS a group owns keys and values while
-// queries and their gradients pass by, otherwise it is the other way round.
+// The gradients of attention, which makes the weights p = exp(scale q k - lse) again, tile by tile. With
+// ds = p (dout v - delta) and delta = dout out - dlse of each query: dq = scale ds k, dk = scale ds^T q, dv = p^T dout.
+// Each is summed by the work group that owns its rows, so that no two add to the same place: with OF_KEYS a group owns
+// keys and values while queries and their gradients pass by, otherwise it is the other way round.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
@@ -62,7 +62,8 @@ void compute_block(uint item) {
   const int64_t of_head = int64_t(head) * arguments.queries;
   for (uint pass = begin; pass < end; pass += S) {
     load_tile(kPassing, S, left, arguments.passing[0].step, pass, arguments.passing_rows, arguments.features);
-    load_tile(kPassing + S * kRow, S, right, arguments.passing[1].step, pass, arguments.passing_rows, arguments.value_features);
+    load_tile(kPassing + S * kRow, S, right, arguments.passing[1].step, pass, arguments.passing_rows,
+              arguments.value_features);
     barrier();
     const uint a = me % kFours;
     vec4 change[kEach];
