@@ -90,6 +90,7 @@ std::vector<KernelEntry> index_kernels();
 std::vector<KernelEntry> random_kernels();
 std::vector<KernelEntry> loss_kernels();
 std::vector<KernelEntry> optimizer_kernels();
+std::vector<KernelEntry> summary_kernels();
 std::vector<KernelEntry> conv_kernels();
 std::vector<KernelEntry> pool_kernels();
 std::vector<KernelEntry> norm_kernels();

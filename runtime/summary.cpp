@@ -2,16 +2,19 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "runtime/cpu/parallel.h"
+#include "runtime/op.h"
 #include "runtime/ops.h"
+#include "runtime/summarize_all.h"
 
 namespace lunagrad {
 namespace {
 
 constexpr int kLanes = 8;
-constexpr int kNumbers = 8;  // of one tensor on a device
+constexpr size_t kNumbers = 8;  // of one tensor on a device
 
 struct Partial {
   double sum = 0, magnitudes = 0, squares = 0;
@@ -110,30 +113,33 @@ Summary on_cpu(const Tensor& x) {
   return summarize_on_cpu<float>(contiguous(to(x, DType::f32)));
 }
 
-// The same as ops of x's device: [kNumbers] of f32, left there.
-Tensor packed_on_device(const Tensor& x) {
-  const auto count = [](const Tensor& truth) { return sum(to(truth, DType::f32)); };
-  const Tensor finite = isfinite(x);
-  const Tensor values = to(where(finite, x, zeros_like(x)), DType::f32);
-  // Zeros in place of what is not finite count as such: they are taken off again when the numbers are read.
-  return stack({sum(values), norm(values), amin(values), amax(values), count(eq(values, zeros_like(values))),
-                count(isnan(x)), count(isinf(x)), sum(abs(values))});
-}
-
+// A row of the op _summary (ops/summary.cpp).
 Summary unpacked(const double* numbers, int64_t count) {
+  enum { kSum, kSquares, kMin, kMax, kZeros, kNans, kInfs, kMagnitudes };
   Summary s;
   s.count = count;
-  s.nans = std::llround(numbers[5]);
-  s.infs = std::llround(numbers[6]);
-  s.zeros = std::llround(numbers[4]) - s.nans - s.infs;
+  s.zeros = std::llround(numbers[kZeros]);
+  s.nans = std::llround(numbers[kNans]);
+  s.infs = std::llround(numbers[kInfs]);
   const int64_t finite = count - s.nans - s.infs;
   if (finite == 0) return s;
-  s.norm = numbers[1];
-  s.min = numbers[2];
-  s.max = numbers[3];
-  s.mean = numbers[0] / double(finite);
-  s.mean_magnitude = numbers[7] / double(finite);
+  s.min = numbers[kMin];
+  s.max = numbers[kMax];
+  const double scale = s.largest() > 0 ? s.largest() : 1;
+  s.norm = scale * std::sqrt(numbers[kSquares]);
+  s.mean = scale * numbers[kSum] / double(finite);
+  s.mean_magnitude = scale * numbers[kMagnitudes] / double(finite);
   return s;
+}
+
+bool has_numbers(const Tensor& x) { return x.numel() > 0 && is_differentiable(x.dtype()); }
+
+// Of complex numbers the absolute values are looked at.
+Tensor real_of(const Tensor& x) { return is_complex(x.dtype()) ? abs(x.detach()) : x.detach(); }
+
+// A row of numbers for each of the tensors of one device, made there.
+Tensor rows_of(Operands tensors) {
+  return apply1(summary_op(), std::move(tensors));
 }
 
 }  // namespace
@@ -145,13 +151,13 @@ size_t Summaries::add(const Tensor& given) {
   const NoGrad off;
   found_.emplace_back();
   found_.back().count = given.numel();
-  if (given.numel() == 0 || !is_differentiable(given.dtype())) return found_.size() - 1;
-  const Tensor x = is_complex(given.dtype()) ? abs(given.detach()) : given.detach();
+  if (!has_numbers(given)) return found_.size() - 1;
+  const Tensor x = real_of(given);
   if (x.device().is_cpu()) {
     found_.back() = on_cpu(x);
   } else {
     waiting_.push_back(found_.size() - 1);
-    packed_.push_back(packed_on_device(x));
+    packed_.push_back(rows_of({x}));
   }
   return found_.size() - 1;
 }
@@ -162,8 +168,8 @@ std::vector<Summary> Summaries::read() {
     size_t end = first;
     while (end < packed_.size() && &packed_[end].device() == &packed_[first].device()) ++end;
     const NoGrad off;
-    const Tensor all = stack(TensorList(packed_.begin() + std::ptrdiff_t(first), packed_.begin() + std::ptrdiff_t(end)));
-    const std::vector<double> numbers = all.to_vector<double>();
+    const std::vector<double> numbers =
+        cat(TensorList(packed_.begin() + std::ptrdiff_t(first), packed_.begin() + std::ptrdiff_t(end))).to_vector<double>();
     for (size_t i = first; i < end; ++i) {
       Summary& s = found_[waiting_[i]];
       s = unpacked(numbers.data() + (i - first) * kNumbers, s.count);
@@ -173,6 +179,36 @@ std::vector<Summary> Summaries::read() {
   packed_.clear();
   waiting_.clear();
   return std::exchange(found_, {});
+}
+
+std::vector<Summary> summarize_all(const TensorList& tensors) {
+  const NoGrad off;
+  std::vector<Summary> found(tensors.size());
+  struct There {
+    Operands operands;
+    std::vector<size_t> places;
+  };
+  std::map<Device*, There> devices;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    found[i].count = tensors[i].numel();
+    if (!has_numbers(tensors[i])) continue;
+    const Tensor x = real_of(tensors[i]);
+    if (x.device().is_cpu()) {
+      found[i] = on_cpu(x);
+    } else {
+      There& there = devices[&x.device()];
+      there.operands.push_back(x);
+      there.places.push_back(i);
+    }
+  }
+  for (auto& [device, there] : devices) {
+    const std::vector<double> numbers = rows_of(std::move(there.operands)).to_vector<double>();
+    for (size_t row = 0; row < there.places.size(); ++row) {
+      Summary& s = found[there.places[row]];
+      s = unpacked(numbers.data() + row * kNumbers, s.count);
+    }
+  }
+  return found;
 }
 
 Summary summarize(const Tensor& x) {

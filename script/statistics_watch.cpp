@@ -7,6 +7,7 @@
 #include "runtime/autocast.h"
 #include "runtime/ops.h"
 #include "runtime/statistics.h"
+#include "runtime/summarize_all.h"
 
 namespace lunagrad {
 namespace {
@@ -25,6 +26,30 @@ size_t bytes_of(const StepStatistics& step) {
   for (const ParameterStatistics& p : step.parameters)
     bytes += sizeof p + p.edges.capacity() * sizeof(double) + p.counts.capacity() * sizeof(int64_t);
   return bytes;
+}
+
+// What its histogram is made of.
+Tensor sample_of(const Tensor& x) {
+  const int64_t each = (x.numel() + kMostSampled - 1) / kMostSampled;
+  return each > 1 && (x.is_contiguous() || !x.device().is_cpu()) ? slice(reshape(x, {-1}), 0, 0, x.numel(), each) : x;
+}
+
+// Those of other devices come over together: each wait for a device costs more than what is copied.
+void bring_to_cpu(TensorList& samples) {
+  std::map<Device*, TensorList> there;
+  for (const Tensor& x : samples)
+    if (!x.device().is_cpu()) there[&x.device()].push_back(to(reshape(x, {-1}), DType::f32));
+  std::map<Device*, int64_t> taken;
+  std::map<Device*, Tensor> here;
+  for (const auto& [device, parts] : there) here[device] = to(cat(parts), cpu_device());
+  for (Tensor& x : samples) {
+    if (x.device().is_cpu()) continue;
+    int64_t& at = taken[&x.device()];
+    const Tensor& all = here.at(&x.device());
+    const int64_t count = x.numel();
+    x = narrow(all, 0, at, count);
+    at += count;
+  }
 }
 
 }  // namespace
@@ -154,12 +179,8 @@ void StatisticsWatch::end() {
   if (!in_pass_) return;
   in_pass_ = false;
   const Look look(*this);
-  const std::vector<Summary> summaries = summaries_.read();
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    if (places_[i].output) nodes_[i].output = summaries[places_[i].output - 1];
-    if (places_[i].gradient) nodes_[i].gradient = summaries[places_[i].gradient - 1];
-  }
-  outputs_.clear();
+  std::vector<std::pair<NodeStatistics*, Leaf*>> reached;
+  TensorList gradients, samples;
   for (NodeStatistics& node : nodes_) {
     const auto known = leaves_.find(node.node);
     if (known == leaves_.end() || !std::exchange(known->second.reached, false)) continue;
@@ -167,16 +188,26 @@ void StatisticsWatch::end() {
     const Tensor gradient = leaf.node->grad;
     if (!gradient.defined()) continue;
     leaf.has_gradient = node.has_gradient = true;
-    const Tensor looked = is_complex(gradient.dtype()) ? abs(gradient.detach()) : gradient.detach();
-    node.gradient = leaf.found.gradient = summarize(looked);  // of what was added up over several passes
-    const int64_t each = (looked.numel() + kMostSampled - 1) / kMostSampled;
-    const Tensor sample =
-        each > 1 && looked.is_contiguous() ? slice(reshape(looked, {-1}), 0, 0, looked.numel(), each) : looked;
-    const Statistics whole = statistics(sample);
-    leaf.found.edges = whole.edges;
-    leaf.found.counts = whole.counts;
+    reached.emplace_back(&node, &leaf);
+    gradients.push_back(is_complex(gradient.dtype()) ? abs(gradient.detach()) : gradient.detach());
+    samples.push_back(sample_of(gradients.back()));
     if (!leaf.before.defined())
       if (const Tensor now = value_of(*leaf.node); now.defined()) leaf.before = clone(now);
+  }
+  const std::vector<Summary> of_gradients = summarize_all(gradients);  // of what was added up over several passes
+  const std::vector<Summary> summaries = summaries_.read();
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (places_[i].output) nodes_[i].output = summaries[places_[i].output - 1];
+    if (places_[i].gradient) nodes_[i].gradient = summaries[places_[i].gradient - 1];
+  }
+  outputs_.clear();
+  bring_to_cpu(samples);
+  for (size_t i = 0; i < reached.size(); ++i) {
+    const auto& [node, leaf] = reached[i];
+    node->gradient = leaf->found.gradient = of_gradients[i];
+    const Statistics spread = statistics(samples[i]);
+    leaf->found.edges = spread.edges;
+    leaf->found.counts = spread.counts;
   }
 }
 
@@ -200,8 +231,8 @@ void StatisticsWatch::end_step(int64_t step) {
   auto made = std::make_shared<StepStatistics>();
   {
     const Look look(*this);
-    Summaries numbers;  // of the weights, then of what was added to them
-    std::vector<size_t> moved;
+    TensorList weights, differences;  // of some of them what was added, in their order
+    std::vector<bool> moved;
     std::map<std::string, int> named;  // two models may call their parameters alike
     for (auto it = leaves_.begin(); it != leaves_.end();) {
       Leaf& leaf = it->second;
@@ -223,13 +254,16 @@ void StatisticsWatch::end_step(int64_t step) {
       p.has_gradient = leaf.has_gradient;
       if (!p.has_gradient) p.gradient = {}, p.edges.clear(), p.counts.clear();
       p.update_norm = NAN;
-      numbers.add(now);
-      moved.push_back(leaf.before.defined() ? numbers.add(now.detach() - leaf.before) : 0);
+      weights.push_back(now);
+      moved.push_back(leaf.before.defined());
+      if (moved.back()) differences.push_back(now.detach() - leaf.before);
       leaf.before = Tensor();
     }
-    const std::vector<Summary> read = numbers.read();
-    for (size_t i = 0, at = 0; i < made->parameters.size(); ++i) {
-      made->parameters[i].weight = read[at++];
+    size_t at = weights.size();
+    weights.insert(weights.end(), differences.begin(), differences.end());
+    const std::vector<Summary> read = summarize_all(weights);
+    for (size_t i = 0; i < made->parameters.size(); ++i) {
+      made->parameters[i].weight = read[i];
       if (!moved[i]) continue;
       const Summary& difference = read[at++];
       made->parameters[i].update_norm = difference.finite() ? difference.norm : NAN;

@@ -5,8 +5,9 @@
 #include <cmath>
 #include <cstdio>
 
+#include "runtime/op.h"
 #include "runtime/ops.h"
-#include "runtime/summary.h"
+#include "runtime/summarize_all.h"
 #include "tests/recorder.h"
 
 using namespace lunagrad;
@@ -68,6 +69,24 @@ TEST_CASE("a summary agrees with the reductions, for odd layouts, NaN, Inf and e
   CHECK(s.largest() == 4);
   CHECK(summarize(Tensor::empty({0, 3}, DType::f32)).count == 0);
   CHECK(summarize(ones({3}, DType::i64)).norm == 0);
+}
+
+TEST_CASE("a device without a kernel for summaries gets the same numbers from reductions") {
+  const NoGrad off;
+  const float bad[] = {0, 3, NAN, -4, INFINITY, -INFINITY, 0}, nothing_good[] = {NAN, INFINITY};
+  for (const Tensor& x : {randn({33, 70}), Tensor::from<float>(bad, {7}), Tensor::from<float>(nothing_good, {2}), zeros({5}),
+                          randn({50}) * 1e30, to(randn({50}), DType::f64)}) {
+    const Summary right = summarize(x);
+    const std::vector<double> row = apply1(summary_op(), {x}).to_vector<double>();  // on the CPU: its composition
+    REQUIRE(row.size() == 8);
+    const double scale = right.largest() > 0 ? right.largest() : 1;
+    CHECK(scale * std::sqrt(row[1]) == doctest::Approx(right.norm).epsilon(1e-5));
+    CHECK(row[2] == doctest::Approx(right.min));
+    CHECK(row[3] == doctest::Approx(right.max));
+    CHECK(row[4] == right.zeros);
+    CHECK(row[5] == right.nans);
+    CHECK(row[6] == right.infs);
+  }
 }
 
 TEST_CASE("a watched step has the norms that the script sees, and names what no gradient reached") {

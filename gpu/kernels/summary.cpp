@@ -1,0 +1,67 @@
+// Summaries of many tensors: one dispatch over the elements of all, one over the numbers of their blocks.
+#include <algorithm>
+#include <vector>
+
+#include "gpu/kernels.h"
+#include "runtime/ops.h"
+#include "runtime/summarize_all.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+struct Entry {
+  uint64_t from;
+  uint32_t count, type;
+  uint32_t first_block, blocks;
+};
+struct Hot {
+  uint64_t partial, result;
+  uint32_t tensors, blocks;
+};
+static_assert(sizeof(Hot) <= kHotBytes);
+
+constexpr uint32_t kBlock = 4096;
+constexpr size_t kNumbers = 8;
+constexpr size_t kMostTensors = 4096;  // of one dispatch
+
+bool supports(const Call& call) {
+  return std::all_of(call.in.begin(), call.in.end(), [](const Tensor& x) {
+    return x.dtype() != DType::f64 && x.numel() < int64_t(1) << 31;
+  });
+}
+
+void run_summary(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  static const ShaderCode& code = find_shader("summary");
+  Operands dense;
+  for (const Tensor& x : call.in) dense.push_back(contiguous(x));
+  const size_t row = kNumbers * sizeof(float);
+  for (size_t begin = 0; begin < dense.size(); begin += kMostTensors) {
+    const size_t end = std::min(dense.size(), begin + kMostTensors);
+    std::vector<Entry> entries;
+    Hot hot{};
+    hot.tensors = uint32_t(end - begin);
+    for (size_t i = begin; i < end; ++i) {
+      const auto count = uint32_t(dense[i].numel()), blocks = (count + kBlock - 1) / kBlock;
+      entries.push_back({0, count, uint32_t(dense[i].dtype()), hot.blocks, blocks});
+      hot.blocks += blocks;
+    }
+    const Scratch partial(recorder, hot.blocks * row);
+    {
+      Launch launch(recorder);
+      for (size_t i = begin; i < end; ++i) entries[i - begin].from = launch.reads(dense[i]);
+      hot.partial = launch.writes(partial);
+      launch.run(code, {0}, {group_count(hot.blocks, recorder)}, std::as_bytes(std::span(entries)), bytes_of(hot));
+    }
+    Launch launch(recorder);
+    hot.partial = launch.reads(partial);
+    hot.result = launch.writes(call.output()) + begin * row;
+    launch.run(code, {1}, {group_count(hot.tensors, recorder)}, std::as_bytes(std::span(entries)), bytes_of(hot));
+  }
+}
+
+}  // namespace
+
+std::vector<KernelEntry> summary_kernels() { return {{&summary_op(), {supports, run_summary}}}; }
+
+}  // namespace lunagrad::gpu
