@@ -117,8 +117,9 @@ History TapeWatch::history() const {
     const size_t values = step.values ? step.values->bytes() : 0;
     history.steps.push_back({step.step, step.tape_bytes, values, bool(step.values),
                              step.values && step.values->complete()});
-    history.bytes += step.tape_bytes + values;
+    history.bytes += step.tape_bytes;
   }
+  history.bytes += value_budget_.used();  // what several steps hold counts once
   return history;
 }
 

@@ -17,18 +17,18 @@
 
 namespace lunagrad {
 
-// Counts memory that is held for a viewer alone, each storage once.
+// Counts memory that is held for a viewer alone, each storage once. The sum may be read by any thread.
 class ValueBudget {
  public:
   size_t limit = 0;
-  size_t used() const { return used_; }
+  size_t used() const { return used_.load(); }
   bool fits(const Storage&) const;
   void add(const Storage&);
   void remove(const Storage*);
 
  private:
   std::unordered_map<const Storage*, std::pair<int, size_t>> held_;  // by how many steps, bytes
-  size_t used_ = 0;
+  std::atomic<size_t> used_{0};
 };
 
 struct KeptNode {

@@ -144,6 +144,7 @@ int main(int argc, char** argv) {
   }
   std::signal(SIGINT, end_in_order);
   std::signal(SIGTERM, end_in_order);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file past the size that ulimit -f allows is an error of its writer
 #ifdef LUNAGRAD_GPU
   lunagrad::gpu::install();
 #endif

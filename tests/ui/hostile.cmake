@@ -201,4 +201,73 @@ if(NOT kept OR NOT checkpoints)
   message("gone: unsaved text kept: ${kept}; checkpoints: ${checkpoints}")
   math(EXPR faults "${faults} + 1")
 endif()
+
+# What a script gives names to, and what it logs as text.
+hostile(names [=[
+local lg = require "lunagrad"
+local nn = lg.nn
+local net = nn.Sequential(nn.Linear(2, 1))
+net["a\0b\xff\n"] = nn.Linear(1, 1)
+for step in lg.run.steps(3) do
+  local loss = net["a\0b\xff\n"](net[1](lg.ones(4, 2))):sum()
+  loss:backward()
+  lg.run.log {["lo\0ss\xfe"] = loss, ["\u{202e}back"] = 1, [("long"):rep(300)] = 2}
+  lg.run.text("te\0xt\xc3", "zero\0byte, bad \xff\xc3(, \27[31mred\27[0m, \u{202e}back " .. ("word "):rep(2000))
+end
+]=] [=[
+ui.wait("state", "finished")
+ui.wait("curves.curve", "lo")
+for _, panel in ipairs {"Media", "Gradients", "Profiler", "Tape", "Curves"} do
+  ui.click("panel", panel)
+  ui.frames(5)
+  ui.picture(arg[1] .. "/names_" .. panel .. ".png")
+end
+ui.click("panel", "Media")
+ui.expect("media.text", "zero")
+for _, name in ipairs {"curves.curve", "media.text", "tape.node", "console.line", "gradients.parameter"} do
+  local shown = table.concat(ui.texts(name), "\n")
+  assert(utf8.len(shown), name .. " shows what is no UTF-8")
+  assert(not shown:find("%z"), name .. " shows a zero byte")
+end
+ui.resize(200, 100)
+ui.frames(5)
+]=])
+
+# A disk on which no file gets larger than 32 KiB: what does not fit is named where somebody looks, and nothing is lost.
+string(REPEAT "-- a line of a long text whose file has to stay as it was\n" 1000 long)
+file(WRITE ${WORK}/full.lua [=[
+local lg = require "lunagrad"
+local held = lg.run.state("held", function() return {w = lg.zeros(64, 1024)} end)
+for step in lg.run.steps(3000) do
+  lg.run.log {loss = 1 / step, held = held.w:sum()}
+  if step == 10 then lg.run.checkpoint() end
+end
+print("through")
+]=] "${long}")
+file(WRITE ${WORK}/full_drive.lua [=[
+ui.wait("console.line", "through", 60)
+ui.expect("console.line", "metrics.jsonl")
+ui.expect("console.line", "checkpoint")
+ui.expect("curves.curve", "loss 3000 points")
+ui.click("curves.export")
+ui.click("curves.export.as", "CSV")
+ui.wait("curves.exported", "File too large")
+ui.key("Escape")
+ui.click("panel", "Editor")
+ui.click("editor.line", "1: local lg")
+ui.key("End")
+ui.type(" -- typed")
+ui.wait("editor.status", "unsaved text cannot be kept", 20)
+ui.key("Ctrl+S")
+ui.wait("console.error", "not saved")
+ui.expect("editor.line", "1: local lg = require \"lunagrad\" -- typed")
+ui.expect("editor.tab", "full.lua modified")
+]=])
+expect(full 0 "" ${display} sh -c "ulimit -f 64 && exec \"$@\"" sh ${WORKBENCH} ${WORK}/full.lua ${VALIDATION} --size 1280x800
+       --state ${WORK}/full-state --run-dir ${WORK}/full-run --drive ${WORK}/full_drive.lua ${WORK})
+file(STRINGS ${WORK}/full.lua typed REGEX "-- typed")
+if(typed)
+  message("full: the file was written over with what did not fit")
+  math(EXPR faults "${faults} + 1")
+endif()
 finish()
