@@ -1,5 +1,15 @@
 # The Lua edge, the session, and the command line.
 pkg_check_modules(LUA REQUIRED IMPORTED_TARGET lua5.4-c++)
+# Lua compiled as C++ has C names in Debian 12 and those of C++ in Debian 13, where lua.hpp declares what there is not.
+include(CheckCXXSourceCompiles)
+set(CMAKE_REQUIRED_LIBRARIES PkgConfig::LUA)
+check_cxx_source_compiles("#include <lua.hpp>\nint main() { lua_close(luaL_newstate()); }" LUNAGRAD_LUA_HAS_C_NAMES)
+unset(CMAKE_REQUIRED_LIBRARIES)
+if(NOT LUNAGRAD_LUA_HAS_C_NAMES)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/lua/lua.hpp CONTENT
+       "#include <lua.h>\n#include <lualib.h>\n#include <lauxlib.h>\n")
+  target_include_directories(PkgConfig::LUA BEFORE INTERFACE ${PROJECT_BINARY_DIR}/lua)
+endif()
 find_package(CLI11 REQUIRED)
 pkg_check_modules(EDIT REQUIRED IMPORTED_TARGET libedit)
 
