@@ -20,6 +20,51 @@ struct Arguments {
   int64_t stride[2][8];
 };
 
+// As in transpose.comp.
+struct TransposeArguments {
+  uint32_t p, q;
+  int64_t p_step, q_step;
+  uint32_t tiles, p_tiles, q_tiles;
+  uint32_t dims;
+  uint32_t size[8];
+  int64_t stride[2][8];
+};
+static_assert(offsetof(TransposeArguments, stride) == 72);
+struct Ends {
+  uint64_t result, operand;
+};
+
+// Copies by tiles when the dim that lies close in the result lies apart in the operand, and another the other way round.
+bool transpose_by_tiles(Launch& launch, const Iteration& space, const Ends& ends, uint32_t result_type, uint32_t type,
+                        bool as_integer, Recorder& recorder) {
+  constexpr uint32_t kSide = 64, kShort = 16;
+  const int q = space.dims - 1;
+  int p = -1;
+  for (int d = 0; d < q; ++d)
+    if (space.stride[1][d] == 1 && space.size[d] >= kShort) p = d;
+  if (p < 0 || space.stride[0][q] != 1 || space.stride[1][q] == 1 || space.stride[1][q] == 0 || space.size[q] < kShort)
+    return false;
+  TransposeArguments arguments{};
+  arguments.p = space.size[p];
+  arguments.q = space.size[q];
+  arguments.p_step = space.stride[0][p];
+  arguments.q_step = space.stride[1][q];
+  arguments.p_tiles = (arguments.p + kSide - 1) / kSide;
+  arguments.q_tiles = (arguments.q + kSide - 1) / kSide;
+  uint64_t tiles = uint64_t(arguments.p_tiles) * arguments.q_tiles;
+  for (int d = 0; d < q; ++d) {
+    if (d == p) continue;
+    tiles *= arguments.size[arguments.dims] = space.size[d];
+    for (int k = 0; k < 2; ++k) arguments.stride[k][arguments.dims] = space.stride[k][d];
+    ++arguments.dims;
+  }
+  arguments.tiles = uint32_t(tiles);
+  static const ShaderCode& code = find_shader("transpose");
+  launch.run(code, {result_type, type, uint32_t(as_integer)}, {group_count(tiles, recorder)}, bytes_of(arguments),
+             bytes_of(ends));
+  return true;
+}
+
 }  // namespace
 
 bool can_copy(const Tensor& from, DType to) {
@@ -59,6 +104,10 @@ void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
   }
   const Iteration space = iterate(out.shape(), visited);
   hot.count = uint32_t(space.count);
+  // Elements of 64 bits do not fit through the tiles.
+  const bool narrow = item_size(out.dtype()) <= 4 && !from.is_number() && item_size(from.dtype()) <= 4;
+  if (narrow && transpose_by_tiles(launch, space, {hot.result, hot.operand}, result_type, type, as_integer, recorder))
+    return;
   Arguments arguments;
   std::memcpy(arguments.size, space.size, sizeof space.size);
   std::memcpy(arguments.stride, space.stride, sizeof arguments.stride);

@@ -1,0 +1,64 @@
+#version 460
+// A copy with a conversion between tensors in which neighbours of one lie far apart in the other: by tiles of 64 x 64 that
+// pass through shared memory, so that both are visited along their neighbours. In the operand the dim p lies close, in
+// the result the dim q.
+#extension GL_GOOGLE_include_directive : require
+#include "memory.glsl"
+
+layout(local_size_x = 256) in;
+layout(constant_id = 0) const uint RESULT_TYPE = 6;
+layout(constant_id = 1) const uint TYPE = 6;
+layout(constant_id = 2) const bool AS_INTEGER = false;  // carry integers of up to 32 bits, else floats
+
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
+  uint p, q;        // sizes
+  int64_t p_step;   // of the result
+  int64_t q_step;   // of the operand
+  uint tiles, p_tiles, q_tiles;
+  uint dims;        // the others
+  uint size[8];
+  int64_t stride[2][8];
+};
+layout(push_constant, scalar) uniform Push {
+  Arguments arguments;
+  uint64_t result;
+  uint64_t operand;
+};
+
+const uint kSide = 64, kRows = 4;  // of a tile, and how many of its rows are visited at a time
+shared uint tile[kSide * (kSide + 1)];
+
+void main() {
+  const uint near = gl_LocalInvocationID.x % kSide, far = gl_LocalInvocationID.x / kSide;
+  for (uint block = gl_WorkGroupID.x; block < arguments.tiles; block += gl_NumWorkGroups.x) {
+    const uint p = block % arguments.p_tiles * kSide, q = block / arguments.p_tiles % arguments.q_tiles * kSide;
+    uint rest = block / arguments.p_tiles / arguments.q_tiles;
+    int64_t to = 0, from = 0;
+    for (int d = int(arguments.dims) - 1; d >= 0; --d) {
+      to += int64_t(rest % arguments.size[d]) * arguments.stride[0][d];
+      from += int64_t(rest % arguments.size[d]) * arguments.stride[1][d];
+      rest /= arguments.size[d];
+    }
+    [[unroll]] for (uint i = 0; i < kSide; i += kRows) {
+      const uint row = far + i;
+      if (p + near < arguments.p && q + row < arguments.q) {
+        const int64_t at = from + int64_t(p + near) + int64_t(q + row) * arguments.q_step;
+        tile[row * (kSide + 1) + near] =
+            AS_INTEGER ? uint(load_integer(operand, at, TYPE)) : floatBitsToUint(load_float(operand, at, TYPE));
+      }
+    }
+    barrier();
+    [[unroll]] for (uint i = 0; i < kSide; i += kRows) {
+      const uint row = far + i;
+      if (p + row < arguments.p && q + near < arguments.q) {
+        const int64_t at = to + int64_t(p + row) * arguments.p_step + int64_t(q + near);
+        const uint bits = tile[near * (kSide + 1) + row];
+        if (AS_INTEGER)
+          store_integer(result, at, RESULT_TYPE, int64_t(int(bits)));
+        else
+          store_float(result, at, RESULT_TYPE, uintBitsToFloat(bits));
+      }
+    }
+    barrier();  // the tile is the next block's
+  }
+}
