@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <string>
 
@@ -12,6 +13,12 @@
 #include "runtime/tape.h"
 
 namespace lunagrad::tests {
+
+// A file of the source tree, which LUNAGRAD_SOURCE names on another machine than the one that built this.
+inline std::string source_file(const std::string& name) {
+  const char* const root = std::getenv("LUNAGRAD_SOURCE");
+  return std::string(root ? root : LUNAGRAD_SOURCE_DIR) + "/" + name;
+}
 
 inline Device& gpu() { return require_device("vulkan"); }
 

@@ -11,6 +11,7 @@
 
 #include "gpu/device.h"
 #include "tests/files.h"
+#include "tests/gpu/compare.h"
 #include "tests/recorder.h"
 
 namespace lunagrad::tests {
@@ -50,7 +51,7 @@ Learned learn(const Example& example, const std::string& device) {
   options.arguments = example.arguments;
   options.steps = kSteps;
   options.seed = 3;
-  recorder.session.run_file(LUNAGRAD_SOURCE_DIR "/examples/" + example.file, options);
+  recorder.session.run_file(source_file("examples/" + example.file), options);
   const Outcome outcome = recorder.session.wait();
   CHECK_MESSAGE(outcome == Outcome::ok, example.file << " on " << device << ": " << recorder.error());
   return learned;
@@ -89,7 +90,7 @@ TEST_CASE("the MLP, CNN, GPT and LSTM of the examples train on the device and se
   const Folder folder;
   write_images(folder.file("."));
   learns_the_same({"05_mnist_cnn.lua", {{"batch_size", "16"}}, {folder.file(".")}, 1e-3});
-  const std::string text = LUNAGRAD_SOURCE_DIR "/README.md";
+  const std::string text = source_file("README.md");
   const std::map<std::string, std::string> small = {{"width", "32"}, {"length", "16"}, {"batch_size", "4"}, {"written", "0"}};
   learns_the_same({"06_char_lm.lua", small, {text}, 1e-3});
   std::map<std::string, std::string> two_layers = small;

@@ -30,8 +30,8 @@ std::vector<LoggedWork> log_of_example(const char* file, std::map<std::string, s
   options.write_run = false;
   options.steps = 2;
   options.set = std::move(set);
-  options.arguments = {LUNAGRAD_SOURCE_DIR "/README.md"};
-  recorder.session.run_file(std::string(LUNAGRAD_SOURCE_DIR "/examples/") + file, options);
+  options.arguments = {source_file("README.md")};
+  recorder.session.run_file(source_file(std::string("examples/") + file), options);
   CHECK_MESSAGE(recorder.session.wait() == Outcome::ok, file << ": " << recorder.error());
   return std::move(log.log);
 }
