@@ -257,6 +257,8 @@ std::vector<PhysicalDevice> Instance::physical_devices(std::string& rejected) co
     device.type = properties.properties.deviceType;
     device.limits = properties.properties.limits;
     device.subgroup_size = subgroup.subgroupSize;
+    device.subgroup_sums = (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0 &&
+                           (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
     device.stamp_bits = stamp_bits(handle, device.queue_family);
     device.calibrated = device.stamp_bits > 0 && has_calibrated_clock(handle);
     device.matrix_units = find_matrix_units(handle_, handle);

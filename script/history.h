@@ -20,7 +20,7 @@ struct History {
   size_t bytes = 0, budget = 0;
 };
 
-inline constexpr size_t kHistoryBudget = size_t(256) << 20;
+inline constexpr size_t kHistoryBudget = size_t(192) << 20;
 inline constexpr size_t kMostKeptSteps = 1000;
 
 }  // namespace lunagrad

@@ -28,7 +28,8 @@ enum class Part : uint32_t { result, input_gradient, weight_gradient };
 struct Tile {
   uint32_t bm, bn, bk, tm, tn;
 };
-constexpr Tile kTiles[] = {{128, 128, 16, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 4}};
+constexpr Tile kTiles[] = {{128, 128, 16, 8, 8}, {64, 128, 16, 8, 8}, {32, 128, 16, 4, 8},
+                           {64, 64, 16, 4, 4},   {32, 32, 16, 4, 4}};
 constexpr uint64_t kBusy = 256;         // work groups that keep a device busy
 constexpr uint32_t kShortestSplit = 256;  // of a sum, that is worth a second pass
 
@@ -49,9 +50,9 @@ Tile choose(const Arguments& a) {
     if (tile.bm > 32 && a.m <= tile.bm / 2) continue;
     if (tile.bn > 32 && a.n <= tile.bn / 2) continue;
     const uint64_t tiles = uint64_t((a.m + tile.bm - 1) / tile.bm) * ((a.n + tile.bn - 1) / tile.bn) * a.groups;
-    if (tile.bm == 32 || tiles * std::max<uint32_t>(1, a.k / (4 * kShortestSplit)) >= kBusy / 2) return tile;
+    if (tiles * std::max<uint32_t>(1, a.k / (4 * kShortestSplit)) >= kBusy / 2) return tile;
   }
-  return kTiles[2];
+  return std::end(kTiles)[-1];
 }
 
 void convolve(const Call& call, Part part, const ConvGeometry& g, Recorder& recorder) {
@@ -107,9 +108,13 @@ void convolve(const Call& call, Part part, const ConvGeometry& g, Recorder& reco
   a.c = launch.writes(made);
   if (bias.defined()) a.bias = launch.reads(bias);
   const uint32_t threads = tile.bm / tile.tm * (tile.bn / tile.tn);
+  const auto trivial = [&](size_t d) { return g.in[d] == 1 && g.out[d] == 1 && g.kernel[d] == 1 && g.padding[d] == 0; };
+  const uint32_t dims = !trivial(0) ? 3 : !trivial(1) ? 2 : 1;
+  const bool strided = back && std::any_of(g.stride.begin(), g.stride.end(), [](int64_t step) { return step != 1; });
   static const ShaderCode& code = find_shader("conv");
   launch.run(code,
-             {threads, tile.bm, tile.bn, tile.bk, tile.tm, tile.tn, uint32_t(part), uint32_t(bias.defined()), threads},
+             {threads, tile.bm, tile.bn, tile.bk, tile.tm, tile.tn, uint32_t(part), uint32_t(bias.defined()), threads, dims,
+              uint32_t(strided)},
              {group_count(a.tiles, recorder)}, bytes_of(a));
   if (a.splits > 1) add_parts(out, made, recorder);
 }

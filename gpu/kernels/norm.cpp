@@ -46,7 +46,7 @@ void launch_norm(Launch& launch, const Form& form, const Hot& hot, uint64_t grou
   static const ShaderCode& code = find_shader("norm");
   launch.run(code,
              {uint32_t(form.mode), form.plan.along, uint32_t(form.centred), uint32_t(form.weight), uint32_t(form.bias), 0,
-              0, 0, 0, 0, form.plan.held},
+              0, 0, 0, 0, form.plan.held, uint32_t(form.plan.in_subgroup)},
              {group_count(groups, recorder)}, {}, bytes_of(hot));
 }
 uint64_t groups_of_rows(const Hot& hot, const RowPlan& plan) {
@@ -66,7 +66,7 @@ void run_forward(const Call& call, Recorder& recorder) {
   if (bias.defined()) hot.bias = launch.reads(bias);
   hot.result = launch.writes(call.output());
   const Tensor* const tensors[] = {&x, &weight, &bias, &call.output()};
-  const RowPlan plan = plan_rows(hot.size, tensors);
+  const RowPlan plan = plan_rows(hot.size, tensors, recorder.physical);
   launch_norm(launch, {Mode::forward, centred, weight.defined(), bias.defined(), plan}, hot, groups_of_rows(hot, plan),
               recorder);
 }
@@ -95,7 +95,7 @@ void run_backward(const Call& call, Recorder& recorder) {
     if (wanted(0)) rows.result = launch.writes(call.output(0));
     if (sums) rows.moments = launch.writes(moments);
     const Tensor* const tensors[] = {&x, &g, &weight};
-    const RowPlan plan = plan_rows(hot.size, tensors);
+    const RowPlan plan = plan_rows(hot.size, tensors, recorder.physical);
     launch_norm(launch, {Mode::backward, centred, weight.defined(), false, plan}, rows, groups_of_rows(hot, plan),
                 recorder);
   }

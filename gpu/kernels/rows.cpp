@@ -47,9 +47,11 @@ namespace {
 
 constexpr uint32_t kMostHeld = 8;  // vectors: 32 registers
 
-RowPlan plan(uint32_t length, bool in_fours) {
+RowPlan plan(uint32_t length, bool in_fours, const PhysicalDevice& physical) {
   if (!in_fours || length / 4 > 256 * kMostHeld) return {threads_along(length), 0};
-  const uint32_t fours = length / 4;
+  const uint32_t fours = length / 4, subgroup = physical.subgroup_size;
+  if (physical.subgroup_sums && 256 % subgroup == 0 && fours >= subgroup && fours <= subgroup * kMostHeld)
+    return {subgroup, (fours + subgroup - 1) / subgroup, true};
   // A quarter as many threads as vectors, so that several loads are under way in each.
   const uint32_t along = std::clamp<uint32_t>(std::bit_ceil(fours) / 4, 1, 256);
   return {along, (fours + along - 1) / along};
@@ -59,18 +61,18 @@ bool begins_at_sixteen(const Tensor& x) { return x.dtype() == DType::f32 && x.of
 
 }  // namespace
 
-RowPlan plan_rows(const Rows& rows, std::span<const Tensor* const> tensors) {
+RowPlan plan_rows(const Rows& rows, std::span<const Tensor* const> tensors, const PhysicalDevice& physical) {
   bool in_fours = rows.extent % 4 == 0;
   for (size_t k = 0; k < tensors.size(); ++k) {
     in_fours = in_fours && begins_at_sixteen(*tensors[k]) && rows.step[k] == 1;
     for (uint32_t d = 0; d < rows.dims; ++d) in_fours = in_fours && (rows.size[d] == 1 || rows.stride[k][d] % 4 == 0);
   }
-  return plan(rows.extent, in_fours);
+  return plan(rows.extent, in_fours, physical);
 }
-RowPlan plan_rows(uint32_t length, std::span<const Tensor* const> tensors) {
-  return plan(length, length % 4 == 0 && std::all_of(tensors.begin(), tensors.end(), [](const Tensor* x) {
-                        return !x->defined() || begins_at_sixteen(*x);
-                      }));
+RowPlan plan_rows(uint32_t length, std::span<const Tensor* const> tensors, const PhysicalDevice& physical) {
+  const bool begin_well = std::all_of(tensors.begin(), tensors.end(),
+                                      [](const Tensor* x) { return !x->defined() || begins_at_sixteen(*x); });
+  return plan(length, length % 4 == 0 && begin_well, physical);
 }
 
 }  // namespace lunagrad::gpu

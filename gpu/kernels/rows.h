@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "gpu/context.h"
 #include "runtime/tensor.h"
 
 namespace lunagrad::gpu {
@@ -19,15 +20,17 @@ static_assert(offsetof(Rows, stride) == 48);
 
 // Up to four tensors of one shape with at least one dim.
 Rows rows_along(int dim, std::span<const Tensor* const> tensors);
-// How many threads share a row of this length: a power of two. `held`: how many vectors of four elements each of them
-// holds, 0 when rows are read element by element.
+// How many threads share a row of this length: a power of two.
+uint32_t threads_along(uint32_t length);
+
+// The same, and how many vectors of four elements each of them holds, 0 when rows are read element by element.
 struct RowPlan {
   uint32_t along, held;
+  bool in_subgroup = false;                        // the threads of a row are one subgroup
   uint32_t together() const { return 256 / along; }  // rows of a work group
 };
-uint32_t threads_along(uint32_t length);
-RowPlan plan_rows(const Rows&, std::span<const Tensor* const>);
+RowPlan plan_rows(const Rows&, std::span<const Tensor* const>, const PhysicalDevice&);
 // The same for rows that lie in order, one after the other.
-RowPlan plan_rows(uint32_t length, std::span<const Tensor* const>);
+RowPlan plan_rows(uint32_t length, std::span<const Tensor* const>, const PhysicalDevice&);
 
 }  // namespace lunagrad::gpu

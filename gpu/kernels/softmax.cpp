@@ -33,9 +33,9 @@ void run(const Call& call, Recorder& recorder) {
     tensors[count++] = &x;
   }
   arguments.rows = rows_along(dim, std::span(tensors, count));
-  const RowPlan plan = plan_rows(arguments.rows, std::span(tensors, count));
+  const RowPlan plan = plan_rows(arguments.rows, std::span(tensors, count), recorder.physical);
   static const ShaderCode& code = find_shader("softmax");
-  launch.run(code, {uint32_t(mode), plan.along, 0, 0, 0, 0, 0, 0, 0, 0, plan.held},
+  launch.run(code, {uint32_t(mode), plan.along, 0, 0, 0, 0, 0, 0, 0, 0, plan.held, uint32_t(plan.in_subgroup)},
              {group_count((arguments.rows.count + plan.together() - 1) / plan.together(), recorder)},
              bytes_of(arguments));
 }

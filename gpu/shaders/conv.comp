@@ -18,6 +18,8 @@ layout(constant_id = 5) const uint TN = 4;
 layout(constant_id = 6) const uint PART = 0;
 layout(constant_id = 7) const bool HAS_BIAS = false;
 layout(constant_id = 8) const uint THREADS = 256;  // as constant 0
+layout(constant_id = 9) const uint DIMS = 3;       // of the image: those in front of them have size 1
+layout(constant_id = 10) const bool STRIDED = false;  // the input's gradient of a stride other than 1
 
 const uint kResult = 0, kInputGradient = 1, kWeightGradient = 2;
 
@@ -39,7 +41,7 @@ const uint kARow = BM / 4 + 1, kBRow = BN / 4 + 1;  // in vec4, one more than ne
 const uint kAPerThread = BM * BK / THREADS, kBPerThread = BN * BK / THREADS;
 shared vec4 a_tile[BK * kARow];
 shared vec4 b_tile[BK * kBRow];
-// x: offset into the image, -1 for none; yzw: place in it.
+// yzw: place in the image, kNowhere for none; x: the part of an element's place in memory that follows from it.
 shared ivec4 column_part[BN];
 shared ivec4 step_part[BK];
 shared int a_step[BK];
@@ -57,6 +59,14 @@ uint image_elements() {
 uint other_elements() {
   return arguments.other_size[0] * arguments.other_size[1] * arguments.other_size[2];
 }
+// What of an offset follows from a place, which may lie outside of the image.
+int offset_of(ivec3 at) {
+  return (at.x * int(arguments.image_size[1]) + at.y) * int(arguments.image_size[2]) + at.z;
+}
+// Added to any place, or taken from it, it leads out of the image.
+const int kFar = 0x40000000;
+const ivec4 kNowhere = ivec4(0, 0, 0, -kFar), kNoWindow = ivec4(0, 0, 0, PART == kInputGradient ? kFar : -kFar);
+
 // Of a place of the other image: where its window begins in the image that is read, or, going back, what the
 // places of the kernel are taken from.
 ivec4 of_place(uint i) {
@@ -66,30 +76,30 @@ ivec4 of_place(uint i) {
   [[unroll]] for (int d = 0; d < 3; ++d)
     origin[d] = PART == kInputGradient ? at[d] + arguments.padding[d]
                                        : at[d] * arguments.stride[d] - arguments.padding[d];
-  return ivec4(i / size * arguments.image_channels * image_elements(), origin);
+  return ivec4(int(i / size * arguments.image_channels * image_elements()) + (STRIDED ? 0 : offset_of(origin)), origin);
 }
 ivec4 of_window(uint i) {
   const ivec3 at = place_of(i % arguments.kernel_size, arguments.kernel);
-  return ivec4(i / arguments.kernel_size * image_elements(), at.x * arguments.dilation[0],
-               at.y * arguments.dilation[1], at.z * arguments.dilation[2]);
+  const ivec3 window = at * ivec3(arguments.dilation[0], arguments.dilation[1], arguments.dilation[2]);
+  const int offset = STRIDED ? 0 : PART == kInputGradient ? -offset_of(window) : offset_of(window);
+  return ivec4(int(i / arguments.kernel_size * image_elements()) + offset, window);
 }
 
 float read_image(uint64_t image, ivec4 column, ivec4 step) {
-  if (column.x < 0 || step.x < 0) return 0.0;
   const ivec4 place = PART == kWeightGradient ? step : column, window = PART == kWeightGradient ? column : step;
   ivec3 at = PART == kInputGradient ? place.yzw - window.yzw : place.yzw + window.yzw;
-  if (PART == kInputGradient) {
+  int offset = place.x + window.x;
+  if (STRIDED) {
     const ivec3 stride = ivec3(arguments.stride[0], arguments.stride[1], arguments.stride[2]);
-    if (stride != ivec3(1)) {
-      const ivec3 reached = at / stride;
-      if (any(lessThan(at, ivec3(0))) || reached * stride != at) return 0.0;
-      at = reached;
-    }
+    const ivec3 reached = at / stride;
+    if (any(lessThan(at, ivec3(0))) || reached * stride != at) return 0.0;
+    at = reached;
+    offset += offset_of(at);
   }
-  const uvec3 size = uvec3(arguments.image_size[0], arguments.image_size[1], arguments.image_size[2]);
-  if (any(greaterThanEqual(uvec3(at), size))) return 0.0;
-  return load_f32(image, int64_t(place.x) + int64_t(window.x) +
-                             int64_t((uint(at.x) * size.y + uint(at.y)) * size.z + uint(at.z)));
+  bool inside = uint(at.z) < arguments.image_size[2];
+  if (DIMS > 1) inside = inside && uint(at.y) < arguments.image_size[1];
+  if (DIMS > 2) inside = inside && uint(at.x) < arguments.image_size[0];
+  return inside ? F32Element(image + uint64_t(uint(offset)) * 4).at : 0.0;
 }
 
 void find_steps(uint first, uint end) {
@@ -97,7 +107,7 @@ void find_steps(uint first, uint end) {
   if (i >= BK) return;
   const uint size = other_elements();
   if (k >= end)
-    step_part[i] = ivec4(-1);
+    step_part[i] = PART == kWeightGradient ? kNowhere : kNoWindow;
   else
     step_part[i] = PART == kWeightGradient ? of_place(k) : of_window(k);
   a_step[i] = int(PART == kResult ? k
@@ -148,7 +158,7 @@ void compute_tile(uint tile) {
   for (uint i = gl_LocalInvocationID.x; i < BN; i += THREADS) {
     const uint n = column + i;
     if (n >= arguments.n)
-      column_part[i] = ivec4(-1);
+      column_part[i] = PART == kWeightGradient ? kNoWindow : kNowhere;
     else
       column_part[i] = PART == kWeightGradient ? of_window(n) : of_place(n);
     c_column[i] = int(PART == kWeightGradient ? n : n / size * (arguments.other_channels * size) + n % size);

@@ -1,5 +1,7 @@
 // Work on rows: the elements along one dim of up to four tensors that are laid out alike or not. A work group
 // of 256 threads serves 256 / ALONG rows with ALONG threads each.
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_arithmetic : require
 #include "memory.glsl"
 #include "functions.glsl"
 
@@ -10,6 +12,8 @@ layout(constant_id = 1) const uint ALONG = 256;
 // 0: element by element, as often as they are needed.
 layout(constant_id = 10) const uint HELD = 0;
 const uint kHeld = HELD == 0 ? 1 : HELD;
+// The threads of a row are the invocations of one subgroup, which need no shared memory to meet.
+layout(constant_id = 11) const bool IN_SUBGROUP = false;
 
 struct Rows {
   uint count, extent;
@@ -23,10 +27,10 @@ const uint kRowsPerGroup = 256 / ALONG;
 shared float meeting[256];
 
 uint along() {
-  return gl_LocalInvocationID.x % ALONG;
+  return IN_SUBGROUP ? gl_SubgroupInvocationID : gl_LocalInvocationID.x % ALONG;
 }
 uint beside() {
-  return gl_LocalInvocationID.x / ALONG;
+  return IN_SUBGROUP ? gl_SubgroupID : gl_LocalInvocationID.x / ALONG;
 }
 
 // What a thread holds of a row of `fours` vectors from address `row` on; beyond its end `otherwise`.
@@ -49,6 +53,7 @@ float in_all(vec4 v) {
 // The threads of a row get the fold of all their values. Every thread of the group must call these.
 float row_sum(float value) {
   if (ALONG == 1) return value;
+  if (IN_SUBGROUP) return subgroupAdd(value);
   barrier();
   meeting[gl_LocalInvocationID.x] = value;
   [[unroll]] for (uint apart = ALONG / 2; apart > 0; apart /= 2) {
@@ -60,6 +65,7 @@ float row_sum(float value) {
 }
 float row_max(float value) {
   if (ALONG == 1) return value;
+  if (IN_SUBGROUP) return subgroupMax(lg_isnan(value) ? 1u : 0u) == 1u ? nan() : subgroupMax(value);
   barrier();
   meeting[gl_LocalInvocationID.x] = value;
   [[unroll]] for (uint apart = ALONG / 2; apart > 0; apart /= 2) {

@@ -90,6 +90,18 @@ TEST_CASE("elements are converted between all types as on the CPU") {
     }
 }
 
+TEST_CASE("copies between layouts in which neighbours lie apart") {
+  const NoGrad off;
+  for (const Shape& shape : {Shape{100, 70}, Shape{64, 64}, Shape{3, 65, 130}, Shape{2, 17, 3, 40}, Shape{200, 15}})
+    for (const DType type : {DType::boolean, DType::u8, DType::f16, DType::i32, DType::f32, DType::i64}) {
+      const Tensor here = to(random(shape, 9) * 50, type), there = to(here, gpu());
+      for (int d = 0; d + 1 < here.ndim(); ++d) {
+        CHECK(distance(to(contiguous(transpose(there, d, -1)), cpu_device()), contiguous(transpose(here, d, -1))) == 0);
+        CHECK(distance(to(transpose(there, d, -1), DType::f32), to(transpose(here, d, -1), DType::f32)) == 0);
+      }
+    }
+}
+
 TEST_CASE("integers are computed as integers") {
   const NoGrad off;
   const std::vector<int64_t> a = {7, -7, 7, -7, 0, int64_t(1) << 40, 5, 3}, b = {2, 2, -2, -2, 3, 3, 5, -1};
