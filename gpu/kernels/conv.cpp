@@ -48,7 +48,7 @@ Tile choose(const Arguments& a) {
   for (const Tile& tile : kTiles) {
     // A tile that is mostly empty computes for nothing.
     if (tile.bm > 32 && a.m <= tile.bm / 2) continue;
-    if (tile.bn > 32 && a.n <= tile.bn / 2) continue;
+    if (tile.bn > 32 && (a.n + tile.bn - 1) / tile.bn * tile.bn > a.n + a.n / 5) continue;
     const uint64_t tiles = uint64_t((a.m + tile.bm - 1) / tile.bm) * ((a.n + tile.bn - 1) / tile.bn) * a.groups;
     if (tiles * std::max<uint32_t>(1, a.k / (4 * kShortestSplit)) >= kBusy / 2) return tile;
   }

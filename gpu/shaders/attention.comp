@@ -43,11 +43,12 @@ void compute_block(uint item) {
   for (uint key = 0; key < end; key += S) {
     load_tile(kPassing, S, k, arguments.k.step, key, arguments.keys, arguments.features);
     barrier();
-    const uint a = me % kFours;
+    vec4 scores[kEach];
+    multiply_tiles(0, kPassing, scores);
     [[unroll]] for (uint e = 0; e < kEach; ++e) {
-      const uint b = me / kFours + e * (kThreads / kFours);
+      const uint a = own_four(), b = first_passing() + e * kApart;
       if (b >= S) continue;
-      vec4 score = multiply_rows(0, kPassing, a, b) * arguments.scale;
+      vec4 score = scores[e] * arguments.scale;
       [[unroll]] for (uint r = 0; r < 4; ++r)
         if (key + b >= arguments.keys || CAUSAL && key + b > first + a + r * kFours) score[r] = -infinity();
       memory[kWeights + b * kWeightRow + a] = score;

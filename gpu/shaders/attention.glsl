@@ -16,6 +16,13 @@ const uint kRow = kColumns + 1;     // one more than needed against bank conflic
 const uint kWeightRow = kFours + 1;
 // Scores of a thread: of one four with kEach of the rows that pass by, where there are enough threads for all fours.
 const uint kEach = kFours * S > kThreads ? kFours * S / kThreads : 1;
+const uint kApart = kThreads / kFours;
+uint own_four() {
+  return gl_LocalInvocationID.x % kFours;
+}
+uint first_passing() {  // the others of the thread lie kApart apart
+  return gl_LocalInvocationID.x / kFours;
+}
 // Results of a thread: of kOwn fours, the vec4 of one column.
 const uint kOwn = kFours * kColumns / kThreads;
 
@@ -54,12 +61,16 @@ uint64_t head_of(Rows rows, Batch batch, uint head) {
           inside ? F32x4Elements(head + (int64_t(first + row) * step + column * 4) * 4).at : vec4(0);            \
     }                                                                                                            \
   }                                                                                                              \
-  /* The products of the rows of four `a` of the own tile with row `b` of the one that passes by. */             \
-  vec4 multiply_rows(uint own, uint passing, uint a, uint b) {                                                   \
-    vec4 sum = vec4(0);                                                                                          \
-    for (uint c = 0; c < kColumns; ++c) {                                                                        \
-      const vec4 right = memory[passing + b * kRow + c];                                                         \
-      [[unroll]] for (uint r = 0; r < 4; ++r) sum[r] += dot(memory[own + (a + r * kFours) * kRow + c], right);   \
-    }                                                                                                            \
-    return sum;                                                                                                  \
+  /* The products of the rows of this thread's four of the own tile with its rows of the one that passes by. */    \
+  void multiply_tiles(uint own, uint passing, out vec4 sum[kEach]) {                                              \
+    [[unroll]] for (uint e = 0; e < kEach; ++e) sum[e] = vec4(0);                                                 \
+    const uint b = min(first_passing(), S - 1);                                                                   \
+    for (uint c = 0; c < kColumns; ++c) {                                                                         \
+      vec4 left[4];                                                                                               \
+      [[unroll]] for (uint r = 0; r < 4; ++r) left[r] = memory[own + (own_four() + r * kFours) * kRow + c];       \
+      [[unroll]] for (uint e = 0; e < kEach; ++e) {                                                               \
+        const vec4 right = memory[passing + (b + e * kApart) * kRow + c];                                         \
+        [[unroll]] for (uint r = 0; r < 4; ++r) sum[e][r] += dot(left[r], right);                                 \
+      }                                                                                                           \
+    }                                                                                                             \
   }

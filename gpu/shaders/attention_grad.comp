@@ -65,13 +65,13 @@ void compute_block(uint item) {
     load_tile(kPassing + S * kRow, S, right, arguments.passing[1].step, pass, arguments.passing_rows,
               arguments.value_features);
     barrier();
-    const uint a = me % kFours;
-    vec4 change[kEach];
+    vec4 scores[kEach], reaches[kEach], change[kEach];
+    multiply_tiles(0, kPassing, scores);
+    multiply_tiles(R * kRow, kPassing + S * kRow, reaches);
     [[unroll]] for (uint e = 0; e < kEach; ++e) {
-      const uint b = me / kFours + e * (kThreads / kFours);
+      const uint a = own_four(), b = first_passing() + e * kApart;
       if (b >= S) continue;
-      const vec4 score = multiply_rows(0, kPassing, a, b) * arguments.scale;
-      const vec4 reach = multiply_rows(R * kRow, kPassing + S * kRow, a, b);
+      const vec4 score = scores[e] * arguments.scale, reach = reaches[e];
       vec4 weight;
       [[unroll]] for (uint r = 0; r < 4; ++r) {
         const uint row = first + a + r * kFours, other = pass + b;
@@ -90,8 +90,8 @@ void compute_block(uint item) {
       ADD_PRODUCT(value_sum, kPassing + S * kRow)
       barrier();
       [[unroll]] for (uint e = 0; e < kEach; ++e) {
-        const uint b = me / kFours + e * (kThreads / kFours);
-        if (b < S) memory[kWeights + b * kWeightRow + a] = change[e];
+        const uint b = first_passing() + e * kApart;
+        if (b < S) memory[kWeights + b * kWeightRow + own_four()] = change[e];
       }
       barrier();
     }

