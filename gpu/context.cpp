@@ -144,16 +144,6 @@ uint32_t stamp_bits(VkPhysicalDevice handle, uint32_t family) {
   return families[family].timestampValidBits;
 }
 
-bool has_extension(VkPhysicalDevice handle, const char* name) {
-  uint32_t count = 0;
-  vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, nullptr);
-  std::vector<VkExtensionProperties> extensions(count);
-  vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, extensions.data());
-  return std::any_of(extensions.begin(), extensions.end(), [&](const VkExtensionProperties& extension) {
-    return std::strcmp(extension.extensionName, name) == 0;
-  });
-}
-
 bool has_calibrated_clock(VkPhysicalDevice handle) {
   if (!has_extension(handle, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME)) return false;
   uint32_t count = 0;
@@ -164,6 +154,16 @@ bool has_calibrated_clock(VkPhysicalDevice handle) {
 }
 
 }  // namespace
+
+bool has_extension(VkPhysicalDevice handle, const char* name) {
+  uint32_t count = 0;
+  vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, nullptr);
+  std::vector<VkExtensionProperties> extensions(count);
+  vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, extensions.data());
+  return std::any_of(extensions.begin(), extensions.end(), [&](const VkExtensionProperties& extension) {
+    return std::strcmp(extension.extensionName, name) == 0;
+  });
+}
 
 int validation_messages() { return message_count; }
 

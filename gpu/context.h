@@ -14,6 +14,8 @@ namespace lunagrad::gpu {
 // `doing` ends the sentence "vulkan: … while <doing>".
 void check(VkResult result, const char* doing);
 
+bool has_extension(VkPhysicalDevice, const char* name);
+
 // What one instruction of a subgroup multiplies: 16 x 16 times 16 x 16 elements, into sums of f32.
 struct MatrixUnits {
   bool float16 = false, bfloat16 = false;

@@ -23,16 +23,6 @@ struct MatrixProperties {  // VkCooperativeMatrixPropertiesKHR
 };
 using GetMatrixProperties = VkResult(VKAPI_PTR*)(VkPhysicalDevice, uint32_t*, MatrixProperties*);
 
-bool has_extension(VkPhysicalDevice device, const char* name) {
-  uint32_t count = 0;
-  vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr);
-  std::vector<VkExtensionProperties> extensions(count);
-  vkEnumerateDeviceExtensionProperties(device, nullptr, &count, extensions.data());
-  return std::any_of(extensions.begin(), extensions.end(), [&](const VkExtensionProperties& extension) {
-    return std::strcmp(extension.extensionName, name) == 0;
-  });
-}
-
 }  // namespace
 
 MatrixUnits find_matrix_units(VkInstance instance, VkPhysicalDevice device) {
