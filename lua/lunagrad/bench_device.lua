@@ -1,6 +1,6 @@
 -- The workloads of `lunagrad bench --device`: those of bench.lua are too small to say anything of a GPU. Rows as there,
 -- and `calls`: how often a workload is called before the device is waited for, as a training loop does it.
--- tests/device/workloads_torch.py has the same rows for PyTorch.
+-- tests/bench/workloads_cuda.py has the same rows for PyTorch.
 local lg = require "lunagrad"
 local bench = require "lunagrad.bench"
 local nn, F = lg.nn, lg.nn.functional
@@ -41,10 +41,23 @@ local function layer_norm_backward()
   end
 end
 
-local function product(n, dtype)
+local function product(n, dtype, precision)
   return function()
     local a, b = lg.randn(n, n):to(dtype), lg.randn(n, n):to(dtype)
-    return function() return a:matmul(b) end
+    return function()
+      if precision then lg.set_matmul_precision(precision) end
+      local c = a:matmul(b)
+      lg.set_matmul_precision("highest")
+      return c
+    end
+  end
+end
+
+-- The same call with products of bfloat16.
+local function autocast(setup)
+  return function()
+    local call = setup()
+    return function() lg.autocast("bf16", call) end
   end
 end
 
@@ -76,6 +89,10 @@ end
 local function adamw(parameters) return lg.optim.AdamW(parameters, {lr = 1e-4}) end
 
 local row = 65536 * 1024 * 4
+local mlp_step = training(mlp, uniform(128, 784), labels(128, 10), F.cross_entropy)
+local cnn_step = training(bench.cnn(32, 64), uniform(256, 1, 28, 28), labels(256, 10), F.cross_entropy)
+local gpt_step = training(bench.gpt(256, 384, 6, 6, 0), function() return labels(64 * 256, 65)():view(64, 256) end,
+  labels(64 * 256, 65), F.cross_entropy, adamw)
 
 return {
   {"add 2^28", 1, binary(function(a, b) return a + b end), bytes = 3 * 2 ^ 30},
@@ -86,13 +103,16 @@ return {
   {"layer_norm forward+backward", 1, layer_norm_backward},
   {"transposed copy 65536x1024", 1, rows(function(x) return x:t():contiguous() end), bytes = 2 * row},
   {"matmul 4096 f32", 1, product(4096, "f32"), flops = 2 * 4096 ^ 3},
+  {"matmul 4096 f32, high beside TF32", 1, product(4096, "f32", "high"), flops = 2 * 4096 ^ 3},
+  {"matmul 8192 f16", 1, product(8192, "f16"), flops = 2 * 8192 ^ 3},
   {"matmul 8192 bf16", 1, product(8192, "bf16"), flops = 2 * 8192 ^ 3},
   {"conv2d 64x64x56x56 3x3", 1, conv2d, flops = 2 * 64 * 64 * 56 * 56 * 64 * 9},
   {"conv2d forward+backward", 1, conv2d_backward, flops = 6 * 64 * 64 * 56 * 56 * 64 * 9},
   {"tiny add, grad", 1000, tiny_add},
-  {"mlp step", 1, training(mlp, uniform(128, 784), labels(128, 10), F.cross_entropy), calls = 50},
-  {"cnn step", 1, training(bench.cnn(32, 64), uniform(256, 1, 28, 28), labels(256, 10), F.cross_entropy), calls = 20},
-  {"gpt step", 1, training(bench.gpt(256, 384, 6, 6, 0), function() return labels(64 * 256, 65)():view(64, 256) end,
-    labels(64 * 256, 65), F.cross_entropy, adamw),
-    calls = 3},
+  {"mlp step", 1, mlp_step, calls = 50},
+  {"mlp step beside a CUDA graph", 1, mlp_step, calls = 50},
+  {"cnn step", 1, cnn_step, calls = 20},
+  {"cnn step beside a CUDA graph", 1, cnn_step, calls = 20},
+  {"gpt step", 1, gpt_step, calls = 3},
+  {"gpt step bf16", 1, autocast(gpt_step), calls = 3},
 }

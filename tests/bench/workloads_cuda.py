@@ -1,5 +1,5 @@
 """The workloads of lua/lunagrad/bench_device.lua in PyTorch on a CUDA device, under the same names. A server as
-workloads_torch.py; products and convolutions of f32 are computed in f32, not in TF32."""
+workloads_torch.py; products and convolutions of f32 are computed in f32, not in TF32, unless the name says so."""
 import sys
 import time
 
@@ -48,10 +48,14 @@ def layer_norm(backward):
     return setup
 
 
-def product(n, dtype):
+def product(n, dtype, tf32=False):
     def setup():
         a, b = torch.randn(n, n).to(dtype), torch.randn(n, n).to(dtype)
-        return lambda: a @ b
+
+        def call():
+            torch.backends.cuda.matmul.allow_tf32 = tf32
+            return a @ b
+        return call
     return setup
 
 
@@ -79,17 +83,36 @@ def tiny_add():
     return call
 
 
-def training(build, x, y, optimizer):
+def training(build, x, y, optimizer, bf16=False):
     def setup():
+        torch.backends.cuda.matmul.allow_tf32 = False
         model, inputs, targets = build(), x(), y()
         step = optimizer(model.parameters())
 
         def call():
             step.zero_grad()
-            F.cross_entropy(model(inputs), targets).backward()
+            with torch.autocast("cuda", torch.bfloat16, enabled=bf16):
+                loss = F.cross_entropy(model(inputs), targets)
+            loss.backward()
             step.step()
         return call
     return setup
+
+
+def graph(setup):
+    """The same call, recorded once and replayed."""
+    def recorded():
+        call = setup()
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            for _ in range(3):
+                call()
+        torch.cuda.synchronize()
+        recording = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(recording):
+            call()
+        return recording.replay
+    return recorded
 
 
 def mlp():
@@ -128,8 +151,24 @@ def adam(parameters):
     return torch.optim.Adam(parameters, lr=1e-3)
 
 
+def recordable_adam(parameters):
+    return torch.optim.Adam(parameters, lr=1e-3, capturable=True)
+
+
 def adamw(parameters):
     return torch.optim.AdamW(parameters, lr=1e-4)
+
+
+def mlp_step(optimizer):
+    return training(mlp, lambda: torch.rand(128, 784), lambda: labels(128, 10), optimizer)
+
+
+def cnn_step(optimizer):
+    return training(cnn, lambda: torch.rand(256, 1, 28, 28), lambda: labels(256, 10), optimizer)
+
+
+def gpt_step(bf16):
+    return training(Gpt, lambda: labels(64 * 256, 65).view(64, 256), lambda: labels(64 * 256, 65), adamw, bf16)
 
 
 # name: (operations a call, function that sets up and returns the call, calls before the device is waited for)
@@ -142,13 +181,18 @@ WORKLOADS = {
     "layer_norm forward+backward": (1, layer_norm(True), 1),
     "transposed copy 65536x1024": (1, rows(lambda x: x.t().contiguous()), 1),
     "matmul 4096 f32": (1, product(4096, torch.float32), 1),
+    "matmul 4096 f32, high beside TF32": (1, product(4096, torch.float32, tf32=True), 1),
+    "matmul 8192 f16": (1, product(8192, torch.float16), 1),
     "matmul 8192 bf16": (1, product(8192, torch.bfloat16), 1),
     "conv2d 64x64x56x56 3x3": (1, conv2d(False), 1),
     "conv2d forward+backward": (1, conv2d(True), 1),
     "tiny add, grad": (1000, tiny_add, 1),
-    "mlp step": (1, training(mlp, lambda: torch.rand(128, 784), lambda: labels(128, 10), adam), 50),
-    "cnn step": (1, training(cnn, lambda: torch.rand(256, 1, 28, 28), lambda: labels(256, 10), adam), 20),
-    "gpt step": (1, training(Gpt, lambda: labels(64 * 256, 65).view(64, 256), lambda: labels(64 * 256, 65), adamw), 3),
+    "mlp step": (1, mlp_step(adam), 50),
+    "mlp step beside a CUDA graph": (1, graph(mlp_step(recordable_adam)), 50),
+    "cnn step": (1, cnn_step(adam), 20),
+    "cnn step beside a CUDA graph": (1, graph(cnn_step(recordable_adam)), 20),
+    "gpt step": (1, gpt_step(False), 3),
+    "gpt step bf16": (1, gpt_step(True), 3),
 }
 
 
