@@ -8,8 +8,8 @@
 namespace lunagrad {
 namespace {
 
-BatchColumn view_column(const Tensor& tensor, int64_t limit) {
-  BatchColumn column;
+ColumnView view_column(const Tensor& tensor, int64_t limit) {
+  ColumnView column;
   column.shape.assign(tensor.shape().begin(), tensor.shape().end());
   column.dtype = dtype_name(tensor.dtype());
   const NoGrad off;
@@ -49,7 +49,7 @@ BatchView BatchWatch::view(int64_t limit) const {
   view.step = source_.step;
   for (const Column& column : columns_) {
     const Storage& storage = column.value.storage();
-    BatchColumn& shown = view.columns.emplace_back(view_column(column.value, limit));
+    ColumnView& shown = view.columns.emplace_back(view_column(column.value, limit));
     if (storage.version != column.version)
       shown.note = text("written to since the loader gave it, by ", storage.last_writer);
   }

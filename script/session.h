@@ -170,7 +170,7 @@ struct TensorPlace {
 };
 
 // One tensor of a batch: statistics over all elements, and the first of them.
-struct BatchColumn {
+struct ColumnView {
   std::string note;  // "written to since the loader gave it, by add_ (train.lua:12)"
   std::vector<int64_t> shape;
   std::string dtype;
@@ -184,7 +184,7 @@ struct BatchView {
   std::string loader;               // "DataLoader(1,000 samples, …)"
   int64_t epoch = 0, batch = 0, batches = 0;  // batches: of an epoch
   int64_t step = 0;                 // the step that was going on
-  std::vector<BatchColumn> columns;
+  std::vector<ColumnView> columns;
 };
 
 // How long a script has not looked up while it should, and the call of Lua's own library that it is in.

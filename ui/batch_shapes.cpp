@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kSmallestPicture = 4;  // pixels in each direction
 
-bool is_integer(const BatchColumn& view) {
+bool is_integer(const ColumnView& view) {
   return view.dtype == "u8" || view.dtype == "i8" || view.dtype == "i16" || view.dtype == "i32" || view.dtype == "i64";
 }
 
@@ -20,7 +20,7 @@ struct Layout {
   bool last = false;  // the channels are the last dim
 };
 
-Layout layout_of(const BatchColumn& view) {
+Layout layout_of(const ColumnView& view) {
   const auto& s = view.shape;
   if (s.size() == 3) return {s[1], s[2], 1, false};
   if (s.size() == 2) {
@@ -33,7 +33,7 @@ Layout layout_of(const BatchColumn& view) {
   return {};
 }
 
-int64_t sample_size(const BatchColumn& view) {
+int64_t sample_size(const ColumnView& view) {
   int64_t size = 1;
   for (size_t d = 1; d < view.shape.size(); ++d) size *= view.shape[d];
   return size;
@@ -43,16 +43,16 @@ bool is_letter(float value) { return value == 9 || value == 10 || value == 13 ||
 
 }  // namespace
 
-bool can_be_pictures(const BatchColumn& view) {
+bool can_be_pictures(const ColumnView& view) {
   const Layout layout = layout_of(view);
   return view.statistics.count > 0 && layout.height >= kSmallestPicture && layout.width >= kSmallestPicture;
 }
 
-bool can_be_text(const BatchColumn& view) {
+bool can_be_text(const ColumnView& view) {
   return is_integer(view) && (view.shape.size() == 1 || view.shape.size() == 2) && view.statistics.count > 0;
 }
 
-BatchLook look_of(const BatchColumn& view) {
+BatchLook look_of(const ColumnView& view) {
   const size_t dims = view.shape.size();
   if (can_be_pictures(view) && (dims == 4 || (dims == 3 && !is_integer(view)))) return BatchLook::pictures;
   if (can_be_text(view) && view.shape.size() == 2 && view.shape[1] >= 4 && !view.values.empty()) {
@@ -62,13 +62,13 @@ BatchLook look_of(const BatchColumn& view) {
   return BatchLook::rows;
 }
 
-int64_t whole_samples(const BatchColumn& view) {
+int64_t whole_samples(const ColumnView& view) {
   if (view.shape.empty()) return view.values.empty() ? 0 : 1;
   const int64_t size = sample_size(view);
   return size == 0 ? view.shape[0] : std::min(view.shape[0], int64_t(view.values.size()) / size);
 }
 
-PictureSheet picture_sheet(const BatchColumn& view, int most, int largest_side) {
+PictureSheet picture_sheet(const ColumnView& view, int most, int largest_side) {
   PictureSheet sheet;
   const Layout layout = layout_of(view);
   if (layout.width < 1 || layout.height < 1 || layout.width > largest_side || layout.height > largest_side) return sheet;
@@ -110,7 +110,7 @@ PictureSheet picture_sheet(const BatchColumn& view, int most, int largest_side) 
   return sheet;
 }
 
-std::string text_sample(const BatchColumn& view, int64_t i) {
+std::string text_sample(const ColumnView& view, int64_t i) {
   const int64_t length = view.shape.size() == 2 ? view.shape[1] : view.shape.empty() ? 0 : view.shape[0];
   std::string text;
   for (int64_t k = i * length; k < std::min((i + 1) * length, int64_t(view.values.size())); ++k) {
@@ -125,7 +125,7 @@ std::string text_sample(const BatchColumn& view, int64_t i) {
   return text;
 }
 
-std::string cell_text(const BatchColumn& view, int64_t index) {
+std::string cell_text(const ColumnView& view, int64_t index) {
   const double value = double(view.values[size_t(index)]);
   char text[32];
   std::snprintf(text, sizeof text, is_integer(view) || view.dtype == "bool" ? "%.0f" : "%.4g", value);

@@ -12,12 +12,12 @@ enum class BatchLook { pictures, text, rows };
 
 // [N, C, H, W] and [N, H, W, C] of 1, 3 or 4 channels and [N, H, W] are pictures; integers that are letters are text.
 // Rows whose length is a square can be seen as pictures, too.
-BatchLook look_of(const BatchColumn&);
-bool can_be_pictures(const BatchColumn&);
-bool can_be_text(const BatchColumn&);
+BatchLook look_of(const ColumnView&);
+bool can_be_pictures(const ColumnView&);
+bool can_be_text(const ColumnView&);
 
 // How many samples of a column were copied as a whole.
-int64_t whole_samples(const BatchColumn&);
+int64_t whole_samples(const ColumnView&);
 
 // Pictures of a column as one sheet of tiles, all scaled alike.
 struct PictureSheet {
@@ -26,11 +26,11 @@ struct PictureSheet {
   std::vector<uint32_t> pixels;
   double low = 0, high = 1;  // the values shown black and white
 };
-PictureSheet picture_sheet(const BatchColumn&, int most, int largest_side);
+PictureSheet picture_sheet(const ColumnView&, int most, int largest_side);
 
 // Sample i of a column of letters; what is no letter is shown as ·.
-std::string text_sample(const BatchColumn&, int64_t i);
+std::string text_sample(const ColumnView&, int64_t i);
 // One element: integers without a point.
-std::string cell_text(const BatchColumn&, int64_t index);
+std::string cell_text(const ColumnView&, int64_t index);
 
 }  // namespace lunagrad

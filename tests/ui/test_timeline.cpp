@@ -24,8 +24,8 @@ std::vector<TimeBlock> blocks_of(int count) {
   return blocks;
 }
 
-BatchColumn values(std::vector<int64_t> shape, const char* dtype, std::vector<float> numbers) {
-  BatchColumn view;
+ColumnView values(std::vector<int64_t> shape, const char* dtype, std::vector<float> numbers) {
+  ColumnView view;
   view.shape = std::move(shape);
   view.dtype = dtype;
   view.statistics.count = 1;
@@ -139,7 +139,7 @@ TEST_CASE("pictures stand side by side on a sheet, their channels in either orde
   CHECK(picture_sheet(values({3, 3, 4, 4}, "u8", numbers), 2, 64).count == 2);
   CHECK(picture_sheet(values({3, 3, 4, 4}, "u8", numbers), 100, 3).count == 0);
   // What is no number is not taken for a grey.
-  BatchColumn odd = values({1, 1, 4, 4}, "f32", std::vector<float>(16, 0.5f));
+  ColumnView odd = values({1, 1, 4, 4}, "f32", std::vector<float>(16, 0.5f));
   odd.values[1] = std::nanf("");
   CHECK(picture_sheet(odd, 1, 64).pixels[1] == 0xffff00ff);
 }

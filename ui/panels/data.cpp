@@ -44,7 +44,7 @@ class DataPanel final : public Panel {
     }
     column_ = std::min(column_, view_->columns.size() - 1);
     draw_bar(bench);
-    const BatchColumn& shown = view_->columns[column_];
+    const ColumnView& shown = view_->columns[column_];
     draw_figures(bench, shown);
     const BatchLook look = look_.value_or(look_of(shown));
     if (look == BatchLook::pictures && can_be_pictures(shown))
@@ -76,7 +76,7 @@ class DataPanel final : public Panel {
       bench.description.add_last("data.column", label + " " + shape_text(view_->columns[i].shape));
       explain("The values that the loop gets, in order: for x, y in loader do … end gets two.");
     }
-    const BatchColumn& shown = view_->columns[column_];
+    const ColumnView& shown = view_->columns[column_];
     const BatchLook now = look_.value_or(look_of(shown));
     const bool can[] = {can_be_pictures(shown), can_be_text(shown), true};
     for (int i = 0; i < 3; ++i) {
@@ -98,7 +98,7 @@ class DataPanel final : public Panel {
     if (ImGui::GetContentRegionAvail().x < ImGui::CalcTextSize(label.c_str()).x + em(1.4f)) ImGui::NewLine();
   }
 
-  static void draw_figures(Workbench& bench, const BatchColumn& view) {
+  static void draw_figures(Workbench& bench, const ColumnView& view) {
     char text[240];
     std::snprintf(text, sizeof text, "%s %s   min %s  max %s  mean %s  std %s  zeros %s  NaN %s  Inf %s",
                   view.dtype.c_str(), shape_text(view.shape).c_str(), short_number(view.statistics.min).c_str(),
@@ -114,14 +114,14 @@ class DataPanel final : public Panel {
   // What another column says of each sample, when it has one number for each.
   std::string label_of(int64_t sample) const {
     for (size_t i = 0; i < view_->columns.size(); ++i) {
-      const BatchColumn& other = view_->columns[i];
+      const ColumnView& other = view_->columns[i];
       if (i == column_ || other.shape.empty() || other.shape[0] != view_->columns[column_].shape[0]) continue;
       if (other.statistics.count == other.shape[0] && sample < int64_t(other.values.size())) return cell_text(other, sample);
     }
     return {};
   }
 
-  void draw_pictures(Workbench& bench, const BatchColumn& view) {
+  void draw_pictures(Workbench& bench, const ColumnView& view) {
     if (sheet_of_ != &view) {
       sheet_of_ = &view;
       sheet_ = picture_sheet(view, kMostPictures, Texture::kLargest);
@@ -171,7 +171,7 @@ class DataPanel final : public Panel {
     ImGui::EndChild();
   }
 
-  void show_tip(const BatchColumn& view, int sample, const std::string& label, ImVec2 corner, float scale) const {
+  void show_tip(const ColumnView& view, int sample, const std::string& label, ImVec2 corner, float scale) const {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const int x = std::clamp(int((mouse.x - corner.x) / scale), 0, sheet_.tile_width - 1);
     const int y = std::clamp(int((mouse.y - corner.y) / scale), 0, sheet_.tile_height - 1);
@@ -192,7 +192,7 @@ class DataPanel final : public Panel {
     ImGui::EndTooltip();
   }
 
-  void draw_text(Workbench& bench, const BatchColumn& view) {
+  void draw_text(Workbench& bench, const ColumnView& view) {
     ImGui::BeginChild("text", {0, 0}, false, ImGuiWindowFlags_HorizontalScrollbar);
     ImGui::PushFont(fonts().mono);
     const int64_t count = view.shape.size() == 2 ? whole_samples(view) : 1;
@@ -211,7 +211,7 @@ class DataPanel final : public Panel {
     ImGui::EndChild();
   }
 
-  void draw_rows(Workbench& bench, const BatchColumn& view) const {
+  void draw_rows(Workbench& bench, const ColumnView& view) const {
     const int64_t samples = std::min(whole_samples(view), kMostRows);
     const int64_t size = view.shape.empty() ? 1 : view.statistics.count / std::max<int64_t>(view.shape[0], 1);
     const int64_t columns = std::min(size, kMostColumns);
@@ -256,7 +256,7 @@ class DataPanel final : public Panel {
   size_t column_ = 0;
   std::optional<BatchLook> look_;
   bool frozen_ = false;
-  const BatchColumn* sheet_of_ = nullptr;  // the column that the sheet shows
+  const ColumnView* sheet_of_ = nullptr;  // the column that the sheet shows
   PictureSheet sheet_;
   Texture texture_;
 };
