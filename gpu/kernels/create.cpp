@@ -140,13 +140,13 @@ void run_triangle(const Call& call, Recorder& recorder) {
 std::vector<KernelEntry> create_kernels() {
   return {{find_op("arange"), {supports_arange, run_arange}},
           {find_op("linspace"), {supports_linspace, run_linspace}},
-          {find_op("eye"), {supports, run_eye}},
-          {find_op("tril"), {supports_triangle, run_triangle<true>}},
-          {find_op("triu"), {supports_triangle, run_triangle<false>}},
-          {find_op("full"), {supports, run_full}},
-          {find_op("zeros"), {supports, run_zeros}},
-          {find_op("ones"), {supports, run_ones}},
-          {find_op("empty"), {supports_empty, run_empty}}};
+          {find_op("eye"), {supports, run_eye, true}},
+          {find_op("tril"), {supports_triangle, run_triangle<true>, true}},
+          {find_op("triu"), {supports_triangle, run_triangle<false>, true}},
+          {find_op("full"), {supports, run_full, true}},
+          {find_op("zeros"), {supports, run_zeros, true}},
+          {find_op("ones"), {supports, run_ones, true}},
+          {find_op("empty"), {supports_empty, run_empty, true}}};
 }
 
 }  // namespace lunagrad::gpu

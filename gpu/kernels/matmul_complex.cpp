@@ -1,0 +1,76 @@
+// Complex products as real ones. A row of A lies in memory as real and imaginary parts in turn, and so does one of C; B
+// becomes the real matrix by which those are multiplied, of twice as many rows and columns. That is as many operations
+// as complex numbers need, in the kernels that f32 has.
+#include "gpu/kernels/complex.h"
+#include "gpu/kernels/iteration.h"
+#include "gpu/kernels/matmul_types.h"
+#include "runtime/ops.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+struct Arguments {
+  uint64_t result, operand;
+  uint32_t count, columns, dims, padding;
+  uint32_t size[8];
+  int64_t stride[8];
+};
+
+// Elements in order with their parts side by side along the last dim; along one of their own where `apart`.
+Tensor with_parts(const Tensor& z, bool apart = false) {
+  Shape shape = z.shape();
+  if (apart)
+    shape.push_back(2);
+  else
+    shape[shape.size() - 1] *= 2;
+  return Tensor(z.storage_ref(), Layout::contiguous(shape), 2 * z.offset(), DType::f32);
+}
+
+// [.., n, k] -> [.., 2n, 2k]; a vector is a matrix of one row.
+Tensor doubled_rows(const Tensor& b, Recorder& recorder) {
+  const int n = b.ndim() - 2;
+  Shape shape = b.ndim() == 1 ? Shape{1, b.size(0)} : b.shape();
+  shape[std::max(n, 0)] *= 2;
+  shape[std::max(n, 0) + 1] *= 2;
+  const Tensor made = Tensor::empty(shape, DType::f32, b.device());
+  if (b.numel() == 0) return made;
+  Launch launch(recorder);
+  Arguments arguments{};
+  arguments.result = launch.writes(made);
+  arguments.operand = launch.reads(b);
+  arguments.count = uint32_t(b.numel());
+  arguments.columns = uint32_t(b.size(-1));
+  arguments.dims = uint32_t(b.ndim());
+  for (int d = 0; d < b.ndim(); ++d) {
+    arguments.size[d] = uint32_t(b.size(d));
+    arguments.stride[d] = b.strides()[d];
+  }
+  static const ShaderCode& code = find_shader("matmul_complex");
+  launch.run(code, {}, {group_count((uint64_t(arguments.count) + 255) / 256, recorder)}, bytes_of(arguments));
+  return made;
+}
+
+}  // namespace
+
+void run_complex_matmul(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  const Tensor &a = call.input(0), &b = call.input(1);
+  const bool vector = b.ndim() == 1;
+  Call real;
+  real.op = find_op("matmul");
+  real.in = {with_parts(contiguous(a)), transpose(doubled_rows(vector ? b : transpose(b, -2, -1), recorder), -2, -1)};
+  real.out.push_back(with_parts(call.output(), vector));
+  find_kernel(*real.op)->run(real, recorder);
+}
+
+void run_complex_linear(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  Call real;
+  real.op = find_op("linear");
+  real.in = {with_parts(contiguous(call.input(0))), doubled_rows(call.input(1), recorder)};
+  if (call.has(2)) real.in.push_back(with_parts(contiguous(call.input(2))));
+  real.out.push_back(with_parts(call.output()));
+  find_kernel(*real.op)->run(real, recorder);
+}
+
+}  // namespace lunagrad::gpu
