@@ -109,7 +109,8 @@ namespace {
 // Whether an operand or a result is complex: c64, which not all kernels take, or c128, which none does.
 bool any_complex(const Call& call, DType narrowest) {
   const auto any = [&](const Operands& list) {
-    return std::any_of(list.begin(), list.end(), [&](const Tensor& x) { return x.defined() && x.dtype() >= narrowest; });
+    return std::any_of(list.begin(), list.end(),
+                       [&](const Tensor& x) { return x.defined() && x.dtype() >= narrowest; });
   };
   return any(call.in) || any(call.out);
 }
@@ -118,9 +119,9 @@ bool any_complex(const Call& call, DType narrowest) {
 
 bool VulkanDevice::supports(const Call& call) const {
   const Kernel* kernel = find_kernel(*call.op);
-  if (!kernel || (kernel->float64 && !physical_.float64)) return false;
-  if (any_complex(call, kernel->complex ? DType::c128 : DType::c64)) return false;
-  return kernel->supports(call);
+  if (!kernel || any_complex(call, kernel->complex ? DType::c128 : DType::c64) || !kernel->supports(call))
+    return false;
+  return physical_.float64 || !kernel->float64 || !kernel->float64(call);
 }
 
 void VulkanDevice::run(const Call& call) {

@@ -73,7 +73,8 @@ struct Kernel {
   bool (*supports)(const Call&) = nullptr;
   void (*run)(const Call&, Recorder&) = nullptr;
   bool complex = false;  // takes c64, too; never c128
-  bool float64 = false;  // computes in double precision, which not every device has
+  // Whether the call is computed in double precision, which not every device has; null: never.
+  bool (*float64)(const Call&) = nullptr;
 };
 struct KernelEntry {
   const Op* op;  // null: the op is not built in, the entry is skipped
@@ -107,6 +108,8 @@ std::vector<KernelEntry> unfold_kernels();
 std::vector<KernelEntry> rope_kernels();
 std::vector<KernelEntry> nonzero_kernels();
 std::vector<KernelEntry> complex_kernels();
+std::vector<KernelEntry> arithmetic_kernels();
+std::vector<KernelEntry> multinomial_kernels();
 std::vector<KernelEntry> user_kernels();
 
 // At most as many groups as a dispatch may have in x; kernels loop over the rest.

@@ -1,6 +1,6 @@
 // Writes the GLSL source of the elementwise kernels from the text of the columns of elementwise.def, one file
-// for each row and type computed in: elementwise_tanh_f32.comp, elementwise_add_i64.comp, elementwise_exp_c64.comp.
-// Runs during the build; the argument is the folder to write to.
+// for each row and type computed in: elementwise_tanh_f32.comp, elementwise_add_i64.comp,
+// elementwise_exp_c64.comp. Runs during the build; the argument is the folder to write to.
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -78,8 +78,9 @@ std::string params_of(std::string_view readers) {
 
 enum class Numbers { floats, integers, complexes };
 
-// An expression of elementwise.def in GLSL. Quotients become calls, since Vulkan promises nothing of a / b for large b
-// (functions.glsl); of complex numbers, for which GLSL has no operators, products and comparisons do too.
+// An expression of elementwise.def in GLSL. Quotients become calls, since Vulkan promises nothing of a / b
+// for large b (functions.glsl); of complex numbers, for which GLSL has no operators, products and comparisons
+// do too.
 class Expression {
  public:
   Expression(std::string_view text, Numbers numbers) : rest_(text), numbers_(numbers) {}
@@ -101,18 +102,11 @@ class Expression {
     const char* function;          // instead of the operator, or null
     const char* complex_function;  // the same of complex numbers
   };
-  static constexpr Operator kOperators[] = {{"||", 0, nullptr, nullptr},
-                                            {"&&", 1, nullptr, nullptr},
-                                            {"==", 2, nullptr, nullptr},
-                                            {"!=", 2, nullptr, nullptr},
-                                            {"<=", 3, nullptr, nullptr},
-                                            {">=", 3, nullptr, "lg_at_least"},
-                                            {"<", 3, nullptr, "lg_below"},
-                                            {">", 3, nullptr, nullptr},
-                                            {"+", 4, nullptr, nullptr},
-                                            {"-", 4, nullptr, nullptr},
-                                            {"*", 5, nullptr, "lg_product"},
-                                            {"/", 5, "lg_quotient", "lg_quotient"}};
+  static constexpr Operator kOperators[] = {
+      {"||", 0, nullptr, nullptr},   {"&&", 1, nullptr, nullptr},     {"==", 2, nullptr, nullptr},
+      {"!=", 2, nullptr, nullptr},   {"<=", 3, nullptr, nullptr},     {">=", 3, nullptr, "lg_at_least"},
+      {"<", 3, nullptr, "lg_below"}, {">", 3, nullptr, nullptr},      {"+", 4, nullptr, nullptr},
+      {"-", 4, nullptr, nullptr},    {"*", 5, nullptr, "lg_product"}, {"/", 5, "lg_quotient", "lg_quotient"}};
 
   void skip_spaces() { rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size())); }
   bool take(std::string_view word) {
@@ -151,8 +145,8 @@ class Expression {
     skip_spaces();
     const bool number = std::isdigit(static_cast<unsigned char>(rest_.front()));
     size_t n = 0;
-    while (n < rest_.size() && (std::isalnum(static_cast<unsigned char>(rest_[n])) || rest_[n] == '_' || rest_[n] == '.' ||
-                                (number && rest_[n] == '-' && rest_[n - 1] == 'e')))
+    while (n < rest_.size() && (std::isalnum(static_cast<unsigned char>(rest_[n])) || rest_[n] == '_' ||
+                                rest_[n] == '.' || (number && rest_[n] == '-' && rest_[n - 1] == 'e')))
       ++n;
     const std::string text(rest_.substr(0, n));
     rest_.remove_prefix(n);
@@ -202,8 +196,8 @@ std::string source(const Row& row, Numbers numbers) {
   if (has_gradient) out << "#define HAS_GRADIENT\n";
   out << "#include \"vocabulary.glsl\"\n\n";
   out << "struct Params {\n" << (row.fields.empty() ? "  int none;\n" : row.fields) << "};\n\n";
-  out << (boolean ? "bool" : "T") << " row(" << arguments(arity) << ", Params p) {\n  return " << translated(row.value)
-      << ";\n}\n";
+  out << (boolean ? "bool" : "T") << " row(" << arguments(arity) << ", Params p) {\n  return "
+      << translated(row.value) << ";\n}\n";
   out << (boolean ? "bool" : "T") << " value(T v0, T v1, T v2, Params p) {\n  return row("
       << (arity == 1   ? "v0"
           : arity == 2 ? "v0, v1"

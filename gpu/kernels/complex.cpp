@@ -20,7 +20,8 @@ void run(const Call& call, Recorder& recorder) {
 }  // namespace
 
 Tensor part_view(const Tensor& z, int part) {
-  return Tensor(z.storage_ref(), LayoutRef(new Layout(z.shape(), doubled(z.strides()))), 2 * z.offset() + part, DType::f32);
+  return Tensor(z.storage_ref(), LayoutRef(new Layout(z.shape(), doubled(z.strides()))),
+                2 * z.offset() + part, DType::f32);
 }
 
 Tensor parts_in_a_row(const Tensor& z) {
@@ -36,7 +37,8 @@ void run_by_parts(const Call& call, void (*real)(const Call&, Recorder&), Record
     parts.op = call.op;
     parts.params = call.params;
     parts.in = {part_view(call.input(0), first), part_view(call.input(1), second)};
-    if (call.in.size() > 2) parts.in.push_back(begins && call.has(2) ? part_view(call.input(2), second) : Tensor());
+    if (call.in.size() > 2)
+      parts.in.push_back(begins && call.has(2) ? part_view(call.input(2), second) : Tensor());
     parts.out.push_back(Tensor::empty(out.shape(), DType::f32, out.device()));
     real(parts, recorder);
     return parts.out[0];

@@ -1,5 +1,5 @@
-// Convolutions over 1 to 3 dims, their gradients and transposed ones, of f32 and of the parts of c64, as products of
-// matrices (shaders/conv.comp).
+// Convolutions over 1 to 3 dims, their gradients and transposed ones, of f32 and of the parts of c64, as
+// products of matrices (shaders/conv.comp).
 #include <algorithm>
 
 #include "gpu/kernels/complex.h"

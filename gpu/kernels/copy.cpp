@@ -75,8 +75,8 @@ bool can_copy(const Tensor& from, DType to) {
 
 void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
   if (out.numel() == 0) return;
-  if (is_complex(from.dtype()) && !is_complex(out.dtype())) {  // whether it is zero: nothing else becomes of it
-    const NoGrad off;
+  if (is_complex(from.dtype()) && !is_complex(out.dtype())) {
+    const NoGrad off;  // its truth: nothing else becomes of a complex number
     return copy(out, ne(from, Tensor::number(0.0)), recorder);
   }
   Launch launch(recorder);

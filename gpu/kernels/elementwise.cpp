@@ -112,8 +112,8 @@ void run(const Call& call, Recorder& recorder) {
     bytes = sizeof arguments;
   }
   // Elements side by side can be moved four at a time.
-  bool vector = numbers == kFloats && space.dims == 0 && space.count % 4 == 0 && !row_traits(use.row).boolean_result &&
-                out.dtype() == DType::f32 && hot.result % 16 == 0;
+  bool vector = numbers == kFloats && space.dims == 0 && space.count % 4 == 0 &&
+                !row_traits(use.row).boolean_result && out.dtype() == DType::f32 && hot.result % 16 == 0;
   for (size_t i = 0; i < call.in.size() && vector; ++i)
     if (types[i] != kAbsentType && types[i] != kNumberType)
       vector = types[i] == uint32_t(DType::f32) && hot.operand[i] % 16 == 0;

@@ -1,4 +1,5 @@
-// index_select, embedding, gather and one_hot, of any element type; index_add and scatter_add, of f32, c64 and integers.
+// index_select, embedding, gather and one_hot, of any element type; index_add and scatter_add, of f32, c64
+// and integers.
 #include <algorithm>
 
 #include "gpu/kernels/complex.h"
@@ -96,8 +97,8 @@ void run_scatter_add(const Call& call, Recorder& recorder) {
   const int dim = dim_of(call);
   copy(out, call.input(0), recorder);
   const auto add = [&](const Tensor& target, const Tensor& source) {
-    run_lanes(LaneMode::add, {index.shape(), dim, size_along(out, dim)}, view_of(target, dim), view_of(source, dim),
-              view_of(index, dim), FaultKind::scatter_add, recorder);
+    run_lanes(LaneMode::add, {index.shape(), dim, size_along(out, dim)}, view_of(target, dim),
+              view_of(source, dim), view_of(index, dim), FaultKind::scatter_add, recorder);
   };
   if (!is_complex(out.dtype())) return add(out, call.input(2));
   for (const int part : {0, 1}) add(part_view(out, part), part_view(call.input(2), part));
@@ -133,8 +134,8 @@ void run_index_add(const Call& call, Recorder& recorder) {
   hot.alpha = float(call.real(1));
   const uint64_t wide = (uint64_t(hot.outer) * hot.inner + 255) / 256;
   static const ShaderCode& code = find_shader("index_add");
-  launch.run(code, {uint32_t(part_type(out.dtype())), uint32_t(index.dtype())}, {group_count(wide * hot.size, recorder)},
-             {}, bytes_of(hot));
+  launch.run(code, {uint32_t(part_type(out.dtype())), uint32_t(index.dtype())},
+             {group_count(wide * hot.size, recorder)}, {}, bytes_of(hot));
 }
 
 }  // namespace

@@ -301,7 +301,8 @@ void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, con
 bool supports(const Call& call) {
   constexpr int64_t kMostComplex = int64_t(1) << 29;  // which become four times as many floats
   for (const Tensor& x : call.in)
-    if (x.defined() && (x.dtype() == DType::f64 || (is_complex(x.dtype()) && x.numel() >= kMostComplex))) return false;
+    if (x.defined() && (x.dtype() == DType::f64 || (is_complex(x.dtype()) && x.numel() >= kMostComplex)))
+      return false;
   constexpr int64_t kMost = int64_t(1) << 31;
   return call.output().numel() < kMost && call.input(0).size(-1) < kMost;
 }
@@ -322,7 +323,8 @@ void run_linear(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> matmul_kernels() {
-  return {{find_op("matmul"), {supports, run_matmul, true}}, {find_op("linear"), {supports, run_linear, true}}};
+  return {{find_op("matmul"), {supports, run_matmul, true}},
+          {find_op("linear"), {supports, run_linear, true}}};
 }
 
 }  // namespace lunagrad::gpu

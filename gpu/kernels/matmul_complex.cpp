@@ -1,6 +1,6 @@
-// Complex products as real ones. A row of A lies in memory as real and imaginary parts in turn, and so does one of C; B
-// becomes the real matrix by which those are multiplied, of twice as many rows and columns. That is as many operations
-// as complex numbers need, in the kernels that f32 has.
+// Complex products as real ones. A row of A lies in memory as real and imaginary parts in turn, and so does
+// one of C; B becomes the real matrix by which those are multiplied, of twice as many rows and columns. That
+// is as many operations as complex numbers need, in the kernels that f32 has.
 #include "gpu/kernels/complex.h"
 #include "gpu/kernels/iteration.h"
 #include "gpu/kernels/matmul_types.h"
@@ -58,7 +58,8 @@ void run_complex_matmul(const Call& call, Recorder& recorder) {
   const bool vector = b.ndim() == 1;
   Call real;
   real.op = find_op("matmul");
-  real.in = {with_parts(contiguous(a)), transpose(doubled_rows(vector ? b : transpose(b, -2, -1), recorder), -2, -1)};
+  real.in = {with_parts(contiguous(a)),
+             transpose(doubled_rows(vector ? b : transpose(b, -2, -1), recorder), -2, -1)};
   real.out.push_back(with_parts(call.output(), vector));
   find_kernel(*real.op)->run(real, recorder);
 }

@@ -28,8 +28,8 @@ constexpr uint32_t kThreads = 256;
 constexpr uint64_t kShortSegment = 4096;  // elements, of all its results, that are worth a work group
 constexpr uint64_t kBusy = 2048;          // work groups that keep a device busy
 
-// A part of a tensor's dims as an index space of its own. Complex numbers are pairs of floats, and the two are kept apart
-// as by a dim of their own.
+// A part of a tensor's dims as an index space of its own. Complex numbers are pairs of floats, and the two
+// are kept apart as by a dim of their own.
 Iteration part_of(const Tensor& x, uint32_t mask, bool reduced) {
   const bool pairs = is_complex(x.dtype());
   Shape shape;

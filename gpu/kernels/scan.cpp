@@ -13,7 +13,8 @@ struct Arguments {
 
 bool supports(const Call& call) {
   const DType type = call.input(0).dtype();
-  return (type == DType::f32 || type == DType::c64 || is_integral(type)) && call.input(0).numel() < int64_t(1) << 31;
+  return (type == DType::f32 || type == DType::c64 || is_integral(type)) && call.input(0).numel() < int64_t(1)
+                                                                                                        << 31;
 }
 
 void scan(const Call& call, const Tensor& out, const Tensor& x, Recorder& recorder) {
@@ -27,7 +28,8 @@ void scan(const Call& call, const Tensor& out, const Tensor& x, Recorder& record
   const uint32_t along = threads_along(arguments.rows.extent), per_group = 256 / along;
   static const ShaderCode& code = find_shader("scan");
   launch.run(code, {uint32_t(x.dtype()), along, uint32_t(call.flag(1)), uint32_t(call.flag(2))},
-             {group_count((uint64_t(arguments.rows.count) + per_group - 1) / per_group, recorder)}, bytes_of(arguments));
+             {group_count((uint64_t(arguments.rows.count) + per_group - 1) / per_group, recorder)},
+             bytes_of(arguments));
 }
 
 void run_cumsum(const Call& call, Recorder& recorder) {

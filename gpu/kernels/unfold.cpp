@@ -1,5 +1,5 @@
-// The gradient of unfold, f32 and c64: windows added up at the places that they come from, one place in the window after the
-// other, since the places that it has in all windows are different.
+// The gradient of unfold, f32 and c64: windows added up at the places that they come from, one place in the
+// window after the other, since the places that it has in all windows are different.
 #include "gpu/kernels.h"
 #include "gpu/kernels/copy.h"
 #include "runtime/ops.h"

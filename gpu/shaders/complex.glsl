@@ -1,7 +1,7 @@
-// The words of elementwise.def that have a meaning for complex numbers, over pairs of floats: what runtime/cpu/complex.h
-// does, step by step, so that both devices have the same branch cuts, signed zeros and infinities. Quotients, absolute
-// values, square roots and logarithms are scaled by powers of two, so that no part of them overflows or vanishes where
-// the result does not. Included behind functions.glsl.
+// The words of elementwise.def that have a meaning for complex numbers, over pairs of floats: step by step what
+// runtime/cpu/complex.h does, so that both devices have the same branch cuts, signed zeros and infinities. Quotients,
+// absolute values, square roots and logarithms are scaled by powers of two, so that no part of them overflows or
+// vanishes where the result does not. Included behind functions.glsl.
 
 // What is beyond kNear, or below 1 / kNear, is divided by kFar, or multiplied; even the square of the least denormal is
 // then a normal number.

@@ -1,7 +1,7 @@
 #version 460
 // The right factor of a complex product as that of a real one: of z = x + iy in row j and column p of the operand the
-// result has the square (x, -y; y, x) in rows 2j and 2j + 1 and columns 2p and 2p + 1. A row of real and imaginary parts
-// in turn, times the transpose of this, is the row of the product's parts in turn.
+// result has the square (x, -y; y, x) in rows 2j and 2j + 1 and columns 2p and 2p + 1. A row of real and imaginary
+// parts in turn, times the transpose of this, is the row of the product's parts in turn.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 

@@ -57,7 +57,9 @@ inline Tensor random(const Shape& shape, uint64_t stream, double low = -2, doubl
 inline double distance(const Tensor& got, const Tensor& expected) {
   if (!(got.shape() == expected.shape())) return INFINITY;
   if (is_complex(got.dtype()) && is_complex(expected.dtype())) {
-    const auto parts = [](const Tensor& z) { return view_as_real(reshape(to(z.detach(), cpu_device()), {z.numel()})); };
+    const auto parts = [](const Tensor& z) {
+      return view_as_real(reshape(to(z.detach(), cpu_device()), {z.numel()}));
+    };
     return distance(parts(got), parts(expected));
   }
   const std::vector<double> x = got.to_vector<double>(), y = expected.to_vector<double>();
