@@ -16,10 +16,12 @@ layout(push_constant, scalar) uniform Push {
 
 // As runtime/dtype.h converts: integers saturate, to bool is "not zero".
 int64_t whole(double value) {
-  if (TYPE == kBool) return value != 0.0lf ? 1L : 0L;
+  if (TYPE == kBool) return value != 0.0lf ? 1L : 0L;  // NaN is not zero
   const double highest = TYPE == kU8 ? 255.0lf : TYPE == kI32 ? 2147483647.0lf : 9223372036854775808.0lf;
   const double lowest = TYPE == kU8 ? 0.0lf : TYPE == kI32 ? -2147483648.0lf : -9223372036854775808.0lf;
-  if (isnan(value)) return 0L;
+  const uvec2 bits = unpackDouble2x32(value);
+  const uint upper = bits.y & 0x7fffffffu;
+  if (upper > 0x7ff00000u || (upper == 0x7ff00000u && bits.x != 0u)) return 0L;  // NaN
   if (value >= highest) return TYPE == kI64 ? 0x7fffffffffffffffL : int64_t(highest);
   if (value <= lowest) return TYPE == kI64 ? -0x7fffffffffffffffL - 1L : int64_t(lowest);
   return int64_t(value);

@@ -121,6 +121,9 @@ TEST_CASE("numbers at equal distances are cut off to integers as on the CPU") {
       CHECK_MESSAGE(same(linspace(-1e19, 2e19, steps, type, gpu()), linspace(-1e19, 2e19, steps, type)),
                     type << ", " << steps);
     }
+    CHECK_MESSAGE(same(linspace(NAN, 1, 5, type, gpu()), linspace(NAN, 1, 5, type)), type << " from NaN");
+    CHECK_MESSAGE(same(linspace(-INFINITY, 1, 5, type, gpu()), linspace(-INFINITY, 1, 5, type)),
+                  type << " from -inf");
     CHECK(same(arange(0.1, 700, 0.1, type, gpu()), arange(0.1, 700, 0.1, type)));
     CHECK(same(arange(5, -700.5, -1.0 / 3, type, gpu()), arange(5, -700.5, -1.0 / 3, type)));
   }
@@ -139,7 +142,10 @@ TEST_CASE("whether integers are close is decided as exactly as on the CPU") {
       CHECK_MESSAGE(same(isclose(to(x, gpu()), to(y, gpu())), isclose(x, y)), type << " and " << other);
       CHECK_MESSAGE(same(isclose(to(y, gpu()), to(x, gpu())), isclose(y, x)), other << " and " << type);
     }
-  const Tensor x = Tensor::from<int64_t>(a, {8});
+  const std::vector<float> bad = {INFINITY, -INFINITY, NAN, 0, 1e30f, 5, 100001, -7};
+  const Tensor x = Tensor::from<int64_t>(a, {8}), odd = Tensor::from<float>(bad, {8, 1});
+  CHECK(same(isclose(to(x, gpu()), to(odd, gpu())), isclose(x, odd)));
+  CHECK(same(isclose(to(odd, gpu()), to(x, gpu())), isclose(odd, x)));
   for (const Tensor& number : {Tensor::number(100001.0), Tensor::number(int64_t(100001))})
     CHECK(same(isclose(to(x, gpu()), number), isclose(x, number)));
 }
