@@ -2,7 +2,6 @@
 // one of C; B becomes the real matrix by which those are multiplied, of twice as many rows and columns. That
 // is as many operations as complex numbers need, in the kernels that f32 has.
 #include "gpu/kernels/complex.h"
-#include "gpu/kernels/iteration.h"
 #include "gpu/kernels/matmul_types.h"
 #include "runtime/ops.h"
 
@@ -26,12 +25,11 @@ Tensor with_parts(const Tensor& z, bool apart = false) {
   return Tensor(z.storage_ref(), Layout::contiguous(shape), 2 * z.offset(), DType::f32);
 }
 
-// [.., n, k] -> [.., 2n, 2k]; a vector is a matrix of one row.
-Tensor doubled_rows(const Tensor& b, Recorder& recorder) {
-  const int n = b.ndim() - 2;
-  Shape shape = b.ndim() == 1 ? Shape{1, b.size(0)} : b.shape();
-  shape[std::max(n, 0)] *= 2;
-  shape[std::max(n, 0) + 1] *= 2;
+// [.., k, n] -> [.., 2k, 2n]; of the transpose of the factor, the transpose of that.
+Tensor doubled_matrix(const Tensor& b, bool transposed, Recorder& recorder) {
+  Shape shape = b.shape();
+  shape[b.ndim() - 2] *= 2;
+  shape[b.ndim() - 1] *= 2;
   const Tensor made = Tensor::empty(shape, DType::f32, b.device());
   if (b.numel() == 0) return made;
   Launch launch(recorder);
@@ -46,7 +44,8 @@ Tensor doubled_rows(const Tensor& b, Recorder& recorder) {
     arguments.stride[d] = b.strides()[d];
   }
   static const ShaderCode& code = find_shader("matmul_complex");
-  launch.run(code, {}, {group_count((uint64_t(arguments.count) + 255) / 256, recorder)}, bytes_of(arguments));
+  launch.run(code, {uint32_t(transposed)}, {group_count((uint64_t(arguments.count) + 255) / 256, recorder)},
+             bytes_of(arguments));
   return made;
 }
 
@@ -54,12 +53,15 @@ Tensor doubled_rows(const Tensor& b, Recorder& recorder) {
 
 void run_complex_matmul(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  const Tensor &a = call.input(0), &b = call.input(1);
-  const bool vector = b.ndim() == 1;
+  const bool vector = call.input(1).ndim() == 1;
+  const Tensor b = vector ? unsqueeze(call.input(1), 1) : call.input(1);
+  // Neighbours in memory are read by neighbouring threads.
+  const bool turned = b.strides()[b.ndim() - 1] > b.strides()[b.ndim() - 2];
   Call real;
   real.op = find_op("matmul");
-  real.in = {with_parts(contiguous(a)),
-             transpose(doubled_rows(vector ? b : transpose(b, -2, -1), recorder), -2, -1)};
+  real.in = {with_parts(contiguous(call.input(0))),
+             turned ? transpose(doubled_matrix(transpose(b, -2, -1), true, recorder), -2, -1)
+                    : doubled_matrix(b, false, recorder)};
   real.out.push_back(with_parts(call.output(), vector));
   find_kernel(*real.op)->run(real, recorder);
 }
@@ -68,7 +70,7 @@ void run_complex_linear(const Call& call, Recorder& recorder) {
   const NoGrad off;
   Call real;
   real.op = find_op("linear");
-  real.in = {with_parts(contiguous(call.input(0))), doubled_rows(call.input(1), recorder)};
+  real.in = {with_parts(contiguous(call.input(0))), doubled_matrix(call.input(1), true, recorder)};
   if (call.has(2)) real.in.push_back(with_parts(contiguous(call.input(2))));
   real.out.push_back(with_parts(call.output()));
   find_kernel(*real.op)->run(real, recorder);
