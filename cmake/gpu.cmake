@@ -4,7 +4,8 @@ find_path(VOLK_INCLUDE volk.c REQUIRED)
 
 set(SHADER_DIR ${CMAKE_BINARY_DIR}/shaders)
 set(ELEMENTWISE_DEF ${CMAKE_SOURCE_DIR}/runtime/ops/elementwise.def)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ELEMENTWISE_DEF})
+set(ELEMENTWISE_H ${CMAKE_SOURCE_DIR}/runtime/ops/elementwise.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ELEMENTWISE_DEF} ${ELEMENTWISE_H})
 
 # Elementwise kernels are written from the rows of elementwise.def: one file for each row and type computed in.
 add_executable(write-elementwise ${CMAKE_SOURCE_DIR}/gpu/write_elementwise.cpp)
@@ -18,6 +19,11 @@ foreach(ROW IN LISTS ROWS)
       list(APPEND ELEMENTWISE_SHADERS ${SHADER_DIR}/elementwise_${CMAKE_MATCH_1}_i64.comp)
     endif()
   endif()
+endforeach()
+file(STRINGS ${ELEMENTWISE_H} ROWS REGEX "^    case Row::")  # takes_complex
+foreach(ROW IN LISTS ROWS)
+  string(REGEX REPLACE "^    case Row::([a-z0-9_]+):$" "\\1" ROW ${ROW})
+  list(APPEND ELEMENTWISE_SHADERS ${SHADER_DIR}/elementwise_${ROW}_c64.comp)
 endforeach()
 add_custom_command(OUTPUT ${ELEMENTWISE_SHADERS} COMMAND write-elementwise ${SHADER_DIR}
                    DEPENDS write-elementwise COMMENT "Writing the elementwise shaders" VERBATIM)

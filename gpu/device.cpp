@@ -106,23 +106,22 @@ void VulkanDevice::copy_out(void* to, const void* handle, size_t offset, size_t 
 
 namespace {
 
-// Complex elements are moved on the device, given to kernels of the user's, and computed with on the CPU.
-bool computes_with_complex(const Call& call) {
-  const auto any = [](const Operands& list) {
+// Whether an operand or a result is complex: c64, which not all kernels take, or c128, which none does.
+bool any_complex(const Call& call, DType narrowest) {
+  const auto any = [&](const Operands& list) {
     return std::any_of(list.begin(), list.end(),
-                       [](const Tensor& x) { return x.defined() && is_complex(x.dtype()); });
+                       [&](const Tensor& x) { return x.defined() && x.dtype() >= narrowest; });
   };
-  if (!any(call.in) && !any(call.out)) return false;
-  const std::string_view name = call.op->name;
-  const bool moves = name == "clone" || name == "_copy" || name == "empty" || call.op == &user_kernel_op();
-  return !moves || (name == "_copy" && call.in[1].dtype() != call.out[0].dtype());
+  return any(call.in) || any(call.out);
 }
 
 }  // namespace
 
 bool VulkanDevice::supports(const Call& call) const {
   const Kernel* kernel = find_kernel(*call.op);
-  return kernel && !computes_with_complex(call) && kernel->supports(call);
+  if (!kernel || any_complex(call, kernel->complex ? DType::c128 : DType::c64) || !kernel->supports(call))
+    return false;
+  return physical_.float64 || !kernel->float64 || !kernel->float64(call);
 }
 
 void VulkanDevice::run(const Call& call) {

@@ -15,7 +15,7 @@
 namespace lunagrad::gpu {
 
 // Type numbers of gpu/shaders/memory.glsl beyond those of DType.
-inline constexpr uint32_t kNumberType = 8, kAbsentType = 9, kRaw16Type = 10;
+inline constexpr uint32_t kNumberType = 10, kAbsentType = 11, kRaw16Type = 12;
 // An integer type of the same size, for elements that are carried bit for bit.
 uint32_t raw_type(DType);
 
@@ -72,6 +72,9 @@ struct Kernel {
   // Whether the call can run here. Its operands are on this device or numbers, and have elements.
   bool (*supports)(const Call&) = nullptr;
   void (*run)(const Call&, Recorder&) = nullptr;
+  bool complex = false;  // takes c64, too; never c128
+  // Whether the call is computed in double precision, which not every device has; null: never.
+  bool (*float64)(const Call&) = nullptr;
 };
 struct KernelEntry {
   const Op* op;  // null: the op is not built in, the entry is skipped
@@ -104,6 +107,9 @@ std::vector<KernelEntry> resize_kernels();
 std::vector<KernelEntry> unfold_kernels();
 std::vector<KernelEntry> rope_kernels();
 std::vector<KernelEntry> nonzero_kernels();
+std::vector<KernelEntry> complex_kernels();
+std::vector<KernelEntry> arithmetic_kernels();
+std::vector<KernelEntry> multinomial_kernels();
 std::vector<KernelEntry> user_kernels();
 
 // At most as many groups as a dispatch may have in x; kernels loop over the rest.

@@ -233,6 +233,13 @@ void Stream::throw_fault() {
          fault.size, " classes (labels count from 0)");
   if (fault.kind == FaultKind::probability)
     fail("bernoulli: a probability must lie in [0, 1] (got ", double(std::bit_cast<float>(fault.value)), ")");
+  if (fault.kind == FaultKind::weight)
+    fail("multinomial: a weight must be finite and not negative (got ",
+         double(std::bit_cast<float>(fault.value)), ")");
+  if (fault.kind == FaultKind::total_weight) fail("multinomial: the weights of a row add up to 0");
+  if (fault.kind == FaultKind::few_weights)
+    fail("multinomial: ", fault.value, " samples without replacement from ", fault.size,
+         " categories with a weight");
   constexpr const char* kOps[] = {"index_select", "embedding", "gather",     "scatter", "scatter_add",
                                   "index_add",    "index_copy", "index_fill", "one_hot"};
   fail(kOps[uint32_t(fault.kind) - uint32_t(FaultKind::index_select)], ": index ", fault.value, " at position ",

@@ -54,6 +54,9 @@ enum class FaultKind : uint32_t {
   none,
   label,
   probability,
+  weight,
+  total_weight,
+  few_weights,
   index_select,
   embedding,
   gather,
@@ -103,8 +106,8 @@ class Stream {
   std::vector<DeviceWork> take_work();
 
   // Where a kernel that meets an index out of range notes it: four words, the first a FaultKind, then the
-  // position of the index, its value and the size it must be below. The next wait throws it as an Error. The value of
-  // a probability is the bits of its float.
+  // position of the index, its value and the size it must be below. The next wait throws it as an Error. The
+  // value of a probability or a weight is the bits of its float.
   VkDeviceAddress fault_address() const { return fault_.address; }
 
  private:

@@ -1,6 +1,7 @@
 // Writes the GLSL source of the elementwise kernels from the text of the columns of elementwise.def, one file
-// for each row and type computed in: elementwise_tanh_f32.comp, elementwise_add_i64.comp. Runs during the
-// build; the argument is the folder to write to.
+// for each row and type computed in: elementwise_tanh_f32.comp, elementwise_add_i64.comp,
+// elementwise_exp_c64.comp. Runs during the build; the argument is the folder to write to.
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <filesystem>
@@ -9,6 +10,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "runtime/ops/elementwise.h"
 
 namespace {
 
@@ -73,55 +76,128 @@ std::string params_of(std::string_view readers) {
   return out.str();
 }
 
-// The expression with its quotients as calls: Vulkan promises nothing of a / b for large b (functions.glsl).
-std::string with_quotients(std::string_view expression) {
-  std::string text(expression);
-  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; };
-  const auto behind = [&](size_t i, int step) {  // the next character that is no space
-    for (i += size_t(step); i < text.size() && text[i] == ' ';) i += size_t(step);
-    return i;
-  };
-  // From a parenthesis to the one that belongs to it.
-  const auto partner = [&](size_t i, int step) {
-    for (int depth = 0;; i += size_t(step)) {
-      depth += (text[i] == '(') - (text[i] == ')');
-      if (depth == 0) return i;
+enum class Numbers { floats, integers, complexes };
+
+// An expression of elementwise.def in GLSL. Quotients become calls, since Vulkan promises nothing of a / b
+// for large b (functions.glsl); of complex numbers, for which GLSL has no operators, products and comparisons
+// do too.
+class Expression {
+ public:
+  Expression(std::string_view text, Numbers numbers) : rest_(text), numbers_(numbers) {}
+
+  std::string translate() {
+    std::string text = binary(0);
+    if (take("?")) {
+      const std::string yes = translate();
+      take(":");
+      text += " ? " + yes + " : " + translate();
     }
-  };
-  for (size_t slash; (slash = text.find('/')) != std::string::npos;) {
-    // To the left all factors of the term, a sign too; to the right one factor.
-    size_t first = slash;
-    for (size_t i = behind(slash, -1); i < text.size(); i = behind(i, -1)) {
-      const bool sign = text[i] == '-';
-      const size_t before = behind(i, -1);
-      const bool binary = sign && before < text.size() && (is_word(text[before]) || text[before] == ')');
-      if (!(is_word(text[i]) || text[i] == ')' || text[i] == '*' || (sign && !binary))) break;
-      if (text[i] == ')') i = partner(i, -1);
-      first = i;
-    }
-    size_t end = behind(slash, 1);
-    if (text[end] == '-') end = behind(end, 1);
-    while (end < text.size() && is_word(text[end])) ++end;
-    if (end < text.size() && text[end] == '(') end = partner(end, 1) + 1;
-    const size_t right = behind(slash, 1);
-    const std::string left = text.substr(first, text.find_last_not_of(' ', slash - 1) + 1 - first);
-    text.replace(first, end - first, "lg_quotient(" + left + ", " + text.substr(right, end - right) + ")");
+    return text;
   }
-  return text;
+
+ private:
+  struct Operator {
+    std::string_view sign;
+    int level;
+    const char* function;          // instead of the operator, or null
+    const char* complex_function;  // the same of complex numbers
+  };
+  static constexpr Operator kOperators[] = {
+      {"||", 0, nullptr, nullptr},   {"&&", 1, nullptr, nullptr},     {"==", 2, nullptr, nullptr},
+      {"!=", 2, nullptr, nullptr},   {"<=", 3, nullptr, nullptr},     {">=", 3, nullptr, "lg_at_least"},
+      {"<", 3, nullptr, "lg_below"}, {">", 3, nullptr, nullptr},      {"+", 4, nullptr, nullptr},
+      {"-", 4, nullptr, nullptr},    {"*", 5, nullptr, "lg_product"}, {"/", 5, "lg_quotient", "lg_quotient"}};
+
+  void skip_spaces() { rest_.remove_prefix(std::min(rest_.find_first_not_of(' '), rest_.size())); }
+  bool take(std::string_view word) {
+    skip_spaces();
+    if (!rest_.starts_with(word)) return false;
+    rest_.remove_prefix(word.size());
+    return true;
+  }
+  const Operator* take_operator(int lowest) {
+    for (const Operator& found : kOperators)
+      if (found.level >= lowest && take(found.sign)) return &found;
+    return nullptr;
+  }
+
+  // Operators of at least this level; those of one level from the left.
+  std::string binary(int lowest) {
+    std::string left = operand();
+    while (const Operator* found = take_operator(lowest)) {
+      const std::string right = binary(found->level + 1);
+      const char* const function = numbers_ == Numbers::complexes ? found->complex_function : found->function;
+      left = function ? std::string(function) + "(" + left + ", " + right + ")"
+                      : left + " " + std::string(found->sign) + " " + right;
+    }
+    return left;
+  }
+
+  std::string operand() {
+    for (const char* const sign : {"-", "!"})
+      if (take(sign)) return sign + operand();
+    std::string text = take("(") ? inside(")") : word();
+    if (take("(")) text += inside(")");
+    return text;
+  }
+  // A name, or a number, whose exponent may have a sign.
+  std::string word() {
+    skip_spaces();
+    const bool number = std::isdigit(static_cast<unsigned char>(rest_.front()));
+    size_t n = 0;
+    while (n < rest_.size() && (std::isalnum(static_cast<unsigned char>(rest_[n])) || rest_[n] == '_' ||
+                                rest_[n] == '.' || (number && rest_[n] == '-' && rest_[n - 1] == 'e')))
+      ++n;
+    const std::string text(rest_.substr(0, n));
+    rest_.remove_prefix(n);
+    return text;
+  }
+  // The rest of a parenthesis or of a list of arguments.
+  std::string inside(const char* end) {
+    std::string text = "(" + translate();
+    while (take(",")) text += ", " + translate();
+    take(end);
+    return text + end;
+  }
+
+  std::string_view rest_;
+  Numbers numbers_;
+};
+
+// What the real-valued rows say of complex numbers (cpu/complex_kernels.cpp).
+Row of_complex_numbers(Row row) {
+  if (row.name == "abs") row.gradients = {"sel(x == K(0), K(0), g * (conj(x) / abs(x)))"};
+  if (row.name == "norm_sq") {
+    row.value = "x * conj(x)";
+    row.gradients = {"K(2) * g * conj(x)"};
+  }
+  return row;
 }
 
-std::string source(const Row& row, bool integer) {
+std::string source(const Row& row, Numbers numbers) {
   const size_t arity = row.gradients.size();
   const bool boolean = row.result == "bool";
-  const bool has_gradient = !integer && !boolean;
+  const bool has_gradient = numbers != Numbers::integers && !boolean;
+  const auto translated = [&](std::string_view text) { return Expression(text, numbers).translate(); };
   std::ostringstream out;
-  out << "#version 460\n#extension GL_GOOGLE_include_directive : require\n";
-  out << "#define T " << (integer ? "int64_t\n#define T_IS_INTEGER" : "float") << "\n";
+  out << "#version 460\n#extension GL_GOOGLE_include_directive : require\n#define T ";
+  switch (numbers) {
+    case Numbers::floats:
+      out << "float\n";
+      if (has_gradient) out << "#define HAS_VECTORS\n";
+      break;
+    case Numbers::integers:
+      out << "int64_t\n#define T_IS_INTEGER\n";
+      break;
+    case Numbers::complexes:
+      out << "vec2\n#define T_IS_COMPLEX\n";
+      break;
+  }
   if (has_gradient) out << "#define HAS_GRADIENT\n";
   out << "#include \"vocabulary.glsl\"\n\n";
   out << "struct Params {\n" << (row.fields.empty() ? "  int none;\n" : row.fields) << "};\n\n";
   out << (boolean ? "bool" : "T") << " row(" << arguments(arity) << ", Params p) {\n  return "
-      << with_quotients(row.value) << ";\n}\n";
+      << translated(row.value) << ";\n}\n";
   out << (boolean ? "bool" : "T") << " value(T v0, T v1, T v2, Params p) {\n  return row("
       << (arity == 1   ? "v0"
           : arity == 2 ? "v0, v1"
@@ -130,7 +206,7 @@ std::string source(const Row& row, bool integer) {
   if (has_gradient) {
     for (size_t i = 0; i < arity; ++i)
       out << "T gradient_" << i << "(T g, " << arguments(arity) << ", T y, Params p) {\n  return "
-          << with_quotients(row.gradients[i]) << ";\n}\n";
+          << translated(row.gradients[i]) << ";\n}\n";
     out << "T gradient(uint i, T v0, T v1, T v2, T v3, T v4, Params p) {\n";
     const char* operands = arity == 1 ? "v0, v1, v2" : arity == 2 ? "v0, v1, v2, v3" : "v0, v1, v2, v3, v4";
     for (size_t i = 0; i + 1 < arity; ++i)
@@ -165,8 +241,10 @@ int main(int count, char** words) {
     Row row = kRows[i];
     row.fields = kFields[i];
     row.readers = kReaders[i];
-    write(folder / ("elementwise_" + std::string(row.name) + "_f32.comp"), source(row, false));
-    if (row.types != "float")
-      write(folder / ("elementwise_" + std::string(row.name) + "_i64.comp"), source(row, true));
+    const std::string name = "elementwise_" + std::string(row.name);
+    write(folder / (name + "_f32.comp"), source(row, Numbers::floats));
+    if (row.types != "float") write(folder / (name + "_i64.comp"), source(row, Numbers::integers));
+    if (takes_complex(lunagrad::Row(int(i))))
+      write(folder / (name + "_c64.comp"), source(of_complex_numbers(row), Numbers::complexes));
   }
 }

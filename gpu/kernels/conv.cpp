@@ -1,8 +1,8 @@
-// Convolutions over 1 to 3 dims, their gradients and transposed ones, f32, as products of matrices
-// (shaders/conv.comp).
+// Convolutions over 1 to 3 dims, their gradients and transposed ones, of f32 and of the parts of c64, as
+// products of matrices (shaders/conv.comp).
 #include <algorithm>
 
-#include "gpu/kernels.h"
+#include "gpu/kernels/complex.h"
 #include "gpu/kernels/copy.h"
 #include "gpu/kernels/reduce.h"
 #include "runtime/ops.h"
@@ -40,7 +40,7 @@ bool fits(const Call& call) {
   constexpr int64_t kMost = int64_t(1) << 31;
   for (const Operands* list : {&call.in, &call.out})
     for (const Tensor& x : *list)
-      if (x.defined() && (x.dtype() != DType::f32 || x.numel() >= kMost)) return false;
+      if (x.defined() && (part_type(x.dtype()) != DType::f32 || x.numel() >= kMost)) return false;
   return true;
 }
 
@@ -127,6 +127,7 @@ bool supports(const Call& call) {
 }
 template <ConvPart part, int dims>
 void run(const Call& call, Recorder& recorder) {
+  if (is_complex(call.output().dtype())) return run_by_parts(call, run<part, dims>, recorder);
   constexpr Part shader = part == ConvPart::result            ? Part::result
                           : part == ConvPart::weight_gradient ? Part::weight_gradient
                                                               : Part::input_gradient;
@@ -134,7 +135,7 @@ void run(const Call& call, Recorder& recorder) {
 }
 template <ConvPart part, int dims>
 Kernel kernel() {
-  return {supports<part, dims>, run<part, dims>};
+  return {supports<part, dims>, run<part, dims>, true};
 }
 
 }  // namespace

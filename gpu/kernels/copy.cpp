@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "gpu/kernels/iteration.h"
+#include "runtime/ops.h"
 
 namespace lunagrad::gpu {
 namespace {
@@ -74,16 +75,20 @@ bool can_copy(const Tensor& from, DType to) {
 
 void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
   if (out.numel() == 0) return;
+  if (is_complex(from.dtype()) && !is_complex(out.dtype())) {
+    const NoGrad off;  // its truth: nothing else becomes of a complex number
+    return copy(out, ne(from, Tensor::number(0.0)), recorder);
+  }
   Launch launch(recorder);
   Hot hot{};
   hot.result = launch.writes(out);
   uint32_t result_type = uint32_t(out.dtype()), type = uint32_t(from.dtype());
-  bool as_integer = !is_floating(from.dtype());
+  bool as_integer = is_integral(from.dtype());
   const Tensor* visited[2] = {&out, &from};
   if (from.is_number()) {
     visited[1] = nullptr;
     type = kNumberType;
-    as_integer = !is_floating(out.dtype());
+    as_integer = is_integral(out.dtype());
     const double value = from.dtype() == DType::i64 ? double(*from.data<int64_t>()) : *from.data<double>();
     if (out.dtype() == DType::boolean)
       hot.operand = value != 0;

@@ -74,12 +74,30 @@ struct Range {
     whole = is_whole(start) && is_whole(step);
   }
 };
-// What is cut off to an integer would have to be cut off from a double.
-bool supports_arange(const Call& call) {
-  return supports(call) && (is_floating(call.output().dtype()) || Range(call).whole);
+
+// Numbers that are cut off to integers, which has to be done from a double.
+struct WholeRampHot {
+  uint64_t result;
+  double first, last, step;
+  uint32_t count, turn;
+};
+void launch_whole_ramp(const Tensor& out, WholeRampHot hot, Recorder& recorder) {
+  Launch launch(recorder);
+  hot.result = launch.writes(out);
+  hot.count = uint32_t(out.numel());
+  static const ShaderCode& code = find_shader("ramp_whole");
+  launch.run(code, {uint32_t(out.dtype())}, {group_count((uint64_t(hot.count) + 255) / 256, recorder)}, {},
+             bytes_of(hot));
 }
+
+bool cuts_arange(const Call& call) { return is_integral(call.output().dtype()) && !Range(call).whole; }
 void run_arange(const Call& call, Recorder& recorder) {
   const Range range(call);
+  if (cuts_arange(call))
+    return launch_whole_ramp(
+        call.output(),
+        {.first = real_of(range.start), .step = real_of(range.step), .turn = uint32_t(call.output().numel())},
+        recorder);
   RampHot hot{};
   hot.turn = uint32_t(call.output().numel());
   if (range.whole) {
@@ -92,15 +110,20 @@ void run_arange(const Call& call, Recorder& recorder) {
   launch_ramp(call.output(), hot, range.whole, recorder);
 }
 
-bool supports_linspace(const Call& call) { return supports(call) && is_floating(call.output().dtype()); }
+bool cuts_linspace(const Call& call) { return is_integral(call.output().dtype()); }
 void run_linspace(const Call& call, Recorder& recorder) {
   const double start = call.real(0), end = call.real(1);
   const int64_t n = call.output().numel();
+  const double step = n > 1 ? (end - start) / double(n - 1) : 0;
+  const uint32_t turn = uint32_t(n == 1 ? 1 : n / 2);
+  if (cuts_linspace(call))
+    return launch_whole_ramp(call.output(), {.first = start, .last = end, .step = step, .turn = turn},
+                             recorder);
   RampHot hot{};
   split(start, 24, hot.first);
   split(end, 24, hot.last);
-  split(n > 1 ? (end - start) / double(n - 1) : 0, 12, hot.step);
-  hot.turn = uint32_t(n == 1 ? 1 : n / 2);
+  split(step, 12, hot.step);
+  hot.turn = turn;
   launch_ramp(call.output(), hot, false, recorder);
 }
 
@@ -138,15 +161,15 @@ void run_triangle(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> create_kernels() {
-  return {{find_op("arange"), {supports_arange, run_arange}},
-          {find_op("linspace"), {supports_linspace, run_linspace}},
-          {find_op("eye"), {supports, run_eye}},
-          {find_op("tril"), {supports_triangle, run_triangle<true>}},
-          {find_op("triu"), {supports_triangle, run_triangle<false>}},
-          {find_op("full"), {supports, run_full}},
-          {find_op("zeros"), {supports, run_zeros}},
-          {find_op("ones"), {supports, run_ones}},
-          {find_op("empty"), {supports_empty, run_empty}}};
+  return {{find_op("arange"), {supports, run_arange, false, cuts_arange}},
+          {find_op("linspace"), {supports, run_linspace, false, cuts_linspace}},
+          {find_op("eye"), {supports, run_eye, true}},
+          {find_op("tril"), {supports_triangle, run_triangle<true>, true}},
+          {find_op("triu"), {supports_triangle, run_triangle<false>, true}},
+          {find_op("full"), {supports, run_full, true}},
+          {find_op("zeros"), {supports, run_zeros, true}},
+          {find_op("ones"), {supports, run_ones, true}},
+          {find_op("empty"), {supports_empty, run_empty, true}}};
 }
 
 }  // namespace lunagrad::gpu

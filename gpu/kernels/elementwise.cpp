@@ -38,6 +38,13 @@ bool supports(const Call& call) {
   return computing_type(call) != DType::f64;
 }
 
+// What a module computes in.
+enum Numbers : size_t { kFloats, kIntegers, kComplexNumbers };
+
+Numbers numbers_of(DType computing) {
+  return is_complex(computing) ? kComplexNumbers : is_floating(computing) ? kFloats : kIntegers;
+}
+
 // A number as the shader's type: the bits of a float, or the integer.
 uint64_t packed(double value, bool integer) {
   return integer ? uint64_t(convert<int64_t>(value)) : std::bit_cast<uint32_t>(float(value));
@@ -47,26 +54,28 @@ uint64_t packed_number(const Tensor& x, bool integer) {
   return packed(x.dtype() == DType::i64 ? double(*x.data<int64_t>()) : *x.data<double>(), integer);
 }
 
-// The modules of a row: in floats, and in integers where there is one.
-using RowCode = std::array<const ShaderCode*, 2>;
+// The modules of a row: in floats, and in integers and complex numbers where there is one.
+using RowCode = std::array<const ShaderCode*, 3>;
 
-const ShaderCode& code_of(int row, bool integer) {
+const ShaderCode& code_of(int row, Numbers numbers) {
   static const std::array<RowCode, kRowCount> all = [] {
     std::array<RowCode, kRowCount> codes{};
     for (int i = 0; i < kRowCount; ++i) {
       const RowTraits& traits = row_traits(i);
       const std::string name = std::string("elementwise_") + traits.name;
-      codes[size_t(i)][0] = &find_shader(name + "_f32");
-      if (traits.types != RowTypes::kfloat) codes[size_t(i)][1] = &find_shader(name + "_i64");
+      codes[size_t(i)][kFloats] = &find_shader(name + "_f32");
+      if (traits.types != RowTypes::kfloat) codes[size_t(i)][kIntegers] = &find_shader(name + "_i64");
+      if (takes_complex(Row(i))) codes[size_t(i)][kComplexNumbers] = &find_shader(name + "_c64");
     }
     return codes;
   }();
-  return *all[size_t(row)][integer];
+  return *all[size_t(row)][numbers];
 }
 
 void run(const Call& call, Recorder& recorder) {
   const ElementwiseUse use = elementwise_use(*call.op);
-  const bool integer = !is_floating(computing_type(call));
+  const Numbers numbers = numbers_of(computing_type(call));
+  const bool integer = numbers == kIntegers;
   const Tensor& out = call.output();
   Launch launch(recorder);
   Hot hot{};
@@ -103,13 +112,13 @@ void run(const Call& call, Recorder& recorder) {
     bytes = sizeof arguments;
   }
   // Elements side by side can be moved four at a time.
-  bool vector = !integer && space.dims == 0 && space.count % 4 == 0 && !row_traits(use.row).boolean_result &&
-                out.dtype() == DType::f32 && hot.result % 16 == 0;
+  bool vector = numbers == kFloats && space.dims == 0 && space.count % 4 == 0 &&
+                !row_traits(use.row).boolean_result && out.dtype() == DType::f32 && hot.result % 16 == 0;
   for (size_t i = 0; i < call.in.size() && vector; ++i)
     if (types[i] != kAbsentType && types[i] != kNumberType)
       vector = types[i] == uint32_t(DType::f32) && hot.operand[i] % 16 == 0;
   const Visit visit = visit_elements(vector ? space.count / 4 : space.count, recorder);
-  launch.run(code_of(use.row, integer),
+  launch.run(code_of(use.row, numbers),
              {uint32_t(use.gradient + 1), uint32_t(space.dims), uint32_t(out.dtype()), types[0], types[1],
               types[2], types[3], types[4], visit.per_thread, uint32_t(vector)},
              {visit.groups}, bytes_of(arguments).first(bytes), bytes_of(hot));
@@ -120,7 +129,7 @@ void run(const Call& call, Recorder& recorder) {
 std::vector<KernelEntry> elementwise_kernels() {
   std::vector<KernelEntry> entries;
   for (const Op* op : all_ops())
-    if (elementwise_use(*op)) entries.push_back({op, {supports, run}});
+    if (elementwise_use(*op)) entries.push_back({op, {supports, run, op->complex}});
   return entries;
 }
 

@@ -12,11 +12,8 @@ struct Arguments {
   Rows rows;
 };
 
-// Types whose elements are floats exactly.
 bool supports(const Call& call) {
-  const DType type = call.input(0).dtype();
-  return type != DType::f64 && type != DType::i64 && type != DType::i32 &&
-         call.input(0).numel() < int64_t(1) << 31;
+  return call.input(0).dtype() != DType::f64 && call.input(0).numel() < int64_t(1) << 31;
 }
 
 template <bool largest>
@@ -38,9 +35,9 @@ void run(const Call& call, Recorder& recorder) {
   arguments.rows = rows_along(dim, tensors);
   const uint32_t along = threads_along(arguments.rows.extent), per_group = 256 / along;
   static const ShaderCode& code = find_shader("extreme");
-  launch.run(code, {uint32_t(!largest), along, uint32_t(x.dtype()), uint32_t(has_values)},
-             {group_count((arguments.rows.count + per_group - 1) / per_group, recorder)},
-             bytes_of(arguments));
+  launch.run(
+      code, {uint32_t(!largest), along, uint32_t(x.dtype()), uint32_t(has_values), raw_type(x.dtype())},
+      {group_count((arguments.rows.count + per_group - 1) / per_group, recorder)}, bytes_of(arguments));
 }
 
 }  // namespace

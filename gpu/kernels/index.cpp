@@ -1,7 +1,8 @@
-// index_select, embedding, gather and one_hot, of any element type; index_add and scatter_add, of f32 and integers.
+// index_select, embedding, gather and one_hot, of any element type; index_add and scatter_add, of f32, c64
+// and integers.
 #include <algorithm>
 
-#include "gpu/kernels.h"
+#include "gpu/kernels/complex.h"
 #include "gpu/kernels/copy.h"
 #include "gpu/kernels/lanes.h"
 #include "runtime/ops.h"
@@ -85,16 +86,22 @@ void run_one_hot(const Call& call, Recorder& recorder) {
 }
 
 bool can_add(const Call& call) {
+  if (is_complex(call.output().dtype()) && call.output().numel() >= int64_t(1) << 30) return false;
   return supports(call) && call.input(1).numel() < int64_t(1) << 31 &&
-         (call.output().dtype() == DType::f32 || !is_differentiable(call.output().dtype()));
+         (call.output().dtype() == DType::f32 || call.output().dtype() == DType::c64 ||
+          is_integral(call.output().dtype()));
 }
 
 void run_scatter_add(const Call& call, Recorder& recorder) {
   const Tensor &out = call.output(), &index = call.input(1);
   const int dim = dim_of(call);
   copy(out, call.input(0), recorder);
-  run_lanes(LaneMode::add, {index.shape(), dim, size_along(out, dim)}, view_of(out, dim), view_of(call.input(2), dim),
-            view_of(index, dim), FaultKind::scatter_add, recorder);
+  const auto add = [&](const Tensor& target, const Tensor& source) {
+    run_lanes(LaneMode::add, {index.shape(), dim, size_along(out, dim)}, view_of(target, dim),
+              view_of(source, dim), view_of(index, dim), FaultKind::scatter_add, recorder);
+  };
+  if (!is_complex(out.dtype())) return add(out, call.input(2));
+  for (const int part : {0, 1}) add(part_view(out, part), part_view(call.input(2), part));
 }
 
 struct AddHot {
@@ -120,25 +127,26 @@ void run_index_add(const Call& call, Recorder& recorder) {
   hot.outer = hot.inner = 1;
   for (int d = 0; d < out.ndim(); ++d)
     if (d != dim) (d < dim ? hot.outer : hot.inner) *= uint32_t(out.size(d));
+  if (is_complex(out.dtype())) hot.inner *= 2;  // the parts side by side
   hot.size = uint32_t(size_along(out, dim));
   hot.count = uint32_t(index.numel());
   hot.kind = uint32_t(FaultKind::index_add);
   hot.alpha = float(call.real(1));
   const uint64_t wide = (uint64_t(hot.outer) * hot.inner + 255) / 256;
   static const ShaderCode& code = find_shader("index_add");
-  launch.run(code, {uint32_t(out.dtype()), uint32_t(index.dtype())}, {group_count(wide * hot.size, recorder)}, {},
-             bytes_of(hot));
+  launch.run(code, {uint32_t(part_type(out.dtype())), uint32_t(index.dtype())},
+             {group_count(wide * hot.size, recorder)}, {}, bytes_of(hot));
 }
 
 }  // namespace
 
 std::vector<KernelEntry> index_kernels() {
-  return {{find_op("index_select"), {supports, run_index_select}},
-          {find_op("embedding"), {supports, run_embedding}},
-          {find_op("gather"), {supports, run_gather}},
+  return {{find_op("index_select"), {supports, run_index_select, true}},
+          {find_op("embedding"), {supports, run_embedding, true}},
+          {find_op("gather"), {supports, run_gather, true}},
           {find_op("one_hot"), {supports_one_hot, run_one_hot}},
-          {find_op("scatter_add"), {can_add, run_scatter_add}},
-          {find_op("index_add"), {can_add, run_index_add}}};
+          {find_op("scatter_add"), {can_add, run_scatter_add, true}},
+          {find_op("index_add"), {can_add, run_index_add, true}}};
 }
 
 }  // namespace lunagrad::gpu

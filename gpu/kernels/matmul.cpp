@@ -1,12 +1,13 @@
 // matmul and linear. Strides, transposed or not, are the shaders' business: no operand is copied. Matrix
 // units multiply what has 16 bits, and f32 where the precision asked for allows; everything else is f32
-// arithmetic.
+// arithmetic. Complex and integer products: matmul_types.h.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "gpu/kernels.h"
 #include "gpu/kernels/copy.h"
+#include "gpu/kernels/matmul_types.h"
 #include "gpu/kernels/reduce.h"
 #include "runtime/ops.h"
 
@@ -298,19 +299,23 @@ void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, con
 }
 
 bool supports(const Call& call) {
+  constexpr int64_t kMostComplex = int64_t(1) << 29;  // which become four times as many floats
   for (const Tensor& x : call.in)
-    if (x.defined() && x.dtype() != DType::f32 && x.dtype() != DType::f16 && x.dtype() != DType::bf16)
+    if (x.defined() && (x.dtype() == DType::f64 || (is_complex(x.dtype()) && x.numel() >= kMostComplex)))
       return false;
   constexpr int64_t kMost = int64_t(1) << 31;
   return call.output().numel() < kMost && call.input(0).size(-1) < kMost;
 }
 
 void run_matmul(const Call& call, Recorder& recorder) {
+  if (is_complex(call.output().dtype())) return run_complex_matmul(call, recorder);
+  if (is_integral(call.output().dtype())) return run_integer_matmul(call, recorder);
   multiply(call.input(0), call.input(1), false, Tensor(), call.output(), recorder);
 }
 
 // x W^T + bias.
 void run_linear(const Call& call, Recorder& recorder) {
+  if (is_complex(call.output().dtype())) return run_complex_linear(call, recorder);
   multiply(call.input(0), call.input(1), true, call.has(2) ? call.input(2) : Tensor(), call.output(),
            recorder);
 }
@@ -318,7 +323,8 @@ void run_linear(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> matmul_kernels() {
-  return {{find_op("matmul"), {supports, run_matmul}}, {find_op("linear"), {supports, run_linear}}};
+  return {{find_op("matmul"), {supports, run_matmul, true}},
+          {find_op("linear"), {supports, run_linear, true}}};
 }
 
 }  // namespace lunagrad::gpu

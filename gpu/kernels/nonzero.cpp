@@ -40,6 +40,6 @@ void run(const Call& call, Recorder& recorder) {
 
 }  // namespace
 
-std::vector<KernelEntry> nonzero_kernels() { return {{find_op("nonzero"), {supports, run}}}; }
+std::vector<KernelEntry> nonzero_kernels() { return {{find_op("nonzero"), {supports, run, true}}}; }
 
 }  // namespace lunagrad::gpu

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gpu/kernels.h"
+#include "gpu/kernels/copy.h"
 #include "runtime/ops.h"
 #include "runtime/ops/optimizer_rule.h"
 
@@ -112,53 +113,69 @@ struct ClipHot {
 static_assert(sizeof(ClipHot) <= kHotBytes);
 constexpr uint32_t kClipBlock = 4096;
 
-// One type alone, in one dispatch: the norm of others is the CPU's.
-bool can_clip(const Call& call) {
-  return supports(call) && call.in.size() <= kMostTensors &&
-         std::all_of(call.in.begin(), call.in.end(), [&](const Tensor& x) { return x.dtype() == call.input(0).dtype(); }) &&
-         std::any_of(call.in.begin(), call.in.end(), [](const Tensor& x) { return x.numel() > 0; });
-}
+// What one dispatch visits, of one type; its blocks are numbered from 0, and stand behind `before` others.
+struct ClipGroup {
+  DType type;
+  std::vector<size_t> chosen;
+  std::vector<ClipEntry> entries;
+  uint32_t blocks, before;
+};
 
 void run_clip(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const double max_norm = call.args[0].f, p = call.args[1].f;
   const Operands dense = in_order(call);
-  std::vector<ClipEntry> entries;
-  std::vector<size_t> chosen;
+  std::vector<ClipGroup> groups;
+  uint32_t blocks = 0;
+  for_each_dispatch(dense, dense.size(), [&](DType type, const std::vector<size_t>& chosen) {
+    ClipGroup group{type, chosen, {}, 0, blocks};
+    for (const size_t i : chosen) {
+      const auto count = uint32_t(dense[i].numel());
+      group.entries.push_back({0, count, group.blocks});
+      group.blocks += (count + kClipBlock - 1) / kClipBlock;
+    }
+    blocks += group.blocks;
+    groups.push_back(std::move(group));
+  });
+  if (blocks == 0) return copy(call.output(), Tensor::number(0.0), recorder);
   ClipHot hot{};
   hot.power = float(p);
   hot.max_norm = float(max_norm);
-  for (size_t i = 0; i < dense.size(); ++i) {
-    if (dense[i].numel() == 0) continue;
-    const auto count = uint32_t(dense[i].numel());
-    entries.push_back({0, count, hot.blocks});
-    chosen.push_back(i);
-    hot.blocks += (count + kClipBlock - 1) / kClipBlock;
-  }
-  hot.tensors = uint32_t(entries.size());
   const Power power = std::isinf(p) ? Power::largest : p == 2 ? Power::squares : Power::any;
-  const Scratch partial(recorder, size_t(hot.blocks) * 2 * sizeof(float));
+  const Scratch partial(recorder, size_t(blocks) * 2 * sizeof(float));
   static const ShaderCode& code = find_shader("clip");
-  for (const ClipMode mode : {ClipMode::blocks, ClipMode::norm, ClipMode::scale}) {
-    Launch launch(recorder);
-    for (size_t k = 0; k < chosen.size(); ++k) {
-      if (mode == ClipMode::blocks) entries[k].from = launch.reads(dense[chosen[k]]);
-      if (mode == ClipMode::scale) entries[k].from = launch.writes(dense[chosen[k]]);
+  const auto visit = [&](ClipMode mode, auto&& set_addresses) {
+    for (ClipGroup& group : groups) {
+      Launch launch(recorder);
+      for (size_t k = 0; k < group.chosen.size(); ++k) {
+        const Tensor& x = dense[group.chosen[k]];
+        group.entries[k].from = mode == ClipMode::scale ? launch.writes(x) : launch.reads(x);
+      }
+      set_addresses(launch, group);
+      hot.tensors = uint32_t(group.entries.size());
+      hot.blocks = group.blocks;
+      launch.run(code, {uint32_t(mode), uint32_t(group.type), uint32_t(power)}, {group_count(group.blocks, recorder)},
+                 std::as_bytes(std::span(group.entries)), bytes_of(hot));
     }
-    if (mode == ClipMode::blocks) hot.partial = launch.writes(partial);
-    if (mode == ClipMode::norm) hot.partial = launch.reads(partial), hot.norm = launch.writes(call.output());
-    if (mode == ClipMode::scale) hot.norm = launch.reads(call.output());
-    launch.run(code, {uint32_t(mode), uint32_t(call.input(0).dtype()), uint32_t(power)},
-               {mode == ClipMode::norm ? 1 : group_count(hot.blocks, recorder)}, std::as_bytes(std::span(entries)),
-               bytes_of(hot));
+  };
+  visit(ClipMode::blocks, [&](Launch& launch, const ClipGroup& group) {
+    hot.partial = launch.writes(partial) + uint64_t(group.before) * 2 * sizeof(float);
+  });
+  {
+    Launch launch(recorder);
+    hot.partial = launch.reads(partial);
+    hot.norm = launch.writes(call.output());
+    hot.blocks = blocks;
+    launch.run(code, {uint32_t(ClipMode::norm), uint32_t(DType::f32), uint32_t(power)}, {1}, {}, bytes_of(hot));
   }
+  visit(ClipMode::scale, [&](Launch& launch, const ClipGroup&) { hot.norm = launch.reads(call.output()); });
   for (size_t i = 0; i < call.in.size(); ++i) write_back(call, i, dense[i]);
 }
 
 }  // namespace
 
 std::vector<KernelEntry> optimizer_kernels() {
-  std::vector<KernelEntry> entries = {{find_op("_clip_grad_norm"), {can_clip, run_clip}}};
+  std::vector<KernelEntry> entries = {{find_op("_clip_grad_norm"), {supports, run_clip}}};
   for (const char* const name : {"_sgd_step", "_adam_step", "_adamw_step", "_nadam_step", "_radam_step", "_adamax_step",
                                  "_rmsprop_step", "_adagrad_step", "_adadelta_step", "_lion_step", "_ema_step"})
     entries.push_back({find_op(name), {supports, run_step}});

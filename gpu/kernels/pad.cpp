@@ -36,6 +36,6 @@ void run(const Call& call, Recorder& recorder) {
 
 }  // namespace
 
-std::vector<KernelEntry> pad_kernels() { return {{find_op("_pad"), {supports, run}}}; }
+std::vector<KernelEntry> pad_kernels() { return {{find_op("_pad"), {supports, run, true}}}; }
 
 }  // namespace lunagrad::gpu

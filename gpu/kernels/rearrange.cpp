@@ -52,7 +52,7 @@ void run_roll(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> rearrange_kernels() {
-  return {{find_op("flip"), {supports, run_flip}}, {find_op("_roll"), {supports, run_roll}}};
+  return {{find_op("flip"), {supports, run_flip, true}}, {find_op("_roll"), {supports, run_roll, true}}};
 }
 
 }  // namespace lunagrad::gpu

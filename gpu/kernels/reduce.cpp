@@ -28,15 +28,21 @@ constexpr uint32_t kThreads = 256;
 constexpr uint64_t kShortSegment = 4096;  // elements, of all its results, that are worth a work group
 constexpr uint64_t kBusy = 2048;          // work groups that keep a device busy
 
-// A part of a tensor's dims as an index space of its own.
+// A part of a tensor's dims as an index space of its own. Complex numbers are pairs of floats, and the two
+// are kept apart as by a dim of their own.
 Iteration part_of(const Tensor& x, uint32_t mask, bool reduced) {
+  const bool pairs = is_complex(x.dtype());
   Shape shape;
   Strides strides;
   for (int d = 0; d < x.ndim(); ++d)
     if (bool(mask >> d & 1) == reduced) {
       shape.push_back(x.shape()[d]);
-      strides.push_back(x.strides()[d]);
+      strides.push_back(x.strides()[d] * (pairs ? 2 : 1));
     }
+  if (pairs && !reduced) {
+    shape.push_back(2);
+    strides.push_back(1);
+  }
   const Tensor view(x.storage_ref(), LayoutRef(new Layout(shape, strides)), x.offset(), x.dtype());
   const Tensor* const visited[] = {&view};
   Iteration part = iterate(shape, visited);
@@ -85,9 +91,10 @@ void reduce(const Call& call, Fold fold, bool mean, Recorder& recorder) {
   const Tensor &x = call.input(0), &out = call.output();
   const uint32_t mask = mask_of(call);
   const Iteration kept = part_of(x, mask, false), reduced = part_of(x, mask, true);
-  const bool integer = !is_floating(x.dtype());
+  const bool integer = is_integral(x.dtype());
+  const DType type = part_type(x.dtype()), result_type = part_type(out.dtype());
   Arguments arguments{};
-  arguments.results = uint32_t(out.numel());
+  arguments.results = uint32_t(kept.count);
   arguments.reduced = uint32_t(reduced.count);
   arguments.factor = mean ? 1.0f / float(reduced.count) : 1.0f;
   arguments.kept_dims = uint32_t(kept.dims);
@@ -111,8 +118,7 @@ void reduce(const Call& call, Fold fold, bool mean, Recorder& recorder) {
     Launch launch(recorder);
     arguments.operand = launch.reads(x);
     arguments.result = launch.writes(out);
-    launch_pass(launch, arguments, fold, pass, x.dtype(), out.dtype(), uint32_t(reduced.dims), integer,
-                recorder);
+    launch_pass(launch, arguments, fold, pass, type, result_type, uint32_t(reduced.dims), integer, recorder);
     return;
   }
   const DType partial = integer ? DType::i64 : DType::f32;
@@ -134,18 +140,19 @@ void reduce(const Call& call, Fold fold, bool mean, Recorder& recorder) {
     Launch launch(recorder);
     arguments.operand = launch.reads(x);
     arguments.result = launch.writes(partials);
-    launch_pass(launch, arguments, fold, pass, x.dtype(), partial, uint32_t(reduced.dims), integer, recorder);
+    launch_pass(launch, arguments, fold, pass, type, partial, uint32_t(reduced.dims), integer, recorder);
   }
   Launch launch(recorder);
   last.operand = launch.reads(partials);
   last.result = launch.writes(out);
-  launch_pass(launch, last, fold, plan(last.results, last.reduced, last.results == 1), partial, out.dtype(),
+  launch_pass(launch, last, fold, plan(last.results, last.reduced, last.results == 1), partial, result_type,
               1, integer, recorder);
 }
 
 bool supports(const Call& call) {
   const Tensor& x = call.input(0);
-  return x.dtype() != DType::f64 && call.output().dtype() != DType::f64 && x.numel() < (int64_t(1) << 31);
+  return x.dtype() != DType::f64 && call.output().dtype() != DType::f64 &&
+         x.numel() < (int64_t(1) << (is_complex(x.dtype()) ? 30 : 31));
 }
 
 void run_sum(const Call& call, Recorder& recorder) { reduce(call, Fold::sum, false, recorder); }
@@ -204,10 +211,10 @@ void add_parts(const Tensor& out, const Tensor& parts, Recorder& recorder) {
 std::vector<KernelEntry> reduce_kernels() {
   return {{find_op("var"), {supports, run_var<false>}},
           {find_op("std"), {supports, run_var<true>}},
-          {find_op("all"), {supports_truth, run_truth<true>}},
-          {find_op("any"), {supports_truth, run_truth<false>}},
-          {find_op("sum"), {supports, run_sum}},
-          {find_op("mean"), {supports, run_mean}},
+          {find_op("all"), {supports_truth, run_truth<true>, true}},
+          {find_op("any"), {supports_truth, run_truth<false>, true}},
+          {find_op("sum"), {supports, run_sum, true}},
+          {find_op("mean"), {supports, run_mean, true}},
           {find_op("amax"), {supports, run_amax}},
           {find_op("amin"), {supports, run_amin}}};
 }

@@ -1,5 +1,5 @@
-// Running sums along a dim, f32 and i64.
-#include "gpu/kernels.h"
+// Running sums along a dim: of f32, of the parts of c64, and of integers in i64.
+#include "gpu/kernels/complex.h"
 #include "gpu/kernels/rows.h"
 #include "runtime/ops.h"
 
@@ -12,13 +12,12 @@ struct Arguments {
 };
 
 bool supports(const Call& call) {
-  const Tensor &x = call.input(0), &out = call.output();
-  return x.dtype() == out.dtype() && (x.dtype() == DType::f32 || x.dtype() == DType::i64) &&
-         x.numel() < int64_t(1) << 31;
+  const DType type = call.input(0).dtype();
+  return (type == DType::f32 || type == DType::c64 || is_integral(type)) && call.input(0).numel() < int64_t(1)
+                                                                                                        << 31;
 }
 
-void run_cumsum(const Call& call, Recorder& recorder) {
-  const Tensor &x = call.input(0), &out = call.output();
+void scan(const Call& call, const Tensor& out, const Tensor& x, Recorder& recorder) {
   const int dim = normalize_dim(call.op->name, call.integer(0), x.shape());
   Launch launch(recorder);
   Arguments arguments{};
@@ -28,12 +27,19 @@ void run_cumsum(const Call& call, Recorder& recorder) {
   arguments.rows = rows_along(dim, tensors);
   const uint32_t along = threads_along(arguments.rows.extent), per_group = 256 / along;
   static const ShaderCode& code = find_shader("scan");
-  launch.run(code, {uint32_t(x.dtype() == DType::i64), along, uint32_t(call.flag(1)), uint32_t(call.flag(2))},
-             {group_count((uint64_t(arguments.rows.count) + per_group - 1) / per_group, recorder)}, bytes_of(arguments));
+  launch.run(code, {uint32_t(x.dtype()), along, uint32_t(call.flag(1)), uint32_t(call.flag(2))},
+             {group_count((uint64_t(arguments.rows.count) + per_group - 1) / per_group, recorder)},
+             bytes_of(arguments));
+}
+
+void run_cumsum(const Call& call, Recorder& recorder) {
+  const Tensor &x = call.input(0), &out = call.output();
+  if (!is_complex(x.dtype())) return scan(call, out, x, recorder);
+  for (const int part : {0, 1}) scan(call, part_view(out, part), part_view(x, part), recorder);
 }
 
 }  // namespace
 
-std::vector<KernelEntry> scan_kernels() { return {{find_op("_cumsum"), {supports, run_cumsum}}}; }
+std::vector<KernelEntry> scan_kernels() { return {{find_op("_cumsum"), {supports, run_cumsum, true}}}; }
 
 }  // namespace lunagrad::gpu

@@ -55,9 +55,9 @@ void run_flat(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> scatter_kernels() {
-  return {{find_op("scatter"), {supports, run_scatter}},
-          {find_op("index_copy"), {supports, run_flat<false>}},
-          {find_op("index_fill"), {supports, run_flat<true>}}};
+  return {{find_op("scatter"), {supports, run_scatter, true}},
+          {find_op("index_copy"), {supports, run_flat<false>, true}},
+          {find_op("index_fill"), {supports, run_flat<true>, true}}};
 }
 
 }  // namespace lunagrad::gpu

@@ -1,20 +1,65 @@
-// sort and topk along a dim, f32, of rows that fit into a work group's shared memory.
+// sort and topk along a dim, of any type with an order (shaders/sort.comp).
+#include "gpu/kernels/sort.h"
+
 #include <algorithm>
 #include <bit>
+#include <optional>
 
-#include "gpu/kernels.h"
 #include "gpu/kernels/rows.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
 namespace {
 
+enum class Mode : uint32_t { whole, blocks, step, merge, take };
+
 struct Arguments {
-  uint64_t values, places, operand, kept;
+  uint64_t values, places, operand;
+  uint64_t keys, order;
+  uint32_t kept, padded;
+  uint32_t run, apart;
   Rows rows;
 };
+static_assert(offsetof(Arguments, rows) == 56);
 
-constexpr int64_t kLongest = 2048;
+constexpr uint32_t kBlock = 2048;  // keys that are sorted in shared memory
+
+struct Form {
+  bool descending;
+  uint32_t type, raw_type;
+  bool wide;
+};
+
+void launch_sort(Launch& launch, Mode mode, uint32_t length, const Form& form, const Arguments& arguments,
+                 uint64_t groups, Recorder& recorder) {
+  static const ShaderCode& code = find_shader("sort");
+  launch.run(
+      code,
+      {uint32_t(mode), 256, length, uint32_t(form.descending), form.type, form.raw_type, uint32_t(form.wide)},
+      {group_count(groups, recorder)}, bytes_of(arguments));
+}
+
+// Where keys lie while a row is longer than a block; `order` only where they are wide.
+struct Keys {
+  const Scratch& keys;
+  const Scratch* order;
+};
+
+// All but the first and the last pass over the keys: the blocks are in order, in turns up and down.
+void merge_blocks(const Keys& keys, const Form& form, Arguments arguments, Recorder& recorder) {
+  const auto pass = [&](Mode mode, uint64_t groups) {
+    Launch launch(recorder);
+    arguments.keys = launch.writes(keys.keys);
+    if (keys.order) arguments.order = launch.writes(*keys.order);
+    launch_sort(launch, mode, kBlock, form, arguments, groups, recorder);
+  };
+  const uint64_t elements = uint64_t(arguments.rows.count) * arguments.padded;
+  for (arguments.run = 2 * kBlock; arguments.run <= arguments.padded; arguments.run *= 2) {
+    for (arguments.apart = arguments.run / 2; arguments.apart >= kBlock; arguments.apart /= 2)
+      pass(Mode::step, (elements / 2 + 255) / 256);
+    pass(Mode::merge, elements / kBlock);
+  }
+}
 
 // The dim's parameter: the first of sort, the second of topk.
 template <int dim_at>
@@ -22,39 +67,85 @@ int64_t length_of(const Call& call) {
   const Tensor& x = call.input(0);
   return x.ndim() == 0 ? 1 : x.size(normalize_dim(call.op->name, call.integer(dim_at), x.shape()));
 }
+uint32_t padded_to(int64_t length) { return std::max<uint32_t>(2, std::bit_ceil(uint32_t(length))); }
+
 template <int dim_at>
 bool supports(const Call& call) {
-  return call.input(0).dtype() == DType::f32 && call.input(0).numel() < int64_t(1) << 31 &&
-         length_of<dim_at>(call) <= kLongest;
+  const Tensor& x = call.input(0);
+  constexpr int64_t kMost = int64_t(1) << 31;
+  if (x.dtype() == DType::f64 || x.numel() >= kMost) return false;
+  const int64_t length = length_of<dim_at>(call);
+  return length <= kBlock || x.numel() / length * int64_t(padded_to(length)) < kMost;
 }
 
 template <int dim_at>
 void order(const Call& call, bool descending, int64_t kept, Recorder& recorder) {
   const Tensor &x = call.input(0), &values = call.output(0), &places = call.output(1);
   const int dim = normalize_dim(call.op->name, call.integer(dim_at), x.shape());
-  const int64_t length = length_of<dim_at>(call);
+  const Form form{descending, uint32_t(x.dtype()), raw_type(x.dtype()), x.dtype() == DType::i64};
   // The results as rows of the operand's length, of which only the kept part is written.
   const auto as_long = [&](const Tensor& y) {
     return Tensor(y.storage_ref(), LayoutRef(new Layout(x.shape(), y.strides())), y.offset(), y.dtype());
   };
   const Tensor long_values = as_long(values), long_places = as_long(places);
-  Launch launch(recorder);
-  Arguments arguments{};
-  arguments.values = launch.writes(values);
-  arguments.places = launch.writes(places);
-  arguments.operand = launch.reads(x);
-  arguments.kept = uint64_t(kept);
   const Tensor* tensors[] = {&x, &long_values, &long_places};
+  Arguments arguments{};
   arguments.rows = rows_along(dim, tensors);
-  static const ShaderCode& code = find_shader("sort");
-  launch.run(code, {0, 256, std::max<uint32_t>(2, std::bit_ceil(uint32_t(length))), uint32_t(descending)},
-             {group_count(arguments.rows.count, recorder)}, bytes_of(arguments));
+  arguments.kept = uint32_t(kept);
+  arguments.padded = padded_to(arguments.rows.extent);
+  const auto with_operands = [&](Launch& launch, bool results) {
+    arguments.operand = launch.reads(x);
+    if (!results) return;
+    arguments.values = launch.writes(values);
+    arguments.places = launch.writes(places);
+  };
+  if (arguments.padded <= kBlock) {
+    Launch launch(recorder);
+    with_operands(launch, true);
+    return launch_sort(launch, Mode::whole, arguments.padded, form, arguments, arguments.rows.count,
+                       recorder);
+  }
+  const uint64_t elements = uint64_t(arguments.rows.count) * arguments.padded;
+  const Scratch keys(recorder, elements * sizeof(uint64_t));
+  std::optional<Scratch> wide_order;
+  if (form.wide) wide_order.emplace(recorder, elements * sizeof(uint32_t));
+  const Scratch* const places_of_keys = form.wide ? &*wide_order : nullptr;
+  {
+    Launch launch(recorder);
+    with_operands(launch, false);
+    arguments.keys = launch.writes(keys);
+    if (places_of_keys) arguments.order = launch.writes(*places_of_keys);
+    launch_sort(launch, Mode::blocks, kBlock, form, arguments, elements / kBlock, recorder);
+  }
+  merge_blocks({keys, places_of_keys}, form, arguments, recorder);
+  Launch launch(recorder);
+  with_operands(launch, true);
+  arguments.keys = launch.reads(keys);
+  if (places_of_keys) arguments.order = launch.reads(*places_of_keys);
+  launch_sort(launch, Mode::take, kBlock, form, arguments,
+              (uint64_t(arguments.rows.count) * uint64_t(kept) + 255) / 256, recorder);
 }
 
 void run_sort(const Call& call, Recorder& recorder) { order<0>(call, call.flag(1), length_of<0>(call), recorder); }
 void run_topk(const Call& call, Recorder& recorder) { order<1>(call, call.flag(2), call.integer(0), recorder); }
 
 }  // namespace
+
+void sort_keys(const KeyRows& rows, Recorder& recorder) {
+  const Form form{false, kAbsentType, uint32_t(DType::i64), true};
+  Arguments arguments{};
+  arguments.rows.count = rows.rows;
+  arguments.padded = rows.padded;
+  const uint32_t length = std::min(rows.padded, kBlock);
+  {
+    Launch launch(recorder);
+    arguments.keys = launch.writes(rows.keys);
+    arguments.order = launch.writes(rows.order);
+    launch_sort(launch, Mode::blocks, length, form, arguments, uint64_t(rows.rows) * rows.padded / length,
+                recorder);
+  }
+  merge_blocks({rows.keys, &rows.order}, form, arguments, recorder);
+}
 
 std::vector<KernelEntry> sort_kernels() {
   return {{find_op("sort"), {supports<0>, run_sort}}, {find_op("topk"), {supports<1>, run_topk}}};

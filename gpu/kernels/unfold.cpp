@@ -1,5 +1,5 @@
-// The gradient of unfold, f32: windows added up at the places that they come from, one place in the window after the
-// other, since the places that it has in all windows are different.
+// The gradient of unfold, f32 and c64: windows added up at the places that they come from, one place in the
+// window after the other, since the places that it has in all windows are different.
 #include "gpu/kernels.h"
 #include "gpu/kernels/copy.h"
 #include "runtime/ops.h"
@@ -8,7 +8,7 @@ namespace lunagrad::gpu {
 namespace {
 
 bool supports(const Call& call) {
-  return call.input(0).dtype() == DType::f32 && call.input(0).numel() < int64_t(1) << 31 &&
+  return part_type(call.input(0).dtype()) == DType::f32 && call.input(0).numel() < int64_t(1) << 31 &&
          call.output().numel() < int64_t(1) << 31;
 }
 
@@ -31,6 +31,6 @@ void run(const Call& call, Recorder& recorder) {
 
 }  // namespace
 
-std::vector<KernelEntry> unfold_kernels() { return {{find_op("_fold_windows"), {supports, run}}}; }
+std::vector<KernelEntry> unfold_kernels() { return {{find_op("_fold_windows"), {supports, run, true}}}; }
 
 }  // namespace lunagrad::gpu

@@ -183,6 +183,6 @@ int64_t compile_user_kernel(const KernelSource& source, const PhysicalDevice& de
   return all.by_text[whole] = int64_t(all.kernels.size()) - 1;
 }
 
-std::vector<KernelEntry> user_kernels() { return {{&user_kernel_op(), {supports, run}}}; }
+std::vector<KernelEntry> user_kernels() { return {{&user_kernel_op(), {supports, run, true}}}; }
 
 }  // namespace lunagrad::gpu

@@ -54,11 +54,11 @@ void run_scatter(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> view_kernels() {
-  return {{find_op("clone"), {supports_clone, run_clone}},
-          {find_op("_copy"), {supports_copy, run_copy}},
-          {find_op("_cast"), {supports_cast, run_clone}},
-          {find_op("cat"), {supports_cat, run_cat}},
-          {find_op("_as_strided_scatter"), {supports_scatter, run_scatter}}};
+  return {{find_op("clone"), {supports_clone, run_clone, true}},
+          {find_op("_copy"), {supports_copy, run_copy, true}},
+          {find_op("_cast"), {supports_cast, run_clone, true}},
+          {find_op("cat"), {supports_cat, run_cat, true}},
+          {find_op("_as_strided_scatter"), {supports_scatter, run_scatter, true}}};
 }
 
 }  // namespace lunagrad::gpu

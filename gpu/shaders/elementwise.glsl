@@ -8,10 +8,10 @@ layout(constant_id = 0) const uint MODE = 0;  // 0: the value, i + 1: the gradie
 layout(constant_id = 1) const uint DIMS = 0;  // 0: all operands lie in order, else the merged dims
 layout(constant_id = 2) const uint RESULT_TYPE = 6;
 layout(constant_id = 3) const uint TYPE_0 = 6;
-layout(constant_id = 4) const uint TYPE_1 = 9;
-layout(constant_id = 5) const uint TYPE_2 = 9;
-layout(constant_id = 6) const uint TYPE_3 = 9;
-layout(constant_id = 7) const uint TYPE_4 = 9;
+layout(constant_id = 4) const uint TYPE_1 = 11;
+layout(constant_id = 5) const uint TYPE_2 = 11;
+layout(constant_id = 6) const uint TYPE_3 = 11;
+layout(constant_id = 7) const uint TYPE_4 = 11;
 layout(constant_id = 8) const uint PER_THREAD = 4;
 layout(constant_id = 9) const bool VECTOR = false;  // f32 in order, a multiple of 4 from a multiple of 16 bytes on
 
@@ -34,6 +34,8 @@ int64_t stride[6][DIMS + 1];
 T load(uint64_t address, int64_t i, uint type) {
 #ifdef T_IS_INTEGER
   return load_integer(address, i, type);
+#elif defined(T_IS_COMPLEX)
+  return load_complex(address, i, type);
 #else
   return load_float(address, i, type);
 #endif
@@ -41,6 +43,9 @@ T load(uint64_t address, int64_t i, uint type) {
 T param(uint i) {
 #ifdef T_IS_INTEGER
   return int64_t(arguments.param[i]);
+#elif defined(T_IS_COMPLEX)
+  // With an imaginary part that compilers do not know to be 0: some leave out products by that.
+  return uintBitsToFloat(uvec2(uint(arguments.param[i]), uint(arguments.param[i] >> 32)));
 #else
   return uintBitsToFloat(uint(arguments.param[i]));
 #endif
@@ -48,6 +53,8 @@ T param(uint i) {
 void store(int64_t i, T v) {
 #ifdef T_IS_INTEGER
   store_integer(result, i, RESULT_TYPE, v);
+#elif defined(T_IS_COMPLEX)
+  store_complex(result, i, RESULT_TYPE, v);
 #else
   store_float(result, i, RESULT_TYPE, v);
 #endif
@@ -94,7 +101,7 @@ void compute(int64_t at, Operands o, Params params) {
 #endif
 }
 
-#ifdef HAS_GRADIENT
+#ifdef HAS_VECTORS
 vec4 load_vector(uint64_t address, uint i, uint type) {
   if (type == kNumber) return vec4(uintBitsToFloat(uint(address)));
   if (type == kAbsent) return vec4(0);
@@ -135,7 +142,7 @@ void main() {
   const uint blocks = (end - 1) / width + 1;
   for (uint block = gl_WorkGroupID.x; block < blocks; block += gl_NumWorkGroups.x) {
     const uint first = block * width + gl_LocalInvocationID.x;
-#ifdef HAS_GRADIENT
+#ifdef HAS_VECTORS
     if (VECTOR) {
       compute_vectors(first, apart, end, params);
       continue;

@@ -2,9 +2,11 @@
 // The largest or smallest element of each row, and its place: the first of equals; a NaN beats all numbers.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
+#include "order.glsl"
 
 layout(constant_id = 2) const uint TYPE = 6;
 layout(constant_id = 3) const bool HAS_VALUES = false;
+layout(constant_id = 4) const uint RAW_TYPE = 2;  // an integer type of the elements' size
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t operand;
@@ -17,15 +19,20 @@ layout(push_constant, scalar) uniform Push {
 
 const uint kLargest = 0;
 const uint kNowhere = 0xffffffffu;
+shared uint64_t meeting_key[256];
 shared uint meeting_place[256];
 
-// Whether a at place i comes before b at place j.
-bool wins(float a, uint i, float b, uint j) {
+// The larger, the better.
+uint64_t key_at(int64_t i) {
+  const uint64_t order = order_at(arguments.operand, i, TYPE);
+  const bool nan = TYPE >= kF16 && order == 0xffffffffUL;
+  return MODE == kLargest || nan ? order : TYPE == kI64 ? ~order : ~order & 0xffffffffUL;
+}
+
+// Whether key a at place i comes before b at place j.
+bool wins(uint64_t a, uint i, uint64_t b, uint j) {
   if (j == kNowhere || i == kNowhere) return i != kNowhere;
-  const bool a_nan = lg_isnan(a), b_nan = lg_isnan(b);
-  if (a_nan || b_nan) return a_nan && (!b_nan || i < j);
-  if (a == b) return i < j;
-  return MODE == kLargest ? a > b : a < b;
+  return a > b || (a == b && i < j);
 }
 
 void main() {
@@ -40,29 +47,32 @@ void main() {
       at += int64_t(rest % arguments.rows.size[d]) * arguments.rows.stride[0][d];
       rest /= arguments.rows.size[d];
     }
-    float best = 0.0;
+    uint64_t best = 0;
     uint place = kNowhere;
     for (uint i = along(); i < (exists ? arguments.rows.extent : 0); i += ALONG) {
-      const float x = load_float(arguments.operand, at + int64_t(i) * arguments.rows.step[0], TYPE);
-      if (wins(x, i, best, place)) {
-        best = x;
+      const uint64_t key = key_at(at + int64_t(i) * arguments.rows.step[0]);
+      if (wins(key, i, best, place)) {
+        best = key;
         place = i;
       }
     }
     barrier();
-    meeting[me] = best;
+    meeting_key[me] = best;
     meeting_place[me] = place;
     [[unroll]] for (uint apart = ALONG / 2; apart > 0; apart /= 2) {
       barrier();
       const uint other = me + apart;
-      if (along() < apart && wins(meeting[other], meeting_place[other], meeting[me], meeting_place[me])) {
-        meeting[me] = meeting[other];
+      if (along() < apart && wins(meeting_key[other], meeting_place[other], meeting_key[me], meeting_place[me])) {
+        meeting_key[me] = meeting_key[other];
         meeting_place[me] = meeting_place[other];
       }
     }
     if (exists && along() == 0) {
-      store_integer(arguments.places, int64_t(row), kI64, int64_t(meeting_place[me]));
-      if (HAS_VALUES) store_float(arguments.values, int64_t(row), TYPE, meeting[me]);
+      const int64_t found = int64_t(meeting_place[me]);
+      store_integer(arguments.places, int64_t(row), kI64, found);
+      if (HAS_VALUES)
+        store_integer(arguments.values, int64_t(row), RAW_TYPE,
+                      load_integer(arguments.operand, at + found * arguments.rows.step[0], RAW_TYPE));
     }
   }
 }

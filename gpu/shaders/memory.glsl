@@ -1,6 +1,7 @@
 // How shaders reach memory: by 64-bit addresses, one element at a time, whatever its type. The numbers of the
 // types are those of runtime/dtype.h; kNumber says that the address itself holds the value, kAbsent that
-// there is no operand, kRaw16 that 16 bits are carried as they are.
+// there is no operand, kRaw16 that 16 bits are carried as they are. A real number that becomes complex has no imaginary
+// part.
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_scalar_block_layout : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
@@ -15,8 +16,8 @@ spirv_execution_mode(extensions = ["SPV_KHR_float_controls"], capabilities = [44
 // The same for numbers below the smallest normal one (DenormPreserve).
 spirv_execution_mode(extensions = ["SPV_KHR_float_controls"], capabilities = [4464], 4459, 32);
 
-const uint kBool = 0, kU8 = 1, kI32 = 2, kI64 = 3, kF16 = 4, kBF16 = 5, kF32 = 6, kF64 = 7;
-const uint kNumber = 8, kAbsent = 9, kRaw16 = 10;
+const uint kBool = 0, kU8 = 1, kI32 = 2, kI64 = 3, kF16 = 4, kBF16 = 5, kF32 = 6, kF64 = 7, kC64 = 8;
+const uint kNumber = 10, kAbsent = 11, kRaw16 = 12;
 
 layout(buffer_reference, scalar, buffer_reference_align = 1) buffer U8Element { uint8_t at; };
 layout(buffer_reference, scalar, buffer_reference_align = 2) buffer U16Element { uint16_t at; };
@@ -26,6 +27,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 16) buffer F32x4Elemen
 layout(buffer_reference, scalar, buffer_reference_align = 16) buffer U32x4Elements { uvec4 at; };
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer I64Element { int64_t at; };
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer U64Element { uint64_t at; };
+layout(buffer_reference, scalar, buffer_reference_align = 8) buffer C64Element { vec2 at; };
 
 float nan() {
   return uintBitsToFloat(0x7fc00000u);
@@ -114,6 +116,7 @@ void store_integer(uint64_t address, int64_t i, uint type, int64_t value) {
     case kF16: U16Element(address + i * 2).at = uint16_t(float_to_half(float(value))); break;
     case kBF16: U16Element(address + i * 2).at = uint16_t(float_to_bfloat(float(value))); break;
     case kF32: F32Element(address + i * 4).at = float(value); break;
+    case kC64: C64Element(address + i * 8).at = vec2(float(value), 0.0); break;
   }
 }
 void store_float(uint64_t address, int64_t i, uint type, float value) {
@@ -137,5 +140,17 @@ void store_float(uint64_t address, int64_t i, uint type, float value) {
     case kF16: U16Element(address + i * 2).at = uint16_t(float_to_half(value)); break;
     case kBF16: U16Element(address + i * 2).at = uint16_t(float_to_bfloat(value)); break;
     case kF32: F32Element(address + i * 4).at = value; break;
+    case kC64: C64Element(address + i * 8).at = vec2(value, 0.0); break;
   }
+}
+
+// Element i as a complex number, and one stored; what is stored as a real one has no imaginary part.
+vec2 load_complex(uint64_t address, int64_t i, uint type) {
+  return type == kC64 ? C64Element(address + i * 8).at : vec2(load_float(address, i, type), 0.0);
+}
+void store_complex(uint64_t address, int64_t i, uint type, vec2 value) {
+  if (type == kC64)
+    C64Element(address + i * 8).at = value;
+  else
+    store_float(address, i, type, value.x);
 }

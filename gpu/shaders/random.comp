@@ -1,9 +1,10 @@
 #version 460
-// What is made of a draw: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011), the words of runtime/random.h
-// bit for bit. A thread makes one block of four words, for elements 4 i … 4 i + 3.
+// What is made of a draw, bit for bit as on the CPU. A thread makes one block of four words, for elements 4 i …
+// 4 i + 3, or for two elements of two words each.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
+#include "philox.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
@@ -11,9 +12,10 @@ layout(constant_id = 1) const uint TYPE = 6;  // of the result
 
 const uint kDropout = 0;    // word < threshold ? 0 : operand * scale
 const uint kUniform = 1;    // the upper 24 bits as a number in [0, 1)
-const uint kNormal = 2;     // by Box and Muller, in pairs: runtime/cpu/random.h
+const uint kNormal = 2;     // by Box and Muller, in pairs: runtime/cpu/random.h; times factor
 const uint kInteger = 3;    // low + the upper half of word * range
 const uint kBernoulli = 4;  // word / 2^32 < operand
+const uint kWide = 5;       // as kInteger, of two words
 
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Fault {
   uint kind;
@@ -60,35 +62,41 @@ void note_probability(uint i, float p) {
   fault.value = floatBitsToInt(p);
 }
 
-uvec4 philox(uint counter) {
-  uvec4 c = uvec4(counter, 0, stream.x, stream.y);
-  uvec2 k = seed;
-  [[unroll]] for (int i = 0; i < 10; ++i) {
-    uint high_0, low_0, high_1, low_1;
-    umulExtended(0xD2511F53u, c.x, high_0, low_0);
-    umulExtended(0xCD9E8D57u, c.z, high_1, low_1);
-    c = uvec4(high_1 ^ c.y ^ k.x, low_1, high_0 ^ c.w ^ k.y, low_0);
-    k += uvec2(0x9E3779B9u, 0xBB67AE85u);
-  }
-  return c;
+// The upper half of a product of 64 bits each.
+uint64_t upper_half(uint64_t a, uint64_t b) {
+  const uint64_t low = 0xffffffffUL;
+  const uint64_t cross = (a >> 32) * (b & low) + ((a & low) * (b & low) >> 32);
+  const uint64_t other = (a & low) * (b >> 32) + (cross & low);
+  return (a >> 32) * (b >> 32) + (cross >> 32) + (other >> 32);
+}
+
+// Of the narrow types the upper bits that they can hold, so that 1 is never reached by rounding.
+float below_one(uint word) {
+  if (TYPE == kF16) return float(word >> 21) * 4.8828125e-4;
+  if (TYPE == kBF16) return float(word >> 24) * 3.90625e-3;
+  return float(word >> 8) * 5.9604644775390625e-8;
 }
 
 void main() {
-  const uint blocks = (count + 3) / 4;
+  const uint each = MODE == kWide ? 2 : 4;
+  const uint blocks = (count - 1) / each + 1;
   const uint threads = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
   for (uint block = gl_GlobalInvocationID.x; block < blocks; block += threads) {
-    const uvec4 words = philox(block);
-    for (uint j = 0; j < 4; ++j) {
-      const int64_t i = int64_t(block) * 4 + int64_t(j);
+    const uvec4 words = philox(seed, stream, block);
+    for (uint j = 0; j < each; ++j) {
+      const int64_t i = int64_t(block) * each + int64_t(j);
       if (i >= int64_t(count)) break;
       if (MODE == kDropout)
         store_f32(result, i, words[j] < threshold ? 0.0 : load_f32(operand, i) * factor);
       else if (MODE == kUniform)
-        store_float(result, i, TYPE, float(words[j] >> 8) * 5.9604644775390625e-8);
+        store_float(result, i, TYPE, below_one(words[j]));
       else if (MODE == kNormal)
-        store_float(result, i, TYPE, normal(words, j));
+        store_float(result, i, TYPE, normal(words, j) * factor);
       else if (MODE == kInteger)
         store_integer(result, i, TYPE, low + int64_t(uint64_t(words[j]) * range >> 32));
+      else if (MODE == kWide)
+        store_integer(result, i, TYPE,
+                      low + int64_t(upper_half(uint64_t(words[2 * j]) << 32 | words[2 * j + 1], range)));
       else {
         // Scaled by a power of two, a probability is still exact.
         const float p = load_float(operand, i, TYPE), edge = ceil(p * 4294967296.0);

@@ -4,6 +4,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 
+// MODE is the type of the operand: f32, or an integer type, which is added up in i64.
 layout(constant_id = 2) const bool EXCLUSIVE = false;
 layout(constant_id = 3) const bool REVERSE = false;
 
@@ -36,10 +37,10 @@ void main() {
     int64_t whole = 0;
     for (uint i = begin; i < end; ++i) {
       const int64_t at = int64_t(REVERSE ? length - 1 - i : i);
-      if (MODE == 0)
+      if (MODE == kF32)
         sum += load_f32(arguments.operand, from + at * arguments.rows.step[1]);
       else
-        whole += load_integer(arguments.operand, from + at * arguments.rows.step[1], kI64);
+        whole += load_integer(arguments.operand, from + at * arguments.rows.step[1], MODE);
     }
     barrier();
     meeting[me] = sum;
@@ -53,12 +54,12 @@ void main() {
     }
     for (uint i = begin; i < end; ++i) {
       const int64_t at = int64_t(REVERSE ? length - 1 - i : i);
-      if (MODE == 0) {
+      if (MODE == kF32) {
         const float x = load_f32(arguments.operand, from + at * arguments.rows.step[1]);
         store_f32(arguments.result, to + at * arguments.rows.step[0], EXCLUSIVE ? sum : sum + x);
         sum += x;
       } else {
-        const int64_t x = load_integer(arguments.operand, from + at * arguments.rows.step[1], kI64);
+        const int64_t x = load_integer(arguments.operand, from + at * arguments.rows.step[1], MODE);
         store_integer(arguments.result, to + at * arguments.rows.step[0], kI64, EXCLUSIVE ? whole : whole + x);
         whole += x;
       }

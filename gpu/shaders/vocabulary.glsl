@@ -1,7 +1,10 @@
-// The words in which elementwise.def is written, over GLSL numbers: T is float or int64_t. The including file
-// defines T, and T_IS_INTEGER for int64_t.
+// The words in which elementwise.def is written, over GLSL numbers: T is float, int64_t or vec2, which is a complex
+// number. The including file defines T, and T_IS_INTEGER or T_IS_COMPLEX.
 #include "memory.glsl"
 #include "functions.glsl"
+#ifdef T_IS_COMPLEX
+#include "complex.glsl"
+#endif
 
 bool lg_isnan(int64_t x) {
   return false;
@@ -72,13 +75,19 @@ T sel(bool condition, T yes, T no) {
   return condition ? yes : no;
 }
 
+#ifdef T_IS_COMPLEX
+#define K(c) vec2(c, 0)
+#define conj lg_conj
+#define sqrt lg_sqrt
+#else
 #define K(c) T(c)
+#define conj(x) (x)
+#endif
 #define isnan lg_isnan
 #define isinf lg_isinf
 #define isfinite lg_isfinite
 #define sign lg_sign
 #define square lg_square
-#define conj(x) (x)
 #define max lg_max
 #define min lg_min
 #define abs lg_abs

@@ -144,6 +144,12 @@ const Op kProdDtype{
 
 // --- isclose ---
 
+void isclose_shape(Call& call) {
+  const double rtol = call.real(0), atol = call.real(1);
+  if (!(rtol >= 0 && atol >= 0))
+    fail("isclose: rtol and atol must not be negative (got ", rtol, " and ", atol, ")");
+  call.emit(broadcast_shapes("isclose", call.input(0).shape(), call.input(1).shape()), DType::boolean);
+}
 // Integers are compared in f64, so that differences do not wrap around.
 Operands isclose_compose(const Call& call) {
   const NoGrad off;
@@ -151,11 +157,8 @@ Operands isclose_compose(const Call& call) {
     return is_differentiable(x.dtype()) ? x : to(x, DType::f64);
   };
   const Tensor a = comparable(call.input(0)), b = comparable(call.input(1));
-  const double rtol = call.real(0), atol = call.real(1);
-  if (!(rtol >= 0 && atol >= 0))
-    fail("isclose: rtol and atol must not be negative (got ", rtol, " and ", atol, ")");
   const Tensor distance = abs(a - b);
-  Tensor close = logical_and(isfinite(distance), le(distance, abs(b) * rtol + atol));
+  Tensor close = logical_and(isfinite(distance), le(distance, abs(b) * call.real(0) + call.real(1)));
   close = logical_or(eq(a, b), close);
   return {call.flag(2) ? logical_or(close, logical_and(isnan(a), isnan(b))) : close};
 }
@@ -165,7 +168,9 @@ const Op kIsclose{.name = "isclose",
                   .params = {{"rtol", ParamKind::real, 1e-5},
                              {"atol", ParamKind::real, 1e-8},
                              {"equal_nan", ParamKind::boolean, false}},
-                  .compose = isclose_compose};
+                  .shape = isclose_shape,
+                  .compose = isclose_compose,
+                  .complex = true};
 
 }  // namespace
 

@@ -162,7 +162,7 @@ const Op kMean{.name = "mean",
 void prod_cpu(const Call& call) { fold_any_type(call, Fold::product); }
 // As a balanced tree of products, whose gradients hold where factors are 0.
 Operands prod_compose(const Call& call) {
-  const Tensor& x = call.input(0);
+  const Tensor x = is_integral(call.input(0).dtype()) ? to(call.input(0), DType::i64) : call.input(0);
   const uint32_t mask = mask_of(call);
   Dims order;
   for (int i = 0; i < x.ndim(); ++i)

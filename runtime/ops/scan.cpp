@@ -171,7 +171,7 @@ void product_cpu(const Call& call) {
 // In log2(n) rounds: each element times the product of the elements before it, as many as are known already.
 // Its gradients hold where factors are 0.
 Operands product_compose(const Call& call) {
-  Tensor y = call.input(0);
+  Tensor y = is_integral(call.input(0).dtype()) ? to(call.input(0), DType::i64) : call.input(0);
   if (y.ndim() == 0) return {clone(y)};
   const int dim = normalize_dim("cumprod", call.integer(kDimAt), y.shape());
   const int64_t n = y.size(dim);

@@ -38,6 +38,7 @@ class Table {
   void add_windows();
   void add_indexing();
   void add_losses();
+  void add_recurrent();
   void add_optimizers();
   void add_the_rest();
 
@@ -218,18 +219,46 @@ void Table::add_indexing() {
   add("masked_fill", "", {matrix(), boolean({rows, columns})}, {{"value", 0.0}});
   add("masked_select", "", {matrix(), boolean({rows, columns})});
   add("nonzero", "", {boolean({rows, columns})});
+  add("repeat_interleave", "rows", {matrix(), index({rows}, 3)}, {{"dim", 0}});
+  add("multinomial", "8 of dim 2", {matrix(0.1, 0.9)}, {{"num_samples", 8}}).note =
+      "draws and orders a number for each weight";
   add("one_hot", "64 classes", {index({n / 64}, 64)}, {{"num_classes", 64}});
 }
 
 void Table::add_losses() {
   for (const char* op : {"mse_loss", "l1_loss", "huber_loss", "smooth_l1_loss", "kl_div"})
     add(op, "", {matrix(0.1, 0.9), matrix(0.1, 0.9)});
+  add("cosine_embedding_loss", "", {matrix(0.1, 0.9), matrix(0.1, 0.9), real({rows})});
   add("binary_cross_entropy", "", {matrix(0.1, 0.9), matrix(), absent()});
   add("binary_cross_entropy_with_logits", "", {matrix(-3, 3), matrix(), absent(), absent()});
   add("cross_entropy", "", {matrix(-3, 3), index({rows}, columns), absent()});
   add("cross_entropy", "of probabilities", {matrix(-3, 3), matrix(), absent()});
   add("nll_loss", "", {matrix(-3, 0), index({rows}, columns), absent()}).note =
       "reads one element of each row";
+}
+
+void Table::add_recurrent() {
+  const int64_t width = 64, batch = 16, steps = std::max<int64_t>(n / (width * batch), 1);
+  struct Net {
+    const char* op;
+    int64_t gates;
+    bool has_cell;
+  };
+  for (const Net& net :
+       {Net{"rnn_tanh", 1, false}, Net{"rnn_relu", 1, false}, Net{"lstm", 4, true}, Net{"gru", 3, false}}) {
+    const BenchInput weight = real({net.gates * width, width}, -0.1, 0.1),
+                     bias = real({net.gates * width}, -0.1, 0.1);
+    const auto inputs = [&](const BenchInput& x, const BenchInput& state) {
+      std::vector<BenchInput> all = {x, state};
+      if (net.has_cell) all.push_back(state);
+      all.insert(all.end(), {weight, weight, bias, bias});
+      return all;
+    };
+    const double flops = 4.0 * double(batch * net.gates * width * width);
+    add(net.op, "", inputs(real({steps, batch, width}), absent()), {}, flops * double(steps));
+    const BenchInput one = real({batch, width});
+    add((std::string(net.op) + "_cell").c_str(), "", inputs(one, one), {}, flops);
+  }
 }
 
 void Table::add_optimizers() {
@@ -269,6 +298,7 @@ std::vector<BenchRow> bench_rows(int64_t size) {
   table.add_windows();
   table.add_indexing();
   table.add_losses();
+  table.add_recurrent();
   table.add_optimizers();
   table.add_the_rest();
   return std::move(table).take();

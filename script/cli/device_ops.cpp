@@ -16,8 +16,8 @@ namespace lunagrad {
 namespace {
 
 constexpr int64_t kElements = 1024;
-constexpr std::array kTypes = {DType::f32, DType::f16,     DType::bf16, DType::f64,
-                               DType::i64, DType::boolean, DType::c64};
+constexpr std::array kTypes = {DType::f32, DType::f16, DType::bf16,    DType::f64, DType::i64,
+                               DType::i32, DType::u8,  DType::boolean, DType::c64};
 
 // Whether a device had to leave an op to the CPU.
 struct Fallbacks : Trace {

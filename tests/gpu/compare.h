@@ -28,10 +28,10 @@ class Fallbacks final : public Trace {
   Fallbacks() : previous_(context().trace) { context().trace = this; }
   ~Fallbacks() override { context().trace = previous_; }
   void ran(const Call&, uint64_t) override {}
-  // Double precision and complex numbers are the CPU's by design, and not counted.
+  // Double precision is the CPU's by design, and not counted.
   void fell_back(const Call& call, const char*) override {
     const auto wide = [](const Tensor& x) {
-      return x.defined() && ((x.dtype() == DType::f64 && !x.is_number()) || is_complex(x.dtype()));
+      return x.defined() && ((x.dtype() == DType::f64 && !x.is_number()) || x.dtype() == DType::c128);
     };
     if (std::none_of(call.in.begin(), call.in.end(), wide) && std::none_of(call.out.begin(), call.out.end(), wide))
       ++ops[call.op->name];
@@ -56,8 +56,12 @@ inline Tensor random(const Shape& shape, uint64_t stream, double low = -2, doubl
 // differ.
 inline double distance(const Tensor& got, const Tensor& expected) {
   if (!(got.shape() == expected.shape())) return INFINITY;
-  if (is_complex(got.dtype()) && is_complex(expected.dtype()))
-    return distance(view_as_real(to(got.detach(), cpu_device())), view_as_real(expected.detach()));
+  if (is_complex(got.dtype()) && is_complex(expected.dtype())) {
+    const auto parts = [](const Tensor& z) {
+      return view_as_real(reshape(to(z.detach(), cpu_device()), {z.numel()}));
+    };
+    return distance(parts(got), parts(expected));
+  }
   const std::vector<double> x = got.to_vector<double>(), y = expected.to_vector<double>();
   double largest = 1e-3, worst = 0;
   for (const double value : y)

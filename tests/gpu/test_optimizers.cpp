@@ -95,5 +95,28 @@ TEST_CASE("gradients are clipped as on the CPU: every norm, huge, tiny and bad v
         }
 }
 
+TEST_CASE("gradients of several types, and of more tensors than one dispatch takes, have one norm") {
+  const NoGrad off;
+  for (const double limit : {0.5, 1e9}) {
+    TensorList here, there;
+    for (int i = 0; i < 4200; ++i)
+      for (const DType type : {DType::f32, DType::f16, DType::bf16, DType::c64})
+        if (type == DType::f32 || i < 3) here.push_back(to(random({int64_t(i < 3 ? 5000 : 2)}, uint64_t(i)), type));
+    for (const Tensor& x : here) there.push_back(to(x, gpu()));
+    const Tensor expected = clip_grad_norm_(here, limit, 2);
+    const Fallbacks fallbacks;
+    CHECK(distance(clip_grad_norm_(there, limit, 2), expected) < 1e-6);
+    CHECK(fallbacks.ops.empty());
+    int wrong = 0;
+    for (size_t i = 0; i < here.size(); ++i)
+      wrong += distance(there[i], here[i]) > (here[i].dtype() == DType::bf16 ? 8e-3 : 1e-3);
+    CHECK(wrong == 0);
+  }
+  TensorList empty = {zeros({0, 3}, DType::f32, gpu())};
+  const Fallbacks fallbacks;
+  CHECK(clip_grad_norm_(empty, 1, 2).item() == 0);
+  CHECK(fallbacks.ops.empty());
+}
+
 }  // namespace
 }  // namespace lunagrad::tests

@@ -1,0 +1,163 @@
+#version 460
+// Draws by the weights of rows, of n categories each, with the CPU's numbers (runtime/ops/random.cpp), and so in double
+// precision. With replacement: where a uniform number falls among the running sums. Without: the categories of the
+// smallest -log(u) / w, which sort.comp puts in order.
+#extension GL_GOOGLE_include_directive : require
+#include "memory.glsl"
+#include "philox.glsl"
+
+layout(local_size_x = 256) in;
+layout(constant_id = 0) const uint MODE = 0;
+layout(constant_id = 1) const uint TYPE = 6;  // of the weights
+layout(constant_id = 2) const bool REPLACEMENT = false;
+
+const uint kCheck = 0;  // a group a row: weights that are no distribution are noted; running sums
+const uint kPick = 1;   // a thread a sample, with replacement
+const uint kKeys = 2;   // a thread a key
+const uint kTake = 3;   // a thread a sample, from the ordered keys
+
+layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Doubles { double at[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Words { uint at[]; };
+layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Fault {
+  uint kind;
+  uint row;
+  int value;
+  uint size;
+};
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
+  uint64_t result, weights;
+  Doubles sums;
+  uint64_t keys;
+  Words order;  // of the keys
+  Fault fault;
+  uvec2 seed, stream;
+  uint rows, n, samples, padded;
+  uint weight_fault, total_fault, few_fault;
+};
+layout(push_constant, scalar) uniform Push {
+  Arguments arguments;
+};
+
+shared double part[256];
+shared uint possible;
+
+void note(uint kind, int value, uint size) {
+  if (atomicCompSwap(arguments.fault.kind, 0u, kind) != 0u) return;
+  arguments.fault.value = value;
+  arguments.fault.size = size;
+}
+float weight_at(uint row, uint i) {
+  return load_float(arguments.weights, int64_t(row) * arguments.n + i, TYPE);
+}
+double uniform_at(uint element) {
+  const uvec4 words = philox(arguments.seed, arguments.stream, element / 2);
+  const uint pair = element % 2 * 2;
+  return double((uint64_t(words[pair]) << 32 | words[pair + 1]) >> 11) * 1.1102230246251565e-16lf;
+}
+
+// x = 2^e m with sqrt(1/2) < m <= sqrt(2), log m = 2 atanh((m - 1) / (m + 1)); x positive and no denormal number.
+double log_of(double x) {
+  uvec2 bits = unpackDouble2x32(x);
+  int e = int(bits.y >> 20) - 1023;
+  bits.y = (bits.y & 0xfffffu) | 0x3ff00000u;
+  double m = packDouble2x32(bits);
+  if (m > 1.4142135623730951lf) {
+    m *= 0.5lf;
+    ++e;
+  }
+  const double s = (m - 1.0lf) / (m + 1.0lf), z = s * s;
+  double p = 0.0lf;
+  [[unroll]] for (int k = 21; k >= 3; k -= 2) p = p * z + 2.0lf / double(k);
+  const double tail = s * z * p;
+  return double(e) * 0.69314718036912381649lf + (2.0lf * s + (tail + double(e) * 1.9082149292705877e-10lf));
+}
+
+// Threads own stretches of the row, one after the other.
+void check_row(uint row) {
+  const uint me = gl_LocalInvocationID.x, n = arguments.n, each = (n + 255) / 256;
+  const uint begin = min(me * each, n), end = min(begin + each, n);
+  if (me == 0) possible = 0;
+  barrier();
+  double sum = 0.0lf;
+  uint positive = 0;
+  for (uint i = begin; i < end; ++i) {
+    const float w = weight_at(row, i);
+    const bool finite = (floatBitsToUint(w) & 0x7f800000u) != 0x7f800000u;
+    if (!(finite && w >= 0.0)) note(arguments.weight_fault, floatBitsToInt(w), 0);
+    sum += double(w);
+    if (w > 0.0) ++positive;
+  }
+  part[me] = sum;
+  atomicAdd(possible, positive);
+  barrier();
+  double before = 0.0lf;
+  for (uint k = 0; k < me; ++k) before += part[k];
+  if (me == 255 && !(before + sum > 0.0lf)) note(arguments.total_fault, 0, 0);
+  if (!REPLACEMENT) {
+    if (me == 0 && possible > 0 && possible < arguments.samples)
+      note(arguments.few_fault, int(arguments.samples), possible);
+    return;
+  }
+  for (uint i = begin; i < end; ++i) {
+    before += double(weight_at(row, i));
+    arguments.sums.at[row * n + i] = before;
+  }
+}
+
+void pick(uint i) {
+  const uint n = arguments.n, row = i / arguments.samples, first = row * n;
+  const double total = arguments.sums.at[first + n - 1], wanted = uniform_at(i) * total;
+  // The first sum above the number. Rounding may lead past the end, or to a category of weight 0 at the beginning of a
+  // stretch: then it is the last one before that has a weight.
+  uint low = 0, high = n;
+  while (low < high) {
+    const uint middle = (low + high) / 2;
+    if (arguments.sums.at[first + middle] > wanted)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  low = min(low, n - 1);
+  while (low > 0 && weight_at(row, low) == 0.0) --low;
+  store_integer(arguments.result, int64_t(i), kI64, int64_t(low));
+}
+
+void make_key(uint i) {
+  const uint row = i / arguments.padded, category = i % arguments.padded;
+  uint64_t key = 0xffffffffffffffffUL;
+  if (category < arguments.n) {
+    const float w = weight_at(row, category);
+    key = 0x7ff0000000000000UL;  // infinity; positive numbers order as their bits do
+    if (w > 0.0) {
+      const double u = uniform_at(row * arguments.n + category) + 5.5511151231257827e-17lf;
+      const uvec2 bits = unpackDouble2x32(-log_of(u) / double(w));
+      key = uint64_t(bits.y) << 32 | bits.x;
+    }
+  }
+  U64Element(arguments.keys + uint64_t(i) * 8).at = key;
+  arguments.order.at[i] = category;
+}
+
+void take(uint i) {
+  const uint row = i / arguments.samples, rank = i % arguments.samples;
+  store_integer(arguments.result, int64_t(i), kI64, int64_t(arguments.order.at[row * arguments.padded + rank]));
+}
+
+void main() {
+  if (MODE == kCheck) {
+    for (uint row = gl_WorkGroupID.x; row < arguments.rows; row += gl_NumWorkGroups.x) {
+      barrier();
+      check_row(row);
+    }
+    return;
+  }
+  const uint count = arguments.rows * (MODE == kKeys ? arguments.padded : arguments.samples);
+  for (uint i = gl_GlobalInvocationID.x; i < count; i += gl_NumWorkGroups.x * gl_WorkGroupSize.x) {
+    if (MODE == kPick)
+      pick(i);
+    else if (MODE == kKeys)
+      make_key(i);
+    else
+      take(i);
+  }
+}

@@ -1,0 +1,12 @@
+// Elements as unsigned numbers that order as they do: NaN is the largest, zeros of both signs are equal. All but those
+// of 64-bit integers have 32 bits.
+uint order_of(float x) {
+  if (lg_isnan(x)) return 0xffffffffu;
+  const uint bits = x == 0.0 ? 0u : floatBitsToUint(x);
+  return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
+}
+uint64_t order_at(uint64_t address, int64_t i, uint type) {
+  if (type == kI64) return uint64_t(load_integer(address, i, type)) ^ 0x8000000000000000UL;
+  if (type >= kF16) return uint64_t(order_of(load_float(address, i, type)));
+  return uint64_t(uint(int(load_integer(address, i, type))) ^ 0x80000000u);
+}

@@ -1,0 +1,207 @@
+// What integers and narrow floats are put through on the Vulkan device beyond elementwise kernels.
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+
+#include "tests/gpu/run_sample.h"
+
+namespace lunagrad::tests {
+namespace {
+
+constexpr DType kIntegers[] = {DType::u8, DType::i32, DType::i64};
+constexpr DType kOrdered[] = {DType::boolean, DType::u8,   DType::i32, DType::i64,
+                              DType::f16,     DType::bf16, DType::f32};
+
+// Numbers of a type, many of them equal, and the largest of i64 among those.
+Tensor numbers(const Shape& shape, DType type, uint64_t stream) {
+  if (type == DType::boolean) return gt(random(shape, stream), Tensor::number(0.0));
+  const Tensor x = to(floor(random(shape, stream, type == DType::u8 ? 0 : -90, 90)), type);
+  return type == DType::i64 ? x * Tensor::number(int64_t(100000000000000001)) : x;
+}
+// f16 and bf16 hold what to_vector<double> gives exactly, i64 does not.
+bool same(const Tensor& got, const Tensor& expected) {
+  if (got.dtype() != expected.dtype() || !(got.shape() == expected.shape())) return false;
+  return got.dtype() == DType::i64 ? got.to_vector<int64_t>() == expected.to_vector<int64_t>()
+                                   : distance(got, expected) == 0;
+}
+
+// While it lives, what the device lacks is an error.
+struct OnDevice {
+  OnDevice() { context().strict_device = true; }
+  ~OnDevice() { context().strict_device = false; }
+};
+
+TEST_CASE("rows of every type are put in order, however long") {
+  const NoGrad off;
+  const Fallbacks fallbacks;
+  for (const DType type : kOrdered)
+    for (const int64_t n : {1, 3, 2048, 2049, 9000}) {
+      const Tensor x = numbers({2, n, 2}, type, 1), there = arrange(x, Arrangement::transposed);
+      for (const bool descending : {false, true}) {
+        const auto expected = sort(x, 1, descending), got = sort(there, 1, descending);
+        CHECK_MESSAGE(same(got.first, expected.first), n << " of " << type);
+        CHECK_MESSAGE(same(got.second, expected.second), "places of " << n << " of " << type);
+        const auto best = topk(x, (n + 1) / 2, 1, descending),
+                   found = topk(there, (n + 1) / 2, 1, descending);
+        CHECK_MESSAGE((same(found.first, best.first) && same(found.second, best.second)),
+                      "topk, " << n << " of " << type);
+      }
+      CHECK_MESSAGE(same(median(there), median(x)), "median, " << n << " of " << type);
+    }
+  std::vector<float> special = uniform(5000, 3);
+  special[17] = NAN, special[4000] = NAN, special[100] = -0.0f, special[101] = 0.0f, special[50] = -INFINITY;
+  const Tensor x = Tensor::from<float>(special, {5000});
+  for (const bool descending : {false, true}) {
+    const auto expected = sort(x, 0, descending), got = sort(to(x, gpu()), 0, descending);
+    CHECK((same(got.first, expected.first) && same(got.second, expected.second)));
+  }
+  CHECK(fallbacks.ops.empty());
+}
+
+TEST_CASE("extremes of every type and their places, and running sums of integers") {
+  const NoGrad off;
+  const Fallbacks fallbacks;
+  for (const DType type : kOrdered) {
+    const Tensor x = numbers({7, 90, 5}, type, 1);
+    for (const Arrangement arrangement :
+         {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced}) {
+      const Tensor there = arrange(x, arrangement);
+      for (const int dim : {0, 1, 2}) {
+        CHECK_MESSAGE(same(argmax(there, dim, false), argmax(x, dim, false)), "argmax of " << type);
+        CHECK_MESSAGE(same(argmin(there, dim, true), argmin(x, dim, true)), "argmin of " << type);
+        CHECK_MESSAGE(same(max(there, dim, false).first, max(x, dim, false).first), "max of " << type);
+        CHECK_MESSAGE(same(min(there, dim, false).first, min(x, dim, false).first), "min of " << type);
+        if (is_integral(type)) CHECK_MESSAGE(same(cumsum(there, dim), cumsum(x, dim)), "cumsum of " << type);
+      }
+    }
+  }
+  const std::vector<int64_t> ends = {INT64_MAX, INT64_MIN, INT64_MAX - 1, INT64_MIN};
+  const Tensor x = Tensor::from<int64_t>(ends, {4}, gpu());
+  CHECK(argmax(x, 0, false).item_integer() == 0);
+  CHECK(argmin(x, 0, false).item_integer() == 1);
+  CHECK(fallbacks.ops.empty());
+}
+
+TEST_CASE("products of integers wrap around as on the CPU") {
+  const NoGrad off;
+  const Fallbacks fallbacks;
+  struct Case {
+    Shape a, b;
+  };
+  const Case cases[] = {{{1, 1}, {1, 1}},
+                        {{3, 5}, {5, 7}},
+                        {{65, 33}, {33, 129}},
+                        {{5}, {5}},
+                        {{5}, {5, 3}},
+                        {{4, 5}, {5}},
+                        {{3, 4, 5}, {3, 5, 6}},
+                        {{3, 4, 5}, {5, 6}},
+                        {{2, 1, 4, 5}, {3, 5, 2}},
+                        {{4, 0}, {0, 3}},
+                        {{1, 300}, {300, 1}}};
+  for (const DType type : kIntegers)
+    for (const Case& c : cases) {
+      const Tensor a = numbers(c.a, type, 1), b = numbers(c.b, type, 2), expected = matmul(a, b);
+      for (const Arrangement left : {Arrangement::contiguous, Arrangement::transposed})
+        for (const Arrangement right : {Arrangement::contiguous, Arrangement::sliced})
+          CHECK_MESSAGE(same(matmul(arrange(a, left), arrange(b, right)), expected),
+                        "matmul of " << type << text(c.a, " and ", c.b));
+    }
+  CHECK(fallbacks.ops.empty());
+}
+
+TEST_CASE("numbers at equal distances are cut off to integers as on the CPU") {
+  const Fallbacks fallbacks;
+  for (const DType type : {DType::boolean, DType::u8, DType::i32, DType::i64}) {
+    for (const int64_t steps : {1, 2, 22, 1001}) {
+      CHECK_MESSAGE(same(linspace(0, 7, steps, type, gpu()), linspace(0, 7, steps, type)),
+                    type << ", " << steps);
+      CHECK_MESSAGE(same(linspace(-1e10, 1e10, steps, type, gpu()), linspace(-1e10, 1e10, steps, type)),
+                    type << ", " << steps);
+      CHECK_MESSAGE(same(linspace(-1e19, 2e19, steps, type, gpu()), linspace(-1e19, 2e19, steps, type)),
+                    type << ", " << steps);
+    }
+    CHECK_MESSAGE(same(linspace(NAN, 1, 5, type, gpu()), linspace(NAN, 1, 5, type)), type << " from NaN");
+    CHECK_MESSAGE(same(linspace(-INFINITY, 1, 5, type, gpu()), linspace(-INFINITY, 1, 5, type)),
+                  type << " from -inf");
+    CHECK(same(arange(0.1, 700, 0.1, type, gpu()), arange(0.1, 700, 0.1, type)));
+    CHECK(same(arange(5, -700.5, -1.0 / 3, type, gpu()), arange(5, -700.5, -1.0 / 3, type)));
+  }
+  CHECK(fallbacks.ops.empty());
+}
+
+TEST_CASE("whether integers are close is decided as exactly as on the CPU") {
+  const NoGrad off;
+  const OnDevice strictly;  // on the CPU they are compared in f64, which Fallbacks does not count
+  const std::vector<int64_t> a = {0, 100000, 100002, 1, INT64_MAX, INT64_MIN, -7, 1000000},
+                             b = {0, 100001, 100000, 2, INT64_MIN, INT64_MIN, -7, 1000010};
+  for (const DType type : {DType::boolean, DType::u8, DType::i32, DType::i64})
+    for (const DType other : {type, DType::f32, DType::f16}) {
+      const Tensor x = to(Tensor::from<int64_t>(a, {8}), type),
+                   y = to(reshape(Tensor::from<int64_t>(b, {8}), {8, 1}), other);
+      CHECK_MESSAGE(same(isclose(to(x, gpu()), to(y, gpu())), isclose(x, y)), type << " and " << other);
+      CHECK_MESSAGE(same(isclose(to(y, gpu()), to(x, gpu())), isclose(y, x)), other << " and " << type);
+    }
+  const std::vector<float> bad = {INFINITY, -INFINITY, NAN, 0, 1e30f, 5, 100001, -7};
+  const Tensor x = Tensor::from<int64_t>(a, {8}), odd = Tensor::from<float>(bad, {8, 1});
+  CHECK(same(isclose(to(x, gpu()), to(odd, gpu())), isclose(x, odd)));
+  CHECK(same(isclose(to(odd, gpu()), to(x, gpu())), isclose(odd, x)));
+  for (const Tensor& number : {Tensor::number(100001.0), Tensor::number(int64_t(100001))})
+    CHECK(same(isclose(to(x, gpu()), number), isclose(x, number)));
+}
+
+TEST_CASE("every op sample runs on the device in every type that it takes") {
+  std::map<std::string, std::set<std::string>> missing;  // kernel -> types
+  const bool all = std::getenv("LUNAGRAD_TEST_ALL");     // else a sample takes one type, in turn
+  constexpr DType kTypes[] = {DType::boolean, DType::u8, DType::i32, DType::i64, DType::f16, DType::bf16};
+  size_t turn = 0;
+  int rows = 0;
+  for (const Sample& sample : samples()) {
+    const Op& op = *find_op(sample.op);
+    if (sample.inputs.empty() || asks_for_c128(op, sample)) continue;
+    const DType its_turn = kTypes[turn++ % std::size(kTypes)];
+    for (const DType type : kTypes) {
+      if (!all && type != its_turn) continue;
+      TensorList here;
+      for (const Tensor& x : sample_inputs(sample))
+        here.push_back(x.defined() && is_floating(x.dtype()) ? to(x, type) : x);
+      const Values params = complete(op, sample.params);
+      const auto run_on = [&](Device& device) {
+        const NoGrad off;
+        Operands inputs;
+        for (const Tensor& x : here) inputs.push_back(x.defined() ? to(x, device) : x);
+        context().generator.seed(11);
+        return apply(op, inputs, params);
+      };
+      Operands expected;
+      try {
+        expected = run_on(cpu_device());
+      } catch (const Error&) {
+        continue;  // the op does not take the type
+      }
+      ++rows;
+      Fallbacks fallbacks;
+      const Operands got = run_on(gpu());
+      for (const auto& [name, count] : fallbacks.ops) missing[name].insert(dtype_name(type));
+      for (size_t i = 0; i < got.size(); ++i) {
+        CHECK_MESSAGE(got[i].dtype() == expected[i].dtype(), sample.op << " of " << type << ", result " << i);
+        const DType kind = got[i].dtype();
+        const double bound = kind == DType::bf16  ? 2e-2
+                             : kind == DType::f16 ? 3e-3
+                             : is_integral(kind)  ? 0
+                                                  : 1e-4;
+        CHECK_MESSAGE(distance(got[i], expected[i]) <= bound,
+                      sample.op << " of " << type << ", result " << i);
+      }
+    }
+  }
+  std::printf("%d samples\n", rows);
+  for (const auto& [kernel, types] : missing) {
+    std::string list;
+    for (const std::string& type : types) list += " " + type;
+    CHECK_MESSAGE(false, kernel << " must run on the device:" << list);
+  }
+}
+
+}  // namespace
+}  // namespace lunagrad::tests
