@@ -75,9 +75,9 @@ float with_sign_of(float x, float value) {
 
 // exp(x) = 2^n (1 + p): n = round(x / ln 2), p = exp(r) - 1 for the rest r, |r| <= ln(2) / 2. ln 2 in two
 // parts, the first of 9 bits, so that n times it is exact; polynomial of Cephes' expf. A number is rounded to a whole
-// one by adding 1.5 2^23, whose last bits then are that number: many devices round and convert at an eighth of the rate of
-// sums. There are no branches, nor in the functions below, which choose among results: neighbours rarely agree. p of NaN
-// is NaN; n of NaN and of numbers beyond 2^22 may be any.
+// one by adding 1.5 2^23, whose last bits then are that number: many devices round and convert at an eighth of the
+// rate of sums. There are no branches, nor in the functions below, which choose among results: neighbours rarely
+// agree. p of NaN is NaN; n of NaN and of numbers beyond 2^22 may be any.
 float exp_parts(float x, out int n) {
   const float kRounder = 12582912.0;
   precise float rounded = x * 1.44269504088896341 + kRounder;
@@ -408,8 +408,8 @@ float lg_atanh(float x) {
   const float v = a == 1.0 ? infinity() : 0.5 * lg_log1p(2.0 * a / (1.0 - a));
   return x < 0.0 ? -v : v;
 }
-// 1 - exp(log(erfc(|x|))) with -log(erfc(a)) = a + a P(a): one exponential and one polynomial, and small values keep their
-// relative precision. From 4 on it is 1. P is fitted to the relative error of the result (less than 4e-9).
+// 1 - exp(log(erfc(|x|))) with -log(erfc(a)) = a + a P(a): one exponential and one polynomial, and small values keep
+// their relative precision. From 4 on it is 1. P is fitted to the relative error of the result (less than 4e-9).
 float lg_erf(float x) {
   const float a = abs(x) > 4.0 ? 4.0 : abs(x);
   float p = -9.256240518e-6;
@@ -423,8 +423,8 @@ float lg_erf(float x) {
   p = p * a + 1.28379172e-1;
   return with_sign_of(x, -expm1_within(-(p * a + a)));
 }
-// As in runtime/cpu/math.h: for a >= 0 the upper tail is exp(-a^2 / 2) Q((a - 3) / (a + 3)) / (a + 3), so that small values
-// keep their relative precision, and a formula with both functions computes one exponential.
+// As in runtime/cpu/math.h: for a >= 0 the upper tail is exp(-a^2 / 2) Q((a - 3) / (a + 3)) / (a + 3), so that small
+// values keep their relative precision, and a formula with both functions computes one exponential.
 float exp_of_half_square(float x) {
   return lg_exp(-0.5 * x * x);
 }

@@ -125,8 +125,8 @@ TEST_CASE("elements are converted between all types as on the CPU") {
 
 TEST_CASE("copies between layouts in which neighbours lie apart") {
   const NoGrad off;
-  for (const Shape& shape :
-       {Shape{100, 70}, Shape{64, 64}, Shape{3, 65, 130}, Shape{2, 17, 3, 40}, Shape{200, 15}})
+  for (const Shape& shape : {Shape{100, 70}, Shape{64, 64}, Shape{100, 132}, Shape{2, 68, 3, 20},
+                             Shape{3, 65, 130}, Shape{2, 17, 3, 40}, Shape{200, 15}})
     for (const DType type : {DType::boolean, DType::u8, DType::f16, DType::i32, DType::f32, DType::i64}) {
       const Tensor here = to(random(shape, 9) * 50, type), there = to(here, gpu());
       for (int d = 0; d + 1 < here.ndim(); ++d) {
@@ -135,6 +135,11 @@ TEST_CASE("copies between layouts in which neighbours lie apart") {
         CHECK(distance(to(transpose(there, d, -1), DType::f32), to(transpose(here, d, -1), DType::f32)) == 0);
       }
     }
+  // The same sizes and steps from an address that is no multiple of 16 bytes.
+  const Tensor here = slice(random({64, 136}, 8), 1, 1, 133, 1),
+               there = slice(to(random({64, 136}, 8), gpu()), 1, 1, 133, 1);
+  CHECK(distance(to(contiguous(transpose(there, 0, 1)), cpu_device()), contiguous(transpose(here, 0, 1))) ==
+        0);
 }
 
 TEST_CASE("integers are computed as integers") {
