@@ -45,8 +45,8 @@ struct Form {
 void launch_norm(Launch& launch, const Form& form, const Hot& hot, uint64_t groups, Recorder& recorder) {
   static const ShaderCode& code = find_shader("norm");
   launch.run(code,
-             {uint32_t(form.mode), form.plan.along, uint32_t(form.centred), uint32_t(form.weight), uint32_t(form.bias), 0,
-              0, 0, 0, 0, form.plan.held, uint32_t(form.plan.in_subgroup)},
+             {uint32_t(form.mode), form.plan.along, uint32_t(form.centred), uint32_t(form.weight), uint32_t(form.bias),
+              0, 0, 0, 0, 0, form.plan.held, form.plan.subgroup},
              {group_count(groups, recorder)}, {}, bytes_of(hot));
 }
 uint64_t groups_of_rows(const Hot& hot, const RowPlan& plan) {
