@@ -1,15 +1,17 @@
 // Attention and its gradients in f32 without a matrix of all scores (gpu/shaders/attention.comp): causal or
-// not, of up to 128 features. With a mask, a soft cap or dropout the composition of the op runs on the device
-// instead.
+// not, with a mask or not, of up to 128 features. With a mask that requires a gradient, a soft cap or dropout the
+// composition of the op runs on the device instead.
 #include <algorithm>
 
 #include "gpu/kernels.h"
+#include "gpu/kernels/iteration.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
 namespace {
 
 enum Param { kCausal, kScale, kSoftcap, kInnerHeads, kWanted };
+constexpr int kMask = 3;  // input, behind query, key and value
 constexpr int kDropoutArgument = 2;
 constexpr int kMostBatchDims = 6;
 
@@ -23,24 +25,31 @@ struct Batch {
   uint32_t dims;
   uint32_t size[kMostBatchDims];
 };
+struct Mask {
+  uint64_t at;
+  int64_t query, key;
+  int64_t batch[kMostBatchDims];
+};
 struct Arguments {
   Rows q, k, v, result;
   uint64_t lse;
+  Mask mask;
   Batch batch;
   uint32_t queries, keys, features, value_features;
   uint32_t blocks, items;
   float scale;
 };
-static_assert(offsetof(Arguments, batch) == 264 && offsetof(Arguments, scale) == 316);
+static_assert(offsetof(Arguments, batch) == 336 && offsetof(Arguments, scale) == 388);
 struct GradArguments {
   Rows own[2], passing[2], result[2];
   uint64_t lse, delta;
+  Mask mask;
   Batch batch;
   uint32_t own_rows, passing_rows, queries, features, value_features;
   uint32_t blocks, items;
   float scale;
 };
-static_assert(offsetof(GradArguments, batch) == 400 && offsetof(GradArguments, scale) == 456);
+static_assert(offsetof(GradArguments, batch) == 472 && offsetof(GradArguments, scale) == 528);
 
 // How many rows a work group owns and how many pass by at a time, so that tiles fit into shared memory.
 struct Tiles {
@@ -84,15 +93,31 @@ Batch batch_of(const Tensor& x) {
   for (int d = 0; d < x.ndim() - 2; ++d) batch.size[d] = uint32_t(x.shape()[d]);
   return batch;
 }
+// As every query of every head sees it.
+Mask mask_of(const Tensor& mask, uint64_t address, const Tensor& q, const Tensor& k) {
+  Shape scores = q.shape();
+  scores[scores.size() - 1] = k.size(-2);
+  const Strides strides = broadcast_strides(mask, scores);
+  const int batch = scores.size() - 2;
+  Mask result{address, strides[batch], strides[batch + 1], {}};
+  std::copy_n(strides.begin(), batch, result.batch);
+  return result;
+}
+uint32_t kind_of(const Tensor& mask) { return !mask.defined() ? 0 : mask.dtype() == DType::boolean ? 1 : 2; }
+
 int64_t heads_of(const Tensor& x) { return x.numel() / (x.size(-1) * x.size(-2)); }
 
 bool supports_operands(const Call& call, size_t first) {
   const Tensor &q = call.in[first], &k = call.in[first + 1], &v = call.in[first + 2];
   const auto fits = [](const Tensor& x) { return x.size(-1) % 4 == 0 && x.size(-1) <= 128 && x.numel() > 0; };
-  return q.dtype() == DType::f32 && !call.has(int(first) + 3) && q.ndim() - 2 <= kMostBatchDims && fits(q) &&
-         fits(k) && fits(v) && call.params[kSoftcap].f == 0 && call.args[kDropoutArgument].f == 0;
+  const Tensor& mask = call.in[first + kMask];
+  const bool takes_mask = !mask.defined() || mask.dtype() == DType::boolean || mask.dtype() == DType::f32;
+  return q.dtype() == DType::f32 && takes_mask && q.ndim() - 2 <= kMostBatchDims && fits(q) && fits(k) && fits(v) &&
+         call.params[kSoftcap].f == 0 && call.args[kDropoutArgument].f == 0;
 }
-bool supports(const Call& call) { return supports_operands(call, 0); }
+bool supports(const Call& call) {
+  return supports_operands(call, 0) && !(call.has(kMask) && call.input(kMask).requires_grad());
+}
 bool supports_grad(const Call& call) { return supports_operands(call, 1); }
 
 void run(const Call& call, Recorder& recorder) {
@@ -107,6 +132,8 @@ void run(const Call& call, Recorder& recorder) {
   arguments.v = rows_of(v, launch.reads(v));
   arguments.result = rows_of(result, launch.writes(result));
   arguments.lse = launch.writes(call.output(1));
+  const Tensor& mask = call.in[kMask];
+  if (mask.defined()) arguments.mask = mask_of(mask, launch.reads(mask), q, k);
   arguments.batch = batch_of(q);
   arguments.queries = uint32_t(q.size(-2));
   arguments.keys = uint32_t(k.size(-2));
@@ -116,7 +143,7 @@ void run(const Call& call, Recorder& recorder) {
   arguments.items = arguments.blocks * uint32_t(heads_of(q));
   arguments.scale = float(call.real(kScale));
   static const ShaderCode& code = find_shader("attention");
-  launch.run(code, {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal))},
+  launch.run(code, {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), 0, kind_of(mask)},
              {group_count(arguments.items, recorder)}, bytes_of(arguments));
 }
 
@@ -147,6 +174,8 @@ void run_grad(const Call& call, Recorder& recorder) {
     }
     arguments.lse = launch.reads(lse);
     arguments.delta = launch.reads(delta);
+    const Tensor& mask = call.in[1 + kMask];
+    if (mask.defined()) arguments.mask = mask_of(mask, launch.reads(mask), q, k);
     arguments.batch = batch_of(q);
     arguments.own_rows = uint32_t(own[0].size(-2));
     arguments.passing_rows = uint32_t(passing[0].size(-2));
@@ -157,7 +186,7 @@ void run_grad(const Call& call, Recorder& recorder) {
     arguments.items = arguments.blocks * uint32_t(heads_of(q));
     arguments.scale = float(call.real(kScale));
     launch.run(code,
-               {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), uint32_t(of_keys)},
+               {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), uint32_t(of_keys), kind_of(mask)},
                {group_count(arguments.items, recorder)}, bytes_of(arguments));
   }
 }

@@ -14,6 +14,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   Rows passing[2];  // the others
   Rows result[2];   // dq, or dk and dv; the address of what is not wanted is 0
   uint64_t lse, delta;
+  Mask mask;
   Batch batch;
   uint own_rows, passing_rows, queries, features, value_features;
   uint blocks, items;  // of own rows in a head, and in all
@@ -48,6 +49,7 @@ void compute_block(uint item) {
   const uint head = item / arguments.blocks, first = item % arguments.blocks * R, me = gl_LocalInvocationID.x;
   const uint64_t left = head_of(arguments.passing[0], arguments.batch, head),
                  right = head_of(arguments.passing[1], arguments.batch, head);
+  const int64_t mask = MASK == kNoMask ? 0 : offset_of(arguments.mask.batch, arguments.batch, head);
   load_tile(0, R, head_of(arguments.own[0], arguments.batch, head), arguments.own[0].step, first, arguments.own_rows,
             arguments.features);
   load_tile(R * kRow, R, head_of(arguments.own[1], arguments.batch, head), arguments.own[1].step, first,
@@ -79,7 +81,8 @@ void compute_block(uint item) {
         const bool seen = row < arguments.own_rows && other < arguments.passing_rows && !(CAUSAL && key > query);
         weight[r] = change[e][r] = 0.0;
         if (seen) {
-          weight[r] = lg_exp(score[r] - load_f32(arguments.lse, of_head + query));
+          weight[r] = lg_exp(masked(score[r], arguments.mask, mask, query, key) -
+                             load_f32(arguments.lse, of_head + query));
           change[e][r] = weight[r] * (reach[r] - load_f32(arguments.delta, of_head + query)) * arguments.scale;
         }
       }
