@@ -48,9 +48,12 @@ namespace {
 constexpr uint32_t kMostHeld = 8;  // vectors: 32 registers
 
 RowPlan plan(uint32_t length, bool in_fours, const PhysicalDevice& physical) {
-  if (!in_fours || length / 4 > 256 * kMostHeld) return {threads_along(length), 0};
-  const uint32_t fours = length / 4;
   const uint32_t subgroup = physical.subgroup_sums && 256 % physical.subgroup_size == 0 ? physical.subgroup_size : 0;
+  if (!in_fours || length / 4 > 256 * kMostHeld) {
+    const uint32_t along = threads_along(length);
+    return {along, 0, along >= subgroup ? subgroup : 0};
+  }
+  const uint32_t fours = length / 4;
   if (subgroup && fours >= subgroup && fours <= subgroup * kMostHeld)
     return {subgroup, (fours + subgroup - 1) / subgroup, subgroup};
   // A quarter as many threads as vectors, so that several loads are under way in each.
