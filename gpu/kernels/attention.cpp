@@ -186,7 +186,8 @@ void run_grad(const Call& call, Recorder& recorder) {
     arguments.items = arguments.blocks * uint32_t(heads_of(q));
     arguments.scale = float(call.real(kScale));
     launch.run(code,
-               {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), uint32_t(of_keys), kind_of(mask)},
+               {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), uint32_t(of_keys),
+                kind_of(mask)},
                {group_count(arguments.items, recorder)}, bytes_of(arguments));
   }
 }

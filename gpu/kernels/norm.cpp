@@ -89,8 +89,8 @@ void run_backward(const Call& call, Recorder& recorder) {
   const Tensor* const tensors[] = {&x, &g, &weight};
   const RowPlan plan = plan_rows(hot.size, tensors, recorder.physical);
   const uint64_t groups = groups_of_rows(hot, plan), wide = (hot.size + 255) / 256;
-  // Rows in registers give their sums by the way, to as many groups as keep a device busy, or fewer that see four rounds
-  // of rows each; others are read a second time, column by column.
+  // Rows in registers give their sums by the way, to as many groups as keep a device busy, or fewer that see four
+  // rounds of rows each; others are read a second time, column by column.
   const bool at_once = sums && plan.held > 0;
   hot.blocks = uint32_t(at_once ? std::clamp<uint64_t>(groups / 4, 1, 256)
                                 : std::clamp<uint64_t>(512 / wide, 1, std::max<uint64_t>(1, hot.count / 16)));

@@ -173,8 +173,8 @@ void along_columns() {
 // The sums of the blocks' sums: a group takes so many columns, and kSlices threads each.
 void along_blocks() {
   const uint kColumnsOfGroup = 32, kSlices = 256 / kColumnsOfGroup, me = gl_LocalInvocationID.x;
-  const uint columns = bias == 0 ? size : 2 * size;
-  for (uint first = gl_WorkGroupID.x * kColumnsOfGroup; first < columns; first += gl_NumWorkGroups.x * kColumnsOfGroup) {
+  const uint columns = bias == 0 ? size : 2 * size, step = gl_NumWorkGroups.x * kColumnsOfGroup;
+  for (uint first = gl_WorkGroupID.x * kColumnsOfGroup; first < columns; first += step) {
     const uint column = first + me % kColumnsOfGroup, slice = me / kColumnsOfGroup;
     float sum = 0.0;
     if (column < columns)

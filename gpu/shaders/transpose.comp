@@ -1,7 +1,7 @@
 #version 460
-// A copy with a conversion between tensors in which neighbours of one lie far apart in the other: by tiles of 64 x 64 that
-// pass through shared memory, so that both are visited along their neighbours. In the operand the dim p lies close, in
-// the result the dim q.
+// A copy with a conversion between tensors in which neighbours of one lie far apart in the other: by tiles of 64 x 64
+// that pass through shared memory, so that both are visited along their neighbours. In the operand the dim p lies close,
+// in the result the dim q.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 
@@ -32,8 +32,8 @@ const uint kFours = kSide / 4;
 shared uint tile[IN_FOURS ? 1 : kSide * (kSide + 1)];
 shared uvec4 four_tile[IN_FOURS ? kSide * kFours : 1];
 
-// The four elements q of row p, in fours of both. Threads beside each other write rows four apart and read fours side by
-// side; so placed, neither meets in a bank.
+// Where a four of a row of the result lies. Threads beside each other write rows four apart and read fours side by side;
+// so placed, neither meets in a bank.
 uint place_of(uint row, uint four) {
   return row * kFours + (four ^ row / 4);
 }

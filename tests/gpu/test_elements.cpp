@@ -120,6 +120,26 @@ TEST_CASE("elements are converted between all types as on the CPU") {
     }
 }
 
+TEST_CASE("floats of 16 and 32 bits meet in one operation, from any address and of any number") {
+  const NoGrad off;
+  const DType types[] = {DType::f16, DType::bf16, DType::f32};
+  for (const int64_t count : {1, 1023, 1024, 4100})
+    for (const int64_t begin : {0, 2, 4})
+      for (const DType left : types)
+        for (const DType right : types) {
+          const Tensor a = to(random({count + begin}, 1), left), b = to(random({count + begin}, 2), right);
+          const auto part = [&](const Tensor& x, Device& device) { return narrow(to(x, device), 0, begin, count); };
+          const Tensor sum = part(a, cpu_device()) + part(b, cpu_device());
+          CHECK_MESSAGE(distance(part(a, gpu()) + part(b, gpu()), sum) == 0, left << " and " << right << ", " << count);
+          CHECK(distance(to(part(a, gpu()), right), to(part(a, cpu_device()), right)) == 0);
+          CHECK(distance(clone(part(a, gpu())), part(a, cpu_device())) == 0);
+        }
+  for (const DType type : types) {
+    const Tensor x = to(random({4096}, 3), type), exact = to(gelu(to(x, DType::f64)), type);
+    CHECK(distance(gelu(to(x, gpu())), exact) <= (type == DType::f32 ? 3e-7 : type == DType::f16 ? 1e-3 : 8e-3));
+  }
+}
+
 TEST_CASE("copies between layouts in which neighbours lie apart") {
   const NoGrad off;
   for (const Shape& shape : {Shape{100, 70}, Shape{64, 64}, Shape{100, 132}, Shape{2, 68, 3, 20}, Shape{3, 65, 130},
