@@ -1,7 +1,8 @@
 // Attention and its gradients in f32 without a matrix of all scores (gpu/shaders/attention.comp): causal or
-// not, with a mask or not, of up to 128 features. With a mask that requires a gradient, a soft cap or dropout the
+// not, with a mask, dropout or neither, of up to 128 features. With a soft cap, or a mask that requires a gradient, the
 // composition of the op runs on the device instead.
 #include <algorithm>
+#include <cmath>
 
 #include "gpu/kernels.h"
 #include "gpu/kernels/iteration.h"
@@ -12,8 +13,9 @@ namespace {
 
 enum Param { kCausal, kScale, kSoftcap, kInnerHeads, kWanted };
 constexpr int kMask = 3;  // input, behind query, key and value
-constexpr int kDropoutArgument = 2;
+enum Argument { kSeed, kStream, kDropout };
 constexpr int kMostBatchDims = 6;
+constexpr int64_t kMostWeights = int64_t(1) << 31;  // of all queries and keys, where each has a word of a draw
 
 // As in attention.glsl.
 struct Rows {
@@ -30,26 +32,33 @@ struct Mask {
   int64_t query, key;
   int64_t batch[kMostBatchDims];
 };
+struct Draw {
+  uint64_t seed, stream;
+  uint32_t threshold;
+  float kept;
+};
 struct Arguments {
   Rows q, k, v, result;
   uint64_t lse;
   Mask mask;
+  Draw draw;
   Batch batch;
   uint32_t queries, keys, features, value_features;
   uint32_t blocks, items;
   float scale;
 };
-static_assert(offsetof(Arguments, batch) == 336 && offsetof(Arguments, scale) == 388);
+static_assert(offsetof(Arguments, batch) == 360 && offsetof(Arguments, scale) == 412);
 struct GradArguments {
   Rows own[2], passing[2], result[2];
   uint64_t lse, delta;
   Mask mask;
+  Draw draw;
   Batch batch;
   uint32_t own_rows, passing_rows, queries, features, value_features;
   uint32_t blocks, items;
   float scale;
 };
-static_assert(offsetof(GradArguments, batch) == 472 && offsetof(GradArguments, scale) == 528);
+static_assert(offsetof(GradArguments, batch) == 496 && offsetof(GradArguments, scale) == 552);
 
 // How many rows a work group owns and how many pass by at a time, so that tiles fit into shared memory.
 struct Tiles {
@@ -103,6 +112,12 @@ Mask mask_of(const Tensor& mask, uint64_t address, const Tensor& q, const Tensor
   std::copy_n(strides.begin(), batch, result.batch);
   return result;
 }
+// As runtime/cpu/attention_kernels.cpp drops them.
+Draw draw_of(const Call& call) {
+  const double p = call.args[kDropout].f;
+  const uint32_t threshold = uint32_t(std::min(std::round(p * 0x1p32), 0x1p32 - 1));
+  return {call.args[kSeed].u, call.args[kStream].u, threshold, p < 1 ? float(1 / (1 - p)) : 0.0f};
+}
 uint32_t kind_of(const Tensor& mask) { return !mask.defined() ? 0 : mask.dtype() == DType::boolean ? 1 : 2; }
 
 int64_t heads_of(const Tensor& x) { return x.numel() / (x.size(-1) * x.size(-2)); }
@@ -113,7 +128,8 @@ bool supports_operands(const Call& call, size_t first) {
   const Tensor& mask = call.in[first + kMask];
   const bool takes_mask = !mask.defined() || mask.dtype() == DType::boolean || mask.dtype() == DType::f32;
   return q.dtype() == DType::f32 && takes_mask && q.ndim() - 2 <= kMostBatchDims && fits(q) && fits(k) && fits(v) &&
-         call.params[kSoftcap].f == 0 && call.args[kDropoutArgument].f == 0;
+         call.params[kSoftcap].f == 0 &&
+         (call.args[kDropout].f == 0 || heads_of(q) * q.size(-2) * k.size(-2) < kMostWeights);
 }
 bool supports(const Call& call) {
   return supports_operands(call, 0) && !(call.has(kMask) && call.input(kMask).requires_grad());
@@ -134,6 +150,7 @@ void run(const Call& call, Recorder& recorder) {
   arguments.lse = launch.writes(call.output(1));
   const Tensor& mask = call.in[kMask];
   if (mask.defined()) arguments.mask = mask_of(mask, launch.reads(mask), q, k);
+  arguments.draw = draw_of(call);
   arguments.batch = batch_of(q);
   arguments.queries = uint32_t(q.size(-2));
   arguments.keys = uint32_t(k.size(-2));
@@ -143,7 +160,8 @@ void run(const Call& call, Recorder& recorder) {
   arguments.items = arguments.blocks * uint32_t(heads_of(q));
   arguments.scale = float(call.real(kScale));
   static const ShaderCode& code = find_shader("attention");
-  launch.run(code, {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), 0, kind_of(mask)},
+  launch.run(code, {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), 0, kind_of(mask),
+              uint32_t(call.args[kDropout].f > 0)},
              {group_count(arguments.items, recorder)}, bytes_of(arguments));
 }
 
@@ -176,6 +194,7 @@ void run_grad(const Call& call, Recorder& recorder) {
     arguments.delta = launch.reads(delta);
     const Tensor& mask = call.in[1 + kMask];
     if (mask.defined()) arguments.mask = mask_of(mask, launch.reads(mask), q, k);
+    arguments.draw = draw_of(call);
     arguments.batch = batch_of(q);
     arguments.own_rows = uint32_t(own[0].size(-2));
     arguments.passing_rows = uint32_t(passing[0].size(-2));
@@ -187,7 +206,7 @@ void run_grad(const Call& call, Recorder& recorder) {
     arguments.scale = float(call.real(kScale));
     launch.run(code,
                {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), uint32_t(of_keys),
-                kind_of(mask)},
+                kind_of(mask), uint32_t(call.args[kDropout].f > 0)},
                {group_count(arguments.items, recorder)}, bytes_of(arguments));
   }
 }

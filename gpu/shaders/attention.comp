@@ -5,12 +5,14 @@
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
+#include "philox.glsl"
 #include "attention.glsl"
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   Rows q, k, v, result;
   uint64_t lse;
   Mask mask;
+  Draw draw;
   Batch batch;
   uint queries, keys, features, value_features;
   uint blocks, items;  // of queries in a head, and in all
@@ -68,10 +70,13 @@ void compute_block(uint item) {
       for (uint b = 0; b < S; ++b) most = max(most, memory[four + b * kWeightRow][part]);
       const float factor = row_most[row] == -infinity() ? 0.0 : lg_exp(row_most[row] - most);
       float total = row_sum[row] * factor;
+      vec4 factors = vec4(1);
       for (uint b = 0; b < S; ++b) {
+        if (DROPS && b % 4 == 0)
+          factors = drop_factors(arguments.draw, head * arguments.queries + first + row, arguments.keys, key + b);
         const float score = memory[four + b * kWeightRow][part];
         const float weight = score == -infinity() ? 0.0 : lg_exp(score - most);
-        memory[four + b * kWeightRow][part] = weight;
+        memory[four + b * kWeightRow][part] = DROPS ? weight * factors[b % 4] : weight;
         total += weight;
       }
       row_most[row] = most;

@@ -11,6 +11,7 @@ struct Case {
   bool causal, transposed;
   Shape mask = {};
   DType mask_type = DType::f32;
+  double dropout = 0;
 };
 
 // The result and the gradients of query, key and value.
@@ -28,6 +29,8 @@ std::vector<Tensor> attend(const Case& c, Device& device, DType type) {
   operand(c.keys, c.value_features, 3);
   AttentionOptions options;
   options.is_causal = c.causal;
+  options.dropout_p = c.dropout;
+  context().generator.seed(17);
   if (c.mask.size() > 0) {
     Tensor mask = random(c.mask, 5);
     // The third query of all heads sees no key.
@@ -35,7 +38,7 @@ std::vector<Tensor> attend(const Case& c, Device& device, DType type) {
       mask = gt(mask, Tensor::number(-0.5));
     else
       mask = where(gt(mask, Tensor::number(-1.0)), mask, Tensor::number(-double(INFINITY)));
-    if (mask.size(-2) > 2) {
+    if (mask.ndim() > 1 && mask.size(-2) > 2) {
       const Tensor third = select(mask, -2, 2);
       copy_(third, c.mask_type == DType::boolean ? Tensor::number(int64_t(0)) : Tensor::number(-double(INFINITY)));
     }
@@ -55,7 +58,10 @@ TEST_CASE("attention in tiles, and its gradients") {
                         {2, 3, 70, 37, 32, 32, false, true, {2, 3, 70, 37}},
                         {2, 3, 37, 70, 64, 32, true, false, {37, 70}},
                         {2, 2, 33, 40, 32, 36, false, false, {2, 1, 1, 40}, DType::boolean},
-                        {2, 3, 70, 33, 64, 64, false, true, {1, 3, 70, 33}, DType::boolean}};
+                        {2, 3, 70, 33, 64, 64, false, true, {1, 3, 70, 33}, DType::boolean},
+                        {2, 3, 37, 70, 32, 64, false, true, {}, DType::f32, 0.3},
+                        {1, 2, 70, 37, 64, 64, true, false, {37}, DType::boolean, 0.6},
+                        {1, 1, 5, 7, 8, 8, false, false, {}, DType::f32, 1}};
   for (const Case& c : cases) {
     Fallbacks fallbacks;
     const std::vector<Tensor> got = attend(c, gpu(), DType::f32),
@@ -89,6 +95,7 @@ TEST_CASE("attention makes no matrix of all scores, forward or backward") {
   Largest largest;
   attend({1, 1, 300, 300, 32, 32, true, false}, gpu(), DType::f32);
   attend({1, 1, 300, 300, 32, 32, false, false, {1, 300}}, gpu(), DType::f32);
+  attend({1, 1, 300, 300, 32, 32, false, false, {}, DType::f32, 0.5}, gpu(), DType::f32);
   CHECK(largest.elements >= 300 * 32);
   CHECK(largest.elements < 300 * 300);
 }
