@@ -163,7 +163,8 @@ TEST_CASE("picking by index, and the places of extremes") {
 }
 
 TEST_CASE("norms of short and long rows, with weights and their gradients") {
-  for (const auto& [rows, size] : {std::pair<int64_t, int64_t>{4, 3}, {7, 6}, {300, 65}, {5, 5000}}) {
+  for (const auto& [rows, size] : {std::pair<int64_t, int64_t>{4, 3}, {7, 6}, {700, 12}, {333, 64}, {300, 65},
+                                   {40, 1023}, {70, 1024}, {1, 1025}, {70, 2052}, {5, 5000}, {3, 8192}}) {
     for (const bool centred : {true, false}) {
       TensorList results[2];
       for (const bool there : {false, true}) {
