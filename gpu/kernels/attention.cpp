@@ -1,17 +1,21 @@
 // Attention and its gradients in f32 without a matrix of all scores (gpu/shaders/attention.comp): causal or
-// not, of up to 128 features. With a mask, a soft cap or dropout the composition of the op runs on the device
-// instead.
+// not, with a mask, dropout or neither, of up to 128 features. With a soft cap, or a mask that requires a gradient, the
+// composition of the op runs on the device instead.
 #include <algorithm>
+#include <cmath>
 
 #include "gpu/kernels.h"
+#include "gpu/kernels/iteration.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
 namespace {
 
 enum Param { kCausal, kScale, kSoftcap, kInnerHeads, kWanted };
-constexpr int kDropoutArgument = 2;
+constexpr int kMask = 3;  // input, behind query, key and value
+enum Argument { kSeed, kStream, kDropout };
 constexpr int kMostBatchDims = 6;
+constexpr int64_t kMostWeights = int64_t(1) << 31;  // of all queries and keys, where each has a word of a draw
 
 // As in attention.glsl.
 struct Rows {
@@ -23,24 +27,38 @@ struct Batch {
   uint32_t dims;
   uint32_t size[kMostBatchDims];
 };
+struct Mask {
+  uint64_t at;
+  int64_t query, key;
+  int64_t batch[kMostBatchDims];
+};
+struct Draw {
+  uint64_t seed, stream;
+  uint32_t threshold;
+  float kept;
+};
 struct Arguments {
   Rows q, k, v, result;
   uint64_t lse;
+  Mask mask;
+  Draw draw;
   Batch batch;
   uint32_t queries, keys, features, value_features;
   uint32_t blocks, items;
   float scale;
 };
-static_assert(offsetof(Arguments, batch) == 264 && offsetof(Arguments, scale) == 316);
+static_assert(offsetof(Arguments, batch) == 360 && offsetof(Arguments, scale) == 412);
 struct GradArguments {
   Rows own[2], passing[2], result[2];
   uint64_t lse, delta;
+  Mask mask;
+  Draw draw;
   Batch batch;
   uint32_t own_rows, passing_rows, queries, features, value_features;
   uint32_t blocks, items;
   float scale;
 };
-static_assert(offsetof(GradArguments, batch) == 400 && offsetof(GradArguments, scale) == 456);
+static_assert(offsetof(GradArguments, batch) == 496 && offsetof(GradArguments, scale) == 552);
 
 // How many rows a work group owns and how many pass by at a time, so that tiles fit into shared memory.
 struct Tiles {
@@ -84,15 +102,38 @@ Batch batch_of(const Tensor& x) {
   for (int d = 0; d < x.ndim() - 2; ++d) batch.size[d] = uint32_t(x.shape()[d]);
   return batch;
 }
+// As every query of every head sees it.
+Mask mask_of(const Tensor& mask, uint64_t address, const Tensor& q, const Tensor& k) {
+  Shape scores = q.shape();
+  scores[scores.size() - 1] = k.size(-2);
+  const Strides strides = broadcast_strides(mask, scores);
+  const int batch = scores.size() - 2;
+  Mask result{address, strides[batch], strides[batch + 1], {}};
+  std::copy_n(strides.begin(), batch, result.batch);
+  return result;
+}
+// As runtime/cpu/attention_kernels.cpp drops them.
+Draw draw_of(const Call& call) {
+  const double p = call.args[kDropout].f;
+  const uint32_t threshold = uint32_t(std::min(std::round(p * 0x1p32), 0x1p32 - 1));
+  return {call.args[kSeed].u, call.args[kStream].u, threshold, p < 1 ? float(1 / (1 - p)) : 0.0f};
+}
+uint32_t kind_of(const Tensor& mask) { return !mask.defined() ? 0 : mask.dtype() == DType::boolean ? 1 : 2; }
+
 int64_t heads_of(const Tensor& x) { return x.numel() / (x.size(-1) * x.size(-2)); }
 
 bool supports_operands(const Call& call, size_t first) {
   const Tensor &q = call.in[first], &k = call.in[first + 1], &v = call.in[first + 2];
   const auto fits = [](const Tensor& x) { return x.size(-1) % 4 == 0 && x.size(-1) <= 128 && x.numel() > 0; };
-  return q.dtype() == DType::f32 && !call.has(int(first) + 3) && q.ndim() - 2 <= kMostBatchDims && fits(q) &&
-         fits(k) && fits(v) && call.params[kSoftcap].f == 0 && call.args[kDropoutArgument].f == 0;
+  const Tensor& mask = call.in[first + kMask];
+  const bool takes_mask = !mask.defined() || mask.dtype() == DType::boolean || mask.dtype() == DType::f32;
+  return q.dtype() == DType::f32 && takes_mask && q.ndim() - 2 <= kMostBatchDims && fits(q) && fits(k) && fits(v) &&
+         call.params[kSoftcap].f == 0 &&
+         (call.args[kDropout].f == 0 || heads_of(q) * q.size(-2) * k.size(-2) < kMostWeights);
 }
-bool supports(const Call& call) { return supports_operands(call, 0); }
+bool supports(const Call& call) {
+  return supports_operands(call, 0) && !(call.has(kMask) && call.input(kMask).requires_grad());
+}
 bool supports_grad(const Call& call) { return supports_operands(call, 1); }
 
 void run(const Call& call, Recorder& recorder) {
@@ -107,6 +148,9 @@ void run(const Call& call, Recorder& recorder) {
   arguments.v = rows_of(v, launch.reads(v));
   arguments.result = rows_of(result, launch.writes(result));
   arguments.lse = launch.writes(call.output(1));
+  const Tensor& mask = call.in[kMask];
+  if (mask.defined()) arguments.mask = mask_of(mask, launch.reads(mask), q, k);
+  arguments.draw = draw_of(call);
   arguments.batch = batch_of(q);
   arguments.queries = uint32_t(q.size(-2));
   arguments.keys = uint32_t(k.size(-2));
@@ -116,7 +160,8 @@ void run(const Call& call, Recorder& recorder) {
   arguments.items = arguments.blocks * uint32_t(heads_of(q));
   arguments.scale = float(call.real(kScale));
   static const ShaderCode& code = find_shader("attention");
-  launch.run(code, {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal))},
+  launch.run(code, {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), 0, kind_of(mask),
+              uint32_t(call.args[kDropout].f > 0)},
              {group_count(arguments.items, recorder)}, bytes_of(arguments));
 }
 
@@ -147,6 +192,9 @@ void run_grad(const Call& call, Recorder& recorder) {
     }
     arguments.lse = launch.reads(lse);
     arguments.delta = launch.reads(delta);
+    const Tensor& mask = call.in[1 + kMask];
+    if (mask.defined()) arguments.mask = mask_of(mask, launch.reads(mask), q, k);
+    arguments.draw = draw_of(call);
     arguments.batch = batch_of(q);
     arguments.own_rows = uint32_t(own[0].size(-2));
     arguments.passing_rows = uint32_t(passing[0].size(-2));
@@ -157,7 +205,8 @@ void run_grad(const Call& call, Recorder& recorder) {
     arguments.items = arguments.blocks * uint32_t(heads_of(q));
     arguments.scale = float(call.real(kScale));
     launch.run(code,
-               {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), uint32_t(of_keys)},
+               {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), uint32_t(of_keys),
+                kind_of(mask), uint32_t(call.args[kDropout].f > 0)},
                {group_count(arguments.items, recorder)}, bytes_of(arguments));
   }
 }

@@ -35,6 +35,29 @@ struct Ends {
   uint64_t result, operand;
 };
 
+enum class Unit : uint32_t { element, four_floats, sixteen_bytes };
+struct Units {
+  Unit unit;
+  uint64_t elements;  // of a unit
+};
+// The largest that elements which lie in order can be moved in.
+Units unit_of(const Tensor& out, const Tensor& from, const Iteration& space, const Ends& ends) {
+  if (space.dims > 0 || from.is_number()) return {Unit::element, 1};
+  const uint64_t in_sixteen = 16 / uint64_t(item_size(out.dtype()));
+  if (from.dtype() == out.dtype() && space.count % in_sixteen == 0 && (ends.result | ends.operand) % 16 == 0)
+    return {Unit::sixteen_bytes, in_sixteen};
+  if (space.count % 4 == 0 && moves_in_fours(out.dtype(), ends.result) && moves_in_fours(from.dtype(), ends.operand))
+    return {Unit::four_floats, 4};
+  return {Unit::element, 1};
+}
+
+// Whether every four elements that lie side by side begin at a multiple of 16 bytes.
+bool steps_of_four(const TransposeArguments& a, const Ends& ends) {
+  int64_t any = int64_t(a.p) | int64_t(a.q) | a.p_step | a.q_step;
+  for (uint32_t d = 0; d < a.dims; ++d) any |= a.stride[0][d] | a.stride[1][d];
+  return any % 4 == 0 && (ends.result | ends.operand) % 16 == 0;
+}
+
 // Copies by tiles when the dim that lies close in the result lies apart in the operand, and another the other way round.
 bool transpose_by_tiles(Launch& launch, const Iteration& space, const Ends& ends, uint32_t result_type, uint32_t type,
                         bool as_integer, Recorder& recorder) {
@@ -60,9 +83,10 @@ bool transpose_by_tiles(Launch& launch, const Iteration& space, const Ends& ends
     ++arguments.dims;
   }
   arguments.tiles = uint32_t(tiles);
+  const bool in_fours = type == raw_type(DType::f32) && result_type == type && steps_of_four(arguments, ends);
   static const ShaderCode& code = find_shader("transpose");
-  launch.run(code, {result_type, type, uint32_t(as_integer)}, {group_count(tiles, recorder)}, bytes_of(arguments),
-             bytes_of(ends));
+  launch.run(code, {result_type, type, uint32_t(as_integer), uint32_t(in_fours)}, {group_count(tiles, recorder)},
+             bytes_of(arguments), bytes_of(ends));
   return true;
 }
 
@@ -108,7 +132,8 @@ void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
     }
   }
   const Iteration space = iterate(out.shape(), visited);
-  hot.count = uint32_t(space.count);
+  const auto [unit, elements] = unit_of(out, from, space, {hot.result, hot.operand});
+  hot.count = uint32_t(space.count / elements);
   // Elements of 64 bits do not fit through the tiles.
   const bool narrow = item_size(out.dtype()) <= 4 && !from.is_number() && item_size(from.dtype()) <= 4;
   if (narrow && transpose_by_tiles(launch, space, {hot.result, hot.operand}, result_type, type, as_integer, recorder))
@@ -117,8 +142,8 @@ void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
   std::memcpy(arguments.size, space.size, sizeof space.size);
   std::memcpy(arguments.stride, space.stride, sizeof arguments.stride);
   static const ShaderCode& code = find_shader("copy");
-  const Visit visit = visit_elements(space.count, recorder);
-  launch.run(code, {uint32_t(space.dims), result_type, type, uint32_t(as_integer), visit.per_thread},
+  const Visit visit = visit_elements(hot.count, recorder);
+  launch.run(code, {uint32_t(space.dims), result_type, type, uint32_t(as_integer), visit.per_thread, uint32_t(unit)},
              {visit.groups}, bytes_of(arguments).first(space.dims > 0 ? sizeof arguments : 0), bytes_of(hot));
 }
 

@@ -113,10 +113,10 @@ void run(const Call& call, Recorder& recorder) {
   }
   // Elements side by side can be moved four at a time.
   bool vector = numbers == kFloats && space.dims == 0 && space.count % 4 == 0 &&
-                !row_traits(use.row).boolean_result && out.dtype() == DType::f32 && hot.result % 16 == 0;
+                !row_traits(use.row).boolean_result && moves_in_fours(out.dtype(), hot.result);
   for (size_t i = 0; i < call.in.size() && vector; ++i)
     if (types[i] != kAbsentType && types[i] != kNumberType)
-      vector = types[i] == uint32_t(DType::f32) && hot.operand[i] % 16 == 0;
+      vector = moves_in_fours(DType(types[i]), hot.operand[i]);
   const Visit visit = visit_elements(vector ? space.count / 4 : space.count, recorder);
   launch.run(code_of(use.row, numbers),
              {uint32_t(use.gradient + 1), uint32_t(space.dims), uint32_t(out.dtype()), types[0], types[1],

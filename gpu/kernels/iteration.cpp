@@ -9,6 +9,11 @@ Strides broadcast_strides(const Tensor& x, const Shape& shape) {
   return strides;
 }
 
+bool moves_in_fours(DType type, uint64_t address) {
+  const bool known = type == DType::f32 || type == DType::f16 || type == DType::bf16;
+  return known && address % (4 * uint64_t(item_size(type))) == 0;
+}
+
 Iteration iterate(const Shape& shape, std::span<const Tensor* const> operands) {
   Iteration merged;
   merged.count = uint64_t(numel(shape));

@@ -22,6 +22,9 @@ struct Iteration {
 // Over `shape`, to which each operand broadcasts; null operands are skipped, their strides stay 0.
 Iteration iterate(const Shape& shape, std::span<const Tensor* const> operands);
 
+// Whether shaders can move elements at the address four at a time, as load_four() and store_four() do.
+bool moves_in_fours(DType, uint64_t address);
+
 // The strides with which x looks like `shape`.
 Strides broadcast_strides(const Tensor& x, const Shape& shape);
 

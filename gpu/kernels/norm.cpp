@@ -14,7 +14,7 @@ enum class Mode : uint32_t { forward, backward, columns, totals };
 constexpr int kShapeAt = 0, kEpsAt = 1, kWantedAt = 2;  // parameters of runtime/ops/norm.cpp
 
 struct Hot {
-  uint64_t x, weight, bias, result, moments;
+  uint64_t x, weight, bias, result, moments, parts;
   float eps;
   uint32_t count, size, blocks;
 };
@@ -41,12 +41,13 @@ struct Form {
   Mode mode;
   bool centred, weight, bias;
   RowPlan plan{256, 0};
+  bool sums = false;
 };
 void launch_norm(Launch& launch, const Form& form, const Hot& hot, uint64_t groups, Recorder& recorder) {
   static const ShaderCode& code = find_shader("norm");
   launch.run(code,
-             {uint32_t(form.mode), form.plan.along, uint32_t(form.centred), uint32_t(form.weight), uint32_t(form.bias), 0,
-              0, 0, 0, 0, form.plan.held, uint32_t(form.plan.in_subgroup)},
+             {uint32_t(form.mode), form.plan.along, uint32_t(form.centred), uint32_t(form.weight), uint32_t(form.bias),
+              uint32_t(form.sums), 0, 0, 0, 0, form.plan.held, form.plan.subgroup},
              {group_count(groups, recorder)}, {}, bytes_of(hot));
 }
 uint64_t groups_of_rows(const Hot& hot, const RowPlan& plan) {
@@ -85,7 +86,16 @@ void run_backward(const Call& call, Recorder& recorder) {
     return;
   }
   const bool sums = wanted(1) || wanted(2);
-  const Scratch moments(recorder, size_t(hot.count) * 8);
+  const Tensor* const tensors[] = {&x, &g, &weight};
+  const RowPlan plan = plan_rows(hot.size, tensors, recorder.physical);
+  const uint64_t groups = groups_of_rows(hot, plan), wide = (hot.size + 255) / 256;
+  // Rows in registers give their sums by the way, to as many groups as keep a device busy, or fewer that see four
+  // rounds of rows each; others are read a second time, column by column.
+  const bool at_once = sums && plan.held > 0;
+  hot.blocks = uint32_t(at_once ? std::clamp<uint64_t>(groups / 4, 1, 256)
+                                : std::clamp<uint64_t>(512 / wide, 1, std::max<uint64_t>(1, hot.count / 16)));
+  const Scratch moments(recorder, sums && !at_once ? size_t(hot.count) * 8 : 8);
+  const Scratch parts(recorder, sums ? size_t(hot.blocks) * 2 * hot.size * 4 : 8);
   {
     Launch launch(recorder);
     Hot rows = hot;
@@ -93,34 +103,27 @@ void run_backward(const Call& call, Recorder& recorder) {
     rows.bias = launch.reads(g);
     if (weight.defined()) rows.weight = launch.reads(weight);
     if (wanted(0)) rows.result = launch.writes(call.output(0));
-    if (sums) rows.moments = launch.writes(moments);
-    const Tensor* const tensors[] = {&x, &g, &weight};
-    const RowPlan plan = plan_rows(hot.size, tensors, recorder.physical);
-    launch_norm(launch, {Mode::backward, centred, weight.defined(), false, plan}, rows, groups_of_rows(hot, plan),
-                recorder);
+    if (at_once) rows.parts = launch.writes(parts);
+    if (sums && !at_once) rows.moments = launch.writes(moments);
+    launch_norm(launch, {Mode::backward, centred, weight.defined(), false, plan, at_once}, rows,
+                at_once ? hot.blocks : groups, recorder);
   }
   if (!sums) return;
-  const uint64_t wide = (hot.size + 255) / 256;
-  constexpr uint64_t kBusy = 512;  // work groups that keep a device busy
-  hot.blocks = uint32_t(std::clamp<uint64_t>(kBusy / wide, 1, std::max<uint64_t>(1, hot.count / 16)));
-  const Scratch parts(recorder, size_t(hot.blocks) * 2 * hot.size * 4);
-  {
+  if (!at_once) {
     Launch launch(recorder);
     Hot columns = hot;
     columns.x = launch.reads(x);
     columns.bias = launch.reads(g);
     columns.moments = launch.reads(moments);
-    columns.result = launch.writes(parts);
+    columns.parts = launch.writes(parts);
     launch_norm(launch, {Mode::columns, centred, false, false}, columns, wide * hot.blocks, recorder);
   }
-  for (const int output : {1, 2}) {
-    if (!wanted(output)) continue;
-    Launch launch(recorder);
-    Hot totals = hot;
-    totals.x = launch.reads(parts);
-    totals.result = launch.writes(call.output(output));
-    launch_norm(launch, {Mode::totals, centred, false, output == 2}, totals, wide, recorder);
-  }
+  Launch launch(recorder);
+  Hot totals = hot;
+  totals.parts = launch.reads(parts);
+  if (wanted(1)) totals.weight = launch.writes(call.output(1));
+  if (wanted(2)) totals.bias = launch.writes(call.output(2));
+  launch_norm(launch, {Mode::totals, centred, false, false}, totals, (2 * uint64_t(hot.size) + 31) / 32, recorder);
 }
 
 }  // namespace

@@ -48,13 +48,17 @@ namespace {
 constexpr uint32_t kMostHeld = 8;  // vectors: 32 registers
 
 RowPlan plan(uint32_t length, bool in_fours, const PhysicalDevice& physical) {
-  if (!in_fours || length / 4 > 256 * kMostHeld) return {threads_along(length), 0};
-  const uint32_t fours = length / 4, subgroup = physical.subgroup_size;
-  if (physical.subgroup_sums && 256 % subgroup == 0 && fours >= subgroup && fours <= subgroup * kMostHeld)
-    return {subgroup, (fours + subgroup - 1) / subgroup, true};
+  const uint32_t subgroup = physical.subgroup_sums && 256 % physical.subgroup_size == 0 ? physical.subgroup_size : 0;
+  if (!in_fours || length / 4 > 256 * kMostHeld) {
+    const uint32_t along = threads_along(length);
+    return {along, 0, along >= subgroup ? subgroup : 0};
+  }
+  const uint32_t fours = length / 4;
+  if (subgroup && fours >= subgroup && fours <= subgroup * kMostHeld)
+    return {subgroup, (fours + subgroup - 1) / subgroup, subgroup};
   // A quarter as many threads as vectors, so that several loads are under way in each.
   const uint32_t along = std::clamp<uint32_t>(std::bit_ceil(fours) / 4, 1, 256);
-  return {along, (fours + along - 1) / along};
+  return {along, (fours + along - 1) / along, along >= subgroup ? subgroup : 0};
 }
 
 bool begins_at_sixteen(const Tensor& x) { return x.dtype() == DType::f32 && x.offset() % 4 == 0; }

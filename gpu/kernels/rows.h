@@ -26,7 +26,7 @@ uint32_t threads_along(uint32_t length);
 // The same, and how many vectors of four elements each of them holds, 0 when rows are read element by element.
 struct RowPlan {
   uint32_t along, held;
-  bool in_subgroup = false;                        // the threads of a row are one subgroup
+  uint32_t subgroup = 0;                             // its size, where the threads of a row are one or several
   uint32_t together() const { return 256 / along; }  // rows of a work group
 };
 RowPlan plan_rows(const Rows&, std::span<const Tensor* const>, const PhysicalDevice&);

@@ -35,7 +35,7 @@ void run(const Call& call, Recorder& recorder) {
   arguments.rows = rows_along(dim, std::span(tensors, count));
   const RowPlan plan = plan_rows(arguments.rows, std::span(tensors, count), recorder.physical);
   static const ShaderCode& code = find_shader("softmax");
-  launch.run(code, {uint32_t(mode), plan.along, 0, 0, 0, 0, 0, 0, 0, 0, plan.held, uint32_t(plan.in_subgroup)},
+  launch.run(code, {uint32_t(mode), plan.along, 0, 0, 0, 0, 0, 0, 0, 0, plan.held, plan.subgroup},
              {group_count((arguments.rows.count + plan.together() - 1) / plan.together(), recorder)},
              bytes_of(arguments));
 }

@@ -5,11 +5,14 @@
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
+#include "philox.glsl"
 #include "attention.glsl"
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   Rows q, k, v, result;
   uint64_t lse;
+  Mask mask;
+  Draw draw;
   Batch batch;
   uint queries, keys, features, value_features;
   uint blocks, items;  // of queries in a head, and in all
@@ -28,6 +31,7 @@ const uint kPassing = R * kRow, kWeights = kPassing + S * kRow;
 void compute_block(uint item) {
   const uint head = item / arguments.blocks, first = item % arguments.blocks * R, me = gl_LocalInvocationID.x;
   const uint64_t k = head_of(arguments.k, arguments.batch, head), v = head_of(arguments.v, arguments.batch, head);
+  const int64_t mask = MASK == kNoMask ? 0 : offset_of(arguments.mask.batch, arguments.batch, head);
   load_tile(0, R, head_of(arguments.q, arguments.batch, head), arguments.q.step, first, arguments.queries,
             arguments.features);
   for (uint row = me; row < R; row += kThreads) {
@@ -49,8 +53,13 @@ void compute_block(uint item) {
       const uint a = own_four(), b = first_passing() + e * kApart;
       if (b >= S) continue;
       vec4 score = scores[e] * arguments.scale;
-      [[unroll]] for (uint r = 0; r < 4; ++r)
-        if (key + b >= arguments.keys || CAUSAL && key + b > first + a + r * kFours) score[r] = -infinity();
+      [[unroll]] for (uint r = 0; r < 4; ++r) {
+        const uint query = first + a + r * kFours;
+        if (key + b >= arguments.keys || CAUSAL && key + b > query)
+          score[r] = -infinity();
+        else if (MASK != kNoMask && query < arguments.queries)
+          score[r] = masked(score[r], arguments.mask, mask, query, key + b);
+      }
       memory[kWeights + b * kWeightRow + a] = score;
     }
     barrier();
@@ -61,10 +70,13 @@ void compute_block(uint item) {
       for (uint b = 0; b < S; ++b) most = max(most, memory[four + b * kWeightRow][part]);
       const float factor = row_most[row] == -infinity() ? 0.0 : lg_exp(row_most[row] - most);
       float total = row_sum[row] * factor;
+      vec4 factors = vec4(1);
       for (uint b = 0; b < S; ++b) {
+        if (DROPS && b % 4 == 0)
+          factors = drop_factors(arguments.draw, head * arguments.queries + first + row, arguments.keys, key + b);
         const float score = memory[four + b * kWeightRow][part];
         const float weight = score == -infinity() ? 0.0 : lg_exp(score - most);
-        memory[four + b * kWeightRow][part] = weight;
+        memory[four + b * kWeightRow][part] = DROPS ? weight * factors[b % 4] : weight;
         total += weight;
       }
       row_most[row] = most;

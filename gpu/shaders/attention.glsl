@@ -9,6 +9,10 @@ layout(constant_id = 1) const uint S = 16;
 layout(constant_id = 2) const uint D = 64;  // features, filled up with zeros to 32, 64 or 128
 layout(constant_id = 3) const bool CAUSAL = false;
 
+layout(constant_id = 5) const uint MASK = 0;
+layout(constant_id = 6) const bool DROPS = false;
+const uint kNoMask = 0, kShows = 1, kAdds = 2;  // bool, whose ones let a query see a key; f32
+
 const uint kThreads = 128;
 const uint kFours = R / 4;
 const uint kColumns = D / 4;        // vec4 of a row
@@ -37,14 +41,40 @@ struct Batch {
   uint size[6];
 };
 
-// Where the rows of head `head` begin.
-uint64_t head_of(Rows rows, Batch batch, uint head) {
+int64_t offset_of(int64_t strides[6], Batch batch, uint head) {
   int64_t at = 0;
   for (int d = int(batch.dims) - 1; d >= 0; --d) {
-    at += int64_t(head % batch.size[d]) * rows.batch[d];
+    at += int64_t(head % batch.size[d]) * strides[d];
     head /= batch.size[d];
   }
-  return rows.at + at * 4;
+  return at;
+}
+// Where the rows of head `head` begin.
+uint64_t head_of(Rows rows, Batch batch, uint head) {
+  return rows.at + offset_of(rows.batch, batch, head) * 4;
+}
+
+struct Mask {
+  uint64_t at;
+  int64_t query, key;  // elements from one to the next
+  int64_t batch[6];
+};
+// The score of a query and a key, which both exist; `head`: the offset of the head's part of the mask.
+float masked(float score, Mask mask, int64_t head, uint query, uint key) {
+  const int64_t at = head + int64_t(query) * mask.query + int64_t(key) * mask.key;
+  if (MASK == kShows) return uint(U8Element(mask.at + at).at) != 0 ? score : -infinity();
+  return MASK == kAdds ? score + load_f32(mask.at, at) : score;
+}
+
+struct Draw {
+  uvec2 seed, stream;
+  uint threshold;  // words below it drop a weight
+  float kept;      // the factor of the others
+};
+// The factors of a query's weights of four keys, the first of which is a multiple of 4; `row`: head queries + query.
+vec4 drop_factors(Draw draw, uint row, uint keys, uint key) {
+  const uvec4 words = philox(draw.seed, draw.stream, row * ((keys + 3) / 4) + key / 4);
+  return mix(vec4(draw.kept), vec4(0), lessThan(words, uvec4(draw.threshold)));
 }
 
 // Shared memory: tiles begin at multiples of kRow, weights [S][kWeightRow] behind them.

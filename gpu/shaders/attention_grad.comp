@@ -1,11 +1,13 @@
 #version 460
 // The gradients of attention, which makes the weights p = exp(scale q k - lse) again, tile by tile. With
-// ds = p (dout v - delta) and delta = dout out - dlse of each query: dq = scale ds k, dk = scale ds^T q, dv = p^T dout.
+// ds = p (dout v - delta) and delta = dout out - dlse of each query: dq = scale ds k, dk = scale ds^T q, dv = p^T dout;
+// dropout multiplies dout v and the p of dv by its factors, which are drawn again.
 // Each is summed by the work group that owns its rows, so that no two add to the same place: with OF_KEYS a group owns
 // keys and values while queries and their gradients pass by, otherwise it is the other way round.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
+#include "philox.glsl"
 #include "attention.glsl"
 layout(constant_id = 4) const bool OF_KEYS = false;
 
@@ -14,6 +16,8 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   Rows passing[2];  // the others
   Rows result[2];   // dq, or dk and dv; the address of what is not wanted is 0
   uint64_t lse, delta;
+  Mask mask;
+  Draw draw;
   Batch batch;
   uint own_rows, passing_rows, queries, features, value_features;
   uint blocks, items;  // of own rows in a head, and in all
@@ -48,6 +52,7 @@ void compute_block(uint item) {
   const uint head = item / arguments.blocks, first = item % arguments.blocks * R, me = gl_LocalInvocationID.x;
   const uint64_t left = head_of(arguments.passing[0], arguments.batch, head),
                  right = head_of(arguments.passing[1], arguments.batch, head);
+  const int64_t mask = MASK == kNoMask ? 0 : offset_of(arguments.mask.batch, arguments.batch, head);
   load_tile(0, R, head_of(arguments.own[0], arguments.batch, head), arguments.own[0].step, first, arguments.own_rows,
             arguments.features);
   load_tile(R * kRow, R, head_of(arguments.own[1], arguments.batch, head), arguments.own[1].step, first,
@@ -79,8 +84,14 @@ void compute_block(uint item) {
         const bool seen = row < arguments.own_rows && other < arguments.passing_rows && !(CAUSAL && key > query);
         weight[r] = change[e][r] = 0.0;
         if (seen) {
-          weight[r] = lg_exp(score[r] - load_f32(arguments.lse, of_head + query));
-          change[e][r] = weight[r] * (reach[r] - load_f32(arguments.delta, of_head + query)) * arguments.scale;
+          weight[r] = lg_exp(masked(score[r], arguments.mask, mask, query, key) -
+                             load_f32(arguments.lse, of_head + query));
+          const float factor = DROPS ? drop_factors(arguments.draw, head * arguments.queries + query,
+                                                    OF_KEYS ? arguments.own_rows : arguments.passing_rows, key)[key % 4]
+                                     : 1.0;
+          const float gradient = factor * reach[r] - load_f32(arguments.delta, of_head + query);
+          change[e][r] = weight[r] * gradient * arguments.scale;
+          weight[r] *= factor;
         }
       }
       memory[kWeights + b * kWeightRow + a] = OF_KEYS ? weight : change[e];

@@ -13,7 +13,7 @@ layout(constant_id = 5) const uint TYPE_2 = 11;
 layout(constant_id = 6) const uint TYPE_3 = 11;
 layout(constant_id = 7) const uint TYPE_4 = 11;
 layout(constant_id = 8) const uint PER_THREAD = 4;
-layout(constant_id = 9) const bool VECTOR = false;  // f32 in order, a multiple of 4 from a multiple of 16 bytes on
+layout(constant_id = 9) const bool VECTOR = false;  // floats in order, in fours from a multiple of a four's size on
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t param[3];
@@ -105,7 +105,7 @@ void compute(int64_t at, Operands o, Params params) {
 vec4 load_vector(uint64_t address, uint i, uint type) {
   if (type == kNumber) return vec4(uintBitsToFloat(uint(address)));
   if (type == kAbsent) return vec4(0);
-  return load_f32x4(address, int64_t(i));
+  return load_four(address, int64_t(i), type);
 }
 
 void compute_vectors(uint first, uint step, uint end, Params params) {
@@ -127,7 +127,7 @@ void compute_vectors(uint first, uint step, uint end, Params params) {
     [[unroll]] for (uint j = 0; j < 4; ++j)
       results[j] = MODE == 0 ? value(v[0][k][j], v[1][k][j], v[2][k][j], params)
                              : gradient(MODE - 1, v[0][k][j], v[1][k][j], v[2][k][j], v[3][k][j], v[4][k][j], params);
-    store_f32x4(result, int64_t(i), results);
+    store_four(result, int64_t(i), RESULT_TYPE, results);
   }
 }
 #endif

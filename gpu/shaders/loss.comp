@@ -99,7 +99,7 @@ void main() {
     if (MODE == kForward) {
       float largest = -infinity();
       for (uint c = along(); c < end; c += ALONG)
-        largest = lg_max(largest, load_f32(logits, at + int64_t(c) * step));
+        largest = max(largest, load_f32(logits, at + int64_t(c) * step));
       largest = row_max(largest);
       // An infinite largest number is taken out of the differences, which would be NaN.
       const float middle = lg_isinf(largest) ? 0.0 : largest;

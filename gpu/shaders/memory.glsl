@@ -25,6 +25,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 4) buffer I32Element {
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer F32Element { float at; };
 layout(buffer_reference, scalar, buffer_reference_align = 16) buffer F32x4Elements { vec4 at; };
 layout(buffer_reference, scalar, buffer_reference_align = 16) buffer U32x4Elements { uvec4 at; };
+layout(buffer_reference, scalar, buffer_reference_align = 8) buffer U32x2Elements { uvec2 at; };
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer I64Element { int64_t at; };
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer U64Element { uint64_t at; };
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer C64Element { vec2 at; };
@@ -75,6 +76,24 @@ vec4 load_f32x4(uint64_t address, int64_t i) {
 }
 void store_f32x4(uint64_t address, int64_t i, vec4 values) {
   F32x4Elements(address + i * 16).at = values;
+}
+
+// The same of f32, f16 or bf16, from a multiple of the four's size on.
+vec4 load_four(uint64_t address, int64_t i, uint type) {
+  if (type == kF32) return load_f32x4(address, i);
+  const uvec2 bits = U32x2Elements(address + i * 8).at;
+  if (type == kF16) return vec4(unpackHalf2x16(bits.x), unpackHalf2x16(bits.y));
+  return uintBitsToFloat(uvec4(bits.x << 16, bits.x & 0xffff0000u, bits.y << 16, bits.y & 0xffff0000u));
+}
+void store_four(uint64_t address, int64_t i, uint type, vec4 values) {
+  if (type == kF32) {
+    store_f32x4(address, i, values);
+    return;
+  }
+  uvec4 bits;
+  [[unroll]] for (uint j = 0; j < 4; ++j)
+    bits[j] = type == kF16 ? float_to_half(values[j]) : float_to_bfloat(values[j]);
+  U32x2Elements(address + i * 8).at = bits.xz | bits.yw << 16;
 }
 
 // Element i as a float.

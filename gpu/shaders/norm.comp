@@ -9,18 +9,24 @@
 layout(constant_id = 2) const bool CENTRED = true;
 layout(constant_id = 3) const bool HAS_WEIGHT = false;
 layout(constant_id = 4) const bool HAS_BIAS = false;
+layout(constant_id = 5) const bool SUMS = false;  // kBackward of held rows finds the sums over its rows as well
 
 const uint kForward = 0, kBackward = 1, kColumns = 2, kTotals = 3;
 
 layout(push_constant, scalar) uniform Push {
   uint64_t unused;
-  uint64_t x, weight, bias;   // bias: of kBackward and kColumns the gradient g
+  uint64_t x, weight, bias;   // bias: of kBackward and kColumns the gradient g; both: results of kTotals, or 0
   uint64_t result;            // of kBackward may be 0
   uint64_t moments;           // mean and r of each row
+  uint64_t parts;             // the sums of g n and of g over blocks of rows: [blocks, 2, size]
   float eps;
   uint count, size;           // rows, and elements of a row
   uint blocks;                // rows are cut into for the sums over them
 };
+
+const uint kSummed = SUMS ? kHeld : 1;
+vec4 gn_over_rows[kSummed], g_over_rows[kSummed];  // of the rows and columns that are the thread's
+shared vec4 fours_meeting[SUMS ? 256 : 1];
 
 float weight_at(uint i) {
   return HAS_WEIGHT ? load_f32(weight, int64_t(i)) : 1.0;
@@ -36,7 +42,7 @@ vec4 weights_at(uint i) {
   return HAS_WEIGHT ? load_f32x4(weight, int64_t(i)) : vec4(1.0);
 }
 
-void held_row(uint row, int64_t begins, uint fours) {
+void held_row(int64_t begins, uint fours) {
   vec4 n[kHeld];
   hold(n, x + begins, fours, 0.0);
   float sum = 0.0, squares = 0.0;
@@ -59,10 +65,15 @@ void held_row(uint row, int64_t begins, uint fours) {
     put(n, result + begins, fours);
     return;
   }
-  keep_moments(row, mean, r);
-  if (result == 0) return;
   vec4 g[kHeld];
   hold(g, bias + begins, fours, 0.0);
+  if (SUMS)
+    [[unroll]] for (uint h = 0; h < kHeld; ++h) {
+      if (along() + h * ALONG >= fours) continue;
+      gn_over_rows[h] += g[h] * n[h];
+      if (CENTRED) g_over_rows[h] += g[h];
+    }
+  if (result == 0) return;
   float g_sum = 0.0, gn_sum = 0.0;
   [[unroll]] for (uint h = 0; h < kHeld; ++h) {
     const uint i = along() + h * ALONG;
@@ -77,14 +88,30 @@ void held_row(uint row, int64_t begins, uint fours) {
   put(g, result + begins, fours);
 }
 
+// The sums over the rows of the whole group.
+void store_sums() {
+  [[unroll]] for (uint h = 0; h < kSummed; ++h)
+    [[unroll]] for (uint which = 0; which < (CENTRED ? 2 : 1); ++which) {
+      barrier();
+      fours_meeting[thread()] = which == 0 ? gn_over_rows[h] : g_over_rows[h];
+      barrier();
+      const uint i = along() + h * ALONG;
+      if (beside() > 0 || i >= size / 4) continue;
+      vec4 sum = vec4(0);
+      for (uint row = 0; row < kRowsPerGroup; ++row) sum += fours_meeting[row * ALONG + along()];
+      store_f32x4(parts + (int64_t(gl_WorkGroupID.x) * 2 + which) * int64_t(size) * 4, int64_t(i), sum);
+    }
+}
+
 void along_rows() {
+  [[unroll]] for (uint h = 0; h < kSummed; ++h) gn_over_rows[h] = g_over_rows[h] = vec4(0);
   const uint rounds = (count + kRowsPerGroup - 1) / kRowsPerGroup;
   for (uint round = gl_WorkGroupID.x; round < rounds; round += gl_NumWorkGroups.x) {
     const uint row = round * kRowsPerGroup + beside();
     const uint end = row < count ? size : 0;
     const int64_t at = int64_t(row) * int64_t(size);
     if (HELD > 0) {
-      held_row(row, at * 4, end / 4);
+      held_row(at * 4, end / 4);
       continue;
     }
     float mean = 0.0;
@@ -121,9 +148,10 @@ void along_rows() {
       store_f32(result, at + i, r * (h - h_mean - n * hn_mean));
     }
   }
+  if (SUMS) store_sums();
 }
 
-// Sums of g n and of g over a block of rows, a thread for each column; result: [blocks, 2, size].
+// Sums of g n and of g over a block of rows, a thread for each column.
 void along_columns() {
   const uint wide = (size + 255) / 256;
   for (uint work = gl_WorkGroupID.x; work < wide * blocks; work += gl_NumWorkGroups.x) {
@@ -137,18 +165,31 @@ void along_columns() {
       gn += g * (load_f32(x, at) - load_f32(moments, int64_t(row) * 2)) * load_f32(moments, int64_t(row) * 2 + 1);
       g_sum += g;
     }
-    store_f32(result, int64_t(block) * 2 * int64_t(size) + column, gn);
-    store_f32(result, (int64_t(block) * 2 + 1) * int64_t(size) + column, g_sum);
+    store_f32(parts, int64_t(block) * 2 * int64_t(size) + column, gn);
+    store_f32(parts, (int64_t(block) * 2 + 1) * int64_t(size) + column, g_sum);
   }
 }
 
-// The sum of the blocks' sums: x: [blocks, 2, size], its first or, for BIAS, its second part.
+// The sums of the blocks' sums: a group takes so many columns, and kSlices threads each.
 void along_blocks() {
-  for (uint column = gl_GlobalInvocationID.x; column < size; column += gl_NumWorkGroups.x * 256) {
+  const uint kColumnsOfGroup = 32, kSlices = 256 / kColumnsOfGroup, me = gl_LocalInvocationID.x;
+  const uint columns = bias == 0 ? size : 2 * size, step = gl_NumWorkGroups.x * kColumnsOfGroup;
+  for (uint first = gl_WorkGroupID.x * kColumnsOfGroup; first < columns; first += step) {
+    const uint column = first + me % kColumnsOfGroup, slice = me / kColumnsOfGroup;
     float sum = 0.0;
-    for (uint block = 0; block < blocks; ++block)
-      sum += load_f32(x, (int64_t(block) * 2 + (HAS_BIAS ? 1 : 0)) * int64_t(size) + column);
-    store_f32(result, int64_t(column), sum);
+    if (column < columns)
+      for (uint block = slice; block < blocks; block += kSlices)
+        sum += load_f32(parts, int64_t(block) * 2 * int64_t(size) + column);
+    barrier();
+    meeting[me] = sum;
+    barrier();
+    if (slice > 0 || column >= columns) continue;
+    sum = 0.0;
+    [[unroll]] for (uint s = 0; s < kSlices; ++s) sum += meeting[s * kColumnsOfGroup + me];
+    if (column >= size)
+      store_f32(bias, int64_t(column - size), sum);
+    else if (weight != 0)
+      store_f32(weight, int64_t(column), sum);
   }
 }
 

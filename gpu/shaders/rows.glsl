@@ -12,8 +12,10 @@ layout(constant_id = 1) const uint ALONG = 256;
 // 0: element by element, as often as they are needed.
 layout(constant_id = 10) const uint HELD = 0;
 const uint kHeld = HELD == 0 ? 1 : HELD;
-// The threads of a row are the invocations of one subgroup, which need no shared memory to meet.
-layout(constant_id = 11) const bool IN_SUBGROUP = false;
+// Invocations of a subgroup, where the threads of a row are those of one or several: they meet in it, and only whole
+// subgroups meet in shared memory. 0: all do.
+layout(constant_id = 11) const uint SUBGROUP = 0;
+const uint kSubgroups = ALONG / (SUBGROUP == 0 ? ALONG : SUBGROUP);  // of a row
 
 struct Rows {
   uint count, extent;
@@ -26,11 +28,14 @@ struct Rows {
 const uint kRowsPerGroup = 256 / ALONG;
 shared float meeting[256];
 
+uint thread() {
+  return SUBGROUP > 0 ? gl_SubgroupID * SUBGROUP + gl_SubgroupInvocationID : gl_LocalInvocationID.x;
+}
 uint along() {
-  return IN_SUBGROUP ? gl_SubgroupInvocationID : gl_LocalInvocationID.x % ALONG;
+  return thread() % ALONG;
 }
 uint beside() {
-  return IN_SUBGROUP ? gl_SubgroupID : gl_LocalInvocationID.x / ALONG;
+  return thread() / ALONG;
 }
 
 // What a thread holds of a row of `fours` vectors from address `row` on; beyond its end `otherwise`.
@@ -50,29 +55,48 @@ float in_all(vec4 v) {
   return (v.x + v.y) + (v.z + v.w);
 }
 
+// What the subgroups of a row have found, with all its threads.
+void meet(float value) {
+  barrier();
+  if (gl_SubgroupInvocationID == 0) meeting[gl_SubgroupID] = value;
+  barrier();
+}
+
 // The threads of a row get the fold of all their values. Every thread of the group must call these.
 float row_sum(float value) {
   if (ALONG == 1) return value;
-  if (IN_SUBGROUP) return subgroupAdd(value);
+  if (SUBGROUP > 0) {
+    value = subgroupAdd(value);
+    if (kSubgroups == 1) return value;
+    meet(value);
+    value = 0.0;
+    [[unroll]] for (uint i = 0; i < kSubgroups; ++i) value += meeting[beside() * kSubgroups + i];
+    return value;
+  }
   barrier();
-  meeting[gl_LocalInvocationID.x] = value;
+  meeting[thread()] = value;
   [[unroll]] for (uint apart = ALONG / 2; apart > 0; apart /= 2) {
     barrier();
-    if (along() < apart) meeting[gl_LocalInvocationID.x] += meeting[gl_LocalInvocationID.x + apart];
+    if (along() < apart) meeting[thread()] += meeting[thread() + apart];
   }
   barrier();
   return meeting[beside() * ALONG];
 }
+// One of the numbers, whether or not there is a NaN among them: the sums that follow find that out.
 float row_max(float value) {
   if (ALONG == 1) return value;
-  if (IN_SUBGROUP) return subgroupMax(lg_isnan(value) ? 1u : 0u) == 1u ? nan() : subgroupMax(value);
+  if (SUBGROUP > 0) {
+    value = subgroupMax(value);
+    if (kSubgroups == 1) return value;
+    meet(value);
+    [[unroll]] for (uint i = 0; i < kSubgroups; ++i) value = max(value, meeting[beside() * kSubgroups + i]);
+    return value;
+  }
   barrier();
-  meeting[gl_LocalInvocationID.x] = value;
+  meeting[thread()] = value;
   [[unroll]] for (uint apart = ALONG / 2; apart > 0; apart /= 2) {
     barrier();
-    if (along() < apart)
-      meeting[gl_LocalInvocationID.x] =
-          lg_max(meeting[gl_LocalInvocationID.x], meeting[gl_LocalInvocationID.x + apart]);
+    if (along() < apart) meeting[thread()] = max(meeting[thread()], meeting[thread() + apart]);
   }
   barrier();
   return meeting[beside() * ALONG];

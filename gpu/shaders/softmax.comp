@@ -21,7 +21,7 @@ void held_row(uint64_t result, uint64_t first, uint64_t second, uint fours) {
     hold(x, first, fours, -infinity());
     float largest = -infinity();
     [[unroll]] for (uint h = 0; h < kHeld; ++h)
-      [[unroll]] for (uint j = 0; j < 4; ++j) largest = lg_max(largest, x[h][j]);
+      largest = max(largest, max(max(x[h].x, x[h].y), max(x[h].z, x[h].w)));
     largest = row_max(largest);
     float sum = 0.0;
     vec4 e[kHeld];
@@ -31,8 +31,8 @@ void held_row(uint64_t result, uint64_t first, uint64_t second, uint fours) {
       if (along() + h * ALONG < fours) sum += in_all(e[h]);
     }
     sum = row_sum(sum);
-    const float logarithm = MODE == kSoftmax ? 0.0 : lg_log(sum);
-    [[unroll]] for (uint h = 0; h < kHeld; ++h) x[h] = MODE == kSoftmax ? e[h] / sum : x[h] - logarithm;
+    const float last = MODE == kSoftmax ? 1.0 / sum : lg_log(sum);
+    [[unroll]] for (uint h = 0; h < kHeld; ++h) x[h] = MODE == kSoftmax ? e[h] * last : x[h] - last;
   } else {
     vec4 y[kHeld];
     hold(x, first, fours, 0.0);
@@ -68,18 +68,17 @@ void main() {
     if (MODE == kSoftmax || MODE == kLogSoftmax) {
       float largest = -infinity();
       for (uint i = along(); i < end; i += ALONG)
-        largest =
-            lg_max(largest, load_f32(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1]));
+        largest = max(largest, load_f32(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1]));
       largest = row_max(largest);
       float sum = 0.0;
       for (uint i = along(); i < end; i += ALONG)
         sum += lg_exp(load_f32(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1]) - largest);
       sum = row_sum(sum);
-      const float logarithm = lg_log(sum);
+      const float last = MODE == kSoftmax ? 1.0 / sum : lg_log(sum);
       for (uint i = along(); i < end; i += ALONG) {
         const float x = load_f32(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1]) - largest;
         store_f32(arguments.result, at[0] + int64_t(i) * arguments.rows.step[0],
-                  MODE == kSoftmax ? lg_exp(x) / sum : x - logarithm);
+                  MODE == kSoftmax ? lg_exp(x) * last : x - last);
       }
     } else {
       float sum = 0.0;

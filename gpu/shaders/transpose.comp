@@ -1,7 +1,7 @@
 #version 460
-// A copy with a conversion between tensors in which neighbours of one lie far apart in the other: by tiles of 64 x 64 that
-// pass through shared memory, so that both are visited along their neighbours. In the operand the dim p lies close, in
-// the result the dim q.
+// A copy with a conversion between tensors in which neighbours of one lie far apart in the other: by tiles of 64 x 64
+// that pass through shared memory, so that both are visited along their neighbours. In the operand the dim p lies close,
+// in the result the dim q.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 
@@ -9,6 +9,8 @@ layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint RESULT_TYPE = 6;
 layout(constant_id = 1) const uint TYPE = 6;
 layout(constant_id = 2) const bool AS_INTEGER = false;  // carry integers of up to 32 bits, else floats
+// Elements of 32 bits are carried as they are, four at a time: all sizes, strides and addresses are multiples of four.
+layout(constant_id = 3) const bool IN_FOURS = false;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint p, q;        // sizes
@@ -26,10 +28,60 @@ layout(push_constant, scalar) uniform Push {
 };
 
 const uint kSide = 64, kRows = 4;  // of a tile, and how many of its rows are visited at a time
-shared uint tile[kSide * (kSide + 1)];
+const uint kFours = kSide / 4;
+shared uint tile[IN_FOURS ? 1 : kSide * (kSide + 1)];
+shared uvec4 four_tile[IN_FOURS ? kSide * kFours : 1];
+
+// Where a four of a row of the result lies. Threads beside each other write rows four apart and read fours side by side;
+// so placed, neither meets in a bank.
+uint place_of(uint row, uint four) {
+  return row * kFours + (four ^ row / 4);
+}
+
+// A thread turns 4 x 4 elements in its registers: then loads, stores and shared memory all move 16 bytes at a time.
+void turn_in_fours(uint p, uint q, int64_t to, int64_t from) {
+  const uint near = gl_LocalInvocationID.x % kFours, far = gl_LocalInvocationID.x / kFours;
+  uvec4 rows[4];
+  if (p + 4 * near < arguments.p && q + 4 * far < arguments.q) {
+    const uint64_t at = operand + (from + int64_t(p + 4 * near) + int64_t(q + 4 * far) * arguments.q_step) * 4;
+    [[unroll]] for (uint i = 0; i < 4; ++i) rows[i] = U32x4Elements(at + i * arguments.q_step * 4).at;
+  }
+  [[unroll]] for (uint j = 0; j < 4; ++j)
+    four_tile[place_of(4 * near + j, far)] = uvec4(rows[0][j], rows[1][j], rows[2][j], rows[3][j]);
+  barrier();
+  if (q + 4 * near < arguments.q)
+    [[unroll]] for (uint i = 0; i < kSide; i += kFours) {
+      const uint row = far + i;
+      const uint64_t at = result + (to + int64_t(p + row) * arguments.p_step + int64_t(q + 4 * near)) * 4;
+      if (p + row < arguments.p) U32x4Elements(at).at = four_tile[place_of(row, near)];
+    }
+}
+
+void turn(uint p, uint q, int64_t to, int64_t from) {
+  const uint near = gl_LocalInvocationID.x % kSide, far = gl_LocalInvocationID.x / kSide;
+  [[unroll]] for (uint i = 0; i < kSide; i += kRows) {
+    const uint row = far + i;
+    if (p + near < arguments.p && q + row < arguments.q) {
+      const int64_t at = from + int64_t(p + near) + int64_t(q + row) * arguments.q_step;
+      tile[row * (kSide + 1) + near] =
+          AS_INTEGER ? uint(load_integer(operand, at, TYPE)) : floatBitsToUint(load_float(operand, at, TYPE));
+    }
+  }
+  barrier();
+  [[unroll]] for (uint i = 0; i < kSide; i += kRows) {
+    const uint row = far + i;
+    if (p + row < arguments.p && q + near < arguments.q) {
+      const int64_t at = to + int64_t(p + row) * arguments.p_step + int64_t(q + near);
+      const uint bits = tile[near * (kSide + 1) + row];
+      if (AS_INTEGER)
+        store_integer(result, at, RESULT_TYPE, int64_t(int(bits)));
+      else
+        store_float(result, at, RESULT_TYPE, uintBitsToFloat(bits));
+    }
+  }
+}
 
 void main() {
-  const uint near = gl_LocalInvocationID.x % kSide, far = gl_LocalInvocationID.x / kSide;
   for (uint block = gl_WorkGroupID.x; block < arguments.tiles; block += gl_NumWorkGroups.x) {
     const uint p = block % arguments.p_tiles * kSide, q = block / arguments.p_tiles % arguments.q_tiles * kSide;
     uint rest = block / arguments.p_tiles / arguments.q_tiles;
@@ -39,26 +91,10 @@ void main() {
       from += int64_t(rest % arguments.size[d]) * arguments.stride[1][d];
       rest /= arguments.size[d];
     }
-    [[unroll]] for (uint i = 0; i < kSide; i += kRows) {
-      const uint row = far + i;
-      if (p + near < arguments.p && q + row < arguments.q) {
-        const int64_t at = from + int64_t(p + near) + int64_t(q + row) * arguments.q_step;
-        tile[row * (kSide + 1) + near] =
-            AS_INTEGER ? uint(load_integer(operand, at, TYPE)) : floatBitsToUint(load_float(operand, at, TYPE));
-      }
-    }
-    barrier();
-    [[unroll]] for (uint i = 0; i < kSide; i += kRows) {
-      const uint row = far + i;
-      if (p + row < arguments.p && q + near < arguments.q) {
-        const int64_t at = to + int64_t(p + row) * arguments.p_step + int64_t(q + near);
-        const uint bits = tile[near * (kSide + 1) + row];
-        if (AS_INTEGER)
-          store_integer(result, at, RESULT_TYPE, int64_t(int(bits)));
-        else
-          store_float(result, at, RESULT_TYPE, uintBitsToFloat(bits));
-      }
-    }
+    if (IN_FOURS)
+      turn_in_fours(p, q, to, from);
+    else
+      turn(p, q, to, from);
     barrier();  // the tile is the next block's
   }
 }

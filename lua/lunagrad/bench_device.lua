@@ -1,5 +1,6 @@
 -- The workloads of `lunagrad bench --device`: those of bench.lua are too small to say anything of a GPU. Rows as there,
--- and `calls`: how often a workload is called before the device is waited for, as a training loop does it.
+-- and `calls`: how often a workload is called before the device is waited for, as a training loop does it. A single call
+-- would be timed with the way to the device and back, which takes longer than most of the kernels.
 -- tests/bench/workloads_cuda.py has the same rows for PyTorch.
 local lg = require "lunagrad"
 local bench = require "lunagrad.bench"
@@ -95,19 +96,19 @@ local gpt_step = training(bench.gpt(256, 384, 6, 6, 0), function() return labels
   labels(64 * 256, 65), F.cross_entropy, adamw)
 
 return {
-  {"add 2^28", 1, binary(function(a, b) return a + b end), bytes = 3 * 2 ^ 30},
-  {"gelu 2^28", 1, unary(F.gelu), bytes = 2 * 2 ^ 30},
-  {"sum 2^28", 1, unary(function(x) return x:sum() end), bytes = 2 ^ 30},
-  {"softmax 65536x1024", 1, rows(function(x) return x:softmax(2) end), bytes = 2 * row},
-  {"layer_norm 65536x1024", 1, rows(layer_norm), bytes = 2 * row},
-  {"layer_norm forward+backward", 1, layer_norm_backward},
-  {"transposed copy 65536x1024", 1, rows(function(x) return x:t():contiguous() end), bytes = 2 * row},
-  {"matmul 4096 f32", 1, product(4096, "f32"), flops = 2 * 4096 ^ 3},
-  {"matmul 4096 f32, high beside TF32", 1, product(4096, "f32", "high"), flops = 2 * 4096 ^ 3},
-  {"matmul 8192 f16", 1, product(8192, "f16"), flops = 2 * 8192 ^ 3},
-  {"matmul 8192 bf16", 1, product(8192, "bf16"), flops = 2 * 8192 ^ 3},
-  {"conv2d 64x64x56x56 3x3", 1, conv2d, flops = 2 * 64 * 64 * 56 * 56 * 64 * 9},
-  {"conv2d forward+backward", 1, conv2d_backward, flops = 6 * 64 * 64 * 56 * 56 * 64 * 9},
+  {"add 2^28", 1, binary(function(a, b) return a + b end), bytes = 3 * 2 ^ 30, calls = 20},
+  {"gelu 2^28", 1, unary(F.gelu), bytes = 2 * 2 ^ 30, calls = 20},
+  {"sum 2^28", 1, unary(function(x) return x:sum() end), bytes = 2 ^ 30, calls = 20},
+  {"softmax 65536x1024", 1, rows(function(x) return x:softmax(2) end), bytes = 2 * row, calls = 20},
+  {"layer_norm 65536x1024", 1, rows(layer_norm), bytes = 2 * row, calls = 20},
+  {"layer_norm forward+backward", 1, layer_norm_backward, calls = 20},
+  {"transposed copy 65536x1024", 1, rows(function(x) return x:t():contiguous() end), bytes = 2 * row, calls = 20},
+  {"matmul 4096 f32", 1, product(4096, "f32"), flops = 2 * 4096 ^ 3, calls = 20},
+  {"matmul 4096 f32, high beside TF32", 1, product(4096, "f32", "high"), flops = 2 * 4096 ^ 3, calls = 20},
+  {"matmul 8192 f16", 1, product(8192, "f16"), flops = 2 * 8192 ^ 3, calls = 20},
+  {"matmul 8192 bf16", 1, product(8192, "bf16"), flops = 2 * 8192 ^ 3, calls = 20},
+  {"conv2d 64x64x56x56 3x3", 1, conv2d, flops = 2 * 64 * 64 * 56 * 56 * 64 * 9, calls = 20},
+  {"conv2d forward+backward", 1, conv2d_backward, flops = 6 * 64 * 64 * 56 * 56 * 64 * 9, calls = 20},
   {"tiny add, grad", 1000, tiny_add},
   {"mlp step", 1, mlp_step, calls = 50},
   {"mlp step beside a CUDA graph", 1, mlp_step, calls = 50},

@@ -214,10 +214,10 @@ Tensor over_channels(const Tensor& vector, const Tensor& x) {
   return reshape(vector, shape);
 }
 
-Tensor scaled(Tensor y, const Call& call, int weight, int bias) {
-  if (call.has(weight)) y = y * over_channels(call.input(weight), y);
-  if (call.has(bias)) y = y + over_channels(call.input(bias), y);
-  return y;
+// Times 1 / sqrt(variance + eps) and the weight, plus the bias, in one pass.
+Tensor scaled(const Tensor& centred, Tensor scale, const Call& call, int weight, int bias) {
+  if (call.has(weight)) scale = scale * over_channels(call.input(weight), centred);
+  return call.has(bias) ? addcmul(over_channels(call.input(bias), centred), centred, scale) : centred * scale;
 }
 
 Operands train_compose(const Call& call) {
@@ -227,14 +227,14 @@ Operands train_compose(const Call& call) {
   const Tensor average = mean(x, dims, true), centred = x - average;
   const Tensor variance = mean(centred * centred, dims, true);
   const Shape channels{x.size(1)};
-  return {scaled(centred * rsqrt(variance + call.real(0)), call, 1, 2), reshape(average, channels),
+  return {scaled(centred, rsqrt(variance + call.real(0)), call, 1, 2), reshape(average, channels),
           reshape(variance, channels)};
 }
 
 Operands eval_compose(const Call& call) {
   const Tensor& x = call.input(0);
   const Tensor scale = rsqrt(over_channels(call.input(2), x) + call.real(0));
-  return {scaled((x - over_channels(call.input(1), x)) * scale, call, 3, 4)};
+  return {scaled(x - over_channels(call.input(1), x), scale, call, 3, 4)};
 }
 
 const Op kTrain{.name = "_batch_norm_train",

@@ -169,17 +169,18 @@ void group_norm_vjp(Backward& b) {
     if (b.needs(i)) b.set(i, gradients[size_t(i)]);
 }
 
+// As a layer norm of each group, which devices have a kernel for.
 Operands group_norm_compose(const Call& call) {
   const Tensor& x = call.input(0);
   const int64_t groups = call.integer(0), channels = x.size(1);
-  const Tensor rows = reshape(x, {x.size(0), groups, x.numel() / std::max<int64_t>(1, x.size(0) * groups)});
-  const Tensor centred = rows - mean(rows, {2}, true);
-  Tensor y = reshape(centred * rsqrt(mean(centred * centred, {2}, true) + call.real(1)), x.shape());
+  const int64_t size = x.numel() / std::max<int64_t>(1, x.size(0) * groups);
+  const Tensor rows = reshape(x, {x.size(0), groups, size});
+  const Tensor y = reshape(layer_norm(rows, {size}, {}, {}, call.real(1)), x.shape());
   Shape over_channels(x.ndim(), 1);
   over_channels[1] = channels;
-  if (call.has(1)) y = y * reshape(call.input(1), over_channels);
-  if (call.has(2)) y = y + reshape(call.input(2), over_channels);
-  return {y};
+  const auto of_channels = [&](int input) { return reshape(call.input(input), over_channels); };
+  if (call.has(1) && call.has(2)) return {addcmul(of_channels(2), y, of_channels(1))};
+  return {call.has(1) ? y * of_channels(1) : call.has(2) ? y + of_channels(2) : y};
 }
 
 const Op kGroupNorm{

@@ -9,6 +9,9 @@ namespace {
 struct Case {
   int64_t batch, heads, queries, keys, features, value_features;
   bool causal, transposed;
+  Shape mask = {};
+  DType mask_type = DType::f32;
+  double dropout = 0;
 };
 
 // The result and the gradients of query, key and value.
@@ -26,6 +29,21 @@ std::vector<Tensor> attend(const Case& c, Device& device, DType type) {
   operand(c.keys, c.value_features, 3);
   AttentionOptions options;
   options.is_causal = c.causal;
+  options.dropout_p = c.dropout;
+  context().generator.seed(17);
+  if (c.mask.size() > 0) {
+    Tensor mask = random(c.mask, 5);
+    // The third query of all heads sees no key.
+    if (c.mask_type == DType::boolean)
+      mask = gt(mask, Tensor::number(-0.5));
+    else
+      mask = where(gt(mask, Tensor::number(-1.0)), mask, Tensor::number(-double(INFINITY)));
+    if (mask.ndim() > 1 && mask.size(-2) > 2) {
+      const Tensor third = select(mask, -2, 2);
+      copy_(third, c.mask_type == DType::boolean ? Tensor::number(int64_t(0)) : Tensor::number(-double(INFINITY)));
+    }
+    options.attn_mask = to(c.mask_type == DType::boolean ? mask : to(mask, type), device);
+  }
   const Tensor out = scaled_dot_product_attention(operands[0], operands[1], operands[2], options);
   backward(out, to(to(random({c.batch, c.heads, c.queries, c.value_features}, 4), type), device));
   return {out.detach(), operands[0].grad(), operands[1].grad(), operands[2].grad()};
@@ -36,7 +54,14 @@ TEST_CASE("attention in tiles, and its gradients") {
                         {2, 3, 70, 70, 64, 64, true, true},
                         {2, 2, 33, 130, 32, 20, true, false},
                         {1, 2, 70, 40, 64, 36, false, true},
-                        {1, 1, 1, 3, 4, 4, false, false}};
+                        {1, 1, 1, 3, 4, 4, false, false},
+                        {2, 3, 70, 37, 32, 32, false, true, {2, 3, 70, 37}},
+                        {2, 3, 37, 70, 64, 32, true, false, {37, 70}},
+                        {2, 2, 33, 40, 32, 36, false, false, {2, 1, 1, 40}, DType::boolean},
+                        {2, 3, 70, 33, 64, 64, false, true, {1, 3, 70, 33}, DType::boolean},
+                        {2, 3, 37, 70, 32, 64, false, true, {}, DType::f32, 0.3},
+                        {1, 2, 70, 37, 64, 64, true, false, {37}, DType::boolean, 0.6},
+                        {1, 1, 5, 7, 8, 8, false, false, {}, DType::f32, 1}};
   for (const Case& c : cases) {
     Fallbacks fallbacks;
     const std::vector<Tensor> got = attend(c, gpu(), DType::f32),
@@ -69,6 +94,8 @@ class Largest final : public Trace {
 TEST_CASE("attention makes no matrix of all scores, forward or backward") {
   Largest largest;
   attend({1, 1, 300, 300, 32, 32, true, false}, gpu(), DType::f32);
+  attend({1, 1, 300, 300, 32, 32, false, false, {1, 300}}, gpu(), DType::f32);
+  attend({1, 1, 300, 300, 32, 32, false, false, {}, DType::f32, 0.5}, gpu(), DType::f32);
   CHECK(largest.elements >= 300 * 32);
   CHECK(largest.elements < 300 * 300);
 }

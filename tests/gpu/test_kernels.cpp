@@ -84,7 +84,7 @@ TEST_CASE("reductions over any dims, short and long") {
 
 TEST_CASE("softmax of rows of any length and of large numbers") {
   const NoGrad off;
-  for (const int64_t n : {1, 2, 10, 63, 1000, 5000}) {
+  for (const int64_t n : {1, 2, 10, 32, 63, 1000, 1023, 1024, 1025, 5000, 8191, 8192, 8196}) {
     const Tensor x = random({7, n}, 1, -80, 80);
     for (const int dim : {0, 1}) {
       const Tensor wide = to(x, DType::f64);
@@ -93,6 +93,18 @@ TEST_CASE("softmax of rows of any length and of large numbers") {
         CHECK(distance(log_softmax(arrange(x, arrangement), dim), log_softmax(wide, dim)) < 2e-6);
       }
     }
+  }
+  // Rows with a NaN or an infinity are NaN from end to end, and others beside them are not; so are rows of -inf alone.
+  for (const int64_t n : {12, 63, 64, 512, 1024, 4096}) {
+    Tensor x = random({6, n}, 2);
+    float* const numbers = x.data<float>();
+    numbers[n / 2] = NAN;
+    numbers[2 * n - 1] = INFINITY;
+    std::fill(numbers + 2 * n, numbers + 3 * n, -INFINITY);
+    numbers[3 * n] = -INFINITY;
+    const Tensor wide = to(x, DType::f64), there = to(x, gpu());
+    CHECK(distance(softmax(there, 1), softmax(wide, 1)) < 2e-6);
+    CHECK(distance(log_softmax(there, 1), log_softmax(wide, 1)) < 2e-6);
   }
   const std::vector<float> far = {1e30f, 1e30f, -1e30f, -INFINITY};
   const std::vector<float> result = softmax(Tensor::from<float>(far, {4}, gpu()), 0).to_vector<float>();
@@ -151,7 +163,8 @@ TEST_CASE("picking by index, and the places of extremes") {
 }
 
 TEST_CASE("norms of short and long rows, with weights and their gradients") {
-  for (const auto& [rows, size] : {std::pair<int64_t, int64_t>{4, 3}, {7, 6}, {300, 65}, {5, 5000}}) {
+  for (const auto& [rows, size] : {std::pair<int64_t, int64_t>{4, 3}, {7, 6}, {700, 12}, {333, 64}, {300, 65},
+                                   {40, 1023}, {70, 1024}, {1, 1025}, {70, 2052}, {5, 5000}, {3, 8192}}) {
     for (const bool centred : {true, false}) {
       TensorList results[2];
       for (const bool there : {false, true}) {
