@@ -166,6 +166,14 @@ void add_range(Partial& part, const Tensor& x, DType as, int64_t begin, int64_t 
   }
 }
 
+// The tensor without the dims along which it shows the same elements again.
+Tensor shown_once(const Tensor& x) {
+  Shape shape = x.shape();
+  for (int d = 0; d < x.ndim(); ++d)
+    if (x.strides()[d] == 0 && shape[d] > 1) shape[d] = 1;
+  return Tensor(x.storage_ref(), LayoutRef(new Layout(shape, x.strides())), x.offset(), x.dtype());
+}
+
 // The tensor on the CPU; of one that shows elements several times each is copied once.
 Tensor on_cpu(const Tensor& x) {
   if (x.device().is_cpu() || x.numel() == 0) return to(x.detach(), cpu_device());
@@ -190,12 +198,12 @@ struct Filled {
 };
 
 // In order of their values, from the most negative.
-std::vector<Filled> filled_places(const std::vector<Partial>& parts) {
+std::vector<Filled> filled_places(const std::vector<Partial>& parts, int64_t times) {
   std::vector<Filled> filled;
   const auto look = [&](bool negative, uint32_t place) {
     int64_t count = 0;
     for (const Partial& part : parts) count += part.places[place + (negative ? kPlacesPerSign : 0)];
-    if (count) filled.push_back({negative, place, count});
+    if (count) filled.push_back({negative, place, count * times});
   };
   for (uint32_t place = kPlacesPerSign; place-- > 0;) look(true, place);
   for (uint32_t place = 0; place < kPlacesPerSign; ++place) look(false, place);
@@ -251,15 +259,17 @@ void make_bins(Statistics& result, const std::vector<Filled>& filled) {
 
 }  // namespace
 
+int64_t elements_counted(const Tensor& x) { return shown_once(x).numel(); }
+
 Statistics statistics(const Tensor& x, std::stop_token stop) {
   if (is_complex(x.dtype())) refuse_complex(x.dtype());
   const NoGrad off;
   x.storage().check_whole("statistics");
-  const Tensor host = on_cpu(x);
+  const Tensor host = on_cpu(shown_once(x));
   const bool wide = host.dtype() == DType::f64 || host.dtype() == DType::i32 || host.dtype() == DType::i64;
   // The parts depend on the number of elements alone, and are added in order.
   constexpr int64_t kSmallest = 1 << 16, kMost = 32;
-  const int64_t n = host.numel();
+  const int64_t n = host.numel(), times = n > 0 ? x.numel() / n : 1;
   const int64_t size = std::max(kSmallest, (n + kMost - 1) / kMost);
   std::vector<Partial> parts(size_t((n + size - 1) / size));
   parallel_for(int64_t(parts.size()), 1, [&](int64_t first, int64_t last) {
@@ -272,13 +282,13 @@ Statistics statistics(const Tensor& x, std::stop_token stop) {
   });
 
   Statistics result;
-  result.count = n;
+  result.count = x.numel();
   double mean = 0, squares = 0, finite = 0;
   for (const Partial& part : parts) {
-    result.nans += part.nans;
-    result.infinities += part.infinities;
-    result.negative_infinities += part.negative_infinities;
-    result.zeros += part.zeros;
+    result.nans += part.nans * times;
+    result.infinities += part.infinities * times;
+    result.negative_infinities += part.negative_infinities * times;
+    result.zeros += part.zeros * times;
     if (part.finite == 0) continue;
     result.min = finite == 0 ? part.min : std::min(result.min, part.min);
     result.max = finite == 0 ? part.max : std::max(result.max, part.max);
@@ -287,6 +297,8 @@ Statistics statistics(const Tensor& x, std::stop_token stop) {
     mean += difference * more / (finite + more);
     finite += more;
   }
+  squares *= double(times);
+  finite *= double(times);
   result.mean = mean;
   result.std = finite > 1 ? std::sqrt(squares / (finite - 1)) : 0;
   result.norm = result.nans ? NAN
@@ -294,7 +306,7 @@ Statistics statistics(const Tensor& x, std::stop_token stop) {
                     ? INFINITY
                     : std::sqrt(squares + finite * mean * mean);
   if (finite > 0) {
-    const std::vector<Filled> filled = filled_places(parts);
+    const std::vector<Filled> filled = filled_places(parts, times);
     find_percentiles(result, filled);
     make_bins(result, filled);
   }

@@ -12,6 +12,7 @@ namespace {
 // A pause that a viewer asked for waits so long for the end of a step whose values were all captured; quick steps are
 // then seen whole. What it must not exceed is a user's patience, 100 ms.
 constexpr std::chrono::milliseconds kPauseGrace{40};
+constexpr int64_t kMostAtOnce = 1 << 24;  // elements whose statistics, some ten milliseconds, hold up an answer
 
 }  // namespace
 
@@ -74,11 +75,27 @@ Answer answer(const TapeWatch& watch, const TensorPlace& place, const Look& look
 
 void Session::inspect(const TensorPlace& place, const SliceQuery& query, std::stop_token stop,
                       std::function<void(SliceView)> done) {
-  impl_->post([this, place, query, stop, done = std::move(done)] {
+  const auto look = [this, place, query, stop](bool in_full) {
+    return answer<SliceView>(impl_->tape_watch(), place, [&](const Tensor& value) {
+      SliceQuery asked = query;
+      asked.statistics = query.statistics && (in_full || elements_counted(value) <= kMostAtOnce);
+      SliceView view = read_slice(value, asked, stop);
+      view.statistics_follow = asked.statistics != query.statistics;
+      return view;
+    });
+  };
+  impl_->post([this, look, stop, done = std::move(done)] {
     if (stop.stop_requested()) return;
-    SliceView view = answer<SliceView>(impl_->tape_watch(), place,
-                                       [&](const Tensor& value) { return read_slice(value, query, stop); });
-    if (!stop.stop_requested()) done(std::move(view));
+    SliceView view = look(false);
+    if (stop.stop_requested()) return;
+    const bool more = view.statistics_follow;
+    done(std::move(view));
+    if (!more) return;
+    impl_->post([look, stop, done] {
+      if (stop.stop_requested()) return;
+      SliceView whole = look(true);
+      if (!stop.stop_requested()) done(std::move(whole));
+    });
   });
 }
 

@@ -9,7 +9,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kMostRead = 1 << 22;  // elements of a slice that are looked at
+constexpr int64_t kMostRead = 1 << 22;  // elements that are looked at, of a slice or of all pictures together
 constexpr int64_t kMostCells = 1 << 20;
 constexpr int64_t kLook = 1 << 14;  // elements between two looks at a request to stop
 constexpr int64_t kMostMagnitudes = 1 << 24;  // of complex elements whose statistics are made by a copy
@@ -62,15 +62,15 @@ struct Window {
   Tensor host;  // [rows / row_step, columns / column_step], rounded up
 };
 
-// Steps that leave every cell an element, and about kMostRead of them in all.
-void choose_steps(Window& window, int64_t cell_rows, int64_t cell_columns) {
-  if (window.rows == 0 || window.columns == 0 || window.rows <= kMostRead / window.columns) return;
+// Steps that leave every cell an element, and about `most` of them in all.
+void choose_steps(Window& window, int64_t cell_rows, int64_t cell_columns, int64_t most) {
+  if (window.rows == 0 || window.columns == 0 || window.rows <= most / window.columns) return;
   const auto quotient = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
-  const int64_t most_columns = std::max<int64_t>(kMostRead / std::min(window.rows, cell_rows * 4), 1);
+  const int64_t most_columns = std::max<int64_t>(most / std::min(window.rows, cell_rows * 4), 1);
   window.column_step =
       std::clamp<int64_t>(quotient(window.columns, most_columns), 1, std::max<int64_t>(window.columns / cell_columns, 1));
   const int64_t columns = quotient(window.columns, window.column_step);
-  window.row_step = std::clamp<int64_t>(quotient(window.rows, std::max<int64_t>(kMostRead / columns, 1)), 1,
+  window.row_step = std::clamp<int64_t>(quotient(window.rows, std::max<int64_t>(most / columns, 1)), 1,
                                         std::max<int64_t>(window.rows / cell_rows, 1));
 }
 
@@ -207,9 +207,8 @@ std::string lua_text(const T& value) {
   }
 }
 
-}  // namespace
-
-SliceView read_slice(const Tensor& x, const SliceQuery& query, std::stop_token stop) {
+// Looks at about `most` elements.
+SliceView read_some(const Tensor& x, const SliceQuery& query, int64_t most, const std::stop_token& stop) {
   x.storage().check_whole("inspect");
   const Plane plane = plane_of(x, query);
   SliceView view;
@@ -239,7 +238,7 @@ SliceView read_slice(const Tensor& x, const SliceQuery& query, std::stop_token s
   view.shown_columns = window.columns;
   view.cell_rows = std::clamp<int64_t>(query.most_rows, 1, std::min(window.rows, kMostCells));
   view.cell_columns = std::clamp<int64_t>(query.most_columns, 1, std::min(window.columns, kMostCells / view.cell_rows));
-  choose_steps(window, view.cell_rows, view.cell_columns);
+  choose_steps(window, view.cell_rows, view.cell_columns, most);
   view.every = window.row_step * window.column_step;
   fetch(window, x, plane);
   pool(view, window, plane, query.part, stop);
@@ -254,6 +253,12 @@ SliceView read_slice(const Tensor& x, const SliceQuery& query, std::stop_token s
       });
   }
   return view;
+}
+
+}  // namespace
+
+SliceView read_slice(const Tensor& x, const SliceQuery& query, std::stop_token stop) {
+  return read_some(x, query, kMostRead, stop);
 }
 
 TileView read_tiles(const Tensor& x, const TileQuery& query, std::stop_token stop) {
@@ -297,7 +302,7 @@ TileView read_tiles(const Tensor& x, const TileQuery& query, std::stop_token sto
     view.at.push_back(std::move(place));
     for (int c = 0; c < view.channels; ++c) {
       if (colored) slice.at[size_t(channel)] = c;
-      const SliceView cells = read_slice(x, slice, stop);
+      const SliceView cells = read_some(x, slice, kMostRead / (view.shown * view.channels), stop);
       view.pixel_rows = cells.cell_rows;
       view.pixel_columns = cells.cell_columns;
       view.pixels.insert(view.pixels.end(), cells.cells.begin(), cells.cells.end());

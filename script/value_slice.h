@@ -46,6 +46,7 @@ struct SliceView {
   int64_t every = 1;          // of so many elements one was looked at, where there are too many for all
 
   bool has_statistics = false;
+  bool statistics_follow = false;  // in another answer to the same question, since they take longer
   Statistics statistics;
   std::optional<std::pair<int64_t, int64_t>> pick;  // what was asked for, and its text
   std::string picked;

@@ -95,6 +95,40 @@ TEST_CASE("values of kept steps are those of their step, weights included") {
   CHECK(recorder.session.tape(-7) == nullptr);
 }
 
+TEST_CASE("a tensor that takes long to count is shown before") {
+  Recorder recorder;
+  pause_and_step(recorder, R"(
+local lg = require "lunagrad"
+local w = lg.ones(20000):requires_grad_()
+for step in lg.run.steps() do
+  local loss = w:unfold(1, 2000, 1):sum() + w:expand(3000, 20000):sum()
+  loss:backward()
+  w.grad = nil
+  print("step " .. step)
+end
+)", 1);
+  const auto tape = recorder.session.tape();
+  const auto answers = [&](const char* op) {
+    std::vector<SliceView> seen;
+    std::promise<void> done;
+    recorder.session.inspect({-1, find(*tape, op)->id}, {}, {}, [&](SliceView view) {
+      seen.push_back(std::move(view));
+      if (seen.back().has_statistics) done.set_value();
+    });
+    done.get_future().get();
+    return seen;
+  };
+  const std::vector<SliceView> dense = answers("unfold"), expanded = answers("expand");
+  REQUIRE(dense.size() == 2);
+  CHECK(dense[0].available);
+  CHECK(dense[0].statistics_follow);
+  CHECK(dense[0].cells == dense[1].cells);
+  CHECK_FALSE(dense[1].statistics_follow);
+  CHECK(dense[1].statistics.count == int64_t(18001) * 2000);
+  REQUIRE(expanded.size() == 1);  // 60 million elements that are 20000
+  CHECK(expanded[0].statistics.count == int64_t(3000) * 20000);
+}
+
 TEST_CASE("a pause that a viewer asks for finds a whole step") {
   Recorder recorder;
   watch(recorder, kSteps);

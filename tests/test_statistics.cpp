@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <numeric>
 
 #include "runtime/cpu/parallel.h"
@@ -86,6 +87,29 @@ TEST_CASE("each value lies in its bin, and there are at most 64") {
       inside += x >= 0 ? x >= s.edges[i] && x < s.edges[i + 1] : x > s.edges[i] && x <= s.edges[i + 1];
     if (s.edges[i] * s.edges[i + 1] > 0) CHECK(s.counts[i] == inside);
   }
+}
+
+TEST_CASE("an expanded tensor is counted by its base, whatever its size") {
+  const Tensor base = values_of({1, -2, 0, NAN, INFINITY, 7, 0.25}, DType::f32);
+  const Tensor wide = expand(reshape(base, {1, 7, 1}), {3, 7, 4});
+  CHECK(elements_counted(wide) == 7);
+  CHECK(elements_counted(Tensor::empty({0, 3}, DType::f32)) == 0);
+  const Statistics s = statistics(wide), copied = statistics(contiguous(wide));
+  CHECK(s.count == 84);
+  CHECK(s.nans == copied.nans);
+  CHECK(s.infinities == copied.infinities);
+  CHECK(s.zeros == copied.zeros);
+  CHECK(s.mean == doctest::Approx(copied.mean));
+  CHECK(s.std == doctest::Approx(copied.std));
+  CHECK(s.edges == copied.edges);
+  CHECK(s.counts == copied.counts);
+  for (size_t i = 0; i < s.percentiles.size(); ++i) CHECK(s.percentiles[i] == doctest::Approx(copied.percentiles[i]));
+  const std::clock_t start = std::clock();
+  const Statistics huge = statistics(expand(full({1, 1}, 2.0), {1 << 20, 1 << 20}));
+  CHECK(double(std::clock() - start) / CLOCKS_PER_SEC < 1);
+  CHECK(huge.zeros == 0);
+  CHECK(huge.counts == std::vector<int64_t>{int64_t(1) << 40});
+  CHECK(huge.norm == doctest::Approx(2 * std::pow(2.0, 20)));
 }
 
 TEST_CASE("moments of large tensors, percentiles, and the same for any number of threads") {

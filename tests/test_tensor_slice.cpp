@@ -209,6 +209,18 @@ TEST_CASE("tiles are slices of the last two dims, or of any two, in colour when 
   CHECK(read_tiles(counting({4}), {}).reason == "a picture has at least two dims");
 }
 
+TEST_CASE("pictures share what may be looked at, and leave no pixel out") {
+  const Tensor huge = expand(reshape(counting({8192}), {1, 1, 8192}), {64, 8192, 8192});
+  const std::clock_t start = std::clock();
+  const TileView view = read_tiles(huge, {});
+  const double seconds = double(std::clock() - start) / CLOCKS_PER_SEC;  // of the processor
+  MESSAGE("64 pictures of 2^26 elements each took " << 1e3 * seconds << " ms");
+  CHECK(seconds < 0.4);
+  CHECK(view.shown == 64);
+  REQUIRE(view.pixels.size() == 64 * 64 * 64);
+  for (size_t i = 0; i < view.pixels.size(); ++i) REQUIRE(view.pixels[i] > float(i % 64 * 128) + 90);
+}
+
 TEST_CASE("a slice as text is read back as it was") {
   const Tensor x = Tensor::from<float>(std::vector<float>{1, -2.5f, 0.1f, std::numeric_limits<float>::infinity()}, {2, 2});
   CHECK(print_slice(x, {}, SliceFormat::csv) == "1,-2.5\n0.1,inf\n");

@@ -45,6 +45,19 @@ int choose(Workbench& bench, const char* item, const std::string& label, const s
   return chosen;
 }
 
+// Of values that were not counted: all that colours need.
+Statistics extremes(const std::vector<double>& values) {
+  Statistics found;
+  bool any = false;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    found.min = any ? std::min(found.min, value) : value;
+    found.max = any ? std::max(found.max, value) : value;
+    any = true;
+  }
+  return found;
+}
+
 // Goes to the next line when less than `width` is left on this one.
 void next_item(float width) {
   ImGui::SameLine(0, em(0.4f));
@@ -80,7 +93,7 @@ void draw_slice_controls(Workbench& bench, SliceChoice& choice, const std::strin
   next_item(em(5));
   mode("Images", Mode::images, "Slices of two dims as pictures: images of a batch, filters of a convolution.");
   next_item(em(7));
-  mode("Histogram", Mode::histogram, "How often values occur, over all elements.");
+  mode("Histogram", Mode::histogram, "How often values occur, over all elements. Bins grow with the values, four to a factor of 2; heights are square roots.");
   const int dims = int(choice.shape.size());
   if (choice.mode != Mode::histogram && dims > 2) {
     if (choice.row_dim < 0) choice.row_dim = dims - 2, choice.column_dim = dims - 1;
@@ -268,6 +281,11 @@ void TensorPane::draw_heading(Workbench& bench, const SliceChoice& choice, const
 
 // As few lines as there is room for; the tooltip has more digits.
 void TensorPane::draw_statistics(Workbench& bench, const SliceView& view) {
+  if (view.statistics_follow) {
+    text_in(theme().muted, "counting %lld elements…", static_cast<long long>(view.count));
+    bench.description.add_last("inspector.counting", heading_);
+    explain("The statistics of so many take a while; until then colours span what the cells show.");
+  }
   if (!view.has_statistics || view.count == 0) return;
   const Statistics& s = view.statistics;
   const auto figure = [](const char* format, double value) {
@@ -319,7 +337,9 @@ void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
   const ValueColors colors = value_colors();
   const HeatCells cells{view.rows,          view.columns,      view.elements,  view.first_row, view.first_column,
                         view.shown_rows,    view.shown_columns, view.cell_rows, view.cell_columns, view.cells, revision_};
-  const ColorRange range = color_range(scale_, view.statistics);
+  ColorScale scale = scale_;
+  if (!view.has_statistics) scale.clip = 0;  // which outliers there are is not known
+  const ColorRange range = color_range(scale, view.has_statistics ? view.statistics : extremes(view.cells));
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float line = ImGui::GetTextLineHeightWithSpacing();
   const SliceQuery query = gradient_ ? bench.probe.gradient_look.slice : bench.probe.value_look.slice;
@@ -328,6 +348,7 @@ void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
   bench.description.add_last(gradient_ ? "inspector.gradient_cells" : "inspector.cells", shape_text(view.shape));
   draw_color_legend(range, std::min(room.x, em(12)), colors);
   explain(scale_.logarithmic ? "Colours by magnitude, logarithmic." : "Colours, linear. Scale changes them.");
+  if (map_.tip()) bench.description.add("inspector.tip", map_.tip()->text, map_.tip()->min, map_.tip()->max);
   // Beside it the picked element, or how to pick one where that fits, and which part is shown.
   const auto beside = [&](ImU32 color, const std::string& text) {
     ImGui::SameLine(0, em(0.6f));
@@ -344,9 +365,13 @@ void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
     bench.description.add_last("inspector.picked", picked);
     explain((picked + "\nThe picked element, exactly. Arrow keys go to its neighbours.").c_str());
   } else if (!map_.picked() && part.empty()) {
-    constexpr const char* kHint = "click a cell for its value";
     const float free = room.x - ImGui::GetItemRectSize().x - em(0.6f);
-    if (free > ImGui::CalcTextSize(kHint).x) beside(theme().faint, kHint);
+    for (const char* hint : {"click a cell for its value; the wheel zooms, dragging pans", "click a cell for its value"}) {
+      if (free < ImGui::CalcTextSize(hint).x) continue;
+      beside(theme().faint, hint);
+      explain("The wheel zooms, dragging pans, a double click shows all. A click picks an element, the arrow keys its neighbours.");
+      break;
+    }
   }
   if (part.empty()) return;
   beside(theme().muted, part);
@@ -420,9 +445,12 @@ void TensorPane::draw(Workbench& bench, const SliceChoice& choice, const std::st
     draw_cells(bench, *view);
   }
   ImGui::EndGroup();
-  bench.description.add_last(item_, shape_text(view->shape) + (view->count == 0 ? " no elements"
-                                                                                : " min " + short_number(view->statistics.min) +
-                                                                                      " max " + short_number(view->statistics.max)));
+  std::string described = shape_text(view->shape);
+  if (view->count == 0)
+    described += " no elements";
+  else if (view->has_statistics)
+    described += " min " + short_number(view->statistics.min) + " max " + short_number(view->statistics.max);
+  bench.description.add_last(item_, described);
 }
 
 void TensorPane::follow(const TensorPane& other) { map_.follow(other.map_); }

@@ -59,9 +59,9 @@ bool ValueProbe::watch(Session& session, int place, const TensorPlace& tensor, b
     const bool same_tensor = side.place == its, same = same_tensor && same_look(side.look, look);
     if (same) continue;
     // A run goes on to other tensors all the time; a user who turns to another slice should not wait.
-    if (running && side.place && same_look(side.look, look) &&
-        (side.slice.waiting() || Clock::now() - asked_at_ < kInterval))
-      continue;
+    const auto shown = side.slice.get();
+    const bool waiting = side.slice.waiting() || (shown && shown->statistics_follow);
+    if (running && side.place && same_look(side.look, look) && (waiting || Clock::now() - asked_at_ < kInterval)) continue;
     asked |= ask(session, side, its, look);
   }
   if (asked) asked_at_ = Clock::now();

@@ -13,6 +13,15 @@ ui.expect("inspector.statistics", "Value min")
 
 -- An element, by mouse and by key, and a part of the slice.
 ui.hover("inspector.cells")
+ui.wait("inspector.tip", "[")
+local function rows(name, text)
+  local _, y, _, height = ui.rect(name, text)
+  return y, y + height
+end
+local _, tip_end = rows("inspector.tip")
+local gradient = rows("inspector.statistics", "Gradient")
+assert(tip_end <= gradient, "the tip lies over the figures of the gradient")
+ui.picture(arg[1] .. "/inspector-tip.png")
 ui.click("inspector.cells")
 ui.wait("inspector.picked", "] = ")
 ui.key("Right")

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 
 #include "ui/theme.h"
 #include "ui/widgets/input.h"
@@ -152,6 +153,7 @@ void Heatmap::draw_picture(const HeatCells& cells, ImVec2 at, ImVec2 size, const
 
 void Heatmap::draw(const char* id, const HeatCells& cells, const ColorRange& range, ImVec2 room,
                    const ValueColors& colors, const std::function<std::string(int64_t, int64_t)>& index) {
+  tip_.reset();
   if (cells.cell_rows == 0 || cells.cell_columns == 0 || cells.values.empty()) return;
   room = {std::max(room.x, 4.0f), std::max(room.y, 4.0f)};
   // Square cells while that leaves them visible; stretched otherwise.
@@ -189,9 +191,11 @@ void Heatmap::draw(const char* id, const HeatCells& cells, const ColorRange& ran
   const int64_t cell = r * cells.cell_rows / cells.shown_rows * cells.cell_columns +
                        c * cells.cell_columns / cells.shown_columns;
   const bool pooled = cells.cell_rows < cells.shown_rows || cells.cell_columns < cells.shown_columns;
-  ImGui::SetTooltip("%s%s  %s %.9g\n%s", pooled ? "about " : "", index(row, column).c_str(),
-                    pooled ? "farthest from 0:" : "=", cells.values[size_t(cell)],
-                    "Wheel zooms, dragging pans, a double click shows all; a click picks, arrows move.");
+  char value[32];
+  std::snprintf(value, sizeof value, "%.9g", cells.values[size_t(cell)]);
+  const std::string place = index(row, column);
+  tip_ = show_tip(pooled ? "about " + place + ", farthest from 0: " + value : place + " = " + value, at,
+                  {at.x + room.x, at.y + size.y});
 }
 
 }  // namespace lunagrad

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ui/texture.h"
+#include "ui/widgets/tip.h"
 #include "ui/widgets/value_view.h"
 
 namespace lunagrad {
@@ -46,6 +47,7 @@ class Heatmap {
   // Cells that were of use in the last frame: what to ask for.
   int64_t most_rows() const { return most_rows_; }
   int64_t most_columns() const { return most_columns_; }
+  const std::optional<ShownTip>& tip() const { return tip_; }  // of the last frame
 
  private:
   // What the picture was made from.
@@ -68,6 +70,7 @@ class Heatmap {
   std::vector<uint32_t> odd_;  // cells that hold no finite number
   Texture texture_;
   int64_t most_rows_ = 64, most_columns_ = 64;
+  std::optional<ShownTip> tip_;
 };
 
 }  // namespace lunagrad

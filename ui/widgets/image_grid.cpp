@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ui/theme.h"
+#include "ui/widgets/tip.h"
 
 namespace lunagrad {
 
@@ -120,7 +121,8 @@ int64_t ImageGrid::draw(const char* id, const ImageTiles& tiles, bool normalize_
     list->AddRect({corner.x - 1, corner.y - 1}, {end.x + 1, end.y + 1},
                   inside && ImGui::IsItemHovered() ? colors.accent : colors.border);
     if (inside && ImGui::IsItemHovered())
-      ImGui::SetTooltip("%s\nblack %.4g, white %.4g", label(t).c_str(), double(range.low), double(range.high));
+      show_tip(label(t) + "\nblack " + short_number(double(range.low)) + ", white " + short_number(double(range.high)), at,
+               {at.x + room.x, at.y + room.y});
   }
   list->PopClipRect();
   return shown;

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "ui/theme.h"
+#include "ui/widgets/tip.h"
 
 namespace lunagrad {
 namespace {
@@ -154,10 +155,11 @@ void draw_histogram(const char* id, const Statistics& s, ImVec2 size, const Valu
   if (!ImGui::IsItemHovered()) return;
   const auto place = int64_t((ImGui::GetIO().MousePos.x - at.x) / bar);
   const size_t i = size_t(std::clamp<int64_t>(place, 0, int64_t(s.counts.size()) - 1));
-  ImGui::SetTooltip("%.4g to %.4g: %lld of %lld values, %.2g %%\nBins grow with the values, four to a factor of 2; heights "
-                    "are square roots.",
-                    s.edges[i], s.edges[i + 1], static_cast<long long>(s.counts[i]),
-                    static_cast<long long>(s.finite()), 100 * double(s.counts[i]) / double(s.finite()));
+  char text[128];
+  std::snprintf(text, sizeof text, "%.4g to %.4g: %lld of %lld values, %.2g %%", s.edges[i], s.edges[i + 1],
+                static_cast<long long>(s.counts[i]), static_cast<long long>(s.finite()),
+                100 * double(s.counts[i]) / double(s.finite()));
+  show_tip(text, at, {at.x + size.x, at.y + size.y});
 }
 
 void draw_not_finite(ImDrawList* list, double value, ImVec2 min, ImVec2 max, const ValueColors& colors) {
