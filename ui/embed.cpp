@@ -1,8 +1,11 @@
 #include "ui/embed.h"
 
+#include <GLFW/glfw3.h>
+
 #include "runtime/error.h"
 #include "ui/panel.h"
 #include "ui/theme.h"
+#include "ui/widgets/input.h"
 
 namespace lunagrad {
 namespace {
@@ -18,10 +21,24 @@ void prepare_theme(ImFont* font) {
   }
 }
 
+// The panel's own commands; those that work everywhere are the host's to give.
+void take_keys(const Commands& commands, const char* panel) {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) return;
+  for (int key = GLFW_KEY_SPACE; key <= GLFW_KEY_LAST; ++key) {
+    if (!key_pressed(key)) continue;
+    const Command* command = commands.meant({key, io.KeyCtrl, io.KeyShift, io.KeyAlt}, panel, io.WantTextInput);
+    if (!command || command->panel != panel || !commands.enabled(*command)) continue;
+    if (command->repeats || key_pressed(key, false)) command->run();
+  }
+}
+
 }  // namespace
 
 struct PanelHost::Parts {
-  explicit Parts(const Options& options) : bench("", {}, options.wake, options.on_event) {}
+  explicit Parts(const Options& options) : bench("", {}, options.wake, options.on_event) {
+    for (const auto& panel : panels) panel->add_commands(bench);
+  }
   void begin() {
     bench.journal.restart();
     bench.tape.clear();
@@ -67,11 +84,14 @@ void PanelHost::draw(const std::string& title) {
     if (panel->title() != title) continue;
     ImGui::PushID(panel.get());
     ImGui::BeginChild("tools", {0, ImGui::GetFrameHeight()}, false, kStill);
+    bool focused = ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows);
     panel->draw_tools(parts_->bench);
     ImGui::EndChild();
     ImGui::BeginChild("content", {0, 0}, false, kStill);
+    focused |= ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows);
     panel->draw(parts_->bench);
     ImGui::EndChild();
+    if (focused) take_keys(parts_->bench.commands, panel->title());
     ImGui::PopID();
     return;
   }

@@ -9,6 +9,8 @@ steps.select("linear [64, 256]", "linear")
 ui.wait("inspector.value", "[64, 256] min")
 ui.wait("inspector.gradient", "[64, 256] min")
 ui.expect("inspector.place", "04_digits_mlp.lua:28")
+local _, top, _, height = ui.rect("inspector.show", "output [64, 256]")
+assert(top + height < 790, "the outputs have to be scrolled to")
 ui.expect("inspector.statistics", "Value min")
 
 -- An element, by mouse and by key, and a part of the slice.

@@ -1,11 +1,14 @@
 #include <doctest/doctest.h>
 
+#include <GLFW/glfw3.h>
+
 #include <algorithm>
 #include <chrono>
 #include <thread>
 
 #include "tests/ui/null_host.h"
 #include "ui/description.h"
+#include "ui/widgets/input.h"
 
 using namespace lunagrad;
 
@@ -67,6 +70,39 @@ TEST_CASE("a host draws the tape and the curves of a run of its own") {
     ImGui::EndFrame();
   }
   CHECK(events > 20);
+}
+
+TEST_CASE("a panel that was clicked in a host's window has its keys, any other has none") {
+  const tests::NullHost host;
+  PanelHost panels({.font = host.font()});
+  const std::vector<std::string> titles{"Tape", "Curves"};
+  panels.shown();
+  panels.run_text(kScript, "=embedded", {.write_run = false});
+  REQUIRE(comes(host, panels, titles, "tape.node", "sum"));
+  CHECK(panels.session().wait() == Outcome::ok);
+  const auto frames = [&](int count) {
+    for (int i = 0; i < count; ++i) host.frame(panels, titles);
+  };
+  const auto click = [&](ImVec2 at) {
+    play_mouse(at);
+    frames(2);
+    play_button(ImGuiMouseButton_Left, true);
+    frames(2);
+    play_button(ImGuiMouseButton_Left, false);
+    frames(2);
+  };
+  const auto press = [&](int key) {
+    play_key(key, true);
+    frames(2);
+    play_key(key, false);
+    frames(2);
+  };
+  click({600, 560});  // the other panel
+  press(GLFW_KEY_N);
+  CHECK_FALSE(shows(panels, "tape.node", "playhead"));
+  click({100, 560});  // an empty place of the tape
+  press(GLFW_KEY_N);
+  CHECK(shows(panels, "tape.node", "playhead"));
 }
 
 TEST_CASE("a host's panels end with a run that goes on") {

@@ -81,6 +81,14 @@ class InspectorPanel final : public Panel {
     text_in(bench.live() ? theme().muted : theme().warning, "%s", step.c_str());
     bench.description.add_last("inspector.step", step);
     explain("The step that everything shows. The keys , and . go back and forth between the kept ones.");
+    ImGui::SameLine(0, em(1));
+    float width = 0;
+    for (const char* label : kActions) width += ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x + em(0.4f);
+    acts_above_ = ImGui::GetContentRegionAvail().x > width;
+    if (acts_above_)
+      draw_actions(bench, *node);
+    else
+      ImGui::NewLine();
   }
 
   void draw(Workbench& bench) override {
@@ -95,7 +103,7 @@ class InspectorPanel final : public Panel {
     const float record_width = beside ? std::floor(std::min(room.x * 0.44f, em(34))) : room.x;
     const float record_height = beside ? room.y : std::floor(room.y * 0.5f);
     ImGui::BeginChild("record", {record_width, record_height});
-    draw_actions(bench, *node);
+    if (!acts_above_) draw_actions(bench, *node);
     draw_record(bench, *node);
     ImGui::EndChild();
     if (beside) ImGui::SameLine(0, em(0.9f));
@@ -108,6 +116,8 @@ class InspectorPanel final : public Panel {
   }
 
  private:
+  static constexpr std::array<const char*, 3> kActions{"Check gradient", "Compare devices", "Break here"};
+
   static void row(Workbench& bench, const char* name, const std::string& value, const char* help) {
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
@@ -143,13 +153,13 @@ class InspectorPanel final : public Panel {
   static void draw_actions(Workbench& bench, const NodeInfo& node) {
     if (node.op == "leaf") return;
     const int64_t step = bench.tape.tape()->step;
-    if (action(bench, "Check gradient", "inspector.check_gradient",
+    if (action(bench, kActions[0], "inspector.check_gradient",
                "Runs the node again in f64 and compares its gradient with central differences. The run is left as it is."))
       bench.inquiry.check_gradient(bench.session, step, node.id);
-    if (action(bench, "Compare devices", "inspector.compare_devices",
+    if (action(bench, kActions[1], "inspector.compare_devices",
                "Runs the node on the CPU and on the GPU, with the same inputs, and shows where the results differ."))
       bench.inquiry.compare_devices(bench.session, step, node.id);
-    if (action(bench, "Break here", "inspector.break_here",
+    if (action(bench, kActions[2], "inspector.break_here",
                "Pauses the run wherever the node's line is reached; a second click takes the breakpoint away.",
                breaks(bench, node)))
       bench.toggle_breakpoint(node);
@@ -252,25 +262,37 @@ class InspectorPanel final : public Panel {
     bench.description.add_last(item, name + " " + shape_text(operand.shape));
     ImGui::TableNextColumn();
     const bool shown = bench.inspects_input() == inputs && bench.inspected() == i;
-    const std::string shape = shape_text(operand.shape);
-    if (ImGui::Selectable((shape + " " + operand.dtype + "##show").c_str(), shown))
+    const std::string shape = shape_text(operand.shape), tensor = shape + " " + operand.dtype;
+    const std::string strides = "strides " + shape_text(operand.strides);
+    const auto [version, color] = version_text(operand, leaf);
+    // Parts that do not fit beside each other stand below each other.
+    const float room = ImGui::GetContentRegionAvail().x, tensor_width = ImGui::CalcTextSize(tensor.c_str()).x;
+    const bool together = is_dense(operand) && !version.empty() &&
+                          tensor_width + em(0.6f) + ImGui::CalcTextSize(version.c_str()).x < room;
+    if (ImGui::Selectable((tensor + "##show").c_str(), shown, 0, {together ? tensor_width : 0, 0}))
       inputs ? bench.inspect_input(i) : bench.inspect_output(i);
     bench.description.add_last("inspector.show", name + " " + shape);
-    explain("Sizes of its dims and type of its elements. Click to show its value and its gradient.");
-    // Parts that do not fit beside each other stand below each other.
-    const std::string strides = operand.strides.empty() ? "" : "strides " + shape_text(operand.strides);
-    const auto [version, color] = version_text(operand, leaf);
-    const float room = ImGui::GetContentRegionAvail().x;
-    if (!strides.empty()) {
+    explain(("Sizes of its dims and type of its elements, " + strides +
+             ", the elements from one position of each dim to the next. Click to show its value and its gradient.").c_str());
+    if (!is_dense(operand)) {
       cut_text(theme().muted, strides);
-      explain("Elements from one position of each dim to the next.");
+      explain("Elements from one position of each dim to the next: they do not lie side by side.");
       if (!version.empty() && ImGui::CalcTextSize((strides + "   " + version).c_str()).x < room) ImGui::SameLine(0, em(0.6f));
     }
     if (version.empty()) return;
+    if (together) ImGui::SameLine(0, em(0.6f));
     cut_text(color, version);
     bench.description.add_last("inspector.saved", name + " " + version);
     explain("The gradient reads this value. Its version when it was saved and, if it was written to since, when backward() began: "
             "that makes backward() fail.");
+  }
+
+  // Whether its elements lie side by side in the order of their positions, as those of most tensors.
+  static bool is_dense(const OperandInfo& operand) {
+    int64_t expected = 1;
+    for (size_t d = operand.shape.size(); d-- > 0; expected *= operand.shape[d])
+      if (operand.shape[d] > 1 && operand.strides[d] != expected) return false;
+    return true;
   }
 
   static std::pair<std::string, ImU32> version_text(const OperandInfo& operand, bool leaf) {
@@ -414,6 +436,7 @@ class InspectorPanel final : public Panel {
     }
   }
 
+  bool acts_above_ = false;  // the actions stand beside the title
   SliceChoice choice_;
   TensorPane value_{"Value", "inspector.value", false}, gradient_{"Gradient", "inspector.gradient", true};
   std::deque<Heatmap> errors_;  // of each output
