@@ -275,7 +275,15 @@ class Builder {
     return index;
   }
 
+  // What a module holds that does nothing but run one operation: a frame around that would only take room.
+  Item without_frame(Item item) const {
+    Item inside = item;
+    while (inside.is_group && scopes_[inside.index].items.size() == 1) inside = scopes_[inside.index].items[0];
+    return inside.is_group ? item : inside;
+  }
+
   void emit_item(Item item, uint32_t group) {
+    item = without_frame(item);
     if (item.is_group) {
       emit(item.index, int(group));
     } else {

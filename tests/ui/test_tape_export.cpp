@@ -41,7 +41,7 @@ TEST_CASE("DOT has every node and edge once, and quotes what a name holds") {
 TEST_CASE("SVG has every box and frame of the picture, its texts escaped") {
   TapeMaker maker;
   const uint64_t x = maker.leaf("<x>&", {4});
-  maker.call("relu", "Net.fc", {x}, {4});
+  maker.call("relu", "Net.fc", {maker.call("neg", "Net.fc", {x}, {4})}, {4});
   const TapeSnapshot tape = maker.snapshot();
   const TapeTree tree = tape_tree(tape);
   const TapePicture picture = tape_picture(tape, tree, open_groups(tree, {}), {});

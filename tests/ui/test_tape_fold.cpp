@@ -269,3 +269,27 @@ TEST_CASE("arrows lead along edges and beside") {
          canvas_neighbour(picture.canvas, weight, Direction::left) == bias));
   CHECK(canvas_neighbour(picture.canvas, -1, Direction::up) == -1);
 }
+
+TEST_CASE("a module that runs one operation has no frame, and its borders take little room") {
+  TapeMaker maker;
+  uint64_t x = maker.leaf("x", {4});
+  x = maker.call("dropout", "Net.dropout", {x}, {4});
+  x = maker.call("relu", "Net.act.inner", {x}, {4});
+  x = maker.call("neg", "Net.pair", {x}, {4});
+  x = maker.call("exp", "Net.pair", {x}, {4});
+  maker.call("sum", "", {x}, {});
+  const TapeSnapshot tape = maker.snapshot();
+  const TapeTree tree = tape_tree(tape);
+  CHECK_FALSE(find_group(tree, "dropout"));
+  CHECK_FALSE(find_group(tree, "act.inner"));
+  REQUIRE(find_group(tree, "pair"));
+  const TapePicture picture = tape_picture(tape, tree, open_groups(tree, all_open()), {});
+  REQUIRE(picture.frames.size() == 2);  // Net and pair
+  check_frames(picture, tree);
+  check_edges(picture);
+  for (size_t f = 0; f < picture.frames.size(); ++f) {
+    if (tree.groups[picture.frames[f]].name != "pair") continue;
+    const float boxes = 2 * picture.canvas.graph.boxes[0].height, gaps = LayoutStyle().layer_gap + 2 * LayoutStyle().port_gap;
+    CHECK(picture.canvas.frames[f].high.y - picture.canvas.frames[f].low.y <= kFrameTitle + boxes + gaps + kFramePad + 0.1f);
+  }
+}

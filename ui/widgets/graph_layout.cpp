@@ -237,10 +237,11 @@ class Layering {
     GraphLayout layout;
     float y = 0;
     for (uint32_t l = 0; l < layer_count_; ++l) {
+      if (l > 0) y += band[l - 1] == 0 || band[l] == 0 ? style_.port_gap : style_.layer_gap;
       middle[l] = y + band[l] / 2;
-      y += band[l] + style_.layer_gap;
+      y += band[l];
     }
-    layout.height = y - style_.layer_gap;
+    layout.height = y;
     float left = INFINITY, right = -INFINITY;
     for (size_t i = 0; i < items_.x.size(); ++i) {
       left = std::min(left, items_.x[i] - items_.width[i] / 2);

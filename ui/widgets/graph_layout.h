@@ -26,7 +26,8 @@ struct Graph {
 };
 
 struct LayoutStyle {
-  float layer_gap = 22;        // between the bands of two layers
+  float layer_gap = 20;        // between the bands of two layers
+  float port_gap = 9;          // the same where one of them holds nothing but boxes without size
   float box_gap = 18;          // between neighbours in a layer
   uint32_t longest_span = 48;  // an edge across more layers is drawn straight, not led around boxes
 };
