@@ -82,9 +82,9 @@ class InspectorPanel final : public Panel {
     bench.description.add_last("inspector.step", step);
     explain("The step that everything shows. The keys , and . go back and forth between the kept ones.");
     ImGui::SameLine(0, em(1));
-    float width = 0;
+    float width = ImGui::GetCursorPosX();
     for (const char* label : kActions) width += ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x + em(0.4f);
-    acts_above_ = ImGui::GetContentRegionAvail().x > width;
+    acts_above_ = width <= width_;  // beside the tabs or, all in one row, below them
     if (acts_above_)
       draw_actions(bench, *node);
     else
@@ -99,6 +99,7 @@ class InspectorPanel final : public Panel {
       return;
     }
     const ImVec2 room = ImGui::GetContentRegionAvail();
+    width_ = room.x;
     const bool beside = room.x > em(30);
     const float record_width = beside ? std::floor(std::min(room.x * 0.44f, em(34))) : room.x;
     const float record_height = beside ? room.y : std::floor(room.y * 0.5f);
@@ -130,11 +131,11 @@ class InspectorPanel final : public Panel {
     bench.description.add_last("inspector.field", std::string(name) + " = " + value);
   }
 
-  // Behind the one before, or below it where there is no room.
-  static bool action(Workbench& bench, const char* label, const char* item, const char* help, bool lit = false) {
+  // Behind the one before, or over the record below it where there is no room.
+  bool action(Workbench& bench, const char* label, const char* item, const char* help, bool lit = false) const {
     const float width = ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
     if (ImGui::GetCursorPos().y > ImGui::GetCursorStartPos().y) ImGui::SameLine(0, em(0.4f));
-    if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+    if (!acts_above_ && ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
     const bool pressed = tool_button(label, lit);
     bench.description.add_last(item, lit ? std::string(label) + " on" : label);
     explain(help);
@@ -150,7 +151,7 @@ class InspectorPanel final : public Panel {
     });
   }
 
-  static void draw_actions(Workbench& bench, const NodeInfo& node) {
+  void draw_actions(Workbench& bench, const NodeInfo& node) const {
     if (node.op == "leaf") return;
     const int64_t step = bench.tape.tape()->step;
     if (action(bench, kActions[0], "inspector.check_gradient",
@@ -436,7 +437,8 @@ class InspectorPanel final : public Panel {
     }
   }
 
-  bool acts_above_ = false;  // the actions stand beside the title
+  float width_ = 0;          // of the panel in the last frame
+  bool acts_above_ = false;  // the actions stand in the row of the title
   SliceChoice choice_;
   TensorPane value_{"Value", "inspector.value", false}, gradient_{"Gradient", "inspector.gradient", true};
   std::deque<Heatmap> errors_;  // of each output
