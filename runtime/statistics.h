@@ -33,7 +33,7 @@ inline constexpr std::array<int, 5> kPercentiles = {5, 25, 50, 75, 95};
 // number of threads. Elements are read where they lie: an expanded tensor takes no memory. Error of kind cancelled once
 // `stop` is requested.
 Statistics statistics(const Tensor&, std::stop_token stop = {});
-// The elements that statistics() reads: of a dim that shows the same ones again, as an expanded one, those of one position.
+// The elements that statistics() reads: of an expanded dim, which shows the same ones again, those of one position.
 int64_t elements_counted(const Tensor&);
 
 }  // namespace lunagrad

@@ -278,8 +278,8 @@ class Session {
   void set_history_budget(size_t bytes);
   void capture_values();
   // Looks at a tensor of a kept step, on the session's thread at a safe point, where `done` is called: with what there
-  // is, or with the reason why there is nothing. Once `stop` is requested the answer is not made. A tensor whose statistics
-  // take long is answered twice: its cells at once, with statistics behind what was asked in the meantime.
+  // is, or with the reason why there is nothing. Once `stop` is requested the answer is not made. A tensor whose
+  // statistics take long is answered twice: at once, and with them behind what was asked in the meantime.
   void inspect(const TensorPlace&, const SliceQuery&, std::stop_token stop, std::function<void(SliceView)> done);
   void inspect_tiles(const TensorPlace&, const TileQuery&, std::stop_token stop, std::function<void(TileView)> done);
   // The slice as text, every element; an error when it has more than a million.

@@ -93,7 +93,9 @@ void draw_slice_controls(Workbench& bench, SliceChoice& choice, const std::strin
   next_item(em(5));
   mode("Images", Mode::images, "Slices of two dims as pictures: images of a batch, filters of a convolution.");
   next_item(em(7));
-  mode("Histogram", Mode::histogram, "How often values occur, over all elements. Bins grow with the values, four to a factor of 2; heights are square roots.");
+  mode("Histogram", Mode::histogram, 
+       "How often values occur, over all elements. Bins grow with the values, four to a factor of 2; heights are square "
+       "roots.");
   const int dims = int(choice.shape.size());
   if (choice.mode != Mode::histogram && dims > 2) {
     if (choice.row_dim < 0) choice.row_dim = dims - 2, choice.column_dim = dims - 1;
@@ -366,7 +368,8 @@ void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
     explain((picked + "\nThe picked element, exactly. Arrow keys go to its neighbours.").c_str());
   } else if (!map_.picked() && part.empty()) {
     const float free = room.x - ImGui::GetItemRectSize().x - em(0.6f);
-    for (const char* hint : {"click a cell for its value; the wheel zooms, dragging pans", "click a cell for its value"}) {
+    for (const char* hint :
+         {"click a cell for its value; the wheel zooms, dragging pans", "click a cell for its value"}) {
       if (free < ImGui::CalcTextSize(hint).x) continue;
       beside(theme().faint, hint);
       explain("The wheel zooms, dragging pans, a double click shows all. A click picks an element, the arrow keys its neighbours.");

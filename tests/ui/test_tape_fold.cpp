@@ -289,7 +289,9 @@ TEST_CASE("a module that runs one operation has no frame, and its borders take l
   check_edges(picture);
   for (size_t f = 0; f < picture.frames.size(); ++f) {
     if (tree.groups[picture.frames[f]].name != "pair") continue;
-    const float boxes = 2 * picture.canvas.graph.boxes[0].height, gaps = LayoutStyle().layer_gap + 2 * LayoutStyle().port_gap;
-    CHECK(picture.canvas.frames[f].high.y - picture.canvas.frames[f].low.y <= kFrameTitle + boxes + gaps + kFramePad + 0.1f);
+    const CanvasFrame& frame = picture.canvas.frames[f];
+    const float boxes = 2 * picture.canvas.graph.boxes[0].height;
+    const float gaps = LayoutStyle().layer_gap + 2 * LayoutStyle().port_gap;
+    CHECK(frame.high.y - frame.low.y <= kFrameTitle + boxes + gaps + kFramePad + 0.1f);
   }
 }

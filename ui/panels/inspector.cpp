@@ -83,7 +83,8 @@ class InspectorPanel final : public Panel {
     explain("The step that everything shows. The keys , and . go back and forth between the kept ones.");
     ImGui::SameLine(0, em(1));
     float width = ImGui::GetCursorPosX();
-    for (const char* label : kActions) width += ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x + em(0.4f);
+    for (const char* label : kActions)
+      width += ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x + em(0.4f);
     acts_above_ = width <= width_;  // beside the tabs or, all in one row, below them
     if (acts_above_)
       draw_actions(bench, *node);
@@ -274,7 +275,8 @@ class InspectorPanel final : public Panel {
       inputs ? bench.inspect_input(i) : bench.inspect_output(i);
     bench.description.add_last("inspector.show", name + " " + shape);
     explain(("Sizes of its dims and type of its elements, " + strides +
-             ", the elements from one position of each dim to the next. Click to show its value and its gradient.").c_str());
+             ", the elements from one position of each dim to the next. Click to show its value and its gradient.")
+                .c_str());
     if (!is_dense(operand)) {
       cut_text(theme().muted, strides);
       explain("Elements from one position of each dim to the next: they do not lie side by side.");
