@@ -1,9 +1,10 @@
 #version 460
 // C = A B (+ bias of each column), for batches of matrices with any strides. A work group computes a BM x BN
 // tile of C from BK columns of A and rows of B at a time, held in shared memory; the next ones are fetched
-// while these are used, into the other half of the shared memory, so that a step has one barrier. A thread owns TM x TN elements, in squares of 4 x 4 spread over the tile, so that it
-// reads shared memory 16 bytes at a time without bank conflicts. Summation runs in order of k; where C is small and k
-// long, parts of k are summed apart into a C each, without the bias.
+// while these are used, into the other half of the shared memory, so that a step has one barrier. A thread owns
+// TM x TN elements, in squares of 4 x 4 spread over the tile, so that it reads shared memory 16 bytes at a time
+// without bank conflicts, and fetches the same places of each step, so that its addresses only move on. Summation
+// runs in order of k; where C is small and k long, parts of k are summed apart into a C each, without the bias.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 
@@ -28,47 +29,51 @@ const uint kAPerThread = BM * BK / THREADS, kBPerThread = BN * BK / THREADS;
 shared vec4 a_tile[2 * BK * kARow];
 shared vec4 b_tile[2 * BK * kBRow];
 
+// A thread fetches 1 or 4 elements at once, at one place of each kALines-th line of the tile of A. Lines run along the
+// dim that lies close.
+const uint kAWide = A_VECTOR ? 4 : 1, kBWide = B_VECTOR ? 4 : 1;
+const uint kALine = (A_ROWS_LIE_CLOSE ? BM : BK) / kAWide, kBLine = (B_COLUMNS_LIE_CLOSE ? BN : BK) / kBWide;
+const uint kALines = THREADS / kALine, kBLines = THREADS / kBLine;
+
 float a_next[kAPerThread];
 float b_next[kBPerThread];
 
-// Where element i of this thread's share lies: x = m or n, y = k.
-uvec2 place_in_a(uint i) {
-  const uint at = i * THREADS + gl_LocalInvocationID.x;
-  return A_ROWS_LIE_CLOSE ? uvec2(at % BM, at / BM) : uvec2(at / BK, at % BK);
+// The first of this thread's places in a tile: x = m or n, y = k.
+uvec2 place_in_a() {
+  const uint close = gl_LocalInvocationID.x % kALine * kAWide, line = gl_LocalInvocationID.x / kALine;
+  return A_ROWS_LIE_CLOSE ? uvec2(close, line) : uvec2(line, close);
 }
-uvec2 place_in_b(uint i) {
-  const uint at = i * THREADS + gl_LocalInvocationID.x;
-  return B_COLUMNS_LIE_CLOSE ? uvec2(at % BN, at / BN) : uvec2(at / BK, at % BK);
+uvec2 place_in_b() {
+  const uint close = gl_LocalInvocationID.x % kBLine * kBWide, line = gl_LocalInvocationID.x / kBLine;
+  return B_COLUMNS_LIE_CLOSE ? uvec2(close, line) : uvec2(line, close);
+}
+// What leads to the i-th of them.
+uvec2 further_in_a(uint i) {
+  return A_ROWS_LIE_CLOSE ? uvec2(0, i * kALines) : uvec2(i * kALines, 0);
+}
+uvec2 further_in_b(uint i) {
+  return B_COLUMNS_LIE_CLOSE ? uvec2(0, i * kBLines) : uvec2(i * kBLines, 0);
 }
 
-// The same for fours: the place of the first.
-uvec2 four_in_a(uint i) {
-  const uint at = i * THREADS + gl_LocalInvocationID.x;
-  return A_ROWS_LIE_CLOSE ? uvec2(at % (BM / 4) * 4, at / (BM / 4)) : uvec2(at / (BK / 4), at % (BK / 4) * 4);
-}
-uvec2 four_in_b(uint i) {
-  const uint at = i * THREADS + gl_LocalInvocationID.x;
-  return B_COLUMNS_LIE_CLOSE ? uvec2(at % (BN / 4) * 4, at / (BN / 4)) : uvec2(at / (BK / 4), at % (BK / 4) * 4);
-}
-void fetch(uint64_t a, uint64_t b, uint row, uint column, uint k) {
-  [[unroll]] for (uint i = 0; i < kAPerThread; i += A_VECTOR ? 4 : 1) {
-    const uvec2 at = uvec2(row, k) + (A_VECTOR ? four_in_a(i / 4) : place_in_a(i));
-    const bool inside = at.x < arguments.m && at.y < arguments.k;
-    const uint64_t from = a + (int64_t(at.x) * arguments.a_row + int64_t(at.y) * arguments.a_column) * 4;
+// `from` is the address of the first place, which is element `first` of the matrix; `lines` are the bytes that lead
+// from one of this thread's lines to the next; the matrix ends at `end`.
+void fetch_a(uint64_t from, int64_t lines, uvec2 first, uvec2 end) {
+  [[unroll]] for (uint i = 0; i < kAPerThread / kAWide; ++i, from += lines) {
+    const bool inside = all(lessThan(first + further_in_a(i), end));
     if (A_VECTOR) {
       const vec4 v = inside ? F32x4Elements(from).at : vec4(0);
-      [[unroll]] for (uint j = 0; j < 4; ++j) a_next[i + j] = v[j];
+      [[unroll]] for (uint j = 0; j < 4; ++j) a_next[i * 4 + j] = v[j];
     } else {
       a_next[i] = inside ? F32Element(from).at : 0.0;
     }
   }
-  [[unroll]] for (uint i = 0; i < kBPerThread; i += B_VECTOR ? 4 : 1) {
-    const uvec2 at = uvec2(column, k) + (B_VECTOR ? four_in_b(i / 4) : place_in_b(i));
-    const bool inside = at.x < arguments.n && at.y < arguments.k;
-    const uint64_t from = b + (int64_t(at.y) * arguments.b_row + int64_t(at.x) * arguments.b_column) * 4;
+}
+void fetch_b(uint64_t from, int64_t lines, uvec2 first, uvec2 end) {
+  [[unroll]] for (uint i = 0; i < kBPerThread / kBWide; ++i, from += lines) {
+    const bool inside = all(lessThan(first + further_in_b(i), end));
     if (B_VECTOR) {
       const vec4 v = inside ? F32x4Elements(from).at : vec4(0);
-      [[unroll]] for (uint j = 0; j < 4; ++j) b_next[i + j] = v[j];
+      [[unroll]] for (uint j = 0; j < 4; ++j) b_next[i * 4 + j] = v[j];
     } else {
       b_next[i] = inside ? F32Element(from).at : 0.0;
     }
@@ -76,47 +81,56 @@ void fetch(uint64_t a, uint64_t b, uint row, uint column, uint k) {
 }
 
 void keep(uint half_at) {
-  const uint a_at = half_at * BK * kARow, b_at = half_at * BK * kBRow;
-  [[unroll]] for (uint i = 0; i < kAPerThread; i += 4) {
-    const vec4 v = vec4(a_next[i], a_next[i + 1], a_next[i + 2], a_next[i + 3]);
-    const uvec2 at = four_in_a(i / 4);
+  [[unroll]] for (uint i = 0; i < kAPerThread / kAWide; ++i) {
+    const uvec2 at = place_in_a() + further_in_a(i) + uvec2(0, half_at * BK);
     if (A_VECTOR && A_ROWS_LIE_CLOSE)
-      a_tile[a_at + at.y * kARow + at.x / 4] = v;
+      a_tile[at.y * kARow + at.x / 4] = vec4(a_next[i * 4], a_next[i * 4 + 1], a_next[i * 4 + 2], a_next[i * 4 + 3]);
     else
-      [[unroll]] for (uint j = 0; j < 4; ++j) {
-        const uvec2 place = A_VECTOR ? at + uvec2(0, j) : place_in_a(i + j);
-        a_tile[a_at + place.y * kARow + place.x / 4][place.x % 4] = v[j];
-      }
+      [[unroll]] for (uint j = 0; j < kAWide; ++j)
+        a_tile[(at.y + j) * kARow + at.x / 4][at.x % 4] = a_next[i * kAWide + j];
   }
-  [[unroll]] for (uint i = 0; i < kBPerThread; i += 4) {
-    const vec4 v = vec4(b_next[i], b_next[i + 1], b_next[i + 2], b_next[i + 3]);
-    const uvec2 at = four_in_b(i / 4);
+  [[unroll]] for (uint i = 0; i < kBPerThread / kBWide; ++i) {
+    const uvec2 at = place_in_b() + further_in_b(i) + uvec2(0, half_at * BK);
     if (B_VECTOR && B_COLUMNS_LIE_CLOSE)
-      b_tile[b_at + at.y * kBRow + at.x / 4] = v;
+      b_tile[at.y * kBRow + at.x / 4] = vec4(b_next[i * 4], b_next[i * 4 + 1], b_next[i * 4 + 2], b_next[i * 4 + 3]);
     else
-      [[unroll]] for (uint j = 0; j < 4; ++j) {
-        const uvec2 place = B_VECTOR ? at + uvec2(0, j) : place_in_b(i + j);
-        b_tile[b_at + place.y * kBRow + place.x / 4][place.x % 4] = v[j];
-      }
+      [[unroll]] for (uint j = 0; j < kBWide; ++j)
+        b_tile[(at.y + j) * kBRow + at.x / 4][at.x % 4] = b_next[i * kBWide + j];
   }
 }
 
 void compute_tile(uint tile) {
   const Share share = share_of(tile);
-  const uint first = share.first, end = share.end, row = share.row * BM, column = share.column * BN;
-  const uint64_t a = arguments.a + share.a * 4, b = arguments.b + share.b * 4, c = arguments.c + share.c * 4;
+  const uint row = share.row * BM, column = share.column * BN;
+  const uint64_t c = arguments.c + share.c * 4;
+
+  const uvec2 a_end = uvec2(arguments.m, arguments.k), b_end = uvec2(arguments.n, arguments.k);
+  const int64_t a_step = arguments.a_column * (4 * BK), b_step = arguments.b_row * (4 * BK);
+  const int64_t a_lines = (A_ROWS_LIE_CLOSE ? arguments.a_column : arguments.a_row) * (4 * kALines);
+  const int64_t b_lines = (B_COLUMNS_LIE_CLOSE ? arguments.b_row : arguments.b_column) * (4 * kBLines);
+  uvec2 a_place = uvec2(row, share.first) + place_in_a(), b_place = uvec2(column, share.first) + place_in_b();
+  uint64_t a = arguments.a +
+               (share.a + int64_t(a_place.x) * arguments.a_row + int64_t(a_place.y) * arguments.a_column) * 4;
+  uint64_t b = arguments.b +
+               (share.b + int64_t(b_place.y) * arguments.b_row + int64_t(b_place.x) * arguments.b_column) * 4;
 
   const uint tx = gl_LocalInvocationID.x % (BN / TN), ty = gl_LocalInvocationID.x / (BN / TN);
   vec4 sum[TM][TN / 4];
   [[unroll]] for (uint i = 0; i < TM; ++i)
     [[unroll]] for (uint j = 0; j < TN / 4; ++j) sum[i][j] = vec4(0);
 
-  fetch(a, b, row, column, first);
+  fetch_a(a, a_lines, a_place, a_end);
+  fetch_b(b, b_lines, b_place, b_end);
   uint half_at = 0;
-  for (uint k = first; k < end; k += BK, half_at ^= 1) {
+  for (uint k = share.first; k < share.end; k += BK, half_at ^= 1) {
     keep(half_at);
     barrier();
-    if (k + BK < end) fetch(a, b, row, column, k + BK);
+    a += a_step, a_place.y += BK;
+    b += b_step, b_place.y += BK;
+    if (k + BK < share.end) {
+      fetch_a(a, a_lines, a_place, a_end);
+      fetch_b(b, b_lines, b_place, b_end);
+    }
     [[unroll]] for (uint kk = 0; kk < BK; ++kk) {
       vec4 left[TM / 4], right[TN / 4];
       [[unroll]] for (uint i = 0; i < TM / 4; ++i) left[i] = a_tile[(half_at * BK + kk) * kARow + i * (BM / TM) + ty];
@@ -126,15 +140,23 @@ void compute_tile(uint tile) {
     }
   }
 
+  const bool in_fours = arguments.n % 4 == 0;  // four neighbours are all in C or all outside, and lie at 16 bytes
   [[unroll]] for (uint i = 0; i < TM; ++i) {
     const uint m = row + (i / 4 * (BM / TM) + ty) * 4 + i % 4;
     if (m >= arguments.m) continue;
-    [[unroll]] for (uint j = 0; j < TN; ++j) {
-      const uint n = column + (j / 4 * (BN / TN) + tx) * 4 + j % 4;
-      if (n >= arguments.n) continue;
-      float value = sum[i][j / 4][j % 4];
-      if (HAS_BIAS) value += load_f32(arguments.bias, int64_t(n) * arguments.bias_step);
-      store_f32(c, int64_t(m) * int64_t(arguments.n) + int64_t(n), value);
+    [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
+      const uint n = column + (j * (BN / TN) + tx) * 4, count = min(arguments.n - min(n, arguments.n), 4);
+      vec4 values = sum[i][j];
+      if (HAS_BIAS)
+        [[unroll]] for (uint e = 0; e < 4; ++e)
+          if (e < count) values[e] += load_f32(arguments.bias, int64_t(n + e) * arguments.bias_step);
+      const uint64_t to = c + (uint64_t(m) * arguments.n + n) * 4;
+      if (in_fours) {
+        if (count > 0) F32x4Elements(to).at = values;
+      } else {
+        [[unroll]] for (uint e = 0; e < 4; ++e)
+          if (e < count) F32Element(to + e * 4).at = values[e];
+      }
     }
   }
 }
