@@ -28,8 +28,14 @@ enum class Part : uint32_t { result, input_gradient, weight_gradient };
 struct Tile {
   uint32_t bm, bn, bk, tm, tn;
 };
-constexpr Tile kTiles[] = {{128, 128, 16, 8, 8}, {64, 128, 16, 8, 8}, {32, 128, 16, 4, 8},
-                           {64, 64, 16, 4, 4},   {32, 32, 16, 4, 4}};
+// A step of 8 leaves registers for a fourth work group of 128 threads beside 64 sums a thread.
+constexpr Tile kTiles[] = {
+    {128, 128, 8, 8, 8}, {64, 128, 8, 8, 8}, {32, 128, 16, 4, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 4}};
+constexpr uint32_t threads_of(const Tile& tile) { return tile.bm / tile.tm * (tile.bn / tile.tn); }
+static_assert(std::all_of(std::begin(kTiles), std::end(kTiles), [](const Tile& tile) {
+  const uint32_t threads = threads_of(tile);  // each fetches the same column, or the same k, of every step
+  return threads % tile.bn == 0 && threads % tile.bk == 0 && tile.bm * tile.bk / threads % 4 == 0;
+}));
 constexpr uint64_t kBusy = 256;         // work groups that keep a device busy
 constexpr uint32_t kShortestSplit = 256;  // of a sum, that is worth a second pass
 
@@ -107,14 +113,16 @@ void convolve(const Call& call, Part part, const ConvGeometry& g, Recorder& reco
   a.image = launch.reads(first);
   a.c = launch.writes(made);
   if (bias.defined()) a.bias = launch.reads(bias);
-  const uint32_t threads = tile.bm / tile.tm * (tile.bn / tile.tn);
+  const uint32_t threads = threads_of(tile);
   const auto trivial = [&](size_t d) { return g.in[d] == 1 && g.out[d] == 1 && g.kernel[d] == 1 && g.padding[d] == 0; };
   const uint32_t dims = !trivial(0) ? 3 : !trivial(1) ? 2 : 1;
   const bool strided = back && std::any_of(g.stride.begin(), g.stride.end(), [](int64_t step) { return step != 1; });
+  const int64_t run = part == Part::result ? a.k : part == Part::input_gradient ? a.kernel_size : g.out_size();
+  const bool in_fours = run % 4 == 0 && a.a % 16 == 0;
   static const ShaderCode& code = find_shader("conv");
   launch.run(code,
              {threads, tile.bm, tile.bn, tile.bk, tile.tm, tile.tn, uint32_t(part), uint32_t(bias.defined()), threads, dims,
-              uint32_t(strided)},
+              uint32_t(strided), uint32_t(in_fours)},
              {group_count(a.tiles, recorder)}, bytes_of(a));
   if (a.splits > 1) add_parts(out, made, recorder);
 }

@@ -4,8 +4,9 @@
 //   result:          m = output channel, n = P of the result, k = W      B: the input under the window
 //   input gradient:  m = input channel,  n = P of the input,  k = W      B: the gradient that the input went to
 //   weight gradient: m = output channel, n = W,  k = P of the gradient   B: the input under the window
-// What of an address depends on n alone, or on k alone, is worked out once for a tile and a step. The tiles are
-// those of matmul.comp; several parts of k may be summed apart.
+// What of an address depends on n alone is worked out once for a tile, what depends on k alone once for a step, and
+// places are counted on from step to step, since divisions are slow. The tiles, and how the next ones are fetched while
+// these are used, are those of matmul.comp; several parts of k may be summed apart.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 
@@ -20,6 +21,7 @@ layout(constant_id = 7) const bool HAS_BIAS = false;
 layout(constant_id = 8) const uint THREADS = 256;  // as constant 0
 layout(constant_id = 9) const uint DIMS = 3;       // of the image: those in front of them have size 1
 layout(constant_id = 10) const bool STRIDED = false;  // the input's gradient of a stride other than 1
+layout(constant_id = 11) const bool A_VECTOR = false;  // four neighbours of A in k lie side by side, at 16 bytes
 
 const uint kResult = 0, kInputGradient = 1, kWeightGradient = 2;
 
@@ -39,20 +41,21 @@ layout(push_constant, scalar) uniform Push {
 
 const uint kARow = BM / 4 + 1, kBRow = BN / 4 + 1;  // in vec4, one more than needed against bank conflicts
 const uint kAPerThread = BM * BK / THREADS, kBPerThread = BN * BK / THREADS;
-shared vec4 a_tile[BK * kARow];
-shared vec4 b_tile[BK * kBRow];
+shared vec4 a_tile[2 * BK * kARow];
+shared vec4 b_tile[2 * BK * kBRow];
 // yzw: place in the image, kNowhere for none; x: the part of an element's place in memory that follows from it.
-shared ivec4 column_part[BN];
-shared ivec4 step_part[BK];
-shared int a_step[BK];
-shared int c_column[BN];
+shared ivec4 step_part[2 * BK];   // of each k, where B's columns are places
+shared ivec4 window_part[BN];     // of each n, where they are windows
+shared uint c_column[BN];
+
+// What this thread fetches: of A, kAWide neighbours in k in each kALines-th row; of B, one k in each kBLines-th column
+// where columns are windows, and one column in each kBLines-th k where they are places.
+const uint kAWide = A_VECTOR ? 4 : 1, kALine = BK / kAWide, kALines = THREADS / kALine;
+const uint kBLines = THREADS / (PART == kWeightGradient ? BK : BN);
 
 float a_next[kAPerThread];
 float b_next[kBPerThread];
 
-ivec3 place_of(uint i, uint sizes[3]) {
-  return ivec3(i / (sizes[1] * sizes[2]), i / sizes[2] % sizes[1], i % sizes[2]);
-}
 uint image_elements() {
   return arguments.image_size[0] * arguments.image_size[1] * arguments.image_size[2];
 }
@@ -67,25 +70,37 @@ int offset_of(ivec3 at) {
 const int kFar = 0x40000000;
 const ivec4 kNowhere = ivec4(0, 0, 0, -kFar), kNoWindow = ivec4(0, 0, 0, PART == kInputGradient ? kFar : -kFar);
 
-// Of a place of the other image: where its window begins in the image that is read, or, going back, what the
-// places of the kernel are taken from.
-ivec4 of_place(uint i) {
-  const uint size = other_elements();
-  const ivec3 at = place_of(i % size, arguments.other_size);
-  ivec3 origin;
-  [[unroll]] for (int d = 0; d < 3; ++d)
-    origin[d] = PART == kInputGradient ? at[d] + arguments.padding[d]
-                                       : at[d] * arguments.stride[d] - arguments.padding[d];
-  return ivec4(int(i / size * arguments.image_channels * image_elements()) + (STRIDED ? 0 : offset_of(origin)), origin);
+// A number in digits: yzw count places of an image or a window, x the whole ones.
+uvec4 digits_of(uint i, uint sizes[3]) {
+  const uint area = sizes[1] * sizes[2], size = sizes[0] * area;
+  return uvec4(i / size, i % size / area, i / sizes[2] % sizes[1], i % sizes[2]);
 }
-ivec4 of_window(uint i) {
-  const ivec3 at = place_of(i % arguments.kernel_size, arguments.kernel);
-  const ivec3 window = at * ivec3(arguments.dilation[0], arguments.dilation[1], arguments.dilation[2]);
-  const int offset = STRIDED ? 0 : PART == kInputGradient ? -offset_of(window) : offset_of(window);
-  return ivec4(int(i / arguments.kernel_size * image_elements()) + offset, window);
+uvec4 sum_of_digits(uvec4 a, uvec4 b, uint sizes[3]) {
+  uvec4 sum = a + b;
+  [[unroll]] for (int d = 2; d >= 0; --d)
+    if (sum[d + 1] >= sizes[d]) {
+      sum[d + 1] -= sizes[d];
+      ++sum[d];
+    }
+  return sum;
 }
 
-float read_image(uint64_t image, ivec4 column, ivec4 step) {
+// Of a place of the other image: where its window begins in the image that is read, or, going back, what the
+// places of the kernel are taken from.
+ivec4 of_place(uvec4 place) {
+  ivec3 origin;
+  [[unroll]] for (int d = 0; d < 3; ++d)
+    origin[d] = PART == kInputGradient ? int(place[d + 1]) + arguments.padding[d]
+                                       : int(place[d + 1]) * arguments.stride[d] - arguments.padding[d];
+  return ivec4(int(place.x * arguments.image_channels * image_elements()) + (STRIDED ? 0 : offset_of(origin)), origin);
+}
+ivec4 of_window(uvec4 place) {
+  const ivec3 window = ivec3(place.yzw) * ivec3(arguments.dilation[0], arguments.dilation[1], arguments.dilation[2]);
+  const int offset = STRIDED ? 0 : PART == kInputGradient ? -offset_of(window) : offset_of(window);
+  return ivec4(int(place.x * image_elements()) + offset, window);
+}
+
+float read_image(uint64_t image, uvec3 image_size, ivec4 column, ivec4 step) {
   const ivec4 place = PART == kWeightGradient ? step : column, window = PART == kWeightGradient ? column : step;
   ivec3 at = PART == kInputGradient ? place.yzw - window.yzw : place.yzw + window.yzw;
   int offset = place.x + window.x;
@@ -96,50 +111,66 @@ float read_image(uint64_t image, ivec4 column, ivec4 step) {
     at = reached;
     offset += offset_of(at);
   }
-  bool inside = uint(at.z) < arguments.image_size[2];
-  if (DIMS > 1) inside = inside && uint(at.y) < arguments.image_size[1];
-  if (DIMS > 2) inside = inside && uint(at.x) < arguments.image_size[0];
+  bool inside = uint(at.z) < image_size.z;
+  if (DIMS > 1) inside = inside && uint(at.y) < image_size.y;
+  if (DIMS > 2) inside = inside && uint(at.x) < image_size.x;
   return inside ? F32Element(image + uint64_t(uint(offset)) * 4).at : 0.0;
 }
 
-void find_steps(uint first, uint end) {
-  const uint i = gl_LocalInvocationID.x, k = first + i;
-  if (i >= BK) return;
-  const uint size = other_elements();
-  if (k >= end)
-    step_part[i] = PART == kWeightGradient ? kNowhere : kNoWindow;
-  else
-    step_part[i] = PART == kWeightGradient ? of_place(k) : of_window(k);
-  a_step[i] = int(PART == kResult ? k
-                  : PART == kInputGradient
-                      ? k / arguments.kernel_size * (arguments.m * arguments.kernel_size) + k % arguments.kernel_size
-                      : k / size * (arguments.other_channels * size) + k % size);
+// The digits of k count windows of the weight, or places where these are summed over.
+uvec4 step_digits(uint k) {
+  return PART == kWeightGradient ? digits_of(k, arguments.other_size) : digits_of(k, arguments.kernel);
+}
+uvec4 next_digits(uvec4 digits, uvec4 step) {
+  return PART == kWeightGradient ? sum_of_digits(digits, step, arguments.other_size)
+                                 : sum_of_digits(digits, step, arguments.kernel);
+}
+ivec4 part_of_step(uvec4 digits, bool inside) {
+  if (PART == kWeightGradient) return inside ? of_place(digits) : kNowhere;
+  return inside ? of_window(digits) : kNoWindow;
 }
 
-void fetch(uint64_t a, uint64_t image, uint row, uint first, uint end, uint a_row) {
-  [[unroll]] for (uint i = 0; i < kAPerThread; ++i) {
-    const uint at = i * THREADS + gl_LocalInvocationID.x, m = row + at / BK, y = at % BK;
-    a_next[i] = m < arguments.m && first + y < end ? load_f32(a, int64_t(m) * int64_t(a_row) + int64_t(a_step[y])) : 0.0;
-  }
-  [[unroll]] for (uint i = 0; i < kBPerThread; ++i) {
-    const uint at = i * THREADS + gl_LocalInvocationID.x;
-    b_next[i] = PART == kWeightGradient ? read_image(image, column_part[at / BK], step_part[at % BK])
-                                        : read_image(image, column_part[at % BN], step_part[at / BN]);
+// `rows` are the bytes from one of this thread's rows of A to the next.
+void fetch_a(uint64_t from, uint64_t rows, uint m, bool inside) {
+  [[unroll]] for (uint i = 0; i < kAPerThread / kAWide; ++i, from += rows) {
+    const bool reads = inside && m + i * kALines < arguments.m;
+    if (A_VECTOR) {
+      const vec4 v = reads ? F32x4Elements(from).at : vec4(0);
+      [[unroll]] for (uint j = 0; j < 4; ++j) a_next[i * 4 + j] = v[j];
+    } else {
+      a_next[i] = reads ? F32Element(from).at : 0.0;
+    }
   }
 }
-void share() {
-  [[unroll]] for (uint i = 0; i < kAPerThread; ++i) {
-    const uint at = i * THREADS + gl_LocalInvocationID.x, m = at / BK, y = at % BK;
-    a_tile[y * kARow + m / 4][m % 4] = a_next[i];
+// `own` is what this thread's column, or its k where columns are windows, says of an element's place.
+void fetch_b(uint64_t image, uvec3 image_size, ivec4 own, uint half_at) {
+  const uint id = gl_LocalInvocationID.x;
+  [[unroll]] for (uint i = 0; i < kBPerThread; ++i)
+    b_next[i] = PART == kWeightGradient
+                    ? read_image(image, image_size, window_part[id / BK + i * kBLines], own)
+                    : read_image(image, image_size, own, step_part[half_at * BK + id / BN + i * kBLines]);
+}
+
+void keep(uint half_at) {
+  const uint id = gl_LocalInvocationID.x;
+  [[unroll]] for (uint i = 0; i < kAPerThread / kAWide; ++i) {
+    const uint m = id / kALine + i * kALines, y = half_at * BK + id % kALine * kAWide;
+    [[unroll]] for (uint j = 0; j < kAWide; ++j) a_tile[(y + j) * kARow + m / 4][m % 4] = a_next[i * kAWide + j];
   }
   [[unroll]] for (uint i = 0; i < kBPerThread; ++i) {
-    const uint at = i * THREADS + gl_LocalInvocationID.x;
-    const uint n = PART == kWeightGradient ? at / BK : at % BN, y = PART == kWeightGradient ? at % BK : at / BN;
+    const uint n = PART == kWeightGradient ? id / BK + i * kBLines : id % BN;
+    const uint y = half_at * BK + (PART == kWeightGradient ? id % BK : id / BN + i * kBLines);
     b_tile[y * kBRow + n / 4][n % 4] = b_next[i];
   }
 }
 
+// Where column x of the tile that begins at `column` lies in C.
+uint64_t place_in_c(uint m, uint c_row, uint column, uint x) {
+  return uint64_t(m) * c_row + (PART == kWeightGradient ? column + x : c_column[x]);
+}
+
 void compute_tile(uint tile) {
+  const uint id = gl_LocalInvocationID.x;
   const uint part = tile % arguments.splits;
   tile /= arguments.splits;
   const uint group = tile / (arguments.row_tiles * arguments.column_tiles);
@@ -149,39 +180,69 @@ void compute_tile(uint tile) {
   const uint begin = part * arguments.split, end = min(begin + arguments.split, arguments.k);
 
   const uint size = other_elements();
-  const uint a_row = PART == kResult ? arguments.k : PART == kInputGradient ? arguments.kernel_size : size;
-  const uint64_t a_group = uint64_t(arguments.m) * (PART == kWeightGradient ? size : arguments.k);
-  const uint64_t a = arguments.a + uint64_t(group) * a_group * 4;
   const uint64_t image_group = uint64_t(arguments.image_channels / arguments.groups) * image_elements();
   const uint64_t image = arguments.image + uint64_t(group) * image_group * 4;
-
-  for (uint i = gl_LocalInvocationID.x; i < BN; i += THREADS) {
+  const uvec3 image_size = uvec3(arguments.image_size[0], arguments.image_size[1], arguments.image_size[2]);
+  for (uint i = id; i < BN; i += THREADS) {
     const uint n = column + i;
-    if (n >= arguments.n)
-      column_part[i] = PART == kWeightGradient ? kNoWindow : kNowhere;
+    if (PART == kWeightGradient)
+      window_part[i] = n < arguments.n ? of_window(digits_of(n, arguments.kernel)) : kNoWindow;
     else
-      column_part[i] = PART == kWeightGradient ? of_window(n) : of_place(n);
-    c_column[i] = int(PART == kWeightGradient ? n : n / size * (arguments.other_channels * size) + n % size);
+      c_column[i] = n / size * (arguments.other_channels * size) + n % size;
   }
-  find_steps(begin, end);
-  barrier();
+  ivec4 own = kNowhere;
+  if (PART != kWeightGradient && column + id % BN < arguments.n)
+    own = of_place(digits_of(column + id % BN, arguments.other_size));
+  uvec4 digits = step_digits(begin + id % BK);
+  const uvec4 step = step_digits(BK);
 
-  const uint tx = gl_LocalInvocationID.x % (BN / TN), ty = gl_LocalInvocationID.x / (BN / TN);
+  // A's rows lie `a_row` elements apart; k lies in runs of `a_run` elements, between which `a_jump` others lie.
+  const uint a_row = PART == kResult ? arguments.k : PART == kInputGradient ? arguments.kernel_size : size;
+  const uint a_run = PART == kResult ? arguments.k : a_row;
+  const uint a_jump = PART == kResult          ? 0
+                      : PART == kInputGradient ? (arguments.m - 1) * a_run
+                                               : (arguments.other_channels - 1) * a_run;
+  const uint64_t a_group = uint64_t(arguments.m) * (PART == kWeightGradient ? size : arguments.k);
+  const uint m = row + id / kALine;
+  const uint64_t a = arguments.a + (uint64_t(group) * a_group + uint64_t(m) * a_row) * 4;
+  const uint64_t a_rows = uint64_t(a_row) * (4 * kALines);
+  uint a_k = begin + id % kALine * kAWide;
+  uint run = a_k / a_run, in_run = a_k % a_run;
+  const uint step_runs = BK / a_run, step_rest = BK % a_run;
+
+  const uint tx = id % (BN / TN), ty = id / (BN / TN);
   vec4 sum[TM][TN / 4];
   [[unroll]] for (uint i = 0; i < TM; ++i)
     [[unroll]] for (uint j = 0; j < TN / 4; ++j) sum[i][j] = vec4(0);
 
-  fetch(a, image, row, begin, end, a_row);
-  for (uint k = begin; k < end; k += BK) {
+  if (PART == kWeightGradient)
+    own = part_of_step(digits, begin + id % BK < end);
+  else if (id < BK)
+    step_part[id] = part_of_step(digits, begin + id < end);
+  barrier();
+  fetch_a(a + uint64_t(a_k + run * a_jump) * 4, a_rows, m, a_k < end);
+  fetch_b(image, image_size, own, 0);
+  uint half_at = 0;
+  for (uint k = begin; k < end; k += BK, half_at ^= 1) {
+    keep(half_at);
+    digits = next_digits(digits, step);
+    if (PART == kWeightGradient)
+      own = part_of_step(digits, k + BK + id % BK < end);
+    else if (id < BK)
+      step_part[(half_at ^ 1) * BK + id] = part_of_step(digits, k + BK + id < end);
+    a_k += BK;
+    run += step_runs;
+    in_run += step_rest;
+    if (in_run >= a_run) in_run -= a_run, ++run;
     barrier();
-    share();
-    find_steps(k + BK, end);
-    barrier();
-    if (k + BK < end) fetch(a, image, row, k + BK, end, a_row);
+    if (k + BK < end) {
+      fetch_a(a + uint64_t(a_k + run * a_jump) * 4, a_rows, m, a_k < end);
+      fetch_b(image, image_size, own, half_at ^ 1);
+    }
     [[unroll]] for (uint kk = 0; kk < BK; ++kk) {
       vec4 left[TM / 4], right[TN / 4];
-      [[unroll]] for (uint i = 0; i < TM / 4; ++i) left[i] = a_tile[kk * kARow + i * (BM / TM) + ty];
-      [[unroll]] for (uint j = 0; j < TN / 4; ++j) right[j] = b_tile[kk * kBRow + j * (BN / TN) + tx];
+      [[unroll]] for (uint i = 0; i < TM / 4; ++i) left[i] = a_tile[(half_at * BK + kk) * kARow + i * (BM / TM) + ty];
+      [[unroll]] for (uint j = 0; j < TN / 4; ++j) right[j] = b_tile[(half_at * BK + kk) * kBRow + j * (BN / TN) + tx];
       [[unroll]] for (uint i = 0; i < TM; ++i)
         [[unroll]] for (uint j = 0; j < TN / 4; ++j) sum[i][j] += left[i / 4][i % 4] * right[j];
     }
@@ -190,14 +251,20 @@ void compute_tile(uint tile) {
   const uint c_row = PART == kWeightGradient ? arguments.n : size;
   const uint64_t c_size = uint64_t(arguments.groups) * arguments.m * arguments.n;
   const uint64_t c = arguments.c + (uint64_t(part) * c_size + uint64_t(group) * arguments.m * c_row) * 4;
+  const bool in_fours = c_row % 4 == 0;  // four neighbours are all in a row of C or all outside, and lie at 16 bytes
   [[unroll]] for (uint i = 0; i < TM; ++i) {
     const uint m = row + (i / 4 * (BM / TM) + ty) * 4 + i % 4;
     if (m >= arguments.m) continue;
     const float bias = HAS_BIAS ? load_f32(arguments.bias, int64_t(group * arguments.m + m)) : 0.0;
-    [[unroll]] for (uint j = 0; j < TN; ++j) {
-      const uint x = (j / 4 * (BN / TN) + tx) * 4 + j % 4;
-      if (column + x < arguments.n)
-        store_f32(c, int64_t(m) * int64_t(c_row) + int64_t(c_column[x]), sum[i][j / 4][j % 4] + bias);
+    [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
+      const uint x = (j * (BN / TN) + tx) * 4, count = min(arguments.n - min(column + x, arguments.n), 4);
+      const vec4 values = sum[i][j] + bias;
+      if (in_fours) {
+        if (count > 0) F32x4Elements(c + place_in_c(m, c_row, column, x) * 4).at = values;
+      } else {
+        [[unroll]] for (uint e = 0; e < 4; ++e)
+          if (e < count) F32Element(c + place_in_c(m, c_row, column, x + e) * 4).at = values[e];
+      }
     }
   }
   barrier();  // the tables are the next tile's
