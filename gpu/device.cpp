@@ -30,6 +30,7 @@ void VulkanDevice::close() noexcept {
 }
 
 void VulkanDevice::discard(std::unique_ptr<Machine> machine) noexcept {
+  machine->pipelines.come_to_rest();
   // What a device that does not answer still uses cannot be freed.
   if (!machine->stream.come_to_rest()) (void)machine.release();
 }
@@ -39,6 +40,7 @@ std::string VulkanDevice::description() const { return text(physical_.name, ", "
 VulkanDevice::Machine& VulkanDevice::machine() {
   if (!instance_) fail_as(ErrorKind::device, name_, ": the device was closed");
   if (machine_ && machine_->stream.lost()) {
+    machine_->pipelines.come_to_rest();
     lost_.push_back(std::move(machine_));
     drop_lost();
   }

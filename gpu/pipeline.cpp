@@ -1,134 +1,60 @@
 #include "gpu/pipeline.h"
 
-#include <algorithm>
-
-#include "gpu/pipeline_file.h"
-#include "gpu/portable_matrices.h"
-#include "runtime/error.h"
+#include "gpu/pipeline_list.h"
 
 namespace lunagrad::gpu {
 namespace {
 
-constexpr uint32_t kOpExecutionMode = 16, kOpCapability = 17;
-constexpr uint32_t kDenormPreserve = 4464, kModeDenormPreserve = 4459;
-constexpr uint32_t kSignedZeroInfNanPreserve = 4466, kModeSignedZeroInfNanPreserve = 4461;
-
-// The module without what it asks of f32's special numbers and the device cannot promise. An instruction begins with
-// its length in words and its opcode (SPIR-V specification 2.3).
-std::vector<uint32_t> without_controls(std::span<const uint32_t> words, bool keeps_nan, bool keeps_denormals) {
-  const auto lacks = [&](uint32_t code, uint32_t nan, uint32_t denormal) {
-    return (code == nan && !keeps_nan) || (code == denormal && !keeps_denormals);
-  };
-  std::vector<uint32_t> kept(words.begin(), words.begin() + 5);
-  for (size_t at = 5; at < words.size(); at += words[at] >> 16) {
-    const uint32_t opcode = words[at] & 0xffff, length = words[at] >> 16;
-    const bool capability =
-        opcode == kOpCapability && lacks(words[at + 1], kSignedZeroInfNanPreserve, kDenormPreserve);
-    const bool mode =
-        opcode == kOpExecutionMode && lacks(words[at + 2], kModeSignedZeroInfNanPreserve, kModeDenormPreserve);
-    if (!capability && !mode)
-      kept.insert(kept.end(), words.begin() + long(at), words.begin() + long(at + length));
-  }
-  return kept;
+PipelineList load(const PipelineFile& file) {
+  const std::vector<std::byte> bytes = file.load();
+  return pipeline_list({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-// What the driver made of them, for the next start.
-void save(const VulkanContext& context, VkPipelineCache cache) {
-  VkPhysicalDeviceProperties properties;
-  vkGetPhysicalDeviceProperties(context.physical.handle, &properties);
-  const PipelineFile file(properties);
-  size_t size = 0;
-  if (context.vk.vkGetPipelineCacheData(context.device, cache, &size, nullptr) != VK_SUCCESS || size == 0) return;
-  std::vector<std::byte> data(size);
-  if (context.vk.vkGetPipelineCacheData(context.device, cache, &size, data.data()) != VK_SUCCESS) return;
-  data.resize(size);
-  if (file.load() != data) file.save(data);
+std::vector<PipelineKey> keys_of(const PipelineList& list) {
+  std::vector<PipelineKey> keys;
+  for (const UsedPipeline& used : list) keys.push_back(used.key);
+  return keys;
 }
 
 }  // namespace
 
-const ShaderCode& find_shader(std::string_view name) {
-  const auto all = all_shaders();
-  const auto found = std::lower_bound(
-      all.begin(), all.end(), name, [](const ShaderCode& code, std::string_view n) { return code.name < n; });
-  if (found == all.end() || found->name != name)
-    fail_as(ErrorKind::device, "vulkan: there is no shader called ", name);
-  return *found;
-}
-
-Pipelines::Pipelines(VulkanContext& context) : context_(context) {
-  VkPhysicalDeviceFloatControlsProperties controls{
-      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES};
-  VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &controls};
-  vkGetPhysicalDeviceProperties2(context.physical.handle, &properties);
-  keeps_nan_ = controls.shaderSignedZeroInfNanPreserveFloat32;
-  keeps_denormals_ = controls.shaderDenormPreserveFloat32;
-  const VkPushConstantRange push{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(VkDeviceAddress) + kHotBytes};
-  VkPipelineLayoutCreateInfo layout{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
-  layout.pushConstantRangeCount = 1;
-  layout.pPushConstantRanges = &push;
-  check(context.vk.vkCreatePipelineLayout(context.device, &layout, nullptr, &layout_),
-        "making a pipeline layout");
-  const std::vector<std::byte> kept = PipelineFile(properties.properties).load();
-  VkPipelineCacheCreateInfo cache{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
-  cache.initialDataSize = kept.size();
-  cache.pInitialData = kept.data();
-  const VkResult result = context.vk.vkCreatePipelineCache(context.device, &cache, nullptr, &cache_);
-  if (result != VK_SUCCESS) destroy();
-  check(result, "making a pipeline cache");
-}
+Pipelines::Pipelines(VulkanContext& context)
+    : maker_(context),
+      file_(maker_.file(PipelineFile::Kind::used)),
+      early_(keys_of(load(file_)),
+             [this](const PipelineKey& key) { return maker_.make(key.code, key.constants); }) {}
 
 Pipelines::~Pipelines() {
-  save(context_, cache_);
-  destroy();
+  come_to_rest();
+  for (const auto& [key, pipeline] : made_) maker_.destroy(pipeline);
+  if (used_.empty()) return;
+  // Another process may have written it meanwhile.
+  const PipelineList before = load(file_);
+  const std::string text = to_text(behind_run(before, used_));
+  if (text != to_text(before)) file_.save(std::as_bytes(std::span(text)));
 }
 
-void Pipelines::destroy() noexcept {
-  for (const auto& [key, pipeline] : made_) context_.vk.vkDestroyPipeline(context_.device, pipeline, nullptr);
-  context_.vk.vkDestroyPipelineCache(context_.device, cache_, nullptr);
-  context_.vk.vkDestroyPipelineLayout(context_.device, layout_, nullptr);
+void Pipelines::come_to_rest() noexcept {
+  for (const VkPipeline pipeline : early_.stop()) maker_.destroy(pipeline);
 }
 
-size_t Pipelines::Hash::operator()(const Key& key) const {
-  size_t hash = reinterpret_cast<size_t>(key.code);
+size_t Pipelines::Hash::operator()(const PipelineKey& key) const {
+  size_t hash = reinterpret_cast<size_t>(key.code.words.data()) + key.code.bfloat;
   for (const uint32_t value : key.constants) hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
   return hash ^ hash >> 29;
 }
 
 VkPipeline Pipelines::get(const ShaderCode& code, Constants constants) {
-  Key key{&code, {constants.begin(), constants.end()}};
+  PipelineKey key{code, {constants.begin(), constants.end()}};
   const auto found = made_.find(key);
   if (found != made_.end()) return found->second;
-  const VkPipeline pipeline = make(code, constants);
+  VkPipeline pipeline = early_.take(key);
+  if (pipeline)
+    ++made_early_;
+  else
+    pipeline = maker_.make(code, constants);
+  used_.push_back(key);
   made_.emplace(std::move(key), pipeline);
-  return pipeline;
-}
-
-VkPipeline Pipelines::make(const ShaderCode& code, Constants constants) {
-  std::vector<uint32_t> words = without_controls(code.words, keeps_nan_, keeps_denormals_);
-  if (is_cooperative(words)) words = portable_matrices(words, code.bfloat);
-  VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
-  module_info.codeSize = words.size() * sizeof(uint32_t);
-  module_info.pCode = words.data();
-  VkShaderModule module;
-  check(context_.vk.vkCreateShaderModule(context_.device, &module_info, nullptr, &module),
-        "loading a shader");
-  std::vector<VkSpecializationMapEntry> entries;
-  for (uint32_t i = 0; i < constants.size(); ++i) entries.push_back({i, i * 4, 4});
-  const VkSpecializationInfo specialization{uint32_t(entries.size()), entries.data(), constants.size_bytes(),
-                                            constants.data()};
-  VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
-  info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
-  info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-  info.stage.module = module;
-  info.stage.pName = "main";
-  info.stage.pSpecializationInfo = &specialization;
-  info.layout = layout_;
-  VkPipeline pipeline = VK_NULL_HANDLE;
-  const VkResult result =
-      context_.vk.vkCreateComputePipelines(context_.device, cache_, 1, &info, nullptr, &pipeline);
-  context_.vk.vkDestroyShaderModule(context_.device, module, nullptr);
-  check(result, "making a pipeline");
   return pipeline;
 }
 

@@ -1,30 +1,11 @@
 #pragma once
-// Compute pipelines, made at first use from the SPIR-V that the build embeds. All share one layout: a push
-// constant that holds the address of the dispatch's arguments. Not thread-safe: the device's lock guards it.
-#include <cstdint>
-#include <span>
-#include <string_view>
+// The compute pipelines of a device: made at first use, or before, in the background, when earlier runs used
+// them. Not thread-safe: the device's lock guards it.
 #include <unordered_map>
-#include <vector>
 
-#include "gpu/context.h"
+#include "gpu/early_pipelines.h"
 
 namespace lunagrad::gpu {
-
-// One module, named as its file in gpu/shaders without the ending.
-struct ShaderCode {
-  std::string_view name;
-  std::span<const uint32_t> words;
-  bool bfloat = false;  // what its cooperative matrices multiply is bfloat16, not f16
-};
-std::span<const ShaderCode> all_shaders();             // written by the build, by name
-const ShaderCode& find_shader(std::string_view name);  // Error of kind device when there is none
-
-// Scalars that a shader may have in its push constants behind the address of its arguments.
-inline constexpr size_t kHotBytes = 64;
-
-// Values of the specialization constants 0, 1, ….
-using Constants = std::span<const uint32_t>;
 
 class Pipelines {
  public:
@@ -32,26 +13,24 @@ class Pipelines {
   ~Pipelines();
   Pipelines(const Pipelines&) = delete;
 
-  VkPipelineLayout layout() const { return layout_; }
+  VkPipelineLayout layout() const { return maker_.layout(); }
   VkPipeline get(const ShaderCode&, Constants);
+  // Ends what goes on in the background: the device is lost, or the process ends.
+  void come_to_rest() noexcept;
+  void finish_early() { early_.finish(); }        // waits for it
+  int made_early() const { return made_early_; }  // of those that were asked for
 
  private:
-  struct Key {
-    const ShaderCode* code;
-    std::vector<uint32_t> constants;
-    bool operator==(const Key&) const = default;
-  };
   struct Hash {
-    size_t operator()(const Key&) const;
+    size_t operator()(const PipelineKey&) const;
   };
-  VkPipeline make(const ShaderCode&, Constants);
-  void destroy() noexcept;
 
-  VulkanContext& context_;
-  VkPipelineLayout layout_ = VK_NULL_HANDLE;
-  VkPipelineCache cache_ = VK_NULL_HANDLE;
-  bool keeps_nan_, keeps_denormals_;  // what the device promises of f32
-  std::unordered_map<Key, VkPipeline, Hash> made_;
+  PipelineMaker maker_;
+  PipelineFile file_;
+  EarlyPipelines early_;
+  std::unordered_map<PipelineKey, VkPipeline, Hash> made_;
+  std::vector<PipelineKey> used_;  // in the order of first use
+  int made_early_ = 0;
 };
 
 }  // namespace lunagrad::gpu

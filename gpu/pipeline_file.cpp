@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In front of the driver's data, which drivers trust.
+// In front of the data: drivers trust theirs.
 struct Header {
   char magic[8];
   uint64_t bytes;
@@ -37,14 +37,14 @@ std::string cache_folder() {
 
 }  // namespace
 
-PipelineFile::PipelineFile(const VkPhysicalDeviceProperties& device) {
+PipelineFile::PipelineFile(const VkPhysicalDeviceProperties& device, Kind kind) {
   const std::string folder = cache_folder();
   if (folder.empty()) return;
   char name[24 + 2 * VK_UUID_SIZE + 8];
   int length = std::snprintf(name, sizeof name, "pipelines-%04x-%04x-", device.vendorID & 0xffff, device.deviceID & 0xffff);
   for (const uint8_t byte : device.pipelineCacheUUID)
     length += std::snprintf(name + length, sizeof name - size_t(length), "%02x", byte);
-  path_ = folder + "/" + name;
+  path_ = folder + "/" + name + (kind == Kind::used ? ".used" : "");
 }
 
 std::vector<std::byte> PipelineFile::load() const {

@@ -1,6 +1,7 @@
 #pragma once
-// What the driver keeps of compiled pipelines, on disk: one file for each device and driver in $XDG_CACHE_HOME/lunagrad,
-// else ~/.cache/lunagrad. It only saves time: a file that is torn, foreign or cannot be written is none. Any thread.
+// What is kept of pipelines from start to start, on disk: what the driver made of them, and which were used, in two files
+// for each device and driver in $XDG_CACHE_HOME/lunagrad, else ~/.cache/lunagrad. They only save time: a file that is
+// torn, foreign or cannot be written is none. Any thread.
 #include <volk.h>
 
 #include <cstddef>
@@ -12,7 +13,8 @@ namespace lunagrad::gpu {
 
 class PipelineFile {
  public:
-  explicit PipelineFile(const VkPhysicalDeviceProperties&);
+  enum class Kind { made, used };
+  PipelineFile(const VkPhysicalDeviceProperties&, Kind);
   std::vector<std::byte> load() const;  // empty: there is nothing to be used
   void save(std::span<const std::byte> data) const noexcept;
   const std::string& path() const { return path_; }  // empty: there is no folder to keep it in

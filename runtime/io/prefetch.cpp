@@ -1,36 +1,15 @@
 #include "runtime/io/prefetch.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <chrono>
 #include <system_error>
 #include <utility>
 
+#include "runtime/block_signals.h"
 #include "runtime/context.h"
 #include "runtime/work_times.h"
 
 namespace lunagrad {
-namespace {
-
-// Signals belong to the threads that were there before.
-class BlockSignals {
- public:
-  BlockSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &previous_);
-  }
-  ~BlockSignals() { pthread_sigmask(SIG_SETMASK, &previous_, nullptr); }
-  BlockSignals(const BlockSignals&) = delete;
-
- private:
-  sigset_t previous_;
-};
-
-}  // namespace
-
 Prefetch::Prefetch(std::shared_ptr<const BatchPlan> plan, std::vector<int64_t> order, PrefetchOptions options,
                    BatchDraw draw)
     : plan_(std::move(plan)),

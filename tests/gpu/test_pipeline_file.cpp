@@ -1,35 +1,16 @@
 // What is kept of compiled pipelines from start to start.
-#include <stdlib.h>
-
-#include <cstdlib>
 #include <filesystem>
 
 #include "gpu/device.h"
 #include "gpu/pipeline_file.h"
 #include "tests/files.h"
+#include "tests/gpu/cache_home.h"
 #include "tests/gpu/compare.h"
 
 namespace lunagrad::tests {
 namespace {
 
-// $XDG_CACHE_HOME for the life of the object.
-class CacheHome {
- public:
-  explicit CacheHome(const std::string& path) {
-    if (const char* before = std::getenv(kName)) before_ = before;
-    ::setenv(kName, path.c_str(), 1);
-  }
-  ~CacheHome() {
-    if (before_.empty())
-      ::unsetenv(kName);
-    else
-      ::setenv(kName, before_.c_str(), 1);
-  }
-
- private:
-  static constexpr const char* kName = "XDG_CACHE_HOME";
-  std::string before_;
-};
+using Kind = gpu::PipelineFile::Kind;
 
 VkPhysicalDeviceProperties some_device(uint8_t driver) {
   VkPhysicalDeviceProperties device{};
@@ -41,7 +22,8 @@ VkPhysicalDeviceProperties some_device(uint8_t driver) {
 TEST_CASE("what is kept of pipelines comes back whole or not at all") {
   const Folder folder;
   const CacheHome home(folder.file("cache"));
-  const gpu::PipelineFile file(some_device(1)), other(some_device(2));
+  const gpu::PipelineFile file(some_device(1), Kind::made), other(some_device(2), Kind::made),
+      used(some_device(1), Kind::used);
   CHECK(file.path().starts_with(folder.file("cache") + "/lunagrad/pipelines-10de-0000-000000"));
   CHECK(file.path() != other.path());
   CHECK(file.load().empty());
@@ -50,6 +32,7 @@ TEST_CASE("what is kept of pipelines comes back whole or not at all") {
   file.save(data);
   CHECK(file.load() == data);
   CHECK(other.load().empty());
+  CHECK(used.load().empty());
 
   const std::string content = read_file(file.path());
   for (const size_t length : {size_t(0), size_t(10), size_t(24), content.size() - 1}) {
@@ -68,7 +51,7 @@ TEST_CASE("a place where nothing can be kept is no error") {
   const Folder folder;
   folder.with("cache", "a file where the folder should be");
   const CacheHome home(folder.file("cache"));
-  const gpu::PipelineFile file(some_device(1));
+  const gpu::PipelineFile file(some_device(1), Kind::made);
   file.save(std::vector<std::byte>(10));
   CHECK(file.load().empty());
 }
@@ -91,7 +74,7 @@ TEST_CASE("two devices work side by side, and each keeps what it made of its pip
   }
   size_t kept = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder.file("cache/lunagrad"))) kept += entry.is_regular_file();
-  CHECK(kept == 1);
+  CHECK(kept == 2);  // what was made of them, and which
 }
 
 }  // namespace
