@@ -8,6 +8,7 @@
 
 #include "runtime/error.h"
 #include "script/run_record.h"
+#include "ui/palette.h"
 #include "ui/texture.h"
 #include "ui/theme.h"
 
@@ -169,7 +170,7 @@ void Workbench::begin_run() {
   remember_run_lines();
   go_live();
   inquiry.close();
-  journal.write(ConsoleLine::Kind::note, "run " + script_ + "\n");
+  journal.write(ConsoleLine::Kind::note, "run " + short_path(script_) + "\n");
   if (const Document* untitled = documents.with_title(script_))
     session.run_text(untitled->buffer.content(), script_, options_);
   else

@@ -1,6 +1,7 @@
 # Takes the pictures of the docs into the folder WORK/pictures.
 include(${CMAKE_CURRENT_LIST_DIR}/harness.cmake)
 file(MAKE_DIRECTORY ${WORK}/pictures)
+set(ENV{HOME} ${SOURCE})  # what the pictures say of paths then holds anywhere
 function(take which)
   expect(${which} 0 "" ${display} ${WORKBENCH} ${ARGN} ${VALIDATION} --size 1280x800
          --drive ${SOURCE}/tests/ui/pictures.lua ${WORK}/pictures ${which})

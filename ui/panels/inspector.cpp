@@ -374,37 +374,26 @@ class InspectorPanel final : public Panel {
     text_in(theme().muted, "f64, %.2g s, tolerance %.0e", check.seconds, check.tolerance);
     explain("In double precision, by (f(x + h) - f(x - h)) / 2h with h = 1e-5 max(1, |x|), f being the sum of the outputs "
             "times fixed weights. Errors are relative to max(1, largest difference quotient).");
-    const auto flags = ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_ScrollX |
-                       ImGuiTableFlags_ScrollY;
-    constexpr const char* kColumns[] = {"input", "", "worst error", "at", "gradient", "difference", "checked", "kinks"};
-    if (!ImGui::BeginTable("check", 8, flags)) return;
-    for (const char* column : kColumns) ImGui::TableSetupColumn(column);
-    ImGui::TableNextRow();
-    for (const char* column : kColumns) {
-      ImGui::TableNextColumn();
-      text_in(theme().faint, "%s", column);
-      if (*column == 'k')
-        explain("Elements where the slopes to both sides differ, as relu's at 0: any gradient between them is right.");
-    }
-    for (const GradientCheck::Input& input : check.inputs) {
-      const std::string cells[] = {input.name + " " + shape_text(input.shape),
-                                   input.ok ? "right" : "wrong",
-                                   number_text(input.worst),
-                                   input.at.empty() && !input.shape.empty() ? "" : position_text(input.at) + (input.imaginary ? " i" : ""),
-                                   number_text(input.gradient),
-                                   number_text(input.difference),
-                                   std::to_string(input.checked) + " of " + std::to_string(input.count),
-                                   std::to_string(input.kinks)};
-      ImGui::TableNextRow();
-      std::string whole;
-      for (size_t i = 0; i < std::size(cells); ++i) {
-        ImGui::TableNextColumn();
-        text_in(i == 1 ? input.ok ? theme().good : theme().bad : theme().text, "%s", cells[i].c_str());
-        whole += cells[i] + " ";
-      }
-      bench.description.add_last("inspector.checked", whole);
-    }
-    ImGui::EndTable();
+    for (const GradientCheck::Input& input : check.inputs) draw_checked(bench, input);
+  }
+
+  static void draw_checked(Workbench& bench, const GradientCheck::Input& input) {
+    const std::string name = input.name + " " + shape_text(input.shape), verdict = input.ok ? "right" : "wrong";
+    std::string facts = "worst error " + number_text(input.worst);
+    if (!input.at.empty() || input.shape.empty()) facts += " at " + position_text(input.at) + (input.imaginary ? " i" : "");
+    facts += ": gradient " + number_text(input.gradient) + ", difference quotient " + number_text(input.difference) + "; " +
+             std::to_string(input.checked) + " of " + std::to_string(input.count) + " checked";
+    if (input.kinks > 0) facts += ", " + std::to_string(input.kinks) + " at kinks";
+    ImGui::Separator();
+    text_in(theme().text, "%s", name.c_str());
+    ImGui::SameLine(0, em(0.6f));
+    text_in(input.ok ? theme().good : theme().bad, "%s", verdict.c_str());
+    ImGui::PushTextWrapPos(0);
+    text_in(theme().muted, "%s", facts.c_str());
+    ImGui::PopTextWrapPos();
+    if (input.kinks > 0)
+      explain("At a kink the slopes to both sides differ, as relu's at 0: any gradient between them is right.");
+    bench.description.add_last("inspector.checked", name + " " + verdict + " " + facts);
   }
 
   void draw_comparison(Workbench& bench, const DeviceComparison& comparison, uint64_t revision) {
