@@ -1,7 +1,7 @@
 #pragma once
-// What is kept of pipelines from start to start, on disk: what the driver made of them, and which were used, in two files
-// for each device and driver in $XDG_CACHE_HOME/lunagrad, else ~/.cache/lunagrad. They only save time: a file that is
-// torn, foreign or cannot be written is none. Any thread.
+// What is kept of pipelines from start to start, on disk: what the driver made of them, and which were used, in two
+// files for each device and driver in $XDG_CACHE_HOME/lunagrad, else ~/.cache/lunagrad. They only save time: a file that
+// is torn, foreign or cannot be written is none. Any thread.
 #include <volk.h>
 
 #include <cstddef>
