@@ -76,6 +76,30 @@ inline double distance(const Tensor& got, const Tensor& expected) {
 
 inline double largest(const Tensor& x) { return x.numel() == 0 ? 0 : amax(x).item(); }
 
+// Operands of products: short, long and odd ones, vectors, batches, broadcast, without elements.
+struct Factors {
+  Shape a, b;
+};
+inline const std::vector<Factors>& all_factors() {
+  static const std::vector<Factors> all = {{{1, 1}, {1, 1}},
+                                           {{3, 5}, {5, 7}},
+                                           {{65, 33}, {33, 129}},
+                                           {{130, 17}, {17, 131}},
+                                           {{256, 64}, {64, 200}},
+                                           {{5}, {5}},
+                                           {{5}, {5, 3}},
+                                           {{4, 5}, {5}},
+                                           {{3, 4, 5}, {3, 5, 6}},
+                                           {{3, 4, 5}, {5, 6}},
+                                           {{3, 4, 5}, {5}},
+                                           {{2, 1, 4, 5}, {3, 5, 2}},
+                                           {{4, 0}, {0, 3}},
+                                           {{1, 300}, {300, 1}},
+                                           {{200, 1}, {1, 200}},
+                                           {{2000, 8}, {8, 1100}}};
+  return all;
+}
+
 enum class Arrangement { contiguous, transposed, sliced };
 
 // The same elements on the device, otherwise laid out in memory.

@@ -129,22 +129,7 @@ TEST_CASE("complex sums, running sums and sums by index of awkward sizes") {
 TEST_CASE("complex products of odd sizes, transposes and batches") {
   const NoGrad off;
   const Fallbacks fallbacks;
-  struct Case {
-    Shape a, b;
-  };
-  const Case cases[] = {{{1, 1}, {1, 1}},
-                        {{3, 5}, {5, 7}},
-                        {{65, 33}, {33, 129}},
-                        {{5}, {5}},
-                        {{5}, {5, 3}},
-                        {{4, 5}, {5}},
-                        {{3, 4, 5}, {3, 5, 6}},
-                        {{3, 4, 5}, {5, 6}},
-                        {{2, 1, 4, 5}, {3, 5, 2}},
-                        {{4, 0}, {0, 3}},
-                        {{1, 300}, {300, 1}},
-                        {{3, 4, 5}, {5}}};
-  for (const Case& c : cases) {
+  for (const Factors& c : all_factors()) {
     const Tensor a = complex_random(c.a, 1), b = complex_random(c.b, 2);
     const Tensor exact = matmul(in_double(a), in_double(b));
     for (const Arrangement left : {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced})

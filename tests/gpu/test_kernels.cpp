@@ -6,25 +6,7 @@ namespace {
 
 TEST_CASE("matrix products of odd sizes, transposes and batches") {
   const NoGrad off;
-  struct Case {
-    Shape a, b;
-  };
-  const Case cases[] = {{{1, 1}, {1, 1}},
-                        {{3, 5}, {5, 7}},
-                        {{65, 33}, {33, 129}},
-                        {{130, 17}, {17, 131}},
-                        {{256, 64}, {64, 200}},
-                        {{5}, {5}},
-                        {{5}, {5, 3}},
-                        {{4, 5}, {5}},
-                        {{3, 4, 5}, {3, 5, 6}},
-                        {{3, 4, 5}, {5, 6}},
-                        {{2, 1, 4, 5}, {3, 5, 2}},
-                        {{4, 0}, {0, 3}},
-                        {{1, 300}, {300, 1}},
-                        {{200, 1}, {1, 200}},
-                        {{2000, 8}, {8, 1100}}};
-  for (const Case& c : cases) {
+  for (const Factors& c : all_factors()) {
     const Tensor a = random(c.a, 1), b = random(c.b, 2);
     const Tensor exact = matmul(to(a, DType::f64), to(b, DType::f64));
     // Errors are measured against what the products add up to without their signs.

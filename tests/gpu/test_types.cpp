@@ -85,22 +85,8 @@ TEST_CASE("extremes of every type and their places, and running sums of integers
 TEST_CASE("products of integers wrap around as on the CPU") {
   const NoGrad off;
   const Fallbacks fallbacks;
-  struct Case {
-    Shape a, b;
-  };
-  const Case cases[] = {{{1, 1}, {1, 1}},
-                        {{3, 5}, {5, 7}},
-                        {{65, 33}, {33, 129}},
-                        {{5}, {5}},
-                        {{5}, {5, 3}},
-                        {{4, 5}, {5}},
-                        {{3, 4, 5}, {3, 5, 6}},
-                        {{3, 4, 5}, {5, 6}},
-                        {{2, 1, 4, 5}, {3, 5, 2}},
-                        {{4, 0}, {0, 3}},
-                        {{1, 300}, {300, 1}}};
   for (const DType type : kIntegers)
-    for (const Case& c : cases) {
+    for (const Factors& c : all_factors()) {
       const Tensor a = numbers(c.a, type, 1), b = numbers(c.b, type, 2), expected = matmul(a, b);
       for (const Arrangement left : {Arrangement::contiguous, Arrangement::transposed})
         for (const Arrangement right : {Arrangement::contiguous, Arrangement::sliced})
