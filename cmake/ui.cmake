@@ -45,7 +45,6 @@ if(LUNAGRAD_TESTS)
   if(LUNAGRAD_SANITIZE)  # without what counts in seconds when it is not optimised; it works on one thread
     add_test(NAME ui COMMAND lunagrad-ui-tests "-sfe=*test_code_editor*,*test_graph_speed*,*test_layout*,*test_plot*,*test_text_search*"
              "-tce=a wrong regular expression*")
-    set_tests_properties(ui PROPERTIES ENVIRONMENT "LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/lsan.supp")
   else()
     add_test(NAME ui COMMAND lunagrad-ui-tests)
     set_tests_properties(ui PROPERTIES RUN_SERIAL ON)  # they time
