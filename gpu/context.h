@@ -1,10 +1,11 @@
 #pragma once
 // Vulkan itself: the loader (opened at run time), the instance, the devices that qualify, and one logical
-// device with its compute queue. An Instance lives as long as a VulkanContext uses it. Creation is done by
+// device with its queues. An Instance lives as long as a VulkanContext uses it. Creation is done by
 // one thread at a time; what is const may be read by all.
 #include <volk.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,11 @@ struct PhysicalDevice {
   std::string name;    // "NVIDIA H200"
   std::string driver;  // "NVIDIA 580.65.06"
   uint32_t queue_family = 0;
+  struct Queue {
+    uint32_t family, index;
+  };
+  std::optional<Queue> upload_queue;  // none: there is one queue for all
+  std::vector<uint32_t> queue_families() const;  // of the queues in use, each once
   bool float64 = false;  // has double arithmetic
   VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
   VkPhysicalDeviceLimits limits{};
@@ -70,6 +76,7 @@ class VulkanContext {
   VolkDeviceTable vk{};  // the device's functions
   VkDevice device = VK_NULL_HANDLE;
   VkQueue queue = VK_NULL_HANDLE;
+  VkQueue upload_queue = VK_NULL_HANDLE;  // null as in `physical`
   const PhysicalDevice physical;
 
  private:
