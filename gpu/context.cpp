@@ -140,17 +140,6 @@ int compute_family(const std::vector<VkQueueFamilyProperties>& families) {
   return found;
 }
 
-// One of a family that only copies, behind which stands an engine of its own; else a second one of the family to compute on.
-std::optional<PhysicalDevice::Queue> upload_queue(const std::vector<VkQueueFamilyProperties>& families,
-                                                  uint32_t computing) {
-  constexpr VkQueueFlags kCopies = VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;
-  for (uint32_t i = 0; i < families.size(); ++i)
-    if ((families[i].queueFlags & VK_QUEUE_TRANSFER_BIT) && !(families[i].queueFlags & ~kCopies))
-      return PhysicalDevice::Queue{i, 0};
-  if (families[computing].queueCount > 1) return PhysicalDevice::Queue{computing, 1};
-  return std::nullopt;
-}
-
 bool has_calibrated_clock(VkPhysicalDevice handle) {
   if (!has_extension(handle, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME)) return false;
   uint32_t count = 0;
@@ -170,6 +159,15 @@ bool has_extension(VkPhysicalDevice handle, const char* name) {
   return std::any_of(extensions.begin(), extensions.end(), [&](const VkExtensionProperties& extension) {
     return std::strcmp(extension.extensionName, name) == 0;
   });
+}
+
+std::optional<QueuePlace> find_upload_queue(std::span<const VkQueueFamilyProperties> families, uint32_t computing) {
+  constexpr VkQueueFlags kCopies = VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;
+  for (uint32_t i = 0; i < families.size(); ++i)
+    if ((families[i].queueFlags & VK_QUEUE_TRANSFER_BIT) && !(families[i].queueFlags & ~kCopies))
+      return QueuePlace{i, 0};
+  if (families[computing].queueCount > 1) return QueuePlace{computing, 1};
+  return std::nullopt;
 }
 
 std::vector<uint32_t> PhysicalDevice::queue_families() const {
@@ -266,7 +264,7 @@ std::vector<PhysicalDevice> Instance::physical_devices(std::string& rejected) co
     device.name = name;
     device.driver = text(driver.driverName, " ", driver.driverInfo);
     device.queue_family = uint32_t(family);
-    device.upload_queue = upload_queue(families, device.queue_family);
+    device.upload_queue = find_upload_queue(families, device.queue_family);
     device.float64 = features.base.features.shaderFloat64;
     device.type = properties.properties.deviceType;
     device.limits = properties.properties.limits;

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,14 @@ namespace lunagrad::gpu {
 void check(VkResult result, const char* doing);
 
 bool has_extension(VkPhysicalDevice, const char* name);
+
+struct QueuePlace {
+  uint32_t family, index;
+};
+
+// Where copies run beside the computing of a family's first queue: in a family that only copies, behind which stands an
+// engine of its own, else in another queue of the same family. None: there is neither.
+std::optional<QueuePlace> find_upload_queue(std::span<const VkQueueFamilyProperties>, uint32_t computing);
 
 // What one instruction of a subgroup multiplies: 16 x 16 times 16 x 16 elements, into sums of f32.
 struct MatrixUnits {
@@ -28,11 +37,6 @@ struct PhysicalDevice {
   std::string name;    // "NVIDIA H200"
   std::string driver;  // "NVIDIA 580.65.06"
   uint32_t queue_family = 0;
-  struct Queue {
-    uint32_t family, index;
-  };
-  std::optional<Queue> upload_queue;  // none: there is one queue for all
-  std::vector<uint32_t> queue_families() const;  // of the queues in use, each once
   bool float64 = false;  // has double arithmetic
   VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
   VkPhysicalDeviceLimits limits{};
@@ -42,6 +46,8 @@ struct PhysicalDevice {
   bool calibrated = false;  // its clock can be asked at any time
   MatrixUnits matrix_units;
   bool budget = false;      // says how much memory it has left
+  std::optional<QueuePlace> upload_queue;        // none: it has one queue for all
+  std::vector<uint32_t> queue_families() const;  // of the queues in use, each once
 };
 
 class Instance {

@@ -132,9 +132,10 @@ class Stream {
   Timer::Batch times_;                         // of the open one
   uint64_t epoch_ = 1;
   bool lost_ = false;
-  Timeline timeline_;  // of the batches
-  std::unique_ptr<Uploads> beside_;        // from the first large copy on
-  uint64_t needed_ = 0, awaited_ = 0;  // uploads for which the work recorded, and that submitted, has to wait
+  Timeline timeline_;                // of the batches
+  std::unique_ptr<Uploads> beside_;  // from the first large copy on
+  uint64_t needed_ = 0;              // the uploads up to this one come before the work that is recorded next
+  uint64_t awaited_ = 0;             // … and up to this one before what was submitted last
   StreamListener* listener_ = nullptr;
   std::deque<Submission> in_flight_;
   std::vector<VkCommandBuffer> idle_;

@@ -18,7 +18,7 @@ class Uploads {
   ~Uploads();
   Uploads(const Uploads&) = delete;
 
-  // No batch of the stream behind `done` may use the range.
+  // The stream is known to have come to `done`, and no work behind that may use the range.
   void copy(Range&, VkDeviceSize offset, const void* from, VkDeviceSize bytes, Timeline::Point done,
             StreamListener*);
   Timeline& timeline() { return timeline_; }

@@ -1,7 +1,7 @@
 -- The workloads of `lunagrad bench --device`: those of bench.lua are too small to say anything of a GPU. Rows as there,
 -- and `calls`: how often a workload is called before the device is waited for, as a training loop does it. A single call
 -- would be timed with the way to the device and back, which takes longer than most of the kernels.
--- tests/bench/workloads_cuda.py has the same rows for PyTorch.
+-- tests/bench/workloads_cuda.py has the same rows for PyTorch, but for that of two things together.
 local lg = require "lunagrad"
 local bench = require "lunagrad.bench"
 local nn, F = lg.nn, lg.nn.functional

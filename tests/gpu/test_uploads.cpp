@@ -104,5 +104,20 @@ TEST_CASE("uploads larger than their staging memory, at any place, come back as 
   CHECK(x.to_vector<float>() == changed);
 }
 
+TEST_CASE("uploads take a queue that only copies, else a second one of the family that computes") {
+  using Families = std::vector<VkQueueFamilyProperties>;
+  constexpr VkQueueFlags kAll = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT;
+  constexpr VkQueueFlags kCompute = VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT;
+  constexpr VkQueueFlags kVideo = VK_QUEUE_TRANSFER_BIT | 0x20;
+  constexpr VkQueueFlags kCopy = VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT;
+  const auto found = [](const Families& families, uint32_t computing) {
+    const std::optional<gpu::QueuePlace> place = gpu::find_upload_queue(families, computing);
+    return place ? std::pair(int(place->family), int(place->index)) : std::pair(-1, -1);
+  };
+  CHECK(found({{kAll, 16}, {kVideo, 1}, {kCopy, 2}, {kCompute, 8}}, 3) == std::pair(2, 0));
+  CHECK(found({{kAll, 1}, {kVideo, 1}, {kCompute, 8}}, 2) == std::pair(2, 1));
+  CHECK(found({{kAll, 1}, {kVideo, 1}}, 0) == std::pair(-1, -1));
+}
+
 }  // namespace
 }  // namespace lunagrad::tests
