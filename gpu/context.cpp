@@ -121,27 +121,23 @@ const char* missing_feature(const Features& f) {
   return nullptr;
 }
 
-// Index of the queue family to compute on, or -1. One without graphics is preferred: it is less contended.
-int compute_family(VkPhysicalDevice handle) {
+std::vector<VkQueueFamilyProperties> queue_families(VkPhysicalDevice handle) {
   uint32_t count = 0;
   vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, nullptr);
   std::vector<VkQueueFamilyProperties> families(count);
   vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, families.data());
+  return families;
+}
+
+// Index of the queue family to compute on, or -1. One without graphics is preferred: it is less contended.
+int compute_family(const std::vector<VkQueueFamilyProperties>& families) {
   int found = -1;
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < families.size(); ++i) {
     if (!(families[i].queueFlags & VK_QUEUE_COMPUTE_BIT)) continue;
     if (!(families[i].queueFlags & VK_QUEUE_GRAPHICS_BIT)) return int(i);
     if (found < 0) found = int(i);
   }
   return found;
-}
-
-uint32_t stamp_bits(VkPhysicalDevice handle, uint32_t family) {
-  uint32_t count = 0;
-  vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, nullptr);
-  std::vector<VkQueueFamilyProperties> families(count);
-  vkGetPhysicalDeviceQueueFamilyProperties(handle, &count, families.data());
-  return families[family].timestampValidBits;
 }
 
 bool has_calibrated_clock(VkPhysicalDevice handle) {
@@ -163,6 +159,20 @@ bool has_extension(VkPhysicalDevice handle, const char* name) {
   return std::any_of(extensions.begin(), extensions.end(), [&](const VkExtensionProperties& extension) {
     return std::strcmp(extension.extensionName, name) == 0;
   });
+}
+
+std::optional<QueuePlace> find_upload_queue(std::span<const VkQueueFamilyProperties> families, uint32_t computing) {
+  constexpr VkQueueFlags kCopies = VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;
+  for (uint32_t i = 0; i < families.size(); ++i)
+    if ((families[i].queueFlags & VK_QUEUE_TRANSFER_BIT) && !(families[i].queueFlags & ~kCopies))
+      return QueuePlace{i, 0};
+  if (families[computing].queueCount > 1) return QueuePlace{computing, 1};
+  return std::nullopt;
+}
+
+std::vector<uint32_t> PhysicalDevice::queue_families() const {
+  if (!upload_queue || upload_queue->family == queue_family) return {queue_family};
+  return {queue_family, upload_queue->family};
 }
 
 int validation_messages() { return message_count; }
@@ -242,7 +252,8 @@ std::vector<PhysicalDevice> Instance::physical_devices(std::string& rejected) co
     vkGetPhysicalDeviceProperties2(handle, &properties);
     Features features;
     vkGetPhysicalDeviceFeatures2(handle, &features.base);
-    const int family = compute_family(handle);
+    const std::vector<VkQueueFamilyProperties> families = queue_families(handle);
+    const int family = compute_family(families);
     const char* missing = family < 0 ? "a compute queue" : missing_feature(features);
     if (missing) {
       rejected += text("vulkan: ", name, " is left out: it lacks ", missing, "\n");
@@ -253,13 +264,14 @@ std::vector<PhysicalDevice> Instance::physical_devices(std::string& rejected) co
     device.name = name;
     device.driver = text(driver.driverName, " ", driver.driverInfo);
     device.queue_family = uint32_t(family);
+    device.upload_queue = find_upload_queue(families, device.queue_family);
     device.float64 = features.base.features.shaderFloat64;
     device.type = properties.properties.deviceType;
     device.limits = properties.properties.limits;
     device.subgroup_size = subgroup.subgroupSize;
     device.subgroup_sums = (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0 &&
                            (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
-    device.stamp_bits = stamp_bits(handle, device.queue_family);
+    device.stamp_bits = families[device.queue_family].timestampValidBits;
     device.calibrated = device.stamp_bits > 0 && has_calibrated_clock(handle);
     device.matrix_units = find_matrix_units(handle_, handle);
     device.budget = has_extension(handle, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
@@ -273,11 +285,16 @@ std::vector<PhysicalDevice> Instance::physical_devices(std::string& rejected) co
 
 VulkanContext::VulkanContext(std::shared_ptr<Instance> instance, const PhysicalDevice& chosen)
     : physical(chosen), instance_(std::move(instance)) {
-  const float priority = 1;
-  VkDeviceQueueCreateInfo queue_info{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
-  queue_info.queueFamilyIndex = physical.queue_family;
-  queue_info.queueCount = 1;
-  queue_info.pQueuePriorities = &priority;
+  constexpr float kPriorities[] = {1, 1};
+  std::vector<VkDeviceQueueCreateInfo> queues;
+  for (const uint32_t family : physical.queue_families()) {
+    VkDeviceQueueCreateInfo one{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
+    one.queueFamilyIndex = family;
+    const bool uploads = physical.upload_queue && physical.upload_queue->family == family;
+    one.queueCount = uploads ? physical.upload_queue->index + 1 : 1;
+    one.pQueuePriorities = kPriorities;
+    queues.push_back(one);
+  }
   Features wanted;
   wanted.base.features.shaderInt64 = VK_TRUE;
   wanted.base.features.shaderFloat64 = physical.float64;
@@ -296,13 +313,15 @@ VulkanContext::VulkanContext(std::shared_ptr<Instance> instance, const PhysicalD
   if (physical.budget) extensions.push_back(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
   info.pNext = &wanted.base;
-  info.queueCreateInfoCount = 1;
-  info.pQueueCreateInfos = &queue_info;
+  info.queueCreateInfoCount = uint32_t(queues.size());
+  info.pQueueCreateInfos = queues.data();
   info.enabledExtensionCount = uint32_t(extensions.size());
   info.ppEnabledExtensionNames = extensions.data();
   check(vkCreateDevice(physical.handle, &info, nullptr, &device), "opening the device");
   volkLoadDeviceTable(&vk, device);
   vk.vkGetDeviceQueue(device, physical.queue_family, 0, &queue);
+  if (const auto& uploads = physical.upload_queue)
+    vk.vkGetDeviceQueue(device, uploads->family, uploads->index, &upload_queue);
   vkGetPhysicalDeviceMemoryProperties(physical.handle, &memory_);
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 // Vulkan itself: the loader (opened at run time), the instance, the devices that qualify, and one logical
-// device with its compute queue. An Instance lives as long as a VulkanContext uses it. Creation is done by
+// device with its queues. An Instance lives as long as a VulkanContext uses it. Creation is done by
 // one thread at a time; what is const may be read by all.
 #include <volk.h>
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,14 @@ namespace lunagrad::gpu {
 void check(VkResult result, const char* doing);
 
 bool has_extension(VkPhysicalDevice, const char* name);
+
+struct QueuePlace {
+  uint32_t family, index;
+};
+
+// Where copies run beside the computing of a family's first queue: in a family that only copies, behind which stands an
+// engine of its own, else in another queue of the same family. None: there is neither.
+std::optional<QueuePlace> find_upload_queue(std::span<const VkQueueFamilyProperties>, uint32_t computing);
 
 // What one instruction of a subgroup multiplies: 16 x 16 times 16 x 16 elements, into sums of f32.
 struct MatrixUnits {
@@ -36,6 +46,8 @@ struct PhysicalDevice {
   bool calibrated = false;  // its clock can be asked at any time
   MatrixUnits matrix_units;
   bool budget = false;      // says how much memory it has left
+  std::optional<QueuePlace> upload_queue;        // none: it has one queue for all
+  std::vector<uint32_t> queue_families() const;  // of the queues in use, each once
 };
 
 class Instance {
@@ -70,6 +82,7 @@ class VulkanContext {
   VolkDeviceTable vk{};  // the device's functions
   VkDevice device = VK_NULL_HANDLE;
   VkQueue queue = VK_NULL_HANDLE;
+  VkQueue upload_queue = VK_NULL_HANDLE;  // null as in `physical`
   const PhysicalDevice physical;
 
  private:

@@ -33,6 +33,12 @@ BoundBuffer make_buffer(VulkanContext& context, VkDeviceSize bytes, VkMemoryProp
   info.size = bytes;
   info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
                VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+  const std::vector<uint32_t> families = context.physical.queue_families();
+  if (families.size() > 1) {
+    info.sharingMode = VK_SHARING_MODE_CONCURRENT;
+    info.queueFamilyIndexCount = uint32_t(families.size());
+    info.pQueueFamilyIndices = families.data();
+  }
   check(context.vk.vkCreateBuffer(context.device, &info, nullptr, &made.buffer), "making a buffer");
   try {
     VkMemoryRequirements needs;
@@ -147,6 +153,8 @@ void Memory::merge_free() {
         range->size += next->size;
         range->read_epoch = std::max(range->read_epoch, next->read_epoch);
         range->written_epoch = std::max(range->written_epoch, next->written_epoch);
+        range->batch = std::max(range->batch, next->batch);
+        range->upload = std::max(range->upload, next->upload);
         range->after = next->after;
         if (range->after) range->after->before = range;
         delete next;

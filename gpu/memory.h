@@ -29,6 +29,8 @@ struct Range {
   bool free = false;
   uint64_t read_epoch = 0;  // 0: never
   uint64_t written_epoch = 0;
+  uint64_t batch = 0;   // the last one of the stream that used it
+  uint64_t upload = 0;  // the last one that wrote it (uploads.h)
 };
 
 // Error of kind device when the range belongs to a memory that was lost.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -15,15 +14,10 @@ namespace {
 constexpr VkDeviceSize kArgumentBytes = 2 << 20;
 constexpr VkDeviceSize kUploadBytes = 32 << 20;
 constexpr VkDeviceSize kDownloadBytes = 8 << 20;
+constexpr VkDeviceSize kLargeCopy = 1 << 20;  // below it a submission of its own costs more than it saves
 constexpr VkDeviceSize kPieceAlignment = 64;
 constexpr int kFullBatch = 128;  // commands after which a batch is submitted in any case
 constexpr int kSmallBatch = 16;  // … and after which it is when the device has nothing else to do
-
-// How long to wait without any submission finishing. A driver of the CPU compiles shaders while it runs them, which on a
-// busy machine takes minutes.
-std::chrono::seconds patience(const PhysicalDevice& physical) {
-  return std::chrono::seconds(physical.type == VK_PHYSICAL_DEVICE_TYPE_CPU ? 600 : 20);
-}
 
 // As the shaders write it.
 struct Fault {
@@ -62,6 +56,7 @@ void Ring::give_back(uint64_t reached) {
 Stream::Stream(VulkanContext& context, VkPipelineLayout layout)
     : context_(context),
       layout_(layout),
+      timeline_(context, lost_),
       arguments_(context, kArgumentBytes, HostUse::arguments),
       uploads_(context, kUploadBytes, HostUse::upload),
       downloads_(context, kDownloadBytes, HostUse::download),
@@ -72,39 +67,20 @@ Stream::Stream(VulkanContext& context, VkPipelineLayout layout)
   pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
   pool.queueFamilyIndex = context.physical.queue_family;
   check(context.vk.vkCreateCommandPool(context.device, &pool, nullptr, &pool_), "making a command pool");
-  VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO};
-  type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
-  VkSemaphoreCreateInfo semaphore{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type};
-  const VkResult result = context.vk.vkCreateSemaphore(context.device, &semaphore, nullptr, &timeline_);
-  if (result != VK_SUCCESS) destroy();
-  check(result, "making a semaphore");
 }
 
-Stream::~Stream() { destroy(); }
-
-void Stream::destroy() noexcept {
-  context_.vk.vkDestroySemaphore(context_.device, timeline_, nullptr);
-  context_.vk.vkDestroyCommandPool(context_.device, pool_, nullptr);
-}
+Stream::~Stream() { context_.vk.vkDestroyCommandPool(context_.device, pool_, nullptr); }
 
 bool Stream::come_to_rest() noexcept {
-  const auto start = std::chrono::steady_clock::now();
-  while (reached_ < submitted_ && std::chrono::steady_clock::now() - start < patience(context_.physical)) {
-    // A lost device is at rest: it says so to whoever asks.
-    const VkResult result = wait_a_little(submitted_);
-    if (result == VK_ERROR_DEVICE_LOST) return true;
-    if (result == VK_SUCCESS) reached_ = submitted_;
-  }
-  return reached_ >= submitted_;
+  return timeline_.come_to_rest() && (!beside_ || beside_->timeline().come_to_rest());
 }
 
-void Stream::check_alive(VkResult result, const char* doing) {
-  if (result == VK_ERROR_DEVICE_LOST || result == VK_TIMEOUT) lost_ = true;
-  check(result, doing);
+void Stream::check_alive() const {
+  if (lost_) fail_as(ErrorKind::device, "vulkan: the device was lost, and with it the work and the tensors on it");
 }
 
 void Stream::open() {
-  if (lost_) fail_as(ErrorKind::device, "vulkan: the device was lost, and with it the work and the tensors on it");
+  check_alive();
   if (commands_) return;
   VkCommandBuffer commands;
   if (idle_.empty()) {
@@ -112,14 +88,13 @@ void Stream::open() {
     info.commandPool = pool_;
     info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
     info.commandBufferCount = 1;
-    check_alive(context_.vk.vkAllocateCommandBuffers(context_.device, &info, &commands),
-                "making a command buffer");
+    check(context_.vk.vkAllocateCommandBuffers(context_.device, &info, &commands), "making a command buffer");
     idle_.push_back(commands);
   }
   commands = idle_.back();
   VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
   begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
-  check_alive(context_.vk.vkBeginCommandBuffer(commands, &begin), "beginning a command buffer");
+  check(context_.vk.vkBeginCommandBuffer(commands, &begin), "beginning a command buffer");
   idle_.pop_back();
   commands_ = commands;
   bound_ = VK_NULL_HANDLE;
@@ -133,56 +108,33 @@ void Stream::submit() {
   // Should any of this fail, the work that was recorded is gone.
   lost_ = true;
   check(context_.vk.vkEndCommandBuffer(commands), "ending a command buffer");
-  const uint64_t value = submitted_ + 1;
-  VkTimelineSemaphoreSubmitInfo signal{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
-  signal.signalSemaphoreValueCount = 1;
-  signal.pSignalSemaphoreValues = &value;
-  VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO, &signal};
-  info.commandBufferCount = 1;
-  info.pCommandBuffers = &commands;
-  info.signalSemaphoreCount = 1;
-  info.pSignalSemaphores = &timeline_;
-  check(context_.vk.vkQueueSubmit(context_.queue, 1, &info, VK_NULL_HANDLE), "submitting work");
+  // All later batches begin behind it too.
+  std::vector<Timeline::Point> behind;
+  if (needed_ > awaited_) behind.push_back(beside_->timeline().at(needed_));
+  timeline_.submit(context_.queue, commands, behind);
   lost_ = false;
-  submitted_ = value;
+  const uint64_t value = timeline_.submitted();
+  if (listener_) listener_->submitted(value, behind.empty() ? 0 : behind[0].value);
+  awaited_ = needed_;
   in_flight_.push_back({commands, value, std::exchange(times_, {})});
   arguments_.mark(value);
   uploads_.mark(value);
 }
 
 void Stream::collect() {
-  check_alive(context_.vk.vkGetSemaphoreCounterValue(context_.device, timeline_, &reached_),
-              "asking how far the work is");
-  while (!in_flight_.empty() && in_flight_.front().value <= reached_) {
+  const uint64_t reached = timeline_.ask();
+  while (!in_flight_.empty() && in_flight_.front().value <= reached) {
     timer_.done(in_flight_.front().times);
     idle_.push_back(in_flight_.front().commands);
     in_flight_.pop_front();
   }
-  arguments_.give_back(reached_);
-  uploads_.give_back(reached_);
+  arguments_.give_back(reached);
+  uploads_.give_back(reached);
 }
 
 void Stream::wait_for(uint64_t value) {
-  auto last_progress = std::chrono::steady_clock::now();
-  while (true) {
-    const uint64_t before = reached_;
-    collect();
-    if (reached_ >= value) return;
-    const auto now = std::chrono::steady_clock::now();
-    if (reached_ != before) last_progress = now;
-    if (now - last_progress > patience(context_.physical)) check_alive(VK_TIMEOUT, "waiting for the device");
-    const VkResult result = wait_a_little(value);
-    if (result != VK_TIMEOUT) check_alive(result, "waiting for the device");
-  }
-}
-
-VkResult Stream::wait_a_little(uint64_t value) {
-  VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO};
-  info.semaphoreCount = 1;
-  info.pSemaphores = &timeline_;
-  info.pValues = &value;
-  constexpr uint64_t kSlice = 250'000'000;  // ns
-  return context_.vk.vkWaitSemaphores(context_.device, &info, kSlice);
+  timeline_.wait_for(value);
+  collect();
 }
 
 void Stream::finish() {
@@ -197,7 +149,8 @@ void Stream::finish() {
                                      VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, nullptr, 0, nullptr);
   }
   submit();
-  wait_for(submitted_);
+  wait_for(timeline_.submitted());
+  if (beside_) beside_->timeline().wait_for(beside_->timeline().submitted());
 }
 
 void Stream::wait() {
@@ -278,6 +231,19 @@ void Stream::order(std::span<Range* const> reads, std::span<Range* const> writes
   }
   for (Range* r : reads) r->read_epoch = epoch_;
   for (Range* r : writes) r->written_epoch = epoch_;
+  for (const auto& list : {reads, writes})
+    for (Range* r : list) r->batch = timeline_.submitted() + 1;
+}
+
+// Called before a ring gives anything for the work, since that is marked as in use until the batch that is open is done.
+void Stream::await_uploads(std::span<Range* const> reads, std::span<Range* const> writes) {
+  uint64_t upload = 0;
+  for (const auto& list : {reads, writes})
+    for (const Range* r : list) upload = std::max(upload, r->upload);
+  if (upload <= needed_) return;
+  // The work that is recorded can run meanwhile.
+  if (recorded_ > 0 && upload > beside_->timeline().ask()) submit();
+  needed_ = upload;
 }
 
 template <class Record>
@@ -299,6 +265,7 @@ void Stream::dispatch(VkPipeline pipeline, Groups groups, Bytes arguments, Bytes
     VkDeviceAddress arguments = 0;
     std::byte hot[kHotBytes];
   } push;
+  await_uploads(reads, writes);
   if (!arguments.empty()) {
     const Ring::Piece block = take(arguments_, arguments.size());
     std::memcpy(block.mapped, arguments.data(), arguments.size());
@@ -329,9 +296,23 @@ void Stream::recorded() {
   }
 }
 
+bool Stream::upload(Range& range, VkDeviceSize offset, const void* from, VkDeviceSize bytes) {
+  if (!context_.upload_queue || bytes < kLargeCopy) return false;
+  check_alive();
+  // What is recorded is to run while the host fills the staging memory.
+  if (recorded_ > 0) submit();
+  collect();
+  if (range.batch > timeline_.reached()) return false;
+  if (!beside_) beside_ = std::make_unique<Uploads>(context_, lost_);
+  beside_->copy(range, offset, from, bytes, timeline_.at(timeline_.reached()), listener_);
+  return true;
+}
+
 void Stream::copy_in(Range& range, VkDeviceSize offset, const void* from, VkDeviceSize bytes) {
+  if (upload(range, offset, from, bytes)) return;
   const std::byte* next = static_cast<const std::byte*>(from);
   Range* const writes[] = {&range};
+  await_uploads({}, writes);
   while (bytes > 0) {
     const VkDeviceSize part = std::min(bytes, kUploadBytes / 4);
     const Ring::Piece piece = take(uploads_, part);
@@ -350,6 +331,7 @@ void Stream::copy_in(Range& range, VkDeviceSize offset, const void* from, VkDevi
 void Stream::copy_out(void* to, Range& range, VkDeviceSize offset, VkDeviceSize bytes) {
   std::byte* next = static_cast<std::byte*>(to);
   Range* const reads[] = {&range};
+  await_uploads(reads, {});
   while (bytes > 0) {
     const VkDeviceSize part = std::min(bytes, kDownloadBytes);
     work(reads, {}, [&] {

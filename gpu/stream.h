@@ -1,7 +1,8 @@
 #pragma once
 // The order of work on the device. Dispatches and copies are recorded into an open command buffer, which is
 // submitted when it holds enough, when the device would otherwise idle, or when the host wants a value; each
-// submission signals the next value of one timeline semaphore.
+// submission signals the next value of one timeline semaphore. Large copies to memory that no unfinished work uses go
+// beside it (uploads.h); the batch that uses what they write waits for them.
 //
 // Hazards. An epoch is what lies between two barriers. Each range knows the epoch of its last read and write;
 // work that reads what was written in the current epoch, or writes what was read or written in it, gets one
@@ -10,12 +11,13 @@
 // Not thread-safe: the device's lock guards it. All functions throw Error when Vulkan fails. A stream whose work was
 // lost, with the device or since it could not be submitted, throws at once from then on: the device makes another.
 #include <deque>
-#include <functional>
+#include <memory>
 #include <span>
 
 #include "gpu/memory.h"
 #include "gpu/pipeline.h"
 #include "gpu/timer.h"
+#include "gpu/uploads.h"
 
 namespace lunagrad::gpu {
 
@@ -72,16 +74,6 @@ struct Groups {
   uint32_t x = 1, y = 1, z = 1;
 };
 
-// Sees the work of a stream, for tests.
-class StreamListener {
- public:
-  virtual ~StreamListener() = default;
-  virtual void barrier() = 0;
-  // `record` records the work, a barrier in front where it needs one; it may be called more than once.
-  virtual void work(std::span<Range* const> reads, std::span<Range* const> writes,
-                    const std::function<void()>& record) = 0;
-};
-
 class Stream {
  public:
   explicit Stream(VulkanContext&, VkPipelineLayout);
@@ -121,28 +113,29 @@ class Stream {
   void submit();
   void finish();  // waits for all work; what went wrong in it is left to wait()
   void wait_for(uint64_t value);
-  VkResult wait_a_little(uint64_t value);
+  void await_uploads(std::span<Range* const> reads, std::span<Range* const> writes);
   void throw_fault();
   void collect();  // gives back what finished submissions held
   void order(std::span<Range* const> reads, std::span<Range* const> writes);
   template <class Record>
   void work(std::span<Range* const> reads, std::span<Range* const> writes, const Record&);
-  void destroy() noexcept;
   Ring::Piece take(Ring&, VkDeviceSize bytes);
-  void check_alive(VkResult, const char* doing);
+  void check_alive() const;
+  bool upload(Range&, VkDeviceSize offset, const void* from, VkDeviceSize bytes);  // false: not beside the work
 
   VulkanContext& context_;
   VkPipelineLayout layout_;
   VkCommandPool pool_ = VK_NULL_HANDLE;
-  VkSemaphore timeline_ = VK_NULL_HANDLE;
   VkCommandBuffer commands_ = VK_NULL_HANDLE;  // the open one, or null
   VkPipeline bound_ = VK_NULL_HANDLE;          // in the open one
   int recorded_ = 0;                           // commands in the open one
   Timer::Batch times_;                         // of the open one
-  uint64_t submitted_ = 0;                     // timeline value of the last submission
-  uint64_t reached_ = 0;
   uint64_t epoch_ = 1;
   bool lost_ = false;
+  Timeline timeline_;                // of the batches
+  std::unique_ptr<Uploads> beside_;  // from the first large copy on
+  uint64_t needed_ = 0;              // the uploads up to this one come before the work that is recorded next
+  uint64_t awaited_ = 0;             // … and up to this one before what was submitted last
   StreamListener* listener_ = nullptr;
   std::deque<Submission> in_flight_;
   std::vector<VkCommandBuffer> idle_;

@@ -1,7 +1,7 @@
 -- The workloads of `lunagrad bench --device`: those of bench.lua are too small to say anything of a GPU. Rows as there,
 -- and `calls`: how often a workload is called before the device is waited for, as a training loop does it. A single call
 -- would be timed with the way to the device and back, which takes longer than most of the kernels.
--- tests/bench/workloads_cuda.py has the same rows for PyTorch.
+-- tests/bench/workloads_cuda.py has the same rows for PyTorch, but for that of two things together.
 local lg = require "lunagrad"
 local bench = require "lunagrad.bench"
 local nn, F = lg.nn, lg.nn.functional
@@ -89,6 +89,28 @@ end
 
 local function adamw(parameters) return lg.optim.AdamW(parameters, {lr = 1e-4}) end
 
+-- An upload, and products that take about as long: together they should take little more than the longer one alone.
+local function upload_beside_matmul(n)
+  return function()
+    local host = lg.rand(2 ^ 26 // 1, {device = "cpu"})
+    local a, b = lg.randn(n, n), lg.randn(n, n)
+    local function upload() return host:to(lg.device()) end
+    local function products(count)
+      local c
+      for _ = 1, count do c = a:matmul(b) end
+      return c
+    end
+    bench.time(upload, 0.1)
+    local up, product = bench.time(upload, 0.2), bench.time(function() products(1) end, 0.2)
+    local count = math.max(1, (up / product + 0.5) // 1 | 0)
+    local longer = math.max(up, (bench.time(function() products(count) end, 0.2)))
+    return function()
+      local c = products(count)
+      return upload(), c
+    end, longer
+  end
+end
+
 local row = 65536 * 1024 * 4
 local mlp_step = training(mlp, uniform(128, 784), labels(128, 10), F.cross_entropy)
 local cnn_step = training(bench.cnn(32, 64), uniform(256, 1, 28, 28), labels(256, 10), F.cross_entropy)
@@ -107,6 +129,7 @@ return {
   {"matmul 4096 f32, high beside TF32", 1, product(4096, "f32", "high"), flops = 2 * 4096 ^ 3, calls = 20},
   {"matmul 8192 f16", 1, product(8192, "f16"), flops = 2 * 8192 ^ 3, calls = 20},
   {"matmul 8192 bf16", 1, product(8192, "bf16"), flops = 2 * 8192 ^ 3, calls = 20},
+  {"upload 256 MiB beside a matmul", 1, upload_beside_matmul(4096)},
   {"conv2d 64x64x56x56 3x3", 1, conv2d, flops = 2 * 64 * 64 * 56 * 56 * 64 * 9, calls = 20},
   {"conv2d forward+backward", 1, conv2d_backward, flops = 6 * 64 * 64 * 56 * 56 * 64 * 9, calls = 20},
   {"tiny add, grad", 1000, tiny_add},

@@ -1,6 +1,7 @@
 #pragma once
 // What a stream was told of its work, and an independent look at whether its barriers keep that work in order. It knows
 // nothing of epochs: it compares the bytes that each work reads and writes with those of all work since the last barrier.
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -18,6 +19,19 @@ struct LoggedWork {
   std::vector<Extent> reads, writes;
 };
 
+// What lies in the log before `end`, and in no batch before, was submitted as `batch`, behind the uploads up to `upload`.
+struct LoggedBatch {
+  size_t end;
+  uint64_t batch, upload;
+};
+
+// As StreamListener::uploaded, where the log had `at` entries.
+struct LoggedUpload {
+  size_t at;
+  Extent bytes;
+  uint64_t upload, batch, earlier;
+};
+
 class HazardLog final : public gpu::StreamListener {
  public:
   void barrier() override { log.push_back({true, {}, {}}); }
@@ -26,7 +40,13 @@ class HazardLog final : public gpu::StreamListener {
     record();
     log.push_back({false, extents(reads), extents(writes)});
   }
+  void submitted(uint64_t batch, uint64_t upload) override { batches.push_back({log.size(), batch, upload}); }
+  void uploaded(uint64_t address, uint64_t bytes, uint64_t upload, uint64_t batch, uint64_t earlier) override {
+    uploads.push_back({log.size(), {address, address + bytes}, upload, batch, earlier});
+  }
   std::vector<LoggedWork> log;
+  std::vector<LoggedBatch> batches;
+  std::vector<LoggedUpload> uploads;
 
  private:
   static std::vector<Extent> extents(std::span<gpu::Range* const> ranges) {
@@ -59,6 +79,27 @@ inline size_t count_hazards(const std::vector<LoggedWork>& log, size_t left_out 
     hazards += overlap(work.reads, writes) || overlap(work.writes, writes) || overlap(work.writes, reads);
     reads.insert(reads.end(), work.reads.begin(), work.reads.end());
     writes.insert(writes.end(), work.writes.begin(), work.writes.end());
+  }
+  return hazards;
+}
+
+// The number of pairs of an upload and a work, or another upload, that touch the same bytes without the later one's waiting
+// for the earlier. It knows of waits of the device alone: what the host had seen to be done counts for nothing.
+inline size_t count_upload_hazards(const HazardLog& seen) {
+  size_t hazards = 0;
+  for (const LoggedUpload& upload : seen.uploads) {
+    size_t at = 0;
+    uint64_t awaited = 0;
+    for (const LoggedBatch& batch : seen.batches) {
+      awaited = std::max(awaited, batch.upload);
+      for (; at < batch.end; ++at) {
+        const LoggedWork& work = seen.log[at];
+        if (!overlap({upload.bytes}, work.reads) && !overlap({upload.bytes}, work.writes)) continue;
+        hazards += at < upload.at ? upload.batch < batch.batch : awaited < upload.upload;
+      }
+    }
+    for (const LoggedUpload& later : seen.uploads)
+      hazards += later.upload > upload.upload && overlap({upload.bytes}, {later.bytes}) && later.earlier < upload.upload;
   }
   return hazards;
 }

@@ -4,6 +4,7 @@
 #include "gpu/device.h"
 #include "tests/gpu/compare.h"
 #include "tests/gpu/faults.h"
+#include "tests/gpu/upload_queue.h"
 #include "tests/recorder.h"
 
 namespace lunagrad::tests {
@@ -22,7 +23,9 @@ std::vector<double> training_step(Device& device) {
   TensorList grads;
   for (const Tensor& p : params) grads.push_back(p.grad());
   sgd_step(params, grads, {}, {.lr = 0.1, .step = 1});
-  std::vector<double> numbers;
+  // Enough for a copy beside the work.
+  const Tensor large = to(random({600, 600}, 2), device);
+  std::vector<double> numbers = sum(large).to_vector<double>();
   for (const Tensor& p : params)
     for (const double value : p.detach().to_vector<double>()) numbers.push_back(value);
   return numbers;
@@ -34,7 +37,7 @@ TEST_CASE("whichever Vulkan call fails, a training step raises an error in time 
   REQUIRE(instance);
   watch_calls();
   std::string rejected;
-  const gpu::PhysicalDevice physical = instance->physical_devices(rejected).front();
+  const gpu::PhysicalDevice physical = with_upload_queue(instance->physical_devices(rejected).front());
   std::vector<double> expected;
   {
     gpu::VulkanDevice device("vulkan", instance, physical);

@@ -1,0 +1,99 @@
+#include "gpu/timeline.h"
+
+#include <array>
+#include <cassert>
+#include <chrono>
+
+namespace lunagrad::gpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How long to wait without any submission finishing. A driver of the CPU compiles shaders while it runs them,
+// which on a busy machine takes minutes.
+std::chrono::seconds patience(const PhysicalDevice& physical) {
+  return std::chrono::seconds(physical.type == VK_PHYSICAL_DEVICE_TYPE_CPU ? 600 : 20);
+}
+
+}  // namespace
+
+Timeline::Timeline(VulkanContext& context, bool& lost) : context_(context), lost_(lost) {
+  VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO};
+  type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
+  VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type};
+  check(context.vk.vkCreateSemaphore(context.device, &info, nullptr, &semaphore_), "making a semaphore");
+}
+
+Timeline::~Timeline() { context_.vk.vkDestroySemaphore(context_.device, semaphore_, nullptr); }
+
+void Timeline::check_alive(VkResult result, const char* doing) {
+  if (result == VK_ERROR_DEVICE_LOST || result == VK_TIMEOUT) lost_ = true;
+  check(result, doing);
+}
+
+void Timeline::submit(VkQueue queue, VkCommandBuffer commands, std::span<const Point> behind) {
+  std::array<VkSemaphore, 2> semaphores{};
+  std::array<uint64_t, 2> values{};
+  std::array<VkPipelineStageFlags, 2> stages{};
+  assert(behind.size() <= semaphores.size());
+  for (size_t i = 0; i < behind.size(); ++i) {
+    semaphores[i] = behind[i].semaphore;
+    values[i] = behind[i].value;
+    stages[i] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+  }
+  const uint64_t value = submitted_ + 1;
+  VkTimelineSemaphoreSubmitInfo timeline{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
+  timeline.waitSemaphoreValueCount = uint32_t(behind.size());
+  timeline.pWaitSemaphoreValues = values.data();
+  timeline.signalSemaphoreValueCount = 1;
+  timeline.pSignalSemaphoreValues = &value;
+  VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO, &timeline};
+  info.waitSemaphoreCount = uint32_t(behind.size());
+  info.pWaitSemaphores = semaphores.data();
+  info.pWaitDstStageMask = stages.data();
+  info.commandBufferCount = 1;
+  info.pCommandBuffers = &commands;
+  info.signalSemaphoreCount = 1;
+  info.pSignalSemaphores = &semaphore_;
+  check_alive(context_.vk.vkQueueSubmit(queue, 1, &info, VK_NULL_HANDLE), "submitting work");
+  submitted_ = value;
+}
+
+uint64_t Timeline::ask() {
+  check_alive(context_.vk.vkGetSemaphoreCounterValue(context_.device, semaphore_, &reached_),
+              "asking how far the work is");
+  return reached_;
+}
+
+void Timeline::wait_for(uint64_t value) {
+  auto last_progress = Clock::now();
+  for (uint64_t before = reached_; ask() < value; before = reached_) {
+    const auto now = Clock::now();
+    if (reached_ != before) last_progress = now;
+    if (now - last_progress > patience(context_.physical)) check_alive(VK_TIMEOUT, "waiting for the device");
+    const VkResult result = wait_a_little(value);
+    if (result != VK_TIMEOUT) check_alive(result, "waiting for the device");
+  }
+}
+
+bool Timeline::come_to_rest() noexcept {
+  const auto start = Clock::now();
+  while (reached_ < submitted_ && Clock::now() - start < patience(context_.physical)) {
+    // A lost device is at rest: it says so to whoever asks.
+    const VkResult result = wait_a_little(submitted_);
+    if (result == VK_ERROR_DEVICE_LOST) return true;
+    if (result == VK_SUCCESS) reached_ = submitted_;
+  }
+  return reached_ >= submitted_;
+}
+
+VkResult Timeline::wait_a_little(uint64_t value) const {
+  VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO};
+  info.semaphoreCount = 1;
+  info.pSemaphores = &semaphore_;
+  info.pValues = &value;
+  constexpr uint64_t kSlice = 250'000'000;  // ns
+  return context_.vk.vkWaitSemaphores(context_.device, &info, kSlice);
+}
+
+}  // namespace lunagrad::gpu

@@ -1,0 +1,123 @@
+// Large copies to the device go beside its work: the values are right, and what uses the same memory waits.
+#include "gpu/device.h"
+#include "tests/gpu/compare.h"
+#include "tests/gpu/hazards.h"
+#include "tests/gpu/upload_queue.h"
+
+namespace lunagrad::tests {
+namespace {
+
+// A device of its own, since the shared one may have a single queue.
+class UploadingDevice {
+ public:
+  UploadingDevice() {
+    std::string reason, rejected;
+    const std::shared_ptr<gpu::Instance> instance = gpu::Instance::open(reason);
+    REQUIRE(instance);
+    device_.emplace("vulkan", instance, with_upload_queue(instance->physical_devices(rejected).front()));
+    stream().listen(&seen);
+  }
+  gpu::VulkanDevice& operator*() { return *device_; }
+  gpu::Stream& stream() { return device_->machine().stream; }
+
+  HazardLog seen;
+
+ private:
+  std::optional<gpu::VulkanDevice> device_;
+};
+
+constexpr int64_t kSide = 600;  // 1.4 MiB
+const Shape kSquare = {kSide, kSide};
+
+TEST_CASE("uploads beside the work wait for what they overwrite, and are waited for") {
+  const NoGrad off;
+  UploadingDevice device;
+  double expected = 0, got = 0;
+  for (int i = 0; i < 6; ++i) {
+    Tensor kept = to(full(kSquare, double(i), DType::f32), *device);
+    {
+      // Nobody uses the first; the second gets its memory.
+      to(full(kSquare, 100.0, DType::f32), *device);
+      const Tensor other = to(full(kSquare, 2.0, DType::f32), *device);
+      kept = kept * other;
+    }
+    const Tensor behind = to(full(kSquare, 3.0, DType::f32), *device);
+    got += sum(kept + behind).item();
+    expected += (2.0 * i + 3) * kSide * kSide;
+  }
+  (*device).sync();
+  CHECK(got == expected);
+  HazardLog& seen = device.seen;
+  CHECK(seen.uploads.size() >= 18);
+  CHECK(count_upload_hazards(seen) == 0);
+  // Each kind of wait is needed.
+  HazardLog without = seen;
+  for (LoggedBatch& batch : without.batches) batch.upload = 0;
+  CHECK(count_upload_hazards(without) > 0);
+  without = seen;
+  for (LoggedUpload& upload : without.uploads) upload.batch = 0;
+  CHECK(count_upload_hazards(without) > 0);
+  without = seen;
+  for (LoggedUpload& upload : without.uploads) upload.earlier = 0;
+  CHECK(count_upload_hazards(without) > 0);
+}
+
+TEST_CASE("an upload does not wait for unfinished work, unless that uses the memory") {
+  const NoGrad off;
+  UploadingDevice device;
+  const Tensor a = to(random(kSquare, 1), *device);
+  const std::vector<float> twos(size_t(kSide) * kSide, 2.0f);
+  Tensor product = a;
+  const auto compute = [&] {
+    for (int i = 0; i < 2; ++i) product = matmul(a, product) * 0.05;
+  };
+  compute();
+  const Tensor beside = Tensor::empty(kSquare, DType::f32, *device);
+  (*device).sync();
+  compute();
+  const size_t uploads = device.seen.uploads.size();
+  (*device).copy_in(beside.storage().data, 0, twos.data(), twos.size() * sizeof(float));
+  CHECK(device.seen.uploads.size() == uploads + 1);
+  // What was recorded was submitted, and the upload waits for less.
+  CHECK(device.seen.batches.back().end == device.seen.log.size());
+  CHECK(device.seen.uploads.back().batch < device.seen.batches.back().batch);
+  compute();
+  void* const written = product.storage().data;
+  (*device).copy_in(written, 0, twos.data(), twos.size() * sizeof(float));
+  CHECK(device.seen.uploads.size() == uploads + 1);
+  CHECK(product.to_vector<float>() == twos);
+  CHECK(beside.to_vector<float>() == twos);
+  CHECK(count_upload_hazards(device.seen) == 0);
+}
+
+TEST_CASE("uploads larger than their staging memory, at any place, come back as they were") {
+  UploadingDevice device;
+  const std::vector<float> values = uniform((12 << 20) + 77, 9);
+  const Tensor x = Tensor::from<float>(values, {int64_t(values.size())}, *device);
+  CHECK(x.to_vector<float>() == values);
+  CHECK(device.seen.uploads.size() == 7);
+  std::vector<float> changed = values;
+  const size_t from = 1000, count = 1 << 20;
+  for (size_t i = 0; i < count; ++i) changed[from + i] = float(i);
+  (*device).copy_in(x.storage().data, from * sizeof(float), &changed[from], count * sizeof(float));
+  CHECK(device.seen.uploads.size() == 8);
+  CHECK(x.to_vector<float>() == changed);
+}
+
+TEST_CASE("uploads take a queue that only copies, else a second one of the family that computes") {
+  using Families = std::vector<VkQueueFamilyProperties>;
+  constexpr VkQueueFlags kAll = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT;
+  constexpr VkQueueFlags kCompute = VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT;
+  constexpr VkQueueFlags kVideo = VK_QUEUE_TRANSFER_BIT | 0x20;
+  constexpr VkQueueFlags kCopy = VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT;
+  const auto found = [](const Families& families, uint32_t computing) {
+    const std::optional<gpu::QueuePlace> place = gpu::find_upload_queue(families, computing);
+    return place ? std::pair(int(place->family), int(place->index)) : std::pair(-1, -1);
+  };
+  CHECK(found({{kAll, 16}, {kVideo, 1}, {kCopy, 2}, {kCompute, 8}}, 3) == std::pair(2, 0));
+  CHECK(found({{kAll, 1}, {kVideo, 1}, {kCompute, 8}}, 2) == std::pair(2, 1));
+  CHECK(found({{kAll, 1}, {kVideo, 1}}, 0) == std::pair(-1, -1));
+}
+
+}  // namespace
+}  // namespace lunagrad::tests
