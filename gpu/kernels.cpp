@@ -53,7 +53,8 @@ uint64_t Launch::writes(const Scratch& scratch) {
 
 void Launch::run(const ShaderCode& code, std::initializer_list<uint32_t> constants, Groups groups,
                  Bytes arguments, Bytes hot) {
-  const VkPipeline pipeline = recorder_.pipelines.get(code, Constants(constants.begin(), constants.size()));
+  Pipeline& pipeline = recorder_.pipelines.get(code, Constants(constants.begin(), constants.size()));
+  ++pipeline.dispatches;
   recorder_.stream.dispatch(pipeline, groups, arguments, hot, std::span(reads_.data(), reads_.size()),
                             std::span(writes_.data(), writes_.size()));
 }

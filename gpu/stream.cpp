@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/error.h"
+#include "runtime/trace.h"
 
 namespace lunagrad::gpu {
 namespace {
@@ -293,7 +294,7 @@ void Stream::work(std::span<Range* const> reads, std::span<Range* const> writes,
     record();
 }
 
-void Stream::dispatch(VkPipeline pipeline, Groups groups, Bytes arguments, Bytes hot,
+void Stream::dispatch(const Pipeline& pipeline, Groups groups, Bytes arguments, Bytes hot,
                       std::span<Range* const> reads, std::span<Range* const> writes) {
   struct {
     VkDeviceAddress arguments = 0;
@@ -307,19 +308,19 @@ void Stream::dispatch(VkPipeline pipeline, Groups groups, Bytes arguments, Bytes
   assert(hot.size() <= kHotBytes);
   std::copy(hot.begin(), hot.end(), push.hot);
   work(reads, writes, [&] {
-    if (bound_ != pipeline) {
-      context_.vk.vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
-      bound_ = pipeline;
+    if (bound_ != pipeline.handle) {
+      context_.vk.vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle);
+      bound_ = pipeline.handle;
     }
     context_.vk.vkCmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                    uint32_t(sizeof push.arguments + hot.size()), &push);
     context_.vk.vkCmdDispatch(commands_, groups.x, groups.y, groups.z);
-    recorded();
+    recorded(pipeline.name);
   });
 }
 
-void Stream::recorded() {
-  timer_.command(commands_, times_);
+void Stream::recorded(uint32_t kernel) {
+  timer_.command(commands_, times_, kernel);
   ++recorded_;
   if (recorded_ >= kFullBatch) {
     submit();
@@ -332,6 +333,7 @@ void Stream::recorded() {
 void Stream::copy_in(Range& range, VkDeviceSize offset, const void* from, VkDeviceSize bytes) {
   const std::byte* next = static_cast<const std::byte*>(from);
   Range* const writes[] = {&range};
+  static const uint32_t name = intern("copy to the device");
   while (bytes > 0) {
     const VkDeviceSize part = std::min(bytes, kUploadBytes / 4);
     const Ring::Piece piece = take(uploads_, part);
@@ -339,7 +341,7 @@ void Stream::copy_in(Range& range, VkDeviceSize offset, const void* from, VkDevi
     work({}, writes, [&] {
       const VkBufferCopy copy{piece.offset, range.offset + offset, part};
       context_.vk.vkCmdCopyBuffer(commands_, uploads_.buffer(), range.block->buffer, 1, &copy);
-      recorded();
+      recorded(name);
     });
     next += part;
     offset += part;
@@ -350,12 +352,13 @@ void Stream::copy_in(Range& range, VkDeviceSize offset, const void* from, VkDevi
 void Stream::copy_out(void* to, Range& range, VkDeviceSize offset, VkDeviceSize bytes) {
   std::byte* next = static_cast<std::byte*>(to);
   Range* const reads[] = {&range};
+  static const uint32_t name = intern("copy to the host");
   while (bytes > 0) {
     const VkDeviceSize part = std::min(bytes, kDownloadBytes);
     work(reads, {}, [&] {
       const VkBufferCopy copy{range.offset + offset, 0, part};
       context_.vk.vkCmdCopyBuffer(commands_, range.block->buffer, downloads_.buffer, 1, &copy);
-      timer_.command(commands_, times_);
+      timer_.command(commands_, times_, name);
       ++recorded_;
     });
     wait();

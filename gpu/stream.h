@@ -90,7 +90,7 @@ class Stream {
 
   // `arguments` are copied to the device; the shader's push constants are their address and then `hot`, at
   // most kHotBytes.
-  void dispatch(VkPipeline, Groups, Bytes arguments, Bytes hot, std::span<Range* const> reads,
+  void dispatch(const Pipeline&, Groups, Bytes arguments, Bytes hot, std::span<Range* const> reads,
                 std::span<Range* const> writes);
   void copy_in(Range&, VkDeviceSize offset, const void* from, VkDeviceSize bytes);
   void copy_out(void* to, Range&, VkDeviceSize offset, VkDeviceSize bytes);  // waits
@@ -117,7 +117,7 @@ class Stream {
     Timer::Batch times;
   };
   void open();
-  void recorded();  // a command, behind which the batch may be full
+  void recorded(uint32_t kernel);  // a command of that name, behind which the batch may be full
   void submit();
   void finish();  // waits for all work; what went wrong in it is left to wait()
   void wait_for(uint64_t value);
