@@ -19,6 +19,8 @@ constexpr VkDeviceSize kDownloadBytes = 8 << 20;
 constexpr VkDeviceSize kPieceAlignment = 64;
 constexpr int kFullBatch = 128;  // commands after which a batch is submitted in any case
 constexpr int kSmallBatch = 16;  // … and after which it is when the device has nothing else to do
+// What a batch of several dispatches may take. Copies are left out: the rings bound them to a few ms.
+constexpr double kLongestBatch = 50e6;  // ns
 
 // How long to wait without any submission finishing. A driver of the CPU compiles shaders while it runs them, which on a
 // busy machine takes minutes.
@@ -125,6 +127,7 @@ void Stream::open() {
   commands_ = commands;
   bound_ = VK_NULL_HANDLE;
   recorded_ = 0;
+  expected_ = 0;
   times_ = timer_.begin(commands);
 }
 
@@ -295,7 +298,9 @@ void Stream::work(std::span<Range* const> reads, std::span<Range* const> writes,
 }
 
 void Stream::dispatch(const Pipeline& pipeline, Groups groups, Bytes arguments, Bytes hot,
-                      std::span<Range* const> reads, std::span<Range* const> writes) {
+                      std::span<Range* const> reads, std::span<Range* const> writes, double expected) {
+  // Before the ring is asked: what that gives counts as used by the batch that is submitted next.
+  if (commands_ && recorded_ > 0 && expected_ + expected > kLongestBatch) submit();
   struct {
     VkDeviceAddress arguments = 0;
     std::byte hot[kHotBytes];
@@ -315,6 +320,7 @@ void Stream::dispatch(const Pipeline& pipeline, Groups groups, Bytes arguments, 
     context_.vk.vkCmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                    uint32_t(sizeof push.arguments + hot.size()), &push);
     context_.vk.vkCmdDispatch(commands_, groups.x, groups.y, groups.z);
+    expected_ += expected;
     recorded(pipeline.name);
   });
 }
