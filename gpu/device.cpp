@@ -160,6 +160,11 @@ std::vector<DeviceWork> VulkanDevice::take_work() {
   return machine().stream.take_work();
 }
 
+std::vector<KernelUse> VulkanDevice::kernels() const {
+  const std::lock_guard guard(lock_);
+  return machine_ ? machine_->pipelines.kernels() : std::vector<KernelUse>{};
+}
+
 int64_t VulkanDevice::compile(const KernelSource& source) { return compile_user_kernel(source, physical_); }
 
 }  // namespace lunagrad::gpu

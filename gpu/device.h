@@ -32,6 +32,7 @@ class VulkanDevice final : public Device, public WorkTimes, public KernelCompile
   void release_unused() override;
   bool watch_work(bool on) override;
   std::vector<DeviceWork> take_work() override;
+  std::vector<KernelUse> kernels() const override;
   int64_t compile(const KernelSource&) override;
 
   uint64_t copies_out() const;  // how often something was copied to the host

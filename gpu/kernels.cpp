@@ -18,6 +18,19 @@ uint64_t address_of(const Tensor& x, const Range* range) {
   return range->address + uint64_t(x.offset()) * item_size(x.dtype());
 }
 
+// How many times as long as an H200 at its best a device may take. Rather too many: a batch that is cut by
+// such times is over sooner, and a cut costs microseconds.
+double slowness(VkPhysicalDeviceType type) {
+  switch (type) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+      return 4;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU:
+      return 2000;
+    default:
+      return 100;
+  }
+}
+
 }  // namespace
 
 uint32_t raw_type(DType type) {
@@ -35,27 +48,37 @@ uint32_t raw_type(DType type) {
 
 uint64_t Launch::reads(const Tensor& x) {
   if (!x.storage().data) return 0;  // no elements
+  bytes_ += x.nbytes();
   reads_.push_back(range_of(x, recorder_));
   return address_of(x, reads_.back());
 }
 uint64_t Launch::writes(const Tensor& x) {
+  bytes_ += x.nbytes();
   writes_.push_back(range_of(x, recorder_));
   return address_of(x, writes_.back());
 }
 uint64_t Launch::reads(const Scratch& scratch) {
+  bytes_ += scratch.range()->size;
   reads_.push_back(scratch.range());
   return scratch.range()->address;
 }
 uint64_t Launch::writes(const Scratch& scratch) {
+  bytes_ += scratch.range()->size;
   writes_.push_back(scratch.range());
   return scratch.range()->address;
 }
 
+double Launch::expected_time() const {
+  constexpr double kBytesPerNs = 4000, kProductsPerNs = 15000;
+  return slowness(recorder_.physical.type) * std::max(double(bytes_) / kBytesPerNs, products_ / kProductsPerNs);
+}
+
 void Launch::run(const ShaderCode& code, std::initializer_list<uint32_t> constants, Groups groups,
                  Bytes arguments, Bytes hot) {
-  const VkPipeline pipeline = recorder_.pipelines.get(code, Constants(constants.begin(), constants.size()));
+  Pipeline& pipeline = recorder_.pipelines.get(code, Constants(constants.begin(), constants.size()));
+  ++pipeline.dispatches;
   recorder_.stream.dispatch(pipeline, groups, arguments, hot, std::span(reads_.data(), reads_.size()),
-                            std::span(writes_.data(), writes_.size()));
+                            std::span(writes_.data(), writes_.size()), expected_time());
 }
 
 const Kernel* find_kernel(const Op& op) {

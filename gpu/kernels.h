@@ -57,13 +57,20 @@ class Launch {
   uint64_t reads(const Scratch&);
   uint64_t writes(const Scratch&);
 
+  // How many products of f32 it adds up, where the bytes that it touches do not tell how long it takes.
+  void multiplies(double count) { products_ = count; }
+
   // `arguments` are laid out as the shader's block, `hot` as its push constants behind the address of that
   // block: scalars at their natural alignment.
   void run(const ShaderCode&, std::initializer_list<uint32_t> constants, Groups, Bytes arguments,
            Bytes hot = {});
 
  private:
+  double expected_time() const;
+
   Recorder& recorder_;
+  uint64_t bytes_ = 0;  // of the tensors
+  double products_ = 0;
   Small<Range*, 8> reads_;
   Small<Range*, 4> writes_;
 };

@@ -1,6 +1,10 @@
 #include "gpu/pipeline.h"
 
+#include <map>
+
 #include "gpu/pipeline_list.h"
+#include "runtime/error.h"
+#include "runtime/trace.h"
 
 namespace lunagrad::gpu {
 namespace {
@@ -18,6 +22,13 @@ std::vector<PipelineKey> keys_of(const PipelineList& list) {
 
 }  // namespace
 
+std::string kernel_name(const ShaderCode& code, Constants constants) {
+  if (code.variant) return text(code.name, ' ', code.variant(code, constants));
+  std::string name(code.name);
+  for (size_t i = 0; i < constants.size(); ++i) name += text(i == 0 ? " (" : ", ", constants[i]);
+  return constants.empty() ? name : name + ")";
+}
+
 Pipelines::Pipelines(VulkanContext& context)
     : maker_(context),
       file_(maker_.file(PipelineFile::Kind::used)),
@@ -26,7 +37,7 @@ Pipelines::Pipelines(VulkanContext& context)
 
 Pipelines::~Pipelines() {
   come_to_rest();
-  for (const auto& [key, pipeline] : made_) maker_.destroy(pipeline);
+  for (const auto& [key, pipeline] : made_) maker_.destroy(pipeline.handle);
   if (used_.empty()) return;
   // Another process may have written it meanwhile.
   const PipelineList before = load(file_);
@@ -44,7 +55,7 @@ size_t Pipelines::Hash::operator()(const PipelineKey& key) const {
   return hash ^ hash >> 29;
 }
 
-VkPipeline Pipelines::get(const ShaderCode& code, Constants constants) {
+Pipeline& Pipelines::get(const ShaderCode& code, Constants constants) {
   PipelineKey key{code, {constants.begin(), constants.end()}};
   const auto found = made_.find(key);
   if (found != made_.end()) return found->second;
@@ -54,8 +65,17 @@ VkPipeline Pipelines::get(const ShaderCode& code, Constants constants) {
   else
     pipeline = maker_.make(code, constants);
   used_.push_back(key);
-  made_.emplace(std::move(key), pipeline);
-  return pipeline;
+  Pipeline made{pipeline, intern(kernel_name(code, constants))};
+  return made_.emplace(std::move(key), made).first->second;
+}
+
+std::vector<KernelUse> Pipelines::kernels() const {
+  std::map<std::string, uint64_t> dispatches;  // variants that no name tells apart count together
+  for (const auto& [key, pipeline] : made_)
+    if (pipeline.dispatches > 0) dispatches[interned(pipeline.name)] += pipeline.dispatches;
+  std::vector<KernelUse> used;
+  for (const auto& [name, count] : dispatches) used.push_back({name, count});
+  return used;
 }
 
 }  // namespace lunagrad::gpu

@@ -5,6 +5,7 @@
 // a time.
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,11 +14,16 @@
 
 namespace lunagrad::gpu {
 
+// Values of the specialization constants 0, 1, ….
+using Constants = std::span<const uint32_t>;
+
 // One module, named as its file in gpu/shaders without the ending.
 struct ShaderCode {
   std::string_view name;
   std::span<const uint32_t> words;
   bool bfloat = false;  // what its cooperative matrices multiply is bfloat16, not f16
+  // Says which variant the constants make of it, for people; null: the constants stand for themselves.
+  std::string (*variant)(const ShaderCode&, Constants) = nullptr;
 };
 std::span<const ShaderCode> all_shaders();                 // written by the build, by name
 const ShaderCode* embedded_shader(std::string_view name);  // null when there is none
@@ -25,9 +31,6 @@ const ShaderCode& find_shader(std::string_view name);      // Error of kind devi
 
 // Scalars that a shader may have in its push constants behind the address of its arguments.
 inline constexpr size_t kHotBytes = 64;
-
-// Values of the specialization constants 0, 1, ….
-using Constants = std::span<const uint32_t>;
 
 struct PipelineKey {
   ShaderCode code;

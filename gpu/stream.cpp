@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/error.h"
+#include "runtime/trace.h"
 
 namespace lunagrad::gpu {
 namespace {
@@ -18,6 +19,8 @@ constexpr VkDeviceSize kLargeCopy = 1 << 20;  // below it a submission of its ow
 constexpr VkDeviceSize kPieceAlignment = 64;
 constexpr int kFullBatch = 128;  // commands after which a batch is submitted in any case
 constexpr int kSmallBatch = 16;  // … and after which it is when the device has nothing else to do
+// What a batch of several dispatches may take. Copies are left out: the rings bound them to a few ms.
+constexpr double kLongestBatch = 50e6;  // ns
 
 // As the shaders write it.
 struct Fault {
@@ -99,6 +102,7 @@ void Stream::open() {
   commands_ = commands;
   bound_ = VK_NULL_HANDLE;
   recorded_ = 0;
+  expected_ = 0;
   times_ = timer_.begin(commands);
 }
 
@@ -259,8 +263,10 @@ void Stream::work(std::span<Range* const> reads, std::span<Range* const> writes,
     record();
 }
 
-void Stream::dispatch(VkPipeline pipeline, Groups groups, Bytes arguments, Bytes hot,
-                      std::span<Range* const> reads, std::span<Range* const> writes) {
+void Stream::dispatch(const Pipeline& pipeline, Groups groups, Bytes arguments, Bytes hot,
+                      std::span<Range* const> reads, std::span<Range* const> writes, double expected) {
+  // Before the ring is asked: what that gives counts as used by the batch that is submitted next.
+  if (commands_ && recorded_ > 0 && expected_ + expected > kLongestBatch) submit();
   struct {
     VkDeviceAddress arguments = 0;
     std::byte hot[kHotBytes];
@@ -274,19 +280,20 @@ void Stream::dispatch(VkPipeline pipeline, Groups groups, Bytes arguments, Bytes
   assert(hot.size() <= kHotBytes);
   std::copy(hot.begin(), hot.end(), push.hot);
   work(reads, writes, [&] {
-    if (bound_ != pipeline) {
-      context_.vk.vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
-      bound_ = pipeline;
+    if (bound_ != pipeline.handle) {
+      context_.vk.vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle);
+      bound_ = pipeline.handle;
     }
     context_.vk.vkCmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                    uint32_t(sizeof push.arguments + hot.size()), &push);
     context_.vk.vkCmdDispatch(commands_, groups.x, groups.y, groups.z);
-    recorded();
+    expected_ += expected;
+    recorded(pipeline.name);
   });
 }
 
-void Stream::recorded() {
-  timer_.command(commands_, times_);
+void Stream::recorded(uint32_t kernel) {
+  timer_.command(commands_, times_, kernel);
   ++recorded_;
   if (recorded_ >= kFullBatch) {
     submit();
@@ -313,6 +320,7 @@ void Stream::copy_in(Range& range, VkDeviceSize offset, const void* from, VkDevi
   const std::byte* next = static_cast<const std::byte*>(from);
   Range* const writes[] = {&range};
   await_uploads({}, writes);
+  static const uint32_t name = intern("copy to the device");
   while (bytes > 0) {
     const VkDeviceSize part = std::min(bytes, kUploadBytes / 4);
     const Ring::Piece piece = take(uploads_, part);
@@ -320,7 +328,7 @@ void Stream::copy_in(Range& range, VkDeviceSize offset, const void* from, VkDevi
     work({}, writes, [&] {
       const VkBufferCopy copy{piece.offset, range.offset + offset, part};
       context_.vk.vkCmdCopyBuffer(commands_, uploads_.buffer(), range.block->buffer, 1, &copy);
-      recorded();
+      recorded(name);
     });
     next += part;
     offset += part;
@@ -332,12 +340,13 @@ void Stream::copy_out(void* to, Range& range, VkDeviceSize offset, VkDeviceSize 
   std::byte* next = static_cast<std::byte*>(to);
   Range* const reads[] = {&range};
   await_uploads(reads, {});
+  static const uint32_t name = intern("copy to the host");
   while (bytes > 0) {
     const VkDeviceSize part = std::min(bytes, kDownloadBytes);
     work(reads, {}, [&] {
       const VkBufferCopy copy{range.offset + offset, 0, part};
       context_.vk.vkCmdCopyBuffer(commands_, range.block->buffer, downloads_.buffer, 1, &copy);
-      timer_.command(commands_, times_);
+      timer_.command(commands_, times_, name);
       ++recorded_;
     });
     wait();

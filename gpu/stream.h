@@ -1,8 +1,8 @@
 #pragma once
 // The order of work on the device. Dispatches and copies are recorded into an open command buffer, which is
-// submitted when it holds enough, when the device would otherwise idle, or when the host wants a value; each
-// submission signals the next value of one timeline semaphore. Large copies to memory that no unfinished work uses go
-// beside it (uploads.h); the batch that uses what they write waits for them.
+// submitted when it holds enough, when more would keep the device for long, when the device would otherwise idle, or
+// when the host wants a value; each submission signals the next value of one timeline semaphore. Large copies to memory
+// that no unfinished work uses go beside it (uploads.h); the batch that uses what they write waits for them.
 //
 // Hazards. An epoch is what lies between two barriers. Each range knows the epoch of its last read and write;
 // work that reads what was written in the current epoch, or writes what was read or written in it, gets one
@@ -81,13 +81,14 @@ class Stream {
   Stream(const Stream&) = delete;
 
   // `arguments` are copied to the device; the shader's push constants are their address and then `hot`, at
-  // most kHotBytes.
-  void dispatch(VkPipeline, Groups, Bytes arguments, Bytes hot, std::span<Range* const> reads,
-                std::span<Range* const> writes);
+  // most kHotBytes. `expected`: how many ns it may take.
+  void dispatch(const Pipeline&, Groups, Bytes arguments, Bytes hot, std::span<Range* const> reads,
+                std::span<Range* const> writes, double expected);
   void copy_in(Range&, VkDeviceSize offset, const void* from, VkDeviceSize bytes);
   void copy_out(void* to, Range&, VkDeviceSize offset, VkDeviceSize bytes);  // waits
   void wait();                                                               // until all work is done
   bool lost() const { return lost_; }
+  uint64_t submissions() const { return timeline_.submitted(); }  // so far
   // Waits for what was submitted, before everything is destroyed. False: the device does not answer, and what it uses must
   // be left to it.
   bool come_to_rest() noexcept;
@@ -109,7 +110,7 @@ class Stream {
     Timer::Batch times;
   };
   void open();
-  void recorded();  // a command, behind which the batch may be full
+  void recorded(uint32_t kernel);  // a command of that name, behind which the batch may be full
   void submit();
   void finish();  // waits for all work; what went wrong in it is left to wait()
   void wait_for(uint64_t value);
@@ -129,6 +130,7 @@ class Stream {
   VkCommandBuffer commands_ = VK_NULL_HANDLE;  // the open one, or null
   VkPipeline bound_ = VK_NULL_HANDLE;          // in the open one
   int recorded_ = 0;                           // commands in the open one
+  double expected_ = 0;                        // ns that the open one's dispatches may take
   Timer::Batch times_;                         // of the open one
   uint64_t epoch_ = 1;
   bool lost_ = false;

@@ -35,21 +35,22 @@ Timer::Batch Timer::begin(VkCommandBuffer commands) {
   return batch;
 }
 
-void Timer::command(VkCommandBuffer commands, Batch& batch) {
+void Timer::command(VkCommandBuffer commands, Batch& batch, uint32_t kernel) {
   if (!batch.stamps) return;
-  batch.asked.push_back(ticks());
+  batch.commands.push_back({ticks(), kernel});
   context_.vk.vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, batch.stamps,
-                                  uint32_t(batch.asked.size()));
+                                  uint32_t(batch.commands.size()));
 }
 
 void Timer::done(Batch& batch) {
   if (!batch.stamps) return;
-  std::vector<uint64_t> stamps(batch.asked.size() + 1);
+  std::vector<uint64_t> stamps(batch.commands.size() + 1);
   check(context_.vk.vkGetQueryPoolResults(context_.device, batch.stamps, 0, uint32_t(stamps.size()),
                                           stamps.size() * sizeof(uint64_t), stamps.data(), sizeof(uint64_t),
                                           VK_QUERY_RESULT_64_BIT),
         "reading time stamps");
-  for (size_t i = 0; i < batch.asked.size(); ++i) stamped_.push_back({batch.asked[i], stamps[i], stamps[i + 1]});
+  for (size_t i = 0; i < batch.commands.size(); ++i)
+    stamped_.push_back({batch.commands[i], stamps[i], stamps[i + 1]});
   last_begin_ = stamps[0];
   idle_.push_back(std::exchange(batch.stamps, VkQueryPool(VK_NULL_HANDLE)));
 }
@@ -85,7 +86,7 @@ std::vector<DeviceWork> Timer::take() {
   std::vector<DeviceWork> work;
   work.reserve(stamped_.size());
   for (const Stamped& one : std::exchange(stamped_, {}))
-    work.push_back({one.asked, tick_of(one.begin), tick_of(one.end)});
+    work.push_back({one.command.asked, tick_of(one.begin), tick_of(one.end), one.command.kernel});
   relation_.reset();  // clocks drift
   return work;
 }

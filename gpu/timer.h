@@ -20,12 +20,16 @@ class Timer {
   bool watch(bool on);
 
   struct Batch {
+    struct Command {
+      uint64_t asked;
+      uint32_t kernel;
+    };
     VkQueryPool stamps = VK_NULL_HANDLE;  // null: nobody watches
-    std::vector<uint64_t> asked;          // of each command
+    std::vector<Command> commands;
   };
   Batch begin(VkCommandBuffer);
-  void command(VkCommandBuffer, Batch&);  // one was recorded
-  void done(Batch&);                      // the batch has run
+  void command(VkCommandBuffer, Batch&, uint32_t kernel);  // one was recorded; its name, interned
+  void done(Batch&);                                       // the batch has run
 
   // Whether an empty batch, as the one that was done last, is needed to tell the device's clock from the host's.
   bool needs_batch() const { return !context_.physical.calibrated; }
@@ -35,7 +39,8 @@ class Timer {
 
  private:
   struct Stamped {
-    uint64_t asked, begin, end;  // the latter two by the device's clock
+    Batch::Command command;
+    uint64_t begin, end;  // by the device's clock
   };
   struct Relation {
     uint64_t stamp, tick;

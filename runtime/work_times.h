@@ -3,6 +3,7 @@
 // loader's) and by devices that work on their own. Times are ticks(). While nobody watches, a helper looks at one flag
 // and a device notes nothing.
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "runtime/trace.h"
@@ -52,6 +53,13 @@ class HelperSpan {
 struct DeviceWork {
   uint64_t asked;  // when the call handed it over
   uint64_t begin, end;
+  uint32_t kernel;  // its name, interned: "matmul f32 128x128x8", "copy to the host"
+};
+
+// How often a kernel was handed over since the device was opened, watched or not.
+struct KernelUse {
+  std::string name;
+  uint64_t dispatches;
 };
 
 // The face of a device that can tell.
@@ -62,6 +70,7 @@ class WorkTimes {
   virtual bool watch_work(bool on) = 0;
   // Waits for all work; in order of time. Errors of that work are left to who waits next.
   virtual std::vector<DeviceWork> take_work() = 0;
+  virtual std::vector<KernelUse> kernels() const = 0;  // by name
 };
 
 }  // namespace lunagrad

@@ -170,9 +170,10 @@ void ProfileWatch::take_workers() {
     device_work.clear();
   }
   if (!device_times_) notes_.end = now();
-  const auto note = [this](ProfileWorker& worker, uint64_t asked, uint64_t begin, uint64_t end) {
+  const auto note = [this](ProfileWorker& worker, uint64_t asked, uint64_t begin, uint64_t end,
+                           uint32_t kernel = 0) {
     const auto called = from_begin(asked), start = from_begin(begin), done = from_begin(end);
-    if (called && start && done && *done >= *start) worker.work.push_back({*called, *start, *done - *start});
+    if (called && start && done && *done >= *start) worker.work.push_back({*called, *start, *done - *start, kernel});
   };
   std::map<std::pair<Helper, int>, ProfileWorker> helpers;
   for (const HelperWork& work : helpers_->take()) {
@@ -188,7 +189,7 @@ void ProfileWatch::take_workers() {
   if (!device_times_) return;
   ProfileWorker device{std::string(device_->name()), Worker::device, {}};
   for (const DeviceWork& work : device_work)
-    note(device, work.asked, std::max(work.begin, begin_), std::max(work.end, begin_));
+    note(device, work.asked, std::max(work.begin, begin_), std::max(work.end, begin_), work.kernel);
   notes_.workers.push_back(std::move(device));
 }
 

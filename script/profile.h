@@ -51,6 +51,7 @@ struct MemoryChange {
 struct ProfileWork {
   uint64_t asked;  // when the call did that it worked for
   uint64_t start, length;
+  uint32_t kernel = 0;  // of a device, interned
 };
 struct ProfileWorker {
   std::string name;

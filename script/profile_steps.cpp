@@ -137,7 +137,8 @@ void make_lanes(const ProfileNotes& notes, StepProfile& step) {
       lane.busy_ns += length;
       if (lane.blocks.size() >= kMostSpans) continue;
       const size_t call = worker.kind == Worker::loader ? SIZE_MAX : call_at(notes.calls, work.asked);
-      lane.blocks.push_back({ticks_to_ns(work.start), length, call < step.spans.size() ? int32_t(call) : -1});
+      const int32_t span = call < step.spans.size() ? int32_t(call) : -1;
+      lane.blocks.push_back({ticks_to_ns(work.start), length, span, work.kernel});
     }
   }
 }

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "runtime/trace.h"
+
 namespace lunagrad {
 namespace {
 
@@ -120,9 +122,14 @@ std::string trace_json(const ProfileView& view) {
         lanes.push_back(lane.name);
         events.push_back(lane_name(number, lane.name));
       }
-      for (const ProfileLane::Block& work : lane.blocks)
-        events.push_back(block(number, work.span < 0 ? work_name(lane.kind) : step->names[step->spans[size_t(work.span)].op],
-                               lane.kind == Worker::device ? "device" : "thread", step->begin_ns + work.start_ns, work.length_ns));
+      for (const ProfileLane::Block& work : lane.blocks) {
+        const bool for_call = work.span >= 0;
+        Json event = block(number, for_call ? step->names[step->spans[size_t(work.span)].op] : work_name(lane.kind),
+                           lane.kind == Worker::device ? "device" : "thread", step->begin_ns + work.start_ns,
+                           work.length_ns);
+        if (work.kernel) event["args"] = {{"kernel", interned(work.kernel)}};
+        events.push_back(std::move(event));
+      }
     }
     for (const MemorySample& sample : step->memory) {
       Json parts;

@@ -69,6 +69,7 @@ struct ProfileLane {
   struct Block {
     double start_ns, length_ns;  // from the step's start
     int32_t span;                // the one of StepProfile::spans that it worked for, -1: none
+    uint32_t kernel;             // of a device: what ran, interned (trace.h); else 0
   };
   std::vector<Block> blocks;  // by start; they do not overlap
   double busy_ns = 0;

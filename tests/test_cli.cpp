@@ -375,6 +375,14 @@ TEST_CASE("--profile writes a trace, and says how much was measured") {
   CHECK(unwritable.err.find("nowhere/trace.json") != std::string::npos);
 }
 
+TEST_CASE("--kernels says that no GPU ran anything") {
+  const Folder folder;
+  folder.write("product.lua", "local x = require('lunagrad').ones(64, 64) print(x:matmul(x):sum():item())");
+  const Finished finished = folder.run({"run", "product.lua", "--kernels"});
+  CHECK(finished.code == 0);
+  CHECK(finished.err == "lunagrad: no kernels: nothing ran on a GPU\n");
+}
+
 TEST_CASE("--json writes one object a line on stdout and everything else on stderr") {
   const Folder folder;
   folder.write("steps.lua", kSteps);

@@ -186,7 +186,7 @@ TEST_CASE("what helpers and devices did stands beside the calls that it was for"
   notes.calls = {note("mul", 110, 40), note("silu", 100, 100), note("add", 300, 50)};
   notes.workers = {{"pool 1", Worker::pool, {{120, 120, 20}, {310, 310, 30}}},
                    {"loader 1", Worker::loader, {{120, 120, 400}}},
-                   {"vulkan", Worker::device, {{130, 400, 60}, {160, 460, 10}, {250, 470, 5}}}};
+                   {"vulkan", Worker::device, {{130, 400, 60, intern("matmul f32")}, {160, 460, 10}, {250, 470, 5}}}};
   const auto step = profile_of(notes);
   REQUIRE(step->lanes.size() == 3);
   const auto ns = [](uint64_t ticks) { return doctest::Approx(ticks_to_ns(ticks)); };
@@ -198,6 +198,13 @@ TEST_CASE("what helpers and devices did stands beside the calls that it was for"
   CHECK(loader.blocks[0].span == -1);
   CHECK(device.blocks[1].span == 1);
   CHECK(device.blocks[2].span == -1);  // between two calls: a copy
+  ProfileView view;
+  view.steps = {step};
+  const json trace = json::parse(trace_json(view));
+  std::vector<std::string> kernels;
+  for (const json& event : trace["traceEvents"])
+    if (event.value("cat", "") == "device" && event.contains("args")) kernels.push_back(event["args"]["kernel"]);
+  CHECK(kernels == std::vector<std::string>{"matmul f32"});
   CHECK(find(step->ops, "mul")->device_ns == ns(60));
   CHECK(find(step->ops, "silu")->device_ns == ns(10));
   CHECK(find(step->ops, "add")->device_ns == 0);

@@ -122,6 +122,10 @@ uint32_t kind_of(const Tensor& mask) { return !mask.defined() ? 0 : mask.dtype()
 
 int64_t heads_of(const Tensor& x) { return x.numel() / (x.size(-1) * x.size(-2)); }
 
+double scores_of(const Tensor& q, const Tensor& k) {
+  return double(heads_of(q)) * double(q.size(-2)) * double(k.size(-2));
+}
+
 bool supports_operands(const Call& call, size_t first) {
   const Tensor &q = call.in[first], &k = call.in[first + 1], &v = call.in[first + 2];
   const auto fits = [](const Tensor& x) { return x.size(-1) % 4 == 0 && x.size(-1) <= 128 && x.numel() > 0; };
@@ -159,6 +163,7 @@ void run(const Call& call, Recorder& recorder) {
   arguments.blocks = (arguments.queries + tiles.own - 1) / tiles.own;
   arguments.items = arguments.blocks * uint32_t(heads_of(q));
   arguments.scale = float(call.real(kScale));
+  launch.multiplies(scores_of(q, k) * double(q.size(-1) + v.size(-1)));
   static const ShaderCode& code = find_shader("attention");
   launch.run(code, {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), 0, kind_of(mask),
               uint32_t(call.args[kDropout].f > 0)},
@@ -204,6 +209,7 @@ void run_grad(const Call& call, Recorder& recorder) {
     arguments.blocks = (arguments.own_rows + tiles.own - 1) / tiles.own;
     arguments.items = arguments.blocks * uint32_t(heads_of(q));
     arguments.scale = float(call.real(kScale));
+    launch.multiplies(scores_of(q, k) * double(q.size(-1) + v.size(-1)) * 2);
     launch.run(code,
                {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), uint32_t(of_keys),
                 kind_of(mask), uint32_t(call.args[kDropout].f > 0)},

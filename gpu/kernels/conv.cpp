@@ -113,6 +113,7 @@ void convolve(const Call& call, Part part, const ConvGeometry& g, Recorder& reco
   a.image = launch.reads(first);
   a.c = launch.writes(made);
   if (bias.defined()) a.bias = launch.reads(bias);
+  launch.multiplies(double(a.m) * double(a.n) * double(a.k) * double(a.groups));
   const uint32_t threads = threads_of(tile);
   const auto trivial = [&](size_t d) { return g.in[d] == 1 && g.out[d] == 1 && g.kernel[d] == 1 && g.padding[d] == 0; };
   const uint32_t dims = !trivial(0) ? 3 : !trivial(1) ? 2 : 1;

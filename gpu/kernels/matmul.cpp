@@ -9,6 +9,7 @@
 #include "gpu/kernels/copy.h"
 #include "gpu/kernels/matmul_types.h"
 #include "gpu/kernels/reduce.h"
+#include "runtime/error.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
@@ -212,6 +213,18 @@ Product product_of(const Tensor& a, const Tensor& b, bool transposed) {
   return p;
 }
 
+// The variants as a profile names them. "ragged": tiles hang over the edges, which each access has to look for.
+std::string variant(const ShaderCode&, Constants c) { return text("f32 ", c[1], 'x', c[2], 'x', c[3]); }
+std::string unit_variant(const ShaderCode& code, Constants c) {
+  return text(c[10] > 1 ? text(c[10], " planes of ") : "", code.bfloat ? "bf16 " : "f16 ", c[1], 'x', c[2], 'x', c[3],
+              c[16] ? "" : ", ragged");
+}
+ShaderCode with_variant(ShaderCode code, decltype(ShaderCode::variant) named, bool bfloat = false) {
+  code.variant = named;
+  code.bfloat = bfloat;
+  return code;
+}
+
 // C = A B, or A B^T where B is transposed, plus the bias of each column if there is one.
 void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, const Tensor& bias,
               const Tensor& c, Recorder& recorder) {
@@ -267,11 +280,14 @@ void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, con
     arguments.batch_step[0][d] = left.batch[d];
     arguments.batch_step[1][d] = right.batch[d];
   }
+  // The matrix units are about eight times as fast, and multiply each plane with those that are not too small for it.
+  const double pairs = planes ? planes * (planes + 1) / 2 / 8.0 : 1;
+  launch.multiplies(double(c.numel()) * double(p.k) * pairs);
   const Groups groups{group_count(arguments.tiles, recorder)};
   const uint32_t a_rows = !left.along_k, b_columns = !right.along_k;
   if (planes) {
-    static const ShaderCode& half_code = find_shader("matmul_cooperative");
-    static const ShaderCode bfloat_code{half_code.name, half_code.words, true};
+    static const ShaderCode half_code = with_variant(find_shader("matmul_cooperative"), unit_variant);
+    static const ShaderCode bfloat_code = with_variant(half_code, unit_variant, true);
     const uint32_t subgroup = recorder.physical.subgroup_size;
     const bool even = p.m % tile.bm == 0 && p.n % tile.bn == 0 && p.k % tile.bk == 0;
     const uint32_t threads = tile.bm / tile.own_m * (tile.bn / tile.own_n) * subgroup;
@@ -281,7 +297,7 @@ void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, con
          threads, planes, uint32_t(made.dtype()), subgroup, 16, 16, 16, uint32_t(even)},
         groups, bytes_of(arguments));
   } else {
-    static const ShaderCode& code = find_shader("matmul");
+    static const ShaderCode code = with_variant(find_shader("matmul"), variant);
     const uint32_t threads = tile.bm / tile.own_m * (tile.bn / tile.own_n);
     launch.run(code,
                {threads, tile.bm, tile.bn, tile.bk, tile.own_m, tile.own_n, a_rows, b_columns,

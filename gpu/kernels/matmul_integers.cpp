@@ -58,6 +58,7 @@ void run_integer_matmul(const Call& call, Recorder& recorder) {
   arguments.a_column = a_steps[batch.size() + 1];
   arguments.b_row = b_steps[batch.size()];
   arguments.b_column = b_steps[batch.size() + 1];
+  launch.multiplies(double(call.output().numel()) * double(arguments.k));
   static const ShaderCode& code = find_shader("matmul_integers");
   launch.run(code, {uint32_t(a.dtype())}, {group_count(arguments.tiles, recorder)}, bytes_of(arguments));
 }

@@ -112,6 +112,8 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--profile", flags.request.profile,
                  "measure where time and memory go and write it as a trace for https://ui.perfetto.dev")
       ->type_name("FILE");
+  app.add_flag("--kernels", flags.request.kernels,
+               "at the end, which kernels a GPU ran and how often: of products, in which type they multiplied");
   app.add_flag("--deterministic", options.deterministic,
                "the same numbers for the same seed, device and number of threads: every operation keeps to "
                "that, and the "

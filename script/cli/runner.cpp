@@ -9,8 +9,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "runtime/device.h"
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/work_times.h"
 #include "script/cli/signals.h"
 #include "script/cli/watch.h"
 
@@ -126,6 +128,23 @@ std::string json_line(const Event& event) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+// A line for each kernel that devices ran, those that ran most often first.
+std::string kernel_table() {
+  std::vector<KernelUse> used;
+  for (const auto& device : devices())
+    if (const auto* const times = dynamic_cast<const WorkTimes*>(device.get()))
+      for (KernelUse& kernel : times->kernels()) used.push_back(std::move(kernel));
+  if (used.empty()) return "lunagrad: no kernels: nothing ran on a GPU\n";
+  std::stable_sort(used.begin(), used.end(),
+                   [](const KernelUse& a, const KernelUse& b) { return a.dispatches > b.dispatches; });
+  std::string table = "dispatches  kernel\n";
+  for (const KernelUse& kernel : used) {
+    const std::string count = std::to_string(kernel.dispatches);
+    table += std::string(10 - std::min<size_t>(10, count.size()), ' ') + count + "  " + kernel.name + "\n";
+  }
+  return table;
+}
+
 class Runner {
  public:
   explicit Runner(const RunRequest& request)
@@ -212,6 +231,7 @@ class Runner {
   void tell_end() {
     progress_.finish();
     if (!request_.profile.empty()) write_profile();
+    if (request_.kernels) say(kernel_table());
     if (!folder_.empty() && !request_.json && request_.announce_folder) say("run saved in " + folder_ + "\n");
   }
 

@@ -22,6 +22,7 @@ struct RunRequest {
   ProgressStyle progress = ProgressStyle::automatic;
   bool announce_folder = true;  // at the end: where the run was saved
   std::string profile;          // where a profile of the run is written, "" = nowhere
+  bool kernels = false;         // at the end: which kernels devices ran
   bool watch = false;           // reload the script when it changes; only a signal ends
 };
 

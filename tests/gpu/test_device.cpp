@@ -1,4 +1,5 @@
 // The order of work, memory and mistakes on the Vulkan device.
+#include "gpu/device.h"
 #include "runtime/ops/elementwise.h"
 #include "tests/gpu/compare.h"
 
@@ -35,6 +36,30 @@ TEST_CASE("large tensors travel and come back as they were") {
   const std::vector<float> values = uniform((24 << 20) + 77, 9);  // more than the staging memory holds
   const Shape shape = {int64_t(values.size())};
   CHECK(Tensor::from<float>(values, shape, gpu()).to_vector<float>() == values);
+}
+
+TEST_CASE("work that may take long is submitted in pieces, short work at once") {
+  const NoGrad off;
+  const auto& machine = dynamic_cast<gpu::VulkanDevice&>(gpu()).machine();
+  const auto submissions = [&](const Tensor& x, int count, const auto& step) {
+    gpu().sync();
+    const uint64_t before = machine.stream.submissions();
+    Tensor y = x;
+    for (int i = 0; i < count; ++i) y = step(y);
+    gpu().sync();
+    return machine.stream.submissions() - before;
+  };
+  const auto twice = [](const Tensor& x) { return x * 2.0; };
+  CHECK(submissions(zeros({100}, DType::f32, gpu()), 12, twice) == 1);
+  // How much is long differs from device to device; a driver of the CPU is taken to reach 2 bytes and 8 multiplications
+  // a ns.
+  if (machine.context.physical.type != VK_PHYSICAL_DEVICE_TYPE_CPU) return;
+  CHECK(submissions(zeros({5 << 20}, DType::f32, gpu()), 6, twice) == 3);  // 21 ms each
+  const Tensor a = zeros({512, 512}, DType::f32, gpu());
+  // Much work for few bytes.
+  const uint64_t products = submissions(a, 4, [&](const Tensor& x) { return matmul(x, a); });
+  CHECK(products >= 2);
+  CHECK(products <= 4);
 }
 
 TEST_CASE("memory of dropped tensors is used again") {

@@ -1,12 +1,30 @@
 // The clock of a Vulkan device.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "gpu/device.h"
 #include "runtime/ops.h"
 #include "runtime/work_times.h"
 
 using namespace lunagrad;
+
+namespace {
+
+bool names(const std::vector<DeviceWork>& work, std::string_view beginning) {
+  return std::any_of(work.begin(), work.end(),
+                     [&](const DeviceWork& one) { return interned(one.kernel).starts_with(beginning); });
+}
+
+uint64_t dispatches(const WorkTimes& times, std::string_view beginning) {
+  uint64_t sum = 0;
+  for (const KernelUse& kernel : times.kernels())
+    if (kernel.name.starts_with(beginning)) sum += kernel.dispatches;
+  return sum;
+}
+
+}  // namespace
 
 TEST_CASE("the device tells when its work ran, by the clock of the host") {
   Device& gpu = require_device("vulkan");
@@ -39,4 +57,29 @@ TEST_CASE("the device tells when its work ran, by the clock of the host") {
   CHECK(times->watch_work(false));
   b = b + a;
   CHECK(times->take_work().empty());
+}
+
+TEST_CASE("work is named after its kernel, with the type that a product is multiplied in") {
+  Device& gpu = require_device("vulkan");
+  auto& times = dynamic_cast<WorkTimes&>(gpu);
+  const bool units = dynamic_cast<gpu::VulkanDevice&>(gpu).machine().context.physical.matrix_units.float16;
+  const Tensor x = to(lunagrad::rand({64, 64}), gpu);
+  gpu.sync();
+  const auto work_of = [&](DType type, const std::string& product) {
+    REQUIRE(times.watch_work(true));
+    const uint64_t before = dispatches(times, product);
+    const Tensor y = to(x, type);
+    CHECK(to(matmul(y, y), DType::f32).to_vector<float>().size() == 64 * 64);
+    CHECK(dispatches(times, product) == before + 1);
+    return times.take_work();
+  };
+  const std::vector<DeviceWork> wide = work_of(DType::f32, "matmul f32 32x32x16");
+  CHECK(names(wide, "matmul f32 32x32x16"));
+  CHECK(names(wide, "copy to the host"));
+  CHECK_FALSE(names(wide, "copy ("));
+  const std::string half = units ? "matmul_cooperative f16 " : "matmul f32 ";
+  const std::vector<DeviceWork> narrow = work_of(DType::f16, half);
+  CHECK(names(narrow, half));
+  CHECK(names(narrow, "copy ("));
+  CHECK(times.watch_work(false));
 }

@@ -6,6 +6,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/trace.h"
 #include "ui/figures.h"
 #include "ui/links.h"
 #include "ui/op_family.h"
@@ -422,7 +423,8 @@ class ProfilerPanel final : public Panel {
           const ImU32 color = block.span < 0 ? theme().series[kOthers]
                                              : theme().series[size_t(step->spans[size_t(block.span)].phase)];
           row->blocks.push_back({whole_ + block.start_ns, block.length_ns, color, int(where_.size()), false});
-          where_.push_back({step.get(), block.span < 0 ? int(kNoCall) : block.span, &lane, block.length_ns});
+          const int span = block.span < 0 ? int(kNoCall) : block.span;
+          where_.push_back({step.get(), span, &lane, block.length_ns, block.kernel});
         }
       }
       whole_ += step->length_ns;
@@ -474,7 +476,7 @@ class ProfilerPanel final : public Panel {
                          : bench.journal.active() && !frozen_ ? "Freeze keeps the picture still while you look."
                                                               : "Colours as in the bar above.");
     if (!hit.hovered) return;
-    const auto& [step, index, lane, length] = where_[size_t(hit.id)];
+    const auto& [step, index, lane, length, kernel] = where_[size_t(hit.id)];
     ImGui::BeginTooltip();
     if (index == kPass) {
       bold_text("backward pass");
@@ -498,6 +500,7 @@ class ProfilerPanel final : public Panel {
       if (span.fell_back) text_in(theme().bad, "ran on the CPU, since the device lacks it");
       if (hit.clicked) go_to_line(bench, span.place);
     }
+    if (kernel) text_in(theme().muted, "kernel %s", interned(kernel).c_str());
     ImGui::EndTooltip();
   }
 
@@ -556,7 +559,8 @@ class ProfilerPanel final : public Panel {
     const StepProfile* step;
     int span;                           // or kStep, kPass, kNoCall
     const ProfileLane* lane = nullptr;  // of work beside the script's thread,
-    double length = 0;                  // and how long it took
+    double length = 0;                  // how long it took,
+    uint32_t kernel = 0;                // and on a device what it ran, interned
   };
   std::vector<Where> where_;  // by the id of a block
   double whole_ = 0;
