@@ -239,7 +239,7 @@ void Stream::order(std::span<Range* const> reads, std::span<Range* const> writes
     for (Range* r : list) r->batch = timeline_.submitted() + 1;
 }
 
-// Called before a ring gives anything for the work, since that is marked as in use until the batch that is open is done.
+// Called before a ring gives anything for the work: that is marked as in use until the batch that is open is done.
 void Stream::await_uploads(std::span<Range* const> reads, std::span<Range* const> writes) {
   uint64_t upload = 0;
   for (const auto& list : {reads, writes})

@@ -232,8 +232,8 @@ end
 local function add(a, b) return a + b end
 local function mul(a, b) return a * b end
 
--- {name, operations a call, set-up, bytes moved or floating-point operations a call (for a rate)}. A set-up that measures
--- two things together gives the call, and the seconds of the longer one alone.
+-- {name, operations a call, set-up, bytes moved or floating-point operations a call (for a rate)}. A set-up that
+-- measures two things together gives the call, and the seconds of the longer one alone.
 M.workloads = {
   {"tiny add", 1000, tiny_add(false)},
   {"tiny add, grad", 1000, tiny_add(true)},

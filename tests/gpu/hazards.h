@@ -19,7 +19,8 @@ struct LoggedWork {
   std::vector<Extent> reads, writes;
 };
 
-// What lies in the log before `end`, and in no batch before, was submitted as `batch`, behind the uploads up to `upload`.
+// What lies in the log before `end`, and in no batch before, was submitted as `batch`, which waits for the uploads up to
+// `upload`.
 struct LoggedBatch {
   size_t end;
   uint64_t batch, upload;
@@ -83,8 +84,8 @@ inline size_t count_hazards(const std::vector<LoggedWork>& log, size_t left_out 
   return hazards;
 }
 
-// The number of pairs of an upload and a work, or another upload, that touch the same bytes without the later one's waiting
-// for the earlier. It knows of waits of the device alone: what the host had seen to be done counts for nothing.
+// The number of pairs of an upload and a work, or another upload, that touch the same bytes without the later one's
+// waiting for the earlier. It knows of waits of the device alone: what the host had seen to be done counts for nothing.
 inline size_t count_upload_hazards(const HazardLog& seen) {
   size_t hazards = 0;
   for (const LoggedUpload& upload : seen.uploads) {
@@ -99,7 +100,8 @@ inline size_t count_upload_hazards(const HazardLog& seen) {
       }
     }
     for (const LoggedUpload& later : seen.uploads)
-      hazards += later.upload > upload.upload && overlap({upload.bytes}, {later.bytes}) && later.earlier < upload.upload;
+      if (later.upload > upload.upload && overlap({upload.bytes}, {later.bytes}))
+        hazards += later.earlier < upload.upload;
   }
   return hazards;
 }
