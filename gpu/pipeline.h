@@ -26,7 +26,7 @@ class Pipelines {
   };
 
   PipelineMaker maker_;
-  PipelineFile file_;
+  DeviceFile file_;
   EarlyPipelines early_;
   std::unordered_map<PipelineKey, VkPipeline, Hash> made_;
   std::vector<PipelineKey> used_;  // in the order of first use
