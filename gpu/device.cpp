@@ -4,21 +4,35 @@
 #include <string_view>
 #include <utility>
 
+#include "gpu/kernels/product.h"
 #include "gpu/kernels/user.h"
 #include "runtime/error.h"
 
 namespace lunagrad::gpu {
+namespace {
 
-VulkanDevice::Machine::Machine(std::shared_ptr<Instance> instance, const PhysicalDevice& physical)
+VkPhysicalDeviceProperties properties_of(const PhysicalDevice& physical) {
+  VkPhysicalDeviceProperties properties;
+  vkGetPhysicalDeviceProperties(physical.handle, &properties);
+  return properties;
+}
+
+}  // namespace
+
+VulkanDevice::Machine::Machine(std::shared_ptr<Instance> instance, const PhysicalDevice& physical,
+                               const ProductTable& products)
     : context(std::move(instance), physical),
       pipelines(context),
       memory(context),
       stream(context, pipelines.layout()),
-      recorder{pipelines, stream, memory, context.physical} {}
+      recorder{pipelines, stream, memory, context.physical, products} {}
 
 VulkanDevice::VulkanDevice(std::string name, std::shared_ptr<Instance> instance,
                            const PhysicalDevice& physical)
-    : name_(std::move(name)), physical_(physical), instance_(std::move(instance)) {}
+    : name_(std::move(name)),
+      physical_(physical),
+      instance_(std::move(instance)),
+      products_(properties_of(physical)) {}
 
 VulkanDevice::~VulkanDevice() { close(); }
 
@@ -35,7 +49,11 @@ void VulkanDevice::discard(std::unique_ptr<Machine> machine) noexcept {
   if (!machine->stream.come_to_rest()) (void)machine.release();
 }
 
-std::string VulkanDevice::description() const { return text(physical_.name, ", ", physical_.driver); }
+std::string VulkanDevice::description() const {
+  const std::lock_guard guard(lock_);
+  const std::string plans = products_.description();
+  return text(physical_.name, ", ", physical_.driver, plans.empty() ? "" : ", ", plans);
+}
 
 VulkanDevice::Machine& VulkanDevice::machine() {
   if (!instance_) fail_as(ErrorKind::device, name_, ": the device was closed");
@@ -44,7 +62,7 @@ VulkanDevice::Machine& VulkanDevice::machine() {
     lost_.push_back(std::move(machine_));
     drop_lost();
   }
-  if (!machine_) machine_ = std::make_unique<Machine>(instance_, physical_);
+  if (!machine_) machine_ = std::make_unique<Machine>(instance_, physical_, products_);
   return *machine_;
 }
 
@@ -166,5 +184,30 @@ std::vector<KernelUse> VulkanDevice::kernels() const {
 }
 
 int64_t VulkanDevice::compile(const KernelSource& source) { return compile_user_kernel(source, physical_); }
+
+std::vector<ProductPlan> VulkanDevice::possible_plans(const Call& call) {
+  const Product p = product_of(call.input(0), call.input(1), false, physical_);
+  return p.converted() ? std::vector<ProductPlan>{} : gpu::possible_plans(p);
+}
+
+ProductPlan VulkanDevice::plan_of(const Call& call) {
+  const std::lock_guard guard(lock_);
+  const Product p = product_of(call.input(0), call.input(1), false, physical_);
+  const auto [tile, parts] = gpu::plan_of(p, products_);
+  return {tile->bm, tile->bn, parts};
+}
+
+void VulkanDevice::set_plan(const Call& call, const ProductPlan* plan) {
+  const std::lock_guard guard(lock_);
+  const ProductKey key = key_of(product_of(call.input(0), call.input(1), false, physical_));
+  plan ? products_.set(key, *plan) : products_.erase(key);
+}
+
+bool VulkanDevice::computes_on_cpu() const { return physical_.type == VK_PHYSICAL_DEVICE_TYPE_CPU; }
+
+std::string VulkanDevice::keep_plans() {
+  const std::lock_guard guard(lock_);
+  return products_.save() ? products_.path() : std::string();
+}
 
 }  // namespace lunagrad::gpu

@@ -8,13 +8,14 @@
 
 #include "gpu/context.h"
 #include "gpu/kernels.h"
+#include "gpu/product_table.h"
 #include "runtime/device.h"
 #include "runtime/user_kernel.h"
 #include "runtime/work_times.h"
 
 namespace lunagrad::gpu {
 
-class VulkanDevice final : public Device, public WorkTimes, public KernelCompiler {
+class VulkanDevice final : public Device, public WorkTimes, public KernelCompiler, public ProductPlanner {
  public:
   VulkanDevice(std::string name, std::shared_ptr<Instance>, const PhysicalDevice&);
   ~VulkanDevice() override;
@@ -34,6 +35,11 @@ class VulkanDevice final : public Device, public WorkTimes, public KernelCompile
   std::vector<DeviceWork> take_work() override;
   std::vector<KernelUse> kernels() const override;
   int64_t compile(const KernelSource&) override;
+  std::vector<ProductPlan> possible_plans(const Call&) override;
+  ProductPlan plan_of(const Call&) override;
+  void set_plan(const Call&, const ProductPlan*) override;
+  std::string keep_plans() override;
+  bool computes_on_cpu() const override;
 
   uint64_t copies_out() const;  // how often something was copied to the host
 
@@ -43,7 +49,7 @@ class VulkanDevice final : public Device, public WorkTimes, public KernelCompile
 
   // In the order of construction; destroyed in reverse.
   struct Machine {
-    Machine(std::shared_ptr<Instance>, const PhysicalDevice&);
+    Machine(std::shared_ptr<Instance>, const PhysicalDevice&, const ProductTable&);
     VulkanContext context;
     Pipelines pipelines;
     Memory memory;
@@ -62,6 +68,7 @@ class VulkanDevice final : public Device, public WorkTimes, public KernelCompile
   const PhysicalDevice physical_;
   std::shared_ptr<Instance> instance_;  // null: closed
   mutable std::recursive_mutex lock_;   // a kernel may be put together from other ops
+  ProductTable products_;
   std::unique_ptr<Machine> machine_;
   uint64_t copies_out_ = 0;
   std::vector<std::unique_ptr<Machine>> lost_;  // whose tensors are still held

@@ -25,12 +25,15 @@ Bytes bytes_of(const T& object) {
   return std::as_bytes(std::span(&object, 1));
 }
 
+class ProductTable;
+
 // What kernels record with.
 struct Recorder {
   Pipelines& pipelines;
   Stream& stream;
   Memory& memory;
   const PhysicalDevice& physical;
+  const ProductTable& products;
 };
 
 // Device memory for the life of the object; work that was recorded may still use it afterwards, since memory

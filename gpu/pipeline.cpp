@@ -9,7 +9,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-PipelineList load(const PipelineFile& file) {
+PipelineList load(const DeviceFile& file) {
   const std::vector<std::byte> bytes = file.load();
   return pipeline_list({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
@@ -31,7 +31,7 @@ std::string kernel_name(const ShaderCode& code, Constants constants) {
 
 Pipelines::Pipelines(VulkanContext& context)
     : maker_(context),
-      file_(maker_.file(PipelineFile::Kind::used)),
+      file_(maker_.file("pipelines-used")),
       early_(keys_of(load(file_)),
              [this](const PipelineKey& key) { return maker_.make(key.code, key.constants); }) {}
 

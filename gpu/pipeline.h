@@ -38,7 +38,7 @@ class Pipelines {
   };
 
   PipelineMaker maker_;
-  PipelineFile file_;
+  DeviceFile file_;
   EarlyPipelines early_;
   std::unordered_map<PipelineKey, Pipeline, Hash> made_;
   std::vector<PipelineKey> used_;  // in the order of first use

@@ -60,7 +60,7 @@ PipelineMaker::PipelineMaker(VulkanContext& context) : context_(context) {
   layout.pPushConstantRanges = &push;
   check(context.vk.vkCreatePipelineLayout(context.device, &layout, nullptr, &layout_),
         "making a pipeline layout");
-  const std::vector<std::byte> kept = file(PipelineFile::Kind::made).load();
+  const std::vector<std::byte> kept = file("pipelines").load();
   VkPipelineCacheCreateInfo cache{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
   cache.initialDataSize = kept.size();
   cache.pInitialData = kept.data();
@@ -85,7 +85,7 @@ void PipelineMaker::destroy(VkPipeline pipeline) const noexcept {
 
 // What the driver made of them, for the next start.
 void PipelineMaker::save() const {
-  const PipelineFile kept = file(PipelineFile::Kind::made);
+  const DeviceFile kept = file("pipelines");
   size_t size = 0;
   if (context_.vk.vkGetPipelineCacheData(context_.device, cache_, &size, nullptr) != VK_SUCCESS || size == 0) return;
   std::vector<std::byte> data(size);

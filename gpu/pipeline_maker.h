@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gpu/context.h"
-#include "gpu/pipeline_file.h"
+#include "gpu/device_file.h"
 
 namespace lunagrad::gpu {
 
@@ -49,7 +49,7 @@ class PipelineMaker {
   PipelineMaker(const PipelineMaker&) = delete;
 
   VkPipelineLayout layout() const { return layout_; }
-  PipelineFile file(PipelineFile::Kind kind) const { return {properties_, kind}; }
+  DeviceFile file(std::string_view kind) const { return {kind, properties_}; }
   VkPipeline make(const ShaderCode&, Constants) const;  // the caller's
   void destroy(VkPipeline) const noexcept;
 

@@ -40,3 +40,24 @@ TEST_CASE("the bench of operations takes names and types, and refuses what it do
   CHECK(Program({kProgram, "bench", "--ops", "--dtype", "f8"}).finish().code == 2);
   CHECK(Program({kProgram, "bench", "--size", "1024"}).finish().code == 2);
 }
+
+TEST_CASE("the bench keeps the plans of products that it measured, and says where") {
+  const std::string devices = Program({kProgram, "devices"}).finish().out;
+  const Folder folder;
+  const std::vector<std::string> tune{kProgram, "bench", "--tune"}, env{"XDG_CACHE_HOME=" + folder.path() + "/cache"};
+  if (devices.find("vulkan") == devices.npos) CHECK(Program(tune).finish().code == 5);
+  if (devices.find("llvmpipe") != devices.npos) {  // a GPU's list takes a minute
+    const Finished ran = Program(tune, "", env).finish();
+    CHECK(ran.code == 0);
+    CHECK(ran.err == "");
+    CHECK(ran.out.find("\n64 x 64 x 64 NT f32 ") != std::string::npos);
+    const size_t place = ran.out.find(folder.path() + "/cache" + "/lunagrad/products-");
+    REQUIRE(place != std::string::npos);
+    CHECK(read_file(ran.out.substr(place, ran.out.find('\n', place) - place)).find("shaders ") != std::string::npos);
+    CHECK(Program(tune, "", {"XDG_CACHE_HOME=/dev/null"}).finish().code == 6);
+  }
+  CHECK(Program({kProgram, "bench", "--tune", "--device", "cpu"}).finish().code == 2);
+  CHECK(Program({kProgram, "bench", "--tune", "--device", "abacus"}).finish().code == 5);
+  CHECK(Program({kProgram, "bench", "--tune", "--ops"}).finish().code == 2);
+  CHECK(Program({kProgram, "bench", "--tune", "matmul"}).finish().code == 2);
+}

@@ -2,12 +2,10 @@
 // units multiply what has 16 bits, and f32 where the precision asked for allows; everything else is f32
 // arithmetic. Complex and integer products: matmul_types.h.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
-#include "gpu/kernels.h"
 #include "gpu/kernels/copy.h"
 #include "gpu/kernels/matmul_types.h"
+#include "gpu/kernels/product.h"
 #include "gpu/kernels/reduce.h"
 #include "runtime/error.h"
 #include "runtime/ops.h"
@@ -40,87 +38,11 @@ struct PlaneArguments {
 };
 static_assert(offsetof(PlaneArguments, batch_step) == 88);
 
-// One product of two batches of matrices.
-struct Product {
-  int64_t m = 1, n = 1, k = 1;
-  int64_t a_row = 0, a_column = 0, b_row = 0, b_column = 0;
-  Shape batch;
-  Strides a_batch, b_batch;
-};
-
-// A tile of C, how much of k is kept at a time, and what a thread owns of it (a subgroup, where matrix units
-// multiply). How many of its work groups a processor of the device holds at a time, and what they reach there
-// together, in multiply-adds per ns: of an H200, on whose proportions the choice is made for all.
-struct Tile {
-  uint32_t bm, bn, bk, own_m, own_n;
-  uint32_t resident;
-  double rate;
-};
-constexpr Tile kTiles[] = {
-    {128, 128, 8, 8, 8, 2, 142}, {64, 64, 16, 8, 4, 4, 118}, {32, 32, 16, 4, 4, 8, 60}};
-constexpr Tile kUnitTiles[] = {{128, 128, 64, 64, 64, 2, 1250}, {64, 64, 64, 32, 32, 4, 700}};
-
-// A tile and the number of parts of k that are summed apart, so that a small C of a long k occupies the
-// device.
-struct Plan {
-  Tile tile;
-  uint32_t parts = 1;
-  double time = std::numeric_limits<double>::infinity();  // ns, expected
-};
-Plan plan_of(std::span<const Tile> tiles, const Product& p) {
-  constexpr double kProcessors = 132, kBytesPerNs = 3000, kSumLaunch = 3000;
-  constexpr int64_t kShortest = 128;  // elements of k that are worth a part
-  const double elements = double(p.m) * double(p.n) * double(numel(p.batch));
-  const double longest = double(std::max<int64_t>(1, p.k / kShortest));
-  Plan best;
-  for (const Tile& tile : tiles) {
-    const double count =
-        std::ceil(double(p.m) / tile.bm) * std::ceil(double(p.n) / tile.bn) * double(numel(p.batch));
-    const double slots = kProcessors * tile.resident;
-    const uint32_t most = uint32_t(std::clamp(std::ceil(slots / count), 1.0, longest));
-    for (uint32_t parts = 1; parts <= most; ++parts) {
-      const double length = std::ceil(double(p.k) / parts / tile.bk) * tile.bk;
-      double time = std::ceil(count * parts / slots) * tile.bm * tile.bn * length * tile.resident / tile.rate;
-      if (parts > 1) time += kSumLaunch + elements * 4 * (2 * parts + 1) / kBytesPerNs;
-      if (time < best.time) best = {tile, parts, time};
-    }
-  }
-  return best;
-}
-
-// One side of a product as lines of elements that lie close, whichever dim they run along.
-struct Side {
-  bool along_k;
-  int64_t close, far, close_step, far_step;
-  Strides batch;
-};
-Side left_side(const Product& p) {
-  const bool rows = p.a_row == 1 && p.a_column != 1;
-  if (rows) return {false, p.m, p.k, p.a_row, p.a_column, p.a_batch};
-  return {true, p.k, p.m, p.a_column, p.a_row, p.a_batch};
-}
-Side right_side(const Product& p) {
-  if (p.b_column == 1) return {false, p.n, p.k, p.b_column, p.b_row, p.b_batch};
-  return {true, p.k, p.n, p.b_row, p.b_column, p.b_batch};
-}
-
 // Whether the lines can be read `count` elements at a time, each time from a multiple of 16 bytes.
-bool lies_in_runs(int64_t count, const Side& side, uint64_t address, size_t item) {
+bool lies_in_runs(int64_t count, const ProductSide& side, uint64_t address, size_t item) {
   const auto aligned = [&](int64_t step) { return step * int64_t(item) % 16 == 0; };
   return address % 16 == 0 && side.close_step == 1 && side.close % count == 0 && aligned(side.far_step) &&
          std::all_of(side.batch.begin(), side.batch.end(), aligned);
-}
-
-// In how many numbers of 16 bits the matrix units take each element; 0: they do not. What is small is not
-// worth the way through them.
-uint32_t unit_planes(DType type, const Product& p, const PhysicalDevice& physical) {
-  constexpr int64_t kSmall = int64_t(1) << 21;
-  const MatrixUnits& units = physical.matrix_units;
-  if (type == DType::f16) return units.float16;
-  if (type == DType::bf16) return units.bfloat16;
-  const MatmulPrecision precision = context().matmul_precision;
-  if (!units.bfloat16 || precision == MatmulPrecision::highest || p.m * p.n * p.k < kSmall) return 0;
-  return precision == MatmulPrecision::high ? 2 : 1;
 }
 
 // An operand as the matrix units take it: itself, or its planes (matmul_planes.comp), which `side` then
@@ -129,7 +51,7 @@ struct Planes {
   Tensor tensor;
   uint64_t bytes = 0;  // of a plane
 };
-Planes planes_of(const Tensor& x, Side& side, const Shape& batch, uint32_t planes, Recorder& recorder) {
+Planes planes_of(const Tensor& x, ProductSide& side, const Shape& batch, uint32_t planes, Recorder& recorder) {
   const bool wide = x.dtype() == DType::f32;
   Launch launch(recorder);
   PlaneArguments arguments{};
@@ -165,54 +87,6 @@ Planes planes_of(const Tensor& x, Side& side, const Shape& batch, uint32_t plane
   return made;
 }
 
-Shape batch_of(const Tensor& x) {
-  Shape batch;
-  for (int d = 0; d < x.ndim() - 2; ++d) batch.push_back(x.shape()[d]);
-  return batch;
-}
-Strides batch_steps(const Tensor& x, const Shape& batch) {
-  Strides steps(batch.size(), 0);
-  const int own = std::max(0, x.ndim() - 2), shift = batch.size() - own;
-  for (int d = 0; d < own; ++d) steps[d + shift] = x.shape()[d] == 1 ? 0 : x.strides()[d];
-  return steps;
-}
-
-// Many matrices times one are one product when the many lie one below the other.
-void fold_batch(Product& p) {
-  for (const int64_t step : p.b_batch)
-    if (step != 0) return;
-  int64_t below = p.a_row * p.m;
-  for (int d = p.batch.size() - 1; d >= 0; --d) {
-    if (p.batch[d] != 1 && p.a_batch[d] != below) return;
-    below *= p.batch[d];
-  }
-  p.m *= numel(p.batch);
-  p.batch = p.a_batch = p.b_batch = {};
-}
-
-// The last two dims as a matrix; a vector is a row on the left and a column on the right, which may be
-// transposed.
-Product product_of(const Tensor& a, const Tensor& b, bool transposed) {
-  Product p;
-  const int n = a.ndim(), o = b.ndim();
-  if (n > 1) {
-    p.m = a.size(n - 2);
-    p.a_row = a.strides()[n - 2];
-  }
-  p.k = a.size(n - 1);
-  p.a_column = a.strides()[n - 1];
-  p.b_row = b.strides()[transposed ? o - 1 : std::max(0, o - 2)];
-  if (o > 1) {
-    p.n = b.size(transposed ? o - 2 : o - 1);
-    p.b_column = b.strides()[transposed ? o - 2 : o - 1];
-  }
-  p.batch = broadcast_shapes("matmul", batch_of(a), batch_of(b));
-  p.a_batch = batch_steps(a, p.batch);
-  p.b_batch = batch_steps(b, p.batch);
-  fold_batch(p);
-  return p;
-}
-
 // The variants as a profile names them. "ragged": tiles hang over the edges, which each access has to look for.
 std::string variant(const ShaderCode&, Constants c) { return text("f32 ", c[1], 'x', c[2], 'x', c[3]); }
 std::string unit_variant(const ShaderCode& code, Constants c) {
@@ -230,22 +104,23 @@ void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, con
               const Tensor& c, Recorder& recorder) {
   const NoGrad off;
   const DType type = given_a.dtype();
-  const Product p = product_of(given_a, given_b, transposed);
-  const uint32_t planes = unit_planes(type, p, recorder.physical);
-  if (!planes && type != DType::f32) {
+  const Product p = product_of(given_a, given_b, transposed, recorder.physical);
+  const uint32_t planes = p.planes;
+  if (p.converted()) {
     const Tensor wide = Tensor::empty(c.shape(), DType::f32, c.device());
     multiply(to(given_a, DType::f32), to(given_b, DType::f32), transposed,
              bias.defined() ? to(bias, DType::f32) : bias, wide, recorder);
     copy(c, wide, recorder);
     return;
   }
-  Side left = left_side(p), right = right_side(p);
+  ProductSide left = left_side(p), right = right_side(p);
   Planes a{given_a}, b{given_b};
   if (planes) {
     a = planes_of(given_a, left, p.batch, planes, recorder);
     b = planes_of(given_b, right, p.batch, planes, recorder);
   }
-  const auto [tile, parts, time] = planes ? plan_of(kUnitTiles, p) : plan_of(kTiles, p);
+  const auto [chosen, parts] = plan_of(p, recorder.products);
+  const ProductTile& tile = *chosen;
   Launch launch(recorder);
   Arguments arguments{};
   const uint32_t length = std::max(1u, uint32_t(p.k));

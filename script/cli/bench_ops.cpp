@@ -1,7 +1,6 @@
 #include "script/cli/bench_ops.h"
 
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +14,7 @@
 #include "runtime/ops.h"
 #include "runtime/trace.h"
 #include "script/cli/bench_rows.h"
+#include "script/cli/progress.h"
 
 namespace lunagrad {
 namespace {
@@ -220,14 +220,6 @@ void print_short(const std::vector<Result>& short_ones) {
               << reason(r) << "\n";
 }
 
-void show_progress(size_t done, size_t all, const std::string& name) {
-  static const bool on_terminal = isatty(STDERR_FILENO);
-  if (!on_terminal) return;
-  std::fprintf(stderr, "\r\033[K");
-  if (done < all) std::fprintf(stderr, "[%zu/%zu] %s", done + 1, all, name.c_str());
-  std::fflush(stderr);
-}
-
 }  // namespace
 
 int bench_ops(const std::vector<std::string>& names, const BenchOptions& options) {
@@ -259,7 +251,7 @@ int bench_ops(const std::vector<std::string>& names, const BenchOptions& options
   for (size_t i = 0; i < rows.size(); ++i) {
     const BenchRow& row = rows[i];
     if (!wanted(row)) continue;
-    show_progress(i, rows.size(), row.name());
+    show_count(i, rows.size(), row.name());
     std::string line = formatted("%-40s", row.name().c_str());
     for (const int count : threads)
       for (const bool transposed : {false, true}) {
@@ -275,7 +267,7 @@ int bench_ops(const std::vector<std::string>& names, const BenchOptions& options
         }
         if (options.json) std::cout << as_json(*result).dump() << std::endl;
       }
-    show_progress(rows.size(), rows.size(), "");
+    show_count(rows.size(), rows.size(), "");
     if (!options.json) std::cout << line.substr(0, line.find_last_not_of(' ') + 1) << std::endl;
   }
   set_thread_count(all_threads);

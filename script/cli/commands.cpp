@@ -22,6 +22,7 @@
 #include "script/cli/runner.h"
 #include "script/cli/runs.h"
 #include "script/cli/test_runner.h"
+#include "script/cli/tune.h"
 #include "script/meta.h"
 #include "script/state.h"
 #include "script/topics.h"
@@ -237,7 +238,8 @@ int run_command_line(int argc, char** argv) {
   std::vector<std::string> workloads;
   CLI::App* bench_command =
       app.add_subcommand("bench", "time the workloads, or those named; with --ops every operation");
-  bench_command->add_option("workloads", workloads, "names of workloads, or of operations after --ops");
+  CLI::Option* names =
+      bench_command->add_option("workloads", workloads, "names of workloads, or of operations after --ops");
   BenchOptions bench;
   bool every_op = false;
   CLI::Option* ops_flag =
@@ -253,7 +255,11 @@ int run_command_line(int argc, char** argv) {
       ->take_all()
       ->needs(ops_flag);
   std::string bench_device;
-  bench_command->add_option("--device", bench_device, "the workloads for a GPU, there")->excludes(ops_flag);
+  bench_command->add_option("--device", bench_device, "the workloads for a GPU, or --tune, there")->excludes(ops_flag);
+  bool tune = false;
+  bench_command->add_flag("--tune", tune, "find the fastest plans of a GPU's matrix products, and keep them")
+      ->excludes(ops_flag)
+      ->excludes(names);
   bench_command->add_flag("--json", bench.json, "one JSON object a line")->needs(ops_flag);
   std::string source, target;
   ConvertOptions convert;
@@ -322,6 +328,7 @@ int run_command_line(int argc, char** argv) {
     return 0;
   }
   if (*bench_command && every_op) return bench_ops(workloads, bench);
+  if (*bench_command && tune) return tune_products(bench_device);
   if (*bench_command) {
     RunRequest request;
     request.options.device = bench_device;

@@ -110,6 +110,14 @@ std::string plain_line(const ProgressState& state) {
   return line + metrics_text(state) + speed_text(state);
 }
 
+void show_count(size_t done, size_t all, std::string_view name) {
+  static const bool on_terminal = isatty(STDERR_FILENO);
+  if (!on_terminal) return;
+  std::fputs("\r\x1b[K", stderr);
+  if (done < all) std::fprintf(stderr, "[%zu/%zu] %.*s", done + 1, all, int(name.size()), name.data());
+  std::fflush(stderr);
+}
+
 Progress::Progress(ProgressStyle style) : style_(style), utf8_(locale_is_utf8()) {}
 
 Progress::~Progress() { finish(); }

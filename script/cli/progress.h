@@ -24,6 +24,9 @@ struct ProgressState {
 std::string bar_line(const ProgressState&, int width, bool utf8);
 std::string plain_line(const ProgressState&);
 
+// "[3/20] name" in place on a terminal's standard error, nothing elsewhere; the line goes when all are done.
+void show_count(size_t done, size_t all, std::string_view name);
+
 class Progress {
  public:
   explicit Progress(ProgressStyle style);

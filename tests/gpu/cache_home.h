@@ -1,12 +1,14 @@
 #pragma once
-// $XDG_CACHE_HOME for the life of the object.
+// A cache folder of a test's own, and devices that keep their files there.
 #include <stdlib.h>
+#include <volk.h>
 
 #include <cstdlib>
 #include <string>
 
 namespace lunagrad::tests {
 
+// $XDG_CACHE_HOME for the life of the object.
 class CacheHome {
  public:
   explicit CacheHome(const std::string& path) {
@@ -25,5 +27,12 @@ class CacheHome {
   static constexpr const char* kName = "XDG_CACHE_HOME";
   std::string before_;
 };
+
+inline VkPhysicalDeviceProperties some_device(uint8_t driver) {
+  VkPhysicalDeviceProperties device{};
+  device.vendorID = 0x10de;
+  device.pipelineCacheUUID[3] = driver;
+  return device;
+}
 
 }  // namespace lunagrad::tests

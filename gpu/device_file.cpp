@@ -1,12 +1,12 @@
-#include "gpu/pipeline_file.h"
+#include "gpu/device_file.h"
 
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <filesystem>
 
+#include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 
 namespace lunagrad::gpu {
@@ -14,40 +14,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In front of the data: drivers trust theirs.
+// In front of the data, which drivers trust where it is theirs.
 struct Header {
   char magic[8];
   uint64_t bytes;
   uint64_t checksum;
 };
-constexpr char kMagic[8] = {'l', 'g', 'p', 'i', 'p', 'e', '0', '1'};
-
-// FNV-1a, 64 bits.
-uint64_t checksum(std::span<const std::byte> data) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const std::byte byte : data) hash = (hash ^ uint64_t(byte)) * 0x100000001b3u;
-  return hash;
-}
+constexpr char kMagic[8] = {'l', 'g', 'k', 'e', 'p', 't', '0', '1'};
 
 std::string cache_folder() {
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/') return std::string(cache) + "/lunagrad";
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
+    return std::string(cache) + "/lunagrad";
   if (const char* home = std::getenv("HOME"); home && *home) return std::string(home) + "/.cache/lunagrad";
   return {};
 }
 
 }  // namespace
 
-PipelineFile::PipelineFile(const VkPhysicalDeviceProperties& device, Kind kind) {
-  const std::string folder = cache_folder();
-  if (folder.empty()) return;
-  char name[24 + 2 * VK_UUID_SIZE + 8];
-  int length = std::snprintf(name, sizeof name, "pipelines-%04x-%04x-", device.vendorID & 0xffff, device.deviceID & 0xffff);
-  for (const uint8_t byte : device.pipelineCacheUUID)
-    length += std::snprintf(name + length, sizeof name - size_t(length), "%02x", byte);
-  path_ = folder + "/" + name + (kind == Kind::used ? ".used" : "");
+uint64_t checksum(std::span<const std::byte> data, uint64_t hash) {
+  for (const std::byte byte : data) hash = (hash ^ uint64_t(byte)) * 0x100000001b3u;
+  return hash;
 }
 
-std::vector<std::byte> PipelineFile::load() const {
+DeviceFile::DeviceFile(std::string_view kind, const VkPhysicalDeviceProperties& device) {
+  const std::string folder = cache_folder();
+  if (folder.empty()) return;
+  char name[16 + 2 * VK_UUID_SIZE];
+  int length = std::snprintf(name, sizeof name, "-%04x-%04x-", device.vendorID & 0xffff, device.deviceID & 0xffff);
+  for (const uint8_t byte : device.pipelineCacheUUID)
+    length += std::snprintf(name + length, sizeof name - size_t(length), "%02x", byte);
+  path_ = text(folder, "/", kind, name);
+}
+
+std::vector<std::byte> DeviceFile::load() const {
   if (path_.empty()) return {};
   try {
     const std::string content = read_file(path_);
@@ -64,8 +63,8 @@ std::vector<std::byte> PipelineFile::load() const {
   }
 }
 
-void PipelineFile::save(std::span<const std::byte> data) const noexcept {
-  if (path_.empty()) return;
+bool DeviceFile::save(std::span<const std::byte> data) const noexcept {
+  if (path_.empty()) return false;
   try {
     Header header;
     std::memcpy(header.magic, kMagic, sizeof kMagic);
@@ -76,8 +75,9 @@ void PipelineFile::save(std::span<const std::byte> data) const noexcept {
     file.write(&header, sizeof header);
     file.write(data.data(), data.size());
     file.commit();
+    return true;
   } catch (const std::exception&) {
-    // A disk that is full or read-only: the next start compiles once more.
+    return false;  // a disk that is full or read-only
   }
 }
 

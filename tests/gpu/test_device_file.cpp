@@ -1,8 +1,8 @@
-// What is kept of compiled pipelines from start to start.
+// What is kept of a device from start to start.
 #include <filesystem>
 
 #include "gpu/device.h"
-#include "gpu/pipeline_file.h"
+#include "gpu/device_file.h"
 #include "tests/files.h"
 #include "tests/gpu/cache_home.h"
 #include "tests/gpu/compare.h"
@@ -10,20 +10,11 @@
 namespace lunagrad::tests {
 namespace {
 
-using Kind = gpu::PipelineFile::Kind;
-
-VkPhysicalDeviceProperties some_device(uint8_t driver) {
-  VkPhysicalDeviceProperties device{};
-  device.vendorID = 0x10de;
-  device.pipelineCacheUUID[3] = driver;
-  return device;
-}
-
 TEST_CASE("what is kept of pipelines comes back whole or not at all") {
   const Folder folder;
   const CacheHome home(folder.file("cache"));
-  const gpu::PipelineFile file(some_device(1), Kind::made), other(some_device(2), Kind::made),
-      used(some_device(1), Kind::used);
+  const gpu::DeviceFile file("pipelines", some_device(1)), other("pipelines", some_device(2)),
+      used("pipelines-used", some_device(1));
   CHECK(file.path().starts_with(folder.file("cache") + "/lunagrad/pipelines-10de-0000-000000"));
   CHECK(file.path() != other.path());
   CHECK(file.load().empty());
@@ -51,7 +42,7 @@ TEST_CASE("a place where nothing can be kept is no error") {
   const Folder folder;
   folder.with("cache", "a file where the folder should be");
   const CacheHome home(folder.file("cache"));
-  const gpu::PipelineFile file(some_device(1), Kind::made);
+  const gpu::DeviceFile file("pipelines", some_device(1));
   file.save(std::vector<std::byte>(10));
   CHECK(file.load().empty());
 }

@@ -1,0 +1,161 @@
+#include "gpu/kernels/product.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "runtime/ops.h"
+
+namespace lunagrad::gpu {
+namespace {
+
+constexpr ProductTile kTiles[] = {{128, 128, 8, 8, 8, 2, 142}, {64, 64, 16, 8, 4, 4, 118}, {32, 32, 16, 4, 4, 8, 60},
+                                  {128, 64, 16, 8, 4, 2, 0},   {64, 128, 16, 4, 8, 2, 0},  {128, 32, 16, 8, 4, 4, 0},
+                                  {32, 128, 16, 4, 8, 4, 0}};
+constexpr ProductTile kUnitTiles[] = {{128, 128, 64, 64, 64, 2, 1250},
+                                      {64, 64, 64, 32, 32, 4, 700},
+                                      {128, 64, 64, 64, 32, 3, 0},
+                                      {64, 128, 64, 32, 64, 3, 0}};
+
+std::span<const ProductTile> tiles_for(const Product& p) {
+  return p.planes ? std::span<const ProductTile>(kUnitTiles) : std::span<const ProductTile>(kTiles);
+}
+
+constexpr double kProcessors = 132;
+constexpr int64_t kShortest = 128;  // elements of k that are worth a part
+
+double tiles_of(const Product& p, const ProductTile& tile) {
+  return std::ceil(double(p.m) / tile.bm) * std::ceil(double(p.n) / tile.bn) * double(numel(p.batch));
+}
+// Parts that give each processor the work groups that it holds, `rounds` times over.
+uint32_t most_parts(const Product& p, const ProductTile& tile, double rounds) {
+  const double longest = double(std::max<int64_t>(1, p.k / kShortest));
+  return uint32_t(std::clamp(std::ceil(rounds * kProcessors * tile.resident / tiles_of(p, tile)), 1.0, longest));
+}
+
+// The plan of the shortest time that the model expects.
+TiledPlan model_plan(const Product& p) {
+  constexpr double kBytesPerNs = 3000, kSumLaunch = 3000;
+  const double elements = double(p.m) * double(p.n) * double(numel(p.batch));
+  TiledPlan best{};
+  double shortest = std::numeric_limits<double>::infinity();  // ns
+  for (const ProductTile& tile : tiles_for(p)) {
+    if (tile.rate == 0) continue;
+    const double count = tiles_of(p, tile), slots = kProcessors * tile.resident;
+    for (uint32_t parts = 1, most = most_parts(p, tile, 1); parts <= most; ++parts) {
+      const double length = std::ceil(double(p.k) / parts / tile.bk) * tile.bk;
+      double time = std::ceil(count * parts / slots) * tile.bm * tile.bn * length * tile.resident / tile.rate;
+      if (parts > 1) time += kSumLaunch + elements * 4 * (2 * parts + 1) / kBytesPerNs;
+      if (time < shortest) {
+        shortest = time;
+        best = {&tile, parts};
+      }
+    }
+  }
+  return best;
+}
+
+// In how many numbers of 16 bits the matrix units take each element; 0: they do not. What is small is not
+// worth the way through them.
+uint32_t unit_planes(DType type, const Product& p, const PhysicalDevice& physical) {
+  constexpr int64_t kSmall = int64_t(1) << 21;
+  const MatrixUnits& units = physical.matrix_units;
+  if (type == DType::f16) return units.float16;
+  if (type == DType::bf16) return units.bfloat16;
+  const MatmulPrecision precision = context().matmul_precision;
+  if (!units.bfloat16 || precision == MatmulPrecision::highest || p.m * p.n * p.k < kSmall) return 0;
+  return precision == MatmulPrecision::high ? 2 : 1;
+}
+
+Shape batch_of(const Tensor& x) {
+  Shape batch;
+  for (int d = 0; d < x.ndim() - 2; ++d) batch.push_back(x.shape()[d]);
+  return batch;
+}
+Strides batch_steps(const Tensor& x, const Shape& batch) {
+  Strides steps(batch.size(), 0);
+  const int own = std::max(0, x.ndim() - 2), shift = batch.size() - own;
+  for (int d = 0; d < own; ++d) steps[d + shift] = x.shape()[d] == 1 ? 0 : x.strides()[d];
+  return steps;
+}
+
+// Many matrices times one are one product when the many lie one below the other.
+void fold_batch(Product& p) {
+  for (const int64_t step : p.b_batch)
+    if (step != 0) return;
+  int64_t below = p.a_row * p.m;
+  for (int d = p.batch.size() - 1; d >= 0; --d) {
+    if (p.batch[d] != 1 && p.a_batch[d] != below) return;
+    below *= p.batch[d];
+  }
+  p.m *= numel(p.batch);
+  p.batch = p.a_batch = p.b_batch = {};
+}
+
+}  // namespace
+
+// The last two dims as a matrix; a vector is a row on the left and a column on the right, which may be
+// transposed.
+Product product_of(const Tensor& a, const Tensor& b, bool transposed, const PhysicalDevice& physical) {
+  Product p;
+  const int n = a.ndim(), o = b.ndim();
+  if (n > 1) {
+    p.m = a.size(n - 2);
+    p.a_row = a.strides()[n - 2];
+  }
+  p.k = a.size(n - 1);
+  p.a_column = a.strides()[n - 1];
+  p.b_row = b.strides()[transposed ? o - 1 : std::max(0, o - 2)];
+  if (o > 1) {
+    p.n = b.size(transposed ? o - 2 : o - 1);
+    p.b_column = b.strides()[transposed ? o - 2 : o - 1];
+  }
+  p.batch = broadcast_shapes("matmul", batch_of(a), batch_of(b));
+  p.a_batch = batch_steps(a, p.batch);
+  p.b_batch = batch_steps(b, p.batch);
+  fold_batch(p);
+  p.type = a.dtype();
+  p.planes = unit_planes(p.type, p, physical);
+  return p;
+}
+
+ProductSide left_side(const Product& p) {
+  const bool rows = p.a_row == 1 && p.a_column != 1;
+  if (rows) return {false, p.m, p.k, p.a_row, p.a_column, p.a_batch};
+  return {true, p.k, p.m, p.a_column, p.a_row, p.a_batch};
+}
+ProductSide right_side(const Product& p) {
+  if (p.b_column == 1) return {false, p.n, p.k, p.b_column, p.b_row, p.b_batch};
+  return {true, p.k, p.n, p.b_row, p.b_column, p.b_batch};
+}
+
+ProductKey key_of(const Product& p) {
+  return {p.m, p.n, p.k, numel(p.batch), p.type, p.planes, !left_side(p).along_k, !right_side(p).along_k};
+}
+
+TiledPlan plan_of(const Product& p, const ProductTable& table) {
+  if (table.size() > 0)
+    if (const ProductPlan* plan = table.find(key_of(p)))
+      for (const ProductTile& tile : tiles_for(p))
+        if (tile.bm == plan->rows && tile.bn == plan->columns) return {&tile, plan->parts};
+  return model_plan(p);
+}
+
+std::vector<ProductPlan> possible_plans(const Product& p) {
+  const auto plan = [](const ProductTile& tile, uint32_t parts) { return ProductPlan{tile.bm, tile.bn, parts}; };
+  const TiledPlan own = model_plan(p);
+  std::vector<ProductPlan> plans{plan(*own.tile, own.parts)};
+  const auto mostly_empty = [](int64_t size, uint32_t side) { return side > 32 && size <= side / 2; };
+  for (const ProductTile& tile : tiles_for(p)) {
+    if (mostly_empty(p.m, tile.bm) || mostly_empty(p.n, tile.bn)) continue;
+    const uint32_t full = most_parts(p, tile, 1), most = most_parts(p, tile, 2);
+    for (uint32_t parts = 1; parts <= most; parts *= 2) plans.push_back(plan(tile, parts));
+    plans.push_back(plan(tile, full));
+  }
+  std::vector<ProductPlan> unlike;
+  for (const ProductPlan& each : plans)
+    if (std::find(unlike.begin(), unlike.end(), each) == unlike.end()) unlike.push_back(each);
+  return unlike;
+}
+
+}  // namespace lunagrad::gpu

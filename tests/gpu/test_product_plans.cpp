@@ -1,0 +1,148 @@
+// The plans of matrix products: every one gives the product, and those that were measured come back from disk and are
+// used.
+#include <fstream>
+
+#include "gpu/device.h"
+#include "gpu/product_table.h"
+#include "runtime/io/atomic_file.h"
+#include "runtime/product_planner.h"
+#include "tests/files.h"
+#include "tests/gpu/cache_home.h"
+#include "tests/gpu/compare.h"
+
+namespace lunagrad::tests {
+namespace {
+
+Call matmul_of(const Tensor& a, const Tensor& b) {
+  Call call;
+  call.op = find_op("matmul");
+  call.in = {a, b};
+  return call;
+}
+
+// A device of its own, which reads what is kept when it is made.
+class Opened {
+ public:
+  Opened() : instance_(gpu::Instance::open(reason_)) {
+    REQUIRE(instance_);
+    device_.emplace("vulkan:9", instance_, instance_->physical_devices(reason_).front());
+  }
+  gpu::VulkanDevice& operator*() { return *device_; }
+  gpu::VulkanDevice* operator->() { return &*device_; }
+
+ private:
+  std::string reason_;
+  std::shared_ptr<gpu::Instance> instance_;
+  std::optional<gpu::VulkanDevice> device_;
+};
+
+TEST_CASE("a product is right under every plan that is possible") {
+  const NoGrad off;
+  const Folder folder;
+  const CacheHome home(folder.file("cache"));
+  Opened device;
+  struct Case {
+    Shape a, b;
+    bool left, right;  // transposed in memory
+  };
+  const Shape odd{130, 300}, even{128, 512}, even_b{512, 128};
+  for (const auto& [a_shape, b_shape, left, right] :
+       {Case{odd, {300, 134}, false, false}, Case{odd, {300, 134}, true, true}, Case{even, even_b, false, true},
+        Case{even, even_b, true, false}, Case{{2, 70, 260}, {2, 260, 20}, false, false}}) {
+    const Tensor a = random(a_shape, 1), b = random(b_shape, 2);
+    const auto placed = [&](const Tensor& x, bool turned) {
+      return turned ? transpose(to(clone(transpose(x, -1, -2)), *device), -1, -2) : to(x, *device);
+    };
+    const Call call = matmul_of(placed(a, left), placed(b, right));
+    const Tensor exact = matmul(to(a, DType::f64), to(b, DType::f64));
+    const std::vector<ProductPlan> plans = device->possible_plans(call);
+    CHECK(plans.size() >= 4);
+    CHECK(device->plan_of(call) == plans.front());
+    for (const ProductPlan& plan : plans) {
+      device->set_plan(call, &plan);
+      CHECK(device->plan_of(call) == plan);
+      CHECK_MESSAGE(distance(matmul(call.in[0], call.in[1]), exact) < 2e-6,
+                    text(a_shape, " and ", b_shape) << " in tiles of " << plan.rows << " x " << plan.columns << ", "
+                                                    << plan.parts << " parts, transposed: " << left << right);
+    }
+    device->set_plan(call, nullptr);
+    CHECK(device->plan_of(call) == plans.front());
+  }
+}
+
+TEST_CASE("a plan that is kept is used by the next start, for its product alone") {
+  const NoGrad off;
+  const Folder folder;
+  const CacheHome home(folder.file("cache"));
+  const Tensor a = random({64, 512}, 1), b = random({512, 64}, 2);
+  const auto call_on = [&](Device& device) { return matmul_of(to(a, device), to(b, device)); };
+  ProductPlan plan;
+  std::string path, plain;
+  std::vector<float> result;
+  {
+    Opened device;
+    plain = device->description();
+    const Call call = call_on(*device);
+    plan = device->possible_plans(call).back();
+    REQUIRE(!(plan == device->plan_of(call)));
+    device->set_plan(call, &plan);
+    result = matmul(call.in[0], call.in[1]).to_vector<float>();
+    path = device->keep_plans();
+    CHECK(path.starts_with(folder.file("cache") + "/lunagrad/products-"));
+  }
+  {
+    Opened device;
+    const Call call = call_on(*device);
+    CHECK(device->plan_of(call) == plan);
+    CHECK(matmul(call.in[0], call.in[1]).to_vector<float>() == result);
+    CHECK(device->description().starts_with(plain + ", 1 measured plan ("));
+    const Tensor turned = to(clone(transpose(b, 0, 1)), *device);
+    const Call other = matmul_of(call.in[0], transpose(turned, 0, 1));
+    CHECK(device->plan_of(other) == device->possible_plans(other).front());
+  }
+  std::string damaged = read_file(path);
+  damaged.back() ^= 1;
+  std::ofstream(path, std::ios::binary) << damaged;
+  Opened device;
+  const Call call = call_on(*device);
+  CHECK(device->plan_of(call) == device->possible_plans(call).front());
+  CHECK(device->description() == plain);
+}
+
+TEST_CASE("a table of plans comes back whole, and only for its device, driver and shaders") {
+  const Folder folder;
+  const CacheHome home(folder.file("cache"));
+  const gpu::ProductKey plain{64, 65, 66, 2, DType::f32, 0, false, true},
+      turned{64, 65, 66, 2, DType::f32, 0, true, false}, half{64, 65, 66, 2, DType::f16, 1, false, true};
+  gpu::ProductTable table(some_device(1));
+  CHECK(table.size() == 0);
+  CHECK(table.description().empty());
+  table.set(plain, {32, 32, 3});
+  table.set(turned, {64, 64, 1});
+  table.set(half, {128, 128, 2});
+  table.erase(turned);
+  REQUIRE(table.save());
+  const gpu::ProductTable same(some_device(1)), other(some_device(2));
+  CHECK(same.size() == 2);
+  REQUIRE(same.find(plain));
+  CHECK(*same.find(plain) == ProductPlan{32, 32, 3});
+  CHECK(same.find(turned) == nullptr);
+  REQUIRE(same.find(half));
+  CHECK(*same.find(half) == ProductPlan{128, 128, 2});
+  CHECK(same.description() == table.description());
+  CHECK(other.size() == 0);
+
+  // Whole, but of shaders that are no more; and lines that nobody wrote.
+  const gpu::DeviceFile file("products", some_device(1));
+  const std::vector<std::byte> kept = file.load();
+  std::string content(reinterpret_cast<const char*>(kept.data()), kept.size());
+  const auto keep = [&](const std::string& changed) { REQUIRE(file.save(std::as_bytes(std::span(changed)))); };
+  keep(content + "NN f32 0 1 2\nNN f99 0 1 1 1 1 32 32 1\nNN f32 0 1 1 1 1 32 32 0\n");
+  CHECK(gpu::ProductTable(some_device(1)).size() == 2);
+  content[8] = content[8] == '0' ? '1' : '0';
+  keep(content);
+  CHECK(gpu::ProductTable(some_device(1)).size() == 0);
+}
+
+}  // namespace
+}  // namespace lunagrad::tests
