@@ -76,6 +76,13 @@ inline double distance(const Tensor& got, const Tensor& expected) {
 
 inline double largest(const Tensor& x) { return x.numel() == 0 ? 0 : amax(x).item(); }
 
+// The largest error of a product, against what it adds up to without signs.
+inline double error_of(const Tensor& got, const Tensor& a, const Tensor& b) {
+  const Tensor x = to(a, DType::f64), y = to(b, DType::f64);
+  return largest(abs(to(to(got, cpu_device()), DType::f64) - matmul(x, y)) /
+                 (matmul(abs(x), abs(y)) + 1e-30));
+}
+
 // Operands of products: short, long and odd ones, vectors, batches, broadcast, without elements.
 struct Factors {
   Shape a, b;

@@ -11,13 +11,6 @@ namespace {
 
 #include "shaders/matmul_cooperative.spv.h"
 
-// The largest error of a product, against what it adds up to without signs.
-double error_of(const Tensor& got, const Tensor& a, const Tensor& b) {
-  const Tensor x = to(a, DType::f64), y = to(b, DType::f64);
-  return largest(abs(to(to(got, cpu_device()), DType::f64) - matmul(x, y)) /
-                 (matmul(abs(x), abs(y)) + 1e-30));
-}
-
 struct Sizes {
   Shape a, b;
 };

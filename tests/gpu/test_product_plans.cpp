@@ -1,6 +1,7 @@
 // The plans of matrix products: every one gives the product, and those that were measured come back from disk and are
 // used.
 #include <fstream>
+#include <utility>
 
 #include "gpu/device.h"
 #include "gpu/product_table.h"
@@ -67,6 +68,41 @@ TEST_CASE("a product is right under every plan that is possible") {
     }
     device->set_plan(call, nullptr);
     CHECK(device->plan_of(call) == plans.front());
+  }
+}
+
+TEST_CASE("products in 16 bits and of lower precision are right under every plan that is possible") {
+  const NoGrad off;
+  const Folder folder;
+  const CacheHome home(folder.file("cache"));
+  Opened device;
+  struct Kind {
+    DType type;
+    MatmulPrecision precision;
+    double bound;  // as in test_matrices.cpp
+  };
+  for (const auto& [type, precision, bound] : {Kind{DType::f16, MatmulPrecision::highest, 1.01 * 0x1p-11},
+                                               Kind{DType::bf16, MatmulPrecision::highest, 1.01 * 0x1p-8},
+                                               Kind{DType::f32, MatmulPrecision::high, 0x1p-16},
+                                               Kind{DType::f32, MatmulPrecision::medium, 0x1p-7}}) {
+    const MatmulPrecision before = std::exchange(context().matmul_precision, precision);
+    for (const auto& [a_shape, b_shape] : {Factors{{256, 512}, {512, 384}}, Factors{{130, 264}, {264, 200}},
+                                           Factors{{3, 136, 320}, {3, 320, 72}}}) {
+      const Tensor a = to(random(a_shape, 1), type), b = to(random(b_shape, 2), type);
+      const Call call = matmul_of(to(a, *device), to(b, *device));
+      // Without matrix units 16 bits are widened first, and the plan is that of another product.
+      const std::vector<ProductPlan> plans = device->possible_plans(call);
+      CHECK((type == DType::f32 || plans.empty() || plans.size() >= 4));
+      for (const ProductPlan& plan : plans) {
+        device->set_plan(call, &plan);
+        CHECK_MESSAGE(error_of(matmul(call.in[0], call.in[1]), a, b) < bound,
+                      text(a_shape, " and ", b_shape) << " in " << int(type) << ", precision " << int(precision)
+                                                      << ", in tiles of " << plan.rows << " x " << plan.columns << ", "
+                                                      << plan.parts << " parts");
+      }
+      device->set_plan(call, nullptr);
+    }
+    context().matmul_precision = before;
   }
 }
 
