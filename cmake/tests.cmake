@@ -36,7 +36,7 @@ else()
     set_tests_properties(engine script PROPERTIES RUN_SERIAL ON)  # they time
   else()
     # Programs that open a device leave what its driver's libraries leave, under no name once they are unloaded.
-    set_tests_properties(script PROPERTIES ENVIRONMENT "VK_DRIVER_FILES=none;VK_ICD_FILENAMES=none")
+    set_tests_properties(engine script PROPERTIES ENVIRONMENT "VK_DRIVER_FILES=none;VK_ICD_FILENAMES=none")
   endif()
 endif()
 

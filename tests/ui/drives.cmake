@@ -34,7 +34,7 @@ function(drive NAME LUA)
   window_test(${NAME} drive.cmake -DDRIVE=${LUA} -DARGUMENTS=${ARGUMENTS})
 endfunction()
 
-set(EPOCHS 150)
+set(EPOCHS 400)
 if(LUNAGRAD_SANITIZE)
   set(EPOCHS 20)  # each takes ten times as long
 endif()
