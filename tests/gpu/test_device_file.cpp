@@ -6,6 +6,7 @@
 #include "tests/files.h"
 #include "tests/gpu/cache_home.h"
 #include "tests/gpu/compare.h"
+#include "tests/gpu/hardware.h"
 
 namespace lunagrad::tests {
 namespace {
@@ -50,10 +51,7 @@ TEST_CASE("a place where nothing can be kept is no error") {
 TEST_CASE("two devices work side by side, and each keeps what it made of its pipelines") {
   const Folder folder;
   const CacheHome home(folder.file("cache"));
-  std::string reason, rejected;
-  const std::shared_ptr<gpu::Instance> instance = gpu::Instance::open(reason);
-  REQUIRE(instance);
-  const gpu::PhysicalDevice physical = instance->physical_devices(rejected).front();
+  const auto [instance, physical] = first_hardware();
   for (int start = 0; start < 2; ++start) {  // the second finds what the first kept
     const NoGrad off;
     gpu::VulkanDevice second("vulkan:9", instance, physical);

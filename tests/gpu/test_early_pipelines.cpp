@@ -10,6 +10,7 @@
 #include "tests/files.h"
 #include "tests/gpu/cache_home.h"
 #include "tests/gpu/compare.h"
+#include "tests/gpu/hardware.h"
 
 namespace lunagrad::tests {
 namespace {
@@ -150,10 +151,7 @@ std::vector<float> some_work(Device& device) {
 TEST_CASE("the second start makes the pipelines of the first in the background, and they are used") {
   const Folder folder;
   const CacheHome home(folder.file("cache"));
-  std::string reason, rejected;
-  const std::shared_ptr<gpu::Instance> instance = gpu::Instance::open(reason);
-  REQUIRE(instance);
-  const gpu::PhysicalDevice physical = instance->physical_devices(rejected).front();
+  const auto [instance, physical] = first_hardware();
   std::vector<float> expected;
   {
     gpu::VulkanDevice device("vulkan", instance, physical);

@@ -10,6 +10,7 @@
 #include "tests/files.h"
 #include "tests/gpu/cache_home.h"
 #include "tests/gpu/compare.h"
+#include "tests/gpu/hardware.h"
 
 namespace lunagrad::tests {
 namespace {
@@ -24,16 +25,12 @@ Call matmul_of(const Tensor& a, const Tensor& b) {
 // A device of its own, which reads what is kept when it is made.
 class Opened {
  public:
-  Opened() : instance_(gpu::Instance::open(reason_)) {
-    REQUIRE(instance_);
-    device_.emplace("vulkan:9", instance_, instance_->physical_devices(reason_).front());
-  }
+  Opened() { device_.emplace("vulkan:9", hardware_.instance, hardware_.physical); }
   gpu::VulkanDevice& operator*() { return *device_; }
   gpu::VulkanDevice* operator->() { return &*device_; }
 
  private:
-  std::string reason_;
-  std::shared_ptr<gpu::Instance> instance_;
+  const Hardware hardware_ = first_hardware();
   std::optional<gpu::VulkanDevice> device_;
 };
 
