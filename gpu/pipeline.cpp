@@ -1,5 +1,6 @@
 #include "gpu/pipeline.h"
 
+#include <algorithm>
 #include <map>
 
 #include "gpu/pipeline_list.h"
@@ -20,6 +21,9 @@ std::vector<PipelineKey> keys_of(const PipelineList& list) {
   return keys;
 }
 
+// Half of the machine's, since the scripts' own work goes on meanwhile.
+int thread_count() { return std::clamp(int(std::thread::hardware_concurrency()) / 2, 1, 8); }
+
 }  // namespace
 
 std::string kernel_name(const ShaderCode& code, Constants constants) {
@@ -29,53 +33,58 @@ std::string kernel_name(const ShaderCode& code, Constants constants) {
   return constants.empty() ? name : name + ")";
 }
 
+VkPipeline Pipeline::handle() {
+  if (!handle_) handle_ = background_.take(job_);
+  return handle_;
+}
+
 Pipelines::Pipelines(VulkanContext& context)
     : maker_(context),
       file_(maker_.file("pipelines-used")),
-      early_(keys_of(load(file_)),
-             [this](const PipelineKey& key) { return maker_.make(key.code, key.constants); }) {}
+      background_(keys_of(load(file_)), thread_count(),
+                  [this](const PipelineKey& key) { return maker_.make(key.code, key.constants); }) {}
 
 Pipelines::~Pipelines() {
   come_to_rest();
-  for (const auto& [key, pipeline] : made_) maker_.destroy(pipeline.handle);
-  if (used_.empty()) return;
+  for (const auto& [key, pipeline] : used_) pipeline.destroy(maker_);
+  if (order_.empty()) return;
   // Another process may have written it meanwhile.
   const PipelineList before = load(file_);
-  const std::string text = to_text(behind_run(before, used_));
+  const std::string text = to_text(behind_run(before, order_));
   if (text != to_text(before)) file_.save(std::as_bytes(std::span(text)));
 }
 
 void Pipelines::come_to_rest() noexcept {
-  for (const VkPipeline pipeline : early_.stop()) maker_.destroy(pipeline);
+  for (const VkPipeline pipeline : background_.stop()) maker_.destroy(pipeline);
 }
 
-size_t Pipelines::Hash::operator()(const PipelineKey& key) const {
-  size_t hash = reinterpret_cast<size_t>(key.code.words.data()) + key.code.bfloat;
-  for (const uint32_t value : key.constants) hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+size_t Pipelines::Hash::operator()(const Wanted& wanted) const {
+  size_t hash = reinterpret_cast<size_t>(wanted.code.words.data()) + wanted.code.bfloat;
+  for (const uint32_t value : wanted.constants) hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
   return hash ^ hash >> 29;
 }
 
+bool Pipelines::Equal::operator()(const Wanted& a, const PipelineKey& b) const {
+  return a.code.is(b.code) && std::equal(a.constants.begin(), a.constants.end(), b.constants.begin(), b.constants.end());
+}
+
 Pipeline& Pipelines::get(const ShaderCode& code, Constants constants) {
-  PipelineKey key{code, {constants.begin(), constants.end()}};
-  const auto found = made_.find(key);
-  if (found != made_.end()) return found->second;
-  VkPipeline pipeline = early_.take(key);
-  if (pipeline)
-    ++made_early_;
-  else
-    pipeline = maker_.make(code, constants);
-  used_.push_back(key);
-  Pipeline made{pipeline, intern(kernel_name(code, constants))};
-  return made_.emplace(std::move(key), made).first->second;
+  const auto found = used_.find(Wanted{code, constants});
+  if (found != used_.end()) return found->second;
+  const PipelineKey key{code, {constants.begin(), constants.end()}};
+  BackgroundPipelines::Job& job = background_.ask(key);
+  if (background_.made(job)) ++made_before_use_;
+  order_.push_back(key);
+  return used_.try_emplace(key, background_, job, intern(kernel_name(code, constants))).first->second;
 }
 
 std::vector<KernelUse> Pipelines::kernels() const {
   std::map<std::string, uint64_t> dispatches;  // variants that no name tells apart count together
-  for (const auto& [key, pipeline] : made_)
+  for (const auto& [key, pipeline] : used_)
     if (pipeline.dispatches > 0) dispatches[interned(pipeline.name)] += pipeline.dispatches;
-  std::vector<KernelUse> used;
-  for (const auto& [name, count] : dispatches) used.push_back({name, count});
-  return used;
+  std::vector<KernelUse> kernels;
+  for (const auto& [name, count] : dispatches) kernels.push_back({name, count});
+  return kernels;
 }
 
 }  // namespace lunagrad::gpu

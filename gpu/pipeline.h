@@ -1,18 +1,30 @@
 #pragma once
-// The compute pipelines of a device: made at first use, or before, in the background, when earlier runs used
-// them. Not thread-safe: the device's lock guards it.
+// The compute pipelines of a device. They are made in the background: from their first use on, so that those of a step
+// are made side by side while the host goes on, or before, when earlier runs used them. Not thread-safe: the device's
+// lock guards it.
 #include <string>
 #include <unordered_map>
 
-#include "gpu/early_pipelines.h"
+#include "gpu/background_pipelines.h"
 #include "runtime/work_times.h"
 
 namespace lunagrad::gpu {
 
-struct Pipeline {
-  VkPipeline handle = VK_NULL_HANDLE;
-  uint32_t name = 0;        // interned: made once, so that a dispatch only hands on a number
+class Pipeline {
+ public:
+  Pipeline(BackgroundPipelines& background, BackgroundPipelines::Job& job, uint32_t kernel)
+      : name(kernel), background_(background), job_(job) {}
+  bool made() const { return handle_ || background_.made(job_); }
+  VkPipeline handle();  // waits until it is made; Error when it cannot be
+  void destroy(const PipelineMaker& maker) const noexcept { maker.destroy(handle_); }
+
+  const uint32_t name;      // interned: made once, so that a dispatch only hands on a number
   uint64_t dispatches = 0;  // so far
+
+ private:
+  BackgroundPipelines& background_;
+  BackgroundPipelines::Job& job_;
+  VkPipeline handle_ = VK_NULL_HANDLE;
 };
 
 // "matmul f32 128x128x8": the shader and which variant of it.
@@ -29,20 +41,33 @@ class Pipelines {
   std::vector<KernelUse> kernels() const;       // that were dispatched, by name
   // Ends what goes on in the background: the device is lost, or the process ends.
   void come_to_rest() noexcept;
-  void finish_early() { early_.finish(); }        // waits for it
-  int made_early() const { return made_early_; }  // of those that were asked for
+  void finish_background() { background_.finish(); }  // waits for it
+  int made_before_use() const { return made_before_use_; }
 
  private:
+  struct Wanted {
+    const ShaderCode& code;
+    Constants constants;
+  };
+  // So that nothing is allocated to find one that is there.
   struct Hash {
-    size_t operator()(const PipelineKey&) const;
+    using is_transparent = void;
+    size_t operator()(const Wanted&) const;
+    size_t operator()(const PipelineKey& key) const { return (*this)(Wanted{key.code, key.constants}); }
+  };
+  struct Equal {
+    using is_transparent = void;
+    bool operator()(const PipelineKey& a, const PipelineKey& b) const { return a == b; }
+    bool operator()(const Wanted& a, const PipelineKey& b) const;
+    bool operator()(const PipelineKey& a, const Wanted& b) const { return (*this)(b, a); }
   };
 
   PipelineMaker maker_;
   DeviceFile file_;
-  EarlyPipelines early_;
-  std::unordered_map<PipelineKey, Pipeline, Hash> made_;
-  std::vector<PipelineKey> used_;  // in the order of first use
-  int made_early_ = 0;
+  BackgroundPipelines background_;
+  std::unordered_map<PipelineKey, Pipeline, Hash, Equal> used_;
+  std::vector<PipelineKey> order_;  // of first use
+  int made_before_use_ = 0;
 };
 
 }  // namespace lunagrad::gpu

@@ -24,6 +24,9 @@ struct ShaderCode {
   bool bfloat = false;  // what its cooperative matrices multiply is bfloat16, not f16
   // Says which variant the constants make of it, for people; null: the constants stand for themselves.
   std::string (*variant)(const ShaderCode&, Constants) = nullptr;
+
+  // Modules live as long as the process.
+  bool is(const ShaderCode& other) const { return words.data() == other.words.data() && bfloat == other.bfloat; }
 };
 std::span<const ShaderCode> all_shaders();                 // written by the build, by name
 const ShaderCode* embedded_shader(std::string_view name);  // null when there is none
@@ -35,11 +38,7 @@ inline constexpr size_t kHotBytes = 64;
 struct PipelineKey {
   ShaderCode code;
   std::vector<uint32_t> constants;
-  // Modules live as long as the process.
-  bool operator==(const PipelineKey& other) const {
-    return code.words.data() == other.code.words.data() && code.bfloat == other.code.bfloat &&
-           constants == other.constants;
-  }
+  bool operator==(const PipelineKey& other) const { return code.is(other.code) && constants == other.constants; }
 };
 
 class PipelineMaker {

@@ -17,8 +17,8 @@ constexpr VkDeviceSize kUploadBytes = 32 << 20;
 constexpr VkDeviceSize kDownloadBytes = 8 << 20;
 constexpr VkDeviceSize kLargeCopy = 1 << 20;  // below it a submission of its own costs more than it saves
 constexpr VkDeviceSize kPieceAlignment = 64;
-constexpr int kFullBatch = 128;  // commands after which a batch is submitted in any case
-constexpr int kSmallBatch = 16;  // … and after which it is when the device has nothing else to do
+constexpr size_t kFullBatch = 128;  // commands after which a batch is submitted in any case
+constexpr size_t kSmallBatch = 16;  // … and after which it is when the device has nothing else to do
 // What a batch of several dispatches may take. Copies are left out: the rings bound them to a few ms.
 constexpr double kLongestBatch = 50e6;  // ns
 
@@ -65,6 +65,7 @@ Stream::Stream(VulkanContext& context, VkPipelineLayout layout)
       downloads_(context, kDownloadBytes, HostUse::download),
       fault_(context, sizeof(Fault), HostUse::download),
       timer_(context, kFullBatch) {
+  recorded_.reserve(kFullBatch);
   std::memset(fault_.mapped, 0, sizeof(Fault));
   VkCommandPoolCreateInfo pool{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
   pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
@@ -100,17 +101,49 @@ void Stream::open() {
   check(context_.vk.vkBeginCommandBuffer(commands, &begin), "beginning a command buffer");
   idle_.pop_back();
   commands_ = commands;
-  bound_ = VK_NULL_HANDLE;
-  recorded_ = 0;
+  recorded_.clear();
   expected_ = 0;
   times_ = timer_.begin(commands);
 }
 
-void Stream::submit() {
+void Stream::write(bool for_host) {
+  constexpr VkPipelineStageFlags kWorkStages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+  const auto barrier = [&](VkAccessFlags access, VkPipelineStageFlags stages) {
+    VkMemoryBarrier all{VK_STRUCTURE_TYPE_MEMORY_BARRIER};
+    all.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+    all.dstAccessMask = access;
+    context_.vk.vkCmdPipelineBarrier(commands_, kWorkStages, stages, 0, 1, &all, 0, nullptr, 0, nullptr);
+  };
+  VkPipeline bound = VK_NULL_HANDLE;
+  for (const Command& command : recorded_) {
+    if (command.behind_barrier)
+      barrier(VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT |
+                  VK_ACCESS_TRANSFER_WRITE_BIT,
+              kWorkStages);
+    if (const Dispatch* const dispatch = std::get_if<Dispatch>(&command.work)) {
+      const VkPipeline pipeline = dispatch->pipeline->handle();
+      if (bound != pipeline) context_.vk.vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+      bound = pipeline;
+      static_assert(offsetof(Dispatch, hot) == offsetof(Dispatch, arguments) + sizeof dispatch->arguments);
+      context_.vk.vkCmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                     uint32_t(sizeof dispatch->arguments) + dispatch->hot_bytes,
+                                     &dispatch->arguments);
+      context_.vk.vkCmdDispatch(commands_, dispatch->groups.x, dispatch->groups.y, dispatch->groups.z);
+    } else {
+      const Copy& copy = std::get<Copy>(command.work);
+      context_.vk.vkCmdCopyBuffer(commands_, copy.from, copy.to, 1, &copy.region);
+    }
+    timer_.command(commands_, times_, command.name);
+  }
+  if (for_host) barrier(VK_ACCESS_HOST_READ_BIT, VK_PIPELINE_STAGE_HOST_BIT);
+}
+
+void Stream::submit(bool for_host) {
   if (!commands_) return;
-  const VkCommandBuffer commands = std::exchange(commands_, VkCommandBuffer(VK_NULL_HANDLE));
   // Should any of this fail, the work that was recorded is gone.
   lost_ = true;
+  write(for_host);
+  const VkCommandBuffer commands = std::exchange(commands_, VkCommandBuffer(VK_NULL_HANDLE));
   check(context_.vk.vkEndCommandBuffer(commands), "ending a command buffer");
   // All later batches begin behind it too.
   std::vector<Timeline::Point> behind;
@@ -143,16 +176,7 @@ void Stream::wait_for(uint64_t value) {
 
 void Stream::finish() {
   if (lost_) return;
-  if (commands_) {
-    // What the host is about to read: copies of results, and the note of a fault.
-    VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER};
-    barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT | VK_ACCESS_SHADER_WRITE_BIT;
-    barrier.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
-    context_.vk.vkCmdPipelineBarrier(commands_,
-                                     VK_PIPELINE_STAGE_TRANSFER_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                                     VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, nullptr, 0, nullptr);
-  }
-  submit();
+  submit(true);
   wait_for(timeline_.submitted());
   if (beside_) beside_->timeline().wait_for(beside_->timeline().submitted());
 }
@@ -208,7 +232,7 @@ Ring::Piece Stream::take(Ring& ring, VkDeviceSize bytes) {
   if (piece.mapped) return piece;
   collect();
   piece = ring.take(bytes);
-  if (!piece.mapped && commands_ && recorded_ > 0) submit();
+  if (!piece.mapped && !recorded_.empty()) submit();
   while (!piece.mapped && !in_flight_.empty()) {
     wait_for(in_flight_.front().value);
     piece = ring.take(bytes);
@@ -218,18 +242,12 @@ Ring::Piece Stream::take(Ring& ring, VkDeviceSize bytes) {
   return piece;
 }
 
-void Stream::order(std::span<Range* const> reads, std::span<Range* const> writes) {
+bool Stream::order(std::span<Range* const> reads, std::span<Range* const> writes) {
   const bool conflict =
       std::any_of(reads.begin(), reads.end(), [&](Range* r) { return r->written_epoch == epoch_; }) ||
       std::any_of(writes.begin(), writes.end(),
                   [&](Range* r) { return r->written_epoch == epoch_ || r->read_epoch == epoch_; });
   if (conflict) {
-    VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER};
-    barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
-    barrier.dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT |
-                            VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
-    const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
-    context_.vk.vkCmdPipelineBarrier(commands_, stages, stages, 0, 1, &barrier, 0, nullptr, 0, nullptr);
     ++epoch_;
     if (listener_) listener_->barrier();
   }
@@ -237,6 +255,7 @@ void Stream::order(std::span<Range* const> reads, std::span<Range* const> writes
   for (Range* r : writes) r->written_epoch = epoch_;
   for (const auto& list : {reads, writes})
     for (Range* r : list) r->batch = timeline_.submitted() + 1;
+  return conflict;
 }
 
 // Called before a ring gives anything for the work: that is marked as in use until the batch that is open is done.
@@ -246,68 +265,59 @@ void Stream::await_uploads(std::span<Range* const> reads, std::span<Range* const
     for (const Range* r : list) upload = std::max(upload, r->upload);
   if (upload <= needed_) return;
   // The work that is recorded can run meanwhile.
-  if (recorded_ > 0 && upload > beside_->timeline().ask()) submit();
+  if (!recorded_.empty() && upload > beside_->timeline().ask()) submit();
   needed_ = upload;
 }
 
-template <class Record>
-void Stream::work(std::span<Range* const> reads, std::span<Range* const> writes, const Record& commands) {
-  const auto record = [&] {
+template <class Work>
+void Stream::record(uint32_t kernel, const Work& work, std::span<Range* const> reads, std::span<Range* const> writes) {
+  const auto note = [&] {
     open();
-    order(reads, writes);
-    commands();
+    const bool behind_barrier = order(reads, writes);
+    recorded_.push_back({behind_barrier, {times_.stamps ? ticks() : 0, kernel}, work});
   };
   if (listener_)
-    listener_->work(reads, writes, record);
+    listener_->work(reads, writes, note);
   else
-    record();
+    note();
 }
 
-void Stream::dispatch(const Pipeline& pipeline, Groups groups, Bytes arguments, Bytes hot,
-                      std::span<Range* const> reads, std::span<Range* const> writes, double expected) {
+void Stream::dispatch(Pipeline& pipeline, Groups groups, Bytes arguments, Bytes hot, std::span<Range* const> reads,
+                      std::span<Range* const> writes, double expected) {
   // Before the ring is asked: what that gives counts as used by the batch that is submitted next.
-  if (commands_ && recorded_ > 0 && expected_ + expected > kLongestBatch) submit();
-  struct {
-    VkDeviceAddress arguments = 0;
-    std::byte hot[kHotBytes];
-  } push;
+  if (!recorded_.empty() && expected_ + expected > kLongestBatch) submit();
   await_uploads(reads, writes);
+  Dispatch work{&pipeline, groups, 0, {}, uint32_t(hot.size())};
   if (!arguments.empty()) {
     const Ring::Piece block = take(arguments_, arguments.size());
     std::memcpy(block.mapped, arguments.data(), arguments.size());
-    push.arguments = block.address;
+    work.arguments = block.address;
   }
   assert(hot.size() <= kHotBytes);
-  std::copy(hot.begin(), hot.end(), push.hot);
-  work(reads, writes, [&] {
-    if (bound_ != pipeline.handle) {
-      context_.vk.vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle);
-      bound_ = pipeline.handle;
-    }
-    context_.vk.vkCmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                   uint32_t(sizeof push.arguments + hot.size()), &push);
-    context_.vk.vkCmdDispatch(commands_, groups.x, groups.y, groups.z);
-    expected_ += expected;
-    recorded(pipeline.name);
-  });
+  std::copy(hot.begin(), hot.end(), work.hot.begin());
+  record(pipeline.name, work, reads, writes);
+  expected_ += expected;
+  submit_if_full();
 }
 
-void Stream::recorded(uint32_t kernel) {
-  timer_.command(commands_, times_, kernel);
-  ++recorded_;
-  if (recorded_ >= kFullBatch) {
-    submit();
-  } else if (recorded_ % kSmallBatch == 0) {
-    collect();
-    if (in_flight_.empty()) submit();
-  }
+void Stream::submit_if_full() {
+  if (recorded_.size() >= kFullBatch) return submit();
+  if (recorded_.empty() || recorded_.size() % kSmallBatch != 0) return;
+  collect();
+  if (!in_flight_.empty()) return;
+  // The host would wait for a pipeline that is not made yet; it goes on instead.
+  const auto can_run = [](const Command& command) {
+    const Dispatch* const dispatch = std::get_if<Dispatch>(&command.work);
+    return !dispatch || dispatch->pipeline->made();
+  };
+  if (std::all_of(recorded_.begin(), recorded_.end(), can_run)) submit();
 }
 
 bool Stream::upload(Range& range, VkDeviceSize offset, const void* from, VkDeviceSize bytes) {
   if (!context_.upload_queue || bytes < kLargeCopy) return false;
   check_alive();
   // What is recorded is to run while the host fills the staging memory.
-  if (recorded_ > 0) submit();
+  if (!recorded_.empty()) submit();
   collect();
   if (range.batch > timeline_.reached()) return false;
   if (!beside_) beside_ = std::make_unique<Uploads>(context_, lost_);
@@ -325,11 +335,8 @@ void Stream::copy_in(Range& range, VkDeviceSize offset, const void* from, VkDevi
     const VkDeviceSize part = std::min(bytes, kUploadBytes / 4);
     const Ring::Piece piece = take(uploads_, part);
     std::memcpy(piece.mapped, next, part);
-    work({}, writes, [&] {
-      const VkBufferCopy copy{piece.offset, range.offset + offset, part};
-      context_.vk.vkCmdCopyBuffer(commands_, uploads_.buffer(), range.block->buffer, 1, &copy);
-      recorded(name);
-    });
+    record(name, Copy{uploads_.buffer(), range.block->buffer, {piece.offset, range.offset + offset, part}}, {}, writes);
+    submit_if_full();
     next += part;
     offset += part;
     bytes -= part;
@@ -343,12 +350,7 @@ void Stream::copy_out(void* to, Range& range, VkDeviceSize offset, VkDeviceSize 
   static const uint32_t name = intern("copy to the host");
   while (bytes > 0) {
     const VkDeviceSize part = std::min(bytes, kDownloadBytes);
-    work(reads, {}, [&] {
-      const VkBufferCopy copy{range.offset + offset, 0, part};
-      context_.vk.vkCmdCopyBuffer(commands_, range.block->buffer, downloads_.buffer, 1, &copy);
-      timer_.command(commands_, times_, name);
-      ++recorded_;
-    });
+    record(name, Copy{range.block->buffer, downloads_.buffer, {range.offset + offset, 0, part}}, reads, {});
     wait();
     std::memcpy(next, downloads_.mapped, part);
     next += part;

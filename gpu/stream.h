@@ -1,7 +1,8 @@
 #pragma once
-// The order of work on the device. Dispatches and copies are recorded into an open command buffer, which is
-// submitted when it holds enough, when more would keep the device for long, when the device would otherwise idle, or
-// when the host wants a value; each submission signals the next value of one timeline semaphore. Large copies to memory
+// The order of work on the device. Dispatches and copies are noted in an open batch, which is written into a command
+// buffer and submitted when it holds enough, when more would keep the device for long, when the device would otherwise
+// idle, or when the host wants a value. Only then do their pipelines have to be there, which are made meanwhile. Each
+// submission signals the next value of one timeline semaphore. Large copies to memory
 // that no unfinished work uses go beside it (uploads.h); the batch that uses what they write waits for them.
 //
 // Hazards. An epoch is what lies between two barriers. Each range knows the epoch of its last read and write;
@@ -10,9 +11,11 @@
 //
 // Not thread-safe: the device's lock guards it. All functions throw Error when Vulkan fails. A stream whose work was
 // lost, with the device or since it could not be submitted, throws at once from then on: the device makes another.
+#include <array>
 #include <deque>
 #include <memory>
 #include <span>
+#include <variant>
 
 #include "gpu/memory.h"
 #include "gpu/pipeline.h"
@@ -82,7 +85,7 @@ class Stream {
 
   // `arguments` are copied to the device; the shader's push constants are their address and then `hot`, at
   // most kHotBytes. `expected`: how many ns it may take.
-  void dispatch(const Pipeline&, Groups, Bytes arguments, Bytes hot, std::span<Range* const> reads,
+  void dispatch(Pipeline&, Groups, Bytes arguments, Bytes hot, std::span<Range* const> reads,
                 std::span<Range* const> writes, double expected);
   void copy_in(Range&, VkDeviceSize offset, const void* from, VkDeviceSize bytes);
   void copy_out(void* to, Range&, VkDeviceSize offset, VkDeviceSize bytes);  // waits
@@ -104,22 +107,40 @@ class Stream {
   VkDeviceAddress fault_address() const { return fault_.address; }
 
  private:
+  struct Dispatch {
+    Pipeline* pipeline;
+    Groups groups;
+    VkDeviceAddress arguments;
+    std::array<std::byte, kHotBytes> hot;
+    uint32_t hot_bytes;
+  };
+  struct Copy {
+    VkBuffer from, to;
+    VkBufferCopy region;
+  };
+  struct Command {
+    bool behind_barrier;
+    Timer::Batch::Command name;
+    std::variant<Dispatch, Copy> work;
+  };
   struct Submission {
     VkCommandBuffer commands;
     uint64_t value;
     Timer::Batch times;
   };
   void open();
-  void recorded(uint32_t kernel);  // a command of that name, behind which the batch may be full
-  void submit();
+  void submit_if_full();
+  // The batch into the command buffer; `for_host`: and the host may read what it writes.
+  void write(bool for_host);
+  void submit(bool for_host = false);
   void finish();  // waits for all work; what went wrong in it is left to wait()
   void wait_for(uint64_t value);
   void await_uploads(std::span<Range* const> reads, std::span<Range* const> writes);
   void throw_fault();
   void collect();  // gives back what finished submissions held
-  void order(std::span<Range* const> reads, std::span<Range* const> writes);
-  template <class Record>
-  void work(std::span<Range* const> reads, std::span<Range* const> writes, const Record&);
+  bool order(std::span<Range* const> reads, std::span<Range* const> writes);  // whether it takes a barrier
+  template <class Work>  // Dispatch or Copy
+  void record(uint32_t kernel, const Work&, std::span<Range* const> reads, std::span<Range* const> writes);
   Ring::Piece take(Ring&, VkDeviceSize bytes);
   void check_alive() const;
   bool upload(Range&, VkDeviceSize offset, const void* from, VkDeviceSize bytes);  // false: not beside the work
@@ -128,9 +149,8 @@ class Stream {
   VkPipelineLayout layout_;
   VkCommandPool pool_ = VK_NULL_HANDLE;
   VkCommandBuffer commands_ = VK_NULL_HANDLE;  // the open one, or null
-  VkPipeline bound_ = VK_NULL_HANDLE;          // in the open one
-  int recorded_ = 0;                           // commands in the open one
-  double expected_ = 0;                        // ns that the open one's dispatches may take
+  std::vector<Command> recorded_;              // to be written into the open one
+  double expected_ = 0;                        // ns that their dispatches may take
   Timer::Batch times_;                         // of the open one
   uint64_t epoch_ = 1;
   bool lost_ = false;

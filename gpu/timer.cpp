@@ -35,9 +35,9 @@ Timer::Batch Timer::begin(VkCommandBuffer commands) {
   return batch;
 }
 
-void Timer::command(VkCommandBuffer commands, Batch& batch, uint32_t kernel) {
+void Timer::command(VkCommandBuffer commands, Batch& batch, Batch::Command command) {
   if (!batch.stamps) return;
-  batch.commands.push_back({ticks(), kernel});
+  batch.commands.push_back(command);
   context_.vk.vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, batch.stamps,
                                   uint32_t(batch.commands.size()));
 }

@@ -21,14 +21,14 @@ class Timer {
 
   struct Batch {
     struct Command {
-      uint64_t asked;
-      uint32_t kernel;
+      uint64_t asked;   // when, in ticks
+      uint32_t kernel;  // its name, interned
     };
     VkQueryPool stamps = VK_NULL_HANDLE;  // null: nobody watches
     std::vector<Command> commands;
   };
   Batch begin(VkCommandBuffer);
-  void command(VkCommandBuffer, Batch&, uint32_t kernel);  // one was recorded; its name, interned
+  void command(VkCommandBuffer, Batch&, Batch::Command);  // one was recorded
   void done(Batch&);                                       // the batch has run
 
   // Whether an empty batch, as the one that was done last, is needed to tell the device's clock from the host's.

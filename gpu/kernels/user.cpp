@@ -147,6 +147,8 @@ void run(const Call& call, Recorder& recorder) {
   for (const Tensor& x : call.in) pass(x, launch.reads(x));
   for (const Tensor& y : call.out) pass(y, y.numel() > 0 ? launch.writes(y) : 0);
   for (size_t i = 0; i < kMostKernelParams; ++i) append(i < kernel.params ? float(call.args[i].f) : 0.0f);
+  // Waited for here: a shader that the driver refuses is an error of this call, and costs nothing else.
+  recorder.pipelines.get(kernel.code, {}).handle();
   launch.run(kernel.code, {}, groups_of(call, kernel, recorder), arguments);
 }
 

@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
 #include <string_view>
 
 namespace lunagrad::tests {
@@ -15,6 +17,15 @@ using Clock = std::chrono::steady_clock;
 std::atomic<uint64_t> calls = 0, submissions = 0, failing_call = 0, failing_submission = 0;
 std::atomic<bool> failed = false;
 std::atomic<Clock::duration> failed_at{};
+
+std::mutex holding;
+std::condition_variable let_go;
+bool held = false, too_long = false;
+
+void wait_while_held() {
+  std::unique_lock lock(holding);
+  if (!let_go.wait_for(lock, std::chrono::seconds(10), [] { return !held; })) too_long = true;
+}
 
 bool fails(bool submission) {
   const bool this_call = ++calls == failing_call;
@@ -32,6 +43,7 @@ template <class Tag, class... Arguments>
 struct Call<Tag, VkResult(VKAPI_PTR*)(Arguments...)> {
   static inline VkResult(VKAPI_PTR* real)(Arguments...) = nullptr;
   static VKAPI_ATTR VkResult VKAPI_CALL call(Arguments... arguments) {
+    if (Tag::makes_pipelines()) wait_while_held();
     return fails(Tag::submits()) ? Tag::result() : real(arguments...);
   }
 };
@@ -46,6 +58,7 @@ struct Watched {
     struct Tag {                                                                       \
       static constexpr VkResult result() { return code; }                              \
       static constexpr bool submits() { return std::string_view(#function) == "vkQueueSubmit"; } \
+      static constexpr bool makes_pipelines() { return std::string_view(#function) == "vkCreateComputePipelines"; } \
     };                                                                                 \
     return Watched{#function, [](PFN_vkVoidFunction real) {                            \
                      using Its = Call<Tag, PFN_##function>;                            \
@@ -101,6 +114,17 @@ void fail_submission(uint64_t at) {
   failed = false;
   submissions = 0;
   failing_submission = at;
+}
+
+void hold_pipelines(bool on) {
+  const std::lock_guard lock(holding);
+  held = on;
+  if (!on) return let_go.notify_all();
+  too_long = false;
+}
+bool held_too_long() {
+  const std::lock_guard lock(holding);
+  return too_long;
 }
 
 bool call_failed() { return failed; }

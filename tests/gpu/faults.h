@@ -1,5 +1,5 @@
 #pragma once
-// Vulkan calls that fail when a test wants it. Every device that is opened after watch_calls() goes through it.
+// Vulkan calls that fail, or wait, when a test wants it. Every device that is opened after watch_calls() goes through it.
 #include <cstdint>
 
 namespace lunagrad::tests {
@@ -14,5 +14,9 @@ void fail_submission(uint64_t at);
 
 bool call_failed();  // since fail_call() or fail_submission()
 double seconds_since_failure();
+
+// While on, no pipeline is made: who tries waits until it is off, or for too long, which is 10 s.
+void hold_pipelines(bool on);
+bool held_too_long();
 
 }  // namespace lunagrad::tests

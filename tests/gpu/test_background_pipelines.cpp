@@ -1,21 +1,22 @@
-// Pipelines that are made before somebody asks for them, and the list that says which.
+// Pipelines that are made in the background, and the list of those that are made before somebody asks for them.
 #include <doctest/doctest.h>
 
 #include <atomic>
 #include <future>
 
 #include "gpu/device.h"
-#include "gpu/early_pipelines.h"
+#include "gpu/background_pipelines.h"
 #include "gpu/pipeline_list.h"
 #include "tests/files.h"
 #include "tests/gpu/cache_home.h"
 #include "tests/gpu/compare.h"
+#include "tests/gpu/faults.h"
 #include "tests/gpu/hardware.h"
 
 namespace lunagrad::tests {
 namespace {
 
-using gpu::EarlyPipelines;
+using gpu::BackgroundPipelines;
 using gpu::PipelineKey;
 
 PipelineKey key(const char* shader, std::vector<uint32_t> constants) {
@@ -84,60 +85,96 @@ TEST_CASE("what a run used comes first in the list, and what many runs did not u
   CHECK(gpu::behind_run({}, numbered(600)).size() == 512);
 }
 
-TEST_CASE("pipelines are made in order, handed over once, and the rest at the end") {
-  std::promise<void> made_two;
+TEST_CASE("expected pipelines are made in order, handed over once, and the rest at the end") {
   std::vector<uint32_t> order;
-  EarlyPipelines early(numbered(4), [&](const PipelineKey& key) {
+  BackgroundPipelines background(numbered(4), 1, [&](const PipelineKey& key) {
     order.push_back(key.constants[0]);
-    if (key.constants[0] == 2) throw std::runtime_error("cannot be made");
-    if (key.constants[0] == 4) made_two.set_value();
     return first_constant(key);
   });
-  made_two.get_future().wait();
-  CHECK(number(early.take(key("copy", {4}))) == 4);  // made, or waited for
-  CHECK(early.take(key("copy", {4})) == VkPipeline(VK_NULL_HANDLE));
-  CHECK(early.take(key("copy", {2})) == VkPipeline(VK_NULL_HANDLE));  // left to who asks
-  CHECK(early.take(key("copy", {9})) == VkPipeline(VK_NULL_HANDLE));
-  const std::vector<VkPipeline> left = early.stop();
+  background.finish();
   CHECK(order == std::vector<uint32_t>{1, 2, 3, 4});
-  REQUIRE(left.size() == 2);
+  BackgroundPipelines::Job& second = background.ask(key("copy", {2}));
+  CHECK(background.made(second));
+  CHECK(number(background.take(second)) == 2);
+  CHECK(!background.made(second));
+  const std::vector<VkPipeline> left = background.stop();
+  REQUIRE(left.size() == 3);
   CHECK(number(left[0]) == 1);
-  CHECK(number(left[1]) == 3);
-  CHECK(early.stop().empty());
+  CHECK(number(left[2]) == 4);
+  CHECK(background.stop().empty());
+  CHECK(order.size() == 4);
 }
 
-TEST_CASE(
-    "who asks for a pipeline that waits makes it, and the thread does not; one under way is waited for") {
+TEST_CASE("what somebody asks for is made before what is expected; what nobody has begun is made by who takes it") {
   std::promise<void> begun, go_on;
-  std::atomic<int> made = 0;
-  EarlyPipelines early(numbered(3), [&](const PipelineKey& key) {
-    if (++made == 1) {
+  std::mutex mutex;
+  std::vector<uint32_t> order;
+  BackgroundPipelines background(numbered(3), 1, [&](const PipelineKey& key) {
+    bool first;
+    {
+      const std::lock_guard lock(mutex);
+      order.push_back(key.constants[0]);
+      first = order.size() == 1;
+    }
+    if (first) {
       begun.set_value();
       go_on.get_future().wait();
     }
     return first_constant(key);
   });
   begun.get_future().wait();
-  CHECK(early.take(key("copy", {2})) == VkPipeline(VK_NULL_HANDLE));
-  auto first = std::async(std::launch::async, [&] { return early.take(key("copy", {1})); });
-  CHECK(first.wait_for(std::chrono::milliseconds(20)) == std::future_status::timeout);
+  BackgroundPipelines::Job &first = background.ask(key("copy", {1})), &third = background.ask(key("copy", {3})),
+                           &other = background.ask(key("copy", {9})), &last = background.ask(key("copy", {8}));
+  CHECK(number(background.take(other)) == 9);
+  auto waits = std::async(std::launch::async, [&] { return background.take(first); });
+  CHECK(waits.wait_for(std::chrono::milliseconds(20)) == std::future_status::timeout);
+  CHECK(!background.made(first));
   go_on.set_value();
-  CHECK(number(first.get()) == 1);
-  CHECK(number(early.take(key("copy", {3}))) <= 3);
-  early.stop();
-  CHECK(made <= 2);
+  CHECK(number(waits.get()) == 1);
+  background.finish();
+  CHECK(order == std::vector<uint32_t>{1, 9, 3, 8, 2});
+  CHECK(number(background.take(third)) == 3);
+  CHECK(number(background.take(last)) == 8);
+  CHECK(background.stop().size() == 1);
+}
+
+TEST_CASE("a pipeline that cannot be made is an error of who takes it, each time until it can") {
+  std::atomic<int> tries = 0;
+  BackgroundPipelines background({}, 2, [&](const PipelineKey& key) {
+    if (++tries < 3) throw std::runtime_error("cannot be made");
+    return first_constant(key);
+  });
+  BackgroundPipelines::Job& job = background.ask(key("copy", {5}));
+  background.finish();
+  CHECK(tries == 1);
+  CHECK_THROWS_WITH(background.take(job), "cannot be made");
+  CHECK(number(background.take(job)) == 5);
+  CHECK(background.stop().empty());
+}
+
+TEST_CASE("several threads make every pipeline once") {
+  std::atomic<int> made = 0;
+  BackgroundPipelines background(numbered(200), 4, [&](const PipelineKey& key) {
+    ++made;
+    return first_constant(key);
+  });
+  uintptr_t sum = 0;
+  for (uint32_t i = 300; i > 0; --i) sum += number(background.take(background.ask(key("copy", {i}))));
+  CHECK(sum == 300 * 301 / 2);
+  CHECK(background.stop().empty());
+  CHECK(made == 300);
 }
 
 TEST_CASE("closing amid the work waits for one pipeline alone") {
   std::promise<void> begun;
   std::atomic<int> made = 0;
-  EarlyPipelines early(numbered(400), [&](const PipelineKey& key) {
+  BackgroundPipelines background(numbered(400), 1, [&](const PipelineKey& key) {
     if (++made == 1) begun.set_value();
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
     return first_constant(key);
   });
   begun.get_future().wait();
-  CHECK(early.stop().size() == size_t(made));
+  CHECK(background.stop().size() == size_t(made));
   CHECK(made < 40);
 }
 
@@ -156,19 +193,40 @@ TEST_CASE("the second start makes the pipelines of the first in the background, 
   {
     gpu::VulkanDevice device("vulkan", instance, physical);
     expected = some_work(device);
-    CHECK(device.machine().pipelines.made_early() == 0);
+    CHECK(device.machine().pipelines.made_before_use() == 0);
   }
   {
     gpu::VulkanDevice device("vulkan", instance, physical);
-    device.machine().pipelines.finish_early();
+    device.machine().pipelines.finish_background();
     CHECK(some_work(device) == expected);
-    CHECK(device.machine().pipelines.made_early() >= 4);
+    CHECK(device.machine().pipelines.made_before_use() >= 4);
   }
   for (int i = 0; i < 5; ++i) {  // closed while it makes them
     gpu::VulkanDevice device("vulkan", instance, physical);
     device.machine();
     if (i % 2 == 0) CHECK(some_work(device) == expected);
   }
+}
+
+TEST_CASE("the host goes on while pipelines are made") {
+  const Folder folder;
+  const auto [instance, physical] = first_hardware();
+  watch_calls();
+  const std::vector<float> expected = [&] {
+    const CacheHome home(folder.file("first cache"));
+    gpu::VulkanDevice device("vulkan", instance, physical);
+    return some_work(device);
+  }();
+  const CacheHome home(folder.file("cache"));
+  gpu::VulkanDevice device("vulkan", instance, physical);
+  const NoGrad off;
+  Tensor x = to(random({40, 30}, 1), device);
+  hold_pipelines(true);
+  for (int i = 0; i < 8; ++i) x = x * 0.5 + x * 0.5;  // enough to keep the device from idling
+  const Tensor y = softmax(tanh(matmul(x, transpose(x, 0, 1))) + 1.0, -1);
+  hold_pipelines(false);
+  CHECK(y.to_vector<float>() == expected);
+  CHECK(!held_too_long());
 }
 
 }  // namespace
