@@ -50,8 +50,9 @@ Pipelines::~Pipelines() {
   if (order_.empty()) return;
   // Another process may have written it meanwhile.
   const PipelineList before = load(file_);
-  const std::string text = to_text(behind_run(before, order_));
-  if (text != to_text(before)) file_.save(std::as_bytes(std::span(text)));
+  const PipelineList after = behind_run(before, order_);
+  const std::string text = to_text(after);
+  if (after != before) file_.save(std::as_bytes(std::span(text)));
 }
 
 void Pipelines::come_to_rest() noexcept {

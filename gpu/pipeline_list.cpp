@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <unordered_map>
 
 namespace lunagrad::gpu {
 namespace {
@@ -10,19 +11,27 @@ constexpr size_t kMostPipelines = 512;
 constexpr size_t kMostConstants = 32;
 constexpr uint32_t kMostRuns = 8;
 
-// FNV-1a over words.
-uint64_t checksum(std::span<const uint32_t> words) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const uint32_t word : words) hash = (hash ^ word) * 0x100000001b3u;
-  return hash;
-}
+// FNV-1a over words. Remembered, since many lines are variants of one shader.
+class Checksums {
+ public:
+  uint64_t of(const ShaderCode& code) {
+    const auto [entry, first] = sums_.try_emplace(code.words.data(), 0xcbf29ce484222325u);
+    if (first)
+      for (const uint32_t word : code.words) entry->second = (entry->second ^ word) * 0x100000001b3u;
+    return entry->second;
+  }
+
+ private:
+  std::unordered_map<const uint32_t*, uint64_t> sums_;
+};
 
 }  // namespace
 
 std::string to_text(const PipelineList& list) {
+  Checksums sums;
   std::ostringstream out;
   for (const auto& [key, runs] : list) {
-    out << key.code.name << ' ' << std::hex << checksum(key.code.words) << std::dec << ' ' << key.code.bfloat
+    out << key.code.name << ' ' << std::hex << sums.of(key.code) << std::dec << ' ' << key.code.bfloat
         << ' ' << runs;
     for (const uint32_t value : key.constants) out << ' ' << value;
     out << '\n';
@@ -32,6 +41,7 @@ std::string to_text(const PipelineList& list) {
 
 PipelineList pipeline_list(std::string_view text) {
   PipelineList list;
+  Checksums sums;
   std::istringstream lines{std::string(text)};
   std::string line, name;
   while (list.size() < kMostPipelines && std::getline(lines, line)) {
@@ -40,7 +50,7 @@ PipelineList pipeline_list(std::string_view text) {
     UsedPipeline used;
     in >> name >> std::hex >> sum >> std::dec >> used.key.code.bfloat >> used.runs;
     const ShaderCode* const code = in ? embedded_shader(name) : nullptr;
-    if (!code || checksum(code->words) != sum) continue;
+    if (!code || sums.of(*code) != sum) continue;
     used.key.code = {code->name, code->words, used.key.code.bfloat};
     for (uint32_t value = 0; in >> value;) used.key.constants.push_back(value);
     if (in.eof() && used.key.constants.size() <= kMostConstants) list.push_back(std::move(used));

@@ -12,6 +12,7 @@ namespace lunagrad::gpu {
 struct UsedPipeline {
   PipelineKey key;
   uint32_t runs = 0;  // since it was used
+  bool operator==(const UsedPipeline&) const = default;
 };
 using PipelineList = std::vector<UsedPipeline>;
 
