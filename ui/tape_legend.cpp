@@ -12,8 +12,9 @@ namespace {
 float line_height() { return em(1.25f); }
 
 // The ground on which a legend of that size stands.
-Legend begin(ImVec2 corner, ImVec2 size) {
-  Legend legend{"", {corner.x, corner.y - size.y}, {corner.x + size.x, corner.y}};
+Legend begin(const LegendPlace& place, ImVec2 size) {
+  const ImVec2 corner = place(size);
+  Legend legend{"", corner, {corner.x + size.x, corner.y + size.y}};
   ImGui::GetWindowDrawList()->AddRectFilled(legend.min, legend.max, with_alpha(theme().panel, 0.9f),
                                             em(0.3f));
   return legend;
@@ -21,7 +22,7 @@ Legend begin(ImVec2 corner, ImVec2 size) {
 
 }  // namespace
 
-Legend draw_family_legend(const CanvasGraph& graph, ImVec2 corner) {
+Legend draw_family_legend(const CanvasGraph& graph, const LegendPlace& place) {
   struct Row {
     std::string name;
     ImU32 color;
@@ -34,7 +35,7 @@ Legend draw_family_legend(const CanvasGraph& graph, ImVec2 corner) {
   float width = 0;
   for (const Row& row : rows) width = std::max(width, ImGui::CalcTextSize(row.name.c_str()).x);
   const float pad = em(0.5f), swatch = em(0.8f);
-  Legend legend = begin(corner, {width + swatch + 3 * pad, line_height() * float(rows.size()) + pad});
+  Legend legend = begin(place, {width + swatch + 3 * pad, line_height() * float(rows.size()) + pad});
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImVec2 at{legend.min.x + pad, legend.min.y + pad / 2};
   for (const auto& [name, color, pile] : rows) {
@@ -50,11 +51,11 @@ Legend draw_family_legend(const CanvasGraph& graph, ImVec2 corner) {
   return legend;
 }
 
-Legend draw_heat_legend(const TapeMetric& metric, const HeatScale& scale, ImVec2 corner) {
+Legend draw_heat_legend(const TapeMetric& metric, const HeatScale& scale, const LegendPlace& place) {
   const std::string head = std::string(metric.name) + ", logarithmic";
   const std::string least = metric.text(scale.least), most = metric.text(scale.most);
   const float pad = em(0.5f), width = em(12), line = line_height();
-  Legend legend = begin(corner, {width + 2 * pad, 3 * line + pad});
+  Legend legend = begin(place, {width + 2 * pad, 3 * line + pad});
   legend.text = head + ", " + least + " to " + most;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at{legend.min.x + pad, legend.min.y + pad / 2};

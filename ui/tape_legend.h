@@ -1,7 +1,8 @@
 #pragma once
-// What the colours of a tape mean, drawn over the sheet's lower left corner. Drawing thread only.
+// What the colours of a tape mean, drawn over the sheet. Drawing thread only.
 #include <imgui.h>
 
+#include <functional>
 #include <string>
 
 #include "ui/tape_metric.h"
@@ -13,8 +14,11 @@ struct Legend {
   std::string text;
   ImVec2 min, max;
 };
-// `corner` is the legend's lower left one. The families of ops that the picture has:
-Legend draw_family_legend(const CanvasGraph&, ImVec2 corner);
-Legend draw_heat_legend(const TapeMetric&, const HeatScale&, ImVec2 corner);
+// The upper left corner of a legend of that size.
+using LegendPlace = std::function<ImVec2(ImVec2 size)>;
+
+// The families of ops that the picture has:
+Legend draw_family_legend(const CanvasGraph&, const LegendPlace&);
+Legend draw_heat_legend(const TapeMetric&, const HeatScale&, const LegendPlace&);
 
 }  // namespace lunagrad

@@ -64,7 +64,7 @@ while #ui.texts("tape.group") > 0 do ui.frames(1) end
 ui.click("tape.fit")
 ui.absent("tape.map")
 ui.picture(folder .. "/tape-whole.png")
-ui.wheel("tape.legend", 16)
+ui.wheel("tape.node", 16)
 ui.wait("tape.map")
 ui.picture(folder .. "/tape-map.png")
 local before = table.concat(ui.texts("tape.node"), "\n")

@@ -437,12 +437,25 @@ class TapePanel final : public Panel {
     return node.module.empty() ? node.op : node.module + "." + node.op;
   }
 
-  void draw_legend(Workbench& bench, const TapePicture& picture) const {
+  // In a corner without boxes, if there is one; the fourth corner is the map's. While the mouse moves the sheet it stays.
+  ImVec2 place_legend(const CanvasGraph& graph, ImVec2 size) {
+    const float gap = em(0.5f), left = sheet_min_.x + gap, right = sheet_max_.x - gap - size.x;
+    const float top = sheet_min_.y + gap, bottom = sheet_max_.y - gap - size.y;
+    const std::array<ImVec2, 3> corners{{{left, bottom}, {left, top}, {right, top}}};
+    const auto covers = [&](ImVec2 at) { return canvas_.covers_box(graph, at, {at.x + size.x, at.y + size.y}); };
+    if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && covers(corners[legend_corner_])) {
+      const auto free = std::find_if_not(corners.begin(), corners.end(), covers);
+      if (free != corners.end()) legend_corner_ = size_t(free - corners.begin());
+    }
+    return corners[legend_corner_];
+  }
+
+  void draw_legend(Workbench& bench, const TapePicture& picture) {
     if (sheet_max_.x - sheet_min_.x < em(26) || sheet_max_.y - sheet_min_.y < em(14)) return;
-    const ImVec2 corner{sheet_min_.x + em(0.5f), sheet_max_.y - em(0.5f)};
+    const auto place = [&](ImVec2 size) { return place_legend(picture.canvas, size); };
     const Legend legend = marks_.metric < 0
-                              ? draw_family_legend(picture.canvas, corner)
-                              : draw_heat_legend(tape_metrics()[size_t(marks_.metric)], marks_.scale(), corner);
+                              ? draw_family_legend(picture.canvas, place)
+                              : draw_heat_legend(tape_metrics()[size_t(marks_.metric)], marks_.scale(), place);
     bench.description.add("tape.legend", legend.text, legend.min, legend.max);
   }
 
@@ -494,6 +507,7 @@ class TapePanel final : public Panel {
   double last_time_ = 0;
   TapeMarks marks_;
   ImVec2 sheet_min_{0, 0}, sheet_max_{0, 0};
+  size_t legend_corner_ = 0;
   int menu_node_ = -1, wanted_menu_ = -1;
   char search_[128] = "";
   bool focus_search_ = false;

@@ -95,6 +95,14 @@ ImVec2 GraphCanvas::low_of(const CanvasGraph& graph, int box) const {
   return to_screen({c.x - b.width / 2, c.y - b.height / 2});
 }
 
+bool GraphCanvas::covers_box(const CanvasGraph& graph, ImVec2 min, ImVec2 max) const {
+  bool covered = false;
+  graph.boxes.each({to_sheet(min), to_sheet(max)}, [&](uint32_t box) {
+    covered = covered || meets(low_of(graph, int(box)), high_of(graph, int(box)), min, max);
+  });
+  return covered;
+}
+
 ImVec2 GraphCanvas::high_of(const CanvasGraph& graph, int box) const {
   const GraphPoint c = graph.layout.centers[size_t(box)];
   const Graph::Box b = graph.graph.boxes[size_t(box)];
