@@ -11,6 +11,6 @@ assert(tonumber((ui.texts("profiler.lane")[#ui.texts("profiler.lane")]:match("vu
        "the device's lane is empty")
 ui.click("profiler.freeze")
 ui.hover("profiler.lane", "vulkan")
-ui.frames(3)
+ui.wait("profiler.kernel", "kernel ")
 ui.picture(arg[1] .. "/timeline-gpu.png")
 ui.quit()

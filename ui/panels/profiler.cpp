@@ -500,7 +500,11 @@ class ProfilerPanel final : public Panel {
       if (span.fell_back) text_in(theme().bad, "ran on the CPU, since the device lacks it");
       if (hit.clicked) go_to_line(bench, span.place);
     }
-    if (kernel) text_in(theme().muted, "kernel %s", interned(kernel).c_str());
+    if (kernel) {
+      const std::string said = "kernel " + interned(kernel);
+      text_in(theme().muted, "%s", said.c_str());
+      bench.description.add_last("profiler.kernel", said);
+    }
     ImGui::EndTooltip();
   }
 
