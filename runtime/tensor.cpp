@@ -97,7 +97,9 @@ T item_as(const Tensor& x) {
     fail("item: a ", x.dtype(), " element is no real number; take its real(), imag() or abs()");
   char bytes[8];
   const size_t size = item_size(x.dtype());
+  const uint64_t begin = ticks();
   x.device().copy_out(bytes, x.storage().data, size_t(x.offset()) * size, size);
+  if (context().trace && !x.device().is_cpu()) context().trace->waited(ticks() - begin);
   return visit_dtype(x.dtype(), [&]<class From>() {
     From value;
     std::memcpy(static_cast<void*>(&value), bytes, sizeof value);

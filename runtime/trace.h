@@ -42,6 +42,7 @@ class Trace {
   virtual ~Trace() = default;
   virtual void ran(const Call&, uint64_t ticks) = 0;            // an op has run
   virtual void fell_back(const Call&, const char* reason) = 0;  // the device lacked it: it ran on the CPU
+  virtual void waited(uint64_t /*ticks*/) {}                    // for a device, whose value somebody wants
 };
 
 }  // namespace lunagrad

@@ -224,7 +224,10 @@ int list_devices(lua_State* L) {
 
 // Waits until the default device has done what was asked of it: what a stopwatch needs before it is read.
 int synchronize(lua_State*) {
-  context().device->sync();
+  Context& ctx = context();
+  const uint64_t begin = ticks();
+  ctx.device->sync();
+  if (ctx.trace && !ctx.device->is_cpu()) ctx.trace->waited(ticks() - begin);
   return 0;
 }
 

@@ -83,6 +83,7 @@ bool ProfileWatch::begin_step(int64_t step, bool outside, Device& device) {
   device_ = &device;
   notes_.calls.clear();
   notes_.passes.clear();
+  notes_.waits.clear();
   notes_.changes.clear();
   notes_.step = step;
   notes_.passes_ticks = 0;
@@ -162,8 +163,10 @@ void ProfileWatch::take_workers() {
   std::vector<DeviceWork> device_work;
   try {
     if (device_times_) {
+      const uint64_t before = now();
       device_times_->watch_work(false);  // waits
       notes_.end = now();
+      notes_.waits.emplace_back(before, notes_.end - before);
       device_work = device_times_->take_work();
     }
   } catch (const Error&) {
@@ -221,6 +224,10 @@ void ProfileWatch::fell_back(const Call& call, const char* reason) {
   auto& told = fallbacks_[call.op];
   told.first = reason;
   ++told.second;
+}
+
+void ProfileWatch::waited(uint64_t length) {
+  if (away_depth_ == 0) notes_.waits.emplace_back(now() - length, length);
 }
 
 void ProfileWatch::ran(const Call& call, uint64_t length) {

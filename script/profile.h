@@ -65,7 +65,7 @@ struct ProfileNotes {
   uint64_t begin = 0, end = 0;  // ticks, without pauses; begin since measuring began
   uint64_t passes_ticks = 0;    // in backward passes
   std::vector<ProfileNote> calls;
-  std::vector<std::pair<uint64_t, uint64_t>> passes;  // start and length
+  std::vector<std::pair<uint64_t, uint64_t>> passes, waits;  // start and length
   std::vector<ProfileWorker> workers;
   std::vector<MemoryChange> changes;
   double weights = 0, optimizer = 0, gradients = 0;  // gradients: when the step began
@@ -95,6 +95,7 @@ class ProfileWatch final : public Capture {
 
   void ran(const Call&, uint64_t ticks);
   void fell_back(const Call&, const char* reason);
+  void waited(uint64_t ticks);
 
   void begin(std::span<Node* const> nodes) override;
   void gradient(const Node&, uint32_t output, const Tensor&) override;

@@ -154,6 +154,12 @@ std::vector<uint64_t> device_times(const ProfileNotes& notes) {
   return times;
 }
 
+// Whether nothing that is counted elsewhere went on at `at`: no call, no backward pass.
+bool lies_between(const ProfileNotes& notes, uint64_t at) {
+  const auto in = [at](const auto& pass) { return pass.first <= at && at < pass.first + pass.second; };
+  return call_at(notes.calls, at) == notes.calls.size() && std::none_of(notes.passes.begin(), notes.passes.end(), in);
+}
+
 // Follows the parts through the step. A loss of gradients that the next backward pass finds is put where the memory in
 // use first falls by as much.
 class MemoryLine {
@@ -264,9 +270,14 @@ std::shared_ptr<const StepProfile> profile_of(const ProfileNotes& notes) {
   const double inside = ticks_to_ns(self[size_t(ProfilePhase::backward)]);
   step->backward_ns = std::max(inside, ticks_to_ns(notes.passes_ticks));
   step->walk_ns = step->backward_ns - inside;
-  step->script_ns =
-      std::max(0.0, step->length_ns - step->forward_ns - step->optimizer_ns - step->backward_ns);
   for (const auto& [start, length] : notes.passes) step->passes.push_back({ticks_to_ns(start), ticks_to_ns(length)});
+  for (const auto& [start, length] : notes.waits) {
+    if (!lies_between(notes, start)) continue;
+    step->waits.push_back({ticks_to_ns(start), ticks_to_ns(length)});
+    step->waiting_ns += step->waits.back().length_ns;
+  }
+  step->script_ns = std::max(0.0, step->length_ns - step->forward_ns - step->optimizer_ns - step->backward_ns -
+                                      step->waiting_ns);
   make_timeline(notes, nesting, *step);
   make_lanes(notes, *step);
   step->memory = MemoryLine(notes).samples();

@@ -76,6 +76,7 @@ void add_profile(ProfileTables& tables, const StepProfile& step) {
   tables.backward_ns += step.backward_ns;
   tables.walk_ns += step.walk_ns;
   tables.optimizer_ns += step.optimizer_ns;
+  tables.waiting_ns += step.waiting_ns;
   tables.script_ns += step.script_ns;
   add_rows(tables.ops, step.ops);
   add_rows(tables.lines, step.lines);
@@ -103,8 +104,10 @@ std::string trace_json(const ProfileView& view) {
   std::vector<std::string> lanes;  // by their numbers from kOthers on
   for (const auto& step : view.steps) {
     events.push_back(block(kPhases, "step " + std::to_string(step->step), "step", step->begin_ns, step->length_ns));
-    for (const StepProfile::Pass& pass : step->passes)
+    for (const StepProfile::Stretch& pass : step->passes)
       events.push_back(block(kPhases, "backward", "pass", step->begin_ns + pass.start_ns, pass.length_ns));
+    for (const StepProfile::Stretch& wait : step->waits)
+      events.push_back(block(kOperations, kWaiting, "wait", step->begin_ns + wait.start_ns, wait.length_ns));
     for (const ProfileSpan& span : step->spans) {
       Json event = block(kOperations, step->names[span.op], profile_phase_name(span.phase),
                          step->begin_ns + span.start_ns, span.length_ns);

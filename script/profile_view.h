@@ -75,6 +75,8 @@ struct ProfileLane {
   double busy_ns = 0;
 };
 
+inline constexpr const char* kWaiting = "waiting for the device";  // how a viewer names it
+
 const char* work_name(Worker);  // of what was done for no call: "copy", "batch"
 
 struct MemorySample {
@@ -87,14 +89,15 @@ struct MemorySample {
 struct StepProfile {
   int64_t step = 0;
   double begin_ns = 0;   // since measuring began
-  double length_ns = 0;  // = forward + backward + optimizer + script
+  double length_ns = 0;  // = forward + backward + optimizer + waiting + script
   double forward_ns = 0, backward_ns = 0, optimizer_ns = 0;  // backward with the walk itself
   double walk_ns = 0;                                        // of backward: the walk without operations
+  double waiting_ns = 0;                                     // between operations, until the device has a value
   double script_ns = 0;                                      // Lua, and all that is no operation
-  struct Pass {
+  struct Stretch {
     double start_ns, length_ns;
   };
-  std::vector<Pass> passes;  // of backward
+  std::vector<Stretch> passes, waits;  // of backward; for the device
   std::vector<std::string> names;
   std::vector<ProfileSpan> spans;  // by the time at which they ended
   int64_t more_spans = 0;          // that the timeline leaves out; the tables have them
@@ -106,7 +109,8 @@ struct StepProfile {
 
 struct ProfileTables {
   int64_t steps = 0;
-  double length_ns = 0, forward_ns = 0, backward_ns = 0, walk_ns = 0, optimizer_ns = 0, script_ns = 0;
+  double length_ns = 0, forward_ns = 0, backward_ns = 0, walk_ns = 0, optimizer_ns = 0, waiting_ns = 0,
+         script_ns = 0;
   std::vector<ProfileRow> ops, lines, modules;  // those with most time of their own first
 };
 

@@ -95,6 +95,7 @@ class Session::Impl {
     explicit Listener(Impl& owner) : owner_(owner) {}
     void ran(const Call&, uint64_t ticks) override;
     void fell_back(const Call&, const char* reason) override;
+    void waited(uint64_t ticks) override;
     void forget() { told_.clear(); }
 
    private:

@@ -100,6 +100,10 @@ void Session::Impl::Listener::ran(const Call& call, uint64_t length) {
   owner_.breakpoints_.ran(call);
 }
 
+void Session::Impl::Listener::waited(uint64_t length) {
+  if (owner_.profile_.measuring()) owner_.profile_.waited(length);
+}
+
 void Session::Impl::Listener::fell_back(const Call& call, const char* reason) {
   if (owner_.profile_.measuring()) owner_.profile_.fell_back(call, reason);
   if (!told_.insert(call.op).second) return;

@@ -73,7 +73,7 @@ TEST_CASE("the parts of a step add up, and so do the tables") {
   REQUIRE(view->measured >= 1);
   CHECK(view->device == "cpu");
   for (const auto& step : view->steps) {
-    const double parts = step->forward_ns + step->backward_ns + step->optimizer_ns + step->script_ns;
+    const double parts = step->forward_ns + step->backward_ns + step->optimizer_ns + step->waiting_ns + step->script_ns;
     CHECK(parts == doctest::Approx(step->length_ns).epsilon(1e-6));
     const double inside = step->forward_ns + step->backward_ns - step->walk_ns + step->optimizer_ns;
     CHECK(self_of(step->ops) == doctest::Approx(inside).epsilon(1e-6));
@@ -160,6 +160,25 @@ TEST_CASE("operations called by operations count once") {
   CHECK(step->backward_ns == ns(80));
   CHECK(step->walk_ns == ns(30));
   CHECK(step->script_ns == ns(720));
+}
+
+TEST_CASE("waiting for the device counts where it is part of nothing else") {
+  ProfileNotes notes;
+  notes.end = 1000;
+  notes.calls = {note("exp", 0, 100)};
+  notes.passes = {{200, 100}};
+  notes.passes_ticks = 100;
+  notes.waits = {{50, 20}, {120, 30}, {250, 10}, {600, 300}};  // within a call, alone, within a pass, alone
+  const auto step = profile_of(notes);
+  const auto ns = [](uint64_t ticks) { return doctest::Approx(ticks_to_ns(ticks)); };
+  REQUIRE(step->waits.size() == 2);
+  CHECK(step->waits[1].start_ns == ns(600));
+  CHECK(step->waiting_ns == ns(330));
+  CHECK(step->script_ns == ns(470));
+  CHECK(merge_profiles(std::vector{step, step}).waiting_ns == ns(660));
+  ProfileView view;
+  view.steps = {step};
+  CHECK(trace_json(view).find(kWaiting) != std::string::npos);
 }
 
 TEST_CASE("a module's time holds that of the modules inside it") {

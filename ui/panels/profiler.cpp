@@ -41,7 +41,7 @@ constexpr const char* kPartHelp[] = {
     "held: what else stays the whole step long, as data sets and buffers",
     "temporary: the rest"};
 
-enum { kStep = -1, kPass = -2, kNoCall = -3 };  // what a block of the timeline stands for beside a call
+enum { kStep = -1, kPass = -2, kNoCall = -3, kWait = -4 };  // what a block of the timeline stands for beside a call
 
 enum Column { kName, kSelf, kShare, kDevice, kTotal, kForward, kBackward, kCalls, kBytes, kRate };
 
@@ -185,12 +185,16 @@ class ProfilerPanel final : public Panel {
       ImU32 color;
       const char* help;
     };
-    const Part parts[] = {
+    std::vector<Part> parts = {
         {"forward", t.forward_ns, theme().series[0], "Operations that the script calls."},
         {"backward", t.backward_ns, theme().series[1], "Backward passes: operations, and the walk over the tape."},
         {"optimizer", t.optimizer_ns, theme().series[2], "The steps of optimizers."},
         {"Lua", t.script_ns, theme().series[3],
-         "What is no operation: the script itself, printing, logging, waiting for a device."}};
+         "What is no operation: the script itself, printing, logging."}};
+    if (t.waiting_ns > 0)
+      parts.push_back({kWaiting, t.waiting_ns, theme().faint,
+                       "The script wants a value, as the loss, that the device has not computed yet. Where this is most of a "
+                       "step, the device is what limits the run; where it is little, the script does not hand it enough."});
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x, height = em(0.55f);
     float left = at.x;
@@ -402,7 +406,12 @@ class ProfilerPanel final : public Panel {
     for (const auto& step : steps()) {
       rows_of_time_[0].blocks.push_back({whole_, step->length_ns, theme().raised, int(where_.size()), false});
       where_.push_back({step.get(), kStep});
-      for (const StepProfile::Pass& pass : step->passes) {
+      for (const StepProfile::Stretch& wait : step->waits) {
+        rows_of_time_[2].blocks.push_back(
+            {whole_ + wait.start_ns, wait.length_ns, theme().faint, int(where_.size()), false});
+        where_.push_back({step.get(), kWait, nullptr, wait.length_ns});
+      }
+      for (const StepProfile::Stretch& pass : step->passes) {
         rows_of_time_[1].blocks.push_back({whole_ + pass.start_ns, pass.length_ns,
                                            theme().series[size_t(ProfilePhase::backward)], int(where_.size()), false});
         where_.push_back({step.get(), kPass});
@@ -450,6 +459,7 @@ class ProfilerPanel final : public Panel {
     const auto label = [&](int id) {
       const Where& where = where_[size_t(id)];
       if (where.span == kPass) return std::string("backward");
+      if (where.span == kWait) return std::string(kWaiting);
       if (where.span == kStep) return "step " + std::to_string(where.step->step);
       if (where.span == kNoCall) return std::string(work_name(where.lane->kind));
       return where.step->names[where.step->spans[size_t(where.span)].op];
@@ -485,6 +495,9 @@ class ProfilerPanel final : public Panel {
     } else if (index == kStep) {
       bold_text("step " + std::to_string(step->step));
       ImGui::TextUnformatted(duration_figure(step->length_ns).c_str());
+    } else if (index == kWait) {
+      bold_text(kWaiting);
+      ImGui::TextUnformatted(duration_figure(length).c_str());
     } else if (index == kNoCall) {
       bold_text(work_name(lane->kind));
       ImGui::Text("%s on %s", duration_figure(length).c_str(), lane->name.c_str());
@@ -561,7 +574,7 @@ class ProfilerPanel final : public Panel {
   std::vector<TimeRow> rows_of_time_;
   struct Where {
     const StepProfile* step;
-    int span;                           // or kStep, kPass, kNoCall
+    int span;                           // or kStep, kPass, kNoCall, kWait
     const ProfileLane* lane = nullptr;  // of work beside the script's thread,
     double length = 0;                  // how long it took,
     uint32_t kernel = 0;                // and on a device what it ran, interned
