@@ -209,7 +209,7 @@ void run(Call& call) {
     return ctx.autocast->run(call);
   const Op& op = *call.op;
   assert(call.params.size() == op.params.size());
-  if (op.compose && !op.cpu && !op.shape) {
+  if ((op.compose && !op.cpu && !op.shape) || (op.always_composed && op.always_composed(call))) {
     call.out = op.compose(call);
     return;
   }

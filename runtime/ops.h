@@ -133,8 +133,9 @@ Tensor view_as_complex(const Tensor&);  // [.., 2] -> [..], a view; the last dim
 
 // matmul.cpp: [..., M, K] @ [..., K, N], batches broadcast, vectors as in PyTorch
 Tensor matmul(const Tensor&, const Tensor&);
-// y = x W^T + bias; x [..., in], weight [out, in], bias [out] or undefined
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
+// activation(x W^T + bias); x [..., in], weight [out, in], bias [out] or undefined
+enum class Activation : uint8_t { none, relu, tanh, sigmoid };
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, Activation = Activation::none);
 Tensor outer(const Tensor&, const Tensor&);
 Tensor trace(const Tensor&);
 // beta input + alpha a b; a [B, M, K], b [B, K, N]

@@ -76,6 +76,7 @@ Ref<Node> make_node(Call& call, uint64_t elapsed) {
     }
   }
   if (!any) return nullptr;
+  if (op.reads_outputs && !op.reads_outputs(call)) reads.outputs = 0;
 
   const Context& ctx = context();
   Ref<Node> node = new_node(&op, ctx);

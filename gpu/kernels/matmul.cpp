@@ -4,11 +4,12 @@
 #include <algorithm>
 
 #include "gpu/kernels/copy.h"
+#include "gpu/kernels/iteration.h"
 #include "gpu/kernels/matmul_types.h"
 #include "gpu/kernels/product.h"
-#include "gpu/kernels/reduce.h"
 #include "runtime/error.h"
 #include "runtime/ops.h"
+#include "runtime/ops/activation.h"
 
 namespace lunagrad::gpu {
 namespace {
@@ -37,6 +38,21 @@ struct PlaneArguments {
   int64_t batch_step[8];
 };
 static_assert(offsetof(PlaneArguments, batch_step) == 88);
+
+struct PartArguments {
+  uint64_t c, parts, bias;
+  int64_t bias_step;
+  uint64_t part_bytes;
+  uint32_t part_count;
+  uint32_t results, row;
+};
+static_assert(offsetof(PartArguments, results) == 44);
+
+// What becomes of the sums of a product.
+struct Ending {
+  Tensor bias;  // of each column; undefined: none
+  Activation activation = Activation::none;
+};
 
 // Whether the lines can be read `count` elements at a time, each time from a multiple of 16 bytes.
 bool lies_in_runs(int64_t count, const ProductSide& side, uint64_t address, size_t item) {
@@ -88,20 +104,52 @@ Planes planes_of(const Tensor& x, ProductSide& side, const Shape& batch, uint32_
 }
 
 // The variants as a profile names them. "ragged": tiles hang over the edges, which each access has to look for.
-std::string variant(const ShaderCode&, Constants c) { return text("f32 ", c[1], 'x', c[2], 'x', c[3]); }
+std::string ending(uint32_t biased, uint32_t activation) {
+  const char* const name = activation_param().choices[activation];
+  return text(biased ? ", bias" : "", activation ? text(", ", name) : "");
+}
+std::string variant(const ShaderCode&, Constants c) {
+  return text("f32 ", c[1], 'x', c[2], 'x', c[3], ending(c[8], c[12]));
+}
 std::string unit_variant(const ShaderCode& code, Constants c) {
   return text(c[10] > 1 ? text(c[10], " planes of ") : "", code.bfloat ? "bf16 " : "f16 ", c[1], 'x', c[2], 'x', c[3],
-              c[16] ? "" : ", ragged");
+              c[16] ? "" : ", ragged", ending(c[8], c[17]));
 }
+std::string part_variant(const ShaderCode&, Constants c) { return dtype_name(DType(c[1])) + ending(c[2], c[3]); }
 ShaderCode with_variant(ShaderCode code, decltype(ShaderCode::variant) named, bool bfloat = false) {
   code.variant = named;
   code.bfloat = bfloat;
   return code;
 }
 
-// C = A B, or A B^T where B is transposed, plus the bias of each column if there is one.
-void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, const Tensor& bias,
-              const Tensor& c, Recorder& recorder) {
+// C = the sum of parts [n, elements of C], with its ending.
+void end_product(const Tensor& c, int64_t columns, const Tensor& parts, const Ending& end, Recorder& recorder) {
+  constexpr uint32_t kBusy = 1 << 16, kWorthSharing = 8, kMostSharing = 32;
+  Launch launch(recorder);
+  PartArguments arguments{};
+  arguments.c = launch.writes(c);
+  arguments.parts = launch.reads(parts);
+  if (end.bias.defined()) {
+    arguments.bias = launch.reads(end.bias);
+    arguments.bias_step = end.bias.strides()[0];
+  }
+  const bool vector = columns % 4 == 0 && moves_in_fours(c.dtype(), arguments.c);
+  arguments.part_bytes = uint64_t(c.numel()) * 4;
+  arguments.part_count = uint32_t(parts.size(0));
+  arguments.results = uint32_t(c.numel() / (vector ? 4 : 1));
+  arguments.row = uint32_t(columns / (vector ? 4 : 1));
+  uint32_t along = 1;
+  while (along < kMostSharing && along * kWorthSharing <= arguments.part_count && arguments.results * along < kBusy)
+    along *= 2;
+  static const ShaderCode code = with_variant(find_shader("matmul_parts"), part_variant);
+  launch.run(code,
+             {along, uint32_t(c.dtype()), uint32_t(end.bias.defined()), uint32_t(end.activation), uint32_t(vector)},
+             {group_count((uint64_t(arguments.results) * along + 255) / 256, recorder)}, bytes_of(arguments));
+}
+
+// C = A B, or A B^T where B is transposed, with its ending.
+void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, const Ending& end, const Tensor& c,
+              Recorder& recorder) {
   const NoGrad off;
   const DType type = given_a.dtype();
   const Product p = product_of(given_a, given_b, transposed, recorder.physical);
@@ -109,7 +157,7 @@ void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, con
   if (p.converted()) {
     const Tensor wide = Tensor::empty(c.shape(), DType::f32, c.device());
     multiply(to(given_a, DType::f32), to(given_b, DType::f32), transposed,
-             bias.defined() ? to(bias, DType::f32) : bias, wide, recorder);
+             {end.bias.defined() ? to(end.bias, DType::f32) : Tensor(), end.activation}, wide, recorder);
     copy(c, wide, recorder);
     return;
   }
@@ -130,15 +178,16 @@ void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, con
   arguments.column_tiles = uint32_t((p.n + tile.bn - 1) / tile.bn);
   arguments.batches = uint32_t(numel(p.batch));
   arguments.tiles = arguments.row_tiles * arguments.column_tiles * arguments.batches * arguments.splits;
-  const bool whole = arguments.splits == 1, biased = bias.defined() && whole;
+  const bool whole = arguments.splits == 1, biased = end.bias.defined() && whole;
+  const Activation activation = whole ? end.activation : Activation::none;
   const Tensor made =
       whole ? c : Tensor::empty({int64_t(arguments.splits), c.numel()}, DType::f32, c.device());
   arguments.a = launch.reads(a.tensor);
   arguments.b = launch.reads(b.tensor);
   arguments.c = launch.writes(made);
   if (biased) {
-    arguments.bias = launch.reads(bias);
-    arguments.bias_step = bias.strides()[0];
+    arguments.bias = launch.reads(end.bias);
+    arguments.bias_step = end.bias.strides()[0];
   }
   arguments.a_plane = a.bytes;
   arguments.b_plane = b.bytes;
@@ -169,7 +218,7 @@ void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, con
     launch.run(
         type == DType::f16 ? half_code : bfloat_code,
         {threads, tile.bm, tile.bn, tile.bk, tile.own_m, tile.own_n, a_rows, b_columns, uint32_t(biased),
-         threads, planes, uint32_t(made.dtype()), subgroup, 16, 16, 16, uint32_t(even)},
+         threads, planes, uint32_t(made.dtype()), subgroup, 16, 16, 16, uint32_t(even), uint32_t(activation)},
         groups, bytes_of(arguments));
   } else {
     static const ShaderCode code = with_variant(find_shader("matmul"), variant);
@@ -177,16 +226,10 @@ void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, con
     launch.run(code,
                {threads, tile.bm, tile.bn, tile.bk, tile.own_m, tile.own_n, a_rows, b_columns,
                 uint32_t(biased), threads, uint32_t(lies_in_runs(4, left, arguments.a, 4)),
-                uint32_t(lies_in_runs(4, right, arguments.b, 4))},
+                uint32_t(lies_in_runs(4, right, arguments.b, 4)), uint32_t(activation)},
                groups, bytes_of(arguments));
   }
-  if (whole) return;
-  const Tensor sum = type == DType::f32 ? c : Tensor::empty(c.shape(), DType::f32, c.device());
-  add_parts(sum, made, recorder);
-  if (bias.defined())
-    copy(c, sum + bias, recorder);
-  else if (type != DType::f32)
-    copy(c, sum, recorder);
+  if (!whole) end_product(c, p.n, made, end, recorder);
 }
 
 bool supports(const Call& call) {
@@ -201,14 +244,14 @@ bool supports(const Call& call) {
 void run_matmul(const Call& call, Recorder& recorder) {
   if (is_complex(call.output().dtype())) return run_complex_matmul(call, recorder);
   if (is_integral(call.output().dtype())) return run_integer_matmul(call, recorder);
-  multiply(call.input(0), call.input(1), false, Tensor(), call.output(), recorder);
+  multiply(call.input(0), call.input(1), false, {}, call.output(), recorder);
 }
 
-// x W^T + bias.
+// activation(x W^T + bias).
 void run_linear(const Call& call, Recorder& recorder) {
   if (is_complex(call.output().dtype())) return run_complex_linear(call, recorder);
-  multiply(call.input(0), call.input(1), true, call.has(2) ? call.input(2) : Tensor(), call.output(),
-           recorder);
+  multiply(call.input(0), call.input(1), true,
+           {call.has(2) ? call.input(2) : Tensor(), activation_of(call.params)}, call.output(), recorder);
 }
 
 }  // namespace

@@ -70,6 +70,7 @@ void run_complex_linear(const Call& call, Recorder& recorder) {
   const NoGrad off;
   Call real;
   real.op = find_op("linear");
+  real.params = call.params;
   real.in = {with_parts(contiguous(call.input(0))), doubled_matrix(call.input(1), true, recorder)};
   if (call.has(2)) real.in.push_back(with_parts(contiguous(call.input(2))));
   real.out.push_back(with_parts(call.output()));

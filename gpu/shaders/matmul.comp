@@ -1,12 +1,15 @@
 #version 460
-// C = A B (+ bias of each column), for batches of matrices with any strides. A work group computes a BM x BN
+// C = activation(A B + bias of each column), for batches of matrices with any strides. A work group computes a BM x BN
 // tile of C from BK columns of A and rows of B at a time, held in shared memory; the next ones are fetched
 // while these are used, into the other half of the shared memory, so that a step has one barrier. A thread owns
 // TM x TN elements, in squares of 4 x 4 spread over the tile, so that it reads shared memory 16 bytes at a time
 // without bank conflicts, and fetches the same places of each step, so that its addresses only move on. Summation
-// runs in order of k; where C is small and k long, parts of k are summed apart into a C each, without the bias.
+// runs in order of k; where C is small and k long, parts of k are summed apart into a C each, and
+// matmul_parts.comp does the rest.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
+#define ACTIVATION_ID 12
+#include "activation.glsl"
 
 layout(local_size_x_id = 0) in;  // (BM / TM) (BN / TN)
 layout(constant_id = 1) const uint BM = 64;
@@ -150,6 +153,7 @@ void compute_tile(uint tile) {
       if (HAS_BIAS)
         [[unroll]] for (uint e = 0; e < 4; ++e)
           if (e < count) values[e] += load_f32(arguments.bias, int64_t(n + e) * arguments.bias_step);
+      [[unroll]] for (uint e = 0; e < 4; ++e) values[e] = activated(values[e]);
       const uint64_t to = c + (uint64_t(m) * arguments.n + n) * 4;
       if (in_fours) {
         if (count > 0) F32x4Elements(to).at = values;

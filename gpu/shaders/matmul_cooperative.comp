@@ -1,6 +1,6 @@
 #version 460
-// C = A B (+ bias of each column) on the matrix units of the device, for batches of matrices of 16-bit elements, summed
-// in f32. A and B may be sums of two matrices each, the larger one first (matmul_planes.comp makes them of f32): then all
+// C = activation(A B + bias of each column) on the matrix units of the device, for batches of matrices of 16-bit elements,
+// summed in f32. A and B may be sums of two matrices each, the larger one first (matmul_planes.comp makes them of f32): then all
 // products but that of the two smaller ones are summed.
 //
 // A work group computes a BM x BN tile of C from BK columns of A and rows of B at a time. Each subgroup owns WM x WN of
@@ -15,6 +15,8 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #include "memory.glsl"
+#define ACTIVATION_ID 17
+#include "activation.glsl"
 
 layout(local_size_x_id = 0) in;  // (BM / WM) (BN / WN) subgroups
 layout(constant_id = 1) const uint BM = 128;
@@ -132,6 +134,10 @@ void store_eight(uint64_t c, uint m, uint n, vec4 low, vec4 high) {
       if (n + i < arguments.n) low[i] += load_float(arguments.bias, int64_t(n + i) * arguments.bias_step, OUT_TYPE);
       if (n + i + 4 < arguments.n) high[i] += load_float(arguments.bias, int64_t(n + i + 4) * arguments.bias_step, OUT_TYPE);
     }
+  [[unroll]] for (uint i = 0; i < 4; ++i) {
+    low[i] = activated(low[i]);
+    high[i] = activated(high[i]);
+  }
   if (arguments.n % 8 == 0) {
     if (n >= arguments.n) return;
     if (OUT_TYPE == kF32) {

@@ -99,8 +99,13 @@ void run_panel(const Products<T>& p, Matrix<T> a, Matrix<T> b, T* c, int64_t row
     gemm(rows, columns, now, a.at(0, done), b.at(done, 0), beta, c, p.n);
     done += now;
     beta = 1;
-    if (done >= p.k) return;
+    if (done >= p.k) break;
     context().check_stop();
+  }
+  if (!p.activation) return;
+  for (int64_t i = 0; i < rows; ++i) {  // while the panel is in the cache
+    T* const row = c + i * p.n;
+    p.activation({.in = {row}, .step = {1}, .out = row, .count = columns, .params = nullptr});
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/cpu/elementwise_kernels.h"
 #include "runtime/shape.h"
 
 namespace lunagrad::blas {
@@ -31,8 +32,8 @@ struct Matrix {
 template <class T>
 void gemm(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T beta, T* c, int64_t ldc);
 
-// C[i] = A[i] B[i] (+ bias, a row added to each row; + C[i]) for every item of a batch; C's items are [m, n],
-// one after the other. Strides are those of the items of A and B, 0 where one is used again.
+// C[i] = A[i] B[i] (+ bias, a row added to each row; + C[i]) for every item of a batch, to which the activation is
+// then applied; C's items are [m, n], one after the other. Strides are those of the items of A and B, 0 where one is used again.
 template <class T>
 struct Products {
   int64_t m, n, k;
@@ -42,6 +43,7 @@ struct Products {
   Dims batch;
   Dims a_strides, b_strides;
   bool add = false;  // to what C holds; without a bias
+  StretchKernel activation = nullptr;  // float and double alone
 };
 
 // On all threads.

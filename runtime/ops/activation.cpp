@@ -1,9 +1,21 @@
-// Activations that are more than a row of elementwise.def: glu, prelu, softmin.
+// Activations that are more than a row of elementwise.def: glu, prelu, softmin; and those within other ops.
+#include "runtime/ops/activation.h"
+
 #include "runtime/ops/elementwise.h"
 #include "runtime/ops/families.h"
+#include "runtime/tape.h"
 
 namespace lunagrad {
 namespace {
+
+Row row_of(Activation activation) {
+  constexpr Row kRows[] = {{}, Row::relu, Row::tanh, Row::sigmoid};
+  return kRows[size_t(activation)];
+}
+const Op& gradient_op(Activation activation) {
+  static const Op* const kOps[] = {nullptr, find_op("_relu_grad"), find_op("_tanh_grad"), find_op("_sigmoid_grad")};
+  return *kOps[size_t(activation)];
+}
 
 Operands glu_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -45,6 +57,36 @@ const Op kSoftmin{.name = "softmin",
                   .compose = softmin_compose};
 
 }  // namespace
+
+ParamSpec activation_param() {
+  return {"activation", ParamKind::choice, int64_t(Activation::none), {"none", "relu", "tanh", "sigmoid"}};
+}
+Activation activation_of(const Values& params) { return Activation(params[params.size() - 1].i); }
+
+bool has_activation(const Call& call) { return activation_of(call.params) != Activation::none; }
+bool activates_apart(const Call& call) {
+  if (!has_activation(call)) return false;
+  const DType type = call.input(0).dtype();
+  return is_complex(type) || (is_half(type) && &call.device() == &cpu_device());
+}
+
+Tensor activate(const Tensor& x, Activation activation) {
+  return activation == Activation::none ? x : apply1(elementwise_op(row_of(activation)), {x});
+}
+
+Tensor gradient_before_activation(const Backward& b) {
+  const Activation activation = activation_of(b.node().attributes->params);
+  if (activation == Activation::none) return b.grad();
+  const Tensor unread, result = b.output();
+  if (b.create_graph())
+    return gradient_expression(int(row_of(activation)), 0, b.grad(), {&unread, 1}, result, nullptr);
+  return apply1(gradient_op(activation), {b.grad(), unread, result});
+}
+
+StretchKernel activation_kernel(Activation activation, DType type) {
+  if (activation == Activation::none) return nullptr;
+  return row_kernels(int(row_of(activation))).value[type == DType::f64];
+}
 
 Tensor glu(const Tensor& x, int dim) { return apply1(kGlu, {x}, {dim}); }
 Tensor prelu(const Tensor& x, const Tensor& weight) { return apply1(kPrelu, {x, weight}); }

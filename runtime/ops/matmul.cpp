@@ -2,6 +2,7 @@
 // columns lie apart, and batches of either.
 #include "runtime/cpu/blas.h"
 #include "runtime/cpu/parallel.h"
+#include "runtime/ops/activation.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
 #include "runtime/running_sum.h"
@@ -265,21 +266,19 @@ void linear_cpu(const Call& call) {
   }
   visit_any_dtype(x.dtype(), [&]<class T>() {
     if constexpr (std::is_floating_point_v<T> || is_complex_v<T>)
-      blas::multiply<T>({left.rows,
-                         right.columns,
-                         left.columns,
-                         blas_matrix(x.data<T>(), left),
-                         blas_matrix(weight.data<T>(), right),
-                         call.output().data<T>(),
-                         bias.defined() ? bias.data<T>() : nullptr,
-                         {},
-                         {},
-                         {}});
+      blas::multiply<T>({.m = left.rows,
+                         .n = right.columns,
+                         .k = left.columns,
+                         .a = blas_matrix(x.data<T>(), left),
+                         .b = blas_matrix(weight.data<T>(), right),
+                         .c = call.output().data<T>(),
+                         .bias = bias.defined() ? bias.data<T>() : nullptr,
+                         .activation = activation_kernel(activation_of(call.params), x.dtype())});
   });
 }
 
 void linear_vjp(Backward& b) {
-  const Tensor g = b.grad();
+  const Tensor g = gradient_before_activation(b);
   const bool vector = b.shape(0).size() == 1;
   if (b.needs(0)) set_product(b, 0, g, b.input(1));
   if (!b.needs(1) && !b.needs(2)) return;
@@ -292,18 +291,24 @@ void linear_vjp(Backward& b) {
 }
 
 Operands linear_compose(const Call& call) {
+  if (has_activation(call))
+    return {activate(linear(call.input(0), call.input(1), call.has(2) ? call.input(2) : Tensor()),
+                     activation_of(call.params))};
   const Tensor product = matmul(call.input(0), t(call.input(1)));
   return {call.has(2) ? add(product, call.input(2)) : product};
 }
 
 const Op kLinear{.name = "linear",
-                 .doc = "x W^T + b, where weight is [out, in].",
+                 .doc = "x W^T + b, where weight is [out, in]; then the activation, if there is one.",
                  .inputs = {{"input"}, {"weight"}, {"bias", true}},
+                 .params = {activation_param()},
                  .shape = linear_shape,
                  .cpu = linear_cpu,
                  .vjp = linear_vjp,
-                 .reads = {{.inputs = 2}, {.inputs = 1}, {}},
+                 .reads = {{.inputs = 2, .outputs = 1}, {.inputs = 1, .outputs = 1}, {.outputs = 1}},
+                 .reads_outputs = has_activation,
                  .compose = linear_compose,
+                 .always_composed = activates_apart,
                  .half_through_f32 = true,
                  .complex = true};
 
@@ -421,8 +426,8 @@ Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double bet
   return apply1(kBaddbmm, {input, a, b}, {beta, alpha});
 }
 Tensor matmul(const Tensor& a, const Tensor& b) { return apply1(kMatmul, {a, b}); }
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return apply1(kLinear, {x, weight, bias});
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Activation activation) {
+  return apply1(kLinear, {x, weight, bias}, {int64_t(activation)});
 }
 
 std::span<const Op* const> matmul_ops() {

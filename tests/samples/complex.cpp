@@ -109,6 +109,7 @@ std::vector<Sample> good() {
       {"matmul", {z({2, 3, 4}), z({2, 4, 3})}},
       {"linear", {z({3, 4}), z({2, 4}), z({2})}},
       {"linear", {z({2, 3, 4}), z({2, 4}), absent()}},
+      {"linear", {complex_numbers({3, 4}, -0.3, 0.3), complex_numbers({2, 4}, -0.3, 0.3), z({2})}, {2}},
       {"mm", {z({3, 4}), z({4, 2})}},
       {"bmm", {z({2, 3, 4}), z({2, 4, 2})}},
       {"mv", {z({3, 4}), z({4})}},
@@ -182,6 +183,10 @@ std::vector<BadSample> bad() {
       {"arange", {}, {4, Value(), 1, DType::c64}, "arange: complex numbers are not supported (got c64)"},
       {"randint", {}, {0, 4, Dims{2}, DType::c64}, "randint: complex numbers are not supported (got c64)"},
       {"matmul", {z, real({3, 2})}, {}, "matmul: operands have types c128 and f64"},
+      {"linear",
+       {complex_numbers({3, 4}), complex_numbers({2, 4}), absent()},
+       {1},
+       "relu: complex numbers are not supported (got c128)"},
       {"index_select", {real({3}), z}, {0}, "index_select: indices must be i64, i32 or u8 (got c128)"},
   };
 }

@@ -1,5 +1,6 @@
 """Products of matrices."""
 import torch
+import torch.nn.functional as F
 from generate import real
 
 
@@ -17,3 +18,6 @@ def cases(case):
     case("dot", [real(7), real(7)])
     case("addmm", [real(3, 2), real(3, 4), real(4, 2)])
     case("addmm", [real(2), real(3, 4), real(4, 2)], beta=0.5, alpha=-2.0)
+    for activation in ["relu", "tanh", "sigmoid"]:
+        case("linear", [real(2, 5, 3), real(4, 3), real(4)], activation=activation,
+             by=lambda x, w, b, activation: getattr(torch, activation)(F.linear(x, w, b)))

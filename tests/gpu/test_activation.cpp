@@ -1,0 +1,103 @@
+// The activation within linear on the Vulkan device.
+#include <limits>
+
+#include "gpu/device.h"
+#include "runtime/work_times.h"
+#include "tests/gpu/compare.h"
+#include "tests/same_bits.h"
+
+namespace lunagrad::tests {
+namespace {
+
+constexpr Activation kActivations[] = {Activation::relu, Activation::tanh, Activation::sigmoid};
+
+Tensor apart(const Tensor& x, Activation activation) {
+  return activation == Activation::relu ? relu(x) : activation == Activation::tanh ? tanh(x) : sigmoid(x);
+}
+
+// Shapes of x and of the weight. The last ones have k cut into parts.
+struct Layer {
+  Shape x, weight;
+};
+const Layer kLayers[] = {{{3, 7, 40}, {33, 40}},     {{40}, {5, 40}},        {{65, 33}, {129, 33}},
+                         {{130, 17}, {131, 17}},     {{256, 64}, {200, 64}}, {{3, 0}, {4, 0}},
+                         {{8, 4096}, {12, 4096}},    {{7, 5000}, {9, 5000}}, {{1, 6000}, {1, 6000}},
+                         {{2, 33, 3000}, {30, 3000}}};
+
+// The same on both sides, but for the activation: values and, with a seed, gradients of x, weight and bias.
+TensorList run(const Layer& layer, DType type, Activation activation, bool within, Arrangement arrangement) {
+  Tensor x = random(layer.x, 1);
+  if (x.numel() > 9) {
+    x.data<float>()[0] = std::numeric_limits<float>::quiet_NaN();
+    x.data<float>()[x.numel() - 1] = INFINITY;
+  }
+  TensorList leaves = {to(arrange(x, arrangement), type),
+                       to(arrange(random(layer.weight, 2), arrangement), type),
+                       to(to(random({layer.weight[0]}, 3), gpu()), type)};
+  for (Tensor& leaf : leaves) leaf.requires_grad_();
+  const Tensor y = within ? linear(leaves[0], leaves[1], leaves[2], activation)
+                          : apart(linear(leaves[0], leaves[1], leaves[2]), activation);
+  TensorList all = grad({y}, leaves, {to(to(random(y.shape(), 4), gpu()), type)});
+  all.push_back(y);
+  return all;
+}
+
+TEST_CASE("an activation within linear gives what its own op gives, bit by bit") {
+  Fallbacks lacks;
+  for (const Layer& layer : kLayers)
+    for (const Activation activation : kActivations)
+      for (const Arrangement arrangement : {Arrangement::contiguous, Arrangement::transposed}) {
+        const TensorList got = run(layer, DType::f32, activation, true, arrangement),
+                         expected = run(layer, DType::f32, activation, false, arrangement);
+        for (size_t i = 0; i < got.size(); ++i)
+          CHECK_MESSAGE(same_bits(got[i], expected[i]), "result " << i << " of "
+                                                                  << text(layer.x, " by ", layer.weight)
+                                                                  << ", activation " << int(activation));
+      }
+  CHECK(lacks.ops.empty());
+}
+
+TEST_CASE("within linear of 16 bits relu loses nothing, and other activations are rounded once") {
+  for (const DType type : {DType::f16, DType::bf16})
+    for (const Layer& layer : kLayers) {
+      const TensorList got = run(layer, type, Activation::relu, true, Arrangement::contiguous),
+                       expected = run(layer, type, Activation::relu, false, Arrangement::contiguous);
+      for (size_t i = 0; i < got.size(); ++i)
+        CHECK_MESSAGE(same_bits(got[i], expected[i]),
+                      "result " << i << " of " << text(layer.x, " by ", layer.weight, " as ", type));
+      const Tensor x = to(random(layer.x, 1, -0.1, 0.1), type),
+                   w = to(random(layer.weight, 2, -0.1, 0.1), type),
+                   bias = to(random({layer.weight[0]}, 3), type);
+      for (const Activation activation : {Activation::tanh, Activation::sigmoid}) {
+        const Tensor exact =
+            apart(linear(to(x, DType::f64), to(w, DType::f64), to(bias, DType::f64)), activation);
+        const Tensor y = linear(to(x, gpu()), to(w, gpu()), to(bias, gpu()), activation);
+        CHECK(y.dtype() == type);
+        // Half a unit in the last place of what is below 1, and the error of the sum.
+        CHECK(largest(abs(to(to(y, cpu_device()), DType::f64) - exact)) <=
+              (type == DType::f16 ? 0x1p-12 : 0x1p-9) + 1e-6);
+      }
+    }
+}
+
+TEST_CASE("bias and activation cost no kernel of their own, and the product's name says them") {
+  const NoGrad off;
+  auto& times = dynamic_cast<WorkTimes&>(gpu());
+  const auto dispatched = [&](const Shape& x, const Shape& weight) {
+    const Tensor a = to(random(x, 1), gpu()), w = to(random(weight, 2), gpu()),
+                 b = to(random({weight[0]}, 3), gpu());
+    std::map<std::string, int64_t> count;
+    for (const KernelUse& kernel : times.kernels()) count[kernel.name] -= int64_t(kernel.dispatches);
+    const Tensor y = linear(a, w, b, Activation::relu);
+    for (const KernelUse& kernel : times.kernels()) count[kernel.name] += int64_t(kernel.dispatches);
+    std::string said;
+    for (const auto& [name, times_run] : count)
+      if (times_run) said += text(times_run, " of ", name, "; ");
+    return said;
+  };
+  CHECK(dispatched({64, 64}, {64, 64}) == "1 of matmul f32 32x32x16, bias, relu; ");
+  CHECK(dispatched({8, 4096}, {12, 4096}) == "1 of matmul f32 32x32x16; 1 of matmul_parts f32, bias, relu; ");
+}
+
+}  // namespace
+}  // namespace lunagrad::tests

@@ -1,0 +1,20 @@
+#pragma once
+// For tests of what has to be computed in the very same way.
+#include <cmath>
+
+#include "runtime/tensor.h"
+
+namespace lunagrad::tests {
+
+// Whether shapes, types and numbers are the same, signs of zeros among them; any NaN is as good as any other.
+inline bool same_bits(const Tensor& a, const Tensor& b) {
+  if (!(a.shape() == b.shape()) || a.dtype() != b.dtype()) return false;
+  const std::vector<double> x = a.to_vector<double>(), y = b.to_vector<double>();
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (std::isnan(x[i]) && std::isnan(y[i])) continue;
+    if (x[i] != y[i] || std::signbit(x[i]) != std::signbit(y[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace lunagrad::tests
