@@ -52,6 +52,15 @@ void bring_to_cpu(TensorList& samples) {
   }
 }
 
+// The activation that the node's op applied itself; empty: none.
+std::string activation_within(const Node& node) {
+  if (node.is_leaf() || node.op->params.empty()) return {};
+  const ParamSpec& last = node.op->params.back();
+  const Value& chosen = node.attributes->params.back();
+  const bool active = last.name == std::string_view("activation") && Activation(chosen.i) != Activation::none;
+  return active ? last.choices[size_t(chosen.i)] : std::string();
+}
+
 }  // namespace
 
 class StatisticsWatch::Look {
@@ -150,6 +159,7 @@ void StatisticsWatch::begin(std::span<Node* const> nodes) {
     found.node = node.id;
     found.op = node.label();
     found.module = interned(node.module);
+    found.activation = activation_within(node);
     found.place = {interned(node.line.file), node.line.line};
     positions_[node.id] = i;
     if (node.is_leaf()) {

@@ -33,6 +33,7 @@ struct ParameterStatistics {
 struct NodeStatistics {
   uint64_t node = 0;
   std::string op, module;
+  std::string activation;  // within the op, as "relu" of a linear; empty: none
   SourcePlace place;
   bool has_gradient = false;
   Summary output, gradient;  // of its first output; a count of 0: not looked at

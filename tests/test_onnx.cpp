@@ -112,6 +112,17 @@ TEST_CASE("ONNX: an MLP is its layers, with the names of its state_dict") {
   CHECK(file.shape("output") == "batchx4");
 }
 
+TEST_CASE("ONNX: an activation within linear is a node behind it") {
+  const Tensor weight = ones({3, 4}), bias = ones({3});
+  const auto operators = [&](const Shape& x, Activation activation) {
+    const auto run = [&](const TensorList& in) { return TensorList{linear(in[0], weight, bias, activation)}; };
+    return Exported().file(run, {ones(x)}).operators();
+  };
+  CHECK(operators({2, 4}, Activation::relu) == "Gemm Relu");
+  CHECK(operators({2, 4}, Activation::sigmoid) == "Gemm Sigmoid");
+  CHECK(operators({5, 2, 4}, Activation::tanh) == "Transpose MatMul Add Tanh");
+}
+
 TEST_CASE("ONNX: a convolutional network") {
   const File file(models() + "/cnn.onnx");
   CHECK(file.operators() ==

@@ -159,6 +159,24 @@ lg.run.histogram("own", net[1].weight)
 
 }  // namespace
 
+TEST_CASE("a layer that applies relu itself is watched as a ReLU") {
+  const Folder folder;
+  folder.write("watch.lua", R"(
+local lg = require "lunagrad"
+local net = lg.nn.Sequential(lg.nn.Linear(6, 5, {activation = "relu"}), lg.nn.Linear(5, 3))
+lg.run.watch(net, {every = 1, name = "net"})
+for _ in lg.run.steps(12) do
+  net[1].bias:detach():narrow(1, 1, 4):fill_(-1000)
+  net(lg.randn(2, 4, 6))
+end
+)");
+  const Finished run = folder.run({"run", "watch.lua", "--run-dir", "w"});
+  CHECK(run.code == 0);
+  CHECK_MESSAGE(run.err.find("watch: step 10: 4 of the 5 units of net.0 (Linear) gave nothing but 0 in the last 10 "
+                             "watched steps") != std::string::npos,
+                run.err);
+}
+
 TEST_CASE("a watched model shows norms, updates, dead units and explosions, and its images travel") {
   const Folder folder;
   folder.write("watch.lua", kWatched);

@@ -33,7 +33,9 @@ constexpr std::array<AlarmRule, 6> kRules = {{
 
 constexpr int kKnownEnough = 5;  // looks that make a usual norm
 
-bool rectifies(const std::string& op) { return op == "relu" || op == "relu6" || op == "_relu"; }
+bool rectifies(const NodeStatistics& node) {
+  return node.op == "relu" || node.op == "relu6" || node.activation == "relu";
+}
 
 // Of an element, so that large and small parameters compare.
 double size_of(const ParameterStatistics& p) {
@@ -125,10 +127,11 @@ void Alarms::add(const StepStatistics& step) {
   }
 
   for (const NodeStatistics& node : step.nodes) {
-    if (!rectifies(node.op) || node.output.count == 0) continue;
+    if (!rectifies(node) || node.output.count == 0) continue;
     const double zeros = double(node.output.zeros) / double(node.output.count);
     const std::string file = node.place.file.substr(node.place.file.find_last_of('/') + 1);
-    const std::string subject = text(node.op, node.module.empty() ? "" : " of " + node.module, " at ", file, ":", node.place.line);
+    const std::string what = node.activation.empty() ? node.op : node.op + "'s " + node.activation;
+    const std::string subject = text(what, node.module.empty() ? "" : " of " + node.module, " at ", file, ":", node.place.line);
     Alarm alarm{};
     alarm.op = node.op;
     alarm.place = node.place;

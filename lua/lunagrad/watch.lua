@@ -17,6 +17,9 @@ local steps = {}    -- the optimizers' part of the step that is going on: parame
 
 -- Units whose largest value is their last: what has no negative values.
 local rectifiers = {ReLU = true, ReLU6 = true}
+local function rectifies(module)
+  return rectifiers[module.__name] or module.__name == "Linear" and module.activation == "relu"
+end
 local channels_second = {Conv1d = true, ConvTranspose1d = true, BatchNorm1d = true, GroupNorm = true}
 
 local function real(x) return x:dtype():find "^c" and x:detach():view_as_real() or x:detach() end
@@ -90,10 +93,10 @@ local function look_at_parameters(self)
   end
 end
 
--- The largest value of each unit: of each channel of pictures, of each feature of rows and sequences.
-local function largest_of_units(out, channels_are_second)
+-- The largest value of each unit: of each channel of pictures, of each feature of rows, sequences and a Linear.
+local function largest_of_units(out, kind, channels_are_second)
   local last = out:dim()
-  local unit = last <= 2 and last or (last > 3 or channels_are_second) and 2 or last
+  local unit = (last <= 2 or kind == "Linear") and last or (last > 3 or channels_are_second) and 2 or last
   local others = {}
   for dim = 1, last do
     if dim ~= unit then others[#others + 1] = dim end
@@ -110,8 +113,8 @@ local function note_output(self, path, module, out)
     self.order[#self.order + 1] = path
   end
   seen.out, seen.kind = out:detach(), module.__name
-  if rectifiers[module.__name] and out:dim() > 0 and out:numel() > 0 then
-    local largest = largest_of_units(seen.out, self.channels_second)
+  if rectifies(module) and out:dim() > 0 and out:numel() > 0 then
+    local largest = largest_of_units(seen.out, seen.kind, self.channels_second)
     local same = seen.largest and seen.largest:numel() == largest:numel()
     seen.largest = same and seen.largest:maximum(largest) or largest
   else

@@ -122,10 +122,10 @@ function nn.Sequential(...) end
 ---@return lunagrad.nn.Module
 function nn.ModuleList(...) end
 
----y = x W^T + b on the last dim.
+---y = x W^T + b on the last dim, then the activation, which costs no pass over memory.
 ---@param in_features integer
 ---@param out_features integer
----@param options? {bias?: boolean, device?: string, dtype?: lunagrad.DType}
+---@param options? {bias?: boolean, activation?: "none"|"relu"|"tanh"|"sigmoid", device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.Linear(in_features, out_features, options) end
 

@@ -1,4 +1,5 @@
 // Products of matrices and convolutions.
+#include "runtime/ops/activation.h"
 #include "script/onnx/rule.h"
 
 namespace lunagrad::onnx_export {
@@ -6,6 +7,7 @@ namespace {
 
 // Two dims are a Gemm, which takes the weight as it lies; more are a MatMul with its transpose.
 void write_linear(const Site& site) {
+  if (has_activation(site.call)) return site.compose();
   if (site.shape().size() == 2) {
     site.give(0, site.add("Gemm", {site.in(0), site.in(1), site.in(2)}, {{"transB", int64_t(1)}}));
     return;

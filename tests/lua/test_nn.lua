@@ -95,6 +95,31 @@ assert(#list == 2 and #list:parameters() == 4)
 expect.raises("ModuleList has no forward", function() list(1) end)
 expect.equal(nn.Sequential(nn.Identity(), function(x) return x + 1 end)(lg.zeros(1)):tolist(), {1.0})
 
+-- An activation within a layer: the numbers of a module for it, and a state of the same names.
+do
+  local x = lg.randn(5, 4)
+  for name, module in pairs {relu = nn.ReLU(), tanh = nn.Tanh(), sigmoid = nn.Sigmoid()} do
+    local layer, plain = nn.Linear(4, 3, {activation = name}), nn.Linear(4, 3)
+    plain:load_state_dict(layer:state_dict())
+    local y, apart = layer(x), module(plain(x))
+    assert(y.grad_fn == "linear" and apart.grad_fn == name)
+    expect.equal(y, apart)
+    y:sum():backward()
+    apart:sum():backward()
+    expect.equal(layer.weight.grad, plain.weight.grad)
+    expect.equal(layer.bias.grad, plain.bias.grad)
+  end
+  expect.equal(F.linear(x, lg.ones(3, 4), {activation = "relu"}), F.relu(F.linear(x, lg.ones(3, 4))))
+  expect.equal(tostring(nn.Linear(4, 3, {bias = false, activation = "tanh"})),
+    "Linear(4, 3, bias = false, activation = tanh)  # 12 parameters")
+  expect.raises("Linear: activation must be 'none', 'relu', 'tanh' or 'sigmoid' (got 'gelu')", function()
+    nn.Linear(4, 3, {activation = "gelu"})
+  end)
+  expect.raises("(one of 'none', 'relu', 'tanh', 'sigmoid' expected, got 'gelu')", function()
+    F.linear(x, lg.ones(3, 4), {activation = "gelu"})
+  end)
+end
+
 -- A shared layer counts once and is saved under both names.
 local tied = nn.Sequential(sequence[1], sequence[1])
 assert(#tied:parameters() == 2 and tied:state_dict()["1.weight"])

@@ -154,8 +154,9 @@ TEST_CASE("a run that goes back continues from its earlier step") {
 }
 
 TEST_CASE("real: a ReLU that is dead") {
-  const GradientModel model = run(R"(
-    local model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+  for (const auto& [layers, subject] : {std::pair("nn.Linear(4, 8), nn.ReLU()", "relu of Sequential.1 "),
+                                        std::pair("nn.Linear(4, 8, {activation = 'relu'})", "linear's relu of Sequential.0 ")}) {
+    const GradientModel model = run("local model = nn.Sequential(" + std::string(layers) + R"(, nn.Linear(8, 1))
     lg.no_grad(function() model[1].bias:fill_(-100) end)
     local opt = lg.optim.SGD(model:parameters(), {lr = 0.01})
     for step in lg.run.steps(5) do
@@ -163,11 +164,12 @@ TEST_CASE("real: a ReLU that is dead") {
       F.mse_loss(model(lg.randn(16, 4)), lg.randn(16, 1)):backward()
       opt:step()
     end)");
-  REQUIRE(find(model.alarms(), AlarmKind::dead, "0.weight"));
-  CHECK(find(model.alarms(), AlarmKind::dead, "0.weight")->since == 1);
-  const Alarm* const op = find(model.alarms(), AlarmKind::dead, "relu");
-  REQUIRE(op);
-  CHECK(op->fact.find("100 %") != std::string::npos);
+    REQUIRE(find(model.alarms(), AlarmKind::dead, "0.weight"));
+    CHECK(find(model.alarms(), AlarmKind::dead, "0.weight")->since == 1);
+    const Alarm* const op = find(model.alarms(), AlarmKind::dead, subject);
+    REQUIRE(op);
+    CHECK(op->fact.find("100 %") != std::string::npos);
+  }
 }
 
 TEST_CASE("real: a deep stack of sigmoids vanishes") {

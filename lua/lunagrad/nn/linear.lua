@@ -1,27 +1,32 @@
--- Linear(in_features, out_features, {bias = true}): y = x W^T + b on the last dim.
+-- Linear(in_features, out_features, {bias = true, activation = "none"}): y = activation(x W^T + b) on the last dim; the
+-- activation is "relu", "tanh", "sigmoid" or none, and costs no pass over memory.
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
 local init = require "lunagrad.nn.initialize"
+local within = require "lunagrad.nn.within"
 local reader = require("lunagrad.arguments").reader
 
 local Linear = class("Linear")
-local read = reader("Linear", "in_features", "out_features", {"bias", true}, {"device"}, {"dtype"})
+local read = reader("Linear", "in_features", "out_features", {"bias", true}, {"device"}, {"dtype"},
+  {"activation", "none"})
 
 -- As PyTorch: weight and bias uniform within 1 / sqrt(in_features).
 function Linear:init(...)
   local a = read(...)
   self.in_features, self.out_features = a.in_features, a.out_features
+  self.activation = within.checked("Linear", a.activation)
   local bound = 1 / math.sqrt(a.in_features)
   self.weight = init.parameter({a.out_features, a.in_features}, a, init.uniform_, -bound, bound)
   if a.bias then self.bias = init.parameter({a.out_features}, a, init.uniform_, -bound, bound) end
 end
 
 function Linear:forward(x)
-  return core.linear(x, self.weight, self.bias)
+  return core.linear(x, self.weight, self.bias, self.activation)
 end
 
 function Linear:extra_repr()
-  return ("%d, %d%s"):format(self.in_features, self.out_features, self.bias and "" or ", bias = false")
+  return ("%d, %d%s%s"):format(self.in_features, self.out_features, self.bias and "" or ", bias = false",
+    within.text(self.activation))
 end
 
 return Linear

@@ -1,0 +1,20 @@
+-- The activation that a layer has its op apply within the pass that computes its output.
+local core = require "lunagrad.core"
+
+local within = {}
+local known = {none = true, relu = true, tanh = true, sigmoid = true}
+
+function within.checked(owner, activation)
+  if not known[activation] then
+    core._fail(("%s: activation must be 'none', 'relu', 'tanh' or 'sigmoid' (got '%s')"):format(
+      owner, tostring(activation)))
+  end
+  return activation
+end
+
+-- For the layer's description.
+function within.text(activation)
+  return activation == "none" and "" or (", activation = %s"):format(activation)
+end
+
+return within
