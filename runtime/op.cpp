@@ -83,7 +83,7 @@ void run_on_cpu_instead(Call& call, Device& device) {
 // Returns whether the device ran the call; false: compose() has set the outputs and the tape already knows.
 bool execute(Call& call) {
   Device& device = call.device();
-  if (call.op->compose && !device.supports(call)) {
+  if (call.op->compose && !call.op->composed && !device.supports(call)) {
     call.out = call.op->compose(call);
     return false;
   }
@@ -209,7 +209,7 @@ void run(Call& call) {
     return ctx.autocast->run(call);
   const Op& op = *call.op;
   assert(call.params.size() == op.params.size());
-  if ((op.compose && !op.cpu && !op.shape) || (op.always_composed && op.always_composed(call))) {
+  if ((op.compose && !op.cpu && !op.shape) || (op.composed && op.composed(call))) {
     call.out = op.compose(call);
     return;
   }

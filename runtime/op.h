@@ -136,8 +136,8 @@ struct Op {
   // The op in simpler ops: the reference of the tests, what a device without the kernel runs, and what is
   // differentiated under create_graph when the vjp is a fused kernel. An op with only this is a composition.
   Operands (*compose)(const Call&) = nullptr;
-  // Whether this call is put together by compose() on every device; null: none is.
-  bool (*always_composed)(const Call&) = nullptr;
+  // The calls that compose() serves, on every device; null: those that a device has no kernel for.
+  bool (*composed)(const Call&) = nullptr;
 
   int elementwise = -1;           // row number in elementwise.def, -1 for the others
   bool half_through_f32 = false;  // f16 and bf16 operands are computed as f32 and the outputs converted back

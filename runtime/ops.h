@@ -186,11 +186,14 @@ Tensor clip_grad_norm_(const TensorList& grads, double max_norm, double norm_typ
 // conv.cpp: x [N, C, spatial…] or [C, spatial…], weight [O, C / groups, kernel…], bias [O] or undefined; stride, padding
 // and dilation are one number or one for each spatial dim
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Dims& stride = {1},
-              const Dims& padding = {0}, const Dims& dilation = {1}, int64_t groups = 1);
+              const Dims& padding = {0}, const Dims& dilation = {1}, int64_t groups = 1,
+              Activation = Activation::none);
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Dims& stride = {1},
-              const Dims& padding = {0}, const Dims& dilation = {1}, int64_t groups = 1);
+              const Dims& padding = {0}, const Dims& dilation = {1}, int64_t groups = 1,
+              Activation = Activation::none);
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Dims& stride = {1},
-              const Dims& padding = {0}, const Dims& dilation = {1}, int64_t groups = 1);
+              const Dims& padding = {0}, const Dims& dilation = {1}, int64_t groups = 1,
+              Activation = Activation::none);
 // weight [C, O / groups, kernel…]; output_padding is added to the sizes of the result at their ends
 Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Dims& stride = {1},
                         const Dims& padding = {0}, const Dims& output_padding = {0}, int64_t groups = 1,

@@ -1,5 +1,5 @@
-// The activation within linear: what the separate ops give, bit by bit, and no more kept for it than the
-// result.
+// The activation within linear and convolutions: what the separate ops give, bit by bit, and no more kept for
+// it than the result.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -8,26 +8,15 @@
 #include "runtime/ops.h"
 #include "runtime/random.h"
 #include "runtime/tape.h"
+#include "tests/activations.h"
 #include "tests/same_bits.h"
 
 namespace lunagrad {
 namespace {
 
-constexpr Activation kActivations[] = {Activation::relu, Activation::tanh, Activation::sigmoid};
-
-Tensor apart(const Tensor& x, Activation activation) {
-  switch (activation) {
-    case Activation::none:
-      return x;
-    case Activation::relu:
-      return relu(x);
-    case Activation::tanh:
-      return tanh(x);
-    case Activation::sigmoid:
-      return sigmoid(x);
-  }
-  return {};
-}
+using tests::apart;
+using tests::convolve;
+using tests::kActivations;
 
 // In [-2, 2), with what is not a usual number in the first places.
 Tensor operand(const Shape& shape, DType type, uint64_t stream, bool odd_numbers = false) {
@@ -47,32 +36,62 @@ const Layer kLayers[] = {
     {{1, 33}, {70, 33}, true},     {{33, 17}, {1, 17}, true},     {{5, 0}, {3, 0}, true},
     {{43, 160}, {170, 160}, true}, {{900, 70}, {1100, 70}, true}, {{64, 300}, {600, 300}, false}};
 
-std::string named(const Layer& layer, DType type, Activation activation) {
-  return text(layer.x, " by ", layer.weight, " as ", type, ", activation ", int(activation));
+// What `f` makes of three leaves, within or apart, and the gradients of these.
+template <class F>
+TensorList run(F&& f, TensorList leaves, bool create_graph) {
+  for (Tensor& leaf : leaves)
+    if (leaf.defined()) leaf.requires_grad_();
+  const Tensor y = f(leaves[0], leaves[1], leaves[2]);
+  if (!leaves[2].defined()) leaves.pop_back();
+  TensorList all = grad({y}, leaves, {operand(y.shape(), y.dtype(), 4)}, {{.create_graph = create_graph}});
+  all.push_back(y);
+  return all;
+}
+
+void check_same(const TensorList& got, const TensorList& expected, const std::string& what) {
+  REQUIRE(got.size() == expected.size());
+  for (size_t i = 0; i < got.size(); ++i)
+    CHECK_MESSAGE(tests::same_bits(got[i], expected[i]), "result " << i << " of " << what);
 }
 
 TEST_CASE("an activation within linear gives values and gradients of the separate ops, bit by bit") {
   for (const DType type : {DType::f16, DType::bf16, DType::f32, DType::f64})
     for (const Layer& layer : kLayers)
       for (const Activation activation : kActivations) {
-        const bool odd_numbers = activation != Activation::tanh;
-        const auto run = [&](bool within, bool create_graph) {
-          TensorList leaves = {operand(layer.x, type, 1, odd_numbers), operand(layer.weight, type, 2)};
-          if (layer.bias) leaves.push_back(operand({layer.weight[0]}, type, 3));
-          for (Tensor& leaf : leaves) leaf.requires_grad_();
-          const Tensor bias = layer.bias ? leaves[2] : Tensor();
-          const Tensor y = within ? linear(leaves[0], leaves[1], bias, activation)
-                                  : apart(linear(leaves[0], leaves[1], bias), activation);
-          TensorList all = grad({y}, leaves, {operand(y.shape(), type, 4)}, {{.create_graph = create_graph}});
-          all.push_back(y);
-          return all;
+        const auto leaves = [&] {
+          return TensorList{operand(layer.x, type, 1, activation != Activation::tanh),
+                            operand(layer.weight, type, 2),
+                            layer.bias ? operand({layer.weight[0]}, type, 3) : Tensor()};
         };
-        for (const bool create_graph : {false, true}) {
-          const TensorList got = run(true, create_graph), expected = run(false, create_graph);
-          for (size_t i = 0; i < got.size(); ++i)
-            CHECK_MESSAGE(tests::same_bits(got[i], expected[i]),
-                          "result " << i << " of " << named(layer, type, activation));
-        }
+        const auto within = [&](const Tensor& x, const Tensor& w, const Tensor& b) {
+          return linear(x, w, b, activation);
+        };
+        const auto separate = [&](const Tensor& x, const Tensor& w, const Tensor& b) {
+          return apart(linear(x, w, b), activation);
+        };
+        for (const bool create_graph : {false, true})
+          check_same(run(within, leaves(), create_graph), run(separate, leaves(), create_graph),
+                     text(layer.x, " by ", layer.weight, " as ", type, ", activation ", int(activation)));
+      }
+}
+
+TEST_CASE("an activation within a convolution gives values and gradients of the separate ops, bit by bit") {
+  for (const DType type : {DType::f16, DType::f32, DType::f64})
+    for (const tests::Convolution& c : tests::convolutions())
+      for (const Activation activation : kActivations) {
+        const auto leaves = [&] {
+          return TensorList{operand(c.image, type, 1, true), operand(c.weight, type, 2),
+                            c.bias ? operand({c.weight[0]}, type, 3) : Tensor()};
+        };
+        const auto within = [&](const Tensor& x, const Tensor& w, const Tensor& b) {
+          return convolve(c, x, w, b, activation);
+        };
+        const auto separate = [&](const Tensor& x, const Tensor& w, const Tensor& b) {
+          return apart(convolve(c, x, w, b, Activation::none), activation);
+        };
+        for (const bool create_graph : {false, true})
+          check_same(run(within, leaves(), create_graph), run(separate, leaves(), create_graph),
+                     text(c.image, " by ", c.weight, " as ", type, ", activation ", int(activation)));
       }
 }
 

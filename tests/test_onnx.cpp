@@ -112,7 +112,7 @@ TEST_CASE("ONNX: an MLP is its layers, with the names of its state_dict") {
   CHECK(file.shape("output") == "batchx4");
 }
 
-TEST_CASE("ONNX: an activation within linear is a node behind it") {
+TEST_CASE("ONNX: an activation within linear or a convolution is a node behind it") {
   const Tensor weight = ones({3, 4}), bias = ones({3});
   const auto operators = [&](const Shape& x, Activation activation) {
     const auto run = [&](const TensorList& in) { return TensorList{linear(in[0], weight, bias, activation)}; };
@@ -121,6 +121,10 @@ TEST_CASE("ONNX: an activation within linear is a node behind it") {
   CHECK(operators({2, 4}, Activation::relu) == "Gemm Relu");
   CHECK(operators({2, 4}, Activation::sigmoid) == "Gemm Sigmoid");
   CHECK(operators({5, 2, 4}, Activation::tanh) == "Transpose MatMul Add Tanh");
+  const auto convolution = [](const TensorList& in) {
+    return TensorList{conv2d(in[0], ones({1, 2, 3, 3}), {}, {1}, {1}, {1}, 1, Activation::relu)};
+  };
+  CHECK(Exported().file(convolution, {ones({1, 2, 4, 4})}).operators() == "Conv Relu");
 }
 
 TEST_CASE("ONNX: a convolutional network") {

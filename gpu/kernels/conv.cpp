@@ -6,6 +6,7 @@
 #include "gpu/kernels/copy.h"
 #include "gpu/kernels/reduce.h"
 #include "runtime/ops.h"
+#include "runtime/ops/activation.h"
 #include "runtime/ops/conv_geometry.h"
 
 namespace lunagrad::gpu {
@@ -50,6 +51,14 @@ bool fits(const Call& call) {
   return true;
 }
 
+// What a convolution over no channels gives.
+Tensor constant_of(const Call& call, const Tensor& bias, Activation activation) {
+  if (!bias.defined()) return activate(zeros({}, DType::f32, call.device()), activation);
+  Shape shape(call.input(1).ndim() - 1, 1);  // the spatial dims behind the channels
+  shape[0] = bias.numel();
+  return activate(reshape(bias, shape), activation);
+}
+
 Tile choose(const Arguments& a) {
   for (const Tile& tile : kTiles) {
     // A tile that is mostly empty computes for nothing.
@@ -66,6 +75,7 @@ void convolve(const Call& call, Part part, const ConvGeometry& g, Recorder& reco
   const Tensor first = contiguous(call.input(0)), second = contiguous(call.input(1));
   const Tensor bias = call.has(2) ? contiguous(call.input(2)) : Tensor();
   const Tensor& out = call.output();
+  const Activation activation = part == Part::result ? activation_of(call.params) : Activation::none;
   Arguments a{};
   const uint32_t in_places = uint32_t(g.batch * g.in_size()), out_places = uint32_t(g.batch * g.out_size());
   const uint32_t outputs = uint32_t(g.group_outputs()), inputs = uint32_t(g.group_inputs());
@@ -81,7 +91,7 @@ void convolve(const Call& call, Part part, const ConvGeometry& g, Recorder& reco
       a.m = outputs, a.n = inputs * a.kernel_size, a.k = out_places;
       break;
   }
-  if (a.k == 0) return copy(out, Tensor::number(0.0), recorder);
+  if (a.k == 0) return copy(out, constant_of(call, bias, activation), recorder);
   const bool back = part == Part::input_gradient;
   a.groups = uint32_t(g.groups);
   a.image_channels = uint32_t(back ? g.out_channels : g.in_channels);
@@ -123,7 +133,7 @@ void convolve(const Call& call, Part part, const ConvGeometry& g, Recorder& reco
   static const ShaderCode& code = find_shader("conv");
   launch.run(code,
              {threads, tile.bm, tile.bn, tile.bk, tile.tm, tile.tn, uint32_t(part), uint32_t(bias.defined()), threads, dims,
-              uint32_t(strided), uint32_t(in_fours)},
+              uint32_t(strided), uint32_t(in_fours), uint32_t(activation)},
              {group_count(a.tiles, recorder)}, bytes_of(a));
   if (a.splits > 1) add_parts(out, made, recorder);
 }

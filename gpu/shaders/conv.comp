@@ -9,6 +9,8 @@
 // these are used, are those of matmul.comp; several parts of k may be summed apart.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
+#define ACTIVATION_ID 12
+#include "activation.glsl"
 
 layout(local_size_x_id = 0) in;  // (BM / TM) (BN / TN)
 layout(constant_id = 1) const uint BM = 64;
@@ -258,7 +260,8 @@ void compute_tile(uint tile) {
     const float bias = HAS_BIAS ? load_f32(arguments.bias, int64_t(group * arguments.m + m)) : 0.0;
     [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
       const uint x = (j * (BN / TN) + tx) * 4, count = min(arguments.n - min(column + x, arguments.n), 4);
-      const vec4 values = sum[i][j] + bias;
+      vec4 values = sum[i][j] + bias;
+      [[unroll]] for (uint e = 0; e < 4; ++e) values[e] = activated(values[e]);
       if (in_fours) {
         if (count > 0) F32x4Elements(c + place_in_c(m, c_row, column, x) * 4).at = values;
       } else {

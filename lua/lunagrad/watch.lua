@@ -17,8 +17,9 @@ local steps = {}    -- the optimizers' part of the step that is going on: parame
 
 -- Units whose largest value is their last: what has no negative values.
 local rectifiers = {ReLU = true, ReLU6 = true}
+local activating = {Linear = true, Conv1d = true, Conv2d = true, Conv3d = true}
 local function rectifies(module)
-  return rectifiers[module.__name] or module.__name == "Linear" and module.activation == "relu"
+  return rectifiers[module.__name] or activating[module.__name] and module.activation == "relu"
 end
 local channels_second = {Conv1d = true, ConvTranspose1d = true, BatchNorm1d = true, GroupNorm = true}
 
@@ -113,12 +114,11 @@ local function note_output(self, path, module, out)
     self.order[#self.order + 1] = path
   end
   seen.out, seen.kind = out:detach(), module.__name
+  if not rectifiers[module.__name] then self.channels_second = channels_second[module.__name] end
   if rectifies(module) and out:dim() > 0 and out:numel() > 0 then
     local largest = largest_of_units(seen.out, seen.kind, self.channels_second)
     local same = seen.largest and seen.largest:numel() == largest:numel()
     seen.largest = same and seen.largest:maximum(largest) or largest
-  else
-    self.channels_second = channels_second[module.__name]
   end
 end
 

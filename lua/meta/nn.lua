@@ -133,7 +133,7 @@ function nn.Linear(in_features, out_features, options) end
 ---@param in_channels integer
 ---@param out_channels integer
 ---@param kernel_size integer|integer[]
----@param options? {stride?: integer|integer[], padding?: integer|integer[], dilation?: integer|integer[], groups?: integer, bias?: boolean, device?: string, dtype?: lunagrad.DType}
+---@param options? {stride?: integer|integer[], padding?: integer|integer[], dilation?: integer|integer[], groups?: integer, bias?: boolean, activation?: "none"|"relu"|"tanh"|"sigmoid", device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.Conv2d(in_channels, out_channels, kernel_size, options) end
 

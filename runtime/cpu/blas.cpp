@@ -102,11 +102,8 @@ void run_panel(const Products<T>& p, Matrix<T> a, Matrix<T> b, T* c, int64_t row
     if (done >= p.k) break;
     context().check_stop();
   }
-  if (!p.activation) return;
-  for (int64_t i = 0; i < rows; ++i) {  // while the panel is in the cache
-    T* const row = c + i * p.n;
-    p.activation({.in = {row}, .step = {1}, .out = row, .count = columns, .params = nullptr});
-  }
+  // While the panel is in the cache.
+  for (int64_t i = 0; p.activation && i < rows; ++i) run_in_place(p.activation, c + i * p.n, columns);
 }
 
 int64_t offset_of(int64_t item, const Dims& batch, const Dims& strides) {

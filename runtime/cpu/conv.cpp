@@ -78,12 +78,12 @@ struct Placement {
   }
 };
 
-// y = bias + the sum over the windows of x. Rows of at least a vector go straight into y, the last vector of
+// y = activation(bias + the sum over the windows of x). Rows of at least a vector go straight into y, the last vector of
 // each row overlapping the one before; else vectors run over the gaps between rows, into memory that is then
 // copied.
 template <class T>
 void direct_sums(const ConvGeometry& g, const T* x, const Weights<T>& weights, const T* bias,
-                 const Placement& place, T* y) {
+                 const Placement& place, T* y, StretchKernel activation = nullptr) {
   const ConvTiling tiling(g, kTileBytes, sizeof(T));
   const int64_t lanes = conv_lanes(sizeof(T) == 8), length = tiling.row_length, width = g.out[2];
   const int64_t per_row = ceil_div(width, lanes), gapped = ceil_div(tiling.rows * length, lanes);
@@ -145,8 +145,7 @@ void direct_sums(const ConvGeometry& g, const T* x, const Weights<T>& weights, c
           sums.span_count = band.rows * per_row;
         }
         conv_sums(sums);
-        if (straight) continue;
-        for (int64_t r = 0; r < rows; ++r)
+        for (int64_t r = 0; !straight && r < rows; ++r)
           for (int64_t h = 0; h < band.rows; ++h) {
             const T* const from = gaps.data() + r * sums.y_stride + h * length;
             T* const to = out + r * place.channel() + place.row(band.depth, band.first + h);
@@ -155,6 +154,8 @@ void direct_sums(const ConvGeometry& g, const T* x, const Weights<T>& weights, c
             else
               for (int64_t w = 0; w < width; ++w) to[w * place.step[2]] = from[w];
           }
+        for (int64_t r = 0; activation && r < rows; ++r)  // of a dense placement
+          run_in_place(activation, out + r * place.channel() + place.row(band.depth, band.first), band.rows * width);
       }
     }
   });
@@ -168,10 +169,10 @@ bool by_columns(const ConvGeometry& g) {
   return apart || (g.groups == 1 && g.out_size() < 16);
 }
 
-// A product of matrices for each image and group: y = A x + bias, A [outputs, inputs].
+// A product of matrices for each image and group: y = activation(A x + bias), A [outputs, inputs].
 template <class T>
 void multiply_images(const ConvGeometry& g, int64_t outputs, int64_t inputs, const T* x, blas::Matrix<T> a,
-                     const T* bias, T* y) {
+                     const T* bias, T* y, StretchKernel activation = nullptr) {
   const int64_t positions = g.out_size();
   const int64_t columns = std::clamp<int64_t>(
       ceil_div(positions, ceil_div(2 * thread_count(), std::max<int64_t>(1, g.batch * g.groups))), 1,
@@ -190,6 +191,7 @@ void multiply_images(const ConvGeometry& g, int64_t outputs, int64_t inputs, con
           std::fill_n(out + o * positions, count, bias[group * outputs + o]);
       blas::gemm<T>(outputs, count, inputs, {a.data + group * group_weights, a.ld, a.transposed},
                     {x + image_group * inputs * positions + first, positions}, bias ? 1 : 0, out, positions);
+      for (int64_t o = 0; activation && o < outputs; ++o) run_in_place(activation, out + o * positions, count);
     }
   });
 }
@@ -208,7 +210,8 @@ void for_columns(const ConvGeometry& g, F&& f) {
 }
 
 template <class T>
-void columns_forward(const ConvGeometry& g, const T* x, const T* weight, const T* bias, T* y) {
+void columns_forward(const ConvGeometry& g, const T* x, const T* weight, const T* bias, T* y,
+                     StretchKernel activation) {
   const int64_t positions = g.out_size(), outputs = g.group_outputs(), window = g.window();
   for_columns<T>(g, [&](int64_t image_group, T* columns) {
     const int64_t group = image_group % g.groups;
@@ -219,6 +222,7 @@ void columns_forward(const ConvGeometry& g, const T* x, const T* weight, const T
         std::fill_n(out + o * positions, positions, bias[group * outputs + o]);
     blas::gemm<T>(outputs, positions, window, {weight + group * outputs * window, window},
                   {columns, positions}, bias ? 1 : 0, out, positions);
+    run_in_place(activation, out, outputs * positions);
   });
 }
 
@@ -393,14 +397,15 @@ bool ConvGeometry::is_pointwise() const {
 }
 
 template <class T>
-void conv_forward(const ConvGeometry& g, const T* x, const T* weight, const T* bias, T* y) {
+void conv_forward(const ConvGeometry& g, const T* x, const T* weight, const T* bias, T* y,
+                  StretchKernel activation) {
   if (g.is_pointwise())
-    return multiply_images<T>(g, g.group_outputs(), g.group_inputs(), x, {weight, g.window()}, bias, y);
-  if (by_columns(g)) return columns_forward(g, x, weight, bias, y);
+    return multiply_images<T>(g, g.group_outputs(), g.group_inputs(), x, {weight, g.window()}, bias, y, activation);
+  if (by_columns(g)) return columns_forward(g, x, weight, bias, y, activation);
   Weights<T> weights{weight, g.group_outputs() * g.window(), g.window(), g.kernel_size(), {}};
   weights.taps.resize(size_t(g.kernel_size()));
   std::iota(weights.taps.begin(), weights.taps.end(), 0);
-  direct_sums(g, x, weights, bias, Placement{g.out, {0, 0, 0}, {1, 1, 1}}, y);
+  direct_sums(g, x, weights, bias, Placement{g.out, {0, 0, 0}, {1, 1, 1}}, y, activation);
 }
 
 template <class T>
@@ -438,8 +443,8 @@ void conv_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dweig
   columns ? columns_grad_weight(g, x, grad, dweight) : direct_grad_weight(g, x, grad, dweight);
 }
 
-template void conv_forward(const ConvGeometry&, const float*, const float*, const float*, float*);
-template void conv_forward(const ConvGeometry&, const double*, const double*, const double*, double*);
+template void conv_forward(const ConvGeometry&, const float*, const float*, const float*, float*, StretchKernel);
+template void conv_forward(const ConvGeometry&, const double*, const double*, const double*, double*, StretchKernel);
 template void conv_grad_input(const ConvGeometry&, const float*, const float*, const float*, float*);
 template void conv_grad_input(const ConvGeometry&, const double*, const double*, const double*, double*);
 template void conv_grad_weight(const ConvGeometry&, const float*, const float*, float*);

@@ -7,6 +7,8 @@
 #include <array>
 #include <cstdint>
 
+#include "runtime/cpu/elementwise_kernels.h"
+
 namespace lunagrad {
 
 // Sizes of one convolution. Missing leading spatial dims have size 1. `out` may be smaller than what fits,
@@ -28,9 +30,10 @@ struct ConvGeometry {
   bool is_pointwise() const;                                         // the windows are the image itself
 };
 
-// y[n, o] = bias[o] + sum over the window of x[n] * weight[o]; bias may be null.
+// y[n, o] = activation(bias[o] + sum over the window of x[n] * weight[o]); bias and activation may be null.
 template <class T>
-void conv_forward(const ConvGeometry&, const T* x, const T* weight, const T* bias, T* y);
+void conv_forward(const ConvGeometry&, const T* x, const T* weight, const T* bias, T* y,
+                  StretchKernel activation = nullptr);
 // dx from the gradient g of y, plus bias[c] for each input channel; bias may be null.
 template <class T>
 void conv_grad_input(const ConvGeometry&, const T* g, const T* weight, const T* bias, T* dx);

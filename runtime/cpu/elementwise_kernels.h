@@ -15,6 +15,10 @@ struct Stretch {
   const double* params;
 };
 using StretchKernel = void (*)(const Stretch&);
+// Of a row of one operand and no parameters; null does nothing.
+inline void run_in_place(StretchKernel kernel, void* elements, int64_t count) {
+  if (kernel) kernel({.in = {elements}, .step = {1}, .out = elements, .count = count, .params = nullptr});
+}
 
 // Conditions are written as bytes 0 and 1.
 struct RowKernels {

@@ -12,7 +12,7 @@ namespace lunagrad {
 ParamSpec activation_param();  // "none" by default
 Activation activation_of(const Values& params);
 
-// For Op::reads_outputs and Op::always_composed. Complex numbers and, on the CPU, those of 16 bits are left
+// For Op::reads_outputs and Op::composed. Complex numbers and, on the CPU, those of 16 bits are left
 // to the activation's own op: the one knows which activations have a meaning, the other rounds what it is
 // given.
 bool has_activation(const Call&);

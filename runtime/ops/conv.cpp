@@ -6,6 +6,7 @@
 // A transposed convolution is grad_input with x in the place of g, plus a bias.
 #include <complex>
 
+#include "runtime/ops/activation.h"
 #include "runtime/ops/conv_geometry.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
@@ -13,7 +14,7 @@
 namespace lunagrad {
 namespace {
 
-enum Param { kStride, kPadding, kDilation, kGroups, kSizes };
+enum Param { kStride, kPadding, kDilation, kGroups, kSizes, kActivation = kSizes };
 enum TransposedParam {
   kTransposedStride,
   kTransposedPadding,
@@ -146,13 +147,14 @@ void by_parts(const Call& call) {
   out.dtype() == DType::c128 ? join(double()) : join(float());
 }
 
-std::vector<ParamSpec> conv_params(const char* sizes) {
+// Further to those of all convolutions.
+std::vector<ParamSpec> conv_params(ParamSpec last) {
   std::vector<ParamSpec> params = {
       {"stride", ParamKind::integers, Dims{1}},
       {.name = "padding", .kind = ParamKind::integers, .fallback = Dims{0}, .choices = {"valid", "same"}},
       {"dilation", ParamKind::integers, Dims{1}},
       {"groups", ParamKind::integer, 1}};
-  if (sizes) params.push_back({sizes, ParamKind::integers, {}});
+  params.push_back(std::move(last));
   return params;
 }
 
@@ -160,17 +162,17 @@ struct Names {
   const char *conv, *conv_doc, *grad_input, *grad_weight, *transposed, *transposed_doc;
 };
 constexpr Names kNames[] = {
-    {"conv1d", "Slides a weight [out, in / groups, kW] over sequences [N, in, W] and adds a bias.",
+    {"conv1d", "Slides a weight [out, in / groups, kW] over sequences [N, in, W], adds a bias and activates.",
      "_conv1d_grad_input", "_conv1d_grad_weight", "conv_transpose1d",
      "The gradient of conv1d with respect to its input as an operation: each element of [N, in, W] adds a "
      "weight "
      "[in, out / groups, kW] to the result."},
-    {"conv2d", "Slides a weight [out, in / groups, kH, kW] over images [N, in, H, W] and adds a bias.",
+    {"conv2d", "Slides a weight [out, in / groups, kH, kW] over images [N, in, H, W], adds a bias and activates.",
      "_conv2d_grad_input", "_conv2d_grad_weight", "conv_transpose2d",
      "The gradient of conv2d with respect to its input as an operation: each element of [N, in, H, W] adds a "
      "weight [in, out / groups, kH, kW] to the result."},
     {"conv3d",
-     "Slides a weight [out, in / groups, kD, kH, kW] over volumes [N, in, D, H, W] and adds a bias.",
+     "Slides a weight [out, in / groups, kD, kH, kW] over volumes [N, in, D, H, W], adds a bias and activates.",
      "_conv3d_grad_input", "_conv3d_grad_weight", nullptr, nullptr}};
 
 // The records for one number of spatial dims.
@@ -179,7 +181,8 @@ struct Conv {
   static const Op conv, grad_input, grad_weight, transposed;
 
   // The result of a convolution whose windows may leave more room than `wanted` has.
-  static Tensor forward(const Tensor& x, const Tensor& weight, const Values& params, const Shape& wanted) {
+  static Tensor forward(const Tensor& x, const Tensor& weight, Values params, const Shape& wanted) {
+    params.push_back(int64_t(Activation::none));
     Tensor y = apply1(conv, {x, weight, Tensor()}, params);
     for (int d = y.ndim() - dims; d < y.ndim(); ++d)
       if (y.size(d) > wanted[d]) y = narrow(y, d, 0, wanted[d]);
@@ -231,11 +234,17 @@ struct Conv {
     const Tensor bias = call.has(2) ? in_order(call.input(2)) : Tensor();
     const ConvGeometry g = conv_geometry(call, ConvPart::result, dims);
     with_type(call, [&]<class T>() {
-      conv_forward(g, x.data<T>(), weight.data<T>(), data_of<T>(bias), call.output().data<T>());
+      conv_forward(g, x.data<T>(), weight.data<T>(), data_of<T>(bias), call.output().data<T>(),
+                   activation_kernel(activation_of(call.params), x.dtype()));
     });
   }
+  static Operands conv_compose(const Call& call) {
+    Values params = call.params;
+    params[kActivation] = int64_t(Activation::none);
+    return {activate(apply1(conv, call.in, params), activation_of(call.params))};
+  }
   static void conv_vjp(Backward& b) {
-    const Tensor g = b.grad();
+    const Tensor g = gradient_before_activation(b);
     if (b.needs(0)) b.set(0, to_input(g, b.input(1), plain(b), b.shape(0)));
     if (b.needs(1)) b.set(1, to_weight(b.input(0), g, plain(b), b.shape(1)));
     if (b.needs(2)) b.set(2, sum(g, all_but_channel(g, dims)));
@@ -321,18 +330,21 @@ template <int dims>
 const Op Conv<dims>::conv{.name = kNames[dims - 1].conv,
                           .doc = kNames[dims - 1].conv_doc,
                           .inputs = {{"input"}, {"weight"}, {"bias", true}},
-                          .params = conv_params(nullptr),
+                          .params = conv_params(activation_param()),
                           .shape = conv_shape,
                           .cpu = by_parts<conv_cpu>,
                           .vjp = conv_vjp,
-                          .reads = {{.inputs = 2}, {.inputs = 1}, {}},
+                          .reads = {{.inputs = 2, .outputs = 1}, {.inputs = 1, .outputs = 1}, {.outputs = 1}},
+                          .reads_outputs = has_activation,
+                          .compose = conv_compose,
+                          .composed = activates_apart,
                           .half_through_f32 = true,
                           .complex = true};
 template <int dims>
 const Op Conv<dims>::grad_input{.name = kNames[dims - 1].grad_input,
                                 .doc = "The gradient of a convolution with respect to its input.",
                                 .inputs = {{"grad"}, {"weight"}},
-                                .params = conv_params("input_size"),
+                                .params = conv_params({"input_size", ParamKind::integers, {}}),
                                 .shape = sizes_shape,
                                 .cpu = by_parts<grad_input_cpu>,
                                 .vjp = grad_input_vjp,
@@ -343,7 +355,7 @@ template <int dims>
 const Op Conv<dims>::grad_weight{.name = kNames[dims - 1].grad_weight,
                                  .doc = "The gradient of a convolution with respect to its weight.",
                                  .inputs = {{"input"}, {"grad"}},
-                                 .params = conv_params("weight_size"),
+                                 .params = conv_params({"weight_size", ParamKind::integers, {}}),
                                  .shape = sizes_shape,
                                  .cpu = by_parts<grad_weight_cpu>,
                                  .vjp = grad_weight_vjp,
@@ -379,16 +391,16 @@ ConvGeometry conv_geometry(const Call& call, ConvPart part, int dims) {
 }
 
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Dims& stride,
-              const Dims& padding, const Dims& dilation, int64_t groups) {
-  return apply1(Conv<1>::conv, {x, weight, bias}, {stride, padding, dilation, groups});
+              const Dims& padding, const Dims& dilation, int64_t groups, Activation activation) {
+  return apply1(Conv<1>::conv, {x, weight, bias}, {stride, padding, dilation, groups, int64_t(activation)});
 }
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Dims& stride,
-              const Dims& padding, const Dims& dilation, int64_t groups) {
-  return apply1(Conv<2>::conv, {x, weight, bias}, {stride, padding, dilation, groups});
+              const Dims& padding, const Dims& dilation, int64_t groups, Activation activation) {
+  return apply1(Conv<2>::conv, {x, weight, bias}, {stride, padding, dilation, groups, int64_t(activation)});
 }
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Dims& stride,
-              const Dims& padding, const Dims& dilation, int64_t groups) {
-  return apply1(Conv<3>::conv, {x, weight, bias}, {stride, padding, dilation, groups});
+              const Dims& padding, const Dims& dilation, int64_t groups, Activation activation) {
+  return apply1(Conv<3>::conv, {x, weight, bias}, {stride, padding, dilation, groups, int64_t(activation)});
 }
 Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Dims& stride,
                         const Dims& padding, const Dims& output_padding, int64_t groups,

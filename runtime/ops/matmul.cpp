@@ -308,7 +308,7 @@ const Op kLinear{.name = "linear",
                  .reads = {{.inputs = 2, .outputs = 1}, {.inputs = 1, .outputs = 1}, {.outputs = 1}},
                  .reads_outputs = has_activation,
                  .compose = linear_compose,
-                 .always_composed = activates_apart,
+                 .composed = activates_apart,
                  .half_through_f32 = true,
                  .complex = true};
 

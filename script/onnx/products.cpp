@@ -23,6 +23,7 @@ void write_matmul(const Site& site) { site.give(0, site.add("MatMul", {site.in(0
 
 template <int dims>
 void write_conv(const Site& site) {
+  if (has_activation(site.call)) return site.compose();
   enum { kStride, kPadding, kDilation, kGroups };
   const Call& call = site.call;
   const std::vector<int64_t> dilation = spread(call.list(kDilation), dims);

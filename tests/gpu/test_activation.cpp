@@ -1,19 +1,14 @@
-// The activation within linear on the Vulkan device.
+// The activation within linear and convolutions on the Vulkan device.
 #include <limits>
 
 #include "gpu/device.h"
 #include "runtime/work_times.h"
+#include "tests/activations.h"
 #include "tests/gpu/compare.h"
 #include "tests/same_bits.h"
 
 namespace lunagrad::tests {
 namespace {
-
-constexpr Activation kActivations[] = {Activation::relu, Activation::tanh, Activation::sigmoid};
-
-Tensor apart(const Tensor& x, Activation activation) {
-  return activation == Activation::relu ? relu(x) : activation == Activation::tanh ? tanh(x) : sigmoid(x);
-}
 
 // Shapes of x and of the weight. The last ones have k cut into parts.
 struct Layer {
@@ -54,6 +49,34 @@ TEST_CASE("an activation within linear gives what its own op gives, bit by bit")
                                                                   << text(layer.x, " by ", layer.weight)
                                                                   << ", activation " << int(activation));
       }
+  CHECK(lacks.ops.empty());
+}
+
+TEST_CASE("an activation within a convolution gives what its own op gives, bit by bit") {
+  Fallbacks lacks;
+  for (const Convolution& c : convolutions())
+    for (const Activation activation : kActivations) {
+      const auto results = [&](bool within) {
+        TensorList leaves = {to(random(c.image, 1), gpu()), to(random(c.weight, 2), gpu())};
+        if (c.bias) leaves.push_back(to(random({c.weight[0]}, 3), gpu()));
+        for (Tensor& leaf : leaves) leaf.requires_grad_();
+        const Tensor bias = c.bias ? leaves[2] : Tensor();
+        const Tensor y = within
+                             ? convolve(c, leaves[0], leaves[1], bias, activation)
+                             : apart(convolve(c, leaves[0], leaves[1], bias, Activation::none), activation);
+        TensorList all = grad({y}, leaves, {to(random(y.shape(), 4), gpu())});
+        all.push_back(y);
+        return all;
+      };
+      const TensorList got = results(true), expected = results(false);
+      for (size_t i = 0; i < got.size(); ++i)
+        CHECK_MESSAGE(same_bits(got[i], expected[i]), "result " << i << " of "
+                                                                << text(c.image, " by ", c.weight)
+                                                                << ", activation " << int(activation));
+      const TensorList there = {to(random(c.image, 1), DType::f64), to(random(c.weight, 2), DType::f64)};
+      const Tensor bias = c.bias ? to(random({c.weight[0]}, 3), DType::f64) : Tensor();
+      CHECK(distance(got.back(), convolve(c, there[0], there[1], bias, activation)) < 4e-6);
+    }
   CHECK(lacks.ops.empty());
 }
 

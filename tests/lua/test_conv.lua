@@ -95,6 +95,21 @@ assert(tostring(nn.AvgPool2d(3, {stride = 2, ceil_mode = true})):find(
 assert(tostring(nn.AdaptiveAvgPool2d {1, 2}):find("AdaptiveAvgPool2d({1, 2})", 1, true))
 assert(tostring(nn.Upsample {scale_factor = 2}):find('Upsample(scale_factor = 2, mode = "nearest")', 1, true))
 
+-- An activation within a convolution.
+for _, case in ipairs {{"Conv1d", 5}, {"Conv2d", 5, 4}, {"Conv3d", 5, 4, 3}} do
+  local name, sides = case[1], {table.unpack(case, 2)}
+  local layer, plain = nn[name](2, 3, 2, {activation = "sigmoid"}), nn[name](2, 3, 2)
+  plain:load_state_dict(layer:state_dict())
+  local input = lg.randn(2, 2, table.unpack(sides))
+  local y = layer(input)
+  assert(y.grad_fn == name:lower())
+  expect.equal(y, plain(input):sigmoid())
+  assert(tostring(layer):find(name .. '(2, 3, 2, activation = "sigmoid")', 1, true), tostring(layer))
+end
+expect.raises("Conv2d: activation must be 'none', 'relu', 'tanh' or 'sigmoid' (got 'elu')", function()
+  nn.Conv2d(1, 1, 1, {activation = "elu"})
+end)
+
 -- Resizing, and windows as columns and back.
 expect.equal(F.interpolate(x, 6):tolist(), {{{1.0, 1.0, 2.0, 3.0, 3.0, 4.0}}})
 expect.close(F.interpolate(x, 8, {mode = "linear"}):tolist(), {{{1, 1.25, 1.75, 2.25, 2.75, 3.25, 3.75, 4}}})

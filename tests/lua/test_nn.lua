@@ -111,7 +111,7 @@ do
   end
   expect.equal(F.linear(x, lg.ones(3, 4), {activation = "relu"}), F.relu(F.linear(x, lg.ones(3, 4))))
   expect.equal(tostring(nn.Linear(4, 3, {bias = false, activation = "tanh"})),
-    "Linear(4, 3, bias = false, activation = tanh)  # 12 parameters")
+    'Linear(4, 3, bias = false, activation = "tanh")  # 12 parameters')
   expect.raises("Linear: activation must be 'none', 'relu', 'tanh' or 'sigmoid' (got 'gelu')", function()
     nn.Linear(4, 3, {activation = "gelu"})
   end)

@@ -1,11 +1,13 @@
--- Conv1d, Conv2d, Conv3d(in_channels, out_channels, kernel_size, {stride, padding, dilation, groups, bias}) for
--- [N, C, W], [N, C, H, W], [N, C, D, H, W]; ConvTranspose1d, ConvTranspose2d(in_channels, out_channels, kernel_size,
+-- Conv1d, Conv2d, Conv3d(in_channels, out_channels, kernel_size, {stride, padding, dilation, groups, bias, activation})
+-- for [N, C, W], [N, C, H, W], [N, C, D, H, W]; ConvTranspose1d, ConvTranspose2d(in_channels, out_channels, kernel_size,
 -- {stride, padding, output_padding, groups, bias, dilation}). A size is one number for all dims, or one each; the
--- padding of a convolution may be "same" or "valid".
+-- padding of a convolution may be "same" or "valid", and its activation, "relu", "tanh" or "sigmoid", costs no pass over
+-- memory.
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
 local init = require "lunagrad.nn.initialize"
 local sizes = require "lunagrad.nn.sizes"
+local within = require "lunagrad.nn.within"
 local reader = require("lunagrad.arguments").reader
 
 local modules = {}
@@ -25,7 +27,11 @@ local function define(name, op, dims, transposed, ...)
     self.kernel_size, self.stride = sizes.expand(a.kernel_size, dims), sizes.expand(a.stride, dims)
     self.padding = type(a.padding) == "string" and a.padding or sizes.expand(a.padding, dims)
     self.dilation = sizes.expand(a.dilation, dims)
-    if transposed then self.output_padding = sizes.expand(a.output_padding, dims) end
+    if transposed then
+      self.output_padding = sizes.expand(a.output_padding, dims)
+    else
+      self.activation = within.checked(name, a.activation)
+    end
     local first, second = a.out_channels, a.in_channels // a.groups
     if transposed then first, second = a.in_channels, a.out_channels // a.groups end
     local shape, fan = {first, second}, second
@@ -44,7 +50,7 @@ local function define(name, op, dims, transposed, ...)
     end
   else
     function Conv:forward(x)
-      return op(x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+      return op(x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups, self.activation)
     end
   end
 
@@ -59,6 +65,7 @@ local function define(name, op, dims, transposed, ...)
     add("dilation", sizes.text(self.dilation), "1")
     add("groups", self.groups, 1)
     add("bias", self.bias ~= nil, true)
+    if not transposed then add("activation", ("%q"):format(self.activation), '"none"') end
     return table.concat(parts, ", ")
   end
 
@@ -67,7 +74,7 @@ end
 
 for dims, op in ipairs {core.conv1d, core.conv2d, core.conv3d} do
   define(("Conv%dd"):format(dims), op, dims, false, {"stride", 1}, {"padding", 0}, {"dilation", 1}, {"groups", 1},
-    {"bias", true}, {"device"}, {"dtype"})
+    {"bias", true}, {"device"}, {"dtype"}, {"activation", "none"})
 end
 for dims, op in ipairs {core.conv_transpose1d, core.conv_transpose2d} do
   define(("ConvTranspose%dd"):format(dims), op, dims, true, {"stride", 1}, {"padding", 0}, {"output_padding", 0},

@@ -26,7 +26,7 @@ end
 
 function Linear:extra_repr()
   return ("%d, %d%s%s"):format(self.in_features, self.out_features, self.bias and "" or ", bias = false",
-    within.text(self.activation))
+    self.activation == "none" and "" or (", activation = %q"):format(self.activation))
 end
 
 return Linear

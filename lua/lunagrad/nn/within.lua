@@ -12,9 +12,4 @@ function within.checked(owner, activation)
   return activation
 end
 
--- For the layer's description.
-function within.text(activation)
-  return activation == "none" and "" or (", activation = %s"):format(activation)
-end
-
 return within

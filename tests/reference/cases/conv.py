@@ -45,3 +45,7 @@ def cases(case):
     case("interpolate", [pool], scale_factor=0.6, mode="bilinear")
     case("im2col", [pool], by=F.unfold, kernel_size=[3, 2], dilation=[1, 2], padding=[1, 1], stride=[2, 1])
     case("col2im", [real(2, 12, 12)], by=F.fold, output_size=[4, 5], kernel_size=[2, 2])
+    for op in ["conv1d", "conv2d", "conv3d"]:
+        spatial = (7, 6, 5)[:int(op[4])]
+        case(op, [real(2, 3, *spatial), real(4, 3, *[2] * len(spatial)), real(4)], activation="relu",
+             by=lambda x, w, b, activation, op=op: torch.relu(getattr(F, op)(x, w, b)))

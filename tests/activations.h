@@ -1,0 +1,55 @@
+#pragma once
+// What the tests of activations within ops share: the separate ops, and convolutions of each way that one is
+// computed.
+#include "runtime/ops.h"
+
+namespace lunagrad::tests {
+
+inline constexpr Activation kActivations[] = {Activation::relu, Activation::tanh, Activation::sigmoid};
+
+inline Tensor apart(const Tensor& x, Activation activation) {
+  switch (activation) {
+    case Activation::none:
+      return x;
+    case Activation::relu:
+      return relu(x);
+    case Activation::tanh:
+      return tanh(x);
+    case Activation::sigmoid:
+      return sigmoid(x);
+  }
+  return {};
+}
+
+struct Convolution {
+  Shape image, weight;
+  bool bias = true;
+  Dims stride = {1}, padding = {0}, dilation = {1};
+  int64_t groups = 1;
+};
+
+// Pointwise, by columns, in rows of whole vectors, in rows with gaps, of groups, without channels.
+inline const std::vector<Convolution>& convolutions() {
+  static const std::vector<Convolution> all = {{{1, 1, 1, 1}, {1, 1, 1, 1}},
+                                               {{2, 6, 9, 7}, {5, 6, 1, 1}},
+                                               {{1, 3, 80, 70}, {4, 3, 1, 1}, false},
+                                               {{2, 3, 8, 8}, {5, 3, 2, 2}, true, {2}},
+                                               {{2, 3, 9, 7}, {5, 3, 3, 3}, true, {1}, {1}},
+                                               {{1, 3, 12, 40}, {9, 3, 3, 3}, true, {1}, {1}},
+                                               {{2, 3, 9, 7}, {5, 3, 3, 2}, false, {2, 1}, {1, 0}},
+                                               {{2, 4, 11, 13}, {6, 2, 3, 3}, true, {2}, {2}, {2}, 2},
+                                               {{3, 8, 8, 8}, {8, 1, 3, 3}, true, {1}, {1}, {1}, 8},
+                                               {{2, 0, 4, 5}, {3, 0, 2, 2}},
+                                               {{3, 5, 40}, {4, 5, 3}, true, {1}, {1}},
+                                               {{5, 40}, {4, 5, 3}},
+                                               {{2, 2, 5, 6, 7}, {3, 2, 2, 3, 2}, true, {1}, {1}}};
+  return all;
+}
+
+inline Tensor convolve(const Convolution& c, const Tensor& x, const Tensor& w, const Tensor& b,
+                       Activation activation) {
+  const auto function = c.weight.size() == 3 ? conv1d : c.weight.size() == 4 ? conv2d : conv3d;
+  return function(x, w, b, c.stride, c.padding, c.dilation, c.groups, activation);
+}
+
+}  // namespace lunagrad::tests
