@@ -5,8 +5,8 @@
 #include "gpu/kernels/complex.h"
 #include "gpu/kernels/copy.h"
 #include "gpu/kernels/reduce.h"
+#include "gpu/kernels/variant.h"
 #include "runtime/ops.h"
-#include "runtime/ops/activation.h"
 #include "runtime/ops/conv_geometry.h"
 
 namespace lunagrad::gpu {
@@ -25,6 +25,11 @@ struct Arguments {
 
 // The shader's numbers of the parts; a transposed convolution is the gradient of its input with a bias.
 enum class Part : uint32_t { result, input_gradient, weight_gradient };
+
+std::string variant(const ShaderCode&, Constants c) {
+  constexpr const char* kNames[] = {"", "input gradient ", "weight gradient "};  // by Part
+  return text(kNames[c[6]], c[1], 'x', c[2], 'x', c[3], c[10] ? ", strided" : "", ending_name(c[7], c[12]));
+}
 
 struct Tile {
   uint32_t bm, bn, bk, tm, tn;
@@ -130,7 +135,7 @@ void convolve(const Call& call, Part part, const ConvGeometry& g, Recorder& reco
   const bool strided = back && std::any_of(g.stride.begin(), g.stride.end(), [](int64_t step) { return step != 1; });
   const int64_t run = part == Part::result ? a.k : part == Part::input_gradient ? a.kernel_size : g.out_size();
   const bool in_fours = run % 4 == 0 && a.a % 16 == 0;
-  static const ShaderCode& code = find_shader("conv");
+  static const ShaderCode code = with_variant(find_shader("conv"), variant);
   launch.run(code,
              {threads, tile.bm, tile.bn, tile.bk, tile.tm, tile.tn, uint32_t(part), uint32_t(bias.defined()), threads, dims,
               uint32_t(strided), uint32_t(in_fours), uint32_t(activation)},

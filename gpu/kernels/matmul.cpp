@@ -7,9 +7,9 @@
 #include "gpu/kernels/iteration.h"
 #include "gpu/kernels/matmul_types.h"
 #include "gpu/kernels/product.h"
+#include "gpu/kernels/variant.h"
 #include "runtime/error.h"
 #include "runtime/ops.h"
-#include "runtime/ops/activation.h"
 
 namespace lunagrad::gpu {
 namespace {
@@ -104,23 +104,14 @@ Planes planes_of(const Tensor& x, ProductSide& side, const Shape& batch, uint32_
 }
 
 // The variants as a profile names them. "ragged": tiles hang over the edges, which each access has to look for.
-std::string ending(uint32_t biased, uint32_t activation) {
-  const char* const name = activation_param().choices[activation];
-  return text(biased ? ", bias" : "", activation ? text(", ", name) : "");
-}
 std::string variant(const ShaderCode&, Constants c) {
-  return text("f32 ", c[1], 'x', c[2], 'x', c[3], ending(c[8], c[12]));
+  return text("f32 ", c[1], 'x', c[2], 'x', c[3], ending_name(c[8], c[12]));
 }
 std::string unit_variant(const ShaderCode& code, Constants c) {
   return text(c[10] > 1 ? text(c[10], " planes of ") : "", code.bfloat ? "bf16 " : "f16 ", c[1], 'x', c[2], 'x', c[3],
-              c[16] ? "" : ", ragged", ending(c[8], c[17]));
+              c[16] ? "" : ", ragged", ending_name(c[8], c[17]));
 }
-std::string part_variant(const ShaderCode&, Constants c) { return dtype_name(DType(c[1])) + ending(c[2], c[3]); }
-ShaderCode with_variant(ShaderCode code, decltype(ShaderCode::variant) named, bool bfloat = false) {
-  code.variant = named;
-  code.bfloat = bfloat;
-  return code;
-}
+std::string part_variant(const ShaderCode&, Constants c) { return dtype_name(DType(c[1])) + ending_name(c[2], c[3]); }
 
 // C = the sum of parts [n, elements of C], with its ending.
 void end_product(const Tensor& c, int64_t columns, const Tensor& parts, const Ending& end, Recorder& recorder) {

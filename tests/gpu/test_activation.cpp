@@ -103,7 +103,7 @@ TEST_CASE("within linear of 16 bits relu loses nothing, and other activations ar
     }
 }
 
-TEST_CASE("bias and activation cost no kernel of their own, and the product's name says them") {
+TEST_CASE("bias and activation cost no kernel of their own, and the kernel's name says them") {
   const NoGrad off;
   auto& times = dynamic_cast<WorkTimes&>(gpu());
   const auto dispatched = [&](const Shape& x, const Shape& weight) {
@@ -111,7 +111,10 @@ TEST_CASE("bias and activation cost no kernel of their own, and the product's na
                  b = to(random({weight[0]}, 3), gpu());
     std::map<std::string, int64_t> count;
     for (const KernelUse& kernel : times.kernels()) count[kernel.name] -= int64_t(kernel.dispatches);
-    const Tensor y = linear(a, w, b, Activation::relu);
+    if (weight.size() == 2)
+      linear(a, w, b, Activation::relu);
+    else
+      conv2d(a, w, b, {1}, {0}, {1}, 1, Activation::relu);
     for (const KernelUse& kernel : times.kernels()) count[kernel.name] += int64_t(kernel.dispatches);
     std::string said;
     for (const auto& [name, times_run] : count)
@@ -120,6 +123,7 @@ TEST_CASE("bias and activation cost no kernel of their own, and the product's na
   };
   CHECK(dispatched({64, 64}, {64, 64}) == "1 of matmul f32 32x32x16, bias, relu; ");
   CHECK(dispatched({8, 4096}, {12, 4096}) == "1 of matmul f32 32x32x16; 1 of matmul_parts f32, bias, relu; ");
+  CHECK(dispatched({1, 3, 8, 8}, {4, 3, 3, 3}) == "1 of conv 32x32x16, bias, relu; ");
 }
 
 }  // namespace
