@@ -60,6 +60,25 @@ local function gradients(run)
 end
 expect.equal(gradients(function(f) return lg.checkpoint(f, x) end), gradients(function(f) return f(x) end))
 
+-- An activation within a layer is what it is behind one, in a region and in a checkpoint.
+local layer = nn.Linear(3, 3, {activation = "tanh"})
+local function trained(run)
+  layer:zero_grad()
+  local y = lg.autocast("bf16", function() return run() end)
+  y:sum():backward()
+  return y, layer.weight.grad
+end
+local y, gradient = trained(function() return layer(x) end)
+for _, run in ipairs {
+  function() return lg.linear(x, layer.weight, layer.bias):tanh() end,
+  function() return lg.checkpoint(function(t) return layer(t) end, x) end,
+} do
+  local other, its = trained(run)
+  assert(other:dtype() == "bf16")
+  expect.equal(other, y)
+  expect.equal(its, gradient)
+end
+
 -- GradScaler: the scale falls with a bad step, which is left out, and rises after good ones.
 local p = lg.ones(2, {requires_grad = true})
 local optimizer = lg.optim.SGD({p}, {lr = 1})
