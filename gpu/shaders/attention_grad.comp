@@ -3,9 +3,9 @@
 // ds = p (dout v - delta) and delta = dout out - dlse of each query: dq = scale ds k, dk = scale ds^T q, dv = p^T dout,
 // and ds is the mask's; dropout multiplies dout v and the p of dv by its factors, which are drawn again, and a soft cap
 // c the ds of dq and dk by 1 - tanh(scale q k / c)^2.
-// Each is summed by the work group that owns its elements, so that no two add to the same place: kOfQueries owns queries
-// and their gradients while keys and values pass by, kOfKeys the other way round. kOfMask owns R queries and S keys of a
-// mask, and the heads that share it pass by.
+// Each is summed by the work group that owns its elements, so that no two add to the same place: with kOfQueries a
+// group owns queries and their gradients while keys and values pass by, with kOfKeys it is the other way round; with
+// kOfMask it owns R queries and S keys of a mask, and the heads that share it pass by.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
