@@ -5,6 +5,7 @@
 
 #include "gpu/kernels.h"
 #include "gpu/kernels/iteration.h"
+#include "gpu/kernels/reduce.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
@@ -58,10 +59,10 @@ struct GradArguments {
   Draw draw;
   Batch batch;
   uint32_t own_rows, passing_rows, queries, features, value_features;
-  uint32_t blocks, items, heads;
+  uint32_t blocks, items, heads, parts;
   Scale scale;
 };
-static_assert(offsetof(GradArguments, batch) == 568 && offsetof(GradArguments, scale) == 628);
+static_assert(offsetof(GradArguments, batch) == 568 && offsetof(GradArguments, scale) == 632);
 enum GradOf : uint32_t { kOfQueries, kOfKeys, kOfMask };
 
 // How many rows a work group owns and how many pass by at a time, so that tiles fit into shared memory.
@@ -207,13 +208,20 @@ class Gradient {
   }
   // Of a mask with all queries and keys.
   void of_mask(const Tensor& result) {
+    constexpr uint32_t kManyItems = 1024;  // which occupy any device
     Launch launch(recorder_);
     GradArguments arguments = arguments_for(kOfMask, launch);
-    arguments.mask_result = mask_of(result, launch.writes(result), q_, k_);
     arguments.blocks = (arguments.own_rows + tiles_.own - 1) / tiles_.own *
                        ((arguments.passing_rows + tiles_.passing - 1) / tiles_.passing);
-    arguments.items = arguments.blocks * uint32_t(heads_of(result));
+    const uint32_t masks = uint32_t(heads_of(result)), items = arguments.blocks * masks;
+    arguments.parts = std::clamp(kManyItems / items, 1u, arguments.heads / masks);
+    arguments.items = items * arguments.parts;
+    const Tensor sums = arguments.parts == 1 ? result
+                                             : Tensor::empty({int64_t(arguments.parts), result.numel()},
+                                                             DType::f32, result.device());
+    arguments.mask_result = mask_of(result, launch.writes(sums), q_, k_);
     run(kOfMask, arguments, launch);
+    if (arguments.parts > 1) add_parts(result, sums, recorder_);
   }
 
  private:

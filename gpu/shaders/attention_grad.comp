@@ -24,8 +24,8 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   Draw draw;
   Batch batch;
   uint own_rows, passing_rows, queries, features, value_features;
-  uint blocks, items;  // of own rows in a head, and in all; of a mask with all queries and keys, and of all such
-  uint heads;
+  uint blocks, items;  // of own rows in a head, and in all; of a mask with all queries and keys, and in all its parts
+  uint heads, parts;   // a mask's gradient is summed in so many parts, over some of the heads each
   Scale scale;
 };
 layout(push_constant, scalar) uniform Push {
@@ -137,14 +137,19 @@ void compute_rows(uint item) {
     }
 }
 
+uint first_head(uint part) {
+  return uint(uint64_t(part) * arguments.heads / arguments.parts);
+}
 void compute_mask(uint item) {
-  const uint keys = arguments.passing_rows, across = (keys + S - 1) / S, block = item % arguments.blocks;
+  const uint keys = arguments.passing_rows, across = (keys + S - 1) / S, parts = arguments.parts;
+  const uint part = item % parts, block = item / parts % arguments.blocks, mask = item / parts / arguments.blocks;
   const uint first = block / across * R, pass = block % across * S;
-  const int64_t mine = int64_t(item / arguments.blocks) * arguments.queries * keys;
+  const int64_t size = int64_t(arguments.queries) * keys, mine = mask * size;
+  const int64_t to = part * (arguments.items / parts / arguments.blocks) * size + mine;
   vec4 sum[kEach];
   [[unroll]] for (uint e = 0; e < kEach; ++e) sum[e] = vec4(0);
-  const uint heads = CAUSAL && pass >= first + R ? 0 : arguments.heads;
-  for (uint head = 0; head < heads; ++head) {
+  const uint end = CAUSAL && pass >= first + R ? 0 : first_head(part + 1);
+  for (uint head = first_head(part); head < end; ++head) {
     if (offset_of(arguments.mask_result.batch, arguments.batch, head) != mine) continue;
     load_own(head, first);
     load_passing(head, pass);
@@ -158,7 +163,7 @@ void compute_mask(uint item) {
     [[unroll]] for (uint r = 0; r < 4; ++r) {
       const uint b = first_passing() + e * kApart, query = first + own_four() + r * kFours;
       if (b < S && pass + b < keys && query < arguments.queries)
-        store_f32(arguments.mask_result.at, mine + int64_t(query) * keys + pass + b, sum[e][r]);
+        store_f32(arguments.mask_result.at, to + int64_t(query) * keys + pass + b, sum[e][r]);
     }
 }
 
