@@ -1,5 +1,6 @@
 #include "gpu/product_table.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <sstream>
 
@@ -32,7 +33,7 @@ bool read(const std::string& line, ProductKey& key, ProductPlan& plan) {
   std::string layout, type;
   in >> layout >> type >> key.planes >> key.m >> key.n >> key.k >> key.batch >> plan.rows >> plan.columns >> plan.parts;
   const std::optional<DType> known = dtype_from_name(type);
-  if (!in || !known || layout.size() != 2 || plan.parts == 0) return false;
+  if (!in || !known || layout.size() != 2 || plan.parts == 0 || plan.parts > std::max<int64_t>(key.k, 1)) return false;
   key.type = *known;
   key.a_rows_lie_close = layout[0] == 'T';
   key.b_columns_lie_close = layout[1] == 'N';

@@ -65,35 +65,33 @@ uint64_t Timeline::ask() {
   return reached_;
 }
 
-void Timeline::wait_for(uint64_t value) {
-  auto last_progress = Clock::now();
-  for (uint64_t before = reached_; ask() < value; before = reached_) {
-    const auto now = Clock::now();
-    if (reached_ != before) last_progress = now;
-    if (now - last_progress > patience(context_.physical)) check_alive(VK_TIMEOUT, "waiting for the device");
-    const VkResult result = wait_a_little(value);
-    if (result != VK_TIMEOUT) check_alive(result, "waiting for the device");
-  }
-}
+void Timeline::wait_for(uint64_t value) { check_alive(await(value), "waiting for the device"); }
 
+// A lost device is at rest: it says so to whoever asks.
 bool Timeline::come_to_rest() noexcept {
-  const auto start = Clock::now();
-  while (reached_ < submitted_ && Clock::now() - start < patience(context_.physical)) {
-    // A lost device is at rest: it says so to whoever asks.
-    const VkResult result = wait_a_little(submitted_);
-    if (result == VK_ERROR_DEVICE_LOST) return true;
-    if (result == VK_SUCCESS) reached_ = submitted_;
-  }
-  return reached_ >= submitted_;
+  const VkResult result = await(submitted_);
+  return result == VK_SUCCESS || result == VK_ERROR_DEVICE_LOST;
 }
 
-VkResult Timeline::wait_a_little(uint64_t value) const {
+VkResult Timeline::await(uint64_t value) noexcept {
   VkSemaphoreWaitInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO};
   info.semaphoreCount = 1;
   info.pSemaphores = &semaphore_;
   info.pValues = &value;
   constexpr uint64_t kSlice = 250'000'000;  // ns
-  return context_.vk.vkWaitSemaphores(context_.device, &info, kSlice);
+  auto last_progress = Clock::now();
+  while (reached_ < value) {
+    const VkResult waited = context_.vk.vkWaitSemaphores(context_.device, &info, kSlice);
+    if (waited != VK_SUCCESS && waited != VK_TIMEOUT) return waited;
+    const uint64_t before = reached_;
+    const VkResult asked = context_.vk.vkGetSemaphoreCounterValue(context_.device, semaphore_, &reached_);
+    if (asked != VK_SUCCESS) return asked;
+    if (reached_ != before)
+      last_progress = Clock::now();
+    else if (Clock::now() - last_progress > patience(context_.physical))
+      return VK_TIMEOUT;
+  }
+  return VK_SUCCESS;
 }
 
 }  // namespace lunagrad::gpu

@@ -27,11 +27,12 @@ class Timeline {
   void submit(VkQueue, VkCommandBuffer, std::span<const Point> behind);
   uint64_t ask();  // how far the work is
   void wait_for(uint64_t value);
-  // Waits for all. False: the device does not answer.
+  // Waits for all. False: the device does not answer, or cannot be waited for.
   bool come_to_rest() noexcept;
 
  private:
-  VkResult wait_a_little(uint64_t value) const;
+  // VK_TIMEOUT: the device has given no sign for long.
+  VkResult await(uint64_t value) noexcept;
   void check_alive(VkResult, const char* doing);
 
   VulkanContext& context_;

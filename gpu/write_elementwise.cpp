@@ -225,7 +225,10 @@ void write(const std::filesystem::path& path, const std::string& text) {
   std::ostringstream before;
   before << old.rdbuf();
   if (old && before.str() == text) return;
-  std::ofstream(path) << text;
+  std::ofstream out;
+  out.exceptions(std::ios::failbit | std::ios::badbit);
+  out.open(path);
+  out << text << std::flush;
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
-// Attention and its gradients in f32 without a matrix of all scores (gpu/shaders/attention.comp): causal or
-// not, with a mask, dropout or neither, of up to 128 features. With a soft cap, or a mask that requires a gradient, the
-// composition of the op runs on the device instead.
+// Attention and its gradients in f32 without a matrix of all scores (gpu/shaders/attention.comp) but where
+// such a matrix is the result, of up to 128 features.
 #include <algorithm>
 #include <cmath>
 
 #include "gpu/kernels.h"
 #include "gpu/kernels/iteration.h"
+#include "gpu/kernels/reduce.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
@@ -15,7 +15,8 @@ enum Param { kCausal, kScale, kSoftcap, kInnerHeads, kWanted };
 constexpr int kMask = 3;  // input, behind query, key and value
 enum Argument { kSeed, kStream, kDropout };
 constexpr int kMostBatchDims = 6;
-constexpr int64_t kMostWeights = int64_t(1) << 31;  // of all queries and keys, where each has a word of a draw
+constexpr int64_t kMostWeights = int64_t(1)
+                                 << 31;  // of all queries and keys, where each has a word of a draw
 
 // As in attention.glsl.
 struct Rows {
@@ -37,6 +38,9 @@ struct Draw {
   uint32_t threshold;
   float kept;
 };
+struct Scale {
+  float factor, cap, over_cap;
+};
 struct Arguments {
   Rows q, k, v, result;
   uint64_t lse;
@@ -45,20 +49,21 @@ struct Arguments {
   Batch batch;
   uint32_t queries, keys, features, value_features;
   uint32_t blocks, items;
-  float scale;
+  Scale scale;
 };
 static_assert(offsetof(Arguments, batch) == 360 && offsetof(Arguments, scale) == 412);
 struct GradArguments {
   Rows own[2], passing[2], result[2];
   uint64_t lse, delta;
-  Mask mask;
+  Mask mask, mask_result;
   Draw draw;
   Batch batch;
   uint32_t own_rows, passing_rows, queries, features, value_features;
-  uint32_t blocks, items;
-  float scale;
+  uint32_t blocks, items, heads, parts;
+  Scale scale;
 };
-static_assert(offsetof(GradArguments, batch) == 496 && offsetof(GradArguments, scale) == 552);
+static_assert(offsetof(GradArguments, batch) == 568 && offsetof(GradArguments, scale) == 632);
+enum GradOf : uint32_t { kOfQueries, kOfKeys, kOfMask };
 
 // How many rows a work group owns and how many pass by at a time, so that tiles fit into shared memory.
 struct Tiles {
@@ -118,6 +123,10 @@ Draw draw_of(const Call& call) {
   const uint32_t threshold = uint32_t(std::min(std::round(p * 0x1p32), 0x1p32 - 1));
   return {call.args[kSeed].u, call.args[kStream].u, threshold, p < 1 ? float(1 / (1 - p)) : 0.0f};
 }
+Scale scale_of(const Call& call) {
+  const double cap = call.real(kSoftcap);
+  return {float(call.real(kScale)), float(cap), float(1 / cap)};
+}
 uint32_t kind_of(const Tensor& mask) { return !mask.defined() ? 0 : mask.dtype() == DType::boolean ? 1 : 2; }
 
 int64_t heads_of(const Tensor& x) { return x.numel() / (x.size(-1) * x.size(-2)); }
@@ -131,13 +140,10 @@ bool supports_operands(const Call& call, size_t first) {
   const auto fits = [](const Tensor& x) { return x.size(-1) % 4 == 0 && x.size(-1) <= 128 && x.numel() > 0; };
   const Tensor& mask = call.in[first + kMask];
   const bool takes_mask = !mask.defined() || mask.dtype() == DType::boolean || mask.dtype() == DType::f32;
-  return q.dtype() == DType::f32 && takes_mask && q.ndim() - 2 <= kMostBatchDims && fits(q) && fits(k) && fits(v) &&
-         call.params[kSoftcap].f == 0 &&
-         (call.args[kDropout].f == 0 || heads_of(q) * q.size(-2) * k.size(-2) < kMostWeights);
+  return q.dtype() == DType::f32 && takes_mask && q.ndim() - 2 <= kMostBatchDims && fits(q) && fits(k) &&
+         fits(v) && (call.args[kDropout].f == 0 || heads_of(q) * q.size(-2) * k.size(-2) < kMostWeights);
 }
-bool supports(const Call& call) {
-  return supports_operands(call, 0) && !(call.has(kMask) && call.input(kMask).requires_grad());
-}
+bool supports(const Call& call) { return supports_operands(call, 0); }
 bool supports_grad(const Call& call) { return supports_operands(call, 1); }
 
 void run(const Call& call, Recorder& recorder) {
@@ -162,65 +168,125 @@ void run(const Call& call, Recorder& recorder) {
   arguments.value_features = uint32_t(v.size(-1));
   arguments.blocks = (arguments.queries + tiles.own - 1) / tiles.own;
   arguments.items = arguments.blocks * uint32_t(heads_of(q));
-  arguments.scale = float(call.real(kScale));
+  arguments.scale = scale_of(call);
   launch.multiplies(scores_of(q, k) * double(q.size(-1) + v.size(-1)));
   static const ShaderCode& code = find_shader("attention");
-  launch.run(code, {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), 0, kind_of(mask),
-              uint32_t(call.args[kDropout].f > 0)},
+  launch.run(code,
+             {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), 0, kind_of(mask),
+              uint32_t(call.args[kDropout].f > 0), uint32_t(call.real(kSoftcap) > 0)},
              {group_count(arguments.items, recorder)}, bytes_of(arguments));
 }
 
-void run_grad(const Call& call, Recorder& recorder) {
-  const NoGrad off;
-  const bool inner = call.flag(kInnerHeads);
-  const auto result_of = [&](const Tensor& x) { return inner ? swap_heads(x) : x; };
-  const Tensor q = in_fours(call.input(1)), k = in_fours(call.input(2)), v = in_fours(call.input(3));
-  const Tensor d_out = in_fours(result_of(call.input(0))), out = result_of(call.input(5));
-  const Tensor& lse = call.input(6);
-  Tensor delta = contiguous(sum(d_out * out, {-1}));
-  if (call.has(7)) delta = delta - call.input(7);
-  const Tiles tiles = tiles_of(std::max(q.size(-1), v.size(-1)), 2, recorder.physical);
-  static const ShaderCode& code = find_shader("attention_grad");
-  for (const bool of_keys : {false, true}) {
-    const Tensor own[2] = {of_keys ? k : q, of_keys ? v : d_out},
-                 passing[2] = {of_keys ? q : k, of_keys ? d_out : v};
-    const bool wanted[2] = {call.flag(kWanted + of_keys), of_keys && call.flag(kWanted + 2)};
-    if (!wanted[0] && !wanted[1]) continue;
-    Launch launch(recorder);
+// One of the gradients' launches, which have most of their arguments in common.
+class Gradient {
+ public:
+  Gradient(const Call& call, Recorder& recorder)
+      : call_(call),
+        recorder_(recorder),
+        q_(in_fours(call.input(1))),
+        k_(in_fours(call.input(2))),
+        v_(in_fours(call.input(3))),
+        d_out_(in_fours(laid_out(call.input(0)))),
+        delta_(contiguous(sum(d_out_ * laid_out(call.input(5)), {-1}))),
+        tiles_(tiles_of(std::max(q_.size(-1), v_.size(-1)), 2, recorder.physical)) {
+    if (call.has(7)) delta_ = delta_ - call.input(7);
+  }
+
+  // Of the rows of queries or of keys and values; an output that is not wanted is not defined.
+  void of_rows(GradOf of, const Tensor& first, const Tensor& second) {
+    Launch launch(recorder_);
+    GradArguments arguments = arguments_for(of, launch);
+    const Tensor* const results[2] = {&first, &second};
+    for (int i = 0; i < 2; ++i) {
+      if (!results[i]->defined()) continue;
+      const Tensor result = laid_out(*results[i]);
+      arguments.result[i] = rows_of(result, launch.writes(result));
+    }
+    arguments.blocks = (arguments.own_rows + tiles_.own - 1) / tiles_.own;
+    arguments.items = arguments.blocks * arguments.heads;
+    run(of, arguments, launch);
+  }
+  // Of a mask with all queries and keys.
+  void of_mask(const Tensor& result) {
+    constexpr uint32_t kManyItems = 1024;  // which occupy any device
+    Launch launch(recorder_);
+    GradArguments arguments = arguments_for(kOfMask, launch);
+    arguments.blocks = (arguments.own_rows + tiles_.own - 1) / tiles_.own *
+                       ((arguments.passing_rows + tiles_.passing - 1) / tiles_.passing);
+    const uint32_t masks = uint32_t(heads_of(result)), items = arguments.blocks * masks;
+    arguments.parts = std::clamp(kManyItems / items, 1u, arguments.heads / masks);
+    arguments.items = items * arguments.parts;
+    const Tensor sums = arguments.parts == 1 ? result
+                                             : Tensor::empty({int64_t(arguments.parts), result.numel()},
+                                                             DType::f32, result.device());
+    arguments.mask_result = mask_of(result, launch.writes(sums), q_, k_);
+    run(kOfMask, arguments, launch);
+    if (arguments.parts > 1) add_parts(result, sums, recorder_);
+  }
+
+ private:
+  Tensor laid_out(const Tensor& x) const { return call_.flag(kInnerHeads) ? swap_heads(x) : x; }
+
+  GradArguments arguments_for(GradOf of, Launch& launch) const {
+    const bool of_keys = of == kOfKeys;
+    const Tensor own[2] = {of_keys ? k_ : q_, of_keys ? v_ : d_out_},
+                 passing[2] = {of_keys ? q_ : k_, of_keys ? d_out_ : v_};
     GradArguments arguments{};
     for (int i = 0; i < 2; ++i) {
       arguments.own[i] = rows_of(own[i], launch.reads(own[i]));
       arguments.passing[i] = rows_of(passing[i], launch.reads(passing[i]));
-      if (!wanted[i]) continue;
-      const Tensor result = result_of(call.output(of_keys + i));
-      arguments.result[i] = rows_of(result, launch.writes(result));
     }
-    arguments.lse = launch.reads(lse);
-    arguments.delta = launch.reads(delta);
-    const Tensor& mask = call.in[1 + kMask];
-    if (mask.defined()) arguments.mask = mask_of(mask, launch.reads(mask), q, k);
-    arguments.draw = draw_of(call);
-    arguments.batch = batch_of(q);
+    arguments.lse = launch.reads(call_.input(6));
+    arguments.delta = launch.reads(delta_);
+    const Tensor& mask = call_.in[1 + kMask];
+    if (mask.defined()) arguments.mask = mask_of(mask, launch.reads(mask), q_, k_);
+    arguments.draw = draw_of(call_);
+    arguments.batch = batch_of(q_);
     arguments.own_rows = uint32_t(own[0].size(-2));
     arguments.passing_rows = uint32_t(passing[0].size(-2));
-    arguments.queries = uint32_t(q.size(-2));
-    arguments.features = uint32_t(q.size(-1));
-    arguments.value_features = uint32_t(v.size(-1));
-    arguments.blocks = (arguments.own_rows + tiles.own - 1) / tiles.own;
-    arguments.items = arguments.blocks * uint32_t(heads_of(q));
-    arguments.scale = float(call.real(kScale));
-    launch.multiplies(scores_of(q, k) * double(q.size(-1) + v.size(-1)) * 2);
-    launch.run(code,
-               {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), uint32_t(of_keys),
-                kind_of(mask), uint32_t(call.args[kDropout].f > 0)},
-               {group_count(arguments.items, recorder)}, bytes_of(arguments));
+    arguments.queries = uint32_t(q_.size(-2));
+    arguments.features = uint32_t(q_.size(-1));
+    arguments.value_features = uint32_t(v_.size(-1));
+    arguments.heads = uint32_t(heads_of(q_));
+    arguments.scale = scale_of(call_);
+    return arguments;
   }
+  void run(GradOf of, const GradArguments& arguments, Launch& launch) const {
+    static const ShaderCode& code = find_shader("attention_grad");
+    launch.multiplies(scores_of(q_, k_) * double(q_.size(-1) + v_.size(-1)) * (of == kOfMask ? 1 : 2));
+    launch.run(code,
+               {tiles_.own, tiles_.passing, tiles_.features, uint32_t(call_.flag(kCausal)), of,
+                kind_of(call_.in[1 + kMask]), uint32_t(call_.args[kDropout].f > 0),
+                uint32_t(call_.real(kSoftcap) > 0)},
+               {group_count(arguments.items, recorder_)}, bytes_of(arguments));
+  }
+
+  const Call& call_;
+  Recorder& recorder_;
+  Tensor q_, k_, v_, d_out_, delta_;
+  Tiles tiles_;
+};
+
+void run_grad(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  Gradient gradient(call, recorder);
+  const auto wanted = [&](int i) { return call.flag(kWanted + i) ? call.output(i) : Tensor(); };
+  const Tensor dq = wanted(0), dk = wanted(1), dv = wanted(2);
+  if (dq.defined()) gradient.of_rows(kOfQueries, dq, {});
+  if (dk.defined() || dv.defined()) gradient.of_rows(kOfKeys, dk, dv);
+}
+
+void run_mask_grad(const Call& call, Recorder& recorder) {
+  const NoGrad off;
+  Gradient(call, recorder).of_mask(call.output());
 }
 
 }  // namespace
 
 std::vector<KernelEntry> attention_kernels() {
-  return {{find_op("_attention"), {supports, run}}, {find_op("_attention_grad"), {supports_grad, run_grad}}};
+  return {{find_op("_attention"), {supports, run}},
+          {find_op("_attention_grad"), {supports_grad, run_grad}},
+          {find_op("_attention_mask_grad"), {supports_grad, run_mask_grad}}};
 }
 
 }  // namespace lunagrad::gpu

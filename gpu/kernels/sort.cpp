@@ -31,12 +31,12 @@ struct Form {
 };
 
 void launch_sort(Launch& launch, Mode mode, uint32_t length, const Form& form, const Arguments& arguments,
-                 uint64_t groups, Recorder& recorder) {
+                 uint64_t groups, Recorder& recorder, uint32_t levels = 1) {
   static const ShaderCode& code = find_shader("sort");
-  launch.run(
-      code,
-      {uint32_t(mode), 256, length, uint32_t(form.descending), form.type, form.raw_type, uint32_t(form.wide)},
-      {group_count(groups, recorder)}, bytes_of(arguments));
+  launch.run(code,
+             {uint32_t(mode), 256, length, uint32_t(form.descending), form.type, form.raw_type,
+              uint32_t(form.wide), levels},
+             {group_count(groups, recorder)}, bytes_of(arguments));
 }
 
 // Where keys lie while a row is longer than a block; `order` only where they are wide.
@@ -45,19 +45,31 @@ struct Keys {
   const Scratch* order;
 };
 
+// How many groups hold so many keys, of which blocks of `length` are sorted together.
+uint64_t groups_holding(uint64_t keys, uint32_t length) {
+  const uint32_t held = std::max(length, 512u);  // as in sort.comp
+  return (keys + held - 1) / held;
+}
+
 // All but the first and the last pass over the keys: the blocks are in order, in turns up and down.
-void merge_blocks(const Keys& keys, const Form& form, Arguments arguments, Recorder& recorder) {
-  const auto pass = [&](Mode mode, uint64_t groups) {
+void merge_blocks(const Keys& keys, Arguments arguments, Recorder& recorder) {
+  constexpr uint32_t kMostLevels = 3;  // of which a thread has the keys in registers
+  const Form form{false, kAbsentType, uint32_t(DType::i64), keys.order != nullptr};
+  const auto pass = [&](Mode mode, uint64_t groups, uint32_t levels) {
     Launch launch(recorder);
     arguments.keys = launch.writes(keys.keys);
     if (keys.order) arguments.order = launch.writes(*keys.order);
-    launch_sort(launch, mode, kBlock, form, arguments, groups, recorder);
+    launch_sort(launch, mode, kBlock, form, arguments, groups, recorder, levels);
   };
   const uint64_t elements = uint64_t(arguments.rows.count) * arguments.padded;
   for (arguments.run = 2 * kBlock; arguments.run <= arguments.padded; arguments.run *= 2) {
-    for (arguments.apart = arguments.run / 2; arguments.apart >= kBlock; arguments.apart /= 2)
-      pass(Mode::step, (elements / 2 + 255) / 256);
-    pass(Mode::merge, elements / kBlock);
+    for (arguments.apart = arguments.run / 2; arguments.apart >= kBlock;) {
+      const uint32_t left = uint32_t(std::bit_width(arguments.apart / kBlock)),
+                     levels = std::min(left, kMostLevels);
+      pass(Mode::step, ((elements >> levels) + 255) / 256, levels);
+      arguments.apart >>= levels;
+    }
+    pass(Mode::merge, groups_holding(elements, kBlock), 1);
   }
 }
 
@@ -99,13 +111,13 @@ void order(const Call& call, bool descending, int64_t kept, Recorder& recorder) 
     arguments.values = launch.writes(values);
     arguments.places = launch.writes(places);
   };
+  const uint64_t elements = uint64_t(arguments.rows.count) * arguments.padded;
   if (arguments.padded <= kBlock) {
     Launch launch(recorder);
     with_operands(launch, true);
-    return launch_sort(launch, Mode::whole, arguments.padded, form, arguments, arguments.rows.count,
-                       recorder);
+    return launch_sort(launch, Mode::whole, arguments.padded, form, arguments,
+                       groups_holding(elements, arguments.padded), recorder);
   }
-  const uint64_t elements = uint64_t(arguments.rows.count) * arguments.padded;
   const Scratch keys(recorder, elements * sizeof(uint64_t));
   std::optional<Scratch> wide_order;
   if (form.wide) wide_order.emplace(recorder, elements * sizeof(uint32_t));
@@ -115,9 +127,9 @@ void order(const Call& call, bool descending, int64_t kept, Recorder& recorder) 
     with_operands(launch, false);
     arguments.keys = launch.writes(keys);
     if (places_of_keys) arguments.order = launch.writes(*places_of_keys);
-    launch_sort(launch, Mode::blocks, kBlock, form, arguments, elements / kBlock, recorder);
+    launch_sort(launch, Mode::blocks, kBlock, form, arguments, groups_holding(elements, kBlock), recorder);
   }
-  merge_blocks({keys, places_of_keys}, form, arguments, recorder);
+  merge_blocks({keys, places_of_keys}, arguments, recorder);
   Launch launch(recorder);
   with_operands(launch, true);
   arguments.keys = launch.reads(keys);
@@ -126,8 +138,12 @@ void order(const Call& call, bool descending, int64_t kept, Recorder& recorder) 
               (uint64_t(arguments.rows.count) * uint64_t(kept) + 255) / 256, recorder);
 }
 
-void run_sort(const Call& call, Recorder& recorder) { order<0>(call, call.flag(1), length_of<0>(call), recorder); }
-void run_topk(const Call& call, Recorder& recorder) { order<1>(call, call.flag(2), call.integer(0), recorder); }
+void run_sort(const Call& call, Recorder& recorder) {
+  order<0>(call, call.flag(1), length_of<0>(call), recorder);
+}
+void run_topk(const Call& call, Recorder& recorder) {
+  order<1>(call, call.flag(2), call.integer(0), recorder);
+}
 
 }  // namespace
 
@@ -141,10 +157,10 @@ void sort_keys(const KeyRows& rows, Recorder& recorder) {
     Launch launch(recorder);
     arguments.keys = launch.writes(rows.keys);
     arguments.order = launch.writes(rows.order);
-    launch_sort(launch, Mode::blocks, length, form, arguments, uint64_t(rows.rows) * rows.padded / length,
-                recorder);
+    launch_sort(launch, Mode::blocks, length, form, arguments,
+                groups_holding(uint64_t(rows.rows) * rows.padded, length), recorder);
   }
-  merge_blocks({rows.keys, &rows.order}, form, arguments, recorder);
+  merge_blocks({rows.keys, &rows.order}, arguments, recorder);
 }
 
 std::vector<KernelEntry> sort_kernels() {

@@ -33,7 +33,7 @@ struct UserKernel {
 struct Library {
   std::mutex mutex;
   std::deque<UserKernel> kernels;
-  std::map<std::string, int64_t> by_text;
+  std::map<std::pair<std::string, std::string>, int64_t> by_text;  // by name and text
 };
 Library& library() {
   static auto* all = new Library;  // devices may be closed after statics are gone
@@ -90,11 +90,13 @@ std::string whole_text(const KernelSource& source, const PhysicalDevice& device)
       "#define each(i, n) for (uint i = gl_GlobalInvocationID.x; i < (n); i += gl_NumWorkGroups.x * gl_WorkGroupSize.x)\n");
   size_t at = 0;
   const auto declare = [&](const KernelSource::Operand& x, bool is_input) {
-    const std::string element = text("lg_Elements", at, "(lg.tensor[", at, "].address).at[i]");
+    // Not at[i]: an index of an array is a signed number.
+    const std::string element =
+        text("lg_Element", at, "(lg.tensor[", at, "].address + uint64_t(i) * ", item_size(x.dtype), ").at");
     const std::string type = glsl_type(source, x, device);
     const char* const read_as = type == "float16_t" ? "float" : type == "uint8_t" ? "uint" : type.c_str();
-    whole += text("layout(buffer_reference, scalar, buffer_reference_align = ", item_size(x.dtype), ") buffer lg_Elements",
-                  at, " { ", type, " at[]; };\n");
+    whole += text("layout(buffer_reference, scalar, buffer_reference_align = ", item_size(x.dtype), ") buffer lg_Element",
+                  at, " { ", type, " at; };\n");
     whole += is_input ? text(read_as, " ", x.name, "(uint i) { return ", read_as, "(", element, "); }\n")
                       : text("#define ", x.name, "(i) (", element, ")\n");
     whole += text("uint ", x.name, "_count() { return lg.tensor[", at, "].count; }\n");
@@ -166,14 +168,14 @@ int64_t compile_user_kernel(const KernelSource& source, const PhysicalDevice& de
   if (threads > device.limits.maxComputeWorkGroupInvocations)
     fail(source.name, ": ", threads, " threads in a group; ", device.name, " takes ",
          device.limits.maxComputeWorkGroupInvocations);
-  const std::string whole = whole_text(source, device);
+  const std::pair key(source.name, whole_text(source, device));
   Library& all = library();
   const std::lock_guard lock(all.mutex);
-  const auto found = all.by_text.find(whole);
+  const auto found = all.by_text.find(key);
   if (found != all.by_text.end()) return found->second;
   UserKernel& kernel = all.kernels.emplace_back();
   try {
-    kernel.words = compile_glsl(source.name, whole, source.glsl);
+    kernel.words = compile_glsl(source.name, key.second, source.glsl);
   } catch (...) {
     all.kernels.pop_back();
     throw;
@@ -182,7 +184,7 @@ int64_t compile_user_kernel(const KernelSource& source, const PhysicalDevice& de
   kernel.code = {kernel.name, kernel.words};
   kernel.threads = source.threads;
   kernel.params = source.params.size();
-  return all.by_text[whole] = int64_t(all.kernels.size()) - 1;
+  return all.by_text[key] = int64_t(all.kernels.size()) - 1;
 }
 
 std::vector<KernelEntry> user_kernels() { return {{&user_kernel_op(), {supports, run, true}}}; }

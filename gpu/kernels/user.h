@@ -1,5 +1,5 @@
 #pragma once
-// Kernels of the user's own, compiled for the life of the process: the same text is compiled once.
+// Kernels of the user's own, compiled for the life of the process: the same text of the same name once.
 #include "gpu/context.h"
 #include "runtime/user_kernel.h"
 

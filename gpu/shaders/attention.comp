@@ -1,7 +1,8 @@
 #version 460
 // softmax(q k^T scale) v without a matrix of all scores: T. Dao et al., "FlashAttention" (2022). A work group owns R
 // queries of a head; keys and values pass by, S at a time, and the weights so far are rescaled when a larger score
-// comes. The log-sum-exp of each query's scores is kept for the gradients; a query that sees no key gives 0 and +inf.
+// comes. Scores are capped, then masked. The log-sum-exp of each query's scores is kept for the gradients; a query that
+// sees no key gives 0 and +inf.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
@@ -16,7 +17,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   Batch batch;
   uint queries, keys, features, value_features;
   uint blocks, items;  // of queries in a head, and in all
-  float scale;
+  Scale scale;
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
@@ -52,9 +53,11 @@ void compute_block(uint item) {
     [[unroll]] for (uint e = 0; e < kEach; ++e) {
       const uint a = own_four(), b = first_passing() + e * kApart;
       if (b >= S) continue;
-      vec4 score = scores[e] * arguments.scale;
+      vec4 score;
       [[unroll]] for (uint r = 0; r < 4; ++r) {
         const uint query = first + a + r * kFours;
+        float slope;
+        score[r] = score_of(scores[e][r], arguments.scale, slope);
         if (key + b >= arguments.keys || CAUSAL && key + b > query)
           score[r] = -infinity();
         else if (MASK != kNoMask && query < arguments.queries)

@@ -11,6 +11,7 @@ layout(constant_id = 3) const bool CAUSAL = false;
 
 layout(constant_id = 5) const uint MASK = 0;
 layout(constant_id = 6) const bool DROPS = false;
+layout(constant_id = 7) const bool CAPS = false;
 const uint kNoMask = 0, kShows = 1, kAdds = 2;  // bool, whose ones let a query see a key; f32
 
 const uint kThreads = 128;
@@ -52,6 +53,19 @@ int64_t offset_of(int64_t strides[6], Batch batch, uint head) {
 // Where the rows of head `head` begin.
 uint64_t head_of(Rows rows, Batch batch, uint head) {
   return rows.at + offset_of(rows.batch, batch, head) * 4;
+}
+
+struct Scale {
+  float factor, cap, over_cap;  // with a soft cap, and 1 divided by it
+};
+// The score that a product of query and key gives, before the mask; `slope`: its derivative by the product.
+float score_of(float product, Scale scale, out float slope) {
+  const float score = product * scale.factor;
+  slope = scale.factor;
+  if (!CAPS) return score;
+  const float t = lg_tanh(score * scale.over_cap);
+  slope *= 1.0 - t * t;
+  return scale.cap * t;
 }
 
 struct Mask {

@@ -1,27 +1,32 @@
 #version 460
 // The gradients of attention, which makes the weights p = exp(scale q k - lse) again, tile by tile. With
-// ds = p (dout v - delta) and delta = dout out - dlse of each query: dq = scale ds k, dk = scale ds^T q, dv = p^T dout;
-// dropout multiplies dout v and the p of dv by its factors, which are drawn again.
-// Each is summed by the work group that owns its rows, so that no two add to the same place: with OF_KEYS a group owns
-// keys and values while queries and their gradients pass by, otherwise it is the other way round.
+// ds = p (dout v - delta) and delta = dout out - dlse of each query: dq = scale ds k, dk = scale ds^T q, dv = p^T dout,
+// and ds is the mask's; dropout multiplies dout v and the p of dv by its factors, which are drawn again, and a soft cap
+// c the ds of dq and dk by 1 - tanh(scale q k / c)^2.
+// Each is summed by the work group that owns its elements, so that no two add to the same place: with kOfQueries a
+// group owns queries and their gradients while keys and values pass by, with kOfKeys it is the other way round; with
+// kOfMask it owns R queries and S keys of a mask, and the heads that share it pass by.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
 #include "philox.glsl"
 #include "attention.glsl"
-layout(constant_id = 4) const bool OF_KEYS = false;
+layout(constant_id = 4) const uint OF = 0;
+const uint kOfQueries = 0, kOfKeys = 1, kOfMask = 2;
+const bool OF_KEYS = OF == kOfKeys;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   Rows own[2];      // q and dout, or k and v
   Rows passing[2];  // the others
   Rows result[2];   // dq, or dk and dv; the address of what is not wanted is 0
   uint64_t lse, delta;
-  Mask mask;
+  Mask mask, mask_result;
   Draw draw;
   Batch batch;
   uint own_rows, passing_rows, queries, features, value_features;
-  uint blocks, items;  // of own rows in a head, and in all
-  float scale;
+  uint blocks, items;  // of own rows in a head, and in all; of a mask with all queries and keys, and in all its parts
+  uint heads, parts;   // a mask's gradient is summed in so many parts, over some of the heads each
+  Scale scale;
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
@@ -48,15 +53,58 @@ void store_result(Rows rows, uint head, uint row, uint column, uint features, ve
   F32x4Elements(at).at = value;
 }
 
-void compute_block(uint item) {
-  const uint head = item / arguments.blocks, first = item % arguments.blocks * R, me = gl_LocalInvocationID.x;
-  const uint64_t left = head_of(arguments.passing[0], arguments.batch, head),
-                 right = head_of(arguments.passing[1], arguments.batch, head);
-  const int64_t mask = MASK == kNoMask ? 0 : offset_of(arguments.mask.batch, arguments.batch, head);
+// Rows first … first + R - 1 of a head.
+void load_own(uint head, uint first) {
   load_tile(0, R, head_of(arguments.own[0], arguments.batch, head), arguments.own[0].step, first, arguments.own_rows,
             arguments.features);
   load_tile(R * kRow, R, head_of(arguments.own[1], arguments.batch, head), arguments.own[1].step, first,
             arguments.own_rows, arguments.value_features);
+}
+// The same of those that pass by.
+void load_passing(uint head, uint pass) {
+  load_tile(kPassing, S, head_of(arguments.passing[0], arguments.batch, head), arguments.passing[0].step, pass,
+            arguments.passing_rows, arguments.features);
+  load_tile(kPassing + S * kRow, S, head_of(arguments.passing[1], arguments.batch, head), arguments.passing[1].step,
+            pass, arguments.passing_rows, arguments.value_features);
+}
+
+// The p of both tiles' queries and keys, as dv takes them, and the ds, as their receiver does.
+void weigh_tiles(uint head, int64_t mask, uint first, uint pass, out vec4 weights[kEach], out vec4 changes[kEach]) {
+  vec4 products[kEach], reaches[kEach];
+  multiply_tiles(0, kPassing, products);
+  multiply_tiles(R * kRow, kPassing + S * kRow, reaches);
+  const int64_t of_head = int64_t(head) * arguments.queries;
+  [[unroll]] for (uint e = 0; e < kEach; ++e) {
+    const uint other = pass + first_passing() + e * kApart;
+    [[unroll]] for (uint r = 0; r < 4; ++r) {
+      const uint row = first + own_four() + r * kFours;
+      const uint query = OF_KEYS ? other : row, key = OF_KEYS ? row : other;
+      weights[e][r] = changes[e][r] = 0.0;
+      if (row >= arguments.own_rows || other >= arguments.passing_rows || CAUSAL && key > query) continue;
+      float slope;
+      const float score = score_of(products[e][r], arguments.scale, slope);
+      const float weight = lg_exp(masked(score, arguments.mask, mask, query, key) -
+                                  load_f32(arguments.lse, of_head + query));
+      const float factor = DROPS ? drop_factors(arguments.draw, head * arguments.queries + query,
+                                                OF_KEYS ? arguments.own_rows : arguments.passing_rows, key)[key % 4]
+                                 : 1.0;
+      const float gradient = factor * reaches[e][r] - load_f32(arguments.delta, of_head + query);
+      changes[e][r] = weight * gradient * (OF == kOfMask ? 1.0 : slope);
+      weights[e][r] = weight * factor;
+    }
+  }
+}
+void keep_weights(vec4 weights[kEach]) {
+  [[unroll]] for (uint e = 0; e < kEach; ++e) {
+    const uint b = first_passing() + e * kApart;
+    if (b < S) memory[kWeights + b * kWeightRow + own_four()] = weights[e];
+  }
+}
+
+void compute_rows(uint item) {
+  const uint head = item / arguments.blocks, first = item % arguments.blocks * R, me = gl_LocalInvocationID.x;
+  const int64_t mask = MASK == kNoMask ? 0 : offset_of(arguments.mask.batch, arguments.batch, head);
+  load_own(head, first);
   const uint column = me % kColumns, mine = me / kColumns * kOwn;
   vec4 sum[kOwn][4], value_sum[kOwn][4];
   [[unroll]] for (uint u = 0; u < kOwn; ++u)
@@ -64,48 +112,19 @@ void compute_block(uint item) {
 
   const uint begin = CAUSAL && OF_KEYS ? first / S * S : 0;
   const uint end = CAUSAL && !OF_KEYS ? min(first + R, arguments.passing_rows) : arguments.passing_rows;
-  const int64_t of_head = int64_t(head) * arguments.queries;
   for (uint pass = begin; pass < end; pass += S) {
-    load_tile(kPassing, S, left, arguments.passing[0].step, pass, arguments.passing_rows, arguments.features);
-    load_tile(kPassing + S * kRow, S, right, arguments.passing[1].step, pass, arguments.passing_rows,
-              arguments.value_features);
+    load_passing(head, pass);
     barrier();
-    vec4 scores[kEach], reaches[kEach], change[kEach];
-    multiply_tiles(0, kPassing, scores);
-    multiply_tiles(R * kRow, kPassing + S * kRow, reaches);
-    [[unroll]] for (uint e = 0; e < kEach; ++e) {
-      const uint a = own_four(), b = first_passing() + e * kApart;
-      if (b >= S) continue;
-      const vec4 score = scores[e] * arguments.scale, reach = reaches[e];
-      vec4 weight;
-      [[unroll]] for (uint r = 0; r < 4; ++r) {
-        const uint row = first + a + r * kFours, other = pass + b;
-        const uint query = OF_KEYS ? other : row, key = OF_KEYS ? row : other;
-        const bool seen = row < arguments.own_rows && other < arguments.passing_rows && !(CAUSAL && key > query);
-        weight[r] = change[e][r] = 0.0;
-        if (seen) {
-          weight[r] = lg_exp(masked(score[r], arguments.mask, mask, query, key) -
-                             load_f32(arguments.lse, of_head + query));
-          const float factor = DROPS ? drop_factors(arguments.draw, head * arguments.queries + query,
-                                                    OF_KEYS ? arguments.own_rows : arguments.passing_rows, key)[key % 4]
-                                     : 1.0;
-          const float gradient = factor * reach[r] - load_f32(arguments.delta, of_head + query);
-          change[e][r] = weight[r] * gradient * arguments.scale;
-          weight[r] *= factor;
-        }
-      }
-      memory[kWeights + b * kWeightRow + a] = OF_KEYS ? weight : change[e];
-    }
-    barrier();
+    vec4 weights[kEach], changes[kEach];
+    weigh_tiles(head, mask, first, pass, weights, changes);
     if (OF_KEYS) {
+      keep_weights(weights);
+      barrier();
       ADD_PRODUCT(value_sum, kPassing + S * kRow)
       barrier();
-      [[unroll]] for (uint e = 0; e < kEach; ++e) {
-        const uint b = first_passing() + e * kApart;
-        if (b < S) memory[kWeights + b * kWeightRow + own_four()] = change[e];
-      }
-      barrier();
     }
+    keep_weights(changes);
+    barrier();
     ADD_PRODUCT(sum, kPassing)
     barrier();
   }
@@ -118,9 +137,42 @@ void compute_block(uint item) {
     }
 }
 
+uint first_head(uint part) {
+  return uint(uint64_t(part) * arguments.heads / arguments.parts);
+}
+void compute_mask(uint item) {
+  const uint keys = arguments.passing_rows, across = (keys + S - 1) / S, parts = arguments.parts;
+  const uint part = item % parts, block = item / parts % arguments.blocks, mask = item / parts / arguments.blocks;
+  const uint first = block / across * R, pass = block % across * S;
+  const int64_t size = int64_t(arguments.queries) * keys, mine = mask * size;
+  const int64_t to = part * (arguments.items / parts / arguments.blocks) * size + mine;
+  vec4 sum[kEach];
+  [[unroll]] for (uint e = 0; e < kEach; ++e) sum[e] = vec4(0);
+  const uint end = CAUSAL && pass >= first + R ? 0 : first_head(part + 1);
+  for (uint head = first_head(part); head < end; ++head) {
+    if (offset_of(arguments.mask_result.batch, arguments.batch, head) != mine) continue;
+    load_own(head, first);
+    load_passing(head, pass);
+    barrier();
+    vec4 weights[kEach], changes[kEach];
+    weigh_tiles(head, offset_of(arguments.mask.batch, arguments.batch, head), first, pass, weights, changes);
+    [[unroll]] for (uint e = 0; e < kEach; ++e) sum[e] += changes[e];
+    barrier();
+  }
+  [[unroll]] for (uint e = 0; e < kEach; ++e)
+    [[unroll]] for (uint r = 0; r < 4; ++r) {
+      const uint b = first_passing() + e * kApart, query = first + own_four() + r * kFours;
+      if (b < S && pass + b < keys && query < arguments.queries)
+        store_f32(arguments.mask_result.at, to + int64_t(query) * keys + pass + b, sum[e][r]);
+    }
+}
+
 void main() {
   for (uint item = gl_WorkGroupID.x; item < arguments.items; item += gl_NumWorkGroups.x) {
-    compute_block(item);
+    if (OF == kOfMask)
+      compute_mask(item);
+    else
+      compute_rows(item);
     barrier();  // the shared memory is the next block's
   }
 }

@@ -129,8 +129,9 @@ void make_key(uint i) {
     const float w = weight_at(row, category);
     key = 0x7ff0000000000000UL;  // infinity; positive numbers order as their bits do
     if (w > 0.0) {
+      // Not -log: u may be rounded to 1, and a key of -0 would be the last.
       const double u = uniform_at(row * arguments.n + category) + 5.5511151231257827e-17lf;
-      const uvec2 bits = unpackDouble2x32(-log_of(u) / double(w));
+      const uvec2 bits = unpackDouble2x32(abs(log_of(u)) / double(w));
       key = uint64_t(bits.y) << 32 | bits.x;
     }
   }

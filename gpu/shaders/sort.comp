@@ -1,21 +1,23 @@
 #version 460
 // The elements of rows in order, and where they were: a bitonic network (Batcher, "Sorting networks and their
 // applications", 1968). A key orders as its element does; of equal ones the place decides, so the order is stable. A
-// place is the lower half of the key where the element leaves room for it, else beside it. A row that fits into a work
-// group's shared memory is sorted there; of a longer one blocks are sorted there, and merged by steps over all of it.
+// place is the lower half of the key where the element leaves room for it, else beside it. Rows that fit into a work
+// group's shared memory are sorted there; of a longer one blocks are sorted there, and merged by steps over all of it.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 #include "order.glsl"
 
-layout(constant_id = 2) const uint LENGTH = 256;  // of what is held together: a power of two
+layout(constant_id = 2) const uint LENGTH = 256;  // of what is sorted together: a power of two
 layout(constant_id = 3) const bool DESCENDING = false;
 layout(constant_id = 4) const uint TYPE = 6;      // of the elements; kAbsent: the keys are there already
 layout(constant_id = 5) const uint RAW_TYPE = 2;  // an integer type of the elements' size
 layout(constant_id = 6) const bool WIDE = false;  // places lie beside the keys
 
+layout(constant_id = 7) const uint LEVELS = 1;    // how many steps kStep makes
+
 const uint kWhole = 0;   // from the operand to the results
 const uint kBlocks = 1;  // from the operand to sorted blocks of keys
-const uint kStep = 2;    // keys `apart` from each other, in runs of `run`
+const uint kStep = 2;    // keys `apart` from each other, in runs of `run`, and nearer ones: LEVELS steps
 const uint kMerge = 3;   // the last steps of a run, within blocks
 const uint kTake = 4;    // from the keys to the results
 
@@ -33,8 +35,9 @@ layout(push_constant, scalar) uniform Push {
 
 const uint64_t kLast = 0xffffffffffffffffUL;
 
-shared uint64_t keys[LENGTH];
-shared uint places[WIDE ? LENGTH : 1];
+const uint kTogether = LENGTH < 512 ? 512 : LENGTH;  // short rows, or short blocks, are held together
+shared uint64_t keys[kTogether];
+shared uint places[WIDE ? kTogether : 1];
 
 // Where a row of the operand and of the results begins.
 int64_t[3] row_at(uint row) {
@@ -47,13 +50,18 @@ int64_t[3] row_at(uint row) {
   return at;
 }
 
-// Elements `first` … of a row, with what never comes before an element behind its end.
-void load(int64_t at, uint first) {
-  for (uint i = gl_LocalInvocationID.x; i < LENGTH; i += 256) {
-    const uint place = first + i;
+uint padded_count() {
+  return arguments.rows.count * arguments.padded;
+}
+
+// Keys from number `from` on, of all rows one after the other; behind a row's end what never comes before an element.
+void load(uint from) {
+  for (uint i = gl_LocalInvocationID.x; i < kTogether; i += 256) {
+    const uint place = from + i & arguments.padded - 1;
     uint64_t key = kLast;
-    if (place < arguments.rows.extent) {
-      key = order_at(arguments.operand, at + int64_t(place) * arguments.rows.step[0], TYPE);
+    if (from + i < padded_count() && place < arguments.rows.extent) {
+      const int64_t row = row_at((from + i) / arguments.padded)[0];
+      key = order_at(arguments.operand, row + int64_t(place) * arguments.rows.step[0], TYPE);
       if (DESCENDING) key = ~key;
       if (!WIDE) key = key << 32 | uint64_t(place);
     }
@@ -61,42 +69,56 @@ void load(int64_t at, uint first) {
     if (WIDE) places[i] = place;
   }
 }
-void load_keys(uint64_t from) {
-  for (uint i = gl_LocalInvocationID.x; i < LENGTH; i += 256) {
-    keys[i] = U64Element(arguments.keys + (from + i) * 8).at;
-    if (WIDE) places[i] = uint(I32Element(arguments.order + (from + i) * 4).at);
+uint64_t key_at(uint64_t i) {
+  return U64Element(arguments.keys + i * 8).at;
+}
+uint place_at(uint64_t i) {
+  return uint(I32Element(arguments.order + i * 4).at);
+}
+void store_key(uint64_t i, uint64_t key, uint place) {
+  U64Element(arguments.keys + i * 8).at = key;
+  if (WIDE) I32Element(arguments.order + i * 4).at = int(place);
+}
+void load_keys(uint from) {
+  for (uint i = gl_LocalInvocationID.x; i < kTogether && from + i < padded_count(); i += 256) {
+    keys[i] = key_at(from + i);
+    if (WIDE) places[i] = place_at(from + i);
   }
 }
-void store_keys(uint64_t to) {
-  for (uint i = gl_LocalInvocationID.x; i < LENGTH; i += 256) {
-    U64Element(arguments.keys + (to + i) * 8).at = keys[i];
-    if (WIDE) I32Element(arguments.order + (to + i) * 4).at = int(places[i]);
-  }
+void store_keys(uint from) {
+  for (uint i = gl_LocalInvocationID.x; i < kTogether && from + i < padded_count(); i += 256)
+    store_key(from + i, keys[i], WIDE ? places[i] : 0);
 }
 
-// The steps of a run from `apart` on; `first` is the number of the block's first element in its row.
-void steps(uint first, uint run, uint apart) {
+// Runs go up and down in turns, that of a whole row up; `i` is the number of a key.
+bool goes_up(uint i, uint run) {
+  return (i & arguments.padded - 1 & run) == 0;
+}
+bool comes_after(uint64_t key, uint place, uint64_t other, uint other_place) {
+  return key > other || (WIDE && key == other && place > other_place);
+}
+
+// The steps of a run from `apart` on, of the keys that are held, the first of which has the number `from`.
+void steps(uint from, uint run, uint apart) {
   for (; apart > 0; apart /= 2) {
     barrier();
-    for (uint i = gl_LocalInvocationID.x; i < LENGTH; i += 256) {
-      const uint other = i ^ apart;
-      if (other < i) continue;
+    for (uint pair = gl_LocalInvocationID.x; pair < kTogether / 2; pair += 256) {
+      const uint i = 2 * pair - (pair & apart - 1), other = i + apart;
       const uint64_t a = keys[i], b = keys[other];
-      const bool after = a > b || (WIDE && a == b && places[i] > places[other]);
-      if (after != ((first + i & run) == 0)) continue;
+      const uint p = WIDE ? places[i] : 0, q = WIDE ? places[other] : 0;
+      if (comes_after(a, p, b, q) != goes_up(from + i, run)) continue;
       keys[i] = b;
       keys[other] = a;
       if (WIDE) {
-        const uint place = places[i];
-        places[i] = places[other];
-        places[other] = place;
+        places[i] = q;
+        places[other] = p;
       }
     }
   }
   barrier();
 }
-void sort_block(uint first) {
-  for (uint run = 2; run <= LENGTH; run *= 2) steps(first, run, run / 2);
+void sort_held(uint from) {
+  for (uint run = 2; run <= LENGTH; run *= 2) steps(from, run, run / 2);
 }
 
 void store_result(int64_t at[3], uint i, uint place) {
@@ -104,56 +126,59 @@ void store_result(int64_t at[3], uint i, uint place) {
                 load_integer(arguments.operand, at[0] + int64_t(place) * arguments.rows.step[0], RAW_TYPE));
   store_integer(arguments.places, at[2] + int64_t(i) * arguments.rows.step[2], kI64, int64_t(place));
 }
-
-void sort_rows() {
-  for (uint row = gl_WorkGroupID.x; row < arguments.rows.count; row += gl_NumWorkGroups.x) {
-    const int64_t at[3] = row_at(row);
-    barrier();
-    load(at[0], 0);
-    sort_block(0);
-    for (uint i = gl_LocalInvocationID.x; i < arguments.kept; i += 256)
-      store_result(at, i, WIDE ? places[i] : uint(keys[i]));
+void store_results(uint from) {
+  for (uint i = gl_LocalInvocationID.x; i < kTogether && from + i < padded_count(); i += 256) {
+    const uint rank = from + i & arguments.padded - 1;
+    if (rank < arguments.kept)
+      store_result(row_at((from + i) / arguments.padded), rank, WIDE ? places[i] : uint(keys[i]));
   }
 }
 
 void visit_blocks() {
-  const uint blocks = arguments.padded / LENGTH;
-  for (uint block = gl_WorkGroupID.x; block < arguments.rows.count * blocks; block += gl_NumWorkGroups.x) {
-    const uint first = block % blocks * LENGTH;
-    const uint64_t from = uint64_t(block) * LENGTH;
+  const uint blocks = (padded_count() - 1) / kTogether + 1;
+  for (uint block = gl_WorkGroupID.x; block < blocks; block += gl_NumWorkGroups.x) {
+    const uint from = block * kTogether;
     barrier();
-    if (MODE == kBlocks && TYPE != kAbsent)
-      load(row_at(block / blocks)[0], first);
+    if (MODE == kWhole || MODE == kBlocks && TYPE != kAbsent)
+      load(from);
     else
       load_keys(from);
-    if (MODE == kBlocks)
-      sort_block(first);
+    if (MODE == kMerge)
+      steps(from, arguments.run, LENGTH / 2);
     else
-      steps(first, arguments.run, LENGTH / 2);
-    store_keys(from);
+      sort_held(from);
+    if (MODE == kWhole)
+      store_results(from);
+    else
+      store_keys(from);
   }
 }
 
+// A thread has the keys that the steps of LEVELS distances compare with each other.
 void step_over_rows() {
-  const uint half_row = arguments.padded / 2, apart = arguments.apart;
-  const uint threads = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
-  for (uint pair = gl_GlobalInvocationID.x; pair < arguments.rows.count * half_row; pair += threads) {
-    const uint i = pair % half_row / apart * 2 * apart + pair % apart;
-    const uint64_t first = uint64_t(pair / half_row) * arguments.padded + i, second = first + apart;
-    const uint64_t a = U64Element(arguments.keys + first * 8).at, b = U64Element(arguments.keys + second * 8).at;
-    int p = 0, q = 0;
-    if (WIDE) {
-      p = I32Element(arguments.order + first * 4).at;
-      q = I32Element(arguments.order + second * 4).at;
+  const uint kMine = 1 << LEVELS, threads = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
+  const uint near = arguments.apart >> LEVELS - 1;
+  for (uint n = gl_GlobalInvocationID.x; n < padded_count() / kMine; n += threads) {
+    const uint first = n * kMine - (n & near - 1) * (kMine - 1);
+    const bool up = goes_up(first, arguments.run);
+    uint64_t key[kMine];
+    uint place[kMine];
+    [[unroll]] for (uint e = 0; e < kMine; ++e) {
+      key[e] = key_at(first + e * near);
+      place[e] = WIDE ? place_at(first + e * near) : 0;
     }
-    const bool after = a > b || (WIDE && a == b && p > q);
-    if (after != ((i & arguments.run) == 0)) continue;
-    U64Element(arguments.keys + first * 8).at = b;
-    U64Element(arguments.keys + second * 8).at = a;
-    if (WIDE) {
-      I32Element(arguments.order + first * 4).at = q;
-      I32Element(arguments.order + second * 4).at = p;
-    }
+    [[unroll]] for (uint apart = kMine / 2; apart > 0; apart /= 2)
+      [[unroll]] for (uint pair = 0; pair < kMine / 2; ++pair) {
+        const uint e = 2 * pair - (pair & apart - 1), other = e + apart;
+        if (comes_after(key[e], place[e], key[other], place[other]) != up) continue;
+        const uint64_t a = key[e];
+        const uint p = place[e];
+        key[e] = key[other];
+        place[e] = place[other];
+        key[other] = a;
+        place[other] = p;
+      }
+    [[unroll]] for (uint e = 0; e < kMine; ++e) store_key(first + e * near, key[e], place[e]);
   }
 }
 
@@ -162,15 +187,12 @@ void take() {
   for (uint n = gl_GlobalInvocationID.x; n < arguments.rows.count * kept; n += threads) {
     const uint row = n / kept, i = n % kept;
     const uint64_t from = uint64_t(row) * arguments.padded + i;
-    store_result(row_at(row), i, WIDE ? uint(I32Element(arguments.order + from * 4).at)
-                                      : uint(U64Element(arguments.keys + from * 8).at));
+    store_result(row_at(row), i, WIDE ? place_at(from) : uint(key_at(from)));
   }
 }
 
 void main() {
-  if (MODE == kWhole)
-    sort_rows();
-  else if (MODE == kStep)
+  if (MODE == kStep)
     step_over_rows();
   else if (MODE == kTake)
     take();

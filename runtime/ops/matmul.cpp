@@ -73,13 +73,19 @@ Shape batch_of(const Shape& shape) {
 // Many matrices times one are one product, when the many lie one below the other.
 bool fold_batch(Side& left, const Side& right, Shape& batch) {
   if (!right.batch.empty() || batch.empty()) return false;
-  int64_t below = left.row_stride * left.rows;
+  Side folded = left;
+  folded.batch = folded.batch_strides = {};
   for (int d = batch.size() - 1; d >= 0; --d) {
-    if (batch[d] != 1 && left.batch_strides[d] != below) return false;
-    below *= batch[d];
+    if (batch[d] == 1) continue;
+    if (folded.rows == 1)  // whose own stride means nothing
+      folded.row_stride = left.batch_strides[d];
+    else if (left.batch_strides[d] != folded.row_stride * folded.rows)
+      return false;
+    folded.rows *= batch[d];
   }
-  for (const int64_t size : batch) left.rows *= size;
-  left.batch = left.batch_strides = batch = {};
+  if (!fits_blas(folded)) return false;
+  left = folded;
+  batch = {};
   return true;
 }
 

@@ -11,10 +11,11 @@ struct Case {
   bool causal, transposed;
   Shape mask = {};
   DType mask_type = DType::f32;
-  double dropout = 0;
+  double dropout = 0, softcap = 0;
+  bool mask_learns = false;
 };
 
-// The result and the gradients of query, key and value.
+// The result and the gradients of query, key and value, and of a mask that learns.
 std::vector<Tensor> attend(const Case& c, Device& device, DType type) {
   std::vector<Tensor> operands;
   const auto operand = [&](int64_t rows, int64_t features, uint64_t stream) {
@@ -30,6 +31,7 @@ std::vector<Tensor> attend(const Case& c, Device& device, DType type) {
   AttentionOptions options;
   options.is_causal = c.causal;
   options.dropout_p = c.dropout;
+  options.softcap = c.softcap;
   context().generator.seed(17);
   if (c.mask.size() > 0) {
     Tensor mask = random(c.mask, 5);
@@ -40,13 +42,29 @@ std::vector<Tensor> attend(const Case& c, Device& device, DType type) {
       mask = where(gt(mask, Tensor::number(-1.0)), mask, Tensor::number(-double(INFINITY)));
     if (mask.ndim() > 1 && mask.size(-2) > 2) {
       const Tensor third = select(mask, -2, 2);
-      copy_(third, c.mask_type == DType::boolean ? Tensor::number(int64_t(0)) : Tensor::number(-double(INFINITY)));
+      copy_(third,
+            c.mask_type == DType::boolean ? Tensor::number(int64_t(0)) : Tensor::number(-double(INFINITY)));
     }
-    options.attn_mask = to(c.mask_type == DType::boolean ? mask : to(mask, type), device);
+    options.attn_mask = to(c.mask_type == DType::boolean ? mask : to(mask, type), device).detach();
+    options.attn_mask.requires_grad_(c.mask_learns);
   }
   const Tensor out = scaled_dot_product_attention(operands[0], operands[1], operands[2], options);
   backward(out, to(to(random({c.batch, c.heads, c.queries, c.value_features}, 4), type), device));
-  return {out.detach(), operands[0].grad(), operands[1].grad(), operands[2].grad()};
+  std::vector<Tensor> results = {out.detach(), operands[0].grad(), operands[1].grad(), operands[2].grad()};
+  if (c.mask_learns) results.push_back(options.attn_mask.grad());
+  return results;
+}
+
+void check_case(const Case& c, DType type = DType::f32, double bound = 3e-6) {
+  Fallbacks fallbacks;
+  const std::vector<Tensor> got = attend(c, gpu(), type), expected = attend(c, cpu_device(), DType::f64);
+  CHECK(fallbacks.ops.empty());
+  const std::string names[] = {"result", "gradient of query", "gradient of key", "gradient of value",
+                               "gradient of mask"};
+  for (size_t i = 0; i < got.size(); ++i)
+    CHECK_MESSAGE(distance(got[i], expected[i]) < bound,
+                  names[i] << " of " << c.queries << " x " << c.keys << " x " << c.features << ", causal "
+                           << c.causal << ", cap " << c.softcap << ", " << dtype_name(type));
 }
 
 TEST_CASE("attention in tiles, and its gradients") {
@@ -62,17 +80,31 @@ TEST_CASE("attention in tiles, and its gradients") {
                         {2, 3, 37, 70, 32, 64, false, true, {}, DType::f32, 0.3},
                         {1, 2, 70, 37, 64, 64, true, false, {37}, DType::boolean, 0.6},
                         {1, 1, 5, 7, 8, 8, false, false, {}, DType::f32, 1}};
-  for (const Case& c : cases) {
-    Fallbacks fallbacks;
-    const std::vector<Tensor> got = attend(c, gpu(), DType::f32),
-                              expected = attend(c, cpu_device(), DType::f64);
-    CHECK(fallbacks.ops.empty());
-    const char* const names[] = {"result", "gradient of query", "gradient of key", "gradient of value"};
-    for (size_t i = 0; i < got.size(); ++i)
-      CHECK_MESSAGE(distance(got[i], expected[i]) < 3e-6, names[i] << " of " << c.queries << " x " << c.keys
-                                                                   << " x " << c.features << ", causal "
-                                                                   << c.causal);
-  }
+  for (const Case& c : cases) check_case(c);
+}
+
+TEST_CASE("attention with a soft cap, in tiles") {
+  const Case cases[] = {{1, 1, 5, 7, 8, 8, false, false, {}, DType::f32, 0, 0.7},
+                        {2, 3, 70, 70, 64, 64, true, true, {}, DType::f32, 0, 0.2},
+                        {1, 2, 33, 130, 128, 20, false, true, {2, 33, 1}, DType::f32, 0, 1.5},
+                        {2, 2, 70, 33, 32, 36, true, false, {2, 1, 70, 33}, DType::boolean, 0.4, 0.5},
+                        {1, 3, 1, 37, 64, 64, false, false, {}, DType::f32, 0.2, 50}};
+  for (const Case& c : cases) check_case(c);
+}
+
+TEST_CASE("the gradient of attention's mask, in tiles") {
+  const Case cases[] = {{1, 1, 5, 7, 8, 8, false, false, {5, 7}, DType::f32, 0, 0, true},
+                        {2, 3, 70, 37, 32, 64, false, true, {2, 3, 70, 37}, DType::f32, 0, 0, true},
+                        {3, 2, 37, 70, 64, 32, true, false, {2, 37, 70}, DType::f32, 0, 0.6, true},
+                        {3, 2, 67, 33, 32, 36, false, true, {3, 1, 1, 33}, DType::f32, 0.3, 0, true},
+                        {2, 2, 33, 130, 128, 20, true, false, {130}, DType::f32, 0.2, 1.5, true}};
+  for (const Case& c : cases) check_case(c);
+}
+
+TEST_CASE("attention of 16-bit operands in tiles, with a cap and a mask that learns") {
+  const Case c = {2, 3, 37, 70, 32, 36, true, true, {3, 37, 70}, DType::f32, 0.3, 0.5, true};
+  check_case(c, DType::f16, 2e-3);
+  check_case(c, DType::bf16, 2e-2);
 }
 
 // The most elements that an op gave out.
@@ -95,7 +127,7 @@ TEST_CASE("attention makes no matrix of all scores, forward or backward") {
   Largest largest;
   attend({1, 1, 300, 300, 32, 32, true, false}, gpu(), DType::f32);
   attend({1, 1, 300, 300, 32, 32, false, false, {1, 300}}, gpu(), DType::f32);
-  attend({1, 1, 300, 300, 32, 32, false, false, {}, DType::f32, 0.5}, gpu(), DType::f32);
+  attend({1, 1, 300, 300, 32, 32, false, false, {}, DType::f32, 0.5, 2}, gpu(), DType::f32);
   CHECK(largest.elements >= 300 * 32);
   CHECK(largest.elements < 300 * 300);
 }

@@ -1,5 +1,5 @@
-// The plans of matrix products: every one gives the product, and those that were measured come back from disk and are
-// used.
+// The plans of matrix products: every one gives the product, and those that were measured come back from disk
+// and are used.
 #include <fstream>
 #include <utility>
 
@@ -45,8 +45,9 @@ TEST_CASE("a product is right under every plan that is possible") {
   };
   const Shape odd{130, 300}, even{128, 512}, even_b{512, 128};
   for (const auto& [a_shape, b_shape, left, right] :
-       {Case{odd, {300, 134}, false, false}, Case{odd, {300, 134}, true, true}, Case{even, even_b, false, true},
-        Case{even, even_b, true, false}, Case{{2, 70, 260}, {2, 260, 20}, false, false}}) {
+       {Case{odd, {300, 134}, false, false}, Case{odd, {300, 134}, true, true},
+        Case{even, even_b, false, true}, Case{even, even_b, true, false},
+        Case{{2, 70, 260}, {2, 260, 20}, false, false}}) {
     const Tensor a = random(a_shape, 1), b = random(b_shape, 2);
     const auto placed = [&](const Tensor& x, bool turned) {
       return turned ? transpose(to(clone(transpose(x, -1, -2)), *device), -1, -2) : to(x, *device);
@@ -60,8 +61,9 @@ TEST_CASE("a product is right under every plan that is possible") {
       device->set_plan(call, &plan);
       CHECK(device->plan_of(call) == plan);
       CHECK_MESSAGE(distance(matmul(call.in[0], call.in[1]), exact) < 2e-6,
-                    text(a_shape, " and ", b_shape) << " in tiles of " << plan.rows << " x " << plan.columns << ", "
-                                                    << plan.parts << " parts, transposed: " << left << right);
+                    text(a_shape, " and ", b_shape)
+                        << " in tiles of " << plan.rows << " x " << plan.columns << ", " << plan.parts
+                        << " parts, transposed: " << left << right);
     }
     device->set_plan(call, nullptr);
     CHECK(device->plan_of(call) == plans.front());
@@ -93,9 +95,9 @@ TEST_CASE("products in 16 bits and of lower precision are right under every plan
       for (const ProductPlan& plan : plans) {
         device->set_plan(call, &plan);
         CHECK_MESSAGE(error_of(matmul(call.in[0], call.in[1]), a, b) < bound,
-                      text(a_shape, " and ", b_shape) << " in " << int(type) << ", precision " << int(precision)
-                                                      << ", in tiles of " << plan.rows << " x " << plan.columns << ", "
-                                                      << plan.parts << " parts");
+                      text(a_shape, " and ", b_shape)
+                          << " in " << int(type) << ", precision " << int(precision) << ", in tiles of "
+                          << plan.rows << " x " << plan.columns << ", " << plan.parts << " parts");
       }
       device->set_plan(call, nullptr);
     }
@@ -169,8 +171,12 @@ TEST_CASE("a table of plans comes back whole, and only for its device, driver an
   const gpu::DeviceFile file("products", some_device(1));
   const std::vector<std::byte> kept = file.load();
   std::string content(reinterpret_cast<const char*>(kept.data()), kept.size());
-  const auto keep = [&](const std::string& changed) { REQUIRE(file.save(std::as_bytes(std::span(changed)))); };
-  keep(content + "NN f32 0 1 2\nNN f99 0 1 1 1 1 32 32 1\nNN f32 0 1 1 1 1 32 32 0\n");
+  const auto keep = [&](const std::string& changed) {
+    REQUIRE(file.save(std::as_bytes(std::span(changed))));
+  };
+  keep(content +
+       "NN f32 0 1 2\nNN f99 0 1 1 1 1 32 32 1\nNN f32 0 1 1 1 1 32 32 0\n"
+       "NN f32 0 64 64 500 1 32 32 -1\nNN f32 0 64 64 -500 1 32 32 2\n");
   CHECK(gpu::ProductTable(some_device(1)).size() == 2);
   content[8] = content[8] == '0' ? '1' : '0';
   keep(content);

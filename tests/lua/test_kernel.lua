@@ -159,6 +159,7 @@ raises("faulty: line 1 of its GLSL: 'assign'", text "void main() { x(0) = 1.0; }
 raises("faulty: its GLSL does not compile", text "void helper() {}", lg.zeros(2))
 raises("faulty: x is bf16, which kernels cannot use", text "void main() {}", lg.zeros(2, {dtype = "bf16"}))
 raises("faulty: [0] groups", text("void main() {}", {groups = function() return 0 end}), lg.zeros(2))
+raises("alike: [0] groups", text("void main() {}", {name = "alike", groups = function() return 0 end}), lg.zeros(2))
 raises("threads", text("void main() {}", {threads = {1024, 1024}}), lg.zeros(2))
 raises("operands are on different devices", text("void main() {}", {inputs = {"x", "z"}}), lg.zeros(2), lg.zeros(2):to("cpu"))
 assert(text "void main() { each(i, y_count()) y(i) = x(i); }"(lg.ones(3)):sum():item() == 3)  -- the device goes on

@@ -134,6 +134,21 @@ local drawn = lg.tensor {0., 1., 0.}:multinomial(4, true)
 expect.equal(drawn, lg.tensor {1, 1, 1, 1})
 expect.equal(lg.ones(2, 5):multinomial(5):sort(2), lg.arange(5):expand(2, 5))
 
+-- Single rows, whose strides say nothing, in batches that lie in order, repeat, or overlap.
+do
+  local rows, weight = lg.randn(3, 50), lg.randn(26, 50)
+  local one_each, wanted = rows:view(3, 1, 50), lg.matmul(rows, weight:t())
+  local overlapping = lg.randn(52):unfold(1, 50, 1)
+  for _, case in ipairs {
+    {one_each:narrow(2, 1, 1):expand(3, 1, 50), wanted},
+    {rows:narrow(1, 1, 1):expand(3, 50):unsqueeze(2), wanted:narrow(1, 1, 1):expand(3, 26)},
+    {overlapping:unsqueeze(2), lg.matmul(overlapping:clone(), weight:t())},
+  } do
+    expect.close(lg.nn.functional.linear(case[1], weight):squeeze(2), case[2], 1e-5)
+    expect.close(lg.matmul(case[1], weight:t()):squeeze(2), case[2], 1e-5)
+  end
+end
+
 -- Accepted and kept; the CPU computes all three in f32.
 expect.equal(lg.matmul_precision(), "highest")
 lg.set_matmul_precision("high")
