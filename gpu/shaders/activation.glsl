@@ -6,10 +6,8 @@ const uint kNoActivation = 0, kRelu = 1, kTanh = 2, kSigmoid = 3;
 layout(constant_id = ACTIVATION_ID) const uint ACTIVATION = kNoActivation;
 
 float activated(float x) {
-  switch (ACTIVATION) {
-    case kRelu: return lg_max(x, 0.0);
-    case kTanh: return lg_tanh(x);
-    case kSigmoid: return lg_sigmoid(x);
-  }
+  if (ACTIVATION == kRelu) return lg_max(x, 0.0);
+  if (ACTIVATION == kTanh) return lg_tanh(x);
+  if (ACTIVATION == kSigmoid) return lg_sigmoid(x);
   return x;
 }
