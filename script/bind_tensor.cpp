@@ -7,6 +7,7 @@
 #include "runtime/tape.h"
 #include "script/convert.h"
 #include "script/edge.h"
+#include "script/explain.h"
 #include "script/print.h"
 
 namespace lunagrad {
@@ -285,7 +286,7 @@ Field field_named(lua_State* L, int key, int table) {
                                        {"data", "x:detach()"},
                                        {"device_name", "x:device()"}})
     if (name == asked) hint = std::string("; use ") + instead;
-  fail("Tensor has no field or method '", name, "'", hint);
+  fail("Tensor has no field or method '", name, "'", hint.empty() ? suggest(name, "x:") : hint);
 }
 
 // __index; upvalues: methods, fields.

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "script/edge.h"
+#include "script/hint.h"
 #include "script/library.h"
 
 namespace lunagrad {
@@ -26,6 +27,7 @@ std::string error_text(lua_State* L) {
 struct Place {
   std::string file;
   int line = 0;
+  size_t length = 0;  // of the text "file.lua:12: "
 };
 
 // The place at the start of "file.lua:12: message".
@@ -34,7 +36,7 @@ Place place_in(const std::string& message) {
     const size_t end = message.find_first_not_of("0123456789", colon + 1);
     if (end == std::string::npos || end == colon + 1 || end - colon > 9 || message.compare(end, 2, ": ") != 0)
       continue;
-    return {message.substr(0, colon), std::stoi(message.substr(colon + 1, end - colon - 1))};
+    return {message.substr(0, colon), std::stoi(message.substr(colon + 1, end - colon - 1)), end + 2};
   }
   return {};
 }
@@ -51,6 +53,7 @@ struct Frames {
   std::vector<std::string> user, library;
   Place first;               // the innermost line of the user
   std::string first_as_lua;  // as Lua prints it: long names are cut
+  int first_level = 0;
 };
 
 constexpr size_t kShownAtEachEnd = 12;
@@ -70,8 +73,9 @@ Frames read_frames(lua_State* L) {
       continue;
     }
     if (frames.user.empty()) {
-      frames.first = {file, frame.currentline};
+      frames.first = {file, frame.currentline, 0};
       frames.first_as_lua = frame.short_src;
+      frames.first_level = level;
     }
     frames.user.push_back(place + ": " + function_name(frame));
   }
@@ -108,6 +112,11 @@ int describe_error(lua_State* L) {
   const Place& shown = !in_user_code && place.line && !in_library ? place : frames.first;
   error.file = frames.user.empty() ? place.file : shown.file;
   error.line = frames.user.empty() ? place.line : shown.line;
+  const std::string wrong_call = describe_wrong_call(L, frames.first_level);
+  if (!frames.user.empty() && (in_library || !wrong_call.empty()))
+    error.message = frames.first_as_lua + ":" + std::to_string(frames.first.line) + ": " +
+                    (wrong_call.empty() ? error.message.substr(place.length) : wrong_call);
+  error.message += hint(error.message);
   return 1;
 }
 
@@ -163,7 +172,7 @@ void CaughtError::copy(const std::exception& error) noexcept {
 }
 
 void raise(lua_State* L, const CaughtError& caught) {
-  lua_settop(L, 0);
+  lua_settop(L, std::min(lua_gettop(L), 1));  // room for the message; hint() looks at the first argument
   edge(L).last_error = caught;
   char place[512] = "";
   try {

@@ -546,7 +546,7 @@ TEST_CASE("the prompt reads a pipe: values, statements over lines, errors, help"
   CHECK(finished.err == "input:1: no\n");
   CHECK(finished.out.starts_with(
       "2\ntensor([2, 4], shape=[2], dtype=i64, device=cpu)\n1\n2\n6\nlg.exp(input)\n"));
-  CHECK(finished.out.ends_with("no help on 'nothing'; `?matmul` explains an operation\n{1, a = \"b\"}\n"));
+  CHECK(finished.out.ends_with("no help on 'nothing'; try `?matmul` or `?nn.Linear`\n{1, a = \"b\"}\n"));
   CHECK(folder.run({"repl"}, "os.exit(9)\nprint('not reached')\n").code == 9);
   CHECK(folder.run({"repl"}, "os.exit(9)\nprint('not reached')\n").out.empty());
 }

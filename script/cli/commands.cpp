@@ -23,6 +23,7 @@
 #include "script/cli/runs.h"
 #include "script/cli/test_runner.h"
 #include "script/cli/tune.h"
+#include "script/explain.h"
 #include "script/meta.h"
 #include "script/state.h"
 #include "script/topics.h"
@@ -183,7 +184,9 @@ int show_help(CLI::App& app, const std::string& topic) {
   CLI::App* const command = find_command(app, topic);
   const std::string text = command ? command->help(app.get_name()) : explain_topic(topic);
   if (text.empty()) {
-    std::cerr << "lunagrad help: nothing on '" << topic << "'; topics:\n" << list_topics();
+    const std::string near = suggest(topic, "");
+    std::cerr << "lunagrad help: nothing on '" << topic << "'"
+              << (near.empty() ? "; topics:\n" + list_topics() : near + "\n");
     return kExitUsage;
   }
   std::cout << text;

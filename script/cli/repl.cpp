@@ -13,8 +13,8 @@
 
 #include "script/cli/line_editor.h"
 #include "script/cli/signals.h"
+#include "script/explain.h"
 #include "script/library.h"
-#include "script/topics.h"
 
 namespace lunagrad {
 namespace {
@@ -73,7 +73,8 @@ class Repl {
     if (editor_.interactive()) std::signal(SIGINT, SIG_IGN);
     if (editor_.interactive())
       std::cout << "Lunagrad " << LUNAGRAD_VERSION << ", " << LUA_RELEASE
-                << ". `lg` is loaded, `_` is the last value, `;` at the end hides it, `?name` explains, Ctrl-D leaves.\n";
+                << ". `lg` is loaded, `_` is the last value, `;` at the end hides it, `?name` explains, "
+                   "Ctrl-D leaves.\n";
     // An empty script opens the state with the device and the seed that were asked for.
     session_.run_text("", "input", options);
     if (session_.wait() != Outcome::ok) return exit_code_.value_or(1);
@@ -143,9 +144,11 @@ class Repl {
     const size_t start = asked.find_first_not_of(" \t");
     const size_t end = asked.find_last_not_of(" \t");
     const std::string name = start == std::string::npos ? "" : asked.substr(start, end - start + 1);
-    const std::string found = explain_name(name);
+    const std::string found = lunagrad::explain(name);
     if (found.empty()) {
-      std::cout << "no help on '" << name << "'; `?matmul` explains an operation\n";
+      const std::string near = suggest(name, "");
+      std::cout << "no help on '" << name << "'" << (near.empty() ? "; try `?matmul` or `?nn.Linear`" : near)
+                << "\n";
     } else {
       std::cout << found;
     }

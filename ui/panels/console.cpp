@@ -7,7 +7,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
-#include "script/topics.h"
+#include "script/explain.h"
 #include "ui/console_lines.h"
 #include "ui/disk_thread.h"
 #include "ui/figures.h"
@@ -231,9 +231,11 @@ class ConsolePanel final : public Panel {
     bench.journal.write(Kind::command, code + "\n");
     const size_t begin = code.find_first_not_of(" \t", 1), end = code.find_last_not_of(" \t\n");
     const std::string name = begin == code.npos ? "" : code.substr(begin, end - begin + 1);
-    const std::string found = name.empty() ? "" : explain_name(name);
-    bench.journal.write(found.empty() ? Kind::note : Kind::output,
-                        found.empty() ? "no help on '" + name + "'; ?matmul explains an operation\n" : found);
+    const std::string found = lunagrad::explain(name);
+    if (!found.empty()) return bench.journal.write(Kind::output, found);
+    const std::string near = suggest(name, "");
+    bench.journal.write(Kind::note,
+                        "no help on '" + name + "'" + (near.empty() ? "; try ?matmul or ?nn.Linear" : near) + "\n");
   }
 
   void take_offers() {
