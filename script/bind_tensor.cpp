@@ -319,6 +319,14 @@ int new_index(lua_State* L) {
   fail("Tensor: '", lua_tostring(L, 2), "' cannot be set; fields are ", kFieldNames);
 }
 
+// Lua makes one boolean of a comparison, and knows no text of a tensor.
+int refuse_order(lua_State*) {
+  fail("Tensor: <, <=, > and >= compare numbers, as x:item() of one element; x:lt(y), x:le(y), x:gt(y) and x:ge(y) compare "
+       "elements");
+}
+
+int refuse_text(lua_State*) { fail("Tensor: .. joins text; write x:item() or tostring(x)"); }
+
 // Safe to reach twice and with any self: the handle is left undefined.
 int collect(lua_State* L) {
   if (Tensor* const x = to_tensor(L, 1)) *x = Tensor();
@@ -356,6 +364,9 @@ constexpr luaL_Reg kEvents[] = {{"__gc", guard<collect>},
                                 {"__len", guard<length>},
                                 {"__eq", guard<equal_identity>},
                                 {"__tostring", guard<tostring>},
+                                {"__lt", guard<refuse_order>},
+                                {"__le", guard<refuse_order>},
+                                {"__concat", guard<refuse_text>},
                                 {nullptr, nullptr}};
 
 void push_fields(lua_State* L) {

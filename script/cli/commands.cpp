@@ -89,7 +89,7 @@ void add_limits(CLI::App& app, RunRequest& request) {
 
 void add_run_flags(CLI::App& app, RunFlags& flags) {
   RunOptions& options = flags.request.options;
-  app.add_option("--seed", options.seed, "of the random numbers (default 0)");
+  app.add_option("--seed", options.seed, "of the random numbers (default 0)")->check(CLI::NonNegativeNumber);
   app.add_option("--device", options.device, "where tensors are made: cpu, vulkan, vulkan:1, …");
   app.add_option("--set", flags.set, "NAME=VALUE for a lg.run.param; may be repeated")
       ->allow_extra_args(false)
@@ -213,7 +213,7 @@ int run_command_line(int argc, char** argv) {
 
   RunOptions repl;
   CLI::App* repl_command = app.add_subcommand("repl", "an interactive prompt");
-  repl_command->add_option("--seed", repl.seed, "of the random numbers (default 0)");
+  repl_command->add_option("--seed", repl.seed, "of the random numbers (default 0)")->check(CLI::NonNegativeNumber);
   repl_command->add_option("--device", repl.device, "where tensors are made");
   repl_command->footer(
       "Expressions show their values, unless a semicolon ends the line; `_` is the last value, `?name` explains. On a "
