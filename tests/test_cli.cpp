@@ -82,6 +82,8 @@ TEST_CASE("exit codes") {
       {{"train"}, 2, "'train' is neither a command nor a file"},
       {{"run", "steps.lua", "--frobnicate"}, 2, "--frobnicate"},
       {{"run", "steps.lua", "--seed", "-1"}, 2, "--seed"},
+      {{"run", "steps.lua", "--devise", "cpu"}, 2, "--devise; see lunagrad run --help"},
+      {{"runs", "show"}, 2, "lunagrad runs show: RUN is required; see lunagrad runs show --help"},
       {{"run", "steps.lua", "--set", "lr"}, 2, "--set lr: expected name=value"},
       {{"run", "steps.lua", "--set", "rate=1"}, 2, "the script declares no parameter 'rate'; it declares lr"},
       {{"run", "steps.lua", "--set", "lr=x"}, 2, "steps.lua:3: --set lr=x: 'lr' is a number"},

@@ -44,6 +44,18 @@ CLI::App* find_command(CLI::App& app, const std::string& name) {
   return commands.empty() ? nullptr : commands.front();
 }
 
+// "lunagrad runs show": the command that the words name, whose --help says what it takes.
+std::string command_of(CLI::App& app, int argc, char** argv) {
+  std::string name = app.get_name();
+  CLI::App* innermost = &app;
+  for (int i = 1; i < argc; ++i) {
+    innermost = find_command(*innermost, argv[i]);
+    if (!innermost) break;
+    name += std::string(" ") + argv[i];
+  }
+  return name;
+}
+
 // What was given to `run` and its kin.
 struct RunFlags {
   RunRequest request;
@@ -306,7 +318,8 @@ int run_command_line(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    std::cerr << "lunagrad: " << error.what() << "; see lunagrad --help\n";
+    const std::string command = command_of(app, argc, argv);
+    std::cerr << command << ": " << error.what() << "; see " << command << " --help\n";
     return kExitUsage;
   }
   if (*run_command) {

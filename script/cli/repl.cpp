@@ -37,6 +37,14 @@ void report_cost(std::chrono::duration<double> time, size_t before, size_t after
   std::printf("\n");
 }
 
+// "help", " help()": what people type who look for a way on, or out.
+bool is_word(const std::string& line, std::string_view word) {
+  const size_t start = line.find_first_not_of(" \t");
+  if (start == std::string::npos) return false;
+  const std::string text = line.substr(start, line.find_last_not_of(" \t") + 1 - start);
+  return text == word || text == std::string(word) + "()";
+}
+
 // Says whether text needs more lines, by compiling it in a state of its own.
 class Syntax {
  public:
@@ -73,7 +81,7 @@ class Repl {
     if (editor_.interactive()) std::signal(SIGINT, SIG_IGN);
     if (editor_.interactive())
       std::cout << "Lunagrad " << LUNAGRAD_VERSION << ", " << LUA_RELEASE
-                << ". `lg` is loaded, `_` is the last value, `;` at the end hides it, `?name` explains, "
+                << ". `lg` is loaded, `_` is the last value, `;` at the end hides it, `help` and `?name` explain, "
                    "Ctrl-D leaves.\n";
     // An empty script opens the state with the device and the seed that were asked for.
     session_.run_text("", "input", options);
@@ -95,6 +103,11 @@ class Repl {
         explain(line.substr(1));
         continue;
       }
+      if (text.empty() && editor_.interactive() && is_word(line, "help")) {
+        explain("");
+        continue;
+      }
+      if (text.empty() && editor_.interactive() && (is_word(line, "exit") || is_word(line, "quit"))) return 0;
       text += (text.empty() ? "" : "\n") + line;
       if (text.find_first_not_of(" \t\n") == std::string::npos) {
         text.clear();
@@ -103,6 +116,8 @@ class Repl {
       if (syntax_.incomplete(text)) continue;
       editor_.remember(text);
       evaluate(text);
+      if (editor_.interactive() && text.starts_with("local ") && text.find_first_of(";\n") == std::string::npos)
+        std::cout << "  a local lasts for its line here; without `local` the value stays\n";
       text.clear();
     }
     if (editor_.interactive() && !exit_code_) std::cout << "\n";
@@ -144,6 +159,12 @@ class Repl {
     const size_t start = asked.find_first_not_of(" \t");
     const size_t end = asked.find_last_not_of(" \t");
     const std::string name = start == std::string::npos ? "" : asked.substr(start, end - start + 1);
+    if (name.empty()) {
+      std::cout << "  ?matmul, ?nn.Linear, ?x:size     explain what a script can call\n"
+                   "  ?nn, ?optim, ?data, ?io, ?run    list what there is\n"
+                   "  lunagrad help                    in a shell, lists the sections of the guide\n";
+      return;
+    }
     const std::string found = lunagrad::explain(name);
     if (found.empty()) {
       const std::string near = suggest(name, "");
