@@ -81,11 +81,12 @@ size_t edits(const std::string& a, const std::string& b) {
 
 std::string explain(const std::string& asked) {
   if (asked.empty()) return {};
-  const std::string operation = explain_name(asked.starts_with("nn.functional.") ? last_of(asked) : asked);
-  if (!operation.empty()) return operation;
+  std::string text = explain_name(asked);
   const std::string plain = asked.starts_with("lg.") ? asked.substr(3) : asked;
-  std::string text = pages([&](const std::string& name) { return ends_in(name, plain); });
+  if (text.empty()) text = pages([&](const std::string& name) { return name == asked; });
+  if (text.empty()) text = pages([&](const std::string& name) { return ends_in(name, plain); });
   if (text.empty()) text = calls_in(plain);
+  if (text.empty() && last_of(plain) != plain) text = explain(last_of(plain));  // as nn.functional.relu
   if (text.empty()) text = pages([&](const std::string& name) { return ends_in(lower(name), lower(plain)); });
   return text;
 }
