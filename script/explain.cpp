@@ -60,8 +60,9 @@ std::string calls_in(const std::string& table) {
   return text.empty() ? text : table + "\n" + text;
 }
 
-// How many letters have to be changed, left out, added or swapped with the next, case aside.
-size_t edits(const std::string& a, const std::string& b) {
+}  // namespace
+
+size_t edits(std::string_view a, std::string_view b) {
   std::vector<size_t> before, last(b.size() + 1), now(b.size() + 1);
   std::iota(last.begin(), last.end(), size_t(0));
   for (size_t i = 1; i <= a.size(); ++i) {
@@ -76,8 +77,6 @@ size_t edits(const std::string& a, const std::string& b) {
   }
   return last[b.size()];
 }
-
-}  // namespace
 
 std::string explain(const std::string& asked) {
   if (asked.empty()) return {};

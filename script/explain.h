@@ -11,6 +11,8 @@ namespace lunagrad {
 std::string explain(const std::string& asked);
 // What explain() says, and the section of the documents with that name ("exit-codes"), or a part of it.
 std::string explain_topic(const std::string& topic);
+// How many letters have to be changed, left out, added or swapped with the next to make one of the other.
+size_t edits(std::string_view, std::string_view);
 // "; did you mean lg.nn.Linear?" for "Liner", "" when nothing is near: among functions ("."), methods (":"),
 // those of tensors alone ("x:"), or all ("").
 std::string suggest(std::string_view misspelt, std::string_view among);
