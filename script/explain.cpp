@@ -90,6 +90,18 @@ std::string explain(const std::string& asked) {
   return text;
 }
 
+std::string answer(const std::string& asked) {
+  const size_t start = asked.find_first_not_of(" \t\n"), end = asked.find_last_not_of(" \t\n");
+  if (start == std::string::npos)
+    return "  ?matmul, ?nn.Linear, ?x:size     explain what a script can call\n"
+           "  ?nn, ?optim, ?data, ?io, ?run    list what there is\n"
+           "  lunagrad help                    in a shell, lists the sections of the guide\n";
+  const std::string name = asked.substr(start, end - start + 1), found = explain(name);
+  if (!found.empty()) return found;
+  const std::string near = suggest(name, "");
+  return "no help on '" + name + "'" + (near.empty() ? "; try `?matmul` or `?nn.Linear`" : near) + "\n";
+}
+
 std::string explain_topic(const std::string& topic) {
   const std::string explained = explain(topic);
   std::vector<const Topic*> similar;

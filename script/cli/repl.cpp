@@ -100,11 +100,11 @@ class Repl {
       }
       if (text.empty() && line.starts_with('?')) {
         editor_.remember(line);
-        explain(line.substr(1));
+        std::cout << answer(line.substr(1));
         continue;
       }
       if (text.empty() && editor_.interactive() && is_word(line, "help")) {
-        explain("");
+        std::cout << answer("");
         continue;
       }
       if (text.empty() && editor_.interactive() && (is_word(line, "exit") || is_word(line, "quit"))) return 0;
@@ -153,26 +153,6 @@ class Repl {
     std::promise<std::vector<std::string>> names;
     session_.complete(line, [&](std::vector<std::string> found) { names.set_value(std::move(found)); });
     return names.get_future().get();
-  }
-
-  void explain(const std::string& asked) {
-    const size_t start = asked.find_first_not_of(" \t");
-    const size_t end = asked.find_last_not_of(" \t");
-    const std::string name = start == std::string::npos ? "" : asked.substr(start, end - start + 1);
-    if (name.empty()) {
-      std::cout << "  ?matmul, ?nn.Linear, ?x:size     explain what a script can call\n"
-                   "  ?nn, ?optim, ?data, ?io, ?run    list what there is\n"
-                   "  lunagrad help                    in a shell, lists the sections of the guide\n";
-      return;
-    }
-    const std::string found = lunagrad::explain(name);
-    if (found.empty()) {
-      const std::string near = suggest(name, "");
-      std::cout << "no help on '" << name << "'" << (near.empty() ? "; try `?matmul` or `?nn.Linear`" : near)
-                << "\n";
-    } else {
-      std::cout << found;
-    }
   }
 
   // On the session's thread, while the main thread waits.
