@@ -15,8 +15,9 @@ constexpr char kScript = 0;   // registry key of the state whose locals are seen
 // until it returns true. Names that Lua gave begin with a bracket.
 template <class Visit>
 void visit_locals(lua_State* script, const Visit& visit) {
+  constexpr int kDeepest = 1000;  // Lua counts a level's place from the top each time
   lua_Debug frame;
-  for (int level = 0; lua_getstack(script, level, &frame); ++level) {
+  for (int level = 0; level < kDeepest && lua_getstack(script, level, &frame); ++level) {
     lua_getinfo(script, "Sl", &frame);
     if (frame.currentline < 0 || edge(script).chunk(frame).library) continue;
     int count = 0;

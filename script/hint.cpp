@@ -94,6 +94,8 @@ std::string hint(const std::string& message) {
   const std::string called = quoted_behind(message, "bad argument #1 to '");
   if (!called.empty() && message.find("(Tensor expected") != std::string::npos && message.ends_with("got no value)"))
     return "; a method is called with a colon, as in x:" + called + "(…)";
+  if (message.find("a lunagrad.Live value") != std::string::npos)
+    return "; what lg.run.live gives is called for its value, as lr()";
   if (message.ends_with("(global 'self')"))
     return "; a function that uses self is defined and called with a colon";
   return {};

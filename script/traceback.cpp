@@ -54,15 +54,36 @@ struct Frames {
   Place first;               // the innermost line of the user
   std::string first_as_lua;  // as Lua prints it: long names are cut
   int first_level = 0;
+  size_t skipped = 0;  // levels in the midst of a deep stack
 };
 
 constexpr size_t kShownAtEachEnd = 12;
 
+// The outermost level of the stack. Lua walks there from the innermost at each question.
+int last_level(lua_State* L) {
+  lua_Debug frame;
+  int there = 1, beyond = 2;
+  for (; lua_getstack(L, beyond, &frame); beyond *= 2) there = beyond;
+  while (beyond - there > 1) {
+    const int middle = there + (beyond - there) / 2;
+    (lua_getstack(L, middle, &frame) ? there : beyond) = middle;
+  }
+  return there;
+}
+
 Frames read_frames(lua_State* L) {
+  // An endless recursion ends 200,000 levels deep, which one by one would take minutes.
+  constexpr int kInner = 200, kOuter = 50;
   Frames frames;
   Edge& state = edge(L);
   lua_Debug frame;
+  const int last = last_level(L);
   for (int level = 1; lua_getstack(L, level, &frame); ++level) {
+    if (level > kInner && level < last - kOuter) {
+      frames.skipped = size_t(last - kOuter - level);
+      level = last - kOuter - 1;
+      continue;
+    }
     lua_getinfo(L, "Sln", &frame);
     if (frame.currentline < 0) continue;
     const Chunk& chunk = state.chunk(frame);
@@ -87,7 +108,7 @@ std::string joined(const Frames& frames) {
   const size_t count = frames.user.size();
   for (size_t i = 0; i < count; ++i) {
     if (count > 2 * kShownAtEachEnd && i == kShownAtEachEnd) {
-      text += "  … " + std::to_string(count - 2 * kShownAtEachEnd) + " more …\n";
+      text += "  … " + std::to_string(count - 2 * kShownAtEachEnd + frames.skipped) + " more …\n";
       i = count - kShownAtEachEnd;
     }
     text += "  " + frames.user[i] + "\n";

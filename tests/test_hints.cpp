@@ -22,6 +22,7 @@ TEST_CASE("an error says which name was meant, and where a colon or a dot belong
       {"lg.nn:Linear(3, 4)", "what lg.nn holds is called with a dot: lg.nn.Linear(…)"},
       {"lg:zeros(3, 4)", "what lg holds is called with a dot: lg.zeros(…)"},
       {"lg.ones(3).sum()", "a method is called with a colon, as in x:sum(…)"},
+      {"print(lg.run.live('lr', 0.1) * 2)", "; what lg.run.live gives is called for its value, as lr()"},
       {"function f() self.x = 1 end f()", "a function that uses self is defined and called with a colon"},
   };
   for (const auto& [code, message] : mistakes) {
@@ -31,6 +32,19 @@ TEST_CASE("an error says which name was meant, and where a colon or a dot belong
     CHECK_MESSAGE(finished.err.starts_with("mistake.lua:2: "), finished.err);
     CHECK_MESSAGE(finished.err.substr(0, finished.err.find('\n')).find(message) != std::string::npos, finished.err);
   }
+}
+
+TEST_CASE("an endless recursion is told at once, with both ends of its calls") {
+  const Folder folder;
+  folder.write("deep.lua", "local function f(n)\n  return f(n + 1) + 1\nend\nf(1)\n");
+  const Finished finished = folder.run({"run", "deep.lua", "--timeout", "20"});
+  CHECK(finished.code == 1);
+  CHECK_MESSAGE(finished.err.find("stack overflow") != std::string::npos, finished.err);
+  CHECK(finished.err.find("  deep.lua:2: in upvalue 'f'\n") != std::string::npos);
+  CHECK(finished.err.ends_with("  deep.lua:4: in main chunk\n"));
+  const size_t more = finished.err.find("  … ");
+  REQUIRE(more != std::string::npos);
+  CHECK(std::stoi(finished.err.substr(more + std::string("  … ").size())) > 100000);
 }
 
 TEST_CASE("a name of the script's own gets no advice, nor does the message of an error that was caught") {

@@ -70,6 +70,9 @@ raises("x:gt(y) and x:ge(y) compare elements", function() return x > 2 end)
 raises("x:gt(y) and x:ge(y) compare elements", function() return 2 <= x end)
 raises("write x:item() or tostring(x)", function() return "loss " .. x end)
 
+local leaf = lg.ones(2, {requires_grad = true})
+raises(": copy_: a view of a leaf tensor that requires grad", function() leaf[1] = 5 end)
+
 -- Values.
 raises("one element", function() return x:item() end)
 raises("ragged", function() return lg.tensor { { 1, 2 }, { 3 } } end)

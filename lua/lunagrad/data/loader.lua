@@ -34,6 +34,9 @@ end
 
 local function new(...)
   local self = read(...)
+  if core.is_tensor(self.dataset) then
+    core._fail("DataLoader: a data set expected (got a tensor); data.TensorDataset(x) makes one of tensors")
+  end
   check_integer("batch_size", self.batch_size, 1)
   check_integer("workers", self.workers, 0, 64)
   check_integer("prefetch_factor", self.prefetch_factor, 1, 1000)
