@@ -82,6 +82,8 @@ TEST_CASE("exit codes") {
       {{"train"}, 2, "'train' is neither a command nor a file"},
       {{"run", "steps.lua", "--frobnicate"}, 2, "--frobnicate"},
       {{"run", "steps.lua", "--seed", "-1"}, 2, "--seed"},
+      {{"run", "steps.lua", "--timeout", "0"}, 2, "--timeout: 0 is not a number above 0; see lunagrad run"},
+      {{"run", ""}, 2, "lunagrad run: the script's name is empty"},
       {{"run", "steps.lua", "--devise", "cpu"}, 2, "--devise; see lunagrad run --help"},
       {{"runs", "show"}, 2, "lunagrad runs show: RUN is required; see lunagrad runs show --help"},
       {{"run", "steps.lua", "--set", "lr"}, 2, "--set lr: expected name=value"},

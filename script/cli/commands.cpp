@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -42,6 +43,11 @@ std::string joined(int argc, char** argv) {
 CLI::App* find_command(CLI::App& app, const std::string& name) {
   const auto commands = app.get_subcommands([&](CLI::App* command) { return command->get_name() == name; });
   return commands.empty() ? nullptr : commands.front();
+}
+
+// CLI11's own check says up to which number, with 309 digits.
+std::string above_zero(const std::string& text) {
+  return std::strtod(text.c_str(), nullptr) > 0 ? "" : text + " is not a number above 0";
 }
 
 // "lunagrad runs show": the command that the words name, whose --help says what it takes.
@@ -91,7 +97,7 @@ void add_choice(CLI::App& app, const std::string& name, E& value,
 // What a run, or a line after -e, may take.
 void add_limits(CLI::App& app, RunRequest& request) {
   app.add_option("--timeout", request.timeout, "seconds after which the program ends, exit code 124")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Validator(above_zero, "POSITIVE"));
   app.add_flag("--sandbox", request.options.sandbox, "the script is not trusted: lunagrad help sandbox");
   app.add_option_function<size_t>(
          "--memory", [&request](size_t mebibytes) { request.options.memory = mebibytes << 20; },
@@ -320,6 +326,10 @@ int run_command_line(int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error);
     const std::string command = command_of(app, argc, argv);
     std::cerr << command << ": " << error.what() << "; see " << command << " --help\n";
+    return kExitUsage;
+  }
+  if (*run_command && run.request.script.empty()) {  // as of "$SCRIPT" that is not set
+    std::cerr << "lunagrad run: the script's name is empty\n";
     return kExitUsage;
   }
   if (*run_command) {
