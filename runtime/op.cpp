@@ -57,13 +57,25 @@ bool nothing_to_compute(const Call& call) {
   return true;
 }
 
+// "f64", "f32 and bf16 to f64": the types of a call's operands, and of its result where that is another.
+std::string types_of(const Call& call) {
+  std::vector<DType> types;
+  for (const Tensor& x : call.in)
+    if (x.defined() && std::find(types.begin(), types.end(), x.dtype()) == types.end()) types.push_back(x.dtype());
+  std::string text;
+  for (const DType type : types) text += (text.empty() ? "" : " and ") + lunagrad::text(type);
+  const DType result = call.out[0].dtype();
+  if (types.empty()) return lunagrad::text(result);
+  return types == std::vector<DType>{result} ? text : text + " to " + lunagrad::text(result);
+}
+
 // The device lacks the op: operands travel to the CPU and the results back, visibly.
 void run_on_cpu_instead(Call& call, Device& device) {
   Context& ctx = context();
   if (ctx.strict_device)
-    fail_as(ErrorKind::device, call.op->name, ": ", device.name(),
-            " cannot run this op and --strict-device forbids the CPU");
-  if (ctx.trace) ctx.trace->fell_back(call, "the device has no kernel for it");
+    fail_as(ErrorKind::device, call.op->name + (call.op->hidden() ? 1 : 0), ": ", device.name(),
+            " cannot run this op on ", types_of(call), ", and --strict-device forbids the CPU");
+  if (ctx.trace) ctx.trace->fell_back(call, ("the device has no kernel for " + types_of(call)).c_str());
   const NoGrad off;
   Call on_cpu = call;
   for (Tensor& x : on_cpu.in)

@@ -180,6 +180,7 @@ void record(Call& call, uint64_t elapsed) {
 void check_in_place(const char* op, const Tensor& x) {
   context().check_may_change(op);
   if (!context().grad_enabled || !x.requires_grad()) return;
+  if (*op == '_') ++op;  // a hidden record's: `x[1] = y` is a _copy
   if (x.is_leaf())
     fail(op,
          "_: a leaf tensor that requires grad cannot be changed in place; use lg.no_grad or work on a copy");

@@ -38,9 +38,7 @@ int autocast(lua_State* L) {
     open->previous = std::exchange(context().autocast, std::move(region));
     return 1;
   }
-  if (lua_type(L, 2) != LUA_TFUNCTION && luaL_getmetafield(L, 2, "__call") == LUA_TNIL)
-    wrong_type(L, 2, "autocast", "function");
-  if (lua_type(L, 2) != LUA_TFUNCTION) lua_pop(L, 1);
+  check_callable(L, 2, "autocast");
   const UseAutocast use(std::move(region));
   lua_call(L, lua_gettop(L) - 2, LUA_MULTRET);
   return lua_gettop(L) - 1;

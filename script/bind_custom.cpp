@@ -376,9 +376,7 @@ void run_again(const LuaFunction& call, const LuaFunction& modules) {
 // lg.checkpoint(fn, …) = fn(…)
 int checkpoint(lua_State* L) {
   const int count = lua_gettop(L);
-  if (lua_type(L, 1) != LUA_TFUNCTION && luaL_getmetafield(L, 1, "__call") == LUA_TNIL)
-    wrong_type(L, 1, "checkpoint", "function");
-  lua_settop(L, count);
+  check_callable(L, 1, "checkpoint");
   mark_line(L);
   const size_t before = bytes_in_use();
   if (!context().grad_enabled) {

@@ -211,7 +211,7 @@ int hook_remove(lua_State* L) {
 // x:register_hook(fn): fn(gradient) may return another gradient. The result's :remove() takes it off.
 int add_hook(lua_State* L) {
   const Tensor x = check_tensor(L, 1, "register_hook");
-  if (lua_type(L, 2) != LUA_TFUNCTION) wrong_type(L, 2, "register_hook", "function");
+  check_callable(L, 2, "register_hook");
   const auto function = std::make_shared<LuaFunction>(L, 2);
   const uint64_t hook = register_hook(x, [function](const Tensor& gradient) {
     const TensorList results = function->call({gradient}, "hook");
@@ -252,7 +252,7 @@ int with_mode(lua_State* L) {
     context().grad_enabled = enabled;
     return 1;
   }
-  if (lua_type(L, 1) != LUA_TFUNCTION) wrong_type(L, 1, name, "function");
+  check_callable(L, 1, name);
   const GradMode mode(enabled);
   lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
   return lua_gettop(L);
@@ -270,7 +270,7 @@ int is_enabled(lua_State* L) {
 template <bool second_order>
 int check_gradients(lua_State* L) {
   const char* const name = second_order ? "checkgrad2" : "check";
-  if (lua_type(L, 1) != LUA_TFUNCTION) wrong_type(L, 1, name, "function");
+  check_callable(L, 1, name);
   const TensorList inputs = check_tensors(L, 2, name);
   GradCheckOptions options;
   if (second_order) options.tolerance = 1e-4;

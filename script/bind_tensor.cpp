@@ -7,6 +7,7 @@
 #include "runtime/tape.h"
 #include "script/convert.h"
 #include "script/edge.h"
+#include "script/explain.h"
 #include "script/print.h"
 
 namespace lunagrad {
@@ -285,7 +286,7 @@ Field field_named(lua_State* L, int key, int table) {
                                        {"data", "x:detach()"},
                                        {"device_name", "x:device()"}})
     if (name == asked) hint = std::string("; use ") + instead;
-  fail("Tensor has no field or method '", name, "'", hint);
+  fail("Tensor has no field or method '", name, "'", hint.empty() ? suggest(name, "x:") : hint);
 }
 
 // __index; upvalues: methods, fields.
@@ -317,6 +318,14 @@ int new_index(lua_State* L) {
   }
   fail("Tensor: '", lua_tostring(L, 2), "' cannot be set; fields are ", kFieldNames);
 }
+
+// Lua makes one boolean of a comparison, and knows no text of a tensor.
+int refuse_order(lua_State*) {
+  fail("Tensor: <, <=, > and >= compare numbers, as x:item() of one element; x:lt(y), x:le(y), x:gt(y) and x:ge(y) compare "
+       "elements");
+}
+
+int refuse_text(lua_State*) { fail("Tensor: .. joins text; write x:item() or tostring(x)"); }
 
 // Safe to reach twice and with any self: the handle is left undefined.
 int collect(lua_State* L) {
@@ -355,6 +364,9 @@ constexpr luaL_Reg kEvents[] = {{"__gc", guard<collect>},
                                 {"__len", guard<length>},
                                 {"__eq", guard<equal_identity>},
                                 {"__tostring", guard<tostring>},
+                                {"__lt", guard<refuse_order>},
+                                {"__le", guard<refuse_order>},
+                                {"__concat", guard<refuse_text>},
                                 {nullptr, nullptr}};
 
 void push_fields(lua_State* L) {

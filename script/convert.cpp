@@ -57,6 +57,12 @@ void wrong_type(lua_State* L, int argument, Callee callee, const char* what) {
   bad_argument(L, argument, callee, std::string(what) + " expected, got " + type_name(L, argument));
 }
 
+void check_callable(lua_State* L, int argument, Callee callee) {
+  if (lua_isfunction(L, argument)) return;
+  if (luaL_getmetafield(L, argument, "__call") == LUA_TNIL) wrong_type(L, argument, callee, "function");
+  lua_pop(L, 1);
+}
+
 const Tensor& check_tensor(lua_State* L, int argument, Callee callee) {
   const Tensor* const x = to_tensor(L, argument);
   if (!x) wrong_type(L, argument, callee, "Tensor");

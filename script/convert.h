@@ -51,6 +51,8 @@ Dims check_positions(lua_State*, int argument, int last, Callee);
 [[noreturn]] void bad_argument(lua_State*, int argument, Callee, const std::string& fact);
 // The same with the fact "what expected, got <type>".
 [[noreturn]] void wrong_type(lua_State*, int argument, Callee, const char* what);
+// A function, or what can be called like one, as a module.
+void check_callable(lua_State*, int argument, Callee);
 // "Tensor", "number", "no value", …
 const char* type_name(lua_State*, int index);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "script/console_scope.h"
 #include "script/convert.h"
 #include "script/guard.h"
 #include "script/session_impl.h"
@@ -10,29 +11,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr char kConsole = 0;       // registry key of the console's environment
 constexpr int kShownEntries = 20;  // of a table
-
-// Pushes the environment of console lines: the script's globals, with `lg` and `_` beside them.
-void push_console(lua_State* L) {
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &kConsole) == LUA_TTABLE) return;
-  lua_pop(L, 1);
-  lua_newtable(L);
-  lua_newtable(L);
-  lua_pushglobaltable(L);
-  lua_setfield(L, -2, "__index");
-  lua_pushglobaltable(L);
-  lua_setfield(L, -2, "__newindex");
-  lua_setmetatable(L, -2);
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "lunagrad");
-  lua_call(L, 1, 1);
-  lua_pushliteral(L, "lg");
-  lua_insert(L, -2);
-  lua_rawset(L, -3);
-  lua_pushvalue(L, -1);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &kConsole);
-}
 
 std::string quoted(const char* text, size_t length) {
   std::string result = "\"";
@@ -146,7 +125,7 @@ int show_results(lua_State* L, bool muted) {
   return 0;
 }
 
-// Argument: the code. An expression or statements, run in the console's environment. A semicolon at the end mutes.
+// Upvalue: the script's state. Argument: the code. An expression or statements, run in the console's environment. A semicolon at the end mutes.
 int evaluate_line(lua_State* L) {
   size_t length = 0;
   const char* code = luaL_checklstring(L, 1, &length);
@@ -157,11 +136,17 @@ int evaluate_line(lua_State* L) {
     lua_pop(L, 1);
     if (luaL_loadbufferx(L, code, length, "=input", "t") != LUA_OK) return lua_error(L);
   }
+  see_locals(L, static_cast<lua_State*>(lua_touserdata(L, lua_upvalueindex(1))));
   push_console(L);
   lua_setupvalue(L, -2, 1);
   lua_call(L, 0, LUA_MULTRET);
   lua_remove(L, 1);
   return show_results(L, muted);
+}
+
+int end_line(lua_State* L) {
+  forget_locals(L);
+  return 0;
 }
 
 struct Names {
@@ -256,7 +241,7 @@ void add_members(lua_State* L, Names& names) {
   lua_pop(L, 1);
 }
 
-// Upvalue 1: Names. Argument: the line.
+// Upvalues: Names, the script's state. Argument: the line.
 int find_names(lua_State* L) {
   Names& names = *static_cast<Names*>(lua_touserdata(L, lua_upvalueindex(1)));
   const std::string line = lua_tostring(L, 1);
@@ -265,6 +250,7 @@ int find_names(lua_State* L) {
   while (start > 0 &&
          (std::isalnum(static_cast<unsigned char>(line[start - 1])) || std::strchr("_.:", line[start - 1])))
     --start;
+  see_locals(L, static_cast<lua_State*>(lua_touserdata(L, lua_upvalueindex(2))));
   push_console(L);
   size_t position = start;
   for (size_t end; (end = line.find_first_of(".:", position)) != std::string::npos; position = end + 1)
@@ -277,6 +263,7 @@ int find_names(lua_State* L) {
       if (!names.prefix.empty()) names.add(word);
   }
   add_members(L, names);
+  forget_locals(L);
   return 0;
 }
 
@@ -304,10 +291,13 @@ void Session::Impl::evaluate(const std::string& code, const std::function<void(b
   lua_State* L = state_for_tasks();
   // A thread of its own: hooks are off on the one that a count hook interrupted.
   lua_State* thread = lua_newthread(L);
-  lua_pushcfunction(thread, guard<evaluate_line>);
+  lua_pushlightuserdata(thread, L);
+  lua_pushcclosure(thread, guard<evaluate_line>, 1);
   lua_pushlstring(thread, code.data(), code.size());
-  ScriptError error;
+  ScriptError error, ignored;
   const bool ok = traceback_call(thread, 1, 0, error) == LUA_OK;
+  lua_pushcfunction(thread, guard<end_line>);
+  traceback_call(thread, 0, 0, ignored);
   lua_pop(L, 1);
   if (exit_code_ && !running_) {
     Event event{};
@@ -333,7 +323,8 @@ void Session::Impl::complete(const std::string& line,
   Names names;
   lua_State* thread = lua_newthread(L);
   lua_pushlightuserdata(thread, &names);
-  lua_pushcclosure(thread, guard<find_names>, 1);
+  lua_pushlightuserdata(thread, L);
+  lua_pushcclosure(thread, guard<find_names>, 2);
   lua_pushlstring(thread, line.data(), line.size());
   ScriptError ignored;  // a line that leads nowhere has no completions
   traceback_call(thread, 1, 0, ignored);

@@ -5,11 +5,13 @@
 #include <iostream>
 
 #include "script/cli/commands.h"
+#include "script/standard_streams.h"
 #ifdef LUNAGRAD_HAS_GPU
 #include "gpu/gpu.h"
 #endif
 
 int main(int argc, char** argv) {
+  lunagrad::fill_closed_streams();
   // A reader that went away ends the program quietly, as it ends others, also when a parent ignored the
   // signal.
   signal(SIGPIPE, SIG_DFL);
@@ -21,7 +23,7 @@ int main(int argc, char** argv) {
   lunagrad::gpu::install();
 #endif
   try {
-    const int code = lunagrad::run_command_line(argc, argv);
+    const int code = lunagrad::code_with_output(lunagrad::run_command_line(argc, argv));
 #ifdef LUNAGRAD_HAS_GPU
     lunagrad::gpu::close();
 #endif

@@ -105,6 +105,12 @@ void Run::begin_steps(std::optional<int64_t> total, const SourcePlace& place) {
   total_ = total;
   if (random_) context().generator.restore(random_->first, random_->second);
   open_folder();
+  if (total_ && done_ > 0 && done_ >= *total_) {
+    Event event{};
+    event.kind = Event::Kind::warning;
+    event.text = text("the run is at step ", done_, " of ", *total_, " already: no step is left");
+    emit_(std::move(event));
+  }
 }
 
 void Run::end_step() {

@@ -109,7 +109,7 @@ void Session::Impl::Listener::fell_back(const Call& call, const char* reason) {
   if (!told_.insert(call.op).second) return;
   Event event{};
   event.kind = Event::Kind::warning;
-  event.text = text(call.op->name, " runs on the CPU: ", reason);
+  event.text = text(call.op->name + (call.op->hidden() ? 1 : 0), " runs on the CPU: ", reason);
   owner_.emit(std::move(event));
 }
 

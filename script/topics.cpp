@@ -100,16 +100,6 @@ std::string explain_name(const std::string& name) {
   return text;
 }
 
-std::string explain_topic(const std::string& topic) {
-  std::vector<const Topic*> similar;
-  for (const Topic& known : topic_list()) {
-    if (known.name == topic) return known.text;
-    if (known.name.find(topic) != std::string::npos) similar.push_back(&known);
-  }
-  const std::string operation = explain_name(topic);
-  return operation.empty() && similar.size() == 1 ? similar[0]->text : operation;
-}
-
 std::string list_topics() {
   constexpr size_t kIndent = 14, kWidth = 100;
   std::string text, line;
@@ -125,7 +115,7 @@ std::string list_topics() {
     line += topic.name + "  ";
   }
   end_line();
-  return text + "  NAME        an operation, such as matmul, or a command\n";
+  return text + "  NAME        what a script can call: matmul, nn.Linear, DataLoader, x:size, run; or a command\n";
 }
 
 }  // namespace lunagrad

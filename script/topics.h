@@ -1,5 +1,5 @@
 #pragma once
-// What `lunagrad help TOPIC` and `?name` in the prompt say.
+// The sections of the documents, and what the record of an operation says of it.
 #include <string>
 #include <vector>
 
@@ -14,8 +14,6 @@ const std::vector<Topic>& topic_list();
 
 // About an op (from its record: call, arguments, defaults, sentence); "" when there is none of that name.
 std::string explain_name(const std::string& name);
-// About a section of the documents ("exit-codes", "training", or a part of its name) or an op; "" when there is nothing.
-std::string explain_topic(const std::string& topic);
 std::string list_topics();
 
 }  // namespace lunagrad

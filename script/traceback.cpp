@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "script/edge.h"
+#include "script/hint.h"
 #include "script/library.h"
 
 namespace lunagrad {
@@ -26,6 +27,7 @@ std::string error_text(lua_State* L) {
 struct Place {
   std::string file;
   int line = 0;
+  size_t length = 0;  // of the text "file.lua:12: "
 };
 
 // The place at the start of "file.lua:12: message".
@@ -34,7 +36,7 @@ Place place_in(const std::string& message) {
     const size_t end = message.find_first_not_of("0123456789", colon + 1);
     if (end == std::string::npos || end == colon + 1 || end - colon > 9 || message.compare(end, 2, ": ") != 0)
       continue;
-    return {message.substr(0, colon), std::stoi(message.substr(colon + 1, end - colon - 1))};
+    return {message.substr(0, colon), std::stoi(message.substr(colon + 1, end - colon - 1)), end + 2};
   }
   return {};
 }
@@ -51,15 +53,37 @@ struct Frames {
   std::vector<std::string> user, library;
   Place first;               // the innermost line of the user
   std::string first_as_lua;  // as Lua prints it: long names are cut
+  int first_level = 0;
+  size_t skipped = 0;  // levels in the midst of a deep stack
 };
 
 constexpr size_t kShownAtEachEnd = 12;
 
+// The outermost level of the stack. Lua walks there from the innermost at each question.
+int last_level(lua_State* L) {
+  lua_Debug frame;
+  int there = 1, beyond = 2;
+  for (; lua_getstack(L, beyond, &frame); beyond *= 2) there = beyond;
+  while (beyond - there > 1) {
+    const int middle = there + (beyond - there) / 2;
+    (lua_getstack(L, middle, &frame) ? there : beyond) = middle;
+  }
+  return there;
+}
+
 Frames read_frames(lua_State* L) {
+  // An endless recursion ends 200,000 levels deep, which one by one would take minutes.
+  constexpr int kInner = 200, kOuter = 50;
   Frames frames;
   Edge& state = edge(L);
   lua_Debug frame;
+  const int last = last_level(L);
   for (int level = 1; lua_getstack(L, level, &frame); ++level) {
+    if (level > kInner && level < last - kOuter) {
+      frames.skipped = size_t(last - kOuter - level);
+      level = last - kOuter - 1;
+      continue;
+    }
     lua_getinfo(L, "Sln", &frame);
     if (frame.currentline < 0) continue;
     const Chunk& chunk = state.chunk(frame);
@@ -70,8 +94,9 @@ Frames read_frames(lua_State* L) {
       continue;
     }
     if (frames.user.empty()) {
-      frames.first = {file, frame.currentline};
+      frames.first = {file, frame.currentline, 0};
       frames.first_as_lua = frame.short_src;
+      frames.first_level = level;
     }
     frames.user.push_back(place + ": " + function_name(frame));
   }
@@ -83,7 +108,7 @@ std::string joined(const Frames& frames) {
   const size_t count = frames.user.size();
   for (size_t i = 0; i < count; ++i) {
     if (count > 2 * kShownAtEachEnd && i == kShownAtEachEnd) {
-      text += "  … " + std::to_string(count - 2 * kShownAtEachEnd) + " more …\n";
+      text += "  … " + std::to_string(count - 2 * kShownAtEachEnd + frames.skipped) + " more …\n";
       i = count - kShownAtEachEnd;
     }
     text += "  " + frames.user[i] + "\n";
@@ -108,6 +133,11 @@ int describe_error(lua_State* L) {
   const Place& shown = !in_user_code && place.line && !in_library ? place : frames.first;
   error.file = frames.user.empty() ? place.file : shown.file;
   error.line = frames.user.empty() ? place.line : shown.line;
+  const std::string wrong_call = describe_wrong_call(L, frames.first_level);
+  if (!frames.user.empty() && (in_library || !wrong_call.empty()))
+    error.message = frames.first_as_lua + ":" + std::to_string(frames.first.line) + ": " +
+                    (wrong_call.empty() ? error.message.substr(place.length) : wrong_call);
+  error.message += hint(error.message);
   return 1;
 }
 
@@ -163,7 +193,7 @@ void CaughtError::copy(const std::exception& error) noexcept {
 }
 
 void raise(lua_State* L, const CaughtError& caught) {
-  lua_settop(L, 0);
+  lua_settop(L, std::min(lua_gettop(L), 1));  // room for the message; hint() looks at the first argument
   edge(L).last_error = caught;
   char place[512] = "";
   try {

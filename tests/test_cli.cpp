@@ -81,6 +81,11 @@ TEST_CASE("exit codes") {
       {{"run"}, 2, "script"},
       {{"train"}, 2, "'train' is neither a command nor a file"},
       {{"run", "steps.lua", "--frobnicate"}, 2, "--frobnicate"},
+      {{"run", "steps.lua", "--seed", "-1"}, 2, "--seed"},
+      {{"run", "steps.lua", "--timeout", "0"}, 2, "--timeout: 0 is not a number above 0; see lunagrad run"},
+      {{"run", ""}, 2, "lunagrad run: the script's name is empty"},
+      {{"run", "steps.lua", "--devise", "cpu"}, 2, "--devise; see lunagrad run --help"},
+      {{"runs", "show"}, 2, "lunagrad runs show: RUN is required; see lunagrad runs show --help"},
       {{"run", "steps.lua", "--set", "lr"}, 2, "--set lr: expected name=value"},
       {{"run", "steps.lua", "--set", "rate=1"}, 2, "the script declares no parameter 'rate'; it declares lr"},
       {{"run", "steps.lua", "--set", "lr=x"}, 2, "steps.lua:3: --set lr=x: 'lr' is a number"},
@@ -546,7 +551,7 @@ TEST_CASE("the prompt reads a pipe: values, statements over lines, errors, help"
   CHECK(finished.err == "input:1: no\n");
   CHECK(finished.out.starts_with(
       "2\ntensor([2, 4], shape=[2], dtype=i64, device=cpu)\n1\n2\n6\nlg.exp(input)\n"));
-  CHECK(finished.out.ends_with("no help on 'nothing'; `?matmul` explains an operation\n{1, a = \"b\"}\n"));
+  CHECK(finished.out.ends_with("no help on 'nothing'; try `?matmul` or `?nn.Linear`\n{1, a = \"b\"}\n"));
   CHECK(folder.run({"repl"}, "os.exit(9)\nprint('not reached')\n").code == 9);
   CHECK(folder.run({"repl"}, "os.exit(9)\nprint('not reached')\n").out.empty());
 }

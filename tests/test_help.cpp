@@ -1,10 +1,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "runtime/op.h"
+#include "script/explain.h"
 #include "script/help.h"
 #include "script/signature.h"
+#include "tests/program.h"
 
 using namespace lunagrad;
 
@@ -62,4 +65,50 @@ TEST_CASE("a search puts names before texts, and needs all words") {
   CHECK(names("").size() == help_entries().size());
   const auto both = names("moving average");
   CHECK(std::find(both.begin(), both.end(), "EMA:update") == both.end());  // its own sentence has neither
+}
+
+TEST_CASE("help explains every function of the library, with each of the options that it reads") {
+  // Each name that lg holds, and behind it the arguments that its reader was told of.
+  const lunagrad::test::Folder folder;
+  folder.write("names.lua", R"(
+    local arguments = require "lunagrad.arguments"
+    local made, read = arguments.reader, {}
+    function arguments.reader(owner, ...)
+      local names = {}
+      for i, spec in ipairs {...} do names[i] = type(spec) == "table" and spec[1] or spec end
+      read[owner] = table.concat(names, " ")
+      return made(owner, ...)
+    end
+    local lg = require "lunagrad"
+    local seen, readers = {[lg.methods] = true}, {}
+    for _, part in ipairs {"nn", "optim", "optim.lr_scheduler", "data", "data.transform"} do
+      readers["lg." .. part .. "."] = true
+    end
+    local function walk(path, holder)
+      if seen[holder] then return end
+      seen[holder] = true
+      for name, value in pairs(holder) do
+        if type(name) == "string" and name:sub(1, 1) ~= "_" then
+          local class = type(value) == "table" and rawget(value, "__name")
+          if type(value) == "function" or class then print(path .. name, readers[path] and read[name] or "") end
+          if type(value) == "table" and not class then walk(path .. name .. ".", value) end
+        end
+      end
+    end
+    for _, part in ipairs {"nn", "optim", "data", "grad", "run", "checkpoint_sequential"} do local _ = lg[part] end
+    walk("lg.", lg)
+  )");
+  std::istringstream names(folder.run({"run", "names.lua"}).out);
+  int count = 0;
+  for (std::string line; std::getline(names, line); ++count) {
+    std::istringstream words(line);
+    std::string path, word;
+    words >> path;
+    const std::string text = explain(path);
+    CHECK_MESSAGE(!text.empty(), path);
+    while (words >> word)
+      if (word != "last_epoch")  // of every schedule: its state sets it
+        CHECK_MESSAGE(text.find(word) != std::string::npos, path << " reads " << word);
+  }
+  CHECK(count > 400);
 }

@@ -82,6 +82,10 @@ TEST_CASE("ten steps, a checkpoint and ten more are twenty steps, bit by bit") {
   const Finished rest = folder.run({"run", "train.lua", "--resume", "parts"});
   CHECK(rest.code == 0);
   CHECK(rest.out == whole.out);
+  CHECK(rest.err.find("no step is left") == std::string::npos);
+  const Finished again = folder.run({"run", "train.lua", "--resume", "parts", "--steps", "10"});
+  CHECK(again.code == 0);
+  CHECK(again.err.find("the run is at step 10 of 10 already: no step is left") != std::string::npos);
   CHECK(losses(folder.path() + "/parts") == losses(folder.path() + "/whole"));
   // One of its checkpoints by name, into a folder of its own.
   const Finished fork = folder.run(

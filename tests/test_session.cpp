@@ -142,6 +142,35 @@ TEST_CASE("a pause holds the script at once, and a stop ends it there") {
   CHECK(seconds_since(start) < kStopSeconds);
 }
 
+TEST_CASE("a line of the console sees the locals of the script where it stands, and writes them") {
+  Recorder recorder;
+  recorder.run(
+      "lg = require 'lunagrad' local rate, model, hidden = 1, lg.nn.Linear(2, 3), 'outer' unset = 'global'\n"
+      "local function train(n)\n"
+      "  local hidden, unset, leave = 'inner', nil, false\n"
+      "  print('go') while not leave do end\n"
+      "  return hidden, unset\n"
+      "end\n"
+      "print(train(7)) print(rate)");
+  REQUIRE(recorder.printed("go"));
+  recorder.session.pause();
+  REQUIRE(recorder.reaches(SessionState::paused));
+  CHECK(recorder.eval("print(rate, model, hidden, n)"));
+  CHECK(recorder.output().ends_with("1\tLinear(2, 3)  # 9 parameters\tinner\t7\n"));
+  std::promise<std::vector<std::string>> found;
+  recorder.session.complete("model.weigh", [&](std::vector<std::string> names) { found.set_value(std::move(names)); });
+  CHECK(found.get_future().get() == std::vector<std::string>{"weight"});
+  CHECK(recorder.eval("hidden = hidden .. '!' print(hidden) rate = 0.5 other = 3"));
+  CHECK(recorder.output().ends_with("\ninner!\n"));
+  CHECK(recorder.eval("function later() return rate, other end unset = 4"));
+  CHECK(recorder.eval("leave = true"));
+  recorder.session.resume();
+  CHECK(recorder.session.wait() == Outcome::ok);
+  CHECK(recorder.output().ends_with("\ninner!\t4\n0.5\n"));
+  CHECK(recorder.eval("print(rate, other, unset, later())"));  // the locals are gone with their functions
+  CHECK(recorder.output().ends_with("nil\t3\tglobal\tnil\t3\n"));
+}
+
 TEST_CASE("a paused script goes on where it was") {
   Recorder recorder;
   recorder.run("print('go') while not leave do end print('left')");

@@ -15,6 +15,7 @@
 #include "runtime/error.h"
 #include "script/library.h"
 #include "script/run_record.h"
+#include "script/standard_streams.h"
 #include "ui/app.h"
 #ifdef LUNAGRAD_GPU
 #include "gpu/gpu.h"
@@ -125,6 +126,7 @@ void end_in_order(int signal) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  lunagrad::fill_closed_streams();
   lunagrad::App::Options options;
   options.main_began = lunagrad::milliseconds_since_start();
   std::vector<char*> flags;

@@ -58,8 +58,11 @@ function arguments.reader(owner, ...)
       read[name] = value
     end
     for _, spec in ipairs(specs) do
-      if spec.required and read[spec.name] == nil then
+      local value = read[spec.name]
+      if spec.required and value == nil then
         core._fail(("%s: '%s' is missing"):format(owner, spec.name))
+      elseif type(value) == "string" and tonumber(value) then
+        core._fail(("%s: %s is the string \"%s\", not a number"):format(owner, spec.name, value))
       end
     end
     return read

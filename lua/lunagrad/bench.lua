@@ -291,10 +291,12 @@ function M.time(call, seconds, together)
 end
 
 function M.find(name)
-  for _, workload in ipairs(workloads()) do
+  local names = {}
+  for i, workload in ipairs(workloads()) do
     if workload[1] == name then return workload end
+    names[i] = workload[1]
   end
-  error(("bench: no workload is called '%s'"):format(name), 0)
+  error(("bench: no workload is called '%s'; there are:\n  %s"):format(name, table.concat(names, "\n  ")), 0)
 end
 
 local function duration(s)

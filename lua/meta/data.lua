@@ -34,7 +34,6 @@ function data.Subset(whole, indices) end
 ---@return lunagrad.data.Dataset ...
 function data.random_split(whole, lengths, options) end
 
----for x, y in loader do … end goes once through the data set; #loader is the number of batches.
 ---@class lunagrad.data.DataLoader
 ---@field dataset lunagrad.data.Dataset
 ---@field batch_size integer
@@ -48,11 +47,58 @@ local DataLoader = {}
 ---@return fun(): ...
 function DataLoader:cycle() end
 
----The order of a pass follows from the seed and the number of the pass alone.
+---for x, y in loader do … end goes once through the data set; #loader is the number of batches. The order of a pass
+---follows from the seed and the number of the pass alone. With workers, threads of the engine make the batches ahead, up to
+---prefetch_factor for each; a data set or a transform made in Lua cannot have them.
 ---@param dataset lunagrad.data.Dataset
----@param options? {batch_size?: integer, shuffle?: boolean, drop_last?: boolean, seed?: integer}
+---@param options? {batch_size?: integer, shuffle?: boolean, drop_last?: boolean, seed?: integer, workers?: integer, prefetch_factor?: integer}
 ---@return lunagrad.data.DataLoader
 function data.DataLoader(dataset, options) end
+
+---The bytes of a file as sequences for a model that predicts the next one: sample i is {x, y}, i64 [length] each with numbers
+---from 0 to 255, y one byte ahead of x. Sequences begin `stride` bytes apart, `length` unless given.
+---@param path string
+---@param length integer
+---@param options? {stride?: integer}
+---@return lunagrad.data.Dataset
+function data.text(path, length, options) end
+
+---PNG images in one folder per class, as in path/cat/1.png: sample i is {image, class}, f32 [channels, height, width] from 0 to
+---1 and the number of the class, from 0. Batches want images of one size, or a random_crop.
+---@param path string
+---@param options? {transform?: lunagrad.data.Transform|(fun(image: Tensor): Tensor), channels?: integer}
+---@return lunagrad.data.Dataset
+function data.image_folder(path, options) end
+
+---Steps on images [channels, height, width], or a batch of them: u8, which becomes f32 from 0 to 1, or f32.
+---@class lunagrad.data.Transform
+---@overload fun(images: Tensor): Tensor
+
+---@class lunagrad.data.transform
+local transform = {}
+data.transform = transform
+
+---(x - mean) / std, with a number for all channels or one for each.
+---@param mean number|number[]
+---@param std number|number[]
+---@return lunagrad.data.Transform
+function transform.normalize(mean, std) end
+
+---A part of `size` (a number, or {height, width}) at a random place, after `padding` zeros on all four sides.
+---@param size integer|integer[]
+---@param options? {padding?: integer}
+---@return lunagrad.data.Transform
+function transform.random_crop(size, options) end
+
+---Left and right change places with probability p, 0.5 unless given.
+---@param p? number
+---@return lunagrad.data.Transform
+function transform.random_flip(p) end
+
+---One after the other.
+---@param list lunagrad.data.Transform[]
+---@return lunagrad.data.Transform
+function transform.compose(list) end
 
 ---A table of numbers as a tensor [rows, columns], and the names of the columns if there is a header.
 ---@param path string

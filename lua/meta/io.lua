@@ -53,6 +53,42 @@ function io.csv.load(path, options) end
 ---@param options? {columns?: string[], delimiter?: string}
 function io.csv.save(path, values, options) end
 
+io.npy = {}
+
+---NumPy's array; i1, i2 and u2 widen to i32, u4 to i64.
+---@param path string
+---@return Tensor
+function io.npy.load(path) end
+
+---@param path string
+---@param values Tensor
+function io.npy.save(path, values) end
+
+io.npz = {}
+
+---NumPy's arrays by name.
+---@param path string
+---@return table<string, Tensor>
+function io.npz.load(path) end
+
+---@param path string
+---@param tensors table<string, Tensor>
+---@param options? {compress?: boolean}
+function io.npz.save(path, tensors, options) end
+
+io.png = {}
+
+---u8 [channels, height, width]: 1 grey, 2 grey and alpha, 3 rgb, 4 rgba; `channels` converts.
+---@param path string
+---@param options? {channels?: integer}
+---@return Tensor
+function io.png.load(path, options) end
+
+---u8, or floats of which 0 to 1 are black to white: [channels, height, width] or [height, width].
+---@param path string
+---@param picture Tensor
+function io.png.save(path, picture) end
+
 io.idx = {}
 
 ---@param path string

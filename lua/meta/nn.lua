@@ -129,18 +129,99 @@ function nn.ModuleList(...) end
 ---@return lunagrad.nn.Module
 function nn.Linear(in_features, out_features, options) end
 
+---Sequences [N, C, W].
+---@param in_channels integer
+---@param out_channels integer
+---@param kernel_size integer|integer[]
+---@param options? {stride?: integer|integer[], padding?: integer|integer[]|"same"|"valid", dilation?: integer|integer[], groups?: integer, bias?: boolean, activation?: "none"|"relu"|"tanh"|"sigmoid", device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function nn.Conv1d(in_channels, out_channels, kernel_size, options) end
+
 ---Images [N, C, H, W].
 ---@param in_channels integer
 ---@param out_channels integer
 ---@param kernel_size integer|integer[]
----@param options? {stride?: integer|integer[], padding?: integer|integer[], dilation?: integer|integer[], groups?: integer, bias?: boolean, activation?: "none"|"relu"|"tanh"|"sigmoid", device?: string, dtype?: lunagrad.DType}
+---@param options? {stride?: integer|integer[], padding?: integer|integer[]|"same"|"valid", dilation?: integer|integer[], groups?: integer, bias?: boolean, activation?: "none"|"relu"|"tanh"|"sigmoid", device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.Conv2d(in_channels, out_channels, kernel_size, options) end
 
+---Volumes [N, C, D, H, W].
+---@param in_channels integer
+---@param out_channels integer
+---@param kernel_size integer|integer[]
+---@param options? {stride?: integer|integer[], padding?: integer|integer[]|"same"|"valid", dilation?: integer|integer[], groups?: integer, bias?: boolean, activation?: "none"|"relu"|"tanh"|"sigmoid", device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function nn.Conv3d(in_channels, out_channels, kernel_size, options) end
+
+---The gradient of Conv1d as a module: [N, C, W] grows by the stride.
+---@param in_channels integer
+---@param out_channels integer
+---@param kernel_size integer|integer[]
+---@param options? {stride?: integer|integer[], padding?: integer|integer[], output_padding?: integer|integer[], groups?: integer, bias?: boolean, dilation?: integer|integer[], device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function nn.ConvTranspose1d(in_channels, out_channels, kernel_size, options) end
+
+---The gradient of Conv2d as a module: [N, C, H, W] grows by the stride.
+---@param in_channels integer
+---@param out_channels integer
+---@param kernel_size integer|integer[]
+---@param options? {stride?: integer|integer[], padding?: integer|integer[], output_padding?: integer|integer[], groups?: integer, bias?: boolean, dilation?: integer|integer[], device?: string, dtype?: lunagrad.DType}
+---@return lunagrad.nn.Module
+function nn.ConvTranspose2d(in_channels, out_channels, kernel_size, options) end
+
+---The stride is the kernel size unless given.
+---@param kernel_size integer|integer[]
+---@param options? {stride?: integer|integer[], padding?: integer|integer[], dilation?: integer|integer[], ceil_mode?: boolean}
+---@return lunagrad.nn.Module
+function nn.MaxPool1d(kernel_size, options) end
+
+---The stride is the kernel size unless given.
 ---@param kernel_size integer|integer[]
 ---@param options? {stride?: integer|integer[], padding?: integer|integer[], dilation?: integer|integer[], ceil_mode?: boolean}
 ---@return lunagrad.nn.Module
 function nn.MaxPool2d(kernel_size, options) end
+
+---The stride is the kernel size unless given.
+---@param kernel_size integer|integer[]
+---@param options? {stride?: integer|integer[], padding?: integer|integer[], ceil_mode?: boolean, count_include_pad?: boolean}
+---@return lunagrad.nn.Module
+function nn.AvgPool1d(kernel_size, options) end
+
+---The stride is the kernel size unless given.
+---@param kernel_size integer|integer[]
+---@param options? {stride?: integer|integer[], padding?: integer|integer[], ceil_mode?: boolean, count_include_pad?: boolean, divisor_override?: integer}
+---@return lunagrad.nn.Module
+function nn.AvgPool2d(kernel_size, options) end
+
+---@param output_size integer
+---@return lunagrad.nn.Module
+function nn.AdaptiveAvgPool1d(output_size) end
+
+---@param output_size integer|integer[]
+---@return lunagrad.nn.Module
+function nn.AdaptiveAvgPool2d(output_size) end
+
+---@param output_size integer|integer[]
+---@return lunagrad.nn.Module
+function nn.AdaptiveMaxPool2d(output_size) end
+
+---`interpolate` as a module: either size or scale_factor.
+---@param options {size?: integer|integer[], scale_factor?: number|number[], mode?: "nearest"|"linear"|"bilinear", align_corners?: boolean}
+---@return lunagrad.nn.Module
+function nn.Upsample(options) end
+
+---The windows of images [N, C, H, W] as columns [N, C kH kW, windows].
+---@param kernel_size integer|integer[]
+---@param options? {dilation?: integer|integer[], padding?: integer|integer[], stride?: integer|integer[]}
+---@return lunagrad.nn.Module
+function nn.Unfold(kernel_size, options) end
+
+---Adds columns up at the places of their windows: what Unfold made, where these do not overlap.
+---@param output_size integer|integer[]
+---@param kernel_size integer|integer[]
+---@param options? {dilation?: integer|integer[], padding?: integer|integer[], stride?: integer|integer[]}
+---@return lunagrad.nn.Module
+function nn.Fold(output_size, kernel_size, options) end
 
 ---Mean 0 and deviation 1 over the last dims, then y w + b.
 ---@param normalized_shape integer|integer[]
@@ -162,29 +243,21 @@ function nn.Embedding(num_embeddings, embedding_dim, options) end
 function nn.RMSNorm(normalized_shape, options) end
 
 ---momentum = false averages over all batches.
----@class lunagrad.nn.ChannelNormOptions
----@field eps? number default 1e-5
----@field momentum? number|false default 0.1
----@field affine? boolean
----@field track_running_stats? boolean
----@field device? string
----@field dtype? lunagrad.DType
-
----Takes [N, C] or [N, C, L].
+---Takes [N, C] or [N, C, L]; eps is 1e-5 and momentum 0.1 unless given, momentum = false averages over all batches.
 ---@param num_features integer
----@param options? lunagrad.nn.ChannelNormOptions
+---@param options? {eps?: number, momentum?: number|false, affine?: boolean, track_running_stats?: boolean, device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.BatchNorm1d(num_features, options) end
 
----Takes [N, C, H, W].
+---Takes [N, C, H, W]; eps is 1e-5 and momentum 0.1 unless given, momentum = false averages over all batches.
 ---@param num_features integer
----@param options? lunagrad.nn.ChannelNormOptions
+---@param options? {eps?: number, momentum?: number|false, affine?: boolean, track_running_stats?: boolean, device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.BatchNorm2d(num_features, options) end
 
 ---Takes [N, C, H, W] or [C, H, W]; without parameters and running statistics unless they are asked for.
 ---@param num_features integer
----@param options? lunagrad.nn.ChannelNormOptions
+---@param options? {eps?: number, momentum?: number|false, affine?: boolean, track_running_stats?: boolean, device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.InstanceNorm2d(num_features, options) end
 
@@ -444,79 +517,5 @@ function ModuleDict:clear() end
 ---@param modules? table
 ---@return lunagrad.nn.ModuleDict
 function nn.ModuleDict(modules) end
-
----Starting values, written in place; each returns the tensor.
----@class lunagrad.nn.init
-local init = {}
-
----@param tensor Tensor
----@param low? number default 0
----@param high? number default 1
----@return Tensor
-function init.uniform_(tensor, low, high) end
----@param tensor Tensor
----@param mean? number default 0
----@param std? number default 1
----@return Tensor
-function init.normal_(tensor, mean, std) end
----@param tensor Tensor
----@param value number
----@return Tensor
-function init.constant_(tensor, value) end
----@param tensor Tensor
----@return Tensor
-function init.zeros_(tensor) end
----@param tensor Tensor
----@return Tensor
-function init.ones_(tensor) end
----@param tensor Tensor
----@param gain? number default 1
----@return Tensor
-function init.xavier_uniform_(tensor, gain) end
----@param tensor Tensor
----@param gain? number default 1
----@return Tensor
-function init.xavier_normal_(tensor, gain) end
----@param tensor Tensor
----@param a? number default 0
----@param mode? "fan_in"|"fan_out"
----@param nonlinearity? string default "leaky_relu"
----@return Tensor
-function init.kaiming_uniform_(tensor, a, mode, nonlinearity) end
----@param tensor Tensor
----@param a? number default 0
----@param mode? "fan_in"|"fan_out"
----@param nonlinearity? string default "leaky_relu"
----@return Tensor
-function init.kaiming_normal_(tensor, a, mode, nonlinearity) end
----@param nonlinearity string
----@param slope? number
----@return number
-function init.calculate_gain(nonlinearity, slope) end
-
----@class lunagrad.nn.utils
-local utils = {}
-
----Scales the gradients so that together they have at most the norm max_norm; returns the norm before.
----@param parameters Tensor|Tensor[]
----@param max_norm number
----@param norm_type? number default 2
----@return Tensor
-function utils.clip_grad_norm_(parameters, max_norm, norm_type) end
-
----Clamps every element of the gradients to [-limit, limit].
----@param parameters Tensor|Tensor[]
----@param limit number
-function utils.clip_grad_value_(parameters, limit) end
-
----All parameters one after the other, as one vector.
----@param parameters Tensor|Tensor[]
----@return Tensor
-function utils.parameters_to_vector(parameters) end
-
----Writes the elements of a vector into the parameters.
----@param vector Tensor
----@param parameters Tensor|Tensor[]
-function utils.vector_to_parameters(vector, parameters) end
 
 return nn

@@ -125,6 +125,38 @@ function EMA:load_state_dict(state) end
 ---@return lunagrad.optim.EMA
 function optim.EMA(params, options) end
 
+---@class lunagrad.optim.GradScaler
+local GradScaler = {}
+
+---A tensor, or a list of them, times the scale.
+---@param outputs Tensor|Tensor[]
+---@return Tensor|Tensor[]
+function GradScaler:scale(outputs) end
+---Divides the gradients by the scale, so that they can be clipped at their true size; once between backward and step.
+---@param optimizer lunagrad.optim.Optimizer
+function GradScaler:unscale_(optimizer) end
+---The optimizer's step, unless its gradients hold NaN or Inf.
+---@param optimizer lunagrad.optim.Optimizer
+---@return boolean made
+function GradScaler:step(optimizer) end
+---Adjusts the scale to what the steps met, or sets it.
+---@param new_scale? number
+function GradScaler:update(new_scale) end
+---@return number
+function GradScaler:get_scale() end
+---@return boolean
+function GradScaler:is_enabled() end
+---@return table
+function GradScaler:state_dict() end
+---@param state table
+function GradScaler:load_state_dict(state) end
+
+---Keeps small gradients from vanishing in f16: scaler:scale(loss):backward(); scaler:step(optimizer); scaler:update(). A step
+---with NaN or Inf in its gradients is left out and lowers the scale; growth_interval good ones in a row raise it.
+---@param options? {init_scale?: number, growth_factor?: number, backoff_factor?: number, growth_interval?: integer, enabled?: boolean}
+---@return lunagrad.optim.GradScaler
+function optim.GradScaler(options) end
+
 ---@class lunagrad.optim.LRScheduler
 ---@field last_epoch integer
 local Schedule = {}

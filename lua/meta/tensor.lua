@@ -280,7 +280,10 @@ function GradStore:merge(other) end
 ---@overload fun(outputs: Tensor|Tensor[], inputs: Tensor|Tensor[], options?: {grad_outputs: Tensor|Tensor[]?, retain_graph: boolean?, create_graph: boolean?, allow_unused: boolean?}): Tensor|Tensor[]
 lg.grad = {}
 lg.grad.no_grad = lg.no_grad
-lg.grad.enable = lg.enable_grad
+---lg.enable_grad.
+---@param fn? function
+---@return any ...
+function lg.grad.enable(fn, ...) end
 lg.grad.is_enabled = lg.is_grad_enabled
 ---Compares the gradients of fn with central differences; inputs must be f64 and require grad.
 ---@param fn fun(...: Tensor): Tensor

@@ -71,7 +71,10 @@ void layer_shape(Call& call) {
   const Layer layer(x, weight_hh, call.flag(kReverse), call.flag(kBatchFirst));
   if (layer.hidden == 0) fail(name_of(cell), ": at least 1 hidden unit is needed");
   if (layer.steps == 0) fail(name_of(cell), ": a sequence of at least 1 step is needed");
-  need_shape(cell, "weight_ih", call.input(kWeightIh), {layer.gates, layer.inputs});
+  const Shape weight_ih{layer.gates, layer.inputs};
+  if (call.input(kWeightIh).shape() != weight_ih)
+    fail(name_of(cell), ": weight_ih has shape ", call.input(kWeightIh).shape(), " where ", weight_ih,
+         " is needed for an input of shape ", x.shape());
   need_shape(cell, "h0", call.input(kH0), {layer.batch, layer.hidden});
   if (call.has(kC0)) need_shape(cell, "c0", call.input(kC0), {layer.batch, layer.hidden});
   if (call.has(kBiasIh)) need_shape(cell, "bias_ih", call.input(kBiasIh), {layer.gates});

@@ -4,13 +4,13 @@
 #include <cerrno>
 #include <cstring>
 #include <iostream>
-#include <numeric>
 #include <set>
 
 #include "runtime/error.h"
 #include "script/cli/carry_out.h"
 #include "script/cli/chunk_globals.h"
 #include "script/cli/flags.h"
+#include "script/explain.h"
 #include "script/session.h"
 
 namespace lunagrad {
@@ -25,27 +25,11 @@ std::set<std::string> standard_globals(lua_State* L) {
   return names;
 }
 
-// Levenshtein's distance.
-size_t distance(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t(0));
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t k = 1; k <= b.size(); ++k) {
-      const size_t swapped = diagonal + (a[i - 1] != b[k - 1]);
-      diagonal = row[k];
-      row[k] = std::min({row[k] + 1, row[k - 1] + 1, swapped});
-    }
-  }
-  return row.back();
-}
-
 std::string closest(const std::string& name, const std::set<std::string>& known) {
   std::string best;
   size_t least = name.size() > 4 ? 3 : 2;  // more is another word
   for (const std::string& other : known) {
-    const size_t d = distance(name, other);
+    const size_t d = edits(name, other);
     if (d < least) least = d, best = other;
   }
   return best;

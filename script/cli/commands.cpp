@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -23,6 +24,7 @@
 #include "script/cli/runs.h"
 #include "script/cli/test_runner.h"
 #include "script/cli/tune.h"
+#include "script/explain.h"
 #include "script/meta.h"
 #include "script/state.h"
 #include "script/topics.h"
@@ -41,6 +43,23 @@ std::string joined(int argc, char** argv) {
 CLI::App* find_command(CLI::App& app, const std::string& name) {
   const auto commands = app.get_subcommands([&](CLI::App* command) { return command->get_name() == name; });
   return commands.empty() ? nullptr : commands.front();
+}
+
+// CLI11's own check says up to which number, with 309 digits.
+std::string above_zero(const std::string& text) {
+  return std::strtod(text.c_str(), nullptr) > 0 ? "" : text + " is not a number above 0";
+}
+
+// "lunagrad runs show": the command that the words name, whose --help says what it takes.
+std::string command_of(CLI::App& app, int argc, char** argv) {
+  std::string name = app.get_name();
+  CLI::App* innermost = &app;
+  for (int i = 1; i < argc; ++i) {
+    innermost = find_command(*innermost, argv[i]);
+    if (!innermost) break;
+    name += std::string(" ") + argv[i];
+  }
+  return name;
 }
 
 // What was given to `run` and its kin.
@@ -78,7 +97,7 @@ void add_choice(CLI::App& app, const std::string& name, E& value,
 // What a run, or a line after -e, may take.
 void add_limits(CLI::App& app, RunRequest& request) {
   app.add_option("--timeout", request.timeout, "seconds after which the program ends, exit code 124")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Validator(above_zero, "POSITIVE"));
   app.add_flag("--sandbox", request.options.sandbox, "the script is not trusted: lunagrad help sandbox");
   app.add_option_function<size_t>(
          "--memory", [&request](size_t mebibytes) { request.options.memory = mebibytes << 20; },
@@ -88,7 +107,7 @@ void add_limits(CLI::App& app, RunRequest& request) {
 
 void add_run_flags(CLI::App& app, RunFlags& flags) {
   RunOptions& options = flags.request.options;
-  app.add_option("--seed", options.seed, "of the random numbers (default 0)");
+  app.add_option("--seed", options.seed, "of the random numbers (default 0)")->check(CLI::NonNegativeNumber);
   app.add_option("--device", options.device, "where tensors are made: cpu, vulkan, vulkan:1, …");
   app.add_option("--set", flags.set, "NAME=VALUE for a lg.run.param; may be repeated")
       ->allow_extra_args(false)
@@ -183,7 +202,9 @@ int show_help(CLI::App& app, const std::string& topic) {
   CLI::App* const command = find_command(app, topic);
   const std::string text = command ? command->help(app.get_name()) : explain_topic(topic);
   if (text.empty()) {
-    std::cerr << "lunagrad help: nothing on '" << topic << "'; topics:\n" << list_topics();
+    const std::string near = suggest(topic, "");
+    std::cerr << "lunagrad help: nothing on '" << topic << "'"
+              << (near.empty() ? "; topics:\n" + list_topics() : near + "\n");
     return kExitUsage;
   }
   std::cout << text;
@@ -210,7 +231,7 @@ int run_command_line(int argc, char** argv) {
 
   RunOptions repl;
   CLI::App* repl_command = app.add_subcommand("repl", "an interactive prompt");
-  repl_command->add_option("--seed", repl.seed, "of the random numbers (default 0)");
+  repl_command->add_option("--seed", repl.seed, "of the random numbers (default 0)")->check(CLI::NonNegativeNumber);
   repl_command->add_option("--device", repl.device, "where tensors are made");
   repl_command->footer(
       "Expressions show their values, unless a semicolon ends the line; `_` is the last value, `?name` explains. On a "
@@ -303,7 +324,12 @@ int run_command_line(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    std::cerr << "lunagrad: " << error.what() << "; see lunagrad --help\n";
+    const std::string command = command_of(app, argc, argv);
+    std::cerr << command << ": " << error.what() << "; see " << command << " --help\n";
+    return kExitUsage;
+  }
+  if (*run_command && run.request.script.empty()) {  // as of "$SCRIPT" that is not set
+    std::cerr << "lunagrad run: the script's name is empty\n";
     return kExitUsage;
   }
   if (*run_command) {

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "script/explain.h"
 #include "script/topics.h"
 
 namespace lunagrad {

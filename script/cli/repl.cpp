@@ -13,8 +13,8 @@
 
 #include "script/cli/line_editor.h"
 #include "script/cli/signals.h"
+#include "script/explain.h"
 #include "script/library.h"
-#include "script/topics.h"
 
 namespace lunagrad {
 namespace {
@@ -35,6 +35,14 @@ void report_cost(std::chrono::duration<double> time, size_t before, size_t after
     std::printf("  %.2f s", time.count());
   if (std::abs(change) >= 0.05) std::printf(", %.1f MiB in tensors (%+.1f)", double(after) / kMiB, change);
   std::printf("\n");
+}
+
+// "help", " help()": what people type who look for a way on, or out.
+bool is_word(const std::string& line, std::string_view word) {
+  const size_t start = line.find_first_not_of(" \t");
+  if (start == std::string::npos) return false;
+  const std::string text = line.substr(start, line.find_last_not_of(" \t") + 1 - start);
+  return text == word || text == std::string(word) + "()";
 }
 
 // Says whether text needs more lines, by compiling it in a state of its own.
@@ -73,7 +81,8 @@ class Repl {
     if (editor_.interactive()) std::signal(SIGINT, SIG_IGN);
     if (editor_.interactive())
       std::cout << "Lunagrad " << LUNAGRAD_VERSION << ", " << LUA_RELEASE
-                << ". `lg` is loaded, `_` is the last value, `;` at the end hides it, `?name` explains, Ctrl-D leaves.\n";
+                << ". `lg` is loaded, `_` is the last value, `;` at the end hides it, `help` and `?name` explain, "
+                   "Ctrl-D leaves.\n";
     // An empty script opens the state with the device and the seed that were asked for.
     session_.run_text("", "input", options);
     if (session_.wait() != Outcome::ok) return exit_code_.value_or(1);
@@ -91,9 +100,14 @@ class Repl {
       }
       if (text.empty() && line.starts_with('?')) {
         editor_.remember(line);
-        explain(line.substr(1));
+        std::cout << answer(line.substr(1));
         continue;
       }
+      if (text.empty() && editor_.interactive() && is_word(line, "help")) {
+        std::cout << answer("");
+        continue;
+      }
+      if (text.empty() && editor_.interactive() && (is_word(line, "exit") || is_word(line, "quit"))) return 0;
       text += (text.empty() ? "" : "\n") + line;
       if (text.find_first_not_of(" \t\n") == std::string::npos) {
         text.clear();
@@ -102,6 +116,8 @@ class Repl {
       if (syntax_.incomplete(text)) continue;
       editor_.remember(text);
       evaluate(text);
+      if (editor_.interactive() && text.starts_with("local ") && text.find_first_of(";\n") == std::string::npos)
+        std::cout << "  a local lasts for its line here; without `local` the value stays\n";
       text.clear();
     }
     if (editor_.interactive() && !exit_code_) std::cout << "\n";
@@ -137,18 +153,6 @@ class Repl {
     std::promise<std::vector<std::string>> names;
     session_.complete(line, [&](std::vector<std::string> found) { names.set_value(std::move(found)); });
     return names.get_future().get();
-  }
-
-  void explain(const std::string& asked) {
-    const size_t start = asked.find_first_not_of(" \t");
-    const size_t end = asked.find_last_not_of(" \t");
-    const std::string name = start == std::string::npos ? "" : asked.substr(start, end - start + 1);
-    const std::string found = explain_name(name);
-    if (found.empty()) {
-      std::cout << "no help on '" << name << "'; `?matmul` explains an operation\n";
-    } else {
-      std::cout << found;
-    }
   }
 
   // On the session's thread, while the main thread waits.

@@ -31,6 +31,15 @@ struct OnDevice {
   ~OnDevice() { context().strict_device = false; }
 };
 
+TEST_CASE("what the device lacks is refused with the types that it lacks it for") {
+  const OnDevice strictly;
+  const Tensor x = to(Tensor::from<double>(std::vector<double>{1, 2, 3, 4}, {2, 2}), gpu());
+  const std::string name(gpu().name());
+  const std::string rest = ", and --strict-device forbids the CPU";
+  CHECK_THROWS_WITH(matmul(x, x), ("matmul: " + name + " cannot run this op on f64" + rest).c_str());
+  CHECK_THROWS_WITH(to(x, DType::f32), ("cast: " + name + " cannot run this op on f64 to f32" + rest).c_str());
+}
+
 TEST_CASE("rows of every type are put in order, however long") {
   const NoGrad off;
   const Fallbacks fallbacks;

@@ -109,6 +109,14 @@ expect.raises("random_split: lengths add up to 11; 10 samples (or fractions of 1
   data.random_split(set, {8, 3})
 end)
 expect.raises("DataLoader: batch_size 0 is not a positive integer", function() data.DataLoader(set, 0) end)
+expect.raises("DataLoader: a data set expected (got a tensor)", function() data.DataLoader(lg.ones(4, 2), 2) end)
+expect.raises("DataLoader: batch_size is the string \"2\", not a number", function() data.DataLoader(set, {batch_size = "2"}) end)
+expect.raises("DataLoader: there is no batch [1]; write: for x, y in loader do", function()
+  for _ in ipairs(data.DataLoader(set, 2)) do error("a batch") end
+end)
+expect.raises("DataLoader: pairs gives no batches; write: for x, y in loader do", function()
+  for _ in pairs(data.DataLoader(set, 2)) do error("a batch") end
+end)
 expect.raises("DataLoader: 'dataset' is missing", function() data.DataLoader() end)
 expect.equal(#data.DataLoader(data.TensorDataset(lg.zeros(0, 2)), {batch_size = 4}), 0)
 for _ in data.DataLoader(data.TensorDataset(lg.zeros(0, 2))) do error("a batch of nothing") end

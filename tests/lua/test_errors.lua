@@ -66,6 +66,12 @@ raises("Tensor has no field or method 'shape'; use x:size()", function() return 
 raises("Tensor has no field or method 'sofmax'", function() return x:sofmax(1) end)
 raises("'is_leaf' cannot be set", function() x.is_leaf = true end)
 raises("'weight' cannot be set", function() x.weight = 1 end)
+raises("x:gt(y) and x:ge(y) compare elements", function() return x > 2 end)
+raises("x:gt(y) and x:ge(y) compare elements", function() return 2 <= x end)
+raises("write x:item() or tostring(x)", function() return "loss " .. x end)
+
+local leaf = lg.ones(2, {requires_grad = true})
+raises(": copy_: a view of a leaf tensor that requires grad", function() leaf[1] = 5 end)
 
 -- Values.
 raises("one element", function() return x:item() end)

@@ -89,6 +89,17 @@ Sequential(  # 58 parameters
   (2): Linear(8, 2)  # 18 parameters
 )]])
 expect.raises("Sequential: item 2 is a number, not a module", function() nn.Sequential(nn.ReLU(), 5) end)
+expect.raises("Sequential: item 2 is the class Linear: make one with Linear(…)", function()
+  nn.Sequential(nn.ReLU(), nn.Linear)
+end)
+expect.raises("ModuleList: item 1 is the class ReLU", function() nn.ModuleList {nn.ReLU} end)
+expect.raises("Linear: in_features is the string \"3\", not a number", function() nn.Linear("3", 4) end)
+for _, name in ipairs {"clip_grad_norm_", "clip_grad_value_"} do
+  expect.raises(name .. ": a list of parameters expected, as model:parameters() gives", function()
+    nn.utils[name](nn.Linear(2, 3), 1)
+  end)
+end
+expect.close(lg.no_grad(nn.Identity(), lg.ones(2)), lg.ones(2))  -- a module is called like a function
 local list = nn.ModuleList {nn.Linear(1, 1)}
 list:append(nn.Linear(1, 2))
 assert(#list == 2 and #list:parameters() == 4)

@@ -208,6 +208,11 @@ assert(tostring(optim.SGD({leaf {1}}, {lr = 0.5})):find("group 1: 1 parameters",
 -- Mistakes.
 expect.raises("Adam: a list of parameters expected, as model:parameters() gives", function() optim.Adam(model) end)
 expect.raises("SGD: the list of parameters is empty", function() optim.SGD {} end)
+for _, betas in ipairs {0.9, {0.9}} do
+  expect.raises("Adam: betas is a list of two, as {0.9, 0.999}", function()
+    optim.Adam({lg.zeros(1, {requires_grad = true})}, {betas = betas})
+  end)
+end
 expect.raises("SGD: parameter 1 is a number, not a tensor", function() optim.SGD {{params = {1}}} end)
 expect.raises("SGD: parameter 1 is the result of an op", function() optim.SGD {leaf {1} * 2} end)
 expect.raises("SGD: parameter 1 appears in two groups", function() optim.SGD {{params = {p}}, {params = {p}}} end)

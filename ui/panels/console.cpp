@@ -7,7 +7,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
-#include "script/topics.h"
+#include "script/explain.h"
 #include "ui/console_lines.h"
 #include "ui/disk_thread.h"
 #include "ui/figures.h"
@@ -219,7 +219,7 @@ class ConsolePanel final : public Panel {
     if (prompt_.text().empty())
       explain(
           "Enter evaluates at the script's next safe point, also while it runs or pauses. Ctrl+Enter begins another line, "
-          "Up and Down recall earlier ones, Tab completes, ?name explains an operation.");
+          "Up and Down recall earlier ones, Tab completes, ?name explains what a script can call.");
     if (!entered) return;
     evaluate(bench, prompt_.entered());
     view_.scroll_to_end();
@@ -229,11 +229,7 @@ class ConsolePanel final : public Panel {
   static void evaluate(Workbench& bench, const std::string& code) {
     if (code[0] != '?') return bench.evaluate(code);
     bench.journal.write(Kind::command, code + "\n");
-    const size_t begin = code.find_first_not_of(" \t", 1), end = code.find_last_not_of(" \t\n");
-    const std::string name = begin == code.npos ? "" : code.substr(begin, end - begin + 1);
-    const std::string found = name.empty() ? "" : explain_name(name);
-    bench.journal.write(found.empty() ? Kind::note : Kind::output,
-                        found.empty() ? "no help on '" + name + "'; ?matmul explains an operation\n" : found);
+    bench.journal.write(Kind::output, answer(code.substr(1)));
   }
 
   void take_offers() {

@@ -9,7 +9,18 @@ local run = core.run
 local reader = require("lunagrad.arguments").reader
 
 local DataLoader = {__name = "DataLoader"}
-DataLoader.__index = DataLoader
+
+-- `ipairs(loader)` would find nothing in it, and a loop train on nothing.
+function DataLoader:__index(key)
+  if math.type(key) == "integer" then
+    core._fail(("DataLoader: there is no batch [%d]; write: for x, y in loader do … end"):format(key))
+  end
+  return DataLoader[key]
+end
+
+function DataLoader.__pairs()
+  core._fail("DataLoader: pairs gives no batches; write: for x, y in loader do … end")
+end
 
 local read = reader("DataLoader", "dataset", {"batch_size", 1}, {"shuffle", false}, {"drop_last", false}, {"seed"},
   {"workers", 0}, {"prefetch_factor", 2})
@@ -23,6 +34,9 @@ end
 
 local function new(...)
   local self = read(...)
+  if core.is_tensor(self.dataset) then
+    core._fail("DataLoader: a data set expected (got a tensor); data.TensorDataset(x) makes one of tensors")
+  end
   check_integer("batch_size", self.batch_size, 1)
   check_integer("workers", self.workers, 0, 64)
   check_integer("prefetch_factor", self.prefetch_factor, 1, 1000)

@@ -69,7 +69,7 @@ local read_prelu = reader("PReLU", {"num_parameters", 1}, {"init", 0.25}, {"devi
 function PReLU:init(...)
   local a = read_prelu(...)
   self.num_parameters = a.num_parameters
-  self.weight = init.parameter({a.num_parameters}, a, init.constant_, a.init)
+  self.weight = init._parameter({a.num_parameters}, a, init.constant_, a.init)
 end
 
 function PReLU:forward(x) return core.prelu(x, self.weight) end

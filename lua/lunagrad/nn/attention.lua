@@ -21,16 +21,16 @@ function MultiheadAttention:init(...)
   self.embed_dim, self.num_heads, self.dropout, self.batch_first = width, a.num_heads, a.dropout, a.batch_first
   self.add_zero_attn = a.add_zero_attn
   if (a.kdim or width) == width and (a.vdim or width) == width then
-    self.in_proj_weight = init.parameter({3 * width, width}, a, init.xavier_uniform_)
+    self.in_proj_weight = init._parameter({3 * width, width}, a, init.xavier_uniform_)
   else
-    self.q_proj_weight = init.parameter({width, width}, a, init.xavier_uniform_)
-    self.k_proj_weight = init.parameter({width, a.kdim or width}, a, init.xavier_uniform_)
-    self.v_proj_weight = init.parameter({width, a.vdim or width}, a, init.xavier_uniform_)
+    self.q_proj_weight = init._parameter({width, width}, a, init.xavier_uniform_)
+    self.k_proj_weight = init._parameter({width, a.kdim or width}, a, init.xavier_uniform_)
+    self.v_proj_weight = init._parameter({width, a.vdim or width}, a, init.xavier_uniform_)
   end
-  if a.bias then self.in_proj_bias = init.parameter({3 * width}, a, init.zeros_) end
+  if a.bias then self.in_proj_bias = init._parameter({3 * width}, a, init.zeros_) end
   if a.add_bias_kv then
-    self.bias_k = init.parameter({1, 1, width}, a, init.xavier_normal_)
-    self.bias_v = init.parameter({1, 1, width}, a, init.xavier_normal_)
+    self.bias_k = init._parameter({1, 1, width}, a, init.xavier_normal_)
+    self.bias_v = init._parameter({1, 1, width}, a, init.xavier_normal_)
   end
   self.out_proj = Linear(width, width, {bias = a.bias, device = a.device, dtype = a.dtype})
   if a.bias then init.zeros_(self.out_proj.bias) end

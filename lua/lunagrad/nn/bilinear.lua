@@ -12,8 +12,8 @@ function Bilinear:init(...)
   local a = read(...)
   self.in1_features, self.in2_features, self.out_features = a.in1_features, a.in2_features, a.out_features
   local bound = 1 / math.sqrt(a.in1_features)
-  self.weight = init.parameter({a.out_features, a.in1_features, a.in2_features}, a, init.uniform_, -bound, bound)
-  if a.bias then self.bias = init.parameter({a.out_features}, a, init.uniform_, -bound, bound) end
+  self.weight = init._parameter({a.out_features, a.in1_features, a.in2_features}, a, init.uniform_, -bound, bound)
+  if a.bias then self.bias = init._parameter({a.out_features}, a, init.uniform_, -bound, bound) end
 end
 
 function Bilinear:forward(x1, x2)

@@ -11,7 +11,7 @@ local Cell = class("Cell")
 function Cell:make(gates, a)
   self.input_size, self.hidden_size = a.input_size, a.hidden_size
   local bound, rows = 1 / math.sqrt(a.hidden_size), gates * a.hidden_size
-  local function parameter(shape) return init.parameter(shape, a, init.uniform_, -bound, bound) end
+  local function parameter(shape) return init._parameter(shape, a, init.uniform_, -bound, bound) end
   self.weight_ih, self.weight_hh = parameter {rows, a.input_size}, parameter {rows, a.hidden_size}
   if a.bias then self.bias_ih, self.bias_hh = parameter {rows}, parameter {rows} end
 end

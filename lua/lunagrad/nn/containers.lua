@@ -12,6 +12,15 @@ local function is_module(value)
   return kind and kind._is_module == true
 end
 
+local function is_class(value) return type(value) == "table" and rawget(value, "super") ~= nil end
+
+local function describe(value)
+  if is_class(value) then
+    return ("the class %s: make one with %s(…)"):format(value.__name, value.__name)
+  end
+  return ("a %s, not a module"):format(type(value))
+end
+
 local function is_plain(value) return type(value) == "table" and getmetatable(value) == nil end
 
 local function items(...)
@@ -25,7 +34,7 @@ function ModuleList:init(...) self:extend(items(...)) end
 -- What may be an item; Sequential allows more.
 function ModuleList:check(module, position)
   if not is_module(module) then
-    fail(("%s: item %d is a %s, not a module"):format(self.__name, position, type(module)))
+    fail(("%s: item %d is %s"):format(self.__name, position, describe(module)))
   end
 end
 
@@ -70,7 +79,9 @@ local Sequential = class("Sequential", ModuleList)
 
 function Sequential:check(module, position)
   local callable = type(module) == "function" or type(module) == "table" and getmetatable(module)
-  if not callable then fail(("Sequential: item %d is a %s, not a module"):format(position, type(module))) end
+  if not callable or is_class(module) then
+    fail(("Sequential: item %d is %s"):format(position, describe(module)))
+  end
 end
 
 function Sequential:forward(x)

@@ -40,8 +40,8 @@ local function define(name, op, dims, transposed, ...)
       fan = fan * size
     end
     local bound = 1 / math.sqrt(fan)
-    self.weight = init.parameter(shape, a, init.uniform_, -bound, bound)
-    if a.bias then self.bias = init.parameter({a.out_channels}, a, init.uniform_, -bound, bound) end
+    self.weight = init._parameter(shape, a, init.uniform_, -bound, bound)
+    if a.bias then self.bias = init._parameter({a.out_channels}, a, init.uniform_, -bound, bound) end
   end
 
   if transposed then

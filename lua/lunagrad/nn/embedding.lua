@@ -10,7 +10,7 @@ local read = reader("Embedding", "num_embeddings", "embedding_dim", {"device"}, 
 function Embedding:init(...)
   local a = read(...)
   self.num_embeddings, self.embedding_dim = a.num_embeddings, a.embedding_dim
-  self.weight = init.parameter({a.num_embeddings, a.embedding_dim}, a, init.normal_, 0, 1)
+  self.weight = init._parameter({a.num_embeddings, a.embedding_dim}, a, init.normal_, 0, 1)
 end
 
 function Embedding:forward(ids)

@@ -86,7 +86,7 @@ end
 
 -- A new parameter: made and filled on the CPU, so that it is the same on every device, then moved. options: device,
 -- dtype.
-function init.parameter(shape, options, fill, ...)
+function init._parameter(shape, options, fill, ...)
   local tensor = core.empty(shape, {dtype = options.dtype or "f32", device = "cpu"})
   return fill(tensor, ...):to(options.device or core.device()):requires_grad_()
 end

@@ -16,8 +16,8 @@ function Linear:init(...)
   self.in_features, self.out_features = a.in_features, a.out_features
   self.activation = within.checked("Linear", a.activation)
   local bound = 1 / math.sqrt(a.in_features)
-  self.weight = init.parameter({a.out_features, a.in_features}, a, init.uniform_, -bound, bound)
-  if a.bias then self.bias = init.parameter({a.out_features}, a, init.uniform_, -bound, bound) end
+  self.weight = init._parameter({a.out_features, a.in_features}, a, init.uniform_, -bound, bound)
+  if a.bias then self.bias = init._parameter({a.out_features}, a, init.uniform_, -bound, bound) end
 end
 
 function Linear:forward(x)

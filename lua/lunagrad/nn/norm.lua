@@ -9,8 +9,8 @@ local norms = {}
 
 -- weight of ones and bias of zeros, of that shape.
 local function make_affine(self, shape, options, bias)
-  self.weight = init.parameter(shape, options, init.ones_)
-  if bias then self.bias = init.parameter(shape, options, init.zeros_) end
+  self.weight = init._parameter(shape, options, init.ones_)
+  if bias then self.bias = init._parameter(shape, options, init.zeros_) end
 end
 
 local function list(shape)

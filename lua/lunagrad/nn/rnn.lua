@@ -25,7 +25,7 @@ function Recurrent:make(op, a)
       local inputs = layer == 0 and a.input_size or hidden * directions
       local suffix = ("_l%d%s"):format(layer, direction == 2 and "_reverse" or "")
       local function add(name, shape)
-        self[name .. suffix] = init.parameter(shape, a, init.uniform_, -bound, bound)
+        self[name .. suffix] = init._parameter(shape, a, init.uniform_, -bound, bound)
         self.names[#self.names + 1] = name .. suffix
       end
       add("weight_ih", {rows, inputs})

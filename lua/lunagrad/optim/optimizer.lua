@@ -53,7 +53,11 @@ local function check_sign(self, settings)
       fail(("%s: %s must not be negative (got %g)"):format(self.__name, name, value))
     end
   end
-  for i, beta in ipairs(settings.betas or {}) do
+  local betas = settings.betas
+  if betas ~= nil and (type(betas) ~= "table" or #betas ~= 2) then
+    fail(("%s: betas is a list of two, as {0.9, 0.999}"):format(self.__name))
+  end
+  for i, beta in ipairs(betas or {}) do
     if type(beta) == "number" and not (beta >= 0 and beta < 1) then
       fail(("%s: betas[%d] must lie in [0, 1) (got %g)"):format(self.__name, i, beta))
     end
