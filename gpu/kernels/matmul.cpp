@@ -105,7 +105,7 @@ Planes planes_of(const Tensor& x, ProductSide& side, const Shape& batch, uint32_
 
 // The variants as a profile names them. "ragged": tiles hang over the edges, which each access has to look for.
 std::string variant(const ShaderCode&, Constants c) {
-  return text("f32 ", c[1], 'x', c[2], 'x', c[3], ending_name(c[8], c[12]));
+  return text("f32 ", c[1], 'x', c[2], 'x', c[3], c[13] ? "" : ", ragged", ending_name(c[8], c[12]));
 }
 std::string unit_variant(const ShaderCode& code, Constants c) {
   return text(c[10] > 1 ? text(c[10], " planes of ") : "", code.bfloat ? "bf16 " : "f16 ", c[1], 'x', c[2], 'x', c[3],
@@ -200,16 +200,16 @@ void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, con
   launch.multiplies(double(c.numel()) * double(p.k) * pairs);
   const Groups groups{group_count(arguments.tiles, recorder)};
   const uint32_t a_rows = !left.along_k, b_columns = !right.along_k;
+  const uint32_t even = p.m % tile.bm == 0 && p.n % tile.bn == 0 && p.k % tile.bk == 0;
   if (planes) {
     static const ShaderCode half_code = with_variant(find_shader("matmul_cooperative"), unit_variant);
     static const ShaderCode bfloat_code = with_variant(half_code, unit_variant, true);
     const uint32_t subgroup = recorder.physical.subgroup_size;
-    const bool even = p.m % tile.bm == 0 && p.n % tile.bn == 0 && p.k % tile.bk == 0;
     const uint32_t threads = tile.bm / tile.own_m * (tile.bn / tile.own_n) * subgroup;
     launch.run(
         type == DType::f16 ? half_code : bfloat_code,
         {threads, tile.bm, tile.bn, tile.bk, tile.own_m, tile.own_n, a_rows, b_columns, uint32_t(biased),
-         threads, planes, uint32_t(made.dtype()), subgroup, 16, 16, 16, uint32_t(even), uint32_t(activation)},
+         threads, planes, uint32_t(made.dtype()), subgroup, 16, 16, 16, even, uint32_t(activation)},
         groups, bytes_of(arguments));
   } else {
     static const ShaderCode code = with_variant(find_shader("matmul"), variant);
@@ -217,7 +217,7 @@ void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, con
     launch.run(code,
                {threads, tile.bm, tile.bn, tile.bk, tile.own_m, tile.own_n, a_rows, b_columns,
                 uint32_t(biased), threads, uint32_t(lies_in_runs(4, left, arguments.a, 4)),
-                uint32_t(lies_in_runs(4, right, arguments.b, 4)), uint32_t(activation)},
+                uint32_t(lies_in_runs(4, right, arguments.b, 4)), uint32_t(activation), even},
                groups, bytes_of(arguments));
   }
   if (!whole) end_product(c, p.n, made, end, recorder);

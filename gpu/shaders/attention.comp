@@ -71,14 +71,14 @@ void compute_block(uint item) {
       const uint four = kWeights + row % kFours, part = row / kFours;
       float most = row_most[row];
       for (uint b = 0; b < S; ++b) most = max(most, memory[four + b * kWeightRow][part]);
-      const float factor = row_most[row] == -infinity() ? 0.0 : lg_exp(row_most[row] - most);
+      const float factor = row_most[row] == -infinity() ? 0.0 : exp_of_negative(row_most[row] - most);
       float total = row_sum[row] * factor;
       vec4 factors = vec4(1);
       for (uint b = 0; b < S; ++b) {
         if (DROPS && b % 4 == 0)
           factors = drop_factors(arguments.draw, head * arguments.queries + first + row, arguments.keys, key + b);
         const float score = memory[four + b * kWeightRow][part];
-        const float weight = score == -infinity() ? 0.0 : lg_exp(score - most);
+        const float weight = score == -infinity() ? 0.0 : exp_of_negative(score - most);
         memory[four + b * kWeightRow][part] = DROPS ? weight * factors[b % 4] : weight;
         total += weight;
       }

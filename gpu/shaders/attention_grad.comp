@@ -83,8 +83,8 @@ void weigh_tiles(uint head, int64_t mask, uint first, uint pass, out vec4 weight
       if (row >= arguments.own_rows || other >= arguments.passing_rows || CAUSAL && key > query) continue;
       float slope;
       const float score = score_of(products[e][r], arguments.scale, slope);
-      const float weight = lg_exp(masked(score, arguments.mask, mask, query, key) -
-                                  load_f32(arguments.lse, of_head + query));
+      const float away = masked(score, arguments.mask, mask, query, key) - load_f32(arguments.lse, of_head + query);
+      const float weight = exp_of_negative(away > 0.0 ? 0.0 : away);  // large scores are not found again to the bit
       const float factor = DROPS ? drop_factors(arguments.draw, head * arguments.queries + query,
                                                 OF_KEYS ? arguments.own_rows : arguments.passing_rows, key)[key % 4]
                                  : 1.0;

@@ -80,10 +80,10 @@ float with_sign_of(float x, float value) {
 // agree. p of NaN is NaN; n of NaN and of numbers beyond 2^22 may be any.
 float exp_parts(float x, out int n) {
   const float kRounder = 12582912.0;
-  precise float rounded = x * 1.44269504088896341 + kRounder;
+  precise float rounded = fma(x, 1.44269504088896341, kRounder);
   precise float k = rounded - kRounder;
-  precise float high = x - k * 0.693359375;
-  precise float r = high + k * 2.12194440e-4;
+  precise float high = fma(k, -0.693359375, x);
+  precise float r = fma(k, 2.12194440e-4, high);
   float p = 1.9875691500e-4;
   p = p * r + 1.3981999507e-3;
   p = p * r + 8.3334519073e-3;
@@ -98,6 +98,13 @@ float lg_exp(float x) {
   const float p = exp_parts(x, n);
   const float within = scale(1.0 + p, n);
   return x > 88.7228394 ? infinity() : x < -103.972084 ? 0.0 : within;
+}
+// exp(x) for x <= 0 in fewer steps: 2^n comes from n in one, 2^64 times too large, so that denormal results are reached,
+// too.
+float exp_of_negative(float x) {
+  int n;
+  const float p = exp_parts(x < -104.0 ? -104.0 : x, n);
+  return (1.0 + p) * uintBitsToFloat(uint(n + 191) << 23) * 5.42101086e-20;  // 2^-64
 }
 float lg_exp2(float x) {
   if (lg_isnan(x)) return x;
@@ -426,7 +433,7 @@ float lg_erf(float x) {
 // As in runtime/cpu/math.h: for a >= 0 the upper tail is exp(-a^2 / 2) Q((a - 3) / (a + 3)) / (a + 3), so that small
 // values keep their relative precision, and a formula with both functions computes one exponential.
 float exp_of_half_square(float x) {
-  return lg_exp(-0.5 * x * x);
+  return exp_of_negative(-0.5 * x * x);
 }
 float lg_normal_pdf(float x) {
   return 0.39894228 * exp_of_half_square(x);
@@ -447,6 +454,6 @@ float lg_normal_cdf(float x) {
   return x < 0.0 ? tail : 1.0 - tail;
 }
 float lg_sigmoid(float x) {
-  const float e = lg_exp(-abs(x));
+  const float e = exp_of_negative(-abs(x));
   return (x < 0.0 ? e : 1.0) / (1.0 + e);
 }

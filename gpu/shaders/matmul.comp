@@ -24,6 +24,7 @@ layout(constant_id = 9) const uint THREADS = 256;  // as constant 0
 // An operand's close elements are fetched four at a time: sizes and strides are multiples of 4, addresses of 16.
 layout(constant_id = 10) const bool A_VECTOR = false;
 layout(constant_id = 11) const bool B_VECTOR = false;
+layout(constant_id = 13) const bool EVEN = false;  // tiles lie within the matrices: no access has to look for their ends
 
 #include "matmul_arguments.glsl"
 
@@ -62,7 +63,7 @@ uvec2 further_in_b(uint i) {
 // from one of this thread's lines to the next; the matrix ends at `end`.
 void fetch_a(uint64_t from, int64_t lines, uvec2 first, uvec2 end) {
   [[unroll]] for (uint i = 0; i < kAPerThread / kAWide; ++i, from += lines) {
-    const bool inside = all(lessThan(first + further_in_a(i), end));
+    const bool inside = EVEN || all(lessThan(first + further_in_a(i), end));
     if (A_VECTOR) {
       const vec4 v = inside ? F32x4Elements(from).at : vec4(0);
       [[unroll]] for (uint j = 0; j < 4; ++j) a_next[i * 4 + j] = v[j];
@@ -73,7 +74,7 @@ void fetch_a(uint64_t from, int64_t lines, uvec2 first, uvec2 end) {
 }
 void fetch_b(uint64_t from, int64_t lines, uvec2 first, uvec2 end) {
   [[unroll]] for (uint i = 0; i < kBPerThread / kBWide; ++i, from += lines) {
-    const bool inside = all(lessThan(first + further_in_b(i), end));
+    const bool inside = EVEN || all(lessThan(first + further_in_b(i), end));
     if (B_VECTOR) {
       const vec4 v = inside ? F32x4Elements(from).at : vec4(0);
       [[unroll]] for (uint j = 0; j < 4; ++j) b_next[i * 4 + j] = v[j];
@@ -143,12 +144,12 @@ void compute_tile(uint tile) {
     }
   }
 
-  const bool in_fours = arguments.n % 4 == 0;  // four neighbours are all in C or all outside, and lie at 16 bytes
+  const bool in_fours = EVEN || arguments.n % 4 == 0;  // four neighbours are all in C or all outside, and lie at 16 bytes
   [[unroll]] for (uint i = 0; i < TM; ++i) {
     const uint m = row + (i / 4 * (BM / TM) + ty) * 4 + i % 4;
-    if (m >= arguments.m) continue;
+    if (!EVEN && m >= arguments.m) continue;
     [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
-      const uint n = column + (j * (BN / TN) + tx) * 4, count = min(arguments.n - min(n, arguments.n), 4);
+      const uint n = column + (j * (BN / TN) + tx) * 4, count = EVEN ? 4 : min(arguments.n - min(n, arguments.n), 4);
       vec4 values = sum[i][j];
       if (HAS_BIAS)
         [[unroll]] for (uint e = 0; e < 4; ++e)

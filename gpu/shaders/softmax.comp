@@ -27,7 +27,7 @@ void held_row(uint64_t result, uint64_t first, uint64_t second, uint fours) {
     vec4 e[kHeld];
     [[unroll]] for (uint h = 0; h < kHeld; ++h) {
       x[h] -= largest;
-      [[unroll]] for (uint j = 0; j < 4; ++j) e[h][j] = lg_exp(x[h][j]);
+      [[unroll]] for (uint j = 0; j < 4; ++j) e[h][j] = exp_of_negative(x[h][j]);
       if (along() + h * ALONG < fours) sum += in_all(e[h]);
     }
     sum = row_sum(sum);
@@ -42,7 +42,7 @@ void held_row(uint64_t result, uint64_t first, uint64_t second, uint fours) {
     sum = row_sum(sum);
     [[unroll]] for (uint h = 0; h < kHeld; ++h)
       [[unroll]] for (uint j = 0; j < 4; ++j)
-        x[h][j] = MODE == kSoftmaxGrad ? y[h][j] * (x[h][j] - sum) : x[h][j] - lg_exp(y[h][j]) * sum;
+        x[h][j] = MODE == kSoftmaxGrad ? y[h][j] * (x[h][j] - sum) : x[h][j] - exp_of_negative(y[h][j]) * sum;
   }
   put(x, result, fours);
 }
@@ -72,13 +72,13 @@ void main() {
       largest = row_max(largest);
       float sum = 0.0;
       for (uint i = along(); i < end; i += ALONG)
-        sum += lg_exp(load_f32(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1]) - largest);
+        sum += exp_of_negative(load_f32(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1]) - largest);
       sum = row_sum(sum);
       const float last = MODE == kSoftmax ? 1.0 / sum : lg_log(sum);
       for (uint i = along(); i < end; i += ALONG) {
         const float x = load_f32(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1]) - largest;
         store_f32(arguments.result, at[0] + int64_t(i) * arguments.rows.step[0],
-                  MODE == kSoftmax ? lg_exp(x) * last : x - last);
+                  MODE == kSoftmax ? exp_of_negative(x) * last : x - last);
       }
     } else {
       float sum = 0.0;
@@ -92,7 +92,7 @@ void main() {
         const float g = load_f32(arguments.operand[0], at[1] + int64_t(i) * arguments.rows.step[1]);
         const float y = load_f32(arguments.operand[1], at[2] + int64_t(i) * arguments.rows.step[2]);
         store_f32(arguments.result, at[0] + int64_t(i) * arguments.rows.step[0],
-                  MODE == kSoftmaxGrad ? y * (g - sum) : g - lg_exp(y) * sum);
+                  MODE == kSoftmaxGrad ? y * (g - sum) : g - exp_of_negative(y) * sum);
       }
     }
   }

@@ -122,7 +122,7 @@ TEST_CASE("bias and activation cost no kernel of their own, and the kernel's nam
     return said;
   };
   CHECK(dispatched({64, 64}, {64, 64}) == "1 of matmul f32 32x32x16, bias, relu; ");
-  CHECK(dispatched({8, 4096}, {12, 4096}) == "1 of matmul f32 32x32x16; 1 of matmul_parts f32, bias, relu; ");
+  CHECK(dispatched({8, 4096}, {12, 4096}) == "1 of matmul f32 32x32x16, ragged; 1 of matmul_parts f32, bias, relu; ");
   CHECK(dispatched({1, 3, 8, 8}, {4, 3, 3, 3}) == "1 of conv 32x32x16, bias, relu; ");
 }
 
