@@ -240,7 +240,9 @@ std::vector<PhysicalDevice> Instance::physical_devices(std::string& rejected) co
   std::vector<PhysicalDevice> found;
   for (const VkPhysicalDevice handle : handles) {
     VkPhysicalDeviceSubgroupProperties subgroup{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
-    VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES, &subgroup};
+    VkPhysicalDeviceFloatControlsProperties controls{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES,
+                                                     &subgroup};
+    VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES, &controls};
     VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
     vkGetPhysicalDeviceProperties(handle, &properties.properties);
     const std::string name = properties.properties.deviceName;
@@ -269,6 +271,8 @@ std::vector<PhysicalDevice> Instance::physical_devices(std::string& rejected) co
     device.type = properties.properties.deviceType;
     device.limits = properties.properties.limits;
     device.subgroup_size = subgroup.subgroupSize;
+    device.keeps_nan = controls.shaderSignedZeroInfNanPreserveFloat32;
+    device.keeps_denormals = controls.shaderDenormPreserveFloat32;
     device.subgroup_sums = (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0 &&
                            (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0;
     device.stamp_bits = families[device.queue_family].timestampValidBits;

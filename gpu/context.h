@@ -41,6 +41,7 @@ struct PhysicalDevice {
   VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
   VkPhysicalDeviceLimits limits{};
   uint32_t subgroup_size = 0;
+  bool keeps_nan = false, keeps_denormals = false;  // of f32, where a shader asks for it
   bool subgroup_sums = false;  // its subgroups add up and compare the values of their invocations
   uint32_t stamp_bits = 0;  // of the queue's time stamps, 0: it has none
   bool calibrated = false;  // its clock can be asked at any time

@@ -14,9 +14,9 @@ constexpr uint32_t kSignedZeroInfNanPreserve = 4466, kModeSignedZeroInfNanPreser
 
 // The module without what it asks of f32's special numbers and the device cannot promise. An instruction begins with
 // its length in words and its opcode (SPIR-V specification 2.3).
-std::vector<uint32_t> without_controls(std::span<const uint32_t> words, bool keeps_nan, bool keeps_denormals) {
+std::vector<uint32_t> without_controls(std::span<const uint32_t> words, const PhysicalDevice& physical) {
   const auto lacks = [&](uint32_t code, uint32_t nan, uint32_t denormal) {
-    return (code == nan && !keeps_nan) || (code == denormal && !keeps_denormals);
+    return (code == nan && !physical.keeps_nan) || (code == denormal && !physical.keeps_denormals);
   };
   std::vector<uint32_t> kept(words.begin(), words.begin() + 5);
   for (size_t at = 5; at < words.size(); at += words[at] >> 16) {
@@ -47,13 +47,7 @@ const ShaderCode& find_shader(std::string_view name) {
 }
 
 PipelineMaker::PipelineMaker(VulkanContext& context) : context_(context) {
-  VkPhysicalDeviceFloatControlsProperties controls{
-      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES};
-  VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &controls};
-  vkGetPhysicalDeviceProperties2(context.physical.handle, &properties);
-  properties_ = properties.properties;
-  keeps_nan_ = controls.shaderSignedZeroInfNanPreserveFloat32;
-  keeps_denormals_ = controls.shaderDenormPreserveFloat32;
+  vkGetPhysicalDeviceProperties(context.physical.handle, &properties_);
   const VkPushConstantRange push{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(VkDeviceAddress) + kHotBytes};
   VkPipelineLayoutCreateInfo layout{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
   layout.pushConstantRangeCount = 1;
@@ -95,7 +89,7 @@ void PipelineMaker::save() const {
 }
 
 VkPipeline PipelineMaker::make(const ShaderCode& code, Constants constants) const {
-  std::vector<uint32_t> words = without_controls(code.words, keeps_nan_, keeps_denormals_);
+  std::vector<uint32_t> words = without_controls(code.words, context_.physical);
   if (is_cooperative(words)) words = portable_matrices(words, code.bfloat);
   VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
   module_info.codeSize = words.size() * sizeof(uint32_t);

@@ -60,7 +60,6 @@ class PipelineMaker {
   VkPhysicalDeviceProperties properties_;
   VkPipelineLayout layout_ = VK_NULL_HANDLE;
   VkPipelineCache cache_ = VK_NULL_HANDLE;
-  bool keeps_nan_, keeps_denormals_;  // what the device promises of f32
 };
 
 }  // namespace lunagrad::gpu

@@ -18,7 +18,9 @@ constexpr VkDeviceSize kDownloadBytes = 8 << 20;
 constexpr VkDeviceSize kLargeCopy = 1 << 20;  // below it a submission of its own costs more than it saves
 constexpr VkDeviceSize kPieceAlignment = 64;
 constexpr size_t kFullBatch = 128;  // commands after which a batch is submitted in any case
-constexpr size_t kSmallBatch = 16;  // … and after which it is when the device has nothing else to do
+// … and after which, or after this much work, it is when the device has nothing else to do.
+constexpr size_t kSmallBatch = 16;
+constexpr double kWorthSubmitting = 400e3;  // ns
 // What a batch of several dispatches may take. Copies are left out: the rings bound them to a few ms.
 constexpr double kLongestBatch = 50e6;  // ns
 
@@ -102,7 +104,7 @@ void Stream::open() {
   idle_.pop_back();
   commands_ = commands;
   recorded_.clear();
-  expected_ = 0;
+  expected_ = looked_at_ = 0;
   times_ = timer_.begin(commands);
 }
 
@@ -302,7 +304,9 @@ void Stream::dispatch(Pipeline& pipeline, Groups groups, Bytes arguments, Bytes 
 
 void Stream::submit_if_full() {
   if (recorded_.size() >= kFullBatch) return submit();
-  if (recorded_.empty() || recorded_.size() % kSmallBatch != 0) return;
+  if (recorded_.empty()) return;
+  if (recorded_.size() % kSmallBatch != 0 && expected_ - looked_at_ < kWorthSubmitting) return;
+  looked_at_ = expected_;
   collect();
   if (!in_flight_.empty()) return;
   // The host would wait for a pipeline that is not made yet; it goes on instead.

@@ -151,6 +151,7 @@ class Stream {
   VkCommandBuffer commands_ = VK_NULL_HANDLE;  // the open one, or null
   std::vector<Command> recorded_;              // to be written into the open one
   double expected_ = 0;                        // ns that their dispatches may take
+  double looked_at_ = 0;                       // … when somebody looked last whether the device idles
   Timer::Batch times_;                         // of the open one
   uint64_t epoch_ = 1;
   bool lost_ = false;

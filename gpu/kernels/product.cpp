@@ -56,10 +56,11 @@ TiledPlan model_plan(const Product& p) {
 }
 
 // In how many numbers of 16 bits the matrix units take each element; 0: they do not. What is small is not
-// worth the way through them.
+// worth the way through them, and of nothing there are no planes.
 uint32_t unit_planes(DType type, const Product& p, const PhysicalDevice& physical) {
   constexpr int64_t kSmall = int64_t(1) << 21;
   const MatrixUnits& units = physical.matrix_units;
+  if (p.k == 0) return 0;
   if (type == DType::f16) return units.float16;
   if (type == DType::bf16) return units.bfloat16;
   const MatmulPrecision precision = context().matmul_precision;

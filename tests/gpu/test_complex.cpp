@@ -4,6 +4,7 @@
 
 #include "runtime/ops/elementwise.h"
 #include "tests/gpu/compare.h"
+#include "tests/gpu/hardware.h"
 #include "tests/samples.h"
 
 namespace lunagrad::tests {
@@ -28,8 +29,9 @@ TEST_CASE("complex elementwise kernels give what the CPU gives at extreme argume
   const NoGrad off;
   const float nan = NAN, inf = INFINITY;
   std::vector<std::complex<float>> all;
-  const std::vector<float> edges = {0.0f,   -0.0f, 1.0f,  -1.0f,  0.5f,   -2.5f, nan,   inf,     -inf,
-                                    1e-30f, 1e-4f, 3e38f, -3e37f, -88.0f, 90.0f, 1e10f, 1.0001f, 7.0f};
+  std::vector<float> edges = {0.0f, -0.0f, 1.0f, -1.0f, 0.5f, -2.5f, nan, inf, -inf, 1e-4f, 90.0f, 1e10f, 1.0001f, 7.0f};
+  // What lies so far out that reciprocals and exponentials are denormal, where the device has such numbers.
+  if (first_hardware().physical.keeps_denormals) edges.insert(edges.end(), {1e-30f, 3e38f, -3e37f, -88.0f});
   for (const float re : edges)
     for (const float im : edges) all.emplace_back(re, im);
   // They divide 1 + 0i, of which compilers may leave out the zero.
