@@ -18,7 +18,8 @@ constexpr VkDeviceSize kDownloadBytes = 8 << 20;
 constexpr VkDeviceSize kLargeCopy = 1 << 20;  // below it a submission of its own costs more than it saves
 constexpr VkDeviceSize kPieceAlignment = 64;
 constexpr size_t kFullBatch = 128;  // commands after which a batch is submitted in any case
-// … and after which, or after this much work, it is when the device has nothing else to do.
+// … and after which, or after this much work, it is when the device has nothing else to do: after a wait, then each time
+// after twice as many, since a host that does not keep the device busy is not to submit all the time, too.
 constexpr size_t kSmallBatch = 16;
 constexpr double kWorthSubmitting = 400e3;  // ns
 // What a batch of several dispatches may take. Copies are left out: the rings bound them to a few ms.
@@ -67,6 +68,7 @@ Stream::Stream(VulkanContext& context, VkPipelineLayout layout)
       downloads_(context, kDownloadBytes, HostUse::download),
       fault_(context, sizeof(Fault), HostUse::download),
       timer_(context, kFullBatch) {
+  small_batch_ = kSmallBatch;
   recorded_.reserve(kFullBatch);
   std::memset(fault_.mapped, 0, sizeof(Fault));
   VkCommandPoolCreateInfo pool{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
@@ -179,6 +181,7 @@ void Stream::wait_for(uint64_t value) {
 void Stream::finish() {
   if (lost_) return;
   submit(true);
+  small_batch_ = kSmallBatch;
   wait_for(timeline_.submitted());
   if (beside_) beside_->timeline().wait_for(beside_->timeline().submitted());
 }
@@ -305,7 +308,7 @@ void Stream::dispatch(Pipeline& pipeline, Groups groups, Bytes arguments, Bytes 
 void Stream::submit_if_full() {
   if (recorded_.size() >= kFullBatch) return submit();
   if (recorded_.empty()) return;
-  if (recorded_.size() % kSmallBatch != 0 && expected_ - looked_at_ < kWorthSubmitting) return;
+  if (recorded_.size() % small_batch_ != 0 && expected_ - looked_at_ < kWorthSubmitting) return;
   looked_at_ = expected_;
   collect();
   if (!in_flight_.empty()) return;
@@ -314,7 +317,9 @@ void Stream::submit_if_full() {
     const Dispatch* const dispatch = std::get_if<Dispatch>(&command.work);
     return !dispatch || dispatch->pipeline->made();
   };
-  if (std::all_of(recorded_.begin(), recorded_.end(), can_run)) submit();
+  if (!std::all_of(recorded_.begin(), recorded_.end(), can_run)) return;
+  small_batch_ = std::min(2 * small_batch_, kFullBatch);
+  submit();
 }
 
 bool Stream::upload(Range& range, VkDeviceSize offset, const void* from, VkDeviceSize bytes) {

@@ -152,6 +152,7 @@ class Stream {
   std::vector<Command> recorded_;              // to be written into the open one
   double expected_ = 0;                        // ns that their dispatches may take
   double looked_at_ = 0;                       // … when somebody looked last whether the device idles
+  size_t small_batch_ = 0;                     // commands that make an idle device worth looking for
   Timer::Batch times_;                         // of the open one
   uint64_t epoch_ = 1;
   bool lost_ = false;

@@ -9,7 +9,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-constexpr ProductTile kTiles[] = {{128, 128, 8, 8, 8, 2, 142}, {64, 64, 16, 8, 4, 4, 118}, {32, 32, 16, 4, 4, 8, 60},
+constexpr ProductTile kTiles[] = {{128, 128, 8, 8, 8, 1, 160}, {64, 64, 16, 8, 4, 3, 143}, {32, 32, 16, 4, 4, 8, 60},
                                   {128, 64, 16, 8, 4, 2, 0},   {64, 128, 16, 4, 8, 2, 0},  {128, 32, 16, 8, 4, 4, 0},
                                   {32, 128, 16, 4, 8, 4, 0}};
 constexpr ProductTile kUnitTiles[] = {{128, 128, 64, 64, 64, 2, 1250},
@@ -42,7 +42,7 @@ TiledPlan model_plan(const Product& p) {
   for (const ProductTile& tile : tiles_for(p)) {
     if (tile.rate == 0) continue;
     const double count = tiles_of(p, tile), slots = kProcessors * tile.resident;
-    for (uint32_t parts = 1, most = most_parts(p, tile, 1); parts <= most; ++parts) {
+    for (uint32_t parts = 1, most = most_parts(p, tile, 2); parts <= most; ++parts) {
       const double length = std::ceil(double(p.k) / parts / tile.bk) * tile.bk;
       double time = std::ceil(count * parts / slots) * tile.bm * tile.bn * length * tile.resident / tile.rate;
       if (parts > 1) time += kSumLaunch + elements * 4 * (2 * parts + 1) / kBytesPerNs;

@@ -10,9 +10,9 @@ for name in io.lines() do
     call = nil  -- its tensors, before there are others
     collectgarbage()
     ready, call = name, setup()
-    bench.time(call, 0.2, workload.calls)
+    bench.time(call, 0.2, workload.calls, workload.host)
   end
-  local best, _, calls = bench.time(call, 0.25, workload.calls)
+  local best, _, calls = bench.time(call, 0.25, workload.calls, workload.host)
   io.stdout:write(("%.9g %d\n"):format(best / count, calls))
   io.stdout:flush()
 end

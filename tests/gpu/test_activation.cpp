@@ -1,5 +1,6 @@
 // The activation within linear and convolutions on the Vulkan device.
 #include <limits>
+#include <regex>
 
 #include "gpu/device.h"
 #include "runtime/work_times.h"
@@ -119,11 +120,11 @@ TEST_CASE("bias and activation cost no kernel of their own, and the kernel's nam
     std::string said;
     for (const auto& [name, times_run] : count)
       if (times_run) said += text(times_run, " of ", name, "; ");
-    return said;
+    return std::regex_replace(said, std::regex(" [0-9]+x[0-9]+x[0-9]+"), "");  // whichever tile the model chose
   };
-  CHECK(dispatched({64, 64}, {64, 64}) == "1 of matmul f32 32x32x16, bias, relu; ");
-  CHECK(dispatched({8, 4096}, {12, 4096}) == "1 of matmul f32 32x32x16, ragged; 1 of matmul_parts f32, bias, relu; ");
-  CHECK(dispatched({1, 3, 8, 8}, {4, 3, 3, 3}) == "1 of conv 32x32x16, bias, relu; ");
+  CHECK(dispatched({64, 64}, {64, 64}) == "1 of matmul f32, bias, relu; ");
+  CHECK(dispatched({8, 4096}, {12, 4096}) == "1 of matmul f32, ragged; 1 of matmul_parts f32, bias, relu; ");
+  CHECK(dispatched({1, 3, 8, 8}, {4, 3, 3, 3}) == "1 of conv, bias, relu; ");
 }
 
 }  // namespace

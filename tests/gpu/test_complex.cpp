@@ -29,9 +29,11 @@ TEST_CASE("complex elementwise kernels give what the CPU gives at extreme argume
   const NoGrad off;
   const float nan = NAN, inf = INFINITY;
   std::vector<std::complex<float>> all;
-  std::vector<float> edges = {0.0f, -0.0f, 1.0f, -1.0f, 0.5f, -2.5f, nan, inf, -inf, 1e-4f, 90.0f, 1e10f, 1.0001f, 7.0f};
-  // What lies so far out that reciprocals and exponentials are denormal, where the device has such numbers.
-  if (first_hardware().physical.keeps_denormals) edges.insert(edges.end(), {1e-30f, 3e38f, -3e37f, -88.0f});
+  std::vector<float> edges = {0.0f,   -0.0f, 1.0f,  -1.0f,  0.5f,   -2.5f, nan,   inf,     -inf,
+                              1e-30f, 1e-4f, 3e38f, -3e37f, -88.0f, 90.0f, 1e10f, 1.0001f, 7.0f};
+  // Reciprocals and exponentials of what lies far out are denormal, or were on the way.
+  if (!first_hardware().physical.keeps_denormals)
+    std::erase_if(edges, [](float edge) { return edge == 1e-30f || (std::abs(edge) > 10 && !std::isinf(edge)); });
   for (const float re : edges)
     for (const float im : edges) all.emplace_back(re, im);
   // They divide 1 + 0i, of which compilers may leave out the zero.
