@@ -22,6 +22,12 @@ inline std::string source_file(const std::string& name) {
 
 inline Device& gpu() { return require_device("vulkan"); }
 
+// Whether the device has denormal f32; others take them for 0.
+inline bool has_denormals() {
+  const NoGrad off;
+  return (to(full({1}, 2e-38, DType::f32), gpu()) * 0.1).item() > 0;
+}
+
 // Counts what the device lacked.
 class Fallbacks final : public Trace {
  public:

@@ -21,7 +21,4 @@ inline Hardware first_hardware() {
   return found;
 }
 
-// What a device that has no denormal f32 may lose at each step of a formula: it takes them for 0.
-inline double flushed(const gpu::PhysicalDevice& physical) { return physical.keeps_denormals ? 0 : 0x1p-126; }
-
 }  // namespace lunagrad::tests
