@@ -65,8 +65,9 @@ TEST_CASE("complex elementwise kernels give what the CPU gives at extreme argume
         if (std::isfinite(y[k])) size = std::max(size, std::abs(y[k]));
       // Sums are as exact as what they add.
       const auto operand = [&](size_t k) { return C(here[k].data<std::complex<float>>()[i / parts]); };
-      if (arity == 3 && Row(row) != Row::where && std::isfinite(std::abs(operand(0))))
-        size = std::max(size, std::abs(operand(0)));
+      if (arity == 3 && Row(row) != Row::where)
+        for (const double part : {operand(0).real(), operand(0).imag()})
+          if (std::isfinite(part)) size = std::max(size, std::abs(part));
       if (Row(row) == Row::pow) {  // e^(b log a) is as exact as its exponent
         const double exponent = std::abs(operand(1) * std::log(operand(0)));
         if (exponent > 1e3) continue;
