@@ -139,5 +139,7 @@ return {
   {"cnn step", 1, cnn_step, calls = 20},
   {"cnn step beside a CUDA graph", 1, cnn_step, calls = 20},
   {"gpt step", 1, gpt_step, calls = 3},
+  {"gpt step beside torch.compile", 1, gpt_step, calls = 3},
   {"gpt step bf16", 1, autocast(gpt_step), calls = 3},
+  {"gpt step bf16 beside torch.compile", 1, autocast(gpt_step), calls = 3},
 }

@@ -83,10 +83,12 @@ def tiny_add():
     return call
 
 
-def training(build, x, y, optimizer, bf16=False):
+def training(build, x, y, optimizer, bf16=False, compiled=False):
     def setup():
         torch.backends.cuda.matmul.allow_tf32 = False
         model, inputs, targets = build(), x(), y()
+        if compiled:
+            model = torch.compile(model)
         step = optimizer(model.parameters())
 
         def call():
@@ -167,8 +169,8 @@ def cnn_step(optimizer):
     return training(cnn, lambda: torch.rand(256, 1, 28, 28), lambda: labels(256, 10), optimizer)
 
 
-def gpt_step(bf16):
-    return training(Gpt, lambda: labels(64 * 256, 65).view(64, 256), lambda: labels(64 * 256, 65), adamw, bf16)
+def gpt_step(bf16, compiled=False):
+    return training(Gpt, lambda: labels(64 * 256, 65).view(64, 256), lambda: labels(64 * 256, 65), adamw, bf16, compiled)
 
 
 # name: (operations a call, function that sets up and returns the call, calls before the device is waited for, True: the host's time alone)
@@ -192,7 +194,9 @@ WORKLOADS = {
     "cnn step": (1, cnn_step(adam), 20),
     "cnn step beside a CUDA graph": (1, graph(cnn_step(recordable_adam)), 20),
     "gpt step": (1, gpt_step(False), 3),
+    "gpt step beside torch.compile": (1, gpt_step(False, True), 3),
     "gpt step bf16": (1, gpt_step(True), 3),
+    "gpt step bf16 beside torch.compile": (1, gpt_step(True, True), 3),
 }
 
 

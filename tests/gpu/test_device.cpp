@@ -54,7 +54,10 @@ TEST_CASE("work that may take long is submitted in pieces, short work at once") 
   // How much is long differs from device to device; a driver of the CPU is taken to reach 2 bytes and 8 multiplications
   // a ns.
   if (machine.context.physical.type != VK_PHYSICAL_DEVICE_TYPE_CPU) return;
-  CHECK(submissions(zeros({5 << 20}, DType::f32, gpu()), 6, twice) == 3);  // 21 ms each
+  // 21 ms each: at most two of them together, and one alone where the device would idle.
+  const uint64_t sums = submissions(zeros({5 << 20}, DType::f32, gpu()), 6, twice);
+  CHECK(sums >= 3);
+  CHECK(sums <= 6);
   const Tensor a = zeros({512, 512}, DType::f32, gpu());
   // Much work for few bytes.
   const uint64_t products = submissions(a, 4, [&](const Tensor& x) { return matmul(x, a); });
