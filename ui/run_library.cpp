@@ -175,6 +175,7 @@ class RunLibrary::Reader {
         if (!follower) follower = std::make_unique<RunFollower>(folder);
         follower->more();
         summary = summarize(follower->record(), true);
+        if (summary.outcome != "running") follower.reset();  // it ended, and holds all that was logged
       } else {
         follower.reset();
         summary = summarize(read_run(folder), false);
