@@ -49,8 +49,10 @@ void Timeline::submit(VkQueue queue, VkCommandBuffer commands, std::span<const P
   timeline.pSignalSemaphoreValues = &value;
   VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO, &timeline};
   info.waitSemaphoreCount = uint32_t(behind.size());
-  info.pWaitSemaphores = semaphores.data();
-  info.pWaitDstStageMask = stages.data();
+  if (!behind.empty()) {
+    info.pWaitSemaphores = semaphores.data();
+    info.pWaitDstStageMask = stages.data();
+  }
   info.commandBufferCount = 1;
   info.pCommandBuffers = &commands;
   info.signalSemaphoreCount = 1;
