@@ -5,6 +5,7 @@
 #   ./setup.sh tests   also what the tests need (validation layers, a virtual display)
 #   ./setup.sh bench   also PyTorch, the other side of the comparison
 #   ./setup.sh debian13  also what makes a Debian 13 to test on
+#   ./setup.sh device  what packs a bundle for a machine with a GPU
 #   ./setup.sh neon    what building the engine for 64-bit ARM and running its tests in an emulator need
 set -euo pipefail
 
@@ -24,8 +25,9 @@ case "${1:-}" in
   tests) wanted+=("${tests[@]}") ;;
   bench) wanted+=("${tests[@]}" "${bench[@]}") ;;
   debian13) wanted+=("${tests[@]}" debootstrap) ;;
+  device) wanted+=(patchelf) ;;
   neon) wanted+=("${tests[@]}" "${neon[@]}") ;;
-  *) echo "usage: ./setup.sh [tests|bench|debian13|neon]" >&2; exit 2 ;;
+  *) echo "usage: ./setup.sh [tests|bench|debian13|device|neon]" >&2; exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null; then
