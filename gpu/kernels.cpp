@@ -1,6 +1,7 @@
 #include "gpu/kernels.h"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "gpu/kernels/ctc.h"
@@ -79,6 +80,21 @@ void Launch::run(const ShaderCode& code, std::initializer_list<uint32_t> constan
   ++pipeline.dispatches;
   recorder_.stream.dispatch(pipeline, groups, arguments, hot, std::span(reads_.data(), reads_.size()),
                             std::span(writes_.data(), writes_.size()), expected_time());
+}
+
+void Launch::run_in_turns(const ShaderCode& code, std::initializer_list<uint32_t> constants, uint32_t items,
+                          Bytes arguments) {
+  Pipeline& pipeline = recorder_.pipelines.get(code, Constants(constants.begin(), constants.size()));
+  const double expected = expected_time();
+  const uint64_t turns = uint64_t(std::clamp(std::ceil(expected / kLongestBatch), 1.0, double(std::max(items, 1u))));
+  const uint32_t each = uint32_t((items + turns - 1) / turns);
+  for (uint32_t first = 0; first < items; first += each) {
+    const uint32_t count = std::min(each, items - first), turn[] = {first, first + count};
+    ++pipeline.dispatches;
+    recorder_.stream.dispatch(pipeline, {group_count(count, recorder_)}, arguments, bytes_of(turn),
+                              std::span(reads_.data(), reads_.size()), std::span(writes_.data(), writes_.size()),
+                              expected * count / items);
+  }
 }
 
 const Kernel* find_kernel(const Op& op) {

@@ -22,8 +22,6 @@ constexpr size_t kFullBatch = 128;  // commands after which a batch is submitted
 // after twice as many, since a host that does not keep the device busy is not to submit all the time, too.
 constexpr size_t kSmallBatch = 16;
 constexpr double kWorthSubmitting = 400e3;  // ns
-// What a batch of several dispatches may take. Copies are left out: the rings bound them to a few ms.
-constexpr double kLongestBatch = 50e6;  // ns
 
 // As the shaders write it.
 struct Fault {

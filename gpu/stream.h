@@ -54,6 +54,9 @@ class Ring {
   std::deque<Mark> marks_;
 };
 
+// What a batch may take, in which more than one dispatch is. Copies are left out: the rings bound them to a few ms.
+inline constexpr double kLongestBatch = 50e6;  // ns
+
 // What a kernel found; from index_select on, an index of the op of this name that is out of range.
 enum class FaultKind : uint32_t {
   none,

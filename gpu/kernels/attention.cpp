@@ -48,10 +48,10 @@ struct Arguments {
   Draw draw;
   Batch batch;
   uint32_t queries, keys, features, value_features;
-  uint32_t blocks, items;
+  uint32_t blocks;
   Scale scale;
 };
-static_assert(offsetof(Arguments, batch) == 360 && offsetof(Arguments, scale) == 412);
+static_assert(offsetof(Arguments, batch) == 360 && offsetof(Arguments, scale) == 408);
 struct GradArguments {
   Rows own[2], passing[2], result[2];
   uint64_t lse, delta;
@@ -167,14 +167,13 @@ void run(const Call& call, Recorder& recorder) {
   arguments.features = uint32_t(q.size(-1));
   arguments.value_features = uint32_t(v.size(-1));
   arguments.blocks = (arguments.queries + tiles.own - 1) / tiles.own;
-  arguments.items = arguments.blocks * uint32_t(heads_of(q));
   arguments.scale = scale_of(call);
   launch.multiplies(scores_of(q, k) * double(q.size(-1) + v.size(-1)));
   static const ShaderCode& code = find_shader("attention");
-  launch.run(code,
-             {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), 0, kind_of(mask),
-              uint32_t(call.args[kDropout].f > 0), uint32_t(call.real(kSoftcap) > 0)},
-             {group_count(arguments.items, recorder)}, bytes_of(arguments));
+  launch.run_in_turns(code,
+                      {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), 0, kind_of(mask),
+                       uint32_t(call.args[kDropout].f > 0), uint32_t(call.real(kSoftcap) > 0)},
+                      arguments.blocks * uint32_t(heads_of(q)), bytes_of(arguments));
 }
 
 // One of the gradients' launches, which have most of their arguments in common.
@@ -254,11 +253,11 @@ class Gradient {
   void run(GradOf of, const GradArguments& arguments, Launch& launch) const {
     static const ShaderCode& code = find_shader("attention_grad");
     launch.multiplies(scores_of(q_, k_) * double(q_.size(-1) + v_.size(-1)) * (of == kOfMask ? 1 : 2));
-    launch.run(code,
-               {tiles_.own, tiles_.passing, tiles_.features, uint32_t(call_.flag(kCausal)), of,
-                kind_of(call_.in[1 + kMask]), uint32_t(call_.args[kDropout].f > 0),
-                uint32_t(call_.real(kSoftcap) > 0)},
-               {group_count(arguments.items, recorder_)}, bytes_of(arguments));
+    launch.run_in_turns(code,
+                        {tiles_.own, tiles_.passing, tiles_.features, uint32_t(call_.flag(kCausal)), of,
+                         kind_of(call_.in[1 + kMask]), uint32_t(call_.args[kDropout].f > 0),
+                         uint32_t(call_.real(kSoftcap) > 0)},
+                        arguments.items, bytes_of(arguments));
   }
 
   const Call& call_;

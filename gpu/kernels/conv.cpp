@@ -16,7 +16,7 @@ struct Arguments {
   uint64_t a, image, c, bias;
   uint32_t m, n, k;
   uint32_t groups, splits, split;
-  uint32_t tiles, row_tiles, column_tiles;
+  uint32_t row_tiles, column_tiles;
   uint32_t image_channels, image_size[3];
   uint32_t other_channels, other_size[3];
   uint32_t kernel[3], kernel_size;
@@ -119,7 +119,6 @@ void convolve(const Call& call, Part part, const ConvGeometry& g, Recorder& reco
     a.splits = uint32_t(std::clamp<uint64_t>(2 * kBusy / whole, 1, std::max<uint32_t>(1, a.k / kShortestSplit)));
   a.split = ((a.k + a.splits - 1) / a.splits + tile.bk - 1) / tile.bk * tile.bk;
   a.splits = std::max<uint32_t>(1, (a.k + a.split - 1) / std::max<uint32_t>(1, a.split));
-  a.tiles = whole * a.splits;
   const Tensor made = a.splits == 1 ? out : Tensor::empty(Shape{int64_t(a.splits), out.numel()}, DType::f32, out.device());
 
   Launch launch(recorder);
@@ -136,10 +135,10 @@ void convolve(const Call& call, Part part, const ConvGeometry& g, Recorder& reco
   const int64_t run = part == Part::result ? a.k : part == Part::input_gradient ? a.kernel_size : g.out_size();
   const bool in_fours = run % 4 == 0 && a.a % 16 == 0;
   static const ShaderCode code = with_variant(find_shader("conv"), variant);
-  launch.run(code,
-             {threads, tile.bm, tile.bn, tile.bk, tile.tm, tile.tn, uint32_t(part), uint32_t(bias.defined()), threads, dims,
-              uint32_t(strided), uint32_t(in_fours), uint32_t(activation)},
-             {group_count(a.tiles, recorder)}, bytes_of(a));
+  launch.run_in_turns(code,
+                      {threads, tile.bm, tile.bn, tile.bk, tile.tm, tile.tn, uint32_t(part), uint32_t(bias.defined()),
+                       threads, dims, uint32_t(strided), uint32_t(in_fours), uint32_t(activation)},
+                      whole * a.splits, bytes_of(a));
   if (a.splits > 1) add_parts(out, made, recorder);
 }
 

@@ -18,7 +18,6 @@ struct Arguments {
   uint64_t a, b, c, bias;
   int64_t a_row, a_column, b_row, b_column, bias_step;
   uint32_t m, n, k;
-  uint32_t tiles;
   uint32_t row_tiles, column_tiles;
   uint32_t splits, split;
   uint32_t batches;
@@ -168,7 +167,7 @@ void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, con
   arguments.row_tiles = uint32_t((p.m + tile.bm - 1) / tile.bm);
   arguments.column_tiles = uint32_t((p.n + tile.bn - 1) / tile.bn);
   arguments.batches = uint32_t(numel(p.batch));
-  arguments.tiles = arguments.row_tiles * arguments.column_tiles * arguments.batches * arguments.splits;
+  const uint32_t tiles = arguments.row_tiles * arguments.column_tiles * arguments.batches * arguments.splits;
   const bool whole = arguments.splits == 1, biased = end.bias.defined() && whole;
   const Activation activation = whole ? end.activation : Activation::none;
   const Tensor made =
@@ -198,7 +197,6 @@ void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, con
   // The matrix units are about eight times as fast, and multiply each plane with those that are not too small for it.
   const double pairs = planes ? planes * (planes + 1) / 2 / 8.0 : 1;
   launch.multiplies(double(c.numel()) * double(p.k) * pairs);
-  const Groups groups{group_count(arguments.tiles, recorder)};
   const uint32_t a_rows = !left.along_k, b_columns = !right.along_k;
   const uint32_t even = p.m % tile.bm == 0 && p.n % tile.bn == 0 && p.k % tile.bk == 0;
   if (planes) {
@@ -206,19 +204,19 @@ void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, con
     static const ShaderCode bfloat_code = with_variant(half_code, unit_variant, true);
     const uint32_t subgroup = recorder.physical.subgroup_size;
     const uint32_t threads = tile.bm / tile.own_m * (tile.bn / tile.own_n) * subgroup;
-    launch.run(
+    launch.run_in_turns(
         type == DType::f16 ? half_code : bfloat_code,
         {threads, tile.bm, tile.bn, tile.bk, tile.own_m, tile.own_n, a_rows, b_columns, uint32_t(biased),
          threads, planes, uint32_t(made.dtype()), subgroup, 16, 16, 16, even, uint32_t(activation)},
-        groups, bytes_of(arguments));
+        tiles, bytes_of(arguments));
   } else {
     static const ShaderCode code = with_variant(find_shader("matmul"), variant);
     const uint32_t threads = tile.bm / tile.own_m * (tile.bn / tile.own_n);
-    launch.run(code,
-               {threads, tile.bm, tile.bn, tile.bk, tile.own_m, tile.own_n, a_rows, b_columns,
-                uint32_t(biased), threads, uint32_t(lies_in_runs(4, left, arguments.a, 4)),
-                uint32_t(lies_in_runs(4, right, arguments.b, 4)), uint32_t(activation), even},
-               groups, bytes_of(arguments));
+    launch.run_in_turns(code,
+                        {threads, tile.bm, tile.bn, tile.bk, tile.own_m, tile.own_n, a_rows, b_columns,
+                         uint32_t(biased), threads, uint32_t(lies_in_runs(4, left, arguments.a, 4)),
+                         uint32_t(lies_in_runs(4, right, arguments.b, 4)), uint32_t(activation), even},
+                        tiles, bytes_of(arguments));
   }
   if (!whole) end_product(c, p.n, made, end, recorder);
 }

@@ -9,13 +9,13 @@ namespace {
 struct Arguments {
   uint64_t a, b, c;
   uint32_t m, n, k;
-  uint32_t row_tiles, column_tiles, tiles;
-  uint32_t batch_dims, padding;
+  uint32_t row_tiles, column_tiles;
+  uint32_t batch_dims;
   uint32_t batch_size[8];
   int64_t batch_step[2][8];
   int64_t a_row, a_column, b_row, b_column;
 };
-static_assert(offsetof(Arguments, batch_step) == 88);
+static_assert(offsetof(Arguments, batch_step) == 80);
 
 constexpr uint32_t kSide = 32;  // of the shader's tiles
 
@@ -41,7 +41,7 @@ void run_integer_matmul(const Call& call, Recorder& recorder) {
   arguments.k = uint32_t(a.size(-1));
   arguments.row_tiles = (arguments.m + kSide - 1) / kSide;
   arguments.column_tiles = (arguments.n + kSide - 1) / kSide;
-  arguments.tiles = arguments.row_tiles * arguments.column_tiles * uint32_t(numel(batch));
+  const uint32_t tiles = arguments.row_tiles * arguments.column_tiles * uint32_t(numel(batch));
   arguments.batch_dims = uint32_t(batch.size());
   const auto steps_of = [&](const Tensor& x) {
     Shape shape = batch;
@@ -60,7 +60,7 @@ void run_integer_matmul(const Call& call, Recorder& recorder) {
   arguments.b_column = b_steps[batch.size() + 1];
   launch.multiplies(double(call.output().numel()) * double(arguments.k));
   static const ShaderCode& code = find_shader("matmul_integers");
-  launch.run(code, {uint32_t(a.dtype())}, {group_count(arguments.tiles, recorder)}, bytes_of(arguments));
+  launch.run_in_turns(code, {uint32_t(a.dtype())}, tiles, bytes_of(arguments));
 }
 
 }  // namespace lunagrad::gpu

@@ -8,6 +8,7 @@
 #include "functions.glsl"
 #include "philox.glsl"
 #include "attention.glsl"
+#include "turns.glsl"
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   Rows q, k, v, result;
@@ -16,11 +17,12 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   Draw draw;
   Batch batch;
   uint queries, keys, features, value_features;
-  uint blocks, items;  // of queries in a head, and in all
+  uint blocks;  // of queries in a head
   Scale scale;
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
+  TURN
 };
 
 TILE_MEMORY(1, 1)
@@ -115,7 +117,7 @@ void compute_block(uint item) {
 }
 
 void main() {
-  for (uint item = gl_WorkGroupID.x; item < arguments.items; item += gl_NumWorkGroups.x) {
+  EACH_ITEM(item) {
     compute_block(item);
     barrier();  // the shared memory is the next block's
   }

@@ -11,6 +11,7 @@
 #include "functions.glsl"
 #include "philox.glsl"
 #include "attention.glsl"
+#include "turns.glsl"
 layout(constant_id = 4) const uint OF = 0;
 const uint kOfQueries = 0, kOfKeys = 1, kOfMask = 2;
 const bool OF_KEYS = OF == kOfKeys;
@@ -30,6 +31,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
+  TURN
 };
 
 TILE_MEMORY(2, 2)
@@ -168,7 +170,7 @@ void compute_mask(uint item) {
 }
 
 void main() {
-  for (uint item = gl_WorkGroupID.x; item < arguments.items; item += gl_NumWorkGroups.x) {
+  EACH_ITEM(item) {
     if (OF == kOfMask)
       compute_mask(item);
     else

@@ -9,6 +9,7 @@
 // these are used, are those of matmul.comp; several parts of k may be summed apart.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
+#include "turns.glsl"
 #define ACTIVATION_ID 12
 #include "activation.glsl"
 
@@ -31,7 +32,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   uint64_t a, image, c, bias;
   uint m, n, k;  // of one group
   uint groups, splits, split;  // split: how much of k a part has
-  uint tiles, row_tiles, column_tiles;
+  uint row_tiles, column_tiles;
   uint image_channels, image_size[3];  // of the image that B reads; channels of all groups
   uint other_channels, other_size[3];  // of the other one
   uint kernel[3], kernel_size;
@@ -39,6 +40,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
+  TURN
 };
 
 const uint kARow = BM / 4 + 1, kBRow = BN / 4 + 1;  // in vec4, one more than needed against bank conflicts
@@ -274,5 +276,5 @@ void compute_tile(uint tile) {
 }
 
 void main() {
-  for (uint tile = gl_WorkGroupID.x; tile < arguments.tiles; tile += gl_NumWorkGroups.x) compute_tile(tile);
+  EACH_ITEM(tile) compute_tile(tile);
 }

@@ -1,9 +1,10 @@
 // What the kernels of matrix products are given, and in which order they compute the tiles of C.
+#include "turns.glsl"
+
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t a, b, c, bias;
   int64_t a_row, a_column, b_row, b_column, bias_step;
   uint m, n, k;
-  uint tiles;  // of all batches and parts
   uint row_tiles, column_tiles;
   uint splits, split;  // parts of k, and how long they are
   uint batches;
@@ -14,6 +15,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
+  TURN
 };
 
 // The share of one work group: a tile of C, of one item of the batch and one part of k.

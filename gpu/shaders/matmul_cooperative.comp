@@ -208,7 +208,7 @@ void compute_tile(uint tile) {
 }
 
 void main() {
-  for (uint tile = gl_WorkGroupID.x; tile < arguments.tiles; tile += gl_NumWorkGroups.x) {
+  EACH_ITEM(tile) {
     compute_tile(tile);
     barrier();  // the shared memory is the next tile's
   }

@@ -3,6 +3,7 @@
 // 16 x 16 threads computes a tile of 32 x 32, of which each thread owns four elements 16 apart.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
+#include "turns.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint TYPE = 3;
@@ -10,14 +11,15 @@ layout(constant_id = 0) const uint TYPE = 3;
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t a, b, c;
   uint m, n, k;
-  uint row_tiles, column_tiles, tiles;
-  uint batch_dims, padding;
+  uint row_tiles, column_tiles;
+  uint batch_dims;
   uint batch_size[8];
   int64_t batch_step[2][8];
   int64_t a_row, a_column, b_row, b_column;
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
+  TURN
 };
 
 const uint kSide = 32, kDeep = 16;
@@ -27,7 +29,7 @@ shared int64_t b_tile[kDeep][kSide + 1];
 void main() {
   const uint me = gl_LocalInvocationID.x, x = me % 16, y = me / 16;
   const uint m = arguments.m, n = arguments.n, k = arguments.k;
-  for (uint tile = gl_WorkGroupID.x; tile < arguments.tiles; tile += gl_NumWorkGroups.x) {
+  EACH_ITEM(tile) {
     const uint column = tile % arguments.column_tiles * kSide;
     const uint row = tile / arguments.column_tiles % arguments.row_tiles * kSide;
     const uint matrix = tile / arguments.column_tiles / arguments.row_tiles;
