@@ -87,11 +87,11 @@ void Launch::run_in_turns(const ShaderCode& code, std::initializer_list<uint32_t
   Pipeline& pipeline = recorder_.pipelines.get(code, Constants(constants.begin(), constants.size()));
   const double expected = expected_time();
   const uint64_t turns = uint64_t(std::clamp(std::ceil(expected / kLongestBatch), 1.0, double(std::max(items, 1u))));
-  const uint32_t each = uint32_t((items + turns - 1) / turns);
-  for (uint32_t first = 0; first < items; first += each) {
-    const uint32_t count = std::min(each, items - first), turn[] = {first, first + count};
+  const uint32_t each = group_count((items + turns - 1) / turns, recorder_);
+  for (uint32_t first = 0, count; first < items; first += count) {
+    count = std::min(each, items - first);
     ++pipeline.dispatches;
-    recorder_.stream.dispatch(pipeline, {group_count(count, recorder_)}, arguments, bytes_of(turn),
+    recorder_.stream.dispatch(pipeline, {count}, arguments, bytes_of(first),
                               std::span(reads_.data(), reads_.size()), std::span(writes_.data(), writes_.size()),
                               expected * count / items);
   }

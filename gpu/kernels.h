@@ -67,8 +67,8 @@ class Launch {
   // block: scalars at their natural alignment.
   void run(const ShaderCode&, std::initializer_list<uint32_t> constants, Groups, Bytes arguments,
            Bytes hot = {});
-  // A shader whose work groups take turns at so many items (shaders/turns.glsl): in several dispatches where one would
-  // keep the device for longer than a batch may.
+  // A shader of which each work group does one of so many items (shaders/turns.glsl): in several dispatches where one
+  // would keep the device for longer than a batch may.
   void run_in_turns(const ShaderCode&, std::initializer_list<uint32_t> constants, uint32_t items, Bytes arguments);
 
  private:

@@ -116,9 +116,4 @@ void compute_block(uint item) {
                 row_sum[row] == 0.0 ? infinity() : row_most[row] + lg_log(row_sum[row]));
 }
 
-void main() {
-  EACH_ITEM(item) {
-    compute_block(item);
-    barrier();  // the shared memory is the next block's
-  }
-}
+void main() { compute_block(MY_ITEM); }

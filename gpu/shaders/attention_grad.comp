@@ -170,11 +170,8 @@ void compute_mask(uint item) {
 }
 
 void main() {
-  EACH_ITEM(item) {
-    if (OF == kOfMask)
-      compute_mask(item);
-    else
-      compute_rows(item);
-    barrier();  // the shared memory is the next block's
-  }
+  if (OF == kOfMask)
+    compute_mask(MY_ITEM);
+  else
+    compute_rows(MY_ITEM);
 }

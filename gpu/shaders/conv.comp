@@ -239,10 +239,9 @@ void compute_tile(uint tile) {
     in_run += step_rest;
     if (in_run >= a_run) in_run -= a_run, ++run;
     barrier();
-    if (k + BK < end) {
-      fetch_a(a + uint64_t(a_k + run * a_jump) * 4, a_rows, m, a_k < end);
-      fetch_b(image, image_size, own, half_at ^ 1);
-    }
+    // Behind the last step too, where nothing lies inside: loads without a branch are spread among the multiplications.
+    fetch_a(a + uint64_t(a_k + run * a_jump) * 4, a_rows, m, a_k < end);
+    fetch_b(image, image_size, own, half_at ^ 1);
     [[unroll]] for (uint kk = 0; kk < BK; ++kk) {
       vec4 left[TM / 4], right[TN / 4];
       [[unroll]] for (uint i = 0; i < TM / 4; ++i) left[i] = a_tile[(half_at * BK + kk) * kARow + i * (BM / TM) + ty];
@@ -272,9 +271,6 @@ void compute_tile(uint tile) {
       }
     }
   }
-  barrier();  // the tables are the next tile's
 }
 
-void main() {
-  EACH_ITEM(tile) compute_tile(tile);
-}
+void main() { compute_tile(MY_ITEM); }

@@ -185,8 +185,8 @@ void compute_tile(uint tile) {
   for (uint step = 1; step <= steps; ++step) {
     keep();
     barrier();
-    if (step < steps) {
-      next += BK;
+    if (WHOLE || step < steps) {  // without a branch the loads are spread among the products; the last is fetched twice
+      next += step < steps ? BK : 0;
       if (PLANES > 1 && next >= share.end) {
         next = share.first;
         ++pair;
@@ -207,9 +207,4 @@ void compute_tile(uint tile) {
   EACH_DOWN(STORE_BAND)
 }
 
-void main() {
-  EACH_ITEM(tile) {
-    compute_tile(tile);
-    barrier();  // the shared memory is the next tile's
-  }
-}
+void main() { compute_tile(MY_ITEM); }
