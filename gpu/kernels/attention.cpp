@@ -1,6 +1,7 @@
 // Attention and its gradients in f32 without a matrix of all scores (gpu/shaders/attention.comp) but where
-// such a matrix is the result, of up to 128 features.
+// such a matrix is the result, of up to 256 features.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "gpu/kernels.h"
@@ -70,11 +71,11 @@ struct Tiles {
   uint32_t features, own, passing;
 };
 Tiles tiles_of(int64_t most_features, uint32_t own_tiles, const PhysicalDevice& physical) {
-  const uint32_t features = most_features <= 32 ? 32 : most_features <= 64 ? 64 : 128;
+  const uint32_t features = std::max(32u, std::bit_ceil(uint32_t(most_features)));
   const bool cpu = physical.type == VK_PHYSICAL_DEVICE_TYPE_CPU;
   const uint32_t limit = physical.limits.maxComputeSharedMemorySize;
-  for (const uint32_t own : {64u, 32u, 16u})
-    for (const uint32_t passing : {32u, 16u, 8u}) {
+  for (const uint32_t own : {64u, 32u, 16u, 8u})
+    for (const uint32_t passing : {32u, 16u, 8u, 4u}) {
       if (cpu && own * passing > 512) continue;
       const uint32_t row = features + 4,
                      bytes = (own_tiles * (own + passing) * row + passing * (own + 4) + 3 * own) * 4;
@@ -137,7 +138,7 @@ double scores_of(const Tensor& q, const Tensor& k) {
 
 bool supports_operands(const Call& call, size_t first) {
   const Tensor &q = call.in[first], &k = call.in[first + 1], &v = call.in[first + 2];
-  const auto fits = [](const Tensor& x) { return x.size(-1) % 4 == 0 && x.size(-1) <= 128 && x.numel() > 0; };
+  const auto fits = [](const Tensor& x) { return x.size(-1) % 4 == 0 && x.size(-1) <= 256 && x.numel() > 0; };
   const Tensor& mask = call.in[first + kMask];
   const bool takes_mask = !mask.defined() || mask.dtype() == DType::boolean || mask.dtype() == DType::f32;
   return q.dtype() == DType::f32 && takes_mask && q.ndim() - 2 <= kMostBatchDims && fits(q) && fits(k) &&

@@ -6,7 +6,7 @@
 layout(local_size_x = 128) in;
 layout(constant_id = 0) const uint R = 64;
 layout(constant_id = 1) const uint S = 16;
-layout(constant_id = 2) const uint D = 64;  // features, filled up with zeros to 32, 64 or 128
+layout(constant_id = 2) const uint D = 64;  // features, filled up with zeros to 32, 64, 128 or 256
 layout(constant_id = 3) const bool CAUSAL = false;
 
 layout(constant_id = 5) const uint MASK = 0;

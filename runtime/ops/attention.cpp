@@ -373,8 +373,21 @@ Tensor drop_factors(const Call& call, const Shape& scores, DType dtype, Device& 
   return narrow(mask.output(), -1, 0, scores.back());
 }
 
+// Kernels of a device take features in fours; those that are missing are zeros, which add nothing to a score.
+Operands attention_in_fours(Call call) {
+  const int64_t features = call.input(kValue).size(-1);
+  for (const int i : {kQuery, kKey, kValue}) {
+    Tensor& x = call.in[size_t(i)];
+    if (const int64_t missing = -x.size(-1) & 3) x = pad(x, {0, missing});
+  }
+  call.out.clear();
+  run(call);
+  return {narrow(call.output(), -1, 0, features), call.output(1)};
+}
+
 Operands attention_compose(const Call& call) {
   const Tensor &q = call.input(kQuery), &v = call.input(kValue);
+  if (!q.device().is_cpu() && (q.size(-1) % 4 != 0 || v.size(-1) % 4 != 0)) return attention_in_fours(call);
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const Tensor low = Tensor::number(-kInfinity), high = Tensor::number(kInfinity), zero = Tensor::number(0.0);
   const auto lay_out = [&](const Tensor& x) { return call.flag(kInnerHeads) ? transpose(x, -3, -2) : x; };

@@ -83,6 +83,15 @@ TEST_CASE("attention in tiles, and its gradients") {
   for (const Case& c : cases) check_case(c);
 }
 
+TEST_CASE("attention of large heads, and of features that are no fours, in tiles") {
+  const Case cases[] = {{1, 2, 37, 40, 256, 200, false, true},
+                        {2, 1, 40, 37, 132, 256, true, false, {2, 1, 40, 37}, DType::f32, 0.3, 0.6, true},
+                        {2, 2, 33, 40, 30, 21, true, true},
+                        {1, 3, 20, 33, 7, 129, false, false, {20, 33}, DType::f32, 0.3, 0.6, true},
+                        {2, 3, 5, 7, 1, 1, false, true, {3, 5, 7}, DType::boolean}};
+  for (const Case& c : cases) check_case(c);
+}
+
 TEST_CASE("attention with a soft cap, in tiles") {
   const Case cases[] = {{1, 1, 5, 7, 8, 8, false, false, {}, DType::f32, 0, 0.7},
                         {2, 3, 70, 70, 64, 64, true, true, {}, DType::f32, 0, 0.2},
@@ -128,6 +137,8 @@ TEST_CASE("attention makes no matrix of all scores, forward or backward") {
   attend({1, 1, 300, 300, 32, 32, true, false}, gpu(), DType::f32);
   attend({1, 1, 300, 300, 32, 32, false, false, {1, 300}}, gpu(), DType::f32);
   attend({1, 1, 300, 300, 32, 32, false, false, {}, DType::f32, 0.5, 2}, gpu(), DType::f32);
+  attend({1, 1, 300, 300, 30, 29, true, true}, gpu(), DType::f32);
+  attend({1, 1, 300, 300, 256, 256, true, false}, gpu(), DType::f32);
   CHECK(largest.elements >= 300 * 32);
   CHECK(largest.elements < 300 * 300);
 }
