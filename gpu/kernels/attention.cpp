@@ -77,8 +77,8 @@ Tiles tiles_of(int64_t most_features, uint32_t own_tiles, const PhysicalDevice& 
   for (const uint32_t own : {64u, 32u, 16u, 8u})
     for (const uint32_t passing : {32u, 16u, 8u, 4u}) {
       if (cpu && own * passing > 512) continue;
-      const uint32_t row = features + 4,
-                     bytes = (own_tiles * (own + passing) * row + passing * (own + 4) + 3 * own) * 4;
+      const uint32_t row = features + 4, shares = own / 4 * passing < 128 ? 4 * 128 : 0,
+                     bytes = (own_tiles * (own + passing) * row + passing * (own + 4) + 3 * own + shares) * 4;
       // A thread holds the results of at least one four of rows and at most four fours; of one where the
       // driver turns every value that lives across a barrier into memory.
       const uint32_t fours = own * features / 16 / 128, most = cpu ? 1 : 4 / own_tiles;

@@ -22,10 +22,12 @@ const uint kWeightRow = kFours + 1;
 // Scores of a thread: of one four with kEach of the rows that pass by, where there are enough threads for all fours.
 const uint kEach = kFours * S > kThreads ? kFours * S / kThreads : 1;
 const uint kApart = kThreads / kFours;
+// Where there are more threads, so many share the score of a four and a row, each some of the columns.
+const uint kSharing = kFours * S < kThreads ? kThreads / (kFours * S) : 1;
 uint own_four() {
   return gl_LocalInvocationID.x % kFours;
 }
-uint first_passing() {  // the others of the thread lie kApart apart
+uint first_passing() {  // the others of the thread lie kApart apart; from S on it only takes its share of the columns
   return gl_LocalInvocationID.x / kFours;
 }
 // Results of a thread: of kOwn fours, the vec4 of one column.
@@ -92,8 +94,9 @@ vec4 drop_factors(Draw draw, uint row, uint keys, uint key) {
 }
 
 // Shared memory: tiles begin at multiples of kRow, weights [S][kWeightRow] behind them.
-#define TILE_MEMORY(own_tiles, passing_tiles) \
-  shared vec4 memory[(own_tiles) * R * kRow + (passing_tiles) * S * kRow + S * kWeightRow];
+#define TILE_MEMORY(own_tiles, passing_tiles)                                               \
+  shared vec4 memory[(own_tiles) * R * kRow + (passing_tiles) * S * kRow + S * kWeightRow]; \
+  shared vec4 shares[kSharing > 1 ? kThreads : 1];
 
 #define DEFINE_TILES                                                                                             \
   /* Rows first … first + count - 1 of a head, with zeros behind row `end` and behind the last feature. */       \
@@ -105,16 +108,24 @@ vec4 drop_factors(Draw draw, uint row, uint keys, uint key) {
           inside ? F32x4Elements(head + (int64_t(first + row) * step + column * 4) * 4).at : vec4(0);            \
     }                                                                                                            \
   }                                                                                                              \
-  /* The products of the rows of this thread's four of the own tile with its rows of the one that passes by. */    \
-  void multiply_tiles(uint own, uint passing, out vec4 sum[kEach]) {                                              \
-    [[unroll]] for (uint e = 0; e < kEach; ++e) sum[e] = vec4(0);                                                 \
-    const uint b = min(first_passing(), S - 1);                                                                   \
-    for (uint c = 0; c < kColumns; ++c) {                                                                         \
-      vec4 left[4];                                                                                               \
-      [[unroll]] for (uint r = 0; r < 4; ++r) left[r] = memory[own + (own_four() + r * kFours) * kRow + c];       \
-      [[unroll]] for (uint e = 0; e < kEach; ++e) {                                                               \
-        const vec4 right = memory[passing + (b + e * kApart) * kRow + c];                                         \
-        [[unroll]] for (uint r = 0; r < 4; ++r) sum[e][r] += dot(left[r], right);                                 \
-      }                                                                                                           \
-    }                                                                                                             \
+  /* The products of the rows of this thread's four of the own tile with its rows of the one that passes by. */ \
+  void multiply_tiles(uint own, uint passing, out vec4 sum[kEach]) {                                            \
+    [[unroll]] for (uint e = 0; e < kEach; ++e) sum[e] = vec4(0);                                               \
+    const bool alone = kSharing == 1;                                                                           \
+    const uint b = alone ? first_passing() : first_passing() % S;                                               \
+    for (uint c = alone ? 0 : first_passing() / S; c < kColumns; c += kSharing) {                               \
+      vec4 left[4];                                                                                             \
+      [[unroll]] for (uint r = 0; r < 4; ++r) left[r] = memory[own + (own_four() + r * kFours) * kRow + c];     \
+      [[unroll]] for (uint e = 0; e < kEach; ++e) {                                                             \
+        const vec4 right = memory[passing + (b + e * kApart) * kRow + c];                                       \
+        [[unroll]] for (uint r = 0; r < 4; ++r) sum[e][r] += dot(left[r], right);                               \
+      }                                                                                                         \
+    }                                                                                                           \
+    if (!alone) {                                                                                               \
+      shares[gl_LocalInvocationID.x] = sum[0];                                                                  \
+      barrier();                                                                                                \
+      if (first_passing() < S)                                                                                  \
+        for (uint i = 1; i < kSharing; ++i) sum[0] += shares[gl_LocalInvocationID.x + i * kFours * S];          \
+      barrier();                                                                                                \
+    }                                                                                                           \
   }
