@@ -54,7 +54,7 @@ class Ring {
   std::deque<Mark> marks_;
 };
 
-// What a batch may take, in which more than one dispatch is. Copies are left out: the rings bound them to a few ms.
+// How long a batch of more than one dispatch may take. Copies are left out: the rings bound them to a few ms.
 inline constexpr double kLongestBatch = 50e6;  // ns
 
 // What a kernel found; from index_select on, an index of the op of this name that is out of range.

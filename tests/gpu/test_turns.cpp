@@ -1,6 +1,7 @@
 // Work of one op that would keep the device for longer than a batch may is done in turns, which together give what one
 // dispatch gives.
 #include <functional>
+#include <string>
 
 #include "gpu/device.h"
 #include "tests/gpu/compare.h"
@@ -9,7 +10,7 @@ namespace lunagrad::tests {
 namespace {
 
 struct Long {
-  const char* op;
+  std::string op;
   std::vector<Tensor> operands;
   std::function<Tensor(const std::vector<Tensor>&)> run;
   uint64_t dispatches;  // that are long, with those of the gradients
