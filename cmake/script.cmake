@@ -13,8 +13,11 @@ endif()
 find_package(CLI11 REQUIRED)
 pkg_check_modules(EDIT REQUIRED IMPORTED_TARGET libedit)
 
-file(GLOB SCRIPT_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/*.cpp)
-list(REMOVE_ITEM SCRIPT_SOURCES ${PROJECT_SOURCE_DIR}/script/main.cpp)
+# Everything but the command line, which is the program's.
+file(GLOB_RECURSE SCRIPT_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/*.cpp)
+file(GLOB_RECURSE CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/cli/*.cpp)
+file(GLOB ONNX_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/onnx/*.cpp)
+list(REMOVE_ITEM SCRIPT_SOURCES ${PROJECT_SOURCE_DIR}/script/main.cpp ${CLI_SOURCES})
 
 # ONNX's messages from Debian's description of them, for the light runtime of protocol buffers; in a namespace of their own,
 # so that a host may link libonnx.
@@ -30,20 +33,19 @@ add_custom_command(OUTPUT ${ONNX_DIR}/onnx.pb.cc ${ONNX_DIR}/onnx.pb.h
   COMMAND ${PROTOC} --cpp_out=lite:${ONNX_DIR} --proto_path=${ONNX_DIR} onnx.proto
   DEPENDS ${ONNX_DIR}/onnx.proto COMMENT "Writing ONNX's messages" VERBATIM)
 set_source_files_properties(${ONNX_DIR}/onnx.pb.cc PROPERTIES COMPILE_OPTIONS "-w;-O1")
-file(GLOB ONNX_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/onnx/*.cpp)
 set_source_files_properties(${ONNX_SOURCES} PROPERTIES COMPILE_OPTIONS "-isystem;${ONNX_DIR}"
                             OBJECT_DEPENDS ${ONNX_DIR}/onnx.pb.h)
 
-add_library(lunagrad-script STATIC ${SCRIPT_SOURCES} ${ONNX_SOURCES} ${ONNX_DIR}/onnx.pb.cc)
+add_library(lunagrad-script STATIC ${SCRIPT_SOURCES} ${ONNX_DIR}/onnx.pb.cc)
 target_compile_options(lunagrad-script PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 target_compile_definitions(lunagrad-script PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
 target_link_libraries(lunagrad-script PUBLIC lunagrad-runtime PRIVATE PkgConfig::LUA nlohmann_json::nlohmann_json
                       PkgConfig::PROTOBUF Threads::Threads)
 # Where an uninstalled program finds the bundled Lua library.
-target_compile_definitions(lunagrad-script PRIVATE LUNAGRAD_LUA_SOURCE="${PROJECT_SOURCE_DIR}/lua")
+set_source_files_properties(script/meta/library.cpp PROPERTIES COMPILE_DEFINITIONS
+                            LUNAGRAD_LUA_SOURCE="${PROJECT_SOURCE_DIR}/lua")
 
 # The program. main.cpp alone knows the GPU backend.
-file(GLOB CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/cli/*.cpp)
 add_executable(lunagrad ${PROJECT_SOURCE_DIR}/script/main.cpp ${CLI_SOURCES})
 target_compile_options(lunagrad PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 target_compile_definitions(lunagrad PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")

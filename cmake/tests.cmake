@@ -2,9 +2,9 @@
 # that both cores have work.
 find_package(doctest REQUIRED)
 
-file(GLOB SAMPLE_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/samples.cpp ${CMAKE_SOURCE_DIR}/tests/samples/*.cpp)
-file(GLOB TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*.cpp)
-list(REMOVE_ITEM TEST_SOURCES ${CMAKE_SOURCE_DIR}/tests/samples.cpp)
+file(GLOB SAMPLE_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/samples/*.cpp)
+file(GLOB_RECURSE TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/main.cpp ${CMAKE_SOURCE_DIR}/tests/support/*.cpp
+     ${CMAKE_SOURCE_DIR}/tests/runtime/*.cpp ${CMAKE_SOURCE_DIR}/tests/script/*.cpp)
 add_library(lunagrad-samples OBJECT ${SAMPLE_SOURCES})
 target_link_libraries(lunagrad-samples PRIVATE lunagrad-runtime doctest::doctest)
 target_compile_options(lunagrad-samples PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
@@ -12,7 +12,7 @@ add_executable(lunagrad-tests ${TEST_SOURCES} $<TARGET_OBJECTS:lunagrad-samples>
 target_link_libraries(lunagrad-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest
                       PkgConfig::HIGHWAY PkgConfig::LUA nlohmann_json::nlohmann_json ZLIB::ZLIB PkgConfig::PROTOBUF)
 # It reads what was written.
-set_source_files_properties(tests/test_onnx.cpp PROPERTIES COMPILE_OPTIONS "-isystem;${ONNX_DIR}"
+set_source_files_properties(tests/script/onnx/test_onnx.cpp PROPERTIES COMPILE_OPTIONS "-isystem;${ONNX_DIR}"
                             OBJECT_DEPENDS ${ONNX_DIR}/onnx.pb.h)
 target_compile_options(lunagrad-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
 if(LUNAGRAD_SANITIZE MATCHES undefined)

@@ -1,5 +1,5 @@
 # The tests of what differs from processor to processor, for builds of the engine alone.
 find_package(doctest REQUIRED)
-add_executable(lunagrad-engine-tests tests/main.cpp tests/test_elementwise.cpp tests/test_reduce.cpp tests/test_math.cpp)
+add_executable(lunagrad-engine-tests tests/main.cpp tests/runtime/test_elementwise.cpp tests/runtime/test_reduce.cpp tests/runtime/test_math.cpp)
 target_link_libraries(lunagrad-engine-tests PRIVATE lunagrad-runtime doctest::doctest PkgConfig::HIGHWAY)
 add_test(NAME engine COMMAND lunagrad-engine-tests)

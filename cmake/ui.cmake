@@ -6,8 +6,7 @@ pkg_check_modules(FONTCONFIG REQUIRED IMPORTED_TARGET fontconfig)
 pkg_check_modules(FREETYPE REQUIRED IMPORTED_TARGET freetype2)
 find_package(Vulkan REQUIRED)
 
-file(GLOB UI_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/ui/*.cpp ${CMAKE_SOURCE_DIR}/ui/panels/*.cpp
-     ${CMAKE_SOURCE_DIR}/ui/widgets/*.cpp)
+file(GLOB_RECURSE UI_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/ui/*.cpp)
 list(REMOVE_ITEM UI_SOURCES ${CMAKE_SOURCE_DIR}/ui/main.cpp)
 add_library(lunagrad-ui STATIC ${UI_SOURCES})
 # The shaders of pictures (texture_store.cpp), as words in headers.
@@ -16,8 +15,8 @@ foreach(SHADER texture.vert texture.frag)
   string(REPLACE "." "_" NAME ${SHADER})
   set(HEADER ${CMAKE_BINARY_DIR}/ui/${SHADER}.h)
   add_custom_command(OUTPUT ${HEADER}
-    COMMAND ${GLSLANG} --quiet -V --vn ${NAME}_words -o ${HEADER} ${CMAKE_SOURCE_DIR}/ui/shaders/${SHADER}
-    DEPENDS ${CMAKE_SOURCE_DIR}/ui/shaders/${SHADER} COMMENT "Compiling shader ${SHADER}" VERBATIM)
+    COMMAND ${GLSLANG} --quiet -V --vn ${NAME}_words -o ${HEADER} ${CMAKE_SOURCE_DIR}/ui/window/${SHADER}
+    DEPENDS ${CMAKE_SOURCE_DIR}/ui/window/${SHADER} COMMENT "Compiling shader ${SHADER}" VERBATIM)
   target_sources(lunagrad-ui PRIVATE ${HEADER})
 endforeach()
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/ui)
@@ -36,18 +35,18 @@ endif()
 
 if(LUNAGRAD_TESTS)
   find_package(doctest REQUIRED)
-  file(GLOB UI_TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/ui/*.cpp)
+  file(GLOB_RECURSE UI_TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/ui/*.cpp)
   add_executable(lunagrad-ui-tests ${UI_TEST_SOURCES})
   target_link_libraries(lunagrad-ui-tests PRIVATE lunagrad-ui doctest::doctest)
   target_compile_options(lunagrad-ui-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
-  set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/ui/test_frame.cpp PROPERTIES COMPILE_DEFINITIONS
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/ui/app/test_frame.cpp PROPERTIES COMPILE_DEFINITIONS
                               LUNAGRAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   if(LUNAGRAD_SANITIZE)  # without what counts in seconds when it is not optimised; it works on one thread
-    add_test(NAME ui COMMAND lunagrad-ui-tests "-sfe=*test_code_editor*,*test_graph_speed*,*test_layout*,*test_plot*,*test_text_search*"
+    add_test(NAME ui COMMAND lunagrad-ui-tests "-sfe=*test_code_editor*,*test_graph_speed*,*test_graph_layout*,*test_plot*,*ui/text/test_search*"
              "-tce=a wrong regular expression*")
   else()
     add_test(NAME ui COMMAND lunagrad-ui-tests)
     set_tests_properties(ui PROPERTIES RUN_SERIAL ON)  # they time
   endif()
-  include(${CMAKE_SOURCE_DIR}/tests/ui/drives.cmake)
+  include(${CMAKE_SOURCE_DIR}/tests/ui/drives/drives.cmake)
 endif()

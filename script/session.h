@@ -5,187 +5,23 @@
 // to one sink, called on the session's thread. No Lua type appears here.
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
-#include "script/breakpoints.h"
-#include "script/step_statistics.h"
-#include "script/media.h"
-#include "script/profile_view.h"
-#include "script/source_place.h"
-#include "script/history.h"
-#include "script/node_checks.h"
-#include "script/value_slice.h"
+#include "script/view/batch.h"
+#include "script/view/breakpoints.h"
+#include "script/view/history.h"
+#include "script/view/node_checks.h"
+#include "script/view/profile.h"
+#include "script/view/run.h"
+#include "script/view/step_statistics.h"
+#include "script/view/tape.h"
+#include "script/view/value_slice.h"
 
 namespace lunagrad {
-
-// Where NaN and Inf end a run: nowhere, in the loss and gradients of a step, in each op.
-enum class GuardLevel { off, step, op };
-
-// A live parameter's new value, taken over at the end of a step.
-struct ParamEdit {
-  int64_t step = 0;
-  std::string name, value;
-};
-
-// How a test of a script ended: its message is empty when it passed.
-struct TestResult {
-  std::string name, message;
-  double seconds = 0;
-};
-
-// What the command line can say about a run.
-struct RunOptions {
-  std::vector<std::string> arguments;      // arg[1…] and `...` of the script
-  std::map<std::string, std::string> set;  // --set k=v, read by lg.run.param
-  std::optional<uint64_t> seed;
-  std::string device;            // "" = cpu
-  std::optional<int64_t> steps;  // overrides the total of lg.run.steps
-  std::string run_directory;     // "" = runs/<time>-<script>-<id>
-  bool write_run = true;         // false: no run folder
-  std::string resume;            // a run folder or a checkpoint to go on from, "" = from the start
-  std::vector<ParamEdit> edits;  // made when their steps end, as somebody at the window did in an earlier run
-  std::optional<std::string> source;  // in place of what the script's file says now
-  bool tensorboard = false;           // the run folder also gets an event file
-  bool strict_device = false;
-  bool deterministic = false;  // recorded with the run: no operation may add in an order that differs from time to time
-  bool sandbox = false;  // the script is not trusted: sandbox.h
-  size_t memory = 0;     // bytes that the script and its tensors may take, 0 = no limit (in a sandbox 256 MiB)
-  GuardLevel guard = GuardLevel::off;
-  bool preload = false;      // `lg` is a global, as for -e and the REPL
-  bool interactive = false;  // somebody can resume: lg.run.breakpoint pauses
-  std::string command_line;  // for config.json
-  std::function<void(const TestResult&)> on_test;  // the script holds tests; on the session's thread
-};
-
-enum class SessionState { idle, running, paused, stopping };
-
-// How a script ended. The numbers are the exit codes of the command line.
-enum class Outcome : int {
-  ok = 0,
-  error = 1,
-  usage = 2,
-  numeric = 4,
-  device = 5,
-  file = 6,
-  memory = 8,
-  stopped = 130
-};
-
-struct Event {
-  enum class Kind {
-    output,
-    warning,
-    error,
-    state,
-    step,
-    metrics,
-    param,
-    run_folder,
-    checkpoint,
-    reload,
-    break_hit,
-    image,
-    histogram,
-    text,
-    ended
-  } kind;
-  std::string text;   // output: what print wrote, with its newline; error: message and traceback;
-                      // param: the value as text; run_folder, checkpoint: its path; reload: what was kept;
-                      // break_hit: what was found, with its explanation
-                      // image, histogram, text: its name
-  SourcePlace place;  // error: where; state: of a pause, where it stands; others: the line that made the event
-  SessionState state = SessionState::idle;
-  int64_t step = 0, total = 0;  // step, metrics; total 0 = unknown
-  double time = 0;              // seconds since the run began
-  std::vector<std::pair<std::string, double>>
-      metrics;                    // metrics; param: one, its name and value (NaN for text)
-  Outcome outcome = Outcome::ok;  // ended
-  int exit_code = 0;              // ended: the outcome's number, or what the script gave os.exit
-  uint64_t breakpoint = 0, node = 0;  // break_hit: ids; node 0: the op was not recorded
-  std::shared_ptr<const Media> media;  // image, histogram, text: what lg.run was given, its name in it
-};
-using EventSink = std::function<void(const Event&)>;
-
-// A parameter that the script declared with lg.run.param or lg.run.live.
-struct ParamInfo {
-  std::string name;
-  std::string value;             // as text: "0.001", "true", "adam"
-  std::optional<double> number;  // of a numeric parameter
-  std::optional<double> min, max;
-  bool integer = false;
-  bool log = false;   // a slider should be logarithmic
-  bool live = false;  // a handle: a change reaches the script at its next step
-  std::vector<std::string> choices;  // the values that a text may have; empty: any
-  std::string fallback;              // the script's own value
-  SourcePlace place;
-};
-
-// One tensor as a node shows it: text, so that a viewer needs no engine type.
-struct OperandInfo {
-  uint64_t node = 0;    // id of the node that made it, 0 for none
-  uint64_t tensor = 0;  // id
-  std::string name;     // of the op's operand ("input", "weight") or of the parameter ("fc1.weight")
-  std::vector<int64_t> shape, strides;
-  std::string dtype;
-  bool saved = false;  // the gradient reads this value
-  uint32_t saved_version = 0, version_now = 0;
-};
-
-// One node of the tape.
-struct NodeInfo {
-  uint64_t id = 0;
-  std::string op;  // "matmul"; "leaf" for a parameter or input
-  std::string device;
-  std::string module;  // "net.1"
-  SourcePlace place;
-  std::vector<std::pair<std::string, std::string>> attributes;  // the op's parameters, printed
-  std::vector<OperandInfo> inputs, outputs;
-  double forward_ns = 0, backward_ns = 0;
-  int64_t bytes = 0;  // of the outputs
-  std::optional<Summary> output_summary, gradient_summary;  // of the first output, while statistics are watched
-};
-
-// The tape of one backward pass, newest node first. Immutable; any thread may read it.
-struct TapeSnapshot {
-  int64_t step = 0;
-  std::vector<NodeInfo> nodes;
-  int64_t statistics_step = 0;  // the step that the nodes' summaries are of, 0 when they have none
-};
-
-// A tensor of a kept step: what a node made or read, or the gradient that arrived for it.
-struct TensorPlace {
-  int64_t step = -1;  // -1: the latest
-  uint64_t node = 0;
-  bool input = false;  // operand `index` of the node instead of its output
-  int index = 0;
-  Which which = Which::output;
-  bool operator==(const TensorPlace&) const = default;
-};
-
-// One tensor of a batch: statistics over all elements, and the first of them.
-struct ColumnView {
-  std::string note;  // "written to since the loader gave it, by add_ (train.lua:12)"
-  std::vector<int64_t> shape;
-  std::string dtype;
-  std::vector<float> values;  // row-major, as many as were asked for
-  Statistics statistics;
-};
-
-// The batch that a data loader gave last.
-struct BatchView {
-  bool available = false;
-  std::string loader;               // "DataLoader(1,000 samples, …)"
-  int64_t epoch = 0, batch = 0, batches = 0;  // batches: of an epoch
-  int64_t step = 0;                 // the step that was going on
-  std::vector<ColumnView> columns;
-};
 
 // How long a script has not looked up while it should, and the call of Lua's own library that it is in.
 struct Silence {

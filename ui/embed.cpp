@@ -3,8 +3,8 @@
 #include <GLFW/glfw3.h>
 
 #include "runtime/error.h"
-#include "ui/panel.h"
-#include "ui/theme.h"
+#include "ui/workbench/panel.h"
+#include "ui/window/theme.h"
 #include "ui/widgets/input.h"
 
 namespace lunagrad {

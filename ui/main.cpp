@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "runtime/error.h"
-#include "script/library.h"
-#include "script/run_record.h"
-#include "script/standard_streams.h"
-#include "ui/app.h"
+#include "script/meta/library.h"
+#include "script/run/record.h"
+#include "script/cli/standard_streams.h"
+#include "ui/app/app.h"
 #ifdef LUNAGRAD_GPU
 #include "gpu/gpu.h"
 #endif

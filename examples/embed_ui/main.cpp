@@ -11,7 +11,7 @@
 #include <string>
 
 #include "ui/embed.h"
-#include "ui/window.h"
+#include "ui/window/window.h"
 
 using namespace lunagrad;
 

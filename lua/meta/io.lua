@@ -1,5 +1,5 @@
 ---@meta
--- lg.io for editors; the code is in script/bind_io.cpp.
+-- lg.io for editors; the code is in script/bind/io.cpp.
 
 ---@class lunagrad
 ---@field io lunagrad.io

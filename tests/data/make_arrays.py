@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes the files of arrays in this folder with NumPy (Debian's python3-numpy), for tests/test_npy.cpp.
+"""Writes the files of arrays in this folder with NumPy (Debian's python3-numpy), for tests/runtime/test_npy.cpp.
 
 Every array but the empty ones counts: element i of the values in C's order is i - 3, or i for types without a sign.
 """

@@ -1,7 +1,7 @@
 #pragma once
 // Runs rows of the op sample table on some device.
 #include "tests/gpu/compare.h"
-#include "tests/samples.h"
+#include "tests/samples/samples.h"
 
 namespace lunagrad::tests {
 

@@ -4,9 +4,9 @@
 
 #include "gpu/device.h"
 #include "runtime/work_times.h"
-#include "tests/activations.h"
+#include "tests/support/activations.h"
 #include "tests/gpu/compare.h"
-#include "tests/same_bits.h"
+#include "tests/support/same_bits.h"
 
 namespace lunagrad::tests {
 namespace {

@@ -7,7 +7,7 @@
 #include "gpu/device.h"
 #include "gpu/background_pipelines.h"
 #include "gpu/pipeline_list.h"
-#include "tests/files.h"
+#include "tests/support/files.h"
 #include "tests/gpu/cache_home.h"
 #include "tests/gpu/compare.h"
 #include "tests/gpu/faults.h"

@@ -4,7 +4,7 @@
 
 #include "runtime/ops/elementwise.h"
 #include "tests/gpu/compare.h"
-#include "tests/samples.h"
+#include "tests/samples/samples.h"
 
 namespace lunagrad::tests {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "gpu/device.h"
 #include "gpu/device_file.h"
-#include "tests/files.h"
+#include "tests/support/files.h"
 #include "tests/gpu/cache_home.h"
 #include "tests/gpu/compare.h"
 #include "tests/gpu/hardware.h"

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "gpu/device.h"
-#include "tests/files.h"
+#include "tests/support/files.h"
 #include "tests/gpu/compare.h"
-#include "tests/recorder.h"
+#include "tests/support/recorder.h"
 
 namespace lunagrad::tests {
 namespace {

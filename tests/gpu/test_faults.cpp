@@ -5,7 +5,7 @@
 #include "tests/gpu/compare.h"
 #include "tests/gpu/faults.h"
 #include "tests/gpu/upload_queue.h"
-#include "tests/recorder.h"
+#include "tests/support/recorder.h"
 
 namespace lunagrad::tests {
 namespace {

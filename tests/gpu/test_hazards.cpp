@@ -7,7 +7,7 @@
 #include "tests/gpu/compare.h"
 #include "tests/gpu/hazards.h"
 #include "tests/gpu/run_sample.h"
-#include "tests/recorder.h"
+#include "tests/support/recorder.h"
 
 namespace lunagrad::tests {
 namespace {

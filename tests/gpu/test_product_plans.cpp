@@ -7,7 +7,7 @@
 #include "gpu/product_table.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/product_planner.h"
-#include "tests/files.h"
+#include "tests/support/files.h"
 #include "tests/gpu/cache_home.h"
 #include "tests/gpu/compare.h"
 #include "tests/gpu/hardware.h"

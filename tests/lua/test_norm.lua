@@ -1,4 +1,4 @@
--- Modules of normalisation. Their ops: tests/samples/norm.cpp, tests/test_norm.cpp.
+-- Modules of normalisation. Their ops: tests/samples/norm.cpp, tests/runtime/test_norm.cpp.
 local lg = require "lunagrad"
 local expect = require "expect"
 local nn, F = lg.nn, lg.nn.functional

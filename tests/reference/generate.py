@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes the reference cases that tests/test_reference.cpp compares the engine with: FAMILY.json and FAMILY.safetensors
+"""Makes the reference cases that tests/runtime/test_reference.cpp compares the engine with: FAMILY.json and FAMILY.safetensors
 beside this file, and optimizers.lua. Run by hand, `tests/reference/generate.py`, with Debian's python3-torch 1.13 (the
 tests themselves need no Python); commit what it writes.
 

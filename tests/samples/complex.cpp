@@ -1,6 +1,6 @@
 #include "runtime/ops/elementwise.h"
 #include "runtime/trace.h"
-#include "tests/samples.h"
+#include "tests/samples/samples.h"
 
 namespace lunagrad::tests {
 namespace {

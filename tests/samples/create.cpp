@@ -1,6 +1,6 @@
 #include <cstdint>
 
-#include "tests/samples.h"
+#include "tests/samples/samples.h"
 
 namespace lunagrad::tests {
 namespace {

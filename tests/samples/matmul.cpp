@@ -1,5 +1,5 @@
 #include "runtime/trace.h"
-#include "tests/samples.h"
+#include "tests/samples/samples.h"
 
 namespace lunagrad::tests {
 namespace {

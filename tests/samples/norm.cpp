@@ -1,4 +1,4 @@
-#include "tests/samples.h"
+#include "tests/samples/samples.h"
 
 namespace lunagrad::tests {
 namespace {

@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "runtime/op.h"
-#include "ui/panel.h"
-#include "ui/theme.h"
+#include "ui/workbench/panel.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {

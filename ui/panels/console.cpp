@@ -7,15 +7,15 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
-#include "script/explain.h"
-#include "ui/console_lines.h"
-#include "ui/disk_thread.h"
-#include "ui/figures.h"
-#include "ui/links.h"
-#include "ui/panel.h"
-#include "ui/theme.h"
-#include "ui/widgets/log_view.h"
-#include "ui/widgets/prompt.h"
+#include "script/meta/explain.h"
+#include "ui/runs/console_lines.h"
+#include "ui/base/disk_thread.h"
+#include "ui/base/figures.h"
+#include "ui/workbench/links.h"
+#include "ui/workbench/panel.h"
+#include "ui/window/theme.h"
+#include "ui/text/log_view.h"
+#include "ui/text/prompt.h"
 
 namespace lunagrad {
 namespace {

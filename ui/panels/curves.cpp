@@ -6,11 +6,11 @@
 #include <memory>
 
 #include "runtime/io/atomic_file.h"
-#include "ui/chart_export.h"
-#include "ui/chart_model.h"
-#include "ui/panel.h"
-#include "ui/theme.h"
-#include "ui/widgets/plot.h"
+#include "ui/curves/chart_export.h"
+#include "ui/curves/chart_model.h"
+#include "ui/workbench/panel.h"
+#include "ui/window/theme.h"
+#include "ui/curves/plot.h"
 
 namespace lunagrad {
 namespace {

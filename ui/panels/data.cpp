@@ -3,12 +3,12 @@
 #include <cmath>
 #include <cstdio>
 
-#include "ui/batch_probe.h"
-#include "ui/batch_shapes.h"
-#include "ui/figures.h"
-#include "ui/panel.h"
-#include "ui/texture.h"
-#include "ui/theme.h"
+#include "ui/inspect/batch_probe.h"
+#include "ui/inspect/batch_shapes.h"
+#include "ui/base/figures.h"
+#include "ui/workbench/panel.h"
+#include "ui/window/texture.h"
+#include "ui/window/theme.h"
 #include "ui/widgets/value_view.h"
 
 namespace lunagrad {

@@ -8,18 +8,18 @@
 #include <utility>
 
 #include "runtime/error.h"
-#include "script/source.h"
-#include "ui/completion.h"
-#include "ui/definition.h"
-#include "ui/live_gutter.h"
-#include "ui/name_help.h"
-#include "ui/panel.h"
-#include "ui/theme.h"
-#include "ui/widgets/code_editor.h"
-#include "ui/widgets/find_bar.h"
+#include "script/lua/source.h"
+#include "ui/editor/completion.h"
+#include "ui/editor/definition.h"
+#include "ui/editor/live_gutter.h"
+#include "ui/editor/name_help.h"
+#include "ui/workbench/panel.h"
+#include "ui/window/theme.h"
+#include "ui/text/code_editor.h"
+#include "ui/text/find_bar.h"
 #include "ui/widgets/input.h"
 #include "ui/widgets/path_bar.h"
-#include "ui/widgets/text_commands.h"
+#include "ui/text/commands.h"
 
 namespace lunagrad {
 namespace {

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <cstdio>
 
-#include "ui/panel.h"
-#include "ui/theme.h"
-#include "ui/widgets/distribution_map.h"
-#include "ui/widgets/flow_chart.h"
-#include "ui/widgets/plot.h"
+#include "ui/workbench/panel.h"
+#include "ui/window/theme.h"
+#include "ui/curves/distribution_map.h"
+#include "ui/curves/flow_chart.h"
+#include "ui/curves/plot.h"
 
 namespace lunagrad {
 namespace {

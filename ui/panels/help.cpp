@@ -5,11 +5,11 @@
 #include <fstream>
 #include <utility>
 
-#include "script/help.h"
-#include "ui/key_sheet.h"
-#include "ui/palette.h"
-#include "ui/panel.h"
-#include "ui/theme.h"
+#include "script/meta/help.h"
+#include "ui/workbench/key_sheet.h"
+#include "ui/workbench/palette.h"
+#include "ui/workbench/panel.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {

@@ -7,10 +7,10 @@
 #include <deque>
 #include <utility>
 
-#include "ui/op_family.h"
-#include "ui/panel.h"
-#include "ui/tensor_pane.h"
-#include "ui/theme.h"
+#include "ui/tape/op_family.h"
+#include "ui/workbench/panel.h"
+#include "ui/panels/tensor_pane.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {

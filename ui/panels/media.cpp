@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <sstream>
 
-#include "ui/figures.h"
-#include "ui/panel.h"
-#include "ui/texture.h"
-#include "ui/theme.h"
-#include "ui/widgets/axis_scale.h"
+#include "ui/base/figures.h"
+#include "ui/workbench/panel.h"
+#include "ui/window/texture.h"
+#include "ui/window/theme.h"
+#include "ui/base/axis_scale.h"
 #include "ui/widgets/value_view.h"
 
 namespace lunagrad {

@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "ui/panel.h"
-#include "ui/theme.h"
+#include "ui/workbench/panel.h"
+#include "ui/window/theme.h"
 #include "ui/widgets/input.h"
 
 namespace lunagrad {

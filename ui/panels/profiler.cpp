@@ -7,11 +7,11 @@
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/trace.h"
-#include "ui/figures.h"
-#include "ui/links.h"
-#include "ui/op_family.h"
-#include "ui/panel.h"
-#include "ui/theme.h"
+#include "ui/base/figures.h"
+#include "ui/workbench/links.h"
+#include "ui/tape/op_family.h"
+#include "ui/workbench/panel.h"
+#include "ui/window/theme.h"
 #include "ui/widgets/timeline.h"
 
 namespace lunagrad {

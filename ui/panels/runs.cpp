@@ -10,11 +10,11 @@
 #include <memory>
 #include <utility>
 
-#include "script/run_notes.h"
-#include "ui/panel.h"
-#include "ui/run_comparison.h"
-#include "ui/run_list.h"
-#include "ui/theme.h"
+#include "script/run/notes.h"
+#include "ui/workbench/panel.h"
+#include "ui/runs/comparison.h"
+#include "ui/runs/list.h"
+#include "ui/window/theme.h"
 #include "ui/widgets/input.h"
 
 namespace lunagrad {

@@ -9,12 +9,12 @@
 #include <functional>
 #include <utility>
 
-#include "ui/op_family.h"
-#include "ui/panel.h"
-#include "ui/tape_export_menu.h"
-#include "ui/tape_legend.h"
-#include "ui/tape_marks.h"
-#include "ui/theme.h"
+#include "ui/tape/op_family.h"
+#include "ui/workbench/panel.h"
+#include "ui/panels/tape_export_menu.h"
+#include "ui/tape/legend.h"
+#include "ui/panels/tape_marks.h"
+#include "ui/window/theme.h"
 #include "ui/widgets/input.h"
 #include "ui/widgets/value_view.h"
 

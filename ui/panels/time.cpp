@@ -3,9 +3,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "ui/panel.h"
-#include "ui/texture.h"
-#include "ui/theme.h"
+#include "ui/workbench/panel.h"
+#include "ui/window/texture.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {

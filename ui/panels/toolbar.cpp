@@ -1,6 +1,6 @@
 // Toolbar: the run's controls with their keys, its state, how far it is, the engine's memory, what the next run takes,
 // the layout. It runs commands of the table; here is only what they look like.
-#include "ui/toolbar.h"
+#include "ui/panels/toolbar.h"
 
 #include <algorithm>
 #include <array>
@@ -11,9 +11,9 @@
 #include <iomanip>
 #include <sstream>
 
-#include "ui/panel.h"
-#include "ui/texture.h"
-#include "ui/theme.h"
+#include "ui/workbench/panel.h"
+#include "ui/window/texture.h"
+#include "ui/window/theme.h"
 #include "ui/widgets/icon.h"
 
 namespace lunagrad {

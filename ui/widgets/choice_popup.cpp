@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ui/theme.h"
+#include "ui/window/theme.h"
 #include "ui/widgets/input.h"
 
 namespace lunagrad {

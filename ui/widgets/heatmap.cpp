@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "ui/theme.h"
+#include "ui/window/theme.h"
 #include "ui/widgets/input.h"
 
 namespace lunagrad {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ui/texture.h"
+#include "ui/window/texture.h"
 #include "ui/widgets/tip.h"
 #include "ui/widgets/value_view.h"
 

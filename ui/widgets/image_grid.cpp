@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/theme.h"
+#include "ui/window/theme.h"
 #include "ui/widgets/tip.h"
 
 namespace lunagrad {

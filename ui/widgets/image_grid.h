@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "ui/texture.h"
+#include "ui/window/texture.h"
 #include "ui/widgets/value_view.h"
 
 namespace lunagrad {

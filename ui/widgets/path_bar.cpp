@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "ui/theme.h"
+#include "ui/window/theme.h"
 #include "ui/widgets/input.h"
 
 namespace lunagrad {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "ui/theme.h"
-#include "ui/widgets/axis_scale.h"
+#include "ui/window/theme.h"
+#include "ui/base/axis_scale.h"
 
 namespace lunagrad {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ui/theme.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 

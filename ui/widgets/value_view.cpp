@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "ui/theme.h"
+#include "ui/window/theme.h"
 #include "ui/widgets/tip.h"
 
 namespace lunagrad {

@@ -1,0 +1,106 @@
+// Mixed precision in Lua, and the search for NaN and Inf.
+#include "runtime/autocast.h"
+#include "runtime/finite.h"
+#include "script/lua/convert.h"
+#include "script/lua/edge.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr const char* kRegionType = "lunagrad.Autocast";
+
+// What an open region will put back.
+struct OpenRegion {
+  std::shared_ptr<Autocast> previous;
+  bool open = true;
+};
+
+int close_region(lua_State* L) {
+  auto& region = *static_cast<OpenRegion*>(luaL_checkudata(L, 1, kRegionType));
+  if (region.open) context().autocast = std::move(region.previous);
+  region.open = false;
+  return 0;
+}
+
+int collect_region(lua_State* L) {
+  static_cast<OpenRegion*>(luaL_checkudata(L, 1, kRegionType))->previous.reset();
+  return 0;
+}
+
+// autocast(dtype, fn, …) = fn(…) in a region of that type; false in place of the type switches autocast off
+// inside. autocast(dtype) begins a region that lasts until the value is closed.
+int autocast(lua_State* L) {
+  std::shared_ptr<Autocast> region;
+  if (!lua_isboolean(L, 1) || lua_toboolean(L, 1)) region = make_autocast(check_dtype(L, 1, "autocast"));
+  if (lua_isnoneornil(L, 2)) {
+    auto* const open = new (lua_newuserdatauv(L, sizeof(OpenRegion), 0)) OpenRegion;
+    luaL_setmetatable(L, kRegionType);
+    open->previous = std::exchange(context().autocast, std::move(region));
+    return 1;
+  }
+  check_callable(L, 2, "autocast");
+  const UseAutocast use(std::move(region));
+  lua_call(L, lua_gettop(L) - 2, LUA_MULTRET);
+  return lua_gettop(L) - 1;
+}
+
+int is_autocast_enabled(lua_State* L) {
+  lua_pushboolean(L, bool(context().autocast));
+  return 1;
+}
+
+// The region's type, nil outside.
+int autocast_type(lua_State* L) {
+  if (const auto& region = context().autocast)
+    lua_pushstring(L, dtype_name(region->type()));
+  else
+    lua_pushnil(L);
+  return 1;
+}
+
+// _unscale(gradients, factor): multiplies them in place; whether all are finite.
+int unscale(lua_State* L) {
+  mark_line(L);
+  lua_pushboolean(L, unscale_gradients(check_tensors(L, 1, "unscale_"), check_number(L, 2, "unscale_")));
+  after_op(L);
+  return 1;
+}
+
+// lg.set_detect_anomaly("off" | "step" | "op" | boolean)
+int set_detect_anomaly(lua_State* L) {
+  context().guard = check_guard(L, 1, "set_detect_anomaly");
+  return 0;
+}
+
+constexpr luaL_Reg kFunctions[] = {{"autocast", guard<autocast>},
+                                   {"is_autocast_enabled", guard<is_autocast_enabled>},
+                                   {"get_autocast_dtype", guard<autocast_type>},
+                                   {"set_detect_anomaly", guard<set_detect_anomaly>},
+                                   {"_unscale", guard<unscale>},
+                                   {nullptr, nullptr}};
+
+}  // namespace
+
+Guard check_guard(lua_State* L, int argument, const char* function) {
+  if (lua_isboolean(L, argument)) return lua_toboolean(L, argument) ? Guard::op : Guard::off;
+  const std::string_view level = check_string(L, argument, function);
+  if (level == "off") return Guard::off;
+  if (level == "step") return Guard::step;
+  if (level == "op") return Guard::op;
+  bad_argument(L, argument, function,
+               "one of 'off', 'step', 'op' expected, got '" + std::string(level) + "'");
+}
+
+void bind_autocast(lua_State* L, int core, int) {
+  lua_pushvalue(L, core);
+  luaL_setfuncs(L, kFunctions, 0);
+  lua_pop(L, 1);
+  luaL_newmetatable(L, kRegionType);
+  lua_pushcfunction(L, guard<close_region>);
+  lua_setfield(L, -2, "__close");
+  lua_pushcfunction(L, guard<collect_region>);
+  lua_setfield(L, -2, "__gc");
+  lua_pop(L, 1);
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,285 @@
+// Parts of tensors: x[i], x[{i, {first, last, step}, {}}], x[indices], x[mask], assignment to each, and the
+// methods that cut a tensor into a table of views. Positions count from 1; the numbers in an index tensor are
+// data, from 0.
+#include "runtime/ops.h"
+#include "script/lua/convert.h"
+#include "script/lua/edge.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr const char* kIndex = "index";
+
+// Positions first…last by step, both ends included, of `dim` of x; `whole` is the shape that errors show.
+Tensor slice_positions(const Tensor& x, int dim, int64_t first, int64_t last, int64_t step,
+                       const Shape& whole) {
+  const int64_t size = x.size(dim);
+  const auto from_start = [&](int64_t position) { return position < 0 ? position + size + 1 : position; };
+  const int64_t from = from_start(first), to = from_start(last);
+  if (first == 0 || last == 0 || from < 1 || from > size + 1 || to < 0 || to > size)
+    fail("index: {", first, ", ", last, "} is out of range for dim ", dim + 1, " of shape ", whole);
+  // A longer step than the dim takes the first position alone, as this one does.
+  return slice(x, dim, from - 1, std::max(to, from - 1), std::min(step, std::max<int64_t>(size, 1)));
+}
+
+Tensor select_position(const Tensor& x, int dim, int64_t position, const Shape& whole) {
+  const int64_t size = x.size(dim);
+  if (position == 0) fail("index: positions count from 1, or from -1 at the end; got 0");
+  if (position > size || position < -size)
+    fail("index: position ", position, " is out of range for dim ", dim + 1, " of shape ", whole);
+  return select(x, dim, position > 0 ? position - 1 : position + size);
+}
+
+const Op& require_op(const char* name) {
+  const Op* const op = find_op(name);
+  if (!op) fail("index: this needs the op ", name);
+  return *op;
+}
+
+// x[indices] with integers, or x[mask] with booleans, on one dim.
+Tensor select_by_tensor(const Tensor& x, int dim, const Tensor& indices) {
+  if (indices.dtype() == DType::boolean) {
+    if (dim != 0) fail("index: a mask must be the only index");
+    return apply1(require_op("masked_select"), {x, indices});
+  }
+  if (is_floating(indices.dtype()))
+    fail("index: an index tensor holds integers (from 0) or booleans, got ", indices.dtype());
+  return apply1(require_op("index_select"), {x, indices}, {dim});
+}
+
+// Entry `i` of x[{…}], which is on top of the stack. Dims behind it may be gone already.
+Tensor index_entry(lua_State* L, const Tensor& x, int i, const Shape& whole) {
+  const int dim = i - 1;
+  if (const Tensor* const indices = to_tensor(L, -1)) return select_by_tensor(x, dim, *indices);
+  if (lua_type(L, -1) == LUA_TNUMBER)
+    return select_position(x, dim, check_integer(L, lua_gettop(L), kIndex), whole);
+  if (lua_type(L, -1) != LUA_TTABLE)
+    fail("index: an integer, {first, last, step} or {} expected at [", i, "], got ", type_name(L, -1));
+  const int64_t count = int64_t(lua_rawlen(L, -1));
+  if (count == 0) return x;
+  if (count != 2 && count != 3)
+    fail("index: {first, last} or {first, last, step} expected at [", i, "], got ", count, " numbers");
+  const Dims range = check_integers(L, lua_gettop(L), lua_gettop(L), kIndex);
+  return slice_positions(x, dim, range[0], range[1], count == 3 ? range[2] : 1, whole);
+}
+
+// The part of x that the key at stack index 2 names.
+Tensor part(lua_State* L, const Tensor& x) {
+  if (const Tensor* const indices = to_tensor(L, 2)) return select_by_tensor(x, 0, *indices);
+  if (lua_type(L, 2) == LUA_TNUMBER) {
+    if (x.ndim() == 0) fail("index: a scalar tensor cannot be indexed; use :item()");
+    return select_position(x, 0, check_integer(L, 2, kIndex), x.shape());
+  }
+  if (lua_type(L, 2) != LUA_TTABLE)
+    fail("index: an integer, a table or a Tensor expected, got ", type_name(L, 2));
+  const int count = int(lua_rawlen(L, 2));
+  if (count > x.ndim()) fail("index: ", count, " indices for a tensor of shape ", x.shape());
+  // From the last to the first, so that a dim that is dropped moves none that is still to come.
+  Tensor result = x;
+  for (int i = count; i >= 1; --i) {
+    lua_rawgeti(L, 2, i);
+    result = index_entry(L, result, i, x.shape());
+    lua_pop(L, 1);
+  }
+  return result;
+}
+
+// x[mask] = v: v, or for a value with one element per row that broadcasts, where the mask holds.
+void assign_masked(const Tensor& x, const Tensor& mask, const Tensor& value) {
+  Tensor holds = mask;
+  while (holds.ndim() < x.ndim()) holds = unsqueeze(holds, holds.ndim());
+  copy_(x, apply1(require_op("where"), {holds, value, clone(x)}));
+}
+
+// x[indices] = v: row by row, so that a later duplicate wins.
+void assign_rows(const Tensor& x, const Tensor& indices, const Tensor& value) {
+  if (indices.ndim() != 1)
+    fail("index: an index tensor of one dim expected (got shape ", indices.shape(), ")");
+  if (x.ndim() == 0) fail("index: a scalar tensor cannot be indexed");
+  const std::vector<int64_t> rows = indices.to_vector<int64_t>();
+  const bool each = value.ndim() == x.ndim();
+  if (each && value.size(0) != int64_t(rows.size()) && value.size(0) != 1)
+    fail("index: ", value.size(0), " rows do not fit ", rows.size(), " indices");
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i] < 0 || rows[i] >= x.size(0))
+      fail("index: index ", rows[i], " is out of range for dim 1 of shape ", x.shape(),
+           " (indices count from 0)");
+    copy_(select(x, 0, rows[i]), each ? select(value, 0, value.size(0) == 1 ? 0 : int64_t(i)) : value);
+  }
+}
+
+// --- slices and pieces ---
+
+// x:slice(dim, first, last, step)
+int slice_method(lua_State* L) {
+  const Tensor& x = check_tensor(L, 1, "slice");
+  const int dim = normalize_dim("slice", check_position(L, 2, "slice"), x.shape());
+  if (x.ndim() == 0) fail("slice: a scalar tensor has no dims");
+  const int64_t first = lua_isnoneornil(L, 3) ? 1 : check_integer(L, 3, "slice");
+  const int64_t last = lua_isnoneornil(L, 4) ? x.size(dim) : check_integer(L, 4, "slice");
+  const int64_t step = lua_isnoneornil(L, 5) ? 1 : check_integer(L, 5, "slice");
+  mark_line(L);
+  const bool empty = x.size(dim) == 0 && lua_isnoneornil(L, 4);
+  push_result(L, empty ? x : slice_positions(x, dim, first, last, step, x.shape()));
+  after_op(L);
+  return 1;
+}
+
+int optional_dim(lua_State* L, int argument, const char* function, const Tensor& x) {
+  if (x.ndim() == 0) fail(function, ": a scalar tensor has no dims");
+  return lua_isnoneornil(L, argument)
+             ? 0
+             : normalize_dim(function, check_position(L, argument, function), x.shape());
+}
+
+// A few pieces are one node of the tape, which joins their gradients.
+int push_pieces(lua_State* L, const Tensor& x, int dim, std::span<const int64_t> lengths) {
+  mark_line(L);
+  lua_createtable(L, int(lengths.size()), 0);
+  if (lengths.size() > 1 && lengths.size() <= size_t(kMaxDims)) {
+    Operands pieces = apply(*find_op("_split"), {x}, {dim, Dims(lengths)});
+    for (size_t i = 0; i < lengths.size(); ++i) {
+      push_result(L, std::move(pieces[i]));
+      lua_rawseti(L, -2, lua_Integer(i) + 1);
+    }
+    after_op(L);
+    return 1;
+  }
+  int64_t start = 0;
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    push_result(L, narrow(x, dim, start, lengths[i]));
+    lua_rawseti(L, -2, lua_Integer(i) + 1);
+    start += lengths[i];
+  }
+  after_op(L);
+  return 1;
+}
+
+// Pieces of `length`, the last one shorter when it does not divide; one piece of nothing for an empty dim.
+std::vector<int64_t> pieces_of(int64_t size, int64_t length) {
+  std::vector<int64_t> lengths;
+  for (int64_t left = size; left > 0; left -= length) lengths.push_back(std::min(length, left));
+  if (lengths.empty()) lengths.push_back(0);
+  return lengths;
+}
+
+std::vector<int64_t> read_list(lua_State* L, int argument, const char* function) {
+  std::vector<int64_t> values;
+  for (int64_t i = 1; i <= int64_t(lua_rawlen(L, argument)); ++i) {
+    lua_rawgeti(L, argument, i);
+    values.push_back(check_integer(L, lua_gettop(L), function));
+    lua_pop(L, 1);
+  }
+  return values;
+}
+
+// x:split(length, dim) or x:split({lengths}, dim)
+int split(lua_State* L) {
+  const Tensor& x = check_tensor(L, 1, "split");
+  const int dim = optional_dim(L, 3, "split", x);
+  if (!lua_istable(L, 2)) {
+    const int64_t length = check_integer(L, 2, "split");
+    if (length < 1) bad_argument(L, 2, "split", text("a length of at least 1 expected, got ", length));
+    return push_pieces(L, x, dim, pieces_of(x.size(dim), length));
+  }
+  const std::vector<int64_t> lengths = read_list(L, 2, "split");
+  int64_t total = 0;
+  for (const int64_t length : lengths) {
+    if (length < 0 || length > x.size(dim))
+      fail("split: a length of ", length, " does not fit dim ", dim + 1, " of shape ", x.shape());
+    total += length;
+  }
+  if (total != x.size(dim))
+    fail("split: the lengths add up to ", total, " where dim ", dim + 1, " of shape ", x.shape(), " has ",
+         x.size(dim));
+  return push_pieces(L, x, dim, lengths);
+}
+
+// x:chunk(count, dim): at most `count` pieces of equal length but the last
+int chunk(lua_State* L) {
+  const Tensor& x = check_tensor(L, 1, "chunk");
+  const int64_t count = check_integer(L, 2, "chunk");
+  const int dim = optional_dim(L, 3, "chunk", x);
+  if (count < 1) bad_argument(L, 2, "chunk", text("a count of at least 1 expected, got ", count));
+  const int64_t size = x.size(dim), length = size / count + (size % count != 0 || size == 0);
+  return push_pieces(L, x, dim, pieces_of(x.size(dim), length));
+}
+
+// x:tensor_split(count, dim): exactly `count` pieces, the first ones longer by one where it does not divide;
+// x:tensor_split({offsets}, dim): cut before each offset
+int tensor_split(lua_State* L) {
+  const Tensor& x = check_tensor(L, 1, "tensor_split");
+  const int dim = optional_dim(L, 3, "tensor_split", x);
+  const int64_t size = x.size(dim);
+  std::vector<int64_t> lengths;
+  if (lua_istable(L, 2)) {
+    int64_t start = 0;
+    for (const int64_t offset : read_list(L, 2, "tensor_split")) {
+      const int64_t end = std::clamp(offset < 0 ? offset + size : offset, start, size);
+      lengths.push_back(end - start);
+      start = end;
+    }
+    lengths.push_back(size - start);
+  } else {
+    constexpr int64_t kMostPieces = 1 << 20;
+    const int64_t count = check_integer(L, 2, "tensor_split");
+    if (count < 1 || count > kMostPieces)
+      bad_argument(L, 2, "tensor_split", text("a count of 1 to ", kMostPieces, " expected, got ", count));
+    for (int64_t i = 0; i < count; ++i) lengths.push_back(size / count + (i < size % count ? 1 : 0));
+  }
+  return push_pieces(L, x, dim, lengths);
+}
+
+int unbind(lua_State* L) {
+  const Tensor& x = check_tensor(L, 1, "unbind");
+  const int dim = optional_dim(L, 2, "unbind", x);
+  mark_line(L);
+  lua_createtable(L, int(x.size(dim)), 0);
+  for (int64_t i = 0; i < x.size(dim); ++i) {
+    push_result(L, select(x, dim, i));
+    lua_rawseti(L, -2, i + 1);
+  }
+  after_op(L);
+  return 1;
+}
+
+constexpr luaL_Reg kMethods[] = {{"slice", guard<slice_method>}, {"split", guard<split>},
+                                 {"chunk", guard<chunk>},        {"tensor_split", guard<tensor_split>},
+                                 {"unbind", guard<unbind>},      {nullptr, nullptr}};
+
+}  // namespace
+
+int index_positions(lua_State* L) {
+  const Tensor& x = check_tensor(L, 1, kIndex);
+  mark_line(L);
+  Tensor result;
+  with_memory_retry(L, [&] { result = part(L, x); });
+  push_result(L, std::move(result));
+  after_op(L);
+  return 1;
+}
+
+int assign_positions(lua_State* L) {
+  const Tensor& x = check_tensor(L, 1, kIndex);
+  const Tensor value = check_operand(L, 3, kIndex);
+  mark_line(L);
+  const Tensor* const indices = to_tensor(L, 2);
+  if (!indices)
+    copy_(part(L, x), value);
+  else if (indices->dtype() == DType::boolean)
+    assign_masked(x, *indices, value);
+  else
+    assign_rows(x, *indices, value);
+  after_op(L);
+  return 0;
+}
+
+void bind_index(lua_State* L, int core, int methods) {
+  for (const int table : {core, methods}) {
+    lua_pushvalue(L, table);
+    luaL_setfuncs(L, kMethods, 0);
+    lua_pop(L, 1);
+  }
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,105 @@
+// What lg.kernel needs from the engine: a kernel, compiled for the types of its inputs at the first call that has them,
+// and its launch. What a user may write and leave out is lua/lunagrad/kernel.lua's business.
+#include <map>
+
+#include "runtime/user_kernel.h"
+#include "script/lua/convert.h"
+#include "script/lua/edge.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr const char* kKernelType = "lunagrad.Kernel";
+
+struct Kernel {
+  KernelSource source;
+  std::map<std::pair<const Device*, std::vector<DType>>, int64_t> compiled;
+};
+
+template <class F>
+void each_item(lua_State* L, int table, F&& visit) {
+  for (lua_Integer i = 1; i <= lua_Integer(lua_rawlen(L, table)); ++i) {
+    lua_rawgeti(L, table, i);
+    visit(lua_gettop(L));
+    lua_pop(L, 1);
+  }
+}
+
+int collect(lua_State* L) {
+  static_cast<Kernel*>(luaL_checkudata(L, 1, kKernelType))->~Kernel();
+  return 0;
+}
+
+// _kernel(name, glsl, inputs, outputs, params, {x, y, z})
+int new_kernel(lua_State* L) {
+  constexpr const char* kName = "kernel";
+  // A shader may follow any address: on a device that is the CPU, to the memory of this process.
+  if (edge(L).files.limited) fail("kernel: a sandboxed script cannot bring a shader of its own");
+  KernelSource source;
+  source.name = check_string(L, 1, kName);
+  source.glsl = check_string(L, 2, kName);
+  each_item(L, 3, [&](int at) { source.inputs.push_back({std::string(check_string(L, at, kName)), DType::f32}); });
+  each_item(L, 4, [&](int at) { source.outputs.push_back({std::string(check_string(L, at, kName)), DType::f32}); });
+  each_item(L, 5, [&](int at) { source.params.emplace_back(check_string(L, at, kName)); });
+  const Dims threads = check_integers(L, 6, 6, kName);
+  for (int d = 0; d < 3; ++d) source.threads[size_t(d)] = d < threads.size() ? threads[d] : 1;
+  new (lua_newuserdatauv(L, sizeof(Kernel), 0)) Kernel{std::move(source), {}};
+  luaL_setmetatable(L, kKernelType);
+  return 1;
+}
+
+int64_t compiled(Kernel& kernel, Device& device, const TensorList& inputs, const std::vector<DType>& types) {
+  std::vector<DType> all;
+  for (const Tensor& x : inputs) all.push_back(x.dtype());
+  all.insert(all.end(), types.begin(), types.end());
+  const auto [entry, is_new] = kernel.compiled.try_emplace({&device, all}, -1);
+  if (entry->second >= 0) return entry->second;
+  auto* const compiler = dynamic_cast<KernelCompiler*>(&device);
+  if (!compiler) fail_as(ErrorKind::device, kernel.source.name, ": ", device.name(), " runs no shaders");
+  KernelSource source = kernel.source;
+  for (size_t i = 0; i < source.inputs.size(); ++i) source.inputs[i].dtype = all[i];
+  for (size_t i = 0; i < source.outputs.size(); ++i) source.outputs[i].dtype = types[i];
+  return entry->second = compiler->compile(source);
+}
+
+// _run_kernel(kernel, tensors, numbers, groups, types, shapes) -> outputs
+int run_kernel(lua_State* L) {
+  Kernel& kernel = *static_cast<Kernel*>(luaL_checkudata(L, 1, kKernelType));
+  const char* const name = kernel.source.name.c_str();
+  const TensorList inputs = check_tensors(L, 2, name);
+  std::vector<double> numbers;
+  each_item(L, 3, [&](int at) { numbers.push_back(check_number(L, at, name)); });
+  const Dims groups = check_integers(L, 4, 4, name);
+  std::vector<DType> types;
+  each_item(L, 5, [&](int at) { types.push_back(check_dtype(L, at, name)); });
+  std::vector<Shape> shapes;
+  each_item(L, 6, [&](int at) { shapes.push_back(check_integers(L, at, at, name)); });
+  for (const Tensor& x : inputs)
+    if (&x.device() != &inputs[0].device())
+      fail(name, ": operands are on different devices: ", inputs[0].device().name(), " and ", x.device().name());
+  const int64_t number = compiled(kernel, inputs[0].device(), inputs, types);
+  int count = 0;
+  with_memory_retry(L, [&] {
+    TensorList outputs = launch_kernel(number, inputs, numbers, groups, types, shapes);
+    count = int(outputs.size());
+    for (Tensor& y : outputs) push_tensor(L, std::move(y));
+  });
+  return count;
+}
+
+constexpr luaL_Reg kFunctions[] = {
+    {"_kernel", guard<new_kernel>}, {"_run_kernel", guard<run_kernel>}, {nullptr, nullptr}};
+
+}  // namespace
+
+void bind_kernel(lua_State* L, int core, int) {
+  luaL_newmetatable(L, kKernelType);
+  lua_pushcfunction(L, guard<collect>);
+  lua_setfield(L, -2, "__gc");
+  lua_pop(L, 1);
+  lua_pushvalue(L, core);
+  luaL_setfuncs(L, kFunctions, 0);
+  lua_pop(L, 1);
+}
+
+}  // namespace lunagrad

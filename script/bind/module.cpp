@@ -1,0 +1,97 @@
+// What the Lua library's nn and data need from the engine and what no script calls itself: the names
+// that begin with an underscore in lunagrad.core.
+#include <unordered_map>
+
+#include "runtime/ops.h"
+#include "script/lua/convert.h"
+#include "script/lua/edge.h"
+
+namespace lunagrad {
+namespace {
+
+// --- nn: the path of the module that is running ---
+
+// The path of a child; made once for each pair.
+uint32_t child_path(uint32_t parent, uint32_t label) {
+  thread_local std::unordered_map<uint64_t, uint32_t> paths;
+  if (parent == 0) return label;
+  uint32_t& path = paths[uint64_t(parent) << 32 | label];
+  if (path == 0) path = intern(interned(parent) + "." + interned(label));
+  return path;
+}
+
+class EnterModule {
+ public:
+  explicit EnterModule(uint32_t label) : context_(context()), previous_(context_.module) {
+    context_.module = child_path(previous_, label);
+  }
+  ~EnterModule() { context_.module = previous_; }
+  EnterModule(const EnterModule&) = delete;
+
+ private:
+  Context& context_;
+  uint32_t previous_;
+};
+
+// call_module(label, f, …): f(…) while ops carry the path; the path before is restored, after an error too.
+int call_module(lua_State* L) {
+  const EnterModule entered(uint32_t(lua_tointeger(L, 1)));
+  if (context().checkpoint) [[unlikely]]
+    remember_module(L, 3);
+  lua_call(L, lua_gettop(L) - 2, LUA_MULTRET);
+  return lua_gettop(L) - 1;
+}
+
+// module_label(name): the number that stands for a name.
+int module_label(lua_State* L) {
+  lua_pushinteger(L, intern(check_string(L, 1, "module_label")));
+  return 1;
+}
+
+// --- data: orders ---
+
+// A number below `bound` from 64 random bits (Lemire, "Fast random integer generation in an interval", 2019,
+// without its rejection: the bias is bound / 2^64).
+int64_t below(int64_t bound, uint64_t bits) {
+  return int64_t((static_cast<unsigned __int128>(bits) * uint64_t(bound)) >> 64);
+}
+
+// permutation(n, seed, pass): 0 … n-1 in an order that follows from seed and pass alone (Fisher, Yates), i64.
+int permutation(lua_State* L) {
+  const int64_t n = check_integer(L, 1, "permutation");
+  const uint64_t seed = uint64_t(check_integer(L, 2, "permutation"));
+  const uint64_t pass = uint64_t(check_integer(L, 3, "permutation"));
+  Tensor out = Tensor::empty({n}, DType::i64);
+  int64_t* order = out.data<int64_t>();
+  for (int64_t i = 0; i < n; ++i) order[i] = i;
+  for (int64_t i = n - 1; i > 0; --i) {
+    const PhiloxBlock words = philox(seed, pass, uint64_t(i));
+    std::swap(order[i], order[below(i + 1, uint64_t(words[0]) << 32 | words[1])]);
+  }
+  push_result(L, std::move(out));
+  return 1;
+}
+
+// new_seed(): a seed drawn from the generator, 53 bits.
+int new_seed(lua_State* L) {
+  const RandomDraw draw = context().generator.draw();
+  const PhiloxBlock words = philox(draw.seed, draw.stream, 0);
+  lua_pushinteger(L, lua_Integer((uint64_t(words[0]) << 32 | words[1]) >> 11));
+  return 1;
+}
+
+constexpr luaL_Reg kFunctions[] = {{"_call_module", guard<call_module>},
+                                   {"_module_label", guard<module_label>},
+                                   {"_permutation", guard<permutation>},
+                                   {"_new_seed", guard<new_seed>},
+                                   {nullptr, nullptr}};
+
+}  // namespace
+
+void bind_module(lua_State* L, int core, int) {
+  lua_pushvalue(L, core);
+  luaL_setfuncs(L, kFunctions, 0);
+  lua_pop(L, 1);
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,113 @@
+// What lunagrad/onnx.lua needs from the engine to write a model as an ONNX file.
+#include <algorithm>
+
+#include "script/lua/convert.h"
+#include "script/lua/edge.h"
+#include "script/bind/files.h"
+#include "script/onnx/export.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr const char* kName = "io.onnx_export";
+
+std::vector<std::string> check_names(lua_State* L, int index, Callee callee) {
+  if (!lua_istable(L, index)) wrong_type(L, index, callee, "list of names");
+  std::vector<std::string> names;
+  for (lua_Integer i = 1; lua_rawgeti(L, index, i) != LUA_TNIL; ++i, lua_pop(L, 1)) {
+    names.emplace_back(check_string(L, lua_gettop(L), callee));
+    if (names.back().empty() || std::count(names.begin(), names.end(), names.back()) > 1)
+      bad_argument(L, index, callee, "'" + names.back() + "' is empty or given twice");
+  }
+  lua_pop(L, 1);
+  return names;
+}
+
+onnx_export::Options check_options(lua_State* L, int index) {
+  onnx_export::Options options;
+  if (lua_isnoneornil(L, index)) return options;
+  if (!is_options(L, index)) wrong_type(L, index, kName, "table of options");
+  each_option(L, index, kName, "input_names, output_names, dynamic_batch",
+              [&](std::string_view name, int value, Callee callee) {
+                if (name == "input_names") {
+                  options.input_names = check_names(L, value, callee);
+                } else if (name == "output_names") {
+                  options.output_names = check_names(L, value, callee);
+                } else if (name == "dynamic_batch") {
+                  if (lua_isboolean(L, value)) {
+                    if (lua_toboolean(L, value)) options.batch_dim = 0;
+                    return true;
+                  }
+                  const int64_t dim = check_position(L, value, callee);
+                  if (dim < 0 || dim >= kMaxDims)
+                    bad_argument(L, value, callee, "true or a dim from 1 on expected");
+                  options.batch_dim = int(dim);
+                } else {
+                  return false;
+                }
+                return true;
+              });
+  return options;
+}
+
+// The tensors that a model returned, from stack index `first` on: values, or one list of them.
+TensorList check_results(lua_State* L, int first) {
+  TensorList results;
+  const auto add = [&](int index) {
+    const Tensor* const x = to_tensor(L, index);
+    if (!x)
+      fail(kName, ": the model returned a ", type_name(L, index),
+           "; tensors or a list of tensors can be outputs");
+    results.push_back(*x);
+  };
+  const int last = lua_gettop(L);
+  if (last == first && lua_istable(L, first)) {
+    for (lua_Integer i = 1; lua_rawgeti(L, first, i) != LUA_TNIL; ++i, lua_pop(L, 1)) add(lua_gettop(L));
+    lua_pop(L, 1);
+  } else {
+    for (int i = first; i <= last; ++i) add(i);
+  }
+  if (results.empty()) fail(kName, ": the model returned no tensor");
+  return results;
+}
+
+// onnx_export(path, model, inputs, options, label, names, tensors): label is that of the module, 0 of a
+// function; names[i] is what tensors[i] is called in its state_dict.
+int export_onnx(lua_State* L) {
+  const std::string file = check_path(L, kName);
+  const TensorList inputs = check_tensors(L, 3, kName);
+  if (inputs.empty()) bad_argument(L, 3, kName, "at least one example input is needed");
+  const onnx_export::Options options = check_options(L, 4);
+  onnx_export::Model model;
+  const int64_t label = check_integer(L, 5, kName);
+  if (label < 0 || label > UINT32_MAX) bad_argument(L, 5, kName, "not a label");
+  model.path = interned(uint32_t(label));
+  const std::vector<std::string> names = check_names(L, 6, kName);
+  const TensorList tensors = check_tensors(L, 7, kName);
+  if (names.size() != tensors.size()) bad_argument(L, 6, kName, "a name for each tensor expected");
+  for (size_t i = 0; i < names.size(); ++i) model.parameters.emplace_back(names[i], tensors[i]);
+  model.run = [L](const TensorList& examples) {
+    const int top = lua_gettop(L);
+    luaL_checkstack(L, int(examples.size()) + 8, kName);
+    lua_pushvalue(L, 2);
+    for (const Tensor& x : examples) push_tensor(L, x);
+    lua_call(L, int(examples.size()), LUA_MULTRET);
+    const TensorList results = check_results(L, top + 1);
+    lua_settop(L, top);
+    return results;
+  };
+  onnx_export::export_model(file, model, inputs, options);
+  return 0;
+}
+
+constexpr luaL_Reg kFunctions[] = {{"_onnx_export", guard<export_onnx>}, {nullptr, nullptr}};
+
+}  // namespace
+
+void bind_onnx(lua_State* L, int core, int) {
+  lua_pushvalue(L, core);
+  luaL_setfuncs(L, kFunctions, 0);
+  lua_pop(L, 1);
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,420 @@
+// One binding for all ops, made from their records: arguments in the order of the signature, a trailing table
+// of options by name, one result for each output. An op is a function of lunagrad.core and a method of
+// Tensor.
+#include <cstring>
+
+#include "runtime/ops.h"
+#include "script/lua/convert.h"
+#include "script/lua/edge.h"
+#include "script/meta/signature.h"
+
+namespace lunagrad {
+namespace {
+
+const Signature& called(lua_State* L) {
+  return *static_cast<const Signature*>(lua_touserdata(L, lua_upvalueindex(1)));
+}
+
+// The call that nearly all calls are: every operand at its place and nothing else. False when it is not.
+bool read_plain(lua_State* L, const Signature& signature, Operands& in) {
+  const int count = lua_gettop(L);
+  if (!signature.only_inputs || size_t(count) != signature.op->inputs.size()) return false;
+  bool any_tensor = false;
+  for (int i = 1; i <= count; ++i) {
+    if (const Tensor* const x = to_tensor(L, i)) {
+      in.push_back(*x);
+      any_tensor = true;
+    } else if (lua_type(L, i) == LUA_TNUMBER && (signature.numbers >> (i - 1) & 1)) {
+      in.push_back(check_operand(L, i, signature.op->name));
+    } else {
+      break;
+    }
+  }
+  if (any_tensor && in.size() == size_t(count)) return true;
+  in.clear();
+  return false;
+}
+
+Value read_choice(lua_State* L, int index, const ParamSpec& spec, Callee callee) {
+  const std::string_view given = check_string(L, index, callee);
+  std::string known;
+  for (size_t i = 0; i < spec.choices.size(); ++i) {
+    if (given == spec.choices[i]) return int64_t(i);
+    known += (i ? ", '" : "'") + std::string(spec.choices[i]) + "'";
+  }
+  bad_argument(L, index, callee, "one of " + known + " expected, got '" + std::string(given) + "'");
+}
+
+// The parameter at `index`; a list of plain integers may go on until `last`.
+Value read_param(lua_State* L, int index, int last, const ParamSpec& spec, Callee callee) {
+  switch (spec.kind) {
+    case ParamKind::boolean:
+      return check_boolean(L, index, callee);
+    case ParamKind::integer:
+      return check_integer(L, index, callee);
+    case ParamKind::real:
+      return check_number(L, index, callee);
+    case ParamKind::number:
+      if (lua_isboolean(L, index)) return bool(lua_toboolean(L, index));
+      if (lua_isinteger(L, index)) return int64_t(lua_tointeger(L, index));
+      return check_number(L, index, callee);
+    case ParamKind::integers:
+      if (!spec.choices.empty() && lua_type(L, index) == LUA_TSTRING) return read_choice(L, index, spec, callee);
+      return check_integers(L, index, last, callee);
+    case ParamKind::dims:
+      return check_positions(L, index, last, callee);
+    case ParamKind::dim:
+    case ParamKind::position:
+      return check_position(L, index, callee);
+    case ParamKind::dtype:
+      return check_dtype(L, index, callee);
+    case ParamKind::choice:
+      return read_choice(L, index, spec, callee);
+    case ParamKind::text:
+      return int64_t(intern(check_string(L, index, callee)));
+  }
+  return {};
+}
+
+Tensor read_input(lua_State* L, int index, const Signature& signature, size_t input, Callee callee) {
+  return signature.numbers >> input & 1 ? check_operand(L, index, callee) : check_tensor(L, index, callee);
+}
+
+bool is_list(const ParamSpec& spec) {
+  return spec.kind == ParamKind::integers || spec.kind == ParamKind::dims;
+}
+
+// Where a created tensor goes.
+struct Placement {
+  Device* device = nullptr;  // null: the context's, or that of the tensor it is like
+  bool requires_grad = false;
+};
+
+// Reads one call from the stack, filling in what was left out.
+class Reader {
+ public:
+  Reader(lua_State* L, const Signature& signature, Operands& in, Values& params)
+      : L_(L),
+        signature_(signature),
+        name_(signature.op->name),
+        op_(*signature.full),
+        in_(in),
+        params_(params),
+        last_(lua_gettop(L)) {}
+
+  const Placement& placement() const { return placement_; }
+
+  void read() {
+    in_.resize(op_.inputs.size());
+    for (const ParamSpec& spec : op_.params) params_.push_back(spec.fallback);
+    const bool options = last_ > 0 && is_options(L_, last_);
+    if (options) --last_;
+    read_positions();
+    if (options) read_options();
+    check_complete();
+    if (!op_.inputs.empty() && op_.inputs.back().list) append_list();
+  }
+
+ private:
+  // An empty table is a list where a list belongs, and otherwise options of which none is given.
+  bool is_empty_options(int index, const Slot& slot) const {
+    const bool list = slot.is_input ? op_.inputs[slot.index].list : is_list(op_.params[slot.index]);
+    return !list && index == last_ && lua_type(L_, index) == LUA_TTABLE && lua_rawlen(L_, index) == 0;
+  }
+
+  bool is_tensor_list(const Slot& slot) const { return slot.is_input && op_.inputs[slot.index].list; }
+
+  // A table of tensors, or the tensors themselves one after the other.
+  void read_list(int index, int end, Callee callee) {
+    if (end == index) list_ = check_tensors(L_, index, callee);
+    for (int i = index; end > index && i <= end; ++i) list_.push_back(check_tensor(L_, i, callee));
+  }
+
+  void read_positions() {
+    const std::vector<Slot>& slots = signature_.slots;
+    int index = 1;
+    for (size_t i = 0; i < slots.size() && index <= last_; ++i) {
+      if (is_empty_options(index, slots[i])) return;
+      int end = index;
+      if (!slots[i].is_input && is_list(op_.params[slots[i].index]) && signature_.spreads(i))
+        while (end < last_ && lua_type(L_, end) == LUA_TNUMBER && lua_type(L_, end + 1) == LUA_TNUMBER) ++end;
+      if (is_tensor_list(slots[i]) && to_tensor(L_, index))
+        while (end < last_ && to_tensor(L_, end + 1)) ++end;
+      if (!lua_isnil(L_, index)) {
+        read_slot(slots[i], index, end, name_);
+        given_ |= 1u << i;
+      }
+      index = end + 1;
+    }
+    if (index == last_ && lua_type(L_, index) == LUA_TTABLE && lua_rawlen(L_, index) == 0) return;
+    if (index <= last_)
+      bad_argument(L_, index, name_, "at most " + std::to_string(index - 1) + " arguments expected");
+  }
+
+  void read_options() {
+    each_option(L_, last_ + 1, name_, signature_.names, [&](std::string_view name, int value, Callee callee) {
+      const Slot* const slot = signature_.find(name);
+      if (!slot) return signature_.creates && read_placement(name, value, callee);
+      const uint32_t bit = 1u << (slot - signature_.slots.data());
+      if (given_ & bit) fail(name_, ": '", name, "' is given twice, at its position and by name");
+      given_ |= bit;
+      read_slot(*slot, value, value, callee);
+      return true;
+    });
+  }
+
+  bool read_placement(std::string_view name, int value, Callee callee) {
+    if (name == "device")
+      placement_.device = &check_device(L_, value, callee);
+    else if (name == "requires_grad")
+      placement_.requires_grad = check_boolean(L_, value, callee);
+    else
+      return false;
+    return true;
+  }
+
+  void read_slot(const Slot& slot, int index, int end, Callee callee) {
+    if (!slot.is_input)
+      params_[slot.index] = read_param(L_, index, end, op_.params[slot.index], callee);
+    else if (op_.inputs[slot.index].list)
+      read_list(index, end, callee);
+    else
+      in_[slot.index] = read_input(L_, index, signature_, slot.index, callee);
+  }
+
+  void check_complete() {
+    bool any_tensor = false;
+    for (const Tensor& x : in_) any_tensor |= x.defined() && !x.is_number();
+    for (size_t i = 0; i < signature_.slots.size(); ++i) {
+      const Slot& slot = signature_.slots[i];
+      if (slot.required && !(given_ >> i & 1)) bad_argument(L_, int(i) + 1, name_, missing(slot, int(i) + 1));
+    }
+    if (!in_.empty() && !op_.inputs.back().list && !any_tensor) wrong_type(L_, 1, name_, "Tensor");
+  }
+
+  std::string missing(const Slot& slot, int position) const {
+    static constexpr const char* kKinds[] = {"boolean",  "integer",  "number",    "number or boolean",
+                                             "integers", "position", "positions", "position",
+                                             "dtype",    "string",   "string"};
+    const char* const kind = slot.is_input ? "Tensor" : kKinds[size_t(op_.params[slot.index].kind)];
+    return std::string(kind) + " expected for '" + slot.name + "', got " +
+           (position > last_ ? "no value" : "nil");
+  }
+
+  void append_list() {
+    in_.pop_back();
+    for (Tensor& x : list_) in_.push_back(std::move(x));
+  }
+
+  lua_State* const L_;
+  const Signature& signature_;
+  const char* const name_;
+  const Op& op_;  // its full form
+  Operands& in_;
+  Values& params_;
+  TensorList list_;
+  Placement placement_;
+  int last_;            // index of the last argument that is not the options table
+  uint32_t given_ = 0;  // bit i: slot i
+};
+
+int push_results(lua_State* L, Operands& out) {
+  const int count = int(out.size());
+  if (count + 2 > LUA_MINSTACK) luaL_checkstack(L, count + 2, "too many results");
+  for (Tensor& x : out) push_result(L, std::move(x));
+  after_op(L);
+  return count;
+}
+
+int call_op(lua_State* L) {
+  const Signature& signature = called(L);
+  mark_line(L);
+  Operands out;
+  with_memory_retry(L, [&] {
+    Call call;
+    call.op = signature.op;
+    if (!read_plain(L, signature, call.in)) {
+      Reader(L, signature, call.in, call.params).read();
+      call.op = signature.full;
+    }
+    if (call.op->random) {
+      out = apply(*call.op, std::move(call.in), std::move(call.params));
+    } else {
+      run(call);
+      out = std::move(call.out);
+    }
+  });
+  return push_results(L, out);
+}
+
+// Makes its device the one where new tensors go.
+class OnDevice {
+ public:
+  explicit OnDevice(Device* device) : previous_(context().device) {
+    if (device) context().device = device;
+  }
+  ~OnDevice() { context().device = previous_; }
+  OnDevice(const OnDevice&) = delete;
+
+ private:
+  Device* previous_;
+};
+
+int call_creation(lua_State* L) {
+  const Signature& signature = called(L);
+  mark_line(L);
+  Tensor made;
+  with_memory_retry(L, [&] {
+    Operands in;
+    Values params;
+    Reader reader(L, signature, in, params);
+    reader.read();
+    const Placement& placement = reader.placement();
+    const OnDevice on(placement.device);
+    made = apply1(*signature.op, std::move(in), std::move(params));
+    if (placement.device) made = to(made, *placement.device);
+    if (placement.requires_grad) made.requires_grad_();
+  });
+  push_result(L, std::move(made));
+  after_op(L);
+  return 1;
+}
+
+// randint(high, size) is randint(0, high, size).
+int call_randint(lua_State* L) {
+  if (lua_gettop(L) >= 2 && lua_type(L, 2) != LUA_TNUMBER) {
+    lua_pushinteger(L, 0);
+    lua_insert(L, 1);
+  }
+  return call_creation(L);
+}
+
+int call_in_place(lua_State* L) {
+  const Signature& signature = called(L);
+  check_tensor(L, 1, signature.op->name);
+  mark_line(L);
+  with_memory_retry(L, [&] {
+    Operands in;
+    Values params;
+    const bool plain = read_plain(L, signature, in);
+    if (!plain) Reader(L, signature, in, params).read();
+    if (plain || signature.full == signature.op)
+      apply_in_place(*signature.op, std::move(in), std::move(params));
+    else
+      run_form_in_place(*signature.full, std::move(in), std::move(params));
+  });
+  lua_settop(L, 1);
+  after_op(L);
+  return 1;
+}
+
+// complex(re, im) of two numbers is a 0-d tensor.
+int call_complex(lua_State* L) {
+  if (lua_gettop(L) != 2 || lua_type(L, 1) != LUA_TNUMBER || lua_type(L, 2) != LUA_TNUMBER) return call_op(L);
+  mark_line(L);
+  const Tensor made = complex(Tensor::number(lua_tonumber(L, 1)), Tensor::number(lua_tonumber(L, 2)));
+  push_result(L, to(made, *context().device));
+  after_op(L);
+  return 1;
+}
+
+// Lua hands the operand of a unary operator over twice.
+int call_negation(lua_State* L) {
+  lua_settop(L, 1);
+  return call_op(L);
+}
+
+// The method of `a` is a:where(cond, b), the function lg.where(cond, a, b).
+int call_where_method(lua_State* L) {
+  if (lua_gettop(L) >= 2) {
+    lua_pushvalue(L, 2);
+    lua_remove(L, 2);
+    lua_insert(L, 1);
+  }
+  return call_op(L);
+}
+
+// tensordot(a, b, {dims of a, dims of b})
+int call_tensordot(lua_State* L) {
+  if (lua_istable(L, 3) && lua_rawlen(L, 3) == 2) {
+    lua_rawgeti(L, 3, 1);
+    lua_rawgeti(L, 3, 2);
+    lua_insert(L, 4);
+    lua_insert(L, 4);
+    lua_pushnil(L);
+    lua_replace(L, 3);
+  }
+  return call_op(L);
+}
+
+// allclose(a, b, …): whether all of isclose(a, b, …) holds, as Lua's boolean.
+int call_allclose(lua_State* L) {
+  call_op(L);
+  const NoGrad off;
+  lua_pushboolean(L, all(check_tensor(L, lua_gettop(L), "allclose")).item() != 0);
+  return 1;
+}
+
+void push_op(lua_State* L, lua_CFunction function, const Signature& signature) {
+  lua_pushlightuserdata(L, const_cast<Signature*>(&signature));
+  lua_pushcclosure(L, function, 1);
+}
+
+// A function of the core, and a method where the first operand is a tensor; in place a method only.
+void bind_op(lua_State* L, int core, int methods, const Signature& signature) {
+  const Op& op = *signature.op;
+  push_op(L, signature.creates ? guard<call_creation> : guard<call_op>, signature);
+  if (!op.inputs.empty() && !op.inputs[0].list) {
+    lua_pushvalue(L, -1);
+    lua_setfield(L, methods, op.name);
+  }
+  lua_setfield(L, core, op.name);
+  if (!has_in_place_form(op)) return;
+  push_op(L, guard<call_in_place>, signature);
+  lua_setfield(L, methods, (op.name + std::string("_")).c_str());
+}
+
+}  // namespace
+
+void bind_ops(lua_State* L, int core, int methods) {
+  for (const Signature& signature : signatures())
+    if (!signature.op->hidden()) bind_op(L, core, methods, signature);
+  if (const Signature* const where = find_signature("where")) {
+    push_op(L, guard<call_where_method>, *where);
+    lua_setfield(L, methods, "where");
+  }
+  if (const Signature* const randint = find_signature("randint")) {
+    push_op(L, guard<call_randint>, *randint);
+    lua_setfield(L, core, "randint");
+  }
+  if (const Signature* const complex = find_signature("complex")) {
+    push_op(L, guard<call_complex>, *complex);
+    lua_setfield(L, core, "complex");
+  }
+  if (const Signature* const isclose = find_signature("isclose")) {
+    for (const int table : {core, methods}) {
+      push_op(L, guard<call_allclose>, *isclose);
+      lua_setfield(L, table, "allclose");
+    }
+  }
+  if (const Signature* const tensordot = find_signature("tensordot")) {
+    for (const int table : {core, methods}) {
+      push_op(L, guard<call_tensordot>, *tensordot);
+      lua_setfield(L, table, "tensordot");
+    }
+  }
+  // Lua's operators, by the ops that they stand for.
+  static constexpr const char* kOperators[][2] = {
+      {"__add", "add"}, {"__sub", "sub"},       {"__mul", "mul"}, {"__div", "div"},
+      {"__pow", "pow"}, {"__mod", "remainder"}, {"__unm", "neg"}, {"__idiv", "floor_divide"}};
+  lua_rawgeti(L, LUA_REGISTRYINDEX, edge(L).tensor_metatable);
+  for (const auto& [event, op] : kOperators) {
+    const Signature* const signature = find_signature(op);
+    if (!signature) continue;
+    push_op(L, std::strcmp(event, "__unm") == 0 ? guard<call_negation> : guard<call_op>, *signature);
+    lua_setfield(L, -2, event);
+  }
+  lua_pop(L, 1);
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,388 @@
+// lg.run: the script's side of a run. Texts, images and histograms: bind_run_values.cpp.
+#include <algorithm>
+#include <filesystem>
+
+#include "script/lua/convert.h"
+#include "script/lua/edge.h"
+#include "script/session/globals.h"
+#include "script/lua/guard.h"
+#include "script/session/impl.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr const char* kHandle = "lunagrad.Live";
+constexpr const char* kStates = "lunagrad.states";  // in the registry: what lg.run does with the states, by a verb
+
+Session::Impl& session(lua_State* L) {
+  context().check_may_change("run");
+  return Session::Impl::of(L);
+}
+
+SourcePlace place_of(lua_State* L) {
+  const SourceLine line = script_line(L);
+  return {interned(line.file), line.line};
+}
+
+std::optional<double> optional_number(lua_State* L, int options, const char* field) {
+  std::optional<double> result;
+  if (lua_getfield(L, options, field) != LUA_TNIL) {
+    if (!lua_isnumber(L, -1)) fail("run.param: option '", field, "' must be a number");
+    result = lua_tonumber(L, -1);
+  }
+  lua_pop(L, 1);
+  return result;
+}
+
+std::vector<std::string> choices(lua_State* L, int options) {
+  std::vector<std::string> list;
+  if (lua_getfield(L, options, "choices") != LUA_TNIL) {
+    if (!lua_istable(L, -1)) fail("run.param: option 'choices' must be a list of values");
+    for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; lua_pop(L, 1), ++i) {
+      list.emplace_back(luaL_tolstring(L, -1, nullptr));
+      lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  return list;
+}
+
+ParamValue default_value(lua_State* L, const char* function) {
+  switch (lua_type(L, 2)) {
+    case LUA_TBOOLEAN:
+      return bool(lua_toboolean(L, 2));
+    case LUA_TNUMBER:
+      if (lua_isinteger(L, 2)) return int64_t(lua_tointeger(L, 2));
+      return double(lua_tonumber(L, 2));
+    case LUA_TSTRING:
+      return std::string(check_string(L, 2, function));
+    default:
+      wrong_type(L, 2, function, "number, boolean or string");
+  }
+}
+
+void push_value(lua_State* L, const ParamValue& value) {
+  if (const bool* b = std::get_if<bool>(&value)) {
+    lua_pushboolean(L, *b);
+  } else if (const int64_t* i = std::get_if<int64_t>(&value)) {
+    lua_pushinteger(L, lua_Integer(*i));
+  } else if (const double* d = std::get_if<double>(&value)) {
+    lua_pushnumber(L, *d);
+  } else {
+    const std::string& s = std::get<std::string>(value);
+    lua_pushlstring(L, s.data(), s.size());
+  }
+}
+
+const Param& declare(lua_State* L, const char* function, bool live) {
+  ParamInfo info;
+  info.name = check_string(L, 1, function);
+  info.live = live;
+  info.place = place_of(L);
+  ParamValue fallback = default_value(L, function);
+  if (!lua_isnoneornil(L, 3)) {
+    if (!lua_istable(L, 3)) wrong_type(L, 3, function, "table");
+    info.min = optional_number(L, 3, "min");
+    info.max = optional_number(L, 3, "max");
+    lua_getfield(L, 3, "log");
+    info.log = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+    info.choices = choices(L, 3);
+  }
+  try {
+    return session(L).run().declare(std::move(info), std::move(fallback));
+  } catch (const UsageError&) {
+    session(L).usage_failed();
+    throw;
+  }
+}
+
+int param(lua_State* L) {
+  const Param& param = declare(L, "param", false);
+  session(L).run().params().read(param.info.name);
+  push_value(L, param.value);
+  return 1;
+}
+
+// A live parameter: h() is its value, tostring(h) the same as text.
+int live(lua_State* L) {
+  const Param& param = declare(L, "live", true);
+  lua_newuserdatauv(L, 0, 1);
+  lua_pushlstring(L, param.info.name.data(), param.info.name.size());
+  lua_setiuservalue(L, -2, 1);
+  luaL_setmetatable(L, kHandle);
+  return 1;
+}
+
+const Param& handle_param(lua_State* L) {
+  luaL_checkudata(L, 1, kHandle);
+  lua_getiuservalue(L, 1, 1);
+  return *session(L).run().params().find(lua_tostring(L, -1));
+}
+
+int handle_call(lua_State* L) {
+  const Param& param = handle_param(L);
+  session(L).run().params().read(param.info.name);
+  push_value(L, param.value);
+  return 1;
+}
+
+int handle_text(lua_State* L) {
+  const std::string& value = handle_param(L).info.value;
+  lua_pushlstring(L, value.data(), value.size());
+  return 1;
+}
+
+int next_step(lua_State* L) {
+  Session::Impl& owner = session(L);
+  owner.run().end_step();
+  tell_boundary(L);
+  if (owner.run().takes_checkpoint()) write_checkpoint(L, false);
+  owner.safe_point(L, Session::Impl::Place::step_end);
+  const int64_t step = owner.run().next_step();
+  owner.begin_step();
+  if (step == 0) return 0;
+  lua_pushinteger(L, lua_Integer(step));
+  return 1;
+}
+
+int steps(lua_State* L) {
+  std::optional<int64_t> total;
+  if (!lua_isnoneornil(L, 1)) {
+    total = check_integer(L, 1, "steps");
+    if (*total < 0) fail("run.steps: the number of steps is ", *total, ", it cannot be negative");
+  }
+  try {
+    session(L).run().begin_steps(total, place_of(L));
+  } catch (const UsageError&) {
+    session(L).usage_failed();
+    throw;
+  }
+  lua_pushcfunction(L, guard<next_step>);
+  return 1;
+}
+
+std::variant<double, Tensor> metric(lua_State* L, int index, const std::string& name) {
+  if (const Tensor* value = to_tensor(L, index)) {
+    if (value->numel() != 1)
+      fail("run.log: '", name, "' has shape ", value->shape(), "; a metric is one number");
+    return value->detach();
+  }
+  if (lua_type(L, index) == LUA_TNUMBER) return double(lua_tonumber(L, index));
+  if (lua_isboolean(L, index)) return double(lua_toboolean(L, index));
+  fail("run.log: '", name, "' is a ", type_name(L, index), "; a metric is a number or a scalar tensor");
+}
+
+int log(lua_State* L) {
+  if (!lua_istable(L, 1)) wrong_type(L, 1, "log", "table");
+  Run::Row row;
+  lua_settop(L, 1);
+  lua_pushnil(L);
+  while (lua_next(L, 1) != 0) {
+    if (lua_type(L, 2) != LUA_TSTRING) fail("run.log: a metric needs a name: run.log{loss = value}");
+    std::string name = lua_tostring(L, 2);
+    auto value = metric(L, 3, name);
+    row.emplace_back(std::move(name), std::move(value));
+    lua_pop(L, 1);
+  }
+  // Lua's tables have no order: by name, so that every line of a file looks alike.
+  std::sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  session(L).run().log(std::move(row), place_of(L));
+  return 0;
+}
+
+// --- checkpoints: what they hold and how it is put back is lua/lunagrad/run.lua's part ---
+
+// _find_checkpoint(path): the file, or nil. Without a path: what --resume asks for, nil without --resume.
+int find_checkpoint(lua_State* L) {
+  Run& run = session(L).run();
+  const bool asked = lua_isnoneornil(L, 1);
+  const std::string place = asked ? run.options().resume : std::string(check_string(L, 1, "resume"));
+  if (!asked) edge(L).files.check(place, FileUse::read, "run.resume");
+  const std::string found = place.empty() ? "" : run.find_checkpoint(place);
+  if (asked && !place.empty() && found.empty())
+    fail_as(ErrorKind::file, "--resume ", place, ": there is no checkpoint in this folder");
+  if (asked && !place.empty() && !std::filesystem::exists(found))
+    fail_as(ErrorKind::file, "--resume ", place, ": no such file or folder");
+  if (found.empty()) return 0;
+  push_string(L, found);
+  return 1;
+}
+
+// _resume_at(path, step, seconds, params, rng): the run goes on behind that step.
+int resume_at(lua_State* L) {
+  Run::Checkpoint checkpoint;
+  checkpoint.path = check_string(L, 1, "resume");
+  edge(L).files.check(checkpoint.path, FileUse::read, "run.resume");
+  checkpoint.step = check_integer(L, 2, "resume");
+  checkpoint.seconds = luaL_checknumber(L, 3);
+  for (lua_pushnil(L); lua_next(L, 4); lua_pop(L, 1))
+    checkpoint.params[std::string(check_string(L, -2, "resume"))] = check_string(L, -1, "resume");
+  lua_getfield(L, 5, "seed");
+  lua_getfield(L, 5, "stream");
+  checkpoint.seed = uint64_t(check_integer(L, -2, "resume"));
+  checkpoint.stream = uint64_t(check_integer(L, -1, "resume"));
+  session(L).run().resume_at(std::move(checkpoint));
+  return 0;
+}
+
+// _progress() -> steps that are over, seconds, name -> value of each parameter as text
+int progress(lua_State* L) {
+  Run& run = session(L).run();
+  lua_pushinteger(L, lua_Integer(run.done()));
+  lua_pushnumber(L, run.seconds());
+  lua_newtable(L);
+  for (const Param& param : run.params().all()) {
+    push_string(L, to_text(param.value));
+    lua_setfield(L, -2, param.info.name.c_str());
+  }
+  return 3;
+}
+
+int checkpoint_path(lua_State* L) {
+  push_string(L, session(L).run().checkpoint_path());
+  return 1;
+}
+
+int checkpoint_written(lua_State* L) {
+  session(L).run().checkpoint_written(std::string(check_string(L, 1, "checkpoint")));
+  return 0;
+}
+
+// _on_states(f): f("checkpoint") and f("stopping") write a checkpoint, f("take", path) gives what a reload hands over,
+// f("report") tells what became of what was handed over.
+int on_states(lua_State* L) {
+  luaL_checktype(L, 1, LUA_TFUNCTION);
+  lua_settop(L, 1);
+  lua_setfield(L, LUA_REGISTRYINDEX, kStates);
+  return 0;
+}
+
+// Calls that function, if there is one; else it pushes nil for each result.
+void call_states(lua_State* L, const char* verb, const std::string& argument, int results) {
+  if (lua_getfield(L, LUA_REGISTRYINDEX, kStates) != LUA_TFUNCTION) {
+    lua_pop(L, 1);
+    for (int i = 0; i < results; ++i) lua_pushnil(L);
+    return;
+  }
+  lua_pushstring(L, verb);
+  if (argument.empty())
+    lua_pushnil(L);
+  else
+    push_string(L, argument);
+  lua_call(L, 2, results);
+}
+
+// What a reload handed to this script, nil when it began otherwise.
+int handed_over(lua_State* L) {
+  const Kept* const states = session(L).states();
+  if (!states) return 0;
+  push_kept(L, *states);
+  return 1;
+}
+
+// _go_on(step, rng): the run goes on behind that step.
+int go_on(lua_State* L) {
+  lua_getfield(L, 2, "seed");
+  lua_getfield(L, 2, "stream");
+  session(L).run().go_on_at(check_integer(L, 1, "reload"), uint64_t(check_integer(L, -2, "reload")),
+                            uint64_t(check_integer(L, -1, "reload")));
+  return 0;
+}
+
+int tell_reloaded(lua_State* L) {
+  session(L).run().tell_reloaded(std::string(check_string(L, 1, "reload")));
+  return 0;
+}
+
+int ask_checkpoint(lua_State* L) {
+  session(L).run().ask_checkpoint();
+  return 0;
+}
+
+int in_steps(lua_State* L) {
+  lua_pushboolean(L, session(L).run().in_steps());
+  return 1;
+}
+
+int warn(lua_State* L) {
+  Event event{};
+  event.kind = Event::Kind::warning;
+  event.text = check_string(L, 1, "warn");
+  event.place = place_of(L);
+  session(L).emit(std::move(event));
+  return 0;
+}
+
+int breakpoint(lua_State* L) {
+  const bool wanted = lua_isnone(L, 1) || lua_toboolean(L, 1);
+  if (wanted && session(L).run().options().interactive) session(L).pause_here(L);
+  return 0;
+}
+
+// assert_finite(level): "off", "step", "op"; true or nothing is "op". Logged values are looked at with each
+// but "off".
+int assert_finite(lua_State* L) {
+  const Guard level = lua_isnone(L, 1) ? Guard::op : check_guard(L, 1, "assert_finite");
+  session(L).ask_guard(level);
+  session(L).run().assert_finite(level != Guard::off);
+  return 0;
+}
+
+// What an optimizer calls at the end of its step: the boundary of a script that has no lg.run.steps.
+int count_step(lua_State* L) {
+  Session::Impl& owner = session(L);
+  if (owner.run().count_step()) {
+    call_states(L, "report", "", 0);
+    tell_boundary(L);
+    if (owner.run().takes_checkpoint()) write_checkpoint(L, false);
+    owner.safe_point(L, Session::Impl::Place::step_end);
+    owner.begin_step();
+  }
+  return 0;
+}
+
+constexpr luaL_Reg kFunctions[] = {{"param", guard<param>},
+                                   {"live", guard<live>},
+                                   {"steps", guard<steps>},
+                                   {"log", guard<log>},
+                                   {"breakpoint", guard<breakpoint>},
+                                   {"assert_finite", guard<assert_finite>},
+                                   {"_count_step", guard<count_step>},
+                                   {"_find_checkpoint", guard<find_checkpoint>},
+                                   {"_resume_at", guard<resume_at>},
+                                   {"_progress", guard<progress>},
+                                   {"_checkpoint_path", guard<checkpoint_path>},
+                                   {"_checkpoint_written", guard<checkpoint_written>},
+                                   {"_on_states", guard<on_states>},
+                                   {"_handed_over", guard<handed_over>},
+                                   {"_go_on", guard<go_on>},
+                                   {"_tell_reloaded", guard<tell_reloaded>},
+                                   {"_ask_checkpoint", guard<ask_checkpoint>},
+                                   {"_in_steps", guard<in_steps>},
+                                   {"_warn", guard<warn>},
+                                   {nullptr, nullptr}};
+
+}  // namespace
+
+void write_checkpoint(lua_State* L, bool stopping) {
+  call_states(L, stopping ? "stopping" : "checkpoint", "", 0);
+}
+
+void push_states(lua_State* L, const std::string& checkpoint) { call_states(L, "take", checkpoint, 1); }
+
+void open_run(lua_State* L) {
+  luaL_newmetatable(L, kHandle);
+  lua_pushcfunction(L, guard<handle_call>);
+  lua_setfield(L, -2, "__call");
+  lua_pushcfunction(L, guard<handle_text>);
+  lua_setfield(L, -2, "__tostring");
+  lua_pushliteral(L, "live parameter");
+  lua_setfield(L, -2, "__metatable");
+  lua_pop(L, 1);
+  add_module(L, "run", kFunctions, &Session::Impl::of(L));
+  add_run_values(L);
+}
+
+}  // namespace lunagrad

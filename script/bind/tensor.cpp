@@ -1,0 +1,410 @@
+// The Tensor type in Lua: its metatable, its fields, and the methods that are not ops. `x.name` finds a
+// method first, then one of the four fields; any other name is an error, so that a misspelt one does not pass
+// for nil.
+#include <cstring>
+
+#include "runtime/ops.h"
+#include "runtime/tape.h"
+#include "script/lua/convert.h"
+#include "script/lua/edge.h"
+#include "script/meta/explain.h"
+#include "script/bind/print.h"
+
+namespace lunagrad {
+namespace {
+
+// --- looking ---
+
+int size(lua_State* L) {
+  const Tensor& x = check_tensor(L, 1, "size");
+  if (lua_isnoneornil(L, 2)) {
+    push_dims(L, x.shape());
+    return 1;
+  }
+  const int dim = normalize_dim("size", check_position(L, 2, "size"), x.shape());
+  if (x.ndim() == 0) fail("size: a scalar tensor has no dims");
+  lua_pushinteger(L, x.size(dim));
+  return 1;
+}
+
+int stride(lua_State* L) {
+  const Tensor& x = check_tensor(L, 1, "stride");
+  if (lua_isnoneornil(L, 2)) {
+    push_dims(L, x.strides());
+    return 1;
+  }
+  const int dim = normalize_dim("stride", check_position(L, 2, "stride"), x.shape());
+  if (x.ndim() == 0) fail("stride: a scalar tensor has no dims");
+  lua_pushinteger(L, x.strides()[dim]);
+  return 1;
+}
+
+int dim(lua_State* L) {
+  lua_pushinteger(L, check_tensor(L, 1, "dim").ndim());
+  return 1;
+}
+
+int numel(lua_State* L) {
+  lua_pushinteger(L, check_tensor(L, 1, "numel").numel());
+  return 1;
+}
+
+int dtype(lua_State* L) {
+  lua_pushstring(L, dtype_name(check_tensor(L, 1, "dtype").dtype()));
+  return 1;
+}
+
+int device(lua_State* L) {
+  push_string(L, check_tensor(L, 1, "device").device().name());
+  return 1;
+}
+
+int is_contiguous(lua_State* L) {
+  lua_pushboolean(L, check_tensor(L, 1, "is_contiguous").is_contiguous());
+  return 1;
+}
+
+int id(lua_State* L) {
+  lua_pushinteger(L, lua_Integer(check_tensor(L, 1, "id").id()));
+  return 1;
+}
+
+int version(lua_State* L) {
+  lua_pushinteger(L, check_tensor(L, 1, "version").storage().version);
+  return 1;
+}
+
+// A CPU copy to read elements from, without a tape.
+Tensor readable(const Tensor& x, const char* op) {
+  const NoGrad off;
+  x.storage().check_whole(op);
+  return to(x.detach(), cpu_device());
+}
+
+int item(lua_State* L) {
+  const Tensor& x = check_tensor(L, 1, "item");
+  if (x.numel() != 1)
+    fail("item: only a tensor of one element can be turned into a number (got shape ", x.shape(), ")");
+  const Tensor value = readable(x, "item");
+  push_element(L, value.raw(), value.dtype());
+  return 1;
+}
+
+void push_list(lua_State* L, const Tensor& x, int dim, int64_t offset) {
+  if (dim == x.ndim()) {
+    const char* const first = static_cast<const char*>(x.raw());
+    push_element(L, first + offset * int64_t(item_size(x.dtype())), x.dtype());
+    return;
+  }
+  luaL_checkstack(L, 3, "tolist");
+  lua_createtable(L, int(std::min<int64_t>(x.size(dim), 1 << 26)), 0);
+  for (int64_t i = 0; i < x.size(dim); ++i) {
+    if (i % 4096 == 0) context().check_stop();
+    push_list(L, x, dim + 1, offset + i * x.strides()[dim]);
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
+int tolist(lua_State* L) {
+  push_list(L, readable(check_tensor(L, 1, "tolist"), "tolist"), 0, 0);
+  after_op(L);
+  return 1;
+}
+
+int tostring(lua_State* L) {
+  push_string(L, print_tensor(check_tensor(L, 1, "tostring")));
+  return 1;
+}
+
+int length(lua_State* L) {
+  const Tensor& x = check_tensor(L, 1, "#");
+  if (x.ndim() == 0) fail("#: a scalar tensor has no length");
+  lua_pushinteger(L, x.size(0));
+  return 1;
+}
+
+int equal_identity(lua_State* L) {
+  const Tensor *const a = to_tensor(L, 1), *const b = to_tensor(L, 2);
+  lua_pushboolean(L, a && b && a->same(*b));
+  return 1;
+}
+
+// The same shape and equal elements, as Lua's boolean; NaN equals nothing.
+int equal(lua_State* L) {
+  const Tensor &a = check_tensor(L, 1, "equal"), &b = check_tensor(L, 2, "equal");
+  const NoGrad off;
+  lua_pushboolean(L, a.shape() == b.shape() && all(eq(a, b)).item() != 0);
+  return 1;
+}
+
+int is_tensor(lua_State* L) {
+  lua_pushboolean(L, to_tensor(L, 1) != nullptr);
+  return 1;
+}
+
+// --- casts and moves ---
+
+int push_converted(lua_State* L, std::optional<DType> dtype, Device* device) {
+  const Tensor x = *to_tensor(L, 1);
+  mark_line(L);
+  Tensor made;
+  with_memory_retry(L, [&] {
+    made = dtype ? to(x, *dtype) : x;
+    if (device) made = to(made, *device);
+  });
+  if (made.same(x))
+    lua_pushvalue(L, 1);
+  else
+    push_result(L, std::move(made));
+  after_op(L);
+  return 1;
+}
+
+// x:to(dtype), x:to(device), x:to(device, dtype), x:to{dtype =, device =}, x:to(other)
+int convert_to(lua_State* L) {
+  check_tensor(L, 1, "to");
+  std::optional<DType> dtype;
+  Device* device = nullptr;
+  const auto read_name = [&](int index) {
+    const std::string_view name = check_string(L, index, "to");
+    if (const auto type = dtype_from_name(name))
+      dtype = *type;
+    else if (name == "cpu" || name.starts_with("vulkan"))
+      device = &require_device(name);
+    else
+      bad_argument(L, index, "to", "'" + std::string(name) + "' is neither a dtype nor a device");
+  };
+  if (const Tensor* const other = to_tensor(L, 2)) {
+    dtype = other->dtype();
+    device = &other->device();
+  } else if (lua_istable(L, 2)) {
+    each_option(L, 2, "to", "dtype, device", [&](std::string_view name, int value, Callee callee) {
+      if (name == "dtype")
+        dtype = check_dtype(L, value, callee);
+      else if (name == "device")
+        device = &check_device(L, value, callee);
+      else
+        return false;
+      return true;
+    });
+  } else {
+    read_name(2);
+    if (!lua_isnoneornil(L, 3)) read_name(3);
+  }
+  return push_converted(L, dtype, device);
+}
+
+int cpu(lua_State* L) {
+  check_tensor(L, 1, "cpu");
+  return push_converted(L, std::nullopt, &cpu_device());
+}
+
+template <DType type>
+int cast(lua_State* L) {
+  check_tensor(L, 1, dtype_name(type));
+  return push_converted(L, type, nullptr);
+}
+
+// --- writing ---
+
+// In-place methods give the same Lua value back.
+int returned_self(lua_State* L) {
+  lua_settop(L, 1);
+  after_op(L);
+  return 1;
+}
+
+int copy_from(lua_State* L) {
+  const Tensor& x = check_tensor(L, 1, "copy_");
+  const Tensor value = check_operand(L, 2, "copy_");
+  mark_line(L);
+  with_memory_retry(L, [&] { copy_(x, value); });
+  return returned_self(L);
+}
+
+int fill(lua_State* L) {
+  const Tensor& x = check_tensor(L, 1, "fill_");
+  const Tensor value = check_operand(L, 2, "fill_");
+  if (value.ndim() != 0) fail("fill_: a number or a 0-d tensor expected (got shape ", value.shape(), ")");
+  mark_line(L);
+  with_memory_retry(L, [&] { copy_(x, value); });
+  return returned_self(L);
+}
+
+int zero(lua_State* L) {
+  const Tensor& x = check_tensor(L, 1, "zero_");
+  mark_line(L);
+  with_memory_retry(L, [&] { fill_(x, 0); });
+  return returned_self(L);
+}
+
+// --- fields ---
+
+enum Field { kRequiresGrad = 1, kGrad, kGradFn, kIsLeaf };
+constexpr struct {
+  const char* name;
+  Field field;
+} kFields[] = {{"requires_grad", kRequiresGrad}, {"grad", kGrad}, {"grad_fn", kGradFn}, {"is_leaf", kIsLeaf}};
+
+constexpr const char* kFieldNames = "requires_grad, grad, grad_fn, is_leaf";
+
+int push_field(lua_State* L, const Tensor& x, Field field) {
+  switch (field) {
+    case kRequiresGrad:
+      lua_pushboolean(L, x.requires_grad());
+      break;
+    case kGrad:
+      push_tensor(L, x.grad());
+      break;
+    case kGradFn:
+      if (x.is_leaf())
+        lua_pushnil(L);
+      else
+        lua_pushstring(L, x.node()->label());
+      break;
+    case kIsLeaf:
+      lua_pushboolean(L, x.is_leaf());
+      break;
+  }
+  return 1;
+}
+
+// The field that a name stands for, 0 when there is none; names are looked up in upvalue `table`.
+Field field_named(lua_State* L, int key, int table) {
+  lua_pushvalue(L, key);
+  lua_rawget(L, lua_upvalueindex(table));
+  const auto field = Field(lua_tointeger(L, -1));
+  lua_pop(L, 1);
+  return field;
+}
+
+[[noreturn]] void no_such_field(std::string_view name) {
+  std::string hint;
+  for (const auto& [asked, instead] : {std::pair{"shape", "x:size()"},
+                                       {"ndim", "x:dim()"},
+                                       {"T", "x:t()"},
+                                       {"data", "x:detach()"},
+                                       {"device_name", "x:device()"}})
+    if (name == asked) hint = std::string("; use ") + instead;
+  fail("Tensor has no field or method '", name, "'", hint.empty() ? suggest(name, "x:") : hint);
+}
+
+// __index; upvalues: methods, fields.
+int index(lua_State* L) {
+  if (lua_type(L, 2) == LUA_TSTRING) {
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
+    const Tensor& x = check_tensor(L, 1, "index");
+    if (const Field field = field_named(L, 2, 2)) return push_field(L, x, field);
+    no_such_field(check_string(L, 2, "index"));
+  }
+  return index_positions(L);
+}
+
+// __newindex; upvalue: fields.
+int new_index(lua_State* L) {
+  if (lua_type(L, 2) != LUA_TSTRING) return assign_positions(L);
+  Tensor x = check_tensor(L, 1, "newindex");
+  switch (field_named(L, 2, 1)) {
+    case kRequiresGrad:
+      x.requires_grad_(check_boolean(L, 3, {"Tensor", "requires_grad"}));
+      return 0;
+    case kGrad:
+      x.set_grad(lua_isnil(L, 3) ? Tensor() : check_tensor(L, 3, {"Tensor", "grad"}));
+      return 0;
+    case kGradFn:
+    case kIsLeaf:
+      fail("Tensor: '", lua_tostring(L, 2), "' cannot be set");
+  }
+  fail("Tensor: '", lua_tostring(L, 2), "' cannot be set; fields are ", kFieldNames);
+}
+
+// Lua makes one boolean of a comparison, and knows no text of a tensor.
+int refuse_order(lua_State*) {
+  fail("Tensor: <, <=, > and >= compare numbers, as x:item() of one element; x:lt(y), x:le(y), x:gt(y) and x:ge(y) compare "
+       "elements");
+}
+
+int refuse_text(lua_State*) { fail("Tensor: .. joins text; write x:item() or tostring(x)"); }
+
+// Safe to reach twice and with any self: the handle is left undefined.
+int collect(lua_State* L) {
+  if (Tensor* const x = to_tensor(L, 1)) *x = Tensor();
+  return 0;
+}
+
+constexpr luaL_Reg kMethods[] = {{"size", guard<size>},
+                                 {"stride", guard<stride>},
+                                 {"dim", guard<dim>},
+                                 {"numel", guard<numel>},
+                                 {"equal", guard<equal>},
+                                 {"dtype", guard<dtype>},
+                                 {"device", guard<device>},
+                                 {"is_contiguous", guard<is_contiguous>},
+                                 {"id", guard<id>},
+                                 {"version", guard<version>},
+                                 {"item", guard<item>},
+                                 {"tolist", guard<tolist>},
+                                 {"to", guard<convert_to>},
+                                 {"cpu", guard<cpu>},
+                                 {"float", guard<cast<DType::f32>>},
+                                 {"double", guard<cast<DType::f64>>},
+                                 {"half", guard<cast<DType::f16>>},
+                                 {"bfloat16", guard<cast<DType::bf16>>},
+                                 {"long", guard<cast<DType::i64>>},
+                                 {"int", guard<cast<DType::i32>>},
+                                 {"byte", guard<cast<DType::u8>>},
+                                 {"bool", guard<cast<DType::boolean>>},
+                                 {"copy_", guard<copy_from>},
+                                 {"fill_", guard<fill>},
+                                 {"zero_", guard<zero>},
+                                 {nullptr, nullptr}};
+
+constexpr luaL_Reg kEvents[] = {{"__gc", guard<collect>},
+                                {"__len", guard<length>},
+                                {"__eq", guard<equal_identity>},
+                                {"__tostring", guard<tostring>},
+                                {"__lt", guard<refuse_order>},
+                                {"__le", guard<refuse_order>},
+                                {"__concat", guard<refuse_text>},
+                                {nullptr, nullptr}};
+
+void push_fields(lua_State* L) {
+  lua_newtable(L);
+  for (const auto& [name, field] : kFields) {
+    lua_pushinteger(L, field);
+    lua_setfield(L, -2, name);
+  }
+}
+
+}  // namespace
+
+void bind_tensor(lua_State* L, int core, int methods) {
+  lua_pushvalue(L, methods);
+  luaL_setfuncs(L, kMethods, 0);
+  lua_pop(L, 1);
+  lua_pushcfunction(L, guard<is_tensor>);
+  lua_setfield(L, core, "is_tensor");
+  lua_pushcfunction(L, guard<equal>);
+  lua_setfield(L, core, "equal");
+  lua_pushvalue(L, methods);
+  lua_setfield(L, core, "methods");
+
+  Edge& state = edge(L);
+  lua_newtable(L);
+  luaL_setfuncs(L, kEvents, 0);
+  lua_pushvalue(L, methods);
+  push_fields(L);
+  lua_pushcclosure(L, guard<index>, 2);
+  lua_setfield(L, -2, "__index");
+  push_fields(L);
+  lua_pushcclosure(L, guard<new_index>, 1);
+  lua_setfield(L, -2, "__newindex");
+  lua_pushliteral(L, "Tensor");
+  lua_setfield(L, -2, "__name");
+  lua_pushliteral(L, "Tensor");
+  lua_setfield(L, -2, "__metatable");
+  state.tensor_metatable = luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,333 @@
+#include "script/cli/base/runner.h"
+
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "runtime/device.h"
+#include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
+#include "runtime/work_times.h"
+#include "script/cli/base/signals.h"
+#include "script/cli/base/watch.h"
+
+namespace lunagrad {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+// SIGTERM: how long the step may take to end, and how long an interrupted script may take to unwind.
+constexpr std::chrono::seconds kTerminateGrace{10};
+constexpr std::chrono::seconds kUnwindGrace{1};
+// --watch: how often it looks at the files.
+constexpr double kWatchSeconds = 0.15;
+
+Json number(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return value;
+}
+
+const char* outcome_name(const Event& event) {
+  switch (event.outcome) {
+    case Outcome::ok:
+      return "ok";
+    case Outcome::usage:
+      return "usage";
+    case Outcome::numeric:
+      return "numeric";
+    case Outcome::device:
+      return "device";
+    case Outcome::file:
+      return "file";
+    case Outcome::memory:
+      return "memory";
+    case Outcome::stopped:
+      return "stopped";
+    case Outcome::error:
+      break;
+  }
+  return "error";
+}
+
+void add_place(Json& json, const SourcePlace& place) {
+  if (place.file.empty()) return;
+  json["file"] = place.file;
+  json["line"] = place.line;
+}
+
+// An event as one line, "" for those that have none.
+std::string json_line(const Event& event) {
+  Json json;
+  switch (event.kind) {
+    case Event::Kind::step:
+      json = {{"event", "step"}, {"time", event.time}, {"step", event.step}};
+      if (event.total > 0) json["total"] = event.total;
+      break;
+    case Event::Kind::metrics: {
+      Json metrics = Json::object();
+      for (const auto& [name, value] : event.metrics) metrics[name] = number(value);
+      json = {{"event", "log"}, {"time", event.time}, {"step", event.step}, {"metrics", metrics}};
+      break;
+    }
+    case Event::Kind::param:
+      json = {
+          {"event", "param"}, {"time", event.time}, {"name", event.metrics[0].first}, {"value", event.text}};
+      break;
+    case Event::Kind::run_folder:
+      json = {{"event", "run"}, {"time", event.time}, {"path", event.text}};
+      break;
+    case Event::Kind::checkpoint:
+      json = {{"event", "checkpoint"}, {"time", event.time}, {"step", event.step}, {"path", event.text}};
+      break;
+    case Event::Kind::reload:
+      json = {{"event", "reload"}, {"time", event.time}, {"step", event.step}, {"message", event.text}};
+      break;
+    case Event::Kind::image:
+      json = {{"event", "image"},           {"time", event.time},
+              {"step", event.step},         {"name", event.text},
+              {"width", event.media->width}, {"height", event.media->height}};
+      if (!event.media->file.empty()) json["file"] = event.media->file;
+      break;
+    case Event::Kind::histogram: {
+      const Media& media = *event.media;
+      json = {{"event", "histogram"}, {"time", event.time},    {"step", event.step}, {"name", event.text},
+              {"count", media.count}, {"zeros", media.zeros},  {"nan", media.nans},  {"inf", media.infinities},
+              {"min", number(media.min)}, {"max", number(media.max)}, {"mean", number(media.mean)},
+              {"std", number(media.std)}, {"edges", media.edges}, {"counts", media.counts}};
+      break;
+    }
+    case Event::Kind::text:
+      json = {{"event", "text"}, {"time", event.time}, {"step", event.step}, {"name", event.text},
+              {"text", event.media->text}};
+      break;
+    case Event::Kind::warning:
+      json = {{"event", "warning"}, {"time", event.time}, {"message", event.text}};
+      break;
+    case Event::Kind::error:
+      json = {{"event", "error"}, {"time", event.time}, {"message", event.text}};
+      add_place(json, event.place);
+      break;
+    case Event::Kind::ended:
+      json = {{"event", "end"},
+              {"time", event.time},
+              {"outcome", outcome_name(event)},
+              {"exit_code", event.exit_code}};
+      break;
+    case Event::Kind::output:
+    case Event::Kind::state:
+    case Event::Kind::break_hit:
+      return {};
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// A line for each kernel that devices ran, those that ran most often first.
+std::string kernel_table() {
+  std::vector<KernelUse> used;
+  for (const auto& device : devices())
+    if (const auto* const times = dynamic_cast<const WorkTimes*>(device.get()))
+      for (KernelUse& kernel : times->kernels()) used.push_back(std::move(kernel));
+  if (used.empty()) return "lunagrad: no kernels: nothing ran on a GPU\n";
+  std::stable_sort(used.begin(), used.end(),
+                   [](const KernelUse& a, const KernelUse& b) { return a.dispatches > b.dispatches; });
+  std::string table = "dispatches  kernel\n";
+  for (const KernelUse& kernel : used) {
+    const std::string count = std::to_string(kernel.dispatches);
+    table += std::string(10 - std::min<size_t>(10, count.size()), ' ') + count + "  " + kernel.name + "\n";
+  }
+  return table;
+}
+
+class Runner {
+ public:
+  explicit Runner(const RunRequest& request)
+      : request_(request),
+        watching_(request.watch && std::filesystem::exists(request.script)),
+        progress_(resolve(request.progress, request.json)),
+        session_([this](const Event& event) { handle(event); }) {}
+
+  int run() {
+    if (request_.json) announce();
+    const Clock::time_point start = Clock::now();
+    if (watching_) begin_watching();
+    if (!request_.profile.empty()) session_.watch_profile(true);
+    if (request_.script.empty()) {
+      session_.run_text(request_.code, request_.chunk, request_.options);
+    } else {
+      session_.run_file(request_.script, request_.options);
+    }
+    const bool limited = request_.timeout > 0;
+    const auto limit = start + std::chrono::duration_cast<Clock::duration>(
+                                   std::chrono::duration<double>(limited ? request_.timeout : 0));
+    int seen = 0;
+    Clock::time_point terminate_at = Clock::time_point::max();
+    while (!ended_.load() || goes_on(seen)) {
+      Clock::time_point wake_at = limited ? limit : Clock::time_point::max();
+      wake_at = std::min(wake_at, terminate_at);
+      if (watching_ && seen == 0)
+        wake_at = std::min(wake_at, Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                                       std::chrono::duration<double>(kWatchSeconds)));
+      signals_.wait(wake_at == Clock::time_point::max()
+                        ? -1
+                        : std::max(0.0, std::chrono::duration<double>(wake_at - Clock::now()).count()));
+      if (ended_.load() && !watching_) break;
+      if (limited && Clock::now() >= limit) return give_up(kExitTimeout, "time limit reached");
+      if (Clock::now() >= terminate_at) return give_up(128 + SIGTERM, "terminated");
+      if (watching_ && signals_.count() == 0 && watch_.changed(session_.files())) session_.reload();
+      for (; seen < signals_.count(); ++seen) {
+        if (ended_.load()) {
+          outcome_ = Outcome::stopped;
+          exit_code_ = int(Outcome::stopped);
+        } else if (seen == 0) {
+          session_.stop();
+          say("lunagrad: stopping at the end of the step; once more to stop now\n");
+          if (signals_.last() == SIGTERM) terminate_at = Clock::now() + kTerminateGrace;
+        } else {
+          session_.interrupt();
+        }
+      }
+    }
+    tell_end();
+    // Closing the Lua state runs finalizers, which nothing can interrupt: they get what is left of the time.
+    if (limited) end_at(limit);
+    if (outcome_ == Outcome::stopped && signals_.last() == SIGTERM) return 128 + SIGTERM;
+    return exit_code_;
+  }
+
+ private:
+  void announce() {
+    Json json = {{"event", "start"}, {"script", request_.script.empty() ? request_.chunk : request_.script}};
+    json["arguments"] = request_.options.arguments;
+    json["seed"] = request_.options.seed.value_or(0);
+    json["device"] = request_.options.device.empty() ? "cpu" : request_.options.device;
+    const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    std::fwrite(line.data(), 1, line.size(), stdout);
+  }
+
+  // --watch
+
+  void begin_watching() {
+    watch_.changed({request_.script});
+    say("lunagrad: watching " + request_.script + "; Ctrl-C ends\n");
+  }
+
+  // After an end: whether another one may follow, for as long as no signal came.
+  bool goes_on(int signals_seen) {
+    if (!watching_ || signals_seen > 0) return false;
+    if (!end_told_.exchange(true)) {
+      tell_end();
+      say("lunagrad: waiting for a change of " + request_.script + "; Ctrl-C ends\n");
+    }
+    return true;
+  }
+
+  void tell_end() {
+    progress_.finish();
+    if (!request_.profile.empty()) write_profile();
+    if (request_.kernels) say(kernel_table());
+    if (!folder_.empty() && !request_.json && request_.announce_folder) say("run saved in " + folder_ + "\n");
+  }
+
+  void write_profile() {
+    const std::shared_ptr<const ProfileView> profile = session_.profile();
+    if (!profile) return say("lunagrad: nothing was measured: no profile\n");
+    try {
+      write_file(request_.profile, trace_json(*profile));
+      say(text("profile of ", profile->steps.size(), " steps saved in ", request_.profile, " (",
+               profile->measured, " of ", profile->measured + profile->passed_over, " were measured)\n"));
+    } catch (const Error& error) {
+      say(text("lunagrad: ", error.what(), "\n"));
+      if (exit_code_ == 0) exit_code_ = int(Outcome::file);
+    }
+  }
+
+  // On the session's thread.
+  void handle(const Event& event) {
+    if (request_.json) {
+      const std::string line = json_line(event);
+      std::fwrite(line.data(), 1, line.size(), stdout);
+    }
+    switch (event.kind) {
+      case Event::Kind::output:
+        progress_.write(request_.json ? stderr : stdout, event.text);
+        break;
+      case Event::Kind::warning:
+        say("warning: " + event.text + "\n");
+        break;
+      case Event::Kind::error:
+        say(event.text + (event.text.ends_with('\n') ? "" : "\n"));
+        break;
+      case Event::Kind::step:
+        progress_.step(event.step, event.total);
+        break;
+      case Event::Kind::metrics:
+        progress_.metrics(event);
+        break;
+      case Event::Kind::run_folder:
+        folder_ = event.text;
+        break;
+      case Event::Kind::state:
+        if (event.state != SessionState::running) break;
+        ended_.store(false);
+        end_told_.store(false);
+        break;
+      case Event::Kind::reload:
+        say("reloaded " + request_.script + (event.step > 0 ? text(" at step ", event.step) : "") + ": " + event.text +
+            "\n");
+        break;
+      case Event::Kind::checkpoint:
+        if (!request_.json) say("checkpoint saved in " + event.text + "\n");
+        break;
+      case Event::Kind::ended:
+        outcome_ = event.outcome;
+        exit_code_ = event.exit_code;
+        ended_.store(true);
+        signals_.wake();
+        break;
+      default:
+        break;
+    }
+  }
+
+  void say(const std::string& text) { progress_.write(stderr, text); }
+
+  static void end_at(Clock::time_point limit) {
+    signal(SIGALRM, [](int) { _exit(kExitTimeout); });
+    const double left = std::max(0.001, std::chrono::duration<double>(limit - Clock::now()).count());
+    const itimerval timer{{0, 0}, {time_t(left), suseconds_t(std::fmod(left, 1.0) * 1e6)}};
+    setitimer(ITIMER_REAL, &timer, nullptr);
+  }
+
+  // Ends the process, at the latest after kUnwindGrace; a finalizer that loops is not waited for.
+  int give_up(int code, const char* why) {
+    say(std::string("lunagrad: ") + why + "\n");
+    session_.interrupt();
+    const Clock::time_point limit = Clock::now() + kUnwindGrace;
+    while (!ended_.load() && Clock::now() < limit) signals_.wait(0.05);
+    _exit(code);
+  }
+
+  const RunRequest& request_;
+  const bool watching_;  // a script that is not there ends at once, as without --watch
+  Signals signals_;
+  Progress progress_;
+  Watch watch_;
+  std::string folder_;  // written by the session's thread before ended_ is set, as the next two
+  std::atomic<bool> ended_{false}, end_told_{false};
+  Outcome outcome_ = Outcome::ok;
+  int exit_code_ = 0;
+  Session session_;  // last: its thread uses the others
+};
+
+}  // namespace
+
+int run_and_wait(const RunRequest& request) { return Runner(request).run(); }
+
+}  // namespace lunagrad

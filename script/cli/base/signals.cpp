@@ -1,0 +1,68 @@
+#include "script/cli/base/signals.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+
+namespace lunagrad {
+namespace {
+
+constexpr int kAtOnce = 3;
+std::atomic<int> received{0};
+std::atomic<int> last_signal{0};
+int wake_file = -1;
+
+void count_signal(int signal) {
+  const int saved = errno;
+  last_signal.store(signal);
+  if (received.fetch_add(1) + 1 >= kAtOnce) _exit(128 + signal);
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(wake_file, &one, sizeof one);
+  errno = saved;
+}
+
+}  // namespace
+
+Signals::Signals() {
+  wake_file = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  reset();
+  struct sigaction action {};
+  action.sa_handler = count_signal;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, &interrupt_);
+  sigaction(SIGTERM, &action, &terminate_);
+}
+
+Signals::~Signals() {
+  sigaction(SIGINT, &interrupt_, nullptr);
+  sigaction(SIGTERM, &terminate_, nullptr);
+  close(wake_file);
+  wake_file = -1;
+}
+
+int Signals::count() const { return received.load(); }
+int Signals::last() const { return last_signal.load(); }
+
+void Signals::reset() {
+  received.store(0);
+  last_signal.store(0);
+}
+
+void Signals::wait(double seconds) {
+  pollfd file{wake_file, POLLIN, 0};
+  poll(&file, 1, seconds < 0 ? -1 : int(std::min(seconds * 1000 + 1, 1e9)));
+  uint64_t wakes;
+  [[maybe_unused]] const ssize_t size = read(wake_file, &wakes, sizeof wakes);
+}
+
+void Signals::wake() {
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(wake_file, &one, sizeof one);
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,73 @@
+#include "script/cli/command/info.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "runtime/error.h"
+#include "runtime/io/format.h"
+#include "runtime/io/input_file.h"
+#include "script/cli/base/carry_out.h"
+
+namespace lunagrad {
+namespace {
+
+// Names and metadata come from the file: what is no text, or would move the cursor, is shown as '?'.
+std::string printable(const std::string& text, size_t longest) {
+  std::string out;
+  for (const char c : text.substr(0, longest))
+    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  return out + (text.size() > longest ? "…" : "");
+}
+
+std::string shape_text(const std::vector<uint64_t>& shape) {
+  std::string out = "[";
+  for (size_t d = 0; d < shape.size(); ++d) out += (d ? ", " : "") + std::to_string(shape[d]);
+  return out + "]";
+}
+
+void print_table(const std::string& path, uint64_t size, const FileInfo& info) {
+  std::cout << path << ": " << info.format << ", " << size << " bytes";
+  if (info.arrays.size() != 1 || !info.arrays[0].name.empty())
+    std::cout << ", " << info.arrays.size() << (info.arrays.size() == 1 ? " tensor" : " tensors");
+  std::cout << "\n";
+  size_t width = 0;
+  for (const ArrayInfo& array : info.arrays) width = std::max(width, std::min<size_t>(array.name.size(), 60));
+  char line[400];
+  for (const ArrayInfo& array : info.arrays) {
+    std::snprintf(line, sizeof line, "  %-*s  %-7s  %-20s  %llu bytes\n", int(width),
+                  printable(array.name, 200).c_str(), printable(array.type, 20).c_str(),
+                  shape_text(array.shape).c_str(), static_cast<unsigned long long>(array.bytes));
+    std::cout << line + (width ? 0 : 2);
+  }
+  for (const auto& [key, value] : info.metadata)
+    std::cout << "  " << printable(key, 60) << " = " << printable(value, 200) << "\n";
+}
+
+void print_json(const std::string& path, uint64_t size, const FileInfo& info) {
+  nlohmann::ordered_json tensors = nlohmann::ordered_json::array();
+  for (const ArrayInfo& array : info.arrays)
+    tensors.push_back(
+        {{"name", array.name}, {"dtype", array.type}, {"shape", array.shape}, {"bytes", array.bytes}});
+  const nlohmann::ordered_json object{{"file", path},
+                                      {"format", info.format},
+                                      {"bytes", size},
+                                      {"tensors", tensors},
+                                      {"metadata", info.metadata}};
+  std::cout << object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
+}
+
+}  // namespace
+
+int show_file(const std::string& path, bool as_json) {
+  const auto show = [&] {
+    const FileInfo info = describe_file(path);
+    const uint64_t size = InputFile(path).size();
+    as_json ? print_json(path, size, info) : print_table(path, size, info);
+    return 0;
+  };
+  return carry_out("info", show, Outcome::file);
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,75 @@
+#include "script/cli/command/open.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <system_error>
+
+#include "script/session.h"
+
+namespace lunagrad {
+namespace {
+
+std::string workbench() {
+  std::error_code error;
+  return (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "lunagrad-workbench").string();
+}
+
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value && *value;
+}
+
+// Libraries that the workbench is linked with; without one the system would not even start it.
+struct Library {
+  const char* file;
+  const char* what;
+};
+constexpr Library kLibraries[] = {
+    {"libvulkan.so.1", "Vulkan's loader (package libvulkan1, and a driver: mesa-vulkan-drivers)"},
+    {"libglfw.so.3", "GLFW (package libglfw3)"},
+    {"libfontconfig.so.1", "fontconfig (package libfontconfig1)"},
+};
+
+bool can_load(const char* library) {
+  void* handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+  if (handle) dlclose(handle);
+  return handle != nullptr;
+}
+
+}  // namespace
+
+std::string missing_for_window() {
+  std::error_code error;
+  if (!std::filesystem::exists(workbench(), error))
+    return workbench() + " is not there; it is built with -DLUNAGRAD_UI=ON";
+  for (const Library& library : kLibraries)
+    if (!can_load(library.file))
+      return std::string(library.file) + " cannot be loaded: install " + library.what;
+  if (!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY"))
+    return "there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set): log in on a desktop, use ssh -X, or "
+           "xvfb-run (package xvfb)";
+  return {};
+}
+
+int open_workbench(const std::vector<std::string>& arguments) {
+  if (const std::string missing = missing_for_window(); !missing.empty()) {
+    std::cerr << "lunagrad open: " << missing << "\n"
+              << "lunagrad open: lunagrad run SCRIPT needs no window\n";
+    return int(Outcome::device);
+  }
+  const std::string program = workbench();
+  std::vector<char*> argv{const_cast<char*>(program.c_str())};
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  execv(program.c_str(), argv.data());
+  std::cerr << "lunagrad open: " << program << ": " << std::strerror(errno) << "\n";
+  return int(Outcome::device);
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,189 @@
+#include "script/cli/command/repl.h"
+
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <future>
+#include <iostream>
+#include <lua.hpp>
+#include <mutex>
+#include <optional>
+
+#include "script/cli/base/line_editor.h"
+#include "script/cli/base/signals.h"
+#include "script/meta/explain.h"
+#include "script/meta/library.h"
+
+namespace lunagrad {
+namespace {
+
+std::string history_file() {
+  const std::string folder = state_directory();
+  return folder.empty() ? folder : folder + "/history";
+}
+
+// What an evaluation took, where a person notices it.
+void report_cost(std::chrono::duration<double> time, size_t before, size_t after) {
+  constexpr double kMiB = 1 << 20;
+  const double change = (double(after) - double(before)) / kMiB;
+  if (time.count() < 0.01 && std::abs(change) < 1) return;
+  if (time.count() < 1)
+    std::printf("  %.0f ms", 1e3 * time.count());
+  else
+    std::printf("  %.2f s", time.count());
+  if (std::abs(change) >= 0.05) std::printf(", %.1f MiB in tensors (%+.1f)", double(after) / kMiB, change);
+  std::printf("\n");
+}
+
+// "help", " help()": what people type who look for a way on, or out.
+bool is_word(const std::string& line, std::string_view word) {
+  const size_t start = line.find_first_not_of(" \t");
+  if (start == std::string::npos) return false;
+  const std::string text = line.substr(start, line.find_last_not_of(" \t") + 1 - start);
+  return text == word || text == std::string(word) + "()";
+}
+
+// Says whether text needs more lines, by compiling it in a state of its own.
+class Syntax {
+ public:
+  Syntax() : lua_(luaL_newstate()) {}
+  ~Syntax() { lua_close(lua_); }
+  Syntax(const Syntax&) = delete;
+
+  bool incomplete(const std::string& text) {
+    if (loads("return " + text)) return false;
+    if (loads(text)) return false;
+    return message_.ends_with("<eof>");
+  }
+
+ private:
+  bool loads(const std::string& text) {
+    const bool ok = luaL_loadbufferx(lua_, text.data(), text.size(), "=input", "t") == LUA_OK;
+    if (!ok) message_ = lua_tostring(lua_, -1);
+    lua_settop(lua_, 0);
+    return ok;
+  }
+
+  lua_State* lua_;
+  std::string message_;
+};
+
+class Repl {
+ public:
+  Repl()
+      : session_([this](const Event& event) { handle(event); }),
+        editor_(history_file(), [this](const std::string& line) { return complete(line); }) {}
+
+  int run(const RunOptions& options) {
+    // Ctrl-C ends an evaluation or drops a line; between the two it has nothing to end.
+    if (editor_.interactive()) std::signal(SIGINT, SIG_IGN);
+    if (editor_.interactive())
+      std::cout << "Lunagrad " << LUNAGRAD_VERSION << ", " << LUA_RELEASE
+                << ". `lg` is loaded, `_` is the last value, `;` at the end hides it, `help` and `?name` explain, "
+                   "Ctrl-D leaves.\n";
+    // An empty script opens the state with the device and the seed that were asked for.
+    session_.run_text("", "input", options);
+    if (session_.wait() != Outcome::ok) return exit_code_.value_or(1);
+    exit_code_.reset();
+    std::string text, line;
+    while (!exit_code_) {
+      const LineEditor::Status status = editor_.read(text.empty() ? "> " : ">> ", line);
+      if (status == LineEditor::Status::cancelled) {
+        text.clear();
+        continue;
+      }
+      if (status == LineEditor::Status::end) {
+        if (!text.empty()) evaluate(text);
+        break;
+      }
+      if (text.empty() && line.starts_with('?')) {
+        editor_.remember(line);
+        std::cout << answer(line.substr(1));
+        continue;
+      }
+      if (text.empty() && editor_.interactive() && is_word(line, "help")) {
+        std::cout << answer("");
+        continue;
+      }
+      if (text.empty() && editor_.interactive() && (is_word(line, "exit") || is_word(line, "quit"))) return 0;
+      text += (text.empty() ? "" : "\n") + line;
+      if (text.find_first_not_of(" \t\n") == std::string::npos) {
+        text.clear();
+        continue;
+      }
+      if (syntax_.incomplete(text)) continue;
+      editor_.remember(text);
+      evaluate(text);
+      if (editor_.interactive() && text.starts_with("local ") && text.find_first_of(";\n") == std::string::npos)
+        std::cout << "  a local lasts for its line here; without `local` the value stays\n";
+      text.clear();
+    }
+    if (editor_.interactive() && !exit_code_) std::cout << "\n";
+    return exit_code_.value_or(0);
+  }
+
+ private:
+  void evaluate(const std::string& text) {
+    const auto start = std::chrono::steady_clock::now();
+    const size_t before = session_.memory().in_use;
+    Signals signals;
+    std::mutex waking;  // held until the session's thread has let go of `signals`
+    bool done = false;
+    session_.eval(text, [&](bool) {
+      const std::lock_guard lock(waking);
+      done = true;
+      signals.wake();
+    });
+    const auto is_done = [&] {
+      const std::lock_guard lock(waking);
+      return done;
+    };
+    for (int seen = 0; !is_done();) {
+      signals.wait(-1);
+      for (; seen < signals.count(); ++seen) session_.interrupt();
+    }
+    if (editor_.interactive())
+      report_cost(std::chrono::steady_clock::now() - start, before, session_.memory().in_use);
+    std::fflush(stdout);
+  }
+
+  std::vector<std::string> complete(const std::string& line) {
+    std::promise<std::vector<std::string>> names;
+    session_.complete(line, [&](std::vector<std::string> found) { names.set_value(std::move(found)); });
+    return names.get_future().get();
+  }
+
+  // On the session's thread, while the main thread waits.
+  void handle(const Event& event) {
+    switch (event.kind) {
+      case Event::Kind::output:
+        std::fwrite(event.text.data(), 1, event.text.size(), stdout);
+        break;
+      case Event::Kind::warning:
+        std::fprintf(stderr, "warning: %s\n", event.text.c_str());
+        break;
+      case Event::Kind::error:
+        std::fflush(stdout);
+        std::fprintf(stderr, "%s\n", event.text.c_str());
+        break;
+      case Event::Kind::ended:
+        exit_code_ = event.exit_code;
+        break;
+      default:
+        break;
+    }
+  }
+
+  std::optional<int> exit_code_;  // set by an `ended` event
+  Syntax syntax_;
+  Session session_;
+  LineEditor editor_;
+};
+
+}  // namespace
+
+int run_repl(const RunOptions& options) { return Repl().run(options); }
+
+}  // namespace lunagrad

@@ -1,0 +1,401 @@
+#include "script/cli/command/runs.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "runtime/error.h"
+#include "script/cli/base/carry_out.h"
+#include "script/cli/base/flags.h"
+#include "script/run/diff.h"
+#include "script/run/folder.h"
+#include "script/run/notes.h"
+#include "script/run/record.h"
+#include "script/session.h"
+
+namespace lunagrad {
+namespace fs = std::filesystem;
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Request {
+  std::string folder = "runs";
+  std::vector<std::string> runs;
+  std::string output;
+  bool json = false;
+};
+
+// A path, or the end or beginning of one run's name in the folder of runs.
+std::string find_run(const Request& request, const std::string& asked) {
+  if (is_run(asked)) return asked;
+  std::vector<std::string> found;
+  for (const std::string& run : find_runs(request.folder)) {
+    const std::string name = fs::path(run).filename().string();
+    if (name.starts_with(asked) || name.ends_with(asked)) found.push_back(run);
+  }
+  if (found.empty())
+    fail_as(ErrorKind::file, asked, ": neither a run's folder nor a part of one's name in ", request.folder,
+            "/");
+  if (found.size() > 1)
+    fail_as(ErrorKind::file, asked, ": ", found.size(), " runs are called so, ", found[0], " first");
+  return found[0];
+}
+
+std::string short_number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+std::string duration(double seconds) {
+  char text[32];
+  if (seconds < 60) {
+    std::snprintf(text, sizeof text, "%.1f s", seconds);
+  } else if (seconds < 3600) {
+    std::snprintf(text, sizeof text, "%d:%02d min", int(seconds) / 60, int(seconds) % 60);
+  } else {
+    std::snprintf(text, sizeof text, "%d:%02d h", int(seconds) / 3600, int(seconds) / 60 % 60);
+  }
+  return text;
+}
+
+std::string outcome_of(const RunRecord& run) { return run.outcome.empty() ? "unfinished" : run.outcome; }
+
+// Columns as wide as their widest cell; what is counted is characters, not bytes.
+void print_table(const std::vector<std::vector<std::string>>& rows) {
+  const auto width = [](const std::string& text) {
+    return size_t(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+  };
+  std::vector<size_t> widths;
+  for (const auto& row : rows)
+    for (size_t i = 0; i < row.size(); ++i) {
+      if (i == widths.size()) widths.push_back(0);
+      widths[i] = std::max(widths[i], width(row[i]));
+    }
+  for (const auto& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i) {
+      line += row[i];
+      if (i + 1 < row.size()) line += std::string(widths[i] - width(row[i]) + 2, ' ');
+    }
+    std::cout << line << "\n";
+  }
+}
+
+// The curve in one line of characters: the mean of each of `columns` equal parts, from the lowest to the
+// highest.
+std::string sparkline(const std::vector<MetricPoint>& points, size_t columns) {
+  static const char* const kBars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  columns = std::min(columns, points.size());
+  std::vector<double> means;
+  for (size_t i = 0; i < columns; ++i) {
+    double sum = 0;
+    size_t count = 0;
+    for (size_t k = i * points.size() / columns; k < (i + 1) * points.size() / columns; ++k) {
+      if (!std::isfinite(points[k].value)) continue;
+      sum += points[k].value;
+      ++count;
+    }
+    means.push_back(count ? sum / double(count) : NAN);
+  }
+  double low = INFINITY, high = -INFINITY;
+  for (const double mean : means)
+    if (!std::isnan(mean)) low = std::min(low, mean), high = std::max(high, mean);
+  std::string line;
+  for (const double mean : means)
+    line +=
+        std::isnan(mean) ? "×" : kBars[high > low ? int(std::min(7.0, (mean - low) / (high - low) * 8)) : 0];
+  return line;
+}
+
+Json summary(const RunRecord& run) {
+  Json metrics = Json::object();
+  for (const auto& [name, points] : run.metrics) {
+    if (points.empty()) continue;
+    const double last = points.back().value;
+    metrics[name] = std::isfinite(last) ? Json(last) : Json(short_number(last));
+  }
+  Json params = Json::object();
+  for (const auto& [name, value] : run.params) params[name] = value;
+  return {{"name", run.name},       {"folder", run.folder},       {"script", run.script},
+          {"started", run.started}, {"outcome", outcome_of(run)}, {"steps", run.steps},
+          {"seconds", run.seconds}, {"seed", run.seed},           {"device", run.device},
+          {"params", params},       {"metrics", metrics}};
+}
+
+int list(const Request& request) {
+  std::vector<std::vector<std::string>> rows{{"run", "outcome", "steps", "time", "last values"}};
+  for (const std::string& folder : find_runs(request.folder)) {
+    RunRecord run;
+    try {
+      run = read_run(folder);
+    } catch (const Error& error) {
+      std::cerr << "lunagrad runs: " << error.what() << "\n";
+      continue;
+    }
+    if (request.json) {
+      std::cout << summary(run).dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
+      continue;
+    }
+    std::string values;
+    for (const auto& [name, points] : run.metrics)
+      if (!points.empty())
+        values += (values.empty() ? "" : ", ") + name + " " + short_number(points.back().value);
+    const std::string steps = std::to_string(run.steps);
+    rows.push_back({run.name, outcome_of(run),
+                    run.steps_total > 0 ? steps + "/" + std::to_string(run.steps_total) : steps,
+                    duration(run.seconds), values});
+  }
+  if (request.json) return 0;
+  if (rows.size() == 1) {
+    std::cerr << "lunagrad runs: there are no runs in " << request.folder << "/\n";
+    return 0;
+  }
+  print_table(rows);
+  return 0;
+}
+
+// How often, when more than once, before what was last.
+std::string times(const std::vector<LoggedItem>& items) {
+  return items.size() == 1 ? "" : std::to_string(items.size()) + " times, last ";
+}
+
+// The parts of a model that lg.run.watch looked at, with the last of each number.
+void print_watched(const RunRecord& run) {
+  std::set<std::string> names;
+  for (const auto& [part, numbers] : run.watched)
+    for (const auto& [name, value] : numbers) names.insert(name);
+  if (names.empty()) return;
+  std::vector<std::vector<std::string>> rows{{"watched"}};
+  rows[0].insert(rows[0].end(), names.begin(), names.end());
+  for (const auto& [part, numbers] : run.watched) {
+    rows.push_back({part});
+    for (const std::string& name : names) {
+      const auto found = numbers.find(name);
+      rows.back().push_back(found == numbers.end() ? "" : short_number(found->second));
+    }
+  }
+  std::cout << "\n";
+  print_table(rows);
+}
+
+int show(const Request& request) {
+  const RunRecord run = read_run(find_run(request, request.runs[0]));
+  if (request.json) {
+    std::cout << summary(run).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    return 0;
+  }
+  std::vector<std::vector<std::string>> facts{{"run", run.folder},
+                                              {"script", run.script},
+                                              {"started", run.started},
+                                              {"outcome", outcome_of(run)},
+                                              {"steps", std::to_string(run.steps)},
+                                              {"time", duration(run.seconds)},
+                                              {"seed", run.seed},
+                                              {"device", run.device}};
+  if (!run.git_commit.empty()) facts.push_back({"commit", run.git_commit});
+  for (const auto& [name, value] : run.params) facts.push_back({"param " + name, value});
+  for (const auto& [name, value] : run.texts) facts.push_back({"text " + name, value});
+  const RunNotes notes = read_notes(run.folder);
+  if (notes.starred) facts.push_back({"starred", "yes"});
+  if (!notes.note.empty()) facts.push_back({"note", notes.note});
+  if (const std::string checkpoint = latest_checkpoint(run.folder); !checkpoint.empty())
+    facts.push_back({"checkpoint", checkpoint});
+  for (const auto& [name, items] : run.images)
+    facts.push_back({"image " + name, items.empty() ? "" : times(items) + items.back().what});
+  for (const auto& [name, items] : run.histograms)
+    if (!run.watched.count(name.substr(name.find('/') + 1)) && !items.empty())
+      facts.push_back({"histogram " + name, times(items) + items.back().what});
+  print_table(facts);
+  print_watched(run);
+  if (run.metrics.empty()) return 0;
+  std::cout << "\n";
+  std::vector<std::vector<std::string>> rows{{"metric", "last", "lowest", "highest", "rows", ""}};
+  for (const auto& [name, points] : run.metrics) {
+    if (points.empty()) continue;
+    const auto lower = [](const MetricPoint& a, const MetricPoint& b) { return a.value < b.value; };
+    std::vector<MetricPoint> finite;
+    std::copy_if(points.begin(), points.end(), std::back_inserter(finite),
+                 [](const MetricPoint& p) { return std::isfinite(p.value); });
+    const auto extremes = std::minmax_element(finite.begin(), finite.end(), lower);
+    const auto extreme = [&](auto at) {
+      return finite.empty() ? "none finite" : short_number(at->value) + " @ " + std::to_string(at->step);
+    };
+    rows.push_back({name, short_number(points.back().value), extreme(extremes.first),
+                    extreme(extremes.second), std::to_string(points.size()), sparkline(points, 40)});
+  }
+  print_table(rows);
+  return 0;
+}
+
+std::string read_all(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream content;
+  content << in.rdbuf();
+  return content.str();
+}
+
+int diff(const Request& request) {
+  const RunRecord a = read_run(find_run(request, request.runs[0])),
+                  b = read_run(find_run(request, request.runs[1]));
+  std::vector<std::vector<std::string>> rows{{"", a.name, b.name}};
+  const auto compare = [&](const std::string& what, const std::string& left, const std::string& right) {
+    if (left != right) rows.push_back({what, left.empty() ? "-" : left, right.empty() ? "-" : right});
+  };
+  for (const ConfigDifference& difference : config_differences(a, b))
+    compare(difference.what, difference.left, difference.right);
+  std::set<std::string> names;
+  if (read_all(a.folder + "/script.lua") != read_all(b.folder + "/script.lua"))
+    rows.push_back({"script.lua", a.folder + "/script.lua", b.folder + "/script.lua"});
+  compare("outcome", outcome_of(a), outcome_of(b));
+  compare("steps", std::to_string(a.steps), std::to_string(b.steps));
+  for (const auto& [name, points] : a.metrics) names.insert(name);
+  for (const auto& [name, points] : b.metrics) names.insert(name);
+  // The first step at which the two tell different numbers: where to look for the cause.
+  for (const std::string& name : names) {
+    const auto left = a.metrics.find(name), right = b.metrics.find(name);
+    const auto last = [](const auto& found, const auto& all) {
+      return found == all.end() || found->second.empty() ? std::string()
+                                                         : short_number(found->second.back().value);
+    };
+    std::string note;
+    if (left != a.metrics.end() && right != b.metrics.end()) {
+      const size_t common = std::min(left->second.size(), right->second.size());
+      for (size_t i = 0; i < common; ++i) {
+        const MetricPoint &p = left->second[i], &q = right->second[i];
+        const bool same =
+            p.step == q.step && (p.value == q.value || (std::isnan(p.value) && std::isnan(q.value)));
+        if (same) continue;
+        note = "differs from step " + std::to_string(p.step);
+        break;
+      }
+      if (note.empty()) note = "the same for " + std::to_string(common) + " rows";
+    }
+    rows.push_back({name, last(left, a.metrics), last(right, b.metrics), note});
+  }
+  print_table(rows);
+  return 0;
+}
+
+// One line for each step that has a row, one column for each metric.
+std::string as_csv(const RunRecord& run) {
+  std::map<int64_t, std::map<std::string, double>> steps;
+  std::map<int64_t, double> times;
+  for (const auto& [name, points] : run.metrics)
+    for (const MetricPoint& point : points) {
+      steps[point.step][name] = point.value;
+      times[point.step] = point.time;
+    }
+  std::string csv = "step,time";
+  const auto quoted = [](const std::string& name) {
+    if (name.find_first_of(",\"\n") == std::string::npos) return name;
+    std::string text = "\"";
+    for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return text + "\"";
+  };
+  for (const auto& [name, points] : run.metrics) csv += "," + quoted(name);
+  csv += "\n";
+  char number[40];
+  for (const auto& [step, values] : steps) {
+    std::snprintf(number, sizeof number, "%lld,%.6f", static_cast<long long>(step), times[step]);
+    csv += number;
+    for (const auto& [name, points] : run.metrics) {
+      csv += ",";
+      if (const auto found = values.find(name); found != values.end()) {
+        std::snprintf(number, sizeof number, "%.9g", found->second);
+        csv += number;
+      }
+    }
+    csv += "\n";
+  }
+  return csv;
+}
+
+// To a folder (one that is there, or a name that ends in '/') go metrics.csv and the images.
+int export_run(const Request& request) {
+  const RunRecord run = read_run(find_run(request, request.runs[0]));
+  const std::string csv = as_csv(run);
+  const bool folder =
+      request.output.ends_with('/') || (!request.output.empty() && fs::is_directory(request.output));
+  if (folder) {
+    std::error_code error;
+    fs::create_directories(fs::path(request.output) / "images", error);
+    for (const auto& [name, items] : run.images)
+      for (const LoggedItem& item : items) {
+        const fs::path file = fs::path("images") / fs::path(item.what).filename();
+        if (!error)
+          fs::copy_file(run.folder / file, request.output / file, fs::copy_options::overwrite_existing,
+                        error);
+      }
+    if (error) fail_as(ErrorKind::file, request.output, ": ", error.message());
+    write_file_atomically(fs::path(request.output) / "metrics.csv", csv);
+    return 0;
+  }
+  if (request.output.empty() || request.output == "-") {
+    std::cout << csv;
+  } else {
+    write_file_atomically(request.output, csv);
+  }
+  if (!run.images.empty()) std::cerr << "lunagrad runs: images are left out; -o FOLDER/ takes them along\n";
+  return 0;
+}
+
+int remove(const Request& request) {
+  // All are looked up first: a wrong name removes nothing.
+  std::vector<std::string> folders;
+  for (const std::string& asked : request.runs) folders.push_back(find_run(request, asked));
+  for (const std::string& folder : folders) {
+    remove_run(folder);
+    std::cout << "removed " << folder << "\n";
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::function<int()> add_runs(CLI::App& app) {
+  const auto request = std::make_shared<Request>();
+  CLI::App& runs = add_command(app, "runs", "list, show, compare, export and remove runs");
+  add_option(runs, "--in", request->folder, "the folder of runs");
+  struct Command {
+    CLI::App* app;
+    int (*run)(const Request&);
+  };
+  const auto add = [&](const char* name, const char* about, int (*run)(const Request&)) {
+    return Command{&add_command(runs, name, about), run};
+  };
+  const Command ls = add("ls", "a line for each run", list),
+                shown = add("show", "one run: facts and curves", show),
+                compared = add("diff", "where two runs part", diff),
+                exported = add("export", "a run's metrics as CSV, and its images", export_run),
+                removed = add("rm", "remove runs with all that is in them", remove);
+  add_flag(*ls.app, "--json", request->json, "one JSON object a line");
+  add_flag(*shown.app, "--json", request->json, "one JSON object");
+  add_option(*exported.app, "-o,--output", request->output,
+             "a file (default: standard output), or FOLDER/ for metrics.csv and images");
+  const auto take_runs = [&](const Command& command, int count) {
+    add_required_arguments(*command.app, "RUN", request->runs,
+                           "a run's folder, or the beginning or end of its name", count);
+  };
+  take_runs(shown, 1);
+  take_runs(compared, 2);
+  take_runs(exported, 1);
+  take_runs(removed, 0);
+  return [=, commands = std::array{ls, shown, compared, exported, removed}] {
+    for (const Command& command : commands) {
+      if (is_chosen(*command.app)) return carry_out("runs", [&] { return command.run(*request); });
+    }
+    return int(Outcome::usage);
+  };
+}
+
+}  // namespace lunagrad

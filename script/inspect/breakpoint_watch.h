@@ -1,0 +1,120 @@
+#pragma once
+// Holds the breakpoints of a session and checks them: against each op that the script calls, each gradient that
+// reaches a node, and what Guard::op finds. Finding comes first and pausing later, at the session's next safe point: a
+// Finding keeps the tensors until then, when the op has its node. Lists and changes may come from any thread; all else
+// belongs to the session's.
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/context.h"
+#include "runtime/finite.h"
+#include "runtime/op.h"
+#include "runtime/tape.h"
+#include "script/view/breakpoints.h"
+#include "script/lua/function.h"
+
+namespace lunagrad {
+
+// What a breakpoint met, before the run has paused for it.
+struct Finding {
+  Breakpoint breakpoint;
+  BreakHit hit;
+  Tensor value;        // the result, or the gradient
+  TensorList operands;
+  Ref<Node> node;      // of a gradient
+  std::vector<Ref<Node>> pass;  // the nodes of the backward pass that goes on
+};
+
+class BreakpointWatch final : public Capture, public FiniteWatch {
+ public:
+  struct Owner {
+    std::function<void()> changed;            // the list: from the next safe point on others are to be told
+    std::function<void()> found;              // there is a finding: pause at the next safe point
+    std::function<void()> pause;              // now: what comes next is an error
+    std::function<lua_State*()> state;        // for predicates
+    std::function<bool()> ending;             // the script is being stopped
+    std::function<void(const std::string&)> warn;
+  };
+  explicit BreakpointWatch(Owner owner) : owner_(std::move(owner)) {}
+
+  // Any thread.
+  uint64_t add(Breakpoint);
+  bool change(const Breakpoint&);
+  bool remove(uint64_t id);
+  std::vector<Breakpoint> list() const;
+  std::vector<BreakHit> hits() const;
+
+  void begin_run();   // hits are counted anew
+  void close_state();
+  void begin_step(int64_t step);
+  // Takes over what other threads changed; who has to be asked then.
+  void take_over();
+  bool wants_ops() const { return ops_; }
+  bool wants_gradients() const { return gradients_; }
+  bool wants_finite() const { return finite_; }
+  void set_raises(bool on) { raises_ = on; }  // the script asked for an error on NaN, too
+
+  void ran(const Call&);
+  std::optional<Finding> take_finding() { return std::exchange(finding_, std::nullopt); }
+  bool busy() const { return busy_; }  // amid a check, which may be a predicate: nothing may be taken over
+  void record(const BreakHit&);  // a run has paused for it
+
+  void begin(std::span<Node* const> nodes) override { pass_.assign(nodes.begin(), nodes.end()); }
+  void gradient(const Node&, uint32_t output, const Tensor&) override;
+  bool keep(const Node&) override { return false; }
+  void end() override { pass_.clear(); }
+  bool raises(const NotFinite&) override;
+
+ private:
+  // What a condition is asked about.
+  struct Subject {
+    const char* op;
+    SourceLine line;
+    bool backward;
+    const TensorList& values;
+    const Node* node;
+  };
+  class Quietly;
+  void check(const Subject&, const Operands* operands);
+  std::optional<std::string> meets(Breakpoint&, const Subject&, size_t& which);
+  bool is_true(Breakpoint&, const Subject&, const Tensor&);
+  void find(const Breakpoint&, BreakHit, const Tensor& value, const Operands* operands, const Node*);
+  bool is_at(const SourcePlace&, SourceLine);
+
+  const Owner owner_;
+  mutable std::mutex mutex_;
+  std::vector<Breakpoint> shared_;  // under mutex_, as all to the next line
+  std::vector<BreakHit> hits_;
+  uint64_t next_id_ = 1;
+
+  std::vector<Breakpoint> active_;  // those that are enabled
+  std::map<uint64_t, int64_t> last_step_;  // of a condition that counts once a step
+  std::map<uint64_t, std::unique_ptr<LuaFunction>> predicates_;
+  std::unordered_map<uint32_t, std::string> files_;  // interned name -> path without detours
+  std::optional<Finding> finding_;
+  std::vector<Node*> pass_;  // of the backward pass that goes on, which keeps them alive
+  bool ops_ = false, gradients_ = false, finite_ = false, raises_ = false, busy_ = false;
+  int64_t step_ = 0;
+};
+
+// Lets nobody hear of the calls that are made while it lives.
+class BreakpointWatch::Quietly {
+ public:
+  explicit Quietly(BreakpointWatch&);
+  ~Quietly();
+  Quietly(const Quietly&) = delete;
+
+ private:
+  BreakpointWatch& watch_;
+  Trace* trace_;
+  Guard guard_;
+  GradMode off_;
+};
+
+}  // namespace lunagrad

@@ -1,0 +1,343 @@
+// Runs the call of a kept node again: in f64 against central differences, and on another device against the CPU.
+#include "script/inspect/node_checks.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "runtime/ops.h"
+#include "script/inspect/aside.h"
+
+namespace lunagrad {
+namespace {
+
+// Two evaluations each: of a larger input an even choice, and the elements with the largest gradients.
+constexpr int64_t kMostChecked = 192, kLargest = 64;
+constexpr double kStep = 1e-5;
+constexpr int64_t kMapSide = 128;  // cells of an error map along each side
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void check_wanted(const std::stop_token& stop, const char* what) {
+  if (stop.stop_requested()) fail_as(ErrorKind::cancelled, what, ": cancelled");
+  context().check_stop();
+}
+
+// The outputs of a node's call on other operands.
+TensorList run_again(const KeptNode& node, const Values& params, const TensorList& inputs) {
+  if (node.custom) {
+    if (!node.custom->again)
+      fail("its forward function was not kept, since it ran before the step was captured; step once, then ask again");
+    return apply_custom(node.custom->again(inputs), inputs);
+  }
+  if (node.op->vjp == CustomCall::differentiate) fail("a custom op inside a checkpoint is not kept");
+  Call call;
+  call.op = node.op;
+  call.in = Operands(inputs);
+  call.params = params;
+  call.args = node.args;
+  run(call);
+  return {call.out.begin(), call.out.end()};
+}
+
+Tensor from_numbers(const std::vector<double>& numbers, const Tensor& like) {
+  const Tensor dense = Tensor::from_bytes(numbers.data(), numbers.size() * sizeof(double), like.shape(), like.dtype());
+  if (like.is_contiguous()) return dense;
+  int64_t extent = 1;
+  for (int d = 0; d < like.ndim(); ++d) extent += (like.size(d) - 1) * like.strides()[d];
+  const Tensor memory = zeros({extent}, like.dtype(), cpu_device());
+  const Tensor view = as_strided(memory, like.shape(), like.strides(), 0);
+  return copy_(view, dense);
+}
+
+std::vector<double> numbers_of(const Tensor& x) {
+  if (!is_complex(x.dtype())) return x.to_vector<double>();
+  std::vector<double> parts;
+  for (const std::complex<double>& z : x.to_vector<std::complex<double>>()) {
+    parts.push_back(z.real());
+    parts.push_back(z.imag());
+  }
+  return parts;
+}
+
+// A copy on the CPU, floating and complex numbers in double precision, with the strides of the original where no two
+// elements share memory: a view's parameters may speak of them.
+Tensor widened(const Tensor& x) {
+  const NoGrad off;
+  const Tensor host = to(x.detach(), cpu_device());
+  if (!is_differentiable(x.dtype())) return clone(host);
+  const DType wide = is_complex(x.dtype()) ? DType::c128 : DType::f64;
+  const Tensor dense = clone(to(host, wide));
+  if (x.is_contiguous() || x.numel() == 0 || overlaps(x.shape(), x.strides())) return dense;
+  return from_numbers(numbers_of(dense), Tensor(dense.storage_ref(), LayoutRef(new Layout(x.shape(), x.strides())), 0, wide));
+}
+
+// Weights in [0.5, 1.5) that depend on the place alone.
+Tensor weights_for(const Tensor& output, uint64_t stream) {
+  std::vector<double> values(size_t(output.numel()) * (is_complex(output.dtype()) ? 2 : 1));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const PhiloxBlock words = philox(0x9e37, stream, i);
+    values[i] = 0.5 + uniform_f64(words[0], words[1]);
+  }
+  const DType wide = is_complex(output.dtype()) ? DType::c128 : DType::f64;
+  return Tensor::from_bytes(values.data(), values.size() * sizeof(double), output.shape(), wide);
+}
+
+// sum over the outputs of <output, weights>, of complex ones over their parts. Outputs that no gradient reached may be
+// there for the op's own use, and have none: of several only the others count.
+Tensor contract(const TensorList& outputs, const std::vector<bool>& reached) {
+  const bool any = std::find(reached.begin(), reached.end(), true) != reached.end();
+  Tensor total;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (any && i < reached.size() && !reached[i]) continue;
+    if (!outputs[i].defined() || !is_differentiable(outputs[i].dtype())) continue;
+    const bool complex = is_complex(outputs[i].dtype());
+    const Tensor weights = weights_for(outputs[i], i);
+    const Tensor wide = to(outputs[i], complex ? DType::c128 : DType::f64);
+    const Tensor part = complex ? sum(real(conj(weights) * wide)) : sum(weights * wide);
+    total = total.defined() ? total + part : part;
+  }
+  return total;
+}
+
+// Which numbers of an input are moved.
+std::vector<size_t> choice(const std::vector<double>& gradient) {
+  std::vector<size_t> all(gradient.size());
+  for (size_t i = 0; i < all.size(); ++i) all[i] = i;
+  if (int64_t(all.size()) <= kMostChecked + kLargest) return all;
+  std::vector<size_t> largest = all;
+  std::nth_element(largest.begin(), largest.begin() + kLargest, largest.end(),
+                   [&](size_t a, size_t b) { return std::abs(gradient[a]) > std::abs(gradient[b]); });
+  std::vector<size_t> chosen(largest.begin(), largest.begin() + kLargest);
+  for (int64_t i = 0; i < kMostChecked; ++i) chosen.push_back(size_t(i) * (all.size() - 1) / size_t(kMostChecked - 1));
+  std::sort(chosen.begin(), chosen.end());
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  return chosen;
+}
+
+std::vector<int64_t> position_of(int64_t element, const Shape& shape) {
+  std::vector<int64_t> at(size_t(shape.size()));
+  for (int d = shape.size() - 1; d >= 0; --d) {
+    at[size_t(d)] = element % shape[d];
+    element /= shape[d];
+  }
+  return at;
+}
+
+class GradientChecker {
+ public:
+  GradientChecker(const TapeWatch::Replay& replay, const std::stop_token& stop)
+      : node_(*replay.node), info_(*replay.info), reached_(replay.reached), stop_(stop), params_(node_.params) {
+    // A cast within the op would hide what is to be seen.
+    for (size_t i = 0; i < params_.size() && i < node_.op->params.size(); ++i)
+      if (node_.op->params[i].kind == ParamKind::dtype && params_[i].present() && is_differentiable(DType(params_[i].i)))
+        params_[i] = Value(is_complex(DType(params_[i].i)) ? DType::c128 : DType::f64);
+    for (size_t i = 0; i < replay.inputs.size(); ++i) {
+      const Tensor& x = replay.inputs[i];
+      inputs_.push_back(x.defined() ? widened(x) : x);
+      const bool number = node_.in[i].is_number, index = i < 16 && (node_.op->integer_inputs >> i & 1);
+      if (x.defined() && number) inputs_.back().body()->is_number = true;
+      if (x.defined() && !number && !index && node_.wanted[i] && is_differentiable(x.dtype())) checked_.push_back(i);
+    }
+  }
+
+  GradientCheck run() {
+    GradientCheck check;
+    if (checked_.empty()) fail("none of its inputs gets a gradient");
+    const GradMode on(true);
+    TensorList leaves = inputs_, wanted;
+    for (const size_t i : checked_) {
+      leaves[i] = inputs_[i].detach();
+      wanted.push_back(leaves[i].requires_grad_());
+    }
+    const Tensor loss = contract(run_again(node_, params_, leaves), reached_);
+    if (!loss.defined()) fail("it has no floating output");
+    GradOptions options;
+    options.allow_unused = true;
+    const TensorList gradients = loss.requires_grad() ? grad({loss}, wanted, {}, options) : TensorList(wanted.size());
+    const NoGrad off;
+    base_ = contract(run_again(node_, params_, inputs_), reached_).item();
+    check.ran = check.ok = true;
+    for (size_t k = 0; k < checked_.size(); ++k) {
+      check.inputs.push_back(compare(checked_[k], gradients[k], check.tolerance));
+      check.ok &= check.inputs.back().ok;
+    }
+    return check;
+  }
+
+ private:
+  double value_at(size_t input, std::vector<double>& numbers, size_t place, double shifted) {
+    check_wanted(stop_, "check gradient");
+    const double before = std::exchange(numbers[place], shifted);
+    TensorList arguments = inputs_;
+    arguments[input] = from_numbers(numbers, inputs_[input]);
+    numbers[place] = before;
+    return contract(run_again(node_, params_, arguments), reached_).item();
+  }
+
+  GradientCheck::Input compare(size_t i, const Tensor& analytic, double tolerance) {
+    const Tensor& x = inputs_[i];
+    GradientCheck::Input result;
+    result.name = i < info_.inputs.size() ? info_.inputs[i].name : text(i + 1);
+    result.shape = {x.shape().begin(), x.shape().end()};
+    result.count = x.numel();
+    std::vector<double> numbers = numbers_of(x);
+    const std::vector<double> gradient =
+        analytic.defined() ? numbers_of(analytic) : std::vector<double>(numbers.size(), 0.0);
+    const bool complex = is_complex(x.dtype());
+    struct Slope {
+      size_t place;
+      double central, left, right;
+    };
+    std::vector<Slope> slopes;
+    double scale = 1;
+    for (const size_t place : choice(gradient)) {
+      const double at = numbers[place], h = kStep * std::max(1.0, std::abs(at));
+      const double right = value_at(i, numbers, place, at + h), left = value_at(i, numbers, place, at - h);
+      slopes.push_back({place, (right - left) / (2 * h), (base_ - left) / h, (right - base_) / h});
+      if (std::isfinite(slopes.back().central)) scale = std::max(scale, std::abs(slopes.back().central));
+    }
+    result.checked = int64_t(slopes.size());
+    for (const Slope& slope : slopes) {
+      const double found = gradient[slope.place];
+      double error = std::abs(found - slope.central) / scale;
+      if (std::isnan(error)) error = INFINITY;
+      // Where the slopes to both sides differ there is no derivative: what lies between them is right.
+      const double slack = 1e-4 * scale;
+      const auto [low, high] = std::minmax(slope.left, slope.right);
+      if (error > tolerance && high - low > 10 * slack && found >= low - slack && found <= high + slack) {
+        ++result.kinks;
+        continue;
+      }
+      if (error < result.worst || (error == result.worst && !result.at.empty())) continue;
+      result.worst = error;
+      result.at = position_of(int64_t(complex ? slope.place / 2 : slope.place), x.shape());
+      result.imaginary = complex && slope.place % 2;
+      result.gradient = found;
+      result.difference = slope.central;
+    }
+    result.ok = result.worst <= tolerance;
+    return result;
+  }
+
+  const KeptNode& node_;
+  const NodeInfo& info_;
+  const std::vector<bool>& reached_;
+  const std::stop_token& stop_;
+  Values params_;
+  TensorList inputs_;
+  std::vector<size_t> checked_;
+  double base_ = 0;
+};
+
+// Absolute differences; NaN in one of them alone counts as infinite.
+double error_of(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+  const double error = std::abs(a - b);
+  return std::isnan(error) ? INFINITY : error;
+}
+
+DeviceComparison::Output compare_output(const std::string& name, const Tensor& cpu, const Tensor& other) {
+  DeviceComparison::Output output;
+  output.name = name;
+  output.shape = {cpu.shape().begin(), cpu.shape().end()};
+  output.dtype = dtype_name(cpu.dtype());
+  output.count = cpu.numel();
+  const std::vector<double> a = numbers_of(to(cpu, is_complex(cpu.dtype()) ? DType::c128 : DType::f64));
+  const std::vector<double> b = numbers_of(to(other, is_complex(cpu.dtype()) ? DType::c128 : DType::f64));
+  const int64_t parts = is_complex(cpu.dtype()) ? 2 : 1;
+  const int64_t columns = cpu.ndim() > 0 ? std::max<int64_t>(cpu.size(-1), 1) : 1, rows = output.count / columns;
+  output.cell_rows = std::min(rows, kMapSide);
+  output.cell_columns = std::min(columns, kMapSide);
+  output.errors.assign(size_t(output.cell_rows * output.cell_columns), 0);
+  double magnitude = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double error = error_of(a[i], b[i]);
+    if (std::isfinite(a[i])) magnitude = std::max(magnitude, std::abs(a[i]));
+    if (error == 0) continue;
+    ++output.different;
+    const int64_t element = int64_t(i) / parts;
+    const int64_t row = element / columns * output.cell_rows / rows;
+    double& cell = output.errors[size_t(row * output.cell_columns + element % columns * output.cell_columns / columns)];
+    cell = std::max(cell, error);
+    if (error <= output.largest) continue;
+    output.largest = error;
+    output.at = position_of(element, cpu.shape());
+    output.cpu = a[i];
+    output.other = b[i];
+  }
+  output.relative = magnitude > 0 ? output.largest / magnitude : output.largest;
+  return output;
+}
+
+Device* other_device() {
+  for (const auto& device : devices())
+    if (!device->is_cpu()) return device.get();
+  return nullptr;
+}
+
+}  // namespace
+
+GradientCheck check_gradient(const TapeWatch& tape, int64_t step, uint64_t node, const std::stop_token& stop) {
+  const auto start = std::chrono::steady_clock::now();
+  const Aside aside;
+  GradientCheck check;
+  try {
+    context().device = &cpu_device();
+    check_wanted(stop, "check gradient");
+    check = GradientChecker(tape.replay(step, node), stop).run();
+  } catch (const std::exception& error) {
+    check = GradientCheck();
+    check.reason = error.what();
+  }
+  check.seconds = seconds_since(start);
+  return check;
+}
+
+DeviceComparison compare_devices(const TapeWatch& tape, int64_t step, uint64_t node, const std::stop_token& stop) {
+  const Aside aside;
+  DeviceComparison comparison;
+  try {
+    const NoGrad off;
+    check_wanted(stop, "compare devices");
+    const TapeWatch::Replay replay = tape.replay(step, node);
+    if (std::string_view(replay.node->op->name).starts_with("_as_strided"))
+      fail("it looks at memory through other strides; there is nothing to compute");
+    Device* const other = other_device();
+    if (!other) {
+      const std::string why = missing_devices();
+      fail("no Vulkan device", why.empty() ? "" : ": " + why);
+    }
+    comparison.device = text(other->name(), " (", other->description(), ")");
+    const auto run_on = [&](Device& device, double& seconds) {
+      context().device = &device;
+      TensorList inputs;
+      for (const Tensor& x : replay.inputs) {
+        inputs.push_back(x.defined() && !x.is_number() ? to(clone(x.detach()), device) : x);
+      }
+      device.sync();
+      const auto start = std::chrono::steady_clock::now();
+      const TensorList outputs = run_again(*replay.node, replay.node->params, inputs);
+      device.sync();
+      seconds = seconds_since(start);
+      return outputs;
+    };
+    const TensorList cpu = run_on(cpu_device(), comparison.cpu_seconds);
+    check_wanted(stop, "compare devices");
+    const TensorList there = run_on(*other, comparison.other_seconds);
+    for (size_t i = 0; i < cpu.size(); ++i) {
+      if (!cpu[i].defined()) continue;
+      const std::string name = i < replay.info->outputs.size() ? replay.info->outputs[i].name : text(i + 1);
+      comparison.outputs.push_back(compare_output(name, cpu[i], to(there[i], cpu_device())));
+    }
+    comparison.ran = true;
+  } catch (const std::exception& error) {
+    comparison = DeviceComparison();
+    comparison.reason = error.what();
+  }
+  return comparison;
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,326 @@
+#include "script/inspect/statistics_watch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "runtime/autocast.h"
+#include "runtime/ops.h"
+#include "runtime/statistics.h"
+#include "runtime/summarize_all.h"
+
+namespace lunagrad {
+namespace {
+
+// The steps between two that are looked at take this many times what looking took: a 51st of the time goes there.
+constexpr uint64_t kPause = 50;
+// Of a tensor with more elements every n-th makes the histogram.
+constexpr int64_t kMostSampled = 1 << 14;
+// A step that lasts longer than this, in nanoseconds, is looked at only as far as the time since the last one allows: it
+// may be a whole script without steps.
+constexpr double kLongStep = 2e9;
+constexpr size_t kMostKept = size_t(48) << 20;  // bytes; the oldest steps go first
+
+size_t bytes_of(const StepStatistics& step) {
+  size_t bytes = sizeof step + step.nodes.size() * sizeof(NodeStatistics);
+  for (const ParameterStatistics& p : step.parameters)
+    bytes += sizeof p + p.edges.capacity() * sizeof(double) + p.counts.capacity() * sizeof(int64_t);
+  return bytes;
+}
+
+// What its histogram is made of.
+Tensor sample_of(const Tensor& x) {
+  const int64_t each = (x.numel() + kMostSampled - 1) / kMostSampled;
+  return each > 1 && (x.is_contiguous() || !x.device().is_cpu()) ? slice(reshape(x, {-1}), 0, 0, x.numel(), each) : x;
+}
+
+// Those of other devices come over together: each wait for a device costs more than what is copied.
+void bring_to_cpu(TensorList& samples) {
+  std::map<Device*, TensorList> there;
+  for (const Tensor& x : samples)
+    if (!x.device().is_cpu()) there[&x.device()].push_back(to(reshape(x, {-1}), DType::f32));
+  std::map<Device*, int64_t> taken;
+  std::map<Device*, Tensor> here;
+  for (const auto& [device, parts] : there) here[device] = to(cat(parts), cpu_device());
+  for (Tensor& x : samples) {
+    if (x.device().is_cpu()) continue;
+    int64_t& at = taken[&x.device()];
+    const Tensor& all = here.at(&x.device());
+    const int64_t count = x.numel();
+    x = narrow(all, 0, at, count);
+    at += count;
+  }
+}
+
+// The activation that the node's op applied itself; empty: none.
+std::string activation_within(const Node& node) {
+  if (node.is_leaf() || node.op->params.empty()) return {};
+  const ParamSpec& last = node.op->params.back();
+  const Value& chosen = node.attributes->params.back();
+  const bool active = last.name == std::string_view("activation") && Activation(chosen.i) != Activation::none;
+  return active ? last.choices[size_t(chosen.i)] : std::string();
+}
+
+}  // namespace
+
+class StatisticsWatch::Look {
+ public:
+  explicit Look(StatisticsWatch& owner) : owner_(owner), start_(ticks()), off_(false), no_autocast_(nullptr) {
+    Context& ctx = context();
+    owner_.busy_ = true;
+    trace_ = std::exchange(ctx.trace, nullptr);
+    guard_ = std::exchange(ctx.guard, Guard::off);
+  }
+  ~Look() {
+    context().trace = trace_;
+    context().guard = guard_;
+    owner_.busy_ = false;
+    owner_.spent_ += ticks() - start_;
+  }
+  Look(const Look&) = delete;
+
+ private:
+  StatisticsWatch& owner_;
+  uint64_t start_;
+  GradMode off_;
+  UseAutocast no_autocast_;
+  Trace* trace_;
+  Guard guard_;
+};
+
+Tensor StatisticsWatch::value_of(const Node& leaf) {
+  const Operand& out = leaf.out[0];
+  return out.saved ? Tensor(out.saved, out.layout, out.offset, out.dtype) : Tensor();
+}
+
+std::vector<StepStatisticsPtr> StatisticsWatch::steps(uint64_t after) const {
+  const std::lock_guard lock(mutex_);
+  auto first = kept_.end();
+  while (first != kept_.begin() && (*std::prev(first))->number > after) --first;
+  return {first, kept_.end()};
+}
+
+// Each step since the last look counts as long as the shortest of them: neither a pause nor another program that took
+// the processor away may pass for training.
+bool StatisticsWatch::is_due() const {
+  if (first_) return true;
+  if (const int64_t every = every_.load()) return steps_since_ + 1 >= every;
+  return steps_since_ > 0 && uint64_t(steps_since_) * shortest_ > kPause * last_spent_;
+}
+
+void StatisticsWatch::begin_step() {
+  looking_ = watching() && is_due();
+  any_pass_ = false;
+  spent_ = 0;
+  step_began_ = ticks();
+  if (last_end_ == 0) last_end_ = step_began_;
+  if (!looking_) return;
+  outputs_.clear();
+  summaries_.read();
+  nodes_.clear();
+  for (auto& [id, leaf] : leaves_) leaf.has_gradient = false;
+}
+
+void StatisticsWatch::give_up() {
+  looking_ = false;
+  for (auto& [id, leaf] : leaves_) leaf.before = Tensor();
+  looked();
+}
+
+void StatisticsWatch::looked() {
+  first_ = false;
+  last_spent_ = spent_;
+  last_end_ = ticks();
+  steps_since_ = 0;
+}
+
+void StatisticsWatch::ran(const Call& call) {
+  const Context& ctx = context();
+  if (!looking_ || busy_ || !ctx.grad_enabled || ctx.differentiating || call.aliases) return;
+  const uint64_t now = ticks();
+  if (every_.load() == 0 && spent_ * kPause > now - last_end_ && ticks_to_ns(now - step_began_) > kLongStep) return give_up();
+  bool recorded = false;
+  for (const Tensor& x : call.in) recorded |= x.defined() && x.requires_grad();
+  if (!recorded || call.out.empty() || !call.out[0].defined()) return;
+  const Look look(*this);
+  outputs_[call.out[0].id()] = summaries_.add(call.out[0]) + 1;
+}
+
+void StatisticsWatch::begin(std::span<Node* const> nodes) {
+  if (!looking_ || busy_) return;
+  const Look look(*this);
+  in_pass_ = any_pass_ = true;
+  nodes_.assign(nodes.size(), {});
+  places_.assign(nodes.size(), {});
+  positions_.clear();
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = *nodes[i];
+    NodeStatistics& found = nodes_[i];
+    found.node = node.id;
+    found.op = node.label();
+    found.module = interned(node.module);
+    found.activation = activation_within(node);
+    found.place = {interned(node.line.file), node.line.line};
+    positions_[node.id] = i;
+    if (node.is_leaf()) {
+      if (node.requires_grad) leaves_.try_emplace(node.id).first->second.node = Ref<Node>(nodes[i]);
+    } else if (!node.out.empty()) {
+      const auto made = outputs_.find(node.out[0].tensor_id);
+      if (made != outputs_.end()) places_[i].output = made->second;
+    }
+  }
+}
+
+void StatisticsWatch::gradient(const Node& node, uint32_t output, const Tensor& gradient) {
+  if (!in_pass_ || busy_ || output > 0) return;
+  // What a parameter's gradient has become is looked at behind the pass.
+  if (node.is_leaf() && node.requires_grad) {
+    leaves_.at(node.id).reached = true;
+    return;
+  }
+  const auto found = positions_.find(node.id);
+  if (found == positions_.end()) return;
+  const Look look(*this);
+  nodes_[found->second].has_gradient = true;
+  places_[found->second].gradient = summaries_.add(gradient) + 1;
+}
+
+void StatisticsWatch::end() {
+  if (!in_pass_) return;
+  in_pass_ = false;
+  const Look look(*this);
+  std::vector<std::pair<NodeStatistics*, Leaf*>> reached;
+  TensorList gradients, samples;
+  for (NodeStatistics& node : nodes_) {
+    const auto known = leaves_.find(node.node);
+    if (known == leaves_.end() || !std::exchange(known->second.reached, false)) continue;
+    Leaf& leaf = known->second;
+    const Tensor gradient = leaf.node->grad;
+    if (!gradient.defined()) continue;
+    leaf.has_gradient = node.has_gradient = true;
+    reached.emplace_back(&node, &leaf);
+    gradients.push_back(is_complex(gradient.dtype()) ? abs(gradient.detach()) : gradient.detach());
+    samples.push_back(sample_of(gradients.back()));
+    if (!leaf.before.defined())
+      if (const Tensor now = value_of(*leaf.node); now.defined()) leaf.before = clone(now);
+  }
+  const std::vector<Summary> of_gradients = summarize_all(gradients);  // of what was added up over several passes
+  const std::vector<Summary> summaries = summaries_.read();
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (places_[i].output) nodes_[i].output = summaries[places_[i].output - 1];
+    if (places_[i].gradient) nodes_[i].gradient = summaries[places_[i].gradient - 1];
+  }
+  outputs_.clear();
+  bring_to_cpu(samples);
+  for (size_t i = 0; i < reached.size(); ++i) {
+    const auto& [node, leaf] = reached[i];
+    node->gradient = leaf->found.gradient = of_gradients[i];
+    const Statistics spread = statistics(samples[i]);
+    leaf->found.edges = spread.edges;
+    leaf->found.counts = spread.counts;
+  }
+}
+
+void StatisticsWatch::optimized(const TensorList& parameters) {
+  if (!watching()) return;
+  for (const Tensor& x : parameters)
+    if (x.node() && x.node()->is_leaf()) leaves_.try_emplace(x.node()->id).first->second.node = x.node();
+}
+
+void StatisticsWatch::end_step(int64_t step) {
+  if (!looking_) {
+    const uint64_t length = ticks() - step_began_;
+    shortest_ = steps_since_++ == 0 ? length : std::min(shortest_, length);
+    return;
+  }
+  looking_ = false;
+  if (!any_pass_) {  // an evaluation, say: the next step is looked at in its place
+    outputs_.clear();
+    return;
+  }
+  auto made = std::make_shared<StepStatistics>();
+  {
+    const Look look(*this);
+    TensorList weights, differences;  // of some of them what was added, in their order
+    std::vector<bool> moved;
+    std::map<std::string, int> named;  // two models may call their parameters alike
+    for (auto it = leaves_.begin(); it != leaves_.end();) {
+      Leaf& leaf = it->second;
+      if (leaf.node->use_count() == 1) {  // nobody else has it any more
+        it = leaves_.erase(it);
+        continue;
+      }
+      ++it;
+      const Node& node = *leaf.node;
+      const Tensor now = value_of(node);
+      if (!now.defined()) continue;
+      ParameterStatistics& p = made->parameters.emplace_back(leaf.found);
+      p.place = {interned(node.line.file), node.line.line};
+      p.name = interned(node.name);
+      if (p.name.empty()) p.name = node.line.known() ? "leaf of " + to_string(node.line) : text("leaf ", node.id);
+      if (const int count = ++named[p.name]; count > 1) p.name += text(" (", count, ")");
+      p.shape.assign(node.out[0].layout->shape.begin(), node.out[0].layout->shape.end());
+      p.node = node.id;
+      p.has_gradient = leaf.has_gradient;
+      if (!p.has_gradient) p.gradient = {}, p.edges.clear(), p.counts.clear();
+      p.update_norm = NAN;
+      weights.push_back(now);
+      moved.push_back(leaf.before.defined());
+      if (moved.back()) differences.push_back(now.detach() - leaf.before);
+      leaf.before = Tensor();
+    }
+    size_t at = weights.size();
+    weights.insert(weights.end(), differences.begin(), differences.end());
+    const std::vector<Summary> read = summarize_all(weights);
+    for (size_t i = 0; i < made->parameters.size(); ++i) {
+      made->parameters[i].weight = read[i];
+      if (!moved[i]) continue;
+      const Summary& difference = read[at++];
+      made->parameters[i].update_norm = difference.finite() ? difference.norm : NAN;
+    }
+    made->nodes = nodes_;
+  }
+  latest_ = nodes_;
+  latest_step_ = step;
+  made->step = step;
+  made->every = last_step_ > 0 && step > last_step_ ? step - last_step_ : 1;
+  made->cost_ns = ticks_to_ns(spent_);
+  last_step_ = step;
+  looked();
+  const std::lock_guard lock(mutex_);
+  made->number = ++number_;
+  kept_bytes_ += bytes_of(*made);
+  kept_.push_back(std::move(made));
+  for (; kept_bytes_ > kMostKept && kept_.size() > 1; kept_.pop_front()) kept_bytes_ -= bytes_of(*kept_.front());
+}
+
+void StatisticsWatch::describe(TapeSnapshot& tape) const {
+  const bool now = looking_ && nodes_.size() == tape.nodes.size();
+  const std::vector<NodeStatistics>& from = now ? nodes_ : latest_;
+  if (from.size() != tape.nodes.size()) return;
+  for (size_t i = 0; i < from.size(); ++i)
+    if (from[i].op != tape.nodes[i].op || (now && from[i].node != tape.nodes[i].id)) return;
+  tape.statistics_step = now ? tape.step : latest_step_;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i].output.count > 0) tape.nodes[i].output_summary = from[i].output;
+    if (from[i].has_gradient) tape.nodes[i].gradient_summary = from[i].gradient;
+  }
+}
+
+void StatisticsWatch::clear(bool everything) {
+  looking_ = in_pass_ = false;
+  leaves_.clear();
+  outputs_.clear();
+  summaries_.read();
+  if (!everything) return;
+  nodes_.clear();
+  latest_.clear();
+  first_ = true;
+  steps_since_ = last_step_ = 0;
+  last_end_ = last_spent_ = 0;
+  const std::lock_guard lock(mutex_);
+  kept_.clear();
+  kept_bytes_ = 0;
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,128 @@
+#pragma once
+// What one Lua state keeps for the bindings, reached in one load from any of its threads. Private to script/.
+// Belongs to the state's thread; made by new_state, destroyed by close_state.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <lua.hpp>
+#include <memory>
+#include <string>
+
+#include "runtime/context.h"
+#include "runtime/error.h"
+#include "script/lua/file_limits.h"
+#include "script/lua/guard.h"
+#include "script/lua/state.h"
+
+namespace lunagrad {
+
+// A source file as Lua knows it. The pointer alone is no identity: Lua may free a chunk and reuse its
+// address.
+struct Chunk {
+  static constexpr size_t kCompared = 64;  // bytes of the name that are compared, beside its length
+  const char* source = nullptr;
+  size_t length = 0;
+  char start[kCompared];
+  uint32_t file = 0;     // interned
+  bool library = false;  // part of the bundled library
+
+  bool is(const lua_Debug& frame) const {
+    return source == frame.source && length == frame.srclen &&
+           std::memcmp(start, source, std::min(length, kCompared)) == 0;
+  }
+};
+
+// Bytes of tensors, which Lua's collector cannot see, since the last step of it that they caused.
+struct Pressure {
+  size_t pending = 0;
+  size_t step = size_t(4) << 20;     // a step of the collector when this much is pending
+  size_t handle = size_t(32) << 10;  // what a handle counts beside its elements
+};
+
+struct Edge {
+  lua_State* main = nullptr;
+  int tensor_metatable = LUA_NOREF;           // registry reference
+  size_t memory_limit = 0;                    // of Lua's heap and tensors, 0 = none
+  size_t memory_used = 0;                     // by Lua's heap
+  size_t unpooled = 0;                        // of these in blocks of their own
+  Pressure pressure;
+  int nested_closes = 0;  // of coroutines, one inside the other
+  std::function<void(const std::string&)> on_module;
+  SafePoint safe_point = nullptr;
+  void* safe_point_data = nullptr;
+  FileLimits files;
+  int checkpoint_modules = LUA_NOREF;  // registry: module -> its training flag, of the checkpoint that runs
+  CaughtError last_error;  // the last engine Error that became a Lua error
+  std::array<Chunk, 16> chunks;
+  // Holds this while the state is open: callbacks that outlive the state ask here.
+  std::shared_ptr<Edge*> alive;
+
+  const Chunk& chunk(const lua_Debug&);
+};
+
+inline Edge& edge(lua_State* L) { return **static_cast<Edge**>(lua_getextraspace(L)); }
+
+// Turns the pending bytes into work of the collector.
+void collect_under_pressure(lua_State*, Edge&);
+// Accounts for a new Lua value that holds `bytes` of elements.
+inline void add_pressure(lua_State* L, size_t bytes) {
+  Edge& state = edge(L);
+  state.pressure.pending += bytes + state.pressure.handle;
+  if (state.pressure.pending >= state.pressure.step) [[unlikely]]
+    collect_under_pressure(L, state);
+}
+
+// Frees every tensor that Lua has dropped, and the device's unused blocks.
+void collect_everything(lua_State*);
+
+// Runs f, and once more after collect_everything when the engine is out of memory. f must leave nothing half
+// done when it throws; the Lua stack and the generator are as before on the second run.
+template <class F>
+void with_memory_retry(lua_State* L, F&& f) {
+  const int top = lua_gettop(L);
+  const Generator generator = context().generator;
+  try {
+    return f();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory) throw;
+  }
+  lua_settop(L, top);
+  collect_everything(L);
+  context().generator = generator;
+  f();
+}
+
+// What every op that a script calls does at the end: the session's safe point.
+inline void after_op(lua_State* L) {
+  const Edge& state = edge(L);
+  if (state.safe_point) state.safe_point(L, state.safe_point_data);
+}
+
+// "off", "step", "op", or a boolean (true: "op").
+Guard check_guard(lua_State*, int argument, const char* function);
+// Notes how the module at `index` is set, for the checkpoint that runs.
+void remember_module(lua_State*, int index);
+
+// The parts of lunagrad.core, one file each. The table of functions is at stack index `core`, that of the
+// methods of Tensor at `methods`.
+void bind_ops(lua_State*, int core, int methods);
+void bind_create(lua_State*, int core, int methods);
+void bind_tensor(lua_State*, int core, int methods);
+void bind_index(lua_State*, int core, int methods);
+void bind_grad(lua_State*, int core, int methods);
+void bind_tape(lua_State*, int core, int methods);
+void bind_custom(lua_State*, int core, int methods);
+void bind_kernel(lua_State*, int core, int methods);
+void bind_autocast(lua_State*, int core, int methods);
+void bind_io(lua_State*, int core, int methods);
+void bind_data(lua_State*, int core, int methods);
+void bind_module(lua_State*, int core, int methods);
+void bind_optim(lua_State*, int core, int methods);
+void bind_onnx(lua_State*, int core, int methods);
+
+// x[k] and x[k] = v for every k but a name: the arguments of __index and __newindex.
+int index_positions(lua_State*);
+int assign_positions(lua_State*);
+
+}  // namespace lunagrad

@@ -1,0 +1,41 @@
+#include "script/lua/file_limits.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "runtime/error.h"
+
+namespace lunagrad {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path resolved(const std::string& path) {
+  std::error_code error;
+  fs::path result = fs::weakly_canonical(fs::absolute(path.empty() ? "." : path), error);
+  if (error) fail_as(ErrorKind::file, path, ": ", error.message());
+  return result;
+}
+
+bool lies_in(const fs::path& path, const std::string& place) {
+  const fs::path outer = resolved(place);
+  return std::mismatch(outer.begin(), outer.end(), path.begin(), path.end()).first == outer.end();
+}
+
+}  // namespace
+
+void FileLimits::check(const std::string& path, FileUse use, const char* function) const {
+  if (!limited) return;
+  const fs::path asked = resolved(path);
+  const std::string run = run_folder ? run_folder() : "";
+  if (!run.empty() && lies_in(asked, run)) return;
+  if (use == FileUse::write)
+    fail_as(ErrorKind::file, function, ": ", path, ": a sandboxed script writes into its run's folder alone",
+            run.empty() ? "" : ", which is " + run);
+  if (std::any_of(readable.begin(), readable.end(),
+                  [&](const std::string& place) { return lies_in(asked, place); }))
+    return;
+  fail_as(ErrorKind::file, function, ": ", path, ": a sandboxed script reads files of its own folder alone");
+}
+
+}  // namespace lunagrad

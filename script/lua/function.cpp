@@ -1,0 +1,68 @@
+#include "script/lua/function.h"
+
+#include "script/lua/convert.h"
+#include "script/lua/edge.h"
+
+namespace lunagrad {
+namespace {
+
+int run_body(lua_State* L) {
+  const auto& body = *static_cast<const std::function<void(lua_State*)>*>(lua_touserdata(L, 1));
+  lua_settop(L, 0);
+  body(L);
+  return 0;
+}
+
+}  // namespace
+
+LuaFunction::LuaFunction(lua_State* L, int index) : state_(edge(L).alive) {
+  lua_pushvalue(L, index);
+  reference_ = luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+LuaFunction::~LuaFunction() {
+  if (Edge* const state = *state_) luaL_unref(state->main, LUA_REGISTRYINDEX, reference_);
+}
+
+void LuaFunction::push(lua_State* L) const { lua_rawgeti(L, LUA_REGISTRYINDEX, reference_); }
+
+void LuaFunction::protect(const char* what, const std::function<void(lua_State*)>& body) const {
+  Edge* const state = *state_;
+  if (!state) fail(what, ": the script that set it has ended");
+  lua_State* const L = state->main;
+  const int top = lua_gettop(L);
+  if (!lua_checkstack(L, 4)) fail(what, ": too many calls inside one another");
+  const SourceLine line = context().line;
+  lua_pushcfunction(L, guard<run_body>);
+  lua_pushlightuserdata(L, const_cast<void*>(static_cast<const void*>(&body)));
+  state->last_error.message[0] = '\0';
+  const int status = lua_pcall(L, 1, 0, 0);
+  context().line = line;
+  if (status == LUA_OK) return lua_settop(L, top);
+  size_t length = 0;
+  const char* const message = luaL_tolstring(L, -1, &length);
+  const std::string text = (*what ? std::string(what) + ": " : std::string()) + std::string(message, length);
+  const char* const last = state->last_error.message;
+  ErrorKind kind = ErrorKind::value;
+  if (status == LUA_ERRMEM)
+    kind = ErrorKind::memory;
+  else if (*last && text.find(last) != std::string::npos)
+    kind = state->last_error.kind;
+  lua_settop(L, top);
+  throw Error(text, kind);
+}
+
+TensorList LuaFunction::call(const TensorList& arguments, const char* what) const {
+  TensorList results;
+  protect(what, [&](lua_State* L) {
+    luaL_checkstack(L, int(arguments.size()) + 4, "too many arguments");
+    push(L);
+    for (const Tensor& x : arguments) push_tensor(L, x);
+    lua_call(L, int(arguments.size()), LUA_MULTRET);
+    for (int i = 1; i <= lua_gettop(L); ++i)
+      results.push_back(lua_isnil(L, i) ? Tensor() : check_tensor(L, i, "return"));
+  });
+  return results;
+}
+
+}  // namespace lunagrad

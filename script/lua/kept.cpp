@@ -1,0 +1,71 @@
+#include "script/lua/kept.h"
+
+#include "script/lua/convert.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr int kDeepest = 100;
+
+Kept keep_at(lua_State* L, int index, int depth) {
+  switch (lua_type(L, index)) {
+    case LUA_TNIL:
+      return {};
+    case LUA_TBOOLEAN:
+      return {bool(lua_toboolean(L, index))};
+    case LUA_TNUMBER:
+      if (lua_isinteger(L, index)) return {int64_t(lua_tointeger(L, index))};
+      return {double(lua_tonumber(L, index))};
+    case LUA_TSTRING: {
+      size_t size = 0;
+      const char* const bytes = lua_tolstring(L, index, &size);
+      return {std::string(bytes, size)};
+    }
+    default:
+      break;
+  }
+  if (const Tensor* const tensor = to_tensor(L, index)) {
+    tensor->storage().check_whole("run.state");
+    return {*tensor};
+  }
+  if (lua_type(L, index) != LUA_TTABLE)
+    fail("run.state: a reload cannot keep a ", type_name(L, index),
+         "; tensors, numbers, strings, booleans and tables are kept");
+  if (depth == kDeepest) fail("run.state: more than ", kDeepest, " tables within each other");
+  luaL_checkstack(L, 4, "run.state");
+  index = lua_absindex(L, index);
+  Kept::Table table;
+  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+    Kept key = keep_at(L, -2, depth + 1);
+    table.emplace_back(std::move(key), keep_at(L, -1, depth + 1));
+  }
+  return {std::move(table)};
+}
+
+struct Pusher {
+  lua_State* L;
+
+  void operator()(std::monostate) const { lua_pushnil(L); }
+  void operator()(bool value) const { lua_pushboolean(L, value); }
+  void operator()(int64_t value) const { lua_pushinteger(L, lua_Integer(value)); }
+  void operator()(double value) const { lua_pushnumber(L, value); }
+  void operator()(const std::string& value) const { push_string(L, value); }
+  void operator()(const Tensor& value) const { push_tensor(L, value); }
+  void operator()(const Kept::Table& table) const {
+    luaL_checkstack(L, 4, "run.state");
+    lua_createtable(L, 0, int(table.size()));
+    for (const auto& [key, value] : table) {
+      std::visit(*this, key.value);
+      std::visit(*this, value.value);
+      lua_rawset(L, -3);
+    }
+  }
+};
+
+}  // namespace
+
+Kept keep(lua_State* L, int index) { return keep_at(L, index, 0); }
+
+void push_kept(lua_State* L, const Kept& kept) { std::visit(Pusher{L}, kept.value); }
+
+}  // namespace lunagrad

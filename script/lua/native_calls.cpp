@@ -1,0 +1,84 @@
+#include "script/lua/native_calls.h"
+
+#include "script/lua/state.h"
+
+namespace lunagrad {
+namespace {
+
+// Behind the last dot or colon stands the field.
+constexpr const char* kLibrary[] = {"os.execute",   "io.popen",    "io.read",     "io.lines",     "io.open",
+                                    "string.find",  "string.match", "string.gsub", "string.rep",
+                                    "table.concat", "table.sort",  "collectgarbage"};
+constexpr const char* kFile[] = {"file:read", "file:lines", "file:write", "file:close", "file:flush"};
+
+const char* field_of(const char* name) {
+  const char* field = name;
+  for (const char* at = name; *at; ++at)
+    if (*at == '.' || *at == ':') field = at + 1;
+  return field;
+}
+
+}  // namespace
+
+// Upvalues: the NativeCalls, the name, Lua's function, which runs in this frame, so that its errors say where.
+int NativeCalls::call(lua_State* L) {
+  struct Mark {
+    Mark(NativeCalls& owner, const char* name, SourceLine line)
+        : owner(owner), before(owner.name_.load()), line_before(owner.line_.load()) {
+      owner.line_.store(line);
+      owner.name_.store(name);
+    }
+    ~Mark() {
+      owner.name_.store(before);
+      owner.line_.store(line_before);
+    }
+    NativeCalls& owner;
+    const char* before;
+    SourceLine line_before;
+  };
+  auto& owner = *static_cast<NativeCalls*>(lua_touserdata(L, lua_upvalueindex(1)));
+  const auto* name = static_cast<const char*>(lua_touserdata(L, lua_upvalueindex(2)));
+  const lua_CFunction function = lua_tocfunction(L, lua_upvalueindex(3));
+  const Mark mark(owner, name, script_line(L, 1));
+  return function(L);
+}
+
+// Replaces a field of the table at the top, if it is one of Lua's functions: those that a sandbox put in their place hold
+// values of their own, and are left alone.
+void NativeCalls::wrap(lua_State* L, NativeCalls* owner, const char* name) {
+  lua_getfield(L, -1, field_of(name));
+  const bool holds_values = lua_iscfunction(L, -1) && lua_getupvalue(L, -1, 1);
+  if (holds_values) lua_pop(L, 1);
+  if (!lua_iscfunction(L, -1) || holds_values) {
+    lua_pop(L, 1);
+    return;
+  }
+  lua_pushlightuserdata(L, owner);
+  lua_pushlightuserdata(L, const_cast<char*>(name));
+  lua_rotate(L, -3, 2);
+  lua_pushcclosure(L, call, 3);
+  lua_setfield(L, -2, field_of(name));
+}
+
+void NativeCalls::watch(lua_State* L) {
+  for (const char* name : kLibrary) {
+    const std::string library(name, size_t(field_of(name) - name));
+    lua_pushglobaltable(L);
+    if (!library.empty()) {
+      lua_getfield(L, -1, library.substr(0, library.size() - 1).c_str());
+      lua_remove(L, -2);
+    }
+    if (lua_istable(L, -1)) wrap(L, this, name);  // a sandbox lacks some
+    lua_pop(L, 1);
+  }
+  if (luaL_getmetatable(L, LUA_FILEHANDLE) == LUA_TTABLE) {
+    if (lua_getfield(L, -1, "__index") == LUA_TTABLE)
+      for (const char* name : kFile) wrap(L, this, name);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
+std::pair<const char*, SourceLine> NativeCalls::current() const { return {name_.load(), line_.load()}; }
+
+}  // namespace lunagrad

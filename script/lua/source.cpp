@@ -1,0 +1,48 @@
+#include "script/lua/source.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <lua.hpp>
+#include <memory>
+#include <sstream>
+
+#include "runtime/error.h"
+#include "script/lua/state.h"
+
+namespace lunagrad {
+
+std::string read_script(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    fail_as(ErrorKind::file, path, ": ", std::strerror(EISDIR));
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream content;
+  if (in && in.peek() != EOF) content << in.rdbuf();
+  if (!in.eof() && !in) fail_as(ErrorKind::file, path, ": ", std::strerror(errno ? errno : EIO));
+  return content.str();
+}
+
+std::string_view without_shebang(std::string_view source) {
+  if (source.empty() || source[0] != '#') return source;
+  const size_t end = source.find('\n');
+  return end == std::string_view::npos ? std::string_view() : source.substr(end);
+}
+
+std::string syntax_error(std::string_view source, const std::string& name, SourcePlace& place) {
+  const std::unique_ptr<lua_State, decltype(&lua_close)> state(luaL_newstate(), lua_close);
+  if (!state) fail_as(ErrorKind::memory, "not enough memory");
+  const int status = luaL_loadbufferx(state.get(), source.data(), source.size(), name.c_str(), "t");
+  if (status == LUA_OK) return {};
+  const std::string message = lua_tostring(state.get(), -1);
+  place.file = chunk_name(name.c_str());
+  // Lua cuts long names in its message; the line follows the name's colon.
+  const size_t colon = message.find(": ");
+  const size_t before = colon == std::string::npos ? colon : message.rfind(':', colon - 1);
+  if (before != std::string::npos) place.line = std::atoi(message.c_str() + before + 1);
+  return message;
+}
+
+}  // namespace lunagrad

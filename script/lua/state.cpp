@@ -1,0 +1,301 @@
+#include "script/lua/state.h"
+
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+
+#include "runtime/memory_limit.h"
+#include "runtime/ref.h"
+#include "script/lua/edge.h"
+#include "script/meta/library.h"
+#include "script/lua/sandbox.h"
+
+namespace lunagrad {
+namespace {
+
+// Small blocks come from the engine's free lists, which cost a third of the heap's price.
+constexpr size_t kPooled = 256;
+
+// Tensors leave an eighth of the limit to Lua, so that they are only counted beyond that.
+bool has_room(const Edge& state, size_t more) {
+  return state.memory_used + more <= state.memory_limit / 8 || memory_in_use() + more <= state.memory_limit;
+}
+
+void* allocate(void* data, void* block, size_t old_bytes, size_t bytes) {
+  Edge& state = *static_cast<Edge*>(data);
+  if (!block) old_bytes = 0;  // then it is a type tag
+  if (state.memory_limit && bytes > old_bytes && !has_room(state, bytes - old_bytes)) return nullptr;
+  void* result = nullptr;
+  try {
+    if (bytes == 0) {
+      if (old_bytes > kPooled)
+        std::free(block);
+      else
+        pool_free(block, old_bytes);
+    } else if (old_bytes > kPooled && bytes > kPooled) {
+      result = std::realloc(block, bytes);
+    } else {
+      result = bytes > kPooled ? std::malloc(bytes) : pool_allocate(bytes);
+      if (result && block) {
+        std::memcpy(result, block, std::min(old_bytes, bytes));
+        if (old_bytes > kPooled)
+          std::free(block);
+        else
+          pool_free(block, old_bytes);
+      }
+    }
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+  if (result || bytes == 0) {
+    state.memory_used += bytes - old_bytes;
+    state.unpooled += (bytes > kPooled ? bytes : 0) - (old_bytes > kPooled ? old_bytes : 0);
+  }
+  return result;
+}
+
+// Only reached outside every protected call, by a host's mistake or by a lack of memory at start-up.
+int panic(lua_State* L) {
+  const char* message = lua_tostring(L, -1);
+  throw Error(message ? message : "an error outside a protected call", ErrorKind::memory);
+}
+
+std::string in_folder(const std::string& folder) { return folder + "/?.lua;" + folder + "/?/init.lua;"; }
+
+std::string data_folder() {
+  if (const char* data = std::getenv("XDG_DATA_HOME"); data && *data)
+    return std::string(data) + "/lunagrad/lua";
+  if (const char* home = std::getenv("HOME"); home && *home)
+    return std::string(home) + "/.local/share/lunagrad/lua";
+  return {};
+}
+
+// package.searchers[2]: "lunagrad" and "lunagrad.x" come from the bundled library and nowhere else, so that a
+// script called lunagrad.lua cannot hide it.
+int search_library(lua_State* L) {
+  const std::string name = luaL_checkstring(L, 1);
+  if (name != "lunagrad" && !name.starts_with("lunagrad.")) {
+    lua_pushnil(L);
+    return 1;
+  }
+  std::string path = name;
+  std::replace(path.begin(), path.end(), '.', '/');
+  path = library_directory() + "/" + path;
+  for (const char* ending : {".lua", "/init.lua"}) {
+    const std::string file = path + ending;
+    if (access(file.c_str(), R_OK) != 0) continue;
+    if (luaL_loadfilex(L, file.c_str(), "t") != LUA_OK) return lua_error(L);
+    lua_pushlstring(L, file.data(), file.size());
+    return 2;
+  }
+  fail("require: the bundled library has no module '", name, "' in ", library_directory(),
+       " (LUNAGRAD_LUA may name another folder)");
+}
+
+// Lua's own search along package.path (upvalue 1; 3 is package). What package.searchpath (upvalue 2) finds is told,
+// before it is compiled.
+int search_files(lua_State* L) {
+  lua_settop(L, 1);
+  if (const Edge& state = edge(L); state.on_module) {
+    lua_pushvalue(L, lua_upvalueindex(2));
+    lua_pushvalue(L, 1);
+    lua_getfield(L, lua_upvalueindex(3), "path");
+    lua_call(L, 2, 1);
+    if (lua_isstring(L, -1)) state.on_module(lua_tostring(L, -1));
+    lua_settop(L, 1);
+  }
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, 1, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+// Lua's C modules would bring in Lua's C build beside this one, so their searchers go.
+void set_search_path(lua_State* L, const StateOptions& options) {
+  lua_getglobal(L, "package");
+  std::string path;
+  if (!options.script_directory.empty() && options.script_directory != ".")
+    path += in_folder(options.script_directory);
+  path += in_folder(".") + in_folder("./lua_modules");
+  if (const std::string data = data_folder(); !data.empty()) path += in_folder(data);
+  lua_getfield(L, -1, "path");
+  path += lua_tostring(L, -1);
+  lua_pop(L, 1);
+  lua_pushlstring(L, path.data(), path.size());
+  lua_setfield(L, -2, "path");
+  lua_pushliteral(L, "");
+  lua_setfield(L, -2, "cpath");
+
+  lua_getfield(L, -1, "searchers");
+  lua_rawgeti(L, -1, 2);
+  lua_getfield(L, -3, "searchpath");
+  lua_pushvalue(L, -4);
+  lua_pushcclosure(L, guard<search_files>, 3);
+  lua_rawseti(L, -2, 3);
+  lua_pushcfunction(L, guard<search_library>);
+  lua_rawseti(L, -2, 2);
+  lua_pushnil(L);
+  lua_rawseti(L, -2, 4);
+  lua_pop(L, 2);
+}
+
+template <class F>
+int call_body(lua_State* L) {
+  (*static_cast<F*>(lua_touserdata(L, 1)))(L);
+  return 0;
+}
+
+// Lua 5.4.4 does not count the C stack that coroutines need which close one another: some 10,000 of them,
+// nested, crash it (mended upstream in 1e64c139).
+constexpr int kNestedCloses = 100;
+
+// coroutine.close with a bound on its nesting. Upvalue 1: Lua's own.
+int close_coroutine(lua_State* L) {
+  struct Nesting {
+    int& depth;
+    explicit Nesting(int& counter) : depth(++counter) {}
+    ~Nesting() { --depth; }
+  } const nesting(edge(L).nested_closes);
+  if (nesting.depth > kNestedCloses)
+    fail("coroutine.close: more than ", kNestedCloses, " closes inside one another");
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+void bound_nested_closes(lua_State* L) {
+  lua_getglobal(L, LUA_COLIBNAME);
+  lua_getfield(L, -1, "close");
+  lua_pushcclosure(L, guard<close_coroutine>, 1);
+  lua_setfield(L, -2, "close");
+  lua_pop(L, 1);
+}
+
+// Runs `body` protected and turns a Lua error into an Error.
+template <class F>
+void protect(lua_State* L, F body) {
+  lua_pushcfunction(L, guard<call_body<F>>);
+  lua_pushlightuserdata(L, &body);
+  const int status = lua_pcall(L, 1, 0, 0);
+  if (status == LUA_OK) return;
+  const std::string message = lua_tostring(L, -1) ? lua_tostring(L, -1) : "unknown error";
+  lua_pop(L, 1);
+  throw Error(message, status == LUA_ERRMEM ? ErrorKind::memory : ErrorKind::value);
+}
+
+}  // namespace
+
+lua_State* new_state(const StateOptions& options) {
+  auto state = std::make_unique<Edge>();
+  state->memory_limit = options.memory_limit;
+  state->on_module = options.on_module;
+  lua_State* L = lua_newstate(allocate, state.get());
+  if (!L) throw Error("not enough memory for a Lua state", ErrorKind::memory);
+  Edge& made = *state.release();
+  made.main = L;
+  made.alive = std::make_shared<Edge*>(&made);
+  if (options.memory_limit) set_memory_limit({options.memory_limit, &made.unpooled});
+  *static_cast<Edge**>(lua_getextraspace(L)) = &made;
+  lua_atpanic(L, panic);
+  try {
+    protect(L, [&](lua_State* inner) {
+      if (options.sandbox) {
+        open_sandbox_libraries(inner);
+      } else {
+        luaL_openlibs(inner);
+      }
+      bound_nested_closes(inner);
+      set_search_path(inner, options);
+      if (options.sandbox) close_sandbox(inner);
+    });
+  } catch (...) {
+    close_state(L);
+    throw;
+  }
+  return L;
+}
+
+void close_state(lua_State* L) {
+  if (!L) return;
+  Edge* state = &edge(L);
+  lua_close(state->main);
+  if (memory_limit().heap == &state->unpooled) set_memory_limit({});
+  *state->alive = nullptr;
+  delete state;
+}
+
+void open_lunagrad(lua_State* L) {
+  protect(L, [](lua_State* inner) {
+    lua_getfield(inner, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    lua_newtable(inner);  // core
+    lua_newtable(inner);  // methods of Tensor
+    const int methods = lua_gettop(inner), core = methods - 1;
+    bind_tensor(inner, core, methods);
+    bind_ops(inner, core, methods);
+    bind_create(inner, core, methods);
+    bind_index(inner, core, methods);
+    bind_grad(inner, core, methods);
+    bind_tape(inner, core, methods);
+    bind_custom(inner, core, methods);
+    bind_kernel(inner, core, methods);
+    bind_autocast(inner, core, methods);
+    bind_io(inner, core, methods);
+    bind_data(inner, core, methods);
+    bind_module(inner, core, methods);
+    bind_onnx(inner, core, methods);
+    bind_optim(inner, core, methods);
+    lua_settop(inner, core);
+    lua_setfield(inner, -2, "lunagrad.core");
+    if (edge(inner).files.limited) hide_metatables(inner);
+  });
+}
+
+void add_module(lua_State* L, const char* name, const luaL_Reg* functions, void* owner) {
+  protect(L, [&](lua_State* inner) {
+    lua_getfield(inner, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    lua_getfield(inner, -1, "lunagrad.core");
+    lua_newtable(inner);
+    lua_pushlightuserdata(inner, owner);
+    luaL_setfuncs(inner, functions, 1);
+    lua_setfield(inner, -2, name);
+  });
+}
+
+void set_safe_point(lua_State* L, SafePoint function, void* data) {
+  edge(L).safe_point = function;
+  edge(L).safe_point_data = data;
+}
+
+// One cycle of the collector for every 64 MiB of tensors and a quarter of what lives: then garbage stays
+// under 256 MiB plus the size of what lives, and the collector's share of the time does not grow with the
+// model. And one for every 2048 handles, so that the garbage of small tensors stays in the processor's cache,
+// or for more of them when Lua's heap is so large that its marking would cost more.
+void collect_under_pressure(lua_State* L, Edge& state) {
+  constexpr size_t kStepsPerCycle = 16, kHandlesPerCycle = 2048;
+  Pressure& pressure = state.pressure;
+  const size_t steps = std::min(pressure.pending / pressure.step, kStepsPerCycle);
+  const size_t heap = size_t(lua_gc(L, LUA_GCCOUNT)) + 1;  // KiB
+  size_t live = cpu_device().memory().in_use;
+  if (Device& device = *context().device; !device.is_cpu()) live += device.memory().in_use;
+  size_t cycle = (size_t(64) << 20) + live / 4;
+  if (state.memory_limit) cycle = std::min(cycle, state.memory_limit / 8);
+  pressure.pending = 0;
+  pressure.step = cycle / kStepsPerCycle;
+  pressure.handle = cycle / std::max(kHandlesPerCycle, heap * 8);
+  if (!lua_gc(L, LUA_GCISRUNNING)) return;
+  // Lua waits until its heap has doubled before it starts a cycle, so "twice the heap" is one cycle's worth.
+  lua_gc(L, LUA_GCSTEP, int(std::max<size_t>(2 * heap * steps / kStepsPerCycle, 1)));
+}
+
+void collect_everything(lua_State* L) {
+  lua_gc(L, LUA_GCCOLLECT);
+  cpu_device().release_unused();
+  if (Device& device = *context().device; !device.is_cpu()) {
+    device.sync();
+    device.release_unused();
+  }
+}
+
+}  // namespace lunagrad

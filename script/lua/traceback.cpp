@@ -1,0 +1,233 @@
+// Lines of the script: where a call comes from, what an error says about it, and how a protected call failed.
+#include <cstdio>
+#include <string_view>
+
+#include "script/lua/edge.h"
+#include "script/lua/hint.h"
+#include "script/meta/library.h"
+
+namespace lunagrad {
+namespace {
+
+bool is_library(const char* source) {
+  const std::string& folder = library_directory();
+  return source[0] == '@' && std::string_view(source + 1).starts_with(folder) &&
+         source[1 + folder.size()] == '/';
+}
+
+// The value at the top of the stack as text.
+std::string error_text(lua_State* L) {
+  size_t length = 0;
+  const char* text = luaL_tolstring(L, -1, &length);
+  std::string copy(text, length);
+  lua_pop(L, 1);
+  return copy;
+}
+
+struct Place {
+  std::string file;
+  int line = 0;
+  size_t length = 0;  // of the text "file.lua:12: "
+};
+
+// The place at the start of "file.lua:12: message".
+Place place_in(const std::string& message) {
+  for (size_t colon = message.find(':'); colon != std::string::npos; colon = message.find(':', colon + 1)) {
+    const size_t end = message.find_first_not_of("0123456789", colon + 1);
+    if (end == std::string::npos || end == colon + 1 || end - colon > 9 || message.compare(end, 2, ": ") != 0)
+      continue;
+    return {message.substr(0, colon), std::stoi(message.substr(colon + 1, end - colon - 1)), end + 2};
+  }
+  return {};
+}
+
+std::string function_name(const lua_Debug& frame) {
+  if (*frame.what == 'm') return "in main chunk";
+  if (frame.name)
+    return std::string("in ") + (*frame.namewhat ? frame.namewhat : "function") + " '" + frame.name + "'";
+  return "in a function";
+}
+
+// What stood on the stack when the error was raised.
+struct Frames {
+  std::vector<std::string> user, library;
+  Place first;               // the innermost line of the user
+  std::string first_as_lua;  // as Lua prints it: long names are cut
+  int first_level = 0;
+  size_t skipped = 0;  // levels in the midst of a deep stack
+};
+
+constexpr size_t kShownAtEachEnd = 12;
+
+// The outermost level of the stack. Lua walks there from the innermost at each question.
+int last_level(lua_State* L) {
+  lua_Debug frame;
+  int there = 1, beyond = 2;
+  for (; lua_getstack(L, beyond, &frame); beyond *= 2) there = beyond;
+  while (beyond - there > 1) {
+    const int middle = there + (beyond - there) / 2;
+    (lua_getstack(L, middle, &frame) ? there : beyond) = middle;
+  }
+  return there;
+}
+
+Frames read_frames(lua_State* L) {
+  // An endless recursion ends 200,000 levels deep, which one by one would take minutes.
+  constexpr int kInner = 200, kOuter = 50;
+  Frames frames;
+  Edge& state = edge(L);
+  lua_Debug frame;
+  const int last = last_level(L);
+  for (int level = 1; lua_getstack(L, level, &frame); ++level) {
+    if (level > kInner && level < last - kOuter) {
+      frames.skipped = size_t(last - kOuter - level);
+      level = last - kOuter - 1;
+      continue;
+    }
+    lua_getinfo(L, "Sln", &frame);
+    if (frame.currentline < 0) continue;
+    const Chunk& chunk = state.chunk(frame);
+    const std::string& file = interned(chunk.file);
+    const std::string place = file + ":" + std::to_string(frame.currentline);
+    if (chunk.library) {
+      frames.library.push_back(place.substr(library_directory().size() + 1));
+      continue;
+    }
+    if (frames.user.empty()) {
+      frames.first = {file, frame.currentline, 0};
+      frames.first_as_lua = frame.short_src;
+      frames.first_level = level;
+    }
+    frames.user.push_back(place + ": " + function_name(frame));
+  }
+  return frames;
+}
+
+std::string joined(const Frames& frames) {
+  std::string text;
+  const size_t count = frames.user.size();
+  for (size_t i = 0; i < count; ++i) {
+    if (count > 2 * kShownAtEachEnd && i == kShownAtEachEnd) {
+      text += "  … " + std::to_string(count - 2 * kShownAtEachEnd + frames.skipped) + " more …\n";
+      i = count - kShownAtEachEnd;
+    }
+    text += "  " + frames.user[i] + "\n";
+  }
+  if (frames.library.empty()) return text;
+  text += "  (through ";
+  for (size_t i = 0; i < std::min(frames.library.size(), kShownAtEachEnd); ++i)
+    text += (i ? ", " : "") + frames.library[i];
+  return text + (frames.library.size() > kShownAtEachEnd ? ", …)\n" : ")\n");
+}
+
+// The message handler of traceback_call; its upvalue is the ScriptError to fill.
+int describe_error(lua_State* L) {
+  ScriptError& error = *static_cast<ScriptError*>(lua_touserdata(L, lua_upvalueindex(1)));
+  error.message = error_text(L);
+  const Frames frames = read_frames(L);
+  error.traceback = joined(frames);
+  const Place place = place_in(error.message);
+  const bool in_user_code =
+      frames.user.empty() || (place.line == frames.first.line && place.file == frames.first_as_lua);
+  const bool in_library = place.file.starts_with(library_directory());
+  const Place& shown = !in_user_code && place.line && !in_library ? place : frames.first;
+  error.file = frames.user.empty() ? place.file : shown.file;
+  error.line = frames.user.empty() ? place.line : shown.line;
+  const std::string wrong_call = describe_wrong_call(L, frames.first_level);
+  if (!frames.user.empty() && (in_library || !wrong_call.empty()))
+    error.message = frames.first_as_lua + ":" + std::to_string(frames.first.line) + ": " +
+                    (wrong_call.empty() ? error.message.substr(place.length) : wrong_call);
+  error.message += hint(error.message);
+  return 1;
+}
+
+}  // namespace
+
+const Chunk& Edge::chunk(const lua_Debug& frame) {
+  Chunk& cached = chunks[(reinterpret_cast<uintptr_t>(frame.source) >> 4) % chunks.size()];
+  if (cached.is(frame)) return cached;
+  cached.source = nullptr;
+  cached.file = intern(chunk_name(frame.source));
+  cached.library = is_library(frame.source);
+  cached.length = frame.srclen;
+  std::memcpy(cached.start, frame.source, std::min(frame.srclen, Chunk::kCompared));
+  cached.source = frame.source;
+  return cached;
+}
+
+// '@' marks a file, '=' a name to be shown as it is, anything else is the code itself.
+std::string chunk_name(const char* source) {
+  if (*source == '@' || *source == '=') return source + 1;
+  const std::string_view code = source;
+  const std::string_view line = code.substr(0, std::min(code.find('\n'), size_t(40)));
+  return "[string \"" + std::string(line) + (line.size() < code.size() ? "...\"]" : "\"]");
+}
+
+SourceLine script_line(lua_State* L, int level) {
+  Edge& state = edge(L);
+  SourceLine innermost;
+  lua_Debug frame;
+  for (; lua_getstack(L, level, &frame); ++level) {
+    lua_getinfo(L, "Sl", &frame);
+    if (frame.currentline < 0) continue;
+    const Chunk& chunk = state.chunk(frame);
+    const SourceLine line{chunk.file, frame.currentline};
+    if (!chunk.library) return line;
+    if (!innermost.known()) innermost = line;
+  }
+  return innermost;
+}
+
+void mark_line(lua_State* L) { context().line = script_line(L, 1); }
+
+std::string position(lua_State* L) {
+  const SourceLine line = script_line(L);
+  return line.known() ? to_string(line) + ": " : std::string();
+}
+
+void CaughtError::copy(const std::exception& error) noexcept {
+  const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+  const auto* own = dynamic_cast<const Error*>(&error);
+  kind = own ? own->kind() : no_memory ? ErrorKind::memory : ErrorKind::value;
+  std::snprintf(message, sizeof message, "%s", no_memory ? "not enough memory" : error.what());
+}
+
+void raise(lua_State* L, const CaughtError& caught) {
+  lua_settop(L, std::min(lua_gettop(L), 1));  // room for the message; hint() looks at the first argument
+  edge(L).last_error = caught;
+  char place[512] = "";
+  try {
+    std::snprintf(place, sizeof place, "%s", position(L).c_str());
+  } catch (const std::bad_alloc&) {
+    // The message goes out without its place.
+  }
+  lua_pushfstring(L, "%s%s", place, caught.message);
+  lua_error(L);
+  std::abort();  // not reached
+}
+
+int traceback_call(lua_State* L, int arguments, int results, ScriptError& error) {
+  error = {};
+  Edge& state = edge(L);
+  state.last_error.message[0] = '\0';
+  const int function = lua_gettop(L) - arguments;
+  lua_pushlightuserdata(L, &error);
+  lua_pushcclosure(L, guard<describe_error>, 1);
+  lua_insert(L, function);
+  const int status = lua_pcall(L, arguments, results, function);
+  lua_remove(L, function);
+  if (status == LUA_OK) return status;
+  if (error.message.empty()) {  // out of memory, or an error in the handler itself
+    const char* text = lua_tostring(L, -1);
+    error.message = text ? text : "unknown error";
+  }
+  lua_pop(L, 1);
+  const char* last = state.last_error.message;
+  if (status == LUA_ERRMEM)
+    error.kind = ErrorKind::memory;
+  else if (*last && error.message.find(last) != std::string::npos)
+    error.kind = state.last_error.kind;
+  return status;
+}
+
+}  // namespace lunagrad

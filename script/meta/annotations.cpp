@@ -1,0 +1,107 @@
+#include "script/meta/annotations.h"
+
+#include <ostream>
+
+#include "script/meta/signature.h"
+
+namespace lunagrad {
+namespace {
+
+std::string lua_type(const ParamSpec& spec) {
+  switch (spec.kind) {
+    case ParamKind::boolean:
+      return "boolean";
+    case ParamKind::integer:
+    case ParamKind::dim:
+    case ParamKind::position:
+      return "integer";
+    case ParamKind::real:
+      return "number";
+    case ParamKind::number:
+      return "number|boolean";
+    case ParamKind::integers:
+      if (!spec.choices.empty()) break;
+      return "integer|integer[]";
+    case ParamKind::dims:
+      return "integer|integer[]";
+    case ParamKind::dtype:
+      return "lunagrad.DType";
+    case ParamKind::text:
+      return "string";
+    case ParamKind::choice:
+      break;
+  }
+  std::string names = spec.kind == ParamKind::integers ? "integer|integer[]" : "";
+  for (const char* choice : spec.choices)
+    names += (names.empty() ? "\"" : "|\"") + std::string(choice) + "\"";
+  return names;
+}
+
+std::string lua_type(const Signature& signature, const Slot& slot) {
+  if (!slot.is_input) return lua_type(signature.full->params[slot.index]);
+  if (signature.full->inputs[slot.index].list) return "Tensor[]";
+  return signature.numbers >> slot.index & 1 ? "Tensor|number" : "Tensor";
+}
+
+// "end" is a name in PyTorch and a word in Lua.
+std::string lua_name(const char* name) {
+  const std::string given = name;
+  return given == "end" ? "end_" : given;
+}
+
+std::string default_of(const Signature& signature, const Slot& slot) {
+  if (slot.is_input) return {};
+  const ParamSpec& spec = signature.full->params[slot.index];
+  return spec.fallback.present() ? " default " + print_value(spec, spec.fallback) : std::string();
+}
+
+void print_function(std::ostream& out, const Signature& signature, const std::string& where,
+                    const std::string& name, bool method) {
+  out << "\n---" << signature.full->doc << '\n';
+  std::string arguments;
+  for (size_t i = method ? 1 : 0; i < signature.slots.size(); ++i) {
+    const Slot& slot = signature.slots[i];
+    out << "---@param " << lua_name(slot.name) << (slot.required ? " " : "? ") << lua_type(signature, slot)
+        << default_of(signature, slot) << '\n';
+    arguments += lua_name(slot.name) + ", ";
+  }
+  out << "---@param options? table by name: " << signature.names << '\n';
+  out << "---@return Tensor ...\n";
+  out << "function " << where << name << '(' << arguments << "options) end\n";
+}
+
+}  // namespace
+
+void print_meta(std::ostream& out) {
+  out << "---@meta\n\n---@alias lunagrad.DType ";
+  for (int i = 0; i < kDTypeCount; ++i) out << (i ? "|" : "") << '"' << dtype_name(DType(i)) << '"';
+  out << "\n\n---An array of numbers on a device, with its place in the tape.\n---@class Tensor\n"
+         "---@field requires_grad boolean\n---@field grad Tensor?\n---@field grad_fn string?\n"
+         "---@field is_leaf boolean\n"
+         "---@operator add(Tensor|number): Tensor\n---@operator sub(Tensor|number): Tensor\n"
+         "---@operator mul(Tensor|number): Tensor\n---@operator div(Tensor|number): Tensor\n"
+         "---@operator pow(Tensor|number): Tensor\n---@operator mod(Tensor|number): Tensor\n"
+         "---@operator idiv(Tensor|number): Tensor\n---@operator unm: Tensor\n---@operator len: integer\n"
+         "local Tensor = {}\n\n---@class lunagrad\nlocal lg = {}\n";
+  for (const Signature& signature : signatures()) {
+    const Op& op = *signature.op;
+    if (op.hidden()) continue;
+    print_function(out, signature, "lg.", op.name, false);
+    if (op.inputs.empty() || op.inputs[0].list) continue;
+    out << "\nTensor." << op.name << " = lg." << op.name << '\n';
+    if (has_in_place_form(op)) print_function(out, signature, "Tensor:", op.name + std::string("_"), true);
+  }
+  out << "\nreturn lg\n";
+}
+
+void print_op_table(std::ostream& out) {
+  out << "# Operations\n\nEach is a function of `lg` and, where its first argument is a tensor, a method of it. Arguments may "
+         "be\ngiven in this order or by name in a table behind them. Dims count from 1.\n\n"
+         "| op | arguments | |\n|---|---|---|\n";
+  for (const Signature& signature : signatures())
+    if (!signature.op->hidden())
+      out << "| `" << signature.op->name << "` | `" << signature.names << "` | " << signature.full->doc
+          << " |\n";
+}
+
+}  // namespace lunagrad

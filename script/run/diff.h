@@ -1,0 +1,28 @@
+#pragma once
+// Where two runs differ in what they were given, and two texts line by line: for `lunagrad runs diff` and the window.
+// No Lua; any thread.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "script/run/record.h"
+
+namespace lunagrad {
+
+struct ConfigDifference {
+  std::string what, left, right;  // "param lr", "0.1", "" for what one of them lacks
+};
+// Script, seed, device, commit, arguments and parameters: only what is not the same.
+std::vector<ConfigDifference> config_differences(const RunRecord& left, const RunRecord& right);
+
+struct DiffLine {
+  char sign = ' ';          // ' ' both, '-' left alone, '+' right alone, '@' the place where a part begins
+  int left = 0, right = 0;  // line numbers, 0 where the line is not
+  std::string text;
+};
+// The shortest script of insertions and deletions (Myers 1986, "An O(ND) difference algorithm and its variations"),
+// with `context` lines around each; texts that differ in more than 2,000 lines count as replaced as a whole. Empty: the
+// texts are the same.
+std::vector<DiffLine> unified_diff(std::string_view left, std::string_view right, int context = 3);
+
+}  // namespace lunagrad

@@ -1,0 +1,92 @@
+#include "script/run/git.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+namespace lunagrad {
+namespace fs = std::filesystem;
+namespace {
+
+std::string read_line(const fs::path& path) {
+  std::ifstream in(path);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+std::string packed_ref(const fs::path& git, const std::string& name) {
+  std::ifstream in(git / "packed-refs");
+  for (std::string line; std::getline(in, line);) {
+    if (line.size() > 41 && line.compare(41, std::string::npos, name) == 0) return line.substr(0, 40);
+  }
+  return {};
+}
+
+// The folder above `path` that holds a .git, "" when none does.
+fs::path repository_of(const std::string& path) {
+  std::error_code ignored;
+  for (fs::path folder = fs::absolute(path, ignored).parent_path(); !folder.empty();
+       folder = folder.parent_path()) {
+    if (fs::exists(folder / ".git", ignored)) return folder;
+    if (folder == folder.parent_path()) break;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string git_commit(const std::string& path) {
+  const fs::path folder = repository_of(path);
+  if (folder.empty()) return {};
+  fs::path git = folder / ".git";
+  // In a worktree .git is a file that names its folder, and refs lie in the folder that commondir names.
+  std::error_code ignored;
+  if (fs::is_regular_file(git, ignored)) {
+    const std::string line = read_line(git);
+    if (line.rfind("gitdir: ", 0) != 0) return {};
+    git = folder / line.substr(8);
+  }
+  const std::string head = read_line(git / "HEAD");
+  if (head.rfind("ref: ", 0) != 0) return head;
+  const std::string name = head.substr(5);
+  const std::string common = read_line(git / "commondir");
+  const fs::path refs = common.empty() ? git : git / common;
+  const std::string hash = read_line(refs / name);
+  return hash.empty() ? packed_ref(refs, name) : hash;
+}
+
+GitDiff::GitDiff(const std::string& path, std::string target) : target_(std::move(target)) {
+  const std::string folder = repository_of(path).string();
+  if (folder.empty()) return;
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&files);
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, 1, target_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
+  // In a process group of its own, which a Ctrl-C at the terminal does not reach.
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  const char* const arguments[] = {"git",  "-C",         folder.c_str(),  "--no-optional-locks",
+                                   "diff", "--no-color", "--no-ext-diff", "HEAD",
+                                   nullptr};
+  if (posix_spawnp(&child_, "git", &files, &attributes, const_cast<char* const*>(arguments), environ) != 0)
+    child_ = -1;
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+}
+
+GitDiff::~GitDiff() {
+  while (child_ > 0 && ::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  std::error_code ignored;
+  if (fs::file_size(target_, ignored) == 0) fs::remove(target_, ignored);
+}
+
+}  // namespace lunagrad

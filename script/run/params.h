@@ -1,0 +1,92 @@
+#pragma once
+// The parameters of a run: what the script declared with lg.run.param and lg.run.live, what --set asked for,
+// and the edits that a window makes while it runs. Declaring and applying edits belong to the session's
+// thread; list() and edit() may be called from any.
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "runtime/error.h"
+#include "script/view/run.h"
+
+namespace lunagrad {
+
+// The command line asked for what the script does not offer: exit code 2.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+// The type of a parameter is that of its default.
+using ParamValue = std::variant<bool, int64_t, double, std::string>;
+
+std::string to_text(const ParamValue&);  // "true", "12", "0.001", "adam"
+std::optional<double> to_number(const ParamValue&);
+// `text` as the type of `like`; empty when it is none ("abc" for a number, "1.5" for an integer).
+std::optional<ParamValue> parse_param(const std::string& text, const ParamValue& like);
+
+struct Param {
+  ParamInfo info;
+  ParamValue value;
+  ParamValue fallback;                  // the default in the script
+  bool edited = false;                  // its value is somebody's choice while the run went on
+  std::optional<int64_t> unread_since;  // edited at the end of this step, not read since
+};
+
+class Params {
+ public:
+  explicit Params(std::map<std::string, std::string> set);
+
+  // Values from a checkpoint, in place of the defaults of parameters that are declared from now on.
+  void resume(std::map<std::string, std::string> values) { resumed_ = std::move(values); }
+  // The values that a script before this one had. A parameter takes over what was edited, and anything else whose
+  // default is still the same.
+  void take_over(const Params& before);
+  // The parameter, with what --set, else the checkpoint says in place of the default. The same name again
+  // gives the same parameter. UsageError when --set does not fit the type or the range, Error when the
+  // default lies outside the range.
+  const Param& declare(ParamInfo info, ParamValue fallback);
+  const Param* find(const std::string& name) const;
+  const std::map<std::string, size_t>& index() const { return index_; }
+  const std::vector<Param>& all() const { return params_; }
+  // The sentence about a --set that names no declared parameter; empty when all are known.
+  std::string unknown() const;
+
+  // Takes over the edits made since the last call, at the end of `step`; returns the names of those parameters.
+  std::vector<std::string> apply_edits(int64_t step);
+  // The script has taken the value.
+  void read(const std::string& name);
+  // A sentence about each parameter that was edited two steps before `step` and not read since.
+  std::vector<std::string> unread(int64_t step);
+  // What the values that were taken over could not mean, since the last call.
+  std::vector<std::string> take_misfits() { return std::exchange(misfits_, {}); }
+
+  // Any thread.
+  std::vector<ParamInfo> list() const;
+  bool edit(const std::string& name, const std::string& value, std::string* why = nullptr);
+
+ private:
+  void publish();
+
+  struct Former {
+    std::string value, fallback;
+    bool edited;
+  };
+
+  std::map<std::string, std::string> set_, resumed_;
+  std::map<std::string, Former> former_;
+  std::vector<std::string> misfits_;
+  std::vector<Param> params_;
+  std::map<std::string, size_t> index_;
+
+  mutable std::mutex mutex_;
+  std::vector<Param> published_;
+  std::map<std::string, ParamValue> edits_;
+};
+
+}  // namespace lunagrad

@@ -1,0 +1,407 @@
+#include "script/run/run.h"
+
+#include <charconv>
+#include <cinttypes>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <lua.hpp>
+#include <nlohmann/json.hpp>
+
+#include "runtime/context.h"
+#include "runtime/cpu/parallel.h"
+#include "runtime/ops.h"
+#include "script/run/json_line.h"
+
+namespace lunagrad {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON has no number for these.
+Json json_number(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return value;
+}
+
+Json json_value(const ParamValue& value) {
+  return std::visit(
+      [](const auto& held) -> Json {
+        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, double>) {
+          return json_number(held);
+        } else {
+          return held;
+        }
+      },
+      value);
+}
+
+// Lua strings are bytes; what is not UTF-8 becomes U+FFFD.
+std::string dump(const Json& json, int indent = -1) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char stamp[32];
+  std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return stamp;
+}
+
+// An f32 as the double that prints the same digits: 0.3, not 0.30000001192092896.
+double readable(const Tensor& value) {
+  const double number = value.item();
+  if (value.dtype() != DType::f32 || !std::isfinite(number)) return number;
+  char digits[32];
+  const char* end = std::to_chars(digits, digits + sizeof digits, float(number)).ptr;
+  double result = number;
+  std::from_chars(digits, end, result);
+  return result;
+}
+
+constexpr size_t kEarlyOutput = 1 << 20;
+
+}  // namespace
+
+Run::Run(const Script& script, std::function<void(Event)> emit)
+    : options_(script.options),
+      path_(script.path),
+      name_(script.name),
+      source_(script.source),
+      emit_(std::move(emit)),
+      params_(script.options.set),
+      started_(utc_now()),
+      assert_finite_(script.options.guard != GuardLevel::off) {}
+
+Run::~Run() = default;
+
+double Run::seconds() const {
+  if (ended_) return *ended_;
+  return earlier_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+Event Run::event(Event::Kind kind) const {
+  Event event{};
+  event.kind = kind;
+  event.step = step_;
+  event.total = total_.value_or(0);
+  event.time = seconds();
+  return event;
+}
+
+void Run::begin_steps(std::optional<int64_t> total, const SourcePlace& place) {
+  if (has_steps_) {
+    fail("run.steps: a run has one loop of steps; the first began at ", steps_place_.file, ":",
+         steps_place_.line);
+  }
+  if (const std::string unknown = unknown_param(); !unknown.empty()) throw UsageError(unknown);
+  if (options_.steps) total = options_.steps;
+  has_steps_ = in_steps_ = true;
+  steps_place_ = place;
+  total_ = total;
+  if (random_) context().generator.restore(random_->first, random_->second);
+  open_folder();
+  if (total_ && done_ > 0 && done_ >= *total_) {
+    Event event{};
+    event.kind = Event::Kind::warning;
+    event.text = text("the run is at step ", done_, " of ", *total_, " already: no step is left");
+    emit_(std::move(event));
+  }
+}
+
+void Run::end_step() {
+  if (!in_steps_) return;
+  done_ = step_;
+  boundary();
+}
+
+int64_t Run::next_step() {
+  if (in_steps_ && total_ && done_ >= *total_) in_steps_ = false;
+  return in_steps_ ? ++step_ : 0;
+}
+
+bool Run::count_step() {
+  if (has_steps_) return false;
+  done_ = ++step_;
+  boundary();
+  return true;
+}
+
+std::string Run::find_checkpoint(const std::string& path) const {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored) ? latest_checkpoint(path) : path;
+}
+
+std::string Run::checkpoint_path() {
+  open_folder();
+  if (!folder_) fail("run.checkpoint: this run has no folder to write to");
+  return folder_->checkpoint_path(done_);
+}
+
+void Run::checkpoint_written(const std::string& path) {
+  if (folder_) folder_->append_metrics(JsonLine(done_, seconds()).field("checkpoint", path).finish());
+  Event event = this->event(Event::Kind::checkpoint);
+  event.step = done_;
+  event.text = path;
+  emit_(std::move(event));
+}
+
+void Run::resume_at(Checkpoint checkpoint) {
+  go_on_at(checkpoint.step, checkpoint.seed, checkpoint.stream);
+  earlier_ = checkpoint.seconds;
+  start_ = std::chrono::steady_clock::now();
+  params_.resume(checkpoint.params);
+  // A run goes on in its own folder, unless another is named. A sandboxed script does not choose one.
+  const bool chosen = !options_.sandbox || checkpoint.path == find_checkpoint(options_.resume);
+  if (chosen && options_.run_directory.empty()) options_.run_directory = folder_of_checkpoint(checkpoint.path);
+  resumed_ = std::move(checkpoint);
+}
+
+void Run::go_on_at(int64_t step, uint64_t seed, uint64_t stream) {
+  step_ = done_ = step;
+  random_ = {seed, stream};
+}
+
+void Run::take_over(Run& before, int64_t step) {
+  before.flush();
+  params_.take_over(before.params_);
+  options_.run_directory = before.options_.run_directory;  // which a checkpoint may have given
+  started_ = before.started_;
+  folder_ = std::move(before.folder_);
+  diff_ = std::move(before.diff_);
+  events_ = std::move(before.events_);
+  reloads_ = std::move(before.reloads_);
+  step_ = done_ = step;
+  resumed_ = before.resumed_;
+  earlier_ = before.seconds();
+  start_ = std::chrono::steady_clock::now();
+  char name[40];
+  std::snprintf(name, sizeof name, "script-%08" PRId64 ".lua", step);
+  if (!reloads_.empty() && reloads_.back().step == step) reloads_.pop_back();
+  reloads_.push_back({step, name});
+  if (!folder_) return;
+  folder_->write_script(name, source_);
+  // As with a resumption, rows of later steps that stand above this line are void.
+  folder_->append_metrics(JsonLine(step, seconds()).field("reload", std::string_view(name)).finish());
+  write_config(nullptr, 0);
+}
+
+void Run::tell_reloaded(const std::string& what) {
+  Event event = this->event(Event::Kind::reload);
+  event.step = done_;
+  event.text = what;
+  emit_(std::move(event));
+}
+
+void Run::flush() {
+  for (Pending& pending : std::exchange(pending_, {})) write_row(std::move(pending));
+}
+
+void Run::boundary() {
+  flush();
+  for (const ParamEdit& edit : options_.edits)
+    if (edit.step == step_) params_.edit(edit.name, edit.value);
+  for (const std::string& sentence : params_.unread(step_)) warn(sentence);
+  for (const std::string& name : params_.apply_edits(step_)) {
+    const Param& param = *params_.find(name);
+    if (folder_) {
+      JsonLine line(step_, seconds());
+      line.key("param").open('{').key(name);
+      std::visit([&](const auto& value) { line.value(value); }, param.value);
+      folder_->append_metrics(line.close('}').finish());
+    }
+    tell(param);
+  }
+  Event event = this->event(Event::Kind::step);
+  event.step = done_;
+  emit_(std::move(event));
+}
+
+const Param& Run::declare(ParamInfo info, ParamValue fallback) {
+  const size_t before = params_.all().size();
+  const Param& param = params_.declare(std::move(info), std::move(fallback));
+  for (const std::string& sentence : params_.take_misfits()) warn(sentence);
+  if (params_.all().size() != before) tell(param);
+  return param;
+}
+
+void Run::tell(const Param& param) {
+  Event event = this->event(Event::Kind::param);
+  event.text = param.info.value;
+  event.place = param.info.place;
+  event.metrics.emplace_back(param.info.name, param.info.number.value_or(std::nan("")));
+  emit_(std::move(event));
+  if (folder_) write_config(nullptr, 0);
+}
+
+void Run::log(Row row, const SourcePlace& place) {
+  open_folder();
+  bool here = pending_.empty();  // no row overtakes another
+  for (auto& [name, value] : row) {
+    Tensor* const tensor = std::get_if<Tensor>(&value);
+    if (!tensor) continue;
+    if (tensor->device().is_cpu()) {
+      // Read now: the script may write to the tensor before the next boundary.
+      value = readable(*tensor);
+    } else {
+      const NoGrad guard;
+      *tensor = clone(*tensor);
+      here = false;
+    }
+  }
+  Pending pending{step_, seconds(), std::move(row), place};
+  if (here) {
+    write_row(std::move(pending));
+  } else {
+    pending_.push_back(std::move(pending));
+  }
+}
+
+void Run::write_row(Pending pending) {
+  Event event = this->event(Event::Kind::metrics);
+  event.step = pending.step;
+  event.time = pending.time;
+  event.place = std::move(pending.place);
+  event.metrics.reserve(pending.row.size());
+  JsonLine line(pending.step, pending.time);
+  line.key("metrics").open('{');
+  std::string broken;
+  for (auto& [name, value] : pending.row) {
+    const Tensor* const tensor = std::get_if<Tensor>(&value);
+    const double number = tensor ? readable(*tensor) : std::get<double>(value);
+    line.field(name, number);
+    if (broken.empty() && !std::isfinite(number)) {
+      broken =
+          text("run.log: ", name, " is ", json_number(number).get<std::string>(), " at step ", pending.step);
+    }
+    event.metrics.emplace_back(std::move(name), number);
+  }
+  if (folder_) folder_->append_metrics(line.close('}').finish());
+  if (events_) {
+    for (const auto& [name, number] : event.metrics)
+      events_->scalar(name, number, pending.step, date(pending.time));
+  }
+  emit_(std::move(event));
+  if (assert_finite_ && !broken.empty()) fail_as(ErrorKind::numeric, broken);
+}
+
+double Run::date(double time) const {
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  return now.count() - (seconds() - time);
+}
+
+void Run::open_folder() {
+  if (folder_ || folder_failed_ || !options_.write_run) return;
+  const auto warn = [emit = emit_](const std::string& message) {  // the folder may outlive this run, in the next
+    Event event{};
+    event.kind = Event::Kind::warning;
+    event.text = message;
+    emit(std::move(event));
+  };
+  folder_failed_ = true;  // until it worked: a script that catches the error is not told again at each step
+  folder_ = std::make_unique<RunFolder>(
+      options_.run_directory.empty() ? default_run_directory(path_) : options_.run_directory,
+      resumed_ && options_.run_directory == folder_of_checkpoint(resumed_->path), warn);
+  folder_failed_ = false;
+  // Rows of later steps that stand above this line are those of a continuation that was given up.
+  if (resumed_) {
+    folder_->append_metrics(JsonLine(done_, seconds()).field("resume", resumed_->path).finish());
+  }
+  if (options_.tensorboard) events_ = std::make_unique<EventFile>(folder_->path(), warn);
+  folder_->write_script("script.lua", source_);
+  // The settings of a foreign repository can make git run programs.
+  if (!options_.sandbox)
+    diff_ = std::make_unique<GitDiff>(path_.empty() ? "./script" : path_, folder_->path() + "/git.diff");
+  folder_->append_log(std::exchange(early_output_, {}));
+  write_config(nullptr, 0);
+  Event event = this->event(Event::Kind::run_folder);
+  event.text = folder_->path();
+  emit_(std::move(event));
+}
+
+void Run::warn(const std::string& message) {
+  Event event = this->event(Event::Kind::warning);
+  event.text = message;
+  emit_(std::move(event));
+}
+
+void Run::write_config(const char* outcome, int exit_code) {
+  Json config;
+  config["script"] = path_.empty() ? name_.substr(1) : path_;
+  config["arguments"] = options_.arguments;
+  config["command_line"] = options_.command_line;
+  config["started"] = started_;
+  config["versions"] = {{"lunagrad", LUNAGRAD_VERSION}, {"lua", LUA_RELEASE}};
+  if (!options_.sandbox) config["git_commit"] = git_commit(path_.empty() ? "./script" : path_);
+  if (options_.sandbox) config["sandbox"] = true;
+  if (options_.deterministic) config["deterministic"] = true;
+  config["seed"] = options_.seed.value_or(0);
+  config["device"] = std::string(context().device->name());
+  config["devices"] = Json::object();
+  config["devices"][std::string(cpu_device().name())] = cpu_device().description();
+  config["devices"][std::string(context().device->name())] = context().device->description();
+  config["threads"] = thread_count();
+  if (total_) config["steps"] = *total_;
+  if (resumed_) config["resumed"] = {{"checkpoint", resumed_->path}, {"step", resumed_->step}};
+  for (const Reload& reload : reloads_) config["reloads"].push_back({{"step", reload.step}, {"script", reload.script}});
+  config["set"] = Json::object();
+  for (const auto& [name, value] : options_.set) config["set"][name] = value;
+  config["params"] = Json::object();
+  for (const Param& param : params_.all()) config["params"][param.info.name] = json_value(param.value);
+  if (outcome) {
+    config["outcome"] = outcome;
+    config["exit_code"] = exit_code;
+    config["last_step"] = step_;
+    config["seconds"] = seconds();
+  }
+  folder_->write_config(dump(config, 2) + "\n");
+}
+
+void Run::remember_output(const std::string& output) {
+  if (folder_) {
+    folder_->append_log(output);
+  } else if (options_.write_run && early_output_.size() + output.size() <= kEarlyOutput) {
+    early_output_ += output;
+  }
+}
+
+void Run::finish(Outcome outcome, int exit_code) {
+  ended_ = seconds();
+  in_steps_ = false;
+  diff_.reset();
+  if (!folder_) return;
+  const char* name = "error";
+  switch (outcome) {
+    case Outcome::ok:
+      name = "ok";
+      break;
+    case Outcome::error:
+      name = "error";
+      break;
+    case Outcome::usage:
+      name = "usage";
+      break;
+    case Outcome::numeric:
+      name = "numeric";
+      break;
+    case Outcome::device:
+      name = "device";
+      break;
+    case Outcome::file:
+      name = "file";
+      break;
+    case Outcome::memory:
+      name = "memory";
+      break;
+    case Outcome::stopped:
+      name = "stopped";
+      break;
+  }
+  write_config(name, exit_code);
+}
+
+}  // namespace lunagrad

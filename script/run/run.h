@@ -1,0 +1,156 @@
+#pragma once
+// One run of a script, as lg.run sees it: its parameters, its steps, the values it logs and its folder.
+// Belongs to the session's thread, but for Params' own exceptions.
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "runtime/statistics.h"
+#include "runtime/tensor.h"
+#include "script/run/event_file.h"
+#include "script/run/git.h"
+#include "script/run/params.h"
+#include "script/run/folder.h"
+#include "script/view/run.h"
+
+namespace lunagrad {
+
+// What is run: a file, or a text under a name.
+struct Script {
+  std::string path;  // of the file, "" for a text
+  std::string name;  // chunk name, as Lua wants it: "@train.lua", "=(command line)"
+  std::string source;
+  RunOptions options;
+};
+
+class Run {
+ public:
+  Run(const Script& script, std::function<void(Event)> emit);
+  ~Run();
+  void set_source(std::string source) { source_ = std::move(source); }  // for the copy in the folder
+
+  // The script before this one hands over its folder and its parameters; what it did is behind step `step`. Called
+  // before this script runs.
+  void take_over(Run& before, int64_t step);
+  // What the script kept of the states that were handed to it, once it is known: an event.
+  void tell_reloaded(const std::string& what);
+  // The script has steps, and the one that goes on will end.
+  bool awaits_boundary() const { return in_steps_ || (!has_steps_ && done_ > 0); }
+  // A sentence about a --set that names no parameter; empty when all are known. A script that was reloaded may have
+  // dropped one.
+  std::string unknown_param() const { return reloads_.empty() ? params_.unknown() : std::string(); }
+
+  Params& params() { return params_; }
+  const RunOptions& options() const { return options_; }
+  double seconds() const;  // since the run began, without the time between a checkpoint and its resumption
+  int64_t done() const { return done_; }  // how many steps are over
+
+  // The loop of lg.run.steps. begin_steps: at most once a run; UsageError when --set names what is no
+  // parameter.
+  void begin_steps(std::optional<int64_t> total, const SourcePlace&);
+  // The step that was going on, if any, is over: its rows are read, edits of parameters take effect.
+  void end_step();
+  int64_t next_step();                    // its number, 0 when all are done
+  int64_t step() const { return step_; }  // the one that is going on, or the last
+  bool in_steps() const { return in_steps_; }
+  // An optimizer made a step: the boundary of a script without lg.run.steps, false in others.
+  bool count_step();
+
+  void ask_checkpoint() { checkpoint_asked_ = true; }  // at the end of the step
+  bool takes_checkpoint() { return std::exchange(checkpoint_asked_, false); }
+  // Where the checkpoint of the steps that are over belongs, in the run's folder, which is made when needed.
+  std::string checkpoint_path();
+  void checkpoint_written(const std::string& path);
+  // The checkpoint at a run folder or under a file's name; "" when the folder has none. Error of kind file.
+  std::string find_checkpoint(const std::string& path) const;
+  // The run goes on behind a checkpoint's step, with its parameters (which --set overrules) and random
+  // numbers.
+  struct Checkpoint {
+    std::string path;
+    int64_t step = 0;
+    double seconds = 0;
+    std::map<std::string, std::string> params;
+    uint64_t seed = 0, stream = 0;
+  };
+  void resume_at(Checkpoint);
+  void go_on_at(int64_t step, uint64_t seed, uint64_t stream);  // the same behind a reload
+
+  // Numbers, or scalar tensors whose values are read at once on the CPU and at the next boundary elsewhere.
+  using Row = std::vector<std::pair<std::string, std::variant<double, Tensor>>>;
+  void log(Row row, const SourcePlace&);
+  void log_text(const std::string& name, const std::string& value);
+  // A picture [channels, height, width], [height, width] or [pictures, channels, height, width], which are
+  // laid side by side; `normalize`: its values are scaled to 0 … 1. Error for what no picture can show.
+  void log_image(const std::string& name, const Tensor&, bool normalize);
+  void log_histogram(const std::string& name, const Statistics&);
+  // What lg.run.watch found in this step: for each part of a model numbers under their names.
+  using Findings = std::map<std::string, std::map<std::string, double>>;
+  void log_watch(const Findings&);
+  // Whether anybody gets the values: the folder, or who watches an interactive run.
+  bool keeps_values() const { return options_.write_run || options_.interactive; }
+  // From now on a logged value that is NaN or infinite is an Error of kind numeric.
+  void assert_finite(bool on) { assert_finite_ = on; }
+
+  // Params::declare, with an event and an entry in config.json when the parameter is new.
+  const Param& declare(ParamInfo, ParamValue fallback);
+  void remember_output(const std::string& text);  // into log.txt, once there is a folder
+  void flush();                                   // reads and writes the rows that wait for a device
+  // Writes down how the run ended.
+  void finish(Outcome, int exit_code);
+  const RunFolder* folder() const { return folder_.get(); }
+
+ private:
+  struct Pending {
+    int64_t step;
+    double time;
+    Row row;
+    SourcePlace place;
+  };
+  void boundary();
+  void tell(const Param&);
+  void write_row(Pending);
+  void open_folder();
+  void show(Event::Kind, Media);
+  void warn(const std::string& message);
+  double date(double time) const;  // in seconds since 1970
+  void write_config(const char* outcome, int exit_code);
+  Event event(Event::Kind) const;
+
+  RunOptions options_;
+  std::string path_, name_, source_;
+  std::function<void(Event)> emit_;
+  Params params_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::string started_;  // UTC
+  int64_t step_ = 0;
+  int64_t done_ = 0;  // how many are over
+  std::optional<int64_t> total_;
+  bool in_steps_ = false;
+  bool has_steps_ = false;
+  bool checkpoint_asked_ = false;
+  std::optional<Checkpoint> resumed_;
+  std::optional<std::pair<uint64_t, uint64_t>> random_;  // seed and stream that the first step finds
+  double earlier_ = 0;                                   // seconds before start_
+  std::optional<double> ended_;                          // what seconds() was then
+  struct Reload {
+    int64_t step;
+    std::string script;  // its name in the folder
+  };
+  std::vector<Reload> reloads_;
+  SourcePlace steps_place_;
+  bool assert_finite_ = false;
+  std::vector<Pending> pending_;
+  std::unique_ptr<RunFolder> folder_;
+  std::unique_ptr<GitDiff> diff_;
+  std::unique_ptr<EventFile> events_;
+  bool folder_failed_ = false;
+  std::string early_output_;  // printed before there was a folder
+};
+
+}  // namespace lunagrad

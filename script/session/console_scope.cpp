@@ -1,0 +1,128 @@
+#include "script/session/console_scope.h"
+
+#include <cstring>
+
+#include "script/lua/edge.h"
+#include "script/lua/guard.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr char kConsole = 0;  // registry key of the environment
+constexpr char kScript = 0;   // registry key of the state whose locals are seen
+
+// Calls visit(frame, index, name) for the active locals of the script's own functions, the innermost first,
+// until it returns true. Names that Lua gave begin with a bracket.
+template <class Visit>
+void visit_locals(lua_State* script, const Visit& visit) {
+  constexpr int kDeepest = 1000;  // Lua counts a level's place from the top each time
+  lua_Debug frame;
+  for (int level = 0; level < kDeepest && lua_getstack(script, level, &frame); ++level) {
+    lua_getinfo(script, "Sl", &frame);
+    if (frame.currentline < 0 || edge(script).chunk(frame).library) continue;
+    int count = 0;
+    while (lua_getlocal(script, &frame, count + 1)) {
+      ++count;
+      lua_pop(script, 1);
+    }
+    for (int i = count; i > 0; --i) {  // a later one hides an earlier one
+      const char* const name = lua_getlocal(script, &frame, i);
+      lua_pop(script, 1);
+      if (*name != '(' && visit(frame, i, name)) return;
+    }
+  }
+}
+
+lua_State* seen_script(lua_State* L) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &kScript);
+  auto* const script = static_cast<lua_State*>(lua_touserdata(L, -1));
+  lua_pop(L, 1);
+  return script;
+}
+
+// __newindex of the environment: to the script's local of that name, else a global.
+int assign(lua_State* L) {
+  bool assigned = false;
+  lua_State* const script = seen_script(L);
+  if (script && lua_type(L, 2) == LUA_TSTRING && lua_checkstack(script, 1))
+    visit_locals(script, [&](const lua_Debug& frame, int index, const char* name) {
+      if (std::strcmp(name, lua_tostring(L, 2)) != 0) return false;
+      lua_pushvalue(L, 3);
+      lua_xmove(L, script, 1);
+      lua_setlocal(script, &frame, index);
+      return assigned = true;
+    });
+  if (assigned) {  // the rest of the line reads what was assigned
+    lua_getmetatable(L, 1);
+    lua_getfield(L, -1, "__index");
+  } else {
+    lua_pushglobaltable(L);
+  }
+  lua_replace(L, 1);
+  lua_settop(L, 3);
+  lua_settable(L, 1);
+  return 0;
+}
+
+// Pops a table: what the environment shows behind its own names.
+void show_behind(lua_State* L) {
+  push_console(L);
+  lua_getmetatable(L, -1);
+  lua_pushvalue(L, -3);
+  lua_setfield(L, -2, "__index");
+  lua_pop(L, 3);
+}
+
+}  // namespace
+
+void push_console(lua_State* L) {
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &kConsole) == LUA_TTABLE) return;
+  lua_pop(L, 1);
+  lua_newtable(L);
+  lua_newtable(L);
+  lua_pushglobaltable(L);
+  lua_setfield(L, -2, "__index");
+  lua_pushcfunction(L, guard<assign>);
+  lua_setfield(L, -2, "__newindex");
+  lua_setmetatable(L, -2);
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "lunagrad");
+  lua_call(L, 1, 1);
+  lua_pushliteral(L, "lg");
+  lua_insert(L, -2);
+  lua_rawset(L, -3);
+  lua_pushvalue(L, -1);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &kConsole);
+}
+
+void see_locals(lua_State* L, lua_State* script) {
+  if (!lua_checkstack(script, 1)) return;
+  lua_newtable(L);
+  visit_locals(script, [&](const lua_Debug& frame, int index, const char* name) {
+    lua_pushstring(L, name);
+    if (lua_rawget(L, -2) == LUA_TNIL) {
+      lua_pushstring(L, name);
+      lua_getlocal(script, &frame, index);
+      lua_xmove(script, L, 1);
+      lua_rawset(L, -4);
+    }
+    lua_pop(L, 1);
+    return false;
+  });
+  lua_newtable(L);
+  lua_pushglobaltable(L);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
+  show_behind(L);
+  lua_pushlightuserdata(L, script);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &kScript);
+}
+
+void forget_locals(lua_State* L) {
+  lua_pushglobaltable(L);
+  show_behind(L);
+  lua_pushnil(L);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &kScript);
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,337 @@
+// A line of the console: evaluated in the script's state, its values shown as a reader wants them; and what
+// could follow a name.
+#include <algorithm>
+#include <cstring>
+
+#include "script/session/console_scope.h"
+#include "script/lua/convert.h"
+#include "script/lua/guard.h"
+#include "script/session/impl.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr int kShownEntries = 20;  // of a table
+
+std::string quoted(const char* text, size_t length) {
+  std::string result = "\"";
+  for (size_t i = 0; i < length; ++i) {
+    const char c = text[i];
+    if (c == '"' || c == '\\') result += '\\';
+    if (c == '\n') {
+      result += "\\n";
+    } else {
+      result += c;
+    }
+  }
+  return result + '"';
+}
+
+// A value inside a table: in one short piece.
+std::string brief(lua_State* L, int index) {
+  if (const Tensor* tensor = to_tensor(L, index))
+    return text("tensor ", tensor->shape(), ' ', tensor->dtype());
+  size_t length = 0;
+  if (lua_type(L, index) == LUA_TSTRING) {
+    const char* value = lua_tolstring(L, index, &length);
+    return quoted(value, length);
+  }
+  const char* value = luaL_tolstring(L, index, &length);
+  std::string result(value, length);
+  lua_pop(L, 1);
+  const size_t line = result.find('\n');
+  return line == std::string::npos ? result : result.substr(0, line) + " …";
+}
+
+bool is_name(const char* text) {
+  if (!std::isalpha(static_cast<unsigned char>(*text)) && *text != '_') return false;
+  while (*++text)
+    if (!std::isalnum(static_cast<unsigned char>(*text)) && *text != '_') return false;
+  return true;
+}
+
+// One level of a table: its list, then its fields by name.
+std::string show_table(lua_State* L, int index) {
+  index = lua_absindex(L, index);
+  std::string result;
+  int shown = 0, hidden = 0;
+  const lua_Integer length = lua_Integer(lua_rawlen(L, index));
+  const auto add = [&](const std::string& entry) {
+    if (shown++) result += ", ";
+    result += entry;
+  };
+  for (lua_Integer i = 1; i <= length; ++i) {
+    if (shown == kShownEntries) {
+      hidden = int(length - i + 1);
+      break;
+    }
+    lua_rawgeti(L, index, i);
+    add(brief(L, -1));
+    lua_pop(L, 1);
+  }
+  std::vector<std::pair<std::string, std::string>> fields;
+  lua_pushnil(L);
+  while (lua_next(L, index)) {
+    if (!(lua_isinteger(L, -2) && lua_tointeger(L, -2) >= 1 && lua_tointeger(L, -2) <= length)) {
+      const bool name = lua_type(L, -2) == LUA_TSTRING && is_name(lua_tostring(L, -2));
+      fields.emplace_back(name ? lua_tostring(L, -2) : "[" + brief(L, -2) + "]", brief(L, -1));
+    }
+    lua_pop(L, 1);
+  }
+  std::sort(fields.begin(), fields.end());
+  for (const auto& [name, value] : fields) {
+    if (shown == kShownEntries) {
+      ++hidden;
+    } else {
+      add(name + " = " + value);
+    }
+  }
+  if (hidden) result += text(", … ", hidden, " more");
+  return "{" + result + "}";
+}
+
+std::string show(lua_State* L, int index) {
+  if (lua_type(L, index) == LUA_TTABLE) {
+    if (luaL_getmetafield(L, index, "__tostring") == LUA_TNIL) return show_table(L, index);
+    lua_pop(L, 1);
+  }
+  if (lua_type(L, index) == LUA_TSTRING) {
+    size_t length = 0;
+    const char* value = lua_tolstring(L, index, &length);
+    return quoted(value, length);
+  }
+  size_t length = 0;
+  const char* value = luaL_tolstring(L, index, &length);
+  std::string result(value, length);
+  lua_pop(L, 1);
+  return result;
+}
+
+// Remembers the first value on the stack as `_` and shows them all, one a line, unless `muted`.
+int show_results(lua_State* L, bool muted) {
+  const int count = lua_gettop(L);
+  if (count == 0) return 0;
+  push_console(L);
+  lua_pushliteral(L, "_");
+  lua_pushvalue(L, 1);
+  lua_rawset(L, -3);
+  lua_pop(L, 1);
+  for (int i = 1; i <= count && !muted; ++i) {
+    Event event{};
+    event.kind = Event::Kind::output;
+    event.text = show(L, i) + "\n";
+    Session::Impl::of(L).emit(std::move(event));
+  }
+  return 0;
+}
+
+// Upvalue: the script's state. Argument: the code. An expression or statements, run in the console's environment. A semicolon at the end mutes.
+int evaluate_line(lua_State* L) {
+  size_t length = 0;
+  const char* code = luaL_checklstring(L, 1, &length);
+  const std::string expression = "return " + std::string(code, length);
+  const size_t last = expression.find_last_not_of(" \t\r\n");
+  const bool muted = expression[last] == ';';
+  if (luaL_loadbufferx(L, expression.data(), expression.size(), "=input", "t") != LUA_OK) {
+    lua_pop(L, 1);
+    if (luaL_loadbufferx(L, code, length, "=input", "t") != LUA_OK) return lua_error(L);
+  }
+  see_locals(L, static_cast<lua_State*>(lua_touserdata(L, lua_upvalueindex(1))));
+  push_console(L);
+  lua_setupvalue(L, -2, 1);
+  lua_call(L, 0, LUA_MULTRET);
+  lua_remove(L, 1);
+  return show_results(L, muted);
+}
+
+int end_line(lua_State* L) {
+  forget_locals(L);
+  return 0;
+}
+
+struct Names {
+  std::string prefix;
+  std::vector<std::string> found;
+
+  void add(const char* name) {
+    if (is_name(name) && std::strncmp(name, prefix.c_str(), prefix.size()) == 0 &&
+        (name[0] != '_' || prefix[0] == '_'))
+      found.emplace_back(name);
+  }
+  // The names in the table at the top of the stack; reads raw, so that nothing runs.
+  void add_table(lua_State* L) {
+    lua_pushnil(L);
+    while (lua_next(L, -2)) {
+      lua_pop(L, 1);
+      if (lua_type(L, -1) == LUA_TSTRING) add(lua_tostring(L, -1));
+    }
+  }
+};
+
+constexpr int kInheritance = 8;  // __index chains longer than this are not followed
+
+// Pushes the names of what the table at the top loads when it is first used; false and nothing when there are none.
+bool push_parts(lua_State* L) {
+  if (!lua_istable(L, -1) || luaL_getmetafield(L, -1, "__parts") == LUA_TNIL) return false;
+  if (lua_istable(L, -1)) return true;
+  lua_pop(L, 1);
+  return false;
+}
+
+// Loads the part `name` of the library's table at the top, if it is one.
+void load_part(lua_State* L, const std::string& name) {
+  if (!push_parts(L)) return;
+  const bool part = lua_getfield(L, -1, name.c_str()) != LUA_TNIL;
+  lua_pop(L, 2);
+  if (!part) return;
+  lua_getfield(L, -1, name.c_str());
+  lua_pop(L, 1);
+}
+
+// Replaces the value at the top by what its metatable's __index leads to; false (and nothing) at the end.
+bool inherit(lua_State* L) {
+  if (lua_getmetatable(L, -1)) {
+    lua_pushliteral(L, "__index");
+    const bool table = lua_rawget(L, -2) == LUA_TTABLE;
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+    if (table) return true;
+  }
+  lua_pop(L, 1);
+  return false;
+}
+
+// Replaces the value at the top by its field `name`, nil when there is none; runs no script but the library's.
+void raw_field(lua_State* L, const std::string& name) {
+  load_part(L, name);
+  for (int depth = 0; depth < kInheritance; ++depth) {
+    if (lua_istable(L, -1)) {
+      lua_pushlstring(L, name.data(), name.size());
+      if (lua_rawget(L, -2) != LUA_TNIL) {
+        lua_remove(L, -2);
+        return;
+      }
+      lua_pop(L, 1);
+    }
+    if (!inherit(L)) break;
+    if (depth + 1 == kInheritance) lua_pop(L, 1);
+  }
+  lua_pushnil(L);
+}
+
+// The names that may follow the value at the top, which is removed.
+void add_members(lua_State* L, Names& names) {
+  if (to_tensor(L, -1)) {
+    for (const char* field : {"requires_grad", "grad", "grad_fn", "is_leaf"}) names.add(field);
+    lua_getfield(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    lua_getfield(L, -1, "lunagrad.core");
+    lua_getfield(L, -1, "methods");
+    names.add_table(L);
+    lua_pop(L, 4);
+    return;
+  }
+  if (push_parts(L)) {
+    names.add_table(L);
+    lua_pop(L, 1);
+  }
+  for (int depth = 0; depth < kInheritance; ++depth) {
+    if (lua_istable(L, -1)) names.add_table(L);
+    if (!inherit(L)) return;
+  }
+  lua_pop(L, 1);
+}
+
+// Upvalues: Names, the script's state. Argument: the line.
+int find_names(lua_State* L) {
+  Names& names = *static_cast<Names*>(lua_touserdata(L, lua_upvalueindex(1)));
+  const std::string line = lua_tostring(L, 1);
+  // The path before the cursor: a.b.c or x:name.
+  size_t start = line.size();
+  while (start > 0 &&
+         (std::isalnum(static_cast<unsigned char>(line[start - 1])) || std::strchr("_.:", line[start - 1])))
+    --start;
+  see_locals(L, static_cast<lua_State*>(lua_touserdata(L, lua_upvalueindex(2))));
+  push_console(L);
+  size_t position = start;
+  for (size_t end; (end = line.find_first_of(".:", position)) != std::string::npos; position = end + 1)
+    raw_field(L, line.substr(position, end - position));
+  names.prefix = line.substr(position);
+  if (position == start) {
+    for (const char* word :
+         {"and", "break", "do",  "else", "elseif", "end",    "false",  "for",  "function", "goto",  "if",
+          "in",  "local", "nil", "not",  "or",     "repeat", "return", "then", "true",     "until", "while"})
+      if (!names.prefix.empty()) names.add(word);
+  }
+  add_members(L, names);
+  forget_locals(L);
+  return 0;
+}
+
+// Arguments: a name, a value.
+int set_console_name(lua_State* L) {
+  push_console(L);
+  lua_insert(L, 1);
+  lua_rawset(L, 1);
+  return 0;
+}
+
+}  // namespace
+
+void Session::Impl::bind_console(const char* name, const Tensor& value) {
+  lua_State* const thread = lua_newthread(lua_);
+  lua_pushcfunction(thread, guard<set_console_name>);
+  lua_pushstring(thread, name);
+  push_tensor(thread, value);
+  ScriptError ignored;  // out of memory: the name stays what it was
+  traceback_call(thread, 2, 0, ignored);
+  lua_pop(lua_, 1);
+}
+
+void Session::Impl::evaluate(const std::string& code, const std::function<void(bool)>& done) {
+  lua_State* L = state_for_tasks();
+  // A thread of its own: hooks are off on the one that a count hook interrupted.
+  lua_State* thread = lua_newthread(L);
+  lua_pushlightuserdata(thread, L);
+  lua_pushcclosure(thread, guard<evaluate_line>, 1);
+  lua_pushlstring(thread, code.data(), code.size());
+  ScriptError error, ignored;
+  const bool ok = traceback_call(thread, 1, 0, error) == LUA_OK;
+  lua_pushcfunction(thread, guard<end_line>);
+  traceback_call(thread, 0, 0, ignored);
+  lua_pop(L, 1);
+  if (exit_code_ && !running_) {
+    Event event{};
+    event.kind = Event::Kind::ended;
+    event.exit_code = *exit_code_;
+    event.outcome = *exit_code_ == 0 ? Outcome::ok : Outcome::error;
+    exit_code_.reset();
+    emit(std::move(event));
+  } else if (!ok) {
+    Event event{};
+    event.kind = Event::Kind::error;
+    event.text = error.message;
+    event.place = {error.file, error.line};
+    event.outcome = unwinding_ ? Outcome::stopped : Outcome::error;
+    emit(std::move(event));
+  }
+  if (done) after_task_ = [done, ok] { done(ok); };
+}
+
+void Session::Impl::complete(const std::string& line,
+                             const std::function<void(std::vector<std::string>)>& done) {
+  lua_State* L = state_for_tasks();
+  Names names;
+  lua_State* thread = lua_newthread(L);
+  lua_pushlightuserdata(thread, &names);
+  lua_pushlightuserdata(thread, L);
+  lua_pushcclosure(thread, guard<find_names>, 2);
+  lua_pushlstring(thread, line.data(), line.size());
+  ScriptError ignored;  // a line that leads nowhere has no completions
+  traceback_call(thread, 1, 0, ignored);
+  lua_pop(L, 1);
+  std::sort(names.found.begin(), names.found.end());
+  names.found.erase(std::unique(names.found.begin(), names.found.end()), names.found.end());
+  done(std::move(names.found));
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,137 @@
+#include "script/session/globals.h"
+
+#include <cstdio>
+
+#include "script/lua/convert.h"
+#include "script/lua/guard.h"
+#include "script/session/impl.h"
+
+namespace lunagrad {
+namespace {
+
+void emit_output(lua_State* L, std::string text) {
+  Event event{};
+  event.kind = Event::Kind::output;
+  event.text = std::move(text);
+  Session::Impl::of(L).emit(std::move(event));
+}
+
+int print(lua_State* L) {
+  std::string line;
+  const int count = lua_gettop(L);
+  for (int i = 1; i <= count; ++i) {
+    size_t length = 0;
+    const char* text = luaL_tolstring(L, i, &length);
+    if (i > 1) line += '\t';
+    line.append(text, length);
+    lua_pop(L, 1);
+  }
+  line += '\n';
+  emit_output(L, std::move(line));
+  return 0;
+}
+
+// io.write as Lua's own (upvalue 1), but for standard output, which is the session's. Upvalue 2: io.output.
+int write(lua_State* L) {
+  const int count = lua_gettop(L);
+  lua_pushvalue(L, lua_upvalueindex(2));
+  lua_call(L, 0, 1);
+  const auto* stream = static_cast<luaL_Stream*>(luaL_testudata(L, -1, LUA_FILEHANDLE));
+  if (!stream || stream->f != stdout) {
+    lua_pop(L, 1);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, count, LUA_MULTRET);
+    return lua_gettop(L);
+  }
+  std::string output;
+  for (int i = 1; i <= count; ++i) {
+    size_t length = 0;
+    const char* text = luaL_checklstring(L, i, &length);
+    output.append(text, length);
+  }
+  emit_output(L, std::move(output));
+  return 1;
+}
+
+int exit(lua_State* L) {
+  int code = 0;
+  if (lua_isboolean(L, 1)) {
+    code = lua_toboolean(L, 1) ? 0 : 1;
+  } else {
+    code = int(luaL_optinteger(L, 1, 0));
+  }
+  Session::Impl::of(L).exit(L, code & 0xff);
+}
+
+int handle_unless_unwinding(lua_State* L) {
+  if (Session::Impl::of(L).unwinding()) return 1;
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  return lua_gettop(L);
+}
+
+int all_results(lua_State* L, int, lua_KContext) { return lua_gettop(L); }
+
+// xpcall with a message handler that cannot run, and so cannot loop, while the script is being stopped: Lua
+// calls handlers with hooks off. Upvalue 1: Lua's own.
+int interruptible_xpcall(lua_State* L) {
+  luaL_checktype(L, 2, LUA_TFUNCTION);
+  lua_pushvalue(L, 2);
+  lua_pushcclosure(L, guard<handle_unless_unwinding>, 1);
+  lua_replace(L, 2);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_callk(L, lua_gettop(L) - 1, LUA_MULTRET, 0, all_results);
+  return lua_gettop(L);
+}
+
+// _report(name, message or nil, seconds)
+int report_test(lua_State* L) {
+  TestResult result{std::string(check_string(L, 1, "it")), "", luaL_checknumber(L, 3)};
+  if (!lua_isnil(L, 2)) result.message = check_string(L, 2, "it");
+  Session::Impl::of(L).run().options().on_test(result);
+  return 0;
+}
+
+}  // namespace
+
+void open_testing(lua_State* L) {
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "lunagrad.test");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "install");
+  lua_pushglobaltable(L);
+  lua_pushcfunction(L, guard<report_test>);
+  lua_call(L, 2, 0);
+  lua_pop(L, 1);
+}
+
+void open_globals(lua_State* L, bool preload) {
+  lua_pushcfunction(L, guard<print>);
+  lua_setglobal(L, "print");
+  lua_getglobal(L, "xpcall");
+  lua_pushcclosure(L, guard<interruptible_xpcall>, 1);
+  lua_setglobal(L, "xpcall");
+  if (lua_getglobal(L, "io") == LUA_TTABLE) {  // not in a sandbox
+    lua_getfield(L, -1, "write");
+    lua_getfield(L, -2, "output");
+    lua_pushcclosure(L, guard<write>, 2);
+    lua_setfield(L, -2, "write");
+    lua_getglobal(L, "os");
+    lua_pushcfunction(L, guard<exit>);
+    lua_setfield(L, -2, "exit");
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  open_run(L);
+  if (preload) {
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "lunagrad");
+    lua_call(L, 1, 1);
+    lua_setglobal(L, "lg");
+  }
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,30 @@
+#pragma once
+// The batch that a data loader gave last, as viewers see it: for each tensor its shape, statistics and first elements.
+// Plain values; any thread may hold a copy.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/statistics.h"
+
+namespace lunagrad {
+
+// One tensor of a batch: statistics over all elements, and the first of them.
+struct ColumnView {
+  std::string note;  // "written to since the loader gave it, by add_ (train.lua:12)"
+  std::vector<int64_t> shape;
+  std::string dtype;
+  std::vector<float> values;  // row-major, as many as were asked for
+  Statistics statistics;
+};
+
+// The batch that a data loader gave last.
+struct BatchView {
+  bool available = false;
+  std::string loader;               // "DataLoader(1,000 samples, …)"
+  int64_t epoch = 0, batch = 0, batches = 0;  // batches: of an epoch
+  int64_t step = 0;                 // the step that was going on
+  std::vector<ColumnView> columns;
+};
+
+}  // namespace lunagrad

@@ -1,0 +1,57 @@
+#pragma once
+// Where a run is to pause: conditions on the ops that it calls and on the gradients that reach their outputs. Plain
+// values without a Lua or engine type; who checks them is breakpoint_watch.h.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "script/view/source_place.h"
+
+namespace lunagrad {
+
+struct Breakpoint {
+  enum class Condition {
+    not_finite,  // the first op or gradient of a step that makes a NaN, or an Inf where no operand held one
+    norm,        // the norm of a result or gradient is above `limit`; once a step
+    op,          // the op called `text`
+    shape,       // a result or gradient of shape `text`: "[64, *]"
+    step,        // step number `step` begins
+    line,        // an op that `place` called
+    predicate    // the Lua expression `text` is true
+  };
+  enum class Pass { both, forward, backward };
+
+  uint64_t id = 0;  // given by the session
+  Condition condition = Condition::not_finite;
+  Pass pass = Pass::both;
+  bool enabled = true;
+  double limit = 0;
+  std::string text;
+  SourcePlace place;
+  int64_t step = 0;
+
+  int64_t hits = 0;     // in the run that goes on, or the last; counted by the session
+  std::string problem;  // why the session switched it off: its predicate failed
+};
+
+// Where a run paused, and why.
+struct BreakHit {
+  uint64_t breakpoint = 0;
+  int64_t step = 0;
+  bool backward = false;
+  std::string op;
+  SourcePlace place;
+  uint64_t node = 0;        // id on the tape, 0 when the op was not recorded
+  std::string summary;      // one line
+  std::string explanation;  // of a NaN: operands, the index and the likely cause; otherwise the summary
+};
+
+// "NaN or Inf in any op", "step 12", "line 7 of train.lua".
+std::string describe(const Breakpoint&);
+// What is wrong with it as it was filled in, "" for nothing.
+std::string problem_of(const Breakpoint&);
+// The sizes of "[64, *]" or "64, *"; -1 stands for any. Empty when it cannot be read.
+std::optional<std::vector<int64_t>> parse_shape_pattern(const std::string&);
+
+}  // namespace lunagrad

@@ -1,0 +1,18 @@
+#include "script/view/step_statistics.h"
+
+#include <cmath>
+
+namespace lunagrad {
+
+double ParameterStatistics::update_ratio() const {
+  return weight.norm > 0 ? update_norm / weight.norm : std::nan("");
+}
+
+double StepStatistics::gradient_norm() const {
+  double squares = 0;
+  for (const ParameterStatistics& p : parameters)
+    if (p.has_gradient) squares += p.gradient.finite() ? p.gradient.norm * p.gradient.norm : std::nan("");
+  return std::sqrt(squares);
+}
+
+}  // namespace lunagrad

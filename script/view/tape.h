@@ -1,0 +1,58 @@
+#pragma once
+// The tape of a backward pass as viewers see it: nodes, operands, shapes and times as text and numbers, without engine
+// types. Immutable once made; any thread may read it.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/summary.h"
+#include "script/view/source_place.h"
+#include "script/view/value_slice.h"
+
+namespace lunagrad {
+
+// One tensor as a node shows it: text, so that a viewer needs no engine type.
+struct OperandInfo {
+  uint64_t node = 0;    // id of the node that made it, 0 for none
+  uint64_t tensor = 0;  // id
+  std::string name;     // of the op's operand ("input", "weight") or of the parameter ("fc1.weight")
+  std::vector<int64_t> shape, strides;
+  std::string dtype;
+  bool saved = false;  // the gradient reads this value
+  uint32_t saved_version = 0, version_now = 0;
+};
+
+// One node of the tape.
+struct NodeInfo {
+  uint64_t id = 0;
+  std::string op;  // "matmul"; "leaf" for a parameter or input
+  std::string device;
+  std::string module;  // "net.1"
+  SourcePlace place;
+  std::vector<std::pair<std::string, std::string>> attributes;  // the op's parameters, printed
+  std::vector<OperandInfo> inputs, outputs;
+  double forward_ns = 0, backward_ns = 0;
+  int64_t bytes = 0;  // of the outputs
+  std::optional<Summary> output_summary, gradient_summary;  // of the first output, while statistics are watched
+};
+
+// The tape of one backward pass, newest node first. Immutable; any thread may read it.
+struct TapeSnapshot {
+  int64_t step = 0;
+  std::vector<NodeInfo> nodes;
+  int64_t statistics_step = 0;  // the step that the nodes' summaries are of, 0 when they have none
+};
+
+// A tensor of a kept step: what a node made or read, or the gradient that arrived for it.
+struct TensorPlace {
+  int64_t step = -1;  // -1: the latest
+  uint64_t node = 0;
+  bool input = false;  // operand `index` of the node instead of its output
+  int index = 0;
+  Which which = Which::output;
+  bool operator==(const TensorPlace&) const = default;
+};
+
+}  // namespace lunagrad

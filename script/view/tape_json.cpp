@@ -1,0 +1,61 @@
+#include "script/view/tape_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace lunagrad {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json operands_json(const std::vector<OperandInfo>& operands) {
+  Json list = Json::array();
+  for (const OperandInfo& operand : operands) {
+    Json entry;
+    if (!operand.name.empty()) entry["name"] = operand.name;
+    entry["tensor"] = operand.tensor;
+    if (operand.node) entry["node"] = operand.node;
+    entry["shape"] = operand.shape;
+    entry["stride"] = operand.strides;
+    entry["dtype"] = operand.dtype;
+    entry["saved"] = operand.saved;
+    entry["version"] = operand.saved_version;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string tape_json(const TapeSnapshot& tape) {
+  Json nodes = Json::array();
+  for (const NodeInfo& node : tape.nodes) {
+    Json entry;
+    entry["id"] = node.id;
+    entry["op"] = node.op;
+    Json attributes = Json::object();
+    for (const auto& [name, value] : node.attributes) attributes[name] = value;
+    entry["attrs"] = std::move(attributes);
+    entry["inputs"] = operands_json(node.inputs);
+    entry["outputs"] = operands_json(node.outputs);
+    if (!node.outputs.empty()) {
+      entry["shape"] = node.outputs[0].shape;
+      entry["dtype"] = node.outputs[0].dtype;
+    }
+    entry["device"] = node.device;
+    if (node.place.line > 0) {
+      entry["file"] = node.place.file;
+      entry["line"] = node.place.line;
+    }
+    if (!node.module.empty()) entry["module"] = node.module;
+    if (node.op == "leaf" && !node.outputs.empty() && !node.outputs[0].name.empty())
+      entry["name"] = node.outputs[0].name;
+    entry["forward_ns"] = node.forward_ns;
+    entry["backward_ns"] = node.backward_ns;
+    entry["bytes"] = node.bytes;
+    nodes.push_back(std::move(entry));
+  }
+  const Json whole{{"step", tape.step}, {"nodes", std::move(nodes)}};
+  return whole.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,309 @@
+// The steps that a session keeps for a viewer: their tapes, their values as they were, and the budget.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <future>
+
+#include "runtime/io/npy.h"
+#include "runtime/ops.h"
+#include "tests/support/recorder.h"
+
+using namespace lunagrad;
+using namespace lunagrad::tests;
+
+namespace {
+
+// w changes in each step, so that a value of an earlier one cannot be taken for that of the latest.
+constexpr const char* kSteps = R"(
+local lg = require "lunagrad"
+local w = lg.tensor{1.0, 2.0, 3.0}:float():requires_grad_()
+for step in lg.run.steps(steps or 1000000) do
+  local x = lg.full({3}, step)
+  local y = w * x
+  local loss = y:sum()
+  w.grad = nil
+  loss:backward()
+  lg.no_grad(function() w:add_(lg.ones(3)) end)
+  print("step " .. step)
+end
+)";
+
+template <class T>
+T ask(const std::function<void(std::function<void(T)>)>& question) {
+  std::promise<T> promise;
+  question([&](T answer) { promise.set_value(std::move(answer)); });
+  return promise.get_future().get();
+}
+
+SliceView look(Session& session, const TensorPlace& place) {
+  return ask<SliceView>([&](auto done) { session.inspect(place, {}, {}, done); });
+}
+
+const NodeInfo* find(const TapeSnapshot& tape, const std::string& op) {
+  for (const NodeInfo& node : tape.nodes)
+    if (node.op == op) return &node;
+  return nullptr;
+}
+
+// A script that prints its steps, amid them with its tape watched. The recorder's end stops it.
+void watch(Recorder& recorder, const std::string& code) {
+  recorder.session.watch_tape(true);
+  recorder.run(code);
+  REQUIRE(recorder.printed("step 2\n"));
+}
+
+// Pauses and makes `count` captured steps; the pause may fall amid a step, whose rest comes before them.
+void pause_and_step(Recorder& recorder, const std::string& code, int count) {
+  watch(recorder, code);
+  recorder.session.pause();
+  REQUIRE(recorder.reaches(SessionState::paused));
+  for (int i = 0; i < count + 1; ++i) {
+    recorder.session.step();
+    REQUIRE(recorder.pauses_again());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("values of kept steps are those of their step, weights included") {
+  Recorder recorder;
+  pause_and_step(recorder, kSteps, 4);
+  const History history = recorder.session.history();
+  int captured = 0;
+  for (const KeptStep& kept : history.steps) {
+    if (!kept.complete) continue;
+    ++captured;
+    CAPTURE(kept.step);
+    const auto tape = recorder.session.tape(kept.step);
+    REQUIRE(tape);
+    CHECK(tape->step == kept.step);
+    const NodeInfo* const mul = find(*tape, "mul");
+    const NodeInfo* const leaf = find(*tape, "leaf");
+    REQUIRE(mul);
+    REQUIRE(leaf);
+    const double k = double(kept.step);
+    CHECK(look(recorder.session, {kept.step, leaf->id}).cells == std::vector<double>{k, k + 1, k + 2});
+    CHECK(look(recorder.session, {kept.step, mul->id}).cells == std::vector<double>{k * k, (k + 1) * k, (k + 2) * k});
+    CHECK(look(recorder.session, {kept.step, mul->id, true, 1}).cells == std::vector<double>{k, k, k});
+    CHECK(look(recorder.session, {kept.step, leaf->id, false, 0, Which::gradient}).cells ==
+          std::vector<double>{k, k, k});
+    CHECK(look(recorder.session, {kept.step, mul->id, true, 1, Which::gradient}).reason == "it needs no gradient");
+  }
+  CHECK(captured >= 4);
+  CHECK(history.bytes > 0);
+  CHECK(history.budget == kHistoryBudget);
+  CHECK(recorder.session.tape(-7) == nullptr);
+}
+
+TEST_CASE("a tensor that takes long to count is shown before") {
+  Recorder recorder;
+  pause_and_step(recorder, R"(
+local lg = require "lunagrad"
+local w = lg.ones(20000):requires_grad_()
+for step in lg.run.steps() do
+  local loss = w:unfold(1, 2000, 1):sum() + w:expand(3000, 20000):sum()
+  loss:backward()
+  w.grad = nil
+  print("step " .. step)
+end
+)", 1);
+  const auto tape = recorder.session.tape();
+  const auto answers = [&](const char* op) {
+    std::vector<SliceView> seen;
+    std::promise<void> done;
+    recorder.session.inspect({-1, find(*tape, op)->id}, {}, {}, [&](SliceView view) {
+      seen.push_back(std::move(view));
+      if (seen.back().has_statistics) done.set_value();
+    });
+    done.get_future().get();
+    return seen;
+  };
+  const std::vector<SliceView> dense = answers("unfold"), expanded = answers("expand");
+  REQUIRE(dense.size() == 2);
+  CHECK(dense[0].available);
+  CHECK(dense[0].statistics_follow);
+  CHECK(dense[0].cells == dense[1].cells);
+  CHECK_FALSE(dense[1].statistics_follow);
+  CHECK(dense[1].statistics.count == int64_t(18001) * 2000);
+  REQUIRE(expanded.size() == 1);  // 60 million elements that are 20000
+  CHECK(expanded[0].statistics.count == int64_t(3000) * 20000);
+}
+
+TEST_CASE("a pause that a viewer asks for finds a whole step") {
+  Recorder recorder;
+  watch(recorder, kSteps);
+  // On a machine that is busy elsewhere a step may take longer than a pause waits, but not every time.
+  const auto whole = [&] {
+    recorder.session.pause();
+    REQUIRE(recorder.reaches(SessionState::paused));
+    const History history = recorder.session.history();
+    return !history.steps.empty() && history.steps.back().complete;
+  };
+  int attempts = 1;
+  for (; !whole() && attempts < 20; ++attempts) {
+    recorder.session.resume();
+    REQUIRE(recorder.reaches(SessionState::running));
+  }
+  CHECK(attempts < 20);
+  const auto tape = recorder.session.tape();
+  const NodeInfo* const mul = find(*tape, "mul");
+  REQUIRE(mul);
+  CHECK(look(recorder.session, {-1, mul->id}).available);
+}
+
+TEST_CASE("a pause amid a long step is prompt; one step from there shows a whole one") {
+  Recorder recorder;
+  recorder.session.watch_tape(true);
+  recorder.run(R"(
+local lg = require "lunagrad"
+local w = lg.ones(3):requires_grad_()
+for step in lg.run.steps() do
+  local early = w * 2
+  print("amid " .. step)
+  local till = os.clock() + 0.12  -- seconds of the processor, which may have other work, too
+  while os.clock() < till do end
+  local late = (early * 3)
+  late:sum():backward()
+end
+)");
+  REQUIRE(recorder.printed("amid 1"));
+  const auto start = std::chrono::steady_clock::now();
+  recorder.session.pause();
+  REQUIRE(recorder.reaches(SessionState::paused));
+  CHECK(seconds_since(start) < kStopSeconds);
+  recorder.session.step();
+  REQUIRE(recorder.pauses_again());
+  const auto rest = recorder.session.tape(1), tape = recorder.session.tape();
+  REQUIRE(rest);  // what ran behind the pause was captured
+  CHECK(look(recorder.session, {1, rest->nodes[1].id}).cells == std::vector<double>{6, 6, 6});
+  CHECK(look(recorder.session, {1, rest->nodes[2].id, false, 0, Which::gradient}).cells == std::vector<double>{3, 3, 3});
+  REQUIRE(tape);
+  REQUIRE(tape->step == 2);
+  CHECK(recorder.session.history().steps.back().complete);
+  for (const NodeInfo& node : tape->nodes) CHECK(look(recorder.session, {2, node.id}).available);
+}
+
+TEST_CASE("a value that was written in place after it was kept says so") {
+  Recorder recorder;
+  pause_and_step(recorder, R"(
+local lg = require "lunagrad"
+local w = lg.ones(3):requires_grad_()
+local buffer = lg.zeros(3)
+for step in lg.run.steps() do
+  buffer:fill_(step)
+  local y = w + buffer
+  y:sum():backward()
+  buffer:fill_(0)
+  print("step " .. step)
+end
+)",
+                 1);
+  const auto tape = recorder.session.tape();
+  const NodeInfo* const add = find(*tape, "add");
+  REQUIRE(add);
+  const SliceView view = look(recorder.session, {tape->step, add->id, true, 1});
+  CHECK(view.available);
+  CHECK(view.note.find("written to since, by copy_ at test:9") == 0);
+  CHECK(look(recorder.session, {tape->step, add->id}).note.empty());
+}
+
+TEST_CASE("the values of one step are captured on demand, while the script runs") {
+  Recorder recorder;
+  watch(recorder, kSteps);
+  for (const KeptStep& kept : recorder.session.history().steps) CHECK_FALSE(kept.values);
+  recorder.session.capture_values();
+  const auto captured = [&] {
+    int64_t found = 0;
+    for (const KeptStep& kept : recorder.session.history().steps)
+      if (kept.values) found = kept.step;
+    return found;
+  };
+  for (int i = 0; i < 500 && !captured(); ++i) std::this_thread::sleep_for(10ms);
+  const int64_t step = captured();
+  REQUIRE(step > 0);
+  const NodeInfo* const leaf = find(*recorder.session.tape(step), "leaf");
+  CHECK(look(recorder.session, {step, leaf->id}).cells[0] == double(step));
+}
+
+TEST_CASE("kept steps stay within their budget, the oldest go first") {
+  Recorder recorder;
+  recorder.session.set_history_budget(size_t(8) << 20);
+  pause_and_step(recorder, R"(
+local lg = require "lunagrad"
+local w = lg.ones(1):requires_grad_()
+for step in lg.run.steps() do
+  local y = w * lg.full({1 << 18}, step)  -- 1 MiB, and as much again for its gradient
+  y:sum():backward()
+  print("step " .. step)
+end
+)",
+                 12);
+  const History history = recorder.session.history();
+  CHECK(history.bytes <= history.budget);
+  CHECK(history.budget == size_t(8) << 20);
+  int values = 0;
+  int64_t before = 0;
+  for (const KeptStep& kept : history.steps) {
+    CHECK(kept.step > before);
+    before = kept.step;
+    values += kept.values;
+  }
+  CHECK(values >= 1);
+  CHECK(values <= 8);
+  CHECK(history.steps.back().values);
+  CHECK(look(recorder.session, {1, 1}).reason == "the step is no longer kept");
+}
+
+TEST_CASE("a step whose values exceed the budget says so") {
+  Recorder recorder;
+  recorder.session.set_history_budget(size_t(1) << 20);
+  pause_and_step(recorder, R"(
+local lg = require "lunagrad"
+local w = lg.ones(1):requires_grad_()
+for step in lg.run.steps() do
+  local y = w * lg.ones{1 << 20}
+  y:sum():backward()
+  print("step " .. step)
+end
+)",
+                 2);
+  const auto tape = recorder.session.tape();
+  const NodeInfo* const mul = find(*tape, "mul");
+  REQUIRE(mul);
+  CAPTURE(look(recorder.session, {-1, mul->id}).reason);
+  CHECK(look(recorder.session, {-1, mul->id}).reason.find("need more than the budget leaves them") != std::string::npos);
+  CHECK_FALSE(recorder.session.history().steps.back().complete);
+}
+
+TEST_CASE("a tensor is saved as a NumPy file and printed; what fails is said") {
+  Recorder recorder;
+  pause_and_step(recorder, kSteps, 1);
+  const auto tape = recorder.session.tape();
+  const TensorPlace place{tape->step, find(*tape, "mul")->id};
+  const std::string folder = std::filesystem::temp_directory_path() / "lunagrad-history";
+  std::filesystem::create_directories(folder);
+  const auto save = [&](const std::string& path) {
+    return ask<std::string>([&](auto done) { recorder.session.save_tensor(place, path, done); });
+  };
+  CHECK(save(folder + "/y.npy").empty());
+  const double k = double(tape->step);
+  CHECK(load_npy(folder + "/y.npy").to_vector<double>() == std::vector<double>{k * k, (k + 1) * k, (k + 2) * k});
+  CHECK(save(folder + "/missing/y.npy").find("missing") != std::string::npos);
+  std::promise<std::string> text;
+  recorder.session.print_slice(place, {}, SliceFormat::csv,
+                               [&](std::string printed, std::string) { text.set_value(std::move(printed)); });
+  const std::string printed = text.get_future().get();
+  CHECK(printed == std::to_string(tape->step * tape->step) + "," + std::to_string((tape->step + 1) * tape->step) + "," +
+                       std::to_string((tape->step + 2) * tape->step) + "\n");
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a script that runs once more begins with an empty history") {
+  Recorder recorder;
+  recorder.session.watch_tape(true);
+  CHECK(recorder.finish(std::string("steps = 3 ") + kSteps) == Outcome::ok);
+  CHECK_FALSE(recorder.session.history().steps.empty());
+  CHECK(recorder.finish("print('nothing')") == Outcome::ok);
+  CHECK(recorder.session.history().steps.empty());
+  CHECK(recorder.session.tape() == nullptr);
+}

@@ -1,0 +1,210 @@
+// What a session tells of the numbers in training steps, against what the script itself finds.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+#include "runtime/op.h"
+#include "runtime/ops.h"
+#include "runtime/summarize_all.h"
+#include "tests/support/recorder.h"
+
+using namespace lunagrad;
+using namespace lunagrad::tests;
+
+namespace {
+
+const ParameterStatistics* find(const StepStatistics& step, const std::string& name) {
+  for (const ParameterStatistics& p : step.parameters)
+    if (p.name == name) return &p;
+  return nullptr;
+}
+
+// Two layers; step 2 is followed by a pause, so that steps 1 and 2 can be compared with what is printed.
+const char* const kNet = R"(
+local lg = require "lunagrad"
+local nn = lg.nn
+lg.manual_seed(3)
+model = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 2))
+spare = nn.Linear(3, 3)
+local list = model:parameters()
+spare.weight:requires_grad_(true)
+list[#list + 1] = spare.weight
+core = require "lunagrad.core"
+core._set_name(spare.weight, "spare")
+opt = lg.optim.SGD(list, {lr = 0.1})
+x, y = lg.randn(8, 4), lg.randn(8, 2)
+for step in lg.run.steps(3) do
+  opt:zero_grad()
+  before = model[1].weight:detach():clone()
+  nn.functional.mse_loss(model(x), y):backward()
+  opt:step()
+  gradient = model[1].weight.grad
+  after = model[1].weight:detach()
+  if step == 1 then print("found", gradient:norm():item(), after:norm():item(), (after - before):norm():item()) end
+end
+)";
+
+}  // namespace
+
+TEST_CASE("a summary agrees with the reductions, for odd layouts, NaN, Inf and empty tensors") {
+  const Tensor x = randn({33, 70});
+  for (const Tensor& one : {x, transpose(x, 0, 1), slice(x, 1, 3, 60, 3), to(x, DType::f64), to(x, DType::bf16)}) {
+    const Summary s = summarize(one);
+    CHECK(s.count == one.numel());
+    CHECK(s.norm == doctest::Approx(norm(to(one, DType::f64)).item()).epsilon(1e-5));
+    CHECK(s.mean == doctest::Approx(mean(to(one, DType::f64)).item()).epsilon(1e-4));
+    CHECK(s.mean_magnitude == doctest::Approx(mean(abs(to(one, DType::f64))).item()).epsilon(1e-4));
+    CHECK(s.min == doctest::Approx(amin(one).item()));
+    CHECK(s.max == doctest::Approx(amax(one).item()));
+    CHECK(s.finite());
+  }
+  const float values[] = {0, 3, NAN, -4, INFINITY, -INFINITY, 0};
+  const Summary s = summarize(Tensor::from<float>(values, {7}));
+  CHECK(s.nans == 1);
+  CHECK(s.infs == 2);
+  CHECK(s.zeros == 2);
+  CHECK(s.norm == 5);
+  CHECK(s.largest() == 4);
+  CHECK(summarize(Tensor::empty({0, 3}, DType::f32)).count == 0);
+  CHECK(summarize(ones({3}, DType::i64)).norm == 0);
+}
+
+TEST_CASE("a device without a kernel for summaries gets the same numbers from reductions") {
+  const NoGrad off;
+  const float bad[] = {0, 3, NAN, -4, INFINITY, -INFINITY, 0}, nothing_good[] = {NAN, INFINITY};
+  for (const Tensor& x : {randn({33, 70}), Tensor::from<float>(bad, {7}), Tensor::from<float>(nothing_good, {2}), zeros({5}),
+                          randn({50}) * 1e30, to(randn({50}), DType::f64)}) {
+    const Summary right = summarize(x);
+    const std::vector<double> row = apply1(summary_op(), {x}).to_vector<double>();  // on the CPU: its composition
+    REQUIRE(row.size() == 8);
+    const double scale = right.largest() > 0 ? right.largest() : 1;
+    CHECK(scale * std::sqrt(row[1]) == doctest::Approx(right.norm).epsilon(1e-5));
+    CHECK(row[2] == doctest::Approx(right.min));
+    CHECK(row[3] == doctest::Approx(right.max));
+    CHECK(row[4] == right.zeros);
+    CHECK(row[5] == right.nans);
+    CHECK(row[6] == right.infs);
+  }
+}
+
+TEST_CASE("a watched step has the norms that the script sees, and names what no gradient reached") {
+  Recorder recorder;
+  recorder.session.watch_statistics(true);
+  REQUIRE(recorder.finish(kNet) == Outcome::ok);
+  const auto steps = recorder.session.statistics();
+  REQUIRE(!steps.empty());
+  const StepStatistics& first = *steps[0];
+  CHECK(first.step == 1);
+  CHECK(first.cost_ns > 0);
+  const ParameterStatistics* const weight = find(first, "0.weight");
+  REQUIRE(weight);
+  double gradient = 0, norm = 0, update = 0;
+  REQUIRE(std::sscanf(recorder.output().c_str(), "found %lf %lf %lf", &gradient, &norm, &update) == 3);
+  CHECK(weight->gradient.norm == doctest::Approx(gradient).epsilon(1e-5));
+  CHECK(weight->weight.norm == doctest::Approx(norm).epsilon(1e-5));
+  CHECK(weight->update_norm == doctest::Approx(update).epsilon(1e-5));
+  CHECK(weight->update_ratio() == doctest::Approx(update / norm).epsilon(1e-5));
+  CHECK(weight->shape == std::vector<int64_t>{6, 4});
+  int64_t counted = 0;
+  for (const int64_t count : weight->counts) counted += count;
+  CHECK(counted == 24);
+  CHECK(weight->edges.size() == weight->counts.size() + 1);
+  const ParameterStatistics* const spare = find(first, "spare");
+  REQUIRE(spare);
+  CHECK_FALSE(spare->has_gradient);
+  CHECK(std::isnan(spare->update_norm));
+  CHECK(spare->weight.norm > 0);
+  // Nodes come loss first; each has its output's and its gradient's numbers.
+  bool relu = false;
+  for (const NodeStatistics& node : first.nodes) {
+    if (node.op != "relu") continue;
+    relu = true;
+    CHECK(node.output.count == 48);
+    CHECK(node.output.zeros > 0);
+    CHECK(node.gradient.norm > 0);
+    CHECK(node.place.line == 17);
+  }
+  CHECK(relu);
+  CHECK(recorder.session.statistics(steps.back()->number).empty());
+}
+
+TEST_CASE("the nodes of a tape have the summaries of their step") {
+  Recorder recorder;
+  recorder.session.watch_statistics(true);
+  recorder.session.watch_tape(true);
+  Breakpoint second;
+  second.condition = Breakpoint::Condition::step;
+  second.step = 2;
+  REQUIRE(recorder.session.add_breakpoint(second));
+  recorder.run(kNet);
+  REQUIRE(recorder.reaches(SessionState::paused));
+  const auto tape = recorder.session.tape();
+  REQUIRE(tape);
+  CHECK(tape->statistics_step == 1);
+  for (const NodeInfo& node : tape->nodes) {
+    CAPTURE(node.op);
+    REQUIRE(node.gradient_summary);
+    CHECK(node.gradient_summary->norm > 0);
+    CHECK(node.output_summary.has_value() == (node.op != "leaf"));
+  }
+  recorder.session.resume();
+  CHECK(recorder.session.wait() == Outcome::ok);
+}
+
+TEST_CASE("nothing is looked at when nobody watches") {
+  Recorder recorder;
+  REQUIRE(recorder.finish(kNet) == Outcome::ok);
+  CHECK(recorder.session.statistics().empty());
+}
+
+TEST_CASE("looking takes at most a fiftieth of a long run, and says how often it was done") {
+  Recorder recorder;
+  recorder.session.watch_statistics(true);
+  const auto begin = std::chrono::steady_clock::now();
+  REQUIRE(recorder.finish(R"(
+    local lg = require "lunagrad"
+    local nn = lg.nn
+    local model = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10))
+    local opt = lg.optim.SGD(model:parameters(), {lr = 0.01})
+    local x, y = lg.randn(64, 64), lg.randn(64, 10)
+    for step in lg.run.steps(600) do
+      opt:zero_grad()
+      nn.functional.mse_loss(model(x), y):backward()
+      opt:step()
+    end)") == Outcome::ok);
+  const double whole = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+  const auto steps = recorder.session.statistics();
+  REQUIRE(!steps.empty());
+  CHECK(steps[0]->step == 1);
+  int64_t last = 0;
+  double cost = 0;  // of all but the last: behind each of them the run went on for fifty times as long
+  for (const StepStatisticsPtr& step : steps) {
+    CHECK(step->step == last + (last ? step->every : 1));
+    last = step->step;
+    if (step != steps.back()) cost += step->cost_ns;
+  }
+  CHECK(cost * 50 <= whole);
+}
+
+TEST_CASE("who wants every second step gets it, whatever it costs") {
+  Recorder recorder;
+  recorder.session.watch_statistics(true, 2);
+  REQUIRE(recorder.finish(R"(
+    local lg = require "lunagrad"
+    local w = lg.ones(3, {requires_grad = true})
+    for step in lg.run.steps(7) do w:square():sum():backward() end)") == Outcome::ok);
+  std::vector<int64_t> looked;
+  for (const StepStatisticsPtr& step : recorder.session.statistics()) looked.push_back(step->step);
+  CHECK(looked == std::vector<int64_t>{1, 3, 5, 7});
+}
+
+TEST_CASE("watching and not watching give the same weights, bit by bit") {
+  const std::string net = std::string(kNet) + "\nprint(('%a'):format(model[1].weight:sum():item()))";
+  Recorder plain, watched;
+  watched.session.watch_statistics(true);
+  REQUIRE(plain.finish(net) == Outcome::ok);
+  REQUIRE(watched.finish(net) == Outcome::ok);
+  CHECK(plain.output() == watched.output());
+}

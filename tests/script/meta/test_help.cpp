@@ -1,0 +1,114 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "runtime/op.h"
+#include "script/meta/explain.h"
+#include "script/meta/help.h"
+#include "script/meta/signature.h"
+#include "tests/support/program.h"
+
+using namespace lunagrad;
+
+namespace {
+
+const HelpEntry* entry(const std::string& name) {
+  for (const HelpEntry& known : help_entries())
+    if (known.name == name) return &known;
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("help knows every operation, the modules and the sections of the guide") {
+  for (const Signature& signature : signatures())
+    if (!signature.op->hidden()) CHECK_MESSAGE(entry(signature.op->name), signature.op->name);
+  for (const char* name : {"lg.nn.Linear", "lg.optim.Adam", "lg.run.steps", "lg.data.DataLoader", "x:size", "training",
+                           "lg.nn.init.xavier_uniform_", "Module:parameters"})
+    CHECK_MESSAGE(entry(name), name);
+  for (const HelpEntry& known : help_entries()) {
+    CHECK_MESSAGE(!known.name.empty(), known.call);
+    CHECK_MESSAGE(!known.call.empty(), known.name);
+    if (known.kind == HelpEntry::Kind::operation) CHECK_MESSAGE(known.text.size() > 4, known.name);
+  }
+}
+
+TEST_CASE("annotations are read: tables, sentences, arguments, results") {
+  const auto read = read_annotations(
+      "---@class lunagrad.optim\nlocal optim = {}\n\n"
+      "---Goes down.\n---Twice.\n---@param lr number|nil the rate\n---@param hook fun(x: Tensor, y: number): boolean called\n"
+      "---@return Tensor\nfunction optim.Down(lr, hook) end\n\n"
+      "---@class lunagrad.optim.Optimizer\n---@field lr number\nlocal Optimizer = {}\n"
+      "function Optimizer:step() end\n-- remark\nfunction lonely() end\n");
+  REQUIRE(read.size() == 2);
+  CHECK(read[0].name == "lg.optim.Down");
+  CHECK(read[0].call == "lg.optim.Down(lr, hook)");
+  CHECK(read[0].text ==
+        "Goes down.\nTwice.\n  lr  number|nil  the rate\n  hook  fun(x: Tensor, y: number): boolean  called\n  gives  Tensor\n");
+  CHECK(read[1].name == "Optimizer:step");
+  CHECK(read[1].text == "");
+}
+
+TEST_CASE("a search puts names before texts, and needs all words") {
+  const auto names = [](const char* query) {
+    std::vector<std::string> found;
+    for (const HelpEntry* entry : search_help(query)) found.push_back(entry->name);
+    return found;
+  };
+  REQUIRE(!names("softmax").empty());
+  CHECK(names("softmax")[0] == "softmax");
+  CHECK(names("LINEAR")[0] == "linear");
+  const auto adam = names("adam");
+  CHECK(std::find(adam.begin(), adam.end(), "lg.optim.AdamW") != adam.end());
+  CHECK(names("no such word at all").empty());
+  CHECK(names("").size() == help_entries().size());
+  const auto both = names("moving average");
+  CHECK(std::find(both.begin(), both.end(), "EMA:update") == both.end());  // its own sentence has neither
+}
+
+TEST_CASE("help explains every function of the library, with each of the options that it reads") {
+  // Each name that lg holds, and behind it the arguments that its reader was told of.
+  const lunagrad::test::Folder folder;
+  folder.write("names.lua", R"(
+    local arguments = require "lunagrad.arguments"
+    local made, read = arguments.reader, {}
+    function arguments.reader(owner, ...)
+      local names = {}
+      for i, spec in ipairs {...} do names[i] = type(spec) == "table" and spec[1] or spec end
+      read[owner] = table.concat(names, " ")
+      return made(owner, ...)
+    end
+    local lg = require "lunagrad"
+    local seen, readers = {[lg.methods] = true}, {}
+    for _, part in ipairs {"nn", "optim", "optim.lr_scheduler", "data", "data.transform"} do
+      readers["lg." .. part .. "."] = true
+    end
+    local function walk(path, holder)
+      if seen[holder] then return end
+      seen[holder] = true
+      for name, value in pairs(holder) do
+        if type(name) == "string" and name:sub(1, 1) ~= "_" then
+          local class = type(value) == "table" and rawget(value, "__name")
+          if type(value) == "function" or class then print(path .. name, readers[path] and read[name] or "") end
+          if type(value) == "table" and not class then walk(path .. name .. ".", value) end
+        end
+      end
+    end
+    for _, part in ipairs {"nn", "optim", "data", "grad", "run", "checkpoint_sequential"} do local _ = lg[part] end
+    walk("lg.", lg)
+  )");
+  std::istringstream names(folder.run({"run", "names.lua"}).out);
+  int count = 0;
+  for (std::string line; std::getline(names, line); ++count) {
+    std::istringstream words(line);
+    std::string path, word;
+    words >> path;
+    const std::string text = explain(path);
+    CHECK_MESSAGE(!text.empty(), path);
+    while (words >> word)
+      if (word != "last_epoch")  // of every schedule: its state sets it
+        CHECK_MESSAGE(text.find(word) != std::string::npos, path << " reads " << word);
+  }
+  CHECK(count > 400);
+}

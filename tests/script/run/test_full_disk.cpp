@@ -1,0 +1,114 @@
+// A run whose disk is full, which a limit on the size of files stands for: what it says, and what it leaves.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "script/run/record.h"
+#include "tests/support/program.h"
+
+using namespace lunagrad;
+using namespace lunagrad::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+// No file may grow beyond so many KiB.
+Finished run_limited(const Folder& folder, int kib, const std::string& arguments) {
+  const std::string command = "set -o pipefail; (ulimit -f " + std::to_string(kib) + "; exec " + kProgram +
+                              " " + arguments + ") | cat";
+  return Program({"bash", "-c", command}, "", {}, folder.path()).finish();
+}
+
+size_t times(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+std::vector<std::string> files_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("a checkpoint that cannot be written leaves those before it, and the run goes on") {
+  const Folder folder;
+  folder.write("grow.lua", R"(
+local lg = require "lunagrad"
+local kept = lg.run.state("kept", function() return {w = lg.zeros(100)} end)
+for step in lg.run.steps(8) do
+  if step == 4 then kept.w = lg.ones(200000) end
+  if step == 7 then kept.w = lg.ones(100) end
+  if step % 3 ~= 0 then lg.run.checkpoint() end
+  lg.run.log{step = step}
+end
+kept.w = lg.ones(200000)
+print(pcall(lg.run.checkpoint))
+print "the end"
+)");
+  const Finished run = run_limited(folder, 64, "run grow.lua --run-dir r");
+  INFO(run.err);
+  CHECK(run.code == 0);
+  CHECK(run.out.find("the end") != std::string::npos);
+  CHECK(run.out.find("false\t") == 0);
+  CHECK(run.out.find("step-00000008.safetensors: cannot write: File too large") != std::string::npos);
+  CHECK(times(run.err, "warning: no checkpoint was written, the run goes on: ") == 2);
+  CHECK(times(run.err, "warning: ") == 2);
+  CHECK(files_in(folder.path() + "/r/checkpoints") ==
+        std::vector<std::string>{"step-00000001.safetensors", "step-00000002.safetensors",
+                                 "step-00000007.safetensors", "step-00000008.safetensors"});
+  const Finished rest = folder.run(
+      {"-e", "print(lg.io.load('r/checkpoints/step-00000008.safetensors').states.kept.w:sum():item())"});
+  CHECK(rest.out == "100.0\n");
+}
+
+TEST_CASE("metrics that no longer fit end with a whole line, and are said once") {
+  const Folder folder;
+  folder.write("long.lua", R"(
+local lg = require "lunagrad"
+for step in lg.run.steps(2000) do
+  lg.run.log{loss = 1 / step, accuracy = step / 3}
+  print(("step %d has a line of some length"):format(step))
+end
+lg.run.image("late", lg.zeros(4, 4))
+lg.run.image("noise", lg.rand(3, 200, 200))
+)");
+  const Finished run = run_limited(folder, 16, "run long.lua --run-dir r --tensorboard");
+  INFO(run.err);
+  CHECK(run.code == 0);
+  CHECK(times(run.out, "step ") == 2000);
+  CHECK(times(run.err, "metrics.jsonl: File too large; the run goes on without it") == 1);
+  CHECK(times(run.err, "log.txt: File too large; the run goes on without it") == 1);
+  CHECK(times(run.err, "the run goes on without it") == 4);  // and the event file, and the large image
+  CHECK(files_in(folder.path() + "/r/images") == std::vector<std::string>{"late-00002000.png"});
+  const std::string metrics = read_file(folder.path() + "/r/metrics.jsonl");
+  CHECK(metrics.back() == '\n');
+  CHECK(metrics.size() <= 16384);
+  const RunRecord record = read_run(folder.path() + "/r");
+  CHECK(record.outcome == "ok");
+  CHECK(record.metrics.at("loss").size() == size_t(std::count(metrics.begin(), metrics.end(), '\n')));
+}
+
+TEST_CASE("a run that a crash tore goes on behind its last whole line") {
+  const Folder folder;
+  folder.write("run.lua", R"(
+local lg = require "lunagrad"
+lg.run.state("w", function() return lg.zeros(1) end)
+for step in lg.run.steps(4) do
+  lg.run.log{loss = step}
+  if step == 2 then lg.run.checkpoint() end
+end
+)");
+  REQUIRE(folder.run({"run", "run.lua", "--run-dir", "r", "--steps", "2"}).code == 0);
+  const std::string path = folder.path() + "/r/metrics.jsonl", whole = read_file(path);
+  folder.write("r/metrics.jsonl", whole + "{\"step\":3,\"time\":0.1,\"metr");
+  REQUIRE(folder.run({"run", "run.lua", "--resume", "r"}).code == 0);
+  CHECK(read_file(path).rfind(whole + "{\"step\":2,", 0) == 0);
+  CHECK(read_run(folder.path() + "/r").metrics.at("loss").size() == 4);
+}

@@ -1,0 +1,197 @@
+// Checkpoints of a run, as a shell sees them: going on gives what an uninterrupted run gives.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "tests/support/program.h"
+
+using namespace lunagrad::test;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+// Everything that a step depends on: weights, an optimizer's state, dropout, random data, a parameter, a
+// table.
+const char* const kTraining = R"(
+local lg = require "lunagrad"
+local nn, F = lg.nn, lg.nn.functional
+lg.manual_seed(3)
+local lr, save_at = lg.run.live("lr", 1e-2), lg.run.param("save_at", 0)
+local width = lg.run.param("width", 16)
+local model = lg.run.state("model", function()
+  return nn.Sequential(nn.Linear(8, width), nn.BatchNorm1d(width), nn.Dropout(0.3), nn.Linear(width, 3))
+end)
+local optimizer = lg.run.state("optimizer", function() return lg.optim.Adam(model:parameters(), {lr = lr}) end)
+local seen = lg.run.state("seen", function() return {loss = 0.0, last = lg.zeros(3)} end)
+for step in lg.run.steps(20) do
+  local x, y = lg.randn(32, 8), lg.randint(0, 3, {32})
+  optimizer:zero_grad()
+  local out = model(x)
+  local loss = F.cross_entropy(out, y)
+  loss:backward()
+  optimizer:step()
+  seen.loss = seen.loss + loss:item()
+  seen.last:copy_(out[1]:detach())
+  lg.run.log{loss = loss}
+  if step == save_at then lg.run.checkpoint() end
+  if (...) == "slow" then lg.run.checkpoint() print("step " .. step) end
+end
+print(("%a"):format(seen.loss), seen.last:tolist()[1], lg.get_rng_state().stream)
+for _, p in ipairs(model:parameters()) do print(("%a %a"):format(p:double():square():sum():item(), p:double():sum():item())) end
+)";
+
+std::vector<std::pair<int, double>> losses(const std::string& run) {
+  std::vector<std::pair<int, double>> rows;
+  std::istringstream in(read_file(run + "/metrics.jsonl"));
+  for (std::string line; std::getline(in, line);) {
+    const json row = json::parse(line);
+    if (row.count("metrics")) rows.emplace_back(row["step"].get<int>(), row["metrics"]["loss"].get<double>());
+  }
+  return rows;
+}
+
+std::vector<std::string> checkpoints(const std::string& run) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(run + "/checkpoints", ignored))
+    names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("ten steps, a checkpoint and ten more are twenty steps, bit by bit") {
+  const Folder folder;
+  folder.write("train.lua", kTraining);
+  const Finished whole = folder.run({"run", "train.lua", "--run-dir", "whole"});
+  REQUIRE(whole.code == 0);
+  REQUIRE(
+      folder.run({"run", "train.lua", "--run-dir", "parts", "--steps", "10", "--set", "save_at=10"}).code ==
+      0);
+  CHECK(checkpoints(folder.path() + "/parts") == std::vector<std::string>{"step-00000010.safetensors"});
+  const Finished rest = folder.run({"run", "train.lua", "--resume", "parts"});
+  CHECK(rest.code == 0);
+  CHECK(rest.out == whole.out);
+  CHECK(rest.err.find("no step is left") == std::string::npos);
+  const Finished again = folder.run({"run", "train.lua", "--resume", "parts", "--steps", "10"});
+  CHECK(again.code == 0);
+  CHECK(again.err.find("the run is at step 10 of 10 already: no step is left") != std::string::npos);
+  CHECK(losses(folder.path() + "/parts") == losses(folder.path() + "/whole"));
+  // One of its checkpoints by name, into a folder of its own.
+  const Finished fork = folder.run(
+      {"run", "train.lua", "--resume", "parts/checkpoints/step-00000010.safetensors", "--run-dir", "fork"});
+  CHECK(fork.out == whole.out);
+  CHECK(losses(folder.path() + "/fork").front().first == 11);
+  const json config = json::parse(read_file(folder.path() + "/fork/config.json"));
+  CHECK(config["resumed"]["step"] == 10);
+  CHECK(config["params"]["save_at"] == 10);
+}
+
+TEST_CASE("Ctrl-C leaves a checkpoint of the step that ended, and the run goes on from it") {
+  const Folder folder;
+  const std::string script = folder.write("train.lua", kTraining);
+  const Finished whole = folder.run({"run", "train.lua", "--run-dir", "whole", "--steps", "500"});
+  Program program({kProgram, "run", script, "--run-dir", "part", "--steps", "500", "--", "slow"}, "", {},
+                  folder.path());
+  REQUIRE(program.wrote("step 3\n"));
+  program.signal(SIGINT);
+  const Finished stopped = program.finish();
+  CHECK(stopped.code == 130);
+  CHECK(stopped.err.find("checkpoint saved in part/checkpoints/step-") != std::string::npos);
+  const Finished rest = folder.run({"run", "train.lua", "--resume", "part", "--steps", "500"});
+  CHECK(rest.out == whole.out);
+  CHECK(losses(folder.path() + "/part") == losses(folder.path() + "/whole"));
+}
+
+TEST_CASE("without anything registered Ctrl-C says that there is no checkpoint") {
+  const Folder folder;
+  const std::string script = folder.write(
+      "plain.lua",
+      "local lg = require 'lunagrad' for i in lg.run.steps(1000000) do if i == 5 then print('go') end end");
+  Program program({kProgram, "run", script}, "", {}, folder.path());
+  REQUIRE(program.wrote("go"));
+  program.signal(SIGINT);
+  const Finished stopped = program.finish();
+  CHECK(stopped.code == 130);
+  CHECK(stopped.err.find("no checkpoint was written: nothing is registered with lg.run.state") !=
+        std::string::npos);
+}
+
+TEST_CASE("killed at any moment, the newest checkpoint can be loaded") {
+  const Folder folder;
+  const std::string script = folder.write("train.lua", kTraining);
+  std::mt19937 random(7);
+  const int times = std::getenv("LUNAGRAD_TEST_ALL") ? 100 : 6;
+  for (int i = 0; i < times; ++i) {
+    const std::string run = folder.path() + "/run" + std::to_string(i);
+    {
+      Program program({kProgram, "run", script, "--run-dir", run, "--steps", "100000", "--", "slow"}, "", {},
+                      folder.path());
+      REQUIRE(program.wrote("step 2\n"));
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 30000));
+      program.signal(SIGKILL);
+      program.finish();
+    }
+    REQUIRE(!checkpoints(run).empty());
+    const Finished rest = folder.run({"run", "train.lua", "--resume", run, "--steps", "1"});
+    INFO(rest.err);
+    CHECK(rest.code == 0);
+  }
+}
+
+TEST_CASE("what cannot be resumed is said in a sentence") {
+  const Folder folder;
+  folder.write("train.lua", kTraining);
+  REQUIRE(folder.run({"run", "train.lua", "--run-dir", "run", "--steps", "2", "--set", "save_at=2"}).code ==
+          0);
+  const auto fails = [&](std::vector<std::string> arguments, int code, const char* part) {
+    arguments.insert(arguments.begin(), {"run", "train.lua"});
+    const Finished finished = folder.run(arguments);
+    INFO(finished.err);
+    CHECK(finished.code == code);
+    CHECK(finished.err.find(part) != std::string::npos);
+  };
+  fails({"--resume", "nowhere"}, 6, "--resume nowhere: no such file or folder");
+  fs::create_directory(folder.path() + "/empty");
+  fails({"--resume", "empty"}, 6, "--resume empty: there is no checkpoint in this folder");
+  fails({"--resume", "train.lua"}, 6, "not a safetensors file");
+  fails({"--run-dir", "run"}, 6, "holds a run already; --resume run goes on with it");
+  fails({"--resume", "run", "--set", "width=8", "--run-dir", "other"}, 1, "shape");
+
+  const std::string saved = folder.path() + "/run/checkpoints/step-00000002.safetensors";
+  const std::string bytes = read_file(saved);
+  folder.write("cut.safetensors", bytes.substr(0, bytes.size() / 2));
+  fails({"--resume", "cut.safetensors"}, 6, "cut.safetensors");
+  REQUIRE(folder.run({"-e", "lg.io.save('table.safetensors', {1, 2})"}).code == 0);
+  fails({"--resume", "table.safetensors"}, 6, "not a checkpoint");
+
+  // A checkpoint that cannot be written leaves the older ones as they are.
+  fs::rename(folder.path() + "/run/checkpoints", folder.path() + "/run/kept");
+  std::ofstream(folder.path() + "/run/checkpoints") << "in the way";
+  fails({"--resume", "run/kept/step-00000002.safetensors", "--run-dir", "run", "--set", "save_at=3"}, 6,
+        "holds a run already");
+  CHECK(read_file(folder.path() + "/run/kept/step-00000002.safetensors") == bytes);
+}
+
+TEST_CASE("two runs do not write to one folder") {
+  const Folder folder;
+  const std::string script = folder.write("train.lua", kTraining);
+  Program program({kProgram, "run", script, "--run-dir", "run", "--steps", "100000", "--", "slow"}, "", {},
+                  folder.path());
+  REQUIRE(program.wrote("step 2\n"));
+  const Finished second = folder.run({"run", "train.lua", "--resume", "run"});
+  CHECK(second.code == 6);
+  CHECK(second.err.find("another run is writing to it") != std::string::npos);
+  program.signal(SIGKILL);
+  program.finish();
+}

@@ -1,0 +1,161 @@
+#include "tests/support/program.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace lunagrad::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+[[noreturn]] void execute(const std::vector<std::string>& arguments, const std::vector<std::string>& env) {
+  for (const std::string& setting : env) putenv(const_cast<char*>(setting.c_str()));
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  execvp(argv[0], argv.data());
+  _exit(127);
+}
+
+int wait_for(int& pid) {
+  int status = 0;
+  waitpid(pid, &status, 0);
+  pid = -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void kill_and_wait(int& pid) {
+  if (pid < 0) return;
+  kill(pid, SIGKILL);
+  wait_for(pid);
+}
+
+}  // namespace
+
+std::string make_temporary_folder() {
+  std::string path = (std::filesystem::temp_directory_path() / "lunagrad-XXXXXX").string();
+  return mkdtemp(path.data()) ? path : std::string();
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream content;
+  content << in.rdbuf();
+  return content.str();
+}
+
+Program::Program(const std::vector<std::string>& argv, const std::string& input,
+                 const std::vector<std::string>& env, const std::string& directory)
+    : folder_(make_temporary_folder()) {
+  std::ofstream(folder_ + "/in", std::ios::binary) << input;
+  pid_ = fork();
+  if (pid_ != 0) return;
+  dup2(open((folder_ + "/in").c_str(), O_RDONLY), STDIN_FILENO);
+  dup2(open((folder_ + "/out").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600), STDOUT_FILENO);
+  dup2(open((folder_ + "/err").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600), STDERR_FILENO);
+  if (!directory.empty() && chdir(directory.c_str()) != 0) _exit(126);
+  execute(argv, env);
+}
+
+Program::~Program() {
+  kill_and_wait(pid_);
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+std::string Program::out() const { return read_file(folder_ + "/out"); }
+std::string Program::err() const { return read_file(folder_ + "/err"); }
+
+bool Program::wrote(const std::string& text, double seconds) {
+  const auto limit = Clock::now() + std::chrono::duration<double>(seconds);
+  while (Clock::now() < limit) {
+    if (out().find(text) != std::string::npos || err().find(text) != std::string::npos) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return false;
+}
+
+void Program::signal(int number) { kill(pid_, number); }
+
+Finished Program::finish() {
+  const int code = wait_for(pid_);
+  return {code, out(), err()};
+}
+
+TerminalProgram::TerminalProgram(const std::vector<std::string>& argv, const std::vector<std::string>& env) {
+  winsize size{24, 80, 0, 0};
+  pid_ = forkpty(&terminal_, nullptr, nullptr, &size);
+  if (pid_ == 0) execute(argv, env);
+}
+
+TerminalProgram::~TerminalProgram() {
+  kill_and_wait(pid_);
+  close(terminal_);
+}
+
+void TerminalProgram::type(const std::string& keys) {
+  [[maybe_unused]] const ssize_t written = write(terminal_, keys.data(), keys.size());
+}
+
+bool TerminalProgram::read_some(double seconds) {
+  pollfd file{terminal_, POLLIN, 0};
+  if (poll(&file, 1, int(seconds * 1000)) <= 0) return true;
+  char buffer[4096];
+  const ssize_t count = read(terminal_, buffer, sizeof buffer);
+  if (count > 0) screen_.append(buffer, size_t(count));
+  return count > 0;
+}
+
+bool TerminalProgram::wrote(const std::string& text, double seconds) {
+  const auto limit = Clock::now() + std::chrono::duration<double>(seconds);
+  for (;;) {
+    const size_t found = screen_.find(text, seen_);
+    if (found != std::string::npos) {
+      seen_ = found + text.size();
+      return true;
+    }
+    if (Clock::now() > limit || !read_some(0.05)) return false;
+  }
+}
+
+int TerminalProgram::finish() {
+  // A program that does not end within ten seconds is killed: code 137.
+  const auto limit = Clock::now() + std::chrono::seconds(10);
+  while (read_some(0.1))
+    if (Clock::now() > limit) kill(pid_, SIGKILL);
+  return wait_for(pid_);
+}
+
+const std::string kProgram = LUNAGRAD_BINARY_DIR "/lunagrad";
+
+Folder::Folder() : path_(make_temporary_folder()) {}
+
+Folder::~Folder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string Folder::write(const std::string& name, const std::string& content) const {
+  const std::string path = path_ + "/" + name;
+  std::ofstream(path, std::ios::binary) << content;
+  return path;
+}
+
+Finished Folder::run(std::vector<std::string> arguments, const std::string& input,
+                     const std::vector<std::string>& env) const {
+  arguments.insert(arguments.begin(), kProgram);
+  return Program(arguments, input, env, path_).finish();
+}
+
+}  // namespace lunagrad::test

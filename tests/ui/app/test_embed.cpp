@@ -1,0 +1,113 @@
+#include <doctest/doctest.h>
+
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "tests/ui/null_host.h"
+#include "ui/base/description.h"
+#include "ui/widgets/input.h"
+
+using namespace lunagrad;
+
+namespace {
+
+constexpr const char* kScript = R"(
+local lg = require "lunagrad"
+local w = lg.ones(3, {requires_grad = true})
+for step in lg.run.steps(20) do
+  w.grad = nil
+  local loss = (w ^ 2):sum()
+  loss:backward()
+  lg.run.log {loss = loss}
+end
+)";
+
+bool shows(PanelHost& panels, const std::string& name, const std::string& text) {
+  const auto& items = panels.shown().items();
+  return std::any_of(items.begin(), items.end(), [&](const Description::Item& item) {
+    return item.name == name && item.text.find(text) != item.text.npos;
+  });
+}
+
+// Draws until an item is shown, for at most ten seconds.
+bool comes(const tests::NullHost& host, PanelHost& panels, const std::vector<std::string>& titles,
+           const std::string& name, const std::string& text) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (std::chrono::steady_clock::now() < until) {
+    host.frame(panels, titles);
+    if (shows(panels, name, text)) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a host draws the tape and the curves of a run of its own") {
+  const tests::NullHost host;
+  int events = 0;
+  {
+    PanelHost panels({.font = host.font(), .on_event = [&](const Event&) { ++events; }});
+    const std::vector<std::string> titles = panels.titles();
+    for (const char* title : {"Tape", "Curves"})
+      CHECK(std::find(titles.begin(), titles.end(), title) != titles.end());
+    panels.shown();
+    panels.run_text(kScript, "=embedded", {.write_run = false});
+    CHECK(comes(host, panels, {"Tape", "Curves"}, "curves.chart", "loss"));
+    CHECK(comes(host, panels, {"Tape", "Curves"}, "tape.node", "sum"));
+    CHECK(panels.session().wait() == Outcome::ok);
+    CHECK(host.frame(panels, {"Tape", "Curves"}) > 500);
+
+    // A second run takes the place of the first; a panel that is not there is the host's mistake.
+    panels.run_text("print('nothing to see')", "=empty", {.write_run = false});
+    CHECK(panels.session().wait() == Outcome::ok);
+    CHECK(comes(host, panels, {"Console"}, "console.line", "nothing to see"));
+    CHECK_THROWS_WITH(host.frame(panels, {"Console", "Carves"}), "PanelHost: there is no panel \"Carves\"");
+    ImGui::End();
+    ImGui::EndFrame();
+  }
+  CHECK(events > 20);
+}
+
+TEST_CASE("a panel that was clicked in a host's window has its keys, any other has none") {
+  const tests::NullHost host;
+  PanelHost panels({.font = host.font()});
+  const std::vector<std::string> titles{"Tape", "Curves"};
+  panels.shown();
+  panels.run_text(kScript, "=embedded", {.write_run = false});
+  REQUIRE(comes(host, panels, titles, "tape.node", "sum"));
+  CHECK(panels.session().wait() == Outcome::ok);
+  const auto frames = [&](int count) {
+    for (int i = 0; i < count; ++i) host.frame(panels, titles);
+  };
+  const auto click = [&](ImVec2 at) {
+    play_mouse(at);
+    frames(2);
+    play_button(ImGuiMouseButton_Left, true);
+    frames(2);
+    play_button(ImGuiMouseButton_Left, false);
+    frames(2);
+  };
+  const auto press = [&](int key) {
+    play_key(key, true);
+    frames(2);
+    play_key(key, false);
+    frames(2);
+  };
+  click({600, 560});  // the other panel
+  press(GLFW_KEY_N);
+  CHECK_FALSE(shows(panels, "tape.node", "playhead"));
+  click({100, 560});  // an empty place of the tape
+  press(GLFW_KEY_N);
+  CHECK(shows(panels, "tape.node", "playhead"));
+}
+
+TEST_CASE("a host's panels end with a run that goes on") {
+  const tests::NullHost host;
+  PanelHost panels({.font = host.font()});
+  panels.run_text("while true do end", "=endless", {.write_run = false});
+  for (int i = 0; i < 3; ++i) host.frame(panels, panels.titles());
+}

@@ -1,6 +1,0 @@
-# Plays one drive on the real window, Vulkan's validation watching:
-#   cmake -DDRIVE=digits.lua "-DARGUMENTS=script.lua --size 1280x800" … -P tests/ui/drive.cmake      see drives.cmake
-include(${CMAKE_CURRENT_LIST_DIR}/harness.cmake)
-separate_arguments(ARGUMENTS)
-expect(${DRIVE} 0 "" ${display} ${WORKBENCH} ${ARGUMENTS} ${VALIDATION} --drive ${SOURCE}/tests/ui/${DRIVE} ${WORK})
-finish()

@@ -1,0 +1,235 @@
+// Alarms: each rule with made-up series, at its threshold and its patience, and with scripts that have the fault.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "script/session.h"
+#include "ui/inspect/gradient_model.h"
+
+using namespace lunagrad;
+
+namespace {
+
+Summary summary(double norm, int64_t count = 100, int64_t zeros = 0) {
+  Summary s;
+  s.count = count;
+  s.zeros = zeros;
+  s.norm = norm;
+  return s;
+}
+
+ParameterStatistics parameter(const std::string& name, double gradient, double weight = 1, double update = 1e-3) {
+  ParameterStatistics p;
+  p.name = name;
+  p.shape = {10, 10};
+  p.has_gradient = true;
+  p.gradient = summary(gradient);
+  p.weight = summary(weight);
+  p.update_norm = update;
+  return p;
+}
+
+StepStatistics step(int64_t number, std::vector<ParameterStatistics> parameters) {
+  StepStatistics made;
+  made.step = number;
+  made.parameters = std::move(parameters);
+  return made;
+}
+
+const Alarm* find(const Alarms& alarms, AlarmKind kind, const std::string& subject = "") {
+  for (const Alarm& alarm : alarms.list())
+    if (alarm.kind == kind && alarm.subject.find(subject) != std::string::npos) return &alarm;
+  return nullptr;
+}
+
+// The alarms of a script, all of whose steps are looked at.
+GradientModel run(const std::string& body) {
+  Session session([](const Event&) {});
+  session.watch_statistics(true, 1);
+  RunOptions options;
+  options.write_run = false;
+  options.seed = 1;
+  session.run_text("local lg = require 'lunagrad'\nlocal nn, F = lg.nn, lg.nn.functional\n" + body, "test", options);
+  REQUIRE(session.wait() == Outcome::ok);
+  GradientModel model;
+  model.update(session);
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("healthy series raise no alarm") {
+  Alarms alarms;
+  for (int i = 1; i <= 50; ++i)
+    alarms.add(step(i, {parameter("a", 1 + 0.5 * std::sin(i)), parameter("b", 0.01), parameter("c", 3)}));
+  CHECK(alarms.list().empty());
+}
+
+TEST_CASE("NaN is told at once, with its step and parameter") {
+  Alarms alarms;
+  alarms.add(step(4, {parameter("a", 1)}));
+  ParameterStatistics bad = parameter("a", 1);
+  bad.gradient.nans = 3;
+  alarms.add(step(5, {bad, parameter("b", 1)}));
+  const Alarm* const alarm = find(alarms, AlarmKind::nan, "a");
+  REQUIRE(alarm);
+  CHECK(alarm->since == 5);
+  CHECK(alarm->until == 0);
+  CHECK(alarm->fact.find("3 of 100") != std::string::npos);
+  CHECK_FALSE(find(alarms, AlarmKind::nan, "b"));
+  alarms.add(step(6, {parameter("a", 1), parameter("b", 1)}));
+  CHECK(find(alarms, AlarmKind::nan)->until == 6);
+  CHECK(alarms.active() == 0);
+}
+
+TEST_CASE("exploding: a hundred times the usual, not ninety, and not before there is a usual") {
+  for (const double times : {90.0, 110.0}) {
+    Alarms alarms;
+    for (int i = 1; i <= 6; ++i) alarms.add(step(i, {parameter("a", 2)}));
+    alarms.add(step(7, {parameter("a", 2 * times)}));
+    CHECK(bool(find(alarms, AlarmKind::exploding)) == (times > 100));
+  }
+  Alarms early;
+  early.add(step(1, {parameter("a", 1e-6)}));
+  early.add(step(2, {parameter("a", 1)}));
+  CHECK(early.list().empty());
+}
+
+TEST_CASE("vanishing and large steps need three looks in a row, since the first of them") {
+  Alarms alarms;
+  const auto look = [&](int64_t at, double small, double update) {
+    alarms.add(step(at, {parameter("deep", small), parameter("last", 1, 1, update)}));
+  };
+  look(1, 1e-6, 0.3);
+  look(2, 1e-6, 0.3);
+  look(3, 1, 1e-3);  // interrupted
+  look(4, 1e-6, 0.3);
+  look(5, 1e-6, 0.3);
+  CHECK(alarms.list().empty());
+  look(6, 1e-6, 0.3);
+  REQUIRE(find(alarms, AlarmKind::vanishing, "deep"));
+  CHECK(find(alarms, AlarmKind::vanishing)->since == 4);
+  REQUIRE(find(alarms, AlarmKind::large_steps, "last"));
+  CHECK(find(alarms, AlarmKind::large_steps)->since == 4);
+  CHECK(alarms.list()[0].kind == AlarmKind::large_steps);  // the graver first
+}
+
+TEST_CASE("dead and unused parameters") {
+  Alarms alarms;
+  for (int i = 1; i <= 3; ++i) {
+    ParameterStatistics dead = parameter("dead", 0), unused = parameter("unused", 0);
+    dead.gradient = summary(0, 100, 100);
+    unused.has_gradient = false;
+    alarms.add(step(10 * i, {dead, unused, parameter("fine", 1)}));
+  }
+  REQUIRE(find(alarms, AlarmKind::dead, "dead"));
+  CHECK(find(alarms, AlarmKind::dead)->since == 10);
+  REQUIRE(find(alarms, AlarmKind::unused, "unused"));
+  CHECK(alarms.list().size() == 2);
+}
+
+TEST_CASE("every rule says what it compares, why, and what helps") {
+  for (const AlarmRule& rule : alarm_rules()) {
+    CHECK(std::string(rule.says).size() > 10);
+    CHECK(std::string(rule.reason).size() > 10);
+    CHECK(std::string(rule.hint).size() > 10);
+    CHECK(rule.patience >= 1);
+  }
+}
+
+TEST_CASE("a run that goes back continues from its earlier step") {
+  GradientModel model;
+  uint64_t number = 0;
+  const auto add = [&](int64_t at, double norm) {
+    auto made = std::make_shared<StepStatistics>(step(at, {parameter("a", norm)}));
+    made->number = ++number;
+    model.add(made);
+  };
+  for (int i = 1; i <= 5; ++i) add(i, i);
+  add(3, 30);
+  REQUIRE(model.total().size() == 3);
+  CHECK(model.total().y(1) == 2);
+  CHECK(model.total().y(2) == 30);
+  CHECK(model.find("a")->norm.size() == 3);
+}
+
+TEST_CASE("real: a ReLU that is dead") {
+  for (const auto& [layers, subject] : {std::pair("nn.Linear(4, 8), nn.ReLU()", "relu of Sequential.1 "),
+                                        std::pair("nn.Linear(4, 8, {activation = 'relu'})", "linear's relu of Sequential.0 ")}) {
+    const GradientModel model = run("local model = nn.Sequential(" + std::string(layers) + R"(, nn.Linear(8, 1))
+    lg.no_grad(function() model[1].bias:fill_(-100) end)
+    local opt = lg.optim.SGD(model:parameters(), {lr = 0.01})
+    for step in lg.run.steps(5) do
+      opt:zero_grad()
+      F.mse_loss(model(lg.randn(16, 4)), lg.randn(16, 1)):backward()
+      opt:step()
+    end)");
+    REQUIRE(find(model.alarms(), AlarmKind::dead, "0.weight"));
+    CHECK(find(model.alarms(), AlarmKind::dead, "0.weight")->since == 1);
+    const Alarm* const op = find(model.alarms(), AlarmKind::dead, subject);
+    REQUIRE(op);
+    CHECK(op->fact.find("100 %") != std::string::npos);
+  }
+}
+
+TEST_CASE("real: a deep stack of sigmoids vanishes") {
+  const GradientModel model = run(R"(
+    local layers = {}
+    for i = 1, 10 do layers[#layers + 1] = nn.Linear(16, 16) layers[#layers + 1] = nn.Sigmoid() end
+    layers[#layers + 1] = nn.Linear(16, 1)
+    local model = nn.Sequential(table.unpack(layers))
+    local opt = lg.optim.SGD(model:parameters(), {lr = 0.1})
+    for step in lg.run.steps(5) do
+      opt:zero_grad()
+      F.mse_loss(model(lg.randn(16, 16)), lg.randn(16, 1)):backward()
+      opt:step()
+    end)");
+  REQUIRE(find(model.alarms(), AlarmKind::vanishing, "0.weight"));
+  CHECK(find(model.alarms(), AlarmKind::vanishing, "0.weight")->since == 1);
+  CHECK_FALSE(find(model.alarms(), AlarmKind::vanishing, "20.weight"));
+}
+
+TEST_CASE("real: a learning rate that is far too high") {
+  const GradientModel model = run(R"(
+    local model = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 1))
+    local opt = lg.optim.AdamW(model:parameters(), {lr = 3, weight_decay = 0.1})
+    for step in lg.run.steps(5) do
+      opt:zero_grad()
+      F.mse_loss(model(lg.randn(16, 4)), lg.randn(16, 1)):backward()
+      opt:step()
+    end)");
+  CHECK(find(model.alarms(), AlarmKind::large_steps, "weight"));
+}
+
+TEST_CASE("real: a layer that forward() forgets, and one that learns in peace") {
+  const GradientModel model = run(R"(
+    local Net = nn.class("Net")
+    function Net:init() self.used = nn.Linear(4, 1, {bias = false}) self.forgotten = nn.Linear(4, 4) end
+    function Net:forward(x) return self.used(x) end
+    local model = Net()
+    local opt = lg.optim.SGD(model:parameters(), {lr = 0.01})
+    for step in lg.run.steps(5) do
+      opt:zero_grad()
+      local x = lg.randn(16, 4)
+      F.mse_loss(model(x), x:sum(2, true)):backward()
+      opt:step()
+    end)");
+  REQUIRE(find(model.alarms(), AlarmKind::unused, "forgotten.weight"));
+  CHECK(find(model.alarms(), AlarmKind::unused, "forgotten.bias"));
+  CHECK_FALSE(find(model.alarms(), AlarmKind::unused, "used."));
+  for (const Alarm& alarm : model.alarms().list()) CHECK(alarm.kind == AlarmKind::unused);
+}
+
+TEST_CASE("real: weights that became NaN") {
+  const GradientModel model = run(R"(
+    local w = lg.ones(3, {requires_grad = true})
+    local opt = lg.optim.SGD({w}, {lr = 0.1})
+    for step in lg.run.steps(6) do
+      opt:zero_grad()
+      local factor = step > 3 and 0 / 0 or 1
+      w:mul(factor):sum():backward()
+      opt:step()
+    end)");
+  REQUIRE(find(model.alarms(), AlarmKind::nan, "leaf of test:"));
+  CHECK(find(model.alarms(), AlarmKind::nan)->since == 4);
+}

@@ -1,0 +1,128 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "ui/runs/journal.h"
+
+using namespace lunagrad;
+
+namespace {
+
+Event event(Event::Kind kind, std::string text = {}) {
+  Event made{};
+  made.kind = kind;
+  made.text = std::move(text);
+  return made;
+}
+
+Event metrics(int64_t step, const char* name, double value) {
+  Event made = event(Event::Kind::metrics);
+  made.step = step;
+  made.total = 10;
+  made.metrics = {{name, value}};
+  return made;
+}
+
+Event state(SessionState state) {
+  Event made = event(Event::Kind::state);
+  made.state = state;
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("text becomes lines, also when it comes in parts, and \\r starts a line over") {
+  Journal journal;
+  journal.push(event(Event::Kind::output, "one\ntw"));
+  journal.push(event(Event::Kind::output, "o\n10 %\r20 %"));
+  journal.push(event(Event::Kind::output, "\r30 %\nend\r\n"));
+  CHECK(journal.update());
+  CHECK_FALSE(journal.update());
+  REQUIRE(journal.lines().size() == 4);
+  CHECK(journal.lines()[0].text == "one");
+  CHECK(journal.lines()[1].text == "two");
+  CHECK(journal.lines()[2].text == "30 %");
+  CHECK(journal.lines()[3].text == "end");
+}
+
+TEST_CASE("what is no text is shown as a replacement character, escape sequences go") {
+  CHECK(printable("a\x1b[31mb\x1b[0mc") == "abc");
+  CHECK(printable(std::string("a\0b", 3)) ==
+        "a\xef\xbf\xbd"
+        "b");
+  CHECK(printable("\xc3\xa4 \xe2\x86\x92") == "\xc3\xa4 \xe2\x86\x92");
+  CHECK(printable("\xc3") == "\xef\xbf\xbd");
+  CHECK(printable("\xed\xa0\x80") == "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+  CHECK(printable("a\tb") == "a   b");
+  CHECK(printable("\x1b[") == "");
+}
+
+TEST_CASE("the console keeps the latest lines and counts the others") {
+  Journal journal;
+  for (size_t i = 0; i < Journal::kMostLines + 5; ++i) journal.write(ConsoleLine::Kind::output, "x\n");
+  CHECK(journal.lines().size() == Journal::kMostLines);
+  CHECK(journal.lines_dropped() == 5);
+}
+
+TEST_CASE("metrics become curves and progress") {
+  Journal journal;
+  journal.push(state(SessionState::running));
+  journal.push(metrics(1, "loss", 2));
+  journal.push(metrics(2, "loss", std::nan("")));
+  journal.push(metrics(2, "accuracy", 0.5));
+  journal.update();
+  CHECK(journal.active());
+  CHECK(journal.step() == 2);
+  CHECK(journal.total() == 10);
+  REQUIRE(journal.metrics().size() == 2);
+  CHECK(journal.metrics()[0].raw.size() == 2);
+  CHECK(journal.metrics()[0].raw.nan_count() == 1);
+  CHECK(journal.metrics()[0].smooth.y(0) == doctest::Approx(2));
+}
+
+TEST_CASE("what the old run still sends after a restart is not mixed into the new one") {
+  Journal journal;
+  journal.push(state(SessionState::running));
+  journal.push(metrics(1, "loss", 2));
+  journal.update();
+  journal.restart();
+  journal.push(metrics(2, "loss", 3));
+  Event end = event(Event::Kind::ended);
+  end.outcome = Outcome::stopped;
+  journal.push(end);
+  journal.push(state(SessionState::running));
+  journal.push(metrics(1, "loss", 7));
+  journal.update();
+  REQUIRE(journal.metrics().size() == 1);
+  REQUIRE(journal.metrics()[0].raw.size() == 1);
+  CHECK(journal.metrics()[0].raw.y(0) == 7);
+  CHECK(journal.active());
+  CHECK_FALSE(journal.ended());
+}
+
+TEST_CASE("waking happens once for each batch") {
+  int wakes = 0;
+  Journal journal([&] { ++wakes; });
+  journal.push(event(Event::Kind::output, "a\n"));
+  journal.push(event(Event::Kind::output, "b\n"));
+  CHECK(wakes == 1);
+  journal.update();
+  journal.push(event(Event::Kind::output, "c\n"));
+  CHECK(wakes == 2);
+}
+
+TEST_CASE("metrics of one kind share a chart") {
+  for (const char* name : {"loss", "val_loss", "train/loss", "loss_test", "eval.loss"})
+    CHECK(metric_stem(name) == "loss");
+  CHECK(metric_stem("test_acc") == "accuracy");
+  CHECK(metric_stem("lr") == "lr");
+  CHECK(metric_stem("test") == "test");
+}
+
+TEST_CASE("a change of smoothing applies to the whole curve") {
+  Journal journal;
+  for (int i = 0; i < 5; ++i) journal.push(metrics(i + 1, "loss", i % 2));
+  journal.update();
+  journal.set_smoothing(0);
+  for (size_t i = 0; i < 5; ++i) CHECK(journal.metrics()[0].smooth.y(i) == doctest::Approx(double(i % 2)));
+}

@@ -1,0 +1,102 @@
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "ui/runs/journal.h"
+#include "ui/runs/param_desk.h"
+
+using namespace lunagrad;
+
+namespace {
+
+// A script with a live rate that runs until it is stopped.
+struct Loop {
+  Journal journal;
+  Session session{[this](const Event& event) { journal.push(event); }};
+  Loop() {
+    RunOptions options;
+    options.write_run = false;
+    session.run_text(R"(local lg = require "lunagrad"
+      local lr = lg.run.live("lr", 0.1, {min = 0.001, max = 1})
+      for step in lg.run.steps() do local _ = lr() end)",
+                     "test", options);
+    until([&] { return session.params().size() == 1 && journal.step() > 0; });
+  }
+  ~Loop() { session.interrupt(); }
+  template <class F>
+  void until(F&& reached) {
+    const auto start = std::chrono::steady_clock::now();
+    while (journal.update(), !reached()) {
+      REQUIRE(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  ParamInfo lr() { return session.params().at(0); }
+};
+
+}  // namespace
+
+TEST_CASE("an edit is on its way until the step ends, is marked in the journal, and can be taken back") {
+  Loop loop;
+  ParamDesk desk;
+  REQUIRE(desk.set(loop.session, loop.lr(), "0.25", 3));
+  CHECK(desk.value(loop.lr()) == "0.25");
+  loop.until([&] { return loop.lr().value == "0.25"; });
+  desk.update({loop.lr()});
+  CHECK_FALSE(desk.on_its_way("lr"));
+  loop.until([&] { return !loop.journal.curves().marks.empty(); });
+  CHECK(loop.journal.curves().marks[0].text == "lr: 0.1 to 0.25");
+  CHECK(loop.journal.curves().marks[0].step > 0);
+  REQUIRE(desk.edits().size() == 1);
+  CHECK(desk.edits()[0].before == "0.1");
+  CHECK(desk.chosen().at("lr") == "0.25");
+
+  CHECK(desk.undo(loop.session, 9));
+  loop.until([&] { return loop.lr().value == "0.1"; });
+  CHECK(desk.edits().empty());
+  CHECK_FALSE(desk.undo(loop.session, 9));
+}
+
+TEST_CASE("a refusal says why and leaves the value") {
+  Loop loop;
+  ParamDesk desk;
+  CHECK_FALSE(desk.set(loop.session, loop.lr(), "7", 1));
+  CHECK(desk.refusal("lr") == "7 is outside [0.001, 1]");
+  CHECK(desk.value(loop.lr()) == "0.1");
+  CHECK(desk.edits().empty());
+  CHECK(desk.set(loop.session, loop.lr(), "0.5", 1));
+  CHECK(desk.refusal("lr").empty());
+}
+
+TEST_CASE("a value that was given while nothing runs is there for the next run, once") {
+  Loop loop;
+  loop.session.interrupt();
+  loop.until([&] { return loop.journal.ended(); });
+  ParamDesk desk;
+  REQUIRE(desk.set(loop.session, loop.lr(), "0.5", 9));
+  desk.update({loop.lr()});
+  CHECK(desk.on_its_way("lr"));
+  CHECK(desk.take_waiting() == std::map<std::string, std::string>{{"lr", "0.5"}});
+  CHECK_FALSE(desk.on_its_way("lr"));
+  CHECK(desk.take_waiting().empty());
+}
+
+TEST_CASE("the changes of one drag are one edit") {
+  Loop loop;
+  ParamDesk desk;
+  for (const char* value : {"0.2", "0.3", "0.4"}) CHECK(desk.set(loop.session, loop.lr(), value, 1, true));
+  CHECK(desk.edits().empty());
+  desk.end_drag(2);
+  REQUIRE(desk.edits().size() == 1);
+  CHECK(desk.edits()[0].before == "0.1");
+  CHECK(desk.edits()[0].after == "0.4");
+  CHECK(desk.undo(loop.session, 2));
+  CHECK(desk.value(loop.lr()) == "0.1");
+}
+
+TEST_CASE("numbers are written shortest") {
+  CHECK(param_text(0.001) == "0.001");
+  CHECK(param_text(1e-7) == "1e-07");
+  CHECK(param_text(3) == "3");
+}

@@ -1,0 +1,161 @@
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "runtime/io/graphviz.h"
+#include "tests/ui/tapes.h"
+#include "ui/tape/model.h"
+
+using namespace lunagrad;
+using namespace std::chrono_literals;
+using test::residual_tape;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+// A program in the place of Graphviz's, in a folder that goes with it.
+class FakeDot {
+ public:
+  explicit FakeDot(const std::string& script) {
+    std::string pattern = (std::filesystem::temp_directory_path() / "dot-XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+    std::ofstream(path()) << "#!/bin/sh\n" << script << '\n';
+    chmod(path().c_str(), 0755);
+  }
+  ~FakeDot() { std::filesystem::remove_all(folder_); }
+  std::string path() const { return folder_ + "/dot"; }
+
+ private:
+  std::string folder_;
+};
+
+TapePtr tape(int blocks, uint64_t first = 1) {
+  return std::make_shared<TapeSnapshot>(residual_tape(blocks, first));
+}
+
+bool wait_for(TapeModel& model, const std::function<bool()>& condition,
+              std::chrono::milliseconds limit = 8s) {
+  for (const auto end = Clock::now() + limit; Clock::now() < end; std::this_thread::sleep_for(1ms)) {
+    model.update();
+    if (condition()) return true;
+  }
+  return false;
+}
+
+// Puts the boxes in one column, in the order in which they are asked for, an inch apart.
+const char* const kColumn = R"(awk '
+  /^n[0-9]+ \[/ { id[++n] = $1 }
+  /->/ { sub(/;/, "", $3); from[++e] = $1; to[e] = $3 }
+  END {
+    print "graph 1 3 " n
+    for (i = 1; i <= n; ++i) print "node " id[i] " 1.5 " n - i " 1 0.5 x solid box black white"
+    for (i = 1; i <= e; ++i) print "edge " from[i] " " to[i] " 4 1 4 1 3 1 2 1 1 solid black"
+    print "stop"
+  }')";
+
+}  // namespace
+
+TEST_CASE("Graphviz's places are taken over") {
+  const FakeDot dot(kColumn);
+  TapeModel model(
+      {}, [] {}, dot.path());
+  model.offer(tape(2));
+  REQUIRE(wait_for(model, [&] { return model.by_dot(); }));
+  const CanvasGraph& canvas = model.picture()->canvas;
+  CHECK_FALSE(canvas.layout.curved);
+  for (size_t b = 1; b < canvas.layout.centers.size(); ++b)
+    CHECK(canvas.layout.centers[b].x == doctest::Approx(canvas.layout.centers[0].x));
+  CHECK(canvas.layout.height >= 72 * float(canvas.nodes.size() - 1));
+  CHECK(canvas.layout.first.size() == canvas.graph.edges.size() + 1);
+}
+
+TEST_CASE("without Graphviz our own layout stays, and that is said once") {
+  TapeModel model(
+      {}, [] {}, "/nonexistent/dot");
+  model.offer(tape(2));
+  REQUIRE(wait_for(model, [&] { return model.picture() != nullptr; }));
+  CHECK_FALSE(model.by_dot());
+  CHECK(model.dot_trouble().find("package graphviz") != std::string::npos);
+}
+
+TEST_CASE("an answer that does not fit, or a failure, leaves our own layout") {
+  for (const char* script : {"echo graph 1 1 1; echo node n999 0 0 1 1; echo stop", "exit 3", "echo nonsense",
+                             "echo graph 1 1 1; echo edge n0 n1 99999999999; echo stop"}) {
+    const FakeDot dot(script);
+    TapeModel model(
+        {}, [] {}, dot.path());
+    model.offer(tape(2));
+    REQUIRE(wait_for(model, [&] { return model.picture() != nullptr; }));
+    CHECK_FALSE(model.by_dot());
+    CHECK_FALSE(model.dot_trouble().empty());
+  }
+}
+
+TEST_CASE("while Graphviz hangs our own layout is shown, and it is killed for the next tape") {
+  const FakeDot dot("exec sleep 60");
+  TapeModel model(
+      {}, [] {}, dot.path());
+  auto start = Clock::now();
+  model.offer(tape(2));
+  REQUIRE(wait_for(
+      model, [&] { return model.picture() != nullptr; }, 3s));
+  CHECK(Clock::now() - start < 2s);
+  CHECK_FALSE(model.by_dot());
+  // Another step of the same structure is shown meanwhile.
+  const TapePtr same = tape(2, 9000), other = tape(3);
+  model.offer(same);
+  CHECK(wait_for(
+      model, [&] { return model.tape() == same.get(); }, 2s));
+  model.offer(other);
+  CHECK(wait_for(
+      model, [&] { return model.tape() == other.get(); }, 2s));
+}
+
+TEST_CASE("a model that goes away ends a Graphviz that hangs") {
+  const FakeDot dot("exec sleep 60");
+  const auto start = Clock::now();
+  {
+    TapeModel model(
+        {}, [] {}, dot.path());
+    model.offer(tape(2));
+    std::this_thread::sleep_for(100ms);
+  }
+  CHECK(Clock::now() - start < 2s);
+}
+
+TEST_CASE("run_dot tells how it ended") {
+  CHECK(run_dot("x", {}, {}, "/nonexistent/dot").end == DotRun::End::missing);
+  const FakeDot echo("cat"), bad("exit 1"), slow("exec sleep 60");
+  const std::string large(300000, 'x');
+  const DotRun run = run_dot(large, {}, {}, echo.path());
+  CHECK(run.end == DotRun::End::done);
+  CHECK(run.output == large);
+  CHECK(run_dot("x", {}, {}, bad.path()).end == DotRun::End::failed);
+  const auto start = Clock::now();
+  CHECK(run_dot(
+            "x", {}, [&] { return Clock::now() - start > 50ms; }, slow.path())
+            .end == DotRun::End::stopped);
+  CHECK(Clock::now() - start < 2s);
+}
+
+TEST_CASE("Graphviz itself, where it is installed, lays out modules as frames that do not overlap") {
+  if (run_dot("digraph g {}", {"-Tplain"}).end == DotRun::End::missing) return;
+  TapeModel model({}, [] {});
+  model.fold({FoldState::Mode::all, 0, {}});
+  model.offer(tape(4));
+  REQUIRE(wait_for(model, [&] { return model.by_dot(); }));
+  const auto& frames = model.picture()->canvas.frames;
+  REQUIRE(frames.size() > 4);
+  const TapeTree& tree = *model.tree();
+  for (size_t a = 0; a < frames.size(); ++a)
+    for (size_t b = 0; b < a; ++b) {
+      if (tree.inside(model.picture()->frames[a], model.picture()->frames[b])) continue;
+      const bool apart = frames[a].low.x >= frames[b].high.x || frames[b].low.x >= frames[a].high.x ||
+                         frames[a].low.y >= frames[b].high.y || frames[b].low.y >= frames[a].high.y;
+      CHECK(apart);
+    }
+}

@@ -1,0 +1,297 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tests/ui/tapes.h"
+#include "ui/tape/picture.h"
+
+using namespace lunagrad;
+using test::residual_tape;
+using test::TapeMaker;
+
+namespace {
+
+const TapeTree::Group* find_group(const TapeTree& tree, const std::string& name) {
+  for (const TapeTree::Group& group : tree.groups)
+    if (group.name == name) return &group;
+  return nullptr;
+}
+
+TapePicture picture_of(const TapeSnapshot& tape, const FoldState& state) {
+  const TapeTree tree = tape_tree(tape);
+  return tape_picture(tape, tree, open_groups(tree, state), {});
+}
+
+FoldState all_open() { return {FoldState::Mode::all, 0, {}}; }
+FoldState all_closed() { return {FoldState::Mode::depth, 0, {}}; }
+
+// Each edge leaves the lower side of its box and enters the upper side of the other, further down.
+void check_edges(const TapePicture& picture) {
+  const CanvasGraph& c = picture.canvas;
+  REQUIRE(c.layout.first.size() == c.graph.edges.size() + 1);
+  for (size_t e = 0; e < c.graph.edges.size(); ++e) {
+    const auto [from, to, leave, enter] = c.graph.edges[e];
+    const GraphPoint start = c.layout.points[c.layout.first[e]],
+                     end = c.layout.points[c.layout.first[e + 1] - 1];
+    CHECK(start.y ==
+          doctest::Approx(c.layout.centers[from].y + c.graph.boxes[from].height / 2).epsilon(0.01));
+    CHECK(end.y == doctest::Approx(c.layout.centers[to].y - c.graph.boxes[to].height / 2).epsilon(0.01));
+    CHECK(std::abs(start.x - c.layout.centers[from].x) <= c.graph.boxes[from].width / 2 + 1);
+    CHECK(std::abs(end.x - c.layout.centers[to].x) <= c.graph.boxes[to].width / 2 + 1);
+    CHECK(start.y <= end.y);
+    for (uint32_t p = c.layout.first[e] + 1; p < c.layout.first[e + 1]; ++p)
+      CHECK(c.layout.points[p].y >= c.layout.points[p - 1].y - 0.01f);
+  }
+}
+
+void check_frames(const TapePicture& picture, const TapeTree& tree) {
+  const CanvasGraph& c = picture.canvas;
+  const auto apart = [](GraphPoint a_low, GraphPoint a_high, GraphPoint b_low, GraphPoint b_high) {
+    return a_high.x <= b_low.x + 0.1f || b_high.x <= a_low.x + 0.1f || a_high.y <= b_low.y + 0.1f ||
+           b_high.y <= a_low.y + 0.1f;
+  };
+  for (size_t f = 0; f < c.frames.size(); ++f)
+    for (size_t b = 0; b < c.nodes.size(); ++b) {
+      const TapeTree::Item item = picture.boxes[b];
+      const uint32_t home =
+          item.is_group ? uint32_t(tree.groups[item.index].parent) : tree.group_of[item.index];
+      const GraphPoint m = c.layout.centers[b];
+      const Graph::Box box = c.graph.boxes[b];
+      const GraphPoint low{m.x - box.width / 2, m.y - box.height / 2},
+          high{m.x + box.width / 2, m.y + box.height / 2};
+      if (tree.inside(home, picture.frames[f])) {
+        CHECK(low.x >= c.frames[f].low.x);
+        CHECK(low.y >= c.frames[f].low.y);
+        CHECK(high.x <= c.frames[f].high.x);
+        CHECK(high.y <= c.frames[f].high.y);
+      } else {
+        CHECK(apart(low, high, c.frames[f].low, c.frames[f].high));
+      }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("equal blocks in a row are folded, whatever their parameters are called") {
+  const TapeTree tree = tape_tree(residual_tape(12));
+  const TapeTree::Group* fold = find_group(tree, "blocks.0 … 11");
+  REQUIRE(fold);
+  CHECK(fold->repeats == 12);
+  CHECK(fold->items.size() == 12);
+  CHECK(fold->node_count == 12 * 11);
+  const TapeTree::Group* block = find_group(tree, "blocks.3");
+  REQUIRE(block);
+  CHECK(block->node_count == 11);
+  CHECK(find_group(tree, "norm"));
+}
+
+TEST_CASE("a block that differs parts the row") {
+  const TapeTree tree = tape_tree(residual_tape(12, 1, 5));
+  REQUIRE(find_group(tree, "blocks.0 … 4"));
+  CHECK(find_group(tree, "blocks.0 … 4")->repeats == 5);
+  REQUIRE(find_group(tree, "blocks.6 … 11"));
+  CHECK(find_group(tree, "blocks.6 … 11")->repeats == 6);
+  const TapeTree::Group* odd = find_group(tree, "blocks.5");
+  REQUIRE(odd);
+  CHECK(odd->node_count == 12);
+}
+
+TEST_CASE("blocks of other shapes, and modules of other names, are not folded") {
+  TapeMaker tape;
+  const uint64_t x = tape.leaf("x", {8, 4});
+  const uint64_t a = tape.call("linear", "Net.query", {x}, {8, 4});
+  const uint64_t b = tape.call("linear", "Net.key", {a}, {8, 4});
+  const uint64_t c = tape.call("linear", "Net.layers.0", {b}, {8, 4});
+  tape.call("linear", "Net.layers.1", {c}, {8, 5});
+  const TapeTree tree = tape_tree(tape.snapshot());
+  for (const TapeTree::Group& group : tree.groups) CHECK(group.repeats == 0);
+}
+
+TEST_CASE("blocks that are wired otherwise inside are not folded") {
+  TapeMaker tape;
+  uint64_t x = tape.leaf("x", {4});
+  for (int b = 0; b < 2; ++b) {
+    const std::string at = "Net." + std::to_string(b);
+    const uint64_t p = tape.call("relu", at, {x}, {4});
+    const uint64_t q = tape.call("tanh", at, {x}, {4});
+    x = tape.call("add", at, {p, b == 0 ? q : p}, {4});
+  }
+  for (const TapeTree::Group& group : tape_tree(tape.snapshot()).groups) CHECK(group.repeats == 0);
+}
+
+TEST_CASE("a row of several things is folded as one: x + block(x)") {
+  TapeMaker tape;
+  uint64_t x = tape.leaf("x", {4});
+  for (int b = 0; b < 6; ++b) {
+    const uint64_t y = tape.call("linear", "Net.blocks." + std::to_string(b), {x}, {4});
+    x = tape.call("add", "Net", {x, y}, {4});
+  }
+  const TapeTree tree = tape_tree(tape.snapshot());
+  const auto fold =
+      std::find_if(tree.groups.begin(), tree.groups.end(), [](const auto& g) { return g.repeats > 0; });
+  REQUIRE(fold != tree.groups.end());
+  CHECK(fold->repeats == 6);
+  CHECK(fold->node_count == 12);
+}
+
+TEST_CASE("a cell that is called once a time step is one group for each call, folded") {
+  TapeMaker tape;
+  const uint64_t weight = tape.leaf("cell.weight", {4, 4});
+  uint64_t h = tape.leaf("h", {4});
+  for (int t = 0; t < 20; ++t) h = tape.call("linear", "Rnn.cell", {h, weight}, {4});
+  // Without anything between them, calls of one module cannot be told apart.
+  const TapeTree together = tape_tree(tape.snapshot());
+  REQUIRE(find_group(together, "cell"));
+  CHECK(find_group(together, "cell")->node_count == 21);
+  TapeMaker apart;
+  const uint64_t shared = apart.leaf("cell.weight", {4, 4});
+  h = apart.leaf("h", {4});
+  for (int t = 0; t < 20; ++t) {
+    h = apart.call("linear", "Rnn.cell", {h, shared}, {4});
+    h = apart.call("tanh", "Rnn", {h}, {4});
+  }
+  const TapeTree tree = tape_tree(apart.snapshot());
+  const TapeTree::Group* fold = find_group(tree, "cell");
+  REQUIRE(fold);
+  CHECK(fold->repeats == 20);
+  // The weight belongs to none of the calls alone.
+  CHECK(tree.groups[tree.group_of[tree.group_of.size() - 1]].name == "Rnn");
+}
+
+TEST_CASE("a module that only calls another needs no box") {
+  TapeMaker tape;
+  const uint64_t y = tape.call("relu", "Outer.inner.core", {}, {4});
+  tape.call("tanh", "Outer.inner.core", {y}, {4});
+  const TapeTree tree = tape_tree(tape.snapshot());
+  CHECK(tree.groups.size() == 2);
+  CHECK(tree.groups[1].path == "Outer.inner.core");
+}
+
+TEST_CASE("a module path of a million parts does no harm") {
+  std::string path;
+  for (int i = 0; i < 1000000; ++i) path += "a.";
+  TapeMaker tape;
+  tape.call("relu", path, {tape.leaf("x", {4})}, {4});
+  CHECK(tape_tree(tape.snapshot()).groups.size() <= 40);
+}
+
+TEST_CASE("small tapes are open, large ones as far as few boxes are to be seen") {
+  CHECK(picture_of(residual_tape(3), {}).boxes.size() == residual_tape(3).nodes.size());
+  const TapePicture large = picture_of(residual_tape(100), {});
+  CHECK(large.boxes.size() > 2);
+  CHECK(large.boxes.size() <= 48);
+  CHECK(picture_of(residual_tape(100), all_closed()).boxes.size() == 2);
+  CHECK(picture_of(residual_tape(100), all_open()).boxes.size() == residual_tape(100).nodes.size());
+}
+
+TEST_CASE("every node has a box that shows or holds it, whatever is open") {
+  const TapeSnapshot tape = residual_tape(8, 1, 2);
+  const TapeTree tree = tape_tree(tape);
+  for (uint32_t depth = 0; depth < 5; ++depth) {
+    FoldState state{FoldState::Mode::depth, depth, {}};
+    const auto open = open_groups(tree, state);
+    const TapePicture picture = tape_picture(tape, tree, open, {});
+    std::vector<uint32_t> held(picture.boxes.size(), 0);
+    for (const uint32_t box : picture.box_of) ++held[box];
+    for (size_t b = 0; b < held.size(); ++b)
+      CHECK(held[b] == (picture.boxes[b].is_group ? tree.groups[picture.boxes[b].index].node_count : 1));
+    check_edges(picture);
+    check_frames(picture, tree);
+  }
+}
+
+TEST_CASE("keys are the same from step to step, and unique") {
+  const TapeTree a = tape_tree(residual_tape(6, 1)), b = tape_tree(residual_tape(6, 5000));
+  CHECK(a.node_key == b.node_key);
+  std::set<uint64_t> keys(a.node_key.begin(), a.node_key.end());
+  for (const TapeTree::Group& group : a.groups) keys.insert(group.key);
+  CHECK(keys.size() == a.node_key.size() + a.groups.size());
+}
+
+TEST_CASE("a node more in one block leaves what is above it where it was, and the other blocks whole") {
+  const TapePicture before = picture_of(residual_tape(6), all_open());
+  TapePicture after = picture_of(residual_tape(6, 1, 4), all_open());
+  CHECK(keep_places(after, before) > 0.9);
+  std::unordered_map<uint64_t, GraphPoint> places;
+  for (size_t i = 0; i < before.keys.size(); ++i) places[before.keys[i]] = before.canvas.layout.centers[i];
+  size_t same = 0, common = 0;
+  for (size_t i = 0; i < after.keys.size(); ++i) {
+    const auto found = places.find(after.keys[i]);
+    if (found == places.end()) continue;
+    ++common;
+    const GraphPoint now = after.canvas.layout.centers[i];
+    same += std::abs(found->second.x - now.x) < 0.5f && std::abs(found->second.y - now.y) < 0.5f;
+  }
+  MESSAGE(same << " of " << common << " nodes stay");
+  CHECK(common == before.keys.size());
+  CHECK(same * 2 >= common);
+}
+
+TEST_CASE("the group that is opened stays where it was clicked") {
+  const TapeSnapshot tape = residual_tape(30);
+  const TapeTree tree = tape_tree(tape);
+  const TapeTree::Group* fold = find_group(tree, "blocks.0 … 29");
+  REQUIRE(fold);
+  FoldState state;
+  const TapePicture closed = tape_picture(tape, tree, open_groups(tree, state), {});
+  state.exceptions[fold->key] = true;
+  TapePicture open = tape_picture(tape, tree, open_groups(tree, state), {});
+  keep_places(open, closed, fold->key);
+  const size_t box =
+      size_t(std::find(closed.keys.begin(), closed.keys.end(), fold->key) - closed.keys.begin());
+  const size_t frame =
+      size_t(std::find(open.frame_keys.begin(), open.frame_keys.end(), fold->key) - open.frame_keys.begin());
+  REQUIRE(box < closed.keys.size());
+  REQUIRE(frame < open.frame_keys.size());
+  const CanvasFrame& now = open.canvas.frames[frame];
+  CHECK((now.low.x + now.high.x) / 2 == doctest::Approx(closed.canvas.layout.centers[box].x));
+  CHECK(now.low.y ==
+        doctest::Approx(closed.canvas.layout.centers[box].y - closed.canvas.graph.boxes[box].height / 2));
+}
+
+TEST_CASE("arrows lead along edges and beside") {
+  const TapePicture picture = picture_of(residual_tape(1), all_open());
+  const auto box = [&](const std::string& title) {
+    for (size_t b = 0; b < picture.boxes.size(); ++b)
+      if (picture.canvas.nodes[b].title == title) return int(b);
+    return -1;
+  };
+  const int norm = box("layer_norm"), mean = box("mean");
+  REQUIRE(norm >= 0);
+  REQUIRE(mean >= 0);
+  CHECK(canvas_neighbour(picture.canvas, mean, Direction::down) == -1);
+  const int add = canvas_neighbour(picture.canvas, mean, Direction::up);
+  CHECK(picture.canvas.nodes[size_t(add)].title == "add");
+  CHECK(canvas_neighbour(picture.canvas, add, Direction::down) == mean);
+  const int weight = box("blocks.0.norm.weight"), bias = box("blocks.0.norm.bias");
+  CHECK((canvas_neighbour(picture.canvas, weight, Direction::right) == bias ||
+         canvas_neighbour(picture.canvas, weight, Direction::left) == bias));
+  CHECK(canvas_neighbour(picture.canvas, -1, Direction::up) == -1);
+}
+
+TEST_CASE("a module that runs one operation has no frame, and its borders take little room") {
+  TapeMaker maker;
+  uint64_t x = maker.leaf("x", {4});
+  x = maker.call("dropout", "Net.dropout", {x}, {4});
+  x = maker.call("relu", "Net.act.inner", {x}, {4});
+  x = maker.call("neg", "Net.pair", {x}, {4});
+  x = maker.call("exp", "Net.pair", {x}, {4});
+  maker.call("sum", "", {x}, {});
+  const TapeSnapshot tape = maker.snapshot();
+  const TapeTree tree = tape_tree(tape);
+  CHECK_FALSE(find_group(tree, "dropout"));
+  CHECK_FALSE(find_group(tree, "act.inner"));
+  REQUIRE(find_group(tree, "pair"));
+  const TapePicture picture = tape_picture(tape, tree, open_groups(tree, all_open()), {});
+  REQUIRE(picture.frames.size() == 2);  // Net and pair
+  check_frames(picture, tree);
+  check_edges(picture);
+  for (size_t f = 0; f < picture.frames.size(); ++f) {
+    if (tree.groups[picture.frames[f]].name != "pair") continue;
+    const CanvasFrame& frame = picture.canvas.frames[f];
+    const float boxes = 2 * picture.canvas.graph.boxes[0].height;
+    const float gaps = LayoutStyle().layer_gap + 2 * LayoutStyle().port_gap;
+    CHECK(frame.high.y - frame.low.y <= kFrameTitle + boxes + gaps + kFramePad + 0.1f);
+  }
+}

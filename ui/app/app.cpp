@@ -1,0 +1,320 @@
+#include "ui/app/app.h"
+
+#include <GLFW/glfw3.h>
+#include <imgui.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "runtime/error.h"
+#include "runtime/io/atomic_file.h"
+#include "ui/window/theme.h"
+#include "ui/widgets/input.h"
+
+namespace lunagrad {
+
+std::atomic<bool> App::terminated_{false};
+
+// Field 22 of /proc/self/stat: when the process began, in ticks since the machine did.
+double milliseconds_since_start() {
+  std::ifstream file("/proc/self/stat");
+  std::string line;
+  std::getline(file, line);
+  std::istringstream fields(line.substr(std::min(line.rfind(')') + 2, line.size())));
+  std::string skipped;
+  for (int i = 3; i < 22; ++i) fields >> skipped;
+  double ticks = 0;
+  fields >> ticks;
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return 1e3 * (double(now.tv_sec) + 1e-9 * double(now.tv_nsec) - ticks / double(sysconf(_SC_CLK_TCK)));
+}
+
+App::Start App::prepare(Options options) {
+  Start start{std::move(options), {}, {}};
+  start.settings = read_settings(start.options.state_folder, start.note);
+  Window::Options& window = start.options.window;
+  if (!start.options.sized) {
+    window.width = start.settings.width;
+    window.height = start.settings.height;
+  }
+  if (!start.options.themed) window.dark = start.settings.dark;
+  if (window.scale != 0) start.settings.scale = window.scale;
+  window.scale = start.settings.scale;
+  const std::string& script = start.options.script;
+  window.title = script.empty() ? "Lunagrad" : printable(script) + " - Lunagrad";
+  return start;
+}
+
+App::App(Options options) : App(prepare(std::move(options))) {}
+
+App::App(Start start)
+    : times_(start.options.times),
+      main_began_(start.options.main_began),
+      restart_(start.options.restart),
+      marker_(start.options.state_folder),
+      window_(start.options.window),
+      bench_(start.options.script, start.options.run, &Window::wake),
+      panels_(make_panels()),
+      regions_(panels_),
+      toolbar_(&Window::wake),
+      keeper_(start.options.state_folder),
+      shown_scale_(start.settings.scale) {
+  bench_.settings = std::move(start.settings);
+  bench_.state_folder = start.options.state_folder;
+  if (!bench_.settings.has_layout) {
+    bench_.settings.layout = preset_layout(bench_.settings.preset, regions_.places());
+    bench_.settings.layout.focused = "Console";
+  }
+  if (!start.options.drive.empty()) {
+    drive_ = std::make_unique<Drive>(start.options.drive, start.options.drive_arguments, window_);
+    bench_.description.enable();
+  }
+  bench_.take_picture = [this](const std::string& path, ImVec2 min, ImVec2 max,
+                               std::function<void(const std::string&)> done) {
+    const ImVec2 scale = ImGui::GetIO().DisplayFramebufferScale;
+    window_.presenter().capture_part(
+        int(min.x * scale.x), int(min.y * scale.y), int(max.x * scale.x), int(max.y * scale.y),
+        [this, path, done = std::move(done)](FramePixels pixels, const std::string& problem) {
+          if (!problem.empty()) return done(problem);
+          bench_.errands.add([path, pixels = std::move(pixels)] { write_file(path, png_of(pixels)); }, done);
+        });
+  };
+  Window::on_lost_display([this] { end_without_display("the display is gone"); });
+  if (!start.note.empty()) bench_.notice(start.note);
+  add_commands();
+  for (const auto& panel : panels_) panel->add_commands(bench_);
+  for (const std::string& key : bench_.commands.rebind(bench_.settings.keys))
+    bench_.notice(settings_file(bench_.state_folder) + ": there is no key " + key);
+
+  bench_.open_texts();
+  std::string script = start.options.script;
+  if (const auto& crashed = marker_.crashed()) {
+    const bool reopens = script.empty() && !crashed->empty();
+    if (reopens) script = *crashed;
+    bench_.notice("The window did not end in order the last time; its layout is as it was" +
+                  (reopens ? ", and " + printable(script) + " is open again." : std::string(".")));
+  }
+  // The absolute path, since the next start may be in another folder.
+  std::error_code failed;
+  if (!script.empty()) {
+    if (const auto whole = std::filesystem::absolute(script, failed); !failed)
+      bench_.settings.remember(whole.lexically_normal().string());
+  }
+  if (!start.options.opened_run.empty())
+    bench_.open_run(start.options.opened_run);
+  else if (!start.options.script.empty())
+    bench_.run();
+  else if (!script.empty())
+    bench_.open(script);
+  else
+    bench_.show_panel("Examples and help");
+}
+
+// A run that is going on ends here: an interrupt reaches it within its current kernel, and the session waits
+// for it.
+App::~App() {
+  bench_.session.interrupt();
+  keep_everything();
+  Window::on_lost_display({});
+}
+
+int App::loop() {
+  const auto seconds = [](Clock::duration d) { return std::chrono::duration<double>(d).count(); };
+  // A driver that draws on the CPU takes its time from the training: new data may wait a little, input may
+  // not.
+  const bool patient = window_.presenter().software() && !drive_;
+  int warm = 3;  // Dear ImGui takes a few frames to come to rest after input
+  bool dirty = true, first = true;
+  Clock::time_point last{}, kept = Clock::now();
+  while (!may_close()) {
+    const double beat = bench_.journal.active() ? 0.1 : 0.5;  // the clock in the toolbar; the text cursor
+    const double frame = drive_ ? drive_->frame_seconds() : 1.0 / 60, patience = patient ? 0.1 : frame;
+    const double since = seconds(Clock::now() - last);
+    const double due = warm > 0 ? frame : dirty ? patience : beat;
+    if (window_.wait(std::max(due - since, 0.0))) warm = 3;
+    dirty |= bench_.update();
+    if (drive_) warm = 3;
+    if (seconds(Clock::now() - last) < (warm > 0 ? frame : dirty ? patience : beat)) continue;
+    last = Clock::now();
+    try {
+      draw_frame();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::device) throw;
+      end_without_display(error.what());
+    }
+    if (std::exchange(first, false) && times_) print_times();
+    dirty = false;
+    warm = std::max(warm - 1, 0);
+    if (seconds(last - kept) > 1) {
+      kept = last;
+      keep_settings();
+    }
+    if (drive_ && drive_->after_frame(bench_.description)) break;
+  }
+  const bool failed = (drive_ && drive_->failed()) || window_.presenter().validation_messages() > 0;
+  const int code = failed ? 1 : 0;
+  if (script_hangs()) {
+    keep_everything();
+    marker_.end();
+    std::_Exit(code);
+  }
+  return code;
+}
+
+void App::print_times() const {
+  const Spent driver = window_.driver_time();
+  std::fprintf(stderr,
+               "first frame after %.0f ms, of which the driver took %.0f ms: %.0f ms until main began, %.0f ms for fonts\n"
+               "CPU time until then, without the driver: %.0f ms\n",
+               milliseconds_since_start(), 1e3 * driver.seconds, main_began_, 1e3 * window_.font_time().seconds,
+               1e3 * (thread_cpu_seconds() - driver.cpu_seconds));
+}
+
+// Whether an interrupt does not end the run: nothing in this process can, then.
+bool App::script_hangs() {
+  bench_.session.interrupt();
+  for (;;) {
+    const std::optional<Silence> silence = bench_.session.silence();
+    if (!silence) return false;
+    if (silence->seconds > Notices::kPatience) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+void App::keep_everything() {
+  bench_.documents.keep_unsaved();
+  bench_.documents.settle();
+  keep_settings();
+  if (const std::string failed = keeper_.finish(bench_.settings); !failed.empty())
+    std::fprintf(stderr, "lunagrad-workbench: %s\n", failed.c_str());
+}
+
+// What was not saved is kept, and a run that is going on leaves its checkpoint, as after a Ctrl-C. The marker stays behind,
+// so that the next start opens what was open.
+void App::end_without_display(const char* why) {
+  std::fprintf(stderr, "lunagrad-workbench: %s; unsaved text is kept, and a run stops with a checkpoint\n", why);
+  Window::on_lost_display([] { std::_Exit(5); });
+  bench_.documents.keep_unsaved();
+  bench_.documents.settle();
+  keeper_.finish(bench_.settings);
+  bench_.session.stop();
+  constexpr std::chrono::seconds kPatience{15};  // longer than a stop waits for the end of a step
+  for (const auto began = Clock::now(); bench_.journal.active() && Clock::now() - began < kPatience; bench_.update())
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  std::_Exit(5);
+}
+
+// The marker stays behind, so that the next start opens what was open, as after a crash.
+void App::restart() {
+  if (!bench_.keep_texts()) {
+    bench_.notice("The window goes on, since not all texts could be kept: the console says which.");
+    return;
+  }
+  keep_everything();
+  restart_();
+  bench_.notice("The window cannot be started anew; close it and start it by hand.");
+}
+
+bool App::may_close() {
+  if (terminated_.load() || quit_) return true;
+  if (!window_.wants_to_close()) return false;
+  window_.set_wants_to_close(false);
+  return closing_.request(bench_);
+}
+
+void App::keep_settings() {
+  Settings& settings = bench_.settings;
+  settings.dark = theme().dark;
+  window_.size(settings.width, settings.height);
+  settings.has_layout = true;
+  if (const std::string failed = keeper_.keep(settings); !failed.empty()) bench_.notice(failed);
+  if (bench_.script() == marked_script_) return;
+  marked_script_ = bench_.script();
+  std::error_code failed;
+  const auto whole = std::filesystem::absolute(marked_script_, failed);
+  marker_.set_script(marked_script_.empty() || failed ? marked_script_ : whole.string());
+  window_.set_title(marked_script_.empty() ? "Lunagrad" : printable(marked_script_) + " - Lunagrad");
+}
+
+void App::apply_scale() {
+  const bool other_monitor = window_.monitor_scale_changed() && bench_.settings.scale == 0;
+  if (shown_scale_ == bench_.settings.scale && !other_monitor) return;
+  shown_scale_ = bench_.settings.scale;
+  window_.set_scale(shown_scale_);
+}
+
+static bool popup_is_open() {
+  return ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+}
+
+void App::draw_frame() {
+  apply_scale();
+  bench_.description.clear();
+  window_.begin_frame([this] {
+    if (drive_) drive_->inject();
+    // Ctrl+Tab goes from panel to panel; Dear ImGui would go through its windows, of which there is one.
+    keep_ctrl_tab();
+  });
+  handle_keys();
+  draw_content();
+  popup_open_ = popup_is_open();
+  window_.end_frame(!drive_ || drive_->shows_frame());
+}
+
+void App::handle_keys() {
+  const ImGuiIO& io = ImGui::GetIO();
+  // What is open over the panels has the keys for itself. Escape has closed it by now.
+  const bool over = popup_is_open() || popup_open_;
+  for (int key = GLFW_KEY_SPACE; key <= GLFW_KEY_LAST; ++key) {
+    if (!key_pressed(key, true)) continue;
+    const Chord chord{key, io.KeyCtrl, io.KeyShift, io.KeyAlt};
+    const bool typing = io.WantTextInput;
+    if (over && types_text(chord)) continue;
+    if (key == GLFW_KEY_ESCAPE && (over || typing)) continue;
+    const Command* command =
+        bench_.commands.meant(chord, regions_.focused(bench_.settings.layout), typing);
+    if (command && bench_.commands.enabled(*command)) {
+      if (command->repeats || key_pressed(key, false)) command->run();
+      return;
+    }
+  }
+}
+
+void App::draw_content() {
+  const ImGuiViewport* viewport = ImGui::GetMainViewport();
+  const float gap = em(0.5f);
+  ImGui::SetNextWindowPos(viewport->Pos);
+  ImGui::SetNextWindowSize(viewport->Size);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
+  ImGui::Begin("workbench", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoSavedSettings |
+                   ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoNavFocus);
+  ImGui::PopStyleVar(2);
+  const ImVec2 at = viewport->Pos, size = viewport->Size;
+  bench_.description.add("window", theme().dark ? "dark theme" : "light theme", at, {at.x + size.x, at.y + size.y});
+  ImGui::SetCursorScreenPos({at.x + gap, at.y + gap});
+  ImGui::BeginChild("toolbar", {std::max(size.x - 2 * gap, 1.0f), ImGui::GetFrameHeight()}, false,
+                    ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+  toolbar_.draw(bench_);
+  ImGui::EndChild();
+  ImGui::SetCursorScreenPos({at.x + gap, at.y + ImGui::GetFrameHeight() + 2 * gap});
+  if (notices_.draw(bench_, size.x - 2 * gap)) restart();
+  const ImVec2 body = ImGui::GetCursorScreenPos();
+  regions_.draw(bench_, body, {at.x + size.x - gap - body.x, at.y + size.y - gap - body.y});
+  palette_.draw(bench_);
+  key_sheet_.draw(bench_);
+  if (closing_.draw(bench_)) quit_ = true;
+  ImGui::End();
+}
+
+}  // namespace lunagrad

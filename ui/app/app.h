@@ -1,0 +1,101 @@
+#pragma once
+// The workbench program: a Window, a Workbench, the panels in their regions, the commands with their keys, what is
+// kept between starts, and the loop that draws only when there is something new. Drawing thread only.
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ui/app/alive_marker.h"
+#include "ui/app/closing.h"
+#include "ui/app/drive.h"
+#include "ui/workbench/key_sheet.h"
+#include "ui/app/notices.h"
+#include "ui/workbench/palette.h"
+#include "ui/workbench/panel.h"
+#include "ui/app/regions.h"
+#include "ui/panels/toolbar.h"
+#include "ui/window/window.h"
+
+namespace lunagrad {
+
+class App {
+ public:
+  struct Options {
+    std::string script;
+    std::string opened_run;  // a run's folder to look at, instead of a script
+    RunOptions run;
+    Window::Options window;
+    bool sized = false, themed = false;  // the command line said so; else as it was at the last end
+    std::string state_folder;            // of settings and layout, "" keeps nothing
+    bool times = false;                  // prints what the start took,
+    double main_began = 0;               // of which so many milliseconds before main
+    std::function<void()> restart;       // replaces the process by one that runs nothing; returns when it cannot
+    std::string drive;                         // a Lua script, see drive.h,
+    std::vector<std::string> drive_arguments;  // and its arg[1…]
+  };
+  // Throws Error (kind device) when there is no window to be had.
+  explicit App(Options);
+  ~App();
+  // Until the window is closed or the drive has ended. Returns the exit code: 1 for a failed drive or a
+  // message of Vulkan's validation.
+  int loop();
+  // As closing the window and ending its run at once; from a signal handler, too.
+  static void terminate() { terminated_.store(true); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  // What the window opens with: the options, completed by what was kept.
+  struct Start {
+    Options options;
+    Settings settings;
+    std::string note;  // what was wrong with the settings
+  };
+  static Start prepare(Options);
+  explicit App(Start);
+
+  void draw_frame();
+  void draw_content();
+  void handle_keys();
+  void apply_scale();
+  void keep_settings();
+  void keep_everything();
+  [[noreturn]] void end_without_display(const char* why);
+  void restart();
+  bool script_hangs();
+  void print_times() const;
+  bool may_close();
+  // app_commands.cpp
+  void add_commands();
+  void add_run_commands();
+  void add_layout_commands();
+
+  static std::atomic<bool> terminated_;
+
+  const bool times_;
+  const double main_began_;
+  const std::function<void()> restart_;
+  AliveMarker marker_;
+  Window window_;
+  Workbench bench_;
+  std::vector<std::unique_ptr<Panel>> panels_;
+  Regions regions_;
+  Toolbar toolbar_;
+  Palette palette_;
+  KeySheet key_sheet_;
+  Notices notices_;
+  Closing closing_;
+  SettingsKeeper keeper_;
+  std::unique_ptr<Drive> drive_;
+  std::string marked_script_;
+  float shown_scale_;  // of the fonts that are loaded, as the settings said it
+  bool popup_open_ = false;  // at the end of the last frame
+  bool quit_ = false;
+};
+
+// Milliseconds since the process was started.
+double milliseconds_since_start();
+
+}  // namespace lunagrad

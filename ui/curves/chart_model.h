@@ -1,0 +1,72 @@
+#pragma once
+// From the curves of one or several runs to the lines of charts: which metrics share a chart, which names the filters
+// let through, colours and dashes, and the mean of runs of equal configuration. Belongs to the drawing thread; knows no
+// window.
+#include <imgui.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ui/base/name_filter.h"
+#include "ui/runs/curves.h"
+#include "ui/curves/plot.h"
+
+namespace lunagrad {
+
+struct ChartSource {
+  RunCurves* run = nullptr;
+  std::string label;  // short
+  size_t index = 0;   // decides its colour when there are several
+};
+
+struct Chart {
+  std::string title;
+  std::vector<PlotLine> lines;
+  std::vector<std::pair<std::string, const Metric*>> series;  // all that is behind the lines: run and metric
+};
+
+struct ChartColors {
+  std::vector<ImU32> series;
+  ImU32 edit, reload, checkpoint, pause;
+};
+
+class ChartModel {
+ public:
+  NameFilter metrics, runs;
+  XAxis x = XAxis::step;
+  bool mean = false;   // runs of equal configuration as their mean and spread
+  bool marks = true;
+
+  // Valid until the next call, or until a source changes.
+  const std::vector<Chart>& build(const std::vector<ChartSource>&, double smoothing, const ChartColors&);
+  const std::vector<PlotMark>& plot_marks() const { return plot_marks_; }
+  // Of all lines; an empty extent when there are none.
+  double first() const { return first_; }
+  double last() const { return last_; }
+  double least_positive() const { return least_positive_; }
+  bool any() const { return first_ <= last_; }
+  const char* axis_label(const std::vector<ChartSource>&) const;
+  static bool has_samples(const std::vector<ChartSource>&);
+
+ private:
+  struct Mean {
+    size_t points = 0;  // of what it was made
+    double smoothing = 0;
+    XAxis x = XAxis::step;
+    std::vector<const RunCurves*> runs;
+    MeanCurves curves;
+  };
+  Chart& chart_of(const std::string& metric);
+  void add_runs(const std::vector<ChartSource>&, bool several, bool smoothed, const ChartColors&);
+  void add_means(const std::vector<ChartSource>&, const std::string& group, double smoothing, const ChartColors&);
+  void add_marks(const std::vector<ChartSource>&, const ChartColors&);
+
+  std::vector<Chart> charts_;
+  std::vector<PlotMark> plot_marks_;
+  std::map<std::pair<std::string, std::string>, Mean> means_;  // by group and metric
+  double first_ = 1, last_ = 0, least_positive_ = 1;
+};
+
+}  // namespace lunagrad

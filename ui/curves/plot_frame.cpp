@@ -1,0 +1,126 @@
+#include "ui/curves/plot_frame.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lunagrad {
+
+PlotFrame::PlotFrame(ImVec2 min_, ImVec2 max_, AxisScale x_, double x0_, double x1_, AxisScale y_, double y0_, double y1_)
+    : min(min_), max(max_), x(x_), y(y_), x0(x0_), x1(x1_), y0(y0_), y1(y1_) {
+  left_ = x.forward(x0);
+  right_ = x.forward(x1);
+  bottom_ = y.forward(y0);
+  top_ = y.forward(y1);
+}
+
+float PlotFrame::px(double value) const {
+  const double t = (x.forward(value) - left_) / (right_ - left_);
+  return min.x + float(std::clamp(t, -2.0, 3.0)) * width();
+}
+
+float PlotFrame::py(double value) const {
+  const double t = (y.forward(value) - bottom_) / (top_ - bottom_);
+  return max.y - float(std::clamp(t, -2.0, 3.0)) * height();
+}
+
+double PlotFrame::x_at(float px) const {
+  return x.inverse(left_ + (right_ - left_) * double(px - min.x) / double(width()));
+}
+
+double PlotFrame::y_at(float py) const {
+  return y.inverse(bottom_ + (top_ - bottom_) * double(max.y - py) / double(height()));
+}
+
+namespace {
+
+// Columns may begin and end at multiples of this: an eighth of a column or less, for a fraction of the memory that is
+// read.
+size_t block_for(size_t points, const PlotFrame& frame) {
+  size_t block = 1;
+  while (double(block * Curve::kFan) * 8 * double(frame.width()) <= double(points)) block *= Curve::kFan;
+  return block;
+}
+
+}  // namespace
+
+void trace(const Curve& curve, const PlotFrame& frame, const std::function<void(const std::vector<ImVec2>&)>& stretch) {
+  size_t begin = curve.lower_bound(frame.x0), end = curve.lower_bound(frame.x1);
+  begin -= begin > 0;
+  end = std::min(end + 1, curve.size());
+  std::vector<ImVec2> points;
+  const auto flush = [&] {
+    if (!points.empty()) stretch(points);
+    points.clear();
+  };
+  if (end - begin <= size_t(std::max(2 * frame.width(), 2.0f))) {
+    for (size_t i = begin; i < end; ++i) {
+      if (frame.shows(curve.x(i), curve.y(i)))
+        points.push_back({frame.px(curve.x(i)), frame.py(curve.y(i))});
+      else
+        flush();
+    }
+  } else {
+    const size_t block = block_for(end - begin, frame);
+    size_t per_column = 0;
+    for (float px = frame.min.x; px < frame.max.x; px += 1) {
+      size_t next = std::min(curve.lower_bound(frame.x_at(px + 1), begin + per_column), end);
+      if (next < end) next -= next % block;
+      if (next <= begin) continue;
+      per_column = next - begin;
+      const CurveRange range = curve.range(begin, next);
+      const double low = frame.y.kind == AxisScale::Kind::log ? range.least_positive : range.min;
+      if (!range.empty() && frame.y.shows(low) && frame.y.shows(range.max)) {
+        const float top = frame.py(range.max), bottom = frame.py(low);
+        // First the end that is nearer to where the line comes from.
+        const bool rising = points.empty() || points.back().y > (top + bottom) / 2;
+        points.push_back({px, rising ? bottom : top});
+        if (bottom - top > 0.5f) points.push_back({px, rising ? top : bottom});
+      } else {
+        flush();
+      }
+      begin = next;
+    }
+  }
+  flush();
+}
+
+std::vector<BandColumn> trace_band(const Curve& low, const Curve& high, const PlotFrame& frame) {
+  std::vector<BandColumn> columns;
+  size_t begin = low.lower_bound(frame.x0), end = low.lower_bound(frame.x1);
+  begin -= begin > 0;
+  end = std::min({end + 1, low.size(), high.size()});
+  const auto add = [&](float px, double bottom, double top) {
+    if (!frame.y.shows(top)) return;
+    // On a logarithmic axis a band that reaches below 0 goes down to the edge.
+    columns.push_back({px, frame.py(top), frame.y.shows(bottom) ? frame.py(bottom) : frame.max.y});
+  };
+  if (end - begin <= size_t(std::max(2 * frame.width(), 2.0f))) {
+    for (size_t i = begin; i < end; ++i)
+      if (frame.x.shows(low.x(i))) add(frame.px(low.x(i)), low.y(i), high.y(i));
+  } else {
+    for (float px = frame.min.x; px < frame.max.x; px += 1) {
+      const size_t next = std::min(low.lower_bound(frame.x_at(px + 1), begin), end);
+      if (next <= begin) continue;
+      add(px, low.range(begin, next).min, high.range(begin, next).max);
+      begin = next;
+    }
+  }
+  return columns;
+}
+
+ValueSpan with_margin(const CurveRange& range, const AxisScale& scale, size_t points) {
+  constexpr size_t kFew = 8;
+  const bool log = scale.kind == AxisScale::Kind::log;
+  double low = log ? range.least_positive : range.min, high = range.max;
+  if (!(high >= low) || !std::isfinite(low) || !std::isfinite(high)) return log ? ValueSpan{0.1, 1} : ValueSpan{0, 1};
+  if (scale.kind == AxisScale::Kind::linear) {
+    double margin = (high - low) * 0.06;
+    if (points < kFew) margin = std::max(margin, (0.1 * std::max(std::abs(low), std::abs(high)) - (high - low)) / 2);
+    if (!(margin > 0)) margin = low == 0 ? 0.5 : std::abs(low) * 0.05;
+    return {low - margin, high + margin};
+  }
+  const double bottom = scale.forward(low), top = scale.forward(high), margin = std::max((top - bottom) * 0.06, 0.01);
+  return {scale.inverse(bottom - margin), scale.inverse(top + margin)};
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,121 @@
+#include "ui/editor/live_gutter.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace lunagrad {
+namespace {
+
+std::string time_text(const LineCost& cost) {
+  const double ns = cost.forward_ns + cost.backward_ns;
+  char text[32];
+  if (ns <= 0) return {};
+  if (ns < 1e3)
+    std::snprintf(text, sizeof text, "%.0f ns", ns);
+  else if (ns < 1e6)
+    std::snprintf(text, sizeof text, "%.0f µs", ns / 1e3);
+  else
+    std::snprintf(text, sizeof text, ns < 1e8 ? "%.1f ms" : "%.0f ms", ns / 1e6);
+  return text;
+}
+
+std::string bytes_text(const LineCost& cost) {
+  char text[32];
+  if (cost.bytes < 1024)
+    std::snprintf(text, sizeof text, "%d B", int(cost.bytes));
+  else if (cost.bytes < 1024 * 1024)
+    std::snprintf(text, sizeof text, "%.0f KiB", double(cost.bytes) / 1024);
+  else
+    std::snprintf(text, sizeof text, "%.1f MiB", double(cost.bytes) / (1024 * 1024));
+  return text;
+}
+
+std::string norm_text(const LineCost& cost) {
+  char text[32] = "";
+  if (cost.gradient) std::snprintf(text, sizeof text, "%.3g", *cost.gradient);
+  return text;
+}
+
+std::string shape_of(const LineCost& cost) { return cost.shape; }
+
+}  // namespace
+
+std::vector<CostColumn> LiveGutter::default_columns() {
+  return {{"time", "Forward and backward of the line's operations. The bar compares it with the slowest line.", true,
+           time_text},
+          {"output", "Shape of the last tensor that the line made.", true, shape_of},
+          {"bytes", "Memory of all outputs of the line's operations.", false, bytes_text},
+          {"|grad|", "Norm of the gradients that reached the line's outputs.", true, norm_text}};
+}
+
+bool LiveGutter::offers(const CostColumn& column) const {
+  return column.text != norm_text || costs_.knows_gradients();
+}
+
+bool LiveGutter::belongs(const Document& document, const std::string& file) {
+  return document.path.empty() ? document.title == file : same_file(document.path, file);
+}
+
+bool LiveGutter::update(const TapeSnapshot* tape, const Document& document) {
+  const uint64_t newest = tape && !tape->nodes.empty() ? tape->nodes[0].id : 0;
+  const bool fresh = tape != tape_ || newest != newest_;
+  if (fresh) {
+    tape_ = tape;
+    newest_ = newest;
+    costs_ = tape ? LineCosts(*tape) : LineCosts();
+  }
+  const bool other_text = document.id != document_ || document.buffer.revision() != revision_ ||
+                          document.run_lines.data() != run_lines_;
+  if (other_text) match(document);
+  if (!fresh && !other_text) return false;
+  shown_ = nullptr;
+  for (const auto& [file, lines] : costs_.files())
+    if (belongs(document, file)) shown_ = &lines;
+  return fresh;
+}
+
+void LiveGutter::match(const Document& document) {
+  document_ = document.id;
+  revision_ = document.buffer.revision();
+  run_lines_ = document.run_lines.data();
+  std::vector<std::string> now;
+  for (int i = 0; i < document.buffer.line_count(); ++i) now.push_back(document.buffer.line(i));
+  before_ = document.run_lines.empty() ? std::vector<int>() : matching_lines(document.run_lines, now);
+}
+
+const LineCost* LiveGutter::cost(int line) const {
+  if (!shown_) return nullptr;
+  const int before = before_.empty() ? line : size_t(line) < before_.size() ? before_[size_t(line)] : -1;
+  const auto found = before < 0 ? shown_->end() : shown_->find(before + 1);
+  return found == shown_->end() ? nullptr : &found->second;
+}
+
+int LiveGutter::line_now(int line) const {
+  if (before_.empty()) return line - 1;
+  const auto found = std::find(before_.begin(), before_.end(), line - 1);
+  return found == before_.end() ? -1 : int(found - before_.begin());
+}
+
+float LiveGutter::heat(int line) const {
+  const LineCost* here = cost(line);
+  if (!here || costs_.slowest_ns() <= 0) return 0;
+  return float((here->forward_ns + here->backward_ns) / costs_.slowest_ns());
+}
+
+std::string LiveGutter::sentence(int line) const {
+  const LineCost* here = cost(line);
+  if (!here) return {};
+  const auto time = [](double ns) {
+    LineCost part;
+    part.forward_ns = ns;
+    return ns > 0 ? time_text(part) : std::string("not measured");
+  };
+  std::string text = "line " + std::to_string(line + 1) + ": " + std::to_string(here->nodes.size()) +
+                     (here->nodes.size() == 1 ? " node" : " nodes") + " of the tape\nforward " +
+                     time(here->forward_ns) + ", backward " + time(here->backward_ns) + "\n" + bytes_text(*here) +
+                     " of outputs, the last " + here->shape;
+  if (here->gradient) text += "\nnorm of the gradients " + norm_text(*here);
+  return text;
+}
+
+}  // namespace lunagrad

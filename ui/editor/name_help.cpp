@@ -1,0 +1,83 @@
+#include "ui/editor/name_help.h"
+
+#include <cctype>
+
+#include "ui/window/theme.h"
+
+namespace lunagrad {
+namespace {
+
+// Whether the caret stands behind two letters of a name, or behind a dot or colon after one.
+bool follows_name(const TextBuffer& buffer) {
+  const TextPosition caret = buffer.caret();
+  const std::string before = buffer.line(caret.line).substr(0, size_t(caret.column));
+  if (before.find("--") != before.npos) return false;
+  const auto in_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  size_t letters = 0;
+  while (letters < before.size() && in_name(before[before.size() - 1 - letters])) ++letters;
+  if (letters >= 2) return !std::isdigit(static_cast<unsigned char>(before[before.size() - letters]));
+  const size_t end = before.size() - letters;
+  return end > 1 && (before[end - 1] == '.' || before[end - 1] == ':') && in_name(before[end - 2]);
+}
+
+}  // namespace
+
+bool NameHelp::take_keys(const CodeEditor& view) {
+  taken_ = -1;
+  const size_t count = completion_.proposals().size();
+  if (!completion_.open() || count == 0 || !view.focused()) return false;
+  taken_ = popup_.take_keys(int(count));
+  return true;
+}
+
+void NameHelp::draw(Session& session, TextBuffer& buffer, CodeEditor& view, const CodeEditor::Result& did,
+                    Description& description) {
+  if (!did.path_hovered.empty() && !over_) explain(buffer, did.path_hovered, description);
+  const bool asks = did.wants_completion || (did.typed && follows_name(buffer));
+  // A letter that was taken back widens the choice; what else happens to the text or the caret ends it.
+  const bool narrows = completion_.open() && did.edited && !did.typed && taken_ == -1 && follows_name(buffer);
+  if (asks || narrows) {
+    completion_.ask(session, buffer);
+    popup_.restart();
+  } else if (did.edited || did.moved || (!view.focused() && !over_)) {
+    completion_.close();
+  }
+  over_ = false;
+  if (!completion_.open()) return;
+  const std::vector<Proposal>& proposals = completion_.proposals();
+  const auto row = [&](int i) {
+    const Proposal& proposal = proposals[size_t(i)];
+    return ChoicePopup::Choice{proposal.name, proposal.detail, proposal.help};
+  };
+  const auto on_row = [&](int i, ImVec2 min, ImVec2 max) {
+    description.add("editor.proposal", proposals[size_t(i)].name + " " + proposals[size_t(i)].detail, min, max);
+    over_ |= ImGui::IsMouseHoveringRect(min, max, false);
+  };
+  const int clicked = popup_.draw(int(proposals.size()), row, did.caret_below, did.line_height, on_row);
+  const int taken = clicked >= 0 ? clicked : taken_;
+  if (taken >= 0 && size_t(taken) < proposals.size()) {
+    buffer.select(completion_.replaced());
+    buffer.type(proposals[size_t(taken)].name);
+    view.follow_caret();
+    view.take_focus();
+  }
+  if (taken != -1) completion_.close();
+}
+
+void NameHelp::explain(const TextBuffer& buffer, const std::string& path, Description& description) {
+  if (path != explained_) {
+    explained_ = path;
+    explanation_ = explain_path(resolved_path(buffer, path));
+    while (explanation_.ends_with('\n')) explanation_.pop_back();
+  }
+  if (explanation_.empty()) return;
+  ImGui::BeginTooltip();
+  ImGui::PushTextWrapPos(em(30));
+  ImGui::TextUnformatted(explanation_.c_str());
+  ImGui::PopTextWrapPos();
+  const ImVec2 min = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+  ImGui::EndTooltip();
+  description.add("editor.help", explanation_, min, {min.x + size.x, min.y + size.y});
+}
+
+}  // namespace lunagrad

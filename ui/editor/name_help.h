@@ -1,0 +1,35 @@
+#pragma once
+// Helps with names in a text: proposals at the caret while somebody types, and what `?name` says of the name under the
+// mouse. Drawing thread only.
+#include <functional>
+#include <string>
+
+#include "ui/editor/completion.h"
+#include "ui/base/description.h"
+#include "ui/widgets/choice_popup.h"
+#include "ui/text/code_editor.h"
+
+namespace lunagrad {
+
+class NameHelp {
+ public:
+  explicit NameHelp(std::function<void()> wake) : completion_(std::move(wake)) {}
+
+  // Before the text is drawn. True: the proposals get Up, Down, Enter, Tab and Escape.
+  bool take_keys(const CodeEditor&);
+  // Behind it, with what it saw.
+  void draw(Session&, TextBuffer&, CodeEditor&, const CodeEditor::Result&, Description&);
+  bool proposes() const { return completion_.open(); }
+  void close() { completion_.close(); }
+
+ private:
+  void explain(const TextBuffer&, const std::string& path, Description&);
+
+  Completion completion_;
+  ChoicePopup popup_;
+  int taken_ = -1;  // by a key, -2 to close
+  bool over_ = false;  // the mouse is over the proposals
+  std::string explained_, explanation_;
+};
+
+}  // namespace lunagrad

@@ -1,0 +1,525 @@
+#include "ui/graph/canvas.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ui/window/theme.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr float kUnit = 15;  // height of the text at zoom 1
+constexpr float kLine = 19;  // from line to line
+constexpr float kPadX = 13, kPadY = 6;
+constexpr float kNote = 0.85f;     // size of the small lines, as a part of the title's
+constexpr float kLegible = 0.45f; // zoom from which on texts can be read, as large as their boxes let them be
+constexpr float kTitled = 0.28f;   // zoom below which texts are left out
+constexpr float kSmallest = 6.5f;     // pixels of a title, below which it is left out, too
+constexpr float kSmallestNote = 6.5f;
+constexpr float kReadable = 0.75f;  // size, in parts of the body font's, up to which far texts are drawn larger than true
+
+void draw_text(ImDrawList* list, ImFont* font, float size, ImVec2 at, ImU32 color, std::string_view text) {
+  list->AddText(font, size, at, color, text.data(), text.data() + text.size());
+}
+
+void fill(ImDrawList* list, ImVec2 min, ImVec2 max, ImU32 color) {
+  list->PrimReserve(6, 4);
+  list->PrimRect(min, max, color);
+}
+
+// A line without smoothed edges, which far out nobody would see.
+void thin_line(ImDrawList* list, ImVec2 a, ImVec2 b, ImU32 color) {
+  const float dx = b.x - a.x, dy = b.y - a.y, length = std::sqrt(dx * dx + dy * dy);
+  if (length < 0.5f) return;
+  const ImVec2 side{-dy / length * 0.5f, dx / length * 0.5f}, uv = ImGui::GetFontTexUvWhitePixel();
+  list->PrimReserve(6, 4);
+  list->PrimQuadUV({a.x + side.x, a.y + side.y}, {b.x + side.x, b.y + side.y}, {b.x - side.x, b.y - side.y},
+                   {a.x - side.x, a.y - side.y}, uv, uv, uv, uv, color);
+}
+
+bool meets(ImVec2 a_min, ImVec2 a_max, ImVec2 b_min, ImVec2 b_max) {
+  return a_max.x >= b_min.x && a_min.x <= b_max.x && a_max.y >= b_min.y && a_min.y <= b_max.y;
+}
+
+}  // namespace
+
+// What one frame draws with.
+struct GraphCanvas::View {
+  ImDrawList* list;
+  const CanvasGraph& graph;
+  const Colors& colors;
+  const Marks& marks;
+  ImVec2 min, max;
+  GraphGrid::Area area;  // the same on the sheet
+  const FarView* far;    // null: everything is to be drawn
+};
+
+TextMeasure::TextMeasure(const ImFont* plain, const ImFont* bold) : plain_(copy(plain)), bold_(copy(bold)) {}
+
+TextMeasure::Advances TextMeasure::copy(const ImFont* font) {
+  Advances advances;
+  const float scale = kUnit / font->FontSize;
+  for (size_t c = 0; c < advances.of.size(); ++c) advances.of[c] = font->GetCharAdvance(ImWchar(c)) * scale;
+  advances.other = font->FallbackAdvanceX * scale;
+  return advances;
+}
+
+float TextMeasure::width(const Advances& advances, std::string_view text) {
+  float sum = 0;
+  for (const char c : text) {
+    const unsigned char byte = static_cast<unsigned char>(c);
+    if (byte < 0x80)
+      sum += advances.of[byte];
+    else if (byte >= 0xc0)  // the first byte of a longer sequence
+      sum += advances.other;
+  }
+  return sum;
+}
+
+Graph::Box canvas_box(CanvasNode& node, const TextMeasure& measure) {
+  node.title_width = measure.bold(node.title);
+  node.line_width = measure.plain(node.line) * kNote;
+  const float width = std::max({node.title_width, node.line_width, 48.0f});
+  const int lines = 1 + !node.line.empty();
+  return {std::ceil(width) + 2 * kPadX, float(lines) * kLine + 2 * kPadY - 4};
+}
+
+ImU32 GraphCanvas::heat_color(ImU32 ground, ImU32 hot, float heat) {
+  return blend(ground, hot, 0.06f + 0.54f * heat);
+}
+
+ImVec2 GraphCanvas::low_of(const CanvasGraph& graph, int box) const {
+  const GraphPoint c = graph.layout.centers[size_t(box)];
+  const Graph::Box b = graph.graph.boxes[size_t(box)];
+  return to_screen({c.x - b.width / 2, c.y - b.height / 2});
+}
+
+bool GraphCanvas::covers_box(const CanvasGraph& graph, ImVec2 min, ImVec2 max) const {
+  bool covered = false;
+  graph.boxes.each({to_sheet(min), to_sheet(max)}, [&](uint32_t box) {
+    covered = covered || meets(low_of(graph, int(box)), high_of(graph, int(box)), min, max);
+  });
+  return covered;
+}
+
+ImVec2 GraphCanvas::high_of(const CanvasGraph& graph, int box) const {
+  const GraphPoint c = graph.layout.centers[size_t(box)];
+  const Graph::Box b = graph.graph.boxes[size_t(box)];
+  return to_screen({c.x + b.width / 2, c.y + b.height / 2});
+}
+
+// The farthest one that still shows all that can be told apart.
+const FarView* GraphCanvas::far_view(const CanvasGraph& graph) const {
+  const FarView* found = nullptr;
+  for (const FarView& far : graph.far)
+    if (zoom_ < far.zoom) found = &far;
+  return found;
+}
+
+void GraphCanvas::fit(const CanvasGraph& graph, ImVec2 min, ImVec2 size) {
+  const Fit wanted = std::exchange(fit_, Fit::none);
+  const GraphLayout& layout = graph.layout;
+  const float unit = em(1) / kUnit, margin = em(0.8f);
+  const float whole = std::min({(size.x - 2 * margin) / layout.width, (size.y - 2 * margin) / layout.height, unit});
+  if (wanted == Fit::if_legible && whole < kLegible * unit) return;
+  // What nearly fits is shown whole.
+  zoom_ = std::max(whole, wanted == Fit::end && whole < 0.92f * kLegible * unit ? kLegible * unit : 0.0001f);
+  GraphPoint middle{graph.low.x + layout.width / 2, graph.low.y + layout.height / 2};
+  // What does not fit is seen from its end: above the box that is lowest.
+  const GraphPoint half{(size.x / 2 - margin) / zoom_, (size.y / 2 - margin) / zoom_};
+  middle.y = std::max(middle.y, graph.low.y + layout.height - half.y);
+  if (layout.width > 2 * half.x) {
+    const auto last = std::max_element(layout.centers.begin(), layout.centers.end(),
+                                       [](const GraphPoint& a, const GraphPoint& b) { return a.y < b.y; });
+    middle.x = std::clamp(last->x, graph.low.x + half.x, graph.low.x + layout.width - half.x);
+  }
+  origin_ = {min.x + size.x / 2 - middle.x * zoom_, min.y + size.y / 2 - middle.y * zoom_};
+  fitted_ = wanted == Fit::end ? Fit::end : Fit::whole;
+  touched_ = false;
+}
+
+void GraphCanvas::navigate(const CanvasGraph& graph, ImVec2 min, ImVec2 size, bool hovered, bool active) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const GraphLayout& layout = graph.layout;
+  // The sheet moves with the panel; until the user touched it, it is fitted to each new size.
+  origin_.x += min.x - corner_.x;
+  origin_.y += min.y - corner_.y;
+  corner_ = min;
+  if (!touched_ && (size.x != last_size_.x || size.y != last_size_.y)) fit_ = fitted_;
+  last_size_ = size;
+  if (fit_ != Fit::none && layout.width > 0) fit(graph, min, size);
+  const auto look_at = [&](GraphPoint p) {
+    origin_ = {min.x + size.x / 2 - p.x * zoom_, min.y + size.y / 2 - p.y * zoom_};
+  };
+  if (reveal_ >= 0 && size_t(reveal_) < layout.centers.size()) {
+    const ImVec2 low = low_of(graph, reveal_), high = high_of(graph, reveal_);
+    const bool in_sight =
+        low.x >= min.x && low.y >= min.y && high.x <= min.x + size.x && high.y <= min.y + size.y;
+    if (!in_sight || zoom_ < kLegible * em(1) / kUnit) center_ = reveal_;
+  }
+  if (center_ >= 0 && size_t(center_) < layout.centers.size()) {
+    zoom_ = std::max(zoom_, 0.8f * em(1) / kUnit);
+    look_at(layout.centers[size_t(center_)]);
+    touched_ = true;
+  }
+  center_ = reveal_ = -1;
+  const bool on_map = io.MousePos.x >= map_min_.x && io.MousePos.y >= map_min_.y &&
+                      io.MousePos.x < map_max_.x && io.MousePos.y < map_max_.y;
+  if (ImGui::IsItemActivated()) dragging_map_ = on_map;
+  if (active && dragging_map_ && map_max_.x > map_min_.x) {
+    look_at({graph.low.x + (io.MousePos.x - map_min_.x) / (map_max_.x - map_min_.x) * layout.width,
+             graph.low.y + (io.MousePos.y - map_min_.y) / (map_max_.y - map_min_.y) * layout.height});
+    touched_ = true;
+  } else if (active && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4)) {
+    origin_.x += io.MouseDelta.x;
+    origin_.y += io.MouseDelta.y;
+    touched_ = true;
+  }
+  if (hovered && io.MouseWheel != 0) {
+    const float factor = std::pow(1.15f, io.MouseWheel);
+    const float next = std::clamp(zoom_ * factor, 0.0001f, 4.0f * em(1) / kUnit);
+    origin_.x = io.MousePos.x - (io.MousePos.x - origin_.x) * next / zoom_;
+    origin_.y = io.MousePos.y - (io.MousePos.y - origin_.y) * next / zoom_;
+    zoom_ = next;
+    touched_ = true;
+  }
+}
+
+void GraphCanvas::draw_frames(const View& view) const {
+  const size_t count = view.far ? view.far->frames.size() : view.graph.frames.size();
+  for (size_t i = 0; i < count; ++i) {
+    const CanvasFrame& frame = view.graph.frames[view.far ? view.far->frames[i] : i];
+    const ImVec2 low = to_screen(frame.low), high = to_screen(frame.high);
+    if (!meets(low, high, view.min, view.max) || high.x - low.x < 3 || high.y - low.y < 3) continue;
+    const float rounding = zoom_ < kFarZoom ? 0 : 8 * zoom_;
+    view.list->AddRectFilled(low, high, with_alpha(view.colors.muted, 0.07f), rounding);
+    view.list->AddRect(low, high, with_alpha(view.colors.muted, 0.35f), rounding);
+    if (zoom_ < kTitled) continue;
+    const float room = kUnit * kNote * (high.x - low.x - 24 * zoom_) / std::max(frame.title_width, 1.0f);
+    const float size = std::max(kUnit * zoom_ * kNote, std::min({em(kReadable), kFrameTitle * zoom_ * 0.9f, room}));
+    const float middle = low.y + kFrameTitle * zoom_ / 2, arm = 3.5f * zoom_;
+    const ImVec2 sign{low.x + 11 * zoom_, middle};
+    view.list->AddRect({sign.x - arm - 2, sign.y - arm - 2}, {sign.x + arm + 2, sign.y + arm + 2},
+                       view.colors.faint, 2);
+    view.list->AddLine({sign.x - arm + 1, sign.y}, {sign.x + arm, sign.y}, view.colors.muted);
+    const ImVec4 inside{low.x, low.y, high.x - 2, high.y};
+    view.list->AddText(fonts().sized(true, size), size, {low.x + 22 * zoom_, std::round(middle - size / 2)},
+                       view.colors.muted, frame.title.data(), frame.title.data() + frame.title.size(), 0,
+                       &inside);
+  }
+}
+
+void GraphCanvas::draw_edges(const View& view) const {
+  const int selected = view.marks.selected;
+  const auto stroke = [&](uint32_t s) {
+    const Graph::Edge& edge = view.graph.graph.edges[view.graph.stroke_edge[s]];
+    if (selected < 0 || (int(edge.from) != selected && int(edge.to) != selected)) draw_stroke(view, s, false);
+  };
+  if (view.far)
+    view.far->stroke_grid.each(view.area, [&](uint32_t i) { stroke(view.far->strokes[i]); });
+  else
+    view.graph.strokes.each(view.area, stroke);
+}
+
+// Those of the selected box, on top; looked for once.
+void GraphCanvas::draw_marked_edges(const View& view) {
+  const std::pair wanted{view.graph.number, view.marks.selected};
+  if (touching_of_ != wanted) {
+    touching_of_ = wanted;
+    touching_.clear();
+    for (uint32_t s = 0; view.marks.selected >= 0 && s < view.graph.stroke_edge.size(); ++s) {
+      const Graph::Edge& edge = view.graph.graph.edges[view.graph.stroke_edge[s]];
+      if (int(edge.from) == view.marks.selected || int(edge.to) == view.marks.selected) touching_.push_back(s);
+    }
+  }
+  for (const uint32_t s : touching_) draw_stroke(view, s, true);
+}
+
+void GraphCanvas::draw_stroke(const View& view, uint32_t s, bool marked) const {
+  const CanvasGraph& graph = view.graph;
+  const GraphLayout& layout = graph.layout;
+  const bool shaped = zoom_ >= kFarZoom;
+  const float width = std::max(1.0f, (marked ? 2.0f : 1.4f) * zoom_);
+  const uint32_t p = graph.stroke_point[s], e = graph.stroke_edge[s];
+  const GraphPoint from = layout.points[p], to = layout.points[p + 1];
+  // Far out most are shorter than a pixel, and there are many.
+  if (!shaped && (std::abs(from.x - to.x) + std::abs(from.y - to.y)) * zoom_ < 1.5f) return;
+  const ImVec2 a = to_screen(from);
+  ImVec2 b = to_screen(to);
+  if (!meets({std::min(a.x, b.x), std::min(a.y, b.y)}, {std::max(a.x, b.x), std::max(a.y, b.y)}, view.min, view.max))
+    return;
+  ImU32 color = marked ? view.colors.selected : view.colors.edge;
+  if (view.marks.boxes && !marked && (*view.marks.boxes)[graph.graph.edges[e].to].faded) color = with_alpha(color, 0.35f);
+  if (!shaped) return thin_line(view.list, a, b, color);
+  const bool last = p + 2 == layout.first[e + 1];
+  if (last) {
+    const float half = 4 * zoom_, length = 7 * zoom_;
+    const float dx = layout.curved ? 0 : b.x - a.x, dy = layout.curved ? 1 : b.y - a.y;
+    const float norm = std::max(std::sqrt(dx * dx + dy * dy), 1e-3f);
+    const ImVec2 along{dx / norm, dy / norm}, back{b.x - along.x * length, b.y - along.y * length};
+    view.list->AddTriangleFilled(b, {back.x - along.y * half, back.y + along.x * half},
+                                 {back.x + along.y * half, back.y - along.x * half}, color);
+    b = {b.x - along.x * 5 * zoom_, b.y - along.y * 5 * zoom_};
+  }
+  if (!layout.curved || std::abs(a.x - b.x) < 1.5f) {
+    view.list->AddLine(a, b, color, width);
+  } else {
+    const float bend = (b.y - a.y) * 0.5f;
+    view.list->AddBezierCubic(a, {a.x, a.y + bend}, {b.x, b.y - bend}, b, color, width,
+                              std::clamp(int(8 + (std::abs(a.x - b.x) + std::abs(a.y - b.y)) / 40), 8, 24));
+  }
+}
+
+// Boxes of a few pixels: rectangles, and one point where several fall on the same pixels.
+void GraphCanvas::draw_far(const View& view, const std::vector<uint32_t>& visible) {
+  const size_t columns = size_t(view.max.x - view.min.x) / 2 + 2,
+               rows = size_t(view.max.y - view.min.y) / 2 + 2;
+  taken_.assign((columns * rows + 63) / 64, 0);
+  const auto draw = [&](uint32_t box) {
+    const Mark* mark = view.marks.boxes ? &(*view.marks.boxes)[box] : nullptr;
+    const bool plain = int(box) != view.marks.selected && int(box) != view.marks.playhead &&
+                       !(mark && (mark->lit || mark->failed));
+    ImVec2 low = low_of(view.graph, int(box)), high = high_of(view.graph, int(box));
+    if (high.x - low.x < 2 && high.y - low.y < 2) {
+      const size_t x = size_t(std::clamp((low.x - view.min.x) / 2, 0.0f, float(columns - 1)));
+      const size_t y = size_t(std::clamp((low.y - view.min.y) / 2, 0.0f, float(rows - 1)));
+      uint64_t& word = taken_[(y * columns + x) / 64];
+      const uint64_t bit = uint64_t(1) << (y * columns + x) % 64;
+      if (plain && (word & bit)) return;
+      word |= bit;
+    }
+    high = {std::max(high.x, low.x + 1.5f), std::max(high.y, low.y + 1.5f)};
+    ImU32 color = view.colors.palette[view.graph.nodes[box].color];
+    if (mark && mark->heat >= 0) color = heat_color(view.colors.box, view.colors.highlight, mark->heat);
+    if (mark && mark->faded) color = with_alpha(color, 0.25f);
+    if (mark && mark->failed) color = view.colors.bad;
+    if (!plain) {
+      const float out = int(box) == view.marks.playhead ? 4.0f : 3.0f;
+      const ImU32 ring = mark && mark->failed ? view.colors.bad : view.colors.selected;
+      fill(view.list, {low.x - out, low.y - out}, {high.x + out, high.y + out}, ring);
+    }
+    fill(view.list, low, high, with_alpha(color, mark && mark->faded ? 0.25f : 0.8f));
+  };
+  // What stands out comes first: it is not lost among others on its pixels.
+  if (view.marks.standing_out)
+    for (const uint32_t box : *view.marks.standing_out)
+      if (meets(low_of(view.graph, int(box)), high_of(view.graph, int(box)), view.min, view.max)) draw(box);
+  for (const uint32_t box : visible) draw(box);
+  for (const int box : {view.marks.selected, view.marks.playhead})
+    if (box >= 0) draw(uint32_t(box));
+}
+
+void GraphCanvas::draw_box(const View& view, int index) const {
+  const Colors& colors = view.colors;
+  const CanvasNode& node = view.graph.nodes[size_t(index)];
+  const ImVec2 min = low_of(view.graph, index), max = high_of(view.graph, index);
+  static const Mark none;
+  const Mark& mark = view.marks.boxes ? (*view.marks.boxes)[size_t(index)] : none;
+  const float strength = mark.faded ? 0.3f : 1.0f;
+  const bool heated = mark.heat >= 0;
+  const ImU32 own = mark.failed ? colors.bad : heated ? colors.highlight : colors.palette[node.color];
+  const ImU32 hue = with_alpha(own, strength);
+  const float rounding = node.pill ? (max.y - min.y) / 2 : 6 * zoom_;
+  const float tint = (mark.failed ? 0.45f : node.opens ? 0.24f : 0.15f) + (index == hovered_ ? 0.11f : 0);
+  const ImU32 tinted =
+      heated && !mark.failed ? heat_color(colors.box, own, mark.heat) : blend(colors.box, own, tint);
+  const ImU32 body = with_alpha(tinted, mark.faded ? 0.45f : 1);
+  const float line_width = std::max(1.0f, 1.4f * zoom_);
+  if (node.opens) {
+    const float step = 4 * zoom_;
+    view.list->AddRectFilled({min.x + step, min.y + step}, {max.x + step, max.y + step}, body, rounding);
+    view.list->AddRect({min.x + step, min.y + step}, {max.x + step, max.y + step},
+                       with_alpha(own, 0.5f * strength), rounding, 0, line_width);
+  }
+  view.list->AddRectFilled(min, max, body, rounding);
+  const auto ring = [&](float gap, ImU32 color, float width) {
+    view.list->AddRect({min.x - gap, min.y - gap}, {max.x + gap, max.y + gap}, color, rounding + gap, 0,
+                       width);
+  };
+  if (mark.lit) ring(2, colors.text, 1.6f);
+  if (index == view.marks.selected) ring(3, colors.selected, 2.2f);
+  if (index == view.marks.playhead) {
+    ring(6, colors.highlight, 3);
+    const float x = min.x - 10, y = (min.y + max.y) / 2, arm = std::max(4.0f, 7 * zoom_);
+    view.list->AddTriangleFilled({x, y}, {x - arm, y - arm}, {x - arm, y + arm}, colors.highlight);
+  }
+  view.list->AddRect(min, max, hue, rounding, 0, mark.failed ? 2 * line_width : line_width);
+  const float middle = (min.x + max.x) / 2;
+  if (zoom_ < kTitled) return;
+  std::string note;
+  if (view.marks.note) note = view.marks.note(index);
+  const std::string_view below = note.empty() ? std::string_view(node.line) : std::string_view(note);
+  float below_width = node.line_width;
+  if (!note.empty())
+    below_width = fonts().body->CalcTextSizeA(kUnit * kNote, FLT_MAX, 0, note.data(), note.data() + note.size()).x;
+  // Text grows into the room around it as long as that makes it easier to read; where two lines are too small, the
+  // title may have the room of both.
+  const float room_x = max.x - min.x - 6, room_y = max.y - min.y - 2, title = std::max(node.title_width, 1.0f);
+  const auto fitting = [&](float widest, float lines) {
+    const float most = std::min(room_x * kUnit / widest, room_y / lines);
+    return std::max(kUnit * zoom_, std::min(most, em(kReadable)));
+  };
+  float size = below.empty() ? 0 : fitting(std::max(title, below_width), 2.15f);
+  const bool both = size * kNote >= kSmallestNote;
+  if (!both) size = fitting(title, 1.15f);
+  if (size < kSmallest || size * title > (room_x + 4) * kUnit) return draw_failure(view, mark, min, max);
+  const float pitch = both ? std::max(size * kLine / kUnit * 0.9f, kLine * zoom_) : size * 1.15f;
+  float y = std::round((min.y + max.y) / 2 - (both ? pitch : pitch / 2));
+  const auto line = [&](bool bold, float its_size, ImU32 color, std::string_view text, float width) {
+    draw_text(view.list, fonts().sized(bold, its_size), its_size,
+              {std::round(middle - width * size / kUnit / 2), std::round(y + (pitch - its_size) / 2)},
+              with_alpha(color, strength), text);
+    y += pitch;
+  };
+  line(true, size, colors.text, node.title, node.title_width);
+  if (both) line(false, size * kNote, note.empty() ? colors.muted : colors.text, below, below_width);
+  draw_failure(view, mark, min, max);
+}
+
+// A cross in the corner.
+void GraphCanvas::draw_failure(const View& view, const Mark& mark, ImVec2 min, ImVec2 max) const {
+  if (!mark.failed) return;
+  const float arm = 4 * zoom_;
+  const ImVec2 at{max.x - 10 * zoom_, min.y + 9 * zoom_};
+  view.list->AddLine({at.x - arm, at.y - arm}, {at.x + arm, at.y + arm}, view.colors.text, 2 * zoom_);
+  view.list->AddLine({at.x - arm, at.y + arm}, {at.x + arm, at.y - arm}, view.colors.text, 2 * zoom_);
+}
+
+// In the lower right corner, as wide and high as the picture's form asks for, if a part of it is out of
+// sight.
+void GraphCanvas::place_map(const CanvasGraph& graph, ImVec2 min, ImVec2 size) {
+  map_min_ = map_max_ = {0, 0};
+  const GraphLayout& layout = graph.layout;
+  if (layout.width <= 0 || size.x < em(16) || size.y < em(10)) return;
+  const ImVec2 low = to_screen(graph.low),
+               high = to_screen({graph.low.x + layout.width, graph.low.y + layout.height});
+  if (low.x >= min.x && low.y >= min.y && high.x <= min.x + size.x && high.y <= min.y + size.y) return;
+  const ImVec2 most{size.x * 0.24f, size.y * 0.36f};
+  const float scale = std::min(most.x / layout.width, most.y / layout.height);
+  const ImVec2 room{std::round(std::clamp(layout.width * scale, em(2), most.x)),
+                    std::round(std::clamp(layout.height * scale, em(2), most.y))};
+  map_max_ = {min.x + size.x - em(0.5f), min.y + size.y - em(0.5f)};
+  map_min_ = {map_max_.x - room.x, map_max_.y - room.y};
+}
+
+void GraphCanvas::draw_map(const View& view) {
+  if (map_max_.x <= map_min_.x) return;
+  const CanvasGraph& graph = view.graph;
+  const ImVec2 size{map_max_.x - map_min_.x, map_max_.y - map_min_.y};
+  const ImVec2 scale{size.x / graph.layout.width, size.y / graph.layout.height};
+  if (map_of_ != graph.number || map_size_.x != size.x || map_size_.y != size.y) {
+    map_of_ = graph.number;
+    map_size_ = size;
+    dots_.clear();
+    const size_t columns = size_t(size.x) + 1, rows = size_t(size.y) + 1;
+    taken_.assign((columns * rows + 63) / 64, 0);
+    for (size_t i = 0; i < graph.layout.centers.size(); ++i) {
+      const GraphPoint c = graph.layout.centers[i];
+      const Graph::Box box = graph.graph.boxes[i];
+      const ImVec2 at{(c.x - box.width / 2 - graph.low.x) * scale.x,
+                      (c.y - box.height / 2 - graph.low.y) * scale.y};
+      const size_t pixel = std::min(size_t(std::max(at.y, 0.0f)), rows - 1) * columns +
+                           std::min(size_t(std::max(at.x, 0.0f)), columns - 1);
+      if (taken_[pixel / 64] >> pixel % 64 & 1) continue;
+      taken_[pixel / 64] |= uint64_t(1) << pixel % 64;
+      dots_.push_back({at,
+                       {std::max(box.width * scale.x, 1.0f), std::max(box.height * scale.y, 1.0f)},
+                       graph.nodes[i].color});
+    }
+  }
+  ImDrawList* list = view.list;
+  list->AddRectFilled({map_min_.x - 3, map_min_.y - 3}, {map_max_.x + 3, map_max_.y + 3},
+                      with_alpha(view.colors.box, 0.92f), 4);
+  list->AddRect({map_min_.x - 3, map_min_.y - 3}, {map_max_.x + 3, map_max_.y + 3}, view.colors.faint, 4);
+  for (const Dot& dot : dots_) {
+    const ImVec2 at{map_min_.x + dot.at.x, map_min_.y + dot.at.y};
+    fill(list, at, {at.x + dot.size.x, at.y + dot.size.y}, view.colors.palette[dot.color]);
+  }
+  const auto on_map = [&](GraphPoint p) {
+    return ImVec2{std::clamp(map_min_.x + (p.x - graph.low.x) * scale.x, map_min_.x, map_max_.x),
+                  std::clamp(map_min_.y + (p.y - graph.low.y) * scale.y, map_min_.y, map_max_.y)};
+  };
+  const ImVec2 low = on_map(view.area.low);
+  ImVec2 high = on_map(view.area.high);
+  high = {std::max(high.x, low.x + 3), std::max(high.y, low.y + 3)};
+  list->AddRectFilled(low, high, with_alpha(view.colors.selected, 0.15f));
+  list->AddRect(low, high, view.colors.selected, 0, 0, 1.5f);
+}
+
+GraphCanvas::Click GraphCanvas::draw(const char* id, const CanvasGraph& graph, ImVec2 size,
+                                     const Colors& colors, const Marks& marks,
+                                     const std::function<void(int, ImVec2, ImVec2)>& on_box,
+                                     const std::function<void(int, ImVec2, ImVec2)>& on_frame) {
+  Click click;
+  if (size.x < 8 || size.y < 8) return click;
+  const ImVec2 min = ImGui::GetCursorScreenPos(), max{min.x + size.x, min.y + size.y};
+  ImGui::InvisibleButton(id, size, ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight);
+  const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
+  const bool released = ImGui::IsItemDeactivated();
+  place_map(graph, min, size);
+  navigate(graph, min, size, hovered, active);
+  place_map(graph, min, size);
+
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const View view{list, graph, colors, marks, min, max, {to_sheet(min), to_sheet(max)}, far_view(graph)};
+  list->PushClipRect(min, max, true);
+  list->AddRectFilled(min, max, colors.background, em(0.3f));
+  const float spacing = 24 * zoom_ * (zoom_ < 0.5f ? 4.0f : 1.0f);
+  if (spacing > 8)
+    for (float y = min.y + std::fmod(origin_.y - min.y, spacing); y < max.y; y += spacing)
+      for (float x = min.x + std::fmod(origin_.x - min.x, spacing); x < max.x; x += spacing)
+        fill(list, {x, y}, {x + 1, y + 1}, colors.grid);
+
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const bool over_map =
+      mouse.x >= map_min_.x && mouse.y >= map_min_.y && mouse.x < map_max_.x && mouse.y < map_max_.y;
+  const auto under_mouse = [&](ImVec2 low, ImVec2 high) {
+    return hovered && !over_map && mouse.x >= low.x && mouse.x <= high.x && mouse.y >= low.y &&
+           mouse.y <= high.y;
+  };
+  int box_there = -1, frame_there = -1;
+  std::vector<uint32_t> visible;
+  const auto look_at = [&](uint32_t box) {
+    const ImVec2 low = low_of(graph, int(box)), high = high_of(graph, int(box));
+    if (!meets(low, high, min, max)) return;
+    visible.push_back(box);
+    if (on_box) on_box(int(box), low, high);
+    if (under_mouse(low, high)) box_there = int(box);
+  };
+  if (view.far)
+    view.far->box_grid.each(view.area, [&](uint32_t i) { look_at(view.far->boxes[i]); });
+  else
+    graph.boxes.each(view.area, look_at);
+  for (size_t f = 0; zoom_ >= kTitled && f < graph.frames.size(); ++f) {
+    const CanvasFrame& frame = graph.frames[f];
+    const ImVec2 low = to_screen(frame.low), edge = to_screen(frame.high);
+    const ImVec2 high{edge.x, std::min(edge.y, low.y + kFrameTitle * zoom_)};
+    if (!meets(low, high, min, max)) continue;
+    if (on_frame) on_frame(int(f), low, {std::min(high.x, low.x + (22 + frame.title_width) * zoom_), high.y});
+    if (under_mouse(low, high)) frame_there = int(f);
+  }
+  hovered_ = box_there;
+  draw_frames(view);
+  draw_edges(view);
+  draw_marked_edges(view);
+  if (zoom_ < kFarZoom)
+    draw_far(view, visible);
+  else
+    for (const uint32_t box : visible) draw_box(view, int(box));
+  draw_map(view);
+  list->PopClipRect();
+
+  const bool right = ImGui::IsMouseReleased(ImGuiMouseButton_Right);
+  const ImVec2 drag = ImGui::GetMouseDragDelta(right ? ImGuiMouseButton_Right : ImGuiMouseButton_Left, 4);
+  if (released && hovered && !dragging_map_ && drag.x == 0 && drag.y == 0) {
+    click.menu = right;
+    click.index = box_there >= 0 ? box_there : frame_there;
+    click.kind = box_there >= 0     ? Click::Kind::box
+                 : frame_there >= 0 ? Click::Kind::frame
+                                    : Click::Kind::background;
+  }
+  return click;
+}
+
+}  // namespace lunagrad

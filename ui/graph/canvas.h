@@ -1,0 +1,179 @@
+#pragma once
+// A graph on an endless sheet: drag to pan, wheel to zoom about the mouse, click to pick a box, a map in the
+// corner. Draws only what is in sight; below a legible size it drops the text, far out it draws points.
+// Knows boxes, texts and colours, nothing of tapes or sessions.
+#include <imgui.h>
+
+#include <array>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ui/graph/grid.h"
+#include "ui/graph/layout.h"
+
+namespace lunagrad {
+
+struct CanvasNode {
+  std::string title, line;                // bold, and plain below it; an empty one takes no room
+  int color = 0;                          // index of the caller's palette
+  bool pill = false;                      // fully rounded: a source
+  bool opens = false;                     // holds others: drawn as a pile
+  float title_width = 0, line_width = 0;  // at zoom 1
+};
+
+// Around boxes that belong together, with a title to click.
+struct CanvasFrame {
+  std::string title;
+  GraphPoint low, high;
+  float title_width = 0;
+};
+
+// What is left of a large graph when a unit of the sheet is less than `zoom` pixels: of boxes and lines that fall on the same
+// pixels one, and frames that can be seen.
+struct FarView {
+  float zoom = 0;
+  std::vector<uint32_t> boxes, strokes, frames;
+  GraphGrid box_grid, stroke_grid;  // of their positions in the lists above
+};
+
+struct CanvasGraph {
+  std::vector<CanvasNode> nodes;
+  std::vector<CanvasFrame> frames;  // outer before inner
+  Graph graph;                      // a box for each node, in canvas units: pixels at zoom 1
+  GraphLayout layout;
+  GraphPoint low;            // everything lies in [low, low + size of the layout]
+  GraphGrid boxes, strokes;  // of the boxes; of the lines between neighbouring points
+  std::vector<uint32_t> stroke_point, stroke_edge;
+  std::vector<FarView> far;  // from near to far; none for small graphs
+  uint32_t colors_used = 0;  // a bit for each colour of boxes that open nothing
+  bool piles = false;        // some boxes hold others
+  uint64_t number = 0;  // of this picture: no two that were indexed have the same
+
+  void index();  // fills what is below the layout, once that is there
+
+ private:
+  void index_far();
+};
+
+// Widths of texts without Dear ImGui, so that boxes can be sized on any thread. Copied from fonts of 15
+// units.
+class TextMeasure {
+ public:
+  TextMeasure() = default;
+  TextMeasure(const ImFont* plain, const ImFont* bold);
+  float plain(std::string_view text) const { return width(plain_, text); }
+  float bold(std::string_view text) const { return width(bold_, text); }
+
+ private:
+  struct Advances {
+    std::array<float, 256> of{};
+    float other = 8;
+  };
+  static Advances copy(const ImFont*);
+  static float width(const Advances&, std::string_view);
+  Advances plain_, bold_;
+};
+
+constexpr float kFarZoom = 0.2f;  // below it boxes are plain rectangles and lines are straight
+constexpr float kFrameTitle = 21, kFramePad = 9;  // room above and around what a frame holds
+
+Graph::Box canvas_box(CanvasNode&, const TextMeasure&);  // also notes the widths of its texts
+// The box that an arrow key leads to: along an edge, or beside in about the same row. -1: none.
+enum class Direction { up, down, left, right };
+int canvas_neighbour(const CanvasGraph&, int box, Direction);
+
+class GraphCanvas {
+ public:
+  struct Colors {
+    ImU32 background, grid, box, text, muted, faint, edge, highlight, selected, bad;
+    const ImU32* palette;
+  };
+  // What a box wears today; the picture stays.
+  struct Mark {
+    bool faded = false;   // not found by a search, or its turn has not come
+    bool lit = false;     // an outline
+    bool failed = false;  // painted, and crossed
+    float heat = -1;      // 0 to 1: coloured by a quantity
+  };
+  struct Marks {
+    int selected = -1;
+    int playhead = -1;
+    const std::vector<Mark>* boxes = nullptr;
+    const std::vector<uint32_t>* standing_out = nullptr;  // those that are lit, failed or found: seen from afar, too
+    std::function<std::string(int box)> note;  // in place of the line, where the text is drawn; "": the line
+  };
+  struct Click {
+    enum class Kind { none, background, box, frame } kind = Kind::none;
+    int index = -1;
+    bool menu = false;  // of the right button
+  };
+
+  // Of a box of that heat, between the ground and the colour of the hottest.
+  static ImU32 heat_color(ImU32 ground, ImU32 hot, float heat);
+
+  // Fills `size`.
+  Click draw(const char* id, const CanvasGraph&, ImVec2 size, const Colors&, const Marks&,
+             const std::function<void(int box, ImVec2 min, ImVec2 max)>& on_box = {},
+             const std::function<void(int frame, ImVec2 min, ImVec2 max)>& on_frame = {});
+  // With the next frame: the whole graph; or as much of it as can be read, up to its end; or the whole again, if it can
+  // be read.
+  void fit() { fit_ = Fit::whole; }
+  void show_end() { fit_ = Fit::end; }
+  void fit_if_legible() { fit_ = Fit::if_legible; }
+  void center(int box) { center_ = box; }
+  void reveal(int box) { reveal_ = box; }  // as center, but only when it is out of sight
+  int hovered() const { return hovered_; }
+  float zoom() const { return zoom_; }
+  // Whether a box lies in that part of the screen, as the graph was drawn last.
+  bool covers_box(const CanvasGraph&, ImVec2 min, ImVec2 max) const;
+  ImVec2 map_min() const { return map_min_; }  // of the map; equal to map_max() when there is none
+  ImVec2 map_max() const { return map_max_; }
+
+ private:
+  enum class Fit { none, whole, end, if_legible };
+  struct View;
+  void fit(const CanvasGraph&, ImVec2 min, ImVec2 size);
+  const FarView* far_view(const CanvasGraph&) const;
+  ImVec2 to_screen(GraphPoint p) const { return {origin_.x + p.x * zoom_, origin_.y + p.y * zoom_}; }
+  GraphPoint to_sheet(ImVec2 p) const { return {(p.x - origin_.x) / zoom_, (p.y - origin_.y) / zoom_}; }
+  ImVec2 low_of(const CanvasGraph&, int box) const;
+  ImVec2 high_of(const CanvasGraph&, int box) const;
+  void navigate(const CanvasGraph&, ImVec2 min, ImVec2 size, bool hovered, bool active);
+  void draw_frames(const View&) const;
+  void draw_edges(const View&) const;
+  void draw_marked_edges(const View&);
+  void draw_stroke(const View&, uint32_t stroke, bool marked) const;
+  void draw_far(const View&, const std::vector<uint32_t>& visible);
+  void draw_box(const View&, int box) const;
+  void draw_failure(const View&, const Mark&, ImVec2 min, ImVec2 max) const;
+  void place_map(const CanvasGraph&, ImVec2 min, ImVec2 size);
+  void draw_map(const View&);
+
+  float zoom_ = 1;
+  ImVec2 origin_{0, 0};  // where the layout's (0, 0) is on the screen
+  ImVec2 corner_{0, 0};  // the canvas' own corner in the last frame
+  ImVec2 last_size_{0, 0};
+  Fit fit_ = Fit::end;
+  Fit fitted_ = Fit::end;  // how it was fitted last
+  bool touched_ = false;  // the user has panned or zoomed: a change of size keeps the view
+  int center_ = -1, reveal_ = -1;
+  int hovered_ = -1;
+  bool dragging_map_ = false;
+  ImVec2 map_min_{0, 0}, map_max_{0, 0};
+  std::vector<uint32_t> touching_;  // lines of the selected box
+  std::pair<uint64_t, int> touching_of_{0, -1};  // picture and box that they belong to
+  std::vector<uint64_t> taken_;  // pixels with a point already, far out
+
+  struct Dot {
+    ImVec2 at, size;
+    int color;
+  };
+  uint64_t map_of_ = 0;  // number of the picture whose dots these are
+  ImVec2 map_size_{0, 0};
+  std::vector<Dot> dots_;
+};
+
+}  // namespace lunagrad

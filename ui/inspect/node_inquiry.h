@@ -1,0 +1,51 @@
+#pragma once
+// What a user asks about the selected node beyond looking at it: is its gradient right, do the devices agree, a tensor
+// as text or as a file. The session answers on its own thread; everything here belongs to the drawing thread.
+#include <functional>
+#include <string>
+
+#include "script/session.h"
+#include "ui/base/awaited.h"
+
+namespace lunagrad {
+
+class NodeInquiry {
+ public:
+  explicit NodeInquiry(std::function<void()> wake) : gradient_(wake), devices_(wake), text_(wake), file_(wake) {}
+
+  void check_gradient(Session&, int64_t step, uint64_t node);
+  void compare_devices(Session&, int64_t step, uint64_t node);
+  void cancel();
+  void close();  // shows no result any more
+  bool checking() const { return gradient_.waiting(); }
+  bool comparing() const { return devices_.waiting(); }
+  // Of that node; null when another one was asked about, or none.
+  std::shared_ptr<const GradientCheck> gradient(uint64_t node) const { return node == node_ ? gradient_.get() : nullptr; }
+  std::shared_ptr<const DeviceComparison> devices(uint64_t node) const { return node == node_ ? devices_.get() : nullptr; }
+  uint64_t node() const { return node_; }
+  uint64_t number() const { return number_; }  // of the question: another one for other answers
+
+  void copy(Session&, const TensorPlace&, const SliceQuery&, SliceFormat);
+  void save(Session&, const TensorPlace&, const std::string& path);
+  // A sentence about what was copied or saved since the last call, and text for the clipboard. Once a frame.
+  struct Told {
+    std::string sentence, clipboard;
+    bool failed = false;
+  };
+  std::optional<Told> update();
+
+ private:
+  struct Copied {
+    std::string text, error;
+  };
+  struct Saved {
+    std::string path, error;
+  };
+  uint64_t node_ = 0, number_ = 0;
+  Awaited<GradientCheck> gradient_;
+  Awaited<DeviceComparison> devices_;
+  Awaited<Copied> text_;
+  Awaited<Saved> file_;
+};
+
+}  // namespace lunagrad

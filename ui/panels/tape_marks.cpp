@@ -1,0 +1,79 @@
+#include "ui/panels/tape_marks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace lunagrad {
+
+// The nodes in whose line the run ended with an error; looked for when tape or console have changed.
+const std::vector<int>& TapeMarks::failed_nodes(const Workbench& bench) {
+  const Journal& journal = bench.journal;
+  const bool failed = journal.ended() && !journal.active() && journal.outcome() != Outcome::ok &&
+                      journal.outcome() != Outcome::stopped;
+  const std::pair key{bench.tape.tape(), failed ? journal.revision() : 0};
+  if (key == failed_key_) return failed_;
+  failed_key_ = key;
+  failed_.clear();
+  if (!failed) return failed_;
+  // The message is the first of the error's lines, before the traceback.
+  const auto is_error = [](const ConsoleLine& line) { return line.kind == ConsoleLine::Kind::error; };
+  const auto& lines = journal.lines();
+  const auto last = std::find_if(lines.rbegin(), lines.rend(), is_error);
+  const auto before = std::find_if_not(last, lines.rend(), is_error);
+  if (last == lines.rend()) return failed_;
+  const ConsoleLine& message = *std::prev(before);
+  failed_ = failing_nodes(*bench.tape.tape(), message.text, message.place);
+  return failed_;
+}
+
+void TapeMarks::update(const Workbench& bench, const TapePicture& picture, const TapeSearch& search,
+                       const TapePlayer& player) {
+  const TapeModel& model = bench.tape;
+  Looks looks{picture.canvas.number, search.revision(),  model.structure(), model.tape(),       metric,
+              player.position(),     player.backward(), model.lit(),       failed_nodes(bench)};
+  if (looks == looks_) return;
+  looks_ = std::move(looks);
+  if (ranked_ != model.structure()) {
+    ranked_ = model.structure();
+    const auto& order = model.tree()->execution;
+    rank_.assign(model.tape()->nodes.size(), -1);
+    for (size_t i = 0; i < order.size(); ++i) rank_[order[i]] = int(i);
+  }
+  const size_t count = picture.boxes.size();
+  marks_.assign(count, {});
+  hits_.assign(count, 0);
+  values_.clear();
+  if (metric >= 0) values_ = box_values(tape_metrics()[size_t(metric)], *model.tape(), picture);
+  const HeatScale heat(values_);
+  for (size_t b = 0; b < values_.size(); ++b) marks_[b].heat = heat.of(values_[b]);
+  if (search.active())
+    for (const int hit : search.hits())
+      if (size_t(hit) < picture.box_of.size()) ++hits_[picture.box_of[size_t(hit)]];
+  // A closed module has had its turn when one of its nodes has.
+  std::vector<char> begun(count, 0), runs(count, 0);
+  for (size_t i = 0; player.on() && i < rank_.size(); ++i) {
+    const uint32_t box = picture.box_of[i];
+    if (rank_[i] < 0) continue;
+    runs[box] = 1;
+    begun[box] |= player.done(rank_[i]);
+  }
+  for (size_t b = 0; b < count; ++b)
+    marks_[b].faded = (search.active() && hits_[b] == 0) || (player.on() && runs[b] && !begun[b]);
+  for (const int node : looks_.lit) marks_[picture.box_of[size_t(node)]].lit = true;
+  for (const int node : looks_.failed)
+    if (size_t(node) < picture.box_of.size()) marks_[picture.box_of[size_t(node)]].failed = true;
+  standing_out_.clear();
+  for (uint32_t b = 0; b < count; ++b)
+    if (hits_[b] > 0 || marks_[b].lit || marks_[b].failed) standing_out_.push_back(b);
+}
+
+std::string TapeMarks::note(const TapePicture& picture, const TapeSearch& search, int box) const {
+  const size_t b = size_t(box);
+  if (search.active() && hits_[b] > 0 && picture.boxes[b].is_group)
+    return std::to_string(hits_[b]) + (hits_[b] == 1 ? " hit" : " hits");
+  if (metric < 0) return {};
+  return std::isnan(values_[b]) ? "not known" : tape_metrics()[size_t(metric)].text(values_[b]);
+}
+
+}  // namespace lunagrad

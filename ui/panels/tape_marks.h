@@ -1,0 +1,51 @@
+#pragma once
+// What the boxes of the tape wear today: the heat of a quantity, what a search found, whose turn has come, what is
+// outlined and what failed. Made anew only when one of these has changed. Drawing thread only.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ui/tape/metric.h"
+#include "ui/tape/player.h"
+#include "ui/tape/search.h"
+#include "ui/graph/canvas.h"
+#include "ui/workbench/workbench.h"
+
+namespace lunagrad {
+
+class TapeMarks {
+ public:
+  int metric = -1;  // of tape_metrics(), -1: the op's family
+
+  void update(const Workbench&, const TapePicture&, const TapeSearch&, const TapePlayer&);
+  const std::vector<GraphCanvas::Mark>& boxes() const { return marks_; }
+  const std::vector<uint32_t>& standing_out() const { return standing_out_; }  // lit, failed or found
+  HeatScale scale() const { return HeatScale(values_); }
+  // What stands in place of a box's second line: its quantity, or how many hits it holds. "": the line.
+  std::string note(const TapePicture&, const TapeSearch&, int box) const;
+  bool any_notes(const TapeSearch& search) const { return metric >= 0 || search.active(); }
+
+ private:
+  // What the marks were made from.
+  struct Looks {
+    uint64_t picture = 0, search = 0, structure = 0;
+    const TapeSnapshot* tape = nullptr;
+    int metric = -1, position = -1;
+    bool backward = false;
+    std::vector<int> lit, failed;
+    bool operator==(const Looks&) const = default;
+  };
+  const std::vector<int>& failed_nodes(const Workbench&);
+
+  Looks looks_;
+  std::vector<int> rank_;  // of each node: its place in the order of execution, -1: a leaf
+  uint64_t ranked_ = 0;    // structure that it belongs to
+  std::pair<const TapeSnapshot*, uint64_t> failed_key_{nullptr, 0};
+  std::vector<int> failed_;
+  std::vector<GraphCanvas::Mark> marks_;
+  std::vector<uint32_t> standing_out_;
+  std::vector<int> hits_;
+  std::vector<double> values_;
+};
+
+}  // namespace lunagrad

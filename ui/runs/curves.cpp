@@ -1,0 +1,144 @@
+#include "ui/runs/curves.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace lunagrad {
+namespace {
+
+// The number of samples at a step, between two rows in proportion; it begins with 0 at step 0. NaN: not known yet.
+double samples_at(const Curve& samples, double step) {
+  const size_t right = samples.lower_bound(step);
+  if (right == samples.size()) return NAN;
+  const double x0 = right > 0 ? samples.x(right - 1) : std::min(0.0, samples.x(0)), x1 = samples.x(right);
+  const double y0 = right > 0 ? samples.y(right - 1) : 0, y1 = samples.y(right);
+  return x1 > x0 ? y0 + (y1 - y0) * (step - x0) / (x1 - x0) : y1;
+}
+
+}  // namespace
+
+void Metric::append(int64_t step, double time, double value) {
+  if (!raw.append(double(step), value)) return;
+  smooth.append(double(step), smoother_.next(double(step), value));
+  times_.push_back(time);
+}
+
+void Metric::drop_after(int64_t step) {
+  const size_t before = raw.size();
+  raw.drop_after(double(step));
+  if (raw.size() == before) return;
+  times_.resize(raw.size());
+  set_smoothing(smoother_.beta());
+}
+
+void Metric::set_smoothing(double beta) {
+  smoother_ = Smoother(beta);
+  smooth = Curve();
+  for (size_t i = 0; i < raw.size(); ++i) smooth.append(raw.x(i), smoother_.next(raw.x(i), raw.y(i)));
+  other_ = XAxis::step;
+}
+
+Metric::Pair Metric::over(XAxis axis, const Curve* samples) {
+  if (axis == XAxis::step || (axis == XAxis::samples && !samples)) return {&raw, &smooth};
+  if (axis != other_) {
+    other_ = axis;
+    other_raw_ = other_smooth_ = Curve();
+    other_done_ = 0;
+  }
+  for (; other_done_ < raw.size(); ++other_done_) {
+    const double step = raw.x(other_done_);
+    if (axis == XAxis::samples && (samples->size() == 0 || step > samples->x(samples->size() - 1))) break;
+    const double x = axis == XAxis::time ? times_[other_done_] : samples_at(*samples, step);
+    if (!std::isfinite(x)) continue;
+    if (other_raw_.append(x, raw.y(other_done_))) other_smooth_.append(x, smooth.y(other_done_));
+  }
+  return {&other_raw_, &other_smooth_};
+}
+
+Metric& RunCurves::metric(const std::string& wanted, double smoothing) {
+  const auto found = std::find_if(metrics.begin(), metrics.end(), [&](const Metric& m) { return m.name == wanted; });
+  if (found != metrics.end()) return *found;
+  metrics.emplace_back(wanted, smoothing);
+  return metrics.back();
+}
+
+const Metric* RunCurves::samples() const {
+  for (const char* wanted : {"samples", "epoch"})
+    for (const Metric& metric : metrics)
+      if (metric.name == wanted && metric.raw.size() > 0) return &metric;
+  return nullptr;
+}
+
+void RunCurves::drop_after(int64_t step) {
+  for (Metric& metric : metrics) metric.drop_after(step);
+}
+
+double RunCurves::place(XAxis axis, const RunMark& mark) const {
+  if (axis == XAxis::step) return double(mark.step);
+  if (axis == XAxis::time) return mark.time;
+  const Metric* counted = samples();
+  return counted ? samples_at(counted->raw, double(mark.step)) : NAN;
+}
+
+std::string metric_stem(std::string_view name) {
+  if (const size_t slash = name.find_last_of("/."); slash != name.npos && slash + 1 < name.size())
+    name.remove_prefix(slash + 1);
+  constexpr std::array<std::string_view, 6> splits = {"train", "valid", "val", "test", "eval", "dev"};
+  for (std::string_view split : splits) {
+    const size_t length = split.size() + 1;
+    if (name.size() <= length) continue;
+    if (name.starts_with(split) && name[split.size()] == '_')
+      name.remove_prefix(length);
+    else if (name.ends_with(split) && name[name.size() - length] == '_')
+      name.remove_suffix(length);
+  }
+  if (name == "acc") name = "accuracy";
+  return std::string(name);
+}
+
+MeanCurves mean_of(const std::vector<const Curve*>& curves, size_t most) {
+  std::vector<double> places;
+  size_t points = 0;
+  for (const Curve* curve : curves) points += curve->size();
+  // Thinned evenly by index, each curve's last point kept: reading all of a million would hold up a frame.
+  const size_t every = std::max<size_t>(1, points / std::max<size_t>(most, 1));
+  for (const Curve* curve : curves)
+    for (size_t i = 0; i < curve->size(); i = i + 1 < curve->size() ? std::min(i + every, curve->size() - 1) : i + 1)
+      places.push_back(curve->x(i));
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+
+  MeanCurves result;
+  std::vector<double> values(curves.size());
+  std::vector<size_t> at(curves.size(), 0);  // the first point of each curve at or right of the place
+  for (const double place : places) {
+    double sum = 0, squares = 0;
+    int count = 0;
+    for (size_t k = 0; k < curves.size(); ++k) {
+      const Curve& curve = *curves[k];
+      while (at[k] < curve.size() && curve.x(at[k]) < place) ++at[k];
+      const size_t right = at[k];
+      if (right == curve.size()) continue;
+      double value = curve.y(right);
+      if (curve.x(right) > place) {
+        if (right == 0) continue;
+        const double x0 = curve.x(right - 1), y0 = curve.y(right - 1);
+        value = y0 + (value - y0) * (place - x0) / (curve.x(right) - x0);
+      }
+      if (!std::isfinite(value)) continue;
+      values[size_t(count++)] = value;
+      sum += value;
+    }
+    if (count == 0) continue;
+    const double mean = sum / count;
+    for (int i = 0; i < count; ++i) squares += (values[size_t(i)] - mean) * (values[size_t(i)] - mean);
+    const double spread = count > 1 ? std::sqrt(squares / (count - 1)) : 0;
+    result.mean.append(place, mean);
+    result.low.append(place, mean - spread);
+    result.high.append(place, mean + spread);
+  }
+  return result;
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,225 @@
+#include "ui/runs/journal.h"
+
+#include <algorithm>
+
+#include "ui/base/utf8.h"
+
+namespace lunagrad {
+
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const unsigned char c = static_cast<unsigned char>(text[0]);
+    if (c == 0x1b && text.size() > 1 && text[1] == '[') {
+      size_t end = 2;
+      while (end < text.size() && (text[end] < '@' || text[end] > '~')) ++end;
+      text.remove_prefix(std::min(end + 1, text.size()));
+    } else if (c == '\t') {
+      out.append(4 - out.size() % 4, ' ');
+      text.remove_prefix(1);
+    } else if (c < 0x20 || c == 0x7f) {
+      out += "\xef\xbf\xbd";
+      text.remove_prefix(1);
+    } else if (const size_t length = utf8_sequence(text)) {
+      out.append(text.substr(0, length));
+      text.remove_prefix(length);
+    } else {
+      out += "\xef\xbf\xbd";
+      text.remove_prefix(1);
+    }
+  }
+  return out;
+}
+
+Journal::Journal(std::function<void()> wake) : wake_(std::move(wake)) {}
+
+void Journal::push(const Event& event) {
+  bool first = false;
+  {
+    std::lock_guard lock(mutex_);
+    first = queue_.empty();
+    queue_.push_back(event);
+  }
+  if (first && wake_) wake_();
+}
+
+bool Journal::update() {
+  {
+    std::lock_guard lock(mutex_);
+    taken_.swap(queue_);
+  }
+  for (const Event& event : taken_) apply(event);
+  const bool any = !taken_.empty();
+  taken_.clear();
+  return any;
+}
+
+void Journal::restart() {
+  if (active())
+    waiting_for_end_ = true;
+  else
+    begin();
+}
+
+void Journal::begin() {
+  waiting_for_end_ = false;
+  ended_ = false;
+  curves_ = RunCurves();
+  params_.clear();
+  media_.clear();
+  step_ = total_ = 0;
+  time_ = 0;
+  time_at_ = Clock::now();
+  recent_.clear();
+  run_folder_.clear();
+  stops_.clear();
+  at_breakpoint_ = false;
+}
+
+void Journal::apply(const Event& event) {
+  const bool stale = waiting_for_end_;
+  switch (event.kind) {
+    case Event::Kind::output:
+      write(ConsoleLine::Kind::output, event.text, event.place);
+      break;
+    case Event::Kind::warning:
+      write(ConsoleLine::Kind::warning, event.text + "\n", event.place);
+      break;
+    case Event::Kind::error:
+      write(ConsoleLine::Kind::error, event.text + "\n", event.place);
+      break;
+    case Event::Kind::checkpoint:
+      write(ConsoleLine::Kind::note, "checkpoint saved in " + event.text + "\n", event.place);
+      if (!stale) mark(RunMark::Kind::checkpoint, event, "checkpoint " + event.text);
+      break;
+    case Event::Kind::reload:
+      write(ConsoleLine::Kind::note, "reloaded: " + event.text + "\n", event.place);
+      if (stale) break;
+      curves_.drop_after(event.step);
+      mark(RunMark::Kind::reload, event, "reloaded: " + event.text);
+      break;
+    case Event::Kind::param:
+      if (!stale && !event.metrics.empty()) {
+        const std::string& name = event.metrics[0].first;
+        const auto [known, first] = params_.try_emplace(name, event.text);
+        if (!first && known->second != event.text) {
+          mark(RunMark::Kind::edit, event, name + ": " + known->second + " to " + event.text, name + " " + event.text);
+          write(ConsoleLine::Kind::note, "step " + std::to_string(event.step) + ": " + name + " = " + event.text + "\n",
+                event.place);
+        }
+        known->second = event.text;
+      }
+      break;
+    case Event::Kind::break_hit:
+      write(ConsoleLine::Kind::warning, "paused: " + event.text + "\n", event.place);
+      if (!stale) stops_.push_back(event.node), at_breakpoint_ = true;
+      break;
+    case Event::Kind::run_folder:
+      if (!stale) run_folder_ = curves_.folder = event.text;
+      break;
+    case Event::Kind::state:
+      state_ = event.state;
+      at_breakpoint_ &= state_ == SessionState::paused;
+      pause_place_ = event.place;
+      pauses_ += state_ == SessionState::paused;
+      if (!stale && state_ == SessionState::paused) {
+        Event here = event;
+        here.step = step_;
+        here.time = time_;
+        mark(RunMark::Kind::pause, here, "paused");
+      }
+      break;
+    case Event::Kind::step:
+    case Event::Kind::metrics:
+      if (stale) break;
+      step_ = std::max(step_, event.step);
+      if (event.total > 0) total_ = event.total;
+      for (const auto& [name, value] : event.metrics) 
+        curves_.metric(name, smoothing_).append(event.step, event.time, value);
+      if (event.kind == Event::Kind::step) {
+        recent_.emplace_back(event.time, event.step);
+        while (recent_.size() > 2 && event.time - recent_.front().first > 2) recent_.pop_front();
+      }
+      break;
+    case Event::Kind::image:
+    case Event::Kind::histogram:
+    case Event::Kind::text:
+      if (!stale) media_.add(event);
+      break;
+    case Event::Kind::ended:
+      outcome_ = event.outcome;
+      ended_ = true;
+      break;
+  }
+  if (event.time > 0 && !stale) {
+    time_ = event.time;
+    time_at_ = Clock::now();
+  }
+  if (event.kind == Event::Kind::ended) {
+    state_ = SessionState::idle;
+    if (stale) begin();
+  }
+}
+
+void Journal::write(ConsoleLine::Kind kind, std::string_view text, SourcePlace place) {
+  uint32_t part_of_message = 0;
+  while (!text.empty()) {
+    const size_t newline = text.find('\n');
+    std::string_view part = text.substr(0, newline);
+    text.remove_prefix(newline == text.npos ? text.size() : newline + 1);
+    bool replaces = false;
+    if (part.ends_with('\r')) part.remove_suffix(1);
+    // A carriage return starts the line over, as on a terminal.
+    if (const size_t start = part.find_last_of('\r'); start != part.npos) {
+      part.remove_prefix(start + 1);
+      replaces = true;
+    }
+    if (line_open_ && !lines_.empty() && lines_.back().kind == kind) {
+      if (replaces) lines_.back().text.clear();
+      lines_.back().text += printable(part);
+    } else {
+      lines_.push_back({kind, printable(part), place, part_of_message});
+    }
+    ++part_of_message;
+    line_open_ = newline == text.npos;
+    ++revision_;
+  }
+  for (; lines_.size() > kMostLines; ++dropped_) lines_.pop_front();
+}
+
+void Journal::clear_console() {
+  dropped_ += lines_.size();
+  lines_.clear();
+  line_open_ = false;
+  ++revision_;
+}
+
+void Journal::mark(RunMark::Kind kind, const Event& event, std::string text, std::string brief) {
+  curves_.marks.push_back({kind, event.step, event.time, printable(text), event.place, printable(brief)});
+}
+
+void Journal::set_smoothing(double beta) {
+  if (beta == smoothing_) return;
+  smoothing_ = beta;
+  for (Metric& metric : curves_.metrics) metric.set_smoothing(beta);
+}
+
+double Journal::elapsed() const {
+  if (!active()) return time_;
+  return time_ + std::chrono::duration<double>(Clock::now() - time_at_).count();
+}
+
+double Journal::steps_per_second() const {
+  if (recent_.size() < 2) return 0;
+  const double seconds = recent_.back().first - recent_.front().first;
+  return seconds > 0 ? double(recent_.back().second - recent_.front().second) / seconds : 0;
+}
+
+const ConsoleLine* Journal::last_error() const {
+  for (auto line = lines_.rbegin(); line != lines_.rend(); ++line)
+    if (line->kind == ConsoleLine::Kind::error && line->place.line > 0) return &*line;
+  return nullptr;
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,352 @@
+#include "ui/runs/library.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "runtime/error.h"
+#include "script/run/notes.h"
+#include "ui/runs/journal.h"
+
+namespace lunagrad {
+namespace fs = std::filesystem;
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// When a file last changed and how long it is; zeros for none.
+struct Stamp {
+  int64_t changed = 0, size = 0;
+  bool operator==(const Stamp&) const = default;
+};
+
+Stamp stamp_of(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return {};
+  return {int64_t(found.st_mtim.tv_sec) * 1000000000 + found.st_mtim.tv_nsec, int64_t(found.st_size) + 1};
+}
+
+struct Stamps {
+  Stamp metrics, config, star, note;
+  bool operator==(const Stamps&) const = default;
+};
+
+Stamps stamps_of(const std::string& folder) {
+  return {stamp_of(folder + "/metrics.jsonl"), stamp_of(folder + "/config.json"), stamp_of(folder + "/star"),
+          stamp_of(folder + "/note.txt")};
+}
+
+bool just_changed(const Stamp& stamp) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count() - stamp.changed < 30'000'000'000;
+}
+
+std::vector<RunMark> marks_of(const RunRecord& run) {
+  std::vector<RunMark> marks;
+  // Rows know their times, marks only their steps: the time of the first row at or behind it.
+  const std::vector<MetricPoint>* longest = nullptr;
+  for (const auto& [name, points] : run.metrics)
+    if (!longest || points.size() > longest->size()) longest = &points;
+  const auto add = [&](RunMark::Kind kind, int64_t step, const std::string& text, const std::string& brief = {}) {
+    double time = run.seconds;
+    if (longest) {
+      const auto at = std::lower_bound(longest->begin(), longest->end(), step,
+                                       [](const MetricPoint& point, int64_t s) { return point.step < s; });
+      if (at != longest->end()) time = at->time;
+    }
+    marks.push_back({kind, step, time, printable(text), {}, printable(brief)});
+  };
+  for (const ParamChange& change : run.changes) add(RunMark::Kind::edit, change.step, change.name + " to " + change.value, change.name + " " + change.value);
+  for (const int64_t step : run.reloads) add(RunMark::Kind::reload, step, "reloaded");
+  for (const LoggedItem& item : run.checkpoints) add(RunMark::Kind::checkpoint, item.step, "checkpoint " + item.what);
+  return marks;
+}
+
+}  // namespace
+
+// What the thread remembers between its rounds.
+class RunLibrary::Reader {
+ public:
+  // The runs in these folders, from memory where their files did not change. `tell` is called now and then with the
+  // number that were read. False: nothing changed.
+  bool scan(const std::set<std::string>& folders, std::vector<RunSummary>& runs,
+            const std::function<bool(size_t done, size_t all, const std::vector<RunSummary>&)>& tell) {
+    std::vector<std::string> paths;
+    for (const std::string& folder : folders) {
+      std::error_code error;
+      for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        std::error_code ignored;
+        if (entry->is_directory(ignored)) paths.push_back(entry->path().lexically_normal().string());
+      }
+    }
+    std::sort(paths.begin(), paths.end());
+    paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+    bool changed = paths.size() != known_.size();
+    std::map<std::string, Known> now;
+    runs.clear();
+    for (const std::string& path : paths) {
+      auto before = known_.extract(path);
+      Known known = before.empty() ? Known{} : std::move(before.mapped());
+      const Stamps stamps = stamps_of(path);
+      // A run that was being written turns into one that was left unfinished when nothing comes any more.
+      const bool alive = just_changed(stamps.metrics);
+      if (before.empty() || known.stamps != stamps || (known.summary.outcome == "running" && !alive)) {
+        known.stamps = stamps;
+        known.summary = read(path, alive, known.follower);
+        changed = true;
+      }
+      runs.push_back(known.summary);
+      now.emplace(path, std::move(known));
+      if (!tell(runs.size(), paths.size(), runs)) break;
+    }
+    known_ = std::move(now);
+    return changed;
+  }
+
+  // What is new of a shown run; empty folder: nothing.
+  News follow(const std::string& folder, double smoothing) {
+    News news;
+    Followed& run = followed_[folder];
+    const Stamps stamps = stamps_of(folder);
+    if ((run.follower || run.failed) && stamps == run.stamps) return news;
+    run.stamps = stamps;
+    run.failed = false;
+    try {
+      if (!run.follower) run.follower = std::make_unique<RunFollower>(folder);
+      const bool first = run.sent.empty();
+      if (!run.follower->more() && !first) return news;
+      news.folder = folder;
+      const RunRecord& record = run.follower->record();
+      news.whole = first || record.voided != run.voided;
+      if (news.whole) run.sent.clear();
+      run.voided = record.voided;
+      const RunSummary summary = summarize(record, false);
+      news.curves.name = printable(summary.name);
+      news.curves.folder = folder;
+      news.curves.group = summary.group;
+      news.curves.marks = marks_of(record);
+      for (const auto& [name, points] : record.metrics) {
+        size_t& sent = run.sent[name];
+        Metric* metric = news.whole ? &news.curves.metric(printable(name), smoothing) : nullptr;
+        for (; sent < points.size(); ++sent) {
+          const MetricPoint& point = points[sent];
+          if (metric)
+            metric->append(point.step, point.time, point.value);
+          else
+            news.points.push_back({printable(name), point.step, point.time, point.value});
+        }
+      }
+    } catch (const Error& error) {
+      std::error_code ignored;
+      news.folder = folder;
+      news.problem = error.what();
+      news.gone = !fs::exists(folder, ignored);
+      run.failed = true;
+      run.follower.reset();
+      run.sent.clear();
+    }
+    return news;
+  }
+
+  void forget_all_but(const std::set<std::string>& shown) {
+    std::erase_if(followed_, [&](const auto& entry) { return !shown.count(entry.first); });
+  }
+
+ private:
+  struct Known {
+    Stamps stamps;
+    RunSummary summary;
+    std::unique_ptr<RunFollower> follower;  // while it is being written: only what is new is read
+  };
+  struct Followed {
+    Stamps stamps;
+    std::unique_ptr<RunFollower> follower;
+    bool failed = false;                 // until its files change
+    std::map<std::string, size_t> sent;  // points of each metric
+    int64_t voided = 0;
+  };
+
+  static RunSummary read(const std::string& folder, bool alive, std::unique_ptr<RunFollower>& follower) {
+    RunSummary summary;
+    try {
+      if (alive) {
+        if (!follower) follower = std::make_unique<RunFollower>(folder);
+        follower->more();
+        summary = summarize(follower->record(), true);
+        if (summary.outcome != "running") follower.reset();  // it ended, and holds all that was logged
+      } else {
+        follower.reset();
+        summary = summarize(read_run(folder), false);
+      }
+      const RunNotes notes = read_notes(folder);
+      summary.starred = notes.starred;
+      summary.note = printable(notes.note);
+    } catch (const std::exception& error) {
+      follower.reset();
+      summary.problem = printable(error.what());
+      summary.name = fs::path(folder).filename().string();
+    }
+    summary.folder = folder;
+    summary.name = printable(summary.name);
+    return summary;
+  }
+
+  std::map<std::string, Known> known_;
+  std::map<std::string, Followed> followed_;
+};
+
+RunLibrary::RunLibrary(std::function<void()> wake) : wake_(std::move(wake)) {}
+
+RunLibrary::~RunLibrary() {
+  if (!thread_.joinable()) return;
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void RunLibrary::start() {
+  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  changed_.notify_one();
+}
+
+void RunLibrary::look_in(const std::set<std::string>& folders) {
+  if (folders == folders_) return;
+  folders_ = folders;
+  {
+    std::lock_guard lock(mutex_);
+    wanted_folders_ = folders;
+    again_ = true;
+  }
+  start();
+}
+
+void RunLibrary::show(const std::string& run, bool on) {
+  if (on == shows(run)) return;
+  if (on) {
+    asked_.insert(run);
+  } else {
+    asked_.erase(run);
+    curves_.erase(run);
+    problems_.erase(run);
+  }
+  {
+    std::lock_guard lock(mutex_);
+    wanted_runs_ = asked_;
+    again_ = true;
+  }
+  start();
+}
+
+void RunLibrary::look_again() {
+  {
+    std::lock_guard lock(mutex_);
+    again_ = true;
+  }
+  changed_.notify_one();
+}
+
+void RunLibrary::set_smoothing(double beta) {
+  if (beta == smoothing_) return;
+  smoothing_ = beta;
+  {
+    std::lock_guard lock(mutex_);
+    wanted_smoothing_ = beta;
+  }
+  for (auto& [folder, run] : curves_)
+    for (Metric& metric : run.metrics) metric.set_smoothing(beta);
+}
+
+bool RunLibrary::update() {
+  std::unique_ptr<std::vector<RunSummary>> runs;
+  std::vector<News> news;
+  {
+    std::lock_guard lock(mutex_);
+    runs = std::move(found_runs_);
+    progress_ = found_progress_;
+    news.swap(news_);
+  }
+  if (runs) {
+    runs_ = std::move(*runs);
+    ++revision_;
+  }
+  for (News& one : news) {
+    if (!asked_.count(one.folder)) continue;  // hidden meanwhile
+    if (one.gone) {
+      gone_.push_back(one.folder);
+      show(one.folder, false);
+      continue;
+    }
+    if (!one.problem.empty()) {
+      problems_[one.folder] = one.problem;
+      continue;
+    }
+    problems_.erase(one.folder);
+    RunCurves& run = curves_[one.folder];
+    if (one.whole) {
+      run = std::move(one.curves);
+      for (Metric& metric : run.metrics)
+        if (metric.smoothing() != smoothing_) metric.set_smoothing(smoothing_);
+    } else {
+      run.marks = std::move(one.curves.marks);
+      run.group = std::move(one.curves.group);
+      for (const Point& point : one.points) run.metric(point.metric, smoothing_).append(point.step, point.time, point.value);
+    }
+  }
+  return runs || !news.empty();
+}
+
+void RunLibrary::run() {
+  Reader reader;
+  std::unique_lock lock(mutex_);
+  bool first = true;
+  while (!stop_) {
+    again_ = false;
+    const std::set<std::string> folders = wanted_folders_, shown = wanted_runs_;
+    const double smoothing = wanted_smoothing_;
+    lock.unlock();
+
+    // Curves first: somebody looks at them.
+    reader.forget_all_but(shown);
+    for (const std::string& folder : shown) {
+      News news = reader.follow(folder, smoothing);
+      if (news.folder.empty()) continue;
+      {
+        std::lock_guard guard(mutex_);
+        news_.push_back(std::move(news));
+      }
+      if (wake_) wake_();
+    }
+    std::vector<RunSummary> runs;
+    auto told = Clock::now();
+    const auto publish = [&](std::pair<size_t, size_t> progress) {
+      {
+        std::lock_guard guard(mutex_);
+        found_runs_ = std::make_unique<std::vector<RunSummary>>(runs);
+        found_progress_ = progress;
+      }
+      if (wake_) wake_();
+    };
+    bool complete = true;
+    const bool changed = reader.scan(folders, runs, [&](size_t done, size_t all, const std::vector<RunSummary>&) {
+      std::unique_lock guard(mutex_);
+      if (stop_) return complete = false;
+      guard.unlock();
+      if (first && Clock::now() - told > std::chrono::milliseconds(200)) {
+        publish({done, all});
+        told = Clock::now();
+      }
+      return true;
+    });
+    if (complete && (changed || first)) publish({0, 0});
+    first = first && folders.empty();
+    lock.lock();
+    changed_.wait_for(lock, std::chrono::seconds(1), [&] { return stop_ || again_; });
+  }
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,24 @@
+#pragma once
+// What the colours of a tape mean, drawn over the sheet. Drawing thread only.
+#include <imgui.h>
+
+#include <functional>
+#include <string>
+
+#include "ui/tape/metric.h"
+#include "ui/graph/canvas.h"
+
+namespace lunagrad {
+
+struct Legend {
+  std::string text;
+  ImVec2 min, max;
+};
+// The upper left corner of a legend of that size.
+using LegendPlace = std::function<ImVec2(ImVec2 size)>;
+
+// The families of ops that the picture has:
+Legend draw_family_legend(const CanvasGraph&, const LegendPlace&);
+Legend draw_heat_legend(const TapeMetric&, const HeatScale&, const LegendPlace&);
+
+}  // namespace lunagrad

@@ -1,0 +1,316 @@
+#include "ui/tape/model.h"
+
+#include <algorithm>
+#include <cctype>
+#include <unordered_map>
+
+#include "ui/base/hash.h"
+#include "ui/widgets/value_view.h"
+
+namespace lunagrad {
+namespace {
+
+// How long our own picture is held back for Graphviz's, so that small tapes do not jump.
+constexpr auto kPatience = std::chrono::milliseconds(250);
+constexpr auto kLongest = std::chrono::seconds(5);
+// Graphviz is left alone while the tape changes its structure from step to step.
+constexpr auto kRest = std::chrono::seconds(1);
+
+std::string lower(std::string text) {
+  for (char& c : text) c = char(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+}  // namespace
+
+uint64_t tape_structure(const TapeSnapshot& tape) {
+  std::unordered_map<uint64_t, uint64_t> index;
+  index.reserve(tape.nodes.size());
+  for (size_t i = 0; i < tape.nodes.size(); ++i) index.emplace(tape.nodes[i].id, i);
+  Hash hash;
+  for (const NodeInfo& node : tape.nodes) {
+    hash.add(node.op);
+    hash.add(node.module);
+    hash.add(node.place.file);
+    hash.add(uint64_t(node.place.line));
+    hash.add(uint64_t(node.inputs.size()));
+    for (const OperandInfo& input : node.inputs) {
+      const auto found = index.find(input.node);
+      hash.add(found == index.end() ? UINT64_MAX : found->second);
+    }
+    for (const OperandInfo& output : node.outputs) {
+      hash.add(output.name);
+      hash.add(output.dtype);
+      hash.add(uint64_t(output.shape.size()));
+      for (const int64_t size : output.shape) hash.add(uint64_t(size));
+    }
+  }
+  return hash.value();
+}
+
+std::string searchable_text(const NodeInfo& node) {
+  std::string text =
+      node.op + ' ' + node.module + ' ' + node.place.file + ':' + std::to_string(node.place.line);
+  for (const auto* side : {&node.inputs, &node.outputs})
+    for (const OperandInfo& operand : *side)
+      text += ' ' + operand.name + ' ' + shape_text(operand.shape) + ' ' + operand.dtype;
+  return lower(text);
+}
+
+bool contains_words(const std::string& text, const std::string& words) {
+  size_t begin = 0;
+  const std::string wanted = lower(words);
+  const std::string_view left(wanted);
+  while (begin < wanted.size()) {
+    const size_t end = std::min(wanted.find(' ', begin), wanted.size());
+    if (end > begin && text.find(left.substr(begin, end - begin)) == text.npos) return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+std::vector<int> failing_nodes(const TapeSnapshot& tape, const std::string& message,
+                               const SourcePlace& place) {
+  const auto named = [&](const SourcePlace& at) {
+    if (at.line <= 0) return false;
+    if (at.line == place.line && at.file == place.file) return true;
+    const std::string words = at.file + ':' + std::to_string(at.line);
+    const size_t found = message.find(words);
+    return found != message.npos &&
+           !(found + words.size() < message.size() &&
+             std::isdigit(static_cast<unsigned char>(message[found + words.size()])));
+  };
+  std::vector<int> there, of_op;
+  for (size_t i = 0; i < tape.nodes.size(); ++i) {
+    const NodeInfo& node = tape.nodes[i];
+    if (node.op == "leaf" || !named(node.place)) continue;
+    there.push_back(int(i));
+    // "train.lua:12: matmul: …", "backward of mul (…)"
+    for (const std::string& words : {' ' + node.op + ':', "of " + node.op + ' '})
+      if (message.find(words) != message.npos && (of_op.empty() || of_op.back() != int(i)))
+        of_op.push_back(int(i));
+  }
+  return of_op.empty() ? there : of_op;
+}
+
+TapeModel::TapeModel(TextMeasure measure, std::function<void()> wake, std::string dot)
+    : measure_(std::move(measure)),
+      wake_(std::move(wake)),
+      dot_(std::move(dot)),
+      thread_([this](std::stop_token stop) { work(stop); }) {}
+
+void TapeModel::ask(uint64_t anchor) {
+  if (!offered_) return;
+  {
+    std::lock_guard lock(mutex_);
+    requested_ = {offered_, asked_, anchor, generation_};
+  }
+  changed_.notify_one();
+}
+
+void TapeModel::offer(TapePtr tape) {
+  if (!tape || tape == offered_) return;
+  offered_ = std::move(tape);
+  ask(0);
+}
+
+void TapeModel::fold(FoldState state, uint64_t anchor) {
+  if (state == asked_) return;
+  asked_ = std::move(state);
+  ask(anchor);
+}
+
+void TapeModel::set_open(uint32_t group, bool open) {
+  if (!shown_.tree || group >= shown_.tree->groups.size()) return;
+  FoldState state = asked_;
+  const uint64_t key = shown_.tree->groups[group].key;
+  state.exceptions[key] = open;
+  fold(std::move(state), key);
+}
+
+void TapeModel::open_around(int node) {
+  if (!shown_.tree || node < 0 || size_t(node) >= shown_.tree->group_of.size()) return;
+  FoldState state = asked_;
+  for (int g = int(shown_.tree->group_of[size_t(node)]); g > 0; g = shown_.tree->groups[size_t(g)].parent)
+    if (!shown_.open[size_t(g)]) state.exceptions[shown_.tree->groups[size_t(g)].key] = true;
+  fold(std::move(state));
+}
+
+void TapeModel::animate() {
+  frame_wanted_ = true;
+  wake_();
+}
+
+bool TapeModel::update() {
+  const bool wanted = std::exchange(frame_wanted_, false);
+  Shown next;
+  {
+    std::lock_guard lock(mutex_);
+    next = std::move(ready_);
+    ready_ = {};
+  }
+  if (!next.tape) return wanted;
+  keep_marks(next);
+  shown_ = std::move(next);
+  return true;
+}
+
+void TapeModel::clear() {
+  shown_ = {};
+  offered_.reset();
+  selected_ = -1;
+  lit_.clear();
+  std::lock_guard lock(mutex_);
+  requested_ = {};
+  ready_ = {};
+  ++generation_;
+}
+
+void TapeModel::select(int node) {
+  selected_ = shown_.tape && node >= 0 && size_t(node) < shown_.tape->nodes.size() ? node : -1;
+  ++selections_;
+  if (selected_ >= 0) trail_.visit(shown_.structure, selected_);
+}
+
+void TapeModel::select_again(int by) {
+  if (const std::optional<int> node = trail_.go(shown_.structure, by)) select(*node);
+}
+
+void TapeModel::light(std::vector<int> nodes) {
+  const size_t count = shown_.tape ? shown_.tape->nodes.size() : 0;
+  std::erase_if(nodes, [&](int node) { return node < 0 || size_t(node) >= count; });
+  lit_ = std::move(nodes);
+}
+
+const NodeInfo* TapeModel::selected_node() const {
+  return selected_ >= 0 ? &shown_.tape->nodes[size_t(selected_)] : nullptr;
+}
+
+// Nodes stand newest first.
+int TapeModel::find_node(uint64_t id) const {
+  if (!shown_.tape || id == 0) return -1;
+  const auto& nodes = shown_.tape->nodes;
+  const auto found = std::lower_bound(nodes.begin(), nodes.end(), id,
+                                      [](const NodeInfo& node, uint64_t wanted) { return node.id > wanted; });
+  return found != nodes.end() && found->id == id ? int(found - nodes.begin()) : -1;
+}
+
+// In a tape of another structure the marks go to the nodes of the same keys.
+void TapeModel::keep_marks(const Shown& next) {
+  if (next.structure == shown_.structure || !shown_.tree) return;
+  std::vector<int*> marks;
+  if (selected_ >= 0) marks.push_back(&selected_);
+  for (int& node : lit_) marks.push_back(&node);
+  if (marks.empty()) return;
+  std::unordered_map<uint64_t, int> index;
+  for (size_t i = 0; i < next.tree->node_key.size(); ++i) index.emplace(next.tree->node_key[i], int(i));
+  for (int* mark : marks) {
+    const auto found = index.find(shown_.tree->node_key[size_t(*mark)]);
+    *mark = found == index.end() ? -1 : found->second;
+  }
+  std::erase(lit_, -1);
+}
+
+void TapeModel::work(std::stop_token stop) {
+  Shown last;
+  while (!stop.stop_requested()) {
+    Request request;
+    {
+      std::unique_lock lock(mutex_);
+      if (!changed_.wait(lock, stop, [this] { return bool(requested_.tape); })) return;
+      request = std::exchange(requested_, {});
+    }
+    const auto before = last.picture;
+    const uint64_t structure = last.structure;
+    const bool fresh = draw(request, last, stop);
+    if (stop.stop_requested()) return;
+    const auto now = Clock::now();
+    const bool restless = structure != last.structure && structure != 0 && now - restructured_ < kRest;
+    if (structure != last.structure) restructured_ = now;
+    if (fresh && !restless && !dot_.empty() && last.picture->boxes.size() <= kMostForDot)
+      refine(request, last, before, stop);
+    else
+      publish(last);
+  }
+}
+
+bool TapeModel::draw(const Request& request, Shown& last, std::stop_token stop) {
+  const uint64_t structure = tape_structure(*request.tape);
+  const bool changed = !last.tree || structure != last.structure;
+  last.tape = request.tape;
+  last.generation = request.generation;
+  last.fold = request.fold;
+  if (changed) {
+    last.structure = structure;
+    last.tree = std::make_shared<TapeTree>(tape_tree(*request.tape));
+    auto texts = std::make_shared<std::vector<std::string>>();
+    texts->reserve(request.tape->nodes.size());
+    for (const NodeInfo& node : request.tape->nodes) texts->push_back(searchable_text(node));
+    last.texts = std::move(texts);
+  }
+  std::vector<char> open = open_groups(*last.tree, request.fold);
+  if (!changed && open == last.open && last.picture) return false;
+  auto picture = std::make_shared<TapePicture>(tape_picture(*request.tape, *last.tree, open, measure_, stop));
+  last.kept = last.picture ? keep_places(*picture, *last.picture, request.anchor) : 0;
+  last.picture = std::move(picture);
+  last.open = std::move(open);
+  last.by_dot = false;
+  return true;
+}
+
+// Asks Graphviz. Meanwhile snapshots of the same structure are taken up; anything else ends the question.
+void TapeModel::refine(const Request& request, Shown& last, std::shared_ptr<const TapePicture> before,
+                       std::stop_token stop) {
+  const auto began = Clock::now();
+  bool published = false;
+  const auto give_up = [&] {
+    const auto took = Clock::now() - began;
+    if (stop.stop_requested() || took > kLongest) return true;
+    bool show = !published && took > kPatience;
+    TapePtr newer;
+    {
+      std::lock_guard lock(mutex_);
+      if (requested_.tape) {
+        if (requested_.fold != last.fold || requested_.generation != last.generation) return true;
+        newer = requested_.tape;
+      }
+    }
+    if (newer) {
+      if (tape_structure(*newer) != last.structure) return true;
+      std::lock_guard lock(mutex_);
+      if (requested_.tape == newer && requested_.fold == last.fold) {
+        requested_ = {};
+        last.tape = newer;
+        show |= published;
+      }
+    }
+    if (show) publish(last);
+    published |= show;
+    return false;
+  };
+  auto picture = std::make_shared<TapePicture>(*last.picture);
+  std::string reason;
+  if (arrange_with_dot(*picture, *last.tree, give_up, dot_, reason)) {
+    const auto& base = published ? last.picture : before;
+    if (base) last.kept = keep_places(*picture, *base, request.anchor);
+    last.picture = std::move(picture);
+    last.by_dot = true;
+  } else if (reason == "missing") {
+    dot_.clear();
+    last.trouble = "Graphviz is not installed (package graphviz): the layout is our own";
+  } else if (!reason.empty()) {
+    last.trouble = "Graphviz: " + reason + "; the layout is our own";
+  }
+  publish(last);
+}
+
+void TapeModel::publish(const Shown& shown) {
+  {
+    std::lock_guard lock(mutex_);
+    if (shown.generation != generation_) return;
+    ready_ = shown;
+  }
+  wake_();
+}
+
+}  // namespace lunagrad

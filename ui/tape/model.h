@@ -1,0 +1,118 @@
+#pragma once
+// The tape that the window shows: a snapshot with its picture, what is open in it and what is marked.
+// Pictures are made on a thread of their own: at once by our own layout, and then, for up to kMostForDot
+// boxes, by Graphviz where that is installed. Snapshots of the same structure keep their picture, so that
+// nodes stay where they are from step to step. All but the layout thread belongs to the drawing thread.
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "script/session.h"
+#include "ui/tape/selection_trail.h"
+#include "ui/tape/fold.h"
+#include "ui/tape/picture.h"
+
+namespace lunagrad {
+
+using TapePtr = std::shared_ptr<const TapeSnapshot>;
+
+// Equal for tapes that look the same: ops, shapes, modules, names, lines and edges, not ids or values.
+uint64_t tape_structure(const TapeSnapshot&);
+// What a search looks at: op, module, names, shapes, source place.
+std::string searchable_text(const NodeInfo&);
+bool contains_words(const std::string& text, const std::string& words);  // all of them, letter case aside
+// The nodes that an error message means: those of its line, or of the lines that it names, and of the op that
+// it begins with if one of them is of that op.
+std::vector<int> failing_nodes(const TapeSnapshot&, const std::string& message, const SourcePlace&);
+
+class TapeModel {
+ public:
+  // `wake` is called on the layout thread when a picture is ready. `dot`: Graphviz's program, "": without.
+  TapeModel(TextMeasure, std::function<void()> wake, std::string dot = "dot");
+
+  void offer(TapePtr);  // the snapshot to show; the one before it in the queue is dropped
+  bool update();        // true: there is something new to see
+  void clear();
+  void animate();  // asks for another frame soon
+
+  const TapeSnapshot* tape() const { return shown_.tape.get(); }
+  const TapeTree* tree() const { return shown_.tree.get(); }
+  const TapePicture* picture() const { return shown_.picture.get(); }
+  const std::vector<std::string>* texts() const { return shown_.texts.get(); }  // of each node, for searches
+  uint64_t structure() const { return shown_.structure; }
+  bool laying_out() const { return offered_ != shown_.tape || asked_ != shown_.fold; }
+  double kept() const { return shown_.kept; }  // the part of its boxes that the picture before had, too
+  bool by_dot() const { return shown_.by_dot; }
+  const std::string& dot_trouble() const { return shown_.trouble; }  // why not, if that is worth saying
+
+  const FoldState& folding() const { return asked_; }
+  void fold(FoldState, uint64_t anchor = 0);  // the group or node of that key stays where it is
+  void set_open(uint32_t group, bool open);
+  void open_around(int node);  // all groups that hold it
+
+  int selected() const { return selected_; }  // index of a node, -1: none
+  void select(int node);
+  void select_again(int by);  // what was selected before (-1), or was left by going back (1)
+  uint64_t selections() const { return selections_; }  // how often select() was called
+  const NodeInfo* selected_node() const;
+  int find_node(uint64_t id) const;  // index, -1: not on this tape
+
+  const std::vector<int>& lit() const { return lit_; }  // nodes that are outlined
+  void light(std::vector<int> nodes);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Shown {
+    TapePtr tape;
+    std::shared_ptr<const TapeTree> tree;
+    std::shared_ptr<const TapePicture> picture;
+    std::shared_ptr<const std::vector<std::string>> texts;
+    std::vector<char> open;
+    FoldState fold;
+    uint64_t structure = 0, generation = 0;
+    double kept = 0;
+    bool by_dot = false;
+    std::string trouble;
+  };
+  struct Request {
+    TapePtr tape;
+    FoldState fold;
+    uint64_t anchor = 0, generation = 0;
+  };
+  void ask(uint64_t anchor);
+  void keep_marks(const Shown& next);
+  // On the layout thread:
+  void work(std::stop_token);
+  bool draw(const Request&, Shown&, std::stop_token);  // true: there is a new picture
+  void refine(const Request&, Shown&, std::shared_ptr<const TapePicture> before, std::stop_token);
+  void publish(const Shown&);
+
+  TextMeasure measure_;
+  std::function<void()> wake_;
+  std::string dot_;
+  Clock::time_point restructured_{};
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  Request requested_;        // guarded by mutex_
+  Shown ready_;              // guarded by mutex_
+  uint64_t generation_ = 0;  // guarded by mutex_: grows with clear()
+
+  Shown shown_;
+  TapePtr offered_;
+  FoldState asked_;
+  int selected_ = -1;
+  uint64_t selections_ = 0;
+  SelectionTrail trail_;
+  std::vector<int> lit_;
+  bool frame_wanted_ = false;
+  std::jthread thread_;  // last: stops before what it uses goes
+};
+
+}  // namespace lunagrad

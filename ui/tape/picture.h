@@ -1,0 +1,39 @@
+#pragma once
+// The picture of a tape: a box for each node and closed module in sight, a frame around what an open module
+// holds. Each open module is laid out by itself and takes its place in the module around it, so that a change
+// in one leaves the others as they are. Pure but for arrange_with_dot; any thread.
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "script/session.h"
+#include "ui/tape/fold.h"
+#include "ui/graph/canvas.h"
+
+namespace lunagrad {
+
+struct TapePicture {
+  CanvasGraph canvas;
+  std::vector<TapeTree::Item> boxes;  // what each box shows
+  std::vector<uint64_t> keys;         // of each box, the same from step to step
+  std::vector<uint32_t> frames;       // the group of each frame
+  std::vector<uint64_t> frame_keys;
+  std::vector<uint32_t> box_of;  // of each node: the box that shows it or holds it
+};
+
+// Empty when stopped.
+TapePicture tape_picture(const TapeSnapshot&, const TapeTree&, const std::vector<char>& open,
+                         const TextMeasure&, std::stop_token = {});
+
+// Moves `next` so that the box or frame `anchor` stands where it did in `last`; without one there, so that as
+// many boxes as possible do. The part of its boxes that are in both.
+double keep_places(TapePicture& next, const TapePicture& last, uint64_t anchor = 0);
+
+// Graphviz's places for the boxes, if they are at most kMostForDot. False: nothing was changed, and `reason`
+// says why if it is worth saying.
+constexpr size_t kMostForDot = 800;
+bool arrange_with_dot(TapePicture&, const TapeTree&, const std::function<bool()>& stop,
+                      const std::string& program, std::string& reason);
+
+}  // namespace lunagrad

@@ -1,0 +1,106 @@
+#pragma once
+// A text as an editor shows it: Lua in colours, line numbers, a live gutter whose cells the caller fills, caret, selection,
+// mouse and keys. Draws only the lines in sight. Knows a TextBuffer and Dear ImGui, nothing of files or sessions. Drawing
+// thread only.
+#include <imgui.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ui/text/lua_highlight.h"
+#include "ui/text/buffer.h"
+#include "ui/text/search.h"
+
+namespace lunagrad {
+
+class CodeEditor {
+ public:
+  // An error: the line is underlined and marked in the margin, the message shown while the mouse rests there.
+  struct Mark {
+    int line = -1;
+    std::string message;
+  };
+  struct Column {
+    std::string heading, help;
+  };
+  // What there is to see beside the text. Lines count from 0.
+  struct Look {
+    std::vector<Mark> errors;
+    std::vector<Column> columns;
+    std::function<std::string(int line, size_t column)> cell;  // "" for none
+    std::function<float(int line)> heat;                       // 0 to 1: a bar behind the first cell
+    int marked = -1;                                           // the line that the selection elsewhere belongs to
+    int stands = -1;                                           // the line that a paused script goes on with
+    const TextSearch* search = nullptr;
+    int current_match = -1;
+    bool popup = false;  // one is open at the caret: it gets Up, Down, Enter, Tab and Escape
+    std::function<void(int line, ImVec2 min, ImVec2 max)> on_visible;
+  };
+  struct Result {
+    bool edited = false, typed = false;  // typed: the edit was a letter at the caret
+    bool moved = false;                  // the caret
+    bool wants_completion = false;       // Ctrl+Space
+    int gutter_hovered = -1;             // a line with cells
+    int column_hovered = -1;             // a heading
+    std::string path_hovered;            // the mouse rests on this name
+    ImVec2 caret_below{0, 0};            // where a popup at the caret may begin
+    float line_height = 0;
+  };
+
+  Result draw(const char* id, TextBuffer&, ImVec2 size, const Look&);
+  void reveal(int line) { reveal_ = line; }  // scrolls there with the next frame, if it is out of sight
+  void follow_caret() { follow_ = true; }
+  void take_focus() { take_focus_ = true; }
+  bool focused() const { return focused_; }
+  LuaHighlight& highlight() { return highlight_; }
+
+ private:
+  // A line cut for drawing: what is shown of it, and where each byte of the text is in that.
+  struct Drawn {
+    std::string shown;
+    std::vector<int> offset;  // in `shown`
+    std::vector<float> x;     // pixels from the line's start
+  };
+  struct Measures {
+    ImVec2 at;              // of the window's content
+    float line = 0, advance = 0, text = 0;  // text: where lines begin, from the window's left
+    float number = 0;                       // right edge of the line numbers
+    int first = 0, last = 0;                // lines in sight
+  };
+  void cut(const std::string& line, Drawn&) const;
+  void measure(const TextBuffer&, const Look&, ImVec2 origin, float width);
+  void draw_headings(const Look&, Result&);
+  void draw_gutter(const TextBuffer&, const Look&, Result&);
+  void draw_line(TextBuffer&, const Look&, int line, ImDrawList*);
+  void draw_text(TextBuffer&, const Look&);
+  void underline(ImDrawList*, const Drawn&, const std::string& line, ImVec2 at) const;
+  void handle_mouse(TextBuffer&, Result&, bool hovered, bool active);
+  void handle_keys(TextBuffer&, const Look&, Result&);
+  void handle_control_keys(TextBuffer&, Result&);
+  void type_characters(TextBuffer&, Result&);
+  void draw_menu(TextBuffer&, Result&);
+  void scroll_to_what_matters(const TextBuffer&);
+  TextPosition position_at(const TextBuffer&, ImVec2 mouse) const;
+  void move(TextBuffer&, TextPosition to, bool select);
+
+  LuaHighlight highlight_;
+  LuaHighlight::Pair pair_;
+  Measures m_;
+  std::vector<float> widths_;  // of the gutter's columns, as wide as they ever had to be
+  std::vector<std::string> headings_;
+  float longest_ = 0;
+  uint64_t measured_ = 0;
+  int wanted_column_ = -1;  // of the screen, kept while moving up and down
+  int reveal_ = -1;
+  bool follow_ = false, take_focus_ = false, focused_ = false;
+  ImVec2 rest_{-1, -1};  // where the mouse came to rest, and since when
+  double rest_since_ = 0;
+};
+
+// To the clipboard and from it; without a selection the whole line.
+void copy_selection(const TextBuffer&);
+void cut_selection(TextBuffer&);
+void paste_clipboard(TextBuffer&);
+
+}  // namespace lunagrad

@@ -1,0 +1,36 @@
+#pragma once
+// A row to find and replace in a text. Knows a TextBuffer, nothing of files. Drawing thread only.
+#include <imgui.h>
+
+#include <functional>
+#include <string>
+
+#include "ui/text/buffer.h"
+#include "ui/text/search.h"
+
+namespace lunagrad {
+
+class FindBar {
+ public:
+  using Describe = std::function<void(const char* name, const std::string& text)>;  // of the last item drawn
+
+  void open(const TextBuffer&, bool replace);  // looks for what is selected, if that is within a line
+  void close() { open_ = false; }
+  bool is_open() const { return open_; }
+  // True: the caret went to a match, or the text was changed.
+  bool draw(TextBuffer&, const Describe&);
+  bool go(TextBuffer&, bool forward);
+  const TextSearch* search() const { return open_ && search_.active() ? &search_ : nullptr; }
+  int current(const TextBuffer&) const;  // the match that is selected, -1 for none
+
+ private:
+  bool replace_one(TextBuffer&);
+  std::string summary(const TextBuffer&) const;
+
+  bool open_ = false, replacing_ = false, focus_ = false;
+  SearchQuery query_;
+  std::string with_;
+  TextSearch search_;
+};
+
+}  // namespace lunagrad

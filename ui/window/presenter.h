@@ -1,0 +1,120 @@
+#pragma once
+// Vulkan for presenting: an instance, a device and a swapchain of the window's own, separate from any device
+// that computes, so that a lost compute device leaves the window alive. Records Dear ImGui's draw data,
+// presents it, and reads a frame back as a picture. Drawing thread only.
+#include <vulkan/vulkan.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ui/base/stopwatch.h"
+
+struct GLFWwindow;
+struct ImDrawData;
+
+namespace lunagrad {
+
+class TextureStore;
+
+// Pixels of a frame: red, green, blue.
+struct FramePixels {
+  int width = 0, height = 0;
+  std::vector<uint8_t> rgb;
+};
+// As a PNG file's content; any thread.
+std::string png_of(const FramePixels&);
+
+class Presenter {
+ public:
+  // Throws Error (kind device) with a sentence that says what is missing. With `validation` the Khronos layer
+  // is loaded and its messages go to stderr and are counted.
+  Presenter(GLFWwindow*, bool validation);
+  ~Presenter();
+  Presenter(const Presenter&) = delete;
+
+  void upload_fonts();  // after each change of the font atlas
+  // Draws and presents. A swapchain that no longer fits is made anew, and the frame is drawn into that one.
+  void present(ImDrawData*, uint32_t background);
+  // The next frame also goes to the PNG file. Throws Error (kind file) from present() when it cannot be
+  // written.
+  void capture(const std::string& path) {
+    capture_path_ = path;
+    part_.reset();
+  }
+  // `done` gets a part of the next frame, given in its pixels, or what went wrong.
+  using PartDone = std::function<void(FramePixels, const std::string& problem)>;
+  void capture_part(int left, int top, int right, int bottom, PartDone done) {
+    capture_path_.clear();
+    part_ = Part{left, top, right, bottom, std::move(done)};
+  }
+
+  bool captures() const { return !capture_path_.empty(); }
+
+  // What making instance, device and swapchains has taken so far.
+  const Spent& driver_time() const { return driver_time_; }
+  int validation_messages() const;
+  bool software() const { return software_; }  // a driver that draws on the CPU
+  const std::string& device_name() const { return device_name_; }
+
+ private:
+  struct Target {
+    VkImage image = VK_NULL_HANDLE;
+    VkImageView view = VK_NULL_HANDLE;
+    VkFramebuffer framebuffer = VK_NULL_HANDLE;
+    VkSemaphore drawn =
+        VK_NULL_HANDLE;  // one an image: presentation may still wait on it when the next one is drawn
+  };
+  struct Frame {
+    VkCommandPool pool = VK_NULL_HANDLE;
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    VkFence done = VK_NULL_HANDLE;
+    VkSemaphore acquired = VK_NULL_HANDLE;
+  };
+
+  void make_instance(bool validation);
+  void make_device();
+  void make_render_pass();
+  void make_frames();
+  void start_imgui();
+  void release();
+  bool make_swapchain();  // false: the window has no area now
+  void drop_swapchain();
+  FramePixels read_capture(VkDeviceMemory) const;
+  void hand_out_capture(VkDeviceMemory);
+  uint32_t memory_type(uint32_t allowed, VkMemoryPropertyFlags) const;
+
+  GLFWwindow* window_;
+  VkInstance instance_ = VK_NULL_HANDLE;
+  VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
+  std::unique_ptr<int> messages_;
+  VkSurfaceKHR surface_ = VK_NULL_HANDLE;
+  VkPhysicalDevice physical_ = VK_NULL_HANDLE;
+  VkDevice device_ = VK_NULL_HANDLE;
+  uint32_t family_ = 0;
+  VkQueue queue_ = VK_NULL_HANDLE;
+  VkDescriptorPool descriptors_ = VK_NULL_HANDLE;
+  VkRenderPass pass_ = VK_NULL_HANDLE;
+  std::unique_ptr<TextureStore> textures_;
+  VkSurfaceFormatKHR format_{};
+  VkSwapchainKHR swapchain_ = VK_NULL_HANDLE;
+  VkExtent2D extent_{};
+  bool readable_ = false;  // frames can be copied from
+  std::vector<Target> targets_;
+  std::vector<Frame> frames_;
+  size_t frame_ = 0;
+  bool outdated_ = true;
+  std::string capture_path_;
+  struct Part {
+    int left, top, right, bottom;
+    PartDone done;
+  };
+  std::optional<Part> part_;
+  std::string device_name_;
+  bool software_ = false;
+  Spent driver_time_;
+};
+
+}  // namespace lunagrad

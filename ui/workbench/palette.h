@@ -1,0 +1,46 @@
+#pragma once
+// The palette: a field over the window in which a few letters find a command, or a script to open, and Enter takes
+// it. Drawing thread only.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ui/workbench/workbench.h"
+
+namespace lunagrad {
+
+// The bundled examples, and what they say of themselves.
+struct Example {
+  std::string path, name;  // "04_digits_mlp"
+  std::string sentence;    // its first comment
+};
+std::vector<Example> find_examples();
+// Scripts to offer: those opened before, those in the folder of `script` and in the working folder, the examples.
+std::vector<std::string> nearby_scripts(const std::vector<std::string>& recent, const std::string& script);
+// "~/train.lua" for what lies in the home folder.
+std::string short_path(const std::string& path);
+
+class Palette {
+ public:
+  void open_commands();
+  void open_scripts(const Workbench&);
+  void draw(Workbench&);
+
+ private:
+  enum class Mode { closed, commands, scripts } mode_ = Mode::closed;
+  struct Entry {
+    std::string title, key, help;
+    bool enabled = true;
+    std::function<void()> run;
+  };
+  std::vector<Entry> entries(Workbench&) const;
+  void draw_entries(Workbench&, const std::vector<Entry>&, bool take);
+  void start(Mode);
+
+  bool opening_ = false, scroll_ = false;
+  char typed_[1024] = "";
+  int chosen_ = 0;
+  std::vector<std::string> scripts_;
+};
+
+}  // namespace lunagrad
