@@ -77,7 +77,8 @@ VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT
                                           VkDebugUtilsMessageTypeFlagsEXT,
                                           const VkDebugUtilsMessengerCallbackDataEXT* data, void*) {
   const std::string_view id = data->pMessageIdName ? data->pMessageIdName : "";
-  if (std::find(std::begin(kKnownAdvice), std::end(kKnownAdvice), id) != std::end(kKnownAdvice)) return VK_FALSE;
+  if (std::find(std::begin(kKnownAdvice), std::end(kKnownAdvice), id) != std::end(kKnownAdvice))
+    return VK_FALSE;
   ++message_count;
   std::fprintf(stderr, "vulkan validation: %s\n", data->pMessage);
   return VK_FALSE;
@@ -161,8 +162,10 @@ bool has_extension(VkPhysicalDevice handle, const char* name) {
   });
 }
 
-std::optional<QueuePlace> find_upload_queue(std::span<const VkQueueFamilyProperties> families, uint32_t computing) {
-  constexpr VkQueueFlags kCopies = VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;
+std::optional<QueuePlace> find_upload_queue(std::span<const VkQueueFamilyProperties> families,
+                                            uint32_t computing) {
+  constexpr VkQueueFlags kCopies =
+      VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;
   for (uint32_t i = 0; i < families.size(); ++i)
     if ((families[i].queueFlags & VK_QUEUE_TRANSFER_BIT) && !(families[i].queueFlags & ~kCopies))
       return QueuePlace{i, 0};
@@ -240,8 +243,8 @@ std::vector<PhysicalDevice> Instance::physical_devices(std::string& rejected) co
   std::vector<PhysicalDevice> found;
   for (const VkPhysicalDevice handle : handles) {
     VkPhysicalDeviceSubgroupProperties subgroup{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
-    VkPhysicalDeviceFloatControlsProperties controls{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES,
-                                                     &subgroup};
+    VkPhysicalDeviceFloatControlsProperties controls{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES, &subgroup};
     VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES, &controls};
     VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
     vkGetPhysicalDeviceProperties(handle, &properties.properties);
@@ -345,7 +348,8 @@ uint32_t VulkanContext::largest_heap() const {
   uint32_t largest = 0;
   VkDeviceSize size = 0;
   for (uint32_t i = 0; i < memory_.memoryHeapCount; ++i)
-    if ((memory_.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) && memory_.memoryHeaps[i].size > size) {
+    if ((memory_.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) &&
+        memory_.memoryHeaps[i].size > size) {
       largest = i;
       size = memory_.memoryHeaps[i].size;
     }
@@ -356,8 +360,10 @@ VkDeviceSize VulkanContext::heap_size() const { return memory_.memoryHeaps[large
 
 VkDeviceSize VulkanContext::room() const {
   if (!physical.budget) return heap_size();
-  VkPhysicalDeviceMemoryBudgetPropertiesEXT budget{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
-  VkPhysicalDeviceMemoryProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2, &budget};
+  VkPhysicalDeviceMemoryBudgetPropertiesEXT budget{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
+  VkPhysicalDeviceMemoryProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2,
+                                               &budget};
   vkGetPhysicalDeviceMemoryProperties2(physical.handle, &properties);
   const uint32_t heap = largest_heap();
   return budget.heapBudget[heap] - std::min(budget.heapBudget[heap], budget.heapUsage[heap]);

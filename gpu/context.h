@@ -22,8 +22,8 @@ struct QueuePlace {
   uint32_t family, index;
 };
 
-// Where copies run beside the computing of a family's first queue: in a family that only copies, behind which stands an
-// engine of its own, else in another queue of the same family. None: there is neither.
+// Where copies run beside the computing of a family's first queue: in a family that only copies, behind which
+// stands an engine of its own, else in another queue of the same family. None: there is neither.
 std::optional<QueuePlace> find_upload_queue(std::span<const VkQueueFamilyProperties>, uint32_t computing);
 
 // What one instruction of a subgroup multiplies: 16 x 16 times 16 x 16 elements, into sums of f32.
@@ -43,10 +43,10 @@ struct PhysicalDevice {
   uint32_t subgroup_size = 0;
   bool keeps_nan = false, keeps_denormals = false;  // of f32, where a shader asks for it
   bool subgroup_sums = false;  // its subgroups add up and compare the values of their invocations
-  uint32_t stamp_bits = 0;  // of the queue's time stamps, 0: it has none
-  bool calibrated = false;  // its clock can be asked at any time
+  uint32_t stamp_bits = 0;     // of the queue's time stamps, 0: it has none
+  bool calibrated = false;     // its clock can be asked at any time
   MatrixUnits matrix_units;
-  bool budget = false;      // says how much memory it has left
+  bool budget = false;                           // says how much memory it has left
   std::optional<QueuePlace> upload_queue;        // none: it has one queue for all
   std::vector<uint32_t> queue_families() const;  // of the queues in use, each once
 };
@@ -78,7 +78,8 @@ class VulkanContext {
   uint32_t memory_type(uint32_t allowed, VkMemoryPropertyFlags required,
                        VkMemoryPropertyFlags preferred) const;
   VkDeviceSize heap_size() const;  // bytes of the largest device-local heap
-  VkDeviceSize room() const;       // bytes of it that may still be taken, other programs' considered where that is known
+  VkDeviceSize room()
+      const;  // bytes of it that may still be taken, other programs' considered where that is known
 
   VolkDeviceTable vk{};  // the device's functions
   VkDevice device = VK_NULL_HANDLE;

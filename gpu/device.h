@@ -1,7 +1,7 @@
 #pragma once
 // A Vulkan device as the engine sees it. What it costs (the logical device, its memory, its first pipelines)
-// is paid at the first use. One lock guards everything behind it. When the device is lost, what is behind it is set
-// aside until its last tensor is gone, and made anew at the next use.
+// is paid at the first use. One lock guards everything behind it. When the device is lost, what is behind it
+// is set aside until its last tensor is gone, and made anew at the next use.
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -56,12 +56,13 @@ class VulkanDevice final : public Device, public WorkTimes, public KernelCompile
     Stream stream;
     Recorder recorder;
   };
-  // Used under the lock, or by a test's only thread. Error of kind device when the device cannot be opened or was closed.
+  // Used under the lock, or by a test's only thread. Error of kind device when the device cannot be opened or
+  // was closed.
   Machine& machine();
 
  private:
   Machine& machine_of(const Range&);  // Error of kind device when that one was lost
-  void drop_lost() noexcept;  // what no tensor is left of
+  void drop_lost() noexcept;          // what no tensor is left of
   static void discard(std::unique_ptr<Machine>) noexcept;
 
   const std::string name_;

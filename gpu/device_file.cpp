@@ -40,7 +40,8 @@ DeviceFile::DeviceFile(std::string_view kind, const VkPhysicalDeviceProperties& 
   const std::string folder = cache_folder();
   if (folder.empty()) return;
   char name[16 + 2 * VK_UUID_SIZE];
-  int length = std::snprintf(name, sizeof name, "-%04x-%04x-", device.vendorID & 0xffff, device.deviceID & 0xffff);
+  int length =
+      std::snprintf(name, sizeof name, "-%04x-%04x-", device.vendorID & 0xffff, device.deviceID & 0xffff);
   for (const uint8_t byte : device.pipelineCacheUUID)
     length += std::snprintf(name + length, sizeof name - size_t(length), "%02x", byte);
   path_ = text(folder, "/", kind, name);

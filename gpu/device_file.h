@@ -1,7 +1,7 @@
 #pragma once
-// What is kept on disk of a device and its driver (what that made of pipelines, which were used, plans of products): a file
-// of each kind in $XDG_CACHE_HOME/lunagrad, else ~/.cache/lunagrad. It only saves time: a file that is torn, foreign or
-// cannot be written is none. Any thread.
+// What is kept on disk of a device and its driver (what that made of pipelines, which were used, plans of
+// products): a file of each kind in $XDG_CACHE_HOME/lunagrad, else ~/.cache/lunagrad. It only saves time: a
+// file that is torn, foreign or cannot be written is none. Any thread.
 #include <volk.h>
 
 #include <cstddef>

@@ -43,7 +43,8 @@ std::string line_of(const std::string& text, int number) {
 
 }  // namespace
 
-std::vector<uint32_t> compile_glsl(const std::string& name, const std::string& whole, const std::string& user_text) {
+std::vector<uint32_t> compile_glsl(const std::string& name, const std::string& whole,
+                                   const std::string& user_text) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   static const bool ready = glslang_initialize_process() != 0;
@@ -60,12 +61,12 @@ std::vector<uint32_t> compile_glsl(const std::string& name, const std::string& w
   input.default_profile = GLSLANG_NO_PROFILE;
   input.messages = kMessages;
   input.resource = glslang_default_resource();
-  const std::unique_ptr<glslang_shader_t, decltype(&glslang_shader_delete)> shader(glslang_shader_create(&input),
-                                                                                   glslang_shader_delete);
+  const std::unique_ptr<glslang_shader_t, decltype(&glslang_shader_delete)> shader(
+      glslang_shader_create(&input), glslang_shader_delete);
   if (!glslang_shader_preprocess(shader.get(), &input) || !glslang_shader_parse(shader.get(), &input))
     refuse(name, glslang_shader_get_info_log(shader.get()), user_text);
-  const std::unique_ptr<glslang_program_t, decltype(&glslang_program_delete)> program(glslang_program_create(),
-                                                                                      glslang_program_delete);
+  const std::unique_ptr<glslang_program_t, decltype(&glslang_program_delete)> program(
+      glslang_program_create(), glslang_program_delete);
   glslang_program_add_shader(program.get(), shader.get());
   if (!glslang_program_link(program.get(), kMessages))
     refuse(name, glslang_program_get_info_log(program.get()), user_text);

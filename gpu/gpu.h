@@ -8,8 +8,8 @@ namespace lunagrad::gpu {
 // first asked for, and without any the engine knows the reason in a sentence. Never throws.
 [[gnu::visibility("default")]] void install();
 
-// Waits for the work of all devices and lets go of them, for good. To be called before main returns: a driver that is
-// still at work while the process tears itself down may crash.
+// Waits for the work of all devices and lets go of them, for good. To be called before main returns: a driver
+// that is still at work while the process tears itself down may crash.
 [[gnu::visibility("default")]] void close();
 
 // How many messages the validation layer has given since the process began. Always 0 unless the environment

@@ -8,8 +8,9 @@
 namespace lunagrad::gpu {
 namespace {
 
-// Every device that was made, so that they can be closed while the layers they went through still exist. Programs that
-// end without close(): functions given to atexit after the instance was made run before the layers' own destructors.
+// Every device that was made, so that they can be closed while the layers they went through still exist.
+// Programs that end without close(): functions given to atexit after the instance was made run before the
+// layers' own destructors.
 std::vector<VulkanDevice*>& open_devices() {
   static auto* devices = new std::vector<VulkanDevice*>;
   return *devices;

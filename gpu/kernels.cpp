@@ -71,7 +71,8 @@ uint64_t Launch::writes(const Scratch& scratch) {
 
 double Launch::expected_time() const {
   constexpr double kBytesPerNs = 4000, kProductsPerNs = 15000;
-  return slowness(recorder_.physical.type) * std::max(double(bytes_) / kBytesPerNs, products_ / kProductsPerNs);
+  return slowness(recorder_.physical.type) *
+         std::max(double(bytes_) / kBytesPerNs, products_ / kProductsPerNs);
 }
 
 void Launch::run(const ShaderCode& code, std::initializer_list<uint32_t> constants, Groups groups,
@@ -86,14 +87,15 @@ void Launch::run_in_turns(const ShaderCode& code, std::initializer_list<uint32_t
                           Bytes arguments) {
   Pipeline& pipeline = recorder_.pipelines.get(code, Constants(constants.begin(), constants.size()));
   const double expected = expected_time();
-  const uint64_t turns = uint64_t(std::clamp(std::ceil(expected / kLongestBatch), 1.0, double(std::max(items, 1u))));
+  const uint64_t turns =
+      uint64_t(std::clamp(std::ceil(expected / kLongestBatch), 1.0, double(std::max(items, 1u))));
   const uint32_t each = group_count((items + turns - 1) / turns, recorder_);
   for (uint32_t first = 0, count; first < items; first += count) {
     count = std::min(each, items - first);
     ++pipeline.dispatches;
     recorder_.stream.dispatch(pipeline, {count}, arguments, bytes_of(first),
-                              std::span(reads_.data(), reads_.size()), std::span(writes_.data(), writes_.size()),
-                              expected * count / items);
+                              std::span(reads_.data(), reads_.size()),
+                              std::span(writes_.data(), writes_.size()), expected * count / items);
   }
 }
 

@@ -67,9 +67,10 @@ class Launch {
   // block: scalars at their natural alignment.
   void run(const ShaderCode&, std::initializer_list<uint32_t> constants, Groups, Bytes arguments,
            Bytes hot = {});
-  // A shader of which each work group does one of so many items (shaders/turns.glsl): in several dispatches where one
-  // would keep the device for longer than a batch may.
-  void run_in_turns(const ShaderCode&, std::initializer_list<uint32_t> constants, uint32_t items, Bytes arguments);
+  // A shader of which each work group does one of so many items (shaders/turns.glsl): in several dispatches
+  // where one would keep the device for longer than a batch may.
+  void run_in_turns(const ShaderCode&, std::initializer_list<uint32_t> constants, uint32_t items,
+                    Bytes arguments);
 
  private:
   double expected_time() const;  // ns

@@ -69,10 +69,12 @@ bool exact_wanted() {
 
 void check_alive(const Range& range, const Memory& memory) {
   if (range.block->owner != &memory)
-    fail_as(ErrorKind::device, "vulkan: the tensor was on the device when that was lost; its values are gone");
+    fail_as(ErrorKind::device,
+            "vulkan: the tensor was on the device when that was lost; its values are gone");
 }
 
-HostBuffer::HostBuffer(VulkanContext& context, VkDeviceSize bytes, HostUse use) : size(bytes), context_(context) {
+HostBuffer::HostBuffer(VulkanContext& context, VkDeviceSize bytes, HostUse use)
+    : size(bytes), context_(context) {
   // Arguments are read by every thread of a dispatch: they lie in the device's own memory where the host can
   // write it. What the host reads should be cached.
   const VkMemoryPropertyFlags preferred = use == HostUse::arguments  ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
@@ -166,7 +168,8 @@ void Memory::merge_free() {
 
 Range* Memory::alloc(size_t bytes) {
   if (bytes > SIZE_MAX / 2) fail_as(ErrorKind::memory, "vulkan: a tensor of ", bytes, " bytes is too large");
-  const VkDeviceSize size = exact_ ? std::max<size_t>(bytes, 4) : round_up(std::max<size_t>(bytes, 1), kAlignment);
+  const VkDeviceSize size =
+      exact_ ? std::max<size_t>(bytes, 4) : round_up(std::max<size_t>(bytes, 1), kAlignment);
   Range* range = find(size);
   if (!range) {
     merge_free();

@@ -2,9 +2,9 @@
 // Device memory: ranges cut from a few large blocks, each one VkBuffer, and used again in stream order. A
 // range remembers in which epoch of the stream (stream.h) it was last read and written; memory that is freed
 // hands that on to whoever gets it next, so nothing waits on free. Free neighbours are merged only when
-// nothing else fits: a training loop asks for the same sizes again. With LUNAGRAD_GPU_EXACT=1 in the environment each
-// range is a block of its own, of exactly the bytes asked for, so that the validation layer sees every access beyond
-// them. Not thread-safe: the device's lock guards it.
+// nothing else fits: a training loop asks for the same sizes again. With LUNAGRAD_GPU_EXACT=1 in the
+// environment each range is a block of its own, of exactly the bytes asked for, so that the validation layer
+// sees every access beyond them. Not thread-safe: the device's lock guards it.
 #include <functional>
 #include <memory>
 #include <set>

@@ -66,7 +66,8 @@ size_t Pipelines::Hash::operator()(const Wanted& wanted) const {
 }
 
 bool Pipelines::Equal::operator()(const Wanted& a, const PipelineKey& b) const {
-  return a.code.is(b.code) && std::equal(a.constants.begin(), a.constants.end(), b.constants.begin(), b.constants.end());
+  return a.code.is(b.code) &&
+         std::equal(a.constants.begin(), a.constants.end(), b.constants.begin(), b.constants.end());
 }
 
 Pipeline& Pipelines::get(const ShaderCode& code, Constants constants) {

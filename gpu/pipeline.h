@@ -1,7 +1,7 @@
 #pragma once
-// The compute pipelines of a device. They are made in the background: from their first use on, so that those of a step
-// are made side by side while the host goes on, or before, when earlier runs used them. Not thread-safe: the device's
-// lock guards it.
+// The compute pipelines of a device. They are made in the background: from their first use on, so that those
+// of a step are made side by side while the host goes on, or before, when earlier runs used them. Not
+// thread-safe: the device's lock guards it.
 #include <string>
 #include <unordered_map>
 

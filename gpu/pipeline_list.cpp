@@ -31,8 +31,8 @@ std::string to_text(const PipelineList& list) {
   Checksums sums;
   std::ostringstream out;
   for (const auto& [key, runs] : list) {
-    out << key.code.name << ' ' << std::hex << sums.of(key.code) << std::dec << ' ' << key.code.bfloat
-        << ' ' << runs;
+    out << key.code.name << ' ' << std::hex << sums.of(key.code) << std::dec << ' ' << key.code.bfloat << ' '
+        << runs;
     for (const uint32_t value : key.constants) out << ' ' << value;
     out << '\n';
   }

@@ -12,8 +12,8 @@ constexpr uint32_t kOpExecutionMode = 16, kOpCapability = 17;
 constexpr uint32_t kDenormPreserve = 4464, kModeDenormPreserve = 4459;
 constexpr uint32_t kSignedZeroInfNanPreserve = 4466, kModeSignedZeroInfNanPreserve = 4461;
 
-// The module without what it asks of f32's special numbers and the device cannot promise. An instruction begins with
-// its length in words and its opcode (SPIR-V specification 2.3).
+// The module without what it asks of f32's special numbers and the device cannot promise. An instruction
+// begins with its length in words and its opcode (SPIR-V specification 2.3).
 std::vector<uint32_t> without_controls(std::span<const uint32_t> words, const PhysicalDevice& physical) {
   const auto lacks = [&](uint32_t code, uint32_t nan, uint32_t denormal) {
     return (code == nan && !physical.keeps_nan) || (code == denormal && !physical.keeps_denormals);
@@ -23,8 +23,8 @@ std::vector<uint32_t> without_controls(std::span<const uint32_t> words, const Ph
     const uint32_t opcode = words[at] & 0xffff, length = words[at] >> 16;
     const bool capability =
         opcode == kOpCapability && lacks(words[at + 1], kSignedZeroInfNanPreserve, kDenormPreserve);
-    const bool mode =
-        opcode == kOpExecutionMode && lacks(words[at + 2], kModeSignedZeroInfNanPreserve, kModeDenormPreserve);
+    const bool mode = opcode == kOpExecutionMode &&
+                      lacks(words[at + 2], kModeSignedZeroInfNanPreserve, kModeDenormPreserve);
     if (!capability && !mode)
       kept.insert(kept.end(), words.begin() + long(at), words.begin() + long(at + length));
   }
@@ -81,7 +81,8 @@ void PipelineMaker::destroy(VkPipeline pipeline) const noexcept {
 void PipelineMaker::save() const {
   const DeviceFile kept = file("pipelines");
   size_t size = 0;
-  if (context_.vk.vkGetPipelineCacheData(context_.device, cache_, &size, nullptr) != VK_SUCCESS || size == 0) return;
+  if (context_.vk.vkGetPipelineCacheData(context_.device, cache_, &size, nullptr) != VK_SUCCESS || size == 0)
+    return;
   std::vector<std::byte> data(size);
   if (context_.vk.vkGetPipelineCacheData(context_.device, cache_, &size, data.data()) != VK_SUCCESS) return;
   data.resize(size);

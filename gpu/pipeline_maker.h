@@ -26,7 +26,9 @@ struct ShaderCode {
   std::string (*variant)(const ShaderCode&, Constants) = nullptr;
 
   // Modules live as long as the process.
-  bool is(const ShaderCode& other) const { return words.data() == other.words.data() && bfloat == other.bfloat; }
+  bool is(const ShaderCode& other) const {
+    return words.data() == other.words.data() && bfloat == other.bfloat;
+  }
 };
 std::span<const ShaderCode> all_shaders();                 // written by the build, by name
 const ShaderCode* embedded_shader(std::string_view name);  // null when there is none
@@ -38,7 +40,9 @@ inline constexpr size_t kHotBytes = 64;
 struct PipelineKey {
   ShaderCode code;
   std::vector<uint32_t> constants;
-  bool operator==(const PipelineKey& other) const { return code.is(other.code) && constants == other.constants; }
+  bool operator==(const PipelineKey& other) const {
+    return code.is(other.code) && constants == other.constants;
+  }
 };
 
 class PipelineMaker {

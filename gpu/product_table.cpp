@@ -24,16 +24,18 @@ std::string first_line() {
 
 // A line: "NT f32 0  m n k batch  rows columns parts", the layouts as BLAS names them.
 void write(std::ostream& out, const ProductKey& key, const ProductPlan& plan) {
-  out << (key.a_rows_lie_close ? 'T' : 'N') << (key.b_columns_lie_close ? 'N' : 'T') << ' ' << dtype_name(key.type)
-      << ' ' << key.planes << ' ' << key.m << ' ' << key.n << ' ' << key.k << ' ' << key.batch << ' ' << plan.rows
-      << ' ' << plan.columns << ' ' << plan.parts << '\n';
+  out << (key.a_rows_lie_close ? 'T' : 'N') << (key.b_columns_lie_close ? 'N' : 'T') << ' '
+      << dtype_name(key.type) << ' ' << key.planes << ' ' << key.m << ' ' << key.n << ' ' << key.k << ' '
+      << key.batch << ' ' << plan.rows << ' ' << plan.columns << ' ' << plan.parts << '\n';
 }
 bool read(const std::string& line, ProductKey& key, ProductPlan& plan) {
   std::istringstream in(line);
   std::string layout, type;
-  in >> layout >> type >> key.planes >> key.m >> key.n >> key.k >> key.batch >> plan.rows >> plan.columns >> plan.parts;
+  in >> layout >> type >> key.planes >> key.m >> key.n >> key.k >> key.batch >> plan.rows >> plan.columns >>
+      plan.parts;
   const std::optional<DType> known = dtype_from_name(type);
-  if (!in || !known || layout.size() != 2 || plan.parts == 0 || plan.parts > std::max<int64_t>(key.k, 1)) return false;
+  if (!in || !known || layout.size() != 2 || plan.parts == 0 || plan.parts > std::max<int64_t>(key.k, 1))
+    return false;
   key.type = *known;
   key.a_rows_lie_close = layout[0] == 'T';
   key.b_columns_lie_close = layout[1] == 'N';
@@ -71,8 +73,8 @@ std::string ProductTable::description() const {
   if (plans_.empty()) return {};
   const std::string all = content();
   char words[64];
-  std::snprintf(words, sizeof words, "%zu measured plan%s (%08x)", plans_.size(), plans_.size() == 1 ? "" : "s",
-                uint32_t(checksum(std::as_bytes(std::span(all)))));
+  std::snprintf(words, sizeof words, "%zu measured plan%s (%08x)", plans_.size(),
+                plans_.size() == 1 ? "" : "s", uint32_t(checksum(std::as_bytes(std::span(all)))));
   return words;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// The plans of matrix products that were found best by measuring (`lunagrad bench --tune`), which go before the model's
-// (kernels/product.h). Kept on disk for each device and driver, and for the shaders that were measured. Guarded by the
-// device's lock.
+// The plans of matrix products that were found best by measuring (`lunagrad bench --tune`), which go before
+// the model's (kernels/product.h). Kept on disk for each device and driver, and for the shaders that were
+// measured. Guarded by the device's lock.
 #include <compare>
 #include <map>
 #include <string>

@@ -18,8 +18,9 @@ constexpr VkDeviceSize kDownloadBytes = 8 << 20;
 constexpr VkDeviceSize kLargeCopy = 1 << 20;  // below it a submission of its own costs more than it saves
 constexpr VkDeviceSize kPieceAlignment = 64;
 constexpr size_t kFullBatch = 128;  // commands after which a batch is submitted in any case
-// … and after which, or after this much work, it is when the device has nothing else to do: after a wait, then each time
-// after twice as many, since a host that does not keep the device busy is not to submit all the time, too.
+// … and after which, or after this much work, it is when the device has nothing else to do: after a wait,
+// then each time after twice as many, since a host that does not keep the device busy is not to submit all
+// the time, too.
 constexpr size_t kSmallBatch = 16;
 constexpr double kWorthSubmitting = 400e3;  // ns
 
@@ -33,8 +34,7 @@ struct Fault {
 
 }  // namespace
 
-Ring::Ring(VulkanContext& context, VkDeviceSize bytes, HostUse use)
-    : memory_(context, bytes, use) {}
+Ring::Ring(VulkanContext& context, VkDeviceSize bytes, HostUse use) : memory_(context, bytes, use) {}
 
 Ring::Piece Ring::take(VkDeviceSize bytes) {
   const VkDeviceSize rounded = (bytes + kPieceAlignment - 1) / kPieceAlignment * kPieceAlignment;
@@ -82,7 +82,8 @@ bool Stream::come_to_rest() noexcept {
 }
 
 void Stream::check_alive() const {
-  if (lost_) fail_as(ErrorKind::device, "vulkan: the device was lost, and with it the work and the tensors on it");
+  if (lost_)
+    fail_as(ErrorKind::device, "vulkan: the device was lost, and with it the work and the tensors on it");
 }
 
 void Stream::open() {
@@ -109,7 +110,8 @@ void Stream::open() {
 }
 
 void Stream::write(bool for_host) {
-  constexpr VkPipelineStageFlags kWorkStages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+  constexpr VkPipelineStageFlags kWorkStages =
+      VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
   const auto barrier = [&](VkAccessFlags access, VkPipelineStageFlags stages) {
     VkMemoryBarrier all{VK_STRUCTURE_TYPE_MEMORY_BARRIER};
     all.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
@@ -124,7 +126,8 @@ void Stream::write(bool for_host) {
               kWorkStages);
     if (const Dispatch* const dispatch = std::get_if<Dispatch>(&command.work)) {
       const VkPipeline pipeline = dispatch->pipeline->handle();
-      if (bound != pipeline) context_.vk.vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+      if (bound != pipeline)
+        context_.vk.vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
       bound = pipeline;
       static_assert(offsetof(Dispatch, hot) == offsetof(Dispatch, arguments) + sizeof dispatch->arguments);
       context_.vk.vkCmdPushConstants(commands_, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0,
@@ -224,10 +227,11 @@ void Stream::throw_fault() {
   if (fault.kind == FaultKind::few_weights)
     fail("multinomial: ", fault.value, " samples without replacement from ", fault.size,
          " categories with a weight");
-  constexpr const char* kOps[] = {"index_select", "embedding", "gather",     "scatter", "scatter_add",
+  constexpr const char* kOps[] = {"index_select", "embedding",  "gather",     "scatter", "scatter_add",
                                   "index_add",    "index_copy", "index_fill", "one_hot"};
-  fail(kOps[uint32_t(fault.kind) - uint32_t(FaultKind::index_select)], ": index ", fault.value, " at position ",
-       fault.position + 1, " is out of range for a dim of size ", fault.size, " (indices count from 0)");
+  fail(kOps[uint32_t(fault.kind) - uint32_t(FaultKind::index_select)], ": index ", fault.value,
+       " at position ", fault.position + 1, " is out of range for a dim of size ", fault.size,
+       " (indices count from 0)");
 }
 
 Ring::Piece Stream::take(Ring& ring, VkDeviceSize bytes) {
@@ -261,7 +265,8 @@ bool Stream::order(std::span<Range* const> reads, std::span<Range* const> writes
   return conflict;
 }
 
-// Called before a ring gives anything for the work: that is marked as in use until the batch that is open is done.
+// Called before a ring gives anything for the work: that is marked as in use until the batch that is open is
+// done.
 void Stream::await_uploads(std::span<Range* const> reads, std::span<Range* const> writes) {
   uint64_t upload = 0;
   for (const auto& list : {reads, writes})
@@ -273,7 +278,8 @@ void Stream::await_uploads(std::span<Range* const> reads, std::span<Range* const
 }
 
 template <class Work>
-void Stream::record(uint32_t kernel, const Work& work, std::span<Range* const> reads, std::span<Range* const> writes) {
+void Stream::record(uint32_t kernel, const Work& work, std::span<Range* const> reads,
+                    std::span<Range* const> writes) {
   const auto note = [&] {
     open();
     const bool behind_barrier = order(reads, writes);
@@ -285,8 +291,8 @@ void Stream::record(uint32_t kernel, const Work& work, std::span<Range* const> r
     note();
 }
 
-void Stream::dispatch(Pipeline& pipeline, Groups groups, Bytes arguments, Bytes hot, std::span<Range* const> reads,
-                      std::span<Range* const> writes, double expected) {
+void Stream::dispatch(Pipeline& pipeline, Groups groups, Bytes arguments, Bytes hot,
+                      std::span<Range* const> reads, std::span<Range* const> writes, double expected) {
   // Before the ring is asked: what that gives counts as used by the batch that is submitted next.
   if (!recorded_.empty() && expected_ + expected > kLongestBatch) submit();
   await_uploads(reads, writes);
@@ -342,7 +348,8 @@ void Stream::copy_in(Range& range, VkDeviceSize offset, const void* from, VkDevi
     const VkDeviceSize part = std::min(bytes, kUploadBytes / 4);
     const Ring::Piece piece = take(uploads_, part);
     std::memcpy(piece.mapped, next, part);
-    record(name, Copy{uploads_.buffer(), range.block->buffer, {piece.offset, range.offset + offset, part}}, {}, writes);
+    record(name, Copy{uploads_.buffer(), range.block->buffer, {piece.offset, range.offset + offset, part}},
+           {}, writes);
     submit_if_full();
     next += part;
     offset += part;

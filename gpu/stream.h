@@ -1,16 +1,18 @@
 #pragma once
-// The order of work on the device. Dispatches and copies are noted in an open batch, which is written into a command
-// buffer and submitted when it holds enough, when more would keep the device for long, when the device would otherwise
-// idle, or when the host wants a value. Only then do their pipelines have to be there, which are made meanwhile. Each
-// submission signals the next value of one timeline semaphore. Large copies to memory
-// that no unfinished work uses go beside it (uploads.h); the batch that uses what they write waits for them.
+// The order of work on the device. Dispatches and copies are noted in an open batch, which is written into a
+// command buffer and submitted when it holds enough, when more would keep the device for long, when the
+// device would otherwise idle, or when the host wants a value. Only then do their pipelines have to be there,
+// which are made meanwhile. Each submission signals the next value of one timeline semaphore. Large copies to
+// memory that no unfinished work uses go beside it (uploads.h); the batch that uses what they write waits for
+// them.
 //
 // Hazards. An epoch is what lies between two barriers. Each range knows the epoch of its last read and write;
 // work that reads what was written in the current epoch, or writes what was read or written in it, gets one
 // memory barrier in front, which begins the next epoch. Work without such a conflict may overlap.
 //
-// Not thread-safe: the device's lock guards it. All functions throw Error when Vulkan fails. A stream whose work was
-// lost, with the device or since it could not be submitted, throws at once from then on: the device makes another.
+// Not thread-safe: the device's lock guards it. All functions throw Error when Vulkan fails. A stream whose
+// work was lost, with the device or since it could not be submitted, throws at once from then on: the device
+// makes another.
 #include <array>
 #include <deque>
 #include <memory>
@@ -95,8 +97,8 @@ class Stream {
   void wait();                                                               // until all work is done
   bool lost() const { return lost_; }
   uint64_t submissions() const { return timeline_.submitted(); }  // so far
-  // Waits for what was submitted, before everything is destroyed. False: the device does not answer, and what it uses must
-  // be left to it.
+  // Waits for what was submitted, before everything is destroyed. False: the device does not answer, and what
+  // it uses must be left to it.
   bool come_to_rest() noexcept;
   void listen(StreamListener* listener) { listener_ = listener; }
 
@@ -142,11 +144,12 @@ class Stream {
   void throw_fault();
   void collect();  // gives back what finished submissions held
   bool order(std::span<Range* const> reads, std::span<Range* const> writes);  // whether it takes a barrier
-  template <class Work>  // Dispatch or Copy
+  template <class Work>                                                       // Dispatch or Copy
   void record(uint32_t kernel, const Work&, std::span<Range* const> reads, std::span<Range* const> writes);
   Ring::Piece take(Ring&, VkDeviceSize bytes);
   void check_alive() const;
-  bool upload(Range&, VkDeviceSize offset, const void* from, VkDeviceSize bytes);  // false: not beside the work
+  bool upload(Range&, VkDeviceSize offset, const void* from,
+              VkDeviceSize bytes);  // false: not beside the work
 
   VulkanContext& context_;
   VkPipelineLayout layout_;

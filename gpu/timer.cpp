@@ -78,7 +78,8 @@ uint64_t Timer::tick_of(uint64_t stamp) const {
   const int64_t passed = int64_t((stamp - relation_->stamp) << unused) >> unused;
   constexpr uint64_t kMany = 1u << 30;
   const double ns_per_tick = ticks_to_ns(kMany) / double(kMany);
-  return relation_->tick + uint64_t(int64_t(double(passed) * double(context_.physical.limits.timestampPeriod) / ns_per_tick));
+  return relation_->tick +
+         uint64_t(int64_t(double(passed) * double(context_.physical.limits.timestampPeriod) / ns_per_tick));
 }
 
 std::vector<DeviceWork> Timer::take() {

@@ -1,7 +1,8 @@
 #pragma once
-// When the commands of a stream ran, while somebody watches: a time stamp at the start of each batch and one behind each
-// command, when it and all before it are done. So a command's time is what passed since the one before it ended, and
-// commands that overlapped share their time in the order of their ends. Guarded by the device's lock.
+// When the commands of a stream ran, while somebody watches: a time stamp at the start of each batch and one
+// behind each command, when it and all before it are done. So a command's time is what passed since the one
+// before it ended, and commands that overlapped share their time in the order of their ends. Guarded by the
+// device's lock.
 #include <optional>
 #include <vector>
 
@@ -29,9 +30,10 @@ class Timer {
   };
   Batch begin(VkCommandBuffer);
   void command(VkCommandBuffer, Batch&, Batch::Command);  // one was recorded
-  void done(Batch&);                                       // the batch has run
+  void done(Batch&);                                      // the batch has run
 
-  // Whether an empty batch, as the one that was done last, is needed to tell the device's clock from the host's.
+  // Whether an empty batch, as the one that was done last, is needed to tell the device's clock from the
+  // host's.
   bool needs_batch() const { return !context_.physical.calibrated; }
   // The device's clock stood within [before, after] of ticks() where the last batch began.
   void relate(uint64_t before, uint64_t after);

@@ -27,8 +27,8 @@ enum class MatmulPrecision : uint8_t { highest, high, medium };
 struct Context {
   bool grad_enabled = true;
   Guard guard = Guard::off;
-  bool strict_device = false;      // falling back to the CPU is an error
-  bool read_only = false;          // an evaluation amid a backward pass: it may look, not change
+  bool strict_device = false;  // falling back to the CPU is an error
+  bool read_only = false;      // an evaluation amid a backward pass: it may look, not change
   MatmulPrecision matmul_precision = MatmulPrecision::highest;
   Device* device = &cpu_device();  // where new tensors are made
   Generator generator;
@@ -45,7 +45,7 @@ struct Context {
   // Set by any thread; kernels look at it between chunks and throw Error(cancelled).
   std::atomic<bool> stop_requested{false};
 
-  void check_stop() const;  // Error of kind cancelled when stop_requested
+  void check_stop() const;                         // Error of kind cancelled when stop_requested
   void check_may_change(const char* what) const {  // Error when read_only
     if (read_only) [[unlikely]]
       refuse_change(what);

@@ -58,7 +58,8 @@ TensorList apply_custom(const CustomOp& op, const TensorList& inputs) {
   CustomContext shared;
   bool any = false;
   for (const Tensor& x : inputs) {
-    shared.needs_.push_back(ctx.grad_enabled && x.defined() && is_differentiable(x.dtype()) && x.requires_grad());
+    shared.needs_.push_back(ctx.grad_enabled && x.defined() && is_differentiable(x.dtype()) &&
+                            x.requires_grad());
     any |= shared.needs_.back();
   }
   const SourceLine line = ctx.line;

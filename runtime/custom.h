@@ -36,8 +36,8 @@ struct CustomOp {
   const Op* record = nullptr;  // custom_record(name)
   CustomForward forward;
   CustomBackward backward;
-  // The same op for other inputs of the same kinds, callable when this call is long over, as to check its gradient;
-  // empty when it cannot be made.
+  // The same op for other inputs of the same kinds, callable when this call is long over, as to check its
+  // gradient; empty when it cannot be made.
   std::function<CustomOp(const TensorList& inputs)> again = {};
 };
 

@@ -12,8 +12,16 @@ struct Row {
   const char* name;
   size_t bytes;
 };
-constexpr std::array<Row, kDTypeCount> kRows{
-    {{"bool", 1}, {"u8", 1}, {"i32", 4}, {"i64", 8}, {"f16", 2}, {"bf16", 2}, {"f32", 4}, {"f64", 8}, {"c64", 8}, {"c128", 16}}};
+constexpr std::array<Row, kDTypeCount> kRows{{{"bool", 1},
+                                              {"u8", 1},
+                                              {"i32", 4},
+                                              {"i64", 8},
+                                              {"f16", 2},
+                                              {"bf16", 2},
+                                              {"f32", 4},
+                                              {"f64", 8},
+                                              {"c64", 8},
+                                              {"c128", 16}}};
 
 }  // namespace
 

@@ -89,8 +89,8 @@ struct Named {
   Contents contents;
 };
 
-void report(const char* op, const Node* node, const std::string& what, const Tensor& bad, const Contents& contents,
-            const std::vector<Named>& operands, const std::string& advice) {
+void report(const char* op, const Node* node, const std::string& what, const Tensor& bad,
+            const Contents& contents, const std::vector<Named>& operands, const std::string& advice) {
   std::string message = text(what, " of shape ", bad.shape(), ": ", counted(contents), " among ",
                              contents.count, contents.count == 1 ? " element" : " elements",
                              ", the first at ", place_of(contents.first_bad, bad.shape()));
@@ -131,8 +131,8 @@ void check_result(const Op& op, const std::vector<Named>& operands, const Tensor
     suspect.operands.push_back(operand.contents);
   }
   if (!is_new(contents, inf_before)) return;
-  report(op.name, nullptr, text(op.name, ": ", what, count > 1 ? text(' ', number + 1) : ""), y, contents, operands,
-         hint(suspect));
+  report(op.name, nullptr, text(op.name, ": ", what, count > 1 ? text(' ', number + 1) : ""), y, contents,
+         operands, hint(suspect));
 }
 
 bool is_view(const Call& call) { return call.aliases != 0; }

@@ -27,7 +27,7 @@ bool all_finite(const TensorList&);
 struct NotFinite {
   std::string message;
   const char* op;
-  const Tensor& value;         // the result or gradient that holds it
+  const Tensor& value;  // the result or gradient that holds it
   SourceLine line;
   const Node* node = nullptr;  // of a gradient: the node whose vjp made it
 };

@@ -38,7 +38,8 @@ Tensor weights_for(const Tensor& output, uint64_t stream) {
   return to(to(from_numbers(values, output.shape(), complex, cpu_device()), output.dtype()), output.device());
 }
 
-// The scalar that is differentiated: sum over the outputs of <output, weights>, of complex ones over their parts.
+// The scalar that is differentiated: sum over the outputs of <output, weights>, of complex ones over their
+// parts.
 Tensor contract(const TensorList& outputs) {
   Tensor total;
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -130,8 +131,8 @@ GradCheckResult gradcheck(const TensorFunction& f, const TensorList& inputs, Gra
       result.worst = std::isnan(error) ? INFINITY : error;
       if (error <= options.tolerance) continue;
       result.ok = false;
-      const std::string place = is_complex(x.dtype()) ? text(e / 2, e % 2 ? " (imaginary part)" : " (real part)")
-                                                      : text(e);
+      const std::string place =
+          is_complex(x.dtype()) ? text(e / 2, e % 2 ? " (imaginary part)" : " (real part)") : text(e);
       result.message = text("input ", places[k] + 1, ", element ", place, ": gradient ", gradient[e],
                             ", central difference ", numeric[e]);
     }

@@ -61,7 +61,8 @@ bool nothing_to_compute(const Call& call) {
 std::string types_of(const Call& call) {
   std::vector<DType> types;
   for (const Tensor& x : call.in)
-    if (x.defined() && std::find(types.begin(), types.end(), x.dtype()) == types.end()) types.push_back(x.dtype());
+    if (x.defined() && std::find(types.begin(), types.end(), x.dtype()) == types.end())
+      types.push_back(x.dtype());
   std::string text;
   for (const DType type : types) text += (text.empty() ? "" : " and ") + lunagrad::text(type);
   const DType result = call.out[0].dtype();
@@ -108,7 +109,8 @@ bool execute(Call& call) {
   return true;
 }
 
-// What shape() marked as written holds neither the old nor the new values when the op does not come to its end.
+// What shape() marked as written holds neither the old nor the new values when the op does not come to its
+// end.
 bool execute_in_place(Call& call) {
   try {
     return execute(call);
@@ -271,7 +273,9 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
   const Tensor x = in[0];
   check_in_place(op.name, x);
   if (overlaps(x.shape(), x.strides()))
-    fail(op.name, "_: elements of the target share memory (an expanded tensor, or windows that overlap); clone() it first");
+    fail(op.name,
+         "_: elements of the target share memory (an expanded tensor, or windows that overlap); clone() it "
+         "first");
   Call call;
   call.op = &op;
   call.in = std::move(in);
@@ -358,10 +362,12 @@ std::span<const Op* const> all_ops() {
   static const std::vector<const Op*> all = [] {
     std::vector<const Op*> joined;
     for (const auto family :
-         {elementwise_ops, create_ops, random_ops, cast_ops, view_ops, unfold_ops, copy_ops, join_ops, rearrange_ops, pad_ops,
-          reduce_ops, scan_ops, sort_ops, arithmetic_ops, matmul_ops, einsum_ops, softmax_ops, activation_ops, norm_ops,
-          batch_norm_ops, group_norm_ops, attention_ops, rope_ops, conv_ops, pool_ops, resize_ops, index_ops,
-          scatter_ops, complex_ops, loss_ops, margin_loss_ops, ctc_ops, rnn_ops, rnn_layer_ops, dropout_ops, optimizer_ops}) {
+         {elementwise_ops, create_ops,     random_ops,     cast_ops,      view_ops,    unfold_ops,
+          copy_ops,        join_ops,       rearrange_ops,  pad_ops,       reduce_ops,  scan_ops,
+          sort_ops,        arithmetic_ops, matmul_ops,     einsum_ops,    softmax_ops, activation_ops,
+          norm_ops,        batch_norm_ops, group_norm_ops, attention_ops, rope_ops,    conv_ops,
+          pool_ops,        resize_ops,     index_ops,      scatter_ops,   complex_ops, loss_ops,
+          margin_loss_ops, ctc_ops,        rnn_ops,        rnn_layer_ops, dropout_ops, optimizer_ops}) {
       const auto ops = family();
       joined.insert(joined.end(), ops.begin(), ops.end());
     }

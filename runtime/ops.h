@@ -101,7 +101,8 @@ Tensor sum(const Tensor&, const Dims& dims = {}, bool keepdim = false);
 Tensor mean(const Tensor&, const Dims& dims = {}, bool keepdim = false);
 Tensor prod(const Tensor&, const Dims& dims = {}, bool keepdim = false);
 Tensor var(const Tensor&, const Dims& dims = {}, int64_t correction = 1, bool keepdim = false);
-Tensor stddev(const Tensor&, const Dims& dims = {}, int64_t correction = 1, bool keepdim = false);  // op "std"
+Tensor stddev(const Tensor&, const Dims& dims = {}, int64_t correction = 1,
+              bool keepdim = false);                                      // op "std"
 Tensor amax(const Tensor&, const Dims& dims = {}, bool keepdim = false);  // ties share the gradient
 Tensor amin(const Tensor&, const Dims& dims = {}, bool keepdim = false);
 Tensor max(const Tensor&);
@@ -128,7 +129,7 @@ Tensor complex(const Tensor& real, const Tensor& imag);  // of two f32 or f64 te
 Tensor real(const Tensor&);                              // a view; the tensor itself when it is real
 Tensor imag(const Tensor&);                              // a view; Error when the tensor is real
 Tensor angle(const Tensor&);                             // -pi to pi
-Tensor view_as_real(const Tensor&);     // [..] -> [.., 2], a view
+Tensor view_as_real(const Tensor&);                      // [..] -> [.., 2], a view
 Tensor view_as_complex(const Tensor&);  // [.., 2] -> [..], a view; the last dim must lie in a row
 
 // matmul.cpp: [..., M, K] @ [..., K, N], batches broadcast, vectors as in PyTorch
@@ -158,9 +159,10 @@ Tensor glu(const Tensor&, int dim = -1);            // the first half times the 
 Tensor prelu(const Tensor&, const Tensor& weight);  // weight [C] of dim 1, or of one element
 Tensor softmin(const Tensor&, int dim);
 
-// optimizer.cpp: one step over all tensors of a parameter group, in place, in one pass. Lists have equal lengths; state
-// starts as zeros. The ops _sgd_step, _adam_step, _adamw_step take the lists one after the other and the options as
-// Call::args, in the order of the members (amsgrad last: whether there is a fifth list).
+// optimizer.cpp: one step over all tensors of a parameter group, in place, in one pass. Lists have equal
+// lengths; state starts as zeros. The ops _sgd_step, _adam_step, _adamw_step take the lists one after the
+// other and the options as Call::args, in the order of the members (amsgrad last: whether there is a fifth
+// list).
 struct SgdOptions {
   double lr = 1e-3, momentum = 0, dampening = 0, weight_decay = 0;
   int64_t step = 1;  // from 1; the first has no momentum yet
@@ -175,16 +177,18 @@ struct AdamOptions {
   bool decoupled = false;  // AdamW
 };
 void adam_step(const TensorList& params, const TensorList& grads, const TensorList& exp_avgs,
-               const TensorList& exp_avg_sqs, const TensorList& max_exp_avg_sqs,  // the last: amsgrad's, or none
+               const TensorList& exp_avg_sqs,
+               const TensorList& max_exp_avg_sqs,  // the last: amsgrad's, or none
                const AdamOptions&);
-// The other rules: op is _nadam_step, _radam_step, _adamax_step, _rmsprop_step, _adagrad_step, _adadelta_step,
-// _lion_step or _ema_step; tensors are its lists one after the other, numbers the rule's in the order of cpu/optimizer.h.
+// The other rules: op is _nadam_step, _radam_step, _adamax_step, _rmsprop_step, _adagrad_step,
+// _adadelta_step, _lion_step or _ema_step; tensors are its lists one after the other, numbers the rule's in
+// the order of cpu/optimizer.h.
 void optimizer_step(const Op& op, Operands tensors, std::span<const double> numbers);
 // Scales the gradients so that their common norm is at most max_norm; returns the norm before, 0-d.
 Tensor clip_grad_norm_(const TensorList& grads, double max_norm, double norm_type = 2);
 
-// conv.cpp: x [N, C, spatial…] or [C, spatial…], weight [O, C / groups, kernel…], bias [O] or undefined; stride, padding
-// and dilation are one number or one for each spatial dim
+// conv.cpp: x [N, C, spatial…] or [C, spatial…], weight [O, C / groups, kernel…], bias [O] or undefined;
+// stride, padding and dilation are one number or one for each spatial dim
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Dims& stride = {1},
               const Dims& padding = {0}, const Dims& dilation = {1}, int64_t groups = 1,
               Activation = Activation::none);
@@ -195,23 +199,25 @@ Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, co
               const Dims& padding = {0}, const Dims& dilation = {1}, int64_t groups = 1,
               Activation = Activation::none);
 // weight [C, O / groups, kernel…]; output_padding is added to the sizes of the result at their ends
-Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Dims& stride = {1},
-                        const Dims& padding = {0}, const Dims& output_padding = {0}, int64_t groups = 1,
-                        const Dims& dilation = {1});
-Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Dims& stride = {1},
-                        const Dims& padding = {0}, const Dims& output_padding = {0}, int64_t groups = 1,
-                        const Dims& dilation = {1});
+Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+                        const Dims& stride = {1}, const Dims& padding = {0}, const Dims& output_padding = {0},
+                        int64_t groups = 1, const Dims& dilation = {1});
+Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+                        const Dims& stride = {1}, const Dims& padding = {0}, const Dims& output_padding = {0},
+                        int64_t groups = 1, const Dims& dilation = {1});
 
 // pool.cpp: x [N, C, spatial…] or [C, spatial…]; stride {} is kernel_size, padding at most half of it
-Tensor max_pool1d(const Tensor& x, const Dims& kernel_size, const Dims& stride = {}, const Dims& padding = {0},
-                  const Dims& dilation = {1}, bool ceil_mode = false);
-Tensor max_pool2d(const Tensor& x, const Dims& kernel_size, const Dims& stride = {}, const Dims& padding = {0},
-                  const Dims& dilation = {1}, bool ceil_mode = false);
-// The sum of each window divided by the number of its elements (with the padding's or without), or by divisor_override
-Tensor avg_pool1d(const Tensor& x, const Dims& kernel_size, const Dims& stride = {}, const Dims& padding = {0},
-                  bool ceil_mode = false, bool count_include_pad = true);
-Tensor avg_pool2d(const Tensor& x, const Dims& kernel_size, const Dims& stride = {}, const Dims& padding = {0},
-                  bool ceil_mode = false, bool count_include_pad = true, std::optional<int64_t> divisor_override = {});
+Tensor max_pool1d(const Tensor& x, const Dims& kernel_size, const Dims& stride = {},
+                  const Dims& padding = {0}, const Dims& dilation = {1}, bool ceil_mode = false);
+Tensor max_pool2d(const Tensor& x, const Dims& kernel_size, const Dims& stride = {},
+                  const Dims& padding = {0}, const Dims& dilation = {1}, bool ceil_mode = false);
+// The sum of each window divided by the number of its elements (with the padding's or without), or by
+// divisor_override
+Tensor avg_pool1d(const Tensor& x, const Dims& kernel_size, const Dims& stride = {},
+                  const Dims& padding = {0}, bool ceil_mode = false, bool count_include_pad = true);
+Tensor avg_pool2d(const Tensor& x, const Dims& kernel_size, const Dims& stride = {},
+                  const Dims& padding = {0}, bool ceil_mode = false, bool count_include_pad = true,
+                  std::optional<int64_t> divisor_override = {});
 // Result i of n sees elements i * size / n up to (i + 1) * size / n, rounded outwards
 Tensor adaptive_avg_pool1d(const Tensor& x, const Dims& output_size);
 Tensor adaptive_avg_pool2d(const Tensor& x, const Dims& output_size);
@@ -224,27 +230,30 @@ Tensor interpolate(const Tensor& x, const Dims& size, Interpolation = Interpolat
 // The windows of x [N, C, H, W] as columns [N, C kH kW, windows], and the sum of columns back into an image
 Tensor im2col(const Tensor& x, const Dims& kernel_size, const Dims& dilation = {1}, const Dims& padding = {0},
               const Dims& stride = {1});
-Tensor col2im(const Tensor& columns, const Dims& output_size, const Dims& kernel_size, const Dims& dilation = {1},
-              const Dims& padding = {0}, const Dims& stride = {1});
+Tensor col2im(const Tensor& columns, const Dims& output_size, const Dims& kernel_size,
+              const Dims& dilation = {1}, const Dims& padding = {0}, const Dims& stride = {1});
 
-// norm.cpp: normalisation over the last dims, which normalized_shape repeats; weight and bias may be undefined
-Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {}, const Tensor& bias = {},
-                  double eps = 1e-5);
+// norm.cpp: normalisation over the last dims, which normalized_shape repeats; weight and bias may be
+// undefined
+Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
+                  const Tensor& bias = {}, double eps = 1e-5);
 Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
                 std::optional<double> eps = {});  // without eps: the type's epsilon
 Tensor normalize(const Tensor&, double p = 2, int dim = 1, double eps = 1e-12);
 
-// batch_norm.cpp, group_norm.cpp: x [N, C, …]; weight, bias and the running statistics [C], each may be undefined.
-// In training (use_input_stats) the running statistics are updated in place.
-Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight = {},
-                  const Tensor& bias = {}, bool training = false, double momentum = 0.1, double eps = 1e-5);
+// batch_norm.cpp, group_norm.cpp: x [N, C, …]; weight, bias and the running statistics [C], each may be
+// undefined. In training (use_input_stats) the running statistics are updated in place.
+Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
+                  const Tensor& weight = {}, const Tensor& bias = {}, bool training = false,
+                  double momentum = 0.1, double eps = 1e-5);
 Tensor group_norm(const Tensor& x, int64_t num_groups, const Tensor& weight = {}, const Tensor& bias = {},
                   double eps = 1e-5);
 Tensor instance_norm(const Tensor& x, const Tensor& running_mean = {}, const Tensor& running_var = {},
                      const Tensor& weight = {}, const Tensor& bias = {}, bool use_input_stats = true,
                      double momentum = 0.1, double eps = 1e-5);
 
-// attention.cpp: softmax(q k^T scale + mask) v; q [..., L, E], k [..., S, E], v [..., S, Ev]. The mask, broadcast to
+// attention.cpp: softmax(q k^T scale + mask) v; q [..., L, E], k [..., S, E], v [..., S, Ev]. The mask,
+// broadcast to
 // [..., L, S], is bool (true takes part) or added.
 struct AttentionOptions {
   Tensor attn_mask;
@@ -301,9 +310,9 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
                 const Tensor& target_lengths, int64_t blank = 0, Reduction = Reduction::mean,
                 bool zero_infinity = false);
 
-// rnn.cpp: x [T, N, I] ([N, T, I] with batch_first) or [T, I]; h0 and c0 [layers * directions, N, H] or undefined
-// (zeros). params: for each layer and direction weight_ih [gates H, I], weight_hh [gates H, H], bias_ih, bias_hh.
-// Results: the states of the last layer, h and, of lstm, c after the last step.
+// rnn.cpp: x [T, N, I] ([N, T, I] with batch_first) or [T, I]; h0 and c0 [layers * directions, N, H] or
+// undefined (zeros). params: for each layer and direction weight_ih [gates H, I], weight_hh [gates H, H],
+// bias_ih, bias_hh. Results: the states of the last layer, h and, of lstm, c after the last step.
 struct RecurrentOptions {
   bool has_biases = true;
   int64_t num_layers = 1;

@@ -1,6 +1,7 @@
 #pragma once
-// How a device shares out the work of a matrix product. One that has several ways, and can be told which to take, is a
-// ProductPlanner beside being a Device; `lunagrad bench --tune` measures them. Functions lock where they must.
+// How a device shares out the work of a matrix product. One that has several ways, and can be told which to
+// take, is a ProductPlanner beside being a Device; `lunagrad bench --tune` measures them. Functions lock
+// where they must.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,12 +20,13 @@ struct ProductPlan {
 class ProductPlanner {
  public:
   virtual ~ProductPlanner() = default;
-  // What is worth a try, first what the device takes by itself. Empty: its kernels do not take the operands as they
-  // are.
+  // What is worth a try, first what the device takes by itself. Empty: its kernels do not take the operands
+  // as they are.
   virtual std::vector<ProductPlan> possible_plans(const Call&) = 0;
   // What such a product gets now. possible_plans() is not empty.
   virtual ProductPlan plan_of(const Call&) = 0;
-  // From now on, for products of equal sizes, layouts and types: one of possible_plans(), or null for the device's own.
+  // From now on, for products of equal sizes, layouts and types: one of possible_plans(), or null for the
+  // device's own.
   virtual void set_plan(const Call&, const ProductPlan*) = 0;
   // Keeps on disk what was set. The file; empty when nothing can be kept.
   virtual std::string keep_plans() = 0;

@@ -180,7 +180,8 @@ Tensor on_cpu(const Tensor& x) {
   int64_t extent = 1;
   for (int d = 0; d < x.ndim(); ++d) extent += (x.size(d) - 1) * x.strides()[d];
   if (extent >= x.numel()) return to(x.detach(), cpu_device());
-  const Tensor memory = to(Tensor(x.storage_ref(), Layout::contiguous({extent}), x.offset(), x.dtype()), cpu_device());
+  const Tensor memory =
+      to(Tensor(x.storage_ref(), Layout::contiguous({extent}), x.offset(), x.dtype()), cpu_device());
   return Tensor(memory.storage_ref(), x.layout(), memory.offset(), x.dtype());
 }
 

@@ -30,10 +30,11 @@ inline constexpr size_t kHistogramBins = 64;
 inline constexpr std::array<int, 5> kPercentiles = {5, 25, 50, 75, 95};
 
 // Of any type but complex ones (Error); a tensor of another device is copied to the CPU. The same for any
-// number of threads. Elements are read where they lie: an expanded tensor takes no memory. Error of kind cancelled once
-// `stop` is requested.
+// number of threads. Elements are read where they lie: an expanded tensor takes no memory. Error of kind
+// cancelled once `stop` is requested.
 Statistics statistics(const Tensor&, std::stop_token stop = {});
-// The elements that statistics() reads: of an expanded dim, which shows the same ones again, those of one position.
+// The elements that statistics() reads: of an expanded dim, which shows the same ones again, those of one
+// position.
 int64_t elements_counted(const Tensor&);
 
 }  // namespace lunagrad

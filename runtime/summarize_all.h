@@ -1,6 +1,6 @@
 #pragma once
-// Summaries of many tensors in one go: for each device one pass over all of them where they lie, one dispatch and one
-// wait, whatever their number. For the thread of the tensors.
+// Summaries of many tensors in one go: for each device one pass over all of them where they lie, one dispatch
+// and one wait, whatever their number. For the thread of the tensors.
 #include <vector>
 
 #include "runtime/summary.h"

@@ -22,8 +22,8 @@ struct Partial {
   int64_t zeros = 0, nans = 0, infs = 0, finite = 0;
 };
 
-// What is finite in [begin, end), in lanes that a compiler turns into vectors. False, and nothing is counted, when
-// something is not finite.
+// What is finite in [begin, end), in lanes that a compiler turns into vectors. False, and nothing is counted,
+// when something is not finite.
 template <class T>
 bool add_finite(Partial& part, const T* values, int64_t count) {
   double sums[kLanes] = {}, magnitudes[kLanes] = {}, squares[kLanes] = {};
@@ -71,7 +71,8 @@ void add_any(Partial& part, const T* values, int64_t count) {
 
 template <class T>
 Summary summarize_on_cpu(const Tensor& x) {
-  // The parts depend on the number of elements alone, and are added in order: the same for any number of threads.
+  // The parts depend on the number of elements alone, and are added in order: the same for any number of
+  // threads.
   constexpr int64_t kChunk = 2048, kSmallest = 1 << 16, kMost = 32;
   const int64_t n = x.numel(), size = std::max(kSmallest, (n + kMost - 1) / kMost);
   std::vector<Partial> parts(size_t((n + size - 1) / size));
@@ -138,9 +139,7 @@ bool has_numbers(const Tensor& x) { return x.numel() > 0 && is_differentiable(x.
 Tensor real_of(const Tensor& x) { return is_complex(x.dtype()) ? abs(x.detach()) : x.detach(); }
 
 // A row of numbers for each of the tensors of one device, made there.
-Tensor rows_of(Operands tensors) {
-  return apply1(summary_op(), std::move(tensors));
-}
+Tensor rows_of(Operands tensors) { return apply1(summary_op(), std::move(tensors)); }
 
 }  // namespace
 
@@ -169,7 +168,8 @@ std::vector<Summary> Summaries::read() {
     while (end < packed_.size() && &packed_[end].device() == &packed_[first].device()) ++end;
     const NoGrad off;
     const std::vector<double> numbers =
-        cat(TensorList(packed_.begin() + std::ptrdiff_t(first), packed_.begin() + std::ptrdiff_t(end))).to_vector<double>();
+        cat(TensorList(packed_.begin() + std::ptrdiff_t(first), packed_.begin() + std::ptrdiff_t(end)))
+            .to_vector<double>();
     for (size_t i = first; i < end; ++i) {
       Summary& s = found_[waiting_[i]];
       s = unpacked(numbers.data() + (i - first) * kNumbers, s.count);

@@ -1,7 +1,7 @@
 #pragma once
-// The few numbers that tell whether a tensor is in order: its norm, its extremes, its zeros and what is not finite,
-// from one pass over it on its own device. Summaries collects many and waits for a device once. For the thread of the
-// tensors.
+// The few numbers that tell whether a tensor is in order: its norm, its extremes, its zeros and what is not
+// finite, from one pass over it on its own device. Summaries collects many and waits for a device once. For
+// the thread of the tensors.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -28,14 +28,14 @@ class Summaries {
  public:
   Summaries();
   ~Summaries();
-  size_t add(const Tensor&);         // its place in what read() returns
-  std::vector<Summary> read();       // of all that were added since the last call; waits for their devices
+  size_t add(const Tensor&);    // its place in what read() returns
+  std::vector<Summary> read();  // of all that were added since the last call; waits for their devices
   size_t size() const { return found_.size(); }
 
  private:
   std::vector<Summary> found_;
-  std::vector<size_t> waiting_;      // their places
-  std::vector<Tensor> packed_;       // on devices: the numbers of each, one after the other
+  std::vector<size_t> waiting_;  // their places
+  std::vector<Tensor> packed_;   // on devices: the numbers of each, one after the other
 };
 
 }  // namespace lunagrad

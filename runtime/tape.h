@@ -4,9 +4,9 @@
 // Tensor -> Node -> (saved storage, nodes of the inputs), so there is no cycle and dropping the last tensor
 // frees the graph, iteratively. backward() knows no op.
 //
-// The gradient of a complex tensor z is dL/dRe z + i dL/dIm z wherever it meets a user (seeds, .grad, hooks, results,
-// custom ops, viewers), as in PyTorch. Between nodes its conjugate travels, so that the derivative of a holomorphic op
-// is written as that of the real one; a vjp gets and sets the conjugate.
+// The gradient of a complex tensor z is dL/dRe z + i dL/dIm z wherever it meets a user (seeds, .grad, hooks,
+// results, custom ops, viewers), as in PyTorch. Between nodes its conjugate travels, so that the derivative
+// of a holomorphic op is written as that of the real one; a vjp gets and sets the conjugate.
 #include <functional>
 #include <memory>
 #include <string>

@@ -73,8 +73,8 @@ std::vector<T> Tensor::to_vector() const {
   std::vector<T> values(static_cast<size_t>(numel()));
   if (!is_complex_v<T> && is_complex(dtype())) refuse_complex(dtype());
   visit_any_dtype(dtype(), [&]<class From>() {
-    in_pieces(numel(), [from = static_cast<const From*>(dense.data<From>()), to = values.data()](int64_t begin,
-                                                                                                int64_t end) {
+    in_pieces(numel(), [from = static_cast<const From*>(dense.data<From>()), to = values.data()](
+                           int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) to[i] = convert<T>(from[i]);
     });
   });

@@ -78,7 +78,8 @@ class Tensor {
     assert(device().is_cpu());
     return static_cast<char*>(storage().data) + size_t(offset()) * item_size(dtype());
   }
-  // The elements in row-major order, converted; waits for the device. Complex ones as std::complex<double> alone.
+  // The elements in row-major order, converted; waits for the device. Complex ones as std::complex<double>
+  // alone.
   template <class T>
   std::vector<T> to_vector() const;
   double item() const;           // of a one-element tensor; Error otherwise

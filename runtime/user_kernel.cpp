@@ -28,8 +28,9 @@ const Op& user_kernel_op() {
   return op;
 }
 
-TensorList launch_kernel(int64_t kernel, const TensorList& inputs, const std::vector<double>& numbers, const Dims& groups,
-                         const std::vector<DType>& types, const std::vector<Shape>& shapes) {
+TensorList launch_kernel(int64_t kernel, const TensorList& inputs, const std::vector<double>& numbers,
+                         const Dims& groups, const std::vector<DType>& types,
+                         const std::vector<Shape>& shapes) {
   const NoGrad off;
   Call call;
   call.op = &user_kernel_op();
@@ -37,7 +38,8 @@ TensorList launch_kernel(int64_t kernel, const TensorList& inputs, const std::ve
   Dims numbers_of_types;
   for (const DType type : types) numbers_of_types.push_back(int64_t(type));
   call.params = {kernel, groups, numbers_of_types};
-  for (size_t i = 0; i < kMostKernelOutputs; ++i) call.params.push_back(i < shapes.size() ? Value(shapes[i]) : Value());
+  for (size_t i = 0; i < kMostKernelOutputs; ++i)
+    call.params.push_back(i < shapes.size() ? Value(shapes[i]) : Value());
   for (size_t i = 0; i < numbers.size(); ++i) call.args[i].f = numbers[i];
   run(call);
   return {call.out.begin(), call.out.end()};

@@ -1,7 +1,7 @@
 #pragma once
-// Compute shaders of the user's own. A device that can compile them is a KernelCompiler beside being a Device; the
-// shader then runs as a Call of one record like any op, so that the profile, the tape's clock and memory see it. Pure
-// values, but for compile(), which locks what it must.
+// Compute shaders of the user's own. A device that can compile them is a KernelCompiler beside being a
+// Device; the shader then runs as a Call of one record like any op, so that the profile, the tape's clock and
+// memory see it. Pure values, but for compile(), which locks what it must.
 #include <array>
 #include <string>
 #include <vector>
@@ -32,14 +32,15 @@ class KernelCompiler {
   virtual int64_t compile(const KernelSource&) = 0;
 };
 
-// The record of all kernels, which no list of ops holds: operands are the inputs, which lie in order; arguments the
-// numbers; parameters the kernel's number, its groups (none: a thread for each element of the first output), the types of
-// the outputs and their shapes.
+// The record of all kernels, which no list of ops holds: operands are the inputs, which lie in order;
+// arguments the numbers; parameters the kernel's number, its groups (none: a thread for each element of the
+// first output), the types of the outputs and their shapes.
 const Op& user_kernel_op();
 enum UserKernelParam { kKernelNumber, kKernelGroups, kKernelTypes, kKernelShapes };
 
 // Runs the kernel on the inputs' device.
-TensorList launch_kernel(int64_t kernel, const TensorList& inputs, const std::vector<double>& numbers, const Dims& groups,
-                         const std::vector<DType>& types, const std::vector<Shape>& shapes);
+TensorList launch_kernel(int64_t kernel, const TensorList& inputs, const std::vector<double>& numbers,
+                         const Dims& groups, const std::vector<DType>& types,
+                         const std::vector<Shape>& shapes);
 
 }  // namespace lunagrad

@@ -1,7 +1,7 @@
 #pragma once
-// When work was done beside the script's thread, for a profile: by the engine's helper threads (the pool's and a data
-// loader's) and by devices that work on their own. Times are ticks(). While nobody watches, a helper looks at one flag
-// and a device notes nothing.
+// When work was done beside the script's thread, for a profile: by the engine's helper threads (the pool's
+// and a data loader's) and by devices that work on their own. Times are ticks(). While nobody watches, a
+// helper looks at one flag and a device notes nothing.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -15,7 +15,8 @@ int main(int argc, char** argv) {
   // A reader that went away ends the program quietly, as it ends others, also when a parent ignored the
   // signal.
   signal(SIGPIPE, SIG_DFL);
-  // A file past the size that ulimit -f allows is an error of its writer, as on a full disk, and not the program's end.
+  // A file past the size that ulimit -f allows is an error of its writer, as on a full disk, and not the
+  // program's end.
   signal(SIGXFSZ, SIG_IGN);
   // Lines appear when they are written, in a pipe too, and none is lost when the program is ended at once.
   std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);

@@ -3,9 +3,9 @@
 #include <GLFW/glfw3.h>
 
 #include "runtime/error.h"
-#include "ui/workbench/panel.h"
-#include "ui/window/theme.h"
 #include "ui/widgets/input.h"
+#include "ui/window/theme.h"
+#include "ui/workbench/panel.h"
 
 namespace lunagrad {
 namespace {
@@ -27,7 +27,8 @@ void take_keys(const Commands& commands, const char* panel) {
   if (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) return;
   for (int key = GLFW_KEY_SPACE; key <= GLFW_KEY_LAST; ++key) {
     if (!key_pressed(key)) continue;
-    const Command* command = commands.meant({key, io.KeyCtrl, io.KeyShift, io.KeyAlt}, panel, io.WantTextInput);
+    const Command* command =
+        commands.meant({key, io.KeyCtrl, io.KeyShift, io.KeyAlt}, panel, io.WantTextInput);
     if (!command || command->panel != panel || !commands.enabled(*command)) continue;
     if (command->repeats || key_pressed(key, false)) command->run();
   }

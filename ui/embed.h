@@ -35,8 +35,9 @@ class PanelHost {
 
   bool update();  // once a frame, before the panels are drawn. True: there is something new to see
   std::vector<std::string> titles() const;  // "Curves", "Tape", …
-  // The panel of that title fills what is left of the current window. Error when there is none. A panel that was
-  // clicked has its own keys, as the arrows on the tape; Dear ImGui before 1.87 must be told keys by GLFW's numbers.
+  // The panel of that title fills what is left of the current window. Error when there is none. A panel that
+  // was clicked has its own keys, as the arrows on the tape; Dear ImGui before 1.87 must be told keys by
+  // GLFW's numbers.
   void draw(const std::string& title);
   // What draw() showed since the last update(), for tests and for readers of a screen; kept from the first
   // call on.

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "runtime/error.h"
+#include "script/cli/standard_streams.h"
 #include "script/meta/library.h"
 #include "script/run/record.h"
-#include "script/cli/standard_streams.h"
 #include "ui/app/app.h"
 #ifdef LUNAGRAD_GPU
 #include "gpu/gpu.h"
@@ -113,7 +113,8 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<c
     }
   }
   options.state_folder = state ? *state : options.drive.empty() ? lunagrad::state_directory() : "";
-  if (!options.script.empty() && lunagrad::is_run(options.script)) options.opened_run = std::exchange(options.script, {});
+  if (!options.script.empty() && lunagrad::is_run(options.script))
+    options.opened_run = std::exchange(options.script, {});
   return true;
 }
 

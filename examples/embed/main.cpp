@@ -1,5 +1,5 @@
-// A C++ program that embeds Lunagrad: first the engine alone, with the ops that scripts use; then a script in a
-// Session, whose events arrive as callbacks.
+// A C++ program that embeds Lunagrad: first the engine alone, with the ops that scripts use; then a script in
+// a Session, whose events arrive as callbacks.
 #include <cmath>
 #include <cstdio>
 

@@ -1,5 +1,5 @@
-// A C++ program with a frame loop of its own around Lunagrad: its window holds a slider and a button, and the tape and
-// the curves of the script that it runs.
+// A C++ program with a frame loop of its own around Lunagrad: its window holds a slider and a button, and the
+// tape and the curves of the script that it runs.
 //   lunagrad-embed-ui                      until the window is closed
 //   lunagrad-embed-ui FRAMES PICTURE.png   so many frames; the last goes to the file
 #include <imgui.h>
@@ -33,7 +33,8 @@ static void begin_part(const char* title, float x, float y, float width, float h
   const ImVec2 size = ImGui::GetMainViewport()->Size;
   ImGui::SetNextWindowPos({x * size.x, y * size.y});
   ImGui::SetNextWindowSize({width * size.x, height * size.y});
-  ImGui::Begin(title, nullptr, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoCollapse);
+  ImGui::Begin(title, nullptr,
+               ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoCollapse);
 }
 
 static void run(long frames, const char* picture) {

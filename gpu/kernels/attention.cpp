@@ -172,8 +172,8 @@ void run(const Call& call, Recorder& recorder) {
   launch.multiplies(scores_of(q, k) * double(q.size(-1) + v.size(-1)));
   static const ShaderCode& code = find_shader("attention");
   launch.run_in_turns(code,
-                      {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), 0, kind_of(mask),
-                       uint32_t(call.args[kDropout].f > 0), uint32_t(call.real(kSoftcap) > 0)},
+                      {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), 0,
+                       kind_of(mask), uint32_t(call.args[kDropout].f > 0), uint32_t(call.real(kSoftcap) > 0)},
                       arguments.blocks * uint32_t(heads_of(q)), bytes_of(arguments));
 }
 

@@ -42,10 +42,12 @@ static_assert(std::all_of(std::begin(kTiles), std::end(kTiles), [](const Tile& t
   const uint32_t threads = threads_of(tile);  // each fetches the same column, or the same k, of every step
   return threads % tile.bn == 0 && threads % tile.bk == 0 && tile.bm * tile.bk / threads % 4 == 0;
 }));
-constexpr uint64_t kBusy = 256;         // work groups that keep a device busy
+constexpr uint64_t kBusy = 256;           // work groups that keep a device busy
 constexpr uint32_t kShortestSplit = 256;  // of a sum, that is worth a second pass
 
-void set_sizes(uint32_t (&to)[3], const ConvGeometry::Sizes& from) { std::copy(from.begin(), from.end(), to); }
+void set_sizes(uint32_t (&to)[3], const ConvGeometry::Sizes& from) {
+  std::copy(from.begin(), from.end(), to);
+}
 
 // Sizes beyond which the shader's 32-bit places do not reach.
 bool fits(const Call& call) {
@@ -69,7 +71,8 @@ Tile choose(const Arguments& a) {
     // A tile that is mostly empty computes for nothing.
     if (tile.bm > 32 && a.m <= tile.bm / 2) continue;
     if (tile.bn > 32 && (a.n + tile.bn - 1) / tile.bn * tile.bn > a.n + a.n / 5) continue;
-    const uint64_t tiles = uint64_t((a.m + tile.bm - 1) / tile.bm) * ((a.n + tile.bn - 1) / tile.bn) * a.groups;
+    const uint64_t tiles =
+        uint64_t((a.m + tile.bm - 1) / tile.bm) * ((a.n + tile.bn - 1) / tile.bn) * a.groups;
     if (tiles * std::max<uint32_t>(1, a.k / (4 * kShortestSplit)) >= kBusy / 2) return tile;
   }
   return std::end(kTiles)[-1];
@@ -113,13 +116,16 @@ void convolve(const Call& call, Part part, const ConvGeometry& g, Recorder& reco
   a.row_tiles = (a.m + tile.bm - 1) / tile.bm;
   a.column_tiles = (a.n + tile.bn - 1) / tile.bn;
   const uint32_t whole = a.row_tiles * a.column_tiles * a.groups;
-  // The sum over places is long and its results are few: its parts run side by side and are added up in order.
+  // The sum over places is long and its results are few: its parts run side by side and are added up in
+  // order.
   a.splits = 1;
   if (part == Part::weight_gradient)
-    a.splits = uint32_t(std::clamp<uint64_t>(2 * kBusy / whole, 1, std::max<uint32_t>(1, a.k / kShortestSplit)));
+    a.splits =
+        uint32_t(std::clamp<uint64_t>(2 * kBusy / whole, 1, std::max<uint32_t>(1, a.k / kShortestSplit)));
   a.split = ((a.k + a.splits - 1) / a.splits + tile.bk - 1) / tile.bk * tile.bk;
   a.splits = std::max<uint32_t>(1, (a.k + a.split - 1) / std::max<uint32_t>(1, a.split));
-  const Tensor made = a.splits == 1 ? out : Tensor::empty(Shape{int64_t(a.splits), out.numel()}, DType::f32, out.device());
+  const Tensor made =
+      a.splits == 1 ? out : Tensor::empty(Shape{int64_t(a.splits), out.numel()}, DType::f32, out.device());
 
   Launch launch(recorder);
   // A is the weight, or the gradient of the result.
@@ -129,16 +135,22 @@ void convolve(const Call& call, Part part, const ConvGeometry& g, Recorder& reco
   if (bias.defined()) a.bias = launch.reads(bias);
   launch.multiplies(double(a.m) * double(a.n) * double(a.k) * double(a.groups));
   const uint32_t threads = threads_of(tile);
-  const auto trivial = [&](size_t d) { return g.in[d] == 1 && g.out[d] == 1 && g.kernel[d] == 1 && g.padding[d] == 0; };
+  const auto trivial = [&](size_t d) {
+    return g.in[d] == 1 && g.out[d] == 1 && g.kernel[d] == 1 && g.padding[d] == 0;
+  };
   const uint32_t dims = !trivial(0) ? 3 : !trivial(1) ? 2 : 1;
-  const bool strided = back && std::any_of(g.stride.begin(), g.stride.end(), [](int64_t step) { return step != 1; });
-  const int64_t run = part == Part::result ? a.k : part == Part::input_gradient ? a.kernel_size : g.out_size();
+  const bool strided =
+      back && std::any_of(g.stride.begin(), g.stride.end(), [](int64_t step) { return step != 1; });
+  const int64_t run = part == Part::result           ? a.k
+                      : part == Part::input_gradient ? a.kernel_size
+                                                     : g.out_size();
   const bool in_fours = run % 4 == 0 && a.a % 16 == 0;
   static const ShaderCode code = with_variant(find_shader("conv"), variant);
-  launch.run_in_turns(code,
-                      {threads, tile.bm, tile.bn, tile.bk, tile.tm, tile.tn, uint32_t(part), uint32_t(bias.defined()),
-                       threads, dims, uint32_t(strided), uint32_t(in_fours), uint32_t(activation)},
-                      whole * a.splits, bytes_of(a));
+  launch.run_in_turns(
+      code,
+      {threads, tile.bm, tile.bn, tile.bk, tile.tm, tile.tn, uint32_t(part), uint32_t(bias.defined()),
+       threads, dims, uint32_t(strided), uint32_t(in_fours), uint32_t(activation)},
+      whole * a.splits, bytes_of(a));
   if (a.splits > 1) add_parts(out, made, recorder);
 }
 

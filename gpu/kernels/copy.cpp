@@ -46,7 +46,8 @@ Units unit_of(const Tensor& out, const Tensor& from, const Iteration& space, con
   const uint64_t in_sixteen = 16 / uint64_t(item_size(out.dtype()));
   if (from.dtype() == out.dtype() && space.count % in_sixteen == 0 && (ends.result | ends.operand) % 16 == 0)
     return {Unit::sixteen_bytes, in_sixteen};
-  if (space.count % 4 == 0 && moves_in_fours(out.dtype(), ends.result) && moves_in_fours(from.dtype(), ends.operand))
+  if (space.count % 4 == 0 && moves_in_fours(out.dtype(), ends.result) &&
+      moves_in_fours(from.dtype(), ends.operand))
     return {Unit::four_floats, 4};
   return {Unit::element, 1};
 }
@@ -58,15 +59,17 @@ bool steps_of_four(const TransposeArguments& a, const Ends& ends) {
   return any % 4 == 0 && (ends.result | ends.operand) % 16 == 0;
 }
 
-// Copies by tiles when the dim that lies close in the result lies apart in the operand, and another the other way round.
-bool transpose_by_tiles(Launch& launch, const Iteration& space, const Ends& ends, uint32_t result_type, uint32_t type,
-                        bool as_integer, Recorder& recorder) {
+// Copies by tiles when the dim that lies close in the result lies apart in the operand, and another the other
+// way round.
+bool transpose_by_tiles(Launch& launch, const Iteration& space, const Ends& ends, uint32_t result_type,
+                        uint32_t type, bool as_integer, Recorder& recorder) {
   constexpr uint32_t kSide = 64, kShort = 16;
   const int q = space.dims - 1;
   int p = -1;
   for (int d = 0; d < q; ++d)
     if (space.stride[1][d] == 1 && space.size[d] >= kShort) p = d;
-  if (p < 0 || space.stride[0][q] != 1 || space.stride[1][q] == 1 || space.stride[1][q] == 0 || space.size[q] < kShort)
+  if (p < 0 || space.stride[0][q] != 1 || space.stride[1][q] == 1 || space.stride[1][q] == 0 ||
+      space.size[q] < kShort)
     return false;
   TransposeArguments arguments{};
   arguments.p = space.size[p];
@@ -85,8 +88,8 @@ bool transpose_by_tiles(Launch& launch, const Iteration& space, const Ends& ends
   arguments.tiles = uint32_t(tiles);
   const bool in_fours = type == raw_type(DType::f32) && result_type == type && steps_of_four(arguments, ends);
   static const ShaderCode& code = find_shader("transpose");
-  launch.run(code, {result_type, type, uint32_t(as_integer), uint32_t(in_fours)}, {group_count(tiles, recorder)},
-             bytes_of(arguments), bytes_of(ends));
+  launch.run(code, {result_type, type, uint32_t(as_integer), uint32_t(in_fours)},
+             {group_count(tiles, recorder)}, bytes_of(arguments), bytes_of(ends));
   return true;
 }
 
@@ -136,15 +139,17 @@ void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
   hot.count = uint32_t(space.count / elements);
   // Elements of 64 bits do not fit through the tiles.
   const bool narrow = item_size(out.dtype()) <= 4 && !from.is_number() && item_size(from.dtype()) <= 4;
-  if (narrow && transpose_by_tiles(launch, space, {hot.result, hot.operand}, result_type, type, as_integer, recorder))
+  if (narrow &&
+      transpose_by_tiles(launch, space, {hot.result, hot.operand}, result_type, type, as_integer, recorder))
     return;
   Arguments arguments;
   std::memcpy(arguments.size, space.size, sizeof space.size);
   std::memcpy(arguments.stride, space.stride, sizeof arguments.stride);
   static const ShaderCode& code = find_shader("copy");
   const Visit visit = visit_elements(hot.count, recorder);
-  launch.run(code, {uint32_t(space.dims), result_type, type, uint32_t(as_integer), visit.per_thread, uint32_t(unit)},
-             {visit.groups}, bytes_of(arguments).first(space.dims > 0 ? sizeof arguments : 0), bytes_of(hot));
+  launch.run(
+      code, {uint32_t(space.dims), result_type, type, uint32_t(as_integer), visit.per_thread, uint32_t(unit)},
+      {visit.groups}, bytes_of(arguments).first(space.dims > 0 ? sizeof arguments : 0), bytes_of(hot));
 }
 
 }  // namespace lunagrad::gpu

@@ -53,8 +53,8 @@ void launch_ramp(const Tensor& out, RampHot hot, bool whole, Recorder& recorder)
   hot.result = launch.writes(out);
   hot.count = uint32_t(out.numel());
   static const ShaderCode& code = find_shader("ramp");
-  launch.run(code, {uint32_t(out.dtype()), uint32_t(whole)}, {group_count((uint64_t(hot.count) + 255) / 256, recorder)},
-             {}, bytes_of(hot));
+  launch.run(code, {uint32_t(out.dtype()), uint32_t(whole)},
+             {group_count((uint64_t(hot.count) + 255) / 256, recorder)}, {}, bytes_of(hot));
 }
 
 double real_of(const Value& value) { return value.kind == Value::Kind::real ? value.f : double(value.i); }

@@ -1,5 +1,6 @@
 // ctc_loss and its gradient, f32 (shaders/ctc.comp).
 #include "gpu/kernels/ctc.h"
+
 #include "gpu/kernels/copy.h"
 #include "runtime/ops.h"
 
@@ -17,8 +18,8 @@ struct Arguments {
 constexpr int64_t kMostStates = 1024;  // a row of them lies in shared memory
 
 bool fits(const Tensor& log_probs, const Tensor& alpha) {
-  return log_probs.dtype() == DType::f32 && log_probs.numel() > 0 && log_probs.numel() < int64_t(1) << 31 && alpha.numel() < int64_t(1) << 31 &&
-         alpha.size(2) <= kMostStates;
+  return log_probs.dtype() == DType::f32 && log_probs.numel() > 0 && log_probs.numel() < int64_t(1) << 31 &&
+         alpha.numel() < int64_t(1) << 31 && alpha.size(2) <= kMostStates;
 }
 bool supports_loss(const Call& call) { return fits(call.input(0), call.output(1)); }
 bool supports_gradient(const Call& call) { return fits(call.input(1), call.input(5)); }

@@ -59,7 +59,8 @@ int64_t size_along(const Tensor& x, int dim) { return x.ndim() == 0 ? 1 : x.size
 void run_gather(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor &index = call.input(1), &out = call.output();
-  const Tensor x = call.input(0).ndim() == 0 && index.ndim() == 1 ? reshape(call.input(0), {1}) : call.input(0);
+  const Tensor x =
+      call.input(0).ndim() == 0 && index.ndim() == 1 ? reshape(call.input(0), {1}) : call.input(0);
   const int dim = dim_of(call);
   // Each element is a lane of its own: the dim is one of those across, with a step of 0.
   LaneView from = view_of(x, dim), to{&out, out.strides(), 0}, by{&index, index.strides(), 0};
@@ -69,7 +70,8 @@ void run_gather(const Call& call, Recorder& recorder) {
     from.strides[dim] = 0;
     lanes.push_back(1);
   }
-  run_lanes(LaneMode::take, {lanes, index.ndim(), size_along(x, dim)}, from, to, by, FaultKind::gather, recorder);
+  run_lanes(LaneMode::take, {lanes, index.ndim(), size_along(x, dim)}, from, to, by, FaultKind::gather,
+            recorder);
 }
 
 bool supports_one_hot(const Call& call) { return supports(call) && call.output().dtype() == DType::i64; }
@@ -81,8 +83,8 @@ void run_one_hot(const Call& call, Recorder& recorder) {
   copy(one, Tensor::number(int64_t(1)), recorder);
   Shape shape = ids.shape();
   shape.push_back(1);
-  run_lanes(LaneMode::put, {shape, ids.ndim(), out.size(-1)}, view_of(out, ids.ndim()), same_for_all(one, shape.size()),
-            {&ids, ids.strides(), 0}, FaultKind::one_hot, recorder);
+  run_lanes(LaneMode::put, {shape, ids.ndim(), out.size(-1)}, view_of(out, ids.ndim()),
+            same_for_all(one, shape.size()), {&ids, ids.strides(), 0}, FaultKind::one_hot, recorder);
 }
 
 bool can_add(const Call& call) {

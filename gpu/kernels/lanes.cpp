@@ -28,8 +28,8 @@ LaneView flat_index(const Tensor& x, int dims) {
   return {&x, Strides(std::max(dims - 1, 0), 0), x.ndim() == 0 ? 0 : x.strides()[0]};
 }
 
-void run_lanes(LaneMode mode, const Lanes& lanes, const LaneView& target, const LaneView& source, const LaneView& index,
-               FaultKind kind, Recorder& recorder) {
+void run_lanes(LaneMode mode, const Lanes& lanes, const LaneView& target, const LaneView& source,
+               const LaneView& index, FaultKind kind, Recorder& recorder) {
   Arguments a{};
   Shape across = lanes.shape;
   a.extent = 1;
@@ -60,7 +60,8 @@ void run_lanes(LaneMode mode, const Lanes& lanes, const LaneView& target, const 
   const DType type = target.memory->dtype();
   static const ShaderCode& code = find_shader("lanes");
   launch.run(code,
-             {uint32_t(mode), mode == LaneMode::add ? uint32_t(type) : raw_type(type), uint32_t(index.memory->dtype())},
+             {uint32_t(mode), mode == LaneMode::add ? uint32_t(type) : raw_type(type),
+              uint32_t(index.memory->dtype())},
              {group_count((uint64_t(a.lanes) + 255) / 256, recorder)}, bytes_of(a));
 }
 

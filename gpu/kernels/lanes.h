@@ -6,8 +6,8 @@ namespace lunagrad::gpu {
 
 enum class LaneMode : uint32_t { take, put, add };
 
-// A tensor's memory as the lanes of an index see it: the strides of the index's dims but the one along which it
-// names, and that of this one.
+// A tensor's memory as the lanes of an index see it: the strides of the index's dims but the one along which
+// it names, and that of this one.
 struct LaneView {
   const Tensor* memory;
   Strides strides;
@@ -20,8 +20,8 @@ struct Lanes {
   int64_t size;
 };
 // Reads the index, and source or target; the other is written. Elements of `add` are f32 or integers.
-void run_lanes(LaneMode, const Lanes&, const LaneView& target, const LaneView& source, const LaneView& index, FaultKind,
-               Recorder&);
+void run_lanes(LaneMode, const Lanes&, const LaneView& target, const LaneView& source, const LaneView& index,
+               FaultKind, Recorder&);
 
 // A view of a tensor with the index's number of dims.
 LaneView view_of(const Tensor&, int dim);

@@ -66,7 +66,8 @@ struct Planes {
   Tensor tensor;
   uint64_t bytes = 0;  // of a plane
 };
-Planes planes_of(const Tensor& x, ProductSide& side, const Shape& batch, uint32_t planes, Recorder& recorder) {
+Planes planes_of(const Tensor& x, ProductSide& side, const Shape& batch, uint32_t planes,
+                 Recorder& recorder) {
   const bool wide = x.dtype() == DType::f32;
   Launch launch(recorder);
   PlaneArguments arguments{};
@@ -102,18 +103,22 @@ Planes planes_of(const Tensor& x, ProductSide& side, const Shape& batch, uint32_
   return made;
 }
 
-// The variants as a profile names them. "ragged": tiles hang over the edges, which each access has to look for.
+// The variants as a profile names them. "ragged": tiles hang over the edges, which each access has to look
+// for.
 std::string variant(const ShaderCode&, Constants c) {
   return text("f32 ", c[1], 'x', c[2], 'x', c[3], c[13] ? "" : ", ragged", ending_name(c[8], c[12]));
 }
 std::string unit_variant(const ShaderCode& code, Constants c) {
-  return text(c[10] > 1 ? text(c[10], " planes of ") : "", code.bfloat ? "bf16 " : "f16 ", c[1], 'x', c[2], 'x', c[3],
-              c[16] ? "" : ", ragged", ending_name(c[8], c[17]));
+  return text(c[10] > 1 ? text(c[10], " planes of ") : "", code.bfloat ? "bf16 " : "f16 ", c[1], 'x', c[2],
+              'x', c[3], c[16] ? "" : ", ragged", ending_name(c[8], c[17]));
 }
-std::string part_variant(const ShaderCode&, Constants c) { return dtype_name(DType(c[1])) + ending_name(c[2], c[3]); }
+std::string part_variant(const ShaderCode&, Constants c) {
+  return dtype_name(DType(c[1])) + ending_name(c[2], c[3]);
+}
 
 // C = the sum of parts [n, elements of C], with its ending.
-void end_product(const Tensor& c, int64_t columns, const Tensor& parts, const Ending& end, Recorder& recorder) {
+void end_product(const Tensor& c, int64_t columns, const Tensor& parts, const Ending& end,
+                 Recorder& recorder) {
   constexpr uint32_t kBusy = 1 << 16, kWorthSharing = 8, kMostSharing = 32;
   Launch launch(recorder);
   PartArguments arguments{};
@@ -129,17 +134,19 @@ void end_product(const Tensor& c, int64_t columns, const Tensor& parts, const En
   arguments.results = uint32_t(c.numel() / (vector ? 4 : 1));
   arguments.row = uint32_t(columns / (vector ? 4 : 1));
   uint32_t along = 1;
-  while (along < kMostSharing && along * kWorthSharing <= arguments.part_count && arguments.results * along < kBusy)
+  while (along < kMostSharing && along * kWorthSharing <= arguments.part_count &&
+         arguments.results * along < kBusy)
     along *= 2;
   static const ShaderCode code = with_variant(find_shader("matmul_parts"), part_variant);
-  launch.run(code,
-             {along, uint32_t(c.dtype()), uint32_t(end.bias.defined()), uint32_t(end.activation), uint32_t(vector)},
-             {group_count((uint64_t(arguments.results) * along + 255) / 256, recorder)}, bytes_of(arguments));
+  launch.run(
+      code,
+      {along, uint32_t(c.dtype()), uint32_t(end.bias.defined()), uint32_t(end.activation), uint32_t(vector)},
+      {group_count((uint64_t(arguments.results) * along + 255) / 256, recorder)}, bytes_of(arguments));
 }
 
 // C = A B, or A B^T where B is transposed, with its ending.
-void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, const Ending& end, const Tensor& c,
-              Recorder& recorder) {
+void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, const Ending& end,
+              const Tensor& c, Recorder& recorder) {
   const NoGrad off;
   const DType type = given_a.dtype();
   const Product p = product_of(given_a, given_b, transposed, recorder.physical);
@@ -194,7 +201,8 @@ void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, con
     arguments.batch_step[0][d] = left.batch[d];
     arguments.batch_step[1][d] = right.batch[d];
   }
-  // The matrix units are about eight times as fast, and multiply each plane with those that are not too small for it.
+  // The matrix units are about eight times as fast, and multiply each plane with those that are not too small
+  // for it.
   const double pairs = planes ? planes * (planes + 1) / 2 / 8.0 : 1;
   launch.multiplies(double(c.numel()) * double(p.k) * pairs);
   const uint32_t a_rows = !left.along_k, b_columns = !right.along_k;

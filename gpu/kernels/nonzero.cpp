@@ -34,7 +34,8 @@ void run(const Call& call, Recorder& recorder) {
     if (mode == Mode::put) a.result = launch.writes(call.output());
     if (mode != Mode::count) a.before = launch.reads(before);
     if (mode != Mode::put) a.before = launch.writes(before);
-    launch.run(code, {uint32_t(mode)}, {mode == Mode::add_up ? 1 : group_count(blocks, recorder)}, bytes_of(a));
+    launch.run(code, {uint32_t(mode)}, {mode == Mode::add_up ? 1 : group_count(blocks, recorder)},
+               bytes_of(a));
   }
 }
 

@@ -46,8 +46,8 @@ struct Form {
 void launch_norm(Launch& launch, const Form& form, const Hot& hot, uint64_t groups, Recorder& recorder) {
   static const ShaderCode& code = find_shader("norm");
   launch.run(code,
-             {uint32_t(form.mode), form.plan.along, uint32_t(form.centred), uint32_t(form.weight), uint32_t(form.bias),
-              uint32_t(form.sums), 0, 0, 0, 0, form.plan.held, form.plan.subgroup},
+             {uint32_t(form.mode), form.plan.along, uint32_t(form.centred), uint32_t(form.weight),
+              uint32_t(form.bias), uint32_t(form.sums), 0, 0, 0, 0, form.plan.held, form.plan.subgroup},
              {group_count(groups, recorder)}, {}, bytes_of(hot));
 }
 uint64_t groups_of_rows(const Hot& hot, const RowPlan& plan) {
@@ -68,8 +68,8 @@ void run_forward(const Call& call, Recorder& recorder) {
   hot.result = launch.writes(call.output());
   const Tensor* const tensors[] = {&x, &weight, &bias, &call.output()};
   const RowPlan plan = plan_rows(hot.size, tensors, recorder.physical);
-  launch_norm(launch, {Mode::forward, centred, weight.defined(), bias.defined(), plan}, hot, groups_of_rows(hot, plan),
-              recorder);
+  launch_norm(launch, {Mode::forward, centred, weight.defined(), bias.defined(), plan}, hot,
+              groups_of_rows(hot, plan), recorder);
 }
 
 // Outputs: the gradients of input, weight and bias; those that are not wanted are empty.
@@ -78,7 +78,9 @@ void run_backward(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor g = contiguous(call.input(0)), x = contiguous(call.input(1));
   const Tensor weight = call.has(2) ? contiguous(call.input(2)) : Tensor();
-  const auto wanted = [&](int output) { return output < int(call.out.size()) && call.flag(kWantedAt + output); };
+  const auto wanted = [&](int output) {
+    return output < int(call.out.size()) && call.flag(kWantedAt + output);
+  };
   Hot hot = hot_of(call, x);
   if (hot.count == 0) {  // sums of nothing
     for (const int output : {1, 2})
@@ -89,8 +91,8 @@ void run_backward(const Call& call, Recorder& recorder) {
   const Tensor* const tensors[] = {&x, &g, &weight};
   const RowPlan plan = plan_rows(hot.size, tensors, recorder.physical);
   const uint64_t groups = groups_of_rows(hot, plan), wide = (hot.size + 255) / 256;
-  // Rows in registers give their sums by the way, to as many groups as keep a device busy, or fewer that see four
-  // rounds of rows each; others are read a second time, column by column.
+  // Rows in registers give their sums by the way, to as many groups as keep a device busy, or fewer that see
+  // four rounds of rows each; others are read a second time, column by column.
   const bool at_once = sums && plan.held > 0;
   hot.blocks = uint32_t(at_once ? std::clamp<uint64_t>(groups / 4, 1, 256)
                                 : std::clamp<uint64_t>(512 / wide, 1, std::max<uint64_t>(1, hot.count / 16)));
@@ -123,7 +125,8 @@ void run_backward(const Call& call, Recorder& recorder) {
   totals.parts = launch.reads(parts);
   if (wanted(1)) totals.weight = launch.writes(call.output(1));
   if (wanted(2)) totals.bias = launch.writes(call.output(2));
-  launch_norm(launch, {Mode::totals, centred, false, false}, totals, (2 * uint64_t(hot.size) + 31) / 32, recorder);
+  launch_norm(launch, {Mode::totals, centred, false, false}, totals, (2 * uint64_t(hot.size) + 31) / 32,
+              recorder);
 }
 
 }  // namespace

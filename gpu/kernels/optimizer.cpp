@@ -1,5 +1,5 @@
-// The optimizers' steps, one dispatch over all parameters of a group, and the clipping of gradients to a common norm.
-// 16-bit elements are computed as f32; of a group that mixes types each has its own dispatch.
+// The optimizers' steps, one dispatch over all parameters of a group, and the clipping of gradients to a
+// common norm. 16-bit elements are computed as f32; of a group that mixes types each has its own dispatch.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -32,8 +32,8 @@ void write_back(const Call& call, size_t i, const Tensor& dense) {
   if (!dense.same(call.in[i])) copy_(call.in[i], dense);
 }
 
-// Calls f with the numbers, up to kMostTensors at a time, of those of the first n tensors that are of one type and hold
-// something.
+// Calls f with the numbers, up to kMostTensors at a time, of those of the first n tensors that are of one
+// type and hold something.
 template <class F>
 void for_each_dispatch(const Operands& tensors, size_t n, F&& f) {
   for (const DType type : kTypes) {
@@ -154,8 +154,9 @@ void run_clip(const Call& call, Recorder& recorder) {
       set_addresses(launch, group);
       hot.tensors = uint32_t(group.entries.size());
       hot.blocks = group.blocks;
-      launch.run(code, {uint32_t(mode), uint32_t(group.type), uint32_t(power)}, {group_count(group.blocks, recorder)},
-                 std::as_bytes(std::span(group.entries)), bytes_of(hot));
+      launch.run(code, {uint32_t(mode), uint32_t(group.type), uint32_t(power)},
+                 {group_count(group.blocks, recorder)}, std::as_bytes(std::span(group.entries)),
+                 bytes_of(hot));
     }
   };
   visit(ClipMode::blocks, [&](Launch& launch, const ClipGroup& group) {
@@ -166,7 +167,8 @@ void run_clip(const Call& call, Recorder& recorder) {
     hot.partial = launch.reads(partial);
     hot.norm = launch.writes(call.output());
     hot.blocks = blocks;
-    launch.run(code, {uint32_t(ClipMode::norm), uint32_t(DType::f32), uint32_t(power)}, {1}, {}, bytes_of(hot));
+    launch.run(code, {uint32_t(ClipMode::norm), uint32_t(DType::f32), uint32_t(power)}, {1}, {},
+               bytes_of(hot));
   }
   visit(ClipMode::scale, [&](Launch& launch, const ClipGroup&) { hot.norm = launch.reads(call.output()); });
   for (size_t i = 0; i < call.in.size(); ++i) write_back(call, i, dense[i]);
@@ -176,8 +178,9 @@ void run_clip(const Call& call, Recorder& recorder) {
 
 std::vector<KernelEntry> optimizer_kernels() {
   std::vector<KernelEntry> entries = {{find_op("_clip_grad_norm"), {supports, run_clip}}};
-  for (const char* const name : {"_sgd_step", "_adam_step", "_adamw_step", "_nadam_step", "_radam_step", "_adamax_step",
-                                 "_rmsprop_step", "_adagrad_step", "_adadelta_step", "_lion_step", "_ema_step"})
+  for (const char* const name :
+       {"_sgd_step", "_adam_step", "_adamw_step", "_nadam_step", "_radam_step", "_adamax_step",
+        "_rmsprop_step", "_adagrad_step", "_adadelta_step", "_lion_step", "_ema_step"})
     entries.push_back({find_op(name), {supports, run_step}});
   return entries;
 }

@@ -28,8 +28,8 @@ void run(const Call& call, Recorder& recorder) {
   }
   if (numel(shape) == 0) return;
   const auto window = [&](const Tensor& whole, int64_t skipped) {
-    return Tensor(whole.storage_ref(), LayoutRef(new Layout(shape, whole.strides())), whole.offset() + skipped,
-                  whole.dtype());
+    return Tensor(whole.storage_ref(), LayoutRef(new Layout(shape, whole.strides())),
+                  whole.offset() + skipped, whole.dtype());
   };
   copy(window(out, to), window(x, from), recorder);
 }

@@ -38,7 +38,8 @@ bool supports(const Call& call) {
 
 std::vector<Window> list_windows(const PoolAxis& axis) {
   std::vector<Window> list;
-  for (const PoolWindow& w : axis.windows) list.push_back({int32_t(w.start), int32_t(w.count), int32_t(w.divisor)});
+  for (const PoolWindow& w : axis.windows)
+    list.push_back({int32_t(w.start), int32_t(w.count), int32_t(w.divisor)});
   return list;
 }
 // Windows that hold an element lie one after the other, but for those of padding alone.
@@ -78,7 +79,8 @@ template <Mode mode>
 void run(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const PoolGeometry g = pool_geometry(call);
-  const Tensor first = contiguous(call.input(0)), second = call.in.size() > 1 ? contiguous(call.input(1)) : Tensor();
+  const Tensor first = contiguous(call.input(0)),
+               second = call.in.size() > 1 ? contiguous(call.input(1)) : Tensor();
   const Tensor& out = call.output();
   Launch launch(recorder);
   Arguments a{};
@@ -100,7 +102,8 @@ void run(const Call& call, Recorder& recorder) {
   }
   std::memcpy(bytes.data(), &a, sizeof a);
   static const ShaderCode& code = find_shader("pool");
-  launch.run(code, {uint32_t(in_cells ? Mode::max_put_cells : mode)}, {group_count((uint64_t(a.count) + 255) / 256, recorder)}, bytes);
+  launch.run(code, {uint32_t(in_cells ? Mode::max_put_cells : mode)},
+             {group_count((uint64_t(a.count) + 255) / 256, recorder)}, bytes);
 }
 
 }  // namespace

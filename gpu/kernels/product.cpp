@@ -9,8 +9,9 @@
 namespace lunagrad::gpu {
 namespace {
 
-constexpr ProductTile kTiles[] = {{128, 128, 8, 8, 8, 1, 160}, {64, 64, 16, 8, 4, 3, 143}, {32, 32, 16, 4, 4, 8, 60},
-                                  {128, 64, 16, 8, 4, 2, 0},   {64, 128, 16, 4, 8, 2, 0},  {128, 32, 16, 8, 4, 4, 0},
+constexpr ProductTile kTiles[] = {{128, 128, 8, 8, 8, 1, 160}, {64, 64, 16, 8, 4, 3, 143},
+                                  {32, 32, 16, 4, 4, 8, 60},   {128, 64, 16, 8, 4, 2, 0},
+                                  {64, 128, 16, 4, 8, 2, 0},   {128, 32, 16, 8, 4, 4, 0},
                                   {32, 128, 16, 4, 8, 4, 0}};
 constexpr ProductTile kUnitTiles[] = {{128, 128, 64, 64, 64, 2, 1250},
                                       {64, 64, 64, 32, 32, 4, 700},
@@ -30,7 +31,8 @@ double tiles_of(const Product& p, const ProductTile& tile) {
 // Parts that give each processor the work groups that it holds, `rounds` times over.
 uint32_t most_parts(const Product& p, const ProductTile& tile, double rounds) {
   const double longest = double(std::max<int64_t>(1, p.k / kShortest));
-  return uint32_t(std::clamp(std::ceil(rounds * kProcessors * tile.resident / tiles_of(p, tile)), 1.0, longest));
+  return uint32_t(
+      std::clamp(std::ceil(rounds * kProcessors * tile.resident / tiles_of(p, tile)), 1.0, longest));
 }
 
 // The plan of the shortest time that the model expects.
@@ -143,7 +145,9 @@ TiledPlan plan_of(const Product& p, const ProductTable& table) {
 }
 
 std::vector<ProductPlan> possible_plans(const Product& p) {
-  const auto plan = [](const ProductTile& tile, uint32_t parts) { return ProductPlan{tile.bm, tile.bn, parts}; };
+  const auto plan = [](const ProductTile& tile, uint32_t parts) {
+    return ProductPlan{tile.bm, tile.bn, parts};
+  };
   const TiledPlan own = model_plan(p);
   std::vector<ProductPlan> plans{plan(*own.tile, own.parts)};
   const auto mostly_empty = [](int64_t size, uint32_t side) { return side > 32 && size <= side / 2; };

@@ -1,6 +1,6 @@
 #pragma once
-// A matrix product as its kernels (kernels/matmul.cpp) see it, and how its work is shared among work groups: a plan
-// from a model of the time, or from the table of those that were measured. Pure, but for the table.
+// A matrix product as its kernels (kernels/matmul.cpp) see it, and how its work is shared among work groups:
+// a plan from a model of the time, or from the table of those that were measured. Pure, but for the table.
 #include <span>
 
 #include "gpu/kernels.h"
@@ -8,8 +8,8 @@
 
 namespace lunagrad::gpu {
 
-// One product of two batches of matrices. Matrix units multiply its elements as `planes` numbers of 16 bits each; 0:
-// f32 arithmetic does, on elements of any type as f32.
+// One product of two batches of matrices. Matrix units multiply its elements as `planes` numbers of 16 bits
+// each; 0: f32 arithmetic does, on elements of any type as f32.
 struct Product {
   int64_t m = 1, n = 1, k = 1;
   int64_t a_row = 0, a_column = 0, b_row = 0, b_column = 0;
@@ -33,15 +33,16 @@ ProductSide right_side(const Product&);
 
 // A tile of C, how much of k is kept at a time, and what a thread owns of it (a subgroup, where matrix units
 // multiply). How many of its work groups a processor of the device holds at a time, and what they reach there
-// together, in multiply-adds per ns: of an H200, on whose proportions the model's choice is made for all. Without a
-// rate the tile was not measured, and only the table takes it.
+// together, in multiply-adds per ns: of an H200, on whose proportions the model's choice is made for all.
+// Without a rate the tile was not measured, and only the table takes it.
 struct ProductTile {
   uint32_t bm, bn, bk, own_m, own_n;
   uint32_t resident;
   double rate;
 };
 
-// A tile and the number of parts of k that are summed apart, so that a small C of a long k occupies the device.
+// A tile and the number of parts of k that are summed apart, so that a small C of a long k occupies the
+// device.
 struct TiledPlan {
   const ProductTile* tile;
   uint32_t parts;

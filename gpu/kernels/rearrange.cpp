@@ -24,8 +24,8 @@ void run_flip(const Call& call, Recorder& recorder) {
   copy(call.output(), window(x, x.shape(), strides, first), recorder);
 }
 
-// Along each dim that is rolled the last `shift` positions change places with those before them: one copy for each
-// combination of such parts.
+// Along each dim that is rolled the last `shift` positions change places with those before them: one copy for
+// each combination of such parts.
 void run_roll(const Call& call, Recorder& recorder) {
   const Tensor &x = call.input(0), &out = call.output();
   const Dims& shifts = call.list(0);

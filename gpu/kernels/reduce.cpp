@@ -106,7 +106,8 @@ void reduce(const Call& call, Fold fold, bool mean, Recorder& recorder) {
   const int64_t step = std::abs(reduced.stride[0][reduced.dims - 1]);
   const int64_t kept_step = kept.count > 1 ? std::abs(kept.stride[0][kept.dims - 1]) : INT64_MAX;
   // What lies side by side can be read four at a time.
-  bool vector = x.dtype() == DType::f32 && reduced.dims == 1 && reduced.stride[0][0] == 1 && reduced.count % 4 == 0;
+  bool vector =
+      x.dtype() == DType::f32 && reduced.dims == 1 && reduced.stride[0][0] == 1 && reduced.count % 4 == 0;
   for (int d = 0; d < kept.dims && kept.count > 1; ++d) vector = vector && kept.stride[0][d] % 4 == 0;
   Pass pass = plan(arguments.results, vector ? reduced.count / 4 : reduced.count, step <= kept_step);
   pass.vector = vector && pass.along_lies_close && x.offset() % 4 == 0;

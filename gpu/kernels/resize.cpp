@@ -106,8 +106,9 @@ void run_col2im(const Call& call, Recorder& recorder) {
   for (int64_t tap = 0; tap < taps; ++tap) {
     const Tensor part =
         window(columns, shape, {g.in_channels * taps * places, taps * places, g.out[2], 1}, tap * places);
-    const Tensor met = window(image, shape, {s[0], s[1], g.stride[1] * s[2], g.stride[2] * s[3]},
-                              tap / g.kernel[2] * g.dilation[1] * s[2] + tap % g.kernel[2] * g.dilation[2] * s[3]);
+    const Tensor met =
+        window(image, shape, {s[0], s[1], g.stride[1] * s[2], g.stride[2] * s[3]},
+               tap / g.kernel[2] * g.dilation[1] * s[2] + tap % g.kernel[2] * g.dilation[2] * s[3]);
     copy(met, met + part, recorder);
   }
   const Shape inside{g.batch, g.in_channels, g.in[1], g.in[2]};

@@ -23,7 +23,8 @@ void run(const Call& call, Recorder& recorder) {
   const Tensor a = half(x, 0), b = half(x, 1);
   copy(half(out, 0), a * cos - b * sin, recorder);
   copy(half(out, 1), b * cos + a * sin, recorder);
-  if (2 * n < features) copy(narrow(out, -1, 2 * n, features - 2 * n), narrow(x, -1, 2 * n, features - 2 * n), recorder);
+  if (2 * n < features)
+    copy(narrow(out, -1, 2 * n, features - 2 * n), narrow(x, -1, 2 * n, features - 2 * n), recorder);
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ namespace {
 constexpr uint32_t kMostHeld = 8;  // vectors: 32 registers
 
 RowPlan plan(uint32_t length, bool in_fours, const PhysicalDevice& physical) {
-  const uint32_t subgroup = physical.subgroup_sums && 256 % physical.subgroup_size == 0 ? physical.subgroup_size : 0;
+  const uint32_t subgroup =
+      physical.subgroup_sums && 256 % physical.subgroup_size == 0 ? physical.subgroup_size : 0;
   if (!in_fours || length / 4 > 256 * kMostHeld) {
     const uint32_t along = threads_along(length);
     return {along, 0, along >= subgroup ? subgroup : 0};
@@ -69,7 +70,8 @@ RowPlan plan_rows(const Rows& rows, std::span<const Tensor* const> tensors, cons
   bool in_fours = rows.extent % 4 == 0;
   for (size_t k = 0; k < tensors.size(); ++k) {
     in_fours = in_fours && begins_at_sixteen(*tensors[k]) && rows.step[k] == 1;
-    for (uint32_t d = 0; d < rows.dims; ++d) in_fours = in_fours && (rows.size[d] == 1 || rows.stride[k][d] % 4 == 0);
+    for (uint32_t d = 0; d < rows.dims; ++d)
+      in_fours = in_fours && (rows.size[d] == 1 || rows.stride[k][d] % 4 == 0);
   }
   return plan(rows.extent, in_fours, physical);
 }

@@ -23,10 +23,11 @@ Rows rows_along(int dim, std::span<const Tensor* const> tensors);
 // How many threads share a row of this length: a power of two.
 uint32_t threads_along(uint32_t length);
 
-// The same, and how many vectors of four elements each of them holds, 0 when rows are read element by element.
+// The same, and how many vectors of four elements each of them holds, 0 when rows are read element by
+// element.
 struct RowPlan {
   uint32_t along, held;
-  uint32_t subgroup = 0;                             // its size, where the threads of a row are one or several
+  uint32_t subgroup = 0;  // its size, where the threads of a row are one or several
   uint32_t together() const { return 256 / along; }  // rows of a work group
 };
 RowPlan plan_rows(const Rows&, std::span<const Tensor* const>, const PhysicalDevice&);

@@ -33,8 +33,8 @@ void run_scatter(const Call& call, Recorder& recorder) {
   const int dim = dim_of(call);
   copy(out, call.input(0), recorder);
   run_lanes(LaneMode::put, {index.shape(), dim, size_along(out, dim)}, view_of(out, dim),
-            call.input(2).is_number() ? same_for_all(source, index.ndim()) : view_of(source, dim), view_of(index, dim),
-            FaultKind::scatter, recorder);
+            call.input(2).is_number() ? same_for_all(source, index.ndim()) : view_of(source, dim),
+            view_of(index, dim), FaultKind::scatter, recorder);
 }
 
 // The index has one dim: it names the same positions in all lanes.

@@ -25,9 +25,8 @@ constexpr size_t kNumbers = 8;
 constexpr size_t kMostTensors = 4096;  // of one dispatch
 
 bool supports(const Call& call) {
-  return std::all_of(call.in.begin(), call.in.end(), [](const Tensor& x) {
-    return x.dtype() != DType::f64 && x.numel() < int64_t(1) << 31;
-  });
+  return std::all_of(call.in.begin(), call.in.end(),
+                     [](const Tensor& x) { return x.dtype() != DType::f64 && x.numel() < int64_t(1) << 31; });
 }
 
 void run_summary(const Call& call, Recorder& recorder) {
@@ -51,12 +50,14 @@ void run_summary(const Call& call, Recorder& recorder) {
       Launch launch(recorder);
       for (size_t i = begin; i < end; ++i) entries[i - begin].from = launch.reads(dense[i]);
       hot.partial = launch.writes(partial);
-      launch.run(code, {0}, {group_count(hot.blocks, recorder)}, std::as_bytes(std::span(entries)), bytes_of(hot));
+      launch.run(code, {0}, {group_count(hot.blocks, recorder)}, std::as_bytes(std::span(entries)),
+                 bytes_of(hot));
     }
     Launch launch(recorder);
     hot.partial = launch.reads(partial);
     hot.result = launch.writes(call.output()) + begin * row;
-    launch.run(code, {1}, {group_count(hot.tensors, recorder)}, std::as_bytes(std::span(entries)), bytes_of(hot));
+    launch.run(code, {1}, {group_count(hot.tensors, recorder)}, std::as_bytes(std::span(entries)),
+               bytes_of(hot));
   }
 }
 

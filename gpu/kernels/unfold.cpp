@@ -23,8 +23,8 @@ void run(const Call& call, Recorder& recorder) {
   Strides strides = out.strides();
   strides[dim] *= step;
   for (int64_t j = 0; j < size; ++j) {
-    const Tensor met(out.storage_ref(), LayoutRef(new Layout(shape, strides)), out.offset() + j * out.strides()[dim],
-                     out.dtype());
+    const Tensor met(out.storage_ref(), LayoutRef(new Layout(shape, strides)),
+                     out.offset() + j * out.strides()[dim], out.dtype());
     copy(met, met + select(g, -1, j), recorder);
   }
 }

@@ -1,6 +1,6 @@
-// Kernels of the user's own (lg.kernel). In front of the user's text stands what names its operands: x(i) is element i
-// of x, x_count() their number, x_size(d) a size. x(i) is a function of an input, which so cannot be written, and of an
-// output a macro with an argument, which leaves a component of the same name alone.
+// Kernels of the user's own (lg.kernel). In front of the user's text stands what names its operands: x(i) is
+// element i of x, x_count() their number, x_size(d) a size. x(i) is a function of an input, which so cannot
+// be written, and of an output a macro with an argument, which leaves a component of the same name alone.
 #include "gpu/kernels/user.h"
 
 #include <deque>
@@ -45,7 +45,8 @@ const UserKernel& find_user_kernel(int64_t number) {
   return library().kernels[size_t(number)];
 }
 
-const char* glsl_type(const KernelSource& source, const KernelSource::Operand& operand, const PhysicalDevice& device) {
+const char* glsl_type(const KernelSource& source, const KernelSource::Operand& operand,
+                      const PhysicalDevice& device) {
   switch (operand.dtype) {
     case DType::boolean:
     case DType::u8:
@@ -81,13 +82,19 @@ std::string whole_text(const KernelSource& source, const PhysicalDevice& device)
       "#extension GL_EXT_spirv_intrinsics : require\n"
       // NaN and the sign of zero mean what IEEE 754 says, as in gpu/shaders/memory.glsl.
       "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4466], 4461, 32);\n"
-      "layout(local_size_x = ", source.threads[0], ", local_size_y = ", source.threads[1],
-      ", local_size_z = ", source.threads[2], ") in;\n"
-      "struct lg_Tensor { uint64_t address; uint count; uint size[", kMaxDims, "]; uint unused; };\n"
+      "layout(local_size_x = ",
+      source.threads[0], ", local_size_y = ", source.threads[1], ", local_size_z = ", source.threads[2],
+      ") in;\n"
+      "struct lg_Tensor { uint64_t address; uint count; uint size[",
+      kMaxDims,
+      "]; uint unused; };\n"
       "layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer lg_Arguments {\n"
-      "  lg_Tensor tensor[", tensors, "];\n  float number[", kMostKernelParams, "];\n};\n"
+      "  lg_Tensor tensor[",
+      tensors, "];\n  float number[", kMostKernelParams,
+      "];\n};\n"
       "layout(push_constant, scalar) uniform lg_Push { lg_Arguments lg; };\n"
-      "#define each(i, n) for (uint i = gl_GlobalInvocationID.x; i < (n); i += gl_NumWorkGroups.x * gl_WorkGroupSize.x)\n");
+      "#define each(i, n) for (uint i = gl_GlobalInvocationID.x; i < (n); i += gl_NumWorkGroups.x * "
+      "gl_WorkGroupSize.x)\n");
   size_t at = 0;
   const auto declare = [&](const KernelSource::Operand& x, bool is_input) {
     // Not at[i]: an index of an array is a signed number.
@@ -95,8 +102,8 @@ std::string whole_text(const KernelSource& source, const PhysicalDevice& device)
         text("lg_Element", at, "(lg.tensor[", at, "].address + uint64_t(i) * ", item_size(x.dtype), ").at");
     const std::string type = glsl_type(source, x, device);
     const char* const read_as = type == "float16_t" ? "float" : type == "uint8_t" ? "uint" : type.c_str();
-    whole += text("layout(buffer_reference, scalar, buffer_reference_align = ", item_size(x.dtype), ") buffer lg_Element",
-                  at, " { ", type, " at; };\n");
+    whole += text("layout(buffer_reference, scalar, buffer_reference_align = ", item_size(x.dtype),
+                  ") buffer lg_Element", at, " { ", type, " at; };\n");
     whole += is_input ? text(read_as, " ", x.name, "(uint i) { return ", read_as, "(", element, "); }\n")
                       : text("#define ", x.name, "(i) (", element, ")\n");
     whole += text("uint ", x.name, "_count() { return lg.tensor[", at, "].count; }\n");
@@ -123,7 +130,8 @@ Groups groups_of(const Call& call, const UserKernel& kernel, const Recorder& rec
   for (int d = 0; d < given.size(); ++d) {
     const uint32_t most = recorder.physical.limits.maxComputeWorkGroupCount[d];
     if (given[d] < 1 || given[d] > int64_t(most))
-      fail(kernel.name, ": ", given, " groups; ", recorder.physical.name, " takes 1 to ", most, " in direction ", d + 1);
+      fail(kernel.name, ": ", given, " groups; ", recorder.physical.name, " takes 1 to ", most,
+           " in direction ", d + 1);
     groups[d] = uint32_t(given[d]);
   }
   return {groups[0], groups[1], groups[2]};
@@ -161,8 +169,8 @@ int64_t compile_user_kernel(const KernelSource& source, const PhysicalDevice& de
   for (int d = 0; d < 3; ++d) {
     const int64_t most = device.limits.maxComputeWorkGroupSize[d];
     if (source.threads[size_t(d)] < 1 || source.threads[size_t(d)] > most)
-      fail(source.name, ": ", source.threads[size_t(d)], " threads in direction ", d + 1, "; ", device.name, " takes 1 to ",
-           most);
+      fail(source.name, ": ", source.threads[size_t(d)], " threads in direction ", d + 1, "; ", device.name,
+           " takes 1 to ", most);
     threads *= source.threads[size_t(d)];
   }
   if (threads > device.limits.maxComputeWorkGroupInvocations)

@@ -1,5 +1,6 @@
 #pragma once
-// How the kernels of products and of convolutions name their variants in a profile: "matmul f32 64x64x16, bias, relu".
+// How the kernels of products and of convolutions name their variants in a profile: "matmul f32 64x64x16,
+// bias, relu".
 #include <string>
 
 #include "gpu/pipeline.h"

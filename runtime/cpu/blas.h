@@ -28,12 +28,14 @@ struct Matrix {
 };
 
 // C = A B + beta C on the calling thread, A [m, k], B [k, n], C [m, n] with rows ldc apart. With beta 0 what
-// C held does not matter, NaN included. T is float, double or a complex number of these; nothing is conjugated.
+// C held does not matter, NaN included. T is float, double or a complex number of these; nothing is
+// conjugated.
 template <class T>
 void gemm(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T beta, T* c, int64_t ldc);
 
-// C[i] = A[i] B[i] (+ bias, a row added to each row; + C[i]) for every item of a batch, to which the activation is
-// then applied; C's items are [m, n], one after the other. Strides are those of the items of A and B, 0 where one is used again.
+// C[i] = A[i] B[i] (+ bias, a row added to each row; + C[i]) for every item of a batch, to which the
+// activation is then applied; C's items are [m, n], one after the other. Strides are those of the items of A
+// and B, 0 where one is used again.
 template <class T>
 struct Products {
   int64_t m, n, k;
@@ -42,7 +44,7 @@ struct Products {
   const T* bias = nullptr;
   Dims batch;
   Dims a_strides, b_strides;
-  bool add = false;  // to what C holds; without a bias
+  bool add = false;                    // to what C holds; without a bias
   StretchKernel activation = nullptr;  // float and double alone
 };
 

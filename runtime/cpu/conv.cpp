@@ -78,9 +78,9 @@ struct Placement {
   }
 };
 
-// y = activation(bias + the sum over the windows of x). Rows of at least a vector go straight into y, the last vector of
-// each row overlapping the one before; else vectors run over the gaps between rows, into memory that is then
-// copied.
+// y = activation(bias + the sum over the windows of x). Rows of at least a vector go straight into y, the
+// last vector of each row overlapping the one before; else vectors run over the gaps between rows, into
+// memory that is then copied.
 template <class T>
 void direct_sums(const ConvGeometry& g, const T* x, const Weights<T>& weights, const T* bias,
                  const Placement& place, T* y, StretchKernel activation = nullptr) {
@@ -155,7 +155,8 @@ void direct_sums(const ConvGeometry& g, const T* x, const Weights<T>& weights, c
               for (int64_t w = 0; w < width; ++w) to[w * place.step[2]] = from[w];
           }
         for (int64_t r = 0; activation && r < rows; ++r)  // of a dense placement
-          run_in_place(activation, out + r * place.channel() + place.row(band.depth, band.first), band.rows * width);
+          run_in_place(activation, out + r * place.channel() + place.row(band.depth, band.first),
+                       band.rows * width);
       }
     }
   });
@@ -191,7 +192,8 @@ void multiply_images(const ConvGeometry& g, int64_t outputs, int64_t inputs, con
           std::fill_n(out + o * positions, count, bias[group * outputs + o]);
       blas::gemm<T>(outputs, count, inputs, {a.data + group * group_weights, a.ld, a.transposed},
                     {x + image_group * inputs * positions + first, positions}, bias ? 1 : 0, out, positions);
-      for (int64_t o = 0; activation && o < outputs; ++o) run_in_place(activation, out + o * positions, count);
+      for (int64_t o = 0; activation && o < outputs; ++o)
+        run_in_place(activation, out + o * positions, count);
     }
   });
 }
@@ -400,7 +402,8 @@ template <class T>
 void conv_forward(const ConvGeometry& g, const T* x, const T* weight, const T* bias, T* y,
                   StretchKernel activation) {
   if (g.is_pointwise())
-    return multiply_images<T>(g, g.group_outputs(), g.group_inputs(), x, {weight, g.window()}, bias, y, activation);
+    return multiply_images<T>(g, g.group_outputs(), g.group_inputs(), x, {weight, g.window()}, bias, y,
+                              activation);
   if (by_columns(g)) return columns_forward(g, x, weight, bias, y, activation);
   Weights<T> weights{weight, g.group_outputs() * g.window(), g.window(), g.kernel_size(), {}};
   weights.taps.resize(size_t(g.kernel_size()));
@@ -443,8 +446,10 @@ void conv_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dweig
   columns ? columns_grad_weight(g, x, grad, dweight) : direct_grad_weight(g, x, grad, dweight);
 }
 
-template void conv_forward(const ConvGeometry&, const float*, const float*, const float*, float*, StretchKernel);
-template void conv_forward(const ConvGeometry&, const double*, const double*, const double*, double*, StretchKernel);
+template void conv_forward(const ConvGeometry&, const float*, const float*, const float*, float*,
+                           StretchKernel);
+template void conv_forward(const ConvGeometry&, const double*, const double*, const double*, double*,
+                           StretchKernel);
 template void conv_grad_input(const ConvGeometry&, const float*, const float*, const float*, float*);
 template void conv_grad_input(const ConvGeometry&, const double*, const double*, const double*, double*);
 template void conv_grad_weight(const ConvGeometry&, const float*, const float*, float*);

@@ -86,7 +86,8 @@ void convert_elements(const void* source, void* target, int64_t count) {
   for (; i < count; ++i) to[i] = convert_plainly<To>(from[i]);
 }
 
-// In the order of DType, complex types left out. A bool is a byte of 0 or 1, and read as one: compilers vectorise no loop over bool.
+// In the order of DType, complex types left out. A bool is a byte of 0 or 1, and read as one: compilers
+// vectorise no loop over bool.
 template <class To>
 constexpr ConvertRow kFrom[size_t(DType::f64) + 1] = {
     convert_elements<To, std::conditional_t<std::is_same_v<To, bool>, bool, uint8_t>>,

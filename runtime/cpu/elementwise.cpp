@@ -245,7 +245,8 @@ void StridedWalk::choose_tiles() {
     whole_tiles_ &= !side.data || side.copy || (side.stride[columns_] == 0 && side.stride[rows_] == 0);
   }
   tile_columns_ = std::min(size_[columns_], crossed ? 32 : buffered ? work_.tile : kStretch);
-  tile_rows_ = std::min(size_[rows_], std::max<int64_t>(1, (buffered ? work_.tile : kStretch) / tile_columns_));
+  tile_rows_ =
+      std::min(size_[rows_], std::max<int64_t>(1, (buffered ? work_.tile : kStretch) / tile_columns_));
   across_ = (size_[columns_] + tile_columns_ - 1) / tile_columns_;
   down_ = (size_[rows_] + tile_rows_ - 1) / tile_rows_;
   outer_ = 1;

@@ -1,7 +1,7 @@
 // Every mathematical function of the CPU kernels over Highway vectors of f32 or f64: math::exp(d, x).
 // Included once per SIMD target, after hwy/highway.h. NaN gives NaN, infinities and denormals give what the
-// standard library gives; the errors in units in the last place are stated and tested in tests/runtime/test_math.cpp.
-// Pure, any thread.
+// standard library gives; the errors in units in the last place are stated and tested in
+// tests/runtime/test_math.cpp. Pure, any thread.
 //
 // Written here: exp expm1 log log1p sinh cosh tanh sigmoid, normal_cdf normal_pdf, and sin cos erf within a
 // range. Polynomials are minimax fits (Remez) of our own; reductions after W. J. Cody and W. Waite, "Software

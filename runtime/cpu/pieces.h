@@ -10,8 +10,8 @@ namespace lunagrad {
 
 inline constexpr int64_t kStopPiece = 1 << 18;  // steps of a loop between two looks; a few ms
 
-// Calls f(begin, end) on pieces that cover [0, count), in order. Error(cancelled) between two of them. What f changes at
-// each step belongs into a local variable of f, where the compiler keeps it in a register.
+// Calls f(begin, end) on pieces that cover [0, count), in order. Error(cancelled) between two of them. What f
+// changes at each step belongs into a local variable of f, where the compiler keeps it in a register.
 template <class F>
 void in_pieces(int64_t count, F&& f) {
   if (count <= kStopPiece) return f(int64_t(0), count);

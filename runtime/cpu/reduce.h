@@ -37,7 +37,8 @@ using FoldStore = std::function<void(int64_t first, int64_t n, const A* states)>
 // fold_floats. Results arrive once each, in no order, from any thread.
 void fold_floats(Fold, double p, const Tensor& x, uint32_t mask, const FoldStore<double>&);
 void fold_integers(Fold, const Tensor& x, uint32_t mask, const FoldStore<int64_t>&);
-void fold_complex(Fold, const Tensor& x, uint32_t mask, const FoldStore<std::complex<double>>&);  // sum, product
+void fold_complex(Fold, const Tensor& x, uint32_t mask,
+                  const FoldStore<std::complex<double>>&);  // sum, product
 // Whether all elements, or any, are not zero: results are not zero where it is so.
 void fold_truth(bool all, const Tensor& x, uint32_t mask, const FoldStore<uint8_t>&);
 

@@ -28,10 +28,10 @@ struct FileType {
   DType dtype;
 };
 constexpr FileType kFileTypes[] = {
-    {"f4", 4, DType::f32}, {"f8", 8, DType::f64}, {"f2", 2, DType::f16},     {"i8", 8, DType::i64},
-    {"i4", 4, DType::i32}, {"u1", 1, DType::u8},  {"i1", 1, DType::i32},     {"i2", 2, DType::i32},
-    {"u2", 2, DType::i32}, {"u4", 4, DType::i64}, {"b1", 1, DType::boolean},
-    {"c8", 8, DType::c64}, {"c16", 16, DType::c128},
+    {"f4", 4, DType::f32},    {"f8", 8, DType::f64}, {"f2", 2, DType::f16},     {"i8", 8, DType::i64},
+    {"i4", 4, DType::i32},    {"u1", 1, DType::u8},  {"i1", 1, DType::i32},     {"i2", 2, DType::i32},
+    {"u2", 2, DType::i32},    {"u4", 4, DType::i64}, {"b1", 1, DType::boolean}, {"c8", 8, DType::c64},
+    {"c16", 16, DType::c128},
 };
 
 struct Header {

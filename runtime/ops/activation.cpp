@@ -13,7 +13,8 @@ Row row_of(Activation activation) {
   return kRows[size_t(activation)];
 }
 const Op& gradient_op(Activation activation) {
-  static const Op* const kOps[] = {nullptr, find_op("_relu_grad"), find_op("_tanh_grad"), find_op("_sigmoid_grad")};
+  static const Op* const kOps[] = {nullptr, find_op("_relu_grad"), find_op("_tanh_grad"),
+                                   find_op("_sigmoid_grad")};
   return *kOps[size_t(activation)];
 }
 

@@ -65,7 +65,8 @@ void check_bias(const Call& call, int64_t channels) {
 }
 
 // The geometry of conv(image, weight) in everything but `out` and its checks.
-ConvGeometry geometry(const Call& call, const Values& params, int dims, const Shape& image, const Shape& weight) {
+ConvGeometry geometry(const Call& call, const Values& params, int dims, const Shape& image,
+                      const Shape& weight) {
   ConvGeometry g;
   const bool same = params[kPadding].kind == Value::Kind::integer && params[kPadding].i == kSame;
   const Dims padding = params[kPadding].kind == Value::Kind::integer ? Dims{0} : params[kPadding].list;
@@ -167,12 +168,14 @@ constexpr Names kNames[] = {
      "The gradient of conv1d with respect to its input as an operation: each element of [N, in, W] adds a "
      "weight "
      "[in, out / groups, kW] to the result."},
-    {"conv2d", "Slides a weight [out, in / groups, kH, kW] over images [N, in, H, W], adds a bias and activates.",
+    {"conv2d",
+     "Slides a weight [out, in / groups, kH, kW] over images [N, in, H, W], adds a bias and activates.",
      "_conv2d_grad_input", "_conv2d_grad_weight", "conv_transpose2d",
      "The gradient of conv2d with respect to its input as an operation: each element of [N, in, H, W] adds a "
      "weight [in, out / groups, kH, kW] to the result."},
     {"conv3d",
-     "Slides a weight [out, in / groups, kD, kH, kW] over volumes [N, in, D, H, W], adds a bias and activates.",
+     "Slides a weight [out, in / groups, kD, kH, kW] over volumes [N, in, D, H, W], adds a bias and "
+     "activates.",
      "_conv3d_grad_input", "_conv3d_grad_weight", nullptr, nullptr}};
 
 // The records for one number of spatial dims.
@@ -383,8 +386,8 @@ const Op Conv<dims>::transposed{.name = kNames[dims - 1].transposed,
 ConvGeometry conv_geometry(const Call& call, ConvPart part, int dims) {
   const Shape &first = call.input(0).shape(), &second = call.input(1).shape(), &made = call.output().shape();
   const bool forward = part == ConvPart::result, to_weight = part == ConvPart::weight_gradient;
-  ConvGeometry g = geometry(call, part == ConvPart::transposed ? untransposed(call.params) : call.params, dims,
-                            forward || to_weight ? first : made, to_weight ? made : second);
+  ConvGeometry g = geometry(call, part == ConvPart::transposed ? untransposed(call.params) : call.params,
+                            dims, forward || to_weight ? first : made, to_weight ? made : second);
   const Shape& result = forward ? made : to_weight ? second : first;
   for (int i = 0; i < dims; ++i) g.out[place(dims, i)] = result[result.size() - dims + i];
   return g;

@@ -37,15 +37,19 @@ Note mixed(Rest... parts) {
 #define BINARY(f) \
   inline Note f(Note a, Note b) { return mixed(a, b); }
 BINARY(operator+)
-BINARY(operator-) BINARY(operator*) BINARY(operator/) UNARY(operator-) UNARY(operator!) BINARY(operator==)
-    BINARY(operator!=) BINARY(operator<) BINARY(operator<=) BINARY(operator>) BINARY(operator>=)
-        BINARY(operator&&) BINARY(operator||) UNARY(isnan) UNARY(isinf) UNARY(isfinite) UNARY(abs) UNARY(sign)
-            UNARY(square) UNARY(conj) BINARY(max) BINARY(min) UNARY(floor) UNARY(ceil) UNARY(round_even) UNARY(trunc)
-                BINARY(fmod) BINARY(remainder) BINARY(floor_div) UNARY(sqrt) UNARY(exp) UNARY(exp2)
-                    UNARY(expm1) UNARY(log) UNARY(log1p) UNARY(log2) UNARY(log10) BINARY(pow) UNARY(sin)
-                        UNARY(cos) UNARY(tan) UNARY(asin) UNARY(acos) UNARY(atan) BINARY(atan2) UNARY(sinh)
-                            UNARY(cosh) UNARY(tanh) UNARY(asinh) UNARY(acosh) UNARY(atanh) UNARY(erf)
-                                UNARY(sigmoid) UNARY(normal_cdf) UNARY(normal_pdf) inline Note sel(Note c, Note a, Note b) {
+BINARY(operator-)
+BINARY(operator*)
+BINARY(operator/)
+UNARY(operator-)
+UNARY(operator!) BINARY(operator==) BINARY(operator!=) BINARY(operator<) BINARY(operator<=) BINARY(operator>)
+    BINARY(operator>=) BINARY(operator&&) BINARY(operator||) UNARY(isnan) UNARY(isinf) UNARY(isfinite)
+        UNARY(abs) UNARY(sign) UNARY(square) UNARY(conj) BINARY(max) BINARY(min) UNARY(floor) UNARY(ceil)
+            UNARY(round_even) UNARY(trunc) BINARY(fmod) BINARY(remainder) BINARY(floor_div) UNARY(sqrt)
+                UNARY(exp) UNARY(exp2) UNARY(expm1) UNARY(log) UNARY(log1p) UNARY(log2) UNARY(log10)
+                    BINARY(pow) UNARY(sin) UNARY(cos) UNARY(tan) UNARY(asin) UNARY(acos) UNARY(atan)
+                        BINARY(atan2) UNARY(sinh) UNARY(cosh) UNARY(tanh) UNARY(asinh) UNARY(acosh)
+                            UNARY(atanh) UNARY(erf) UNARY(sigmoid) UNARY(normal_cdf)
+                                UNARY(normal_pdf) inline Note sel(Note c, Note a, Note b) {
   return mixed(c, a, b);
 }
 #undef UNARY
@@ -90,23 +94,25 @@ struct Term {
     return Term(lunagrad::f(a.get(), b.get()));                                      \
   }
 ARITHMETIC(+, add)
-ARITHMETIC(-, sub) ARITHMETIC(*, mul) ARITHMETIC(/, div)
+ARITHMETIC(-, sub)
+ARITHMETIC(*, mul)
+ARITHMETIC(/, div)
 #undef ARITHMETIC
-    inline Term
-    operator-(const Term& a) {
-  return a.is_constant() ? Term(-a.constant) : Term(neg(a.tensor));
-}
+inline Term operator-(const Term& a) { return a.is_constant() ? Term(-a.constant) : Term(neg(a.tensor)); }
 
 #define UNARY(f) \
   inline Term f(const Term& a) { return Term(lunagrad::f(a.get())); }
 #define BINARY(f, row) \
   inline Term f(const Term& a, const Term& b) { return Term(lunagrad::row(a.get(), b.get())); }
 BINARY(operator==, eq)
-BINARY(operator!=, ne) BINARY(operator<, lt) BINARY(operator<=, le) BINARY(operator>, gt)
-    BINARY(operator&&, logical_and) BINARY(operator||, logical_or) UNARY(isfinite)
-        UNARY(abs) UNARY(sign) UNARY(square) UNARY(conj) UNARY(floor) UNARY(trunc) UNARY(sqrt) UNARY(exp) UNARY(log)
-            BINARY(pow, pow) UNARY(sin) UNARY(cos) UNARY(sinh) UNARY(cosh) UNARY(tanh) UNARY(erf) UNARY(log1p)
-                UNARY(sigmoid) inline Term sel(const Term& c, const Term& a, const Term& b) {
+BINARY(operator!=, ne)
+BINARY(operator<, lt)
+BINARY(operator<=, le)
+BINARY(operator>, gt)
+BINARY(operator&&, logical_and) BINARY(operator||, logical_or) UNARY(isfinite) UNARY(abs) UNARY(sign)
+    UNARY(square) UNARY(conj) UNARY(floor) UNARY(trunc) UNARY(sqrt) UNARY(exp) UNARY(log) BINARY(pow, pow)
+        UNARY(sin) UNARY(cos) UNARY(sinh) UNARY(cosh) UNARY(tanh) UNARY(erf) UNARY(log1p)
+            UNARY(sigmoid) inline Term sel(const Term& c, const Term& a, const Term& b) {
   return Term(lunagrad::where(c.get(), a.get(), b.get()));
 }
 #undef UNARY
@@ -114,9 +120,7 @@ BINARY(operator!=, ne) BINARY(operator<, lt) BINARY(operator<=, le) BINARY(opera
 inline Term normal_cdf(const Term& x) {
   return Term(0.5) * (Term(1) + erf(x * Term(0.70710678118654752440)));
 }
-inline Term normal_pdf(const Term& x) {
-  return Term(0.39894228040143267794) * exp(Term(-0.5) * square(x));
-}
+inline Term normal_pdf(const Term& x) { return Term(0.39894228040143267794) * exp(Term(-0.5) * square(x)); }
 // Of complex numbers the real parts, as in cpu/complex.h.
 inline Term operator>=(const Term& a, const Term& b) { return Term(ge(real(a.get()), real(b.get()))); }
 

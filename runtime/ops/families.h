@@ -1,5 +1,6 @@
 #pragma once
-// The families of operations: one file each, one function each that lists the records of that file. op.cpp joins them.
+// The families of operations: one file each, one function each that lists the records of that file. op.cpp
+// joins them.
 #include "runtime/op.h"
 #include "runtime/ops.h"
 #include "runtime/tape.h"

@@ -3,13 +3,12 @@
 // gradient of that picks again, so all orders are these two ops:
 //   y = pick(x, by x),  dx = put(g, by x),  from G for dx: g gets pick(G, by x)
 // Average pooling is linear: y = A x, dx = A^T g, and from G for dx: g gets A G.
-#include "runtime/ops/pool_geometry.h"
-
 #include <array>
 #include <optional>
 
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/pool_geometry.h"
 
 namespace lunagrad {
 namespace {
@@ -208,9 +207,7 @@ struct MaxPool {
 
   static void pool_cpu(const Call& call) {
     const Tensor x = in_order(call.input(0));
-    with_type(call, [&]<class T>() {
-      max_pool(of_result(call), x.data<T>(), call.output().data<T>());
-    });
+    with_type(call, [&]<class T>() { max_pool(of_result(call), x.data<T>(), call.output().data<T>()); });
   }
   static void pool_vjp(Backward& b) {
     b.set(0, apply1(put, {b.grad(), b.input(0)}, b.node().attributes->params));
@@ -283,9 +280,7 @@ struct AvgPool {
 
   static void pool_cpu(const Call& call) {
     const Tensor x = in_order(call.input(0));
-    with_type(call, [&]<class T>() {
-      avg_pool(of_result(call), x.data<T>(), call.output().data<T>());
-    });
+    with_type(call, [&]<class T>() { avg_pool(of_result(call), x.data<T>(), call.output().data<T>()); });
   }
   static void pool_vjp(Backward& b) {
     Values params = b.node().attributes->params;
@@ -302,9 +297,8 @@ struct AvgPool {
   static void spread_shape(Call& call) { call.emit(input_size(call), call.input(0).dtype()); }
   static void spread_cpu(const Call& call) {
     const Tensor g = in_order(call.input(0));
-    with_type(call, [&]<class T>() {
-      avg_pool_spread(of_gradient(call), g.data<T>(), call.output().data<T>());
-    });
+    with_type(call,
+              [&]<class T>() { avg_pool_spread(of_gradient(call), g.data<T>(), call.output().data<T>()); });
   }
   static void spread_vjp(Backward& b) {
     Values params;

@@ -189,9 +189,7 @@ void randperm_cpu(const Call& call) {
   const Tensor& out = call.output();
   const int64_t n = out.numel();
   const std::unique_ptr<int64_t[]> order(new int64_t[size_t(n)]);
-  in_pieces(n, [&](int64_t begin, int64_t end) {
-    std::iota(order.get() + begin, order.get() + end, begin);
-  });
+  in_pieces(n, [&](int64_t begin, int64_t end) { std::iota(order.get() + begin, order.get() + end, begin); });
   const RandomDraw draw = draw_of(call);
   in_pieces(n, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -318,10 +316,11 @@ void multinomial_cpu(const Call& call) {
         keys[size_t(i)] = row[i] > 0 ? -std::log(uniform(r * n + i) + 0x1p-54) / row[i] : INFINITY;
     });
     std::iota(order.begin(), order.end(), int64_t(0));
-    std::partial_sort(order.begin(), order.begin() + samples, order.end(), stoppable([&](int64_t a, int64_t b) {
-      const double x = keys[size_t(a)], y = keys[size_t(b)];
-      return x != y ? x < y : a < b;
-    }));
+    std::partial_sort(order.begin(), order.begin() + samples, order.end(),
+                      stoppable([&](int64_t a, int64_t b) {
+                        const double x = keys[size_t(a)], y = keys[size_t(b)];
+                        return x != y ? x < y : a < b;
+                      }));
     std::copy_n(order.begin(), samples, to);
   }
 }

@@ -1,12 +1,11 @@
 // Resizing by interpolation, and windows as columns (im2col, col2im). All are linear: the gradient of each is
 // the transposed map, whose gradient is the map again.
-#include "runtime/ops/resize_geometry.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/resize_geometry.h"
 
 namespace lunagrad {
 namespace {
@@ -98,8 +97,7 @@ void interpolate_shape(Call& call) {
 }
 void interpolate_cpu(const Call& call) {
   const Tensor x = in_order(call.input(0));
-  with_type(call,
-            [&]<class T>() { resize(resize_geometry(call), x.data<T>(), call.output().data<T>()); });
+  with_type(call, [&]<class T>() { resize(resize_geometry(call), x.data<T>(), call.output().data<T>()); });
 }
 
 std::vector<ParamSpec> interpolate_params(bool input_size) {
@@ -122,9 +120,8 @@ void interpolate_vjp(Backward& b) {
 void interpolate_grad_shape(Call& call) { call.emit(call.list(kInputSize), call.input(0).dtype()); }
 void interpolate_grad_cpu(const Call& call) {
   const Tensor g = in_order(call.input(0));
-  with_type(call, [&]<class T>() {
-    resize_spread(resize_geometry(call), g.data<T>(), call.output().data<T>());
-  });
+  with_type(call,
+            [&]<class T>() { resize_spread(resize_geometry(call), g.data<T>(), call.output().data<T>()); });
 }
 void interpolate_grad_vjp(Backward& b) {
   const Values& given = b.node().attributes->params;
@@ -198,9 +195,8 @@ void im2col_shape(Call& call) {
 }
 void im2col_cpu(const Call& call) {
   const Tensor x = in_order(call.input(0));
-  with_type(call, [&]<class T>() {
-    image_columns(window_geometry(call), x.data<T>(), call.output().data<T>());
-  });
+  with_type(call,
+            [&]<class T>() { image_columns(window_geometry(call), x.data<T>(), call.output().data<T>()); });
 }
 void im2col_vjp(Backward& b) {
   const Shape& x = b.shape(0);

@@ -47,9 +47,8 @@ void order_row(const T* x, int64_t n, bool descending, int64_t count, F&& use) {
     uint64_t key;
     int64_t place;
   };
-  const auto before = stoppable([](const Keyed& a, const Keyed& b) {
-    return a.key != b.key ? a.key < b.key : a.place < b.place;
-  });
+  const auto before = stoppable(
+      [](const Keyed& a, const Keyed& b) { return a.key != b.key ? a.key < b.key : a.place < b.place; });
   const std::unique_ptr<Keyed[]> memory(new Keyed[size_t(n)]);
   Keyed* const keys = memory.get();
   in_pieces(n, [&](int64_t begin, int64_t end) {

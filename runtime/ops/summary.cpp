@@ -1,6 +1,7 @@
-// Rows of numbers that say whether tensors are in order (runtime/summary.h), made where the tensors lie: one row for each
-// operand, [sum / m, sum of squares / m^2, min, max, zeros, NaN, Inf, sum of magnitudes / m], of the finite elements, with
-// m the largest magnitude among them or 1. A device has one kernel for all operands; without it they are reductions.
+// Rows of numbers that say whether tensors are in order (runtime/summary.h), made where the tensors lie: one
+// row for each operand, [sum / m, sum of squares / m^2, min, max, zeros, NaN, Inf, sum of magnitudes / m], of
+// the finite elements, with m the largest magnitude among them or 1. A device has one kernel for all
+// operands; without it they are reductions.
 #include "runtime/ops.h"
 #include "runtime/summarize_all.h"
 
@@ -23,8 +24,9 @@ Tensor row_of(const Tensor& given) {
   const Tensor least = amin(where(finite, x, scale)), most = amax(where(finite, x, neg(scale)));
   const Tensor any = gt(count(finite), zeros({}, DType::f32, x.device()));
   const auto or_zero = [&](const Tensor& extreme) { return where(any, extreme, zeros_like(extreme)); };
-  TensorList numbers = {sum(values / scale), sum(square(values / scale)), or_zero(least), or_zero(most),
-                        count(eq(x, zeros_like(x))), count(isnan(x)), count(isinf(x)), sum(magnitudes / scale)};
+  TensorList numbers = {sum(values / scale), sum(square(values / scale)), or_zero(least),
+                        or_zero(most),       count(eq(x, zeros_like(x))), count(isnan(x)),
+                        count(isinf(x)),     sum(magnitudes / scale)};
   for (Tensor& number : numbers) number = to(number, DType::f32);
   return stack(numbers);
 }

@@ -2,9 +2,9 @@
 #include "runtime/io/npy.h"
 #include "runtime/io/npz.h"
 #include "runtime/io/png.h"
+#include "script/bind/files.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
-#include "script/bind/files.h"
 
 namespace lunagrad {
 namespace {

@@ -1,5 +1,6 @@
 // Mixed precision in Lua, and the search for NaN and Inf.
 #include "runtime/autocast.h"
+
 #include "runtime/finite.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"

@@ -1,8 +1,9 @@
 // Functions of the script as parts of the tape: custom ops, and checkpoints that run again in backward.
+#include "runtime/custom.h"
+
 #include <algorithm>
 
 #include "runtime/checkpoint.h"
-#include "runtime/custom.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/lua/function.h"
@@ -169,8 +170,8 @@ void push_context(lua_State* L, const Given& arguments) {
   set_saved(L, {});
 }
 
-// A call that can be made once more when it is over, with other tensors: its functions and its arguments that are no
-// tensors.
+// A call that can be made once more when it is over, with other tensors: its functions and its arguments that
+// are no tensors.
 struct Replay {
   const Op* record;
   LuaFunction forward, backward, arguments;
@@ -206,8 +207,10 @@ CustomOp replay(const std::shared_ptr<const Replay>& call, const TensorList& inp
     return outputs;
   };
   op.backward = [call, shared](const CustomContext& ctx, const TensorList& grads) {
-    const auto tensors = std::count_if(call->input.begin(), call->input.end(), [](int input) { return input >= 0; });
-    return run_backward(call->backward, **shared, Given{TensorList(size_t(tensors)), call->input}, ctx.saved(), grads);
+    const auto tensors =
+        std::count_if(call->input.begin(), call->input.end(), [](int input) { return input >= 0; });
+    return run_backward(call->backward, **shared, Given{TensorList(size_t(tensors)), call->input},
+                        ctx.saved(), grads);
   };
   return op;
 }
@@ -254,11 +257,8 @@ int call_custom(lua_State* L) {
       arguments->input[size_t(i) - 1] >= 0 ? lua_pushboolean(L, false) : lua_pushvalue(L, i);
       lua_rawseti(L, -2, i);
     }
-    const std::shared_ptr<const Replay> call(new Replay{op.record,
-                                                        {L, lua_upvalueindex(2)},
-                                                        {L, lua_upvalueindex(3)},
-                                                        {L, -1},
-                                                        arguments->input});
+    const std::shared_ptr<const Replay> call(
+        new Replay{op.record, {L, lua_upvalueindex(2)}, {L, lua_upvalueindex(3)}, {L, -1}, arguments->input});
     lua_pop(L, 1);
     op.again = [call](const TensorList& inputs) { return replay(call, inputs); };
   }

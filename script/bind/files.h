@@ -8,8 +8,8 @@
 
 namespace lunagrad {
 
-// The path that is argument 1 of "format.function". Within a sandbox an Error when it lies where such a use is not
-// allowed.
+// The path that is argument 1 of "format.function". Within a sandbox an Error when it lies where such a use
+// is not allowed.
 std::string check_path(lua_State*, const char* function, FileUse = FileUse::write);
 // What a file holds goes where every new tensor goes: to the default device.
 void push_loaded(lua_State*, const Tensor&);

@@ -11,9 +11,9 @@
 #include "runtime/io/idx.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/ops.h"
+#include "script/bind/files.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
-#include "script/bind/files.h"
 
 namespace lunagrad {
 

@@ -1,5 +1,5 @@
-// What lg.kernel needs from the engine: a kernel, compiled for the types of its inputs at the first call that has them,
-// and its launch. What a user may write and leave out is lua/lunagrad/kernel.lua's business.
+// What lg.kernel needs from the engine: a kernel, compiled for the types of its inputs at the first call that
+// has them, and its launch. What a user may write and leave out is lua/lunagrad/kernel.lua's business.
 #include <map>
 
 #include "runtime/user_kernel.h"
@@ -38,8 +38,12 @@ int new_kernel(lua_State* L) {
   KernelSource source;
   source.name = check_string(L, 1, kName);
   source.glsl = check_string(L, 2, kName);
-  each_item(L, 3, [&](int at) { source.inputs.push_back({std::string(check_string(L, at, kName)), DType::f32}); });
-  each_item(L, 4, [&](int at) { source.outputs.push_back({std::string(check_string(L, at, kName)), DType::f32}); });
+  each_item(L, 3, [&](int at) {
+    source.inputs.push_back({std::string(check_string(L, at, kName)), DType::f32});
+  });
+  each_item(L, 4, [&](int at) {
+    source.outputs.push_back({std::string(check_string(L, at, kName)), DType::f32});
+  });
   each_item(L, 5, [&](int at) { source.params.emplace_back(check_string(L, at, kName)); });
   const Dims threads = check_integers(L, 6, 6, kName);
   for (int d = 0; d < 3; ++d) source.threads[size_t(d)] = d < threads.size() ? threads[d] : 1;
@@ -76,7 +80,8 @@ int run_kernel(lua_State* L) {
   each_item(L, 6, [&](int at) { shapes.push_back(check_integers(L, at, at, name)); });
   for (const Tensor& x : inputs)
     if (&x.device() != &inputs[0].device())
-      fail(name, ": operands are on different devices: ", inputs[0].device().name(), " and ", x.device().name());
+      fail(name, ": operands are on different devices: ", inputs[0].device().name(), " and ",
+           x.device().name());
   const int64_t number = compiled(kernel, inputs[0].device(), inputs, types);
   int count = 0;
   with_memory_retry(L, [&] {

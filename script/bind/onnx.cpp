@@ -1,9 +1,9 @@
 // What lunagrad/onnx.lua needs from the engine to write a model as an ONNX file.
 #include <algorithm>
 
+#include "script/bind/files.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
-#include "script/bind/files.h"
 #include "script/onnx/export.h"
 
 namespace lunagrad {

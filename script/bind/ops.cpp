@@ -1,9 +1,10 @@
 // One binding for all ops, made from their records: arguments in the order of the signature, a trailing table
 // of options by name, one result for each output. An op is a function of lunagrad.core and a method of
 // Tensor.
+#include "runtime/ops.h"
+
 #include <cstring>
 
-#include "runtime/ops.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/meta/signature.h"
@@ -59,7 +60,8 @@ Value read_param(lua_State* L, int index, int last, const ParamSpec& spec, Calle
       if (lua_isinteger(L, index)) return int64_t(lua_tointeger(L, index));
       return check_number(L, index, callee);
     case ParamKind::integers:
-      if (!spec.choices.empty() && lua_type(L, index) == LUA_TSTRING) return read_choice(L, index, spec, callee);
+      if (!spec.choices.empty() && lua_type(L, index) == LUA_TSTRING)
+        return read_choice(L, index, spec, callee);
       return check_integers(L, index, last, callee);
     case ParamKind::dims:
       return check_positions(L, index, last, callee);

@@ -4,15 +4,16 @@
 
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
-#include "script/session/globals.h"
 #include "script/lua/guard.h"
+#include "script/session/globals.h"
 #include "script/session/impl.h"
 
 namespace lunagrad {
 namespace {
 
 constexpr const char* kHandle = "lunagrad.Live";
-constexpr const char* kStates = "lunagrad.states";  // in the registry: what lg.run does with the states, by a verb
+constexpr const char* kStates =
+    "lunagrad.states";  // in the registry: what lg.run does with the states, by a verb
 
 Session::Impl& session(lua_State* L) {
   context().check_may_change("run");
@@ -250,8 +251,8 @@ int checkpoint_written(lua_State* L) {
   return 0;
 }
 
-// _on_states(f): f("checkpoint") and f("stopping") write a checkpoint, f("take", path) gives what a reload hands over,
-// f("report") tells what became of what was handed over.
+// _on_states(f): f("checkpoint") and f("stopping") write a checkpoint, f("take", path) gives what a reload
+// hands over, f("report") tells what became of what was handed over.
 int on_states(lua_State* L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
   lua_settop(L, 1);

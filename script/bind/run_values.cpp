@@ -2,8 +2,8 @@
 #include "runtime/ops.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
-#include "script/session/globals.h"
 #include "script/lua/guard.h"
+#include "script/session/globals.h"
 #include "script/session/impl.h"
 
 namespace lunagrad {
@@ -97,10 +97,10 @@ int give_batch(lua_State* L) {
   TensorList columns;
   for (int i = 5; i <= lua_gettop(L); ++i)
     if (const Tensor* column = to_tensor(L, i)) columns.push_back(*column);
-  Session::Impl::of(L).batch_watch().give({std::string(check_string(L, 1, "DataLoader")),
-                                           check_integer(L, 2, "DataLoader"), check_integer(L, 3, "DataLoader"),
-                                           check_integer(L, 4, "DataLoader"), run_of(L).step()},
-                                          std::move(columns));
+  Session::Impl::of(L).batch_watch().give(
+      {std::string(check_string(L, 1, "DataLoader")), check_integer(L, 2, "DataLoader"),
+       check_integer(L, 3, "DataLoader"), check_integer(L, 4, "DataLoader"), run_of(L).step()},
+      std::move(columns));
   return 0;
 }
 

@@ -1,8 +1,9 @@
 // The tape in Lua: the nodes that a tensor was made by, as data, as Graphviz, as JSON and as a picture.
+#include "runtime/tape.h"
+
 #include <nlohmann/json.hpp>
 
 #include "runtime/io/graphviz.h"
-#include "runtime/tape.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/meta/signature.h"
@@ -174,7 +175,8 @@ int tape_to_json(lua_State* L) {
 // t:svg(path): a picture, drawn by Graphviz.
 int tape_to_svg(lua_State* L) {
   const std::string path(check_string(L, 2, "svg"));
-  if (edge(L).files.limited) fail("svg: a sandboxed script runs no other program; t:dot() gives the graph as text");
+  if (edge(L).files.limited)
+    fail("svg: a sandboxed script runs no other program; t:dot() gives the graph as text");
   lua_settop(L, 2);
   const DotRun run = run_dot(dot_of(L, "svg"), {"-Tsvg", "-o" + path});
   if (run.end == DotRun::End::done) return 0;

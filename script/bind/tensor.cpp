@@ -5,10 +5,10 @@
 
 #include "runtime/ops.h"
 #include "runtime/tape.h"
+#include "script/bind/print.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/meta/explain.h"
-#include "script/bind/print.h"
 
 namespace lunagrad {
 namespace {
@@ -321,8 +321,10 @@ int new_index(lua_State* L) {
 
 // Lua makes one boolean of a comparison, and knows no text of a tensor.
 int refuse_order(lua_State*) {
-  fail("Tensor: <, <=, > and >= compare numbers, as x:item() of one element; x:lt(y), x:le(y), x:gt(y) and x:ge(y) compare "
-       "elements");
+  fail(
+      "Tensor: <, <=, > and >= compare numbers, as x:item() of one element; x:lt(y), x:le(y), x:gt(y) and "
+      "x:ge(y) compare "
+      "elements");
 }
 
 int refuse_text(lua_State*) { fail("Tensor: .. joins text; write x:item() or tostring(x)"); }
@@ -360,14 +362,10 @@ constexpr luaL_Reg kMethods[] = {{"size", guard<size>},
                                  {"zero_", guard<zero>},
                                  {nullptr, nullptr}};
 
-constexpr luaL_Reg kEvents[] = {{"__gc", guard<collect>},
-                                {"__len", guard<length>},
-                                {"__eq", guard<equal_identity>},
-                                {"__tostring", guard<tostring>},
-                                {"__lt", guard<refuse_order>},
-                                {"__le", guard<refuse_order>},
-                                {"__concat", guard<refuse_text>},
-                                {nullptr, nullptr}};
+constexpr luaL_Reg kEvents[] = {{"__gc", guard<collect>},         {"__len", guard<length>},
+                                {"__eq", guard<equal_identity>},  {"__tostring", guard<tostring>},
+                                {"__lt", guard<refuse_order>},    {"__le", guard<refuse_order>},
+                                {"__concat", guard<refuse_text>}, {nullptr, nullptr}};
 
 void push_fields(lua_State* L) {
   lua_newtable(L);

@@ -9,10 +9,11 @@
 #include <lua.hpp>
 
 #include "runtime/device.h"
+#include "script/cli/base/runner.h"
+#include "script/cli/bench/device_ops.h"
 #include "script/cli/bench/ops.h"
 #include "script/cli/command/check.h"
 #include "script/cli/command/convert.h"
-#include "script/cli/bench/device_ops.h"
 #include "script/cli/command/doctor.h"
 #include "script/cli/command/info.h"
 #include "script/cli/command/init.h"
@@ -20,13 +21,12 @@
 #include "script/cli/command/reference.h"
 #include "script/cli/command/repl.h"
 #include "script/cli/command/repro.h"
-#include "script/cli/base/runner.h"
 #include "script/cli/command/runs.h"
 #include "script/cli/command/test.h"
 #include "script/cli/command/tune.h"
-#include "script/meta/explain.h"
-#include "script/meta/annotations.h"
 #include "script/lua/state.h"
+#include "script/meta/annotations.h"
+#include "script/meta/explain.h"
 #include "script/meta/topics.h"
 
 namespace lunagrad {
@@ -132,8 +132,9 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--profile", flags.request.profile,
                  "measure where time and memory go and write it as a trace for https://ui.perfetto.dev")
       ->type_name("FILE");
-  app.add_flag("--kernels", flags.request.kernels,
-               "at the end, which kernels a GPU ran and how often: of products, in which type they multiplied");
+  app.add_flag(
+      "--kernels", flags.request.kernels,
+      "at the end, which kernels a GPU ran and how often: of products, in which type they multiplied");
   app.add_flag("--deterministic", options.deterministic,
                "the same numbers for the same seed, device and number of threads: every operation keeps to "
                "that, and the "
@@ -226,16 +227,20 @@ int run_command_line(int argc, char** argv) {
   CLI::App* run_command = app.add_subcommand("run", "run a script: SCRIPT [flags] [-- ARGS]");
   run_command->add_option("script", run.request.script, "a Lua file")->required();
   run_command->add_option("arguments", run.request.options.arguments, "given to the script, after --");
-  run_command->add_flag("--watch", run.request.watch, "reload the script, or a module of it, whenever it changes");
+  run_command->add_flag("--watch", run.request.watch,
+                        "reload the script, or a module of it, whenever it changes");
   add_run_flags(*run_command, run);
 
   RunOptions repl;
   CLI::App* repl_command = app.add_subcommand("repl", "an interactive prompt");
-  repl_command->add_option("--seed", repl.seed, "of the random numbers (default 0)")->check(CLI::NonNegativeNumber);
+  repl_command->add_option("--seed", repl.seed, "of the random numbers (default 0)")
+      ->check(CLI::NonNegativeNumber);
   repl_command->add_option("--device", repl.device, "where tensors are made");
   repl_command->footer(
-      "Expressions show their values, unless a semicolon ends the line; `_` is the last value, `?name` explains. On a "
-      "terminal Tab completes names, methods and paths, Ctrl-R searches earlier lines, Ctrl-C ends an evaluation, and "
+      "Expressions show their values, unless a semicolon ends the line; `_` is the last value, `?name` "
+      "explains. On a "
+      "terminal Tab completes names, methods and paths, Ctrl-R searches earlier lines, Ctrl-C ends an "
+      "evaluation, and "
       "Ctrl-D leaves. What took long or much memory says so.");
 
   const std::function<int()> test = add_test(app);
@@ -276,7 +281,8 @@ int run_command_line(int argc, char** argv) {
       ->take_all()
       ->needs(ops_flag);
   std::string bench_device;
-  bench_command->add_option("--device", bench_device, "the workloads for a GPU, or --tune, there")->excludes(ops_flag);
+  bench_command->add_option("--device", bench_device, "the workloads for a GPU, or --tune, there")
+      ->excludes(ops_flag);
   bool tune = false;
   bench_command->add_flag("--tune", tune, "find the fastest plans of a GPU's matrix products, and keep them")
       ->excludes(ops_flag)

@@ -1,6 +1,6 @@
 #pragma once
-// Work of a viewer on the session's thread: the run's context as it was comes back afterwards, random numbers included,
-// and nobody who listens to the run hears of it. Made and destroyed on that thread.
+// Work of a viewer on the session's thread: the run's context as it was comes back afterwards, random numbers
+// included, and nobody who listens to the run hears of it. Made and destroyed on that thread.
 #include "runtime/autocast.h"
 #include "runtime/context.h"
 

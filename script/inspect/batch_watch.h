@@ -1,6 +1,6 @@
 #pragma once
-// Holds on to the batch that a data loader gave last, while somebody wants to see it. watch() may be called from any
-// thread, everything else from the session's.
+// Holds on to the batch that a data loader gave last, while somebody wants to see it. watch() may be called
+// from any thread, everything else from the session's.
 #include <atomic>
 #include <string>
 #include <vector>
@@ -25,7 +25,8 @@ class BatchWatch {
   };
   void give(Source, TensorList columns);
   void clear() { columns_.clear(); }
-  // The first `limit` elements of each column and the statistics over all of them; waits for the tensors' device.
+  // The first `limit` elements of each column and the statistics over all of them; waits for the tensors'
+  // device.
   BatchView view(int64_t limit) const;
 
  private:

@@ -69,7 +69,8 @@ bool BreakpointWatch::change(const Breakpoint& changed) {
   if (!problem_of(changed).empty()) return false;
   {
     const std::lock_guard lock(mutex_);
-    const auto known = std::find_if(shared_.begin(), shared_.end(), [&](const Breakpoint& b) { return b.id == changed.id; });
+    const auto known =
+        std::find_if(shared_.begin(), shared_.end(), [&](const Breakpoint& b) { return b.id == changed.id; });
     if (known == shared_.end()) return false;
     const int64_t hits = known->hits;
     *known = changed;
@@ -169,14 +170,17 @@ void BreakpointWatch::check(const Subject& subject, const Operands* operands) {
     if (!why) continue;
     const Tensor value = which < subject.values.size() ? subject.values[which] : Tensor();
     const std::string what = text(subject.backward ? "backward of " : "", plain(subject.op), ": ", *why);
-    find(b, {b.id, step_, subject.backward, std::string(plain(subject.op)), place_of(subject.line), 0, what, ""}, value,
-         operands, subject.node);
+    find(b,
+         {b.id, step_, subject.backward, std::string(plain(subject.op)), place_of(subject.line), 0, what, ""},
+         value, operands, subject.node);
     return;
   }
 }
 
 std::optional<std::string> BreakpointWatch::meets(Breakpoint& b, const Subject& subject, size_t& which) {
-  const auto shape_text = [](const Tensor& x) { return x.defined() ? text(x.shape()) : std::string("nothing"); };
+  const auto shape_text = [](const Tensor& x) {
+    return x.defined() ? text(x.shape()) : std::string("nothing");
+  };
   const char* const result = subject.backward ? "a gradient" : "a result";
   switch (b.condition) {
     case Condition::not_finite:
@@ -196,21 +200,23 @@ std::optional<std::string> BreakpointWatch::meets(Breakpoint& b, const Subject& 
       return {};
     }
     case Condition::norm: {
-      if (const auto last = last_step_.find(b.id); last != last_step_.end() && last->second == step_) return {};
+      if (const auto last = last_step_.find(b.id); last != last_step_.end() && last->second == step_)
+        return {};
       const Quietly quietly(*this);
       for (which = 0; which < subject.values.size(); ++which) {
         const Tensor& x = subject.values[which];
         if (!x.defined() || !is_differentiable(x.dtype())) continue;
         const Summary s = summarize(x);
         if (s.norm > b.limit)
-          return text(result, " of shape ", x.shape(), " has norm ", s.norm, ", more than ", b.limit, "; from ", s.min,
-                      " to ", s.max);
+          return text(result, " of shape ", x.shape(), " has norm ", s.norm, ", more than ", b.limit,
+                      "; from ", s.min, " to ", s.max);
       }
       return {};
     }
     case Condition::predicate:
       for (which = 0; which < subject.values.size(); ++which)
-        if (const Tensor& x = subject.values[which]; x.defined() && b.problem.empty() && is_true(b, subject, x))
+        if (const Tensor& x = subject.values[which];
+            x.defined() && b.problem.empty() && is_true(b, subject, x))
           return text(b.text, " is true of ", result, " of shape ", x.shape());
       return {};
   }
@@ -226,7 +232,8 @@ bool BreakpointWatch::is_at(const SourcePlace& wanted, SourceLine line) {
   return path == without_detours(wanted.file);
 }
 
-// The expression sees op (a table: name, shape, dtype, device, backward, step, file, line, module) and x, the tensor.
+// The expression sees op (a table: name, shape, dtype, device, backward, step, file, line, module) and x, the
+// tensor.
 bool BreakpointWatch::is_true(Breakpoint& b, const Subject& subject, const Tensor& x) {
   lua_State* const L = owner_.state();
   if (!L) return false;
@@ -286,12 +293,14 @@ bool BreakpointWatch::raises(const NotFinite& found) {
   if (busy_) return raises_;
   const bool backward = found.node != nullptr;
   for (const Breakpoint& b : active_) {
-    if (finding_ || b.condition != Condition::not_finite || b.pass == (backward ? Pass::forward : Pass::backward)) continue;
+    if (finding_ || b.condition != Condition::not_finite ||
+        b.pass == (backward ? Pass::forward : Pass::backward))
+      continue;
     // What follows the first NaN of a step holds NaN too.
     if (const auto last = last_step_.find(b.id); last != last_step_.end() && last->second == step_) continue;
     find(b,
-         {b.id, step_, backward, std::string(plain(found.op)), place_of(found.line), 0, first_line(found.message),
-          found.message},
+         {b.id, step_, backward, std::string(plain(found.op)), place_of(found.line), 0,
+          first_line(found.message), found.message},
          found.value, nullptr, found.node);
     if (raises_) owner_.pause();
     break;

@@ -1,8 +1,8 @@
 #pragma once
-// Holds the breakpoints of a session and checks them: against each op that the script calls, each gradient that
-// reaches a node, and what Guard::op finds. Finding comes first and pausing later, at the session's next safe point: a
-// Finding keeps the tensors until then, when the op has its node. Lists and changes may come from any thread; all else
-// belongs to the session's.
+// Holds the breakpoints of a session and checks them: against each op that the script calls, each gradient
+// that reaches a node, and what Guard::op finds. Finding comes first and pausing later, at the session's next
+// safe point: a Finding keeps the tensors until then, when the op has its node. Lists and changes may come
+// from any thread; all else belongs to the session's.
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,8 +16,8 @@
 #include "runtime/finite.h"
 #include "runtime/op.h"
 #include "runtime/tape.h"
-#include "script/view/breakpoints.h"
 #include "script/lua/function.h"
+#include "script/view/breakpoints.h"
 
 namespace lunagrad {
 
@@ -25,20 +25,20 @@ namespace lunagrad {
 struct Finding {
   Breakpoint breakpoint;
   BreakHit hit;
-  Tensor value;        // the result, or the gradient
+  Tensor value;  // the result, or the gradient
   TensorList operands;
-  Ref<Node> node;      // of a gradient
+  Ref<Node> node;               // of a gradient
   std::vector<Ref<Node>> pass;  // the nodes of the backward pass that goes on
 };
 
 class BreakpointWatch final : public Capture, public FiniteWatch {
  public:
   struct Owner {
-    std::function<void()> changed;            // the list: from the next safe point on others are to be told
-    std::function<void()> found;              // there is a finding: pause at the next safe point
-    std::function<void()> pause;              // now: what comes next is an error
-    std::function<lua_State*()> state;        // for predicates
-    std::function<bool()> ending;             // the script is being stopped
+    std::function<void()> changed;      // the list: from the next safe point on others are to be told
+    std::function<void()> found;        // there is a finding: pause at the next safe point
+    std::function<void()> pause;        // now: what comes next is an error
+    std::function<lua_State*()> state;  // for predicates
+    std::function<bool()> ending;       // the script is being stopped
     std::function<void(const std::string&)> warn;
   };
   explicit BreakpointWatch(Owner owner) : owner_(std::move(owner)) {}
@@ -50,7 +50,7 @@ class BreakpointWatch final : public Capture, public FiniteWatch {
   std::vector<Breakpoint> list() const;
   std::vector<BreakHit> hits() const;
 
-  void begin_run();   // hits are counted anew
+  void begin_run();  // hits are counted anew
   void close_state();
   void begin_step(int64_t step);
   // Takes over what other threads changed; who has to be asked then.
@@ -63,7 +63,7 @@ class BreakpointWatch final : public Capture, public FiniteWatch {
   void ran(const Call&);
   std::optional<Finding> take_finding() { return std::exchange(finding_, std::nullopt); }
   bool busy() const { return busy_; }  // amid a check, which may be a predicate: nothing may be taken over
-  void record(const BreakHit&);  // a run has paused for it
+  void record(const BreakHit&);        // a run has paused for it
 
   void begin(std::span<Node* const> nodes) override { pass_.assign(nodes.begin(), nodes.end()); }
   void gradient(const Node&, uint32_t output, const Tensor&) override;
@@ -93,7 +93,7 @@ class BreakpointWatch final : public Capture, public FiniteWatch {
   std::vector<BreakHit> hits_;
   uint64_t next_id_ = 1;
 
-  std::vector<Breakpoint> active_;  // those that are enabled
+  std::vector<Breakpoint> active_;         // those that are enabled
   std::map<uint64_t, int64_t> last_step_;  // of a condition that counts once a step
   std::map<uint64_t, std::unique_ptr<LuaFunction>> predicates_;
   std::unordered_map<uint32_t, std::string> files_;  // interned name -> path without detours

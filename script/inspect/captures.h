@@ -1,6 +1,6 @@
 #pragma once
-// Several viewers of backward passes as one, asked in order. A viewer that joins amid a pass sees the next. Belongs to
-// the session's thread.
+// Several viewers of backward passes as one, asked in order. A viewer that joins amid a pass sees the next.
+// Belongs to the session's thread.
 #include <vector>
 
 #include "runtime/tape.h"

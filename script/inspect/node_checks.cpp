@@ -1,4 +1,5 @@
-// Runs the call of a kept node again: in f64 against central differences, and on another device against the CPU.
+// Runs the call of a kept node again: in f64 against central differences, and on another device against the
+// CPU.
 #include "script/inspect/node_checks.h"
 
 #include <algorithm>
@@ -29,7 +30,9 @@ void check_wanted(const std::stop_token& stop, const char* what) {
 TensorList run_again(const KeptNode& node, const Values& params, const TensorList& inputs) {
   if (node.custom) {
     if (!node.custom->again)
-      fail("its forward function was not kept, since it ran before the step was captured; step once, then ask again");
+      fail(
+          "its forward function was not kept, since it ran before the step was captured; step once, then ask "
+          "again");
     return apply_custom(node.custom->again(inputs), inputs);
   }
   if (node.op->vjp == CustomCall::differentiate) fail("a custom op inside a checkpoint is not kept");
@@ -43,7 +46,8 @@ TensorList run_again(const KeptNode& node, const Values& params, const TensorLis
 }
 
 Tensor from_numbers(const std::vector<double>& numbers, const Tensor& like) {
-  const Tensor dense = Tensor::from_bytes(numbers.data(), numbers.size() * sizeof(double), like.shape(), like.dtype());
+  const Tensor dense =
+      Tensor::from_bytes(numbers.data(), numbers.size() * sizeof(double), like.shape(), like.dtype());
   if (like.is_contiguous()) return dense;
   int64_t extent = 1;
   for (int d = 0; d < like.ndim(); ++d) extent += (like.size(d) - 1) * like.strides()[d];
@@ -62,8 +66,8 @@ std::vector<double> numbers_of(const Tensor& x) {
   return parts;
 }
 
-// A copy on the CPU, floating and complex numbers in double precision, with the strides of the original where no two
-// elements share memory: a view's parameters may speak of them.
+// A copy on the CPU, floating and complex numbers in double precision, with the strides of the original where
+// no two elements share memory: a view's parameters may speak of them.
 Tensor widened(const Tensor& x) {
   const NoGrad off;
   const Tensor host = to(x.detach(), cpu_device());
@@ -71,7 +75,8 @@ Tensor widened(const Tensor& x) {
   const DType wide = is_complex(x.dtype()) ? DType::c128 : DType::f64;
   const Tensor dense = clone(to(host, wide));
   if (x.is_contiguous() || x.numel() == 0 || overlaps(x.shape(), x.strides())) return dense;
-  return from_numbers(numbers_of(dense), Tensor(dense.storage_ref(), LayoutRef(new Layout(x.shape(), x.strides())), 0, wide));
+  return from_numbers(numbers_of(dense),
+                      Tensor(dense.storage_ref(), LayoutRef(new Layout(x.shape(), x.strides())), 0, wide));
 }
 
 // Weights in [0.5, 1.5) that depend on the place alone.
@@ -85,8 +90,8 @@ Tensor weights_for(const Tensor& output, uint64_t stream) {
   return Tensor::from_bytes(values.data(), values.size() * sizeof(double), output.shape(), wide);
 }
 
-// sum over the outputs of <output, weights>, of complex ones over their parts. Outputs that no gradient reached may be
-// there for the op's own use, and have none: of several only the others count.
+// sum over the outputs of <output, weights>, of complex ones over their parts. Outputs that no gradient
+// reached may be there for the op's own use, and have none: of several only the others count.
 Tensor contract(const TensorList& outputs, const std::vector<bool>& reached) {
   const bool any = std::find(reached.begin(), reached.end(), true) != reached.end();
   Tensor total;
@@ -111,7 +116,8 @@ std::vector<size_t> choice(const std::vector<double>& gradient) {
   std::nth_element(largest.begin(), largest.begin() + kLargest, largest.end(),
                    [&](size_t a, size_t b) { return std::abs(gradient[a]) > std::abs(gradient[b]); });
   std::vector<size_t> chosen(largest.begin(), largest.begin() + kLargest);
-  for (int64_t i = 0; i < kMostChecked; ++i) chosen.push_back(size_t(i) * (all.size() - 1) / size_t(kMostChecked - 1));
+  for (int64_t i = 0; i < kMostChecked; ++i)
+    chosen.push_back(size_t(i) * (all.size() - 1) / size_t(kMostChecked - 1));
   std::sort(chosen.begin(), chosen.end());
   chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
   return chosen;
@@ -129,17 +135,23 @@ std::vector<int64_t> position_of(int64_t element, const Shape& shape) {
 class GradientChecker {
  public:
   GradientChecker(const TapeWatch::Replay& replay, const std::stop_token& stop)
-      : node_(*replay.node), info_(*replay.info), reached_(replay.reached), stop_(stop), params_(node_.params) {
+      : node_(*replay.node),
+        info_(*replay.info),
+        reached_(replay.reached),
+        stop_(stop),
+        params_(node_.params) {
     // A cast within the op would hide what is to be seen.
     for (size_t i = 0; i < params_.size() && i < node_.op->params.size(); ++i)
-      if (node_.op->params[i].kind == ParamKind::dtype && params_[i].present() && is_differentiable(DType(params_[i].i)))
+      if (node_.op->params[i].kind == ParamKind::dtype && params_[i].present() &&
+          is_differentiable(DType(params_[i].i)))
         params_[i] = Value(is_complex(DType(params_[i].i)) ? DType::c128 : DType::f64);
     for (size_t i = 0; i < replay.inputs.size(); ++i) {
       const Tensor& x = replay.inputs[i];
       inputs_.push_back(x.defined() ? widened(x) : x);
       const bool number = node_.in[i].is_number, index = i < 16 && (node_.op->integer_inputs >> i & 1);
       if (x.defined() && number) inputs_.back().body()->is_number = true;
-      if (x.defined() && !number && !index && node_.wanted[i] && is_differentiable(x.dtype())) checked_.push_back(i);
+      if (x.defined() && !number && !index && node_.wanted[i] && is_differentiable(x.dtype()))
+        checked_.push_back(i);
     }
   }
 
@@ -156,7 +168,8 @@ class GradientChecker {
     if (!loss.defined()) fail("it has no floating output");
     GradOptions options;
     options.allow_unused = true;
-    const TensorList gradients = loss.requires_grad() ? grad({loss}, wanted, {}, options) : TensorList(wanted.size());
+    const TensorList gradients =
+        loss.requires_grad() ? grad({loss}, wanted, {}, options) : TensorList(wanted.size());
     const NoGrad off;
     base_ = contract(run_again(node_, params_, inputs_), reached_).item();
     check.ran = check.ok = true;
@@ -248,7 +261,8 @@ DeviceComparison::Output compare_output(const std::string& name, const Tensor& c
   const std::vector<double> a = numbers_of(to(cpu, is_complex(cpu.dtype()) ? DType::c128 : DType::f64));
   const std::vector<double> b = numbers_of(to(other, is_complex(cpu.dtype()) ? DType::c128 : DType::f64));
   const int64_t parts = is_complex(cpu.dtype()) ? 2 : 1;
-  const int64_t columns = cpu.ndim() > 0 ? std::max<int64_t>(cpu.size(-1), 1) : 1, rows = output.count / columns;
+  const int64_t columns = cpu.ndim() > 0 ? std::max<int64_t>(cpu.size(-1), 1) : 1,
+                rows = output.count / columns;
   output.cell_rows = std::min(rows, kMapSide);
   output.cell_columns = std::min(columns, kMapSide);
   output.errors.assign(size_t(output.cell_rows * output.cell_columns), 0);
@@ -260,7 +274,8 @@ DeviceComparison::Output compare_output(const std::string& name, const Tensor& c
     ++output.different;
     const int64_t element = int64_t(i) / parts;
     const int64_t row = element / columns * output.cell_rows / rows;
-    double& cell = output.errors[size_t(row * output.cell_columns + element % columns * output.cell_columns / columns)];
+    double& cell =
+        output.errors[size_t(row * output.cell_columns + element % columns * output.cell_columns / columns)];
     cell = std::max(cell, error);
     if (error <= output.largest) continue;
     output.largest = error;
@@ -280,7 +295,8 @@ Device* other_device() {
 
 }  // namespace
 
-GradientCheck check_gradient(const TapeWatch& tape, int64_t step, uint64_t node, const std::stop_token& stop) {
+GradientCheck check_gradient(const TapeWatch& tape, int64_t step, uint64_t node,
+                             const std::stop_token& stop) {
   const auto start = std::chrono::steady_clock::now();
   const Aside aside;
   GradientCheck check;
@@ -296,7 +312,8 @@ GradientCheck check_gradient(const TapeWatch& tape, int64_t step, uint64_t node,
   return check;
 }
 
-DeviceComparison compare_devices(const TapeWatch& tape, int64_t step, uint64_t node, const std::stop_token& stop) {
+DeviceComparison compare_devices(const TapeWatch& tape, int64_t step, uint64_t node,
+                                 const std::stop_token& stop) {
   const Aside aside;
   DeviceComparison comparison;
   try {

@@ -12,12 +12,13 @@
 namespace lunagrad {
 namespace {
 
-// The steps between two that are looked at take this many times what looking took: a 51st of the time goes there.
+// The steps between two that are looked at take this many times what looking took: a 51st of the time goes
+// there.
 constexpr uint64_t kPause = 50;
 // Of a tensor with more elements every n-th makes the histogram.
 constexpr int64_t kMostSampled = 1 << 14;
-// A step that lasts longer than this, in nanoseconds, is looked at only as far as the time since the last one allows: it
-// may be a whole script without steps.
+// A step that lasts longer than this, in nanoseconds, is looked at only as far as the time since the last one
+// allows: it may be a whole script without steps.
 constexpr double kLongStep = 2e9;
 constexpr size_t kMostKept = size_t(48) << 20;  // bytes; the oldest steps go first
 
@@ -31,7 +32,9 @@ size_t bytes_of(const StepStatistics& step) {
 // What its histogram is made of.
 Tensor sample_of(const Tensor& x) {
   const int64_t each = (x.numel() + kMostSampled - 1) / kMostSampled;
-  return each > 1 && (x.is_contiguous() || !x.device().is_cpu()) ? slice(reshape(x, {-1}), 0, 0, x.numel(), each) : x;
+  return each > 1 && (x.is_contiguous() || !x.device().is_cpu())
+             ? slice(reshape(x, {-1}), 0, 0, x.numel(), each)
+             : x;
 }
 
 // Those of other devices come over together: each wait for a device costs more than what is copied.
@@ -100,8 +103,8 @@ std::vector<StepStatisticsPtr> StatisticsWatch::steps(uint64_t after) const {
   return {first, kept_.end()};
 }
 
-// Each step since the last look counts as long as the shortest of them: neither a pause nor another program that took
-// the processor away may pass for training.
+// Each step since the last look counts as long as the shortest of them: neither a pause nor another program
+// that took the processor away may pass for training.
 bool StatisticsWatch::is_due() const {
   if (first_) return true;
   if (const int64_t every = every_.load()) return steps_since_ + 1 >= every;
@@ -138,7 +141,8 @@ void StatisticsWatch::ran(const Call& call) {
   const Context& ctx = context();
   if (!looking_ || busy_ || !ctx.grad_enabled || ctx.differentiating || call.aliases) return;
   const uint64_t now = ticks();
-  if (every_.load() == 0 && spent_ * kPause > now - last_end_ && ticks_to_ns(now - step_began_) > kLongStep) return give_up();
+  if (every_.load() == 0 && spent_ * kPause > now - last_end_ && ticks_to_ns(now - step_began_) > kLongStep)
+    return give_up();
   bool recorded = false;
   for (const Tensor& x : call.in) recorded |= x.defined() && x.requires_grad();
   if (!recorded || call.out.empty() || !call.out[0].defined()) return;
@@ -204,7 +208,8 @@ void StatisticsWatch::end() {
     if (!leaf.before.defined())
       if (const Tensor now = value_of(*leaf.node); now.defined()) leaf.before = clone(now);
   }
-  const std::vector<Summary> of_gradients = summarize_all(gradients);  // of what was added up over several passes
+  const std::vector<Summary> of_gradients =
+      summarize_all(gradients);  // of what was added up over several passes
   const std::vector<Summary> summaries = summaries_.read();
   for (size_t i = 0; i < nodes_.size(); ++i) {
     if (places_[i].output) nodes_[i].output = summaries[places_[i].output - 1];
@@ -257,7 +262,8 @@ void StatisticsWatch::end_step(int64_t step) {
       ParameterStatistics& p = made->parameters.emplace_back(leaf.found);
       p.place = {interned(node.line.file), node.line.line};
       p.name = interned(node.name);
-      if (p.name.empty()) p.name = node.line.known() ? "leaf of " + to_string(node.line) : text("leaf ", node.id);
+      if (p.name.empty())
+        p.name = node.line.known() ? "leaf of " + to_string(node.line) : text("leaf ", node.id);
       if (const int count = ++named[p.name]; count > 1) p.name += text(" (", count, ")");
       p.shape.assign(node.out[0].layout->shape.begin(), node.out[0].layout->shape.end());
       p.node = node.id;
@@ -291,7 +297,8 @@ void StatisticsWatch::end_step(int64_t step) {
   made->number = ++number_;
   kept_bytes_ += bytes_of(*made);
   kept_.push_back(std::move(made));
-  for (; kept_bytes_ > kMostKept && kept_.size() > 1; kept_.pop_front()) kept_bytes_ -= bytes_of(*kept_.front());
+  for (; kept_bytes_ > kMostKept && kept_.size() > 1; kept_.pop_front())
+    kept_bytes_ -= bytes_of(*kept_.front());
 }
 
 void StatisticsWatch::describe(TapeSnapshot& tape) const {

@@ -1,9 +1,9 @@
 #pragma once
-// Collects the StepStatistics of a run: summaries of what the ops of a step give out and of the gradients that reach
-// it, and of each parameter what its gradient looks like and how far the step moved it. A step is looked at only when
-// those since the last one took a multiple of what that cost. In such a step a copy of the parameters is kept from
-// its first backward pass to its end. watch(), steps() and the numbers may be asked for by any thread, all else belongs
-// to the session's.
+// Collects the StepStatistics of a run: summaries of what the ops of a step give out and of the gradients
+// that reach it, and of each parameter what its gradient looks like and how far the step moved it. A step is
+// looked at only when those since the last one took a multiple of what that cost. In such a step a copy of
+// the parameters is kept from its first backward pass to its end. watch(), steps() and the numbers may be
+// asked for by any thread, all else belongs to the session's.
 #include <atomic>
 #include <deque>
 #include <map>
@@ -34,8 +34,8 @@ class StatisticsWatch final : public Capture {
   void optimized(const TensorList&);
   bool looking() const { return looking_; }  // at this step: its ops are wanted
   void ran(const Call&);
-  // Gives the nodes of a snapshot their summaries: those of this step, or of the last that was looked at where the tape
-  // looks the same.
+  // Gives the nodes of a snapshot their summaries: those of this step, or of the last that was looked at
+  // where the tape looks the same.
   void describe(TapeSnapshot&) const;
   void clear(bool everything);  // the script's state is closed; `everything`: a new run begins
 

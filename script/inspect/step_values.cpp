@@ -7,8 +7,8 @@
 namespace lunagrad {
 namespace {
 
-// What was there before the step began belongs to the run. It is counted when it is small, since the run may let go of
-// it; a data set or a large embedding is only looked at while its step is the latest.
+// What was there before the step began belongs to the run. It is counted when it is small, since the run may
+// let go of it; a data set or a large embedding is only looked at while its step is the latest.
 constexpr size_t kBorrowed = 16;  // larger than this part of the budget
 constexpr size_t kLeaves = 4;     // the part of the budget that copies of a step's leaves may take
 
@@ -16,7 +16,8 @@ constexpr size_t kLeaves = 4;     // the part of the budget that copies of a ste
 
 std::string written_since(const Storage& storage) {
   const char* const writer = storage.last_writer + (storage.last_writer[0] == '_');
-  const std::string place = storage.last_write.known() ? " at " + to_string(storage.last_write) : std::string();
+  const std::string place =
+      storage.last_write.known() ? " at " + to_string(storage.last_write) : std::string();
   return text("written to since, by ", writer, "_", place);
 }
 
@@ -71,8 +72,8 @@ void StepValues::remember(const Tensor& x, uint64_t id, uint32_t version, bool m
 
 void StepValues::remember_operand(const Operand& operand) {
   if (!operand.layout || !operand.saved || values_.contains(operand.tensor_id)) return;
-  remember(Tensor(operand.saved, operand.layout, operand.offset, operand.dtype), operand.tensor_id, operand.version,
-           false);
+  remember(Tensor(operand.saved, operand.layout, operand.offset, operand.dtype), operand.tensor_id,
+           operand.version, false);
 }
 
 void StepValues::ran(const Call& call) {
@@ -104,8 +105,9 @@ void StepValues::begin_backward(std::span<Node* const> nodes) {
       kept.params = node->attributes->params;
       kept.args = node->attributes->args;
     }
-    for (const auto& [from, to] : {std::pair(std::span<const Operand>(node->in.data(), node->in.size()), &kept.in),
-                                   std::pair(std::span<const Operand>(node->out.data(), node->out.size()), &kept.out)})
+    for (const auto& [from, to] :
+         {std::pair(std::span<const Operand>(node->in.data(), node->in.size()), &kept.in),
+          std::pair(std::span<const Operand>(node->out.data(), node->out.size()), &kept.out)})
       for (const Operand& operand : from) {
         remember_operand(operand);
         Operand plain = operand;
@@ -135,7 +137,8 @@ void StepValues::copy_leaves(std::span<Node* const> nodes) {
     if (!node->is_leaf() || !node->out[0].saved) continue;
     const Operand& leaf = node->out[0];
     const auto known = values_.find(leaf.tensor_id);
-    if (known != values_.end() && known->second.tensor.storage_ref() != leaf.saved) continue;  // copied already
+    if (known != values_.end() && known->second.tensor.storage_ref() != leaf.saved)
+      continue;  // copied already
     try {
       const Aside aside;  // breakpoints and the profiler hear of the script's ops alone
       const Tensor copy = clone(Tensor(leaf.saved, leaf.layout, leaf.offset, leaf.dtype));
@@ -155,7 +158,8 @@ void StepValues::gradient(const Node& node, uint32_t output, const Tensor& gradi
 
 void StepValues::retire() {
   if (borrowed_.empty()) return;
-  std::erase_if(values_, [&](const auto& entry) { return borrowed_.contains(&entry.second.tensor.storage()); });
+  std::erase_if(values_,
+                [&](const auto& entry) { return borrowed_.contains(&entry.second.tensor.storage()); });
   borrowed_.clear();
 }
 
@@ -166,8 +170,8 @@ const KeptNode* StepValues::node(uint64_t id) const {
 
 std::string StepValues::gone() const {
   if (over_budget_)
-    return text("not kept: the values of this step need more than the budget leaves them, ", budget_.limit >> 10,
-                " KiB; the Time panel sets it");
+    return text("not kept: the values of this step need more than the budget leaves them, ",
+                budget_.limit >> 10, " KiB; the Time panel sets it");
   return "freed; step once to see it";
 }
 
@@ -184,7 +188,11 @@ StepValues::Found StepValues::value(uint64_t tensor) const {
 StepValues::Found StepValues::gradient(uint64_t node, uint32_t output) const {
   const auto entry = gradients_.find(Key{node, output});
   if (entry != gradients_.end()) return found(entry->second);
-  return {{}, over_budget_ ? gone() : nodes_.contains(node) ? "no gradient reached it" : "freed; step once to see it", {}};
+  return {{},
+          over_budget_            ? gone()
+          : nodes_.contains(node) ? "no gradient reached it"
+                                  : "freed; step once to see it",
+          {}};
 }
 
 }  // namespace lunagrad

@@ -1,8 +1,8 @@
 #pragma once
-// The values of one captured step: strong references to what its ops made and read and to the gradients that arrived,
-// and of each node as much as is needed to run its call again; no graph and no Lua state is kept alive by it. What an
-// optimizer will change, the leaves, is copied. A value that was written to after it was captured says so by its
-// version. For the session's thread.
+// The values of one captured step: strong references to what its ops made and read and to the gradients that
+// arrived, and of each node as much as is needed to run its call again; no graph and no Lua state is kept
+// alive by it. What an optimizer will change, the leaves, is copied. A value that was written to after it was
+// captured says so by its version. For the session's thread.
 #include <atomic>
 #include <functional>
 #include <map>

@@ -7,8 +7,8 @@
 #include "runtime/memory_limit.h"
 #include "runtime/ops.h"
 #include "script/inspect/breakpoint_watch.h"
-#include "script/meta/signature.h"
 #include "script/inspect/statistics_watch.h"
+#include "script/meta/signature.h"
 
 namespace lunagrad {
 namespace {
@@ -56,10 +56,12 @@ size_t bytes_of(const TapeSnapshot& tape) {
   const auto text = [](const std::string& s) { return s.capacity() > 15 ? s.capacity() + 17 : 0; };
   size_t bytes = sizeof tape + list(tape.nodes);
   for (const NodeInfo& node : tape.nodes) {
-    bytes += text(node.module) + text(node.place.file) + list(node.attributes) + list(node.inputs) + list(node.outputs);
+    bytes += text(node.module) + text(node.place.file) + list(node.attributes) + list(node.inputs) +
+             list(node.outputs);
     for (const auto& [name, value] : node.attributes) bytes += text(name) + text(value);
     for (const auto* side : {&node.inputs, &node.outputs})
-      for (const OperandInfo& operand : *side) bytes += text(operand.name) + list(operand.shape) + list(operand.strides) + 32;
+      for (const OperandInfo& operand : *side)
+        bytes += text(operand.name) + list(operand.shape) + list(operand.strides) + 32;
   }
   return bytes;
 }
@@ -115,8 +117,8 @@ History TapeWatch::history() const {
   history.budget = budget_bytes_;
   for (const Step& step : steps_) {
     const size_t values = step.values ? step.values->bytes() : 0;
-    history.steps.push_back({step.step, step.tape_bytes, values, bool(step.values),
-                             step.values && step.values->complete()});
+    history.steps.push_back(
+        {step.step, step.tape_bytes, values, bool(step.values), step.values && step.values->complete()});
     history.bytes += step.tape_bytes;
   }
   history.bytes += value_budget_.used();  // what several steps hold counts once
@@ -172,7 +174,8 @@ void TapeWatch::trim() {
 
 void TapeWatch::start_values(bool whole_step) {
   values_ = true;
-  current_ = std::make_shared<StepValues>(value_budget_, [this] { return drop_oldest(); }, whole_step);
+  current_ = std::make_shared<StepValues>(
+      value_budget_, [this] { return drop_oldest(); }, whole_step);
 }
 
 void TapeWatch::begin_step(int64_t step, bool values) {
@@ -264,13 +267,15 @@ void TapeWatch::show(const Finding& finding) {
   }
   current_->begin_backward(nodes);
   for (const Tensor& x : finding.operands) current_->keep(x);
-  const bool arrived = finding.hit.backward && finding.breakpoint.condition != Breakpoint::Condition::not_finite;
+  const bool arrived =
+      finding.hit.backward && finding.breakpoint.condition != Breakpoint::Condition::not_finite;
   if (arrived) current_->gradient(*finding.node, 0, finding.value);
   if (!finding.hit.backward) current_->keep(finding.value);
   publish(std::move(tape));
 }
 
-// The tape of a step's latest backward takes the place of those before it; what their nodes left is kept with it.
+// The tape of a step's latest backward takes the place of those before it; what their nodes left is kept with
+// it.
 void TapeWatch::publish(std::shared_ptr<const TapeSnapshot> tape) {
   Step kept{step_, tape, bytes_of(*tape), current_};
   const std::lock_guard lock(mutex_);
@@ -313,7 +318,8 @@ TapeWatch::Found TapeWatch::find(const TensorPlace& place) const {
   }
   Found kept{{}, kGone, {}};
   if (step->values) kept = from(step->values->value(operand.tensor));
-  if (kept.value.defined() || leaf == leaves_.end() || leaf->second->out[0].tensor_id != operand.tensor) return kept;
+  if (kept.value.defined() || leaf == leaves_.end() || leaf->second->out[0].tensor_id != operand.tensor)
+    return kept;
   const Operand& live = leaf->second->out[0];
   Found found{value_of(live), {}, {}};
   if (live.saved->version != live.version) found.note = written_since(*live.saved);

@@ -1,9 +1,10 @@
 #pragma once
-// What a viewer sees of the tape: a copy of the nodes of each backward pass as text and numbers, kept for the latest
-// steps, and on request the values behind them (step_values.h). While values are captured (the session is paused or
-// steps, or a viewer asked for the next step) strong references to every output and gradient of a step are kept with it;
-// otherwise the leaves of the latest tape are shown as they are now. All of it lies within one budget; the oldest steps
-// go first. watch(), capture_next() and what says so may be called from any thread, everything else from the session's.
+// What a viewer sees of the tape: a copy of the nodes of each backward pass as text and numbers, kept for the
+// latest steps, and on request the values behind them (step_values.h). While values are captured (the session
+// is paused or steps, or a viewer asked for the next step) strong references to every output and gradient of
+// a step are kept with it; otherwise the leaves of the latest tape are shown as they are now. All of it lies
+// within one budget; the oldest steps go first. watch(), capture_next() and what says so may be called from
+// any thread, everything else from the session's.
 #include <atomic>
 #include <deque>
 #include <map>
@@ -13,9 +14,9 @@
 
 #include "runtime/tape.h"
 #include "runtime/trace.h"
+#include "script/inspect/step_values.h"
 #include "script/view/history.h"
 #include "script/view/tape.h"
-#include "script/inspect/step_values.h"
 
 namespace lunagrad {
 
@@ -30,7 +31,7 @@ class TapeWatch final : public Capture {
   void watch(bool on) { watching_.store(on); }
   bool watching() const { return watching_.load(); }
   void capture_next() { capture_next_.store(true); }  // the values of the next step
-  void take_next() { take_next_.store(true); }        // the tape of the next backward pass, however soon it comes
+  void take_next() { take_next_.store(true); }  // the tape of the next backward pass, however soon it comes
   std::shared_ptr<const TapeSnapshot> tape() const;
   std::shared_ptr<const TapeSnapshot> tape(int64_t step) const;
   History history() const;
@@ -45,9 +46,12 @@ class TapeWatch final : public Capture {
   void ran(const Call&);  // an op ran while values are kept
   void clear();           // forgets everything: another script begins
   void end_script();      // the script's state is closed; what was kept stays, for the script that goes on
-  // What leads to a finding becomes the tape, with the values that are still there: the run stands amid a step.
+  // What leads to a finding becomes the tape, with the values that are still there: the run stands amid a
+  // step.
   void show(const Finding&);
-  void set_statistics(const StatisticsWatch* statistics) { statistics_ = statistics; }  // whose numbers nodes get
+  void set_statistics(const StatisticsWatch* statistics) {
+    statistics_ = statistics;
+  }  // whose numbers nodes get
 
   struct Found {
     Tensor value;        // undefined: there is none
@@ -85,22 +89,22 @@ class TapeWatch final : public Capture {
 
   std::atomic<bool> watching_{false}, capture_next_{false}, take_next_{false};
   mutable std::mutex mutex_;
-  ValueBudget value_budget_;              // of the session's thread
-  std::deque<Step> steps_;                // written by the session's thread under mutex_, oldest first
-  size_t budget_bytes_ = kHistoryBudget;  // under mutex_
+  ValueBudget value_budget_;                    // of the session's thread
+  std::deque<Step> steps_;                      // written by the session's thread under mutex_, oldest first
+  size_t budget_bytes_ = kHistoryBudget;        // under mutex_
   std::shared_ptr<const TapeSnapshot> latest_;  // under mutex_
 
   const StatisticsWatch* statistics_ = nullptr;
   int64_t step_ = 0;
   bool values_ = false;
   bool capturing_ = false;
-  uint64_t last_end_ = 0;  // ticks
-  double last_cost_ = 0;   // nanoseconds of the processor, so that other programs do not make tapes rare
-  std::vector<Node*> visited_;             // of the pass that is going on; its caller keeps them alive
+  uint64_t last_end_ = 0;       // ticks
+  double last_cost_ = 0;        // nanoseconds of the processor, so that other programs do not make tapes rare
+  std::vector<Node*> visited_;  // of the pass that is going on; its caller keeps them alive
   std::unique_ptr<TapeSnapshot> building_;
   std::map<uint64_t, Ref<Node>> leaves_;  // of the latest tape
-  size_t tape_bytes_ = 0;                // of all kept tapes
-  std::shared_ptr<StepValues> current_;  // of the step that runs
+  size_t tape_bytes_ = 0;                 // of all kept tapes
+  std::shared_ptr<StepValues> current_;   // of the step that runs
 };
 
 }  // namespace lunagrad

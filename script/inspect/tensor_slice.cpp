@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kMostRead = 1 << 22;  // elements that are looked at, of a slice or of all pictures together
 constexpr int64_t kMostCells = 1 << 20;
-constexpr int64_t kLook = 1 << 14;  // elements between two looks at a request to stop
+constexpr int64_t kLook = 1 << 14;            // elements between two looks at a request to stop
 constexpr int64_t kMostMagnitudes = 1 << 24;  // of complex elements whose statistics are made by a copy
 
 // Two dims of a tensor: element (r, c) lies at offset + r * row_stride + c * column_stride.
@@ -67,8 +67,8 @@ void choose_steps(Window& window, int64_t cell_rows, int64_t cell_columns, int64
   if (window.rows == 0 || window.columns == 0 || window.rows <= most / window.columns) return;
   const auto quotient = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t most_columns = std::max<int64_t>(most / std::min(window.rows, cell_rows * 4), 1);
-  window.column_step =
-      std::clamp<int64_t>(quotient(window.columns, most_columns), 1, std::max<int64_t>(window.columns / cell_columns, 1));
+  window.column_step = std::clamp<int64_t>(quotient(window.columns, most_columns), 1,
+                                           std::max<int64_t>(window.columns / cell_columns, 1));
   const int64_t columns = quotient(window.columns, window.column_step);
   window.row_step = std::clamp<int64_t>(quotient(window.rows, std::max<int64_t>(most / columns, 1)), 1,
                                         std::max<int64_t>(window.rows / cell_rows, 1));
@@ -81,12 +81,13 @@ Tensor plane_view(const Tensor& x, const Shape& shape, const Strides& strides, i
 void fetch(Window& window, const Tensor& x, const Plane& plane) {
   const NoGrad off;
   int64_t rows = window.rows;
-  // A folded row ends amid the last one: behind it the memory is not the tensor's. Readers on the CPU keep away from it;
-  // a device's copy would not.
+  // A folded row ends amid the last one: behind it the memory is not the tensor's. Readers on the CPU keep
+  // away from it; a device's copy would not.
   const bool overhangs = plane.elements < plane.rows * plane.columns && window.first_row + rows == plane.rows;
   if (overhangs && !x.device().is_cpu()) {
     if (plane.elements <= kMostRead) {
-      const Tensor line = to(plane_view(x, {plane.elements}, {plane.column_stride}, plane.offset), cpu_device());
+      const Tensor line =
+          to(plane_view(x, {plane.elements}, {plane.column_stride}, plane.offset), cpu_device());
       const Plane dense{-1, -1, plane.rows, plane.columns, plane.elements, plane.columns, 1, 0};
       return fetch(window, line, dense);
     }
@@ -121,7 +122,8 @@ bool is_stronger(double value, double shown) {
 
 int64_t cell_of(int64_t i, int64_t cells, int64_t whole) { return i * cells / whole; }
 
-void pool(SliceView& view, const Window& window, const Plane& plane, ComplexPart part, const std::stop_token& stop) {
+void pool(SliceView& view, const Window& window, const Plane& plane, ComplexPart part,
+          const std::stop_token& stop) {
   view.cells.assign(size_t(view.cell_rows * view.cell_columns), 0);
   std::vector<char> filled(view.cells.size());
   const int64_t columns = window.host.size(1);
@@ -137,8 +139,10 @@ void pool(SliceView& view, const Window& window, const Plane& plane, ComplexPart
       const int64_t row = window.first_row + r * window.row_step;
       const int64_t cell_row = cell_of(r * window.row_step, view.cell_rows, window.rows) * view.cell_columns;
       for (int64_t c = 0; c < columns; ++c) {
-        if (++looked % kLook == 0 && stop.stop_requested()) fail_as(ErrorKind::cancelled, "inspect: no longer wanted");
-        if (folded && row * plane.columns + window.first_column + c * window.column_step >= plane.elements) break;
+        if (++looked % kLook == 0 && stop.stop_requested())
+          fail_as(ErrorKind::cancelled, "inspect: no longer wanted");
+        if (folded && row * plane.columns + window.first_column + c * window.column_step >= plane.elements)
+          break;
         const double value = number_of(data[r * strides[0] + c * strides[1]], part);
         const size_t cell = size_t(cell_row + cell_column[size_t(c)]);
         if (!filled[cell] || is_stronger(value, view.cells[cell])) view.cells[cell] = value;
@@ -152,7 +156,8 @@ template <class T>
 std::string exact_text(const T& value) {
   if constexpr (is_complex_v<T>) {
     const std::string imaginary = exact_text(value.imag());
-    return exact_text(value.real()) + (imaginary[0] == '-' ? " - " + imaginary.substr(1) : " + " + imaginary) + "i";
+    return exact_text(value.real()) +
+           (imaginary[0] == '-' ? " - " + imaginary.substr(1) : " + " + imaginary) + "i";
   } else if constexpr (std::is_same_v<T, bool>) {
     return value ? "true" : "false";
   } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
@@ -237,7 +242,8 @@ SliceView read_some(const Tensor& x, const SliceQuery& query, int64_t most, cons
   view.shown_rows = window.rows;
   view.shown_columns = window.columns;
   view.cell_rows = std::clamp<int64_t>(query.most_rows, 1, std::min(window.rows, kMostCells));
-  view.cell_columns = std::clamp<int64_t>(query.most_columns, 1, std::min(window.columns, kMostCells / view.cell_rows));
+  view.cell_columns =
+      std::clamp<int64_t>(query.most_columns, 1, std::min(window.columns, kMostCells / view.cell_rows));
   choose_steps(window, view.cell_rows, view.cell_columns, most);
   view.every = window.row_step * window.column_step;
   fetch(window, x, plane);
@@ -248,9 +254,8 @@ SliceView read_some(const Tensor& x, const SliceQuery& query, int64_t most, cons
     const auto [row, column] = *query.pick;
     if (row >= 0 && row < plane.rows && column >= 0 && column < plane.columns &&
         row * plane.columns + column < plane.elements)
-      visit_any_dtype(x.dtype(), [&]<class T>() {
-        view.picked = exact_text(*element(x, plane, row, column).data<T>());
-      });
+      visit_any_dtype(
+          x.dtype(), [&]<class T>() { view.picked = exact_text(*element(x, plane, row, column).data<T>()); });
   }
   return view;
 }
@@ -271,13 +276,14 @@ TileView read_tiles(const Tensor& x, const TileQuery& query, std::stop_token sto
   }
   SliceQuery slice;
   slice.statistics = false;
-  const bool given = query.row_dim >= 0 && query.column_dim >= 0 && query.row_dim < dims && query.column_dim < dims &&
-                     query.row_dim != query.column_dim;
+  const bool given = query.row_dim >= 0 && query.column_dim >= 0 && query.row_dim < dims &&
+                     query.column_dim < dims && query.row_dim != query.column_dim;
   slice.row_dim = given ? query.row_dim : dims - 2;
   slice.column_dim = given ? query.column_dim : dims - 1;
   slice.most_rows = slice.most_columns = std::max<int64_t>(query.most_pixels, 1);
   const int channel = query.channel_dim;
-  const bool colored = channel >= 0 && channel < dims && channel != slice.row_dim && channel != slice.column_dim;
+  const bool colored =
+      channel >= 0 && channel < dims && channel != slice.row_dim && channel != slice.column_dim;
   if (colored && x.size(channel) != 3) {
     view.reason = text("dim ", channel + 1, " has size ", x.size(channel), "; red, green and blue are 3");
     return view;
@@ -317,7 +323,8 @@ std::string print_slice(const Tensor& x, const SliceQuery& query, SliceFormat fo
   flat.fold = 0;
   const Plane plane = plane_of(x, flat);
   if (plane.elements > kMostPrinted)
-    fail("copy: the slice has ", plane.elements, " elements, more than ", kMostPrinted, "; save it as a .npy file");
+    fail("copy: the slice has ", plane.elements, " elements, more than ", kMostPrinted,
+         "; save it as a .npy file");
   Window window;
   window.rows = plane.elements ? plane.rows : 0;
   window.columns = plane.elements ? plane.columns : 0;
@@ -327,7 +334,8 @@ std::string print_slice(const Tensor& x, const SliceQuery& query, SliceFormat fo
   std::string text;
   visit_any_dtype(x.dtype(), [&]<class T>() {
     const auto at = [&](int64_t r, int64_t c) -> const T& {
-      return static_cast<const T*>(window.host.raw())[r * window.host.strides()[0] + c * window.host.strides()[1]];
+      return static_cast<const T*>(
+          window.host.raw())[r * window.host.strides()[0] + c * window.host.strides()[1]];
     };
     for (int64_t r = 0; r < window.rows; ++r) {
       if (lua && r > 0) text += ",\n  ";
@@ -341,8 +349,8 @@ std::string print_slice(const Tensor& x, const SliceQuery& query, SliceFormat fo
     }
   });
   if (!lua) return text;
-  const std::string options = lunagrad::text("{dtype = \"", is_complex(x.dtype()) ? dtype_name(part_type(x.dtype()))
-                                                                                 : dtype_name(x.dtype()), "\"}");
+  const std::string options = lunagrad::text(
+      "{dtype = \"", is_complex(x.dtype()) ? dtype_name(part_type(x.dtype())) : dtype_name(x.dtype()), "\"}");
   const std::string made = "lg.tensor(" + (vector ? "{" + text + "}" : text) + ", " + options + ")";
   return is_complex(x.dtype()) ? made + ":view_as_complex()" : made;
 }

@@ -76,8 +76,6 @@ void each_option(lua_State* L, int index, const char* function, std::string_view
 void push_dims(lua_State*, const Dims&);
 // One element as a Lua number or boolean.
 void push_element(lua_State*, const void* element, DType);
-inline void push_string(lua_State* L, std::string_view text) {
-  lua_pushlstring(L, text.data(), text.size());
-}
+inline void push_string(lua_State* L, std::string_view text) { lua_pushlstring(L, text.data(), text.size()); }
 
 }  // namespace lunagrad

@@ -42,10 +42,10 @@ struct Pressure {
 
 struct Edge {
   lua_State* main = nullptr;
-  int tensor_metatable = LUA_NOREF;           // registry reference
-  size_t memory_limit = 0;                    // of Lua's heap and tensors, 0 = none
-  size_t memory_used = 0;                     // by Lua's heap
-  size_t unpooled = 0;                        // of these in blocks of their own
+  int tensor_metatable = LUA_NOREF;  // registry reference
+  size_t memory_limit = 0;           // of Lua's heap and tensors, 0 = none
+  size_t memory_used = 0;            // by Lua's heap
+  size_t unpooled = 0;               // of these in blocks of their own
   Pressure pressure;
   int nested_closes = 0;  // of coroutines, one inside the other
   std::function<void(const std::string&)> on_module;
@@ -53,7 +53,7 @@ struct Edge {
   void* safe_point_data = nullptr;
   FileLimits files;
   int checkpoint_modules = LUA_NOREF;  // registry: module -> its training flag, of the checkpoint that runs
-  CaughtError last_error;  // the last engine Error that became a Lua error
+  CaughtError last_error;              // the last engine Error that became a Lua error
   std::array<Chunk, 16> chunks;
   // Holds this while the state is open: callbacks that outlive the state ask here.
   std::shared_ptr<Edge*> alive;

@@ -74,11 +74,11 @@ std::string describe_wrong_call(lua_State* L, int user_level) {
   if (user_level < 2 || !lua_getstack(L, user_level - 1, &callee)) return {};
   lua_getinfo(L, "Snt", &callee);
   std::string name = callee.name ? callee.name : "";
-  if (std::string_view(callee.namewhat) == "method" || callee.istailcall) {  // a class makes objects by a tail call
+  if (std::string_view(callee.namewhat) == "method" ||
+      callee.istailcall) {  // a class makes objects by a tail call
     const std::string table = called_table(L, callee);
     if (name.empty()) name = class_name(L, callee);
-    if (!table.empty())
-      return "what " + table + " holds is called with a dot: " + table + "." + name + "(…)";
+    if (!table.empty()) return "what " + table + " holds is called with a dot: " + table + "." + name + "(…)";
   } else if (*callee.what != 'C' && edge(L).chunk(callee).library && lacks_self(L, callee)) {
     return "'" + name + "' is a method: call it with a colon, as in object:" + name + "(…)";
   }
@@ -92,7 +92,8 @@ std::string hint(const std::string& message) {
     if (!name.empty()) return suggest(name, std::string_view(kind) == "method" ? ":" : ".");
   }
   const std::string called = quoted_behind(message, "bad argument #1 to '");
-  if (!called.empty() && message.find("(Tensor expected") != std::string::npos && message.ends_with("got no value)"))
+  if (!called.empty() && message.find("(Tensor expected") != std::string::npos &&
+      message.ends_with("got no value)"))
     return "; a method is called with a colon, as in x:" + called + "(…)";
   if (message.find("a lunagrad.Live value") != std::string::npos)
     return "; what lg.run.live gives is called for its value, as lr()";

@@ -1,6 +1,7 @@
 #pragma once
-// A value of a Lua state that outlives it: tensors, numbers, strings, booleans and tables of these. So a reload hands
-// the states of one script to the next. Tensors are shared, not copied; all belongs to the session's thread.
+// A value of a Lua state that outlives it: tensors, numbers, strings, booleans and tables of these. So a
+// reload hands the states of one script to the next. Tensors are shared, not copied; all belongs to the
+// session's thread.
 #include <cstdint>
 #include <lua.hpp>
 #include <string>
@@ -17,7 +18,8 @@ struct Kept {
   std::variant<std::monostate, bool, int64_t, double, std::string, Tensor, Table> value;
 };
 
-// The value at a stack index. Error when it holds a function, an object with a metatable or a table within itself.
+// The value at a stack index. Error when it holds a function, an object with a metatable or a table within
+// itself.
 Kept keep(lua_State*, int index);
 void push_kept(lua_State*, const Kept&);
 

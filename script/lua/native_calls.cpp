@@ -6,9 +6,9 @@ namespace lunagrad {
 namespace {
 
 // Behind the last dot or colon stands the field.
-constexpr const char* kLibrary[] = {"os.execute",   "io.popen",    "io.read",     "io.lines",     "io.open",
-                                    "string.find",  "string.match", "string.gsub", "string.rep",
-                                    "table.concat", "table.sort",  "collectgarbage"};
+constexpr const char* kLibrary[] = {"os.execute", "io.popen",     "io.read",      "io.lines",
+                                    "io.open",    "string.find",  "string.match", "string.gsub",
+                                    "string.rep", "table.concat", "table.sort",   "collectgarbage"};
 constexpr const char* kFile[] = {"file:read", "file:lines", "file:write", "file:close", "file:flush"};
 
 const char* field_of(const char* name) {
@@ -20,7 +20,8 @@ const char* field_of(const char* name) {
 
 }  // namespace
 
-// Upvalues: the NativeCalls, the name, Lua's function, which runs in this frame, so that its errors say where.
+// Upvalues: the NativeCalls, the name, Lua's function, which runs in this frame, so that its errors say
+// where.
 int NativeCalls::call(lua_State* L) {
   struct Mark {
     Mark(NativeCalls& owner, const char* name, SourceLine line)
@@ -43,8 +44,8 @@ int NativeCalls::call(lua_State* L) {
   return function(L);
 }
 
-// Replaces a field of the table at the top, if it is one of Lua's functions: those that a sandbox put in their place hold
-// values of their own, and are left alone.
+// Replaces a field of the table at the top, if it is one of Lua's functions: those that a sandbox put in
+// their place hold values of their own, and are left alone.
 void NativeCalls::wrap(lua_State* L, NativeCalls* owner, const char* name) {
   lua_getfield(L, -1, field_of(name));
   const bool holds_values = lua_iscfunction(L, -1) && lua_getupvalue(L, -1, 1);

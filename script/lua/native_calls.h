@@ -1,7 +1,7 @@
 #pragma once
-// The call of Lua's own library that a script is in: those that may wait for something outside, or compute for long, and
-// reach no safe point. Each is wrapped when the state is opened. watch() and the calls are of the session's thread;
-// current() is any thread's.
+// The call of Lua's own library that a script is in: those that may wait for something outside, or compute
+// for long, and reach no safe point. Each is wrapped when the state is opened. watch() and the calls are of
+// the session's thread; current() is any thread's.
 #include <atomic>
 #include <lua.hpp>
 #include <utility>

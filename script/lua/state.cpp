@@ -8,8 +8,8 @@
 #include "runtime/memory_limit.h"
 #include "runtime/ref.h"
 #include "script/lua/edge.h"
-#include "script/meta/library.h"
 #include "script/lua/sandbox.h"
+#include "script/meta/library.h"
 
 namespace lunagrad {
 namespace {
@@ -93,8 +93,8 @@ int search_library(lua_State* L) {
        " (LUNAGRAD_LUA may name another folder)");
 }
 
-// Lua's own search along package.path (upvalue 1; 3 is package). What package.searchpath (upvalue 2) finds is told,
-// before it is compiled.
+// Lua's own search along package.path (upvalue 1; 3 is package). What package.searchpath (upvalue 2) finds is
+// told, before it is compiled.
 int search_files(lua_State* L) {
   lua_settop(L, 1);
   if (const Edge& state = edge(L); state.on_module) {

@@ -1,12 +1,14 @@
 #pragma once
-// The Lua state of a session: its allocator, its library search, the module "lunagrad.core" that everything in
-// lua/lunagrad stands on, source lines, and protected calls. A state belongs to one thread, the one that made it, and
-// works with that thread's Context. Link Lua's C++ build only: here a Lua error unwinds C++ objects.
+// The Lua state of a session: its allocator, its library search, the module "lunagrad.core" that everything
+// in lua/lunagrad stands on, source lines, and protected calls. A state belongs to one thread, the one that
+// made it, and works with that thread's Context. Link Lua's C++ build only: here a Lua error unwinds C++
+// objects.
 //
 // To add a native submodule from another file of script/ (say lg.run):
 //   int log(lua_State* L) { Run& run = *module_owner<Run>(L); …; return 0; }      // may throw std::exception
-//   constexpr luaL_Reg kFunctions[] = {{"log", guard<log>}, {nullptr, nullptr}};   // guard: script/lua/guard.h
-//   add_module(L, "run", kFunctions, &run);                                       // core.run.log
+//   constexpr luaL_Reg kFunctions[] = {{"log", guard<log>}, {nullptr, nullptr}};   // guard:
+//   script/lua/guard.h add_module(L, "run", kFunctions, &run);                                       //
+//   core.run.log
 // and lua/lunagrad/init.lua puts core.run into `lg`.
 #include <cstddef>
 #include <functional>
@@ -26,7 +28,8 @@ struct StateOptions {
   std::function<void(const std::string&)> on_module;
 };
 
-// A state with Lua's standard library and the searchers of `require`; closed by close_state. Error of kind memory.
+// A state with Lua's standard library and the searchers of `require`; closed by close_state. Error of kind
+// memory.
 lua_State* new_state(const StateOptions& = {});
 void close_state(lua_State*);
 // Makes require "lunagrad", "lunagrad.core" and "lunagrad.*" work. Call once, after new_state.
@@ -41,17 +44,19 @@ T* module_owner(lua_State* L) {
 
 // How a protected call failed.
 struct ScriptError {
-  std::string message;    // "train.lua:12: matmul: …"
-  std::string traceback;  // one line a frame, innermost first, the library's own frames in one line at the end
-  std::string file;       // where, "" when unknown
+  std::string message;  // "train.lua:12: matmul: …"
+  std::string
+      traceback;     // one line a frame, innermost first, the library's own frames in one line at the end
+  std::string file;  // where, "" when unknown
   int line = 0;
   ErrorKind kind = ErrorKind::value;  // of the engine's Error behind the message
 };
-// As lua_pcall on the function below `arguments` values. On LUA_OK the results are on the stack; otherwise function
-// and arguments are gone and `error` is filled.
+// As lua_pcall on the function below `arguments` values. On LUA_OK the results are on the stack; otherwise
+// function and arguments are gone and `error` is filled.
 int traceback_call(lua_State*, int arguments, int results, ScriptError& error);
 
-// The line that runs now: of the innermost function, from `level` outwards, that is not the bundled library's.
+// The line that runs now: of the innermost function, from `level` outwards, that is not the bundled
+// library's.
 SourceLine script_line(lua_State*, int level = 0);
 // Sets context().line. Called by C functions of the binding that may record a node.
 void mark_line(lua_State*);
@@ -60,7 +65,8 @@ std::string position(lua_State*);
 // The chunk's name as `error` shows it: "@dir/train.lua" -> "dir/train.lua".
 std::string chunk_name(const char* source);
 
-// A function called after every op that a script called: the safe point of a session. It may raise a Lua error.
+// A function called after every op that a script called: the safe point of a session. It may raise a Lua
+// error.
 using SafePoint = void (*)(lua_State*, void* data);
 void set_safe_point(lua_State*, SafePoint, void* data);
 

@@ -95,7 +95,8 @@ void print_meta(std::ostream& out) {
 }
 
 void print_op_table(std::ostream& out) {
-  out << "# Operations\n\nEach is a function of `lg` and, where its first argument is a tensor, a method of it. Arguments may "
+  out << "# Operations\n\nEach is a function of `lg` and, where its first argument is a tensor, a method of "
+         "it. Arguments may "
          "be\ngiven in this order or by name in a table behind them. Dims count from 1.\n\n"
          "| op | arguments | |\n|---|---|---|\n";
   for (const Signature& signature : signatures())

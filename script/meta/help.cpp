@@ -23,8 +23,8 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// How a script writes a class of the annotations: "lunagrad.nn.init" is the table lg.nn.init; one in capitals is known
-// by its objects.
+// How a script writes a class of the annotations: "lunagrad.nn.init" is the table lg.nn.init; one in capitals
+// is known by its objects.
 std::string prefix_of(const std::string& type) {
   if (type == "lunagrad") return "lg.";
   const std::string last = type.substr(type.find_last_of('.') + 1);
@@ -81,7 +81,8 @@ std::vector<HelpEntry> read_annotations(std::string_view file) {
         const size_t open = line.find('('), close = line.rfind(')');
         const size_t joint = line.find_first_of(".:", 9);
         if (open != line.npos && close != line.npos && joint < open) {
-          const std::string table = line.substr(9, joint - 9), name = line.substr(joint + 1, open - joint - 1);
+          const std::string table = line.substr(9, joint - 9),
+                            name = line.substr(joint + 1, open - joint - 1);
           const auto known = prefixes.find(table);
           const std::string full = (known == prefixes.end() ? table + "." : known->second) + name;
           entries.push_back({HelpEntry::Kind::function, full, full + line.substr(open, close + 1 - open),

@@ -4,11 +4,11 @@
 
 namespace lunagrad {
 
-// Folder that holds lunagrad/init.lua: $LUNAGRAD_LUA, <prefix>/share/lunagrad/lua, or the source tree. Beside it lie
-// docs and examples.
+// Folder that holds lunagrad/init.lua: $LUNAGRAD_LUA, <prefix>/share/lunagrad/lua, or the source tree. Beside
+// it lie docs and examples.
 const std::string& library_directory();
-// What outlives a run, as histories and layouts: $XDG_STATE_HOME/lunagrad, else ~/.local/state/lunagrad; "" without a
-// home. It need not exist.
+// What outlives a run, as histories and layouts: $XDG_STATE_HOME/lunagrad, else ~/.local/state/lunagrad; ""
+// without a home. It need not exist.
 std::string state_directory();
 
 }  // namespace lunagrad

@@ -54,7 +54,7 @@ uint32_t number_inputs(const Op& op) {
   static constexpr std::pair<const char*, uint32_t> kOthers[] = {
       {"where", 0b110},     {"scatter", 0b100},   {"index_fill", 0b100},   {"repeat_interleave", 0b10},
       {"_add_alpha", 0b11}, {"_sub_alpha", 0b11}, {"_div_rounding", 0b11}, {"_clamp_bounds", 0b111},
-      {"isclose", 0b11},     {"complex", 0b11}};
+      {"isclose", 0b11},    {"complex", 0b11}};
   for (const auto& [name, numbers] : kOthers)
     if (std::strcmp(op.name, name) == 0) return numbers;
   return 0;

@@ -115,7 +115,8 @@ std::string list_topics() {
     line += topic.name + "  ";
   }
   end_line();
-  return text + "  NAME        what a script can call: matmul, nn.Linear, DataLoader, x:size, run; or a command\n";
+  return text +
+         "  NAME        what a script can call: matmul, nn.Linear, DataLoader, x:size, run; or a command\n";
 }
 
 }  // namespace lunagrad

@@ -1,4 +1,5 @@
-// Floating point operations by formula: a product and a sum are two. Of the gradients the kernels that do the same work.
+// Floating point operations by formula: a product and a sum are two. Of the gradients the kernels that do the
+// same work.
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
@@ -54,14 +55,21 @@ constexpr Named kRules[] = {
     {"conv1d", {convolution, "2 x elements of the result x elements of one filter"}},
     {"conv2d", {convolution, "2 x elements of the result x elements of one filter"}},
     {"conv3d", {convolution, "2 x elements of the result x elements of one filter"}},
-    {"_conv1d_grad_input", {to_input, "as the convolution: 2 x elements of its result x elements of one filter"}},
-    {"_conv2d_grad_input", {to_input, "as the convolution: 2 x elements of its result x elements of one filter"}},
-    {"_conv3d_grad_input", {to_input, "as the convolution: 2 x elements of its result x elements of one filter"}},
-    {"_conv1d_grad_weight", {to_weight, "as the convolution: 2 x elements of its result x elements of one filter"}},
-    {"_conv2d_grad_weight", {to_weight, "as the convolution: 2 x elements of its result x elements of one filter"}},
-    {"_conv3d_grad_weight", {to_weight, "as the convolution: 2 x elements of its result x elements of one filter"}},
+    {"_conv1d_grad_input",
+     {to_input, "as the convolution: 2 x elements of its result x elements of one filter"}},
+    {"_conv2d_grad_input",
+     {to_input, "as the convolution: 2 x elements of its result x elements of one filter"}},
+    {"_conv3d_grad_input",
+     {to_input, "as the convolution: 2 x elements of its result x elements of one filter"}},
+    {"_conv1d_grad_weight",
+     {to_weight, "as the convolution: 2 x elements of its result x elements of one filter"}},
+    {"_conv2d_grad_weight",
+     {to_weight, "as the convolution: 2 x elements of its result x elements of one filter"}},
+    {"_conv3d_grad_weight",
+     {to_weight, "as the convolution: 2 x elements of its result x elements of one filter"}},
     {"_attention", {attention, "4 x elements of the query x length of the keys, masked or not"}},
-    {"_attention_grad", {attention_gradient, "10 x elements of the query x length of the keys, masked or not"}},
+    {"_attention_grad",
+     {attention_gradient, "10 x elements of the query x length of the keys, masked or not"}},
     {"sum", kReduction},
     {"mean", kReduction},
     {"amax", kReduction},

@@ -14,8 +14,8 @@ namespace {
 constexpr size_t kMostSpans = 20000;   // on the timeline of a step
 constexpr size_t kMostSamples = 2000;  // of memory
 
-// Which calls were made by which: a call ends behind the calls that it makes, so each takes over those before it that
-// began after it.
+// Which calls were made by which: a call ends behind the calls that it makes, so each takes over those before
+// it that began after it.
 struct Nesting {
   std::vector<uint64_t> self;
   std::vector<uint8_t> depth;
@@ -83,7 +83,8 @@ void total_modules(std::vector<ProfileRow>& modules) {
   std::unordered_map<std::string, double> inside;
   for (ProfileRow& row : modules) {
     row.total_ns = row.self();
-    for (size_t dot = row.name.rfind('.'); dot != std::string::npos && dot > 0; dot = row.name.rfind('.', dot - 1))
+    for (size_t dot = row.name.rfind('.'); dot != std::string::npos && dot > 0;
+         dot = row.name.rfind('.', dot - 1))
       inside[row.name.substr(0, dot)] += row.self();
   }
   for (ProfileRow& row : modules) {
@@ -149,7 +150,8 @@ std::vector<uint64_t> device_times(const ProfileNotes& notes) {
   for (const ProfileWorker& worker : notes.workers) {
     if (worker.kind != Worker::device) continue;
     for (const ProfileWork& work : worker.work)
-      if (const size_t call = call_at(notes.calls, work.asked); call < times.size()) times[call] += work.length;
+      if (const size_t call = call_at(notes.calls, work.asked); call < times.size())
+        times[call] += work.length;
   }
   return times;
 }
@@ -157,11 +159,12 @@ std::vector<uint64_t> device_times(const ProfileNotes& notes) {
 // Whether nothing that is counted elsewhere went on at `at`: no call, no backward pass.
 bool lies_between(const ProfileNotes& notes, uint64_t at) {
   const auto in = [at](const auto& pass) { return pass.first <= at && at < pass.first + pass.second; };
-  return call_at(notes.calls, at) == notes.calls.size() && std::none_of(notes.passes.begin(), notes.passes.end(), in);
+  return call_at(notes.calls, at) == notes.calls.size() &&
+         std::none_of(notes.passes.begin(), notes.passes.end(), in);
 }
 
-// Follows the parts through the step. A loss of gradients that the next backward pass finds is put where the memory in
-// use first falls by as much.
+// Follows the parts through the step. A loss of gradients that the next backward pass finds is put where the
+// memory in use first falls by as much.
 class MemoryLine {
  public:
   explicit MemoryLine(const ProfileNotes& notes) : notes_(notes), changes_(notes.changes) {
@@ -256,10 +259,11 @@ std::shared_ptr<const StepProfile> profile_of(const ProfileNotes& notes) {
     });
     add(op, note, nesting.self[i], device[i]);
     op.total_ns += ticks_to_ns(note.length);
-    ProfileRow& line = lines.row(uint64_t(note.line.file) << 32 | uint32_t(note.line.line), [&](ProfileRow& row) {
-      row.name = to_string(note.line);
-      row.place = place_of(note.line);
-    });
+    ProfileRow& line =
+        lines.row(uint64_t(note.line.file) << 32 | uint32_t(note.line.line), [&](ProfileRow& row) {
+          row.name = to_string(note.line);
+          row.place = place_of(note.line);
+        });
     add(line, note, nesting.self[i], device[i]);
     line.total_ns += ticks_to_ns(nesting.self[i]);
     add(modules.row(note.module, [&](ProfileRow& row) { row.name = interned(note.module); }), note,
@@ -270,14 +274,15 @@ std::shared_ptr<const StepProfile> profile_of(const ProfileNotes& notes) {
   const double inside = ticks_to_ns(self[size_t(ProfilePhase::backward)]);
   step->backward_ns = std::max(inside, ticks_to_ns(notes.passes_ticks));
   step->walk_ns = step->backward_ns - inside;
-  for (const auto& [start, length] : notes.passes) step->passes.push_back({ticks_to_ns(start), ticks_to_ns(length)});
+  for (const auto& [start, length] : notes.passes)
+    step->passes.push_back({ticks_to_ns(start), ticks_to_ns(length)});
   for (const auto& [start, length] : notes.waits) {
     if (!lies_between(notes, start)) continue;
     step->waits.push_back({ticks_to_ns(start), ticks_to_ns(length)});
     step->waiting_ns += step->waits.back().length_ns;
   }
-  step->script_ns = std::max(0.0, step->length_ns - step->forward_ns - step->optimizer_ns - step->backward_ns -
-                                      step->waiting_ns);
+  step->script_ns = std::max(
+      0.0, step->length_ns - step->forward_ns - step->optimizer_ns - step->backward_ns - step->waiting_ns);
   make_timeline(notes, nesting, *step);
   make_lanes(notes, *step);
   step->memory = MemoryLine(notes).samples();

@@ -12,9 +12,9 @@
 namespace lunagrad {
 namespace {
 
-constexpr uint64_t kShare = 25;           // one part in so many of the time may go into measuring
-constexpr size_t kKeptSteps = 16;         // whose timelines are kept
-constexpr size_t kMostCalls = 1u << 18;   // of a step; what comes behind them is not measured
+constexpr uint64_t kShare = 25;          // one part in so many of the time may go into measuring
+constexpr size_t kKeptSteps = 16;        // whose timelines are kept
+constexpr size_t kMostCalls = 1u << 18;  // of a step; what comes behind them is not measured
 
 double bytes_of(const Operand& operand) {
   return double(operand.layout->numel) * double(item_size(operand.dtype));
@@ -176,14 +176,16 @@ void ProfileWatch::take_workers() {
   const auto note = [this](ProfileWorker& worker, uint64_t asked, uint64_t begin, uint64_t end,
                            uint32_t kernel = 0) {
     const auto called = from_begin(asked), start = from_begin(begin), done = from_begin(end);
-    if (called && start && done && *done >= *start) worker.work.push_back({*called, *start, *done - *start, kernel});
+    if (called && start && done && *done >= *start)
+      worker.work.push_back({*called, *start, *done - *start, kernel});
   };
   std::map<std::pair<Helper, int>, ProfileWorker> helpers;
   for (const HelperWork& work : helpers_->take()) {
     ProfileWorker& worker = helpers[{work.helper, work.index}];
     if (worker.name.empty())
-      worker = work.helper == Helper::pool ? ProfileWorker{"pool " + std::to_string(work.index + 1), Worker::pool, {}}
-                                           : ProfileWorker{"loader " + std::to_string(work.index + 1), Worker::loader, {}};
+      worker = work.helper == Helper::pool
+                   ? ProfileWorker{"pool " + std::to_string(work.index + 1), Worker::pool, {}}
+                   : ProfileWorker{"loader " + std::to_string(work.index + 1), Worker::loader, {}};
     // A batch that was begun before the step counts from its start.
     note(worker, std::max(work.begin, begin_), std::max(work.begin, begin_), work.end);
   }

@@ -1,7 +1,8 @@
 #pragma once
-// Measures a run: notes each operation of a step while it runs, and turns the notes into tables, a timeline and a chart
-// of memory when the step is over (profile_steps.cpp). What that costs is counted, and steps are passed over until it is at
-// most a 25th of the time. watch(), reset() and view() may be called from any thread, everything else from the session's.
+// Measures a run: notes each operation of a step while it runs, and turns the notes into tables, a timeline
+// and a chart of memory when the step is over (profile_steps.cpp). What that costs is counted, and steps are
+// passed over until it is at most a 25th of the time. watch(), reset() and view() may be called from any
+// thread, everything else from the session's.
 #include <atomic>
 #include <deque>
 #include <memory>
@@ -33,7 +34,7 @@ struct ProfileNote {
   uint32_t module;
   ProfilePhase phase;
   bool fell_back;
-  bool counted;  // `flops` has a formula
+  bool counted;            // `flops` has a formula
   uint64_t start, length;  // ticks; start is from the step's
   int64_t bytes;
   double flops;
@@ -83,8 +84,8 @@ class ProfileWatch final : public Capture {
   std::shared_ptr<const ProfileView> view() const;
 
   void begin_run();  // another script
-  // The step before, if it was measured, is over. True: the coming one is measured. What lies outside of the steps, as
-  // a script's beginning, is shown only until there is a step.
+  // The step before, if it was measured, is over. True: the coming one is measured. What lies outside of the
+  // steps, as a script's beginning, is shown only until there is a step.
   bool begin_step(int64_t step, bool outside, Device&);
   void end_step();
   void end_run();
@@ -106,7 +107,8 @@ class ProfileWatch final : public Capture {
   uint64_t now() const { return ticks() - begin_ - away_; }
   void watch_workers();
   void take_workers();
-  std::optional<uint64_t> from_begin(uint64_t tick) const;  // nothing: it lies outside of the step, or in a pause
+  std::optional<uint64_t> from_begin(
+      uint64_t tick) const;  // nothing: it lies outside of the step, or in a pause
   void publish(std::shared_ptr<const StepProfile>);
   void show();
 
@@ -117,16 +119,16 @@ class ProfileWatch final : public Capture {
   bool measuring_ = false, outside_ = false;
   bool only_outside_ = true;  // no step was measured yet
   int away_depth_ = 0;
-  uint64_t origin_ = 0;              // ticks when measuring began
+  uint64_t origin_ = 0;  // ticks when measuring began
   uint64_t begin_ = 0, away_ = 0, left_ = 0;
-  uint64_t cost_ = 0;                // of the step that is measured
-  uint64_t resume_at_ = 0;           // steps are passed over until then
+  uint64_t cost_ = 0;       // of the step that is measured
+  uint64_t resume_at_ = 0;  // steps are passed over until then
   Device* device_ = nullptr;
   WorkTimes* device_times_ = nullptr;  // the same, when it has a clock
   std::optional<HelperWatch> helpers_;
   std::vector<std::pair<uint64_t, uint64_t>> pauses_;  // left and back
   ProfileNotes notes_;
-  const Call* on_cpu_ = nullptr;     // the call that fell back
+  const Call* on_cpu_ = nullptr;  // the call that fell back
   uint64_t pass_start_ = 0;
   struct Held {
     double bytes;

@@ -23,13 +23,15 @@ struct Matched {
   std::vector<bool> left, right;
 };
 
-// Greedy: `reach[d]` holds, for each diagonal k = x - y, how far right d changes can lead; the way is read backwards.
+// Greedy: `reach[d]` holds, for each diagonal k = x - y, how far right d changes can lead; the way is read
+// backwards.
 Matched match(const Lines& a, const Lines& b) {
   constexpr int kMostChanges = 2000;
   Matched matched{std::vector<bool>(a.size()), std::vector<bool>(b.size())};
   size_t head = 0, tail = 0;
   while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
-  while (tail < a.size() - head && tail < b.size() - head && a[a.size() - 1 - tail] == b[b.size() - 1 - tail]) ++tail;
+  while (tail < a.size() - head && tail < b.size() - head && a[a.size() - 1 - tail] == b[b.size() - 1 - tail])
+    ++tail;
   std::fill_n(matched.left.begin(), head, true);
   std::fill_n(matched.right.begin(), head, true);
   std::fill_n(matched.left.rbegin(), tail, true);
@@ -129,7 +131,8 @@ std::vector<DiffLine> unified_diff(std::string_view left, std::string_view right
   int next_left = 1, next_right = 1;
   for (size_t i = 0; i < all.size(); ++i) {
     if (shown[i] && (i == 0 || !shown[i - 1]))
-      parts.push_back({'@', next_left, next_right, "line " + std::to_string(next_left) + " and " + std::to_string(next_right)});
+      parts.push_back({'@', next_left, next_right,
+                       "line " + std::to_string(next_left) + " and " + std::to_string(next_right)});
     if (all[i].left) next_left = all[i].left + 1;
     if (all[i].right) next_right = all[i].right + 1;
     if (shown[i]) parts.push_back(std::move(all[i]));

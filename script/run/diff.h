@@ -1,6 +1,6 @@
 #pragma once
-// Where two runs differ in what they were given, and two texts line by line: for `lunagrad runs diff` and the window.
-// No Lua; any thread.
+// Where two runs differ in what they were given, and two texts line by line: for `lunagrad runs diff` and the
+// window. No Lua; any thread.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,9 +20,9 @@ struct DiffLine {
   int left = 0, right = 0;  // line numbers, 0 where the line is not
   std::string text;
 };
-// The shortest script of insertions and deletions (Myers 1986, "An O(ND) difference algorithm and its variations"),
-// with `context` lines around each; texts that differ in more than 2,000 lines count as replaced as a whole. Empty: the
-// texts are the same.
+// The shortest script of insertions and deletions (Myers 1986, "An O(ND) difference algorithm and its
+// variations"), with `context` lines around each; texts that differ in more than 2,000 lines count as
+// replaced as a whole. Empty: the texts are the same.
 std::vector<DiffLine> unified_diff(std::string_view left, std::string_view right, int context = 3);
 
 }  // namespace lunagrad

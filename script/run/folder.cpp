@@ -67,7 +67,8 @@ std::string unused_run_directory(const std::string& wanted) {
   std::error_code ignored;
   const std::string base = wanted.substr(0, wanted.find_last_not_of('/') + 1);
   std::string free = base;
-  for (int copy = 2; fs::exists(fs::path(free) / "metrics.jsonl", ignored); ++copy) free = text(base, "-", copy);
+  for (int copy = 2; fs::exists(fs::path(free) / "metrics.jsonl", ignored); ++copy)
+    free = text(base, "-", copy);
   return free;
 }
 
@@ -173,9 +174,7 @@ std::string RunFolder::image_name(std::string_view name, int64_t step) const {
   return file + piece;
 }
 
-void RunFolder::append_metrics(std::string line) {
-  append(metrics_, "metrics.jsonl", line += '\n');
-}
+void RunFolder::append_metrics(std::string line) { append(metrics_, "metrics.jsonl", line += '\n'); }
 
 void RunFolder::append_log(std::string_view text) { append(log_, "log.txt", text); }
 

@@ -1,8 +1,8 @@
 #pragma once
 // The folder in which a run leaves its traces: config.json, a copy of the script, metrics.jsonl (append only,
 // one write a line, so that a reader meets at most a torn last line) and log.txt. Belongs to the session's
-// thread. A failed write (disk full) is reported once for each file and does not end the run; of metrics.jsonl a
-// torn line is cut off again.
+// thread. A failed write (disk full) is reported once for each file and does not end the run; of
+// metrics.jsonl a torn line is cut off again.
 #include <cstdio>
 #include <functional>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// What a person adds to a run: a star and a note, files "star" and "note.txt" in its folder, so that they go where the
-// folder goes. And its removal. No Lua; any thread. Errors are of kind file.
+// What a person adds to a run: a star and a note, files "star" and "note.txt" in its folder, so that they go
+// where the folder goes. And its removal. No Lua; any thread. Errors are of kind file.
 #include <string>
 #include <string_view>
 

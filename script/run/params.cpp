@@ -140,8 +140,8 @@ const Param& Params::declare(ParamInfo info, ParamValue fallback) {
       value = *parsed;
       param.edited = edited;
     } else {
-      misfits_.push_back(text("run.param: '", name, "' was ", text_before, ", which it cannot be any more; it is ",
-                              to_text(value)));
+      misfits_.push_back(text("run.param: '", name, "' was ", text_before,
+                              ", which it cannot be any more; it is ", to_text(value)));
     }
   }
   set_value(param, std::move(value));
@@ -166,8 +166,10 @@ std::vector<std::string> Params::unread(int64_t step) {
     param.unread_since.reset();
     const std::string place = text(param.info.place.file, ":", param.info.place.line);
     sentences.push_back(param.info.live
-                            ? text("'", param.info.name, "' was changed, but the script has not asked its handle since; "
-                                   "it was declared at ", place)
+                            ? text("'", param.info.name,
+                                   "' was changed, but the script has not asked its handle since; "
+                                   "it was declared at ",
+                                   place)
                             : text("'", param.info.name, "' was read once, at ", place, "; use lg.run.live"));
   }
   return sentences;

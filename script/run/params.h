@@ -44,8 +44,8 @@ class Params {
 
   // Values from a checkpoint, in place of the defaults of parameters that are declared from now on.
   void resume(std::map<std::string, std::string> values) { resumed_ = std::move(values); }
-  // The values that a script before this one had. A parameter takes over what was edited, and anything else whose
-  // default is still the same.
+  // The values that a script before this one had. A parameter takes over what was edited, and anything else
+  // whose default is still the same.
   void take_over(const Params& before);
   // The parameter, with what --set, else the checkpoint says in place of the default. The same name again
   // gives the same parameter. UsageError when --set does not fit the type or the range, Error when the
@@ -57,7 +57,8 @@ class Params {
   // The sentence about a --set that names no declared parameter; empty when all are known.
   std::string unknown() const;
 
-  // Takes over the edits made since the last call, at the end of `step`; returns the names of those parameters.
+  // Takes over the edits made since the last call, at the end of `step`; returns the names of those
+  // parameters.
   std::vector<std::string> apply_edits(int64_t step);
   // The script has taken the value.
   void read(const std::string& name);

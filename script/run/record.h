@@ -59,8 +59,8 @@ RunRecord read_run(const std::string& folder);
 // What config.json says, without the metrics: quick, however long the run was.
 RunRecord read_run_config(const std::string& folder);
 
-// A run that may still be written: each call of more() reads the lines that were added since the call before, up to
-// the last whole one.
+// A run that may still be written: each call of more() reads the lines that were added since the call before,
+// up to the last whole one.
 class RunFollower {
  public:
   explicit RunFollower(std::string folder);

@@ -157,7 +157,8 @@ void Run::resume_at(Checkpoint checkpoint) {
   params_.resume(checkpoint.params);
   // A run goes on in its own folder, unless another is named. A sandboxed script does not choose one.
   const bool chosen = !options_.sandbox || checkpoint.path == find_checkpoint(options_.resume);
-  if (chosen && options_.run_directory.empty()) options_.run_directory = folder_of_checkpoint(checkpoint.path);
+  if (chosen && options_.run_directory.empty())
+    options_.run_directory = folder_of_checkpoint(checkpoint.path);
   resumed_ = std::move(checkpoint);
 }
 
@@ -296,7 +297,8 @@ double Run::date(double time) const {
 
 void Run::open_folder() {
   if (folder_ || folder_failed_ || !options_.write_run) return;
-  const auto warn = [emit = emit_](const std::string& message) {  // the folder may outlive this run, in the next
+  const auto warn = [emit =
+                         emit_](const std::string& message) {  // the folder may outlive this run, in the next
     Event event{};
     event.kind = Event::Kind::warning;
     event.text = message;
@@ -347,7 +349,8 @@ void Run::write_config(const char* outcome, int exit_code) {
   config["threads"] = thread_count();
   if (total_) config["steps"] = *total_;
   if (resumed_) config["resumed"] = {{"checkpoint", resumed_->path}, {"step", resumed_->step}};
-  for (const Reload& reload : reloads_) config["reloads"].push_back({{"step", reload.step}, {"script", reload.script}});
+  for (const Reload& reload : reloads_)
+    config["reloads"].push_back({{"step", reload.step}, {"script", reload.script}});
   config["set"] = Json::object();
   for (const auto& [name, value] : options_.set) config["set"][name] = value;
   config["params"] = Json::object();

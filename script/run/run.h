@@ -14,9 +14,9 @@
 #include "runtime/statistics.h"
 #include "runtime/tensor.h"
 #include "script/run/event_file.h"
+#include "script/run/folder.h"
 #include "script/run/git.h"
 #include "script/run/params.h"
-#include "script/run/folder.h"
 #include "script/view/run.h"
 
 namespace lunagrad {
@@ -35,15 +35,15 @@ class Run {
   ~Run();
   void set_source(std::string source) { source_ = std::move(source); }  // for the copy in the folder
 
-  // The script before this one hands over its folder and its parameters; what it did is behind step `step`. Called
-  // before this script runs.
+  // The script before this one hands over its folder and its parameters; what it did is behind step `step`.
+  // Called before this script runs.
   void take_over(Run& before, int64_t step);
   // What the script kept of the states that were handed to it, once it is known: an event.
   void tell_reloaded(const std::string& what);
   // The script has steps, and the one that goes on will end.
   bool awaits_boundary() const { return in_steps_ || (!has_steps_ && done_ > 0); }
-  // A sentence about a --set that names no parameter; empty when all are known. A script that was reloaded may have
-  // dropped one.
+  // A sentence about a --set that names no parameter; empty when all are known. A script that was reloaded
+  // may have dropped one.
   std::string unknown_param() const { return reloads_.empty() ? params_.unknown() : std::string(); }
 
   Params& params() { return params_; }

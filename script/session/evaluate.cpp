@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "script/session/console_scope.h"
 #include "script/lua/convert.h"
 #include "script/lua/guard.h"
+#include "script/session/console_scope.h"
 #include "script/session/impl.h"
 
 namespace lunagrad {
@@ -125,7 +125,8 @@ int show_results(lua_State* L, bool muted) {
   return 0;
 }
 
-// Upvalue: the script's state. Argument: the code. An expression or statements, run in the console's environment. A semicolon at the end mutes.
+// Upvalue: the script's state. Argument: the code. An expression or statements, run in the console's
+// environment. A semicolon at the end mutes.
 int evaluate_line(lua_State* L) {
   size_t length = 0;
   const char* code = luaL_checklstring(L, 1, &length);
@@ -170,7 +171,8 @@ struct Names {
 
 constexpr int kInheritance = 8;  // __index chains longer than this are not followed
 
-// Pushes the names of what the table at the top loads when it is first used; false and nothing when there are none.
+// Pushes the names of what the table at the top loads when it is first used; false and nothing when there are
+// none.
 bool push_parts(lua_State* L) {
   if (!lua_istable(L, -1) || luaL_getmetafield(L, -1, "__parts") == LUA_TNIL) return false;
   if (lua_istable(L, -1)) return true;
@@ -201,7 +203,8 @@ bool inherit(lua_State* L) {
   return false;
 }
 
-// Replaces the value at the top by its field `name`, nil when there is none; runs no script but the library's.
+// Replaces the value at the top by its field `name`, nil when there is none; runs no script but the
+// library's.
 void raw_field(lua_State* L, const std::string& name) {
   load_part(L, name);
   for (int depth = 0; depth < kInheritance; ++depth) {

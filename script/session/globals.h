@@ -15,10 +15,11 @@ void open_run(lua_State*);
 void add_run_values(lua_State*);
 // A step has ended: has lg.run.watch look at it.
 void tell_boundary(lua_State*);
-// Has lg.run write what is registered with lg.run.state, at the end of a step. `stopping`: because the run ends here.
+// Has lg.run write what is registered with lg.run.state, at the end of a step. `stopping`: because the run
+// ends here.
 void write_checkpoint(lua_State*, bool stopping);
-// Pushes what a reload hands to the next script, nil when nothing is registered. With a path: what that checkpoint
-// holds in place of what is registered.
+// Pushes what a reload hands to the next script, nil when nothing is registered. With a path: what that
+// checkpoint holds in place of what is registered.
 void push_states(lua_State*, const std::string& checkpoint);
 
 }  // namespace lunagrad

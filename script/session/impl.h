@@ -12,17 +12,17 @@
 
 #include "runtime/context.h"
 #include "runtime/op.h"
+#include "script/inspect/batch_watch.h"
 #include "script/inspect/breakpoint_watch.h"
 #include "script/inspect/captures.h"
-#include "script/inspect/batch_watch.h"
+#include "script/inspect/statistics_watch.h"
+#include "script/inspect/tape_watch.h"
 #include "script/lua/kept.h"
 #include "script/lua/native_calls.h"
+#include "script/lua/state.h"
 #include "script/profile/watch.h"
 #include "script/run/run.h"
 #include "script/session.h"
-#include "script/inspect/tape_watch.h"
-#include "script/lua/state.h"
-#include "script/inspect/statistics_watch.h"
 
 namespace lunagrad {
 
@@ -69,8 +69,8 @@ class Session::Impl {
   static Impl& of(lua_State*);
   Run& run() { return *run_; }  // there is one for as long as there is a Lua state
   void emit(Event);
-  // Where the script stands when it looks up: in its midst, behind an op, before a line, or at the end of a step, where
-  // a stop takes effect.
+  // Where the script stands when it looks up: in its midst, behind an op, before a line, or at the end of a
+  // step, where a stop takes effect.
   enum class Place { midst, op, line, step_end };
   // Looks up from the work: carries out requests, waits while paused, raises a Lua error to end the script.
   // Without a Lua state (amid backward) that is an Error of kind cancelled.
@@ -78,7 +78,9 @@ class Session::Impl {
   void look_up(lua_State* L, Place place) {
     if (unwinding_ || attention_.load(std::memory_order_relaxed)) safe_point(L, place);
   }
-  const Kept* states() const { return handed_ ? &handed_->states : nullptr; }  // what a reload handed to the script
+  const Kept* states() const {
+    return handed_ ? &handed_->states : nullptr;
+  }                             // what a reload handed to the script
   void begin_step();            // decides who sees each op and each backward pass of the coming step
   void ask_guard(Guard);        // lg.run.assert_finite
   void pause_here(lua_State*);  // lg.run.breakpoint
@@ -117,7 +119,7 @@ class Session::Impl {
   void capture_rest();
   void checkpoint_before_stop(lua_State*);
   [[noreturn]] void unwind(lua_State*);
-  bool reaches(Place) const;    // under the lock: what the step that goes on ends at
+  bool reaches(Place) const;  // under the lock: what the step that goes on ends at
   void watch_lines(lua_State*);
   static constexpr int kHookCount = 1000;  // instructions between looks
   void arm_hook(lua_State*, int count = kHookCount, bool lines = false);
@@ -159,16 +161,17 @@ class Session::Impl {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<Script> next_;
-  std::optional<Reload> reload_;         // asked for, not looked at yet
-  std::optional<Script> successor_;      // read and compiled, waits for the end of the step
-  std::vector<std::string> files_;       // of the script that runs
+  std::optional<Reload> reload_;     // asked for, not looked at yet
+  std::optional<Script> successor_;  // read and compiled, waits for the end of the step
+  std::vector<std::string> files_;   // of the script that runs
   std::deque<std::function<void()>> tasks_;
-  bool has_run_ = false;                 // there is a script to be reloaded
+  bool has_run_ = false;  // there is a script to be reloaded
   bool closing_ = false;
   bool pause_ = false;
-  std::optional<std::chrono::steady_clock::time_point> pause_asked_;  // by a viewer, who would like to see a whole step
-  bool amid_step_ = false;    // it was granted amid a step whose values were not all captured
-  bool rest_first_ = false;   // step_to_ is for the step behind the end of that one
+  std::optional<std::chrono::steady_clock::time_point>
+      pause_asked_;          // by a viewer, who would like to see a whole step
+  bool amid_step_ = false;   // it was granted amid a step whose values were not all captured
+  bool rest_first_ = false;  // step_to_ is for the step behind the end of that one
   StepTo step_to_ = StepTo::nothing;
   bool stop_ = false;
   bool interrupt_ = false;
@@ -177,7 +180,8 @@ class Session::Impl {
   bool task_running_ = false;
   bool interrupt_task_ = false;
   std::chrono::steady_clock::time_point stop_since_;
-  std::chrono::steady_clock::time_point awaited_since_;  // the first of the requests that wait, or the last look at them
+  std::chrono::steady_clock::time_point
+      awaited_since_;  // the first of the requests that wait, or the last look at them
   Outcome outcome_ = Outcome::ok;
   std::shared_ptr<Run> run_;  // of the latest script; set by the thread, params are read by any
 
@@ -191,11 +195,11 @@ class Session::Impl {
   Context context_;
   Listener listener_;
   lua_State* lua_ = nullptr;
-  Script script_;                 // the latest
+  Script script_;                     // the latest
   std::optional<HandedOver> handed_;  // until the script that took it over has ended a step
-  bool reloading_ = false;        // the script ends for its successor
+  bool reloading_ = false;            // the script ends for its successor
   std::function<void()> after_task_;  // told when an interrupt is no longer the task's
-  bool lines_watched_ = false;    // a step goes on to another line than this:
+  bool lines_watched_ = false;        // a step goes on to another line than this:
   SourceLine left_line_;
   bool unwinding_ = false;        // the script is being ended: every instruction raises
   bool usage_failed_ = false;     // lg.run refused what the command line asked for

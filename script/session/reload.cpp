@@ -1,10 +1,11 @@
-// A reload: the changed script takes the place of the one that runs, and what lg.run.state registered goes over. The
-// script before it ends as by a stop, at the end of a step; a fresh Lua state runs the next from line 1.
-#include "script/session/globals.h"
+// A reload: the changed script takes the place of the one that runs, and what lg.run.state registered goes
+// over. The script before it ends as by a stop, at the end of a step; a fresh Lua state runs the next from
+// line 1.
 #include "script/lua/guard.h"
-#include "script/run/folder.h"
-#include "script/session/impl.h"
 #include "script/lua/source.h"
+#include "script/run/folder.h"
+#include "script/session/globals.h"
+#include "script/session/impl.h"
 
 namespace lunagrad {
 namespace {
@@ -74,7 +75,8 @@ std::optional<Script> Session::Impl::read_successor(const Reload& asked) {
   return std::nullopt;
 }
 
-// What is registered, or with a path what that checkpoint holds; none when nothing is registered. Throws Error.
+// What is registered, or with a path what that checkpoint holds; none when nothing is registered. Throws
+// Error.
 std::optional<Session::Impl::HandedOver> Session::Impl::take_states(const std::string& checkpoint) {
   lua_State* thread = lua_newthread(lua_);
   lua_pushcfunction(thread, guard<take>);
@@ -91,7 +93,8 @@ std::optional<Session::Impl::HandedOver> Session::Impl::take_states(const std::s
   return HandedOver{step, std::move(states)};
 }
 
-// At a safe point, under the lock: whether the script ends here for its successor. Paused, it goes on until it can.
+// At a safe point, under the lock: whether the script ends here for its successor. Paused, it goes on until
+// it can.
 bool Session::Impl::begin_reload(lua_State* L, Place place, std::unique_lock<std::mutex>& lock) {
   if (reload_) {
     const Reload asked = std::move(*reload_);
@@ -152,8 +155,8 @@ std::optional<Script> Session::Impl::successor_when_idle() {
   return next;
 }
 
-// An error leaves the states as they are in the midst of a step. A checkpoint of the last step is better; of an earlier
-// one it is where numbers broke. Returns why there is no state.
+// An error leaves the states as they are in the midst of a step. A checkpoint of the last step is better; of
+// an earlier one it is where numbers broke. Returns why there is no state.
 std::string Session::Impl::take_after_failure() {
   const int64_t done = run_->done();
   const std::string latest = run_->folder() ? latest_checkpoint(run_->folder()->path()) : "";
@@ -163,7 +166,8 @@ std::string Session::Impl::take_after_failure() {
   };
   std::string why = "nothing is registered with lg.run.state";
   try {
-    if (!latest.empty() && (latest == run_->folder()->checkpoint_path(done) || outcome_ == Outcome::numeric)) {
+    if (!latest.empty() &&
+        (latest == run_->folder()->checkpoint_path(done) || outcome_ == Outcome::numeric)) {
       take_checkpoint();
     } else if (outcome_ == Outcome::numeric) {
       why = "NaN or Inf ended it, and there is no checkpoint";

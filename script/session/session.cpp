@@ -5,9 +5,9 @@
 
 #include "runtime/autocast.h"
 #include "script/lua/edge.h"
+#include "script/lua/source.h"
 #include "script/session/globals.h"
 #include "script/session/impl.h"
-#include "script/lua/source.h"
 
 namespace lunagrad {
 namespace {
@@ -36,7 +36,8 @@ Outcome outcome_of(ErrorKind kind) {
 
 }  // namespace
 
-Session::Impl::Impl(EventSink sink) : sink_(std::move(sink)), breakpoints_(breakpoint_owner()), listener_(*this) {
+Session::Impl::Impl(EventSink sink)
+    : sink_(std::move(sink)), breakpoints_(breakpoint_owner()), listener_(*this) {
   tape_watch_.set_statistics(&statistics_);
   context_.safe_point = [](void* self) { static_cast<Impl*>(self)->safe_point(nullptr, Place::midst); };
   context_.owner = this;
@@ -330,7 +331,8 @@ void Session::Impl::end(Outcome outcome, const ScriptError& error) {
     event.text = error.message;
     if (!error.traceback.empty() && outcome != Outcome::usage) event.text += "\n" + error.traceback;
     if (event.text.ends_with('\n')) event.text.pop_back();
-    if (handed_) event.text += text("\nthe state of step ", handed_->step, " is kept; a reload goes on from it");
+    if (handed_)
+      event.text += text("\nthe state of step ", handed_->step, " is kept; a reload goes on from it");
     event.place = {error.file, error.line};
     event.outcome = outcome;
     emit(std::move(event));
@@ -485,11 +487,12 @@ void Session::Impl::safe_point(lua_State* L, Place place) {
     set_state(SessionState::paused, {interned(line.file), int(line.line)});
     lines_watched_ = false;
     lock.lock();
-    changed_.wait(lock,
-                  [this] { return closing_ || interrupt_ || stop_ || reload_ || !pause_ || !tasks_.empty(); });
+    changed_.wait(
+        lock, [this] { return closing_ || interrupt_ || stop_ || reload_ || !pause_ || !tasks_.empty(); });
     profile_.come_back();
   }
-  attention_.store(pause_ || stop_ || step_to_ != StepTo::nothing || reload_ || successor_ || breakpoints_changed_);
+  attention_.store(pause_ || stop_ || step_to_ != StepTo::nothing || reload_ || successor_ ||
+                   breakpoints_changed_);
   const SessionState state = stop_ ? SessionState::stopping : SessionState::running;
   const bool to_line = step_to_ == StepTo::line;
   lock.unlock();

@@ -24,7 +24,8 @@ void Session::Impl::hook(lua_State* L, lua_Debug* at) {
   if (self.task_running_) return;
   lua_getinfo(L, "S", at);
   const Chunk& chunk = edge(L).chunk(*at);
-  if (!chunk.library && SourceLine{chunk.file, at->currentline} != self.left_line_) self.look_up(L, Place::line);
+  if (!chunk.library && SourceLine{chunk.file, at->currentline} != self.left_line_)
+    self.look_up(L, Place::line);
 }
 
 void Session::Impl::arm_hook(lua_State* L, int count, bool lines) {
@@ -40,8 +41,8 @@ void Session::Impl::watch_lines(lua_State* L) {
 }
 
 bool Session::Impl::reaches(Place place) const {
-  return (place == Place::step_end && step_to_ == StepTo::step_end) || (place == Place::op && step_to_ == StepTo::op) ||
-         (place == Place::line && step_to_ == StepTo::line);
+  return (place == Place::step_end && step_to_ == StepTo::step_end) ||
+         (place == Place::op && step_to_ == StepTo::op) || (place == Place::line && step_to_ == StepTo::line);
 }
 
 }  // namespace lunagrad

@@ -1,19 +1,20 @@
-// What a session shows: which steps keep their values, the answers about kept tensors and nodes, and that the script is
-// silent.
+// What a session shows: which steps keep their values, the answers about kept tensors and nodes, and that the
+// script is silent.
 #include "runtime/io/npy.h"
 #include "runtime/ops.h"
 #include "script/inspect/aside.h"
 #include "script/inspect/node_checks.h"
-#include "script/session/impl.h"
 #include "script/inspect/tensor_slice.h"
+#include "script/session/impl.h"
 
 namespace lunagrad {
 namespace {
 
-// A pause that a viewer asked for waits so long for the end of a step whose values were all captured; quick steps are
-// then seen whole. What it must not exceed is a user's patience, 100 ms.
+// A pause that a viewer asked for waits so long for the end of a step whose values were all captured; quick
+// steps are then seen whole. What it must not exceed is a user's patience, 100 ms.
 constexpr std::chrono::milliseconds kPauseGrace{40};
-constexpr int64_t kMostAtOnce = 1 << 24;  // elements whose statistics, some ten milliseconds, hold up an answer
+constexpr int64_t kMostAtOnce =
+    1 << 24;  // elements whose statistics, some ten milliseconds, hold up an answer
 
 }  // namespace
 
@@ -42,7 +43,9 @@ void Session::Impl::capture_rest() {
 
 void Session::watch_tape(bool on) { impl_->tape_watch().watch(on); }
 std::shared_ptr<const TapeSnapshot> Session::tape() const { return impl_->tape_watch().tape(); }
-std::shared_ptr<const TapeSnapshot> Session::tape(int64_t step) const { return impl_->tape_watch().tape(step); }
+std::shared_ptr<const TapeSnapshot> Session::tape(int64_t step) const {
+  return impl_->tape_watch().tape(step);
+}
 History Session::history() const { return impl_->tape_watch().history(); }
 void Session::capture_values() { impl_->tape_watch().capture_next(); }
 void Session::set_history_budget(size_t bytes) {
@@ -51,7 +54,8 @@ void Session::set_history_budget(size_t bytes) {
 
 namespace {
 
-// Looks at a tensor, or says why there is none. `look` makes the answer of the value; what fails is its reason.
+// Looks at a tensor, or says why there is none. `look` makes the answer of the value; what fails is its
+// reason.
 template <class Answer, class Look>
 Answer answer(const TapeWatch& watch, const TensorPlace& place, const Look& look) {
   Answer answer;
@@ -123,7 +127,8 @@ void Session::print_slice(const TensorPlace& place, const SliceQuery& query, Sli
   });
 }
 
-void Session::save_tensor(const TensorPlace& place, const std::string& path, std::function<void(std::string)> done) {
+void Session::save_tensor(const TensorPlace& place, const std::string& path,
+                          std::function<void(std::string)> done) {
   impl_->post([this, place, path, done = std::move(done)] {
     struct Answer {
       std::string reason;

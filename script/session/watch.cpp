@@ -1,5 +1,5 @@
-// Who sees the ops and backward passes of a run: the tape for a viewer, statistics and breakpoints; and how a run
-// pauses for a breakpoint.
+// Who sees the ops and backward passes of a run: the tape for a viewer, statistics and breakpoints; and how a
+// run pauses for a breakpoint.
 #include "script/session/impl.h"
 
 namespace lunagrad {
@@ -51,13 +51,15 @@ bool Session::Impl::take_over_breakpoints() {
 // Nobody listens who need not: an op that nobody sees costs one look at a pointer.
 void Session::Impl::listen() {
   std::vector<Capture*> viewers;
-  if (statistics_.watching()) viewers.push_back(&statistics_);  // before the tape, which takes over its numbers
+  if (statistics_.watching())
+    viewers.push_back(&statistics_);  // before the tape, which takes over its numbers
   if (tape_watch_.watching()) viewers.push_back(&tape_watch_);
   if (breakpoints_.wants_gradients()) viewers.push_back(&breakpoints_);
   if (profile_.measuring()) viewers.push_back(&profile_);
   captures_.set(std::move(viewers));
   context_.capture = captures_.empty() ? nullptr : &captures_;
-  const bool ops = tape_watch_.keeps_values() || statistics_.looking() || breakpoints_.wants_ops() || profile_.measuring();
+  const bool ops =
+      tape_watch_.keeps_values() || statistics_.looking() || breakpoints_.wants_ops() || profile_.measuring();
   context_.trace = ops || !context_.device->is_cpu() ? &listener_ : nullptr;
   set_finite_watch(breakpoints_.wants_finite() ? &breakpoints_ : nullptr);
   context_.guard = breakpoints_.wants_finite() ? Guard::op : asked_guard_;
@@ -116,7 +118,9 @@ void Session::Impl::Listener::fell_back(const Call& call, const char* reason) {
 // ---- the public face
 
 void Session::watch_statistics(bool on, int64_t every) { impl_->statistics().watch(on, every); }
-std::vector<StepStatisticsPtr> Session::statistics(uint64_t number) const { return impl_->statistics().steps(number); }
+std::vector<StepStatisticsPtr> Session::statistics(uint64_t number) const {
+  return impl_->statistics().steps(number);
+}
 uint64_t Session::add_breakpoint(Breakpoint added) { return impl_->breakpoints().add(std::move(added)); }
 bool Session::change_breakpoint(const Breakpoint& changed) { return impl_->breakpoints().change(changed); }
 bool Session::remove_breakpoint(uint64_t id) { return impl_->breakpoints().remove(id); }

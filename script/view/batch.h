@@ -1,6 +1,6 @@
 #pragma once
-// The batch that a data loader gave last, as viewers see it: for each tensor its shape, statistics and first elements.
-// Plain values; any thread may hold a copy.
+// The batch that a data loader gave last, as viewers see it: for each tensor its shape, statistics and first
+// elements. Plain values; any thread may hold a copy.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,9 +21,9 @@ struct ColumnView {
 // The batch that a data loader gave last.
 struct BatchView {
   bool available = false;
-  std::string loader;               // "DataLoader(1,000 samples, …)"
+  std::string loader;                         // "DataLoader(1,000 samples, …)"
   int64_t epoch = 0, batch = 0, batches = 0;  // batches: of an epoch
-  int64_t step = 0;                 // the step that was going on
+  int64_t step = 0;                           // the step that was going on
   std::vector<ColumnView> columns;
 };
 

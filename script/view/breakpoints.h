@@ -1,6 +1,6 @@
 #pragma once
-// Where a run is to pause: conditions on the ops that it calls and on the gradients that reach their outputs. Plain
-// values without a Lua or engine type; who checks them is breakpoint_watch.h.
+// Where a run is to pause: conditions on the ops that it calls and on the gradients that reach their outputs.
+// Plain values without a Lua or engine type; who checks them is breakpoint_watch.h.
 #include <cstdint>
 #include <optional>
 #include <string>

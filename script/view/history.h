@@ -1,6 +1,6 @@
 #pragma once
-// The steps that a session keeps for a viewer: of each its tape, and the values of those that were captured, in one
-// ring under one budget. No Lua type; plain values, any thread.
+// The steps that a session keeps for a viewer: of each its tape, and the values of those that were captured,
+// in one ring under one budget. No Lua type; plain values, any thread.
 #include <cstddef>
 #include <cstdint>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
-// Two questions about one node of a tape, answered by running its call again: is its gradient right, and do two devices
-// agree on its result. No Lua type in the answers; plain values.
+// Two questions about one node of a tape, answered by running its call again: is its gradient right, and do
+// two devices agree on its result. No Lua type in the answers; plain values.
 #include <cstdint>
 #include <stop_token>
 #include <string>
@@ -14,7 +14,8 @@ struct GradientCheck {
     std::string name;
     std::vector<int64_t> shape;
     int64_t count = 0, checked = 0;  // elements; of many an even choice is checked
-    int64_t kinks = 0;  // of these: places without a derivative, where any slope between the two sides is right
+    int64_t kinks =
+        0;  // of these: places without a derivative, where any slope between the two sides is right
     bool ok = true;
     double worst = 0;         // largest error, relative to max(1, the largest difference quotient)
     std::vector<int64_t> at;  // where, from 0
@@ -40,7 +41,8 @@ struct DeviceComparison {
     double cpu = 0, other = 0;
     int64_t different = 0, count = 0;  // elements
     int64_t cell_rows = 0, cell_columns = 0;
-    std::vector<double> errors;  // a map of the output as rows of its last dim, the largest error of each cell
+    std::vector<double>
+        errors;  // a map of the output as rows of its last dim, the largest error of each cell
   };
   bool ran = false;
   std::string reason;  // why not: "no Vulkan device: …"

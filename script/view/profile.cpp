@@ -41,8 +41,12 @@ Json lane_name(int lane, const std::string& name) {
 }
 
 Json block(int lane, const std::string& name, const char* category, double start_ns, double length_ns) {
-  return {{"ph", "X"},    {"pid", kProcess}, {"tid", lane},
-          {"name", name}, {"cat", category}, {"ts", start_ns / kMicrosecond},
+  return {{"ph", "X"},
+          {"pid", kProcess},
+          {"tid", lane},
+          {"name", name},
+          {"cat", category},
+          {"ts", start_ns / kMicrosecond},
           {"dur", length_ns / kMicrosecond}};
 }
 
@@ -98,12 +102,14 @@ ProfileTables merge_profiles(std::span<const std::shared_ptr<const StepProfile>>
 
 std::string trace_json(const ProfileView& view) {
   Json events = Json::array();
-  events.push_back({{"ph", "M"}, {"pid", kProcess}, {"name", "process_name"}, {"args", {{"name", "lunagrad"}}}});
+  events.push_back(
+      {{"ph", "M"}, {"pid", kProcess}, {"name", "process_name"}, {"args", {{"name", "lunagrad"}}}});
   events.push_back(lane_name(kPhases, "steps"));
   events.push_back(lane_name(kOperations, "script"));
   std::vector<std::string> lanes;  // by their numbers from kOthers on
   for (const auto& step : view.steps) {
-    events.push_back(block(kPhases, "step " + std::to_string(step->step), "step", step->begin_ns, step->length_ns));
+    events.push_back(
+        block(kPhases, "step " + std::to_string(step->step), "step", step->begin_ns, step->length_ns));
     for (const StepProfile::Stretch& pass : step->passes)
       events.push_back(block(kPhases, "backward", "pass", step->begin_ns + pass.start_ns, pass.length_ns));
     for (const StepProfile::Stretch& wait : step->waits)
@@ -127,9 +133,10 @@ std::string trace_json(const ProfileView& view) {
       }
       for (const ProfileLane::Block& work : lane.blocks) {
         const bool for_call = work.span >= 0;
-        Json event = block(number, for_call ? step->names[step->spans[size_t(work.span)].op] : work_name(lane.kind),
-                           lane.kind == Worker::device ? "device" : "thread", step->begin_ns + work.start_ns,
-                           work.length_ns);
+        Json event =
+            block(number, for_call ? step->names[step->spans[size_t(work.span)].op] : work_name(lane.kind),
+                  lane.kind == Worker::device ? "device" : "thread", step->begin_ns + work.start_ns,
+                  work.length_ns);
         if (work.kernel) event["args"] = {{"kernel", interned(work.kernel)}};
         events.push_back(std::move(event));
       }

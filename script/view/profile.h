@@ -1,18 +1,19 @@
 #pragma once
 // What a viewer sees of where a script's time and memory go. Immutable once made; any thread may read it.
 //
-// Times are of the script's thread: an operation of a device that works on its own (Vulkan) counts from the call until
-// it is handed over. What the device itself needed for it is told beside that where it has a clock, and so is what other
-// threads did: the lanes. A step that is measured ends when the device has done its work.
-// Time within a pause, or for what the window asks, is left out.
+// Times are of the script's thread: an operation of a device that works on its own (Vulkan) counts from the
+// call until it is handed over. What the device itself needed for it is told beside that where it has a
+// clock, and so is what other threads did: the lanes. A step that is measured ends when the device has done
+// its work. Time within a pause, or for what the window asks, is left out.
 //
-// Memory is that of the default device. The sum at each point is what its allocator says; the parts are told by:
+// Memory is that of the default device. The sum at each point is what its allocator says; the parts are told
+// by:
 //   weights    tensors at the ends of the tape: what wants a gradient and was made by no operation
 //   gradients  what these hold in .grad, from the moment when the walk adds it
-//   saved      what operations of this step made and the tape holds for backward, until the walk lets go of it
-//   optimizer  what an optimizer's step reads and writes beside parameters and gradients
-//   held       the rest, where it is least: data sets, buffers, what the script keeps from step to step
-//   temporary  what is there beside all these
+//   saved      what operations of this step made and the tape holds for backward, until the walk lets go of
+//   it optimizer  what an optimizer's step reads and writes beside parameters and gradients held       the
+//   rest, where it is least: data sets, buffers, what the script keeps from step to step temporary  what is
+//   there beside all these
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -44,7 +45,7 @@ struct ProfileRow {
   double flops_ns = 0;                           // the time of those, the device's where it is known
   double device_ns = 0;                          // that a device needed for its calls, beside the script
   int64_t fallbacks = 0;                         // calls that ran on the CPU since the device lacks them
-  std::string formula;                           // of an operation: how its FLOP are counted, "" when they are not
+  std::string formula;  // of an operation: how its FLOP are counted, "" when they are not
 
   double self() const { return self_ns[0] + self_ns[1] + self_ns[2]; }
   double flops_per_second() const { return flops_ns > 0 ? flops / flops_ns * 1e9 : 0; }
@@ -92,8 +93,8 @@ struct StepProfile {
   double length_ns = 0;  // = forward + backward + optimizer + waiting + script
   double forward_ns = 0, backward_ns = 0, optimizer_ns = 0;  // backward with the walk itself
   double walk_ns = 0;                                        // of backward: the walk without operations
-  double waiting_ns = 0;                                     // between operations, until the device has a value
-  double script_ns = 0;                                      // Lua, and all that is no operation
+  double waiting_ns = 0;  // between operations, until the device has a value
+  double script_ns = 0;   // Lua, and all that is no operation
   struct Stretch {
     double start_ns, length_ns;
   };

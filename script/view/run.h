@@ -1,6 +1,6 @@
 #pragma once
-// A run as its owner and its viewers see it: the options that it starts with, the events that it sends, the parameters
-// that the script declares and how it ended. Plain values; any thread may hold a copy.
+// A run as its owner and its viewers see it: the options that it starts with, the events that it sends, the
+// parameters that the script declares and how it ended. Plain values; any thread may hold a copy.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -44,13 +44,14 @@ struct RunOptions {
   std::optional<std::string> source;  // in place of what the script's file says now
   bool tensorboard = false;           // the run folder also gets an event file
   bool strict_device = false;
-  bool deterministic = false;  // recorded with the run: no operation may add in an order that differs from time to time
+  bool deterministic =
+      false;  // recorded with the run: no operation may add in an order that differs from time to time
   bool sandbox = false;  // the script is not trusted: sandbox.h
-  size_t memory = 0;     // bytes that the script and its tensors may take, 0 = no limit (in a sandbox 256 MiB)
+  size_t memory = 0;  // bytes that the script and its tensors may take, 0 = no limit (in a sandbox 256 MiB)
   GuardLevel guard = GuardLevel::off;
-  bool preload = false;      // `lg` is a global, as for -e and the REPL
-  bool interactive = false;  // somebody can resume: lg.run.breakpoint pauses
-  std::string command_line;  // for config.json
+  bool preload = false;                            // `lg` is a global, as for -e and the REPL
+  bool interactive = false;                        // somebody can resume: lg.run.breakpoint pauses
+  std::string command_line;                        // for config.json
   std::function<void(const TestResult&)> on_test;  // the script holds tests; on the session's thread
 };
 
@@ -86,19 +87,20 @@ struct Event {
     text,
     ended
   } kind;
-  std::string text;   // output: what print wrote, with its newline; error: message and traceback;
-                      // param: the value as text; run_folder, checkpoint: its path; reload: what was kept;
-                      // break_hit: what was found, with its explanation
-                      // image, histogram, text: its name
-  SourcePlace place;  // error: where; state: of a pause, where it stands; others: the line that made the event
+  std::string text;  // output: what print wrote, with its newline; error: message and traceback;
+                     // param: the value as text; run_folder, checkpoint: its path; reload: what was kept;
+                     // break_hit: what was found, with its explanation
+                     // image, histogram, text: its name
+  SourcePlace
+      place;  // error: where; state: of a pause, where it stands; others: the line that made the event
   SessionState state = SessionState::idle;
   int64_t step = 0, total = 0;  // step, metrics; total 0 = unknown
   double time = 0;              // seconds since the run began
   std::vector<std::pair<std::string, double>>
-      metrics;                    // metrics; param: one, its name and value (NaN for text)
-  Outcome outcome = Outcome::ok;  // ended
-  int exit_code = 0;              // ended: the outcome's number, or what the script gave os.exit
-  uint64_t breakpoint = 0, node = 0;  // break_hit: ids; node 0: the op was not recorded
+      metrics;                         // metrics; param: one, its name and value (NaN for text)
+  Outcome outcome = Outcome::ok;       // ended
+  int exit_code = 0;                   // ended: the outcome's number, or what the script gave os.exit
+  uint64_t breakpoint = 0, node = 0;   // break_hit: ids; node 0: the op was not recorded
   std::shared_ptr<const Media> media;  // image, histogram, text: what lg.run was given, its name in it
 };
 using EventSink = std::function<void(const Event&)>;
@@ -110,8 +112,8 @@ struct ParamInfo {
   std::optional<double> number;  // of a numeric parameter
   std::optional<double> min, max;
   bool integer = false;
-  bool log = false;   // a slider should be logarithmic
-  bool live = false;  // a handle: a change reaches the script at its next step
+  bool log = false;                  // a slider should be logarithmic
+  bool live = false;                 // a handle: a change reaches the script at its next step
   std::vector<std::string> choices;  // the values that a text may have; empty: any
   std::string fallback;              // the script's own value
   SourcePlace place;

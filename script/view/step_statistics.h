@@ -1,7 +1,7 @@
 #pragma once
-// What a viewer sees of the numbers in a training step: of each node of the tape a summary of its output and of the
-// gradient that reached it, and of each parameter its gradient's histogram, the size of the weights and how far the
-// step moved them. Immutable; any thread may read it. No Lua or engine type.
+// What a viewer sees of the numbers in a training step: of each node of the tape a summary of its output and
+// of the gradient that reached it, and of each parameter its gradient's histogram, the size of the weights
+// and how far the step moved them. Immutable; any thread may read it. No Lua or engine type.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -21,9 +21,9 @@ struct ParameterStatistics {
   Summary gradient;           // as the last backward pass of the step left it, before clipping
   std::vector<double> edges;  // of the gradient's histogram (statistics.h), of at most 16384 elements
   std::vector<int64_t> counts;
-  Summary weight;             // at the end of the step
-  // Of the difference between the weights at the end of the step and those behind its first backward pass: whatever
-  // the optimizer did, weight decay included. NaN when there was no backward pass.
+  Summary weight;  // at the end of the step
+  // Of the difference between the weights at the end of the step and those behind its first backward pass:
+  // whatever the optimizer did, weight decay included. NaN when there was no backward pass.
   double update_norm = 0;
 
   // How much of itself a parameter moved in the step; NaN when that is not known.
@@ -42,8 +42,8 @@ struct NodeStatistics {
 struct StepStatistics {
   uint64_t number = 0;  // counts them, also from run to run
   int64_t step = 0;
-  int64_t every = 1;    // steps since the one that was looked at before
-  double cost_ns = 0;   // what looking took
+  int64_t every = 1;   // steps since the one that was looked at before
+  double cost_ns = 0;  // what looking took
   std::vector<ParameterStatistics> parameters;
   std::vector<NodeStatistics> nodes;  // of the step's last backward pass, in its order: the loss first
 

@@ -1,6 +1,6 @@
 #pragma once
-// The tape of a backward pass as viewers see it: nodes, operands, shapes and times as text and numbers, without engine
-// types. Immutable once made; any thread may read it.
+// The tape of a backward pass as viewers see it: nodes, operands, shapes and times as text and numbers,
+// without engine types. Immutable once made; any thread may read it.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,7 +35,8 @@ struct NodeInfo {
   std::vector<OperandInfo> inputs, outputs;
   double forward_ns = 0, backward_ns = 0;
   int64_t bytes = 0;  // of the outputs
-  std::optional<Summary> output_summary, gradient_summary;  // of the first output, while statistics are watched
+  std::optional<Summary> output_summary,
+      gradient_summary;  // of the first output, while statistics are watched
 };
 
 // The tape of one backward pass, newest node first. Immutable; any thread may read it.

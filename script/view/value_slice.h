@@ -1,7 +1,7 @@
 #pragma once
-// What a viewer asks about a tensor, and what it is given: a rectangle of a slice of two dims, in at most so many
-// cells, statistics over all elements, and the exact text of one element. Dims and positions count from 0. No Lua
-// type; plain values, any thread.
+// What a viewer asks about a tensor, and what it is given: a rectangle of a slice of two dims, in at most so
+// many cells, statistics over all elements, and the exact text of one element. Dims and positions count from
+// 0. No Lua type; plain values, any thread.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,15 +18,18 @@ enum class Which { output, gradient };  // the value that a node made, or what a
 enum class ComplexPart { magnitude, real, imaginary };
 
 struct SliceQuery {
-  int row_dim = -1, column_dim = -1;  // both -1: the last two; one of them alone: the other dims have a position
-  std::vector<int64_t> at;            // position in each dim, 0 where it is missing; those of rows and columns aside
-  int64_t fold = 0;                   // a slice of one row is shown in rows of so many columns, 0 = it is not
+  int row_dim = -1,
+      column_dim = -1;      // both -1: the last two; one of them alone: the other dims have a position
+  std::vector<int64_t> at;  // position in each dim, 0 where it is missing; those of rows and columns aside
+  int64_t fold = 0;         // a slice of one row is shown in rows of so many columns, 0 = it is not
   int64_t first_row = 0, first_column = 0;
   int64_t rows = 0, columns = 0;  // of the rectangle, 0 = up to the end
-  int64_t most_rows = 256, most_columns = 256;  // cells; a cell of many elements shows the one farthest from 0
+  int64_t most_rows = 256,
+          most_columns = 256;  // cells; a cell of many elements shows the one farthest from 0
   ComplexPart part = ComplexPart::magnitude;
   bool statistics = true;
-  std::optional<std::pair<int64_t, int64_t>> pick;  // row and column of the element whose exact text is wanted
+  std::optional<std::pair<int64_t, int64_t>>
+      pick;  // row and column of the element whose exact text is wanted
 };
 
 struct SliceView {
@@ -52,8 +55,8 @@ struct SliceView {
   std::string picked;
 };
 
-// Pictures of a tensor whose last two dims, or first two of the last three, are pixels: tile t is position t of the
-// other dims, counted row-major.
+// Pictures of a tensor whose last two dims, or first two of the last three, are pixels: tile t is position t
+// of the other dims, counted row-major.
 struct TileQuery {
   int row_dim = -1, column_dim = -1;  // both -1: the last two
   int channel_dim = -1;               // -1: each picture is grey; its size is then 3, red, green and blue

@@ -39,7 +39,8 @@ class Fallbacks final : public Trace {
     const auto wide = [](const Tensor& x) {
       return x.defined() && ((x.dtype() == DType::f64 && !x.is_number()) || x.dtype() == DType::c128);
     };
-    if (std::none_of(call.in.begin(), call.in.end(), wide) && std::none_of(call.out.begin(), call.out.end(), wide))
+    if (std::none_of(call.in.begin(), call.in.end(), wide) &&
+        std::none_of(call.out.begin(), call.out.end(), wide))
       ++ops[call.op->name];
   }
   std::map<std::string, int> ops;
@@ -94,22 +95,11 @@ struct Factors {
   Shape a, b;
 };
 inline const std::vector<Factors>& all_factors() {
-  static const std::vector<Factors> all = {{{1, 1}, {1, 1}},
-                                           {{3, 5}, {5, 7}},
-                                           {{65, 33}, {33, 129}},
-                                           {{130, 17}, {17, 131}},
-                                           {{256, 64}, {64, 200}},
-                                           {{5}, {5}},
-                                           {{5}, {5, 3}},
-                                           {{4, 5}, {5}},
-                                           {{3, 4, 5}, {3, 5, 6}},
-                                           {{3, 4, 5}, {5, 6}},
-                                           {{3, 4, 5}, {5}},
-                                           {{2, 1, 4, 5}, {3, 5, 2}},
-                                           {{4, 0}, {0, 3}},
-                                           {{1, 300}, {300, 1}},
-                                           {{200, 1}, {1, 200}},
-                                           {{2000, 8}, {8, 1100}}};
+  static const std::vector<Factors> all = {
+      {{1, 1}, {1, 1}},       {{3, 5}, {5, 7}},     {{65, 33}, {33, 129}}, {{130, 17}, {17, 131}},
+      {{256, 64}, {64, 200}}, {{5}, {5}},           {{5}, {5, 3}},         {{4, 5}, {5}},
+      {{3, 4, 5}, {3, 5, 6}}, {{3, 4, 5}, {5, 6}},  {{3, 4, 5}, {5}},      {{2, 1, 4, 5}, {3, 5, 2}},
+      {{4, 0}, {0, 3}},       {{1, 300}, {300, 1}}, {{200, 1}, {1, 200}},  {{2000, 8}, {8, 1100}}};
   return all;
 }
 

@@ -53,18 +53,20 @@ struct Watched {
   PFN_vkVoidFunction (*watch)(PFN_vkVoidFunction real);
 };
 
-#define LUNAGRAD_CALL(function, code)                                                  \
-  [] {                                                                                 \
-    struct Tag {                                                                       \
-      static constexpr VkResult result() { return code; }                              \
+#define LUNAGRAD_CALL(function, code)                                                            \
+  [] {                                                                                           \
+    struct Tag {                                                                                 \
+      static constexpr VkResult result() { return code; }                                        \
       static constexpr bool submits() { return std::string_view(#function) == "vkQueueSubmit"; } \
-      static constexpr bool makes_pipelines() { return std::string_view(#function) == "vkCreateComputePipelines"; } \
-    };                                                                                 \
-    return Watched{#function, [](PFN_vkVoidFunction real) {                            \
-                     using Its = Call<Tag, PFN_##function>;                            \
-                     Its::real = reinterpret_cast<PFN_##function>(real);               \
-                     return reinterpret_cast<PFN_vkVoidFunction>(&Its::call);          \
-                   }};                                                                 \
+      static constexpr bool makes_pipelines() {                                                  \
+        return std::string_view(#function) == "vkCreateComputePipelines";                        \
+      }                                                                                          \
+    };                                                                                           \
+    return Watched{#function, [](PFN_vkVoidFunction real) {                                      \
+                     using Its = Call<Tag, PFN_##function>;                                      \
+                     Its::real = reinterpret_cast<PFN_##function>(real);                         \
+                     return reinterpret_cast<PFN_vkVoidFunction>(&Its::call);                    \
+                   }};                                                                           \
   }()
 
 const Watched kWatched[] = {

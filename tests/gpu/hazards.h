@@ -1,6 +1,7 @@
 #pragma once
-// What a stream was told of its work, and an independent look at whether its barriers keep that work in order. It knows
-// nothing of epochs: it compares the bytes that each work reads and writes with those of all work since the last barrier.
+// What a stream was told of its work, and an independent look at whether its barriers keep that work in
+// order. It knows nothing of epochs: it compares the bytes that each work reads and writes with those of all
+// work since the last barrier.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -19,8 +20,8 @@ struct LoggedWork {
   std::vector<Extent> reads, writes;
 };
 
-// What lies in the log before `end`, and in no batch before, was submitted as `batch`, which waits for the uploads up to
-// `upload`.
+// What lies in the log before `end`, and in no batch before, was submitted as `batch`, which waits for the
+// uploads up to `upload`.
 struct LoggedBatch {
   size_t end;
   uint64_t batch, upload;
@@ -42,7 +43,8 @@ class HazardLog final : public gpu::StreamListener {
     log.push_back({false, extents(reads), extents(writes)});
   }
   void submitted(uint64_t batch, uint64_t upload) override { batches.push_back({log.size(), batch, upload}); }
-  void uploaded(uint64_t address, uint64_t bytes, uint64_t upload, uint64_t batch, uint64_t earlier) override {
+  void uploaded(uint64_t address, uint64_t bytes, uint64_t upload, uint64_t batch,
+                uint64_t earlier) override {
     uploads.push_back({log.size(), {address, address + bytes}, upload, batch, earlier});
   }
   std::vector<LoggedWork> log;
@@ -64,8 +66,8 @@ inline bool overlap(const std::vector<Extent>& some, const std::vector<Extent>& 
   return false;
 }
 
-// The number of works that touch what a work since the last barrier writes, or write what one reads. The entry `left_out`
-// is taken for absent.
+// The number of works that touch what a work since the last barrier writes, or write what one reads. The
+// entry `left_out` is taken for absent.
 inline size_t count_hazards(const std::vector<LoggedWork>& log, size_t left_out = SIZE_MAX) {
   size_t hazards = 0;
   std::vector<Extent> reads, writes;
@@ -84,8 +86,9 @@ inline size_t count_hazards(const std::vector<LoggedWork>& log, size_t left_out 
   return hazards;
 }
 
-// The number of pairs of an upload and a work, or another upload, that touch the same bytes without the later one's
-// waiting for the earlier. It knows of waits of the device alone: what the host had seen to be done counts for nothing.
+// The number of pairs of an upload and a work, or another upload, that touch the same bytes without the later
+// one's waiting for the earlier. It knows of waits of the device alone: what the host had seen to be done
+// counts for nothing.
 inline size_t count_upload_hazards(const HazardLog& seen) {
   size_t hazards = 0;
   for (const LoggedUpload& upload : seen.uploads) {

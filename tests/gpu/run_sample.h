@@ -10,7 +10,8 @@ inline Tensor sample_input(const SampleInput& spec, uint64_t stream) {
   const NoGrad off;
   const Tensor reals = random(spec.shape, stream, spec.low, spec.high);
   if (spec.kind == Kind::index) return to(floor(reals), DType::i64);
-  if (spec.kind == Kind::complex) return complex(reals, random(spec.shape, stream + 100, spec.low, spec.high));
+  if (spec.kind == Kind::complex)
+    return complex(reals, random(spec.shape, stream + 100, spec.low, spec.high));
   if (spec.kind == Kind::boolean) return gt(reals, Tensor::number((spec.low + spec.high) / 2));
   return reals;
 }
@@ -27,7 +28,8 @@ struct SampleResult {
   TensorList gradients;
 };
 
-// Outputs and the gradients of a weighted sum of their squares: the plain sum is a constant of what normalises.
+// Outputs and the gradients of a weighted sum of their squares: the plain sum is a constant of what
+// normalises.
 inline SampleResult run_sample(const Op& op, const Sample& sample, TensorList inputs) {
   for (Tensor& x : inputs)
     if (x.defined() && is_differentiable(x.dtype())) x = x.detach().requires_grad_();

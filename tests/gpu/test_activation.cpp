@@ -4,8 +4,8 @@
 
 #include "gpu/device.h"
 #include "runtime/work_times.h"
-#include "tests/support/activations.h"
 #include "tests/gpu/compare.h"
+#include "tests/support/activations.h"
 #include "tests/support/same_bits.h"
 
 namespace lunagrad::tests {
@@ -120,7 +120,8 @@ TEST_CASE("bias and activation cost no kernel of their own, and the kernel's nam
     std::string said;
     for (const auto& [name, times_run] : count)
       if (times_run) said += text(times_run, " of ", name, "; ");
-    return std::regex_replace(said, std::regex(" [0-9]+x[0-9]+x[0-9]+"), "");  // whichever tile the model chose
+    return std::regex_replace(said, std::regex(" [0-9]+x[0-9]+x[0-9]+"),
+                              "");  // whichever tile the model chose
   };
   CHECK(dispatched({64, 64}, {64, 64}) == "1 of matmul f32, bias, relu; ");
   CHECK(dispatched({8, 4096}, {12, 4096}) == "1 of matmul f32, ragged; 1 of matmul_parts f32, bias, relu; ");

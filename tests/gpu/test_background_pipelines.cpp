@@ -1,17 +1,18 @@
-// Pipelines that are made in the background, and the list of those that are made before somebody asks for them.
+// Pipelines that are made in the background, and the list of those that are made before somebody asks for
+// them.
 #include <doctest/doctest.h>
 
 #include <atomic>
 #include <future>
 
-#include "gpu/device.h"
 #include "gpu/background_pipelines.h"
+#include "gpu/device.h"
 #include "gpu/pipeline_list.h"
-#include "tests/support/files.h"
 #include "tests/gpu/cache_home.h"
 #include "tests/gpu/compare.h"
 #include "tests/gpu/faults.h"
 #include "tests/gpu/hardware.h"
+#include "tests/support/files.h"
 
 namespace lunagrad::tests {
 namespace {
@@ -105,7 +106,8 @@ TEST_CASE("expected pipelines are made in order, handed over once, and the rest 
   CHECK(order.size() == 4);
 }
 
-TEST_CASE("what somebody asks for is made before what is expected; what nobody has begun is made by who takes it") {
+TEST_CASE(
+    "what somebody asks for is made before what is expected; what nobody has begun is made by who takes it") {
   std::promise<void> begun, go_on;
   std::mutex mutex;
   std::vector<uint32_t> order;
@@ -123,8 +125,10 @@ TEST_CASE("what somebody asks for is made before what is expected; what nobody h
     return first_constant(key);
   });
   begun.get_future().wait();
-  BackgroundPipelines::Job &first = background.ask(key("copy", {1})), &third = background.ask(key("copy", {3})),
-                           &other = background.ask(key("copy", {9})), &last = background.ask(key("copy", {8}));
+  BackgroundPipelines::Job &first = background.ask(key("copy", {1})),
+                           &third = background.ask(key("copy", {3})),
+                           &other = background.ask(key("copy", {9})),
+                           &last = background.ask(key("copy", {8}));
   CHECK(number(background.take(other)) == 9);
   auto waits = std::async(std::launch::async, [&] { return background.take(first); });
   CHECK(waits.wait_for(std::chrono::milliseconds(20)) == std::future_status::timeout);

@@ -32,7 +32,8 @@ TEST_CASE("complex elementwise kernels give what the CPU gives at extreme argume
                               1e-30f, 1e-4f, 3e38f, -3e37f, -88.0f, 90.0f, 1e10f, 1.0001f, 7.0f};
   // Reciprocals and exponentials of what lies far out are denormal, or were on the way.
   if (!has_denormals())
-    std::erase_if(edges, [](float edge) { return edge == 1e-30f || (std::abs(edge) > 10 && !std::isinf(edge)); });
+    std::erase_if(edges,
+                  [](float edge) { return edge == 1e-30f || (std::abs(edge) > 10 && !std::isinf(edge)); });
   for (const float re : edges)
     for (const float im : edges) all.emplace_back(re, im);
   // They divide 1 + 0i, of which compilers may leave out the zero.

@@ -4,7 +4,9 @@
 namespace lunagrad::tests {
 namespace {
 
-TEST_CASE("ctc_loss and its gradient are the CPU's: repeats, empty targets, more states than threads, what is impossible") {
+TEST_CASE(
+    "ctc_loss and its gradient are the CPU's: repeats, empty targets, more states than threads, what is "
+    "impossible") {
   struct Case {
     int64_t steps, classes;
     std::vector<int64_t> targets, input_lengths, target_lengths;
@@ -23,8 +25,9 @@ TEST_CASE("ctc_loss and its gradient are the CPU's: repeats, empty targets, more
         const Fallbacks fallbacks;
         const Tensor x = to(random({c.steps, items, c.classes}, 2), device).detach().requires_grad_();
         const Tensor targets = Tensor::from<int64_t>(c.targets, {int64_t(c.targets.size())}, device);
-        losses[there] = ctc_loss(log_softmax(x, 2), targets, Tensor::from<int64_t>(c.input_lengths, {items}, device),
-                                 Tensor::from<int64_t>(c.target_lengths, {items}, device), 0, Reduction::none, zero_infinity);
+        losses[there] = ctc_loss(
+            log_softmax(x, 2), targets, Tensor::from<int64_t>(c.input_lengths, {items}, device),
+            Tensor::from<int64_t>(c.target_lengths, {items}, device), 0, Reduction::none, zero_infinity);
         backward(sum(losses[there] * to(random({items}, 3, 0.5, 1), device)));
         gradients[there] = x.grad();
         CHECK(fallbacks.ops.empty());

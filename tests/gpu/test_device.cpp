@@ -51,8 +51,8 @@ TEST_CASE("work that may take long is submitted in pieces, short work at once") 
   };
   const auto twice = [](const Tensor& x) { return x * 2.0; };
   CHECK(submissions(zeros({100}, DType::f32, gpu()), 12, twice) == 1);
-  // How much is long differs from device to device; a driver of the CPU is taken to reach 2 bytes and 8 multiplications
-  // a ns.
+  // How much is long differs from device to device; a driver of the CPU is taken to reach 2 bytes and 8
+  // multiplications a ns.
   if (machine.context.physical.type != VK_PHYSICAL_DEVICE_TYPE_CPU) return;
   // 21 ms each: at most two of them together, and one alone where the device would idle.
   const uint64_t sums = submissions(zeros({5 << 20}, DType::f32, gpu()), 6, twice);

@@ -3,10 +3,10 @@
 
 #include "gpu/device.h"
 #include "gpu/device_file.h"
-#include "tests/support/files.h"
 #include "tests/gpu/cache_home.h"
 #include "tests/gpu/compare.h"
 #include "tests/gpu/hardware.h"
+#include "tests/support/files.h"
 
 namespace lunagrad::tests {
 namespace {
@@ -62,7 +62,8 @@ TEST_CASE("two devices work side by side, and each keeps what it made of its pip
     CHECK_THROWS_WITH_AS(far + there, doctest::Contains("vulkan:9"), Error);
   }
   size_t kept = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.file("cache/lunagrad"))) kept += entry.is_regular_file();
+  for (const auto& entry : std::filesystem::directory_iterator(folder.file("cache/lunagrad")))
+    kept += entry.is_regular_file();
   CHECK(kept == 2);  // what was made of them, and which
 }
 

@@ -75,7 +75,8 @@ TEST_CASE("elementwise kernels hold at extreme arguments") {
   }
 }
 
-TEST_CASE("functions made of exponentials keep their relative precision from the smallest number to the largest") {
+TEST_CASE(
+    "functions made of exponentials keep their relative precision from the smallest number to the largest") {
   std::vector<float> points = {0.0f, -0.0f, INFINITY, -INFINITY, NAN};
   for (int e = -149; e <= 127; ++e)
     for (const double m : {1.0, 1.2345, 1.5, 1.99})
@@ -94,12 +95,14 @@ TEST_CASE("functions made of exponentials keep their relative precision from the
       const double exact = reference_value(op, std::span(&at, 1), {params.data(), params.size()});
       // An exponential is as exact as what it is taken of.
       const double steep = row == Row::gelu && at < 0 ? at * at / 2 : row == Row::silu && at < 0 ? -at : 0;
-      const double bound = (3e-7 + 1e-7 * std::min(steep, 1e3)) * std::abs(exact) + 1.2e-38 +
-                           lost * size_of(at);
-      const bool same = std::isnan(exact) ? std::isnan(got[i])
-                                          : double(got[i]) == double(float(exact)) || std::abs(got[i] - exact) <= bound;
+      const double bound =
+          (3e-7 + 1e-7 * std::min(steep, 1e3)) * std::abs(exact) + 1.2e-38 + lost * size_of(at);
+      const bool same = std::isnan(exact)
+                            ? std::isnan(got[i])
+                            : double(got[i]) == double(float(exact)) || std::abs(got[i] - exact) <= bound;
       const bool odd = row == Row::tanh || row == Row::erf;
-      const bool right = same && (!odd || std::isnan(exact) || std::signbit(got[i]) == std::signbit(points[i]));
+      const bool right =
+          same && (!odd || std::isnan(exact) || std::signbit(got[i]) == std::signbit(points[i]));
       if (!right && ++wrong <= 3)
         CHECK_MESSAGE(right, std::string(op.name) << "(" << at << ") = " << got[i] << ", expected " << exact);
     }
@@ -134,33 +137,40 @@ TEST_CASE("floats of 16 and 32 bits meet in one operation, from any address and 
       for (const DType left : types)
         for (const DType right : types) {
           const Tensor a = to(random({count + begin}, 1), left), b = to(random({count + begin}, 2), right);
-          const auto part = [&](const Tensor& x, Device& device) { return narrow(to(x, device), 0, begin, count); };
+          const auto part = [&](const Tensor& x, Device& device) {
+            return narrow(to(x, device), 0, begin, count);
+          };
           const Tensor sum = part(a, cpu_device()) + part(b, cpu_device());
-          CHECK_MESSAGE(distance(part(a, gpu()) + part(b, gpu()), sum) == 0, left << " and " << right << ", " << count);
+          CHECK_MESSAGE(distance(part(a, gpu()) + part(b, gpu()), sum) == 0,
+                        left << " and " << right << ", " << count);
           CHECK(distance(to(part(a, gpu()), right), to(part(a, cpu_device()), right)) == 0);
           CHECK(distance(clone(part(a, gpu())), part(a, cpu_device())) == 0);
         }
   for (const DType type : types) {
     const Tensor x = to(random({4096}, 3), type), exact = to(gelu(to(x, DType::f64)), type);
-    CHECK(distance(gelu(to(x, gpu())), exact) <= (type == DType::f32 ? 3e-7 : type == DType::f16 ? 1e-3 : 8e-3));
+    CHECK(distance(gelu(to(x, gpu())), exact) <= (type == DType::f32   ? 3e-7
+                                                  : type == DType::f16 ? 1e-3
+                                                                       : 8e-3));
   }
 }
 
 TEST_CASE("copies between layouts in which neighbours lie apart") {
   const NoGrad off;
-  for (const Shape& shape : {Shape{100, 70}, Shape{64, 64}, Shape{100, 132}, Shape{2, 68, 3, 20}, Shape{3, 65, 130},
-                             Shape{2, 17, 3, 40}, Shape{200, 15}})
+  for (const Shape& shape : {Shape{100, 70}, Shape{64, 64}, Shape{100, 132}, Shape{2, 68, 3, 20},
+                             Shape{3, 65, 130}, Shape{2, 17, 3, 40}, Shape{200, 15}})
     for (const DType type : {DType::boolean, DType::u8, DType::f16, DType::i32, DType::f32, DType::i64}) {
       const Tensor here = to(random(shape, 9) * 50, type), there = to(here, gpu());
       for (int d = 0; d + 1 < here.ndim(); ++d) {
-        CHECK(distance(to(contiguous(transpose(there, d, -1)), cpu_device()), contiguous(transpose(here, d, -1))) == 0);
+        CHECK(distance(to(contiguous(transpose(there, d, -1)), cpu_device()),
+                       contiguous(transpose(here, d, -1))) == 0);
         CHECK(distance(to(transpose(there, d, -1), DType::f32), to(transpose(here, d, -1), DType::f32)) == 0);
       }
     }
   // The same sizes and steps from an address that is no multiple of 16 bytes.
   const Tensor here = slice(random({64, 136}, 8), 1, 1, 133, 1),
                there = slice(to(random({64, 136}, 8), gpu()), 1, 1, 133, 1);
-  CHECK(distance(to(contiguous(transpose(there, 0, 1)), cpu_device()), contiguous(transpose(here, 0, 1))) == 0);
+  CHECK(distance(to(contiguous(transpose(there, 0, 1)), cpu_device()), contiguous(transpose(here, 0, 1))) ==
+        0);
 }
 
 TEST_CASE("integers are computed as integers") {

@@ -1,5 +1,5 @@
-// The examples on the Vulkan device: what they learn is what they learn on the CPU, the device lacks nothing, and of a
-// step only the logged loss travels to the host.
+// The examples on the Vulkan device: what they learn is what they learn on the CPU, the device lacks nothing,
+// and of a step only the logged loss travels to the host.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "gpu/device.h"
-#include "tests/support/files.h"
 #include "tests/gpu/compare.h"
+#include "tests/support/files.h"
 #include "tests/support/recorder.h"
 
 namespace lunagrad::tests {
@@ -62,8 +62,9 @@ void learns_the_same(const Example& example) {
   REQUIRE(expected.losses.size() == size_t(kSteps));
   REQUIRE(got.losses.size() == size_t(kSteps));
   for (size_t i = 0; i < got.losses.size(); ++i)
-    CHECK_MESSAGE(std::abs(got.losses[i] - expected.losses[i]) < example.tolerance,
-                  example.file << ", step " << i + 1 << ": " << got.losses[i] << ", on the CPU " << expected.losses[i]);
+    CHECK_MESSAGE(
+        std::abs(got.losses[i] - expected.losses[i]) < example.tolerance,
+        example.file << ", step " << i + 1 << ": " << got.losses[i] << ", on the CPU " << expected.losses[i]);
   for (size_t i = 1; i < got.copies.size(); ++i)
     CHECK_MESSAGE(got.copies[i] - got.copies[i - 1] == 1, example.file << ", step " << i + 1);
 }
@@ -91,7 +92,8 @@ TEST_CASE("the MLP, CNN, GPT and LSTM of the examples train on the device and se
   write_images(folder.file("."));
   learns_the_same({"05_mnist_cnn.lua", {{"batch_size", "16"}}, {folder.file(".")}, 1e-3});
   const std::string text = source_file("README.md");
-  const std::map<std::string, std::string> small = {{"width", "32"}, {"length", "16"}, {"batch_size", "4"}, {"written", "0"}};
+  const std::map<std::string, std::string> small = {
+      {"width", "32"}, {"length", "16"}, {"batch_size", "4"}, {"written", "0"}};
   learns_the_same({"06_char_lm.lua", small, {text}, 1e-3});
   std::map<std::string, std::string> two_layers = small;
   two_layers["layers"] = "2";

@@ -1,4 +1,5 @@
-// Vulkan calls that fail: each is an error in time, and the device goes on, made anew where its work was lost.
+// Vulkan calls that fail: each is an error in time, and the device goes on, made anew where its work was
+// lost.
 #include <cstdlib>
 
 #include "gpu/device.h"
@@ -87,7 +88,8 @@ TEST_CASE("a script catches the loss of its device and goes on, there and on the
     assert(not ok and message:find("its values are gone", 1, true), message)
     assert((lg.ones(4) * 2):sum():item() == 8)
     assert((lg.ones(4, {device = "cpu"}) * 2):sum():item() == 8)
-  )", options);
+  )",
+                                          options);
   fail_submission(0);
   CHECK_MESSAGE(outcome == Outcome::ok, recorder.error());
 }

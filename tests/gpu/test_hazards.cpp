@@ -1,5 +1,5 @@
-// What each dispatch declares to read and write is what it reads and writes, and between works that would collide there
-// is a barrier, none of them idle.
+// What each dispatch declares to read and write is what it reads and writes, and between works that would
+// collide there is a barrier, none of them idle.
 #include <cstdlib>
 #include <cstring>
 
@@ -40,11 +40,13 @@ std::vector<LoggedWork> log_of_example(const char* file, std::map<std::string, s
 }
 
 TEST_CASE("training steps have the barriers that they need, and no other") {
-  const std::map<std::string, std::string> small = {{"width", "16"}, {"length", "8"}, {"batch_size", "2"},
+  const std::map<std::string, std::string> small = {{"width", "16"},  {"length", "8"}, {"batch_size", "2"},
                                                     {"written", "0"}, {"layers", "1"}, {"hidden", "16"}};
-  for (const auto& [file, names] : {std::pair("04_digits_mlp.lua", std::vector<const char*>{"hidden"}),
-                                    std::pair("06_char_lm.lua", std::vector<const char*>{"width", "length", "batch_size", "written"}),
-                                    std::pair("07_transformer.lua", std::vector<const char*>{"width", "length", "batch_size", "written", "layers"})}) {
+  for (const auto& [file, names] :
+       {std::pair("04_digits_mlp.lua", std::vector<const char*>{"hidden"}),
+        std::pair("06_char_lm.lua", std::vector<const char*>{"width", "length", "batch_size", "written"}),
+        std::pair("07_transformer.lua",
+                  std::vector<const char*>{"width", "length", "batch_size", "written", "layers"})}) {
     std::map<std::string, std::string> set;
     for (const char* name : names) set[name] = small.at(name);
     const std::vector<LoggedWork> log = log_of_example(file, set);
@@ -72,7 +74,8 @@ class Prover final : public gpu::StreamListener {
     visible_ = types.memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
   }
   ~Prover() override {
-    for (const auto& [block, bytes] : mapped_) machine().context.vk.vkUnmapMemory(machine().context.device, block->memory);
+    for (const auto& [block, bytes] : mapped_)
+      machine().context.vk.vkUnmapMemory(machine().context.device, block->memory);
   }
   // Whether the host sees the device's memory, without which there is no proof.
   bool possible() const { return visible_; }
@@ -80,7 +83,8 @@ class Prover final : public gpu::StreamListener {
   void barrier() override {}
   void work(std::span<gpu::Range* const> reads, std::span<gpu::Range* const> writes,
             const std::function<void()>& record) override {
-    const bool copy = reads.empty() || writes.empty();  // to or from the host; a fill has no reads to prove either
+    const bool copy =
+        reads.empty() || writes.empty();  // to or from the host; a fill has no reads to prove either
     gpu::Stream& stream = machine().stream;
     stream.wait();
     const std::vector<Part> parts = parts_of_memory(reads, writes);
@@ -101,7 +105,8 @@ class Prover final : public gpu::StreamListener {
     record();
     stream.wait();
     for (size_t i = 0; i < parts.size(); ++i) {
-      wrong_reads += parts[i].written && std::memcmp(parts[i].bytes, results[i].data(), results[i].size()) != 0;
+      wrong_reads +=
+          parts[i].written && std::memcmp(parts[i].bytes, results[i].data(), results[i].size()) != 0;
       std::memcpy(parts[i].bytes, results[i].data(), results[i].size());
     }
     ++proved;
@@ -118,7 +123,9 @@ class Prover final : public gpu::StreamListener {
     std::vector<Part> parts;
     machine().memory.each_in_use([&](gpu::Range& range) {
       std::byte* const bytes = base(*range.block) + range.offset;
-      const auto has = [&](std::span<gpu::Range* const> list) { return std::find(list.begin(), list.end(), &range) != list.end(); };
+      const auto has = [&](std::span<gpu::Range* const> list) {
+        return std::find(list.begin(), list.end(), &range) != list.end();
+      };
       parts.push_back({bytes, has(reads), has(writes), std::vector<std::byte>(bytes, bytes + range.size)});
     });
     return parts;
@@ -128,7 +135,8 @@ class Prover final : public gpu::StreamListener {
     if (!bytes) {
       void* pointer = nullptr;
       auto& context = machine().context;
-      gpu::check(context.vk.vkMapMemory(context.device, block.memory, 0, VK_WHOLE_SIZE, 0, &pointer), "looking at memory");
+      gpu::check(context.vk.vkMapMemory(context.device, block.memory, 0, VK_WHOLE_SIZE, 0, &pointer),
+                 "looking at memory");
       bytes = static_cast<std::byte*>(pointer);
     }
     return bytes;
@@ -155,7 +163,8 @@ TEST_CASE("dispatches touch what they declare, in every op sample and its gradie
     const TensorList inputs = sample_inputs(sample);
     if (inputs.empty() || asks_for_c128(op, sample)) continue;
     TensorList there;
-    for (const Tensor& x : inputs) there.push_back(arrange(x, sample.contiguous ? Arrangement::contiguous : Arrangement::sliced));
+    for (const Tensor& x : inputs)
+      there.push_back(arrange(x, sample.contiguous ? Arrangement::contiguous : Arrangement::sliced));
     const int proved = prover.proved;
     prover.wrong_reads = prover.wrong_writes = 0;
     run_sample(op, sample, there);

@@ -76,7 +76,8 @@ TEST_CASE("softmax of rows of any length and of large numbers") {
       }
     }
   }
-  // Rows with a NaN or an infinity are NaN from end to end, and others beside them are not; so are rows of -inf alone.
+  // Rows with a NaN or an infinity are NaN from end to end, and others beside them are not; so are rows of
+  // -inf alone.
   for (const int64_t n : {12, 63, 64, 512, 1024, 4096}) {
     Tensor x = random({6, n}, 2);
     float* const numbers = x.data<float>();
@@ -145,8 +146,17 @@ TEST_CASE("picking by index, and the places of extremes") {
 }
 
 TEST_CASE("norms of short and long rows, with weights and their gradients") {
-  for (const auto& [rows, size] : {std::pair<int64_t, int64_t>{4, 3}, {7, 6}, {700, 12}, {333, 64}, {300, 65},
-                                   {40, 1023}, {70, 1024}, {1, 1025}, {70, 2052}, {5, 5000}, {3, 8192}}) {
+  for (const auto& [rows, size] : {std::pair<int64_t, int64_t>{4, 3},
+                                   {7, 6},
+                                   {700, 12},
+                                   {333, 64},
+                                   {300, 65},
+                                   {40, 1023},
+                                   {70, 1024},
+                                   {1, 1025},
+                                   {70, 2052},
+                                   {5, 5000},
+                                   {3, 8192}}) {
     for (const bool centred : {true, false}) {
       TensorList results[2];
       for (const bool there : {false, true}) {
@@ -178,10 +188,12 @@ TEST_CASE("sorting is stable, with NaN last and zeros equal; running sums of lon
       x.data<float>()[50] = -INFINITY;
     }
     for (const bool descending : {false, true}) {
-      const auto expected = sort(x, 1, descending), got = sort(arrange(x, Arrangement::transposed), 1, descending);
+      const auto expected = sort(x, 1, descending),
+                 got = sort(arrange(x, Arrangement::transposed), 1, descending);
       CHECK(distance(got.first, expected.first) == 0);
       CHECK(got.second.to_vector<int64_t>() == expected.second.to_vector<int64_t>());
-      const auto best = topk(x, (n + 1) / 2, 1, descending), there = topk(to(x, gpu()), (n + 1) / 2, 1, descending);
+      const auto best = topk(x, (n + 1) / 2, 1, descending),
+                 there = topk(to(x, gpu()), (n + 1) / 2, 1, descending);
       CHECK(there.second.to_vector<int64_t>() == best.second.to_vector<int64_t>());
     }
   }
@@ -199,7 +211,8 @@ TEST_CASE("of equal indices all are added, or the last is written") {
   const Tensor x = random({10, 300}, 3), there = to(x, gpu());
   CHECK(distance(index_add(there, 0, to(index, gpu()), to(source, gpu())),
                  index_add(to(x, DType::f64), 0, index, to(source, DType::f64))) < 1e-6);
-  CHECK(distance(index_copy(there, 0, to(index, gpu()), to(source, gpu())), index_copy(x, 0, index, source)) == 0);
+  CHECK(distance(index_copy(there, 0, to(index, gpu()), to(source, gpu())),
+                 index_copy(x, 0, index, source)) == 0);
   const Tensor places = to(floor(random({10, 40}, 4, 0, 299.99)), DType::i64);
   const Tensor parts = arrange(source, Arrangement::sliced);
   CHECK(distance(scatter(there, 1, to(places, gpu()), parts), scatter(x, 1, places, source)) == 0);
@@ -207,17 +220,19 @@ TEST_CASE("of equal indices all are added, or the last is written") {
   CHECK(distance(gather(there, 1, to(places, gpu())), gather(x, 1, places)) == 0);
   CHECK(fallbacks.ops.empty());
   const std::vector<int64_t> wrong = {3, -1};
-  const Tensor bad = index_add(there, 0, Tensor::from<int64_t>(wrong, {2}, gpu()), to(random({2, 300}, 5), gpu()));
-  CHECK_THROWS_WITH_AS(bad.to_vector<float>(),
-                       doctest::Contains("index_add: index -1 at position 2 is out of range for a dim of size 10"),
-                       Error);
+  const Tensor bad =
+      index_add(there, 0, Tensor::from<int64_t>(wrong, {2}, gpu()), to(random({2, 300}, 5), gpu()));
+  CHECK_THROWS_WITH_AS(
+      bad.to_vector<float>(),
+      doctest::Contains("index_add: index -1 at position 2 is out of range for a dim of size 10"), Error);
 }
 
 TEST_CASE("numbers at equal distances are those of double precision") {
   const NoGrad off;
   Device& device = gpu();
   CHECK(distance(arange(0.1, 5000.1, 0.1, DType::f32, device), arange(0.1, 5000.1, 0.1, DType::f32)) == 0);
-  CHECK(arange(7, -20, -3, DType::i64, device).to_vector<int64_t>() == arange(7, -20, -3, DType::i64).to_vector<int64_t>());
+  CHECK(arange(7, -20, -3, DType::i64, device).to_vector<int64_t>() ==
+        arange(7, -20, -3, DType::i64).to_vector<int64_t>());
 }
 
 }  // namespace

@@ -20,26 +20,26 @@ TensorList make_list(Device& device, DType type, uint64_t stream, double low, do
   return list;
 }
 
-TEST_CASE("one step of every optimizer is the CPU's, in every floating type, in one dispatch without the CPU") {
+TEST_CASE(
+    "one step of every optimizer is the CPU's, in every floating type, in one dispatch without the CPU") {
   const NoGrad off;
-  const std::vector<Step> steps = {
-      {"_sgd_step", 0, {0.1, 0, 0, 0.01, 1, 0, 1}},
-      {"_sgd_step", 1, {0.1, 0.9, 0.2, 0.01, 3, 1, 0}},
-      {"_adam_step", 2, {0.01, 0.9, 0.99, 1e-8, 0.1, 3, 0, 0}},
-      {"_adam_step", 3, {0.01, 0.9, 0.99, 1e-8, 0.1, 3, 1, 1}},
-      {"_adamw_step", 2, {0.01, 0.9, 0.99, 1e-8, 0.1, 3, 0, 0}},
-      {"_nadam_step", 2, {0.9, 0.99, 1e-8, 0.1, 0.02, 0.01, 0.2, 1}},
-      {"_radam_step", 2, {0.9, 0.99, 1e-8, -0.1, 0.02, 1, -1}},
-      {"_radam_step", 2, {0.9, 0.99, 1e-8, 0.1, 0.02, 0, 1}},
-      {"_adamax_step", 2, {0.9, 0.99, 1e-8, 0.1, 0.02, 1}},
-      {"_rmsprop_step", 1, {0.01, 0.9, 1e-8, 0.1, 1, 0, 0}},
-      {"_rmsprop_step", 2, {0.01, 0.9, 1e-8, 0.1, 1, 0.5, 0}},
-      {"_rmsprop_step", 2, {0.01, 0.9, 1e-2, 0.1, 1, 0, 1}},
-      {"_rmsprop_step", 3, {0.01, 0.9, 1e-2, 0.1, -1, 0.5, 1}},
-      {"_adagrad_step", 1, {0.01, 1e-8, 0.1, 1}},
-      {"_adadelta_step", 2, {0.1, 0.9, 1e-6, 0.1, 1}},
-      {"_lion_step", 1, {0.01, 0.9, 0.99, -0.1, 1}},
-      {"_ema_step", 0, {0.99}}};
+  const std::vector<Step> steps = {{"_sgd_step", 0, {0.1, 0, 0, 0.01, 1, 0, 1}},
+                                   {"_sgd_step", 1, {0.1, 0.9, 0.2, 0.01, 3, 1, 0}},
+                                   {"_adam_step", 2, {0.01, 0.9, 0.99, 1e-8, 0.1, 3, 0, 0}},
+                                   {"_adam_step", 3, {0.01, 0.9, 0.99, 1e-8, 0.1, 3, 1, 1}},
+                                   {"_adamw_step", 2, {0.01, 0.9, 0.99, 1e-8, 0.1, 3, 0, 0}},
+                                   {"_nadam_step", 2, {0.9, 0.99, 1e-8, 0.1, 0.02, 0.01, 0.2, 1}},
+                                   {"_radam_step", 2, {0.9, 0.99, 1e-8, -0.1, 0.02, 1, -1}},
+                                   {"_radam_step", 2, {0.9, 0.99, 1e-8, 0.1, 0.02, 0, 1}},
+                                   {"_adamax_step", 2, {0.9, 0.99, 1e-8, 0.1, 0.02, 1}},
+                                   {"_rmsprop_step", 1, {0.01, 0.9, 1e-8, 0.1, 1, 0, 0}},
+                                   {"_rmsprop_step", 2, {0.01, 0.9, 1e-8, 0.1, 1, 0.5, 0}},
+                                   {"_rmsprop_step", 2, {0.01, 0.9, 1e-2, 0.1, 1, 0, 1}},
+                                   {"_rmsprop_step", 3, {0.01, 0.9, 1e-2, 0.1, -1, 0.5, 1}},
+                                   {"_adagrad_step", 1, {0.01, 1e-8, 0.1, 1}},
+                                   {"_adadelta_step", 2, {0.1, 0.9, 1e-6, 0.1, 1}},
+                                   {"_lion_step", 1, {0.01, 0.9, 0.99, -0.1, 1}},
+                                   {"_ema_step", 0, {0.99}}};
   for (const Step& step : steps)
     for (const DType type : {DType::f32, DType::f16, DType::bf16}) {
       TensorList lists[2];
@@ -48,10 +48,12 @@ TEST_CASE("one step of every optimizer is the CPU's, in every floating type, in 
         lists[there] = make_list(device, type, 10, -1, 1);
         for (size_t list = 0; list <= step.states; ++list)
           // Second moments are not negative, and larger than the square of a mean.
-          for (const Tensor& x : make_list(device, type, 20 + 10 * list, list == 0 ? -1 : 1.5, list == 0 ? 1 : 2.5))
+          for (const Tensor& x :
+               make_list(device, type, 20 + 10 * list, list == 0 ? -1 : 1.5, list == 0 ? 1 : 2.5))
             lists[there].push_back(x);
         if (std::string(step.op) == "_rmsprop_step" && step.numbers[6] != 0)  // the mean, last
-          for (size_t i = lists[there].size() - 6; i < lists[there].size(); ++i) copy_(lists[there][i], lists[there][i] * 0.25);
+          for (size_t i = lists[there].size() - 6; i < lists[there].size(); ++i)
+            copy_(lists[there][i], lists[there][i] * 0.25);
         const Fallbacks fallbacks;
         optimizer_step(*find_op(step.op), Operands(lists[there]), step.numbers);
         CHECK_MESSAGE(fallbacks.ops.empty(), step.op);
@@ -87,7 +89,8 @@ TEST_CASE("gradients are clipped as on the CPU: every norm, huge, tiny and bad v
           CAPTURE(limit);
           const double got = norms[1].item(), expected = norms[0].item();
           CHECK((std::isfinite(expected) ? std::abs(got - expected) <= 4e-5 * expected
-                                         : std::isnan(expected) ? std::isnan(got) : got == expected));
+                 : std::isnan(expected)  ? std::isnan(got)
+                                         : got == expected));
           for (size_t i = 0; i < lists[0].size(); ++i) {
             const double largest = 1e-3 / std::max(1e-38, size);  // distance() is relative to at least 1e-3
             CHECK(distance(lists[1][i] * largest, lists[0][i] * largest) < 4e-5);
@@ -101,7 +104,8 @@ TEST_CASE("gradients of several types, and of more tensors than one dispatch tak
     TensorList here, there;
     for (int i = 0; i < 4200; ++i)
       for (const DType type : {DType::f32, DType::f16, DType::bf16, DType::c64})
-        if (type == DType::f32 || i < 3) here.push_back(to(random({int64_t(i < 3 ? 5000 : 2)}, uint64_t(i)), type));
+        if (type == DType::f32 || i < 3)
+          here.push_back(to(random({int64_t(i < 3 ? 5000 : 2)}, uint64_t(i)), type));
     for (const Tensor& x : here) there.push_back(to(x, gpu()));
     const Tensor expected = clip_grad_norm_(here, limit, 2);
     const Fallbacks fallbacks;

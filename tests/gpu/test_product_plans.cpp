@@ -7,10 +7,10 @@
 #include "gpu/product_table.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/product_planner.h"
-#include "tests/support/files.h"
 #include "tests/gpu/cache_home.h"
 #include "tests/gpu/compare.h"
 #include "tests/gpu/hardware.h"
+#include "tests/support/files.h"
 
 namespace lunagrad::tests {
 namespace {

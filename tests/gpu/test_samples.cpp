@@ -35,7 +35,8 @@ TEST_CASE("every op sample gives on the device what it gives on the CPU, in any 
   }
   std::printf("%d samples\n", rows);
   for (const auto& [op, kernels] : missing)
-    for (const std::string& kernel : kernels) CHECK_MESSAGE(false, op << ": " << kernel << " must run on the device");
+    for (const std::string& kernel : kernels)
+      CHECK_MESSAGE(false, op << ": " << kernel << " must run on the device");
 }
 
 }  // namespace

@@ -66,7 +66,8 @@ TEST_CASE("gradients are clipped by their common norm on the device") {
       TensorList here, there;
       for (const Shape& shape : {Shape{300, 70}, Shape{1}, Shape{0, 3}, Shape{4096}, Shape{4097}}) {
         here.push_back(random(shape, 20 + here.size()));
-        there.push_back(arrange(here.back(), here.size() == 1 ? Arrangement::transposed : Arrangement::contiguous));
+        there.push_back(
+            arrange(here.back(), here.size() == 1 ? Arrangement::transposed : Arrangement::contiguous));
       }
       const Tensor expected = clip_grad_norm_(here, most, p);
       const Fallbacks fallbacks;
@@ -74,7 +75,8 @@ TEST_CASE("gradients are clipped by their common norm on the device") {
       CHECK(fallbacks.ops.empty());
       CHECK_MESSAGE(distance(got, expected) < 1e-6, "norm " << p);
       for (size_t i = 0; i < here.size(); ++i)
-        CHECK_MESSAGE(distance(there[i], here[i]) < 2e-6, "norm " << p << " to " << most << ", gradient " << i);
+        CHECK_MESSAGE(distance(there[i], here[i]) < 2e-6,
+                      "norm " << p << " to " << most << ", gradient " << i);
     }
 }
 

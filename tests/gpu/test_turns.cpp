@@ -1,5 +1,5 @@
-// Work of one op that would keep the device for longer than a batch may is done in turns, which together give what one
-// dispatch gives.
+// Work of one op that would keep the device for longer than a batch may is done in turns, which together give
+// what one dispatch gives.
 #include <functional>
 #include <string>
 
@@ -33,18 +33,23 @@ std::vector<Tensor> results(const Long& work, Device& device, DType type) {
 
 TEST_CASE("what would take long alone is done in turns") {
   const auto& machine = dynamic_cast<gpu::VulkanDevice&>(gpu()).machine();
-  // How much is long differs from device to device; a driver of the CPU is taken to do 8 multiplications a ns.
+  // How much is long differs from device to device; a driver of the CPU is taken to do 8 multiplications a
+  // ns.
   const bool slow = machine.context.physical.type == VK_PHYSICAL_DEVICE_TYPE_CPU;
   const auto product = [](const std::vector<Tensor>& x) { return matmul(x[0], x[1]); };
   const auto convolution = [](const std::vector<Tensor>& x) { return conv2d(x[0], x[1], {}, {1}, {2}); };
-  const auto attention = [](const std::vector<Tensor>& x) { return scaled_dot_product_attention(x[0], x[1], x[2]); };
+  const auto attention = [](const std::vector<Tensor>& x) {
+    return scaled_dot_product_attention(x[0], x[1], x[2]);
+  };
   const Tensor whole = to(random({2, 500, 500}, 1, -9, 9), DType::i32);
-  for (const Long& work : {Long{"product", {random({500, 1700}, 1), random({1700, 470}, 2)}, product, 3},
-                           Long{"products of whole numbers", {whole, to(random({500, 900}, 2, -9, 9), DType::i32)}, product, 1},
-                           Long{"convolution", {random({4, 32, 40, 40}, 1), random({75, 32, 5, 5}, 2)}, convolution, 3},
-                           Long{"attention",
-                                {random({8, 700, 60}, 1), random({8, 700, 60}, 2), random({8, 700, 60}, 3)},
-                                attention, 3}}) {
+  for (const Long& work :
+       {Long{"product", {random({500, 1700}, 1), random({1700, 470}, 2)}, product, 3},
+        Long{"products of whole numbers", {whole, to(random({500, 900}, 2, -9, 9), DType::i32)}, product, 1},
+        Long{"convolution", {random({4, 32, 40, 40}, 1), random({75, 32, 5, 5}, 2)}, convolution, 3},
+        Long{"attention",
+             {random({8, 700, 60}, 1), random({8, 700, 60}, 2), random({8, 700, 60}, 3)},
+             attention,
+             3}}) {
     CAPTURE(work.op);
     gpu().sync();
     const uint64_t before = machine.stream.submissions();

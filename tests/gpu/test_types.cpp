@@ -37,7 +37,8 @@ TEST_CASE("what the device lacks is refused with the types that it lacks it for"
   const std::string name(gpu().name());
   const std::string rest = ", and --strict-device forbids the CPU";
   CHECK_THROWS_WITH(matmul(x, x), ("matmul: " + name + " cannot run this op on f64" + rest).c_str());
-  CHECK_THROWS_WITH(to(x, DType::f32), ("cast: " + name + " cannot run this op on f64 to f32" + rest).c_str());
+  CHECK_THROWS_WITH(to(x, DType::f32),
+                    ("cast: " + name + " cannot run this op on f64 to f32" + rest).c_str());
 }
 
 TEST_CASE("rows of every type are put in order, however long") {

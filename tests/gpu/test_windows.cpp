@@ -37,9 +37,11 @@ TEST_CASE("convolutions and their gradients of all kinds of windows") {
       results[there] = y;
       gradients[there] = {x.grad(), w.grad(), b.grad()};
     }
-    const std::string what = text("of ", c.image, " with ", c.weight, ", stride ", c.stride, ", groups ", c.groups);
+    const std::string what =
+        text("of ", c.image, " with ", c.weight, ", stride ", c.stride, ", groups ", c.groups);
     CHECK_MESSAGE(distance(results[1], results[0]) < 2e-6, what);
-    for (size_t i = 0; i < 3; ++i) CHECK_MESSAGE(distance(gradients[1][i], gradients[0][i]) < 4e-6, what << ": " << i);
+    for (size_t i = 0; i < 3; ++i)
+      CHECK_MESSAGE(distance(gradients[1][i], gradients[0][i]) < 4e-6, what << ": " << i);
   }
   CHECK(fallbacks.ops.empty());
 }
@@ -69,7 +71,8 @@ TEST_CASE("the gradient of max pooling reaches every element where windows lie a
   struct Pool {
     Dims kernel, stride, padding;
   };
-  for (const Pool& pool : {Pool{{2}, {2}, {0}}, Pool{{2, 3}, {3, 4}, {1}}, Pool{{1}, {5, 2}, {0}}, Pool{{17, 19}, {1}, {0}}}) {
+  for (const Pool& pool :
+       {Pool{{2}, {2}, {0}}, Pool{{2, 3}, {3, 4}, {1}}, Pool{{1}, {5, 2}, {0}}, Pool{{17, 19}, {1}, {0}}}) {
     Tensor image = random({3, 2, 17, 19}, 1);
     image.data<float>()[40] = NAN;
     Tensor gradients[2];

@@ -12,11 +12,14 @@ Tensor weight(const Shape& shape) { return randn(shape).requires_grad_(); }
 
 int casts_of(const Tensor& root) {
   int count = 0;
-  for (const Node* node : nodes_of(root)) count += std::string_view(node->label()) == "_cast" && node->in[0].node->is_leaf();
+  for (const Node* node : nodes_of(root))
+    count += std::string_view(node->label()) == "_cast" && node->in[0].node->is_leaf();
   return count;
 }
 
-TEST_CASE("autocast runs products in the narrow type, exponentials, sums, norms and losses in f32, the rest as they meet") {
+TEST_CASE(
+    "autocast runs products in the narrow type, exponentials, sums, norms and losses in f32, the rest as "
+    "they meet") {
   context().generator.seed(1);
   const Tensor x = randn({4, 8}), w = weight({3, 8}), b = weight({3});
   const UseAutocast region(make_autocast(DType::bf16));

@@ -59,7 +59,9 @@ TEST_CASE("a checkpointed stack of 32 layers has the same gradients in at most 4
 
   const auto segments = [&](Tensor h, size_t first, size_t count, size_t size) {
     for (size_t i = first; i < first + count; i += size)
-      h = checkpoint([&stack, i, size](const TensorList& in) { return TensorList{stack.layers(in[0], i, size)}; }, {h})[0];
+      h = checkpoint(
+          [&stack, i, size](const TensorList& in) { return TensorList{stack.layers(in[0], i, size)}; },
+          {h})[0];
     return h;
   };
   const double four = run([&] { return segments(stack.x, 0, 32, 4); });
@@ -71,8 +73,8 @@ TEST_CASE("a checkpointed stack of 32 layers has the same gradients in at most 4
     return h;
   });
   CHECK(stack.gradients() == wanted);
-  std::printf("32 layers: %.1f MiB at the peak; in checkpoints of four %.1f MiB, in nested ones %.1f MiB\n", plain, four,
-              nested);
+  std::printf("32 layers: %.1f MiB at the peak; in checkpoints of four %.1f MiB, in nested ones %.1f MiB\n",
+              plain, four, nested);
   CHECK(four < 0.4 * plain);
   CHECK(nested < 0.4 * plain);
 }
@@ -107,7 +109,8 @@ TEST_CASE("a graph that is dropped, or left after an error, drops its checkpoint
     bool refuse = false;
     const auto f = [&](const TensorList& in) {
       if (refuse) fail("refused");
-      return TensorList{checkpoint([](const TensorList& inner) { return TensorList{exp(exp(inner[0]))}; }, in)[0] * in[0]};
+      return TensorList{
+          checkpoint([](const TensorList& inner) { return TensorList{exp(exp(inner[0]))}; }, in)[0] * in[0]};
     };
     const Tensor y = checkpoint(f, {x})[0];
     const Tensor dropped = checkpoint(f, {x})[0];

@@ -47,9 +47,17 @@ TEST_CASE("matmul is right for odd sizes, every layout of its operands, and both
   struct Size {
     int64_t m, n, k;
   };
-  for (const Size s :
-       {Size{1, 1, 1}, {1, 7, 5}, {7, 1, 5}, {5, 7, 1}, {17, 33, 65}, {3, 300, 200}, {257, 129, 191},
-        {32, 256, 192}, {61, 77, 401}, {400, 91, 60}, {64, 208, 90}}) {
+  for (const Size s : {Size{1, 1, 1},
+                       {1, 7, 5},
+                       {7, 1, 5},
+                       {5, 7, 1},
+                       {17, 33, 65},
+                       {3, 300, 200},
+                       {257, 129, 191},
+                       {32, 256, 192},
+                       {61, 77, 401},
+                       {400, 91, 60},
+                       {64, 208, 90}}) {
     const Tensor a = random_tensor({s.m, s.k}, 1), b = random_tensor({s.k, s.n}, 2);
     const std::vector<double> expected = naive_matmul(a, b);
     const auto layouts = [](const Tensor& x) {
@@ -137,7 +145,8 @@ TEST_CASE("linear is a product with the transposed weight plus the bias") {
     int64_t rows, out, in;
   };
   for (const auto [rows, out, in] : {Size{1, 33, 70}, {2, 33, 70}, {130, 33, 70}, {43, 170, 160}}) {
-    const Tensor x = random_tensor({rows, in}, 1), w = random_tensor({out, in}, 2), b = random_tensor({out}, 3);
+    const Tensor x = random_tensor({rows, in}, 1), w = random_tensor({out, in}, 2),
+                 b = random_tensor({out}, 3);
     std::vector<double> expected = naive_matmul(x, t(w));
     CHECK(largest_difference(linear(x, w), expected) < 1e-12);
     const std::vector<double> bias = b.to_vector<double>();

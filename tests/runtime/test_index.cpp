@@ -140,7 +140,8 @@ TEST_CASE("masks select and fill, and their gradients follow") {
 }
 
 TEST_CASE("nonzero lists the places in order, over many threads' pieces, whatever the shape") {
-  for (const Shape& shape : {Shape{100003}, Shape{7, 20011}, Shape{40001, 3}, Shape{3, 5, 5003}, Shape{2, 0}, Shape{}}) {
+  for (const Shape& shape :
+       {Shape{100003}, Shape{7, 20011}, Shape{40001, 3}, Shape{3, 5, 5003}, Shape{2, 0}, Shape{}}) {
     const Tensor x = lt(rand(shape), Tensor::number(0.3));
     const std::vector<bool> truth = [&] {
       const std::vector<double> values = x.to_vector<double>();

@@ -302,13 +302,17 @@ TEST_CASE("softmax of large logits, of nothing but -inf, and of a masked row") {
   check_close(softmax(row({INFINITY, 0}), 0), {kNaN, kNaN}, 0, "infinite");
   check_close(log_softmax(row({-1e4f, 0}), 0), {-1e4, 0}, 1e-7, "log of what underflows");
   // The same standing in columns.
-  for (const auto& values : {std::vector<float>{1e38f, 1e38f, 0}, {-INFINITY, 0, 0}, {-INFINITY, -INFINITY, -INFINITY},
-                             {INFINITY, 0, 1}, {0, NAN, 1}}) {
+  for (const auto& values : {std::vector<float>{1e38f, 1e38f, 0},
+                             {-INFINITY, 0, 0},
+                             {-INFINITY, -INFINITY, -INFINITY},
+                             {INFINITY, 0, 1},
+                             {0, NAN, 1}}) {
     const Tensor columns = contiguous(expand(reshape(row(values), {3, 1}), {3, 21}));
     for (int c : {0, 20}) {
-      check_close(select(softmax(columns, 0), 1, c), softmax(row(values), 0).to_vector<double>(), 1e-7, "column");
-      check_close(select(log_softmax(columns, 0), 1, c), log_softmax(row(values), 0).to_vector<double>(), 1e-7,
-                  "log of a column");
+      check_close(select(softmax(columns, 0), 1, c), softmax(row(values), 0).to_vector<double>(), 1e-7,
+                  "column");
+      check_close(select(log_softmax(columns, 0), 1, c), log_softmax(row(values), 0).to_vector<double>(),
+                  1e-7, "log of a column");
     }
   }
   check_close(softmax(full({}, 3.0), 0), {1}, 0, "scalar");

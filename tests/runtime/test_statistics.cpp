@@ -103,7 +103,8 @@ TEST_CASE("an expanded tensor is counted by its base, whatever its size") {
   CHECK(s.std == doctest::Approx(copied.std));
   CHECK(s.edges == copied.edges);
   CHECK(s.counts == copied.counts);
-  for (size_t i = 0; i < s.percentiles.size(); ++i) CHECK(s.percentiles[i] == doctest::Approx(copied.percentiles[i]));
+  for (size_t i = 0; i < s.percentiles.size(); ++i)
+    CHECK(s.percentiles[i] == doctest::Approx(copied.percentiles[i]));
   const std::clock_t start = std::clock();
   const Statistics huge = statistics(expand(full({1, 1}, 2.0), {1 << 20, 1 << 20}));
   CHECK(double(std::clock() - start) / CLOCKS_PER_SEC < 1);

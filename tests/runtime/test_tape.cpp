@@ -88,11 +88,13 @@ TEST_CASE("detach cuts the tape and shares the memory") {
 TEST_CASE("backward of a tensor with several elements wants a seed") {
   const Tensor a = vec({1, 2});
   CHECK(message_of([&] { backward(a * a); }) ==
-        "backward() requires a scalar tensor (got shape [2]); reduce it with :sum() or :mean(), or pass a seed");
+        "backward() requires a scalar tensor (got shape [2]); reduce it with :sum() or :mean(), or pass a "
+        "seed");
   backward(a * a, vec({1, 10}, false));
   CHECK(values(a.grad()) == List{2, 40});
-  CHECK(message_of([&] { backward(a * a, vec({1, 2, 3}, false)); }) ==
-        "backward: the seed has shape [3] where the tensor has [2]");
+  CHECK(message_of([&] {
+          backward(a * a, vec({1, 2, 3}, false));
+        }) == "backward: the seed has shape [3] where the tensor has [2]");
 }
 
 TEST_CASE("a second backward through a freed graph names retain_graph") {
@@ -114,7 +116,8 @@ TEST_CASE("a saved input that was changed in place is an error that names op, pl
   static const Op* const add_op = find_op("add");
   apply_in_place(*add_op, {h, Tensor::number(1.0)});
   const std::string message = message_of([&] { backward(sum(y)); });
-  CHECK(message.find("backward of mul (made at model.lua:18) needs its input 2 of shape [2]") != std::string::npos);
+  CHECK(message.find("backward of mul (made at model.lua:18) needs its input 2 of shape [2]") !=
+        std::string::npos);
   CHECK(message.find("add_ changed in place at train.lua:37") != std::string::npos);
   context().line = {};
 }
@@ -147,11 +150,11 @@ TEST_CASE("a leaf that requires grad cannot be written in place with the tape on
 TEST_CASE("writes in place are differentiated, through views of either side") {
   static const Op* const mul_op = find_op("mul");
   const TensorFunction f = [](const TensorList& in) {
-    const Tensor base = in[0] * 1.0;                       // not a leaf
+    const Tensor base = in[0] * 1.0;  // not a leaf
     const Tensor row = select(base, 0, 1), other = select(base, 0, 1);
-    apply_in_place(*mul_op, {row, in[1]});                 // writes into base
+    apply_in_place(*mul_op, {row, in[1]});  // writes into base
     const Tensor corner = narrow(base, 1, 0, 2);
-    copy_(narrow(corner, 0, 0, 1), in[1] * in[1]);         // a view of a view
+    copy_(narrow(corner, 0, 0, 1), in[1] * in[1]);  // a view of a view
     return TensorList{base * base, other * in[1], row};
   };
   const Tensor a = Tensor::from<double>(List{1, 2, 3, 4}, {2, 2}).requires_grad_();

@@ -4,7 +4,8 @@ namespace lunagrad::tests {
 namespace {
 
 // The weights of one direction of one layer: gates times hidden rows.
-void add_weights(std::vector<SampleInput>& inputs, int64_t gates, int64_t in, int64_t hidden, bool bias = true) {
+void add_weights(std::vector<SampleInput>& inputs, int64_t gates, int64_t in, int64_t hidden,
+                 bool bias = true) {
   inputs.push_back(real({gates * hidden, in}, -1, 1));
   inputs.push_back(real({gates * hidden, hidden}, -1, 1));
   if (!bias) return;
@@ -12,8 +13,8 @@ void add_weights(std::vector<SampleInput>& inputs, int64_t gates, int64_t in, in
   inputs.push_back(real({gates * hidden}, -1, 1));
 }
 
-std::vector<SampleInput> with_weights(std::vector<SampleInput> inputs, int64_t gates, int64_t in, int64_t hidden,
-                                      bool bias = true) {
+std::vector<SampleInput> with_weights(std::vector<SampleInput> inputs, int64_t gates, int64_t in,
+                                      int64_t hidden, bool bias = true) {
   add_weights(inputs, gates, in, hidden, bias);
   return inputs;
 }
@@ -26,7 +27,8 @@ struct Net {
 
 std::vector<Sample> good() {
   std::vector<Sample> rows;
-  for (const Net& net : {Net{"rnn_tanh", 1, false}, Net{"rnn_relu", 1, false}, Net{"lstm", 4, true}, Net{"gru", 3, false}}) {
+  for (const Net& net :
+       {Net{"rnn_tanh", 1, false}, Net{"rnn_relu", 1, false}, Net{"lstm", 4, true}, Net{"gru", 3, false}}) {
     const auto start = [&](std::vector<SampleInput> inputs, const SampleInput& state) {
       inputs.push_back(state);
       if (net.cell) inputs.push_back(state);
@@ -42,13 +44,16 @@ std::vector<Sample> good() {
       for (int direction = 0; direction < 2; ++direction) add_weights(deep, net.gates, layer ? 4 : 2, 2);
     rows.push_back({net.op, deep, {true, 2, 0.0, true, true, true}, 1e-5, false});
     // one sequence, without a batch
-    rows.push_back({net.op, with_weights(start({real({3, 2})}, real({1, 3}, -1, 1)), net.gates, 2, 3), {}, 1e-5, false});
+    rows.push_back(
+        {net.op, with_weights(start({real({3, 2})}, real({1, 3}, -1, 1)), net.gates, 2, 3), {}, 1e-5, false});
   }
-  for (const Net& net : {Net{"rnn_tanh_cell", 1, false}, Net{"rnn_relu_cell", 1, false}, Net{"gru_cell", 3, false}}) {
+  for (const Net& net :
+       {Net{"rnn_tanh_cell", 1, false}, Net{"rnn_relu_cell", 1, false}, Net{"gru_cell", 3, false}}) {
     rows.push_back({net.op, with_weights({real({2, 3}), real({2, 4}, -1, 1)}, net.gates, 3, 4)});
     rows.push_back({net.op, with_weights({real({3}), absent()}, net.gates, 3, 4, false)});
   }
-  rows.push_back({"lstm_cell", with_weights({real({2, 3}), real({2, 4}, -1, 1), real({2, 4}, -1, 1)}, 4, 3, 4)});
+  rows.push_back(
+      {"lstm_cell", with_weights({real({2, 3}), real({2, 4}, -1, 1), real({2, 4}, -1, 1)}, 4, 3, 4)});
   return rows;
 }
 
@@ -62,7 +67,10 @@ std::vector<BadSample> bad() {
        with_weights({real({2, 3, 2}), absent(), absent()}, 4, 2, 3),
        {true, 2},
        "lstm: 2 layers in 1 directions need 8 weights (got 4)"},
-      {"lstm", with_weights({real({2, 3, 2}), absent(), absent()}, 4, 2, 3), {true, 0}, "num_layers must be at least 1"},
+      {"lstm",
+       with_weights({real({2, 3, 2}), absent(), absent()}, 4, 2, 3),
+       {true, 0},
+       "num_layers must be at least 1"},
       {"lstm",
        with_weights({real({2, 3, 2}), absent(), absent()}, 4, 5, 3),
        {},
@@ -91,7 +99,10 @@ std::vector<BadSample> bad() {
        {index({2, 3, 2}, 0, 3), absent(), real({2, 2}), real({2, 2}), real({2}), real({2})},
        {},
        "rnn_tanh: a floating type is needed (got i64)"},
-      {"rnn_tanh", with_weights({real({0, 3, 2}), absent()}, 1, 2, 3), {}, "a sequence of at least 1 step is needed"},
+      {"rnn_tanh",
+       with_weights({real({0, 3, 2}), absent()}, 1, 2, 3),
+       {},
+       "a sequence of at least 1 step is needed"},
       {"rnn_relu",
        {real({2, 3, 2}), absent(), real({2, 2}), real({2}), real({2}), real({2})},
        {},

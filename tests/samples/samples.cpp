@@ -6,8 +6,8 @@
 
 namespace lunagrad::tests {
 
-extern const SampleFamily kView, kCreate, kReduce, kMatmul, kIndex, kConv, kPool, kResize, kNorm, kAttention, kLoss,
-    kRnn, kComplex;
+extern const SampleFamily kView, kCreate, kReduce, kMatmul, kIndex, kConv, kPool, kResize, kNorm, kAttention,
+    kLoss, kRnn, kComplex;
 namespace {
 
 // Each row of elementwise.def: all operands of one shape, and each broadcast against the others.
@@ -51,8 +51,9 @@ std::vector<double> numbers_of(const Tensor& x) {
 
 namespace {
 
-constexpr const SampleFamily* kFamilies[] = {
-    &kView, &kCreate, &kReduce, &kMatmul, &kIndex, &kConv, &kPool, &kResize, &kNorm, &kAttention, &kLoss, &kRnn, &kComplex};
+constexpr const SampleFamily* kFamilies[] = {&kView, &kCreate, &kReduce, &kMatmul, &kIndex,
+                                             &kConv, &kPool,   &kResize, &kNorm,   &kAttention,
+                                             &kLoss, &kRnn,    &kComplex};
 
 }  // namespace
 

@@ -1,7 +1,8 @@
 #pragma once
-// THE OP SAMPLE TABLE. Each op of the engine has at least one row: operands by shape, range and kind, and parameters.
-// test_ops.cpp runs every row over dtypes, layouts and devices, against the same op in double precision, against
-// central differences, and to second order. Elementwise rows come from elementwise.def by themselves.
+// THE OP SAMPLE TABLE. Each op of the engine has at least one row: operands by shape, range and kind, and
+// parameters. test_ops.cpp runs every row over dtypes, layouts and devices, against the same op in double
+// precision, against central differences, and to second order. Elementwise rows come from elementwise.def by
+// themselves.
 #include <string>
 #include <vector>
 
@@ -40,7 +41,9 @@ inline SampleInput complex_numbers(const Shape& shape, double low = -2, double h
   return {shape, low, high, Kind::complex};
 }
 inline SampleInput boolean(const Shape& shape) { return {shape, 0, 1, Kind::boolean}; }
-inline SampleInput index(const Shape& shape, double low, double high) { return {shape, low, high, Kind::index}; }
+inline SampleInput index(const Shape& shape, double low, double high) {
+  return {shape, low, high, Kind::index};
+}
 inline SampleInput absent() { return {{}, 0, 0, Kind::absent}; }
 
 // The rows of one family each; larger families have a file of their own in samples/. samples.cpp lists them.

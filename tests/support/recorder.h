@@ -1,5 +1,6 @@
 #pragma once
-// A session whose events are kept, for tests of it. The events come on the session's thread, the rest is the test's.
+// A session whose events are kept, for tests of it. The events come on the session's thread, the rest is the
+// test's.
 #include <chrono>
 #include <condition_variable>
 #include <functional>

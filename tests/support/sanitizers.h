@@ -1,6 +1,6 @@
 #pragma once
-// Which sanitizer watches the tests: they hold freed memory back, multiply the time of each access, and the thread
-// sanitizer lets no forked child start threads.
+// Which sanitizer watches the tests: they hold freed memory back, multiply the time of each access, and the
+// thread sanitizer lets no forked child start threads.
 namespace lunagrad::tests {
 
 #ifdef __SANITIZE_ADDRESS__

@@ -54,7 +54,8 @@ void AliveMarker::look_for_crashes(const std::string& folder) {
 void AliveMarker::set_script(const std::string& script) {
   if (descriptor_ < 0) return;
   // On a full disk it holds less: what is restored then is no file, and left out.
-  [[maybe_unused]] const bool written = ftruncate(descriptor_, 0) == 0 && pwrite(descriptor_, script.data(), script.size(), 0) >= 0;
+  [[maybe_unused]] const bool written =
+      ftruncate(descriptor_, 0) == 0 && pwrite(descriptor_, script.data(), script.size(), 0) >= 0;
 }
 
 }  // namespace lunagrad

@@ -15,8 +15,8 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
-#include "ui/window/theme.h"
 #include "ui/widgets/input.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 
@@ -172,10 +172,11 @@ int App::loop() {
 void App::print_times() const {
   const Spent driver = window_.driver_time();
   std::fprintf(stderr,
-               "first frame after %.0f ms, of which the driver took %.0f ms: %.0f ms until main began, %.0f ms for fonts\n"
+               "first frame after %.0f ms, of which the driver took %.0f ms: %.0f ms until main began, %.0f "
+               "ms for fonts\n"
                "CPU time until then, without the driver: %.0f ms\n",
-               milliseconds_since_start(), 1e3 * driver.seconds, main_began_, 1e3 * window_.font_time().seconds,
-               1e3 * (thread_cpu_seconds() - driver.cpu_seconds));
+               milliseconds_since_start(), 1e3 * driver.seconds, main_began_,
+               1e3 * window_.font_time().seconds, 1e3 * (thread_cpu_seconds() - driver.cpu_seconds));
 }
 
 // Whether an interrupt does not end the run: nothing in this process can, then.
@@ -197,17 +198,19 @@ void App::keep_everything() {
     std::fprintf(stderr, "lunagrad-workbench: %s\n", failed.c_str());
 }
 
-// What was not saved is kept, and a run that is going on leaves its checkpoint, as after a Ctrl-C. The marker stays behind,
-// so that the next start opens what was open.
+// What was not saved is kept, and a run that is going on leaves its checkpoint, as after a Ctrl-C. The marker
+// stays behind, so that the next start opens what was open.
 void App::end_without_display(const char* why) {
-  std::fprintf(stderr, "lunagrad-workbench: %s; unsaved text is kept, and a run stops with a checkpoint\n", why);
+  std::fprintf(stderr, "lunagrad-workbench: %s; unsaved text is kept, and a run stops with a checkpoint\n",
+               why);
   Window::on_lost_display([] { std::_Exit(5); });
   bench_.documents.keep_unsaved();
   bench_.documents.settle();
   keeper_.finish(bench_.settings);
   bench_.session.stop();
   constexpr std::chrono::seconds kPatience{15};  // longer than a stop waits for the end of a step
-  for (const auto began = Clock::now(); bench_.journal.active() && Clock::now() - began < kPatience; bench_.update())
+  for (const auto began = Clock::now(); bench_.journal.active() && Clock::now() - began < kPatience;
+       bench_.update())
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   std::_Exit(5);
 }
@@ -279,8 +282,7 @@ void App::handle_keys() {
     const bool typing = io.WantTextInput;
     if (over && types_text(chord)) continue;
     if (key == GLFW_KEY_ESCAPE && (over || typing)) continue;
-    const Command* command =
-        bench_.commands.meant(chord, regions_.focused(bench_.settings.layout), typing);
+    const Command* command = bench_.commands.meant(chord, regions_.focused(bench_.settings.layout), typing);
     if (command && bench_.commands.enabled(*command)) {
       if (command->repeats || key_pressed(key, false)) command->run();
       return;
@@ -301,7 +303,8 @@ void App::draw_content() {
                    ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoNavFocus);
   ImGui::PopStyleVar(2);
   const ImVec2 at = viewport->Pos, size = viewport->Size;
-  bench_.description.add("window", theme().dark ? "dark theme" : "light theme", at, {at.x + size.x, at.y + size.y});
+  bench_.description.add("window", theme().dark ? "dark theme" : "light theme", at,
+                         {at.x + size.x, at.y + size.y});
   ImGui::SetCursorScreenPos({at.x + gap, at.y + gap});
   ImGui::BeginChild("toolbar", {std::max(size.x - 2 * gap, 1.0f), ImGui::GetFrameHeight()}, false,
                     ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);

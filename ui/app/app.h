@@ -1,6 +1,6 @@
 #pragma once
-// The workbench program: a Window, a Workbench, the panels in their regions, the commands with their keys, what is
-// kept between starts, and the loop that draws only when there is something new. Drawing thread only.
+// The workbench program: a Window, a Workbench, the panels in their regions, the commands with their keys,
+// what is kept between starts, and the loop that draws only when there is something new. Drawing thread only.
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -11,13 +11,13 @@
 #include "ui/app/alive_marker.h"
 #include "ui/app/closing.h"
 #include "ui/app/drive.h"
-#include "ui/workbench/key_sheet.h"
 #include "ui/app/notices.h"
-#include "ui/workbench/palette.h"
-#include "ui/workbench/panel.h"
 #include "ui/app/regions.h"
 #include "ui/panels/toolbar.h"
 #include "ui/window/window.h"
+#include "ui/workbench/key_sheet.h"
+#include "ui/workbench/palette.h"
+#include "ui/workbench/panel.h"
 
 namespace lunagrad {
 
@@ -32,8 +32,8 @@ class App {
     std::string state_folder;            // of settings and layout, "" keeps nothing
     bool times = false;                  // prints what the start took,
     double main_began = 0;               // of which so many milliseconds before main
-    std::function<void()> restart;       // replaces the process by one that runs nothing; returns when it cannot
-    std::string drive;                         // a Lua script, see drive.h,
+    std::function<void()> restart;  // replaces the process by one that runs nothing; returns when it cannot
+    std::string drive;              // a Lua script, see drive.h,
     std::vector<std::string> drive_arguments;  // and its arg[1…]
   };
   // Throws Error (kind device) when there is no window to be had.
@@ -90,7 +90,7 @@ class App {
   SettingsKeeper keeper_;
   std::unique_ptr<Drive> drive_;
   std::string marked_script_;
-  float shown_scale_;  // of the fonts that are loaded, as the settings said it
+  float shown_scale_;        // of the fonts that are loaded, as the settings said it
   bool popup_open_ = false;  // at the end of the last frame
   bool quit_ = false;
 };

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "ui/workbench/panel.h"
-#include "ui/window/theme.h"
 #include "ui/widgets/input.h"
+#include "ui/window/theme.h"
+#include "ui/workbench/panel.h"
 
 namespace lunagrad {
 

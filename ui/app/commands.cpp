@@ -26,8 +26,8 @@ void App::add_commands() {
                 [scale_by] { scale_by(1.1f); }, [] { return font_scale() < 4; }});
   commands.add({"Window: smaller text", "Ctrl+-", "Text and all measures a step smaller.",
                 [scale_by] { scale_by(1 / 1.1f); }, [] { return font_scale() > 0.75f; }});
-  commands.add({"Window: text as the monitor says", "Ctrl+0", "The scale of the monitor, as at the first start.",
-                [this] { bench_.settings.scale = 0; }});
+  commands.add({"Window: text as the monitor says", "Ctrl+0",
+                "The scale of the monitor, as at the first start.", [this] { bench_.settings.scale = 0; }});
   commands.add({"Window: close", "Ctrl+Q", "Closes the window; asks first while a run is going on.",
                 [this] { window_.set_wants_to_close(true); }});
 }
@@ -49,11 +49,13 @@ void App::add_run_commands() {
                 [this] { bench_.step(); }, [state] { return state() != SessionState::stopping; }});
   commands.add({"Step one operation", "F11", "In a pause: goes on to the end of the next operation.",
                 [this] { bench_.step_op(); }, [state] { return state() == SessionState::paused; }});
-  commands.add({"Step one line", "F10", "In a pause: goes on to the next line of the script, which the editor shows.",
+  commands.add({"Step one line", "F10",
+                "In a pause: goes on to the next line of the script, which the editor shows.",
                 [this] { bench_.step_line(); }, [state] { return state() == SessionState::paused; }});
   for (const bool back : {true, false})
     commands.add({back ? "Selection: back" : "Selection: forward", back ? "Alt+Left" : "Alt+Right",
-                  back ? "Selects the node that was selected before." : "Selects the node from which somebody went back.",
+                  back ? "Selects the node that was selected before."
+                       : "Selects the node from which somebody went back.",
                   [this, back] { bench_.tape.select_again(back ? -1 : 1); }});
   commands.add({"Clear the selection", "Escape", "No node of the tape is selected any more.",
                 [this] { bench_.tape.select(-1); }});

@@ -10,8 +10,8 @@
 
 #include "runtime/error.h"
 #include "ui/app/drive_keys.h"
-#include "ui/window/theme.h"
 #include "ui/widgets/input.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {

@@ -33,12 +33,12 @@ namespace lunagrad {
 class Drive {
  public:
   Drive(const std::string& path, const std::vector<std::string>& arguments, Window&);  // as DriveScript
-  void inject();                                           // between the backend's new frame and Dear ImGui's
-  bool after_frame(const Description&);                    // true: the drive has ended
+  void inject();                         // between the backend's new frame and Dear ImGui's
+  bool after_frame(const Description&);  // true: the drive has ended
   // Of a frame, at least: none while input is played.
   double frame_seconds() const { return steps_.empty() ? frame_seconds_ : 0; }
-  // Whether this frame is to be drawn. A driver that draws on the CPU would take most of a drive's time: of its frames
-  // every fourth is, and those of pictures.
+  // Whether this frame is to be drawn. A driver that draws on the CPU would take most of a drive's time: of
+  // its frames every fourth is, and those of pictures.
   bool shows_frame();
   bool failed() const { return failed_; }
 
@@ -63,7 +63,7 @@ class Drive {
   Poll played() const;  // done when all steps are
 
   Window& window_;
-  const Description* shown_ = nullptr;               // during after_frame
+  const Description* shown_ = nullptr;       // during after_frame
   std::deque<std::function<void()>> steps_;  // one a frame
   ImVec2 mouse_{-1000, -1000};
   bool down_[3] = {};

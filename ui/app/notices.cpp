@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "ui/workbench/panel.h"
 #include "ui/window/theme.h"
+#include "ui/workbench/panel.h"
 
 namespace lunagrad {
 
@@ -12,14 +12,15 @@ std::string silence_sentence(const Workbench& bench) {
   const std::optional<Silence> silence = bench.session.silence();
   if (!silence || silence->seconds < Notices::kPatience) return {};
   const std::string seconds = std::to_string(int(silence->seconds));
-  if (silence->call.empty()) return "The script has not answered for " + seconds + " s: it is amid an operation.";
+  if (silence->call.empty())
+    return "The script has not answered for " + seconds + " s: it is amid an operation.";
   return "The script has not answered for " + seconds + " s: it is in " + silence->call + ", called at " +
          printable(std::filesystem::path(silence->place.file).filename().string()) + ":" +
          std::to_string(silence->place.line) + ".";
 }
 
-int Notices::bar(Workbench& bench, const char* item, const std::string& sentence, const std::vector<Choice>& choices,
-                 float width) {
+int Notices::bar(Workbench& bench, const char* item, const std::string& sentence,
+                 const std::vector<Choice>& choices, float width) {
   const float gap = em(0.4f), padding = 2 * ImGui::GetStyle().FramePadding.x;
   float buttons = 0;
   for (const Choice& choice : choices) buttons += ImGui::CalcTextSize(choice.label).x + padding + gap;
@@ -30,8 +31,8 @@ int Notices::bar(Workbench& bench, const char* item, const std::string& sentence
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float row = ImGui::GetFrameHeight();
   const float height = (beside ? std::max(text.y, row) : text.y + row + gap) + em(0.5f);
-  ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + width, at.y + height}, with_alpha(theme().warning, 0.18f),
-                                            em(0.3f));
+  ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + width, at.y + height},
+                                            with_alpha(theme().warning, 0.18f), em(0.3f));
   ImGui::SetCursorScreenPos({at.x + em(0.6f), beside ? at.y + (height - text.y) / 2 : at.y + em(0.25f)});
   ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + wrap);
   ImGui::TextUnformatted(sentence.c_str());
@@ -55,15 +56,18 @@ bool Notices::draw(Workbench& bench, float width) {
     static const std::vector<Choice> choices = {
         {"Interrupt", "silence.interrupt", "Ends the script as soon as it comes back from there."},
         {"Save texts and restart", "silence.restart",
-         "The window begins anew without the run: texts that have a file are saved there, others are kept, and the script is "
+         "The window begins anew without the run: texts that have a file are saved there, others are kept, "
+         "and the script is "
          "open but does not run."}};
     const int pressed = bar(bench, "silence", silence, choices, width);
     if (pressed == 0) bench.session.interrupt();
     return pressed == 1;
   }
   if (bench.notices.empty()) return false;
-  static const std::vector<Choice> choices = {{"Dismiss", "notice.dismiss", "The sentence stays in the console."}};
-  if (bar(bench, "notice", bench.notices.front(), choices, width) == 0) bench.notices.erase(bench.notices.begin());
+  static const std::vector<Choice> choices = {
+      {"Dismiss", "notice.dismiss", "The sentence stays in the console."}};
+  if (bar(bench, "notice", bench.notices.front(), choices, width) == 0)
+    bench.notices.erase(bench.notices.begin());
   return false;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// The line over the panels: sentences that the user should read, one after the other, each until it is dismissed; and
-// before them, that the script leaves a stop or a pause waiting, in which call, with a way out. Drawing thread only.
+// The line over the panels: sentences that the user should read, one after the other, each until it is
+// dismissed; and before them, that the script leaves a stop or a pause waiting, in which call, with a way
+// out. Drawing thread only.
 #include <string>
 #include <vector>
 
@@ -20,10 +21,12 @@ class Notices {
     const char *label, *item, *help;
   };
   // The sentence with buttons behind it; the one that was pressed, -1 for none.
-  static int bar(Workbench&, const char* item, const std::string& sentence, const std::vector<Choice>&, float width);
+  static int bar(Workbench&, const char* item, const std::string& sentence, const std::vector<Choice>&,
+                 float width);
 };
 
-// "the script has not answered for 3 s: it is in os.execute, called at train.lua:12", "" while it is not silent for long.
+// "the script has not answered for 3 s: it is in os.execute, called at train.lua:12", "" while it is not
+// silent for long.
 std::string silence_sentence(const Workbench&);
 
 }  // namespace lunagrad

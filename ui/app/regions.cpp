@@ -120,15 +120,14 @@ void Regions::draw_tab(Workbench& bench, Panel& panel, std::string& front) {
   ImGui::PopID();
 }
 
-void Regions::draw_tabs(Workbench& bench, const std::vector<Panel*>& panels, std::string& front,
-                        float room) {
+void Regions::draw_tabs(Workbench& bench, const std::vector<Panel*>& panels, std::string& front, float room) {
   // As many as fit; the one in front always does.
   const float gap = em(0.2f), more = tab_width("99 more") + gap;
   float whole = 0;
   for (const Panel* panel : panels) whole += tab_width(panel->title()) + gap;
   std::vector<Panel*> fitting, hidden;
-  const auto front_panel = std::find_if(panels.begin(), panels.end(),
-                                        [&](const Panel* panel) { return front == panel->title(); });
+  const auto front_panel =
+      std::find_if(panels.begin(), panels.end(), [&](const Panel* panel) { return front == panel->title(); });
   float left = whole <= room ? room : room - more - tab_width((*front_panel)->title()) - gap;
   for (Panel* panel : panels) {
     const float width = tab_width(panel->title()) + gap;
@@ -170,8 +169,8 @@ void Regions::draw_region(Workbench& bench, const char* id, const std::vector<Pa
                           std::string& front) {
   const ImVec2 size{rect.max.x - rect.min.x, rect.max.y - rect.min.y};
   if (panels.empty() || size.x < 4 || size.y < 4) return;
-  auto in_front = std::find_if(panels.begin(), panels.end(),
-                               [&](const Panel* panel) { return front == panel->title(); });
+  auto in_front =
+      std::find_if(panels.begin(), panels.end(), [&](const Panel* panel) { return front == panel->title(); });
   if (in_front == panels.end()) {
     in_front = panels.begin();
     front = (*in_front)->title();
@@ -224,7 +223,8 @@ void Regions::draw_region(Workbench& bench, const char* id, const std::vector<Pa
     bench.description.add("region", text + " in front " + front, rect.min, rect.max);
   }
   // What was clicked may be an item, which is active by now.
-  if (ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows | ImGuiHoveredFlags_AllowWhenBlockedByActiveItem) &&
+  if (ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows |
+                             ImGuiHoveredFlags_AllowWhenBlockedByActiveItem) &&
       (ImGui::IsMouseClicked(ImGuiMouseButton_Left) || ImGui::IsMouseClicked(ImGuiMouseButton_Right)))
     bench.settings.layout.focused = front;
   ImGui::EndChild();
@@ -257,11 +257,10 @@ void Regions::draw_drag(Workbench& bench, Rect body, const std::array<Rect, kReg
     list->AddRectFilled(quarter.min, quarter.max, with_alpha(theme().accent, 0.18f), em(0.4f));
     list->AddRect(quarter.min, quarter.max, theme().accent, em(0.4f), 0, 2);
   }
-  const std::string label =
-      valid ? dragged_ + " to the " + kRegionNames[target] : dragged_ + ": not here";
+  const std::string label = valid ? dragged_ + " to the " + kRegionNames[target] : dragged_ + ": not here";
   const ImVec2 size = ImGui::CalcTextSize(label.c_str()), at{mouse.x + em(1), mouse.y + em(0.6f)};
-  list->AddRectFilled({at.x - em(0.4f), at.y - em(0.2f)}, {at.x + size.x + em(0.4f), at.y + size.y + em(0.2f)},
-                      theme().raised, em(0.3f));
+  list->AddRectFilled({at.x - em(0.4f), at.y - em(0.2f)},
+                      {at.x + size.x + em(0.4f), at.y + size.y + em(0.2f)}, theme().raised, em(0.3f));
   list->AddText(at, theme().text, label.c_str());
   if (ImGui::IsMouseDown(ImGuiMouseButton_Left)) return;
   if (valid) {

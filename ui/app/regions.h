@@ -1,6 +1,7 @@
 #pragma once
-// Draws the panels where a layout says: tabs that can be dragged, moved by their menu, or made to fill the window,
-// splitters between regions, and a menu of the tabs that a narrow region has no room for. Drawing thread only.
+// Draws the panels where a layout says: tabs that can be dragged, moved by their menu, or made to fill the
+// window, splitters between regions, and a menu of the tabs that a narrow region has no room for. Drawing
+// thread only.
 #include <imgui.h>
 
 #include <array>

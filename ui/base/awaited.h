@@ -1,6 +1,6 @@
 #pragma once
-// An answer that comes from another thread, for a drawing thread that asks and looks but never waits: the latest one
-// that belongs to the latest question. Asking again, or forgetting, stops the question before.
+// An answer that comes from another thread, for a drawing thread that asks and looks but never waits: the
+// latest one that belongs to the latest question. Asking again, or forgetting, stops the question before.
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -36,7 +36,7 @@ class Awaited {
     };
   }
   std::stop_token stop_token() const { return stop_.get_token(); }  // of the latest question
-  void cancel() { stop_.request_stop(); }  // whoever answers should come to an end
+  void cancel() { stop_.request_stop(); }                           // whoever answers should come to an end
   void forget() {
     stop_.request_stop();
     const std::lock_guard lock(shared_->mutex);

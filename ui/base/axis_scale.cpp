@@ -69,9 +69,11 @@ std::vector<double> axis_ticks(double low, double high, int count) {
       break;
     }
   // One number alone would not say how far apart values are.
-  if (std::floor(high / step + 1e-9) - std::ceil(low / step - 1e-9) < 1) step *= step > 4.5 * power && step < 5.5 * power ? 0.4 : 0.5;
+  if (std::floor(high / step + 1e-9) - std::ceil(low / step - 1e-9) < 1)
+    step *= step > 4.5 * power && step < 5.5 * power ? 0.4 : 0.5;
   // The count also ends the loop where neighbouring doubles are so far apart that k + 1 is k.
-  for (double k = std::ceil(low / step - 1e-9); k * step <= high + step * 1e-9 && ticks.size() <= size_t(count); ++k)
+  for (double k = std::ceil(low / step - 1e-9);
+       k * step <= high + step * 1e-9 && ticks.size() <= size_t(count); ++k)
     ticks.push_back(k * step);
   return ticks;
 }
@@ -101,13 +103,15 @@ std::vector<double> symlog_axis_ticks(double threshold, double low, double high,
   if (!(threshold > 0) || !(high > low)) return ticks;
   const double largest = std::max(std::abs(low), std::abs(high));
   if (largest <= 2 * threshold) return axis_ticks(low, high, count);
-  const int first = int(std::ceil(std::log10(threshold) - 1e-9)), last = int(std::floor(std::log10(largest) + 1e-9));
+  const int first = int(std::ceil(std::log10(threshold) - 1e-9)),
+            last = int(std::floor(std::log10(largest) + 1e-9));
   const int sides = low < 0 && high > 0 ? 2 : 1;
   const int every = std::max(1, int(std::ceil(double(sides * (last - first + 1)) / std::max(count, 1))));
   const auto add = [&](double value) {
     if (value >= low && value <= high) ticks.push_back(value);
   };
-  // Counted from the largest down, so that the ends of the axis have numbers and the crowd around 0 loses some.
+  // Counted from the largest down, so that the ends of the axis have numbers and the crowd around 0 loses
+  // some.
   for (int e = last; e >= first; e -= every) add(-std::pow(10.0, e));
   add(0);
   const size_t positive = ticks.size();

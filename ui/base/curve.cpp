@@ -81,7 +81,8 @@ size_t Curve::lower_bound(double x, size_t guess) const {
   size_t low = std::min(guess, size()), high = low, step = 1;
   while (low > 0 && x_[low - 1] >= x) high = low - 1, low -= std::min(low, step), step *= 2;
   while (high < size() && x_[high] < x) low = high + 1, high = std::min(size(), high + step), step *= 2;
-  return size_t(std::lower_bound(x_.begin() + std::ptrdiff_t(low), x_.begin() + std::ptrdiff_t(high), x) - x_.begin());
+  return size_t(std::lower_bound(x_.begin() + std::ptrdiff_t(low), x_.begin() + std::ptrdiff_t(high), x) -
+                x_.begin());
 }
 
 size_t Curve::nearest(double x) const {
@@ -103,7 +104,9 @@ CurveRange Curve::range(size_t begin, size_t end) const {
     if (level == 0)
       for (size_t i = from; i < to; ++i) all.add(y_[i]);
     else
-      for (const CurveRange *at = &levels_[level - 1][from >> shift], *last = at + ((to - from) >> shift); at < last; ++at) all.add(*at);
+      for (const CurveRange *at = &levels_[level - 1][from >> shift], *last = at + ((to - from) >> shift);
+           at < last; ++at)
+        all.add(*at);
     found = all;
   };
   // Up: take loose ends until both borders stand on blocks of the next level.

@@ -34,17 +34,21 @@ class Curve {
   size_t lower_bound(double x) const;                // first point at or right of x
   size_t lower_bound(double x, size_t guess) const;  // the same, quick when the answer is near the guess
   size_t nearest(double x) const;                    // of a curve that is not empty
-  // Of points begin up to, not including, end. Reads least memory when both are multiples of kFan or of its powers.
+  // Of points begin up to, not including, end. Reads least memory when both are multiples of kFan or of its
+  // powers.
   CurveRange range(size_t begin, size_t end) const;
   static constexpr size_t kFan = 8;
   const std::vector<size_t>& not_finite() const { return not_finite_; }
   size_t nan_count() const { return nans_; }
   size_t inf_count() const { return not_finite_.size() - nans_; }
-  size_t not_positive_count() const { return not_positive_; }  // finite ones, which a logarithmic axis cannot show
-  double least_positive_x() const;                             // infinity if there is none
+  size_t not_positive_count() const {
+    return not_positive_;
+  }                                 // finite ones, which a logarithmic axis cannot show
+  double least_positive_x() const;  // infinity if there is none
 
  private:
-  // Most curves have a point each so many steps: then a search computes where it is instead of reading memory.
+  // Most curves have a point each so many steps: then a search computes where it is instead of reading
+  // memory.
   size_t even_bound(double x) const;
   std::vector<double> x_, y_;
   bool even_ = true;  // x_[i] is x_[0] + i * gap_
@@ -67,7 +71,7 @@ class Smoother {
 
  private:
   double beta_, mean_ = 0, missing_ = 1, x_ = 0;  // missing = beta^(d_1 + … + d_i)
-  double gap_ = 1, decay_ = beta_;                // the last d and beta^d: most metrics are logged at equal distances
+  double gap_ = 1, decay_ = beta_;  // the last d and beta^d: most metrics are logged at equal distances
 };
 
 }  // namespace lunagrad

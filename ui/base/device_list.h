@@ -1,6 +1,6 @@
 #pragma once
-// The devices that a run can take. Looking for them starts drivers and may take a third of a second, so it happens
-// at the first question, on a thread of its own. Drawing thread only, but for that.
+// The devices that a run can take. Looking for them starts drivers and may take a third of a second, so it
+// happens at the first question, on a thread of its own. Drawing thread only, but for that.
 #include <functional>
 #include <future>
 #include <string>

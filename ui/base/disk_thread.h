@@ -1,6 +1,6 @@
 #pragma once
-// Does what may wait for a disk, one after the other, on a thread of its own that begins with the first of it. Any
-// thread posts; the destructor waits until all is done.
+// Does what may wait for a disk, one after the other, on a thread of its own that begins with the first of
+// it. Any thread posts; the destructor waits until all is done.
 #include <condition_variable>
 #include <deque>
 #include <functional>

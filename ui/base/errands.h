@@ -1,7 +1,7 @@
 #pragma once
-// What may wait for a disk and has something to tell: writing an export, deleting a run. Done in order on a thread of
-// their own; what came of it is told on the drawing thread, by update(). What was given is done before the object goes,
-// and told to nobody any more.
+// What may wait for a disk and has something to tell: writing an export, deleting a run. Done in order on a
+// thread of their own; what came of it is told on the drawing thread, by update(). What was given is done
+// before the object goes, and told to nobody any more.
 #include <functional>
 #include <mutex>
 #include <string>
@@ -16,8 +16,8 @@ class Errands {
   // `wake` is called on the errands' thread when there is something to tell.
   explicit Errands(std::function<void()> wake = {});
 
-  // Drawing thread. `work` runs on the errands' thread and may know nothing of the window; what it throws reaches `done`
-  // as a sentence, "" when it went well.
+  // Drawing thread. `work` runs on the errands' thread and may know nothing of the window; what it throws
+  // reaches `done` as a sentence, "" when it went well.
   void add(std::function<void()> work, std::function<void(const std::string& problem)> done);
   bool update();  // true: something was told
 

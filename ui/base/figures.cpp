@@ -10,7 +10,11 @@ namespace {
 std::string three_digits(double value, const char* unit) {
   char text[48];
   const double size = std::abs(value);
-  std::snprintf(text, sizeof text, "%.*f %s", size >= 99.95 || size == 0 ? 0 : size >= 9.995 ? 1 : 2, value, unit);
+  std::snprintf(text, sizeof text, "%.*f %s",
+                size >= 99.95 || size == 0 ? 0
+                : size >= 9.995            ? 1
+                                           : 2,
+                value, unit);
   return text;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// A regular expression over names, as a user types it: a part of the name must match. A wrong one lets everything
-// through and says why. Drawing thread only.
+// A regular expression over names, as a user types it: a part of the name must match. A wrong one lets
+// everything through and says why. Drawing thread only.
 #include <map>
 #include <regex>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// Measures a stretch of work: the time that passed, and the CPU time that the calling thread took, which a machine with
-// other work to do changes little. One thread.
+// Measures a stretch of work: the time that passed, and the CPU time that the calling thread took, which a
+// machine with other work to do changes little. One thread.
 #include <chrono>
 #include <ctime>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Steps through text that is meant to be UTF-8 (RFC 3629, section 4). A byte that belongs to no valid sequence counts
-// as a character of its own. Pure; any thread.
+// Steps through text that is meant to be UTF-8 (RFC 3629, section 4). A byte that belongs to no valid
+// sequence counts as a character of its own. Pure; any thread.
 #include <cstddef>
 #include <cstdint>
 #include <string>

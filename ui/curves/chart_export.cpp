@@ -27,11 +27,16 @@ std::string quoted(const std::string& name) {
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : printable(text)) {
-    if (c == '&') out += "&amp;";
-    else if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '"') out += "&quot;";
-    else out += c;
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else
+      out += c;
   }
   return out;
 }
@@ -45,36 +50,44 @@ std::string hex(ImU32 color) {
 
 class Svg {
  public:
-  Svg(int width, int height, bool dark) : text_(dark ? "#e4e7ec" : "#1c2128"), grid_(dark ? "#2e343f" : "#d0d6de") {
+  Svg(int width, int height, bool dark)
+      : text_(dark ? "#e4e7ec" : "#1c2128"), grid_(dark ? "#2e343f" : "#d0d6de") {
     out_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + std::to_string(width) + "\" height=\"" +
-           std::to_string(height) + "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"" +
+           std::to_string(height) +
+           "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"" +
            (dark ? "#171a20" : "#ffffff") + "\"/>\n";
   }
   void line(float x0, float y0, float x1, float y1, const std::string& color, const char* more = "") {
     char numbers[160];
-    std::snprintf(numbers, sizeof numbers, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"", double(x0),
-                  double(y0), double(x1), double(y1));
+    std::snprintf(numbers, sizeof numbers, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"",
+                  double(x0), double(y0), double(x1), double(y1));
     out_ += numbers + color + "\" " + more + "/>\n";
   }
-  void write(float x, float y, const char* anchor, const std::string& text, const std::string& color, const char* more = "") {
+  void write(float x, float y, const char* anchor, const std::string& text, const std::string& color,
+             const char* more = "") {
     char place[96];
-    std::snprintf(place, sizeof place, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" ", double(x), double(y), anchor);
+    std::snprintf(place, sizeof place, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" ", double(x),
+                  double(y), anchor);
     out_ += place + std::string("fill=\"") + color + "\" " + more + ">" + escaped(text) + "</text>\n";
   }
-  void path(const std::vector<ImVec2>& points, const std::string& color, float width, float opacity, int dash) {
+  void path(const std::vector<ImVec2>& points, const std::string& color, float width, float opacity,
+            int dash) {
     if (points.size() == 1) {
       char circle[128];
-      std::snprintf(circle, sizeof circle, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"2\" fill=\"", double(points[0].x), double(points[0].y));
+      std::snprintf(circle, sizeof circle, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"2\" fill=\"",
+                    double(points[0].x), double(points[0].y));
       out_ += circle + color + "\"/>\n";
       return;
     }
     out_ += "<polyline fill=\"none\" stroke-linejoin=\"round\" stroke=\"" + color + "\" points=\"";
     add_points(points);
     char style[160];
-    std::snprintf(style, sizeof style, "\" stroke-width=\"%.2f\" stroke-opacity=\"%.2f\"", double(width), double(opacity));
+    std::snprintf(style, sizeof style, "\" stroke-width=\"%.2f\" stroke-opacity=\"%.2f\"", double(width),
+                  double(opacity));
     out_ += style;
     if (const float* p = dash_pattern(dash)) {
-      std::snprintf(style, sizeof style, " stroke-dasharray=\"%g %g %g %g\"", double(p[0]), double(p[1]), double(p[2]), double(p[3]));
+      std::snprintf(style, sizeof style, " stroke-dasharray=\"%g %g %g %g\"", double(p[0]), double(p[1]),
+                    double(p[2]), double(p[3]));
       out_ += style;
     }
     out_ += "/>\n";
@@ -82,7 +95,8 @@ class Svg {
   void area(const std::vector<BandColumn>& columns, const std::string& color) {
     std::vector<ImVec2> around;
     for (const BandColumn& column : columns) around.push_back({column.x, column.top});
-    for (auto column = columns.rbegin(); column != columns.rend(); ++column) around.push_back({column->x, column->bottom});
+    for (auto column = columns.rbegin(); column != columns.rend(); ++column)
+      around.push_back({column->x, column->bottom});
     if (around.size() < 4) return;
     out_ += "<polygon fill=\"" + color + "\" fill-opacity=\"0.2\" points=\"";
     add_points(around);
@@ -91,8 +105,10 @@ class Svg {
   void begin_clip(int id, const PlotFrame& frame) {
     char text[200];
     std::snprintf(text, sizeof text,
-                  "<clipPath id=\"c%d\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/></clipPath>\n<g clip-path=\"url(#c%d)\">\n",
-                  id, double(frame.min.x), double(frame.min.y), double(frame.width()), double(frame.height()), id);
+                  "<clipPath id=\"c%d\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+                  "height=\"%.1f\"/></clipPath>\n<g clip-path=\"url(#c%d)\">\n",
+                  id, double(frame.min.x), double(frame.min.y), double(frame.width()), double(frame.height()),
+                  id);
     out_ += text;
   }
   void end_clip() { out_ += "</g>\n"; }
@@ -119,7 +135,10 @@ void draw_not_finite(Svg& svg, const PlotLine& line, const PlotFrame& frame) {
     if (at - last < 2) continue;
     last = at;
     svg.write(at, y < 0 ? frame.max.y - 4 : frame.min.y + 11, "middle",
-              std::isnan(y) ? "\xc3\x97" : y < 0 ? "\xe2\x96\xbc" : "\xe2\x96\xb2", hex(line.color));
+              std::isnan(y) ? "\xc3\x97"
+              : y < 0       ? "\xe2\x96\xbc"
+                            : "\xe2\x96\xb2",
+              hex(line.color));
   }
 }
 
@@ -145,7 +164,12 @@ float draw_legend(Svg* svg, const std::vector<PlotLine>& lines, float top, float
 }  // namespace
 
 CsvSeries::CsvSeries(std::string name, const Metric& of)
-    : run(std::move(name)), metric(of.name), steps(of.raw.xs()), times(of.times()), values(of.raw.ys()), smoothed(of.smooth.ys()) {}
+    : run(std::move(name)),
+      metric(of.name),
+      steps(of.raw.xs()),
+      times(of.times()),
+      values(of.raw.ys()),
+      smoothed(of.smooth.ys()) {}
 
 std::string charts_as_csv(const std::vector<CsvSeries>& all) {
   std::string csv = "run,metric,step,time,value,smoothed\n";
@@ -164,27 +188,30 @@ std::string charts_as_csv(const std::vector<CsvSeries>& all) {
   return csv;
 }
 
-std::string charts_as_svg(const std::vector<SvgChart>& charts, const PlotAxis& axis, int width, int height, bool dark) {
+std::string charts_as_svg(const std::vector<SvgChart>& charts, const PlotAxis& axis, int width, int height,
+                          bool dark) {
   Svg svg(width, height * int(charts.size()), dark);
   float top = 0;
   int id = 0;
   for (const SvgChart& chart : charts) {
     const float room = float(width) - 80, head = 24 + draw_legend(nullptr, chart.lines, 0, room);
-    const PlotFrame frame({60, top + head}, {float(width) - 20, top + float(height) - 30}, axis.scale, axis.low, axis.high,
-                          chart.y.scale, chart.y.low, chart.y.high);
+    const PlotFrame frame({60, top + head}, {float(width) - 20, top + float(height) - 30}, axis.scale,
+                          axis.low, axis.high, chart.y.scale, chart.y.low, chart.y.high);
     svg.write(60, top + 20, "start", chart.title, svg.text_, "font-weight=\"bold\"");
     draw_legend(&svg, chart.lines, top + 38, room);
     const auto y_ticks = axis_ticks(frame.y, frame.y0, frame.y1, std::max(2, int(frame.height() / 34)));
     for (size_t i = 0; i < y_ticks.size(); ++i) {
       const float y = frame.py(y_ticks[i]);
       svg.line(frame.min.x, y, frame.max.x, y, svg.grid_);
-      svg.write(frame.min.x - 6, y + 4, "end", axis_number(y_ticks[i], tick_distance(frame.y, y_ticks, i)), svg.text_);
+      svg.write(frame.min.x - 6, y + 4, "end", axis_number(y_ticks[i], tick_distance(frame.y, y_ticks, i)),
+                svg.text_);
     }
     const auto x_ticks = axis_ticks(frame.x, frame.x0, frame.x1, 10);
     for (size_t i = 0; i < x_ticks.size(); ++i) {
       const float x = frame.px(x_ticks[i]);
       svg.line(x, frame.min.y, x, frame.max.y, svg.grid_);
-      svg.write(x, frame.max.y + 15, "middle", axis_number(x_ticks[i], tick_distance(frame.x, x_ticks, i)), svg.text_);
+      svg.write(x, frame.max.y + 15, "middle", axis_number(x_ticks[i], tick_distance(frame.x, x_ticks, i)),
+                svg.text_);
     }
     svg.write(frame.max.x, frame.max.y + 27, "end", axis.label, svg.text_);
     svg.begin_clip(id++, frame);
@@ -192,11 +219,13 @@ std::string charts_as_svg(const std::vector<SvgChart>& charts, const PlotAxis& a
       if (line.band_low) svg.area(trace_band(*line.band_low, *line.band_high, frame), hex(line.color));
     for (const PlotLine& line : chart.lines)
       trace(*line.raw, frame, [&](const std::vector<ImVec2>& points) {
-        svg.path(points, hex(line.color), line.smooth ? 1 : 1.5f, line.smooth ? 0.35f : 1, line.smooth ? 0 : line.dash);
+        svg.path(points, hex(line.color), line.smooth ? 1 : 1.5f, line.smooth ? 0.35f : 1,
+                 line.smooth ? 0 : line.dash);
       });
     for (const PlotLine& line : chart.lines)
       if (line.smooth)
-        trace(*line.smooth, frame, [&](const std::vector<ImVec2>& points) { svg.path(points, hex(line.color), 2, 1, line.dash); });
+        trace(*line.smooth, frame,
+              [&](const std::vector<ImVec2>& points) { svg.path(points, hex(line.color), 2, 1, line.dash); });
     for (const PlotLine& line : chart.lines) draw_not_finite(svg, line, frame);
     for (const PlotMark& mark : chart.marks) {
       if (!frame.x.shows(mark.x) || mark.x < frame.x0 || mark.x > frame.x1) continue;

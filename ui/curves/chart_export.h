@@ -1,11 +1,11 @@
 #pragma once
-// Charts as files: CSV with every value, raw and smoothed, and SVG with what the charts show. Pure text; writing it is
-// the caller's, on any thread.
+// Charts as files: CSV with every value, raw and smoothed, and SVG with what the charts show. Pure text;
+// writing it is the caller's, on any thread.
 #include <string>
 #include <vector>
 
-#include "ui/runs/curves.h"
 #include "ui/curves/plot.h"
+#include "ui/runs/curves.h"
 
 namespace lunagrad {
 
@@ -15,7 +15,8 @@ struct CsvSeries {
   std::string run, metric;
   std::vector<double> steps, times, values, smoothed;
 };
-// "run,metric,step,time,value,smoothed", a line for each point, numbers with as many digits as tell doubles apart.
+// "run,metric,step,time,value,smoothed", a line for each point, numbers with as many digits as tell doubles
+// apart.
 std::string charts_as_csv(const std::vector<CsvSeries>&);
 
 struct SvgChart {

@@ -50,13 +50,15 @@ const std::vector<Chart>& ChartModel::build(const std::vector<ChartSource>& all,
 
 Chart& ChartModel::chart_of(const std::string& metric) {
   const std::string stem = printable(metric_stem(metric));
-  const auto found = std::find_if(charts_.begin(), charts_.end(), [&](const Chart& c) { return c.title == stem; });
+  const auto found =
+      std::find_if(charts_.begin(), charts_.end(), [&](const Chart& c) { return c.title == stem; });
   if (found != charts_.end()) return *found;
   charts_.push_back({stem, {}, {}});
   return charts_.back();
 }
 
-void ChartModel::add_runs(const std::vector<ChartSource>& sources, bool several, bool smoothed, const ChartColors& colors) {
+void ChartModel::add_runs(const std::vector<ChartSource>& sources, bool several, bool smoothed,
+                          const ChartColors& colors) {
   for (const ChartSource& source : sources) {
     const Metric* samples = source.run->samples();
     std::map<std::string, size_t> in_chart;  // lines that this run has in each chart
@@ -69,8 +71,8 @@ void ChartModel::add_runs(const std::vector<ChartSource>& sources, bool several,
       line.name = printable(metric.name) + (several ? " \xc2\xb7 " + source.label : "");
       line.raw = over.raw;
       line.smooth = smoothed && over.raw->size() > 2 ? over.smooth : nullptr;
-      // One run: a colour and a dash for each line. Several: a colour for each run, and dashes that differ both
-      // between the lines of a run and between runs of neighbouring colours.
+      // One run: a colour and a dash for each line. Several: a colour for each run, and dashes that differ
+      // both between the lines of a run and between runs of neighbouring colours.
       line.color = colors.series[(several ? source.index : k) % colors.series.size()];
       line.dash = int((several ? source.index + k : k) % 4);
       chart.lines.push_back(std::move(line));
@@ -79,8 +81,8 @@ void ChartModel::add_runs(const std::vector<ChartSource>& sources, bool several,
   }
 }
 
-void ChartModel::add_means(const std::vector<ChartSource>& members, const std::string& group, double smoothing,
-                           const ChartColors& colors) {
+void ChartModel::add_means(const std::vector<ChartSource>& members, const std::string& group,
+                           double smoothing, const ChartColors& colors) {
   std::vector<std::string> names;
   for (const ChartSource& source : members)
     for (const Metric& metric : source.run->metrics)
@@ -109,7 +111,8 @@ void ChartModel::add_means(const std::vector<ChartSource>& members, const std::s
     }
     const size_t k = in_chart[chart.title]++;
     PlotLine line;
-    line.name = printable(name) + " \xc2\xb7 mean of " + std::to_string(curves.size()) + " like " + members[0].label;
+    line.name =
+        printable(name) + " \xc2\xb7 mean of " + std::to_string(curves.size()) + " like " + members[0].label;
     line.raw = &mean.curves.mean;
     line.band_low = &mean.curves.low;
     line.band_high = &mean.curves.high;
@@ -125,7 +128,8 @@ void ChartModel::add_marks(const std::vector<ChartSource>& sources, const ChartC
       PlotMark made;
       made.x = source.run->place(x, mark);
       made.text = "step " + std::to_string(mark.step) + ": " + mark.text;
-      if (mark.place.line > 0) made.text += ", at " + printable(mark.place.file) + ":" + std::to_string(mark.place.line);
+      if (mark.place.line > 0)
+        made.text += ", at " + printable(mark.place.file) + ":" + std::to_string(mark.place.line);
       if (sources.size() > 1) made.text = source.label + ", " + made.text;
       switch (mark.kind) {
         case RunMark::Kind::edit:
@@ -154,7 +158,8 @@ const char* ChartModel::axis_label(const std::vector<ChartSource>& sources) cons
 }
 
 bool ChartModel::has_samples(const std::vector<ChartSource>& sources) {
-  return std::any_of(sources.begin(), sources.end(), [](const ChartSource& source) { return source.run->samples(); });
+  return std::any_of(sources.begin(), sources.end(),
+                     [](const ChartSource& source) { return source.run->samples(); });
 }
 
 }  // namespace lunagrad

@@ -1,7 +1,7 @@
 #pragma once
-// From the curves of one or several runs to the lines of charts: which metrics share a chart, which names the filters
-// let through, colours and dashes, and the mean of runs of equal configuration. Belongs to the drawing thread; knows no
-// window.
+// From the curves of one or several runs to the lines of charts: which metrics share a chart, which names the
+// filters let through, colours and dashes, and the mean of runs of equal configuration. Belongs to the
+// drawing thread; knows no window.
 #include <imgui.h>
 
 #include <map>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "ui/base/name_filter.h"
-#include "ui/runs/curves.h"
 #include "ui/curves/plot.h"
+#include "ui/runs/curves.h"
 
 namespace lunagrad {
 
@@ -36,7 +36,7 @@ class ChartModel {
  public:
   NameFilter metrics, runs;
   XAxis x = XAxis::step;
-  bool mean = false;   // runs of equal configuration as their mean and spread
+  bool mean = false;  // runs of equal configuration as their mean and spread
   bool marks = true;
 
   // Valid until the next call, or until a source changes.
@@ -60,7 +60,8 @@ class ChartModel {
   };
   Chart& chart_of(const std::string& metric);
   void add_runs(const std::vector<ChartSource>&, bool several, bool smoothed, const ChartColors&);
-  void add_means(const std::vector<ChartSource>&, const std::string& group, double smoothing, const ChartColors&);
+  void add_means(const std::vector<ChartSource>&, const std::string& group, double smoothing,
+                 const ChartColors&);
   void add_marks(const std::vector<ChartSource>&, const ChartColors&);
 
   std::vector<Chart> charts_;

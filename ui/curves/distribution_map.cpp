@@ -15,21 +15,24 @@ ImU32 mix(ImU32 a, ImU32 b, float share) {
 
 }  // namespace
 
-void draw_distributions(const char* id, size_t count, const std::function<Distribution(size_t)>& at, ImVec2 size,
-                        const DistributionColors& colors) {
+void draw_distributions(const char* id, size_t count, const std::function<Distribution(size_t)>& at,
+                        ImVec2 size, const DistributionColors& colors) {
   const ImVec2 from = ImGui::GetCursorScreenPos();
   size = {std::max(size.x, 8.0f), std::max(size.y, 8.0f)};
   ImGui::InvisibleButton(id, size);
   ImDrawList* const list = ImGui::GetWindowDrawList();
   list->AddRectFilled(from, {from.x + size.x, from.y + size.y}, colors.background, 3);
-  const float line = ImGui::GetTextLineHeight(), left = from.x + 4.2f * line, right = from.x + size.x - 0.4f * line;
+  const float line = ImGui::GetTextLineHeight(), left = from.x + 4.2f * line,
+              right = from.x + size.x - 0.4f * line;
   const float upper = from.y + 0.5f * line, lower = from.y + size.y - 1.5f * line;
   if (count == 0 || right - left < line || lower - upper < line) return;
 
   const size_t columns = std::min(count, size_t((right - left) / 3));
-  const auto source = [&](size_t column) { return columns < 2 ? count - 1 : column * (count - 1) / (columns - 1); };
-  // Rows are the bins of all columns: their edges are powers of 2 and quarters between, so that far ones take no more
-  // room than near ones.
+  const auto source = [&](size_t column) {
+    return columns < 2 ? count - 1 : column * (count - 1) / (columns - 1);
+  };
+  // Rows are the bins of all columns: their edges are powers of 2 and quarters between, so that far ones take
+  // no more room than near ones.
   std::vector<double> edges;
   for (size_t c = 0; c < columns; ++c) {
     const Distribution d = at(source(c));
@@ -51,12 +54,14 @@ void draw_distributions(const char* id, size_t count, const std::function<Distri
     for (size_t i = 0; i < d.counts->size(); ++i) {
       const int64_t n = (*d.counts)[i];
       if (n == 0) continue;
-      const float y0 = lower - height * row_of((*d.edges)[i + 1]), y1 = lower - height * row_of((*d.edges)[i]);
+      const float y0 = lower - height * row_of((*d.edges)[i + 1]),
+                  y1 = lower - height * row_of((*d.edges)[i]);
       list->AddRectFilled({x, y0}, {x + width, std::max(y1, y0 + 1)},
                           mix(colors.low, colors.high, std::sqrt(float(n) / float(most))));
       if (mouse.x >= x && mouse.x < x + width && mouse.y >= y0 && mouse.y < y1)
-        std::snprintf(tip, sizeof tip, "step %lld: %lld values from %.3g to %.3g", static_cast<long long>(d.step),
-                      static_cast<long long>(n), (*d.edges)[i], (*d.edges)[i + 1]);
+        std::snprintf(tip, sizeof tip, "step %lld: %lld values from %.3g to %.3g",
+                      static_cast<long long>(d.step), static_cast<long long>(n), (*d.edges)[i],
+                      (*d.edges)[i + 1]);
     }
   }
   const auto label = [&](float y, const char* text) {
@@ -82,7 +87,8 @@ void draw_distributions(const char* id, size_t count, const std::function<Distri
   if (count > 1) {
     std::snprintf(text, sizeof text, "step %lld", static_cast<long long>(at(count - 1).step));
     const float text_width = ImGui::CalcTextSize(text).x;
-    if (right - left > 2.3f * text_width) list->AddText({right - text_width, lower + 0.3f * line}, colors.muted, text);
+    if (right - left > 2.3f * text_width)
+      list->AddText({right - text_width, lower + 0.3f * line}, colors.muted, text);
     const char* const legend = "stronger: more of the values";
     if (const float wide = ImGui::CalcTextSize(legend).x; right - left > wide + 2.6f * text_width)
       list->AddText({(left + right - wide) / 2, lower + 0.3f * line}, colors.muted, legend);

@@ -1,6 +1,7 @@
 #pragma once
-// Histograms side by side, oldest left: each column a histogram, each row a bin, the darker the more values lie there.
-// Bins of all columns have edges in common. Knows numbers, nothing of sessions. Drawing thread only.
+// Histograms side by side, oldest left: each column a histogram, each row a bin, the darker the more values
+// lie there. Bins of all columns have edges in common. Knows numbers, nothing of sessions. Drawing thread
+// only.
 #include <imgui.h>
 
 #include <cstdint>
@@ -20,7 +21,7 @@ struct DistributionColors {
 };
 
 // Column i of `count` is asked for with at(i); as many as there are pixels are drawn.
-void draw_distributions(const char* id, size_t count, const std::function<Distribution(size_t)>& at, ImVec2 size,
-                        const DistributionColors&);
+void draw_distributions(const char* id, size_t count, const std::function<Distribution(size_t)>& at,
+                        ImVec2 size, const DistributionColors&);
 
 }  // namespace lunagrad

@@ -21,7 +21,8 @@ int draw_flow_chart(const char* id, const std::vector<FlowStage>& stages, int se
   if (stages.empty() || !(high > 0)) return -1;
   low = std::max(std::min(low, high), high * 1e-12);
   const double bottom = std::floor(std::log10(low)), top = std::max(std::ceil(std::log10(high)), bottom + 1);
-  const float line = ImGui::GetTextLineHeight(), left = at.x + 3.6f * line, right = at.x + size.x - 0.4f * line;
+  const float line = ImGui::GetTextLineHeight(), left = at.x + 3.6f * line,
+              right = at.x + size.x - 0.4f * line;
   const float upper = at.y + 0.5f * line, lower = at.y + size.y - 1.5f * line;
   if (right - left < line || lower - upper < line) return -1;
   const auto y_of = [&](double value) {
@@ -48,19 +49,23 @@ int draw_flow_chart(const char* id, const std::vector<FlowStage>& stages, int se
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const bool hovered = ImGui::IsItemHovered();
   int under = -1;
-  if (hovered && mouse.x >= left && mouse.x < right) under = std::min(int((mouse.x - left) / step), int(stages.size()) - 1);
+  if (hovered && mouse.x >= left && mouse.x < right)
+    under = std::min(int((mouse.x - left) / step), int(stages.size()) - 1);
   const float gap = step > 4 ? step * 0.15f : 0;
   for (size_t i = 0; i < stages.size(); ++i) {
     const FlowStage& stage = stages[i];
     const float x0 = left + step * float(i) + gap, x1 = std::max(left + step * float(i + 1) - gap, x0 + 1);
     if (int(i) == selected || int(i) == under)
-      list->AddRectFilled({x0 - gap, upper}, {x1 + gap, lower}, int(i) == selected ? colors.selected : colors.grid);
+      list->AddRectFilled({x0 - gap, upper}, {x1 + gap, lower},
+                          int(i) == selected ? colors.selected : colors.grid);
     if (stage.alarm) {
       // Hatched, so that colour is not its only sign.
       list->AddRect({x0, upper}, {x1, lower}, colors.alarm);
-      for (float y = upper; y < lower; y += line / 2) list->AddLine({x0, y + (x1 - x0)}, {x1, y}, colors.alarm);
+      for (float y = upper; y < lower; y += line / 2)
+        list->AddLine({x0, y + (x1 - x0)}, {x1, y}, colors.alarm);
     } else if (stage.max > 0) {
-      list->AddRectFilled({x0, y_of(stage.max)}, {x1, std::max(y_of(stage.mean), y_of(stage.max) + 1)}, colors.max);
+      list->AddRectFilled({x0, y_of(stage.max)}, {x1, std::max(y_of(stage.mean), y_of(stage.max) + 1)},
+                          colors.max);
       list->AddRectFilled({x0, y_of(stage.mean) - 1}, {x1, y_of(stage.mean) + 1}, colors.mean);
     } else {
       list->AddText({(x0 + x1) / 2 - 0.25f * line, lower - line}, colors.alarm, "0");

@@ -1,6 +1,6 @@
 #pragma once
-// Two figures of each stage of a network, from its input to its loss, on a logarithmic scale: a band between the mean
-// and the largest. Knows numbers and names, nothing of sessions. Drawing thread only.
+// Two figures of each stage of a network, from its input to its loss, on a logarithmic scale: a band between
+// the mean and the largest. Knows numbers and names, nothing of sessions. Drawing thread only.
 #include <imgui.h>
 
 #include <string>
@@ -9,9 +9,9 @@
 namespace lunagrad {
 
 struct FlowStage {
-  std::string name;      // shown while the mouse rests on it
+  std::string name;  // shown while the mouse rests on it
   double mean = 0, max = 0;
-  bool alarm = false;    // holds what is not finite
+  bool alarm = false;  // holds what is not finite
 };
 
 struct FlowColors {
@@ -19,6 +19,7 @@ struct FlowColors {
 };
 
 // Returns the stage that was clicked, -1 for none.
-int draw_flow_chart(const char* id, const std::vector<FlowStage>&, int selected, ImVec2 size, const FlowColors&);
+int draw_flow_chart(const char* id, const std::vector<FlowStage>&, int selected, ImVec2 size,
+                    const FlowColors&);
 
 }  // namespace lunagrad

@@ -5,13 +5,14 @@
 #include <cstdio>
 #include <utility>
 
-#include "ui/window/theme.h"
 #include "ui/curves/plot_legend.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {
 
-void draw_curve(ImDrawList* list, const Curve& curve, const PlotFrame& frame, ImU32 color, float width, int dash) {
+void draw_curve(ImDrawList* list, const Curve& curve, const PlotFrame& frame, ImU32 color, float width,
+                int dash) {
   trace(curve, frame, [&](const std::vector<ImVec2>& points) {
     if (points.size() == 1) list->AddCircleFilled(points[0], width + 1, color, 8);
     draw_dashed(list, points, color, width, dash);
@@ -35,7 +36,8 @@ void draw_not_finite(ImDrawList* list, const Curve& curve, const PlotFrame& fram
   const float s = em(0.27f);
   float last = -INFINITY;
   const auto& marks = curve.not_finite();
-  for (auto i = std::lower_bound(marks.begin(), marks.end(), curve.lower_bound(frame.x0)); i != marks.end(); ++i) {
+  for (auto i = std::lower_bound(marks.begin(), marks.end(), curve.lower_bound(frame.x0)); i != marks.end();
+       ++i) {
     if (curve.x(*i) > frame.x1) break;
     if (!frame.x.shows(curve.x(*i))) continue;
     const float x = frame.px(curve.x(*i));
@@ -102,11 +104,13 @@ void navigate(const PlotFrame& frame, PlotAxis& axis, PlotState& state, bool hov
       axis.mode = PlotAxis::Mode::fixed;
       shift(axis.low, axis.high, axis.scale, -double(io.MouseDelta.x) / double(frame.width()));
     }
-    if (state.y_fixed) shift(state.y_low, state.y_high, frame.y, double(io.MouseDelta.y) / double(frame.height()));
+    if (state.y_fixed)
+      shift(state.y_low, state.y_high, frame.y, double(io.MouseDelta.y) / double(frame.height()));
   }
   if (state.boxing && !active) {
     state.boxing = false;
-    const ImVec2 to{std::clamp(io.MousePos.x, frame.min.x, frame.max.x), std::clamp(io.MousePos.y, frame.min.y, frame.max.y)};
+    const ImVec2 to{std::clamp(io.MousePos.x, frame.min.x, frame.max.x),
+                    std::clamp(io.MousePos.y, frame.min.y, frame.max.y)};
     const ImVec2 from = state.box_from;
     if (std::abs(to.x - from.x) < 4 || std::abs(to.y - from.y) < 4) return;
     axis.mode = PlotAxis::Mode::fixed;
@@ -130,7 +134,8 @@ void draw_crosshair(ImDrawList* list, const std::vector<PlotLine>& lines, const 
   }
 }
 
-void show_values(const std::vector<PlotLine>& lines, const PlotAxis& axis, double at, const PlotColors& colors) {
+void show_values(const std::vector<PlotLine>& lines, const PlotAxis& axis, double at,
+                 const PlotColors& colors) {
   constexpr size_t kMost = 16;
   ImGui::BeginTooltip();
   double x_before = NAN;
@@ -164,16 +169,19 @@ void show_values(const std::vector<PlotLine>& lines, const PlotAxis& axis, doubl
 
 float sign_height() { return em(0.95f); }
 
-// Vertical lines with a sign below, as wordy as there is room up to the next. Marks that would overlap share one.
-void draw_marks(ImDrawList* list, const std::vector<PlotMark>& marks, const PlotFrame& frame, const PlotColors& colors,
-                PlotShown& shown) {
+// Vertical lines with a sign below, as wordy as there is room up to the next. Marks that would overlap share
+// one.
+void draw_marks(ImDrawList* list, const std::vector<PlotMark>& marks, const PlotFrame& frame,
+                const PlotColors& colors, PlotShown& shown) {
   const float side = sign_height();
   std::vector<const PlotMark*> visible;
   for (const PlotMark& mark : marks)
     if (frame.x.shows(mark.x) && mark.x >= frame.x0 && mark.x <= frame.x1) visible.push_back(&mark);
-  std::stable_sort(visible.begin(), visible.end(), [](const PlotMark* a, const PlotMark* b) { return a->x < b->x; });
+  std::stable_sort(visible.begin(), visible.end(),
+                   [](const PlotMark* a, const PlotMark* b) { return a->x < b->x; });
   const auto width_of = [&](const std::string& text) {
-    return std::max(side, ImGui::GetFont()->CalcTextSizeA(side * 0.85f, FLT_MAX, 0, text.c_str()).x + em(0.4f));
+    return std::max(side,
+                    ImGui::GetFont()->CalcTextSizeA(side * 0.85f, FLT_MAX, 0, text.c_str()).x + em(0.4f));
   };
   float taken = frame.min.x;  // up to here by the signs before
   for (size_t i = 0; i < visible.size();) {
@@ -182,10 +190,12 @@ void draw_marks(ImDrawList* list, const std::vector<PlotMark>& marks, const Plot
     while (end < visible.size() && frame.px(visible[end]->x) - x < 1.5f * side) ++end;
     const PlotMark& mark = *visible[i];
     const std::vector<std::string> labels = mark_labels(std::span(visible).subspan(i, end - i));
-    // Its sign begins left of the line and ends before the next one; at the right edge it lies more to the left.
+    // Its sign begins left of the line and ends before the next one; at the right edge it lies more to the
+    // left.
     const float limit = end < visible.size() ? frame.px(visible[end]->x) - 0.6f * side : frame.max.x;
-    const auto fits = std::find_if(labels.begin(), labels.end(),
-                                   [&](const std::string& label) { return width_of(label) <= limit - taken; });
+    const auto fits = std::find_if(labels.begin(), labels.end(), [&](const std::string& label) {
+      return width_of(label) <= limit - taken;
+    });
     const std::string& text = fits == labels.end() ? labels.back() : *fits;
     const float width = width_of(text);
     const ImVec2 corner{std::max(std::min(x - side / 2, limit - width), taken), frame.max.y};
@@ -198,7 +208,8 @@ void draw_marks(ImDrawList* list, const std::vector<PlotMark>& marks, const Plot
     std::string all;
     for (size_t k = i; k < end; ++k) all += (k > i ? "; " : "") + visible[k]->text;
     shown.marks.push_back({text + ": " + all, corner, far});
-    if (ImGui::IsMouseHoveringRect(corner, far) && ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem)) {
+    if (ImGui::IsMouseHoveringRect(corner, far) &&
+        ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem)) {
       ImGui::BeginTooltip();
       ImGui::PushTextWrapPos(em(30));
       for (size_t k = i; k < std::min(end, i + 12); ++k) ImGui::TextUnformatted(visible[k]->text.c_str());
@@ -214,7 +225,9 @@ void draw_axes(ImDrawList* list, const PlotFrame& frame, const PlotAxis& axis, b
                const PlotColors& colors) {
   ImFont* font = ImGui::GetFont();
   const float small = std::round(ImGui::GetTextLineHeight() * 0.85f);
-  const auto width_of = [&](const std::string& text) { return font->CalcTextSizeA(small, FLT_MAX, 0, text.c_str()).x; };
+  const auto width_of = [&](const std::string& text) {
+    return font->CalcTextSizeA(small, FLT_MAX, 0, text.c_str()).x;
+  };
   const auto y_ticks = axis_ticks(frame.y, frame.y0, frame.y1, std::max(3, int(frame.height() / em(2.2f))));
   float below = INFINITY;
   for (size_t i = 0; i < y_ticks.size(); ++i) {
@@ -223,7 +236,8 @@ void draw_axes(ImDrawList* list, const PlotFrame& frame, const PlotAxis& axis, b
     if (below - y < small) continue;  // crowded near the 0 of a symlog axis
     below = y;
     const std::string text = axis_number(y_ticks[i], tick_distance(frame.y, y_ticks, i));
-    list->AddText(font, small, {std::round(frame.min.x - em(0.4f) - width_of(text)), std::round(y - small / 2)},
+    list->AddText(font, small,
+                  {std::round(frame.min.x - em(0.4f) - width_of(text)), std::round(y - small / 2)},
                   colors.muted, text.c_str());
   }
   const auto x_ticks = axis_ticks(frame.x, frame.x0, frame.x1, std::max(3, int(frame.width() / em(5))));
@@ -235,14 +249,16 @@ void draw_axes(ImDrawList* list, const PlotFrame& frame, const PlotAxis& axis, b
     if (!labelled) continue;
     const std::string text = axis_number(x_ticks[i], tick_distance(frame.x, x_ticks, i));
     const float width = width_of(text);
-    const float left = std::clamp(x - width / 2, frame.min.x - em(1), std::max(frame.max.x - width, frame.min.x - em(1)));
+    const float left =
+        std::clamp(x - width / 2, frame.min.x - em(1), std::max(frame.max.x - width, frame.min.x - em(1)));
     if (left + width > frame.max.x - label_width || left < behind + em(0.4f)) continue;
     behind = left + width;
-    list->AddText(font, small, {std::round(left), frame.max.y + signs + em(0.25f)}, colors.muted, text.c_str());
+    list->AddText(font, small, {std::round(left), frame.max.y + signs + em(0.25f)}, colors.muted,
+                  text.c_str());
   }
   if (labelled)
-    list->AddText(font, small, {frame.max.x - label_width + em(0.6f), frame.max.y + signs + em(0.25f)}, colors.muted,
-                  axis.label.c_str());
+    list->AddText(font, small, {frame.max.x - label_width + em(0.6f), frame.max.y + signs + em(0.25f)},
+                  colors.muted, axis.label.c_str());
 }
 
 }  // namespace
@@ -259,7 +275,8 @@ void draw_dashed(ImDrawList* list, const std::vector<ImVec2>& points, ImU32 colo
     list->AddPolyline(points.data(), int(points.size()), color, 0, width);
     return;
   }
-  // A line that goes up and down in each pixel column is cut along x: along its length the gaps would lie anywhere.
+  // A line that goes up and down in each pixel column is cut along x: along its length the gaps would lie
+  // anywhere.
   const bool dense = float(points.size()) > 1.2f * std::abs(points.back().x - points.front().x) + 2;
   static std::vector<ImVec2> run;  // of the dash that goes on
   run.assign(1, points[0]);
@@ -328,7 +345,8 @@ std::vector<std::string> mark_labels(std::span<const PlotMark* const> marks) {
   }
   std::vector<std::pair<std::string, size_t>> kinds;
   for (const PlotMark* mark : marks) {
-    const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.first == mark->kind; });
+    const auto known =
+        std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.first == mark->kind; });
     if (known == kinds.end())
       kinds.emplace_back(mark->kind, 1);
     else
@@ -380,8 +398,8 @@ PlotRange y_range(const std::vector<PlotLine>& shown, const PlotAxis& axis, cons
 }
 
 PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLine>& lines,
-                    const std::vector<PlotMark>& marks, bool labelled, ImVec2 size, PlotAxis& axis, PlotState& state,
-                    const PlotColors& colors) {
+                    const std::vector<PlotMark>& marks, bool labelled, ImVec2 size, PlotAxis& axis,
+                    PlotState& state, const PlotColors& colors) {
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   PlotShown shown{corner, {corner.x + size.x, corner.y + size.y}, {}, {}, {}};
   const float text_height = ImGui::GetTextLineHeight(), small = std::round(text_height * 0.85f);
@@ -392,7 +410,8 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
   std::string note;  // beside the title
   if (range.scale.kind == AxisScale::Kind::symlog)
     note = "symlog, linear within \xc2\xb1" + axis_number(range.scale.threshold, range.scale.threshold);
-  const float note_width = note.empty() ? 0 : ImGui::GetFont()->CalcTextSizeA(small, FLT_MAX, 0, note.c_str()).x + em(0.6f);
+  const float note_width =
+      note.empty() ? 0 : ImGui::GetFont()->CalcTextSizeA(small, FLT_MAX, 0, note.c_str()).x + em(0.6f);
   const int legend_rows = std::clamp(int(size.y / em(4)), 1, 3);
   const PlotLegend legend(lines, state, corner.x, right, title_width + note_width + em(1), legend_rows,
                           axis.hovering ? &axis.hover : nullptr);
@@ -432,7 +451,8 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
   for (const PlotLine& line : visible)
     if (line.band_low) draw_band(list, line, frame);
   for (const PlotLine& line : visible)
-    draw_curve(list, *line.raw, frame, line.smooth ? with_alpha(line.color, 0.33f) : line.color, thin, line.smooth ? 0 : line.dash);
+    draw_curve(list, *line.raw, frame, line.smooth ? with_alpha(line.color, 0.33f) : line.color, thin,
+               line.smooth ? 0 : line.dash);
   for (const PlotLine& line : visible)
     if (line.smooth) draw_curve(list, *line.smooth, frame, line.color, thick, line.dash);
   for (const PlotLine& line : visible) draw_not_finite(list, *line.raw, frame, colors.alarm);
@@ -445,16 +465,19 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
   }
   list->PopClipRect();
   draw_marks(list, marks, frame, colors, shown);
-  const bool on_mark = std::any_of(shown.marks.begin(), shown.marks.end(),
-                                   [](const auto& mark) { return ImGui::IsMouseHoveringRect(mark.min, mark.max); });
+  const bool on_mark = std::any_of(shown.marks.begin(), shown.marks.end(), [](const auto& mark) {
+    return ImGui::IsMouseHoveringRect(mark.min, mark.max);
+  });
   if (hovered && !active && !on_mark && !visible.empty()) show_values(visible, axis, mouse_x, colors);
 
   list->AddText(fonts().bold, text_height, {corner.x, corner.y}, colors.text, title);
   if (!note.empty())
-    list->AddText(ImGui::GetFont(), small, {corner.x + title_width + em(0.6f), corner.y + (text_height - small) / 2}, colors.muted,
+    list->AddText(ImGui::GetFont(), small,
+                  {corner.x + title_width + em(0.6f), corner.y + (text_height - small) / 2}, colors.muted,
                   note.c_str());
   if (visible.empty())
-    list->AddText({min.x + em(0.6f), min.y + em(1.4f)}, colors.muted, "All curves are hidden; the legend shows them again.");
+    list->AddText({min.x + em(0.6f), min.y + em(1.4f)}, colors.muted,
+                  "All curves are hidden; the legend shows them again.");
   legend.draw(corner.y, state, colors, shown);
   ImGui::PopID();
   ImGui::SetCursorScreenPos(corner);

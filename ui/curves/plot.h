@@ -1,7 +1,7 @@
 #pragma once
-// A chart of curves over one x axis: axes with round ticks, raw curves ghosted behind smoothed ones, bands, marks of
-// what happened, a legend that hides curves, a crosshair with exact values, zoom and pan. Costs a few draw calls per
-// pixel column, whatever the number of points. Knows curves, nothing of sessions.
+// A chart of curves over one x axis: axes with round ticks, raw curves ghosted behind smoothed ones, bands,
+// marks of what happened, a legend that hides curves, a crosshair with exact values, zoom and pan. Costs a
+// few draw calls per pixel column, whatever the number of points. Knows curves, nothing of sessions.
 #include <imgui.h>
 
 #include <set>
@@ -34,7 +34,7 @@ struct PlotAxis {
 struct PlotLine {
   std::string name;
   const Curve* raw = nullptr;
-  const Curve* smooth = nullptr;                   // null: the raw curve at full strength
+  const Curve* smooth = nullptr;                          // null: the raw curve at full strength
   const Curve *band_low = nullptr, *band_high = nullptr;  // null: no band
   ImU32 color = 0;
   int dash = 0;  // 0 solid, 1 dashed, 2 dotted, 3 long and short: a second sign beside colour
@@ -42,13 +42,14 @@ struct PlotLine {
 
 struct PlotMark {
   double x = 0;
-  std::string kind;   // "edit": written at the mark, its first letter in capitals where there is no room for it
+  std::string
+      kind;  // "edit": written at the mark, its first letter in capitals where there is no room for it
   std::string brief;  // "lr 0.05", what is written where there is room for more; may be empty
   ImU32 color = 0;
   std::string text;  // all there is to say
 };
-// What may be written at a place for those of its marks, the longest first: "lr 0.05", "edit", "E"; of several "2 edits,
-// 1 pause", "3 marks", "3".
+// What may be written at a place for those of its marks, the longest first: "lr 0.05", "edit", "E"; of
+// several "2 edits, 1 pause", "3 marks", "3".
 std::vector<std::string> mark_labels(std::span<const PlotMark* const>);
 
 struct PlotColors {
@@ -77,8 +78,9 @@ struct PlotShown {
 };
 
 // Draws a chart of `size`. `labelled`: the x axis has numbers.
-PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLine>&, const std::vector<PlotMark>&,
-                    bool labelled, ImVec2 size, PlotAxis&, PlotState&, const PlotColors&);
+PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLine>&,
+                    const std::vector<PlotMark>&, bool labelled, ImVec2 size, PlotAxis&, PlotState&,
+                    const PlotColors&);
 
 // Cuts a polyline into dashes by its length on the screen.
 void draw_dashed(ImDrawList*, const std::vector<ImVec2>&, ImU32 color, float width, int dash);

@@ -5,7 +5,8 @@
 
 namespace lunagrad {
 
-PlotFrame::PlotFrame(ImVec2 min_, ImVec2 max_, AxisScale x_, double x0_, double x1_, AxisScale y_, double y0_, double y1_)
+PlotFrame::PlotFrame(ImVec2 min_, ImVec2 max_, AxisScale x_, double x0_, double x1_, AxisScale y_, double y0_,
+                     double y1_)
     : min(min_), max(max_), x(x_), y(y_), x0(x0_), x1(x1_), y0(y0_), y1(y1_) {
   left_ = x.forward(x0);
   right_ = x.forward(x1);
@@ -33,8 +34,8 @@ double PlotFrame::y_at(float py) const {
 
 namespace {
 
-// Columns may begin and end at multiples of this: an eighth of a column or less, for a fraction of the memory that is
-// read.
+// Columns may begin and end at multiples of this: an eighth of a column or less, for a fraction of the memory
+// that is read.
 size_t block_for(size_t points, const PlotFrame& frame) {
   size_t block = 1;
   while (double(block * Curve::kFan) * 8 * double(frame.width()) <= double(points)) block *= Curve::kFan;
@@ -43,7 +44,8 @@ size_t block_for(size_t points, const PlotFrame& frame) {
 
 }  // namespace
 
-void trace(const Curve& curve, const PlotFrame& frame, const std::function<void(const std::vector<ImVec2>&)>& stretch) {
+void trace(const Curve& curve, const PlotFrame& frame,
+           const std::function<void(const std::vector<ImVec2>&)>& stretch) {
   size_t begin = curve.lower_bound(frame.x0), end = curve.lower_bound(frame.x1);
   begin -= begin > 0;
   end = std::min(end + 1, curve.size());
@@ -112,14 +114,17 @@ ValueSpan with_margin(const CurveRange& range, const AxisScale& scale, size_t po
   constexpr size_t kFew = 8;
   const bool log = scale.kind == AxisScale::Kind::log;
   double low = log ? range.least_positive : range.min, high = range.max;
-  if (!(high >= low) || !std::isfinite(low) || !std::isfinite(high)) return log ? ValueSpan{0.1, 1} : ValueSpan{0, 1};
+  if (!(high >= low) || !std::isfinite(low) || !std::isfinite(high))
+    return log ? ValueSpan{0.1, 1} : ValueSpan{0, 1};
   if (scale.kind == AxisScale::Kind::linear) {
     double margin = (high - low) * 0.06;
-    if (points < kFew) margin = std::max(margin, (0.1 * std::max(std::abs(low), std::abs(high)) - (high - low)) / 2);
+    if (points < kFew)
+      margin = std::max(margin, (0.1 * std::max(std::abs(low), std::abs(high)) - (high - low)) / 2);
     if (!(margin > 0)) margin = low == 0 ? 0.5 : std::abs(low) * 0.05;
     return {low - margin, high + margin};
   }
-  const double bottom = scale.forward(low), top = scale.forward(high), margin = std::max((top - bottom) * 0.06, 0.01);
+  const double bottom = scale.forward(low), top = scale.forward(high),
+               margin = std::max((top - bottom) * 0.06, 0.01);
   return {scale.inverse(bottom - margin), scale.inverse(top + margin)};
 }
 

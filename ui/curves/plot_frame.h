@@ -33,8 +33,8 @@ class PlotFrame {
   double left_, right_, bottom_, top_;  // the edges as the scales see them
 };
 
-// Calls `stretch` for each part of the curve without a gap. What cannot be shown (NaN, infinity, not positive on
-// a logarithmic axis) makes one.
+// Calls `stretch` for each part of the curve without a gap. What cannot be shown (NaN, infinity, not positive
+// on a logarithmic axis) makes one.
 void trace(const Curve&, const PlotFrame&, const std::function<void(const std::vector<ImVec2>&)>& stretch);
 // The values between two curves with the same x, column by column: x, upper and lower edge.
 struct BandColumn {
@@ -42,8 +42,8 @@ struct BandColumn {
 };
 std::vector<BandColumn> trace_band(const Curve& low, const Curve& high, const PlotFrame&);
 
-// Values around all of these, with a margin; 0 to 1 when there is nothing to show. Of a curve of few points every
-// difference would fill the chart: on a linear axis they get at least a tenth of their size.
+// Values around all of these, with a margin; 0 to 1 when there is nothing to show. Of a curve of few points
+// every difference would fill the chart: on a linear axis they get at least a tenth of their size.
 struct ValueSpan {
   double low, high;
 };

@@ -64,8 +64,8 @@ PlotLegend::PlotLegend(const std::vector<PlotLine>& lines, const PlotState& stat
     entry.value = at ? exact_number(value) : short_value(value);
     entry.alarm = alarm_of(line, state);
     entry.name_width = ImGui::CalcTextSize(line.name.c_str()).x;
-    // Room for an exact number also where a short one stands: entries keep their places while a run goes on and when
-    // the crosshair comes.
+    // Room for an exact number also where a short one stands: entries keep their places while a run goes on
+    // and when the crosshair comes.
     entry.value_width = std::max(ImGui::CalcTextSize(entry.value.c_str()).x, em(6));
     entry.width = swatch + gap + entry.name_width + gap + entry.value_width +
                   (entry.alarm.empty() ? 0 : gap + ImGui::CalcTextSize(entry.alarm.c_str()).x);
@@ -106,21 +106,23 @@ void PlotLegend::draw(float y, PlotState& state, const PlotColors& colors, PlotS
     if (ImGui::InvisibleButton("entry", {entry.width, height})) toggle(state, entry.line->name);
     ImGui::PopID();
     if (ImGui::IsItemHovered())
-      list->AddRectFilled({entry.x - em(0.2f), top}, {entry.x + entry.width + em(0.2f), top + height}, colors.grid, em(0.2f));
+      list->AddRectFilled({entry.x - em(0.2f), top}, {entry.x + entry.width + em(0.2f), top + height},
+                          colors.grid, em(0.2f));
     explain_line(*entry.line, hidden);
-    shown.legend.push_back({entry.line->name + " " + entry.value + (entry.alarm.empty() ? "" : " " + entry.alarm) +
-                                (hidden ? " hidden" : ""),
+    shown.legend.push_back({entry.line->name + " " + entry.value +
+                                (entry.alarm.empty() ? "" : " " + entry.alarm) + (hidden ? " hidden" : ""),
                             ImGui::GetItemRectMin(), ImGui::GetItemRectMax()});
     float x = entry.x;
-    draw_dashed(list, {{x, middle}, {x + swatch, middle}}, with_alpha(entry.line->color, hidden ? 0.3f : 1), em(0.14f),
-                entry.line->dash);
+    draw_dashed(list, {{x, middle}, {x + swatch, middle}}, with_alpha(entry.line->color, hidden ? 0.3f : 1),
+                em(0.14f), entry.line->dash);
     x += swatch + gap;
     list->AddText({x, top}, with_alpha(colors.muted, hidden ? 0.5f : 1), entry.line->name.c_str());
     if (hidden) list->AddLine({x, middle}, {x + entry.name_width, middle}, colors.muted, 1);
     x += entry.name_width + gap;
     list->AddText({x, top}, with_alpha(colors.text, hidden ? 0.4f : 1), entry.value.c_str());
     if (!entry.alarm.empty())
-      list->AddText({x + ImGui::CalcTextSize(entry.value.c_str()).x + gap, top}, colors.alarm, entry.alarm.c_str());
+      list->AddText({x + ImGui::CalcTextSize(entry.value.c_str()).x + gap, top}, colors.alarm,
+                    entry.alarm.c_str());
   }
   if (left_out_ > 0) {
     const std::string text = (left_out_ == entries_.size() ? "" : "+") + std::to_string(left_out_) +
@@ -151,8 +153,8 @@ void PlotLegend::draw_list(PlotState& state, const PlotColors& colors) const {
     ImGui::SameLine();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float middle = at.y + ImGui::GetFrameHeight() / 2;
-    draw_dashed(ImGui::GetWindowDrawList(), {{at.x, middle}, {at.x + em(1.6f), middle}}, entry.line->color, em(0.14f),
-                entry.line->dash);
+    draw_dashed(ImGui::GetWindowDrawList(), {{at.x, middle}, {at.x + em(1.6f), middle}}, entry.line->color,
+                em(0.14f), entry.line->dash);
     ImGui::Dummy({em(1.6f), ImGui::GetFrameHeight()});
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();

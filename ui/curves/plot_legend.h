@@ -1,16 +1,16 @@
 #pragma once
-// The legend of a chart: each line's stroke, name and value in as many rows as are granted, and a list of all behind
-// a button when they do not suffice. A click hides a line or shows it again. Private to the plot.
+// The legend of a chart: each line's stroke, name and value in as many rows as are granted, and a list of all
+// behind a button when they do not suffice. A click hides a line or shows it again. Private to the plot.
 #include "ui/curves/plot.h"
 
 namespace lunagrad {
 
 class PlotLegend {
  public:
-  // Lays the entries out from `left` to `right`, `indent` to the right in the first row. `at`: the values shown are
-  // those at this x instead of the last ones.
-  PlotLegend(const std::vector<PlotLine>&, const PlotState&, float left, float right, float indent, int most_rows,
-             const double* at);
+  // Lays the entries out from `left` to `right`, `indent` to the right in the first row. `at`: the values
+  // shown are those at this x instead of the last ones.
+  PlotLegend(const std::vector<PlotLine>&, const PlotState&, float left, float right, float indent,
+             int most_rows, const double* at);
   int rows() const { return rows_; }
   // Draws them with their upper edge at y. The space belongs to the chart already.
   void draw(float y, PlotState&, const PlotColors&, PlotShown&) const;

@@ -42,7 +42,8 @@ Autosave::~Autosave() {
   std::error_code ignored;
   bool kept = false;
   if (!own_.empty())
-    for (const auto& entry : fs::directory_iterator(own_, ignored)) kept |= entry.path().extension() == ".text";
+    for (const auto& entry : fs::directory_iterator(own_, ignored))
+      kept |= entry.path().extension() == ".text";
   if (!own_.empty() && !kept) fs::remove_all(own_, ignored);
   if (lock_ >= 0) ::close(lock_);
   for (const auto& [path, lock] : taken_) ::close(lock);

@@ -1,7 +1,7 @@
 #pragma once
-// Keeps unsaved texts on the disk, so that neither a crash nor closing the window loses them. Each process has a folder
-// of its own with a lock that ends with it; a folder whose lock is free was left behind, and its texts are handed to the
-// next start. Owns the folder and the lock. One thread.
+// Keeps unsaved texts on the disk, so that neither a crash nor closing the window loses them. Each process
+// has a folder of its own with a lock that ends with it; a folder whose lock is free was left behind, and its
+// texts are handed to the next start. Owns the folder and the lock. One thread.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,8 +15,9 @@ class Autosave {
     std::string content;
   };
 
-  explicit Autosave(std::string folder);  // "": keeps nothing. The folder is made when there is something to keep
-  ~Autosave();                            // removes the folder when nothing is kept in it
+  explicit Autosave(
+      std::string folder);  // "": keeps nothing. The folder is made when there is something to keep
+  ~Autosave();              // removes the folder when nothing is kept in it
   Autosave(const Autosave&) = delete;
 
   // What other processes left behind. Their folders stay until forget_left_behind().

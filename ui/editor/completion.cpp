@@ -13,7 +13,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr int kWordLines = 20000;     // of the text, that are looked through for names
+constexpr int kWordLines = 20000;  // of the text, that are looked through for names
 constexpr size_t kMostProposals = 500;
 
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
@@ -65,7 +65,8 @@ std::string value_of(const TextBuffer& buffer, const std::string& name) {
 
 const char* arguments_of(const std::string& name) {
   const Signature* signature = find_signature(name);
-  if (!signature && name.ends_with('_')) signature = find_signature(std::string_view(name).substr(0, name.size() - 1));
+  if (!signature && name.ends_with('_'))
+    signature = find_signature(std::string_view(name).substr(0, name.size() - 1));
   return signature && !signature->op->hidden() ? signature->names.c_str() : "";
 }
 
@@ -87,7 +88,8 @@ std::string explain_path(const std::string& path) {
   const size_t last = path.find_last_of(".:");
   const bool library = path.starts_with("lg.");
   if (!library && path.find(':') == path.npos) return {};
-  if (const HelpEntry* entry = library ? annotation_of(path) : nullptr) return entry->call + "\n" + entry->text;
+  if (const HelpEntry* entry = library ? annotation_of(path) : nullptr)
+    return entry->call + "\n" + entry->text;
   return explain_name(path.substr(last + 1));
 }
 
@@ -145,7 +147,8 @@ void Completion::ask(Session& session, const TextBuffer& buffer) {
   const std::string written = line.substr(start, begin - start);
   close();
   prefix_ = line.substr(begin, size_t(caret.column) - begin);
-  if (written.ends_with("..") || (!prefix_.empty() && std::isdigit(static_cast<unsigned char>(prefix_[0])))) return;
+  if (written.ends_with("..") || (!prefix_.empty() && std::isdigit(static_cast<unsigned char>(prefix_[0]))))
+    return;
   replaced_ = {{caret.line, int(begin)}, caret};
   path_ = written.empty() ? "" : resolved_path(buffer, written);
   open_ = true;

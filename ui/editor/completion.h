@@ -1,6 +1,7 @@
 #pragma once
-// What could follow the name at the caret: from the records of the ops, from the session, which is asked and never waited
-// for, and from the text itself. Drawing thread only; the session's answer comes on its own thread.
+// What could follow the name at the caret: from the records of the ops, from the session, which is asked and
+// never waited for, and from the text itself. Drawing thread only; the session's answer comes on its own
+// thread.
 #include <functional>
 #include <memory>
 #include <mutex>

@@ -25,12 +25,14 @@ std::vector<Word> words_of(const TextBuffer& buffer) {
     open = lua_tokens(buffer.line(i), open, tokens);
     for (const LuaToken& token : tokens) {
       if (token.part == LuaPart::comment || token.part == LuaPart::space) continue;
-      const std::string_view text = std::string_view(buffer.line(i)).substr(size_t(token.begin), size_t(token.end - token.begin));
+      const std::string_view text =
+          std::string_view(buffer.line(i)).substr(size_t(token.begin), size_t(token.end - token.begin));
       if (token.part != LuaPart::sign) {
         words.push_back({text, {i, token.begin}, token.part});
         continue;
       }
-      for (size_t k = 0; k < text.size(); ++k) words.push_back({text.substr(k, 1), {i, token.begin + int(k)}, token.part});
+      for (size_t k = 0; k < text.size(); ++k)
+        words.push_back({text.substr(k, 1), {i, token.begin + int(k)}, token.part});
     }
   }
   return words;
@@ -42,7 +44,8 @@ struct Found {
 
 class Search {
  public:
-  Search(const std::vector<Word>& words, std::string_view name, bool member) : words_(words), name_(name), member_(member) {}
+  Search(const std::vector<Word>& words, std::string_view name, bool member)
+      : words_(words), name_(name), member_(member) {}
 
   Found run() {
     for (size_t i = 0; i < words_.size(); ++i) {
@@ -94,14 +97,16 @@ std::string name_at(const TextBuffer& buffer, TextPosition caret) {
   auto end = size_t(caret.column);
   while (end < line.size() && in_name(line[end])) ++end;
   size_t begin = end;
-  while (begin > 0 && (in_name(line[begin - 1]) || ((line[begin - 1] == '.' || line[begin - 1] == ':') && begin < end)))
+  while (begin > 0 &&
+         (in_name(line[begin - 1]) || ((line[begin - 1] == '.' || line[begin - 1] == ':') && begin < end)))
     --begin;
   while (begin < end && !in_name(line[begin])) ++begin;
   if (begin == end || std::isdigit(static_cast<unsigned char>(line[begin]))) return {};
   return line.substr(begin, end - begin);
 }
 
-std::optional<TextPosition> definition_of(const TextBuffer& buffer, const std::string& name, TextPosition caret) {
+std::optional<TextPosition> definition_of(const TextBuffer& buffer, const std::string& name,
+                                          TextPosition caret) {
   const size_t last = name.find_last_of(".:");
   const std::string own = last == std::string::npos ? name : name.substr(last + 1);
   const std::vector<Word> words = words_of(buffer);

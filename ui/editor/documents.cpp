@@ -171,22 +171,24 @@ void Documents::save_as(Document& document, const std::string& path, Saved saved
   Document* other = find(path);
   if (other && other != &document)
     fail_as(ErrorKind::file, path, ": is open in another tab; close that first");
-  if (!may_write(real_path(path))) fail_as(ErrorKind::file, path, ": is read-only; save it under another name");
+  if (!may_write(real_path(path)))
+    fail_as(ErrorKind::file, path, ": is read-only; save it under another name");
   write(document, path, std::move(saved));
 }
 
 void Documents::write(Document& document, const std::string& path, Saved saved) {
   ++document.writing_;
-  disk_.post([this, content = document.buffer.content(),
-              result = Written{document.id, document.buffer.state(), path, {}, {}, std::move(saved)}]() mutable {
-    result.error = write_text(real_path(result.path), content);
-    result.stamp = stamp_of(result.path);
-    {
-      const std::lock_guard lock(mutex_);
-      written_.push_back(std::move(result));
-    }
-    if (wake_) wake_();
-  });
+  disk_.post(
+      [this, content = document.buffer.content(),
+       result = Written{document.id, document.buffer.state(), path, {}, {}, std::move(saved)}]() mutable {
+        result.error = write_text(real_path(result.path), content);
+        result.stamp = stamp_of(result.path);
+        {
+          const std::lock_guard lock(mutex_);
+          written_.push_back(std::move(result));
+        }
+        if (wake_) wake_();
+      });
 }
 
 void Documents::take_over(const Written& result) {
@@ -288,7 +290,9 @@ void Documents::take_from_disk(Document& document) {
 void Documents::look(Look& look) {
   look.stamp = stamp_of(look.path);
   look.writable = may_write(look.path);
-  if (!look.wanted && (look.id == 0 || !look.stamp.exists() || look.stamp == look.known || look.stamp != look.seen)) return;
+  if (!look.wanted &&
+      (look.id == 0 || !look.stamp.exists() || look.stamp == look.known || look.stamp != look.seen))
+    return;
   try {
     look.text = read_text(look.path);
   } catch (const Error& error) {
@@ -301,17 +305,20 @@ void Documents::ask_disk(const std::vector<std::string>& others) {
   for (const auto& document : all_) {
     if (document->path.empty()) continue;
     const bool gone = document->trouble == Document::Trouble::gone && document->disk_.exists();
-    looks.push_back({document->id, document->path, document->disk_, document->seen_, gone, {}, false, {}, {}});
+    looks.push_back(
+        {document->id, document->path, document->disk_, document->seen_, gone, {}, false, {}, {}});
   }
   for (const std::string& path : others) {
-    const auto known = std::find_if(others_.begin(), others_.end(), [&](const Look& o) { return o.path == path; });
+    const auto known =
+        std::find_if(others_.begin(), others_.end(), [&](const Look& o) { return o.path == path; });
     looks.push_back(known == others_.end() ? Look{0, path, {}, {}, false, {}, false, {}, {}} : *known);
   }
   looking_ = true;
   disk_.post([this, looks = std::move(looks)]() mutable {
     const auto open = [&](const Look& look) {
-      return look.id == 0 && std::any_of(looks.begin(), looks.end(),
-                                         [&](const Look& other) { return other.id > 0 && same_file(other.path, look.path); });
+      return look.id == 0 && std::any_of(looks.begin(), looks.end(), [&](const Look& other) {
+               return other.id > 0 && same_file(other.path, look.path);
+             });
     };
     std::vector<Look> found;
     for (const Look& asked : looks)
@@ -382,7 +389,8 @@ void Documents::update(const std::vector<std::string>& others, std::vector<std::
     others_.clear();
     for (Look& look : *looks) {
       Document* document = look.id > 0 ? with_id(look.id) : nullptr;
-      if (document ? take_look(*document, look) : look.id == 0 && take_look(look)) changed.push_back(look.path);
+      if (document ? take_look(*document, look) : look.id == 0 && take_look(look))
+        changed.push_back(look.path);
     }
   }
   if (looking_ || now - looked_ < kBetweenLooks) return;
@@ -393,7 +401,8 @@ void Documents::update(const std::vector<std::string>& others, std::vector<std::
 void Documents::keep_unsaved() {
   for (const auto& document : all_) {
     if (document->kept_ == document->buffer.state()) continue;
-    const bool nothing = !document->modified() || (document->path.empty() && document->buffer.content().empty());
+    const bool nothing =
+        !document->modified() || (document->path.empty() && document->buffer.content().empty());
     document->kept_ = document->buffer.state();
     if (nothing) {
       drop_kept(document->id);

@@ -1,7 +1,7 @@
 #pragma once
-// The texts that are open in the editor, and their files: opened, saved whole or not at all, watched for changes from
-// outside, kept through crashes. Knows neither window nor session. Drawing thread only, which never waits for what is
-// written: a thread does that, and update() takes over what it came to.
+// The texts that are open in the editor, and their files: opened, saved whole or not at all, watched for
+// changes from outside, kept through crashes. Knows neither window nor session. Drawing thread only, which
+// never waits for what is written: a thread does that, and update() takes over what it came to.
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "ui/editor/autosave.h"
 #include "ui/base/disk_thread.h"
+#include "ui/editor/autosave.h"
 #include "ui/text/buffer.h"
 
 namespace lunagrad {
@@ -72,13 +72,13 @@ class Documents {
   void keep_in(const std::string& autosave_folder);  // before anything is open
   // What another process had left unsaved is open again. Returns how many.
   int restore();
-  // Its text as it is now goes into its file, or into `path`, which is its own once that is done. Error (kind file) where
-  // that can be seen not to go; either way a failure leaves file and text as they were.
+  // Its text as it is now goes into its file, or into `path`, which is its own once that is done. Error (kind
+  // file) where that can be seen not to go; either way a failure leaves file and text as they were.
   void save(Document&, Saved = {});
   void save_as(Document&, const std::string& path, Saved = {});
-  void close(Document&);            // unsaved text is lost
-  void take_from_disk(Document&);   // can be undone
-  void keep_mine(Document&);        // the next save writes over what is on the disk
+  void close(Document&);           // unsaved text is lost
+  void take_from_disk(Document&);  // can be undone
+  void keep_mine(Document&);       // the next save writes over what is on the disk
 
   size_t count() const { return all_.size(); }
   Document& operator[](size_t i) { return *all_[i]; }
@@ -88,9 +88,9 @@ class Documents {
   Document* active() { return active_; }  // the one that is shown, null for none
   void activate(Document& document) { active_ = &document; }
 
-  // Once a frame: has the disk looked at twice a second, keeps unsaved text every two seconds. Files that changed on the
-  // disk and are at rest go to `changed`: those of documents, whose text is taken over unless it was changed here, and
-  // `others`.
+  // Once a frame: has the disk looked at twice a second, keeps unsaved text every two seconds. Files that
+  // changed on the disk and are at rest go to `changed`: those of documents, whose text is taken over unless
+  // it was changed here, and `others`.
   void update(const std::vector<std::string>& others, std::vector<std::string>& changed);
   void keep_unsaved();  // begins to, now
   void settle();        // waits until all is written: where the window ends, and in tests
@@ -141,11 +141,11 @@ class Documents {
   std::vector<Look> others_;  // as they were found last
   const std::function<void()> wake_;
   std::mutex mutex_;
-  std::vector<Written> written_;             // guarded by mutex_, as
-  std::vector<Kept> kept_texts_;             // this
-  std::optional<std::vector<Look>> looks_;   // and this
+  std::vector<Written> written_;            // guarded by mutex_, as
+  std::vector<Kept> kept_texts_;            // this
+  std::optional<std::vector<Look>> looks_;  // and this
   bool looking_ = false;
-  DiskThread disk_;               // last: it uses the others
+  DiskThread disk_;  // last: it uses the others
 };
 
 }  // namespace lunagrad

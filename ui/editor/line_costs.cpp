@@ -62,7 +62,8 @@ std::vector<int> matching_lines(const std::vector<std::string>& before, const st
   const auto at = [&](size_t r, size_t c) -> int& { return length[r * (columns + 1) + c]; };
   for (size_t r = rows; r-- > 0;)
     for (size_t c = columns; c-- > 0;)
-      at(r, c) = before[head + r] == now[head + c] ? at(r + 1, c + 1) + 1 : std::max(at(r + 1, c), at(r, c + 1));
+      at(r, c) =
+          before[head + r] == now[head + c] ? at(r + 1, c + 1) + 1 : std::max(at(r + 1, c), at(r, c + 1));
   for (size_t r = 0, c = 0; r < rows && c < columns;) {
     if (before[head + r] == now[head + c])
       matches[head + c++] = int(head + r++);

@@ -41,11 +41,12 @@ std::string shape_of(const LineCost& cost) { return cost.shape; }
 }  // namespace
 
 std::vector<CostColumn> LiveGutter::default_columns() {
-  return {{"time", "Forward and backward of the line's operations. The bar compares it with the slowest line.", true,
-           time_text},
-          {"output", "Shape of the last tensor that the line made.", true, shape_of},
-          {"bytes", "Memory of all outputs of the line's operations.", false, bytes_text},
-          {"|grad|", "Norm of the gradients that reached the line's outputs.", true, norm_text}};
+  return {
+      {"time", "Forward and backward of the line's operations. The bar compares it with the slowest line.",
+       true, time_text},
+      {"output", "Shape of the last tensor that the line made.", true, shape_of},
+      {"bytes", "Memory of all outputs of the line's operations.", false, bytes_text},
+      {"|grad|", "Norm of the gradients that reached the line's outputs.", true, norm_text}};
 }
 
 bool LiveGutter::offers(const CostColumn& column) const {
@@ -112,8 +113,8 @@ std::string LiveGutter::sentence(int line) const {
   };
   std::string text = "line " + std::to_string(line + 1) + ": " + std::to_string(here->nodes.size()) +
                      (here->nodes.size() == 1 ? " node" : " nodes") + " of the tape\nforward " +
-                     time(here->forward_ns) + ", backward " + time(here->backward_ns) + "\n" + bytes_text(*here) +
-                     " of outputs, the last " + here->shape;
+                     time(here->forward_ns) + ", backward " + time(here->backward_ns) + "\n" +
+                     bytes_text(*here) + " of outputs, the last " + here->shape;
   if (here->gradient) text += "\nnorm of the gradients " + norm_text(*here);
   return text;
 }

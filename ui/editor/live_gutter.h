@@ -1,7 +1,7 @@
 #pragma once
-// What the tape says of the lines of the text that is shown: costs beside each line, also where the text was edited since
-// the run began, and which line a place of the run is now. Works once per snapshot and change of the text, not per frame.
-// Drawing thread only.
+// What the tape says of the lines of the text that is shown: costs beside each line, also where the text was
+// edited since the run began, and which line a place of the run is now. Works once per snapshot and change of
+// the text, not per frame. Drawing thread only.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -25,7 +25,8 @@ class LiveGutter {
   bool update(const TapeSnapshot*, const Document&);
 
   const LineCost* cost(int line) const;  // of a line of the text as it is now, from 0; null for none
-  // Line `line` (from 1) of the text that runs, as a line from 0 of the text as it is now; -1 when it is gone.
+  // Line `line` (from 1) of the text that runs, as a line from 0 of the text as it is now; -1 when it is
+  // gone.
   int line_now(int line) const;
   bool live() const { return shown_ != nullptr; }  // the tape has lines of this text
   float heat(int line) const;                      // its part of the slowest line's time

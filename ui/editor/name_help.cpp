@@ -50,7 +50,8 @@ void NameHelp::draw(Session& session, TextBuffer& buffer, CodeEditor& view, cons
     return ChoicePopup::Choice{proposal.name, proposal.detail, proposal.help};
   };
   const auto on_row = [&](int i, ImVec2 min, ImVec2 max) {
-    description.add("editor.proposal", proposals[size_t(i)].name + " " + proposals[size_t(i)].detail, min, max);
+    description.add("editor.proposal", proposals[size_t(i)].name + " " + proposals[size_t(i)].detail, min,
+                    max);
     over_ |= ImGui::IsMouseHoveringRect(min, max, false);
   };
   const int clicked = popup_.draw(int(proposals.size()), row, did.caret_below, did.line_height, on_row);

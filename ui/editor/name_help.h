@@ -1,13 +1,13 @@
 #pragma once
-// Helps with names in a text: proposals at the caret while somebody types, and what `?name` says of the name under the
-// mouse. Drawing thread only.
+// Helps with names in a text: proposals at the caret while somebody types, and what `?name` says of the name
+// under the mouse. Drawing thread only.
 #include <functional>
 #include <string>
 
-#include "ui/editor/completion.h"
 #include "ui/base/description.h"
-#include "ui/widgets/choice_popup.h"
+#include "ui/editor/completion.h"
 #include "ui/text/code_editor.h"
+#include "ui/widgets/choice_popup.h"
 
 namespace lunagrad {
 
@@ -27,7 +27,7 @@ class NameHelp {
 
   Completion completion_;
   ChoicePopup popup_;
-  int taken_ = -1;  // by a key, -2 to close
+  int taken_ = -1;     // by a key, -2 to close
   bool over_ = false;  // the mouse is over the proposals
   std::string explained_, explanation_;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Compiles texts on a thread of its own, without running them, so that an error is marked while somebody types. The
-// drawing thread hands texts over and reads answers; it never waits.
+// Compiles texts on a thread of its own, without running them, so that an error is marked while somebody
+// types. The drawing thread hands texts over and reads answers; it never waits.
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -21,7 +21,8 @@ struct SyntaxAnswer {
 
 class SyntaxChecker {
  public:
-  explicit SyntaxChecker(std::function<void()> wake);  // called on the checker's thread when there is an answer
+  explicit SyntaxChecker(
+      std::function<void()> wake);  // called on the checker's thread when there is an answer
 
   // The text of document `id`; one that waits for the same document is dropped.
   void check(int id, uint64_t revision, std::string content);
@@ -37,9 +38,9 @@ class SyntaxChecker {
   std::function<void()> wake_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::map<int, Question> questions_;      // guarded by mutex_
-  std::map<int, SyntaxAnswer> answers_;    // guarded by mutex_
-  std::jthread thread_;  // last: stops before what it uses goes
+  std::map<int, Question> questions_;    // guarded by mutex_
+  std::map<int, SyntaxAnswer> answers_;  // guarded by mutex_
+  std::jthread thread_;                  // last: stops before what it uses goes
 };
 
 }  // namespace lunagrad

@@ -12,12 +12,14 @@ namespace {
 constexpr float kUnit = 15;  // height of the text at zoom 1
 constexpr float kLine = 19;  // from line to line
 constexpr float kPadX = 13, kPadY = 6;
-constexpr float kNote = 0.85f;     // size of the small lines, as a part of the title's
-constexpr float kLegible = 0.45f; // zoom from which on texts can be read, as large as their boxes let them be
-constexpr float kTitled = 0.28f;   // zoom below which texts are left out
-constexpr float kSmallest = 6.5f;     // pixels of a title, below which it is left out, too
+constexpr float kNote = 0.85f;  // size of the small lines, as a part of the title's
+constexpr float kLegible =
+    0.45f;                        // zoom from which on texts can be read, as large as their boxes let them be
+constexpr float kTitled = 0.28f;  // zoom below which texts are left out
+constexpr float kSmallest = 6.5f;  // pixels of a title, below which it is left out, too
 constexpr float kSmallestNote = 6.5f;
-constexpr float kReadable = 0.75f;  // size, in parts of the body font's, up to which far texts are drawn larger than true
+constexpr float kReadable =
+    0.75f;  // size, in parts of the body font's, up to which far texts are drawn larger than true
 
 void draw_text(ImDrawList* list, ImFont* font, float size, ImVec2 at, ImU32 color, std::string_view text) {
   list->AddText(font, size, at, color, text.data(), text.data() + text.size());
@@ -121,7 +123,8 @@ void GraphCanvas::fit(const CanvasGraph& graph, ImVec2 min, ImVec2 size) {
   const Fit wanted = std::exchange(fit_, Fit::none);
   const GraphLayout& layout = graph.layout;
   const float unit = em(1) / kUnit, margin = em(0.8f);
-  const float whole = std::min({(size.x - 2 * margin) / layout.width, (size.y - 2 * margin) / layout.height, unit});
+  const float whole =
+      std::min({(size.x - 2 * margin) / layout.width, (size.y - 2 * margin) / layout.height, unit});
   if (wanted == Fit::if_legible && whole < kLegible * unit) return;
   // What nearly fits is shown whole.
   zoom_ = std::max(whole, wanted == Fit::end && whole < 0.92f * kLegible * unit ? kLegible * unit : 0.0001f);
@@ -197,7 +200,8 @@ void GraphCanvas::draw_frames(const View& view) const {
     view.list->AddRect(low, high, with_alpha(view.colors.muted, 0.35f), rounding);
     if (zoom_ < kTitled) continue;
     const float room = kUnit * kNote * (high.x - low.x - 24 * zoom_) / std::max(frame.title_width, 1.0f);
-    const float size = std::max(kUnit * zoom_ * kNote, std::min({em(kReadable), kFrameTitle * zoom_ * 0.9f, room}));
+    const float size =
+        std::max(kUnit * zoom_ * kNote, std::min({em(kReadable), kFrameTitle * zoom_ * 0.9f, room}));
     const float middle = low.y + kFrameTitle * zoom_ / 2, arm = 3.5f * zoom_;
     const ImVec2 sign{low.x + 11 * zoom_, middle};
     view.list->AddRect({sign.x - arm - 2, sign.y - arm - 2}, {sign.x + arm + 2, sign.y + arm + 2},
@@ -230,7 +234,8 @@ void GraphCanvas::draw_marked_edges(const View& view) {
     touching_.clear();
     for (uint32_t s = 0; view.marks.selected >= 0 && s < view.graph.stroke_edge.size(); ++s) {
       const Graph::Edge& edge = view.graph.graph.edges[view.graph.stroke_edge[s]];
-      if (int(edge.from) == view.marks.selected || int(edge.to) == view.marks.selected) touching_.push_back(s);
+      if (int(edge.from) == view.marks.selected || int(edge.to) == view.marks.selected)
+        touching_.push_back(s);
     }
   }
   for (const uint32_t s : touching_) draw_stroke(view, s, true);
@@ -247,10 +252,12 @@ void GraphCanvas::draw_stroke(const View& view, uint32_t s, bool marked) const {
   if (!shaped && (std::abs(from.x - to.x) + std::abs(from.y - to.y)) * zoom_ < 1.5f) return;
   const ImVec2 a = to_screen(from);
   ImVec2 b = to_screen(to);
-  if (!meets({std::min(a.x, b.x), std::min(a.y, b.y)}, {std::max(a.x, b.x), std::max(a.y, b.y)}, view.min, view.max))
+  if (!meets({std::min(a.x, b.x), std::min(a.y, b.y)}, {std::max(a.x, b.x), std::max(a.y, b.y)}, view.min,
+             view.max))
     return;
   ImU32 color = marked ? view.colors.selected : view.colors.edge;
-  if (view.marks.boxes && !marked && (*view.marks.boxes)[graph.graph.edges[e].to].faded) color = with_alpha(color, 0.35f);
+  if (view.marks.boxes && !marked && (*view.marks.boxes)[graph.graph.edges[e].to].faded)
+    color = with_alpha(color, 0.35f);
   if (!shaped) return thin_line(view.list, a, b, color);
   const bool last = p + 2 == layout.first[e + 1];
   if (last) {
@@ -352,10 +359,12 @@ void GraphCanvas::draw_box(const View& view, int index) const {
   const std::string_view below = note.empty() ? std::string_view(node.line) : std::string_view(note);
   float below_width = node.line_width;
   if (!note.empty())
-    below_width = fonts().body->CalcTextSizeA(kUnit * kNote, FLT_MAX, 0, note.data(), note.data() + note.size()).x;
-  // Text grows into the room around it as long as that makes it easier to read; where two lines are too small, the
-  // title may have the room of both.
-  const float room_x = max.x - min.x - 6, room_y = max.y - min.y - 2, title = std::max(node.title_width, 1.0f);
+    below_width =
+        fonts().body->CalcTextSizeA(kUnit * kNote, FLT_MAX, 0, note.data(), note.data() + note.size()).x;
+  // Text grows into the room around it as long as that makes it easier to read; where two lines are too
+  // small, the title may have the room of both.
+  const float room_x = max.x - min.x - 6, room_y = max.y - min.y - 2,
+              title = std::max(node.title_width, 1.0f);
   const auto fitting = [&](float widest, float lines) {
     const float most = std::min(room_x * kUnit / widest, room_y / lines);
     return std::max(kUnit * zoom_, std::min(most, em(kReadable)));

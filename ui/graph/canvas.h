@@ -31,8 +31,8 @@ struct CanvasFrame {
   float title_width = 0;
 };
 
-// What is left of a large graph when a unit of the sheet is less than `zoom` pixels: of boxes and lines that fall on the same
-// pixels one, and frames that can be seen.
+// What is left of a large graph when a unit of the sheet is less than `zoom` pixels: of boxes and lines that
+// fall on the same pixels one, and frames that can be seen.
 struct FarView {
   float zoom = 0;
   std::vector<uint32_t> boxes, strokes, frames;
@@ -50,7 +50,7 @@ struct CanvasGraph {
   std::vector<FarView> far;  // from near to far; none for small graphs
   uint32_t colors_used = 0;  // a bit for each colour of boxes that open nothing
   bool piles = false;        // some boxes hold others
-  uint64_t number = 0;  // of this picture: no two that were indexed have the same
+  uint64_t number = 0;       // of this picture: no two that were indexed have the same
 
   void index();  // fills what is below the layout, once that is there
 
@@ -102,7 +102,8 @@ class GraphCanvas {
     int selected = -1;
     int playhead = -1;
     const std::vector<Mark>* boxes = nullptr;
-    const std::vector<uint32_t>* standing_out = nullptr;  // those that are lit, failed or found: seen from afar, too
+    const std::vector<uint32_t>* standing_out =
+        nullptr;                               // those that are lit, failed or found: seen from afar, too
     std::function<std::string(int box)> note;  // in place of the line, where the text is drawn; "": the line
   };
   struct Click {
@@ -118,8 +119,8 @@ class GraphCanvas {
   Click draw(const char* id, const CanvasGraph&, ImVec2 size, const Colors&, const Marks&,
              const std::function<void(int box, ImVec2 min, ImVec2 max)>& on_box = {},
              const std::function<void(int frame, ImVec2 min, ImVec2 max)>& on_frame = {});
-  // With the next frame: the whole graph; or as much of it as can be read, up to its end; or the whole again, if it can
-  // be read.
+  // With the next frame: the whole graph; or as much of it as can be read, up to its end; or the whole again,
+  // if it can be read.
   void fit() { fit_ = Fit::whole; }
   void show_end() { fit_ = Fit::end; }
   void fit_if_legible() { fit_ = Fit::if_legible; }
@@ -158,14 +159,14 @@ class GraphCanvas {
   ImVec2 last_size_{0, 0};
   Fit fit_ = Fit::end;
   Fit fitted_ = Fit::end;  // how it was fitted last
-  bool touched_ = false;  // the user has panned or zoomed: a change of size keeps the view
+  bool touched_ = false;   // the user has panned or zoomed: a change of size keeps the view
   int center_ = -1, reveal_ = -1;
   int hovered_ = -1;
   bool dragging_map_ = false;
   ImVec2 map_min_{0, 0}, map_max_{0, 0};
-  std::vector<uint32_t> touching_;  // lines of the selected box
+  std::vector<uint32_t> touching_;               // lines of the selected box
   std::pair<uint64_t, int> touching_of_{0, -1};  // picture and box that they belong to
-  std::vector<uint64_t> taken_;  // pixels with a point already, far out
+  std::vector<uint64_t> taken_;                  // pixels with a point already, far out
 
   struct Dot {
     ImVec2 at, size;

@@ -89,7 +89,8 @@ void CanvasGraph::index_far() {
       const Graph::Box box = graph.boxes[b];
       if (!seen.insert(place(c))) continue;
       next.boxes.push_back(b);
-      areas.push_back({{c.x - box.width / 2, c.y - box.height / 2}, {c.x + box.width / 2, c.y + box.height / 2}});
+      areas.push_back(
+          {{c.x - box.width / 2, c.y - box.height / 2}, {c.x + box.width / 2, c.y + box.height / 2}});
     }
     next.box_grid = GraphGrid(areas);
     areas.clear();
@@ -104,7 +105,8 @@ void CanvasGraph::index_far() {
     }
     next.stroke_grid = GraphGrid(areas);
     for (const uint32_t f : last.frames)
-      if (std::min(frames[f].high.x - frames[f].low.x, frames[f].high.y - frames[f].low.y) >= cell) next.frames.push_back(f);
+      if (std::min(frames[f].high.x - frames[f].low.x, frames[f].high.y - frames[f].low.y) >= cell)
+        next.frames.push_back(f);
     last.boxes = next.boxes;
     last.strokes = next.strokes;
     last.frames = next.frames;

@@ -14,21 +14,27 @@ constexpr std::array<AlarmRule, 6> kRules = {{
     {AlarmKind::nan, "NaN", 0, 1, "elements of a gradient or of the weights that are NaN or infinite",
      "one is enough: every later value that depends on it is NaN too",
      "Set a breakpoint on NaN and run again: it pauses at the op that makes the first one and says why."},
-    {AlarmKind::exploding, "exploding", 100, 1, "times its usual norm, the geometric mean of the looks before",
+    {AlarmKind::exploding, "exploding", 100, 1,
+     "times its usual norm, the geometric mean of the looks before",
      "from batch to batch a norm varies by a factor of a few, not of a hundred",
-     "Clip the gradients (nn.utils.clip_grad_norm_), lower the learning rate, or look at the batch of that step."},
-    {AlarmKind::large_steps, "large steps", 0.2, 3, "of its own size is what a weight matrix moves in one step",
+     "Clip the gradients (nn.utils.clip_grad_norm_), lower the learning rate, or look at the batch of that "
+     "step."},
+    {AlarmKind::large_steps, "large steps", 0.2, 3,
+     "of its own size is what a weight matrix moves in one step",
      "healthy training moves weights by about a thousandth; a fifth at a time forgets what was learned",
      "Lower the learning rate, by a factor of ten to begin with, or begin with a warm-up."},
     {AlarmKind::vanishing, "vanishing", 1e-5, 3, "of the largest gradient of any parameter, by element",
-     "layers of one network differ by a factor of a hundred or so; a step a hundred thousand times smaller teaches nothing",
-     "Use ReLU or GELU in place of saturating activations, normalisation, residual connections, or a better initialisation."},
+     "layers of one network differ by a factor of a hundred or so; a step a hundred thousand times smaller "
+     "teaches nothing",
+     "Use ReLU or GELU in place of saturating activations, normalisation, residual connections, or a better "
+     "initialisation."},
     {AlarmKind::dead, "dead", 0.95, 3, "of the elements are exactly 0",
      "a ReLU passes about half of its input; one that passes nothing gets no gradient and cannot recover",
      "Lower the learning rate, use LeakyReLU or GELU, or start with another bias."},
     {AlarmKind::unused, "unused", 0, 2, "backward passes reached it in a row",
      "an optimizer updates it, so that it was meant to learn",
-     "Use the layer in forward(), or take the parameter out of the optimizer; a detach() or no_grad() cuts it off, too."},
+     "Use the layer in forward(), or take the parameter out of the optimizer; a detach() or no_grad() cuts "
+     "it off, too."},
 }};
 
 constexpr int kKnownEnough = 5;  // looks that make a usual norm
@@ -48,7 +54,8 @@ double size_of(const ParameterStatistics& p) {
 std::span<const AlarmRule> alarm_rules() { return kRules; }
 
 const AlarmRule& alarm_rule(AlarmKind kind) {
-  return *std::find_if(kRules.begin(), kRules.end(), [&](const AlarmRule& rule) { return rule.kind == kind; });
+  return *std::find_if(kRules.begin(), kRules.end(),
+                       [&](const AlarmRule& rule) { return rule.kind == kind; });
 }
 
 void Alarms::clear() {
@@ -96,11 +103,13 @@ void Alarms::add(const StepStatistics& step) {
     about.node = p.node;
     const auto judged = [&](AlarmKind kind, bool bad) { return judge(kind, p.name, bad, step, about); };
     const Summary& g = p.gradient;
-    if (Alarm* const alarm = judged(AlarmKind::unused, !p.has_gradient)) alarm->fact = "no backward pass reaches it";
+    if (Alarm* const alarm = judged(AlarmKind::unused, !p.has_gradient))
+      alarm->fact = "no backward pass reaches it";
     const int64_t in_gradient = g.nans + g.infs, in_weights = p.weight.nans + p.weight.infs;
     if (Alarm* const alarm = judged(AlarmKind::nan, in_gradient + in_weights > 0))
-      alarm->fact = text(in_gradient > 0 ? in_gradient : in_weights, " of ", p.weight.count, " elements of its ",
-                         in_gradient > 0 ? "gradient" : "weights", " are NaN or infinite");
+      alarm->fact =
+          text(in_gradient > 0 ? in_gradient : in_weights, " of ", p.weight.count, " elements of its ",
+               in_gradient > 0 ? "gradient" : "weights", " are NaN or infinite");
     if (!p.has_gradient || in_gradient + in_weights > 0) continue;
 
     Usual& usual = usual_[p.name];
@@ -116,7 +125,9 @@ void Alarms::add(const StepStatistics& step) {
 
     // A bias that begins with 0 moves by more than itself, and may.
     const double ratio = p.update_ratio();
-    if (Alarm* const alarm = judged(AlarmKind::large_steps, p.shape.size() >= 2 && ratio > alarm_rule(AlarmKind::large_steps).threshold))
+    if (Alarm* const alarm =
+            judged(AlarmKind::large_steps,
+                   p.shape.size() >= 2 && ratio > alarm_rule(AlarmKind::large_steps).threshold))
       alarm->fact = text("a step moves it by ", ratio, " of its size");
     if (Alarm* const alarm = judged(AlarmKind::dead, g.count > 0 && g.zeros == g.count))
       alarm->fact = "its gradient is 0 everywhere";
@@ -131,12 +142,14 @@ void Alarms::add(const StepStatistics& step) {
     const double zeros = double(node.output.zeros) / double(node.output.count);
     const std::string file = node.place.file.substr(node.place.file.find_last_of('/') + 1);
     const std::string what = node.activation.empty() ? node.op : node.op + "'s " + node.activation;
-    const std::string subject = text(what, node.module.empty() ? "" : " of " + node.module, " at ", file, ":", node.place.line);
+    const std::string subject =
+        text(what, node.module.empty() ? "" : " of " + node.module, " at ", file, ":", node.place.line);
     Alarm alarm{};
     alarm.op = node.op;
     alarm.place = node.place;
     alarm.node = node.node;
-    if (Alarm* const dead = judge(AlarmKind::dead, subject, zeros > alarm_rule(AlarmKind::dead).threshold, step, alarm))
+    if (Alarm* const dead =
+            judge(AlarmKind::dead, subject, zeros > alarm_rule(AlarmKind::dead).threshold, step, alarm))
       dead->fact = text(std::round(zeros * 1000) / 10, " % of what it gives out is 0");
   }
   std::stable_sort(list_.begin(), list_.end(), [](const Alarm& a, const Alarm& b) {

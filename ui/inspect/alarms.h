@@ -1,7 +1,7 @@
 #pragma once
-// What is wrong with a training, found in its statistics: gradients that vanish or explode, units that are dead,
-// parameters that nothing reaches, steps that are too large, NaN. One table of rules with thresholds and reasons. Knows
-// no window and no session: a test feeds it. Drawing thread only.
+// What is wrong with a training, found in its statistics: gradients that vanish or explode, units that are
+// dead, parameters that nothing reaches, steps that are too large, NaN. One table of rules with thresholds
+// and reasons. Knows no window and no session: a test feeds it. Drawing thread only.
 #include <cstdint>
 #include <map>
 #include <span>
@@ -17,7 +17,7 @@ enum class AlarmKind { nan, exploding, large_steps, vanishing, dead, unused };
 // A rule as a user reads it.
 struct AlarmRule {
   AlarmKind kind;
-  const char* name;    // "vanishing"
+  const char* name;  // "vanishing"
   double threshold;
   int patience;        // so many looks in a row
   const char* says;    // what is compared with the threshold
@@ -29,13 +29,13 @@ const AlarmRule& alarm_rule(AlarmKind);
 
 struct Alarm {
   AlarmKind kind;
-  std::string subject;   // a parameter, "fc1.weight", or an op with its line
-  std::string op;        // of an op's alarm; empty for a parameter's
+  std::string subject;  // a parameter, "fc1.weight", or an op with its line
+  std::string op;       // of an op's alarm; empty for a parameter's
   SourcePlace place;
-  uint64_t node = 0;     // of the parameter's leaf, or of the op in the latest look
-  int64_t since = 0;     // the first step of it that was looked at
-  int64_t until = 0;     // the last, when it is over; 0: it goes on
-  std::string fact;      // "the norm is 3.1e-9, 2.1e7 times smaller than that of fc3.weight"
+  uint64_t node = 0;  // of the parameter's leaf, or of the op in the latest look
+  int64_t since = 0;  // the first step of it that was looked at
+  int64_t until = 0;  // the last, when it is over; 0: it goes on
+  std::string fact;   // "the norm is 3.1e-9, 2.1e7 times smaller than that of fc3.weight"
 };
 
 class Alarms {

@@ -11,7 +11,8 @@ void BatchProbe::watch(Session& session, int64_t moment, bool running, const std
   {
     const std::lock_guard lock(answer_->mutex);
     if (answer_->awaited) return;
-    const bool changed = moment != moment_ || running != running_ || !answer_->view || !answer_->view->available;
+    const bool changed =
+        moment != moment_ || running != running_ || !answer_->view || !answer_->view->available;
     if (!changed || Clock::now() - asked_at_ < kInterval) return;
     answer_->awaited = true;
   }

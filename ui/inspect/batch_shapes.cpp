@@ -10,7 +10,8 @@ namespace {
 constexpr int64_t kSmallestPicture = 4;  // pixels in each direction
 
 bool is_integer(const ColumnView& view) {
-  return view.dtype == "u8" || view.dtype == "i8" || view.dtype == "i16" || view.dtype == "i32" || view.dtype == "i64";
+  return view.dtype == "u8" || view.dtype == "i8" || view.dtype == "i16" || view.dtype == "i32" ||
+         view.dtype == "i64";
 }
 
 bool few_channels(int64_t n) { return n == 1 || n == 3 || n == 4; }
@@ -39,7 +40,9 @@ int64_t sample_size(const ColumnView& view) {
   return size;
 }
 
-bool is_letter(float value) { return value == 9 || value == 10 || value == 13 || (value >= 32 && value < 127); }
+bool is_letter(float value) {
+  return value == 9 || value == 10 || value == 13 || (value >= 32 && value < 127);
+}
 
 }  // namespace
 
@@ -71,17 +74,20 @@ int64_t whole_samples(const ColumnView& view) {
 PictureSheet picture_sheet(const ColumnView& view, int most, int largest_side) {
   PictureSheet sheet;
   const Layout layout = layout_of(view);
-  if (layout.width < 1 || layout.height < 1 || layout.width > largest_side || layout.height > largest_side) return sheet;
+  if (layout.width < 1 || layout.height < 1 || layout.width > largest_side || layout.height > largest_side)
+    return sheet;
   sheet.tile_width = int(layout.width);
   sheet.tile_height = int(layout.height);
   const int across = largest_side / sheet.tile_width, down = largest_side / sheet.tile_height;
   sheet.count = int(std::min({whole_samples(view), int64_t(most), int64_t(across) * down}));
   if (sheet.count == 0) return sheet;
-  sheet.columns = std::min(across, std::max((sheet.count + down - 1) / down, int(std::ceil(std::sqrt(double(sheet.count))))));
+  sheet.columns = std::min(
+      across, std::max((sheet.count + down - 1) / down, int(std::ceil(std::sqrt(double(sheet.count))))));
   sheet.width = sheet.columns * sheet.tile_width;
   sheet.height = (sheet.count + sheet.columns - 1) / sheet.columns * sheet.tile_height;
   sheet.pixels.assign(size_t(sheet.width) * size_t(sheet.height), 0);
-  // Bytes are shown as they are, and so is what lies between 0 and 1; everything else from its least to its largest.
+  // Bytes are shown as they are, and so is what lies between 0 and 1; everything else from its least to its
+  // largest.
   const bool bytes = view.dtype == "u8";
   sheet.low = bytes || (view.statistics.min >= 0 && view.statistics.max <= 1) ? 0 : view.statistics.min;
   sheet.high = bytes ? 255 : view.statistics.min >= 0 && view.statistics.max <= 1 ? 1 : view.statistics.max;
@@ -89,7 +95,8 @@ PictureSheet picture_sheet(const ColumnView& view, int most, int largest_side) {
   const int64_t area = layout.height * layout.width;
   for (int i = 0; i < sheet.count; ++i) {
     const float* const from = view.values.data() + int64_t(i) * area * layout.channels;
-    uint32_t* const to = sheet.pixels.data() + size_t(i / sheet.columns * sheet.tile_height) * size_t(sheet.width) +
+    uint32_t* const to = sheet.pixels.data() +
+                         size_t(i / sheet.columns * sheet.tile_height) * size_t(sheet.width) +
                          size_t(i % sheet.columns * sheet.tile_width);
     for (int64_t y = 0; y < layout.height; ++y)
       for (int64_t x = 0; x < layout.width; ++x) {
@@ -99,12 +106,14 @@ PictureSheet picture_sheet(const ColumnView& view, int most, int largest_side) {
           const int64_t place = y * layout.width + x;
           const float value = layout.last ? from[place * layout.channels + c] : from[c * area + place];
           odd |= !std::isfinite(value);
-          if (!odd) level[c] = uint32_t(std::clamp((double(value) - sheet.low) / range, 0.0, 1.0) * 255 + 0.5);
+          if (!odd)
+            level[c] = uint32_t(std::clamp((double(value) - sheet.low) / range, 0.0, 1.0) * 255 + 0.5);
         }
         if (layout.channels == 1) level[1] = level[2] = level[0];
         uint32_t& pixel = to[y * sheet.width + x];
         // NaN and infinity: a chequered magenta, which no scale contains.
-        pixel = odd ? ((x + y) % 2 ? 0xffff00ff : 0xff000000) : level[3] << 24 | level[2] << 16 | level[1] << 8 | level[0];
+        pixel = odd ? ((x + y) % 2 ? 0xffff00ff : 0xff000000)
+                    : level[3] << 24 | level[2] << 16 | level[1] << 8 | level[0];
       }
   }
   return sheet;

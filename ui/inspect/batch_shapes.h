@@ -1,5 +1,6 @@
 #pragma once
-// What a batch looks like: pictures, text or rows of numbers, told from shapes, types and values. Pure; any thread.
+// What a batch looks like: pictures, text or rows of numbers, told from shapes, types and values. Pure; any
+// thread.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,8 +11,8 @@ namespace lunagrad {
 
 enum class BatchLook { pictures, text, rows };
 
-// [N, C, H, W] and [N, H, W, C] of 1, 3 or 4 channels and [N, H, W] are pictures; integers that are letters are text.
-// Rows whose length is a square can be seen as pictures, too.
+// [N, C, H, W] and [N, H, W, C] of 1, 3 or 4 channels and [N, H, W] are pictures; integers that are letters
+// are text. Rows whose length is a square can be seen as pictures, too.
 BatchLook look_of(const ColumnView&);
 bool can_be_pictures(const ColumnView&);
 bool can_be_text(const ColumnView&);

@@ -1,15 +1,15 @@
 #pragma once
-// The statistics of a run as the window shows them: for each parameter curves over the steps that were looked at, the
-// histograms of its gradients, and what the alarms say. A run that goes back, as a reload does, continues from its
-// earlier step. Knows no window. Drawing thread only.
+// The statistics of a run as the window shows them: for each parameter curves over the steps that were looked
+// at, the histograms of its gradients, and what the alarms say. A run that goes back, as a reload does,
+// continues from its earlier step. Knows no window. Drawing thread only.
 #include <deque>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "script/session.h"
-#include "ui/inspect/alarms.h"
 #include "ui/base/curve.h"
+#include "ui/inspect/alarms.h"
 
 namespace lunagrad {
 

@@ -31,14 +31,17 @@ void NodeInquiry::close() {
   node_ = 0;
 }
 
-void NodeInquiry::copy(Session& session, const TensorPlace& place, const SliceQuery& query, SliceFormat format) {
+void NodeInquiry::copy(Session& session, const TensorPlace& place, const SliceQuery& query,
+                       SliceFormat format) {
   session.print_slice(place, query, format, [done = text_.ask()](std::string text, std::string error) {
     done({std::move(text), std::move(error)});
   });
 }
 
 void NodeInquiry::save(Session& session, const TensorPlace& place, const std::string& path) {
-  session.save_tensor(place, path, [path, done = file_.ask()](std::string error) { done({path, std::move(error)}); });
+  session.save_tensor(place, path, [path, done = file_.ask()](std::string error) {
+    done({path, std::move(error)});
+  });
 }
 
 std::optional<NodeInquiry::Told> NodeInquiry::update() {

@@ -1,6 +1,7 @@
 #pragma once
-// What a user asks about the selected node beyond looking at it: is its gradient right, do the devices agree, a tensor
-// as text or as a file. The session answers on its own thread; everything here belongs to the drawing thread.
+// What a user asks about the selected node beyond looking at it: is its gradient right, do the devices agree,
+// a tensor as text or as a file. The session answers on its own thread; everything here belongs to the
+// drawing thread.
 #include <functional>
 #include <string>
 
@@ -11,7 +12,8 @@ namespace lunagrad {
 
 class NodeInquiry {
  public:
-  explicit NodeInquiry(std::function<void()> wake) : gradient_(wake), devices_(wake), text_(wake), file_(wake) {}
+  explicit NodeInquiry(std::function<void()> wake)
+      : gradient_(wake), devices_(wake), text_(wake), file_(wake) {}
 
   void check_gradient(Session&, int64_t step, uint64_t node);
   void compare_devices(Session&, int64_t step, uint64_t node);
@@ -20,8 +22,12 @@ class NodeInquiry {
   bool checking() const { return gradient_.waiting(); }
   bool comparing() const { return devices_.waiting(); }
   // Of that node; null when another one was asked about, or none.
-  std::shared_ptr<const GradientCheck> gradient(uint64_t node) const { return node == node_ ? gradient_.get() : nullptr; }
-  std::shared_ptr<const DeviceComparison> devices(uint64_t node) const { return node == node_ ? devices_.get() : nullptr; }
+  std::shared_ptr<const GradientCheck> gradient(uint64_t node) const {
+    return node == node_ ? gradient_.get() : nullptr;
+  }
+  std::shared_ptr<const DeviceComparison> devices(uint64_t node) const {
+    return node == node_ ? devices_.get() : nullptr;
+  }
   uint64_t node() const { return node_; }
   uint64_t number() const { return number_; }  // of the question: another one for other answers
 

@@ -7,8 +7,9 @@ constexpr auto kInterval = std::chrono::milliseconds(250);  // while the script 
 
 bool same_slice(const SliceQuery& a, const SliceQuery& b) {
   return a.row_dim == b.row_dim && a.column_dim == b.column_dim && a.at == b.at && a.fold == b.fold &&
-         a.first_row == b.first_row && a.first_column == b.first_column && a.rows == b.rows && a.columns == b.columns &&
-         a.most_rows == b.most_rows && a.most_columns == b.most_columns && a.part == b.part && a.pick == b.pick;
+         a.first_row == b.first_row && a.first_column == b.first_column && a.rows == b.rows &&
+         a.columns == b.columns && a.most_rows == b.most_rows && a.most_columns == b.most_columns &&
+         a.part == b.part && a.pick == b.pick;
 }
 
 bool same_tiles(const TileQuery& a, const TileQuery& b) {
@@ -61,7 +62,9 @@ bool ValueProbe::watch(Session& session, int place, const TensorPlace& tensor, b
     // A run goes on to other tensors all the time; a user who turns to another slice should not wait.
     const auto shown = side.slice.get();
     const bool waiting = side.slice.waiting() || (shown && shown->statistics_follow);
-    if (running && side.place && same_look(side.look, look) && (waiting || Clock::now() - asked_at_ < kInterval)) continue;
+    if (running && side.place && same_look(side.look, look) &&
+        (waiting || Clock::now() - asked_at_ < kInterval))
+      continue;
     asked |= ask(session, side, its, look);
   }
   if (asked) asked_at_ = Clock::now();

@@ -1,7 +1,7 @@
 #pragma once
-// Fetches what is shown of one tensor from the session, which reads it on its own thread at a safe point: a slice of its
-// value and one of its gradient, and pictures of both. The drawing thread says what it wants to see and looks; it never
-// waits.
+// Fetches what is shown of one tensor from the session, which reads it on its own thread at a safe point: a
+// slice of its value and one of its gradient, and pictures of both. The drawing thread says what it wants to
+// see and looks; it never waits.
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -24,9 +24,9 @@ class ValueProbe {
   };
   Look value_look, gradient_look;
 
-  // Keeps the answers current: asks when anything changed since the last question, but for the same place (a number
-  // that stays while the user looks at the same tensor) a few times a second at most while the script runs. True: it
-  // asked. Call once a frame.
+  // Keeps the answers current: asks when anything changed since the last question, but for the same place (a
+  // number that stays while the user looks at the same tensor) a few times a second at most while the script
+  // runs. True: it asked. Call once a frame.
   bool watch(Session&, int place, const TensorPlace&, bool running);
   void forget();  // shows nothing until the next watch()
 

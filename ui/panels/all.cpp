@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "ui/workbench/panel.h"
 #include "ui/window/theme.h"
+#include "ui/workbench/panel.h"
 
 namespace lunagrad {
 

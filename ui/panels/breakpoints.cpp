@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "runtime/op.h"
-#include "ui/workbench/panel.h"
 #include "ui/window/theme.h"
+#include "ui/workbench/panel.h"
 
 namespace lunagrad {
 namespace {
@@ -22,15 +22,18 @@ struct Form {
 
 constexpr Form kForms[] = {
     {Condition::not_finite, "NaN or Inf", nullptr,
-     "The op that makes the first NaN of a step, or an Inf that no operand held. Ops and gradients are looked at one by "
+     "The op that makes the first NaN of a step, or an Inf that no operand held. Ops and gradients are "
+     "looked at one by "
      "one, which slows the run down."},
     {Condition::norm, "norm above", "10", "A result or gradient whose norm is larger; once a step."},
     {Condition::op, "op", "relu", "Each call of the op with this name."},
     {Condition::shape, "shape", "[64, *]", "Each result or gradient of this shape; * stands for any size."},
     {Condition::step, "step", "100", "Where this step begins."},
-    {Condition::line, "line", "train.lua:12", "Behind each op that this line calls. F9 in the editor does the same."},
+    {Condition::line, "line", "train.lua:12",
+     "Behind each op that this line calls. F9 in the editor does the same."},
     {Condition::predicate, "Lua", "op.name == 'relu' and x:max():item() > 10",
-     "Where a Lua expression is true. It sees x, the tensor, and op with the fields name, shape, dtype, device, "
+     "Where a Lua expression is true. It sees x, the tensor, and op with the fields name, shape, dtype, "
+     "device, "
      "backward, step, file, line and module."},
 };
 
@@ -44,13 +47,14 @@ class BreakpointsPanel final : public Panel {
   void draw_tools(Workbench& bench) override {
     if (ImGui::Button("Break on NaN")) {
       const auto list = bench.session.breakpoints();
-      const bool known = std::any_of(list.begin(), list.end(), [](const Breakpoint& b) {
-        return b.condition == Condition::not_finite;
-      });
+      const bool known = std::any_of(
+          list.begin(), list.end(), [](const Breakpoint& b) { return b.condition == Condition::not_finite; });
       if (!known) bench.session.add_breakpoint({});
     }
     bench.description.add_last("breakpoints.nan", "");
-    explain("The run pauses at the op that makes the first NaN or Inf, and says why. It slows the run down meanwhile.");
+    explain(
+        "The run pauses at the op that makes the first NaN or Inf, and says why. It slows the run down "
+        "meanwhile.");
   }
 
   void draw(Workbench& bench) override {
@@ -60,7 +64,8 @@ class BreakpointsPanel final : public Panel {
     ImGui::BeginChild("lists");
     if (list.empty() && hits.empty())
       draw_empty("No breakpoints",
-                 "A run pauses where one is met, with the node selected, and `it` in the console is the tensor. They "
+                 "A run pauses where one is met, with the node selected, and `it` in the console is the "
+                 "tensor. They "
                  "work while a script runs, and stay for the next run.");
     if (!hits.empty()) draw_explanation(bench, hits.back());
     if (!list.empty()) draw_list(bench, list);
@@ -101,7 +106,8 @@ class BreakpointsPanel final : public Panel {
     if (form.hint) {
       ImGui::SameLine();
       fit(std::max(em(7), ImGui::GetContentRegionAvail().x - em(13)));
-      entered = ImGui::InputTextWithHint("##text", form.hint, text_, sizeof text_, ImGuiInputTextFlags_EnterReturnsTrue);
+      entered = ImGui::InputTextWithHint("##text", form.hint, text_, sizeof text_,
+                                         ImGuiInputTextFlags_EnterReturnsTrue);
       bench.description.add_last("breakpoints.text", text_);
       explain(form.help);
     }
@@ -141,13 +147,15 @@ class BreakpointsPanel final : public Panel {
       const size_t colon = text.rfind(':');
       made.place.file = colon == text.npos ? bench.script() : text.substr(0, colon);
       // A script may be named without its folder, as panels show it.
-      if (std::filesystem::path(bench.script()).filename() == made.place.file) made.place.file = bench.script();
+      if (std::filesystem::path(bench.script()).filename() == made.place.file)
+        made.place.file = bench.script();
       made.place.line = std::atoi(text.c_str() + (colon == text.npos ? 0 : colon + 1));
     }
     problem_ = problem_of(made);
     if (!problem_.empty() || !bench.session.add_breakpoint(made)) return;
     if (condition == Condition::op && !find_op(made.text) && !find_op("_" + made.text))
-      problem_ = "No built-in op is called '" + made.text + "': the run pauses at one of lg.custom_op, if it makes one.";
+      problem_ = "No built-in op is called '" + made.text +
+                 "': the run pauses at one of lg.custom_op, if it makes one.";
     text_[0] = '\0';
   }
 
@@ -157,10 +165,11 @@ class BreakpointsPanel final : public Panel {
   void draw_explanation(Workbench& bench, const BreakHit& hit) {
     if (!bench.journal.at_breakpoint()) return;
     ImGui::PushTextWrapPos(0);
-    text_in(theme().warning, "Paused in step %lld%s", static_cast<long long>(hit.step),
-            hit.place.line > 0 ? (" at " + hit.place.file + ":" + std::to_string(hit.place.line)).c_str() : "");
-    bench.description.add_last("breakpoints.paused",
-                               hit.place.file + ":" + std::to_string(hit.place.line) + " step " + std::to_string(hit.step));
+    text_in(
+        theme().warning, "Paused in step %lld%s", static_cast<long long>(hit.step),
+        hit.place.line > 0 ? (" at " + hit.place.file + ":" + std::to_string(hit.place.line)).c_str() : "");
+    bench.description.add_last("breakpoints.paused", hit.place.file + ":" + std::to_string(hit.place.line) +
+                                                         " step " + std::to_string(hit.step));
     if (ImGui::IsItemClicked()) go_to(bench, hit);
     explain("Click: selects the node on the tape.");
     if (const std::string& line = bench.source_line(hit.place); !line.empty()) {
@@ -210,8 +219,7 @@ class BreakpointsPanel final : public Panel {
       const std::string hits = std::to_string(one.hits) + (one.hits == 1 ? " hit" : " hits");
       text_in(theme().muted, "%s", hits.c_str());
       bench.description.add_last("breakpoints.hits", what + ": " + hits);
-      if (one.condition == Condition::line && one.hits == 0)
-        explain("A line counts when it calls an op.");
+      if (one.condition == Condition::line && one.hits == 0) explain("A line counts when it calls an op.");
       ImGui::TableNextColumn();
       if (ImGui::Button("Remove")) bench.session.remove_breakpoint(one.id);
       bench.description.add_last("breakpoints.remove", what);

@@ -1,5 +1,5 @@
-// Console: what the script printed, errors in their colour with the line that made them, and a prompt for Lua that the
-// session evaluates at its next safe point, also while the script runs.
+// Console: what the script printed, errors in their colour with the line that made them, and a prompt for Lua
+// that the session evaluates at its next safe point, also while the script runs.
 #include <algorithm>
 #include <filesystem>
 #include <mutex>
@@ -8,14 +8,14 @@
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
 #include "script/meta/explain.h"
-#include "ui/runs/console_lines.h"
 #include "ui/base/disk_thread.h"
 #include "ui/base/figures.h"
-#include "ui/workbench/links.h"
-#include "ui/workbench/panel.h"
-#include "ui/window/theme.h"
+#include "ui/runs/console_lines.h"
 #include "ui/text/log_view.h"
 #include "ui/text/prompt.h"
+#include "ui/window/theme.h"
+#include "ui/workbench/links.h"
+#include "ui/workbench/panel.h"
 
 namespace lunagrad {
 namespace {
@@ -63,7 +63,8 @@ class ConsolePanel final : public Panel {
     if (lines_.size() == 0) {
       ImGui::BeginChild("empty", size);
       if (journal.lines().empty())
-        draw_empty("Nothing printed yet", "What the script prints appears here, and its errors with their lines.");
+        draw_empty("Nothing printed yet",
+                   "What the script prints appears here, and its errors with their lines.");
       else
         draw_empty("Nothing passes the filter",
                    (count_figure(int64_t(lines_.hidden())) + " lines are hidden by it.").c_str());
@@ -180,7 +181,8 @@ class ConsolePanel final : public Panel {
       const ConsoleLine& its = line(bench.journal, i);
       bench.description.add_last(its.kind == Kind::error ? "console.error" : "console.line", its.text);
       if (lines_[i].opens)
-        bench.description.add_last("console.fold", lines_[i].folded ? std::to_string(lines_[i].folded) + " folded" : "open");
+        bench.description.add_last("console.fold",
+                                   lines_[i].folded ? std::to_string(lines_[i].folded) + " folded" : "open");
     }
   }
 
@@ -199,18 +201,19 @@ class ConsolePanel final : public Panel {
     ImGui::SameLine();
     const Theme& t = theme();
     const auto complete = [&](const std::string& before) {
-      bench.session.complete(before, [waiting = offers_, before, wake = bench.wake](std::vector<std::string> names) {
-        {
-          const std::lock_guard lock(waiting->mutex);
-          waiting->before = before;
-          waiting->names = std::move(names);
-          waiting->fresh = true;
-        }
-        wake();
-      });
+      bench.session.complete(before,
+                             [waiting = offers_, before, wake = bench.wake](std::vector<std::string> names) {
+                               {
+                                 const std::lock_guard lock(waiting->mutex);
+                                 waiting->before = before;
+                                 waiting->names = std::move(names);
+                                 waiting->fresh = true;
+                               }
+                               wake();
+                             });
     };
-    const bool entered = prompt_.draw("Lua in this run:  model  or  1 + 1  or  ?softmax", -1, {t.text, t.faint, t.accent}, complete,
-                                      [&](const std::string& name) {
+    const bool entered = prompt_.draw("Lua in this run:  model  or  1 + 1  or  ?softmax", -1,
+                                      {t.text, t.faint, t.accent}, complete, [&](const std::string& name) {
                                         const ImVec2 at = ImGui::GetItemRectMin();
                                         bench.description.add("console.offer", name, at, at);
                                       });
@@ -218,7 +221,8 @@ class ConsolePanel final : public Panel {
     ImGui::PopFont();
     if (prompt_.text().empty())
       explain(
-          "Enter evaluates at the script's next safe point, also while it runs or pauses. Ctrl+Enter begins another line, "
+          "Enter evaluates at the script's next safe point, also while it runs or pauses. Ctrl+Enter begins "
+          "another line, "
           "Up and Down recall earlier ones, Tab completes, ?name explains what a script can call.");
     if (!entered) return;
     evaluate(bench, prompt_.entered());

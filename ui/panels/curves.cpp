@@ -1,5 +1,5 @@
-// Curves: everything that was logged, by the run that goes on and by those chosen in Runs, one chart for each kind of
-// metric, over a common axis of steps, seconds or samples.
+// Curves: everything that was logged, by the run that goes on and by those chosen in Runs, one chart for each
+// kind of metric, over a common axis of steps, seconds or samples.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -8,9 +8,9 @@
 #include "runtime/io/atomic_file.h"
 #include "ui/curves/chart_export.h"
 #include "ui/curves/chart_model.h"
-#include "ui/workbench/panel.h"
-#include "ui/window/theme.h"
 #include "ui/curves/plot.h"
+#include "ui/window/theme.h"
+#include "ui/workbench/panel.h"
 
 namespace lunagrad {
 namespace {
@@ -20,10 +20,13 @@ class ToolLine {
  public:
   ToolLine() : right_(ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x) {}
   void place(float width) {
-    if (!first_ && ImGui::GetItemRectMax().x + ImGui::GetStyle().ItemSpacing.x + width <= right_) ImGui::SameLine();
+    if (!first_ && ImGui::GetItemRectMax().x + ImGui::GetStyle().ItemSpacing.x + width <= right_)
+      ImGui::SameLine();
     first_ = false;
   }
-  void place(const char* label) { place(ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x); }
+  void place(const char* label) {
+    place(ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x);
+  }
 
  private:
   float right_;
@@ -36,15 +39,38 @@ class CurvesPanel final : public Panel {
   Region region() const override { return Region::upper_left; }
 
   void add_commands(Workbench& bench) override {
-    bench.commands.add({"Curves: show everything", "F", "All steps and all values.", [this] { fit(); }, {}, title()});
-    bench.commands.add({"Curves: scale of x", "X", "Linear, logarithmic or symlog, in turn.",
-                        [this] { set_x_scale(next(axis_.scale.kind)); }, {}, title()});
-    bench.commands.add({"Curves: scale of y", "Y", "Linear, logarithmic or symlog, in turn.",
-                        [this] { set_y_scale(next(y_)); }, {}, title()});
-    bench.commands.add({"Curves: follow", "", "Keeps to the latest part.", [this] { axis_.mode = PlotAxis::Mode::follow; }, {}, title()});
-    bench.commands.add({"Curves: what x counts", "", "Steps, seconds or samples, in turn.", [this] { next_axis(); }, {}, title()});
-    bench.commands.add({"Curves: marks", "", "Edits, reloads, checkpoints and pauses on the charts.",
-                        [this] { model_.marks = !model_.marks; }, {}, title()});
+    bench.commands.add(
+        {"Curves: show everything", "F", "All steps and all values.", [this] { fit(); }, {}, title()});
+    bench.commands.add({"Curves: scale of x",
+                        "X",
+                        "Linear, logarithmic or symlog, in turn.",
+                        [this] { set_x_scale(next(axis_.scale.kind)); },
+                        {},
+                        title()});
+    bench.commands.add({"Curves: scale of y",
+                        "Y",
+                        "Linear, logarithmic or symlog, in turn.",
+                        [this] { set_y_scale(next(y_)); },
+                        {},
+                        title()});
+    bench.commands.add({"Curves: follow",
+                        "",
+                        "Keeps to the latest part.",
+                        [this] { axis_.mode = PlotAxis::Mode::follow; },
+                        {},
+                        title()});
+    bench.commands.add({"Curves: what x counts",
+                        "",
+                        "Steps, seconds or samples, in turn.",
+                        [this] { next_axis(); },
+                        {},
+                        title()});
+    bench.commands.add({"Curves: marks",
+                        "",
+                        "Edits, reloads, checkpoints and pauses on the charts.",
+                        [this] { model_.marks = !model_.marks; },
+                        {},
+                        title()});
   }
 
   void draw(Workbench& bench) override {
@@ -55,9 +81,10 @@ class CurvesPanel final : public Panel {
     if (model_.x == XAxis::samples && !ChartModel::has_samples(sources_)) model_.x = XAxis::step;
     const std::vector<Chart>& charts = model_.build(sources_, bench.journal.smoothing(), colors);
     if (sources_.empty()) {
-      draw_empty("No curves yet",
-                 "Each value that the script logs with lg.run.log{loss = …} becomes a curve. Curves of earlier runs "
-                 "are shown when they are chosen in Runs.");
+      draw_empty(
+          "No curves yet",
+          "Each value that the script logs with lg.run.log{loss = …} becomes a curve. Curves of earlier runs "
+          "are shown when they are chosen in Runs.");
       describe_problems(bench);
       return;
     }
@@ -113,7 +140,9 @@ class CurvesPanel final : public Panel {
 
   void next_axis() {
     const bool samples = ChartModel::has_samples(sources_);
-    model_.x = model_.x == XAxis::step ? XAxis::time : model_.x == XAxis::time && samples ? XAxis::samples : XAxis::step;
+    model_.x = model_.x == XAxis::step              ? XAxis::time
+               : model_.x == XAxis::time && samples ? XAxis::samples
+                                                    : XAxis::step;
     axis_.mode = PlotAxis::Mode::fit;
   }
 
@@ -128,36 +157,54 @@ class CurvesPanel final : public Panel {
     draw_smoothing(bench, line);
     const char* axes[] = {"over steps", "over time", "over samples"};
     if (button("curves.x", axes[int(model_.x)], model_.x != XAxis::step, axes[int(model_.x)])) next_axis();
-    explain("What the x axis counts: steps, seconds since the run began or, where the script logs a metric called "
-            "samples or epoch, these.");
+    explain(
+        "What the x axis counts: steps, seconds since the run began or, where the script logs a metric "
+        "called "
+        "samples or epoch, these.");
     const std::string x_scale = name_of(axis_.scale.kind), y_scale = name_of(y_);
     if (button("curves.xscale", "x " + x_scale, axis_.scale.kind != AxisScale::Kind::linear, x_scale))
       set_x_scale(next(axis_.scale.kind));
     explain("Linear, logarithmic or symlog x axis; the key X does the same.");
     if (button("curves.log", "y " + y_scale, y_ != AxisScale::Kind::linear, y_scale)) set_y_scale(next(y_));
-    explain("Linear, logarithmic or symlog y axis; the key Y does the same. On a logarithmic one values of 0 and below "
-            "interrupt the curve and are counted in the legend. Symlog is linear near 0, logarithmic beyond, and shows both "
-            "signs; each chart says where the two meet.");
-    if (button("curves.fit", "Fit", axis_.mode == PlotAxis::Mode::fit, axis_.mode == PlotAxis::Mode::fit ? "on" : "off")) fit();
+    explain(
+        "Linear, logarithmic or symlog y axis; the key Y does the same. On a logarithmic one values of 0 and "
+        "below "
+        "interrupt the curve and are counted in the legend. Symlog is linear near 0, logarithmic beyond, and "
+        "shows both "
+        "signs; each chart says where the two meet.");
+    if (button("curves.fit", "Fit", axis_.mode == PlotAxis::Mode::fit,
+               axis_.mode == PlotAxis::Mode::fit ? "on" : "off"))
+      fit();
     explain("Shows everything. The key F or a double click in a chart does the same.");
     if (button("curves.follow", "Follow", axis_.mode == PlotAxis::Mode::follow,
                axis_.mode == PlotAxis::Mode::follow ? "on" : "off"))
       axis_.mode = PlotAxis::Mode::follow;
-    explain("Keeps to the latest part; the wheel sets how much. In all modes the wheel zooms x, with Ctrl y, and "
-            "dragging moves what is shown.");
+    explain(
+        "Keeps to the latest part; the wheel sets how much. In all modes the wheel zooms x, with Ctrl y, and "
+        "dragging moves what is shown.");
     if (button("curves.box", "Box", axis_.box, axis_.box ? "on" : "off")) axis_.box = !axis_.box;
-    explain("Dragging in a chart draws a box, which is then shown at full size. With Shift it does so at any time.");
-    if (button("curves.marks", "Marks", model_.marks, model_.marks ? "on" : "off")) model_.marks = !model_.marks;
-    explain("Marks what happened: an edit of a parameter, a reload, a checkpoint, a pause or breakpoint. Where there is no "
-            "room for the word its first letter stands, and for several that are close together their number.");
+    explain(
+        "Dragging in a chart draws a box, which is then shown at full size. With Shift it does so at any "
+        "time.");
+    if (button("curves.marks", "Marks", model_.marks, model_.marks ? "on" : "off"))
+      model_.marks = !model_.marks;
+    explain(
+        "Marks what happened: an edit of a parameter, a reload, a checkpoint, a pause or breakpoint. Where "
+        "there is no "
+        "room for the word its first letter stands, and for several that are close together their number.");
     if (sources_.size() > 1) {
       if (button("curves.mean", "Mean", model_.mean, model_.mean ? "on" : "off")) model_.mean = !model_.mean;
-      explain("Shows runs whose script, arguments, parameters and device are the same, whatever their seeds, as their "
-              "mean and, around it, one standard deviation (n - 1). Between the points of a run its line counts; long "
-              "runs are read at 20,000 places.");
+      explain(
+          "Shows runs whose script, arguments, parameters and device are the same, whatever their seeds, as "
+          "their "
+          "mean and, around it, one standard deviation (n - 1). Between the points of a run its line counts; "
+          "long "
+          "runs are read at 20,000 places.");
     }
-    draw_filter("curves.metrics", "metrics: regex", metric_filter_, sizeof metric_filter_, model_.metrics, line, bench,
-                "Shows the metrics whose names match, as in loss|acc or ^val_. Letters match whatever their case.");
+    draw_filter(
+        "curves.metrics", "metrics: regex", metric_filter_, sizeof metric_filter_, model_.metrics, line,
+        bench,
+        "Shows the metrics whose names match, as in loss|acc or ^val_. Letters match whatever their case.");
     if (sources_.size() > 1)
       draw_filter("curves.runs", "runs: regex", run_filter_, sizeof run_filter_, model_.runs, line, bench,
                   "Shows the runs whose names match.");
@@ -172,23 +219,26 @@ class CurvesPanel final : public Panel {
   void draw_smoothing(Workbench& bench, ToolLine& line) {
     float smoothing = float(bench.journal.smoothing());
     char label[32];
-    std::snprintf(label, sizeof label, "smoothing %.3f", double(smoothing));  // beside the slider, whose grab would cover it
+    std::snprintf(label, sizeof label, "smoothing %.3f",
+                  double(smoothing));  // beside the slider, whose grab would cover it
     line.place(ImGui::CalcTextSize(label).x + em(5) + ImGui::GetStyle().ItemSpacing.x);
     ImGui::AlignTextToFramePadding();
     ImGui::TextUnformatted(label);
     ImGui::SameLine();
     ImGui::SetNextItemWidth(em(5));
-    if (ImGui::SliderFloat("##smoothing", &smoothing, 0, 0.995f, "")) bench.journal.set_smoothing(double(smoothing));
+    if (ImGui::SliderFloat("##smoothing", &smoothing, 0, 0.995f, ""))
+      bench.journal.set_smoothing(double(smoothing));
     bench.description.add_last("curves.smoothing", label + sizeof "smoothing");
     explain(
         "Exponential moving average without the bias at the start:\n"
         "m = b^d m + (1 - b^d) y,   smoothed = m / (1 - b^t)\n"
-        "with b the number here, d the steps since the value before and t all of them, whatever the x axis shows. The raw "
+        "with b the number here, d the steps since the value before and t all of them, whatever the x axis "
+        "shows. The raw "
         "curve stays behind it, ghosted, and a legend gives its last value; 0 shows the raw curve alone.");
   }
 
-  void draw_filter(const char* name, const char* hint, char* text, size_t size, NameFilter& filter, ToolLine& line,
-                   Workbench& bench, const char* help) {
+  void draw_filter(const char* name, const char* hint, char* text, size_t size, NameFilter& filter,
+                   ToolLine& line, Workbench& bench, const char* help) {
     line.place(em(8));
     ImGui::SetNextItemWidth(em(8));
     const bool wrong = !filter.problem().empty();
@@ -220,7 +270,8 @@ class CurvesPanel final : public Panel {
 
   void draw_charts(Workbench& bench, const std::vector<Chart>& charts) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const size_t columns = room.x > em(60) && charts.size() > 1 ? 2 : 1, rows = (charts.size() + columns - 1) / columns;
+    const size_t columns = room.x > em(60) && charts.size() > 1 ? 2 : 1,
+                 rows = (charts.size() + columns - 1) / columns;
     const float spacing = em(0.5f);
     const float height = std::max(em(8), (room.y - spacing * float(rows - 1)) / float(rows) - 1);
     const Theme& t = theme();
@@ -243,8 +294,8 @@ class CurvesPanel final : public Panel {
         continue;
       }
       const bool labelled = height >= em(11) || i + columns >= charts.size();
-      const PlotShown shown = draw_plot(chart.title.c_str(), chart.title.c_str(), chart.lines, model_.plot_marks(), labelled,
-                                        {width, height}, axis_, state, colors);
+      const PlotShown shown = draw_plot(chart.title.c_str(), chart.title.c_str(), chart.lines,
+                                        model_.plot_marks(), labelled, {width, height}, axis_, state, colors);
       rects_[chart.title] = {ImGui::GetItemRectMin(), ImGui::GetItemRectMax()};
       describe(bench, chart, shown);
     }
@@ -256,8 +307,10 @@ class CurvesPanel final : public Panel {
     if (!bench.description.enabled()) return;
     bench.description.add("curves.chart", chart.title + ": " + shown.scales, shown.min, shown.max);
     for (const PlotLine& line : chart.lines)
-      bench.description.add("curves.curve", line.name + " " + std::to_string(line.raw->size()) + " points", shown.min, shown.max);
-    for (const auto& item : shown.legend) bench.description.add("curves.legend", item.text, item.min, item.max);
+      bench.description.add("curves.curve", line.name + " " + std::to_string(line.raw->size()) + " points",
+                            shown.min, shown.max);
+    for (const auto& item : shown.legend)
+      bench.description.add("curves.legend", item.text, item.min, item.max);
     for (const auto& item : shown.marks) bench.description.add("curves.mark", item.text, item.min, item.max);
   }
 
@@ -276,7 +329,8 @@ class CurvesPanel final : public Panel {
     const bool open = ImGui::BeginPopup("export");
     ImGui::PopStyleColor();
     if (!open) return;
-    if (std::none_of(charts.begin(), charts.end(), [&](const Chart& c) { return c.title == chosen_; })) chosen_ = kAll;
+    if (std::none_of(charts.begin(), charts.end(), [&](const Chart& c) { return c.title == chosen_; }))
+      chosen_ = kAll;
     ImGui::SetNextItemWidth(em(12));
     if (ImGui::BeginCombo("##what", chosen_.c_str())) {
       const auto choose = [&](const std::string& what) {
@@ -298,9 +352,11 @@ class CurvesPanel final : public Panel {
     for (const char* format : {"CSV", "SVG", "PNG"}) {
       if (ImGui::Button(format)) save(bench, charts, format);
       bench.description.add_last("curves.export.as", format);
-      explain(!std::strcmp(format, "CSV")   ? "Every point: run, metric, step, time, value, smoothed. Numbers are exact."
-              : !std::strcmp(format, "SVG") ? "What the charts show, as a drawing."
-                                            : "The picture that is on the screen; what is scrolled away is left out.");
+      explain(!std::strcmp(format, "CSV")
+                  ? "Every point: run, metric, step, time, value, smoothed. Numbers are exact."
+              : !std::strcmp(format, "SVG")
+                  ? "What the charts show, as a drawing."
+                  : "The picture that is on the screen; what is scrolled away is left out.");
       ImGui::SameLine();
     }
     ImGui::NewLine();
@@ -314,7 +370,8 @@ class CurvesPanel final : public Panel {
     explain("Takes this line away.");
     ImGui::SameLine();
     ImGui::PushTextWrapPos(0);
-    text_in(failed_ ? theme().bad : theme().muted, "%s%s", failed_ ? "not exported: " : "", exported_.c_str());
+    text_in(failed_ ? theme().bad : theme().muted, "%s%s", failed_ ? "not exported: " : "",
+            exported_.c_str());
     ImGui::PopTextWrapPos();
     bench.description.add_last("curves.exported", exported_);
   }
@@ -363,8 +420,9 @@ class CurvesPanel final : public Panel {
       max = {std::min(max.x, chart->second.second.x), std::min(max.y, chart->second.second.y)};
     }
     if (!bench.take_picture) return tell(bench, "there is no window to take a picture of", picture_);
-    bench.take_picture(picture_, min, max,
-                       [this, &bench, path = picture_](const std::string& problem) { tell(bench, problem, path); });
+    bench.take_picture(picture_, min, max, [this, &bench, path = picture_](const std::string& problem) {
+      tell(bench, problem, path);
+    });
   }
 
   void tell(Workbench& bench, const std::string& problem, const std::string& path) {

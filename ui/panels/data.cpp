@@ -3,13 +3,13 @@
 #include <cmath>
 #include <cstdio>
 
+#include "ui/base/figures.h"
 #include "ui/inspect/batch_probe.h"
 #include "ui/inspect/batch_shapes.h"
-#include "ui/base/figures.h"
-#include "ui/workbench/panel.h"
+#include "ui/widgets/value_view.h"
 #include "ui/window/texture.h"
 #include "ui/window/theme.h"
-#include "ui/widgets/value_view.h"
+#include "ui/workbench/panel.h"
 
 namespace lunagrad {
 namespace {
@@ -19,8 +19,10 @@ constexpr int64_t kMostRows = 1000, kMostColumns = 60;  // Dear ImGui's tables h
 
 constexpr const char* kLooks[] = {"Pictures", "Text", "Rows"};
 constexpr const char* kLookHelp[] = {
-    "Each sample as a picture. Bytes and values from 0 to 1 are shown as they are, others from the least to the largest.",
-    "Each sample as text: its numbers are the codes of letters. · stands for what is no letter, ↵ for the end of a line.",
+    "Each sample as a picture. Bytes and values from 0 to 1 are shown as they are, others from the least to "
+    "the largest.",
+    "Each sample as text: its numbers are the codes of letters. · stands for what is no letter, ↵ for the "
+    "end of a line.",
     "Each sample as a row of numbers, its dims one behind the other."};
 
 class DataPanel final : public Panel {
@@ -39,7 +41,8 @@ class DataPanel final : public Panel {
     }
     if (!view_) {
       draw_empty("No batch yet",
-                 "What lg.data.DataLoader gives in its loop appears here: the first batch that comes with this panel open.");
+                 "What lg.data.DataLoader gives in its loop appears here: the first batch that comes with "
+                 "this panel open.");
       return;
     }
     column_ = std::min(column_, view_->columns.size() - 1);
@@ -58,9 +61,9 @@ class DataPanel final : public Panel {
  private:
   void draw_bar(Workbench& bench) {
     char text[160];
-    std::snprintf(text, sizeof text, "epoch %lld, batch %lld of %lld, step %lld", static_cast<long long>(view_->epoch),
-                  static_cast<long long>(view_->batch), static_cast<long long>(view_->batches),
-                  static_cast<long long>(view_->step));
+    std::snprintf(text, sizeof text, "epoch %lld, batch %lld of %lld, step %lld",
+                  static_cast<long long>(view_->epoch), static_cast<long long>(view_->batch),
+                  static_cast<long long>(view_->batches), static_cast<long long>(view_->step));
     ImGui::AlignTextToFramePadding();
     text_in(theme().text, "%s", text);
     bench.description.add_last("data.batch", text);
@@ -101,11 +104,16 @@ class DataPanel final : public Panel {
   static void draw_figures(Workbench& bench, const ColumnView& view) {
     char text[240];
     std::snprintf(text, sizeof text, "%s %s   min %s  max %s  mean %s  std %s  zeros %s  NaN %s  Inf %s",
-                  view.dtype.c_str(), shape_text(view.shape).c_str(), short_number(view.statistics.min).c_str(),
-                  short_number(view.statistics.max).c_str(), short_number(view.statistics.mean).c_str(), short_number(view.statistics.std).c_str(),
-                  count_figure(view.statistics.zeros).c_str(), count_figure(view.statistics.nans).c_str(), count_figure(view.statistics.infinities + view.statistics.negative_infinities).c_str());
+                  view.dtype.c_str(), shape_text(view.shape).c_str(),
+                  short_number(view.statistics.min).c_str(), short_number(view.statistics.max).c_str(),
+                  short_number(view.statistics.mean).c_str(), short_number(view.statistics.std).c_str(),
+                  count_figure(view.statistics.zeros).c_str(), count_figure(view.statistics.nans).c_str(),
+                  count_figure(view.statistics.infinities + view.statistics.negative_infinities).c_str());
     ImGui::PushTextWrapPos(0);
-    text_in(view.statistics.nans + view.statistics.infinities + view.statistics.negative_infinities > 0 ? theme().bad : theme().muted, "%s", text);
+    text_in(view.statistics.nans + view.statistics.infinities + view.statistics.negative_infinities > 0
+                ? theme().bad
+                : theme().muted,
+            "%s", text);
     bench.description.add_last("data.figures", text);
     if (!view.note.empty()) text_in(theme().warning, "%s", view.note.c_str());
     ImGui::PopTextWrapPos();
@@ -116,7 +124,8 @@ class DataPanel final : public Panel {
     for (size_t i = 0; i < view_->columns.size(); ++i) {
       const ColumnView& other = view_->columns[i];
       if (i == column_ || other.shape.empty() || other.shape[0] != view_->columns[column_].shape[0]) continue;
-      if (other.statistics.count == other.shape[0] && sample < int64_t(other.values.size())) return cell_text(other, sample);
+      if (other.statistics.count == other.shape[0] && sample < int64_t(other.values.size()))
+        return cell_text(other, sample);
     }
     return {};
   }
@@ -132,11 +141,13 @@ class DataPanel final : public Panel {
       sheet_.pixels = {};
     }
     if (sheet_.count == 0) {
-      draw_empty("Too large", "A picture of this batch is larger than the window's textures; look at it as rows.");
+      draw_empty("Too large",
+                 "A picture of this batch is larger than the window's textures; look at it as rows.");
       return;
     }
     const float line = ImGui::GetTextLineHeight(), gap = em(0.4f);
-    const float scale = std::max(1.0f, std::round(em(4.5f) / float(std::max(sheet_.tile_width, sheet_.tile_height))));
+    const float scale =
+        std::max(1.0f, std::round(em(4.5f) / float(std::max(sheet_.tile_width, sheet_.tile_height))));
     const ImVec2 tile{float(sheet_.tile_width) * scale, float(sheet_.tile_height) * scale};
     const bool labels = !label_of(0).empty();
     const ImVec2 cell{tile.x + gap, tile.y + gap + (labels ? line : 0)};
@@ -160,8 +171,10 @@ class DataPanel final : public Panel {
           list->AddImage(texture_.id(), from, to, part(column, row), part(column + 1, row + 1));
           const std::string label = labels ? label_of(i) : "";
           if (labels) list->AddText({from.x, to.y}, theme().muted, label.c_str());
-          bench.description.add("data.picture", std::to_string(i + 1) + (labels ? ": " + label : ""), from, to);
-          if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(from, to)) show_tip(view, i, label, from, scale);
+          bench.description.add("data.picture", std::to_string(i + 1) + (labels ? ": " + label : ""), from,
+                                to);
+          if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(from, to))
+            show_tip(view, i, label, from, scale);
         }
         ImGui::Dummy({1, cell.y - ImGui::GetStyle().ItemSpacing.y});
       }
@@ -171,7 +184,8 @@ class DataPanel final : public Panel {
     ImGui::EndChild();
   }
 
-  void show_tip(const ColumnView& view, int sample, const std::string& label, ImVec2 corner, float scale) const {
+  void show_tip(const ColumnView& view, int sample, const std::string& label, ImVec2 corner,
+                float scale) const {
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const int x = std::clamp(int((mouse.x - corner.x) / scale), 0, sheet_.tile_width - 1);
     const int y = std::clamp(int((mouse.y - corner.y) / scale), 0, sheet_.tile_height - 1);
@@ -180,15 +194,16 @@ class DataPanel final : public Panel {
     std::string values;
     const int64_t area = int64_t(sheet_.tile_width) * sheet_.tile_height;
     const int64_t channels = view.statistics.count / (view.shape[0] * area);
-    const bool last = view.shape.size() == 4 && view.shape[1] == sheet_.tile_height && channels == view.shape[3] &&
-                      channels != view.shape[1];
+    const bool last = view.shape.size() == 4 && view.shape[1] == sheet_.tile_height &&
+                      channels == view.shape[3] && channels != view.shape[1];
     for (int64_t c = 0; c < channels; ++c) {
       const int64_t place = int64_t(y) * sheet_.tile_width + x;
       const int64_t index = sample * area * channels + (last ? place * channels + c : c * area + place);
       values += (c ? ", " : "") + cell_text(view, index);
     }
     text_in(theme().muted, "row %d, column %d: %s", y + 1, x + 1, values.c_str());
-    text_in(theme().faint, "black %s, white %s", short_number(sheet_.low).c_str(), short_number(sheet_.high).c_str());
+    text_in(theme().faint, "black %s, white %s", short_number(sheet_.low).c_str(),
+            short_number(sheet_.high).c_str());
     ImGui::EndTooltip();
   }
 
@@ -217,13 +232,16 @@ class DataPanel final : public Panel {
     const int64_t columns = std::min(size, kMostColumns);
     if (samples == 0 || columns == 0) {
       draw_empty(view.statistics.count == 0 ? "An empty batch" : "A sample is too large",
-                 view.statistics.count == 0 ? "This value has no elements." : "Its numbers are more than the window copies.");
+                 view.statistics.count == 0 ? "This value has no elements."
+                                            : "Its numbers are more than the window copies.");
       return;
     }
-    constexpr auto flags = ImGuiTableFlags_ScrollX | ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingFixedFit |
-                           ImGuiTableFlags_RowBg | ImGuiTableFlags_BordersInnerV;
+    constexpr auto flags = ImGuiTableFlags_ScrollX | ImGuiTableFlags_ScrollY |
+                           ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_RowBg |
+                           ImGuiTableFlags_BordersInnerV;
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    if (room.y < ImGui::GetTextLineHeight() * 2 || !ImGui::BeginTable("rows", int(columns) + 1, flags, room)) return;
+    if (room.y < ImGui::GetTextLineHeight() * 2 || !ImGui::BeginTable("rows", int(columns) + 1, flags, room))
+      return;
     ImGui::TableSetupScrollFreeze(1, 1);
     ImGui::TableNextRow();
     ImGui::TableNextColumn();

@@ -1,5 +1,5 @@
-// Editor: the scripts as tabs, with what each line costs while they run. A line's nodes light up in the tape, and the node
-// selected there marks its line here.
+// Editor: the scripts as tabs, with what each line costs while they run. A line's nodes light up in the tape,
+// and the node selected there marks its line here.
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 #include "ui/editor/definition.h"
 #include "ui/editor/live_gutter.h"
 #include "ui/editor/name_help.h"
-#include "ui/workbench/panel.h"
-#include "ui/window/theme.h"
 #include "ui/text/code_editor.h"
+#include "ui/text/commands.h"
 #include "ui/text/find_bar.h"
 #include "ui/widgets/input.h"
 #include "ui/widgets/path_bar.h"
-#include "ui/text/commands.h"
+#include "ui/window/theme.h"
+#include "ui/workbench/panel.h"
 
 namespace lunagrad {
 namespace {
@@ -35,37 +35,43 @@ class EditorPanel final : public Panel {
     const auto has_text = [&bench] { return bench.documents.active() != nullptr; };
     const auto show = [this, &bench] { bench.show_panel(title()); };
     auto& commands = bench.commands;
-    commands.add({"Text: new", "Ctrl+N", "A text without a file, which can be run as it is.", [this, &bench, show] {
-                    show();
-                    begin_text(bench);
-                  }});
+    commands.add(
+        {"Text: new", "Ctrl+N", "A text without a file, which can be run as it is.", [this, &bench, show] {
+           show();
+           begin_text(bench);
+         }});
     commands.add({"Text: open", "Ctrl+O", "A file by its path, which Tab completes.", [this, &bench, show] {
                     show();
                     ask_path("Open", folder_of(bench.documents.active()));
                   }});
     commands.add({"Text: save", "Ctrl+S", "The text goes to the disk, and to the run if that runs it.",
                   [this, &bench] { save(bench, *bench.documents.active()); }, has_text});
-    commands.add({"Text: save as", "Ctrl+Shift+S", "Under another name, which is its own from then on.", [this, &bench, show] {
+    commands.add({"Text: save as", "Ctrl+Shift+S", "Under another name, which is its own from then on.",
+                  [this, &bench, show] {
                     show();
                     ask_path("Save as", bench.documents.active()->path);
-                  }, has_text});
+                  },
+                  has_text});
     commands.add({"Text: close", "Ctrl+W", "Asks first when it is not saved.",
                   [this, &bench] { close(bench, *bench.documents.active()); }, has_text, title()});
-    commands.add({"Text: find", "Ctrl+F", "Plain text or a regular expression.", [this, &bench] { find(bench, false); },
-                  has_text, title()});
+    commands.add({"Text: find", "Ctrl+F", "Plain text or a regular expression.",
+                  [this, &bench] { find(bench, false); }, has_text, title()});
     commands.add({"Text: replace", "Ctrl+H", "One match after the other, or all as one step.",
                   [this, &bench] { find(bench, true); }, has_text, title()});
-    commands.add({"Text: find the next", "F3", "The next match.", [this, &bench] { find_again(bench, true); }, has_text,
-                  title()});
+    commands.add({"Text: find the next", "F3", "The next match.", [this, &bench] { find_again(bench, true); },
+                  has_text, title()});
     commands.add({"Text: find the one before", "Shift+F3", "The match before.",
                   [this, &bench] { find_again(bench, false); }, has_text, title()});
-    commands.add({"Text: breakpoint on the line", "F9", "Sets one where the caret stands, or takes it away.", [&bench] {
+    commands.add({"Text: breakpoint on the line", "F9", "Sets one where the caret stands, or takes it away.",
+                  [&bench] {
                     const Document& text = *bench.documents.active();
                     bench.toggle_breakpoint(SourcePlace{text.path, int(text.buffer.caret().line) + 1});
-                  }, has_text, title()});
-    commands.add({"Text: go to the definition", "F12",
-                  "Of the name at the caret: its line in this text, in another of the script's files, or its help.",
-                  [this, &bench] { go_to_definition(bench, *bench.documents.active()); }, has_text, title()});
+                  },
+                  has_text, title()});
+    commands.add(
+        {"Text: go to the definition", "F12",
+         "Of the name at the caret: its line in this text, in another of the script's files, or its help.",
+         [this, &bench] { go_to_definition(bench, *bench.documents.active()); }, has_text, title()});
     commands.add({"Text: evaluate", "", "What is selected, or the line, in the run at its next safe point.",
                   [&bench] { evaluate(bench); }, has_text, title()});
   }
@@ -169,11 +175,12 @@ class EditorPanel final : public Panel {
         if (bench.script().empty()) bench.open(*path);
       } else if (document) {
         const bool is_script = document->path.empty() && bench.script() == document->title;
-        bench.documents.save_as(*document, *path, [this, &bench, path = *path, is_script](const std::string& error) {
-          if (!error.empty()) return path_.complain(error);
-          if (is_script) bench.open(path);
-          path_.close();
-        });
+        bench.documents.save_as(*document, *path,
+                                [this, &bench, path = *path, is_script](const std::string& error) {
+                                  if (!error.empty()) return path_.complain(error);
+                                  if (is_script) bench.open(path);
+                                  path_.close();
+                                });
         views_[document->id].take_focus();
         return;
       }
@@ -204,7 +211,8 @@ class EditorPanel final : public Panel {
     ImGui::MenuItem("Hand saved changes to the run", "", &bench.hot_reload);
     bench.description.add_last("editor.menu.item", bench.hot_reload ? "Hot reload on" : "Hot reload off");
     explain(
-        "Saving a script that runs, or changing its file elsewhere, gives the run the new text at the end of its step. "
+        "Saving a script that runs, or changing its file elsewhere, gives the run the new text at the end of "
+        "its step. "
         "What lg.run.state names is kept.");
     ImGui::EndPopup();
   }
@@ -214,7 +222,8 @@ class EditorPanel final : public Panel {
   }
 
   static bool is_script(const Workbench& bench, const Document& document) {
-    return document.path.empty() ? bench.script() == document.title : same_file(bench.script(), document.path);
+    return document.path.empty() ? bench.script() == document.title
+                                 : same_file(bench.script(), document.path);
   }
 
   void draw_tabs(Workbench& bench) {
@@ -324,7 +333,8 @@ class EditorPanel final : public Panel {
 
   void find_again(Workbench& bench, bool forward) {
     Document* document = bench.documents.active();
-    if (document && find_.is_open() && find_.go(document->buffer, forward)) views_[document->id].follow_caret();
+    if (document && find_.is_open() && find_.go(document->buffer, forward))
+      views_[document->id].follow_caret();
   }
 
   // In this text, else in the other files that the run has read; what the library defines has its help.
@@ -340,10 +350,12 @@ class EditorPanel final : public Panel {
     }
     for (const std::string& file : bench.session.files()) try {
         const TextBuffer text(read_script(file));
-        if (const auto there = definition_of(text, name, text.end())) return show_definition(bench, bench.documents.open(file), *there);
+        if (const auto there = definition_of(text, name, text.end()))
+          return show_definition(bench, bench.documents.open(file), *there);
       } catch (const Error&) {  // it is gone since the script read it
       }
-    bench.journal.write(ConsoleLine::Kind::note, "no definition of " + printable(name) + " in the script's files\n");
+    bench.journal.write(ConsoleLine::Kind::note,
+                        "no definition of " + printable(name) + " in the script's files\n");
   }
 
   void show_definition(Workbench& bench, Document& document, TextPosition at) {
@@ -357,7 +369,8 @@ class EditorPanel final : public Panel {
     const Document* document = bench.documents.active();
     if (!document) return;
     const TextBuffer& buffer = document->buffer;
-    bench.evaluate(buffer.has_selection() ? buffer.text(buffer.selection()) : buffer.line(buffer.caret().line));
+    bench.evaluate(buffer.has_selection() ? buffer.text(buffer.selection())
+                                          : buffer.line(buffer.caret().line));
   }
 
   // ---- the run
@@ -368,14 +381,16 @@ class EditorPanel final : public Panel {
     for (CostColumn& column : gutter_.columns()) {
       if (!gutter_.offers(column)) continue;
       ImGui::MenuItem(column.heading, "", &column.shown);
-      bench.description.add_last("editor.menu.item", column.heading + std::string(column.shown ? " on" : " off"));
+      bench.description.add_last("editor.menu.item",
+                                 column.heading + std::string(column.shown ? " on" : " off"));
       explain(column.help);
     }
     ImGui::EndPopup();
   }
 
   void follow_tape(Workbench& bench, Document& document, CodeEditor& view) {
-    const bool others = !bench.tape.lit().empty() && bench.tape.lit() != lit_;  // something else outlined nodes
+    const bool others =
+        !bench.tape.lit().empty() && bench.tape.lit() != lit_;  // something else outlined nodes
     if (gutter_.update(bench.tape.tape(), document) && !others) light(bench, document);
     if (const std::optional<SourcePlace> place = bench.take_wanted_place()) {
       const int line = gutter_.line_now(place->line);
@@ -385,7 +400,8 @@ class EditorPanel final : public Panel {
       light(bench, document);
     }
     const NodeInfo* node = bench.tape.selected_node();
-    marked_ = node && LiveGutter::belongs(document, node->place.file) ? gutter_.line_now(node->place.line) : -1;
+    marked_ =
+        node && LiveGutter::belongs(document, node->place.file) ? gutter_.line_now(node->place.line) : -1;
     if (std::exchange(reveals_, false) && marked_ >= 0) view.reveal(marked_);
   }
 
@@ -397,7 +413,8 @@ class EditorPanel final : public Panel {
     if (!node) return;
     reveals_ = true;
     for (size_t i = 0; i < bench.documents.count(); ++i)
-      if (LiveGutter::belongs(bench.documents[i], node->place.file)) bench.documents.activate(bench.documents[i]);
+      if (LiveGutter::belongs(bench.documents[i], node->place.file))
+        bench.documents.activate(bench.documents[i]);
   }
 
   // The nodes of the caret's line.
@@ -477,7 +494,8 @@ class EditorPanel final : public Panel {
     if (!names_) names_.emplace(bench.wake);
     look.popup = names_->take_keys(view);
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float below = ImGui::GetTextLineHeightWithSpacing() * (look.errors.empty() ? 1.0f : 2.0f) + em(0.2f);
+    const float below =
+        ImGui::GetTextLineHeightWithSpacing() * (look.errors.empty() ? 1.0f : 2.0f) + em(0.2f);
     const int line_before = document.buffer.caret().line;
     const CodeEditor::Result did =
         view.draw("code", document.buffer, {room.x, std::max(room.y - below, em(3))}, look);
@@ -536,16 +554,19 @@ class EditorPanel final : public Panel {
     const TextPosition caret = buffer.caret();
     std::string text = "line " + std::to_string(caret.line + 1) + ", column " +
                        std::to_string(screen_column(buffer.line(caret.line), caret.column) + 1);
-    if (buffer.has_selection()) text += ", " + std::to_string(buffer.text(buffer.selection()).size()) + " bytes selected";
+    if (buffer.has_selection())
+      text += ", " + std::to_string(buffer.text(buffer.selection()).size()) + " bytes selected";
     if (const size_t lit = bench.tape.lit().size()) {
-      const std::string nodes = std::to_string(lit) + (lit == 1 ? " node" : " nodes") + " outlined in the tape";
+      const std::string nodes =
+          std::to_string(lit) + (lit == 1 ? " node" : " nodes") + " outlined in the tape";
       text += ", " + nodes;
       bench.description.add_last("editor.lit", nodes);
     }
     text += buffer.crlf() ? ", CRLF" : "";
     text += document.read_only ? ", read-only" : "";
     text += document.modified() ? ", not saved" : "";
-    if (!bench.documents.autosave_trouble().empty()) text += ", unsaved text cannot be kept: " + bench.documents.autosave_trouble();
+    if (!bench.documents.autosave_trouble().empty())
+      text += ", unsaved text cannot be kept: " + bench.documents.autosave_trouble();
     text_in(theme().muted, "%s", text.c_str());
     bench.description.add_last("editor.status", text);
     explain(text.c_str());

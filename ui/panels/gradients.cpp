@@ -1,14 +1,14 @@
-// Gradients: alarms, the norms of parameters over time, how the gradient flows through the network, its histograms, and
-// how far the weights move.
+// Gradients: alarms, the norms of parameters over time, how the gradient flows through the network, its
+// histograms, and how far the weights move.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
-#include "ui/workbench/panel.h"
-#include "ui/window/theme.h"
 #include "ui/curves/distribution_map.h"
 #include "ui/curves/flow_chart.h"
 #include "ui/curves/plot.h"
+#include "ui/window/theme.h"
+#include "ui/workbench/panel.h"
 
 namespace lunagrad {
 namespace {
@@ -46,10 +46,13 @@ class GradientsPanel final : public Panel {
       const char* help;
     } kViews[] = {
         {View::norms, "Norms", "The norm of each parameter's gradient, and over all of them, step by step."},
-        {View::flow, "Flow", "From the input to the loss: mean and largest |gradient| of each op of the latest step."},
-        {View::histograms, "Histograms", "How the gradients of the chosen parameter are spread, step by step."},
+        {View::flow, "Flow",
+         "From the input to the loss: mean and largest |gradient| of each op of the latest step."},
+        {View::histograms, "Histograms",
+         "How the gradients of the chosen parameter are spread, step by step."},
         {View::updates, "Updates",
-         "How far a step moves each parameter, as a part of its size: |update| / |weight|. About 1e-3 is usual, which "
+         "How far a step moves each parameter, as a part of its size: |update| / |weight|. About 1e-3 is "
+         "usual, which "
          "the line marks; much less learns slowly, much more forgets."},
     };
     for (const auto& [view, label, help] : kViews) {
@@ -70,8 +73,9 @@ class GradientsPanel final : public Panel {
   void draw(Workbench& bench) override {
     const GradientModel& model = bench.gradients;
     if (!model.latest()) {
-      draw_empty("No gradients yet",
-                 "Norms, histograms and alarms appear here when a script calls backward() and its step has ended.");
+      draw_empty(
+          "No gradients yet",
+          "Norms, histograms and alarms appear here when a script calls backward() and its step has ended.");
       return;
     }
     draw_alarms(bench);
@@ -79,12 +83,14 @@ class GradientsPanel final : public Panel {
                                                             : std::vector<const ParameterHistory*>();
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const bool beside = room.x > em(46);
-    const ImVec2 table = beside ? ImVec2{std::floor(room.x * 0.52f), room.y} : ImVec2{room.x, std::floor(room.y * 0.45f)};
+    const ImVec2 table =
+        beside ? ImVec2{std::floor(room.x * 0.52f), room.y} : ImVec2{room.x, std::floor(room.y * 0.45f)};
     ImGui::BeginChild("parameters", table);
     draw_table(bench);
     ImGui::EndChild();
     if (beside) ImGui::SameLine(0, em(0.6f));
-    ImGui::BeginChild("chart", {0, 0}, false, ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+    ImGui::BeginChild("chart", {0, 0}, false,
+                      ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
     switch (view_) {
       case View::norms:
         draw_curves(bench, false);
@@ -133,15 +139,17 @@ class GradientsPanel final : public Panel {
       return line + ImGui::CalcTextSize(about(alarm).c_str(), nullptr, false, wrap).y + em(0.2f);
     };
     float wanted = em(0.3f);
-    for (size_t i = 0; i < std::min<size_t>(alarms.size(), 4); ++i) wanted += height_of(alarms[i]) + ImGui::GetStyle().ItemSpacing.y;
-    ImGui::BeginChild("alarms", {0, std::min(wanted, std::max(3 * line, ImGui::GetContentRegionAvail().y * 0.4f))});
+    for (size_t i = 0; i < std::min<size_t>(alarms.size(), 4); ++i)
+      wanted += height_of(alarms[i]) + ImGui::GetStyle().ItemSpacing.y;
+    ImGui::BeginChild("alarms",
+                      {0, std::min(wanted, std::max(3 * line, ImGui::GetContentRegionAvail().y * 0.4f))});
     for (size_t i = 0; i < alarms.size(); ++i) {
       const Alarm& alarm = alarms[i];
       const AlarmRule& rule = alarm_rule(alarm.kind);
       const bool over = alarm.until > 0;
       // A sign beside the colour: an exclamation mark for what goes on.
-      std::string head = std::string(over ? "(over) " : "! ") + rule.name + ": " + alarm.subject + ", since step " +
-                         std::to_string(alarm.since);
+      std::string head = std::string(over ? "(over) " : "! ") + rule.name + ": " + alarm.subject +
+                         ", since step " + std::to_string(alarm.since);
       if (over) head += " until " + std::to_string(alarm.until);
       const std::string more = about(alarm);
       ImGui::PushID(int(i));
@@ -153,10 +161,12 @@ class GradientsPanel final : public Panel {
       bench.description.add_last("gradients.alarm", head + ": " + more);
       explain((head + ": " + more + "\n\n" + rule_text(rule) + "\n\nClick: selects it on the tape.").c_str());
       ImDrawList* const list = ImGui::GetWindowDrawList();
-      const ImU32 color = over ? theme().muted : alarm.kind <= AlarmKind::exploding ? theme().bad : theme().warning;
+      const ImU32 color = over                                 ? theme().muted
+                          : alarm.kind <= AlarmKind::exploding ? theme().bad
+                                                               : theme().warning;
       list->AddText(at, color, head.c_str());
-      list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + indent, at.y + line}, over ? theme().muted : theme().text,
-                    more.c_str(), nullptr, wrap);
+      list->AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + indent, at.y + line},
+                    over ? theme().muted : theme().text, more.c_str(), nullptr, wrap);
       ImGui::PopID();
     }
     ImGui::EndChild();
@@ -244,7 +254,8 @@ class GradientsPanel final : public Panel {
     const float middle = at.y + ImGui::GetTextLineHeight() / 2;
     if (line != lines_.end()) {
       const LineSign sign = sign_of(size_t(line - lines_.begin()));
-      draw_dashed(ImGui::GetWindowDrawList(), {{at.x, middle}, {at.x + em(1.4f), middle}}, sign.color, 2, sign.dash);
+      draw_dashed(ImGui::GetWindowDrawList(), {{at.x, middle}, {at.x + em(1.4f), middle}}, sign.color, 2,
+                  sign.dash);
     }
     ImGui::Dummy({em(1.4f), 1});
     ImGui::SameLine(0, em(0.4f));
@@ -279,7 +290,8 @@ class GradientsPanel final : public Panel {
     size_t k = 0;
     for (const ParameterHistory* p : lines_) {
       const LineSign sign = sign_of(k++);
-      lines.push_back({.name = p->name, .raw = updates ? &p->ratio : &p->norm, .color = sign.color, .dash = sign.dash});
+      lines.push_back(
+          {.name = p->name, .raw = updates ? &p->ratio : &p->norm, .color = sign.color, .dash = sign.dash});
     }
     Curve guide;
     const double first = double(model.steps().front()->step), last = double(model.latest()->step);
@@ -308,15 +320,19 @@ class GradientsPanel final : public Panel {
       if (!node->module.empty()) name += " of " + node->module;
       if (const std::string where = place_text(node->place); !where.empty()) name += ", " + where;
       if (chosen && chosen->op == node->op && chosen->place == node->place) selected = int(stages.size());
-      stages.push_back({name, node->gradient.mean_magnitude, node->gradient.largest(), !node->gradient.finite()});
+      stages.push_back(
+          {name, node->gradient.mean_magnitude, node->gradient.largest(), !node->gradient.finite()});
       of.push_back(&*node);
     }
     const Theme& t = theme();
-    const FlowColors colors{t.canvas, t.grid, t.text, t.muted, t.text, with_alpha(t.accent, 0.55f), t.bad,
-                            with_alpha(t.warning, 0.25f)};
+    const FlowColors colors{t.canvas, t.grid,
+                            t.text,   t.muted,
+                            t.text,   with_alpha(t.accent, 0.55f),
+                            t.bad,    with_alpha(t.warning, 0.25f)};
     const int clicked = draw_flow_chart("flow", stages, selected, ImGui::GetContentRegionAvail(), colors);
     bench.description.add_last("gradients.flow", std::to_string(stages.size()) + " ops");
-    if (clicked >= 0) select(bench, of[size_t(clicked)]->node, of[size_t(clicked)]->place, of[size_t(clicked)]->op);
+    if (clicked >= 0)
+      select(bench, of[size_t(clicked)]->node, of[size_t(clicked)]->place, of[size_t(clicked)]->op);
   }
 
   void draw_histograms(Workbench& bench) {
@@ -337,11 +353,12 @@ class GradientsPanel final : public Panel {
           return Distribution{columns[i].first, &columns[i].second->edges, &columns[i].second->counts};
         },
         ImGui::GetContentRegionAvail(), colors);
-    bench.description.add_last("gradients.histogram", chosen_ + " " + std::to_string(columns.size()) + " columns");
+    bench.description.add_last("gradients.histogram",
+                               chosen_ + " " + std::to_string(columns.size()) + " columns");
   }
 
   View view_ = View::norms;
-  std::string chosen_;  // name of a parameter
+  std::string chosen_;                          // name of a parameter
   std::vector<const ParameterHistory*> lines_;  // of this frame's chart
   PlotAxis axis_;
   PlotState state_;

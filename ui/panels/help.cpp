@@ -1,15 +1,16 @@
-// Examples and help: the bundled examples to read, open and run; help on everything a script can call, with search; the
-// sections of the guide; the keys. What the window opens with when there is no script.
+// Examples and help: the bundled examples to read, open and run; help on everything a script can call, with
+// search; the sections of the guide; the keys. What the window opens with when there is no script.
+#include "script/meta/help.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <utility>
 
-#include "script/meta/help.h"
+#include "ui/window/theme.h"
 #include "ui/workbench/key_sheet.h"
 #include "ui/workbench/palette.h"
 #include "ui/workbench/panel.h"
-#include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {
@@ -76,9 +77,10 @@ class HelpPanel final : public Panel {
     ImGui::PushTextWrapPos();
     if (bench.script().empty()) {
       bold_text("Lunagrad: write, run, watch and take apart a training run");
-      text_in(theme().muted,
-              "Take one of these, or open a script of your own. F5 runs it, F6 pauses it; then click a node of "
-              "the tape.");
+      text_in(
+          theme().muted,
+          "Take one of these, or open a script of your own. F5 runs it, F6 pauses it; then click a node of "
+          "the tape.");
     }
     ImGui::PopTextWrapPos();
     const std::vector<std::string> recent = bench.settings.recent;  // opening one puts it in front
@@ -115,7 +117,8 @@ class HelpPanel final : public Panel {
       bench.restart();
     }
     bench.description.add_last("example.run", example.name);
-    explain("Runs it from the start. An example that wants a file or folder says so; give it as an argument.");
+    explain(
+        "Runs it from the start. An example that wants a file or folder says so; give it as an argument.");
     ImGui::SameLine();
     if (ImGui::Button("Open")) bench.open(example.path);
     bench.description.add_last("example.open", example.name);
@@ -133,8 +136,8 @@ class HelpPanel final : public Panel {
   }
 
   void draw_script(Workbench& bench) {
-    const auto example = std::find_if(examples_.begin(), examples_.end(),
-                                      [&](const Example& e) { return e.name == read_; });
+    const auto example =
+        std::find_if(examples_.begin(), examples_.end(), [&](const Example& e) { return e.name == read_; });
     if (example == examples_.end()) return read_.clear();
     const bool back = ImGui::Button("All examples");
     bench.description.add_last("example.back", "");
@@ -160,7 +163,8 @@ class HelpPanel final : public Panel {
     ImGui::SetNextItemWidth(-1);
     if (focus_search_) ImGui::SetKeyboardFocusHere();
     focus_search_ = false;
-    if (ImGui::InputTextWithHint("##query", "search: softmax, learning rate, checkpoint", query_, sizeof query_))
+    if (ImGui::InputTextWithHint("##query", "search: softmax, learning rate, checkpoint", query_,
+                                 sizeof query_))
       searched_ = false;
     bench.description.add_last("help.query", query_);
     if (!searched_) {

@@ -1,5 +1,5 @@
-// Inspector: every field of the selected node's record, the value and gradient of any tensor there, and whether the node
-// computes right: its gradient against differences, the devices against each other.
+// Inspector: every field of the selected node's record, the value and gradient of any tensor there, and
+// whether the node computes right: its gradient against differences, the devices against each other.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,10 +7,10 @@
 #include <deque>
 #include <utility>
 
-#include "ui/tape/op_family.h"
-#include "ui/workbench/panel.h"
 #include "ui/panels/tensor_pane.h"
+#include "ui/tape/op_family.h"
 #include "ui/window/theme.h"
+#include "ui/workbench/panel.h"
 
 namespace lunagrad {
 namespace {
@@ -133,7 +133,8 @@ class InspectorPanel final : public Panel {
   }
 
   // Behind the one before, or over the record below it where there is no room.
-  bool action(Workbench& bench, const char* label, const char* item, const char* help, bool lit = false) const {
+  bool action(Workbench& bench, const char* label, const char* item, const char* help,
+              bool lit = false) const {
     const float width = ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
     if (ImGui::GetCursorPos().y > ImGui::GetCursorStartPos().y) ImGui::SameLine(0, em(0.4f));
     if (!acts_above_ && ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
@@ -156,14 +157,17 @@ class InspectorPanel final : public Panel {
     if (node.op == "leaf") return;
     const int64_t step = bench.tape.tape()->step;
     if (action(bench, kActions[0], "inspector.check_gradient",
-               "Runs the node again in f64 and compares its gradient with central differences. The run is left as it is."))
+               "Runs the node again in f64 and compares its gradient with central differences. The run is "
+               "left as it is."))
       bench.inquiry.check_gradient(bench.session, step, node.id);
     if (action(bench, kActions[1], "inspector.compare_devices",
-               "Runs the node on the CPU and on the GPU, with the same inputs, and shows where the results differ."))
+               "Runs the node on the CPU and on the GPU, with the same inputs, and shows where the results "
+               "differ."))
       bench.inquiry.compare_devices(bench.session, step, node.id);
-    if (action(bench, kActions[2], "inspector.break_here",
-               "Pauses the run wherever the node's line is reached; a second click takes the breakpoint away.",
-               breaks(bench, node)))
+    if (action(
+            bench, kActions[2], "inspector.break_here",
+            "Pauses the run wherever the node's line is reached; a second click takes the breakpoint away.",
+            breaks(bench, node)))
       bench.toggle_breakpoint(node);
   }
 
@@ -192,7 +196,8 @@ class InspectorPanel final : public Panel {
     if (ImGui::BeginTable("fields", 2, ImGuiTableFlags_SizingFixedFit)) {
       ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, em(6.2f));
       ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
-      if (const char* doc = op_doc(node.op); *doc) row(bench, "op", node.op + ": " + doc, "What the operation computes.");
+      if (const char* doc = op_doc(node.op); *doc)
+        row(bench, "op", node.op + ": " + doc, "What the operation computes.");
       if (!node.module.empty())
         row(bench, "module", node.module, "The module that was running when the call was made.");
       for (const auto& [name, value] : node.attributes)
@@ -207,7 +212,8 @@ class InspectorPanel final : public Panel {
       const std::string looked = " (step " + std::to_string(bench.tape.tape()->statistics_step) + ")";
       if (node.output_summary)
         row(bench, "output", summary_text(*node.output_summary) + looked,
-            "Euclidean norm of the finite values of its first output, and what stands out, in the step that was looked at last.");
+            "Euclidean norm of the finite values of its first output, and what stands out, in the step that "
+            "was looked at last.");
       if (node.gradient_summary)
         row(bench, "gradient", summary_text(*node.gradient_summary) + looked,
             "The same of the gradient that reached its first output.");
@@ -221,7 +227,8 @@ class InspectorPanel final : public Panel {
                      const std::vector<OperandInfo>& operands, bool inputs, bool leaf) {
     ImGui::Dummy({1, em(0.2f)});
     bold_text(heading);
-    if (!ImGui::BeginTable(heading, 2, ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_BordersInnerH)) return;
+    if (!ImGui::BeginTable(heading, 2, ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_BordersInnerH))
+      return;
     ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, name_width(operands));
     ImGui::TableSetupColumn("tensor", ImGuiTableColumnFlags_WidthStretch);
     for (size_t i = 0; i < operands.size(); ++i) {
@@ -236,11 +243,13 @@ class InspectorPanel final : public Panel {
   // Names share a column that leaves the tensors half of the room.
   static float name_width(const std::vector<OperandInfo>& operands) {
     float widest = em(2);
-    for (const OperandInfo& operand : operands) widest = std::max(widest, ImGui::CalcTextSize(operand.name.c_str()).x);
+    for (const OperandInfo& operand : operands)
+      widest = std::max(widest, ImGui::CalcTextSize(operand.name.c_str()).x);
     return std::min(widest + em(0.4f), ImGui::GetContentRegionAvail().x * 0.5f);
   }
 
-  static void draw_operand(Workbench& bench, const char* item, const OperandInfo& operand, int i, bool inputs, bool leaf) {
+  static void draw_operand(Workbench& bench, const char* item, const OperandInfo& operand, int i, bool inputs,
+                           bool leaf) {
     ImGui::TableNextColumn();
     const std::string name = operand.name.empty() ? std::to_string(i + 1) : operand.name;
     const int maker = inputs ? bench.tape.find_node(operand.node) : -1;
@@ -248,12 +257,15 @@ class InspectorPanel final : public Panel {
       ImGui::PushStyleColor(ImGuiCol_Text, theme().accent);
       if (ImGui::Selectable(name.c_str())) bench.tape.select(maker);
       ImGui::PopStyleColor();
-      explain(("Made by node " + std::to_string(operand.node) + " as tensor " + std::to_string(operand.tensor) +
-               ". Click to select that node.").c_str());
+      explain(("Made by node " + std::to_string(operand.node) + " as tensor " +
+               std::to_string(operand.tensor) + ". Click to select that node.")
+                  .c_str());
     } else {
       ImGui::TextUnformatted(name.c_str());
-      explain((inputs ? "Tensor " + std::to_string(operand.tensor) + ", made by no node of this tape: it needs no gradient."
-                      : "Tensor " + std::to_string(operand.tensor) + ".").c_str());
+      explain((inputs ? "Tensor " + std::to_string(operand.tensor) +
+                            ", made by no node of this tape: it needs no gradient."
+                      : "Tensor " + std::to_string(operand.tensor) + ".")
+                  .c_str());
     }
     if (operand.dtype.empty()) {  // an optional operand that the call was not given
       bench.description.add_last(item, name + " not given");
@@ -275,19 +287,23 @@ class InspectorPanel final : public Panel {
       inputs ? bench.inspect_input(i) : bench.inspect_output(i);
     bench.description.add_last("inspector.show", name + " " + shape);
     explain(("Sizes of its dims and type of its elements, " + strides +
-             ", the elements from one position of each dim to the next. Click to show its value and its gradient.")
+             ", the elements from one position of each dim to the next. Click to show its value and its "
+             "gradient.")
                 .c_str());
     if (!is_dense(operand)) {
       cut_text(theme().muted, strides);
       explain("Elements from one position of each dim to the next: they do not lie side by side.");
-      if (!version.empty() && ImGui::CalcTextSize((strides + "   " + version).c_str()).x < room) ImGui::SameLine(0, em(0.6f));
+      if (!version.empty() && ImGui::CalcTextSize((strides + "   " + version).c_str()).x < room)
+        ImGui::SameLine(0, em(0.6f));
     }
     if (version.empty()) return;
     if (together) ImGui::SameLine(0, em(0.6f));
     cut_text(color, version);
     bench.description.add_last("inspector.saved", name + " " + version);
-    explain("The gradient reads this value. Its version when it was saved and, if it was written to since, when backward() began: "
-            "that makes backward() fail.");
+    explain(
+        "The gradient reads this value. Its version when it was saved and, if it was written to since, when "
+        "backward() began: "
+        "that makes backward() fail.");
   }
 
   // Whether its elements lie side by side in the order of their positions, as those of most tensors.
@@ -343,7 +359,8 @@ class InspectorPanel final : public Panel {
 
   void draw_answers(Workbench& bench, const NodeInfo& node) {
     if (bench.inquiry.checking() || bench.inquiry.comparing()) {
-      text_in(theme().muted, "%s", bench.inquiry.checking() ? "checking the gradient…" : "running on both devices…");
+      text_in(theme().muted, "%s",
+              bench.inquiry.checking() ? "checking the gradient…" : "running on both devices…");
       bench.description.add_last("inspector.busy", "");
       if (ImGui::Button("Cancel")) bench.inquiry.cancel();
       bench.description.add_last("inspector.cancel", "");
@@ -355,7 +372,8 @@ class InspectorPanel final : public Panel {
     }
     bench.description.add_last("inspector.back", "");
     if (const auto check = bench.inquiry.gradient(node.id)) draw_check(bench, *check);
-    if (const auto comparison = bench.inquiry.devices(node.id)) draw_comparison(bench, *comparison, bench.inquiry.number());
+    if (const auto comparison = bench.inquiry.devices(node.id))
+      draw_comparison(bench, *comparison, bench.inquiry.number());
   }
 
   static void reason(Workbench& bench, const std::string& what) {
@@ -372,17 +390,22 @@ class InspectorPanel final : public Panel {
     bench.description.add_last("inspector.verdict", verdict);
     ImGui::SameLine(0, em(0.6f));
     text_in(theme().muted, "f64, %.2g s, tolerance %.0e", check.seconds, check.tolerance);
-    explain("In double precision, by (f(x + h) - f(x - h)) / 2h with h = 1e-5 max(1, |x|), f being the sum of the outputs "
-            "times fixed weights. Errors are relative to max(1, largest difference quotient).");
+    explain(
+        "In double precision, by (f(x + h) - f(x - h)) / 2h with h = 1e-5 max(1, |x|), f being the sum of "
+        "the outputs "
+        "times fixed weights. Errors are relative to max(1, largest difference quotient).");
     for (const GradientCheck::Input& input : check.inputs) draw_checked(bench, input);
   }
 
   static void draw_checked(Workbench& bench, const GradientCheck::Input& input) {
-    const std::string name = input.name + " " + shape_text(input.shape), verdict = input.ok ? "right" : "wrong";
+    const std::string name = input.name + " " + shape_text(input.shape),
+                      verdict = input.ok ? "right" : "wrong";
     std::string facts = "worst error " + number_text(input.worst);
-    if (!input.at.empty() || input.shape.empty()) facts += " at " + position_text(input.at) + (input.imaginary ? " i" : "");
-    facts += ": gradient " + number_text(input.gradient) + ", difference quotient " + number_text(input.difference) + "; " +
-             std::to_string(input.checked) + " of " + std::to_string(input.count) + " checked";
+    if (!input.at.empty() || input.shape.empty())
+      facts += " at " + position_text(input.at) + (input.imaginary ? " i" : "");
+    facts += ": gradient " + number_text(input.gradient) + ", difference quotient " +
+             number_text(input.difference) + "; " + std::to_string(input.checked) + " of " +
+             std::to_string(input.count) + " checked";
     if (input.kinks > 0) facts += ", " + std::to_string(input.kinks) + " at kinks";
     ImGui::Separator();
     text_in(theme().text, "%s", name.c_str());
@@ -392,7 +415,8 @@ class InspectorPanel final : public Panel {
     text_in(theme().muted, "%s", facts.c_str());
     ImGui::PopTextWrapPos();
     if (input.kinks > 0)
-      explain("At a kink the slopes to both sides differ, as relu's at 0: any gradient between them is right.");
+      explain(
+          "At a kink the slopes to both sides differ, as relu's at 0: any gradient between them is right.");
     bench.description.add_last("inspector.checked", name + " " + verdict + " " + facts);
   }
 
@@ -403,25 +427,38 @@ class InspectorPanel final : public Panel {
     while (errors_.size() < comparison.outputs.size()) errors_.emplace_back();
     for (size_t i = 0; i < comparison.outputs.size(); ++i) {
       const DeviceComparison::Output& output = comparison.outputs[i];
-      const std::string verdict = output.name + " " + shape_text(output.shape) + ": largest error " + number_text(output.largest) +
-                                  ", " + number_text(output.relative) + " of the largest value; " +
-                                  std::to_string(output.different) + " of " + std::to_string(output.count) + " differ";
+      const std::string verdict = output.name + " " + shape_text(output.shape) + ": largest error " +
+                                  number_text(output.largest) + ", " + number_text(output.relative) +
+                                  " of the largest value; " + std::to_string(output.different) + " of " +
+                                  std::to_string(output.count) + " differ";
       ImGui::PushTextWrapPos(0);
       text_in(theme().text, "%s", verdict.c_str());
       bench.description.add_last("inspector.verdict", verdict);
       if (output.largest > 0)
-        text_in(theme().muted, "at %s: CPU %.9g, there %.9g", position_text(output.at).c_str(), output.cpu, output.other);
+        text_in(theme().muted, "at %s: CPU %.9g, there %.9g", position_text(output.at).c_str(), output.cpu,
+                output.other);
       ImGui::PopTextWrapPos();
       if (output.largest == 0 || output.errors.empty()) continue;
       Statistics range;
       range.max = output.largest;
-      const HeatCells cells{output.cell_rows,    output.cell_columns, output.cell_rows * output.cell_columns, 0, 0,
-                            output.cell_rows,    output.cell_columns, output.cell_rows,
-                            output.cell_columns, output.errors, revision};
+      const HeatCells cells{output.cell_rows,
+                            output.cell_columns,
+                            output.cell_rows * output.cell_columns,
+                            0,
+                            0,
+                            output.cell_rows,
+                            output.cell_columns,
+                            output.cell_rows,
+                            output.cell_columns,
+                            output.errors,
+                            revision};
       ImGui::PushID(int(i));
-      const float height = ImGui::GetContentRegionAvail().y / float(comparison.outputs.size() - i) - 3 * ImGui::GetTextLineHeight();
-      errors_[i].draw("errors", cells, color_range({}, range), {ImGui::GetContentRegionAvail().x - 2, height}, value_colors(),
-                   [](int64_t r, int64_t c) { return "cell " + position_text(std::array{r, c}); });
+      const float height = ImGui::GetContentRegionAvail().y / float(comparison.outputs.size() - i) -
+                           3 * ImGui::GetTextLineHeight();
+      errors_[i].draw("errors", cells, color_range({}, range), {ImGui::GetContentRegionAvail().x - 2, height},
+                      value_colors(), [](int64_t r, int64_t c) {
+                        return "cell " + position_text(std::array{r, c});
+                      });
       draw_color_legend(color_range({}, range), ImGui::GetContentRegionAvail().x, value_colors());
       explain("The largest error in each cell of the map.");
       ImGui::PopID();

@@ -1,15 +1,16 @@
-// Media: pictures, histograms and texts that the script gave lg.run.image, histogram and text, over its steps.
+// Media: pictures, histograms and texts that the script gave lg.run.image, histogram and text, over its
+// steps.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <sstream>
 
+#include "ui/base/axis_scale.h"
 #include "ui/base/figures.h"
-#include "ui/workbench/panel.h"
+#include "ui/widgets/value_view.h"
 #include "ui/window/texture.h"
 #include "ui/window/theme.h"
-#include "ui/base/axis_scale.h"
-#include "ui/widgets/value_view.h"
+#include "ui/workbench/panel.h"
 
 namespace lunagrad {
 namespace {
@@ -49,7 +50,8 @@ class MediaPanel final : public Panel {
       texture_.clear();
       shown_ = nullptr;
       draw_empty("No pictures, histograms or texts yet",
-                 "What the script gives lg.run.image(name, tensor), lg.run.histogram(name, tensor) or lg.run.text(name, "
+                 "What the script gives lg.run.image(name, tensor), lg.run.histogram(name, tensor) or "
+                 "lg.run.text(name, "
                  "string) appears here, step by step.");
       return;
     }
@@ -62,12 +64,13 @@ class MediaPanel final : public Panel {
       const std::string label = printable(all[i].name) + "##" + std::to_string(i);
       const bool chosen = all[i].name == name_ && all[i].kind == kind_;
       if (ImGui::Selectable(label.c_str(), chosen) || name_.empty()) choose(all[i]);
-      bench.description.add_last("media.series", std::string(kind_name(all[i].kind)) + " " + printable(all[i].name));
+      bench.description.add_last("media.series",
+                                 std::string(kind_name(all[i].kind)) + " " + printable(all[i].name));
       if (ImGui::IsItemHovered()) {
-        const std::string help = std::string(kind_name(all[i].kind)) + " " + printable(all[i].name) + ": " +
-                                 count_figure(int64_t(all[i].entries.size())) + " steps, " +
-                                 bytes_figure(double(all[i].bytes)) +
-                                 (all[i].thinned ? "; " + count_figure(all[i].thinned) + " older ones were dropped" : "");
+        const std::string help =
+            std::string(kind_name(all[i].kind)) + " " + printable(all[i].name) + ": " +
+            count_figure(int64_t(all[i].entries.size())) + " steps, " + bytes_figure(double(all[i].bytes)) +
+            (all[i].thinned ? "; " + count_figure(all[i].thinned) + " older ones were dropped" : "");
         explain(help.c_str());
       }
     }
@@ -96,8 +99,9 @@ class MediaPanel final : public Panel {
     const int last = int(series.entries.size()) - 1;
     if (!follow_) {
       // The entries may have been thinned out: the nearest to the step that was chosen.
-      const auto found = std::lower_bound(series.entries.begin(), series.entries.end(), step_,
-                                          [](const MediaSeries::Entry& e, int64_t step) { return e.step < step; });
+      const auto found =
+          std::lower_bound(series.entries.begin(), series.entries.end(), step_,
+                           [](const MediaSeries::Entry& e, int64_t step) { return e.step < step; });
       at_ = int(std::min<size_t>(size_t(found - series.entries.begin()), size_t(last)));
     } else {
       at_ = last;
@@ -112,7 +116,8 @@ class MediaPanel final : public Panel {
       step_ = series.entries[size_t(at_)].step;
     }
     ImGui::EndDisabled();
-    bench.description.add_last("media.slider", stands + ", " + std::to_string(at_ + 1) + " of " + std::to_string(last + 1));
+    bench.description.add_last("media.slider",
+                               stands + ", " + std::to_string(at_ + 1) + " of " + std::to_string(last + 1));
     explain("Which of the steps is shown.");
     ImGui::SameLine();
     if (tool_button("Latest", follow_)) follow_ = true;
@@ -147,7 +152,8 @@ class MediaPanel final : public Panel {
     if (room.x < 2 || room.y < 2) return;
     float scale = std::min(room.x / float(media.shown_width), room.y / float(media.shown_height));
     if (scale > 1) scale = std::floor(scale);
-    const ImVec2 at = ImGui::GetCursorScreenPos(), size{float(media.shown_width) * scale, float(media.shown_height) * scale};
+    const ImVec2 at = ImGui::GetCursorScreenPos(),
+                 size{float(media.shown_width) * scale, float(media.shown_height) * scale};
     ImGui::Image(texture_.id(), size);
     bench.description.add_last("media.picture", media.name);
     if (!ImGui::IsItemHovered()) return;
@@ -155,16 +161,16 @@ class MediaPanel final : public Panel {
     const int x = std::clamp(int((mouse.x - at.x) / scale), 0, media.shown_width - 1);
     const int y = std::clamp(int((mouse.y - at.y) / scale), 0, media.shown_height - 1);
     const uint32_t pixel = media.pixels[size_t(y) * size_t(media.shown_width) + size_t(x)];
-    ImGui::SetTooltip("row %d, column %d: red %u, green %u, blue %u", y + 1, x + 1, pixel & 255, pixel >> 8 & 255,
-                      pixel >> 16 & 255);
+    ImGui::SetTooltip("row %d, column %d: red %u, green %u, blue %u", y + 1, x + 1, pixel & 255,
+                      pixel >> 8 & 255, pixel >> 16 & 255);
   }
 
   void draw_histogram(Workbench& bench, const MediaSeries& series) {
     const Media& media = *series.entries[size_t(at_)].media;
-    const std::string said = count_figure(media.count) + " values  min " + short_number(media.min) + "  max " +
-                             short_number(media.max) + "  mean " + short_number(media.mean) + "  std " +
-                             short_number(media.std) + "  zeros " + count_figure(media.zeros) + "  NaN " +
-                             count_figure(media.nans) + "  Inf " + count_figure(media.infinities);
+    const std::string said = count_figure(media.count) + " values  min " + short_number(media.min) +
+                             "  max " + short_number(media.max) + "  mean " + short_number(media.mean) +
+                             "  std " + short_number(media.std) + "  zeros " + count_figure(media.zeros) +
+                             "  NaN " + count_figure(media.nans) + "  Inf " + count_figure(media.infinities);
     ImGui::PushTextWrapPos(0);
     text_in(media.nans + media.infinities > 0 ? theme().bad : theme().muted, "%s", said.c_str());
     ImGui::PopTextWrapPos();
@@ -178,8 +184,8 @@ class MediaPanel final : public Panel {
     }
   }
 
-  // Each bin as wide as its edges say, as tall as its count for each unit of width would be misread: the bins grow with
-  // the values. So all are equally wide, and the axis names some of the edges.
+  // Each bin as wide as its edges say, as tall as its count for each unit of width would be misread: the bins
+  // grow with the values. So all are equally wide, and the axis names some of the edges.
   static void draw_bars(const Media& media, ImVec2 size) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::InvisibleButton("bars", {std::max(size.x, 1.0f), std::max(size.y, 1.0f)});
@@ -195,9 +201,11 @@ class MediaPanel final : public Panel {
     const float width = size.x / float(bins);
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     for (size_t i = 0; i < bins; ++i) {
-      const float left = at.x + float(i) * width, tall = float(media.counts[i]) / float(most) * (floor - at.y - line);
+      const float left = at.x + float(i) * width,
+                  tall = float(media.counts[i]) / float(most) * (floor - at.y - line);
       const float top = media.counts[i] > 0 ? std::min(floor - tall, floor - 1) : floor;
-      list->AddRectFilled({left + 0.5f, top}, {left + std::max(width - 0.5f, 1.0f), floor}, theme().series[0]);
+      list->AddRectFilled({left + 0.5f, top}, {left + std::max(width - 0.5f, 1.0f), floor},
+                          theme().series[0]);
       if (ImGui::IsItemHovered() && mouse.x >= left && mouse.x < left + width)
         ImGui::SetTooltip("%s values from %s up to %s", count_figure(media.counts[i]).c_str(),
                           short_number(media.edges[i]).c_str(), short_number(media.edges[i + 1]).c_str());
@@ -209,14 +217,16 @@ class MediaPanel final : public Panel {
       const size_t edge = std::min(bins, size_t(std::lround(double(k) * double(bins) / labels)));
       const std::string text = short_number(media.edges[edge]);
       const float wide = ImGui::CalcTextSize(text.c_str()).x;
-      const float x = std::clamp(at.x + float(edge) * width - wide / 2, at.x, std::max(at.x, at.x + size.x - wide));
+      const float x =
+          std::clamp(at.x + float(edge) * width - wide / 2, at.x, std::max(at.x, at.x + size.x - wide));
       if (x < free) continue;
       list->AddText({x, floor + 1}, theme().muted, text.c_str());
       free = x + wide + em(0.6f);
     }
   }
 
-  // Least, largest and percentiles over the steps: bands between 5 and 95 %, 25 and 75 %, and the median as a line.
+  // Least, largest and percentiles over the steps: bands between 5 and 95 %, 25 and 75 %, and the median as a
+  // line.
   void draw_steps(Workbench& bench, const MediaSeries& series, ImVec2 size) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::InvisibleButton("steps", {std::max(size.x, 1.0f), std::max(size.y, 1.0f)});
@@ -235,12 +245,17 @@ class MediaPanel final : public Panel {
     if (!(high >= low)) low = high = 0;
     if (high == low) high = low + 1;
     const int64_t first = series.entries.front().step, last = std::max(series.entries.back().step, first + 1);
-    const auto x_of = [&](int64_t step) { return left + float(step - first) / float(last - first) * (right - left); };
-    const auto y_of = [&](double value) { return floor - float((value - low) / (high - low)) * (floor - at.y); };
+    const auto x_of = [&](int64_t step) {
+      return left + float(step - first) / float(last - first) * (right - left);
+    };
+    const auto y_of = [&](double value) {
+      return floor - float((value - low) / (high - low)) * (floor - at.y);
+    };
     for (const double value : axis_ticks(low, high, std::max(2, int((floor - at.y) / (line * 2))))) {
       const float y = y_of(value);
       list->AddLine({left, y}, {right, y}, theme().grid);
-      list->AddText({at.x, std::clamp(y - line / 2, at.y, floor - line)}, theme().muted, short_number(value).c_str());
+      list->AddText({at.x, std::clamp(y - line / 2, at.y, floor - line)}, theme().muted,
+                    short_number(value).c_str());
     }
     const auto quantile = [](const Media& media, size_t i) {
       return i < media.percentiles.size() ? media.percentiles[i].second : media.mean;
@@ -254,7 +269,8 @@ class MediaPanel final : public Panel {
       const auto& b = series.entries[std::min(i + stride, count - 1)];
       const float xa = x_of(a.step), xb = x_of(b.step);
       if (!drawable(*a.media) || !drawable(*b.media)) {  // no finite values: hatched
-        for (float x = xa; x < xb; x += em(0.5f)) list->AddLine({x, floor}, {std::min(x + em(0.5f), xb), at.y}, theme().bad);
+        for (float x = xa; x < xb; x += em(0.5f))
+          list->AddLine({x, floor}, {std::min(x + em(0.5f), xb), at.y}, theme().bad);
         continue;
       }
       const auto band = [&](double a0, double a1, double b0, double b1, ImU32 color) {
@@ -276,9 +292,10 @@ class MediaPanel final : public Panel {
     list->AddText({right - ImGui::CalcTextSize(end.c_str()).x, floor + 1}, theme().muted, end.c_str());
     if (!ImGui::IsItemHovered()) return;
     const float mouse = ImGui::GetIO().MousePos.x;
-    const auto nearest = std::min_element(series.entries.begin(), series.entries.end(), [&](const auto& a, const auto& b) {
-      return std::abs(x_of(a.step) - mouse) < std::abs(x_of(b.step) - mouse);
-    });
+    const auto nearest =
+        std::min_element(series.entries.begin(), series.entries.end(), [&](const auto& a, const auto& b) {
+          return std::abs(x_of(a.step) - mouse) < std::abs(x_of(b.step) - mouse);
+        });
     std::string said = "step " + std::to_string(nearest->step) + "\nmax " + short_number(nearest->media->max);
     for (size_t i = nearest->media->percentiles.size(); i-- > 0;)
       said += "\n" + std::to_string(nearest->media->percentiles[i].first) + " % below " +

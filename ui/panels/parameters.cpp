@@ -1,14 +1,14 @@
-// Parameters: what the script declared with lg.run.param and lg.run.live, as sliders, boxes and choices that reach the
-// run at its next step; what was changed, and back.
+// Parameters: what the script declared with lg.run.param and lg.run.live, as sliders, boxes and choices that
+// reach the run at its next step; what was changed, and back.
 #include <GLFW/glfw3.h>
 
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 
-#include "ui/workbench/panel.h"
-#include "ui/window/theme.h"
 #include "ui/widgets/input.h"
+#include "ui/window/theme.h"
+#include "ui/workbench/panel.h"
 
 namespace lunagrad {
 namespace {
@@ -27,7 +27,8 @@ class ParametersPanel final : public Panel {
       std::string list = "Takes the last change back. Ctrl+Z in this panel. Changes so far:";
       const auto& now = bench.params.edits();
       for (size_t i = now.size(); i-- > 0 && now.size() - i <= 12;)
-        list += "\nstep " + std::to_string(now[i].step) + ": " + now[i].name + " " + now[i].before + " -> " + now[i].after;
+        list += "\nstep " + std::to_string(now[i].step) + ": " + now[i].name + " " + now[i].before + " -> " +
+                now[i].after;
       explain(list.c_str());
       ImGui::SameLine();
     }
@@ -41,14 +42,16 @@ class ParametersPanel final : public Panel {
     bench.params.update(params);
     if (params.empty()) {
       draw_empty("No parameters yet",
-                 "What the script declares with lg.run.param(name, value) or lg.run.live(name, value) can be changed "
+                 "What the script declares with lg.run.param(name, value) or lg.run.live(name, value) can be "
+                 "changed "
                  "here, also while it runs.");
       return;
     }
     if (ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows) && !ImGui::GetIO().WantTextInput &&
         ImGui::GetIO().KeyCtrl && key_pressed(GLFW_KEY_Z, false))
       bench.params.undo(bench.session, bench.journal.step());
-    const auto flags = ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollY | ImGuiTableFlags_BordersInnerH;
+    const auto flags =
+        ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollY | ImGuiTableFlags_BordersInnerH;
     if (!ImGui::BeginTable("params", 4, flags)) return;
     ImGui::TableSetupColumn("name");
     ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
@@ -79,7 +82,8 @@ class ParametersPanel final : public Panel {
     std::string text = param.live ? "Live: the script asks for it at every step."
                                   : "Read when the script asks for it, most often once, before its loop.";
     if (param.min || param.max)
-      text += "\nFrom " + (param.min ? param_text(*param.min) : "any") + " to " + (param.max ? param_text(*param.max) : "any") + ".";
+      text += "\nFrom " + (param.min ? param_text(*param.min) : "any") + " to " +
+              (param.max ? param_text(*param.max) : "any") + ".";
     text += "\nThe script says " + param.fallback + ".";
     if (param.place.line > 0)
       text += "\nDeclared at " + param.place.file + ":" + std::to_string(param.place.line) + ".";
@@ -164,12 +168,15 @@ class ParametersPanel final : public Panel {
     } else if (bench.params.on_its_way(param.name)) {
       const bool active = bench.journal.active();
       text = active ? "applies at the next step" : "for the next run";
-      help = active ? "The script gets it when the step that runs has ended." : "No run is going on. 'Rerun with these' starts one with it.";
+      help = active ? "The script gets it when the step that runs has ended."
+                    : "No run is going on. 'Rerun with these' starts one with it.";
       color = theme().warning;
     } else if (!param.live && bench.params.chosen().count(param.name)) {
       text = "needs a rerun";
-      help = "The script has the value, but reads it before its loop. 'Rerun with these' starts over; lg.run.live makes "
-             "it live.";
+      help =
+          "The script has the value, but reads it before its loop. 'Rerun with these' starts over; "
+          "lg.run.live makes "
+          "it live.";
       color = theme().warning;
     } else {
       text = param.live ? "live" : "read once";

@@ -1,5 +1,5 @@
-// Profiler: where the steps spend their time and memory, by operation, source line and module, on a timeline, and as a
-// sum of parts.
+// Profiler: where the steps spend their time and memory, by operation, source line and module, on a timeline,
+// and as a sum of parts.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -8,11 +8,11 @@
 #include "runtime/io/atomic_file.h"
 #include "runtime/trace.h"
 #include "ui/base/figures.h"
-#include "ui/workbench/links.h"
 #include "ui/tape/op_family.h"
-#include "ui/workbench/panel.h"
-#include "ui/window/theme.h"
 #include "ui/widgets/timeline.h"
+#include "ui/window/theme.h"
+#include "ui/workbench/links.h"
+#include "ui/workbench/panel.h"
 
 namespace lunagrad {
 namespace {
@@ -24,9 +24,11 @@ enum View { kOps, kLines, kModules, kTimeline, kMemory };
 constexpr const char* kViews[] = {"Operations", "Lines", "Modules", "Timeline", "Memory"};
 constexpr const char* kViewHelp[] = {
     "Time of each kind of operation. A click on a row lights its nodes in the tape.",
-    "Time of the operations that each source line called, their gradients included. A click goes to the line.",
+    "Time of the operations that each source line called, their gradients included. A click goes to the "
+    "line.",
     "Time of the operations of each module. A click lights its nodes in the tape.",
-    "The operations of the last steps as they followed each other, and what the pool's threads, the data loader's and the "
+    "The operations of the last steps as they followed each other, and what the pool's threads, the data "
+    "loader's and the "
     "device did meanwhile. Wheel: zoom. Drag: pan. Double click: all.",
     "Memory of the last step, split into what it is for. Wheel: zoom. Drag: pan. Double click: all."};
 
@@ -41,7 +43,12 @@ constexpr const char* kPartHelp[] = {
     "held: what else stays the whole step long, as data sets and buffers",
     "temporary: the rest"};
 
-enum { kStep = -1, kPass = -2, kNoCall = -3, kWait = -4 };  // what a block of the timeline stands for beside a call
+enum {
+  kStep = -1,
+  kPass = -2,
+  kNoCall = -3,
+  kWait = -4
+};  // what a block of the timeline stands for beside a call
 
 enum Column { kName, kSelf, kShare, kDevice, kTotal, kForward, kBackward, kCalls, kBytes, kRate };
 
@@ -80,10 +87,12 @@ class ProfilerPanel final : public Panel {
     draw_bar(bench);
     if (!view_) {
       if (bench.journal.active())
-        draw_empty("Measuring", "The first step that begins with this panel open appears here when it is over.");
+        draw_empty("Measuring",
+                   "The first step that begins with this panel open appears here when it is over.");
       else
         draw_empty("Nothing measured yet",
-                   "Run a script with this panel open: each step's time appears here, by operation, line and module.");
+                   "Run a script with this panel open: each step's time appears here, by operation, line and "
+                   "module.");
       return;
     }
     draw_summary(bench);
@@ -135,7 +144,9 @@ class ProfilerPanel final : public Panel {
       ImGui::EndCombo();
     }
     bench.description.add_last("profiler.scope", kScopes[scope_]);
-    explain("Which steps the tables and the timeline show. Steps are passed over so that measuring costs at most 4 %.");
+    explain(
+        "Which steps the tables and the timeline show. Steps are passed over so that measuring costs at most "
+        "4 %.");
     flow("Freeze");
     if (tool_button("Freeze", frozen_)) frozen_ = !frozen_;
     bench.description.add_last("profiler.freeze", frozen_ ? "on" : "off");
@@ -155,7 +166,9 @@ class ProfilerPanel final : public Panel {
     if (ImGui::Button("Export")) write_trace(bench);
     bench.description.add_last("profiler.export", "");
     ImGui::EndDisabled();
-    explain("Writes the kept steps as Chrome trace events, for ui.perfetto.dev or chrome://tracing: into the run's folder, or the current one.");
+    explain(
+        "Writes the kept steps as Chrome trace events, for ui.perfetto.dev or chrome://tracing: into the "
+        "run's folder, or the current one.");
     if (!said_.empty()) {
       text_in(said_bad_ ? theme().bad : theme().good, "%s", said_.c_str());
       bench.description.add_last("profiler.said", said_);
@@ -187,14 +200,17 @@ class ProfilerPanel final : public Panel {
     };
     std::vector<Part> parts = {
         {"forward", t.forward_ns, theme().series[0], "Operations that the script calls."},
-        {"backward", t.backward_ns, theme().series[1], "Backward passes: operations, and the walk over the tape."},
+        {"backward", t.backward_ns, theme().series[1],
+         "Backward passes: operations, and the walk over the tape."},
         {"optimizer", t.optimizer_ns, theme().series[2], "The steps of optimizers."},
         {"Lua", t.script_ns, theme().series[3],
          "What is no operation: the script itself, printing, logging."}};
     if (t.waiting_ns > 0)
       parts.push_back({kWaiting, t.waiting_ns, theme().faint,
-                       "The script wants a value, as the loss, that the device has not computed yet. Where this is most of a "
-                       "step, the device is what limits the run; where it is little, the script does not hand it enough."});
+                       "The script wants a value, as the loss, that the device has not computed yet. Where "
+                       "this is most of a "
+                       "step, the device is what limits the run; where it is little, the script does not "
+                       "hand it enough."});
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x, height = em(0.55f);
     float left = at.x;
@@ -215,8 +231,8 @@ class ProfilerPanel final : public Panel {
       flow((std::string(text) + "xx").c_str());
       const ImVec2 corner = ImGui::GetCursorScreenPos();
       const float drop = (ImGui::GetTextLineHeight() - box) / 2;
-      ImGui::GetWindowDrawList()->AddRectFilled({corner.x, corner.y + drop}, {corner.x + box, corner.y + drop + box},
-                                                part.color, 2);
+      ImGui::GetWindowDrawList()->AddRectFilled({corner.x, corner.y + drop},
+                                                {corner.x + box, corner.y + drop + box}, part.color, 2);
       ImGui::Dummy({box, ImGui::GetTextLineHeight()});
       ImGui::SameLine(0, em(0.3f));
       text_in(theme().muted, "%s", text);
@@ -243,7 +259,8 @@ class ProfilerPanel final : public Panel {
     rows_.resize(rows.size());
     for (size_t i = 0; i < rows.size(); ++i) rows_[i] = i;
     const int column = specs && specs->SpecsCount > 0 ? int(specs->Specs[0].ColumnUserID) : int(kSelf);
-    const bool up = specs && specs->SpecsCount > 0 && specs->Specs[0].SortDirection == ImGuiSortDirection_Ascending;
+    const bool up =
+        specs && specs->SpecsCount > 0 && specs->Specs[0].SortDirection == ImGuiSortDirection_Ascending;
     std::stable_sort(rows_.begin(), rows_.end(), [&](size_t a, size_t b) {
       if (!up) std::swap(a, b);
       if (column == kName) return rows[a].name < rows[b].name;
@@ -253,8 +270,9 @@ class ProfilerPanel final : public Panel {
 
   // Where there is no room for all columns the tooltip of a row has what the others say.
   void draw_table(Workbench& bench, const std::vector<ProfileRow>& rows) {
-    constexpr auto flags = ImGuiTableFlags_Sortable | ImGuiTableFlags_ScrollY | ImGuiTableFlags_SizingFixedFit |
-                           ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable | ImGuiTableFlags_BordersInnerV |
+    constexpr auto flags = ImGuiTableFlags_Sortable | ImGuiTableFlags_ScrollY |
+                           ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_RowBg |
+                           ImGuiTableFlags_Resizable | ImGuiTableFlags_BordersInnerV |
                            ImGuiTableFlags_NoSavedSettings;
     const ImVec2 room = ImGui::GetContentRegionAvail();
     if (room.y < ImGui::GetTextLineHeight() * 2) return;
@@ -263,18 +281,26 @@ class ProfilerPanel final : public Panel {
       int column;
     };
     const Heading all[] = {
-        {chosen_ == kOps ? "operation" : chosen_ == kLines ? "line" : "module", "", kName},
+        {chosen_ == kOps     ? "operation"
+         : chosen_ == kLines ? "line"
+                             : "module",
+         "", kName},
         {"self", "Time without that of operations called from inside.", kSelf},
         {"share", "Of the time of the steps shown.", kShare},
         {"GPU", "Time that the device needed for it, by its own clock.", kDevice},
-        {"total", chosen_ == kModules ? "Time with that of the modules inside."
-                                      : "Time with that of operations called from inside.", kTotal},
+        {"total",
+         chosen_ == kModules ? "Time with that of the modules inside."
+                             : "Time with that of operations called from inside.",
+         kTotal},
         {"forward", "Self time outside of backward passes, the optimizer's step included.", kForward},
         {"backward", "Self time inside backward passes.", kBackward},
         {"calls", "How often, in all steps shown.", kCalls},
         {"bytes", "Of operands and results, each counted once; views count nothing.", kBytes},
-        {"FLOP/s", "Floating point operations in a second of self time, or of the GPU's, where there is a formula; see the "
-                   "tooltip of an operation.", kRate}};
+        {"FLOP/s",
+         "Floating point operations in a second of self time, or of the GPU's, where there is a formula; see "
+         "the "
+         "tooltip of an operation.",
+         kRate}};
     const bool roomy = room.x >= em(54), device = has_device_times();
     std::vector<Heading> headings;
     for (const Heading& heading : all) {
@@ -304,7 +330,8 @@ class ProfilerPanel final : public Panel {
     ImGuiListClipper clipper;
     clipper.Begin(int(rows_.size()));
     while (clipper.Step())
-      for (int r = clipper.DisplayStart; r < clipper.DisplayEnd; ++r) draw_row(bench, rows[rows_[size_t(r)]], roomy, device);
+      for (int r = clipper.DisplayStart; r < clipper.DisplayEnd; ++r)
+        draw_row(bench, rows[rows_[size_t(r)]], roomy, device);
     ImGui::EndTable();
   }
 
@@ -315,22 +342,24 @@ class ProfilerPanel final : public Panel {
 
   bool has_device_times() const {
     const auto& lanes = view_->steps.back()->lanes;
-    return std::any_of(lanes.begin(), lanes.end(), [](const ProfileLane& lane) { return lane.kind == Worker::device; });
+    return std::any_of(lanes.begin(), lanes.end(),
+                       [](const ProfileLane& lane) { return lane.kind == Worker::device; });
   }
 
   void draw_row(Workbench& bench, const ProfileRow& row, bool roomy, bool device) {
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
     ImGui::PushID(&row);
-    const ImU32 color = row.fallbacks > 0 ? theme().bad : chosen_ == kOps ? theme().family[size_t(op_family(row.name))]
-                                                                           : theme().text;
+    const ImU32 color = row.fallbacks > 0 ? theme().bad
+                        : chosen_ == kOps ? theme().family[size_t(op_family(row.name))]
+                                          : theme().text;
     ImGui::PushStyleColor(ImGuiCol_Text, color);
     const bool clicked = ImGui::Selectable(name_of(row, chosen_), false, ImGuiSelectableFlags_SpanAllColumns);
     ImGui::PopStyleColor();
     char text[200];
     const double whole = std::max(tables_.length_ns, 1.0);
-    std::snprintf(text, sizeof text, "%s self %s calls %s", name_of(row, chosen_), duration_figure(row.self()).c_str(),
-                  count_figure(row.calls).c_str());
+    std::snprintf(text, sizeof text, "%s self %s calls %s", name_of(row, chosen_),
+                  duration_figure(row.self()).c_str(), count_figure(row.calls).c_str());
     bench.description.add_last("profiler.row", text);
     if (ImGui::IsItemHovered()) show_tip(bench, row);
     ImGui::PopID();
@@ -413,7 +442,8 @@ class ProfilerPanel final : public Panel {
       }
       for (const StepProfile::Stretch& pass : step->passes) {
         rows_of_time_[1].blocks.push_back({whole_ + pass.start_ns, pass.length_ns,
-                                           theme().series[size_t(ProfilePhase::backward)], int(where_.size()), false});
+                                           theme().series[size_t(ProfilePhase::backward)], int(where_.size()),
+                                           false});
         where_.push_back({step.get(), kPass});
       }
       for (size_t i = 0; i < step->spans.size(); ++i) {
@@ -425,7 +455,8 @@ class ProfilerPanel final : public Panel {
         where_.push_back({step.get(), int(i)});
       }
       for (const ProfileLane& lane : step->lanes) {
-        auto row = std::find_if(lanes.begin(), lanes.end(), [&](const TimeRow& made) { return made.name == lane.name; });
+        auto row = std::find_if(lanes.begin(), lanes.end(),
+                                [&](const TimeRow& made) { return made.name == lane.name; });
         if (row == lanes.end()) row = lanes.insert(row, TimeRow{lane.name, {}});
         for (size_t i = 0; i < lane.blocks.size(); ++i) {
           const ProfileLane::Block& block = lane.blocks[i];
@@ -465,7 +496,8 @@ class ProfilerPanel final : public Panel {
       return where.step->names[where.step->spans[size_t(where.span)].op];
     };
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float height = std::min(timeline_height(rows_of_time_.size()), std::max(room.y - ImGui::GetTextLineHeightWithSpacing(), 1.0f));
+    const float height = std::min(timeline_height(rows_of_time_.size()),
+                                  std::max(room.y - ImGui::GetTextLineHeightWithSpacing(), 1.0f));
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const TimelineHit hit =
         draw_timeline("timeline", rows_of_time_, {room.x, height}, em(6), axis_, colors(), label);
@@ -475,23 +507,26 @@ class ProfilerPanel final : public Panel {
                                                         duration_figure(axis_.high - axis_.low) + " shown");
     for (size_t i = 0; i < rows_of_time_.size(); ++i)
       if (!rows_of_time_[i].name.empty())
-        bench.description.add("profiler.lane",
-                              rows_of_time_[i].name + " " + count_figure(int64_t(rows_of_time_[i].blocks.size())),
-                              {at.x, at.y + float(i) * timeline_row_height()},
-                              {at.x + room.x, at.y + float(i + 1) * timeline_row_height()});
+        bench.description.add(
+            "profiler.lane",
+            rows_of_time_[i].name + " " + count_figure(int64_t(rows_of_time_[i].blocks.size())),
+            {at.x, at.y + float(i) * timeline_row_height()},
+            {at.x + room.x, at.y + float(i + 1) * timeline_row_height()});
     int64_t more = 0;
     for (const auto& step : steps()) more += step->more_spans;
-    text_in(theme().faint, "%s", more > 0 ? ("Of the longest step " + count_figure(more) +
-                                            " later operations are in the tables alone.").c_str()
-                         : bench.journal.active() && !frozen_ ? "Freeze keeps the picture still while you look."
-                                                              : "Colours as in the bar above.");
+    text_in(theme().faint, "%s",
+            more > 0
+                ? ("Of the longest step " + count_figure(more) + " later operations are in the tables alone.")
+                      .c_str()
+            : bench.journal.active() && !frozen_ ? "Freeze keeps the picture still while you look."
+                                                 : "Colours as in the bar above.");
     if (!hit.hovered) return;
     const auto& [step, index, lane, length, kernel] = where_[size_t(hit.id)];
     ImGui::BeginTooltip();
     if (index == kPass) {
       bold_text("backward pass");
-      ImGui::Text("%s in this step, %s of it the walk over the tape", duration_figure(step->backward_ns).c_str(),
-                  duration_figure(step->walk_ns).c_str());
+      ImGui::Text("%s in this step, %s of it the walk over the tape",
+                  duration_figure(step->backward_ns).c_str(), duration_figure(step->walk_ns).c_str());
     } else if (index == kStep) {
       bold_text("step " + std::to_string(step->step));
       ImGui::TextUnformatted(duration_figure(step->length_ns).c_str());
@@ -508,7 +543,8 @@ class ProfilerPanel final : public Panel {
       ImGui::Text("%s%s, %s", lane ? "the call: " : "", duration_figure(span.length_ns).c_str(),
                   profile_phase_name(span.phase));
       if (!span.shape.empty()) text_in(theme().muted, "result %s", span.shape.c_str());
-      if (!step->names[span.module].empty()) text_in(theme().muted, "module %s", step->names[span.module].c_str());
+      if (!step->names[span.module].empty())
+        text_in(theme().muted, "module %s", step->names[span.module].c_str());
       if (span.place.line > 0) text_in(theme().muted, "%s:%d", span.place.file.c_str(), span.place.line);
       if (span.fell_back) text_in(theme().bad, "ran on the CPU, since the device lacks it");
       if (hit.clicked) go_to_line(bench, span.place);
@@ -529,18 +565,19 @@ class ProfilerPanel final : public Panel {
     const std::array<ImU32, kMemoryParts> parts = {theme().series[0], theme().series[3], theme().series[1],
                                                    theme().series[2], theme().series[6], theme().series[4]};
     const MemorySample& peak = step.memory[step.peak];
-    const std::string said = "peak " + bytes_figure(peak.sum()) + " at " + duration_figure(peak.at_ns) + " of step " +
-                             std::to_string(step.step) + " on " + view_->device;
+    const std::string said = "peak " + bytes_figure(peak.sum()) + " at " + duration_figure(peak.at_ns) +
+                             " of step " + std::to_string(step.step) + " on " + view_->device;
     text_in(theme().text, "%s", said.c_str());
     bench.description.add_last("profiler.peak", said);
     const MemorySample* shown = hovered_sample_ < step.memory.size() ? &step.memory[hovered_sample_] : &peak;
     for (size_t i = kMemoryParts; i-- > 0;) {
-      const std::string text = std::string(memory_part_name(MemoryPart(i))) + " " + bytes_figure(shown->bytes[i]);
+      const std::string text =
+          std::string(memory_part_name(MemoryPart(i))) + " " + bytes_figure(shown->bytes[i]);
       if (i + 1 < kMemoryParts) flow((text + "xxx").c_str());
       const float box = em(0.7f), drop = (ImGui::GetTextLineHeight() - box) / 2;
       const ImVec2 corner = ImGui::GetCursorScreenPos();
-      ImGui::GetWindowDrawList()->AddRectFilled({corner.x, corner.y + drop}, {corner.x + box, corner.y + drop + box},
-                                                parts[i], 2);
+      ImGui::GetWindowDrawList()->AddRectFilled({corner.x, corner.y + drop},
+                                                {corner.x + box, corner.y + drop + box}, parts[i], 2);
       ImGui::Dummy({box, ImGui::GetTextLineHeight()});
       ImGui::SameLine(0, em(0.3f));
       text_in(theme().muted, "%s", text.c_str());
@@ -548,9 +585,9 @@ class ProfilerPanel final : public Panel {
       explain(kPartHelp[i]);
     }
     const auto sample = [&](size_t i) { return StackSample{step.memory[i].at_ns, step.memory[i].bytes}; };
-    const StackHit hit = draw_stack("memory", step.memory.size(), sample, step.peak, parts,
-                                    ImGui::GetContentRegionAvail(), em(6), memory_axis_, colors(),
-                                    [](double bytes) { return bytes_figure(bytes); });
+    const StackHit hit =
+        draw_stack("memory", step.memory.size(), sample, step.peak, parts, ImGui::GetContentRegionAvail(),
+                   em(6), memory_axis_, colors(), [](double bytes) { return bytes_figure(bytes); });
     bench.description.add_last("profiler.stack", count_figure(int64_t(step.memory.size())) + " moments");
     hovered_sample_ = hit.hovered ? hit.sample : SIZE_MAX;
     if (!hit.hovered) return;

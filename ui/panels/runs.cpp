@@ -1,5 +1,5 @@
-// Runs: the run folders beside the script as a table. A tick shows a run's curves; runs are starred, noted, compared and
-// deleted here.
+// Runs: the run folders beside the script as a table. A tick shows a run's curves; runs are starred, noted,
+// compared and deleted here.
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "script/run/notes.h"
-#include "ui/workbench/panel.h"
 #include "ui/runs/comparison.h"
 #include "ui/runs/list.h"
-#include "ui/window/theme.h"
 #include "ui/widgets/input.h"
+#include "ui/window/theme.h"
+#include "ui/workbench/panel.h"
 
 namespace lunagrad {
 namespace {
@@ -26,16 +26,21 @@ struct ColumnText {
   float width;
 };
 constexpr std::array<ColumnText, 10> kColumns = {{
-    {RunColumn::star, "star", "Starred runs; a click on a star changes it. Kept as the file star in the run's folder.", 3},
+    {RunColumn::star, "star",
+     "Starred runs; a click on a star changes it. Kept as the file star in the run's folder.", 3},
     {RunColumn::name, "run", "The name of the run's folder, without the time that it begins with.", 7},
-    {RunColumn::outcome, "outcome", "How it ended: ok, error, numeric (a NaN or Inf), stopped and so on; running while its files "
-                                    "change, unfinished when it was cut off.", 5},
+    {RunColumn::outcome, "outcome",
+     "How it ended: ok, error, numeric (a NaN or Inf), stopped and so on; running while its files "
+     "change, unfinished when it was cut off.",
+     5},
     {RunColumn::steps, "steps", "The last step, and of how many.", 5},
     {RunColumn::last, "last", "The last value of the metric chosen above.", 4.2f},
-    {RunColumn::best, "best", "The lowest value of the metric, or the highest if it is an accuracy, a score or a reward.", 4.2f},
+    {RunColumn::best, "best",
+     "The lowest value of the metric, or the highest if it is an accuracy, a score or a reward.", 4.2f},
     {RunColumn::started, "started", "When the run began, in UTC.", 8.5f},
     {RunColumn::seconds, "time", "How long the run took.", 5.5f},
-    {RunColumn::differences, "what differs", "What this run was given that not every run of the same script was given.", 16},
+    {RunColumn::differences, "what differs",
+     "What this run was given that not every run of the same script was given.", 16},
     {RunColumn::note, "note", "Kept as note.txt in the run's folder.", 14},
 }};
 
@@ -47,7 +52,8 @@ void draw_star(ImVec2 middle, float radius, bool filled, ImU32 color) {
     points[i] = {middle.x + r * std::cos(angle), middle.y + r * std::sin(angle)};
   }
   if (filled)
-    for (size_t i = 0; i < points.size(); ++i) list->AddTriangleFilled(middle, points[i], points[(i + 1) % 10], color);
+    for (size_t i = 0; i < points.size(); ++i)
+      list->AddTriangleFilled(middle, points[i], points[(i + 1) % 10], color);
   else
     list->AddPolyline(points.data(), 10, color, ImDrawFlags_Closed, 1);
 }
@@ -63,7 +69,10 @@ class RunsPanel final : public Panel {
     if (runs.empty()) {
       const auto [done, all] = bench.runs.progress();
       draw_empty(all > done ? "Reading runs" : "No runs yet",
-                 ("Each run of a script leaves a folder in runs/. Those that are there are listed here. Looked in: " + places_).c_str());
+                 ("Each run of a script leaves a folder in runs/. Those that are there are listed here. "
+                  "Looked in: " +
+                  places_)
+                     .c_str());
       return;
     }
     arrange_runs(bench);
@@ -78,11 +87,14 @@ class RunsPanel final : public Panel {
  private:
   // In runs/ of the working folder and of the script's, and where this run writes and opened ones lie.
   void look(Workbench& bench) {
-    const std::string key = bench.script() + "\n" + bench.journal.run_folder() + "\n" + std::to_string(bench.runs.curves().size());
+    const std::string key = bench.script() + "\n" + bench.journal.run_folder() + "\n" +
+                            std::to_string(bench.runs.curves().size());
     if (key == looked_for_) return;
     looked_for_ = key;
     std::set<std::string> folders{full_path("runs")};
-    const auto parent = [](const std::string& path) { return path.substr(0, std::max<size_t>(path.find_last_of('/'), 1)); };
+    const auto parent = [](const std::string& path) {
+      return path.substr(0, std::max<size_t>(path.find_last_of('/'), 1));
+    };
     if (!bench.script().empty()) folders.insert(parent(full_path(bench.script())) + "/runs");
     if (!bench.journal.run_folder().empty()) folders.insert(parent(full_path(bench.journal.run_folder())));
     for (const auto& [folder, run] : bench.runs.curves()) folders.insert(parent(folder));
@@ -102,7 +114,8 @@ class RunsPanel final : public Panel {
       if (std::find(metrics_.begin(), metrics_.end(), order_.metric) == metrics_.end())
         order_.metric = metrics_.empty() ? "" : metrics_[0];
       std::erase_if(selected_, [&](const std::string& folder) {
-        return std::none_of(runs.begin(), runs.end(), [&](const RunSummary& run) { return run.folder == folder; });
+        return std::none_of(runs.begin(), runs.end(),
+                            [&](const RunSummary& run) { return run.folder == folder; });
       });
       arranged_ = false;
     }
@@ -116,8 +129,8 @@ class RunsPanel final : public Panel {
     return nullptr;
   }
 
-  // Changes a folder behind the frame. What came of it is said below the tools and in the console: what went wrong, or `well`
-  // unless that is empty.
+  // Changes a folder behind the frame. What came of it is said below the tools and in the console: what went
+  // wrong, or `well` unless that is empty.
   void change(Workbench& bench, std::function<void()> work, const std::string& well = "") {
     bench.errands.add(std::move(work), [this, &bench, well](const std::string& problem) {
       told_ = problem.empty() ? well : problem;
@@ -147,8 +160,9 @@ class RunsPanel final : public Panel {
       arranged_ = false;
     }
     bench.description.add_last("runs.filter", filter_);
-    explain("Words that must occur in a run's line: in its name, outcome, script, what differs or its note; "
-            "\"starred\" finds the stars.");
+    explain(
+        "Words that must occur in a run's line: in its name, outcome, script, what differs or its note; "
+        "\"starred\" finds the stars.");
     place(em(8));
     ImGui::SetNextItemWidth(em(8));
     if (ImGui::BeginCombo("##metric", order_.metric.empty() ? "no metric" : order_.metric.c_str())) {
@@ -173,10 +187,12 @@ class RunsPanel final : public Panel {
     const bool one = selected_.size() == 1, any = !selected_.empty();
     const std::set<std::string>& pair = selected_.size() == 2 ? selected_ : bench.runs.shown();
     if (action("Compare", pair.size() == 2, "runs.compare",
-               "Two runs, selected with a click and Ctrl and a click, or the two whose boxes are ticked: what they were given "
+               "Two runs, selected with a click and Ctrl and a click, or the two whose boxes are ticked: "
+               "what they were given "
                "and where their scripts differ.")) {
       const auto found = std::make_shared<RunComparison>();
-      bench.errands.add([found, left = *pair.begin(), right = *std::next(pair.begin())] { *found = compare_runs(left, right); },
+      bench.errands.add([found, left = *pair.begin(),
+                         right = *std::next(pair.begin())] { *found = compare_runs(left, right); },
                         [this, found](const std::string& problem) {
                           comparison_ = std::move(*found);
                           if (!problem.empty()) comparison_.problem = problem;
@@ -184,33 +200,45 @@ class RunsPanel final : public Panel {
                         });
     }
     if (action("Note", one, "runs.note", "Writes a note for the selected run.")) begin_note(bench);
-    if (action("Script", one, "runs.script", "The script of the selected run, as it was then.")) open_script(bench);
-    if (action("Delete", any, "runs.delete", "Removes the selected runs with all that is in their folders; asks first."))
+    if (action("Script", one, "runs.script", "The script of the selected run, as it was then."))
+      open_script(bench);
+    if (action("Delete", any, "runs.delete",
+               "Removes the selected runs with all that is in their folders; asks first."))
       deleting_ = true;
     const auto [done, all] = bench.runs.progress();
     const size_t known = bench.runs.runs().size();
-    std::string count = (rows_.size() < known ? std::to_string(rows_.size()) + " of " : "") + std::to_string(known);
+    std::string count =
+        (rows_.size() < known ? std::to_string(rows_.size()) + " of " : "") + std::to_string(known);
     count += known == 1 ? " run" : " runs";
     if (all > done) count += ", reading " + std::to_string(done) + " of " + std::to_string(all);
     place(ImGui::CalcTextSize(count.c_str()).x);
     ImGui::AlignTextToFramePadding();
     text_in(theme().muted, "%s", count.c_str());
     bench.description.add_last("runs.count", count);
-    explain(("Runs in " + places_ + ". A click selects one, with Ctrl several; the box in front shows its curves.").c_str());
+    explain(("Runs in " + places_ +
+             ". A click selects one, with Ctrl several; the box in front shows its curves.")
+                .c_str());
   }
 
   void draw_table(Workbench& bench) {
-    const ImGuiTableFlags flags = ImGuiTableFlags_Sortable | ImGuiTableFlags_ScrollX | ImGuiTableFlags_ScrollY |
-                                  ImGuiTableFlags_Resizable | ImGuiTableFlags_Hideable | ImGuiTableFlags_RowBg |
+    const ImGuiTableFlags flags = ImGuiTableFlags_Sortable | ImGuiTableFlags_ScrollX |
+                                  ImGuiTableFlags_ScrollY | ImGuiTableFlags_Resizable |
+                                  ImGuiTableFlags_Hideable | ImGuiTableFlags_RowBg |
                                   ImGuiTableFlags_NoSavedSettings | ImGuiTableFlags_SizingFixedFit;
     const ImVec2 room = ImGui::GetContentRegionAvail();
     table_right_ = ImGui::GetCursorScreenPos().x + room.x;
-    if (room.x < em(3) || room.y < em(2) || !ImGui::BeginTable("runs", int(kColumns.size()) + 1, flags, room)) return;
+    if (room.x < em(3) || room.y < em(2) || !ImGui::BeginTable("runs", int(kColumns.size()) + 1, flags, room))
+      return;
     ImGui::TableSetupScrollFreeze(3, 1);
-    ImGui::TableSetupColumn("##shown", ImGuiTableColumnFlags_NoSort | ImGuiTableColumnFlags_NoResize | ImGuiTableColumnFlags_NoHide,
-                            ImGui::GetFrameHeight());
+    ImGui::TableSetupColumn(
+        "##shown",
+        ImGuiTableColumnFlags_NoSort | ImGuiTableColumnFlags_NoResize | ImGuiTableColumnFlags_NoHide,
+        ImGui::GetFrameHeight());
     for (const ColumnText& column : kColumns) {
-      ImGuiTableColumnFlags extra = column.column == RunColumn::started ? ImGuiTableColumnFlags_DefaultSort | ImGuiTableColumnFlags_PreferSortDescending : 0;
+      ImGuiTableColumnFlags extra =
+          column.column == RunColumn::started
+              ? ImGuiTableColumnFlags_DefaultSort | ImGuiTableColumnFlags_PreferSortDescending
+              : 0;
       if (column.column == RunColumn::star) extra |= ImGuiTableColumnFlags_PreferSortDescending;
       ImGui::TableSetupColumn(column.title, extra, em(column.width), ImGuiID(column.column));
     }
@@ -225,7 +253,8 @@ class RunsPanel final : public Panel {
         bench.description.add_last("runs.column", kColumns[size_t(i - 1)].title);
       }
     }
-    if (ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs(); specs && specs->SpecsDirty && specs->SpecsCount > 0) {
+    if (ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
+        specs && specs->SpecsDirty && specs->SpecsCount > 0) {
       order_.column = RunColumn(specs->Specs[0].ColumnUserID);
       order_.descending = specs->Specs[0].SortDirection == ImGuiSortDirection_Descending;
       specs->SpecsDirty = false;
@@ -254,7 +283,8 @@ class RunsPanel final : public Panel {
     const bool selected = selected_.count(run.folder) > 0;
     const ImVec2 cell = ImGui::GetCursorScreenPos();
     ImGui::AlignTextToFramePadding();
-    if (ImGui::Selectable(short_run_name(run.name).c_str(), selected, ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowItemOverlap,
+    if (ImGui::Selectable(short_run_name(run.name).c_str(), selected,
+                          ImGuiSelectableFlags_SpanAllColumns | ImGuiSelectableFlags_AllowItemOverlap,
                           {0, ImGui::GetFrameHeight()})) {
       if (!ImGui::GetIO().KeyCtrl) selected_.clear();
       if (selected && ImGui::GetIO().KeyCtrl)
@@ -263,7 +293,10 @@ class RunsPanel final : public Panel {
         selected_.insert(run.folder);
     }
     // The item is as wide as the table, of which the region may show but a part: the mirror names the cell.
-    bench.description.add("runs.run", run.name + " " + (run.problem.empty() ? run.outcome + " " + run.note : run.problem) + (selected ? " selected" : ""),
+    bench.description.add("runs.run",
+                          run.name + " " +
+                              (run.problem.empty() ? run.outcome + " " + run.note : run.problem) +
+                              (selected ? " selected" : ""),
                           cell, {cell.x + em(3), cell.y + ImGui::GetFrameHeight()});
     explain(run.problem.empty() ? (run.folder + "\nscript " + run.script).c_str() : run.problem.c_str());
     if (!run.problem.empty()) {
@@ -291,8 +324,12 @@ class RunsPanel final : public Panel {
     // 2026-01-31T23:59:59Z
     std::string started = run.started.substr(0, 16);
     if (started.size() == 16) started[10] = ' ';
-    cell(run.outcome, run.outcome == "ok" ? t.good : run.outcome == "running" ? t.accent : run.outcome == "error" || run.outcome == "numeric" ? t.bad : t.muted);
-    cell(std::to_string(run.steps) + (run.steps_total > 0 ? " / " + std::to_string(run.steps_total) : ""), t.text);
+    cell(run.outcome, run.outcome == "ok"                                  ? t.good
+                      : run.outcome == "running"                           ? t.accent
+                      : run.outcome == "error" || run.outcome == "numeric" ? t.bad
+                                                                           : t.muted);
+    cell(std::to_string(run.steps) + (run.steps_total > 0 ? " / " + std::to_string(run.steps_total) : ""),
+         t.text);
     const auto number = [](double value) {
       char text[32];
       std::snprintf(text, sizeof text, "%.4g", value);
@@ -312,15 +349,15 @@ class RunsPanel final : public Panel {
     const float side = ImGui::GetFrameHeight();
     ImGui::BeginDisabled(!run.problem.empty());
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    if (ImGui::InvisibleButton("star", {side, side})) change(bench, [folder = run.folder, star = !run.starred] { set_star(folder, star); });
+    if (ImGui::InvisibleButton("star", {side, side}))
+      change(bench, [folder = run.folder, star = !run.starred] { set_star(folder, star); });
     ImGui::EndDisabled();
-    draw_star({at.x + side / 2, at.y + side / 2}, side * 0.32f, run.starred, run.starred ? theme().warning : theme().faint);
+    draw_star({at.x + side / 2, at.y + side / 2}, side * 0.32f, run.starred,
+              run.starred ? theme().warning : theme().faint);
     bench.description.add_last("runs.star", run.name + (run.starred ? " starred" : ""));
   }
 
-  void open_script(Workbench& bench) {
-    bench.go_to({*selected_.begin() + "/script.lua", 1});
-  }
+  void open_script(Workbench& bench) { bench.go_to({*selected_.begin() + "/script.lua", 1}); }
 
   static bool begin_popup(const char* id) {
     ImGui::PushStyleColor(ImGuiCol_PopupBg, theme().panel);  // its buttons stand out from it
@@ -342,7 +379,8 @@ class RunsPanel final : public Panel {
     text_in(theme().muted, "Note for %s", noted_.substr(noted_.find_last_of('/') + 1).c_str());
     if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
     ImGui::SetNextItemWidth(em(26));
-    const bool entered = ImGui::InputText("##note", note_, sizeof note_, ImGuiInputTextFlags_EnterReturnsTrue);
+    const bool entered =
+        ImGui::InputText("##note", note_, sizeof note_, ImGuiInputTextFlags_EnterReturnsTrue);
     bench.description.add_last("runs.note.text", note_);
     ImGui::SameLine();
     const bool saved = ImGui::Button("Save");
@@ -357,15 +395,20 @@ class RunsPanel final : public Panel {
   void draw_deletion(Workbench& bench) {
     if (std::exchange(deleting_, false)) ImGui::OpenPopup("delete");
     if (!begin_popup("delete")) return;
-    const std::string live = bench.journal.active() && !bench.journal.run_folder().empty() ? full_path(bench.journal.run_folder()) : "";
-    const std::string question = selected_.size() == 1 ? "Delete this run?" : "Delete these " + std::to_string(selected_.size()) + " runs?";
+    const std::string live = bench.journal.active() && !bench.journal.run_folder().empty()
+                                 ? full_path(bench.journal.run_folder())
+                                 : "";
+    const std::string question = selected_.size() == 1
+                                     ? "Delete this run?"
+                                     : "Delete these " + std::to_string(selected_.size()) + " runs?";
     bold_text(question);
     size_t named = 0;
     for (const std::string& folder : selected_)
       if (++named <= 8) ImGui::TextUnformatted(folder.c_str());
     if (named > 8) ImGui::Text("and %zu more", named - 8);
     ImGui::PushTextWrapPos(em(28));
-    text_in(theme().warning, "Their folders go, with metrics, scripts and checkpoints. This cannot be undone.");
+    text_in(theme().warning,
+            "Their folders go, with metrics, scripts and checkpoints. This cannot be undone.");
     ImGui::PopTextWrapPos();
     const bool running = selected_.count(live) > 0;
     if (running) text_in(theme().bad, "One of them is being written by the script that runs; stop it first.");
@@ -373,7 +416,8 @@ class RunsPanel final : public Panel {
     if (ImGui::Button("Delete")) {
       for (const std::string& folder : selected_) {
         bench.runs.show(folder, false);
-        change(bench, [folder] { remove_run(folder); }, "deleted the run " + folder);
+        change(
+            bench, [folder] { remove_run(folder); }, "deleted the run " + folder);
       }
       selected_.clear();
       ImGui::CloseCurrentPopup();
@@ -389,11 +433,13 @@ class RunsPanel final : public Panel {
   void draw_comparison(Workbench& bench) {
     if (!comparing_) return;
     const ImVec2 whole = ImGui::GetMainViewport()->Size;
-    ImGui::SetNextWindowSize({std::min(em(56), whole.x * 0.9f), std::min(em(34), whole.y * 0.85f)}, ImGuiCond_Appearing);
+    ImGui::SetNextWindowSize({std::min(em(56), whole.x * 0.9f), std::min(em(34), whole.y * 0.85f)},
+                             ImGuiCond_Appearing);
     ImGui::SetNextWindowPos({whole.x / 2, whole.y / 2}, ImGuiCond_Appearing, {0.5f, 0.5f});
     ImGui::PushStyleColor(ImGuiCol_WindowBg, theme().raised);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1);
-    if (ImGui::Begin("Compare runs", &comparing_, ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoCollapse)) {
+    if (ImGui::Begin("Compare runs", &comparing_,
+                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoCollapse)) {
       if (ImGui::IsWindowFocused() && key_pressed(GLFW_KEY_ESCAPE, false)) comparing_ = false;
       if (!comparison_.problem.empty()) {
         ImGui::PushTextWrapPos(0);
@@ -412,12 +458,15 @@ class RunsPanel final : public Panel {
 
   void draw_config_difference(Workbench& bench) {
     if (comparison_.config.empty()) {
-      text_in(theme().muted, "Both were given the same: script, arguments, seed, device, commit and parameters.");
+      text_in(theme().muted,
+              "Both were given the same: script, arguments, seed, device, commit and parameters.");
       bench.description.add_last("runs.diff.config", "the same");
       return;
     }
     bold_text("What they were given, where it differs");
-    if (!ImGui::BeginTable("config", 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable | ImGuiTableFlags_NoSavedSettings)) return;
+    if (!ImGui::BeginTable(
+            "config", 3, ImGuiTableFlags_RowBg | ImGuiTableFlags_Resizable | ImGuiTableFlags_NoSavedSettings))
+      return;
     ImGui::TableSetupColumn("");
     ImGui::TableSetupColumn(comparison_.left.c_str());
     ImGui::TableSetupColumn(comparison_.right.c_str());
@@ -426,7 +475,8 @@ class RunsPanel final : public Panel {
       ImGui::TableNextRow();
       ImGui::TableNextColumn();
       text_in(theme().muted, "%s", difference.what.c_str());
-      bench.description.add_last("runs.diff.config", difference.what + ": " + difference.left + " / " + difference.right);
+      bench.description.add_last("runs.diff.config",
+                                 difference.what + ": " + difference.left + " / " + difference.right);
       for (const std::string* value : {&difference.left, &difference.right}) {
         ImGui::TableNextColumn();
         ImGui::TextWrapped("%s", value->c_str());
@@ -444,8 +494,9 @@ class RunsPanel final : public Panel {
     }
     bold_text("Their scripts");
     ImGui::SameLine();
-    const std::string count = std::to_string(comparison_.removed) + (comparison_.removed == 1 ? " line" : " lines") +
-                              " only in the first (-), " + std::to_string(comparison_.added) + " only in the second (+)";
+    const std::string count = std::to_string(comparison_.removed) +
+                              (comparison_.removed == 1 ? " line" : " lines") + " only in the first (-), " +
+                              std::to_string(comparison_.added) + " only in the second (+)";
     text_in(theme().muted, "%s", count.c_str());
     bench.description.add_last("runs.diff.code", count);
     const Theme& t = theme();

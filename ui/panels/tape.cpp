@@ -9,14 +9,14 @@
 #include <functional>
 #include <utility>
 
-#include "ui/tape/op_family.h"
-#include "ui/workbench/panel.h"
 #include "ui/panels/tape_export_menu.h"
-#include "ui/tape/legend.h"
 #include "ui/panels/tape_marks.h"
-#include "ui/window/theme.h"
+#include "ui/tape/legend.h"
+#include "ui/tape/op_family.h"
 #include "ui/widgets/input.h"
 #include "ui/widgets/value_view.h"
+#include "ui/window/theme.h"
+#include "ui/workbench/panel.h"
 
 namespace lunagrad {
 namespace {
@@ -35,17 +35,31 @@ class TapePanel final : public Panel {
       bench.commands.add({std::string("Tape: ") + name, key, help, std::move(run), there, title(), repeats});
     };
     add("show everything", "F", "The whole tape in the panel.", [this] { show_whole(); });
-    add("show the end", "End", "The last nodes, where the loss is, as large as can be read.", [this] { show_end(); });
+    add("show the end", "End", "The last nodes, where the loss is, as large as can be read.",
+        [this] { show_end(); });
     add("search", "Ctrl+F", "Puts the caret into the search.", [this] { focus_search_ = true; });
-    add("next node", "N", "To the node that runs next in the order that is played.", [this, &bench] { step(bench, 1); }, true);
-    add("previous node", "Shift+N", "To the node that ran before.", [this, &bench] { step(bench, -1); }, true);
-    add("play", "Space", "Walks through the nodes in the order in which they run, or stops there.", [this, &bench] { play(bench); });
+    add(
+        "next node", "N", "To the node that runs next in the order that is played.",
+        [this, &bench] { step(bench, 1); }, true);
+    add(
+        "previous node", "Shift+N", "To the node that ran before.", [this, &bench] { step(bench, -1); },
+        true);
+    add("play", "Space", "Walks through the nodes in the order in which they run, or stops there.",
+        [this, &bench] { play(bench); });
     add("other order", "", "Plays the backward pass instead of the calls, or the other way round.",
         [this] { player_.set_backward(!player_.backward()); });
-    add("up", "Up", "Along an edge to what the node reads.", [this, &bench] { move(bench, Direction::up); }, true);
-    add("down", "Down", "Along an edge to what reads the node.", [this, &bench] { move(bench, Direction::down); }, true);
-    add("left", "Left", "To the neighbour on the left.", [this, &bench] { move(bench, Direction::left); }, true);
-    add("right", "Right", "To the neighbour on the right.", [this, &bench] { move(bench, Direction::right); }, true);
+    add(
+        "up", "Up", "Along an edge to what the node reads.", [this, &bench] { move(bench, Direction::up); },
+        true);
+    add(
+        "down", "Down", "Along an edge to what reads the node.",
+        [this, &bench] { move(bench, Direction::down); }, true);
+    add(
+        "left", "Left", "To the neighbour on the left.", [this, &bench] { move(bench, Direction::left); },
+        true);
+    add(
+        "right", "Right", "To the neighbour on the right.", [this, &bench] { move(bench, Direction::right); },
+        true);
     add("open", "Enter", "Opens the module, or the menu of the node.", [this, &bench] { enter(bench); });
   }
 
@@ -54,9 +68,8 @@ class TapePanel final : public Panel {
     if (focus_search_) ImGui::SetKeyboardFocusHere();
     focus_search_ = false;
     ImGui::InputTextWithHint("##search", "search", search_, sizeof search_);
-    const bool entered =
-        ImGui::IsItemDeactivated() && search_[0] &&
-        (key_pressed(GLFW_KEY_ENTER, false) || key_pressed(GLFW_KEY_KP_ENTER, false));
+    const bool entered = ImGui::IsItemDeactivated() && search_[0] &&
+                         (key_pressed(GLFW_KEY_ENTER, false) || key_pressed(GLFW_KEY_KP_ENTER, false));
     bench.description.add_last("tape.search", search_);
     explain(
         "Words of an op, module, name, shape, dtype or source line, as \"linear blocks.1\" or "
@@ -128,8 +141,8 @@ class TapePanel final : public Panel {
   void follow(Workbench& bench, const TapePicture& picture) {
     TapeModel& model = bench.tape;
     if (picture.canvas.number != picture_) {
-      // The view begins anew with what has little in common with the picture before. While the user did not move it,
-      // it follows what they open and close as long as all of that can be read.
+      // The view begins anew with what has little in common with the picture before. While the user did not
+      // move it, it follows what they open and close as long as all of that can be read.
       const bool folded = model.folding() != folding_;
       if (picture_ == 0 || structure_ == 0 || model.kept() < 0.25)
         show_end();
@@ -437,12 +450,15 @@ class TapePanel final : public Panel {
     return node.module.empty() ? node.op : node.module + "." + node.op;
   }
 
-  // In a corner without boxes, if there is one; the fourth corner is the map's. While the mouse moves the sheet it stays.
+  // In a corner without boxes, if there is one; the fourth corner is the map's. While the mouse moves the
+  // sheet it stays.
   ImVec2 place_legend(const CanvasGraph& graph, ImVec2 size) {
     const float gap = em(0.5f), left = sheet_min_.x + gap, right = sheet_max_.x - gap - size.x;
     const float top = sheet_min_.y + gap, bottom = sheet_max_.y - gap - size.y;
     const std::array<ImVec2, 3> corners{{{left, bottom}, {left, top}, {right, top}}};
-    const auto covers = [&](ImVec2 at) { return canvas_.covers_box(graph, at, {at.x + size.x, at.y + size.y}); };
+    const auto covers = [&](ImVec2 at) {
+      return canvas_.covers_box(graph, at, {at.x + size.x, at.y + size.y});
+    };
     if (!ImGui::IsMouseDown(ImGuiMouseButton_Left) && covers(corners[legend_corner_])) {
       const auto free = std::find_if_not(corners.begin(), corners.end(), covers);
       if (free != corners.end()) legend_corner_ = size_t(free - corners.begin());
@@ -453,9 +469,9 @@ class TapePanel final : public Panel {
   void draw_legend(Workbench& bench, const TapePicture& picture) {
     if (sheet_max_.x - sheet_min_.x < em(26) || sheet_max_.y - sheet_min_.y < em(14)) return;
     const auto place = [&](ImVec2 size) { return place_legend(picture.canvas, size); };
-    const Legend legend = marks_.metric < 0
-                              ? draw_family_legend(picture.canvas, place)
-                              : draw_heat_legend(tape_metrics()[size_t(marks_.metric)], marks_.scale(), place);
+    const Legend legend =
+        marks_.metric < 0 ? draw_family_legend(picture.canvas, place)
+                          : draw_heat_legend(tape_metrics()[size_t(marks_.metric)], marks_.scale(), place);
     bench.description.add("tape.legend", legend.text, legend.min, legend.max);
   }
 

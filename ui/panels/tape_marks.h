@@ -1,14 +1,14 @@
 #pragma once
-// What the boxes of the tape wear today: the heat of a quantity, what a search found, whose turn has come, what is
-// outlined and what failed. Made anew only when one of these has changed. Drawing thread only.
+// What the boxes of the tape wear today: the heat of a quantity, what a search found, whose turn has come,
+// what is outlined and what failed. Made anew only when one of these has changed. Drawing thread only.
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "ui/graph/canvas.h"
 #include "ui/tape/metric.h"
 #include "ui/tape/player.h"
 #include "ui/tape/search.h"
-#include "ui/graph/canvas.h"
 #include "ui/workbench/workbench.h"
 
 namespace lunagrad {

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <tuple>
 
-#include "ui/workbench/panel.h"
 #include "ui/window/theme.h"
+#include "ui/workbench/panel.h"
 
 namespace lunagrad {
 namespace {
@@ -25,12 +25,14 @@ std::string element_text(const SliceView& view, const SliceQuery& query, int64_t
   std::vector<int64_t> at = query.at;
   at.resize(view.shape.size());
   if (view.row_dim >= 0) at[size_t(view.row_dim)] = row;
-  if (view.column_dim >= 0) at[size_t(view.column_dim)] = view.row_dim >= 0 ? column : row * view.columns + column;
+  if (view.column_dim >= 0)
+    at[size_t(view.column_dim)] = view.row_dim >= 0 ? column : row * view.columns + column;
   return position_text(at);
 }
 
 // A choice in a list of texts, of which the one at `shown` is chosen; -1: none was clicked.
-int choose(Workbench& bench, const char* item, const std::string& label, const std::vector<std::string>& texts, int shown) {
+int choose(Workbench& bench, const char* item, const std::string& label,
+           const std::vector<std::string>& texts, int shown) {
   int chosen = -1;
   ImGui::PushID(item);
   if (ImGui::BeginCombo("##choice", label.c_str(), ImGuiComboFlags_HeightLarge)) {
@@ -68,7 +70,14 @@ void next_item(float width) {
 
 ValueColors value_colors() {
   const Theme& t = theme();
-  return {t.canvas, t.border, t.text, t.muted, IM_COL32(255, 0, 200, 255), t.dark ? IM_COL32(255, 255, 255, 255) : IM_COL32(0, 0, 0, 255), t.accent, t.dark};
+  return {t.canvas,
+          t.border,
+          t.text,
+          t.muted,
+          IM_COL32(255, 0, 200, 255),
+          t.dark ? IM_COL32(255, 255, 255, 255) : IM_COL32(0, 0, 0, 255),
+          t.accent,
+          t.dark};
 }
 
 void SliceChoice::fit(const std::vector<int64_t>& its_shape) {
@@ -78,7 +87,8 @@ void SliceChoice::fit(const std::vector<int64_t>& its_shape) {
     at.assign(its_shape.size(), 1);
   }
   shape = its_shape;
-  for (size_t d = 0; d < shape.size(); ++d) at[d] = std::clamp<int>(at[d], 1, std::max(1, int(std::min<int64_t>(shape[d], INT32_MAX))));
+  for (size_t d = 0; d < shape.size(); ++d)
+    at[d] = std::clamp<int>(at[d], 1, std::max(1, int(std::min<int64_t>(shape[d], INT32_MAX))));
   first_tile = 1;
 }
 
@@ -91,10 +101,12 @@ void draw_slice_controls(Workbench& bench, SliceChoice& choice, const std::strin
   };
   mode("Cells", Mode::cells, "Each element as a coloured cell.");
   next_item(em(5));
-  mode("Images", Mode::images, "Slices of two dims as pictures: images of a batch, filters of a convolution.");
+  mode("Images", Mode::images,
+       "Slices of two dims as pictures: images of a batch, filters of a convolution.");
   next_item(em(7));
-  mode("Histogram", Mode::histogram, 
-       "How often values occur, over all elements. Bins grow with the values, four to a factor of 2; heights are square "
+  mode("Histogram", Mode::histogram,
+       "How often values occur, over all elements. Bins grow with the values, four to a factor of 2; heights "
+       "are square "
        "roots.");
   const int dims = int(choice.shape.size());
   if (choice.mode != Mode::histogram && dims > 2) {
@@ -121,12 +133,15 @@ void draw_slice_controls(Workbench& bench, SliceChoice& choice, const std::strin
       next_item(em(7));
       ImGui::SetNextItemWidth(em(7));
       char format[64];
-      std::snprintf(format, sizeof format, "dim %d: %%d of %lld", d + 1, static_cast<long long>(choice.shape[size_t(d)]));
+      std::snprintf(format, sizeof format, "dim %d: %%d of %lld", d + 1,
+                    static_cast<long long>(choice.shape[size_t(d)]));
       ImGui::PushID(d);
-      ImGui::SliderInt("##at", &choice.at[size_t(d)], 1, int(std::min<int64_t>(choice.shape[size_t(d)], INT32_MAX)), format,
+      ImGui::SliderInt("##at", &choice.at[size_t(d)], 1,
+                       int(std::min<int64_t>(choice.shape[size_t(d)], INT32_MAX)), format,
                        ImGuiSliderFlags_AlwaysClamp);
       ImGui::PopID();
-      bench.description.add_last("inspector.slice", "dim " + std::to_string(d + 1) + ": " + std::to_string(choice.at[size_t(d)]));
+      bench.description.add_last(
+          "inspector.slice", "dim " + std::to_string(d + 1) + ": " + std::to_string(choice.at[size_t(d)]));
       explain("Position in this dim, from 1 as in Lua. Ctrl+click to type it.");
     }
   }
@@ -136,7 +151,8 @@ void draw_slice_controls(Workbench& bench, SliceChoice& choice, const std::strin
       for (int d = 0; d < dims; ++d) texts.push_back("RGB: dim " + std::to_string(d + 1));
       next_item(em(7.5f));
       ImGui::SetNextItemWidth(em(7.5f));
-      const int chosen = choose(bench, "inspector.channels", texts[size_t(choice.channel_dim + 1)], texts, choice.channel_dim + 1);
+      const int chosen = choose(bench, "inspector.channels", texts[size_t(choice.channel_dim + 1)], texts,
+                                choice.channel_dim + 1);
       if (chosen >= 0) choice.channel_dim = chosen - 1;
       explain("The dim, of size 3, whose positions are red, green and blue.");
     }
@@ -150,7 +166,8 @@ void draw_slice_controls(Workbench& bench, SliceChoice& choice, const std::strin
       choice.first_tile = std::clamp(choice.first_tile, 1, int(std::min<int64_t>(tiles, INT32_MAX)));
       char format[64];
       std::snprintf(format, sizeof format, "from %%d of %lld", static_cast<long long>(tiles));
-      ImGui::SliderInt("##tile", &choice.first_tile, 1, int(std::min<int64_t>(tiles, INT32_MAX)), format, ImGuiSliderFlags_AlwaysClamp);
+      ImGui::SliderInt("##tile", &choice.first_tile, 1, int(std::min<int64_t>(tiles, INT32_MAX)), format,
+                       ImGuiSliderFlags_AlwaysClamp);
       explain("The first picture that is shown.");
     }
   }
@@ -158,7 +175,8 @@ void draw_slice_controls(Workbench& bench, SliceChoice& choice, const std::strin
     next_item(em(8));
     ImGui::SetNextItemWidth(em(8));
     int part = int(choice.part);
-    if (ImGui::Combo("##part", &part, "magnitude\0real part\0imaginary part\0")) choice.part = ComplexPart(part);
+    if (ImGui::Combo("##part", &part, "magnitude\0real part\0imaginary part\0"))
+      choice.part = ComplexPart(part);
     explain("What is shown of complex numbers.");
   }
 }
@@ -200,7 +218,8 @@ void TensorPane::draw_scale(Workbench& bench, const SliceView* view) {
   if (ImGui::RadioButton("range of the values", scale_.automatic)) scale_.automatic = true;
   explain("From the least to the greatest finite value of the whole tensor.");
   if (ImGui::RadioButton("range by hand", !scale_.automatic)) {
-    if (scale_.automatic && view && view->has_statistics) scale_.low = view->statistics.min, scale_.high = view->statistics.max;
+    if (scale_.automatic && view && view->has_statistics)
+      scale_.low = view->statistics.min, scale_.high = view->statistics.max;
     scale_.automatic = false;
   }
   bench.description.add_last("inspector.manual", scale_.automatic ? "off" : "on");
@@ -218,11 +237,15 @@ void TensorPane::draw_scale(Workbench& bench, const SliceView* view) {
   ImGui::Separator();
   int map = int(scale_.map);
   ImGui::SetNextItemWidth(em(12));
-  if (ImGui::Combo("colours", &map, "by the values\0one direction\0both sides of 0\0")) scale_.map = ColorScale::Map(map);
-  explain("By the values: two colours when there are both signs, neutral at 0; else viridis, dark to bright.");
+  if (ImGui::Combo("colours", &map, "by the values\0one direction\0both sides of 0\0"))
+    scale_.map = ColorScale::Map(map);
+  explain(
+      "By the values: two colours when there are both signs, neutral at 0; else viridis, dark to bright.");
   ImGui::Checkbox("logarithmic", &scale_.logarithmic);
   bench.description.add_last("inspector.logarithmic", scale_.logarithmic ? "on" : "off");
-  explain("Colours follow the logarithm of the magnitude; below a ten-thousandth of the largest they are linear.");
+  explain(
+      "Colours follow the logarithm of the magnitude; below a ten-thousandth of the largest they are "
+      "linear.");
   ImGui::EndPopup();
 }
 
@@ -230,7 +253,8 @@ void TensorPane::draw_heading(Workbench& bench, const SliceChoice& choice, const
                               const std::string& tensor_name) {
   bold_text(heading_);
   if (!view || !view->available) return;
-  const std::string shown = shape_text(view->shape) + " " + view->dtype + (view->device == "cpu" ? "" : " " + view->device);
+  const std::string shown =
+      shape_text(view->shape) + " " + view->dtype + (view->device == "cpu" ? "" : " " + view->device);
   ImGui::SameLine(0, em(0.6f));
   text_in(theme().muted, "%s", shown.c_str());
   explain(("Shape and type of the elements; they are on " + view->device + ".").c_str());
@@ -247,19 +271,22 @@ void TensorPane::draw_heading(Workbench& bench, const SliceChoice& choice, const
   if (item("Copy", "inspector.copy", "The shown slice, every element, as text for the clipboard.", em(3.2f)))
     ImGui::OpenPopup("copy");
   if (item("Save", "inspector.save", "The whole tensor as a NumPy file.", em(3.2f))) {
-    std::string name = "step" + std::to_string(bench.inspected_place().step) + "-" + tensor_name + (gradient_ ? "-gradient" : "");
+    std::string name = "step" + std::to_string(bench.inspected_place().step) + "-" + tensor_name +
+                       (gradient_ ? "-gradient" : "");
     for (char& c : name)
       if (c == '/' || c == ' ' || c == '[' || c == ']') c = '_';
     const std::string folder = bench.journal.run_folder();
     std::snprintf(path_, sizeof path_, "%s%s%s.npy", folder.c_str(), folder.empty() ? "" : "/", name.c_str());
     ImGui::OpenPopup("save");
   }
-  if (!map_.window().whole() && item("All", "inspector.all", "Shows the whole slice again.", em(2.5f))) map_.show_all();
+  if (!map_.window().whole() && item("All", "inspector.all", "Shows the whole slice again.", em(2.5f)))
+    map_.show_all();
   ImGui::PopStyleVar();
   draw_scale(bench, view);
   if (ImGui::BeginPopup("copy")) {
     SliceQuery slice = look(choice).slice;
-    for (const auto& [label, format] : {std::pair("as Lua", SliceFormat::lua), std::pair("as CSV", SliceFormat::csv)}) {
+    for (const auto& [label, format] :
+         {std::pair("as Lua", SliceFormat::lua), std::pair("as CSV", SliceFormat::csv)}) {
       if (ImGui::Selectable(label)) bench.inquiry.copy(bench.session, place(bench), slice, format);
       bench.description.add_last("inspector.copy_as", label);
     }
@@ -268,7 +295,8 @@ void TensorPane::draw_heading(Workbench& bench, const SliceChoice& choice, const
   if (ImGui::BeginPopup("save")) {
     ImGui::TextUnformatted("Save the whole tensor as a NumPy file:");
     ImGui::SetNextItemWidth(em(28));
-    const bool entered = ImGui::InputText("##path", path_, sizeof path_, ImGuiInputTextFlags_EnterReturnsTrue);
+    const bool entered =
+        ImGui::InputText("##path", path_, sizeof path_, ImGuiInputTextFlags_EnterReturnsTrue);
     bench.description.add_last("inspector.path", path_);
     const bool pressed = ImGui::Button("Save");
     bench.description.add_last("inspector.save_now", path_);
@@ -317,7 +345,8 @@ void TensorPane::draw_statistics(Workbench& bench, const SliceView& view) {
   std::string line;
   for (const std::string& part : figures) {
     if (!line.empty()) {
-      if (ImGui::GetItemRectMax().x + em(0.6f) + ImGui::CalcTextSize(part.c_str()).x <= end) ImGui::SameLine(0, em(0.6f));
+      if (ImGui::GetItemRectMax().x + em(0.6f) + ImGui::CalcTextSize(part.c_str()).x <= end)
+        ImGui::SameLine(0, em(0.6f));
       line += "  ";
     }
     line += part;
@@ -325,10 +354,12 @@ void TensorPane::draw_statistics(Workbench& bench, const SliceView& view) {
   }
   ImGui::EndGroup();
   bench.description.add_last("inspector.statistics", std::string(heading_) + " " + line);
-  std::string all = "Over all " + std::to_string(view.count) + " elements; min, max, mean and std over the finite ones.\n";
+  std::string all =
+      "Over all " + std::to_string(view.count) + " elements; min, max, mean and std over the finite ones.\n";
   if (s.finite() > 0)
     all += figure("min %.9g\n", s.min) + figure("max %.9g\n", s.max) + figure("mean %.9g\n", s.mean) +
-           figure("std %.9g", s.std) + ", dividing by their number less one\n" + figure("norm %.9g\n", s.norm);
+           figure("std %.9g", s.std) + ", dividing by their number less one\n" +
+           figure("norm %.9g\n", s.norm);
   all += "zeros " + std::to_string(s.zeros) + "\nNaN " + std::to_string(s.nans) + "\n+Inf " +
          std::to_string(s.infinities) + "\n-Inf " + std::to_string(s.negative_infinities);
   if (odd > 0) all += "\nCells that are crossed are NaN; those with one stroke are infinite, upwards for +.";
@@ -337,8 +368,9 @@ void TensorPane::draw_statistics(Workbench& bench, const SliceView& view) {
 
 void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
   const ValueColors colors = value_colors();
-  const HeatCells cells{view.rows,          view.columns,      view.elements,  view.first_row, view.first_column,
-                        view.shown_rows,    view.shown_columns, view.cell_rows, view.cell_columns, view.cells, revision_};
+  const HeatCells cells{view.rows,         view.columns,    view.elements,      view.first_row,
+                        view.first_column, view.shown_rows, view.shown_columns, view.cell_rows,
+                        view.cell_columns, view.cells,      revision_};
   ColorScale scale = scale_;
   if (!view.has_statistics) scale.clip = 0;  // which outliers there are is not known
   const ColorRange range = color_range(scale, view.has_statistics ? view.statistics : extremes(view.cells));
@@ -347,7 +379,8 @@ void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
   const SliceQuery query = gradient_ ? bench.probe.gradient_look.slice : bench.probe.value_look.slice;
   const auto index = [&](int64_t row, int64_t column) { return element_text(view, query, row, column); };
   map_.draw(heading_, cells, range, {room.x - 2, std::max(room.y - line - 2, em(1.5f))}, colors, index);
-  bench.description.add_last(gradient_ ? "inspector.gradient_cells" : "inspector.cells", shape_text(view.shape));
+  bench.description.add_last(gradient_ ? "inspector.gradient_cells" : "inspector.cells",
+                             shape_text(view.shape));
   draw_color_legend(range, std::min(room.x, em(12)), colors);
   explain(scale_.logarithmic ? "Colours by magnitude, logarithmic." : "Colours, linear. Scale changes them.");
   if (map_.tip()) bench.description.add("inspector.tip", map_.tip()->text, map_.tip()->min, map_.tip()->max);
@@ -358,9 +391,13 @@ void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
   };
   std::string part;
   if (!map_.window().whole())
-    part = "rows " + std::to_string(view.first_row + 1) + " to " + std::to_string(view.first_row + view.shown_rows) +
-           ", columns " + std::to_string(view.first_column + 1) + " to " + std::to_string(view.first_column + view.shown_columns);
-  if (view.every > 1) part += (part.empty() ? "" : "; ") + std::string("one of ") + std::to_string(view.every) + " elements looked at";
+    part = "rows " + std::to_string(view.first_row + 1) + " to " +
+           std::to_string(view.first_row + view.shown_rows) + ", columns " +
+           std::to_string(view.first_column + 1) + " to " +
+           std::to_string(view.first_column + view.shown_columns);
+  if (view.every > 1)
+    part += (part.empty() ? "" : "; ") + std::string("one of ") + std::to_string(view.every) +
+            " elements looked at";
   if (map_.picked() && view.pick == map_.picked()) {
     const std::string picked = index(map_.picked()->first, map_.picked()->second) + " = " + view.picked;
     beside(theme().accent, picked);
@@ -372,7 +409,9 @@ void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
          {"click a cell for its value; the wheel zooms, dragging pans", "click a cell for its value"}) {
       if (free < ImGui::CalcTextSize(hint).x) continue;
       beside(theme().faint, hint);
-      explain("The wheel zooms, dragging pans, a double click shows all. A click picks an element, the arrow keys its neighbours.");
+      explain(
+          "The wheel zooms, dragging pans, a double click shows all. A click picks an element, the arrow "
+          "keys its neighbours.");
       break;
     }
   }
@@ -382,19 +421,22 @@ void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
   explain(part.c_str());
 }
 
-void TensorPane::draw_images(Workbench& bench, const SliceView& view, const TileView* tiles, const SliceChoice& choice) {
+void TensorPane::draw_images(Workbench& bench, const SliceView& view, const TileView* tiles,
+                             const SliceChoice& choice) {
   if (!tiles || !tiles->available) {
     ImGui::PushTextWrapPos(0);
     text_in(theme().muted, "%s", tiles ? tiles->reason.c_str() : "reading…");
     ImGui::PopTextWrapPos();
     return;
   }
-  const ImageTiles shown{tiles->shown, tiles->pixel_rows, tiles->pixel_columns, tiles->channels, tiles->pixels, revision_};
+  const ImageTiles shown{tiles->shown,    tiles->pixel_rows, tiles->pixel_columns,
+                         tiles->channels, tiles->pixels,     revision_};
   const auto label = [&](int64_t tile) {
     std::vector<std::string> parts(view.shape.size(), ":");
     size_t next = 0;
     const int dims = int(view.shape.size());
-    const int row = choice.row_dim < 0 ? dims - 2 : choice.row_dim, column = choice.column_dim < 0 ? dims - 1 : choice.column_dim;
+    const int row = choice.row_dim < 0 ? dims - 2 : choice.row_dim,
+              column = choice.column_dim < 0 ? dims - 1 : choice.column_dim;
     const auto& at = tiles->at[size_t(tile)];
     for (int d = 0; d < dims && next < at.size(); ++d)
       if (d != row && d != column && !(tiles->channels == 3 && d == choice.channel_dim))
@@ -403,8 +445,10 @@ void TensorPane::draw_images(Workbench& bench, const SliceView& view, const Tile
     for (size_t d = 0; d < parts.size(); ++d) text += (d ? ", " : "") + parts[d];
     return text + "]";
   };
-  const int64_t fitted = images_.draw(heading_, shown, choice.normalize_each, ImGui::GetContentRegionAvail(), value_colors(), label);
-  bench.description.add_last("inspector.images", std::string(heading_) + " " + std::to_string(fitted) + " of " + std::to_string(tiles->tiles));
+  const int64_t fitted = images_.draw(heading_, shown, choice.normalize_each, ImGui::GetContentRegionAvail(),
+                                      value_colors(), label);
+  bench.description.add_last("inspector.images", std::string(heading_) + " " + std::to_string(fitted) +
+                                                     " of " + std::to_string(tiles->tiles));
 }
 
 void TensorPane::draw(Workbench& bench, const SliceChoice& choice, const std::string& tensor_name) {
@@ -441,7 +485,8 @@ void TensorPane::draw(Workbench& bench, const SliceChoice& choice, const std::st
     text_in(finite ? theme().text : theme().bad, "%.9g", view->cells[0]);
     ImGui::PopFont();
   } else if (choice.mode == SliceChoice::Mode::histogram) {
-    if (view->has_statistics) draw_histogram(heading_, view->statistics, ImGui::GetContentRegionAvail(), value_colors());
+    if (view->has_statistics)
+      draw_histogram(heading_, view->statistics, ImGui::GetContentRegionAvail(), value_colors());
   } else if (choice.mode == SliceChoice::Mode::images) {
     draw_images(bench, *view, tiles.get(), choice);
   } else {

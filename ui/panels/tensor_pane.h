@@ -1,6 +1,7 @@
 #pragma once
-// One tensor of the selected node, its value or its gradient: as cells, as pictures or as a histogram, with statistics,
-// a scale of colours, copies and a file. Which slice is shown is chosen for value and gradient together. Drawing thread.
+// One tensor of the selected node, its value or its gradient: as cells, as pictures or as a histogram, with
+// statistics, a scale of colours, copies and a file. Which slice is shown is chosen for value and gradient
+// together. Drawing thread.
 #include <memory>
 #include <string>
 #include <vector>

@@ -3,16 +3,17 @@
 #include <cmath>
 #include <cstdio>
 
-#include "ui/workbench/panel.h"
 #include "ui/window/texture.h"
 #include "ui/window/theme.h"
+#include "ui/workbench/panel.h"
 
 namespace lunagrad {
 namespace {
 
 std::string mebibytes(size_t bytes) {
   char text[32];
-  std::snprintf(text, sizeof text, bytes < (size_t(10) << 20) ? "%.1f MiB" : "%.0f MiB", double(bytes) / (1 << 20));
+  std::snprintf(text, sizeof text, bytes < (size_t(10) << 20) ? "%.1f MiB" : "%.0f MiB",
+                double(bytes) / (1 << 20));
   return text;
 }
 
@@ -23,10 +24,12 @@ class TimePanel final : public Panel {
 
   void add_commands(Workbench& bench) override {
     const auto kept = [&bench] { return !bench.history().steps.empty(); };
-    bench.commands.add({"Back in time", ",", "Shows the kept step before.", [&bench] { bench.step_in_time(-1); }, kept});
-    bench.commands.add({"Forward in time", ".", "Shows the next kept step.", [&bench] { bench.step_in_time(1); }, kept});
-    bench.commands.add({"Latest step", "", "Shows the latest step, and goes on with the run.", [&bench] { bench.go_live(); },
-                        [&bench] { return !bench.live(); }});
+    bench.commands.add(
+        {"Back in time", ",", "Shows the kept step before.", [&bench] { bench.step_in_time(-1); }, kept});
+    bench.commands.add(
+        {"Forward in time", ".", "Shows the next kept step.", [&bench] { bench.step_in_time(1); }, kept});
+    bench.commands.add({"Latest step", "", "Shows the latest step, and goes on with the run.",
+                        [&bench] { bench.go_live(); }, [&bench] { return !bench.live(); }});
   }
 
   void draw_tools(Workbench& bench) override {
@@ -52,7 +55,8 @@ class TimePanel final : public Panel {
   void draw(Workbench& bench) override {
     const History& history = bench.history();
     if (history.steps.empty()) {
-      draw_empty("No steps yet", "Each step's tape is kept here, and the values of those that were stepped or paused in.");
+      draw_empty("No steps yet",
+                 "Each step's tape is kept here, and the values of those that were stepped or paused in.");
       return;
     }
     draw_strip(bench, history);
@@ -67,8 +71,8 @@ class TimePanel final : public Panel {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = std::max(ImGui::GetContentRegionAvail().x, em(4)), height = em(2.4f), pad = em(0.5f);
     ImGui::InvisibleButton("strip", {width, height});
-    bench.description.add_last("time.strip", std::to_string(history.steps.size()) + " steps, " + std::to_string(first) + " to " +
-                                                 std::to_string(last));
+    bench.description.add_last("time.strip", std::to_string(history.steps.size()) + " steps, " +
+                                                 std::to_string(first) + " to " + std::to_string(last));
     const bool hovered = ImGui::IsItemHovered();
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(at, {at.x + width, at.y + height}, theme().canvas, em(0.3f));
@@ -94,7 +98,8 @@ class TimePanel final : public Panel {
     }
     const float x = x_of(std::clamp(bench.shown_step(), first, last));
     list->AddLine({x, at.y}, {x, at.y + height}, theme().text, 2);
-    list->AddCircleFilled({x, at.y + height - em(0.35f)}, em(0.35f), bench.live() ? theme().text : theme().warning);
+    list->AddCircleFilled({x, at.y + height - em(0.35f)}, em(0.35f),
+                          bench.live() ? theme().text : theme().warning);
     if (ImGui::IsItemActive()) {
       const int64_t wanted = step_at(ImGui::GetIO().MousePos.x);
       if (wanted >= last)
@@ -102,26 +107,32 @@ class TimePanel final : public Panel {
       else
         bench.stand_on(wanted);
     }
-    explain("The kept steps. Drag to go back in time: tape, inspector and gutter show the step. Tall ticks have values too; "
-            "triangles are edits, reloads and checkpoints.");
+    explain(
+        "The kept steps. Drag to go back in time: tape, inspector and gutter show the step. Tall ticks have "
+        "values too; "
+        "triangles are edits, reloads and checkpoints.");
   }
 
   void draw_memory(Workbench& bench, const History& history) {
     size_t values = 0;
     for (const KeptStep& kept : history.steps) values += kept.values;
-    const std::string used = mebibytes(bench.memory_held()) + " of " + mebibytes(bench.memory_budget) + ", pictures " +
-                             mebibytes(Texture::bytes_in_use());
+    const std::string used = mebibytes(bench.memory_held()) + " of " + mebibytes(bench.memory_budget) +
+                             ", pictures " + mebibytes(Texture::bytes_in_use());
     ImGui::AlignTextToFramePadding();
     text_in(theme().muted, "%zu steps, %zu with values, %s", history.steps.size(), values, used.c_str());
     bench.description.add_last("time.memory", used);
-    explain("Memory that is held for this window beside the run's own: tapes, the tensors of steps that were captured, and "
-            "the pictures that the graphics device holds for the panels. The oldest steps go first, also where pictures need "
-            "the room; one whose values alone need more than the budget is kept in part, and says so.");
+    explain(
+        "Memory that is held for this window beside the run's own: tapes, the tensors of steps that were "
+        "captured, and "
+        "the pictures that the graphics device holds for the panels. The oldest steps go first, also where "
+        "pictures need "
+        "the room; one whose values alone need more than the budget is kept in part, and says so.");
     ImGui::SameLine();
     if (ImGui::GetContentRegionAvail().x < em(13)) ImGui::NewLine();
     int budget = int(bench.memory_budget >> 20);
     ImGui::SetNextItemWidth(em(9));
-    if (ImGui::SliderInt("budget", &budget, 16, 4096, "%d MiB", ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp))
+    if (ImGui::SliderInt("budget", &budget, 16, 4096, "%d MiB",
+                         ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp))
       bench.memory_budget = size_t(budget) << 20;
     bench.description.add_last("time.budget", std::to_string(budget));
     explain("How much memory kept steps and pictures may take together. Ctrl+click to type it.");
@@ -129,7 +140,8 @@ class TimePanel final : public Panel {
 
   // The newest on top.
   static void draw_list(Workbench& bench, const History& history) {
-    const auto flags = ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_ScrollY;
+    const auto flags =
+        ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_ScrollY;
     if (!ImGui::BeginTable("steps", 3, flags)) return;
     ImGuiListClipper clipper;
     const int count = int(history.steps.size());
@@ -140,13 +152,16 @@ class TimePanel final : public Panel {
         ImGui::TableNextRow();
         ImGui::TableNextColumn();
         const std::string name = "step " + std::to_string(kept.step);
-        if (ImGui::Selectable(name.c_str(), kept.step == bench.shown_step(), ImGuiSelectableFlags_SpanAllColumns)) {
+        if (ImGui::Selectable(name.c_str(), kept.step == bench.shown_step(),
+                              ImGuiSelectableFlags_SpanAllColumns)) {
           if (i == 0)
             bench.go_live();
           else
             bench.stand_on(kept.step);
         }
-        const char* const what = kept.complete ? "tape and values" : kept.values ? "tape, some values" : "tape";
+        const char* const what = kept.complete ? "tape and values"
+                                 : kept.values ? "tape, some values"
+                                               : "tape";
         bench.description.add_last("time.kept", name + " " + what);
         ImGui::TableNextColumn();
         text_in(theme().muted, "%s", what);

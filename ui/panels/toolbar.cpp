@@ -1,5 +1,5 @@
-// Toolbar: the run's controls with their keys, its state, how far it is, the engine's memory, what the next run takes,
-// the layout. It runs commands of the table; here is only what they look like.
+// Toolbar: the run's controls with their keys, its state, how far it is, the engine's memory, what the next
+// run takes, the layout. It runs commands of the table; here is only what they look like.
 #include "ui/panels/toolbar.h"
 
 #include <algorithm>
@@ -11,17 +11,18 @@
 #include <iomanip>
 #include <sstream>
 
-#include "ui/workbench/panel.h"
+#include "ui/widgets/icon.h"
 #include "ui/window/texture.h"
 #include "ui/window/theme.h"
-#include "ui/widgets/icon.h"
+#include "ui/workbench/panel.h"
 
 namespace lunagrad {
 namespace {
 
 constexpr float kGap = 0.35f;
 constexpr int kTimes = 10;
-constexpr int kSpare = 12;  // pieces from this rank on give way to the labels of the controls: the menu has them, too
+constexpr int kSpare =
+    12;  // pieces from this rank on give way to the labels of the controls: the menu has them, too
 
 struct Status {
   std::string text;
@@ -63,7 +64,8 @@ std::string time_text(double seconds) {
   return text;
 }
 
-// One thing in the row: what it takes, and how it is drawn. Of a narrow row those with the highest ranks go first.
+// One thing in the row: what it takes, and how it is drawn. Of a narrow row those with the highest ranks go
+// first.
 struct Piece {
   std::string name;  // of the command that stands for it in the menu, "" for none
   int rank;
@@ -154,8 +156,9 @@ void draw_progress(Workbench& bench, float width) {
                 theme().text, text);
   ImGui::Dummy({width, height});
   bench.description.add_last("step", text);
-  std::string help = "The step of lg.run.steps that ended last, and how many there are, if the script says. " +
-                     time_text(journal.elapsed()) + " since the run began, pauses included";
+  std::string help =
+      "The step of lg.run.steps that ended last, and how many there are, if the script says. " +
+      time_text(journal.elapsed()) + " since the run began, pauses included";
   if (const double left = seconds_left(journal); left >= 0) help += ", about " + time_text(left) + " to go";
   explain((help + ".").c_str());
 }
@@ -190,12 +193,15 @@ void draw_memory(Workbench& bench) {
   const Session::Memory memory = bench.session.memory();
   char text[64], window[120];
   std::snprintf(text, sizeof text, "%.1f MiB", double(memory.in_use) / kMiB);
-  std::snprintf(window, sizeof window, "%.1f MiB of its %.0f MiB, %.1f MiB for kept steps and %.1f MiB for pictures",
-                double(bench.memory_held()) / kMiB, double(bench.memory_budget) / kMiB, double(bench.history().bytes) / kMiB,
-                double(Texture::bytes_in_use()) / kMiB);
+  std::snprintf(window, sizeof window,
+                "%.1f MiB of its %.0f MiB, %.1f MiB for kept steps and %.1f MiB for pictures",
+                double(bench.memory_held()) / kMiB, double(bench.memory_budget) / kMiB,
+                double(bench.history().bytes) / kMiB, double(Texture::bytes_in_use()) / kMiB);
   char help[300];
-  std::snprintf(help, sizeof help, "Memory of all tensors on the run's device now; %.1f MiB at its peak.\nOf the window alone: %s.",
-                double(memory.peak) / kMiB, window);
+  std::snprintf(
+      help, sizeof help,
+      "Memory of all tensors on the run's device now; %.1f MiB at its peak.\nOf the window alone: %s.",
+      double(memory.peak) / kMiB, window);
   draw_figure(bench, "memory", text, help);
   bench.description.add_last("memory.window", window);
 }
@@ -247,7 +253,8 @@ void Toolbar::draw_run_settings(Workbench& bench) {
   ImGui::Separator();
   ImGui::TextUnformatted("Arguments of the script");
   ImGui::SetNextItemWidth(em(24));
-  if (ImGui::InputTextWithHint("##arguments", "FOLDER \"a name with spaces\"", arguments_, sizeof arguments_)) {
+  if (ImGui::InputTextWithHint("##arguments", "FOLDER \"a name with spaces\"", arguments_,
+                               sizeof arguments_)) {
     options.arguments.clear();
     std::istringstream in(arguments_);
     for (std::string word; in >> std::quoted(word);) options.arguments.push_back(word);
@@ -312,8 +319,8 @@ void Toolbar::draw(Workbench& bench) {
   const float padding = 2 * ImGui::GetStyle().FramePadding.x, gap = em(kGap), room = ImGui::GetWindowWidth();
   const float menu = ImGui::GetFrameHeight() + em(0.4f);
   std::vector<Piece> pieces;
-  // All labels, though times give way to them; those of the controls used most; none: the first that leaves room for
-  // everything that is not spare.
+  // All labels, though times give way to them; those of the controls used most; none: the first that leaves
+  // room for everything that is not spare.
   for (int labels = 2; labels >= 0; --labels) {
     const int spare = labels == 2 ? kTimes : kSpare;
     pieces.clear();

@@ -1,6 +1,6 @@
 #pragma once
-// The row over the panels: the run's controls and state, how far it is, what it runs with, the layout and a menu of
-// everything else. What a narrow window has no room for is in that menu. Drawing thread only.
+// The row over the panels: the run's controls and state, how far it is, what it runs with, the layout and a
+// menu of everything else. What a narrow window has no room for is in that menu. Drawing thread only.
 #include "ui/base/device_list.h"
 #include "ui/workbench/workbench.h"
 

@@ -16,7 +16,8 @@ std::string script_of(const std::string& folder) {
   std::error_code error;
   const uintmax_t size = std::filesystem::file_size(path, error);
   if (error) fail_as(ErrorKind::file, path, ": ", error.message());
-  if (size > kLongestScript) fail_as(ErrorKind::file, path, ": ", size, " bytes are too many for a script to compare");
+  if (size > kLongestScript)
+    fail_as(ErrorKind::file, path, ": ", size, " bytes are too many for a script to compare");
   return read_file(path);
 }
 

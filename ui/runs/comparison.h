@@ -1,5 +1,6 @@
 #pragma once
-// Two runs side by side: what they were given and where their scripts differ. Read once, when asked for. Pure data.
+// Two runs side by side: what they were given and where their scripts differ. Read once, when asked for. Pure
+// data.
 #include <string>
 #include <vector>
 

@@ -43,7 +43,8 @@ void ConsoleLines::toggle(uint64_t message) {
 }
 
 bool ConsoleLines::passes(const ConsoleLine& line) const {
-  return (kinds_ >> int(line.kind) & 1) && (text_.empty() || lower(line.text).find(text_) != std::string::npos);
+  return (kinds_ >> int(line.kind) & 1) &&
+         (text_.empty() || lower(line.text).find(text_) != std::string::npos);
 }
 
 void ConsoleLines::update(const Journal& journal) {
@@ -64,7 +65,8 @@ void ConsoleLines::update(const Journal& journal) {
         shown_.back().opens = true;
         continue;
       }
-      if (!shown_.empty() && shown_.back().line >= message && !is_traceback_shown(journal, shown_.back().line))
+      if (!shown_.empty() && shown_.back().line >= message &&
+          !is_traceback_shown(journal, shown_.back().line))
         shown_.back().opens = true;
     }
     if (!passes(line)) {
@@ -80,7 +82,8 @@ void ConsoleLines::update(const Journal& journal) {
 }
 
 bool ConsoleLines::is_traceback_shown(const Journal& journal, uint64_t line) const {
-  return line >= journal.lines_dropped() && is_traceback(journal.lines()[size_t(line - journal.lines_dropped())]);
+  return line >= journal.lines_dropped() &&
+         is_traceback(journal.lines()[size_t(line - journal.lines_dropped())]);
 }
 
 }  // namespace lunagrad

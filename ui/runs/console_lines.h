@@ -1,6 +1,7 @@
 #pragma once
-// The lines of the console that are shown: those that the filter lets through, tracebacks folded unless they were opened.
-// Follows the journal line by line, so that a hundred thousand lines cost nothing from frame to frame. Pure data.
+// The lines of the console that are shown: those that the filter lets through, tracebacks folded unless they
+// were opened. Follows the journal line by line, so that a hundred thousand lines cost nothing from frame to
+// frame. Pure data.
 #include <cstdint>
 #include <deque>
 #include <set>
@@ -40,7 +41,7 @@ class ConsoleLines {
   std::set<uint64_t> open_;
   std::deque<Shown> shown_;
   uint64_t first_ = 0, version_ = 0;
-  uint64_t next_ = 0;  // number of the first line that was not looked at
+  uint64_t next_ = 0;       // number of the first line that was not looked at
   bool tentative_ = false;  // the last one shown is not complete yet
   uint64_t revision_ = UINT64_MAX;
   size_t hidden_ = 0;

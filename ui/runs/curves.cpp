@@ -7,7 +7,8 @@
 namespace lunagrad {
 namespace {
 
-// The number of samples at a step, between two rows in proportion; it begins with 0 at step 0. NaN: not known yet.
+// The number of samples at a step, between two rows in proportion; it begins with 0 at step 0. NaN: not known
+// yet.
 double samples_at(const Curve& samples, double step) {
   const size_t right = samples.lower_bound(step);
   if (right == samples.size()) return NAN;
@@ -57,7 +58,8 @@ Metric::Pair Metric::over(XAxis axis, const Curve* samples) {
 }
 
 Metric& RunCurves::metric(const std::string& wanted, double smoothing) {
-  const auto found = std::find_if(metrics.begin(), metrics.end(), [&](const Metric& m) { return m.name == wanted; });
+  const auto found =
+      std::find_if(metrics.begin(), metrics.end(), [&](const Metric& m) { return m.name == wanted; });
   if (found != metrics.end()) return *found;
   metrics.emplace_back(wanted, smoothing);
   return metrics.back();
@@ -104,7 +106,8 @@ MeanCurves mean_of(const std::vector<const Curve*>& curves, size_t most) {
   // Thinned evenly by index, each curve's last point kept: reading all of a million would hold up a frame.
   const size_t every = std::max<size_t>(1, points / std::max<size_t>(most, 1));
   for (const Curve* curve : curves)
-    for (size_t i = 0; i < curve->size(); i = i + 1 < curve->size() ? std::min(i + every, curve->size() - 1) : i + 1)
+    for (size_t i = 0; i < curve->size();
+         i = i + 1 < curve->size() ? std::min(i + every, curve->size() - 1) : i + 1)
       places.push_back(curve->x(i));
   std::sort(places.begin(), places.end());
   places.erase(std::unique(places.begin(), places.end()), places.end());

@@ -1,6 +1,6 @@
 #pragma once
-// What a run logged, as curves: the run that is going on (fed by the journal) and runs of folders (fed by the run
-// library) look alike. Pure data; each object belongs to one thread at a time.
+// What a run logged, as curves: the run that is going on (fed by the journal) and runs of folders (fed by the
+// run library) look alike. Pure data; each object belongs to one thread at a time.
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -15,8 +15,8 @@ namespace lunagrad {
 // What a chart's x axis counts. Samples are what the script logs as a metric called "samples" or "epoch".
 enum class XAxis { step, time, samples };
 
-// One metric over the steps. Smoothing always runs over steps, so that a step's smoothed value is the same on every
-// axis; the other axes are made when one is first shown.
+// One metric over the steps. Smoothing always runs over steps, so that a step's smoothed value is the same on
+// every axis; the other axes are made when one is first shown.
 class Metric {
  public:
   Metric(std::string name, double smoothing) : name(std::move(name)), smoother_(smoothing) {}
@@ -34,8 +34,8 @@ class Metric {
   struct Pair {
     const Curve *raw, *smooth;
   };
-  // Over another axis; `samples` is the run's curve of samples over steps. A point whose place there is not known
-  // yet, since it is later than the last number of samples, waits for the next one.
+  // Over another axis; `samples` is the run's curve of samples over steps. A point whose place there is not
+  // known yet, since it is later than the last number of samples, waits for the next one.
   Pair over(XAxis, const Curve* samples);
 
  private:
@@ -72,8 +72,9 @@ struct RunCurves {
 // The part of a metric's name that decides its chart: "val_loss" and "train/loss" belong to "loss".
 std::string metric_stem(std::string_view name);
 
-// Mean and spread of several runs at each x that one of them has, at most `most` of them, from the values that lie
-// there or, between two points, on the line that joins them. A run counts where it has begun and not ended.
+// Mean and spread of several runs at each x that one of them has, at most `most` of them, from the values
+// that lie there or, between two points, on the line that joins them. A run counts where it has begun and not
+// ended.
 struct MeanCurves {
   Curve mean, low, high;  // low and high: the standard deviation (n - 1) away, where two runs or more are
 };

@@ -104,9 +104,10 @@ void Journal::apply(const Event& event) {
         const std::string& name = event.metrics[0].first;
         const auto [known, first] = params_.try_emplace(name, event.text);
         if (!first && known->second != event.text) {
-          mark(RunMark::Kind::edit, event, name + ": " + known->second + " to " + event.text, name + " " + event.text);
-          write(ConsoleLine::Kind::note, "step " + std::to_string(event.step) + ": " + name + " = " + event.text + "\n",
-                event.place);
+          mark(RunMark::Kind::edit, event, name + ": " + known->second + " to " + event.text,
+               name + " " + event.text);
+          write(ConsoleLine::Kind::note,
+                "step " + std::to_string(event.step) + ": " + name + " = " + event.text + "\n", event.place);
         }
         known->second = event.text;
       }
@@ -135,7 +136,7 @@ void Journal::apply(const Event& event) {
       if (stale) break;
       step_ = std::max(step_, event.step);
       if (event.total > 0) total_ = event.total;
-      for (const auto& [name, value] : event.metrics) 
+      for (const auto& [name, value] : event.metrics)
         curves_.metric(name, smoothing_).append(event.step, event.time, value);
       if (event.kind == Event::Kind::step) {
         recent_.emplace_back(event.time, event.step);

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "script/session.h"
-#include "ui/runs/media_log.h"
 #include "ui/runs/curves.h"
+#include "ui/runs/media_log.h"
 
 namespace lunagrad {
 
@@ -45,8 +45,10 @@ class Journal {
   double smoothing() const { return smoothing_; }
 
   const std::deque<ConsoleLine>& lines() const { return lines_; }
-  uint64_t lines_dropped() const { return dropped_; }  // and cleared: the number of the first line that is there
-  bool line_open() const { return line_open_; }        // the last line may still grow
+  uint64_t lines_dropped() const {
+    return dropped_;
+  }                                                // and cleared: the number of the first line that is there
+  bool line_open() const { return line_open_; }    // the last line may still grow
   uint64_t revision() const { return revision_; }  // grows with each change of the console
   const std::deque<Metric>& metrics() const { return curves_.metrics; }
   // Of the run that is going on, or of the last one; an observer may ask them for other axes.
@@ -63,9 +65,13 @@ class Journal {
   double steps_per_second() const;          // over the last two seconds or so
   const ConsoleLine* last_error() const;
   const std::vector<uint64_t>& stops() const { return stops_; }  // at breakpoints: their nodes, 0 for none
-  bool at_breakpoint() const { return at_breakpoint_; }          // what it paused for last is one, and it has not gone on
-  uint64_t pauses() const { return pauses_; }                    // how often a run has paused
-  const SourcePlace& pause_place() const { return pause_place_; }  // where it stands, no file while it does not
+  bool at_breakpoint() const {
+    return at_breakpoint_;
+  }                                            // what it paused for last is one, and it has not gone on
+  uint64_t pauses() const { return pauses_; }  // how often a run has paused
+  const SourcePlace& pause_place() const {
+    return pause_place_;
+  }  // where it stands, no file while it does not
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -49,7 +49,8 @@ std::vector<RunMark> marks_of(const RunRecord& run) {
   const std::vector<MetricPoint>* longest = nullptr;
   for (const auto& [name, points] : run.metrics)
     if (!longest || points.size() > longest->size()) longest = &points;
-  const auto add = [&](RunMark::Kind kind, int64_t step, const std::string& text, const std::string& brief = {}) {
+  const auto add = [&](RunMark::Kind kind, int64_t step, const std::string& text,
+                       const std::string& brief = {}) {
     double time = run.seconds;
     if (longest) {
       const auto at = std::lower_bound(longest->begin(), longest->end(), step,
@@ -58,9 +59,12 @@ std::vector<RunMark> marks_of(const RunRecord& run) {
     }
     marks.push_back({kind, step, time, printable(text), {}, printable(brief)});
   };
-  for (const ParamChange& change : run.changes) add(RunMark::Kind::edit, change.step, change.name + " to " + change.value, change.name + " " + change.value);
+  for (const ParamChange& change : run.changes)
+    add(RunMark::Kind::edit, change.step, change.name + " to " + change.value,
+        change.name + " " + change.value);
   for (const int64_t step : run.reloads) add(RunMark::Kind::reload, step, "reloaded");
-  for (const LoggedItem& item : run.checkpoints) add(RunMark::Kind::checkpoint, item.step, "checkpoint " + item.what);
+  for (const LoggedItem& item : run.checkpoints)
+    add(RunMark::Kind::checkpoint, item.step, "checkpoint " + item.what);
   return marks;
 }
 
@@ -69,8 +73,8 @@ std::vector<RunMark> marks_of(const RunRecord& run) {
 // What the thread remembers between its rounds.
 class RunLibrary::Reader {
  public:
-  // The runs in these folders, from memory where their files did not change. `tell` is called now and then with the
-  // number that were read. False: nothing changed.
+  // The runs in these folders, from memory where their files did not change. `tell` is called now and then
+  // with the number that were read. False: nothing changed.
   bool scan(const std::set<std::string>& folders, std::vector<RunSummary>& runs,
             const std::function<bool(size_t done, size_t all, const std::vector<RunSummary>&)>& tell) {
     std::vector<std::string> paths;
@@ -294,7 +298,8 @@ bool RunLibrary::update() {
     } else {
       run.marks = std::move(one.curves.marks);
       run.group = std::move(one.curves.group);
-      for (const Point& point : one.points) run.metric(point.metric, smoothing_).append(point.step, point.time, point.value);
+      for (const Point& point : one.points)
+        run.metric(point.metric, smoothing_).append(point.step, point.time, point.value);
     }
   }
   return runs || !news.empty();
@@ -332,16 +337,17 @@ void RunLibrary::run() {
       if (wake_) wake_();
     };
     bool complete = true;
-    const bool changed = reader.scan(folders, runs, [&](size_t done, size_t all, const std::vector<RunSummary>&) {
-      std::unique_lock guard(mutex_);
-      if (stop_) return complete = false;
-      guard.unlock();
-      if (first && Clock::now() - told > std::chrono::milliseconds(200)) {
-        publish({done, all});
-        told = Clock::now();
-      }
-      return true;
-    });
+    const bool changed =
+        reader.scan(folders, runs, [&](size_t done, size_t all, const std::vector<RunSummary>&) {
+          std::unique_lock guard(mutex_);
+          if (stop_) return complete = false;
+          guard.unlock();
+          if (first && Clock::now() - told > std::chrono::milliseconds(200)) {
+            publish({done, all});
+            told = Clock::now();
+          }
+          return true;
+        });
     if (complete && (changed || first)) publish({0, 0});
     first = first && folders.empty();
     lock.lock();

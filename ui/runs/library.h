@@ -1,7 +1,7 @@
 #pragma once
-// The folders of runs, read and watched on a thread of its own: a line for each run, and the curves of those that are
-// shown. A run that is being written is followed. The drawing thread asks and, once a frame, takes over what was
-// found; it never waits for a file.
+// The folders of runs, read and watched on a thread of its own: a line for each run, and the curves of those
+// that are shown. A run that is being written is followed. The drawing thread asks and, once a frame, takes
+// over what was found; it never waits for a file.
 #include <atomic>
 #include <condition_variable>
 #include <functional>

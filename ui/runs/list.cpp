@@ -65,7 +65,8 @@ RunSummary summarize(const RunRecord& run, bool alive) {
   summary.steps_total = run.steps_total;
   summary.seconds = run.seconds;
   summary.config = run.params;
-  for (size_t i = 0; i < run.arguments.size(); ++i) summary.config["argument " + std::to_string(i + 1)] = run.arguments[i];
+  for (size_t i = 0; i < run.arguments.size(); ++i)
+    summary.config["argument " + std::to_string(i + 1)] = run.arguments[i];
   if (!run.device.empty()) summary.config["device"] = run.device;
   summary.group = run.script;
   for (const auto& [name, value] : summary.config)
@@ -94,13 +95,15 @@ std::vector<std::string> metric_names(const std::vector<RunSummary>& runs) {
     const std::string plain = lower(name);
     return plain == "loss" ? 0 : contains(plain, "loss") ? 1 : 2;
   };
-  std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
+  std::stable_sort(names.begin(), names.end(),
+                   [&](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
   return names;
 }
 
 bool higher_is_better(const std::string& metric) {
   const std::string name = lower(metric);
-  for (const char* part : {"acc", "reward", "score", "f1", "auc", "iou", "bleu", "psnr", "r2", "precision", "recall"})
+  for (const char* part :
+       {"acc", "reward", "score", "f1", "auc", "iou", "bleu", "psnr", "r2", "precision", "recall"})
     if (contains(name, part)) return true;
   return false;
 }
@@ -149,10 +152,12 @@ std::vector<size_t> arrange(const std::vector<RunSummary>& runs, const std::vect
   for (size_t i = 0; i < runs.size(); ++i) {
     const RunSummary& run = runs[i];
     std::string line;
-    for (const std::string& text : {run.name, run.started, run.outcome, run.problem, run.script, differences[i], run.note})
+    for (const std::string& text :
+         {run.name, run.started, run.outcome, run.problem, run.script, differences[i], run.note})
       line += lower(text) + "\n";
     if (run.starred) line += "starred";
-    if (std::all_of(words.begin(), words.end(), [&](const std::string& word) { return contains(line, word.c_str()); }))
+    if (std::all_of(words.begin(), words.end(),
+                    [&](const std::string& word) { return contains(line, word.c_str()); }))
       shown.push_back(i);
   }
   std::vector<Key> keys(runs.size());

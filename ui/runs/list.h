@@ -1,5 +1,6 @@
 #pragma once
-// The table of runs as data: what one line says of a run, and how lines are filtered and sorted. Pure functions.
+// The table of runs as data: what one line says of a run, and how lines are filtered and sorted. Pure
+// functions.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -44,7 +45,8 @@ struct RunOrder {
   std::string filter;  // words; each must occur somewhere in the line, whatever its case
 };
 // Indices of the runs that are shown, in order. Runs that lack what is sorted by come last.
-std::vector<size_t> arrange(const std::vector<RunSummary>&, const std::vector<std::string>& differences, const RunOrder&);
+std::vector<size_t> arrange(const std::vector<RunSummary>&, const std::vector<std::string>& differences,
+                            const RunOrder&);
 
 // A run's name without the time that it begins with.
 std::string short_run_name(const std::string& name);

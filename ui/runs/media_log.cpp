@@ -14,7 +14,8 @@ void MediaLog::add(const Event& event) {
   auto found = std::find_if(series_.begin(), series_.end(), [&](const MediaSeries& series) {
     return series.kind == event.kind && series.name == event.media->name;
   });
-  if (found == series_.end()) found = series_.insert(series_.end(), {event.kind, event.media->name, {}, 0, 0});
+  if (found == series_.end())
+    found = series_.insert(series_.end(), {event.kind, event.media->name, {}, 0, 0});
   const size_t bytes = event.media->bytes();
   found->entries.push_back({event.step, event.time, event.media});
   found->bytes += bytes;

@@ -1,6 +1,7 @@
 #pragma once
-// The pictures, histograms and texts of a run, by kind and name, over its steps. Holds at most kMostBytes: a series that
-// grows past its share loses every other of its older entries. Belongs to the drawing thread; knows no window.
+// The pictures, histograms and texts of a run, by kind and name, over its steps. Holds at most kMostBytes: a
+// series that grows past its share loses every other of its older entries. Belongs to the drawing thread;
+// knows no window.
 #include <cstddef>
 #include <deque>
 #include <memory>

@@ -1,6 +1,7 @@
 #pragma once
-// What the user did with a script's parameters: values that are on their way to the script, why one was refused, and
-// the edits in order, so that they can be taken back. Its values are those of the next run, too. Drawing thread only.
+// What the user did with a script's parameters: values that are on their way to the script, why one was
+// refused, and the edits in order, so that they can be taken back. Its values are those of the next run, too.
+// Drawing thread only.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -24,11 +25,11 @@ class ParamDesk {
 
   // Once a frame: what the script has taken over is on its way no more.
   void update(const std::vector<ParamInfo>&);
-  // Hands a value to the session; false: refused, refusal() says why. While `part_of_drag` the changes of one drag are
-  // one edit, which the first call without it ends.
+  // Hands a value to the session; false: refused, refusal() says why. While `part_of_drag` the changes of one
+  // drag are one edit, which the first call without it ends.
   bool set(Session&, const ParamInfo&, const std::string& value, int64_t step, bool part_of_drag = false);
   void end_drag(int64_t step);
-  bool undo(Session&, int64_t step);  // false: there is nothing to take back
+  bool undo(Session&, int64_t step);                         // false: there is nothing to take back
   const std::vector<Edit>& edits() const { return edits_; }  // those in force, oldest first
 
   // What the user sees as the value: the one on its way, else the script's.

@@ -5,8 +5,8 @@
 #include <cstdio>
 
 #include "runtime/io/graphviz.h"
-#include "ui/window/theme.h"
 #include "ui/widgets/value_view.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {

@@ -278,7 +278,8 @@ class Builder {
   // What a module holds that does nothing but run one operation: a frame around that would only take room.
   Item without_frame(Item item) const {
     Item inside = item;
-    while (inside.is_group && scopes_[inside.index].items.size() == 1) inside = scopes_[inside.index].items[0];
+    while (inside.is_group && scopes_[inside.index].items.size() == 1)
+      inside = scopes_[inside.index].items[0];
     return inside.is_group ? item : inside;
   }
 

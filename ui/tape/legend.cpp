@@ -41,8 +41,8 @@ Legend draw_family_legend(const CanvasGraph& graph, const LegendPlace& place) {
   for (const auto& [name, color, pile] : rows) {
     const float behind = em(0.15f);
     if (pile)
-      list->AddRect({at.x + behind, at.y + em(0.2f) + behind}, {at.x + swatch + behind, at.y + em(0.2f) + swatch + behind},
-                    color, 2);
+      list->AddRect({at.x + behind, at.y + em(0.2f) + behind},
+                    {at.x + swatch + behind, at.y + em(0.2f) + swatch + behind}, color, 2);
     list->AddRectFilled({at.x, at.y + em(0.2f)}, {at.x + swatch, at.y + em(0.2f) + swatch}, color, 2);
     list->AddText({at.x + swatch + pad, at.y}, theme().muted, name.c_str());
     at.y += line_height();

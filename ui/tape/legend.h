@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-#include "ui/tape/metric.h"
 #include "ui/graph/canvas.h"
+#include "ui/tape/metric.h"
 
 namespace lunagrad {
 

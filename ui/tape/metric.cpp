@@ -52,7 +52,9 @@ std::string faults_text(double count) {
   return text;
 }
 
-double gradient_norm(const NodeInfo& node) { return node.gradient_summary ? node.gradient_summary->norm : kUnknown; }
+double gradient_norm(const NodeInfo& node) {
+  return node.gradient_summary ? node.gradient_summary->norm : kUnknown;
+}
 
 double faults(const NodeInfo& node) {
   double count = kUnknown;
@@ -66,11 +68,11 @@ constexpr std::array kMetrics = {
     TapeMetric{"backward time", "Time that its gradient took in this backward pass.", backward_time,
                time_text, true},
     TapeMetric{"bytes", "Memory of its outputs.", output_bytes, size_text, true},
-    TapeMetric{"gradient norm", "Of the gradient that reached its first output.", gradient_norm,
-               norm_text, false},
+    TapeMetric{"gradient norm", "Of the gradient that reached its first output.", gradient_norm, norm_text,
+               false},
     TapeMetric{"NaN and Inf",
-               "How many elements of its first output, and of the gradient there, are not finite.",
-               faults, faults_text, true},
+               "How many elements of its first output, and of the gradient there, are not finite.", faults,
+               faults_text, true},
 };
 
 }  // namespace

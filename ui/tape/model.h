@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "script/session.h"
-#include "ui/tape/selection_trail.h"
 #include "ui/tape/fold.h"
 #include "ui/tape/picture.h"
+#include "ui/tape/selection_trail.h"
 
 namespace lunagrad {
 

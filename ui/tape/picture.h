@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "script/session.h"
-#include "ui/tape/fold.h"
 #include "ui/graph/canvas.h"
+#include "ui/tape/fold.h"
 
 namespace lunagrad {
 

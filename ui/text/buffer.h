@@ -1,6 +1,6 @@
 #pragma once
-// A text that is being edited: its lines, a caret, a selection, and undo. Lines are bytes, meant to be UTF-8; what is
-// not stays as it was. Knows no window and no file. One thread.
+// A text that is being edited: its lines, a caret, a selection, and undo. Lines are bytes, meant to be UTF-8;
+// what is not stays as it was. Knows no window and no file. One thread.
 #include <compare>
 #include <cstdint>
 #include <deque>
@@ -27,7 +27,8 @@ class TextBuffer {
   TextBuffer() : lines_(1) {}
   explicit TextBuffer(std::string_view content) { load(content); }
 
-  // Replaces everything and forgets what was done before. A file all of whose lines end in CRLF is kept that way.
+  // Replaces everything and forgets what was done before. A file all of whose lines end in CRLF is kept that
+  // way.
   void load(std::string_view content);
   // The same as one edit that can be undone; the caret stays on its line.
   void reload(std::string_view content);
@@ -56,7 +57,8 @@ class TextBuffer {
   void select(TextRange range) { select(range.begin, range.end); }
   void select(TextPosition anchor, TextPosition caret);
 
-  // Replaces the selection, and leaves the caret behind what it wrote. What is typed in a row is undone together.
+  // Replaces the selection, and leaves the caret behind what it wrote. What is typed in a row is undone
+  // together.
   void type(std::string_view text);
   void erase(TextRange);
   // Replaces a part; the caret follows when it stands behind that part. Returns the end of what was written.

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include "ui/window/theme.h"
-#include "ui/text/commands.h"
 #include "ui/base/utf8.h"
+#include "ui/text/commands.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {
@@ -31,7 +31,9 @@ ImU32 color_of(LuaPart part) {
   }
 }
 
-bool within(ImVec2 p, ImVec2 min, ImVec2 max) { return p.x >= min.x && p.x < max.x && p.y >= min.y && p.y < max.y; }
+bool within(ImVec2 p, ImVec2 min, ImVec2 max) {
+  return p.x >= min.x && p.x < max.x && p.y >= min.y && p.y < max.y;
+}
 
 }  // namespace
 
@@ -61,7 +63,8 @@ void CodeEditor::cut(const std::string& line, Drawn& drawn) const {
       const char* text = drawn.shown.data() + begin;
       x += byte < 0x80 && shown ? m_.advance
                                 : font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text,
-                                                      drawn.shown.data() + drawn.shown.size()).x;
+                                                      drawn.shown.data() + drawn.shown.size())
+                                      .x;
       ++column;
     }
     at = next;
@@ -150,8 +153,8 @@ void CodeEditor::draw_gutter(const TextBuffer& buffer, const Look& look, Result&
       if (right + em(0.4f) > m_.text + 1) break;
       if (c == 0 && look.heat && !text.empty()) {
         const float part = std::clamp(look.heat(i), 0.0f, 1.0f) * (widths_[c] + em(0.5f));
-        list->AddRectFilled({window.x + right - em(0.3f) - part, y + 1}, {window.x + right - em(0.3f), y + m_.line - 1},
-                            with_alpha(t.accent, 0.28f), 2);
+        list->AddRectFilled({window.x + right - em(0.3f) - part, y + 1},
+                            {window.x + right - em(0.3f), y + m_.line - 1}, with_alpha(t.accent, 0.28f), 2);
       }
       list->AddText({window.x + right - em(0.5f) - width, y + base}, c == 0 ? t.text : t.muted, text.c_str());
       x = right;
@@ -184,7 +187,8 @@ void CodeEditor::draw_line(TextBuffer& buffer, const Look& look, int i, ImDrawLi
     const auto from = size_t(i == range.begin.line ? range.begin.column : 0);
     const bool whole = i < range.end.line;
     const auto to = whole ? line.size() : size_t(range.end.column);
-    const ImVec2 min{at.x + drawn.x[from], at.y}, max{at.x + drawn.x[to] + (whole ? m_.advance : 0), at.y + m_.line};
+    const ImVec2 min{at.x + drawn.x[from], at.y},
+        max{at.x + drawn.x[to] + (whole ? m_.advance : 0), at.y + m_.line};
     list->AddRectFilled(min, max, color);
     if (frame) list->AddRect(min, max, t.accent);
   };
@@ -208,7 +212,8 @@ void CodeEditor::draw_line(TextBuffer& buffer, const Look& look, int i, ImDrawLi
     const float left = ImGui::GetWindowPos().x, right = left + ImGui::GetWindowWidth();
     const auto first = std::lower_bound(drawn.x.begin(), drawn.x.end(), left - at.x);
     const auto last = std::lower_bound(first, drawn.x.end() - 1, right - at.x);
-    part(utf8_start(line, size_t(first - drawn.x.begin())), utf8_start(line, size_t(last - drawn.x.begin())), t.text);
+    part(utf8_start(line, size_t(first - drawn.x.begin())), utf8_start(line, size_t(last - drawn.x.begin())),
+         t.text);
   } else {
     for (const LuaToken& token : highlight_.tokens(buffer, i))
       part(size_t(token.begin), size_t(token.end), color_of(token.part));
@@ -222,7 +227,8 @@ void CodeEditor::draw_line(TextBuffer& buffer, const Look& look, int i, ImDrawLi
   }
   if (look.on_visible) {  // the first and the last line may be cut
     const ImVec2 window = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
-    const float right = std::clamp(at.x + drawn.x[line.size()], at.x + 1, std::max(at.x + 1, window.x + size.x));
+    const float right =
+        std::clamp(at.x + drawn.x[line.size()], at.x + 1, std::max(at.x + 1, window.x + size.x));
     const float top = std::max(at.y, window.y), bottom = std::min(at.y + m_.line, window.y + size.y);
     if (top < bottom) look.on_visible(i, {at.x, top}, {right, bottom});
   }
@@ -237,7 +243,8 @@ void CodeEditor::draw_text(TextBuffer& buffer, const Look& look) {
     list->AddRectFilled({window.x + m_.text - em(0.4f), y}, {max.x, y + m_.line}, color);
   };
   list->PushClipRect({window.x + m_.text - em(0.2f), window.y}, max, true);
-  if (!buffer.has_selection()) stripe(buffer.caret().line, with_alpha(theme().faint, focused_ ? 0.16f : 0.09f));
+  if (!buffer.has_selection())
+    stripe(buffer.caret().line, with_alpha(theme().faint, focused_ ? 0.16f : 0.09f));
   if (look.marked >= 0) stripe(look.marked, with_alpha(theme().accent, 0.16f));
   if (look.stands >= 0) stripe(look.stands, with_alpha(theme().warning, 0.22f));
   pair_ = focused_ ? highlight_.brackets(buffer, buffer.caret()) : LuaHighlight::Pair();
@@ -340,8 +347,9 @@ CodeEditor::Result CodeEditor::draw(const char* id, TextBuffer& buffer, ImVec2 s
   }
   if (std::exchange(take_focus_, false)) ImGui::SetNextWindowFocus();
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
-  ImGui::BeginChild("text", size, false,
-                    ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoMove);
+  ImGui::BeginChild(
+      "text", size, false,
+      ImGuiWindowFlags_HorizontalScrollbar | ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoMove);
   ImGui::PopStyleVar();
   focused_ = ImGui::IsWindowFocused();
   measure(buffer, look, ImGui::GetCursorScreenPos(), size.x);
@@ -362,7 +370,8 @@ CodeEditor::Result CodeEditor::draw(const char* id, TextBuffer& buffer, ImVec2 s
   const TextPosition caret = buffer.caret();
   Drawn drawn;
   cut(buffer.line(caret.line), drawn);
-  result.caret_below = {m_.at.x + m_.text + drawn.x[size_t(caret.column)], m_.at.y + float(caret.line + 1) * m_.line};
+  result.caret_below = {m_.at.x + m_.text + drawn.x[size_t(caret.column)],
+                        m_.at.y + float(caret.line + 1) * m_.line};
   result.line_height = m_.line;
   scroll_to_what_matters(buffer);
   ImGui::EndChild();

@@ -1,15 +1,15 @@
 #pragma once
-// A text as an editor shows it: Lua in colours, line numbers, a live gutter whose cells the caller fills, caret, selection,
-// mouse and keys. Draws only the lines in sight. Knows a TextBuffer and Dear ImGui, nothing of files or sessions. Drawing
-// thread only.
+// A text as an editor shows it: Lua in colours, line numbers, a live gutter whose cells the caller fills,
+// caret, selection, mouse and keys. Draws only the lines in sight. Knows a TextBuffer and Dear ImGui, nothing
+// of files or sessions. Drawing thread only.
 #include <imgui.h>
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "ui/text/lua_highlight.h"
 #include "ui/text/buffer.h"
+#include "ui/text/lua_highlight.h"
 #include "ui/text/search.h"
 
 namespace lunagrad {
@@ -30,8 +30,8 @@ class CodeEditor {
     std::vector<Column> columns;
     std::function<std::string(int line, size_t column)> cell;  // "" for none
     std::function<float(int line)> heat;                       // 0 to 1: a bar behind the first cell
-    int marked = -1;                                           // the line that the selection elsewhere belongs to
-    int stands = -1;                                           // the line that a paused script goes on with
+    int marked = -1;  // the line that the selection elsewhere belongs to
+    int stands = -1;  // the line that a paused script goes on with
     const TextSearch* search = nullptr;
     int current_match = -1;
     bool popup = false;  // one is open at the caret: it gets Up, Down, Enter, Tab and Escape
@@ -63,7 +63,7 @@ class CodeEditor {
     std::vector<float> x;     // pixels from the line's start
   };
   struct Measures {
-    ImVec2 at;              // of the window's content
+    ImVec2 at;                              // of the window's content
     float line = 0, advance = 0, text = 0;  // text: where lines begin, from the window's left
     float number = 0;                       // right edge of the line numbers
     int first = 0, last = 0;                // lines in sight

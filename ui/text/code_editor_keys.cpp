@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "ui/window/theme.h"
-#include "ui/text/code_editor.h"
-#include "ui/widgets/input.h"
-#include "ui/text/commands.h"
 #include "ui/base/utf8.h"
+#include "ui/text/code_editor.h"
+#include "ui/text/commands.h"
+#include "ui/widgets/input.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {
@@ -121,11 +121,14 @@ void CodeEditor::handle_keys(TextBuffer& buffer, const Look& look, Result& resul
     handle_control_keys(buffer, result);
   } else {
     if (key_pressed(GLFW_KEY_BACKSPACE)) edit([&] { erase_by(buffer, Motion::left); });
-    if (key_pressed(GLFW_KEY_DELETE)) edit([&] { shift ? cut_selection(buffer) : erase_by(buffer, Motion::right); });
+    if (key_pressed(GLFW_KEY_DELETE))
+      edit([&] { shift ? cut_selection(buffer) : erase_by(buffer, Motion::right); });
     if (shift && key_pressed(GLFW_KEY_INSERT)) edit([&] { paste_clipboard(buffer); });
     if (!look.popup && entered()) edit([&] { new_line(buffer, highlight_); });
-    if (!look.popup && key_pressed(GLFW_KEY_TAB) && !alt) edit([&] { shift ? unindent(buffer) : indent(buffer); });
-    if (!look.popup && key_pressed(GLFW_KEY_ESCAPE) && buffer.has_selection()) buffer.set_caret(buffer.caret());
+    if (!look.popup && key_pressed(GLFW_KEY_TAB) && !alt)
+      edit([&] { shift ? unindent(buffer) : indent(buffer); });
+    if (!look.popup && key_pressed(GLFW_KEY_ESCAPE) && buffer.has_selection())
+      buffer.set_caret(buffer.caret());
   }
   type_characters(buffer, result);
   result.moved |= buffer.caret() != before;

@@ -16,9 +16,7 @@ CharKind kind_of(char c) {
   return std::isalnum(byte) || c == '_' || byte >= 0x80 ? CharKind::word : CharKind::sign;
 }
 
-int indent_of(const std::string& line) {
-  return int(std::min(line.find_first_not_of(" \t"), line.size()));
-}
+int indent_of(const std::string& line) { return int(std::min(line.find_first_not_of(" \t"), line.size())); }
 
 bool blank(const std::string& line) { return size_t(indent_of(line)) == line.size(); }
 
@@ -54,7 +52,8 @@ bool opens_block(TextBuffer& buffer, LuaHighlight& highlight, TextPosition caret
   const std::string& line = buffer.line(caret.line);
   for (const LuaToken& token : highlight.tokens(buffer, caret.line)) {
     if (token.end > caret.column) break;
-    const std::string_view word = std::string_view(line).substr(size_t(token.begin), size_t(token.end - token.begin));
+    const std::string_view word =
+        std::string_view(line).substr(size_t(token.begin), size_t(token.end - token.begin));
     if (token.part == LuaPart::keyword) {
       if (word == "then" || word == "do" || word == "repeat" || word == "function" || word == "else") ++depth;
       if (word == "end" || word == "until") depth = std::max(depth - 1, 0);
@@ -112,7 +111,8 @@ TextPosition moved_by(const TextBuffer& buffer, TextPosition p, Motion motion, i
     case Motion::up:
     case Motion::down: {
       const int target = motion == Motion::up ? p.line - lines : p.line + lines;
-      if (target < 0) return p.line == 0 ? TextPosition{} : TextPosition{0, column_at(buffer.line(0), wanted)};
+      if (target < 0)
+        return p.line == 0 ? TextPosition{} : TextPosition{0, column_at(buffer.line(0), wanted)};
       if (target >= buffer.line_count()) return buffer.end();
       return {target, column_at(buffer.line(target), wanted)};
     }
@@ -128,7 +128,8 @@ TextRange word_at(const TextBuffer& buffer, TextPosition p) {
   const std::string& line = buffer.line(p.line);
   if (line.empty()) return {p, p};
   auto at = std::min(size_t(p.column), line.size() - 1);
-  if (kind_of(line[at]) != CharKind::word && p.column > 0 && kind_of(line[size_t(p.column) - 1]) == CharKind::word)
+  if (kind_of(line[at]) != CharKind::word && p.column > 0 &&
+      kind_of(line[size_t(p.column) - 1]) == CharKind::word)
     at = size_t(p.column) - 1;
   const CharKind kind = kind_of(line[at]);
   size_t begin = at, end = at + 1;
@@ -175,8 +176,8 @@ void new_line(TextBuffer& buffer, LuaHighlight& highlight) {
   const bool in_string = highlight.open_at(buffer, caret.line) != 0;
   if (!in_string && opens_block(buffer, highlight, caret)) start += buffer.indent_unit();
   // A closing bracket behind the caret stays on a line of its own, below.
-  const bool closes = size_t(caret.column) < line.size() && std::string_view(")}]").find(line[size_t(caret.column)]) !=
-                                                               std::string_view::npos;
+  const bool closes = size_t(caret.column) < line.size() &&
+                      std::string_view(")}]").find(line[size_t(caret.column)]) != std::string_view::npos;
   const std::string outer = line.substr(0, size_t(std::min(indent_of(line), caret.column)));
   buffer.type("\n" + start);
   if (closes && start.size() > outer.size()) {
@@ -192,7 +193,8 @@ void outdent_closing(TextBuffer& buffer, LuaHighlight& highlight) {
   if (size_t(caret.column) != line.size() || caret.line == 0) return;
   const int indent = indent_of(line);
   const std::string_view word = std::string_view(line).substr(size_t(indent));
-  if (word != "end" && word != "else" && word != "elseif" && word != "until" && word != "}" && word != ")") return;
+  if (word != "end" && word != "else" && word != "elseif" && word != "until" && word != "}" && word != ")")
+    return;
   if (highlight.open_at(buffer, caret.line) != 0) return;
   int above = caret.line - 1;
   while (above > 0 && blank(buffer.line(above))) --above;
@@ -211,14 +213,17 @@ void indent(TextBuffer& buffer) {
     if (unit == "\t") return buffer.type(unit);
     const TextPosition caret = buffer.caret();
     const auto width = int(unit.size());
-    return buffer.type(std::string(size_t(width - screen_column(buffer.line(caret.line), caret.column) % width), ' '));
+    return buffer.type(
+        std::string(size_t(width - screen_column(buffer.line(caret.line), caret.column) % width), ' '));
   }
   const auto [first, last] = lines_of(buffer);
   const TextPosition anchor = buffer.anchor(), caret = buffer.caret();
   for (int i = first; i <= last; ++i)
     if (!buffer.line(i).empty()) buffer.replace({{i, 0}, {i, 0}}, unit);
   const auto shifted = [&](TextPosition p) {
-    return p.line >= first && p.line <= last && p.column > 0 ? TextPosition{p.line, p.column + int(unit.size())} : p;
+    return p.line >= first && p.line <= last && p.column > 0
+               ? TextPosition{p.line, p.column + int(unit.size())}
+               : p;
   };
   buffer.select(shifted(anchor), shifted(caret));
 }
@@ -288,7 +293,8 @@ void move_lines(TextBuffer& buffer, int by) {
   const int from = by < 0 ? first - 1 : last + 1;
   const std::string passed = buffer.line(from);
   const std::string block = buffer.text({{first, 0}, {last, int(buffer.line(last).size())}});
-  const TextRange both{{std::min(first, from), 0}, {std::max(last, from), int(buffer.line(std::max(last, from)).size())}};
+  const TextRange both{{std::min(first, from), 0},
+                       {std::max(last, from), int(buffer.line(std::max(last, from)).size())}};
   buffer.replace(both, by < 0 ? block + "\n" + passed : passed + "\n" + block);
   buffer.select({anchor.line + by, anchor.column}, {caret.line + by, caret.column});
 }

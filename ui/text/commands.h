@@ -1,10 +1,11 @@
 #pragma once
-// What the keys of an editor of Lua do to a TextBuffer: moving, erasing, indenting, commenting. Each is one step of undo.
+// What the keys of an editor of Lua do to a TextBuffer: moving, erasing, indenting, commenting. Each is one
+// step of undo.
 #include <string>
 #include <string_view>
 
-#include "ui/text/lua_highlight.h"
 #include "ui/text/buffer.h"
+#include "ui/text/lua_highlight.h"
 
 namespace lunagrad {
 
@@ -25,7 +26,7 @@ void erase_by(TextBuffer&, Motion);  // what is selected, or else up to where th
 void new_line(TextBuffer&, LuaHighlight&);
 // After a letter was typed: "end", "else", "until" and "}" move out to the block that they close.
 void outdent_closing(TextBuffer&, LuaHighlight&);
-void indent(TextBuffer&);    // the lines selected; without a selection, to the next stop
+void indent(TextBuffer&);  // the lines selected; without a selection, to the next stop
 void unindent(TextBuffer&);
 void toggle_comment(TextBuffer&);  // of the lines selected
 void duplicate(TextBuffer&);       // what is selected, or the line

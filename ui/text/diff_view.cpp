@@ -19,12 +19,14 @@ void draw_diff(const char* id, const std::vector<DiffRow>& rows, ImVec2 size, co
     for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
       const DiffRow& row = rows[size_t(i)];
       const ImVec2 at = ImGui::GetCursorScreenPos();
-      const ImVec2 end{ImGui::GetWindowPos().x + ImGui::GetWindowWidth(), at.y + ImGui::GetTextLineHeightWithSpacing()};
+      const ImVec2 end{ImGui::GetWindowPos().x + ImGui::GetWindowWidth(),
+                       at.y + ImGui::GetTextLineHeightWithSpacing()};
       const ImU32 ground = row.sign == '+' ? colors.added : row.sign == '-' ? colors.removed : 0;
       if (ground) list->AddRectFilled({ImGui::GetWindowPos().x, at.y}, end, with_alpha(ground, 0.18f));
       text_in(colors.muted, "%s", row.numbers.c_str());
       ImGui::SameLine(indent);
-      text_in(row.sign == '@' ? colors.muted : colors.text, "%c %s", row.sign == '@' ? ' ' : row.sign, row.text.c_str());
+      text_in(row.sign == '@' ? colors.muted : colors.text, "%c %s", row.sign == '@' ? ' ' : row.sign,
+              row.text.c_str());
     }
   ImGui::PopFont();
   ImGui::EndChild();

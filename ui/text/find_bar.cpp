@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "ui/window/theme.h"
 #include "ui/widgets/input.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {
@@ -36,7 +36,8 @@ int FindBar::current(const TextBuffer& buffer) const {
 }
 
 bool FindBar::go(TextBuffer& buffer, bool forward) {
-  const int match = forward ? search_.next(buffer.selection().end) : search_.previous(buffer.selection().begin);
+  const int match =
+      forward ? search_.next(buffer.selection().end) : search_.previous(buffer.selection().begin);
   if (match < 0) return false;
   buffer.select(search_.matches()[size_t(match)]);
   return true;
@@ -57,7 +58,8 @@ std::string FindBar::summary(const TextBuffer& buffer) const {
   if (!search_.error().empty()) return search_.error();
   if (query_.text.empty()) return {};
   const size_t count = search_.matches().size();
-  const std::string number = std::to_string(count) + (search_.complete() && count < TextSearch::kMostMatches ? "" : "+");
+  const std::string number =
+      std::to_string(count) + (search_.complete() && count < TextSearch::kMostMatches ? "" : "+");
   const int match = current(buffer);
   if (count == 0) return search_.complete() ? "not found" : "looking";
   return match >= 0 ? std::to_string(match + 1) + " of " + number : number + " found";
@@ -72,7 +74,8 @@ bool FindBar::draw(TextBuffer& buffer, const Describe& describe) {
   const float field = std::clamp(room - em(21), em(6), em(16));
   if (std::exchange(focus_, false)) ImGui::SetKeyboardFocusHere();
   ImGui::SetNextItemWidth(field);
-  const bool entered = ImGui::InputTextWithHint("##find", "find", &query_.text, ImGuiInputTextFlags_EnterReturnsTrue);
+  const bool entered =
+      ImGui::InputTextWithHint("##find", "find", &query_.text, ImGuiInputTextFlags_EnterReturnsTrue);
   describe("editor.find", query_.text);
   const bool focused = ImGui::IsItemActive() || ImGui::IsItemDeactivated();
   explain("Enter goes to the next, Shift+Enter to the one before; Esc closes.");

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/window/theme.h"
 #include "ui/widgets/input.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 
@@ -66,7 +66,8 @@ LogView::Click LogView::draw_row(const LogContent& content, const Row& row, floa
   if (row.begin == 0 && *shown.mark) list->AddText(at, shown.color, shown.mark);
   list->AddText({at.x + margin, at.y}, shown.color, text + row.begin, text + row.end);
   for (size_t i = 0; i < shown.links.size(); ++i) {
-    const size_t from = std::max<size_t>(shown.links[i].first, row.begin), to = std::min<size_t>(shown.links[i].second, row.end);
+    const size_t from = std::max<size_t>(shown.links[i].first, row.begin),
+                 to = std::min<size_t>(shown.links[i].second, row.end);
     if (from >= to) continue;
     const float left = at.x + margin + ImGui::CalcTextSize(text + row.begin, text + from).x;
     const float right = left + ImGui::CalcTextSize(text + from, text + to).x;
@@ -97,7 +98,8 @@ LogView::Click LogView::draw(const char* id, const LogContent& content, ImVec2 s
   clipper.Begin(int(rows_.size()), ImGui::GetTextLineHeightWithSpacing());
   while (clipper.Step())
     for (int r = clipper.DisplayStart; r < clipper.DisplayEnd; ++r)
-      if (const Click its = draw_row(content, rows_[size_t(r)], margin, width, colors); its.happened) click = its;
+      if (const Click its = draw_row(content, rows_[size_t(r)], margin, width, colors); its.happened)
+        click = its;
   clipper.End();
   const int64_t low = std::max(std::min(anchor_, caret_), int64_t(content.first));
   const int64_t high = std::min(std::max(anchor_, caret_), int64_t(content.first + content.count) - 1);

@@ -1,7 +1,7 @@
 #pragma once
 // Lines of coloured monospaced text, wrapped to the width, of which only the visible ones are drawn. Follows
-// the end until scrolled up. Lines are selected with the mouse and copied with Ctrl+C; links in them are clicked. Wraps
-// each line once, when it comes. Knows text, nothing of sessions.
+// the end until scrolled up. Lines are selected with the mouse and copied with Ctrl+C; links in them are
+// clicked. Wraps each line once, when it comes. Knows text, nothing of sessions.
 #include <imgui.h>
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace lunagrad {
 struct LogLine {
   std::string_view text;  // valid until the next line is asked for
   ImU32 color = 0;
-  const char* mark = "";                        // what kind of line it is, beside its colour: stands in the margin
+  const char* mark = "";  // what kind of line it is, beside its colour: stands in the margin
   std::vector<std::pair<size_t, size_t>> links;  // bytes from, and up to
 };
 
 struct LogContent {
-  uint64_t first = 0;    // number of the first line; numbers grow and are never used twice
+  uint64_t first = 0;  // number of the first line; numbers grow and are never used twice
   size_t count = 0;
-  uint64_t version = 0;  // changes when lines other than the last are no longer what they were
+  uint64_t version = 0;                 // changes when lines other than the last are no longer what they were
   std::function<LogLine(size_t)> line;  // from 0 to count - 1
 };
 

@@ -28,7 +28,8 @@ size_t long_end(std::string_view line, size_t at, int level) {
   return found == line.npos ? found : found + close.size();
 }
 
-// Behind the quote that closes; when there is none the line's end, and `open` says whether a backslash continues it.
+// Behind the quote that closes; when there is none the line's end, and `open` says whether a backslash
+// continues it.
 size_t quoted_end(std::string_view line, size_t at, char quote, bool& closed, bool& continued) {
   for (; at < line.size(); ++at) {
     if (line[at] == quote) {
@@ -56,8 +57,8 @@ size_t number_end(std::string_view line, size_t at) {
 
 bool is_lua_keyword(std::string_view word) {
   static constexpr std::array<std::string_view, 22> words = {
-      "and", "break", "do",  "else", "elseif", "end",    "false", "for",  "function", "goto",  "if",
-      "in",  "local", "nil", "not",  "or",     "repeat", "return", "then", "true",    "until", "while"};
+      "and", "break", "do",  "else", "elseif", "end",    "false",  "for",  "function", "goto",  "if",
+      "in",  "local", "nil", "not",  "or",     "repeat", "return", "then", "true",     "until", "while"};
   return std::binary_search(words.begin(), words.end(), word);
 }
 
@@ -149,8 +150,8 @@ LuaHighlight::Pair LuaHighlight::brackets(TextBuffer& buffer, TextPosition caret
   char own = 0;
   for (const LuaToken& token : tokens(buffer, caret.line)) {
     const char c = buffer.line(caret.line)[size_t(token.begin)];
-    const bool bracket = token.part == LuaPart::sign && (kOpening.find(c) != kOpening.npos ||
-                                                         kClosing.find(c) != kClosing.npos);
+    const bool bracket = token.part == LuaPart::sign &&
+                         (kOpening.find(c) != kOpening.npos || kClosing.find(c) != kClosing.npos);
     if (!bracket || (token.begin != caret.column && token.end != caret.column)) continue;
     pair.found = true;
     pair.first = {{caret.line, token.begin}, {caret.line, token.end}};
@@ -162,8 +163,8 @@ LuaHighlight::Pair LuaHighlight::brackets(TextBuffer& buffer, TextPosition caret
   const char partner = forward ? kClosing[kOpening.find(own)] : kOpening[kClosing.find(own)];
   int depth = 0;
   const int step = forward ? 1 : -1;
-  for (int line = caret.line; line >= 0 && line < buffer.line_count() &&
-                              std::abs(line - caret.line) < kBracketLines; line += step) {
+  for (int line = caret.line;
+       line >= 0 && line < buffer.line_count() && std::abs(line - caret.line) < kBracketLines; line += step) {
     const std::vector<LuaToken>& all = tokens(buffer, line);
     const std::string& text = buffer.line(line);
     for (size_t i = 0; i < all.size(); ++i) {

@@ -1,6 +1,6 @@
 #pragma once
-// Which parts of Lua's lines are words, strings and comments (the manual's section 3.1). A line is looked at with what
-// is open when it begins, so that only the lines that are shown are cut up. One thread.
+// Which parts of Lua's lines are words, strings and comments (the manual's section 3.1). A line is looked at
+// with what is open when it begins, so that only the lines that are shown are cut up. One thread.
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -16,8 +16,8 @@ struct LuaToken {
   LuaPart part;
 };
 
-// What is open at the start of a line: 0 nothing, 1 a string that the line before ended with a backslash in ' and 2 in ",
-// 4 + 2 n a long string with n equals signs, 5 + 2 n such a comment.
+// What is open at the start of a line: 0 nothing, 1 a string that the line before ended with a backslash in '
+// and 2 in ", 4 + 2 n a long string with n equals signs, 5 + 2 n such a comment.
 using LuaOpen = uint32_t;
 
 // Appends the tokens of a line, spaces left out, and returns what is open at its end.
@@ -30,7 +30,8 @@ class LuaHighlight {
   LuaOpen open_at(TextBuffer&, int line);
   const std::vector<LuaToken>& tokens(TextBuffer&, int line);  // valid until the next call
 
-  // The bracket at the caret, or before it, and its partner; an empty range for none. Strings and comments are passed over.
+  // The bracket at the caret, or before it, and its partner; an empty range for none. Strings and comments
+  // are passed over.
   struct Pair {
     TextRange first, second;
     bool found = false;  // there is a bracket; without a partner `second` is empty

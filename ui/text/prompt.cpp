@@ -7,13 +7,13 @@
 #include <string_view>
 #include <utility>
 
-#include "ui/window/theme.h"
 #include "ui/widgets/input.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {
 
-constexpr int kMostLines = 8;    // that are seen at once
+constexpr int kMostLines = 8;  // that are seen at once
 constexpr size_t kMostOffers = 10;
 
 int lines_of(const std::string& text) { return 1 + int(std::count(text.begin(), text.end(), '\n')); }
@@ -21,7 +21,8 @@ int lines_of(const std::string& text) { return 1 + int(std::count(text.begin(), 
 // The name that ends at the cursor, without what stands before its last . or :
 std::string name_at_end(const std::string& text) {
   size_t begin = text.size();
-  while (begin > 0 && (std::isalnum(static_cast<unsigned char>(text[begin - 1])) || text[begin - 1] == '_')) --begin;
+  while (begin > 0 && (std::isalnum(static_cast<unsigned char>(text[begin - 1])) || text[begin - 1] == '_'))
+    --begin;
   return text.substr(begin);
 }
 
@@ -129,10 +130,12 @@ void Prompt::edit(ImGuiInputTextCallbackData& data) {
   }
   // Up on the first line and Down on the last leave the text.
   const bool on_first = before.find('\n') == before.npos;
-  const bool on_last = std::string_view(data.Buf + data.CursorPos, size_t(data.BufTextLen - data.CursorPos)).find('\n') ==
-                       std::string_view::npos;
+  const bool on_last =
+      std::string_view(data.Buf + data.CursorPos, size_t(data.BufTextLen - data.CursorPos)).find('\n') ==
+      std::string_view::npos;
   const std::string* entry = nullptr;
-  if (up && std::exchange(on_first_, on_first)) entry = history.back(std::string(data.Buf, size_t(data.BufTextLen)));
+  if (up && std::exchange(on_first_, on_first))
+    entry = history.back(std::string(data.Buf, size_t(data.BufTextLen)));
   if (down && std::exchange(on_last_, on_last)) entry = history.on();
   on_first_ = on_first;
   on_last_ = on_last;
@@ -165,11 +168,13 @@ bool Prompt::draw(const char* hint, float width, const Colors& colors,
   constexpr auto flags = ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CtrlEnterForNewLine |
                          ImGuiInputTextFlags_CallbackCompletion | ImGuiInputTextFlags_CallbackAlways |
                          ImGuiInputTextFlags_CallbackResize;
-  bool enter = ImGui::InputTextMultiline("##prompt", text_.data(), text_.capacity() + 1, {width, height()}, flags, callback, this);
+  bool enter = ImGui::InputTextMultiline("##prompt", text_.data(), text_.capacity() + 1, {width, height()},
+                                         flags, callback, this);
   const bool active = ImGui::IsItemActive();
   if (text_.empty() && *hint)
-    ImGui::GetWindowDrawList()->AddText({corner.x + ImGui::GetStyle().FramePadding.x, corner.y + ImGui::GetStyle().FramePadding.y},
-                                        colors.muted, hint);
+    ImGui::GetWindowDrawList()->AddText(
+        {corner.x + ImGui::GetStyle().FramePadding.x, corner.y + ImGui::GetStyle().FramePadding.y},
+        colors.muted, hint);
   if (choosing && enter && chosen_ < offers_.size()) {
     text_ = before_ + offers_[chosen_].substr(std::min(typed_, offers_[chosen_].size())) +
             text_.substr(std::min(before_.size(), text_.size()));
@@ -192,12 +197,16 @@ bool Prompt::draw(const char* hint, float width, const Colors& colors,
   return true;
 }
 
-void Prompt::draw_offers(ImVec2 corner, const Colors& colors, const std::function<void(const std::string&)>& describe) {
-  const size_t count = std::min(offers_.size(), kMostOffers), first = chosen_ >= count ? chosen_ - count + 1 : 0;
+void Prompt::draw_offers(ImVec2 corner, const Colors& colors,
+                         const std::function<void(const std::string&)>& describe) {
+  const size_t count = std::min(offers_.size(), kMostOffers),
+               first = chosen_ >= count ? chosen_ - count + 1 : 0;
   const float line = ImGui::GetTextLineHeightWithSpacing(), pad = em(0.4f);
   float width = em(8);
-  for (size_t i = first; i < first + count; ++i) width = std::max(width, ImGui::CalcTextSize(offers_[i].c_str()).x);
-  const std::string more = std::to_string(chosen_ + 1) + " of " + std::to_string(offers_.size()) + ", Enter takes it";
+  for (size_t i = first; i < first + count; ++i)
+    width = std::max(width, ImGui::CalcTextSize(offers_[i].c_str()).x);
+  const std::string more =
+      std::to_string(chosen_ + 1) + " of " + std::to_string(offers_.size()) + ", Enter takes it";
   width = std::max(width, ImGui::CalcTextSize(more.c_str()).x) + 2 * pad;
   const float height = float(count + 1) * line + 2 * pad;
   const ImVec2 at{corner.x, std::max(corner.y - height - 2, 0.0f)};

@@ -1,7 +1,7 @@
 #pragma once
-// A field for lines of code: Enter hands them over, Ctrl+Enter begins another line, Up and Down go through what was
-// entered before, Tab asks for completions and chooses among them. Knows text, nothing of sessions. The history can be
-// written to a file and read again.
+// A field for lines of code: Enter hands them over, Ctrl+Enter begins another line, Up and Down go through
+// what was entered before, Tab asks for completions and chooses among them. Knows text, nothing of sessions.
+// The history can be written to a file and read again.
 #include <imgui.h>
 
 #include <functional>
@@ -20,8 +20,8 @@ class EntryHistory {
   const std::string* on();
   size_t size() const { return entries_.size(); }
 
-  std::string as_text() const;            // a line each
-  void take_text(const std::string&);     // what as_text gave
+  std::string as_text() const;         // a line each
+  void take_text(const std::string&);  // what as_text gave
 
  private:
   std::vector<std::string> entries_;
@@ -34,8 +34,10 @@ class Prompt {
   struct Colors {
     ImU32 text, muted, accent;
   };
-  // `complete` is asked for what may follow the text before the cursor; offer() brings the answer. True: entered().
-  bool draw(const char* hint, float width, const Colors&, const std::function<void(const std::string&)>& complete,
+  // `complete` is asked for what may follow the text before the cursor; offer() brings the answer. True:
+  // entered().
+  bool draw(const char* hint, float width, const Colors&,
+            const std::function<void(const std::string&)>& complete,
             const std::function<void(const std::string& item)>& describe = {});
   float height() const;  // of the next draw()
   const std::string& entered() const { return entered_; }

@@ -29,7 +29,8 @@ std::string reason(const std::regex_error& error, const std::string& text) {
     case std::regex_constants::error_brack:
       return "a [ has no ]";
     case std::regex_constants::error_paren:
-      return count('(') == count(')') ? "nothing stands before a *, + or ?" : "a ( has no ), or the other way around";
+      return count('(') == count(')') ? "nothing stands before a *, + or ?"
+                                      : "a ( has no ), or the other way around";
     case std::regex_constants::error_brace:
     case std::regex_constants::error_badbrace:
       return "a { } is not a count";
@@ -79,7 +80,8 @@ void TextSearch::look_at(const std::string& line, int number) {
     return;
   }
   const std::string& text = query_.match_case ? line : lower(line);
-  for (size_t at = 0; (at = text.find(wanted_, at)) != text.npos; at += wanted_.size()) add(at, wanted_.size());
+  for (size_t at = 0; (at = text.find(wanted_, at)) != text.npos; at += wanted_.size())
+    add(at, wanted_.size());
 }
 
 void TextSearch::update(const TextBuffer& buffer, double seconds) {
@@ -99,7 +101,8 @@ void TextSearch::update(const TextBuffer& buffer, double seconds) {
     while (!complete_) {
       look_at(buffer.line(next_line_), next_line_);
       complete_ = ++next_line_ == buffer.line_count() || matches_.size() >= kMostMatches;
-      if (next_line_ % 16 == 0 && std::chrono::duration<double>(Clock::now() - start).count() > seconds) break;
+      if (next_line_ % 16 == 0 && std::chrono::duration<double>(Clock::now() - start).count() > seconds)
+        break;
     }
   } catch (const std::regex_error& error) {
     error_ = reason(error, query_.text);
@@ -121,7 +124,8 @@ int TextSearch::previous(TextPosition from) const {
   return int(found == matches_.begin() ? matches_.size() : size_t(found - matches_.begin())) - 1;
 }
 
-std::string TextSearch::replacement(const TextBuffer& buffer, TextRange match, const std::string& with) const {
+std::string TextSearch::replacement(const TextBuffer& buffer, TextRange match,
+                                    const std::string& with) const {
   if (!expression_) return with;
   const std::string& line = buffer.line(match.begin.line);
   for (std::sregex_iterator found(line.begin(), line.end(), *expression_), end; found != end; ++found)

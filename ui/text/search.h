@@ -1,6 +1,6 @@
 #pragma once
-// Finds and replaces in a TextBuffer, line by line: plain text or a regular expression (ECMAScript's). Looks through a
-// long text in pieces, so that a frame never waits for it. One thread.
+// Finds and replaces in a TextBuffer, line by line: plain text or a regular expression (ECMAScript's). Looks
+// through a long text in pieces, so that a frame never waits for it. One thread.
 #include <optional>
 #include <regex>
 #include <string>

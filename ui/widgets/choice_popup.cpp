@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "ui/window/theme.h"
 #include "ui/widgets/input.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {
@@ -21,7 +21,8 @@ int ChoicePopup::take_keys(int count) {
   if (key_pressed(GLFW_KEY_UP)) chosen_ = (chosen_ + count - 1) % count;
   chosen_ = std::min(chosen_, count - 1);
   first_ = std::clamp(first_, std::max(0, chosen_ - kRows + 1), chosen_);
-  const bool taken = key_pressed(GLFW_KEY_ENTER) || key_pressed(GLFW_KEY_KP_ENTER) || key_pressed(GLFW_KEY_TAB);
+  const bool taken =
+      key_pressed(GLFW_KEY_ENTER) || key_pressed(GLFW_KEY_KP_ENTER) || key_pressed(GLFW_KEY_TAB);
   return taken ? chosen_ : -1;
 }
 
@@ -35,7 +36,8 @@ int ChoicePopup::draw(int count, const std::function<Choice(int)>& choice, ImVec
   const ImVec2 screen = ImGui::GetMainViewport()->Size, corner = ImGui::GetMainViewport()->Pos;
   const std::string& help = choice(chosen_).help;
   const float width = std::min(em(30), screen.x - em(1));
-  const float help_height = help.empty() ? 0 : ImGui::CalcTextSize(help.c_str(), nullptr, false, width - em(1.2f)).y + em(0.8f);
+  const float help_height =
+      help.empty() ? 0 : ImGui::CalcTextSize(help.c_str(), nullptr, false, width - em(1.2f)).y + em(0.8f);
   const float height = std::min(float(rows) * spacing + help_height + em(1), screen.y);
   ImVec2 position{std::clamp(at.x, corner.x, std::max(corner.x, corner.x + screen.x - width)), at.y};
   if (at.y + height > corner.y + screen.y) position.y = std::max(corner.y, at.y - line_height - height);

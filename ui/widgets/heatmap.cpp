@@ -7,13 +7,14 @@
 #include <cmath>
 #include <cstdio>
 
-#include "ui/window/theme.h"
 #include "ui/widgets/input.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {
 
-// In each direction: no more than a viewer may ask for, and where there are no textures, what may be drawn in pieces.
+// In each direction: no more than a viewer may ask for, and where there are no textures, what may be drawn in
+// pieces.
 constexpr int64_t kMostCells = 1024, kMostPieces = 96;
 constexpr float kPatterned = 5;  // pixels of a cell that shows a pattern
 
@@ -33,7 +34,8 @@ int64_t edge(int64_t i, int64_t cells, int64_t whole) { return (i * whole + cell
 HeatWindow zoomed(const HeatWindow& window, int64_t rows, int64_t columns, double factor, double about_row,
                   double about_column) {
   const auto axis = [factor](int64_t first, int64_t length, int64_t whole, double about, int64_t& new_first) {
-    const int64_t wanted = std::clamp<int64_t>(std::llround(double(length) * factor), std::min<int64_t>(whole, 4), whole);
+    const int64_t wanted =
+        std::clamp<int64_t>(std::llround(double(length) * factor), std::min<int64_t>(whole, 4), whole);
     const double kept = double(about) - (about - double(first)) * double(wanted) / double(length);
     new_first = std::clamp<int64_t>(std::llround(kept), 0, whole - wanted);
     return wanted;
@@ -41,16 +43,19 @@ HeatWindow zoomed(const HeatWindow& window, int64_t rows, int64_t columns, doubl
   if (rows == 0 || columns == 0) return {};
   HeatWindow result;
   result.rows = axis(window.first_row, extent(window.rows, rows), rows, about_row, result.first_row);
-  result.columns = axis(window.first_column, extent(window.columns, columns), columns, about_column, result.first_column);
+  result.columns =
+      axis(window.first_column, extent(window.columns, columns), columns, about_column, result.first_column);
   return simplified(result, rows, columns);
 }
 
-HeatWindow shifted(const HeatWindow& window, int64_t rows, int64_t columns, double by_rows, double by_columns) {
+HeatWindow shifted(const HeatWindow& window, int64_t rows, int64_t columns, double by_rows,
+                   double by_columns) {
   HeatWindow result = window;
   if (window.whole()) return result;
-  result.first_row = std::clamp<int64_t>(window.first_row + std::llround(by_rows), 0, rows - extent(window.rows, rows));
-  result.first_column =
-      std::clamp<int64_t>(window.first_column + std::llround(by_columns), 0, columns - extent(window.columns, columns));
+  result.first_row =
+      std::clamp<int64_t>(window.first_row + std::llround(by_rows), 0, rows - extent(window.rows, rows));
+  result.first_column = std::clamp<int64_t>(window.first_column + std::llround(by_columns), 0,
+                                            columns - extent(window.columns, columns));
   return result;
 }
 
@@ -76,7 +81,8 @@ void Heatmap::pick(const HeatCells& cells, int64_t row, int64_t column) {
 
 void Heatmap::navigate(const HeatCells& cells, ImVec2 at, ImVec2 size, bool hovered, bool active) {
   const ImGuiIO& io = ImGui::GetIO();
-  const double row = double(cells.first_row) + double(cells.shown_rows) * double((io.MousePos.y - at.y) / size.y);
+  const double row =
+      double(cells.first_row) + double(cells.shown_rows) * double((io.MousePos.y - at.y) / size.y);
   const double column =
       double(cells.first_column) + double(cells.shown_columns) * double((io.MousePos.x - at.x) / size.x);
   if (hovered && io.MouseWheel != 0)
@@ -107,7 +113,8 @@ void Heatmap::paint(const HeatCells& cells, const ColorRange& range, const Value
   if (painted_ == wanted) return;
   painted_ = wanted;
   std::array<ImU32, 512> scale;
-  for (size_t i = 0; i < scale.size(); ++i) scale[i] = map_color(double(i) / (scale.size() - 1), range.diverging, colors.dark);
+  for (size_t i = 0; i < scale.size(); ++i)
+    scale[i] = map_color(double(i) / (scale.size() - 1), range.diverging, colors.dark);
   pixels_.assign(cells.values.size(), 0);
   odd_.clear();
   size_t pixel = 0;

@@ -1,17 +1,17 @@
 #pragma once
-// Numbers in rows and columns as coloured cells: the wheel zooms about the mouse, dragging pans, a click picks an
-// element, which the arrow keys move. It draws the rectangle of the cells that it is given, as one picture with a pixel
-// for each, and says which rectangle it would like to be given next. Knows nothing of tensors or sessions. Drawing thread
-// only.
+// Numbers in rows and columns as coloured cells: the wheel zooms about the mouse, dragging pans, a click
+// picks an element, which the arrow keys move. It draws the rectangle of the cells that it is given, as one
+// picture with a pixel for each, and says which rectangle it would like to be given next. Knows nothing of
+// tensors or sessions. Drawing thread only.
 #include <functional>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "ui/window/texture.h"
 #include "ui/widgets/tip.h"
 #include "ui/widgets/value_view.h"
+#include "ui/window/texture.h"
 
 namespace lunagrad {
 
@@ -19,9 +19,9 @@ struct HeatCells {
   int64_t rows = 0, columns = 0;  // of everything
   int64_t elements = 0;           // fewer than rows x columns when the last row is short
   int64_t first_row = 0, first_column = 0, shown_rows = 0, shown_columns = 0;  // the rectangle
-  int64_t cell_rows = 0, cell_columns = 0;  // cells that it is shown in
-  std::span<const double> values;           // row-major
-  uint64_t revision = 0;                    // another number for other values
+  int64_t cell_rows = 0, cell_columns = 0;                                     // cells that it is shown in
+  std::span<const double> values;                                              // row-major
+  uint64_t revision = 0;  // another number for other values
 };
 
 // A part of everything; 0 rows or columns: up to the end.
@@ -30,8 +30,10 @@ struct HeatWindow {
   bool whole() const { return rows == 0 && columns == 0; }
   bool operator==(const HeatWindow&) const = default;
 };
-// The part that is seen after a zoom by `factor` (below 1: closer) about a place, or a shift, in rows and columns.
-HeatWindow zoomed(const HeatWindow&, int64_t rows, int64_t columns, double factor, double about_row, double about_column);
+// The part that is seen after a zoom by `factor` (below 1: closer) about a place, or a shift, in rows and
+// columns.
+HeatWindow zoomed(const HeatWindow&, int64_t rows, int64_t columns, double factor, double about_row,
+                  double about_column);
 HeatWindow shifted(const HeatWindow&, int64_t rows, int64_t columns, double by_rows, double by_columns);
 
 class Heatmap {
@@ -41,7 +43,7 @@ class Heatmap {
             const std::function<std::string(int64_t row, int64_t column)>& index);
   const HeatWindow& window() const { return window_; }
   const std::optional<std::pair<int64_t, int64_t>>& picked() const { return picked_; }
-  void reset();                         // everything, nothing picked
+  void reset();  // everything, nothing picked
   void show_all() { window_ = {}; }
   void follow(const Heatmap& other) { window_ = other.window_, picked_ = other.picked_; }
   // Cells that were of use in the last frame: what to ask for.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/window/theme.h"
 #include "ui/widgets/tip.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 
@@ -23,7 +23,8 @@ PixelRange pixel_range(std::span<const float> pixels) {
 ImU32 pixel_color(const float* channels, int64_t stride, int count, PixelRange range) {
   const auto level = [&](float x) {
     if (!(range.high > range.low)) return 127;
-    return int(std::lround(255 * std::clamp((double(x) - range.low) / (double(range.high) - range.low), 0.0, 1.0)));
+    return int(
+        std::lround(255 * std::clamp((double(x) - range.low) / (double(range.high) - range.low), 0.0, 1.0)));
   };
   const int red = level(channels[0]);
   return count == 3 ? IM_COL32(red, level(channels[stride]), level(channels[2 * stride]), 255)
@@ -43,13 +44,15 @@ void ImageGrid::paint(const ImageTiles& tiles, bool normalize_each, const ValueC
   for (int64_t t = 0; t < tiles.count; ++t) {
     const float* const pixels = tiles.pixels.data() + t * size;
     ranges_.push_back(normalize_each ? pixel_range({pixels, size_t(size)}) : all);
-    uint32_t* const corner = &pixels_[size_t((t / across_) * tiles.rows * width + (t % across_) * tiles.columns)];
+    uint32_t* const corner =
+        &pixels_[size_t((t / across_) * tiles.rows * width + (t % across_) * tiles.columns)];
     for (int64_t r = 0; r < tiles.rows; ++r)
       for (int64_t c = 0; c < tiles.columns; ++c) {
         const float* const pixel = pixels + r * tiles.columns + c;
         uint32_t color = pixel_color(pixel, plane, tiles.channels, ranges_.back());
         for (int k = 0; k < tiles.channels; ++k)
-          if (const float x = pixel[k * plane]; !std::isfinite(x)) color = std::isnan(x) ? colors.nan : colors.infinite;
+          if (const float x = pixel[k * plane]; !std::isfinite(x))
+            color = std::isnan(x) ? colors.nan : colors.infinite;
         corner[r * width + c] = color;
       }
   }
@@ -59,7 +62,8 @@ void ImageGrid::paint(const ImageTiles& tiles, bool normalize_each, const ValueC
     texture_.clear();
 }
 
-void ImageGrid::draw_tile(const ImageTiles& tiles, int64_t tile, ImVec2 min, ImVec2 max, const ValueColors& colors) const {
+void ImageGrid::draw_tile(const ImageTiles& tiles, int64_t tile, ImVec2 min, ImVec2 max,
+                          const ValueColors& colors) const {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const int64_t width = across_ * tiles.columns;
   const int64_t x = tile % across_ * tiles.columns, y = tile / across_ * tiles.rows;
@@ -73,7 +77,8 @@ void ImageGrid::draw_tile(const ImageTiles& tiles, int64_t tile, ImVec2 min, ImV
   const int64_t plane = tiles.rows * tiles.columns, size = plane * tiles.channels;
   for (int64_t r = 0; r < tiles.rows; ++r)
     for (int64_t c = 0; c < tiles.columns; ++c) {
-      const ImVec2 low{min.x + float(c) * scale, min.y + float(r) * scale}, high{low.x + scale, low.y + scale};
+      const ImVec2 low{min.x + float(c) * scale, min.y + float(r) * scale},
+          high{low.x + scale, low.y + scale};
       float odd = 0;
       for (int k = 0; k < tiles.channels; ++k) {
         const float value = tiles.pixels[size_t(tile * size + k * plane + r * tiles.columns + c)];
@@ -115,14 +120,16 @@ int64_t ImageGrid::draw(const char* id, const ImageTiles& tiles, bool normalize_
     const PixelRange range = ranges_[size_t(t)];
     const ImVec2 corner{at.x + float(t % across) * (float(tiles.columns) * scale + gap),
                         at.y + float(t / across) * (float(tiles.rows) * scale + gap)};
-    draw_tile(tiles, t, corner, {corner.x + float(tiles.columns) * scale, corner.y + float(tiles.rows) * scale}, colors);
+    draw_tile(tiles, t, corner,
+              {corner.x + float(tiles.columns) * scale, corner.y + float(tiles.rows) * scale}, colors);
     const ImVec2 end{corner.x + float(tiles.columns) * scale, corner.y + float(tiles.rows) * scale};
     const bool inside = mouse.x >= corner.x && mouse.x < end.x && mouse.y >= corner.y && mouse.y < end.y;
     list->AddRect({corner.x - 1, corner.y - 1}, {end.x + 1, end.y + 1},
                   inside && ImGui::IsItemHovered() ? colors.accent : colors.border);
     if (inside && ImGui::IsItemHovered())
-      show_tip(label(t) + "\nblack " + short_number(double(range.low)) + ", white " + short_number(double(range.high)), at,
-               {at.x + room.x, at.y + room.y});
+      show_tip(label(t) + "\nblack " + short_number(double(range.low)) + ", white " +
+                   short_number(double(range.high)),
+               at, {at.x + room.x, at.y + room.y});
   }
   list->PopClipRect();
   return shown;

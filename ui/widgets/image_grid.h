@@ -1,13 +1,14 @@
 #pragma once
-// Pictures side by side: filters of a convolution, images of a batch. Each is scaled to the range of its own pixels or
-// to that of all; what is not finite is marked. Knows pixels, nothing of tensors. Drawing thread only.
+// Pictures side by side: filters of a convolution, images of a batch. Each is scaled to the range of its own
+// pixels or to that of all; what is not finite is marked. Knows pixels, nothing of tensors. Drawing thread
+// only.
 #include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "ui/window/texture.h"
 #include "ui/widgets/value_view.h"
+#include "ui/window/texture.h"
 
 namespace lunagrad {
 

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "ui/window/theme.h"
 #include "ui/widgets/input.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {
@@ -52,8 +52,8 @@ std::string common_beginning(const std::vector<std::string>& paths) {
   if (paths.empty()) return {};
   size_t length = paths[0].size();
   for (const std::string& path : paths) {
-    const auto [differs, unused] = std::mismatch(paths[0].begin(), paths[0].begin() + std::ptrdiff_t(length),
-                                                 path.begin(), path.end());
+    const auto [differs, unused] =
+        std::mismatch(paths[0].begin(), paths[0].begin() + std::ptrdiff_t(length), path.begin(), path.end());
     length = size_t(differs - paths[0].begin());
   }
   return paths[0].substr(0, length);
@@ -79,7 +79,8 @@ std::optional<std::string> PathBar::draw(const Describe& describe) {
     return 0;
   };
   if (ImGui::InputTextWithHint("##path", "path of a file; Tab completes", &path_,
-                               ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackCompletion, complete))
+                               ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackCompletion,
+                               complete))
     entered = path_;
   describe("editor.path", path_);
   const bool left = ImGui::IsItemDeactivated();

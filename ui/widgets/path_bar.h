@@ -1,6 +1,6 @@
 #pragma once
-// A row in which a file's path is typed: Tab completes it from the disk, and what it may become is listed below. Drawing
-// thread only.
+// A row in which a file's path is typed: Tab completes it from the disk, and what it may become is listed
+// below. Drawing thread only.
 #include <functional>
 #include <optional>
 #include <string>

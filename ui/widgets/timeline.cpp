@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "ui/window/theme.h"
 #include "ui/base/axis_scale.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {
@@ -19,7 +19,10 @@ struct Unit {
 
 Unit unit_for(double ns) {
   const double size = std::abs(ns);
-  return size < 1e3 ? Unit{1, "ns"} : size < 1e6 ? Unit{1e3, "µs"} : size < 1e9 ? Unit{1e6, "ms"} : Unit{1e9, "s"};
+  return size < 1e3   ? Unit{1, "ns"}
+         : size < 1e6 ? Unit{1e3, "µs"}
+         : size < 1e9 ? Unit{1e6, "ms"}
+                      : Unit{1e9, "s"};
 }
 
 float axis_height() { return ImGui::GetTextLineHeight() * 1.2f; }
@@ -45,14 +48,16 @@ std::string fitted(const std::string& text, float width) {
   const float dots = ImGui::CalcTextSize("…").x;
   const char* end = text.c_str();
   if (width < dots * 3) return {};
-  ImGui::GetFont()->CalcTextSizeA(ImGui::GetFontSize(), width - dots, 0, text.c_str(), text.c_str() + text.size(), &end);
+  ImGui::GetFont()->CalcTextSizeA(ImGui::GetFontSize(), width - dots, 0, text.c_str(),
+                                  text.c_str() + text.size(), &end);
   return end == text.c_str() ? std::string() : std::string(text.c_str(), end) + "…";
 }
 
 // Black or white, whichever stands out.
 ImU32 text_on(ImU32 color) {
   const auto part = [&](int shift) { return float(color >> shift & 255); };
-  const float light = 0.299f * part(IM_COL32_R_SHIFT) + 0.587f * part(IM_COL32_G_SHIFT) + 0.114f * part(IM_COL32_B_SHIFT);
+  const float light =
+      0.299f * part(IM_COL32_R_SHIFT) + 0.587f * part(IM_COL32_G_SHIFT) + 0.114f * part(IM_COL32_B_SHIFT);
   return light > 130 ? IM_COL32(16, 18, 22, 255) : IM_COL32(250, 250, 252, 255);
 }
 
@@ -98,16 +103,17 @@ void TimeAxis::navigate(float left, float right) {
 }
 
 size_t first_block_behind(const std::vector<TimeBlock>& blocks, double at) {
-  const auto found = std::partition_point(blocks.begin(), blocks.end(),
-                                          [&](const TimeBlock& block) { return block.start + block.length <= at; });
+  const auto found = std::partition_point(
+      blocks.begin(), blocks.end(), [&](const TimeBlock& block) { return block.start + block.length <= at; });
   return size_t(found - blocks.begin());
 }
 
 float timeline_row_height() { return std::round(ImGui::GetTextLineHeight() * 1.25f); }
 float timeline_height(size_t rows) { return float(rows) * timeline_row_height() + axis_height() + 2; }
 
-TimelineHit draw_timeline(const char* id, std::span<const TimeRow> rows, ImVec2 size, float label_width, TimeAxis& axis,
-                          const TimelineColors& colors, const std::function<std::string(int)>& label) {
+TimelineHit draw_timeline(const char* id, std::span<const TimeRow> rows, ImVec2 size, float label_width,
+                          TimeAxis& axis, const TimelineColors& colors,
+                          const std::function<std::string(int)>& label) {
   TimelineHit hit;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   if (size.x < 8 || size.y < 8) return hit;
@@ -131,7 +137,8 @@ TimelineHit draw_timeline(const char* id, std::span<const TimeRow> rows, ImVec2 
     list->PushClipRect({min.x, top}, {max.x, max.y - axis_height()}, true);
     const auto& blocks = rows[r].blocks;
     float drawn_to = min.x - 1;
-    for (size_t i = first_block_behind(blocks, axis.low); i < blocks.size() && blocks[i].start < axis.high; ++i) {
+    for (size_t i = first_block_behind(blocks, axis.low); i < blocks.size() && blocks[i].start < axis.high;
+         ++i) {
       const TimeBlock& block = blocks[i];
       float left = axis.x_of(block.start, min.x, max.x);
       float right = axis.x_of(block.start + block.length, min.x, max.x);
@@ -152,9 +159,10 @@ TimelineHit draw_timeline(const char* id, std::span<const TimeRow> rows, ImVec2 
       }
       drawn_to = std::floor(right);
       if (under) {
-        hit = {true, ImGui::IsMouseReleased(ImGuiMouseButton_Left) &&
-                         ImGui::GetIO().MouseDragMaxDistanceSqr[0] < 16,
-               block.id};
+        hit = {
+            true,
+            ImGui::IsMouseReleased(ImGuiMouseButton_Left) && ImGui::GetIO().MouseDragMaxDistanceSqr[0] < 16,
+            block.id};
       }
     }
     list->PopClipRect();
@@ -163,8 +171,8 @@ TimelineHit draw_timeline(const char* id, std::span<const TimeRow> rows, ImVec2 
   return hit;
 }
 
-StackHit draw_stack(const char* id, size_t count, const std::function<StackSample(size_t)>& sample, size_t peak,
-                    std::span<const ImU32> parts, ImVec2 size, float label_width, TimeAxis& axis,
+StackHit draw_stack(const char* id, size_t count, const std::function<StackSample(size_t)>& sample,
+                    size_t peak, std::span<const ImU32> parts, ImVec2 size, float label_width, TimeAxis& axis,
                     const TimelineColors& colors, const std::function<std::string(double)>& number) {
   StackHit hit;
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -197,7 +205,9 @@ StackHit draw_stack(const char* id, size_t count, const std::function<StackSampl
   }
   // In each column of pixels the moment with the largest sum, so that no peak is lost.
   list->PushClipRect({min.x, at.y}, {max.x, floor}, true);
-  const auto time = [&](float x) { return axis.low + (axis.high - axis.low) * double(x - min.x) / double(max.x - min.x); };
+  const auto time = [&](float x) {
+    return axis.low + (axis.high - axis.low) * double(x - min.x) / double(max.x - min.x);
+  };
   const auto behind = [&](double when) {
     size_t low = 0, high = count;
     while (low < high) {
@@ -223,8 +233,8 @@ StackHit draw_stack(const char* id, size_t count, const std::function<StackSampl
   }
   const float peak_x = axis.x_of(sample(peak).at, min.x, max.x), peak_y = y_of(sum(peak));
   list->AddLine({min.x, peak_y}, {max.x, peak_y}, colors.mark);
-  list->AddTriangleFilled({peak_x - line * 0.35f, peak_y - line * 0.5f}, {peak_x + line * 0.35f, peak_y - line * 0.5f},
-                          {peak_x, peak_y}, colors.mark);
+  list->AddTriangleFilled({peak_x - line * 0.35f, peak_y - line * 0.5f},
+                          {peak_x + line * 0.35f, peak_y - line * 0.5f}, {peak_x, peak_y}, colors.mark);
   list->PopClipRect();
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (ImGui::IsItemHovered() && mouse.x >= min.x) {

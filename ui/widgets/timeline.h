@@ -1,7 +1,7 @@
 #pragma once
-// Blocks of time in rows under a common axis: the wheel zooms about the mouse, dragging pans, a double click shows all.
-// Draws what is in sight and wider than a pixel. And parts of a sum stacked over the same axis. Knows times, texts and
-// colours, nothing of sessions.
+// Blocks of time in rows under a common axis: the wheel zooms about the mouse, dragging pans, a double click
+// shows all. Draws what is in sight and wider than a pixel. And parts of a sum stacked over the same axis.
+// Knows times, texts and colours, nothing of sessions.
 #include <imgui.h>
 
 #include <functional>
@@ -33,7 +33,7 @@ struct TimeBlock {
 };
 
 struct TimeRow {
-  std::string name;  // "" for a row that belongs to the one above
+  std::string name;               // "" for a row that belongs to the one above
   std::vector<TimeBlock> blocks;  // by start; they do not overlap
 };
 
@@ -63,10 +63,11 @@ struct StackHit {
   bool hovered = false;
   size_t sample = 0;
 };
-StackHit draw_stack(const char* id, size_t count, const std::function<StackSample(size_t)>& sample, size_t peak,
-                    std::span<const ImU32> colors, ImVec2 size, float label_width, TimeAxis&, const TimelineColors&,
-                    const std::function<std::string(double)>& number);
+StackHit draw_stack(const char* id, size_t count, const std::function<StackSample(size_t)>& sample,
+                    size_t peak, std::span<const ImU32> colors, ImVec2 size, float label_width, TimeAxis&,
+                    const TimelineColors&, const std::function<std::string(double)>& number);
 
-std::string time_axis_text(double ns, double step);  // "1.2 ms", as many digits as tell it from its neighbours
+std::string time_axis_text(double ns,
+                           double step);  // "1.2 ms", as many digits as tell it from its neighbours
 
 }  // namespace lunagrad

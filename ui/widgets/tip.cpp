@@ -13,7 +13,8 @@ ImVec2 tip_corner(ImVec2 mouse, ImVec2 size, ImVec2 min, ImVec2 max) {
   };
   const bool right = mouse.x + gap + size.x <= max.x, left = mouse.x - gap - size.x >= min.x;
   if (right || left)
-    return {right ? mouse.x + gap : mouse.x - gap - size.x, within(mouse.y - size.y / 2, size.y, min.y, max.y)};
+    return {right ? mouse.x + gap : mouse.x - gap - size.x,
+            within(mouse.y - size.y / 2, size.y, min.y, max.y)};
   const bool below = mouse.y + gap + size.y <= max.y;
   return {within(mouse.x - size.x / 2, size.x, min.x, max.x), below ? mouse.y + gap : mouse.y - gap - size.y};
 }

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "ui/window/theme.h"
 #include "ui/widgets/tip.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {
@@ -83,7 +83,9 @@ double color_position(double value, const ColorRange& range) {
   const double clamped = std::clamp(value, range.low, range.high);
   if (range.linear_below == 0) return (clamped - range.low) / (range.high - range.low);
   const double reach = std::max(std::abs(range.low), std::abs(range.high));
-  const auto bent = [&](double x) { return std::copysign(compressed(std::abs(x), reach, range.linear_below), x); };
+  const auto bent = [&](double x) {
+    return std::copysign(compressed(std::abs(x), reach, range.linear_below), x);
+  };
   return (bent(clamped) - bent(range.low)) / (bent(range.high) - bent(range.low));
 }
 
@@ -107,7 +109,8 @@ void draw_color_legend(const ColorRange& range, float width, const ValueColors& 
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float line = ImGui::GetTextLineHeight(), gap = em(0.4f), height = em(0.55f);
-  const float low_width = ImGui::CalcTextSize(low.c_str()).x, high_width = ImGui::CalcTextSize(high.c_str()).x;
+  const float low_width = ImGui::CalcTextSize(low.c_str()).x,
+              high_width = ImGui::CalcTextSize(high.c_str()).x;
   const ImVec2 bar{at.x + low_width + gap, std::round(at.y + (line - height) / 2)};
   const float bar_width = std::clamp(width - low_width - high_width - 2 * gap, 1.0f, em(8));
   list->AddText(at, colors.muted, low.c_str());

@@ -1,6 +1,7 @@
 #pragma once
-// How numbers of tensors are written and coloured: shapes, short and long figures, ranges of colours with their legend,
-// and histograms. Knows numbers, nothing of sessions. Drawing thread only, but for what takes no ImGui type.
+// How numbers of tensors are written and coloured: shapes, short and long figures, ranges of colours with
+// their legend, and histograms. Knows numbers, nothing of sessions. Drawing thread only, but for what takes
+// no ImGui type.
 #include <imgui.h>
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace lunagrad {
 
 // "[64, 10]", "[]" for a scalar.
 std::string shape_text(std::span<const int64_t> shape);
-std::string short_number(double value);  // four digits
+std::string short_number(double value);                  // four digits
 std::string position_text(std::span<const int64_t> at);  // of positions from 0: "[1, 3]" as Lua counts
 
 struct ValueColors {
@@ -37,8 +38,8 @@ struct ColorScale {
 // The same for certain values.
 struct ColorRange {
   double low = 0, high = 1;
-  bool diverging = false;    // around 0
-  double linear_below = 0;   // of a logarithmic one: magnitudes below it are shown linearly; 0: it is linear
+  bool diverging = false;   // around 0
+  double linear_below = 0;  // of a logarithmic one: magnitudes below it are shown linearly; 0: it is linear
   bool operator==(const ColorRange&) const = default;
 };
 ColorRange color_range(const ColorScale&, const Statistics&);
@@ -51,9 +52,11 @@ double quantile(const Statistics&, double part);
 
 // One line: least value, colour bar, greatest value.
 void draw_color_legend(const ColorRange&, float width, const ValueColors&);
-// Bars over the bins of the statistics, which grow as the values do; says under the mouse what a bar stands for.
+// Bars over the bins of the statistics, which grow as the values do; says under the mouse what a bar stands
+// for.
 void draw_histogram(const char* id, const Statistics&, ImVec2 size, const ValueColors&);
-// Marks a cell that holds no finite number by a pattern: NaN is crossed, infinities are struck through, upwards for +.
+// Marks a cell that holds no finite number by a pattern: NaN is crossed, infinities are struck through,
+// upwards for +.
 void draw_not_finite(ImDrawList*, double value, ImVec2 min, ImVec2 max, const ValueColors&);
 
 }  // namespace lunagrad

@@ -73,7 +73,8 @@ Presenter::Presenter(GLFWwindow* window, bool validation)
     start_imgui();
     driver_time_ = watch.spent();
     textures_ = std::make_unique<TextureStore>(
-        device_, pass_, [this](uint32_t allowed, VkMemoryPropertyFlags wanted) { return memory_type(allowed, wanted); });
+        device_, pass_,
+        [this](uint32_t allowed, VkMemoryPropertyFlags wanted) { return memory_type(allowed, wanted); });
   } catch (...) {
     release();
     throw;
@@ -548,7 +549,8 @@ std::string png_of(const FramePixels& pixels) {
   };
   stbi_write_png_compression_level = 9;
   stbi_write_force_png_filter = 0;  // areas of one colour: unfiltered rows are the smallest
-  stbi_write_png_to_func(append, &content, pixels.width, pixels.height, 3, pixels.rgb.data(), pixels.width * 3);
+  stbi_write_png_to_func(append, &content, pixels.width, pixels.height, 3, pixels.rgb.data(),
+                         pixels.width * 3);
   return content;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// A picture of pixels that the window draws like any other: ImGui::Image(texture.id(), …). Owns the pixels until the
-// Presenter has uploaded them, and through it the image on the graphics device, which is freed a few frames after the
-// texture is. Pixels are sampled as they are, without smoothing. Drawing thread only.
+// A picture of pixels that the window draws like any other: ImGui::Image(texture.id(), …). Owns the pixels
+// until the Presenter has uploaded them, and through it the image on the graphics device, which is freed a
+// few frames after the texture is. Pixels are sampled as they are, without smoothing. Drawing thread only.
 #include <imgui.h>
 
 #include <cstddef>

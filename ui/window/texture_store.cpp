@@ -115,7 +115,8 @@ void TextureStore::make_pipeline() {
   input.pVertexBindingDescriptions = &vertices;
   input.vertexAttributeDescriptionCount = 3;
   input.pVertexAttributeDescriptions = attributes;
-  VkPipelineInputAssemblyStateCreateInfo assembly{VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO};
+  VkPipelineInputAssemblyStateCreateInfo assembly{
+      VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO};
   assembly.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
   VkPipelineViewportStateCreateInfo viewport{VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO};
   viewport.viewportCount = viewport.scissorCount = 1;
@@ -273,7 +274,8 @@ void TextureStore::claim(ImDrawData* data) {
       Draw& draw = draws_.emplace_back();
       draw.store = this;
       draw.descriptor = entry->on_device.descriptor;
-      draw.scissor = {{left, top}, {uint32_t(std::max(right - left, 0)), uint32_t(std::max(bottom - top, 0))}};
+      draw.scissor = {{left, top},
+                      {uint32_t(std::max(right - left, 0)), uint32_t(std::max(bottom - top, 0))}};
       draw.scale[0] = 2 / data->DisplaySize.x;
       draw.scale[1] = 2 / data->DisplaySize.y;
       draw.offset[0] = -1 - data->DisplayPos.x * draw.scale[0];
@@ -303,8 +305,8 @@ void TextureStore::draw(const ImDrawList*, const ImDrawCmd* command) {
   vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, store.layout_, 0, 1, &draw.descriptor, 0,
                           nullptr);
   vkCmdPushConstants(commands, store.layout_, VK_SHADER_STAGE_VERTEX_BIT, 0, 2 * sizeof(float), draw.scale);
-  vkCmdPushConstants(commands, store.layout_, VK_SHADER_STAGE_VERTEX_BIT, 2 * sizeof(float), 2 * sizeof(float),
-                     draw.offset);
+  vkCmdPushConstants(commands, store.layout_, VK_SHADER_STAGE_VERTEX_BIT, 2 * sizeof(float),
+                     2 * sizeof(float), draw.offset);
   vkCmdSetScissor(commands, 0, 1, &draw.scissor);
   vkCmdDrawIndexed(commands, draw.count, 1, draw.first, draw.vertex, 0);
 }

@@ -1,7 +1,8 @@
 #pragma once
-// The Vulkan side of textures: images, a pipeline that samples them, and the commands of a frame's draw data that show
-// them. Dear ImGui's backend of 1.86 draws everything with the font's image, so those commands become callbacks that
-// draw the same triangles from the backend's own buffers. Owned by the Presenter; drawing thread only.
+// The Vulkan side of textures: images, a pipeline that samples them, and the commands of a frame's draw data
+// that show them. Dear ImGui's backend of 1.86 draws everything with the font's image, so those commands
+// become callbacks that draw the same triangles from the backend's own buffers. Owned by the Presenter;
+// drawing thread only.
 #include <imgui.h>
 #include <vulkan/vulkan.h>
 
@@ -39,7 +40,8 @@ class TextureStore {
   ~TextureStore();  // the device is idle
   TextureStore(const TextureStore&) = delete;
 
-  // Once a frame, outside of a render pass: uploads what is new, and frees what no frame in flight can still use.
+  // Once a frame, outside of a render pass: uploads what is new, and frees what no frame in flight can still
+  // use.
   void begin_frame(VkCommandBuffer);
   // Before the backend records the draw data into the same commands.
   void claim(ImDrawData*);

@@ -112,9 +112,10 @@ Face find_face(const char* family, int weight) {
 #define LUNAGRAD_SYMBOLS 0x2190, 0x21ff, 0x2200, 0x22ff, 0x2500, 0x25ff, 0x2713, 0x2717
 // Latin with punctuation.
 #define LUNAGRAD_WORDS 0x20, 0x17f, 0x2010, 0x2027, 0xfffd, 0xfffd
-// What a text may hold; what a heading may; what is drawn in other sizes, names of operations and modules; what a
-// font that lacks it gets from another. Each glyph costs the start of the window ten microseconds.
-constexpr ImWchar kText[] = {LUNAGRAD_WORDS, 0x370, 0x3ff, 0x400, 0x45f, 0x2030, 0x205e, 0x2070, 0x209f, LUNAGRAD_SYMBOLS, 0};
+// What a text may hold; what a heading may; what is drawn in other sizes, names of operations and modules;
+// what a font that lacks it gets from another. Each glyph costs the start of the window ten microseconds.
+constexpr ImWchar kText[] = {LUNAGRAD_WORDS,   0x370, 0x3ff, 0x400, 0x45f, 0x2030, 0x205e, 0x2070, 0x209f,
+                             LUNAGRAD_SYMBOLS, 0};
 constexpr ImWchar kHeadings[] = {LUNAGRAD_WORDS, 0x370, 0x3ff, 0x400, 0x45f, 0};
 constexpr ImWchar kNames[] = {LUNAGRAD_WORDS, 0};
 constexpr ImWchar kSymbols[] = {LUNAGRAD_SYMBOLS, 0};
@@ -126,8 +127,8 @@ ImFont* load_font(const Face& face, float pixels, const ImWchar* ranges, bool in
   config.FontDataOwnedByAtlas = false;
   config.MergeMode = into_last;
   if (!face.data.empty())
-    return ImGui::GetIO().Fonts->AddFontFromMemoryTTF(const_cast<char*>(face.data.data()), int(face.data.size()), pixels,
-                                                      &config, ranges);
+    return ImGui::GetIO().Fonts->AddFontFromMemoryTTF(const_cast<char*>(face.data.data()),
+                                                      int(face.data.size()), pixels, &config, ranges);
   ImFontConfig fallback;
   fallback.SizePixels = pixels;
   return into_last ? nullptr : ImGui::GetIO().Fonts->AddFontDefault(&fallback);
@@ -143,8 +144,10 @@ void load_fonts(float scale) {
   ImFontAtlas* atlas = ImGui::GetIO().Fonts;
   atlas->Clear();
   atlas->FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
-  const float pixels = std::round(kFontPixels * scale), small = std::round(pixels * 0.7f), large = std::round(pixels * 1.6f);
-  const Face plain = find_face("sans-serif", FC_WEIGHT_REGULAR), bold = find_face("sans-serif", FC_WEIGHT_BOLD);
+  const float pixels = std::round(kFontPixels * scale), small = std::round(pixels * 0.7f),
+              large = std::round(pixels * 1.6f);
+  const Face plain = find_face("sans-serif", FC_WEIGHT_REGULAR),
+             bold = find_face("sans-serif", FC_WEIGHT_BOLD);
   const Face mono = find_face("monospace", FC_WEIGHT_REGULAR);
   loaded.body = load_font(plain, pixels, kText);
   loaded.bold = load_font(bold, pixels, kHeadings);

@@ -41,7 +41,8 @@ void listen(GLFWwindow* window) {
 
 std::function<void()> lost_display;
 
-// Xlib calls exit() when its connection breaks, amid whatever the other threads do. It is GLFW that has loaded Xlib.
+// Xlib calls exit() when its connection breaks, amid whatever the other threads do. It is GLFW that has
+// loaded Xlib.
 void handle_lost_display() {
   void* xlib = dlopen("libX11.so.6", RTLD_NOW | RTLD_NOLOAD);
   if (!xlib) return;

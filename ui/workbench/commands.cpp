@@ -131,7 +131,8 @@ std::vector<const Command*> Commands::matching(std::string_view typed) const {
   for (const Command& command : commands_)
     if (const auto score = fuzzy_score(typed, command.name)) found.emplace_back(*score, &command);
   if (!typed.empty())
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<const Command*> commands;
   for (const auto& [score, command] : found) commands.push_back(command);
   return commands;

@@ -1,6 +1,7 @@
 #pragma once
-// Everything that can be done by keyboard: one table of commands, which the keys, the palette, the sheet of keys
-// and the settings file's `keys` all read. A panel adds its own in Panel::add_commands. Drawing thread only.
+// Everything that can be done by keyboard: one table of commands, which the keys, the palette, the sheet of
+// keys and the settings file's `keys` all read. A panel adds its own in Panel::add_commands. Drawing thread
+// only.
 #include <functional>
 #include <map>
 #include <optional>
@@ -34,8 +35,8 @@ struct Command {
 class Commands {
  public:
   void add(Command);
-  // Keys of the settings file, by the name of the command; "" takes its key away. They count for what is added
-  // later, too. The result names those that are no keys.
+  // Keys of the settings file, by the name of the command; "" takes its key away. They count for what is
+  // added later, too. The result names those that are no keys.
   std::vector<std::string> rebind(const std::map<std::string, std::string>& keys);
 
   const std::vector<Command>& all() const { return commands_; }
@@ -45,8 +46,8 @@ class Commands {
   bool run(std::string_view name) const;
   // The key of a command, for buttons and tooltips: "F5"; "" for none.
   std::string key_of(std::string_view name) const;
-  // The command that a pressed chord means: one of the focused panel before one that works everywhere. Null for
-  // none, and while somebody types for chords that are text.
+  // The command that a pressed chord means: one of the focused panel before one that works everywhere. Null
+  // for none, and while somebody types for chords that are text.
   const Command* meant(const Chord&, std::string_view focused_panel, bool typing) const;
   // The commands that fit what was typed in haste, best first; all in their order for an empty string.
   std::vector<const Command*> matching(std::string_view typed) const;

@@ -1,6 +1,6 @@
 #pragma once
-// The sheet of keys: every command with its key and what it does, as a dialog and within the help. Drawing thread
-// only.
+// The sheet of keys: every command with its key and what it does, as a dialog and within the help. Drawing
+// thread only.
 #include "ui/workbench/workbench.h"
 
 namespace lunagrad {

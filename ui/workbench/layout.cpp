@@ -13,33 +13,30 @@ struct Preset {
 };
 
 const Preset& preset(std::string_view name) {
-  static const Preset write = {
-      "A large editor over the console; curves and the rest beside them.",
-      0.56f,
-      0.7f,
-      0.5f,
-      {{{"Editor"},
-        {"Console", "Breakpoints", "Parameters"},
-        {"Curves", "Examples and help", "Data", "Media", "Gradients"},
-        {"Tape", "Inspector", "Profiler"}}}};
-  static const Preset watch = {
-      "Curves, console, tape and inspector side by side, to see a run learn.",
-      0.45f,
-      0.64f,
-      0.54f,
-      {{{"Curves", "Gradients", "Media", "Data", "Editor", "Examples and help"},
-        {"Console", "Parameters", "Time", "Runs"},
-        {"Tape", "Profiler"},
-        {"Inspector"}}}};
-  static const Preset inspect = {
-      "A large tape over the editor, the inspector at full height beside it.",
-      0.56f,
-      0.62f,
-      0.72f,
-      {{{"Tape", "Profiler"},
-        {"Editor", "Console", "Curves", "Gradients"},
-        {"Inspector", "Data", "Media"},
-        {"Time", "Breakpoints", "Parameters"}}}};
+  static const Preset write = {"A large editor over the console; curves and the rest beside them.",
+                               0.56f,
+                               0.7f,
+                               0.5f,
+                               {{{"Editor"},
+                                 {"Console", "Breakpoints", "Parameters"},
+                                 {"Curves", "Examples and help", "Data", "Media", "Gradients"},
+                                 {"Tape", "Inspector", "Profiler"}}}};
+  static const Preset watch = {"Curves, console, tape and inspector side by side, to see a run learn.",
+                               0.45f,
+                               0.64f,
+                               0.54f,
+                               {{{"Curves", "Gradients", "Media", "Data", "Editor", "Examples and help"},
+                                 {"Console", "Parameters", "Time", "Runs"},
+                                 {"Tape", "Profiler"},
+                                 {"Inspector"}}}};
+  static const Preset inspect = {"A large tape over the editor, the inspector at full height beside it.",
+                                 0.56f,
+                                 0.62f,
+                                 0.72f,
+                                 {{{"Tape", "Profiler"},
+                                   {"Editor", "Console", "Curves", "Gradients"},
+                                   {"Inspector", "Data", "Media"},
+                                   {"Time", "Breakpoints", "Parameters"}}}};
   return name == "Write" ? write : name == "Inspect" ? inspect : watch;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Where the panels are: four regions with tabs, the shares of their splitters, which tab is in front, and the
-// one panel that fills the window, if any. Panels are known by their titles, so that a layout can be kept in a
-// file and outlives panels that come and go. Pure; any thread.
+// one panel that fills the window, if any. Panels are known by their titles, so that a layout can be kept in
+// a file and outlives panels that come and go. Pure; any thread.
 #include <array>
 #include <string>
 #include <string_view>

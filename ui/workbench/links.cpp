@@ -11,7 +11,8 @@ void go_to_line(Workbench& bench, const SourcePlace& place) {
   std::vector<int> nodes;
   if (const TapeSnapshot* tape = bench.tape.tape())
     for (size_t i = 0; i < tape->nodes.size(); ++i)
-      if (tape->nodes[i].place.line == place.line && tape->nodes[i].place.file == place.file) nodes.push_back(int(i));
+      if (tape->nodes[i].place.line == place.line && tape->nodes[i].place.file == place.file)
+        nodes.push_back(int(i));
   if (!nodes.empty()) show_nodes(bench, std::move(nodes));
   bench.go_to(place);
 }
@@ -28,7 +29,8 @@ std::vector<PlaceInText> places_in(const std::string& text) {
   for (size_t at = text.find(kEnding); at != text.npos; at = text.find(kEnding, at + 1)) {
     const size_t digits = at + kEnding.size();
     size_t end = digits;
-    while (end < text.size() && end - digits < 9 && std::isdigit(static_cast<unsigned char>(text[end]))) ++end;
+    while (end < text.size() && end - digits < 9 && std::isdigit(static_cast<unsigned char>(text[end])))
+      ++end;
     if (end == digits) continue;
     size_t begin = at;
     const size_t least = found.empty() ? 0 : found.back().end;

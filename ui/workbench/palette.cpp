@@ -12,8 +12,8 @@
 
 #include "script/meta/library.h"
 #include "ui/base/fuzzy.h"
-#include "ui/window/theme.h"
 #include "ui/widgets/input.h"
+#include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
@@ -106,7 +106,8 @@ std::vector<Palette::Entry> Palette::entries(Workbench& bench) const {
     if (name || whole) found.emplace_back(name ? *name + 100000 : *whole, &path);
   }
   if (typed_[0])
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [score, path] : found)
     if (*path != typed) offer(*path);
   return entries;

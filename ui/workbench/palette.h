@@ -1,6 +1,6 @@
 #pragma once
-// The palette: a field over the window in which a few letters find a command, or a script to open, and Enter takes
-// it. Drawing thread only.
+// The palette: a field over the window in which a few letters find a command, or a script to open, and Enter
+// takes it. Drawing thread only.
 #include <functional>
 #include <string>
 #include <vector>
@@ -15,7 +15,8 @@ struct Example {
   std::string sentence;    // its first comment
 };
 std::vector<Example> find_examples();
-// Scripts to offer: those opened before, those in the folder of `script` and in the working folder, the examples.
+// Scripts to offer: those opened before, those in the folder of `script` and in the working folder, the
+// examples.
 std::vector<std::string> nearby_scripts(const std::vector<std::string>& recent, const std::string& script);
 // "~/train.lua" for what lies in the home folder.
 std::string short_path(const std::string& path);

@@ -13,10 +13,10 @@ class Panel {
  public:
   virtual ~Panel() = default;
   virtual const char* title() const = 0;
-  virtual Region region() const = 0;  // where it is until somebody moves it
+  virtual Region region() const = 0;        // where it is until somebody moves it
   virtual void add_commands(Workbench&) {}  // once, before the first frame
-  virtual void draw_tools(Workbench&) {}  // to the right of the title, on one line
-  virtual void draw(Workbench&) = 0;      // fills the region
+  virtual void draw_tools(Workbench&) {}    // to the right of the title, on one line
+  virtual void draw(Workbench&) = 0;        // fills the region
 };
 
 std::vector<std::unique_ptr<Panel>> make_panels();

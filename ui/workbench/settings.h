@@ -1,6 +1,6 @@
 #pragma once
-// What the window keeps between starts: a JSON file in the state folder. Reading never fails: what is damaged is
-// left out, with a sentence that says so. Any thread.
+// What the window keeps between starts: a JSON file in the state folder. Reading never fails: what is damaged
+// is left out, with a sentence that says so. Any thread.
 #include <future>
 #include <map>
 #include <string>
@@ -12,13 +12,13 @@ namespace lunagrad {
 
 struct Settings {
   PanelLayout layout;
-  bool has_layout = false;  // false: the window opens for the first time
-  std::string preset = "Watch";  // the one that was chosen last
+  bool has_layout = false;                     // false: the window opens for the first time
+  std::string preset = "Watch";                // the one that was chosen last
   std::map<std::string, PanelLayout> presets;  // the user's own, by name
   int width = 1280, height = 800;
   bool dark = true;
-  float scale = 0;  // of fonts and measures, 0: the monitor's
-  std::vector<std::string> recent;  // scripts, the latest first
+  float scale = 0;                          // of fonts and measures, 0: the monitor's
+  std::vector<std::string> recent;          // scripts, the latest first
   std::map<std::string, std::string> keys;  // name of a command -> its key
   std::string script;                       // that was open last
 

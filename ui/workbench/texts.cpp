@@ -1,5 +1,5 @@
-// What the workbench does with texts and their files: shows places in them, saves, runs what is saved, and hands changes to
-// the script that runs.
+// What the workbench does with texts and their files: shows places in them, saves, runs what is saved, and
+// hands changes to the script that runs.
 #include "runtime/error.h"
 #include "script/lua/source.h"
 #include "ui/workbench/workbench.h"
@@ -75,16 +75,19 @@ bool Workbench::is_undecided(const Document& document) const {
 
 bool Workbench::keep_texts() {
   for (size_t i = 0; i < documents.count(); ++i)
-    if (Document& document = documents[i]; !document.path.empty() && document.modified() && !is_undecided(document))
+    if (Document& document = documents[i];
+        !document.path.empty() && document.modified() && !is_undecided(document))
       save(document);
   documents.keep_unsaved();
   documents.settle();
   for (size_t i = 0; i < documents.count(); ++i)
     if (documents[i].modified() && (state_folder.empty() || !documents.autosave_trouble().empty())) {
-      journal.write(ConsoleLine::Kind::error, documents[i].title + " cannot be kept: " +
-                                                  (state_folder.empty() ? std::string("it has no file, and nothing is kept between starts")
-                                                                        : documents.autosave_trouble()) +
-                                                  "\n");
+      journal.write(
+          ConsoleLine::Kind::error,
+          documents[i].title + " cannot be kept: " +
+              (state_folder.empty() ? std::string("it has no file, and nothing is kept between starts")
+                                    : documents.autosave_trouble()) +
+              "\n");
       return false;
     }
   return true;
@@ -98,14 +101,16 @@ void Workbench::reload_if_run(const std::string& path) {
       session.reload();
       SourcePlace place;
       const Document* document = documents.find(path);
-      if (document && !syntax_error(without_shebang(document->buffer.content()), "=text", place).empty()) return;
+      if (document && !syntax_error(without_shebang(document->buffer.content()), "=text", place).empty())
+        return;
       sources_.clear();
       remember_run_lines();
       return;
     }
 }
 
-// What runs is what is on the disk: so that goes there first. A text that nobody has decided about is left alone.
+// What runs is what is on the disk: so that goes there first. A text that nobody has decided about is left
+// alone.
 bool Workbench::save_before_run() {
   const auto done = [this](int id, const std::string& error) {
     --saving_;
@@ -121,7 +126,8 @@ bool Workbench::save_before_run() {
     if (document.path.empty() || !document.modified()) continue;
     if (is_undecided(document)) {
       journal.write(ConsoleLine::Kind::warning,
-                    document.title + " is not saved: the editor asks which text is to stay; what is on the disk runs\n");
+                    document.title +
+                        " is not saved: the editor asks which text is to stay; what is on the disk runs\n");
       continue;
     }
     ++saving_;

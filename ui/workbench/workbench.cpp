@@ -8,9 +8,9 @@
 
 #include "runtime/error.h"
 #include "script/run/record.h"
-#include "ui/workbench/palette.h"
 #include "ui/window/texture.h"
 #include "ui/window/theme.h"
+#include "ui/workbench/palette.h"
 
 namespace lunagrad {
 
@@ -41,7 +41,8 @@ bool Workbench::update() {
   bool changed = journal.update();
   changed |= runs.update();
   for (const std::string& gone : runs.take_gone())
-    journal.write(ConsoleLine::Kind::note, "the folder " + gone + " was removed: its curves are no longer shown\n");
+    journal.write(ConsoleLine::Kind::note,
+                  "the folder " + gone + " was removed: its curves are no longer shown\n");
   changed |= errands.update();
   update_documents();
   share_memory();
@@ -100,12 +101,14 @@ void Workbench::watch_values(const NodeInfo& shown) {
 
 // The same node of the latest step whose values were kept, if its tape is built alike.
 const NodeInfo* Workbench::captured_twin(const NodeInfo& node, int64_t& step) {
-  const auto last = std::find_if(history_.steps.rbegin(), history_.steps.rend(), [](const KeptStep& kept) { return kept.values; });
+  const auto last = std::find_if(history_.steps.rbegin(), history_.steps.rend(),
+                                 [](const KeptStep& kept) { return kept.values; });
   if (last == history_.steps.rend()) return nullptr;
   if (last->step == step) return &node;
   TapePtr captured = session.tape(last->step);
   const size_t index = size_t(tape.selected());
-  if (!captured || captured->nodes.size() != tape.tape()->nodes.size() || captured->nodes[index].op != node.op)
+  if (!captured || captured->nodes.size() != tape.tape()->nodes.size() ||
+      captured->nodes[index].op != node.op)
     return nullptr;
   captured_ = std::move(captured);
   step = last->step;
@@ -116,9 +119,9 @@ void Workbench::stand_on(int64_t step) {
   const auto& steps = history_.steps;
   if (steps.empty()) return;
   const auto distance = [step](const KeptStep& kept) { return std::abs(kept.step - step); };
-  const auto nearest = std::min_element(steps.begin(), steps.end(), [&](const KeptStep& a, const KeptStep& b) {
-    return distance(a) < distance(b);
-  });
+  const auto nearest =
+      std::min_element(steps.begin(), steps.end(),
+                       [&](const KeptStep& a, const KeptStep& b) { return distance(a) < distance(b); });
   standing_ = nearest->step;
 }
 
@@ -127,12 +130,14 @@ void Workbench::step_in_time(int by) {
   if (steps.empty()) return;
   const int64_t from = shown_step();
   if (by < 0) {
-    const auto before = std::find_if(steps.rbegin(), steps.rend(), [from](const KeptStep& kept) { return kept.step < from; });
+    const auto before =
+        std::find_if(steps.rbegin(), steps.rend(), [from](const KeptStep& kept) { return kept.step < from; });
     if (before != steps.rend()) standing_ = before->step;
     return;
   }
   if (live()) return;
-  const auto after = std::find_if(steps.begin(), steps.end(), [from](const KeptStep& kept) { return kept.step > from; });
+  const auto after =
+      std::find_if(steps.begin(), steps.end(), [from](const KeptStep& kept) { return kept.step > from; });
   if (after == steps.end() || after->step == steps.back().step)
     go_live();
   else
@@ -193,7 +198,8 @@ void Workbench::open_run(const std::string& folder) {
     journal.write(ConsoleLine::Kind::error, std::string(error.what()) + "\n");
     return;
   }
-  journal.write(ConsoleLine::Kind::note, "opened the run " + path + " to look at; run starts " + script_ + " anew\n");
+  journal.write(ConsoleLine::Kind::note,
+                "opened the run " + path + " to look at; run starts " + script_ + " anew\n");
 }
 
 void Workbench::pause_or_resume() {

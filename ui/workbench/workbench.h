@@ -10,40 +10,40 @@
 #include <vector>
 
 #include "script/session.h"
-#include "ui/workbench/commands.h"
 #include "ui/base/description.h"
 #include "ui/base/errands.h"
-#include "ui/inspect/gradient_model.h"
 #include "ui/editor/documents.h"
-#include "ui/runs/journal.h"
-#include "ui/runs/param_desk.h"
-#include "ui/inspect/node_inquiry.h"
-#include "ui/workbench/settings.h"
-#include "ui/runs/library.h"
 #include "ui/editor/syntax_checker.h"
-#include "ui/tape/model.h"
+#include "ui/inspect/gradient_model.h"
+#include "ui/inspect/node_inquiry.h"
 #include "ui/inspect/value_probe.h"
+#include "ui/runs/journal.h"
+#include "ui/runs/library.h"
+#include "ui/runs/param_desk.h"
+#include "ui/tape/model.h"
+#include "ui/workbench/commands.h"
+#include "ui/workbench/settings.h"
 
 namespace lunagrad {
 
 class Workbench {
  public:
-  // `ask_frame` asks for a new frame; it is called on any thread. Fonts must be loaded. `also` gets every event of
-  // the session, on its thread.
+  // `ask_frame` asks for a new frame; it is called on any thread. Fonts must be loaded. `also` gets every
+  // event of the session, on its thread.
   Workbench(std::string script, RunOptions, std::function<void()> ask_frame, EventSink also = {});
 
   // Takes over what the session sent since the last frame. True: there is something new to see.
   bool update();
 
   // Actions. Each says in the console what it cannot do.
-  void run();      // from the start; a paused run goes on instead
+  void run();  // from the start; a paused run goes on instead
   // From the start, whatever is going on, as soon as what was not saved is; `paused`: only to its first step.
   void restart(bool paused = false);
   void pause_or_resume();
-  void step();  // to the next step boundary, then pauses; starts a run when there is none
-  void step_op();  // when paused: to the end of the next operation
+  void step();       // to the next step boundary, then pauses; starts a run when there is none
+  void step_op();    // when paused: to the end of the next operation
   void step_line();  // when paused: to the script's next line, which the editor then shows
-  void stop();  // a second one interrupts at once
+  void stop();       // a second one interrupts at once
   void evaluate(const std::string& code);
   void rerun_with(const std::map<std::string, std::string>& values);  // of parameters
   // Sets a breakpoint on a line of a script, or takes it away. True: there is one now.
@@ -51,18 +51,19 @@ class Workbench {
   void toggle_breakpoint(const NodeInfo&);  // on its line, else on its op
   void show_node(uint64_t id);              // selects it as soon as the tape shows it
 
-  // The script that run() runs from now on, a file or the title of a text without one; a run that is going on is left
-  // alone. It is shown in the editor.
+  // The script that run() runs from now on, a file or the title of a text without one; a run that is going on
+  // is left alone. It is shown in the editor.
   void open(const std::string& path);
   // Opens the script in the editor, and what an earlier start left unsaved in the state folder.
   void open_texts();
   // Shows the line in the editor, whose panel comes to the front; the file is opened if need be.
   void go_to(const SourcePlace&);
   std::optional<SourcePlace> take_wanted_place() { return std::exchange(wanted_place_, std::nullopt); }
-  // Saves, and has a script that runs take the change over when hot_reload is on; then `saved` is called. The console says
-  // why not.
+  // Saves, and has a script that runs take the change over when hot_reload is on; then `saved` is called. The
+  // console says why not.
   void save(Document&, std::function<void()> saved = {});
-  // Waits until all that is not saved is in its file or kept for the next start; false: the console says what is not.
+  // Waits until all that is not saved is in its file or kept for the next start; false: the console says what
+  // is not.
   bool keep_texts();
   bool hot_reload = true;
   // Brings the panel of this title to the front, and the keys to it.
@@ -82,10 +83,12 @@ class Workbench {
   void want_data() { data_wanted_ = Clock::now(); }
 
   // Time: everything shows the step that the tape is of, the latest one while it is live.
-  int64_t shown_step() const { return standing_ ? *standing_ : tape.tape() ? tape.tape()->step : journal.step(); }
+  int64_t shown_step() const {
+    return standing_ ? *standing_ : tape.tape() ? tape.tape()->step : journal.step();
+  }
   bool live() const { return !standing_; }
   void stand_on(int64_t step);  // the kept step nearest to it
-  void step_in_time(int by);    // to the next kept step, or one before; behind the latest one it is live again
+  void step_in_time(int by);  // to the next kept step, or one before; behind the latest one it is live again
   void go_live() { standing_.reset(); }
   const History& history() const { return history_; }  // as of this frame
   // What the window may hold beside the run: kept steps get what textures leave of it.
@@ -112,18 +115,19 @@ class Workbench {
   Settings settings;
   std::string state_folder;  // where this window keeps what outlives it, "" for nowhere
   std::vector<std::string> notices;
-  bool new_seed = false;  // each run from the start draws a seed
+  bool new_seed = false;   // each run from the start draws a seed
   std::string help_query;  // what the help panel is to search for next; it takes it away
   RunLibrary runs;
   Errands errands;  // what waits for a disk, for all panels
-  // Writes a part of the window as it is drawn next to a PNG file; `done` is told why it could not be, or "". Empty
-  // without a window.
-  std::function<void(const std::string& path, ImVec2 min, ImVec2 max, std::function<void(const std::string&)> done)>
+  // Writes a part of the window as it is drawn next to a PNG file; `done` is told why it could not be, or "".
+  // Empty without a window.
+  std::function<void(const std::string& path, ImVec2 min, ImVec2 max,
+                     std::function<void(const std::string&)> done)>
       take_picture;
   Documents documents;
   SyntaxChecker syntax;
   const std::function<void()> wake;  // asks for a new frame; any thread
-  Session session;  // last: it is stopped before what its events go to
+  Session session;                   // last: it is stopped before what its events go to
 
  private:
   void show_text(const std::string& path);

@@ -90,21 +90,24 @@ std::string json_line(const Event& event) {
       json = {{"event", "reload"}, {"time", event.time}, {"step", event.step}, {"message", event.text}};
       break;
     case Event::Kind::image:
-      json = {{"event", "image"},           {"time", event.time},
-              {"step", event.step},         {"name", event.text},
-              {"width", event.media->width}, {"height", event.media->height}};
+      json = {{"event", "image"},   {"time", event.time},          {"step", event.step},
+              {"name", event.text}, {"width", event.media->width}, {"height", event.media->height}};
       if (!event.media->file.empty()) json["file"] = event.media->file;
       break;
     case Event::Kind::histogram: {
       const Media& media = *event.media;
-      json = {{"event", "histogram"}, {"time", event.time},    {"step", event.step}, {"name", event.text},
-              {"count", media.count}, {"zeros", media.zeros},  {"nan", media.nans},  {"inf", media.infinities},
-              {"min", number(media.min)}, {"max", number(media.max)}, {"mean", number(media.mean)},
-              {"std", number(media.std)}, {"edges", media.edges}, {"counts", media.counts}};
+      json = {{"event", "histogram"},     {"time", event.time},         {"step", event.step},
+              {"name", event.text},       {"count", media.count},       {"zeros", media.zeros},
+              {"nan", media.nans},        {"inf", media.infinities},    {"min", number(media.min)},
+              {"max", number(media.max)}, {"mean", number(media.mean)}, {"std", number(media.std)},
+              {"edges", media.edges},     {"counts", media.counts}};
       break;
     }
     case Event::Kind::text:
-      json = {{"event", "text"}, {"time", event.time}, {"step", event.step}, {"name", event.text},
+      json = {{"event", "text"},
+              {"time", event.time},
+              {"step", event.step},
+              {"name", event.text},
               {"text", event.media->text}};
       break;
     case Event::Kind::warning:
@@ -279,8 +282,8 @@ class Runner {
         end_told_.store(false);
         break;
       case Event::Kind::reload:
-        say("reloaded " + request_.script + (event.step > 0 ? text(" at step ", event.step) : "") + ": " + event.text +
-            "\n");
+        say("reloaded " + request_.script + (event.step > 0 ? text(" at step ", event.step) : "") + ": " +
+            event.text + "\n");
         break;
       case Event::Kind::checkpoint:
         if (!request_.json) say("checkpoint saved in " + event.text + "\n");

@@ -13,8 +13,8 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops.h"
 #include "runtime/trace.h"
-#include "script/cli/bench/rows.h"
 #include "script/cli/base/progress.h"
+#include "script/cli/bench/rows.h"
 
 namespace lunagrad {
 namespace {

@@ -12,11 +12,13 @@ struct Layer {
 constexpr Layer kMlp[] = {{64, 64, 128},    {64, 784, 256},    {64, 256, 128},
                           {128, 784, 1024}, {128, 1024, 1024}, {128, 1024, 10}};
 constexpr Layer kCnn[] = {{64, 32 * 7 * 7, 10}, {256, 64 * 7 * 7, 10}};
-constexpr Layer kGpt[] = {{16 * 128, 128, 384},  {16 * 128, 128, 128},  {16 * 128, 128, 512}, {16 * 128, 512, 128},
-                          {16 * 128, 128, 256},  {64 * 256, 384, 1152}, {64 * 256, 384, 384}, {64 * 256, 384, 1536},
-                          {64 * 256, 1536, 384}, {64 * 256, 384, 65}};
+constexpr Layer kGpt[] = {{16 * 128, 128, 384}, {16 * 128, 128, 128},  {16 * 128, 128, 512},
+                          {16 * 128, 512, 128}, {16 * 128, 128, 256},  {64 * 256, 384, 1152},
+                          {64 * 256, 384, 384}, {64 * 256, 384, 1536}, {64 * 256, 1536, 384},
+                          {64 * 256, 384, 65}};
 
-// What a linear layer multiplies in a step of training: its output, and the gradients of its input and its weight.
+// What a linear layer multiplies in a step of training: its output, and the gradients of its input and its
+// weight.
 void add_layer(std::vector<TunedProduct>& products, const Layer& layer, DType dtype) {
   const auto [rows, in, out] = layer;
   products.push_back({rows, out, in, 1, "NT", dtype});
@@ -34,8 +36,8 @@ void add_squares(std::vector<TunedProduct>& products, int64_t from, int64_t to, 
 
 std::string TunedProduct::name() const {
   constexpr const char* kPrecisions[] = {"", " high", " medium"};
-  return text(batch > 1 ? text(batch, " of ") : "", m, " x ", n, " x ", k, " ", layout, " ", dtype_name(dtype),
-              kPrecisions[size_t(precision)]);
+  return text(batch > 1 ? text(batch, " of ") : "", m, " x ", n, " x ", k, " ", layout, " ",
+              dtype_name(dtype), kPrecisions[size_t(precision)]);
 }
 
 std::vector<TunedProduct> products_to_tune(bool small) {

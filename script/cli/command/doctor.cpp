@@ -13,9 +13,9 @@
 #include "runtime/ops.h"
 #include "script/cli/base/flags.h"
 #include "script/cli/command/open.h"
-#include "script/run/folder.h"
-#include "script/meta/library.h"
 #include "script/lua/state.h"
+#include "script/meta/library.h"
+#include "script/run/folder.h"
 
 extern char** environ;
 

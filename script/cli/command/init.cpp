@@ -10,9 +10,9 @@
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/flags.h"
 #include "script/meta/annotations.h"
+#include "script/meta/library.h"
 #include "script/run/folder.h"
 #include "script/session.h"
-#include "script/meta/library.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;

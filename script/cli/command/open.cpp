@@ -17,7 +17,8 @@ namespace {
 
 std::string workbench() {
   std::error_code error;
-  return (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "lunagrad-workbench").string();
+  return (std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / "lunagrad-workbench")
+      .string();
 }
 
 bool is_set(const char* variable) {
@@ -52,7 +53,8 @@ std::string missing_for_window() {
     if (!can_load(library.file))
       return std::string(library.file) + " cannot be loaded: install " + library.what;
   if (!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY"))
-    return "there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set): log in on a desktop, use ssh -X, or "
+    return "there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set): log in on a desktop, use ssh "
+           "-X, or "
            "xvfb-run (package xvfb)";
   return {};
 }

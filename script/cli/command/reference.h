@@ -1,6 +1,6 @@
 #pragma once
-// What other programs want to know of the command line: completions for shells, and a page for man. Both are made from
-// the commands as they describe themselves.
+// What other programs want to know of the command line: completions for shells, and a page for man. Both are
+// made from the commands as they describe themselves.
 #include <ostream>
 #include <string>
 

@@ -80,9 +80,10 @@ class Repl {
     // Ctrl-C ends an evaluation or drops a line; between the two it has nothing to end.
     if (editor_.interactive()) std::signal(SIGINT, SIG_IGN);
     if (editor_.interactive())
-      std::cout << "Lunagrad " << LUNAGRAD_VERSION << ", " << LUA_RELEASE
-                << ". `lg` is loaded, `_` is the last value, `;` at the end hides it, `help` and `?name` explain, "
-                   "Ctrl-D leaves.\n";
+      std::cout
+          << "Lunagrad " << LUNAGRAD_VERSION << ", " << LUA_RELEASE
+          << ". `lg` is loaded, `_` is the last value, `;` at the end hides it, `help` and `?name` explain, "
+             "Ctrl-D leaves.\n";
     // An empty script opens the state with the device and the seed that were asked for.
     session_.run_text("", "input", options);
     if (session_.wait() != Outcome::ok) return exit_code_.value_or(1);
@@ -116,7 +117,8 @@ class Repl {
       if (syntax_.incomplete(text)) continue;
       editor_.remember(text);
       evaluate(text);
-      if (editor_.interactive() && text.starts_with("local ") && text.find_first_of(";\n") == std::string::npos)
+      if (editor_.interactive() && text.starts_with("local ") &&
+          text.find_first_of(";\n") == std::string::npos)
         std::cout << "  a local lasts for its line here; without `local` the value stays\n";
       text.clear();
     }

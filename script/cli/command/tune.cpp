@@ -34,7 +34,8 @@ struct Result {
 // One product on a device, timed under several plans that take turns, so that all meet the same machine.
 class Tuning {
  public:
-  Tuning(Device& device, ProductPlanner& planner, const TunedProduct& product) : device_(device), planner_(planner) {
+  Tuning(Device& device, ProductPlanner& planner, const TunedProduct& product)
+      : device_(device), planner_(planner) {
     context().matmul_precision = product.precision;
     call_.op = find_op("matmul");
     call_.in.push_back(make_operand(product, product.m, product.k, product.layout[0] == 'T'));
@@ -43,19 +44,21 @@ class Tuning {
     // Without matrix units the other precisions are the highest once more.
     Call narrow = call_;
     for (Tensor& x : narrow.in) x = to(x, DType::bf16);
-    if (product.precision != MatmulPrecision::highest && planner_.possible_plans(narrow).empty()) plans_.clear();
+    if (product.precision != MatmulPrecision::highest && planner_.possible_plans(narrow).empty())
+      plans_.clear();
   }
   bool any() const { return !plans_.empty(); }
 
   // Leaves the product with the best plan, if that gains enough, else with the device's own.
   Result run() {
     constexpr int kFirstTurns = 5, kTurns = 11;
-    constexpr double kHopeless = 1.5;                   // times what the device's own plan takes, at the first look
+    constexpr double kHopeless = 1.5;  // times what the device's own plan takes, at the first look
     for (const ProductPlan& plan : plans_) turn(plan);  // compiles
     const double first = turn(plans_[0]);
     calls_ = int(std::clamp(2e-3 / first, 1.0, 100.0));
-    std::erase_if(plans_,
-                  [&](const ProductPlan& plan) { return !(plan == plans_[0]) && turn(plan) > kHopeless * first; });
+    std::erase_if(plans_, [&](const ProductPlan& plan) {
+      return !(plan == plans_[0]) && turn(plan) > kHopeless * first;
+    });
     const std::vector<double> times = medians(plans_, kFirstTurns);
     // The best of many was lucky, too: it has to show its gain once more, in turns with the device's own.
     const ProductPlan own = plans_[0],
@@ -103,7 +106,8 @@ class Tuning {
 
 std::string cell(const ProductPlan& plan, double seconds) {
   char words[64];
-  std::snprintf(words, sizeof words, " %4u x %-3u /%-4u %10.1f us", plan.rows, plan.columns, plan.parts, seconds * 1e6);
+  std::snprintf(words, sizeof words, " %4u x %-3u /%-4u %10.1f us", plan.rows, plan.columns, plan.parts,
+                seconds * 1e6);
   return words;
 }
 
@@ -143,15 +147,16 @@ int tune_products(const std::string& name) {
     if (tuning.any()) results.emplace_back(products[i], tuning.run());
   }
   show_count(products.size(), products.size(), "");
-  std::cout
-      << device->name() << ": " << device->description() << "\n"
-      << "product: m x n x k, layouts as BLAS has them        tile of C /parts of k, the model's    the fastest\n";
+  std::cout << device->name() << ": " << device->description() << "\n"
+            << "product: m x n x k, layouts as BLAS has them        tile of C /parts of k, the model's    "
+               "the fastest\n";
   size_t better = 0;
   for (const auto& [product, result] : results) {
     print(product, result);
     better += result.gain() > kGain;
   }
-  std::cout << better << " of " << results.size() << " products are faster by more than " << 100 * kGain << " %";
+  std::cout << better << " of " << results.size() << " products are faster by more than " << 100 * kGain
+            << " %";
   const std::string file = planner->keep_plans();
   if (file.empty()) {
     std::cout << std::endl;

@@ -44,7 +44,8 @@ TEST_CASE("the bench of operations takes names and types, and refuses what it do
 TEST_CASE("the bench keeps the plans of products that it measured, and says where") {
   const std::string devices = Program({kProgram, "devices"}).finish().out;
   const Folder folder;
-  const std::vector<std::string> tune{kProgram, "bench", "--tune"}, env{"XDG_CACHE_HOME=" + folder.path() + "/cache"};
+  const std::vector<std::string> tune{kProgram, "bench", "--tune"},
+      env{"XDG_CACHE_HOME=" + folder.path() + "/cache"};
   if (devices.find("vulkan") == devices.npos) CHECK(Program(tune).finish().code == 5);
   if (devices.find("llvmpipe") != devices.npos) {  // a GPU's list takes a minute
     const Finished ran = Program(tune, "", env).finish();
@@ -53,7 +54,8 @@ TEST_CASE("the bench keeps the plans of products that it measured, and says wher
     CHECK(ran.out.find("\n64 x 64 x 64 NT f32 ") != std::string::npos);
     const size_t place = ran.out.find(folder.path() + "/cache" + "/lunagrad/products-");
     REQUIRE(place != std::string::npos);
-    CHECK(read_file(ran.out.substr(place, ran.out.find('\n', place) - place)).find("shaders ") != std::string::npos);
+    CHECK(read_file(ran.out.substr(place, ran.out.find('\n', place) - place)).find("shaders ") !=
+          std::string::npos);
     CHECK(Program(tune, "", {"XDG_CACHE_HOME=/dev/null"}).finish().code == 6);
   }
   CHECK(Program({kProgram, "bench", "--tune", "--device", "cpu"}).finish().code == 2);

@@ -364,7 +364,9 @@ TEST_CASE("a run keeps what its code differs in from the commit") {
 
 TEST_CASE("--profile writes a trace, and says how much was measured") {
   const Folder folder;
-  folder.write("steps.lua", "local lg = require 'lunagrad' for _ in lg.run.steps(3) do lg.ones(64, 64):matmul(lg.ones(64)) end");
+  folder.write(
+      "steps.lua",
+      "local lg = require 'lunagrad' for _ in lg.run.steps(3) do lg.ones(64, 64):matmul(lg.ones(64)) end");
   const Finished finished = folder.run({"run", "steps.lua", "--profile", "trace.json"});
   CHECK(finished.code == 0);
   CHECK(finished.err.find("saved in trace.json") != std::string::npos);

@@ -16,8 +16,9 @@ constexpr const char* kScript =
 TEST_CASE("what is printed to a closed stream does not go into the files of a run") {
   const Folder folder;
   folder.write("a.lua", kScript);
-  const Finished closed = Program({"sh", "-c", kProgram + " run a.lua --run-dir run <&- >&- 2>&-"}, "", {}, folder.path())
-                              .finish();
+  const Finished closed =
+      Program({"sh", "-c", kProgram + " run a.lua --run-dir run <&- >&- 2>&-"}, "", {}, folder.path())
+          .finish();
   CHECK(closed.code == 0);
   const std::string metrics = read_file(folder.path() + "/run/metrics.jsonl");
   CHECK(metrics.starts_with("{\"step\":1,"));
@@ -29,9 +30,10 @@ TEST_CASE("what is printed to a closed stream does not go into the files of a ru
 TEST_CASE("output that a full disk did not take is an error, and the run is whole") {
   const Folder folder;
   folder.write("a.lua", kScript);
-  for (const char* arguments : {"run a.lua --run-dir one", "run a.lua --json --run-dir two", "-e 'print(1)'", "help",
-                                "runs --in . ls"}) {
-    const Finished full = Program({"sh", "-c", kProgram + " " + arguments + " > /dev/full"}, "", {}, folder.path()).finish();
+  for (const char* arguments : {"run a.lua --run-dir one", "run a.lua --json --run-dir two", "-e 'print(1)'",
+                                "help", "runs --in . ls"}) {
+    const Finished full =
+        Program({"sh", "-c", kProgram + " " + arguments + " > /dev/full"}, "", {}, folder.path()).finish();
     INFO(arguments);
     CHECK(full.code == 6);
     CHECK(full.err.find("lunagrad: standard output: not all could be written\n") != std::string::npos);

@@ -1,4 +1,5 @@
-// Breakpoints of a session: each condition, forward and backward; what a pause tells; changes while a run goes on.
+// Breakpoints of a session: each condition, forward and backward; what a pause tells; changes while a run
+// goes on.
 #include <doctest/doctest.h>
 
 #include "tests/support/recorder.h"
@@ -58,10 +59,11 @@ TEST_CASE("an op, a shape and a line pause behind the op, with `it` bound to the
   };
   Breakpoint line = on(Condition::line, "", Pass::forward);
   line.place = {"test", 7};
-  const Case cases[] = {{on(Condition::op, "relu", Pass::forward), "relu", 7},
-                        {on(Condition::shape, "[2, 4]", Pass::forward), "matmul", 6, 1},
-                        {line, "relu", 7},
-                        {on(Condition::predicate, "op.name == 'matmul' and x:sum():item() > 23", Pass::forward), "matmul", 6}};
+  const Case cases[] = {
+      {on(Condition::op, "relu", Pass::forward), "relu", 7},
+      {on(Condition::shape, "[2, 4]", Pass::forward), "matmul", 6, 1},
+      {line, "relu", 7},
+      {on(Condition::predicate, "op.name == 'matmul' and x:sum():item() > 23", Pass::forward), "matmul", 6}};
   for (const Case& one : cases) {
     CAPTURE(describe(one.breakpoint));
     Recorder recorder;
@@ -105,7 +107,8 @@ TEST_CASE("backward: the gradient that reaches a node, on a tape of the pass") {
   CHECK(hit.place.line == 7);
   CHECK(shown(recorder, "it:sum():item()") == "8.0\n");
   bool there = false;
-  for (const NodeInfo& node : recorder.session.tape()->nodes) there |= node.id == hit.node && node.op == "relu";
+  for (const NodeInfo& node : recorder.session.tape()->nodes)
+    there |= node.id == hit.node && node.op == "relu";
   CHECK(there);
   recorder.session.interrupt();
   CHECK(recorder.session.wait() == Outcome::stopped);
@@ -114,7 +117,8 @@ TEST_CASE("backward: the gradient that reaches a node, on a tape of the pass") {
 TEST_CASE("a norm counts once a step, a step at its beginning") {
   Recorder recorder;
   Breakpoint norm = on(Condition::norm, "", Pass::backward);
-  norm.limit = 15;  // each of the twelve weights gets a gradient of 2 step: a norm of 13.9 in step 2, 20.8 in step 3
+  norm.limit =
+      15;  // each of the twelve weights gets a gradient of 2 step: a norm of 13.9 in step 2, 20.8 in step 3
   recorder.session.add_breakpoint(norm);
   Breakpoint step = on(Condition::step);
   step.step = 2;

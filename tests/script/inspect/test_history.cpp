@@ -83,11 +83,13 @@ TEST_CASE("values of kept steps are those of their step, weights included") {
     REQUIRE(leaf);
     const double k = double(kept.step);
     CHECK(look(recorder.session, {kept.step, leaf->id}).cells == std::vector<double>{k, k + 1, k + 2});
-    CHECK(look(recorder.session, {kept.step, mul->id}).cells == std::vector<double>{k * k, (k + 1) * k, (k + 2) * k});
+    CHECK(look(recorder.session, {kept.step, mul->id}).cells ==
+          std::vector<double>{k * k, (k + 1) * k, (k + 2) * k});
     CHECK(look(recorder.session, {kept.step, mul->id, true, 1}).cells == std::vector<double>{k, k, k});
     CHECK(look(recorder.session, {kept.step, leaf->id, false, 0, Which::gradient}).cells ==
           std::vector<double>{k, k, k});
-    CHECK(look(recorder.session, {kept.step, mul->id, true, 1, Which::gradient}).reason == "it needs no gradient");
+    CHECK(look(recorder.session, {kept.step, mul->id, true, 1, Which::gradient}).reason ==
+          "it needs no gradient");
   }
   CHECK(captured >= 4);
   CHECK(history.bytes > 0);
@@ -106,7 +108,8 @@ for step in lg.run.steps() do
   w.grad = nil
   print("step " .. step)
 end
-)", 1);
+)",
+                 1);
   const auto tape = recorder.session.tape();
   const auto answers = [&](const char* op) {
     std::vector<SliceView> seen;
@@ -176,7 +179,8 @@ end
   const auto rest = recorder.session.tape(1), tape = recorder.session.tape();
   REQUIRE(rest);  // what ran behind the pause was captured
   CHECK(look(recorder.session, {1, rest->nodes[1].id}).cells == std::vector<double>{6, 6, 6});
-  CHECK(look(recorder.session, {1, rest->nodes[2].id, false, 0, Which::gradient}).cells == std::vector<double>{3, 3, 3});
+  CHECK(look(recorder.session, {1, rest->nodes[2].id, false, 0, Which::gradient}).cells ==
+        std::vector<double>{3, 3, 3});
   REQUIRE(tape);
   REQUIRE(tape->step == 2);
   CHECK(recorder.session.history().steps.back().complete);
@@ -271,7 +275,8 @@ end
   const NodeInfo* const mul = find(*tape, "mul");
   REQUIRE(mul);
   CAPTURE(look(recorder.session, {-1, mul->id}).reason);
-  CHECK(look(recorder.session, {-1, mul->id}).reason.find("need more than the budget leaves them") != std::string::npos);
+  CHECK(look(recorder.session, {-1, mul->id}).reason.find("need more than the budget leaves them") !=
+        std::string::npos);
   CHECK_FALSE(recorder.session.history().steps.back().complete);
 }
 
@@ -287,13 +292,15 @@ TEST_CASE("a tensor is saved as a NumPy file and printed; what fails is said") {
   };
   CHECK(save(folder + "/y.npy").empty());
   const double k = double(tape->step);
-  CHECK(load_npy(folder + "/y.npy").to_vector<double>() == std::vector<double>{k * k, (k + 1) * k, (k + 2) * k});
+  CHECK(load_npy(folder + "/y.npy").to_vector<double>() ==
+        std::vector<double>{k * k, (k + 1) * k, (k + 2) * k});
   CHECK(save(folder + "/missing/y.npy").find("missing") != std::string::npos);
   std::promise<std::string> text;
   recorder.session.print_slice(place, {}, SliceFormat::csv,
                                [&](std::string printed, std::string) { text.set_value(std::move(printed)); });
   const std::string printed = text.get_future().get();
-  CHECK(printed == std::to_string(tape->step * tape->step) + "," + std::to_string((tape->step + 1) * tape->step) + "," +
+  CHECK(printed == std::to_string(tape->step * tape->step) + "," +
+                       std::to_string((tape->step + 1) * tape->step) + "," +
                        std::to_string((tape->step + 2) * tape->step) + "\n");
   std::filesystem::remove_all(folder);
 }

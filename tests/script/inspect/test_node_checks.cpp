@@ -1,4 +1,5 @@
-// A node's call run again: its gradient against differences, the devices against each other, and the run untouched.
+// A node's call run again: its gradient against differences, the devices against each other, and the run
+// untouched.
 #include <doctest/doctest.h>
 
 #include <future>
@@ -134,11 +135,13 @@ function step() w.grad = nil w:relu():sum():backward() end
 
 TEST_CASE("a check leaves gradients and random numbers of the run as they are") {
   Recorder recorder;
-  stand_behind_a_step(recorder, std::string(kNetwork) + "\nfunction gradient() return w.grad:sum():item() end");
+  stand_behind_a_step(recorder,
+                      std::string(kNetwork) + "\nfunction gradient() return w.grad:sum():item() end");
   const auto numbers = [&] {
     const size_t before = recorder.output().size();
-    CHECK(recorder.eval("local s = lg.get_rng_state() local a = lg.randn(4) lg.set_rng_state(s) "
-                        "print(a:sum():item(), gradient())"));
+    CHECK(
+        recorder.eval("local s = lg.get_rng_state() local a = lg.randn(4) lg.set_rng_state(s) "
+                      "print(a:sum():item(), gradient())"));
     return recorder.output().substr(before);
   };
   const std::string before = numbers();

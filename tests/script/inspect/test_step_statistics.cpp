@@ -50,7 +50,8 @@ end
 
 TEST_CASE("a summary agrees with the reductions, for odd layouts, NaN, Inf and empty tensors") {
   const Tensor x = randn({33, 70});
-  for (const Tensor& one : {x, transpose(x, 0, 1), slice(x, 1, 3, 60, 3), to(x, DType::f64), to(x, DType::bf16)}) {
+  for (const Tensor& one :
+       {x, transpose(x, 0, 1), slice(x, 1, 3, 60, 3), to(x, DType::f64), to(x, DType::bf16)}) {
     const Summary s = summarize(one);
     CHECK(s.count == one.numel());
     CHECK(s.norm == doctest::Approx(norm(to(one, DType::f64)).item()).epsilon(1e-5));
@@ -74,10 +75,12 @@ TEST_CASE("a summary agrees with the reductions, for odd layouts, NaN, Inf and e
 TEST_CASE("a device without a kernel for summaries gets the same numbers from reductions") {
   const NoGrad off;
   const float bad[] = {0, 3, NAN, -4, INFINITY, -INFINITY, 0}, nothing_good[] = {NAN, INFINITY};
-  for (const Tensor& x : {randn({33, 70}), Tensor::from<float>(bad, {7}), Tensor::from<float>(nothing_good, {2}), zeros({5}),
-                          randn({50}) * 1e30, to(randn({50}), DType::f64)}) {
+  for (const Tensor& x :
+       {randn({33, 70}), Tensor::from<float>(bad, {7}), Tensor::from<float>(nothing_good, {2}), zeros({5}),
+        randn({50}) * 1e30, to(randn({50}), DType::f64)}) {
     const Summary right = summarize(x);
-    const std::vector<double> row = apply1(summary_op(), {x}).to_vector<double>();  // on the CPU: its composition
+    const std::vector<double> row =
+        apply1(summary_op(), {x}).to_vector<double>();  // on the CPU: its composition
     REQUIRE(row.size() == 8);
     const double scale = right.largest() > 0 ? right.largest() : 1;
     CHECK(scale * std::sqrt(row[1]) == doctest::Approx(right.norm).epsilon(1e-5));
@@ -174,7 +177,8 @@ TEST_CASE("looking takes at most a fiftieth of a long run, and says how often it
       nn.functional.mse_loss(model(x), y):backward()
       opt:step()
     end)") == Outcome::ok);
-  const double whole = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+  const double whole =
+      std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
   const auto steps = recorder.session.statistics();
   REQUIRE(!steps.empty());
   CHECK(steps[0]->step == 1);

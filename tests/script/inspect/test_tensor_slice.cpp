@@ -65,7 +65,8 @@ TEST_CASE("cells of many elements show the one farthest from zero, and hide noth
   values[5 * 53 + 7] = NAN;
   values[20 * 53 + 40] = -INFINITY;
   const Tensor x = Tensor::from<double>(values, {rows, columns});
-  for (const auto& [cell_rows, cell_columns] : {std::pair<int64_t, int64_t>{10, 10}, {1, 53}, {37, 1}, {7, 50}}) {
+  for (const auto& [cell_rows, cell_columns] :
+       {std::pair<int64_t, int64_t>{10, 10}, {1, 53}, {37, 1}, {7, 50}}) {
     SliceQuery query;
     query.first_row = 2;
     query.first_column = 3;
@@ -83,7 +84,9 @@ TEST_CASE("cells of many elements show the one farthest from zero, and hide noth
         const double value = values[size_t((r + 2) * 53 + c + 3)];
         const size_t cell = size_t(r * view.cell_rows / 30 * view.cell_columns + c * view.cell_columns / 45);
         const double shown = expected[cell];
-        const auto rank = [](double v) { return std::isnan(v) ? 3e300 : std::isinf(v) ? 2e300 : std::abs(v); };
+        const auto rank = [](double v) {
+          return std::isnan(v) ? 3e300 : std::isinf(v) ? 2e300 : std::abs(v);
+        };
         if (!filled[cell] || rank(value) > rank(shown)) expected[cell] = value;
         filled[cell] = true;
       }
@@ -137,7 +140,8 @@ TEST_CASE("statistics read elements where they lie, and end when nobody wants th
 }
 
 TEST_CASE("every type is shown, and one element exactly") {
-  for (const DType dtype : {DType::u8, DType::i32, DType::i64, DType::f16, DType::bf16, DType::f32, DType::f64}) {
+  for (const DType dtype :
+       {DType::u8, DType::i32, DType::i64, DType::f16, DType::bf16, DType::f32, DType::f64}) {
     CAPTURE(dtype);
     SliceQuery query = exact();
     query.pick = {{1, 2}};
@@ -149,7 +153,8 @@ TEST_CASE("every type is shown, and one element exactly") {
   SliceQuery query;
   query.pick = {{0, 0}};
   const int64_t large = (int64_t(1) << 53) + 1;  // more than a double holds
-  CHECK(read_slice(Tensor::from<int64_t>(std::vector<int64_t>{large}, {1}), query).picked == std::to_string(large));
+  CHECK(read_slice(Tensor::from<int64_t>(std::vector<int64_t>{large}, {1}), query).picked ==
+        std::to_string(large));
   CHECK(read_slice(to(counting({1}), DType::boolean), query).picked == "false");
 
   const std::vector<std::complex<double>> numbers = {{3, 4}, {-1, 0}};
@@ -222,12 +227,15 @@ TEST_CASE("pictures share what may be looked at, and leave no pixel out") {
 }
 
 TEST_CASE("a slice as text is read back as it was") {
-  const Tensor x = Tensor::from<float>(std::vector<float>{1, -2.5f, 0.1f, std::numeric_limits<float>::infinity()}, {2, 2});
+  const Tensor x =
+      Tensor::from<float>(std::vector<float>{1, -2.5f, 0.1f, std::numeric_limits<float>::infinity()}, {2, 2});
   CHECK(print_slice(x, {}, SliceFormat::csv) == "1,-2.5\n0.1,inf\n");
   CHECK(print_slice(x, {}, SliceFormat::lua) ==
         "lg.tensor({{1.0, -2.5},\n  {0.1, math.huge}}, {dtype = \"f32\"})");
-  CHECK(print_slice(counting({3}, DType::i64), {}, SliceFormat::lua) == "lg.tensor({0, 1, 2}, {dtype = \"i64\"})");
+  CHECK(print_slice(counting({3}, DType::i64), {}, SliceFormat::lua) ==
+        "lg.tensor({0, 1, 2}, {dtype = \"i64\"})");
   CHECK(print_slice(counting({}), {}, SliceFormat::lua) == "lg.tensor(0.0, {dtype = \"f32\"})");
   CHECK_THROWS_WITH_AS(print_slice(expand(counting({1, 1}), {2000, 2000}), {}, SliceFormat::csv),
-                       "copy: the slice has 4000000 elements, more than 1048576; save it as a .npy file", Error);
+                       "copy: the slice has 4000000 elements, more than 1048576; save it as a .npy file",
+                       Error);
 }

@@ -15,8 +15,8 @@
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/lua/guard.h"
-#include "script/meta/annotations.h"
 #include "script/lua/state.h"
+#include "script/meta/annotations.h"
 #include "tests/support/sanitizers.h"
 
 using namespace lunagrad;

@@ -24,8 +24,8 @@ const HelpEntry* entry(const std::string& name) {
 TEST_CASE("help knows every operation, the modules and the sections of the guide") {
   for (const Signature& signature : signatures())
     if (!signature.op->hidden()) CHECK_MESSAGE(entry(signature.op->name), signature.op->name);
-  for (const char* name : {"lg.nn.Linear", "lg.optim.Adam", "lg.run.steps", "lg.data.DataLoader", "x:size", "training",
-                           "lg.nn.init.xavier_uniform_", "Module:parameters"})
+  for (const char* name : {"lg.nn.Linear", "lg.optim.Adam", "lg.run.steps", "lg.data.DataLoader", "x:size",
+                           "training", "lg.nn.init.xavier_uniform_", "Module:parameters"})
     CHECK_MESSAGE(entry(name), name);
   for (const HelpEntry& known : help_entries()) {
     CHECK_MESSAGE(!known.name.empty(), known.call);
@@ -37,7 +37,8 @@ TEST_CASE("help knows every operation, the modules and the sections of the guide
 TEST_CASE("annotations are read: tables, sentences, arguments, results") {
   const auto read = read_annotations(
       "---@class lunagrad.optim\nlocal optim = {}\n\n"
-      "---Goes down.\n---Twice.\n---@param lr number|nil the rate\n---@param hook fun(x: Tensor, y: number): boolean called\n"
+      "---Goes down.\n---Twice.\n---@param lr number|nil the rate\n---@param hook fun(x: Tensor, y: number): "
+      "boolean called\n"
       "---@return Tensor\nfunction optim.Down(lr, hook) end\n\n"
       "---@class lunagrad.optim.Optimizer\n---@field lr number\nlocal Optimizer = {}\n"
       "function Optimizer:step() end\n-- remark\nfunction lonely() end\n");
@@ -45,7 +46,8 @@ TEST_CASE("annotations are read: tables, sentences, arguments, results") {
   CHECK(read[0].name == "lg.optim.Down");
   CHECK(read[0].call == "lg.optim.Down(lr, hook)");
   CHECK(read[0].text ==
-        "Goes down.\nTwice.\n  lr  number|nil  the rate\n  hook  fun(x: Tensor, y: number): boolean  called\n  gives  Tensor\n");
+        "Goes down.\nTwice.\n  lr  number|nil  the rate\n  hook  fun(x: Tensor, y: number): boolean  "
+        "called\n  gives  Tensor\n");
   CHECK(read[1].name == "Optimizer:step");
   CHECK(read[1].text == "");
 }

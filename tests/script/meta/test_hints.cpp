@@ -18,7 +18,8 @@ TEST_CASE("an error says which name was meant, and where a colon or a dot belong
       {"lg.Conv2d(3, 4, 1)", "(field 'Conv2d'); did you mean lg.conv2d or lg.nn.Conv2d?"},
       {"lg.ones(3):sofmax(1)", "Tensor has no field or method 'sofmax'; did you mean x:softmax?"},
       {"lg.nn.Linear(2, 3):paramters()", "(method 'paramters'); did you mean Module:parameters?"},
-      {"lg.nn.Linear(2, 3).parameters()", "'parameters' is a method: call it with a colon, as in object:parameters(…)"},
+      {"lg.nn.Linear(2, 3).parameters()",
+       "'parameters' is a method: call it with a colon, as in object:parameters(…)"},
       {"lg.nn:Linear(3, 4)", "what lg.nn holds is called with a dot: lg.nn.Linear(…)"},
       {"lg:zeros(3, 4)", "what lg holds is called with a dot: lg.zeros(…)"},
       {"lg.ones(3).sum()", "a method is called with a colon, as in x:sum(…)"},
@@ -30,7 +31,8 @@ TEST_CASE("an error says which name was meant, and where a colon or a dot belong
     const Finished finished = folder.run({"run", "mistake.lua"});
     CHECK(finished.code == 1);
     CHECK_MESSAGE(finished.err.starts_with("mistake.lua:2: "), finished.err);
-    CHECK_MESSAGE(finished.err.substr(0, finished.err.find('\n')).find(message) != std::string::npos, finished.err);
+    CHECK_MESSAGE(finished.err.substr(0, finished.err.find('\n')).find(message) != std::string::npos,
+                  finished.err);
   }
 }
 

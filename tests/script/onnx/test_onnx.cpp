@@ -115,7 +115,9 @@ TEST_CASE("ONNX: an MLP is its layers, with the names of its state_dict") {
 TEST_CASE("ONNX: an activation within linear or a convolution is a node behind it") {
   const Tensor weight = ones({3, 4}), bias = ones({3});
   const auto operators = [&](const Shape& x, Activation activation) {
-    const auto run = [&](const TensorList& in) { return TensorList{linear(in[0], weight, bias, activation)}; };
+    const auto run = [&](const TensorList& in) {
+      return TensorList{linear(in[0], weight, bias, activation)};
+    };
     return Exported().file(run, {ones(x)}).operators();
   };
   CHECK(operators({2, 4}, Activation::relu) == "Gemm Relu");

@@ -11,8 +11,8 @@
 #include "runtime/io/npz.h"
 #include "runtime/ops.h"
 #include "script/onnx/export.h"
-#include "tests/support/program.h"
 #include "tests/samples/samples.h"
+#include "tests/support/program.h"
 
 namespace lunagrad::tests {
 namespace {

@@ -1,4 +1,5 @@
-// Where time and memory of a run go, as a session measures it; and what it hands to who looks at data and media.
+// Where time and memory of a run go, as a session measures it; and what it hands to who looks at data and
+// media.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -56,7 +57,8 @@ double self_of(const std::vector<ProfileRow>& rows) {
   return sum;
 }
 
-ProfileNote note(const char* op, uint64_t start, uint64_t length, ProfilePhase phase = ProfilePhase::forward) {
+ProfileNote note(const char* op, uint64_t start, uint64_t length,
+                 ProfilePhase phase = ProfilePhase::forward) {
   ProfileNote made{};
   made.op = find_op(op);
   made.start = start;
@@ -73,7 +75,8 @@ TEST_CASE("the parts of a step add up, and so do the tables") {
   REQUIRE(view->measured >= 1);
   CHECK(view->device == "cpu");
   for (const auto& step : view->steps) {
-    const double parts = step->forward_ns + step->backward_ns + step->optimizer_ns + step->waiting_ns + step->script_ns;
+    const double parts =
+        step->forward_ns + step->backward_ns + step->optimizer_ns + step->waiting_ns + step->script_ns;
     CHECK(parts == doctest::Approx(step->length_ns).epsilon(1e-6));
     const double inside = step->forward_ns + step->backward_ns - step->walk_ns + step->optimizer_ns;
     CHECK(self_of(step->ops) == doctest::Approx(inside).epsilon(1e-6));
@@ -203,9 +206,10 @@ TEST_CASE("what helpers and devices did stands beside the calls that it was for"
   ProfileNotes notes;
   notes.end = 1000;
   notes.calls = {note("mul", 110, 40), note("silu", 100, 100), note("add", 300, 50)};
-  notes.workers = {{"pool 1", Worker::pool, {{120, 120, 20}, {310, 310, 30}}},
-                   {"loader 1", Worker::loader, {{120, 120, 400}}},
-                   {"vulkan", Worker::device, {{130, 400, 60, intern("matmul f32")}, {160, 460, 10}, {250, 470, 5}}}};
+  notes.workers = {
+      {"pool 1", Worker::pool, {{120, 120, 20}, {310, 310, 30}}},
+      {"loader 1", Worker::loader, {{120, 120, 400}}},
+      {"vulkan", Worker::device, {{130, 400, 60, intern("matmul f32")}, {160, 460, 10}, {250, 470, 5}}}};
   const auto step = profile_of(notes);
   REQUIRE(step->lanes.size() == 3);
   const auto ns = [](uint64_t ticks) { return doctest::Approx(ticks_to_ns(ticks)); };
@@ -222,7 +226,8 @@ TEST_CASE("what helpers and devices did stands beside the calls that it was for"
   const json trace = json::parse(trace_json(view));
   std::vector<std::string> kernels;
   for (const json& event : trace["traceEvents"])
-    if (event.value("cat", "") == "device" && event.contains("args")) kernels.push_back(event["args"]["kernel"]);
+    if (event.value("cat", "") == "device" && event.contains("args"))
+      kernels.push_back(event["args"]["kernel"]);
   CHECK(kernels == std::vector<std::string>{"matmul f32"});
   CHECK(find(step->ops, "mul")->device_ns == ns(60));
   CHECK(find(step->ops, "silu")->device_ns == ns(10));
@@ -240,7 +245,8 @@ local w = lg.randn(1 << 20)
 for step in lg.run.steps(tonumber(arg[1])) do
   local x = next_batch()
   for _ = 1, 20 do w:exp() end
-end)", 12);
+end)",
+                                   12);
   set_thread_count(threads);
   REQUIRE(view);
   double pool = 0;

@@ -58,7 +58,8 @@ TEST_CASE("runs are listed, shown, compared, exported and removed") {
   folder.write("runs/a/star", "");
   const Finished show = folder.run({"runs", "show", "runs/a"});
   CHECK(show.code == 0);
-  for (const char* part : {"train.lua", "param lr", "text note", "the first one", "starred", "loss", "accuracy", "none finite", "█"})
+  for (const char* part : {"train.lua", "param lr", "text note", "the first one", "starred", "loss",
+                           "accuracy", "none finite", "█"})
     CHECK(show.out.find(part) != std::string::npos);
   CHECK(folder.run({"runs", "show", "a"}).out == show.out);
 
@@ -172,9 +173,10 @@ end
 )");
   const Finished run = folder.run({"run", "watch.lua", "--run-dir", "w"});
   CHECK(run.code == 0);
-  CHECK_MESSAGE(run.err.find("watch: step 10: 4 of the 5 units of net.0 (Linear) gave nothing but 0 in the last 10 "
-                             "watched steps") != std::string::npos,
-                run.err);
+  CHECK_MESSAGE(
+      run.err.find("watch: step 10: 4 of the 5 units of net.0 (Linear) gave nothing but 0 in the last 10 "
+                   "watched steps") != std::string::npos,
+      run.err);
 }
 
 TEST_CASE("a watched model shows norms, updates, dead units and explosions, and its images travel") {

@@ -92,8 +92,7 @@ TEST_CASE("a script that does not compile is refused, and the one that runs goes
   CHECK(recorder.output() == whole.output());
   const std::vector<Event> errors = recorder.events(Kind::error);
   REQUIRE(errors.size() == 1);
-  CHECK(errors[0].text ==
-        "test:1: unexpected symbol near '='\nnot reloaded; the script goes on as it was");
+  CHECK(errors[0].text == "test:1: unexpected symbol near '='\nnot reloaded; the script goes on as it was");
   CHECK(errors[0].place.line == 1);
   CHECK(recorder.events(Kind::reload).empty());
   CHECK(recorder.events(Kind::ended).back().outcome == Outcome::ok);
@@ -104,17 +103,20 @@ TEST_CASE("what does not fit starts anew and is said, the rest is kept") {
   std::string after = replaced(kTraining, "width, rate = 16", "width, rate = 24");
   after = replaced(after, "nn.Dropout(0.3), ", "nn.Dropout(0.3), nn.Linear(width, width), nn.Tanh(), ");
   after = replaced(after, "last = lg.zeros(3)", "last = lg.zeros(3), more = 1");
-  after = replaced(after, "local schedule = lg.run.state(\"schedule\", function() return "
-                          "lg.optim.lr_scheduler.StepLR(optimizer, 4, 0.9) end)",
+  after = replaced(after,
+                   "local schedule = lg.run.state(\"schedule\", function() return "
+                   "lg.optim.lr_scheduler.StepLR(optimizer, 4, 0.9) end)",
                    "local schedule = lg.run.state(\"other\", function() return "
                    "lg.optim.lr_scheduler.StepLR(optimizer, 4, 0.9) end)");
   run_and_reload(recorder, kTraining, 13, after);
   CHECK(recorder.error() == "");
   CHECK(recorder.texts(Kind::reload) == "kept in part model, optimizer, seen; new other; dropped schedule\n");
   const std::string warnings = recorder.texts(Kind::warning);
-  CHECK(warnings.find("run.state: 'model' 0.weight: [24, 8] was [16, 8]; starts anew\n") != std::string::npos);
+  CHECK(warnings.find("run.state: 'model' 0.weight: [24, 8] was [16, 8]; starts anew\n") !=
+        std::string::npos);
   CHECK(warnings.find("run.state: 'model' 4.weight is new: [3, 24]\n") != std::string::npos);
-  CHECK(warnings.find("run.state: 'optimizer' starts anew for model.0.weight [24, 8], ") != std::string::npos);
+  CHECK(warnings.find("run.state: 'optimizer' starts anew for model.0.weight [24, 8], ") !=
+        std::string::npos);
   CHECK(warnings.find("run.state: 'seen.more' is new\n") != std::string::npos);
   CHECK(recorder.output().find("\t30\t") != std::string::npos);  // batches went on
 }
@@ -136,7 +138,8 @@ TEST_CASE("an optimizer's state follows its parameters, not their numbers") {
     print(momentum(params.first) < 5, momentum(params.second) > 20)
   )";
   Recorder recorder;
-  run_and_reload(recorder, before, 3, replaced(before, "{params.first, params.second}\n", "{params.second, params.first}\n"));
+  run_and_reload(recorder, before, 3,
+                 replaced(before, "{params.first, params.second}\n", "{params.second, params.first}\n"));
   CHECK(recorder.error() == "");
   CHECK(recorder.output() == "true\ttrue\n");
 }
@@ -171,7 +174,8 @@ TEST_CASE("settings that the script changes are taken from it, others are kept")
 TEST_CASE("the state of a script that fails in its first step is kept for the one after it") {
   Recorder whole, recorder;
   REQUIRE(whole.finish(kTraining) == Outcome::ok);
-  run_and_reload(recorder, kTraining, 13, replaced(kTraining, "local out = model(", "seen.loss = 1e9 local out = modle("));
+  run_and_reload(recorder, kTraining, 13,
+                 replaced(kTraining, "local out = model(", "seen.loss = 1e9 local out = modle("));
   CHECK(recorder.session.wait() == Outcome::error);
   CHECK(recorder.error().find("'modle'") != std::string::npos);
   CHECK(recorder.error().ends_with("\nthe state of step 13 is kept; a reload goes on from it"));
@@ -251,7 +255,8 @@ TEST_CASE("with nothing registered, or without a step, a reload starts anew") {
   CHECK(fresh.events(Kind::error).empty());
 }
 
-TEST_CASE("a reload while paused, amid a step or at its end, leaves the new script paused before its next step") {
+TEST_CASE(
+    "a reload while paused, amid a step or at its end, leaves the new script paused before its next step") {
   for (const bool at_end : {false, true}) {
     CAPTURE(at_end);
     Recorder recorder;
@@ -348,7 +353,8 @@ for step in lg.run.steps() do
 end
 )";
   folder.write("train.lua", script);
-  Program program({lunagrad::test::kProgram, "run", "--watch", "train.lua", "--run-dir", "run"}, "", {}, folder.path());
+  Program program({lunagrad::test::kProgram, "run", "--watch", "train.lua", "--run-dir", "run"}, "", {},
+                  folder.path());
   REQUIRE(program.wrote("one\tTEXT\ttrue"));
   folder.write("train.lua", replaced(script, "TEXT", "changed"));
   REQUIRE(program.wrote("one\tchanged\ttrue"));

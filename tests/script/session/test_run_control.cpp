@@ -1,5 +1,5 @@
-// Commands to a session in each of its states: idle, running, paused, stopping. Steps of one op, evaluations between ops
-// and amid a backward pass, parameters that nobody reads.
+// Commands to a session in each of its states: idle, running, paused, stopping. Steps of one op, evaluations
+// between ops and amid a backward pass, parameters that nobody reads.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -286,7 +286,8 @@ TEST_CASE("amid a backward pass an evaluation may look, but not change, differen
     print("go")
     while not leave do backward_began = false y:backward(nil, {retain_graph = true}) backward_began = false end)");
   REQUIRE(recorder.printed("go"));
-  // Refused when it falls between two nodes of the pass, as nearly all evaluations do; else it is none of this test.
+  // Refused when it falls between two nodes of the pass, as nearly all evaluations do; else it is none of
+  // this test.
   const auto refused = [&](const std::string& code, const std::string& part) {
     for (int i = 0; i < 200; ++i) {
       const size_t errors = recorder.events(Kind::error).size();

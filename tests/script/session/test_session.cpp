@@ -158,7 +158,8 @@ TEST_CASE("a line of the console sees the locals of the script where it stands, 
   CHECK(recorder.eval("print(rate, model, hidden, n)"));
   CHECK(recorder.output().ends_with("1\tLinear(2, 3)  # 9 parameters\tinner\t7\n"));
   std::promise<std::vector<std::string>> found;
-  recorder.session.complete("model.weigh", [&](std::vector<std::string> names) { found.set_value(std::move(names)); });
+  recorder.session.complete("model.weigh",
+                            [&](std::vector<std::string> names) { found.set_value(std::move(names)); });
   CHECK(found.get_future().get() == std::vector<std::string>{"weight"});
   CHECK(recorder.eval("hidden = hidden .. '!' print(hidden) rate = 0.5 other = 3"));
   CHECK(recorder.output().ends_with("\ninner!\n"));
@@ -246,9 +247,10 @@ TEST_CASE("errors of Lua's library name its functions and the script's line") {
   Recorder recorder;
   CHECK(recorder.finish("print(pcall(string.rep, {}))\nlocal s = 'x'\ns:find()") == Outcome::error);
   CHECK(recorder.error().starts_with("test:3: bad argument #1 to 'find'"));
-  CHECK(recorder.output().find("bad argument #1 to 'string.rep' (string expected, got table)") != std::string::npos);
-  CHECK(recorder.finish("assert(io.lines('/dev/null')() == nil) local s, n = ('aab'):gsub('a', string.upper) print(s, n)") ==
-        Outcome::ok);
+  CHECK(recorder.output().find("bad argument #1 to 'string.rep' (string expected, got table)") !=
+        std::string::npos);
+  CHECK(recorder.finish("assert(io.lines('/dev/null')() == nil) local s, n = ('aab'):gsub('a', string.upper) "
+                        "print(s, n)") == Outcome::ok);
   CHECK(recorder.output().ends_with("AAb\t2\n"));
 }
 
@@ -411,7 +413,8 @@ TEST_CASE("parts of the library that nothing has used yet are completed, too") {
   Recorder recorder;
   const auto complete = [&](const std::string& line) {
     std::promise<std::vector<std::string>> found;
-    recorder.session.complete(line, [&](std::vector<std::string> names) { found.set_value(std::move(names)); });
+    recorder.session.complete(line,
+                              [&](std::vector<std::string> names) { found.set_value(std::move(names)); });
     return found.get_future().get();
   };
   CHECK(complete("lg.opti") == std::vector<std::string>{"optim"});
@@ -471,7 +474,8 @@ TEST_CASE("a value that the run did not keep is named as gone") {
   const std::shared_ptr<const TapeSnapshot> tape = recorder.session.tape();
   REQUIRE(tape);
   std::promise<SliceView> view;
-  recorder.session.inspect({-1, tape->nodes[1].id}, {}, {}, [&](SliceView found) { view.set_value(std::move(found)); });
+  recorder.session.inspect({-1, tape->nodes[1].id}, {}, {},
+                           [&](SliceView found) { view.set_value(std::move(found)); });
   const SliceView gone = view.get_future().get();
   CHECK_FALSE(gone.available);
   CHECK(gone.reason == "freed; step once to see it");

@@ -1,6 +1,6 @@
-// A stop reaches into whatever runs: the time from Session::interrupt() to the end of the run, in loops of Lua, chains
-// of ops, backward passes and single ops that take long. The machine may be busy, so the quickest of a few tries counts,
-// and no try may take long.
+// A stop reaches into whatever runs: the time from Session::interrupt() to the end of the run, in loops of
+// Lua, chains of ops, backward passes and single ops that take long. The machine may be busy, so the quickest
+// of a few tries counts, and no try may take long.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -27,8 +27,9 @@ struct Work {
 };
 
 void check_ends(const Work& work, void (Session::*end)() = &Session::interrupt) {
-  const std::string script = std::string("local lg = require 'lunagrad' local nn, F = lg.nn, lg.nn.functional ") +
-                             work.setup + "\nprint('go') while true do\n" + work.work + "\nend";
+  const std::string script =
+      std::string("local lg = require 'lunagrad' local nn, F = lg.nn, lg.nn.functional ") + work.setup +
+      "\nprint('go') while true do\n" + work.work + "\nend";
   std::vector<double> seconds;
   for (int i = 0; i < kTries; ++i) {
     Recorder recorder;
@@ -52,24 +53,29 @@ void check_ends(const Work& work, void (Session::*end)() = &Session::interrupt) 
 
 constexpr Work kWorks[] = {
     {"a loop of Lua", "", ""},
-    {"a chain of ops", "local x = lg.randn(512, 512)", "local y = x for _ = 1, 100000 do y = (y * 0.5):tanh() end"},
+    {"a chain of ops", "local x = lg.randn(512, 512)",
+     "local y = x for _ = 1, 100000 do y = (y * 0.5):tanh() end"},
     {"a long backward",
-     "local x = lg.randn(16, 16):requires_grad_() local y = x for _ = 1, 20000 do y = (y * 0.999):sin() end y = y:sum()",
+     "local x = lg.randn(16, 16):requires_grad_() local y = x for _ = 1, 20000 do y = (y * 0.999):sin() end "
+     "y = y:sum()",
      "y:backward(nil, {retain_graph = true})"},
     {"matmul f32", "local a = lg.randn(6144, 6144)", "local _ = a:matmul(a)"},
     {"matmul f64", "local a = lg.randn(3072, 3072, {dtype = 'f64'})", "local _ = a:matmul(a:t())"},
     {"backward of a matmul", "local a = lg.randn(4096, 4096):requires_grad_() local y = a:matmul(a):sum()",
      "y:backward(nil, {retain_graph = true})"},
     {"many small products", "local a = lg.randn(65536, 32, 32)", "local _ = a:matmul(a)"},
-    {"matmul c64", "local a = lg.complex(lg.randn(2048, 2048), lg.randn(2048, 2048))", "local _ = a:matmul(a)"},
-    {"a wide and short product", "local a, b = lg.randn(8, 4096), lg.randn(4096, 32768)", "local _ = a:matmul(b)"},
+    {"matmul c64", "local a = lg.complex(lg.randn(2048, 2048), lg.randn(2048, 2048))",
+     "local _ = a:matmul(a)"},
+    {"a wide and short product", "local a, b = lg.randn(8, 4096), lg.randn(4096, 32768)",
+     "local _ = a:matmul(b)"},
     {"conv2d", "local x, w = lg.randn(16, 64, 224, 224), lg.randn(64, 64, 3, 3)",
      "local _ = F.conv2d(x, w, nil, {padding = 1})"},
     {"backward of conv2d",
      "local x, w = lg.randn(8, 64, 128, 128):requires_grad_(), lg.randn(64, 64, 3, 3):requires_grad_() "
      "local y = F.conv2d(x, w, nil, {padding = 1}):sum()",
      "y:backward(nil, {retain_graph = true})"},
-    {"conv1d with a long kernel", "local x, w = lg.randn(1, 1, 400000), lg.randn(1, 1, 5001)", "local _ = F.conv1d(x, w)"},
+    {"conv1d with a long kernel", "local x, w = lg.randn(1, 1, 400000), lg.randn(1, 1, 5001)",
+     "local _ = F.conv1d(x, w)"},
     {"sort", "local x = lg.rand(1 << 24)", "local _ = x:sort()"},
     {"sort of rows", "local x = lg.rand(256, 1 << 16)", "local _ = x:sort(2)"},
     {"topk", "local x = lg.rand(1 << 24)", "local _ = x:topk(1 << 20)"},
@@ -78,7 +84,8 @@ constexpr Work kWorks[] = {
     {"cumprod of columns", "local x = lg.rand(8192, 4096)", "local _ = x:cumprod(1)"},
     {"attention", "local q = lg.randn(4, 8, 2048, 64)", "local _ = F.scaled_dot_product_attention(q, q, q)"},
     {"backward of attention",
-     "local q = lg.randn(2, 8, 1024, 64):requires_grad_() local y = F.scaled_dot_product_attention(q, q, q):sum()",
+     "local q = lg.randn(2, 8, 1024, 64):requires_grad_() local y = F.scaled_dot_product_attention(q, q, "
+     "q):sum()",
      "y:backward(nil, {retain_graph = true})"},
     {"softmax", "local x = lg.randn(4096, 8192)", "local _ = x:softmax(-1)"},
     {"an elementwise op", "local x = lg.randn(1 << 25)", "local _ = x:erf()"},
@@ -91,10 +98,12 @@ constexpr Work kWorks[] = {
     {"masked_select", "local x = lg.rand(1 << 25) local m = x:gt(0.5)", "local _ = x:masked_select(m)"},
     {"index_select", "local x, i = lg.rand(1 << 24), lg.randperm(1 << 24)", "local _ = x:index_select(1, i)"},
     {"gather", "local x, i = lg.rand(1 << 24), lg.randperm(1 << 24)", "local _ = x:gather(1, i)"},
-    {"scatter_add", "local x, i = lg.rand(1 << 24), lg.randperm(1 << 24)", "local _ = x:scatter_add(1, i, x)"},
+    {"scatter_add", "local x, i = lg.rand(1 << 24), lg.randperm(1 << 24)",
+     "local _ = x:scatter_add(1, i, x)"},
     {"index_add", "local x, i = lg.rand(1 << 22, 8), lg.randperm(1 << 22)", "local _ = x:index_add(1, i, x)"},
     {"backward of embedding",
-     "local w = lg.rand(1 << 16, 256):requires_grad_() local y = F.embedding(lg.randint(0, 1 << 16, {1 << 16}), w):sum()",
+     "local w = lg.rand(1 << 16, 256):requires_grad_() local y = F.embedding(lg.randint(0, 1 << 16, {1 << "
+     "16}), w):sum()",
      "y:backward(nil, {retain_graph = true})"},
     {"one_hot", "local i = lg.randint(0, 256, {1 << 17})", "local _ = F.one_hot(i, 256)"},
     {"a transposed copy", "local x = lg.rand(8192, 8192)", "local _ = x:t():contiguous()"},
@@ -111,16 +120,17 @@ constexpr Work kWorks[] = {
      "local _ = F.interpolate(x, {scale_factor = 4, mode = 'bilinear'})"},
     {"im2col", "local x = lg.rand(8, 32, 128, 128)", "local _ = F.im2col(x, 3)"},
     {"an lstm", "local net, x = nn.LSTM(256, 512), lg.randn(256, 64, 256)", "local _ = net(x)"},
-    {"backward of an lstm",
-     "local net, x = nn.LSTM(256, 512), lg.randn(128, 32, 256) local y = net(x):sum()",
+    {"backward of an lstm", "local net, x = nn.LSTM(256, 512), lg.randn(128, 32, 256) local y = net(x):sum()",
      "y:backward(nil, {retain_graph = true})"},
     {"ctc_loss",
      "local p = lg.randn(512, 64, 128):log_softmax(-1) local t = lg.randint(1, 128, {64, 100}) "
      "local a, b = lg.full({64}, 512):long(), lg.full({64}, 100):long()",
      "local _ = F.ctc_loss(p, t, a, b)"},
-    {"cross_entropy", "local x, t = lg.randn(4096, 8192), lg.randint(0, 8192, {4096})", "local _ = F.cross_entropy(x, t)"},
+    {"cross_entropy", "local x, t = lg.randn(4096, 8192), lg.randint(0, 8192, {4096})",
+     "local _ = F.cross_entropy(x, t)"},
     {"an optimizer's step",
-     "local w = lg.randn(1 << 25):requires_grad_() w.grad = lg.randn(1 << 25) local adam = lg.optim.Adam({w})",
+     "local w = lg.randn(1 << 25):requires_grad_() w.grad = lg.randn(1 << 25) local adam = "
+     "lg.optim.Adam({w})",
      "adam:step()"},
     {"tolist", "local x = lg.rand(1 << 23)", "local _ = x:tolist()"},
     {"a tensor of a table", "local t = lg.rand(1 << 22):tolist()", "local _ = lg.tensor(t)"},
@@ -152,8 +162,9 @@ TEST_CASE("after an interrupt the session is whole, and what was written only in
   CHECK(recorder.eval("assert(small:sum():item() == 4 and (before * 2):sum():item() == 6)"));
   // add_ is all that the loop does; nearly always the interrupt falls into it.
   if (!recorder.eval("local _ = big:sum()")) {
-    CHECK(recorder.error() == "input:1: sum: a tensor was written only in part, since add was stopped at test:6; "
-                              "copy_ or fill_ makes it whole");
+    CHECK(recorder.error() ==
+          "input:1: sum: a tensor was written only in part, since add was stopped at test:6; "
+          "copy_ or fill_ makes it whole");
     CHECK_FALSE(recorder.eval("big:mul_(2)"));
     CHECK_FALSE(recorder.eval("return big[1]"));
     CHECK_FALSE(recorder.eval("return big"));
@@ -176,7 +187,9 @@ TEST_CASE("an optimizer that is interrupted leaves parameters that say so") {
   recorder.session.interrupt();
   CHECK(recorder.session.wait() == Outcome::stopped);
   if (!recorder.eval("local _ = w:sum()"))
-    CHECK(recorder.error().find("sum: a tensor was written only in part, since _adam_step was stopped") != std::string::npos);
-  CHECK(recorder.eval("local lg = require 'lunagrad' local _ <close> = lg.no_grad() w:fill_(0) print(w:sum():item())"));
+    CHECK(recorder.error().find("sum: a tensor was written only in part, since _adam_step was stopped") !=
+          std::string::npos);
+  CHECK(recorder.eval(
+      "local lg = require 'lunagrad' local _ <close> = lg.no_grad() w:fill_(0) print(w:sum():item())"));
   CHECK(recorder.output() == "go\n0.0\n");
 }

@@ -1,6 +1,5 @@
-#include <doctest/doctest.h>
-
 #include <GLFW/glfw3.h>
+#include <doctest/doctest.h>
 
 #include <algorithm>
 #include <chrono>

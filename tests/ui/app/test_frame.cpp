@@ -1,8 +1,9 @@
-#include <doctest/doctest.h>
-
 #include <GLFW/glfw3.h>
+#include <doctest/doctest.h>
 #include <imgui.h>
 #include <imgui_internal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,16 +11,14 @@
 #include <fstream>
 #include <set>
 #include <string>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "runtime/io/atomic_file.h"
 #include "ui/app/alive_marker.h"
-#include "ui/workbench/commands.h"
 #include "ui/base/fuzzy.h"
+#include "ui/window/theme.h"
+#include "ui/workbench/commands.h"
 #include "ui/workbench/layout.h"
 #include "ui/workbench/settings.h"
-#include "ui/window/theme.h"
 
 using namespace lunagrad;
 
@@ -65,7 +64,8 @@ TEST_CASE("every preset places each panel once, those that it does not know in t
     for (size_t region = 0; region < kRegions; ++region)
       CHECK(layout.front[region] == (layout.tabs[region].empty() ? "" : layout.tabs[region].front()));
   }
-  CHECK(preset_layout("Write", kPanels).region_of("Tape") != preset_layout("Watch", kPanels).region_of("Tape"));
+  CHECK(preset_layout("Write", kPanels).region_of("Tape") !=
+        preset_layout("Watch", kPanels).region_of("Tape"));
 }
 
 TEST_CASE("a panel moves before, behind and to other regions; the region it leaves shows another") {
@@ -205,7 +205,8 @@ TEST_CASE("chords are read as they are written, and what names no key is refused
   CHECK_FALSE(types_text(*parse_chord("Shift+F5")));
 }
 
-TEST_CASE("a key means its command: the focused panel's before others, none that is text while somebody types") {
+TEST_CASE(
+    "a key means its command: the focused panel's before others, none that is text while somebody types") {
   std::string ran;
   Commands commands = two_commands(ran);
   commands.add({"Follow", "F", "", [&ran] { ran += 'o'; }});
@@ -228,7 +229,8 @@ TEST_CASE("a key means its command: the focused panel's before others, none that
 TEST_CASE("the settings give commands other keys, also those that come later, and wrong keys are named") {
   std::string ran;
   Commands commands = two_commands(ran);
-  const auto wrong = commands.rebind({{"Run or continue", "F7"}, {"Fit", ""}, {"Copy", "Hyper+X"}, {"Later", "F9"}});
+  const auto wrong =
+      commands.rebind({{"Run or continue", "F7"}, {"Fit", ""}, {"Copy", "Hyper+X"}, {"Later", "F9"}});
   CHECK(wrong == std::vector<std::string>{"Hyper+X"});
   commands.add({"Later", "F10", "", [] {}});
   CHECK(commands.key_of("Run or continue") == "F7");
@@ -287,7 +289,8 @@ std::set<uint32_t> characters_of_strings(const std::string& source) {
 }  // namespace
 
 TEST_CASE("the fonts have every character that the window's own sentences use") {
-  CHECK(characters_of_strings("// \"×\"\n'\"' \"a\\xe2\\x96\\xb6\" '\\'' \"…\"") == std::set<uint32_t>{0x25b6, 0x2026});
+  CHECK(characters_of_strings("// \"×\"\n'\"' \"a\\xe2\\x96\\xb6\" '\\'' \"…\"") ==
+        std::set<uint32_t>{0x25b6, 0x2026});
   std::set<uint32_t> used;
   for (const auto& file : std::filesystem::recursive_directory_iterator(LUNAGRAD_SOURCE_DIR "/ui"))
     if (file.path().extension() == ".cpp" || file.path().extension() == ".h")
@@ -317,7 +320,8 @@ TEST_CASE("text can be read on whatever is behind it: a contrast of 4.5 in both 
         CHECK_MESSAGE(contrast(text, behind) >= 4.5, dark, " ", std::hex, text, " on ", behind);
     for (const ImU32 line : t.series) CHECK_MESSAGE(contrast(line, t.panel) >= 3, dark, " ", std::hex, line);
     for (const ImU32 behind : {t.panel, t.canvas})  // names of operations are written in them, too
-      for (const ImU32 op : t.family) CHECK_MESSAGE(contrast(op, behind) >= 4.5, dark, " ", std::hex, op, " on ", behind);
+      for (const ImU32 op : t.family)
+        CHECK_MESSAGE(contrast(op, behind) >= 4.5, dark, " ", std::hex, op, " on ", behind);
   }
   ImGui::DestroyContext(imgui);
 }

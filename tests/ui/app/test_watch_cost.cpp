@@ -1,5 +1,5 @@
-// What an open window costs the training: the processor time of the session's thread for the same steps, alone and under
-// panels that are drawn at 60 frames a second, in turns.
+// What an open window costs the training: the processor time of the session's thread for the same steps,
+// alone and under panels that are drawn at 60 frames a second, in turns.
 #include <doctest/doctest.h>
 #include <time.h>
 
@@ -79,9 +79,8 @@ TEST_CASE("watch cost" * doctest::skip()) {
   }
   std::sort(ratios.begin(), ratios.end());
   const double more = ratios[ratios.size() / 2] - 1;
-  MESSAGE("500 steps under a window, against those alone before and after: " << 100 * more << " % more, median of "
-                                                                            << ratios.size() << ", from "
-                                                                            << 100 * (ratios.front() - 1) << " to "
-                                                                            << 100 * (ratios.back() - 1));
+  MESSAGE("500 steps under a window, against those alone before and after: "
+          << 100 * more << " % more, median of " << ratios.size() << ", from " << 100 * (ratios.front() - 1)
+          << " to " << 100 * (ratios.back() - 1));
   CHECK(more < 0.05);
 }

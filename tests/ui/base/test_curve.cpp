@@ -66,7 +66,8 @@ TEST_CASE("a search from any guess finds what one over all points finds") {
     for (size_t guess = 0; guess <= 10; ++guess) CHECK(curve.lower_bound(x, guess) == curve.lower_bound(x));
 }
 
-TEST_CASE("a search among evenly spaced points finds what one that reads them finds, until one is out of step") {
+TEST_CASE(
+    "a search among evenly spaced points finds what one that reads them finds, until one is out of step") {
   for (const double gap : {1.0, 20.0, 0.1}) {
     Curve even, odd;
     std::vector<double> xs;

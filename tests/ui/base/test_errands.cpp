@@ -10,13 +10,20 @@
 
 using namespace lunagrad;
 
-TEST_CASE("errands are done in order on another thread; what they throw is told as a sentence, by update() alone") {
+TEST_CASE(
+    "errands are done in order on another thread; what they throw is told as a sentence, by update() alone") {
   std::atomic<int> woken = 0;
   Errands errands([&] { ++woken; });
   std::string order, told;
   std::thread::id other;
-  errands.add([&] { order += "a", other = std::this_thread::get_id(); }, [&](const std::string& problem) { told += "[" + problem + "]"; });
-  errands.add([&] { order += "b"; throw std::runtime_error("no room"); }, [&](const std::string& problem) { told += "[" + problem + "]"; });
+  errands.add([&] { order += "a", other = std::this_thread::get_id(); },
+              [&](const std::string& problem) { told += "[" + problem + "]"; });
+  errands.add(
+      [&] {
+        order += "b";
+        throw std::runtime_error("no room");
+      },
+      [&](const std::string& problem) { told += "[" + problem + "]"; });
   while (woken < 2) std::this_thread::yield();
   CHECK(told.empty());
   CHECK(errands.update());

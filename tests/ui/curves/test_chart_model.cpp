@@ -31,7 +31,8 @@ Event param(const char* name, const char* value, int64_t step) {
   return made;
 }
 
-// True for a text of nested elements, quoted attributes and known entities alone: what XML asks of an SVG like ours.
+// True for a text of nested elements, quoted attributes and known entities alone: what XML asks of an SVG
+// like ours.
 bool well_formed(const std::string& text) {
   std::vector<std::string> open;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -39,7 +40,8 @@ bool well_formed(const std::string& text) {
     if (c < 0x20 && c != '\n') return false;
     if (c == '&') {
       const std::string rest = text.substr(i, 6);
-      if (!rest.starts_with("&amp;") && !rest.starts_with("&lt;") && !rest.starts_with("&gt;") && !rest.starts_with("&quot;"))
+      if (!rest.starts_with("&amp;") && !rest.starts_with("&lt;") && !rest.starts_with("&gt;") &&
+          !rest.starts_with("&quot;"))
         return false;
     }
     if (c == '>') return false;  // of no tag: those are skipped as a whole below
@@ -67,7 +69,8 @@ bool well_formed(const std::string& text) {
 
 TEST_CASE("the well-formedness check finds what it should") {
   CHECK(well_formed("<a b=\"c\"><d/>x &lt; y</a>"));
-  for (const char* wrong : {"<a>", "<a></b>", "<a>&</a>", "<a b=\"<\"/>", "a > b", "<a b=\"c/>", "<a>\x01</a>", ""})
+  for (const char* wrong :
+       {"<a>", "<a></b>", "<a>&</a>", "<a b=\"<\"/>", "a > b", "<a b=\"c/>", "<a>\x01</a>", ""})
     CHECK_FALSE(well_formed(wrong));
 }
 
@@ -196,7 +199,8 @@ TEST_CASE("a wrong regular expression shows everything and says why") {
   CHECK_FALSE(filter.matches(std::string(2000, 'a')));
 }
 
-TEST_CASE("edits after the first value, reloads and checkpoints become marks, and a reload voids later steps") {
+TEST_CASE(
+    "edits after the first value, reloads and checkpoints become marks, and a reload voids later steps") {
   Journal journal;
   Event running{};
   running.kind = Event::Kind::state;
@@ -278,9 +282,12 @@ TEST_CASE("SVG is well-formed whatever the names are, and draws lines, bands, ma
   PlotAxis axis;
   axis.update(0, 2999, 1);
   const std::string svg =
-      charts_as_svg({{"l<ss", {line}, {{100, "edit", "lr 0.05", 0, "lr"}}, y_range({line}, axis, {})}, {"empty", {}, {}, {{}, 0, 1}}}, axis, 960, 360, true);
+      charts_as_svg({{"l<ss", {line}, {{100, "edit", "lr 0.05", 0, "lr"}}, y_range({line}, axis, {})},
+                     {"empty", {}, {}, {{}, 0, 1}}},
+                    axis, 960, 360, true);
   CHECK(well_formed(svg));
-  for (const char* part : {"<polyline", "<polygon", "stroke-dasharray=\"2 4 2 4\"", "#010203", "l&lt;ss", "\xc3\x97", ">lr 0.05</text>", "1 NaN"})
+  for (const char* part : {"<polyline", "<polygon", "stroke-dasharray=\"2 4 2 4\"", "#010203", "l&lt;ss",
+                           "\xc3\x97", ">lr 0.05</text>", "1 NaN"})
     CHECK_MESSAGE(svg.find(part) != std::string::npos, part);
   CHECK(svg.size() < 200000);  // columns, not points
 }

@@ -9,8 +9,8 @@
 #include <limits>
 
 #include "tests/support/sanitizers.h"
-#include "ui/window/theme.h"
 #include "ui/curves/plot.h"
+#include "ui/window/theme.h"
 
 using namespace lunagrad;
 
@@ -54,7 +54,8 @@ TEST_CASE("symlog ticks are 0 and powers of ten of both signs, in order, and not
   CHECK(ticks.back() == doctest::Approx(1000));
   CHECK(ticks.size() <= 14);
   for (const double tick : ticks)
-    if (tick != 0) CHECK(std::abs(std::log10(std::abs(tick)) - std::round(std::log10(std::abs(tick)))) < 1e-9);
+    if (tick != 0)
+      CHECK(std::abs(std::log10(std::abs(tick)) - std::round(std::log10(std::abs(tick)))) < 1e-9);
   // Near 0 the axis is linear, and so are its ticks.
   CHECK(symlog_axis_ticks(1, -0.5, 0.5, 5) == axis_ticks(-0.5, 0.5, 5));
   CHECK(symlog_axis_ticks(1, 5, 5, 5).empty());
@@ -114,9 +115,11 @@ TEST_CASE("each column of the polyline spans what a plain scan finds there") {
 
 TEST_CASE("what cannot be shown breaks the line: 1, NaN, 2, Inf, 3 are three dots, in a range of 1 to 3") {
   Curve curve;
-  for (const double y : {1.0, std::nan(""), 2.0, double(INFINITY), 3.0}) curve.append(double(curve.size()), y);
+  for (const double y : {1.0, std::nan(""), 2.0, double(INFINITY), 3.0})
+    curve.append(double(curve.size()), y);
   std::vector<size_t> stretches;
-  trace(curve, frame_of(4, 0, 4), [&](const std::vector<ImVec2>& points) { stretches.push_back(points.size()); });
+  trace(curve, frame_of(4, 0, 4),
+        [&](const std::vector<ImVec2>& points) { stretches.push_back(points.size()); });
   CHECK(stretches == std::vector<size_t>{1, 1, 1});
   PlotLine line;
   line.raw = &curve;
@@ -133,7 +136,8 @@ TEST_CASE("a logarithmic axis leaves out what is not above 0, and it is counted"
   for (const double y : {1.0, 0.0, -2.0, 100.0}) curve.append(double(curve.size()), y);
   CHECK(curve.not_positive_count() == 2);
   size_t shown = 0;
-  trace(curve, frame_of(3, 0.5, 200, Kind::log), [&](const std::vector<ImVec2>& points) { shown += points.size(); });
+  trace(curve, frame_of(3, 0.5, 200, Kind::log),
+        [&](const std::vector<ImVec2>& points) { shown += points.size(); });
   CHECK(shown == 2);
 }
 
@@ -171,8 +175,8 @@ TEST_CASE("a mark says what it is in as many words as there is room for; several
 
 namespace {
 
-// Milliseconds of the processor for the fastest of some frames with so many curves, raw and smoothed: that which nothing
-// else on the machine slowed down.
+// Milliseconds of the processor for the fastest of some frames with so many curves, raw and smoothed: that
+// which nothing else on the machine slowed down.
 double fastest_frame(int curves, int points) {
   IMGUI_CHECKVERSION();
   ImGuiContext* context = ImGui::CreateContext();
@@ -193,8 +197,11 @@ double fastest_frame(int curves, int points) {
       raw[k].append(i, y);
       smooth[k].append(i, smoother.next(i, y));
     }
-    lines.push_back({.name = "loss " + std::to_string(k), .raw = &raw[k], .smooth = &smooth[k],
-                     .color = theme().series[k % theme().series.size()], .dash = int(k + 1) % 4});
+    lines.push_back({.name = "loss " + std::to_string(k),
+                     .raw = &raw[k],
+                     .smooth = &smooth[k],
+                     .color = theme().series[k % theme().series.size()],
+                     .dash = int(k + 1) % 4});
   }
   PlotAxis axis;
   PlotState state;

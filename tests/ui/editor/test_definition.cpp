@@ -24,7 +24,8 @@ for step, loss in steps() do
 end
 )";
 
-// As "line:column" from 1, what F12 finds with the caret behind the n-th letter of the line's first `word`; "" for nothing.
+// As "line:column" from 1, what F12 finds with the caret behind the n-th letter of the line's first `word`;
+// "" for nothing.
 std::string found(int line, const std::string& word, int letter = 1) {
   const TextBuffer text(kText);
   const auto column = int(text.line(line - 1).find(word));

@@ -73,7 +73,8 @@ TEST_CASE("a text is saved byte by byte, with its line ends and rights, through 
 TEST_CASE("what cannot be read or written is an error that names it, and nothing is lost") {
   const Folder folder;
   Documents documents;
-  CHECK_THROWS_WITH_AS(documents.open(folder / "none.lua"), (folder / "none.lua: No such file or directory").c_str(), Error);
+  CHECK_THROWS_WITH_AS(documents.open(folder / "none.lua"),
+                       (folder / "none.lua: No such file or directory").c_str(), Error);
   CHECK_THROWS_AS(documents.open(folder.path), Error);
   CHECK(documents.count() == 0);
   CHECK(documents.active() == nullptr);
@@ -111,7 +112,8 @@ TEST_CASE("a change from outside is taken over, unless the text was changed here
   const std::vector<std::string> others = {folder / "module.lua"};
   documents.update(others, changed);
   write_file(folder / "a.lua", "two!");
-  REQUIRE(wait_for(documents, changed, [&] { return !changed.empty(); }, others));
+  REQUIRE(wait_for(
+      documents, changed, [&] { return !changed.empty(); }, others));
   CHECK(changed == std::vector<std::string>{document.path});
   CHECK(document.buffer.content() == "two!");
   CHECK_FALSE(document.modified());
@@ -121,7 +123,8 @@ TEST_CASE("a change from outside is taken over, unless the text was changed here
 
   changed.clear();
   write_file(folder / "module.lua", "longer");
-  REQUIRE(wait_for(documents, changed, [&] { return !changed.empty(); }, others));
+  REQUIRE(wait_for(
+      documents, changed, [&] { return !changed.empty(); }, others));
   CHECK(changed == others);
 
   changed.clear();
@@ -209,7 +212,8 @@ TEST_CASE("a disk that is full leaves the file as it was, and says so") {
   CHECK(read_file(folder / "a.lua").size() == 100003);
 }
 
-TEST_CASE("what is typed while a text is on its way to the disk stays unsaved, and each failure is told once") {
+TEST_CASE(
+    "what is typed while a text is on its way to the disk stays unsaved, and each failure is told once") {
   const Folder folder;
   write_file(folder / "a.lua", "old");
   Documents documents;

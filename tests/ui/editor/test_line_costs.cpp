@@ -7,7 +7,8 @@ using namespace lunagrad;
 
 namespace {
 
-NodeInfo node(uint64_t id, const char* op, const char* file, int line, std::vector<int64_t> shape, double ns) {
+NodeInfo node(uint64_t id, const char* op, const char* file, int line, std::vector<int64_t> shape,
+              double ns) {
   NodeInfo made;
   made.id = id;
   made.op = op;
@@ -49,7 +50,8 @@ TEST_CASE("the nodes of a line add up, and its last output is the newest") {
 TEST_CASE("lines keep their costs when others are added, removed or changed") {
   const auto before = lines({"a", "b", "c", "d", "e"});
   CHECK(matching_lines(before, before) == std::vector<int>{0, 1, 2, 3, 4});
-  CHECK(matching_lines(before, lines({"a", "new", "b", "c", "d", "e"})) == std::vector<int>{0, -1, 1, 2, 3, 4});
+  CHECK(matching_lines(before, lines({"a", "new", "b", "c", "d", "e"})) ==
+        std::vector<int>{0, -1, 1, 2, 3, 4});
   CHECK(matching_lines(before, lines({"a", "x", "c", "y", "e"})) == std::vector<int>{0, -1, 2, -1, 4});
   CHECK(matching_lines(before, lines({"e"})) == std::vector<int>{4});
   CHECK(matching_lines({}, lines({"a"})) == std::vector<int>{-1});

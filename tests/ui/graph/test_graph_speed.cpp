@@ -74,7 +74,8 @@ double frame_time(GraphCanvas& canvas, const CanvasGraph& graph, Act act) {
       ImGui::Render();
     }));
   }
-  return *std::min_element(times.begin(), times.end());  // the one that nothing else on the machine slowed down
+  return *std::min_element(times.begin(),
+                           times.end());  // the one that nothing else on the machine slowed down
 }
 
 struct Drawn {

@@ -1,4 +1,5 @@
-// Alarms: each rule with made-up series, at its threshold and its patience, and with scripts that have the fault.
+// Alarms: each rule with made-up series, at its threshold and its patience, and with scripts that have the
+// fault.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -18,7 +19,8 @@ Summary summary(double norm, int64_t count = 100, int64_t zeros = 0) {
   return s;
 }
 
-ParameterStatistics parameter(const std::string& name, double gradient, double weight = 1, double update = 1e-3) {
+ParameterStatistics parameter(const std::string& name, double gradient, double weight = 1,
+                              double update = 1e-3) {
   ParameterStatistics p;
   p.name = name;
   p.shape = {10, 10};
@@ -49,7 +51,8 @@ GradientModel run(const std::string& body) {
   RunOptions options;
   options.write_run = false;
   options.seed = 1;
-  session.run_text("local lg = require 'lunagrad'\nlocal nn, F = lg.nn, lg.nn.functional\n" + body, "test", options);
+  session.run_text("local lg = require 'lunagrad'\nlocal nn, F = lg.nn, lg.nn.functional\n" + body, "test",
+                   options);
   REQUIRE(session.wait() == Outcome::ok);
   GradientModel model;
   model.update(session);
@@ -154,9 +157,11 @@ TEST_CASE("a run that goes back continues from its earlier step") {
 }
 
 TEST_CASE("real: a ReLU that is dead") {
-  for (const auto& [layers, subject] : {std::pair("nn.Linear(4, 8), nn.ReLU()", "relu of Sequential.1 "),
-                                        std::pair("nn.Linear(4, 8, {activation = 'relu'})", "linear's relu of Sequential.0 ")}) {
-    const GradientModel model = run("local model = nn.Sequential(" + std::string(layers) + R"(, nn.Linear(8, 1))
+  for (const auto& [layers, subject] :
+       {std::pair("nn.Linear(4, 8), nn.ReLU()", "relu of Sequential.1 "),
+        std::pair("nn.Linear(4, 8, {activation = 'relu'})", "linear's relu of Sequential.0 ")}) {
+    const GradientModel model =
+        run("local model = nn.Sequential(" + std::string(layers) + R"(, nn.Linear(8, 1))
     lg.no_grad(function() model[1].bias:fill_(-100) end)
     local opt = lg.optim.SGD(model:parameters(), {lr = 0.01})
     for step in lg.run.steps(5) do

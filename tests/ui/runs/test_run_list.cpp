@@ -26,13 +26,15 @@ void write_run(const std::string& folder, const std::string& config, const std::
 }
 
 std::string row(int step, double loss) {
-  return "{\"step\":" + std::to_string(step) + ",\"time\":" + std::to_string(step * 0.1) + ",\"metrics\":{\"loss\":" +
-         std::to_string(loss) + "}}\n";
+  return "{\"step\":" + std::to_string(step) + ",\"time\":" + std::to_string(step * 0.1) +
+         ",\"metrics\":{\"loss\":" + std::to_string(loss) + "}}\n";
 }
 
 std::string config(const char* lr, const char* seed, const char* outcome = "ok") {
-  return std::string("{\"script\":\"train.lua\",\"started\":\"2026-01-02T03:04:05Z\",\"device\":\"cpu\",\"seed\":") + seed +
-         ",\"params\":{\"lr\":" + lr + ",\"batch\":32},\"steps\":3,\"outcome\":\"" + outcome + "\",\"seconds\":1.5}";
+  return std::string(
+             "{\"script\":\"train.lua\",\"started\":\"2026-01-02T03:04:05Z\",\"device\":\"cpu\",\"seed\":") +
+         seed + ",\"params\":{\"lr\":" + lr + ",\"batch\":32},\"steps\":3,\"outcome\":\"" + outcome +
+         "\",\"seconds\":1.5}";
 }
 
 template <class Done>
@@ -82,7 +84,8 @@ TEST_CASE("runs are sorted by any column, those without a value last, and filter
 
 TEST_CASE("what differs names only what is not common to the runs of a script") {
   std::vector<RunSummary> runs(3);
-  for (RunSummary& run : runs) run.script = "train.lua", run.config = {{"lr", "0.1"}, {"batch", "32"}, {"seed", "1"}};
+  for (RunSummary& run : runs)
+    run.script = "train.lua", run.config = {{"lr", "0.1"}, {"batch", "32"}, {"seed", "1"}};
   runs[1].config["lr"] = "0.2";
   runs[2].config["seed"] = "2";
   runs.push_back({});
@@ -154,28 +157,34 @@ TEST_CASE("the library lists good, torn and foreign folders, with the reason") {
   CHECK(read_notes(runs + "/good").note == "");
   remove_run(runs + "/good");
   CHECK_FALSE(fs::exists(runs + "/good"));
-  CHECK(tests::refusal([&] { remove_run(runs + "/foreign"); }).find("nothing is removed") != std::string::npos);
+  CHECK(tests::refusal([&] { remove_run(runs + "/foreign"); }).find("nothing is removed") !=
+        std::string::npos);
   CHECK(fs::exists(runs + "/foreign"));
 }
 
 TEST_CASE("a run that is being written is followed, past a torn line and a resumption") {
   const tests::Folder folder;
   const std::string run = folder.file("run");
-  write_run(run, "{\"script\":\"train.lua\",\"params\":{\"lr\":0.1}}", row(1, 3) + row(2, 2) + "{\"step\":3,\"time\"");
+  write_run(run, "{\"script\":\"train.lua\",\"params\":{\"lr\":0.1}}",
+            row(1, 3) + row(2, 2) + "{\"step\":3,\"time\"");
   RunLibrary library;
   library.show(run, true);
   const auto points = [&] {
     const auto found = library.curves().find(run);
-    return found == library.curves().end() || found->second.metrics.empty() ? size_t(0) : found->second.metrics[0].raw.size();
+    return found == library.curves().end() || found->second.metrics.empty()
+               ? size_t(0)
+               : found->second.metrics[0].raw.size();
   };
   REQUIRE(wait_for(library, [&] { return points() == 2; }));
-  std::ofstream(run + "/metrics.jsonl", std::ios::app) << ":0.3,\"metrics\":{\"loss\":1.5}}\n"
-                                                        << "{\"step\":3,\"time\":0.3,\"param\":{\"lr\":0.05}}\n";
+  std::ofstream(run + "/metrics.jsonl", std::ios::app)
+      << ":0.3,\"metrics\":{\"loss\":1.5}}\n"
+      << "{\"step\":3,\"time\":0.3,\"param\":{\"lr\":0.05}}\n";
   REQUIRE(wait_for(library, [&] { return points() == 3; }));
   CHECK(library.curves()[run].metrics[0].raw.y(2) == 1.5);
   REQUIRE(library.curves()[run].marks.size() == 1);
   CHECK(library.curves()[run].marks[0].text == "lr to 0.05");
-  std::ofstream(run + "/metrics.jsonl", std::ios::app) << "{\"step\":1,\"time\":0.4,\"resume\":\"x\"}\n" << row(2, 7);
+  std::ofstream(run + "/metrics.jsonl", std::ios::app) << "{\"step\":1,\"time\":0.4,\"resume\":\"x\"}\n"
+                                                       << row(2, 7);
   REQUIRE(wait_for(library, [&] { return points() == 2; }));
   CHECK(library.curves()[run].metrics[0].raw.y(1) == 7);
   std::ofstream(run + "/metrics.jsonl", std::ios::app) << "no row\n";

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <random>
 
+#include "ui/base/utf8.h"
 #include "ui/text/buffer.h"
 #include "ui/text/commands.h"
-#include "ui/base/utf8.h"
 
 using namespace lunagrad;
 
@@ -18,8 +18,9 @@ void type(TextBuffer& buffer, const char* letters) {
 }  // namespace
 
 TEST_CASE("a text goes in and comes out byte by byte") {
-  const std::string texts[] = {"", "a", "a\n", "\n\n", "a\r\nb\r\n", "a\r\nb\n", "\r", "a\rb\n", "\xff\xfe\n",
-                               std::string("z\0ero\n", 6), "\tx\n"};
+  const std::string texts[] = {"",         "a",  "a\n",    "\n\n",       "a\r\nb\r\n",
+                               "a\r\nb\n", "\r", "a\rb\n", "\xff\xfe\n", std::string("z\0ero\n", 6),
+                               "\tx\n"};
   for (const std::string& text : texts) CHECK(TextBuffer(text).content() == text);
   CHECK(TextBuffer("a\r\nb\r\n").crlf());
   CHECK(TextBuffer("a\r\nb\r\n").line(0) == "a");

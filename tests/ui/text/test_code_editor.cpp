@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "ui/editor/completion.h"
-#include "ui/window/theme.h"
 #include "ui/text/code_editor.h"
 #include "ui/widgets/input.h"
+#include "ui/window/theme.h"
 
 using namespace lunagrad;
 
@@ -43,7 +43,8 @@ class Frames {
     ImGui::Render();
     return result;
   }
-  CodeEditor::Result press(CodeEditor& view, TextBuffer& buffer, int key, bool ctrl = false, bool shift = false) {
+  CodeEditor::Result press(CodeEditor& view, TextBuffer& buffer, int key, bool ctrl = false,
+                           bool shift = false) {
     play_modifiers(ctrl, shift, false, true);
     play_key(key, true);
     const CodeEditor::Result result = draw(view, buffer);
@@ -89,11 +90,13 @@ TEST_CASE("keys edit the text once the editor has the focus, and not before") {
   CHECK(buffer.line(0) == "local x = 1");
 }
 
-TEST_CASE("a frame of a text of 20,000 lines takes a few milliseconds, also while somebody types at its end") {
+TEST_CASE(
+    "a frame of a text of 20,000 lines takes a few milliseconds, also while somebody types at its end") {
   Frames frames;
   CodeEditor view;
   std::string text;
-  for (int i = 0; i < 20000; ++i) text += "  self.layer" + std::to_string(i) + " = nn.Linear(64, 10) -- a layer\n";
+  for (int i = 0; i < 20000; ++i)
+    text += "  self.layer" + std::to_string(i) + " = nn.Linear(64, 10) -- a layer\n";
   TextBuffer buffer(text);
   view.take_focus();
   frames.draw(view, buffer);
@@ -118,8 +121,9 @@ TEST_CASE("a frame of a text of 20,000 lines takes a few milliseconds, also whil
 
 TEST_CASE("texts of all kinds are drawn: empty, one very long line, no UTF-8, tabs, a tiny window") {
   Frames frames;
-  for (const std::string& text : {std::string(), std::string(300000, 'x'), std::string("\xff\0\t\x1b[1m\n", 8),
-                                  std::string("\t\t-- tabs\n\xe4\xb8\xad\xe6\x96\x87\n")}) {
+  for (const std::string& text :
+       {std::string(), std::string(300000, 'x'), std::string("\xff\0\t\x1b[1m\n", 8),
+        std::string("\t\t-- tabs\n\xe4\xb8\xad\xe6\x96\x87\n")}) {
     CodeEditor view;
     TextBuffer buffer(text);
     CodeEditor::Look look;
@@ -141,7 +145,8 @@ TEST_CASE("texts of all kinds are drawn: empty, one very long line, no UTF-8, ta
 
 TEST_CASE("locals lead to what they were given") {
   const TextBuffer buffer(
-      "local lg = require \"lunagrad\"\nlocal nn, F = lg.nn, lg.nn.functional\nlocal optim = require('lunagrad.optim')\n"
+      "local lg = require \"lunagrad\"\nlocal nn, F = lg.nn, lg.nn.functional\nlocal optim = "
+      "require('lunagrad.optim')\n"
       "local n = 3\n");
   CHECK(resolved_path(buffer, "nn.Linear") == "lg.nn.Linear");
   CHECK(resolved_path(buffer, "F.rel") == "lg.nn.functional.rel");
@@ -163,7 +168,8 @@ TEST_CASE("names are proposed from the records, the session and the text") {
     session.wait();
     for (int i = 0; i < 500; ++i) {
       const auto& all = completion.proposals();
-      const auto found = std::find_if(all.begin(), all.end(), [&](const Proposal& p) { return p.name == name; });
+      const auto found =
+          std::find_if(all.begin(), all.end(), [&](const Proposal& p) { return p.name == name; });
       if (found != all.end()) return *found;
       if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
@@ -171,7 +177,8 @@ TEST_CASE("names are proposed from the records, the session and the text") {
   };
   CHECK(proposed("x:log_s", "log_softmax").detail.find("dim") != std::string::npos);
   CHECK(proposed("x:log_s", "log_softmax").help.find("lg.log_softmax(") == 0);
-  CHECK(proposed("local nn = require('lunagrad').nn\nlocal layers = 1\nlay", "layers").detail == "in this text");
+  CHECK(proposed("local nn = require('lunagrad').nn\nlocal layers = 1\nlay", "layers").detail ==
+        "in this text");
   CHECK(proposed("local lg = require 'lunagrad'\nlocal nn = lg.nn\nnn.Lin", "Linear").name == "Linear");
   CHECK(proposed("self.width = 1\nself.wi", "width").name == "width");
   CHECK(proposed("whi", "while").name == "while");

@@ -82,11 +82,13 @@ TEST_CASE("both maps change their brightness all the way, so that no hue is need
   const auto brightness = [](ImU32 color) {
     return 0.2126 * (color & 255) + 0.7152 * (color >> 8 & 255) + 0.0722 * (color >> 16 & 255);
   };
-  for (int i = 1; i <= 32; ++i) CHECK(brightness(map_color(i / 32.0, false, true)) > brightness(map_color((i - 1) / 32.0, false, true)));
+  for (int i = 1; i <= 32; ++i)
+    CHECK(brightness(map_color(i / 32.0, false, true)) > brightness(map_color((i - 1) / 32.0, false, true)));
   for (const bool dark : {false, true})
     for (int i = 1; i <= 16; ++i) {
       // Away from the middle: brighter on dark, darker on light.
-      const double step = brightness(map_color(0.5 + i / 32.0, true, dark)) - brightness(map_color(0.5 + (i - 1) / 32.0, true, dark));
+      const double step = brightness(map_color(0.5 + i / 32.0, true, dark)) -
+                          brightness(map_color(0.5 + (i - 1) / 32.0, true, dark));
       CHECK((dark ? step > 0 : step < 0));
     }
 }

@@ -6,13 +6,13 @@
 #include <cstring>
 #include <numeric>
 
+#include "ui/base/figures.h"
 #include "ui/inspect/batch_shapes.h"
 #include "ui/runs/console_lines.h"
-#include "ui/base/figures.h"
-#include "ui/workbench/links.h"
 #include "ui/runs/media_log.h"
 #include "ui/text/prompt.h"
 #include "ui/widgets/timeline.h"
+#include "ui/workbench/links.h"
 
 using namespace lunagrad;
 
@@ -164,7 +164,8 @@ TEST_CASE("tracebacks fold behind their message, and open") {
   ConsoleLines lines;
   lines.set_filter("", kAll);
   journal.write(ConsoleLine::Kind::output, "before\n");
-  journal.write(ConsoleLine::Kind::error, "a.lua:3: wrong\n  a.lua:3: in f\n  a.lua:9: in main chunk\n", {"a.lua", 3});
+  journal.write(ConsoleLine::Kind::error, "a.lua:3: wrong\n  a.lua:3: in f\n  a.lua:9: in main chunk\n",
+                {"a.lua", 3});
   journal.write(ConsoleLine::Kind::output, "behind\n");
   lines.update(journal);
   CHECK(shown(lines, journal) == "before|a.lua:3: wrong+2|behind|");
