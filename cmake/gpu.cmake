@@ -3,8 +3,8 @@ find_program(GLSLANG glslangValidator REQUIRED)
 find_path(VOLK_INCLUDE volk.c REQUIRED)
 
 set(SHADER_DIR ${CMAKE_BINARY_DIR}/shaders)
-set(ELEMENTWISE_DEF ${CMAKE_SOURCE_DIR}/runtime/ops/elementwise.def)
-set(ELEMENTWISE_H ${CMAKE_SOURCE_DIR}/runtime/ops/elementwise.h)
+set(ELEMENTWISE_DEF ${CMAKE_SOURCE_DIR}/runtime/elementwise/elementwise.def)
+set(ELEMENTWISE_H ${CMAKE_SOURCE_DIR}/runtime/elementwise/elementwise.h)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ELEMENTWISE_DEF} ${ELEMENTWISE_H})
 
 # Elementwise kernels are written from the rows of elementwise.def: one file for each row and type computed in.

@@ -6,8 +6,7 @@ find_library(SLEEF sleef REQUIRED)
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(LIBPNG REQUIRED IMPORTED_TARGET libpng)
 
-file(GLOB RUNTIME_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/*.cpp ${PROJECT_SOURCE_DIR}/runtime/ops/*.cpp
-     ${PROJECT_SOURCE_DIR}/runtime/cpu/*.cpp ${PROJECT_SOURCE_DIR}/runtime/io/*.cpp)
+file(GLOB_RECURSE RUNTIME_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtime/*.cpp)
 add_library(lunagrad-runtime SHARED ${RUNTIME_SOURCES})
 set_target_properties(lunagrad-runtime PROPERTIES CXX_VISIBILITY_PRESET default)
 target_include_directories(lunagrad-runtime PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)

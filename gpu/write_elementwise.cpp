@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise/elementwise.h"
 
 namespace {
 
@@ -33,7 +33,7 @@ struct Row {
 #define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) "" params "",
 #define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) "" params "",
 constexpr std::string_view kFields[] = {
-#include "runtime/ops/elementwise.def"
+#include "runtime/elementwise/elementwise.def"
 };
 
 #define REAL(name, fallback) "param,"
@@ -44,7 +44,7 @@ constexpr std::string_view kFields[] = {
 #define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) "" params "",
 #define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) "" params "",
 constexpr std::string_view kReaders[] = {
-#include "runtime/ops/elementwise.def"
+#include "runtime/elementwise/elementwise.def"
 };
 
 #define EW1(name, params, types, result, value, gx, lo, hi, doc) \
@@ -54,7 +54,7 @@ constexpr std::string_view kReaders[] = {
 #define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) \
   {#name, "", "", #types, #result, #value, {#ga, #gb, #gc}},
 const Row kRows[] = {
-#include "runtime/ops/elementwise.def"
+#include "runtime/elementwise/elementwise.def"
 };
 
 std::string arguments(size_t arity) { return arity == 1 ? "T x" : arity == 2 ? "T a, T b" : "T a, T b, T c"; }

@@ -4,11 +4,11 @@
 #include <string>
 #include <unordered_map>
 
-#include "runtime/autocast.h"
-#include "runtime/finite.h"
 #include "runtime/ops.h"
 #include "runtime/ops/families.h"
-#include "runtime/tape.h"
+#include "runtime/tape/autocast.h"
+#include "runtime/tape/finite.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad {
 

@@ -13,7 +13,7 @@ namespace lunagrad {
 // Elementwise rows: `Tensor exp(const Tensor& x)`, `Tensor add(const Tensor& a, const Tensor& b)`, with
 // parameters as doubles after the operands; operands broadcast.
 #define LUNAGRAD_ELEMENTWISE_DECLARATIONS
-#include "runtime/ops/elementwise_declare.h"
+#include "runtime/elementwise/declare.h"
 #undef LUNAGRAD_ELEMENTWISE_DECLARATIONS
 
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }

@@ -6,7 +6,7 @@
 #include "runtime/cpu/pieces.h"
 #include "runtime/error.h"
 #include "runtime/ops.h"
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad {
 namespace {

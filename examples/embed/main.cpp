@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "runtime/ops.h"
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 #include "script/session.h"
 
 using namespace lunagrad;

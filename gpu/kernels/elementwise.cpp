@@ -1,6 +1,6 @@
 // Every row of elementwise.def and each of its gradients: one shader for the type computed in, specialised by
 // operand types and number of dims.
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise/elementwise.h"
 
 #include <array>
 #include <bit>

@@ -1,5 +1,5 @@
 #version 460
-// The eight numbers of runtime/summary.cpp for each of many tensors, in one pass over all of them: a work group takes a
+// The eight numbers of runtime/statistics/summary.cpp for each of many tensors, in one pass over all of them: a work group takes a
 // block of 4096 elements of one tensor and leaves the block's numbers. A second pass (FOLD), a group for each tensor, makes
 // one row of them. Sums are of parts of the largest magnitude that is there, so that squares neither overflow nor vanish.
 #extension GL_GOOGLE_include_directive : require

@@ -11,14 +11,14 @@
 #include "hwy/foreach_target.h"
 // after foreach_target
 #include "runtime/cpu/complex.h"
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise/elementwise.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lunagrad {
 namespace HWY_NAMESPACE {
 namespace {
 
-#include "runtime/ops/elementwise_rows.h"
+#include "runtime/elementwise/rows.h"
 
 template <class T>
 HWY_INLINE Complex<T> load(const T* from) {
@@ -172,7 +172,7 @@ constexpr bool ksame = true, kbool = false;  // whether rows with that result ha
 #define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) \
   kernels_of<name##_row, Row::name, 3, k##result>(),
 constexpr ComplexKernels kKernels[kRowCount] = {
-#include "runtime/ops/elementwise.def"
+#include "runtime/elementwise/elementwise.def"
 };
 
 const ComplexKernels* target_kernels() { return kKernels; }

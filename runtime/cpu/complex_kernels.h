@@ -1,6 +1,6 @@
 #pragma once
-// The innermost loops of the elementwise rows that have a complex meaning (takes_complex, ops/elementwise.h),
-// compiled for each SIMD target. Constant tables and pure functions, any thread.
+// The innermost loops of the elementwise rows that have a complex meaning (takes_complex,
+// elementwise/elementwise.h), compiled for each SIMD target. Constant tables and pure functions, any thread.
 #include "runtime/cpu/elementwise_kernels.h"
 
 namespace lunagrad {

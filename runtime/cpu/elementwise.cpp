@@ -8,7 +8,7 @@
 #include "runtime/cpu/copy.h"
 #include "runtime/cpu/elementwise_kernels.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise/elementwise.h"
 
 namespace lunagrad {
 namespace {

@@ -12,14 +12,14 @@
 // after foreach_target
 #include "hwy/cache_control.h"
 #include "runtime/cpu/vector.h"
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise/elementwise.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lunagrad {
 namespace HWY_NAMESPACE {
 namespace {
 
-#include "runtime/ops/elementwise_rows.h"
+#include "runtime/elementwise/rows.h"
 
 // Loads and stores of less than a vector: by masks where the instruction set has them, else through a buffer.
 #if HWY_TARGET <= HWY_AVX2
@@ -165,7 +165,7 @@ constexpr bool ksame = true, kbool = false;  // whether rows with that result ha
 #define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) \
   kernels_of<name##_row, 3, k##result>(),
 constexpr RowKernels kKernels[kRowCount] = {
-#include "runtime/ops/elementwise.def"
+#include "runtime/elementwise/elementwise.def"
 };
 
 const RowKernels* target_kernels() { return kKernels; }

@@ -3,13 +3,13 @@
 
 #include "runtime/cpu/elementwise_kernels.h"
 #include "runtime/cpu/integer.h"
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise/elementwise.h"
 
 namespace lunagrad {
 namespace integers {
 namespace {
 
-#include "runtime/ops/elementwise_rows.h"
+#include "runtime/elementwise/rows.h"
 
 // A plain loop for each way in which operands repeat, so that the compiler can vectorise it.
 template <class R, class T, bool... Repeats>
@@ -73,7 +73,7 @@ constexpr IntegerKernels kernels_of() {
 #define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) \
   kernels_of<name##_row, 3, RowTypes::k##types>(),
 constexpr IntegerKernels kKernels[kRowCount] = {
-#include "runtime/ops/elementwise.def"
+#include "runtime/elementwise/elementwise.def"
 };
 
 }  // namespace

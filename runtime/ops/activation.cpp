@@ -1,9 +1,9 @@
 // Activations that are more than a row of elementwise.def: glu, prelu, softmin; and those within other ops.
 #include "runtime/ops/activation.h"
 
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise/elementwise.h"
 #include "runtime/ops/families.h"
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad {
 namespace {

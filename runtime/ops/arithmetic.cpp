@@ -1,7 +1,7 @@
 // The long forms: what add, sub, div, clamp, sum, mean and prod take beyond their own records, so that the
 // short form of a call stays as light as it is. A script reaches them under the short names
 // (script/meta/signature.cpp). And isclose, which is arithmetic of several rows.
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise/elementwise.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {

@@ -1,6 +1,6 @@
 // The op records of the rows of elementwise.def and of their gradients, built from the columns: shapes,
 // types, which values are saved, and the C++ functions of ops.h.
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise/elementwise.h"
 
 #include <algorithm>
 #include <cfloat>
@@ -12,7 +12,7 @@
 
 namespace lunagrad {
 namespace reference {
-#include "runtime/ops/elementwise_rows.h"
+#include "runtime/elementwise/rows.h"
 }  // namespace reference
 
 namespace {
@@ -36,7 +36,7 @@ std::vector<ParamSpec> param_specs(int row) {
 #define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) \
   case Row::name:                                                        \
     return {params};
-#include "runtime/ops/elementwise.def"
+#include "runtime/elementwise/elementwise.def"
   }
   return {};
 }
@@ -54,7 +54,7 @@ struct RowText {
 #define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) {doc, {params}},
 #define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) {doc, {params}},
 constexpr RowText kTexts[kRowCount] = {
-#include "runtime/ops/elementwise.def"
+#include "runtime/elementwise/elementwise.def"
 };
 
 enum class RowResult { ksame, kbool };
@@ -67,7 +67,7 @@ std::array<RowTraits, kRowCount> make_traits() {
   {#name, 2, RowTypes::k##types, RowResult::k##result == RowResult::kbool, lo, hi},
 #define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) \
   {#name, 3, RowTypes::k##types, RowResult::k##result == RowResult::kbool, lo, hi},
-#include "runtime/ops/elementwise.def"
+#include "runtime/elementwise/elementwise.def"
   }};
   for (int row = 0; row < kRowCount; ++row) {
     for (int i = 0; i < rows[size_t(row)].arity; ++i) {
@@ -388,7 +388,7 @@ double reference_gradient_of(const double* in, double y, const double* params) {
 #define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) LUNAGRAD_REFERENCE(name##_row)
 #define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) LUNAGRAD_REFERENCE(name##_row)
 constexpr ReferenceRow kReference[kRowCount] = {
-#include "runtime/ops/elementwise.def"
+#include "runtime/elementwise/elementwise.def"
 };
 #undef LUNAGRAD_REFERENCE
 
@@ -477,6 +477,6 @@ Value bound_value(const std::optional<double>& bound) { return bound ? Value(*bo
     static const Op& op = elementwise_op(Row::name);                                      \
     return apply1(op, {a, b, c}, Values{WALK(VALUE_A params)});                           \
   }
-#include "runtime/ops/elementwise.def"
+#include "runtime/elementwise/elementwise.def"
 
 }  // namespace lunagrad

@@ -1,6 +1,6 @@
 // The gradient columns of elementwise.def read in two more ways: by a type that only notes which values are
 // used, and over tensors, so that a gradient can be differentiated again.
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise/elementwise.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
@@ -41,21 +41,62 @@ BINARY(operator-)
 BINARY(operator*)
 BINARY(operator/)
 UNARY(operator-)
-UNARY(operator!) BINARY(operator==) BINARY(operator!=) BINARY(operator<) BINARY(operator<=) BINARY(operator>)
-    BINARY(operator>=) BINARY(operator&&) BINARY(operator||) UNARY(isnan) UNARY(isinf) UNARY(isfinite)
-        UNARY(abs) UNARY(sign) UNARY(square) UNARY(conj) BINARY(max) BINARY(min) UNARY(floor) UNARY(ceil)
-            UNARY(round_even) UNARY(trunc) BINARY(fmod) BINARY(remainder) BINARY(floor_div) UNARY(sqrt)
-                UNARY(exp) UNARY(exp2) UNARY(expm1) UNARY(log) UNARY(log1p) UNARY(log2) UNARY(log10)
-                    BINARY(pow) UNARY(sin) UNARY(cos) UNARY(tan) UNARY(asin) UNARY(acos) UNARY(atan)
-                        BINARY(atan2) UNARY(sinh) UNARY(cosh) UNARY(tanh) UNARY(asinh) UNARY(acosh)
-                            UNARY(atanh) UNARY(erf) UNARY(sigmoid) UNARY(normal_cdf)
-                                UNARY(normal_pdf) inline Note sel(Note c, Note a, Note b) {
-  return mixed(c, a, b);
-}
+UNARY(operator!)
+BINARY(operator==)
+BINARY(operator!=)
+BINARY(operator<)
+BINARY(operator<=)
+BINARY(operator>)
+BINARY(operator>=)
+BINARY(operator&&)
+BINARY(operator||)
+UNARY(isnan)
+UNARY(isinf)
+UNARY(isfinite)
+UNARY(abs)
+UNARY(sign)
+UNARY(square)
+UNARY(conj)
+BINARY(max)
+BINARY(min)
+UNARY(floor)
+UNARY(ceil)
+UNARY(round_even)
+UNARY(trunc)
+BINARY(fmod)
+BINARY(remainder)
+BINARY(floor_div)
+UNARY(sqrt)
+UNARY(exp)
+UNARY(exp2)
+UNARY(expm1)
+UNARY(log)
+UNARY(log1p)
+UNARY(log2)
+UNARY(log10)
+BINARY(pow)
+UNARY(sin)
+UNARY(cos)
+UNARY(tan)
+UNARY(asin)
+UNARY(acos)
+UNARY(atan)
+BINARY(atan2)
+UNARY(sinh)
+UNARY(cosh)
+UNARY(tanh)
+UNARY(asinh)
+UNARY(acosh)
+UNARY(atanh)
+UNARY(erf)
+UNARY(sigmoid)
+UNARY(normal_cdf)
+UNARY(normal_pdf)
+inline Note sel(Note c, Note a, Note b) { return mixed(c, a, b); }
 #undef UNARY
 #undef BINARY
 
-#include "runtime/ops/elementwise_rows.h"
+#include "runtime/elementwise/rows.h"
 
 // The union over both words of a choice, if there is one.
 template <class R, int I>
@@ -109,10 +150,28 @@ BINARY(operator!=, ne)
 BINARY(operator<, lt)
 BINARY(operator<=, le)
 BINARY(operator>, gt)
-BINARY(operator&&, logical_and) BINARY(operator||, logical_or) UNARY(isfinite) UNARY(abs) UNARY(sign)
-    UNARY(square) UNARY(conj) UNARY(floor) UNARY(trunc) UNARY(sqrt) UNARY(exp) UNARY(log) BINARY(pow, pow)
-        UNARY(sin) UNARY(cos) UNARY(sinh) UNARY(cosh) UNARY(tanh) UNARY(erf) UNARY(log1p)
-            UNARY(sigmoid) inline Term sel(const Term& c, const Term& a, const Term& b) {
+BINARY(operator&&, logical_and)
+BINARY(operator||, logical_or)
+UNARY(isfinite)
+UNARY(abs)
+UNARY(sign)
+UNARY(square)
+UNARY(conj)
+UNARY(floor)
+UNARY(trunc)
+UNARY(sqrt)
+UNARY(exp)
+UNARY(log)
+BINARY(pow, pow)
+UNARY(sin)
+UNARY(cos)
+UNARY(sinh)
+UNARY(cosh)
+UNARY(tanh)
+UNARY(erf)
+UNARY(log1p)
+UNARY(sigmoid)
+inline Term sel(const Term& c, const Term& a, const Term& b) {
   return Term(lunagrad::where(c.get(), a.get(), b.get()));
 }
 #undef UNARY
@@ -124,7 +183,7 @@ inline Term normal_pdf(const Term& x) { return Term(0.39894228040143267794) * ex
 // Of complex numbers the real parts, as in cpu/complex.h.
 inline Term operator>=(const Term& a, const Term& b) { return Term(ge(real(a.get()), real(b.get()))); }
 
-#include "runtime/ops/elementwise_rows.h"
+#include "runtime/elementwise/rows.h"
 
 template <class R, int I>
 Tensor evaluate(const Tensor& g, std::span<const Tensor> in, const Tensor& y, const double* params) {
@@ -156,7 +215,7 @@ struct Reading {
   {{READ(name##_row, 0), READ(name##_row, 1), READ(name##_row, 2)},      \
    {WRITE(name##_row, 0), WRITE(name##_row, 1), WRITE(name##_row, 2)}},
 constexpr Reading kReadings[kRowCount] = {
-#include "runtime/ops/elementwise.def"
+#include "runtime/elementwise/elementwise.def"
 };
 #undef READ
 #undef WRITE

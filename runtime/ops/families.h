@@ -3,7 +3,7 @@
 // joins them.
 #include "runtime/op.h"
 #include "runtime/ops.h"
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad {
 

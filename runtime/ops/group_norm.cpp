@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/checkpoint.h"
 #include "runtime/cpu/channel_norm.h"
 #include "runtime/cpu/norm.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/tape/checkpoint.h"
 
 namespace lunagrad {
 namespace {

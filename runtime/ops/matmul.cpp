@@ -5,7 +5,7 @@
 #include "runtime/ops/activation.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
-#include "runtime/running_sum.h"
+#include "runtime/tape/running_sum.h"
 
 namespace lunagrad {
 namespace {

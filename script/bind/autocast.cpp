@@ -1,7 +1,7 @@
 // Mixed precision in Lua, and the search for NaN and Inf.
-#include "runtime/autocast.h"
+#include "runtime/tape/autocast.h"
 
-#include "runtime/finite.h"
+#include "runtime/tape/finite.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 

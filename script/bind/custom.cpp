@@ -1,9 +1,9 @@
 // Functions of the script as parts of the tape: custom ops, and checkpoints that run again in backward.
-#include "runtime/custom.h"
+#include "runtime/tape/custom.h"
 
 #include <algorithm>
 
-#include "runtime/checkpoint.h"
+#include "runtime/tape/checkpoint.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/lua/function.h"

@@ -1,9 +1,9 @@
 // Gradients in Lua: backward, lg.grad, gradients as a value, hooks, no_grad, checks.
 #include <memory>
 
-#include "runtime/grad_store.h"
-#include "runtime/gradcheck.h"
-#include "runtime/tape.h"
+#include "runtime/tape/grad_store.h"
+#include "runtime/tape/gradcheck.h"
+#include "runtime/tape/tape.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/lua/function.h"

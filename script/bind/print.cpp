@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/ops.h"
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad {
 namespace {

@@ -1,5 +1,5 @@
 // The tape in Lua: the nodes that a tensor was made by, as data, as Graphviz, as JSON and as a picture.
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 
 #include <nlohmann/json.hpp>
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "runtime/ops.h"
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 #include "script/bind/print.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"

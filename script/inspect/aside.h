@@ -1,8 +1,8 @@
 #pragma once
 // Work of a viewer on the session's thread: the run's context as it was comes back afterwards, random numbers
 // included, and nobody who listens to the run hears of it. Made and destroyed on that thread.
-#include "runtime/autocast.h"
 #include "runtime/context.h"
+#include "runtime/tape/autocast.h"
 
 namespace lunagrad {
 

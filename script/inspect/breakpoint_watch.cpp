@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "runtime/ops.h"
-#include "runtime/summary.h"
+#include "runtime/statistics/summary.h"
 #include "script/lua/convert.h"
 
 namespace lunagrad {

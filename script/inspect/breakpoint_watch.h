@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "runtime/context.h"
-#include "runtime/finite.h"
 #include "runtime/op.h"
-#include "runtime/tape.h"
+#include "runtime/tape/finite.h"
+#include "runtime/tape/tape.h"
 #include "script/lua/function.h"
 #include "script/view/breakpoints.h"
 

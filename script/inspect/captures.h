@@ -3,7 +3,7 @@
 // Belongs to the session's thread.
 #include <vector>
 
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad {
 

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <utility>
 
-#include "runtime/autocast.h"
 #include "runtime/ops.h"
-#include "runtime/statistics.h"
-#include "runtime/summarize_all.h"
+#include "runtime/statistics/statistics.h"
+#include "runtime/statistics/summarize_all.h"
+#include "runtime/tape/autocast.h"
 
 namespace lunagrad {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "runtime/op.h"
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 #include "script/view/step_statistics.h"
 #include "script/view/tape.h"
 

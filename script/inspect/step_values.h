@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "runtime/custom.h"
-#include "runtime/tape.h"
+#include "runtime/tape/custom.h"
+#include "runtime/tape/tape.h"
 #include "script/view/value_slice.h"
 
 namespace lunagrad {

@@ -12,7 +12,7 @@
 #include <mutex>
 #include <vector>
 
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 #include "runtime/trace.h"
 #include "script/inspect/step_values.h"
 #include "script/view/history.h"

@@ -1,6 +1,6 @@
 // The rows of elementwise.def over values of an ONNX graph: the words of vocabulary.h are nodes here. Rows
 // for which ONNX has an operator of its own are written as that.
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise/elementwise.h"
 
 #include <cmath>
 #include <limits>
@@ -152,7 +152,7 @@ Term atan2(const Term& a, const Term& b) {
   return sel(b < Term(0), inner + turn, inner);
 }
 
-#include "runtime/ops/elementwise_rows.h"
+#include "runtime/elementwise/rows.h"
 
 std::string name_of(const Term& value) { return value.get(); }
 std::string name_of(const Condition& value) { return value.name; }
@@ -169,7 +169,7 @@ using Evaluate = std::string (*)(const expression::Term (&)[3], const double*);
 #define EW2 EW1
 #define EW3 EW1
 constexpr Evaluate kRows[kRowCount] = {
-#include "runtime/ops/elementwise.def"
+#include "runtime/elementwise/elementwise.def"
 };
 
 // Rows that are one operator of ONNX, with the attributes that the row's parameters are.

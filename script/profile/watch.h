@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 #include "runtime/trace.h"
 #include "runtime/work_times.h"
 #include "script/view/profile.h"

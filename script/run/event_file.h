@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/statistics.h"
+#include "runtime/statistics/statistics.h"
 
 namespace lunagrad {
 

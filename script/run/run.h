@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/statistics.h"
+#include "runtime/statistics/statistics.h"
 #include "runtime/tensor.h"
 #include "script/run/event_file.h"
 #include "script/run/folder.h"

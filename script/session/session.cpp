@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <set>
 
-#include "runtime/autocast.h"
+#include "runtime/tape/autocast.h"
 #include "script/lua/edge.h"
 #include "script/lua/source.h"
 #include "script/session/globals.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/statistics.h"
+#include "runtime/statistics/statistics.h"
 
 namespace lunagrad {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/summary.h"
+#include "runtime/statistics/summary.h"
 #include "script/view/source_place.h"
 
 namespace lunagrad {

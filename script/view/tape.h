@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/summary.h"
+#include "runtime/statistics/summary.h"
 #include "script/view/source_place.h"
 #include "script/view/value_slice.h"
 

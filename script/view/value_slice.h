@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/statistics.h"
+#include "runtime/statistics/statistics.h"
 
 namespace lunagrad {
 

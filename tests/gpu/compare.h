@@ -10,7 +10,7 @@
 
 #include "gpu/gpu.h"
 #include "runtime/ops.h"
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad::tests {
 

@@ -1,6 +1,6 @@
 // Attention in tiles on the Vulkan device: rows and keys that do not divide into tiles, causal or not,
 // operands that come transposed from one matrix; and no memory for the product of queries and keys.
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 #include "tests/gpu/compare.h"
 
 namespace lunagrad::tests {

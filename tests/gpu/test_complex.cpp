@@ -2,7 +2,7 @@
 // awkward sizes.
 #include <set>
 
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise/elementwise.h"
 #include "tests/gpu/compare.h"
 #include "tests/samples/samples.h"
 

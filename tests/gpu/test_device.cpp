@@ -1,6 +1,6 @@
 // The order of work, memory and mistakes on the Vulkan device.
 #include "gpu/device.h"
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise/elementwise.h"
 #include "tests/gpu/compare.h"
 
 namespace lunagrad::tests {

@@ -1,7 +1,7 @@
 // Elementwise kernels at extreme arguments, conversions and integers on the Vulkan device.
 #include <set>
 
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise/elementwise.h"
 #include "tests/gpu/compare.h"
 #include "tests/samples/samples.h"
 

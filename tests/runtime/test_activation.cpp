@@ -7,7 +7,7 @@
 
 #include "runtime/ops.h"
 #include "runtime/random.h"
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 #include "tests/support/activations.h"
 #include "tests/support/same_bits.h"
 

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "runtime/cpu/parallel.h"
-#include "runtime/gradcheck.h"
 #include "runtime/ops.h"
-#include "runtime/tape.h"
+#include "runtime/tape/gradcheck.h"
+#include "runtime/tape/tape.h"
 #include "tests/support/peak.h"
 
 namespace lunagrad {

@@ -1,9 +1,9 @@
 // Autocast: which op runs in which type, the casts of weights, and types of gradients.
 #include <doctest/doctest.h>
 
-#include "runtime/autocast.h"
 #include "runtime/ops.h"
-#include "runtime/tape.h"
+#include "runtime/tape/autocast.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad::tests {
 namespace {

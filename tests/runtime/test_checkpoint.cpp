@@ -3,10 +3,10 @@
 
 #include <cstdio>
 
-#include "runtime/checkpoint.h"
-#include "runtime/custom.h"
-#include "runtime/gradcheck.h"
 #include "runtime/ops.h"
+#include "runtime/tape/checkpoint.h"
+#include "runtime/tape/custom.h"
+#include "runtime/tape/gradcheck.h"
 #include "tests/support/peak.h"
 
 namespace lunagrad::tests {

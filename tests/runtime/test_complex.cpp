@@ -6,10 +6,10 @@
 #include <complex>
 #include <limits>
 
-#include "runtime/custom.h"
-#include "runtime/grad_store.h"
-#include "runtime/gradcheck.h"
 #include "runtime/ops.h"
+#include "runtime/tape/custom.h"
+#include "runtime/tape/grad_store.h"
+#include "runtime/tape/gradcheck.h"
 
 namespace lunagrad::tests {
 namespace {

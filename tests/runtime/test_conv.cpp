@@ -9,7 +9,7 @@
 #include "runtime/cpu/conv.h"
 #include "runtime/ops.h"
 #include "runtime/random.h"
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 
 using namespace lunagrad;
 

@@ -10,7 +10,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops.h"
 #include "runtime/random.h"
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "runtime/cpu/copy.h"
 #include "runtime/cpu/elementwise_kernels.h"
+#include "runtime/elementwise/elementwise.h"
 #include "runtime/ops.h"
-#include "runtime/ops/elementwise.h"
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad::tests {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "runtime/gradcheck.h"
 #include "runtime/ops.h"
-#include "runtime/tape.h"
+#include "runtime/tape/gradcheck.h"
+#include "runtime/tape/tape.h"
 
 using namespace lunagrad;
 

@@ -14,7 +14,7 @@
 
 #include "runtime/cpu/elementwise_kernels.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise/elementwise.h"
 
 using namespace lunagrad;
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "runtime/ops.h"
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad {
 namespace {

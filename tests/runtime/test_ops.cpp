@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "runtime/gradcheck.h"
+#include "runtime/elementwise/elementwise.h"
 #include "runtime/ops.h"
-#include "runtime/ops/elementwise.h"
+#include "runtime/tape/gradcheck.h"
 #include "tests/samples/samples.h"
 
 namespace lunagrad::tests {

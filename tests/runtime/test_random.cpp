@@ -10,7 +10,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/random.h"
 #include "runtime/ops.h"
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 
 using namespace lunagrad;
 

@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "runtime/cpu/parallel.h"
-#include "runtime/gradcheck.h"
 #include "runtime/ops.h"
-#include "runtime/tape.h"
+#include "runtime/tape/gradcheck.h"
+#include "runtime/tape/tape.h"
 
 using namespace lunagrad;
 

@@ -13,7 +13,7 @@
 
 #include "runtime/io/safetensors.h"
 #include "runtime/ops.h"
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 #include "tests/samples/samples.h"
 
 namespace lunagrad::tests {

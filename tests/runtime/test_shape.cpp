@@ -7,9 +7,9 @@
 
 #include "runtime/cpu/copy.h"
 #include "runtime/cpu/parallel.h"
-#include "runtime/gradcheck.h"
 #include "runtime/ops.h"
-#include "runtime/tape.h"
+#include "runtime/tape/gradcheck.h"
+#include "runtime/tape/tape.h"
 
 using namespace lunagrad;
 

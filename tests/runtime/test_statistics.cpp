@@ -8,7 +8,7 @@
 
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops.h"
-#include "runtime/statistics.h"
+#include "runtime/statistics/statistics.h"
 
 using namespace lunagrad;
 

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <vector>
 
-#include "runtime/gradcheck.h"
 #include "runtime/ops.h"
-#include "runtime/tape.h"
+#include "runtime/tape/gradcheck.h"
+#include "runtime/tape/tape.h"
 #include "tests/support/sanitizers.h"
 
 namespace lunagrad::tests {

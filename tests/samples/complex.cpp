@@ -1,4 +1,4 @@
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise/elementwise.h"
 #include "runtime/trace.h"
 #include "tests/samples/samples.h"
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise/elementwise.h"
 
 namespace lunagrad::tests {
 

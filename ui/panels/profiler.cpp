@@ -8,8 +8,8 @@
 #include "runtime/io/atomic_file.h"
 #include "runtime/trace.h"
 #include "ui/base/figures.h"
+#include "ui/panels/profile_timeline.h"
 #include "ui/tape/op_family.h"
-#include "ui/widgets/timeline.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/links.h"
 #include "ui/workbench/panel.h"
@@ -18,7 +18,6 @@ namespace lunagrad {
 namespace {
 
 constexpr size_t kLastSteps = 8;
-constexpr size_t kOthers = 4;  // the series that colours work for no call
 
 enum View { kOps, kLines, kModules, kTimeline, kMemory };
 constexpr const char* kViews[] = {"Operations", "Lines", "Modules", "Timeline", "Memory"};
@@ -42,13 +41,6 @@ constexpr const char* kPartHelp[] = {
     "saved: results of this step that the tape holds for backward",
     "held: what else stays the whole step long, as data sets and buffers",
     "temporary: the rest"};
-
-enum {
-  kStep = -1,
-  kPass = -2,
-  kNoCall = -3,
-  kWait = -4
-};  // what a block of the timeline stands for beside a call
 
 enum Column { kName, kSelf, kShare, kDevice, kTotal, kForward, kBackward, kCalls, kBytes, kRate };
 
@@ -422,94 +414,42 @@ class ProfilerPanel final : public Panel {
     return all.last(std::min(all.size(), scope_ == kLast ? 1 : kLastSteps));
   }
 
-  // The steps one behind the other: those that were passed over between them take no room.
-  void make_rows() {
-    constexpr size_t kDepths = 4;
-    rows_of_time_.assign(2 + kDepths, {});
-    rows_of_time_[0].name = "steps";
-    rows_of_time_[1].name = "passes";
-    rows_of_time_[2].name = "script";
-    std::vector<TimeRow> lanes;
-    whole_ = 0;
-    where_.clear();
-    for (const auto& step : steps()) {
-      rows_of_time_[0].blocks.push_back({whole_, step->length_ns, theme().raised, int(where_.size()), false});
-      where_.push_back({step.get(), kStep});
-      for (const StepProfile::Stretch& wait : step->waits) {
-        rows_of_time_[2].blocks.push_back(
-            {whole_ + wait.start_ns, wait.length_ns, theme().faint, int(where_.size()), false});
-        where_.push_back({step.get(), kWait, nullptr, wait.length_ns});
-      }
-      for (const StepProfile::Stretch& pass : step->passes) {
-        rows_of_time_[1].blocks.push_back({whole_ + pass.start_ns, pass.length_ns,
-                                           theme().series[size_t(ProfilePhase::backward)], int(where_.size()),
-                                           false});
-        where_.push_back({step.get(), kPass});
-      }
-      for (size_t i = 0; i < step->spans.size(); ++i) {
-        const ProfileSpan& span = step->spans[i];
-        if (span.depth >= kDepths) continue;
-        const ImU32 color = theme().series[size_t(span.phase)];
-        rows_of_time_[2 + span.depth].blocks.push_back(
-            {whole_ + span.start_ns, span.length_ns, color, int(where_.size()), span.fell_back});
-        where_.push_back({step.get(), int(i)});
-      }
-      for (const ProfileLane& lane : step->lanes) {
-        auto row = std::find_if(lanes.begin(), lanes.end(),
-                                [&](const TimeRow& made) { return made.name == lane.name; });
-        if (row == lanes.end()) row = lanes.insert(row, TimeRow{lane.name, {}});
-        for (size_t i = 0; i < lane.blocks.size(); ++i) {
-          const ProfileLane::Block& block = lane.blocks[i];
-          const ImU32 color = block.span < 0 ? theme().series[kOthers]
-                                             : theme().series[size_t(step->spans[size_t(block.span)].phase)];
-          row->blocks.push_back({whole_ + block.start_ns, block.length_ns, color, int(where_.size()), false});
-          const int span = block.span < 0 ? int(kNoCall) : block.span;
-          where_.push_back({step.get(), span, &lane, block.length_ns, block.kernel});
-        }
-      }
-      whole_ += step->length_ns;
-    }
-    for (TimeRow& row : rows_of_time_)
-      std::sort(row.blocks.begin(), row.blocks.end(),
-                [](const TimeBlock& a, const TimeBlock& b) { return a.start < b.start; });
-    while (rows_of_time_.size() > 3 && rows_of_time_.back().blocks.empty()) rows_of_time_.pop_back();
-    std::move(lanes.begin(), lanes.end(), std::back_inserter(rows_of_time_));
-    drawn_view_ = view_;
-    drawn_scope_ = scope_;
-    drawn_dark_ = theme().dark;
-  }
-
   static TimelineColors colors() {
     const Theme& t = theme();
     return {t.canvas, t.grid, t.text, t.muted, t.bad, t.text};
   }
 
   void draw_spans(Workbench& bench) {
-    if (drawn_view_ != view_ || drawn_scope_ != scope_ || drawn_dark_ != theme().dark) make_rows();
-    axis_.update(whole_);
+    if (drawn_view_ != view_ || drawn_scope_ != scope_ || drawn_dark_ != theme().dark) {
+      timeline_ = profile_timeline(steps());
+      drawn_view_ = view_;
+      drawn_scope_ = scope_;
+      drawn_dark_ = theme().dark;
+    }
+    axis_.update(timeline_.length_ns);
     const auto label = [&](int id) {
-      const Where& where = where_[size_t(id)];
-      if (where.span == kPass) return std::string("backward");
-      if (where.span == kWait) return std::string(kWaiting);
-      if (where.span == kStep) return "step " + std::to_string(where.step->step);
-      if (where.span == kNoCall) return std::string(work_name(where.lane->kind));
+      const ProfileTimeline::Source& where = timeline_.sources[size_t(id)];
+      if (where.span == ProfileTimeline::kPass) return std::string("backward");
+      if (where.span == ProfileTimeline::kWait) return std::string(kWaiting);
+      if (where.span == ProfileTimeline::kStep) return "step " + std::to_string(where.step->step);
+      if (where.span == ProfileTimeline::kNoCall) return std::string(work_name(where.lane->kind));
       return where.step->names[where.step->spans[size_t(where.span)].op];
     };
     const ImVec2 room = ImGui::GetContentRegionAvail();
-    const float height = std::min(timeline_height(rows_of_time_.size()),
+    const float height = std::min(timeline_height(timeline_.rows.size()),
                                   std::max(room.y - ImGui::GetTextLineHeightWithSpacing(), 1.0f));
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const TimelineHit hit =
-        draw_timeline("timeline", rows_of_time_, {room.x, height}, em(6), axis_, colors(), label);
+        draw_timeline("timeline", timeline_.rows, {room.x, height}, em(6), axis_, colors(), label);
     size_t count = 0;
     for (const auto& step : steps()) count += step->spans.size();
     bench.description.add_last("profiler.timeline", count_figure(int64_t(count)) + " operations, " +
                                                         duration_figure(axis_.high - axis_.low) + " shown");
-    for (size_t i = 0; i < rows_of_time_.size(); ++i)
-      if (!rows_of_time_[i].name.empty())
+    for (size_t i = 0; i < timeline_.rows.size(); ++i)
+      if (!timeline_.rows[i].name.empty())
         bench.description.add(
             "profiler.lane",
-            rows_of_time_[i].name + " " + count_figure(int64_t(rows_of_time_[i].blocks.size())),
+            timeline_.rows[i].name + " " + count_figure(int64_t(timeline_.rows[i].blocks.size())),
             {at.x, at.y + float(i) * timeline_row_height()},
             {at.x + room.x, at.y + float(i + 1) * timeline_row_height()});
     int64_t more = 0;
@@ -521,19 +461,19 @@ class ProfilerPanel final : public Panel {
             : bench.journal.active() && !frozen_ ? "Freeze keeps the picture still while you look."
                                                  : "Colours as in the bar above.");
     if (!hit.hovered) return;
-    const auto& [step, index, lane, length, kernel] = where_[size_t(hit.id)];
+    const auto& [step, index, lane, length, kernel] = timeline_.sources[size_t(hit.id)];
     ImGui::BeginTooltip();
-    if (index == kPass) {
+    if (index == ProfileTimeline::kPass) {
       bold_text("backward pass");
       ImGui::Text("%s in this step, %s of it the walk over the tape",
                   duration_figure(step->backward_ns).c_str(), duration_figure(step->walk_ns).c_str());
-    } else if (index == kStep) {
+    } else if (index == ProfileTimeline::kStep) {
       bold_text("step " + std::to_string(step->step));
       ImGui::TextUnformatted(duration_figure(step->length_ns).c_str());
-    } else if (index == kWait) {
+    } else if (index == ProfileTimeline::kWait) {
       bold_text(kWaiting);
       ImGui::TextUnformatted(duration_figure(length).c_str());
-    } else if (index == kNoCall) {
+    } else if (index == ProfileTimeline::kNoCall) {
       bold_text(work_name(lane->kind));
       ImGui::Text("%s on %s", duration_figure(length).c_str(), lane->name.c_str());
     } else {
@@ -608,16 +548,7 @@ class ProfilerPanel final : public Panel {
   std::string said_;
   bool said_bad_ = false;
   TimeAxis axis_, memory_axis_;
-  std::vector<TimeRow> rows_of_time_;
-  struct Where {
-    const StepProfile* step;
-    int span;                           // or kStep, kPass, kNoCall, kWait
-    const ProfileLane* lane = nullptr;  // of work beside the script's thread,
-    double length = 0;                  // how long it took,
-    uint32_t kernel = 0;                // and on a device what it ran, interned
-  };
-  std::vector<Where> where_;  // by the id of a block
-  double whole_ = 0;
+  ProfileTimeline timeline_;
   std::shared_ptr<const ProfileView> drawn_view_;  // that the rows were made of
   int drawn_scope_ = -1;
   bool drawn_dark_ = false;

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/statistics.h"
+#include "runtime/statistics/statistics.h"
 
 namespace lunagrad {
 

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <set>
 
+#include "runtime/elementwise/elementwise.h"
 #include "runtime/ops.h"
-#include "runtime/ops/elementwise.h"
 
 namespace lunagrad {
 namespace {

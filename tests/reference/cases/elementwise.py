@@ -1,4 +1,4 @@
-"""The rows of runtime/ops/elementwise.def."""
+"""The rows of runtime/elementwise/elementwise.def."""
 import torch
 import torch.nn.functional as F
 from generate import Number, bools, real, typed, values

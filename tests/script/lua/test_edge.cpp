@@ -11,7 +11,7 @@
 #include "runtime/context.h"
 #include "runtime/device.h"
 #include "runtime/ops.h"
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/lua/guard.h"

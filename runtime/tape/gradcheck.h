@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad {
 

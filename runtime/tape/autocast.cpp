@@ -1,12 +1,12 @@
-#include "runtime/autocast.h"
+#include "runtime/tape/autocast.h"
 
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
-#include "runtime/finite.h"
 #include "runtime/ops.h"
-#include "runtime/tape.h"
+#include "runtime/tape/finite.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad {
 namespace {

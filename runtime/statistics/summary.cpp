@@ -1,4 +1,4 @@
-#include "runtime/summary.h"
+#include "runtime/statistics/summary.h"
 
 #include <cmath>
 #include <limits>
@@ -8,7 +8,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/op.h"
 #include "runtime/ops.h"
-#include "runtime/summarize_all.h"
+#include "runtime/statistics/summarize_all.h"
 
 namespace lunagrad {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/finite.h"
+#include "runtime/tape/finite.h"
 
 #include <atomic>
 #include <bit>

@@ -1,7 +1,7 @@
 // Why a value is NaN or Inf: the causes that training code meets, each with its sentence.
 #include <algorithm>
 
-#include "runtime/finite.h"
+#include "runtime/tape/finite.h"
 
 namespace lunagrad {
 namespace {

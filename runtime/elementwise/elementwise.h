@@ -12,13 +12,13 @@ namespace lunagrad {
 #define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) name,
 #define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) name,
 enum class Row : int {
-#include "runtime/ops/elementwise.def"
+#include "runtime/elementwise/elementwise.def"
 };
 #define EW1(name, params, types, result, value, gx, lo, hi, doc) +1
 #define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) +1
 #define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) +1
 inline constexpr int kRowCount = 0
-#include "runtime/ops/elementwise.def"
+#include "runtime/elementwise/elementwise.def"
     ;
 
 inline constexpr int kMaxRowParams = 3;

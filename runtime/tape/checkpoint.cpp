@@ -1,7 +1,7 @@
-#include "runtime/checkpoint.h"
+#include "runtime/tape/checkpoint.h"
 
-#include "runtime/autocast.h"
-#include "runtime/custom.h"
+#include "runtime/tape/autocast.h"
+#include "runtime/tape/custom.h"
 
 namespace lunagrad {
 namespace {

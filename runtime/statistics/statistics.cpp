@@ -1,4 +1,4 @@
-#include "runtime/statistics.h"
+#include "runtime/statistics/statistics.h"
 
 #include <algorithm>
 #include <bit>

@@ -5,7 +5,7 @@
 // before (a mask's -Inf) is passed on in silence. With Guard::step the loss and the gradients of the leaves
 // are looked at in each backward pass, with one wait for the device. The level is Context::guard. One thread.
 // A FiniteWatch of the thread is told instead, and decides whether the Error is raised.
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad {
 

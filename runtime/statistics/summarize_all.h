@@ -3,7 +3,7 @@
 // and one wait, whatever their number. For the thread of the tensors.
 #include <vector>
 
-#include "runtime/summary.h"
+#include "runtime/statistics/summary.h"
 #include "runtime/tensor.h"
 
 namespace lunagrad {

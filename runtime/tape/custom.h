@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad {
 

@@ -1,10 +1,10 @@
-#include "runtime/custom.h"
+#include "runtime/tape/custom.h"
 
 #include <deque>
 #include <map>
 #include <mutex>
 
-#include "runtime/checkpoint.h"
+#include "runtime/tape/checkpoint.h"
 
 namespace lunagrad {
 namespace {

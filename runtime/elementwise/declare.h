@@ -9,4 +9,4 @@
   Tensor name(const Tensor& a, const Tensor& b params);
 #define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) \
   Tensor name(const Tensor& a, const Tensor& b, const Tensor& c params);
-#include "runtime/ops/elementwise.def"
+#include "runtime/elementwise/elementwise.def"

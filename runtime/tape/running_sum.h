@@ -2,7 +2,7 @@
 // A vjp may add its gradient to what other uses of the same operand have already given, instead of making a
 // tensor that the tape then adds: the weights of a recurrent network get one product per step. For the
 // duration of one backward pass, on its thread.
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad {
 

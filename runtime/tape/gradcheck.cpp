@@ -1,4 +1,4 @@
-#include "runtime/gradcheck.h"
+#include "runtime/tape/gradcheck.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "runtime/grad_store.h"
+#include "runtime/tape/grad_store.h"
 
 #include "runtime/ops.h"
 

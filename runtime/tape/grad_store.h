@@ -4,7 +4,7 @@
 // forward pass.
 #include <map>
 
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad {
 

@@ -9,7 +9,7 @@
 #include <functional>
 #include <memory>
 
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad {
 

@@ -1,13 +1,13 @@
-#include "runtime/tape.h"
+#include "runtime/tape/tape.h"
 
 #include <algorithm>
 #include <atomic>
 #include <unordered_set>
 
-#include "runtime/checkpoint.h"
-#include "runtime/custom.h"
 #include "runtime/io/graphviz.h"
 #include "runtime/ops.h"
+#include "runtime/tape/checkpoint.h"
+#include "runtime/tape/custom.h"
 
 namespace lunagrad {
 namespace {

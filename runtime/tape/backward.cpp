@@ -1,14 +1,14 @@
 // The walk of tape.h: from the gradient of an output to the gradients of what it was made from.
 #include <algorithm>
 
-#include "runtime/autocast.h"
-#include "runtime/checkpoint.h"
-#include "runtime/custom.h"
-#include "runtime/finite.h"
-#include "runtime/grad_store.h"
 #include "runtime/ops.h"
-#include "runtime/running_sum.h"
-#include "runtime/tape.h"
+#include "runtime/tape/autocast.h"
+#include "runtime/tape/checkpoint.h"
+#include "runtime/tape/custom.h"
+#include "runtime/tape/finite.h"
+#include "runtime/tape/grad_store.h"
+#include "runtime/tape/running_sum.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad {
 namespace {

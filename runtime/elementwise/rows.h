@@ -75,7 +75,7 @@ struct ParamReader {
         return gc;                                                                             \
     }                                                                                          \
   };
-#include "runtime/ops/elementwise.def"
+#include "runtime/elementwise/elementwise.def"
 #undef LUNAGRAD_PARAMS
 #undef LUNAGRAD_WORD
 #undef K
