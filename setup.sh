@@ -14,7 +14,7 @@ build=(g++ cmake ninja-build pkg-config ccache mold git
   libedit-dev libprotobuf-dev protobuf-compiler libonnx-dev
   libvulkan-dev libvulkan-volk-dev glslang-tools glslang-dev spirv-tools
   libglfw3-dev libimgui-dev libstb-dev libfontconfig-dev libfreetype-dev fonts-dejavu-core)
-tests=(doctest-dev mesa-vulkan-drivers vulkan-validationlayers xvfb xauth xdotool spirv-tools python3 python3-onnx)
+tests=(doctest-dev clang-format mesa-vulkan-drivers vulkan-validationlayers xvfb xauth xdotool spirv-tools python3 python3-onnx)
 bench=(python3-torch libopenblas0-openmp)
 neon=(g++-aarch64-linux-gnu qemu-user libhwy-dev:arm64 libopenblas-dev:arm64 libsleef-dev:arm64 zlib1g-dev:arm64
   libzip-dev:arm64 libpng-dev:arm64)
@@ -35,9 +35,20 @@ if ! command -v apt-get >/dev/null; then
   exit 1
 fi
 
+# One query for all packages: a query for each would take longer than the rest of a `./run` that has nothing to build.
+declare -A installed=()
+while read -r package architecture status; do
+  [[ $status = *"ok installed" ]] || continue
+  installed[$package:$architecture]=1
+done < <(dpkg-query -W -f='${Package} ${Architecture} ${Status}\n' "${wanted[@]}" 2>/dev/null || true)
+native=$(dpkg --print-architecture)
 missing=()
 for package in "${wanted[@]}"; do
-  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  case $package in
+    *:*) found=${installed[$package]:-} ;;
+    *) found=${installed[$package:$native]:-${installed[$package:all]:-}} ;;
+  esac
+  [ -n "$found" ] || missing+=("$package")
 done
 [ ${#missing[@]} -eq 0 ] && exit 0
 
@@ -51,7 +62,17 @@ if [ "${1:-}" = neon ]; then "${as_root[@]}" dpkg --add-architecture arm64; fi
 echo "Installing ${#missing[@]} packages: ${missing[*]}"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" >>"$log" 2>&1; }
+# apt ARGUMENTS: runs apt-get. Waits up to ten minutes while another program holds the lock of apt or dpkg.
+apt() {
+  local waited=0
+  while ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq "$@" >"$log" 2>&1; do
+    grep -q 'Could not get lock\|Unable to lock' "$log" || return 1
+    [ $waited -lt 600 ] || return 1
+    [ $((waited % 60)) -ne 0 ] || echo "Another program is installing packages; waiting for it to finish ($waited s)"
+    sleep 5
+    waited=$((waited + 5))
+  done
+}
 if ! { apt update && apt install -y --no-install-recommends "${missing[@]}"; }; then
   tail -n 15 "$log" >&2
   echo "setup.sh: apt-get could not install the packages named above; mend that and run this again." >&2

@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "script/cli/commands.h"
-#include "script/cli/standard_streams.h"
+#include "script/standard_streams.h"
 #ifdef LUNAGRAD_HAS_GPU
 #include "gpu/gpu.h"
 #endif

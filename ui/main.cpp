@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "runtime/error.h"
-#include "script/cli/standard_streams.h"
 #include "script/meta/library.h"
 #include "script/run/record.h"
+#include "script/standard_streams.h"
 #include "ui/app/app.h"
 #ifdef LUNAGRAD_GPU
 #include "gpu/gpu.h"

@@ -1,4 +1,4 @@
-#include "script/cli/standard_streams.h"
+#include "script/standard_streams.h"
 
 #include <fcntl.h>
 #include <unistd.h>
