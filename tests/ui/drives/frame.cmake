@@ -2,7 +2,7 @@
 include(${CMAKE_CURRENT_LIST_DIR}/harness.cmake)
 set(state ${WORK}/frame-state)
 function(frame name)
-  expect(${name} 0 "first frame after" ${display} ${WORKBENCH} --drive ${SOURCE}/tests/ui/${name}.lua ${WORK}
+  expect(${name} 0 "first frame after" ${display} ${WORKBENCH} --drive ${SOURCE}/tests/ui/drives/${name}.lua ${WORK}
          --state ${state} --times ${VALIDATION})
   set(faults ${faults} PARENT_SCOPE)
 endfunction()
