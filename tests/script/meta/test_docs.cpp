@@ -1,4 +1,5 @@
-// The scripts that stand in the documents run as they stand there.
+// The documents are true: their scripts run, generated pages are up to date, sections are topics of help, and
+// the names in the table of PyTorch exist.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -36,7 +37,7 @@ TEST_CASE("the scripts of the documents run") {
   const Folder folder;
   std::filesystem::create_directory_symlink(LUNAGRAD_SOURCE_DIR "/assets", folder.path() + "/assets");
   size_t count = 0;
-  for (const char* document : {"README.md", "docs/guide.md"}) {
+  for (const char* document : {"README.md", "docs/guide.md", "docs/tutorial.md", "docs/pytorch.md"}) {
     for (const std::string& block : lua_blocks(document)) {
       const std::string name = "block" + std::to_string(++count) + ".lua";
       folder.write(name, block);
@@ -51,10 +52,14 @@ TEST_CASE("the scripts of the documents run") {
   CHECK(count >= 4);
 }
 
-TEST_CASE("the page of the operations is what their records say") {
+TEST_CASE("the generated pages are up to date") {
   const Folder folder;
-  CHECK_MESSAGE(folder.run({"meta", "--table"}).out == read_file(LUNAGRAD_SOURCE_DIR "/docs/operations.md"),
-                "make it again: build/lunagrad meta --table > docs/operations.md");
+  const struct {
+    const char *flag, *page;
+  } pages[] = {{"--table", "docs/operations.md"}, {"--library", "docs/library.md"}};
+  for (const auto& [flag, page] : pages)
+    CHECK_MESSAGE(folder.run({"meta", flag}).out == read_file(std::string(LUNAGRAD_SOURCE_DIR "/") + page),
+                  "run: build/lunagrad meta ", flag, " > ", page);
 }
 
 TEST_CASE("each operation is explained with every parameter it takes") {
