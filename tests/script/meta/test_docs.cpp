@@ -2,7 +2,9 @@
 // the names in the table of PyTorch exist.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <regex>
 #include <sstream>
 
 #include "script/meta/signature.h"
@@ -29,6 +31,45 @@ std::vector<std::string> lua_blocks(const std::string& document) {
     }
   }
   return blocks;
+}
+
+// Appends a source text with adjacent string literals joined and quotes unescaped.
+void append_joined(const std::string& source, std::string& out) {
+  for (size_t i = 0; i < source.size(); ++i) {
+    if (source[i] == '\\' && source[i + 1] == '"') {
+      out += source[++i];
+    } else if (source[i] == '"') {
+      const size_t next = source.find_first_not_of(" \n", i + 1);
+      if (next != std::string::npos && source[next] == '"')
+        i = next;
+      else
+        out += source[i];
+    } else {
+      out += source[i];
+    }
+  }
+}
+
+std::string all_sources() {
+  std::string all = read_file(LUNAGRAD_SOURCE_DIR "/setup.sh");
+  for (const char* folder : {"runtime", "gpu", "script", "ui"})
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(std::string(LUNAGRAD_SOURCE_DIR "/") + folder))
+      if (entry.path().extension() == ".cpp" || entry.path().extension() == ".h")
+        append_joined(read_file(entry.path().string()), all);
+  return all;
+}
+
+// The parts of a message between dots that stand for values.
+std::vector<std::string> fixed_parts(const std::string& message) {
+  const std::string dots = "…";
+  std::vector<std::string> parts;
+  for (size_t at = 0; at <= message.size();) {
+    const size_t end = std::min(message.find(dots, at), message.size());
+    parts.push_back(message.substr(at, end - at));
+    at = end + dots.size();
+  }
+  return parts;
 }
 
 }  // namespace
@@ -86,4 +127,23 @@ TEST_CASE("each section of the documents is a topic of help") {
   CHECK(training.find("Looking at runs") != std::string::npos);            // the sections within
   CHECK(training.find("Why is the gradient wrong") == std::string::npos);  // and not the next
   CHECK(folder.run({"help", "first"}).out == folder.run({"help", "a-first-script"}).out);
+}
+
+TEST_CASE("the messages that the page of troubles explains are in the program") {
+  const std::string sources = all_sources();
+  std::istringstream page(read_file(LUNAGRAD_SOURCE_DIR "/docs/troubleshooting.md"));
+  const std::regex code("`([^`]*)`");
+  size_t count = 0;
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("| ")) continue;
+    const std::string cell = line.substr(2, line.find(" | ", 2) - 2);
+    for (std::sregex_iterator it(cell.begin(), cell.end(), code), end; it != end; ++it) {
+      const std::string message = (*it)[1].str();
+      if (std::count(message.begin(), message.end(), ' ') < 3) continue;  // a name or a line of code
+      ++count;
+      for (const std::string& part : fixed_parts(message))
+        CHECK_MESSAGE(sources.find(part) != std::string::npos, message << ": " << part);
+    }
+  }
+  CHECK(count > 25);
 }
