@@ -147,3 +147,11 @@ TEST_CASE("the messages that the page of troubles explains are in the program") 
   }
   CHECK(count > 25);
 }
+
+TEST_CASE("the names in the page on PyTorch exist, and those that it calls missing do not") {
+  const Folder folder;
+  const Finished finished =
+      folder.run({"run", LUNAGRAD_SOURCE_DIR "/tests/lua/test_pytorch_table.lua", "--run-dir", "run"});
+  INFO(finished.err);
+  CHECK(finished.code == 0);
+}
