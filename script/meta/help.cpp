@@ -126,8 +126,8 @@ std::vector<const HelpEntry*> search_help(std::string_view query) {
   std::vector<std::string> words;
   std::istringstream in(lower(query));
   for (std::string word; in >> word;) words.push_back(word);
-  // Rank 0: the name equals the query; 1: it begins with the query; 2: it contains all words; 3: name, call
-  // and text together contain them.
+  // Rank 0: the name is the first word; 1: it begins with it and contains all words; 2: it contains all
+  // words; 3: name, call and text together contain them.
   std::vector<std::tuple<int, const HelpEntry*>> found;
   const auto holds = [&](const std::string& text) {
     return std::all_of(words.begin(), words.end(),
@@ -135,15 +135,10 @@ std::vector<const HelpEntry*> search_help(std::string_view query) {
   };
   for (const HelpEntry& entry : help_entries()) {
     const std::string name = lower(entry.name);
+    if (!holds(name + " " + lower(entry.call + " " + entry.text))) continue;
     const std::string last = name.substr(name.find_last_of(".:") + 1);
-    if (words.empty() || last == words[0])
-      found.emplace_back(0, &entry);
-    else if (last.starts_with(words[0]) && holds(name))
-      found.emplace_back(1, &entry);
-    else if (holds(name))
-      found.emplace_back(2, &entry);
-    else if (holds(name + " " + lower(entry.call + " " + entry.text)))
-      found.emplace_back(3, &entry);
+    const bool exact = words.empty() || last == words[0];
+    found.emplace_back(exact ? 0 : !holds(name) ? 3 : last.starts_with(words[0]) ? 1 : 2, &entry);
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return std::get<0>(a) < std::get<0>(b); });
