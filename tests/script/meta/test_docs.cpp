@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <regex>
 #include <sstream>
 
@@ -151,10 +152,39 @@ TEST_CASE("the messages that the page of troubles explains are in the program") 
   CHECK(count > 25);
 }
 
-TEST_CASE("the names in the page on PyTorch exist, and those that it calls missing do not") {
+TEST_CASE("the names in the documents exist, and those called missing in the page on PyTorch do not") {
   const Folder folder;
   const Finished finished =
-      folder.run({"run", LUNAGRAD_SOURCE_DIR "/tests/lua/test_pytorch_table.lua", "--run-dir", "run"});
+      folder.run({"run", LUNAGRAD_SOURCE_DIR "/tests/lua/test_doc_names.lua", "--run-dir", "run"});
   INFO(finished.err);
   CHECK(finished.code == 0);
+}
+
+TEST_CASE("the flags in the documents exist") {
+  const Folder folder;
+  const std::regex command(
+      "(lunagrad|`)( |)(run|repl|test|check|doctor|init|runs|repro|devices|bench|meta|convert|info)"
+      "( [^`#]*)?");
+  const std::regex flag("--[a-z][a-z-]*");
+  std::map<std::string, std::string> helps;
+  size_t count = 0;
+  for (const char* document :
+       {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/guide.md", "docs/tutorial.md", "docs/window.md",
+        "docs/reference.md", "docs/troubleshooting.md", "docs/pytorch.md"}) {
+    std::istringstream page(read_file(std::string(LUNAGRAD_SOURCE_DIR "/") + document));
+    for (std::string line; std::getline(page, line);) {
+      for (std::sregex_iterator it(line.begin(), line.end(), command), end; it != end; ++it) {
+        const std::string name = (*it)[3].str(), rest = (*it)[4].str();
+        std::string& help = helps[name];
+        if (help.empty()) {
+          help = folder.run({name, "--help"}).out;
+          if (name == "runs") help += folder.run({"runs", "export", "--help"}).out;
+        }
+        for (std::sregex_iterator at(rest.begin(), rest.end(), flag), none; at != none; ++at, ++count)
+          CHECK_MESSAGE(help.find(at->str()) != std::string::npos,
+                        document << ": " << name << " " << at->str());
+      }
+    }
+  }
+  CHECK(count > 40);
 }

@@ -1,4 +1,4 @@
--- docs/pytorch.md: the names that it gives exist, and those that it calls missing do not.
+-- The names in the documents exist; those that docs/pytorch.md calls missing do not.
 local lg = require "lunagrad"
 
 local prefixes = {
@@ -36,7 +36,8 @@ local function exists(name)
 end
 assert(exists "lg.nn.Linear" and exists "x:size" and exists "Module:parameters" and not exists "lg.nn.Liner")
 
-local file = assert(io.open(arg[0]:match("^(.*)tests/lua/") .. "docs/pytorch.md"))
+local root = arg[0]:match("^(.*)tests/lua/")
+local file = assert(io.open(root .. "docs/pytorch.md"))
 local same, missing, given, faults = 0, 0, 0, {}
 local function check(good, line, name)
   if not good then faults[#faults + 1] = ("%s: %s"):format(name, line) end
@@ -63,5 +64,19 @@ for line in file:lines() do
   end
 end
 file:close()
+
+-- Inline code that begins with a name of lg.
+local placeholders = {["lg.x"] = true, ["lg.nn.x"] = true, ["lg.nn.functional.x"] = true, ["lg.zeroes"] = true}
+local named = 0
+for _, path in ipairs {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/guide.md", "docs/tutorial.md",
+  "docs/window.md", "docs/reference.md", "docs/troubleshooting.md", "docs/pytorch.md"} do
+  for line in io.lines(root .. path) do
+    for name in line:gmatch("`(lg%.[%w_.]*[%w_])") do
+      check(placeholders[name] or exists(name), path, name)
+      named = named + 1
+    end
+  end
+end
+assert(named > 100, named)
 assert(#faults == 0, table.concat(faults, "\n"))
 assert(same > 300 and missing > 100 and given > 60, ("%d same, %d missing, %d given"):format(same, missing, given))
