@@ -232,7 +232,7 @@ TEST_CASE("completions and the manual page know the commands and their flags") {
   CHECK(complete("lunagrad run x.lua --se", 3) == "--seed --set\n");
   CHECK(complete("lunagrad run x.l", 2) == "\n");  // then bash completes files
   CHECK(folder.run({"completion", "zsh"}).out.starts_with("#compdef lunagrad\n"));
-  CHECK(folder.run({"completion", "fish"}).out.find("from run' -l seed -r -d 'of the random") !=
+  CHECK(folder.run({"completion", "fish"}).out.find("from run' -l seed -r -d 'seed of the random") !=
         std::string::npos);
   CHECK(folder.run({"completion", "csh"}).code == 2);
   const std::string page = folder.run({"man"}).out;

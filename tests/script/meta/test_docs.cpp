@@ -186,5 +186,5 @@ TEST_CASE("the flags in the documents exist") {
       }
     }
   }
-  CHECK(count > 40);
+  CHECK(count > 25);
 }
