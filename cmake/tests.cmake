@@ -61,6 +61,8 @@ foreach(EXAMPLE 06_char_lm 07_transformer)
            COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/${EXAMPLE}.lua --set steps=3 --set width=32 --set written=20
                    -- ${PROJECT_SOURCE_DIR}/README.md)
 endforeach()
+add_test(NAME example-14_find_the_bug WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
+         COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/14_find_the_bug.lua --steps 100)
 add_test(NAME example-11_higher_order WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
          COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/11_higher_order.lua --set steps=20)
 # The MNIST example trains on the bundled digits, converted to MNIST's IDX files.

@@ -10,42 +10,46 @@
 ---@field utils lunagrad.nn.utils
 local nn = {}
 
----A network or a part of one. Fields that are parameters, buffers or modules are found in the order of their first
----assignment; calling a module runs its forward.
+---The base class of all modules. Fields that are parameters, buffers or modules are registered in the order of their
+---first assignment; calling a module runs its forward.
 ---@class lunagrad.nn.Module
 ---@field training boolean
 ---@overload fun(...): any
 local Module = {}
 nn.Module = Module
 
----Called by the class with the arguments of the new module; a class defines it.
+---The constructor, called with the arguments of the class; a subclass defines it.
 function Module:init(...) end
 
----What a call computes; a class defines it.
+---Computes the output of a call; a subclass defines it.
 ---@return any
 function Module:forward(...) end
 
----The parameters, each once, named for the tape.
+---All parameters, each once. The tape shows them by their names.
 ---@return Tensor[]
 function Module:parameters() end
 
----for name, parameter in m:named_parameters() do
+---Iterates over names and parameters: for name, parameter in m:named_parameters() do
 ---@return fun(): string, Tensor
 function Module:named_parameters() end
 
+---All buffers.
 ---@return Tensor[]
 function Module:buffers() end
 
+---Iterates over names and buffers.
 ---@return fun(): string, Tensor
 function Module:named_buffers() end
 
+---The direct submodules.
 ---@return lunagrad.nn.Module[]
 function Module:children() end
 
+---Iterates over the names and direct submodules.
 ---@return fun(): string, lunagrad.nn.Module
 function Module:named_children() end
 
----The module itself and all below it, parents first.
+---The module itself and all submodules, parents first.
 ---@return lunagrad.nn.Module[]
 function Module:modules() end
 
@@ -54,56 +58,62 @@ function Module:modules() end
 ---@return self
 function Module:apply(fn) end
 
----hook(module, inputs, output, …) is called after each forward; what it returns, if anything, takes the output's place.
+---Calls hook(module, inputs, output, …) after each forward. A return value replaces the output.
 ---@param hook fun(module: lunagrad.nn.Module, inputs: any[], ...): any
 ---@return {remove: fun(self: table)}
 function Module:register_forward_hook(hook) end
 
+---Adds a tensor to the state that is not trained.
 ---@param name string
 ---@param tensor Tensor
 function Module:register_buffer(name, tensor) end
 
+---Adds a parameter.
 ---@param name string
 ---@param tensor Tensor
 function Module:register_parameter(name, tensor) end
 
----Name -> tensor of parameters and buffers, with PyTorch's names; the tensors share memory with the module's.
+---Parameters and buffers by PyTorch's names. The tensors share memory with the module.
 ---@return table<string, Tensor>
 function Module:state_dict() end
 
----Copies values in. An error lists everything that does not fit.
+---Copies values into parameters and buffers. The error lists everything that does not fit.
 ---@param state table<string, Tensor>
 ---@param options? {strict?: boolean}
 ---@return string[] missing
 ---@return string[] unexpected
 function Module:load_state_dict(state, options) end
 
+---Switches the module and its submodules to training mode.
 ---@param mode? boolean default true
 ---@return self
 function Module:train(mode) end
 
+---Switches to evaluation mode: train(false).
 ---@return self
 function Module:eval() end
 
----Moves to a device, or casts what is floating. The parameters are new tensors afterwards.
+---Moves to a device, or casts floating-point tensors to a dtype. The parameters are new tensors afterwards.
 ---@param target string
 ---@return self
 function Module:to(target) end
 
+---Sets requires_grad of all parameters.
 ---@param on? boolean default true
 ---@return self
 function Module:requires_grad_(on) end
 
+---Sets the gradients to nil; with {set_to_none = false} to zero.
 ---@param options? {set_to_none?: boolean}
 function Module:zero_grad(options) end
 
----What stands between the parentheses when the module is printed.
+---The text between the parentheses when the module is printed.
 ---@return string
 function Module:extra_repr() end
 
----A class of modules: Net = nn.class("Net"), then Net:init, Net:forward, and Net(…) makes one.
+---Defines a class of modules: Net = nn.class("Net"), then Net:init and Net:forward; Net(…) makes an instance.
 ---@param name string
----@param parent? table nn.Module when left out
+---@param parent? table default nn.Module
 ---@return table
 function nn.class(name, parent) end
 
@@ -113,23 +123,24 @@ function nn.class(name, parent) end
 ---@return Tensor
 function nn.Parameter(tensor, requires_grad) end
 
----The output of each module is the input of the next. Functions may stand between.
+---A chain: the output of each module or function is the input of the next.
 ---@param ... lunagrad.nn.Module|function|table
 ---@return lunagrad.nn.Module
 function nn.Sequential(...) end
 
+---A list of modules, which are its submodules "0", "1", …
 ---@param ... lunagrad.nn.Module|lunagrad.nn.Module[]
 ---@return lunagrad.nn.Module
 function nn.ModuleList(...) end
 
----y = x W^T + b on the last dim, then the activation, which costs no pass over memory.
+---y = x W^T + b on the last dim. The activation is fused: it needs no extra pass over memory.
 ---@param in_features integer
 ---@param out_features integer
 ---@param options? {bias?: boolean, activation?: "none"|"relu"|"tanh"|"sigmoid", device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.Linear(in_features, out_features, options) end
 
----Sequences [N, C, W].
+---Convolution over sequences [N, C, W].
 ---@param in_channels integer
 ---@param out_channels integer
 ---@param kernel_size integer|integer[]
@@ -137,7 +148,7 @@ function nn.Linear(in_features, out_features, options) end
 ---@return lunagrad.nn.Module
 function nn.Conv1d(in_channels, out_channels, kernel_size, options) end
 
----Images [N, C, H, W].
+---Convolution over images [N, C, H, W].
 ---@param in_channels integer
 ---@param out_channels integer
 ---@param kernel_size integer|integer[]
@@ -145,7 +156,7 @@ function nn.Conv1d(in_channels, out_channels, kernel_size, options) end
 ---@return lunagrad.nn.Module
 function nn.Conv2d(in_channels, out_channels, kernel_size, options) end
 
----Volumes [N, C, D, H, W].
+---Convolution over volumes [N, C, D, H, W].
 ---@param in_channels integer
 ---@param out_channels integer
 ---@param kernel_size integer|integer[]
@@ -153,7 +164,7 @@ function nn.Conv2d(in_channels, out_channels, kernel_size, options) end
 ---@return lunagrad.nn.Module
 function nn.Conv3d(in_channels, out_channels, kernel_size, options) end
 
----The gradient of Conv1d as a module: [N, C, W] grows by the stride.
+---Transposed convolution over [N, C, W], the gradient of Conv1d: the output is larger by the stride.
 ---@param in_channels integer
 ---@param out_channels integer
 ---@param kernel_size integer|integer[]
@@ -161,7 +172,7 @@ function nn.Conv3d(in_channels, out_channels, kernel_size, options) end
 ---@return lunagrad.nn.Module
 function nn.ConvTranspose1d(in_channels, out_channels, kernel_size, options) end
 
----The gradient of Conv2d as a module: [N, C, H, W] grows by the stride.
+---Transposed convolution over [N, C, H, W], the gradient of Conv2d: the output is larger by the stride.
 ---@param in_channels integer
 ---@param out_channels integer
 ---@param kernel_size integer|integer[]
@@ -169,43 +180,46 @@ function nn.ConvTranspose1d(in_channels, out_channels, kernel_size, options) end
 ---@return lunagrad.nn.Module
 function nn.ConvTranspose2d(in_channels, out_channels, kernel_size, options) end
 
----The stride is the kernel size unless given.
+---The largest value of each window. The stride defaults to the kernel size.
 ---@param kernel_size integer|integer[]
 ---@param options? {stride?: integer|integer[], padding?: integer|integer[], dilation?: integer|integer[], ceil_mode?: boolean}
 ---@return lunagrad.nn.Module
 function nn.MaxPool1d(kernel_size, options) end
 
----The stride is the kernel size unless given.
+---The largest value of each window. The stride defaults to the kernel size.
 ---@param kernel_size integer|integer[]
 ---@param options? {stride?: integer|integer[], padding?: integer|integer[], dilation?: integer|integer[], ceil_mode?: boolean}
 ---@return lunagrad.nn.Module
 function nn.MaxPool2d(kernel_size, options) end
 
----The stride is the kernel size unless given.
+---The mean of each window. The stride defaults to the kernel size.
 ---@param kernel_size integer|integer[]
 ---@param options? {stride?: integer|integer[], padding?: integer|integer[], ceil_mode?: boolean, count_include_pad?: boolean}
 ---@return lunagrad.nn.Module
 function nn.AvgPool1d(kernel_size, options) end
 
----The stride is the kernel size unless given.
+---The mean of each window. The stride defaults to the kernel size.
 ---@param kernel_size integer|integer[]
 ---@param options? {stride?: integer|integer[], padding?: integer|integer[], ceil_mode?: boolean, count_include_pad?: boolean, divisor_override?: integer}
 ---@return lunagrad.nn.Module
 function nn.AvgPool2d(kernel_size, options) end
 
+---Averages windows so that the output has the given size.
 ---@param output_size integer
 ---@return lunagrad.nn.Module
 function nn.AdaptiveAvgPool1d(output_size) end
 
+---Averages windows so that the output has the given size.
 ---@param output_size integer|integer[]
 ---@return lunagrad.nn.Module
 function nn.AdaptiveAvgPool2d(output_size) end
 
+---The largest values of windows chosen so that the output has the given size.
 ---@param output_size integer|integer[]
 ---@return lunagrad.nn.Module
 function nn.AdaptiveMaxPool2d(output_size) end
 
----`interpolate` as a module: either size or scale_factor.
+---Resizes with the op `interpolate`: either size or scale_factor.
 ---@param options {size?: integer|integer[], scale_factor?: number|number[], mode?: "nearest"|"linear"|"bilinear", align_corners?: boolean}
 ---@return lunagrad.nn.Module
 function nn.Upsample(options) end
@@ -216,66 +230,66 @@ function nn.Upsample(options) end
 ---@return lunagrad.nn.Module
 function nn.Unfold(kernel_size, options) end
 
----Adds columns up at the places of their windows: what Unfold made, where these do not overlap.
+---Adds the columns back at the places of their windows: the inverse of Unfold if the windows do not overlap.
 ---@param output_size integer|integer[]
 ---@param kernel_size integer|integer[]
 ---@param options? {dilation?: integer|integer[], padding?: integer|integer[], stride?: integer|integer[]}
 ---@return lunagrad.nn.Module
 function nn.Fold(output_size, kernel_size, options) end
 
----Mean 0 and deviation 1 over the last dims, then y w + b.
+---Normalizes the last dims to mean 0 and standard deviation 1, then scales by weight and adds bias.
 ---@param normalized_shape integer|integer[]
 ---@param options? {eps?: number, elementwise_affine?: boolean, bias?: boolean, device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.LayerNorm(normalized_shape, options) end
 
----A row of the weight for each id; ids count from 0.
+---Looks up a row of the weight for each id; ids count from 0.
 ---@param num_embeddings integer
 ---@param embedding_dim integer
 ---@param options? {device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.Embedding(num_embeddings, embedding_dim, options) end
 
----x / sqrt(mean(x^2) + eps) over the last dims, times a weight.
+---x / sqrt(mean(x^2) + eps) over the last dims, scaled by weight.
 ---@param normalized_shape integer|integer[]
 ---@param options? {eps?: number, elementwise_affine?: boolean, device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.RMSNorm(normalized_shape, options) end
 
----momentum = false averages over all batches.
----Takes [N, C] or [N, C, L]; eps is 1e-5 and momentum 0.1 unless given, momentum = false averages over all batches.
+---Batch normalization of [N, C] or [N, C, L]. Defaults: eps 1e-5, momentum 0.1; momentum = false averages over all batches.
 ---@param num_features integer
 ---@param options? {eps?: number, momentum?: number|false, affine?: boolean, track_running_stats?: boolean, device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.BatchNorm1d(num_features, options) end
 
----Takes [N, C, H, W]; eps is 1e-5 and momentum 0.1 unless given, momentum = false averages over all batches.
+---Batch normalization of [N, C, H, W]. Defaults: eps 1e-5, momentum 0.1; momentum = false averages over all batches.
 ---@param num_features integer
 ---@param options? {eps?: number, momentum?: number|false, affine?: boolean, track_running_stats?: boolean, device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.BatchNorm2d(num_features, options) end
 
----Takes [N, C, H, W] or [C, H, W]; without parameters and running statistics unless they are asked for.
+---Instance normalization of [N, C, H, W] or [C, H, W]. By default without parameters and running statistics.
 ---@param num_features integer
 ---@param options? {eps?: number, momentum?: number|false, affine?: boolean, track_running_stats?: boolean, device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.InstanceNorm2d(num_features, options) end
 
+---Normalizes groups of channels.
 ---@param num_groups integer
 ---@param num_channels integer
 ---@param options? {eps?: number, affine?: boolean, device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.GroupNorm(num_groups, num_channels, options) end
 
----attention(query, key, value, {key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal}) gives the
----result and, unless need_weights is false, the weights. In its masks true is left out.
+---Multi-head attention: attention(query, key, value, {key_padding_mask, need_weights, attn_mask, average_attn_weights,
+---is_causal}) returns the output and, unless need_weights is false, the weights. True in a mask means: ignore this key.
 ---@param embed_dim integer
 ---@param num_heads integer
 ---@param options? {dropout?: number, bias?: boolean, add_bias_kv?: boolean, add_zero_attn?: boolean, kdim?: integer, vdim?: integer, batch_first?: boolean, device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.MultiheadAttention(embed_dim, num_heads, options) end
 
----rotary(x, offset) turns the first `dim` features of x [..., T, D].
+---Rotary position embedding: rotary(x, offset) rotates the first `dim` features of x [..., T, D].
 ---@param dim integer
 ---@param options? {max_seq_len?: integer, base?: number, interleaved?: boolean}
 ---@return lunagrad.nn.Module
@@ -292,171 +306,212 @@ function nn.RotaryEmbedding(dim, options) end
 ---@field device? string
 ---@field dtype? lunagrad.DType
 
----layer(src, {src_mask, src_key_padding_mask, is_causal})
+---An encoder layer: layer(src, {src_mask, src_key_padding_mask, is_causal})
 ---@param d_model integer
 ---@param nhead integer
 ---@param options? lunagrad.nn.TransformerOptions
 ---@return lunagrad.nn.Module
 function nn.TransformerEncoderLayer(d_model, nhead, options) end
 
----layer(tgt, memory, {tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal,
----memory_is_causal})
+---A decoder layer: layer(tgt, memory, {tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask,
+---tgt_is_causal, memory_is_causal})
 ---@param d_model integer
 ---@param nhead integer
 ---@param options? lunagrad.nn.TransformerOptions
 ---@return lunagrad.nn.Module
 function nn.TransformerDecoderLayer(d_model, nhead, options) end
 
----p may be a function or a handle of lg.run.live, asked at each call.
+---In training, zeroes each element with probability p. p may be a function or a handle of lg.run.live, read at each call.
 ---@param p? number|fun(): number default 0.5
 ---@return lunagrad.nn.Module
 function nn.Dropout(p) end
 
----Dims are positions from 1.
+---Joins the dims start_dim to end_dim into one. Dims count from 1.
 ---@param start_dim? integer default 2
 ---@param end_dim? integer default -1
 ---@return lunagrad.nn.Module
 function nn.Flatten(start_dim, end_dim) end
 
+---Returns its input.
 ---@return lunagrad.nn.Module
 function nn.Identity() end
 
+---max(x, 0).
 ---@return lunagrad.nn.Module
 function nn.ReLU() end
+---min(max(x, 0), 6).
 ---@return lunagrad.nn.Module
 function nn.ReLU6() end
+---1 / (1 + exp(-x)).
 ---@return lunagrad.nn.Module
 function nn.Sigmoid() end
+---Hyperbolic tangent.
 ---@return lunagrad.nn.Module
 function nn.Tanh() end
+---Gaussian error linear unit: x times the normal distribution function of x.
 ---@param approximate? "none"|"tanh"
 ---@return lunagrad.nn.Module
 function nn.GELU(approximate) end
+---x sigmoid(x).
 ---@return lunagrad.nn.Module
 function nn.SiLU() end
+---x tanh(softplus(x)).
 ---@return lunagrad.nn.Module
 function nn.Mish() end
+---x where positive, else negative_slope x.
 ---@param negative_slope? number default 0.01
 ---@return lunagrad.nn.Module
 function nn.LeakyReLU(negative_slope) end
+---x where positive, else alpha (exp(x) - 1).
 ---@param alpha? number default 1
 ---@return lunagrad.nn.Module
 function nn.ELU(alpha) end
+---Self-normalizing ELU.
 ---@return lunagrad.nn.Module
 function nn.SELU() end
+---x where positive, else alpha (exp(x / alpha) - 1).
 ---@param alpha? number default 1
 ---@return lunagrad.nn.Module
 function nn.CELU(alpha) end
+---log(1 + exp(beta x)) / beta; x where beta x exceeds threshold.
 ---@param beta? number default 1
 ---@param threshold? number default 20
 ---@return lunagrad.nn.Module
 function nn.Softplus(beta, threshold) end
+---x / (1 + |x|).
 ---@return lunagrad.nn.Module
 function nn.Softsign() end
+---x clamped to [min_val, max_val].
 ---@param min_val? number default -1
 ---@param max_val? number default 1
 ---@return lunagrad.nn.Module
 function nn.Hardtanh(min_val, max_val) end
+---x / 6 + 1/2, clamped to [0, 1].
 ---@return lunagrad.nn.Module
 function nn.Hardsigmoid() end
+---x hardsigmoid(x).
 ---@return lunagrad.nn.Module
 function nn.Hardswish() end
+---log(sigmoid(x)).
 ---@return lunagrad.nn.Module
 function nn.LogSigmoid() end
+---x - tanh(x).
 ---@return lunagrad.nn.Module
 function nn.Tanhshrink() end
+---x where above threshold, else value.
 ---@param threshold number
 ---@param value number
 ---@return lunagrad.nn.Module
 function nn.Threshold(threshold, value) end
+---exp(x) divided by its sum along dim.
 ---@param dim? integer default -1
 ---@return lunagrad.nn.Module
 function nn.Softmax(dim) end
+---The logarithm of softmax along dim.
 ---@param dim? integer default -1
 ---@return lunagrad.nn.Module
 function nn.LogSoftmax(dim) end
+---The softmax of -x along dim.
 ---@param dim? integer default -1
 ---@return lunagrad.nn.Module
 function nn.Softmin(dim) end
+---Gated linear unit: a sigmoid(b) for the halves a and b along dim.
 ---@param dim? integer default -1
 ---@return lunagrad.nn.Module
 function nn.GLU(dim) end
+---x where positive, else a learned slope times x.
 ---@param options? {num_parameters?: integer, init?: number, device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.PReLU(options) end
 
+---Mean squared error.
 ---@param options? {reduction?: "none"|"mean"|"sum"}
 ---@return lunagrad.nn.Module
 function nn.MSELoss(options) end
 
----Of logits [N, C, …] and class ids [N, …] from 0, or class probabilities.
+---Cross entropy of logits [N, C, …] and class ids [N, …] from 0, or class probabilities.
 ---@param options? {weight?: Tensor, ignore_index?: integer, reduction?: "none"|"mean"|"sum", label_smoothing?: number}
 ---@return lunagrad.nn.Module
 function nn.CrossEntropyLoss(options) end
 
+---Mean absolute error.
 ---@param options? {reduction?: "none"|"mean"|"sum"}
 ---@return lunagrad.nn.Module
 function nn.L1Loss(options) end
+---Squared error below beta, absolute error above.
 ---@param options? {reduction?: "none"|"mean"|"sum", beta?: number}
 ---@return lunagrad.nn.Module
 function nn.SmoothL1Loss(options) end
+---Squared error below delta, delta times the absolute error above.
 ---@param options? {reduction?: "none"|"mean"|"sum", delta?: number}
 ---@return lunagrad.nn.Module
 function nn.HuberLoss(options) end
+---Negative log likelihood of class ids from 0, given log-probabilities.
 ---@param options? {weight?: Tensor, ignore_index?: integer, reduction?: "none"|"mean"|"sum"}
 ---@return lunagrad.nn.Module
 function nn.NLLLoss(options) end
+---Binary cross entropy of probabilities.
 ---@param options? {weight?: Tensor, reduction?: "none"|"mean"|"sum"}
 ---@return lunagrad.nn.Module
 function nn.BCELoss(options) end
+---Binary cross entropy of logits.
 ---@param options? {weight?: Tensor, reduction?: "none"|"mean"|"sum", pos_weight?: Tensor}
 ---@return lunagrad.nn.Module
 function nn.BCEWithLogitsLoss(options) end
+---Kullback-Leibler divergence of log-probabilities from a target distribution.
 ---@param options? {reduction?: "none"|"mean"|"sum"|"batchmean", log_target?: boolean}
 ---@return lunagrad.nn.Module
 function nn.KLDivLoss(options) end
+---Negative log likelihood of a Poisson distribution.
 ---@param options? {log_input?: boolean, full?: boolean, eps?: number, reduction?: "none"|"mean"|"sum"}
 ---@return lunagrad.nn.Module
 function nn.PoissonNLLLoss(options) end
+---Negative log likelihood of a normal distribution.
 ---@param options? {full?: boolean, eps?: number, reduction?: "none"|"mean"|"sum"}
 ---@return lunagrad.nn.Module
 function nn.GaussianNLLLoss(options) end
+---The cosine of the angle between two vectors along dim.
 ---@param options? {dim?: integer, eps?: number}
 ---@return lunagrad.nn.Module
 function nn.CosineSimilarity(options) end
+---1 - cosine for pairs with target 1, max(0, cosine - margin) for target -1.
 ---@param options? {margin?: number, reduction?: "none"|"mean"|"sum"}
 ---@return lunagrad.nn.Module
 function nn.CosineEmbeddingLoss(options) end
+---max(0, distance to the positive - distance to the negative + margin).
 ---@param options? {margin?: number, p?: number, eps?: number, swap?: boolean, reduction?: "none"|"mean"|"sum"}
 ---@return lunagrad.nn.Module
 function nn.TripletMarginLoss(options) end
+---max(0, -target (x1 - x2) + margin).
 ---@param options? {margin?: number, reduction?: "none"|"mean"|"sum"}
 ---@return lunagrad.nn.Module
 function nn.MarginRankingLoss(options) end
+---x for target 1, max(0, margin - x) for target -1.
 ---@param options? {margin?: number, reduction?: "none"|"mean"|"sum"}
 ---@return lunagrad.nn.Module
 function nn.HingeEmbeddingLoss(options) end
+---log(1 + exp(-target x)).
 ---@param options? {reduction?: "none"|"mean"|"sum"}
 ---@return lunagrad.nn.Module
 function nn.SoftMarginLoss(options) end
----Called with log_probs [T, N, C], targets [N, S] or in one row, and the lengths of both as tensors or tables.
+---CTC loss, called with log_probs [T, N, C], targets [N, S] or concatenated, and the lengths of both as tensors or tables.
 ---@param options? {blank?: integer, reduction?: "none"|"mean"|"sum", zero_infinity?: boolean}
 ---@return lunagrad.nn.Module
 function nn.CTCLoss(options) end
 
----out, h = rnn(x, h0); states left out are zeros.
+---Elman network: out, h = rnn(x, h0). Omitted states are zeros.
 ---@param input_size integer
 ---@param hidden_size integer
 ---@param options? {num_layers?: integer, bias?: boolean, batch_first?: boolean, dropout?: number|(fun(): number), bidirectional?: boolean, device?: string, dtype?: lunagrad.DType, nonlinearity?: "tanh"|"relu"}
 ---@return lunagrad.nn.Module
 function nn.RNN(input_size, hidden_size, options) end
----out, h, c = lstm(x, h0, c0); states left out are zeros.
+---Long short-term memory: out, h, c = lstm(x, h0, c0). Omitted states are zeros.
 ---@param input_size integer
 ---@param hidden_size integer
 ---@param options? {num_layers?: integer, bias?: boolean, batch_first?: boolean, dropout?: number|(fun(): number), bidirectional?: boolean, device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.LSTM(input_size, hidden_size, options) end
----out, h = gru(x, h0); states left out are zeros.
+---Gated recurrent unit: out, h = gru(x, h0). Omitted states are zeros.
 ---@param input_size integer
 ---@param hidden_size integer
 ---@param options? {num_layers?: integer, bias?: boolean, batch_first?: boolean, dropout?: number|(fun(): number), bidirectional?: boolean, device?: string, dtype?: lunagrad.DType}
@@ -468,7 +523,7 @@ function nn.GRU(input_size, hidden_size, options) end
 ---@param options? {bias?: boolean, nonlinearity?: "tanh"|"relu", device?: string, dtype?: lunagrad.DType}
 ---@return lunagrad.nn.Module
 function nn.RNNCell(input_size, hidden_size, options) end
----h, c = cell(x, h, c); states left out are zeros.
+---One time step of LSTM: h, c = cell(x, h, c). Omitted states are zeros.
 ---@param input_size integer
 ---@param hidden_size integer
 ---@param options? {bias?: boolean, device?: string, dtype?: lunagrad.DType}
@@ -481,7 +536,7 @@ function nn.LSTMCell(input_size, hidden_size, options) end
 ---@return lunagrad.nn.Module
 function nn.GRUCell(input_size, hidden_size, options) end
 
----y_o = x1 W_o x2 + b_o on the last dims.
+---y_o = x1 W_o x2 + b_o for each output o, on the last dims.
 ---@param in1_features integer
 ---@param in2_features integer
 ---@param out_features integer
@@ -489,31 +544,40 @@ function nn.GRUCell(input_size, hidden_size, options) end
 ---@return lunagrad.nn.Module
 function nn.Bilinear(in1_features, in2_features, out_features, options) end
 
----Modules by name, in the order of a list of pairs {name, module} or of the names.
+---Modules by name, in the order of a list of pairs {name, module}, or sorted by name.
 ---@class lunagrad.nn.ModuleDict: lunagrad.nn.Module
 local ModuleDict = {}
+---Adds or replaces a module.
 ---@param name string
 ---@param module lunagrad.nn.Module
 ---@return self
 function ModuleDict:set(name, module) end
+---Adds or replaces several modules.
 ---@param modules table
 ---@return self
 function ModuleDict:update(modules) end
+---Whether there is a module of that name.
 ---@param name string
 ---@return boolean
 function ModuleDict:contains(name) end
+---The names.
 ---@return string[]
 function ModuleDict:keys() end
+---The modules.
 ---@return lunagrad.nn.Module[]
 function ModuleDict:values() end
+---Iterates over names and modules.
 ---@return fun(): string, lunagrad.nn.Module
 function ModuleDict:items() end
+---Removes and returns a module.
 ---@param name string
 ---@return lunagrad.nn.Module
 function ModuleDict:pop(name) end
+---Removes all modules.
 ---@return self
 function ModuleDict:clear() end
 
+---A dictionary of modules, which are its submodules.
 ---@param modules? table
 ---@return lunagrad.nn.ModuleDict
 function nn.ModuleDict(modules) end

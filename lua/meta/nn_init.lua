@@ -1,56 +1,66 @@
 ---@meta
--- lg.nn.init and lg.nn.utils for editors: what is done to parameters and to gradients.
+-- lg.nn.init and lg.nn.utils for editors: initial values of parameters, and functions on gradients.
 
----Starting values, written in place; each returns the tensor.
+---Initializers. They write in place and return the tensor.
 ---@class lunagrad.nn.init
 local init = {}
 
----The numbers of inputs and outputs of one element of a weight.
+---The fan-in and fan-out of a weight.
 ---@param tensor Tensor
 ---@return integer fan_in
 ---@return integer fan_out
 function init.fans(tensor) end
 
+---Uniform numbers from low to high.
 ---@param tensor Tensor
 ---@param low? number default 0
 ---@param high? number default 1
 ---@return Tensor
 function init.uniform_(tensor, low, high) end
+---Normal numbers.
 ---@param tensor Tensor
 ---@param mean? number default 0
 ---@param std? number default 1
 ---@return Tensor
 function init.normal_(tensor, mean, std) end
+---One value everywhere.
 ---@param tensor Tensor
 ---@param value number
 ---@return Tensor
 function init.constant_(tensor, value) end
+---Zeros.
 ---@param tensor Tensor
 ---@return Tensor
 function init.zeros_(tensor) end
+---Ones.
 ---@param tensor Tensor
 ---@return Tensor
 function init.ones_(tensor) end
+---Glorot initialization from a uniform distribution.
 ---@param tensor Tensor
 ---@param gain? number default 1
 ---@return Tensor
 function init.xavier_uniform_(tensor, gain) end
+---Glorot initialization from a normal distribution.
 ---@param tensor Tensor
 ---@param gain? number default 1
 ---@return Tensor
 function init.xavier_normal_(tensor, gain) end
+---He initialization from a uniform distribution.
 ---@param tensor Tensor
 ---@param a? number default 0
 ---@param mode? "fan_in"|"fan_out"
 ---@param nonlinearity? string default "leaky_relu"
 ---@return Tensor
 function init.kaiming_uniform_(tensor, a, mode, nonlinearity) end
+---He initialization from a normal distribution.
 ---@param tensor Tensor
 ---@param a? number default 0
 ---@param mode? "fan_in"|"fan_out"
 ---@param nonlinearity? string default "leaky_relu"
 ---@return Tensor
 function init.kaiming_normal_(tensor, a, mode, nonlinearity) end
+---The recommended gain for a nonlinearity.
 ---@param nonlinearity string
 ---@param slope? number
 ---@return number
@@ -59,7 +69,7 @@ function init.calculate_gain(nonlinearity, slope) end
 ---@class lunagrad.nn.utils
 local utils = {}
 
----Scales the gradients so that together they have at most the norm max_norm; returns the norm before.
+---Scales the gradients so that their total norm is at most max_norm; returns the norm before clipping.
 ---@param parameters Tensor|Tensor[]
 ---@param max_norm number
 ---@param norm_type? number default 2
@@ -71,7 +81,7 @@ function utils.clip_grad_norm_(parameters, max_norm, norm_type) end
 ---@param limit number
 function utils.clip_grad_value_(parameters, limit) end
 
----All parameters one after the other, as one vector.
+---Concatenates all parameters into one vector.
 ---@param parameters Tensor|Tensor[]
 ---@return Tensor
 function utils.parameters_to_vector(parameters) end

@@ -7,7 +7,7 @@
 ---@class lunagrad.optim
 local optim = {}
 
----A number, or what is called for one at every step: a function or a handle of lg.run.live.
+---A number, or a function or handle of lg.run.live that is called at every step.
 ---@alias lunagrad.Setting number|(fun(): number)
 
 ---A list of parameters, or of groups {params = {…}, lr = …}.
@@ -17,109 +17,117 @@ local optim = {}
 ---@field param_groups table[] settings may be read and set: optimizer.param_groups[1].lr = 0.1
 local Optimizer = {}
 
----One update of every parameter that has a gradient. A closure is called first; its loss is returned.
+---Updates every parameter that has a gradient. A closure is called first; its loss is returned.
 ---@param closure? fun(): Tensor
 ---@return Tensor?
 function Optimizer:step(closure) end
 
----Gradients become nil; with {set_to_none = false} they become zero.
+---Sets the gradients to nil; with {set_to_none = false} to zero.
 ---@param options? {set_to_none?: boolean}
 function Optimizer:zero_grad(options) end
 
----@param group table {params = {…}, and settings of its own}
+---Adds a parameter group.
+---@param group table {params = {…}, and its own settings}
 function Optimizer:add_param_group(group) end
 
----PyTorch's layout: {state = {[0] = {step, exp_avg, …}}, param_groups = {{params = {0, …}, lr, …}}}.
+---The state in PyTorch's layout: {state = {[0] = {step, exp_avg, …}}, param_groups = {{params = {0, …}, lr, …}}}.
 ---@return table
 function Optimizer:state_dict() end
 
+---Restores a state.
 ---@param state table
 function Optimizer:load_state_dict(state) end
 
+---Stochastic gradient descent with momentum, optionally Nesterov's.
 ---@param params lunagrad.Parameters
 ---@param options? {lr?: lunagrad.Setting, momentum?: lunagrad.Setting, dampening?: lunagrad.Setting, weight_decay?: lunagrad.Setting, nesterov?: boolean, maximize?: boolean}
 ---@return lunagrad.optim.Optimizer
 function optim.SGD(params, options) end
 
+---Adam (Kingma and Ba 2015).
 ---@param params lunagrad.Parameters
 ---@param options? {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, amsgrad?: boolean, maximize?: boolean}
 ---@return lunagrad.optim.Optimizer
 function optim.Adam(params, options) end
 
----Adam with the weight decay (0.01) apart from the gradient.
+---Adam with decoupled weight decay (default 0.01).
 ---@param params lunagrad.Parameters
 ---@param options? {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, amsgrad?: boolean, maximize?: boolean}
 ---@return lunagrad.optim.Optimizer
 function optim.AdamW(params, options) end
 
----Adam with Nesterov's momentum.
+---Adam with Nesterov momentum, as in PyTorch 2.
 ---@param params lunagrad.Parameters
 ---@param options? {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, momentum_decay?: lunagrad.Setting, decoupled_weight_decay?: boolean, maximize?: boolean}
 ---@return lunagrad.optim.Optimizer
 function optim.NAdam(params, options) end
 
----Adam that divides by the root of the mean square only when that can be trusted.
+---Rectified Adam: divides by the root mean square only once its variance is tractable.
 ---@param params lunagrad.Parameters
 ---@param options? {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, decoupled_weight_decay?: boolean, maximize?: boolean}
 ---@return lunagrad.optim.Optimizer
 function optim.RAdam(params, options) end
 
----Adam with the largest gradient in place of the mean square.
+---Adam with the infinity norm: divides by the largest gradient instead of the root mean square.
 ---@param params lunagrad.Parameters
 ---@param options? {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, maximize?: boolean}
 ---@return lunagrad.optim.Optimizer
 function optim.Adamax(params, options) end
 
----Steps by the gradient over the root of its mean square.
+---Divides the gradient by the root of its running mean square.
 ---@param params lunagrad.Parameters
 ---@param options? {lr?: lunagrad.Setting, alpha?: lunagrad.Setting, eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, momentum?: lunagrad.Setting, centered?: boolean, maximize?: boolean}
 ---@return lunagrad.optim.Optimizer
 function optim.RMSprop(params, options) end
 
----Steps by the gradient over the root of the sum of its squares.
+---Divides the gradient by the root of the sum of its squares.
 ---@param params lunagrad.Parameters
 ---@param options? {lr?: lunagrad.Setting, lr_decay?: lunagrad.Setting, weight_decay?: lunagrad.Setting, initial_accumulator_value?: lunagrad.Setting, eps?: lunagrad.Setting, maximize?: boolean}
 ---@return lunagrad.optim.Optimizer
 function optim.Adagrad(params, options) end
 
----Steps in the units of the parameters.
+---Step sizes from running means of squared gradients and squared updates.
 ---@param params lunagrad.Parameters
 ---@param options? {lr?: lunagrad.Setting, rho?: lunagrad.Setting, eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, maximize?: boolean}
 ---@return lunagrad.optim.Optimizer
 function optim.Adadelta(params, options) end
 
----Steps by the sign of an averaged gradient.
+---Steps by the sign of an averaged gradient (Chen et al. 2023).
 ---@param params lunagrad.Parameters
 ---@param options? {lr?: lunagrad.Setting, betas?: number[], weight_decay?: lunagrad.Setting, maximize?: boolean}
 ---@return lunagrad.optim.Optimizer
 function optim.Lion(params, options) end
 
----Quasi-Newton steps: step(closure), where the closure computes the gradients anew and returns the loss.
+---L-BFGS, a quasi-Newton method: step(closure), where the closure recomputes the gradients and returns the loss.
 ---@param params lunagrad.Parameters
 ---@param options? {lr?: lunagrad.Setting, max_iter?: integer, max_eval?: integer, tolerance_grad?: number, tolerance_change?: number, history_size?: integer, line_search_fn?: "strong_wolfe"}
 ---@return lunagrad.optim.Optimizer
 function optim.LBFGS(params, options) end
 
----A moving average of parameters: update() after each step of the optimizer.
+---An exponential moving average of parameters: call update() after each optimizer step.
 ---@class lunagrad.optim.EMA
 ---@field averages Tensor[]
 local EMA = {}
 
+---Adds the current parameters to the averages.
 function EMA:update() end
----Writes the averages into the parameters, or into others of the same shapes.
+---Copies the averages into the parameters, or into other tensors of the same shapes.
 ---@param parameters? Tensor[]
 function EMA:copy_to(parameters) end
----Exchanges averages and parameters.
+---Swaps averages and parameters.
 function EMA:swap() end
----Calls fn while the averages are in the parameters' place.
+---Calls fn while the parameters hold the averages.
 ---@param fn fun(): any
 ---@return any
 function EMA:average(fn) end
+---The decay, the number of updates and the averages.
 ---@return table
 function EMA:state_dict() end
+---Restores a state.
 ---@param state table
 function EMA:load_state_dict(state) end
 
+---An exponential moving average of parameters.
 ---@param params Tensor|Tensor[]
 ---@param options? {decay?: lunagrad.Setting}
 ---@return lunagrad.optim.EMA
@@ -128,31 +136,36 @@ function optim.EMA(params, options) end
 ---@class lunagrad.optim.GradScaler
 local GradScaler = {}
 
----A tensor, or a list of them, times the scale.
+---Multiplies a tensor, or a list of tensors, by the scale.
 ---@param outputs Tensor|Tensor[]
 ---@return Tensor|Tensor[]
 function GradScaler:scale(outputs) end
----Divides the gradients by the scale, so that they can be clipped at their true size; once between backward and step.
+---Divides the gradients by the scale, so that they can be clipped at their true size. Call it once between backward and
+---step.
 ---@param optimizer lunagrad.optim.Optimizer
 function GradScaler:unscale_(optimizer) end
 ---The optimizer's step, unless its gradients hold NaN or Inf.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@return boolean made
 function GradScaler:step(optimizer) end
----Adjusts the scale to what the steps met, or sets it.
+---Adjusts the scale after the steps, or sets it.
 ---@param new_scale? number
 function GradScaler:update(new_scale) end
+---The current scale.
 ---@return number
 function GradScaler:get_scale() end
+---Whether the scaler scales.
 ---@return boolean
 function GradScaler:is_enabled() end
+---The scale and its counters.
 ---@return table
 function GradScaler:state_dict() end
+---Restores a state.
 ---@param state table
 function GradScaler:load_state_dict(state) end
 
----Keeps small gradients from vanishing in f16: scaler:scale(loss):backward(); scaler:step(optimizer); scaler:update(). A step
----with NaN or Inf in its gradients is left out and lowers the scale; growth_interval good ones in a row raise it.
+---Loss scaling against underflow in f16: scaler:scale(loss):backward(); scaler:step(optimizer); scaler:update(). A step with
+---NaN or Inf in its gradients is skipped and lowers the scale; growth_interval good steps in a row raise it.
 ---@param options? {init_scale?: number, growth_factor?: number, backoff_factor?: number, growth_interval?: integer, enabled?: boolean}
 ---@return lunagrad.optim.GradScaler
 function optim.GradScaler(options) end
@@ -161,14 +174,16 @@ function optim.GradScaler(options) end
 ---@field last_epoch integer
 local Schedule = {}
 
----The next step; of ReduceLROnPlateau, step(metric).
+---Sets the rates of the next step. ReduceLROnPlateau takes the metric: step(metric).
 ---@param epoch_or_metric? number|Tensor
 function Schedule:step(epoch_or_metric) end
----The rate of each group.
+---The current rate of each parameter group.
 ---@return number[]
 function Schedule:get_last_lr() end
+---The schedule's state.
 ---@return table
 function Schedule:state_dict() end
+---Restores a state.
 ---@param state table
 function Schedule:load_state_dict(state) end
 
@@ -176,62 +191,75 @@ function Schedule:load_state_dict(state) end
 local lr_scheduler = {}
 optim.lr_scheduler = lr_scheduler
 
+---Multiplies the rate by gamma every step_size steps.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param step_size integer
 ---@param options? {gamma?: number}
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.StepLR(optimizer, step_size, options) end
+---Multiplies the rate by gamma at each milestone.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param milestones integer[]
 ---@param options? {gamma?: number}
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.MultiStepLR(optimizer, milestones, options) end
+---Multiplies the rate by factor for the first total_iters steps.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param options? {factor?: number, total_iters?: integer}
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.ConstantLR(optimizer, options) end
+---Changes the factor linearly from start_factor to end_factor over total_iters steps.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param options? {start_factor?: number, end_factor?: number, total_iters?: integer}
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.LinearLR(optimizer, options) end
+---Multiplies the rate by gamma at every step.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param gamma number
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.ExponentialLR(optimizer, gamma) end
+---Lowers the rate to 0 over total_iters steps by a polynomial.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param options? {total_iters?: integer, power?: number}
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.PolynomialLR(optimizer, options) end
+---Lowers the rate to eta_min along a cosine of half-period T_max.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param T_max integer
 ---@param options? {eta_min?: number}
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.CosineAnnealingLR(optimizer, T_max, options) end
+---Cosine annealing that restarts after T_0 steps; each period is T_mult times as long.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param T_0 integer
 ---@param options? {T_mult?: integer, eta_min?: number}
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0, options) end
+---Multiplies the initial rate by lr_lambda(step).
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param lr_lambda (fun(t: integer): number)|(fun(t: integer): number)[]
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.LambdaLR(optimizer, lr_lambda) end
+---Uses one scheduler after another, switching at the milestones.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param schedulers lunagrad.optim.LRScheduler[]
 ---@param milestones integer[]
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.SequentialLR(optimizer, schedulers, milestones) end
+---Cycles the rate between base_lr and max_lr.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param base_lr number|number[]
 ---@param max_lr number|number[]
 ---@param options? {step_size_up?: integer, step_size_down?: integer, mode?: "triangular"|"triangular2"|"exp_range", gamma?: number, scale_fn?: (fun(x: number): number), scale_mode?: "cycle"|"iterations", cycle_momentum?: boolean, base_momentum?: number, max_momentum?: number}
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.CyclicLR(optimizer, base_lr, max_lr, options) end
+---One cycle: up to max_lr, then down far below the initial rate.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param max_lr number|number[]
 ---@param options? {total_steps?: integer, epochs?: integer, steps_per_epoch?: integer, pct_start?: number, anneal_strategy?: "cos"|"linear", cycle_momentum?: boolean, base_momentum?: number, max_momentum?: number, div_factor?: number, final_div_factor?: number, three_phase?: boolean}
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.OneCycleLR(optimizer, max_lr, options) end
+---Multiplies the rate by factor when a metric has stopped improving.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param options? {mode?: "min"|"max", factor?: number, patience?: integer, threshold?: number, threshold_mode?: "rel"|"abs", cooldown?: integer, min_lr?: number|number[], eps?: number}
 ---@return lunagrad.optim.LRScheduler

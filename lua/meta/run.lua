@@ -1,10 +1,10 @@
 ---@meta
--- lg.run: the run that is going on. What belongs to a run's folder does nothing where there is none.
+-- lg.run: the current run. Functions that write to the run's folder do nothing if there is none.
 
 ---@class lunagrad.run
 local run = {}
 
----A parameter's value: --set name=value, else a resumed checkpoint's, else `default`.
+---The value of a parameter: from --set name=value, else from a resumed checkpoint, else `default`.
 ---@generic T: number|string|boolean
 ---@param name string
 ---@param default T
@@ -12,72 +12,72 @@ local run = {}
 ---@return T
 function run.param(name, default, options) end
 
----The same as a handle whose call gives the value of now; what lg.optim and Dropout take for a number.
+---The same as a handle: calling it returns the current value. lg.optim and Dropout accept it in place of a number.
 ---@param name string
 ---@param default number|string|boolean
 ---@param options? {min: number?, max: number?, log: boolean?}
 ---@return fun(): any
 function run.live(name, default, options) end
 
----for step in lg.run.steps(n) do … end: 1 to n, or behind the step of the checkpoint that the run goes on from. Pause,
----stop, checkpoints and changed parameters act between two steps. One loop a run.
----@param n? integer none: without end
+---Iterates over steps: for step in lg.run.steps(n) do … end counts from 1, or from the step after a resumed checkpoint, to n.
+---Pause, stop, checkpoints and changed parameters take effect between two steps. One loop per run.
+---@param n? integer default: endless
 ---@return fun(): integer?
 function run.steps(n) end
 
----Numbers or tensors of one element, under their names, for this step.
+---Logs numbers or one-element tensors for this step.
 ---@param metrics table<string, number|boolean|lunagrad.Tensor>
 function run.log(metrics) end
 
----A line of metrics.jsonl, shown by `lunagrad runs show` and TensorBoard.
+---Logs a text for this step, shown by `lunagrad runs show` and TensorBoard.
 ---@param name string
 ---@param value string
 function run.text(name, value) end
 
----A PNG in the run's folder: [channels, height, width] with 1 to 4 channels, [height, width], or [pictures, channels,
----height, width], which are laid side by side. u8, bool, or floats of which 0 to 1 are black to white; `normalize` scales
----the least value to 0 and the largest to 1.
+---Saves an image as PNG in the run's folder: [channels, height, width] with 1 to 4 channels, [height, width], or
+---[pictures, channels, height, width], placed side by side. u8, bool, or floats from 0 (black) to 1 (white); `normalize`
+---maps the smallest value to 0 and the largest to 1.
 ---@param name string
 ---@param picture lunagrad.Tensor
 ---@param options? {normalize: boolean?}
 function run.image(name, picture, options) end
 
----What a tensor's values look like: extremes, mean, std, norm, zeros, percentiles, bins; NaN and infinities are counted
----apart. Of complex numbers the absolute values.
+---Logs the distribution of a tensor's values: extremes, mean, std, norm, zeros, percentiles, bins. NaN and infinities are
+---counted separately. Complex numbers count by absolute value.
 ---@param name string
 ---@param values lunagrad.Tensor
 function run.histogram(name, values) end
 
----In every n-th step (100 when left out), from the first on: norms of the model's parameters and gradients, how far an
----update moved them, what the layers gave out, which units of a ReLU are dead; warns of dead units and of norms that
----explode. `name` stands before the names of the parts, when several models are watched.
+---Records, in the first and then every n-th step (default 100): norms of parameters and gradients, sizes of updates,
+---outputs of layers, dead ReLU units. Warns of dead units and exploding norms. `name` is a prefix, for several models.
 ---@param model lunagrad.nn.Module
 ---@param options? {every: integer?, histograms: boolean?, activations: boolean?, name: string?}
 function run.watch(model, options) end
 
----What build() returns, registered under a name. Checkpoints keep it: what has state_dict and load_state_dict, a tensor,
----or a table of these, numbers, strings and booleans. Resumed, it has the checkpoint's values; after a reload what fits
----of those before it.
+---Registers and returns the result of build(): an object with state_dict and load_state_dict, a tensor, or a table of these,
+---numbers, strings and booleans. Checkpoints save it. A resumed run restores it from the checkpoint; a reloaded script
+---restores the values that still fit.
 ---@generic T
 ---@param name string
 ---@param build fun(): T
 ---@return T
 function run.state(name, build) end
 
----Writes a checkpoint: in lg.run.steps at the end of the step, elsewhere now. When it cannot be written (the disk is full)
----the run goes on with a warning, elsewhere it is an error; the older ones stay as they are.
+---Writes a checkpoint: inside lg.run.steps at the end of the step, elsewhere at once. If it cannot be written (disk full),
+---the former gives a warning and the latter an error; older checkpoints stay unchanged.
 function run.checkpoint() end
 
----Goes on from a checkpoint, or the newest of a run's folder, as --resume does. Before the first run.state.
+---Resumes from a checkpoint, or from the newest one of a run's folder, as --resume does. Call it before the first
+---run.state.
 ---@param path string
 ---@return integer? step nil: the folder has no checkpoint
 function run.resume(path) end
 
----Pauses here when somebody can resume: in the window.
+---Pauses here if a viewer can resume the run (the window does), and if the condition is not false.
 ---@param condition? any
 function run.breakpoint(condition) end
 
----A NaN or infinity ends the run with exit code 4.
+---Ends the run with exit code 4 at a NaN or infinity: checked at each step, or after each op (true).
 ---@param level boolean|"off"|"step"|"op"
 function run.assert_finite(level) end
 

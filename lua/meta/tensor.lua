@@ -1,7 +1,7 @@
 ---@meta
--- What Lunagrad offers beside the ops, for editors. The ops are in the file that `lunagrad meta` prints.
+-- The functions that are not ops, for editors. `lunagrad meta` prints the annotations of the ops.
 
----Where a new tensor goes and what it holds.
+---The device and dtype of a new tensor.
 ---@class lunagrad.Options
 ---@field dtype? lunagrad.DType
 ---@field device? string "cpu", "vulkan", "vulkan:1"
@@ -28,9 +28,11 @@ function Tensor:dim() end
 ---@return integer
 function Tensor:numel() end
 
+---The dtype as a string, such as "f32".
 ---@return lunagrad.DType
 function Tensor:dtype() end
 
+---The device as a string, such as "cpu".
 ---@return string
 function Tensor:device() end
 
@@ -38,15 +40,15 @@ function Tensor:device() end
 ---@return boolean
 function Tensor:is_contiguous() end
 
----A number that no other tensor of the process has.
+---A number that identifies the tensor within the process.
 ---@return integer
 function Tensor:id() end
 
----How often the elements were written in place.
+---The number of in-place writes to the elements.
 ---@return integer
 function Tensor:version() end
 
----The element of a tensor that has just one; of a complex one its parts {re, im}.
+---The value of a one-element tensor as a Lua number; {re, im} for a complex tensor.
 ---@return number|boolean|number[]
 function Tensor:item() end
 
@@ -54,38 +56,49 @@ function Tensor:item() end
 ---@return table|number|boolean
 function Tensor:tolist() end
 
----With another dtype, on another device, or both: to(dtype), to(device), to(device, dtype), to(other), to{…}.
+---Converts dtype, device, or both: to(dtype), to(device), to(device, dtype), to(other), to{…}.
 ---@param target lunagrad.DType|string|Tensor|lunagrad.Options
 ---@param dtype? lunagrad.DType
 ---@return Tensor
 function Tensor:to(target, dtype) end
 
+---A copy on the CPU.
 ---@return Tensor
 function Tensor:cpu() end
+---As f32.
 ---@return Tensor
 function Tensor:float() end
+---As f64.
 ---@return Tensor
 function Tensor:double() end
+---As f16.
 ---@return Tensor
 function Tensor:half() end
+---As bf16.
 ---@return Tensor
 function Tensor:bfloat16() end
+---As i64.
 ---@return Tensor
 function Tensor:long() end
+---As i32.
 ---@return Tensor
 function Tensor:int() end
+---As u8.
 ---@return Tensor
 function Tensor:byte() end
+---As bool.
 ---@return Tensor
 function Tensor:bool() end
 
----Overwrites the elements; the source broadcasts and is cast.
+---Copies the source into this tensor; the source is broadcast and cast.
 ---@param source Tensor|number
 ---@return Tensor self
 function Tensor:copy_(source) end
+---Writes one value into all elements.
 ---@param value Tensor|number
 ---@return Tensor self
 function Tensor:fill_(value) end
+---Writes zeros.
 ---@return Tensor self
 function Tensor:zero_() end
 
@@ -97,26 +110,26 @@ function Tensor:zero_() end
 ---@return Tensor
 function Tensor:slice(dim, first, last, step) end
 
----Pieces of one length, the last one perhaps shorter, or of the lengths given.
+---Splits a dim into pieces of one length (the last may be shorter) or of the given lengths.
 ---@param lengths integer|integer[]
 ---@param dim? integer
 ---@return Tensor[]
 function Tensor:split(lengths, dim) end
----At most `count` pieces of equal length, the last one perhaps shorter.
+---Splits a dim into at most `count` pieces of equal length; the last may be shorter.
 ---@param count integer
 ---@param dim? integer
 ---@return Tensor[]
 function Tensor:chunk(count, dim) end
----Exactly `count` pieces, or cuts before the offsets given.
+---Splits a dim into exactly `count` pieces, or before the given offsets.
 ---@param count integer|integer[]
 ---@param dim? integer
 ---@return Tensor[]
 function Tensor:tensor_split(count, dim) end
----The slices of one dim.
+---The slices along one dim, without that dim.
 ---@param dim? integer
 ---@return Tensor[]
 function Tensor:unbind(dim) end
----Whether shape and elements are the same.
+---Whether shape and all elements are equal.
 ---@param other Tensor
 ---@return boolean
 function Tensor:equal(other) end
@@ -129,26 +142,28 @@ function Tensor:equal(other) end
 ---@return boolean
 function Tensor:allclose(other, rtol, atol, equal_nan, options) end
 
----Adds the gradient of this tensor to `.grad` of every leaf that it depends on.
+---Computes the gradient of this tensor and adds it to `.grad` of every leaf that it depends on.
 ---@param seed? Tensor the gradient of this tensor; 1 for a scalar
 ---@param options? {retain_graph: boolean?, create_graph: boolean?}
 function Tensor:backward(seed, options) end
+---Sets requires_grad.
 ---@param on? boolean
 ---@return Tensor self
 function Tensor:requires_grad_(on) end
----The same elements without a history.
+---A tensor that shares the elements but is not on the tape.
 ---@return Tensor
 function Tensor:detach() end
+---Removes this tensor from the tape.
 ---@return Tensor self
 function Tensor:detach_() end
----What backward() would compute, as a value: the gradient of every recorded tensor; `.grad` is left alone.
+---The gradients that backward() computes, as a value: of every recorded tensor. `.grad` stays unchanged.
 ---@param seed? Tensor of this tensor's shape; a scalar's is 1
 ---@param options? {retain_graph: boolean?, create_graph: boolean?}
 ---@return lunagrad.GradStore
 function Tensor:gradients(seed, options) end
----Keeps `.grad` of a tensor that is no leaf.
+---Keeps `.grad` of a non-leaf tensor.
 function Tensor:retain_grad() end
----Calls fn with the gradient of this tensor; what it returns takes the gradient's place.
+---Calls fn with the gradient of this tensor; a return value replaces the gradient.
 ---@param fn fun(gradient: Tensor): Tensor?
 ---@return {remove: fun(self)}
 function Tensor:register_hook(fn) end
@@ -156,11 +171,12 @@ function Tensor:register_hook(fn) end
 ---@class lunagrad
 local lg = {}
 
----A tensor of a number, a boolean, or tables of them: i64 when all are integers, else f32.
+---A tensor from a number, a boolean, or nested tables: i64 if all numbers are integers, else f32.
 ---@param value number|boolean|table|Tensor
 ---@param options? lunagrad.Options
 ---@return Tensor
 function lg.tensor(value, options) end
+---Whether a value is a tensor.
 ---@param value any
 ---@return boolean
 function lg.is_tensor(value) end
@@ -176,85 +192,93 @@ lg.allclose = Tensor.allclose
 ---Seeds the generator of random numbers.
 ---@param seed integer
 function lg.manual_seed(seed) end
+---The state of the random number generator.
 ---@return {seed: integer, stream: integer}
 function lg.get_rng_state() end
+---Restores a state of the random number generator.
 ---@param state {seed: integer, stream: integer}
 function lg.set_rng_state(state) end
 
----Where new tensors are made.
+---The default device of new tensors.
 ---@return string
 function lg.device() end
+---Sets the default device of new tensors.
 ---@param device string
 function lg.set_device(device) end
----How exactly f32 matrix products are computed.
+---The precision of f32 matrix products.
 ---@return "highest"|"high"|"medium"
 function lg.matmul_precision() end
----Below "highest" a GPU's matrix units may multiply: "high" splits each element into two numbers of bfloat16 and leaves an
----error of about 2^-17 of |A| |B|, "medium" rounds to one and leaves 2^-8. Sums are f32; infinite elements give NaN where
----f32 arithmetic may not. The CPU, and a GPU without such units, computes all three in f32.
+---Below "highest", a GPU's matrix units multiply f32: "high" splits each element into two bfloat16 numbers (error about 2^-17
+---of |A| |B|), "medium" rounds it to one (2^-8). Sums are f32; infinite elements may give NaN. The CPU, and a GPU without
+---matrix units, computes all three in f32.
 ---@param precision "highest"|"high"|"medium"
 function lg.set_matmul_precision(precision) end
+---The available devices.
 ---@return {name: string, description: string}[]
 function lg.devices() end
 
----Waits until the default device has done its work.
+---Waits until the default device has finished its work.
 function lg.synchronize() end
----Seconds of a steady clock.
+---The time in seconds of a monotonic clock.
 ---@return number
 function lg.clock() end
 
----Runs fn without the tape and returns its results; without fn, until the returned value is closed.
+---Runs fn without recording on the tape and returns its results. Without fn: applies until the returned value is closed.
 ---@param fn? function
 ---@return any ...
 function lg.no_grad(fn, ...) end
----The same with the tape.
+---The same with recording switched on.
 ---@param fn? function
 ---@return any ...
 function lg.enable_grad(fn, ...) end
+---Whether ops are recorded on the tape.
 ---@return boolean
 function lg.is_grad_enabled() end
 
----Runs fn without keeping its tape; backward runs it again, with the random state restored. Returns fn's results.
+---Runs fn without saving its intermediate values; backward runs it again with the same random numbers. Returns fn's results.
 ---@param fn fun(...): any
 ---@return any ...
 function lg.checkpoint(fn, ...) end
----Runs x through the layers in so many segments, each a checkpoint but the last.
+---Runs the layers in `segments` segments; each except the last is a checkpoint.
 ---@param list (fun(...): any)[]|lunagrad.nn.Module
 ---@param segments integer
 ---@return any ...
 function lg.checkpoint_sequential(list, segments, ...) end
 
----What a custom op hands from its forward to its backward; other fields may be set freely.
+---The context that a custom op passes from forward to backward; other fields may be set freely.
 ---@class lunagrad.CustomContext
 ---@field needs_input_grad boolean[] of each argument
 local CustomContext = {}
----Keeps tensors for backward; one that is changed in place before is an error there.
+---Saves tensors for backward; backward raises an error if one was written in place meanwhile.
 ---@param ... Tensor
 function CustomContext:save(...) end
+---The saved tensors, in order.
 ---@return Tensor ...
 function CustomContext:saved() end
----An op of the script's own: backward gets the gradients of the results and returns one for each argument, nil for none.
+---Defines an op: backward receives the gradients of the results and returns one per argument, nil for none.
 ---@param op {name: string, forward: (fun(ctx: lunagrad.CustomContext, ...): Tensor), backward: (fun(ctx: lunagrad.CustomContext, ...): Tensor?)}
 ---@return fun(...): Tensor
 function lg.custom_op(op) end
 
----An op whose forward pass is a compute shader, and on the CPU the function cpu. In the GLSL x(i), x_count() and x_size(d)
----are what is known of the input or output x; each(i, n) shares 0 … n-1 among the threads.
+---Defines an op by a compute shader; on the CPU the function cpu runs. In the GLSL, x(i), x_count() and x_size(d) read the
+---input or output x; each(i, n) distributes 0 … n-1 over the threads.
 ---@param op {name: string, glsl: string, inputs: string[], outputs: string[]?, params: string[]?, shape: (fun(...): integer[]...)?, dtype: lunagrad.DType|lunagrad.DType[]|nil, threads: integer|integer[]|nil, groups: (fun(...): integer...)?, cpu: (fun(...): Tensor...)?, backward: (fun(ctx: lunagrad.CustomContext, ...): Tensor?...)?}
 ---@return fun(...): Tensor
 function lg.kernel(op) end
 
----Runs fn with products in the half type and sums in f32; without fn, until the returned value is closed; false switches
----it off inside.
+---Runs fn with autocast: products in the 16-bit dtype, sums and norms in f32. Without fn: applies until the returned value is
+---closed. false switches it off.
 ---@param dtype "bf16"|"f16"|false
 ---@param fn? function
 ---@return any ...
 function lg.autocast(dtype, fn, ...) end
+---Whether autocast is active.
 ---@return boolean
 function lg.is_autocast_enabled() end
+---The 16-bit dtype of autocast.
 ---@return lunagrad.DType? nil outside of autocast
 function lg.get_autocast_dtype() end
----How closely NaN and Inf are looked for: not, at each step, or after each op (true).
+---When to check for NaN and Inf: never, at each step, or after each op (true).
 ---@param guard "off"|"step"|"op"|boolean
 function lg.set_detect_anomaly(guard) end
 
@@ -262,6 +286,7 @@ function lg.set_detect_anomaly(guard) end
 ---@class lunagrad.GradStore
 ---@field [Tensor] Tensor
 local GradStore = {}
+---The gradient of x.
 ---@param x Tensor
 ---@return Tensor? gradient nil when none reached x
 function GradStore:get(x) end
@@ -297,34 +322,34 @@ function lg.grad.check(fn, inputs, options) end
 ---@param options? {eps: number?, tolerance: number?}
 ---@return boolean ok, string? message
 function lg.grad.checkgrad2(fn, inputs, options) end
----Vector times Jacobian. v is shaped like fn's results; it may be left out of a scalar.
+---Vector-Jacobian product. v has the shape of fn's results; optional for a scalar.
 ---@param fn fun(...: Tensor): Tensor
 ---@param inputs Tensor|Tensor[]
 ---@param v? Tensor|Tensor[]
 ---@param options? {create_graph: boolean?, strict: boolean?}
 ---@return Tensor|Tensor[] outputs, Tensor|Tensor[] product
 function lg.grad.vjp(fn, inputs, v, options) end
----Jacobian times vector. v is shaped like the inputs.
+---Jacobian-vector product. v has the shape of the inputs.
 ---@param fn fun(...: Tensor): Tensor
 ---@param inputs Tensor|Tensor[]
 ---@param v Tensor|Tensor[]
 ---@param options? {create_graph: boolean?, strict: boolean?}
 ---@return Tensor|Tensor[] outputs, Tensor|Tensor[] product
 function lg.grad.jvp(fn, inputs, v, options) end
----Hessian of a scalar function times vector.
+---Hessian-vector product of a scalar function.
 ---@param fn fun(...: Tensor): Tensor
 ---@param inputs Tensor|Tensor[]
 ---@param v Tensor|Tensor[]
 ---@param options? {create_graph: boolean?, strict: boolean?}
 ---@return Tensor output, Tensor|Tensor[] product
 function lg.grad.hvp(fn, inputs, v, options) end
----The derivative of every element of the result by every element of the input: result's shape, then the input's.
+---The Jacobian: the result's shape followed by the input's.
 ---@param fn fun(...: Tensor): Tensor
 ---@param inputs Tensor|Tensor[]
 ---@param options? {create_graph: boolean?, strict: boolean?}
 ---@return Tensor|table
 function lg.grad.jacobian(fn, inputs, options) end
----The second derivatives of a scalar function.
+---The matrix of second derivatives of a scalar function.
 ---@param fn fun(...: Tensor): Tensor
 ---@param inputs Tensor|Tensor[]
 ---@param options? {create_graph: boolean?, strict: boolean?}
@@ -372,7 +397,7 @@ function Tape:json() end
 ---@param path string
 function Tape:svg(path) end
 
----The nodes that a tensor was made by, newest first.
+---The nodes that computed a tensor, newest first.
 ---@param root Tensor
 ---@return lunagrad.Tape
 function lg.tape(root) end

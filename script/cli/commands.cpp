@@ -27,6 +27,7 @@
 #include "script/lua/state.h"
 #include "script/meta/annotations.h"
 #include "script/meta/explain.h"
+#include "script/meta/pages.h"
 #include "script/meta/topics.h"
 
 namespace lunagrad {
@@ -259,8 +260,11 @@ int run_command_line(int argc, char** argv) {
   CLI::App* open_command = app.add_subcommand("open", "open the workbench window: [SCRIPT] [ARGS]");
   open_command->add_option("arguments", arguments, "for the workbench");
   CLI::App* meta_command = app.add_subcommand("meta", "print annotations of the API for Lua editors");
-  bool as_table = false;
-  meta_command->add_flag("--table", as_table, "a Markdown table of the operations instead");
+  bool as_table = false, as_library = false;
+  meta_command->add_flag("--table", as_table, "print docs/operations.md instead: a table of all operations");
+  meta_command
+      ->add_flag("--library", as_library, "print docs/library.md instead: all functions of the library")
+      ->excludes("--table");
   std::vector<std::string> workloads;
   CLI::App* bench_command =
       app.add_subcommand("bench", "time the workloads, or those named; with --ops every operation");
@@ -356,7 +360,7 @@ int run_command_line(int argc, char** argv) {
   if (*devices_command) return list_devices(with_ops);
   if (*open_command) return open_workbench(arguments);
   if (*meta_command) {
-    as_table ? print_op_table(std::cout) : print_meta(std::cout);
+    as_table ? print_op_table(std::cout) : as_library ? print_library(std::cout) : print_meta(std::cout);
     return 0;
   }
   if (*bench_command && every_op) return bench_ops(workloads, bench);

@@ -43,7 +43,7 @@ std::string lua_type(const Signature& signature, const Slot& slot) {
   return signature.numbers >> slot.index & 1 ? "Tensor|number" : "Tensor";
 }
 
-// "end" is a name in PyTorch and a word in Lua.
+// "end" is an argument name in PyTorch and a keyword in Lua.
 std::string lua_name(const char* name) {
   const std::string given = name;
   return given == "end" ? "end_" : given;
@@ -75,7 +75,7 @@ void print_function(std::ostream& out, const Signature& signature, const std::st
 void print_meta(std::ostream& out) {
   out << "---@meta\n\n---@alias lunagrad.DType ";
   for (int i = 0; i < kDTypeCount; ++i) out << (i ? "|" : "") << '"' << dtype_name(DType(i)) << '"';
-  out << "\n\n---An array of numbers on a device, with its place in the tape.\n---@class Tensor\n"
+  out << "\n\n---An array of numbers on a device. Its node records how it was computed.\n---@class Tensor\n"
          "---@field requires_grad boolean\n---@field grad Tensor?\n---@field grad_fn string?\n"
          "---@field is_leaf boolean\n"
          "---@operator add(Tensor|number): Tensor\n---@operator sub(Tensor|number): Tensor\n"
@@ -92,17 +92,6 @@ void print_meta(std::ostream& out) {
     if (has_in_place_form(op)) print_function(out, signature, "Tensor:", op.name + std::string("_"), true);
   }
   out << "\nreturn lg\n";
-}
-
-void print_op_table(std::ostream& out) {
-  out << "# Operations\n\nEach is a function of `lg` and, where its first argument is a tensor, a method of "
-         "it. Arguments may "
-         "be\ngiven in this order or by name in a table behind them. Dims count from 1.\n\n"
-         "| op | arguments | |\n|---|---|---|\n";
-  for (const Signature& signature : signatures())
-    if (!signature.op->hidden())
-      out << "| `" << signature.op->name << "` | `" << signature.names << "` | " << signature.full->doc
-          << " |\n";
 }
 
 }  // namespace lunagrad

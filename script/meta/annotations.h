@@ -1,14 +1,10 @@
 #pragma once
-// The ops in writing, printed from their records: LuaCATS annotations for editors and the table of ops for
-// the guide.
+// LuaCATS annotations of the ops for Lua editors, generated from the op records. No Lua; any thread.
 #include <iosfwd>
 
 namespace lunagrad {
 
-// A Lua file of annotations for the class Tensor and the module lunagrad: every op as a function and as a
-// method.
+// A Lua file that annotates the class Tensor and the module lunagrad: every op as a function and as a method.
 void print_meta(std::ostream&);
-// The same as a Markdown table: name, arguments, sentence.
-void print_op_table(std::ostream&);
 
 }  // namespace lunagrad

@@ -20,14 +20,15 @@ std::string lower(std::string text) {
 
 std::string last_of(const std::string& path) { return path.substr(path.find_last_of(".:") + 1); }
 
-// "lg.nn.Linear" is found as that, as "nn.Linear" and as "Linear".
+// Whether `path` is `end` or ends with it after a dot or colon: "lg.nn.Linear" ends in "nn.Linear" and
+// "Linear".
 bool ends_in(const std::string& path, const std::string& end) {
   if (!path.ends_with(end)) return false;
   const size_t before = path.size() - end.size();
   return before == 0 || path[before - 1] == '.' || path[before - 1] == ':';
 }
 
-// The call, and below it what there is to say, indented like the arguments.
+// The call, then the text with every line indented.
 std::string page(const HelpEntry& entry) {
   std::string text = entry.call + "\n";
   bool starts = true;
@@ -39,7 +40,7 @@ std::string page(const HelpEntry& entry) {
   return text;
 }
 
-// The pages of all functions that `matches` holds for, by their names.
+// The pages of all functions whose name satisfies `matches`.
 template <class Matches>
 std::string pages(const Matches& matches) {
   std::string text;
@@ -48,7 +49,7 @@ std::string pages(const Matches& matches) {
   return text;
 }
 
-// The calls of a table or of a kind of object: "nn", "lg.optim.lr_scheduler", "Module".
+// The calls of a table or class: "nn", "optim.lr_scheduler", "Module".
 std::string calls_in(const std::string& table) {
   std::string text;
   for (const HelpEntry& entry : help_entries()) {
@@ -85,7 +86,8 @@ std::string explain(const std::string& asked) {
   if (text.empty()) text = pages([&](const std::string& name) { return name == asked; });
   if (text.empty()) text = pages([&](const std::string& name) { return ends_in(name, plain); });
   if (text.empty()) text = calls_in(plain);
-  if (text.empty() && last_of(plain) != plain) text = explain(last_of(plain));  // as nn.functional.relu
+  if (text.empty() && last_of(plain) != plain)
+    text = explain(last_of(plain));  // nn.functional.relu is the op relu
   if (text.empty()) text = pages([&](const std::string& name) { return ends_in(lower(name), lower(plain)); });
   return text;
 }
@@ -93,9 +95,9 @@ std::string explain(const std::string& asked) {
 std::string answer(const std::string& asked) {
   const size_t start = asked.find_first_not_of(" \t\n"), end = asked.find_last_not_of(" \t\n");
   if (start == std::string::npos)
-    return "  ?matmul, ?nn.Linear, ?x:size     explain what a script can call\n"
-           "  ?nn, ?optim, ?data, ?io, ?run    list what there is\n"
-           "  lunagrad help                    in a shell, lists the sections of the guide\n";
+    return "  ?matmul, ?nn.Linear, ?x:size     explain a function, class or method\n"
+           "  ?nn, ?optim, ?data, ?io, ?run    list the functions of a module\n"
+           "  lunagrad help                    in a shell: lists commands and topics\n";
   const std::string name = asked.substr(start, end - start + 1), found = explain(name);
   if (!found.empty()) return found;
   const std::string near = suggest(name, "");
@@ -122,7 +124,8 @@ std::string suggest(std::string_view misspelt, std::string_view among) {
     const bool operation = entry.kind == HelpEntry::Kind::operation;
     if (!operation && entry.name.find(among) == std::string::npos) continue;
     const size_t distance = edits(wanted, lower(last_of(entry.name)));
-    if (distance > least || (distance == 0 && among == "x:")) continue;  // as of zeros, which is no method
+    if (distance > least || (distance == 0 && among == "x:"))
+      continue;  // zeros is a function but not a method
     if (distance < least) nearest.clear();
     least = distance;
     nearest.insert(operation ? (among.ends_with(':') ? "x:" : "lg.") + entry.name : entry.name);

@@ -23,8 +23,8 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// How a script writes a class of the annotations: "lunagrad.nn.init" is the table lg.nn.init; one in capitals
-// is known by its objects.
+// The prefix that a script writes for an annotated class: "lunagrad.nn.init" is the table lg.nn.init. A class
+// whose name begins with a capital is a kind of object: "lunagrad.nn.Module" gives "Module:".
 std::string prefix_of(const std::string& type) {
   if (type == "lunagrad") return "lg.";
   const std::string last = type.substr(type.find_last_of('.') + 1);
@@ -33,14 +33,15 @@ std::string prefix_of(const std::string& type) {
   return "lg." + type.substr(type.find('.') + 1) + ".";
 }
 
-// "input Tensor|nil the logits" as "  input  Tensor|nil  the logits"; a type may hold spaces within brackets.
+// Formats "input Tensor|nil the logits" as "  input  Tensor|nil  the logits". A type may contain spaces
+// inside brackets.
 std::string argument_line(std::string_view text) {
   const size_t name = std::min(text.find(' '), text.size());
   size_t end = std::min(name + 1, text.size());
   for (int depth = 0; end < text.size() && (depth > 0 || text[end] != ' '); ++end) {
     if (text[end] == '{' || text[end] == '(' || text[end] == '<') ++depth;
     if (text[end] == '}' || text[end] == ')' || text[end] == '>') --depth;
-    // `fun(): number` and `A | B` go on behind a space.
+    // The space in `fun(): number` does not end the type.
     if (end + 1 < text.size() && text[end] == ':' && text[end + 1] == ' ') ++end;
   }
   std::string line = "  " + std::string(text.substr(0, name));
@@ -58,7 +59,7 @@ std::string content(const std::filesystem::path& path) {
 
 std::vector<HelpEntry> read_annotations(std::string_view file) {
   std::vector<HelpEntry> entries;
-  std::map<std::string, std::string> prefixes;  // of the file's local tables
+  std::map<std::string, std::string> prefixes;  // by the name of a local table of the file
   std::string sentences, arguments, type;
   std::istringstream in{std::string(file)};
   for (std::string line; std::getline(in, line);) {
@@ -69,7 +70,7 @@ std::vector<HelpEntry> read_annotations(std::string_view file) {
     } else if (line.starts_with("---@param ")) {
       arguments += argument_line(rest("---@param "));
     } else if (line.starts_with("---@return ")) {
-      arguments += "  gives  " + rest("---@return ") + "\n";
+      arguments += "  returns  " + rest("---@return ") + "\n";
     } else if (line.starts_with("---@")) {
       continue;
     } else if (line.starts_with("---")) {
@@ -103,7 +104,7 @@ const std::vector<HelpEntry>& help_entries() {
     for (const Signature& signature : signatures()) {
       if (signature.op->hidden()) continue;
       std::string text = explain_name(signature.op->name);
-      text.erase(0, std::min(text.find('\n'), text.size() - 1) + 1);  // the call has a field of its own
+      text.erase(0, std::min(text.find('\n'), text.size() - 1) + 1);  // the call is a separate field
       made.push_back({HelpEntry::Kind::operation, signature.op->name,
                       "lg." + std::string(signature.op->name) + "(" + signature.names + ")", text});
     }
@@ -125,7 +126,8 @@ std::vector<const HelpEntry*> search_help(std::string_view query) {
   std::vector<std::string> words;
   std::istringstream in(lower(query));
   for (std::string word; in >> word;) words.push_back(word);
-  // Rank 0: the name is the query; 1: it begins so; 2: holds all words; 3: name, call and text together do.
+  // Rank 0: the name equals the query; 1: it begins with the query; 2: it contains all words; 3: name, call
+  // and text together contain them.
   std::vector<std::tuple<int, const HelpEntry*>> found;
   const auto holds = [&](const std::string& text) {
     return std::all_of(words.begin(), words.end(),

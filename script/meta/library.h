@@ -1,14 +1,14 @@
 #pragma once
-// Where the program finds what belongs to it and keeps what it remembers. No Lua; any thread.
+// Where the program finds its library and keeps its state. No Lua; any thread.
 #include <string>
 
 namespace lunagrad {
 
-// Folder that holds lunagrad/init.lua: $LUNAGRAD_LUA, <prefix>/share/lunagrad/lua, or the source tree. Beside
-// it lie docs and examples.
+// The folder that contains lunagrad/init.lua: $LUNAGRAD_LUA, <prefix>/share/lunagrad/lua, or the source tree.
+// The folders docs and examples are next to it.
 const std::string& library_directory();
-// What outlives a run, as histories and layouts: $XDG_STATE_HOME/lunagrad, else ~/.local/state/lunagrad; ""
-// without a home. It need not exist.
+// The folder for files that outlive a run, such as histories and layouts: $XDG_STATE_HOME/lunagrad, else
+// ~/.local/state/lunagrad; "" if HOME is not set. It may not exist yet.
 std::string state_directory();
 
 }  // namespace lunagrad

@@ -8,7 +8,7 @@
 namespace lunagrad {
 namespace {
 
-// Where PyTorch's order is not "operands, then parameters".
+// The ops whose argument order in PyTorch is not "operands, then parameters".
 struct Order {
   const char* op;
   std::vector<const char*> names;
@@ -30,7 +30,7 @@ const std::vector<Order>& orders() {
   return all;
 }
 
-// The records of the calls that a short record has no parameters for.
+// Ops with a second record for calls that use more parameters than the first one has.
 constexpr const char* kLongForms[][2] = {
     {"add", "_add_alpha"}, {"sub", "_sub_alpha"},   {"div", "_div_rounding"}, {"clamp", "_clamp_bounds"},
     {"sum", "_sum_dtype"}, {"mean", "_mean_dtype"}, {"prod", "_prod_dtype"}};
@@ -48,7 +48,7 @@ size_t rank(const Order* order, const Slot& slot) {
   return order->names.size();
 }
 
-// Operands that broadcast may be numbers; a condition or a mask may not.
+// Operands that broadcast may be numbers, but not conditions or masks.
 uint32_t number_inputs(const Op& op) {
   if (op.elementwise >= 0) return ~0u;
   static constexpr std::pair<const char*, uint32_t> kOthers[] = {

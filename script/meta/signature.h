@@ -1,6 +1,6 @@
 #pragma once
-// How an op is called from a script: its operands and parameters in PyTorch's order. Derived from the record;
-// the bindings, the meta files and the tape all read it. Built once per process.
+// How a script calls an op: its operands and parameters in PyTorch's order. Derived from the op record and
+// built once per process; the bindings, the help and the tape read it. Any thread.
 #include <string>
 #include <vector>
 
@@ -18,25 +18,25 @@ struct Slot {
 
 struct Signature {
   const Op* op;
-  const Op* full;  // what runs when more than plain operands are given: op, or its long form (arithmetic.cpp)
+  const Op* full;  // runs if more than the operands are given: op, or its long form (arithmetic.cpp)
   std::vector<Slot> slots;
-  bool only_inputs;   // no parameters, no lists, no optional operands: the plain case
-  uint32_t numbers;   // bit i: a script's number may stand for input i
-  bool creates;       // makes a tensor from nothing: takes the options device and requires_grad, too
+  bool only_inputs;   // no parameters, lists or optional operands
+  uint32_t numbers;   // bit i: a Lua number may replace input i
+  bool creates;       // creates a tensor: also takes the options device and requires_grad
   std::string names;  // "input, dim, keepdim", for errors
 
   const Slot* find(std::string_view name) const;
-  // Whether the list at slot i may be written as plain integers: nothing behind it takes a number.
+  // Whether the list at slot i may be written as separate integers: no later slot takes a number.
   bool spreads(size_t slot) const;
 };
 
-// For all visible and hidden ops, in their order.
+// Of all visible and hidden ops, in their order.
 const std::vector<Signature>& signatures();
 const Signature* find_signature(std::string_view op);
 
-// Whether there is an in-place form `name_`.
+// Whether the op has an in-place form `name_`.
 bool has_in_place_form(const Op&);
-// A parameter as a script would write it: positions from 1, choices quoted.
+// A parameter value in Lua syntax: positions from 1, choices quoted.
 std::string print_value(const ParamSpec&, const Value&);
 
 }  // namespace lunagrad

@@ -14,8 +14,9 @@
 namespace lunagrad {
 namespace {
 
-// The documents, of which each section is a topic; one without sections is one topic.
-constexpr const char* kDocuments[] = {"guide", "window", "reference", "operations"};
+// Each section of these documents is a topic; a document without sections is one topic.
+constexpr const char* kDocuments[] = {"tutorial",   "guide",   "window",         "reference",
+                                      "operations", "pytorch", "troubleshooting"};
 
 // "Exit codes" -> "exit-codes"
 std::string name_of(const std::string& title) {
@@ -28,18 +29,36 @@ std::string name_of(const std::string& title) {
   return name;
 }
 
-// The topics of a Markdown document as plain text: a section holds the sections within it, code is indented.
+// Markdown links as their texts: "see [files](guide.md#files)" -> "see files".
+std::string without_links(const std::string& line) {
+  std::string text;
+  for (size_t at = 0; at < line.size();) {
+    const size_t open = line.find('[', at), middle = line.find("](", open), close = line.find(')', middle);
+    if (close == std::string::npos || line.find('[', open + 1) < middle) {
+      const size_t end = open == std::string::npos ? line.size() : open + 1;
+      text += line.substr(at, end - at);
+      at = end;
+      continue;
+    }
+    text += line.substr(at, open - at) + line.substr(open + 1, middle - open - 1);
+    at = close + 1;
+  }
+  return text;
+}
+
+// Appends the topics of a Markdown document as plain text. A section includes its subsections; code is
+// indented; pictures and the targets of links are left out.
 void read_topics(const std::string& document, std::vector<Topic>& topics) {
   std::ifstream in(library_directory() + "/../docs/" + document + ".md");
   const size_t before = topics.size();
-  std::array<std::optional<size_t>, 3>
-      open;  // the topic of the title and of the sections that go on, by their level
+  std::array<std::optional<size_t>, 3> open;  // by heading level: the topic that the current line belongs to
   bool fenced = false;
   for (std::string line; std::getline(in, line);) {
     if (line.starts_with("```")) {
       fenced = !fenced;
       continue;
     }
+    if (!fenced && line.starts_with("![")) continue;
     const size_t level = fenced ? 0 : std::min(line.find_first_not_of('#'), line.size());
     if (level >= 1 && level <= 3 && line.size() > level + 1) {
       const std::string title = line.substr(level + 1);
@@ -48,12 +67,13 @@ void read_topics(const std::string& document, std::vector<Topic>& topics) {
       topics.push_back({document, name_of(title), ""});
       line = title;
     }
+    if (!fenced && !line.starts_with("    ")) line = without_links(line);
     for (const std::optional<size_t>& topic : open)
       if (topic && (topic != open[0] || !open[1]))
         topics[*topic].text += (fenced ? "    " : "") + line + "\n";
   }
   if (topics.size() > before + 1)
-    topics.erase(topics.begin() + long(before));  // the title of a document with sections
+    topics.erase(topics.begin() + long(before));  // the introduction of a document with sections
 }
 
 }  // namespace
@@ -80,7 +100,7 @@ std::string explain_name(const std::string& name) {
     if (!in_place) return {};
   }
   if (!signature || signature->op->hidden()) return {};
-  const Op& op = *signature->full;  // the slots are its own
+  const Op& op = *signature->full;  // the slots belong to this record
   std::string text = "lg." + plain + "(" + signature->names + ")\n  " + op.doc + "\n";
   for (const Slot& slot : signature->slots) {
     if (slot.is_input) continue;
@@ -95,7 +115,7 @@ std::string explain_name(const std::string& name) {
     }
     text += "\n";
   }
-  if (in_place) text += "  " + plain + "_ writes the result into its first operand.\n";
+  if (in_place) text += "  " + plain + "_ works in place: it writes the result into its first operand.\n";
   if (!op.vjp && !op.compose) text += "  Not differentiable.\n";
   return text;
 }
@@ -116,7 +136,8 @@ std::string list_topics() {
   }
   end_line();
   return text +
-         "  NAME        what a script can call: matmul, nn.Linear, DataLoader, x:size, run; or a command\n";
+         "  NAME        a command, or anything that a script can call: matmul, nn.Linear, DataLoader, "
+         "x:size\n";
 }
 
 }  // namespace lunagrad

@@ -1,19 +1,21 @@
 #pragma once
-// The sections of the documents, and what the record of an operation says of it.
+// The sections of the documents in docs/, and the help on an op from its record. No Lua; any thread.
 #include <string>
 #include <vector>
 
 namespace lunagrad {
 
-// A section of a document, as plain text.
+// A section of a document as plain text. Its name is the title in lower case with hyphens: "exit-codes".
 struct Topic {
   std::string document, name, text;
 };
 
+// All sections, in the order of the documents. Read from disk once.
 const std::vector<Topic>& topic_list();
 
-// About an op (from its record: call, arguments, defaults, sentence); "" when there is none of that name.
+// The help on an op: call, sentence, parameters with defaults and choices. "" if there is no such op.
 std::string explain_name(const std::string& name);
+// The names of all sections by document, for `lunagrad help`.
 std::string list_topics();
 
 }  // namespace lunagrad

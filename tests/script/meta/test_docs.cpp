@@ -1,7 +1,10 @@
-// The scripts that stand in the documents run as they stand there.
+// The documents are true: their scripts run, generated pages are up to date, sections are topics of help, and
+// the names in the table of PyTorch exist.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <regex>
 #include <sstream>
 
 #include "script/meta/signature.h"
@@ -30,13 +33,52 @@ std::vector<std::string> lua_blocks(const std::string& document) {
   return blocks;
 }
 
+// Appends a source text with adjacent string literals joined and quotes unescaped.
+void append_joined(const std::string& source, std::string& out) {
+  for (size_t i = 0; i < source.size(); ++i) {
+    if (source[i] == '\\' && source[i + 1] == '"') {
+      out += source[++i];
+    } else if (source[i] == '"') {
+      const size_t next = source.find_first_not_of(" \n", i + 1);
+      if (next != std::string::npos && source[next] == '"')
+        i = next;
+      else
+        out += source[i];
+    } else {
+      out += source[i];
+    }
+  }
+}
+
+std::string all_sources() {
+  std::string all = read_file(LUNAGRAD_SOURCE_DIR "/setup.sh");
+  for (const char* folder : {"runtime", "gpu", "script", "ui"})
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(std::string(LUNAGRAD_SOURCE_DIR "/") + folder))
+      if (entry.path().extension() == ".cpp" || entry.path().extension() == ".h")
+        append_joined(read_file(entry.path().string()), all);
+  return all;
+}
+
+// The parts of a message between dots that stand for values.
+std::vector<std::string> fixed_parts(const std::string& message) {
+  const std::string dots = "…";
+  std::vector<std::string> parts;
+  for (size_t at = 0; at <= message.size();) {
+    const size_t end = std::min(message.find(dots, at), message.size());
+    parts.push_back(message.substr(at, end - at));
+    at = end + dots.size();
+  }
+  return parts;
+}
+
 }  // namespace
 
 TEST_CASE("the scripts of the documents run") {
   const Folder folder;
   std::filesystem::create_directory_symlink(LUNAGRAD_SOURCE_DIR "/assets", folder.path() + "/assets");
   size_t count = 0;
-  for (const char* document : {"README.md", "docs/guide.md"}) {
+  for (const char* document : {"README.md", "docs/guide.md", "docs/tutorial.md", "docs/pytorch.md"}) {
     for (const std::string& block : lua_blocks(document)) {
       const std::string name = "block" + std::to_string(++count) + ".lua";
       folder.write(name, block);
@@ -51,10 +93,14 @@ TEST_CASE("the scripts of the documents run") {
   CHECK(count >= 4);
 }
 
-TEST_CASE("the page of the operations is what their records say") {
+TEST_CASE("the generated pages are up to date") {
   const Folder folder;
-  CHECK_MESSAGE(folder.run({"meta", "--table"}).out == read_file(LUNAGRAD_SOURCE_DIR "/docs/operations.md"),
-                "make it again: build/lunagrad meta --table > docs/operations.md");
+  const struct {
+    const char *flag, *page;
+  } pages[] = {{"--table", "docs/operations.md"}, {"--library", "docs/library.md"}};
+  for (const auto& [flag, page] : pages)
+    CHECK_MESSAGE(folder.run({"meta", flag}).out == read_file(std::string(LUNAGRAD_SOURCE_DIR "/") + page),
+                  "run: build/lunagrad meta ", flag, " > ", page);
 }
 
 TEST_CASE("each operation is explained with every parameter it takes") {
@@ -81,4 +127,31 @@ TEST_CASE("each section of the documents is a topic of help") {
   CHECK(training.find("Looking at runs") != std::string::npos);            // the sections within
   CHECK(training.find("Why is the gradient wrong") == std::string::npos);  // and not the next
   CHECK(folder.run({"help", "first"}).out == folder.run({"help", "a-first-script"}).out);
+}
+
+TEST_CASE("the messages that the page of troubles explains are in the program") {
+  const std::string sources = all_sources();
+  std::istringstream page(read_file(LUNAGRAD_SOURCE_DIR "/docs/troubleshooting.md"));
+  const std::regex code("`([^`]*)`");
+  size_t count = 0;
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("| ")) continue;
+    const std::string cell = line.substr(2, line.find(" | ", 2) - 2);
+    for (std::sregex_iterator it(cell.begin(), cell.end(), code), end; it != end; ++it) {
+      const std::string message = (*it)[1].str();
+      if (std::count(message.begin(), message.end(), ' ') < 3) continue;  // a name or a line of code
+      ++count;
+      for (const std::string& part : fixed_parts(message))
+        CHECK_MESSAGE(sources.find(part) != std::string::npos, message << ": " << part);
+    }
+  }
+  CHECK(count > 25);
+}
+
+TEST_CASE("the names in the page on PyTorch exist, and those that it calls missing do not") {
+  const Folder folder;
+  const Finished finished =
+      folder.run({"run", LUNAGRAD_SOURCE_DIR "/tests/lua/test_pytorch_table.lua", "--run-dir", "run"});
+  INFO(finished.err);
+  CHECK(finished.code == 0);
 }

@@ -47,7 +47,7 @@ TEST_CASE("annotations are read: tables, sentences, arguments, results") {
   CHECK(read[0].call == "lg.optim.Down(lr, hook)");
   CHECK(read[0].text ==
         "Goes down.\nTwice.\n  lr  number|nil  the rate\n  hook  fun(x: Tensor, y: number): boolean  "
-        "called\n  gives  Tensor\n");
+        "called\n  returns  Tensor\n");
   CHECK(read[1].name == "Optimizer:step");
   CHECK(read[1].text == "");
 }
@@ -63,14 +63,15 @@ TEST_CASE("a search puts names before texts, and needs all words") {
   CHECK(names("LINEAR")[0] == "linear");
   const auto adam = names("adam");
   CHECK(std::find(adam.begin(), adam.end(), "lg.optim.AdamW") != adam.end());
-  CHECK(names("no such word at all").empty());
+  CHECK(names("softmax xyzzy").empty());
   CHECK(names("").size() == help_entries().size());
   const auto both = names("moving average");
-  CHECK(std::find(both.begin(), both.end(), "EMA:update") == both.end());  // its own sentence has neither
+  CHECK(std::find(both.begin(), both.end(), "EMA:update") ==
+        both.end());  // its own sentence contains neither word
 }
 
 TEST_CASE("help explains every function of the library, with each of the options that it reads") {
-  // Each name that lg holds, and behind it the arguments that its reader was told of.
+  // Prints each name in lg, followed by the arguments that its reader declares.
   const lunagrad::test::Folder folder;
   folder.write("names.lua", R"(
     local arguments = require "lunagrad.arguments"
@@ -109,7 +110,7 @@ TEST_CASE("help explains every function of the library, with each of the options
     const std::string text = explain(path);
     CHECK_MESSAGE(!text.empty(), path);
     while (words >> word)
-      if (word != "last_epoch")  // of every schedule: its state sets it
+      if (word != "last_epoch")  // an argument of every schedule, which its state sets
         CHECK_MESSAGE(text.find(word) != std::string::npos, path << " reads " << word);
   }
   CHECK(count > 400);

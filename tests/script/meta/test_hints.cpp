@@ -1,4 +1,4 @@
-// What the library says to somebody who misspells a name, or takes a dot for a colon.
+// The suggestions in errors: for a misspelt name, and for a dot in place of a colon.
 #include <doctest/doctest.h>
 
 #include "script/meta/explain.h"

@@ -89,5 +89,34 @@ function takes.profile()
   picture("timeline")
 end
 
+-- The pictures of docs/tutorial.md. It mends the script, a copy of examples/14_find_the_bug.lua, in the editor.
+function takes.tutorial()
+  local function wait_for_step(count)
+    while tonumber(ui.texts("step")[1]:match("%d+")) < count do ui.frames(1) end
+  end
+  ui.wait("curves.chart", "loss")
+  wait_for_step(4000)
+  steps.pause()
+  picture("tutorial-flat")
+  steps.select("sub [64, 64]", "sub")
+  steps.capture()
+  ui.wait("inspector.value", "[64, 64]")
+  ui.click("inspector.place")
+  ui.wait("editor.marked", "28")
+  picture("tutorial-node")
+  ui.key("Up")
+  ui.key("End")
+  ui.type(":squeeze(2)")
+  ui.key("Ctrl+S")
+  ui.key("F5")
+  ui.wait("console.line", "reloaded")
+  show("Curves")
+  local reloaded = tonumber(ui.texts("step")[1]:match("%d+"))
+  wait_for_step(reloaded + 3000)
+  steps.pause()
+  ui.wait("tape.node", "sub [64]")
+  picture("tutorial-fixed")
+end
+
 takes[arg[2]]()
 ui.quit()
