@@ -97,50 +97,52 @@ void add_choice(CLI::App& app, const std::string& name, E& value,
 
 // What a run, or a line after -e, may take.
 void add_limits(CLI::App& app, RunRequest& request) {
-  app.add_option("--timeout", request.timeout, "seconds after which the program ends, exit code 124")
+  app.add_option("--timeout", request.timeout, "end the program after so many seconds, with exit code 124")
       ->check(CLI::Validator(above_zero, "POSITIVE"));
-  app.add_flag("--sandbox", request.options.sandbox, "the script is not trusted: lunagrad help sandbox");
+  app.add_flag("--sandbox", request.options.sandbox,
+               "run an untrusted script with limits: lunagrad help sandbox");
   app.add_option_function<size_t>(
          "--memory", [&request](size_t mebibytes) { request.options.memory = mebibytes << 20; },
-         "MiB that the script and its tensors may take, exit code 8 beyond (with --sandbox 256)")
+         "MiB limit for the script and its tensors, exit code 8 beyond it (default with --sandbox: 256)")
       ->check(CLI::Range(size_t(8), size_t(1) << 40));
 }
 
 void add_run_flags(CLI::App& app, RunFlags& flags) {
   RunOptions& options = flags.request.options;
-  app.add_option("--seed", options.seed, "of the random numbers (default 0)")->check(CLI::NonNegativeNumber);
-  app.add_option("--device", options.device, "where tensors are made: cpu, vulkan, vulkan:1, …");
-  app.add_option("--set", flags.set, "NAME=VALUE for a lg.run.param; may be repeated")
+  app.add_option("--seed", options.seed, "seed of the random numbers (default 0)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--device", options.device, "default device of tensors: cpu, vulkan, vulkan:1, …");
+  app.add_option("--set", flags.set, "NAME=VALUE: set a parameter of lg.run.param; may be repeated")
       ->allow_extra_args(false)
       ->take_all();
-  app.add_option("--steps", options.steps, "in place of the number in lg.run.steps")
+  app.add_option("--steps", options.steps, "replaces the number of steps in lg.run.steps")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--resume", options.resume, "a run's folder, or one of its checkpoints, to go on from");
-  app.add_option("--run-dir", options.run_directory, "folder of the run (default runs/<time>-<script>-<id>)");
+  app.add_option("--resume", options.resume, "resume from a run's folder, or from one of its checkpoints");
+  app.add_option("--run-dir", options.run_directory,
+                 "folder for the run's files (default runs/<time>-<script>-<id>)");
   add_limits(app, flags.request);
-  app.add_flag("--json", flags.request.json, "one JSON object a line on stdout, everything else on stderr");
+  app.add_flag("--json", flags.request.json, "one JSON object per line on stdout, everything else on stderr");
   add_choice(app, "--progress", flags.request.progress,
              {{"auto", ProgressStyle::automatic},
               {"bar", ProgressStyle::bar},
               {"plain", ProgressStyle::plain},
               {"none", ProgressStyle::none}},
-             "how far the run is (auto: a bar on a terminal, else lines)");
+             "how to show progress (auto: a bar on a terminal, else lines)");
   add_choice(app, "--guard", options.guard,
              {{"off", GuardLevel::off}, {"step", GuardLevel::step}, {"op", GuardLevel::op}},
-             "where NaN and Inf end the run with exit code 4");
+             "end the run with exit code 4 at NaN or Inf: checked at each step, or after each op");
   app.add_flag("--tensorboard", options.tensorboard,
                "also write an event file for TensorBoard into the run's folder");
   app.add_option("--profile", flags.request.profile,
-                 "measure where time and memory go and write it as a trace for https://ui.perfetto.dev")
+                 "measure time and memory, and write a trace for https://ui.perfetto.dev")
       ->type_name("FILE");
-  app.add_flag(
-      "--kernels", flags.request.kernels,
-      "at the end, which kernels a GPU ran and how often: of products, in which type they multiplied");
+  app.add_flag("--kernels", flags.request.kernels,
+               "at the end, list the GPU kernels that ran and how often; products with their dtype");
   app.add_flag("--deterministic", options.deterministic,
-               "the same numbers for the same seed, device and number of threads: every operation keeps to "
-               "that, and the "
-               "run records the promise");
-  app.add_flag("--strict-device", options.strict_device, "an operation that the device lacks is an error");
+               "record that the run must give the same numbers for the same seed, device and thread count "
+               "(every operation does)");
+  app.add_flag("--strict-device", options.strict_device,
+               "make it an error when the device lacks an operation");
 }
 
 int run_code(const std::string& code, std::vector<std::string> arguments, RunRequest request = {}) {
@@ -221,7 +223,7 @@ int run_command_line(int argc, char** argv) {
       "`lunagrad SCRIPT.lua [ARGS]` runs a script; `lunagrad -e CODE [ARGS]` runs a line, with --sandbox, "
       "--memory and --timeout before it.");
   app.require_subcommand(0, 1);
-  app.set_help_flag("-h,--help", "this page");
+  app.set_help_flag("-h,--help", "show this page");
   app.set_version_flag("--version", std::string("lunagrad ") + LUNAGRAD_VERSION);
 
   RunFlags run;
@@ -229,20 +231,18 @@ int run_command_line(int argc, char** argv) {
   run_command->add_option("script", run.request.script, "a Lua file")->required();
   run_command->add_option("arguments", run.request.options.arguments, "given to the script, after --");
   run_command->add_flag("--watch", run.request.watch,
-                        "reload the script, or a module of it, whenever it changes");
+                        "reload the script when it, or a module that it requires, changes");
   add_run_flags(*run_command, run);
 
   RunOptions repl;
   CLI::App* repl_command = app.add_subcommand("repl", "an interactive prompt");
-  repl_command->add_option("--seed", repl.seed, "of the random numbers (default 0)")
+  repl_command->add_option("--seed", repl.seed, "seed of the random numbers (default 0)")
       ->check(CLI::NonNegativeNumber);
-  repl_command->add_option("--device", repl.device, "where tensors are made");
+  repl_command->add_option("--device", repl.device, "default device of tensors");
   repl_command->footer(
-      "Expressions show their values, unless a semicolon ends the line; `_` is the last value, `?name` "
-      "explains. On a "
-      "terminal Tab completes names, methods and paths, Ctrl-R searches earlier lines, Ctrl-C ends an "
-      "evaluation, and "
-      "Ctrl-D leaves. What took long or much memory says so.");
+      "Expressions print their values, unless the line ends with a semicolon; `_` is the last value, `?name` "
+      "shows help. On a terminal, Tab completes names, methods and paths, Ctrl-R searches earlier lines, "
+      "Ctrl-C stops an evaluation, Ctrl-D exits. Slow or large evaluations report their time and memory.");
 
   const std::function<int()> test = add_test(app);
   const std::function<int()> check = add_check(app);
@@ -255,7 +255,7 @@ int run_command_line(int argc, char** argv) {
   CLI::App* devices_command = app.add_subcommand("devices", "list the devices");
   bool with_ops = false;
   devices_command->add_flag("--ops", with_ops,
-                            "which operations each of them computes itself, in which types");
+                            "list the operations that each device computes itself, with their dtypes");
   std::vector<std::string> arguments;
   CLI::App* open_command = app.add_subcommand("open", "open the workbench window: [SCRIPT] [ARGS]");
   open_command->add_option("arguments", arguments, "for the workbench");
@@ -267,48 +267,50 @@ int run_command_line(int argc, char** argv) {
       ->excludes("--table");
   std::vector<std::string> workloads;
   CLI::App* bench_command =
-      app.add_subcommand("bench", "time the workloads, or those named; with --ops every operation");
+      app.add_subcommand("bench", "measure workloads, all or those named; with --ops every operation");
   CLI::Option* names =
       bench_command->add_option("workloads", workloads, "names of workloads, or of operations after --ops");
   BenchOptions bench;
   bool every_op = false;
   CLI::Option* ops_flag =
-      bench_command->add_flag("--ops", every_op, "the speed of each operation beside that of memcpy");
-  bench_command->add_option("--size", bench.size, "elements of its operands (default 2^24)")
+      bench_command->add_flag("--ops", every_op, "the speed of each operation compared with memcpy");
+  bench_command->add_option("--size", bench.size, "number of elements of the operands (default 2^24)")
       ->check(CLI::Range(int64_t(1024), int64_t(1) << 30))
       ->needs(ops_flag);
-  bench_command->add_option("--dtype", bench.dtype, "of its operands (default f32)")->needs(ops_flag);
-  bench_command->add_option("--threads", bench.threads, "numbers of threads (default 1 and all)")
+  bench_command->add_option("--dtype", bench.dtype, "dtype of the operands (default f32)")->needs(ops_flag);
+  bench_command->add_option("--threads", bench.threads, "thread counts (default 1 and all)")
       ->check(CLI::Range(1, 256))
       ->delimiter(',')
       ->allow_extra_args(false)
       ->take_all()
       ->needs(ops_flag);
   std::string bench_device;
-  bench_command->add_option("--device", bench_device, "the workloads for a GPU, or --tune, there")
+  bench_command->add_option("--device", bench_device, "run the GPU workloads, or --tune, on this device")
       ->excludes(ops_flag);
   bool tune = false;
-  bench_command->add_flag("--tune", tune, "find the fastest plans of a GPU's matrix products, and keep them")
+  bench_command->add_flag("--tune", tune, "find the fastest plans for a GPU's matrix products and keep them")
       ->excludes(ops_flag)
       ->excludes(names);
-  bench_command->add_flag("--json", bench.json, "one JSON object a line")->needs(ops_flag);
+  bench_command->add_flag("--json", bench.json, "one JSON object per line")->needs(ops_flag);
   std::string source, target;
   ConvertOptions convert;
-  CLI::App* convert_command = app.add_subcommand(
-      "convert", "convert a file of arrays to another format, by the ends of the names: A B");
+  CLI::App* convert_command =
+      app.add_subcommand("convert", "convert an array file to another format, chosen by the file names: A B");
   convert_command->add_option("A", source, "an existing file")->required();
   convert_command->add_option("B", target, "the file to write; see lunagrad help formats")->required();
-  convert_command->add_option("--dtype", convert.dtype, "of what is written (default: as it is)");
-  convert_command->add_flag("--header", convert.header, "the first line of a csv file holds names");
+  convert_command->add_option("--dtype", convert.dtype, "dtype of the output (default: unchanged)");
+  convert_command->add_flag("--header", convert.header, "the first line of a csv file holds column names");
   bool info_json = false;
-  CLI::App* info_command = app.add_subcommand("info", "what a file of arrays holds: types, shapes, metadata");
+  CLI::App* info_command =
+      app.add_subcommand("info", "show the contents of an array file: dtypes, shapes, metadata");
   info_command->add_option("FILE", source, "safetensors, npz, npy, csv, idx, png or text")->required();
   info_command->add_flag("--json", info_json, "one JSON object");
-  CLI::App* help_command = app.add_subcommand("help", "explain a command, a topic or an operation");
-  help_command->add_option("topic", topic, "what about");
+  CLI::App* help_command =
+      app.add_subcommand("help", "explain a command, an operation, a function or a topic");
+  help_command->add_option("topic", topic, "a name or a topic");
   CLI::App* version_command = app.add_subcommand("version", "print the version");
   std::string shell;
-  CLI::App* completion_command = app.add_subcommand("completion", "print what completes commands in a shell");
+  CLI::App* completion_command = app.add_subcommand("completion", "print shell completions");
   completion_command->add_option("SHELL", shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));

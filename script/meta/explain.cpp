@@ -111,7 +111,12 @@ std::string explain_topic(const std::string& topic) {
     if (known.name == topic) return explained + (explained.empty() ? "" : "\n") + known.text;
     if (known.name.find(topic) != std::string::npos) similar.push_back(&known);
   }
-  return explained.empty() && similar.size() == 1 ? similar[0]->text : explained;
+  if (!explained.empty()) return explained;
+  if (similar.size() == 1) return similar[0]->text;
+  std::string document;
+  for (const Topic& known : topic_list())
+    if (known.document == topic && !known.nested) document += known.text;
+  return document;
 }
 
 std::string suggest(std::string_view misspelt, std::string_view among) {

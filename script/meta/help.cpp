@@ -115,8 +115,8 @@ const std::vector<HelpEntry>& help_entries() {
     std::sort(files.begin(), files.end());
     for (const auto& file : files)
       for (HelpEntry& entry : read_annotations(content(file))) made.push_back(std::move(entry));
-    for (const auto& [document, name, text] : topic_list())
-      made.push_back({HelpEntry::Kind::section, name, document, text});
+    for (const Topic& topic : topic_list())
+      made.push_back({HelpEntry::Kind::section, topic.name, topic.document, topic.text});
     return made;
   }();
   return entries;

@@ -64,7 +64,7 @@ void read_topics(const std::string& document, std::vector<Topic>& topics) {
       const std::string title = line.substr(level + 1);
       std::fill(open.begin() + long(level) - 1, open.end(), std::nullopt);
       open[level - 1] = topics.size();
-      topics.push_back({document, name_of(title), ""});
+      topics.push_back({document, name_of(title), "", level == 3});
       line = title;
     }
     if (!fenced && !line.starts_with("    ")) line = without_links(line);

@@ -8,6 +8,7 @@ namespace lunagrad {
 // A section of a document as plain text. Its name is the title in lower case with hyphens: "exit-codes".
 struct Topic {
   std::string document, name, text;
+  bool nested;  // within another section, whose text includes it
 };
 
 // All sections, in the order of the documents. Read from disk once.

@@ -78,7 +78,7 @@ std::function<int()> add_check(CLI::App& app) {
   const auto tests = std::make_shared<bool>(false);
   CLI::App& command = add_command(app, "check", "check the syntax and the globals of scripts");
   add_required_arguments(command, "scripts", *paths, "Lua files");
-  add_flag(command, "--tests", *tests, "with the globals that `lunagrad test` gives");
+  add_flag(command, "--tests", *tests, "also know the globals of `lunagrad test`");
   return [=] {
     return carry_out("check", [&] {
       int code = 0;

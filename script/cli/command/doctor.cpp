@@ -131,7 +131,7 @@ int examine() {
 }  // namespace
 
 std::function<int()> add_doctor(CLI::App& app) {
-  add_command(app, "doctor", "look at what runs will find on this machine");
+  add_command(app, "doctor", "check this machine: devices, display, library, disk");
   return examine;
 }
 

@@ -118,8 +118,8 @@ int init(const std::string& directory) {
 
 std::function<int()> add_init(CLI::App& app) {
   const auto directory = std::make_shared<std::string>();
-  CLI::App& command = add_command(app, "init", "make a project: a script, a test, settings for editors");
-  add_argument(command, "DIR", *directory, "a folder that is not there, or is empty");
+  CLI::App& command = add_command(app, "init", "create a project: a script, a test, editor settings");
+  add_argument(command, "DIR", *directory, "a new or empty folder");
   return [=] { return carry_out("init", [&] { return init(*directory); }); };
 }
 

@@ -126,7 +126,7 @@ int reproduce(const std::string& folder) {
 
 std::function<int()> add_repro(CLI::App& app) {
   const auto folder = std::make_shared<std::string>();
-  CLI::App& command = add_command(app, "repro", "run a run again and compare every number");
+  CLI::App& command = add_command(app, "repro", "repeat a run and compare every number");
   add_argument(command, "RUN", *folder, "a run's folder");
   return [=] { return carry_out("repro", [&] { return reproduce(*folder); }); };
 }

@@ -373,12 +373,12 @@ std::function<int()> add_runs(CLI::App& app) {
   const auto add = [&](const char* name, const char* about, int (*run)(const Request&)) {
     return Command{&add_command(runs, name, about), run};
   };
-  const Command ls = add("ls", "a line for each run", list),
+  const Command ls = add("ls", "one line per run", list),
                 shown = add("show", "one run: facts and curves", show),
-                compared = add("diff", "where two runs part", diff),
+                compared = add("diff", "compare two runs", diff),
                 exported = add("export", "a run's metrics as CSV, and its images", export_run),
-                removed = add("rm", "remove runs with all that is in them", remove);
-  add_flag(*ls.app, "--json", request->json, "one JSON object a line");
+                removed = add("rm", "remove runs with all their files", remove);
+  add_flag(*ls.app, "--json", request->json, "one JSON object per line");
   add_flag(*shown.app, "--json", request->json, "one JSON object");
   add_option(*exported.app, "-o,--output", request->output,
              "a file (default: standard output), or FOLDER/ for metrics.csv and images");

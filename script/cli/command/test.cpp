@@ -214,10 +214,10 @@ std::function<int()> add_test(CLI::App& app) {
   CLI::App& command = add_command(app, "test", "run the tests in Lua files");
   add_arguments(command, "files", request->files,
                 "Lua files (default: test_*.lua and *_test.lua here and in tests/)");
-  add_option(command, "--junit", request->junit, "a file for the results, as JUnit's XML");
-  add_flag(command, "--tap", request->tap, "the Test Anything Protocol on standard output");
-  add_flag(command, "--fail-fast", request->fail_fast, "end with the first test that fails");
-  add_option(command, "--device", request->device, "where tensors are made");
+  add_option(command, "--junit", request->junit, "write the results to a file as JUnit XML");
+  add_flag(command, "--tap", request->tap, "print the results in the Test Anything Protocol");
+  add_flag(command, "--fail-fast", request->fail_fast, "stop at the first failing test");
+  add_option(command, "--device", request->device, "default device of tensors");
   return [=] { return carry_out("test", [&] { return run(*request); }); };
 }
 

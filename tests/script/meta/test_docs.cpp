@@ -126,6 +126,9 @@ TEST_CASE("each section of the documents is a topic of help") {
   CHECK(training.find("    local lg = require") != std::string::npos);     // code is indented
   CHECK(training.find("Looking at runs") != std::string::npos);            // the sections within
   CHECK(training.find("Why is the gradient wrong") == std::string::npos);  // and not the next
+  const std::string tutorial = folder.run({"help", "tutorial"}).out;       // a whole document
+  CHECK(tutorial.find("Finding the line") != std::string::npos);
+  CHECK(tutorial.find("![") == std::string::npos);
   CHECK(folder.run({"help", "first"}).out == folder.run({"help", "a-first-script"}).out);
 }
 
