@@ -136,7 +136,7 @@ std::vector<const HelpEntry*> search_help(std::string_view query) {
   for (const HelpEntry& entry : help_entries()) {
     const std::string name = lower(entry.name);
     const std::string last = name.substr(name.find_last_of(".:") + 1);
-    if (words.empty() || last == words[0])
+    if (words.empty() || (words.size() == 1 && last == words[0]))
       found.emplace_back(0, &entry);
     else if (last.starts_with(words[0]) && holds(name))
       found.emplace_back(1, &entry);
