@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that building, testing and running Lunagrad need; nothing else does. Quiet and safe to
-# repeat: it asks apt only for what is missing.
-#   ./setup.sh         what building and running need
-#   ./setup.sh tests   also what the tests need (validation layers, a virtual display)
-#   ./setup.sh bench   also PyTorch, the other side of the comparison
-#   ./setup.sh debian13  also what makes a Debian 13 to test on
-#   ./setup.sh device  what packs a bundle for a machine with a GPU
-#   ./setup.sh neon    what building the engine for 64-bit ARM and running its tests in an emulator need
+# Installs the Debian packages that Lunagrad needs. Safe to repeat: it asks apt only for missing packages. Waits while another
+# program holds apt's lock.
+#   ./setup.sh           for building and running
+#   ./setup.sh tests     also for the tests: validation layers, a virtual display, clang-format
+#   ./setup.sh bench     also PyTorch, for the comparison of speed
+#   ./setup.sh debian13  also for building a Debian 13 chroot
+#   ./setup.sh device    also for packing a bundle for a machine with a GPU
+#   ./setup.sh neon      also for cross-compiling the engine for 64-bit ARM and running its tests in an emulator
 set -euo pipefail
 
 build=(g++ cmake ninja-build pkg-config ccache mold git

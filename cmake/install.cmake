@@ -1,6 +1,6 @@
-# What `cmake --install` puts where, and the package for find_package(lunagrad): the targets lunagrad::runtime (tensors,
-# ops, gradients), lunagrad::script (a session) and, where they were built, lunagrad::gpu (install() of gpu/gpu.h) and, for
-# find_package(lunagrad COMPONENTS ui), lunagrad::ui (the window's panels, ui/embed.h).
+# `cmake --install` and the package for find_package(lunagrad), with these targets: lunagrad::runtime (tensors, ops,
+# gradients), lunagrad::script (a session), lunagrad::gpu (install() of gpu/gpu.h) and, for
+# find_package(lunagrad COMPONENTS ui), lunagrad::ui (the window's panels, ui/embed.h). The last two exist if they were built.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -39,7 +39,7 @@ foreach(HEADER IN LISTS LUNAGRAD_HEADERS)
     install(FILES ${PROJECT_SOURCE_DIR}/${HEADER} DESTINATION ${LUNAGRAD_INCLUDE}/${FOLDER})
   endif()
 endforeach()
-# What the program says about itself, where the shells and man look for it.
+# Shell completions and the man page, which the program prints itself.
 set(LUNAGRAD_REFERENCE
     "completion bash|${CMAKE_INSTALL_DATADIR}/bash-completion/completions/lunagrad"
     "completion zsh|${CMAKE_INSTALL_DATADIR}/zsh/site-functions/_lunagrad"

@@ -1,5 +1,5 @@
-# Toolchain: 64-bit ARM from any Debian machine, with the arm64 packages that ./setup.sh neon installs; what is built runs
-# under qemu-aarch64.
+# Toolchain file: cross-compiles for 64-bit ARM with the arm64 packages that ./setup.sh neon installs. Programs run under
+# qemu-aarch64.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

@@ -1,5 +1,5 @@
-# Tests and benchmarks. The doctest sources tests/test_*.cpp link into one binary, split into a few ctest entries so
-# that both cores have work.
+# Tests and benchmarks. The doctest sources of tests/runtime and tests/script are one program, run as several ctest entries in
+# parallel.
 find_package(doctest REQUIRED)
 
 file(GLOB SAMPLE_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/samples/*.cpp)
@@ -12,12 +12,12 @@ target_compile_options(lunagrad-samples PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
 add_executable(lunagrad-tests ${TEST_SOURCES} $<TARGET_OBJECTS:lunagrad-samples>)
 target_link_libraries(lunagrad-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest
                       PkgConfig::HIGHWAY PkgConfig::LUA nlohmann_json::nlohmann_json ZLIB::ZLIB PkgConfig::PROTOBUF)
-# It reads what was written.
+# It reads the ONNX files that it wrote.
 set_source_files_properties(tests/script/onnx/test_onnx.cpp PROPERTIES COMPILE_OPTIONS "-isystem;${ONNX_DIR}"
                             OBJECT_DEPENDS ${ONNX_DIR}/onnx.pb.h)
 target_compile_options(lunagrad-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
 if(LUNAGRAD_SANITIZE MATCHES undefined)
-  target_compile_options(lunagrad-tests PRIVATE -fno-sanitize=undefined)  # what is tested has it; the tests need it not
+  target_compile_options(lunagrad-tests PRIVATE -fno-sanitize=undefined)  # only the tested libraries are checked
 endif()
 add_dependencies(lunagrad-tests lunagrad)  # test_cli.cpp runs it
 target_compile_definitions(lunagrad-tests PRIVATE LUNAGRAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
@@ -26,8 +26,8 @@ target_compile_definitions(lunagrad-tests PRIVATE LUNAGRAD_SOURCE_DIR="${CMAKE_S
 add_test(NAME format COMMAND ${PROJECT_SOURCE_DIR}/tests/format)
 set_tests_properties(format PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME layers COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -P ${CMAKE_SOURCE_DIR}/tests/layers.cmake)
-# A few entries, so that both cores have work: the table of ops, what else the engine has, and scripts. Of the thread
-# sanitizer only what shares memory between threads; the table of ops runs on one pool of threads.
+# Several entries, so that they run in parallel: the table of op samples, the rest of the engine, and scripts. Under the thread
+# sanitizer only tests of memory that threads share run.
 if(LUNAGRAD_SANITIZE MATCHES thread)
   add_test(NAME engine COMMAND lunagrad-tests "-sf=*test_allocator*,*test_cli*,*test_lua*,*test_parallel*,*test_prefetch*,*test_reload*,*test_resume*,*test_run_control*,*test_session*")
 else()
@@ -36,14 +36,14 @@ else()
   add_test(NAME engine COMMAND lunagrad-tests "-sfe=*test_ops*,*test_onnx_ops*,${SCRIPT_TESTS}")
   add_test(NAME script COMMAND lunagrad-tests "-sf=${SCRIPT_TESTS}")
   if(NOT LUNAGRAD_SANITIZE)
-    set_tests_properties(engine script PROPERTIES RUN_SERIAL ON)  # they time
+    set_tests_properties(engine script PROPERTIES RUN_SERIAL ON)  # they measure time
   else()
-    # Programs that open a device leave what its driver's libraries leave, under no name once they are unloaded.
+    # No Vulkan device: the leak checker cannot name what an unloaded driver leaks, so it cannot be suppressed.
     set_tests_properties(engine script PROPERTIES ENVIRONMENT "VK_DRIVER_FILES=none;VK_ICD_FILENAMES=none")
   endif()
 endif()
 
-# The examples, as a user runs them. Their assertions and the figures that they print are the test.
+# The examples, as a user runs them. Their assertions and printed figures are the test.
 foreach(EXAMPLE 01_tensors 02_gradients 03_xor)
   add_test(NAME example-${EXAMPLE} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
            COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/${EXAMPLE}.lua)
@@ -51,7 +51,7 @@ endforeach()
 add_test(NAME example-04_digits_mlp WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
          COMMAND sh -ec "./lunagrad run ${PROJECT_SOURCE_DIR}/examples/04_digits_mlp.lua >digits.log; cat digits.log; \
 grep -Eq 'test accuracy (9[7-9]|100)[.]' digits.log")
-# A few steps of the longer ones.
+# A few steps of the longer examples.
 foreach(EXAMPLE 08_autoencoder 09_vae 10_custom_op 12_resume 13_sweep)
   add_test(NAME example-${EXAMPLE} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
            COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/${EXAMPLE}.lua --set epochs=2)
@@ -65,14 +65,14 @@ add_test(NAME example-14_find_the_bug WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
          COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/14_find_the_bug.lua --steps 100)
 add_test(NAME example-11_higher_order WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
          COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/11_higher_order.lua --set steps=20)
-# The example that wants MNIST gets the digits in MNIST's form.
+# The MNIST example trains on the bundled digits, converted to MNIST's IDX files.
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/digits-idx)
 add_test(NAME digits-idx COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/digits_idx.lua -- ${CMAKE_BINARY_DIR}/digits-idx)
 add_test(NAME example-05_mnist_cnn WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
          COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/examples/05_mnist_cnn.lua --set epochs=1 -- digits-idx)
 set_tests_properties(digits-idx PROPERTIES FIXTURES_SETUP digits-idx)
 set_tests_properties(example-05_mnist_cnn PROPERTIES FIXTURES_REQUIRED digits-idx)
-# Models and samples of every op as ONNX files, looked at by the checker of Debian's python3-onnx.
+# Models and samples of every op as ONNX files, validated by the checker of Debian's python3-onnx.
 find_program(DEBIAN_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
 set(ONNX_MODELS ${CMAKE_BINARY_DIR}/onnx-models)
 file(MAKE_DIRECTORY ${ONNX_MODELS})
@@ -82,7 +82,7 @@ add_test(NAME onnx-check COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/on
 set_tests_properties(onnx-models onnx-ops PROPERTIES FIXTURES_SETUP onnx-models)
 set_tests_properties(onnx-ops PROPERTIES ENVIRONMENT "LUNAGRAD_ONNX_FOLDER=${ONNX_MODELS}")
 set_tests_properties(onnx-check PROPERTIES FIXTURES_REQUIRED onnx-models)
-# Sanitizers hold memory back, and what is linked with them needs them too.
+# Not under a sanitizer: it keeps freed memory, and a host that links the libraries would need it too.
 if(NOT LUNAGRAD_SANITIZE)
   add_test(NAME memory COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/memory.lua)
   add_test(NAME install COMMAND ${CMAKE_COMMAND} -DBUILD=${CMAKE_BINARY_DIR} -DSOURCE=${PROJECT_SOURCE_DIR}
@@ -90,7 +90,7 @@ if(NOT LUNAGRAD_SANITIZE)
            -P ${PROJECT_SOURCE_DIR}/tests/install.cmake)
 endif()
 
-# The Vulkan device, in a process of its own with the validation layer watching.
+# The Vulkan device, in its own process with the validation layer.
 if(TARGET lunagrad-gpu)
   file(GLOB GPU_TEST_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/gpu/*.cpp)
   add_executable(lunagrad-gpu-tests ${GPU_TEST_SOURCES} $<TARGET_OBJECTS:lunagrad-samples>
@@ -101,15 +101,14 @@ if(TARGET lunagrad-gpu)
   target_compile_options(lunagrad-gpu-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
   set(GPU_CACHE "XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/gpu-cache")
   if(LUNAGRAD_SANITIZE)
-    # What concerns the host's memory and threads, and without the layer, which is not instrumented: streams, rings, uploads,
-    # pipelines, files, failures of every call, training. A driver that is unloaded leaves what cannot be told from leaks of
-    # our own.
+    # Tests of host memory and threads: streams, ring buffers, uploads, pipelines, files, failures of every call, training.
+    # Without the validation layer, which is not instrumented. Without leak detection, since drivers leak when they unload.
     add_test(NAME gpu COMMAND lunagrad-gpu-tests
              "-sf=*test_device*,*test_faults*,*test_optimizers*,*pipelines*,*test_summary*,*test_times*,*test_training*,*test_uploads*")
     set_tests_properties(gpu PROPERTIES ENVIRONMENT "${GPU_CACHE};ASAN_OPTIONS=detect_leaks=0")
   else()
-    # Two halves, which run side by side: a driver of the CPU compiles what its cache lacks in one thread, which takes minutes
-    # in a fresh clone, and after a change of many shaders.
+    # Two entries that run in parallel. Mesa's CPU driver compiles shaders that its cache lacks in one thread, which takes
+    # minutes in a fresh clone and after a change of many shaders.
     set(GPU_HALF "*test_samples*,*test_attention*,*test_turns*")
     add_test(NAME gpu-samples COMMAND lunagrad-gpu-tests "-sf=${GPU_HALF}")
     add_test(NAME gpu COMMAND lunagrad-gpu-tests "-sfe=${GPU_HALF}")
@@ -121,6 +120,6 @@ if(TARGET lunagrad-gpu)
   add_test(NAME gpu-kernel-names WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
            COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/lua/test_kernel.lua --device vulkan --kernels)
   set_tests_properties(gpu-kernel-names PROPERTIES PASS_REGULAR_EXPRESSION "dispatches  kernel\n +[0-9]+  [a-z]")
-  # Vulkan's names stay inside: a program that also links an ImGui with its own Vulkan would mix them up.
+  # The library must not export Vulkan's names: a program whose ImGui loads Vulkan itself would mix them up.
   add_test(NAME gpu-symbols COMMAND sh -c "! nm -D --defined-only $<TARGET_FILE:lunagrad-gpu> | grep ' vk\|volk'")
 endif()

@@ -1,5 +1,5 @@
-# Installs the build into a prefix, trains with the installed program, and builds and runs the C++ hosts against the package:
-# the one that shows panels on a virtual display, where there is XVFB.
+# Installs the build into a prefix, trains with the installed program, and builds and runs the C++ hosts against the CMake
+# package. The host that shows panels runs on a virtual display where XVFB is found.
 file(REMOVE_RECURSE ${WORK})
 function(step)
   execute_process(COMMAND ${ARGV} WORKING_DIRECTORY ${WORK} COMMAND_ERROR_IS_FATAL ANY)

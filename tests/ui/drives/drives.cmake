@@ -1,34 +1,34 @@
-# The tests of the real window, included by cmake/ui.cmake: one ctest entry a drive, so that every core has work.
-# Under a sanitizer those of SANITIZED run: together they train, pause, step, break, evaluate, reload, look into values
-# and measure.
+# The tests of the real window, included by cmake/ui.cmake: one ctest entry for each drive, so that they run in parallel.
+# Under a sanitizer only the drives in SANITIZED run. Together they train, pause, step, hit breakpoints, evaluate, reload,
+# inspect values and profile.
 set(SANITIZED digits editor inspect nan panels watch)
 find_program(XVFB_RUN xvfb-run REQUIRED)
 find_program(XDOTOOL xdotool REQUIRED)
 
-# An entry window-NAME that runs tests/ui/drives/SCRIPT with a folder and a display number of its own.
+# Adds the test window-NAME: it runs tests/ui/drives/SCRIPT with its own folder and display number.
 function(window_test NAME SCRIPT)
   if(LUNAGRAD_SANITIZE AND NOT NAME IN_LIST SANITIZED)
     return()
   endif()
   get_property(NUMBER GLOBAL PROPERTY LUNAGRAD_DISPLAY)
-  math(EXPR NUMBER "${NUMBER} + 100")  # xvfb-run counts on from here when the number is taken
+  math(EXPR NUMBER "${NUMBER} + 100")  # xvfb-run tries the next numbers when this one is taken
   set_property(GLOBAL PROPERTY LUNAGRAD_DISPLAY ${NUMBER})
   set(VALIDATION --validation)
   if(LUNAGRAD_SANITIZE)
-    set(VALIDATION "")  # the layer is not instrumented, and ten times as slow under a sanitizer
+    set(VALIDATION "")  # the layer is not instrumented, and ten times slower under a sanitizer
   endif()
   add_test(NAME window-${NAME} COMMAND ${CMAKE_COMMAND} -DWORKBENCH=$<TARGET_FILE:lunagrad-workbench>
            -DSOURCE=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_BINARY_DIR}/window/${NAME} -DXVFB=${XVFB_RUN} -DNUMBER=${NUMBER}
            -DVALIDATION=${VALIDATION} ${ARGN} -P ${PROJECT_SOURCE_DIR}/tests/ui/drives/${SCRIPT})
-  if(LUNAGRAD_SANITIZE)  # drivers and their libraries keep what they have until the process ends
+  if(LUNAGRAD_SANITIZE)  # Vulkan drivers free their memory only when the process ends
     set_tests_properties(window-${NAME} PROPERTIES ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0")
   endif()
   if(NOT NAME STREQUAL digits)
-    set_tests_properties(window-${NAME} PROPERTIES LABELS drives)  # the longer half, for ./test --all
+    set_tests_properties(window-${NAME} PROPERTIES LABELS drives)  # the longer drives run in ./test --all only
   endif()
 endfunction()
 
-# drive(NAME LUA ARGUMENTS…): plays tests/ui/drives/LUA; its arg[1] is a folder for what it writes. ARGUMENTS are the workbench's.
+# drive(NAME LUA ARGUMENTS...): plays tests/ui/drives/LUA, whose arg[1] is its output folder. ARGUMENTS go to the workbench.
 function(drive NAME LUA)
   list(JOIN ARGN " " ARGUMENTS)  # a list within a list would fall apart
   window_test(${NAME} drive.cmake -DDRIVE=${LUA} -DARGUMENTS=${ARGUMENTS})
@@ -36,10 +36,10 @@ endfunction()
 
 set(EPOCHS 400)
 if(LUNAGRAD_SANITIZE)
-  set(EPOCHS 20)  # each takes ten times as long
+  set(EPOCHS 20)  # a step takes ten times as long
 endif()
 set(DIGITS ${PROJECT_SOURCE_DIR}/examples/04_digits_mlp.lua --set epochs=${EPOCHS})
-# One that ends, and one that lasts as long as somebody looks at it, however fast the machine is.
+# The first run ends by itself. The second lasts longer than any drive, on a fast machine too.
 drive(digits digits.lua ${DIGITS} --size 1280x800)
 set(LASTING ${PROJECT_SOURCE_DIR}/examples/04_digits_mlp.lua --set epochs=1000)
 drive(tour tour.lua ${LASTING} --size 1280x800)
@@ -57,7 +57,7 @@ drive(inspect inspect.lua ${LASTING} --size 1280x800)
 drive(slices slices.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/slices_script.lua --size 1280x800)
 drive(newcomer newcomer.lua --set epochs=1000 --size 1280x800)
 drive(xdotool xdotool.lua ${LASTING} --size 1280x800)
-# What an open window costs the training, in processor time: nothing else runs beside it.
+# The processor time that an open window costs the training. It is measured, so no other test runs at the same time.
 if(NOT LUNAGRAD_SANITIZE)
   add_test(NAME window-watch-cost COMMAND lunagrad-ui-tests -ns "-tc=watch cost")
   set_tests_properties(window-watch-cost PROPERTIES LABELS drives RUN_SERIAL ON)
