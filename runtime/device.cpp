@@ -2,7 +2,6 @@
 
 #include <mutex>
 
-#include "runtime/cpu/cpu_device.h"
 #include "runtime/error.h"
 
 namespace lunagrad {
@@ -10,7 +9,7 @@ namespace {
 
 // Never destroyed: tensors in static variables may outlive everything else.
 struct Registry {
-  Registry() { devices.push_back(std::make_unique<CpuDevice>()); }
+  Registry() { devices.push_back(make_cpu_device()); }
 
   // Asks the sources that were not asked yet.
   void look() {

@@ -393,11 +393,6 @@ void direct_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dwe
 
 }  // namespace
 
-bool ConvGeometry::is_pointwise() const {
-  const Sizes one{1, 1, 1}, none{0, 0, 0};
-  return kernel == one && stride == one && padding == none && in == out;
-}
-
 template <class T>
 void conv_forward(const ConvGeometry& g, const T* x, const T* weight, const T* bias, T* y,
                   StretchKernel activation) {

@@ -334,4 +334,6 @@ size_t CpuDevice::unmap_free_slabs() {
   return released;
 }
 
+std::unique_ptr<Device> make_cpu_device() { return std::make_unique<CpuDevice>(); }
+
 }  // namespace lunagrad

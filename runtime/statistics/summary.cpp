@@ -8,7 +8,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/op.h"
 #include "runtime/ops.h"
-#include "runtime/statistics/summarize_all.h"
+#include "runtime/statistics/summary_op.h"
 
 namespace lunagrad {
 namespace {

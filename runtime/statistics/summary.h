@@ -24,6 +24,9 @@ struct Summary {
 // Of floating tensors; of complex ones the absolute values are looked at. Others have a count alone.
 Summary summarize(const Tensor&);
 
+// summarize() of each, with one dispatch and one wait per device, whatever their number.
+std::vector<Summary> summarize_all(const std::vector<Tensor>&);
+
 class Summaries {
  public:
   Summaries();

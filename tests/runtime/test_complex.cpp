@@ -10,6 +10,7 @@
 #include "runtime/tape/custom.h"
 #include "runtime/tape/grad_store.h"
 #include "runtime/tape/gradcheck.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad::tests {
 namespace {

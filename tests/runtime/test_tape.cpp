@@ -4,6 +4,7 @@
 #include <chrono>
 #include <vector>
 
+#include "runtime/io/tape_dot.h"
 #include "runtime/ops.h"
 #include "runtime/tape/gradcheck.h"
 #include "runtime/tape/tape.h"

@@ -1,9 +1,6 @@
-// Rows of numbers that say whether tensors are in order (runtime/statistics/summary.h), made where the
-// tensors lie: one row for each operand, [sum / m, sum of squares / m^2, min, max, zeros, NaN, Inf, sum of
-// magnitudes / m], of the finite elements, with m the largest magnitude among them or 1. A device has one
-// kernel for all operands; without it they are reductions.
+#include "runtime/statistics/summary_op.h"
+
 #include "runtime/ops.h"
-#include "runtime/statistics/summarize_all.h"
 
 namespace lunagrad {
 namespace {
