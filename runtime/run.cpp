@@ -1,5 +1,5 @@
-// run() and the functions of op.h that end in it. They use the tape, which itself runs ops, so they are
-// declared with the records and implemented above the tape.
+// Implements run(), apply() and apply_in_place() of op.h. They use the tape, and the tape runs ops: so they
+// are declared below the tape and implemented above it.
 #include <algorithm>
 #include <string>
 
@@ -31,7 +31,7 @@ bool nothing_to_compute(const Call& call) {
   return true;
 }
 
-// "f64", "f32 and bf16 to f64": the types of a call's operands, and of its result where that is another.
+// "f64", "f32 and bf16 to f64": the dtypes of a call's operands, and of its result if it differs.
 std::string types_of(const Call& call) {
   std::vector<DType> types;
   for (const Tensor& x : call.in)
@@ -44,7 +44,8 @@ std::string types_of(const Call& call) {
   return types == std::vector<DType>{result} ? text : text + " to " + lunagrad::text(result);
 }
 
-// The device lacks the op: operands travel to the CPU and the results back, visibly.
+// For an op that the device has no kernel for: copies the operands to the CPU and the results back. The trace
+// is told.
 void run_on_cpu_instead(Call& call, Device& device) {
   Context& ctx = context();
   if (ctx.strict_device)
@@ -67,7 +68,7 @@ void run_on_cpu_instead(Call& call, Device& device) {
       if (call.in[i].defined()) bring_back(on_cpu.in[i], call.in[i]);
 }
 
-// Returns whether the device ran the call; false: compose() has set the outputs and the tape already knows.
+// Returns whether the device (or the CPU) ran the call. False: compose() ran and its ops are recorded.
 bool execute(Call& call) {
   Device& device = call.device();
   if (call.op->compose && !call.op->composed && !device.supports(call)) {
@@ -83,8 +84,8 @@ bool execute(Call& call) {
   return true;
 }
 
-// What shape() marked as written holds neither the old nor the new values when the op does not come to its
-// end.
+// For ops that write their inputs: if the op fails, tensors that shape() marked as written are torn, with
+// neither the old nor the new values.
 bool execute_in_place(Call& call) {
   try {
     return execute(call);
@@ -95,7 +96,7 @@ bool execute_in_place(Call& call) {
   }
 }
 
-// Error when an operand from the first-th on was written only in part.
+// Error when an operand with index `first` or higher is torn: an in-place write to it did not finish.
 void check_whole(const Call& call, size_t first) {
   for (size_t i = first; i < call.in.size(); ++i)
     if (call.in[i].defined()) call.in[i].storage().check_whole(call.op->name);
@@ -107,7 +108,7 @@ bool wants_f32(const Call& call) {
                      [](const Tensor& x) { return x.defined() && is_half(x.dtype()); });
 }
 
-// 16-bit operands are widened, the op runs on f32, and its f32 results are narrowed to the operands' type.
+// Casts 16-bit operands to f32, runs the op, and casts its f32 results to the operands' type.
 void run_through_f32(Call& call) {
   DType narrow = DType::boolean;
   for (const Tensor& x : call.in)
@@ -119,7 +120,7 @@ void run_through_f32(Call& call) {
   for (const Tensor& y : wide.out) call.out.push_back(y.dtype() == DType::f32 ? to(y, narrow) : y);
 }
 
-// Whether the device of the operands computes the op on 16 bits by itself, all of one type.
+// Whether the device has a kernel of the op for 16-bit operands of one type.
 bool computes_halves(const Call& call) {
   Device& device = call.device();
   if (&device == &cpu_device()) return false;
@@ -134,7 +135,7 @@ bool computes_halves(const Call& call) {
   return device.supports(laid_out);
 }
 
-// Error when the call has complex operands, or asks for a complex result, and the op takes none.
+// Error when the call has complex operands or a complex dtype parameter, and the op does not take them.
 void check_complex(const Call& call) {
   const Op& op = *call.op;
   if (op.complex) return;
@@ -218,7 +219,7 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
   call.params = std::move(params);
   const uint64_t start = ticks();
   check_complex(call);
-  // What is overwritten as a whole may have been torn before.
+  // A copy that overwrites the whole storage may repair a torn one.
   const bool replaced = std::string_view(op.name) == "_copy" && size_t(x.nbytes()) == x.storage().bytes;
   check_whole(call, replaced ? 1 : 0);
   op.shape(call);
@@ -233,7 +234,7 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
   const bool guarded = context().guard == Guard::op;
   const Contents before = guarded ? contents_of(x) : Contents();
 
-  // A gradient that reads operand 0 must read it as it was.
+  // A gradient that reads operand 0 needs its value before the write.
   bool reads_target = false;
   if (context().grad_enabled)
     for (size_t i = 0; i < call.in.size(); ++i)
@@ -250,8 +251,7 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
     call.in[0].body()->output = output;
   }
 
-  // The kernel writes straight into x unless the result must be cast or another operand looks at the same
-  // memory.
+  // The kernel writes directly into x, unless the result must be cast or another operand shares its memory.
   const bool same_type = promised.dtype() == x.dtype();
   bool entangled = false;
   for (size_t i = 1; i < call.in.size(); ++i)
