@@ -1,6 +1,6 @@
 #pragma once
-// No signal for the calling thread, and for those that it starts, while this lives: signals belong to the
-// threads that were there before.
+// Blocks all signals for the calling thread, and for threads that it starts, during the life of the object:
+// the threads that existed before handle signals.
 #include <pthread.h>
 #include <signal.h>
 

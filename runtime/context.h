@@ -1,10 +1,12 @@
 #pragma once
-// What an op needs to know beyond its operands: is a tape being kept, which device and generator are the
-// default, which line of which script is running, who listens, and whether the user asked to stop. A Session
-// owns one; thread_local holds only the pointer, so two sessions in one process do not see each other.
+// What an op needs to know beyond its operands: whether the tape records, the default device and random
+// generator, the running script line, the listeners, and whether the user asked to stop. A Session owns one
+// Context. The thread_local variable is only a pointer to it, so two sessions in one process are independent.
+// A context is used by one thread at a time; any thread may set stop_requested.
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "runtime/device.h"
 #include "runtime/random.h"
@@ -17,33 +19,42 @@ class Capture;
 class CheckpointRegion;
 class Node;
 
-// Where NaN and Inf are looked for (finite.h): nowhere, in the loss and the gradients of a step, in each op.
+// Where to search for NaN and Inf (tape/finite.h): nowhere, in the loss and the leaves' gradients of each
+// backward pass, or in the result of each op.
 enum class Guard : uint8_t { off, step, op };
 
-// How exactly f32 matrix products are computed: highest is f32 throughout; the others allow devices that have
-// them shorter formats inside. The CPU computes all three in f32.
+// The precision of f32 matrix products: highest computes in f32; high and medium allow devices to multiply in
+// shorter formats. The CPU computes all three in f32.
 enum class MatmulPrecision : uint8_t { highest, high, medium };
 
-struct Context {
+// The fields that work on a thread may change and put back, as one value: RestoreContext copies all of them.
+struct ContextState {
   bool grad_enabled = true;
   Guard guard = Guard::off;
   bool strict_device = false;  // falling back to the CPU is an error
-  bool read_only = false;      // an evaluation amid a backward pass: it may look, not change
+  bool read_only = false;      // an evaluation during a backward pass: it may read tensors, not change them
   MatmulPrecision matmul_precision = MatmulPrecision::highest;
   Device* device = &cpu_device();  // where new tensors are made
   Generator generator;
-  SourceLine line;      // of the script, set by whoever calls in
+  SourceLine line;      // of the script; set by the bindings
   uint32_t module = 0;  // interned path of the nn module being called
   Trace* trace = nullptr;
-  Capture* capture = nullptr;              // sees each backward pass (tape.h)
-  std::shared_ptr<Autocast> autocast;      // the region that operands are cast in (autocast.h)
-  CheckpointRegion* checkpoint = nullptr;  // what is recorded belongs to it (checkpoint.h)
+  Capture* capture = nullptr;              // sees each backward pass (tape/backward.h)
+  std::shared_ptr<Autocast> autocast;      // the region that casts operands; null: none (tape/autocast.h)
+  CheckpointRegion* checkpoint = nullptr;  // the region that recorded nodes belong to (tape/node.h)
   const Node* differentiating = nullptr;   // the node whose gradient is being computed
+  bool operator==(const ContextState&) const = default;
+};
+
+// The fields of its own are shared with other threads or belong to the owner: they are never copied.
+struct Context : ContextState {
   // Called between the nodes of a backward pass, where a session carries out its commands.
   void (*safe_point)(void* owner) = nullptr;
   void* owner = nullptr;
-  // Set by any thread; kernels look at it between chunks and throw Error(cancelled).
+  // Any thread may set it; kernels check it between chunks and throw Error(cancelled).
   std::atomic<bool> stop_requested{false};
+
+  ContextState& state() { return *this; }
 
   void check_stop() const;                         // Error of kind cancelled when stop_requested
   void check_may_change(const char* what) const {  // Error when read_only
@@ -67,6 +78,18 @@ class UseContext {
 
  private:
   Context* previous_;
+};
+
+// Restores the state of the thread's context at the end of its life: every field, whatever changed it.
+class RestoreContext {
+ public:
+  RestoreContext() : context_(context()), outer_(context_.state()) {}
+  ~RestoreContext() { context_.state() = std::move(outer_); }
+  RestoreContext(const RestoreContext&) = delete;
+
+ private:
+  Context& context_;
+  ContextState outer_;
 };
 
 // Switches the tape on or off for the life of the object.

@@ -2,17 +2,16 @@
 
 #include <mutex>
 
-#include "runtime/cpu/cpu_device.h"
 #include "runtime/error.h"
 
 namespace lunagrad {
 namespace {
 
-// Never destroyed: tensors in static variables may outlive everything else.
+// Never destroyed: tensors in static variables may outlive all other statics.
 struct Registry {
-  Registry() { devices.push_back(std::make_unique<CpuDevice>()); }
+  Registry() { devices.push_back(make_cpu_device()); }
 
-  // Asks the sources that were not asked yet.
+  // Calls the sources that were not called yet.
   void look() {
     const std::lock_guard lock(mutex);
     for (; asked < sources.size(); ++asked) {

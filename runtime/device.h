@@ -1,7 +1,8 @@
 #pragma once
-// What a device is to the engine: memory, copies, and running a Call. None of it is per op: a device looks
-// the op up in its own table. The CPU is always device 0 ("cpu"); gpu::install() adds "vulkan", "vulkan:1",
-// …. A device may be used by several threads; its functions lock where they must.
+// The interface of a device: memory, copies, and running a Call. It has no function per op: a device finds
+// its kernel for an op in its own table. The CPU is always device 0 ("cpu"); gpu::install() adds "vulkan",
+// "vulkan:1", …. Several threads may use a device; its functions lock what they share. The list of devices
+// owns them.
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -15,9 +16,9 @@ struct Call;
 
 struct DeviceMemory {
   size_t in_use = 0;    // bytes of live tensors
-  size_t reserved = 0;  // bytes held from the system, free blocks included
+  size_t reserved = 0;  // bytes taken from the system, free blocks included
   size_t peak = 0;      // largest in_use so far
-  size_t total = 0;     // what the device has, 0 when unknown
+  size_t total = 0;     // bytes that the device has, 0 when unknown
 };
 
 class Device {
@@ -27,12 +28,12 @@ class Device {
   virtual std::string description() const = 0;  // "AVX3, 2 threads", "NVIDIA H200, driver …"
   virtual bool is_cpu() const { return false; }
 
-  // At least `bytes` bytes, 64-byte aligned; on the CPU a pointer to them, elsewhere a handle of the
-  // device's. Error of kind memory when there are none left. Zero bytes give a null handle.
+  // At least `bytes` bytes, 64-byte aligned: on the CPU a pointer, on other devices a handle. Error of kind
+  // memory when there is no room. Zero bytes give a null handle.
   virtual void* alloc(size_t bytes) = 0;
   virtual void free(void* handle, size_t bytes) noexcept = 0;
   virtual void copy_in(void* handle, size_t offset, const void* from, size_t bytes) = 0;
-  // Waits for whatever still writes the range.
+  // Waits for all work that writes the range.
   virtual void copy_out(void* to, const void* handle, size_t offset, size_t bytes) = 0;
 
   virtual bool supports(const Call&) const = 0;
@@ -42,18 +43,22 @@ class Device {
   virtual void release_unused() = 0;  // gives free blocks back to the system
 };
 
-// Looks for devices, which may take long (a Vulkan instance: 0.1 to 0.3 s). When there are none, `reason`
-// gets the sentence that says why. Must not throw.
+// Searches for devices, which may be slow (a Vulkan instance: 0.1 to 0.3 s). When there are none, it sets
+// `reason` to a sentence that says why. Must not throw.
 using DeviceSource = std::vector<std::unique_ptr<Device>> (*)(std::string& reason);
 
+// The CPU's device, for the list of devices; implemented in cpu/cpu_device.cpp.
+std::unique_ptr<Device> make_cpu_device();
+
 Device& cpu_device();
-// Asked once, at the first call of devices() or of find_device() with a name other than "cpu": start-up costs
-// nothing.
+// The source is called once, by the first devices() or find_device() of a name other than "cpu", so that it
+// does not slow down the start.
 void register_device_source(DeviceSource);
 std::span<const std::unique_ptr<Device>> devices();  // the CPU first
 std::string missing_devices();                       // the reasons of sources that found none, a line each
 Device* find_device(std::string_view name);          // null when there is none
-Device& require_device(
-    std::string_view name);  // Error of kind device: what there is, and what is missing why
+// The device of that name. Error of kind device that lists the devices there are and the reasons for missing
+// ones.
+Device& require_device(std::string_view name);
 
 }  // namespace lunagrad

@@ -35,8 +35,8 @@ std::optional<DType> dtype_from_name(std::string_view name) {
   return std::nullopt;
 }
 
-// The enumeration is in order of promotion, but for the two 16-bit floats, neither of which holds the other,
-// and for f64 and c64, which meet in a third.
+// The enumeration is in order of promotion, with two exceptions: neither 16-bit float contains the other, and
+// f64 with c64 gives c128.
 DType promote(DType a, DType b) {
   if (a != b && is_half(a) && is_half(b)) return DType::f32;
   if (is_complex(a) || is_complex(b)) return std::max(complex_type(a), complex_type(b));
@@ -45,8 +45,8 @@ DType promote(DType a, DType b) {
 
 void refuse_complex(DType t) { fail("complex numbers are not supported here (got ", t, ")"); }
 
-// Both directions after the bit layouts of IEEE 754-2008: binary16 has 5 exponent bits (bias 15), 10 of
-// mantissa.
+// Both conversions follow the bit layout of IEEE 754-2008: binary16 has 5 exponent bits (bias 15) and 10
+// mantissa bits.
 Half::Half(float value) {
   const uint32_t raw = std::bit_cast<uint32_t>(value);
   const uint32_t sign = (raw >> 16) & 0x8000;

@@ -1,6 +1,6 @@
 #pragma once
 // Element types: their sizes, names, promotion rules (PyTorch's) and the 16-bit float formats. Pure values.
-// Complex elements are pairs of floats in a row, the real part first.
+// A complex element is a pair of floats, the real part first.
 #include <bit>
 #include <cmath>
 #include <complex>
@@ -27,20 +27,20 @@ constexpr bool is_differentiable(DType t) { return t >= DType::f16; }           
 constexpr bool is_integral(DType t) { return t < DType::f16; }                     // bool counts as integral
 constexpr bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
 
-// The type in which two tensors of these types meet, as in PyTorch (u8 + i32 = i32, i64 + f16 = f16, f16 +
-// bf16 = f32, f64 + c64 = c128).
+// Type promotion of two tensors, as in PyTorch (u8 + i32 = i32, i64 + f16 = f16, f16 + bf16 = f32,
+// f64 + c64 = c128).
 DType promote(DType, DType);
-// The complex type that holds a type's numbers (c128 for f64, else c64), and the type of a complex type's
-// parts.
+// The complex type that holds a type's values (c128 for f64, else c64), and the type of a complex type's real
+// and imaginary part.
 constexpr DType complex_type(DType t) {
   return t == DType::f64 || t == DType::c128 ? DType::c128 : DType::c64;
 }
 constexpr DType part_type(DType t) {
   return t == DType::c64 ? DType::f32 : t == DType::c128 ? DType::f64 : t;
 }
-[[noreturn]] void refuse_complex(DType);  // Error: what was asked for has no meaning for complex numbers
+[[noreturn]] void refuse_complex(DType);  // Error: complex numbers are not supported here
 
-// IEEE binary16. Converts through float, rounding to nearest even.
+// IEEE 754 binary16. Converts through float; rounds to nearest even.
 struct Half {
   uint16_t bits = 0;
   Half() = default;
@@ -48,7 +48,7 @@ struct Half {
   explicit operator float() const;
 };
 
-// The upper half of a float. Converts rounding to nearest even; NaN stays NaN.
+// bfloat16: the upper 16 bits of a float. Rounds to nearest even; NaN stays NaN.
 struct BFloat16 {
   uint16_t bits = 0;
   BFloat16() = default;
@@ -65,7 +65,7 @@ inline constexpr bool is_complex_v = false;
 template <class T>
 inline constexpr bool is_complex_v<std::complex<T>> = true;
 
-// What an element is made of: T, or the type of a complex number's parts.
+// T, or for a complex T the type of its real and imaginary part.
 template <class T>
 struct PartOf {
   using type = T;
@@ -77,8 +77,8 @@ struct PartOf<std::complex<T>> {
 template <class T>
 using Part = typename PartOf<T>::type;
 
-// Element conversion as the casts do it: float to integer saturates and NaN gives 0, to bool is "not zero".
-// Of a complex number a real type gets the real part.
+// The conversion of an element by a cast. Float to integer saturates, and NaN gives 0. bool is "not zero". A
+// real type takes the real part of a complex number.
 template <class To, class From>
 To convert(From value) {
   if constexpr (std::is_same_v<To, From>) {
@@ -180,7 +180,7 @@ decltype(auto) visit_dtype(DType t, F&& f) {
   }
 }
 
-// The same of real and complex types: for what moves, compares or adds elements.
+// The same for real and complex types: for code that moves, compares or adds elements.
 template <class F>
 decltype(auto) visit_any_dtype(DType t, F&& f) {
   if (t == DType::c64) return f.template operator()<std::complex<float>>();

@@ -1,7 +1,7 @@
 #pragma once
-// Errors of the engine. A mistake of the user is an Error whose text is "op: fact with values"; a mistake of
-// the programmer is an assert; an absent thing is a value. The kind decides the exit code of the command
-// line. Any thread may throw; only std::string is owned.
+// Errors of the engine. A user's mistake is an Error with the text "op: fact with values"; a programmer's
+// mistake is an assert; a missing optional value is not an error. The kind decides the exit code of the
+// command line. Any thread may throw.
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -19,7 +19,7 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
-// The parts, printed one after the other with operator<<.
+// The parts, concatenated with operator<<.
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream out;
@@ -33,7 +33,7 @@ template <class... Parts>
   throw Error(text(parts...));
 }
 
-// The same with a kind.
+// The same with the given kind.
 template <class... Parts>
 [[noreturn]] void fail_as(ErrorKind kind, const Parts&... parts) {
   throw Error(text(parts...), kind);

@@ -1,13 +1,13 @@
 #pragma once
-// A bound on what one thread's work takes: tensors, the tape and other small objects of the engine, and the
-// large blocks of its script's heap. Each thread has its own, none at first; it is checked where storage is
-// made, and by the heap.
+// A limit on the memory of one thread's work: tensors, the tape and other small objects of the engine, and
+// the large blocks of its script's heap. Each thread has its own limit, initially none. It is checked when
+// storage is allocated, and by the script's heap.
 #include <cstddef>
 
 namespace lunagrad {
 
 struct MemoryLimit {
-  size_t bytes = 0;  // 0 = none
+  size_t bytes = 0;  // 0: no limit
   const size_t* heap =
       nullptr;  // bytes of the script that are not the pool's; lives as long as the limit is set
 };
@@ -15,7 +15,7 @@ struct MemoryLimit {
 void set_memory_limit(MemoryLimit);  // of the calling thread
 const MemoryLimit& memory_limit();
 
-size_t memory_in_use();  // of all that counts
-size_t pool_bytes();     // of the small objects of this thread (ref.h): those of the tape, and of the script
+size_t memory_in_use();  // bytes, of everything that the limit counts
+size_t pool_bytes();     // bytes of this thread's pooled objects (ref.h): the tape's and the script's
 
 }  // namespace lunagrad

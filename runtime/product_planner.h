@@ -1,7 +1,6 @@
 #pragma once
-// How a device shares out the work of a matrix product. One that has several ways, and can be told which to
-// take, is a ProductPlanner beside being a Device; `lunagrad bench --tune` measures them. Functions lock
-// where they must.
+// How a device divides the work of a matrix product. A Device whose plan can be chosen also implements
+// ProductPlanner; `lunagrad bench --tune` measures the possible plans. Functions lock what they share.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,27 +9,28 @@
 
 namespace lunagrad {
 
-// The tile of the result that a work group computes, and in how many parts the terms are summed apart.
+// The tile of the result that a work group computes, and the number of parts of split-K: the terms of each
+// part are summed separately.
 struct ProductPlan {
   uint32_t rows = 0, columns = 0, parts = 1;
   bool operator==(const ProductPlan&) const = default;
 };
 
-// Calls are of matmul, on tensors of the device; the context's matmul_precision counts.
+// Calls are matmul calls on tensors of the device. The context's matmul_precision applies.
 class ProductPlanner {
  public:
   virtual ~ProductPlanner() = default;
-  // What is worth a try, first what the device takes by itself. Empty: its kernels do not take the operands
-  // as they are.
+  // Plans worth measuring, the device's own choice first. Empty: the kernels do not support the layout of the
+  // operands.
   virtual std::vector<ProductPlan> possible_plans(const Call&) = 0;
-  // What such a product gets now. possible_plans() is not empty.
+  // The plan that such a product uses now. Requires that possible_plans() is not empty.
   virtual ProductPlan plan_of(const Call&) = 0;
-  // From now on, for products of equal sizes, layouts and types: one of possible_plans(), or null for the
-  // device's own.
+  // Sets the plan for products of equal sizes, layouts and types: one of possible_plans(), or null for the
+  // device's own choice.
   virtual void set_plan(const Call&, const ProductPlan*) = 0;
-  // Keeps on disk what was set. The file; empty when nothing can be kept.
+  // Writes the plans that were set to disk. Returns the path; empty when they cannot be stored.
   virtual std::string keep_plans() = 0;
-  virtual bool computes_on_cpu() const = 0;  // a driver without a GPU, to whom large products are long
+  virtual bool computes_on_cpu() const = 0;  // a software driver, which is slow at large products
 };
 
 }  // namespace lunagrad

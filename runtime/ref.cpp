@@ -8,7 +8,7 @@
 namespace lunagrad {
 namespace {
 
-thread_local size_t live = 0;  // bytes of the blocks that are in use
+thread_local size_t live = 0;  // bytes of allocated blocks
 
 }  // namespace
 
@@ -31,14 +31,14 @@ namespace {
 
 constexpr size_t kStep = 32;         // size classes are multiples of this
 constexpr size_t kLargest = 512;     // larger objects go to the heap
-constexpr size_t kSlab = 64 * 1024;  // blocks are cut from slabs of this size
+constexpr size_t kSlab = 64 * 1024;  // blocks are parts of slabs of this size
 
 struct FreeBlock {
   FreeBlock* next;
 };
 
-// Plain data, so that objects that outlive the thread's other variables can still be freed.
-// Slabs are kept for the life of the process: a later block of the same size reuses them.
+// Trivially destructible, so that objects that outlive the thread's other variables can still be freed. Slabs
+// are never freed: later blocks of the same size reuse them.
 thread_local std::array<FreeBlock*, kLargest / kStep + 1> free_lists{};
 
 void refill(size_t size_class) {

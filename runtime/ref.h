@@ -1,7 +1,7 @@
 #pragma once
 // Intrusive reference counting and pooled allocation for the small objects of the engine (tensors, nodes,
-// layouts, storages). Counts are not atomic: a tensor belongs to the thread that made it, and what crosses
-// threads are bytes. That rule makes an op on four floats twice as fast as one with atomic counts.
+// layouts, storages). Counts are not atomic: a tensor belongs to the thread that made it, and threads pass
+// each other bytes, not tensors. With atomic counts an op on four floats takes twice as long.
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -9,7 +9,7 @@
 
 namespace lunagrad {
 
-// Base of what a Ref may point to. Counted::release() of the last reference calls T::destroy(T*).
+// Base class of objects that a Ref may point to. The last Ref calls T::destroy(T*).
 class Counted {
  public:
   Counted() = default;
@@ -52,12 +52,12 @@ class Ref {
   T* object_ = nullptr;
 };
 
-// A free list per size and thread. Blocks go back to the list of the thread that frees them.
-// Under AddressSanitizer every object is a heap block of its own, so that use after free is seen.
+// A free list per size and thread. A freed block goes to the list of the thread that frees it.
+// Under AddressSanitizer every object is a separate heap block, so that use after free is detected.
 void* pool_allocate(size_t bytes);
 void pool_free(void* block, size_t bytes) noexcept;
 
-// Inherit to have new and delete of a class use the pool.
+// A base class whose new and delete use the pool.
 template <class T>
 struct Pooled {
   static void* operator new(size_t bytes) { return pool_allocate(bytes); }

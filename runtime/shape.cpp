@@ -66,7 +66,7 @@ bool is_contiguous(const Shape& shape, const Strides& strides) {
   return true;
 }
 
-// From the smallest stride up, each must reach past all that the smaller ones span.
+// In ascending order, each stride must be larger than the span of all smaller ones.
 bool overlaps(const Shape& shape, const Strides& strides) {
   int order[kMaxDims], count = 0;
   for (int d = 0; d < shape.size(); ++d) {

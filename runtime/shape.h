@@ -1,6 +1,7 @@
 #pragma once
-// Sizes and strides of tensors: small inline lists, broadcasting, dimension arithmetic. Counts from 0, as C++
-// does; error texts use positions from 1, as scripts do. Strides and offsets are in elements. Pure values.
+// Sizes and strides of tensors: short lists stored inline, broadcasting, dimension arithmetic. Positions
+// count from 0; in error texts they count from 1, as in scripts. Strides and offsets are in elements. Pure
+// values.
 #include <cassert>
 #include <cstdint>
 #include <initializer_list>
@@ -13,7 +14,7 @@ namespace lunagrad {
 
 inline constexpr int kMaxDims = 8;
 
-// Up to kMaxDims integers, stored in place.
+// Up to kMaxDims integers, stored inline.
 class Dims {
  public:
   Dims() = default;
@@ -61,22 +62,22 @@ std::ostream& operator<<(std::ostream&, const Dims&);  // [2, 3]; [] for a scala
 int64_t numel(const Shape&);
 Strides contiguous_strides(const Shape&);
 bool is_contiguous(const Shape&, const Strides&);
-// Whether two positions may be one element: dims repeated by stride 0, windows that overlap.
+// Whether two positions may share an element: dims expanded with stride 0, or overlapping windows.
 bool overlaps(const Shape&, const Strides&);
 
-// The shape to which both broadcast. Error "op: shapes [2, 3] and [4] do not broadcast: …".
+// The broadcast shape of two shapes. Error "op: shapes [2, 3] and [4] do not broadcast: …".
 Shape broadcast_shapes(const char* op, const Shape&, const Shape&);
 // Whether a tensor of shape `from` can be expanded to `to`.
 bool broadcasts_to(const Shape& from, const Shape& to);
-// The strides with which a tensor looks like `to`: 0 on dims that broadcasting repeats.
+// The strides that expand a tensor of shape `from` to `to`: 0 in the dims that broadcasting repeats.
 Strides broadcast_strides(const Shape& from, const Strides&, const Shape& to);
 
 // 0 … ndim-1 for dim in -ndim … ndim-1; Error otherwise. A scalar accepts 0 and -1.
 int normalize_dim(const char* op, int64_t dim, const Shape&);
-// The dims as a bit mask; none = all. Error when one is repeated or out of range.
+// The dims as a bit mask; no dims means all. Error when one is repeated or out of range.
 uint32_t dim_mask(const char* op, std::span<const int64_t> dims, const Shape&);
 
-// Shape, strides and what follows from them; immutable and shared by tensors that are laid out alike.
+// Shape, strides and values derived from them. Immutable; tensors with the same layout share it.
 class Layout final : public Counted, public Pooled<Layout> {
  public:
   Layout(const Shape&, const Strides&);

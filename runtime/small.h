@@ -1,6 +1,6 @@
 #pragma once
-// A vector whose first N elements lie in the object itself, for the short lists of every call: operands,
-// outputs, parameters. Grows to the heap beyond that. Elements must be nothrow movable.
+// A vector that stores up to N elements inline, for the short lists of a call: operands, outputs, parameters.
+// It moves to the heap when it grows beyond N. Elements must be nothrow movable. Pure value.
 #include <cassert>
 #include <cstddef>
 #include <initializer_list>

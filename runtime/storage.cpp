@@ -9,11 +9,11 @@ namespace {
 
 thread_local MemoryLimit limit;
 
-// The bytes, when the limit has room for them.
+// Returns `bytes`. Error when they exceed the memory limit.
 size_t admitted(size_t bytes) {
   if (limit.bytes == 0) [[likely]]
     return bytes;
-  // An eighth is left to the script, which otherwise could not even say what went wrong.
+  // An eighth is reserved for the script, which needs memory to report the error.
   const size_t used = memory_in_use(), most = limit.bytes - limit.bytes / 8;
   if (used > most || bytes > most - used)
     fail_as(ErrorKind::memory, "out of memory: ", bytes, " bytes more do not fit beside ", used,

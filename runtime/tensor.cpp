@@ -1,39 +1,11 @@
 #include "runtime/tensor.h"
 
-#include <atomic>
 #include <cstring>
 
-#include "runtime/cpu/pieces.h"
+#include "runtime/context.h"
 #include "runtime/error.h"
-#include "runtime/ops.h"
-#include "runtime/tape/tape.h"
 
 namespace lunagrad {
-namespace {
-
-// Ids are dealt in blocks, so that threads do not meet at one counter.
-uint64_t next_tensor_id() {
-  constexpr uint64_t kBlock = 1 << 16;
-  static std::atomic<uint64_t> next_block{0};
-  thread_local uint64_t next = 0, end = 0;
-  if (next == end) {
-    next = next_block.fetch_add(1, std::memory_order_relaxed) * kBlock + 1;
-    end = next + kBlock;
-  }
-  return next++;
-}
-
-}  // namespace
-
-void TensorBody::destroy(TensorBody* body) { delete body; }
-
-Tensor::Tensor(Ref<Storage> storage, LayoutRef layout, int64_t offset, DType dtype) : body_(new TensorBody) {
-  body_->storage = std::move(storage);
-  body_->layout = std::move(layout);
-  body_->offset = offset;
-  body_->dtype = dtype;
-  body_->id = next_tensor_id();
-}
 
 Tensor Tensor::empty(const Shape& shape, DType dtype, Device& device) {
   LayoutRef layout = Layout::contiguous(shape);
@@ -64,28 +36,6 @@ Tensor Tensor::number(double value) {
   result.body_->is_number = true;
   return result;
 }
-
-template <class T>
-std::vector<T> Tensor::to_vector() const {
-  const NoGrad off;
-  storage().check_whole("to_vector");
-  const Tensor dense = lunagrad::contiguous(to(*this, cpu_device()));
-  std::vector<T> values(static_cast<size_t>(numel()));
-  if (!is_complex_v<T> && is_complex(dtype())) refuse_complex(dtype());
-  visit_any_dtype(dtype(), [&]<class From>() {
-    in_pieces(numel(), [from = static_cast<const From*>(dense.data<From>()), to = values.data()](
-                           int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) to[i] = convert<T>(from[i]);
-    });
-  });
-  return values;
-}
-template std::vector<float> Tensor::to_vector() const;
-template std::vector<double> Tensor::to_vector() const;
-template std::vector<int64_t> Tensor::to_vector() const;
-template std::vector<int32_t> Tensor::to_vector() const;
-template std::vector<uint8_t> Tensor::to_vector() const;
-template std::vector<std::complex<double>> Tensor::to_vector() const;
 
 namespace {
 

@@ -1,6 +1,7 @@
 #pragma once
-// Tensor: a counted handle on {storage, layout, element type, place in the tape}. Copying a handle shares the
-// tensor. Belongs to the thread that made it (see ref.h). Functions on tensors: ops.h; gradients: tape.h.
+// Tensor: a reference-counted handle to {storage, layout, dtype, node of the tape}. Copying a handle shares
+// the tensor. A tensor belongs to the thread that made it (see ref.h). Functions on tensors: ops.h;
+// gradients: tape/tape.h.
 #include <cassert>
 #include <cstdint>
 #include <span>
@@ -15,28 +16,29 @@ namespace lunagrad {
 class Node;
 class Tensor;
 
-// The body of a tensor. Views keep their base, so that a write through either is seen by the other's tape.
+// The body of a tensor. A view holds its base, so that the tape of each sees an in-place write through the
+// other.
 struct TensorBody final : public Counted, public Pooled<TensorBody> {
-  static void destroy(TensorBody*);
+  static void destroy(TensorBody*);  // made and destroyed in tape/node.cpp, because it holds a node
 
   Ref<Storage> storage;
   LayoutRef layout;
   int64_t offset = 0;  // elements from the start of the storage
   DType dtype = DType::f32;
-  bool is_number = false;  // a script's number as an operand: does not take part in promotion among its kind
+  bool is_number = false;  // a script's number as an operand: ranks below tensors in type promotion
   uint32_t output = 0;     // which output of node
   uint64_t id = 0;         // unique in the process
-  Ref<Node> node;          // what made it, or its leaf node; null when no gradient is wanted
-  Ref<TensorBody> base;    // of a differentiable view: the tensor it looks into
+  Ref<Node> node;          // of the call that made it, or its leaf node; null when no gradient is wanted
+  Ref<TensorBody> base;    // of a differentiable view: the tensor that owns the elements
   uint32_t base_generation = 0;  // value of base->generation when `node` was derived
-  uint32_t generation = 0;       // counts replacements of `node` by writes in place
+  uint32_t generation = 0;       // counts replacements of `node` by in-place writes
 };
 
 class Tensor {
  public:
   Tensor() = default;  // undefined: an absent optional operand
   explicit Tensor(Ref<TensorBody> body) : body_(std::move(body)) {}
-  // A tensor over existing memory; no copy, no gradient.
+  // A tensor on existing memory; no copy, no gradient.
   Tensor(Ref<Storage>, LayoutRef, int64_t offset, DType);
 
   // Uninitialised and contiguous.
@@ -47,7 +49,7 @@ class Tensor {
     return from_bytes(values.data(), values.size() * sizeof(T), shape, dtype_of<T>, device);
   }
   static Tensor from_bytes(const void* bytes, size_t count, const Shape&, DType, Device& = cpu_device());
-  // A 0-d tensor that stands for a script's number: i64 or f64 on the CPU, an operand on any device.
+  // A 0-d tensor for a script's number: i64 or f64, stored on the CPU, an operand of ops on any device.
   static Tensor number(int64_t);
   static Tensor number(double);
 
@@ -68,7 +70,7 @@ class Tensor {
   const Ref<Storage>& storage_ref() const { return body_->storage; }
   uint64_t id() const { return body_->id; }
 
-  // CPU tensors: the first element. Reading a tensor of another device goes through to().
+  // The first element of a CPU tensor. Copy tensors of other devices with to() first.
   template <class T>
   T* data() const {
     assert(device().is_cpu() && dtype() == dtype_of<T>);
@@ -78,21 +80,21 @@ class Tensor {
     assert(device().is_cpu());
     return static_cast<char*>(storage().data) + size_t(offset()) * item_size(dtype());
   }
-  // The elements in row-major order, converted; waits for the device. Complex ones as std::complex<double>
-  // alone.
+  // The elements in row-major order, converted to T (ops/to_vector.cpp); waits for the device. Complex
+  // tensors convert only to std::complex<double>: Error otherwise.
   template <class T>
   std::vector<T> to_vector() const;
   double item() const;           // of a one-element tensor; Error otherwise
   int64_t item_integer() const;  // the same, exact for i64
 
-  // Gradients (tape.cpp).
+  // Gradients (tape/tape.cpp).
   bool requires_grad() const;
   bool is_leaf() const;
   Tensor& requires_grad_(bool on = true);  // Error when it is not a leaf, or not of a floating type
   Tensor grad() const;                     // undefined when there is none
   void set_grad(const Tensor&) const;      // undefined clears; Error when shape, dtype or device differ
-  Tensor detach() const;                   // shares memory and version, no tape
-  const Ref<Node>& node() const;           // derives the node of a view anew when its base was written to
+  Tensor detach() const;                   // shares memory and version, has no node
+  const Ref<Node>& node() const;           // of a view whose base was written in place: derived again
 
   TensorBody* body() const { return body_.get(); }
   uint32_t use_count() const { return body_ ? body_->use_count() : 0; }

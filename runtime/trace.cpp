@@ -10,7 +10,7 @@ namespace {
 
 struct Names {
   std::mutex mutex;
-  std::deque<std::string> by_id{""};  // a deque: references stay valid
+  std::deque<std::string> by_id{""};  // a deque, so that references stay valid
   std::unordered_map<std::string_view, uint32_t> ids{{"", 0}};
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Where things happen: source lines of the script, module paths, time stamps, and the listener that a session
-// hangs in to see each op go by. Names are interned once per process; a line is eight bytes.
+// Source lines of the script, interned names, time stamps, and the listener through which a session observes
+// each op. Names are interned once per process; a source line takes eight bytes.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@ namespace lunagrad {
 struct Call;
 class Node;
 
-// A line of a script. file 0 = unknown.
+// A line of a script, from 1. `file` is an interned name; 0: unknown.
 struct SourceLine {
   uint32_t file = 0;
   int32_t line = 0;
@@ -18,13 +18,13 @@ struct SourceLine {
   bool operator==(const SourceLine&) const = default;
 };
 
-// An id for a string (a script's name, a module's path), the same id for the same string. Thread-safe.
+// The id of a string (a script's name, a module's path): equal strings have equal ids. Thread-safe.
 uint32_t intern(std::string_view);
 const std::string& interned(uint32_t id);  // id 0 is ""
 
 std::string to_string(SourceLine);  // "train.lua:12", or "" when unknown
 
-// The cheapest clock there is: the processor's own counter, turned into time only when read by someone.
+// The cheapest clock: the processor's time stamp counter. Only readers convert it to time (ticks_to_ns).
 inline uint64_t ticks() {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();
@@ -34,15 +34,16 @@ inline uint64_t ticks() {
   return value;
 #endif
 }
-double ticks_to_ns(uint64_t ticks);  // calibrated once, in 2 ms, against the steady clock
+double ticks_to_ns(uint64_t ticks);  // the first call takes 2 ms to calibrate against the steady clock
 
-// A listener of one context. Called on the context's thread, between ops; must not call the engine.
+// A listener of one context (Context::trace). Called on the context's thread, between ops. Must not run ops.
 class Trace {
  public:
   virtual ~Trace() = default;
-  virtual void ran(const Call&, uint64_t ticks) = 0;            // an op has run
-  virtual void fell_back(const Call&, const char* reason) = 0;  // the device lacked it: it ran on the CPU
-  virtual void waited(uint64_t /*ticks*/) {}                    // for a device, whose value somebody wants
+  virtual void ran(const Call&, uint64_t ticks) = 0;  // an op has run
+  virtual void fell_back(const Call&,
+                         const char* reason) = 0;  // it runs on the CPU: the device has no kernel
+  virtual void waited(uint64_t /*ticks*/) {}       // the thread waited for a value of a device
 };
 
 }  // namespace lunagrad

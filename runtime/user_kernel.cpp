@@ -1,6 +1,6 @@
 #include "runtime/user_kernel.h"
 
-#include "runtime/ops.h"
+#include "runtime/primitives.h"
 
 namespace lunagrad {
 namespace {

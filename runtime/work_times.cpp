@@ -8,15 +8,15 @@
 namespace lunagrad {
 namespace {
 
-constexpr size_t kMostWork = 1u << 18;  // kept until it is taken
+constexpr size_t kMostWork = 1u << 18;  // records kept until take()
 
 struct Watches {
   std::atomic<int> count{0};
   std::mutex mutex;
-  std::vector<HelperWatch*> all;  // under the mutex, as what they hold
+  std::vector<HelperWatch*> all;  // guarded by the mutex, like their work
 };
 
-// Never destroyed: helpers outlive main().
+// Never destroyed: helper threads outlive main().
 Watches& watches() {
   static Watches* const made = new Watches;
   return *made;

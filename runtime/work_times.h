@@ -1,7 +1,7 @@
 #pragma once
-// When work was done beside the script's thread, for a profile: by the engine's helper threads (the pool's
-// and a data loader's) and by devices that work on their own. Times are ticks(). While nobody watches, a
-// helper looks at one flag and a device notes nothing.
+// Times of work outside the script's thread, for profiles: of the engine's helper threads (the thread pool's
+// and a data loader's) and of devices that work asynchronously. Times are ticks(). Without a watch a helper
+// checks one flag and a device records nothing.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,20 +14,20 @@ struct Context;
 
 enum class Helper : uint8_t { pool, loader };
 
-// A thread's share of one loop, or one batch that it made.
+// A helper's share of one parallel loop, or one batch that a data loader made.
 struct HelperWork {
   Helper helper;
-  int index;  // of the thread among those of its kind, from 0
+  int index;  // of the thread among the helpers of its kind, from 0
   uint64_t begin, end;
 };
 
-// Notes what helpers do for a context, for the life of the object.
+// Records the work of helpers for one context during the life of the object.
 class HelperWatch {
  public:
   explicit HelperWatch(const Context&);
   ~HelperWatch();
   HelperWatch(const HelperWatch&) = delete;
-  std::vector<HelperWork> take();  // by their ends
+  std::vector<HelperWork> take();  // ordered by `end`
 
  private:
   friend class HelperSpan;
@@ -35,7 +35,8 @@ class HelperWatch {
   std::vector<HelperWork> work_;
 };
 
-// What a helper does while this lives. The context is only compared, and may be gone.
+// Measures a helper's work: made at its begin, destroyed at its end, on the helper's thread. The context is
+// only compared, so it may have been destroyed.
 class HelperSpan {
  public:
   HelperSpan(const Context*, Helper, int index);
@@ -46,29 +47,29 @@ class HelperSpan {
   const Context* const context_;
   const Helper helper_;
   const int index_;
-  const uint64_t begin_;  // 0: nobody watches
+  const uint64_t begin_;  // 0: there is no watch
 };
 
 // A kernel or a copy on a device.
 struct DeviceWork {
-  uint64_t asked;  // when the call handed it over
+  uint64_t asked;  // when the call submitted it
   uint64_t begin, end;
   uint32_t kernel;  // its name, interned: "matmul f32 128x128x8", "copy to the host"
 };
 
-// How often a kernel was handed over since the device was opened, watched or not.
+// How often a kernel was submitted since the device was opened, watched or not.
 struct KernelUse {
   std::string name;
   uint64_t dispatches;
 };
 
-// The face of a device that can tell.
+// The interface of a device that can measure its work. Implementations lock what they share.
 class WorkTimes {
  public:
   virtual ~WorkTimes() = default;
-  // Begins and ends to note, with no work under way. False: the device has no clock.
+  // Starts or stops recording. Waits until the device is idle. False: the device has no clock.
   virtual bool watch_work(bool on) = 0;
-  // Waits for all work; in order of time. Errors of that work are left to who waits next.
+  // Waits for all work and returns it in order of time. Errors of that work are reported by the next wait.
   virtual std::vector<DeviceWork> take_work() = 0;
   virtual std::vector<KernelUse> kernels() const = 0;  // by name
 };

@@ -1,7 +1,26 @@
-# The rooms of script/ and ui/ and what each may include: a line for each room, checked by layers.cmake. A room includes only
-# rooms that stand above it, so there are no cycles. The composition roots script/main.cpp and ui/main.cpp may include
-# everything.
+# The rooms of runtime/, script/ and ui/ and what each may include: a line for each room, checked by layers.cmake. A room
+# includes only rooms that are listed above it, so there are no cycles. The composition roots script/main.cpp and
+# ui/main.cpp may include everything.
 #   room(FOLDER  FOLDERS THAT IT MAY INCLUDE...)      an edge that no include uses is a fault, too
+#   files(ROOM  FILES...)                             these files of another folder belong to ROOM, .h and .cpp
+
+# runtime/ itself holds the foundations (dtype, shape, storage, tensor, device, context ...) and the public headers. Records
+# and calls (op) come next, then the table of elementwise rows, the CPU kernels, the tape, run() and the ops. A lower room may
+# declare functions that a higher one implements: make_cpu_device() of device.h (cpu/), the members of Tensor that need nodes
+# (tape/) or ops (ops/to_vector.cpp), run() of op.h (run.cpp), all_ops() of op.h, elementwise.h and primitives.h (ops/).
+files(runtime/op          runtime/op runtime/primitives runtime/product_planner runtime/user_kernel)
+files(runtime/run         runtime/run)
+files(runtime/ops         runtime/ops)
+room(runtime)
+room(runtime/op           runtime)
+room(runtime/elementwise  runtime/op)
+room(runtime/cpu          runtime runtime/elementwise runtime/op)
+room(runtime/tape         runtime runtime/cpu runtime/op)
+room(runtime/run          runtime/op runtime/tape)
+room(runtime/ops          runtime runtime/cpu runtime/elementwise runtime/op runtime/tape)
+room(runtime/statistics   runtime runtime/cpu runtime/op runtime/ops)
+room(runtime/io           runtime runtime/cpu runtime/ops runtime/tape)
+
 room(script/meta          runtime)
 room(script/onnx          runtime runtime/elementwise runtime/io runtime/ops)
 room(script/view          runtime runtime/statistics)

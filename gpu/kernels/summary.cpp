@@ -4,7 +4,7 @@
 
 #include "gpu/kernels.h"
 #include "runtime/ops.h"
-#include "runtime/statistics/summarize_all.h"
+#include "runtime/statistics/summary_op.h"
 
 namespace lunagrad::gpu {
 namespace {

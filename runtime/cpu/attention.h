@@ -1,7 +1,7 @@
 #pragma once
-// Attention in tiles of queries and keys, by SIMD chosen at run time: softmax(q k^T scale + mask) v and its
+// Attention in tiles of queries and keys, with SIMD selected at run time: softmax(q k^T scale + mask) v and its
 // gradients without a matrix of all scores. T. Dao, D. Fu, S. Ermon, A. Rudra, C. Re, "FlashAttention"
-// (NeurIPS 2022); the running maximum is M. Milakov's and N. Gimelshein's, "Online normalizer calculation for
+// (NeurIPS 2022); the running maximum is from M. Milakov and N. Gimelshein, "Online normalizer calculation for
 // softmax" (2018). Pure loops on memory that the caller provides; any thread. T is float or double.
 #include <cstdint>
 
@@ -9,10 +9,10 @@
 
 namespace lunagrad {
 
-// Queries and keys of a tile. Its scores, f32, fill a quarter of a 32 KiB cache.
+// Queries and keys of a tile. Its f32 scores fill a quarter of a 32 KiB cache.
 inline constexpr int64_t kAttentionQueries = 32, kAttentionKeys = 64;
 
-// Rows of unit stride that lie `step` apart; data may be null.
+// Rows with unit stride, `step` elements apart; data may be null.
 template <class T>
 struct RowsOf {
   T* data = nullptr;
@@ -20,19 +20,19 @@ struct RowsOf {
   T* operator[](int64_t row) const { return data + row * step; }
 };
 
-// What all heads have in common.
+// The properties that all heads share.
 struct AttentionPlan {
   int64_t queries, keys, features, value_features;
   bool causal;      // query i sees keys 0 … i
   double scale;     // of q k^T
   double softcap;   // c: scores become c tanh(score / c); 0: none
   double dropout;   // probability that a weight is dropped
-  RandomDraw draw;  // weight (head, i, j) is dropped where word (head queries + i) row_words() + j says so
+  RandomDraw draw;  // word (head queries + i) row_words() + j decides whether weight (head, i, j) is dropped
   int64_t usable_keys() const { return causal && queries < keys ? queries : keys; }
   int64_t row_words() const { return (keys + 3) / 4 * 4; }
 };
 
-// One head. The mask is of booleans or of numbers to be added; a step of 0 has one row for all queries.
+// One head. The mask is bool or is added to the scores; a step of 0 uses one row for all queries.
 template <class T>
 struct AttentionHead {
   RowsOf<const T> q, k, v;
@@ -45,15 +45,15 @@ struct AttentionHead {
 int64_t attention_memory(const AttentionPlan&);
 int64_t attention_grad_memory(const AttentionPlan&);
 
-// Rows first … first + kAttentionQueries of one head: the result and lse = log sum exp of the scores, +inf
-// for a query that sees no key, whose result is 0. `packed`: memory is as the last call for the same head
-// left it.
+// Rows first … first + kAttentionQueries of one head: the result, and lse = log sum exp of the scores. A query
+// whose keys are all masked has result 0 and lse +inf. `packed`: memory still has the contents from the last
+// call for the same head.
 template <class T>
 void attention_rows(const AttentionPlan&, const AttentionHead<T>&, bool packed, int64_t first, RowsOf<T> out,
                     T* lse, T* memory);
 
-// The gradients of one head: begin, then each block of kAttentionKeys keys, which begins at first_key, then
-// end. d_lse may be null: no gradient arrives for lse.
+// The gradients of one head: call begin, then once for each block of kAttentionKeys keys, which starts at
+// first_key, then end. d_lse may be null: lse has no gradient.
 template <class T>
 struct AttentionResult {
   RowsOf<const T> out, d_out;
@@ -62,7 +62,7 @@ struct AttentionResult {
 template <class T>
 void attention_grad_begin(const AttentionPlan&, const AttentionHead<T>&, const AttentionResult<T>&,
                           T* memory);
-// Each may be null. dk and dv are written, d_bias (of the mask) is added to; all count from the first row.
+// Each may be null. dk and dv are overwritten; d_bias (of the mask) accumulates. All point to the first row.
 template <class T>
 struct AttentionGrads {
   RowsOf<T> dk, dv, d_bias;

@@ -1,6 +1,6 @@
-// The tiles of attention.h. Rows of a tile are queries, columns keys. Matrices that are multiplied from the
-// right are copied with rows of a multiple of kPad elements, the others as they are needed: K and V of a
-// block of keys also transposed, Q scaled.
+// The tiles of attention.h. The rows of a tile are queries, the columns keys. Right-hand operands of products
+// are copied with rows padded to a multiple of kPad elements; the other operands are copied in the form that
+// the products need: K and V of a block of keys also transposed, Q scaled.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -36,7 +36,7 @@ HWY_INLINE void for_vectors(int64_t n, F&& f) {
   for (int64_t i = 0; i < n; i += int64_t(hn::Lanes(d))) f(d, i);
 }
 
-// to [padded_rows, step] = scale times from [rows, n], and zeros around it.
+// to [padded_rows, step] = scale times from [rows, n], padded with zeros.
 template <class T>
 void copy_rows(RowsOf<const T> from, int64_t first, int64_t rows, int64_t n, T scale, int64_t padded_rows,
                T* to, int64_t step) {
@@ -66,17 +66,17 @@ struct Tile {
         first_key(key),
         keys(std::min(kKeys, p.keys - key)) {}
   int64_t rows() const { return padded(queries, kTileRows); }
-  // How many of the keys a row sees.
+  // The number of keys of the tile that a row attends to.
   int64_t seen(int64_t row) const {
     return plan.causal ? std::clamp<int64_t>(first_query + row + 1 - first_key, 0, keys) : keys;
   }
-  // The same for kTileRows rows that begin at `row`, which are worked on together; their columns up to the
-  // next multiple of kPad are written.
+  // The same for the kTileRows rows from `row`, which are computed together; their columns up to the next
+  // multiple of kPad are written.
   int64_t seen_by_rows(int64_t row) const { return seen(std::min(row + kTileRows, queries) - 1); }
   int64_t width(int64_t row) const { return padded(seen_by_rows(row / kTileRows * kTileRows)); }
 };
 
-// The products of rows of a [rows, n] with the columns of b [n, kKeys], as far as the rows see them.
+// The products of rows of a [rows, n] with the columns of b [n, kKeys] that the rows attend to.
 template <class T>
 void multiply_scores(const Tile& tile, int64_t n, const T* a, int64_t a_step, const T* b, T* scores) {
   for (int64_t row = 0; row < tile.rows(); row += kTileRows)
@@ -103,8 +103,8 @@ void add_from_queries(const Tile& tile, const T* scores, const T* b, T* c, int64
   }
 }
 
-// What is added to a row's scores: the mask, and -inf for keys that are not seen. Null when that is nothing
-// but the keys behind the last one seen. `buffer` holds kKeys elements.
+// The bias of a row's scores: the mask, and -inf for masked keys. Null when only the keys after the last
+// attended one are masked. `buffer` has room for kKeys elements.
 template <class T>
 const T* bias_of(const Tile& tile, const AttentionHead<T>& head, int64_t row, T* buffer) {
   const bool masked = head.allowed.data || head.bias.data;
@@ -128,14 +128,14 @@ void cap_scores(double cap, int64_t n, T* scores) {
   });
 }
 
-// The factors of a row's weights: 0, or 1 / (1 - p).
+// The dropout factors of a row's weights: 0, or 1 / (1 - p).
 template <class T>
 void drop_factors(const Tile& tile, const AttentionHead<T>& head, int64_t row, int64_t n, T* factors) {
   const AttentionPlan& p = tile.plan;
   HWY_ALIGN uint32_t words[kKeys];
   const uint64_t number = uint64_t(head.number * p.queries + tile.first_query + row);
   const uint64_t first = number * uint64_t(p.row_words()) + uint64_t(tile.first_key);
-  philox_words(p.draw, first / 4, kKeys / 4, words);  // all: a whole vector of blocks costs no more
+  philox_words(p.draw, first / 4, kKeys / 4, words);  // all keys: a full vector of blocks costs no more
   const uint32_t threshold = uint32_t(std::min(std::round(p.dropout * 0x1p32), 0x1p32 - 1));
   const T kept = p.dropout < 1 ? T(1 / (1 - p.dropout)) : T(0);
   for (int64_t i = 0; i < n; ++i) factors[i] = words[i] < threshold ? T(0) : kept;
@@ -163,16 +163,16 @@ struct ForwardMemory {
 template <class T>
 struct Running {
   HWY_ALIGN T largest[kQueries];
-  HWY_ALIGN T shift[kQueries];  // the largest, or 0 when all are -inf
+  HWY_ALIGN T shift[kQueries];  // the maximum, or 0 when all scores are -inf
   HWY_ALIGN T sum[kQueries];
-  HWY_ALIGN T decay[kQueries];  // of what was summed up to now
+  HWY_ALIGN T decay[kQueries];  // factor of the sums so far
   Running() {
     std::fill_n(largest, kQueries, -kInfinity<T>);
     std::fill_n(sum, kQueries, T(0));
   }
 };
 
-// Completes the scores of a row and raises its maximum.
+// Completes the scores of a row (bias, soft cap) and updates its maximum.
 template <class T>
 void finish_scores(const Tile& tile, const AttentionHead<T>& head, int64_t row, T* scores, T& largest) {
   const int64_t n = tile.width(row);
@@ -223,7 +223,7 @@ void scale_row(int64_t n, T factor, T* x) {
                         HWY_ATTR { hn::Store(hn::Mul(hn::Load(d, x + i), hn::Set(d, factor)), d, x + i); });
 }
 
-// One tile: from the products of queries and keys to what it adds to the result.
+// One tile: from the products of queries and keys to its contribution to the result.
 template <class T>
 void forward_tile(const Tile& tile, const AttentionHead<T>& head, const ForwardMemory<T>& m,
                   Running<T>& running) {
@@ -283,10 +283,10 @@ void rows(const AttentionPlan& p, const AttentionHead<T>& head, bool packed, int
   }
 }
 
-// --- backward, with P the weights, D their dropout's factors and G the gradient of the result O = (P D) V:
-//   dV = (P D)^T G,  dS = P (D (G V^T) - delta) with delta = G O - d_lse,  dQ = dS K scale,  dK = dS^T Q
-//   scale
-// where a soft cap c multiplies dS by 1 - (S / c)^2 on its way to Q and K. ---
+// --- backward, with P the weights, D their dropout factors and G the gradient of the result O = (P D) V:
+//   dV = (P D)^T G,  dS = P (D (G V^T) - delta) with delta = G O - d_lse,  dQ = dS K scale,
+//   dK = dS^T Q scale
+// With a soft cap c, dQ and dK use dS (1 - (S / c)^2). ---
 
 template <class T>
 struct BackwardMemory {
@@ -340,7 +340,7 @@ void grad_begin(const AttentionPlan& p, const AttentionHead<T>& head, const Atte
   }
 }
 
-// Turns a row's scores into weights (with dropout) and its products of gradient and values into dS.
+// Converts a row's scores to weights (with dropout), and its products of gradient and values to dS.
 template <class T>
 void grad_row(const Tile& tile, const AttentionHead<T>& head, const BackwardMemory<T>& m, int64_t row,
               T* d_bias) {

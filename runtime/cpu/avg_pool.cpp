@@ -1,5 +1,5 @@
-// Average pooling, axis by axis: the rows of a window are added up over their whole width, then the columns
-// of that sum. Each pass runs along memory.
+// Average pooling, one axis after the other: first sums the rows of a window over the full width, then the
+// columns of that sum. Each pass reads memory sequentially.
 #include <algorithm>
 
 #include "runtime/cpu/parallel.h"
@@ -8,7 +8,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kGrain = 16384;  // elements that are read or written
+constexpr int64_t kGrain = 16384;  // elements read or written
 
 template <class F>
 void for_planes(const PoolGeometry& p, F&& f) {
@@ -21,7 +21,7 @@ void add_row(const T* __restrict in, T* __restrict out, int64_t count) {
   for (int64_t i = 0; i < count; ++i) out[i] += in[i];
 }
 
-// What the columns' windows are divided by in the row `window`.
+// The divisors of the column windows in the row `window`.
 template <class T>
 void divisors(const PoolGeometry& p, const PoolWindow& window, T* out) {
   for (int64_t w = 0; w < p.columns.out(); ++w)

@@ -11,24 +11,24 @@
 #include "runtime/cpu/short_product.h"
 #include "runtime/error.h"
 
-// Exported by the builds of OpenBLAS that have threads, declared in none of its headers.
+// Builds of OpenBLAS with threads export it; no header declares it.
 extern "C" [[gnu::weak]] int blas_thread_shutdown_();
 
 namespace lunagrad::blas {
 namespace {
 
-// Work that is worth a thread of its own, 5 µs: products follow each other closely, so that the workers are
-// awake. A product with a vector waits for memory and is ten times slower.
+// Operations that are worth another thread, 5 µs: products follow each other closely, so the workers are
+// awake. A matrix-vector product is limited by memory and ten times slower.
 constexpr double kGrain = 1e6, kVectorGrain = 4e5;
-// Operations of a panel between two looks at the request to stop: 3 ms with AVX-512, 20 ms with SSE.
+// Operations of a panel, between two checks for a request to stop: 3 ms with AVX-512, 20 ms with SSE.
 constexpr double kPanel = 0.6e9;
-// The largest panel's sides. A panel this large loses nothing against the whole product.
+// The sides of the largest panel. A panel of this size is as efficient as the whole product.
 constexpr int64_t kPanelRows = 768, kPanelColumns = 1024, kPanelDepth = 384;
 
 using c64 = std::complex<float>;
 using c128 = std::complex<double>;
 
-// Operations of a multiplication and an addition.
+// Operations of one multiply-add.
 template <class T>
 constexpr double kOperations = std::is_floating_point_v<T> ? 2 : 8;
 
@@ -75,7 +75,8 @@ void call_gemv(int m, int k, Matrix<c128> a, const c128* x, int x_step, c128* y,
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// `size` cut into about `parts` equal pieces of a multiple of `unit`, none longer than `longest`.
+// The length of a piece when `size` is divided into about `parts` equal pieces: a multiple of `unit`, at most
+// `longest`.
 int64_t piece(int64_t size, int64_t parts, int64_t unit, int64_t longest) {
   parts = std::max(parts, ceil_div(size, longest));
   return std::min(size, ceil_div(ceil_div(size, parts), unit) * unit);
@@ -117,8 +118,8 @@ int64_t offset_of(int64_t item, const Dims& batch, const Dims& strides) {
 
 }  // namespace
 
-// The library has started its own threads by then; idle ones would spin through the first milliseconds of
-// every program.
+// OpenBLAS starts its own threads when it is loaded; idle ones would spin for the first milliseconds of every
+// program.
 void use_one_thread() {
   openblas_set_num_threads(1);
   if (blas_thread_shutdown_) blas_thread_shutdown_();
@@ -131,7 +132,7 @@ void gemm(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, T beta, T* 
   if (std::max({m, n, k, a.ld, b.ld, ldc}) > INT32_MAX)
     fail("matmul: a matrix of more than 2^31 - 1 columns is more than the BLAS library can address");
   if (m == 1 || n == 1 || k == 0) {
-    // Some gemv kernels of OpenBLAS multiply what y held by beta even if that is 0, so y is cleared first.
+    // Some gemv kernels of OpenBLAS multiply the old y by beta even if beta is 0 (NaN stays): clear y first.
     if (beta == T(0))
       for (int64_t i = 0; i < m; ++i) std::fill_n(c + i * ldc, n, T(0));
     if (k == 0) return;
@@ -154,7 +155,7 @@ void multiply(const Products<T>& p) {
   if (p.batch.empty() && work < 2 * grain) return run_panel(p, p.a, p.b, p.c, p.m, p.n, p.bias);
   const int threads = thread_count();
 
-  // Each item is cut along its longer side until every thread has a panel.
+  // Divides each item along its longer side until every thread has a panel.
   int64_t parts = 1;
   if (items < 2 * threads && work * double(items) >= 2 * grain)
     parts = std::clamp<int64_t>(int64_t(work / grain), 1, ceil_div(threads, items));

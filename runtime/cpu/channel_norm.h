@@ -1,21 +1,21 @@
 #pragma once
-// The passes of batch_norm and group_norm over stretches of neighbouring elements, by SIMD chosen at run
-// time. A stretch lies inside one channel, and a parameter is one number for all of it; or it lies across
-// channels (`across`), and each element has its own in an array. Pointers are CPU memory, any thread.
+// The passes of batch_norm and group_norm over contiguous elements, with SIMD selected at run time. The elements
+// belong to one channel, and each parameter is one number; or each belongs to another channel (`across`), and
+// each parameter is an array with a number per element. Pointers are CPU memory; any thread.
 #include <cstdint>
 
 namespace lunagrad {
 
 template <class T>
 double sum_stretch(int64_t n, const T* x);
-// Of the squared distances from the mean.
+// The sum of (x - mean)^2.
 template <class T>
 double squares_stretch(int64_t n, const T* x, T mean);
 // out[0] += sum of g, out[1] += sum of g (x - mean)
 template <class T>
 void dot_stretch(int64_t n, const T* g, const T* x, T mean, double* out);
 
-// The same sums down `rows` rows that lie `step` apart, for each of n columns: added to arrays.
+// The same sums over `rows` rows, `step` elements apart, for each of n columns: added to arrays of n.
 template <class T>
 void sum_columns(int64_t rows, int64_t n, int64_t step, const T* x, double* sum);
 template <class T>

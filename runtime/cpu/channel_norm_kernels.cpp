@@ -1,4 +1,4 @@
-// The stretches of channel_norm.h. Sums are kept in T for at most kPart elements a lane and in f64 beyond.
+// The loops of channel_norm.h. Sums accumulate in T for at most kPart elements per lane, and then in f64.
 #include <algorithm>
 
 #undef HWY_TARGET_INCLUDE
@@ -69,7 +69,7 @@ void dot(int64_t n, const T* g, const T* x, T mean, double* out) {
   });
 }
 
-// Calls f(tag, column, row, s0, s1) down kRowsOfPart rows at a time; sums[k][column] += sum k.
+// Calls f(tag, column, row, s0, s1) for kRowsOfPart rows at a time; sums[k][column] += sum k.
 template <class T, int count, class F>
 HWY_INLINE void column_sums(int64_t rows, int64_t n, double* const (&sums)[count], F&& f) {
   for (int64_t first = 0; first < rows; first += kRowsOfPart) {
@@ -144,7 +144,7 @@ void normalize_grad(bool across, int64_t n, const T* g, const T* x, const T* mea
   across ? map_stretch<true, T>(n, f) : map_stretch<false, T>(n, f);
 }
 
-// One name for each type, as the table of targets wants.
+// One name for each type, as HWY_EXPORT requires.
 #define LUNAGRAD_TYPES(F) F(float, F32) F(double, F64)
 #define LUNAGRAD_NAMES(T, name)                                                                           \
   double Sum##name(int64_t n, const T* x) { return sum(n, x); }                                           \

@@ -1,8 +1,8 @@
-// The words of elementwise.def (ops/vocabulary.h) that have a meaning for complex numbers, over pairs of SIMD
-// vectors. Quotients, absolute values, square roots and logarithms are scaled by powers of two, so that no
-// part of them overflows or vanishes where the result does not; branch cuts and signed zeros are those of
-// C99. Products are the plain ones, as in PyTorch. Included once per SIMD target, after cpu/vector.h. Pure,
-// any thread.
+// The functions of elementwise.def (ops/vocabulary.h) that are defined for complex numbers, over pairs of SIMD
+// vectors. Quotients, absolute values, square roots and logarithms scale by powers of two, so that no
+// intermediate value overflows or underflows unless the result does. Branch cuts and signed zeros are those of
+// C99. Products of infinities are not corrected, as in PyTorch. Included once per SIMD target, after
+// cpu/vector.h. Pure, any thread.
 #if defined(LUNAGRAD_CPU_COMPLEX_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LUNAGRAD_CPU_COMPLEX_H
 #undef LUNAGRAD_CPU_COMPLEX_H
@@ -28,8 +28,8 @@ HWY_INLINE Vector<T> copy_sign(Vector<T> size, Vector<T> sign) {
   return hn::CopySign(size.v, sign.v);
 }
 
-// --- scales: what is beyond `near`, or below 1 / near, is divided by `far`, or multiplied; even the square
-// of the least denormal is then a normal number ---
+// --- scales: numbers above `near` are divided by `far`, numbers below 1 / near multiplied by it. Then even the
+// square of the smallest subnormal is a normal number ---
 
 template <class T>
 struct Powers {  // f32
@@ -44,7 +44,7 @@ struct Powers<double> {
   static constexpr double tanh_limit = 22;
 };
 
-// `far`, 1 / `far` or 1 for numbers of that size, by the powers given for small, usual and large ones.
+// Selects the power for small, for usual or for large numbers.
 template <class T>
 HWY_INLINE Vector<T> by_size(Vector<T> size, double small, double usual, double large) {
   using V = Vector<T>;
@@ -64,7 +64,7 @@ HWY_INLINE Vector<T> largest_part(Complex<T> z) {
   return max(abs(z.re), abs(z.im));
 }
 
-// --- conditions; an order, where a row asks for one, is that of the real parts ---
+// --- conditions; comparisons of order compare the real parts ---
 
 template <class T>
 HWY_INLINE Mask<T> operator==(Complex<T> a, Complex<T> b) {
@@ -122,8 +122,8 @@ HWY_INLINE Complex<T> operator*(Complex<T> a, Vector<T> b) {
   return {a.re * b, a.im * b};
 }
 
-// With p the larger part of b, q the other and r = q / p, the denominator is p + q r (Smith, "Algorithm 116:
-// Complex division", 1962). A zero divides to infinities, an infinity to zeros.
+// With p the larger part of b, q the other and r = q / p, the denominator is p + q r (R. L. Smith, "Algorithm
+// 116: Complex division", 1962). Division by zero gives infinities, division by infinity zeros.
 template <class T>
 HWY_INLINE Complex<T> operator/(Complex<T> a, Complex<T> b) {
   using V = Vector<T>;
@@ -138,8 +138,7 @@ HWY_INLINE Complex<T> operator/(Complex<T> a, Complex<T> b) {
   const Complex<T> top = a * a_scale;
   const Complex<T> quotient(sel(wide, top.re + top.im * ratio, top.re * ratio + top.im) / below,
                             sel(wide, top.im - top.re * ratio, top.im * ratio - top.re) / below);
-  // In two halves: both scales together may be more than a number holds, and what they undo of each other is
-  // exact.
+  // In two steps: the product of both scales may overflow. Each multiplication by a power of two is exact.
   const V half_of_scales =
       by_size(b_size, P::root, 1, 1 / P::root) * by_size(a_size, 1 / P::root, 1, P::root);
   return quotient * half_of_scales * half_of_scales;
@@ -158,7 +157,7 @@ HWY_INLINE Vector<T> norm_sq(Complex<T> z) {
   return z.re * z.re + z.im * z.im;
 }
 
-// |z|; infinite where a part is, even beside a NaN.
+// |z|; infinite where a part is infinite, even if the other is NaN.
 template <class T>
 HWY_INLINE Vector<T> magnitude(Complex<T> z) {
   const Vector<T> size = largest_part(z);
@@ -172,7 +171,7 @@ HWY_INLINE Complex<T> abs(Complex<T> z) {
 
 // --- functions ---
 
-// sqrt(z) = t + i y / 2t with t = sqrt((|x| + |z|) / 2), turned into the right half plane (Kahan, "Branch
+// sqrt(z) = t + i y / 2t with t = sqrt((|x| + |z|) / 2), rotated into the right half plane (W. Kahan, "Branch
 // cuts for complex elementary functions", 1987).
 template <class T>
 HWY_NOINLINE Complex<T> sqrt(Complex<T> z) {
@@ -188,13 +187,13 @@ HWY_NOINLINE Complex<T> sqrt(Complex<T> z) {
   return sel(isinf(z.im), Complex<T>(abs(z.im), z.im), plain);
 }
 
-// f s, where an s of 0 (the sine of 0) is 0 whatever f is.
+// f s, but 0 where s (the sine of 0) is 0, for any f.
 template <class T>
 HWY_INLINE Vector<T> unless_zero(Vector<T> f, Vector<T> s) {
   return sel(s == Vector<T>(0.0), s, f * s);
 }
 
-// e^x (cos y + i sin y); e^x is cut in two where it alone would overflow.
+// e^x (cos y + i sin y); e^x is applied in two factors where it would overflow by itself.
 template <class T>
 HWY_NOINLINE Complex<T> exp(Complex<T> z) {
   using V = Vector<T>;

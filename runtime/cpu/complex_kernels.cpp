@@ -42,7 +42,7 @@ HWY_INLINE void store(Mask<T> x, uint8_t* to) {
   for (size_t i = 0; i < HWY_LANES(T); ++i) to[i] = bits[i / 8] >> i % 8 & 1;
 }
 
-// What a result is stored as, and how many of these make an element.
+// The type that a result is stored as, and the number of its values per element.
 template <class R>
 struct Stored;
 template <class T>
@@ -61,8 +61,8 @@ struct Stored<Mask<T>> {
   static constexpr int64_t parts = 1;
 };
 
-// Calls f with as many elements of each of N operands as vectors hold, and stores what it returns. Less than
-// that goes through buffers, as does an operand of step 0, from which it is read again and again.
+// Calls f with a vector of elements of each of N operands, and stores the result. A partial vector goes
+// through buffers; so does an operand of step 0, which is read from its buffer each time.
 template <class T, class F, size_t... I>
 HWY_INLINE void for_each_vector(const Stretch& s, const F& f, std::index_sequence<I...>) {
   constexpr int64_t kLanes = int64_t(HWY_LANES(T));
@@ -93,7 +93,7 @@ HWY_INLINE void for_each_vector(const Stretch& s, const F& f, std::index_sequenc
   std::memcpy(out, results, size_t(Result::parts * left) * sizeof(Out));
 }
 
-// The value of a row as it is written; the real-valued rows say something else of complex numbers.
+// The value column of a row; the real-valued rows have their own formulas for complex numbers.
 template <class R, class T>
 struct Value {
   using C = Complex<T>;
@@ -109,8 +109,8 @@ struct Value {
   HWY_INLINE auto operator()(C a, C b) const { return R::value(a, b, b, p); }
   HWY_INLINE auto operator()(C a, C b, C c) const { return R::value(a, b, c, p); }
 };
-// The tape keeps dL/dRe - i dL/dIm, so that the gradients of holomorphic rows are those of the real ones.
-// That of |z| is g conj(z) / |z|, 0 at 0, and that of |z|^2 is 2 g conj(z).
+// The tape keeps dL/dRe - i dL/dIm, so the gradient columns of holomorphic rows hold for complex numbers. The
+// gradient of |z| is g conj(z) / |z|, 0 at 0; the gradient of |z|^2 is 2 g conj(z).
 template <class R, int I, class T>
 struct Gradient {
   using C = Complex<T>;

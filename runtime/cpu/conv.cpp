@@ -17,28 +17,28 @@ namespace {
 using Sizes = ConvGeometry::Sizes;
 
 constexpr int64_t kTileBytes =
-    384 << 10;  // of an unfolded tile, less than half of a core's second-level cache
-constexpr int64_t kPiecesBytes = 640 << 10;  // of the tiles whose products are added up at once
+    384 << 10;  // bytes of an unfolded tile: less than half of a core's second-level cache
+constexpr int64_t kPiecesBytes = 640 << 10;  // of the tiles whose products are accumulated together
 constexpr int64_t kRowsBytes = 20 << 10;  // of four rows of a gradient, which stay in the first-level cache
 constexpr double kGrain = 4e6;            // operations, 20 µs
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Operations of `outputs` results of one group.
+// Floating-point operations of `outputs` results of one group.
 double work_of(const ConvGeometry& g, int64_t outputs) {
   return 2.0 * double(g.group_outputs()) * double(g.window()) * double(outputs);
 }
 int64_t grain_of(double work) { return std::max<int64_t>(1, int64_t(kGrain / std::max(1.0, work))); }
 
-// Where a weight lies: of group, output and input channel in that group, and tap.
+// The weights, indexed by group, output and input channel within the group, and tap.
 template <class T>
 struct Weights {
   const T* data;
   int64_t group, output, channel;
   std::vector<int64_t> taps;
 
-  // The weights and biases of each block of output channels, neighbouring channels side by side, missing ones
-  // 0.
+  // Packs the weights and biases of each block of output channels with the channel as the fastest dim;
+  // missing channels are 0.
   void pack(const ConvGeometry& g, const T* bias, int64_t width, T* packed, T* packed_bias) const {
     const int64_t outputs = g.group_outputs(), blocks = ceil_div(outputs, width);
     const int64_t size = g.group_inputs() * int64_t(taps.size()) * width;
@@ -68,7 +68,7 @@ struct Weights {
   }
 };
 
-// Where results go in a larger image: the first of them and the steps between them.
+// The positions of results in a larger image: the first one, and the steps between them.
 struct Placement {
   Sizes size, first, step;
   bool dense() const { return step == Sizes{1, 1, 1}; }
@@ -78,9 +78,9 @@ struct Placement {
   }
 };
 
-// y = activation(bias + the sum over the windows of x). Rows of at least a vector go straight into y, the
-// last vector of each row overlapping the one before; else vectors run over the gaps between rows, into
-// memory that is then copied.
+// y = activation(bias + the sum over the windows of x). Rows of at least one vector are written directly to
+// y; the last vector of a row overlaps the previous one. Shorter rows are computed with the gaps between them
+// into a buffer and then copied.
 template <class T>
 void direct_sums(const ConvGeometry& g, const T* x, const Weights<T>& weights, const T* bias,
                  const Placement& place, T* y, StretchKernel activation = nullptr) {
@@ -154,7 +154,7 @@ void direct_sums(const ConvGeometry& g, const T* x, const Weights<T>& weights, c
             else
               for (int64_t w = 0; w < width; ++w) to[w * place.step[2]] = from[w];
           }
-        for (int64_t r = 0; activation && r < rows; ++r)  // of a dense placement
+        for (int64_t r = 0; activation && r < rows; ++r)  // only for a dense placement
           run_in_place(activation, out + r * place.channel() + place.row(band.depth, band.first),
                        band.rows * width);
       }
@@ -162,15 +162,15 @@ void direct_sums(const ConvGeometry& g, const T* x, const Weights<T>& weights, c
   });
 }
 
-// Whether windows are copied side by side and multiplied as matrices: where they do not overlap, so that the
-// copies are no larger than the image, or the result is too small to fill vectors.
+// Whether to use im2col and a matrix product: when windows do not overlap, so that the columns are no larger
+// than the image, or when the result is too small to fill vectors.
 bool by_columns(const ConvGeometry& g) {
   bool apart = g.group_outputs() > 1;
   for (size_t d = 0; d < ConvGeometry::kSpatial; ++d) apart &= g.stride[d] >= g.kernel[d];
   return apart || (g.groups == 1 && g.out_size() < 16);
 }
 
-// A product of matrices for each image and group: y = activation(A x + bias), A [outputs, inputs].
+// A matrix product for each image and group: y = activation(A x + bias), A [outputs, inputs].
 template <class T>
 void multiply_images(const ConvGeometry& g, int64_t outputs, int64_t inputs, const T* x, blas::Matrix<T> a,
                      const T* bias, T* y, StretchKernel activation = nullptr) {
@@ -198,7 +198,7 @@ void multiply_images(const ConvGeometry& g, int64_t outputs, int64_t inputs, con
   });
 }
 
-// Calls f(image_group, memory for its columns) for all images and groups.
+// Calls f(index of image and group, memory for its columns) for all images and groups.
 template <class T, class F>
 void for_columns(const ConvGeometry& g, F&& f) {
   const int64_t size = g.window() * g.out_size();
@@ -243,8 +243,8 @@ void columns_grad_input(const ConvGeometry& g, const T* grad, const T* weight, c
   });
 }
 
-// The taps that one dim of the kernel has for inputs start, start + stride, …: theirs is a convolution of the
-// gradient with stride 1, whose taps run backwards.
+// The taps of one dim of the kernel that reach inputs start, start + stride, …: the gradient of these inputs
+// is a convolution of g with stride 1 and reversed taps.
 struct Subkernel {
   int64_t first = 0, step = 1, count = 0;  // taps of the kernel
   int64_t dilation = 1, padding = 0, out = 0;
@@ -261,8 +261,8 @@ struct Subkernel {
   int64_t tap(int64_t i) const { return first + step * (count - 1 - i); }
 };
 
-// The sum over images and bands is taken in blocks and the blocks added up in order, whichever thread did
-// them.
+// Sums over images and bands in blocks and adds the blocks in order, so that the result does not depend on
+// the threads.
 template <class T>
 void add_blocks(const T* partial, int64_t groups, int64_t blocks, int64_t size, T* sums) {
   parallel_for(groups * size, std::max<int64_t>(64, 32768 / blocks), [&](int64_t begin, int64_t end) {
@@ -275,7 +275,7 @@ void add_blocks(const T* partial, int64_t groups, int64_t blocks, int64_t size, 
   });
 }
 
-// How many blocks: enough for all threads, each worth one.
+// The number of blocks: enough for all threads, each with enough work for one.
 int64_t block_count(const ConvGeometry& g, int64_t items) {
   const double work = work_of(g, g.out_size()) * double(g.batch);
   const int64_t most =
@@ -310,7 +310,7 @@ void columns_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dw
   if (blocks > 1) add_blocks(partial.data(), g.groups, blocks, size, dweight);
 }
 
-// Rows of g as far apart as those of the unfolded input, the gaps between them 0.
+// Copies rows of g with the row length of the unfolded input; the gaps are 0.
 template <class T>
 void spread_rows(const T* g, int64_t rows, int64_t width, int64_t row_length, int64_t length, T* out) {
   T* const end = out + length;
@@ -392,11 +392,6 @@ void direct_grad_weight(const ConvGeometry& g, const T* x, const T* grad, T* dwe
 }
 
 }  // namespace
-
-bool ConvGeometry::is_pointwise() const {
-  const Sizes one{1, 1, 1}, none{0, 0, 0};
-  return kernel == one && stride == one && padding == none && in == out;
-}
 
 template <class T>
 void conv_forward(const ConvGeometry& g, const T* x, const T* weight, const T* bias, T* y,

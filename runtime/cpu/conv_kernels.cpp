@@ -1,5 +1,5 @@
-// The loops of conv_kernels.h. The blocks are as large as the registers of the SIMD target allow: each input
-// that is loaded meets `rows` weights, each weight `spans` inputs.
+// The loops of conv_kernels.h. The blocks are as large as the registers of the SIMD target allow: each loaded
+// input is multiplied by `rows` weights, each weight by `spans` inputs.
 #include <algorithm>
 #include <type_traits>
 
@@ -17,7 +17,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// AVX-512 and 64-bit NEON have 32 vector registers, the others 16.
+// AVX-512 and 64-bit NEON have 32 vector registers; the other targets have 16.
 #if HWY_ARCH_ARM_A64 || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3)
 constexpr int kMostRows = 8;
 #else
@@ -82,7 +82,7 @@ void sums(const ConvSums<T>& p) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void lane_sums(D d, const V* v, hn::TFromD<D>* out) {
 #if HWY_TARGET != HWY_SCALAR
-  // Transposed within each block of 128 bits, and the blocks added up: a quarter of the shuffles of four
+  // Transposes within each block of 128 bits and adds the blocks: a quarter of the shuffles of four separate
   // sums.
   if constexpr (sizeof(hn::TFromD<D>) == 4) {
     const hn::Repartition<uint64_t, D> pairs;

@@ -1,16 +1,16 @@
 #pragma once
-// The innermost loops of convolution, direct sums over taps with SIMD: inputs lie unfolded (conv_tile.h), so
-// that neighbouring outputs read neighbouring inputs and a block of outputs stays in registers while all its
-// products are added up. Pure, any thread; T is float or double.
+// The innermost loops of convolution, direct sums over taps with SIMD. Inputs are unfolded (conv_tile.h), so that
+// neighbouring outputs read neighbouring inputs; a block of outputs stays in registers until all its products
+// are accumulated. Pure, any thread; T is float or double.
 #include <cstdint>
 
 namespace lunagrad {
 
 constexpr int64_t kConvBlock = 8;  // output channels that are computed together
 
-int64_t conv_lanes(bool f64);  // elements of a vector of the SIMD target in use
+int64_t conv_lanes(bool f64);  // elements of a vector of the selected SIMD target
 
-// A vector of neighbouring outputs: where it begins in a channel of y and in a channel of the unfolded input.
+// A vector of neighbouring outputs: its offset in a channel of y and in a channel of the unfolded input.
 struct ConvSpan {
   int64_t x, y;
 };
@@ -18,7 +18,7 @@ struct ConvSpan {
 // For r < rows <= kConvBlock and each span s, i < lanes:
 //   y[r * y_stride + s.y + i] = bias[r] + sum over c < channels, k < taps of
 //     weights[(c * taps + k) * width + r] * x[c * x_stride + offsets[k] + s.x + i]
-// width is 1 or kConvBlock; bias and weights hold `width` elements whatever rows is. bias may be null.
+// width is 1 or kConvBlock; bias and weights have `width` elements for any `rows`. bias may be null.
 template <class T>
 struct ConvSums {
   int64_t rows, width, channels, taps;

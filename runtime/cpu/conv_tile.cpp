@@ -23,7 +23,7 @@ int64_t plane_of(const ConvTiling::Phases& phases, int64_t start) {
   return std::find(phases.starts.begin(), phases.starts.end(), start) - phases.starts.begin();
 }
 
-// Rows are short, a few vectors long: blocks of 32 bytes, the last one overlapping, beat a call of memcpy.
+// Rows have only a few vectors: copying blocks of 32 bytes, the last one overlapping, is faster than memcpy.
 template <class T>
 inline void copy_row(const T* in, T* out, int64_t count) {
   constexpr int64_t kBlock = 32 / sizeof(T);
@@ -72,7 +72,7 @@ ConvTiling::Band ConvTiling::band(const ConvGeometry& g, int64_t index) const {
 
 namespace {
 
-// A row of the tile: elements [low, high) come from `in` + i * stride; none when in < 0.
+// A row of the tile: elements i in [low, high) come from `in` + i * stride; none when in < 0.
 struct TileRow {
   int64_t in, low, high;
 };
@@ -138,8 +138,8 @@ void fold_tile(const ConvGeometry& g, const ConvTiling& tiling, const ConvTiling
 
 namespace {
 
-// Calls f(row of the columns, input of output 0, outputs [low, high) whose input lies inside) for the rows of
-// outputs of all taps; low == high where none does.
+// Calls f(row of the columns, input of output 0, low, high) for the rows of outputs of all taps: the inputs
+// of outputs [low, high) are inside the image; low == high if there are none.
 template <class F>
 void for_column_rows(const ConvGeometry& g, int64_t channels, F&& f) {
   int64_t row = 0;

@@ -15,15 +15,15 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Highway emulates the conversion of f16 where there is no instruction (SSE4), without denormals; there ours
-// is used.
+// Without an instruction for f16 (SSE4), Highway emulates the conversion but flushes subnormals: these
+// targets use convert() instead.
 #if HWY_TARGET <= HWY_AVX2 || HWY_TARGET == HWY_NEON
 constexpr bool kConvertsHalves = true;
 #else
 constexpr bool kConvertsHalves = false;
 #endif
 
-constexpr int64_t kThroughF32 = 256;  // elements at a time
+constexpr int64_t kThroughF32 = 256;  // elements of the f32 buffer
 
 // convert() of dtype.h without branches, so that the compiler vectorises the loop around it.
 template <class To, class From>
@@ -36,14 +36,14 @@ HWY_INLINE To convert_plainly(From value) {
     result.bits = uint16_t((raw & 0x7fffffff) > 0x7f800000 ? nan : rounded);
     return result;
   } else if constexpr (std::is_same_v<To, int32_t> && std::is_same_v<From, float>) {
-    constexpr float kPastLast = 2147483648.0f, kLast = 2147483520.0f;  // the largest float below it
+    constexpr float kPastLast = 2147483648.0f, kLast = 2147483520.0f;  // 2^31, and the largest float below it
     float inside = value > -kPastLast ? value : -kPastLast;
     inside = inside < kLast ? inside : kLast;
     int32_t result = static_cast<int32_t>(inside);
     result = value >= kPastLast ? 2147483647 : result;
     return value == value ? result : 0;
   } else if constexpr (std::is_same_v<To, uint8_t> && std::is_same_v<From, float>) {
-    float inside = value > 0 ? value : 0;  // a NaN becomes 0 here
+    float inside = value > 0 ? value : 0;  // NaN becomes 0
     inside = inside < 255 ? inside : 255;
     return static_cast<uint8_t>(static_cast<int32_t>(inside));
   } else {
@@ -74,7 +74,7 @@ void convert_elements(const void* source, void* target, int64_t count) {
   }
   constexpr bool kToHalf = std::is_same_v<To, Half> && !std::is_same_v<From, float>;
   constexpr bool kFromHalf = std::is_same_v<From, Half> && !std::is_same_v<To, float>;
-  if constexpr (kConvertsHalves && (kToHalf || kFromHalf)) {  // by way of f32, as convert() goes
+  if constexpr (kConvertsHalves && (kToHalf || kFromHalf)) {  // through f32, like convert()
     float between[kThroughF32];
     for (; i < count; i += kThroughF32) {
       const int64_t n = count - i < kThroughF32 ? count - i : kThroughF32;
@@ -86,8 +86,8 @@ void convert_elements(const void* source, void* target, int64_t count) {
   for (; i < count; ++i) to[i] = convert_plainly<To>(from[i]);
 }
 
-// In the order of DType, complex types left out. A bool is a byte of 0 or 1, and read as one: compilers
-// vectorise no loop over bool.
+// In the order of DType, without complex types. A bool is read as a byte, 0 or 1, because compilers do not
+// vectorise loops over bool.
 template <class To>
 constexpr ConvertRow kFrom[size_t(DType::f64) + 1] = {
     convert_elements<To, std::conditional_t<std::is_same_v<To, bool>, bool, uint8_t>>,
@@ -115,7 +115,7 @@ HWY_EXPORT(choose);
 
 namespace {
 
-// From or to complex elements: the compiler's loops do.
+// Complex elements: plain loops, which the compiler vectorises.
 template <class To, class From>
 void convert_complex(const void* source, void* target, int64_t count) {
   const From* const from = static_cast<const From*>(source);

@@ -27,7 +27,7 @@ struct Loops {
   }
 };
 
-// Drops dims of size 1, sorts by the output's stride and merges neighbours that both sides walk as one.
+// Drops dims of size 1, sorts by the output's strides and merges adjacent dims where both sides allow it.
 Loops merge(const Shape& shape, const Strides& out, int64_t out_bytes, const Strides& in, int64_t in_bytes) {
   Loops loops;
   for (int d = 0; d < shape.size(); ++d) {
@@ -67,10 +67,10 @@ Loops merge(const Shape& shape, const Strides& out, int64_t out_bytes, const Str
   return loops;
 }
 
-constexpr int64_t kSide = 32;             // of the tiles that are turned over
-constexpr int64_t kPastCaches = 8 << 20;  // targets of more bytes are written around the caches
+constexpr int64_t kSide = 32;             // elements along each side of a transposed tile
+constexpr int64_t kPastCaches = 8 << 20;  // larger outputs (bytes) are written with non-temporal stores
 
-// A block whose input runs along the rows and whose output runs along the columns, by tiles.
+// Copies a block in tiles when the input has unit stride along the rows and the output along the columns.
 template <class To, class From>
 void turn_block(char* out, int64_t out_row, const char* in, int64_t in_column, int64_t rows,
                 int64_t columns) {
@@ -99,14 +99,14 @@ void copy_block(char* out, int64_t out_row, int64_t out_column, const char* in, 
     for (int64_t r = 0; r < rows; ++r, out += out_row, in += in_row) convert_elements(in, out, columns);
     return;
   }
-  constexpr int64_t kFew = 4;  // rows or columns that are not worth turning
+  constexpr int64_t kFew = 4;  // rows or columns for which a transposition does not pay
   if (rows >= kFew && columns >= kFew) {
     if (out_column == kTo && in_row == kFrom)
       return turn_block<To, From>(out, out_row, in, in_column, rows, columns);
     if (out_row == kTo && in_column == kFrom)
       return turn_block<To, From>(out, out_column, in, in_row, columns, rows);
   }
-  if (columns < 8 && columns < rows) {  // the longer loop inside
+  if (columns < 8 && columns < rows) {  // makes the longer loop the inner one
     std::swap(rows, columns);
     std::swap(out_row, out_column);
     std::swap(in_row, in_column);
@@ -127,16 +127,16 @@ void copy_block(char* out, int64_t out_row, int64_t out_column, const char* in, 
 }
 
 constexpr int64_t kBufferBytes = 1 << 16;   // the largest tile
-constexpr int64_t kLine = 64, kLines = 16;  // bytes of a cache line; lines of a row that are worth a visit
+constexpr int64_t kLine = 64, kLines = 16;  // bytes of a cache line; lines of a row per tile
 
-// How a copy is cut: tiles of two of its loops, the others one position at a time.
+// The division of a copy: tiles over two of its loops, single positions over the others.
 struct Tiles {
   int64_t rows, columns;
-  bool buffered = false;  // a tile is put together in a buffer and goes from it around the caches, row by row
+  bool buffered = false;  // a tile is assembled in a buffer and written row by row with non-temporal stores
 
-  // When the input runs along another loop than the output, that loop gives the rows. A large tile takes
-  // sixteen lines of each of its columns and fills one line of each row, if the output is aligned: few pages
-  // are visited at a time, and each line goes out whole.
+  // When the input has unit stride along another loop than the output, that loop gives the rows. A large tile
+  // reads sixteen cache lines of each of its columns and fills one line of each row, if the output is
+  // aligned: few pages are in use at a time, and each line is written completely.
   Tiles(Loops& loops, const void* out, int64_t out_item, int64_t in_item, bool large) {
     const int last = loops.count - 1;
     int along = last;

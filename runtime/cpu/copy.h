@@ -1,16 +1,16 @@
 #pragma once
-// The strided copy that clone, contiguous, casts and joins use. Any thread; splits big copies over the pool.
+// The strided copy that clone, contiguous, casts and joins use. Any thread; the thread pool shares large copies.
 #include "runtime/dtype.h"
 #include "runtime/shape.h"
 
 namespace lunagrad {
 
-// out[i] = in[i], converted, for every index i of `shape`; strides in elements, those of `in` may be 0.
-// The two must not overlap.
+// out[i] = in[i], converted, for every index i of `shape`. Strides are in elements; those of `in` may be 0. The
+// two must not overlap.
 void copy_strided(void* out, DType out_type, const Strides& out_strides, const void* in, DType in_type,
                   const Strides& in_strides, const Shape& shape);
 
-// A block of rows and columns, with byte strides of its own for each on both sides. Not split.
+// Copies a block of rows and columns on the calling thread. Row and column strides are in bytes.
 using BlockCopy = void (*)(char* out, int64_t out_row, int64_t out_column, const char* in, int64_t in_row,
                            int64_t in_column, int64_t rows, int64_t columns);
 BlockCopy block_copy(DType to, DType from);

@@ -23,7 +23,7 @@ namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kCache =
-    false;  // each block is one of the heap's, so that its ends and its release are watched
+    false;  // each block is a heap block, so that the sanitizer checks its bounds and its release
 #else
 constexpr bool kCache = true;
 #endif
@@ -33,10 +33,10 @@ constexpr size_t kHugePage = size_t(2) << 20;
 constexpr size_t kSlab = size_t(1) << 20;
 constexpr size_t kLargestInSlab = size_t(128) << 10;
 constexpr size_t kLargest = size_t(1) << 46;
-constexpr size_t kKeptIdle = size_t(1) << 30;    // free mappings up to here are never given back unasked
-constexpr size_t kAllowance = size_t(64) << 20;  // mapped between two looks at the machine's memory
+constexpr size_t kKeptIdle = size_t(1) << 30;    // bytes of free mappings kept until release_unused()
+constexpr size_t kAllowance = size_t(64) << 20;  // bytes mapped between two checks of available memory
 
-// Classes 0 … 3 are 64, 128, 192, 256 bytes; above, each power of two is cut into four.
+// Classes 0 … 3 are 64, 128, 192, 256 bytes; above these, each power of two has four classes.
 int class_of(size_t bytes) {
   if (bytes <= 256) return int((bytes + 63) / 64) - 1;
   const int power = std::bit_width(bytes - 1) - 1;
@@ -49,8 +49,8 @@ size_t class_size(int size_class) {
   return size_t((size_class - 4) % 4 + 5) << (power - 2);
 }
 
-// A mapping holds its class's size and a page more: blocks start at different offsets into their first page,
-// since streams that agree in the low 12 bits of their addresses wait for each other ("4K aliasing").
+// A mapping has the size of its class plus one page: blocks start at different offsets into their first page,
+// because streams whose addresses agree in the low 12 bits wait for each other ("4K aliasing").
 size_t mapping_size(int size_class) {
   const size_t page = class_size(size_class) >= kHugePage ? kHugePage : kPage;
   return (class_size(size_class) + kPage + page - 1) / page * page;
@@ -61,7 +61,7 @@ char* mapping_of(void* block, int size_class) {
   return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(block) & ~(page - 1));
 }
 
-// A mapping of `size` bytes that starts at a multiple of `alignment`; null when the system refuses.
+// Maps `size` bytes at a multiple of `alignment`; null when the system refuses.
 char* map_aligned(size_t size, size_t alignment) {
   void* raw = mmap(nullptr, size + alignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) return nullptr;
@@ -88,7 +88,7 @@ size_t number_in(const std::string& file) {
   return in >> value ? value : SIZE_MAX;
 }
 
-// What this process may still take without swapping: the machine's MemAvailable, or less where a control
+// Bytes that this process can still use without swapping: the machine's MemAvailable, or less if a control
 // group sets a limit.
 size_t available_memory() {
   size_t available = SIZE_MAX;
@@ -197,7 +197,7 @@ void* CpuDevice::alloc_new(int size_class, size_t bytes) {
   return block;
 }
 
-// A new slab of blocks of the class; the first is handed out, the rest become the free list.
+// Makes a slab of blocks of the class; returns the first block and puts the rest on the free list.
 void* CpuDevice::cut_slab(int size_class) {
   admit(kSlab, class_size(size_class));
   char* slab = map_aligned(kSlab, kSlab);
@@ -243,8 +243,8 @@ void* CpuDevice::map_block(int size_class, size_t bytes) {
   return mapping + colour_ * 256;
 }
 
-// Throws when `mapping` more bytes would not fit into the machine's memory. Pages that are reserved but were
-// never written count as taken: the system would hand them out and kill the process when they are used.
+// Throws when `mapping` more bytes would not fit into the machine's memory. Reserved pages that were never
+// written count as used: the system would grant them, and kill the process when it writes to them.
 void CpuDevice::admit(size_t mapping, size_t bytes) {
   size_t allowance = allowance_.load(std::memory_order_relaxed);
   while (allowance >= mapping)
@@ -304,8 +304,7 @@ size_t CpuDevice::unmap_free_blocks() {
   return released;
 }
 
-// Slabs all of whose blocks are free. Nothing is counted while blocks come and go, so the free list is
-// counted here.
+// Unmaps slabs whose blocks are all free. Allocation keeps no count per slab, so this counts the free list.
 size_t CpuDevice::unmap_free_slabs() {
   const auto slab_of = [](void* block) {
     return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(block) & ~(kSlab - 1));
@@ -333,5 +332,7 @@ size_t CpuDevice::unmap_free_slabs() {
   reserved_ -= released;
   return released;
 }
+
+std::unique_ptr<Device> make_cpu_device() { return std::make_unique<CpuDevice>(); }
 
 }  // namespace lunagrad

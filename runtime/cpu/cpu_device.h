@@ -2,9 +2,9 @@
 // The CPU as a device: a caching allocator, and running a Call by calling its op's kernel on the calling
 // thread (kernels split their own work, see parallel.h). Any thread may use it. Device functions: device.h.
 //
-// Blocks come in size classes, four to each power of two, and go back to the free list of their class, so
-// that a training loop in its steady state asks the system for nothing. Blocks up to 128 KiB are cut from
-// slabs of 1 MiB, larger ones are mappings of their own, with huge pages from 2 MiB.
+// Blocks have size classes, four for each power of two. A freed block goes to the free list of its class, so a
+// training loop in its steady state allocates nothing from the system. Blocks up to 128 KiB are parts of slabs
+// of 1 MiB; larger ones are separate mappings, with huge pages from 2 MiB.
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -21,7 +21,7 @@ class CpuDevice final : public Device {
   std::string description() const override;  // "AVX3, 2 threads, OpenBLAS Cooperlake"
   bool is_cpu() const override { return true; }
 
-  // A block that the machine's available memory cannot hold is an Error before anything is touched.
+  // Error, before any page is touched, when the block is larger than the machine's available memory.
   void* alloc(size_t bytes) override;
   void free(void* handle, size_t bytes) noexcept override;
   void copy_in(void* handle, size_t offset, const void* from, size_t bytes) override;
@@ -46,18 +46,18 @@ class CpuDevice final : public Device {
   size_t unmap_free_blocks();
   size_t unmap_free_slabs();
 
-  // Held for a few instructions at a time; system calls are made outside it, but for giving memory back.
+  // Held for a few instructions; system calls are made without it, except those that return memory.
   class Lock;
   mutable std::atomic_flag locked_;
   FreeBlock* free_[kClasses] = {};
-  size_t in_use_ = 0;  // of the sizes asked for, rounded up to classes
+  size_t in_use_ = 0;  // bytes, of requested sizes rounded up to their classes
   size_t reserved_ = 0;
   size_t peak_ = 0;
-  size_t idle_ = 0;  // of the free mappings
+  size_t idle_ = 0;  // bytes of the free mappings
   uint32_t colour_ = 0;
   std::vector<char*> slabs_[kClasses];
 
-  std::atomic<size_t> allowance_{0};  // bytes that may be mapped before looking at the machine again
+  std::atomic<size_t> allowance_{0};  // bytes that may be mapped before checking available memory again
 };
 
 }  // namespace lunagrad

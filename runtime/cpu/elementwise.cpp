@@ -14,18 +14,18 @@ namespace lunagrad {
 namespace {
 
 constexpr int kMaxOperands = 5;
-constexpr int64_t kTile = 8192;     // bytes of a buffer of a tile: all its buffers stay in the first cache
-constexpr int64_t kStretch = 8192;  // elements of an unbuffered one
-constexpr int64_t kGrain = 32768;   // elements that take some 20 us
-constexpr int64_t kPastCaches = 8 << 20;  // outputs of more bytes are written around the caches
-constexpr double kAbsent[2] = {};         // what an operand that is not read points to
+constexpr int64_t kTile = 8192;     // bytes of a tile's buffer: all its buffers fit the first-level cache
+constexpr int64_t kStretch = 8192;  // elements of an unbuffered tile
+constexpr int64_t kGrain = 32768;   // elements that take about 20 µs
+constexpr int64_t kPastCaches = 8 << 20;  // larger outputs (bytes) are written with non-temporal stores
+constexpr double kAbsent[2] = {};         // the memory of an operand that is not read
 
-// What a call computes with.
+// The kernel, types and parameters of a call.
 struct Work {
   StretchKernel kernel = nullptr;
-  DType type;    // of the operands, as the kernel takes them
-  DType result;  // as the kernel writes it
-  int64_t tile;  // elements whose largest type fills a buffer of kTile bytes
+  DType type;    // of the kernel's operands
+  DType result;  // of the kernel's result
+  int64_t tile;  // elements that fit a buffer of kTile bytes
   double params[kMaxRowParams];
 };
 
@@ -55,18 +55,18 @@ Work prepare(const Call& call) {
   return work;
 }
 
-// A bool is one byte, 0 or 1, and may be read as a u8.
+// A bool is a byte, 0 or 1, and can be read as u8.
 bool readable_as(DType stored, DType wanted) {
   return stored == wanted || (stored == DType::boolean && wanted == DType::u8);
 }
 
-// An element of any type, converted for the kernel.
+// An element of any dtype, converted to the kernel's type.
 struct Single {
   alignas(16) char bytes[16];
 };
 
-// The call as one stretch, when every operand is contiguous or a single element and only single elements are
-// of other types. `single` keeps these, converted.
+// Makes the call one stretch, if every operand is contiguous or a single element and only single elements
+// need a conversion. `single` holds these elements, converted. False: not possible.
 bool as_one_stretch(const Call& call, const Work& work, Stretch& stretch, Single (&single)[kMaxOperands]) {
   const Tensor& out = call.output();
   if (!out.is_contiguous() || out.dtype() != work.result) return false;
@@ -114,8 +114,8 @@ void run_stretch(const Call& call, const Work& work, const Stretch& whole) {
   });
 }
 
-// The loops over a call whose operands do not lie in one piece: dims outermost first, neighbours merged that
-// every operand walks as one, the last two cut into tiles. Side `count` is the output.
+// The loops of a call with strided operands: dims outermost first, adjacent dims merged where every operand
+// allows it, the last two divided into tiles. Side `count` is the output.
 class StridedWalk {
  public:
   StridedWalk(const Call& call, const Work& work);
@@ -128,10 +128,10 @@ class StridedWalk {
 
  private:
   struct Side {
-    char* data = nullptr;      // null: an operand that is absent
-    BlockCopy copy = nullptr;  // into or out of a buffer; null: used where it lies
-    int64_t item = 0;          // bytes of an element as the kernel sees it
-    int64_t stride[kMaxDims];  // bytes, by dim
+    char* data = nullptr;      // null: the operand is absent
+    BlockCopy copy = nullptr;  // into or out of a buffer; null: the kernel uses the operand's memory
+    int64_t item = 0;          // bytes of an element of the kernel's type
+    int64_t stride[kMaxDims];  // bytes, for each dim
   };
   void read_dims(const Call&);
   void sort_and_merge();
@@ -145,12 +145,12 @@ class StridedWalk {
   const Work& work_;
   const int count_;
   Side sides_[kMaxOperands + 1];
-  Single single_[kMaxOperands];  // operands of one element, as the kernel takes them
+  Single single_[kMaxOperands];  // operands of one element, converted
   int dims_ = 0;
   int64_t size_[kMaxDims];
   int rows_ = 0, columns_ = 0;  // the dims of a tile
-  bool whole_tiles_ = false;    // every operand of a tile lies in one piece, and the output shall
-  bool past_caches_ = false;    // the output goes from its buffer around the caches
+  bool whole_tiles_ = false;    // each tile is one kernel call: all operands and the output are contiguous
+  bool past_caches_ = false;    // the buffered output is written with non-temporal stores
   int64_t tile_rows_, tile_columns_, down_, across_, outer_;
 };
 
@@ -164,7 +164,7 @@ StridedWalk::StridedWalk(const Call& call, const Work& work) : work_(work), coun
     const DType wanted = i == count_ ? work.result : work.type;
     side.data = static_cast<char*>(x.raw());
     side.item = int64_t(item_size(wanted));
-    if (i < count_ && x.numel() == 1) {  // strides are 0: converted once
+    if (i < count_ && x.numel() == 1) {  // all strides are 0: convert it once
       side.data = single_[i].bytes;
       block_copy(wanted, x.dtype())(side.data, 0, 0, static_cast<char*>(x.raw()), 0, 0, 1, 1);
       continue;
@@ -202,7 +202,7 @@ void StridedWalk::swap_dims(int a, int b) {
   for (int i = 0; i <= count_; ++i) std::swap(sides_[i].stride[a], sides_[i].stride[b]);
 }
 
-// By the strides of the output, so that a transposed target of an operation in place is walked as it lies.
+// Sorts by the strides of the output, so that an in-place op on a transposed tensor follows its memory.
 void StridedWalk::sort_and_merge() {
   const int64_t* out = sides_[count_].stride;
   for (int d = 1; d < dims_; ++d)
@@ -228,7 +228,8 @@ void StridedWalk::sort_and_merge() {
 void StridedWalk::choose_tiles() {
   bool buffered = false;
   for (int i = 0; i <= count_; ++i) buffered |= sides_[i].copy != nullptr;
-  // An operand that runs along another dim is read in tiles of both, so that its cache lines are used whole.
+  // An operand with unit stride in another dim is read in tiles of both dims, so that its cache lines are
+  // used completely.
   bool crossed = false;
   for (int i = 0; i < count_ && !crossed; ++i) {
     const int64_t* stride = sides_[i].stride;
@@ -263,7 +264,7 @@ void StridedWalk::run_tile(int64_t tile) const {
   stretch.count = columns;
   char* at[kMaxOperands + 1];
   int64_t row_step[kMaxOperands + 1] = {};
-  char* out = nullptr;  // of a buffered output: where it belongs
+  char* out = nullptr;  // the memory of a buffered output
   for (int i = 0; i <= count_; ++i) {
     const Side& side = sides_[i];
     if (!side.data) {

@@ -4,7 +4,8 @@
 #include <cstring>
 #include <utility>
 
-// A processor with SSSE3 and nothing newer runs the one-lane target: not worth a fifth of the build.
+// Processors with SSSE3 but no newer extension run the scalar target: the SSSE3 target would take a fifth of
+// the build time.
 #define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/cpu/elementwise_kernels.cpp"
@@ -21,7 +22,7 @@ namespace {
 
 #include "runtime/elementwise/rows.h"
 
-// Loads and stores of less than a vector: by masks where the instruction set has them, else through a buffer.
+// Partial vectors: masked loads and stores where the instruction set has them, else through a buffer.
 #if HWY_TARGET <= HWY_AVX2
 template <class T>
 HWY_INLINE Vector<T> load_some(const T* from, size_t count) {
@@ -55,7 +56,7 @@ HWY_INLINE void store(Vector<T> x, T* to) {
   hn::StoreU(x.v, hn::ScalableTag<T>(), to);
 }
 
-// Conditions become bytes 0 and 1, eight at a time: byte i of the product keeps bit i of the mask.
+// Stores a mask as bool bytes, eight at a time: byte i of the product keeps bit i of the mask.
 template <class T>
 HWY_INLINE void store_some(Mask<T> x, uint8_t* to, size_t count) {
   uint8_t bits[8] = {};
@@ -89,8 +90,8 @@ uint8_t* output(Mask<T>, void* out) {
   return static_cast<uint8_t*>(out);
 }
 
-// Calls f with one vector after the other of each of N operands and stores what it returns. An operand of
-// step 0 is spread over a vector, from which it is read again and again.
+// Calls f with consecutive vectors of each of N operands and stores the results. An operand of step 0 is
+// broadcast to a vector in memory, which is read each time.
 template <class T, class F, size_t... I>
 HWY_INLINE void for_each_vector(const Stretch& s, const F& f, std::index_sequence<I...>) {
   const hn::ScalableTag<T> d;

@@ -1,6 +1,5 @@
 #pragma once
-// The words of elementwise.def (ops/vocabulary.h) over integers, for the compiler to vectorise. Pure, any
-// thread.
+// The functions of elementwise.def (ops/vocabulary.h) for integers; the compiler vectorises them. Pure, any thread.
 #include <cstdint>
 #include <type_traits>
 
@@ -9,7 +8,7 @@
 
 namespace lunagrad::integers {
 
-// An integer that wraps around; what the instruction set makes undefined is defined here.
+// An integer with wrap-around arithmetic and defined results for division by 0 and for shifts.
 template <class T>
 struct Integer {
   T v;
@@ -102,7 +101,7 @@ inline Integer<T> trunc(Integer<T> x) {
   return x;
 }
 
-// Quotient rounded to 0 and remainder; the most negative number divided by -1 wraps around.
+// Quotient rounded toward 0, and remainder; the most negative number divided by -1 wraps around.
 template <class T>
 inline Integer<T> quotient(const char* op, Integer<T> a, Integer<T> b) {
   if (b.v == 0) fail(op, ": integer division by zero");
@@ -123,7 +122,7 @@ inline Integer<T> floor_div(Integer<T> a, Integer<T> b) {
   const Integer<T> q = quotient("floor_divide", a, b), r = a - q * b;
   return r.v != 0 && (r.v < 0) != (b.v < 0) ? q - Integer<T>(T(1)) : q;
 }
-// By squaring. A negative exponent gives the rounded-down magnitude: 0, but for 1 and -1.
+// Exponentiation by squaring. A negative exponent rounds the magnitude down: 0, except for bases 1 and -1.
 template <class T>
 inline Integer<T> pow(Integer<T> base, Integer<T> exponent) {
   const bool odd = exponent.v & 1;

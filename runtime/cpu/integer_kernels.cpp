@@ -11,10 +11,10 @@ namespace {
 
 #include "runtime/elementwise/rows.h"
 
-// A plain loop for each way in which operands repeat, so that the compiler can vectorise it.
+// A separate loop for each combination of repeated operands, so that the compiler can vectorise it.
 template <class R, class T, bool... Repeats>
 inline void integer_loop(const Stretch& s) {
-  constexpr bool kRepeats[] = {Repeats..., true, true};  // operands that are not there repeat
+  constexpr bool kRepeats[] = {Repeats..., true, true};  // missing operands count as repeated
   const T *a = static_cast<const T*>(s.in[0]), *b = a, *c = a;
   if constexpr (sizeof...(Repeats) > 1) b = static_cast<const T*>(s.in[1]);
   if constexpr (sizeof...(Repeats) > 2) c = static_cast<const T*>(s.in[2]);
@@ -31,8 +31,8 @@ inline void integer_loop(const Stretch& s) {
     else
       return at(i).v;
   };
-  // By way of memory that cannot be an operand's: bytes written could be any operand's and would forbid to
-  // read ahead.
+  // Writes to a local buffer first: bytes may alias any operand, so direct stores would prevent
+  // vectorisation.
   constexpr int64_t kPart = 64;
   Result* out = static_cast<Result*>(s.out);
   int64_t i = 0;

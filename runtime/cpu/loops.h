@@ -1,5 +1,5 @@
-// Loops over stretches of elements in SIMD vectors. Included once per SIMD target, after hwy/highway.h. Pure,
-// any thread.
+// Loops over contiguous elements in SIMD vectors. Included once per SIMD target, after hwy/highway.h. Pure, any
+// thread.
 #if defined(LUNAGRAD_CPU_LOOPS_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LUNAGRAD_CPU_LOOPS_H
 #undef LUNAGRAD_CPU_LOOPS_H
@@ -11,7 +11,7 @@ HWY_BEFORE_NAMESPACE();
 namespace lunagrad {
 namespace HWY_NAMESPACE {
 
-// Calls f(tag, i) over [0, count): whole vectors, then single elements.
+// Calls f(tag, i) over [0, count): full vectors first, then single elements.
 template <class T, class F>
 HWY_INLINE void for_vectors(int64_t count, F&& f) {
   const hwy::HWY_NAMESPACE::ScalableTag<T> d;

@@ -1,12 +1,11 @@
 // Every mathematical function of the CPU kernels over Highway vectors of f32 or f64: math::exp(d, x).
-// Included once per SIMD target, after hwy/highway.h. NaN gives NaN, infinities and denormals give what the
-// standard library gives; the errors in units in the last place are stated and tested in
-// tests/runtime/test_math.cpp. Pure, any thread.
+// Included once per SIMD target, after hwy/highway.h. NaN gives NaN; infinities and subnormals give the results
+// of the standard library. tests/runtime/test_math.cpp states and tests the errors in ULP. Pure, any thread.
 //
-// Written here: exp expm1 log log1p sinh cosh tanh sigmoid, normal_cdf normal_pdf, and sin cos erf within a
-// range. Polynomials are minimax fits (Remez) of our own; reductions after W. J. Cody and W. Waite, "Software
-// Manual for the Elementary Functions" (1980). The rarer functions come from SLEEF (N. Shibata and F.
-// Petrogalli, IEEE TPDS 31, 2020), in its 1-ULP versions.
+// Implemented here: exp expm1 log log1p sinh cosh tanh sigmoid, normal_cdf normal_pdf, and sin cos erf within a
+// range. The polynomials are minimax fits (Remez algorithm) made for this file; argument reductions follow W. J.
+// Cody and W. Waite, "Software Manual for the Elementary Functions" (1980). Other functions are SLEEF's 1-ULP
+// versions (N. Shibata and F. Petrogalli, IEEE TPDS 31, 2020).
 #if defined(LUNAGRAD_CPU_MATH_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LUNAGRAD_CPU_MATH_H
 #undef LUNAGRAD_CPU_MATH_H
@@ -43,11 +42,11 @@ HWY_INLINE V polynomial(D d, V x, const double (&c)[N]) {
   return sum;
 }
 
-// Adding 1.5 * 2^mantissa bits rounds to an integer, which then stands in the lowest bits.
+// Adding 1.5 * 2^(mantissa bits) rounds to an integer and leaves it in the lowest bits.
 template <class D>
 inline constexpr double kRounder = is_f32<D> ? 0x1.8p23 : 0x1.8p52;
 
-// 2^n for a whole n within the exponents of normal numbers.
+// 2^n for an integer n within the exponent range of normal numbers.
 template <class D, class V>
 HWY_INLINE V power_of_two(D d, V n) {
   const hn::RebindToUnsigned<D> bits;
@@ -95,8 +94,8 @@ HWY_INLINE Reduced<V> reduce_exponential(D d, V x) {
   return {n, hn::MulAdd(r * r, p, r)};
 }
 
-// 2^shift exp(x) = 2^(n + shift) exp(r). The power is applied in two halves, so that overflow and denormals
-// come out by themselves.
+// 2^shift exp(x) = 2^(n + shift) exp(r). The power is applied in two factors, which handles overflow and
+// subnormal results.
 template <class D, class V>
 HWY_INLINE V exp(D d, V x, double shift = 0) {
   constexpr double kLow = is_f32<D> ? -105 : -746, kHigh = is_f32<D> ? 90 : 711;
@@ -107,19 +106,19 @@ HWY_INLINE V exp(D d, V x, double shift = 0) {
   return or_nan(d, x, hn::MulAdd(e.expm1, scale, scale) * rest);
 }
 
-// exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1), halved inside so that the largest n does not overflow early.
+// exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1), computed at half scale so that the largest n does not overflow.
 template <class D, class V>
 HWY_INLINE V expm1(D d, V x) {
   constexpr double kLow = is_f32<D> ? -20 : -40, kHigh = is_f32<D> ? 89 : 710;
   const Reduced<V> e = reduce_exponential(d, hn::Min(hn::Max(x, constant(d, kLow)), constant(d, kHigh)));
   const V scale = power_of_two(d, e.n - constant(d, 1));
   const V half = hn::MulAdd(e.expm1, scale, scale - constant(d, 0.5));
-  // Around 0 n is 0 and the result r + r^2 P(r) alone, which keeps denormals and the sign of zero.
+  // Near 0, n is 0 and the result is r + r^2 P(r), which is right for subnormals and keeps the sign of zero.
   return or_nan(d, x, hn::IfThenElse(hn::Abs(x) < constant(d, 0.25), e.expm1, half + half));
 }
 
-// tanh(x) = E / (E + 2) with E = exp(2 |x|) - 1, and the sign of x. What rounding takes from E and from E + 2
-// is given back to first order: 1 / (E + 2) is half of 1 - tanh.
+// tanh(x) = E / (E + 2) with E = exp(2 |x|) - 1, and the sign of x. The rounding errors of E and of E + 2 are
+// corrected to first order: 1 / (E + 2) is half of 1 - tanh.
 template <class D, class V>
 HWY_INLINE V tanh(D d, V x) {
   constexpr double kEnough = is_f32<D> ? 10 : 20;  // tanh rounds to 1
@@ -135,8 +134,8 @@ HWY_INLINE V tanh(D d, V x) {
   return or_nan(d, x, hn::CopySign(quotient + correction, x));
 }
 
-// With h = exp(|x|) / 2, which stays finite as long as the result does: cosh(x) = h + 1 / (4 h), and sinh(x)
-// the difference, or (E + E / (E + 1)) / 2 with E = exp(|x|) - 1 near 0.
+// With h = exp(|x|) / 2, which overflows only if the result does: cosh(x) = h + 1 / (4 h) and
+// sinh(x) = h - 1 / (4 h); near 0 sinh(x) = (E + E / (E + 1)) / 2 with E = exp(|x|) - 1.
 template <class D, class V>
 HWY_INLINE V cosh(D d, V x) {
   const V h = exp(d, hn::Abs(x), -1);
@@ -152,8 +151,8 @@ HWY_INLINE V sinh(D d, V x) {
   return hn::CopySign(hn::IfThenElse(magnitude < constant(d, 1), near, far), x);
 }
 
-// 1 / (1 + e^-x) for x >= 0 and e^x / (1 + e^x) below: the exponential never overflows and small results keep
-// their precision.
+// 1 / (1 + e^-x) for x >= 0, and e^x / (1 + e^x) for x < 0: the exponential never overflows, and small results
+// keep their precision.
 template <class D, class V>
 HWY_INLINE V sigmoid(D d, V x) {
   const V one = constant(d, 1);
@@ -174,7 +173,7 @@ HWY_INLINE V log_of_positive(D d, V x, V low) {
   const auto root_half = hn::BitCast(di, constant(d, 0.70710678118654752440));
   const auto exponent = hn::ShiftRight<kMantissa>(hn::BitCast(di, lifted) - root_half);
   const V m = hn::BitCast(d, hn::BitCast(di, lifted) - hn::ShiftLeft<kMantissa>(exponent));
-  // An integer added to the bits of the rounder is added to its value.
+  // Adding an integer to the bits of the rounding constant adds it to its value.
   V n = hn::BitCast(d, exponent + hn::BitCast(di, constant(d, kRounder<D>))) - constant(d, kRounder<D>);
   n = n - hn::IfThenElseZero(denormal, constant(d, is_f32<D> ? 32 : 64));
   const V f = m - constant(d, 1);
@@ -199,7 +198,7 @@ HWY_INLINE V log_of_positive(D d, V x, V low) {
   return high + (f + (tail + rest));
 }
 
-// log outside the positive numbers: -inf of 0, infinity of infinity, NaN below 0.
+// Special cases of log: log(0) = -inf, log(inf) = inf, NaN for negative numbers.
 template <class D, class V>
 HWY_INLINE V log_or_special(D d, V x, V result) {
   const V zero = hn::Zero(d);
@@ -214,8 +213,7 @@ HWY_INLINE V log(D d, V x) {
   return log_or_special(d, x, log_of_positive(d, x, hn::Zero(d)));
 }
 
-// log(1 + x) = log(u) + c / u, where u is 1 + x rounded and c what the rounding lost (exact: D. Knuth's
-// two-sum).
+// log(1 + x) = log(u) + c / u, where u is 1 + x rounded and c its rounding error (exact: D. Knuth's two-sum).
 template <class D, class V>
 HWY_INLINE V log1p(D d, V x) {
   const V one = constant(d, 1);
@@ -226,8 +224,8 @@ HWY_INLINE V log1p(D d, V x) {
   return hn::IfThenElse(hn::Abs(x) < constant(d, is_f32<D> ? 0x1p-25 : 0x1p-54), x, result);
 }
 
-// The functions that SLEEF provides for vectors of exactly this target, and for one lane the standard
-// library's for f64: those for f32 are up to two units in the last place off.
+// The functions that SLEEF provides for vectors of this target. One-lane f64 vectors use the standard library,
+// whose f32 functions have errors of up to 2 ULP.
 #if HWY_TARGET == HWY_SCALAR
 #define LUNAGRAD_FROM_SLEEF(name, precision)                         \
   template <class D, class V>                                        \
@@ -260,7 +258,7 @@ HWY_INLINE V log1p(D d, V x) {
 #endif
 using RawF32 = decltype(hn::Zero(hn::ScalableTag<float>()).raw);
 using RawF64 = decltype(hn::Zero(hn::ScalableTag<double>()).raw);
-// Declared here: sleef.h hides what the compiler's flags, not the target's, lack.
+// Declared here, because sleef.h declares only the functions of the compiler flags' target, not of this one.
 #define LUNAGRAD_FROM_SLEEF_AS(ours, name, precision)            \
   extern "C" RawF32 LUNAGRAD_SLEEF_F32(name, precision)(RawF32); \
   extern "C" RawF64 LUNAGRAD_SLEEF_F64(name, precision)(RawF64); \
@@ -302,7 +300,7 @@ namespace sleef {
 LUNAGRAD_FROM_SLEEF_2(pow, u10)
 }  // namespace sleef
 
-// SLEEF squares its operand, which overflows; far out both functions are log(2 |x|).
+// SLEEF squares its operand, which overflows for large |x|; there both functions are log(2 |x|).
 template <class D, class V>
 HWY_INLINE V asinh(D d, V x) {
   const V magnitude = hn::Abs(x);
@@ -315,9 +313,8 @@ HWY_INLINE V acosh(D d, V x) {
   return hn::IfThenElse(x > constant(d, 1e10), far, moderate_acosh(d, x));
 }
 
-// x = n pi/2 + r, the sine and cosine of r as odd and even polynomials, chosen and signed by n mod 4. Exact
-// enough while n times the leading part of pi/2 is exact, which needs fused multiplication; beyond that,
-// SLEEF.
+// x = n pi/2 + r; sine and cosine of r are odd and even polynomials, selected and negated by n mod 4. Accurate as
+// long as n times the leading part of pi/2 is exact with FMA; larger x use SLEEF.
 template <class D, class V>
 HWY_INLINE V sine_of_quadrant(D d, V x, double shift) {
   const hn::RebindToUnsigned<D> du;
@@ -381,7 +378,7 @@ HWY_INLINE V cos(D d, V x) {
   return any_cos(d, x);
 }
 
-// |x| <= 1: x + x E(x^2). Beyond: 1 - exp(R(|x|)) with R fitted to log(erfc).
+// |x| <= 1: x + x E(x^2). |x| > 1: 1 - exp(R(|x|)) with R fitted to log(erfc).
 template <class D, class V>
 HWY_INLINE V erf(D d, V x) {
   if constexpr (is_f32<D>) {
@@ -401,9 +398,9 @@ HWY_INLINE V erf(D d, V x) {
   }
 }
 
-// The density and the distribution function of the standard normal distribution. For a >= 0 the upper tail is
-// exp(-a^2 / 2) S(a) with S(a) = Q((a - 3) / (a + 3)) / (a + 3), so that small values keep their relative
-// precision, and a formula with both functions computes one exponential.
+// Density and cumulative distribution function of the standard normal distribution. For a >= 0 the upper tail is
+// exp(-a^2 / 2) S(a) with S(a) = Q((a - 3) / (a + 3)) / (a + 3): small values keep their relative precision, and
+// a formula with both functions computes one exponential.
 template <class D, class V>
 HWY_INLINE V exp_of_half_square(D d, V x) {
   return exp(d, constant(d, -0.5) * x * x);
@@ -418,7 +415,7 @@ HWY_INLINE V normal_cdf(D d, V x) {
     constexpr double kQ[] = {-2.667658305e-04, -9.032518923e-04, 1.076036411e-03,
                              6.923921683e-03,  -1.047993524e-02, -4.725610071e-02,
                              2.300193493e-01,  -5.093322851e-01, 7.290836692e-01};
-    const V a = hn::Min(hn::Abs(x), constant(d, 32));  // beyond, the tail is 0
+    const V a = hn::Min(hn::Abs(x), constant(d, 32));  // the tail is 0 for larger |x|
     const V r = constant(d, 1) / (a + constant(d, 3));
     const V tail = exp_of_half_square(d, x) * (r * polynomial(d, (a - constant(d, 3)) * r, kQ));
     return hn::IfThenElse(x < hn::Zero(d), tail, constant(d, 1) - tail);
@@ -427,7 +424,7 @@ HWY_INLINE V normal_cdf(D d, V x) {
   }
 }
 
-// The exponents that scripts write are mostly small numbers, the same for the whole vector.
+// Most exponents in scripts are small numbers, and equal for the whole vector: these have special cases.
 template <class D, class V>
 HWY_INLINE V pow(D d, V x, V y) {
   const V first = hn::Set(d, hn::GetLane(y));
@@ -437,7 +434,7 @@ HWY_INLINE V pow(D d, V x, V y) {
     if (exponent == 1) return x;
     if (exponent == 3) return x * x * x;
     if (exponent == -1) return constant(d, 1) / x;
-    // The standard has +infinity for -infinity and +0 for -0.
+    // The C standard: pow(-inf, 0.5) = +inf and pow(-0, 0.5) = +0.
     if (exponent == Number<D>(0.5))
       return hn::IfThenElse(x == hn::Neg(hn::Inf(d)), hn::Inf(d), hn::Sqrt(x + hn::Zero(d)));
   }
@@ -453,9 +450,9 @@ HWY_INLINE V fmod_of_lanes(D d, V x, V y) {
   return hn::Load(d, a);
 }
 
-// With q = trunc(|x| / |y|) below 2^22 (f64: 2^50) the rounded quotient is off by at most one, so |x| - q |y|
-// lies between -|y| and |y|, is a multiple of the last place of x or y, and comes out of a fused operation
-// exactly. Larger quotients, infinities and NaN go lane by lane.
+// With q = trunc(|x| / |y|) below 2^22 (f64: 2^50) the rounded quotient has an error of at most 1. So |x| - q |y|
+// is between -|y| and |y| and is a multiple of the ULP of x or y; FMA computes it exactly. Larger quotients,
+// infinities and NaN are computed lane by lane.
 template <class D, class V>
 HWY_INLINE V fmod(D d, V x, V y) {
 #if HWY_TARGET <= HWY_AVX2 || HWY_TARGET == HWY_NEON

@@ -12,7 +12,8 @@ void layer_norm_row(int64_t n, const T* x, const T* weight, const T* bias, doubl
 template <class T>
 void rms_norm_row(int64_t n, const T* x, const T* weight, double eps, T* y);
 
-// Gradients from that of y: dx is written, dweight and dbias are added to. Each may be null, and weight.
+// Gradients from the gradient g of y: dx is overwritten; dweight and dbias accumulate. Each of the three and
+// weight may be null.
 template <class T>
 void layer_norm_grad_row(int64_t n, const T* g, const T* x, const T* weight, double eps, T* dx, T* dweight,
                          T* dbias);

@@ -1,5 +1,5 @@
-// The rows of norm.h. The variance is the mean of the squared distances from the mean, in a second pass: the
-// difference of E[x^2] and E[x]^2 loses all digits where the mean is large.
+// The rows of norm.h. A second pass computes the variance as the mean of (x - mean)^2: E[x^2] - E[x]^2 loses
+// all digits where the mean is large.
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
@@ -17,8 +17,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Calls f(tag, i, accumulator…) over [0, n) and returns the sum of what it returns, kept in four vectors at a
-// time.
+// Calls f(tag, i, accumulator…) over [0, n) and returns the sum of its results, accumulated in four vectors.
 template <class T, class F>
 HWY_INLINE T sum_over(int64_t n, F&& f) {
   const hn::ScalableTag<T> d;
@@ -43,7 +42,7 @@ struct Moments {
   T mean, rstd;
 };
 
-// `centred`: around the mean, as layer_norm does; rms_norm measures from 0.
+// `centred`: relative to the mean (layer_norm), else to 0 (rms_norm).
 template <bool centred, class T>
 Moments<T> moments(int64_t n, const T* x, double eps) {
   T mean = 0;
@@ -74,7 +73,7 @@ void forward(int64_t n, const T* x, const T* weight, const T* bias, double eps, 
 
 // With xhat = (x - mean) rstd and h = g weight:
 //   dx = rstd (h - mean(h) - xhat mean(h xhat)),  dweight += g xhat,  dbias += g
-// and without mean(h) when x is not centred.
+// Without mean(h) when x is not centred.
 template <bool centred, class T>
 void backward(int64_t n, const T* g, const T* x, const T* weight, double eps, T* dx, T* dweight, T* dbias) {
   const Moments<T> m = moments<centred>(n, x, eps);

@@ -1,19 +1,19 @@
 #pragma once
-// The arithmetic of the optimizers on one stretch of a parameter, its gradient and its state, compiled for
-// each SIMD target. Pure loops: they neither allocate nor throw, and any thread may run them.
+// The arithmetic of the optimizers on contiguous elements of a parameter, its gradient and its state, compiled
+// for each SIMD target. Pure loops: they neither allocate nor throw, and any thread may run them.
 #include <array>
 #include <cstdint>
 
 namespace lunagrad {
 
-// A rule's numbers are worked out once for all parameters; their order stands beside each rule, and the
-// formula in optimizer_kernels.cpp. `sign` is -1 when the objective is to grow. `decay` is added to the
-// gradient as decay p; below 0 it is decoupled: the parameter is multiplied by 1 + decay instead.
+// The numbers of a rule are computed once for all parameters. The comment of each rule gives their order,
+// optimizer_kernels.cpp the formula. `sign` is -1 to maximize the objective. A positive `decay` adds decay p to
+// the gradient; a negative one is decoupled weight decay: it multiplies the parameter by 1 + decay.
 enum class Rule : uint8_t {
   sgd,       // lr, decay, sign
   momentum,  // lr, decay, sign, momentum, 1 - dampening, first step (0 or 1), nesterov (0 or 1)
   adam,      // beta1, beta2, eps, decay, step size, sqrt(1 - beta2^t), sign
-  amsgrad,   // the same; the third state is the largest second
+  amsgrad,   // the same; the third state is the maximum of the second
   nadam,     // beta1, beta2, eps, decay, rate of the gradient, rate of the mean, sqrt(1 - beta2^t), sign
   radam,     // beta1, beta2, eps, decay, rate, adaptive (0 or 1), sign
   adamax,    // beta1, beta2, eps, decay, rate, sign
@@ -34,7 +34,7 @@ constexpr int states_of(Rule rule) {
   return kStates[int(rule)];
 }
 
-// Where a rule's numbers have the sign and the decay, -1 for none.
+// The index of the sign (of the decay) among a rule's numbers; -1: the rule has none.
 constexpr int sign_at(Rule rule) {
   constexpr int kAt[] = {2, 2, 6, 6, 7, 6, 5, 4, 4, 4, 4, 3, 4, 4, -1};
   return kAt[int(rule)];
@@ -44,12 +44,12 @@ constexpr int decay_at(Rule rule) {
   return kAt[int(rule)];
 }
 
-// One step. arrays: the parameter, the gradient, then the states; all but the gradient are written. T: float,
-// double, Half, BFloat16 (16-bit values are computed as float).
+// One step. arrays: the parameter, the gradient, then the states; all except the gradient are updated. T: float,
+// double, Half or BFloat16 (16-bit values are computed as float).
 template <class T>
 void step_stretch(Rule, const RuleNumbers&, int64_t count, T* const* arrays);
 
-// Multiplies by a number, and sums |x|^p (p = 2 with SIMD).
+// scale_stretch: x *= factor. power_sum: the sum of |x|^p, with SIMD for p = 2.
 template <class T>
 void scale_stretch(int64_t count, T* x, double factor);
 template <class T>

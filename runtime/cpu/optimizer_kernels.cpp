@@ -1,5 +1,5 @@
-// The loops of optimizer.h. Each rule is written once, as a function of SIMD vectors; the rest of a stretch
-// that does not fill a vector goes through the same function with vectors of one lane.
+// The loops of optimizer.h. Each rule is one function of SIMD vectors; elements that do not fill a vector use
+// the same function with vectors of one lane.
 #include <algorithm>
 #include <cmath>
 
@@ -20,7 +20,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A rule's numbers as vectors: x(i) is number i, x.rest(i) is 1 less number i.
+// A rule's numbers as vectors: x(i) is number i, x.rest(i) is 1 - number i.
 template <class D>
 struct Numbers {
   using T = hn::TFromD<D>;
@@ -32,7 +32,7 @@ struct Numbers {
   HWY_INLINE bool flag(int i) const { return values[i] != 0; }
 };
 
-// What every rule but ema begins with: the sign of the gradient and the decay, at the places given.
+// The first step of every rule except ema: applies the sign and the decay, whose indices are given.
 template <class D, class V>
 HWY_INLINE void prepare(Numbers<D> x, int sign, int decay, V& p, V& g) {
   if (x.values[sign] < 0) g = hn::Neg(g);
@@ -81,7 +81,7 @@ struct Adam {
     s[1] = average(x, 1, s[1], hn::Mul(g, g));
     V second = s[1];
     if constexpr (amsgrad) second = s[2] = hn::IfThenElse(hn::Ge(s[2], s[1]), s[2], s[1]);
-    // Multiplied through by sqrt(1 - beta2^t), which saves a division.
+    // Numerator and denominator are multiplied by sqrt(1 - beta2^t), which saves a division.
     const V denominator = hn::MulAdd(x(2), x(5), hn::Sqrt(second));
     p = hn::NegMulAdd(x(4), hn::Div(hn::Mul(s[0], x(5)), denominator), p);
   }
@@ -101,8 +101,8 @@ struct NAdam {
   }
 };
 
-// Liu et al., ICLR 2020: m and v of Adam;  p -= rate m / (sqrt(v) + eps), or rate m while the variance of v
-// is not yet to be trusted
+// Liu et al., ICLR 2020: m and v of Adam;  p -= rate m / (sqrt(v) + eps), or p -= rate m in the first steps,
+// where the variance of the adaptive rate is too large
 struct RAdam {
   template <class D, class V>
   static HWY_INLINE void step(Numbers<D> x, V& p, V g, V* s) {
@@ -177,7 +177,7 @@ struct Lion {
   static HWY_INLINE void step(Numbers<D> x, V& p, V g, V* s) {
     prepare(x, 4, 3, p, g);
     const V direction = average(x, 1, s[0], g), zero = hn::Zero(x.d), one = hn::Set(x.d, 1);
-    // Zeros and NaN are their own signs.
+    // The sign of zero and of NaN is the value itself.
     const V sign = hn::IfThenElse(hn::Gt(direction, zero), one,
                                   hn::IfThenElse(hn::Lt(direction, zero), hn::Neg(one), direction));
     p = hn::NegMulAdd(x(0), sign, p);
@@ -277,7 +277,7 @@ HWY_EXPORT(rule_f32);
 HWY_EXPORT(rule_f64);
 HWY_EXPORT(square_sum_f32);
 
-// 16-bit tensors are widened into a buffer on the stack, this many elements at a time.
+// 16-bit tensors are converted to f32 in a stack buffer of this many elements.
 constexpr int64_t kBlock = 512;
 
 template <class T>

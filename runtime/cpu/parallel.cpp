@@ -21,13 +21,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How long an idle worker looks for the next loop before it sleeps: the gap between two ops of a training
-// step is a few microseconds, waking a sleeper costs about fifty.
+// An idle worker spins this long for the next loop before it sleeps: the gap between two ops of a training
+// step is a few µs; waking a sleeping thread takes about 50 µs.
 constexpr auto kSpinTime = std::chrono::microseconds(200);
-// A grain is 20 µs, so that a range of at most this many grains lasts about 5 ms even if the estimate is 4
-// times off.
+// A range has at most this many grains of 20 µs: about 5 ms, and less than 20 ms if the estimate is wrong by
+// a factor of 4.
 constexpr int64_t kMaxGrains = 256;
-// Ranges per thread, so that a thread that is held up leaves little for the others to wait for.
+// Ranges per thread: small ranges keep the other threads from waiting for one that is delayed.
 constexpr int64_t kRangesPerThread = 8;
 
 inline void pause() {
@@ -38,7 +38,7 @@ inline void pause() {
 #endif
 }
 
-// The share of one cgroup in whole cores, 0 when it is not limited. `max` holds "quota period" (version 2).
+// The CPU limit of one control group in whole cores, 0 without a limit. `max` has "quota period" (cgroup v2).
 int quota_of(const std::string& folder) {
   if (std::ifstream max(folder + "/cpu.max"); max) {
     std::string quota;
@@ -69,7 +69,7 @@ int usable_cores() {
   return cores;
 }
 
-// Set while this thread runs a range, so that a loop inside runs right here.
+// Set while this thread runs a range: nested loops run on this thread.
 thread_local bool inside_loop = false;
 
 struct Loop {
@@ -90,13 +90,12 @@ void run_ranges(const Loop& loop, std::atomic<int64_t>& next) {
   }
 }
 
-// The workers and the one loop they help with. Never destroyed: workers may look at it until the process
-// ends.
+// The workers and the loop that they share. Never destroyed: workers may access it until the process ends.
 //
-// `state_` holds the whole protocol: the loop's number (upper half), whether it may still be joined (bit 31)
-// and how many workers are in it. A worker joins by raising the count of an open loop, and reads `loop_` only
-// then; the owner closes the loop when no range is left and waits for those inside. A worker that wakes too
-// late finds the loop closed, so a sleeper never holds up a short loop.
+// `state_` holds the whole protocol: the number of the loop (upper half), whether it is open (bit 31), and
+// the number of workers in it. A worker joins an open loop by incrementing the count, and only then reads
+// `loop_`. The owner closes the loop when no range is left and waits for the workers in it. A worker that
+// wakes too late finds the loop closed, so a sleeping worker never delays a short loop.
 class Pool {
  public:
   int size() {
@@ -122,7 +121,7 @@ class Pool {
     owned_.store(false, std::memory_order_release);
   }
 
-  // False when another thread has a loop going: then the caller does all its work itself.
+  // False when another thread is running a loop: then the caller does all the work.
   bool try_run(const Loop& loop) {
     if (owned_.exchange(true, std::memory_order_acquire)) return false;
     if (!started_) start();
@@ -146,7 +145,7 @@ class Pool {
     return true;
   }
 
-  // Only the calling thread lives on in a forked child.
+  // A forked child has only the calling thread.
   void after_fork() {
     state_.store(0);
     sleepers_.store(0);
@@ -166,7 +165,7 @@ class Pool {
       alive_.fetch_add(1);
       try {
         std::thread([this, i] { work(i - 1); }).detach();
-      } catch (const std::system_error&) {  // no more threads to be had: fewer helpers, same result
+      } catch (const std::system_error&) {  // the system has no more threads: fewer workers, same result
         alive_.fetch_sub(1);
         return;
       }
@@ -184,7 +183,7 @@ class Pool {
       run_ranges(loop_, next_);
     } catch (...) {
       if (!failed_.exchange(true)) failure_ = std::current_exception();
-      next_.store(loop_.count, std::memory_order_relaxed);  // the others stop at their next range
+      next_.store(loop_.count, std::memory_order_relaxed);  // the others stop before their next range
     }
     inside_loop = false;
   }
@@ -206,8 +205,8 @@ class Pool {
     alive_.fetch_sub(1);
   }
 
-  // The state once it holds an open loop other than `last`, or anything else when the worker should look
-  // around.
+  // Waits for an open loop other than `last` and returns the state; also returns when the worker must check
+  // for a change.
   uint64_t find_loop(uint64_t last) {
     const auto is_new = [last](uint64_t state) { return (state & kOpen) && state >> 32 != last; };
     const auto deadline = Clock::now() + kSpinTime;
@@ -232,7 +231,7 @@ class Pool {
   std::atomic<uint32_t> wakeups_{0};
   std::atomic<int> size_{0}, alive_{0};
   std::atomic<bool> leaving_{false};
-  std::atomic<bool> owned_{false};  // a thread is running a loop; it alone touches what follows
+  std::atomic<bool> owned_{false};  // a thread is running a loop; only that thread accesses the fields below
   bool started_ = false;
   std::atomic<bool> failed_{false};
   std::exception_ptr failure_;
@@ -262,13 +261,13 @@ void parallel_for_erased(int64_t count, int64_t grain, RangeFunction function, v
   grain = std::max<int64_t>(grain, 1);
   if (count < 2 * grain) return function(closure, 0, count);
 
-  // The ranges depend on the sizes alone, never on who runs them, so that sums over ranges are reproducible.
+  // The ranges depend only on the sizes, not on which thread runs them: sums over ranges are reproducible.
   const int threads = thread_count();
   const int64_t longest = grain > INT64_MAX / kMaxGrains ? count : grain * kMaxGrains;
   int64_t step = (count + threads * kRangesPerThread - 1) / (threads * kRangesPerThread);
   if (threads == 1) step = longest;
   step = std::clamp(step, grain, longest);
-  if (step >= 64) step = (step + 63) / 64 * 64;  // whole cache lines, whatever the element
+  if (step >= 64) step = (step + 63) / 64 * 64;  // whole cache lines for any element size
 
   const Loop loop{function, closure, count, step, &context()};
   if (threads > 1 && !inside_loop && pool().try_run(loop)) return;

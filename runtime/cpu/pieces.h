@@ -1,5 +1,5 @@
 #pragma once
-// Long loops that one thread runs alone: they look at the request to stop now and then, as parallel_for does.
+// Long loops on one thread that check regularly for a request to stop, as parallel_for does. Any thread.
 #include <algorithm>
 #include <cstdint>
 
@@ -8,10 +8,10 @@
 
 namespace lunagrad {
 
-inline constexpr int64_t kStopPiece = 1 << 18;  // steps of a loop between two looks; a few ms
+inline constexpr int64_t kStopPiece = 1 << 18;  // iterations between two checks; a few ms
 
-// Calls f(begin, end) on pieces that cover [0, count), in order. Error(cancelled) between two of them. What f
-// changes at each step belongs into a local variable of f, where the compiler keeps it in a register.
+// Calls f(begin, end) on consecutive pieces that cover [0, count). Error(cancelled) between two pieces. Variables
+// that f changes in each iteration should be local to f, so that the compiler keeps them in registers.
 template <class F>
 void in_pieces(int64_t count, F&& f) {
   if (count <= kStopPiece) return f(int64_t(0), count);
@@ -22,7 +22,8 @@ void in_pieces(int64_t count, F&& f) {
   }
 }
 
-// An order that looks at every comparison, for std::sort and its kin; their elements must be plain values.
+// A comparison for std::sort and similar algorithms that checks for a stop at every call. The elements must be
+// trivially copyable, because Error(cancelled) leaves the sort in the middle.
 template <class Less>
 auto stoppable(Less less) {
   return [&ctx = context(), less](const auto& a, const auto& b) {

@@ -1,4 +1,4 @@
-// The loops of pool.h: windows of any kind one by one, and the usual 2 x 2 windows side by side with SIMD.
+// The loops of pool.h: general windows one by one, and the common 2 x 2 windows with SIMD.
 #include <algorithm>
 #include <limits>
 #include <type_traits>
@@ -22,14 +22,14 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Whether v replaces the largest so far: it is larger, or NaN (Highway's Ne(v, v) is false for NaN on
+// Whether v replaces the current maximum: it is larger, or NaN (Highway's Ne(v, v) is false for NaN on
 // AVX-512).
 template <class V>
 HWY_INLINE auto replaces(V v, V largest) {
   return hn::Or(hn::Gt(v, largest), hn::IsNaN(v));
 }
 
-// Calls f(tag, i) over [0, count): whole vectors, then halves and quarters of them, since rows are often
+// Calls f(tag, i) over [0, count): full vectors, then halves and quarters of vectors, because rows are often
 // short.
 template <class T, class F>
 HWY_INLINE void for_vectors(int64_t count, F&& f) {
@@ -44,7 +44,7 @@ HWY_INLINE void for_vectors(int64_t count, F&& f) {
   run(hn::CappedTag<T, 1>());
 }
 
-// `count` neighbouring windows of two rows.
+// `count` adjacent windows of two rows.
 template <class T>
 void max_2x2(const T* top, const T* bottom, int64_t count, T* y) {
   for_vectors<T>(count, [&](auto d, int64_t i) HWY_ATTR {
@@ -66,7 +66,7 @@ void scatter_2x2(const T* g, const T* top, const T* bottom, int64_t count, T* dt
     hn::Vec<decltype(d)> a, b, c, e;
     hn::LoadInterleaved2(d, top + 2 * i, a, b);
     hn::LoadInterleaved2(d, bottom + 2 * i, c, e);
-    auto rest = hn::LoadU(d, g + i);  // what no later element has taken
+    auto rest = hn::LoadU(d, g + i);  // gradients that no later element of the window has taken
     const auto take_b = replaces(b, a);
     auto largest = hn::IfThenElse(take_b, b, a);
     const auto take_c = replaces(c, largest);
@@ -96,8 +96,8 @@ void max_taps(const PoolTaps& taps, const T* x, T* y) {
     });
 }
 
-// Adds g to the element of dx, unfolded like x, that each window takes. `first` is the number of the tap that
-// a window takes when no element is above -infinity, its first in the plane, or -1.
+// Adds g to the element of dx (unfolded like x) that each window takes. `first` is the tap that a window
+// takes when no element is above -infinity: its first tap inside the plane, or -1.
 template <class T>
 void scatter_taps(const PoolTaps& taps, const T* g, const T* x, const T* first, T* dx) {
   for (int64_t r = 0; r < taps.rows; ++r) {
@@ -161,9 +161,9 @@ HWY_EXPORT(max_2x2_f64);
 HWY_EXPORT(scatter_2x2_f32);
 HWY_EXPORT(scatter_2x2_f64);
 
-constexpr int64_t kGrain = 16384;  // elements that windows look at
+constexpr int64_t kGrain = 16384;  // elements read by windows
 
-// Windows that tile the axis two by two, so that each element belongs to at most one.
+// Whether the windows have two elements and stride 2, so that each element is in at most one.
 bool in_pairs(const PoolAxis& axis) {
   for (int64_t i = 0; i < axis.out(); ++i)
     if (axis.windows[size_t(i)].start != 2 * i || axis.windows[size_t(i)].count != 2) return false;
@@ -190,11 +190,11 @@ void for_planes(const PoolGeometry& p, F&& f) {
   });
 }
 
-// Windows of few elements are looked at tap by tap, many windows at once.
+// Windows with at most this many taps are computed tap by tap, many windows at once.
 constexpr int64_t kMostTaps = 32;
 bool by_taps(const PoolGeometry& p) { return p.kernel && p.kernel->kernel_size() <= kMostTaps; }
 
-// Calls f(plane, taps, unfolded x, memory for its gradient) for all planes, with -infinity around each.
+// Calls f(plane, taps, unfolded x, memory for its gradient) for all planes, padded with -infinity.
 template <class T, class F>
 void for_tiles(const PoolGeometry& p, const T* x, F&& f) {
   const ConvGeometry& g = *p.kernel;
@@ -212,13 +212,13 @@ void for_tiles(const PoolGeometry& p, const T* x, F&& f) {
   });
 }
 
-// The number of the first tap of a window that lies inside an axis, or -1.
+// The first tap of a window that is inside the axis, or -1.
 int64_t first_tap(const PoolAxis& axis, const ConvGeometry& g, size_t d, int64_t window) {
   const PoolWindow& w = axis.windows[size_t(window)];
   return w.count ? (w.start - window * g.stride[d] + g.padding[d]) / g.dilation[d] : -1;
 }
 
-// Calls f(plane, output, place of the element that the window takes in the plane, or -1) for all windows.
+// Calls f(plane, output, index in the plane of the element that the window takes, or -1) for all windows.
 template <class T, class F>
 void for_windows(const PoolGeometry& p, const T* x, F&& f) {
   for_planes(p, [&](int64_t plane) {
@@ -245,7 +245,7 @@ T larger(T largest, T value) {
   return (value > largest) | (value != value) ? value : largest;
 }
 
-// Axis by axis: the largest of the rows over their whole width, then of the columns of that.
+// One axis after the other: the maximum of the rows over the full width, then of the columns of that result.
 template <class T>
 void max_of_windows(const PoolGeometry& p, const T* x, T* y) {
   const int64_t width = p.columns.size;

@@ -1,6 +1,6 @@
 #pragma once
-// The taps of windows side by side in an unfolded plane (conv_tile.h), for the kernels of pooling: that of
-// output (row, column) lies at offsets[tap] + row * row_length + column.
+// The taps of pooling windows in an unfolded plane (conv_tile.h): a tap of output (row, column) is the element at
+// offsets[tap] + row * row_length + column.
 #include <cstdint>
 
 namespace lunagrad {

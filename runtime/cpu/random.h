@@ -1,7 +1,7 @@
 #pragma once
-// Random numbers on the CPU: the words of random.h's Philox by SIMD, and what is made of them. Every function
-// is one of the word's bits and a few correctly rounded operations, written so that another device can repeat
-// it. Any thread; pointers are CPU memory.
+// Random numbers on the CPU: Philox words (runtime/random.h) with SIMD, and distributions computed from them.
+// Every function depends only on the bits of the words and uses correctly rounded operations, so that other
+// devices compute the same numbers. Any thread; pointers are CPU memory.
 #include <cstdint>
 
 #include "runtime/random.h"
@@ -14,9 +14,9 @@ void philox_words(RandomDraw, uint64_t first_block, int64_t blocks, uint32_t* wo
 // out[i] = uniform_f32(words[i]).
 void uniform_from_words(const uint32_t* words, int64_t n, float* out);
 
-// Standard normals by Box and Muller, "A note on the generation of random normal deviates" (1958). Words 2k
-// and 2k + 1 make out[2k] = r cos t and out[2k + 1] = r sin t with r = sqrt(-2 log u), u = ((word >> 8) + 1)
-// / 2^24 and t = 2 pi (word >> 8) / 2^24; the polynomials are in random_kernels.cpp. n is even.
+// Standard normals: G. Box and M. Muller, "A note on the generation of random normal deviates" (1958). Words 2k
+// and 2k + 1 give out[2k] = r cos t and out[2k + 1] = r sin t with r = sqrt(-2 log u), u = ((word >> 8) + 1) /
+// 2^24 and t = 2 pi (word >> 8) / 2^24; the polynomials are in random_kernels.cpp. n must be even.
 void normals_from_words(const uint32_t* words, int64_t n, float* out);
 
 // out[i] = words[i] < threshold ? 0 : x[i] * scale.

@@ -23,7 +23,7 @@ struct Product {
   Word high, low;
 };
 
-// The 64-bit products of all lanes with one factor: those of the even lanes, then those of the odd ones.
+// The 64-bit products of all lanes with one factor: of the even lanes, and of the odd lanes.
 HWY_INLINE Product multiply(Word x, Word factor) {
   const Words d;
   const hn::RepartitionToWide<Words> wide;
@@ -34,7 +34,8 @@ HWY_INLINE Product multiply(Word x, Word factor) {
           hn::BitCast(d, hn::Or(hn::AndNot(upper, even), hn::ShiftLeft<32>(odd)))};
 }
 
-// Makes whole vectors of blocks, one a lane, and returns how many; constants as in random.cpp.
+// Computes full vectors of blocks, one per lane, and returns the number of blocks; constants as in
+// random.cpp.
 int64_t philox_vectors(RandomDraw draw, uint64_t first_block, int64_t blocks, uint32_t* HWY_RESTRICT words) {
   const Words d;
   const int64_t lanes = int64_t(hn::Lanes(d));
@@ -43,7 +44,7 @@ int64_t philox_vectors(RandomDraw draw, uint64_t first_block, int64_t blocks, ui
   for (; i + lanes <= blocks; i += lanes) {
     const uint64_t counter = first_block + uint64_t(i);
     if (uint32_t(counter) + uint64_t(lanes) > 0x100000000u)
-      break;  // the upper word changes within the vector
+      break;  // the upper word of the counter changes within the vector
     auto c0 = hn::Iota(d, uint32_t(counter)), c1 = hn::Set(d, uint32_t(counter >> 32));
     auto c2 = hn::Set(d, uint32_t(draw.stream)), c3 = hn::Set(d, uint32_t(draw.stream >> 32));
     uint32_t k0 = uint32_t(draw.seed), k1 = uint32_t(draw.seed >> 32);
@@ -92,7 +93,7 @@ HWY_INLINE V log_of_uniform(D d, V u) {
   V p = hn::Set(d, kP[0]);
   for (int i = 1; i < 9; ++i) p = hn::Add(hn::Mul(p, f), hn::Set(d, kP[i]));
   const V square = hn::Mul(f, f), exponent = hn::ConvertTo(d, k);
-  // ln 2 in two parts, the first with few enough bits that its product with k is exact.
+  // ln 2 is split in two parts; the first has so few bits that its product with k is exact.
   V small = hn::Mul(hn::Mul(p, f), square);
   small = hn::Add(small, hn::Mul(exponent, hn::Set(d, -2.12194440e-4f)));
   small = hn::Sub(small, hn::Mul(hn::Set(d, 0.5f), square));
@@ -110,7 +111,7 @@ HWY_INLINE void NormalPairs(D d, const uint32_t* HWY_RESTRICT words, float* HWY_
   const V u = hn::Mul(hn::ConvertTo(d, numerator), hn::Set(d, 0x1p-24f));
   const V radius = hn::Sqrt(hn::Mul(hn::Set(d, -2.0f), log_of_uniform(d, u)));
 
-  // The angle as quarters of a turn and a rest of at most an eighth, both exact.
+  // Splits the angle into quarter turns and a remainder of at most an eighth of a turn, both exact.
   const auto turn = hn::BitCast(di, hn::ShiftRight<8>(b));
   const auto quarter = hn::ShiftRight<22>(hn::Add(turn, hn::Set(di, 1 << 21)));
   const auto rest = hn::Sub(turn, hn::ShiftLeft<22>(quarter));
@@ -142,7 +143,7 @@ void NormalsFromWords(const uint32_t* HWY_RESTRICT words, int64_t n, float* HWY_
   int64_t i = 0;
   for (; i + step <= n; i += step) NormalPairs(d, words + i, out + i);
   if (i == n) return;
-  // The rest goes through the same vectors, so that a number does not depend on where it stands.
+  // The last partial vector uses the same code, so that a number does not depend on its position.
   HWY_ALIGN uint32_t padded[2 * hn::MaxLanes(hn::ScalableTag<float>())] = {};
   HWY_ALIGN float results[2 * hn::MaxLanes(hn::ScalableTag<float>())];
   std::copy(words + i, words + n, padded);

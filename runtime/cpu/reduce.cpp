@@ -11,13 +11,13 @@
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kChunk = 1 << 16;     // elements whose fold is one piece of work
+constexpr int64_t kChunk = 1 << 16;     // elements of one unit of work
 constexpr int64_t kGrain = 2 * kChunk;  // elements that are worth another thread
-constexpr int64_t kScratch = 1024;      // elements gathered at a time
-constexpr int64_t kColumns = 512;       // columns folded side by side
-constexpr int64_t kRows = 64;           // results stored at a time
+constexpr int64_t kScratch = 1024;      // elements of the gather buffer
+constexpr int64_t kColumns = 512;       // columns folded together
+constexpr int64_t kRows = 64;           // results stored together
 
-// Walks the positions of merged dims in row-major order.
+// Iterates over the positions of merged dims in row-major order.
 class Odometer {
  public:
   Odometer(const Dims& sizes, const Dims& strides, int64_t start) : sizes_(sizes), strides_(strides) {
@@ -48,7 +48,7 @@ class Odometer {
   int64_t offset_ = 0;
 };
 
-// Where the elements come from: memory of the type computed in, or elements to be converted.
+// The source of the elements: memory of the computing type, or elements to convert.
 template <class T>
 struct Source {
   const void* data;
@@ -82,12 +82,12 @@ Source<T> source_of(const Tensor& x) {
   });
 }
 
-// Whether neighbours in memory belong to neighbouring results.
+// Whether elements adjacent in memory belong to adjacent results.
 bool has_columns(const ReducePlan& plan) {
   return !plan.kept_sizes.empty() && plan.kept_strides.back() == 1 && !plan.reduced_sizes.empty();
 }
 
-// x, converted where that lets columns be folded side by side.
+// x, converted if that allows folding columns together.
 Tensor ready_for_columns(const Tensor& x, uint32_t mask, DType computed) {
   if (x.dtype() == computed || !has_columns(ReducePlan(x.shape(), x.strides(), mask, true))) return x;
   const Tensor copy = Tensor::empty(x.shape(), computed);
@@ -127,8 +127,7 @@ void for_pieces(const Source<T>& x, const ReducePlan& plan, int64_t base, int64_
 using c64 = std::complex<float>;
 using c128 = std::complex<double>;
 
-// Sums of complex numbers are sums of columns, two to a number: 256 numbers side by side, added up in the
-// end.
+// A sum of complex numbers is a sum of columns, two per number: 256 numbers per row, added at the end.
 template <class T>
 void fold_row(Fold fold, double, const std::complex<T>* x, int64_t n, c128* state) {
   constexpr int64_t kSide = 256;
@@ -184,7 +183,7 @@ void reset(Fold fold, A* states, int64_t n) {
   std::fill_n(states, n * fold_state_size(fold), identity);
 }
 
-// into[i] takes in other[i]; planes are n apart.
+// Combines the states other[i] into into[i]; planes are n apart.
 template <class A>
 void combine(Fold fold, A* into, const A* other, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
@@ -268,7 +267,7 @@ struct Driver {
   void run_columns() const {
     const int64_t width = plan.kept_sizes.back();
     const int64_t block = std::min(width, kColumns), blocks = (width + block - 1) / block;
-    const int64_t strips = plan.outputs / width * blocks;  // of at most `block` neighbouring results
+    const int64_t strips = plan.outputs / width * blocks;  // of at most `block` adjacent results
     const int64_t rows = std::max<int64_t>(1, kChunk / block), chunks = (plan.count + rows - 1) / rows;
     const auto width_of = [&](int64_t strip) { return std::min(block, width - strip % blocks * block); };
     const auto first_of = [&](int64_t strip) { return strip / blocks * width + strip % blocks * block; };
@@ -385,7 +384,7 @@ void fold_truth(bool all, const Tensor& input, uint32_t mask, const FoldStore<ui
 
 namespace {
 
-// An extreme and where it is; `better` lets the first of equals stay, and the first NaN win.
+// An extreme and its index. `better` keeps the first of equal values and prefers the first NaN.
 template <class T>
 bool better(bool largest, T candidate, T best) {
   return (largest ? candidate > best : candidate < best) || (candidate != candidate && best == best);
@@ -403,7 +402,7 @@ struct ExtremeFinder {
     int64_t index;
   };
 
-  // In elements begin … end-1 of the result at base.
+  // Searches elements begin … end-1 of the result at base.
   Found search(int64_t base, int64_t begin, int64_t end) const {
     Found found{};
     int64_t seen = begin;
@@ -463,7 +462,7 @@ struct ExtremeFinder {
                  });
   }
 
-  // Numbers of the rows in the type that is as wide as the elements.
+  // The row indices, in the integer type that is as wide as the elements.
   using Number = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
 
   void search_strip(int64_t first, int64_t width) const {
@@ -486,7 +485,7 @@ struct ExtremeFinder {
 void find_extremes(bool largest, const Tensor& x, uint32_t mask, void* values, int64_t* indices) {
   const ReducePlan plan(x.shape(), x.strides(), mask, false);
   if (plan.outputs == 0) return;
-  // The order matters here, so elements that lie crosswise are put in it first.
+  // The search depends on the order of the elements, so permuted ones are copied into order first.
   if (!x.is_contiguous() && !has_columns(plan) && !plan.reduced_strides.empty() &&
       plan.reduced_strides.back() > 1) {
     const Tensor copy = Tensor::empty(x.shape(), x.dtype());

@@ -1,8 +1,8 @@
 #pragma once
-// Reductions on the CPU: which elements meet in which result (ReducePlan), the SIMD folds of a row and of
-// many columns, and the driver that splits the work over the pool. The split depends on the shape alone, so a
-// result does not depend on the number of threads. Floats are accumulated in f64, integers in i64, complex
-// numbers in c128. Any thread; pointers are CPU memory.
+// Reductions on the CPU: the mapping of elements to results (ReducePlan), SIMD folds of a row and of many
+// columns, and the driver that shares the work among the thread pool. The division of the work depends only on
+// the shape, so results do not depend on the number of threads. Floats accumulate in f64, integers in i64,
+// complex numbers in c128. Any thread; pointers are CPU memory.
 #include <complex>
 #include <cstdint>
 #include <functional>
@@ -11,52 +11,53 @@
 
 namespace lunagrad {
 
-// moments keeps {count, mean, sum of squared deviations}; the others one number.
+// The state of moments is {count, mean, sum of squared deviations}; that of the others is one number.
 enum class Fold : uint8_t { sum, product, max, min, sum_abs, sum_squares, sum_powers, moments };
 
 inline constexpr int kMaxFoldState = 3;
 constexpr int fold_state_size(Fold fold) { return fold == Fold::moments ? kMaxFoldState : 1; }
 
-// The elements of a tensor as results x elements of each result, with neighbouring dims merged. Kept dims are
-// in the order of the result, reduced dims in the order of the tensor. Sizes of 1 are left out.
+// The elements of a tensor as results x elements of each result, with adjacent dims merged where strides allow.
+// Kept dims are in the order of the result, reduced dims in the order of the tensor. Dims of size 1 are omitted.
 struct ReducePlan {
   Dims kept_sizes, kept_strides;
   Dims reduced_sizes, reduced_strides;
   int64_t outputs = 1;
   int64_t count = 1;  // elements of each result
 
-  // any_order: the elements of a result may be taken as they lie in memory.
+  // any_order: the elements of a result may be folded in the order of memory.
   ReducePlan(const Shape&, const Strides&, uint32_t mask, bool any_order);
 };
 
-// Receives results first … first + n - 1: number i has states[k * n + i] for each k below fold_state_size.
+// Receives results first … first + n - 1: result i has states[k * n + i] for each k below fold_state_size.
 template <class A>
 using FoldStore = std::function<void(int64_t first, int64_t n, const A* states)>;
 
-// Folds x over the dims of the mask. p is the exponent of sum_powers. f16 and bf16 are not taken by
-// fold_floats. Results arrive once each, in no order, from any thread.
+// Folds x over the dims of the mask. p is the exponent of sum_powers. fold_floats does not take f16 and bf16. Each
+// result is stored once, in any order, from any thread.
 void fold_floats(Fold, double p, const Tensor& x, uint32_t mask, const FoldStore<double>&);
 void fold_integers(Fold, const Tensor& x, uint32_t mask, const FoldStore<int64_t>&);
 void fold_complex(Fold, const Tensor& x, uint32_t mask,
                   const FoldStore<std::complex<double>>&);  // sum, product
-// Whether all elements, or any, are not zero: results are not zero where it is so.
+// Whether all elements (any element) of a result are not zero: the stored state is not zero if so.
 void fold_truth(bool all, const Tensor& x, uint32_t mask, const FoldStore<uint8_t>&);
 
-// The first largest (smallest) element of each result and its number within the result; NaN counts as larger
-// (smaller) than everything. values may be null; it has x's type.
+// The first largest (smallest) element of each result and its index within the result; NaN is larger (smaller)
+// than everything. values has x's dtype and may be null.
 void find_extremes(bool largest, const Tensor& x, uint32_t mask, void* values, int64_t* indices);
 
-// SIMD, chosen at run time. state planes are `width` apart; each is brought forward by the elements given.
+// SIMD, selected at run time. Each updates the state with the given elements; the planes of a state are `width`
+// apart.
 void fold_row(Fold, double p, const float* x, int64_t n, double* state);
 void fold_row(Fold, double p, const double* x, int64_t n, double* state);
 void fold_row(Fold, double p, const int64_t* x, int64_t n, int64_t* state);
 void fold_row(Fold, double p, const uint8_t* x, int64_t n,
-              uint8_t* state);  // of bytes 0 and 1, max and min alone
-// The place of the first element that equals value, NaN equal to NaN; there must be one.
+              uint8_t* state);  // bool: bytes 0 and 1; only max and min
+// The index of the first element that equals `value`, where NaN equals NaN. There must be one.
 int64_t find_element(const float* x, int64_t n, float value);
 int64_t find_element(const double* x, int64_t n, double value);
 int64_t find_element(const int64_t* x, int64_t n, int64_t value);
-// state[j] is brought forward by x[i * row_stride + j] for each i < rows.
+// Updates state[j] with x[i * row_stride + j] for each i < rows.
 void fold_columns(Fold, double p, const float* x, int64_t row_stride, int64_t rows, int64_t width,
                   double* state);
 void fold_columns(Fold, double p, const double* x, int64_t row_stride, int64_t rows, int64_t width,
@@ -65,7 +66,7 @@ void fold_columns(Fold, double p, const int64_t* x, int64_t row_stride, int64_t 
                   int64_t* state);
 void fold_columns(Fold, double p, const uint8_t* x, int64_t row_stride, int64_t rows, int64_t width,
                   uint8_t* state);
-// values[j] and indices[j] become row[j] and `index` where row[j] is larger (smaller), or the first NaN.
+// Sets values[j] to row[j] and indices[j] to `index` where row[j] is larger (smaller), or is the first NaN.
 void take_better_columns(bool largest, const float* row, int64_t width, int32_t index, float* values,
                          int32_t* indices);
 void take_better_columns(bool largest, const double* row, int64_t width, int64_t index, double* values,

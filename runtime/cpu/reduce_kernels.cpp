@@ -1,6 +1,6 @@
-// The folds of reduce.h, compiled once per SIMD target. Sums of floats run in f64: of 2^24 equal f32 values
-// not one is lost, and the order of the additions, which differs between targets, stays below the rounding of
-// the f32 result.
+// The folds of reduce.h, compiled once per SIMD target. Floats are summed in f64: a sum of 2^24 equal f32
+// values is exact, and the effect of the order of the additions, which differs between targets, is below the
+// rounding of the f32 result.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,7 +20,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// One element. `next` of the comparisons lets a NaN in and none out.
+// Folds of one element. `next` of the comparisons takes a NaN and then keeps it.
 struct Sum {
   template <class A>
   static A next(A state, A x, double) {
@@ -92,7 +92,7 @@ double accumulate(const T* x, int64_t n, F&& f) {
   return total;
 }
 
-// Eight running products, as many as the latency of a multiplication hides.
+// Eight running products hide the latency of a multiplication.
 template <class T>
 double multiply(const T* x, int64_t n) {
   double s[8] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -107,7 +107,7 @@ template <bool largest, class T>
 T extreme(const T* x, int64_t n, T start) {
   const hn::ScalableTag<T> d;
   const int64_t lanes = int64_t(hn::Lanes(d));
-  // Comparisons pass NaN by; the sum of all elements tells whether there was one.
+  // Comparisons skip NaN; the sum of all elements shows whether there is one.
   const auto step = [](auto state, auto v) HWY_ATTR {
     return hn::IfThenElse(largest ? hn::Gt(v, state) : hn::Lt(v, state), v, state);
   };
@@ -125,7 +125,7 @@ T extreme(const T* x, int64_t n, T start) {
   }
   s0 = step(step(s0, s1), step(s2, s3));
   T result = largest ? hn::GetLane(hn::MaxOfLanes(d, s0)) : hn::GetLane(hn::MinOfLanes(d, s0));
-  // It is NaN if an element is, or if infinities of both signs met: only then is a second look needed.
+  // The sum is NaN if an element is NaN, or if infinities of both signs were added: only then search again.
   const T sum = hn::GetLane(hn::SumOfLanes(d, sums));
   if (sum != sum)
     for (int64_t k = 0; k < i; ++k)
@@ -141,8 +141,8 @@ void fold_elements(double p, const T* x, int64_t n, A* state) {
   *state = s;
 }
 
-// Mean and squared deviations of the part, joined as in Chan, Golub, LeVeque, "Updating formulae and a
-// pairwise algorithm for computing sample variances" (1979).
+// Mean and squared deviations of each part, combined as in T. Chan, G. Golub, R. LeVeque, "Updating formulae
+// and a pairwise algorithm for computing sample variances" (1979).
 template <class T>
 void fold_moments(const T* x, int64_t n, double* state) {
   constexpr int64_t kPart = 2048;
@@ -217,7 +217,7 @@ void RowI64(Fold fold, double p, const int64_t* x, int64_t n, int64_t* state) {
   choose_integer_step(fold, [&](auto step) { fold_elements<decltype(step)>(p, x, n, state); });
 }
 
-// Truths: bytes 0 and 1, of which the largest says whether there is one and the smallest whether all are.
+// Bool tensors: bytes 0 and 1. Their maximum is any(), their minimum is all().
 void RowU8(Fold fold, double, const uint8_t* x, int64_t n, uint8_t* state) {
   uint8_t s = *state;
   if (fold == Fold::max)
@@ -227,7 +227,7 @@ void RowU8(Fold fold, double, const uint8_t* x, int64_t n, uint8_t* state) {
   *state = s;
 }
 
-// The first element that equals value, or is NaN if value is; there must be one.
+// The index of the first element that equals `value`, or is NaN if `value` is NaN; there must be one.
 template <class T>
 int64_t find_first(const T* x, int64_t n, T value) {
   const hn::ScalableTag<T> d;
@@ -281,8 +281,8 @@ void ColumnsU8(Fold fold, double, const uint8_t* x, int64_t row_stride, int64_t 
       for (int64_t j = 0; j < width; ++j) state[j] &= x[j];
 }
 
-// The better of each column's best so far and row number `index`. A NaN is better than all but a NaN. Both
-// numbers have the same size, so that one mask serves them.
+// Updates the best value of each column with row `index`. A NaN is better than everything except a NaN.
+// Values and indices have the same size, so that one mask serves both.
 template <bool largest, class T, class I>
 void take_better(const T* HWY_RESTRICT row, int64_t width, I index, T* HWY_RESTRICT values,
                  I* HWY_RESTRICT indices) {
@@ -309,7 +309,7 @@ void BetterI64(bool largest, const int64_t* row, int64_t width, int64_t index, i
           : take_better<false>(row, width, index, values, indices);
 }
 
-// Welford, "Note on a method for calculating corrected sums of squares and products" (1962).
+// B. P. Welford, "Note on a method for calculating corrected sums of squares and products" (1962).
 template <class T>
 void fold_column_moments(const T* HWY_RESTRICT x, int64_t row_stride, int64_t rows, int64_t width,
                          double* HWY_RESTRICT state) {

@@ -8,7 +8,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kGrain = 16384;  // elements that are read or written
+constexpr int64_t kGrain = 16384;  // elements read or written
 
 int64_t grain_of(int64_t elements) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(1, elements)); }
 

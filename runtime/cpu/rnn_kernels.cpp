@@ -1,6 +1,6 @@
 // The cells of rnn.h. LSTM: Hochreiter, Schmidhuber, Neural Computation 9, 1997, with the forget gate of
-// Gers, Schmidhuber, Cummins, 2000; GRU: Cho et al., EMNLP 2014, with the reset gate behind the product, as
-// in PyTorch.
+// Gers, Schmidhuber, Cummins, 2000. GRU: Cho et al., EMNLP 2014, with the reset gate applied after the
+// product, as in PyTorch.
 #include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
@@ -24,14 +24,14 @@ HWY_INLINE hn::Vec<D> sum_of(D d, const T* a, const T* b) {
   return hn::Add(hn::LoadU(d, a), hn::LoadU(d, b));
 }
 
-// The gradient of h: what later steps and what the result ask for.
+// The gradient of h: from later steps plus from the result.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> total(D d, const T* dh, const T* dout, int64_t i) {
   const auto g = hn::LoadU(d, dh + i);
   return dout ? hn::Add(g, hn::LoadU(d, dout + i)) : g;
 }
 
-// g y (1 - y) and g (1 - y^2): behind a sigmoid and a tanh.
+// The gradients of sigmoid and tanh from their results: g y (1 - y) and g (1 - y^2).
 template <class D, class V>
 HWY_INLINE V behind_sigmoid(D d, V g, V y) {
   return hn::Mul(hn::Mul(g, y), hn::Sub(hn::Set(d, 1), y));
@@ -45,7 +45,7 @@ template <class T>
 void rnn_forward(bool relu, int64_t n, const T* input, const T* hidden, T* h) {
   for_vectors<T>(n, [&](auto d, int64_t i) HWY_ATTR {
     const auto x = sum_of(d, input + i, hidden + i), zero = hn::Zero(d);
-    // NaN stays: only what is below 0 is replaced.
+    // Replaces only negative numbers, so NaN stays.
     hn::StoreU(relu ? hn::IfThenElse(hn::Lt(x, zero), zero, x) : math::tanh(d, x), d, h + i);
   });
 }
@@ -76,8 +76,8 @@ void lstm_forward(int64_t n, T* gates, const T* hidden, const T* c_before, T* c,
   });
 }
 
-// dc += dh o (1 - tanh(c)^2);  do = dh tanh(c), di = dc g, df = dc c', dg = dc i, each behind its function;
-// dc' = dc f
+// dc += dh o (1 - tanh(c)^2);  do = dh tanh(c), di = dc g, df = dc c', dg = dc i, each then through its
+// activation's gradient;  dc' = dc f
 template <class T>
 void lstm_backward(int64_t n, const T* gates, const T* c_before, const T* c, const T* dh, const T* dout,
                    T* dc, T* dgates) {
@@ -110,8 +110,8 @@ void gru_forward(int64_t n, const T* input, const T* hidden, const T* h_before, 
   });
 }
 
-// dn = dh (1 - z) and dz = dh (h' - n) behind their functions;  dr = dn q behind the sigmoid;  dq = dn r;
-// dh' = dh z beside what comes through the product
+// dn = dh (1 - z), dz = dh (h' - n), then dr = dn q, each through its activation's gradient;  dq = dn r;
+// dh' = dh z plus the part that comes through the product
 template <class T>
 void gru_backward(int64_t n, const T* gates, const T* h_before, T* dh, const T* dout, T* dinput, T* dhidden) {
   for_vectors<T>(n, [&](auto d, int64_t k) HWY_ATTR {
@@ -131,7 +131,7 @@ void gru_backward(int64_t n, const T* gates, const T* h_before, T* dh, const T* 
   });
 }
 
-// One function of each for each type, so that they can be exported.
+// One name for each function and type, as HWY_EXPORT requires.
 #define LUNAGRAD_CELLS(T, suffix)                                                                       \
   void rnn_##suffix(bool relu, int64_t n, const T* input, const T* hidden, T* h) {                      \
     rnn_forward(relu, n, input, hidden, h);                                                             \

@@ -1,6 +1,7 @@
 #pragma once
-// Row by row along one dim of contiguous tensors, for kernels that need a whole row at hand (softmax,
-// losses). Where the dim is not the last, tiles of rows are copied together, worked on and copied back.
+// Iteration over the rows along one dim of contiguous tensors, for kernels that need a contiguous row (softmax,
+// losses). If the dim is not the last, tiles of rows are transposed into a buffer, processed and transposed back.
+// The thread pool shares the work.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace lunagrad {
 
-// A 0-d tensor stands for one with a single element, as in PyTorch.
+// A 0-d tensor counts as a tensor of shape [1], as in PyTorch.
 inline Shape with_one_dim(const Shape& shape) { return shape.empty() ? Shape{1} : shape; }
 
 // A dim of a contiguous tensor as outer x size x inner elements.
@@ -23,8 +24,8 @@ struct Split {
   }
 };
 
-// Calls f(row, in, out) for each of the outer * inner rows: in[k] and out point to `size` neighbouring
-// elements. out may be null. row counts the rows in the order of the tensor without the dim.
+// Calls f(row, in, out) for each of the outer * inner rows: in[k] and out point to `size` contiguous elements. out
+// may be null. `row` is the index of the row in the tensor without the dim.
 template <class T, size_t inputs, class F>
 void for_rows(const Split& split, const std::array<const T*, inputs>& in, T* out, F&& f) {
   const int64_t n = split.size, inner = split.inner;
@@ -46,7 +47,7 @@ void for_rows(const Split& split, const std::array<const T*, inputs>& in, T* out
     for (int64_t tile = begin; tile < end; ++tile) {
       const int64_t first = tile % tiles * width, columns = std::min(width, inner - first);
       const int64_t base = tile / tiles * n * inner + first;
-      constexpr int64_t kItem = sizeof(T), kSide = 32;  // items of a tile that is turned over
+      constexpr int64_t kItem = sizeof(T), kSide = 32;  // elements along each side of a transposed tile
       const auto turn = [&](T* to, int64_t to_row, const T* from, int64_t from_column, int64_t high,
                             int64_t wide) {
         for (int64_t r = 0; r < high; r += kSide)

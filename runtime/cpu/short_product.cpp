@@ -16,7 +16,7 @@
 #define LUNAGRAD_CPU_SHORT_PRODUCT_ONCE
 namespace lunagrad::blas {
 
-// C[i, j] (+)= sum over x < k of A[i, x] B[x, j]. Neighbours along a row of B lie side by side.
+// C[i, j] (+)= sum over x < k of A[i, x] B[x, j]. The rows of B are contiguous.
 template <class T>
 struct ShortProduct {
   int64_t m, n, k;
@@ -27,7 +27,7 @@ struct ShortProduct {
   bool add;
   T* c;
   int64_t c_row;
-  bool turned;  // C[i, j] lies at c[j * c_row + i]
+  bool turned;  // C is transposed: C[i, j] is c[j * c_row + i]
 };
 
 }  // namespace lunagrad::blas
@@ -41,18 +41,17 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 using blas::ShortProduct;
 
-// Rows and vectors of a tile of sums: with a row of B and one element of A they fill the registers.
+// Rows and vectors of a tile of sums. With a row of B and one element of A they fill the registers.
 #if HWY_ARCH_ARM_A64 || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3)
 constexpr int kRows = 8;
 #else
 constexpr int kRows = 4;
 #endif
 constexpr int kVectors = 3;
-constexpr int64_t kDepth =
-    192;                        // terms that are added up at once: their part of B fits the first-level cache
-constexpr int64_t kBlock = 16;  // rows of A that are packed together, at least a vector
+constexpr int64_t kDepth = 192;  // terms accumulated in one pass: their part of B fits the first-level cache
+constexpr int64_t kBlock = 16;   // rows of A that are packed together: at least a vector
 
-// C (+)= A B for one tile, the rows of A packed as columns kBlock apart.
+// C (+)= A B for one tile. A is packed: its rows are columns of a [k, kBlock] block.
 template <class T, int vectors>
 HWY_INLINE void sum_tile(int64_t k, const T* HWY_RESTRICT a, const T* HWY_RESTRICT b, int64_t b_row, bool add,
                          T* HWY_RESTRICT c, int64_t c_row) {
@@ -90,7 +89,7 @@ HWY_INLINE void sum_columns(int64_t vectors, int64_t k, const T* a, const T* b, 
   sum_tile<T, 1>(k, a, b, b_row, add, c, c_row);
 }
 
-// Blocks of kBlock rows of A, each as [k, kBlock], 0 below the last row.
+// Packs A in blocks of kBlock rows, each as [k, kBlock]; rows after the last are 0.
 template <class T>
 void pack_rows(const ShortProduct<T>& p, int64_t first, int64_t depth, T* to) {
   for (int64_t row = 0; row < p.m; row += kBlock, to += depth * kBlock) {
@@ -195,10 +194,10 @@ HWY_EXPORT(product_f64);
 HWY_EXPORT(turn_f32);
 HWY_EXPORT(turn_f64);
 
-constexpr int64_t kShort = 64;              // the longest side that is short
-constexpr int64_t kLeast = 8;               // rows, fewer than which fill a block badly
-constexpr double kSmall = 1e6;              // terms up to which BLAS has kernels that pack nothing
-constexpr int64_t kOperandBytes = 1 << 20;  // of either operand
+constexpr int64_t kShort = 64;              // the largest length of a short side
+constexpr int64_t kLeast = 8;               // rows; fewer rows fill a block badly
+constexpr double kSmall = 1e6;              // products m n k; up to it BLAS has kernels that do not pack
+constexpr int64_t kOperandBytes = 1 << 20;  // the largest size of an operand
 
 }  // namespace
 
@@ -219,7 +218,7 @@ bool multiply_short(int64_t m, int64_t n, int64_t k, Matrix<T> a, Matrix<T> b, b
   if (!b.transposed)
     return run({m, n, k, a.data, a.transposed ? 1 : a.ld, a.transposed ? a.ld : 1, b.data, b.ld, add, c, ldc,
                 false});
-  // C^T = B^T A^T: of the two, A is the smaller to turn over.
+  // C^T = B^T A^T.
   if (a.transposed) return run({n, m, k, b.data, b.ld, 1, a.data, a.ld, add, c, ldc, true});
   const int64_t width = (m + 15) / 16 * 16;
   const Workspace<T> turned(k * width);

@@ -1,7 +1,6 @@
 #pragma once
-// Softmax and what goes with it on one row of n elements, by SIMD chosen at run time. A NaN anywhere, an
-// infinity of the upper side, or nothing but lower ones make the whole row NaN. Any thread; out may be the
-// input.
+// Softmax and related functions of one row of n elements, with SIMD selected at run time. The row becomes NaN if
+// it has a NaN or +infinity, or only -infinity. Any thread; out may be the input.
 #include <cstdint>
 
 namespace lunagrad {
@@ -25,8 +24,8 @@ void log_softmax_grad_row(const double* g, const double* y, int64_t n, double* o
 void scaled_exp_row(const float* x, double lse, double scale, int64_t n, float* out);
 void scaled_exp_row(const double* x, double lse, double scale, int64_t n, double* out);
 
-// The same of n rows of memory that lie `stride` elements apart, for each of the first `columns` (at most
-// kSoftmaxColumns) places in them: softmax over what stands one below the other.
+// Softmax along the columns of n rows, `stride` elements apart, for the first `columns` columns (at most
+// kSoftmaxColumns).
 inline constexpr int64_t kSoftmaxColumns = 512;
 void softmax_columns(const float* x, int64_t n, int64_t stride, int64_t columns, float* out);
 void softmax_columns(const double* x, int64_t n, int64_t stride, int64_t columns, double* out);

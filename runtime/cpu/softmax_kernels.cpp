@@ -17,10 +17,10 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Elements whose sum is kept in T: what is added up after that is f64.
+// Elements that are summed in T; these partial sums are added in f64.
 constexpr int64_t kPart = 4096;
 
-// The first n lanes from memory, the others `rest`; nothing behind the n elements is read.
+// Loads the first n lanes from memory and sets the others to `rest`, without reading beyond the n elements.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_first(D d, const T* x, int64_t n, T rest) {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
@@ -44,7 +44,7 @@ HWY_INLINE void store_first(D d, hn::Vec<D> v, T* out, int64_t n) {
 #endif
 }
 
-// The largest element; a NaN may be passed by.
+// The largest element; NaN may be ignored.
 template <class T>
 T largest(const T* x, int64_t n) {
   const hn::ScalableTag<T> d;
@@ -63,9 +63,8 @@ T largest(const T* x, int64_t n) {
   return hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(m0, m1), hn::Max(m2, m3))));
 }
 
-// Makes f(d, vector of a, vector of b) along a row; stores it to out if `store`, and gives its sum if
-// `total`: in T within parts, in f64 across them. What is left over at the end is one more vector, in part
-// unused.
+// Computes f(d, vector of a, vector of b) along a row. Stores the results in out if `store`; returns their
+// sum if `total`: in T within parts, in f64 across parts. The last vector may be partial.
 template <bool store, bool total, class T, class F>
 HWY_INLINE double map_row(const T* a, const T* b, int64_t n, T* out, F&& f) {
   const hn::ScalableTag<T> d;
@@ -98,7 +97,7 @@ HWY_INLINE double map_row(const T* a, const T* b, int64_t n, T* out, F&& f) {
   return result;
 }
 
-// Sum of exp(x - m), the terms going to out.
+// Sum of exp(x - m); writes the terms to out if `store`.
 template <bool store, class T>
 double sum_of_exps(const T* x, T m, int64_t n, T* out) {
   return map_row<store, true>(
@@ -154,9 +153,9 @@ void scaled_exp(const T* x, double lse, double scale, int64_t n, T* out) {
 
 // --- columns ---
 
-constexpr int64_t kRows = 16;  // rows that are worked on while they are in the cache
+constexpr int64_t kRows = 16;  // rows that are processed while they are in the cache
 
-// A sum in two vectors, the second what rounding took from the first.
+// A compensated sum: the second vector holds the rounding error of the first.
 template <class V>
 HWY_INLINE void add_exactly(V& sum, V& rest, V term) {
   const V next = hn::Add(sum, term), shown = hn::Sub(next, sum);
@@ -164,8 +163,8 @@ HWY_INLINE void add_exactly(V& sum, V& rest, V term) {
   sum = next;
 }
 
-// Calls f(first column, load, store) for vectors of neighbouring columns; load(row pointer) and store(v, row
-// pointer) take the columns there are.
+// Calls f(first column, load, store) for vectors of adjacent columns; load(row pointer) and store(v, row
+// pointer) handle a partial last vector.
 template <class T, class F>
 HWY_INLINE void for_columns(int64_t columns, F&& f) {
   const hn::ScalableTag<T> d;
@@ -181,9 +180,8 @@ HWY_INLINE void for_columns(int64_t columns, F&& f) {
         [&](hn::Vec<decltype(d)> v, T* at) HWY_ATTR { store_first(d, v, at, columns - c); });
 }
 
-// Of each column the largest element and the sum of exp(x - largest), both as far as seen: a larger one
-// scales the sum that there is. Memory is read once. The largest begins as a finite number, whose exp is a
-// plain 0.
+// For each column the maximum and the sum of exp(x - maximum), updated row by row: a new maximum rescales the
+// sum. Reads memory once. The maximum starts as a finite number, so that its exp is 0 instead of NaN.
 template <class T>
 void largest_and_sums(const T* x, int64_t n, int64_t stride, int64_t columns, T* largest, T* sums) {
   const hn::ScalableTag<T> d;
@@ -236,7 +234,7 @@ void log_softmax_of_columns(const T* x, int64_t n, int64_t stride, int64_t colum
     });
 }
 
-// Of each column the sum of term(g, y).
+// For each column the sum of term(g, y).
 template <class T, class Term>
 HWY_INLINE void sums_of_columns(const T* g, const T* y, int64_t n, int64_t stride, int64_t columns, T* sums,
                                 Term&& term) {

@@ -9,11 +9,11 @@
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kFew = 128;    // keys that are compared with each other rather than counted
-constexpr int64_t kMany = 4096;  // keys that are worth digits of 11 bits
+constexpr int64_t kFew = 128;    // up to this many keys: a comparison sort instead of a radix sort
+constexpr int64_t kMany = 4096;  // from this many keys: digits of 11 bits
 
-// One digit after the other from the lowest: as many counters as a digit has values, then every key to the
-// place after the smaller ones. A digit that all keys share moves nothing.
+// LSD radix sort: for each digit, from the lowest, counts its values and moves every key after the smaller
+// ones. Skips a digit that is equal in all keys.
 template <int kBits>
 void radix_sort(uint64_t* keys, uint64_t* scratch, int64_t n) {
   constexpr int kDigits = (32 + kBits - 1) / kBits;

@@ -1,7 +1,6 @@
 #pragma once
-// Sorting by keys. Elements of at most 32 bits become the upper half of a 64-bit key whose lower half is
-// their place, so that one comparison of integers orders them and equal ones keep their order. Pure
-// functions, any thread.
+// Sorting by keys. An element of at most 32 bits becomes the upper half of a 64-bit key; the lower half is its
+// index. So one integer comparison orders two elements, and the sort is stable. Pure functions, any thread.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -9,7 +8,7 @@
 
 namespace lunagrad {
 
-// Unsigned numbers in the order of the elements: zeros of both signs are equal, every NaN is the largest.
+// Maps elements to unsigned numbers with the same order; both zeros are equal, and every NaN is the largest.
 template <class T>
 auto sort_key(T x) {
   using Key = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
@@ -25,7 +24,7 @@ auto sort_key(T x) {
   }
 }
 
-// Puts n keys in the order of their upper halves; equal ones stay in order. scratch holds n numbers.
+// Stable sort of n keys by their upper halves. scratch has room for n numbers. Error(cancelled) on a stop.
 void sort_upper_halves(uint64_t* keys, uint64_t* scratch, int64_t n);
 
 }  // namespace lunagrad

@@ -1,5 +1,5 @@
-// Products of small matrices that lie in the caches, with the sums in registers: what attention multiplies
-// its tiles with. Included once per SIMD target, after hwy/highway.h. Pure, any thread.
+// Products of small matrices that fit into the caches, with the sums in registers; attention uses them for its
+// tiles. Included once per SIMD target, after hwy/highway.h. Pure, any thread.
 #if defined(LUNAGRAD_CPU_TILE_PRODUCT_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LUNAGRAD_CPU_TILE_PRODUCT_H
 #undef LUNAGRAD_CPU_TILE_PRODUCT_H
@@ -15,7 +15,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Rows of sums that are kept in registers, beside two vectors of columns: as many as there are registers for.
+// Rows of C whose sums stay in registers, each as two vectors of columns: as many as the registers allow.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
 constexpr int kTileRows = 8;
 #else
@@ -52,7 +52,7 @@ HWY_INLINE void register_tile(int64_t k, const T* HWY_RESTRICT a, int64_t a_step
 }
 
 // C = A B, or C += A B, for kTileRows rows of C: A [kTileRows, k] or, transposed, [k, kTileRows]; B [k,
-// columns]. The steps are the distances of rows in memory; columns are a multiple of the lanes.
+// columns]. The steps are the row strides in elements; columns must be a multiple of the lanes.
 template <bool transposed, class T>
 HWY_INLINE void multiply_tile(int64_t columns, int64_t k, const T* a, int64_t a_step, const T* b,
                               int64_t b_step, bool add, T* c, int64_t c_step) {
@@ -64,7 +64,7 @@ HWY_INLINE void multiply_tile(int64_t columns, int64_t k, const T* a, int64_t a_
 }
 
 #if HWY_TARGET != HWY_SCALAR
-// The numbers of 16 bytes at p, p + step, p + 2 step, … one after the other.
+// Loads 16 bytes each from p, p + step, p + 2 step, … into one vector.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_blocks(D d, const T* p, int64_t step) {
   if constexpr (hn::MaxLanes(D()) * sizeof(T) <= 16) {
@@ -76,7 +76,7 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const T* p, int64_t step) {
   }
 }
 
-// Writes the transpose of as many rows as a vector has lanes and 16 bytes of columns.
+// Writes the transpose of a block: as many rows as a vector has lanes, and 16 bytes of columns.
 template <class T>
 HWY_INLINE void transpose_strip(const T* from, int64_t from_step, T* to, int64_t to_step) {
   const hn::ScalableTag<T> d;
@@ -101,7 +101,7 @@ HWY_INLINE void transpose_strip(const T* from, int64_t from_step, T* to, int64_t
 }
 #endif
 
-// to [columns, width] = the transpose of from [rows, columns], with zeros behind the rows.
+// to [columns, width] = the transpose of from [rows, columns], padded with zeros from `rows` to `width`.
 template <class T>
 HWY_INLINE void transpose_tile(int64_t rows, int64_t columns, const T* from, int64_t from_step, T* to,
                                int64_t width) {

@@ -17,8 +17,8 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
-// Two blocks of 16 bytes beside each other, or one where that is a vector: more columns at a time would share
-// the few places that the first cache has for lines a power of two apart.
+// Two adjacent blocks of 16 bytes, or one where that is a full vector. More columns at a time would conflict
+// in the first-level cache, which has few ways for lines a power of two apart.
 template <class T>
 using Columns = hn::CappedTag<T, 32 / sizeof(T)>;
 
@@ -35,8 +35,8 @@ HWY_INLINE hn::Vec<Columns<T>> load_blocks(const char* in, int64_t in_column) {
   }
 }
 
-// v holds kBlock columns, in every block of 16 bytes kBlock rows of them. A round of interleaving puts the
-// columns i and i + kBlock / 2 side by side; log2(kBlock) rounds make rows of all.
+// v holds kBlock columns; each block of 16 bytes has kBlock rows of them. A round of interleaving pairs
+// columns i and i + kBlock / 2; log2(kBlock) rounds complete the rows.
 template <class T, int kBlock>
 HWY_INLINE void interleave_rounds(hn::Vec<Columns<T>> (&v)[kBlock]) {
   const Columns<T> d;
@@ -50,7 +50,7 @@ HWY_INLINE void interleave_rounds(hn::Vec<Columns<T>> (&v)[kBlock]) {
   }
 }
 
-// What whole blocks make up; the number of rows and columns that it did.
+// Transposes the part that full blocks cover; returns its rows and columns.
 template <class T>
 HWY_INLINE std::pair<int64_t, int64_t> transpose_blocks(char* out, int64_t out_row, const char* in,
                                                         int64_t in_column, int64_t rows, int64_t columns) {

@@ -1,6 +1,5 @@
 #pragma once
-// Turns a block of a matrix over: what runs along the rows on one side runs along the columns on the other.
-// Blocks that a first cache holds; any thread.
+// Transposes a block of a matrix. The block should fit into the first-level cache. Any thread.
 #include <cstdint>
 
 namespace lunagrad {

@@ -1,4 +1,4 @@
-// The words of elementwise.def (ops/vocabulary.h) over a SIMD vector of f32 or f64. Included once per SIMD
+// The functions of elementwise.def (ops/vocabulary.h) for a SIMD vector of f32 or f64. Included once per SIMD
 // target, after hwy/highway.h. Pure, any thread.
 #if defined(LUNAGRAD_CPU_VECTOR_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LUNAGRAD_CPU_VECTOR_H
@@ -56,7 +56,7 @@ LUNAGRAD_COMPARISON(<=)
 LUNAGRAD_COMPARISON(>)
 LUNAGRAD_COMPARISON(>=)
 #undef LUNAGRAD_COMPARISON
-// NaN differs from everything, which the vector comparison of AVX-512 denies.
+// NaN != x is true for every x; Highway's comparison for AVX-512 gives false.
 template <class T>
 HWY_INLINE Mask<T> operator!=(Vector<T> a, Vector<T> b) {
   return hn::Not(a.v == b.v);
@@ -106,13 +106,14 @@ template <class T>
 HWY_INLINE Vector<T> conj(Vector<T> x) {
   return x;
 }
-// x itself where it is neither above nor below 0: zeros and NaN.
+// x itself where it is neither positive nor negative: zeros and NaN.
 template <class T>
 HWY_INLINE Vector<T> sign(Vector<T> x) {
   const Vector<T> zero(0), one(1);
   return sel(x > zero, one, sel(x < zero, -one, x));
 }
-// A NaN on either side wins, as in PyTorch; the instructions alone would lose one of the two.
+// NaN if either operand is NaN, as in PyTorch; the instructions alone would return the other operand for one
+// of the two.
 template <class T>
 HWY_INLINE Vector<T> max(Vector<T> a, Vector<T> b) {
   return sel(a < b || isnan(b), b, a);

@@ -1,5 +1,5 @@
 #pragma once
-// Memory of the CPU device that a kernel needs while it runs. Owned by one thread; uninitialised.
+// Temporary memory of a kernel, allocated from the CPU device. Owned by one thread; uninitialised.
 #include <cstdint>
 
 #include "runtime/device.h"

@@ -2,8 +2,8 @@
 //   tanh_row::Params<S>                       its parameters, read from an array of doubles (see pack_params)
 //   tanh_row::value(a, b, c, p)               the result, of unused operands anything
 //   tanh_row::gradient<i>(g, a, b, c, y, p)   the gradient of operand i
-// S is the type that the words of vocabulary.h are defined for. There is no #pragma once: the file is
-// included in each namespace that brings such a type, so that a SIMD target's templates are compiled for that
+// S is a type for which the functions of ops/vocabulary.h are defined. There is no #pragma once: the file is
+// included in the namespace of each such type, so that the templates of a SIMD target are compiled for that
 // target.
 
 template <class S>
@@ -12,7 +12,7 @@ struct ParamReader {
   S next() { return S(*values++); }
 };
 
-// Inlined always: a vector must not travel through memory.
+// Always inlined: vectors must stay in registers.
 #define LUNAGRAD_WORD [[gnu::always_inline]] static inline
 #define K(c) S(double(c))
 #define REAL(name, fallback) S name = this->next();

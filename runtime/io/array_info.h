@@ -1,5 +1,5 @@
 #pragma once
-// What a file says of the arrays that it holds, read without their elements. Pure values.
+// The description of a file's arrays, read from its headers without the elements. Pure values.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,10 +10,10 @@
 namespace lunagrad {
 
 struct ArrayInfo {
-  std::string name;  // empty where a file holds one array without a name
-  std::string type;  // as the file calls it: "<f4", "F32"
+  std::string name;  // empty for the only array of a file without names
+  std::string type;  // in the file's notation: "<f4", "F32"
   std::vector<uint64_t> shape;
-  uint64_t bytes = 0;  // of the elements, unpacked
+  uint64_t bytes = 0;  // of the elements, uncompressed
 };
 
 struct FileInfo {
@@ -22,8 +22,8 @@ struct FileInfo {
   std::map<std::string, std::string> metadata;
 };
 
-// `item` times the product of the sizes; nothing when it, or the product of the sizes other than 0, is more
-// than any memory holds: strides are such products.
+// `item` times the product of the sizes. Empty when it, or the product of the nonzero sizes (a possible
+// stride), is too large for any memory.
 inline std::optional<uint64_t> array_bytes(std::span<const uint64_t> sizes, uint64_t item) {
   uint64_t product = item;
   bool none = false;

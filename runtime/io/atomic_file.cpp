@@ -30,7 +30,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   temporary_ = path_ + ".XXXXXX";
   descriptor_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
   if (descriptor_ < 0) fail_as(ErrorKind::file, path_, ": cannot write: ", std::strerror(errno));
-  // mkostemp makes files private; a saved file gets the rights that the user's umask gives to any new file.
+  // mkostemp makes files private; give the file the permissions of the user's umask.
   const mode_t mask = ::umask(0);
   ::umask(mask);
   ::fchmod(descriptor_, 0666 & ~mask);
@@ -66,7 +66,8 @@ void AtomicFile::commit() {
     errno = cause;
     give_up("write");
   }
-  // The new name is durable once the folder is synced; some file systems refuse that, which loses nothing.
+  // The new name is durable after a sync of the folder. Some file systems do not support that: ignore the
+  // error.
   const int folder = ::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return;
   ::fsync(folder);

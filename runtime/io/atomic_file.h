@@ -1,7 +1,6 @@
 #pragma once
-// A file that appears under its name whole or not at all: written to a temporary name beside it, synced,
-// renamed. Owns the temporary file until commit(), and removes it when destroyed before. One thread at a
-// time.
+// A file that is replaced atomically: written to a temporary file in the same folder, synced, renamed. Owns
+// the temporary file until commit(); the destructor removes it if there was no commit. One thread at a time.
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -10,16 +9,16 @@ namespace lunagrad {
 
 class AtomicFile {
  public:
-  explicit AtomicFile(std::string path);  // Error of kind file when the folder cannot be written
+  explicit AtomicFile(std::string path);  // Error of kind file when the folder is not writable
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
 
-  void write(const void* bytes, size_t count);  // Error of kind file, as when the disk is full
+  void write(const void* bytes, size_t count);  // Error of kind file, for example on a full disk
   void write(std::string_view text) { write(text.data(), text.size()); }
-  void commit();  // after this the file stands under its name, on the disk
+  void commit();  // after this the file has its name and is on disk
 
-  // For a library that writes files by name: it replaces the file of this name, and take_up() goes on with
-  // what it wrote.
+  // For a library that writes files by name: it replaces the file of this name; then take_up() opens the new
+  // file.
   const std::string& temporary_name() const { return temporary_; }
   void take_up();
 
@@ -30,9 +29,9 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-// The whole content of a file. Error of kind file that names it.
+// The content of a file. Error of kind file that names it.
 std::string read_file(const std::string& path);
-// The same written at once through an AtomicFile.
+// Writes the content through an AtomicFile.
 void write_file(const std::string& path, std::string_view content);
 
 }  // namespace lunagrad

@@ -10,7 +10,7 @@
 namespace lunagrad {
 namespace {
 
-// An image on its way through the steps, with room for those that do not work in place.
+// The image between two steps, with a buffer for the steps that do not work in place.
 struct Canvas {
   int64_t channels = 0, height = 0, width = 0;
   std::vector<float> values, spare;
@@ -22,7 +22,7 @@ struct Canvas {
   Shape shape() const { return {channels, height, width}; }
 };
 
-// Below `bound`, from 32 random bits.
+// A random integer below `bound` from 32 random bits.
 int64_t below(int64_t bound, uint32_t word) { return int64_t((uint64_t(word) * uint64_t(bound)) >> 32); }
 
 void normalize(const ImageStep& step, Canvas& image) {
@@ -60,7 +60,7 @@ void flip(const ImageStep& step, const PhiloxBlock& words, Canvas& image) {
 
 void run_steps(const std::vector<ImageStep>& steps, int64_t sample, BatchDraw draw, Canvas& image) {
   transformed(steps, image.shape());
-  // Not the seed itself: the order of the samples is drawn from that.
+  // Differs from the seed, which the order of the samples uses.
   const uint64_t key = draw.seed ^ 0x9e3779b97f4a7c15;
   for (size_t k = 0; k < steps.size(); ++k) {
     const PhiloxBlock words = philox(key, draw.pass, uint64_t(sample) * 16 + k);

@@ -1,8 +1,7 @@
 #pragma once
-// How the samples of a data set become batches without a line of Lua: rows of tensors, windows of a text,
-// images of a folder, and the steps that change images by chance. fill() reads the plan and writes bytes that
-// the caller owns, so that any thread may call it; the plan itself, and its tensors, belong to the thread
-// that made it.
+// Makes batches of the samples of a data set without running Lua: rows of tensors, windows of a text, images
+// of a folder with random augmentation. fill_batch() only reads the plan and writes to memory that the caller
+// owns, so any thread may call it. The plan and its tensors belong to the thread that made them.
 #include <atomic>
 #include <cstdint>
 #include <string>
@@ -12,24 +11,24 @@
 
 namespace lunagrad {
 
-// One step of a transform of an image [channels, height, width] of f32.
+// One step of a transform of f32 images [channels, height, width].
 struct ImageStep {
   enum class Kind { normalize, crop, flip };
   Kind kind = Kind::normalize;
-  std::vector<float> mean, deviation;          // normalize: one for all channels, or one each
-  int64_t height = 0, width = 0, padding = 0;  // crop: a place by chance, after zeros on all four sides
-  double probability = 0.5;                    // flip: left to right
+  std::vector<float> mean, deviation;          // normalize: one for all channels, or one per channel
+  int64_t height = 0, width = 0, padding = 0;  // crop: size, at a random position, after zero padding
+  double probability = 0.5;                    // flip: of mirroring left to right
 };
 
 struct BatchColumn {
   enum class Kind { rows, windows, images };
   Kind kind = Kind::rows;
   Tensor source;                   // rows: [samples, …]; windows: u8 [bytes]; contiguous, on the CPU
-  int64_t stride = 0, start = 0;   // windows: sample i begins at byte start + i * stride
+  int64_t stride = 0, start = 0;   // windows: sample i starts at byte start + i * stride
   std::vector<std::string> files;  // images: PNG files
   int channels = 0;                // images: 1, 3 or 4
   Shape shape;                     // of one sample in a batch
-  DType dtype = DType::f32;        // of a batch: i64 of windows, f32 of images and of what the steps change
+  DType dtype = DType::f32;        // of a batch: i64 for windows, f32 for images and transformed rows
 };
 
 struct BatchPlan {
@@ -38,19 +37,20 @@ struct BatchPlan {
   int64_t samples = 0;
 };
 
-// What chance follows from: the same for a sample whatever batch it is in and whoever makes the batch.
+// The seed of random augmentation: a sample gets the same random numbers in any batch and on any thread.
 struct BatchDraw {
   uint64_t seed = 0;
   uint64_t pass = 0;
 };
 
-// The shape that an image has after the steps. Error "transform: …" when they do not fit it.
+// The shape of an image after the steps. Error "transform: …" when a step does not fit it.
 Shape transformed(const std::vector<ImageStep>&, Shape image);
 
 // Uninitialised tensors for `count` samples.
 TensorList empty_batch(const BatchPlan&, int64_t count);
-// Writes the samples `indices` (from 0, below plan.samples) behind `out`, one pointer a column. Returns early
-// when `cancelled`. Error of kind file for an image that cannot be read or has another size.
+// Writes the samples `indices` (from 0, below plan.samples) to `out`, which has one pointer per column.
+// Returns early when `cancelled`. Error of kind file for an image that cannot be read or has a different
+// size.
 void fill_batch(const BatchPlan&, const int64_t* indices, int64_t count, BatchDraw, void* const* out,
                 const std::atomic<bool>& cancelled);
 

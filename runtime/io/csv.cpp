@@ -11,7 +11,7 @@ namespace lunagrad {
 
 namespace {
 
-// A field as an error text shows it: short, without control characters.
+// A field for an error text: short, without control characters.
 std::string shown(std::string_view field) {
   std::string out = "'";
   for (const char c : field.substr(0, 40)) {
@@ -67,7 +67,7 @@ class Reader {
     fail_as(ErrorKind::file, path_, ":", line_, ": ", parts...);
   }
 
-  // A tab parts fields in one file and surrounds them in another.
+  // A tab may be the delimiter, or a blank around fields.
   bool blank(char c) const { return (c == ' ' || c == '\t') && c != options_.delimiter; }
 
   std::string_view next_line() {
@@ -120,7 +120,7 @@ class Reader {
       for (bool more = true; more;) {
         const std::string_view field = next_field(left, more);
         ++count;
-        // Of a row that is both too long and not numeric, the length is the likelier mistake: count on.
+        // In a row that is both too long and not numeric, the length is the likelier mistake: keep counting.
         if (columns_ && count > columns_) continue;
         values.push_back(parse<T>(field, count));
       }

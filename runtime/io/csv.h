@@ -1,8 +1,8 @@
 #pragma once
-// Tables of numbers as text: one row a line, columns parted by one character. Strict: every row has the same
-// number of columns and every field is a number, or the Error (kind file) names line and column, counted
-// from 1. The locale plays no part. Takes \n and \r\n, a byte-order mark, blanks around fields, and empty
-// lines at the end.
+// Tables of numbers as text: one line per row, columns separated by one character. Strict: every row has the
+// same number of columns and every field is a number, otherwise an Error (kind file) names line and column,
+// counted from 1. Independent of the locale. Accepts \n and \r\n, a byte-order mark, blanks around fields,
+// and empty lines at the end.
 #include <string>
 #include <vector>
 
@@ -11,7 +11,7 @@
 namespace lunagrad {
 
 struct CsvOptions {
-  bool header = false;  // the first line holds the names of the columns
+  bool header = false;  // the first line has the names of the columns
   char delimiter = ',';
   DType dtype = DType::f32;  // or f64, i64
 };
@@ -23,7 +23,7 @@ struct CsvTable {
 
 CsvTable load_csv(const std::string& path, const CsvOptions& = {});
 
-// A tensor of one (a column) or two dims. Numbers are written so that reading them gives the same bits.
+// Writes a tensor of one dim (a column) or two. Reading the numbers back gives the same bits.
 void save_csv(const std::string& path, const Tensor& values, const std::vector<std::string>& columns = {},
               char delimiter = ',');
 

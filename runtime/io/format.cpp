@@ -40,7 +40,7 @@ FileInfo describe_csv(const std::string& path) {
     try {
       table = load_csv(path, {.header = true, .dtype = DType::f64});
     } catch (const Error&) {
-      throw error;  // what is wrong without a header is the likelier mistake
+      throw error;  // the error of reading without a header is the more likely cause
     }
   }
   FileInfo out{.format = "csv"};

@@ -1,5 +1,6 @@
 #pragma once
-// Which format a file has, and what is in it, whatever the format. Errors are of kind file and name the file.
+// Detects the format of a file and describes its content. Errors have kind file and name the file. Any
+// thread.
 #include <optional>
 #include <string>
 
@@ -9,13 +10,14 @@ namespace lunagrad {
 
 enum class FileFormat : uint8_t { safetensors, npz, npy, csv, idx, png, text };
 
-// By the end of the name (also .gz behind .idx, and MNIST's …-idx3-ubyte); nothing for others.
+// Detects the format from the end of the name (also .idx.gz, and MNIST's …-idx3-ubyte); empty for other
+// names.
 std::optional<FileFormat> format_of_name(const std::string& path);
-// By the first bytes; csv by its name, text where nothing else fits.
+// Detects the format from the first bytes; csv from the name; text if no other format matches.
 FileFormat format_of_file(const std::string& path);
 
-// Arrays with types and shapes, metadata. A csv table is read whole, a text counted; of others the headers
-// are read.
+// Arrays with types and shapes, and metadata. Reads the headers only, except csv and text, which it reads
+// completely.
 FileInfo describe_file(const std::string& path);
 
 }  // namespace lunagrad

@@ -25,7 +25,7 @@ void append_quoted(std::string& out, std::string_view text) {
   }
 }
 
-// A file in memory, closed with its scope.
+// A file in memory, closed by the destructor.
 class MemoryFile {
  public:
   explicit MemoryFile(const char* name) : descriptor_(memfd_create(name, MFD_CLOEXEC)) {}
@@ -61,7 +61,7 @@ class MemoryFile {
   int descriptor_;
 };
 
-// Waits for the child; kills it when told to stop. Its status.
+// Waits for the child and returns its status; kills it when `stop` returns true.
 int wait_for(pid_t child, const std::function<bool()>& stop, bool& stopped) {
   int status = 0;
   for (int pause = 1;;) {

@@ -1,5 +1,5 @@
 #pragma once
-// Graphs as Graphviz's text, and the program `dot` as a child process. Pure but for run_dot; any thread.
+// Graphs as text for Graphviz, and the program `dot` as a child process. dot_text is pure; any thread.
 #include <functional>
 #include <string>
 #include <string_view>
@@ -9,20 +9,20 @@ namespace lunagrad {
 
 struct DotNode {
   std::string id;                   // letters and digits
-  std::vector<std::string> lines;   // of its label
-  bool leaf = false;                // nobody made it: filled
+  std::vector<std::string> lines;   // of the label
+  bool leaf = false;                // drawn filled
   std::vector<std::string> inputs;  // ids
 };
-// Data flows from left to right.
+// Edges go from inputs to nodes, drawn from left to right.
 std::string dot_text(const std::vector<DotNode>&);
 
 struct DotRun {
   enum class End { done, missing, failed, stopped } end = End::failed;
-  std::string output;  // what it wrote to its standard output
+  std::string output;  // its standard output
   std::string reason;  // of a failure
 };
-// Runs `program OPTIONS` with `graph` as its input until it ends or `stop` says so, which is asked every few
-// milliseconds; then it is killed.
+// Runs `program OPTIONS` with `graph` as its input, and waits. Calls `stop` every few milliseconds and kills
+// the program when it returns true.
 DotRun run_dot(const std::string& graph, const std::vector<std::string>& options,
                const std::function<bool()>& stop = {}, const std::string& program = "dot");
 

@@ -111,7 +111,7 @@ Tensor decode(const std::string& content, const Header& header) {
 
 bool is_gzip(std::string_view content) { return content.substr(0, 2) == "\x1f\x8b"; }
 
-// Hands zlib the next part of the input: at most 2^30 bytes, since it counts in 32 bits.
+// Gives zlib the next part of the input: at most 2^30 bytes, because zlib counts in 32 bits.
 void feed(z_stream& stream, const std::string& input, size_t& fed) {
   const size_t count = std::min<size_t>(input.size() - fed, 1u << 30);
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data())) + fed;
@@ -119,8 +119,8 @@ void feed(z_stream& stream, const std::string& input, size_t& fed) {
   fed += count;
 }
 
-// The first `limit` bytes of what a gzip file holds (it is made of one member or several). Stopping at the
-// limit keeps a small file that unpacks to more than it declares from filling the memory.
+// The first `limit` decompressed bytes of a gzip file, which has one or more members. The limit protects
+// memory from a small file that decompresses to more than it declares.
 std::string inflate_some(const std::string& path, const std::string& packed, uint64_t limit) {
   z_stream stream{};
   if (inflateInit2(&stream, 15 + 16) != Z_OK) fail_as(ErrorKind::memory, path, ": out of memory");
@@ -179,7 +179,7 @@ Tensor load_idx(const std::string& path) {
   Header header;
   if (is_gzip(content)) {
     header = parse_header(path, inflate_some(path, content, kLargestHeader));
-    // One byte more than declared is enough to see that there is too much.
+    // One byte more than declared shows that there is too much data.
     content = inflate_some(path, content, header.start + header.bytes + 1);
   } else {
     header = parse_header(path, content);
@@ -210,7 +210,7 @@ Tensor load_idx(const std::string& path) {
 
 FileInfo describe_idx(const std::string& path) {
   const InputFile file(path);
-  // The header of a packed file lies within its first bytes, unless gzip's own header holds a very long name.
+  // The IDX header is within the first 64 KiB, unless the gzip header has a very long name.
   std::string start(size_t(std::min<uint64_t>(file.size(), 1 << 16)), '\0');
   file.read(start.data(), 0, start.size());
   const bool packed = is_gzip(start);

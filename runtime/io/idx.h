@@ -1,9 +1,9 @@
 #pragma once
 // IDX files, the format of the MNIST data (Y. LeCun, C. Cortes, C. Burges, "The MNIST database"): two zero
 // bytes, an element type, a number of dims, the sizes as big-endian 32-bit integers, then the elements,
-// big-endian. A name that ends in .gz, or content that is gzip, goes through zlib. The declared size is
-// checked against the file before anything of that size is allocated. Errors are of kind file and name the
-// file.
+// big-endian. A file whose name ends in .gz, or whose content is gzip, is decompressed with zlib. The
+// declared size is compared with the file before memory of that size is allocated. Errors have kind file and
+// name the file. Any thread.
 #include <string>
 
 #include "runtime/io/array_info.h"
@@ -11,11 +11,11 @@
 
 namespace lunagrad {
 
-// u8 stays u8; i8 and i16 widen to i32; i32, f32 and f64 stay.
+// i8 and i16 become i32; u8, i32, f32 and f64 keep their type.
 Tensor load_idx(const std::string& path);
-// Its header alone.
+// Reads only the header.
 FileInfo describe_idx(const std::string& path);
-// u8, i32, f32 or f64, at least one dim; compressed when the name ends in .gz.
+// values: u8, i32, f32 or f64, with at least one dim. Compresses when the name ends in .gz.
 void save_idx(const std::string& path, const Tensor& values);
 
 }  // namespace lunagrad

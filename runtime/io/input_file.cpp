@@ -14,7 +14,7 @@
 namespace lunagrad {
 
 InputFile::InputFile(std::string path) : path_(std::move(path)) {
-  // Opening a pipe that nobody writes to would wait for ever.
+  // O_NONBLOCK: opening a pipe without a writer would block forever.
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   struct stat status;
   if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {

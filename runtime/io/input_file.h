@@ -1,7 +1,7 @@
 #pragma once
-// A regular file that is read by position, into memory that the caller owns: no mapping, so that a file that
-// shrinks meanwhile is an error and no signal. Owns its descriptor; any number of threads may read at once.
-// Errors are of kind file and name the file.
+// A regular file, read by position into memory that the caller owns. It is not mapped, so a file that shrinks
+// while it is read gives an error instead of a signal. Owns its descriptor. Several threads may read at the
+// same time. Errors have kind file and name the file.
 #include <cstdint>
 #include <string>
 
@@ -14,9 +14,9 @@ class InputFile {
   InputFile(const InputFile&) = delete;
 
   const std::string& path() const { return path_; }
-  uint64_t size() const { return size_; }  // when it was opened
+  uint64_t size() const { return size_; }  // bytes, when it was opened
 
-  // Long reads are split over the threads of the engine's pool and may be cancelled.
+  // The thread pool shares long reads; a stop cancels them.
   void read(void* to, uint64_t offset, uint64_t count) const;
 
  private:

@@ -18,10 +18,11 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr uint64_t kLargestHeader = 65536;
-constexpr size_t kAlignment = 64;     // of the elements in the file, as NumPy writes it
-constexpr uint64_t kPiece = 1 << 20;  // bytes that are widened at a time
+constexpr size_t kAlignment = 64;     // of the elements in the file, as in NumPy's files
+constexpr uint64_t kPiece = 1 << 20;  // bytes of the buffer for widening
 
-// The types that are read: NumPy's name without the byte order, size in the file, and the type in memory.
+// The supported types: NumPy's name without the byte order, bytes per element in the file, and dtype in
+// memory.
 struct FileType {
   const char* name;
   size_t size;
@@ -44,15 +45,15 @@ struct Header {
   uint64_t bytes = 0;
 };
 
-// A text as an error shows it: short, in one line.
+// A text for an error message: short, on one line.
 std::string shown(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, 40)) out += c >= 0x20 && c < 0x7f ? c : '?';
   return out + (text.size() > 40 ? "…" : "");
 }
 
-// The dict of a header: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }, keys in any order, and
-// nothing but spaces and line ends behind it.
+// The dict of a header: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }, keys in any order; after
+// it only spaces and line ends.
 class HeaderParser {
  public:
   HeaderParser(const std::string& name, std::string_view text) : name_(name), text_(text) {}
@@ -114,7 +115,7 @@ class HeaderParser {
     return true;
   }
 
-  // Between single or double quotes; a text with escapes is none of those that belong here.
+  // A string in single or double quotes, without escapes: no valid value needs them.
   std::string quoted() {
     skip_blanks();
     const char quote = at_ < text_.size() ? text_[at_] : '\0';
@@ -244,7 +245,7 @@ void widen(const void* from, Element* to, int64_t count) {
   }
 }
 
-// Elements whose type here is wider than in the file, piece by piece.
+// Reads elements whose type in memory is wider than in the file, piece by piece.
 void read_widened(const NpyStream& stream, const Header& header, Tensor& out) {
   const std::string_view name = header.type->name;
   std::vector<char> piece(size_t(std::min(header.bytes, kPiece)));
@@ -260,7 +261,7 @@ void read_widened(const NpyStream& stream, const Header& header, Tensor& out) {
   }
 }
 
-// A bool of C++ that holds neither 0 nor 1 would be undefined behaviour.
+// Error for bytes other than 0 and 1: as bool they would be undefined behaviour.
 void check_booleans(const std::string& name, const Tensor& x) {
   const unsigned char* const bytes = static_cast<const unsigned char*>(x.raw());
   const unsigned char largest = std::accumulate(bytes, bytes + x.numel(), static_cast<unsigned char>(0),
@@ -284,7 +285,7 @@ Tensor read_npy(const NpyStream& stream) {
   const NoGrad off;
   Shape shape;
   for (const uint64_t size : header.shape) shape.push_back(int64_t(size));
-  // In Fortran's order the elements are those of the transpose in C's order.
+  // Fortran order is the C order of the transpose.
   if (header.fortran) {
     Shape reversed = shape;
     std::reverse_copy(shape.begin(), shape.end(), &reversed[0]);

@@ -1,9 +1,9 @@
 #pragma once
-// NumPy's .npy files (numpy.lib.format): a magic string, a version, a header that is a Python dict written
-// out, the elements. Versions 1 to 3, both byte orders, both orders of the elements. Strict: the header is
-// parsed by a grammar of its own and never evaluated, is at most 64 KiB long, and the file ends where its
-// array does. Nothing of a declared size is allocated before the file was seen to hold it. Errors are of kind
-// file and name the file.
+// NumPy's .npy files (numpy.lib.format): a magic string, a version, a header (the text of a Python dict), the
+// elements. Versions 1 to 3, both byte orders, C and Fortran order. Strict: the header is parsed, never
+// evaluated, and is at most 64 KiB long; the file must end after the array. Memory of a declared size is
+// allocated only after a check that the file has that many bytes. Errors have kind file and name the file.
+// Any thread.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -13,14 +13,14 @@
 
 namespace lunagrad {
 
-// f2 f4 f8 i4 i8 u1 b1 as they are; i1, i2 and u2 widen to i32, u4 to i64. Any other type is an Error that
-// says why.
+// f2 f4 f8 i4 i8 u1 b1 keep their type; i1, i2 and u2 become i32, u4 becomes i64. Error with the reason for
+// any other type.
 Tensor load_npy(const std::string& path);
-// Any type but bf16, which NumPy does not know. The file appears whole or not at all.
+// Any dtype except bf16, which NumPy does not have. Replaces the file atomically.
 void save_npy(const std::string& path, const Tensor&);
 ArrayInfo describe_npy(const std::string& path);
 
-// For archives of such files: bytes front to back, `size` in all, of what the errors call `name`.
+// For archives of .npy files: a sequential source of `size` bytes. Error texts use `name`.
 struct NpyStream {
   std::string name;
   uint64_t size = 0;
@@ -28,7 +28,7 @@ struct NpyStream {
 };
 Tensor read_npy(const NpyStream&);
 ArrayInfo describe_npy(const NpyStream&);
-// Everything in front of the elements of a contiguous tensor. Error "npy: …" for a type without a name.
+// The bytes before the elements of a contiguous tensor. Error "npy: …" for a dtype that NumPy does not have.
 std::string npy_preamble(const Tensor&);
 
 }  // namespace lunagrad

@@ -19,11 +19,11 @@ namespace {
 
 constexpr std::string_view kSuffix = ".npy";
 constexpr uint64_t kLargestRatio = 1032;        // of deflate: 258 bytes from two bits
-constexpr uint64_t kPiece = uint64_t(8) << 20;  // read between two looks at a request to stop
+constexpr uint64_t kPiece = uint64_t(8) << 20;  // bytes between two checks for a request to stop
 constexpr uint16_t kFirstDay = 1 << 5 | 1;      // 1 January 1980: equal arrays give equal files
 
-// An archive that is being read: every check of its directory (libzip has refused names that appear twice),
-// then one entry after the other.
+// An archive that is being read: first all checks of its directory (libzip has rejected duplicate names),
+// then the entries one by one.
 class Archive {
  public:
   explicit Archive(const std::string& path) : path_(path), size_(InputFile(path).size()) {
@@ -53,7 +53,7 @@ class Archive {
     }
   }
 
-  // That nothing follows, upon which libzip compares the CRC.
+  // Checks that no bytes follow; reading to the end makes libzip check the CRC.
   void check_end(const std::string& name, zip_file_t* file) const {
     char more;
     const zip_int64_t got = zip_fread(file, &more, 1);
@@ -116,7 +116,7 @@ class Archive {
   std::vector<Entry> entries_;
 };
 
-// One array as libzip asks for it: the bytes of its .npy file, front to back.
+// An array as a source of libzip: the bytes of its .npy file in order.
 struct ArraySource {
   std::string preamble;
   Tensor host;
@@ -164,7 +164,7 @@ zip_int64_t serve(void* source, void* data, zip_uint64_t count, zip_source_cmd_t
   }
 }
 
-// An archive that is being written, under the temporary name of an AtomicFile.
+// An archive that is being written to the temporary file of an AtomicFile.
 class Writer {
  public:
   Writer(const std::string& path, const std::string& temporary) : path_(path) {
@@ -243,7 +243,7 @@ void save_npz(const std::string& path, const NamedTensors& tensors, bool compres
   }
   AtomicFile file(path);
   if (tensors.empty()) {
-    // libzip removes archives without entries; this is one, as the format writes it.
+    // libzip removes archives without entries; this is the end record of an empty archive.
     file.write(std::string("PK\5\6") + std::string(18, '\0'));
     return file.commit();
   }

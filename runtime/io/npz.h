@@ -1,8 +1,8 @@
 #pragma once
-// NumPy's .npz archives: zip files of .npy files, one an array, stored or deflated (libzip reads and writes
-// them, zip64 included). An entry may not declare more than its packed bytes can hold, the entries together
-// not more packed bytes than the file has, and each is checked against its CRC. Errors are of kind file and
-// name file and array.
+// NumPy's .npz archives: zip files with one .npy file per array, stored or deflated (read and written by
+// libzip, with zip64). An entry may not declare more bytes than its compressed data can expand to, and all
+// entries together no more compressed bytes than the file has; the CRC of each is checked. Errors have kind
+// file and name the file and the array. Any thread.
 #include <string>
 
 #include "runtime/io/array_info.h"
@@ -12,7 +12,7 @@ namespace lunagrad {
 
 // In the order of the archive; names without ".npy".
 NamedTensors load_npz(const std::string& path);
-// Names must be UTF-8, unique and not empty. The file appears whole or not at all.
+// Names must be UTF-8, unique and not empty. Replaces the file atomically.
 void save_npz(const std::string& path, const NamedTensors& tensors, bool compress = false);
 FileInfo describe_npz(const std::string& path);
 

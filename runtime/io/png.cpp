@@ -19,11 +19,12 @@ namespace {
 constexpr uint64_t kLargestRatio = 1032;  // of deflate: 258 bytes from two bits
 constexpr uint32_t kLargestSide = 1'000'000;
 
-// What libpng's callbacks share. libpng leaves by longjmp, so functions that call it hold nothing to destroy.
+// The data of libpng's callbacks. libpng reports errors with longjmp, so functions that call it must not have
+// variables with destructors.
 struct Channel {
-  const char* from = nullptr;  // of a file that is read
+  const char* from = nullptr;  // for reading
   size_t left = 0;
-  std::string* to = nullptr;  // of a file that is written
+  std::string* to = nullptr;  // for writing
   char problem[160] = "";
 };
 
@@ -56,10 +57,10 @@ void on_write(png_structp png, png_bytep from, size_t count) {
 struct Header {
   uint32_t width = 0, height = 0;
   int depth = 0, kind = 0;
-  int channels = 0;  // once expanded
+  int channels = 0;  // after expansion
 };
 
-// What libpng makes for a file that is read.
+// libpng's structures for reading a file.
 struct Reading {
   png_structp png = nullptr;
   png_infop info = nullptr;
@@ -82,7 +83,8 @@ class Decoder {
     info_ = png_ ? png_create_info_struct(png_) : nullptr;
     if (!info_) fail_as(ErrorKind::memory, path_, ": out of memory");
     if (!read_header()) complain("damaged PNG: ", channel_.problem);
-    // One byte for the filter of each row, and its pixels, all of which deflate must have got into the file.
+    // Each row has one byte for the filter, and its pixels; the file must be long enough for them at the
+    // largest ratio of deflate.
     const uint64_t row = 1 + (uint64_t(header_.width) * stored_bits() + 7) / 8;
     if (uint64_t(header_.height) * row / kLargestRatio > bytes_.size())
       complain("declares ", header_.width, " x ", header_.height, " pixels, which its ", bytes_.size(),
@@ -122,7 +124,7 @@ class Decoder {
 
   bool read_pixels(const Image& image) {
     if (setjmp(png_jmpbuf(png_))) return false;
-    png_set_expand(png_);  // palettes to colours, fewer bits to 8, transparent colours to alpha
+    png_set_expand(png_);  // palettes to colours, fewer than 8 bits to 8, transparent colours to alpha
     png_set_scale_16(png_);
     const int passes = png_set_interlace_handling(png_);
     png_read_update_info(png_, info_);

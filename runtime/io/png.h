@@ -1,8 +1,8 @@
 #pragma once
-// PNG images, through libpng: every kind is read as 8 bits a channel (16 bits are scaled, palettes and
-// transparency expanded; gamma and colour profiles are left alone). A size that the file cannot hold is
-// refused before anything of that size is allocated. Errors are of kind file and name the file. Any thread
-// may call.
+// PNG images, with libpng. Every kind is read with 8 bits per channel: 16 bits are scaled, palettes and
+// transparency expanded; gamma and colour profiles are ignored. A declared size that the file is too short
+// for is an Error before memory of that size is allocated. Errors have kind file and name the file. Any
+// thread may call.
 #include <cstdint>
 #include <string>
 
@@ -11,7 +11,7 @@
 
 namespace lunagrad {
 
-// Pixels row by row, the channels of a pixel side by side. Owns a block of the CPU device's.
+// Pixels [height, width, channels], u8. Owns a block of the CPU device.
 class Image {
  public:
   Image() = default;
@@ -26,15 +26,15 @@ class Image {
   size_t bytes() const { return size_t(height) * size_t(width) * size_t(channels); }
 };
 
-// channels: 0 as the file has them, or 1, 3, 4 to convert (grey is 0.299 red + 0.587 green + 0.114 blue).
+// channels: 0 for those of the file, or 1, 3, 4 to convert (grey is 0.299 red + 0.587 green + 0.114 blue).
 Image decode_png(const std::string& path, int channels = 0);
 
 // The same as u8 [channels, height, width].
 Tensor load_png(const std::string& path, int channels = 0);
-// u8, or floats of which 0 to 1 are black to white; [channels, height, width] with 1 to 4 channels, or a grey
-// [height, width]. The file appears whole or not at all.
+// u8, or floats where 0 is black and 1 is white; [channels, height, width] with 1 to 4 channels, or grey
+// [height, width]. Replaces the file atomically.
 void save_png(const std::string& path, const Tensor&);
-// Shape and type as load_png gives them; metadata: the kind and depth in the file.
+// Shape and dtype of load_png's result; metadata: colour kind and bit depth of the file.
 FileInfo describe_png(const std::string& path);
 
 }  // namespace lunagrad

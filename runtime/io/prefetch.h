@@ -1,8 +1,8 @@
 #pragma once
-// The batches of one pass through a data set, made ahead of their use by threads of its own. The batches come
-// in order whatever thread made them, and are those that fill_batch() gives on the calling thread, bit by
-// bit. Belongs to the thread that made it, which alone touches tensors: what the workers get are addresses.
-// Destroying it ends the workers after the sample that they are at.
+// The batches of one pass through a data set, made in advance by worker threads. The batches are in order and
+// bit-equal to those that fill_batch() makes on the calling thread. Belongs to the thread that made it; only
+// that thread accesses tensors, the workers get addresses. The destructor ends the workers after their
+// current sample.
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -19,10 +19,10 @@ struct Context;
 
 struct PrefetchOptions {
   int64_t batch_size = 1;
-  int64_t first = 0;    // the first batch that is wanted, from 0
-  int64_t batches = 0;  // of the pass, those before `first` included
+  int64_t first = 0;    // index of the first batch to make
+  int64_t batches = 0;  // of the whole pass, with those before `first`
   int workers = 1;
-  int ahead = 2;  // batches in the making or waiting, at least `workers`
+  int ahead = 2;  // batches that are being made or wait for next(); at least `workers`
 };
 
 class Prefetch {
@@ -33,8 +33,8 @@ class Prefetch {
   Prefetch(const Prefetch&) = delete;
 
   const BatchPlan& plan() const { return *plan_; }
-  // The next batch, one tensor a column; empty at the end. Waits for it, and gives way to a request to stop.
-  // Throws what making the batch threw, or an Error when a tensor of the plan was written to since the start.
+  // The next batch, one tensor per column; empty at the end. Waits for it, or until a stop: Error(cancelled).
+  // Rethrows the error of the worker; Error when a tensor of the plan was written in place since the start.
   TensorList next();
 
  private:
@@ -55,11 +55,11 @@ class Prefetch {
   const std::vector<int64_t> order_;
   const PrefetchOptions options_;
   const BatchDraw draw_;
-  const Context* const owner_;  // never looked into
+  const Context* const owner_;  // only its address is used
   int64_t submitted_;
   std::vector<uint32_t> versions_;
 
-  std::mutex mutex_;  // guards jobs_ and what is in them but for `out` of a taken job
+  std::mutex mutex_;  // guards jobs_ and their fields, except `out` of a job that a worker has taken
   std::condition_variable wanted_, finished_;
   std::deque<std::unique_ptr<Job>> jobs_;
   std::atomic<bool> leaving_{false};

@@ -20,7 +20,7 @@ namespace {
 constexpr uint64_t kLargestHeader = 100'000'000;
 constexpr const char* kMetadata = "__metadata__";
 
-// What the header says of one tensor.
+// The header's entry of one tensor.
 struct Entry {
   std::string name;
   std::string dtype;
@@ -29,7 +29,7 @@ struct Entry {
   bool has_dtype = false, has_shape = false, has_offsets = false;
 };
 
-// The types of the format that this program reads: size in the file, and the type in memory.
+// The supported types of the format: bytes per element in the file, and dtype in memory.
 struct FileType {
   const char* name;
   size_t size;
@@ -55,8 +55,8 @@ const char* file_type_name(DType dtype) {
 }
 
 // Reads the header event by event: {"name": {"dtype": s, "shape": [n…], "data_offsets": [n, n]},
-// "__metadata__": {s: s}}. Whatever does not fit that grammar ends the parse, so a hostile header builds
-// nothing big or deep.
+// "__metadata__": {s: s}}. Anything else ends the parse, so a hostile header cannot build large or deeply
+// nested structures.
 class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   std::vector<Entry> entries;
@@ -173,7 +173,7 @@ Tensor widen(const std::vector<char>& bytes, const Shape& shape) {
   return out;
 }
 
-// One file's worth of checks and reads, so that every complaint names the file.
+// The checks and reads of one file; its error texts name the file.
 class Loader {
  public:
   Loader(const std::string& path, bool skip_unsupported)
@@ -219,7 +219,7 @@ class Loader {
     file_.read(text.data(), 8, length);
     if (text.empty() || text[0] != '{')
       complain("not a safetensors file: its header does not start with '{'");
-    // The parser takes a zero byte for the end, behind which a file could hide what others would read.
+    // The parser takes a zero byte as the end; a file could hide entries after it that other readers see.
     if (const size_t zero = text.find('\0'); zero != std::string::npos)
       complain("the header is not valid JSON at byte ", zero + 1);
     if (!nlohmann::json::sax_parse(text, &header_)) complain(header_.problem);
@@ -285,7 +285,7 @@ class Loader {
     return widen<uint32_t, int64_t>(bytes, shape);
   }
 
-  // A bool of C++ that holds neither 0 nor 1 would be undefined behaviour.
+  // Error for bytes other than 0 and 1: as bool they would be undefined behaviour.
   void check_booleans(const Entry& entry, const Tensor& x) const {
     const unsigned char* bytes = static_cast<const unsigned char*>(x.raw());
     for (int64_t i = 0; i < x.numel(); ++i)
@@ -310,7 +310,7 @@ FileInfo describe_safetensors(const std::string& path) { return Loader(path, tru
 
 void save_safetensors(const std::string& path, const NamedTensors& tensors,
                       const std::map<std::string, std::string>& metadata) {
-  // Wide types first, so that every tensor is aligned for its type; by name within a type.
+  // Sorts by descending element size, so that every tensor is aligned; by name within a type.
   NamedTensors sorted = tensors;
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
     const size_t wide = item_size(a.second.dtype()), wider = item_size(b.second.dtype());

@@ -1,9 +1,9 @@
 #pragma once
 // safetensors files (github.com/huggingface/safetensors): eight bytes with the length of a JSON header, the
-// header, then the bytes of the tensors. Strict, as the format asks: a header of at most 100 MB that starts
-// with '{', valid UTF-8, no name twice, sizes that match shape and type without overflow, data without holes
-// or overlaps that ends where the file ends. Nothing is allocated for data that the file does not hold.
-// Errors are of kind file and name the file and the tensor.
+// header, then the bytes of the tensors. Strict, as the format requires: a header of at most 100 MB that
+// starts with '{', valid UTF-8, unique names, sizes that match shape and type without overflow, data without
+// gaps or overlaps that ends at the end of the file. Memory is allocated only for data that the file has.
+// Errors have kind file and name the file and the tensor. Any thread.
 #include <map>
 #include <string>
 #include <utility>
@@ -21,14 +21,14 @@ struct Safetensors {
   std::map<std::string, std::string> metadata;
 };
 
-// F32 F64 F16 BF16 I64 I32 U8 BOOL as they are; I8, I16 and U16 widen to i32, U32 to i64. Any other type is
-// an Error that names the tensor, or with skip_unsupported the tensor is left out.
+// F32 F64 F16 BF16 I64 I32 U8 BOOL keep their type; I8, I16 and U16 become i32, U32 becomes i64. Any other
+// type is an Error that names the tensor; with skip_unsupported the tensor is skipped.
 Safetensors load_safetensors(const std::string& path, bool skip_unsupported = false);
 
-// Its header alone; types that are not supported, too.
+// Reads only the header. Also lists tensors of unsupported types.
 FileInfo describe_safetensors(const std::string& path);
 
-// Names must be UTF-8, unique, and not "__metadata__". The file appears whole or not at all.
+// Names must be UTF-8, unique, and not "__metadata__". Replaces the file atomically.
 void save_safetensors(const std::string& path, const NamedTensors& tensors,
                       const std::map<std::string, std::string>& metadata = {});
 

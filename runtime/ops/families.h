@@ -1,6 +1,6 @@
 #pragma once
-// The families of operations: one file each, one function each that lists the records of that file. op.cpp
-// joins them.
+// The families of operations: each file has a function that lists its records. families.cpp joins the lists
+// to all_ops().
 #include "runtime/op.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"

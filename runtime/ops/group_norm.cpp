@@ -8,7 +8,6 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
-#include "runtime/tape/checkpoint.h"
 
 namespace lunagrad {
 namespace {

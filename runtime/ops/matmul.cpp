@@ -5,7 +5,6 @@
 #include "runtime/ops/activation.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
-#include "runtime/tape/running_sum.h"
 
 namespace lunagrad {
 namespace {

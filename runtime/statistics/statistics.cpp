@@ -16,20 +16,20 @@
 namespace lunagrad {
 namespace {
 
-// A value's place in the table is the upper 12 bits of it as an f32: sign, exponent, three bits of the
+// The index of a value in the table is the upper 12 bits of its f32: sign, exponent, three bits of the
 // mantissa.
 constexpr int kPlaceShift = 20;
 constexpr uint32_t kPlacesPerSign = 2048;
 constexpr int kPlacesPerBin = 2;
-constexpr int64_t kChunk = 1024;  // elements that are converted at a time
+constexpr int64_t kChunk = 1024;  // elements of the conversion buffer
 constexpr int kLanes = 8;
 
-// What one range of a tensor adds.
+// The statistics of one range of a tensor.
 struct Partial {
-  std::array<uint32_t, 2 * kPlacesPerSign> places{};  // of values >= 0, then of the others
+  std::array<uint32_t, 2 * kPlacesPerSign> places{};  // counts of values >= 0, then of negative ones
   int64_t finite = 0, zeros = 0, nans = 0, infinities = 0, negative_infinities = 0;
   double min = INFINITY, max = -INFINITY;
-  double mean = 0, squares = 0;  // squares: of the differences from the mean
+  double mean = 0, squares = 0;  // squares: the sum of (x - mean)^2
 };
 
 float as_f32(float value) { return value; }
@@ -40,7 +40,7 @@ float as_f32(double value) {
 
 template <class T>
 void add_finite(Partial& part, std::span<const T> values) {
-  // Differences from one of the values: squares of large numbers that differ little would cancel.
+  // Subtracts one of the values first: squares of large, nearly equal numbers would cancel.
   const double shift = double(values[0]);
   double sums[kLanes] = {}, squares[kLanes] = {};
   T low[kLanes], high[kLanes];
@@ -84,7 +84,7 @@ void add_finite(Partial& part, std::span<const T> values) {
   part.finite += int64_t(values.size());
 }
 
-// Leaves out what is not finite, and counts it.
+// Removes NaN and Inf, and counts them.
 template <class T>
 int64_t keep_finite(Partial& part, T* values, int64_t count) {
   int64_t kept = 0;
@@ -110,7 +110,7 @@ void add_chunk(Partial& part, T* values, int64_t count) {
   add_finite(part, std::span<const T>(values, size_t(count)));
 }
 
-// Copies `count` elements from place `at` on, in row-major order, of a tensor of any strides.
+// Copies `count` elements from index `at` on, in row-major order, of a tensor with any strides.
 template <size_t kSize>
 void gather(const Tensor& x, int64_t at, int64_t count, char* to) {
   int64_t index[kMaxDims] = {}, place = 0;
@@ -166,7 +166,7 @@ void add_range(Partial& part, const Tensor& x, DType as, int64_t begin, int64_t 
   }
 }
 
-// The tensor without the dims along which it shows the same elements again.
+// The tensor without its expanded dims (stride 0).
 Tensor shown_once(const Tensor& x) {
   Shape shape = x.shape();
   for (int d = 0; d < x.ndim(); ++d)
@@ -174,7 +174,7 @@ Tensor shown_once(const Tensor& x) {
   return Tensor(x.storage_ref(), LayoutRef(new Layout(shape, x.strides())), x.offset(), x.dtype());
 }
 
-// The tensor on the CPU; of one that shows elements several times each is copied once.
+// The tensor on the CPU; elements that it repeats are copied once.
 Tensor on_cpu(const Tensor& x) {
   if (x.device().is_cpu() || x.numel() == 0) return to(x.detach(), cpu_device());
   int64_t extent = 1;
@@ -185,20 +185,20 @@ Tensor on_cpu(const Tensor& x) {
   return Tensor(memory.storage_ref(), x.layout(), memory.offset(), x.dtype());
 }
 
-// The least magnitude of place p of `per_octave` in a factor of 2.
+// The smallest magnitude of index `place`, with `per_octave` indices per factor of 2.
 double magnitude(int64_t place, int per_octave) {
   const int64_t exponent = place / per_octave;
   const double fraction = double(place % per_octave) / per_octave;
   return exponent == 0 ? std::ldexp(fraction, -126) : std::ldexp(1 + fraction, int(exponent) - 127);
 }
 
-// A place that holds any values. The first of each sign stands for 0.
+// A table entry that is not empty. The first entry of each sign is 0.
 struct Filled {
   bool negative;
   int64_t place, count;
 };
 
-// In order of their values, from the most negative.
+// The entries that are not empty, in ascending order of their values.
 std::vector<Filled> filled_places(const std::vector<Partial>& parts, int64_t times) {
   std::vector<Filled> filled;
   const auto look = [&](bool negative, uint32_t place) {
@@ -229,8 +229,8 @@ void find_percentiles(Statistics& result, const std::vector<Filled>& filled) {
 
 void make_bins(Statistics& result, const std::vector<Filled>& filled) {
   constexpr int kPerOctave = 4;
-  std::array<int64_t, 2> top = {0, 0};    // of each sign: one behind the last bin that holds any
-  int64_t cut = int64_t(kPlacesPerSign);  // bins below it are in the one around 0
+  std::array<int64_t, 2> top = {0, 0};    // for each sign: one past the last bin that is not empty
+  int64_t cut = int64_t(kPlacesPerSign);  // bins below it belong to the bin around 0
   for (const Filled& f : filled) {
     const int64_t bin = f.place / kPlacesPerBin;
     top[f.negative] = std::max(top[f.negative], bin + 1);
@@ -246,7 +246,7 @@ void make_bins(Statistics& result, const std::vector<Filled>& filled) {
     const int64_t bin = f.place / kPlacesPerBin, away = bin < cut ? 0 : bin - cut + 1;
     counts[size_t(f.negative ? middle - away : middle + away)] += f.count;
   }
-  // Edge i is the lower one of bin i.
+  // Edge i is the lower edge of bin i.
   const auto edge = [&](int64_t i) {
     return i <= middle ? -magnitude(cut + middle - i, kPerOctave)
                        : magnitude(cut + i - middle - 1, kPerOctave);
@@ -268,7 +268,7 @@ Statistics statistics(const Tensor& x, std::stop_token stop) {
   x.storage().check_whole("statistics");
   const Tensor host = on_cpu(shown_once(x));
   const bool wide = host.dtype() == DType::f64 || host.dtype() == DType::i32 || host.dtype() == DType::i64;
-  // The parts depend on the number of elements alone, and are added in order.
+  // The parts depend only on the number of elements, and are combined in order.
   constexpr int64_t kSmallest = 1 << 16, kMost = 32;
   const int64_t n = host.numel(), times = n > 0 ? x.numel() / n : 1;
   const int64_t size = std::max(kSmallest, (n + kMost - 1) / kMost);

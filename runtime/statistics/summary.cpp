@@ -8,13 +8,13 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/op.h"
 #include "runtime/ops.h"
-#include "runtime/statistics/summarize_all.h"
+#include "runtime/statistics/summary_op.h"
 
 namespace lunagrad {
 namespace {
 
 constexpr int kLanes = 8;
-constexpr size_t kNumbers = 8;  // of one tensor on a device
+constexpr size_t kNumbers = 8;  // of a row of _summary
 
 struct Partial {
   double sum = 0, magnitudes = 0, squares = 0;
@@ -22,8 +22,8 @@ struct Partial {
   int64_t zeros = 0, nans = 0, infs = 0, finite = 0;
 };
 
-// What is finite in [begin, end), in lanes that a compiler turns into vectors. False, and nothing is counted,
-// when something is not finite.
+// Adds `count` elements, in lanes that the compiler vectorises. Returns false and adds nothing when one is
+// not finite.
 template <class T>
 bool add_finite(Partial& part, const T* values, int64_t count) {
   double sums[kLanes] = {}, magnitudes[kLanes] = {}, squares[kLanes] = {};
@@ -31,7 +31,7 @@ bool add_finite(Partial& part, const T* values, int64_t count) {
   int64_t zeros[kLanes] = {};
   std::fill_n(low, kLanes, values[0]);
   std::fill_n(high, kLanes, values[0]);
-  T check[kLanes] = {};  // x * 0 is NaN for what is not finite
+  T check[kLanes] = {};  // x * 0 is NaN for NaN and Inf
   const auto add = [&](size_t lane, T x) {
     check[lane] += x * T(0);
     sums[lane] += double(x);
@@ -71,8 +71,8 @@ void add_any(Partial& part, const T* values, int64_t count) {
 
 template <class T>
 Summary summarize_on_cpu(const Tensor& x) {
-  // The parts depend on the number of elements alone, and are added in order: the same for any number of
-  // threads.
+  // The parts depend only on the number of elements and are added in order: the result is the same for any
+  // number of threads.
   constexpr int64_t kChunk = 2048, kSmallest = 1 << 16, kMost = 32;
   const int64_t n = x.numel(), size = std::max(kSmallest, (n + kMost - 1) / kMost);
   std::vector<Partial> parts(size_t((n + size - 1) / size));
@@ -114,7 +114,7 @@ Summary on_cpu(const Tensor& x) {
   return summarize_on_cpu<float>(contiguous(to(x, DType::f32)));
 }
 
-// A row of the op _summary (ops/summary.cpp).
+// Converts a row of the op _summary (summary_op.h).
 Summary unpacked(const double* numbers, int64_t count) {
   enum { kSum, kSquares, kMin, kMax, kZeros, kNans, kInfs, kMagnitudes };
   Summary s;
@@ -135,10 +135,10 @@ Summary unpacked(const double* numbers, int64_t count) {
 
 bool has_numbers(const Tensor& x) { return x.numel() > 0 && is_differentiable(x.dtype()); }
 
-// Of complex numbers the absolute values are looked at.
+// The absolute values of a complex tensor.
 Tensor real_of(const Tensor& x) { return is_complex(x.dtype()) ? abs(x.detach()) : x.detach(); }
 
-// A row of numbers for each of the tensors of one device, made there.
+// A row of numbers for each of the tensors, which are on one device.
 Tensor rows_of(Operands tensors) { return apply1(summary_op(), std::move(tensors)); }
 
 }  // namespace
@@ -163,7 +163,7 @@ size_t Summaries::add(const Tensor& given) {
 
 std::vector<Summary> Summaries::read() {
   for (size_t first = 0; first < packed_.size();) {
-    // One copy for all that follow one another on a device.
+    // One copy for consecutive tensors on the same device.
     size_t end = first;
     while (end < packed_.size() && &packed_[end].device() == &packed_[first].device()) ++end;
     const NoGrad off;

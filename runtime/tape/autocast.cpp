@@ -4,9 +4,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "runtime/ops.h"
+#include "runtime/primitives.h"
 #include "runtime/tape/finite.h"
-#include "runtime/tape/tape.h"
 
 namespace lunagrad {
 namespace {

@@ -1,10 +1,10 @@
 #pragma once
-// Mixed precision: in a region of autocast the products (matmul, linear, convolutions, attention) run in a
-// 16-bit type, what loses digits there (exponentials, sums, norms, softmax, losses) in f32, and ops that want
-// one type in the widest of their operands. Weights stay in f32; a weight's cast is made once for each of its
-// versions and shared by the ops of the region, so that its gradient arrives in f32 through one cast. The
-// rules are PyTorch's, in one table (autocast.cpp). A backward pass runs without autocast, in the types of
-// its forward pass. One thread.
+// Mixed precision. In an autocast region matrix products (matmul, linear, convolutions, attention) run in a
+// 16-bit type; ops that lose precision there (exponentials, sums, norms, softmax, losses) run in f32; other ops
+// that need one type run in the widest type of their operands. Weights stay in f32. The cast of a weight is
+// computed once for each of its versions and shared by the ops of the region, so that its gradient reaches f32
+// through one cast. The rules are PyTorch's, in one table (autocast.cpp). A backward pass runs without autocast,
+// in the types of its forward pass. For the thread of the tensors.
 #include <unordered_map>
 
 #include "runtime/op.h"
@@ -15,12 +15,12 @@ class Autocast {
  public:
   explicit Autocast(DType type) : type_(type) {}
   DType type() const { return type_; }  // f16 or bf16
-  // Runs the call with its operands cast as the table says.
+  // Runs the call with its operands cast according to the table.
   void run(Call&);
 
  private:
   struct Cast {
-    Tensor weight;  // held, so that its id stays its own
+    Tensor weight;  // held, so that no other tensor gets its id
     uint32_t version;
     Tensor value;
   };
@@ -29,7 +29,7 @@ class Autocast {
   std::unordered_map<uint64_t, Cast> weights_;  // by tensor id
 };
 
-// Makes `region` (null: none) the region of what runs for the life of the object.
+// Makes `region` the autocast region of the thread's context for the life of the object; null: none.
 class UseAutocast {
  public:
   explicit UseAutocast(std::shared_ptr<Autocast> region)
@@ -44,8 +44,8 @@ class UseAutocast {
 // A new region of that type. Error for a type other than f16 and bf16.
 std::shared_ptr<Autocast> make_autocast(DType);
 
-// For gradients of a scaled loss: multiplies each by `factor` in place and says whether all were finite,
-// waiting once for the device.
+// For gradients of a scaled loss: multiplies each by `factor` in place and returns whether all are finite, with
+// one wait for the device.
 bool unscale_gradients(const TensorList&, double factor);
 
 }  // namespace lunagrad

@@ -1,19 +1,16 @@
-// The walk of tape.h: from the gradient of an output to the gradients of what it was made from.
+#include "runtime/tape/backward.h"
+
 #include <algorithm>
 
-#include "runtime/ops.h"
+#include "runtime/primitives.h"
 #include "runtime/tape/autocast.h"
-#include "runtime/tape/checkpoint.h"
-#include "runtime/tape/custom.h"
 #include "runtime/tape/finite.h"
 #include "runtime/tape/grad_store.h"
-#include "runtime/tape/running_sum.h"
-#include "runtime/tape/tape.h"
 
 namespace lunagrad {
 namespace {
 
-// Whether nobody else can see the tensor's elements, so that they may be added to in place.
+// Whether the tensor's elements are not shared, so that an in-place addition is invisible elsewhere.
 bool is_sole_owner(const Tensor& x) {
   return x.use_count() == 1 && x.storage_ref()->use_count() == 1 && x.is_contiguous() && !x.body()->node;
 }
@@ -33,7 +30,7 @@ void accumulate(Tensor& sum, Tensor more) {
     sum = add(sum, more);
 }
 
-// Adds to a leaf's .grad. The first gradient is taken over when nobody else holds it.
+// Adds to a leaf's .grad. The first gradient is moved in when it is not shared, else copied.
 void accumulate_leaf(Node& leaf, Tensor more) {
   if (!leaf.grad.defined()) {
     leaf.grad = context().grad_enabled || is_sole_owner(more) ? std::move(more) : clone(more);
@@ -44,7 +41,7 @@ void accumulate_leaf(Node& leaf, Tensor more) {
   }
 }
 
-// Brings a gradient to the shape and type of the operand it belongs to.
+// Converts a gradient to the shape and dtype of its operand.
 Tensor fit(Tensor gradient, const Operand& operand, const char* op, size_t position) {
   const Shape& shape = operand.layout->shape;
   if (!(gradient.shape() == shape)) {
@@ -64,7 +61,7 @@ struct Target {
 
 class Walk {
  public:
-  // Nodes older than `oldest` (an id) are left out: nothing that is wanted lies behind them.
+  // Skips nodes with ids below `oldest`: no target depends on them.
   explicit Walk(const BackwardOptions& options, uint64_t oldest = 0)
       : options_(options), id_(++count_), oldest_(oldest) {
     context().check_may_change("backward");
@@ -84,7 +81,7 @@ class Walk {
     accumulate(slot_of(root.node().get()).grads[root.body()->output], std::move(gradient));
   }
 
-  // Only what leads to these is differentiated, and their gradients are returned instead of accumulated.
+  // Differentiates only the paths to the targets, and returns their gradients instead of accumulating them.
   TensorList run_to(const std::vector<Target>& targets) {
     pruned_ = true;
     order();
@@ -105,7 +102,7 @@ class Walk {
     visit_all();
   }
 
-  // Gradients of everything into `store`, none into .grad.
+  // Collects all gradients in `store`; .grad does not change.
   void run_into(GradStore& store) {
     store_ = &store;
     run();
@@ -121,14 +118,14 @@ class Walk {
     return fits ? sum : Tensor();
   }
 
-  // The leaves whose .grad was added to.
+  // The leaves whose .grad changed.
   const std::vector<Node*>& leaves() const { return leaves_; }
 
  private:
   struct Slot {
     Node* node;
-    uint64_t
-        outer_walk;  // what the scratch of the node held: walks may nest, as in a hook that calls backward
+    // The node's scratch fields before this walk. Walks nest, for example in a hook that calls backward.
+    uint64_t outer_walk;
     uint32_t outer_slot;
     bool needed = false;
     bool target = false;
@@ -160,7 +157,7 @@ class Walk {
     node->slot = uint32_t(slots_.size() - 1);
   }
 
-  // Ids grow with time, so descending ids visit each node after all that use it.
+  // Ids grow with time, so in descending order each node comes after all nodes that use it.
   void order() {
     order_.reserve(slots_.size());
     for (const Slot& slot : slots_) order_.push_back(slot.node);
@@ -216,7 +213,7 @@ class Walk {
     differentiate(node);
   }
 
-  // Whether a node between the outputs and a target has needed inputs of its own.
+  // Whether one of the node's inputs leads to a target.
   bool leads_on(const Node& node) {
     return std::any_of(node.in.begin(), node.in.end(),
                        [&](const Operand& operand) { return leads_to_target(operand); });
@@ -233,7 +230,7 @@ class Walk {
 
   void run_hooks(Node& node, Slot& slot) {
     if (!node.extras) return;
-    // A hook may register or remove hooks: those that were there when the gradient arrived are called.
+    // A hook may register or remove hooks: call those that existed when the gradient arrived.
     const std::vector<NodeExtras::Entry> hooks = node.extras->hooks;
     for (const NodeExtras::Entry& entry : hooks) {
       Tensor& gradient = slot.grads[entry.output];
@@ -267,7 +264,7 @@ class Walk {
     for (size_t i = 0; i < node.in.size(); ++i) needs[i] = wants(node.in[i]);
     const uint64_t start = ticks();
     Backward view(node, slot.grads, needs, options_.create_graph);
-    compute_gradients(node, view, slot);
+    compute_gradients(node, view, slot, needs);
     for (size_t i = 0; i < node.in.size(); ++i) {
       Tensor& result = view.results()[i];
       if (!result.defined() || !needs[i]) continue;
@@ -284,16 +281,16 @@ class Walk {
     if (!retained) release(node);
   }
 
-  void compute_gradients(Node& node, Backward& view, Slot& slot) {
-    // Under the guard each node's own gradients are looked at, so that they may not go into a sum.
+  void compute_gradients(Node& node, Backward& view, Slot& slot, const std::vector<bool>& needs) {
+    // The guard checks the gradients of each node separately, so running_sum() is off.
     struct Current {
       Walk* const before = current_;
       ~Current() { current_ = before; }
     } const restore;
     current_ = context().guard == Guard::op ? nullptr : this;
     if (current_) return node.op->vjp(view);
-    // What a gradient is made of in between may be infinite and yet chosen away by a where: only the result
-    // counts.
+    // Intermediate values of a gradient may be infinite where a later `where` discards them: check only the
+    // result.
     struct Unguarded {
       Unguarded() { context().guard = Guard::off; }
       ~Unguarded() { context().guard = Guard::op; }
@@ -302,7 +299,7 @@ class Walk {
       const Unguarded inside;
       node.op->vjp(view);
     }
-    check_gradients(node, view, slot.grads, view.results());
+    check_gradients(node, slot.grads, needs, view.results());
   }
 
   void release_extras(Node& node, bool retained) {
@@ -368,10 +365,6 @@ Tensor checked_seed(const Tensor& root, const Tensor& seed) {
 
 Tensor running_sum(const Backward& b, int input) { return Walk::sum_of(b, input); }
 
-std::string made_at(SourceLine line) {
-  return line.known() ? " (made at " + to_string(line) + ")" : std::string();
-}
-
 Backward::Backward(const Node& node, Small<Tensor, 1>& out_grads, const std::vector<bool>& needs,
                    bool create_graph)
     : node_(node),
@@ -400,7 +393,7 @@ Tensor Backward::output(int i) const {
   return restore(node_.out[size_t(i)], "output", i, self(), uint32_t(i));
 }
 
-// The node is alive for as long as the walk holds the graph, so a handle on it is safe.
+// The walk keeps the graph alive, so the node may be shared.
 Ref<Node> Backward::self() const { return Ref<Node>(const_cast<Node*>(&node_)); }
 
 const CustomCall& Backward::custom() const {
@@ -465,7 +458,7 @@ void differentiate_composition(Backward& b) {
   for (int i = 0; i < b.inputs(); ++i) {
     Tensor x = b.has(i) ? b.input(i) : Tensor();
     if (b.needs(i)) {
-      if (!b.create_graph()) x.requires_grad_();  // a leaf of the small graph that is made here
+      if (!b.create_graph()) x.requires_grad_();  // a leaf of the temporary graph
       wanted.push_back(x);
       positions.push_back(i);
     }

@@ -1,12 +1,14 @@
 #include "runtime/tape/checkpoint.h"
 
+#include <memory>
+
 #include "runtime/tape/autocast.h"
-#include "runtime/tape/custom.h"
+#include "runtime/tape/node.h"
 
 namespace lunagrad {
 namespace {
 
-// Ids of tensors grow: those of what exists already are smaller.
+// Ids of tensors grow with time: tensors that exist already have smaller ones.
 uint64_t next_tensor() { return Tensor(Ref<Storage>(), Layout::contiguous({}), 0, DType::f32).id(); }
 
 template <class F>
@@ -25,12 +27,48 @@ std::string describe(const Node& node) {
   return text(node.label(), " of shape ", node.out[0].layout->shape, made_at(node.line));
 }
 
-}  // namespace
-
-// A region is current, with casts of its own: what is cast inside must not depend on what ran before.
-class CheckpointRegion::Enter {
+class Region final : public CheckpointRegion {
  public:
-  explicit Enter(CheckpointRegion& region)
+  Region(std::function<void()> again, uint64_t first_tensor);
+  ~Region() override;
+
+  void record(Node&) override;
+  void record_custom(Node&, std::unique_ptr<CustomCall>) override;
+  void recompute(const Node& needed_by) override;
+  void release(Node&, bool retained) override;
+  void forget(const Node& node) override { nodes_[node.extras->checkpoint_index] = nullptr; }
+  bool replaying() const override { return replaying_; }
+
+  void adopt(Region& child);
+
+ private:
+  friend class Enter;
+  struct Settings {
+    Generator generator;
+    DType autocast;
+    bool has_autocast;
+    Device* device;
+    uint32_t module;
+  };
+
+  void check_same(const Node& first, const Node& again) const;
+
+  std::function<void()> again_;  // null in a nested region until its parent was recomputed
+  Settings settings_;
+  const uint64_t first_tensor_;  // tensors with a smaller id are older than the region
+  std::vector<Node*> nodes_;     // null: destroyed
+  std::vector<Region*> children_;
+  Ref<Region> parent_;
+  size_t child_index_ = 0;  // in parent_
+  bool replaying_ = false, replayed_ = false;
+  size_t next_node_ = 0, next_child_ = 0;
+};
+
+// Makes a region current, with its own autocast region: a cached cast of a weight must not depend on what ran
+// before.
+class Enter {
+ public:
+  explicit Enter(Region& region)
       : previous_(std::exchange(context().checkpoint, &region)),
         autocast_(region.settings_.has_autocast ? make_autocast(region.settings_.autocast) : nullptr) {}
   ~Enter() { context().checkpoint = previous_; }
@@ -41,45 +79,34 @@ class CheckpointRegion::Enter {
   UseAutocast autocast_;
 };
 
-CheckpointRegion::CheckpointRegion(std::function<void()> again, uint64_t first_tensor)
+Region::Region(std::function<void()> again, uint64_t first_tensor)
     : again_(std::move(again)), first_tensor_(first_tensor) {
   const Context& ctx = context();
   const bool autocast = bool(ctx.autocast);
   settings_ = {ctx.generator, autocast ? ctx.autocast->type() : DType::f32, autocast, ctx.device, ctx.module};
 }
 
-CheckpointRegion::~CheckpointRegion() {
+Region::~Region() {
   if (parent_) parent_->children_[child_index_] = nullptr;
 }
 
-void CheckpointRegion::run(const std::function<void()>& forward, std::function<void()> again) {
-  const Context& ctx = context();
-  if (!ctx.grad_enabled) return forward();
-  const Ref<CheckpointRegion> region(new CheckpointRegion(std::move(again), next_tensor()));
-  {
-    const Enter inside(*region);
-    forward();
-  }
-  if (ctx.checkpoint) ctx.checkpoint->adopt(*region);
-}
-
-// An inner region holds nothing of its own: when it is needed, this one runs again and hands it what it
-// takes.
-void CheckpointRegion::adopt(CheckpointRegion& child) {
+// A nested region does not keep its own function: when backward needs it, this region is recomputed and gives
+// it the function that the second run made.
+void Region::adopt(Region& child) {
   if (!replaying_) {
     child.child_index_ = children_.size();
-    child.parent_ = Ref<CheckpointRegion>(this);
+    child.parent_ = Ref<Region>(this);
     child.again_ = nullptr;
     children_.push_back(&child);
     return;
   }
   if (next_child_ >= children_.size())
     fail("checkpoint: the function made more checkpoints at its second run");
-  CheckpointRegion* const first = children_[next_child_++];
+  Region* const first = children_[next_child_++];
   if (first && !first->again_) first->again_ = std::move(child.again_);
 }
 
-void CheckpointRegion::record(Node& node) {
+void Region::record(Node& node) {
   if (!replaying_) {
     NodeExtras& extra = node.extra();
     extra.checkpoint = Ref<CheckpointRegion>(this);
@@ -101,7 +128,7 @@ void CheckpointRegion::record(Node& node) {
   for (size_t i = 0; i < node.out.size(); ++i) hand_over(first->out[i], node.out[i]);
 }
 
-void CheckpointRegion::check_same(const Node& first, const Node& again) const {
+void Region::check_same(const Node& first, const Node& again) const {
   bool same =
       first.op == again.op && first.in.size() == again.in.size() && first.out.size() == again.out.size();
   for (size_t i = 0; same && i < first.in.size(); ++i) same = same_form(first.in[i], again.in[i]);
@@ -109,8 +136,8 @@ void CheckpointRegion::check_same(const Node& first, const Node& again) const {
   if (!same)
     fail("checkpoint: the function does not do the same when it runs again: first ", describe(first),
          ", now ", describe(again), "; it must depend on nothing that changes between forward and backward");
-  // What an outer region makes anew is another tensor each time.
-  const CheckpointRegion* outermost = this;
+  // An operand that an outer region recomputes is a different tensor in each run.
+  const Region* outermost = this;
   while (outermost->parent_) outermost = outermost->parent_.get();
   for (size_t i = 0; i < first.in.size(); ++i) {
     const Operand &was = first.in[i], &is = again.in[i];
@@ -125,7 +152,7 @@ void CheckpointRegion::check_same(const Node& first, const Node& again) const {
   }
 }
 
-void CheckpointRegion::record_custom(Node& node, std::unique_ptr<CustomCall> call) {
+void Region::record_custom(Node& node, std::unique_ptr<CustomCall> call) {
   if (!replaying_) return;
   Node* const first = nodes_[next_node_ - 1];
   if (first && !first->freed && !first->extras->custom)
@@ -134,31 +161,19 @@ void CheckpointRegion::record_custom(Node& node, std::unique_ptr<CustomCall> cal
     node.extra().custom = std::move(call);
 }
 
-void CheckpointRegion::recompute(const Node& needed_by) {
+void Region::recompute(const Node& needed_by) {
   if (!again_ && parent_) parent_->recompute(needed_by);
   if (!again_ || replaying_)
     fail("checkpoint: backward of ", needed_by.label(), made_at(needed_by.line),
          " cannot run inside the function that it belongs to");
   Context& ctx = context();
-  const UseAutocast autocast(nullptr);
-  const GradMode tape(true);
-  struct Restore {
-    CheckpointRegion& region;
-    Generator generator;
-    Device* device;
-    uint32_t module;
-    SourceLine line;
-    const Node* differentiating;
-    ~Restore() {
-      Context& mine = context();
-      mine.generator = generator;
-      mine.device = device;
-      mine.module = module;
-      mine.line = line;
-      mine.differentiating = differentiating;
-      region.replaying_ = false;
-    }
-  } const restore{*this, ctx.generator, ctx.device, ctx.module, ctx.line, ctx.differentiating};
+  const RestoreContext restore;
+  ctx.autocast = nullptr;
+  ctx.grad_enabled = true;
+  struct EndReplay {
+    Region& region;
+    ~EndReplay() { region.replaying_ = false; }
+  } const end{*this};
   ctx.generator = settings_.generator;
   ctx.device = settings_.device;
   ctx.module = settings_.module;
@@ -174,7 +189,7 @@ void CheckpointRegion::recompute(const Node& needed_by) {
          " recorded ops where the first run had ", nodes_.size());
 }
 
-void CheckpointRegion::release(Node& node, bool retained) {
+void Region::release(Node& node, bool retained) {
   if (retained) {
     for_operands(node, [](Operand& operand) { operand.saved = nullptr; });
     node.extras->custom = nullptr;
@@ -183,11 +198,23 @@ void CheckpointRegion::release(Node& node, bool retained) {
   }
 }
 
-void CheckpointRegion::forget(const Node& node) { nodes_[node.extras->checkpoint_index] = nullptr; }
+}  // namespace
+
+void run_checkpoint(const std::function<void()>& forward, std::function<void()> again) {
+  const Context& ctx = context();
+  if (!ctx.grad_enabled) return forward();
+  const Ref<Region> region(new Region(std::move(again), next_tensor()));
+  {
+    const Enter inside(*region);
+    forward();
+  }
+  // Region is the only implementation.
+  if (ctx.checkpoint) static_cast<Region*>(ctx.checkpoint)->adopt(*region);
+}
 
 TensorList checkpoint(std::function<TensorList(const TensorList&)> f, const TensorList& inputs) {
   TensorList outputs;
-  CheckpointRegion::run([&] { outputs = f(inputs); }, [f, inputs] { f(inputs); });
+  run_checkpoint([&] { outputs = f(inputs); }, [f, inputs] { f(inputs); });
   return outputs;
 }
 

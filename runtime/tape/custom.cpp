@@ -4,9 +4,10 @@
 #include <map>
 #include <mutex>
 
-#include "runtime/tape/checkpoint.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad {
+
 namespace {
 
 bool same_value(const Tensor& a, const Tensor& b) {
@@ -34,73 +35,12 @@ CustomCall::Saved keep(const Tensor& x, const TensorList& inputs, const TensorLi
   return saved;
 }
 
-}  // namespace
-
-const Op* custom_record(const std::string& name) {
-  static std::mutex mutex;
-  static std::deque<Op> records;
-  static std::map<std::string, const Op*> by_name;
-  const std::lock_guard lock(mutex);
-  const auto [entry, is_new] = by_name.try_emplace(name);
-  if (is_new) {
-    Op& record = records.emplace_back();
-    record.name = entry->first.c_str();
-    record.doc = "An op of the script.";
-    record.inputs = {{"input", false, true}};
-    record.vjp = CustomCall::differentiate;
-    entry->second = &record;
-  }
-  return entry->second;
-}
-
-TensorList apply_custom(const CustomOp& op, const TensorList& inputs) {
-  Context& ctx = context();
-  CustomContext shared;
-  bool any = false;
-  for (const Tensor& x : inputs) {
-    shared.needs_.push_back(ctx.grad_enabled && x.defined() && is_differentiable(x.dtype()) &&
-                            x.requires_grad());
-    any |= shared.needs_.back();
-  }
-  const SourceLine line = ctx.line;
-  const uint64_t start = ticks();
-  TensorList outputs;
-  {
-    const NoGrad off;
-    outputs = op.forward(shared, inputs);
-  }
-  const uint64_t elapsed = ticks() - start;
-  ctx.line = line;
-  Tensor* first = nullptr;  // what carries the gradient
-  for (Tensor& y : outputs) {
-    if (!y.defined()) fail(op.record->name, ": forward returned nothing where a tensor belongs");
-    // A handle of its own: forward may return an input, or keep what it returns.
-    y = y.detach();
-    if (!first && is_differentiable(y.dtype())) first = &y;
-  }
-  if (!any || !first) return outputs;
-  Call call;
-  call.op = op.record;
-  call.in = Operands(inputs);
-  call.out = Operands(outputs);
-  record(call, elapsed);
-  Node& node = *first->node();
-  auto custom = std::make_unique<CustomCall>();
-  for (const Tensor& x : shared.saved_) custom->saved.push_back(keep(x, inputs, outputs));
-  custom->backward = op.backward;
-  custom->again = op.again;
-  if (ctx.checkpoint)
-    ctx.checkpoint->record_custom(node, std::move(custom));
-  else
-    node.extra().custom = std::move(custom);
-  return outputs;
-}
-
-void CustomCall::differentiate(Backward& b) {
+// Op::vjp of every custom op.
+void differentiate(Backward& b) {
   const char* const name = b.node().op->name;
-  CustomContext shared;
-  for (int i = 0; i < b.inputs(); ++i) shared.needs_.push_back(b.needs(i));
-  shared.saved_ = b.custom_values();
+  std::vector<bool> needs;
+  for (int i = 0; i < b.inputs(); ++i) needs.push_back(b.needs(i));
+  const CustomContext shared(std::move(needs), b.custom_values());
   TensorList arrived;
   for (size_t i = 0; i < b.node().out.size(); ++i) arrived.push_back(conjugated(b.grad(int(i))));
   const CustomBackward backward = b.custom().backward;
@@ -124,6 +64,70 @@ void CustomCall::differentiate(Backward& b) {
            gradient.dtype(), ", not floating");
     if (b.needs(i)) b.set(i, conjugated(gradient));
   }
+}
+
+}  // namespace
+
+const Op* custom_record(const std::string& name) {
+  static std::mutex mutex;
+  static std::deque<Op> records;
+  static std::map<std::string, const Op*> by_name;
+  const std::lock_guard lock(mutex);
+  const auto [entry, is_new] = by_name.try_emplace(name);
+  if (is_new) {
+    Op& record = records.emplace_back();
+    record.name = entry->first.c_str();
+    record.doc = "An op of the script.";
+    record.inputs = {{"input", false, true}};
+    record.vjp = differentiate;
+    entry->second = &record;
+  }
+  return entry->second;
+}
+
+bool is_custom(const Op& op) { return op.vjp == differentiate; }
+
+TensorList apply_custom(const CustomOp& op, const TensorList& inputs) {
+  Context& ctx = context();
+  std::vector<bool> needs;
+  bool any = false;
+  for (const Tensor& x : inputs) {
+    needs.push_back(ctx.grad_enabled && x.defined() && is_differentiable(x.dtype()) && x.requires_grad());
+    any |= needs.back();
+  }
+  CustomContext shared(std::move(needs));
+  const SourceLine line = ctx.line;
+  const uint64_t start = ticks();
+  TensorList outputs;
+  {
+    const NoGrad off;
+    outputs = op.forward(shared, inputs);
+  }
+  const uint64_t elapsed = ticks() - start;
+  ctx.line = line;
+  Tensor* first = nullptr;  // the first output that can have a gradient
+  for (Tensor& y : outputs) {
+    if (!y.defined()) fail(op.record->name, ": forward returned nothing where a tensor belongs");
+    // A separate tensor: forward may return an input, or keep what it returns.
+    y = y.detach();
+    if (!first && is_differentiable(y.dtype())) first = &y;
+  }
+  if (!any || !first) return outputs;
+  Call call;
+  call.op = op.record;
+  call.in = Operands(inputs);
+  call.out = Operands(outputs);
+  record(call, elapsed);
+  Node& node = *first->node();
+  auto custom = std::make_unique<CustomCall>();
+  for (const Tensor& x : shared.saved()) custom->saved.push_back(keep(x, inputs, outputs));
+  custom->backward = op.backward;
+  custom->again = op.again;
+  if (ctx.checkpoint)
+    ctx.checkpoint->record_custom(node, std::move(custom));
+  else
+    node.extra().custom = std::move(custom);
+  return outputs;
 }
 
 }  // namespace lunagrad

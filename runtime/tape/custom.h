@@ -1,29 +1,29 @@
 #pragma once
-// Ops of the user's own: a forward function that computes outputs with the tape off, and a backward function
-// that turns their gradients into those of the inputs. On the tape a custom op is a node like others, under
-// its name. What forward saves is version-checked when backward reads it. A backward that is written in ops
-// can be differentiated again.
+// Ops written by the user: a forward function, which computes outputs with the tape off, and a backward function,
+// which computes the gradients of the inputs from those of the outputs. On the tape a custom op is a node with
+// its own name. Values that forward saves are version-checked when backward reads them. A backward written in ops
+// can be differentiated again. For the thread of the tensors.
 #include <functional>
 #include <memory>
 #include <string>
 
-#include "runtime/tape/tape.h"
+#include "runtime/op.h"
 
 namespace lunagrad {
 
-// What forward and backward of one call share.
+// The values that forward and backward of one call share.
 class CustomContext {
  public:
-  // Forward: the values that backward will want. Those that are neither inputs nor outputs count as constants
-  // when the gradient itself is differentiated.
+  explicit CustomContext(std::vector<bool> needs, TensorList saved = {})
+      : saved_(std::move(saved)), needs_(std::move(needs)) {}
+  // For forward: keeps values for backward. Values that are neither inputs nor outputs are constants when the
+  // gradient itself is differentiated.
   void save(const TensorList& tensors) { saved_.insert(saved_.end(), tensors.begin(), tensors.end()); }
-  // Backward: what was saved, in order.
+  // For backward: the saved values, in order.
   const TensorList& saved() const { return saved_; }
   bool needs_input_grad(size_t input) const { return needs_[input]; }
 
  private:
-  friend struct CustomCall;
-  friend TensorList apply_custom(const struct CustomOp&, const TensorList&);
   TensorList saved_;
   std::vector<bool> needs_;
 };
@@ -36,27 +36,16 @@ struct CustomOp {
   const Op* record = nullptr;  // custom_record(name)
   CustomForward forward;
   CustomBackward backward;
-  // The same op for other inputs of the same kinds, callable when this call is long over, as to check its
-  // gradient; empty when it cannot be made.
+  // Makes the same op for other inputs with the same shapes and dtypes. Callable after this call has ended, for
+  // example to check its gradient; empty when that is not possible.
   std::function<CustomOp(const TensorList& inputs)> again = {};
 };
 
-// The record that stands for custom ops of this name; made once, never freed.
+// The record of the custom ops of this name. Created at the first call, never freed. Thread-safe.
 const Op* custom_record(const std::string& name);
+bool is_custom(const Op&);  // whether custom_record() made it
 
+// Runs forward and records a node. Error when forward returns an undefined tensor.
 TensorList apply_custom(const CustomOp&, const TensorList& inputs);
-
-// What a node of a custom op holds.
-struct CustomCall {
-  struct Saved {
-    Operand value;
-    int input = -1, output = -1;  // which one of the node's it is; -1: none
-  };
-  std::vector<Saved> saved;
-  CustomBackward backward;
-  std::function<CustomOp(const TensorList& inputs)> again;
-
-  static void differentiate(Backward&);
-};
 
 }  // namespace lunagrad

@@ -6,14 +6,14 @@
 #include <cstring>
 
 #include "runtime/cpu/parallel.h"
-#include "runtime/ops.h"
+#include "runtime/primitives.h"
 
 namespace lunagrad {
 namespace {
 
 thread_local FiniteWatch* finite_watch = nullptr;
 
-// Looks at nothing while something is looked at.
+// Switches the guard off while a check runs its own ops.
 class Unguarded {
  public:
   Unguarded() : previous_(std::exchange(context().guard, Guard::off)) {}
@@ -24,7 +24,7 @@ class Unguarded {
   Guard previous_;
 };
 
-// An exponent of ones is NaN or Inf.
+// NaN and Inf are the values whose exponent bits are all 1.
 template <class Bits>
 bool has_exponent_of_ones(const void* data, int64_t count, Bits mask) {
   constexpr int64_t kPiece = 1 << 16;
@@ -59,7 +59,7 @@ bool finite_on_cpu(const Tensor& given) {
 
 bool is_looked_at(const Tensor& x) { return x.defined() && is_differentiable(x.dtype()) && x.numel() > 0; }
 
-// "[2, 1]", counting from 1 as a script does.
+// "[2, 1]": positions count from 1, as in scripts.
 std::string place_of(int64_t index, const Shape& shape) {
   std::string place;
   for (int d = shape.size() - 1; d >= 0; --d) {
@@ -102,14 +102,14 @@ void report(const char* op, const Node* node, const std::string& what, const Ten
   throw Error(message, ErrorKind::numeric);
 }
 
-// A parameter that is itself not finite (the -Inf of masked_fill) is the user's wish.
+// A parameter that is not finite (the -Inf of masked_fill) is intended by the user.
 bool asks_for_it(const Call& call) {
   for (const Value& value : call.params)
     if (value.kind == Value::Kind::real && !std::isfinite(value.f)) return true;
   return false;
 }
 
-// Whether `result` is worse than what it was made from: NaN always counts, Inf when there was none before.
+// Whether to report `result`: any NaN, or an Inf when no operand had one.
 bool is_new(const Contents& result, bool inf_before) {
   return result.nans > 0 || (result.infs > 0 && !inf_before);
 }
@@ -145,7 +145,7 @@ Tensor value_of(const Operand& operand) {
 
 void set_finite_watch(FiniteWatch* watch) { finite_watch = watch; }
 
-// Of complex numbers: of their absolute values.
+// Complex tensors: of the absolute values.
 Contents contents_of(const Tensor& x) {
   const Unguarded off;
   Contents c;
@@ -183,13 +183,13 @@ std::string describe_contents(const Tensor& x, const Contents& c) {
 bool all_finite(const TensorList& tensors) {
   const Unguarded off;
   const NoGrad no_tape;
-  Tensor flag;  // of what lies on a device
+  Tensor flag;  // of the tensors on a device
   for (const Tensor& x : tensors) {
     if (!is_looked_at(x)) continue;
     if (x.device().is_cpu()) {
       if (!finite_on_cpu(x)) return false;
     } else {
-      const Tensor one = all(isfinite(x));
+      const Tensor one = all(isfinite(x), {}, false);
       flag = flag.defined() && &flag.device() == &one.device() ? logical_and(flag, one) : one;
     }
   }
@@ -224,10 +224,10 @@ void check_written(const Call& call, const Contents& before) {
   check_result(*call.op, operands, x, 0, 1, "what it wrote in place");
 }
 
-void check_gradients(const Node& node, const Backward& b, const Small<Tensor, 1>& arrived,
+void check_gradients(const Node& node, const Small<Tensor, 1>& arrived, const std::vector<bool>& needs,
                      const std::vector<Tensor>& results) {
   for (size_t i = 0; i < results.size(); ++i) {
-    if (!b.needs(int(i)) || !is_looked_at(results[i]) || all_finite({results[i]})) continue;
+    if (!needs[i] || !is_looked_at(results[i]) || all_finite({results[i]})) continue;
     const Contents contents = contents_of(results[i]);
     std::vector<Named> operands;
     bool inf_before = false;

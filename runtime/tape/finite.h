@@ -1,33 +1,33 @@
 #pragma once
-// The search for NaN and Inf. With Guard::op each op is looked at as it runs and each gradient as it is
-// computed: the first op that makes such a value is an Error of kind numeric that names it, its line, what
-// its operands held and the first bad element, with a sentence on the likely cause. An Inf that was there
-// before (a mask's -Inf) is passed on in silence. With Guard::step the loss and the gradients of the leaves
-// are looked at in each backward pass, with one wait for the device. The level is Context::guard. One thread.
-// A FiniteWatch of the thread is told instead, and decides whether the Error is raised.
-#include "runtime/tape/tape.h"
+// Detection of NaN and Inf; the level is Context::guard. Guard::op checks the result of each op and each
+// gradient: the first op that produces such a value raises an Error of kind numeric with its name and line,
+// statistics of its operands, the first bad element and the likely cause. An Inf that an operand already had
+// (the -Inf of a mask) is not reported. Guard::step checks the loss and the gradients of the leaves in each
+// backward pass, with one wait for the device. A FiniteWatch of the thread is called before the Error and
+// decides whether it is raised. For the thread of the tensors.
+#include "runtime/tape/node.h"
 
 namespace lunagrad {
 
-// What a tensor holds; the figures are those of the finite elements.
+// Statistics of a tensor; min, max and mean are those of the finite elements.
 struct Contents {
   int64_t count = 0, nans = 0, infs = 0, zeros = 0;
   double min = 0, max = 0, mean = 0;
-  int64_t first_bad = -1;  // in row-major order
+  int64_t first_bad = -1;  // index in row-major order of the first NaN or Inf; -1: none
   bool finite() const { return nans + infs == 0; }
 };
 Contents contents_of(const Tensor&);
-// "f32 [2, 3] in 0 … 4, mean 1.5, 2 NaN"
+// "f32 [2, 3] from 0 to 4, mean 1.5, 2 NaN"
 std::string describe_contents(const Tensor&, const Contents&);
 
 // Whether all elements of all tensors are finite; waits once for the device.
 bool all_finite(const TensorList&);
 
-// What Guard::op found: the text of the Error, and where.
+// A finding of Guard::op: the text of the Error, and its place.
 struct NotFinite {
   std::string message;
   const char* op;
-  const Tensor& value;  // the result or gradient that holds it
+  const Tensor& value;  // the result or gradient that has the NaN or Inf
   SourceLine line;
   const Node* node = nullptr;  // of a gradient: the node whose vjp made it
 };
@@ -36,29 +36,30 @@ class FiniteWatch {
   virtual ~FiniteWatch() = default;
   virtual bool raises(const NotFinite&) = 0;  // false: the run goes on
 };
-// Who is told on this thread from now on; null for nobody.
+// Sets the watch of this thread, which does not own it; null removes it.
 void set_finite_watch(FiniteWatch*);
 
-// Guard::op. Runs the call, which may be any, and looks at what it made.
+// For Guard::op: runs the call and checks its results.
 void run_guarded(Call&);
-// After a write in place by `call`, whose operand 0 held `before`.
+// For Guard::op, after an in-place write by `call`; `before` are the statistics of operand 0 before it.
 void check_written(const Call& call, const Contents& before);
-// The gradients that a vjp computed, before the node's values are freed.
-void check_gradients(const Node&, const Backward&, const Small<Tensor, 1>& arrived,
+// For Guard::op: checks the gradients that a vjp computed for the inputs that need one. `arrived` are the
+// gradients of the outputs. Call it before the node's saved values are freed.
+void check_gradients(const Node&, const Small<Tensor, 1>& arrived, const std::vector<bool>& needs,
                      const std::vector<Tensor>& results);
 
-// Guard::step. The tensor that backward starts from; the leaves that the pass reached.
+// For Guard::step: checks the tensor that backward starts from, and the leaves that the pass reached.
 void check_loss(const Tensor& root);
 void check_leaves(const std::vector<Node*>& leaves);
 
-// What is known of a bad value, and the likely cause in a sentence ("" when none is known).
+// The facts about a bad value, from which hint() derives the likely cause as a sentence ("" when unknown).
 struct Suspect {
   std::string_view op;
   bool backward;
-  std::vector<Contents> operands;    // backward: the gradients that arrived
-  Contents result;                   // the bad one
+  std::vector<Contents> operands;    // backward: the gradients of the outputs
+  Contents result;                   // the bad value
   DType type;                        // of the result
-  std::vector<Contents> saved = {};  // backward: inputs, then outputs; count 0 where the value was not kept
+  std::vector<Contents> saved = {};  // backward: inputs, then outputs; count 0 where the value was not saved
 };
 std::string hint(const Suspect&);
 

@@ -1,4 +1,4 @@
-// Why a value is NaN or Inf: the causes that training code meets, each with its sentence.
+// The likely cause of a NaN or Inf: the usual causes in training code, each with its sentence.
 #include <algorithm>
 
 #include "runtime/tape/finite.h"
@@ -12,7 +12,7 @@ bool among(std::string_view op, std::initializer_list<std::string_view> names) {
   return std::find(names.begin(), names.end(), op) != names.end();
 }
 
-// A value that the op did not keep, or has not got, holds nothing.
+// A value that the op does not have, or did not save, has count 0.
 Contents at(const std::vector<Contents>& list, size_t i) { return i < list.size() ? list[i] : Contents(); }
 
 double largest(const std::vector<Contents>& list) {

@@ -1,6 +1,7 @@
 #include "runtime/tape/grad_store.h"
 
-#include "runtime/ops.h"
+#include "runtime/primitives.h"
+#include "runtime/tape/node.h"
 
 namespace lunagrad {
 namespace {

@@ -1,10 +1,10 @@
 #pragma once
-// Gradients as a value: what a backward pass computed for every recorded tensor, leaves and results alike,
-// without touching .grad. A tensor is found by its place in the tape, so a store holds no tensor of the
-// forward pass.
+// Gradients as a value: the gradients of every recorded tensor, leaves and results alike, from one backward pass
+// that does not change .grad. The key of a tensor is its node and output, so a store keeps no tensor of the
+// forward pass alive. For the thread of the tensors.
 #include <map>
 
-#include "runtime/tape/tape.h"
+#include "runtime/tensor.h"
 
 namespace lunagrad {
 
@@ -24,8 +24,5 @@ class GradStore {
  private:
   std::map<Key, Tensor> grads_;
 };
-
-// As backward(root, seed, options), with the gradients as the result.
-GradStore gradients(const Tensor& root, const Tensor& seed = {}, BackwardOptions = {});
 
 }  // namespace lunagrad

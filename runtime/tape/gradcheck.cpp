@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/ops.h"
+#include "runtime/primitives.h"
 
 namespace lunagrad {
 namespace {
@@ -12,7 +12,8 @@ bool is_checked(const Tensor& x) {
   return x.defined() && (x.dtype() == DType::f64 || x.dtype() == DType::c128) && x.requires_grad();
 }
 
-// The elements as numbers that can be moved one by one: of a complex tensor its parts, two to an element.
+// The elements as numbers that can be varied one by one: for a complex tensor two per element, its real and its
+// imaginary part.
 std::vector<double> numbers_of(const Tensor& x) {
   if (!is_complex(x.dtype())) return x.to_vector<double>();
   std::vector<double> parts;
@@ -27,7 +28,7 @@ Tensor from_numbers(const std::vector<double>& values, const Shape& shape, bool 
                             complex ? DType::c128 : DType::f64, device);
 }
 
-// Weights in [0.5, 1.5) that depend only on the place, so that every evaluation contracts alike.
+// Weights in [0.5, 1.5) that depend only on the element's index, so that every evaluation uses the same.
 Tensor weights_for(const Tensor& output, uint64_t stream) {
   const bool complex = is_complex(output.dtype());
   std::vector<double> values(size_t(output.numel()) * (complex ? 2 : 1));
@@ -38,31 +39,31 @@ Tensor weights_for(const Tensor& output, uint64_t stream) {
   return to(to(from_numbers(values, output.shape(), complex, cpu_device()), output.dtype()), output.device());
 }
 
-// The scalar that is differentiated: sum over the outputs of <output, weights>, of complex ones over their
-// parts.
+// The scalar that is differentiated: the sum over the outputs of <output, weights>; for complex outputs over their
+// real and imaginary parts.
 Tensor contract(const TensorList& outputs) {
   Tensor total;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].defined() || !is_differentiable(outputs[i].dtype())) continue;
     const DType wide = is_complex(outputs[i].dtype()) ? DType::c128 : DType::f64;
-    const Tensor product = conjugated(to(weights_for(outputs[i], i), wide)) * to(outputs[i], wide);
-    const Tensor part = sum(real(product));
-    total = total.defined() ? total + part : part;
+    const Tensor product = mul(conjugated(to(weights_for(outputs[i], i), wide)), to(outputs[i], wide));
+    const Tensor part = sum(real(product), {}, false);
+    total = total.defined() ? add(total, part) : part;
   }
   return total;
 }
 
-// A tensor with these elements and x's strides, so that the kernel under test takes the same path.
+// A tensor with these elements and x's strides, so that the same path of the kernel is tested.
 Tensor laid_out_like(const Tensor& x, const std::vector<double>& values) {
   const Tensor dense = from_numbers(values, x.shape(), is_complex(x.dtype()), x.device());
   if (x.is_contiguous()) return dense;
   int64_t extent = 1;
   for (int i = 0; i < x.ndim(); ++i) extent += (x.size(i) - 1) * x.strides()[i];
   const Tensor memory = zeros({extent}, x.dtype(), x.device());
-  const Tensor view = as_strided(memory, x.shape(), x.strides(), 0);
+  const Tensor view(memory.storage_ref(), x.layout(), 0, x.dtype());
   for (int i = 0; i < x.ndim(); ++i)
     if (x.strides()[i] == 0 && x.size(i) > 1)
-      return dense;  // elements that share memory cannot be moved alone
+      return dense;  // elements that share memory cannot be varied separately
   copy_(view, dense);
   return view;
 }
@@ -157,7 +158,7 @@ GradCheckResult gradgradcheck(const TensorFunction& f, const TensorList& inputs,
     const GradMode on(true);
     TensorList arguments(all.begin(), all.begin() + ptrdiff_t(count));
     for (size_t i = 0; i < count; ++i)
-      // Central differences evaluate with plain tensors, but a gradient needs something to belong to.
+      // Central differences call this with plain tensors, but a gradient needs a tensor that requires grad.
       if (is_checked(inputs[i]) && !arguments[i].requires_grad())
         arguments[i] = arguments[i].detach().requires_grad_();
     TensorList wanted;
@@ -172,7 +173,8 @@ GradCheckResult gradgradcheck(const TensorFunction& f, const TensorList& inputs,
     TensorList gradients =
         grad(outputs, wanted, TensorList(all.begin() + ptrdiff_t(count), all.end()), grad_options);
     for (size_t i = 0; i < gradients.size(); ++i)
-      if (!gradients[i].defined()) gradients[i] = zeros_like(wanted[i]);
+      if (!gradients[i].defined())
+        gradients[i] = zeros(wanted[i].shape(), wanted[i].dtype(), wanted[i].device());
     return gradients;
   };
   return gradcheck(first_order, extended, options);

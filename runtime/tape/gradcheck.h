@@ -1,11 +1,12 @@
 #pragma once
-// Gradients against central differences in f64: the judge of every vjp, for the tests and for lg.grad.check.
-// (f(x + h) - f(x - h)) / 2h has an error of about h^2 |f'''| / 6 + 1e-16 |f| / h; with h = 1e-5 that is
-// 1e-10. Of complex inputs both parts are moved, and the gradient is dL/dRe + i dL/dIm.
+// Compares gradients with central differences in f64, for the tests and for lg.grad.check. The error of
+// (f(x + h) - f(x - h)) / 2h is about h^2 |f'''| / 6 + 1e-16 |f| / h, which is 1e-10 for h = 1e-5. For complex
+// inputs the real and the imaginary part are varied separately, and the gradient is dL/dRe + i dL/dIm. For the
+// thread of the tensors.
 #include <functional>
 #include <string>
 
-#include "runtime/tape/tape.h"
+#include "runtime/tape/backward.h"
 
 namespace lunagrad {
 

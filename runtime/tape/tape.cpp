@@ -2,17 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <unordered_set>
-
-#include "runtime/io/graphviz.h"
-#include "runtime/ops.h"
-#include "runtime/tape/checkpoint.h"
-#include "runtime/tape/custom.h"
 
 namespace lunagrad {
 namespace {
 
-// Ids grow with time within a thread, which is all the walk needs.
+// Ids grow with time within a thread, which is sufficient for backward.
 uint64_t next_node_id() {
   constexpr uint64_t kBlock = 1 << 20;
   static std::atomic<uint64_t> next_block{0};
@@ -113,7 +107,8 @@ void attach(const Tensor& x, const Ref<Node>& node, uint32_t output) {
   x.body()->output = output;
 }
 
-// A view whose base was written to is made again from the base, with a node that says so.
+// Derives the node of a view again after an in-place write to its base: the view becomes an _as_strided of the
+// base.
 void derive_view(const Tensor& view) {
   TensorBody& body = *view.body();
   const Tensor base(body.base);
@@ -143,33 +138,6 @@ void derive_view(const Tensor& view) {
 
 }  // namespace
 
-// Nodes are freed from a list, not by recursion: destroying one drops its inputs, which puts them on the
-// list.
-void Node::destroy(Node* node) {
-  thread_local std::vector<Node*> doomed;
-  thread_local bool draining = false;
-  doomed.push_back(node);
-  if (draining) return;
-  draining = true;
-  while (!doomed.empty()) {
-    Node* next = doomed.back();
-    doomed.pop_back();
-    if (next->extras && next->extras->checkpoint) next->extras->checkpoint->forget(*next);
-    delete next;
-  }
-  draining = false;
-}
-
-NodeExtras::NodeExtras() = default;
-NodeExtras::~NodeExtras() = default;
-
-const char* Node::label() const { return op ? op->name : "leaf"; }
-
-NodeExtras& Node::extra() {
-  if (!extras) extras = std::make_unique<NodeExtras>();
-  return *extras;
-}
-
 void record(Call& call, uint64_t elapsed) {
   const Ref<Node> node = make_node(call, elapsed);
   if (!node) return;
@@ -180,7 +148,7 @@ void record(Call& call, uint64_t elapsed) {
 void check_in_place(const char* op, const Tensor& x) {
   context().check_may_change(op);
   if (!context().grad_enabled || !x.requires_grad()) return;
-  if (*op == '_') ++op;  // a hidden record's: `x[1] = y` is a _copy
+  if (*op == '_') ++op;  // of a hidden record: `x[1] = y` is a _copy
   if (x.is_leaf())
     fail(op,
          "_: a leaf tensor that requires grad cannot be changed in place; use lg.no_grad or work on a copy");
@@ -194,7 +162,7 @@ void check_in_place(const char* op, const Tensor& x) {
 void record_in_place(const Tensor& x, Call& call, uint64_t elapsed) {
   const Ref<Node> node = make_node(call, elapsed);
   TensorBody& body = *x.body();
-  // Nothing is differentiated: what x was made from no longer matters.
+  // Without a node x becomes a constant: its old history no longer applies.
   attach(x, node, 0);
   ++body.generation;
   if (!body.base) return;
@@ -229,7 +197,7 @@ void record_in_place(const Tensor& x, Call& call, uint64_t elapsed) {
   body.base_generation = base.body()->generation;
 }
 
-// --- tensors and the tape ---
+// --- members of Tensor that need nodes ---
 
 const Ref<Node>& Tensor::node() const {
   if (body_->base && body_->base_generation != body_->base->generation) derive_view(*this);
@@ -305,34 +273,6 @@ void retain_grad(const Tensor& x) {
   extra.retains.resize(x.node()->out.size());
   extra.retained.resize(x.node()->out.size());
   extra.retains[x.body()->output] = true;
-}
-
-std::vector<Node*> nodes_of(const Tensor& root) {
-  if (!root.defined() || !root.node()) return {};
-  std::vector<Node*> nodes{root.node().get()};
-  std::unordered_set<const Node*> seen{nodes[0]};
-  for (size_t next = 0; next < nodes.size(); ++next)
-    for (const Operand& operand : nodes[next]->in)
-      if (operand.node && seen.insert(operand.node.get()).second) nodes.push_back(operand.node.get());
-  std::sort(nodes.begin(), nodes.end(), [](const Node* a, const Node* b) { return a->id > b->id; });
-  return nodes;
-}
-
-std::string tape_dot(const Tensor& root) {
-  std::vector<DotNode> shown;
-  for (const Node* node : nodes_of(root)) {
-    DotNode dot;
-    dot.id = text('n', node->id);
-    const std::string& name = interned(node->name);
-    dot.lines = {name.empty() ? node->label() : name,
-                 text(node->out[0].layout->shape, ' ', node->out[0].dtype)};
-    if (node->line.known()) dot.lines.push_back(to_string(node->line));
-    dot.leaf = node->is_leaf();
-    for (const Operand& operand : node->in)
-      if (operand.node) dot.inputs.push_back(text('n', operand.node->id));
-    shown.push_back(std::move(dot));
-  }
-  return dot_text(shown);
 }
 
 }  // namespace lunagrad

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/tape/checkpoint.h"
+#include "runtime/tape/node.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/lua/function.h"
@@ -399,7 +400,7 @@ int checkpoint(lua_State* L) {
     lua_newtable(L);
   const auto modules = std::make_shared<LuaFunction>(L, -1);
   lua_pop(L, 1);
-  CheckpointRegion::run(
+  run_checkpoint(
       [&] {
         const UseModules use(L, modules->reference());
         lua_call(L, count - 1, LUA_MULTRET);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/io/graphviz.h"
+#include "runtime/io/tape_dot.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/meta/signature.h"

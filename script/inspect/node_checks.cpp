@@ -35,7 +35,7 @@ TensorList run_again(const KeptNode& node, const Values& params, const TensorLis
           "again");
     return apply_custom(node.custom->again(inputs), inputs);
   }
-  if (node.op->vjp == CustomCall::differentiate) fail("a custom op inside a checkpoint is not kept");
+  if (is_custom(*node.op)) fail("a custom op inside a checkpoint is not kept");
   Call call;
   call.op = node.op;
   call.in = Operands(inputs);

@@ -6,7 +6,7 @@
 
 #include "runtime/ops.h"
 #include "runtime/statistics/statistics.h"
-#include "runtime/statistics/summarize_all.h"
+#include "runtime/statistics/summary.h"
 #include "runtime/tape/autocast.h"
 
 namespace lunagrad {

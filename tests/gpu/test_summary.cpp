@@ -1,7 +1,7 @@
 // Summaries that the device makes of many tensors in one pass, against the CPU's.
 #include <cmath>
 
-#include "runtime/statistics/summarize_all.h"
+#include "runtime/statistics/summary.h"
 #include "runtime/work_times.h"
 #include "tests/gpu/compare.h"
 

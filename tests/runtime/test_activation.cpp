@@ -1,5 +1,4 @@
-// The activation within linear and convolutions: what the separate ops give, bit by bit, and no more kept for
-// it than the result.
+// Fused activations of linear and convolutions: bit-equal to the separate ops, and only the result is saved.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -18,7 +17,7 @@ using tests::apart;
 using tests::convolve;
 using tests::kActivations;
 
-// In [-2, 2), with what is not a usual number in the first places.
+// Values in [-2, 2); with odd_numbers also NaN, Inf, zeros and a tiny number.
 Tensor operand(const Shape& shape, DType type, uint64_t stream, bool odd_numbers = false) {
   std::vector<double> values(size_t(numel(shape)));
   for (size_t i = 0; i < values.size(); ++i) values[i] = 4 * uniform_f32(philox(7, stream, i)[0]) - 2;
@@ -36,7 +35,7 @@ const Layer kLayers[] = {
     {{1, 33}, {70, 33}, true},     {{33, 17}, {1, 17}, true},     {{5, 0}, {3, 0}, true},
     {{43, 160}, {170, 160}, true}, {{900, 70}, {1100, 70}, true}, {{64, 300}, {600, 300}, false}};
 
-// What `f` makes of three leaves, within or apart, and the gradients of these.
+// The result of `f` on three leaves, fused or with separate ops, and the gradients of the leaves.
 template <class F>
 TensorList run(F&& f, TensorList leaves, bool create_graph) {
   for (Tensor& leaf : leaves)
@@ -54,7 +53,7 @@ void check_same(const TensorList& got, const TensorList& expected, const std::st
     CHECK_MESSAGE(tests::same_bits(got[i], expected[i]), "result " << i << " of " << what);
 }
 
-TEST_CASE("an activation within linear gives values and gradients of the separate ops, bit by bit") {
+TEST_CASE("linear with a fused activation is bit-equal to the separate ops, with its gradients") {
   for (const DType type : {DType::f16, DType::bf16, DType::f32, DType::f64})
     for (const Layer& layer : kLayers)
       for (const Activation activation : kActivations) {
@@ -75,7 +74,7 @@ TEST_CASE("an activation within linear gives values and gradients of the separat
       }
 }
 
-TEST_CASE("an activation within a convolution gives values and gradients of the separate ops, bit by bit") {
+TEST_CASE("a convolution with a fused activation is bit-equal to the separate ops, with its gradients") {
   for (const DType type : {DType::f16, DType::f32, DType::f64})
     for (const tests::Convolution& c : tests::convolutions())
       for (const Activation activation : kActivations) {
@@ -95,7 +94,7 @@ TEST_CASE("an activation within a convolution gives values and gradients of the 
       }
 }
 
-TEST_CASE("second derivatives through an activation within linear are those of the separate ops") {
+TEST_CASE("second derivatives of linear with a fused activation equal those of the separate ops") {
   for (const Activation activation : kActivations) {
     const auto run = [&](bool within) {
       TensorList leaves = {operand({4, 6}, DType::f64, 1), operand({5, 6}, DType::f64, 2),
@@ -114,7 +113,7 @@ TEST_CASE("second derivatives through an activation within linear are those of t
   }
 }
 
-TEST_CASE("linear saves its result where it has an activation, and for that nothing else") {
+TEST_CASE("linear saves its result only if it has an activation") {
   const Tensor x = operand({3, 4}, DType::f32, 1), w = operand({2, 4}, DType::f32, 2);
   Tensor bias = operand({2}, DType::f32, 3);
   bias.requires_grad_();
@@ -133,7 +132,7 @@ TEST_CASE("linear saves its result where it has an activation, and for that noth
       doctest::Contains("backward of linear needs its output 1 of shape [3, 2], which mul_ changed"));
 }
 
-TEST_CASE("complex numbers have the activations within linear that they have elsewhere") {
+TEST_CASE("linear of complex numbers has the same activations as the separate ops") {
   const Tensor x = lunagrad::complex(operand({3, 4}, DType::f32, 1), operand({3, 4}, DType::f32, 2)),
                w = lunagrad::complex(operand({2, 4}, DType::f32, 3), operand({2, 4}, DType::f32, 4));
   CHECK(tests::same_bits(view_as_real(linear(x, w, {}, Activation::tanh)), view_as_real(tanh(linear(x, w)))));

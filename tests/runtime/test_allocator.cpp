@@ -13,7 +13,7 @@
 
 using namespace lunagrad;
 
-TEST_CASE("blocks are aligned to 64 bytes and hold what was asked for") {
+TEST_CASE("blocks are aligned to 64 bytes and have at least the requested size") {
   Device& cpu = cpu_device();
   for (size_t bytes :
        {1, 63, 64, 65, 255, 257, 1000, 4096, 4097, 131072, 131073, 1 << 20, (2 << 20) + 1, 9 << 20}) {
@@ -39,7 +39,7 @@ TEST_CASE("zero bytes are a null block that can be freed") {
   cpu_device().free(nullptr, 0);
 }
 
-TEST_CASE("statistics follow the blocks, and unused blocks go back to the system") {
+TEST_CASE("memory statistics follow the blocks, and unused blocks return to the system") {
   Device& cpu = cpu_device();
   cpu.release_unused();
   const DeviceMemory before = cpu.memory();
@@ -58,7 +58,8 @@ TEST_CASE("statistics follow the blocks, and unused blocks go back to the system
   CHECK(cpu.memory().reserved <= before.reserved);
 }
 
-TEST_CASE("a steady loop asks the system for nothing" * doctest::skip(tests::kAddressSanitizer)) {
+TEST_CASE("a loop in its steady state allocates nothing from the system" *
+          doctest::skip(tests::kAddressSanitizer)) {
   Device& cpu = cpu_device();
   const auto step = [&] {
     std::vector<std::pair<void*, size_t>> blocks;
@@ -72,7 +73,7 @@ TEST_CASE("a steady loop asks the system for nothing" * doctest::skip(tests::kAd
   CHECK(cpu.memory().reserved == reserved);
 }
 
-TEST_CASE("sizes that keep changing do not pile up" * doctest::skip(tests::kAddressSanitizer)) {
+TEST_CASE("changing block sizes do not accumulate memory" * doctest::skip(tests::kAddressSanitizer)) {
   Device& cpu = cpu_device();
   cpu.release_unused();
   for (size_t mib = 16; mib < 3000; mib += mib / 8) cpu.free(cpu.alloc(mib << 20), mib << 20);
@@ -81,7 +82,7 @@ TEST_CASE("sizes that keep changing do not pile up" * doctest::skip(tests::kAddr
   cpu.release_unused();
 }
 
-TEST_CASE("a block larger than the machine's memory is refused at once, with its size") {
+TEST_CASE("a block larger than the machine's memory is an immediate error that names its size") {
   const auto start = std::chrono::steady_clock::now();
   const auto refuse = [](size_t bytes) {
     try {
@@ -96,12 +97,12 @@ TEST_CASE("a block larger than the machine's memory is refused at once, with its
   CHECK(message.find("cpu: out of memory: a block of 4.0 TiB does not fit") == 0);
   CHECK(refuse(SIZE_MAX / 2).find("cpu: out of memory") == 0);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(500));
-  void* block = cpu_device().alloc(1000);  // and goes on working
+  void* block = cpu_device().alloc(1000);  // the allocator still works
   CHECK(block != nullptr);
   cpu_device().free(block, 1000);
 }
 
-TEST_CASE("memory that is reserved piece by piece is refused before the machine runs out, even untouched") {
+TEST_CASE("many blocks, even if never written, are refused before the machine runs out of memory") {
   Device& cpu = cpu_device();
   const size_t piece = size_t(256) << 20;
   std::vector<void*> blocks;
@@ -142,7 +143,7 @@ TEST_CASE("threads may allocate and free each other's blocks") {
   CHECK(cpu.memory().in_use == before);
 }
 
-TEST_CASE("the CPU is the first device, and an unknown one is an error that lists what there is") {
+TEST_CASE("the CPU is the first device, and an unknown device is an error that lists all devices") {
   CHECK(cpu_device().name() == "cpu");
   CHECK(cpu_device().description().find("OpenBLAS") != std::string::npos);
   CHECK(&require_device("cpu") == &cpu_device());

@@ -1,5 +1,5 @@
-// What the sample table does not say of attention: rows without keys, dropout's statistics, memory, layouts,
-// and the log-sum-exp of the record behind the op. Values and gradients: tests/samples/attention.cpp.
+// Attention beyond the sample table: fully masked rows, dropout statistics, memory, layouts, and the
+// log-sum-exp of the hidden record. Values and gradients: tests/samples/attention.cpp.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ double furthest(const Tensor& a, const Tensor& b) {
   return max(abs(to(a, DType::f64) - to(b, DType::f64))).item();
 }
 
-// softmax(q k^T scale + mask) v, with the matrix of scores.
+// softmax(q k^T scale + mask) v with a matrix of all scores.
 Tensor plain_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask) {
   const Tensor scores = matmul(q, transpose(k, -2, -1)) / std::sqrt(double(q.size(-1)));
   return matmul(softmax(mask.defined() ? scores + mask : scores, -1), v);
@@ -33,7 +33,7 @@ Tensor causal_mask(int64_t n) {
                Tensor::number(0.0));
 }
 
-TEST_CASE("attention in tiles is attention with all scores, for lengths around the edges of tiles") {
+TEST_CASE("tiled attention equals attention with all scores, for lengths around tile boundaries") {
   context().generator.seed(1);
   for (const int64_t n : {1, 31, 32, 33, 63, 64, 65, 129, 200})
     for (const int64_t features : {1, 8, 16, 33, 64}) {
@@ -51,7 +51,7 @@ TEST_CASE("attention in tiles is attention with all scores, for lengths around t
     }
 }
 
-TEST_CASE("a query that sees no key gives zeros, and no gradient") {
+TEST_CASE("a query whose keys are all masked gives zeros and no gradient") {
   const Tensor q = draw({3, 4}).requires_grad_(), k = draw({5, 4}).requires_grad_(),
                v = draw({5, 2}).requires_grad_();
   AttentionOptions options;
@@ -62,7 +62,7 @@ TEST_CASE("a query that sees no key gives zeros, and no gradient") {
   const std::vector<double> values = y.to_vector<double>();
   CHECK(values[2] == 0);
   CHECK(values[3] == 0);
-  CHECK(furthest(select(y, 0, 2), select(v, 0, 2)) < 1e-15);  // the only key it sees
+  CHECK(furthest(select(y, 0, 2), select(v, 0, 2)) < 1e-15);  // its only unmasked key
   const TensorList found = grad({y}, {q, k, v}, {draw({3, 2})});
   for (const Tensor& g : found) CHECK(all(isfinite(g)).item() == 1);
   CHECK(max(abs(select(found[0], 0, 1))).item() == 0);
@@ -73,7 +73,7 @@ TEST_CASE("a query that sees no key gives zeros, and no gradient") {
   CHECK(max(abs(none)).item() == 0);
 }
 
-TEST_CASE("a NaN among the keys or values reaches the queries that see it, and no others") {
+TEST_CASE("a NaN in a key or value reaches only the queries that attend to it") {
   Tensor k = draw({70, 4}, DType::f32);
   k.data<float>()[66 * 4] = NAN;
   AttentionOptions options;
@@ -84,7 +84,7 @@ TEST_CASE("a NaN among the keys or values reaches the queries that see it, and n
   CHECK(all(narrow(bad, 0, 66, 4)).item() == 1);
 }
 
-TEST_CASE("the record behind attention gives the log-sum-exp, and takes a gradient for it") {
+TEST_CASE("the hidden record of attention returns the log-sum-exp, which is differentiable") {
   const Op* const op = find_op("_attention");
   REQUIRE(op);
   for (const bool inner : {false, true}) {
@@ -108,7 +108,7 @@ TEST_CASE("the record behind attention gives the log-sum-exp, and takes a gradie
   }
 }
 
-TEST_CASE("attention's dropout drops its share, keeps the mean, and differs from call to call") {
+TEST_CASE("dropout in attention drops the given share, keeps the mean, and differs between calls") {
   context().generator.seed(5);
   const int64_t n = 256;
   const Tensor zero = zeros({4, n, 8}), values = expand(unsqueeze(eye(n, n), 0), {4, n, n});
@@ -122,7 +122,7 @@ TEST_CASE("attention's dropout drops its share, keeps the mean, and differs from
   CHECK(max(abs(scaled_dot_product_attention(zero, zero, values, options))).item() == 0);
 }
 
-TEST_CASE("heads that lie inside the rows give the same numbers, and keep their layout") {
+TEST_CASE("heads interleaved within rows give the same numbers and keep their layout") {
   const Tensor q = draw({2, 9, 3, 4}, DType::f32).requires_grad_();
   const auto heads = [](const Tensor& x) { return transpose(x, 1, 2); };
   const Tensor inner = scaled_dot_product_attention(heads(q), heads(q), heads(q));
@@ -133,7 +133,7 @@ TEST_CASE("heads that lie inside the rows give the same numbers, and keep their 
   CHECK(furthest(grad({inner}, {q}, {g})[0], grad({outer}, {q}, {g})[0]) < 1e-6);
 }
 
-TEST_CASE("attention keeps no matrix of scores") {
+TEST_CASE("attention stores no matrix of scores") {
   const int64_t n = 2048;
   const Tensor x = draw({2, n, 16}, DType::f32).requires_grad_();
   const tests::Peak peak;
@@ -141,7 +141,7 @@ TEST_CASE("attention keeps no matrix of scores") {
   options.is_causal = true;
   const Tensor y = scaled_dot_product_attention(x, x, x, options);
   backward(y, ones_like(y));
-  CHECK(peak.mebibytes() < 12);  // one matrix of scores alone has 16
+  CHECK(peak.mebibytes() < 12);  // a matrix of scores has 16 MiB
 }
 
 TEST_CASE("attention gives the same gradients for any number of threads") {

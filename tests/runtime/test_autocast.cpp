@@ -1,4 +1,4 @@
-// Autocast: which op runs in which type, the casts of weights, and types of gradients.
+// Autocast: the type that each op runs in, the casts of weights, and the types of gradients.
 #include <doctest/doctest.h>
 
 #include "runtime/ops.h"
@@ -18,8 +18,8 @@ int casts_of(const Tensor& root) {
 }
 
 TEST_CASE(
-    "autocast runs products in the narrow type, exponentials, sums, norms and losses in f32, the rest as "
-    "they meet") {
+    "autocast runs products in the narrow type, exponentials, sums, norms and losses in f32, other ops "
+    "in the promoted type") {
   context().generator.seed(1);
   const Tensor x = randn({4, 8}), w = weight({3, 8}), b = weight({3});
   const UseAutocast region(make_autocast(DType::bf16));
@@ -38,7 +38,7 @@ TEST_CASE(
   CHECK(mse_loss(h, randn({4, 3})).dtype() == DType::f32);
   CHECK(cat({h, randn({4, 3})}).dtype() == DType::f32);
   CHECK(cat({h, h}).dtype() == DType::bf16);
-  // f64 is the user's.
+  // f64 operands are never cast.
   CHECK(matmul(randn({2, 2}, DType::f64), randn({2, 2}, DType::f64)).dtype() == DType::f64);
   const Tensor image = conv2d(randn({1, 2, 5, 5}), weight({3, 2, 3, 3}));
   CHECK(image.dtype() == DType::bf16);
@@ -65,7 +65,7 @@ TEST_CASE("a weight is cast once for each of its versions, and its gradient is f
   }
   CHECK(linear(x, w).to_vector<float>() == std::vector<float>(12, 0));
   CHECK(before != std::vector<float>(12, 0));
-  // A cast made with the tape off is none for the tape.
+  // A cast made with the tape off is not reused with the tape on.
   const Tensor fresh = weight({3, 3});
   {
     const NoGrad off;

@@ -1,4 +1,4 @@
-// Checkpoints and custom ops for C++ hosts: memory, nesting, what is put back.
+// Checkpoints and custom ops for C++ hosts: memory, nesting, restored state.
 #include <doctest/doctest.h>
 
 #include <cstdio>
@@ -33,7 +33,7 @@ struct Stack {
     for (size_t i = first; i < first + count; ++i) h = layer(h, i);
     return h;
   }
-  // The gradients of all weights, which are taken away again.
+  // Returns the gradients of all weights and clears them.
   std::vector<std::vector<float>> gradients() const {
     std::vector<std::vector<float>> all;
     for (const TensorList* list : {&up, &down})
@@ -79,7 +79,7 @@ TEST_CASE("a checkpointed stack of 32 layers has the same gradients in at most 4
   CHECK(nested < 0.4 * plain);
 }
 
-TEST_CASE("the second run sees generator and module of the first, and both are put back") {
+TEST_CASE("the second run has the generator and module of the first, and both are restored") {
   std::vector<std::pair<uint64_t, uint32_t>> seen;
   const Tensor x = Tensor::from<double>(List{1, 2}, {2}).requires_grad_();
   context().generator.seed(3);
@@ -102,7 +102,7 @@ TEST_CASE("the second run sees generator and module of the first, and both are p
   CHECK(x.grad().to_vector<double>() == y.to_vector<double>());
 }
 
-TEST_CASE("a graph that is dropped, or left after an error, drops its checkpoints") {
+TEST_CASE("a graph that is freed, also after an error, frees its checkpoints") {
   const size_t before = cpu_device().memory().in_use;
   {
     const Tensor x = Tensor::from<double>(List{1, 2}, {2}).requires_grad_();
@@ -124,7 +124,7 @@ TEST_CASE("a graph that is dropped, or left after an error, drops its checkpoint
   CHECK(cpu_device().memory().in_use == before);
 }
 
-TEST_CASE("a custom op of a C++ host is differentiated twice and checked") {
+TEST_CASE("a custom op of a C++ host has second derivatives and passes gradcheck") {
   CustomOp cube;
   cube.record = custom_record("cube");
   cube.forward = [](CustomContext& ctx, const TensorList& in) {

@@ -1,5 +1,5 @@
-// Complex numbers: functions against the standard library, sizes near the ends of the range, branch cuts,
-// views of the parts, and gradients as a user sees them. What holds for each op is in the sample table.
+// Complex numbers: functions against the standard library, very large and very small magnitudes, branch cuts,
+// views of the real and imaginary parts, and gradients as users see them. Tests of each op: the sample table.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -10,6 +10,7 @@
 #include "runtime/tape/custom.h"
 #include "runtime/tape/grad_store.h"
 #include "runtime/tape/gradcheck.h"
+#include "runtime/tape/tape.h"
 
 namespace lunagrad::tests {
 namespace {
@@ -35,7 +36,7 @@ std::vector<C> random_numbers(size_t n, double size) {
   return values;
 }
 
-TEST_CASE("complex functions are those of the standard library") {
+TEST_CASE("complex functions agree with the standard library") {
   using Function = C (*)(const C&);
   const std::vector<C> values = random_numbers(1001, 4);
   const auto check = [&](const char* name, Tensor (*ours)(const Tensor&), Function theirs) {
@@ -69,7 +70,7 @@ TEST_CASE("complex functions are those of the standard library") {
     const Tensor x = tensor(values, dtype);
     const std::vector<C> in = list(x), tangent = list(tan(x)), hyperbolic = list(tanh(x)),
                          logistic = list(sigmoid(x));
-    for (size_t i = 0; i < in.size(); ++i) {  // near their poles they magnify
+    for (size_t i = 0; i < in.size(); ++i) {  // errors grow near the poles
       const C t = std::tan(in[i]), h = std::tanh(in[i]), s = 1.0 / (1.0 + std::exp(-in[i]));
       CHECK(std::abs(tangent[i] - t) <= bound * (1 + std::norm(t)));
       CHECK(std::abs(hyperbolic[i] - h) <= bound * (1 + std::norm(h)));
@@ -79,7 +80,7 @@ TEST_CASE("complex functions are those of the standard library") {
 }
 
 TEST_CASE(
-    "complex arithmetic with two operands is that of the standard library, broadcast and in any layout") {
+    "complex arithmetic of two operands agrees with the standard library, broadcast and in any layout") {
   const std::vector<C> a = random_numbers(60, 2);
   std::vector<C> b = random_numbers(73, 2);
   b.erase(b.begin(), b.begin() + 13);
@@ -98,13 +99,13 @@ TEST_CASE(
     }
 }
 
-// Relative to the size of the number.
+// Error relative to the magnitude.
 double error_of(C got, L expected) {
   return double(std::abs(L(got) - expected) /
                 std::max(std::abs(expected), std::numeric_limits<long double>::min()));
 }
 
-TEST_CASE("quotients, sizes, roots and logarithms neither overflow nor vanish where the result does not") {
+TEST_CASE("quotients, absolute values, roots and logarithms overflow or underflow only if the result does") {
   std::vector<C> values;
   for (const double size : {1e-300, 1e-200, 1e-160, 1e-20, 1.0, 1e20, 1e160, 1e200, 1e300})
     for (const C& z : random_numbers(7, 1)) values.push_back(size * z);
@@ -145,7 +146,7 @@ bool same(double a, double b) {
 }
 bool same(C a, C b) { return same(a.real(), b.real()) && same(a.imag(), b.imag()); }
 
-TEST_CASE("branch cuts, signed zeros, infinities and NaN are C99's") {
+TEST_CASE("branch cuts, signed zeros, infinities and NaN follow C99") {
   for (const DType dtype : {DType::c128, DType::c64}) {
     const auto at = [&](Tensor (*f)(const Tensor&), C z) { return only(f(tensor({z}, dtype))); };
     for (const double side : {0.0, -0.0}) {
@@ -179,7 +180,7 @@ TEST_CASE("branch cuts, signed zeros, infinities and NaN are C99's") {
   }
 }
 
-TEST_CASE("complex numbers are copied, turned over and made from every real type") {
+TEST_CASE("complex numbers are copied, transposed and converted from every real type") {
   for (const DType target : {DType::c64, DType::c128}) {
     for (int from = 0; from <= int(DType::c128); ++from)
       for (const Shape& shape : {Shape{3, 4}, Shape{16, 16}, Shape{70, 41}}) {
@@ -197,7 +198,7 @@ TEST_CASE("complex numbers are copied, turned over and made from every real type
   }
 }
 
-TEST_CASE("types meet as in PyTorch") {
+TEST_CASE("type promotion with complex types is PyTorch's") {
   const auto make = [](DType t) { return ones({2}, t); };
   const auto scalar = [](DType t) { return ones({}, t); };
   const auto type = [](const Tensor& a, const Tensor& b) { return (a + b).dtype(); };
@@ -224,7 +225,7 @@ TEST_CASE("types meet as in PyTorch") {
       doctest::Contains("add_: a result of type c128 cannot be written into a tensor of type f32"));
 }
 
-TEST_CASE("the parts of complex numbers are views") {
+TEST_CASE("real and imaginary parts are views") {
   const Tensor z = tensor({{1, 2}, {3, 4}, {5, 6}});
   fill_(imag(z), 7);
   copy_(select(view_as_real(z), 0, 1), Tensor::from<double>(std::vector<double>{-1, -2}, {2}));
@@ -247,7 +248,7 @@ TEST_CASE("the parts of complex numbers are views") {
   CHECK_THROWS_WITH(sum(part), doctest::Contains("take it anew"));
 }
 
-TEST_CASE("gradients of complex tensors are dL/dRe + i dL/dIm wherever they are seen") {
+TEST_CASE("gradients of complex tensors are dL/dRe + i dL/dIm wherever users see them") {
   const std::vector<C> values = {{1, 2}, {-3, 0.5}};
   const std::vector<C> twice = {{2, 4}, {-6, 1}};
   Tensor z = tensor(values);
@@ -284,7 +285,7 @@ TEST_CASE("gradients of complex tensors are dL/dRe + i dL/dIm wherever they are 
   CHECK_THROWS_WITH(backward(sum(abs(z)), tensor({{1, 1}})), doctest::Contains("backward: the seed"));
 }
 
-TEST_CASE("gradients cross between real and complex tensors") {
+TEST_CASE("gradients pass between real and complex tensors") {
   Tensor x = Tensor::from<double>(std::vector<double>{1, 2}, {2});
   x.requires_grad_();
   const Tensor z = tensor({{3, 4}, {0, -1}});
@@ -296,7 +297,7 @@ TEST_CASE("gradients cross between real and complex tensors") {
   CHECK(only(grad({sum(abs(zero))}, {zero})[0]) == C(0, 0));
   CHECK(only(grad({sum(angle(zero))}, {zero})[0]) == C(0, 0));
   CHECK(only(grad({norm(zero)}, {zero})[0]) == C(0, 0));
-  // Twice, by way of tensor expressions.
+  // The second derivative uses tensor expressions.
   Tensor w = tensor({{1, 2}, {2, -1}, {0.5, 0.5}});
   w.requires_grad_();
   const auto f = [](const TensorList& in) {
@@ -306,7 +307,7 @@ TEST_CASE("gradients cross between real and complex tensors") {
   CHECK_MESSAGE(gradgradcheck(f, {w}).ok, gradgradcheck(f, {w}).message);
 }
 
-TEST_CASE("sums of many complex numbers are added in double precision, whatever the layout") {
+TEST_CASE("sums of complex numbers accumulate in double precision for any layout") {
   const int64_t n = 100003;
   const Tensor z = complex(full({n}, 0.1, DType::f32), full({n}, -0.2, DType::f32));
   const C expected = double(n) * C(double(0.1f), double(-0.2f));
@@ -319,7 +320,7 @@ TEST_CASE("sums of many complex numbers are added in double precision, whatever 
     CHECK(std::abs(total - expected) < 1e-9 * std::abs(expected));
 }
 
-TEST_CASE("random complex numbers have variance 1, half of it in each part") {
+TEST_CASE("random complex numbers have variance 1, half in the real and half in the imaginary part") {
   context().generator.seed(5);
   for (const DType dtype : {DType::c64, DType::c128}) {
     const Tensor z = randn({20001}, dtype);

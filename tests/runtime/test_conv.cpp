@@ -1,5 +1,5 @@
-// Convolutions of any geometry against plain loops in double precision, on every SIMD target, and max pooling
-// by taps at its corners: ties, NaN, infinities.
+// Convolutions of any geometry against plain loops in double precision, on every SIMD target; corner cases of
+// max pooling by taps: ties, NaN, infinities.
 #include <doctest/doctest.h>
 #include <hwy/targets.h>
 
@@ -15,7 +15,7 @@ using namespace lunagrad;
 
 namespace {
 
-// Whole numbers and reals that depend on the seed alone.
+// Random integers and reals that depend only on the seed.
 class Draws {
  public:
   explicit Draws(uint64_t seed) : seed_(seed) {}
@@ -57,7 +57,7 @@ struct Sums {
   std::vector<double> y, dx, dweight;
 };
 
-// y = bias + conv(x, w), dx = shift + its gradient for g, dweight, all by loops.
+// y = bias + conv(x, w), dx = shift + its gradient for g, and dweight, computed by loops.
 template <class T>
 Sums plain_loops(const ConvGeometry& g, const std::vector<T>& x, const std::vector<T>& weight,
                  const std::vector<T>& bias, const std::vector<T>& up, const std::vector<T>& shift) {
@@ -78,7 +78,7 @@ Sums plain_loops(const ConvGeometry& g, const std::vector<T>& x, const std::vect
                                 tap % g.kernel[2]};
         const auto source = [&](size_t d, int64_t place) {
           const int64_t i = place * g.stride[d] - g.padding[d] + taps[d] * g.dilation[d];
-          return i < g.in[d] ? i : -1;  // below 0 is outside
+          return i < g.in[d] ? i : -1;  // negative: outside
         };
         auto at = size_t((n * g.out_channels + o) * g.out_size());
         for (int64_t p = 0; p < g.out[0] * g.out[1]; ++p) {
@@ -144,7 +144,7 @@ TEST_CASE("convolutions of any geometry and their gradients agree with plain loo
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
-TEST_CASE("a convolution whose input fills many tiles agrees with plain loops, with and without stride") {
+TEST_CASE("a convolution over many tiles agrees with plain loops, with and without stride") {
   Draws draw(7);
   for (const int64_t stride : {1, 2}) {
     ConvGeometry g;
@@ -157,8 +157,8 @@ TEST_CASE("a convolution whose input fills many tiles agrees with plain loops, w
 }
 
 TEST_CASE(
-    "windows that overlap: NaN wins, ties give their gradient to the first, infinities count, padding "
-    "never") {
+    "overlapping windows: NaN wins, ties give the gradient to the first, Inf counts, padding never "
+    "wins") {
   const double inf = INFINITY;
   const std::vector<double> row = {1, 1, 3, NAN, 2, -inf, -inf, -inf, -inf, 5};
   for (const int64_t copies : {1, 3}) {  // shorter and longer than a vector
@@ -180,7 +180,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a transposed convolution is the adjoint of the convolution") {
+TEST_CASE("transposed convolution is the adjoint of convolution") {
   const NoGrad off;
   const Tensor x = randn({2, 6, 9, 7}, DType::f64), weight = randn({6, 4, 4, 3}, DType::f64);
   const Tensor y = conv_transpose2d(x, weight, {}, {2, 3}, {1, 0}, {1, 2}, 2, {2, 1});

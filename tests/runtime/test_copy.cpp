@@ -1,5 +1,5 @@
-// Copies that turn matrices over or convert elements, and what elementwise kernels make of operands that lie
-// crosswise: every type, every edge of a tile, sizes that go around the caches.
+// Copies that transpose matrices or convert elements, and elementwise kernels on transposed operands: every
+// dtype, every tile boundary, sizes written with non-temporal stores.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -12,14 +12,14 @@ using namespace lunagrad;
 
 namespace {
 
-// 0 … 96 in an order without a short period.
+// The numbers 0 … 96 in an order without a short period.
 Tensor numbers(const Shape& shape, DType dtype) {
   std::vector<double> values(size_t(numel(shape)));
   for (size_t i = 0; i < values.size(); ++i) values[i] = double(i * 61 % 97);
   return to(Tensor::from<double>(values, shape), dtype);
 }
 
-// Whether y[i][j] is what f makes of x[j][i].
+// Whether y[i][j] equals f(x[j][i]).
 template <class F>
 bool is_turned(const Tensor& x, const Tensor& y, F&& f) {
   const std::vector<double> from = x.to_vector<double>(), to = y.to_vector<double>();
@@ -35,7 +35,7 @@ constexpr DType kTypes[] = {DType::boolean, DType::u8,   DType::i32, DType::i64,
 
 }  // namespace
 
-TEST_CASE("a copy that turns a matrix over finds every element, of every type and at every edge") {
+TEST_CASE("a transposing copy is right for every dtype and at every tile boundary") {
   for (const DType from : kTypes)
     for (const DType target : kTypes)
       for (const Shape& shape :
@@ -45,14 +45,14 @@ TEST_CASE("a copy that turns a matrix over finds every element, of every type an
           return target == DType::boolean ? double(value != 0) : value;
         };
         CHECK(is_turned(x, contiguous(to(transpose(x, 0, 1), target)), convert_one));
-        // The target lies crosswise.
+        // The target is transposed.
         const Tensor y = zeros(shape, target);
         copy_(transpose(y, 0, 1), contiguous(transpose(x, 0, 1)));
         CHECK(y.to_vector<double>() == to(x, target).to_vector<double>());
       }
 }
 
-TEST_CASE("matrices past the caches are turned over as small ones are, by copies and by elementwise ops") {
+TEST_CASE("matrices larger than the caches are transposed correctly by copies and by elementwise ops") {
   for (const DType dtype : {DType::f32, DType::f64, DType::u8}) {
     const Tensor x = numbers({3001, 1003}, dtype);
     const auto same = [](double value) { return value; };
@@ -68,7 +68,7 @@ TEST_CASE("matrices past the caches are turned over as small ones are, by copies
                   [](double value) { return 2 * value; }));
 }
 
-TEST_CASE("rows are converted as single elements are, out of range and NaN included") {
+TEST_CASE("rows convert like single elements, including NaN and numbers out of range") {
   const std::vector<double> values = {0.0,   -0.0,     0.5,       -0.5,         1.9,    -1.9,   254.7, 255.0,
                                       256.0, -1.0,     1e9,       -1e9,         2e9,    3e9,    -3e9,  1e19,
                                       -1e19, 1e-40,    65504.0,   65520.0,      1e38,   -1e38,  1e300, NAN,
@@ -94,7 +94,7 @@ TEST_CASE("rows are converted as single elements are, out of range and NaN inclu
       });
 }
 
-TEST_CASE("fmod is exact for quotients of every size") {
+TEST_CASE("fmod is exact for quotients of any magnitude") {
   for (const DType dtype : {DType::f32, DType::f64}) {
     std::vector<double> a, b;
     for (size_t i = 0; i < 200000; ++i) {

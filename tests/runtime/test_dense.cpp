@@ -1,5 +1,5 @@
 // Products, convolutions, pooling, normalisation and optimizers against plain loops in double precision, with
-// the sizes and layouts at which blocked kernels go wrong. Gradients: test_ops.cpp.
+// sizes and layouts at the boundaries of blocked kernels. Gradients: test_ops.cpp.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Uniform in [-1, 1), f64, the same for the same stream.
+// f64, uniform in [-1, 1), equal for equal streams.
 Tensor random_tensor(const Shape& shape, uint64_t stream) {
   std::vector<double> values(size_t(numel(shape)));
   for (size_t i = 0; i < values.size(); ++i) values[i] = 2 * uniform_f32(philox(7, stream, i)[0]) - 1;
@@ -42,7 +42,7 @@ std::vector<double> naive_matmul(const Tensor& a, const Tensor& b) {
   return c;
 }
 
-TEST_CASE("matmul is right for odd sizes, every layout of its operands, and both precisions") {
+TEST_CASE("matmul is right for odd sizes, every layout of its operands, f32 and f64") {
   const NoGrad off;
   struct Size {
     int64_t m, n, k;
@@ -75,7 +75,7 @@ TEST_CASE("matmul is right for odd sizes, every layout of its operands, and both
   }
 }
 
-TEST_CASE("matmul of expanded and of overlapping operands") {
+TEST_CASE("matmul takes expanded and overlapping operands") {
   const NoGrad off;
   const Tensor row = random_tensor({1, 5}, 1), column = random_tensor({4, 1}, 2),
                b = random_tensor({5, 3}, 3);
@@ -106,7 +106,7 @@ TEST_CASE("matmul batches broadcast, and a batch of many small products is compl
           1e-14);
 }
 
-TEST_CASE("matmul with nothing to add up is zero, and without results has none") {
+TEST_CASE("matmul with K = 0 gives zeros, and with M or N = 0 an empty result") {
   const NoGrad off;
   CHECK(matmul(zeros({3, 0}), zeros({0, 2})).to_vector<double>() == std::vector<double>(6, 0.0));
   CHECK(matmul(zeros({0}), zeros({0})).item() == 0);
@@ -127,7 +127,7 @@ TEST_CASE("matmul of integers is exact and wraps around") {
 }
 
 TEST_CASE(
-    "NaN and infinity reach every result that they are part of, and memory that was never written none") {
+    "NaN and Inf of the operands reach every result that uses them; uninitialised memory reaches none") {
   const NoGrad off;
   for (const int64_t n : {1, 40}) {
     Tensor a = zeros({n, 8});
@@ -135,7 +135,7 @@ TEST_CASE(
     const std::vector<double> c = matmul(a, zeros({8, n})).to_vector<double>();
     for (int64_t i = 0; i < n * n; ++i) CHECK(std::isnan(c[size_t(i)]) == (i < n));
   }
-  { const Tensor poison = full({64, 64}, NAN); }  // the block that the next result will reuse
+  { const Tensor poison = full({64, 64}, NAN); }  // the next result reuses this block
   for (const double value : matmul(ones({64, 8}), ones({8, 64})).to_vector<double>()) REQUIRE(value == 8);
 }
 
@@ -156,7 +156,7 @@ TEST_CASE("linear is a product with the transposed weight plus the bias") {
   }
 }
 
-TEST_CASE("products are added to the gradient of what is used again, and to no other tensor") {
+TEST_CASE("products accumulate into the gradient of a reused operand, and into no other tensor") {
   Tensor w = random_tensor({6, 6}, 1), v = random_tensor({6, 6}, 2);
   w.requires_grad_();
   v.requires_grad_();
@@ -165,7 +165,7 @@ TEST_CASE("products are added to the gradient of what is used again, and to no o
   const auto loss = [&] {
     Tensor y = x;
     for (int i = 0; i < 3; ++i) y = linear(matmul(y, w), w);
-    const Tensor shared = w + v;  // its gradient arrives first, and is that of v as well
+    const Tensor shared = w + v;  // its gradient arrives first and is shared with v
     register_hook(shared, [&seen](const Tensor& g) { return seen = g, Tensor(); });
     return sum(y * y) + sum(shared * Tensor::number(4.0));
   };
@@ -212,8 +212,8 @@ TEST_CASE("a large matmul can be stopped within a tenth of a second") {
 }
 
 TEST_CASE(
-    "layer_norm gives the same for any number of rows, keeps small spreads around large means, and sees "
-    "NaN") {
+    "layer_norm does not depend on the number of rows, keeps small spreads around large means, and "
+    "propagates NaN") {
   const NoGrad off;
   for (const int64_t rows : {1, 7, 3000})
     for (const int64_t n : {1, 15, 16, 67, 1030}) {
@@ -242,7 +242,7 @@ TEST_CASE(
   CHECK(layer_norm(zeros({0, 4}), {4}).shape() == Shape{0, 4});
 }
 
-TEST_CASE("the gradients of layer_norm do not depend on how the rows are dealt to threads") {
+TEST_CASE("the gradients of layer_norm do not depend on the number of threads") {
   const int before = thread_count();
   TensorList first;
   for (const int threads : {1, 2, 3}) {
@@ -264,7 +264,7 @@ struct ConvCase {
   int64_t groups;
 };
 
-// y[n, o, p, q] = bias[o] + sum x[n, c, p s - pad + i d, …] w[o, c, i, j], outside the image x is 0.
+// y[n, o, p, q] = bias[o] + sum x[n, c, p s - pad + i d, …] w[o, c, i, j], where x is 0 outside the image.
 std::vector<double> naive_conv(const Tensor& x, const Tensor& w, const Tensor& bias, const ConvCase& c,
                                const Shape& out) {
   const std::vector<double> in = x.to_vector<double>(), weight = w.to_vector<double>(),
@@ -303,7 +303,7 @@ TEST_CASE("conv2d is the sum over its windows, for every stride, padding, dilati
       {{2, 5, 7, 7}, {3, 5, 1, 1}, {1, 1}, {0, 0}, {1, 1}, 1},       // pointwise
       {{2, 5, 7, 7}, {3, 5, 1, 1}, {2, 2}, {1, 0}, {1, 1}, 1},       // pointwise with a stride
       {{1, 64, 40, 300}, {8, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},  // many tiles
-      {{1, 1, 1, 3}, {1, 1, 1, 2}, {1, 5}, {0, 7}, {1, 3}, 1},       // windows that lie in the padding alone
+      {{1, 1, 1, 3}, {1, 1, 1, 2}, {1, 5}, {0, 7}, {1, 3}, 1},       // windows with only padding
   };
   for (const ConvCase& c : cases) {
     const Tensor x = random_tensor(c.x, 1), w = random_tensor(c.weight, 2),
@@ -322,7 +322,7 @@ TEST_CASE("conv2d is the sum over its windows, for every stride, padding, dilati
 }
 
 TEST_CASE(
-    "the gradients of conv2d are its adjoints: <conv(x, w), g> = <x, dx> = <w, dw>, for many tiles and "
+    "the gradients of conv2d are adjoint to it: <conv(x, w), g> = <x, dx> = <w, dw>, for many tiles and "
     "blocks") {
   const ConvCase cases[] = {{{9, 3, 28, 28}, {16, 3, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},
                             {{1, 64, 40, 150}, {8, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1},
@@ -343,7 +343,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("conv2d of nothing: an empty batch has an empty result and a gradient of zeros") {
+TEST_CASE("conv2d of an empty batch has an empty result and a zero gradient") {
   Tensor w = ones({2, 3, 3, 3}).requires_grad_();
   const Tensor y = conv2d(zeros({0, 3, 8, 8}), w);
   CHECK(y.shape() == Shape{0, 2, 6, 6});
@@ -351,7 +351,7 @@ TEST_CASE("conv2d of nothing: an empty batch has an empty result and a gradient 
   CHECK(w.grad().to_vector<double>() == std::vector<double>(54, 0.0));
 }
 
-TEST_CASE("max_pool2d takes the largest of each window, with overlap, padding, dilation and ceil_mode") {
+TEST_CASE("max_pool2d takes the maximum of each window, with overlap, padding, dilation and ceil_mode") {
   const NoGrad off;
   struct Case {
     Shape x;
@@ -390,7 +390,7 @@ TEST_CASE("max_pool2d takes the largest of each window, with overlap, padding, d
 }
 
 TEST_CASE("max_pool2d: NaN wins, ties give their gradient to the first, padding never wins and gets none") {
-  for (const int64_t width : {4, 36}) {  // windows one by one, and by SIMD
+  for (const int64_t width : {4, 36}) {  // windows one by one, and with SIMD
     std::vector<double> values(size_t(2 * width), -5.0);
     values[1] = NAN;  // of the first window
     Tensor x = Tensor::from<double>(values, {1, 2, width}).requires_grad_();
@@ -409,10 +409,10 @@ TEST_CASE("max_pool2d: NaN wins, ties give their gradient to the first, padding 
   for (const double value :
        max_pool2d(Tensor::from<double>(negative, {1, 3, 3}), {3}, {1}, {1}).to_vector<double>())
     CHECK(value == -7);
-  CHECK(max_pool2d(ones({1, 1, 1}), {2}, {1}, {1}, {2}).item() == -INFINITY);  // a window of padding alone
+  CHECK(max_pool2d(ones({1, 1, 1}), {2}, {1}, {1}, {2}).item() == -INFINITY);  // a window with only padding
 }
 
-TEST_CASE("the gradient of max_pool2d counts every window that takes an element, where windows overlap") {
+TEST_CASE("the gradient of max_pool2d sums over all overlapping windows that take an element") {
   Tensor x = random_tensor({2, 3, 13, 50}, 1).requires_grad_();
   for (const int64_t stride : {1, 2, 3}) {
     const Tensor y = max_pool2d(x, {3}, {stride}, {1});

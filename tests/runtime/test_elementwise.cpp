@@ -1,5 +1,5 @@
-// The elementwise rows beyond the generic op tests: types, special values, gradients at kinks, every length
-// and SIMD target, big and oddly laid out operands, casts.
+// The elementwise rows beyond the generic op tests: dtypes, special values, gradients at kinks, every length
+// and SIMD target, large and strided operands, casts.
 #include <doctest/doctest.h>
 #include <hwy/highway.h>
 
@@ -34,7 +34,7 @@ Tensor of_type(const List& values, DType type) {
 }
 List values(const Tensor& x) { return x.to_vector<double>(); }
 
-// Equal, NaN being equal to NaN.
+// Equal, where NaN equals NaN.
 bool alike(const List& a, const List& b) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i)
@@ -42,7 +42,7 @@ bool alike(const List& a, const List& b) {
   return true;
 }
 
-// The gradients of f at the operands, for a gradient of ones.
+// The gradients of f at the given operands, for an output gradient of ones.
 std::vector<List> gradients(const std::function<Tensor(const TensorList&)>& f, const std::vector<List>& at,
                             bool create_graph = false) {
   TensorList x;
@@ -65,7 +65,7 @@ std::string message_of(const std::function<void()>& f) {
   return "no error";
 }
 
-TEST_CASE("NaN passes through limits and comparisons as in PyTorch") {
+TEST_CASE("NaN in clamps, extremes and comparisons behaves as in PyTorch") {
   const Tensor x = f32({kNaN, -1, 7}), z = f32({0, kNaN, 2});
   CHECK(alike(values(relu(x)), {kNaN, 0, 7}));
   CHECK(alike(values(clamp(x, 0.0, 1.0)), {kNaN, 0, 1}));
@@ -80,7 +80,7 @@ TEST_CASE("NaN passes through limits and comparisons as in PyTorch") {
   CHECK(alike(values(threshold(x, 0, -5)), {kNaN, -5, 7}));
 }
 
-TEST_CASE("infinities and NaN are told apart and replaced") {
+TEST_CASE("isnan, isinf, isfinite and nan_to_num tell Inf from NaN") {
   const Tensor x = f32({kNaN, kInf, -kInf, 1});
   CHECK(values(isnan(x)) == List{1, 0, 0, 0});
   CHECK(values(isinf(x)) == List{0, 1, 1, 0});
@@ -93,7 +93,7 @@ TEST_CASE("infinities and NaN are told apart and replaced") {
   CHECK(values(logaddexp(f32({kInf, -kInf, 1000}), f32({kInf, -kInf, 0}))) == List{kInf, -kInf, 1000});
 }
 
-TEST_CASE("gelu keeps its relative precision far below zero and is exact far above") {
+TEST_CASE("gelu keeps its relative precision for large negative x and is exact for large positive x") {
   const List points = {-12, -8, -5.5, -4, -3, -2, -1, -1e-3, 0, 1e-3, 1, 3, 6, 40};
   const List got = values(gelu(f32(points)));
   for (size_t i = 0; i < points.size(); ++i) {
@@ -130,7 +130,7 @@ TEST_CASE("gradients of pow are finite where the result does not depend on the o
   CHECK(half[0] == List{0.25, kInf});
 }
 
-TEST_CASE("a NaN of the branch that where does not take reaches no gradient") {
+TEST_CASE("a NaN in the branch that where does not select reaches no gradient") {
   for (const bool create_graph : {false, true}) {
     const auto g = gradients(
         [](const TensorList& x) {
@@ -146,7 +146,7 @@ TEST_CASE("a NaN of the branch that where does not take reaches no gradient") {
   CHECK(g == std::vector<List>{{0, 1}, {1, 0}});
 }
 
-TEST_CASE("operands meet in PyTorch's type") {
+TEST_CASE("type promotion of operands is PyTorch's") {
   const auto type = [](const Tensor& a, const Tensor& b) { return add(a, b).dtype(); };
   const Tensor one = Tensor::number(int64_t(1)), half = Tensor::number(0.5);
   const auto make = [](DType t) { return ones({2}, t); };
@@ -188,7 +188,7 @@ TEST_CASE("integers are computed exactly and wrap around") {
   CHECK(values(floor(i64({-3}))) == List{-3});
 }
 
-TEST_CASE("division of floats rounds down as Python's does") {
+TEST_CASE("floor division of floats rounds as in Python") {
   const Tensor a = f32({7, -7, 7, -7, 1, 0.6, 5, kInf}), b = f32({2, 2, -2, -2, 0.1, 0.2, 0, 2});
   const List down = values(floor_divide(a, b));
   CHECK(alike(down, {3, -4, -4, 3, 9, 3, kInf, kNaN}));
@@ -197,7 +197,7 @@ TEST_CASE("division of floats rounds down as Python's does") {
   CHECK(values(round(f32({0.5, 1.5, 2.5, -0.5, -1.5}))) == List{0, 2, 2, 0, -2});
 }
 
-TEST_CASE("what cannot be computed is refused with the reason") {
+TEST_CASE("unsupported dtypes are errors with the reason") {
   CHECK(message_of([] { floor_divide(i64({1}), i64({0})); }) == "floor_divide: integer division by zero");
   CHECK(message_of([] { remainder(i64({1}), i64({0})); }) == "remainder: integer division by zero");
   CHECK(
@@ -226,7 +226,7 @@ TEST_CASE("a gradient reads only what its expression uses") {
   CHECK(elementwise_use(*find_op("_mul_grad_b")).gradient == 1);
 }
 
-// Samples of a row, away from kinks, as operands g, a, b, c, y of its kernels.
+// Random operands g, a, b, c, y for the kernels of a row, away from kinks.
 struct RowSamples {
   List in[5];
   double params[kMaxRowParams] = {0.5, 0.5, 0.5};
@@ -249,8 +249,8 @@ struct RowSamples {
   }
 };
 
-// A row's value or gradient over the first `count` samples, beside the reference; the element after the last
-// must stay as it is. Returns the largest error relative to the magnitudes involved.
+// Computes a row's value or gradient for the first `count` samples and returns the largest error against the
+// reference, relative to the magnitudes involved. Checks that the element after the last does not change.
 template <class T>
 double largest_error(ElementwiseUse use, const RowSamples& samples, int64_t count, int repeated) {
   const RowTraits& traits = row_traits(use.row);
@@ -301,7 +301,7 @@ TEST_CASE("every kernel agrees with the reference for every length, repeated ope
       for (int gradient = -1; gradient < (traits.boolean_result ? 0 : traits.arity); ++gradient)
         for (const int64_t count : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 70})
           for (int repeated = -1; repeated <= traits.arity; ++repeated) {
-            // A repeated operand has another y than the samples: the gradients that read it are left out.
+            // A repeated operand changes y: skip the gradients that read it.
             if (gradient >= 0 && repeated > 0 && traits.reads[size_t(gradient)].outputs) continue;
             const ElementwiseUse use{row, gradient};
             const double f32_error = largest_error<float>(use, samples, count, repeated);
@@ -321,7 +321,7 @@ TEST_CASE("every kernel agrees with the reference for every length, repeated ope
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
-// x + y element by element, of contiguous copies.
+// x + y, computed element by element on contiguous copies.
 List added_slowly(const Tensor& x, const Tensor& y, const Shape& shape) {
   const List a = values(contiguous(expand(x, shape))), b = values(contiguous(expand(y, shape)));
   List sum(a.size());
@@ -335,7 +335,7 @@ Tensor counted(const Shape& shape, DType type = DType::f32) {
   return to(Tensor::from<double>(values, shape), type);
 }
 
-TEST_CASE("operands of any layout and type are walked in the right order") {
+TEST_CASE("operands of any layout and dtype are read in the right order") {
   const Shape shape{70, 130, 90};
   const Tensor whole = counted(shape);
   const Tensor others[] = {permute(counted({90, 70, 130}), {1, 2, 0}),
@@ -362,7 +362,7 @@ TEST_CASE("operands of any layout and type are walked in the right order") {
   }
 }
 
-TEST_CASE("results that go around the caches are whole") {
+TEST_CASE("results written with non-temporal stores are complete") {
   const Tensor a = counted({3000017}), b = narrow(counted({3000020}), 0, 3, 3000017);
   CHECK(values(add(a, b)) == added_slowly(a, b, a.shape()));
 }
@@ -379,7 +379,7 @@ TEST_CASE("16-bit floats are computed in f32 and rounded once") {
   }
 }
 
-TEST_CASE("casts between all real types are those of convert(), in every layout") {
+TEST_CASE("casts between all real dtypes equal convert(), in every layout") {
   const List numbers = {0,    1,   -1,    2.5, -2.5, 255,  256,  -129,  65504, 65520, 1e-7,
                         3e-8, 1e5, -1e10, 3e9, 1e19, 1e30, kInf, -kInf, kNaN,  0.1,   127};
   for (int from = 0; from <= int(DType::f64); ++from)
@@ -399,7 +399,7 @@ TEST_CASE("casts between all real types are those of convert(), in every layout"
     }
 }
 
-TEST_CASE("all 65536 halves become the right f32 and come back") {
+TEST_CASE("all 65536 f16 values convert to the right f32 and back") {
   std::vector<Half> halves(65536);
   for (size_t i = 0; i < halves.size(); ++i) halves[i].bits = uint16_t(i);
   const Tensor x = Tensor::from<Half>(halves, {65536});
@@ -417,7 +417,7 @@ TEST_CASE("all 65536 halves become the right f32 and come back") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("f32 between two halves goes to the even one") {
+TEST_CASE("f32 halfway between two f16 values rounds to even") {
   List between;
   std::vector<float> wanted;
   for (uint16_t bits = 0; bits < 0x7bff; ++bits) {

@@ -1,5 +1,6 @@
-// A corpus of hostile files, made here: each rule of each format broken once, each format cut short at each
-// byte. Each is refused with a reason, soon, and without taking the memory that it declares.
+// A generated corpus of hostile files: each rule of each format broken once, and each format truncated at
+// each byte. Each file must be an error with a reason, quickly, and without allocating the memory that it
+// declares.
 #include <doctest/doctest.h>
 #include <zlib.h>
 
@@ -28,11 +29,11 @@ namespace {
 struct Hostile {
   std::string what;
   std::string content;
-  std::string reason;  // a part of it; any will do when empty
+  std::string reason;  // part of the error text; empty: any
 };
 using Corpus = std::vector<Hostile>;
 
-// A line of /proc/self/status in KiB.
+// A value of /proc/self/status in KiB.
 size_t status_kib(const std::string& name) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -40,11 +41,11 @@ size_t status_kib(const std::string& name) {
   return 0;
 }
 
-// Loads each file in a folder and checks how it is refused. The number of files.
+// Loads each file, checks its error, and returns the number of files.
 size_t refuse_all(const Corpus& corpus, const std::string& name,
                   const std::function<void(const std::string&)>& load) {
   Folder folder;
-  std::ofstream("/proc/self/clear_refs") << 5;  // the peak begins anew
+  std::ofstream("/proc/self/clear_refs") << 5;  // resets the peak
   const size_t before = status_kib("VmRSS");
   size_t largest = 0;
   const size_t in_use = cpu_device().memory().in_use;
@@ -61,7 +62,7 @@ size_t refuse_all(const Corpus& corpus, const std::string& name,
           describe_file(path);
       });
       CHECK(std::clock() - start < 2 * CLOCKS_PER_SEC);
-      if (!whole) continue;  // a header may be right where the data are not
+      if (!whole) continue;  // the header may be valid although the data are not
       CAPTURE(reason);
       CHECK(reason.find(name + ":") == 0);
       CHECK(reason.find(file.reason) != std::string::npos);
@@ -73,7 +74,7 @@ size_t refuse_all(const Corpus& corpus, const std::string& name,
   return corpus.size();
 }
 
-// Every beginning of a good file.
+// Every truncation of a valid file.
 void add_cuts(Corpus& corpus, const std::string& good, size_t step = 1) {
   for (size_t cut = 0; cut < good.size(); cut += step)
     corpus.push_back({"cut to " + std::to_string(cut) + " bytes", good.substr(0, cut), ""});
@@ -84,15 +85,15 @@ std::string npy_dict(const std::string& shape, const std::string& descr = "<f4",
   return "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }\n";
 }
 
-// --- zip archives by hand (PKWARE's APPNOTE.TXT, 4.3) ---
+// --- zip archives assembled by hand (PKWARE's APPNOTE.TXT, 4.3) ---
 
 struct ZipEntry {
   std::string name, packed;
   uint16_t method = 0;
   uint32_t size = 0, crc = 0;  // as declared
-  uint32_t packed_size = 0;    // as declared; the real one when 0
+  uint32_t packed_size = 0;    // as declared; 0: the real one
   uint16_t flags = 0;
-  uint32_t offset = UINT32_MAX;  // of the local header, as declared; the real one when UINT32_MAX
+  uint32_t offset = UINT32_MAX;  // of the local header, as declared; UINT32_MAX: the real one
 };
 
 uint32_t crc_of(const std::string& data) {

@@ -1,4 +1,4 @@
-// Indexing ops against naive loops, their bounds, and the sums of their gradients at repeated indices.
+// Indexing ops against naive loops, index bounds, and gradients at repeated indices.
 #include <doctest/doctest.h>
 
 #include "runtime/cpu/parallel.h"
@@ -31,7 +31,7 @@ Dims position_of(int64_t i, const Shape& shape) {
 
 }  // namespace
 
-TEST_CASE("gather and scatter_add agree with naive loops along each dim, in each order of strides") {
+TEST_CASE("gather and scatter_add agree with naive loops along each dim, for each order of strides") {
   const Tensor base = randn({4, 5, 6}, DType::f64);
   for (const Tensor& x : {base, permute(base, {2, 0, 1}), permute(base, {1, 2, 0})})
     for (int dim = 0; dim < 3; ++dim) {
@@ -54,7 +54,7 @@ TEST_CASE("gather and scatter_add agree with naive loops along each dim, in each
     }
 }
 
-TEST_CASE("index_select and index_add take every type and every dim") {
+TEST_CASE("index_select and index_add take every dtype and every dim") {
   for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::i64, DType::u8, DType::boolean}) {
     const Tensor x = to(randint(0, 2, {3, 4, 5}), dtype);
     for (int dim = 0; dim < 3; ++dim)
@@ -76,7 +76,7 @@ TEST_CASE("index_select and index_add take every type and every dim") {
   CHECK(index_select(full({}, 2.0), 0, ids({0}, {1})).item() == 2);
 }
 
-TEST_CASE("an index out of range or negative is named with its place, and nothing is written") {
+TEST_CASE("an index out of range or negative is an error that names its position, and nothing is written") {
   const Tensor x = randn({3, 4});
   CHECK_THROWS_WITH(
       index_select(x, 1, ids({0, 4}, {2})),
@@ -108,7 +108,7 @@ TEST_CASE("the gradient of an embedding sums over repeated ids; padding_idx gets
   CHECK(weight.grad().to_vector<double>() == std::vector<double>{0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2});
 }
 
-TEST_CASE("sums at equal indices do not depend on the number of threads") {
+TEST_CASE("sums at repeated indices do not depend on the number of threads") {
   const int threads = thread_count();
   const Tensor index = randint(0, 50, {5000}), source = randn({5000, 200}),
                wide = randint(0, 50, {5000, 200});
@@ -124,7 +124,7 @@ TEST_CASE("sums at equal indices do not depend on the number of threads") {
   set_thread_count(threads);
 }
 
-TEST_CASE("masks select and fill, and their gradients follow") {
+TEST_CASE("masked_select and masked_fill select and fill, with gradients") {
   Tensor x = Tensor::from<double>(std::vector<double>{1, 2, 3, 4, 5, 6}, {2, 3});
   x.requires_grad_();
   const Tensor mask = gt(x.detach(), Tensor::number(2.5));
@@ -139,7 +139,7 @@ TEST_CASE("masks select and fill, and their gradients follow") {
   CHECK(nonzero(mask).to_vector<int64_t>() == std::vector<int64_t>{0, 2, 1, 0, 1, 1, 1, 2});
 }
 
-TEST_CASE("nonzero lists the places in order, over many threads' pieces, whatever the shape") {
+TEST_CASE("nonzero lists positions in order for any shape, with many threads") {
   for (const Shape& shape :
        {Shape{100003}, Shape{7, 20011}, Shape{40001, 3}, Shape{3, 5, 5003}, Shape{2, 0}, Shape{}}) {
     const Tensor x = lt(rand(shape), Tensor::number(0.3));
@@ -159,7 +159,7 @@ TEST_CASE("nonzero lists the places in order, over many threads' pieces, whateve
   }
 }
 
-TEST_CASE("one_hot counts the classes unless told") {
+TEST_CASE("one_hot counts the classes unless num_classes is given") {
   CHECK(one_hot(ids({1, 0, 2}, {3})).to_vector<int64_t>() == std::vector<int64_t>{0, 1, 0, 1, 0, 0, 0, 0, 1});
   CHECK(one_hot(ids({1}, {1}), 4).shape() == Shape{1, 4});
   CHECK_THROWS_WITH(one_hot(zeros({0}, DType::i64)),

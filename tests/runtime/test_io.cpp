@@ -20,7 +20,7 @@
 using namespace lunagrad;
 using namespace lunagrad::tests;
 
-TEST_CASE("an atomic file is whole or absent") {
+TEST_CASE("an atomic file is complete or absent") {
   Folder folder;
   {
     AtomicFile file(folder.file("a"));
@@ -69,7 +69,7 @@ TEST_CASE("a csv table is read exactly") {
   CHECK(table.values.shape() == Shape{1, 2});
 }
 
-TEST_CASE("a csv that is not a table of numbers is refused with line and column") {
+TEST_CASE("a csv that is not a table of numbers is an error with line and column") {
   Folder folder;
   const auto reason = [&](std::string_view content, CsvOptions options = {}) {
     return refusal([&] { load_csv(folder.with("t.csv", content), options); });
@@ -119,7 +119,7 @@ TEST_CASE("a saved csv reads back bit for bit") {
   CHECK_FALSE(std::filesystem::exists(folder.file("y.csv")));
 }
 
-TEST_CASE("idx files of every type are read, plain and compressed") {
+TEST_CASE("idx files of every type are read, uncompressed and compressed") {
   Folder folder;
   using namespace std::string_literals;
   const auto load = [&](const std::string& content) { return load_idx(folder.with("x.idx", content)); };
@@ -146,7 +146,7 @@ TEST_CASE("idx files of every type are read, plain and compressed") {
                     "idx: dtype i64 is not one of u8, i32, f32, f64");
 }
 
-TEST_CASE("a damaged idx file is refused with a reason") {
+TEST_CASE("a damaged idx file is an error with the reason") {
   Folder folder;
   using namespace std::string_literals;
   const auto reason = [&](const std::string& content) {
@@ -168,7 +168,7 @@ TEST_CASE("a damaged idx file is refused with a reason") {
         "x.idx: ends early: 4294967295 x 1000 elements need 34359738360000 bytes of data, 1 found");
 }
 
-TEST_CASE("a damaged gzip file is refused with a reason") {
+TEST_CASE("a damaged gzip file is an error with the reason") {
   Folder folder;
   std::vector<uint8_t> values(5000);
   for (size_t i = 0; i < values.size(); ++i) values[i] = uint8_t(i * i >> 3);
@@ -184,7 +184,7 @@ TEST_CASE("a damaged gzip file is refused with a reason") {
   std::string flipped = good;
   flipped[good.size() / 2] ^= 0x10;
   CHECK(reason(flipped) != "");
-  // Two members are one stream: the sizes no longer match.
+  // Two gzip members form one stream: the sizes no longer match.
   CHECK(reason(good + good).find("more data than the 5000 bytes") != std::string::npos);
 }
 
@@ -224,14 +224,16 @@ TEST_CASE("safetensors of every type survive a round trip") {
   std::memcpy(&length, read_file(path).data(), 8);
   CHECK(length % 8 == 0);
 
-  // Strided tensors are written as what they show.
+  // Strided tensors are written in row-major order.
   Tensor x = Tensor::from<float>(std::vector<float>{1, 2, 3, 4}, {2, 2});
   save_safetensors(path,
                    {{"x", Tensor(x.storage_ref(), LayoutRef(new Layout({2, 2}, {1, 2})), 0, DType::f32)}});
   CHECK(load_safetensors(path).tensors[0].second.to_vector<float>() == std::vector<float>{1, 3, 2, 4});
 }
 
-TEST_CASE("safetensors types without an equal here widen, and others name the tensor") {
+TEST_CASE(
+    "safetensors types without a matching dtype widen, and unsupported types are errors that name the "
+    "tensor") {
   Folder folder;
   using namespace std::string_literals;
   const auto load = [&](const std::string& dtype, const std::string& data, bool skip = false) {
@@ -253,7 +255,7 @@ TEST_CASE("safetensors types without an equal here widen, and others name the te
   CHECK(refusal([&] { load("BOOL", "\x02"); }) == "x: tensor 'a': a boolean holds 2, not 0 or 1");
 }
 
-TEST_CASE("each rule of safetensors broken once is refused") {
+TEST_CASE("safetensors files that break one rule of the format are errors") {
   Folder folder;
   const auto reason = [&](const std::string& content) {
     return refusal([&] { load_safetensors(folder.with("x", content)); });
@@ -310,7 +312,7 @@ TEST_CASE("each rule of safetensors broken once is refused") {
         "x: tensor 'b' begins at byte 1 of the data, where the one before ends at byte 2");
   CHECK(header("{" + tensor("a", "[1]", "[0,1]") + "}", "xy") == "x: holds 2 bytes of data, 1 declared");
   CHECK(header("{" + tensor("a", "[2]", "[0,2]") + "}", "x") == "x: holds 1 bytes of data, 2 declared");
-  // The product of these sizes is 4 when 64 bits wrap.
+  // The product of these sizes wraps to 4 in 64 bits.
   CHECK(header("{" + tensor("a", "[4194305,4194305,211106198978564]", "[0,4]") + "}", "xxxx") ==
         "x: tensor 'a': its shape overflows");
   CHECK(header("{" + tensor("a", "[1,1,1,1,1,1,1,1,1]", "[0,1]") + "}", "x") ==
@@ -323,7 +325,7 @@ TEST_CASE("each rule of safetensors broken once is refused") {
         "/dev/null: cannot open: it is not a regular file");
 }
 
-TEST_CASE("a cut or flipped safetensors file is exact or refused") {
+TEST_CASE("a truncated safetensors file, or one with a flipped bit, loads exactly or is an error") {
   Folder folder;
   const std::string path = folder.file("m");
   save_safetensors(path, {{"w", Tensor::from<float>(std::vector<float>{1, 2, 3, 4}, {2, 2})},
@@ -348,7 +350,7 @@ TEST_CASE("a cut or flipped safetensors file is exact or refused") {
   for (size_t bit = 0; bit < 8 * (8 + size_t(length)); ++bit) {
     std::string bad = good;
     bad[bit / 8] = char(bad[bit / 8] ^ (1 << bit % 8));
-    // A flip within a name gives another valid file, with the same values.
+    // A flipped bit in a name gives a valid file with the same values.
     NamedTensors tensors;
     try {
       tensors = load_safetensors(folder.with("y", bad)).tensors;
@@ -364,7 +366,7 @@ TEST_CASE("a cut or flipped safetensors file is exact or refused") {
   }
 }
 
-TEST_CASE("what cannot be saved leaves the old file alone") {
+TEST_CASE("a failed save leaves the old file unchanged") {
   Folder folder;
   const std::string path = folder.file("m");
   const Tensor x = Tensor::from<float>(std::vector<float>{1}, {1});
@@ -379,7 +381,7 @@ TEST_CASE("what cannot be saved leaves the old file alone") {
   CHECK(folder.count() == 1);
 }
 
-TEST_CASE("a full disk or a folder that takes no files leaves the old file, in every format") {
+TEST_CASE("a full disk or a read-only folder leaves the old file unchanged, in every format") {
   Folder folder;
   const Tensor x = lunagrad::rand({200, 300});
   const Tensor image = to(mul(x, Tensor::number(255.0)), DType::u8);
@@ -402,7 +404,7 @@ TEST_CASE("a full disk or a folder that takes no files leaves the old file, in e
       {"a.idx.gz", [&](const std::string& path) { save_idx(path, x); }},
       {"a.png", [&](const std::string& path) { save_png(path, image); }},
   };
-  // A limit on the size of files fails the write in the middle of the file, as a full disk does.
+  // A limit on the file size makes the write fail in the middle, like a full disk.
   rlimit before;
   getrlimit(RLIMIT_FSIZE, &before);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);

@@ -1,4 +1,4 @@
-// Losses against naive loops: every option of cross_entropy, ignored and impossible labels, gradients.
+// Losses against naive loops: every option of cross_entropy, ignored and invalid labels, gradients.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@ using namespace lunagrad;
 
 namespace {
 
-// The definition, term by term: of row i with label y, (1 - s) w_y nll_y + s / C sum_c w_c nll_c.
+// The definition: row i with label y gives (1 - s) w_y nll_y + s / C sum_c w_c nll_c.
 struct Reference {
   std::vector<double> losses;
   double total = 0, weight = 0;
@@ -46,7 +46,7 @@ Tensor ids(const std::vector<int64_t>& labels) {
 
 }  // namespace
 
-TEST_CASE("cross_entropy is what its definition says, for every combination of its options") {
+TEST_CASE("cross_entropy follows its definition for every combination of its options") {
   const Tensor input = randn({6, 5}, DType::f64);
   const std::vector<int64_t> labels{0, 4, 2, -100, 3, 2};
   const std::vector<double> flat(5, 1), weight{0.5, 2, 1, 0.25, 3};
@@ -72,7 +72,7 @@ TEST_CASE("cross_entropy is what its definition says, for every combination of i
     }
 }
 
-TEST_CASE("the gradients of cross_entropy hold for every combination of its options, to second order") {
+TEST_CASE("first and second derivatives of cross_entropy are right for every combination of its options") {
   const Tensor target = ids({0, 4, -100, 2});
   const Tensor weight = Tensor::from<double>(std::vector<double>{0.5, 2, 1, 0.25, 3}, {5});
   for (const bool weighted : {false, true})
@@ -89,7 +89,7 @@ TEST_CASE("the gradients of cross_entropy hold for every combination of its opti
       }
 }
 
-TEST_CASE("cross_entropy takes classes in dim 2 of any number of dims") {
+TEST_CASE("cross_entropy has its classes in the second dim, for any number of dims") {
   const Tensor x = randn({2, 3, 4, 5}, DType::f64), target = randint(0, 3, {2, 4, 5});
   const Tensor rows = reshape(permute(x, {0, 2, 3, 1}), {40, 3}), labels = reshape(target, {40});
   CHECK(cross_entropy(x, target).item() ==
@@ -127,7 +127,7 @@ TEST_CASE("when every row is ignored the mean is NaN, the sum 0, the gradient of
   CHECK(std::isnan(cross_entropy(zeros({0, 3}), ids({})).item()));
 }
 
-TEST_CASE("large logits do not overflow and 16-bit logits are computed wide") {
+TEST_CASE("large logits do not overflow, and 16-bit logits are computed in f32") {
   const Tensor x = Tensor::from<float>(std::vector<float>{1e30f, 0, -1e30f, 80, 90, 100}, {2, 3});
   CHECK(cross_entropy(x, ids({0, 2}), {{}, -100, Reduction::sum, 0}).item() ==
         doctest::Approx(std::log1p(std::exp(-10.0) + std::exp(-20.0))).epsilon(1e-6));
@@ -137,7 +137,7 @@ TEST_CASE("large logits do not overflow and 16-bit logits are computed wide") {
   CHECK(cross_entropy(logits, target).item() == doctest::Approx(wide).epsilon(1e-3));
 }
 
-TEST_CASE("a label out of range is named with its place") {
+TEST_CASE("a label out of range is an error that names its position") {
   CHECK_THROWS_WITH(
       cross_entropy(randn({4, 10}), ids({1, 2, 10, 3})),
       "cross_entropy: label 10 at position 3 is out of range for 10 classes (labels count from 0)");
@@ -147,7 +147,7 @@ TEST_CASE("a label out of range is named with its place") {
   CHECK(cross_entropy(randn({2, 10}), ids({-1, 3}), {{}, -1, Reduction::mean, 0}).item() > 0);
 }
 
-TEST_CASE("mse_loss sums in f64 and mixes float types") {
+TEST_CASE("mse_loss sums in f64 and takes mixed floating dtypes") {
   const int64_t n = 200003;
   const Tensor x = randn({n}), t = randn({n});
   const std::vector<double> a = x.to_vector<double>(), b = t.to_vector<double>();

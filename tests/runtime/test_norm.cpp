@@ -1,5 +1,4 @@
-// What the sample table does not say of normalisation: running statistics, 16-bit types, and numbers far from
-// 0.
+// Normalisation beyond the sample table: running statistics, 16-bit dtypes, and data with a large mean.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -15,8 +14,8 @@ Tensor values(const std::vector<double>& list, const Shape& shape, DType dtype =
   return to(Tensor::from<double>(list, shape), dtype);
 }
 
-TEST_CASE("batch_norm moves the running statistics towards the mean and the unbiased variance") {
-  // Channel 1 holds 1, 3, 5, 7 (mean 4, variance 20 / 3), channel 2 is 10 everywhere.
+TEST_CASE("batch_norm updates the running statistics with the mean and the unbiased variance") {
+  // Channel 1 is 1, 3, 5, 7 (mean 4, variance 20 / 3), channel 2 is 10 everywhere.
   const std::vector<double> elements{1, 3, 10, 10, 5, 7, 10, 10};
   for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
     const Tensor x = values(elements, {2, 2, 2}, dtype);
@@ -36,10 +35,10 @@ TEST_CASE("f16 statistics of batch_norm are kept in f32") {
   const Tensor mean = values({1000}, {1}), var = values({1}, {1});
   const Tensor x = values({1000.5, 1001, 1000, 1000.5}, {4, 1}, DType::f16);
   batch_norm(x, mean, var, {}, {}, true, 0.001);
-  CHECK(mean.item() == doctest::Approx(1000.0005).epsilon(1e-7));  // f16 has steps of 0.5 there
+  CHECK(mean.item() == doctest::Approx(1000.0005).epsilon(1e-7));  // one ULP of f16 is 0.5 there
 }
 
-TEST_CASE("evaluation leaves the running statistics alone and uses them") {
+TEST_CASE("evaluation uses the running statistics and does not change them") {
   const Tensor mean = values({2, 0}, {2}), var = values({4, 1}, {2});
   const Tensor y = batch_norm(values({4, 1, 0, -1}, {2, 2}), mean, var, values({3, 1}, {2}),
                               values({1, 0}, {2}), false, 0.1, 0);
@@ -47,7 +46,7 @@ TEST_CASE("evaluation leaves the running statistics alone and uses them") {
   CHECK(mean.to_vector<double>() == std::vector<double>{2, 0});
 }
 
-TEST_CASE("the variance of numbers far from 0 does not cancel") {
+TEST_CASE("the variance of data with a large mean has no cancellation") {
   const std::vector<double> elements{10000, 10001, 10002, 10003};
   const std::vector<double> wanted{-1.3416407865, -0.4472135955, 0.4472135955, 1.3416407865};
   const auto check = [&](const Tensor& y) {
@@ -61,21 +60,21 @@ TEST_CASE("the variance of numbers far from 0 does not cancel") {
   check(instance_norm(values(elements, {1, 1, 4}), {}, {}, {}, {}, true, 0.1, 0));
 }
 
-TEST_CASE("instance_norm moves the running statistics towards the average of the instances'") {
+TEST_CASE("instance_norm updates the running statistics with the average over the instances") {
   const Tensor mean = zeros({1}), var = ones({1});
   instance_norm(values({1, 3, 10, 14}, {2, 1, 2}), mean, var, {}, {}, true, 0.5);
   CHECK(mean.item() == doctest::Approx(0.5 * (2 + 12) / 2));
   CHECK(var.item() == doctest::Approx(0.5 + 0.5 * (2 + 8) / 2));
 }
 
-TEST_CASE("rms_norm without eps takes the epsilon of the type it computes in") {
+TEST_CASE("rms_norm without eps uses the epsilon of its computing type") {
   const Tensor tiny = values({1e-6, 1e-6}, {2});
   const double eps = std::numeric_limits<float>::epsilon();
   CHECK(rms_norm(tiny, {2}).to_vector<double>()[0] == doctest::Approx(1e-6 / std::sqrt(1e-12 + eps)));
   CHECK(rms_norm(to(tiny, DType::f64), {2}).to_vector<double>()[0] == doctest::Approx(1).epsilon(1e-3));
 }
 
-TEST_CASE("normalize leaves a vector of zeros as it is") {
+TEST_CASE("normalize does not change a zero vector") {
   const Tensor x = values({0, 0, 3, 4}, {2, 2}).requires_grad_();
   const Tensor y = normalize(x);
   const std::vector<double> found = y.to_vector<double>();

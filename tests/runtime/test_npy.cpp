@@ -1,5 +1,4 @@
-// .npy and .npz: NumPy's own files are read, ours are read by the same rules, and a header is parsed by its
-// grammar.
+// .npy and .npz: files written by NumPy, round trips of our own files, and the grammar of the header.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -19,7 +18,7 @@ namespace {
 
 const std::string kData = LUNAGRAD_SOURCE_DIR "/tests/data/";
 
-// first, first + 1, …
+// The numbers first, first + 1, …
 std::vector<double> counting(double first, size_t count) {
   std::vector<double> values(count);
   for (size_t i = 0; i < count; ++i) values[i] = first + double(i);
@@ -82,7 +81,7 @@ TEST_CASE("npz archives that NumPy wrote are read, stored and deflated") {
   }
 }
 
-TEST_CASE("npy and npz of every type survive a round trip, and are NumPy's bytes") {
+TEST_CASE("npy and npz of every dtype survive a round trip and have NumPy's bytes") {
   Folder folder;
   for (const char* name : {"little_f2", "little_f4", "little_f8", "little_i4", "little_i8", "u1", "b1",
                            "scalar", "vector", "empty"}) {
@@ -111,7 +110,7 @@ TEST_CASE("npy and npz of every type survive a round trip, and are NumPy's bytes
   }
   save_npz(folder.file("none.npz"), {});
   CHECK(load_npz(folder.file("none.npz")).empty());
-  // A long array is compressed, and read again through many pieces.
+  // A long array is compressed, and read back in many pieces.
   const Tensor zeros = lunagrad::zeros({5'000'000});
   save_npz(folder.file("zeros.npz"), {{"z", zeros}}, true);
   CHECK(std::filesystem::file_size(folder.file("zeros.npz")) < 100'000);
@@ -119,7 +118,7 @@ TEST_CASE("npy and npz of every type survive a round trip, and are NumPy's bytes
   CHECK(folder.count() == 5);
 }
 
-TEST_CASE("a shape with its sizes in Fortran's order, byte swapped and widened at once") {
+TEST_CASE("an array in Fortran order with swapped bytes and a widened type is read") {
   Folder folder;
   std::string data;
   for (const int16_t value : {1, 2, 3, -4, 5, 6}) data += big_endian(value);
@@ -146,7 +145,7 @@ TEST_CASE("the header of a npy file is parsed by its grammar") {
   const auto load = [&](const std::string& dict, std::string_view data = "abcdef") {
     return refusal([&] { load_npy(folder.with("x", npy_bytes(dict, data))); });
   };
-  // Everything that means the same.
+  // Variants of the same header.
   for (const char* dict : {"{'descr': '|u1', 'fortran_order': False, 'shape': (6,), }",
                            "{'descr':'|u1','fortran_order':False,'shape':(6,)}",
                            "{\"shape\": (2, 3), \"descr\": \"<u1\", \"fortran_order\": False}   \n",
@@ -179,7 +178,7 @@ TEST_CASE("the header of a npy file is parsed by its grammar") {
   CHECK(shape("()") == "x: holds 5 bytes after the 1 of its array");
 }
 
-TEST_CASE("what no npy or npz file can hold is refused before the file is touched") {
+TEST_CASE("unsupported npy and npz content is an error before the file is changed") {
   Folder folder;
   const Tensor x = Tensor::from<float>(std::vector<float>{1}, {1});
   CHECK_THROWS_WITH(save_npy(folder.file("x"), to(x, DType::bf16)),

@@ -1,4 +1,4 @@
-// The fused optimizer steps against the formulas of PyTorch's documentation, written out in double precision.
+// The fused optimizer steps against the formulas of PyTorch's documentation in double precision.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ struct Lists {
   TensorList params, grads, first, second, third;
 };
 
-// Tensors of sizes that fill no, one and many vectors, and more than one range of a parallel loop.
+// Sizes that fill no vector, one, and many, and more than one range of a parallel loop.
 Lists make_lists(DType dtype) {
   const NoGrad off;
   Lists lists;
@@ -41,7 +41,7 @@ double tolerance(DType dtype) {
   return dtype == DType::f64 ? 1e-13 : dtype == DType::f32 ? 2e-6 : dtype == DType::f16 ? 1e-3 : 8e-3;
 }
 
-// What a state of this type can hold: 16-bit states are rounded at each step.
+// The value after rounding to the dtype of the state: 16-bit states are rounded at each step.
 double held(DType dtype, double value) {
   return dtype == DType::f16    ? double(float(Half(float(value))))
          : dtype == DType::bf16 ? double(float(BFloat16(float(value))))
@@ -135,7 +135,7 @@ TEST_CASE("adam_step follows the formula, as Adam, as AdamW, with amsgrad and wi
       }
 }
 
-TEST_CASE("a step writes through parameters that are views, and marks what it wrote") {
+TEST_CASE("a step writes through parameters that are views, and marks the storage as written") {
   const Tensor memory = ones({4, 6});
   Tensor param, grad, mean, square;
   {
@@ -153,7 +153,7 @@ TEST_CASE("a step writes through parameters that are views, and marks what it wr
   CHECK(grad.storage().version == grad_before);
 }
 
-TEST_CASE("a leaf that requires grad can be stepped, and a graph that saved it notices") {
+TEST_CASE("a step may change a leaf that requires grad, and a graph that saved it detects the change") {
   Tensor w = ones({3}).requires_grad_();
   const Tensor loss = sum(w * w);
   backward(loss, {}, {.retain_graph = true});
@@ -163,7 +163,7 @@ TEST_CASE("a leaf that requires grad can be stepped, and a graph that saved it n
   CHECK_THROWS_AS(backward(loss), Error);
 }
 
-TEST_CASE("clip_grad_norm_ returns the norm before and scales only what is too long") {
+TEST_CASE("clip_grad_norm_ returns the norm before clipping and scales only larger norms") {
   for (const DType dtype : {DType::f32, DType::f64}) {
     const double p_values[] = {2, 1, 3, INFINITY};
     for (const double p : p_values)
@@ -191,7 +191,7 @@ TEST_CASE("clip_grad_norm_ returns the norm before and scales only what is too l
   CHECK(clip_grad_norm_({}, 1).item() == 0);
 }
 
-TEST_CASE("optimizer steps refuse what does not fit") {
+TEST_CASE("optimizer steps reject operands that do not fit") {
   const Tensor p = ones({3}), g = ones({3}), s = zeros({3}), q = zeros({3});
   CHECK_THROWS_WITH(sgd_step({p}, {ones({2})}, {}, {}),
                     "_sgd_step: gradient 1 is f32 [2] where the parameter is f32 [3]");

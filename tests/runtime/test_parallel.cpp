@@ -1,4 +1,4 @@
-// The thread pool: every element exactly once, stopping, exceptions, loops in loops, two callers at once.
+// The thread pool: every element exactly once, stops, exceptions, nested loops, two callers at once.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ int64_t sum_over_ranges(int64_t count, int64_t grain) {
 
 }  // namespace
 
-TEST_CASE("parallel_for visits every element exactly once, whatever the count, grain and thread count") {
+TEST_CASE("parallel_for visits every element exactly once for any count, grain and number of threads") {
   for (int threads : {1, 2, 3, 8}) {
     const ThreadCount use(threads);
     for (int64_t count : {0, 1, 2, 63, 64, 65, 1000, 4097})
@@ -65,7 +65,7 @@ TEST_CASE("parallel_for really uses the workers") {
   CHECK(most >= 2);
 }
 
-TEST_CASE("a loop inside a loop runs on the same thread and is complete") {
+TEST_CASE("a nested loop runs on the same thread and is complete") {
   const ThreadCount use(3);
   std::atomic<int64_t> sum{0};
   parallel_for(32, 1, [&](int64_t begin, int64_t end) {
@@ -79,7 +79,7 @@ TEST_CASE("a loop inside a loop runs on the same thread and is complete") {
   CHECK(sum == 3200);
 }
 
-TEST_CASE("the first exception of a loop reaches the caller, and the pool works on") {
+TEST_CASE("the first exception of a loop reaches the caller, and the pool stays usable") {
   const ThreadCount use(3);
   for (int round = 0; round < 20; ++round) {
     CHECK_THROWS_WITH_AS(parallel_for(1000, 1,
@@ -141,7 +141,7 @@ TEST_CASE("two threads may run loops at the same time") {
   CHECK(right);
 }
 
-TEST_CASE("the pool can be resized again and again") {
+TEST_CASE("the pool can be resized repeatedly") {
   for (int round = 0; round < 10; ++round) {
     const ThreadCount use(1 + round % 4);
     CHECK(thread_count() == 1 + round % 4);
@@ -150,7 +150,7 @@ TEST_CASE("the pool can be resized again and again") {
   CHECK_THROWS_WITH(set_thread_count(0), "set_thread_count: at least 1 thread is needed (got 0)");
 }
 
-TEST_CASE("a forked child has a working pool of its own" * doctest::skip(tests::kThreadSanitizer)) {
+TEST_CASE("a forked child has its own working pool" * doctest::skip(tests::kThreadSanitizer)) {
   const ThreadCount use(3);
   CHECK(sum_over_ranges(5000, 10) == 12497500);
   const pid_t child = fork();

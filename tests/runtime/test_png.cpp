@@ -1,4 +1,4 @@
-// PNG images: every kind is read as it was written by hand, and what is saved comes back.
+// PNG images: reading of every kind, from files assembled by hand, and round trips.
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -32,12 +32,12 @@ TEST_CASE("png images of every kind are read as u8 [channels, height, width]") {
   const std::string rgba = png_bytes({1, 1, 8, 6}, "\0\x01\x02\x03\x80"s);
   CHECK(load(rgba).to_vector<int64_t>() == Bytes{1, 2, 3, 128});
   CHECK(load(png_bytes({1, 1, 8, 4}, "\0\x07\x80"s)).to_vector<int64_t>() == Bytes{7, 128});
-  // Fewer bits are spread over the 8, 16 are scaled.
+  // Depths below 8 are scaled up, 16 bits are scaled down.
   CHECK(load(png_bytes({3, 1, 1, 0}, "\0\xa0"s)).to_vector<int64_t>() == Bytes{255, 0, 255});
   CHECK(load(png_bytes({2, 1, 2, 0}, "\0\x60"s)).to_vector<int64_t>() == Bytes{85, 170});
   CHECK(load(png_bytes({2, 1, 4, 0}, "\0\x1f"s)).to_vector<int64_t>() == Bytes{17, 255});
   CHECK(load(png_bytes({2, 1, 16, 0}, "\0\xff\xff\x80\x00"s)).to_vector<int64_t>() == Bytes{255, 128});
-  // Palettes, and transparency beside the pixels.
+  // Palettes, and transparency in a separate chunk.
   const std::string palette = png_chunk("PLTE", "\x0a\x0b\x0c\x14\x15\x16");
   CHECK(load(png_bytes({2, 1, 8, 3}, "\0\x01\x00"s, palette)).to_vector<int64_t>() ==
         Bytes{20, 10, 21, 11, 22, 12});
@@ -45,13 +45,13 @@ TEST_CASE("png images of every kind are read as u8 [channels, height, width]") {
         Bytes{10, 20, 11, 21, 12, 22, 5, 255});
   CHECK(load(png_bytes({2, 1, 8, 0}, "\0\x05\x06"s, png_chunk("tRNS", "\0\x05"s))).to_vector<int64_t>() ==
         Bytes{5, 6, 0, 255});
-  // The five filters of the format: each row predicts from the one above and the pixel before.
+  // The five filters of the format, which predict from the row above and the previous pixel.
   CHECK(load(png_bytes({2, 5, 8, 0}, "\0\x01\x02\x01\x03\x01\x02\x01\x01\x03\x01\x01\x04\x01\x01"s))
             .to_vector<int64_t>() == Bytes{1, 2, 3, 4, 4, 5, 3, 5, 4, 6});
-  // Adam7: of a 2 x 2 image the first pass has (0, 0), the sixth (0, 1), the seventh row 1.
+  // Adam7: in a 2 x 2 image the first pass has (0, 0), the sixth (0, 1), the seventh row 1.
   CHECK(load(png_bytes({2, 2, 8, 0, 1}, "\0\x01\0\x02\0\x03\x04"s)).to_vector<int64_t>() ==
         Bytes{1, 2, 3, 4});
-  // Gamma and what else describes a screen change nothing; unknown chunks are passed over.
+  // Gamma and other display chunks change nothing; unknown chunks are skipped.
   CHECK(load(png_bytes({1, 1, 8, 0}, "\0\x40"s,
                        png_chunk("gAMA", big_endian(uint32_t(45455))) + png_chunk("teSt", "x")))
             .to_vector<int64_t>() == Bytes{64});

@@ -1,5 +1,4 @@
-// Batches made ahead: the same as those made on the spot, in order, with errors in their place, and no thread
-// left over.
+// Prefetched batches: equal to those of fill_batch, in order, errors at their batch, and no thread remains.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -40,7 +39,7 @@ bool same_bytes(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-TEST_CASE("workers make the batches that fill_batch makes, in order, from any place on") {
+TEST_CASE("workers make the batches of fill_batch in order, from any first batch") {
   const Tensor images = lunagrad::rand({61, 3, 7, 9}), labels = arange(0, 61, 1, DType::i64);
   const auto plan = plan_of(images, labels);
   plan->steps = {{.kind = ImageStep::Kind::crop, .height = 8, .width = 8, .padding = 2},
@@ -71,7 +70,7 @@ TEST_CASE("workers make the batches that fill_batch makes, in order, from any pl
     }
 }
 
-TEST_CASE("what a worker cannot read is an error at its batch, and the batches around it stand") {
+TEST_CASE("a file that a worker cannot read is an error at its batch, and the other batches arrive") {
   Folder folder;
   auto plan = std::make_shared<BatchPlan>();
   plan->samples = 4;
@@ -88,17 +87,17 @@ TEST_CASE("what a worker cannot read is an error at its batch, and the batches a
   CHECK(pass.next().empty());
 }
 
-TEST_CASE("a pass that is dropped or stopped ends soon and holds nothing") {
+TEST_CASE("a pass that is destroyed or stopped ends soon and keeps no memory") {
   const size_t before = cpu_device().memory().in_use;
   {
     const Tensor images = lunagrad::rand({64, 3, 64, 64}), labels = arange(0, 64, 1, DType::i64);
     const auto plan = plan_of(images, labels);
     plan->steps = {{.kind = ImageStep::Kind::flip}};
-    // Each batch holds the samples many times over: seconds of work.
+    // Each batch has the samples many times: seconds of work.
     std::vector<int64_t> order(200'000);
     for (size_t i = 0; i < order.size(); ++i) order[i] = int64_t(i % 64);
     const PrefetchOptions options{.batch_size = 2000, .batches = 100, .workers = 2, .ahead = 2};
-    // Of processor time, as other programs may hold this one up.
+    // Processor time, because other programs may delay this one.
     std::clock_t start = std::clock();
     for (int i = 0; i < 5; ++i) Prefetch(plan, order, options, {});
     CHECK(std::clock() - start < 2 * CLOCKS_PER_SEC);

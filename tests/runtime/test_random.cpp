@@ -1,5 +1,5 @@
-// Random numbers: the published test vectors of Philox, the same numbers however the work is cut, the moments
-// and distributions they must have, and dropout's masks.
+// Random numbers: the published test vectors of Philox, equal numbers for any division of the work, moments
+// and distributions, and the masks of dropout.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 void reseed(uint64_t seed) { context().generator.seed(seed); }
 
-// Sum of (observed - expected)^2 / expected.
+// The sum of (observed - expected)^2 / expected.
 double chi_square(const std::vector<double>& observed, const std::vector<double>& expected) {
   double total = 0;
   for (size_t i = 0; i < observed.size(); ++i)
@@ -36,7 +36,7 @@ TEST_CASE("Philox gives the known answers of its authors' test suite") {
         PhiloxBlock{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
-TEST_CASE("the vectors make the same words as the scalar, also where the counter carries") {
+TEST_CASE("SIMD and scalar Philox give equal words, also where the counter carries") {
   for (const uint64_t first : {uint64_t(0), uint64_t(1), uint64_t(0xfffffff0), uint64_t(0x1fffffff5)})
     for (const int64_t blocks : {1, 7, 16, 33}) {
       std::vector<uint32_t> words(size_t(4 * blocks));
@@ -48,7 +48,7 @@ TEST_CASE("the vectors make the same words as the scalar, also where the counter
     }
 }
 
-TEST_CASE("normals are Box and Muller's, within 4 units of the last place of what double precision gives") {
+TEST_CASE("normals follow Box and Muller, within 4 ULP of double precision") {
   reseed(3);
   const RandomDraw draw = Generator(3).draw();
   const int64_t n = 100001;
@@ -69,7 +69,7 @@ TEST_CASE("normals are Box and Muller's, within 4 units of the last place of wha
   CHECK(worst < 4);
 }
 
-TEST_CASE("uniform numbers lie in [0, 1) in every type, and are spread evenly") {
+TEST_CASE("uniform numbers are in [0, 1) in every dtype and evenly distributed") {
   reseed(5);
   for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::bf16}) {
     const int64_t n = 1 << 18;
@@ -84,7 +84,7 @@ TEST_CASE("uniform numbers lie in [0, 1) in every type, and are spread evenly") 
   }
 }
 
-TEST_CASE("normal numbers have mean 0, deviation 1 and kurtosis 3, and neighbours do not correlate") {
+TEST_CASE("normal numbers have mean 0, deviation 1 and kurtosis 3, and adjacent ones do not correlate") {
   reseed(6);
   for (const DType dtype : {DType::f32, DType::f64, DType::bf16}) {
     const int64_t n = 1 << 20;
@@ -104,7 +104,7 @@ TEST_CASE("normal numbers have mean 0, deviation 1 and kurtosis 3, and neighbour
   }
 }
 
-TEST_CASE("a draw depends on seed and stream alone, not on threads or on how many numbers are taken") {
+TEST_CASE("a draw depends only on seed and stream, not on threads or the number of elements") {
   const int threads = thread_count();
   std::vector<double> first;
   for (const int count : {1, 2, 3}) {
@@ -123,7 +123,7 @@ TEST_CASE("a draw depends on seed and stream alone, not on threads or on how man
   CHECK(randn({77}).to_vector<double>() != few);
 }
 
-TEST_CASE("randint covers its range evenly, small, large and negative") {
+TEST_CASE("randint covers small, large and negative ranges evenly") {
   reseed(11);
   std::vector<double> counts(6);
   for (const int64_t value : randint(-2, 4, {60000}).to_vector<int64_t>()) {
@@ -140,7 +140,7 @@ TEST_CASE("randint covers its range evenly, small, large and negative") {
   CHECK(std::abs(total / 10000) < 5 / std::sqrt(3.0 * 10000));
 }
 
-TEST_CASE("randperm is a permutation, and each place is as likely for each element") {
+TEST_CASE("randperm is a permutation, with every position equally likely for each element") {
   reseed(12);
   const std::vector<int64_t> order = randperm(1000).to_vector<int64_t>();
   CHECK(std::set<int64_t>(order.begin(), order.end()).size() == 1000);
@@ -154,7 +154,7 @@ TEST_CASE("randperm is a permutation, and each place is as likely for each eleme
   CHECK(randperm(0).shape() == Shape{0});
 }
 
-TEST_CASE("bernoulli tosses with each element's own probability") {
+TEST_CASE("bernoulli uses each element's own probability") {
   reseed(13);
   const int64_t n = 100000;
   const Tensor p = expand(reshape(Tensor::from<float>(std::vector<float>{0, 0.25f, 1}, {3}), {1, 3}), {n, 3});
@@ -165,7 +165,7 @@ TEST_CASE("bernoulli tosses with each element's own probability") {
   CHECK_THROWS_WITH(bernoulli(full({1}, 1.5)), "bernoulli: a probability must lie in [0, 1] (got 1.5)");
 }
 
-TEST_CASE("bernoulli names the first number that is no probability") {
+TEST_CASE("bernoulli names the first number that is not a probability") {
   Tensor p = full({5000}, 0.5);
   copy_(select(p, 0, 1700), Tensor::number(std::nan("")));
   copy_(select(p, 0, 4100), Tensor::number(1.5));
@@ -202,14 +202,14 @@ TEST_CASE("the masks of different steps are independent") {
   for (int step = 0; step < 16; ++step) masks.push_back(dropout(x, p).to_vector<double>());
   std::set<size_t> kept_counts;
   for (const auto& mask : masks) kept_counts.insert(size_t(std::count(mask.begin(), mask.end(), 0.0)));
-  CHECK(kept_counts.size() > 8);  // a permutation of one mask would drop as many each time
+  CHECK(kept_counts.size() > 8);  // permutations of one mask would all have the same count
   for (int a = 0; a < 16; ++a)
     for (int b = a + 1; b < 16; ++b) {
       std::vector<double> joint(4);
       for (size_t i = 0; i < size_t(n); ++i) ++joint[size_t(masks[a][i] != 0) * 2 + size_t(masks[b][i] != 0)];
       // 3 degrees of freedom, 120 pairs: 28 is exceeded in one of 2,500 runs.
       CHECK(chi_square(joint, std::vector<double>(4, double(n) / 4)) < 28);
-      // Nor is one a permutation of the other by an exclusive or of the place.
+      // Nor is one mask the other one with indices permuted by an exclusive or.
       for (const size_t shift : {1, 5, 64}) {
         double equal = 0;
         for (size_t i = 0; i < size_t(n); ++i) equal += (masks[a][i] != 0) == (masks[b][i ^ shift] != 0);
@@ -218,8 +218,7 @@ TEST_CASE("the masks of different steps are independent") {
     }
 }
 
-TEST_CASE(
-    "dropout out of training and with p = 0 is the input itself; p = 1 drops all; layouts do not matter") {
+TEST_CASE("dropout outside training or with p = 0 returns the input; p = 1 drops all; any layout works") {
   const Tensor x = randn({30, 70});
   CHECK(dropout(x, 0.5, false).same(x));
   CHECK(dropout(x, 0).same(x));
@@ -232,7 +231,7 @@ TEST_CASE(
   CHECK(dropout(zeros({0, 3}), 0.5).shape() == Shape{0, 3});
 }
 
-TEST_CASE("creation makes what it says, in every type") {
+TEST_CASE("creation ops give the right values in every dtype") {
   for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::i64, DType::i32, DType::u8}) {
     CHECK(full({2}, 3.0, dtype).to_vector<double>() == std::vector<double>{3, 3});
     CHECK(arange(0, 5, 2, dtype).to_vector<double>() == std::vector<double>{0, 2, 4});

@@ -1,5 +1,5 @@
-// Reductions and softmax against naive loops in double precision, over sizes that cross every boundary of the
-// kernels, layouts, types, NaN and infinities.
+// Reductions and softmax against naive loops in double precision: sizes that cross every boundary of the
+// kernels, layouts, dtypes, NaN and infinities.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -25,10 +25,10 @@ Tensor f64(const std::vector<double>& values, const Shape& shape) {
   return Tensor::from<double>(values, shape);
 }
 
-// More rows and columns than the kernels take at a time.
+// More rows and columns than one block of the kernels.
 Tensor uniform_columns() { return rand({37, 1040}, DType::f64) + 0.5; }
 
-// Calls f(elements of one result in order) and gives the results in order.
+// Calls f(elements of one result, in order) for each result and returns the results in order.
 std::vector<double> naive(const Tensor& x, uint32_t mask,
                           const std::function<double(const std::vector<double>&)>& f) {
   const std::vector<double> values = x.to_vector<double>();
@@ -99,7 +99,7 @@ Dims dims_of(uint32_t mask) {
 
 }  // namespace
 
-TEST_CASE("reductions agree with naive loops for every set of dims, in every order of strides") {
+TEST_CASE("reductions agree with naive loops for every set of dims and every order of strides") {
   for (const Shape& shape : {Shape{3, 5, 7}, Shape{2, 33, 40}, Shape{1, 1030, 3}, Shape{70, 1, 19}}) {
     const Tensor base = randn(shape, DType::f64);
     for (const Dims& order : {Dims{0, 1, 2}, Dims{2, 1, 0}, Dims{1, 0, 2}, Dims{0, 2, 1}}) {
@@ -126,7 +126,7 @@ TEST_CASE("reductions agree with naive loops for every set of dims, in every ord
   }
 }
 
-TEST_CASE("integers and bool add up in i64, and their extremes keep the type") {
+TEST_CASE("integers and bool sum in i64, and their extremes keep the dtype") {
   const Tensor x = randint(-1000000000, 1000000000, {300, 5}, DType::i32);
   CHECK(sum(x).dtype() == DType::i64);
   check_close(sum(x), naive(x, 3, sum_of), 0, "sum i32");
@@ -168,7 +168,7 @@ TEST_CASE("a reduction does not depend on the number of threads") {
   set_thread_count(threads);
 }
 
-TEST_CASE("NaN goes through max, min, amax, argmax, softmax; infinities do not become NaN") {
+TEST_CASE("NaN propagates through max, min, amax, argmax and softmax; Inf does not become NaN") {
   for (const int64_t n : {5, 64, 1000}) {
     for (const int64_t at : {int64_t(0), n / 2, n - 1}) {
       std::vector<double> values(size_t(n), 1);
@@ -197,7 +197,7 @@ TEST_CASE("NaN goes through max, min, amax, argmax, softmax; infinities do not b
   CHECK(argmax(f64({1, 3, 3, 2}, {4})).item_integer() == 1);
 }
 
-TEST_CASE("reductions of nothing: sum 0, prod 1, mean NaN, max an error") {
+TEST_CASE("reductions of no elements: sum 0, prod 1, mean NaN, max an error") {
   const Tensor none = zeros({0, 3});
   CHECK(sum(none).item() == 0);
   CHECK(sum(none, {0}).to_vector<double>() == std::vector<double>(3, 0));
@@ -212,7 +212,7 @@ TEST_CASE("reductions of nothing: sum 0, prod 1, mean NaN, max an error") {
   CHECK(max(full({}, 3.0), 0).second.item_integer() == 0);
 }
 
-TEST_CASE("16-bit floats are summed wide") {
+TEST_CASE("16-bit floats are summed in a wider type") {
   for (const DType half : {DType::f16, DType::bf16}) {
     const Tensor x = full({4096}, 1.0, half);
     CHECK(sum(x).dtype() == half);
@@ -233,7 +233,7 @@ TEST_CASE("ties share the gradient of amax and of the full max; along a dim it g
   CHECK(grad({sum(min(x, 0).first)}, {x})[0].to_vector<double>() == std::vector<double>{1, 1, 0, 0, 0, 1});
 }
 
-TEST_CASE("the gradient of a product holds where factors are zero, to second order") {
+TEST_CASE("first and second derivatives of prod are right where factors are zero") {
   for (const std::vector<double>& values : {std::vector<double>{2, 0, 3}, {0, 0, 3}, {1, 2, 3}}) {
     Tensor x = f64(values, {3});
     x.requires_grad_();
@@ -260,7 +260,7 @@ TEST_CASE("std and norm have gradient 0 where they are 0") {
   }
 }
 
-TEST_CASE("norm knows p = 0, infinity and fractions") {
+TEST_CASE("norm takes p = 0, infinite and fractional p") {
   const Tensor x = f64({3, -4, 0, 0}, {4});
   CHECK(norm(x).item() == 5);
   CHECK(norm(x, 1).item() == 7);
@@ -294,14 +294,14 @@ TEST_CASE("softmax and log_softmax agree with naive loops along any dim and layo
   }
 }
 
-TEST_CASE("softmax of large logits, of nothing but -inf, and of a masked row") {
+TEST_CASE("softmax of large logits, of rows with only -inf, and of a masked row") {
   const auto row = [](std::vector<float> values) { return f32(values, {int64_t(values.size())}); };
   check_close(softmax(row({1e38f, 1e38f}), 0), {0.5, 0.5}, 1e-7, "large");
   check_close(softmax(row({-INFINITY, 0, 0}), 0), {0, 0.5, 0.5}, 1e-7, "one masked");
   check_close(softmax(row({-INFINITY, -INFINITY}), 0), {kNaN, kNaN}, 0, "all masked");
   check_close(softmax(row({INFINITY, 0}), 0), {kNaN, kNaN}, 0, "infinite");
   check_close(log_softmax(row({-1e4f, 0}), 0), {-1e4, 0}, 1e-7, "log of what underflows");
-  // The same standing in columns.
+  // The same along columns.
   for (const auto& values : {std::vector<float>{1e38f, 1e38f, 0},
                              {-INFINITY, 0, 0},
                              {-INFINITY, -INFINITY, -INFINITY},
@@ -320,7 +320,7 @@ TEST_CASE("softmax of large logits, of nothing but -inf, and of a masked row") {
   CHECK(log_softmax(zeros({4, 0}), 0).shape() == Shape{4, 0});
 }
 
-TEST_CASE("what runs along columns gives the numbers of what runs along rows, gradients too") {
+TEST_CASE("kernels along columns give the numbers of kernels along rows, with gradients") {
   const Tensor base = uniform_columns();
   const auto check = [&](const char* what, double accuracy, auto&& f) {
     Tensor rows = transpose(base, 0, 1).detach(), columns = base.detach();
@@ -340,7 +340,7 @@ TEST_CASE("what runs along columns gives the numbers of what runs along rows, gr
   check("cumprod", 1e-10, [](const Tensor& x, int dim) { return cumprod(x, dim); });
 }
 
-TEST_CASE("sort, topk and median put NaN last, keep the order of equals, and work along any dim") {
+TEST_CASE("sort, topk and median put NaN last, are stable, and work along any dim") {
   const Tensor x = f64({3, 1, kNaN, 1, 2, -kInf}, {6});
   const auto [values, indices] = sort(x, 0);
   check_close(values, {-kInf, 1, 1, 2, 3, kNaN}, 0, "sort");
@@ -367,7 +367,7 @@ TEST_CASE("sort, topk and median put NaN last, keep the order of equals, and wor
   CHECK(sort(to(truth, DType::boolean)).first.to_vector<double>() == std::vector<double>{0, 1, 1});
 }
 
-TEST_CASE("cumsum runs along any dim, adds integers in i64 and long rows in f64") {
+TEST_CASE("cumsum works along any dim, sums integers in i64 and long rows in f64") {
   const Tensor x = randn({3, 50, 4}, DType::f64);
   const std::vector<double> sums = cumsum(x, 1).to_vector<double>(), values = x.to_vector<double>();
   for (size_t outer = 0; outer < 3; ++outer)
@@ -375,7 +375,8 @@ TEST_CASE("cumsum runs along any dim, adds integers in i64 and long rows in f64"
       double total = 0;
       for (size_t i = 0; i < 50; ++i) {
         total += values[(outer * 50 + i) * 4 + inner];
-        CHECK(std::abs(sums[(outer * 50 + i) * 4 + inner] - total) < 1e-13);  // added in another order
+        CHECK(std::abs(sums[(outer * 50 + i) * 4 + inner] - total) <
+              1e-13);  // the order of additions differs
       }
     }
   const int64_t n = (1 << 24) + 16;

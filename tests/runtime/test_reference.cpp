@@ -1,5 +1,5 @@
-// The engine against PyTorch: every case of tests/reference/*.json (made by tests/reference/generate.py,
-// which says what they hold) in each of its types, values and gradients.
+// The engine against PyTorch: values and gradients of every case of tests/reference/*.json in each of its
+// dtypes. tests/reference/generate.py makes these files and documents their format.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -21,12 +21,12 @@ namespace {
 
 using nlohmann::json;
 
-// Ops whose values nobody can foretell: random ones and uninitialised memory.
+// Ops with unpredictable values: random numbers and uninitialised memory.
 const std::set<std::string> kWithoutValues = {"rand",        "randn",      "randint",   "randperm",
                                               "rand_like",   "randn_like", "bernoulli", "dropout",
                                               "multinomial", "empty"};
 
-// One family's file: its cases and the numbers they refer to.
+// One file: its cases, and the arrays that they refer to.
 struct Family {
   json cases;
   std::map<std::string, std::vector<double>> numbers;
@@ -38,7 +38,8 @@ struct Family {
       numbers[name] = tensor.to_vector<double>();
   }
 
-  // [dtype, shape, array, offset]; the dtype "*" is that of the run, "part" that of its parts.
+  // [dtype, shape, array, offset]; dtype "*" is the dtype of the run, "part" that of its real and imaginary
+  // part.
   Tensor tensor(const json& entry, DType run) const {
     const NoGrad off;
     Shape shape;
@@ -93,7 +94,7 @@ Values read_params(const Op& op, const json& given) {
   return complete(op, values);
 }
 
-// Which input of the op the case's operand i is: by name when the case names them.
+// The op's input for the case's operand i: by name if the case names its operands.
 size_t place_of(const Op& op, const json& row, size_t i) {
   if (!row.contains("names")) return i;
   for (size_t place = 0; place < op.inputs.size(); ++place)
@@ -127,7 +128,7 @@ double bound(DType t) {
                                       : 0;
 }
 
-// What is wrong with `got`, or nothing.
+// Describes the difference from the expected values; "" if there is none.
 std::string compare(const Tensor& got, const Tensor& expected, double tolerance) {
   if (!(got.shape() == expected.shape())) return text("shape ", got.shape(), ", expected ", expected.shape());
   if (got.dtype() != expected.dtype()) return text("type ", got.dtype(), ", expected ", expected.dtype());
@@ -143,7 +144,7 @@ std::string compare(const Tensor& got, const Tensor& expected, double tolerance)
   return {};
 }
 
-// Odd multiples of 1/64, as the generator's upstream().
+// Odd multiples of 1/64, like upstream() of the generator.
 Tensor upstream(const Tensor& y) {
   const bool complex = is_complex(y.dtype());
   std::vector<double> values(size_t(y.numel()) * (complex ? 2 : 1));
@@ -152,7 +153,7 @@ Tensor upstream(const Tensor& y) {
   return to(Tensor::from_bytes(values.data(), values.size() * sizeof(double), y.shape(), wide), y.dtype());
 }
 
-// What is wrong with the case in that type, or nothing.
+// Describes the failure of the case in that dtype; "" if there is none.
 std::string run_case(const Family& family, const Op& op, const json& row, DType run) {
   const double tolerance = row.value("tolerance", 1.0);
   const TensorList operands = read_operands(family, op, row, run);
@@ -161,7 +162,7 @@ std::string run_case(const Family& family, const Op& op, const json& row, DType 
     return text(outputs.size(), " outputs, expected ", row["out"].size());
   TensorList roots, seeds;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!row["out"][i].is_array()) continue;  // PyTorch has no value for it
+    if (!row["out"][i].is_array()) continue;  // PyTorch has no value for this output
     const std::string wrong = compare(outputs[i], family.tensor(row["out"][i], run), tolerance);
     if (!wrong.empty()) return text("output ", i, ": ", wrong);
     if (!outputs[i].requires_grad()) continue;
@@ -175,7 +176,7 @@ std::string run_case(const Family& family, const Op& op, const json& row, DType 
     wanted.push_back(operands[place_of(op, row, i)]);
     expected.push_back(family.tensor(row["grad"][i], run));
   }
-  // An op without a gradient has that of a constant.
+  // An op that is not differentiable has zero gradients.
   const TensorList gradients =
       roots.empty() ? TensorList(wanted.size()) : grad(roots, wanted, seeds, {.allow_unused = true});
   for (size_t i = 0; i < wanted.size(); ++i) {

@@ -1,5 +1,5 @@
-// Ops of shape and order where the sample table is not enough: copies of every layout, windows that overlap,
-// products with zeros, equations against loops, numbers at the ends of the integers, draws.
+// Ops that change shape or order, beyond the sample table: copies of every layout, overlapping windows,
+// products with zeros, einsum against loops, limits of the integers, random draws.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -46,8 +46,8 @@ bool gradients_hold(const TensorFunction& f, TensorList inputs) {
 
 }  // namespace
 
-TEST_CASE("a copy of any strides and types has the elements of a loop") {
-  // Sizes around the edges of tiles, squares and vectors; three dims in every order, one side reversed.
+TEST_CASE("a copy between any strides and dtypes agrees with a loop") {
+  // Sizes around the boundaries of tiles, blocks and vectors; three dims in every order, one side reversed.
   const Shape sizes[] = {{3, 70, 130}, {2, 33, 5}, {1, 129, 257}, {9, 1, 40}, {17, 16, 8}};
   const DType types[] = {DType::u8, DType::f16, DType::f32, DType::f64, DType::i64, DType::bf16};
   constexpr int kOrders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
@@ -84,8 +84,8 @@ TEST_CASE("a copy of any strides and types has the elements of a loop") {
           }
 }
 
-TEST_CASE("a copy past the caches is complete, straight, transposed and padded") {
-  const int64_t n = 1501;  // 9 MiB of f32, no multiple of anything
+TEST_CASE("a copy larger than the caches is complete: contiguous, transposed and padded") {
+  const int64_t n = 1501;  // 9 MiB of f32; not a multiple of any block size
   const Tensor x = reshape(arange(0, double(n * n), 1, DType::f32), {n, n});
   const Tensor crossed = clone(transpose(x, 0, 1)), wide = pad(x, {1, 2, 3, 0}),
                mixed = add(x, transpose(x, 0, 1));
@@ -102,7 +102,7 @@ TEST_CASE("a copy past the caches is complete, straight, transposed and padded")
   CHECK(sum(wide).item() == doctest::Approx(sum(x).item()));
 }
 
-TEST_CASE("windows that overlap add up their gradients, also behind a write") {
+TEST_CASE("overlapping windows sum their gradients, also after an in-place write") {
   Tensor x = reals({1, 2, 3, 4, 5}, {5}).requires_grad_();
   const Tensor windows = unfold(x, 0, 3, 1);
   CHECK(list(windows) == List{1, 2, 3, 2, 3, 4, 3, 4, 5});
@@ -110,7 +110,7 @@ TEST_CASE("windows that overlap add up their gradients, also behind a write") {
   backward(sum(windows));
   CHECK(list(x.grad()) == List{1, 2, 3, 2, 1});
 
-  // After a write into the base the windows are derived from it anew.
+  // After an in-place write to the base, the windows are derived from it again.
   Tensor leaf = reals({1, 2, 3, 4}, {4}).requires_grad_();
   const Tensor base = leaf * 1.0, view = unfold(base, 0, 2, 1);
   apply_in_place(*find_op("mul"), {base, Tensor::number(3.0)});
@@ -122,7 +122,7 @@ TEST_CASE("windows that overlap add up their gradients, also behind a write") {
   CHECK(unfold(reals({7}, {}), 0, 1, 1).shape() == Shape{1, 1});
 }
 
-TEST_CASE("cumprod has right gradients of both orders where factors are 0") {
+TEST_CASE("first and second derivatives of cumprod are right where factors are 0") {
   const TensorFunction f = [](const TensorList& in) { return TensorList{cumprod(in[0], 1)}; };
   for (const List& row :
        {List{1.5, 0, 2, -1}, List{0, 2, 3, 4}, List{2, 0, 3, 0}, List{0, 0, 1, 2}, List{1, 2, 3, 0}})
@@ -133,7 +133,7 @@ TEST_CASE("cumprod has right gradients of both orders where factors are 0") {
   CHECK(cumprod(zeros({0, 3}), 0).shape() == Shape{0, 3});
 }
 
-TEST_CASE("integers at the ends of their range give clear errors or right results") {
+TEST_CASE("integers at the limits of their range give right results or errors") {
   const Tensor x = zeros({4});
   CHECK(contains(error_of([&] { narrow(x, 0, INT64_MAX, INT64_MAX); }), "narrow: positions"));
   CHECK(contains(error_of([&] { narrow(x, 0, 1, INT64_MAX); }), "narrow: positions"));
@@ -154,13 +154,13 @@ TEST_CASE("integers at the ends of their range give clear errors or right result
   CHECK(range(INT64_MAX - 2, INT64_MAX, 1) == std::vector<int64_t>{INT64_MAX - 2, INT64_MAX - 1});
 }
 
-TEST_CASE("the last of equal indices is written, whatever the number of threads") {
+TEST_CASE("among equal indices the last write wins, for any number of threads") {
   const int threads = thread_count();
   for (const int count : {1, 4}) {
     set_thread_count(count);
     CHECK(list(scatter(zeros({3}, DType::f64), 0, ids({1, 1, 0}), reals({5, 6, 7}, {3}))) == List{7, 6, 0});
     CHECK(list(index_copy(zeros({3}, DType::f64), 0, ids({2, 2}), reals({5, 6}, {2}))) == List{0, 0, 6});
-    // Many rows: the result of one thread is the result of all.
+    // With many rows, one thread and all threads give the same result.
     const Tensor index = remainder(arange(0, 6000, 1, DType::i64), Tensor::number(int64_t(37)));
     const Tensor rows = reshape(arange(0, 6000 * 8, 1, DType::f32), {6000, 8});
     const Tensor written = index_copy(zeros({37, 8}), 0, index, rows);
@@ -172,7 +172,7 @@ TEST_CASE("the last of equal indices is written, whatever the number of threads"
   set_thread_count(threads);
 }
 
-TEST_CASE("numbers are written by scatter, index_fill and clamp as elements of the tensor's type") {
+TEST_CASE("scatter, index_fill and clamp convert numbers to the tensor's dtype") {
   const Tensor counts = Tensor::from<int64_t>(std::vector<int64_t>{1, 2, 3}, {3});
   CHECK(list(scatter(counts, 0, ids({0}), Tensor::number(int64_t(9)))) == List{9, 2, 3});
   CHECK(contains(error_of([&] { scatter(counts, 0, ids({0}), Tensor::number(0.5)); }),
@@ -183,7 +183,7 @@ TEST_CASE("numbers are written by scatter, index_fill and clamp as elements of t
                  "index_fill: the value is f32"));
 }
 
-TEST_CASE("einsum agrees with loops, and does not copy what a flag can say") {
+TEST_CASE("einsum agrees with loops, and passes transposed operands without a copy") {
   const Tensor a = reals({1, 2, 3, 4, 5, 6}, {2, 3}), b = reals({1, -1, 2, 0, 3, 1}, {3, 2});
   CHECK(list(einsum("ij,jk->ki", {a, b})) == list(t(matmul(a, b))));
   CHECK(list(einsum("ij,jk", {a, b})) == list(matmul(a, b)));
@@ -198,13 +198,13 @@ TEST_CASE("einsum agrees with loops, and does not copy what a flag can say") {
   // An empty sum is 0.
   CHECK(list(einsum("ij,jk->ik", {zeros({2, 0}), zeros({0, 2})})) == List{0, 0, 0, 0});
 
-  // Operands of different lengths meet in the cheapest order, with the same result.
+  // Operands of different sizes are contracted in the cheapest order, with the same result.
   const Tensor u = reals({1, 2}, {2}), v = reals({3, 4, 5}, {3}), w = reals({1, 0, 2}, {3});
   CHECK(einsum("i,ij,j->", {u, a, v}).item() == 1 * (3 + 8 + 15) + 2 * (12 + 20 + 30));
   CHECK(list(einsum("i,ij,j,j->i", {u, a, v, w})) == List{33, 144});
 }
 
-TEST_CASE("draws without replacement differ from each other and follow the weights") {
+TEST_CASE("multinomial without replacement gives different indices that follow the weights") {
   context().generator.seed(5);
   const int64_t rows = 20000;
   const Tensor weights = expand(reals({1, 0, 2, 5}, {4}), {rows, 4});
@@ -231,14 +231,14 @@ TEST_CASE("draws without replacement differ from each other and follow the weigh
   CHECK(contains(error_of([] { multinomial(reals({1, NAN}, {2}), 1); }), "must be finite and not negative"));
 }
 
-TEST_CASE("clamp between tensors gives the gradient to what the result is") {
+TEST_CASE("clamp between tensors passes the gradient to the operand that is the result") {
   Tensor x = reals({-2, 0.5, 2}, {3}).requires_grad_(), low = reals({-1, 0, 0}, {3}).requires_grad_();
   Tensor high = reals({1, 1, 1}, {3}).requires_grad_();
   backward(sum(apply1(*find_op("_clamp_bounds"), {x, low, high})));
   CHECK(list(x.grad()) == List{0, 1, 0});
   CHECK(list(low.grad()) == List{1, 0, 0});
   CHECK(list(high.grad()) == List{0, 0, 1});
-  // At the bounds x keeps it.
+  // At the bounds x gets the gradient.
   Tensor edge = reals({-1, 1}, {2}).requires_grad_();
   backward(sum(clamp_max(clamp_min(edge, Tensor::number(-1.0)), Tensor::number(1.0))));
   CHECK(list(edge.grad()) == List{1, 1});

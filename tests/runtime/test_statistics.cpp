@@ -1,4 +1,4 @@
-// What a tensor's values look like in one pass, against the plain sums.
+// One-pass statistics of tensors against plain sums.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ int64_t sum_of(const std::vector<int64_t>& counts) {
 
 }  // namespace
 
-TEST_CASE("statistics of every type are those of its values") {
+TEST_CASE("statistics are right for every dtype") {
   for (const DType dtype :
        {DType::boolean, DType::u8, DType::i32, DType::i64, DType::f16, DType::bf16, DType::f32, DType::f64}) {
     CAPTURE(dtype);
@@ -43,7 +43,7 @@ TEST_CASE("statistics of every type are those of its values") {
   CHECK_THROWS_AS(statistics(Tensor::empty({2}, DType::c64)), Error);
 }
 
-TEST_CASE("what is not finite is counted apart and spoils only the norm") {
+TEST_CASE("NaN and Inf are counted separately and change only the norm") {
   const Statistics s = statistics(values_of({1, NAN, INFINITY, -INFINITY, -INFINITY, -3, -0.0}, DType::f32));
   CHECK(s.nans == 1);
   CHECK(s.infinities == 1);
@@ -64,7 +64,7 @@ TEST_CASE("what is not finite is counted apart and spoils only the norm") {
   CHECK(empty.norm == 0);
 }
 
-TEST_CASE("each value lies in its bin, and there are at most 64") {
+TEST_CASE("each value is counted in its bin, and there are at most 64 bins") {
   std::vector<double> values;
   for (int i = -60; i < 60; ++i) {
     values.push_back(std::ldexp(1.3, i));
@@ -89,7 +89,7 @@ TEST_CASE("each value lies in its bin, and there are at most 64") {
   }
 }
 
-TEST_CASE("an expanded tensor is counted by its base, whatever its size") {
+TEST_CASE("statistics of an expanded tensor read its base only, for any expanded size") {
   const Tensor base = values_of({1, -2, 0, NAN, INFINITY, 7, 0.25}, DType::f32);
   const Tensor wide = expand(reshape(base, {1, 7, 1}), {3, 7, 4});
   CHECK(elements_counted(wide) == 7);

@@ -1,9 +1,10 @@
-// The tape: accumulation, pruning, saved values and their versions, writes in place, hooks, deep graphs.
+// The tape: accumulation, pruning, saved values and their versions, in-place writes, hooks, deep graphs.
 #include <doctest/doctest.h>
 
 #include <chrono>
 #include <vector>
 
+#include "runtime/io/tape_dot.h"
 #include "runtime/ops.h"
 #include "runtime/tape/gradcheck.h"
 #include "runtime/tape/tape.h"
@@ -85,7 +86,7 @@ TEST_CASE("detach cuts the tape and shares the memory") {
   CHECK(values(a) == List{7, 7});
 }
 
-TEST_CASE("backward of a tensor with several elements wants a seed") {
+TEST_CASE("backward of a tensor with several elements needs a seed") {
   const Tensor a = vec({1, 2});
   CHECK(message_of([&] { backward(a * a); }) ==
         "backward() requires a scalar tensor (got shape [2]); reduce it with :sum() or :mean(), or pass a "
@@ -108,7 +109,7 @@ TEST_CASE("a second backward through a freed graph names retain_graph") {
   CHECK(values(a.grad()) == List{6, 12});
 }
 
-TEST_CASE("a saved input that was changed in place is an error that names op, place and remedy") {
+TEST_CASE("a saved input that was changed in place is an error that names op, line and remedy") {
   context().line = {intern("model.lua"), 18};
   const Tensor a = vec({1, 2}), h = a + a;
   const Tensor y = h * h;
@@ -122,14 +123,14 @@ TEST_CASE("a saved input that was changed in place is an error that names op, pl
   context().line = {};
 }
 
-TEST_CASE("a saved output is checked too") {
+TEST_CASE("the version of a saved output is checked") {
   const Tensor a = vec({1, 2});
   const Tensor y = exp(a);
   fill_(y.detach(), 0);
   CHECK(message_of([&] { backward(sum(y)); }).find("needs its output 1") != std::string::npos);
 }
 
-TEST_CASE("ops that save nothing raise no false alarm") {
+TEST_CASE("in-place writes to operands that an op does not save are no error") {
   const Tensor a = vec({1, 2}), b = vec({3, 4});
   const Tensor h = a + b;
   const Tensor y = h + a;
@@ -147,7 +148,7 @@ TEST_CASE("a leaf that requires grad cannot be written in place with the tape on
   CHECK(values(a) == List{5, 5});
 }
 
-TEST_CASE("writes in place are differentiated, through views of either side") {
+TEST_CASE("in-place writes are differentiated, through views and their bases") {
   static const Op* const mul_op = find_op("mul");
   const TensorFunction f = [](const TensorList& in) {
     const Tensor base = in[0] * 1.0;  // not a leaf
@@ -162,7 +163,7 @@ TEST_CASE("writes in place are differentiated, through views of either side") {
   CHECK_MESSAGE(result.ok, result.message);
 }
 
-TEST_CASE("mul_ reads its target as it was before the write") {
+TEST_CASE("the gradient of mul_ uses its target's value before the write") {
   static const Op* const mul_op = find_op("mul");
   const Tensor a = vec({3, 4}), b = vec({5, 6});
   const Tensor h = a * 1.0;
@@ -172,7 +173,7 @@ TEST_CASE("mul_ reads its target as it was before the write") {
   CHECK(values(b.grad()) == List{3, 4});
 }
 
-TEST_CASE("create_graph gives derivatives of derivatives") {
+TEST_CASE("create_graph gives higher derivatives") {
   const Tensor x = vec({2});
   const Tensor y = sum(x * x * x);
   const Tensor first = grad({y}, {x}, {}, {{.create_graph = true}})[0];
@@ -183,7 +184,7 @@ TEST_CASE("create_graph gives derivatives of derivatives") {
   CHECK(values(third) == List{6});
 }
 
-TEST_CASE("grad() returns gradients of any tensor and leaves .grad alone") {
+TEST_CASE("grad() returns gradients of any tensor and does not change .grad") {
   const Tensor a = vec({1, 2}), unused = vec({1});
   const Tensor h = a * a;
   const Tensor loss = sum(h * h);
@@ -209,7 +210,7 @@ TEST_CASE("hooks see and replace gradients; retain_grad keeps those of results")
   CHECK(values(a.grad()) == List{2, 4});
 }
 
-TEST_CASE("a hook may run a backward of its own through the same leaves") {
+TEST_CASE("a hook may call backward through the same leaves") {
   const Tensor a = vec({1, 2});
   const Tensor h = a * a;
   register_hook(h, [&](const Tensor&) {
@@ -232,7 +233,7 @@ TEST_CASE("an error in a backward pass leaves the engine usable") {
   CHECK(values(a.grad()) == List{2, 4});
 }
 
-TEST_CASE("the walk can be stopped between nodes") {
+TEST_CASE("backward can be stopped between nodes") {
   const Tensor a = vec({1, 2});
   const Tensor loss = sum(a * a);
   context().stop_requested = true;
@@ -241,7 +242,7 @@ TEST_CASE("the walk can be stopped between nodes") {
   CHECK(!a.grad().defined());
 }
 
-// Seconds; a sanitizer multiplies the time of each access.
+// Seconds; longer under a sanitizer, which slows each memory access.
 constexpr double kLimit = tests::kSanitized ? 60 : 2;
 
 TEST_CASE("deep graphs need no stack: 200,000 nodes backward, 1,000,000 dropped, each in under 2 s") {
@@ -255,7 +256,7 @@ TEST_CASE("deep graphs need no stack: 200,000 nodes backward, 1,000,000 dropped,
   CHECK(seconds([&] { deep = Tensor(); }) < kLimit);
 }
 
-TEST_CASE("a node is a record that can be read") {
+TEST_CASE("the fields of a node describe its call") {
   context().line = {intern("train.lua"), 5};
   const Tensor a = vec({1, 2, 3, 4});
   const Tensor y = sum(reshape(a, {2, 2}), {1});
@@ -282,7 +283,7 @@ struct Recorder : Capture {
   void end() override { ++ended; }
 };
 
-TEST_CASE("a capture sees the pass and can keep the saved values") {
+TEST_CASE("a capture observes the backward pass and can keep saved values") {
   const Tensor a = vec({1, 2});
   const Tensor loss = sum(a * a);
   Recorder recorder;

@@ -1,6 +1,5 @@
 #pragma once
-// What the tests of activations within ops share: the separate ops, and convolutions of each way that one is
-// computed.
+// Helpers for tests of fused activations: the separate ops, and convolutions for each path of the kernel.
 #include "runtime/ops.h"
 
 namespace lunagrad::tests {
@@ -28,7 +27,7 @@ struct Convolution {
   int64_t groups = 1;
 };
 
-// Pointwise, by columns, in rows of whole vectors, in rows with gaps, of groups, without channels.
+// Pointwise; im2col; rows of full vectors; rows with gaps; groups; no channels.
 inline const std::vector<Convolution>& convolutions() {
   static const std::vector<Convolution> all = {{{1, 1, 1, 1}, {1, 1, 1, 1}},
                                                {{2, 6, 9, 7}, {5, 6, 1, 1}},

@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of files share: a folder that goes away, and the reason for which a file is refused.
+// Helpers for tests of files: a temporary folder, and the error text of a rejected file.
 #include <doctest/doctest.h>
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 
 namespace lunagrad::tests {
 
-// A folder that lives as long as the test that uses it.
+// A temporary folder; the destructor removes it.
 class Folder {
  public:
   Folder() {
@@ -25,8 +25,7 @@ class Folder {
   Folder(const Folder&) = delete;
   std::string file(const std::string& name) const { return (path_ / name).string(); }
   std::string with(const std::string& name, std::string_view content) const {
-    std::ofstream(file(name), std::ios::binary)
-        << content;  // without the wait for the disk that write_file has
+    std::ofstream(file(name), std::ios::binary) << content;  // without the sync of write_file
     return file(name);
   }
   size_t count() const {
@@ -38,7 +37,7 @@ class Folder {
   std::filesystem::path path_;
 };
 
-// The text of the Error of kind file that f throws, without the path of the folder; "" when it throws none.
+// The text of the Error of kind file that f throws, without the path of the folder; "" if f does not throw.
 template <class F>
 std::string refusal(F&& f) {
   try {
@@ -52,7 +51,7 @@ std::string refusal(F&& f) {
   return "";
 }
 
-// The bytes of a number as they lie in memory, and the other way round.
+// The bytes of a number in memory order, and in reverse order.
 template <class T>
 std::string little_endian(T value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
@@ -73,7 +72,7 @@ inline std::string idx_header(uint8_t type, std::initializer_list<uint32_t> size
   return out;
 }
 
-// A .npy file of version 1 with this dict and these elements.
+// A .npy file of version 1 with the given dict and elements.
 inline std::string npy_bytes(const std::string& dict, std::string_view data) {
   return std::string("\x93NUMPY\x01\x00", 8) + little_endian(uint16_t(dict.size())) + dict +
          std::string(data);

@@ -1,5 +1,5 @@
 #pragma once
-// How much memory a test's ops need.
+// The peak memory of a test's ops.
 #include <algorithm>
 
 #include "runtime/context.h"
@@ -8,14 +8,14 @@
 
 namespace lunagrad::tests {
 
-// The most memory that was in use after any op.
+// Records the largest memory in use after any op.
 class Peak final : public Trace {
  public:
   Peak() : before_(cpu_device().memory().in_use) { context().trace = this; }
   ~Peak() override { context().trace = nullptr; }
   void ran(const Call&, uint64_t) override { most_ = std::max(most_, cpu_device().memory().in_use); }
   void fell_back(const Call&, const char*) override {}
-  double mebibytes() const { return double(most_ - before_) / (1 << 20); }  // beside what was in use before
+  double mebibytes() const { return double(most_ - before_) / (1 << 20); }  // above the use at the start
 
  private:
   size_t before_, most_ = 0;

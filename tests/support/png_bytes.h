@@ -1,6 +1,5 @@
 #pragma once
-// PNG files written by hand, after the specification: for tests that must not trust the library that reads
-// them.
+// PNG files assembled byte by byte from the specification, for tests that must not rely on the PNG library.
 #include <zlib.h>
 
 #include <string>

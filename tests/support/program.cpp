@@ -130,7 +130,7 @@ bool TerminalProgram::wrote(const std::string& text, double seconds) {
 }
 
 int TerminalProgram::finish() {
-  // A program that does not end within ten seconds is killed: code 137.
+  // Kills a program that does not end within ten seconds: code 137.
   const auto limit = Clock::now() + std::chrono::seconds(10);
   while (read_some(0.1))
     if (Clock::now() > limit) kill(pid_, SIGKILL);

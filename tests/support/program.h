@@ -1,6 +1,5 @@
 #pragma once
-// Runs a program as a user does: with its own standard streams, or on a pseudo terminal, and gives back what
-// it wrote.
+// Runs a program like a user, with its own standard streams or on a pseudo terminal, and returns its output.
 #include <string>
 #include <vector>
 
@@ -13,13 +12,13 @@ struct Finished {
 
 class Program {
  public:
-  // argv[0] is looked up as execvp does. env: NAME=VALUE to add.
+  // argv[0] is found like execvp does. env: NAME=VALUE to add.
   explicit Program(const std::vector<std::string>& argv, const std::string& input = "",
                    const std::vector<std::string>& env = {}, const std::string& directory = "");
   ~Program();
   Program(const Program&) = delete;
 
-  bool wrote(const std::string& text, double seconds = 20);  // waits for it, on either stream
+  bool wrote(const std::string& text, double seconds = 20);  // waits for the text on either stream
   void signal(int number);
   Finished finish();
   std::string out() const;
@@ -30,7 +29,7 @@ class Program {
   int pid_ = -1;
 };
 
-// The same on a pseudo terminal of 80 columns, where both streams are one.
+// The same on a pseudo terminal with 80 columns, where both streams are one.
 class TerminalProgram {
  public:
   explicit TerminalProgram(const std::vector<std::string>& argv, const std::vector<std::string>& env = {});
@@ -38,9 +37,10 @@ class TerminalProgram {
   TerminalProgram(const TerminalProgram&) = delete;
 
   void type(const std::string& keys);
-  bool wrote(const std::string& text, double seconds = 20);  // in what came since the last call
-  int finish();                                              // exit code
-  const std::string& screen() const { return screen_; }      // everything, escape sequences included
+  bool wrote(const std::string& text,
+             double seconds = 20);                       // waits for the text in output since the last call
+  int finish();                                          // exit code
+  const std::string& screen() const { return screen_; }  // everything, escape sequences included
 
  private:
   bool read_some(double seconds);
@@ -55,7 +55,7 @@ extern const std::string kProgram;  // build/lunagrad
 std::string make_temporary_folder();
 std::string read_file(const std::string& path);
 
-// A folder to run `lunagrad` in, gone afterwards.
+// A temporary folder to run `lunagrad` in.
 class Folder {
  public:
   Folder();

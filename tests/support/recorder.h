@@ -1,6 +1,6 @@
 #pragma once
-// A session whose events are kept, for tests of it. The events come on the session's thread, the rest is the
-// test's.
+// A session that records its events, for tests. Events arrive on the session's thread; the test's thread
+// calls everything else.
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -29,7 +29,7 @@ class Recorder {
     run(code, options);
     return session.wait();
   }
-  // All that was printed.
+  // All printed text.
   std::string output() {
     const std::lock_guard lock(mutex_);
     return output_;
@@ -43,14 +43,14 @@ class Recorder {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, 10s, [&] { return session.state() == state; });
   }
-  // After step(): waits for the pause that follows the one before it.
+  // After step(): waits for the next pause.
   bool pauses_again() {
     std::unique_lock lock(mutex_);
     const bool paused = changed_.wait_for(lock, 10s, [&] { return pauses_ > pauses_seen_ + 1; });
     pauses_seen_ = pauses_ - 1;
     return paused;
   }
-  // Waits for so many events of a kind; false after ten seconds.
+  // Waits for `count` events of a kind; false after ten seconds.
   bool saw(Event::Kind kind, size_t count = 1) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, 10s, [&] {
@@ -59,13 +59,13 @@ class Recorder {
       return found >= count;
     });
   }
-  // The texts of a kind, one a line.
+  // The texts of the events of a kind, one per line.
   std::string texts(Event::Kind kind) {
     std::string all;
     for (const Event& event : events(kind)) all += event.text + "\n";
     return all;
   }
-  // Called on the session's thread with each event, behind the others. Set before a run.
+  // Called on the session's thread after each event. Set it before a run.
   std::function<void(const Event&)> also;
 
   bool eval(const std::string& code) {
@@ -104,14 +104,14 @@ class Recorder {
   std::vector<Event> events_;
 
  public:
-  Session session;  // last: its thread uses the others
+  Session session;  // last: its thread uses the members above
 };
 
 inline double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// What a stop must take at most; sanitizers and a busy machine get more.
+// The longest permitted time of a stop, with an allowance for sanitizers and a busy machine.
 inline constexpr double kStopSeconds = tests::kSanitized ? 1.0 : 0.1;
 
 }  // namespace lunagrad::tests

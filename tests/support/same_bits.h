@@ -1,12 +1,12 @@
 #pragma once
-// For tests of what has to be computed in the very same way.
+// For tests of results that must be bit-equal.
 #include <cmath>
 
 #include "runtime/tensor.h"
 
 namespace lunagrad::tests {
 
-// Whether shapes, types and numbers are the same, signs of zeros among them; any NaN is as good as any other.
+// Whether shapes, types and numbers are equal, including the signs of zeros; all NaNs are equal.
 inline bool same_bits(const Tensor& a, const Tensor& b) {
   if (!(a.shape() == b.shape()) || a.dtype() != b.dtype()) return false;
   const std::vector<double> x = a.to_vector<double>(), y = b.to_vector<double>();

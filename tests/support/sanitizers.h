@@ -1,6 +1,6 @@
 #pragma once
-// Which sanitizer watches the tests: they hold freed memory back, multiply the time of each access, and the
-// thread sanitizer lets no forked child start threads.
+// The sanitizer that the tests are built with. Sanitizers delay the release of memory and slow each access;
+// under the thread sanitizer a forked child cannot start threads.
 namespace lunagrad::tests {
 
 #ifdef __SANITIZE_ADDRESS__

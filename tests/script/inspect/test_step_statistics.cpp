@@ -7,7 +7,7 @@
 
 #include "runtime/op.h"
 #include "runtime/ops.h"
-#include "runtime/statistics/summarize_all.h"
+#include "runtime/statistics/summary_op.h"
 #include "tests/support/recorder.h"
 
 using namespace lunagrad;

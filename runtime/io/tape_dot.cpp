@@ -1,0 +1,26 @@
+#include "runtime/io/tape_dot.h"
+
+#include "runtime/error.h"
+#include "runtime/io/graphviz.h"
+#include "runtime/tape/node.h"
+
+namespace lunagrad {
+
+std::string tape_dot(const Tensor& root) {
+  std::vector<DotNode> shown;
+  for (const Node* node : nodes_of(root)) {
+    DotNode dot;
+    dot.id = text('n', node->id);
+    const std::string& name = interned(node->name);
+    dot.lines = {name.empty() ? node->label() : name,
+                 text(node->out[0].layout->shape, ' ', node->out[0].dtype)};
+    if (node->line.known()) dot.lines.push_back(to_string(node->line));
+    dot.leaf = node->is_leaf();
+    for (const Operand& operand : node->in)
+      if (operand.node) dot.inputs.push_back(text('n', operand.node->id));
+    shown.push_back(std::move(dot));
+  }
+  return dot_text(shown);
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,36 @@
+// The list of all ops, which op.h declares: the lists of the files joined.
+#include "runtime/ops/families.h"
+
+#include <unordered_map>
+
+namespace lunagrad {
+
+std::span<const Op* const> all_ops() {
+  static const std::vector<const Op*> all = [] {
+    std::vector<const Op*> joined;
+    for (const auto family :
+         {elementwise_ops, create_ops,     random_ops,     cast_ops,      view_ops,    unfold_ops,
+          copy_ops,        join_ops,       rearrange_ops,  pad_ops,       reduce_ops,  scan_ops,
+          sort_ops,        arithmetic_ops, matmul_ops,     einsum_ops,    softmax_ops, activation_ops,
+          norm_ops,        batch_norm_ops, group_norm_ops, attention_ops, rope_ops,    conv_ops,
+          pool_ops,        resize_ops,     index_ops,      scatter_ops,   complex_ops, loss_ops,
+          margin_loss_ops, ctc_ops,        rnn_ops,        rnn_layer_ops, dropout_ops, optimizer_ops}) {
+      const auto ops = family();
+      joined.insert(joined.end(), ops.begin(), ops.end());
+    }
+    return joined;
+  }();
+  return all;
+}
+
+const Op* find_op(std::string_view name) {
+  static const std::unordered_map<std::string_view, const Op*> by_name = [] {
+    std::unordered_map<std::string_view, const Op*> map;
+    for (const Op* op : all_ops()) map.emplace(op->name, op);
+    return map;
+  }();
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : found->second;
+}
+
+}  // namespace lunagrad
