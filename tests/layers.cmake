@@ -35,7 +35,7 @@ endforeach()
 
 # The edges between rooms (rooms.cmake).
 set(kMostFiles 26)
-set(known runtime runtime/base runtime/cpu runtime/elementwise runtime/io runtime/ops runtime/statistics runtime/tape)
+set(known runtime runtime/base runtime/cpu runtime/elementwise runtime/io runtime/ops runtime/optimizer runtime/statistics runtime/tape)
 function(fault text)
   message("${text}")
   math(EXPR count "${faults} + 1")

@@ -1,5 +1,6 @@
 ---@meta
--- lg.optim for editors; the code is in lua/lunagrad/optim.
+-- lg.optim for editors and for `help`. The optimizers with a fused step are annotated in their files in
+-- lua/lunagrad/optim.
 
 ---@class lunagrad
 ---@field optim lunagrad.optim
@@ -35,64 +36,6 @@ function Optimizer:state_dict() end
 
 ---@param state table
 function Optimizer:load_state_dict(state) end
-
----@param params lunagrad.Parameters
----@param options? {lr?: lunagrad.Setting, momentum?: lunagrad.Setting, dampening?: lunagrad.Setting, weight_decay?: lunagrad.Setting, nesterov?: boolean, maximize?: boolean}
----@return lunagrad.optim.Optimizer
-function optim.SGD(params, options) end
-
----@param params lunagrad.Parameters
----@param options? {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, amsgrad?: boolean, maximize?: boolean}
----@return lunagrad.optim.Optimizer
-function optim.Adam(params, options) end
-
----Adam with the weight decay (0.01) apart from the gradient.
----@param params lunagrad.Parameters
----@param options? {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, amsgrad?: boolean, maximize?: boolean}
----@return lunagrad.optim.Optimizer
-function optim.AdamW(params, options) end
-
----Adam with Nesterov's momentum.
----@param params lunagrad.Parameters
----@param options? {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, momentum_decay?: lunagrad.Setting, decoupled_weight_decay?: boolean, maximize?: boolean}
----@return lunagrad.optim.Optimizer
-function optim.NAdam(params, options) end
-
----Adam that divides by the root of the mean square only when that can be trusted.
----@param params lunagrad.Parameters
----@param options? {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, decoupled_weight_decay?: boolean, maximize?: boolean}
----@return lunagrad.optim.Optimizer
-function optim.RAdam(params, options) end
-
----Adam with the largest gradient in place of the mean square.
----@param params lunagrad.Parameters
----@param options? {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, maximize?: boolean}
----@return lunagrad.optim.Optimizer
-function optim.Adamax(params, options) end
-
----Steps by the gradient over the root of its mean square.
----@param params lunagrad.Parameters
----@param options? {lr?: lunagrad.Setting, alpha?: lunagrad.Setting, eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, momentum?: lunagrad.Setting, centered?: boolean, maximize?: boolean}
----@return lunagrad.optim.Optimizer
-function optim.RMSprop(params, options) end
-
----Steps by the gradient over the root of the sum of its squares.
----@param params lunagrad.Parameters
----@param options? {lr?: lunagrad.Setting, lr_decay?: lunagrad.Setting, weight_decay?: lunagrad.Setting, initial_accumulator_value?: lunagrad.Setting, eps?: lunagrad.Setting, maximize?: boolean}
----@return lunagrad.optim.Optimizer
-function optim.Adagrad(params, options) end
-
----Steps in the units of the parameters.
----@param params lunagrad.Parameters
----@param options? {lr?: lunagrad.Setting, rho?: lunagrad.Setting, eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, maximize?: boolean}
----@return lunagrad.optim.Optimizer
-function optim.Adadelta(params, options) end
-
----Steps by the sign of an averaged gradient.
----@param params lunagrad.Parameters
----@param options? {lr?: lunagrad.Setting, betas?: number[], weight_decay?: lunagrad.Setting, maximize?: boolean}
----@return lunagrad.optim.Optimizer
-function optim.Lion(params, options) end
 
 ---Quasi-Newton steps: step(closure), where the closure computes the gradients anew and returns the loss.
 ---@param params lunagrad.Parameters

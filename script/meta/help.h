@@ -1,6 +1,7 @@
 #pragma once
 // Help on everything a script can call, for viewers: the ops from their records, what lg offers beside them
-// from the annotations for editors (lua/meta), and the sections of the documents. No Lua; any thread.
+// from the annotations for editors (lua/meta, and the optimizers' files in lua/lunagrad/optim), and the
+// sections of the documents. No Lua; any thread.
 #include <string>
 #include <string_view>
 #include <vector>
