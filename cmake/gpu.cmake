@@ -28,6 +28,20 @@ endforeach()
 add_custom_command(OUTPUT ${ELEMENTWISE_SHADERS} COMMAND write-elementwise ${SHADER_DIR}
                    DEPENDS write-elementwise COMMENT "Writing the elementwise shaders" VERBATIM)
 
+# So are the optimizers' kernels from the records of optimizers.def.
+set(OPTIMIZERS_DEF ${CMAKE_SOURCE_DIR}/runtime/optimizer/optimizers.def)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${OPTIMIZERS_DEF})
+add_executable(write-optimizers ${CMAKE_SOURCE_DIR}/gpu/write_optimizers.cpp)
+target_include_directories(write-optimizers PRIVATE ${CMAKE_SOURCE_DIR})
+set(OPTIMIZER_SHADERS)
+file(STRINGS ${OPTIMIZERS_DEF} ROWS REGEX "^OPTIMIZER\\(")
+foreach(ROW IN LISTS ROWS)
+  string(REGEX REPLACE "^OPTIMIZER\\(([a-z0-9_]+),.*" "\\1" ROW ${ROW})
+  list(APPEND OPTIMIZER_SHADERS ${SHADER_DIR}/optimizer_${ROW}.comp)
+endforeach()
+add_custom_command(OUTPUT ${OPTIMIZER_SHADERS} COMMAND write-optimizers ${SHADER_DIR}
+                   DEPENDS write-optimizers COMMENT "Writing the optimizers' shaders" VERBATIM)
+
 # The compiler of kernels that scripts bring along. Which of its archives exist depends on glslang's version.
 find_path(GLSLANG_INCLUDE glslang/Include/glslang_c_interface.h REQUIRED)
 set(GLSLANG_LIBRARIES)
@@ -44,7 +58,7 @@ file(GLOB SHADERS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/shaders/*.comp)
 file(GLOB SHADER_INCLUDES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/shaders/*.glsl)
 set(SHADER_NAMES)
 set(SHADER_HEADERS)
-foreach(SHADER IN LISTS SHADERS ELEMENTWISE_SHADERS)
+foreach(SHADER IN LISTS SHADERS ELEMENTWISE_SHADERS OPTIMIZER_SHADERS)
   get_filename_component(NAME ${SHADER} NAME_WE)
   set(HEADER ${SHADER_DIR}/${NAME}.spv.h)
   add_custom_command(OUTPUT ${HEADER}
@@ -76,7 +90,7 @@ target_include_directories(lunagrad-shaders PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_
 target_compile_definitions(lunagrad-shaders PRIVATE VK_NO_PROTOTYPES)
 
 file(GLOB GPU_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/*.cpp ${CMAKE_SOURCE_DIR}/gpu/kernels/*.cpp)
-list(REMOVE_ITEM GPU_SOURCES ${CMAKE_SOURCE_DIR}/gpu/write_elementwise.cpp)
+list(REMOVE_ITEM GPU_SOURCES ${CMAKE_SOURCE_DIR}/gpu/write_elementwise.cpp ${CMAKE_SOURCE_DIR}/gpu/write_optimizers.cpp)
 # The tests link the objects themselves: they look at what the library hides.
 add_library(lunagrad-gpu-objects OBJECT ${GPU_SOURCES} ${CMAKE_SOURCE_DIR}/gpu/volk.c)
 set_target_properties(lunagrad-gpu-objects lunagrad-shaders PROPERTIES C_VISIBILITY_PRESET hidden

@@ -30,11 +30,11 @@ room(script/profile       runtime runtime/tape script/view)
 room(script/run           runtime runtime/cpu runtime/io runtime/statistics script/view)
 room(script/cli/base      runtime runtime/io script)
 room(script/inspect       runtime runtime/statistics runtime/tape script/lua script/meta script/view)
-room(script/cli/bench     runtime runtime/cpu runtime/elementwise script/cli/base)
+room(script/cli/bench     runtime runtime/cpu runtime/elementwise runtime/optimizer script/cli/base)
 room(script/session       runtime runtime/io runtime/tape script script/inspect script/lua script/profile
                           script/run)
-room(script/bind          runtime runtime/io runtime/tape script/lua script/meta script/onnx
-                          script/session)
+room(script/bind          runtime runtime/io runtime/optimizer runtime/tape script/lua script/meta
+                          script/onnx script/session)
 room(script/cli/command   runtime runtime/cpu runtime/io script script/cli/base script/cli/bench
                           script/lua script/meta script/run)
 room(script/cli           runtime script/cli/base script/cli/bench script/cli/command script/lua

@@ -1,13 +1,16 @@
 // The optimizers' steps, one dispatch over all parameters of a group, and the clipping of gradients to a
-// common norm. 16-bit elements are computed as f32; of a group that mixes types each has its own dispatch.
+// common norm. 16-bit elements are computed as f32. A group of several types takes one dispatch for each
+// type.
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "gpu/kernels.h"
 #include "gpu/kernels/copy.h"
 #include "runtime/ops.h"
-#include "runtime/ops/optimizer_rule.h"
+#include "runtime/optimizer/rules.h"
 
 namespace lunagrad::gpu {
 namespace {
@@ -48,31 +51,35 @@ void for_each_dispatch(const Operands& tensors, size_t n, F&& f) {
 }
 
 struct Entry {
-  uint64_t param, grad, state[3];
+  uint64_t param, grad, state[kMostStates];
   uint32_t count;
   uint32_t first_block;
 };
 struct Hot {
   uint32_t tensors, blocks;
-  float sign, decay, shrink;
-  float number[8], rest[3];
+  float number[kMostRuleNumbers];
 };
 static_assert(sizeof(Hot) <= kHotBytes);
 constexpr uint32_t kBlock = 1024;
 
+const ShaderCode& shader_of(Rule rule) {
+  static const std::vector<const ShaderCode*> codes = [] {
+    std::vector<const ShaderCode*> found;
+    for (int i = 0; i < kRuleCount; ++i)
+      found.push_back(&find_shader("optimizer_" + std::string(rule_traits(Rule(i)).name)));
+    return found;
+  }();
+  return *codes[size_t(rule)];
+}
+
 void run_step(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  const auto [rule, numbers] = rule_of(call);
-  const size_t lists = 2 + size_t(states_of(rule)), n = call.in.size() / lists;
+  const RuleUse use = use_rule(rule_of(*call.op), call.args);
+  const size_t lists = 2 + size_t(std::popcount(use.states)), n = call.in.size() / lists;
   Hot hot{};
-  const double decay = decay_at(rule) < 0 ? 0 : numbers[size_t(decay_at(rule))];
-  hot.sign = sign_at(rule) >= 0 && numbers[size_t(sign_at(rule))] < 0 ? -1 : 1;
-  hot.decay = decay > 0 ? float(decay) : 0;
-  hot.shrink = decay < 0 ? float(1 + decay) : 1;
-  for (size_t i = 0; i < numbers.size(); ++i) hot.number[i] = float(numbers[i]);
-  for (size_t i = 0; i < std::size(hot.rest); ++i) hot.rest[i] = float(1 - numbers[i]);
+  for (size_t i = 0; i < use.numbers.size(); ++i) hot.number[i] = float(use.numbers[i]);
   const Operands dense = in_order(call);
-  static const ShaderCode& code = find_shader("optimizer");
+  const ShaderCode& code = shader_of(use.rule);
   for_each_dispatch(dense, n, [&](DType type, const std::vector<size_t>& chosen) {
     Launch launch(recorder);
     std::vector<Entry> entries;
@@ -81,14 +88,15 @@ void run_step(const Call& call, Recorder& recorder) {
       Entry entry{};
       entry.param = launch.writes(dense[i]);
       entry.grad = launch.reads(dense[n + i]);
-      for (size_t list = 2; list < lists; ++list) entry.state[list - 2] = launch.writes(dense[list * n + i]);
+      for (size_t state = 0, list = 2; state < kMostStates; ++state)
+        if (use.states >> state & 1) entry.state[state] = launch.writes(dense[list++ * n + i]);
       entry.count = uint32_t(dense[i].numel());
       entry.first_block = hot.blocks;
       hot.blocks += (entry.count + kBlock - 1) / kBlock;
       entries.push_back(entry);
     }
     hot.tensors = uint32_t(entries.size());
-    launch.run(code, {uint32_t(rule), uint32_t(type)}, {group_count(hot.blocks, recorder)},
+    launch.run(code, {uint32_t(type), use.states}, {group_count(hot.blocks, recorder)},
                std::as_bytes(std::span(entries)), bytes_of(hot));
   });
   for (size_t i = 0; i < call.in.size(); ++i)
@@ -178,10 +186,7 @@ void run_clip(const Call& call, Recorder& recorder) {
 
 std::vector<KernelEntry> optimizer_kernels() {
   std::vector<KernelEntry> entries = {{find_op("_clip_grad_norm"), {supports, run_clip}}};
-  for (const char* const name :
-       {"_sgd_step", "_adam_step", "_adamw_step", "_nadam_step", "_radam_step", "_adamax_step",
-        "_rmsprop_step", "_adagrad_step", "_adadelta_step", "_lion_step", "_ema_step"})
-    entries.push_back({find_op(name), {supports, run_step}});
+  for (int i = 0; i < kRuleCount; ++i) entries.push_back({&rule_op(Rule(i)), {supports, run_step}});
   return entries;
 }
 

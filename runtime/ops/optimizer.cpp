@@ -1,27 +1,21 @@
-// The optimizers' steps: all parameters of a group in one call and one parallel pass. Operands are lists of
-// equal length, one after the other: parameters, gradients, then each kind of state. All but the gradients
-// are written in place. The numbers are arguments of the call, since they change from step to step: settings
-// (SGD and Adam, see sgd_step and adam_step) or what is worked out from them (cpu/optimizer.h).
+// The optimizers' steps: all parameters of a group in one call and one parallel pass. The rules are the
+// records of runtime/optimizer/optimizers.def; rules.h says what the operands are.
+#include "runtime/cpu/optimizer.h"
+
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <span>
 
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
-#include "runtime/ops/optimizer_rule.h"
 
 namespace lunagrad {
 namespace {
 
 constexpr int64_t kGrain = 16384;  // elements; 20 µs at the speed of memory
-
-// The positions of the arguments, the same on every device.
-enum SgdArgument { kSgdLr, kMomentum, kDampening, kSgdDecay, kSgdStep, kNesterov, kSgdMaximize };
-enum AdamArgument { kLr, kBeta1, kBeta2, kEps, kDecay, kStep, kMaximize, kAmsgrad };
-
-size_t sgd_lists(const Call& call) { return call.args[kMomentum].f != 0 ? 3 : 2; }
-size_t adam_lists(const Call& call) { return call.args[kAmsgrad].f != 0 ? 5 : 4; }
 
 constexpr const char* kListNames[] = {"parameter", "gradient", "first state", "second state", "third state"};
 
@@ -113,117 +107,36 @@ class InOrder {
   Operands copies_;
 };
 
-// One rule over the lists of the call.
-void run_rule(const Call& call, Rule rule, const RuleNumbers& numbers) {
-  const size_t count = 2 + size_t(states_of(rule));
-  const InOrder lists(call, count);
+// --- the steps ---
+
+// List 0 holds the parameters, list 1 the gradients, then comes a list for each state that exists.
+size_t count_lists(uint32_t states) { return 2 + size_t(std::popcount(states)); }
+
+void step_shape(Call& call) { check_lists(call, count_lists(rule_states(rule_of(*call.op), call.args))); }
+
+void step_cpu(const Call& call) {
+  const RuleUse use = use_rule(rule_of(*call.op), call.args);
+  const InOrder lists(call, count_lists(use.states));
   for_stretches(lists.params(), [&]<class T>(size_t i, int64_t begin, int64_t end) {
-    T* arrays[2 + kMostStates];
-    for (size_t list = 0; list < count; ++list) arrays[list] = lists.data<T>(list, i) + begin;
-    step_stretch(rule, numbers, end - begin, arrays);
+    T* arrays[2 + kMostStates] = {lists.data<T>(0, i) + begin, lists.data<T>(1, i) + begin};
+    for (size_t state = 0, list = 2; state < kMostStates; ++state)
+      if (use.states >> state & 1) arrays[2 + state] = lists.data<T>(list++, i) + begin;
+    step_stretch(use, end - begin, arrays);
   });
   lists.write_back();
 }
 
-double sign_of(double maximize) { return maximize != 0 ? -1 : 1; }
-
-// --- SGD and Adam: the arguments are the settings ---
-
-void sgd_shape(Call& call) { check_lists(call, sgd_lists(call)); }
-
-RuleUse sgd_rule(const Call& call) {
-  const auto value = [&](SgdArgument i) { return call.args[i].f; };
-  const double sign = sign_of(value(kSgdMaximize));
-  if (value(kMomentum) == 0) return {Rule::sgd, {value(kSgdLr), value(kSgdDecay), sign}};
-  return {Rule::momentum,
-          {value(kSgdLr), value(kSgdDecay), sign, value(kMomentum), 1 - value(kDampening),
-           double(value(kSgdStep) <= 1), value(kNesterov)}};
-}
-
-void adam_shape(Call& call) {
-  check_lists(call, adam_lists(call));
-  if (call.args[kStep].f < 1) fail(call.op->name, ": steps count from 1 (got ", call.args[kStep].f, ")");
-}
-
-template <bool decoupled>
-RuleUse adam_rule(const Call& call) {
-  const auto value = [&](AdamArgument i) { return call.args[i].f; };
-  return {value(kAmsgrad) != 0 ? Rule::amsgrad : Rule::adam,
-          {value(kBeta1), value(kBeta2), value(kEps), decoupled ? -value(kLr) * value(kDecay) : value(kDecay),
-           value(kLr) / (1 - std::pow(value(kBeta1), value(kStep))),
-           std::sqrt(1 - std::pow(value(kBeta2), value(kStep))), sign_of(value(kMaximize))}};
-}
-
-template <RuleUse (*find)(const Call&)>
-void step_cpu(const Call& call) {
-  const RuleUse use = find(call);
-  run_rule(call, use.rule, use.numbers);
-}
-
-const Op kSgdOp{.name = "_sgd_step",
-                .doc = "A step of gradient descent with momentum, in place, over all parameters of a group.",
-                .inputs = {{"tensors", false, true}},
-                .shape = sgd_shape,
-                .cpu = step_cpu<sgd_rule>,
-                .writes_inputs = true,
-                .complex = true};
-const Op kAdamOp{.name = "_adam_step",
-                 .doc = "A step of Adam, in place, over all parameters of a group.",
-                 .inputs = {{"tensors", false, true}},
-                 .shape = adam_shape,
-                 .cpu = step_cpu<adam_rule<false>>,
-                 .writes_inputs = true,
-                 .complex = true};
-const Op kAdamWOp{
-    .name = "_adamw_step",
-    .doc = "A step of Adam with decoupled weight decay, in place, over all parameters of a group.",
-    .inputs = {{"tensors", false, true}},
-    .shape = adam_shape,
-    .cpu = step_cpu<adam_rule<true>>,
-    .writes_inputs = true,
-    .complex = true};
-
-// --- the others: the arguments are the rule's numbers ---
-
-// RMSprop keeps a buffer for its momentum and an average when it is centred.
-Rule choose(Rule rule, const Call& call) {
-  if (rule != Rule::rmsprop) return rule;
-  const bool momentum = call.args[5].f != 0, centered = call.args[6].f != 0;
-  return momentum   ? centered ? Rule::rmsprop_both : Rule::rmsprop_momentum
-         : centered ? Rule::rmsprop_centered
-                    : Rule::rmsprop;
-}
-
-template <Rule rule>
-void rule_shape(Call& call) {
-  check_lists(call, 2 + size_t(states_of(choose(rule, call))));
-}
-template <Rule rule>
-RuleUse plain_rule(const Call& call) {
-  RuleNumbers numbers;
-  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = call.args[i].f;
-  return {choose(rule, call), numbers};
-}
-
-template <Rule rule>
-Op rule_op(const char* name, const char* doc) {
-  return {.name = name,
-          .doc = doc,
-          .inputs = {{"tensors", false, true}},
-          .shape = rule_shape<rule>,
-          .cpu = step_cpu<plain_rule<rule>>,
-          .writes_inputs = true,
-          .complex = true};
-}
-const Op kNAdamOp = rule_op<Rule::nadam>("_nadam_step", "A step of NAdam, in place, over a group.");
-const Op kRAdamOp = rule_op<Rule::radam>("_radam_step", "A step of RAdam, in place, over a group.");
-const Op kAdamaxOp = rule_op<Rule::adamax>("_adamax_step", "A step of Adamax, in place, over a group.");
-const Op kRmsPropOp = rule_op<Rule::rmsprop>("_rmsprop_step", "A step of RMSprop, in place, over a group.");
-const Op kAdagradOp = rule_op<Rule::adagrad>("_adagrad_step", "A step of Adagrad, in place, over a group.");
-const Op kAdadeltaOp =
-    rule_op<Rule::adadelta>("_adadelta_step", "A step of Adadelta, in place, over a group.");
-const Op kLionOp = rule_op<Rule::lion>("_lion_step", "A step of Lion, in place, over a group.");
-const Op kEmaOp = rule_op<Rule::ema>("_ema_step", "A step of moving averages towards the second list.");
+#define OPTIMIZER(name_, doc_, states, numbers, derived, ...) \
+  {.name = "_" #name_ "_step",                                \
+   .doc = doc_,                                               \
+   .inputs = {{"tensors", false, true}},                      \
+   .shape = step_shape,                                       \
+   .cpu = step_cpu,                                           \
+   .writes_inputs = true,                                     \
+   .complex = true},
+const Op kStepOps[] = {
+#include "runtime/optimizer/optimizers.def"
+};
 
 // --- clipping ---
 
@@ -297,77 +210,71 @@ const Op kClipOp{
     .writes_inputs = true,
     .complex = true};
 
-// Runs an optimizer's op over the lists, of equal length, that are not empty.
-void step(const Op& op, std::initializer_list<const TensorList*> lists, const Arguments& args) {
+// Runs a rule over the lists; those without tensors are left out.
+void step(Rule rule, std::initializer_list<const TensorList*> lists,
+          std::initializer_list<NamedNumber> numbers) {
   const size_t n = (*lists.begin())->size();
   if (n == 0) return;
-  Call call;
-  call.op = &op;
+  Operands tensors;
   for (const TensorList* list : lists) {
     if (list->size() != n)
-      fail(op.name, ": ", n, " parameters but ", list->size(), " tensors in another list");
-    for (const Tensor& x : *list) call.in.push_back(x);
+      fail(rule_op(rule).name, ": ", n, " parameters but ", list->size(), " tensors in another list");
+    for (const Tensor& x : *list) tensors.push_back(x);
   }
-  call.args = args;
-  const NoGrad off;
-  run(call);
+  optimizer_step(rule, std::move(tensors), rule_arguments(rule, numbers));
 }
 
 }  // namespace
 
-RuleUse rule_of(const Call& call) {
-  struct Finder {
-    const Op* op;
-    RuleUse (*find)(const Call&);
-  };
-  static constexpr Finder kFinders[] = {{&kSgdOp, sgd_rule},
-                                        {&kAdamOp, adam_rule<false>},
-                                        {&kAdamWOp, adam_rule<true>},
-                                        {&kNAdamOp, plain_rule<Rule::nadam>},
-                                        {&kRAdamOp, plain_rule<Rule::radam>},
-                                        {&kAdamaxOp, plain_rule<Rule::adamax>},
-                                        {&kRmsPropOp, plain_rule<Rule::rmsprop>},
-                                        {&kAdagradOp, plain_rule<Rule::adagrad>},
-                                        {&kAdadeltaOp, plain_rule<Rule::adadelta>},
-                                        {&kLionOp, plain_rule<Rule::lion>},
-                                        {&kEmaOp, plain_rule<Rule::ema>}};
-  for (const Finder& finder : kFinders)
-    if (finder.op == call.op) return finder.find(call);
-  fail(call.op->name, ": this op follows no rule of an optimizer");
+const Op& rule_op(Rule rule) { return kStepOps[size_t(rule)]; }
+
+Rule rule_of(const Op& op) {
+  for (int i = 0; i < kRuleCount; ++i)
+    if (&op == &kStepOps[i]) return Rule(i);
+  fail(op.name, ": this op follows no rule of an optimizer");
+}
+
+void optimizer_step(Rule rule, Operands tensors, const Arguments& arguments) {
+  if (tensors.empty()) return;
+  Call call;
+  call.op = &rule_op(rule);
+  call.in = std::move(tensors);
+  call.args = arguments;
+  const NoGrad off;
+  run(call);
 }
 
 void sgd_step(const TensorList& params, const TensorList& grads, const TensorList& buffers,
               const SgdOptions& o) {
-  Arguments args{};
-  args[kSgdLr].f = o.lr;
-  args[kMomentum].f = o.momentum;
-  args[kDampening].f = o.dampening;
-  args[kSgdDecay].f = o.weight_decay;
-  args[kSgdStep].f = double(o.step);
-  args[kNesterov].f = o.nesterov;
-  args[kSgdMaximize].f = o.maximize;
+  const std::initializer_list<NamedNumber> numbers = {{"lr", o.lr},
+                                                      {"momentum", o.momentum},
+                                                      {"dampening", o.dampening},
+                                                      {"weight_decay", o.weight_decay},
+                                                      {"nesterov", double(o.nesterov)},
+                                                      {"maximize", double(o.maximize)},
+                                                      {"first_step", double(o.step <= 1)}};
   if (o.momentum != 0)
-    step(kSgdOp, {&params, &grads, &buffers}, args);
+    step(Rule::sgd, {&params, &grads, &buffers}, numbers);
   else
-    step(kSgdOp, {&params, &grads}, args);
+    step(Rule::sgd, {&params, &grads}, numbers);
 }
 
 void adam_step(const TensorList& params, const TensorList& grads, const TensorList& exp_avgs,
                const TensorList& exp_avg_sqs, const TensorList& max_exp_avg_sqs, const AdamOptions& o) {
-  Arguments args{};
-  args[kLr].f = o.lr;
-  args[kBeta1].f = o.beta1;
-  args[kBeta2].f = o.beta2;
-  args[kEps].f = o.eps;
-  args[kDecay].f = o.weight_decay;
-  args[kStep].f = double(o.step);
-  args[kMaximize].f = o.maximize;
-  args[kAmsgrad].f = !max_exp_avg_sqs.empty();
-  const Op& op = o.decoupled ? kAdamWOp : kAdamOp;
-  if (max_exp_avg_sqs.empty())
-    step(op, {&params, &grads, &exp_avgs, &exp_avg_sqs}, args);
+  const Rule rule = o.decoupled ? Rule::adamw : Rule::adam;
+  const bool amsgrad = !max_exp_avg_sqs.empty();
+  const std::initializer_list<NamedNumber> numbers = {{"lr", o.lr},
+                                                      {"beta1", o.beta1},
+                                                      {"beta2", o.beta2},
+                                                      {"eps", o.eps},
+                                                      {"weight_decay", o.weight_decay},
+                                                      {"step", double(o.step)},
+                                                      {"amsgrad", double(amsgrad)},
+                                                      {"maximize", double(o.maximize)}};
+  if (amsgrad)
+    step(rule, {&params, &grads, &exp_avgs, &exp_avg_sqs, &max_exp_avg_sqs}, numbers);
   else
-    step(op, {&params, &grads, &exp_avgs, &exp_avg_sqs, &max_exp_avg_sqs}, args);
+    step(rule, {&params, &grads, &exp_avgs, &exp_avg_sqs}, numbers);
 }
 
 Tensor clip_grad_norm_(const TensorList& grads, double max_norm, double norm_type) {
@@ -382,21 +289,13 @@ Tensor clip_grad_norm_(const TensorList& grads, double max_norm, double norm_typ
   return call.out[0];
 }
 
-void optimizer_step(const Op& op, Operands tensors, std::span<const double> numbers) {
-  Call call;
-  if (tensors.empty()) return;
-  if (numbers.size() > call.args.size())
-    fail(op.name, ": at most ", call.args.size(), " numbers expected (got ", numbers.size(), ")");
-  call.op = &op;
-  call.in = std::move(tensors);
-  for (size_t i = 0; i < numbers.size(); ++i) call.args[i].f = numbers[i];
-  const NoGrad off;
-  run(call);
-}
-
 std::span<const Op* const> optimizer_ops() {
-  static const Op* const ops[] = {&kSgdOp,     &kAdamOp,    &kAdamWOp,    &kNAdamOp, &kRAdamOp, &kAdamaxOp,
-                                  &kRmsPropOp, &kAdagradOp, &kAdadeltaOp, &kLionOp,  &kEmaOp,   &kClipOp};
+  static const std::array ops = [] {
+    std::array<const Op*, kRuleCount + 1> all;
+    for (int i = 0; i < kRuleCount; ++i) all[size_t(i)] = &kStepOps[i];
+    all.back() = &kClipOp;
+    return all;
+  }();
   return ops;
 }
 

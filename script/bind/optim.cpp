@@ -1,9 +1,10 @@
 // What lg.optim needs from the engine: the tensors of a group collected once (a StepList), and the fused
-// steps over them.
-#include <algorithm>
-#include <array>
+// steps over them. A rule of runtime/optimizer/optimizers.def is known by its name, its numbers and states by
+// theirs.
+#include <string_view>
 
 #include "runtime/ops.h"
+#include "runtime/optimizer/rules.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/session/impl.h"
@@ -13,9 +14,11 @@ namespace {
 
 constexpr const char* kStepList = "lunagrad.StepList";
 
-// Parameters and the columns of their states, one after the other. Gradients come anew at each step.
+// Parameters and the columns of their states, one after the other. Gradients are read from the parameters at
+// each step.
 struct StepList {
   TensorList params, states;
+  uint32_t mask;  // which states of the rule the columns are: bit k stands for state k
   std::vector<bool> had_grad;
 };
 
@@ -30,10 +33,10 @@ int collect(lua_State* L) {
   return 0;
 }
 
-// step_list(params, column, …)
+// step_list(params, mask, column, …): mask as fused_step gives it; a list that takes no step needs none.
 int step_list(lua_State* L) {
-  StepList list{check_tensors(L, 1, "optim"), {}, {}};
-  for (int i = 2; i <= lua_gettop(L); ++i) {
+  StepList list{check_tensors(L, 1, "optim"), {}, uint32_t(luaL_optinteger(L, 2, 0)), {}};
+  for (int i = 3; i <= lua_gettop(L); ++i) {
     const TensorList column = check_tensors(L, i, "optim");
     if (column.size() != list.params.size())
       fail("optim: ", list.params.size(), " parameters but ", column.size(), " states");
@@ -59,38 +62,73 @@ int same_grads(lua_State* L) {
   return 1;
 }
 
-// fused_step(list, op, number, …): parameters, their gradients and the states are the operands.
+Rule check_rule(lua_State* L, int argument) {
+  const std::string_view name = check_string(L, argument, "optim");
+  for (int i = 0; i < kRuleCount; ++i)
+    if (name == rule_traits(Rule(i)).name) return Rule(i);
+  fail("optim: there is no rule '", name, "'");
+}
+
+// The numbers of a rule from the fields of a table, which may have others.
+Arguments check_numbers(lua_State* L, int argument, Rule rule) {
+  if (!lua_istable(L, argument)) wrong_type(L, argument, "optim", "table");
+  const RuleTraits& traits = rule_traits(rule);
+  Arguments arguments{};
+  for (size_t i = 0; i < traits.numbers.size(); ++i) {
+    const int type = lua_getfield(L, argument, traits.numbers[i].name);
+    if (type != LUA_TNUMBER && type != LUA_TBOOLEAN)
+      fail(traits.op_name, ": the number '", traits.numbers[i].name, "' is a ", lua_typename(L, type));
+    set_number(rule, i, type == LUA_TBOOLEAN ? lua_toboolean(L, -1) : lua_tonumber(L, -1), arguments);
+    lua_pop(L, 1);
+  }
+  return arguments;
+}
+
+// Pushes the names of the states in `mask`.
+void push_states(lua_State* L, Rule rule, uint32_t mask) {
+  lua_newtable(L);
+  const auto states = rule_traits(rule).states;
+  for (size_t i = 0, n = 0; i < states.size(); ++i) {
+    if (!(mask >> i & 1)) continue;
+    lua_pushstring(L, states[i].name);
+    lua_rawseti(L, -2, lua_Integer(++n));
+  }
+}
+
+// fused_step(list, rule, numbers): a step over the parameters of the list, with their gradients and states.
+// Where the list is nil, or has other states than these numbers ask for, no step is taken: the results are
+// the names of the states and their mask.
 int fused_step(lua_State* L) {
-  const StepList& list = check_step_list(L, 1);
-  const Op* const op = find_op(check_string(L, 2, "optim"));
-  if (!op) fail("optim: there is no op ", check_string(L, 2, "optim"));
-  std::array<double, std::tuple_size_v<Arguments>> numbers;
-  const size_t count = std::min(numbers.size(), size_t(lua_gettop(L) - 2));
-  for (size_t i = 0; i < count; ++i)
-    numbers[i] =
-        lua_isboolean(L, int(i) + 3) ? lua_toboolean(L, int(i) + 3) : check_number(L, int(i) + 3, "optim");
+  const Rule rule = check_rule(L, 2);
+  const Arguments arguments = check_numbers(L, 3, rule);
+  const uint32_t mask = rule_states(rule, arguments);
+  const StepList* const list = lua_isnil(L, 1) ? nullptr : &check_step_list(L, 1);
+  if (!list || list->mask != mask) {
+    push_states(L, rule, mask);
+    lua_pushinteger(L, lua_Integer(mask));
+    return 2;
+  }
   mark_line(L);
   Operands tensors;
-  tensors.reserve(2 * list.params.size() + list.states.size());
-  for (const Tensor& x : list.params) tensors.push_back(x);
-  for (const Tensor& x : list.params) {
+  tensors.reserve(2 * list->params.size() + list->states.size());
+  for (const Tensor& x : list->params) tensors.push_back(x);
+  for (const Tensor& x : list->params) {
     tensors.push_back(x.grad());
     if (!tensors.back().defined()) fail("optim: a parameter lost its gradient during the step");
   }
-  for (const Tensor& x : list.states) tensors.push_back(x);
-  optimizer_step(*op, std::move(tensors), {numbers.data(), count});
+  for (const Tensor& x : list->states) tensors.push_back(x);
+  optimizer_step(rule, std::move(tensors), arguments);
   after_op(L);
   return 0;
 }
 
 // ema_step(averages, values, decay)
 int ema_step(lua_State* L) {
-  static const Op* const op = find_op("_ema_step");
   Operands tensors(check_tensors(L, 1, "EMA"));
   for (const Tensor& x : check_tensors(L, 2, "EMA")) tensors.push_back(x);
-  const double decay = check_number(L, 3, "EMA");
+  const NamedNumber numbers[] = {{"decay", check_number(L, 3, "EMA")}};
   mark_line(L);
-  optimizer_step(*op, std::move(tensors), {&decay, 1});
+  optimizer_step(Rule::ema, std::move(tensors), rule_arguments(Rule::ema, numbers));
   after_op(L);
   return 0;
 }
@@ -120,6 +158,12 @@ void bind_optim(lua_State* L, int core, int) {
   lua_pop(L, 1);
   lua_pushvalue(L, core);
   luaL_setfuncs(L, kFunctions, 0);
+  lua_newtable(L);  // the names of all rules
+  for (int i = 0; i < kRuleCount; ++i) {
+    lua_pushstring(L, rule_traits(Rule(i)).name);
+    lua_rawseti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, "_optimizer_rules");
   lua_pop(L, 1);
 }
 

@@ -50,6 +50,31 @@ std::string argument_line(std::string_view text) {
   return line + "\n";
 }
 
+// "fun(params: P, options?: O): R" as the arguments of @param and @return lines, and the names in a call.
+struct FunctionType {
+  std::string arguments, names;
+};
+FunctionType read_function_type(std::string_view type) {
+  FunctionType read;
+  if (!type.starts_with("fun(")) return read;
+  size_t start = 4, at = start;
+  for (int depth = 1; at < type.size() && depth > 0; ++at) {
+    if (type[at] == '{' || type[at] == '(' || type[at] == '<') ++depth;
+    if (type[at] == '}' || type[at] == ')' || type[at] == '>') --depth;
+    if (depth > 1 || (depth == 1 && type[at] != ',')) continue;  // not yet the end of an argument
+    const std::string_view argument = type.substr(start, at - start);
+    const size_t colon = std::min(argument.find(": "), argument.size());
+    read.arguments += argument_line(std::string(argument.substr(0, colon)) + " " +
+                                    std::string(argument.substr(std::min(colon + 2, argument.size()))));
+    read.names +=
+        (read.names.empty() ? "" : ", ") + std::string(argument.substr(0, argument.find_first_of("?:")));
+    start = std::min(at + 2, type.size());
+  }
+  if (type.substr(at).starts_with(": "))
+    read.arguments += "  returns  " + std::string(type.substr(at + 2)) + "\n";
+  return read;
+}
+
 std::string content(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -60,7 +85,7 @@ std::string content(const std::filesystem::path& path) {
 std::vector<HelpEntry> read_annotations(std::string_view file) {
   std::vector<HelpEntry> entries;
   std::map<std::string, std::string> prefixes;  // by the name of a local table of the file
-  std::string sentences, arguments, type;
+  std::string sentences, arguments, type, names;
   std::istringstream in{std::string(file)};
   for (std::string line; std::getline(in, line);) {
     const auto rest = [&](std::string_view start) { return line.substr(start.size()); };
@@ -71,6 +96,10 @@ std::vector<HelpEntry> read_annotations(std::string_view file) {
       arguments += argument_line(rest("---@param "));
     } else if (line.starts_with("---@return ")) {
       arguments += "  returns  " + rest("---@return ") + "\n";
+    } else if (line.starts_with("---@type fun(")) {
+      const FunctionType function = read_function_type(rest("---@type "));
+      arguments += function.arguments;
+      names = function.names;
     } else if (line.starts_with("---@")) {
       continue;
     } else if (line.starts_with("---")) {
@@ -89,10 +118,17 @@ std::vector<HelpEntry> read_annotations(std::string_view file) {
           entries.push_back({HelpEntry::Kind::function, full, full + line.substr(open, close + 1 - open),
                              sentences + arguments});
         }
+      } else if (!names.empty() && line.find(" = ") != line.npos) {
+        // A function that is assigned, as in optim.Adam = class(...), with its type above.
+        const size_t joint = line.find('.');
+        const auto known = prefixes.find(line.substr(0, std::min(joint, line.size())));
+        if (known != prefixes.end() && joint < line.find(" = ")) {
+          const std::string full = known->second + line.substr(joint + 1, line.find(" = ") - joint - 1);
+          entries.push_back(
+              {HelpEntry::Kind::function, full, full + "(" + names + ")", sentences + arguments});
+        }
       }
-      sentences.clear();
-      arguments.clear();
-      type.clear();
+      for (std::string* read : {&sentences, &arguments, &type, &names}) read->clear();
     }
   }
   return entries;
@@ -108,13 +144,16 @@ const std::vector<HelpEntry>& help_entries() {
       made.push_back({HelpEntry::Kind::operation, signature.op->name,
                       "lg." + std::string(signature.op->name) + "(" + signature.names + ")", text});
     }
-    std::error_code failed;
     std::vector<std::filesystem::path> files;
-    for (const auto& file : std::filesystem::directory_iterator(library_directory() + "/meta", failed))
-      if (file.path().extension() == ".lua") files.push_back(file.path());
+    for (const char* folder : {"/meta", "/lunagrad/optim"}) {
+      std::error_code failed;
+      for (const auto& file : std::filesystem::directory_iterator(library_directory() + folder, failed))
+        if (file.path().extension() == ".lua") files.push_back(file.path());
+    }
     std::sort(files.begin(), files.end());
     for (const auto& file : files)
-      for (HelpEntry& entry : read_annotations(content(file))) made.push_back(std::move(entry));
+      for (HelpEntry& entry : read_annotations(content(file)))
+        if (!entry.text.empty() || file.parent_path().filename() == "meta") made.push_back(std::move(entry));
     for (const Topic& topic : topic_list())
       made.push_back({HelpEntry::Kind::section, topic.name, topic.document, topic.text});
     return made;

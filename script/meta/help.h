@@ -1,6 +1,7 @@
 #pragma once
 // All help texts, for viewers: ops from their records, library functions from the annotations for editors
-// (lua/meta), and the sections of the documents. No Lua; any thread.
+// (lua/meta, and the optimizers' files in lua/lunagrad/optim), and the sections of the documents. No Lua; any
+// thread.
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,14 +1,16 @@
 // One step of every optimizer, and the clipping of gradients, on the Vulkan device against the CPU.
-#include "runtime/op.h"
+#include <bit>
+
+#include "runtime/optimizer/rules.h"
 #include "tests/gpu/compare.h"
 
 namespace lunagrad::tests {
 namespace {
 
 struct Step {
-  const char* op;
+  Rule rule;
   size_t states;
-  std::vector<double> numbers;
+  std::vector<NamedNumber> numbers;
 };
 
 // Sizes around those of a block, one of them turned around, one without elements.
@@ -20,49 +22,97 @@ TensorList make_list(Device& device, DType type, uint64_t stream, double low, do
   return list;
 }
 
+// One step on the device against the same step on the CPU, in every floating type.
+void check_step(Rule rule, size_t states, const Arguments& arguments) {
+  const RuleTraits& traits = rule_traits(rule);
+  for (const DType type : {DType::f32, DType::f16, DType::bf16}) {
+    TensorList lists[2];
+    for (const bool there : {false, true}) {
+      Device& device = there ? gpu() : cpu_device();
+      lists[there] = make_list(device, type, 10, -1, 1);
+      for (size_t list = 0; list <= states; ++list)
+        // Second moments are not negative, and larger than the square of a mean.
+        for (const Tensor& x :
+             make_list(device, type, 20 + 10 * list, list == 0 ? -1 : 1.5, list == 0 ? 1 : 2.5))
+          lists[there].push_back(x);
+      if (rule_states(rule, arguments) >> 2 & 1 && rule == Rule::rmsprop)  // the mean, last
+        for (size_t i = lists[there].size() - 6; i < lists[there].size(); ++i)
+          copy_(lists[there][i], lists[there][i] * 0.25);
+      const Fallbacks fallbacks;
+      optimizer_step(rule, Operands(lists[there]), arguments);
+      CHECK_MESSAGE(fallbacks.ops.empty(), traits.op_name);
+    }
+    const double bound = type == DType::f32 ? 2e-6 : type == DType::f16 ? 1e-3 : 8e-3;
+    for (size_t i = 0; i < lists[0].size(); ++i)
+      CHECK_MESSAGE(distance(lists[1][i], lists[0][i]) < bound,
+                    traits.op_name << " with " << states << " states, " << type << ", tensor " << i);
+  }
+}
+
 TEST_CASE(
     "one step of every optimizer is the CPU's, in every floating type, in one dispatch without the CPU") {
   const NoGrad off;
-  const std::vector<Step> steps = {{"_sgd_step", 0, {0.1, 0, 0, 0.01, 1, 0, 1}},
-                                   {"_sgd_step", 1, {0.1, 0.9, 0.2, 0.01, 3, 1, 0}},
-                                   {"_adam_step", 2, {0.01, 0.9, 0.99, 1e-8, 0.1, 3, 0, 0}},
-                                   {"_adam_step", 3, {0.01, 0.9, 0.99, 1e-8, 0.1, 3, 1, 1}},
-                                   {"_adamw_step", 2, {0.01, 0.9, 0.99, 1e-8, 0.1, 3, 0, 0}},
-                                   {"_nadam_step", 2, {0.9, 0.99, 1e-8, 0.1, 0.02, 0.01, 0.2, 1}},
-                                   {"_radam_step", 2, {0.9, 0.99, 1e-8, -0.1, 0.02, 1, -1}},
-                                   {"_radam_step", 2, {0.9, 0.99, 1e-8, 0.1, 0.02, 0, 1}},
-                                   {"_adamax_step", 2, {0.9, 0.99, 1e-8, 0.1, 0.02, 1}},
-                                   {"_rmsprop_step", 1, {0.01, 0.9, 1e-8, 0.1, 1, 0, 0}},
-                                   {"_rmsprop_step", 2, {0.01, 0.9, 1e-8, 0.1, 1, 0.5, 0}},
-                                   {"_rmsprop_step", 2, {0.01, 0.9, 1e-2, 0.1, 1, 0, 1}},
-                                   {"_rmsprop_step", 3, {0.01, 0.9, 1e-2, 0.1, -1, 0.5, 1}},
-                                   {"_adagrad_step", 1, {0.01, 1e-8, 0.1, 1}},
-                                   {"_adadelta_step", 2, {0.1, 0.9, 1e-6, 0.1, 1}},
-                                   {"_lion_step", 1, {0.01, 0.9, 0.99, -0.1, 1}},
-                                   {"_ema_step", 0, {0.99}}};
-  for (const Step& step : steps)
-    for (const DType type : {DType::f32, DType::f16, DType::bf16}) {
-      TensorList lists[2];
-      for (const bool there : {false, true}) {
-        Device& device = there ? gpu() : cpu_device();
-        lists[there] = make_list(device, type, 10, -1, 1);
-        for (size_t list = 0; list <= step.states; ++list)
-          // Second moments are not negative, and larger than the square of a mean.
-          for (const Tensor& x :
-               make_list(device, type, 20 + 10 * list, list == 0 ? -1 : 1.5, list == 0 ? 1 : 2.5))
-            lists[there].push_back(x);
-        if (std::string(step.op) == "_rmsprop_step" && step.numbers[6] != 0)  // the mean, last
-          for (size_t i = lists[there].size() - 6; i < lists[there].size(); ++i)
-            copy_(lists[there][i], lists[there][i] * 0.25);
-        const Fallbacks fallbacks;
-        optimizer_step(*find_op(step.op), Operands(lists[there]), step.numbers);
-        CHECK_MESSAGE(fallbacks.ops.empty(), step.op);
-      }
-      const double bound = type == DType::f32 ? 2e-6 : type == DType::f16 ? 1e-3 : 8e-3;
-      for (size_t i = 0; i < lists[0].size(); ++i)
-        CHECK_MESSAGE(distance(lists[1][i], lists[0][i]) < bound,
-                      step.op << " with " << step.states << " states, " << type << ", tensor " << i);
+  const NamedNumber beta1{"beta1", 0.9}, beta2{"beta2", 0.99}, eps{"eps", 1e-8}, large_eps{"eps", 1e-2},
+      decay{"weight_decay", 0.1}, coupled{"decay", 0.1}, decoupled{"decay", -0.1}, lr{"lr", 0.01},
+      maximize{"maximize", 1}, minimize{"maximize", 0}, amsgrad{"amsgrad", 1}, no_amsgrad{"amsgrad", 0},
+      third{"step", 3}, alpha{"alpha", 0.9}, momentum{"momentum", 0.5}, no_momentum{"momentum", 0},
+      centered{"centered", 1}, plain{"centered", 0}, rate{"rate", 0.02};
+  const std::vector<Step> steps = {
+      {Rule::sgd,
+       0,
+       {{"lr", 0.1},
+        no_momentum,
+        {"dampening", 0},
+        {"weight_decay", 0.01},
+        {"first_step", 1},
+        {"nesterov", 0},
+        maximize}},
+      {Rule::sgd,
+       1,
+       {{"lr", 0.1},
+        {"momentum", 0.9},
+        {"dampening", 0.2},
+        {"weight_decay", 0.01},
+        {"first_step", 0},
+        {"nesterov", 1},
+        minimize}},
+      {Rule::adam, 2, {lr, beta1, beta2, eps, decay, third, minimize, no_amsgrad}},
+      {Rule::adam, 3, {lr, beta1, beta2, eps, decay, third, maximize, amsgrad}},
+      {Rule::adamw, 2, {lr, beta1, beta2, eps, decay, third, minimize, no_amsgrad}},
+      {Rule::nadam,
+       2,
+       {beta1, beta2, eps, coupled, {"gradient_rate", 0.02}, {"mean_rate", 0.01}, {"root", 0.2}, minimize}},
+      {Rule::radam, 2, {beta1, beta2, eps, decoupled, rate, {"adaptive", 1}, maximize}},
+      {Rule::radam, 2, {beta1, beta2, eps, coupled, rate, {"adaptive", 0}, minimize}},
+      {Rule::adamax, 2, {beta1, beta2, eps, decay, rate, minimize}},
+      {Rule::rmsprop, 1, {lr, alpha, eps, decay, minimize, no_momentum, plain}},
+      {Rule::rmsprop, 2, {lr, alpha, eps, decay, minimize, momentum, plain}},
+      {Rule::rmsprop, 2, {lr, alpha, large_eps, decay, minimize, no_momentum, centered}},
+      {Rule::rmsprop, 3, {lr, alpha, large_eps, decay, maximize, momentum, centered}},
+      {Rule::adagrad, 1, {{"rate", 0.01}, eps, decay, minimize}},
+      {Rule::adadelta, 2, {{"lr", 0.1}, {"rho", 0.9}, {"eps", 1e-6}, decay, minimize}},
+      {Rule::lion, 1, {lr, beta1, beta2, decay, minimize}},
+      {Rule::ema, 0, {{"decay", 0.99}}}};
+  for (const Step& step : steps) {
+    const Arguments arguments = rule_arguments(step.rule, step.numbers);
+    REQUIRE(size_t(std::popcount(rule_states(step.rule, arguments))) == step.states);
+    check_step(step.rule, step.states, arguments);
+  }
+}
+
+TEST_CASE("every rule's samples, each flag and each number at 0 give the CPU's step") {
+  const NoGrad off;
+  for (int rule = 0; rule < kRuleCount; ++rule) {
+    const auto numbers = rule_traits(Rule(rule)).numbers;
+    std::vector<Arguments> all = {sample_arguments(Rule(rule))};
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      if (numbers[i].kind == RuleNumber::Kind::count) continue;
+      all.push_back(all[0]);
+      all.back()[i].f = numbers[i].kind == RuleNumber::Kind::flag;
     }
+    for (const Arguments& arguments : all)
+      check_step(Rule(rule), size_t(std::popcount(rule_states(Rule(rule), arguments))), arguments);
+  }
 }
 
 TEST_CASE("gradients are clipped as on the CPU: every norm, huge, tiny and bad values") {

@@ -115,11 +115,18 @@ optimizer:step()
 assert(model.weight.is_leaf and model.weight.requires_grad)
 assert(not pcall(function() (model.weight * loss):sum():backward() end) or true)
 
--- Every optimizer goes on from a saved state as if it had not stopped, and refuses settings that make no sense.
-for name, options in pairs {
-  SGD = {lr = 0.1, momentum = 0.9}, Adam = {amsgrad = true}, AdamW = {}, NAdam = {}, RAdam = {}, Adamax = {},
-  RMSprop = {momentum = 0.5, centered = true}, Adagrad = {lr_decay = 0.1}, Adadelta = {}, Lion = {},
-} do
+-- Every optimizer continues from a saved state as if it had not stopped, and refuses settings that make no sense.
+-- Options that bring further states; all other optimizers take their defaults.
+local with_states = {
+  SGD = {lr = 0.1, momentum = 0.9}, Adam = {amsgrad = true}, RMSprop = {momentum = 0.5, centered = true},
+  Adagrad = {lr_decay = 0.1},
+}
+local tested = 0
+for name, class in pairs(optim) do
+  local meta = getmetatable(class)
+  if not (meta and meta.__index == optim.Optimizer) or name == "LBFGS" then goto continue end  -- LBFGS: see below
+  tested = tested + 1
+  local options = with_states[name] or {}
   local one, two = lg.nn.Linear(3, 2), lg.nn.Linear(3, 2)
   local before = optim[name](one:parameters(), options)
   train(one, before, 7)
@@ -130,12 +137,16 @@ for name, options in pairs {
   train(two, after, 3)
   expect.equal(two.weight:detach(), one.weight:detach(), name)
   expect.raises(name .. ": lr must not be negative (got -1)", function() optim[name]({leaf {1}}, {lr = -1}) end)
-  expect.raises(name .. ": weight_decay must not be negative", function()
-    local one_more = leaf {1}
-    one_more.grad = leaf {1}:detach()
-    optim[name]({one_more}, {weight_decay = function() return -1 end}):step()
-  end)
+  if after.defaults.weight_decay then
+    expect.raises(name .. ": weight_decay must not be negative", function()
+      local one_more = leaf {1}
+      one_more.grad = leaf {1}:detach()
+      optim[name]({one_more}, {weight_decay = function() return -1 end}):step()
+    end)
+  end
+  ::continue::
 end
+assert(tested >= 10)
 expect.raises("Adam: betas[2] must lie in [0, 1) (got 1)", function() optim.Adam({leaf {1}}, {betas = {0.9, 1.0}}) end)
 
 -- A step with a closure computes the loss first and returns it.

@@ -71,13 +71,12 @@ o.param_groups[1].params[1].grad = lg.ones(1)
 o:step()
 expect.close(o.param_groups[1].params[1]:item(), -0.4, 1e-6)
 
--- Every schedule goes on from its state and the optimizer's.
-for name, options in pairs {
-  StepLR = {step_size = 2}, MultiStepLR = {milestones = {1, 4}}, ConstantLR = {}, LinearLR = {}, PolynomialLR = {},
-  ExponentialLR = {gamma = 0.9}, CosineAnnealingLR = {T_max = 3}, CosineAnnealingWarmRestarts = {T_0 = 2},
-  OneCycleLR = {max_lr = 1, total_steps = 20}, CyclicLR = {base_lr = 0.1, max_lr = 1, step_size_up = 2},
-  LambdaLR = {lr_lambda = function(t) return 1 / (t + 1) end}, ReduceLROnPlateau = {patience = 1},
-} do
+-- Every schedule of the reference values, and LambdaLR, continues from its state and the optimizer's.
+local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$")
+local cases = dofile(here .. "/../reference/optimizers.lua").schedulers
+cases[#cases + 1] = {name = "LambdaLR", options = {lr_lambda = function(t) return 1 / (t + 1) end}}
+for _, case in ipairs(cases) do
+  local name, options = case.name, case.options
   local one, two = optimizer(), optimizer()
   local a, b = schedules[name](one, options), schedules[name](two, options)
   local metric = name == "ReduceLROnPlateau" and 1 or nil

@@ -2,13 +2,14 @@
 local Optimizer = require "lunagrad.optim.optimizer"
 local reader = require("lunagrad.arguments").reader
 
-local Adadelta = Optimizer.class("Adadelta", reader("Adadelta", "params", {"lr", 1.0}, {"rho", 0.9}, {"eps", 1e-6},
+---@class lunagrad.optim
+local optim = {}
+
+---Scales the gradient by the ratio of two moving averages: of past updates and of past gradients.
+---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, rho?: lunagrad.Setting, eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, maximize?: boolean}): lunagrad.optim.Optimizer
+optim.Adadelta = Optimizer.class("Adadelta", reader("Adadelta", "params", {"lr", 1.0}, {"rho", 0.9}, {"eps", 1e-6},
   {"weight_decay", 0}, {"maximize", false}))
 
-local averages = {"square_avg", "acc_delta"}
+function optim.Adadelta:update(s, list) Optimizer.fused(list, "adadelta", s) end
 
-function Adadelta:update(s, list)
-  Optimizer.fused(list, averages, "_adadelta_step", s.lr, s.rho, s.eps, s.weight_decay, s.maximize and -1 or 1)
-end
-
-return Adadelta
+return optim

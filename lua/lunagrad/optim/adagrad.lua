@@ -4,16 +4,19 @@ local core = require "lunagrad.core"
 local Optimizer = require "lunagrad.optim.optimizer"
 local reader = require("lunagrad.arguments").reader
 
-local read = reader("Adagrad", "params", {"lr", 1e-2}, {"lr_decay", 0}, {"weight_decay", 0},
-  {"initial_accumulator_value", 0}, {"eps", 1e-10}, {"maximize", false})
+---@class lunagrad.optim
+local optim = {}
 
-local Adagrad = Optimizer.class("Adagrad", read)
+---Divides the gradient by the root of the sum of all its squares.
+---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, lr_decay?: lunagrad.Setting, weight_decay?: lunagrad.Setting, initial_accumulator_value?: lunagrad.Setting, eps?: lunagrad.Setting, maximize?: boolean}): lunagrad.optim.Optimizer
+optim.Adagrad = Optimizer.class("Adagrad", reader("Adagrad", "params", {"lr", 1e-2}, {"lr_decay", 0}, {"weight_decay", 0},
+  {"initial_accumulator_value", 0}, {"eps", 1e-10}, {"maximize", false}))
 
-function Adagrad:update(s, list)
+function optim.Adagrad:update(s, list)
   local start = s.initial_accumulator_value
   if start < 0 then core._fail(("Adagrad: initial_accumulator_value must not be negative (got %g)"):format(start)) end
-  Optimizer.fused(list, list.names or {"sum", start = start}, "_adagrad_step",
-    s.lr / (1 + (list.step - 1) * s.lr_decay), s.eps, s.weight_decay, s.maximize and -1 or 1)
+  s.rate = s.lr / (1 + (list.step - 1) * s.lr_decay)
+  Optimizer.fused(list, "adagrad", s, {sum = start})
 end
 
-return Adagrad
+return optim

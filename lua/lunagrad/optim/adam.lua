@@ -1,21 +1,22 @@
 -- Adam(params, {lr, betas, eps, weight_decay, amsgrad, maximize}): Kingma, Ba, "Adam: a method for stochastic
--- optimization", ICLR 2015. AdamW: the same with the weight decay apart from the gradient (Loshchilov, Hutter, ICLR
--- 2019).
+-- optimization", ICLR 2015.
 local Optimizer = require "lunagrad.optim.optimizer"
 local reader = require("lunagrad.arguments").reader
 
-local moments, with_largest = {"exp_avg", "exp_avg_sq"}, {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"}
+---@class lunagrad.optim
+local optim = {}
 
-local function class(name, weight_decay, op)
-  local Adam = Optimizer.class(name, reader(name, "params", {"lr", 1e-3}, {"betas", {0.9, 0.999}}, {"eps", 1e-8},
-    {"weight_decay", weight_decay}, {"amsgrad", false}, {"maximize", false}))
+---Adam: divides a moving average of the gradient by the root of a moving average of its square. `betas` are the decay
+---rates of the two averages.
+---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, amsgrad?: boolean, maximize?: boolean}): lunagrad.optim.Optimizer
+optim.Adam = Optimizer.class("Adam", reader("Adam", "params", {"lr", 1e-3}, {"betas", {0.9, 0.999}}, {"eps", 1e-8},
+  {"weight_decay", 0}, {"amsgrad", false}, {"maximize", false}))
+optim.Adam.rule = "adam"
 
-  function Adam:update(s, list)
-    Optimizer.fused(list, s.amsgrad and with_largest or moments, op, s.lr, s.betas[1], s.betas[2], s.eps,
-      s.weight_decay, list.step, s.maximize, s.amsgrad)
-  end
-
-  return Adam
+-- AdamW takes the same step with a rule of its own.
+function optim.Adam:update(s, list)
+  s.beta1, s.beta2 = s.betas[1], s.betas[2]
+  Optimizer.fused(list, self.rule, s)
 end
 
-return {Adam = class("Adam", 0, "_adam_step"), AdamW = class("AdamW", 1e-2, "_adamw_step")}
+return optim

@@ -3,14 +3,18 @@
 local Optimizer = require "lunagrad.optim.optimizer"
 local reader = require("lunagrad.arguments").reader
 
-local Adamax = Optimizer.class("Adamax", reader("Adamax", "params", {"lr", 2e-3}, {"betas", {0.9, 0.999}},
+---@class lunagrad.optim
+local optim = {}
+
+---Adam with the infinity norm: it divides by a decaying maximum of the gradient's magnitude.
+---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, maximize?: boolean}): lunagrad.optim.Optimizer
+optim.Adamax = Optimizer.class("Adamax", reader("Adamax", "params", {"lr", 2e-3}, {"betas", {0.9, 0.999}},
   {"eps", 1e-8}, {"weight_decay", 0}, {"maximize", false}))
 
-local moments = {"exp_avg", "exp_inf"}
-
-function Adamax:update(s, list)
-  Optimizer.fused(list, moments, "_adamax_step", s.betas[1], s.betas[2], s.eps, s.weight_decay,
-    s.lr / (1 - s.betas[1] ^ list.step), s.maximize and -1 or 1)
+function optim.Adamax:update(s, list)
+  s.beta1, s.beta2 = s.betas[1], s.betas[2]
+  s.rate = s.lr / (1 - s.beta1 ^ list.step)
+  Optimizer.fused(list, "adamax", s)
 end
 
-return Adamax
+return optim

@@ -91,4 +91,4 @@ function EMA:__tostring()
   return ("EMA(%d parameters, decay = %g)"):format(#self.params, type(self.decay) == "number" and self.decay or self.decay())
 end
 
-return setmetatable(EMA, {__call = new})
+return {EMA = setmetatable(EMA, {__call = new})}

@@ -4,14 +4,17 @@
 local Optimizer = require "lunagrad.optim.optimizer"
 local reader = require("lunagrad.arguments").reader
 
-local Lion = Optimizer.class("Lion", reader("Lion", "params", {"lr", 1e-4}, {"betas", {0.9, 0.99}},
+---@class lunagrad.optim
+local optim = {}
+
+---Steps by the sign of an averaged gradient; `weight_decay` is decoupled.
+---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, betas?: number[], weight_decay?: lunagrad.Setting, maximize?: boolean}): lunagrad.optim.Optimizer
+optim.Lion = Optimizer.class("Lion", reader("Lion", "params", {"lr", 1e-4}, {"betas", {0.9, 0.99}},
   {"weight_decay", 0}, {"maximize", false}))
 
-local moments = {"exp_avg"}
-
-function Lion:update(s, list)
-  Optimizer.fused(list, moments, "_lion_step", s.lr, s.betas[1], s.betas[2], -s.lr * s.weight_decay,
-    s.maximize and -1 or 1)
+function optim.Lion:update(s, list)
+  s.beta1, s.beta2 = s.betas[1], s.betas[2]
+  Optimizer.fused(list, "lion", s)
 end
 
-return Lion
+return optim

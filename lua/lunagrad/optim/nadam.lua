@@ -5,20 +5,26 @@
 local Optimizer = require "lunagrad.optim.optimizer"
 local reader = require("lunagrad.arguments").reader
 
-local NAdam = Optimizer.class("NAdam", reader("NAdam", "params", {"lr", 2e-3}, {"betas", {0.9, 0.999}}, {"eps", 1e-8},
+---@class lunagrad.optim
+local optim = {}
+
+---Adam with Nesterov momentum.
+---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, momentum_decay?: lunagrad.Setting, decoupled_weight_decay?: boolean, maximize?: boolean}): lunagrad.optim.Optimizer
+optim.NAdam = Optimizer.class("NAdam", reader("NAdam", "params", {"lr", 2e-3}, {"betas", {0.9, 0.999}}, {"eps", 1e-8},
   {"weight_decay", 0}, {"momentum_decay", 4e-3}, {"decoupled_weight_decay", false}, {"maximize", false}))
 
-local moments = {"exp_avg", "exp_avg_sq"}
-
-function NAdam:update(s, list)
-  local t, beta1, beta2 = list.step, s.betas[1], s.betas[2]
-  local function momentum(step) return beta1 * (1 - 0.5 * 0.96 ^ (step * s.momentum_decay)) end
+function optim.NAdam:update(s, list)
+  local t = list.step
+  s.beta1, s.beta2 = s.betas[1], s.betas[2]
+  local function momentum(step) return s.beta1 * (1 - 0.5 * 0.96 ^ (step * s.momentum_decay)) end
   local now, next = momentum(t), momentum(t + 1)
   local product = (list.states[1].mu_product or 1) * now
-  Optimizer.fused(list, moments, "_nadam_step", beta1, beta2, s.eps,
-    s.decoupled_weight_decay and -s.lr * s.weight_decay or s.weight_decay, s.lr * (1 - now) / (1 - product),
-    s.lr * next / (1 - product * next), math.sqrt(1 - beta2 ^ t), s.maximize and -1 or 1)
+  s.decay = s.decoupled_weight_decay and -s.lr * s.weight_decay or s.weight_decay
+  s.gradient_rate = s.lr * (1 - now) / (1 - product)
+  s.mean_rate = s.lr * next / (1 - product * next)
+  s.root = math.sqrt(1 - s.beta2 ^ t)
+  Optimizer.fused(list, "nadam", s)
   for _, state in ipairs(list.states) do state.mu_product = product end
 end
 
-return NAdam
+return optim

@@ -207,15 +207,17 @@ local function column(list, name, start)
   return tensors
 end
 
--- The engine's step `op` over the parameters of a list, their gradients and the states called `names`, with numbers in
--- the op's order. `names` is one table for all calls with the same states; names.start says what they are filled with.
-function Optimizer.fused(list, names, op, ...)
-  if list.names ~= names then
-    local columns = {}
-    for i, name in ipairs(names) do columns[i] = column(list, name, names.start) end
-    list.names, list.handle = names, core._step_list(list.params, table.unpack(columns))
-  end
-  core._fused_step(list.handle, op, ...)
+-- One step of a rule of runtime/optimizer/optimizers.def over the parameters of a list. The rule's numbers are fields of
+-- `settings`, which an optimizer's update() completes with those that are no settings of the user; `step` is added here.
+-- A state tensor is filled with starts[name] (0 when left out) at the first step that needs it.
+function Optimizer.fused(list, rule, settings, starts)
+  settings.step = list.step
+  local names, mask = core._fused_step(list.handle, rule, settings)
+  if not names then return end
+  local columns = {}
+  for i, name in ipairs(names) do columns[i] = column(list, name, starts and starts[name]) end
+  list.handle = core._step_list(list.params, mask, table.unpack(columns))
+  core._fused_step(list.handle, rule, settings)
 end
 
 -- Gradients become nil; with {set_to_none = false} they become zero.

@@ -5,22 +5,26 @@
 local Optimizer = require "lunagrad.optim.optimizer"
 local reader = require("lunagrad.arguments").reader
 
-local RAdam = Optimizer.class("RAdam", reader("RAdam", "params", {"lr", 1e-3}, {"betas", {0.9, 0.999}}, {"eps", 1e-8},
+---@class lunagrad.optim
+local optim = {}
+
+---Rectified Adam: in the first steps, while too few squared gradients are averaged, it does not divide by their root.
+---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, decoupled_weight_decay?: boolean, maximize?: boolean}): lunagrad.optim.Optimizer
+optim.RAdam = Optimizer.class("RAdam", reader("RAdam", "params", {"lr", 1e-3}, {"betas", {0.9, 0.999}}, {"eps", 1e-8},
   {"weight_decay", 0}, {"decoupled_weight_decay", false}, {"maximize", false}))
 
-local moments = {"exp_avg", "exp_avg_sq"}
-
-function RAdam:update(s, list)
+function optim.RAdam:update(s, list)
   local t, beta1, beta2 = list.step, s.betas[1], s.betas[2]
   local rest = 1 - beta2 ^ t
   local longest = 2 / (1 - beta2) - 1
   local rho = longest - 2 * t * beta2 ^ t / rest
-  local rate, adaptive = s.lr / (1 - beta1 ^ t), rho > 5
-  if adaptive then
-    rate = rate * math.sqrt(rest * (rho - 4) * (rho - 2) * longest / ((longest - 4) * (longest - 2) * rho))
+  s.beta1, s.beta2, s.adaptive = beta1, beta2, rho > 5
+  s.rate = s.lr / (1 - beta1 ^ t)
+  if s.adaptive then
+    s.rate = s.rate * math.sqrt(rest * (rho - 4) * (rho - 2) * longest / ((longest - 4) * (longest - 2) * rho))
   end
-  Optimizer.fused(list, moments, "_radam_step", beta1, beta2, s.eps,
-    s.decoupled_weight_decay and -s.lr * s.weight_decay or s.weight_decay, rate, adaptive, s.maximize and -1 or 1)
+  s.decay = s.decoupled_weight_decay and -s.lr * s.weight_decay or s.weight_decay
+  Optimizer.fused(list, "radam", s)
 end
 
-return RAdam
+return optim

@@ -4,17 +4,14 @@
 local Optimizer = require "lunagrad.optim.optimizer"
 local reader = require("lunagrad.arguments").reader
 
-local RMSprop = Optimizer.class("RMSprop", reader("RMSprop", "params", {"lr", 1e-2}, {"alpha", 0.99}, {"eps", 1e-8},
+---@class lunagrad.optim
+local optim = {}
+
+---Divides the gradient by the root of a moving average of its square; `centered` subtracts the squared mean first.
+---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, alpha?: lunagrad.Setting, eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, momentum?: lunagrad.Setting, centered?: boolean, maximize?: boolean}): lunagrad.optim.Optimizer
+optim.RMSprop = Optimizer.class("RMSprop", reader("RMSprop", "params", {"lr", 1e-2}, {"alpha", 0.99}, {"eps", 1e-8},
   {"weight_decay", 0}, {"momentum", 0}, {"centered", false}, {"maximize", false}))
 
--- By momentum, then by whether it is centred.
-local plain, centered = {"square_avg"}, {"square_avg", "grad_avg"}
-local momentum, both = {"square_avg", "momentum_buffer"}, {"square_avg", "momentum_buffer", "grad_avg"}
+function optim.RMSprop:update(s, list) Optimizer.fused(list, "rmsprop", s) end
 
-function RMSprop:update(s, list)
-  local states = s.momentum ~= 0 and (s.centered and both or momentum) or (s.centered and centered or plain)
-  Optimizer.fused(list, states, "_rmsprop_step", s.lr, s.alpha, s.eps, s.weight_decay, s.maximize and -1 or 1,
-    s.momentum, s.centered)
-end
-
-return RMSprop
+return optim

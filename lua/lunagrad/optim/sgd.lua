@@ -5,17 +5,20 @@ local core = require "lunagrad.core"
 local Optimizer = require "lunagrad.optim.optimizer"
 local reader = require("lunagrad.arguments").reader
 
-local SGD = Optimizer.class("SGD", reader("SGD", "params", {"lr", 1e-3}, {"momentum", 0}, {"dampening", 0},
+---@class lunagrad.optim
+local optim = {}
+
+---Stochastic gradient descent, with momentum where `momentum` is not 0. `nesterov` needs a momentum and no dampening.
+---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, momentum?: lunagrad.Setting, dampening?: lunagrad.Setting, weight_decay?: lunagrad.Setting, nesterov?: boolean, maximize?: boolean}): lunagrad.optim.Optimizer
+optim.SGD = Optimizer.class("SGD", reader("SGD", "params", {"lr", 1e-3}, {"momentum", 0}, {"dampening", 0},
   {"weight_decay", 0}, {"nesterov", false}, {"maximize", false}))
 
-local none, buffer = {}, {"momentum_buffer"}
-
-function SGD:update(s, list)
+function optim.SGD:update(s, list)
   if s.nesterov and (s.momentum == 0 or s.dampening ~= 0) then
     core._fail("SGD: nesterov needs a momentum and no dampening")
   end
-  Optimizer.fused(list, s.momentum ~= 0 and buffer or none, "_sgd_step", s.lr, s.momentum, s.dampening, s.weight_decay,
-    list.step, s.nesterov, s.maximize)
+  s.first_step = list.step == 1
+  Optimizer.fused(list, "sgd", s)
 end
 
-return SGD
+return optim

@@ -8,6 +8,7 @@
 
 #include "runtime/elementwise/elementwise.h"
 #include "runtime/ops.h"
+#include "runtime/optimizer/rules.h"
 
 namespace lunagrad {
 namespace {
@@ -263,15 +264,16 @@ void Table::add_recurrent() {
 
 void Table::add_optimizers() {
   const BenchInput quarter = real({n / 4}, 0.5, 1);
-  const auto arguments = [](std::initializer_list<double> values) {
-    Arguments args{};
-    std::transform(values.begin(), values.end(), args.begin(), [](double v) { return Argument{.f = v}; });
-    return args;
+  const auto add_rule = [&](Rule rule, const char* variant, const Arguments& arguments) {
+    const std::vector<BenchInput> lists(2 + size_t(std::popcount(rule_states(rule, arguments))), quarter);
+    add(rule_op(rule).name, variant, lists).args = arguments;
   };
-  add("_sgd_step", "", {quarter, quarter}).args = arguments({1e-3, 0, 0, 0, 1});
-  add("_sgd_step", "momentum", {quarter, quarter, quarter}).args = arguments({1e-3, 0.9, 0, 0, 2});
-  for (const char* op : {"_adam_step", "_adamw_step"})
-    add(op, "", {quarter, quarter, quarter, quarter}).args = arguments({1e-3, 0.9, 0.999, 1e-8, 0, 2});
+  const NamedNumber plain[] = {{"lr", 1e-3},      {"momentum", 0}, {"dampening", 0}, {"weight_decay", 0},
+                               {"first_step", 1}, {"nesterov", 0}, {"maximize", 0}};
+  add_rule(Rule::sgd, "", rule_arguments(Rule::sgd, plain));
+  add_rule(Rule::sgd, "momentum", sample_arguments(Rule::sgd));
+  for (int i = 0; i < kRuleCount; ++i)
+    if (Rule(i) != Rule::sgd) add_rule(Rule(i), "", sample_arguments(Rule(i)));
 }
 
 // Ops without a row of their own that take tensors of one shape and need no parameters.

@@ -1,0 +1,90 @@
+// Writes the GLSL source of the optimizers' kernels from the text of optimizers.def, one file for each
+// record, as optimizer_adam.comp. gpu/shaders/optimizer.glsl has the words of the updates and the rest of the
+// kernel. Runs during the build; the argument is the folder to write to.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+struct Record {
+  std::string_view name;
+  std::string_view states;   // "exp_avg,?max_exp_avg_sq,": a question mark before those that are conditional
+  std::string_view numbers;  // "lr,!amsgrad,": numbers and derived values, an exclamation mark before flags
+  std::string_view update;   // statements
+};
+
+#define STATE(name) #name ","
+#define STATE_IF(condition, name) "?" #name ","
+#define NUMBER(name, sample) #name ","
+#define COUNT(name, sample) #name ","
+#define FLAG(name) "!" #name ","
+#define DERIVED(name, expression) #name ","
+#define TEXT(...) #__VA_ARGS__
+#define OPTIMIZER(name, doc, states, numbers, derived, ...) \
+  {#name, "" states "", "" numbers derived "", TEXT(__VA_ARGS__)},
+constexpr Record kRecords[] = {
+#include "runtime/optimizer/optimizers.def"
+};
+
+std::vector<std::string> split(std::string_view list) {
+  std::vector<std::string> items;
+  for (; !list.empty(); list.remove_prefix(list.find(',') + 1))
+    items.emplace_back(list.substr(0, list.find(',')));
+  return items;
+}
+
+std::string source(const Record& record) {
+  const std::vector<std::string> states = split(record.states), numbers = split(record.numbers);
+  std::ostringstream flags, values, loads, stores;
+  for (size_t i = 0; i < states.size(); ++i) {
+    const bool conditional = states[i][0] == '?';
+    const std::string name = states[i].substr(conditional);
+    if (conditional) flags << "const bool has_" << name << " = (STATES >> " << i << " & 1u) != 0u;\n";
+    loads << "  V " << name << " = states[" << i << "];\n";
+    stores << "  states[" << i << "] = " << name << ";\n";
+  }
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i][0] == '!')
+      values << "  const bool " << numbers[i].substr(1) << " = number[" << i << "] != 0.0;\n";
+    else
+      values << "  const V " << numbers[i] << " = number[" << i << "];\n";
+  }
+  std::ostringstream out;
+  out << "#version 460\n#extension GL_GOOGLE_include_directive : require\n#include \"optimizer.glsl\"\n\n"
+      << flags.str() << "\nvoid update(inout V p, V g, inout V states[MOST_STATES]) {\n"
+      << values.str() << loads.str() << "  ";
+  // A line for each statement.
+  for (const char c : record.update) out << c << (c == ';' || c == '{' || c == '}' ? "\n " : "");
+  out << "\n" << stores.str() << "}\n";
+  return out.str();
+}
+
+// Leaves a file alone that has this text already, so that it is not compiled again.
+void write(const std::filesystem::path& path, const std::string& text) {
+  std::ifstream old(path);
+  const std::string before{std::istreambuf_iterator<char>(old), {}};
+  if (old && before == text) return;
+  std::ofstream out;
+  out.exceptions(std::ios::failbit | std::ios::badbit);
+  out.open(path);
+  out << text << std::flush;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: %s FOLDER\n", words[0]);
+    return 2;
+  }
+  const std::filesystem::path folder = words[1];
+  std::filesystem::create_directories(folder);
+  for (const Record& record : kRecords)
+    write(folder / ("optimizer_" + std::string(record.name) + ".comp"), source(record));
+}
