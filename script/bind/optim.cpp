@@ -42,7 +42,7 @@ int step_list(lua_State* L) {
       fail("optim: ", list.params.size(), " parameters but ", column.size(), " states");
     list.states.insert(list.states.end(), column.begin(), column.end());
   }
-  if (edge(L).safe_point_data) Session::Impl::of(L).statistics().optimized(list.params);
+  if (edge(L).safe_point_data) Session::Impl::of(L).viewers().statistics().optimized(list.params);
   new (lua_newuserdatauv(L, sizeof(StepList), 0)) StepList(std::move(list));
   luaL_setmetatable(L, kStepList);
   return 1;

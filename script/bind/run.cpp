@@ -1,4 +1,4 @@
-// lg.run: the script's side of a run. Texts, images and histograms: bind_run_values.cpp.
+// lg.run: the script's side of a run. Texts, images and histograms: run_values.cpp.
 #include <algorithm>
 #include <filesystem>
 
@@ -140,7 +140,7 @@ int next_step(lua_State* L) {
   owner.run().end_step();
   tell_boundary(L);
   if (owner.run().takes_checkpoint()) write_checkpoint(L, false);
-  owner.safe_point(L, Session::Impl::Place::step_end);
+  owner.safe_point(L, SafePlace::step_end);
   const int64_t step = owner.run().next_step();
   owner.begin_step();
   if (step == 0) return 0;
@@ -326,7 +326,7 @@ int breakpoint(lua_State* L) {
 // but "off".
 int assert_finite(lua_State* L) {
   const Guard level = lua_isnone(L, 1) ? Guard::op : check_guard(L, 1, "assert_finite");
-  session(L).ask_guard(level);
+  session(L).viewers().ask_guard(level);
   session(L).run().assert_finite(level != Guard::off);
   return 0;
 }
@@ -338,7 +338,7 @@ int count_step(lua_State* L) {
     call_states(L, "report", "", 0);
     tell_boundary(L);
     if (owner.run().takes_checkpoint()) write_checkpoint(L, false);
-    owner.safe_point(L, Session::Impl::Place::step_end);
+    owner.safe_point(L, SafePlace::step_end);
     owner.begin_step();
   }
   return 0;

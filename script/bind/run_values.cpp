@@ -88,7 +88,7 @@ int keeps_values(lua_State* L) {
 }
 
 int wants_batch(lua_State* L) {
-  lua_pushboolean(L, Session::Impl::of(L).batch_watch().wants());
+  lua_pushboolean(L, Session::Impl::of(L).viewers().batch().wants());
   return 1;
 }
 
@@ -97,7 +97,7 @@ int give_batch(lua_State* L) {
   TensorList columns;
   for (int i = 5; i <= lua_gettop(L); ++i)
     if (const Tensor* column = to_tensor(L, i)) columns.push_back(*column);
-  Session::Impl::of(L).batch_watch().give(
+  Session::Impl::of(L).viewers().batch().give(
       {std::string(check_string(L, 1, "DataLoader")), check_integer(L, 2, "DataLoader"),
        check_integer(L, 3, "DataLoader"), check_integer(L, 4, "DataLoader"), run_of(L).step()},
       std::move(columns));

@@ -1,11 +1,11 @@
-// A line of the console: evaluated in the script's state, its values shown as a reader wants them; and what
-// could follow a name.
+#include "script/session/console.h"
+
 #include <algorithm>
 #include <cstring>
 
+#include "script/lua/console_scope.h"
 #include "script/lua/convert.h"
 #include "script/lua/guard.h"
-#include "script/session/console_scope.h"
 #include "script/session/impl.h"
 
 namespace lunagrad {
@@ -280,49 +280,31 @@ int set_console_name(lua_State* L) {
 
 }  // namespace
 
-void Session::Impl::bind_console(const char* name, const Tensor& value) {
-  lua_State* const thread = lua_newthread(lua_);
+void bind_console(lua_State* L, const char* name, const Tensor& value) {
+  lua_State* const thread = lua_newthread(L);
   lua_pushcfunction(thread, guard<set_console_name>);
   lua_pushstring(thread, name);
   push_tensor(thread, value);
-  ScriptError ignored;  // out of memory: the name stays what it was
+  ScriptError ignored;  // out of memory: the name keeps its value
   traceback_call(thread, 2, 0, ignored);
-  lua_pop(lua_, 1);
+  lua_pop(L, 1);
 }
 
-void Session::Impl::evaluate(const std::string& code, const std::function<void(bool)>& done) {
-  lua_State* L = state_for_tasks();
-  // A thread of its own: hooks are off on the one that a count hook interrupted.
+bool evaluate_console(lua_State* L, const std::string& code, ScriptError& error) {
+  // A thread of its own: Lua switches hooks off on the thread that a count hook interrupted.
   lua_State* thread = lua_newthread(L);
   lua_pushlightuserdata(thread, L);
   lua_pushcclosure(thread, guard<evaluate_line>, 1);
   lua_pushlstring(thread, code.data(), code.size());
-  ScriptError error, ignored;
   const bool ok = traceback_call(thread, 1, 0, error) == LUA_OK;
   lua_pushcfunction(thread, guard<end_line>);
+  ScriptError ignored;
   traceback_call(thread, 0, 0, ignored);
   lua_pop(L, 1);
-  if (exit_code_ && !running_) {
-    Event event{};
-    event.kind = Event::Kind::ended;
-    event.exit_code = *exit_code_;
-    event.outcome = *exit_code_ == 0 ? Outcome::ok : Outcome::error;
-    exit_code_.reset();
-    emit(std::move(event));
-  } else if (!ok) {
-    Event event{};
-    event.kind = Event::Kind::error;
-    event.text = error.message;
-    event.place = {error.file, error.line};
-    event.outcome = unwinding_ ? Outcome::stopped : Outcome::error;
-    emit(std::move(event));
-  }
-  if (done) after_task_ = [done, ok] { done(ok); };
+  return ok;
 }
 
-void Session::Impl::complete(const std::string& line,
-                             const std::function<void(std::vector<std::string>)>& done) {
-  lua_State* L = state_for_tasks();
+std::vector<std::string> complete_console(lua_State* L, const std::string& line) {
   Names names;
   lua_State* thread = lua_newthread(L);
   lua_pushlightuserdata(thread, &names);
@@ -334,7 +316,7 @@ void Session::Impl::complete(const std::string& line,
   lua_pop(L, 1);
   std::sort(names.found.begin(), names.found.end());
   names.found.erase(std::unique(names.found.begin(), names.found.end()), names.found.end());
-  done(std::move(names.found));
+  return std::move(names.found);
 }
 
 }  // namespace lunagrad

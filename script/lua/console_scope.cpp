@@ -1,4 +1,4 @@
-#include "script/session/console_scope.h"
+#include "script/lua/console_scope.h"
 
 #include <cstring>
 

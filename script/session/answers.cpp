@@ -1,0 +1,118 @@
+// The answers that a session gives about kept tensors and nodes: each is a task on the session's thread.
+#include "runtime/io/npy.h"
+#include "runtime/ops.h"
+#include "script/inspect/aside.h"
+#include "script/inspect/node_checks.h"
+#include "script/inspect/tensor_slice.h"
+#include "script/session/impl.h"
+
+namespace lunagrad {
+namespace {
+
+// Statistics of more elements (some ten milliseconds) follow in a second answer.
+constexpr int64_t kMostAtOnce = 1 << 24;
+
+// Looks at a tensor, or says why there is none. `look` makes the answer of the value; what fails is its
+// reason.
+template <class Answer, class Look>
+Answer answer(const TapeWatch& watch, const TensorPlace& place, const Look& look) {
+  Answer answer;
+  const Aside aside;
+  try {
+    const TapeWatch::Found found = watch.find(place);
+    if (!found.value.defined()) {
+      answer.reason = found.reason;
+      return answer;
+    }
+    answer = look(found.value);
+    if constexpr (requires { answer.note; })
+      if (!found.note.empty()) answer.note = found.note;
+  } catch (const std::exception& error) {
+    answer = Answer();
+    answer.reason = error.what();
+  }
+  return answer;
+}
+
+}  // namespace
+
+void Session::inspect(const TensorPlace& place, const SliceQuery& query, std::stop_token stop,
+                      std::function<void(SliceView)> done) {
+  const auto look = [this, place, query, stop](bool in_full) {
+    return answer<SliceView>(impl_->viewers().tape(), place, [&](const Tensor& value) {
+      SliceQuery asked = query;
+      asked.statistics = query.statistics && (in_full || elements_counted(value) <= kMostAtOnce);
+      SliceView view = read_slice(value, asked, stop);
+      view.statistics_follow = asked.statistics != query.statistics;
+      return view;
+    });
+  };
+  impl_->control().post([this, look, stop, done = std::move(done)] {
+    if (stop.stop_requested()) return;
+    SliceView view = look(false);
+    if (stop.stop_requested()) return;
+    const bool more = view.statistics_follow;
+    done(std::move(view));
+    if (!more) return;
+    impl_->control().post([look, stop, done] {
+      if (stop.stop_requested()) return;
+      SliceView whole = look(true);
+      if (!stop.stop_requested()) done(std::move(whole));
+    });
+  });
+}
+
+void Session::inspect_tiles(const TensorPlace& place, const TileQuery& query, std::stop_token stop,
+                            std::function<void(TileView)> done) {
+  impl_->control().post([this, place, query, stop, done = std::move(done)] {
+    if (stop.stop_requested()) return;
+    TileView view = answer<TileView>(impl_->viewers().tape(), place,
+                                     [&](const Tensor& value) { return read_tiles(value, query, stop); });
+    if (!stop.stop_requested()) done(std::move(view));
+  });
+}
+
+void Session::print_slice(const TensorPlace& place, const SliceQuery& query, SliceFormat format,
+                          std::function<void(std::string, std::string)> done) {
+  impl_->control().post([this, place, query, format, done = std::move(done)] {
+    struct Answer {
+      std::string text, reason;
+    };
+    Answer made = answer<Answer>(impl_->viewers().tape(), place, [&](const Tensor& value) {
+      return Answer{lunagrad::print_slice(value, query, format), {}};
+    });
+    done(std::move(made.text), std::move(made.reason));
+  });
+}
+
+void Session::save_tensor(const TensorPlace& place, const std::string& path,
+                          std::function<void(std::string)> done) {
+  impl_->control().post([this, place, path, done = std::move(done)] {
+    struct Answer {
+      std::string reason;
+    };
+    const Answer made = answer<Answer>(impl_->viewers().tape(), place, [&](const Tensor& value) {
+      const NoGrad off;
+      // NumPy has no bf16; f32 holds all of its values.
+      save_npy(path, value.dtype() == DType::bf16 ? to(value, DType::f32) : value);
+      return Answer();
+    });
+    done(made.reason);
+  });
+}
+
+void Session::check_gradient(int64_t step, uint64_t node, std::stop_token stop,
+                             std::function<void(GradientCheck)> done) {
+  impl_->control().post([this, step, node, stop, done = std::move(done)] {
+    done(lunagrad::check_gradient(impl_->viewers().tape(), step, node, stop));
+  });
+}
+
+void Session::compare_devices(int64_t step, uint64_t node, std::stop_token stop,
+                              std::function<void(DeviceComparison)> done) {
+  impl_->control().post([this, step, node, stop, done = std::move(done)] {
+    done(lunagrad::compare_devices(impl_->viewers().tape(), step, node, stop));
+  });
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,38 @@
+#pragma once
+// Pauses a run for its breakpoints: tells the control that the list changed or that one was met, and
+// announces a finding when the run stands at the next safe point. Owns the BreakpointWatch. watch()'s list
+// may be used from any thread (breakpoint_watch.h has its own lock), everything else belongs to the session's
+// thread.
+#include <functional>
+
+#include "script/inspect/breakpoint_watch.h"
+#include "script/inspect/tape_watch.h"
+#include "script/session/events.h"
+#include "script/session/run_control.h"
+#include "script/session/script_state.h"
+
+namespace lunagrad {
+
+class BreakpointPauses {
+ public:
+  // `pause` pauses at once, amid a backward pass: the next thing that the script would do is raise an error.
+  BreakpointPauses(RunControl&, Events&, const ScriptState&, std::function<void()> pause);
+  BreakpointPauses(const BreakpointPauses&) = delete;
+
+  BreakpointWatch& watch() { return watch_; }
+  // Takes over the list as other threads changed it; false when it is unchanged.
+  bool take_over();
+  // A breakpoint was met since the last safe point: binds `it` in the console, shows what led to it on the
+  // tape and sends an event.
+  void announce_finding(TapeWatch&);
+
+ private:
+  void announce(Finding, TapeWatch&);
+
+  RunControl& control_;
+  Events& events_;
+  const ScriptState& script_;
+  BreakpointWatch watch_;
+};
+
+}  // namespace lunagrad

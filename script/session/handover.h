@@ -1,0 +1,48 @@
+#pragma once
+// What a reload hands from one script to the next: the values that lg.run.state registered, taken from the
+// Lua state that ends or from a checkpoint, and the number of the last step that ended. It is kept until the
+// new script has ended a step of its own. Tensors are shared, not copied. For the session's thread; it has no
+// lock.
+#include <lua.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "script/lua/kept.h"
+#include "script/session/events.h"
+
+namespace lunagrad {
+
+class Handover {
+ public:
+  explicit operator bool() const { return taken_.has_value(); }
+  int64_t step() const { return taken_->step; }
+  const Kept* states() const { return taken_ ? &taken_->states : nullptr; }
+  void drop() { taken_.reset(); }
+  void steps_done(int64_t done) {
+    if (taken_ && done > taken_->step) drop();
+  }
+  // Takes what is registered, or with a path what that checkpoint holds; nothing when nothing is registered.
+  // Throws Error and keeps what it had.
+  void take(lua_State*, const std::string& checkpoint);
+  // Takes the states of a script that failed, with a warning that says from where: the checkpoint of the last
+  // step if there is one, since an error leaves the registered states as they were inside a step; after NaN
+  // or Inf a checkpoint of any step. Returns why there is none.
+  std::string take_after_failure(lua_State*, Run&, Outcome, Events&);
+
+ private:
+  struct Taken {
+    int64_t step;
+    Kept states;
+  };
+  std::optional<Taken> taken_;
+};
+
+// The changed script: `source`, or its file read again. Nothing when it or a module of it does not compile,
+// which is an error event. `goes_on`: the script still runs.
+std::optional<Script> read_successor(const CurrentRun&, const std::optional<std::string>& source,
+                                     bool goes_on, Events&);
+// The script runs from its first step in a run folder of its own; an event says why.
+void start_anew(Script&, const std::string& why, Events&);
+
+}  // namespace lunagrad

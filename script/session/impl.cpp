@@ -1,0 +1,360 @@
+#include "script/session/impl.h"
+
+#include <filesystem>
+
+#include "runtime/tape/autocast.h"
+#include "script/lua/edge.h"
+#include "script/lua/source.h"
+#include "script/session/console.h"
+#include "script/session/globals.h"
+
+namespace lunagrad {
+
+Session::Impl::Impl(EventSink sink)
+    : control_(context_.stop_requested),
+      events_(std::move(sink), run_),
+      script_(context_, hook),
+      breakpoints_(control_, events_, script_, [this] { safe_point(nullptr, SafePlace::midst); }),
+      viewers_(context_, control_, events_, breakpoints_),
+      tasks_(context_, control_, events_, script_, viewers_) {
+  context_.safe_point = [](void* self) { static_cast<Impl*>(self)->safe_point(nullptr, SafePlace::midst); };
+  context_.owner = this;
+  thread_ = std::thread([this] { serve(); });
+}
+
+Session::Impl::~Impl() {
+  control_.close();
+  thread_.join();
+}
+
+void Session::Impl::pause_for_viewer() {
+  control_.pause();
+  if (!viewers_.tape().watching()) return;
+  viewers_.tape().take_next();
+  control_.let_step_end();
+}
+
+std::optional<Silence> Session::Impl::silence() const {
+  const std::optional<double> waited = control_.waited();
+  if (!waited) return std::nullopt;
+  const auto [call, line] = script_.native_calls().current();
+  return Silence{*waited, call, {interned(line.file), line.line}};
+}
+
+// ---- the session's thread
+
+void Session::Impl::serve() {
+  const UseContext use(context_);
+  for (;;) {
+    std::optional<Script> script;
+    const RunControl::Work work = control_.await_work(script);
+    if (work == RunControl::Work::close) break;
+    if (work == RunControl::Work::task) {
+      tasks_.run_next();
+      continue;
+    }
+    if (script) {
+      handover_.drop();
+    } else {
+      script = successor_when_idle();
+    }
+    while (script) script = run_script(std::move(*script));
+    control_.scripts_ended();
+  }
+  control_.drop_tasks();
+  handover_.drop();
+  close_state();
+  viewers_.tape().clear();
+}
+
+std::optional<Script> Session::Impl::run_script(Script script) {
+  close_state();
+  context_.grad_enabled = true;
+  context_.autocast = nullptr;
+  context_.checkpoint = nullptr;
+  context_.strict_device = script.options.strict_device;
+  context_.device = &cpu_device();
+  context_.generator.seed(script.options.seed.value_or(0));
+  context_.line = {};
+  context_.module = 0;
+  const bool goes_on = bool(handover_);
+  viewers_.begin_script(goes_on, Guard(int(script.options.guard)));
+  script_.begin_script();
+
+  ScriptError error;
+  Outcome outcome = Outcome::ok;
+  try {
+    std::shared_ptr<Run> former = run_.share();
+    run_.set_script(script);
+    begin_run(script);
+    set_state(SessionState::running);
+    if (script.options.source) {
+      script.source = *script.options.source;
+    } else if (!script.path.empty()) {
+      script.source = read_script(script.path);
+    }
+    run_->set_source(script.source);
+    if (former && goes_on) run_->take_over(*former, handover_.step());
+    viewers_.statistics().clear(!goes_on);
+    if (!goes_on) breakpoints_.watch().begin_run();
+    former.reset();
+    if (!script.options.device.empty()) context_.device = &require_device(script.options.device);
+    run_.set_device(context_.device);
+    open_state(std::filesystem::path(script.path).parent_path().string(), script.options);
+    begin_step();
+    outcome = script_.call(script, error);
+    if (outcome == Outcome::ok) {
+      context_.device->sync();  // reports late errors, such as an index out of range
+      run_->flush();
+      if (const std::string unknown = run_->unknown_param(); !unknown.empty()) throw UsageError(unknown);
+    }
+  } catch (const UsageError& failure) {
+    outcome = Outcome::usage;
+    error = {failure.what()};
+  } catch (const Error& failure) {
+    outcome = outcome_of(failure.kind());
+    error = {failure.what()};
+  } catch (const std::exception& failure) {
+    outcome = Outcome::memory;
+    error = {failure.what()};
+  }
+  if (successor_) return std::exchange(successor_, std::nullopt);
+  end_script(outcome, error);
+  return std::nullopt;
+}
+
+void Session::Impl::end_script(Outcome outcome, const ScriptError& error) {
+  if (script_.lua()) {
+    script_.arm(script_.lua());
+    script_.stop_unwinding();
+  }
+  viewers_.profile().end_run();
+  const std::optional<int> exit_code = script_.exit_code();
+  if (outcome != Outcome::ok && outcome != Outcome::stopped && !exit_code) {
+    std::string message = error.message;
+    if (!error.traceback.empty() && outcome != Outcome::usage) message += "\n" + error.traceback;
+    if (message.ends_with('\n')) message.pop_back();
+    if (handover_)
+      message += text("\nthe state of step ", handover_.step(), " is kept; a reload goes on from it");
+    events_.fail(std::move(message), {error.file, error.line}, outcome);
+  }
+  const int code = exit_code.value_or(int(outcome));
+  run_->finish(outcome, code);
+  Event event{};
+  event.kind = Event::Kind::ended;
+  event.outcome = outcome;
+  event.exit_code = code;
+  emit(std::move(event));
+  control_.script_ended(outcome);
+  set_state(SessionState::idle);
+}
+
+void Session::Impl::open_state(const std::string& directory, const RunOptions& options) {
+  const SafePoint safe_point = [](lua_State* L, void* self) {
+    static_cast<Impl*>(self)->look_up(L, SafePlace::op);
+  };
+  script_.open(directory, options, run_, safe_point, this);
+}
+
+void Session::Impl::close_state() {
+  viewers_.close_state();
+  context_.autocast = nullptr;
+  script_.close();
+}
+
+lua_State* Session::Impl::state_for_tasks() {
+  if (!script_.lua()) {
+    begin_run(Script{"", "=session", "", RunOptions{.write_run = false}});
+    open_state("", {});
+    begin_step();
+  }
+  return script_.lua();
+}
+
+void Session::Impl::begin_run(const Script& script) {
+  run_.begin(script, [this](Event event) { emit(std::move(event)); });
+}
+
+void Session::Impl::begin_step() {
+  control_.set_in_steps(run_->in_steps());
+  handover_.steps_done(run_->done());
+  viewers_.begin_step(*run_);
+}
+
+Session::Impl& Session::Impl::of(lua_State* L) { return *static_cast<Impl*>(edge(L).safe_point_data); }
+
+void Session::Impl::set_state(SessionState state, SourcePlace place) {
+  if (!control_.set_state(state)) return;
+  Event event{};
+  event.kind = Event::Kind::state;
+  event.state = state;
+  event.place = std::move(place);
+  emit(std::move(event));
+}
+
+// ---- safe points
+
+void Session::Impl::hook(lua_State* L, lua_Debug* at) {
+  Impl& self = of(L);
+  if (at->event == LUA_HOOKCOUNT) return self.look_up(L, SafePlace::midst);
+  if (!self.script_.lines_watched()) return self.script_.arm(L);
+  if (!self.control_.task_running() && self.script_.at_new_line(L, at)) self.look_up(L, SafePlace::line);
+}
+
+// While a task runs there may be no run, and RunControl needs none.
+RunControl::Place Session::Impl::place_of(lua_State* L, SafePlace place) {
+  if (control_.task_running()) return {place};
+  return {.place = place,
+          .in_loop = run_->in_steps(),
+          .may_be_replaced = L && (place == SafePlace::step_end || !run_->awaits_boundary()),
+          .whole_step = viewers_.tape().keeps_whole_step()};
+}
+
+void Session::Impl::safe_point(lua_State* L, SafePlace place) {
+  using Next = RunControl::Next;
+  if (script_.unwinding()) unwind(L);
+  if (place == SafePlace::step_end) viewers_.statistics().end_step(run_->done());
+  if (!control_.attention()) return;
+  // A predicate of a breakpoint reaches safe points, too: the list must not change under it.
+  const auto may_listen = [&] { return !control_.task_running() && !breakpoints_.watch().busy(); };
+  if (may_listen()) {
+    if (breakpoints_.take_over()) viewers_.listen();
+    breakpoints_.announce_finding(viewers_.tape());
+  }
+  control_.reached(place);
+  for (;;) {
+    const RunControl::Step step = control_.next(place_of(L, place));
+    switch (step.next) {
+      case Next::last_checkpoint:
+        control_.begin_last_checkpoint();
+        write_checkpoint(L, true);
+        unwind(L);
+      case Next::unwind:
+        unwind(L);
+      case Next::back_to_task:
+        return;
+      case Next::task:
+        context_.read_only = !L;  // inside a backward pass
+        tasks_.run_next();
+        context_.read_only = false;
+        break;
+      case Next::read_reload:
+        read_reload();
+        break;
+      case Next::hand_over:
+        if (hand_over()) unwind(L);
+        break;
+      case Next::pause:
+        wait_while_paused(L);
+        break;
+      case Next::go_on:
+        if (!step.to_line) {
+          script_.forget_lines();
+        } else if (!script_.lines_watched()) {
+          script_.watch_lines(L);
+        }
+        set_state(step.stopping ? SessionState::stopping : SessionState::running);
+        // Tasks may have changed breakpoints; they count from the next op or node on.
+        if (may_listen() && breakpoints_.take_over()) viewers_.listen();
+        return;
+    }
+  }
+}
+
+void Session::Impl::wait_while_paused(lua_State* L) {
+  viewers_.profile().leave();
+  viewers_.capture_rest();
+  const SourceLine line = L ? script_line(L) : context_.line;
+  set_state(SessionState::paused, {interned(line.file), int(line.line)});
+  script_.forget_lines();
+  control_.wait_while_paused();
+  viewers_.profile().come_back();
+}
+
+void Session::Impl::pause_here(lua_State* L) {
+  control_.pause();
+  safe_point(L, SafePlace::midst);
+}
+
+void Session::Impl::exit(lua_State* L, int code) {
+  script_.set_exit_code(code);
+  if (control_.task_running()) control_.interrupt_script();
+  unwind(L);
+}
+
+// ---- A reload: the changed script takes the place of the one that runs. That one ends as if stopped, at the
+// end of a step; the next begins with line 1 in a fresh Lua state and gets what lg.run.state registered.
+
+// At a safe point. A script that does not compile leaves the successor that waits, if any.
+void Session::Impl::read_reload() {
+  const std::optional<RunControl::Reload> asked = control_.take_reload();
+  if (!asked) return;
+  if (std::optional<Script> next = read_successor(run_, asked->source, true, events_))
+    control_.set_successor(std::move(next));
+}
+
+bool Session::Impl::hand_over() {
+  std::optional<Script> next = control_.take_successor();
+  bool failed = true;
+  tasks_.run_own([&] {
+    try {
+      if (run_->done() > 0) {
+        handover_.take(script_.lua(), "");
+      } else {
+        handover_.drop();
+      }
+      failed = false;
+    } catch (const Error& error) {
+      fail("not reloaded, the states cannot be taken: ", error.what());
+    }
+  });
+  if (failed) return false;
+  if (!handover_) {
+    start_anew(*next, run_->done() > 0 ? "nothing is registered with lg.run.state" : "", events_);
+    run_->finish(Outcome::stopped, int(Outcome::stopped));
+  }
+  successor_ = std::move(next);
+  return true;
+}
+
+// The script to run after one that ended by itself; none when it does not compile.
+std::optional<Script> Session::Impl::successor_when_idle() {
+  std::optional<Script> next = control_.take_successor();
+  if (const std::optional<RunControl::Reload> asked = control_.take_reload()) {
+    std::optional<Script> newer = read_successor(run_, asked->source, false, events_);
+    if (newer || !next) next = std::move(newer);
+  }
+  if (!next) return next;
+  const Outcome outcome = control_.outcome();
+  if (outcome == Outcome::ok) handover_.drop();
+  std::string why;
+  if (outcome != Outcome::ok && !handover_ && script_.lua() && run_->done() > 0)
+    why = handover_.take_after_failure(script_.lua(), *run_, outcome, events_);
+  if (!handover_) start_anew(*next, why, events_);
+  return next;
+}
+
+// ---- tasks
+
+void Session::Impl::evaluate(const std::string& code, const std::function<void(bool)>& done) {
+  ScriptError error;
+  const bool ok = evaluate_console(state_for_tasks(), code, error);
+  if (script_.exit_code() && !control_.running()) {
+    Event event{};
+    event.kind = Event::Kind::ended;
+    event.exit_code = *script_.take_exit_code();
+    event.outcome = event.exit_code == 0 ? Outcome::ok : Outcome::error;
+    emit(std::move(event));
+  } else if (!ok) {
+    events_.fail(error.message, {error.file, error.line},
+                 script_.unwinding() ? Outcome::stopped : Outcome::error);
+  }
+  if (done) tasks_.tell_after([done, ok] { done(ok); });
+}
+
+void Session::Impl::complete(const std::string& line,
+                             const std::function<void(std::vector<std::string>)>& done) {
+  done(complete_console(state_for_tasks(), line));
+}
+
+}  // namespace lunagrad

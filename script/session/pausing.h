@@ -1,0 +1,64 @@
+#pragma once
+// The pause and step state machine of a run: what was asked for, and whether a safe point grants it. It knows
+// neither threads nor Lua and has no lock: RunControl calls it under its own.
+#include <chrono>
+#include <optional>
+
+namespace lunagrad {
+
+// Where a script is when it reaches a safe point: inside an op, a backward pass or plain Lua (`midst`), after
+// an op, before a line, or at the end of a step, where a stop takes effect.
+enum class SafePlace { midst, op, line, step_end };
+
+// What ends a single step: nothing (the script runs on), the next op, another line, or the end of the step of
+// lg.run.steps.
+enum class StepTo { nothing, op, line, step_end };
+
+class Pausing {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // Pause at the next safe point.
+  void ask() {
+    pause_ = true;
+    viewer_asked_.reset();
+  }
+  // Pause at the next safe point; a viewer's earlier request keeps its grace period. For breakpoints.
+  void ask_at_once() { pause_ = true; }
+  // A viewer made the request: inside lg.run.steps the pause may wait up to 40 ms for the end of a step whose
+  // values are all captured, so that a short step is shown whole.
+  void let_step_end(Clock::time_point now) { viewer_asked_ = now; }
+  // Leave the pause. `paused`: the script is paused now.
+  void go_on(StepTo, bool paused);
+  // Leave the pause without a single step. Returns whether a pause was asked for.
+  bool cancel();
+  void clear() {
+    pause_ = false;
+    step_to_ = StepTo::nothing;
+  }
+  // A reload of a paused script: run to the end of the step, then pause.
+  void finish_step_first() {
+    if (cancel()) step_to_ = StepTo::step_end;
+  }
+
+  bool asked() const { return pause_; }
+  StepTo step_to() const { return step_to_; }
+  // Whether the values of the coming step will be looked at.
+  bool near() const { return pause_ || step_to_ != StepTo::nothing; }
+
+  // A safe point was reached: a single step that ends here becomes a pause.
+  void reached(SafePlace);
+  // Whether the pause that was asked for begins here. `whole_step`: all values of the step are captured.
+  bool granted_at(SafePlace, bool in_steps, bool whole_step, Clock::time_point now) const;
+  // The pause begins.
+  void begin(SafePlace, bool in_steps);
+
+ private:
+  bool pause_ = false;
+  StepTo step_to_ = StepTo::nothing;
+  std::optional<Clock::time_point> viewer_asked_;
+  bool inside_step_ = false;  // the pause began inside a step whose values were not all captured
+  bool rest_first_ = false;   // finish that step before step_to_ counts
+};
+
+}  // namespace lunagrad

@@ -1,0 +1,130 @@
+#include "script/session/script_state.h"
+
+#include "script/lua/edge.h"
+#include "script/lua/source.h"
+#include "script/run/folder.h"
+#include "script/session/globals.h"
+
+namespace lunagrad {
+namespace {
+
+constexpr size_t kSandboxMemory = size_t(256) << 20;
+constexpr int kHookCount = 1000;  // instructions between safe points
+
+}  // namespace
+
+Outcome outcome_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::numeric:
+      return Outcome::numeric;
+    case ErrorKind::device:
+      return Outcome::device;
+    case ErrorKind::file:
+      return Outcome::file;
+    case ErrorKind::memory:
+      return Outcome::memory;
+    case ErrorKind::cancelled:
+      return Outcome::stopped;
+    case ErrorKind::value:
+      break;
+  }
+  return Outcome::error;
+}
+
+void ScriptState::open(const std::string& directory, const RunOptions& run, CurrentRun& current,
+                       SafePoint safe_point, void* owner) {
+  StateOptions options;
+  options.script_directory = directory;
+  options.sandbox = run.sandbox;
+  options.memory_limit = run.sandbox && run.memory == 0 ? kSandboxMemory : run.memory;
+  options.on_module = [&current](const std::string& file) { current.add_file(file); };
+  lua_ = new_state(options);
+  if (run.sandbox) {
+    FileLimits& files = edge(lua_).files;
+    files.readable = {directory.empty() ? "." : directory};
+    if (!run.resume.empty()) files.readable.push_back(run.resume);
+    files.run_folder = [&current] { return current->folder() ? current->folder()->path() : std::string(); };
+  }
+  set_safe_point(lua_, safe_point, owner);
+  arm(lua_);
+  open_lunagrad(lua_);
+  open_globals(lua_, run.preload);
+  native_calls_.watch(lua_);
+}
+
+void ScriptState::close() {
+  if (!lua_) return;
+  lua_sethook(lua_, nullptr, 0, 0);
+  close_state(std::exchange(lua_, nullptr));
+}
+
+void ScriptState::begin_script() {
+  unwinding_ = false;
+  usage_failed_ = false;
+  exit_code_.reset();
+}
+
+Outcome ScriptState::call(const Script& script, ScriptError& error) {
+  lua_State* L = lua_;
+  const std::string_view code = script.path.empty() ? script.source : without_shebang(script.source);
+  if (luaL_loadbufferx(L, code.data(), code.size(), script.name.c_str(), "t") != LUA_OK) {
+    size_t length = 0;
+    const char* message = lua_tolstring(L, -1, &length);
+    error.message.assign(message, length);
+    lua_pop(L, 1);
+    return Outcome::error;
+  }
+  const std::vector<std::string>& arguments = script.options.arguments;
+  luaL_checkstack(L, int(arguments.size()) + 8, "too many arguments");
+  lua_createtable(L, int(arguments.size()), 1);
+  lua_pushstring(L, script.path.empty() ? script.name.c_str() + 1 : script.path.c_str());
+  lua_rawseti(L, -2, 0);
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    lua_pushlstring(L, arguments[i].data(), arguments[i].size());
+    lua_rawseti(L, -2, lua_Integer(i + 1));
+  }
+  lua_setglobal(L, "arg");
+  if (script.options.on_test) open_testing(L);
+  for (const std::string& argument : arguments) lua_pushlstring(L, argument.data(), argument.size());
+  const int status = traceback_call(L, int(arguments.size()), 0, error);
+  if (exit_code_) return *exit_code_ == 0 ? Outcome::ok : Outcome::error;
+  if (unwinding_) return Outcome::stopped;
+  if (status == LUA_OK) return Outcome::ok;
+  if (usage_failed_) return Outcome::usage;
+  if (status == LUA_ERRMEM) return Outcome::memory;
+  return outcome_of(error.kind);
+}
+
+// ---- hooks
+
+void ScriptState::set_hook(lua_State* L, int count, bool lines) {
+  lua_sethook(L, hook_, LUA_MASKCOUNT | (lines ? LUA_MASKLINE : 0), count);
+}
+
+void ScriptState::arm(lua_State* L) { set_hook(L, kHookCount, false); }
+
+// A line hook slows a script down. It removes itself at the first line that comes when none is watched.
+void ScriptState::watch_lines(lua_State* L) {
+  lines_watched_ = true;
+  left_line_ = L ? script_line(L) : context_.line;
+  set_hook(lua_, kHookCount, true);
+  if (L) set_hook(L, kHookCount, true);
+}
+
+bool ScriptState::at_new_line(lua_State* L, lua_Debug* at) const {
+  lua_getinfo(L, "S", at);
+  const Chunk& chunk = edge(L).chunk(*at);
+  return !chunk.library && SourceLine{chunk.file, at->currentline} != left_line_;
+}
+
+void ScriptState::unwind(lua_State* L, bool task_running) {
+  unwinding_ = true;
+  if (!L) fail_as(ErrorKind::cancelled, "interrupted");  // amid backward: the edge makes it a Lua error
+  set_hook(L, 1, false);
+  if (!task_running) set_hook(lua_, 1, false);
+  lua_pushliteral(L, "interrupted");
+  lua_error(L);
+  std::abort();
+}
+
+}  // namespace lunagrad

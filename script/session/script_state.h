@@ -1,0 +1,69 @@
+#pragma once
+// The Lua state of a session: opening and closing it, running a script's text in it, its hooks, and how the
+// script is ended from outside. For the session's thread; it has no lock. native_calls().current() may be
+// called from any thread.
+#include <lua.hpp>
+#include <optional>
+#include <string>
+
+#include "runtime/context.h"
+#include "script/lua/native_calls.h"
+#include "script/lua/state.h"
+#include "script/run/run.h"
+#include "script/session/current_run.h"
+
+namespace lunagrad {
+
+class ScriptState {
+ public:
+  // `hook` is the hook that arm() sets.
+  ScriptState(const Context& context, lua_Hook hook) : context_(context), hook_(hook) {}
+  ScriptState(const ScriptState&) = delete;
+
+  // Opens a state whose ops end in `safe_point(L, owner)`. `run` outlives the state.
+  void open(const std::string& directory, const RunOptions&, CurrentRun& run, SafePoint, void* owner);
+  void close();
+  lua_State* lua() const { return lua_; }  // null while none is open
+  // Runs the script's text. How it ended, and the error if it failed.
+  Outcome call(const Script&, ScriptError&);
+  const NativeCalls& native_calls() const { return native_calls_; }
+
+  // ---- Hooks: a count hook every 1000 instructions, and a line hook while a single step to a line is under
+  // way.
+  void arm(lua_State*);
+  bool lines_watched() const { return lines_watched_; }
+  void watch_lines(lua_State*);  // the line that runs now is the one to leave; null amid a backward pass
+  void forget_lines() { lines_watched_ = false; }
+  // In a line hook: the script or its modules reached a line other than the one it left.
+  bool at_new_line(lua_State*, lua_Debug*) const;
+
+  // ---- Ending the script from outside: from unwind() on, every instruction raises, in every coroutine, so
+  // that no pcall can go on.
+  [[noreturn]] void unwind(lua_State*, bool task_running);
+  bool unwinding() const { return unwinding_; }
+  void stop_unwinding() { unwinding_ = false; }
+  // What the script said about its end: os.exit's code, and that lg.run refused a --set or --steps.
+  void begin_script();
+  void set_exit_code(int code) { exit_code_ = code; }
+  std::optional<int> exit_code() const { return exit_code_; }
+  std::optional<int> take_exit_code() { return std::exchange(exit_code_, std::nullopt); }
+  void set_usage_failed() { usage_failed_ = true; }
+
+ private:
+  void set_hook(lua_State*, int count, bool lines);
+
+  const Context& context_;
+  const lua_Hook hook_;
+  NativeCalls native_calls_;
+  lua_State* lua_ = nullptr;
+  bool lines_watched_ = false;
+  SourceLine left_line_;  // while lines are watched
+  bool unwinding_ = false;
+  bool usage_failed_ = false;
+  std::optional<int> exit_code_;
+};
+
+// How a script ends that failed with an engine Error of this kind.
+Outcome outcome_of(ErrorKind);
+
+}  // namespace lunagrad

@@ -1,0 +1,37 @@
+#pragma once
+// Runs a session's tasks: evaluations, answers to viewers, and the taking of states for a reload. A task may
+// run at a safe point of the script, even inside a backward pass; it finds the Context as a script does, and
+// the script finds it unchanged. For the session's thread; it has no lock.
+#include <functional>
+
+#include "runtime/context.h"
+#include "script/session/events.h"
+#include "script/session/run_control.h"
+#include "script/session/script_state.h"
+#include "script/session/viewers.h"
+
+namespace lunagrad {
+
+class Tasks {
+ public:
+  Tasks(Context& context, RunControl& control, Events& events, ScriptState& script, Viewers& viewers)
+      : context_(context), control_(control), events_(events), script_(script), viewers_(viewers) {}
+  Tasks(const Tasks&) = delete;
+
+  void run_next();                           // the oldest that was posted
+  void run_own(std::function<void()> task);  // one of the session itself
+  // From within a task: called when it is over, so that an interrupt reaches the script again.
+  void tell_after(std::function<void()> told) { told_after_ = std::move(told); }
+
+ private:
+  void run(std::function<void()> task);
+
+  Context& context_;
+  RunControl& control_;
+  Events& events_;
+  ScriptState& script_;
+  Viewers& viewers_;
+  std::function<void()> told_after_;
+};
+
+}  // namespace lunagrad

@@ -1,0 +1,81 @@
+#include "script/session/viewers.h"
+
+#include "runtime/tape/finite.h"
+
+namespace lunagrad {
+
+Viewers::Viewers(Context& context, const RunControl& control, Events& events, BreakpointPauses& breakpoints)
+    : context_(context), control_(control), events_(events), breakpoints_(breakpoints) {
+  tape_.set_statistics(&statistics_);
+}
+
+void Viewers::begin_script(bool goes_on, Guard guard) {
+  if (!goes_on) tape_.clear();
+  context_.guard = asked_guard_ = guard;
+}
+
+void Viewers::begin_step(const Run& run) {
+  breakpoints_.take_over();
+  breakpoints_.watch().begin_step(run.step());
+  statistics_.begin_step();
+  tape_.begin_step(run.step(), tape_.watching() && control_.pause_is_near());
+  profile_.begin_step(run.step(), !run.awaits_boundary(), *context_.device);
+  listen();
+}
+
+void Viewers::listen() {
+  BreakpointWatch& breakpoints = breakpoints_.watch();
+  std::vector<Capture*> viewers;
+  if (statistics_.watching()) viewers.push_back(&statistics_);  // before the tape, which copies its numbers
+  if (tape_.watching()) viewers.push_back(&tape_);
+  if (breakpoints.wants_gradients()) viewers.push_back(&breakpoints);
+  if (profile_.measuring()) viewers.push_back(&profile_);
+  captures_.set(std::move(viewers));
+  context_.capture = captures_.empty() ? nullptr : &captures_;
+  const bool ops =
+      tape_.keeps_values() || statistics_.looking() || breakpoints.wants_ops() || profile_.measuring();
+  context_.trace = ops || !context_.device->is_cpu() ? this : nullptr;
+  set_finite_watch(breakpoints.wants_finite() ? &breakpoints : nullptr);
+  context_.guard = breakpoints.wants_finite() ? Guard::op : asked_guard_;
+  breakpoints.set_raises(asked_guard_ == Guard::op);
+}
+
+void Viewers::ask_guard(Guard level) {
+  asked_guard_ = level;
+  listen();
+}
+
+void Viewers::capture_rest() {
+  if (!tape_.watching() || !control_.in_steps()) return;
+  tape_.capture_rest();
+  context_.trace = this;
+}
+
+void Viewers::close_state() {
+  tape_.end_script();
+  statistics_.clear(false);
+  breakpoints_.watch().close_state();
+  profile_.begin_run();
+  batch_.clear();
+}
+
+// An op has run. Tasks are shown on the tape and in the profile alone.
+void Viewers::ran(const Call& call, uint64_t length) {
+  if (profile_.measuring()) profile_.ran(call, length);
+  if (tape_.keeps_values()) tape_.ran(call);
+  if (control_.task_running()) return;
+  statistics_.ran(call);
+  breakpoints_.watch().ran(call);
+}
+
+void Viewers::waited(uint64_t length) {
+  if (profile_.measuring()) profile_.waited(length);
+}
+
+void Viewers::fell_back(const Call& call, const char* reason) {
+  if (profile_.measuring()) profile_.fell_back(call, reason);
+  if (!told_.insert(call.op).second) return;
+  events_.warn(text(call.op->name + (call.op->hidden() ? 1 : 0), " runs on the CPU: ", reason));
+}
+
+}  // namespace lunagrad

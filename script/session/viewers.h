@@ -1,0 +1,58 @@
+#pragma once
+// Owns the viewers of a run (tape, statistics, profile, batch) and decides which of them sees each op and
+// each backward pass of a step. An op that no viewer wants costs one test of a null pointer. The viewers' own
+// headers say which of their functions may be called from any thread; everything here belongs to the
+// session's thread and has no lock.
+#include <set>
+
+#include "runtime/context.h"
+#include "runtime/op.h"
+#include "script/inspect/batch_watch.h"
+#include "script/inspect/captures.h"
+#include "script/inspect/statistics_watch.h"
+#include "script/inspect/tape_watch.h"
+#include "script/profile/watch.h"
+#include "script/session/breakpoint_pauses.h"
+#include "script/session/events.h"
+#include "script/session/run_control.h"
+
+namespace lunagrad {
+
+class Viewers final : private Trace {
+ public:
+  Viewers(Context&, const RunControl&, Events&, BreakpointPauses&);
+  Viewers(const Viewers&) = delete;
+
+  TapeWatch& tape() { return tape_; }
+  StatisticsWatch& statistics() { return statistics_; }
+  ProfileWatch& profile() { return profile_; }
+  BatchWatch& batch() { return batch_; }
+
+  // A script begins. `goes_on`: it takes over from the one before, whose steps and numbers are kept.
+  void begin_script(bool goes_on, Guard);
+  void begin_step(const Run&);
+  void listen();          // tells the engine who listens from now on
+  void ask_guard(Guard);  // lg.run.assert_finite
+  // The script is paused inside a step: what its ops make from here on can be shown when the step is over.
+  void capture_rest();
+  void close_state();  // the script's Lua state is about to be closed
+
+ private:
+  void ran(const Call&, uint64_t ticks) override;
+  void fell_back(const Call&, const char* reason) override;
+  void waited(uint64_t ticks) override;
+
+  Context& context_;
+  const RunControl& control_;
+  Events& events_;
+  BreakpointPauses& breakpoints_;
+  TapeWatch tape_;
+  StatisticsWatch statistics_;
+  ProfileWatch profile_;
+  BatchWatch batch_;
+  Captures captures_;
+  Guard asked_guard_ = Guard::off;  // by the command line or the script
+  std::set<const Op*> told_;        // ops whose fallback to the CPU was reported
+};
+
+}  // namespace lunagrad
