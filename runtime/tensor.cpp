@@ -1,30 +1,14 @@
 #include "runtime/tensor.h"
 
-#include <atomic>
 #include <cstring>
 
+#include "runtime/block_ids.h"
 #include "runtime/cpu/pieces.h"
 #include "runtime/error.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
 
 namespace lunagrad {
-namespace {
-
-// Ids are dealt in blocks, so that threads do not meet at one counter.
-uint64_t next_tensor_id() {
-  constexpr uint64_t kBlock = 1 << 16;
-  static std::atomic<uint64_t> next_block{0};
-  thread_local uint64_t next = 0, end = 0;
-  if (next == end) {
-    next = next_block.fetch_add(1, std::memory_order_relaxed) * kBlock + 1;
-    end = next + kBlock;
-  }
-  return next++;
-}
-
-}  // namespace
-
 void TensorBody::destroy(TensorBody* body) { delete body; }
 
 Tensor::Tensor(Ref<Storage> storage, LayoutRef layout, int64_t offset, DType dtype) : body_(new TensorBody) {
@@ -32,7 +16,7 @@ Tensor::Tensor(Ref<Storage> storage, LayoutRef layout, int64_t offset, DType dty
   body_->layout = std::move(layout);
   body_->offset = offset;
   body_->dtype = dtype;
-  body_->id = next_tensor_id();
+  body_->id = next_block_id<struct TensorIds, uint64_t(1) << 16>();
 }
 
 Tensor Tensor::empty(const Shape& shape, DType dtype, Device& device) {

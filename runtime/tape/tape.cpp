@@ -1,9 +1,9 @@
 #include "runtime/tape/tape.h"
 
 #include <algorithm>
-#include <atomic>
 #include <unordered_set>
 
+#include "runtime/block_ids.h"
 #include "runtime/io/graphviz.h"
 #include "runtime/ops.h"
 #include "runtime/tape/checkpoint.h"
@@ -13,16 +13,7 @@ namespace lunagrad {
 namespace {
 
 // Ids grow with time within a thread, which is all the walk needs.
-uint64_t next_node_id() {
-  constexpr uint64_t kBlock = 1 << 20;
-  static std::atomic<uint64_t> next_block{0};
-  thread_local uint64_t next = 0, end = 0;
-  if (next == end) {
-    next = next_block.fetch_add(1, std::memory_order_relaxed) * kBlock + 1;
-    end = next + kBlock;
-  }
-  return next++;
-}
+uint64_t next_node_id() { return next_block_id<struct NodeIds, uint64_t(1) << 20>(); }
 
 void describe(Operand& operand, const Tensor& x, bool save) {
   if (!x.defined()) return;
