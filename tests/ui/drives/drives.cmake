@@ -1,11 +1,11 @@
-# The tests of the real window, included by cmake/ui.cmake: one ctest entry a drive, so that every core has work.
-# Under a sanitizer those of SANITIZED run: together they train, pause, step, break, evaluate, reload, look into values
+# The tests of the real window, included by cmake/ui.cmake: one ctest entry per drive, so that they run in parallel.
+# Under a sanitizer those of SANITIZED run: together they train, pause, step, break, evaluate, reload, inspect values
 # and measure.
 set(SANITIZED digits editor inspect nan panels watch)
 find_program(XVFB_RUN xvfb-run REQUIRED)
 find_program(XDOTOOL xdotool REQUIRED)
 
-# An entry window-NAME that runs tests/ui/drives/SCRIPT with a folder and a display number of its own.
+# Adds window-NAME, which runs tests/ui/drives/SCRIPT with its own folder and display number.
 function(window_test NAME SCRIPT)
   if(LUNAGRAD_SANITIZE AND NOT NAME IN_LIST SANITIZED)
     return()
@@ -28,7 +28,7 @@ function(window_test NAME SCRIPT)
   endif()
 endfunction()
 
-# drive(NAME LUA ARGUMENTS…): plays tests/ui/drives/LUA; its arg[1] is a folder for what it writes. ARGUMENTS are the workbench's.
+# drive(NAME LUA ARGUMENTS…): plays tests/ui/drives/LUA; its arg[1] is an output folder. ARGUMENTS are the workbench's.
 function(drive NAME LUA)
   list(JOIN ARGN " " ARGUMENTS)  # a list within a list would fall apart
   window_test(${NAME} drive.cmake -DDRIVE=${LUA} -DARGUMENTS=${ARGUMENTS})
@@ -39,7 +39,7 @@ if(LUNAGRAD_SANITIZE)
   set(EPOCHS 20)  # each takes ten times as long
 endif()
 set(DIGITS ${PROJECT_SOURCE_DIR}/examples/04_digits_mlp.lua --set epochs=${EPOCHS})
-# One that ends, and one that lasts as long as somebody looks at it, however fast the machine is.
+# One run that ends, and one that lasts as long as the drive, on a machine of any speed.
 drive(digits digits.lua ${DIGITS} --size 1280x800)
 set(LASTING ${PROJECT_SOURCE_DIR}/examples/04_digits_mlp.lua --set epochs=1000)
 drive(tour tour.lua ${LASTING} --size 1280x800)
@@ -53,11 +53,18 @@ drive(panels panels.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/profile.lua --size
 if(TARGET lunagrad-gpu)
   drive(gpu gpu.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/profile.lua --device vulkan --size 1280x800)
 endif()
+# A drive for one panel: each file panels/NAME.lua is window-panel-NAME, during a run of profile.lua.
+file(GLOB PANEL_DRIVES CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/tests/ui/drives
+     ${PROJECT_SOURCE_DIR}/tests/ui/drives/panels/*.lua)
+foreach(PANEL_DRIVE ${PANEL_DRIVES})
+  get_filename_component(PANEL ${PANEL_DRIVE} NAME_WE)
+  drive(panel-${PANEL} ${PANEL_DRIVE} ${PROJECT_SOURCE_DIR}/tests/ui/drives/profile.lua --size 1280x800)
+endforeach()
 drive(inspect inspect.lua ${LASTING} --size 1280x800)
 drive(slices slices.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/slices_script.lua --size 1280x800)
 drive(newcomer newcomer.lua --set epochs=1000 --size 1280x800)
 drive(xdotool xdotool.lua ${LASTING} --size 1280x800)
-# What an open window costs the training, in processor time: nothing else runs beside it.
+# The cost of an open window for the training in CPU time; needs an idle machine.
 if(NOT LUNAGRAD_SANITIZE)
   add_test(NAME window-watch-cost COMMAND lunagrad-ui-tests -ns "-tc=watch cost")
   set_tests_properties(window-watch-cost PROPERTIES LABELS drives RUN_SERIAL ON)
