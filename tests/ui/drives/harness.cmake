@@ -1,14 +1,14 @@
-# What the tests of the window share: an empty folder WORK, a display, and a check of how a command ended.
+# Shared by the tests of the window: an empty folder WORK, a display, and a check of a command's exit.
 cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
-# xvfb-run has an exit code of its own when it cannot tidy up behind itself; the program's is kept beside it. What the
-# window keeps between starts begins empty.
+# xvfb-run has its own exit code when it cannot clean up; the program's exit code is written to a file. The
+# state folder is empty at the start.
 file(WRITE ${WORK}/keep_code "XDG_STATE_HOME=${WORK}/state \"$@\"\necho $? >${WORK}/exit_code\n")
 set(display ${XVFB} -a -n ${NUMBER} -s "-screen 0 2560x1440x24" sh ${WORK}/keep_code)
 set(faults 0)
 
-# Runs a command in the work folder and checks its exit code and a part of what it says, which is left in `said`.
+# Runs a command in the work folder and checks its exit code and a part of its output, which is left in `said`.
 function(expect name code words)
   file(REMOVE ${WORK}/exit_code)
   execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${WORK} RESULT_VARIABLE result OUTPUT_VARIABLE said
