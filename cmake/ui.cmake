@@ -21,6 +21,7 @@ foreach(SHADER texture.vert texture.frag)
 endforeach()
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/ui)
 target_include_directories(lunagrad-ui PRIVATE ${CMAKE_BINARY_DIR}/ui)
+target_compile_definitions(lunagrad-ui PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
 target_compile_options(lunagrad-ui PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 target_link_libraries(lunagrad-ui PUBLIC lunagrad-script lunagrad-runtime PkgConfig::IMGUI Vulkan::Vulkan Threads::Threads
                       PRIVATE PkgConfig::GLFW PkgConfig::FONTCONFIG PkgConfig::FREETYPE
@@ -43,7 +44,7 @@ if(LUNAGRAD_TESTS)
                               LUNAGRAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   if(LUNAGRAD_SANITIZE)  # without what counts in seconds when it is not optimised; it works on one thread
     add_test(NAME ui COMMAND lunagrad-ui-tests "-sfe=*test_code_editor*,*test_graph_speed*,*test_graph_layout*,*test_plot*,*ui/text/test_search*"
-             "-tce=a wrong regular expression*")
+             "-tce=an invalid regular expression*")
   else()
     add_test(NAME ui COMMAND lunagrad-ui-tests)
     set_tests_properties(ui PROPERTIES RUN_SERIAL ON)  # they time

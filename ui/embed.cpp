@@ -10,7 +10,7 @@
 namespace lunagrad {
 namespace {
 
-// Before a Workbench measures text.
+// Must run before a Workbench measures text.
 void prepare_theme(ImFont* font) {
   if (font) use_font(font);
   if (!fonts().body) fail("PanelHost: there is no font; give one, or call load_fonts() before");
@@ -21,7 +21,7 @@ void prepare_theme(ImFont* font) {
   }
 }
 
-// The panel's own commands; those that work everywhere are the host's to give.
+// Runs the panel's own commands; global commands are left to the host.
 void take_keys(const Commands& commands, const char* panel) {
   const ImGuiIO& io = ImGui::GetIO();
   if (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) return;
@@ -40,10 +40,7 @@ struct PanelHost::Parts {
   explicit Parts(const Options& options) : bench("", {}, options.wake, options.on_event) {
     for (const auto& panel : panels) panel->add_commands(bench);
   }
-  void begin() {
-    bench.journal.restart();
-    bench.tape.clear();
-  }
+  void begin() { bench.begin_host_run(); }
   Workbench bench;
   std::vector<std::unique_ptr<Panel>> panels = make_panels();
 };
@@ -54,7 +51,7 @@ PanelHost::PanelHost(Options options) {
   parts_ = std::make_unique<Parts>(options);
 }
 
-PanelHost::~PanelHost() { parts_->bench.session.interrupt(); }
+PanelHost::~PanelHost() { parts_->bench.control().interrupt(); }
 
 void PanelHost::run_file(const std::string& path, RunOptions options) {
   parts_->begin();
@@ -66,10 +63,10 @@ void PanelHost::run_text(const std::string& code, const std::string& chunk_name,
   session().run_text(code, chunk_name, std::move(options));
 }
 
-Session& PanelHost::session() { return parts_->bench.session; }
+Session& PanelHost::session() { return parts_->bench.live_session(); }
 
 bool PanelHost::update() {
-  parts_->bench.description.clear();
+  parts_->bench.description().clear();
   return parts_->bench.update();
 }
 
@@ -92,7 +89,7 @@ void PanelHost::draw(const std::string& title) {
     focused |= ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows);
     panel->draw(parts_->bench);
     ImGui::EndChild();
-    if (focused) take_keys(parts_->bench.commands, panel->title());
+    if (focused) take_keys(parts_->bench.commands(), panel->title());
     ImGui::PopID();
     return;
   }
@@ -100,8 +97,8 @@ void PanelHost::draw(const std::string& title) {
 }
 
 const Description& PanelHost::shown() {
-  parts_->bench.description.enable();
-  return parts_->bench.description;
+  parts_->bench.description().enable();
+  return parts_->bench.description();
 }
 
 }  // namespace lunagrad

@@ -1,8 +1,8 @@
 #pragma once
-// The workbench's panels for a host with a Dear ImGui frame loop of its own: a Session, what the panels know
-// of its run, and a function that draws one of them into the host's window. The host's context must be
-// current, its fonts built, and this goes before the context does. Belongs to the thread that draws; what it
-// runs has its own.
+// The workbench's panels for a host with its own Dear ImGui frame loop: a Session, the state of the panels,
+// and a function that draws one panel into the host's window. The host's context must be current and its
+// fonts built; destroy this object before the context. Drawing thread only; the script runs on a separate
+// thread.
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,28 +19,29 @@ class Description;
 class PanelHost {
  public:
   struct Options {
-    ImFont* font = nullptr;      // for the panels; null: those of load_fonts() in theme.h, as a Window has
-    std::function<void()> wake;  // there is something new to draw; on any thread
-    EventSink on_event;          // what the session tells, on its thread
+    ImFont* font = nullptr;      // for the panels; null: those of load_fonts() in theme.h, as in a Window
+    std::function<void()> wake;  // there is something new to draw; called on any thread
+    EventSink on_event;          // gets the session's events, on the session's thread
   };
-  // Colours are those of set_theme() in theme.h; without a call of it dark ones, and the host's style stays.
+  // Colours are those of set_theme() in theme.h; if it was not called, dark ones, and the host's style is
+  // kept.
   explicit PanelHost(Options);
-  ~PanelHost();  // ends what runs, within its current kernel
+  ~PanelHost();  // ends the run within its current kernel
   PanelHost(const PanelHost&) = delete;
 
-  // As the session's, with curves and tape begun anew.
+  // The same as the session's functions; they also clear curves and tape.
   void run_file(const std::string& path, RunOptions = {});
   void run_text(const std::string& code, const std::string& chunk_name, RunOptions = {});
   Session& session();
 
   bool update();  // once a frame, before the panels are drawn. True: there is something new to see
   std::vector<std::string> titles() const;  // "Curves", "Tape", …
-  // The panel of that title fills what is left of the current window. Error when there is none. A panel that
-  // was clicked has its own keys, as the arrows on the tape; Dear ImGui before 1.87 must be told keys by
-  // GLFW's numbers.
+  // Draws the panel of that title into the rest of the current window. Error if there is none. A panel that
+  // was clicked gets its own keys, for example the arrows on the tape; Dear ImGui before 1.87 must get keys
+  // by GLFW's numbers.
   void draw(const std::string& title);
-  // What draw() showed since the last update(), for tests and for readers of a screen; kept from the first
-  // call on.
+  // What draw() has shown since the last update(), for tests and screen readers; recorded from the first call
+  // on.
   const Description& shown();
 
  private:

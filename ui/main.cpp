@@ -1,5 +1,5 @@
-// lunagrad-workbench: opens the window over a script. The composition root: it alone makes the Vulkan devices
-// of the engine known.
+// lunagrad-workbench: opens the window with a script. The composition root: the only file that makes the
+// engine's Vulkan devices known.
 #include <unistd.h>
 
 #include <csignal>
@@ -45,7 +45,8 @@ struct Usage {
   std::string message;
 };
 
-// Fills the options from the command line, and `flags` with it but for the script. False: help was asked for.
+// Parses the command line into `options`, and into `flags` everything except the script. False: help was
+// requested.
 bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<char*>& flags) {
   std::optional<std::string> state;
   for (int i = 0; i < argc; ++i) options.run.command_line += (i ? " " : "") + std::string(argv[i]);
@@ -118,7 +119,7 @@ bool parse(int argc, char** argv, lunagrad::App::Options& options, std::vector<c
   return true;
 }
 
-// The first Ctrl-C closes the window in order, the second ends the program.
+// The first Ctrl-C closes the window in order, the second one ends the program.
 void end_in_order(int signal) {
   std::signal(signal, SIG_DFL);
   lunagrad::App::terminate();
@@ -147,7 +148,7 @@ int main(int argc, char** argv) {
   }
   std::signal(SIGINT, end_in_order);
   std::signal(SIGTERM, end_in_order);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file past the size that ulimit -f allows is an error of its writer
+  std::signal(SIGXFSZ, SIG_IGN);  // writing past the limit of ulimit -f becomes an error of the writer
 #ifdef LUNAGRAD_GPU
   lunagrad::gpu::install();
 #endif

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -16,6 +15,7 @@
 #include "runtime/cpu/blas.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/error.h"
+#include "runtime/figures.h"
 #include "runtime/op.h"
 
 namespace lunagrad {
@@ -70,16 +70,6 @@ char* map_aligned(size_t size, size_t alignment) {
   if (aligned != start) munmap(raw, aligned - start);
   if (const size_t tail = start + alignment - aligned) munmap(reinterpret_cast<void*>(aligned + size), tail);
   return reinterpret_cast<char*>(aligned);
-}
-
-std::string readable(size_t bytes) {
-  const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  double value = double(bytes);
-  int unit = 0;
-  for (; value >= 1024 && unit < 6; ++unit) value /= 1024;
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
-  return buffer;
 }
 
 size_t number_in(const std::string& file) {
@@ -146,7 +136,8 @@ std::string CpuDevice::description() const {
 
 void* CpuDevice::alloc(size_t bytes) {
   if (bytes == 0) return nullptr;
-  if (bytes > kLargest) fail_as(ErrorKind::memory, "cpu: out of memory: no machine has ", readable(bytes));
+  if (bytes > kLargest)
+    fail_as(ErrorKind::memory, "cpu: out of memory: no machine has ", bytes_figure(double(bytes)));
   const int size_class = class_of(bytes);
   if constexpr (kCache) {
     const Lock lock(locked_);
@@ -187,8 +178,9 @@ void* CpuDevice::alloc_new(int size_class, size_t bytes) {
     block = size <= kLargestInSlab ? cut_slab(size_class) : map_block(size_class, bytes);
   }
   if (!block) {
-    fail_as(ErrorKind::memory, "cpu: out of memory: ", readable(bytes), " more do not fit beside the ",
-            readable(memory().in_use), " in use (the system refused)");
+    fail_as(ErrorKind::memory, "cpu: out of memory: ", bytes_figure(double(bytes)),
+            " more do not fit beside the ", bytes_figure(double(memory().in_use)),
+            " in use (the system refused)");
   }
   const Lock lock(locked_);
   if (!kCache) reserved_ += size;
@@ -259,8 +251,9 @@ void CpuDevice::admit(size_t mapping, size_t bytes) {
       return;
     }
     if (again)
-      fail_as(ErrorKind::memory, "cpu: out of memory: a block of ", readable(bytes),
-              " does not fit: ", readable(left), " available, ", readable(memory().in_use), " in use");
+      fail_as(ErrorKind::memory, "cpu: out of memory: a block of ", bytes_figure(double(bytes)),
+              " does not fit: ", bytes_figure(double(left)), " available, ",
+              bytes_figure(double(memory().in_use)), " in use");
     release_unused();
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/numbers.h"
 #include "runtime/primitives.h"
 
 namespace lunagrad {
@@ -12,31 +13,9 @@ bool is_checked(const Tensor& x) {
   return x.defined() && (x.dtype() == DType::f64 || x.dtype() == DType::c128) && x.requires_grad();
 }
 
-// The elements as numbers that can be varied one by one: for a complex tensor two per element, its real and its
-// imaginary part.
-std::vector<double> numbers_of(const Tensor& x) {
-  if (!is_complex(x.dtype())) return x.to_vector<double>();
-  std::vector<double> parts;
-  for (const std::complex<double>& z : x.to_vector<std::complex<double>>()) {
-    parts.push_back(z.real());
-    parts.push_back(z.imag());
-  }
-  return parts;
-}
-Tensor from_numbers(const std::vector<double>& values, const Shape& shape, bool complex, Device& device) {
-  return Tensor::from_bytes(values.data(), values.size() * sizeof(double), shape,
-                            complex ? DType::c128 : DType::f64, device);
-}
-
-// Weights in [0.5, 1.5) that depend only on the element's index, so that every evaluation uses the same.
+// The weights in the output's dtype, on its device.
 Tensor weights_for(const Tensor& output, uint64_t stream) {
-  const bool complex = is_complex(output.dtype());
-  std::vector<double> values(size_t(output.numel()) * (complex ? 2 : 1));
-  for (size_t i = 0; i < values.size(); ++i) {
-    const PhiloxBlock words = philox(0x9e37, stream, i);
-    values[i] = 0.5 + uniform_f64(words[0], words[1]);
-  }
-  return to(to(from_numbers(values, output.shape(), complex, cpu_device()), output.dtype()), output.device());
+  return to(to(contraction_weights(output, stream), output.dtype()), output.device());
 }
 
 // The scalar that is differentiated: the sum over the outputs of <output, weights>; for complex outputs over their

@@ -1,22 +1,14 @@
 #include "runtime/tape/tape.h"
 
 #include <algorithm>
-#include <atomic>
+
+#include "runtime/block_ids.h"
 
 namespace lunagrad {
 namespace {
 
-// Ids grow with time within a thread, which is sufficient for backward.
-uint64_t next_node_id() {
-  constexpr uint64_t kBlock = 1 << 20;
-  static std::atomic<uint64_t> next_block{0};
-  thread_local uint64_t next = 0, end = 0;
-  if (next == end) {
-    next = next_block.fetch_add(1, std::memory_order_relaxed) * kBlock + 1;
-    end = next + kBlock;
-  }
-  return next++;
-}
+// Ids grow with time within a thread, which is all the walk needs.
+uint64_t next_node_id() { return next_block_id<struct NodeIds, uint64_t(1) << 20>(); }
 
 void describe(Operand& operand, const Tensor& x, bool save) {
   if (!x.defined()) return;

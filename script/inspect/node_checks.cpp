@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "runtime/numbers.h"
 #include "runtime/ops.h"
 #include "script/inspect/aside.h"
 
@@ -45,25 +46,14 @@ TensorList run_again(const KeptNode& node, const Values& params, const TensorLis
   return {call.out.begin(), call.out.end()};
 }
 
-Tensor from_numbers(const std::vector<double>& numbers, const Tensor& like) {
-  const Tensor dense =
-      Tensor::from_bytes(numbers.data(), numbers.size() * sizeof(double), like.shape(), like.dtype());
+Tensor laid_out_like(const std::vector<double>& numbers, const Tensor& like) {
+  const Tensor dense = from_numbers(numbers, like.shape(), is_complex(like.dtype()), cpu_device());
   if (like.is_contiguous()) return dense;
   int64_t extent = 1;
   for (int d = 0; d < like.ndim(); ++d) extent += (like.size(d) - 1) * like.strides()[d];
   const Tensor memory = zeros({extent}, like.dtype(), cpu_device());
   const Tensor view = as_strided(memory, like.shape(), like.strides(), 0);
   return copy_(view, dense);
-}
-
-std::vector<double> numbers_of(const Tensor& x) {
-  if (!is_complex(x.dtype())) return x.to_vector<double>();
-  std::vector<double> parts;
-  for (const std::complex<double>& z : x.to_vector<std::complex<double>>()) {
-    parts.push_back(z.real());
-    parts.push_back(z.imag());
-  }
-  return parts;
 }
 
 // A copy on the CPU, floating and complex numbers in double precision, with the strides of the original where
@@ -75,19 +65,8 @@ Tensor widened(const Tensor& x) {
   const DType wide = is_complex(x.dtype()) ? DType::c128 : DType::f64;
   const Tensor dense = clone(to(host, wide));
   if (x.is_contiguous() || x.numel() == 0 || overlaps(x.shape(), x.strides())) return dense;
-  return from_numbers(numbers_of(dense),
-                      Tensor(dense.storage_ref(), LayoutRef(new Layout(x.shape(), x.strides())), 0, wide));
-}
-
-// Weights in [0.5, 1.5) that depend on the place alone.
-Tensor weights_for(const Tensor& output, uint64_t stream) {
-  std::vector<double> values(size_t(output.numel()) * (is_complex(output.dtype()) ? 2 : 1));
-  for (size_t i = 0; i < values.size(); ++i) {
-    const PhiloxBlock words = philox(0x9e37, stream, i);
-    values[i] = 0.5 + uniform_f64(words[0], words[1]);
-  }
-  const DType wide = is_complex(output.dtype()) ? DType::c128 : DType::f64;
-  return Tensor::from_bytes(values.data(), values.size() * sizeof(double), output.shape(), wide);
+  return laid_out_like(numbers_of(dense),
+                       Tensor(dense.storage_ref(), LayoutRef(new Layout(x.shape(), x.strides())), 0, wide));
 }
 
 // sum over the outputs of <output, weights>, of complex ones over their parts. Outputs that no gradient
@@ -99,7 +78,7 @@ Tensor contract(const TensorList& outputs, const std::vector<bool>& reached) {
     if (any && i < reached.size() && !reached[i]) continue;
     if (!outputs[i].defined() || !is_differentiable(outputs[i].dtype())) continue;
     const bool complex = is_complex(outputs[i].dtype());
-    const Tensor weights = weights_for(outputs[i], i);
+    const Tensor weights = contraction_weights(outputs[i], i);
     const Tensor wide = to(outputs[i], complex ? DType::c128 : DType::f64);
     const Tensor part = complex ? sum(real(conj(weights) * wide)) : sum(weights * wide);
     total = total.defined() ? total + part : part;
@@ -185,7 +164,7 @@ class GradientChecker {
     check_wanted(stop_, "check gradient");
     const double before = std::exchange(numbers[place], shifted);
     TensorList arguments = inputs_;
-    arguments[input] = from_numbers(numbers, inputs_[input]);
+    arguments[input] = laid_out_like(numbers, inputs_[input]);
     numbers[place] = before;
     return contract(run_again(node_, params_, arguments), reached_).item();
   }

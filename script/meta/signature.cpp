@@ -1,9 +1,10 @@
 #include "script/meta/signature.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <unordered_map>
+
+#include "runtime/figures.h"
 
 namespace lunagrad {
 namespace {
@@ -84,12 +85,6 @@ Signature make_signature(const Op& short_form) {
   return signature;
 }
 
-std::string print_number(double value) {
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-  return std::string(text, end);
-}
-
 int64_t to_position(int64_t index) { return index < 0 ? index : index + 1; }
 
 }  // namespace
@@ -137,7 +132,7 @@ std::string print_value(const ParamSpec& spec, const Value& value) {
     case Value::Kind::boolean:
       return value.b ? "true" : "false";
     case Value::Kind::real:
-      return print_number(value.f);
+      return shortest_number(value.f);
     case Value::Kind::integer:
       break;
     case Value::Kind::list: {

@@ -6,17 +6,15 @@
 #include <limits>
 
 #include "runtime/error.h"
+#include "runtime/figures.h"
 
 namespace lunagrad {
 namespace {
 
-// std::to_chars and from_chars know no locale: a decimal comma never appears.
 std::string number_text(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  char buffer[40];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general).ptr;
-  return std::string(buffer, end);
+  return general_number(value);
 }
 
 template <class T>

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "runtime/error.h"
+#include "runtime/figures.h"
 
 namespace lunagrad {
 namespace fs = std::filesystem;
@@ -65,9 +66,7 @@ void drop_after(Rows& rows, int64_t step) {
 
 std::string describe_histogram(const json& values) {
   const auto number = [&](const char* key) {
-    char digits[32];
-    std::snprintf(digits, sizeof digits, "%.3g", values.contains(key) ? number_of(values[key]) : NAN);
-    return std::string(digits);
+    return number_figure(values.contains(key) ? number_of(values[key]) : NAN, 3);
   };
   std::string out = number("count") + " values, " + number("min") + " to " + number("max") + ", mean " +
                     number("mean") + ", std " + number("std");

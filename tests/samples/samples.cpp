@@ -41,14 +41,6 @@ Values complete(const Op& op, const Values& given) {
   return values;
 }
 
-std::vector<double> numbers_of(const Tensor& x) {
-  if (!is_complex(x.dtype())) return x.to_vector<double>();
-  std::vector<double> parts;
-  for (const std::complex<double>& z : x.to_vector<std::complex<double>>())
-    parts.insert(parts.end(), {z.real(), z.imag()});
-  return parts;
-}
-
 namespace {
 
 constexpr const SampleFamily* kFamilies[] = {&kView, &kCreate, &kReduce, &kMatmul, &kIndex,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/numbers.h"  // for tests that compare elements
 #include "runtime/op.h"
 
 namespace lunagrad::tests {
@@ -57,8 +58,5 @@ std::vector<BadSample> bad_samples();
 
 // Values for the parameters that a row leaves out.
 Values complete(const Op&, const Values&);
-
-// The elements of a tensor, of a complex one their parts.
-std::vector<double> numbers_of(const Tensor&);
 
 }  // namespace lunagrad::tests

@@ -1,5 +1,5 @@
 #pragma once
-// A host of panels with no window: Dear ImGui alone, whose drawings go nowhere.
+// A host of panels without a window: Dear ImGui alone, which displays nothing.
 #include <imgui.h>
 
 #include <string>
@@ -26,7 +26,7 @@ class NullHost {
 
   ImFont* font() const { return ImGui::GetIO().Fonts->Fonts[0]; }
 
-  // One frame with the panels in windows side by side; the number of vertices that it drew.
+  // Draws one frame with the panels in windows next to each other; returns its number of vertices.
   int frame(PanelHost& panels, const std::vector<std::string>& titles) const {
     ImGui::GetIO().DeltaTime = 1.0f / 60;
     panels.update();

@@ -50,7 +50,7 @@ class TapeMaker {
   uint64_t next_;
 };
 
-// Blocks in a row, each x + down(relu(up(norm(x)))): ten nodes. `extra`: that block has one op more.
+// Consecutive blocks, each x + down(relu(up(norm(x)))): ten nodes. `extra`: that block has one more op.
 inline TapeSnapshot residual_tape(int blocks, uint64_t first_id = 1, int extra = -1) {
   TapeMaker tape(first_id);
   std::vector<std::array<uint64_t, 6>> weights;

@@ -17,7 +17,7 @@ AliveMarker::AliveMarker(std::string folder) {
   std::error_code failed;
   folder += "/running";
   fs::create_directories(folder, failed);
-  if (failed) return;  // SettingsKeeper says so
+  if (failed) return;  // SettingsKeeper reports it
   look_for_crashes(folder);
   path_ = folder + "/" + std::to_string(getpid());
   descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -53,7 +53,7 @@ void AliveMarker::look_for_crashes(const std::string& folder) {
 
 void AliveMarker::set_script(const std::string& script) {
   if (descriptor_ < 0) return;
-  // On a full disk it holds less: what is restored then is no file, and left out.
+  // On a full disk it contains less: then the path to restore does not exist, and is ignored.
   [[maybe_unused]] const bool written =
       ftruncate(descriptor_, 0) == 0 && pwrite(descriptor_, script.data(), script.size(), 0) >= 0;
 }

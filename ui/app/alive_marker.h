@@ -1,7 +1,7 @@
 #pragma once
-// A file of the state folder that stands while a window lives, and holds the script that is open in it. It is
-// locked, and the system drops the lock however the process ends: so the next start finds those that crashed,
-// and no window that still lives. One thread.
+// A file in the state folder that exists while a window is open and contains the path of its script. The file
+// is locked, and the system frees the lock however the process ends: the next start recognizes crashed
+// windows, and does not mistake a running one for them. One thread.
 #include <optional>
 #include <string>
 
@@ -16,7 +16,7 @@ class AliveMarker {
   void end();  // in order
 
   void set_script(const std::string&);
-  // What the constructor found: the script of the latest window that did not end orderly ("" if it had none).
+  // The script of the latest window that crashed, "" if it had none; found by the constructor.
   const std::optional<std::string>& crashed() const { return crashed_; }
 
  private:

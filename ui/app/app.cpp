@@ -22,7 +22,7 @@ namespace lunagrad {
 
 std::atomic<bool> App::terminated_{false};
 
-// Field 22 of /proc/self/stat: when the process began, in ticks since the machine did.
+// Field 22 of /proc/self/stat: the start of the process in clock ticks after boot.
 double milliseconds_since_start() {
   std::ifstream file("/proc/self/stat");
   std::string line;
@@ -67,75 +67,75 @@ App::App(Start start)
       toolbar_(&Window::wake),
       keeper_(start.options.state_folder),
       shown_scale_(start.settings.scale) {
-  bench_.settings = std::move(start.settings);
-  bench_.state_folder = start.options.state_folder;
-  if (!bench_.settings.has_layout) {
-    bench_.settings.layout = preset_layout(bench_.settings.preset, regions_.places());
-    bench_.settings.layout.focused = "Console";
+  bench_.shell().settings() = std::move(start.settings);
+  bench_.shell().set_state_folder(start.options.state_folder);
+  if (!bench_.settings().has_layout) {
+    bench_.shell().use_layout(bench_.settings().preset,
+                              preset_layout(bench_.settings().preset, regions_.places()));
+    bench_.shell().settings().layout.focused = "Console";
   }
   if (!start.options.drive.empty()) {
     drive_ = std::make_unique<Drive>(start.options.drive, start.options.drive_arguments, window_);
-    bench_.description.enable();
+    bench_.description().enable();
   }
-  bench_.take_picture = [this](const std::string& path, ImVec2 min, ImVec2 max,
-                               std::function<void(const std::string&)> done) {
-    const ImVec2 scale = ImGui::GetIO().DisplayFramebufferScale;
-    window_.presenter().capture_part(
-        int(min.x * scale.x), int(min.y * scale.y), int(max.x * scale.x), int(max.y * scale.y),
-        [this, path, done = std::move(done)](FramePixels pixels, const std::string& problem) {
-          if (!problem.empty()) return done(problem);
-          bench_.errands.add([path, pixels = std::move(pixels)] { write_file(path, png_of(pixels)); }, done);
-        });
-  };
+  bench_.shell().set_take_picture(
+      [this](const std::string& path, ImVec2 min, ImVec2 max, std::function<void(const std::string&)> done) {
+        const ImVec2 scale = ImGui::GetIO().DisplayFramebufferScale;
+        window_.presenter().capture_part(
+            int(min.x * scale.x), int(min.y * scale.y), int(max.x * scale.x), int(max.y * scale.y),
+            [this, path, done = std::move(done)](FramePixels pixels, const std::string& problem) {
+              if (!problem.empty()) return done(problem);
+              bench_.shell().errands().add(
+                  [path, pixels = std::move(pixels)] { write_file(path, png_of(pixels)); }, done);
+            });
+      });
   Window::on_lost_display([this] { end_without_display("the display is gone"); });
-  if (!start.note.empty()) bench_.notice(start.note);
+  if (!start.note.empty()) bench_.shell().notice(start.note);
   add_commands();
   for (const auto& panel : panels_) panel->add_commands(bench_);
-  for (const std::string& key : bench_.commands.rebind(bench_.settings.keys))
-    bench_.notice(settings_file(bench_.state_folder) + ": there is no key " + key);
+  for (const std::string& key : bench_.commands().rebind(bench_.settings().keys))
+    bench_.shell().notice(settings_file(bench_.shell().state_folder()) + ": there is no key " + key);
 
-  bench_.open_texts();
+  bench_.texts().open_kept(bench_.script());
   std::string script = start.options.script;
   if (const auto& crashed = marker_.crashed()) {
     const bool reopens = script.empty() && !crashed->empty();
     if (reopens) script = *crashed;
-    bench_.notice("The window did not end in order the last time; its layout is as it was" +
-                  (reopens ? ", and " + printable(script) + " is open again." : std::string(".")));
+    bench_.shell().notice("The window did not end in order the last time; its layout is as it was" +
+                          (reopens ? ", and " + printable(script) + " is open again." : std::string(".")));
   }
   // The absolute path, since the next start may be in another folder.
   std::error_code failed;
   if (!script.empty()) {
     if (const auto whole = std::filesystem::absolute(script, failed); !failed)
-      bench_.settings.remember(whole.lexically_normal().string());
+      bench_.shell().settings().remember(whole.lexically_normal().string());
   }
   if (!start.options.opened_run.empty())
-    bench_.open_run(start.options.opened_run);
+    bench_.control().open_run(start.options.opened_run);
   else if (!start.options.script.empty())
-    bench_.run();
+    bench_.control().run();
   else if (!script.empty())
-    bench_.open(script);
+    bench_.control().open(script);
   else
-    bench_.show_panel("Examples and help");
+    bench_.shell().show_panel("Examples and help");
 }
 
-// A run that is going on ends here: an interrupt reaches it within its current kernel, and the session waits
-// for it.
+// Ends the current run: an interrupt reaches it within its current kernel, and the session waits for it.
 App::~App() {
-  bench_.session.interrupt();
+  bench_.control().interrupt();
   keep_everything();
   Window::on_lost_display({});
 }
 
 int App::loop() {
   const auto seconds = [](Clock::duration d) { return std::chrono::duration<double>(d).count(); };
-  // A driver that draws on the CPU takes its time from the training: new data may wait a little, input may
-  // not.
+  // A driver that draws on the CPU slows the training down: new data may wait a little, input may not.
   const bool patient = window_.presenter().software() && !drive_;
-  int warm = 3;  // Dear ImGui takes a few frames to come to rest after input
+  int warm = 3;  // Dear ImGui needs a few frames to settle after input
   bool dirty = true, first = true;
   Clock::time_point last{}, kept = Clock::now();
   while (!may_close()) {
-    const double beat = bench_.journal.active() ? 0.1 : 0.5;  // the clock in the toolbar; the text cursor
+    const double beat = bench_.journal().active() ? 0.1 : 0.5;  // the clock in the toolbar; the text cursor
     const double frame = drive_ ? drive_->frame_seconds() : 1.0 / 60, patience = patient ? 0.1 : frame;
     const double since = seconds(Clock::now() - last);
     const double due = warm > 0 ? frame : dirty ? patience : beat;
@@ -157,7 +157,7 @@ int App::loop() {
       kept = last;
       keep_settings();
     }
-    if (drive_ && drive_->after_frame(bench_.description)) break;
+    if (drive_ && drive_->after_frame(bench_.description())) break;
   }
   const bool failed = (drive_ && drive_->failed()) || window_.presenter().validation_messages() > 0;
   const int code = failed ? 1 : 0;
@@ -179,11 +179,11 @@ void App::print_times() const {
                1e3 * window_.font_time().seconds, 1e3 * (thread_cpu_seconds() - driver.cpu_seconds));
 }
 
-// Whether an interrupt does not end the run: nothing in this process can, then.
+// Whether the run does not react to an interrupt: then nothing in this process can end it.
 bool App::script_hangs() {
-  bench_.session.interrupt();
+  bench_.control().interrupt();
   for (;;) {
-    const std::optional<Silence> silence = bench_.session.silence();
+    const std::optional<Silence> silence = bench_.session().silence();
     if (!silence) return false;
     if (silence->seconds > Notices::kPatience) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -191,39 +191,39 @@ bool App::script_hangs() {
 }
 
 void App::keep_everything() {
-  bench_.documents.keep_unsaved();
-  bench_.documents.settle();
+  bench_.texts().documents().keep_unsaved();
+  bench_.texts().documents().settle();
   keep_settings();
-  if (const std::string failed = keeper_.finish(bench_.settings); !failed.empty())
+  if (const std::string failed = keeper_.finish(bench_.settings()); !failed.empty())
     std::fprintf(stderr, "lunagrad-workbench: %s\n", failed.c_str());
 }
 
-// What was not saved is kept, and a run that is going on leaves its checkpoint, as after a Ctrl-C. The marker
-// stays behind, so that the next start opens what was open.
+// Keeps unsaved text, and the current run writes its checkpoint, as after a Ctrl-C. The marker stays, so that
+// the next start reopens the script.
 void App::end_without_display(const char* why) {
   std::fprintf(stderr, "lunagrad-workbench: %s; unsaved text is kept, and a run stops with a checkpoint\n",
                why);
   Window::on_lost_display([] { std::_Exit(5); });
-  bench_.documents.keep_unsaved();
-  bench_.documents.settle();
-  keeper_.finish(bench_.settings);
-  bench_.session.stop();
+  bench_.texts().documents().keep_unsaved();
+  bench_.texts().documents().settle();
+  keeper_.finish(bench_.settings());
+  bench_.control().stop_at_step_boundary();
   constexpr std::chrono::seconds kPatience{15};  // longer than a stop waits for the end of a step
-  for (const auto began = Clock::now(); bench_.journal.active() && Clock::now() - began < kPatience;
+  for (const auto began = Clock::now(); bench_.journal().active() && Clock::now() - began < kPatience;
        bench_.update())
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   std::_Exit(5);
 }
 
-// The marker stays behind, so that the next start opens what was open, as after a crash.
+// The marker stays, so that the next start reopens the script, as after a crash.
 void App::restart() {
-  if (!bench_.keep_texts()) {
-    bench_.notice("The window goes on, since not all texts could be kept: the console says which.");
+  if (!bench_.texts().keep_all()) {
+    bench_.shell().notice("The window goes on, since not all texts could be kept: the console says which.");
     return;
   }
   keep_everything();
   restart_();
-  bench_.notice("The window cannot be started anew; close it and start it by hand.");
+  bench_.shell().notice("The window cannot be started anew; close it and start it by hand.");
 }
 
 bool App::may_close() {
@@ -234,11 +234,11 @@ bool App::may_close() {
 }
 
 void App::keep_settings() {
-  Settings& settings = bench_.settings;
+  Settings& settings = bench_.shell().settings();
   settings.dark = theme().dark;
   window_.size(settings.width, settings.height);
   settings.has_layout = true;
-  if (const std::string failed = keeper_.keep(settings); !failed.empty()) bench_.notice(failed);
+  if (const std::string failed = keeper_.keep(settings); !failed.empty()) bench_.shell().notice(failed);
   if (bench_.script() == marked_script_) return;
   marked_script_ = bench_.script();
   std::error_code failed;
@@ -248,9 +248,9 @@ void App::keep_settings() {
 }
 
 void App::apply_scale() {
-  const bool other_monitor = window_.monitor_scale_changed() && bench_.settings.scale == 0;
-  if (shown_scale_ == bench_.settings.scale && !other_monitor) return;
-  shown_scale_ = bench_.settings.scale;
+  const bool other_monitor = window_.monitor_scale_changed() && bench_.settings().scale == 0;
+  if (shown_scale_ == bench_.settings().scale && !other_monitor) return;
+  shown_scale_ = bench_.settings().scale;
   window_.set_scale(shown_scale_);
 }
 
@@ -260,10 +260,10 @@ static bool popup_is_open() {
 
 void App::draw_frame() {
   apply_scale();
-  bench_.description.clear();
+  bench_.description().clear();
   window_.begin_frame([this] {
     if (drive_) drive_->inject();
-    // Ctrl+Tab goes from panel to panel; Dear ImGui would go through its windows, of which there is one.
+    // Ctrl+Tab switches panels; Dear ImGui would switch its windows, of which there is one.
     keep_ctrl_tab();
   });
   handle_keys();
@@ -274,7 +274,7 @@ void App::draw_frame() {
 
 void App::handle_keys() {
   const ImGuiIO& io = ImGui::GetIO();
-  // What is open over the panels has the keys for itself. Escape has closed it by now.
+  // A popup gets the keys. At this point Escape has closed it.
   const bool over = popup_is_open() || popup_open_;
   for (int key = GLFW_KEY_SPACE; key <= GLFW_KEY_LAST; ++key) {
     if (!key_pressed(key, true)) continue;
@@ -282,8 +282,9 @@ void App::handle_keys() {
     const bool typing = io.WantTextInput;
     if (over && types_text(chord)) continue;
     if (key == GLFW_KEY_ESCAPE && (over || typing)) continue;
-    const Command* command = bench_.commands.meant(chord, regions_.focused(bench_.settings.layout), typing);
-    if (command && bench_.commands.enabled(*command)) {
+    const Command* command =
+        bench_.commands().meant(chord, regions_.focused(bench_.settings().layout), typing);
+    if (command && bench_.commands().enabled(*command)) {
       if (command->repeats || key_pressed(key, false)) command->run();
       return;
     }
@@ -303,8 +304,8 @@ void App::draw_content() {
                    ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoNavFocus);
   ImGui::PopStyleVar(2);
   const ImVec2 at = viewport->Pos, size = viewport->Size;
-  bench_.description.add("window", theme().dark ? "dark theme" : "light theme", at,
-                         {at.x + size.x, at.y + size.y});
+  bench_.description().add("window", theme().dark ? "dark theme" : "light theme", at,
+                           {at.x + size.x, at.y + size.y});
   ImGui::SetCursorScreenPos({at.x + gap, at.y + gap});
   ImGui::BeginChild("toolbar", {std::max(size.x - 2 * gap, 1.0f), ImGui::GetFrameHeight()}, false,
                     ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);

@@ -1,6 +1,6 @@
 #pragma once
 // The workbench program: a Window, a Workbench, the panels in their regions, the commands with their keys,
-// what is kept between starts, and the loop that draws only when there is something new. Drawing thread only.
+// the settings, and the loop that draws only when there is something new. Drawing thread only.
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -28,30 +28,30 @@ class App {
     std::string opened_run;  // a run's folder to look at, instead of a script
     RunOptions run;
     Window::Options window;
-    bool sized = false, themed = false;  // the command line said so; else as it was at the last end
+    bool sized = false, themed = false;  // set by the command line; otherwise as in the last session
     std::string state_folder;            // of settings and layout, "" keeps nothing
-    bool times = false;                  // prints what the start took,
-    double main_began = 0;               // of which so many milliseconds before main
-    std::function<void()> restart;  // replaces the process by one that runs nothing; returns when it cannot
-    std::string drive;              // a Lua script, see drive.h,
-    std::vector<std::string> drive_arguments;  // and its arg[1…]
+    bool times = false;                  // prints how long the start took
+    double main_began = 0;               // milliseconds between the process' start and main
+    std::function<void()> restart;  // replaces the process by one that runs nothing; returns if it cannot
+    std::string drive;              // a Lua script, see drive.h
+    std::vector<std::string> drive_arguments;  // its arg[1…]
   };
-  // Throws Error (kind device) when there is no window to be had.
+  // Throws Error (kind device) if no window can be opened.
   explicit App(Options);
   ~App();
-  // Until the window is closed or the drive has ended. Returns the exit code: 1 for a failed drive or a
-  // message of Vulkan's validation.
+  // Returns when the window is closed or the drive has ended. The result is the exit code: 1 for a failed
+  // drive or a message of Vulkan's validation.
   int loop();
-  // As closing the window and ending its run at once; from a signal handler, too.
+  // Closes the window and ends its run at once; can be called from a signal handler.
   static void terminate() { terminated_.store(true); }
 
  private:
   using Clock = std::chrono::steady_clock;
-  // What the window opens with: the options, completed by what was kept.
+  // The options, completed by the kept settings.
   struct Start {
     Options options;
     Settings settings;
-    std::string note;  // what was wrong with the settings
+    std::string note;  // the error in the settings, if any
   };
   static Start prepare(Options);
   explicit App(Start);
@@ -67,7 +67,7 @@ class App {
   bool script_hangs();
   void print_times() const;
   bool may_close();
-  // app_commands.cpp
+  // commands.cpp
   void add_commands();
   void add_run_commands();
   void add_layout_commands();
@@ -90,7 +90,7 @@ class App {
   SettingsKeeper keeper_;
   std::unique_ptr<Drive> drive_;
   std::string marked_script_;
-  float shown_scale_;        // of the fonts that are loaded, as the settings said it
+  float shown_scale_;        // of the loaded fonts, as in the settings
   bool popup_open_ = false;  // at the end of the last frame
   bool quit_ = false;
 };

@@ -12,7 +12,7 @@
 namespace lunagrad {
 
 bool Closing::request(const Workbench& bench) {
-  if (!bench.journal.active() || state_ == State::now) return true;
+  if (!bench.journal().active() || state_ == State::now) return true;
   if (state_ == State::none) {
     state_ = State::asking;
     opening_ = true;
@@ -22,8 +22,8 @@ bool Closing::request(const Workbench& bench) {
 
 bool Closing::draw(Workbench& bench) {
   if (state_ == State::none) return false;
-  const Journal& journal = bench.journal;
-  // The run may also end by itself while the question stands: then it was answered.
+  const Journal& journal = bench.journal();
+  // If the run ends while the question is shown, the question is answered.
   if (!journal.active()) return true;
   if (opening_) ImGui::OpenPopup("A run is going on");
   opening_ = false;
@@ -47,10 +47,10 @@ bool Closing::draw(Workbench& bench) {
     ImGui::TextUnformatted("The run stops at the end of its step, and the window closes then.");
   }
   ImGui::PopTextWrapPos();
-  bench.description.add_last("closing", state_ == State::asking ? "asks" : "stopping");
+  bench.description().add_last("closing", state_ == State::asking ? "asks" : "stopping");
   const auto choice = [&](const char* label, const char* item, const char* help) {
     const bool chosen = ImGui::Button(label, {-1, 0});
-    bench.description.add_last(item, label);
+    bench.description().add_last(item, label);
     explain(help);
     return chosen;
   };
@@ -58,14 +58,14 @@ bool Closing::draw(Workbench& bench) {
     if (choice("Stop with a checkpoint, then close", "closing.stop",
                "The step ends, and what lg.run.state registered is written to the run's folder, so that "
                "lunagrad run --resume goes on from there.")) {
-      bench.stop();
+      bench.control().stop();
       state_ = State::stopping;
     }
     ImGui::SetItemDefaultFocus();
   }
   if (choice("End at once", "closing.now",
              "Interrupts the script amid its step; what it has done since its last checkpoint is lost.")) {
-    bench.session.interrupt();
+    bench.control().interrupt();
     state_ = State::now;
   }
   if (state_ == State::asking &&

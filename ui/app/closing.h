@@ -1,12 +1,12 @@
 #pragma once
-// Closing the window amid a run: asks what is to become of it. Drawing thread only.
+// Asks what to do with the current run when the window is closed. Drawing thread only.
 #include "ui/workbench/workbench.h"
 
 namespace lunagrad {
 
 class Closing {
  public:
-  // Somebody wants to close the window. True: nothing stands against it; otherwise draw() asks.
+  // The user wants to close the window. True: it may close; otherwise draw() asks.
   bool request(const Workbench&);
   // Draws the question while there is one. True: the window may close now.
   bool draw(Workbench&);

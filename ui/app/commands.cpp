@@ -1,4 +1,5 @@
-// The commands of the frame: running, scripts, panels, layouts, the window. A panel's own are in its file.
+// The commands of the window: runs, scripts, panels, layouts, the window itself. A panel's own commands are
+// in its file.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +11,7 @@ namespace lunagrad {
 void App::add_commands() {
   add_run_commands();
   add_layout_commands();
-  Commands& commands = bench_.commands;
+  Commands& commands = bench_.commands();
   commands.add({"Window: all commands", "Ctrl+Shift+P", "The palette: a few letters find any command.",
                 [this] { palette_.open_commands(); }});
   commands.add({"Script: open", "Ctrl+P", "A script of those opened before, those near by, or an example.",
@@ -20,74 +21,73 @@ void App::add_commands() {
   commands.add({"Window: light or dark", "", "Changes between the dark and the light theme.",
                 [] { set_theme(!theme().dark); }});
   const auto scale_by = [this](float factor) {
-    bench_.settings.scale = std::clamp(std::round(font_scale() * factor * 20) / 20, 0.75f, 4.0f);
+    bench_.shell().settings().scale = std::clamp(std::round(font_scale() * factor * 20) / 20, 0.75f, 4.0f);
   };
   commands.add({"Window: larger text", "Ctrl+=", "Text and all measures a step larger.",
                 [scale_by] { scale_by(1.1f); }, [] { return font_scale() < 4; }});
   commands.add({"Window: smaller text", "Ctrl+-", "Text and all measures a step smaller.",
                 [scale_by] { scale_by(1 / 1.1f); }, [] { return font_scale() > 0.75f; }});
   commands.add({"Window: text as the monitor says", "Ctrl+0",
-                "The scale of the monitor, as at the first start.", [this] { bench_.settings.scale = 0; }});
+                "The scale of the monitor, as at the first start.",
+                [this] { bench_.shell().settings().scale = 0; }});
   commands.add({"Window: close", "Ctrl+Q", "Closes the window; asks first while a run is going on.",
                 [this] { window_.set_wants_to_close(true); }});
 }
 
 void App::add_run_commands() {
-  Commands& commands = bench_.commands;
-  const auto state = [this] { return bench_.journal.state(); };
+  Commands& commands = bench_.commands();
+  const auto state = [this] { return bench_.journal().state(); };
   commands.add({"Run or continue", "F5", "Runs the script from its start, or goes on from a pause.",
-                [this] { bench_.run(); },
+                [this] { bench_.control().run(); },
                 [state] { return state() == SessionState::idle || state() == SessionState::paused; }});
   commands.add({"Stop", "Shift+F5", "Stops the run at its next step; a second time interrupts at once.",
-                [this] { bench_.stop(); }, [this] { return bench_.journal.active(); }});
+                [this] { bench_.control().stop(); }, [this] { return bench_.journal().active(); }});
   commands.add({"Clean run", "Ctrl+F5", "Runs the script from its start, whatever is going on.",
-                [this] { bench_.restart(); }});
+                [this] { bench_.control().restart(); }});
   commands.add({"Pause", "F6", "Pauses the run at its next safe point, or goes on.",
-                [this] { bench_.pause_or_resume(); },
+                [this] { bench_.control().pause_or_resume(); },
                 [state] { return state() == SessionState::running || state() == SessionState::paused; }});
   commands.add({"Step one iteration", "F8", "Goes on to the next step of lg.run.steps and pauses there.",
-                [this] { bench_.step(); }, [state] { return state() != SessionState::stopping; }});
+                [this] { bench_.control().step(); }, [state] { return state() != SessionState::stopping; }});
   commands.add({"Step one operation", "F11", "In a pause: goes on to the end of the next operation.",
-                [this] { bench_.step_op(); }, [state] { return state() == SessionState::paused; }});
-  commands.add({"Step one line", "F10",
-                "In a pause: goes on to the next line of the script, which the editor shows.",
-                [this] { bench_.step_line(); }, [state] { return state() == SessionState::paused; }});
+                [this] { bench_.control().step_op(); }, [state] { return state() == SessionState::paused; }});
+  commands.add(
+      {"Step one line", "F10", "In a pause: goes on to the next line of the script, which the editor shows.",
+       [this] { bench_.control().step_line(); }, [state] { return state() == SessionState::paused; }});
   for (const bool back : {true, false})
     commands.add({back ? "Selection: back" : "Selection: forward", back ? "Alt+Left" : "Alt+Right",
                   back ? "Selects the node that was selected before."
                        : "Selects the node from which somebody went back.",
-                  [this, back] { bench_.tape.select_again(back ? -1 : 1); }});
+                  [this, back] { bench_.tape_actions().select_again(back ? -1 : 1); }});
   commands.add({"Clear the selection", "Escape", "No node of the tape is selected any more.",
-                [this] { bench_.tape.select(-1); }});
+                [this] { bench_.tape_actions().select(-1); }});
 }
 
 void App::add_layout_commands() {
-  Commands& commands = bench_.commands;
+  Commands& commands = bench_.commands();
   for (const char* name : kPresets)
-    commands.add({std::string("Layout: ") + name, "", preset_help(name), [this, name] {
-                    bench_.settings.layout = preset_layout(name, regions_.places());
-                    bench_.settings.preset = name;
-                  }});
+    commands.add({std::string("Layout: ") + name, "", preset_help(name),
+                  [this, name] { bench_.shell().use_layout(name, preset_layout(name, regions_.places())); }});
   commands.add({"Panel: fill the window", "Ctrl+M", "The focused panel fills the window, or goes back.",
                 [this] {
-                  PanelLayout& layout = bench_.settings.layout;
+                  PanelLayout& layout = bench_.shell().settings().layout;
                   layout.toggle_maximized(layout.maximized.empty() ? layout.focused : layout.maximized);
                 },
-                [this] { return bench_.settings.layout.contains(bench_.settings.layout.focused); }});
+                [this] { return bench_.settings().layout.contains(bench_.settings().layout.focused); }});
   const auto go = [this](int by) {
-    const auto order = regions_.order(bench_.settings.layout);
+    const auto order = regions_.order(bench_.settings().layout);
     if (order.empty()) return;
-    const auto now = std::find(order.begin(), order.end(), bench_.settings.layout.focused);
+    const auto now = std::find(order.begin(), order.end(), bench_.settings().layout.focused);
     const int count = int(order.size());
     const int at = now == order.end() ? (by > 0 ? -1 : 0) : int(now - order.begin());
     regions_.focus(bench_, order[size_t((at + by + count) % count)]);
   };
   commands.add({"Panel: next", "Ctrl+Tab", "The keys go to the next panel.", [go] { go(1); }});
   commands.add({"Panel: previous", "Ctrl+Shift+Tab", "The keys go to the panel before.", [go] { go(-1); }});
-  // By number in the order in which they are seen; by name in the palette.
+  // By position on the screen; by name in the palette.
   for (int number = 1; number <= 9; ++number) {
     const auto nth = [this, number] {
-      const auto order = regions_.order(bench_.settings.layout);
+      const auto order = regions_.order(bench_.settings().layout);
       return size_t(number) <= order.size() ? order[size_t(number) - 1] : std::string();
     };
     commands.add({"Panel: number " + std::to_string(number), "Ctrl+" + std::to_string(number),

@@ -40,7 +40,7 @@ double number_argument(const Values& values, size_t i) {
   return *number;
 }
 
-// Where the numbers begin of a call (NAME, [TEXT,] numbers).
+// The index of the first number in a call (NAME, [TEXT,] numbers).
 size_t numbers_from(const Values& values) { return argument<std::string>(values, 1) ? 2 : 1; }
 
 Clock::time_point from_now(double seconds) {
@@ -189,10 +189,10 @@ void Drive::press_button(ImGuiMouseButton button, bool down) {
 DriveScript::Poll Drive::click(const Values& values, ImGuiMouseButton button, int times) {
   const ImVec2 at = middle(target(values));
   const auto* held = argument<std::string>(values, 2);
-  // Of the modifiers alone no key is left: any key completes the name.
+  // For modifiers alone any key completes the name.
   const auto keys = key_press(held ? *held + "+A" : "A");
   if (!keys) fail("no such keys to hold: \"", *held, '"');
-  // However long frames take here, a click is not the second of two, and the second of two is.
+  // Sets the clock so that a click is never the second of a double click, and a double click always is.
   const float interval = ImGui::GetIO().MouseDoubleClickTime;
   next_frame([this, at] { mouse_ = at; });
   next_frame([keys] {

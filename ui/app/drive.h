@@ -1,18 +1,18 @@
 #pragma once
-// Plays a user from a Lua script: feeds mouse and keys, waits for what is shown, checks it, and takes
-// pictures. NAME and TEXT mean the first item of the Description called NAME whose text contains TEXT (any,
-// without). Functions of the script's table `ui`:
-//   wait(NAME, TEXT, seconds)     until such an item is shown; fails after 60 s, or those
+// Simulates a user from a Lua script (a drive): sends mouse and keys, waits for items, checks them, and takes
+// pictures. NAME and TEXT mean the first item of the Description called NAME whose text contains TEXT (any
+// item without TEXT). Functions of the script's table `ui`:
+//   wait(NAME, TEXT, seconds)     until such an item is shown; fails after `seconds`, by default 60
 //   expect(NAME, TEXT)            fails if none is shown;   absent(NAME, TEXT)  fails if one is
-//   click(NAME, TEXT, "Ctrl")     in its middle, with the keys held;  right_click, double_click likewise
-//   hover(NAME, TEXT)             drag(NAME, [TEXT,] dx, dy)  from its middle;  wheel(NAME, [TEXT,] notches)
-//   key("Ctrl+Shift+P")           as drive_keys.h names them;  type(text)  into what has the focus
+//   click(NAME, TEXT, "Ctrl")     at its center, with the keys held;  also right_click, double_click
+//   hover(NAME, TEXT)             drag(NAME, [TEXT,] dx, dy)  from its center;  wheel(NAME, [TEXT,] notches)
+//   key("Ctrl+Shift+P")           names as in drive_keys.h;  type(text)  into the focused field
 //   frames(n) · seconds(s) · resize(width, height) · theme("dark" or "light") · picture(FILE.png) · quit()
-//   frame_rate(n)                 frames a second at most, 60 without; 0: as fast as they come
+//   frame_rate(n)                 limits frames per second, by default 60; 0: no limit
 //   texts(NAME) -> list of texts  rect(NAME, TEXT) -> x, y, width, height
-//   frame_time() -> ms of CPU that building the last frame took, without the driver's drawing
-//   memory("resident" or "heap") -> bytes of the process, or in use of what malloc gave it
-//   real_input()                  from here on the mouse and keyboard are the display's
+//   frame_time() -> ms of CPU time for building the last frame, without the driver's drawing
+//   memory("resident" or "heap") -> bytes of the process, or bytes in use in malloc's heap
+//   real_input()                  uses the display's mouse and keyboard from here on
 // A failure is a Lua error that says what is shown instead. arg[1…] are the drive's arguments. Drawing thread
 // only.
 #include <imgui.h>
@@ -35,10 +35,10 @@ class Drive {
   Drive(const std::string& path, const std::vector<std::string>& arguments, Window&);  // as DriveScript
   void inject();                         // between the backend's new frame and Dear ImGui's
   bool after_frame(const Description&);  // true: the drive has ended
-  // Of a frame, at least: none while input is played.
+  // Minimum duration of a frame: 0 while input is played.
   double frame_seconds() const { return steps_.empty() ? frame_seconds_ : 0; }
-  // Whether this frame is to be drawn. A driver that draws on the CPU would take most of a drive's time: of
-  // its frames every fourth is, and those of pictures.
+  // Whether to draw this frame. A driver that draws on the CPU would take most of a drive's time: only every
+  // fourth frame is drawn, and those of pictures.
   bool shows_frame();
   bool failed() const { return failed_; }
 
@@ -55,8 +55,8 @@ class Drive {
 
   Target target(const Values&) const;
   const Description::Item* find(const Target&) const;
-  std::string instead(const Target&) const;  // what is shown where the target is not
-  ImVec2 middle(const Target&) const;        // throws when it is not shown, or not within the window
+  std::string instead(const Target&) const;  // what is shown instead of the target
+  ImVec2 middle(const Target&) const;        // throws if it is not shown, or not within the window
   void next_frame(std::function<void()> act = [] {});
   void press_button(ImGuiMouseButton, bool down);
   Poll click(const Values&, ImGuiMouseButton, int times);
@@ -64,13 +64,13 @@ class Drive {
 
   Window& window_;
   const Description* shown_ = nullptr;       // during after_frame
-  std::deque<std::function<void()>> steps_;  // one a frame
+  std::deque<std::function<void()>> steps_;  // one per frame
   ImVec2 mouse_{-1000, -1000};
   bool down_[3] = {};
   double frame_seconds_ = 1.0 / 60;
   int frames_ = 0;
   bool real_input_ = false, failed_ = false, quit_ = false;
-  DriveScript script_;  // last: its functions use the others
+  DriveScript script_;  // last: its functions use the other members
 };
 
 }  // namespace lunagrad

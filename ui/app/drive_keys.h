@@ -1,5 +1,5 @@
 #pragma once
-// Keys by name, as a drive writes them: "F5", "Ctrl+Shift+P", "Alt+Left", "Ctrl+/". Pure.
+// Keys by name, as in a drive: "F5", "Ctrl+Shift+P", "Alt+Left", "Ctrl+/". Pure.
 #include <optional>
 #include <string_view>
 
@@ -10,7 +10,7 @@ struct KeyPress {
   bool ctrl = false, shift = false, alt = false;
 };
 
-// Modifiers in any order before the key of a US keyboard; nothing for a name that is none.
+// Modifiers in any order before the key of a US keyboard; nothing if the name is unknown.
 std::optional<KeyPress> key_press(std::string_view name);
 
 }  // namespace lunagrad

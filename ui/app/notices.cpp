@@ -9,7 +9,7 @@
 namespace lunagrad {
 
 std::string silence_sentence(const Workbench& bench) {
-  const std::optional<Silence> silence = bench.session.silence();
+  const std::optional<Silence> silence = bench.session().silence();
   if (!silence || silence->seconds < Notices::kPatience) return {};
   const std::string seconds = std::to_string(int(silence->seconds));
   if (silence->call.empty())
@@ -24,7 +24,7 @@ int Notices::bar(Workbench& bench, const char* item, const std::string& sentence
   const float gap = em(0.4f), padding = 2 * ImGui::GetStyle().FramePadding.x;
   float buttons = 0;
   for (const Choice& choice : choices) buttons += ImGui::CalcTextSize(choice.label).x + padding + gap;
-  // In a narrow window they stand below.
+  // In a narrow window the buttons are below the text.
   const bool beside = width - buttons - em(2) >= em(12);
   const float wrap = std::max(width - em(1.2f) - (beside ? buttons + em(0.8f) : 0), em(4));
   const ImVec2 text = ImGui::CalcTextSize(sentence.c_str(), nullptr, false, wrap);
@@ -37,13 +37,13 @@ int Notices::bar(Workbench& bench, const char* item, const std::string& sentence
   ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + wrap);
   ImGui::TextUnformatted(sentence.c_str());
   ImGui::PopTextWrapPos();
-  bench.description.add_last(item, sentence);
+  bench.description().add_last(item, sentence);
   int pressed = -1;
   float x = beside ? at.x + width - buttons : at.x + em(0.6f);
   for (size_t i = 0; i < choices.size(); ++i) {
     ImGui::SetCursorScreenPos({x, beside ? at.y + em(0.25f) : at.y + text.y + gap});
     if (ImGui::Button(choices[i].label)) pressed = int(i);
-    bench.description.add_last(choices[i].item, choices[i].label);
+    bench.description().add_last(choices[i].item, choices[i].label);
     explain(choices[i].help);
     x += ImGui::GetItemRectSize().x + gap;
   }
@@ -60,14 +60,14 @@ bool Notices::draw(Workbench& bench, float width) {
          "and the script is "
          "open but does not run."}};
     const int pressed = bar(bench, "silence", silence, choices, width);
-    if (pressed == 0) bench.session.interrupt();
+    if (pressed == 0) bench.control().interrupt();
     return pressed == 1;
   }
-  if (bench.notices.empty()) return false;
+  if (bench.shell().notices().empty()) return false;
   static const std::vector<Choice> choices = {
       {"Dismiss", "notice.dismiss", "The sentence stays in the console."}};
-  if (bar(bench, "notice", bench.notices.front(), choices, width) == 0)
-    bench.notices.erase(bench.notices.begin());
+  if (bar(bench, "notice", bench.shell().notices().front(), choices, width) == 0)
+    bench.shell().dismiss_notice();
   return false;
 }
 

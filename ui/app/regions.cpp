@@ -44,7 +44,7 @@ std::vector<std::string> Regions::order(const PanelLayout& layout) const {
 
 void Regions::focus(Workbench& bench, const std::string& title) {
   if (!find(title)) return;
-  bench.settings.layout.show(title);
+  bench.shell().show_panel(title);
   only_ = focus_next_ = title;
 }
 
@@ -53,7 +53,7 @@ void Regions::splitter(Workbench& bench, const char* id, Rect rect, bool vertica
   const ImVec2 size{rect.max.x - rect.min.x, rect.max.y - rect.min.y};
   ImGui::SetCursorScreenPos(rect.min);
   ImGui::InvisibleButton(id, {std::max(size.x, 1.0f), std::max(size.y, 1.0f)});
-  bench.description.add_last("splitter", id);
+  bench.description().add_last("splitter", id);
   if (ImGui::IsItemHovered() || ImGui::IsItemActive()) {
     ImGui::SetMouseCursor(vertical ? ImGuiMouseCursor_ResizeEW : ImGuiMouseCursor_ResizeNS);
     const ImVec2 middle{(rect.min.x + rect.max.x) / 2, (rect.min.y + rect.max.y) / 2};
@@ -69,17 +69,17 @@ void Regions::splitter(Workbench& bench, const char* id, Rect rect, bool vertica
 }
 
 void Regions::tab_menu(Workbench& bench, Panel& panel) {
-  PanelLayout& layout = bench.settings.layout;
+  PanelLayout& layout = bench.shell().settings().layout;
   const std::string title = panel.title();
   if (!ImGui::BeginPopupContextItem("menu")) return;
   const auto item = [&](const std::string& label, const char* key, bool enabled) {
     const bool chosen = ImGui::MenuItem(label.c_str(), key, false, enabled);
-    bench.description.add_last("panel.menu", label);
+    bench.description().add_last("panel.menu", label);
     return chosen;
   };
   const bool filling = layout.maximized == title;
   if (item(filling ? "Back to its region" : "Fill the window",
-           bench.commands.key_of("Panel: fill the window").c_str(), true))
+           bench.commands().key_of("Panel: fill the window").c_str(), true))
     layout.toggle_maximized(title);
   ImGui::Separator();
   for (size_t region = 0; region < kRegions; ++region)
@@ -92,7 +92,7 @@ void Regions::tab_menu(Workbench& bench, Panel& panel) {
 }
 
 void Regions::draw_tab(Workbench& bench, Panel& panel, std::string& front) {
-  PanelLayout& layout = bench.settings.layout;
+  PanelLayout& layout = bench.shell().settings().layout;
   const std::string title = panel.title();
   const bool in_front = front == title, focused = layout.focused == title;
   ImGui::PushID(panel.title());
@@ -105,7 +105,7 @@ void Regions::draw_tab(Workbench& bench, Panel& panel, std::string& front) {
   ImGui::PopStyleColor(2);
   const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
   shown_.push_back({&panel, min, max});
-  bench.description.add_last("panel", title + (in_front ? " in front" : "") + (focused ? " focused" : ""));
+  bench.description().add_last("panel", title + (in_front ? " in front" : "") + (focused ? " focused" : ""));
   if (in_front)
     ImGui::GetWindowDrawList()->AddRectFilled({min.x + em(0.3f), max.y - 2}, {max.x - em(0.3f), max.y},
                                               focused ? theme().accent : theme().faint);
@@ -121,7 +121,7 @@ void Regions::draw_tab(Workbench& bench, Panel& panel, std::string& front) {
 }
 
 void Regions::draw_tabs(Workbench& bench, const std::vector<Panel*>& panels, std::string& front, float room) {
-  // As many as fit; the one in front always does.
+  // As many tabs as fit, always including the one in front.
   const float gap = em(0.2f), more = tab_width("99 more") + gap;
   float whole = 0;
   for (const Panel* panel : panels) whole += tab_width(panel->title()) + gap;
@@ -148,9 +148,9 @@ void Regions::draw_tabs(Workbench& bench, const std::vector<Panel*>& panels, std
     ImGui::SameLine(0, gap);
     const std::string label = std::to_string(hidden.size()) + " more";
     if (ImGui::Button((label + "###more").c_str())) ImGui::OpenPopup("more panels");
-    bench.description.add_last("panel.more", label);
+    bench.description().add_last("panel.more", label);
     for (const Panel* panel : hidden)
-      bench.description.add_last("panel", std::string(panel->title()) + " behind " + label);
+      bench.description().add_last("panel", std::string(panel->title()) + " behind " + label);
     explain("The panels of this region whose tabs have no room.");
     if (ImGui::BeginPopup("more panels")) {
       for (Panel* panel : hidden) {
@@ -158,7 +158,7 @@ void Regions::draw_tabs(Workbench& bench, const std::vector<Panel*>& panels, std
           front = panel->title();
           focus(bench, front);
         }
-        bench.description.add_last("panel.more.choice", panel->title());
+        bench.description().add_last("panel.more.choice", panel->title());
       }
       ImGui::EndPopup();
     }
@@ -181,8 +181,8 @@ void Regions::draw_region(Workbench& bench, const char* id, const std::vector<Pa
   ImGui::SetCursorScreenPos({rect.min.x + pad, rect.min.y + em(0.35f)});
   ImGui::BeginChild(id, {std::max(size.x - 2 * pad, 1.0f), std::max(size.y - em(0.7f), 1.0f)}, false, kStill);
   const float room = ImGui::GetContentRegionAvail().x, row = ImGui::GetFrameHeight();
-  // The tools stand beside the tabs where they have room there, else in a row of their own.
-  const bool filling = bench.settings.layout.maximized == front;
+  // The tools are next to the tabs if they fit, otherwise in a separate row.
+  const bool filling = bench.settings().layout.maximized == front;
   float tabs = filling ? tab_width("Back") + em(0.2f) : 0;
   for (const Panel* panel : panels) tabs += tab_width(panel->title()) + em(0.2f);
   const float tools = tools_[front];
@@ -191,15 +191,16 @@ void Regions::draw_region(Workbench& bench, const char* id, const std::vector<Pa
   draw_tabs(bench, panels, front, room);
   if (filling && panels.size() == 1) {
     ImGui::SameLine(0, em(0.2f));
-    if (ImGui::Button("Back")) bench.settings.layout.maximized.clear();
-    bench.description.add_last("panel.back", "");
+    if (ImGui::Button("Back")) bench.shell().settings().layout.maximized.clear();
+    bench.description().add_last("panel.back", "");
     explain("The panel goes back to its region, and the others are shown again.");
   }
   ImGui::EndChild();
   Panel& shown = *find(front);  // a click on a tab may have changed it
   if (beside) ImGui::SameLine(0, em(0.8f));
   ImGui::PushID(front.c_str());
-  // A panel without tools has no row for them, but is asked in each frame whether it has some now.
+  // A panel without tools has no row for them; draw_tools() is still called in each frame, since tools may
+  // appear.
   ImGui::BeginChild("tools", {0, beside || tools > 0 ? row : 1}, false, kStill);
   ImGui::BeginGroup();
   shown.draw_tools(bench);
@@ -217,16 +218,16 @@ void Regions::draw_region(Workbench& bench, const char* id, const std::vector<Pa
   shown.draw(bench);
   ImGui::EndChild();
   ImGui::PopID();
-  if (bench.description.enabled()) {
+  if (bench.description().enabled()) {
     std::string text = std::string(id) + ":";
     for (const Panel* panel : panels) text += std::string(" ") + panel->title() + ",";
-    bench.description.add("region", text + " in front " + front, rect.min, rect.max);
+    bench.description().add("region", text + " in front " + front, rect.min, rect.max);
   }
-  // What was clicked may be an item, which is active by now.
+  // The clicked place may be an item, which is active by now.
   if (ImGui::IsWindowHovered(ImGuiHoveredFlags_ChildWindows |
                              ImGuiHoveredFlags_AllowWhenBlockedByActiveItem) &&
       (ImGui::IsMouseClicked(ImGuiMouseButton_Left) || ImGui::IsMouseClicked(ImGuiMouseButton_Right)))
-    bench.settings.layout.focused = front;
+    bench.shell().settings().layout.focused = front;
   ImGui::EndChild();
 }
 
@@ -234,11 +235,11 @@ void Regions::draw_drag(Workbench& bench, Rect body, const std::array<Rect, kReg
   if (dragged_.empty()) return;
   Panel* panel = find(dragged_);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  // While it is dragged the window shows where it would go: a place among tabs, or behind those of a region.
+  // During a drag, shows the target: a position among tabs, or the end of a region's tabs.
   size_t target = kRegions, before = size_t(-1);
   for (size_t region = 0; region < kRegions; ++region)
     if (body.holds(mouse) && quarters[region].holds(mouse)) target = region;
-  PanelLayout& layout = bench.settings.layout;
+  PanelLayout& layout = bench.shell().settings().layout;
   for (const Tab& tab : shown_) {
     if (!Rect{tab.min, tab.max}.holds(mouse) || tab.panel == panel) continue;
     const std::string title = tab.panel->title();
@@ -271,18 +272,18 @@ void Regions::draw_drag(Workbench& bench, Rect body, const std::array<Rect, kReg
 }
 
 void Regions::draw(Workbench& bench, ImVec2 at, ImVec2 size) {
-  PanelLayout& layout = bench.settings.layout;
+  PanelLayout& layout = bench.shell().settings().layout;
   layout.place(places());
   shown_.clear();
   const Rect body{at, {at.x + size.x, at.y + size.y}};
   if (Panel* filling = find(layout.maximized)) {
     std::string front = filling->title();
     draw_region(bench, "filling", {filling}, body, front);
-    dragged_.clear();  // there is nowhere to go
+    dragged_.clear();  // no target
     return;
   }
   if (size.x < em(46) || size.y < em(20)) {
-    // Too small for regions side by side: one, with a tab for each panel.
+    // Too small for several regions: one, with a tab for each panel.
     std::vector<Panel*> all;
     for (const std::string& title : order(layout)) all.push_back(find(title));
     draw_region(bench, "only", all, body, only_);
@@ -293,7 +294,7 @@ void Regions::draw(Workbench& bench, ImVec2 at, ImVec2 size) {
   for (size_t region = 0; region < kRegions; ++region) in[region] = panels_in(layout.tabs[region]);
   const float gap = em(0.5f);
   const auto split = [&](Rect whole, bool vertical, float share, bool first, bool second) {
-    // A part that holds no panel leaves its room to the other.
+    // A part without panels leaves its space to the other.
     const float length = vertical ? whole.max.x - whole.min.x : whole.max.y - whole.min.y;
     const float part = first && second ? std::round((length - gap) * share) : first ? length : -gap;
     std::array<Rect, 2> parts{whole, whole};

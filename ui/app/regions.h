@@ -1,7 +1,6 @@
 #pragma once
-// Draws the panels where a layout says: tabs that can be dragged, moved by their menu, or made to fill the
-// window, splitters between regions, and a menu of the tabs that a narrow region has no room for. Drawing
-// thread only.
+// Draws the panels at their places in a layout: tabs that can be dragged, moved by their menu, or made to
+// fill the window, splitters between regions, and a menu of the tabs that do not fit. Drawing thread only.
 #include <imgui.h>
 
 #include <array>
@@ -19,9 +18,9 @@ class Regions {
   explicit Regions(std::vector<std::unique_ptr<Panel>>& panels) : panels_(panels) {}
 
   void draw(Workbench&, ImVec2 at, ImVec2 size);
-  // The panels in the order in which they are seen, region by region.
+  // The titles in the order on the screen, region by region.
   std::vector<std::string> order(const PanelLayout&) const;
-  // The panel that the keys go to; "" for none.
+  // The panel that gets the keys; "" for none.
   const std::string& focused(const PanelLayout& layout) const { return layout.focused; }
   void focus(Workbench&, const std::string& title);
   std::vector<PanelPlace> places() const;
@@ -46,10 +45,10 @@ class Regions {
   void splitter(Workbench&, const char* id, Rect, bool vertical, float& share, float whole);
 
   std::vector<std::unique_ptr<Panel>>& panels_;
-  std::map<std::string, float> tools_;  // width of a panel's tools in the frame before
+  std::map<std::string, float> tools_;  // width of a panel's tools in the previous frame
   std::vector<Tab> shown_;              // tabs of this frame
   std::string dragged_, focus_next_;
-  std::string only_;  // the tab in front where the window is too small for regions
+  std::string only_;  // the tab in front if the window is too small for regions
 };
 
 }  // namespace lunagrad

@@ -1,6 +1,6 @@
 #pragma once
-// An answer that comes from another thread, for a drawing thread that asks and looks but never waits: the
-// latest one that belongs to the latest question. Asking again, or forgetting, stops the question before.
+// A request from the drawing thread whose answer comes from another thread. The drawing thread never waits:
+// it reads the latest answer to the latest request. A new request, and forget(), stop the previous one.
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -12,14 +12,15 @@ namespace lunagrad {
 template <class T>
 class Awaited {
  public:
-  // `wake` is called on the answering thread when an answer is there.
+  // `wake` is called on the answering thread when an answer arrives.
   explicit Awaited(std::function<void()> wake) : shared_(std::make_shared<Shared>()) {
     shared_->wake = std::move(wake);
   }
   ~Awaited() { stop_.request_stop(); }
   Awaited(const Awaited&) = delete;
 
-  // What is to be called with the answer. The answer before is shown until then.
+  // Starts a request and returns the function that takes its answer. get() returns the previous answer until
+  // then.
   std::function<void(T)> ask() {
     stop_.request_stop();
     stop_ = std::stop_source();
@@ -35,8 +36,8 @@ class Awaited {
       shared->wake();
     };
   }
-  std::stop_token stop_token() const { return stop_.get_token(); }  // of the latest question
-  void cancel() { stop_.request_stop(); }                           // whoever answers should come to an end
+  std::stop_token stop_token() const { return stop_.get_token(); }  // of the latest request
+  void cancel() { stop_.request_stop(); }                           // asks the answering thread to stop
   void forget() {
     stop_.request_stop();
     const std::lock_guard lock(shared_->mutex);
@@ -52,14 +53,14 @@ class Awaited {
     const std::lock_guard lock(shared_->mutex);
     return shared_->answer;
   }
-  // The answer, once.
+  // The answer; returns it only once.
   std::shared_ptr<const T> take() {
     const std::lock_guard lock(shared_->mutex);
     return std::exchange(shared_->answer, nullptr);
   }
 
  private:
-  struct Shared {  // outlives this object in callbacks
+  struct Shared {  // kept alive by the callbacks, longer than this object
     mutable std::mutex mutex;
     uint64_t number = 0;
     bool waiting = false;

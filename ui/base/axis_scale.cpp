@@ -68,10 +68,10 @@ std::vector<double> axis_ticks(double low, double high, int count) {
       step = factor * power;
       break;
     }
-  // One number alone would not say how far apart values are.
+  // A single label would not show the scale.
   if (std::floor(high / step + 1e-9) - std::ceil(low / step - 1e-9) < 1)
     step *= step > 4.5 * power && step < 5.5 * power ? 0.4 : 0.5;
-  // The count also ends the loop where neighbouring doubles are so far apart that k + 1 is k.
+  // Counting also ends the loop where doubles are so coarse that k + 1 == k.
   for (double k = std::ceil(low / step - 1e-9);
        k * step <= high + step * 1e-9 && ticks.size() <= size_t(count); ++k)
     ticks.push_back(k * step);
@@ -110,8 +110,7 @@ std::vector<double> symlog_axis_ticks(double threshold, double low, double high,
   const auto add = [&](double value) {
     if (value >= low && value <= high) ticks.push_back(value);
   };
-  // Counted from the largest down, so that the ends of the axis have numbers and the crowd around 0 loses
-  // some.
+  // From the largest down, so that the ends of the axis have labels and the dense part near 0 loses some.
   for (int e = last; e >= first; e -= every) add(-std::pow(10.0, e));
   add(0);
   const size_t positive = ticks.size();

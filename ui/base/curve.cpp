@@ -35,7 +35,7 @@ bool Curve::append(double x, double y) {
   for (size_t level = 0; level == 0 || block > 0 || levels_.size() > level; ++level, block /= kFan) {
     if (levels_.size() == level) {
       levels_.emplace_back();
-      // A new level begins with what all blocks below hold so far.
+      // A new level starts with the extremes of everything in the level below.
       if (level > 0) {
         levels_[level].emplace_back();
         for (size_t i = 0; i < std::min(kFan, levels_[level - 1].size()); ++i)
@@ -77,7 +77,7 @@ size_t Curve::lower_bound(double x) const {
 
 size_t Curve::lower_bound(double x, size_t guess) const {
   if (even_ && size() > 1) return even_bound(x);
-  // Outwards from the guess in steps that double, then between the last two.
+  // Searches outwards from the guess in doubling steps, then bisects between the last two.
   size_t low = std::min(guess, size()), high = low, step = 1;
   while (low > 0 && x_[low - 1] >= x) high = low - 1, low -= std::min(low, step), step *= 2;
   while (high < size() && x_[high] < x) low = high + 1, high = std::min(size(), high + step), step *= 2;
@@ -92,12 +92,12 @@ size_t Curve::nearest(double x) const {
   return x - x_[right - 1] <= x_[right] - x ? right - 1 : right;
 }
 
-// What drawing a curve takes longest in: straight loops, whose extremes stay in registers.
+// The hot loop of drawing a curve: simple loops whose extremes stay in registers.
 CurveRange Curve::range(size_t begin, size_t end) const {
   constexpr unsigned kStep = unsigned(std::countr_zero(kFan));
   CurveRange found;
   end = std::min(end, size());
-  unsigned shift = 0;  // a block of the level below `level` is so many points, as a power of 2
+  unsigned shift = 0;  // log2 of the points per block on this level
   size_t level = 0;
   const auto take = [&](size_t from, size_t to) {
     CurveRange all = found;
@@ -109,7 +109,7 @@ CurveRange Curve::range(size_t begin, size_t end) const {
         all.add(*at);
     found = all;
   };
-  // Up: take loose ends until both borders stand on blocks of the next level.
+  // Up the levels: scan single entries until both ends are aligned to blocks of the next level.
   for (; begin < end; shift += kStep, ++level) {
     const size_t loose = (size_t(kFan) << shift) - 1;
     const size_t up = level == levels_.size() ? end : std::min(end, (begin + loose) & ~loose);

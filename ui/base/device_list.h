@@ -1,6 +1,6 @@
 #pragma once
-// The devices that a run can take. Looking for them starts drivers and may take a third of a second, so it
-// happens at the first question, on a thread of its own. Drawing thread only, but for that.
+// The devices that a run can use. Finding them loads drivers and takes up to a third of a second, so it
+// happens at the first request, on a separate thread. Everything else: drawing thread only.
 #include <functional>
 #include <future>
 #include <string>
@@ -13,11 +13,11 @@ class DeviceList {
   struct Found {
     std::string name, description;
   };
-  // Begins to look, once; `wake` is called on the looking thread when it is over.
+  // Starts the search, once; `wake` is called on the search thread when it is finished.
   void look(std::function<void()> wake);
-  bool ready();  // whether it is over
+  bool ready();  // the search is finished
   const std::vector<Found>& all() const { return found_; }
-  const std::string& missing() const { return missing_; }  // why there are no more, "" if nothing is missing
+  const std::string& missing() const { return missing_; }  // why devices are missing, "" if none is
 
  private:
   std::vector<Found> found_;

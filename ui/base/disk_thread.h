@@ -1,6 +1,6 @@
 #pragma once
-// Does what may wait for a disk, one after the other, on a thread of its own that begins with the first of
-// it. Any thread posts; the destructor waits until all is done.
+// Runs tasks that may wait for a disk, in order, on its own thread, which starts with the first task. Any
+// thread may post; the destructor waits until all tasks are done.
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -15,15 +15,15 @@ class DiskThread {
   ~DiskThread();
   DiskThread(const DiskThread&) = delete;
 
-  void post(std::function<void()> task);  // which must not throw
-  void settle();                          // waits until all that was posted is done
+  void post(std::function<void()> task);  // must not throw
+  void settle();                          // waits until all posted tasks are done
 
  private:
   void work();
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> tasks_;  // guarded by mutex_; the first may be going on
+  std::deque<std::function<void()>> tasks_;  // guarded by mutex_; the first one may be running
   bool ends_ = false;                        // guarded by mutex_
   std::thread thread_;
 };

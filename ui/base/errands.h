@@ -1,7 +1,7 @@
 #pragma once
-// What may wait for a disk and has something to tell: writing an export, deleting a run. Done in order on a
-// thread of their own; what came of it is told on the drawing thread, by update(). What was given is done
-// before the object goes, and told to nobody any more.
+// Work that may wait for a disk and has a result: writing an export, deleting a run. It runs in order on a
+// separate thread; update() reports the results on the drawing thread. The destructor finishes all work and
+// reports nothing.
 #include <functional>
 #include <mutex>
 #include <string>
@@ -13,13 +13,13 @@ namespace lunagrad {
 
 class Errands {
  public:
-  // `wake` is called on the errands' thread when there is something to tell.
+  // `wake` is called on the work thread when there is a result.
   explicit Errands(std::function<void()> wake = {});
 
-  // Drawing thread. `work` runs on the errands' thread and may know nothing of the window; what it throws
-  // reaches `done` as a sentence, "" when it went well.
+  // Drawing thread. `work` runs on the work thread and must not use the window; if it throws, `done` gets the
+  // error text, otherwise "".
   void add(std::function<void()> work, std::function<void(const std::string& problem)> done);
-  bool update();  // true: something was told
+  bool update();  // true: a result was reported
 
  private:
   struct Answer {
@@ -29,8 +29,8 @@ class Errands {
 
   std::function<void()> wake_;
   std::mutex mutex_;
-  std::vector<Answer> answers_;  // under mutex_
-  DiskThread thread_;            // last: it uses the others
+  std::vector<Answer> answers_;  // guarded by mutex_
+  DiskThread thread_;            // last: its destructor waits for tasks that use the members above
 };
 
 }  // namespace lunagrad

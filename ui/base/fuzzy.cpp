@@ -20,8 +20,8 @@ bool begins_word(std::string_view name, size_t i) {
 
 }  // namespace
 
-// The best of all ways to find the letters, by dynamic programming over name and letters: `best[i]` is that
-// of the letters so far with the last one at position i.
+// The best of all ways to match the letters, by dynamic programming over name and letters: `best[i]` is the
+// score of the letters so far with the last one at position i.
 std::optional<int> fuzzy_score(std::string_view typed, std::string_view name) {
   std::string letters;
   for (const char c : typed)
@@ -29,7 +29,7 @@ std::optional<int> fuzzy_score(std::string_view typed, std::string_view name) {
   if (letters.empty()) return 0;
   std::vector<int> best(name.size(), kNone), next(name.size());
   for (size_t k = 0; k < letters.size(); ++k) {
-    int before = k == 0 ? 0 : kNone;  // the best that ends before position i
+    int before = k == 0 ? 0 : kNone;  // the best score that ends before position i
     for (size_t i = 0; i < name.size(); ++i) {
       next[i] = kNone;
       if (lower(name[i]) == letters[k]) {

@@ -1,12 +1,13 @@
 #pragma once
-// How well letters typed in haste fit a name. Pure; any thread.
+// How well an abbreviation matches a name. Pure; any thread.
 #include <optional>
 #include <string_view>
 
 namespace lunagrad {
 
-// Nothing unless the letters of `typed` occur in `name` in their order, case and spaces aside. The higher the
-// better: letters at the start of words and in a row count more, and of equal fits the shorter name.
+// Nothing unless the letters of `typed` occur in `name` in order, ignoring case and spaces. Higher is better:
+// letters at the start of words and consecutive letters score more, and of equal matches the shorter name
+// wins.
 std::optional<int> fuzzy_score(std::string_view typed, std::string_view name);
 
 }  // namespace lunagrad

@@ -1,6 +1,6 @@
 #pragma once
-// A hash of numbers and texts that is the same in every run, for structures that are compared from step to
-// step. Each word is mixed by the finalizer of splitmix64 (Steele, Lea, Flood 2014).
+// A hash of numbers and strings that is the same in every process, to compare structures from step to step.
+// Each word is mixed by the finalizer of splitmix64 (Steele, Lea, Flood 2014).
 #include <cstdint>
 #include <cstring>
 #include <string_view>

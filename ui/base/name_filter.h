@@ -1,6 +1,6 @@
 #pragma once
-// A regular expression over names, as a user types it: a part of the name must match. A wrong one lets
-// everything through and says why. Drawing thread only.
+// A regular expression that the user types to filter names: it may match any part of the name. An invalid one
+// matches everything and reports its error. Drawing thread only.
 #include <map>
 #include <regex>
 #include <string>
@@ -9,10 +9,10 @@ namespace lunagrad {
 
 class NameFilter {
  public:
-  void set(const std::string& pattern);  // "": everything
+  void set(const std::string& pattern);  // "" matches everything
   const std::string& pattern() const { return pattern_; }
-  const std::string& problem() const { return problem_; }  // "" when the pattern is sound
-  bool matches(const std::string& name) const;             // remembers what it found
+  const std::string& problem() const { return problem_; }  // "" if the pattern is valid
+  bool matches(const std::string& name) const;             // caches its results
 
  private:
   std::string pattern_, problem_;

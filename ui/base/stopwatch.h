@@ -1,6 +1,6 @@
 #pragma once
-// Measures a stretch of work: the time that passed, and the CPU time that the calling thread took, which a
-// machine with other work to do changes little. One thread.
+// Measures a piece of work: wall time, and CPU time of the calling thread, which other load on the machine
+// changes little. One thread.
 #include <chrono>
 #include <ctime>
 
@@ -15,7 +15,7 @@ struct Spent {
   }
 };
 
-// CPU time of the calling thread since it began.
+// CPU time of the calling thread since its start.
 inline double thread_cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -43,7 +43,7 @@ std::string utf8_of(uint32_t c) {
   const auto tail = [](uint32_t bits) { return char(0x80 | (bits & 0x3f)); };
   if (c < 0x80) return {char(c)};
   if (c < 0x800) return {char(0xc0 | c >> 6), tail(c)};
-  if (c >= 0xd800 && c <= 0xdfff) c = 0xfffd;  // halves of a pair are no characters
+  if (c >= 0xd800 && c <= 0xdfff) c = 0xfffd;  // surrogates are not characters
   if (c < 0x10000) return {char(0xe0 | c >> 12), tail(c >> 6), tail(c)};
   return {char(0xf0 | c >> 18), tail(c >> 12), tail(c >> 6), tail(c)};
 }

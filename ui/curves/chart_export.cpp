@@ -1,20 +1,16 @@
 #include "ui/curves/chart_export.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 
+#include "runtime/figures.h"
 #include "ui/runs/journal.h"
 
 namespace lunagrad {
 namespace {
 
-void append_number(std::string& text, double value) {
-  char digits[40];
-  // The shortest that reads back as the same double.
-  text.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-}
+void append_number(std::string& text, double value) { text += shortest_number(value); }
 
 std::string quoted(const std::string& name) {
   if (name.find_first_of(",\"\r\n") == std::string::npos) return name;
@@ -23,7 +19,7 @@ std::string quoted(const std::string& name) {
   return text + "\"";
 }
 
-// As XML takes it: XML 1.0 has no control characters at all, and bytes that are no UTF-8 make a file useless.
+// Escapes for XML 1.0, which permits no control characters and only valid UTF-8.
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : printable(text)) {
@@ -142,7 +138,7 @@ void draw_not_finite(Svg& svg, const PlotLine& line, const PlotFrame& frame) {
   }
 }
 
-// Name, last value and what is missing of each line, in rows as wide as the chart. Returns their height.
+// Name, last value and gaps of each line, in rows as wide as the chart. Returns the height.
 float draw_legend(Svg* svg, const std::vector<PlotLine>& lines, float top, float width) {
   float x = 0, y = top;
   for (const PlotLine& line : lines) {

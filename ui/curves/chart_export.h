@@ -1,6 +1,6 @@
 #pragma once
-// Charts as files: CSV with every value, raw and smoothed, and SVG with what the charts show. Pure text;
-// writing it is the caller's, on any thread.
+// Charts as text for files: CSV with every value, raw and smoothed, and SVG with what the charts show. Pure;
+// any thread.
 #include <string>
 #include <vector>
 
@@ -9,23 +9,22 @@
 
 namespace lunagrad {
 
-// The points of a metric as they are now, to be written by another thread.
+// A copy of the points of a metric, to be written by another thread.
 struct CsvSeries {
   CsvSeries(std::string run, const Metric&);
   std::string run, metric;
   std::vector<double> steps, times, values, smoothed;
 };
-// "run,metric,step,time,value,smoothed", a line for each point, numbers with as many digits as tell doubles
-// apart.
+// "run,metric,step,time,value,smoothed", a line per point; numbers read back as the same double.
 std::string charts_as_csv(const std::vector<CsvSeries>&);
 
 struct SvgChart {
   std::string title;
-  std::vector<PlotLine> lines;  // those that are shown
+  std::vector<PlotLine> lines;  // the visible ones
   std::vector<PlotMark> marks;
   PlotRange y;
 };
-// One below the other, `width` by `height` each. Colours are those of the lines; `dark` chooses the ground.
+// One below the other, `width` by `height` each. The lines give the colours; `dark` selects the background.
 std::string charts_as_svg(const std::vector<SvgChart>&, const PlotAxis&, int width, int height, bool dark);
 
 }  // namespace lunagrad

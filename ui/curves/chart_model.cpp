@@ -61,7 +61,7 @@ void ChartModel::add_runs(const std::vector<ChartSource>& sources, bool several,
                           const ChartColors& colors) {
   for (const ChartSource& source : sources) {
     const Metric* samples = source.run->samples();
-    std::map<std::string, size_t> in_chart;  // lines that this run has in each chart
+    std::map<std::string, size_t> in_chart;  // lines of this run in each chart
     for (Metric& metric : source.run->metrics) {
       if (!metrics.matches(metric.name) || metric.raw.size() == 0) continue;
       Chart& chart = chart_of(metric.name);
@@ -71,8 +71,8 @@ void ChartModel::add_runs(const std::vector<ChartSource>& sources, bool several,
       line.name = printable(metric.name) + (several ? " \xc2\xb7 " + source.label : "");
       line.raw = over.raw;
       line.smooth = smoothed && over.raw->size() > 2 ? over.smooth : nullptr;
-      // One run: a colour and a dash for each line. Several: a colour for each run, and dashes that differ
-      // both between the lines of a run and between runs of neighbouring colours.
+      // One run: a colour and a dash per line. Several: a colour per run, and dashes that differ both between
+      // the lines of a run and between runs of neighbouring colours.
       line.color = colors.series[(several ? source.index : k) % colors.series.size()];
       line.dash = int((several ? source.index + k : k) % 4);
       chart.lines.push_back(std::move(line));

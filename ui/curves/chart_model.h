@@ -1,7 +1,7 @@
 #pragma once
-// From the curves of one or several runs to the lines of charts: which metrics share a chart, which names the
-// filters let through, colours and dashes, and the mean of runs of equal configuration. Belongs to the
-// drawing thread; knows no window.
+// Turns the curves of one or several runs into the lines of charts: which metrics share a chart, which names
+// pass the filters, colours and dashes, and the mean over runs of equal configuration. Needs no window.
+// Drawing thread only.
 #include <imgui.h>
 
 #include <map>
@@ -18,13 +18,14 @@ namespace lunagrad {
 struct ChartSource {
   RunCurves* run = nullptr;
   std::string label;  // short
-  size_t index = 0;   // decides its colour when there are several
+  size_t index = 0;   // selects its colour when there are several
 };
 
 struct Chart {
   std::string title;
   std::vector<PlotLine> lines;
-  std::vector<std::pair<std::string, const Metric*>> series;  // all that is behind the lines: run and metric
+  std::vector<std::pair<std::string, const Metric*>>
+      series;  // everything that the lines show: run and metric
 };
 
 struct ChartColors {
@@ -36,13 +37,13 @@ class ChartModel {
  public:
   NameFilter metrics, runs;
   XAxis x = XAxis::step;
-  bool mean = false;  // runs of equal configuration as their mean and spread
+  bool mean = false;  // shows runs of equal configuration as mean and spread
   bool marks = true;
 
   // Valid until the next call, or until a source changes.
   const std::vector<Chart>& build(const std::vector<ChartSource>&, double smoothing, const ChartColors&);
   const std::vector<PlotMark>& plot_marks() const { return plot_marks_; }
-  // Of all lines; an empty extent when there are none.
+  // Extent over all lines; empty when there are none.
   double first() const { return first_; }
   double last() const { return last_; }
   double least_positive() const { return least_positive_; }
@@ -52,7 +53,7 @@ class ChartModel {
 
  private:
   struct Mean {
-    size_t points = 0;  // of what it was made
+    size_t points = 0;  // number of points that it was made from
     double smoothing = 0;
     XAxis x = XAxis::step;
     std::vector<const RunCurves*> runs;

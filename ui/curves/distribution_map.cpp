@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "runtime/figures.h"
+
 namespace lunagrad {
 namespace {
 
@@ -31,8 +33,8 @@ void draw_distributions(const char* id, size_t count, const std::function<Distri
   const auto source = [&](size_t column) {
     return columns < 2 ? count - 1 : column * (count - 1) / (columns - 1);
   };
-  // Rows are the bins of all columns: their edges are powers of 2 and quarters between, so that far ones take
-  // no more room than near ones.
+  // Rows are the bins of all columns: their edges are powers of 2 and quarters between them, so that large
+  // values take no more space than small ones.
   std::vector<double> edges;
   for (size_t c = 0; c < columns; ++c) {
     const Distribution d = at(source(c));
@@ -67,7 +69,7 @@ void draw_distributions(const char* id, size_t count, const std::function<Distri
   const auto label = [&](float y, const char* text) {
     list->AddText({left - ImGui::CalcTextSize(text).x - 0.3f * line, y - line / 2}, colors.muted, text);
   };
-  // 0 lies in the middle of the bin around it; the others keep away from it.
+  // 0 is in the middle of its bin; the other labels keep a distance from it.
   const size_t above = size_t(std::upper_bound(edges.begin(), edges.end(), 0.0) - edges.begin());
   const bool has_zero = above > 0 && above < edges.size();
   const float zero = lower - height * (float(above) - 0.5f);
@@ -77,9 +79,7 @@ void draw_distributions(const char* id, size_t count, const std::function<Distri
     const size_t row = i * (edges.size() - 1) / (labels - 1);
     const float y = lower - height * float(row);
     if (has_zero && std::abs(y - zero) < 1.2f * line) continue;
-    char text[24];
-    std::snprintf(text, sizeof text, "%.1g", edges[row]);
-    label(y, text);
+    label(y, number_figure(edges[row], 1).c_str());
   }
   char text[40];
   std::snprintf(text, sizeof text, "step %lld", static_cast<long long>(at(0).step));

@@ -1,7 +1,6 @@
 #pragma once
-// Histograms side by side, oldest left: each column a histogram, each row a bin, the darker the more values
-// lie there. Bins of all columns have edges in common. Knows numbers, nothing of sessions. Drawing thread
-// only.
+// Histograms over time, oldest left: a column per histogram, a row per bin; the darker, the more values. The
+// bins of all columns share their edges. Knows numbers, no sessions. Drawing thread only.
 #include <imgui.h>
 
 #include <cstdint>
@@ -20,7 +19,7 @@ struct DistributionColors {
   ImU32 background, grid, text, muted, low, high;  // from few values to many
 };
 
-// Column i of `count` is asked for with at(i); as many as there are pixels are drawn.
+// at(i) returns column i of `count`; draws at most one column per pixel.
 void draw_distributions(const char* id, size_t count, const std::function<Distribution(size_t)>& at,
                         ImVec2 size, const DistributionColors&);
 

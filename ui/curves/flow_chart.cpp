@@ -59,7 +59,7 @@ int draw_flow_chart(const char* id, const std::vector<FlowStage>& stages, int se
       list->AddRectFilled({x0 - gap, upper}, {x1 + gap, lower},
                           int(i) == selected ? colors.selected : colors.grid);
     if (stage.alarm) {
-      // Hatched, so that colour is not its only sign.
+      // Hatched, so that colour is not the only sign.
       list->AddRect({x0, upper}, {x1, lower}, colors.alarm);
       for (float y = upper; y < lower; y += line / 2)
         list->AddLine({x0, y + (x1 - x0)}, {x1, y}, colors.alarm);

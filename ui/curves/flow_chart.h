@@ -1,6 +1,6 @@
 #pragma once
-// Two figures of each stage of a network, from its input to its loss, on a logarithmic scale: a band between
-// the mean and the largest. Knows numbers and names, nothing of sessions. Drawing thread only.
+// Two quantities for each stage of a network, from its input to its loss, on a logarithmic scale: a band
+// between the mean and the maximum. Knows numbers and names, no sessions. Drawing thread only.
 #include <imgui.h>
 
 #include <string>
@@ -9,9 +9,9 @@
 namespace lunagrad {
 
 struct FlowStage {
-  std::string name;  // shown while the mouse rests on it
+  std::string name;  // tooltip
   double mean = 0, max = 0;
-  bool alarm = false;  // holds what is not finite
+  bool alarm = false;  // contains NaN or infinity
 };
 
 struct FlowColors {

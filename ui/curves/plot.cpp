@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "runtime/figures.h"
 #include "ui/curves/plot_legend.h"
 #include "ui/window/theme.h"
 
@@ -23,7 +24,7 @@ void draw_band(ImDrawList* list, const PlotLine& line, const PlotFrame& frame) {
   const std::vector<BandColumn> columns = trace_band(*line.band_low, *line.band_high, frame);
   const ImU32 color = with_alpha(line.color, 0.2f);
   const ImDrawListFlags flags = list->Flags;
-  list->Flags &= ~ImDrawListFlags_AntiAliasedFill;  // seams between neighbours would show
+  list->Flags &= ~ImDrawListFlags_AntiAliasedFill;  // seams between neighbours would be visible
   for (size_t i = 1; i < columns.size(); ++i) {
     const BandColumn &a = columns[i - 1], &b = columns[i];
     list->AddQuadFilled({a.x, a.top}, {b.x, b.top}, {b.x, b.bottom}, {a.x, a.bottom}, color);
@@ -31,7 +32,7 @@ void draw_band(ImDrawList* list, const PlotLine& line, const PlotFrame& frame) {
   list->Flags = flags;
 }
 
-// NaN and +infinity as marks at the upper edge, -infinity at the lower; at most one a pixel column.
+// NaN and +infinity as marks at the upper edge, -infinity at the lower edge; at most one per pixel column.
 void draw_not_finite(ImDrawList* list, const Curve& curve, const PlotFrame& frame, ImU32 color) {
   const float s = em(0.27f);
   float last = -INFINITY;
@@ -60,7 +61,7 @@ void zoom(double& low, double& high, const AxisScale& scale, double at, double f
   const double new_low = scale.inverse(place - (place - scale.forward(low)) * factor);
   const double new_high = scale.inverse(place + (scale.forward(high) - place) * factor);
   const double span = new_high - new_low;
-  // Neither so near that neighbouring numbers are the same, nor so far that they overflow.
+  // Refuses ranges so small that neighbouring numbers are equal, and so large that they overflow.
   if (!(span > 1e-9 * std::max({std::abs(new_low), std::abs(new_high), 1e-100})) || !(span < 1e100)) return;
   low = new_low;
   high = new_high;
@@ -148,19 +149,19 @@ void show_values(const std::vector<PlotLine>& lines, const PlotAxis& axis, doubl
     }
     const size_t i = line.raw->nearest(at);
     const double x = line.raw->x(i);
-    if (x != x_before) text_in(colors.muted, "%s %s", axis.label.c_str(), exact_number(x).c_str());
+    if (x != x_before) text_in(colors.muted, "%s %s", axis.label.c_str(), number_figure(x, 9).c_str());
     x_before = x;
     text_in(line.color, "%s", line.name.c_str());
     ImGui::SameLine(0, em(0.8f));
-    ImGui::TextUnformatted(exact_number(line.raw->y(i)).c_str());
+    ImGui::TextUnformatted(number_figure(line.raw->y(i), 9).c_str());
     if (line.smooth) {
       ImGui::SameLine(0, em(0.8f));
-      text_in(colors.muted, "smoothed %s", exact_number(line.smooth->y(i)).c_str());
+      text_in(colors.muted, "smoothed %s", number_figure(line.smooth->y(i), 9).c_str());
     }
     if (line.band_low) {
       ImGui::SameLine(0, em(0.8f));
-      text_in(colors.muted, "%s to %s", exact_number(line.band_low->y(i)).c_str(),
-              exact_number(line.band_high->y(i)).c_str());
+      text_in(colors.muted, "%s to %s", number_figure(line.band_low->y(i), 9).c_str(),
+              number_figure(line.band_high->y(i), 9).c_str());
     }
   }
   if (more) text_in(colors.muted, "and %zu more, see the legend", more);
@@ -169,8 +170,8 @@ void show_values(const std::vector<PlotLine>& lines, const PlotAxis& axis, doubl
 
 float sign_height() { return em(0.95f); }
 
-// Vertical lines with a sign below, as wordy as there is room up to the next. Marks that would overlap share
-// one.
+// Vertical lines with a label below, as long as there is space up to the next mark. Marks that would overlap
+// share one label.
 void draw_marks(ImDrawList* list, const std::vector<PlotMark>& marks, const PlotFrame& frame,
                 const PlotColors& colors, PlotShown& shown) {
   const float side = sign_height();
@@ -183,15 +184,15 @@ void draw_marks(ImDrawList* list, const std::vector<PlotMark>& marks, const Plot
     return std::max(side,
                     ImGui::GetFont()->CalcTextSizeA(side * 0.85f, FLT_MAX, 0, text.c_str()).x + em(0.4f));
   };
-  float taken = frame.min.x;  // up to here by the signs before
+  float taken = frame.min.x;  // right end of the labels so far
   for (size_t i = 0; i < visible.size();) {
     size_t end = i + 1;
     const float x = std::round(frame.px(visible[i]->x));
     while (end < visible.size() && frame.px(visible[end]->x) - x < 1.5f * side) ++end;
     const PlotMark& mark = *visible[i];
     const std::vector<std::string> labels = mark_labels(std::span(visible).subspan(i, end - i));
-    // Its sign begins left of the line and ends before the next one; at the right edge it lies more to the
-    // left.
+    // The label starts to the left of the line and ends before the next one; at the right edge it moves
+    // further left.
     const float limit = end < visible.size() ? frame.px(visible[end]->x) - 0.6f * side : frame.max.x;
     const auto fits = std::find_if(labels.begin(), labels.end(), [&](const std::string& label) {
       return width_of(label) <= limit - taken;
@@ -233,7 +234,7 @@ void draw_axes(ImDrawList* list, const PlotFrame& frame, const PlotAxis& axis, b
   for (size_t i = 0; i < y_ticks.size(); ++i) {
     const float y = std::round(frame.py(y_ticks[i]));
     list->AddLine({frame.min.x, y}, {frame.max.x, y}, colors.grid, 1);
-    if (below - y < small) continue;  // crowded near the 0 of a symlog axis
+    if (below - y < small) continue;  // crowded near 0 of a symlog axis
     below = y;
     const std::string text = axis_number(y_ticks[i], tick_distance(frame.y, y_ticks, i));
     list->AddText(font, small,
@@ -275,10 +276,10 @@ void draw_dashed(ImDrawList* list, const std::vector<ImVec2>& points, ImU32 colo
     list->AddPolyline(points.data(), int(points.size()), color, 0, width);
     return;
   }
-  // A line that goes up and down in each pixel column is cut along x: along its length the gaps would lie
-  // anywhere.
+  // A line that oscillates within each pixel column is dashed along x: along its length the gaps would be at
+  // arbitrary places.
   const bool dense = float(points.size()) > 1.2f * std::abs(points.back().x - points.front().x) + 2;
-  static std::vector<ImVec2> run;  // of the dash that goes on
+  static std::vector<ImVec2> run;  // of the current dash
   run.assign(1, points[0]);
   int part = 0;
   float left = pattern[0];
@@ -324,11 +325,10 @@ std::string axis_number(double value, double step) {
   const double size = std::abs(value);
   if (size < step * 1e-6) return "0";
   if (size >= 1e6 || (size < 1e-3 && step < 1e-3)) {
-    std::snprintf(text, sizeof text, "%.3g", value);
-  } else {
-    const int digits = step > 0 ? std::clamp(int(std::ceil(-std::log10(step) - 1e-9)), 0, 6) : 3;
-    std::snprintf(text, sizeof text, "%.*f", digits, value);
+    return number_figure(value, 3);
   }
+  const int digits = step > 0 ? std::clamp(int(std::ceil(-std::log10(step) - 1e-9)), 0, 6) : 3;
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
   return text;
 }
 
@@ -359,12 +359,6 @@ std::vector<std::string> mark_labels(std::span<const PlotMark* const> marks) {
   return {counted, number + " marks", number};
 }
 
-std::string exact_number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return text;
-}
-
 std::vector<PlotLine> shown_lines(const std::vector<PlotLine>& lines, const PlotState& state) {
   std::vector<PlotLine> shown;
   for (const PlotLine& line : lines)
@@ -374,7 +368,7 @@ std::vector<PlotLine> shown_lines(const std::vector<PlotLine>& lines, const Plot
 
 PlotRange y_range(const std::vector<PlotLine>& shown, const PlotAxis& axis, const PlotState& state) {
   CurveRange range;
-  size_t points = 0;  // of the longest
+  size_t points = 0;  // of the longest curve
   const auto add = [&](const Curve* curve) {
     if (!curve) return;
     const size_t begin = curve->lower_bound(axis.low), end = curve->lower_bound(axis.high);
@@ -407,7 +401,7 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
   const std::vector<PlotLine> visible = shown_lines(lines, state);
   const PlotRange range = y_range(visible, axis, state);
   const float title_width = fonts().bold->CalcTextSizeA(text_height, FLT_MAX, 0, title).x;
-  std::string note;  // beside the title
+  std::string note;  // next to the title
   if (range.scale.kind == AxisScale::Kind::symlog)
     note = "symlog, linear within \xc2\xb1" + axis_number(range.scale.threshold, range.scale.threshold);
   const float note_width =
@@ -427,7 +421,7 @@ PlotShown draw_plot(const char* id, const char* title, const std::vector<PlotLin
   shown.min = min;
   shown.max = max;
   const auto limits = [](const AxisScale& scale, double low, double high) {
-    return std::string(name_of(scale.kind)) + " " + exact_number(low) + " to " + exact_number(high);
+    return std::string(name_of(scale.kind)) + " " + number_figure(low, 9) + " to " + number_figure(high, 9);
   };
   shown.scales = "x " + limits(frame.x, frame.x0, frame.x1) + ", y " + limits(frame.y, frame.y0, frame.y1);
 

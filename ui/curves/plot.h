@@ -1,7 +1,7 @@
 #pragma once
-// A chart of curves over one x axis: axes with round ticks, raw curves ghosted behind smoothed ones, bands,
-// marks of what happened, a legend that hides curves, a crosshair with exact values, zoom and pan. Costs a
-// few draw calls per pixel column, whatever the number of points. Knows curves, nothing of sessions.
+// A chart of curves over one x axis: axes with round ticks, faint raw curves and strong smoothed ones, bands,
+// event marks, a legend that hides curves, a crosshair with exact values, zoom and pan. Costs a few draw
+// calls per pixel column, for any number of points. Knows curves, no sessions. Drawing thread only.
 #include <imgui.h>
 
 #include <set>
@@ -15,20 +15,20 @@
 
 namespace lunagrad {
 
-// What several charts with a common x axis share.
+// The state that several charts with a common x axis share.
 struct PlotAxis {
   enum class Mode { fit, follow, fixed } mode = Mode::fit;
   AxisScale scale;
   std::string label = "step";
-  double low = 0, high = 1;  // shown
-  double window = 200;       // shown behind the last point, in follow
-  bool box = false;          // dragging draws a box to zoom into, instead of moving what is shown
-  bool hovering = false;     // the mouse rests on one of the charts, at x = hover
+  double low = 0, high = 1;  // visible range
+  double window = 200;       // length of the visible range in follow mode
+  bool box = false;          // dragging zooms into a box instead of panning
+  bool hovering = false;     // the mouse is over one of the charts, at x = hover
   double hover = 0;
-  // Once a frame, with the extent of all data and the smallest x above 0.
+  // Once a frame, with the extent of all data and the smallest positive x.
   void update(double first, double last, double least_positive);
 
-  bool hovering_next = false;  // found while drawing, for all charts of the next frame
+  bool hovering_next = false;  // set while drawing, for all charts of the next frame
 };
 
 struct PlotLine {
@@ -37,42 +37,41 @@ struct PlotLine {
   const Curve* smooth = nullptr;                          // null: the raw curve at full strength
   const Curve *band_low = nullptr, *band_high = nullptr;  // null: no band
   ImU32 color = 0;
-  int dash = 0;  // 0 solid, 1 dashed, 2 dotted, 3 long and short: a second sign beside colour
+  int dash = 0;  // 0 solid, 1 dashed, 2 dotted, 3 long and short: distinguishes lines in addition to colour
 };
 
 struct PlotMark {
   double x = 0;
-  std::string
-      kind;  // "edit": written at the mark, its first letter in capitals where there is no room for it
-  std::string brief;  // "lr 0.05", what is written where there is room for more; may be empty
+  std::string kind;   // "edit": the label of the mark, or its capital initial where space is short
+  std::string brief;  // "lr 0.05": the label where there is space for more; may be empty
   ImU32 color = 0;
-  std::string text;  // all there is to say
+  std::string text;  // the full description
 };
-// What may be written at a place for those of its marks, the longest first: "lr 0.05", "edit", "E"; of
-// several "2 edits, 1 pause", "3 marks", "3".
+// The possible labels for marks at one place, the longest first: "lr 0.05", "edit", "E"; for several "2
+// edits, 1 pause", "3 marks", "3".
 std::vector<std::string> mark_labels(std::span<const PlotMark* const>);
 
 struct PlotColors {
   ImU32 background, grid, text, muted, crosshair, alarm, popup, accent;
 };
 
-// Of one chart.
+// The state of one chart.
 struct PlotState {
   AxisScale::Kind y = AxisScale::Kind::linear;
-  bool y_fixed = false;  // else all visible values fit
+  bool y_fixed = false;  // false: y fits all visible values
   double y_low = 0, y_high = 1;
   std::set<std::string> hidden;  // names of lines
   bool boxing = false;
   ImVec2 box_from{};
 };
 
-// What was drawn where, for a text mirror of the chart.
+// What was drawn where, for the description of the frame.
 struct PlotShown {
   struct Item {
     std::string text;
     ImVec2 min, max;
   };
-  ImVec2 min, max;  // of the area of the data
+  ImVec2 min, max;  // of the data area
   std::vector<Item> legend, marks;
   std::string scales;  // "x linear 0 to 99, y log 0.1 to 2"
 };
@@ -87,10 +86,9 @@ void draw_dashed(ImDrawList*, const std::vector<ImVec2>&, ImU32 color, float wid
 // Lengths of dash and gap, two of each, in pixels at scale 1; null for a solid line.
 const float* dash_pattern(int dash);
 
-// As few digits as tell the number from its neighbours at that resolution.
+// The number with as few digits as distinguish it from its neighbours at that step.
 std::string axis_number(double value, double step);
-std::string exact_number(double value);
-// The lines that are not hidden, and the y scale and range that they get: what an export draws, too.
+// The lines that are not hidden, and the y scale and range that they get; an export draws the same.
 std::vector<PlotLine> shown_lines(const std::vector<PlotLine>&, const PlotState&);
 struct PlotRange {
   AxisScale scale;

@@ -34,8 +34,8 @@ double PlotFrame::y_at(float py) const {
 
 namespace {
 
-// Columns may begin and end at multiples of this: an eighth of a column or less, for a fraction of the memory
-// that is read.
+// Columns may start and end at multiples of this: at most an eighth of a column, which reads a fraction of
+// the memory.
 size_t block_for(size_t points, const PlotFrame& frame) {
   size_t block = 1;
   while (double(block * Curve::kFan) * 8 * double(frame.width()) <= double(points)) block *= Curve::kFan;
@@ -73,7 +73,7 @@ void trace(const Curve& curve, const PlotFrame& frame,
       const double low = frame.y.kind == AxisScale::Kind::log ? range.least_positive : range.min;
       if (!range.empty() && frame.y.shows(low) && frame.y.shows(range.max)) {
         const float top = frame.py(range.max), bottom = frame.py(low);
-        // First the end that is nearer to where the line comes from.
+        // First the extreme that is nearer to the previous point.
         const bool rising = points.empty() || points.back().y > (top + bottom) / 2;
         points.push_back({px, rising ? bottom : top});
         if (bottom - top > 0.5f) points.push_back({px, rising ? top : bottom});
@@ -93,7 +93,7 @@ std::vector<BandColumn> trace_band(const Curve& low, const Curve& high, const Pl
   end = std::min({end + 1, low.size(), high.size()});
   const auto add = [&](float px, double bottom, double top) {
     if (!frame.y.shows(top)) return;
-    // On a logarithmic axis a band that reaches below 0 goes down to the edge.
+    // On a logarithmic axis a band that reaches below 0 extends to the edge.
     columns.push_back({px, frame.py(top), frame.y.shows(bottom) ? frame.py(bottom) : frame.max.y});
   };
   if (end - begin <= size_t(std::max(2 * frame.width(), 2.0f))) {

@@ -1,6 +1,6 @@
 #pragma once
-// Where a chart's values lie on a surface, screen or picture, and the polyline of a curve on it: at most two
-// points a pixel column however many values the curve has, each column's smallest and largest among them, so
+// Maps a chart's values to pixels of the screen or of a picture, and makes the polyline of a curve: at most
+// two points per pixel column for any number of values, always with the minimum and maximum of the column, so
 // that no spike is lost. Pure geometry.
 #include <imgui.h>
 
@@ -24,26 +24,26 @@ class PlotFrame {
   float width() const { return max.x - min.x; }
   float height() const { return max.y - min.y; }
   float px(double value) const;
-  float py(double value) const;  // held near the rectangle, so that a far value cannot overflow
+  float py(double value) const;  // clamped near the rectangle, so that a far value cannot overflow
   double x_at(float px) const;
   double y_at(float py) const;
   bool shows(double vx, double vy) const { return x.shows(vx) && y.shows(vy); }
 
  private:
-  double left_, right_, bottom_, top_;  // the edges as the scales see them
+  double left_, right_, bottom_, top_;  // the edges, transformed by the scales
 };
 
-// Calls `stretch` for each part of the curve without a gap. What cannot be shown (NaN, infinity, not positive
-// on a logarithmic axis) makes one.
+// Calls `stretch` for each part of the curve without a gap. Values that cannot be shown (NaN, infinity, not
+// positive on a logarithmic axis) make a gap.
 void trace(const Curve&, const PlotFrame&, const std::function<void(const std::vector<ImVec2>&)>& stretch);
-// The values between two curves with the same x, column by column: x, upper and lower edge.
+// The area between two curves with the same x, by pixel column: x, upper and lower edge.
 struct BandColumn {
   float x, top, bottom;
 };
 std::vector<BandColumn> trace_band(const Curve& low, const Curve& high, const PlotFrame&);
 
-// Values around all of these, with a margin; 0 to 1 when there is nothing to show. Of a curve of few points
-// every difference would fill the chart: on a linear axis they get at least a tenth of their size.
+// The range of all these values, with a margin; 0 to 1 when there is nothing to show. On a linear axis the
+// range is at least a tenth of the values' magnitude, so that tiny differences do not fill the chart.
 struct ValueSpan {
   double low, high;
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "runtime/figures.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {
@@ -11,7 +12,7 @@ namespace {
 
 std::string short_value(double value) {
   char text[32];
-  const bool long_number = std::abs(value) >= 1e4 && std::abs(value) < 1e7;  // a count of samples, say
+  const bool long_number = std::abs(value) >= 1e4 && std::abs(value) < 1e7;  // for example a count of samples
   std::snprintf(text, sizeof text, long_number ? "%.0f" : "%.4g", value);
   return text;
 }
@@ -32,15 +33,15 @@ void explain_line(const PlotLine& line, bool hidden) {
   const Curve& curve = *line.raw;
   ImGui::BeginTooltip();
   text_in(line.color, "%s", line.name.c_str());
-  ImGui::Text("%zu points, last %s at %s", curve.size(), exact_number(curve.y(curve.size() - 1)).c_str(),
-              exact_number(curve.x(curve.size() - 1)).c_str());
+  ImGui::Text("%zu points, last %s at %s", curve.size(), number_figure(curve.y(curve.size() - 1), 9).c_str(),
+              number_figure(curve.x(curve.size() - 1), 9).c_str());
   const CurveRange range = curve.range(0, curve.size());
   if (!range.empty())
-    ImGui::Text("from %s to %s", exact_number(range.min).c_str(), exact_number(range.max).c_str());
+    ImGui::Text("from %s to %s", number_figure(range.min, 9).c_str(), number_figure(range.max, 9).c_str());
   if (!curve.not_finite().empty()) {
     const size_t first = curve.not_finite().front();
     ImGui::Text("%zu NaN, %zu Inf, the first at %s", curve.nan_count(), curve.inf_count(),
-                exact_number(curve.x(first)).c_str());
+                number_figure(curve.x(first), 9).c_str());
   }
   text_in(theme().muted, hidden ? "A click shows this curve again." : "A click hides this curve.");
   ImGui::EndTooltip();
@@ -61,11 +62,11 @@ PlotLegend::PlotLegend(const std::vector<PlotLine>& lines, const PlotState& stat
     Entry entry{&line, {}, {}};
     const Curve& shown = at && line.smooth ? *line.smooth : *line.raw;
     const double value = shown.y(at ? shown.nearest(*at) : shown.size() - 1);
-    entry.value = at ? exact_number(value) : short_value(value);
+    entry.value = at ? number_figure(value, 9) : short_value(value);
     entry.alarm = alarm_of(line, state);
     entry.name_width = ImGui::CalcTextSize(line.name.c_str()).x;
-    // Room for an exact number also where a short one stands: entries keep their places while a run goes on
-    // and when the crosshair comes.
+    // Reserves the width of an exact number even for a short one, so that entries do not move while a run
+    // continues or when the crosshair appears.
     entry.value_width = std::max(ImGui::CalcTextSize(entry.value.c_str()).x, em(6));
     entry.width = swatch + gap + entry.name_width + gap + entry.value_width +
                   (entry.alarm.empty() ? 0 : gap + ImGui::CalcTextSize(entry.alarm.c_str()).x);

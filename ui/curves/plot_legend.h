@@ -1,18 +1,18 @@
 #pragma once
-// The legend of a chart: each line's stroke, name and value in as many rows as are granted, and a list of all
-// behind a button when they do not suffice. A click hides a line or shows it again. Private to the plot.
+// The legend of a chart: the stroke, name and value of each line in a given number of rows, and a popup list
+// of all lines if these do not suffice. A click hides or shows a line. Private to the plot.
 #include "ui/curves/plot.h"
 
 namespace lunagrad {
 
 class PlotLegend {
  public:
-  // Lays the entries out from `left` to `right`, `indent` to the right in the first row. `at`: the values
-  // shown are those at this x instead of the last ones.
+  // Lays the entries out from `left` to `right`, `indent` to the right in the first row. `at`: shows the
+  // values at this x instead of the last ones.
   PlotLegend(const std::vector<PlotLine>&, const PlotState&, float left, float right, float indent,
              int most_rows, const double* at);
   int rows() const { return rows_; }
-  // Draws them with their upper edge at y. The space belongs to the chart already.
+  // Draws them with their upper edge at y. The caller has reserved the space.
   void draw(float y, PlotState&, const PlotColors&, PlotShown&) const;
 
  private:
@@ -25,7 +25,7 @@ class PlotLegend {
   void draw_list(PlotState&, const PlotColors&) const;
   const std::vector<PlotLine>& lines_;
   std::vector<Entry> entries_;
-  size_t left_out_ = 0;  // entries that are in the list alone
+  size_t left_out_ = 0;  // entries that are only in the list
   float more_x_ = 0;
   int rows_ = 1;
 };

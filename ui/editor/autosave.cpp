@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A descriptor that holds the lock, -1 when somebody else does.
+// A descriptor that holds the lock, -1 if another process holds it.
 int take_lock(const fs::path& file, int flags) {
   const int descriptor = ::open(file.c_str(), flags | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor < 0) return -1;

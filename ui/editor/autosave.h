@@ -1,7 +1,7 @@
 #pragma once
 // Keeps unsaved texts on the disk, so that neither a crash nor closing the window loses them. Each process
-// has a folder of its own with a lock that ends with it; a folder whose lock is free was left behind, and its
-// texts are handed to the next start. Owns the folder and the lock. One thread.
+// has its own folder with a lock that the system frees when the process ends; a folder with a free lock was
+// left by an earlier process, and its texts go to the next start. Owns the folder and the lock. One thread.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,14 +17,14 @@ class Autosave {
 
   explicit Autosave(
       std::string folder);  // "": keeps nothing. The folder is made when there is something to keep
-  ~Autosave();              // removes the folder when nothing is kept in it
+  ~Autosave();              // removes the folder if it is empty
   Autosave(const Autosave&) = delete;
 
-  // What other processes left behind. Their folders stay until forget_left_behind().
+  // The texts of processes that have ended. Their folders stay until forget_left_behind().
   std::vector<Text> left_behind();
   void forget_left_behind();
 
-  // `id` names the text among those of this process. False: it could not be written, and trouble() says why.
+  // `id` identifies the text in this process. False: it could not be written, and trouble() says why.
   bool keep(int id, const std::string& path, std::string_view content);
   void drop(int id);
   const std::string& trouble() const { return trouble_; }
@@ -34,7 +34,7 @@ class Autosave {
 
   std::string root_, own_, trouble_;
   int lock_ = -1;
-  std::vector<std::pair<std::string, int>> taken_;  // folders left behind, and their locks
+  std::vector<std::pair<std::string, int>> taken_;  // left folders, and their locks
 };
 
 }  // namespace lunagrad

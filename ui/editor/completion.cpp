@@ -13,12 +13,12 @@
 namespace lunagrad {
 namespace {
 
-constexpr int kWordLines = 20000;  // of the text, that are looked through for names
+constexpr int kWordLines = 20000;  // of the text that are searched for names
 constexpr size_t kMostProposals = 500;
 
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// The pieces of a line that are split at commas, without spaces around them.
+// Splits a line at commas, without spaces around the pieces.
 std::vector<std::string> split(std::string_view text) {
   std::vector<std::string> parts;
   for (size_t begin = 0; begin <= text.size();) {
@@ -37,7 +37,7 @@ bool is_path(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return in_name(c) || c == '.'; });
 }
 
-// What a local was given when that is a path or a module of the library; "" otherwise.
+// The value that a local was given, if it is a path or a module of the library; otherwise "".
 std::string value_of(const TextBuffer& buffer, const std::string& name) {
   for (int i = 0; i < std::min(buffer.line_count(), kWordLines); ++i) {
     std::string_view line = buffer.line(i);
@@ -70,7 +70,7 @@ const char* arguments_of(const std::string& name) {
   return signature && !signature->op->hidden() ? signature->names.c_str() : "";
 }
 
-// What the annotations say of a function of the library: "lg.nn.Linear".
+// The annotation of a function of the library: "lg.nn.Linear".
 const HelpEntry* annotation_of(const std::string& name) {
   static const std::map<std::string_view, const HelpEntry*> functions = [] {
     std::map<std::string_view, const HelpEntry*> found;
@@ -153,7 +153,7 @@ void Completion::ask(Session& session, const TextBuffer& buffer) {
   path_ = written.empty() ? "" : resolved_path(buffer, written);
   open_ = true;
 
-  // Names in the text: alone when no path is written, otherwise those that follow the same words.
+  // Names in the text: all names without a path, otherwise those that follow the same path.
   std::set<std::string> seen;
   std::vector<LuaToken> tokens;
   LuaOpen open = 0;
@@ -171,7 +171,7 @@ void Completion::ask(Session& session, const TextBuffer& buffer) {
     }
   }
   for (const std::string& name : seen) add(name, "in this text");
-  // Whatever a name is, a colon behind it may well call a tensor's method.
+  // Whatever the name is, a colon after it may call a tensor's method.
   if (path_.ends_with(':'))
     for (const Signature& signature : signatures()) {
       const Op& op = *signature.op;

@@ -1,7 +1,6 @@
 #pragma once
-// What could follow the name at the caret: from the records of the ops, from the session, which is asked and
-// never waited for, and from the text itself. Drawing thread only; the session's answer comes on its own
-// thread.
+// Completions of the name at the caret: from the op records, from the session (asynchronously), and from the
+// text itself. Drawing thread only; the session's answer arrives on its own thread.
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -16,32 +15,32 @@ namespace lunagrad {
 struct Proposal {
   std::string name;    // "linear"
   std::string detail;  // its arguments, or where the name comes from
-  std::string help;    // what `?name` says; "" for what has no record
+  std::string help;    // the text of `?name`; "" if there is none
 };
 
-// "local nn = lg.nn" makes nn.Linear "lg.nn.Linear": the path with its first name replaced by what the text's
-// assignments of locals and `require "lunagrad"` give it, again and again.
+// Resolves aliases: "local nn = lg.nn" makes nn.Linear "lg.nn.Linear". Replaces the path's first name by the
+// value that a local assignment or `require "lunagrad"` in the text gives it, repeatedly.
 std::string resolved_path(const TextBuffer&, const std::string& path);
 
-// What the operations' records or the library's annotations say of a resolved path; "" for nothing.
+// The help of a resolved path from the op records or the library's annotations; "" if there is none.
 std::string explain_path(const std::string& path);
 
 class Completion {
  public:
   explicit Completion(std::function<void()> wake);
 
-  // The caret has moved behind a name or a dot: finds proposals for what stands before it.
+  // The caret is after a name or a dot: finds proposals for it.
   void ask(Session&, const TextBuffer&);
   void close();
   bool open() const { return open_; }
-  // Those that are known by now, sorted; empty while nothing is open.
+  // The proposals known so far, sorted; empty when closed.
   const std::vector<Proposal>& proposals();
-  TextRange replaced() const { return replaced_; }  // the part of the name that is there
+  TextRange replaced() const { return replaced_; }  // the part of the name that is typed
 
  private:
   struct Answer {
     std::mutex mutex;
-    uint64_t number = 0;  // of the last question
+    uint64_t number = 0;  // of the latest request
     bool fresh = false;
     std::vector<std::string> names;
     std::function<void()> wake;
@@ -49,10 +48,10 @@ class Completion {
   void add(std::string name, const char* origin);
   void merge(const std::vector<std::string>& names);
 
-  std::shared_ptr<Answer> answer_;  // shared with the callbacks, which may outlive this
+  std::shared_ptr<Answer> answer_;  // shared with the callbacks, which may outlive this object
   bool open_ = false;
-  std::string path_;    // resolved, up to and with the last dot or colon
-  std::string prefix_;  // what is there of the name
+  std::string path_;    // resolved, up to and including the last dot or colon
+  std::string prefix_;  // the typed part of the name
   TextRange replaced_;
   std::vector<Proposal> proposals_;
 };

@@ -15,7 +15,7 @@ struct Word {
   LuaPart part;
 };
 
-// Everything but spaces and comments; signs one by one.
+// Everything except spaces and comments; punctuation one character at a time.
 std::vector<Word> words_of(const TextBuffer& buffer) {
   std::vector<Word> words;
   std::vector<LuaToken> tokens;
@@ -63,14 +63,14 @@ class Search {
   bool is(size_t i, LuaPart part) const { return i < words_.size() && words_[i].part == part; }
   std::string_view text(size_t i) const { return i < words_.size() ? words_[i].text : std::string_view(); }
 
-  // A function's own name counts for what is called as a member too; its parameters are plain names.
+  // A function's own name also matches a member call; its parameters are plain names.
   void function(size_t i) {
     for (; is(i, LuaPart::name) || text(i) == "." || text(i) == ":"; ++i)
       if (text(i) == name_ && text(i + 1) == "(") found_.declared.push_back(words_[i].at);
     if (text(i) == "(") names(i + 1);
   }
 
-  // "a, b <const>" up to what is no list of names any more.
+  // "a, b <const>" up to the end of the list of names.
   void names(size_t i) {
     if (member_) return;
     while (is(i, LuaPart::name)) {

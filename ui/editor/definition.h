@@ -1,7 +1,7 @@
 #pragma once
-// Where a text of Lua says what a name is: a function, a local, a parameter, the variable of a loop; failing
-// these, the first assignment to it. Looks at words alone, so of two names that are alike it takes the nearer
-// one above. Pure functions.
+// Finds the definition of a name in a Lua text: a function, a local, a parameter, a loop variable; otherwise
+// the first assignment. Looks at words only, not at scopes: of several equal names it takes the nearest one
+// above. Pure functions.
 #include <optional>
 #include <string>
 
@@ -9,8 +9,7 @@
 
 namespace lunagrad {
 
-// The name at the caret, or just before it, with what stands before its last part: "net.layers", "opt:step";
-// "" for none.
+// The name at the caret or directly before it, with its path: "net.layers", "opt:step"; "" for none.
 std::string name_at(const TextBuffer&, TextPosition caret);
 // The definition of a name, or of the last part of a path, as seen from the caret.
 std::optional<TextPosition> definition_of(const TextBuffer&, const std::string& name, TextPosition caret);

@@ -37,14 +37,14 @@ bool may_write(const std::string& path) {
   return (status.st_mode & 0222) != 0 && ::access(path.c_str(), W_OK) == 0;
 }
 
-// A link stays a link: what it leads to is written.
+// A link stays a link: writes to its target.
 std::string real_path(const std::string& path) {
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
   return error ? path : real.string();
 }
 
-// With the rights that the file had. Why it could not be, or "".
+// Keeps the file's permissions. Returns an error text, or "".
 std::string write_text(const std::string& path, const std::string& content) {
   struct stat status {};
   const bool exists = ::stat(path.c_str(), &status) == 0;
@@ -223,7 +223,7 @@ void Documents::take_results() {
   for (const Kept& text : kept) {
     trouble_ = text.trouble;
     Document* document = with_id(text.id);
-    if (document && !text.trouble.empty()) document->kept_ = 0;  // is tried again
+    if (document && !text.trouble.empty()) document->kept_ = 0;  // tried again
   }
   for (const Written& result : written) take_over(result);
 }
@@ -286,7 +286,7 @@ void Documents::take_from_disk(Document& document) {
   take_text(document, look);
 }
 
-// A file is read when it was the same twice in a row: an editor may be amid writing it.
+// A file is read when it was the same in two consecutive checks: another program may still be writing it.
 void Documents::look(Look& look) {
   look.stamp = stamp_of(look.path);
   look.writable = may_write(look.path);
@@ -359,7 +359,7 @@ bool Documents::take_look(Document& document, Look& look) {
   return document.trouble == Document::Trouble::none;
 }
 
-// A file that is not open. True: it is another than before.
+// Checks a file that is not open. True: it has changed.
 bool Documents::take_look(const Look& look) {
   Look& other = others_.emplace_back(look);
   const bool first = !look.seen.exists() && !look.known.exists();

@@ -1,7 +1,7 @@
 #pragma once
-// The texts that are open in the editor, and their files: opened, saved whole or not at all, watched for
-// changes from outside, kept through crashes. Knows neither window nor session. Drawing thread only, which
-// never waits for what is written: a thread does that, and update() takes over what it came to.
+// The texts that are open in the editor, and their files: opens and atomically saves them, notices changes
+// from outside, keeps unsaved text through crashes. Needs no window and no session. Drawing thread only,
+// which never waits for writing: a separate thread writes, and update() takes over its results.
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace lunagrad {
 
-// A file's identity and moment, to see that somebody else wrote it.
+// A file's identity and modification time, to detect that another program wrote it.
 struct FileStamp {
   int64_t seconds = 0, nanoseconds = 0, size = -1;
   uint64_t inode = 0;
@@ -25,21 +25,22 @@ struct FileStamp {
   bool operator==(const FileStamp&) const = default;
 };
 FileStamp stamp_of(const std::string& path);
-bool same_file(const std::string& a, const std::string& b);  // also through links and relative paths
+bool same_file(const std::string& a, const std::string& b);  // resolves links and relative paths
 
 struct Document {
   int id = 0;
-  std::string path;   // as it was given; "" for a text without a file
+  std::string path;   // as given by the caller; "" for a text without a file
   std::string title;  // "train.lua", "untitled 1"
   TextBuffer buffer;
-  // The lines that the session runs, for what it says about them; empty when it does not run this text.
+  // The lines that the session runs, to map its reports to lines of the text; empty if it does not run this
+  // text.
   std::vector<std::string> run_lines;
 
   enum class Trouble {
     none,
     conflict,  // changed here and on the disk
-    gone,      // the file is no longer there, or cannot be read
-    restored   // unsaved text of an earlier start, that nobody has looked at yet
+    gone,      // the file no longer exists, or cannot be read
+    restored   // unsaved text of an earlier start that the user has not looked at yet
   } trouble = Trouble::none;
   std::string reason;  // why it cannot be read or saved
   bool read_only = false;
@@ -50,7 +51,7 @@ struct Document {
   friend class Documents;
   uint64_t saved_ = 0, kept_ = 0;  // states of the buffer
   uint64_t restored_ = 0;
-  int writing_ = 0;  // how often it is on its way to the disk
+  int writing_ = 0;  // number of writes in progress
   FileStamp disk_, seen_;
 };
 
@@ -58,50 +59,50 @@ class Documents {
  public:
   static constexpr int64_t kLargest = int64_t(64) << 20;  // bytes of a file
 
-  // Told when it was saved, with "", or why it was not. On the drawing thread, within update().
+  // The result of saving: "" or an error text. Called on the drawing thread, within update().
   using Saved = std::function<void(const std::string& error)>;
 
   // `wake` is called on any thread when update() has something new.
   explicit Documents(const std::string& autosave_folder = {}, std::function<void()> wake = {});
   ~Documents();
 
-  // The document of that file, opened when it is not open yet. Error (kind file) when it cannot be read.
+  // The document of that file; opens it if necessary. Error (kind file) if it cannot be read.
   Document& open(const std::string& path);
-  Document& create(const std::string& path);  // for a file that saving will make
+  Document& create(const std::string& path);  // for a file that does not exist until it is saved
   Document& add_untitled();
   void keep_in(const std::string& autosave_folder);  // before anything is open
-  // What another process had left unsaved is open again. Returns how many.
+  // Opens the texts that other processes left unsaved. Returns how many.
   int restore();
-  // Its text as it is now goes into its file, or into `path`, which is its own once that is done. Error (kind
-  // file) where that can be seen not to go; either way a failure leaves file and text as they were.
+  // Writes the present text to its file, or to `path`, which then becomes its file. Throws Error (kind file)
+  // for errors known at once; a failure changes neither file nor text.
   void save(Document&, Saved = {});
   void save_as(Document&, const std::string& path, Saved = {});
   void close(Document&);           // unsaved text is lost
   void take_from_disk(Document&);  // can be undone
-  void keep_mine(Document&);       // the next save writes over what is on the disk
+  void keep_mine(Document&);       // the next save overwrites the file on the disk
 
   size_t count() const { return all_.size(); }
   Document& operator[](size_t i) { return *all_[i]; }
-  Document* find(const std::string& path);  // null when it is not open
+  Document* find(const std::string& path);  // null if it is not open
   Document* with_title(const std::string& title);
   Document* with_id(int id);
-  Document* active() { return active_; }  // the one that is shown, null for none
+  Document* active() { return active_; }  // the document that is shown, null for none
   void activate(Document& document) { active_ = &document; }
 
-  // Once a frame: has the disk looked at twice a second, keeps unsaved text every two seconds. Files that
-  // changed on the disk and are at rest go to `changed`: those of documents, whose text is taken over unless
-  // it was changed here, and `others`.
+  // Once a frame: has the files checked twice a second, and keeps unsaved text every two seconds. Appends to
+  // `changed` the files that changed on the disk and are no longer being written: those of documents, whose
+  // text is taken over unless it was changed here, and those in `others`.
   void update(const std::vector<std::string>& others, std::vector<std::string>& changed);
-  void keep_unsaved();  // begins to, now
-  void settle();        // waits until all is written: where the window ends, and in tests
+  void keep_unsaved();  // starts it now
+  void settle();        // waits until everything is written: when the window ends, and in tests
   const std::string& autosave_trouble() const { return trouble_; }
 
  private:
   using Clock = std::chrono::steady_clock;
-  // What the disk's thread has done.
+  // The result of a write on the disk thread.
   struct Written {
     int id = 0;
-    uint64_t state = 0;  // of the buffer when it began
+    uint64_t state = 0;  // of the buffer when the write started
     std::string path, error;
     FileStamp stamp;
     Saved saved;
@@ -110,20 +111,20 @@ class Documents {
     int id = 0;
     std::string trouble;
   };
-  // A file that is looked at: as it was known, and how it was found.
+  // A check of a file: its known stamp, and the stamp and text that were found.
   struct Look {
     int id = 0;  // of the document, 0 for none
     std::string path;
     FileStamp known, seen;
-    bool wanted = false;  // its text is read though it is the one that is known
+    bool wanted = false;  // read the text even if the file is unchanged
     FileStamp stamp;
     bool writable = false;
-    std::string text, trouble;  // of a file that changed and is at rest
+    std::string text, trouble;  // of a file that changed and is no longer being written
   };
   Document& add(std::string path, std::string title);
   void read(Document&);
   void ask_disk(const std::vector<std::string>& others);
-  static void look(Look&);  // on the disk's thread
+  static void look(Look&);  // on the disk thread
   bool take_look(Document&, Look&);
   bool take_look(const Look&);
   static void take_text(Document&, const Look&);
@@ -132,20 +133,20 @@ class Documents {
   void take_results();
   void drop_kept(int id);
 
-  std::unique_ptr<Autosave> autosave_;  // once something is open, of the disk's thread
+  std::unique_ptr<Autosave> autosave_;  // made when something is open; used on the disk thread
   std::string trouble_;
   std::vector<std::unique_ptr<Document>> all_;
   Document* active_ = nullptr;
   int last_id_ = 0, untitled_ = 0;
   Clock::time_point looked_, kept_;
-  std::vector<Look> others_;  // as they were found last
+  std::vector<Look> others_;  // as last found
   const std::function<void()> wake_;
   std::mutex mutex_;
-  std::vector<Written> written_;            // guarded by mutex_, as
-  std::vector<Kept> kept_texts_;            // this
-  std::optional<std::vector<Look>> looks_;  // and this
+  std::vector<Written> written_;            // guarded by mutex_
+  std::vector<Kept> kept_texts_;            // guarded by mutex_
+  std::optional<std::vector<Look>> looks_;  // guarded by mutex_
   bool looking_ = false;
-  DiskThread disk_;  // last: it uses the others
+  DiskThread disk_;  // last: its destructor waits for tasks that use the members above
 };
 
 }  // namespace lunagrad

@@ -18,7 +18,7 @@ LineCosts::LineCosts(const TapeSnapshot& tape) {
   for (size_t i = tape.nodes.size(); i-- > 0;) {  // oldest first
     const NodeInfo& node = tape.nodes[i];
     if (node.place.line < 1) continue;
-    if (!file || *file != node.place.file) {  // nodes of one file come in a row
+    if (!file || *file != node.place.file) {  // nodes of one file are consecutive
       file = &node.place.file;
       lines = &files_[*file];
     }
@@ -54,7 +54,7 @@ std::vector<int> matching_lines(const std::vector<std::string>& before, const st
     matches[now.size() - 1 - tail] = int(before.size() - 1 - tail);
     ++tail;
   }
-  // The longest common subsequence of what is between, where that is quick.
+  // The longest common subsequence of the middle, unless it is too large to be fast.
   constexpr size_t kMostCells = 1000000;
   const size_t rows = before.size() - head - tail, columns = now.size() - head - tail;
   if (rows == 0 || columns == 0 || rows > kMostCells / columns) return matches;

@@ -1,6 +1,6 @@
 #pragma once
-// What each line of the scripts did in a step, summed from the nodes of its tape: the live gutter beside the
-// text, and the way from a line to its nodes. Pure; any thread.
+// The cost of each line of the scripts in a step, summed over the nodes of its tape: for the live gutter, and
+// to find a line's nodes. Pure; any thread.
 #include <map>
 #include <optional>
 #include <string>
@@ -13,8 +13,8 @@ namespace lunagrad {
 struct LineCost {
   double forward_ns = 0, backward_ns = 0;
   int64_t bytes = 0;               // of the outputs
-  std::string shape;               // of the last output that the line made
-  std::optional<double> gradient;  // norm of the gradients that reached its outputs, where known
+  std::string shape;               // of the last output of the line
+  std::optional<double> gradient;  // norm of the gradients that reached its outputs, if known
   std::vector<int> nodes;          // indices in the snapshot, oldest first
 };
 
@@ -23,10 +23,10 @@ class LineCosts {
   LineCosts() = default;
   explicit LineCosts(const TapeSnapshot&);
 
-  // By line from 1, of one file as the tape names it; null when the tape has none of it.
+  // By line from 1, for one file as the tape names it; null if the tape has no node of it.
   const std::map<int, LineCost>* of(const std::string& file) const;
   const std::map<std::string, std::map<int, LineCost>>& files() const { return files_; }
-  double slowest_ns() const { return slowest_; }  // forward and backward of one line
+  double slowest_ns() const { return slowest_; }  // forward plus backward of one line
   bool knows_gradients() const { return knows_gradients_; }
 
  private:
@@ -35,11 +35,11 @@ class LineCosts {
   bool knows_gradients_ = false;
 };
 
-// The norm of the gradients that reached a node's outputs: the one place where the gutter takes it from.
+// The norm of the gradients that reached a node's outputs: the only source of the gutter's norms.
 std::optional<double> gradient_norm(const NodeInfo&);
 
-// Where line i of `now` (from 0) was in `before`, -1 for a line that is new or was changed. What both begin
-// and end with is matched; between, equal lines in the same order.
+// The index in `before` of line i of `now` (from 0), -1 for a line that is new or was changed. Matches the
+// common start and end; between them, equal lines in the same order.
 std::vector<int> matching_lines(const std::vector<std::string>& before, const std::vector<std::string>& now);
 
 }  // namespace lunagrad

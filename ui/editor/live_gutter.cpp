@@ -1,39 +1,21 @@
 #include "ui/editor/live_gutter.h"
 
 #include <algorithm>
-#include <cstdio>
+
+#include "runtime/figures.h"
 
 namespace lunagrad {
 namespace {
 
 std::string time_text(const LineCost& cost) {
   const double ns = cost.forward_ns + cost.backward_ns;
-  char text[32];
-  if (ns <= 0) return {};
-  if (ns < 1e3)
-    std::snprintf(text, sizeof text, "%.0f ns", ns);
-  else if (ns < 1e6)
-    std::snprintf(text, sizeof text, "%.0f µs", ns / 1e3);
-  else
-    std::snprintf(text, sizeof text, ns < 1e8 ? "%.1f ms" : "%.0f ms", ns / 1e6);
-  return text;
+  return ns > 0 ? duration_figure(ns) : std::string();
 }
 
-std::string bytes_text(const LineCost& cost) {
-  char text[32];
-  if (cost.bytes < 1024)
-    std::snprintf(text, sizeof text, "%d B", int(cost.bytes));
-  else if (cost.bytes < 1024 * 1024)
-    std::snprintf(text, sizeof text, "%.0f KiB", double(cost.bytes) / 1024);
-  else
-    std::snprintf(text, sizeof text, "%.1f MiB", double(cost.bytes) / (1024 * 1024));
-  return text;
-}
+std::string bytes_text(const LineCost& cost) { return bytes_figure(double(cost.bytes)); }
 
 std::string norm_text(const LineCost& cost) {
-  char text[32] = "";
-  if (cost.gradient) std::snprintf(text, sizeof text, "%.3g", *cost.gradient);
-  return text;
+  return cost.gradient ? number_figure(*cost.gradient, 3) : std::string();
 }
 
 std::string shape_of(const LineCost& cost) { return cost.shape; }
@@ -106,11 +88,7 @@ float LiveGutter::heat(int line) const {
 std::string LiveGutter::sentence(int line) const {
   const LineCost* here = cost(line);
   if (!here) return {};
-  const auto time = [](double ns) {
-    LineCost part;
-    part.forward_ns = ns;
-    return ns > 0 ? time_text(part) : std::string("not measured");
-  };
+  const auto time = [](double ns) { return ns > 0 ? duration_figure(ns) : std::string("not measured"); };
   std::string text = "line " + std::to_string(line + 1) + ": " + std::to_string(here->nodes.size()) +
                      (here->nodes.size() == 1 ? " node" : " nodes") + " of the tape\nforward " +
                      time(here->forward_ns) + ", backward " + time(here->backward_ns) + "\n" +

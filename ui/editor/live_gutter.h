@@ -1,7 +1,7 @@
 #pragma once
-// What the tape says of the lines of the text that is shown: costs beside each line, also where the text was
-// edited since the run began, and which line a place of the run is now. Works once per snapshot and change of
-// the text, not per frame. Drawing thread only.
+// The costs of the visible text's lines according to the tape, also when the text was edited since the run
+// began, and the present line of a place in the run. Works once per snapshot and change of the text, not per
+// frame. Drawing thread only.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -21,18 +21,17 @@ struct CostColumn {
 
 class LiveGutter {
  public:
-  // True: the snapshot is another than at the last call.
+  // True: the snapshot has changed since the last call.
   bool update(const TapeSnapshot*, const Document&);
 
-  const LineCost* cost(int line) const;  // of a line of the text as it is now, from 0; null for none
-  // Line `line` (from 1) of the text that runs, as a line from 0 of the text as it is now; -1 when it is
-  // gone.
+  const LineCost* cost(int line) const;  // of a line of the present text, from 0; null for none
+  // Line `line` (from 1) of the text that runs, as a line from 0 of the present text; -1 if it is gone.
   int line_now(int line) const;
   bool live() const { return shown_ != nullptr; }  // the tape has lines of this text
-  float heat(int line) const;                      // its part of the slowest line's time
+  float heat(int line) const;                      // its time relative to the slowest line
   std::vector<CostColumn>& columns() { return columns_; }
-  bool offers(const CostColumn&) const;  // what is not known is not offered
-  std::string sentence(int line) const;  // everything about it; "" for no costs
+  bool offers(const CostColumn&) const;  // false for a column without known values
+  std::string sentence(int line) const;  // the line's costs in words; "" if it has none
 
   static bool belongs(const Document&, const std::string& file);  // as the tape names it
 
@@ -43,8 +42,8 @@ class LiveGutter {
   static std::vector<CostColumn> default_columns();
   LineCosts costs_;
   const TapeSnapshot* tape_ = nullptr;
-  uint64_t newest_ = 0;                             // id of its first node: memory is used again
-  const std::map<int, LineCost>* shown_ = nullptr;  // of the text that is shown
+  uint64_t newest_ = 0;  // id of its first node, since a new snapshot may have the same address
+  const std::map<int, LineCost>* shown_ = nullptr;  // of the visible text
   std::vector<int> before_;                         // for each of its lines the one that runs
   int document_ = 0;
   uint64_t revision_ = 0;

@@ -7,7 +7,7 @@
 namespace lunagrad {
 namespace {
 
-// Whether the caret stands behind two letters of a name, or behind a dot or colon after one.
+// Whether the caret follows two letters of a name, or a dot or colon after a name.
 bool follows_name(const TextBuffer& buffer) {
   const TextPosition caret = buffer.caret();
   const std::string before = buffer.line(caret.line).substr(0, size_t(caret.column));
@@ -34,7 +34,7 @@ void NameHelp::draw(Session& session, TextBuffer& buffer, CodeEditor& view, cons
                     Description& description) {
   if (!did.path_hovered.empty() && !over_) explain(buffer, did.path_hovered, description);
   const bool asks = did.wants_completion || (did.typed && follows_name(buffer));
-  // A letter that was taken back widens the choice; what else happens to the text or the caret ends it.
+  // Deleting a letter widens the list; any other change of text or caret closes it.
   const bool narrows = completion_.open() && did.edited && !did.typed && taken_ == -1 && follows_name(buffer);
   if (asks || narrows) {
     completion_.ask(session, buffer);

@@ -1,6 +1,6 @@
 #pragma once
-// Helps with names in a text: proposals at the caret while somebody types, and what `?name` says of the name
-// under the mouse. Drawing thread only.
+// Help with names in a text: completions at the caret while the user types, and the text of `?name` for the
+// name under the mouse. Drawing thread only.
 #include <functional>
 #include <string>
 
@@ -15,9 +15,9 @@ class NameHelp {
  public:
   explicit NameHelp(std::function<void()> wake) : completion_(std::move(wake)) {}
 
-  // Before the text is drawn. True: the proposals get Up, Down, Enter, Tab and Escape.
+  // Before the text is drawn. True: the completions get Up, Down, Enter, Tab and Escape.
   bool take_keys(const CodeEditor&);
-  // Behind it, with what it saw.
+  // After the text is drawn, with its result.
   void draw(Session&, TextBuffer&, CodeEditor&, const CodeEditor::Result&, Description&);
   bool proposes() const { return completion_.open(); }
   void close() { completion_.close(); }
@@ -28,7 +28,7 @@ class NameHelp {
   Completion completion_;
   ChoicePopup popup_;
   int taken_ = -1;     // by a key, -2 to close
-  bool over_ = false;  // the mouse is over the proposals
+  bool over_ = false;  // the mouse is over the completions
   std::string explained_, explanation_;
 };
 

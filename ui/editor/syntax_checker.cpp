@@ -14,11 +14,11 @@ SyntaxAnswer checked(uint64_t revision, const std::string& content) {
   SourcePlace place;
   try {
     answer.message = syntax_error(without_shebang(content), "=text", place);
-  } catch (const Error& error) {  // no memory for it
+  } catch (const Error& error) {  // out of memory
     answer.message = error.what();
   }
   answer.line = place.line;
-  // "text:12: what": the line is said by where it is shown.
+  // "text:12: what": the line number is shown separately.
   const std::string prefix = "text:" + std::to_string(place.line) + ": ";
   if (answer.message.starts_with(prefix)) answer.message.erase(0, prefix.size());
   return answer;

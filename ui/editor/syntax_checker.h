@@ -1,6 +1,6 @@
 #pragma once
-// Compiles texts on a thread of its own, without running them, so that an error is marked while somebody
-// types. The drawing thread hands texts over and reads answers; it never waits.
+// Compiles texts on a separate thread, without running them, so that an error is marked while the user types.
+// The drawing thread submits texts and reads answers; it never waits.
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -15,7 +15,7 @@ namespace lunagrad {
 
 struct SyntaxAnswer {
   uint64_t revision = 0;  // of the text that was checked
-  std::string message;    // "unexpected symbol near '='", "" when it compiles
+  std::string message;    // "unexpected symbol near '='", "" if it compiles
   int line = 0;           // from 1
 };
 
@@ -24,7 +24,7 @@ class SyntaxChecker {
   explicit SyntaxChecker(
       std::function<void()> wake);  // called on the checker's thread when there is an answer
 
-  // The text of document `id`; one that waits for the same document is dropped.
+  // Submits the text of document `id`; replaces one that waits for the same document.
   void check(int id, uint64_t revision, std::string content);
   std::optional<SyntaxAnswer> answer(int id) const;  // the latest
 
@@ -40,7 +40,7 @@ class SyntaxChecker {
   std::condition_variable_any changed_;
   std::map<int, Question> questions_;    // guarded by mutex_
   std::map<int, SyntaxAnswer> answers_;  // guarded by mutex_
-  std::jthread thread_;                  // last: stops before what it uses goes
+  std::jthread thread_;  // last: its destructor stops the thread before the members it uses are destroyed
 };
 
 }  // namespace lunagrad

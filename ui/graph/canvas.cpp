@@ -10,16 +10,16 @@ namespace lunagrad {
 namespace {
 
 constexpr float kUnit = 15;  // height of the text at zoom 1
-constexpr float kLine = 19;  // from line to line
+constexpr float kLine = 19;  // distance between lines
 constexpr float kPadX = 13, kPadY = 6;
-constexpr float kNote = 0.85f;  // size of the small lines, as a part of the title's
+constexpr float kNote = 0.85f;  // size of the small lines, relative to the title
 constexpr float kLegible =
-    0.45f;                        // zoom from which on texts can be read, as large as their boxes let them be
-constexpr float kTitled = 0.28f;  // zoom below which texts are left out
-constexpr float kSmallest = 6.5f;  // pixels of a title, below which it is left out, too
+    0.45f;  // zoom from which on texts are legible; they are drawn as large as their boxes permit
+constexpr float kTitled = 0.28f;   // zoom below which texts are omitted
+constexpr float kSmallest = 6.5f;  // title height in pixels below which it is omitted, too
 constexpr float kSmallestNote = 6.5f;
 constexpr float kReadable =
-    0.75f;  // size, in parts of the body font's, up to which far texts are drawn larger than true
+    0.75f;  // relative to the body font: up to this size, texts at small zoom are drawn larger than to scale
 
 void draw_text(ImDrawList* list, ImFont* font, float size, ImVec2 at, ImU32 color, std::string_view text) {
   list->AddText(font, size, at, color, text.data(), text.data() + text.size());
@@ -30,7 +30,7 @@ void fill(ImDrawList* list, ImVec2 min, ImVec2 max, ImU32 color) {
   list->PrimRect(min, max, color);
 }
 
-// A line without smoothed edges, which far out nobody would see.
+// A line without antialiasing, which is invisible at small zoom.
 void thin_line(ImDrawList* list, ImVec2 a, ImVec2 b, ImU32 color) {
   const float dx = b.x - a.x, dy = b.y - a.y, length = std::sqrt(dx * dx + dy * dy);
   if (length < 0.5f) return;
@@ -46,15 +46,15 @@ bool meets(ImVec2 a_min, ImVec2 a_max, ImVec2 b_min, ImVec2 b_max) {
 
 }  // namespace
 
-// What one frame draws with.
+// Everything that one frame draws with.
 struct GraphCanvas::View {
   ImDrawList* list;
   const CanvasGraph& graph;
   const Colors& colors;
   const Marks& marks;
   ImVec2 min, max;
-  GraphGrid::Area area;  // the same on the sheet
-  const FarView* far;    // null: everything is to be drawn
+  GraphGrid::Area area;  // the same in sheet coordinates
+  const FarView* far;    // null: draw everything
 };
 
 TextMeasure::TextMeasure(const ImFont* plain, const ImFont* bold) : plain_(copy(plain)), bold_(copy(bold)) {}
@@ -73,7 +73,7 @@ float TextMeasure::width(const Advances& advances, std::string_view text) {
     const unsigned char byte = static_cast<unsigned char>(c);
     if (byte < 0x80)
       sum += advances.of[byte];
-    else if (byte >= 0xc0)  // the first byte of a longer sequence
+    else if (byte >= 0xc0)  // the first byte of a multi-byte sequence
       sum += advances.other;
   }
   return sum;
@@ -111,7 +111,7 @@ ImVec2 GraphCanvas::high_of(const CanvasGraph& graph, int box) const {
   return to_screen({c.x + b.width / 2, c.y + b.height / 2});
 }
 
-// The farthest one that still shows all that can be told apart.
+// The most reduced view that still shows everything that can be distinguished.
 const FarView* GraphCanvas::far_view(const CanvasGraph& graph) const {
   const FarView* found = nullptr;
   for (const FarView& far : graph.far)
@@ -126,10 +126,10 @@ void GraphCanvas::fit(const CanvasGraph& graph, ImVec2 min, ImVec2 size) {
   const float whole =
       std::min({(size.x - 2 * margin) / layout.width, (size.y - 2 * margin) / layout.height, unit});
   if (wanted == Fit::if_legible && whole < kLegible * unit) return;
-  // What nearly fits is shown whole.
+  // What almost fits is shown as a whole.
   zoom_ = std::max(whole, wanted == Fit::end && whole < 0.92f * kLegible * unit ? kLegible * unit : 0.0001f);
   GraphPoint middle{graph.low.x + layout.width / 2, graph.low.y + layout.height / 2};
-  // What does not fit is seen from its end: above the box that is lowest.
+  // What does not fit is shown from its end: above the lowest box.
   const GraphPoint half{(size.x / 2 - margin) / zoom_, (size.y / 2 - margin) / zoom_};
   middle.y = std::max(middle.y, graph.low.y + layout.height - half.y);
   if (layout.width > 2 * half.x) {
@@ -145,7 +145,7 @@ void GraphCanvas::fit(const CanvasGraph& graph, ImVec2 min, ImVec2 size) {
 void GraphCanvas::navigate(const CanvasGraph& graph, ImVec2 min, ImVec2 size, bool hovered, bool active) {
   const ImGuiIO& io = ImGui::GetIO();
   const GraphLayout& layout = graph.layout;
-  // The sheet moves with the panel; until the user touched it, it is fitted to each new size.
+  // The sheet moves with the panel; until the user pans or zooms, it is fitted to each new size.
   origin_.x += min.x - corner_.x;
   origin_.y += min.y - corner_.y;
   corner_ = min;
@@ -226,7 +226,7 @@ void GraphCanvas::draw_edges(const View& view) const {
     view.graph.strokes.each(view.area, stroke);
 }
 
-// Those of the selected box, on top; looked for once.
+// The edges of the selected box, on top; cached per selection.
 void GraphCanvas::draw_marked_edges(const View& view) {
   const std::pair wanted{view.graph.number, view.marks.selected};
   if (touching_of_ != wanted) {
@@ -248,7 +248,7 @@ void GraphCanvas::draw_stroke(const View& view, uint32_t s, bool marked) const {
   const float width = std::max(1.0f, (marked ? 2.0f : 1.4f) * zoom_);
   const uint32_t p = graph.stroke_point[s], e = graph.stroke_edge[s];
   const GraphPoint from = layout.points[p], to = layout.points[p + 1];
-  // Far out most are shorter than a pixel, and there are many.
+  // At small zoom most edges are shorter than a pixel, and there are many.
   if (!shaped && (std::abs(from.x - to.x) + std::abs(from.y - to.y)) * zoom_ < 1.5f) return;
   const ImVec2 a = to_screen(from);
   ImVec2 b = to_screen(to);
@@ -278,7 +278,7 @@ void GraphCanvas::draw_stroke(const View& view, uint32_t s, bool marked) const {
   }
 }
 
-// Boxes of a few pixels: rectangles, and one point where several fall on the same pixels.
+// Boxes of a few pixels: rectangles, and one point where several fall on the same pixel.
 void GraphCanvas::draw_far(const View& view, const std::vector<uint32_t>& visible) {
   const size_t columns = size_t(view.max.x - view.min.x) / 2 + 2,
                rows = size_t(view.max.y - view.min.y) / 2 + 2;
@@ -308,7 +308,7 @@ void GraphCanvas::draw_far(const View& view, const std::vector<uint32_t>& visibl
     }
     fill(view.list, low, high, with_alpha(color, mark && mark->faded ? 0.25f : 0.8f));
   };
-  // What stands out comes first: it is not lost among others on its pixels.
+  // Marked boxes first, so that others on the same pixels do not hide them.
   if (view.marks.standing_out)
     for (const uint32_t box : *view.marks.standing_out)
       if (meets(low_of(view.graph, int(box)), high_of(view.graph, int(box)), view.min, view.max)) draw(box);
@@ -361,8 +361,8 @@ void GraphCanvas::draw_box(const View& view, int index) const {
   if (!note.empty())
     below_width =
         fonts().body->CalcTextSizeA(kUnit * kNote, FLT_MAX, 0, note.data(), note.data() + note.size()).x;
-  // Text grows into the room around it as long as that makes it easier to read; where two lines are too
-  // small, the title may have the room of both.
+  // Text grows into the space around it as long as that improves legibility; where two lines are too small,
+  // the title gets the space of both.
   const float room_x = max.x - min.x - 6, room_y = max.y - min.y - 2,
               title = std::max(node.title_width, 1.0f);
   const auto fitting = [&](float widest, float lines) {
@@ -395,8 +395,7 @@ void GraphCanvas::draw_failure(const View& view, const Mark& mark, ImVec2 min, I
   view.list->AddLine({at.x - arm, at.y + arm}, {at.x + arm, at.y - arm}, view.colors.text, 2 * zoom_);
 }
 
-// In the lower right corner, as wide and high as the picture's form asks for, if a part of it is out of
-// sight.
+// In the lower right corner with the aspect ratio of the picture, if a part of it is out of sight.
 void GraphCanvas::place_map(const CanvasGraph& graph, ImVec2 min, ImVec2 size) {
   map_min_ = map_max_ = {0, 0};
   const GraphLayout& layout = graph.layout;

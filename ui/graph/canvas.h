@@ -1,7 +1,8 @@
 #pragma once
-// A graph on an endless sheet: drag to pan, wheel to zoom about the mouse, click to pick a box, a map in the
-// corner. Draws only what is in sight; below a legible size it drops the text, far out it draws points.
-// Knows boxes, texts and colours, nothing of tapes or sessions.
+// Draws a graph on an unbounded sheet: drag to pan, wheel to zoom around the mouse, click to select a box, a
+// map in the corner. Draws only what is visible; below a legible size it omits the text, and at small zoom it
+// draws points. Knows boxes, texts and colours, but no tapes and no sessions. Drawing thread only, except
+// CanvasGraph, TextMeasure and canvas_box().
 #include <imgui.h>
 
 #include <array>
@@ -17,49 +18,48 @@
 namespace lunagrad {
 
 struct CanvasNode {
-  std::string title, line;                // bold, and plain below it; an empty one takes no room
-  int color = 0;                          // index of the caller's palette
-  bool pill = false;                      // fully rounded: a source
-  bool opens = false;                     // holds others: drawn as a pile
+  std::string title, line;                // title: bold; line: plain, below it; an empty one takes no space
+  int color = 0;                          // index into the caller's palette
+  bool pill = false;                      // round ends: a source
+  bool opens = false;                     // contains others: drawn as a stack
   float title_width = 0, line_width = 0;  // at zoom 1
 };
 
-// Around boxes that belong together, with a title to click.
+// A frame around boxes that belong together, with a title to click.
 struct CanvasFrame {
   std::string title;
   GraphPoint low, high;
   float title_width = 0;
 };
 
-// What is left of a large graph when a unit of the sheet is less than `zoom` pixels: of boxes and lines that
-// fall on the same pixels one, and frames that can be seen.
+// A reduced version of a large graph for zooms where a unit of the sheet is less than `zoom` pixels: one box
+// and one line per pixel, and the frames that are large enough to see.
 struct FarView {
   float zoom = 0;
   std::vector<uint32_t> boxes, strokes, frames;
-  GraphGrid box_grid, stroke_grid;  // of their positions in the lists above
+  GraphGrid box_grid, stroke_grid;  // positions in the lists above
 };
 
 struct CanvasGraph {
   std::vector<CanvasNode> nodes;
   std::vector<CanvasFrame> frames;  // outer before inner
-  Graph graph;                      // a box for each node, in canvas units: pixels at zoom 1
+  Graph graph;                      // a box per node, in canvas units: pixels at zoom 1
   GraphLayout layout;
-  GraphPoint low;            // everything lies in [low, low + size of the layout]
-  GraphGrid boxes, strokes;  // of the boxes; of the lines between neighbouring points
+  GraphPoint low;            // everything is in [low, low + size of the layout]
+  GraphGrid boxes, strokes;  // of the boxes; of the lines between consecutive points
   std::vector<uint32_t> stroke_point, stroke_edge;
-  std::vector<FarView> far;  // from near to far; none for small graphs
-  uint32_t colors_used = 0;  // a bit for each colour of boxes that open nothing
-  bool piles = false;        // some boxes hold others
-  uint64_t number = 0;       // of this picture: no two that were indexed have the same
+  std::vector<FarView> far;  // from large to small zoom; none for small graphs
+  uint32_t colors_used = 0;  // a bit per colour of boxes that contain no others
+  bool piles = false;        // some boxes contain others
+  uint64_t number = 0;       // unique number of this picture
 
-  void index();  // fills what is below the layout, once that is there
+  void index();  // computes everything from `low` on, after the layout is set
 
  private:
   void index_far();
 };
 
-// Widths of texts without Dear ImGui, so that boxes can be sized on any thread. Copied from fonts of 15
-// units.
+// Text widths without Dear ImGui, so that boxes can be sized on any thread. Copied from fonts of 15 units.
 class TextMeasure {
  public:
   TextMeasure() = default;
@@ -78,10 +78,10 @@ class TextMeasure {
 };
 
 constexpr float kFarZoom = 0.2f;  // below it boxes are plain rectangles and lines are straight
-constexpr float kFrameTitle = 21, kFramePad = 9;  // room above and around what a frame holds
+constexpr float kFrameTitle = 21, kFramePad = 9;  // space above and around the content of a frame
 
-Graph::Box canvas_box(CanvasNode&, const TextMeasure&);  // also notes the widths of its texts
-// The box that an arrow key leads to: along an edge, or beside in about the same row. -1: none.
+Graph::Box canvas_box(CanvasNode&, const TextMeasure&);  // also stores the widths of its texts
+// The box that an arrow key leads to: along an edge, or to the side in about the same row. -1: none.
 enum class Direction { up, down, left, right };
 int canvas_neighbour(const CanvasGraph&, int box, Direction);
 
@@ -91,20 +91,21 @@ class GraphCanvas {
     ImU32 background, grid, box, text, muted, faint, edge, highlight, selected, bad;
     const ImU32* palette;
   };
-  // What a box wears today; the picture stays.
+  // How a box is marked at the moment; the picture stays the same.
   struct Mark {
-    bool faded = false;   // not found by a search, or its turn has not come
-    bool lit = false;     // an outline
-    bool failed = false;  // painted, and crossed
-    float heat = -1;      // 0 to 1: coloured by a quantity
+    bool faded = false;   // not matched by a search, or not reached by the player yet
+    bool lit = false;     // outlined
+    bool failed = false;  // filled in the error colour, with a cross
+    float heat = -1;      // 0 to 1: colour by a quantity; negative: none
   };
   struct Marks {
     int selected = -1;
     int playhead = -1;
     const std::vector<Mark>* boxes = nullptr;
     const std::vector<uint32_t>* standing_out =
-        nullptr;                               // those that are lit, failed or found: seen from afar, too
-    std::function<std::string(int box)> note;  // in place of the line, where the text is drawn; "": the line
+        nullptr;  // outlined, failed and matched boxes: visible at small zoom, too
+    std::function<std::string(int box)>
+        note;  // text instead of the line, where text is drawn; "" keeps the line
   };
   struct Click {
     enum class Kind { none, background, box, frame } kind = Kind::none;
@@ -112,20 +113,20 @@ class GraphCanvas {
     bool menu = false;  // of the right button
   };
 
-  // Of a box of that heat, between the ground and the colour of the hottest.
+  // The colour of a box with that heat, between the ground and the hottest colour.
   static ImU32 heat_color(ImU32 ground, ImU32 hot, float heat);
 
   // Fills `size`.
   Click draw(const char* id, const CanvasGraph&, ImVec2 size, const Colors&, const Marks&,
              const std::function<void(int box, ImVec2 min, ImVec2 max)>& on_box = {},
              const std::function<void(int frame, ImVec2 min, ImVec2 max)>& on_frame = {});
-  // With the next frame: the whole graph; or as much of it as can be read, up to its end; or the whole again,
-  // if it can be read.
+  // In the next frame, fits the view: to the whole graph; to the end of the graph at a legible zoom; to the
+  // whole graph if that is legible.
   void fit() { fit_ = Fit::whole; }
   void show_end() { fit_ = Fit::end; }
   void fit_if_legible() { fit_ = Fit::if_legible; }
   void center(int box) { center_ = box; }
-  void reveal(int box) { reveal_ = box; }  // as center, but only when it is out of sight
+  void reveal(int box) { reveal_ = box; }  // centers it, but only if it is out of sight
   int hovered() const { return hovered_; }
   float zoom() const { return zoom_; }
   // Whether a box lies in that part of the screen, as the graph was drawn last.
@@ -154,19 +155,19 @@ class GraphCanvas {
   void draw_map(const View&);
 
   float zoom_ = 1;
-  ImVec2 origin_{0, 0};  // where the layout's (0, 0) is on the screen
+  ImVec2 origin_{0, 0};  // screen position of the layout's (0, 0)
   ImVec2 corner_{0, 0};  // the canvas' own corner in the last frame
   ImVec2 last_size_{0, 0};
   Fit fit_ = Fit::end;
   Fit fitted_ = Fit::end;  // how it was fitted last
-  bool touched_ = false;   // the user has panned or zoomed: a change of size keeps the view
+  bool touched_ = false;   // the user has panned or zoomed: a resize keeps the view
   int center_ = -1, reveal_ = -1;
   int hovered_ = -1;
   bool dragging_map_ = false;
   ImVec2 map_min_{0, 0}, map_max_{0, 0};
   std::vector<uint32_t> touching_;               // lines of the selected box
-  std::pair<uint64_t, int> touching_of_{0, -1};  // picture and box that they belong to
-  std::vector<uint64_t> taken_;                  // pixels with a point already, far out
+  std::pair<uint64_t, int> touching_of_{0, -1};  // the picture and box that they belong to
+  std::vector<uint64_t> taken_;                  // pixels that have a point already, at small zoom
 
   struct Dot {
     ImVec2 at, size;

@@ -5,8 +5,8 @@
 namespace lunagrad {
 
 GraphGrid::GraphGrid(const std::vector<Area>& areas) {
-  constexpr float kCell = 512;     // some boxes wide
-  constexpr float kMostCells = 4;  // that an item in a cell may span
+  constexpr float kCell = 512;     // the width of some boxes
+  constexpr float kMostCells = 4;  // cells that an item in the grid may span
   if (areas.empty()) return;
   GraphPoint high = low_ = areas[0].low;
   for (const Area& area : areas) {

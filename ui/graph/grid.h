@@ -1,7 +1,7 @@
 #pragma once
-// Where the boxes and lines of a large drawing are, so that a view finds those in sight without looking at
-// all. Each item stands in the cell of its middle; a question is asked with the room that the largest needs
-// around it. Built once, then read from any thread.
+// A spatial index of the boxes and lines of a large drawing: finds those in sight without visiting all. Each
+// item is in the cell of its center; a query is widened by half of the largest item. Built once, then read
+// from any thread.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -18,7 +18,7 @@ class GraphGrid {
   GraphGrid() = default;
   explicit GraphGrid(const std::vector<Area>& items);
 
-  // Calls visit(item) for each whose area may meet `area`, each once.
+  // Calls visit(item) for each item whose area may intersect `area`, once per item.
   template <class Visit>
   void each(Area area, Visit visit) const {
     for (const uint32_t item : large_) visit(item);
@@ -41,7 +41,7 @@ class GraphGrid {
   float size_ = 1;
   uint32_t columns_ = 0, rows_ = 0;
   std::vector<uint32_t> first_, items_;  // cell c holds items_[first_[c]] up to items_[first_[c + 1]]
-  std::vector<uint32_t> large_;          // in no cell: looked at each time
+  std::vector<uint32_t> large_;          // in no cell: visited by each query
 };
 
 }  // namespace lunagrad

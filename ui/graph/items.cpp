@@ -9,7 +9,7 @@
 namespace lunagrad {
 namespace {
 
-// Numbers that were met, a few million a second: a table with open addressing.
+// A set of numbers for a few million insertions a second: a hash table with open addressing.
 class Met {
  public:
   void clear(size_t most) {
@@ -17,7 +17,7 @@ class Met {
     while (size_t(1) << bits_ < 2 * most) ++bits_;
     table_.assign(size_t(1) << bits_, 0);
   }
-  bool insert(uint64_t key) {  // true: for the first time
+  bool insert(uint64_t key) {  // true: the key is new
     key += !key;
     size_t at = size_t(key * 0x9e3779b97f4a7c15u >> (64 - bits_));
     while (table_[at] && table_[at] != key) at = (at + 1) & (table_.size() - 1);
@@ -63,10 +63,10 @@ void CanvasGraph::index() {
   index_far();
 }
 
-// Each view is made from the one before, at half its zoom.
+// Each view is made from the previous one, at half its zoom.
 void CanvasGraph::index_far() {
-  constexpr size_t kFew = 4000;  // boxes and lines that are drawn without this
-  constexpr float kPixels = 2;   // what falls on a square of so many is drawn once
+  constexpr size_t kFew = 4000;  // boxes and lines that are drawn without reduction
+  constexpr float kPixels = 2;   // side of the squares, in pixels, in which items are merged
   far.clear();
   FarView last;
   last.boxes.resize(nodes.size());
@@ -97,7 +97,7 @@ void CanvasGraph::index_far() {
     seen.clear(last.strokes.size());
     for (const uint32_t s : last.strokes) {
       const GraphPoint a = layout.points[stroke_point[s]], b = layout.points[stroke_point[s] + 1];
-      // Lines that begin and end on the same pixels are one.
+      // Lines that begin and end on the same pixels are merged.
       const uint64_t from = place(a), to = place(b);
       if (from == to || !seen.insert(from * 0xff51afd7ed558ccdu + to)) continue;
       next.strokes.push_back(s);

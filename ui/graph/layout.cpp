@@ -9,7 +9,7 @@
 namespace lunagrad {
 namespace {
 
-// Compressed lists: of item i, the entries first[i] up to first[i + 1].
+// Compressed lists: item i has the entries first[i] up to first[i + 1].
 struct Lists {
   std::vector<uint32_t> first, entries;
   std::span<const uint32_t> of(uint32_t i) const {
@@ -29,7 +29,7 @@ Lists group(uint32_t count, uint32_t entries, Key key) {
   return lists;
 }
 
-// An item is a box or, where an edge crosses a layer, a place kept free for it.
+// An item is a box or, where an edge crosses a layer, a placeholder for it.
 struct Items {
   std::vector<uint32_t> layer;
   std::vector<float> width, x;
@@ -58,7 +58,7 @@ class Layering {
   }
 
  private:
-  // Topological order by counting (Kahn 1962). A cycle, which no tape has, is cut where it is met.
+  // Topological order by counting (Kahn 1962). A cycle, which a tape never has, is cut where it is found.
   void sort() {
     const uint32_t edges = uint32_t(graph_.edges.size());
     in_ = group(boxes_, edges, [&](uint32_t e) { return graph_.edges[e].to; });
@@ -89,8 +89,8 @@ class Layering {
 
   bool forward(const Graph::Edge& edge) const { return rank_[edge.from] < rank_[edge.to]; }
 
-  // Longest path from the sources; then what has more successors than operands (parameters above all) moves
-  // down to its nearest successor, which shortens the edges.
+  // Longest path from the sources; then nodes with more successors than operands (mainly parameters) move
+  // down to their nearest successor, which shortens the edges.
   void assign_layers() {
     layer_.assign(boxes_, 0);
     for (uint32_t box : sorted_)
@@ -111,7 +111,7 @@ class Layering {
       if (graph_.boxes[b].pin == Graph::Pin::bottom) layer_[b] = layer_count_ - 1;
   }
 
-  // Boxes and crossings, each layer in the order of a depth-first walk from the sinks along the operands.
+  // Boxes and placeholders, each layer in the order of a depth-first walk from the sinks along the operands.
   void place_items() {
     items_.layer = layer_;
     for (const Graph::Box& box : graph_.boxes) items_.width.push_back(box.width);
@@ -154,7 +154,7 @@ class Layering {
       if (!seen[item]) items_.layers[items_.layer[item]].push_back(item);
   }
 
-  // One barycentre sweep (Sugiyama, Tagawa, Toda 1981): each layer sorted by the mean position of its
+  // One barycentre sweep (Sugiyama, Tagawa, Toda 1981): each layer is sorted by the mean position of its
   // neighbours.
   void order(bool down) {
     std::vector<float> position(items_.layer.size());

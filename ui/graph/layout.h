@@ -1,8 +1,8 @@
 #pragma once
 // Places the boxes of a directed graph in layers, top to bottom, so that edges run downwards. Pure: no
-// window, no engine; may be called on any thread. Layers by longest path, order within a layer by barycentre
-// sweeps, horizontal positions by least squares under the order, which keeps chains straight. Linear in
-// boxes, edges and the layers that edges cross. The same graph always gives the same picture.
+// window, no engine; any thread. Layers by longest path, order within a layer by barycentre sweeps,
+// horizontal positions by least squares under that order, which keeps chains straight. Time is linear in
+// boxes, edges and the layers that edges cross. Deterministic.
 #include <cstdint>
 #include <limits>
 #include <stop_token>
@@ -17,8 +17,8 @@ struct Graph {
     Pin pin = Pin::none;
   };
   struct Edge {
-    uint32_t from = 0, to = 0;  // box numbers; edges into a box stand in the order of its operands
-    // Where it leaves and enters, from the middle of the box; not a number: where the layout sees fit.
+    uint32_t from = 0, to = 0;  // box numbers; edges into a box are in the order of its operands
+    // Offsets from the center of the box where the edge leaves and enters; NaN: chosen by the layout.
     float leave = 0, enter = std::numeric_limits<float>::quiet_NaN();
   };
   std::vector<Box> boxes;
@@ -26,10 +26,10 @@ struct Graph {
 };
 
 struct LayoutStyle {
-  float layer_gap = 20;        // between the bands of two layers
-  float port_gap = 9;          // the same where one of them holds nothing but boxes without size
+  float layer_gap = 20;        // between two layers
+  float port_gap = 9;          // between two layers if one of them has only boxes without size
   float box_gap = 18;          // between neighbours in a layer
-  uint32_t longest_span = 48;  // an edge across more layers is drawn straight, not led around boxes
+  uint32_t longest_span = 48;  // an edge across more layers is a straight line and does not avoid boxes
 };
 
 struct GraphPoint {
@@ -38,16 +38,15 @@ struct GraphPoint {
 
 struct GraphLayout {
   std::vector<GraphPoint> centers;  // of each box
-  std::vector<uint32_t> layers;     // of each box, 0 on top
+  std::vector<uint32_t> layers;     // of each box, 0 at the top
   std::vector<GraphPoint> points;   // of all edges: start, bends, end
   std::vector<uint32_t> first;      // edge e has points first[e] up to first[e + 1]
-  float width = 0, height = 0;      // all boxes lie in [0, width] x [0, height]
+  float width = 0, height = 0;      // all boxes are in [0, width] x [0, height]
   uint32_t layer_count = 0;
-  bool curved =
-      true;  // bends are joined by curves that leave and arrive upright; otherwise by straight lines
+  bool curved = true;  // curves with vertical ends join the bends; otherwise straight lines
 };
 
-// An empty layout when stopped.
+// Returns an empty layout when stopped.
 GraphLayout layout_graph(const Graph&, const LayoutStyle&, std::stop_token = {});
 
 }  // namespace lunagrad

@@ -9,7 +9,7 @@
 namespace lunagrad {
 namespace {
 
-// In order of gravity.
+// In order of severity.
 constexpr std::array<AlarmRule, 6> kRules = {{
     {AlarmKind::nan, "NaN", 0, 1, "elements of a gradient or of the weights that are NaN or infinite",
      "one is enough: every later value that depends on it is NaN too",
@@ -37,13 +37,13 @@ constexpr std::array<AlarmRule, 6> kRules = {{
      "it off, too."},
 }};
 
-constexpr int kKnownEnough = 5;  // looks that make a usual norm
+constexpr int kKnownEnough = 5;  // samples that define a usual norm
 
 bool rectifies(const NodeStatistics& node) {
   return node.op == "relu" || node.op == "relu6" || node.activation == "relu";
 }
 
-// Of an element, so that large and small parameters compare.
+// Root mean square of the elements, so that large and small parameters are comparable.
 double size_of(const ParameterStatistics& p) {
   const int64_t finite = p.gradient.count - p.gradient.nans - p.gradient.infs;
   return finite > 0 ? p.gradient.norm / std::sqrt(double(finite)) : 0;
@@ -123,7 +123,7 @@ void Alarms::add(const StepStatistics& step) {
       usual.log += (std::log(g.norm) - usual.log) / std::min(usual.count, 10);
     }
 
-    // A bias that begins with 0 moves by more than itself, and may.
+    // A bias that starts at 0 changes by more than its own size, which is normal.
     const double ratio = p.update_ratio();
     if (Alarm* const alarm =
             judged(AlarmKind::large_steps,

@@ -1,6 +1,6 @@
 #pragma once
 // Fetches the latest batch of the script's data loader from the session, which copies it on its own thread at
-// a safe point. The drawing thread asks and looks; it never waits.
+// a safe point. The drawing thread requests and reads; it never waits.
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -14,8 +14,9 @@ class BatchProbe {
  public:
   static constexpr int64_t kMostCells = 1 << 18;  // of each tensor
 
-  // Asks a few times a second while the script runs, and when `moment` (a number that changes whenever there
-  // may be another batch) has changed. Call once a frame; `wake` is called on the session's thread.
+  // Requests a batch a few times a second while the script runs, and whenever `moment` has changed (a number
+  // that changes when there may be another batch). Call once a frame; `wake` is called on the session's
+  // thread.
   void watch(Session&, int64_t moment, bool running, const std::function<void()>& wake);
   std::shared_ptr<const BatchView> view() const;  // null until the first answer
 

@@ -86,8 +86,8 @@ PictureSheet picture_sheet(const ColumnView& view, int most, int largest_side) {
   sheet.width = sheet.columns * sheet.tile_width;
   sheet.height = (sheet.count + sheet.columns - 1) / sheet.columns * sheet.tile_height;
   sheet.pixels.assign(size_t(sheet.width) * size_t(sheet.height), 0);
-  // Bytes are shown as they are, and so is what lies between 0 and 1; everything else from its least to its
-  // largest.
+  // Bytes and values in [0, 1] are shown as they are; everything else is scaled from its minimum to its
+  // maximum.
   const bool bytes = view.dtype == "u8";
   sheet.low = bytes || (view.statistics.min >= 0 && view.statistics.max <= 1) ? 0 : view.statistics.min;
   sheet.high = bytes ? 255 : view.statistics.min >= 0 && view.statistics.max <= 1 ? 1 : view.statistics.max;
@@ -111,7 +111,7 @@ PictureSheet picture_sheet(const ColumnView& view, int most, int largest_side) {
         }
         if (layout.channels == 1) level[1] = level[2] = level[0];
         uint32_t& pixel = to[y * sheet.width + x];
-        // NaN and infinity: a chequered magenta, which no scale contains.
+        // NaN and infinity: a magenta checkerboard, which no colour scale contains.
         pixel = odd ? ((x + y) % 2 ? 0xffff00ff : 0xff000000)
                     : level[3] << 24 | level[2] << 16 | level[1] << 8 | level[0];
       }

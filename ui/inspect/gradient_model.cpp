@@ -6,7 +6,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr size_t kMostSteps = 2000;  // whose histograms are kept
+constexpr size_t kMostSteps = 2000;  // steps whose histograms are kept
 
 }  // namespace
 
@@ -18,7 +18,7 @@ bool GradientModel::update(const Session& session) {
 
 void GradientModel::add(const StepStatisticsPtr& step) {
   if (!steps_.empty() && step->step <= steps_.back()->step) {
-    // The run went back: what came behind that step is void.
+    // The run went back: what came after that step is invalid.
     std::deque<StepStatisticsPtr> kept = std::move(steps_);
     while (!kept.empty() && kept.back()->step >= step->step) kept.pop_back();
     clear();
@@ -39,7 +39,7 @@ void GradientModel::add(const StepStatisticsPtr& step) {
     if (known == parameters_.end()) {
       ParameterHistory history;
       history.name = p.name;
-      // In the order of their leaves, which is that of their making.
+      // In the order of their leaves' ids, which is the order of their creation.
       known = std::find_if(parameters_.begin(), parameters_.end(),
                            [&](const ParameterHistory& other) { return other.node > p.node; });
       known = parameters_.insert(known, std::move(history));

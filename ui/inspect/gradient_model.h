@@ -1,7 +1,7 @@
 #pragma once
-// The statistics of a run as the window shows them: for each parameter curves over the steps that were looked
-// at, the histograms of its gradients, and what the alarms say. A run that goes back, as a reload does,
-// continues from its earlier step. Knows no window. Drawing thread only.
+// The statistics of a run for the window: for each parameter its curves over the sampled steps, the
+// histograms of its gradients, and the alarms. A run that goes back, as after a reload, continues from its
+// earlier step. Needs no window. Drawing thread only.
 #include <deque>
 #include <string>
 #include <utility>
@@ -18,9 +18,9 @@ struct ParameterHistory {
   std::vector<int64_t> shape;
   SourcePlace place;
   uint64_t node = 0;
-  Curve norm, ratio;  // of the gradient; of the update to the weight
+  Curve norm, ratio;  // of the gradient; of the update, relative to the weight
   ParameterStatistics latest;
-  // Of the steps whose histograms are kept, those that have one of it; they belong to steps().
+  // Of the steps whose histograms are kept, those with a histogram of this parameter; owned by steps().
   std::deque<std::pair<int64_t, const ParameterStatistics*>> spreads;
 };
 
@@ -30,12 +30,12 @@ class GradientModel {
   void add(const StepStatisticsPtr&);
   void clear();
 
-  const std::vector<ParameterHistory>& parameters() const { return parameters_; }  // as the model has them
+  const std::vector<ParameterHistory>& parameters() const { return parameters_; }  // in the model's order
   const ParameterHistory* find(const std::string& name) const;
-  const Curve& total() const { return total_; }  // the norm over all parameters
+  const Curve& total() const { return total_; }  // norm over all parameters
   const std::deque<StepStatisticsPtr>& steps() const { return steps_; }
   const StepStatistics* latest() const { return steps_.empty() ? nullptr : steps_.back().get(); }
-  double every() const;  // steps between two looks, over the latest of them
+  double every() const;  // steps between two samples, over the latest ones
   const Alarms& alarms() const { return alarms_; }
 
  private:

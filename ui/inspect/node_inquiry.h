@@ -1,7 +1,7 @@
 #pragma once
-// What a user asks about the selected node beyond looking at it: is its gradient right, do the devices agree,
-// a tensor as text or as a file. The session answers on its own thread; everything here belongs to the
-// drawing thread.
+// What the user asks about the selected node besides its values: a gradient check, a comparison of devices, a
+// tensor as text or as a file. The session answers on its own thread; this class belongs to the drawing
+// thread.
 #include <functional>
 #include <string>
 
@@ -18,10 +18,10 @@ class NodeInquiry {
   void check_gradient(Session&, int64_t step, uint64_t node);
   void compare_devices(Session&, int64_t step, uint64_t node);
   void cancel();
-  void close();  // shows no result any more
+  void close();  // hides the results
   bool checking() const { return gradient_.waiting(); }
   bool comparing() const { return devices_.waiting(); }
-  // Of that node; null when another one was asked about, or none.
+  // Results for this node; null when another node was asked about, or none.
   std::shared_ptr<const GradientCheck> gradient(uint64_t node) const {
     return node == node_ ? gradient_.get() : nullptr;
   }
@@ -29,7 +29,7 @@ class NodeInquiry {
     return node == node_ ? devices_.get() : nullptr;
   }
   uint64_t node() const { return node_; }
-  uint64_t number() const { return number_; }  // of the question: another one for other answers
+  uint64_t number() const { return number_; }  // number of the request: another one for other answers
 
   void copy(Session&, const TensorPlace&, const SliceQuery&, SliceFormat);
   void save(Session&, const TensorPlace&, const std::string& path);

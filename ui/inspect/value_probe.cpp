@@ -3,7 +3,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr auto kInterval = std::chrono::milliseconds(250);  // while the script runs
+constexpr auto kInterval = std::chrono::milliseconds(250);  // between requests while the script runs
 
 bool same_slice(const SliceQuery& a, const SliceQuery& b) {
   return a.row_dim == b.row_dim && a.column_dim == b.column_dim && a.at == b.at && a.fold == b.fold &&
@@ -59,7 +59,7 @@ bool ValueProbe::watch(Session& session, int place, const TensorPlace& tensor, b
     const Look& look = i == 0 ? value_look : gradient_look;
     const bool same_tensor = side.place == its, same = same_tensor && same_look(side.look, look);
     if (same) continue;
-    // A run goes on to other tensors all the time; a user who turns to another slice should not wait.
+    // A running script changes tensors all the time; a user who selects another slice should not wait.
     const auto shown = side.slice.get();
     const bool waiting = side.slice.waiting() || (shown && shown->statistics_follow);
     if (running && side.place && same_look(side.look, look) &&

@@ -1,7 +1,7 @@
 #pragma once
 // Fetches what is shown of one tensor from the session, which reads it on its own thread at a safe point: a
-// slice of its value and one of its gradient, and pictures of both. The drawing thread says what it wants to
-// see and looks; it never waits.
+// slice of its value and one of its gradient, and pictures of both. The drawing thread states what it needs
+// and reads the answers; it never waits.
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -14,23 +14,23 @@ namespace lunagrad {
 
 class ValueProbe {
  public:
-  // `wake` is called on the session's thread when an answer is there.
+  // `wake` is called on the session's thread when an answer arrives.
   explicit ValueProbe(std::function<void()> wake);
 
-  // What a panel wants to see of the value and of the gradient.
+  // The part of the value, or of the gradient, that a panel shows.
   struct Look {
     SliceQuery slice;
     std::optional<TileQuery> tiles;
   };
   Look value_look, gradient_look;
 
-  // Keeps the answers current: asks when anything changed since the last question, but for the same place (a
-  // number that stays while the user looks at the same tensor) a few times a second at most while the script
-  // runs. True: it asked. Call once a frame.
+  // Keeps the answers current: sends a request when anything changed since the last one. While the script
+  // runs, requests for the same place (a number that stays the same while the user looks at one tensor) are
+  // sent a few times a second at most. True: a request was sent. Call once a frame.
   bool watch(Session&, int place, const TensorPlace&, bool running);
   void forget();  // shows nothing until the next watch()
 
-  // What was read last of that place; null while the first answer is on its way.
+  // The latest answers for that place; null until the first one arrives.
   std::shared_ptr<const SliceView> value() const { return sides_[0].slice.get(); }
   std::shared_ptr<const SliceView> gradient() const { return sides_[1].slice.get(); }
   std::shared_ptr<const TileView> value_tiles() const { return sides_[0].tiles.get(); }
@@ -41,7 +41,7 @@ class ValueProbe {
   struct Side {
     Awaited<SliceView> slice;
     Awaited<TileView> tiles;
-    std::optional<TensorPlace> place;  // that was asked about
+    std::optional<TensorPlace> place;  // of the last request
     Look look;
   };
   bool ask(Session&, Side&, const TensorPlace&, const Look&);

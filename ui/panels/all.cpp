@@ -5,22 +5,15 @@
 
 namespace lunagrad {
 
+#define PANEL(name) std::unique_ptr<Panel> make_##name##_panel();
+#include "ui/panels/panels.def"
+#undef PANEL
+
 std::vector<std::unique_ptr<Panel>> make_panels() {
   std::vector<std::unique_ptr<Panel>> panels;
-  panels.push_back(make_editor_panel());
-  panels.push_back(make_curves_panel());
-  panels.push_back(make_console_panel());
-  panels.push_back(make_runs_panel());
-  panels.push_back(make_tape_panel());
-  panels.push_back(make_inspector_panel());
-  panels.push_back(make_help_panel());
-  panels.push_back(make_gradients_panel());
-  panels.push_back(make_parameters_panel());
-  panels.push_back(make_breakpoints_panel());
-  panels.push_back(make_profiler_panel());
-  panels.push_back(make_data_panel());
-  panels.push_back(make_media_panel());
-  panels.push_back(make_time_panel());
+#define PANEL(name) panels.push_back(make_##name##_panel());
+#include "ui/panels/panels.def"
+#undef PANEL
   return panels;
 }
 

@@ -1,4 +1,4 @@
-// Breakpoints: where the run is to pause, a form for new ones, what they met, and the explanation of a NaN.
+// Breakpoints: where the run should pause, a form for new ones, their hits, and the explanation of a NaN.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -16,7 +16,7 @@ using Condition = Breakpoint::Condition;
 struct Form {
   Condition condition;
   const char* label;
-  const char* hint;  // in the empty field; null: there is none
+  const char* hint;  // in the empty field; null: there is no field
   const char* help;
 };
 
@@ -46,12 +46,12 @@ class BreakpointsPanel final : public Panel {
 
   void draw_tools(Workbench& bench) override {
     if (ImGui::Button("Break on NaN")) {
-      const auto list = bench.session.breakpoints();
+      const auto list = bench.session().breakpoints();
       const bool known = std::any_of(
           list.begin(), list.end(), [](const Breakpoint& b) { return b.condition == Condition::not_finite; });
-      if (!known) bench.session.add_breakpoint({});
+      if (!known) bench.breakpoints().add({});
     }
-    bench.description.add_last("breakpoints.nan", "");
+    bench.description().add_last("breakpoints.nan", "");
     explain(
         "The run pauses at the op that makes the first NaN or Inf, and says why. It slows the run down "
         "meanwhile.");
@@ -59,7 +59,7 @@ class BreakpointsPanel final : public Panel {
 
   void draw(Workbench& bench) override {
     draw_form(bench);
-    const std::vector<Breakpoint> list = bench.session.breakpoints();
+    const std::vector<Breakpoint> list = bench.session().breakpoints();
     const std::vector<BreakHit>& hits = hits_of(bench);
     ImGui::BeginChild("lists");
     if (list.empty() && hits.empty())
@@ -74,10 +74,10 @@ class BreakpointsPanel final : public Panel {
   }
 
  private:
-  // The session's list may be long: it is asked for again only when the run has stopped at another, or begun.
+  // Copies the session's list, which may be long, only after another stop or a new run.
   const std::vector<BreakHit>& hits_of(Workbench& bench) {
-    const Asked now{bench.journal.stops().size(), bench.journal.state(), bench.journal.step() == 0};
-    if (now != asked_) hits_ = bench.session.break_hits();
+    const Asked now{bench.journal().stops().size(), bench.journal().state(), bench.journal().step() == 0};
+    if (now != asked_) hits_ = bench.session().break_hits();
     asked_ = now;
     return hits_;
   }
@@ -95,12 +95,12 @@ class BreakpointsPanel final : public Panel {
           text_[0] = '\0';
           problem_.clear();
         }
-        bench.description.add_last("breakpoints.condition_choice", kForms[i].label);
+        bench.description().add_last("breakpoints.condition_choice", kForms[i].label);
         explain(kForms[i].help);
       }
       ImGui::EndCombo();
     }
-    bench.description.add_last("breakpoints.condition", form.label);
+    bench.description().add_last("breakpoints.condition", form.label);
     explain(form.help);
     bool entered = false;
     if (form.hint) {
@@ -108,24 +108,24 @@ class BreakpointsPanel final : public Panel {
       fit(std::max(em(7), ImGui::GetContentRegionAvail().x - em(13)));
       entered = ImGui::InputTextWithHint("##text", form.hint, text_, sizeof text_,
                                          ImGuiInputTextFlags_EnterReturnsTrue);
-      bench.description.add_last("breakpoints.text", text_);
+      bench.description().add_last("breakpoints.text", text_);
       explain(form.help);
     }
     if (form.condition != Condition::step) {
       ImGui::SameLine();
       fit(em(7.2f));
       ImGui::Combo("##pass", &pass_, kPasses, int(std::size(kPasses)));
-      bench.description.add_last("breakpoints.pass", kPasses[pass_]);
+      bench.description().add_last("breakpoints.pass", kPasses[pass_]);
       explain("Whether results count, gradients, or both.");
     }
     ImGui::SameLine();
     if (ImGui::Button("Add") || entered) add(bench, form.condition);
-    bench.description.add_last("breakpoints.add", "");
+    bench.description().add_last("breakpoints.add", "");
     if (!problem_.empty()) {
       ImGui::PushTextWrapPos(0);
       text_in(theme().bad, "%s", problem_.c_str());
       ImGui::PopTextWrapPos();
-      bench.description.add_last("breakpoints.problem", problem_);
+      bench.description().add_last("breakpoints.problem", problem_);
     }
   }
 
@@ -146,43 +146,45 @@ class BreakpointsPanel final : public Panel {
       const std::string text = text_;
       const size_t colon = text.rfind(':');
       made.place.file = colon == text.npos ? bench.script() : text.substr(0, colon);
-      // A script may be named without its folder, as panels show it.
+      // A script can be named without its folder, as panels show it.
       if (std::filesystem::path(bench.script()).filename() == made.place.file)
         made.place.file = bench.script();
       made.place.line = std::atoi(text.c_str() + (colon == text.npos ? 0 : colon + 1));
     }
     problem_ = problem_of(made);
-    if (!problem_.empty() || !bench.session.add_breakpoint(made)) return;
+    if (!problem_.empty() || !bench.breakpoints().add(made)) return;
     if (condition == Condition::op && !find_op(made.text) && !find_op("_" + made.text))
       problem_ = "No built-in op is called '" + made.text +
                  "': the run pauses at one of lg.custom_op, if it makes one.";
     text_[0] = '\0';
   }
 
-  static void go_to(Workbench& bench, const BreakHit& hit) { bench.show_node(hit.node); }
+  static void go_to(Workbench& bench, const BreakHit& hit) {
+    bench.tape_actions().select_when_shown(hit.node);
+  }
 
-  // Of the hit that the run stands at.
+  // Of the hit where the run is paused.
   void draw_explanation(Workbench& bench, const BreakHit& hit) {
-    if (!bench.journal.at_breakpoint()) return;
+    if (!bench.journal().at_breakpoint()) return;
     ImGui::PushTextWrapPos(0);
     text_in(
         theme().warning, "Paused in step %lld%s", static_cast<long long>(hit.step),
         hit.place.line > 0 ? (" at " + hit.place.file + ":" + std::to_string(hit.place.line)).c_str() : "");
-    bench.description.add_last("breakpoints.paused", hit.place.file + ":" + std::to_string(hit.place.line) +
-                                                         " step " + std::to_string(hit.step));
+    bench.description().add_last("breakpoints.paused", hit.place.file + ":" + std::to_string(hit.place.line) +
+                                                           " step " + std::to_string(hit.step));
     if (ImGui::IsItemClicked()) go_to(bench, hit);
     explain("Click: selects the node on the tape.");
-    if (const std::string& line = bench.source_line(hit.place); !line.empty()) {
+    if (const std::string& line = bench.texts().source_line(hit.place); !line.empty()) {
       ImGui::PushFont(fonts().mono);
       text_in(theme().text, "%s", line.c_str());
       ImGui::PopFont();
     }
-    // The first line says what, those between the operands, the last the likely cause.
+    // The first line is the fact, the middle ones the operands, the last one the likely cause.
     const std::string& text = hit.explanation;
     for (size_t from = 0; from <= text.size();) {
       const size_t end = std::min(text.find('\n', from), text.size());
       ImGui::TextUnformatted(text.c_str() + from, text.c_str() + end);
-      bench.description.add_last("breakpoints.explanation", text.substr(from, end - from));
+      bench.description().add_last("breakpoints.explanation", text.substr(from, end - from));
       from = end + 1;
     }
     text_in(theme().faint, "In the console `it` is the tensor.");
@@ -204,25 +206,25 @@ class BreakpointsPanel final : public Panel {
       if (ImGui::Checkbox("##on", &on)) {
         Breakpoint changed = one;
         changed.enabled = on;
-        bench.session.change_breakpoint(changed);
+        bench.breakpoints().change(changed);
       }
       const std::string what = describe(one);
-      bench.description.add_last("breakpoints.enabled", what + (on ? " on" : " off"));
+      bench.description().add_last("breakpoints.enabled", what + (on ? " on" : " off"));
       explain("Whether the run pauses for it.");
       ImGui::TableNextColumn();
       ImGui::AlignTextToFramePadding();
       text_in(!one.problem.empty() ? theme().bad : on ? theme().text : theme().faint, "%s", what.c_str());
-      bench.description.add_last("breakpoints.item", what);
+      bench.description().add_last("breakpoints.item", what);
       explain(one.problem.empty() ? what.c_str() : ("switched off: " + one.problem).c_str());
       ImGui::TableNextColumn();
       ImGui::AlignTextToFramePadding();
       const std::string hits = std::to_string(one.hits) + (one.hits == 1 ? " hit" : " hits");
       text_in(theme().muted, "%s", hits.c_str());
-      bench.description.add_last("breakpoints.hits", what + ": " + hits);
+      bench.description().add_last("breakpoints.hits", what + ": " + hits);
       if (one.condition == Condition::line && one.hits == 0) explain("A line counts when it calls an op.");
       ImGui::TableNextColumn();
-      if (ImGui::Button("Remove")) bench.session.remove_breakpoint(one.id);
-      bench.description.add_last("breakpoints.remove", what);
+      if (ImGui::Button("Remove")) bench.breakpoints().remove(one.id);
+      bench.description().add_last("breakpoints.remove", what);
       ImGui::PopID();
     }
     ImGui::EndTable();
@@ -239,7 +241,7 @@ class BreakpointsPanel final : public Panel {
         const std::string text = "step " + std::to_string(hit.step) + ": " + hit.summary;
         ImGui::PushID(i);
         if (ImGui::Selectable(text.c_str())) go_to(bench, hit);
-        bench.description.add_last("breakpoints.hit", text);
+        bench.description().add_last("breakpoints.hit", text);
         explain(hit.explanation.c_str());
         ImGui::PopID();
       }

@@ -1,4 +1,4 @@
-// Console: what the script printed, errors in their colour with the line that made them, and a prompt for Lua
+// Console: the output of the script, errors in their colour with links to their lines, and a prompt for Lua
 // that the session evaluates at its next safe point, also while the script runs.
 #include <algorithm>
 #include <filesystem>
@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "runtime/error.h"
+#include "runtime/figures.h"
 #include "runtime/io/atomic_file.h"
 #include "script/meta/explain.h"
 #include "ui/base/disk_thread.h"
-#include "ui/base/figures.h"
 #include "ui/runs/console_lines.h"
 #include "ui/text/log_view.h"
 #include "ui/text/prompt.h"
@@ -33,29 +33,29 @@ class ConsolePanel final : public Panel {
   void draw_tools(Workbench& bench) override {
     ImGui::SetNextItemWidth(em(7));
     ImGui::InputTextWithHint("##filter", "filter", filter_, sizeof filter_);
-    bench.description.add_last("console.filter", filter_);
+    bench.description().add_last("console.filter", filter_);
     explain("Shows the lines that have this text in them.");
     ImGui::SameLine();
     draw_kinds(bench);
     ImGui::SameLine();
     if (ImGui::Button("Copy")) copy(bench);
-    bench.description.add_last("console.copy", "");
+    bench.description().add_last("console.copy", "");
     explain("Copies all lines that are shown. A part of them: select lines with the mouse, then Ctrl+C.");
     ImGui::SameLine();
-    if (ImGui::Button("Clear")) bench.journal.clear_console();
-    bench.description.add_last("console.clear", "");
+    if (ImGui::Button("Clear")) bench.shell().clear_console();
+    bench.description().add_last("console.clear", "");
     explain("Empties the console.");
     if (!view_.following()) {
       ImGui::SameLine();
       if (tool_button("To the end", true)) view_.scroll_to_end();
-      bench.description.add_last("console.to_end", "");
+      bench.description().add_last("console.to_end", "");
       explain("Follows what is printed again.");
     }
   }
 
   void draw(Workbench& bench) override {
-    const Journal& journal = bench.journal;
-    if (!std::exchange(began_, true)) read_history(bench.state_folder);
+    const Journal& journal = bench.journal();
+    if (!std::exchange(began_, true)) read_history(bench.shell().state_folder());
     lines_.set_filter(filter_, kinds_);
     lines_.update(journal);
     const float input = prompt_height() + ImGui::GetStyle().ItemSpacing.y;
@@ -113,13 +113,13 @@ class ConsolePanel final : public Panel {
   void draw_kinds(Workbench& bench) {
     const bool all = kinds_ == kAllKinds;
     if (tool_button(all ? "All kinds" : "Some kinds", !all)) ImGui::OpenPopup("kinds");
-    bench.description.add_last("console.kinds", all ? "all" : "some");
+    bench.description().add_last("console.kinds", all ? "all" : "some");
     explain("Which kinds of lines are shown.");
     if (!ImGui::BeginPopup("kinds")) return;
     for (size_t i = 0; i < std::size(kKinds); ++i) {
       bool shown = kinds_ >> int(kKinds[i]) & 1;
       if (ImGui::Checkbox(kKindNames[i], &shown)) kinds_ ^= 1u << int(kKinds[i]);
-      bench.description.add_last("console.kind", std::string(kKindNames[i]) + (shown ? " on" : " off"));
+      bench.description().add_last("console.kind", std::string(kKindNames[i]) + (shown ? " on" : " off"));
     }
     ImGui::EndPopup();
   }
@@ -130,11 +130,11 @@ class ConsolePanel final : public Panel {
 
   void copy(const Workbench& bench) const {
     std::string text;
-    for (size_t i = 0; i < lines_.size(); ++i) text += line(bench.journal, i).text + '\n';
+    for (size_t i = 0; i < lines_.size(); ++i) text += line(bench.journal(), i).text + '\n';
     ImGui::SetClipboardText(text.c_str());
   }
 
-  // A line as it is shown, with a mark behind it when its traceback is folded, and its links.
+  // A visible line, with a mark at its end when its traceback is folded, and its links.
   LogLine shown_line(const Journal& journal, size_t i) {
     const ConsoleLine& its = line(journal, i);
     const ConsoleLines::Shown& shown = lines_[i];
@@ -153,7 +153,7 @@ class ConsolePanel final : public Panel {
   }
 
   void draw_lines(Workbench& bench, ImVec2 size) {
-    const Journal& journal = bench.journal;
+    const Journal& journal = bench.journal();
     const LogContent content{lines_.first(), lines_.size(), lines_.version(),
                              [&](size_t i) { return shown_line(journal, i); }};
     const LogView::Click click =
@@ -163,26 +163,26 @@ class ConsolePanel final : public Panel {
 
   void follow(Workbench& bench, const LogView::Click& click) {
     const ConsoleLines::Shown shown = lines_[click.line];
-    const ConsoleLine& its = line(bench.journal, click.line);
+    const ConsoleLine& its = line(bench.journal(), click.line);
     if (shown.opens && click.link == 0) return lines_.toggle(shown.line - its.part);
     const std::vector<PlaceInText> places = places_in(its.text);
     const size_t place = click.link - (shown.opens ? 1 : 0);
     if (place < places.size()) go_to_line(bench, whole(its, places[place].place));
   }
 
-  // Messages shorten long names: the event's own place has the whole.
+  // Messages shorten long file names: the event's own place has the full name.
   static SourcePlace whole(const ConsoleLine& line, const SourcePlace& place) {
     return place.line == line.place.line && place.file.starts_with("...") ? line.place : place;
   }
 
   void describe(Workbench& bench) const {
-    if (!bench.description.enabled()) return;
+    if (!bench.description().enabled()) return;
     for (size_t i = lines_.size() - std::min<size_t>(lines_.size(), 200); i < lines_.size(); ++i) {
-      const ConsoleLine& its = line(bench.journal, i);
-      bench.description.add_last(its.kind == Kind::error ? "console.error" : "console.line", its.text);
+      const ConsoleLine& its = line(bench.journal(), i);
+      bench.description().add_last(its.kind == Kind::error ? "console.error" : "console.line", its.text);
       if (lines_[i].opens)
-        bench.description.add_last("console.fold",
-                                   lines_[i].folded ? std::to_string(lines_[i].folded) + " folded" : "open");
+        bench.description().add_last(
+            "console.fold", lines_[i].folded ? std::to_string(lines_[i].folded) + " folded" : "open");
     }
   }
 
@@ -201,23 +201,23 @@ class ConsolePanel final : public Panel {
     ImGui::SameLine();
     const Theme& t = theme();
     const auto complete = [&](const std::string& before) {
-      bench.session.complete(before,
-                             [waiting = offers_, before, wake = bench.wake](std::vector<std::string> names) {
-                               {
-                                 const std::lock_guard lock(waiting->mutex);
-                                 waiting->before = before;
-                                 waiting->names = std::move(names);
-                                 waiting->fresh = true;
-                               }
-                               wake();
-                             });
+      bench.live_session().complete(
+          before, [waiting = offers_, before, wake = bench.wake()](std::vector<std::string> names) {
+            {
+              const std::lock_guard lock(waiting->mutex);
+              waiting->before = before;
+              waiting->names = std::move(names);
+              waiting->fresh = true;
+            }
+            wake();
+          });
     };
     const bool entered = prompt_.draw("Lua in this run:  model  or  1 + 1  or  ?softmax", -1,
                                       {t.text, t.faint, t.accent}, complete, [&](const std::string& name) {
                                         const ImVec2 at = ImGui::GetItemRectMin();
-                                        bench.description.add("console.offer", name, at, at);
+                                        bench.description().add("console.offer", name, at, at);
                                       });
-    bench.description.add_last("console.input", prompt_.text());
+    bench.description().add_last("console.input", prompt_.text());
     ImGui::PopFont();
     if (prompt_.text().empty())
       explain(
@@ -231,9 +231,9 @@ class ConsolePanel final : public Panel {
   }
 
   static void evaluate(Workbench& bench, const std::string& code) {
-    if (code[0] != '?') return bench.evaluate(code);
-    bench.journal.write(Kind::command, code + "\n");
-    bench.journal.write(Kind::output, answer(code.substr(1)));
+    if (code[0] != '?') return bench.control().evaluate(code);
+    bench.shell().write(Kind::command, code + "\n");
+    bench.shell().write(Kind::output, answer(code.substr(1)));
   }
 
   void take_offers() {
@@ -242,7 +242,7 @@ class ConsolePanel final : public Panel {
     prompt_.offer(offers_->before, std::move(offers_->names));
   }
 
-  // What was entered in earlier starts. A file that cannot be read is not written over.
+  // The entries of earlier starts. A file that cannot be read is not overwritten.
   void read_history(const std::string& folder) {
     if (folder.empty()) return;
     file_ = folder + "/console_history";
@@ -255,7 +255,7 @@ class ConsolePanel final : public Panel {
     }
   }
 
-  // A history that cannot be written is no reason to trouble the user at each line.
+  // Errors are ignored: a history that cannot be written is not worth a message per line.
   void keep_history() {
     if (file_.empty()) return;
     disk_.post([file = file_, text = prompt_.history.as_text()] {
@@ -283,7 +283,7 @@ class ConsolePanel final : public Panel {
   std::shared_ptr<Offers> offers_ = std::make_shared<Offers>();
   char filter_[256] = "";
   uint32_t kinds_ = kAllKinds;
-  std::string text_;  // of the line that was asked for last
+  std::string text_;  // of the line that was requested last
   DiskThread disk_;   // writes the history
 };
 

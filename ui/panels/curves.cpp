@@ -1,5 +1,5 @@
-// Curves: everything that was logged, by the run that goes on and by those chosen in Runs, one chart for each
-// kind of metric, over a common axis of steps, seconds or samples.
+// Curves: everything that was logged by the current run and by the runs chosen in Runs, one chart per kind of
+// metric, over a common axis of steps, seconds or samples.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -15,7 +15,7 @@
 namespace lunagrad {
 namespace {
 
-// Puts tools side by side as long as they fit, then begins a new line.
+// Puts tools next to each other as long as they fit, then starts a new line.
 class ToolLine {
  public:
   ToolLine() : right_(ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x) {}
@@ -39,47 +39,47 @@ class CurvesPanel final : public Panel {
   Region region() const override { return Region::upper_left; }
 
   void add_commands(Workbench& bench) override {
-    bench.commands.add(
+    bench.commands().add(
         {"Curves: show everything", "F", "All steps and all values.", [this] { fit(); }, {}, title()});
-    bench.commands.add({"Curves: scale of x",
-                        "X",
-                        "Linear, logarithmic or symlog, in turn.",
-                        [this] { set_x_scale(next(axis_.scale.kind)); },
-                        {},
-                        title()});
-    bench.commands.add({"Curves: scale of y",
-                        "Y",
-                        "Linear, logarithmic or symlog, in turn.",
-                        [this] { set_y_scale(next(y_)); },
-                        {},
-                        title()});
-    bench.commands.add({"Curves: follow",
-                        "",
-                        "Keeps to the latest part.",
-                        [this] { axis_.mode = PlotAxis::Mode::follow; },
-                        {},
-                        title()});
-    bench.commands.add({"Curves: what x counts",
-                        "",
-                        "Steps, seconds or samples, in turn.",
-                        [this] { next_axis(); },
-                        {},
-                        title()});
-    bench.commands.add({"Curves: marks",
-                        "",
-                        "Edits, reloads, checkpoints and pauses on the charts.",
-                        [this] { model_.marks = !model_.marks; },
-                        {},
-                        title()});
+    bench.commands().add({"Curves: scale of x",
+                          "X",
+                          "Linear, logarithmic or symlog, in turn.",
+                          [this] { set_x_scale(next(axis_.scale.kind)); },
+                          {},
+                          title()});
+    bench.commands().add({"Curves: scale of y",
+                          "Y",
+                          "Linear, logarithmic or symlog, in turn.",
+                          [this] { set_y_scale(next(y_)); },
+                          {},
+                          title()});
+    bench.commands().add({"Curves: follow",
+                          "",
+                          "Keeps to the latest part.",
+                          [this] { axis_.mode = PlotAxis::Mode::follow; },
+                          {},
+                          title()});
+    bench.commands().add({"Curves: what x counts",
+                          "",
+                          "Steps, seconds or samples, in turn.",
+                          [this] { next_axis(); },
+                          {},
+                          title()});
+    bench.commands().add({"Curves: marks",
+                          "",
+                          "Edits, reloads, checkpoints and pauses on the charts.",
+                          [this] { model_.marks = !model_.marks; },
+                          {},
+                          title()});
   }
 
   void draw(Workbench& bench) override {
-    bench.runs.set_smoothing(bench.journal.smoothing());
+    bench.curves().smooth_shown();
     collect(bench);
     const Theme& t = theme();
     const ChartColors colors{{t.series.begin(), t.series.end()}, t.accent, t.warning, t.good, t.muted};
     if (model_.x == XAxis::samples && !ChartModel::has_samples(sources_)) model_.x = XAxis::step;
-    const std::vector<Chart>& charts = model_.build(sources_, bench.journal.smoothing(), colors);
+    const std::vector<Chart>& charts = model_.build(sources_, bench.journal().smoothing(), colors);
     if (sources_.empty()) {
       draw_empty(
           "No curves yet",
@@ -107,18 +107,18 @@ class CurvesPanel final : public Panel {
 
   void collect(Workbench& bench) {
     sources_.clear();
-    RunCurves& live = bench.journal.curves();
+    RunCurves& live = bench.curves().live();
     const std::string live_folder = live.folder.empty() ? "" : full_path(live.folder);
     if (!live.metrics.empty()) {
       live.name = live.folder.empty() ? "this run" : live_folder.substr(live_folder.find_last_of('/') + 1);
       sources_.push_back({&live, "this run", 0});
-      // The library reads what a run was given from its folder.
-      if (live.group.empty() || bench.runs.revision() != revision_)
-        for (const RunSummary& run : bench.runs.runs())
+      // The library reads the run's configuration from its folder.
+      if (live.group.empty() || bench.runs().revision() != revision_)
+        for (const RunSummary& run : bench.runs().runs())
           if (run.folder == live_folder) live.group = run.group;
-      revision_ = bench.runs.revision();
+      revision_ = bench.runs().revision();
     }
-    for (auto& [folder, run] : bench.runs.curves()) {
+    for (auto& [folder, run] : bench.curves().shown()) {
       if (folder == live_folder && !live.metrics.empty()) continue;
       const size_t index = indices_.try_emplace(folder, indices_.size() + 1).first->second;
       sources_.push_back({&run, short_run_name(run.name), index});
@@ -151,7 +151,7 @@ class CurvesPanel final : public Panel {
     const auto button = [&](const char* name, const std::string& label, bool on, const std::string& state) {
       line.place(label.c_str());
       const bool pressed = tool_button((label + "###" + name).c_str(), on);
-      bench.description.add_last(name, state);
+      bench.description().add_last(name, state);
       return pressed;
     };
     draw_smoothing(bench, line);
@@ -217,18 +217,18 @@ class CurvesPanel final : public Panel {
   }
 
   void draw_smoothing(Workbench& bench, ToolLine& line) {
-    float smoothing = float(bench.journal.smoothing());
+    float smoothing = float(bench.journal().smoothing());
     char label[32];
     std::snprintf(label, sizeof label, "smoothing %.3f",
-                  double(smoothing));  // beside the slider, whose grab would cover it
+                  double(smoothing));  // next to the slider, whose grab would cover it
     line.place(ImGui::CalcTextSize(label).x + em(5) + ImGui::GetStyle().ItemSpacing.x);
     ImGui::AlignTextToFramePadding();
     ImGui::TextUnformatted(label);
     ImGui::SameLine();
     ImGui::SetNextItemWidth(em(5));
     if (ImGui::SliderFloat("##smoothing", &smoothing, 0, 0.995f, ""))
-      bench.journal.set_smoothing(double(smoothing));
-    bench.description.add_last("curves.smoothing", label + sizeof "smoothing");
+      bench.curves().set_smoothing(double(smoothing));
+    bench.description().add_last("curves.smoothing", label + sizeof "smoothing");
     explain(
         "Exponential moving average without the bias at the start:\n"
         "m = b^d m + (1 - b^d) y,   smoothed = m / (1 - b^t)\n"
@@ -245,7 +245,7 @@ class CurvesPanel final : public Panel {
     if (wrong) ImGui::PushStyleColor(ImGuiCol_Text, theme().bad);
     if (ImGui::InputTextWithHint((std::string("##") + name).c_str(), hint, text, size)) filter.set(text);
     if (wrong) ImGui::PopStyleColor();
-    bench.description.add_last(name, text);
+    bench.description().add_last(name, text);
     explain(help);
   }
 
@@ -255,16 +255,16 @@ class CurvesPanel final : public Panel {
       ImGui::PushTextWrapPos(0);
       text_in(theme().bad, "%s; everything is shown", filter->problem().c_str());
       ImGui::PopTextWrapPos();
-      bench.description.add_last("curves.filter_error", filter->problem());
+      bench.description().add_last("curves.filter_error", filter->problem());
     }
   }
 
   void describe_problems(Workbench& bench) {
-    for (const auto& [folder, problem] : bench.runs.problems()) {
+    for (const auto& [folder, problem] : bench.runs().problems()) {
       ImGui::PushTextWrapPos(0);
       text_in(theme().bad, "%s", problem.c_str());
       ImGui::PopTextWrapPos();
-      bench.description.add_last("curves.run_error", problem);
+      bench.description().add_last("curves.run_error", problem);
     }
   }
 
@@ -276,7 +276,7 @@ class CurvesPanel final : public Panel {
     const float height = std::max(em(8), (room.y - spacing * float(rows - 1)) / float(rows) - 1);
     const Theme& t = theme();
     const PlotColors colors{t.canvas, t.grid, t.text, t.muted, t.faint, t.bad, t.raised, t.accent};
-    // Over a chart the wheel zooms, beside one it scrolls.
+    // Over a chart the wheel zooms, elsewhere it scrolls.
     ImGui::BeginChild("charts", room, false, axis_.hovering ? ImGuiWindowFlags_NoScrollWithMouse : 0);
     charts_min_ = ImGui::GetWindowPos();
     charts_max_ = {charts_min_.x + room.x, charts_min_.y + room.y};
@@ -304,28 +304,29 @@ class CurvesPanel final : public Panel {
   }
 
   static void describe(Workbench& bench, const Chart& chart, const PlotShown& shown) {
-    if (!bench.description.enabled()) return;
-    bench.description.add("curves.chart", chart.title + ": " + shown.scales, shown.min, shown.max);
+    if (!bench.description().enabled()) return;
+    bench.description().add("curves.chart", chart.title + ": " + shown.scales, shown.min, shown.max);
     for (const PlotLine& line : chart.lines)
-      bench.description.add("curves.curve", line.name + " " + std::to_string(line.raw->size()) + " points",
-                            shown.min, shown.max);
+      bench.description().add("curves.curve", line.name + " " + std::to_string(line.raw->size()) + " points",
+                              shown.min, shown.max);
     for (const auto& item : shown.legend)
-      bench.description.add("curves.legend", item.text, item.min, item.max);
-    for (const auto& item : shown.marks) bench.description.add("curves.mark", item.text, item.min, item.max);
+      bench.description().add("curves.legend", item.text, item.min, item.max);
+    for (const auto& item : shown.marks)
+      bench.description().add("curves.mark", item.text, item.min, item.max);
   }
 
   // ---- export
 
   void suggest_path(Workbench& bench) {
-    std::string folder = bench.journal.run_folder();
-    if (folder.empty() && !bench.runs.curves().empty()) folder = bench.runs.curves().begin()->first;
+    std::string folder = bench.journal().run_folder();
+    if (folder.empty() && !bench.runs().curves().empty()) folder = bench.runs().curves().begin()->first;
     std::string path = full_path(folder.empty() ? "curves" : folder + "-curves");
     if (chosen_ != kAll) path += "-" + chosen_;
     std::snprintf(path_, sizeof path_, "%s", path.c_str());
   }
 
   void draw_export(Workbench& bench, const std::vector<Chart>& charts) {
-    ImGui::PushStyleColor(ImGuiCol_PopupBg, theme().panel);  // its buttons stand out from it
+    ImGui::PushStyleColor(ImGuiCol_PopupBg, theme().panel);  // its buttons contrast with it
     const bool open = ImGui::BeginPopup("export");
     ImGui::PopStyleColor();
     if (!open) return;
@@ -338,20 +339,20 @@ class CurvesPanel final : public Panel {
           chosen_ = what;
           suggest_path(bench);
         }
-        bench.description.add_last("curves.export.choice", what);
+        bench.description().add_last("curves.export.choice", what);
       };
       choose(kAll);
       for (const Chart& chart : charts) choose(chart.title);
       ImGui::EndCombo();
     }
-    bench.description.add_last("curves.export.what", chosen_);
+    bench.description().add_last("curves.export.what", chosen_);
     ImGui::SetNextItemWidth(em(32));
     ImGui::InputText("##path", path_, sizeof path_);
-    bench.description.add_last("curves.export.path", path_);
+    bench.description().add_last("curves.export.path", path_);
     explain("The file, without the .csv, .svg or .png at its end. One that is there already is replaced.");
     for (const char* format : {"CSV", "SVG", "PNG"}) {
       if (ImGui::Button(format)) save(bench, charts, format);
-      bench.description.add_last("curves.export.as", format);
+      bench.description().add_last("curves.export.as", format);
       explain(!std::strcmp(format, "CSV")
                   ? "Every point: run, metric, step, time, value, smoothed. Numbers are exact."
               : !std::strcmp(format, "SVG")
@@ -363,7 +364,7 @@ class CurvesPanel final : public Panel {
     ImGui::EndPopup();
   }
 
-  // Where the file went, or why it did not, until somebody has read it.
+  // Where the file was written, or the error, until the user dismisses it.
   void draw_exported(Workbench& bench) {
     if (exported_.empty()) return;
     if (ImGui::SmallButton("\xc3\x97")) exported_.clear();
@@ -373,7 +374,7 @@ class CurvesPanel final : public Panel {
     text_in(failed_ ? theme().bad : theme().muted, "%s%s", failed_ ? "not exported: " : "",
             exported_.c_str());
     ImGui::PopTextWrapPos();
-    bench.description.add_last("curves.exported", exported_);
+    bench.description().add_last("curves.exported", exported_);
   }
 
   void save(Workbench& bench, const std::vector<Chart>& charts, const std::string& format) {
@@ -382,7 +383,7 @@ class CurvesPanel final : public Panel {
       if (chosen_ == kAll || chart.title == chosen_) wanted.push_back(&chart);
     std::string path = std::string(path_) + (format == "CSV" ? ".csv" : format == "SVG" ? ".svg" : ".png");
     if (format == "PNG") {
-      // A frame later, when the list of formats covers nothing any more.
+      // One frame later, when the list of formats no longer covers the charts.
       picture_ = path;
       picture_in_ = 2;
       ImGui::CloseCurrentPopup();
@@ -392,14 +393,14 @@ class CurvesPanel final : public Panel {
     exported_ = "writing " + path;
     const auto done = [this, &bench, path](const std::string& problem) { tell(bench, problem, path); };
     if (format == "SVG") {
-      bench.errands.add([path, text = as_svg(wanted)] { write_file(path, text); }, done);
+      bench.shell().errands().add([path, text = as_svg(wanted)] { write_file(path, text); }, done);
       return;
     }
-    // A million points take long to print, but not to copy.
+    // A million points take long to format, but not to copy.
     auto all = std::make_shared<std::vector<CsvSeries>>();
     for (const Chart* chart : wanted)
       for (const auto& [run, metric] : chart->series) all->emplace_back(run, *metric);
-    bench.errands.add([path, all] { write_file(path, charts_as_csv(*all)); }, done);
+    bench.shell().errands().add([path, all] { write_file(path, charts_as_csv(*all)); }, done);
   }
 
   std::string as_svg(const std::vector<const Chart*>& charts) {
@@ -419,16 +420,17 @@ class CurvesPanel final : public Panel {
       min = {std::max(min.x, chart->second.first.x), std::max(min.y, chart->second.first.y)};
       max = {std::min(max.x, chart->second.second.x), std::min(max.y, chart->second.second.y)};
     }
-    if (!bench.take_picture) return tell(bench, "there is no window to take a picture of", picture_);
-    bench.take_picture(picture_, min, max, [this, &bench, path = picture_](const std::string& problem) {
-      tell(bench, problem, path);
-    });
+    if (!bench.shell().can_take_picture())
+      return tell(bench, "there is no window to take a picture of", picture_);
+    bench.shell().take_picture(
+        picture_, min, max,
+        [this, &bench, path = picture_](const std::string& problem) { tell(bench, problem, path); });
   }
 
   void tell(Workbench& bench, const std::string& problem, const std::string& path) {
     failed_ = !problem.empty();
     exported_ = failed_ ? problem : "wrote " + path;
-    bench.journal.write(failed_ ? ConsoleLine::Kind::error : ConsoleLine::Kind::note, exported_ + "\n");
+    bench.shell().write(failed_ ? ConsoleLine::Kind::error : ConsoleLine::Kind::note, exported_ + "\n");
   }
 
   ChartModel model_;

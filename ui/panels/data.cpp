@@ -1,9 +1,9 @@
-// Data: the batch that the script's data loader gave last, as pictures, text or rows, with its figures.
+// Data: the latest batch of the script's data loader, as pictures, text or rows, with its statistics.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
-#include "ui/base/figures.h"
+#include "runtime/figures.h"
 #include "ui/inspect/batch_probe.h"
 #include "ui/inspect/batch_shapes.h"
 #include "ui/widgets/value_view.h"
@@ -31,9 +31,9 @@ class DataPanel final : public Panel {
   Region region() const override { return Region::upper_left; }
 
   void draw(Workbench& bench) override {
-    bench.want_data();
-    const bool running = bench.journal.state() == SessionState::running;
-    probe_.watch(bench.session, bench.journal.step(), running, bench.wake);
+    bench.measurements().want_data();
+    const bool running = bench.journal().state() == SessionState::running;
+    probe_.watch(bench.live_session(), bench.journal().step(), running, bench.wake());
     const std::shared_ptr<const BatchView> latest = probe_.view();
     if (latest && latest->available && latest != view_ && !(frozen_ && view_)) {
       view_ = latest;
@@ -66,7 +66,7 @@ class DataPanel final : public Panel {
                   static_cast<long long>(view_->batches), static_cast<long long>(view_->step));
     ImGui::AlignTextToFramePadding();
     text_in(theme().text, "%s", text);
-    bench.description.add_last("data.batch", text);
+    bench.description().add_last("data.batch", text);
     explain(view_->loader.c_str());
     for (size_t i = 0; i < view_->columns.size(); ++i) {
       const std::string label = "value " + std::to_string(i + 1);
@@ -76,7 +76,7 @@ class DataPanel final : public Panel {
         look_.reset();
         sheet_of_ = nullptr;
       }
-      bench.description.add_last("data.column", label + " " + shape_text(view_->columns[i].shape));
+      bench.description().add_last("data.column", label + " " + shape_text(view_->columns[i].shape));
       explain("The values that the loop gets, in order: for x, y in loader do … end gets two.");
     }
     const ColumnView& shown = view_->columns[column_];
@@ -86,13 +86,13 @@ class DataPanel final : public Panel {
       beside(kLooks[i]);
       ImGui::BeginDisabled(!can[i]);
       if (tool_button(kLooks[i], int(now) == i)) look_ = BatchLook(i);
-      bench.description.add_last("data.look", std::string(kLooks[i]) + (int(now) == i ? " on" : ""));
+      bench.description().add_last("data.look", std::string(kLooks[i]) + (int(now) == i ? " on" : ""));
       ImGui::EndDisabled();
       explain(kLookHelp[i]);
     }
     beside("Freeze");
     if (tool_button("Freeze", frozen_)) frozen_ = !frozen_;
-    bench.description.add_last("data.freeze", frozen_ ? "on" : "off");
+    bench.description().add_last("data.freeze", frozen_ ? "on" : "off");
     explain("Keeps this batch on show while the run goes on.");
   }
 
@@ -105,8 +105,8 @@ class DataPanel final : public Panel {
     char text[240];
     std::snprintf(text, sizeof text, "%s %s   min %s  max %s  mean %s  std %s  zeros %s  NaN %s  Inf %s",
                   view.dtype.c_str(), shape_text(view.shape).c_str(),
-                  short_number(view.statistics.min).c_str(), short_number(view.statistics.max).c_str(),
-                  short_number(view.statistics.mean).c_str(), short_number(view.statistics.std).c_str(),
+                  number_figure(view.statistics.min).c_str(), number_figure(view.statistics.max).c_str(),
+                  number_figure(view.statistics.mean).c_str(), number_figure(view.statistics.std).c_str(),
                   count_figure(view.statistics.zeros).c_str(), count_figure(view.statistics.nans).c_str(),
                   count_figure(view.statistics.infinities + view.statistics.negative_infinities).c_str());
     ImGui::PushTextWrapPos(0);
@@ -114,12 +114,12 @@ class DataPanel final : public Panel {
                 ? theme().bad
                 : theme().muted,
             "%s", text);
-    bench.description.add_last("data.figures", text);
+    bench.description().add_last("data.figures", text);
     if (!view.note.empty()) text_in(theme().warning, "%s", view.note.c_str());
     ImGui::PopTextWrapPos();
   }
 
-  // What another column says of each sample, when it has one number for each.
+  // The value of another column for each sample, if it has one number per sample.
   std::string label_of(int64_t sample) const {
     for (size_t i = 0; i < view_->columns.size(); ++i) {
       const ColumnView& other = view_->columns[i];
@@ -171,8 +171,8 @@ class DataPanel final : public Panel {
           list->AddImage(texture_.id(), from, to, part(column, row), part(column + 1, row + 1));
           const std::string label = labels ? label_of(i) : "";
           if (labels) list->AddText({from.x, to.y}, theme().muted, label.c_str());
-          bench.description.add("data.picture", std::to_string(i + 1) + (labels ? ": " + label : ""), from,
-                                to);
+          bench.description().add("data.picture", std::to_string(i + 1) + (labels ? ": " + label : ""), from,
+                                  to);
           if (ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(from, to))
             show_tip(view, i, label, from, scale);
         }
@@ -202,8 +202,8 @@ class DataPanel final : public Panel {
       values += (c ? ", " : "") + cell_text(view, index);
     }
     text_in(theme().muted, "row %d, column %d: %s", y + 1, x + 1, values.c_str());
-    text_in(theme().faint, "black %s, white %s", short_number(sheet_.low).c_str(),
-            short_number(sheet_.high).c_str());
+    text_in(theme().faint, "black %s, white %s", number_figure(sheet_.low).c_str(),
+            number_figure(sheet_.high).c_str());
     ImGui::EndTooltip();
   }
 
@@ -219,7 +219,7 @@ class DataPanel final : public Panel {
         ImGui::SameLine();
         const std::string text = text_sample(view, i);
         ImGui::TextUnformatted(text.c_str());
-        bench.description.add_last("data.text", text);
+        bench.description().add_last("data.text", text);
       }
     clipper.End();
     ImGui::PopFont();
@@ -264,7 +264,7 @@ class DataPanel final : public Panel {
           if (ImGui::TableNextColumn()) ImGui::TextUnformatted(cell.c_str());
           if (c < 8) said += (c ? " " : "") + cell;
         }
-        bench.description.add_last("data.row", std::to_string(r + 1) + ": " + said);
+        bench.description().add_last("data.row", std::to_string(r + 1) + ": " + said);
       }
     ImGui::EndTable();
   }

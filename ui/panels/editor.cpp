@@ -1,5 +1,5 @@
-// Editor: the scripts as tabs, with what each line costs while they run. A line's nodes light up in the tape,
-// and the node selected there marks its line here.
+// Editor: the scripts as tabs, with the cost of each line while they run. The caret's line outlines its nodes
+// in the tape, and the node selected there marks its line here.
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr double kCheckAfter = 0.25;  // seconds without typing, before a text is compiled
+constexpr double kCheckAfter = 0.25;  // seconds without typing before a text is compiled
 
 class EditorPanel final : public Panel {
  public:
@@ -32,9 +32,9 @@ class EditorPanel final : public Panel {
   Region region() const override { return Region::upper_left; }
 
   void add_commands(Workbench& bench) override {
-    const auto has_text = [&bench] { return bench.documents.active() != nullptr; };
-    const auto show = [this, &bench] { bench.show_panel(title()); };
-    auto& commands = bench.commands;
+    const auto has_text = [&bench] { return bench.texts().documents().active() != nullptr; };
+    const auto show = [this, &bench] { bench.shell().show_panel(title()); };
+    auto& commands = bench.commands();
     commands.add(
         {"Text: new", "Ctrl+N", "A text without a file, which can be run as it is.", [this, &bench, show] {
            show();
@@ -42,18 +42,18 @@ class EditorPanel final : public Panel {
          }});
     commands.add({"Text: open", "Ctrl+O", "A file by its path, which Tab completes.", [this, &bench, show] {
                     show();
-                    ask_path("Open", folder_of(bench.documents.active()));
+                    ask_path("Open", folder_of(bench.texts().documents().active()));
                   }});
     commands.add({"Text: save", "Ctrl+S", "The text goes to the disk, and to the run if that runs it.",
-                  [this, &bench] { save(bench, *bench.documents.active()); }, has_text});
+                  [this, &bench] { save(bench, *bench.texts().documents().active()); }, has_text});
     commands.add({"Text: save as", "Ctrl+Shift+S", "Under another name, which is its own from then on.",
                   [this, &bench, show] {
                     show();
-                    ask_path("Save as", bench.documents.active()->path);
+                    ask_path("Save as", bench.texts().documents().active()->path);
                   },
                   has_text});
     commands.add({"Text: close", "Ctrl+W", "Asks first when it is not saved.",
-                  [this, &bench] { close(bench, *bench.documents.active()); }, has_text, title()});
+                  [this, &bench] { close(bench, *bench.texts().documents().active()); }, has_text, title()});
     commands.add({"Text: find", "Ctrl+F", "Plain text or a regular expression.",
                   [this, &bench] { find(bench, false); }, has_text, title()});
     commands.add({"Text: replace", "Ctrl+H", "One match after the other, or all as one step.",
@@ -64,37 +64,38 @@ class EditorPanel final : public Panel {
                   [this, &bench] { find_again(bench, false); }, has_text, title()});
     commands.add({"Text: breakpoint on the line", "F9", "Sets one where the caret stands, or takes it away.",
                   [&bench] {
-                    const Document& text = *bench.documents.active();
-                    bench.toggle_breakpoint(SourcePlace{text.path, int(text.buffer.caret().line) + 1});
+                    const Document& text = *bench.texts().documents().active();
+                    bench.breakpoints().toggle(SourcePlace{text.path, int(text.buffer.caret().line) + 1});
                   },
                   has_text, title()});
     commands.add(
         {"Text: go to the definition", "F12",
          "Of the name at the caret: its line in this text, in another of the script's files, or its help.",
-         [this, &bench] { go_to_definition(bench, *bench.documents.active()); }, has_text, title()});
+         [this, &bench] { go_to_definition(bench, *bench.texts().documents().active()); }, has_text,
+         title()});
     commands.add({"Text: evaluate", "", "What is selected, or the line, in the run at its next safe point.",
                   [&bench] { evaluate(bench); }, has_text, title()});
   }
 
   void draw_tools(Workbench& bench) override {
     if (ImGui::Button("File")) ImGui::OpenPopup("file");
-    bench.description.add_last("editor.menu", "File");
+    bench.description().add_last("editor.menu", "File");
     explain("Open, save and close; whether saving hands changes to the script that runs.");
     draw_file_menu(bench);
     ImGui::SameLine();
     if (ImGui::Button("Gutter")) ImGui::OpenPopup("gutter");
-    bench.description.add_last("editor.menu", "Gutter");
+    bench.description().add_last("editor.menu", "Gutter");
     explain("Which costs stand beside the lines of a script that runs.");
     draw_gutter_menu(bench);
     ImGui::SameLine();
-    Document* document = bench.documents.active();
+    Document* document = bench.texts().documents().active();
     if (tool_button("Find", find_.is_open()) && document) {
       if (find_.is_open())
         find_.close();
       else
         find_.open(document->buffer, false);
     }
-    bench.description.add_last("editor.menu", "Find");
+    bench.description().add_last("editor.menu", "Find");
     explain("Find and replace. Ctrl+F, Ctrl+H");
   }
 
@@ -103,9 +104,9 @@ class EditorPanel final : public Panel {
     draw_path_bar(bench);
     leave_find(bench);
     show_text_of_node(bench);
-    if (bench.documents.active()) draw_tabs(bench);
-    if (bench.documents.active()) draw_banner(bench, *bench.documents.active());
-    Document* document = bench.documents.active();
+    if (bench.texts().documents().active()) draw_tabs(bench);
+    if (bench.texts().documents().active()) draw_banner(bench, *bench.texts().documents().active());
+    Document* document = bench.texts().documents().active();
     if (!document) {
       draw_empty("No text is open",
                  "File > Open (Ctrl+O) opens a script, File > New (Ctrl+N) begins one. F5 runs it.");
@@ -122,13 +123,13 @@ class EditorPanel final : public Panel {
 
  private:
   static FindBar::Describe describe(Workbench& bench) {
-    return [&bench](const char* name, const std::string& text) { bench.description.add_last(name, text); };
+    return [&bench](const char* name, const std::string& text) { bench.description().add_last(name, text); };
   }
 
   void forget_closed(Workbench& bench) {
     std::erase_if(views_, [&](const auto& view) {
-      for (size_t i = 0; i < bench.documents.count(); ++i)
-        if (bench.documents[i].id == view.first) return false;
+      for (size_t i = 0; i < bench.texts().documents().count(); ++i)
+        if (bench.texts().documents()[i].id == view.first) return false;
       return true;
     });
   }
@@ -144,21 +145,21 @@ class EditorPanel final : public Panel {
   }
 
   void save(Workbench& bench, Document& document, std::function<void()> saved = {}) {
-    if (!document.path.empty()) return bench.save(document, std::move(saved));
+    if (!document.path.empty()) return bench.texts().save(document, std::move(saved));
     ask_path("Save as", "");
   }
 
-  // A text that would be lost asks first.
+  // Asks before unsaved text is lost.
   void close(Workbench& bench, Document& document) {
     if (document.modified() && !document.buffer.content().empty())
       closing_ = document.id;
     else
-      bench.documents.close(document);
+      bench.texts().documents().close(document);
   }
 
   void begin_text(Workbench& bench) {
-    Document& document = bench.documents.add_untitled();
-    if (bench.script().empty()) bench.open(document.title);
+    Document& document = bench.texts().documents().add_untitled();
+    if (bench.script().empty()) bench.control().open(document.title);
     views_[document.id].take_focus();
   }
 
@@ -166,21 +167,21 @@ class EditorPanel final : public Panel {
     const std::optional<std::string> path = path_.draw(describe(bench));
     if (!path) return;
     try {
-      Document* document = bench.documents.active();
+      Document* document = bench.texts().documents().active();
       if (path_.label() == "Open") {
         if (stamp_of(*path).exists())
-          document = &bench.documents.open(*path);
+          document = &bench.texts().documents().open(*path);
         else
-          document = &bench.documents.create(*path);
-        if (bench.script().empty()) bench.open(*path);
+          document = &bench.texts().documents().create(*path);
+        if (bench.script().empty()) bench.control().open(*path);
       } else if (document) {
         const bool is_script = document->path.empty() && bench.script() == document->title;
-        bench.documents.save_as(*document, *path,
-                                [this, &bench, path = *path, is_script](const std::string& error) {
-                                  if (!error.empty()) return path_.complain(error);
-                                  if (is_script) bench.open(path);
-                                  path_.close();
-                                });
+        bench.texts().documents().save_as(*document, *path,
+                                          [this, &bench, path = *path, is_script](const std::string& error) {
+                                            if (!error.empty()) return path_.complain(error);
+                                            if (is_script) bench.control().open(path);
+                                            path_.close();
+                                          });
         views_[document->id].take_focus();
         return;
       }
@@ -193,10 +194,10 @@ class EditorPanel final : public Panel {
 
   void draw_file_menu(Workbench& bench) {
     if (!ImGui::BeginPopup("file")) return;
-    Document* document = bench.documents.active();
+    Document* document = bench.texts().documents().active();
     const auto item = [&](const char* label, const char* key, bool enabled) {
       const bool chosen = ImGui::MenuItem(label, key, false, enabled);
-      bench.description.add_last("editor.menu.item", label);
+      bench.description().add_last("editor.menu.item", label);
       return chosen;
     };
     if (item("New", "Ctrl+N", true)) begin_text(bench);
@@ -208,8 +209,10 @@ class EditorPanel final : public Panel {
     ImGui::Separator();
     if (item("Run this one with F5", "", document != nullptr)) take_as_script(bench, *document);
     explain("From now on the run's controls start this text.");
-    ImGui::MenuItem("Hand saved changes to the run", "", &bench.hot_reload);
-    bench.description.add_last("editor.menu.item", bench.hot_reload ? "Hot reload on" : "Hot reload off");
+    bool hot_reload = bench.texts().hot_reload();
+    if (ImGui::MenuItem("Hand saved changes to the run", "", &hot_reload))
+      bench.texts().set_hot_reload(hot_reload);
+    bench.description().add_last("editor.menu.item", hot_reload ? "Hot reload on" : "Hot reload off");
     explain(
         "Saving a script that runs, or changing its file elsewhere, gives the run the new text at the end of "
         "its step. "
@@ -218,7 +221,7 @@ class EditorPanel final : public Panel {
   }
 
   static void take_as_script(Workbench& bench, const Document& document) {
-    bench.open(document.path.empty() ? document.title : document.path);
+    bench.control().open(document.path.empty() ? document.title : document.path);
   }
 
   static bool is_script(const Workbench& bench, const Document& document) {
@@ -233,30 +236,30 @@ class EditorPanel final : public Panel {
       return std::string(is_script(bench, document) ? "\xe2\x96\xb6 " : "") + document.title +
              (document.modified() ? " *" : "");
     };
-    for (size_t i = 0; i < bench.documents.count(); ++i)
-      width += ImGui::CalcTextSize(label(bench.documents[i]).c_str()).x + em(3);
+    for (size_t i = 0; i < bench.texts().documents().count(); ++i)
+      width += ImGui::CalcTextSize(label(bench.texts().documents()[i]).c_str()).x + em(3);
     const bool scrolls = width > ImGui::GetContentRegionAvail().x;
     ImGui::BeginChild("tabs", {0, height + (scrolls ? ImGui::GetStyle().ScrollbarSize : 0)}, false,
                       ImGuiWindowFlags_HorizontalScrollbar);
     Document* closed = nullptr;
-    for (size_t i = 0; i < bench.documents.count(); ++i) {
-      Document& document = bench.documents[i];
+    for (size_t i = 0; i < bench.texts().documents().count(); ++i) {
+      Document& document = bench.texts().documents()[i];
       ImGui::PushID(document.id);
       if (i > 0) ImGui::SameLine(0, em(0.3f));
-      const bool shown = &document == bench.documents.active();
+      const bool shown = &document == bench.texts().documents().active();
       if (tool_button(label(document).c_str(), shown)) {
-        bench.documents.activate(document);
+        bench.texts().documents().activate(document);
         views_[document.id].take_focus();
       }
-      bench.description.add_last("editor.tab", document.title + (document.modified() ? " modified" : ""));
+      bench.description().add_last("editor.tab", document.title + (document.modified() ? " modified" : ""));
       std::string tip = document.path.empty() ? "has no file yet" : document.path;
       if (is_script(bench, document)) tip += "\n\xe2\x96\xb6 This is what F5 runs.";
       if (document.modified()) tip += "\n* It has changes that are not saved. Ctrl+S";
       explain(tip.c_str());
-      if (shown && bench.documents.count() > 1) {
+      if (shown && bench.texts().documents().count() > 1) {
         ImGui::SameLine(0, em(0.1f));
         if (ImGui::Button("x")) closed = &document;
-        bench.description.add_last("editor.close", document.title);
+        bench.description().add_last("editor.close", document.title);
         explain("Closes this text. Ctrl+W");
       }
       ImGui::PopID();
@@ -265,17 +268,17 @@ class EditorPanel final : public Panel {
     if (closed) close(bench, *closed);
   }
 
-  // One line over the text, about what stands between it and its file, with what can be done.
+  // One line above the text about its file (conflict, gone, restored), with buttons for what can be done.
   void draw_banner(Workbench& bench, Document& document) {
     const auto say = [&](const std::string& sentence) {
       ImGui::PushTextWrapPos(0);
       text_in(theme().warning, "%s", sentence.c_str());
       ImGui::PopTextWrapPos();
-      bench.description.add_last("editor.banner", sentence);
+      bench.description().add_last("editor.banner", sentence);
     };
     const auto button = [&](const char* label) {
       const bool pressed = ImGui::Button(label);
-      bench.description.add_last("editor.banner.button", label);
+      bench.description().add_last("editor.banner.button", label);
       ImGui::SameLine();
       return pressed;
     };
@@ -284,7 +287,8 @@ class EditorPanel final : public Panel {
       if (button("Save and close")) {
         closing_ = 0;
         save(bench, document, [&bench, id = document.id] {
-          if (Document* saved = bench.documents.with_id(id)) bench.documents.close(*saved);
+          if (Document* saved = bench.texts().documents().with_id(id))
+            bench.texts().documents().close(*saved);
         });
       }
       const bool lost = button("Close without saving");
@@ -292,15 +296,15 @@ class EditorPanel final : public Panel {
       ImGui::NewLine();
       if (lost) {
         closing_ = 0;
-        bench.documents.close(document);
+        bench.texts().documents().close(document);
       }
       return;
     }
     switch (document.trouble) {
       case Document::Trouble::conflict:
         say(document.title + " was changed on the disk, and here too. Which text is to stay?");
-        if (button("The one on the disk")) bench.documents.take_from_disk(document);
-        if (button("Mine")) bench.documents.keep_mine(document);
+        if (button("The one on the disk")) bench.texts().documents().take_from_disk(document);
+        if (button("Mine")) bench.texts().documents().keep_mine(document);
         ImGui::NewLine();
         break;
       case Document::Trouble::gone:
@@ -309,7 +313,8 @@ class EditorPanel final : public Panel {
       case Document::Trouble::restored:
         say("This text had not been saved when the window ended. What is on the disk may be another.");
         if (button("Save it")) save(bench, document);
-        if (!document.path.empty() && button("Take the disk's")) bench.documents.take_from_disk(document);
+        if (!document.path.empty() && button("Take the disk's"))
+          bench.texts().documents().take_from_disk(document);
         ImGui::NewLine();
         break;
       case Document::Trouble::none:
@@ -318,9 +323,9 @@ class EditorPanel final : public Panel {
     }
   }
 
-  // Esc in the text or in the row to find something leaves that row.
+  // Escape in the text or in the find row closes that row.
   void leave_find(Workbench& bench) {
-    Document* document = bench.documents.active();
+    Document* document = bench.texts().documents().active();
     const bool escaped = key_pressed(GLFW_KEY_ESCAPE, false) && !(names_ && names_->proposes());
     if (!document || !find_.is_open() || !escaped) return;
     find_.close();
@@ -328,16 +333,17 @@ class EditorPanel final : public Panel {
   }
 
   void find(Workbench& bench, bool replace) {
-    if (Document* document = bench.documents.active()) find_.open(document->buffer, replace);
+    if (Document* document = bench.texts().documents().active()) find_.open(document->buffer, replace);
   }
 
   void find_again(Workbench& bench, bool forward) {
-    Document* document = bench.documents.active();
+    Document* document = bench.texts().documents().active();
     if (document && find_.is_open() && find_.go(document->buffer, forward))
       views_[document->id].follow_caret();
   }
 
-  // In this text, else in the other files that the run has read; what the library defines has its help.
+  // Searches this text, then the other files that the run has read; for names of the library shows their
+  // help.
   void go_to_definition(Workbench& bench, Document& document) {
     const std::string name = name_at(document.buffer, document.buffer.caret());
     if (name.empty()) return;
@@ -345,32 +351,31 @@ class EditorPanel final : public Panel {
       return show_definition(bench, document, *here);
     const std::string library = resolved_path(document.buffer, name);
     if (library.starts_with("lg.") || !explain_path(library).empty()) {
-      bench.help_query = library.substr(library.find_last_of(".:") + 1);
-      return bench.show_panel("Examples and help");
+      return bench.shell().search_help(library.substr(library.find_last_of(".:") + 1));
     }
-    for (const std::string& file : bench.session.files()) try {
+    for (const std::string& file : bench.session().files()) try {
         const TextBuffer text(read_script(file));
         if (const auto there = definition_of(text, name, text.end()))
-          return show_definition(bench, bench.documents.open(file), *there);
-      } catch (const Error&) {  // it is gone since the script read it
+          return show_definition(bench, bench.texts().documents().open(file), *there);
+      } catch (const Error&) {  // removed since the script read it
       }
-    bench.journal.write(ConsoleLine::Kind::note,
+    bench.shell().write(ConsoleLine::Kind::note,
                         "no definition of " + printable(name) + " in the script's files\n");
   }
 
   void show_definition(Workbench& bench, Document& document, TextPosition at) {
-    bench.documents.activate(document);
+    bench.texts().documents().activate(document);
     document.buffer.set_caret(at);
     views_[document.id].follow_caret();
     views_[document.id].take_focus();
   }
 
   static void evaluate(Workbench& bench) {
-    const Document* document = bench.documents.active();
+    const Document* document = bench.texts().documents().active();
     if (!document) return;
     const TextBuffer& buffer = document->buffer;
-    bench.evaluate(buffer.has_selection() ? buffer.text(buffer.selection())
-                                          : buffer.line(buffer.caret().line));
+    bench.control().evaluate(buffer.has_selection() ? buffer.text(buffer.selection())
+                                                    : buffer.line(buffer.caret().line));
   }
 
   // ---- the run
@@ -381,8 +386,8 @@ class EditorPanel final : public Panel {
     for (CostColumn& column : gutter_.columns()) {
       if (!gutter_.offers(column)) continue;
       ImGui::MenuItem(column.heading, "", &column.shown);
-      bench.description.add_last("editor.menu.item",
-                                 column.heading + std::string(column.shown ? " on" : " off"));
+      bench.description().add_last("editor.menu.item",
+                                   column.heading + std::string(column.shown ? " on" : " off"));
       explain(column.help);
     }
     ImGui::EndPopup();
@@ -390,38 +395,38 @@ class EditorPanel final : public Panel {
 
   void follow_tape(Workbench& bench, Document& document, CodeEditor& view) {
     const bool others =
-        !bench.tape.lit().empty() && bench.tape.lit() != lit_;  // something else outlined nodes
-    if (gutter_.update(bench.tape.tape(), document) && !others) light(bench, document);
-    if (const std::optional<SourcePlace> place = bench.take_wanted_place()) {
+        !bench.tape().lit().empty() && bench.tape().lit() != lit_;  // another panel outlined nodes
+    if (gutter_.update(bench.tape().tape(), document) && !others) light(bench, document);
+    if (const std::optional<SourcePlace> place = bench.texts().take_wanted_place()) {
       const int line = gutter_.line_now(place->line);
       if (line >= 0) document.buffer.set_caret({line, 0});
       view.reveal(document.buffer.caret().line);
       view.take_focus();
       light(bench, document);
     }
-    const NodeInfo* node = bench.tape.selected_node();
+    const NodeInfo* node = bench.tape().selected_node();
     marked_ =
         node && LiveGutter::belongs(document, node->place.file) ? gutter_.line_now(node->place.line) : -1;
     if (std::exchange(reveals_, false) && marked_ >= 0) view.reveal(marked_);
   }
 
-  // A node that was selected elsewhere brings its text forward, if that is open.
+  // A node that was selected elsewhere brings its text to the front, if that is open.
   void show_text_of_node(Workbench& bench) {
-    if (bench.tape.selected() == last_selected_) return;
-    last_selected_ = bench.tape.selected();
-    const NodeInfo* node = bench.tape.selected_node();
+    if (bench.tape().selected() == last_selected_) return;
+    last_selected_ = bench.tape().selected();
+    const NodeInfo* node = bench.tape().selected_node();
     if (!node) return;
     reveals_ = true;
-    for (size_t i = 0; i < bench.documents.count(); ++i)
-      if (LiveGutter::belongs(bench.documents[i], node->place.file))
-        bench.documents.activate(bench.documents[i]);
+    for (size_t i = 0; i < bench.texts().documents().count(); ++i)
+      if (LiveGutter::belongs(bench.texts().documents()[i], node->place.file))
+        bench.texts().documents().activate(bench.texts().documents()[i]);
   }
 
-  // The nodes of the caret's line.
+  // Outlines the nodes of the caret's line.
   void light(Workbench& bench, const Document& document) {
     const LineCost* here = gutter_.cost(document.buffer.caret().line);
     lit_ = here ? here->nodes : std::vector<int>();
-    bench.tape.light(lit_);
+    bench.tape_actions().light(lit_);
   }
 
   void check_syntax(Workbench& bench, Document& document) {
@@ -434,17 +439,17 @@ class EditorPanel final : public Panel {
     }
     if (checked_ || ImGui::GetTime() - typed_at_ < kCheckAfter) return;
     checked_ = true;
-    bench.syntax.check(document.id, revision, document.buffer.content());
+    bench.texts().syntax().check(document.id, revision, document.buffer.content());
   }
 
-  // What is wrong: the text does not compile, or the last run failed there.
+  // The text does not compile, or the last run failed there.
   std::vector<CodeEditor::Mark> errors(Workbench& bench, const Document& document) {
     std::vector<CodeEditor::Mark> marks;
-    const std::optional<SyntaxAnswer> syntax = bench.syntax.answer(document.id);
+    const std::optional<SyntaxAnswer> syntax = bench.texts().syntax().answer(document.id);
     if (syntax && !syntax->message.empty() && syntax->line > 0)
       marks.push_back({std::min(syntax->line, document.buffer.line_count()) - 1, syntax->message});
-    const ConsoleLine* last = bench.journal.last_error();
-    if (last && bench.journal.ended() && bench.journal.outcome() != Outcome::ok &&
+    const ConsoleLine* last = bench.journal().last_error();
+    if (last && bench.journal().ended() && bench.journal().outcome() != Outcome::ok &&
         LiveGutter::belongs(document, last->place.file)) {
       const int line = gutter_.line_now(last->place.line);
       if (line >= 0) marks.push_back({line, first_error_line(bench, last->place)});
@@ -454,7 +459,7 @@ class EditorPanel final : public Panel {
 
   // An error's message is the first of its lines in the console; the traceback follows.
   static std::string first_error_line(Workbench& bench, const SourcePlace& place) {
-    const auto& lines = bench.journal.lines();
+    const auto& lines = bench.journal().lines();
     for (size_t i = lines.size(); i-- > 0;) {
       if (lines[i].kind != ConsoleLine::Kind::error || lines[i].place.line != place.line) continue;
       if (i == 0 || lines[i - 1].kind != ConsoleLine::Kind::error || lines[i - 1].place.line != place.line)
@@ -482,16 +487,16 @@ class EditorPanel final : public Panel {
     if (!shown.empty() && shown[0] == &gutter_.columns()[0])
       look.heat = [&](int line) { return gutter_.heat(line); };
     look.marked = marked_;
-    const SourcePlace& pause = bench.journal.pause_place();
+    const SourcePlace& pause = bench.journal().pause_place();
     look.stands = LiveGutter::belongs(document, pause.file) ? gutter_.line_now(pause.line) : -1;
     look.search = find_.search();
     look.current_match = look.search ? find_.current(document.buffer) : -1;
-    if (bench.description.enabled())
+    if (bench.description().enabled())
       look.on_visible = [&](int line, ImVec2 min, ImVec2 max) {
         describe_line(bench, document, line, min, max);
-        if (line == look.stands) bench.description.add("editor.stands", std::to_string(line + 1), min, max);
+        if (line == look.stands) bench.description().add("editor.stands", std::to_string(line + 1), min, max);
       };
-    if (!names_) names_.emplace(bench.wake);
+    if (!names_) names_.emplace(bench.wake());
     look.popup = names_->take_keys(view);
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float below =
@@ -500,26 +505,26 @@ class EditorPanel final : public Panel {
     const CodeEditor::Result did =
         view.draw("code", document.buffer, {room.x, std::max(room.y - below, em(3))}, look);
     if (document.buffer.caret().line != line_before || did.edited) {
-      gutter_.update(bench.tape.tape(), document);
+      gutter_.update(bench.tape().tape(), document);
       light(bench, document);
     }
     if (did.column_hovered >= 0) tooltip(look.columns[size_t(did.column_hovered)].help);
     if (did.gutter_hovered >= 0) explain_line(look, did.gutter_hovered);
-    names_->draw(bench.session, document.buffer, view, did, bench.description);
+    names_->draw(bench.live_session(), document.buffer, view, did, bench.description());
   }
 
   void describe_line(Workbench& bench, const Document& document, int line, ImVec2 min, ImVec2 max) {
     const std::string number = std::to_string(line + 1);
     const TextPosition caret = document.buffer.caret();
-    bench.description.add("editor.line", number + ": " + document.buffer.line(line), min, max);
+    bench.description().add("editor.line", number + ": " + document.buffer.line(line), min, max);
     if (const LineCost* here = gutter_.cost(line)) {
       std::string costs = number + ":";
       for (const CostColumn& column : gutter_.columns()) costs += " " + column.text(*here);
-      bench.description.add("editor.cost", costs, min, max);
+      bench.description().add("editor.cost", costs, min, max);
     }
-    if (line == marked_) bench.description.add("editor.marked", number, min, max);
+    if (line == marked_) bench.description().add("editor.marked", number, min, max);
     if (line == caret.line)
-      bench.description.add("editor.caret", number + ":" + std::to_string(caret.column + 1), min, max);
+      bench.description().add("editor.caret", number + ":" + std::to_string(caret.column + 1), min, max);
   }
 
   void explain_line(const CodeEditor::Look& look, int line) {
@@ -546,7 +551,7 @@ class EditorPanel final : public Panel {
         view.take_focus();
       }
       ImGui::PopStyleColor();
-      bench.description.add_last("editor.error", text);
+      bench.description().add_last("editor.error", text);
       explain((text + "\nClick to go there.").c_str());
       break;
     }
@@ -556,19 +561,19 @@ class EditorPanel final : public Panel {
                        std::to_string(screen_column(buffer.line(caret.line), caret.column) + 1);
     if (buffer.has_selection())
       text += ", " + std::to_string(buffer.text(buffer.selection()).size()) + " bytes selected";
-    if (const size_t lit = bench.tape.lit().size()) {
+    if (const size_t lit = bench.tape().lit().size()) {
       const std::string nodes =
           std::to_string(lit) + (lit == 1 ? " node" : " nodes") + " outlined in the tape";
       text += ", " + nodes;
-      bench.description.add_last("editor.lit", nodes);
+      bench.description().add_last("editor.lit", nodes);
     }
     text += buffer.crlf() ? ", CRLF" : "";
     text += document.read_only ? ", read-only" : "";
     text += document.modified() ? ", not saved" : "";
-    if (!bench.documents.autosave_trouble().empty())
-      text += ", unsaved text cannot be kept: " + bench.documents.autosave_trouble();
+    if (!bench.texts().documents().autosave_trouble().empty())
+      text += ", unsaved text cannot be kept: " + bench.texts().documents().autosave_trouble();
     text_in(theme().muted, "%s", text.c_str());
-    bench.description.add_last("editor.status", text);
+    bench.description().add_last("editor.status", text);
     explain(text.c_str());
   }
 

@@ -1,12 +1,14 @@
-// Gradients: alarms, the norms of parameters over time, how the gradient flows through the network, its
-// histograms, and how far the weights move.
+// Gradients: alarms, the norms of parameters over time, the gradient flow through the network, histograms,
+// and the size of the weight updates.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
+#include "runtime/figures.h"
 #include "ui/curves/distribution_map.h"
 #include "ui/curves/flow_chart.h"
 #include "ui/curves/plot.h"
+#include "ui/widgets/value_view.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
@@ -15,17 +17,7 @@ namespace {
 
 constexpr size_t kMostLines = 7;  // of parameters in one chart
 
-std::string number_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, std::isnan(value) ? "-" : "%.3g", value);
-  return text;
-}
-
-std::string shape_text(const std::vector<int64_t>& shape) {
-  std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
-  return text + "]";
-}
+std::string number_text(double value) { return std::isnan(value) ? "-" : number_figure(value, 3); }
 
 std::string place_text(const SourcePlace& place) {
   if (place.line < 1) return {};
@@ -38,7 +30,7 @@ class GradientsPanel final : public Panel {
   Region region() const override { return Region::lower_right; }
 
   void draw_tools(Workbench& bench) override {
-    const GradientModel& model = bench.gradients;
+    const GradientModel& model = bench.gradients();
     if (!model.latest()) return;
     constexpr struct {
       View view;
@@ -57,7 +49,7 @@ class GradientsPanel final : public Panel {
     };
     for (const auto& [view, label, help] : kViews) {
       if (tool_button(label, view_ == view)) view_ = view;
-      bench.description.add_last("gradients.view", label);
+      bench.description().add_last("gradients.view", label);
       explain(help);
       ImGui::SameLine(0, em(0.25f));
     }
@@ -66,12 +58,12 @@ class GradientsPanel final : public Panel {
     if (ImGui::GetCursorPosX() + ImGui::CalcTextSize(text).x > ImGui::GetWindowWidth()) return;
     ImGui::AlignTextToFramePadding();
     text_in(theme().muted, "%s", model.every() < 1.05 ? "every step" : text);
-    bench.description.add_last("gradients.every", text);
+    bench.description().add_last("gradients.every", text);
     explain("So many steps are looked at that it costs a fiftieth of the training's time at most.");
   }
 
   void draw(Workbench& bench) override {
-    const GradientModel& model = bench.gradients;
+    const GradientModel& model = bench.gradients();
     if (!model.latest()) {
       draw_empty(
           "No gradients yet",
@@ -112,24 +104,24 @@ class GradientsPanel final : public Panel {
   enum class View { norms, flow, histograms, updates };
 
   static void select(Workbench& bench, uint64_t node, const SourcePlace& place, const std::string& op) {
-    const TapeSnapshot* const tape = bench.tape.tape();
+    const TapeSnapshot* const tape = bench.tape().tape();
     if (!tape) return;
-    int found = bench.tape.find_node(node);
-    // An op is another node in each step: the one at its place.
+    int found = bench.tape().find_node(node);
+    // In each step an op is another node: finds the one at the same place.
     for (size_t i = 0; i < tape->nodes.size() && found < 0 && !op.empty(); ++i)
       if (tape->nodes[i].op == op && tape->nodes[i].place == place) found = int(i);
-    if (found >= 0) bench.tape.select(found);
+    if (found >= 0) bench.tape_actions().select(found);
   }
 
   void draw_alarms(Workbench& bench) {
-    const std::vector<Alarm>& alarms = bench.gradients.alarms().list();
+    const std::vector<Alarm>& alarms = bench.gradients().alarms().list();
     if (alarms.empty()) {
       text_in(theme().good, "No alarms.");
-      bench.description.add_last("gradients.no_alarms", "No alarms.");
+      bench.description().add_last("gradients.no_alarms", "No alarms.");
       if (ImGui::IsItemHovered()) explain(rules_text().c_str());
       return;
     }
-    // Each has two lines or more: what and since when, then the fact and what usually helps.
+    // Each has at least two lines: the problem and since when, then the fact and what usually helps.
     const float line = ImGui::GetTextLineHeight(), indent = em(0.9f);
     const float wrap = std::max(ImGui::GetContentRegionAvail().x - indent - em(1.2f), em(4));
     const auto about = [](const Alarm& alarm) {
@@ -147,7 +139,7 @@ class GradientsPanel final : public Panel {
       const Alarm& alarm = alarms[i];
       const AlarmRule& rule = alarm_rule(alarm.kind);
       const bool over = alarm.until > 0;
-      // A sign beside the colour: an exclamation mark for what goes on.
+      // A sign in addition to the colour: an exclamation mark for an active alarm.
       std::string head = std::string(over ? "(over) " : "! ") + rule.name + ": " + alarm.subject +
                          ", since step " + std::to_string(alarm.since);
       if (over) head += " until " + std::to_string(alarm.until);
@@ -158,7 +150,7 @@ class GradientsPanel final : public Panel {
         select(bench, alarm.node, alarm.place, alarm.op);
         if (alarm.op.empty()) chosen_ = alarm.subject;
       }
-      bench.description.add_last("gradients.alarm", head + ": " + more);
+      bench.description().add_last("gradients.alarm", head + ": " + more);
       explain((head + ": " + more + "\n\n" + rule_text(rule) + "\n\nClick: selects it on the tape.").c_str());
       ImDrawList* const list = ImGui::GetWindowDrawList();
       const ImU32 color = over                                 ? theme().muted
@@ -187,7 +179,7 @@ class GradientsPanel final : public Panel {
   }
 
   void draw_table(Workbench& bench) {
-    const auto& parameters = bench.gradients.parameters();
+    const auto& parameters = bench.gradients().parameters();
     const auto flags = ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollY | ImGuiTableFlags_ScrollX |
                        ImGuiTableFlags_BordersInnerH;
     if (!ImGui::BeginTable("table", 5, flags)) return;
@@ -207,7 +199,7 @@ class GradientsPanel final : public Panel {
       text_in(theme().faint, "%s", column.name);
       explain(column.help);
     }
-    const NodeInfo* const selected = bench.tape.selected_node();
+    const NodeInfo* const selected = bench.tape().selected_node();
     ImGuiListClipper clipper;
     clipper.Begin(int(parameters.size()));
     while (clipper.Step())
@@ -224,7 +216,7 @@ class GradientsPanel final : public Panel {
           select(bench, p.node, p.place, "");
         }
         const std::string norm = now.has_gradient ? number_text(now.gradient.norm) : "none";
-        bench.description.add_last("gradients.parameter", p.name + " " + norm);
+        bench.description().add_last("gradients.parameter", p.name + " " + norm);
         const std::string where = place_text(p.place);
         explain((p.name + " " + shape_text(p.shape) + (where.empty() ? "" : ", made at " + where)).c_str());
         ImGui::PopID();
@@ -246,7 +238,7 @@ class GradientsPanel final : public Panel {
     ImGui::EndTable();
   }
 
-  // The sign of a parameter's line in the chart beside the table, which is its legend, too.
+  // The stroke of a parameter's line in the chart: the table is the chart's legend.
   void draw_swatch(const ParameterHistory& p) const {
     const auto line = std::find(lines_.begin(), lines_.end(), &p);
     if (lines_.empty()) return;
@@ -283,7 +275,7 @@ class GradientsPanel final : public Panel {
   }
 
   void draw_curves(Workbench& bench, bool updates) {
-    const GradientModel& model = bench.gradients;
+    const GradientModel& model = bench.gradients();
     const Theme& t = theme();
     std::vector<PlotLine> lines;
     if (!updates) lines.push_back({.name = "all", .raw = &model.total(), .color = t.text});
@@ -305,15 +297,15 @@ class GradientsPanel final : public Panel {
     const PlotColors colors{t.canvas, t.grid, t.text, t.muted, t.faint, t.bad, t.raised, t.accent};
     const char* const heading = updates ? "|update| / |weight|" : "norm of the gradient";
     draw_plot(heading, heading, lines, {}, true, ImGui::GetContentRegionAvail(), axis_, state_, colors);
-    bench.description.add_last("gradients.chart", heading);
+    bench.description().add_last("gradients.chart", heading);
   }
 
   void draw_flow(Workbench& bench) {
-    const std::vector<NodeStatistics>& nodes = bench.gradients.latest()->nodes;
+    const std::vector<NodeStatistics>& nodes = bench.gradients().latest()->nodes;
     std::vector<FlowStage> stages;
     std::vector<const NodeStatistics*> of;
     int selected = -1;
-    const NodeInfo* const chosen = bench.tape.selected_node();
+    const NodeInfo* const chosen = bench.tape().selected_node();
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
       if (node->op == "leaf" || !node->has_gradient) continue;
       std::string name = node->op;
@@ -330,13 +322,13 @@ class GradientsPanel final : public Panel {
                             t.text,   with_alpha(t.accent, 0.55f),
                             t.bad,    with_alpha(t.warning, 0.25f)};
     const int clicked = draw_flow_chart("flow", stages, selected, ImGui::GetContentRegionAvail(), colors);
-    bench.description.add_last("gradients.flow", std::to_string(stages.size()) + " ops");
+    bench.description().add_last("gradients.flow", std::to_string(stages.size()) + " ops");
     if (clicked >= 0)
       select(bench, of[size_t(clicked)]->node, of[size_t(clicked)]->place, of[size_t(clicked)]->op);
   }
 
   void draw_histograms(Workbench& bench) {
-    const GradientModel& model = bench.gradients;
+    const GradientModel& model = bench.gradients();
     if (!model.find(chosen_) && !model.parameters().empty()) chosen_ = model.parameters().front().name;
     const ParameterHistory* const chosen = model.find(chosen_);
     text_in(theme().muted, "gradients of %s", chosen_.c_str());
@@ -353,8 +345,8 @@ class GradientsPanel final : public Panel {
           return Distribution{columns[i].first, &columns[i].second->edges, &columns[i].second->counts};
         },
         ImGui::GetContentRegionAvail(), colors);
-    bench.description.add_last("gradients.histogram",
-                               chosen_ + " " + std::to_string(columns.size()) + " columns");
+    bench.description().add_last("gradients.histogram",
+                                 chosen_ + " " + std::to_string(columns.size()) + " columns");
   }
 
   View view_ = View::norms;

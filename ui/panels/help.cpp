@@ -1,5 +1,5 @@
 // Examples and help: the bundled examples to read, open and run; help on everything a script can call, with
-// search; the sections of the guide; the keys. What the window opens with when there is no script.
+// search; the sections of the guide; the keys. In front when the window opens without a script.
 #include "script/meta/help.h"
 
 #include <algorithm>
@@ -21,18 +21,18 @@ class HelpPanel final : public Panel {
   Region region() const override { return Region::upper_left; }
 
   void add_commands(Workbench& bench) override {
-    bench.commands.add({"Help: search", "F1",
-                        "Help on operations, layers, optimizers and everything else a script can call.",
-                        [this, &bench] {
-                          page_ = Page::help;
-                          focus_search_ = true;
-                          bench.show_panel(title());
-                        }});
-    bench.commands.add({"Help: examples", "", "The examples that come with Lunagrad: read, open or run one.",
-                        [this, &bench] {
-                          page_ = Page::examples;
-                          bench.show_panel(title());
-                        }});
+    bench.commands().add({"Help: search", "F1",
+                          "Help on operations, layers, optimizers and everything else a script can call.",
+                          [this, &bench] {
+                            page_ = Page::help;
+                            focus_search_ = true;
+                            bench.shell().show_panel(title());
+                          }});
+    bench.commands().add({"Help: examples", "",
+                          "The examples that come with Lunagrad: read, open or run one.", [this, &bench] {
+                            page_ = Page::examples;
+                            bench.shell().show_panel(title());
+                          }});
   }
 
   void draw_tools(Workbench& bench) override {
@@ -44,10 +44,9 @@ class HelpPanel final : public Panel {
   }
 
   void draw(Workbench& bench) override {
-    if (!bench.help_query.empty()) {
+    if (const std::string wanted = bench.shell().take_help_query(); !wanted.empty()) {
       page_ = Page::help;
-      std::snprintf(query_, sizeof query_, "%s", bench.help_query.c_str());
-      bench.help_query.clear();
+      std::snprintf(query_, sizeof query_, "%s", wanted.c_str());
       searched_ = false;
     }
     switch (page_) {
@@ -65,7 +64,7 @@ class HelpPanel final : public Panel {
 
   void page_button(Workbench& bench, const char* label, Page page, const char* help) {
     if (tool_button(label, page_ == page)) page_ = page;
-    bench.description.add_last("help.page", std::string(label) + (page_ == page ? " shown" : ""));
+    bench.description().add_last("help.page", std::string(label) + (page_ == page ? " shown" : ""));
     explain(help);
   }
 
@@ -83,10 +82,10 @@ class HelpPanel final : public Panel {
           "the tape.");
     }
     ImGui::PopTextWrapPos();
-    const std::vector<std::string> recent = bench.settings.recent;  // opening one puts it in front
+    const std::vector<std::string> recent = bench.settings().recent;  // opening one puts it in front
     for (size_t i = 0; i < std::min<size_t>(recent.size(), 5); ++i) draw_recent(bench, recent[i]);
-    if (ImGui::Button("Open a script")) bench.commands.run("Script: open");
-    bench.description.add_last("help.open", "");
+    if (ImGui::Button("Open a script")) bench.commands().run("Script: open");
+    bench.description().add_last("help.open", "");
     explain("A name or path of a Lua file. Ctrl+P.");
     if (examples_.empty())
       draw_empty("No examples", "The folder of examples beside the Lua library is not there; install again.");
@@ -94,7 +93,7 @@ class HelpPanel final : public Panel {
       ImGui::Separator();
       ImGui::PushID(example.name.c_str());
       bold_text(example.name);
-      bench.description.add_last("example", example.name);
+      bench.description().add_last("example", example.name);
       ImGui::PushTextWrapPos();
       text_in(theme().muted, "%s", example.sentence.c_str());
       ImGui::PopTextWrapPos();
@@ -106,22 +105,22 @@ class HelpPanel final : public Panel {
 
   static void draw_recent(Workbench& bench, const std::string& path) {
     const std::string shown = short_path(path);
-    if (ImGui::Button((shown + "##recent").c_str())) bench.open(path);
-    bench.description.add_last("help.recent", shown);
+    if (ImGui::Button((shown + "##recent").c_str())) bench.control().open(path);
+    bench.description().add_last("help.recent", shown);
     explain("Opens this script again.");
   }
 
   void buttons(Workbench& bench, const Example& example) {
     if (ImGui::Button("Run")) {
-      bench.open(example.path);
-      bench.restart();
+      bench.control().open(example.path);
+      bench.control().restart();
     }
-    bench.description.add_last("example.run", example.name);
+    bench.description().add_last("example.run", example.name);
     explain(
         "Runs it from the start. An example that wants a file or folder says so; give it as an argument.");
     ImGui::SameLine();
-    if (ImGui::Button("Open")) bench.open(example.path);
-    bench.description.add_last("example.open", example.name);
+    if (ImGui::Button("Open")) bench.control().open(example.path);
+    bench.description().add_last("example.open", example.name);
     explain("Makes it the script of this window; F5 runs it.");
     if (!read_.empty()) return;
     ImGui::SameLine();
@@ -131,7 +130,7 @@ class HelpPanel final : public Panel {
       lines_.clear();
       for (std::string line; std::getline(file, line);) lines_.push_back(printable(line));
     }
-    bench.description.add_last("example.read", example.name);
+    bench.description().add_last("example.read", example.name);
     explain("Shows its text here.");
   }
 
@@ -140,12 +139,12 @@ class HelpPanel final : public Panel {
         std::find_if(examples_.begin(), examples_.end(), [&](const Example& e) { return e.name == read_; });
     if (example == examples_.end()) return read_.clear();
     const bool back = ImGui::Button("All examples");
-    bench.description.add_last("example.back", "");
+    bench.description().add_last("example.back", "");
     ImGui::SameLine();
     buttons(bench, *example);
     ImGui::SameLine();
     bold_text(example->name);
-    bench.description.add_last("example.shown", example->name);
+    bench.description().add_last("example.shown", example->name);
     ImGui::BeginChild("text", {0, 0}, false, ImGuiWindowFlags_HorizontalScrollbar);
     ImGui::PushFont(fonts().mono);
     for (size_t i = 0; i < lines_.size(); ++i) {
@@ -166,7 +165,7 @@ class HelpPanel final : public Panel {
     if (ImGui::InputTextWithHint("##query", "search: softmax, learning rate, checkpoint", query_,
                                  sizeof query_))
       searched_ = false;
-    bench.description.add_last("help.query", query_);
+    bench.description().add_last("help.query", query_);
     if (!searched_) {
       found_ = search_help(query_);
       chosen_ = found_.empty() ? nullptr : found_.front();
@@ -174,7 +173,7 @@ class HelpPanel final : public Panel {
     const bool scroll_up = !std::exchange(searched_, true);
     if (found_.empty()) {
       draw_empty("Nothing found", "All words must occur in a name or in what is said of it.");
-      bench.description.add_last("help.none", query_);
+      bench.description().add_last("help.none", query_);
       return;
     }
     const float list = std::min(em(15), ImGui::GetContentRegionAvail().x * 0.4f);
@@ -188,7 +187,7 @@ class HelpPanel final : public Panel {
         ImGui::PushID(i);
         if (ImGui::Selectable(entry->name.c_str(), entry == chosen_)) chosen_ = entry;
         ImGui::PopID();
-        bench.description.add_last("help.entry", entry->name);
+        bench.description().add_last("help.entry", entry->name);
       }
     ImGui::EndChild();
     ImGui::SameLine();
@@ -205,15 +204,15 @@ class HelpPanel final : public Panel {
       text_in(theme().faint, "from the %s", chosen_->call.c_str());
     } else {
       bold_text(chosen_->call);
-      bench.description.add_last("help.call", chosen_->call);
+      bench.description().add_last("help.call", chosen_->call);
       if (ImGui::Button("Copy")) ImGui::SetClipboardText(chosen_->call.c_str());
       explain("Copies the call, to be pasted into a script.");
     }
-    // Drawings of the documents stand in columns.
+    // Monospaced, since the documents' drawings need aligned columns.
     if (section) ImGui::PushFont(fonts().mono);
     ImGui::TextUnformatted(chosen_->text.c_str());
     if (section) ImGui::PopFont();
-    bench.description.add_last("help.text", chosen_->text);
+    bench.description().add_last("help.text", chosen_->text);
   }
 
   Page page_ = Page::examples;

@@ -1,5 +1,5 @@
-// Inspector: every field of the selected node's record, the value and gradient of any tensor there, and
-// whether the node computes right: its gradient against differences, the devices against each other.
+// Inspector: every field of the selected node's record, the value and gradient of each of its tensors, and
+// checks of the node: its gradient against finite differences, the devices against each other.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,6 +7,7 @@
 #include <deque>
 #include <utility>
 
+#include "runtime/figures.h"
 #include "ui/panels/tensor_pane.h"
 #include "ui/tape/op_family.h"
 #include "ui/window/theme.h"
@@ -15,28 +16,7 @@
 namespace lunagrad {
 namespace {
 
-std::string duration_text(double ns) {
-  char text[32];
-  if (ns <= 0) return "not measured";
-  if (ns < 1e3)
-    std::snprintf(text, sizeof text, "%.0f ns", ns);
-  else if (ns < 1e6)
-    std::snprintf(text, sizeof text, "%.1f µs", ns / 1e3);
-  else
-    std::snprintf(text, sizeof text, "%.2f ms", ns / 1e6);
-  return text;
-}
-
-std::string bytes_text(int64_t bytes) {
-  char text[32];
-  if (bytes < 1024)
-    std::snprintf(text, sizeof text, "%lld bytes", static_cast<long long>(bytes));
-  else if (bytes < 1024 * 1024)
-    std::snprintf(text, sizeof text, "%.1f KiB", double(bytes) / 1024);
-  else
-    std::snprintf(text, sizeof text, "%.1f MiB", double(bytes) / (1024 * 1024));
-  return text;
-}
+std::string measured_text(double ns) { return ns > 0 ? duration_figure(ns) : "not measured"; }
 
 // "norm 3.2, 41 % zeros, 2 NaN"
 std::string summary_text(const Summary& summary) {
@@ -52,17 +32,11 @@ std::string summary_text(const Summary& summary) {
   return all;
 }
 
-// Text that may be cut: all of it under the mouse.
+// Text that may be cut off, with a tooltip of the whole.
 void cut_text(ImU32 color, const std::string& text) {
   const float room = ImGui::GetContentRegionAvail().x;
   text_in(color, "%s", text.c_str());
   if (ImGui::CalcTextSize(text.c_str()).x > room) explain(text.c_str());
-}
-
-std::string number_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
 }
 
 class InspectorPanel final : public Panel {
@@ -71,21 +45,22 @@ class InspectorPanel final : public Panel {
   Region region() const override { return Region::lower_right; }
 
   void draw_tools(Workbench& bench) override {
-    const NodeInfo* node = bench.tape.selected_node();
+    const NodeInfo* node = bench.tape().selected_node();
     if (!node) return;
     ImGui::AlignTextToFramePadding();
     text_in(theme().family[size_t(op_family(node->op))], "%s", node->op.c_str());
-    bench.description.add_last("inspector.op", node->op);
-    const std::string step = "step " + std::to_string(bench.shown_step()) + (bench.live() ? "" : " (kept)");
+    bench.description().add_last("inspector.op", node->op);
+    const std::string step =
+        "step " + std::to_string(bench.shown().step()) + (bench.shown().live() ? "" : " (kept)");
     ImGui::SameLine(0, em(0.6f));
-    text_in(bench.live() ? theme().muted : theme().warning, "%s", step.c_str());
-    bench.description.add_last("inspector.step", step);
+    text_in(bench.shown().live() ? theme().muted : theme().warning, "%s", step.c_str());
+    bench.description().add_last("inspector.step", step);
     explain("The step that everything shows. The keys , and . go back and forth between the kept ones.");
     ImGui::SameLine(0, em(1));
     float width = ImGui::GetCursorPosX();
     for (const char* label : kActions)
       width += ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x + em(0.4f);
-    acts_above_ = width <= width_;  // beside the tabs or, all in one row, below them
+    acts_above_ = width <= width_;  // next to the tabs or, all in one row, below them
     if (acts_above_)
       draw_actions(bench, *node);
     else
@@ -93,7 +68,7 @@ class InspectorPanel final : public Panel {
   }
 
   void draw(Workbench& bench) override {
-    const NodeInfo* node = bench.tape.selected_node();
+    const NodeInfo* node = bench.tape().selected_node();
     if (!node) {
       draw_empty("No node selected",
                  "Click a node of the tape: its record, its value and its gradient appear here.");
@@ -110,7 +85,7 @@ class InspectorPanel final : public Panel {
     ImGui::EndChild();
     if (beside) ImGui::SameLine(0, em(0.9f));
     ImGui::BeginChild("value", {0, 0});
-    if (bench.inquiry.node() == node->id)
+    if (bench.inspection().inquiry().node() == node->id)
       draw_answers(bench, *node);
     else
       draw_values(bench, *node);
@@ -129,24 +104,24 @@ class InspectorPanel final : public Panel {
     ImGui::PushTextWrapPos(0);
     text_in(theme().text, "%s", value.c_str());
     ImGui::PopTextWrapPos();
-    bench.description.add_last("inspector.field", std::string(name) + " = " + value);
+    bench.description().add_last("inspector.field", std::string(name) + " = " + value);
   }
 
-  // Behind the one before, or over the record below it where there is no room.
+  // After the previous button, or above the record below it where there is no space.
   bool action(Workbench& bench, const char* label, const char* item, const char* help,
               bool lit = false) const {
     const float width = ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
     if (ImGui::GetCursorPos().y > ImGui::GetCursorStartPos().y) ImGui::SameLine(0, em(0.4f));
     if (!acts_above_ && ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
     const bool pressed = tool_button(label, lit);
-    bench.description.add_last(item, lit ? std::string(label) + " on" : label);
+    bench.description().add_last(item, lit ? std::string(label) + " on" : label);
     explain(help);
     return pressed;
   }
 
-  // Where the call stands breaks already.
+  // Whether there is a breakpoint on the line of the call.
   static bool breaks(Workbench& bench, const NodeInfo& node) {
-    const std::vector<Breakpoint> known = bench.session.breakpoints();
+    const std::vector<Breakpoint> known = bench.session().breakpoints();
     return std::any_of(known.begin(), known.end(), [&](const Breakpoint& point) {
       return node.place.line > 0 ? point.condition == Breakpoint::Condition::line && point.place == node.place
                                  : point.condition == Breakpoint::Condition::op && point.text == node.op;
@@ -155,32 +130,32 @@ class InspectorPanel final : public Panel {
 
   void draw_actions(Workbench& bench, const NodeInfo& node) const {
     if (node.op == "leaf") return;
-    const int64_t step = bench.tape.tape()->step;
+    const int64_t step = bench.tape().tape()->step;
     if (action(bench, kActions[0], "inspector.check_gradient",
                "Runs the node again in f64 and compares its gradient with central differences. The run is "
                "left as it is."))
-      bench.inquiry.check_gradient(bench.session, step, node.id);
+      bench.inspection().check_gradient(step, node.id);
     if (action(bench, kActions[1], "inspector.compare_devices",
                "Runs the node on the CPU and on the GPU, with the same inputs, and shows where the results "
                "differ."))
-      bench.inquiry.compare_devices(bench.session, step, node.id);
+      bench.inspection().compare_devices(step, node.id);
     if (action(
             bench, kActions[2], "inspector.break_here",
             "Pauses the run wherever the node's line is reached; a second click takes the breakpoint away.",
             breaks(bench, node)))
-      bench.toggle_breakpoint(node);
+      bench.breakpoints().toggle(node);
   }
 
   void draw_place(Workbench& bench, const NodeInfo& node) {
-    // The name of the file is what tells lines apart; the folders stand in the tooltip.
+    // The file name distinguishes lines; the tooltip has the folders.
     const std::string place = node.place.file + ":" + std::to_string(node.place.line);
     const std::string shown = place.substr(place.find_last_of('/') + 1);
     ImGui::PushStyleColor(ImGuiCol_Text, theme().accent);
-    if (ImGui::Selectable(shown.c_str())) bench.go_to(node.place);
+    if (ImGui::Selectable(shown.c_str())) bench.texts().go_to(node.place);
     ImGui::PopStyleColor();
-    bench.description.add_last("inspector.place", shown);
+    bench.description().add_last("inspector.place", shown);
     explain((place + "\nThe line that made the node. A click goes there.").c_str());
-    const std::string& line = bench.source_line(node.place);
+    const std::string& line = bench.texts().source_line(node.place);
     if (line.empty()) return;
     ImGui::PushFont(fonts().mono);
     ImGui::PushTextWrapPos(0);
@@ -203,13 +178,13 @@ class InspectorPanel final : public Panel {
       for (const auto& [name, value] : node.attributes)
         row(bench, name.c_str(), value, "A parameter of the call. Positions count from 1, as in Lua.");
       if (node.op != "leaf") {
-        row(bench, "forward", duration_text(node.forward_ns), "Time of the call itself.");
-        row(bench, "backward", duration_text(node.backward_ns),
+        row(bench, "forward", measured_text(node.forward_ns), "Time of the call itself.");
+        row(bench, "backward", measured_text(node.backward_ns),
             "Time that its gradient took in the latest backward.");
       }
-      row(bench, "memory", bytes_text(node.bytes), "Of its outputs.");
+      row(bench, "memory", bytes_figure(double(node.bytes)), "Of its outputs.");
       row(bench, "device", node.device, "Where it ran.");
-      const std::string looked = " (step " + std::to_string(bench.tape.tape()->statistics_step) + ")";
+      const std::string looked = " (step " + std::to_string(bench.tape().tape()->statistics_step) + ")";
       if (node.output_summary)
         row(bench, "output", summary_text(*node.output_summary) + looked,
             "Euclidean norm of the finite values of its first output, and what stands out, in the step that "
@@ -240,7 +215,7 @@ class InspectorPanel final : public Panel {
     ImGui::EndTable();
   }
 
-  // Names share a column that leaves the tensors half of the room.
+  // Names share a column that leaves the tensors half of the width.
   static float name_width(const std::vector<OperandInfo>& operands) {
     float widest = em(2);
     for (const OperandInfo& operand : operands)
@@ -252,10 +227,10 @@ class InspectorPanel final : public Panel {
                            bool leaf) {
     ImGui::TableNextColumn();
     const std::string name = operand.name.empty() ? std::to_string(i + 1) : operand.name;
-    const int maker = inputs ? bench.tape.find_node(operand.node) : -1;
+    const int maker = inputs ? bench.tape().find_node(operand.node) : -1;
     if (maker >= 0) {
       ImGui::PushStyleColor(ImGuiCol_Text, theme().accent);
-      if (ImGui::Selectable(name.c_str())) bench.tape.select(maker);
+      if (ImGui::Selectable(name.c_str())) bench.tape_actions().select(maker);
       ImGui::PopStyleColor();
       explain(("Made by node " + std::to_string(operand.node) + " as tensor " +
                std::to_string(operand.tensor) + ". Click to select that node.")
@@ -267,25 +242,25 @@ class InspectorPanel final : public Panel {
                       : "Tensor " + std::to_string(operand.tensor) + ".")
                   .c_str());
     }
-    if (operand.dtype.empty()) {  // an optional operand that the call was not given
-      bench.description.add_last(item, name + " not given");
+    if (operand.dtype.empty()) {  // an optional operand that was not given
+      bench.description().add_last(item, name + " not given");
       ImGui::TableNextColumn();
       text_in(theme().faint, "not given");
       return;
     }
-    bench.description.add_last(item, name + " " + shape_text(operand.shape));
+    bench.description().add_last(item, name + " " + shape_text(operand.shape));
     ImGui::TableNextColumn();
-    const bool shown = bench.inspects_input() == inputs && bench.inspected() == i;
+    const bool shown = bench.inspection().shows_input() == inputs && bench.inspection().index() == i;
     const std::string shape = shape_text(operand.shape), tensor = shape + " " + operand.dtype;
     const std::string strides = "strides " + shape_text(operand.strides);
     const auto [version, color] = version_text(operand, leaf);
-    // Parts that do not fit beside each other stand below each other.
+    // Parts that do not fit next to each other are below each other.
     const float room = ImGui::GetContentRegionAvail().x, tensor_width = ImGui::CalcTextSize(tensor.c_str()).x;
     const bool together = is_dense(operand) && !version.empty() &&
                           tensor_width + em(0.6f) + ImGui::CalcTextSize(version.c_str()).x < room;
     if (ImGui::Selectable((tensor + "##show").c_str(), shown, 0, {together ? tensor_width : 0, 0}))
-      inputs ? bench.inspect_input(i) : bench.inspect_output(i);
-    bench.description.add_last("inspector.show", name + " " + shape);
+      inputs ? bench.inspection().inspect_input(i) : bench.inspection().inspect_output(i);
+    bench.description().add_last("inspector.show", name + " " + shape);
     explain(("Sizes of its dims and type of its elements, " + strides +
              ", the elements from one position of each dim to the next. Click to show its value and its "
              "gradient.")
@@ -299,14 +274,14 @@ class InspectorPanel final : public Panel {
     if (version.empty()) return;
     if (together) ImGui::SameLine(0, em(0.6f));
     cut_text(color, version);
-    bench.description.add_last("inspector.saved", name + " " + version);
+    bench.description().add_last("inspector.saved", name + " " + version);
     explain(
         "The gradient reads this value. Its version when it was saved and, if it was written to since, when "
         "backward() began: "
         "that makes backward() fail.");
   }
 
-  // Whether its elements lie side by side in the order of their positions, as those of most tensors.
+  // Whether the tensor is contiguous, as most are.
   static bool is_dense(const OperandInfo& operand) {
     int64_t expected = 1;
     for (size_t d = operand.shape.size(); d-- > 0; expected *= operand.shape[d])
@@ -323,17 +298,17 @@ class InspectorPanel final : public Panel {
   }
 
   void draw_values(Workbench& bench, const NodeInfo& node) {
-    const auto& side = bench.inspects_input() ? node.inputs : node.outputs;
-    if (side.empty() || size_t(bench.inspected()) >= side.size()) return;
-    const OperandInfo& tensor = side[size_t(bench.inspected())];
+    const auto& side = bench.inspection().shows_input() ? node.inputs : node.outputs;
+    if (side.empty() || size_t(bench.inspection().index()) >= side.size()) return;
+    const OperandInfo& tensor = side[size_t(bench.inspection().index())];
     const bool same_kind = choice_.shape == tensor.shape;
     choice_.fit(tensor.shape);
     if (!same_kind) value_.reset(), gradient_.reset();
-    const auto tiles = bench.probe.value_tiles();
+    const auto tiles = bench.inspection().probe().value_tiles();
     draw_slice_controls(bench, choice_, tensor.dtype, tiles && tiles->available ? tiles->tiles : 0);
-    if (!bench.told().empty()) {
-      cut_text(theme().muted, bench.told());
-      bench.description.add_last("inspector.told", bench.told());
+    if (!bench.inspection().told().empty()) {
+      cut_text(theme().muted, bench.inspection().told());
+      bench.description().add_last("inspector.told", bench.inspection().told());
     }
     const std::string label = node.op == "leaf" ? tensor.name : node.op + "-" + tensor.name;
     const ImVec2 room = ImGui::GetContentRegionAvail();
@@ -353,41 +328,41 @@ class InspectorPanel final : public Panel {
       gradient_.follow(value_);
     else if (!same_look(before_gradient, gradient_.look(choice_)))
       value_.follow(gradient_);
-    bench.probe.value_look = value_.look(choice_);
-    bench.probe.gradient_look = gradient_.look(choice_);
+    bench.inspection().look_at(value_.look(choice_), gradient_.look(choice_));
   }
 
   void draw_answers(Workbench& bench, const NodeInfo& node) {
-    if (bench.inquiry.checking() || bench.inquiry.comparing()) {
-      text_in(theme().muted, "%s",
-              bench.inquiry.checking() ? "checking the gradient…" : "running on both devices…");
-      bench.description.add_last("inspector.busy", "");
-      if (ImGui::Button("Cancel")) bench.inquiry.cancel();
-      bench.description.add_last("inspector.cancel", "");
+    if (bench.inspection().inquiry().checking() || bench.inspection().inquiry().comparing()) {
+      text_in(
+          theme().muted, "%s",
+          bench.inspection().inquiry().checking() ? "checking the gradient…" : "running on both devices…");
+      bench.description().add_last("inspector.busy", "");
+      if (ImGui::Button("Cancel")) bench.inspection().cancel();
+      bench.description().add_last("inspector.cancel", "");
       return;
     }
     if (ImGui::Button("Back to the values")) {
-      bench.inquiry.close();
+      bench.inspection().close_answers();
       return;
     }
-    bench.description.add_last("inspector.back", "");
-    if (const auto check = bench.inquiry.gradient(node.id)) draw_check(bench, *check);
-    if (const auto comparison = bench.inquiry.devices(node.id))
-      draw_comparison(bench, *comparison, bench.inquiry.number());
+    bench.description().add_last("inspector.back", "");
+    if (const auto check = bench.inspection().inquiry().gradient(node.id)) draw_check(bench, *check);
+    if (const auto comparison = bench.inspection().inquiry().devices(node.id))
+      draw_comparison(bench, *comparison, bench.inspection().inquiry().number());
   }
 
   static void reason(Workbench& bench, const std::string& what) {
     ImGui::PushTextWrapPos(0);
     text_in(theme().warning, "%s", what.c_str());
     ImGui::PopTextWrapPos();
-    bench.description.add_last("inspector.verdict", what);
+    bench.description().add_last("inspector.verdict", what);
   }
 
   static void draw_check(Workbench& bench, const GradientCheck& check) {
     if (!check.ran) return reason(bench, "not checked: " + check.reason);
     const std::string verdict = check.ok ? "The gradient is right" : "The gradient is wrong";
     text_in(check.ok ? theme().good : theme().bad, "%s", verdict.c_str());
-    bench.description.add_last("inspector.verdict", verdict);
+    bench.description().add_last("inspector.verdict", verdict);
     ImGui::SameLine(0, em(0.6f));
     text_in(theme().muted, "f64, %.2g s, tolerance %.0e", check.seconds, check.tolerance);
     explain(
@@ -400,11 +375,11 @@ class InspectorPanel final : public Panel {
   static void draw_checked(Workbench& bench, const GradientCheck::Input& input) {
     const std::string name = input.name + " " + shape_text(input.shape),
                       verdict = input.ok ? "right" : "wrong";
-    std::string facts = "worst error " + number_text(input.worst);
+    std::string facts = "worst error " + number_figure(input.worst, 6);
     if (!input.at.empty() || input.shape.empty())
       facts += " at " + position_text(input.at) + (input.imaginary ? " i" : "");
-    facts += ": gradient " + number_text(input.gradient) + ", difference quotient " +
-             number_text(input.difference) + "; " + std::to_string(input.checked) + " of " +
+    facts += ": gradient " + number_figure(input.gradient, 6) + ", difference quotient " +
+             number_figure(input.difference, 6) + "; " + std::to_string(input.checked) + " of " +
              std::to_string(input.count) + " checked";
     if (input.kinks > 0) facts += ", " + std::to_string(input.kinks) + " at kinks";
     ImGui::Separator();
@@ -417,7 +392,7 @@ class InspectorPanel final : public Panel {
     if (input.kinks > 0)
       explain(
           "At a kink the slopes to both sides differ, as relu's at 0: any gradient between them is right.");
-    bench.description.add_last("inspector.checked", name + " " + verdict + " " + facts);
+    bench.description().add_last("inspector.checked", name + " " + verdict + " " + facts);
   }
 
   void draw_comparison(Workbench& bench, const DeviceComparison& comparison, uint64_t revision) {
@@ -428,12 +403,13 @@ class InspectorPanel final : public Panel {
     for (size_t i = 0; i < comparison.outputs.size(); ++i) {
       const DeviceComparison::Output& output = comparison.outputs[i];
       const std::string verdict = output.name + " " + shape_text(output.shape) + ": largest error " +
-                                  number_text(output.largest) + ", " + number_text(output.relative) +
-                                  " of the largest value; " + std::to_string(output.different) + " of " +
-                                  std::to_string(output.count) + " differ";
+                                  number_figure(output.largest, 6) + ", " +
+                                  number_figure(output.relative, 6) + " of the largest value; " +
+                                  std::to_string(output.different) + " of " + std::to_string(output.count) +
+                                  " differ";
       ImGui::PushTextWrapPos(0);
       text_in(theme().text, "%s", verdict.c_str());
-      bench.description.add_last("inspector.verdict", verdict);
+      bench.description().add_last("inspector.verdict", verdict);
       if (output.largest > 0)
         text_in(theme().muted, "at %s: CPU %.9g, there %.9g", position_text(output.at).c_str(), output.cpu,
                 output.other);
@@ -466,7 +442,7 @@ class InspectorPanel final : public Panel {
   }
 
   float width_ = 0;          // of the panel in the last frame
-  bool acts_above_ = false;  // the actions stand in the row of the title
+  bool acts_above_ = false;  // the actions are in the row of the title
   SliceChoice choice_;
   TensorPane value_{"Value", "inspector.value", false}, gradient_{"Gradient", "inspector.gradient", true};
   std::deque<Heatmap> errors_;  // of each output

@@ -1,12 +1,12 @@
-// Media: pictures, histograms and texts that the script gave lg.run.image, histogram and text, over its
-// steps.
+// Media: pictures, histograms and texts that the script logged with lg.run.image, histogram and text, over
+// its steps.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <sstream>
 
+#include "runtime/figures.h"
 #include "ui/base/axis_scale.h"
-#include "ui/base/figures.h"
 #include "ui/widgets/value_view.h"
 #include "ui/window/texture.h"
 #include "ui/window/theme.h"
@@ -19,7 +19,8 @@ const char* kind_name(Event::Kind kind) {
   return kind == Event::Kind::image ? "image" : kind == Event::Kind::histogram ? "histogram" : "text";
 }
 
-// Lines of cells: between bars, as in Markdown, or between tabs. Empty when the text is no table.
+// The cells of a table: rows of text with bars, as in Markdown, or with tabs. Empty if the text is not a
+// table.
 std::vector<std::vector<std::string>> table_in(const std::string& text) {
   std::vector<std::vector<std::string>> rows;
   std::istringstream lines(text);
@@ -45,7 +46,7 @@ class MediaPanel final : public Panel {
   Region region() const override { return Region::upper_left; }
 
   void draw(Workbench& bench) override {
-    const auto& all = bench.journal.media().series();
+    const auto& all = bench.journal().media().series();
     if (all.empty()) {
       texture_.clear();
       shown_ = nullptr;
@@ -64,8 +65,8 @@ class MediaPanel final : public Panel {
       const std::string label = printable(all[i].name) + "##" + std::to_string(i);
       const bool chosen = all[i].name == name_ && all[i].kind == kind_;
       if (ImGui::Selectable(label.c_str(), chosen) || name_.empty()) choose(all[i]);
-      bench.description.add_last("media.series",
-                                 std::string(kind_name(all[i].kind)) + " " + printable(all[i].name));
+      bench.description().add_last("media.series",
+                                   std::string(kind_name(all[i].kind)) + " " + printable(all[i].name));
       if (ImGui::IsItemHovered()) {
         const std::string help =
             std::string(kind_name(all[i].kind)) + " " + printable(all[i].name) + ": " +
@@ -98,7 +99,7 @@ class MediaPanel final : public Panel {
   void draw_series(Workbench& bench, const MediaSeries& series) {
     const int last = int(series.entries.size()) - 1;
     if (!follow_) {
-      // The entries may have been thinned out: the nearest to the step that was chosen.
+      // The entries may have been thinned out: the one nearest to the chosen step.
       const auto found =
           std::lower_bound(series.entries.begin(), series.entries.end(), step_,
                            [](const MediaSeries::Entry& e, int64_t step) { return e.step < step; });
@@ -116,12 +117,12 @@ class MediaPanel final : public Panel {
       step_ = series.entries[size_t(at_)].step;
     }
     ImGui::EndDisabled();
-    bench.description.add_last("media.slider",
-                               stands + ", " + std::to_string(at_ + 1) + " of " + std::to_string(last + 1));
+    bench.description().add_last("media.slider",
+                                 stands + ", " + std::to_string(at_ + 1) + " of " + std::to_string(last + 1));
     explain("Which of the steps is shown.");
     ImGui::SameLine();
     if (tool_button("Latest", follow_)) follow_ = true;
-    bench.description.add_last("media.latest", follow_ ? "on" : "off");
+    bench.description().add_last("media.latest", follow_ ? "on" : "off");
     explain("Shows the newest as it comes.");
     const MediaSeries::Entry& entry = series.entries[size_t(at_)];
     if (series.kind == Event::Kind::image)
@@ -143,7 +144,7 @@ class MediaPanel final : public Panel {
     if (media.shown_width != media.width) said += ", shown thinned out";
     if (!media.file.empty()) said += ", " + media.file;
     text_in(theme().muted, "%s", said.c_str());
-    bench.description.add_last("media.image", said);
+    bench.description().add_last("media.image", said);
     if (scaled_) {
       draw_empty("Too large for the window", "The picture is whole in the run's folder.");
       return;
@@ -155,7 +156,7 @@ class MediaPanel final : public Panel {
     const ImVec2 at = ImGui::GetCursorScreenPos(),
                  size{float(media.shown_width) * scale, float(media.shown_height) * scale};
     ImGui::Image(texture_.id(), size);
-    bench.description.add_last("media.picture", media.name);
+    bench.description().add_last("media.picture", media.name);
     if (!ImGui::IsItemHovered()) return;
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const int x = std::clamp(int((mouse.x - at.x) / scale), 0, media.shown_width - 1);
@@ -167,14 +168,14 @@ class MediaPanel final : public Panel {
 
   void draw_histogram(Workbench& bench, const MediaSeries& series) {
     const Media& media = *series.entries[size_t(at_)].media;
-    const std::string said = count_figure(media.count) + " values  min " + short_number(media.min) +
-                             "  max " + short_number(media.max) + "  mean " + short_number(media.mean) +
-                             "  std " + short_number(media.std) + "  zeros " + count_figure(media.zeros) +
+    const std::string said = count_figure(media.count) + " values  min " + number_figure(media.min) +
+                             "  max " + number_figure(media.max) + "  mean " + number_figure(media.mean) +
+                             "  std " + number_figure(media.std) + "  zeros " + count_figure(media.zeros) +
                              "  NaN " + count_figure(media.nans) + "  Inf " + count_figure(media.infinities);
     ImGui::PushTextWrapPos(0);
     text_in(media.nans + media.infinities > 0 ? theme().bad : theme().muted, "%s", said.c_str());
     ImGui::PopTextWrapPos();
-    bench.description.add_last("media.histogram", said);
+    bench.description().add_last("media.histogram", said);
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const bool over_steps = series.entries.size() > 1;
     const float half = over_steps ? std::floor((room.y - em(0.5f)) / 2) : room.y;
@@ -184,8 +185,8 @@ class MediaPanel final : public Panel {
     }
   }
 
-  // Each bin as wide as its edges say, as tall as its count for each unit of width would be misread: the bins
-  // grow with the values. So all are equally wide, and the axis names some of the edges.
+  // All bars have the same width: the bins grow with the values, and bars as wide as their bins would be
+  // misread. The axis names some of the edges.
   static void draw_bars(const Media& media, ImVec2 size) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::InvisibleButton("bars", {std::max(size.x, 1.0f), std::max(size.y, 1.0f)});
@@ -208,14 +209,14 @@ class MediaPanel final : public Panel {
                           theme().series[0]);
       if (ImGui::IsItemHovered() && mouse.x >= left && mouse.x < left + width)
         ImGui::SetTooltip("%s values from %s up to %s", count_figure(media.counts[i]).c_str(),
-                          short_number(media.edges[i]).c_str(), short_number(media.edges[i + 1]).c_str());
+                          number_figure(media.edges[i]).c_str(), number_figure(media.edges[i + 1]).c_str());
     }
     list->AddText({at.x + 3, at.y + 1}, theme().faint, (count_figure(most) + " in the largest bin").c_str());
     const int labels = std::max(1, int(size.x / em(5)));
     float free = at.x - 1;
     for (int k = 0; k <= labels; ++k) {
       const size_t edge = std::min(bins, size_t(std::lround(double(k) * double(bins) / labels)));
-      const std::string text = short_number(media.edges[edge]);
+      const std::string text = number_figure(media.edges[edge]);
       const float wide = ImGui::CalcTextSize(text.c_str()).x;
       const float x =
           std::clamp(at.x + float(edge) * width - wide / 2, at.x, std::max(at.x, at.x + size.x - wide));
@@ -225,12 +226,12 @@ class MediaPanel final : public Panel {
     }
   }
 
-  // Least, largest and percentiles over the steps: bands between 5 and 95 %, 25 and 75 %, and the median as a
-  // line.
+  // Minimum, maximum and percentiles over the steps: bands between 5 and 95 %, 25 and 75 %, and the median as
+  // a line.
   void draw_steps(Workbench& bench, const MediaSeries& series, ImVec2 size) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::InvisibleButton("steps", {std::max(size.x, 1.0f), std::max(size.y, 1.0f)});
-    bench.description.add_last("media.steps", std::to_string(series.entries.size()) + " steps");
+    bench.description().add_last("media.steps", std::to_string(series.entries.size()) + " steps");
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float line = ImGui::GetTextLineHeight(), floor = at.y + size.y - line - 2, left = at.x + em(4);
     const float right = std::max(left + 1, at.x + size.x);
@@ -255,12 +256,13 @@ class MediaPanel final : public Panel {
       const float y = y_of(value);
       list->AddLine({left, y}, {right, y}, theme().grid);
       list->AddText({at.x, std::clamp(y - line / 2, at.y, floor - line)}, theme().muted,
-                    short_number(value).c_str());
+                    number_figure(value).c_str());
     }
     const auto quantile = [](const Media& media, size_t i) {
       return i < media.percentiles.size() ? media.percentiles[i].second : media.mean;
     };
-    // At most a few hundred stretches, whatever the number of steps; smooth edges would show between them.
+    // At most a few hundred segments for any number of steps; without antialiasing, which would show seams
+    // between them.
     const ImDrawListFlags smooth = list->Flags;
     list->Flags &= ~ImDrawListFlags_AntiAliasedFill;
     const size_t count = series.entries.size(), stride = std::max<size_t>(1, count / 400);
@@ -296,11 +298,12 @@ class MediaPanel final : public Panel {
         std::min_element(series.entries.begin(), series.entries.end(), [&](const auto& a, const auto& b) {
           return std::abs(x_of(a.step) - mouse) < std::abs(x_of(b.step) - mouse);
         });
-    std::string said = "step " + std::to_string(nearest->step) + "\nmax " + short_number(nearest->media->max);
+    std::string said =
+        "step " + std::to_string(nearest->step) + "\nmax " + number_figure(nearest->media->max);
     for (size_t i = nearest->media->percentiles.size(); i-- > 0;)
       said += "\n" + std::to_string(nearest->media->percentiles[i].first) + " % below " +
-              short_number(nearest->media->percentiles[i].second);
-    said += "\nmin " + short_number(nearest->media->min) + "\nA click shows this step.";
+              number_figure(nearest->media->percentiles[i].second);
+    said += "\nmin " + number_figure(nearest->media->min) + "\nA click shows this step.";
     ImGui::SetTooltip("%s", said.c_str());
     if (ImGui::IsItemClicked()) {
       step_ = nearest->step;
@@ -324,7 +327,7 @@ class MediaPanel final : public Panel {
             bold_text(cell);
           else
             ImGui::TextUnformatted(cell.c_str());
-          bench.description.add_last("media.cell", cell);
+          bench.description().add_last("media.cell", cell);
         }
       }
       ImGui::EndTable();
@@ -334,7 +337,7 @@ class MediaPanel final : public Panel {
       for (std::string line; std::getline(lines, line);) {
         const std::string shown = printable(line);
         ImGui::TextUnformatted(shown.c_str(), shown.c_str() + shown.size());
-        bench.description.add_last("media.text", shown);
+        bench.description().add_last("media.text", shown);
       }
       ImGui::PopTextWrapPos();
     }
@@ -344,9 +347,9 @@ class MediaPanel final : public Panel {
   std::string name_;
   Event::Kind kind_ = Event::Kind::image;
   bool follow_ = true;
-  int64_t step_ = 0;  // that was chosen
+  int64_t step_ = 0;  // the chosen step
   int at_ = 0;
-  std::shared_ptr<const Media> shown_;  // what the texture holds
+  std::shared_ptr<const Media> shown_;  // what the texture contains
   bool scaled_ = false;
   Texture texture_;
 };

@@ -1,11 +1,12 @@
 // Parameters: what the script declared with lg.run.param and lg.run.live, as sliders, boxes and choices that
-// reach the run at its next step; what was changed, and back.
+// reach the run at its next step; with undo.
 #include <GLFW/glfw3.h>
 
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 
+#include "runtime/figures.h"
 #include "ui/widgets/input.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
@@ -19,27 +20,27 @@ class ParametersPanel final : public Panel {
   Region region() const override { return Region::lower_left; }
 
   void draw_tools(Workbench& bench) override {
-    const auto& edits = bench.params.edits();
-    if (edits.empty() && bench.params.chosen().empty()) return;
+    const auto& edits = bench.control().params().edits();
+    if (edits.empty() && bench.control().params().chosen().empty()) return;
     if (!edits.empty()) {
-      if (ImGui::Button("Undo")) bench.params.undo(bench.session, bench.journal.step());
-      bench.description.add_last("params.undo", edits.empty() ? "" : edits.back().name);
+      if (ImGui::Button("Undo")) bench.control().undo_param();
+      bench.description().add_last("params.undo", edits.empty() ? "" : edits.back().name);
       std::string list = "Takes the last change back. Ctrl+Z in this panel. Changes so far:";
-      const auto& now = bench.params.edits();
+      const auto& now = bench.control().params().edits();
       for (size_t i = now.size(); i-- > 0 && now.size() - i <= 12;)
         list += "\nstep " + std::to_string(now[i].step) + ": " + now[i].name + " " + now[i].before + " -> " +
                 now[i].after;
       explain(list.c_str());
       ImGui::SameLine();
     }
-    if (ImGui::Button("Rerun with these")) bench.rerun_with(bench.params.chosen());
-    bench.description.add_last("params.rerun", "");
+    if (ImGui::Button("Rerun with these")) bench.control().rerun_with(bench.control().params().chosen());
+    bench.description().add_last("params.rerun", "");
     explain("Starts the script over with the values that stand here.");
   }
 
   void draw(Workbench& bench) override {
-    const std::vector<ParamInfo> params = bench.session.params();
-    bench.params.update(params);
+    const std::vector<ParamInfo> params = bench.session().params();
+    bench.control().update_params(params);
     if (params.empty()) {
       draw_empty("No parameters yet",
                  "What the script declares with lg.run.param(name, value) or lg.run.live(name, value) can be "
@@ -49,7 +50,7 @@ class ParametersPanel final : public Panel {
     }
     if (ImGui::IsWindowFocused(ImGuiFocusedFlags_RootAndChildWindows) && !ImGui::GetIO().WantTextInput &&
         ImGui::GetIO().KeyCtrl && key_pressed(GLFW_KEY_Z, false))
-      bench.params.undo(bench.session, bench.journal.step());
+      bench.control().undo_param();
     const auto flags =
         ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollY | ImGuiTableFlags_BordersInnerH;
     if (!ImGui::BeginTable("params", 4, flags)) return;
@@ -67,7 +68,8 @@ class ParametersPanel final : public Panel {
       ImGui::TableNextColumn();
       ImGui::SetNextItemWidth(-1);
       draw_value(bench, param);
-      bench.description.add_last(("params.value." + param.name).c_str(), bench.params.value(param));
+      bench.description().add_last(("params.value." + param.name).c_str(),
+                                   bench.control().params().value(param));
       ImGui::TableNextColumn();
       draw_reset(bench, param);
       ImGui::TableNextColumn();
@@ -82,8 +84,8 @@ class ParametersPanel final : public Panel {
     std::string text = param.live ? "Live: the script asks for it at every step."
                                   : "Read when the script asks for it, most often once, before its loop.";
     if (param.min || param.max)
-      text += "\nFrom " + (param.min ? param_text(*param.min) : "any") + " to " +
-              (param.max ? param_text(*param.max) : "any") + ".";
+      text += "\nFrom " + (param.min ? general_number(*param.min) : "any") + " to " +
+              (param.max ? general_number(*param.max) : "any") + ".";
     text += "\nThe script says " + param.fallback + ".";
     if (param.place.line > 0)
       text += "\nDeclared at " + param.place.file + ":" + std::to_string(param.place.line) + ".";
@@ -91,15 +93,15 @@ class ParametersPanel final : public Panel {
   }
 
   void draw_value(Workbench& bench, const ParamInfo& param) {
-    const std::string& value = bench.params.value(param);
+    const std::string& value = bench.control().params().value(param);
     const auto set = [&](const std::string& text, bool dragging = false) {
-      bench.params.set(bench.session, param, text, bench.journal.step(), dragging);
+      bench.control().set_param(param, text, dragging);
     };
     if (!param.choices.empty()) {
       if (!ImGui::BeginCombo("##value", value.c_str())) return;
       for (const std::string& choice : param.choices) {
         if (ImGui::Selectable(choice.c_str(), choice == value)) set(choice);
-        bench.description.add_last("params.choice", choice);
+        bench.description().add_last("params.choice", choice);
       }
       ImGui::EndCombo();
     } else if (!param.number && (value == "true" || value == "false")) {
@@ -135,43 +137,41 @@ class ParametersPanel final : public Panel {
     } else {
       double number = std::strtod(value.c_str(), nullptr);
       const double low = *param.min, high = *param.max;
-      // As many digits as the slider's pixels tell apart; the value itself is shown in full beside them.
+      // As many digits as the slider's pixels distinguish; the full value is shown next to it.
       changed = ImGui::SliderScalar("##value", ImGuiDataType_Double, &number, &low, &high, "%.4g", flags);
-      char rounded[40];
-      std::snprintf(rounded, sizeof rounded, "%.4g", number);
-      text = param_text(std::strtod(rounded, nullptr));
+      text = general_number(std::strtod(number_figure(number).c_str(), nullptr));
     }
-    if (changed) bench.params.set(bench.session, param, text, bench.journal.step(), true);
-    if (ImGui::IsItemDeactivated()) bench.params.end_drag(bench.journal.step());
+    if (changed) bench.control().set_param(param, text, true);
+    if (ImGui::IsItemDeactivated()) bench.control().end_param_drag();
     explain("Drag, or Ctrl+click to type a number.");
   }
 
   static void draw_reset(Workbench& bench, const ParamInfo& param) {
-    const bool same = bench.params.value(param) == param.fallback;
+    const bool same = bench.control().params().value(param) == param.fallback;
     if (same) {
       ImGui::Dummy({em(3), 1});
       return;
     }
-    if (ImGui::Button("Reset")) bench.params.set(bench.session, param, param.fallback, bench.journal.step());
-    bench.description.add_last(("params.reset." + param.name).c_str(), param.fallback);
+    if (ImGui::Button("Reset")) bench.control().set_param(param, param.fallback);
+    bench.description().add_last(("params.reset." + param.name).c_str(), param.fallback);
     explain(("Back to " + param.fallback + ", as the script says.").c_str());
   }
 
   static void draw_state(Workbench& bench, const ParamInfo& param) {
-    const std::string& refusal = bench.params.refusal(param.name);
+    const std::string& refusal = bench.control().params().refusal(param.name);
     std::string text, help;
     ImU32 color = theme().muted;
     if (!refusal.empty()) {
       text = "refused: " + refusal;
       help = text;
       color = theme().bad;
-    } else if (bench.params.on_its_way(param.name)) {
-      const bool active = bench.journal.active();
+    } else if (bench.control().params().on_its_way(param.name)) {
+      const bool active = bench.journal().active();
       text = active ? "applies at the next step" : "for the next run";
       help = active ? "The script gets it when the step that runs has ended."
                     : "No run is going on. 'Rerun with these' starts one with it.";
       color = theme().warning;
-    } else if (!param.live && bench.params.chosen().count(param.name)) {
+    } else if (!param.live && bench.control().params().chosen().count(param.name)) {
       text = "needs a rerun";
       help =
           "The script has the value, but reads it before its loop. 'Rerun with these' starts over; "
@@ -184,11 +184,11 @@ class ParametersPanel final : public Panel {
     }
     ImGui::AlignTextToFramePadding();
     text_in(color, "%s", text.c_str());
-    bench.description.add_last(("params.state." + param.name).c_str(), text);
+    bench.description().add_last(("params.state." + param.name).c_str(), text);
     explain(help.c_str());
   }
 
-  std::string editing_;  // the parameter in whose field something is being typed
+  std::string editing_;  // the parameter whose field is being edited
   char typed_[256] = "";
 };
 

@@ -9,7 +9,7 @@ namespace lunagrad {
 namespace {
 
 constexpr size_t kDepths = 4;       // rows of nested operations
-constexpr size_t kOtherSeries = 4;  // the theme's colour for work that belongs to no operation
+constexpr size_t kOtherSeries = 4;  // index of the theme's colour for work outside of operations
 enum Row : size_t { kSteps, kPasses, kScript };
 
 }  // namespace

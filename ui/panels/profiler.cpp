@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "runtime/error.h"
+#include "runtime/figures.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/trace.h"
-#include "ui/base/figures.h"
 #include "ui/panels/profile_timeline.h"
 #include "ui/tape/op_family.h"
 #include "ui/window/theme.h"
@@ -74,11 +74,11 @@ class ProfilerPanel final : public Panel {
   Region region() const override { return Region::upper_right; }
 
   void draw(Workbench& bench) override {
-    bench.want_profile();
+    bench.measurements().want_profile();
     take(bench);
     draw_bar(bench);
     if (!view_) {
-      if (bench.journal.active())
+      if (bench.journal().active())
         draw_empty("Measuring",
                    "The first step that begins with this panel open appears here when it is over.");
       else
@@ -98,7 +98,7 @@ class ProfilerPanel final : public Panel {
 
  private:
   void take(Workbench& bench) {
-    std::shared_ptr<const ProfileView> latest = frozen_ && view_ ? view_ : bench.session.profile();
+    std::shared_ptr<const ProfileView> latest = frozen_ && view_ ? view_ : bench.session().profile();
     if (latest == view_ && scope_ == merged_) return;
     view_ = std::move(latest);
     merged_ = scope_;
@@ -112,7 +112,7 @@ class ProfilerPanel final : public Panel {
     sorted_ = false;
   }
 
-  // Buttons in as many lines as it takes.
+  // Buttons, wrapped into as many lines as necessary.
   static void flow(const char* label) {
     const float width = ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
     ImGui::SameLine();
@@ -123,7 +123,7 @@ class ProfilerPanel final : public Panel {
     for (int i = 0; i < int(std::size(kViews)); ++i) {
       if (i > 0) flow(kViews[i]);
       if (tool_button(kViews[i], chosen_ == i)) chosen_ = i;
-      bench.description.add_last("profiler.view", kViews[i]);
+      bench.description().add_last("profiler.view", kViews[i]);
       explain(kViewHelp[i]);
     }
     flow("last 8 steps      ");
@@ -131,44 +131,44 @@ class ProfilerPanel final : public Panel {
     if (ImGui::BeginCombo("##scope", kScopes[scope_])) {
       for (int i = 0; i < int(std::size(kScopes)); ++i) {
         if (ImGui::Selectable(kScopes[i], scope_ == i)) scope_ = i;
-        bench.description.add_last("profiler.choice", kScopes[i]);
+        bench.description().add_last("profiler.choice", kScopes[i]);
       }
       ImGui::EndCombo();
     }
-    bench.description.add_last("profiler.scope", kScopes[scope_]);
+    bench.description().add_last("profiler.scope", kScopes[scope_]);
     explain(
         "Which steps the tables and the timeline show. Steps are passed over so that measuring costs at most "
         "4 %.");
     flow("Freeze");
     if (tool_button("Freeze", frozen_)) frozen_ = !frozen_;
-    bench.description.add_last("profiler.freeze", frozen_ ? "on" : "off");
+    bench.description().add_last("profiler.freeze", frozen_ ? "on" : "off");
     explain("Keeps what is shown while the run goes on.");
     flow("Reset");
     if (ImGui::Button("Reset")) {
-      bench.session.reset_profile();
+      bench.measurements().reset_profile();
       view_ = nullptr;
       frozen_ = false;
       rows_.clear();
       said_.clear();
     }
-    bench.description.add_last("profiler.reset", "");
+    bench.description().add_last("profiler.reset", "");
     explain("Forgets what was measured and begins anew.");
     flow("Export");
     ImGui::BeginDisabled(!view_);
     if (ImGui::Button("Export")) write_trace(bench);
-    bench.description.add_last("profiler.export", "");
+    bench.description().add_last("profiler.export", "");
     ImGui::EndDisabled();
     explain(
         "Writes the kept steps as Chrome trace events, for ui.perfetto.dev or chrome://tracing: into the "
         "run's folder, or the current one.");
     if (!said_.empty()) {
       text_in(said_bad_ ? theme().bad : theme().good, "%s", said_.c_str());
-      bench.description.add_last("profiler.said", said_);
+      bench.description().add_last("profiler.said", said_);
     }
   }
 
   void write_trace(Workbench& bench) {
-    const std::string& folder = bench.journal.run_folder();
+    const std::string& folder = bench.journal().run_folder();
     const std::filesystem::path path = std::filesystem::path(folder.empty() ? "." : folder) / "profile.json";
     try {
       write_file(path.string(), trace_json(*view_));
@@ -180,7 +180,7 @@ class ProfilerPanel final : public Panel {
     }
   }
 
-  // The parts of a step as one bar, and as words.
+  // The parts of a step as one bar, and in words.
   void draw_summary(Workbench& bench) {
     const ProfileTables& t = tables_;
     const double steps = double(std::max<int64_t>(t.steps, 1)), whole = std::max(t.length_ns, 1.0);
@@ -215,7 +215,7 @@ class ProfilerPanel final : public Panel {
     char text[160];
     std::snprintf(text, sizeof text, "%s a step", duration_figure(t.length_ns / steps).c_str());
     text_in(theme().text, "%s", text);
-    bench.description.add_last("profiler.step", text);
+    bench.description().add_last("profiler.step", text);
     for (const Part& part : parts) {
       std::snprintf(text, sizeof text, "%s %s (%.0f %%)", part.name, duration_figure(part.ns / steps).c_str(),
                     100 * part.ns / whole);
@@ -228,19 +228,19 @@ class ProfilerPanel final : public Panel {
       ImGui::Dummy({box, ImGui::GetTextLineHeight()});
       ImGui::SameLine(0, em(0.3f));
       text_in(theme().muted, "%s", text);
-      bench.description.add_last("profiler.part", text);
+      bench.description().add_last("profiler.part", text);
       explain(part.help);
     }
     std::snprintf(text, sizeof text, "%s of %s steps measured", count_figure(view_->measured).c_str(),
                   count_figure(view_->measured + view_->passed_over).c_str());
     flow(text);
     text_in(theme().faint, "%s", text);
-    bench.description.add_last("profiler.measured", text);
+    bench.description().add_last("profiler.measured", text);
     for (const ProfileFallback& missing : view_->fallbacks) {
       std::snprintf(text, sizeof text, "%s ran on the CPU %s times: %s", missing.op.c_str(),
                     count_figure(missing.calls).c_str(), missing.reason.c_str());
       text_in(theme().bad, "%s", text);
-      bench.description.add_last("profiler.fallback", text);
+      bench.description().add_last("profiler.fallback", text);
     }
   }
 
@@ -260,7 +260,7 @@ class ProfilerPanel final : public Panel {
     });
   }
 
-  // Where there is no room for all columns the tooltip of a row has what the others say.
+  // If not all columns fit, the tooltip of a row has the values of the others.
   void draw_table(Workbench& bench, const std::vector<ProfileRow>& rows) {
     constexpr auto flags = ImGuiTableFlags_Sortable | ImGuiTableFlags_ScrollY |
                            ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_RowBg |
@@ -313,7 +313,7 @@ class ProfilerPanel final : public Panel {
     for (const Heading& heading : headings) {
       if (!ImGui::TableNextColumn()) continue;
       ImGui::TableHeader(heading.name);
-      bench.description.add_last("profiler.heading", heading.name);
+      bench.description().add_last("profiler.heading", heading.name);
       if (*heading.help) explain(heading.help);
     }
     ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
@@ -352,7 +352,7 @@ class ProfilerPanel final : public Panel {
     const double whole = std::max(tables_.length_ns, 1.0);
     std::snprintf(text, sizeof text, "%s self %s calls %s", name_of(row, chosen_),
                   duration_figure(row.self()).c_str(), count_figure(row.calls).c_str());
-    bench.description.add_last("profiler.row", text);
+    bench.description().add_last("profiler.row", text);
     if (ImGui::IsItemHovered()) show_tip(bench, row);
     ImGui::PopID();
     const auto cell = [&](const std::string& shown, bool strong = true) {
@@ -381,7 +381,7 @@ class ProfilerPanel final : public Panel {
                 figure_or_dash(value_of(row, kBackward)).c_str());
     if (chosen_ == kOps && *op_doc(row.name)) text_in(theme().muted, "%s", op_doc(row.name));
     if (chosen_ == kLines)
-      if (const std::string& line = bench.source_line(row.place); !line.empty()) {
+      if (const std::string& line = bench.texts().source_line(row.place); !line.empty()) {
         ImGui::PushFont(fonts().mono);
         text_in(theme().accent, "%s", line.c_str());
         ImGui::PopFont();
@@ -398,7 +398,7 @@ class ProfilerPanel final : public Panel {
 
   void follow(Workbench& bench, const ProfileRow& row) const {
     if (chosen_ == kLines) return go_to_line(bench, row.place);
-    const TapeSnapshot* tape = bench.tape.tape();
+    const TapeSnapshot* tape = bench.tape().tape();
     if (!tape) return;
     std::vector<int> nodes;
     for (size_t i = 0; i < tape->nodes.size(); ++i) {
@@ -443,11 +443,11 @@ class ProfilerPanel final : public Panel {
         draw_timeline("timeline", timeline_.rows, {room.x, height}, em(6), axis_, colors(), label);
     size_t count = 0;
     for (const auto& step : steps()) count += step->spans.size();
-    bench.description.add_last("profiler.timeline", count_figure(int64_t(count)) + " operations, " +
-                                                        duration_figure(axis_.high - axis_.low) + " shown");
+    bench.description().add_last("profiler.timeline", count_figure(int64_t(count)) + " operations, " +
+                                                          duration_figure(axis_.high - axis_.low) + " shown");
     for (size_t i = 0; i < timeline_.rows.size(); ++i)
       if (!timeline_.rows[i].name.empty())
-        bench.description.add(
+        bench.description().add(
             "profiler.lane",
             timeline_.rows[i].name + " " + count_figure(int64_t(timeline_.rows[i].blocks.size())),
             {at.x, at.y + float(i) * timeline_row_height()},
@@ -458,8 +458,8 @@ class ProfilerPanel final : public Panel {
             more > 0
                 ? ("Of the longest step " + count_figure(more) + " later operations are in the tables alone.")
                       .c_str()
-            : bench.journal.active() && !frozen_ ? "Freeze keeps the picture still while you look."
-                                                 : "Colours as in the bar above.");
+            : bench.journal().active() && !frozen_ ? "Freeze keeps the picture still while you look."
+                                                   : "Colours as in the bar above.");
     if (!hit.hovered) return;
     const auto& [step, index, lane, length, kernel] = timeline_.sources[size_t(hit.id)];
     ImGui::BeginTooltip();
@@ -492,7 +492,7 @@ class ProfilerPanel final : public Panel {
     if (kernel) {
       const std::string said = "kernel " + interned(kernel);
       text_in(theme().muted, "%s", said.c_str());
-      bench.description.add_last("profiler.kernel", said);
+      bench.description().add_last("profiler.kernel", said);
     }
     ImGui::EndTooltip();
   }
@@ -501,14 +501,14 @@ class ProfilerPanel final : public Panel {
     const StepProfile& step = *view_->steps.back();
     if (step.memory.empty()) return;
     memory_axis_.update(step.length_ns);
-    // A texture of its own for each part would be lost in a pixel: names stand beside the colours, in order.
+    // Patterns would be lost in a pixel: names in the same order are next to the colours.
     const std::array<ImU32, kMemoryParts> parts = {theme().series[0], theme().series[3], theme().series[1],
                                                    theme().series[2], theme().series[6], theme().series[4]};
     const MemorySample& peak = step.memory[step.peak];
     const std::string said = "peak " + bytes_figure(peak.sum()) + " at " + duration_figure(peak.at_ns) +
                              " of step " + std::to_string(step.step) + " on " + view_->device;
     text_in(theme().text, "%s", said.c_str());
-    bench.description.add_last("profiler.peak", said);
+    bench.description().add_last("profiler.peak", said);
     const MemorySample* shown = hovered_sample_ < step.memory.size() ? &step.memory[hovered_sample_] : &peak;
     for (size_t i = kMemoryParts; i-- > 0;) {
       const std::string text =
@@ -521,14 +521,14 @@ class ProfilerPanel final : public Panel {
       ImGui::Dummy({box, ImGui::GetTextLineHeight()});
       ImGui::SameLine(0, em(0.3f));
       text_in(theme().muted, "%s", text.c_str());
-      bench.description.add_last("profiler.memory", text);
+      bench.description().add_last("profiler.memory", text);
       explain(kPartHelp[i]);
     }
     const auto sample = [&](size_t i) { return StackSample{step.memory[i].at_ns, step.memory[i].bytes}; };
     const StackHit hit =
         draw_stack("memory", step.memory.size(), sample, step.peak, parts, ImGui::GetContentRegionAvail(),
                    em(6), memory_axis_, colors(), [](double bytes) { return bytes_figure(bytes); });
-    bench.description.add_last("profiler.stack", count_figure(int64_t(step.memory.size())) + " moments");
+    bench.description().add_last("profiler.stack", count_figure(int64_t(step.memory.size())) + " moments");
     hovered_sample_ = hit.hovered ? hit.sample : SIZE_MAX;
     if (!hit.hovered) return;
     const MemorySample& at = step.memory[hit.sample];
@@ -544,12 +544,12 @@ class ProfilerPanel final : public Panel {
   bool frozen_ = false, sorted_ = false;
   std::shared_ptr<const ProfileView> view_;
   ProfileTables tables_;
-  std::vector<size_t> rows_;  // of the table, in the order shown
+  std::vector<size_t> rows_;  // of the table, in the displayed order
   std::string said_;
   bool said_bad_ = false;
   TimeAxis axis_, memory_axis_;
   ProfileTimeline timeline_;
-  std::shared_ptr<const ProfileView> drawn_view_;  // that the rows were made of
+  std::shared_ptr<const ProfileView> drawn_view_;  // that the rows were made from
   int drawn_scope_ = -1;
   bool drawn_dark_ = false;
   size_t hovered_sample_ = SIZE_MAX;

@@ -1,5 +1,5 @@
-// Runs: the run folders beside the script as a table. A tick shows a run's curves; runs are starred, noted,
-// compared and deleted here.
+// Runs: the run folders near the script as a table. A tick shows a run's curves; runs can be starred,
+// annotated, compared and deleted here.
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <memory>
 #include <utility>
 
+#include "runtime/figures.h"
 #include "script/run/notes.h"
 #include "ui/runs/comparison.h"
 #include "ui/runs/list.h"
@@ -65,9 +66,9 @@ class RunsPanel final : public Panel {
 
   void draw(Workbench& bench) override {
     look(bench);
-    const std::vector<RunSummary>& runs = bench.runs.runs();
+    const std::vector<RunSummary>& runs = bench.runs().runs();
     if (runs.empty()) {
-      const auto [done, all] = bench.runs.progress();
+      const auto [done, all] = bench.runs().progress();
       draw_empty(all > done ? "Reading runs" : "No runs yet",
                  ("Each run of a script leaves a folder in runs/. Those that are there are listed here. "
                   "Looked in: " +
@@ -85,10 +86,10 @@ class RunsPanel final : public Panel {
   }
 
  private:
-  // In runs/ of the working folder and of the script's, and where this run writes and opened ones lie.
+  // In runs/ of the working folder and of the script's folder, and next to the current and the opened runs.
   void look(Workbench& bench) {
-    const std::string key = bench.script() + "\n" + bench.journal.run_folder() + "\n" +
-                            std::to_string(bench.runs.curves().size());
+    const std::string key = bench.script() + "\n" + bench.journal().run_folder() + "\n" +
+                            std::to_string(bench.runs().curves().size());
     if (key == looked_for_) return;
     looked_for_ = key;
     std::set<std::string> folders{full_path("runs")};
@@ -96,19 +97,20 @@ class RunsPanel final : public Panel {
       return path.substr(0, std::max<size_t>(path.find_last_of('/'), 1));
     };
     if (!bench.script().empty()) folders.insert(parent(full_path(bench.script())) + "/runs");
-    if (!bench.journal.run_folder().empty()) folders.insert(parent(full_path(bench.journal.run_folder())));
-    for (const auto& [folder, run] : bench.runs.curves()) folders.insert(parent(folder));
-    // The copy of a script lies in its run: that folder holds no runs.
-    std::erase_if(folders, [&](const std::string& folder) { return bench.runs.shows(parent(folder)); });
-    bench.runs.look_in(folders);
+    if (!bench.journal().run_folder().empty())
+      folders.insert(parent(full_path(bench.journal().run_folder())));
+    for (const auto& [folder, run] : bench.runs().curves()) folders.insert(parent(folder));
+    // The copy of a script is in its run: that folder contains no runs.
+    std::erase_if(folders, [&](const std::string& folder) { return bench.runs().shows(parent(folder)); });
+    bench.curves().look_in(folders);
     places_.clear();
     for (const std::string& folder : folders) places_ += (places_.empty() ? "" : ", ") + folder;
   }
 
   void arrange_runs(Workbench& bench) {
-    const std::vector<RunSummary>& runs = bench.runs.runs();
-    if (bench.runs.revision() != revision_) {
-      revision_ = bench.runs.revision();
+    const std::vector<RunSummary>& runs = bench.runs().runs();
+    if (bench.runs().revision() != revision_) {
+      revision_ = bench.runs().revision();
       differences_ = differences(runs);
       metrics_ = metric_names(runs);
       if (std::find(metrics_.begin(), metrics_.end(), order_.metric) == metrics_.end())
@@ -124,20 +126,20 @@ class RunsPanel final : public Panel {
   }
 
   const RunSummary* find(Workbench& bench, const std::string& folder) const {
-    for (const RunSummary& run : bench.runs.runs())
+    for (const RunSummary& run : bench.runs().runs())
       if (run.folder == folder) return &run;
     return nullptr;
   }
 
-  // Changes a folder behind the frame. What came of it is said below the tools and in the console: what went
-  // wrong, or `well` unless that is empty.
+  // Changes a folder on another thread. The result is shown below the tools and in the console: the error, or
+  // `well` unless that is empty.
   void change(Workbench& bench, std::function<void()> work, const std::string& well = "") {
-    bench.errands.add(std::move(work), [this, &bench, well](const std::string& problem) {
+    bench.shell().errands().add(std::move(work), [this, &bench, well](const std::string& problem) {
       told_ = problem.empty() ? well : problem;
       failed_ = !problem.empty();
       if (!told_.empty())
-        bench.journal.write(failed_ ? ConsoleLine::Kind::error : ConsoleLine::Kind::note, told_ + "\n");
-      bench.runs.look_again();
+        bench.shell().write(failed_ ? ConsoleLine::Kind::error : ConsoleLine::Kind::note, told_ + "\n");
+      bench.curves().look_again();
     });
   }
 
@@ -146,7 +148,7 @@ class RunsPanel final : public Panel {
     ImGui::PushTextWrapPos(0);
     text_in(failed_ ? theme().bad : theme().muted, "%s%s", failed_ ? "\xc3\x97 " : "", told_.c_str());
     ImGui::PopTextWrapPos();
-    bench.description.add_last("runs.told", told_);
+    bench.description().add_last("runs.told", told_);
   }
 
   void draw_tools_line(Workbench& bench) {
@@ -159,7 +161,7 @@ class RunsPanel final : public Panel {
       order_.filter = filter_;
       arranged_ = false;
     }
-    bench.description.add_last("runs.filter", filter_);
+    bench.description().add_last("runs.filter", filter_);
     explain(
         "Words that must occur in a run's line: in its name, outcome, script, what differs or its note; "
         "\"starred\" finds the stars.");
@@ -173,31 +175,31 @@ class RunsPanel final : public Panel {
         }
       ImGui::EndCombo();
     }
-    bench.description.add_last("runs.metric", order_.metric);
+    bench.description().add_last("runs.metric", order_.metric);
     explain("The metric of the columns last and best.");
     const auto action = [&](const char* label, bool possible, const char* name, const char* help) {
       place(ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x);
       ImGui::BeginDisabled(!possible);
       const bool pressed = ImGui::Button(label);
       ImGui::EndDisabled();
-      bench.description.add_last(name, possible ? "" : "not now");
+      bench.description().add_last(name, possible ? "" : "not now");
       explain(help);
       return pressed;
     };
     const bool one = selected_.size() == 1, any = !selected_.empty();
-    const std::set<std::string>& pair = selected_.size() == 2 ? selected_ : bench.runs.shown();
+    const std::set<std::string>& pair = selected_.size() == 2 ? selected_ : bench.runs().shown();
     if (action("Compare", pair.size() == 2, "runs.compare",
                "Two runs, selected with a click and Ctrl and a click, or the two whose boxes are ticked: "
                "what they were given "
                "and where their scripts differ.")) {
       const auto found = std::make_shared<RunComparison>();
-      bench.errands.add([found, left = *pair.begin(),
-                         right = *std::next(pair.begin())] { *found = compare_runs(left, right); },
-                        [this, found](const std::string& problem) {
-                          comparison_ = std::move(*found);
-                          if (!problem.empty()) comparison_.problem = problem;
-                          comparing_ = true;
-                        });
+      bench.shell().errands().add([found, left = *pair.begin(),
+                                   right = *std::next(pair.begin())] { *found = compare_runs(left, right); },
+                                  [this, found](const std::string& problem) {
+                                    comparison_ = std::move(*found);
+                                    if (!problem.empty()) comparison_.problem = problem;
+                                    comparing_ = true;
+                                  });
     }
     if (action("Note", one, "runs.note", "Writes a note for the selected run.")) begin_note(bench);
     if (action("Script", one, "runs.script", "The script of the selected run, as it was then."))
@@ -205,8 +207,8 @@ class RunsPanel final : public Panel {
     if (action("Delete", any, "runs.delete",
                "Removes the selected runs with all that is in their folders; asks first."))
       deleting_ = true;
-    const auto [done, all] = bench.runs.progress();
-    const size_t known = bench.runs.runs().size();
+    const auto [done, all] = bench.runs().progress();
+    const size_t known = bench.runs().runs().size();
     std::string count =
         (rows_.size() < known ? std::to_string(rows_.size()) + " of " : "") + std::to_string(known);
     count += known == 1 ? " run" : " runs";
@@ -214,7 +216,7 @@ class RunsPanel final : public Panel {
     place(ImGui::CalcTextSize(count.c_str()).x);
     ImGui::AlignTextToFramePadding();
     text_in(theme().muted, "%s", count.c_str());
-    bench.description.add_last("runs.count", count);
+    bench.description().add_last("runs.count", count);
     explain(("Runs in " + places_ +
              ". A click selects one, with Ctrl several; the box in front shows its curves.")
                 .c_str());
@@ -250,7 +252,7 @@ class RunsPanel final : public Panel {
         explain("A tick shows the curves of a run in Curves.");
       } else {
         explain(kColumns[size_t(i - 1)].help);
-        bench.description.add_last("runs.column", kColumns[size_t(i - 1)].title);
+        bench.description().add_last("runs.column", kColumns[size_t(i - 1)].title);
       }
     }
     if (ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
@@ -269,15 +271,15 @@ class RunsPanel final : public Panel {
   }
 
   void draw_row(Workbench& bench, size_t index) {
-    const RunSummary& run = bench.runs.runs()[index];
+    const RunSummary& run = bench.runs().runs()[index];
     ImGui::PushID(run.folder.c_str());
     ImGui::TableNextRow(0, ImGui::GetFrameHeight());
     ImGui::TableNextColumn();
-    bool shown = bench.runs.shows(run.folder);
+    bool shown = bench.runs().shows(run.folder);
     ImGui::BeginDisabled(!run.problem.empty());
-    if (ImGui::Checkbox("##shown", &shown)) bench.runs.show(run.folder, shown);
+    if (ImGui::Checkbox("##shown", &shown)) bench.curves().show(run.folder, shown);
     ImGui::EndDisabled();
-    bench.description.add_last("runs.show", run.name + (shown ? " shown" : ""));
+    bench.description().add_last("runs.show", run.name + (shown ? " shown" : ""));
     if (ImGui::TableNextColumn()) draw_star_cell(bench, run);
     ImGui::TableNextColumn();
     const bool selected = selected_.count(run.folder) > 0;
@@ -292,15 +294,15 @@ class RunsPanel final : public Panel {
       else
         selected_.insert(run.folder);
     }
-    // The item is as wide as the table, of which the region may show but a part: the mirror names the cell.
-    bench.description.add("runs.run",
-                          run.name + " " +
-                              (run.problem.empty() ? run.outcome + " " + run.note : run.problem) +
-                              (selected ? " selected" : ""),
-                          cell, {cell.x + em(3), cell.y + ImGui::GetFrameHeight()});
+    // The item is as wide as the table, which may be scrolled: the description contains the cell.
+    bench.description().add("runs.run",
+                            run.name + " " +
+                                (run.problem.empty() ? run.outcome + " " + run.note : run.problem) +
+                                (selected ? " selected" : ""),
+                            cell, {cell.x + em(3), cell.y + ImGui::GetFrameHeight()});
     explain(run.problem.empty() ? (run.folder + "\nscript " + run.script).c_str() : run.problem.c_str());
     if (!run.problem.empty()) {
-      // The reason takes the room of all cells to the right, which have nothing to say.
+      // The error text uses the space of all cells to the right, which are empty.
       if (ImGui::TableNextColumn()) {
         const ImVec2 at = ImGui::GetCursorScreenPos();
         ImGui::PushClipRect(at, {table_right_, at.y + ImGui::GetFrameHeight()}, false);
@@ -330,17 +332,12 @@ class RunsPanel final : public Panel {
                                                                            : t.muted);
     cell(std::to_string(run.steps) + (run.steps_total > 0 ? " / " + std::to_string(run.steps_total) : ""),
          t.text);
-    const auto number = [](double value) {
-      char text[32];
-      std::snprintf(text, sizeof text, "%.4g", value);
-      return std::string(text);
-    };
     const bool logged = run.metrics.count(order_.metric) > 0;
     const double last = last_of(run, order_.metric), best = best_of(run, order_.metric);
-    cell(logged ? number(last) : "-", logged && !std::isfinite(last) ? t.bad : t.text);
-    cell(std::isnan(best) ? "-" : number(best), t.text);
+    cell(logged ? number_figure(last) : "-", logged && !std::isfinite(last) ? t.bad : t.text);
+    cell(std::isnan(best) ? "-" : number_figure(best), t.text);
     cell(started.empty() ? "-" : started, t.muted);
-    cell(duration_text(run.seconds), t.muted);
+    cell(run_time_figure(run.seconds), t.muted);
     cell(difference, t.text);
     cell(run.note.substr(0, run.note.find('\n')), t.muted);
   }
@@ -354,13 +351,13 @@ class RunsPanel final : public Panel {
     ImGui::EndDisabled();
     draw_star({at.x + side / 2, at.y + side / 2}, side * 0.32f, run.starred,
               run.starred ? theme().warning : theme().faint);
-    bench.description.add_last("runs.star", run.name + (run.starred ? " starred" : ""));
+    bench.description().add_last("runs.star", run.name + (run.starred ? " starred" : ""));
   }
 
-  void open_script(Workbench& bench) { bench.go_to({*selected_.begin() + "/script.lua", 1}); }
+  void open_script(Workbench& bench) { bench.texts().go_to({*selected_.begin() + "/script.lua", 1}); }
 
   static bool begin_popup(const char* id) {
-    ImGui::PushStyleColor(ImGuiCol_PopupBg, theme().panel);  // its buttons stand out from it
+    ImGui::PushStyleColor(ImGuiCol_PopupBg, theme().panel);  // its buttons contrast with it
     const bool open = ImGui::BeginPopup(id);
     ImGui::PopStyleColor();
     return open;
@@ -381,10 +378,10 @@ class RunsPanel final : public Panel {
     ImGui::SetNextItemWidth(em(26));
     const bool entered =
         ImGui::InputText("##note", note_, sizeof note_, ImGuiInputTextFlags_EnterReturnsTrue);
-    bench.description.add_last("runs.note.text", note_);
+    bench.description().add_last("runs.note.text", note_);
     ImGui::SameLine();
     const bool saved = ImGui::Button("Save");
-    bench.description.add_last("runs.note.save", "");
+    bench.description().add_last("runs.note.save", "");
     if (entered || saved) {
       change(bench, [folder = noted_, note = std::string(note_)] { set_note(folder, note); });
       ImGui::CloseCurrentPopup();
@@ -395,8 +392,8 @@ class RunsPanel final : public Panel {
   void draw_deletion(Workbench& bench) {
     if (std::exchange(deleting_, false)) ImGui::OpenPopup("delete");
     if (!begin_popup("delete")) return;
-    const std::string live = bench.journal.active() && !bench.journal.run_folder().empty()
-                                 ? full_path(bench.journal.run_folder())
+    const std::string live = bench.journal().active() && !bench.journal().run_folder().empty()
+                                 ? full_path(bench.journal().run_folder())
                                  : "";
     const std::string question = selected_.size() == 1
                                      ? "Delete this run?"
@@ -415,7 +412,7 @@ class RunsPanel final : public Panel {
     ImGui::BeginDisabled(running);
     if (ImGui::Button("Delete")) {
       for (const std::string& folder : selected_) {
-        bench.runs.show(folder, false);
+        bench.curves().show(folder, false);
         change(
             bench, [folder] { remove_run(folder); }, "deleted the run " + folder);
       }
@@ -423,10 +420,10 @@ class RunsPanel final : public Panel {
       ImGui::CloseCurrentPopup();
     }
     ImGui::EndDisabled();
-    bench.description.add_last("runs.delete.yes", question);
+    bench.description().add_last("runs.delete.yes", question);
     ImGui::SameLine();
     if (ImGui::Button("Keep")) ImGui::CloseCurrentPopup();
-    bench.description.add_last("runs.delete.no", "Keep");
+    bench.description().add_last("runs.delete.no", "Keep");
     ImGui::EndPopup();
   }
 
@@ -445,7 +442,7 @@ class RunsPanel final : public Panel {
         ImGui::PushTextWrapPos(0);
         text_in(theme().bad, "%s", comparison_.problem.c_str());
         ImGui::PopTextWrapPos();
-        bench.description.add_last("runs.diff.problem", comparison_.problem);
+        bench.description().add_last("runs.diff.problem", comparison_.problem);
       } else {
         draw_config_difference(bench);
         draw_code_difference(bench);
@@ -460,7 +457,7 @@ class RunsPanel final : public Panel {
     if (comparison_.config.empty()) {
       text_in(theme().muted,
               "Both were given the same: script, arguments, seed, device, commit and parameters.");
-      bench.description.add_last("runs.diff.config", "the same");
+      bench.description().add_last("runs.diff.config", "the same");
       return;
     }
     bold_text("What they were given, where it differs");
@@ -475,8 +472,8 @@ class RunsPanel final : public Panel {
       ImGui::TableNextRow();
       ImGui::TableNextColumn();
       text_in(theme().muted, "%s", difference.what.c_str());
-      bench.description.add_last("runs.diff.config",
-                                 difference.what + ": " + difference.left + " / " + difference.right);
+      bench.description().add_last("runs.diff.config",
+                                   difference.what + ": " + difference.left + " / " + difference.right);
       for (const std::string* value : {&difference.left, &difference.right}) {
         ImGui::TableNextColumn();
         ImGui::TextWrapped("%s", value->c_str());
@@ -489,7 +486,7 @@ class RunsPanel final : public Panel {
     ImGui::Spacing();
     if (comparison_.code.empty()) {
       text_in(theme().muted, "Their scripts are the same.");
-      bench.description.add_last("runs.diff.code", "the same");
+      bench.description().add_last("runs.diff.code", "the same");
       return;
     }
     bold_text("Their scripts");
@@ -498,7 +495,7 @@ class RunsPanel final : public Panel {
                               (comparison_.removed == 1 ? " line" : " lines") + " only in the first (-), " +
                               std::to_string(comparison_.added) + " only in the second (+)";
     text_in(theme().muted, "%s", count.c_str());
-    bench.description.add_last("runs.diff.code", count);
+    bench.description().add_last("runs.diff.code", count);
     const Theme& t = theme();
     draw_diff("code", comparison_.code, ImGui::GetContentRegionAvail(), {t.good, t.bad, t.text, t.muted});
   }
@@ -512,7 +509,7 @@ class RunsPanel final : public Panel {
   std::string looked_for_, places_, noted_;
   char filter_[256] = "", note_[1024] = "";
   float table_right_ = 0;
-  std::string told_;  // what came of the latest change
+  std::string told_;  // the result of the latest change
   bool deleting_ = false, comparing_ = false, failed_ = false;
   RunComparison comparison_;
 };

@@ -1,4 +1,4 @@
-// Tape: the nodes of a backward pass as a graph, data flowing downwards, in the modules that ran them. A
+// Tape: the nodes of a backward pass as a graph, with data flowing downwards, in the modules that ran them. A
 // click selects a node for the inspector, or opens and closes a module.
 #include <GLFW/glfw3.h>
 
@@ -29,10 +29,11 @@ class TapePanel final : public Panel {
   Region region() const override { return Region::upper_right; }
 
   void add_commands(Workbench& bench) override {
-    const auto there = [&bench] { return bench.tape.picture() && !bench.tape.picture()->boxes.empty(); };
+    const auto there = [&bench] { return bench.tape().picture() && !bench.tape().picture()->boxes.empty(); };
     const auto add = [&](const char* name, const char* key, const char* help, std::function<void()> run,
                          bool repeats = false) {
-      bench.commands.add({std::string("Tape: ") + name, key, help, std::move(run), there, title(), repeats});
+      bench.commands().add(
+          {std::string("Tape: ") + name, key, help, std::move(run), there, title(), repeats});
     };
     add("show everything", "F", "The whole tape in the panel.", [this] { show_whole(); });
     add("show the end", "End", "The last nodes, where the loss is, as large as can be read.",
@@ -70,18 +71,18 @@ class TapePanel final : public Panel {
     ImGui::InputTextWithHint("##search", "search", search_, sizeof search_);
     const bool entered = ImGui::IsItemDeactivated() && search_[0] &&
                          (key_pressed(GLFW_KEY_ENTER, false) || key_pressed(GLFW_KEY_KP_ENTER, false));
-    bench.description.add_last("tape.search", search_);
+    bench.description().add_last("tape.search", search_);
     explain(
         "Words of an op, module, name, shape, dtype or source line, as \"linear blocks.1\" or "
         "\"train.lua:12\". Enter "
         "goes to the next node that has them all, Shift+Enter to the one before. What has not fades; a "
         "closed module "
         "says how many it holds.");
-    const TapeSnapshot* tape = bench.tape.tape();
-    if (!tape || !bench.tape.texts()) return;
-    find_.update(search_, *bench.tape.texts(), bench.tape.structure());
+    const TapeSnapshot* tape = bench.tape().tape();
+    if (!tape || !bench.tape().texts()) return;
+    find_.update(search_, *bench.tape().texts(), bench.tape().structure());
     if (entered) {
-      bench.tape.select(find_.step(ImGui::GetIO().KeyShift ? -1 : 1));
+      bench.tape_actions().select(find_.step(ImGui::GetIO().KeyShift ? -1 : 1));
       focus_search_ = true;
     }
     char text[96];
@@ -96,18 +97,18 @@ class TapePanel final : public Panel {
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
     text_in(theme().muted, "%s", text);
-    bench.description.add_last("tape.summary", text);
+    bench.description().add_last("tape.summary", text);
     std::string help =
         "How many nodes the tape of that step has; in a search, how many have the words, and which is shown.";
-    if (bench.tape.by_dot()) help += " Laid out by Graphviz.";
-    if (!bench.tape.dot_trouble().empty()) help += " " + bench.tape.dot_trouble() + ".";
+    if (bench.tape().by_dot()) help += " Laid out by Graphviz.";
+    if (!bench.tape().dot_trouble().empty()) help += " " + bench.tape().dot_trouble() + ".";
     explain(help.c_str());
   }
 
   void draw(Workbench& bench) override {
-    const TapePicture* picture = bench.tape.picture();
+    const TapePicture* picture = bench.tape().picture();
     if (!picture || picture->boxes.empty()) {
-      if (bench.tape.laying_out())
+      if (bench.tape().laying_out())
         draw_empty("Laying out the tape", "This takes a moment for a tape of many thousand nodes.");
       else
         draw_empty("No tape yet",
@@ -139,10 +140,10 @@ class TapePanel final : public Panel {
 
   // Takes over what changed since the last frame: another picture, a selection made elsewhere.
   void follow(Workbench& bench, const TapePicture& picture) {
-    TapeModel& model = bench.tape;
+    const TapeModel& model = bench.tape();
     if (picture.canvas.number != picture_) {
-      // The view begins anew with what has little in common with the picture before. While the user did not
-      // move it, it follows what they open and close as long as all of that can be read.
+      // Resets the view if the picture has little in common with the previous one. Until the user moves the
+      // view, it follows what they open and close as long as everything is legible.
       const bool folded = model.folding() != folding_;
       if (picture_ == 0 || structure_ == 0 || model.kept() < 0.25)
         show_end();
@@ -158,7 +159,7 @@ class TapePanel final : public Panel {
     if (model.selections() != selections_) {
       selections_ = model.selections();
       wanted_ = model.selected();
-      if (wanted_ >= 0) model.open_around(wanted_);
+      if (wanted_ >= 0) bench.tape_actions().open_around(wanted_);
     }
     if (wanted_ >= 0 && size_t(wanted_) < picture.box_of.size()) {
       const uint32_t box = picture.box_of[size_t(wanted_)];
@@ -171,7 +172,7 @@ class TapePanel final : public Panel {
     const bool moved = player_.tick(now - last_time_);
     last_time_ = now;
     if (moved) show_playhead(bench);
-    if (player_.playing()) model.animate();
+    if (player_.playing()) bench.tape_actions().animate();
   }
 
   void show_whole() {
@@ -186,19 +187,19 @@ class TapePanel final : public Panel {
 
   void show_playhead(Workbench& bench) {
     if (!player_.on()) return;
-    const int node = int(bench.tape.tree()->execution[size_t(player_.position())]);
+    const int node = int(bench.tape().tree()->execution[size_t(player_.position())]);
     select_here(bench, node);
-    canvas_.reveal(int(bench.tape.picture()->box_of[size_t(node)]));
+    canvas_.reveal(int(bench.tape().picture()->box_of[size_t(node)]));
   }
 
-  // A selection that the user made on this sheet: nothing needs to be opened or moved.
+  // A selection made on this sheet: nothing needs to be opened or moved.
   void select_here(Workbench& bench, int node) {
-    bench.tape.select(node);
-    selections_ = bench.tape.selections();
+    bench.tape_actions().select(node);
+    selections_ = bench.tape().selections();
     wanted_ = -1;
   }
 
-  // The next item of a row that goes on below where there is no room.
+  // The next item of the row, or of a new row if there is no space.
   static void flow(float width) {
     if (ImGui::GetItemRectMax().x + em(0.4f) + width <
         ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x)
@@ -209,9 +210,9 @@ class TapePanel final : public Panel {
   }
 
   void draw_controls(Workbench& bench) {
-    TapeModel& model = bench.tape;
+    const TapeModel& model = bench.tape();
     if (ImGui::Button("Fit")) show_whole();
-    bench.description.add_last("tape.fit", "");
+    bench.description().add_last("tape.fit", "");
     explain("Shows the whole tape. Drag pans, the wheel zooms, a click selects or opens. F.");
     flow(em(6.5f));
     ImGui::SetNextItemWidth(em(6.5f));
@@ -223,19 +224,19 @@ class TapePanel final : public Panel {
     export_.draw(bench, colors());
     flow(button_width("Forward") + em(7));
     if (ImGui::Button(player_.backward() ? "Backward" : "Forward")) player_.set_backward(!player_.backward());
-    bench.description.add_last("tape.order", player_.backward() ? "backward" : "forward");
+    bench.description().add_last("tape.order", player_.backward() ? "backward" : "forward");
     explain("The order that is played: that of the calls, or that of the backward pass. Click to change.");
     ImGui::SameLine(0, em(0.2f));
     if (ImGui::Button("<##previous")) step(bench, -1);
-    bench.description.add_last("tape.previous", "");
+    bench.description().add_last("tape.previous", "");
     explain("To the node that ran before. Shift+N.");
     ImGui::SameLine(0, em(0.2f));
     if (ImGui::Button(player_.playing() ? "Pause##play" : "Play##play")) play(bench);
-    bench.description.add_last("tape.play", player_.playing() ? "playing" : "");
+    bench.description().add_last("tape.play", player_.playing() ? "playing" : "");
     explain("Walks through the nodes in the order in which they run. Space.");
     ImGui::SameLine(0, em(0.2f));
     if (ImGui::Button(">##next")) step(bench, 1);
-    bench.description.add_last("tape.next", "");
+    bench.description().add_last("tape.next", "");
     explain("To the node that runs next. N.");
     if (player_.on()) {
       char text[48];
@@ -243,16 +244,16 @@ class TapePanel final : public Panel {
       flow(button_width(text) + em(2));
       ImGui::AlignTextToFramePadding();
       text_in(theme().text, "%s", text);
-      bench.description.add_last("tape.playhead", text);
+      bench.description().add_last("tape.playhead", text);
       explain("Where the playhead is. Nodes that have not had their turn are faint.");
       ImGui::SameLine(0, em(0.3f));
       if (ImGui::Button("x##stop")) player_.stop();
-      bench.description.add_last("tape.stop", "");
+      bench.description().add_last("tape.stop", "");
       explain("Takes the playhead away.");
     }
   }
 
-  void draw_open_choice(Workbench& bench, TapeModel& model) {
+  void draw_open_choice(Workbench& bench, const TapeModel& model) {
     const FoldState& state = model.folding();
     const char* shown = state.mode == FoldState::Mode::automatic ? "few boxes"
                         : state.mode == FoldState::Mode::all     ? "all open"
@@ -261,7 +262,7 @@ class TapePanel final : public Panel {
     const std::string depth = "depth " + std::to_string(state.depth);
     const std::string label = shown ? shown : depth;
     const bool open = ImGui::BeginCombo("##open", label.c_str());
-    bench.description.add_last("tape.open", label);
+    bench.description().add_last("tape.open", label);
     if (!open) {
       explain(
           "Which modules are open. A click on a module opens it, one on the title of its frame closes it.");
@@ -269,10 +270,10 @@ class TapePanel final : public Panel {
     }
     const auto choice = [&](const char* name, FoldState::Mode mode, uint32_t deep, const char* help) {
       if (ImGui::Selectable(name, state.mode == mode && state.depth == deep)) {
-        model.fold({mode, deep, {}});
+        bench.tape_actions().fold({mode, deep, {}});
         show_end();
       }
-      bench.description.add_last("tape.open_choice", name);
+      bench.description().add_last("tape.open_choice", name);
       explain(help);
     };
     choice("few boxes", FoldState::Mode::automatic, 0,
@@ -289,14 +290,14 @@ class TapePanel final : public Panel {
     const auto metrics = tape_metrics();
     const char* label = marks_.metric < 0 ? kLegendTitle : metrics[size_t(marks_.metric)].name;
     const bool open = ImGui::BeginCombo("##color", label);
-    bench.description.add_last("tape.color", label);
+    bench.description().add_last("tape.color", label);
     if (!open) {
       explain("What the colours say. A quantity is also written on its node.");
       return;
     }
     const auto choice = [&](const char* name, int metric, const char* help) {
       if (ImGui::Selectable(name, marks_.metric == metric)) marks_.metric = metric;
-      bench.description.add_last("tape.color_choice", name);
+      bench.description().add_last("tape.color_choice", name);
       explain(help);
     };
     choice(kLegendTitle, -1, "The family of the op.");
@@ -320,7 +321,7 @@ class TapePanel final : public Panel {
   }
 
   void move(Workbench& bench, Direction direction) {
-    const TapePicture& picture = *bench.tape.picture();
+    const TapePicture& picture = *bench.tape().picture();
     const int box = focused_box(bench, picture);
     const int next = box < 0 ? 0 : canvas_neighbour(picture.canvas, box, direction);
     if (next < 0) return;
@@ -331,18 +332,18 @@ class TapePanel final : public Panel {
   }
 
   void enter(Workbench& bench) {
-    const TapePicture& picture = *bench.tape.picture();
+    const TapePicture& picture = *bench.tape().picture();
     const int box = focused_box(bench, picture);
     if (box < 0) return;
     if (picture.boxes[size_t(box)].is_group)
-      bench.tape.set_open(picture.boxes[size_t(box)].index, true);
+      bench.tape_actions().set_open(picture.boxes[size_t(box)].index, true);
     else
       wanted_menu_ = int(picture.boxes[size_t(box)].index);
   }
 
-  // The box of the selection, or the closed module that the arrows led to.
+  // The box of the selection, or the closed module that the arrows moved to.
   int focused_box(const Workbench& bench, const TapePicture& picture) const {
-    const int selected = bench.tape.selected();
+    const int selected = bench.tape().selected();
     if (selected >= 0) return int(picture.box_of[size_t(selected)]);
     for (size_t b = 0; group_ != 0 && b < picture.keys.size(); ++b)
       if (picture.keys[b] == group_) return int(b);
@@ -354,13 +355,13 @@ class TapePanel final : public Panel {
     GraphCanvas::Marks marks;
     marks.selected = focused_box(bench, picture);
     if (player_.on())
-      marks.playhead = int(picture.box_of[bench.tape.tree()->execution[size_t(player_.position())]]);
+      marks.playhead = int(picture.box_of[bench.tape().tree()->execution[size_t(player_.position())]]);
     marks.boxes = &marks_.boxes();
     marks.standing_out = &marks_.standing_out();
     if (marks_.any_notes(find_)) marks.note = [&](int box) { return marks_.note(picture, find_, box); };
     using Visit = std::function<void(int, ImVec2, ImVec2)>;
     Visit on_box, on_frame;
-    if (bench.description.enabled()) {
+    if (bench.description().enabled()) {
       on_box = [&](int box, ImVec2 min, ImVec2 max) {
         const CanvasNode& shown = picture.canvas.nodes[size_t(box)];
         const std::string note = marks.note ? marks.note(box) : "";
@@ -371,11 +372,11 @@ class TapePanel final : public Panel {
         if (mark.lit) text += " lit";
         if (box == marks.selected) text += " selected";
         if (box == marks.playhead) text += " playhead";
-        bench.description.add(picture.boxes[size_t(box)].is_group ? "tape.group" : "tape.node", text, min,
-                              max);
+        bench.description().add(picture.boxes[size_t(box)].is_group ? "tape.group" : "tape.node", text, min,
+                                max);
       };
       on_frame = [&](int frame, ImVec2 min, ImVec2 max) {
-        bench.description.add("tape.frame", picture.canvas.frames[size_t(frame)].title, min, max);
+        bench.description().add("tape.frame", picture.canvas.frames[size_t(frame)].title, min, max);
       };
     }
     sheet_min_ = ImGui::GetCursorScreenPos();
@@ -385,7 +386,7 @@ class TapePanel final : public Panel {
     moved_ |= (ImGui::IsItemActive() && ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4)) ||
               (ImGui::IsItemHovered() && ImGui::GetIO().MouseWheel != 0);
     if (canvas_.map_max().x > canvas_.map_min().x)
-      bench.description.add("tape.map", "", canvas_.map_min(), canvas_.map_max());
+      bench.description().add("tape.map", "", canvas_.map_min(), canvas_.map_max());
     answer(bench, picture, click);
     if (canvas_.hovered() >= 0 && !ImGui::IsAnyMouseDown() && !ImGui::IsPopupOpen("node menu"))
       show_tip(bench, picture, size_t(canvas_.hovered()));
@@ -395,14 +396,14 @@ class TapePanel final : public Panel {
     using Kind = GraphCanvas::Click::Kind;
     if (click.kind == Kind::background) {
       select_here(bench, -1);
-      bench.tape.light({});
+      bench.tape_actions().light({});
       group_ = 0;
     } else if (click.kind == Kind::frame) {
-      bench.tape.set_open(picture.frames[size_t(click.index)], false);
+      bench.tape_actions().set_open(picture.frames[size_t(click.index)], false);
     } else if (click.kind == Kind::box) {
       const TapeTree::Item item = picture.boxes[size_t(click.index)];
       if (item.is_group) {
-        bench.tape.set_open(item.index, true);
+        bench.tape_actions().set_open(item.index, true);
       } else {
         select_here(bench, int(item.index));
         if (click.menu) wanted_menu_ = int(item.index);
@@ -416,7 +417,7 @@ class TapePanel final : public Panel {
       ImGui::OpenPopup("node menu");
     }
     if (!ImGui::BeginPopup("node menu")) return;
-    const TapeModel& model = bench.tape;
+    const TapeModel& model = bench.tape();
     if (menu_node_ < 0 || size_t(menu_node_) >= model.tape()->nodes.size()) {
       ImGui::CloseCurrentPopup();
       ImGui::EndPopup();
@@ -425,33 +426,33 @@ class TapePanel final : public Panel {
     const NodeInfo& node = model.tape()->nodes[size_t(menu_node_)];
     const auto item = [&](const std::string& label, bool enabled, const char* help) {
       const bool chosen = ImGui::MenuItem(label.c_str(), nullptr, false, enabled);
-      bench.description.add_last("tape.menu", label);
+      bench.description().add_last("tape.menu", label);
       explain(help);
       return chosen;
     };
     const std::string place = node.place.file + ":" + std::to_string(node.place.line);
     if (item(node.place.line > 0 ? "Go to line " + place : "Go to line", node.place.line > 0,
              "Shows the line of the script that made this node."))
-      bench.go_to(node.place);
+      bench.texts().go_to(node.place);
     const std::string name = name_of(node);
     if (item("Copy name " + name, true, "Puts the name on the clipboard."))
       ImGui::SetClipboardText(name.c_str());
     const auto& operands = model.tree()->operands[size_t(menu_node_)];
     if (item("Select inputs", !operands.empty(), "Outlines the nodes whose results this one reads.")) {
-      bench.tape.light({operands.begin(), operands.end()});
-      for (const uint32_t operand : operands) bench.tape.open_around(int(operand));
+      bench.tape_actions().light({operands.begin(), operands.end()});
+      for (const uint32_t operand : operands) bench.tape_actions().open_around(int(operand));
     }
     ImGui::EndPopup();
   }
 
-  // Of a leaf its own, otherwise the module's with the op.
+  // The leaf's own name, otherwise the module's with the op.
   static std::string name_of(const NodeInfo& node) {
     if (node.op == "leaf") return node.outputs.empty() ? node.op : node.outputs[0].name;
     return node.module.empty() ? node.op : node.module + "." + node.op;
   }
 
-  // In a corner without boxes, if there is one; the fourth corner is the map's. While the mouse moves the
-  // sheet it stays.
+  // In a corner without boxes, if there is one; the fourth corner has the map. It does not move while the
+  // mouse moves the sheet.
   ImVec2 place_legend(const CanvasGraph& graph, ImVec2 size) {
     const float gap = em(0.5f), left = sheet_min_.x + gap, right = sheet_max_.x - gap - size.x;
     const float top = sheet_min_.y + gap, bottom = sheet_max_.y - gap - size.y;
@@ -472,7 +473,7 @@ class TapePanel final : public Panel {
     const Legend legend =
         marks_.metric < 0 ? draw_family_legend(picture.canvas, place)
                           : draw_heat_legend(tape_metrics()[size_t(marks_.metric)], marks_.scale(), place);
-    bench.description.add("tape.legend", legend.text, legend.min, legend.max);
+    bench.description().add("tape.legend", legend.text, legend.min, legend.max);
   }
 
   void show_tip(Workbench& bench, const TapePicture& picture, size_t box) const {
@@ -480,7 +481,7 @@ class TapePanel final : public Panel {
     ImGui::BeginTooltip();
     ImGui::PushTextWrapPos(em(30));
     if (item.is_group) {
-      const TapeTree::Group& group = bench.tape.tree()->groups[item.index];
+      const TapeTree::Group& group = bench.tape().tree()->groups[item.index];
       bold_text(group.path);
       if (group.repeats > 0)
         text_in(theme().muted, "%u modules in a row that do the same on the same shapes. Click to see each.",
@@ -488,7 +489,7 @@ class TapePanel final : public Panel {
       else
         text_in(theme().muted, "A module of %u nodes. Click to see them.", group.node_count);
     } else {
-      const NodeInfo& node = bench.tape.tape()->nodes[item.index];
+      const NodeInfo& node = bench.tape().tape()->nodes[item.index];
       bold_text(node.op);
       ImGui::SameLine();
       text_in(theme().muted, "%s", op_family_name(op_family(node.op)));
@@ -499,7 +500,7 @@ class TapePanel final : public Panel {
       if (marks_.boxes()[box].failed) text_in(theme().bad, "The run ended with an error in this line.");
       if (node.place.line > 0) {
         ImGui::Text("%s:%d", node.place.file.c_str(), node.place.line);
-        const std::string& line = bench.source_line(node.place);
+        const std::string& line = bench.texts().source_line(node.place);
         if (!line.empty()) {
           ImGui::PushFont(fonts().mono);
           text_in(theme().accent, "%s", line.c_str());
@@ -514,12 +515,12 @@ class TapePanel final : public Panel {
   GraphCanvas canvas_;
   TapePlayer player_;
   TapeSearch find_;
-  uint64_t picture_ = 0, structure_ = 0;  // what was shown in the last frame
+  uint64_t picture_ = 0, structure_ = 0;  // what the last frame showed
   FoldState folding_;
   bool moved_ = false;  // by the user, since the view was fitted
   uint64_t selections_ = 0;
-  int wanted_ = -1;     // a node that is to be seen as soon as the modules around it are open
-  uint64_t group_ = 0;  // key of the closed module that the arrows led to
+  int wanted_ = -1;     // a node to show as soon as the modules around it are open
+  uint64_t group_ = 0;  // key of the closed module that the arrows moved to
   double last_time_ = 0;
   TapeMarks marks_;
   ImVec2 sheet_min_{0, 0}, sheet_max_{0, 0};

@@ -12,36 +12,36 @@
 namespace lunagrad {
 
 void TapeExportMenu::open(const Workbench& bench) {
-  const std::string& folder = bench.journal.run_folder();
+  const std::string& folder = bench.journal().run_folder();
   std::snprintf(path_, sizeof path_, "%s%stape-%lld", folder.c_str(), folder.empty() ? "" : "/",
-                static_cast<long long>(bench.tape.tape()->step));
+                static_cast<long long>(bench.tape().tape()->step));
   outcome_.clear();
   ImGui::OpenPopup("export");
 }
 
 void TapeExportMenu::draw(Workbench& bench, const GraphCanvas::Colors& colors) {
   if (ImGui::Button("Export")) open(bench);
-  bench.description.add_last("tape.export", "");
+  bench.description().add_last("tape.export", "");
   explain("Writes the tape as DOT, SVG, PNG or JSON.");
   if (!ImGui::BeginPopup("export")) return;
   ImGui::SetNextItemWidth(em(24));
   ImGui::InputText("##path", path_, sizeof path_);
-  bench.description.add_last("tape.path", path_);
+  bench.description().add_last("tape.path", path_);
   explain("The file's path without its ending. A relative one begins where the program was started.");
   const auto button = [&](const char* kind, const char* help) {
     const bool pressed = ImGui::Button(kind);
-    bench.description.add_last("tape.write", kind);
+    bench.description().add_last("tape.write", kind);
     explain(help);
     ImGui::SameLine(0, em(0.4f));
     return pressed;
   };
   const std::string path = path_;
-  const TapeSnapshot& tape = *bench.tape.tape();
+  const TapeSnapshot& tape = *bench.tape().tape();
   if (button("DOT", "Every node, as text for Graphviz."))
     attempt(bench, path + ".dot", [&] { return tape_as_dot(tape); });
   if (button("SVG", "The whole picture as it is laid out."))
-    attempt(bench, path + ".svg", [&] { return picture_as_svg(bench.tape.picture()->canvas, colors); });
-  if (bench.take_picture && button("PNG", "The pixels that the panel shows.")) {
+    attempt(bench, path + ".svg", [&] { return picture_as_svg(bench.tape().picture()->canvas, colors); });
+  if (bench.shell().can_take_picture() && button("PNG", "The pixels that the panel shows.")) {
     wanted_picture_ = path + ".png";
     ImGui::CloseCurrentPopup();
   }
@@ -52,7 +52,7 @@ void TapeExportMenu::draw(Workbench& bench, const GraphCanvas::Colors& colors) {
     ImGui::PushTextWrapPos(em(25));
     ImGui::TextUnformatted(outcome_.c_str());
     ImGui::PopTextWrapPos();
-    bench.description.add_last("tape.written", outcome_);
+    bench.description().add_last("tape.written", outcome_);
   }
   ImGui::EndPopup();
 }
@@ -62,10 +62,10 @@ void TapeExportMenu::attempt(Workbench& bench, const std::string& file,
   try {
     write_file(file, content());
     outcome_ = "wrote " + file;
-    bench.journal.write(ConsoleLine::Kind::note, "the tape is in " + file + "\n");
+    bench.shell().write(ConsoleLine::Kind::note, "the tape is in " + file + "\n");
   } catch (const Error& error) {
     outcome_ = error.what();
-    bench.journal.write(ConsoleLine::Kind::error, outcome_ + "\n");
+    bench.shell().write(ConsoleLine::Kind::error, outcome_ + "\n");
   }
 }
 
@@ -74,11 +74,11 @@ void TapeExportMenu::take_picture(Workbench& bench, ImVec2 min, ImVec2 max) {
       ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel))
     return;
   const std::string file = std::exchange(wanted_picture_, {});
-  bench.take_picture(file, min, max, [&bench, file](const std::string& problem) {
+  bench.shell().take_picture(file, min, max, [&bench, file](const std::string& problem) {
     if (problem.empty())
-      bench.journal.write(ConsoleLine::Kind::note, "the tape is in " + file + "\n");
+      bench.shell().write(ConsoleLine::Kind::note, "the tape is in " + file + "\n");
     else
-      bench.journal.write(ConsoleLine::Kind::error, problem + "\n");
+      bench.shell().write(ConsoleLine::Kind::error, problem + "\n");
   });
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The button that writes the tape into a file: its kind, its path, and what came of it. Drawing thread only.
+// The button that exports the tape to a file: format, path and result. Drawing thread only.
 #include <functional>
 #include <string>
 
@@ -11,7 +11,7 @@ namespace lunagrad {
 class TapeExportMenu {
  public:
   void draw(Workbench&, const GraphCanvas::Colors&);
-  // Carries out what the menu was asked for once it is gone from the screen: a picture of that part of it.
+  // Takes the picture that the menu asked for, once the menu is closed: of that part of the window.
   void take_picture(Workbench&, ImVec2 min, ImVec2 max);
 
  private:

@@ -6,12 +6,12 @@
 
 namespace lunagrad {
 
-// The nodes in whose line the run ended with an error; looked for when tape or console have changed.
+// The nodes of the line where the run ended with an error; searched when tape or console have changed.
 const std::vector<int>& TapeMarks::failed_nodes(const Workbench& bench) {
-  const Journal& journal = bench.journal;
+  const Journal& journal = bench.journal();
   const bool failed = journal.ended() && !journal.active() && journal.outcome() != Outcome::ok &&
                       journal.outcome() != Outcome::stopped;
-  const std::pair key{bench.tape.tape(), failed ? journal.revision() : 0};
+  const std::pair key{bench.tape().tape(), failed ? journal.revision() : 0};
   if (key == failed_key_) return failed_;
   failed_key_ = key;
   failed_.clear();
@@ -23,13 +23,13 @@ const std::vector<int>& TapeMarks::failed_nodes(const Workbench& bench) {
   const auto before = std::find_if_not(last, lines.rend(), is_error);
   if (last == lines.rend()) return failed_;
   const ConsoleLine& message = *std::prev(before);
-  failed_ = failing_nodes(*bench.tape.tape(), message.text, message.place);
+  failed_ = failing_nodes(*bench.tape().tape(), message.text, message.place);
   return failed_;
 }
 
 void TapeMarks::update(const Workbench& bench, const TapePicture& picture, const TapeSearch& search,
                        const TapePlayer& player) {
-  const TapeModel& model = bench.tape;
+  const TapeModel& model = bench.tape();
   Looks looks{picture.canvas.number, search.revision(), model.structure(), model.tape(),       metric,
               player.position(),     player.backward(), model.lit(),       failed_nodes(bench)};
   if (looks == looks_) return;
@@ -50,7 +50,7 @@ void TapeMarks::update(const Workbench& bench, const TapePicture& picture, const
   if (search.active())
     for (const int hit : search.hits())
       if (size_t(hit) < picture.box_of.size()) ++hits_[picture.box_of[size_t(hit)]];
-  // A closed module has had its turn when one of its nodes has.
+  // The player has reached a closed module when it has reached one of its nodes.
   std::vector<char> begun(count, 0), runs(count, 0);
   for (size_t i = 0; player.on() && i < rank_.size(); ++i) {
     const uint32_t box = picture.box_of[i];

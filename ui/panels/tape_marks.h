@@ -1,6 +1,6 @@
 #pragma once
-// What the boxes of the tape wear today: the heat of a quantity, what a search found, whose turn has come,
-// what is outlined and what failed. Made anew only when one of these has changed. Drawing thread only.
+// Colours and marks of the tape's boxes: heat of a quantity, search hits, progress of the player, outlines
+// and failed nodes. Recomputed only when one of these has changed. Drawing thread only.
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,18 +15,19 @@ namespace lunagrad {
 
 class TapeMarks {
  public:
-  int metric = -1;  // of tape_metrics(), -1: the op's family
+  int metric = -1;  // index into tape_metrics(), -1: the op's family
 
   void update(const Workbench&, const TapePicture&, const TapeSearch&, const TapePlayer&);
   const std::vector<GraphCanvas::Mark>& boxes() const { return marks_; }
-  const std::vector<uint32_t>& standing_out() const { return standing_out_; }  // lit, failed or found
+  const std::vector<uint32_t>& standing_out() const { return standing_out_; }  // outlined, failed or found
   HeatScale scale() const { return HeatScale(values_); }
-  // What stands in place of a box's second line: its quantity, or how many hits it holds. "": the line.
+  // The text that replaces a box's second line: its quantity, or the number of hits in it. "": keeps the
+  // line.
   std::string note(const TapePicture&, const TapeSearch&, int box) const;
   bool any_notes(const TapeSearch& search) const { return metric >= 0 || search.active(); }
 
  private:
-  // What the marks were made from.
+  // What the marks were computed from.
   struct Looks {
     uint64_t picture = 0, search = 0, structure = 0;
     const TapeSnapshot* tape = nullptr;
@@ -38,7 +39,7 @@ class TapeMarks {
   const std::vector<int>& failed_nodes(const Workbench&);
 
   Looks looks_;
-  std::vector<int> rank_;  // of each node: its place in the order of execution, -1: a leaf
+  std::vector<int> rank_;  // for each node: its position in the order of execution, -1: a leaf
   uint64_t ranked_ = 0;    // structure that it belongs to
   std::pair<const TapeSnapshot*, uint64_t> failed_key_{nullptr, 0};
   std::vector<int> failed_;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <tuple>
 
+#include "runtime/figures.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
 
@@ -13,13 +14,13 @@ namespace {
 
 constexpr int64_t kFoldFrom = 64;  // a longer vector is shown in several rows
 
-// How a vector is folded: rows a quarter as many as columns.
+// The columns of a folded vector: four times as many as rows.
 int64_t fold_of(const std::vector<int64_t>& shape) {
   if (shape.size() != 1 || shape[0] <= kFoldFrom) return 0;
   return std::max<int64_t>(32, int64_t(std::sqrt(double(shape[0]) * 4)));
 }
 
-// Where an element of the shown slice is in the tensor, as Lua writes it.
+// The position of an element of the slice in the tensor, in Lua's syntax.
 std::string element_text(const SliceView& view, const SliceQuery& query, int64_t row, int64_t column) {
   if (view.shape.empty()) return "[]";
   std::vector<int64_t> at = query.at;
@@ -30,7 +31,7 @@ std::string element_text(const SliceView& view, const SliceQuery& query, int64_t
   return position_text(at);
 }
 
-// A choice in a list of texts, of which the one at `shown` is chosen; -1: none was clicked.
+// A combo box of texts with the one at `shown` selected; returns the clicked one, or -1.
 int choose(Workbench& bench, const char* item, const std::string& label,
            const std::vector<std::string>& texts, int shown) {
   int chosen = -1;
@@ -38,16 +39,16 @@ int choose(Workbench& bench, const char* item, const std::string& label,
   if (ImGui::BeginCombo("##choice", label.c_str(), ImGuiComboFlags_HeightLarge)) {
     for (int i = 0; i < int(texts.size()); ++i) {
       if (ImGui::Selectable(texts[size_t(i)].c_str(), i == shown)) chosen = i;
-      bench.description.add_last("inspector.dim_choice", texts[size_t(i)]);
+      bench.description().add_last("inspector.dim_choice", texts[size_t(i)]);
     }
     ImGui::EndCombo();
   }
   ImGui::PopID();
-  bench.description.add_last(item, label);
+  bench.description().add_last(item, label);
   return chosen;
 }
 
-// Of values that were not counted: all that colours need.
+// For values without statistics: only what colours need.
 Statistics extremes(const std::vector<double>& values) {
   Statistics found;
   bool any = false;
@@ -60,7 +61,7 @@ Statistics extremes(const std::vector<double>& values) {
   return found;
 }
 
-// Goes to the next line when less than `width` is left on this one.
+// Starts a new line when less than `width` is left on this one.
 void next_item(float width) {
   ImGui::SameLine(0, em(0.4f));
   if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
@@ -96,7 +97,7 @@ void draw_slice_controls(Workbench& bench, SliceChoice& choice, const std::strin
   using Mode = SliceChoice::Mode;
   const auto mode = [&](const char* label, Mode its, const char* help) {
     if (tool_button(label, choice.mode == its)) choice.mode = its;
-    bench.description.add_last("inspector.mode", std::string(label) + (choice.mode == its ? " on" : ""));
+    bench.description().add_last("inspector.mode", std::string(label) + (choice.mode == its ? " on" : ""));
     explain(help);
   };
   mode("Cells", Mode::cells, "Each element as a coloured cell.");
@@ -140,7 +141,7 @@ void draw_slice_controls(Workbench& bench, SliceChoice& choice, const std::strin
                        int(std::min<int64_t>(choice.shape[size_t(d)], INT32_MAX)), format,
                        ImGuiSliderFlags_AlwaysClamp);
       ImGui::PopID();
-      bench.description.add_last(
+      bench.description().add_last(
           "inspector.slice", "dim " + std::to_string(d + 1) + ": " + std::to_string(choice.at[size_t(d)]));
       explain("Position in this dim, from 1 as in Lua. Ctrl+click to type it.");
     }
@@ -158,7 +159,7 @@ void draw_slice_controls(Workbench& bench, SliceChoice& choice, const std::strin
     }
     next_item(em(6));
     if (tool_button("scale each", choice.normalize_each)) choice.normalize_each = !choice.normalize_each;
-    bench.description.add_last("inspector.normalize", choice.normalize_each ? "each" : "all");
+    bench.description().add_last("inspector.normalize", choice.normalize_each ? "each" : "all");
     explain("Lit: each picture from its own darkest to its own brightest pixel; else all from one range.");
     if (tiles > 1) {
       next_item(em(8));
@@ -207,7 +208,7 @@ ValueProbe::Look TensorPane::look(const SliceChoice& choice) const {
 }
 
 TensorPlace TensorPane::place(const Workbench& bench) const {
-  TensorPlace place = bench.inspected_place();
+  TensorPlace place = bench.inspection().place();
   place.which = gradient_ ? Which::gradient : Which::output;
   return place;
 }
@@ -222,7 +223,7 @@ void TensorPane::draw_scale(Workbench& bench, const SliceView* view) {
       scale_.low = view->statistics.min, scale_.high = view->statistics.max;
     scale_.automatic = false;
   }
-  bench.description.add_last("inspector.manual", scale_.automatic ? "off" : "on");
+  bench.description().add_last("inspector.manual", scale_.automatic ? "off" : "on");
   if (scale_.automatic) {
     float clip = float(scale_.clip);
     ImGui::SetNextItemWidth(em(10));
@@ -242,7 +243,7 @@ void TensorPane::draw_scale(Workbench& bench, const SliceView* view) {
   explain(
       "By the values: two colours when there are both signs, neutral at 0; else viridis, dark to bright.");
   ImGui::Checkbox("logarithmic", &scale_.logarithmic);
-  bench.description.add_last("inspector.logarithmic", scale_.logarithmic ? "on" : "off");
+  bench.description().add_last("inspector.logarithmic", scale_.logarithmic ? "on" : "off");
   explain(
       "Colours follow the logarithm of the magnitude; below a ten-thousandth of the largest they are "
       "linear.");
@@ -263,7 +264,7 @@ void TensorPane::draw_heading(Workbench& bench, const SliceChoice& choice, const
   const auto item = [&](const char* label, const char* name, const char* help, float width) {
     next_item(width);
     const bool pressed = ImGui::Button(label);
-    bench.description.add_last(name, heading_);
+    bench.description().add_last(name, heading_);
     explain(help);
     return pressed;
   };
@@ -271,11 +272,11 @@ void TensorPane::draw_heading(Workbench& bench, const SliceChoice& choice, const
   if (item("Copy", "inspector.copy", "The shown slice, every element, as text for the clipboard.", em(3.2f)))
     ImGui::OpenPopup("copy");
   if (item("Save", "inspector.save", "The whole tensor as a NumPy file.", em(3.2f))) {
-    std::string name = "step" + std::to_string(bench.inspected_place().step) + "-" + tensor_name +
+    std::string name = "step" + std::to_string(bench.inspection().place().step) + "-" + tensor_name +
                        (gradient_ ? "-gradient" : "");
     for (char& c : name)
       if (c == '/' || c == ' ' || c == '[' || c == ']') c = '_';
-    const std::string folder = bench.journal.run_folder();
+    const std::string folder = bench.journal().run_folder();
     std::snprintf(path_, sizeof path_, "%s%s%s.npy", folder.c_str(), folder.empty() ? "" : "/", name.c_str());
     ImGui::OpenPopup("save");
   }
@@ -287,8 +288,8 @@ void TensorPane::draw_heading(Workbench& bench, const SliceChoice& choice, const
     SliceQuery slice = look(choice).slice;
     for (const auto& [label, format] :
          {std::pair("as Lua", SliceFormat::lua), std::pair("as CSV", SliceFormat::csv)}) {
-      if (ImGui::Selectable(label)) bench.inquiry.copy(bench.session, place(bench), slice, format);
-      bench.description.add_last("inspector.copy_as", label);
+      if (ImGui::Selectable(label)) bench.inspection().copy(place(bench), slice, format);
+      bench.description().add_last("inspector.copy_as", label);
     }
     ImGui::EndPopup();
   }
@@ -297,11 +298,11 @@ void TensorPane::draw_heading(Workbench& bench, const SliceChoice& choice, const
     ImGui::SetNextItemWidth(em(28));
     const bool entered =
         ImGui::InputText("##path", path_, sizeof path_, ImGuiInputTextFlags_EnterReturnsTrue);
-    bench.description.add_last("inspector.path", path_);
+    bench.description().add_last("inspector.path", path_);
     const bool pressed = ImGui::Button("Save");
-    bench.description.add_last("inspector.save_now", path_);
+    bench.description().add_last("inspector.save_now", path_);
     if (entered || pressed) {
-      bench.inquiry.save(bench.session, place(bench), path_);
+      bench.inspection().save(place(bench), path_);
       ImGui::CloseCurrentPopup();
     }
     ImGui::EndPopup();
@@ -309,11 +310,11 @@ void TensorPane::draw_heading(Workbench& bench, const SliceChoice& choice, const
   ImGui::PopID();
 }
 
-// As few lines as there is room for; the tooltip has more digits.
+// As few lines as fit; the tooltip has more digits.
 void TensorPane::draw_statistics(Workbench& bench, const SliceView& view) {
   if (view.statistics_follow) {
     text_in(theme().muted, "counting %lld elements…", static_cast<long long>(view.count));
-    bench.description.add_last("inspector.counting", heading_);
+    bench.description().add_last("inspector.counting", heading_);
     explain("The statistics of so many take a while; until then colours span what the cells show.");
   }
   if (!view.has_statistics || view.count == 0) return;
@@ -330,7 +331,7 @@ void TensorPane::draw_statistics(Workbench& bench, const SliceView& view) {
     const std::string text = std::to_string(s.nans) + " NaN, " + std::to_string(s.infinities) + " +Inf, " +
                              std::to_string(s.negative_infinities) + " -Inf";
     text_in(theme().bad, "%s", text.c_str());
-    bench.description.add_last("inspector.not_finite", text);
+    bench.description().add_last("inspector.not_finite", text);
     ImGui::SameLine(0, em(0.6f));
   }
   std::vector<std::string> figures;
@@ -353,7 +354,7 @@ void TensorPane::draw_statistics(Workbench& bench, const SliceView& view) {
     text_in(theme().muted, "%s", part.c_str());
   }
   ImGui::EndGroup();
-  bench.description.add_last("inspector.statistics", std::string(heading_) + " " + line);
+  bench.description().add_last("inspector.statistics", std::string(heading_) + " " + line);
   std::string all =
       "Over all " + std::to_string(view.count) + " elements; min, max, mean and std over the finite ones.\n";
   if (s.finite() > 0)
@@ -372,19 +373,21 @@ void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
                         view.first_column, view.shown_rows, view.shown_columns, view.cell_rows,
                         view.cell_columns, view.cells,      revision_};
   ColorScale scale = scale_;
-  if (!view.has_statistics) scale.clip = 0;  // which outliers there are is not known
+  if (!view.has_statistics) scale.clip = 0;  // outliers are unknown
   const ColorRange range = color_range(scale, view.has_statistics ? view.statistics : extremes(view.cells));
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float line = ImGui::GetTextLineHeightWithSpacing();
-  const SliceQuery query = gradient_ ? bench.probe.gradient_look.slice : bench.probe.value_look.slice;
+  const SliceQuery query = gradient_ ? bench.inspection().probe().gradient_look.slice
+                                     : bench.inspection().probe().value_look.slice;
   const auto index = [&](int64_t row, int64_t column) { return element_text(view, query, row, column); };
   map_.draw(heading_, cells, range, {room.x - 2, std::max(room.y - line - 2, em(1.5f))}, colors, index);
-  bench.description.add_last(gradient_ ? "inspector.gradient_cells" : "inspector.cells",
-                             shape_text(view.shape));
+  bench.description().add_last(gradient_ ? "inspector.gradient_cells" : "inspector.cells",
+                               shape_text(view.shape));
   draw_color_legend(range, std::min(room.x, em(12)), colors);
   explain(scale_.logarithmic ? "Colours by magnitude, logarithmic." : "Colours, linear. Scale changes them.");
-  if (map_.tip()) bench.description.add("inspector.tip", map_.tip()->text, map_.tip()->min, map_.tip()->max);
-  // Beside it the picked element, or how to pick one where that fits, and which part is shown.
+  if (map_.tip())
+    bench.description().add("inspector.tip", map_.tip()->text, map_.tip()->min, map_.tip()->max);
+  // Next to it the selected element, or how to select one if that fits, and which part is shown.
   const auto beside = [&](ImU32 color, const std::string& text) {
     ImGui::SameLine(0, em(0.6f));
     text_in(color, "%s", text.c_str());
@@ -401,7 +404,7 @@ void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
   if (map_.picked() && view.pick == map_.picked()) {
     const std::string picked = index(map_.picked()->first, map_.picked()->second) + " = " + view.picked;
     beside(theme().accent, picked);
-    bench.description.add_last("inspector.picked", picked);
+    bench.description().add_last("inspector.picked", picked);
     explain((picked + "\nThe picked element, exactly. Arrow keys go to its neighbours.").c_str());
   } else if (!map_.picked() && part.empty()) {
     const float free = room.x - ImGui::GetItemRectSize().x - em(0.6f);
@@ -417,7 +420,7 @@ void TensorPane::draw_cells(Workbench& bench, const SliceView& view) {
   }
   if (part.empty()) return;
   beside(theme().muted, part);
-  bench.description.add_last("inspector.part", part);
+  bench.description().add_last("inspector.part", part);
   explain(part.c_str());
 }
 
@@ -447,13 +450,14 @@ void TensorPane::draw_images(Workbench& bench, const SliceView& view, const Tile
   };
   const int64_t fitted = images_.draw(heading_, shown, choice.normalize_each, ImGui::GetContentRegionAvail(),
                                       value_colors(), label);
-  bench.description.add_last("inspector.images", std::string(heading_) + " " + std::to_string(fitted) +
-                                                     " of " + std::to_string(tiles->tiles));
+  bench.description().add_last("inspector.images", std::string(heading_) + " " + std::to_string(fitted) +
+                                                       " of " + std::to_string(tiles->tiles));
 }
 
 void TensorPane::draw(Workbench& bench, const SliceChoice& choice, const std::string& tensor_name) {
-  const auto view = gradient_ ? bench.probe.gradient() : bench.probe.value();
-  const auto tiles = gradient_ ? bench.probe.gradient_tiles() : bench.probe.value_tiles();
+  const auto view = gradient_ ? bench.inspection().probe().gradient() : bench.inspection().probe().value();
+  const auto tiles =
+      gradient_ ? bench.inspection().probe().gradient_tiles() : bench.inspection().probe().value_tiles();
   if (view != slice_ || tiles != tiles_) ++revision_;
   slice_ = view;
   tiles_ = tiles;
@@ -466,14 +470,14 @@ void TensorPane::draw(Workbench& bench, const SliceChoice& choice, const std::st
     ImGui::PushTextWrapPos(0);
     text_in(theme().muted, "%s", view->reason.c_str());
     ImGui::PopTextWrapPos();
-    bench.description.add_last(item_, view->reason);
+    bench.description().add_last(item_, view->reason);
     return;
   }
   if (!view->note.empty()) {
     ImGui::PushTextWrapPos(0);
     text_in(theme().warning, "%s", view->note.c_str());
     ImGui::PopTextWrapPos();
-    bench.description.add_last("inspector.note", view->note);
+    bench.description().add_last("inspector.note", view->note);
   }
   draw_statistics(bench, *view);
   ImGui::BeginGroup();
@@ -497,8 +501,9 @@ void TensorPane::draw(Workbench& bench, const SliceChoice& choice, const std::st
   if (view->count == 0)
     described += " no elements";
   else if (view->has_statistics)
-    described += " min " + short_number(view->statistics.min) + " max " + short_number(view->statistics.max);
-  bench.description.add_last(item_, described);
+    described +=
+        " min " + number_figure(view->statistics.min) + " max " + number_figure(view->statistics.max);
+  bench.description().add_last(item_, described);
 }
 
 void TensorPane::follow(const TensorPane& other) { map_.follow(other.map_); }

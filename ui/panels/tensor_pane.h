@@ -1,7 +1,7 @@
 #pragma once
-// One tensor of the selected node, its value or its gradient: as cells, as pictures or as a histogram, with
-// statistics, a scale of colours, copies and a file. Which slice is shown is chosen for value and gradient
-// together. Drawing thread.
+// One tensor of the selected node, its value or its gradient: as cells, pictures or a histogram, with
+// statistics, a colour scale, copy and export to a file. Value and gradient show the same slice. Drawing
+// thread only.
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,24 +20,24 @@ struct SliceChoice {
   ComplexPart part = ComplexPart::magnitude;
   bool normalize_each = true;
   int first_tile = 1;
-  std::vector<int64_t> shape;  // these belong to
+  std::vector<int64_t> shape;  // the shape that these belong to
 
-  // Starts anew for a tensor of another shape.
+  // Resets the choice for a tensor of another shape.
   void fit(const std::vector<int64_t>& its_shape);
 };
 
-// The line of controls: how it is shown, which dims are rows and columns, positions in the others.
+// The row of controls: how to show it, which dims are rows and columns, positions in the others.
 void draw_slice_controls(Workbench&, SliceChoice&, const std::string& dtype, int64_t tiles);
 
 class TensorPane {
  public:
   TensorPane(const char* heading, const char* item, bool gradient)
       : heading_(heading), item_(item), gradient_(gradient) {}
-  // What it wants to be given by the probe.
+  // What the probe should fetch.
   ValueProbe::Look look(const SliceChoice&) const;
   void draw(Workbench&, const SliceChoice&, const std::string& tensor_name);
   void reset() { map_.reset(); }
-  void follow(const TensorPane& other);  // the same part of the slice, the same element
+  void follow(const TensorPane& other);  // shows the same part of the slice and the same element
 
  private:
   void draw_heading(Workbench&, const SliceChoice&, const SliceView*, const std::string& tensor_name);
@@ -50,7 +50,7 @@ class TensorPane {
   const char* const heading_;
   const char* const item_;
   const bool gradient_;
-  // Answers that were shown last: held, so that no later one lies at their address and is taken for them.
+  // The latest answers: held, so that a later one cannot have the same address and be taken for them.
   std::shared_ptr<const SliceView> slice_;
   std::shared_ptr<const TileView> tiles_;
   uint64_t revision_ = 0;  // grows with every answer

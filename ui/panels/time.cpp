@@ -1,8 +1,8 @@
-// Time: the kept steps as a slider, with what was changed or written in them, and the memory that they take.
+// Time: the kept steps as a slider, with their edits, reloads and checkpoints, and the memory that they take.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
+#include "runtime/figures.h"
 #include "ui/window/texture.h"
 #include "ui/window/theme.h"
 #include "ui/workbench/panel.h"
@@ -10,50 +10,43 @@
 namespace lunagrad {
 namespace {
 
-std::string mebibytes(size_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, bytes < (size_t(10) << 20) ? "%.1f MiB" : "%.0f MiB",
-                double(bytes) / (1 << 20));
-  return text;
-}
-
 class TimePanel final : public Panel {
  public:
   const char* title() const override { return "Time"; }
   Region region() const override { return Region::lower_left; }
 
   void add_commands(Workbench& bench) override {
-    const auto kept = [&bench] { return !bench.history().steps.empty(); };
-    bench.commands.add(
-        {"Back in time", ",", "Shows the kept step before.", [&bench] { bench.step_in_time(-1); }, kept});
-    bench.commands.add(
-        {"Forward in time", ".", "Shows the next kept step.", [&bench] { bench.step_in_time(1); }, kept});
-    bench.commands.add({"Latest step", "", "Shows the latest step, and goes on with the run.",
-                        [&bench] { bench.go_live(); }, [&bench] { return !bench.live(); }});
+    const auto kept = [&bench] { return !bench.shown().history().steps.empty(); };
+    bench.commands().add(
+        {"Back in time", ",", "Shows the kept step before.", [&bench] { bench.shown().move(-1); }, kept});
+    bench.commands().add(
+        {"Forward in time", ".", "Shows the next kept step.", [&bench] { bench.shown().move(1); }, kept});
+    bench.commands().add({"Latest step", "", "Shows the latest step, and goes on with the run.",
+                          [&bench] { bench.shown().go_live(); }, [&bench] { return !bench.shown().live(); }});
   }
 
   void draw_tools(Workbench& bench) override {
-    if (bench.history().steps.empty()) return;
-    if (ImGui::Button("<")) bench.step_in_time(-1);
-    bench.description.add_last("time.back", "");
+    if (bench.shown().history().steps.empty()) return;
+    if (ImGui::Button("<")) bench.shown().move(-1);
+    bench.description().add_last("time.back", "");
     explain("To the kept step before. Key: comma.");
     ImGui::SameLine(0, em(0.25f));
-    if (ImGui::Button(">")) bench.step_in_time(1);
-    bench.description.add_last("time.forward", "");
+    if (ImGui::Button(">")) bench.shown().move(1);
+    bench.description().add_last("time.forward", "");
     explain("To the next kept step. Key: full stop.");
     ImGui::SameLine(0, em(0.25f));
-    if (tool_button("Live", bench.live())) bench.go_live();
-    bench.description.add_last("time.live", bench.live() ? "on" : "off");
+    if (tool_button("Live", bench.shown().live())) bench.shown().go_live();
+    bench.description().add_last("time.live", bench.shown().live() ? "on" : "off");
     explain("Shows the latest step, and goes on with the run.");
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
-    const std::string shown = "step " + std::to_string(bench.shown_step());
-    text_in(bench.live() ? theme().muted : theme().warning, "%s", shown.c_str());
-    bench.description.add_last("time.step", shown);
+    const std::string shown = "step " + std::to_string(bench.shown().step());
+    text_in(bench.shown().live() ? theme().muted : theme().warning, "%s", shown.c_str());
+    bench.description().add_last("time.step", shown);
   }
 
   void draw(Workbench& bench) override {
-    const History& history = bench.history();
+    const History& history = bench.shown().history();
     if (history.steps.empty()) {
       draw_empty("No steps yet",
                  "Each step's tape is kept here, and the values of those that were stepped or paused in.");
@@ -65,14 +58,14 @@ class TimePanel final : public Panel {
   }
 
  private:
-  // A tick for each kept step, taller where values are kept, and marks of what happened.
+  // A tick for each kept step, taller if values are kept, and event marks.
   void draw_strip(Workbench& bench, const History& history) {
     const int64_t first = history.steps.front().step, last = history.steps.back().step;
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = std::max(ImGui::GetContentRegionAvail().x, em(4)), height = em(2.4f), pad = em(0.5f);
     ImGui::InvisibleButton("strip", {width, height});
-    bench.description.add_last("time.strip", std::to_string(history.steps.size()) + " steps, " +
-                                                 std::to_string(first) + " to " + std::to_string(last));
+    bench.description().add_last("time.strip", std::to_string(history.steps.size()) + " steps, " +
+                                                   std::to_string(first) + " to " + std::to_string(last));
     const bool hovered = ImGui::IsItemHovered();
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(at, {at.x + width, at.y + height}, theme().canvas, em(0.3f));
@@ -88,7 +81,7 @@ class TimePanel final : public Panel {
       const float x = x_of(kept.step), top = at.y + height * (kept.values ? 0.25f : 0.6f);
       list->AddLine({x, top}, {x, at.y + height - 2}, kept.values ? theme().accent : theme().faint);
     }
-    for (const RunMark& mark : bench.journal.curves().marks) {
+    for (const RunMark& mark : bench.journal().curves().marks) {
       if (mark.step < first || mark.step > last) continue;
       const float x = x_of(mark.step), size = em(0.3f);
       const ImU32 color = mark.kind == RunMark::Kind::edit ? theme().warning : theme().good;
@@ -96,16 +89,16 @@ class TimePanel final : public Panel {
       if (hovered && std::abs(ImGui::GetIO().MousePos.x - x) < size + 2)
         ImGui::SetTooltip("step %lld: %s", static_cast<long long>(mark.step), mark.text.c_str());
     }
-    const float x = x_of(std::clamp(bench.shown_step(), first, last));
+    const float x = x_of(std::clamp(bench.shown().step(), first, last));
     list->AddLine({x, at.y}, {x, at.y + height}, theme().text, 2);
     list->AddCircleFilled({x, at.y + height - em(0.35f)}, em(0.35f),
-                          bench.live() ? theme().text : theme().warning);
+                          bench.shown().live() ? theme().text : theme().warning);
     if (ImGui::IsItemActive()) {
       const int64_t wanted = step_at(ImGui::GetIO().MousePos.x);
       if (wanted >= last)
-        bench.go_live();
+        bench.shown().go_live();
       else
-        bench.stand_on(wanted);
+        bench.shown().stand_on(wanted);
     }
     explain(
         "The kept steps. Drag to go back in time: tape, inspector and gutter show the step. Tall ticks have "
@@ -116,11 +109,12 @@ class TimePanel final : public Panel {
   void draw_memory(Workbench& bench, const History& history) {
     size_t values = 0;
     for (const KeptStep& kept : history.steps) values += kept.values;
-    const std::string used = mebibytes(bench.memory_held()) + " of " + mebibytes(bench.memory_budget) +
-                             ", pictures " + mebibytes(Texture::bytes_in_use());
+    const std::string used = mebibytes_figure(bench.shown().memory_held()) + " of " +
+                             mebibytes_figure(bench.shown().memory_budget()) + ", pictures " +
+                             mebibytes_figure(Texture::bytes_in_use());
     ImGui::AlignTextToFramePadding();
     text_in(theme().muted, "%zu steps, %zu with values, %s", history.steps.size(), values, used.c_str());
-    bench.description.add_last("time.memory", used);
+    bench.description().add_last("time.memory", used);
     explain(
         "Memory that is held for this window beside the run's own: tapes, the tensors of steps that were "
         "captured, and "
@@ -129,16 +123,16 @@ class TimePanel final : public Panel {
         "the room; one whose values alone need more than the budget is kept in part, and says so.");
     ImGui::SameLine();
     if (ImGui::GetContentRegionAvail().x < em(13)) ImGui::NewLine();
-    int budget = int(bench.memory_budget >> 20);
+    int budget = int(bench.shown().memory_budget() >> 20);
     ImGui::SetNextItemWidth(em(9));
     if (ImGui::SliderInt("budget", &budget, 16, 4096, "%d MiB",
                          ImGuiSliderFlags_Logarithmic | ImGuiSliderFlags_AlwaysClamp))
-      bench.memory_budget = size_t(budget) << 20;
-    bench.description.add_last("time.budget", std::to_string(budget));
+      bench.shown().set_memory_budget(size_t(budget) << 20);
+    bench.description().add_last("time.budget", std::to_string(budget));
     explain("How much memory kept steps and pictures may take together. Ctrl+click to type it.");
   }
 
-  // The newest on top.
+  // Newest first.
   static void draw_list(Workbench& bench, const History& history) {
     const auto flags =
         ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_ScrollY;
@@ -152,21 +146,21 @@ class TimePanel final : public Panel {
         ImGui::TableNextRow();
         ImGui::TableNextColumn();
         const std::string name = "step " + std::to_string(kept.step);
-        if (ImGui::Selectable(name.c_str(), kept.step == bench.shown_step(),
+        if (ImGui::Selectable(name.c_str(), kept.step == bench.shown().step(),
                               ImGuiSelectableFlags_SpanAllColumns)) {
           if (i == 0)
-            bench.go_live();
+            bench.shown().go_live();
           else
-            bench.stand_on(kept.step);
+            bench.shown().stand_on(kept.step);
         }
         const char* const what = kept.complete ? "tape and values"
                                  : kept.values ? "tape, some values"
                                                : "tape";
-        bench.description.add_last("time.kept", name + " " + what);
+        bench.description().add_last("time.kept", name + " " + what);
         ImGui::TableNextColumn();
         text_in(theme().muted, "%s", what);
         ImGui::TableNextColumn();
-        text_in(theme().muted, "%s", mebibytes(kept.tape_bytes + kept.value_bytes).c_str());
+        text_in(theme().muted, "%s", mebibytes_figure(kept.tape_bytes + kept.value_bytes).c_str());
       }
     ImGui::EndTable();
   }

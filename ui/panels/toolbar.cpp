@@ -1,5 +1,5 @@
-// Toolbar: the run's controls with their keys, its state, how far it is, the engine's memory, what the next
-// run takes, the layout. It runs commands of the table; here is only what they look like.
+// Toolbar: the run's controls with their keys, its state and progress, the engine's memory, the settings of
+// the next run, the layout. It runs commands of the table; this file only draws them.
 #include "ui/panels/toolbar.h"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <iomanip>
 #include <sstream>
 
+#include "runtime/figures.h"
 #include "ui/widgets/icon.h"
 #include "ui/window/texture.h"
 #include "ui/window/theme.h"
@@ -22,7 +23,7 @@ namespace {
 constexpr float kGap = 0.35f;
 constexpr int kTimes = 10;
 constexpr int kSpare =
-    12;  // pieces from this rank on give way to the labels of the controls: the menu has them, too
+    12;  // pieces of at least this rank are dropped before the labels of the controls: the menu has them, too
 
 struct Status {
   std::string text;
@@ -53,21 +54,13 @@ Status status_of(const Journal& journal) {
 }
 
 std::string time_text(double seconds) {
-  char text[32];
-  const int whole = int(seconds);
-  if (whole >= 3600)
-    std::snprintf(text, sizeof text, "%d:%02d:%02d", whole / 3600, whole / 60 % 60, whole % 60);
-  else if (whole >= 60)
-    std::snprintf(text, sizeof text, "%d:%02d", whole / 60, whole % 60);
-  else
-    std::snprintf(text, sizeof text, "%.1f s", seconds);
-  return text;
+  return seconds < 60 ? run_time_figure(seconds) : clock_figure(seconds);
 }
 
-// One thing in the row: what it takes, and how it is drawn. Of a narrow row those with the highest ranks go
-// first.
+// One item of the row: its width, and how it is drawn. In a narrow row the items of the highest rank are
+// dropped first.
 struct Piece {
-  std::string name;  // of the command that stands for it in the menu, "" for none
+  std::string name;  // of the command that replaces it in the menu, "" for none
   int rank;
   float width;
   std::function<void()> draw;
@@ -88,15 +81,15 @@ float control_width(const Control& control, bool label) {
 }
 
 void draw_control(Workbench& bench, const Control& control, bool label) {
-  const Command* command = bench.commands.find(control.command);
-  const bool enabled = command && bench.commands.enabled(*command);
+  const Command* command = bench.commands().find(control.command);
+  const bool enabled = command && bench.commands().enabled(*command);
   const float height = ImGui::GetFrameHeight(), size = std::round(height * 0.42f);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::BeginDisabled(!enabled);
   ImGui::PushID(control.item);
   if (ImGui::Button("##button", {control_width(control, label), height})) command->run();
   ImGui::PopID();
-  bench.description.add_last(control.item, std::string(control.label) + (enabled ? "" : " disabled"));
+  bench.description().add_last(control.item, std::string(control.label) + (enabled ? "" : " disabled"));
   if (command)
     explain((std::string(control.label) + ". " + command->help +
              (command->key.empty() ? "" : " " + command->key + "."))
@@ -112,7 +105,7 @@ void draw_control(Workbench& bench, const Control& control, bool label) {
 }
 
 void draw_status(Workbench& bench, float width) {
-  const Status status = status_of(bench.journal);
+  const Status status = status_of(bench.journal());
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = ImGui::GetFrameHeight();
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -121,14 +114,14 @@ void draw_status(Workbench& bench, float width) {
   list->AddText({at.x + em(1.4f), at.y + ImGui::GetStyle().FramePadding.y}, theme().text,
                 status.text.c_str());
   ImGui::Dummy({width, height});
-  bench.description.add_last("state", status.text);
-  if (bench.journal.state() == SessionState::stopping)
+  bench.description().add_last("state", status.text);
+  if (bench.journal().state() == SessionState::stopping)
     explain("The script stops at its next step. Stop once more to interrupt it at once.");
   else
     explain("What the session does now, or how its last run ended.");
 }
 
-// Seconds until the last step, at the rate of now; negative when that is unknown.
+// Seconds until the last step, at the present rate; negative if unknown.
 double seconds_left(const Journal& journal) {
   const double rate = journal.steps_per_second();
   if (journal.total() <= 0 || rate <= 0 || !journal.active()) return -1;
@@ -136,7 +129,7 @@ double seconds_left(const Journal& journal) {
 }
 
 void draw_progress(Workbench& bench, float width) {
-  const Journal& journal = bench.journal;
+  const Journal& journal = bench.journal();
   char text[64];
   if (journal.total() > 0)
     std::snprintf(text, sizeof text, "step %" PRId64 " / %" PRId64, journal.step(), journal.total());
@@ -155,7 +148,7 @@ void draw_progress(Workbench& bench, float width) {
   list->AddText({std::round(at.x + (width - text_width) / 2), at.y + ImGui::GetStyle().FramePadding.y},
                 theme().text, text);
   ImGui::Dummy({width, height});
-  bench.description.add_last("step", text);
+  bench.description().add_last("step", text);
   std::string help =
       "The step of lg.run.steps that ended last, and how many there are, if the script says. " +
       time_text(journal.elapsed()) + " since the run began, pauses included";
@@ -166,67 +159,68 @@ void draw_progress(Workbench& bench, float width) {
 void draw_figure(Workbench& bench, const char* item, const std::string& text, const char* help) {
   ImGui::AlignTextToFramePadding();
   text_in(theme().muted, "%s", text.c_str());
-  bench.description.add_last(item, text);
+  bench.description().add_last(item, text);
   explain(help);
 }
 
-// The time to go while that is known, else the time since the run began.
+// The remaining time if it is known, otherwise the time since the run began.
 void draw_time(Workbench& bench) {
-  const double left = seconds_left(bench.journal);
-  if (left >= 0 && bench.journal.state() == SessionState::running)
+  const double left = seconds_left(bench.journal());
+  if (left >= 0 && bench.journal().state() == SessionState::running)
     draw_figure(bench, "elapsed", time_text(left) + " left",
                 "Time until the last step, at the rate of the last two seconds.");
   else
-    draw_figure(bench, "elapsed", time_text(bench.journal.elapsed()),
+    draw_figure(bench, "elapsed", time_text(bench.journal().elapsed()),
                 "Time since the run began, pauses included.");
 }
 
 void draw_rate(Workbench& bench) {
   char text[64];
-  const double rate = bench.journal.state() == SessionState::paused ? 0 : bench.journal.steps_per_second();
+  const double rate =
+      bench.journal().state() == SessionState::paused ? 0 : bench.journal().steps_per_second();
   std::snprintf(text, sizeof text, rate >= 100 ? "%.0f steps/s" : "%.1f steps/s", rate);
   draw_figure(bench, "rate", text, "Steps in a second, over the last two seconds.");
 }
 
 void draw_memory(Workbench& bench) {
   constexpr double kMiB = 1 << 20;
-  const Session::Memory memory = bench.session.memory();
+  const Session::Memory memory = bench.session().memory();
   char text[64], window[120];
   std::snprintf(text, sizeof text, "%.1f MiB", double(memory.in_use) / kMiB);
   std::snprintf(window, sizeof window,
                 "%.1f MiB of its %.0f MiB, %.1f MiB for kept steps and %.1f MiB for pictures",
-                double(bench.memory_held()) / kMiB, double(bench.memory_budget) / kMiB,
-                double(bench.history().bytes) / kMiB, double(Texture::bytes_in_use()) / kMiB);
+                double(bench.shown().memory_held()) / kMiB, double(bench.shown().memory_budget()) / kMiB,
+                double(bench.shown().history().bytes) / kMiB, double(Texture::bytes_in_use()) / kMiB);
   char help[300];
   std::snprintf(
       help, sizeof help,
       "Memory of all tensors on the run's device now; %.1f MiB at its peak.\nOf the window alone: %s.",
       double(memory.peak) / kMiB, window);
   draw_figure(bench, "memory", text, help);
-  bench.description.add_last("memory.window", window);
+  bench.description().add_last("memory.window", window);
 }
 
 std::string settings_label(Workbench& bench) {
-  const RunOptions& options = bench.run_options();
+  const RunOptions& options = bench.control().options();
   return (options.device.empty() ? "cpu" : options.device) + ", seed " +
-         (bench.new_seed ? "new" : std::to_string(options.seed.value_or(0)));
+         (bench.control().new_seed() ? "new" : std::to_string(options.seed.value_or(0)));
 }
 
 }  // namespace
 
 void Toolbar::draw_run_settings(Workbench& bench) {
-  RunOptions& options = bench.run_options();
+  const RunOptions& options = bench.control().options();
   bold_text("The next run from the start");
   ImGui::TextUnformatted("Device");
   devices_.look(wake_);
   if (!devices_.ready()) {
     text_in(theme().muted, "looking for devices");
-    bench.description.add_last("run.device", "looking");
+    bench.description().add_last("run.device", "looking");
   } else {
     for (const DeviceList::Found& device : devices_.all()) {
       const bool chosen = device.name == (options.device.empty() ? "cpu" : options.device);
-      if (ImGui::RadioButton(device.name.c_str(), chosen)) options.device = device.name;
-      bench.description.add_last("run.device", device.name + (chosen ? " chosen" : ""));
+      if (ImGui::RadioButton(device.name.c_str(), chosen)) bench.control().set_device(device.name);
+      bench.description().add_last("run.device", device.name + (chosen ? " chosen" : ""));
       ImGui::PushTextWrapPos(em(26));
       text_in(theme().muted, "%s", device.description.c_str());
       ImGui::PopTextWrapPos();
@@ -237,77 +231,77 @@ void Toolbar::draw_run_settings(Workbench& bench) {
   }
   ImGui::Separator();
   ImGui::TextUnformatted("Seed of the random numbers");
-  if (ImGui::RadioButton("the same in each run:", !bench.new_seed)) bench.new_seed = false;
-  bench.description.add_last("run.seed.same", bench.new_seed ? "" : "chosen");
+  if (ImGui::RadioButton("the same in each run:", !bench.control().new_seed()))
+    bench.control().set_new_seed(false);
+  bench.description().add_last("run.seed.same", bench.control().new_seed() ? "" : "chosen");
   ImGui::SameLine();
   ImGui::SetNextItemWidth(em(10));
   if (ImGui::InputText("##seed", seed_, sizeof seed_, ImGuiInputTextFlags_CharsDecimal)) {
-    bench.new_seed = false;
-    options.seed = std::strtoull(seed_, nullptr, 10);
+    bench.control().set_seed(std::strtoull(seed_, nullptr, 10));
   }
-  bench.description.add_last("run.seed", seed_);
+  bench.description().add_last("run.seed", seed_);
   explain("A whole number. lg.manual_seed in the script overrules it.");
-  if (ImGui::RadioButton("a new one in each run", bench.new_seed)) bench.new_seed = true;
-  bench.description.add_last("run.seed.new", bench.new_seed ? "chosen" : "");
+  if (ImGui::RadioButton("a new one in each run", bench.control().new_seed()))
+    bench.control().set_new_seed(true);
+  bench.description().add_last("run.seed.new", bench.control().new_seed() ? "chosen" : "");
   explain("Drawn when the run starts, and kept in its folder's config.json.");
   ImGui::Separator();
   ImGui::TextUnformatted("Arguments of the script");
   ImGui::SetNextItemWidth(em(24));
   if (ImGui::InputTextWithHint("##arguments", "FOLDER \"a name with spaces\"", arguments_,
                                sizeof arguments_)) {
-    options.arguments.clear();
+    std::vector<std::string> words;
     std::istringstream in(arguments_);
-    for (std::string word; in >> std::quoted(word);) options.arguments.push_back(word);
+    for (std::string word; in >> std::quoted(word);) words.push_back(word);
+    bench.control().set_arguments(std::move(words));
   }
-  bench.description.add_last("run.arguments", arguments_);
+  bench.description().add_last("run.arguments", arguments_);
   explain("What the script finds in arg and `...`, divided at spaces.");
 }
 
 void Toolbar::draw_menu(Workbench& bench, const std::vector<std::string>& left_out) {
   const auto item = [&](const Command& command) {
-    if (ImGui::MenuItem(command.name.c_str(), command.key.c_str(), false, bench.commands.enabled(command)))
+    if (ImGui::MenuItem(command.name.c_str(), command.key.c_str(), false, bench.commands().enabled(command)))
       command.run();
-    bench.description.add_last("menu.item", command.name);
+    bench.description().add_last("menu.item", command.name);
     explain(command.help.c_str());
   };
   for (const std::string& name : left_out)
-    if (const Command* command = bench.commands.find(name)) item(*command);
+    if (const Command* command = bench.commands().find(name)) item(*command);
   if (ImGui::BeginMenu("The next run")) {
     draw_run_settings(bench);
     ImGui::EndMenu();
   }
-  bench.description.add_last("menu.next_run", "");
+  bench.description().add_last("menu.next_run", "");
   ImGui::Separator();
-  // The frame's own commands; those of a panel are in the palette.
-  for (const Command& command : bench.commands.all())
+  // The window's own commands; those of panels are in the palette.
+  for (const Command& command : bench.commands().all())
     if (command.name.starts_with("Window: ") || command.name.starts_with("Script: ") ||
         command.name.starts_with("Layout: "))
       item(command);
-  for (const auto& [name, layout] : bench.settings.presets) {
+  for (const auto& [name, layout] : bench.settings().presets) {
     if (ImGui::MenuItem(("Layout: " + name).c_str())) {
-      bench.settings.layout = layout;
-      bench.settings.preset = name;
+      bench.shell().use_layout(name, layout);
     }
-    bench.description.add_last("menu.layout", name);
+    bench.description().add_last("menu.layout", name);
   }
   ImGui::Separator();
   ImGui::SetNextItemWidth(em(12));
   const bool entered = ImGui::InputTextWithHint("##name", "keep this layout as …", layout_name_,
                                                 sizeof layout_name_, ImGuiInputTextFlags_EnterReturnsTrue);
-  bench.description.add_last("menu.layout_name", layout_name_);
+  bench.description().add_last("menu.layout_name", layout_name_);
   ImGui::SameLine();
   if ((ImGui::Button("Keep") || entered) && layout_name_[0]) {
-    bench.settings.presets[layout_name_] = bench.settings.layout;
-    bench.settings.preset = layout_name_;
+    bench.shell().keep_layout(layout_name_);
     layout_name_[0] = '\0';
     ImGui::CloseCurrentPopup();
   }
-  bench.description.add_last("menu.keep_layout", "");
+  bench.description().add_last("menu.keep_layout", "");
 }
 
 void Toolbar::draw(Workbench& bench) {
   const Theme& t = theme();
-  const bool paused = bench.journal.state() == SessionState::paused;
+  const bool paused = bench.journal().state() == SessionState::paused;
   const Control controls[] = {
       {Icon::play, paused ? "Continue" : "Run", "Run or continue", "run", t.good, 0},
       {Icon::pause, "Pause", "Pause", "pause", t.warning, 1},
@@ -319,8 +313,8 @@ void Toolbar::draw(Workbench& bench) {
   const float padding = 2 * ImGui::GetStyle().FramePadding.x, gap = em(kGap), room = ImGui::GetWindowWidth();
   const float menu = ImGui::GetFrameHeight() + em(0.4f);
   std::vector<Piece> pieces;
-  // All labels, though times give way to them; those of the controls used most; none: the first that leaves
-  // room for everything that is not spare.
+  // Labels of the controls: all of them, only the most used ones, or none. Takes the first choice that leaves
+  // space for everything that is not spare; times are dropped before labels.
   for (int labels = 2; labels >= 0; --labels) {
     const int spare = labels == 2 ? kTimes : kSpare;
     pieces.clear();
@@ -339,39 +333,38 @@ void Toolbar::draw(Workbench& bench) {
     pieces.push_back({"", 7, ImGui::CalcTextSize(settings.c_str()).x + padding, [this, &bench, settings] {
                         if (ImGui::Button((settings + "###settings").c_str())) {
                           std::snprintf(seed_, sizeof seed_, "%" PRIu64,
-                                        bench.run_options().seed.value_or(0));
+                                        bench.control().options().seed.value_or(0));
                           ImGui::OpenPopup("run settings");
                         }
-                        bench.description.add_last("run.settings", settings);
+                        bench.description().add_last("run.settings", settings);
                         explain("Device, seed and arguments of the next run from the start.");
                         if (ImGui::BeginPopup("run settings")) {
                           draw_run_settings(bench);
                           ImGui::EndPopup();
                         }
                       }});
-    const std::string preset = bench.settings.preset;
+    const std::string preset = bench.settings().preset;
     pieces.push_back({"", 12, ImGui::CalcTextSize(preset.c_str()).x + padding, [&bench, preset] {
                         if (ImGui::Button((preset + "###preset").c_str())) ImGui::OpenPopup("presets");
-                        bench.description.add_last("preset", preset);
+                        bench.description().add_last("preset", preset);
                         explain("The layout: each places all panels for a task.");
                         if (!ImGui::BeginPopup("presets")) return;
                         for (const char* name : kPresets) {
                           if (ImGui::MenuItem(name, nullptr, preset == name))
-                            bench.commands.run(std::string("Layout: ") + name);
-                          bench.description.add_last("preset.choice", name);
+                            bench.commands().run(std::string("Layout: ") + name);
+                          bench.description().add_last("preset.choice", name);
                           explain(preset_help(name));
                         }
-                        for (const auto& [name, layout] : bench.settings.presets)
+                        for (const auto& [name, layout] : bench.settings().presets)
                           if (ImGui::MenuItem(name.c_str(), nullptr, preset == name)) {
-                            bench.settings.layout = layout;
-                            bench.settings.preset = name;
+                            bench.shell().use_layout(name, layout);
                           }
                         ImGui::EndPopup();
                       }});
     const char* other = theme().dark ? "Light" : "Dark";
     pieces.push_back({"", 13, ImGui::CalcTextSize(other).x + padding, [&bench, other] {
-                        if (ImGui::Button(other)) bench.commands.run("Window: light or dark");
-                        bench.description.add_last("theme", other);
+                        if (ImGui::Button(other)) bench.commands().run("Window: light or dark");
+                        bench.description().add_last("theme", other);
                         explain("Changes between the dark and the light theme.");
                       }});
     float needed = menu;
@@ -400,7 +393,7 @@ void Toolbar::draw(Workbench& bench) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = ImGui::GetFrameHeight(), size = std::round(height * 0.45f);
   if (ImGui::Button("##menu", {height, height})) ImGui::OpenPopup("menu");
-  bench.description.add_last("menu", "");
+  bench.description().add_last("menu", "");
   explain("Everything else: scripts, layouts, keys, size of the text. The palette has all commands.");
   draw_icon(ImGui::GetWindowDrawList(), Icon::menu, {at.x + (height - size) / 2, at.y + (height - size) / 2},
             size, t.text);

@@ -1,6 +1,6 @@
 #pragma once
-// The row over the panels: the run's controls and state, how far it is, what it runs with, the layout and a
-// menu of everything else. What a narrow window has no room for is in that menu. Drawing thread only.
+// The row above the panels: the run's controls, state and progress, the settings of the next run, the layout,
+// and a menu with everything else, including what does not fit into a narrow window. Drawing thread only.
 #include "ui/base/device_list.h"
 #include "ui/workbench/workbench.h"
 
@@ -8,7 +8,7 @@ namespace lunagrad {
 
 class Toolbar {
  public:
-  // `wake` asks for a new frame, on any thread.
+  // `wake` requests a new frame; it is called on any thread.
   explicit Toolbar(std::function<void()> wake) : wake_(std::move(wake)) {}
   void draw(Workbench&);
 

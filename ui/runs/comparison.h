@@ -1,6 +1,5 @@
 #pragma once
-// Two runs side by side: what they were given and where their scripts differ. Read once, when asked for. Pure
-// data.
+// Compares two runs: their configuration and their scripts. Read once, on request. Pure data.
 #include <string>
 #include <vector>
 

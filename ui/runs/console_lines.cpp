@@ -12,7 +12,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-// Behind an error's message, indented: where it came from.
+// The indented lines after an error's message.
 bool is_traceback(const ConsoleLine& line) {
   return line.kind == ConsoleLine::Kind::error && line.part > 0 && line.text.starts_with("  ");
 }
@@ -59,7 +59,7 @@ void ConsoleLines::update(const Journal& journal) {
     const bool complete = next_ + 1 < end || !journal.line_open();
     if (is_traceback(line) && text_.empty() && complete) {
       const uint64_t message = next_ - line.part;
-      // The last line of the message itself: what stands behind it belongs to it.
+      // The last line of the message itself: the lines after it belong to it.
       if (!shown_.empty() && shown_.back().line >= message && !open_.contains(message)) {
         ++shown_.back().folded;
         shown_.back().opens = true;
@@ -76,7 +76,7 @@ void ConsoleLines::update(const Journal& journal) {
     }
     if (!complete) {
       tentative_ = passes(line);
-      return;  // it is looked at again when it has grown
+      return;  // looked at again when it has grown
     }
   }
 }

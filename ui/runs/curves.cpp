@@ -7,8 +7,7 @@
 namespace lunagrad {
 namespace {
 
-// The number of samples at a step, between two rows in proportion; it begins with 0 at step 0. NaN: not known
-// yet.
+// The number of samples at a step, linear between two rows, 0 at step 0. NaN: not known yet.
 double samples_at(const Curve& samples, double step) {
   const size_t right = samples.lower_bound(step);
   if (right == samples.size()) return NAN;
@@ -103,7 +102,8 @@ MeanCurves mean_of(const std::vector<const Curve*>& curves, size_t most) {
   std::vector<double> places;
   size_t points = 0;
   for (const Curve* curve : curves) points += curve->size();
-  // Thinned evenly by index, each curve's last point kept: reading all of a million would hold up a frame.
+  // Thinned evenly by index, with each curve's last point: reading all of a million points would delay a
+  // frame.
   const size_t every = std::max<size_t>(1, points / std::max<size_t>(most, 1));
   for (const Curve* curve : curves)
     for (size_t i = 0; i < curve->size();
@@ -114,7 +114,7 @@ MeanCurves mean_of(const std::vector<const Curve*>& curves, size_t most) {
 
   MeanCurves result;
   std::vector<double> values(curves.size());
-  std::vector<size_t> at(curves.size(), 0);  // the first point of each curve at or right of the place
+  std::vector<size_t> at(curves.size(), 0);  // index of the first point of each curve at or to the right of x
   for (const double place : places) {
     double sum = 0, squares = 0;
     int count = 0;

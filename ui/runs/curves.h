@@ -1,6 +1,6 @@
 #pragma once
-// What a run logged, as curves: the run that is going on (fed by the journal) and runs of folders (fed by the
-// run library) look alike. Pure data; each object belongs to one thread at a time.
+// What a run logged, as curves: the same for the current run (filled by the journal) and for runs in folders
+// (filled by the run library). Pure data; each object belongs to one thread at a time.
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -12,11 +12,11 @@
 
 namespace lunagrad {
 
-// What a chart's x axis counts. Samples are what the script logs as a metric called "samples" or "epoch".
+// What a chart's x axis counts. Samples: the metric that the script logs as "samples" or "epoch".
 enum class XAxis { step, time, samples };
 
 // One metric over the steps. Smoothing always runs over steps, so that a step's smoothed value is the same on
-// every axis; the other axes are made when one is first shown.
+// every axis; other axes are computed when first shown.
 class Metric {
  public:
   Metric(std::string name, double smoothing) : name(std::move(name)), smoother_(smoothing) {}
@@ -24,9 +24,9 @@ class Metric {
   std::string name;
   Curve raw, smooth;  // over steps
 
-  // A step before the last one is left out.
+  // A step before the last one is ignored.
   void append(int64_t step, double time, double value);
-  void drop_after(int64_t step);  // rows that a reload made void
+  void drop_after(int64_t step);  // rows that a reload invalidated
   void set_smoothing(double beta);
   double smoothing() const { return smoother_.beta(); }
   const std::vector<double>& times() const { return times_; }
@@ -34,8 +34,8 @@ class Metric {
   struct Pair {
     const Curve *raw, *smooth;
   };
-  // Over another axis; `samples` is the run's curve of samples over steps. A point whose place there is not
-  // known yet, since it is later than the last number of samples, waits for the next one.
+  // Over another axis; `samples` is the run's curve of samples over steps. A point after the last known
+  // number of samples is added when the next one is known.
   Pair over(XAxis, const Curve* samples);
 
  private:
@@ -43,10 +43,10 @@ class Metric {
   std::vector<double> times_;
   XAxis other_ = XAxis::step;
   Curve other_raw_, other_smooth_;
-  size_t other_done_ = 0;  // points of raw that are in other_raw_ or have no place there
+  size_t other_done_ = 0;  // points of raw that are in other_raw_ or have no x there
 };
 
-// Something that happened at a step: a mark on every chart.
+// An event at a step: a mark on every chart.
 struct RunMark {
   enum class Kind { edit, reload, checkpoint, pause } kind = Kind::edit;
   int64_t step = 0;
@@ -58,25 +58,25 @@ struct RunMark {
 
 struct RunCurves {
   std::string name, folder;
-  std::string group;  // runs of equal configuration, seed apart, have it in common; "" unknown
+  std::string group;  // equal for runs whose configuration differs only in the seed; "" unknown
   std::deque<Metric> metrics;
   std::vector<RunMark> marks;
 
-  Metric& metric(const std::string& name, double smoothing);  // makes it when there is none
+  Metric& metric(const std::string& name, double smoothing);  // creates it if necessary
   const Metric* samples() const;                              // null: the script logs neither
   void drop_after(int64_t step);
-  // Where on the axis a mark stands; NaN where that is unknown.
+  // The x of a mark; NaN if unknown.
   double place(XAxis, const RunMark&) const;
 };
 
-// The part of a metric's name that decides its chart: "val_loss" and "train/loss" belong to "loss".
+// The part of a metric's name that selects its chart: "val_loss" and "train/loss" belong to "loss".
 std::string metric_stem(std::string_view name);
 
-// Mean and spread of several runs at each x that one of them has, at most `most` of them, from the values
-// that lie there or, between two points, on the line that joins them. A run counts where it has begun and not
-// ended.
+// Mean and spread of several runs at each x of one of them, at most `most` of them, with linear interpolation
+// between points. A run counts between its first and last point.
 struct MeanCurves {
-  Curve mean, low, high;  // low and high: the standard deviation (n - 1) away, where two runs or more are
+  Curve mean, low, high;  // low and high: mean minus and plus the standard deviation (n - 1), where there are
+                          // at least two runs
 };
 MeanCurves mean_of(const std::vector<const Curve*>&, size_t most = 20000);
 

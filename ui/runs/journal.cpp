@@ -171,7 +171,7 @@ void Journal::write(ConsoleLine::Kind kind, std::string_view text, SourcePlace p
     text.remove_prefix(newline == text.npos ? text.size() : newline + 1);
     bool replaces = false;
     if (part.ends_with('\r')) part.remove_suffix(1);
-    // A carriage return starts the line over, as on a terminal.
+    // A carriage return overwrites the line, as on a terminal.
     if (const size_t start = part.find_last_of('\r'); start != part.npos) {
       part.remove_prefix(start + 1);
       replaces = true;

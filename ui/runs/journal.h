@@ -1,7 +1,7 @@
 #pragma once
-// What the window knows of a run: its console, its curves, how far it is. Fed by the session's thread through
+// What the window knows about a run: its console, its curves, its progress. The session's thread calls
 // push(), which only queues under a short lock; everything else belongs to the drawing thread, which takes
-// the queue over once a frame with update(). Knows no window: a test can feed it.
+// the queue over once a frame with update(). Needs no window: a test can feed it.
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -20,24 +20,24 @@ struct ConsoleLine {
   enum class Kind { output, warning, error, command, note } kind = Kind::output;
   std::string text;  // one line, valid UTF-8, no control characters
   SourcePlace place;
-  uint32_t part = 0;  // which line of its message: an error's traceback stands behind its first
+  uint32_t part = 0;  // which line of its message: an error's traceback follows its first line
 };
 
-// Valid UTF-8 without control characters: tabs become spaces, ANSI sequences go, what is no text becomes
-// U+FFFD.
+// Makes valid UTF-8 without control characters: tabs become spaces, ANSI sequences are removed, invalid bytes
+// become U+FFFD.
 std::string printable(std::string_view);
 
 class Journal {
  public:
   static constexpr size_t kMostLines = 100000;  // the oldest go first
 
-  // `wake` is called when the queue stops being empty, on the pushing thread.
+  // `wake` is called on the pushing thread when the queue stops being empty.
   explicit Journal(std::function<void()> wake = {});
 
   void push(const Event&);  // any thread
   bool update();            // true: something arrived
 
-  // A new run begins as soon as the one going on, if any, has ended: curves and progress start over.
+  // A new run starts as soon as the current one, if any, has ended: curves and progress are reset.
   void restart();
   void write(ConsoleLine::Kind, std::string_view text, SourcePlace = {});
   void clear_console();
@@ -47,31 +47,30 @@ class Journal {
   const std::deque<ConsoleLine>& lines() const { return lines_; }
   uint64_t lines_dropped() const {
     return dropped_;
-  }                                                // and cleared: the number of the first line that is there
+  }  // dropped or cleared lines: the number of the first line that exists
   bool line_open() const { return line_open_; }    // the last line may still grow
   uint64_t revision() const { return revision_; }  // grows with each change of the console
   const std::deque<Metric>& metrics() const { return curves_.metrics; }
-  // Of the run that is going on, or of the last one; an observer may ask them for other axes.
+  // Of the current run, or of the last one. Not const for charts, which cache values for other axes.
   RunCurves& curves() { return curves_; }
+  const RunCurves& curves() const { return curves_; }
   const MediaLog& media() const { return media_; }
   SessionState state() const { return state_; }
   bool active() const { return state_ != SessionState::idle; }
-  bool ended() const { return ended_; }  // a run has ended and none began since
+  bool ended() const { return ended_; }  // a run has ended and no other has started
   Outcome outcome() const { return outcome_; }
   const std::string& run_folder() const { return run_folder_; }
   int64_t step() const { return step_; }
   int64_t total() const { return total_; }  // 0: unknown
-  double elapsed() const;                   // seconds, pauses included
-  double steps_per_second() const;          // over the last two seconds or so
+  double elapsed() const;                   // seconds, including pauses
+  double steps_per_second() const;          // over about the last two seconds
   const ConsoleLine* last_error() const;
-  const std::vector<uint64_t>& stops() const { return stops_; }  // at breakpoints: their nodes, 0 for none
-  bool at_breakpoint() const {
-    return at_breakpoint_;
-  }                                            // what it paused for last is one, and it has not gone on
-  uint64_t pauses() const { return pauses_; }  // how often a run has paused
+  const std::vector<uint64_t>& stops() const { return stops_; }  // nodes of breakpoint hits, 0 for none
+  bool at_breakpoint() const { return at_breakpoint_; }          // paused at a breakpoint
+  uint64_t pauses() const { return pauses_; }                    // number of pauses so far
   const SourcePlace& pause_place() const {
     return pause_place_;
-  }  // where it stands, no file while it does not
+  }  // where the run is paused; no file while it is not
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -86,9 +85,9 @@ class Journal {
 
   std::deque<ConsoleLine> lines_;
   uint64_t dropped_ = 0, revision_ = 0;
-  bool line_open_ = false;  // the last line has had no newline yet
+  bool line_open_ = false;  // the last line has no newline yet
   RunCurves curves_;
-  std::map<std::string, std::string> params_;  // as last told: a value that changes is an edit
+  std::map<std::string, std::string> params_;  // last reported values, to detect edits
   MediaLog media_;
   double smoothing_ = 0.9;
   SessionState state_ = SessionState::idle;

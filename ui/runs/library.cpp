@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// When a file last changed and how long it is; zeros for none.
+// Modification time and length of a file; zeros if there is none.
 struct Stamp {
   int64_t changed = 0, size = 0;
   bool operator==(const Stamp&) const = default;
@@ -45,7 +45,7 @@ bool just_changed(const Stamp& stamp) {
 
 std::vector<RunMark> marks_of(const RunRecord& run) {
   std::vector<RunMark> marks;
-  // Rows know their times, marks only their steps: the time of the first row at or behind it.
+  // Rows have times, marks only steps: takes the time of the first row at or after the mark's step.
   const std::vector<MetricPoint>* longest = nullptr;
   for (const auto& [name, points] : run.metrics)
     if (!longest || points.size() > longest->size()) longest = &points;
@@ -70,11 +70,11 @@ std::vector<RunMark> marks_of(const RunRecord& run) {
 
 }  // namespace
 
-// What the thread remembers between its rounds.
+// What the thread remembers between scans.
 class RunLibrary::Reader {
  public:
-  // The runs in these folders, from memory where their files did not change. `tell` is called now and then
-  // with the number that were read. False: nothing changed.
+  // The runs in these folders, from the cache if their files did not change. `tell` is called now and then
+  // with the number of runs read. False: nothing changed.
   bool scan(const std::set<std::string>& folders, std::vector<RunSummary>& runs,
             const std::function<bool(size_t done, size_t all, const std::vector<RunSummary>&)>& tell) {
     std::vector<std::string> paths;
@@ -94,7 +94,7 @@ class RunLibrary::Reader {
       auto before = known_.extract(path);
       Known known = before.empty() ? Known{} : std::move(before.mapped());
       const Stamps stamps = stamps_of(path);
-      // A run that was being written turns into one that was left unfinished when nothing comes any more.
+      // A run that was being written counts as unfinished when no more data arrives.
       const bool alive = just_changed(stamps.metrics);
       if (before.empty() || known.stamps != stamps || (known.summary.outcome == "running" && !alive)) {
         known.stamps = stamps;
@@ -109,7 +109,7 @@ class RunLibrary::Reader {
     return changed;
   }
 
-  // What is new of a shown run; empty folder: nothing.
+  // The new part of a shown run; an empty folder name means nothing.
   News follow(const std::string& folder, double smoothing) {
     News news;
     Followed& run = followed_[folder];
@@ -162,7 +162,7 @@ class RunLibrary::Reader {
   struct Known {
     Stamps stamps;
     RunSummary summary;
-    std::unique_ptr<RunFollower> follower;  // while it is being written: only what is new is read
+    std::unique_ptr<RunFollower> follower;  // while it is being written: reads only what is new
   };
   struct Followed {
     Stamps stamps;
@@ -179,7 +179,7 @@ class RunLibrary::Reader {
         if (!follower) follower = std::make_unique<RunFollower>(folder);
         follower->more();
         summary = summarize(follower->record(), true);
-        if (summary.outcome != "running") follower.reset();  // it ended, and holds all that was logged
+        if (summary.outcome != "running") follower.reset();  // it has ended, and everything was read
       } else {
         follower.reset();
         summary = summarize(read_run(folder), false);
@@ -315,7 +315,7 @@ void RunLibrary::run() {
     const double smoothing = wanted_smoothing_;
     lock.unlock();
 
-    // Curves first: somebody looks at them.
+    // Curves first: the user is looking at them.
     reader.forget_all_but(shown);
     for (const std::string& folder : shown) {
       News news = reader.follow(folder, smoothing);

@@ -1,7 +1,7 @@
 #pragma once
-// The folders of runs, read and watched on a thread of its own: a line for each run, and the curves of those
-// that are shown. A run that is being written is followed. The drawing thread asks and, once a frame, takes
-// over what was found; it never waits for a file.
+// The folders of runs, read and watched on a separate thread: a row per run, and the curves of those that are
+// shown. Follows runs that are still being written. The drawing thread requests and, once a frame, takes over
+// the results; it never waits for a file.
 #include <atomic>
 #include <condition_variable>
 #include <functional>
@@ -21,28 +21,29 @@ namespace lunagrad {
 
 class RunLibrary {
  public:
-  // `wake` is called on the library's thread when there is something to take over.
+  // `wake` is called on the library's thread when there are results.
   explicit RunLibrary(std::function<void()> wake = {});
   ~RunLibrary();
   RunLibrary(const RunLibrary&) = delete;
 
-  // What the calls below say holds until they say otherwise. The thread starts with the first of them.
-  void look_in(const std::set<std::string>& folders);  // for runs, now and each second
-  void show(const std::string& run, bool);             // the curves of the run in this folder
+  // Each call is in effect until the next one. The first one starts the thread.
+  void look_in(const std::set<std::string>& folders);  // for runs, now and every second
+  void show(const std::string& run, bool);             // shows or hides the curves of the run in this folder
   bool shows(const std::string& run) const { return asked_.count(run) > 0; }
   const std::set<std::string>& shown() const { return asked_; }
-  void look_again();  // at once: a file was changed from here
+  void look_again();  // at once: the window changed a file
   void set_smoothing(double beta);
 
   bool update();  // true: something new was taken over
   const std::vector<RunSummary>& runs() const { return runs_; }
   uint64_t revision() const { return revision_; }  // grows with each change of runs()
-  // How many runs there are, and how many were read, in a first reading that goes on; 0 and 0 after it.
+  // Runs that were read and runs in total during the first scan; 0 and 0 afterwards.
   std::pair<size_t, size_t> progress() const { return progress_; }
-  // Of the runs that are shown and were read, by folder. Drawing thread's own.
+  // Curves of the shown runs, by folder. Drawing thread.
   std::map<std::string, RunCurves>& curves() { return curves_; }
+  const std::map<std::string, RunCurves>& curves() const { return curves_; }
   const std::map<std::string, std::string>& problems() const { return problems_; }  // of shown runs
-  // Folders of shown runs that somebody removed: they are shown no more.
+  // Folders of shown runs that were removed: they are no longer shown.
   std::vector<std::string> take_gone() { return std::exchange(gone_, {}); }
 
  private:
@@ -51,12 +52,12 @@ class RunLibrary {
     int64_t step;
     double time, value;
   };
-  // What one reading of a shown run found: everything, or what came since.
+  // The result of reading a shown run: everything, or the new part.
   struct News {
     std::string folder, problem;
     bool whole = false, gone = false;
-    RunCurves curves;           // whole; otherwise marks and group alone
-    std::vector<Point> points;  // not whole
+    RunCurves curves;           // if whole; otherwise only marks and group
+    std::vector<Point> points;  // if not whole
   };
   class Reader;
   void start();

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <sstream>
+
+#include "ui/runs/journal.h"
 
 namespace lunagrad {
 namespace {
@@ -18,7 +20,7 @@ std::string lower(std::string text) {
 
 bool contains(const std::string& text, const char* part) { return text.find(part) != text.npos; }
 
-// What a column sorts by: a number, NaN for one that is missing, or a text.
+// The sort key of a column: a number, NaN if it is missing, or a text.
 struct Key {
   double number = 0;
   std::string text;
@@ -120,7 +122,7 @@ double last_of(const RunSummary& run, const std::string& metric) {
 }
 
 std::vector<std::string> differences(const std::vector<RunSummary>& runs) {
-  // For each script, what each key was given, and in how many of its runs.
+  // For each script and each key, its values and how many runs have them.
   struct Seen {
     std::map<std::string, std::map<std::string, size_t>> values;
     size_t runs = 0;
@@ -172,25 +174,17 @@ std::vector<size_t> arrange(const std::vector<RunSummary>& runs, const std::vect
   return shown;
 }
 
-std::string duration_text(double seconds) {
-  char text[32];
-  if (!(seconds < 60)) {
-    const long long whole = std::isfinite(seconds) && seconds < 1e15 ? static_cast<long long>(seconds) : 0;
-    if (whole < 3600)
-      std::snprintf(text, sizeof text, "%lld:%02lld min", whole / 60, whole % 60);
-    else
-      std::snprintf(text, sizeof text, "%lld:%02lld h", whole / 3600, whole / 60 % 60);
-  } else {
-    std::snprintf(text, sizeof text, "%.1f s", seconds);
-  }
-  return text;
-}
-
 std::string full_path(const std::string& folder) {
   std::error_code error;
   std::filesystem::path path = std::filesystem::absolute(folder, error).lexically_normal();
   if (!path.has_filename() && path.has_parent_path() && path != path.root_path()) path = path.parent_path();
   return error ? folder : path.string();
+}
+
+std::string short_path(const std::string& path) {
+  const char* home = std::getenv("HOME");
+  if (!home || !*home || !path.starts_with(std::string(home) + "/")) return printable(path);
+  return "~" + printable(path.substr(std::string(home).size()));
 }
 
 std::string short_run_name(const std::string& name) {

@@ -1,6 +1,5 @@
 #pragma once
-// The table of runs as data: what one line says of a run, and how lines are filtered and sorted. Pure
-// functions.
+// The table of runs as data: the fields of a row, and how rows are filtered and sorted. Pure functions.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -12,15 +11,16 @@ namespace lunagrad {
 
 struct RunSummary {
   std::string folder, name;
-  std::string problem;  // why it cannot be read, "" when it can
+  std::string problem;  // why it cannot be read, or ""
   std::string script, started, outcome, seed, device, note;
   std::map<std::string, std::string> config;  // what was set: parameters, arguments, seed, device
-  std::string group;                          // equal for runs whose config differs in nothing but the seed
+  std::string group;                          // equal for runs whose config differs only in the seed
   bool starred = false;
   int64_t steps = 0, steps_total = 0;  // total 0: unknown
   double seconds = 0;
   struct Values {
-    double last = 0, least = 0, largest = 0;  // least and largest of the finite ones, NaN if there are none
+    double last = 0, least = 0,
+           largest = 0;  // minimum and maximum of the finite values, NaN if there are none
   };
   std::map<std::string, Values> metrics;
 };
@@ -28,13 +28,13 @@ struct RunSummary {
 // `alive`: its files changed a moment ago.
 RunSummary summarize(const RunRecord&, bool alive);
 
-// Names that any run logged, those that tell of a loss first.
+// The names that any run logged, losses first.
 std::vector<std::string> metric_names(const std::vector<RunSummary>&);
-bool higher_is_better(const std::string& metric);  // accuracy and its like
+bool higher_is_better(const std::string& metric);  // accuracy and similar metrics
 double best_of(const RunSummary&, const std::string& metric);
 double last_of(const RunSummary&, const std::string& metric);
 
-// Of each run what it was given that not all readable runs of the same script were given: "lr 0.1, seed 7".
+// For each run, the settings that not all readable runs of the same script share: "lr 0.1, seed 7".
 std::vector<std::string> differences(const std::vector<RunSummary>&);
 
 enum class RunColumn { star, name, started, outcome, steps, last, best, seconds, differences, note };
@@ -42,16 +42,17 @@ struct RunOrder {
   RunColumn column = RunColumn::started;
   bool descending = true;
   std::string metric;
-  std::string filter;  // words; each must occur somewhere in the line, whatever its case
+  std::string filter;  // words; each must occur somewhere in the row, ignoring case
 };
-// Indices of the runs that are shown, in order. Runs that lack what is sorted by come last.
+// Indices of the visible runs, in order. Runs without the sorted field come last.
 std::vector<size_t> arrange(const std::vector<RunSummary>&, const std::vector<std::string>& differences,
                             const RunOrder&);
 
-// A run's name without the time that it begins with.
+// A run's name without its timestamp.
 std::string short_run_name(const std::string& name);
-std::string duration_text(double seconds);
-// How folders are named here: from the root, without . and .. and a slash at the end.
+// The canonical name of a folder: absolute, without ".", ".." and a trailing slash.
 std::string full_path(const std::string& folder);
+// For display: "~/train.lua" for a path in the home folder.
+std::string short_path(const std::string& path);
 
 }  // namespace lunagrad

@@ -24,11 +24,11 @@ void MediaLog::add(const Event& event) {
   while (bytes_ > most_) {
     const size_t before = bytes_;
     thin_largest();
-    if (bytes_ == before) break;  // one entry each is left
+    if (bytes_ == before) break;  // each series has one entry left
   }
 }
 
-// Every other entry goes; the last stays, and the first for as long as there are more than two.
+// Removes every second entry; keeps the last, and the first as long as there are more than two.
 void MediaLog::thin_largest() {
   const auto largest = std::max_element(series_.begin(), series_.end(), [](const auto& a, const auto& b) {
     return (a.entries.size() > 1 ? a.bytes : 0) < (b.entries.size() > 1 ? b.bytes : 0);

@@ -1,7 +1,7 @@
 #pragma once
 // The pictures, histograms and texts of a run, by kind and name, over its steps. Holds at most kMostBytes: a
-// series that grows past its share loses every other of its older entries. Belongs to the drawing thread;
-// knows no window.
+// series that exceeds its share loses every second of its older entries. Needs no window. Drawing thread
+// only.
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -21,7 +21,7 @@ struct MediaSeries {
   Event::Kind kind;
   std::string name;
   std::vector<Entry> entries;  // by step
-  int64_t thinned = 0;         // that are gone
+  int64_t thinned = 0;         // entries that were removed
   size_t bytes = 0;
 };
 

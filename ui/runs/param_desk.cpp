@@ -1,13 +1,6 @@
 #include "ui/runs/param_desk.h"
 
-#include <charconv>
-
 namespace lunagrad {
-
-std::string param_text(double number) {
-  char text[40];
-  return std::string(text, std::to_chars(text, text + sizeof text, number, std::chars_format::general).ptr);
-}
 
 void ParamDesk::update(const std::vector<ParamInfo>& params) {
   for (const ParamInfo& param : params)

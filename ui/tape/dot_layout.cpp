@@ -1,5 +1,5 @@
-// Graphviz's layout of a picture: its boxes as sizes without texts, each open module a cluster, and back the
-// places of the boxes and the lines between them.
+// Graphviz's layout of a picture: writes its boxes as sizes without texts, each open module as a cluster, and
+// reads back the positions of the boxes and the lines between them.
 #include <algorithm>
 #include <cmath>
 #include <locale>
@@ -45,7 +45,7 @@ class Question {
     }
     for (const TapeTree::Item& item : tree_.groups[group].items) {
       if (!item.is_group || frame_of_[item.index] < 0) continue;
-      // A label of the title's width keeps its room free.
+      // A label of the title's width reserves space for it.
       const float title = picture_.canvas.frames[size_t(frame_of_[item.index])].title_width + 34;
       out_ << "subgraph cluster" << item.index << " {\nmargin=" << kFramePad
            << "; fontsize=" << kFrameTitle - 8 << "; label=\"" << std::string(size_t(title / 8) + 1, 'x')
@@ -62,14 +62,14 @@ class Question {
   std::vector<int> frame_of_;
 };
 
-// A point of a piecewise cubic curve (Bézier).
+// A point of a piecewise cubic Bézier curve.
 GraphPoint on_curve(const GraphPoint* p, float t) {
   const float s = 1 - t, a = s * s * s, b = 3 * s * s * t, c = 3 * s * t * t, d = t * t * t;
   return {a * p[0].x + b * p[1].x + c * p[2].x + d * p[3].x,
           a * p[0].y + b * p[1].y + c * p[2].y + d * p[3].y};
 }
 
-// What `dot -Tplain` answers. False when it does not fit the question.
+// Reads the output of `dot -Tplain`. False if it does not match the input.
 bool read_answer(const std::string& answer, const CanvasGraph& canvas, GraphLayout& layout) {
   std::istringstream in(answer);
   in.imbue(std::locale::classic());
@@ -119,7 +119,7 @@ bool read_answer(const std::string& answer, const CanvasGraph& canvas, GraphLayo
     const auto found = lines.find(uint64_t(edge.from) << 32 | edge.to);
     if (found == lines.end() || found->second.size() < 2) return false;
     layout.points.insert(layout.points.end(), found->second.begin(), found->second.end());
-    // dot ends an edge where its arrow begins; the canvas draws arrows of its own.
+    // dot ends an edge where its arrow begins; the canvas draws its own arrows.
     layout.points.back().y = layout.centers[edge.to].y - canvas.graph.boxes[edge.to].height / 2;
   }
   layout.first.push_back(uint32_t(layout.points.size()));
@@ -149,7 +149,7 @@ bool arrange_with_dot(TapePicture& picture, const TapeTree& tree, const std::fun
     reason = "its answer does not fit the graph";
     return false;
   }
-  // A frame goes around what it holds; inner ones come first.
+  // A frame surrounds its content; inner ones come first.
   std::vector<Bounds> held(tree.groups.size());
   for (size_t b = 0; b < canvas.nodes.size(); ++b) {
     const TapeTree::Item item = picture.boxes[b];

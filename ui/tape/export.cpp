@@ -11,7 +11,7 @@
 namespace lunagrad {
 namespace {
 
-// Tenths of a unit, whatever the locale's decimal sign.
+// Tenths of a unit, independent of the locale's decimal sign.
 std::string number(float value) {
   const long tenths = std::lround(double(value) * 10);
   std::string text = tenths < 0 ? "-" : "";

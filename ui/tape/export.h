@@ -1,5 +1,5 @@
 #pragma once
-// The tape as files that other programs read. Pure; any thread.
+// The tape as files for other programs. Pure; any thread.
 #include <string>
 
 #include "script/session.h"
@@ -7,9 +7,9 @@
 
 namespace lunagrad {
 
-// Every node of the tape as Graphviz's text, as lg.tape(x):dot() gives it.
+// Every node of the tape as Graphviz text, the same as lg.tape(x):dot().
 std::string tape_as_dot(const TapeSnapshot&);
-// The picture as it is laid out, open and closed modules included, with the text of every box.
+// The picture as laid out, with open and closed modules and the text of every box.
 std::string picture_as_svg(const CanvasGraph&, const GraphCanvas::Colors&);
 
 }  // namespace lunagrad

@@ -11,8 +11,8 @@
 namespace lunagrad {
 namespace {
 
-constexpr size_t kDeepest = 32;      // module names below it count as one
-constexpr size_t kLongestUnit = 16;  // items that repeat together, as `x = x + block(x)`
+constexpr size_t kDeepest = 32;      // deeper module names are cut here
+constexpr size_t kLongestUnit = 16;  // items that can repeat together, as in `x = x + block(x)`
 constexpr size_t kFew = 48;          // boxes that automatic mode shows
 constexpr uint64_t kOutside = std::numeric_limits<uint64_t>::max();
 
@@ -23,7 +23,7 @@ bool is_number(std::string_view name) {
          std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c); });
 }
 
-// "fc1" and "fc2" may be the same block of a row of them, "query" and "key" may not.
+// "fc1" and "fc2" may be repetitions of the same block, "query" and "key" may not.
 std::string_view stem(std::string_view name) {
   while (!name.empty() && std::isdigit(static_cast<unsigned char>(name.back()))) name.remove_suffix(1);
   return name;
@@ -57,7 +57,7 @@ class Builder {
  private:
   // A call of a module, before folding.
   struct Scope {
-    std::string_view name, above;  // the last part of its path, and the one before
+    std::string_view name, above;  // the last part of its path, and the part before
     std::string path;
     uint64_t key = 0;
     int parent = -1;
@@ -125,7 +125,7 @@ class Builder {
     return a;
   }
 
-  // The module that "blocks.0.norm.weight" belongs to is three levels below the outermost.
+  // For example, the module that "blocks.0.norm.weight" belongs to is three levels below the outermost.
   uint32_t own_scope(uint32_t leaf, uint32_t scope) const {
     const auto& outputs = tape_.nodes[leaf].outputs;
     const auto dots = outputs.empty() ? 0 : std::count(outputs[0].name.begin(), outputs[0].name.end(), '.');
@@ -133,8 +133,8 @@ class Builder {
     return scope;
   }
 
-  // A parameter stands in the innermost module that holds all its readers, right before the first of them;
-  // what comes from outside of a module, by its name, stays there.
+  // A parameter goes into the innermost module that contains all its readers, directly before the first of
+  // them; one whose name belongs to an outer module stays there.
   void place_leaves() {
     constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
     std::vector<uint32_t> first_reader(count_, kNone), leaves;
@@ -173,7 +173,7 @@ class Builder {
     }
   }
 
-  // Numbers the nodes so that those of a scope stand together, and hashes what each is by itself.
+  // Numbers the nodes so that those of a scope are contiguous, and hashes each node.
   void flatten() {
     position_.assign(count_, 0);
     std::vector<std::pair<uint32_t, size_t>> open{{0, 0}};
@@ -207,8 +207,8 @@ class Builder {
     }
   }
 
-  // Of nodes flat_[begin, end), seen from `scope`: what they are, which of each other they read, and the
-  // names of the modules below it.
+  // Hash of the nodes flat_[begin, end), relative to `scope`: the nodes, which of each other they read, and
+  // the names of the modules below it.
   uint64_t range_hash(uint32_t begin, uint32_t end, uint32_t scope) const {
     Hash hash;
     for (uint32_t p = begin; p < end; ++p) {
@@ -239,7 +239,7 @@ class Builder {
     return hash_of(range_hash(scope.begin, scope.end, item.index), stem(scope.name));
   }
 
-  // How often the items [at, at + length) of a scope stand there in a row.
+  // How often the items [at, at + length) of a scope occur there consecutively.
   size_t repeats(const std::vector<Item>& items, const std::vector<uint64_t>& hashes, uint32_t scope,
                  size_t at, size_t length) const {
     const auto unit = [&](size_t from) {
@@ -275,7 +275,7 @@ class Builder {
     return index;
   }
 
-  // What a module holds that does nothing but run one operation: a frame around that would only take room.
+  // The content of a module that runs a single operation: a frame around it would only take space.
   Item without_frame(Item item) const {
     Item inside = item;
     while (inside.is_group && scopes_[inside.index].items.size() == 1)
@@ -296,7 +296,7 @@ class Builder {
   void emit(uint32_t scope, int parent) {
     std::string name = shown_name(scopes_[scope]);
     const uint64_t key = scopes_[scope].key;
-    // A module that does nothing but call another one needs no box of its own.
+    // A module that only calls another one needs no box of its own.
     while (scope != 0 && scopes_[scope].items.size() == 1 && scopes_[scope].items[0].is_group) {
       scope = scopes_[scope].items[0].index;
       name += '.';
@@ -314,7 +314,7 @@ class Builder {
     for (size_t i = 0; i < whole.items.size();) {
       size_t length = 0, times = 1;
       for (size_t l = 1; l <= kLongestUnit && i + 2 * l <= whole.items.size(); ++l) {
-        if (groups_before[i + l] == groups_before[i]) continue;  // a unit holds a module at least
+        if (groups_before[i + l] == groups_before[i]) continue;  // a unit contains at least one module
         const size_t n = repeats(whole.items, hashes, scope, i, l);
         if (n > 1 && n * l > times * length) length = l, times = n;
       }
@@ -334,7 +334,9 @@ class Builder {
         path += " … " + std::string(last.name);
       }
       uint32_t fold = group;
-      if (scope != 0 && end - i == whole.items.size()) {  // a list that holds nothing else is the row itself
+      if (scope != 0 &&
+          end - i ==
+              whole.items.size()) {  // the scope contains only the repetition: it becomes the fold itself
         tree_.groups[fold].name = std::move(title);
       } else {
         fold = add_group(std::move(title), std::move(path), hash_of(first.key, "repeats"), int(group));
@@ -365,7 +367,7 @@ class Builder {
   std::vector<uint32_t> order_;  // nodes by age
   std::vector<Scope> scopes_;
   std::vector<uint32_t> scope_of_;         // of a node
-  std::vector<uint32_t> flat_, position_;  // nodes in the order of the tree, and where each stands
+  std::vector<uint32_t> flat_, position_;  // nodes in the order of the tree, and the position of each
   std::vector<uint64_t> looks_;
 };
 

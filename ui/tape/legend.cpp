@@ -11,7 +11,7 @@ namespace {
 
 float line_height() { return em(1.25f); }
 
-// The ground on which a legend of that size stands.
+// Draws the background of a legend of that size.
 Legend begin(const LegendPlace& place, ImVec2 size) {
   const ImVec2 corner = place(size);
   Legend legend{"", corner, {corner.x + size.x, corner.y + size.y}};

@@ -1,5 +1,5 @@
 #pragma once
-// What the colours of a tape mean, drawn over the sheet. Drawing thread only.
+// The legend of a tape's colours, drawn over the sheet. Drawing thread only.
 #include <imgui.h>
 
 #include <functional>
@@ -14,10 +14,10 @@ struct Legend {
   std::string text;
   ImVec2 min, max;
 };
-// The upper left corner of a legend of that size.
+// The upper left corner for a legend of that size.
 using LegendPlace = std::function<ImVec2(ImVec2 size)>;
 
-// The families of ops that the picture has:
+// The op families in the picture.
 Legend draw_family_legend(const CanvasGraph&, const LegendPlace&);
 Legend draw_heat_legend(const TapeMetric&, const HeatScale&, const LegendPlace&);
 

@@ -6,34 +6,13 @@
 #include <cstdio>
 #include <limits>
 
+#include "runtime/figures.h"
 #include "ui/widgets/value_view.h"
 
 namespace lunagrad {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
-std::string time_text(double ns) {
-  char text[32];
-  if (ns < 1e3)
-    std::snprintf(text, sizeof text, "%.0f ns", ns);
-  else if (ns < 1e6)
-    std::snprintf(text, sizeof text, "%.1f µs", ns / 1e3);
-  else
-    std::snprintf(text, sizeof text, "%.2f ms", ns / 1e6);
-  return text;
-}
-
-std::string size_text(double bytes) {
-  char text[32];
-  if (bytes < 1024)
-    std::snprintf(text, sizeof text, "%.0f bytes", bytes);
-  else if (bytes < 1024 * 1024)
-    std::snprintf(text, sizeof text, "%.1f KiB", bytes / 1024);
-  else
-    std::snprintf(text, sizeof text, "%.1f MiB", bytes / (1024 * 1024));
-  return text;
-}
 
 double when_positive(double value) { return value > 0 ? value : kUnknown; }
 double forward_time(const NodeInfo& node) {
@@ -44,7 +23,7 @@ double backward_time(const NodeInfo& node) {
 }
 double output_bytes(const NodeInfo& node) { return double(node.bytes); }
 
-std::string norm_text(double value) { return "|g| " + short_number(value); }
+std::string norm_text(double value) { return "|g| " + number_figure(value); }
 
 std::string faults_text(double count) {
   char text[32];
@@ -64,10 +43,10 @@ double faults(const NodeInfo& node) {
 }
 
 constexpr std::array kMetrics = {
-    TapeMetric{"forward time", "Time of the call itself.", forward_time, time_text, true},
+    TapeMetric{"forward time", "Time of the call itself.", forward_time, duration_figure, true},
     TapeMetric{"backward time", "Time that its gradient took in this backward pass.", backward_time,
-               time_text, true},
-    TapeMetric{"bytes", "Memory of its outputs.", output_bytes, size_text, true},
+               duration_figure, true},
+    TapeMetric{"bytes", "Memory of its outputs.", output_bytes, bytes_figure, true},
     TapeMetric{"gradient norm", "Of the gradient that reached its first output.", gradient_norm, norm_text,
                false},
     TapeMetric{"NaN and Inf",

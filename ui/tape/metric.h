@@ -1,5 +1,5 @@
 #pragma once
-// The quantities by which the nodes of a tape can be coloured. Pure; any thread.
+// The quantities that can colour the nodes of a tape. Pure; any thread.
 #include <span>
 #include <string>
 #include <vector>
@@ -12,17 +12,17 @@ namespace lunagrad {
 struct TapeMetric {
   const char* name;
   const char* help;
-  double (*of)(const NodeInfo&);  // not a number: not known
+  double (*of)(const NodeInfo&);  // NaN: unknown
   std::string (*text)(double);
-  bool summed;  // over the nodes of a closed module; otherwise its largest
+  bool summed;  // a closed module shows the sum over its nodes; otherwise the maximum
 };
 std::span<const TapeMetric> tape_metrics();
-// Known of one node at least.
+// True if at least one node has a value.
 bool known(const TapeMetric&, const TapeSnapshot&);
 
-// Of each box of a picture.
+// The value of each box of a picture.
 std::vector<double> box_values(const TapeMetric&, const TapeSnapshot&, const TapePicture&);
-// From the least positive value to the largest, on a logarithmic scale: 0 to 1; what is not known or 0 is 0.
+// A logarithmic scale from the smallest positive value to the largest: 0 to 1; 0 for unknown values and 0.
 struct HeatScale {
   double least = 0, most = 0;
   explicit HeatScale(const std::vector<double>&);

@@ -10,10 +10,10 @@
 namespace lunagrad {
 namespace {
 
-// How long our own picture is held back for Graphviz's, so that small tapes do not jump.
+// How long our own picture waits for Graphviz's, so that small tapes do not jump.
 constexpr auto kPatience = std::chrono::milliseconds(250);
 constexpr auto kLongest = std::chrono::seconds(5);
-// Graphviz is left alone while the tape changes its structure from step to step.
+// Graphviz is not called while the tape changes its structure from step to step.
 constexpr auto kRest = std::chrono::seconds(1);
 
 std::string lower(std::string text) {
@@ -186,7 +186,7 @@ const NodeInfo* TapeModel::selected_node() const {
   return selected_ >= 0 ? &shown_.tape->nodes[size_t(selected_)] : nullptr;
 }
 
-// Nodes stand newest first.
+// Nodes are ordered newest first.
 int TapeModel::find_node(uint64_t id) const {
   if (!shown_.tape || id == 0) return -1;
   const auto& nodes = shown_.tape->nodes;
@@ -195,7 +195,7 @@ int TapeModel::find_node(uint64_t id) const {
   return found != nodes.end() && found->id == id ? int(found - nodes.begin()) : -1;
 }
 
-// In a tape of another structure the marks go to the nodes of the same keys.
+// On a tape of another structure the marks move to the nodes with the same keys.
 void TapeModel::keep_marks(const Shown& next) {
   if (next.structure == shown_.structure || !shown_.tree) return;
   std::vector<int*> marks;
@@ -258,7 +258,7 @@ bool TapeModel::draw(const Request& request, Shown& last, std::stop_token stop) 
   return true;
 }
 
-// Asks Graphviz. Meanwhile snapshots of the same structure are taken up; anything else ends the question.
+// Calls Graphviz. Meanwhile snapshots of the same structure are taken over; anything else cancels the call.
 void TapeModel::refine(const Request& request, Shown& last, std::shared_ptr<const TapePicture> before,
                        std::stop_token stop) {
   const auto began = Clock::now();

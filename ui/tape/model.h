@@ -1,8 +1,8 @@
 #pragma once
-// The tape that the window shows: a snapshot with its picture, what is open in it and what is marked.
-// Pictures are made on a thread of their own: at once by our own layout, and then, for up to kMostForDot
-// boxes, by Graphviz where that is installed. Snapshots of the same structure keep their picture, so that
-// nodes stay where they are from step to step. All but the layout thread belongs to the drawing thread.
+// The tape that the window shows: a snapshot with its picture, which modules are open, and what is marked. A
+// separate thread makes the pictures: at once with our own layout, and then, for up to kMostForDot boxes,
+// with Graphviz if it is installed. Snapshots of the same structure keep their picture, so that nodes do not
+// move from step to step. Everything except the layout thread belongs to the drawing thread.
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -22,44 +22,46 @@ namespace lunagrad {
 
 using TapePtr = std::shared_ptr<const TapeSnapshot>;
 
-// Equal for tapes that look the same: ops, shapes, modules, names, lines and edges, not ids or values.
+// Equal for tapes that look the same: ops, shapes, modules, names, lines and edges, but not ids and values.
 uint64_t tape_structure(const TapeSnapshot&);
-// What a search looks at: op, module, names, shapes, source place.
+// The text that a search matches: op, module, names, shapes, source place.
 std::string searchable_text(const NodeInfo&);
-bool contains_words(const std::string& text, const std::string& words);  // all of them, letter case aside
-// The nodes that an error message means: those of its line, or of the lines that it names, and of the op that
-// it begins with if one of them is of that op.
+bool contains_words(const std::string& text, const std::string& words);  // all of them, ignoring case
+// The nodes that an error message refers to: those of its line, or of the lines that it names; and only those
+// of the op that the message starts with, if one of them is of that op.
 std::vector<int> failing_nodes(const TapeSnapshot&, const std::string& message, const SourcePlace&);
 
 class TapeModel {
  public:
-  // `wake` is called on the layout thread when a picture is ready. `dot`: Graphviz's program, "": without.
+  // `wake` is called on the layout thread when a picture is ready. `dot`: Graphviz's program, "" for none.
   TapeModel(TextMeasure, std::function<void()> wake, std::string dot = "dot");
 
-  void offer(TapePtr);  // the snapshot to show; the one before it in the queue is dropped
+  void offer(TapePtr);  // the snapshot to show next; replaces one that is still waiting
   bool update();        // true: there is something new to see
   void clear();
-  void animate();  // asks for another frame soon
+  void animate();  // requests another frame soon
 
   const TapeSnapshot* tape() const { return shown_.tape.get(); }
   const TapeTree* tree() const { return shown_.tree.get(); }
   const TapePicture* picture() const { return shown_.picture.get(); }
-  const std::vector<std::string>* texts() const { return shown_.texts.get(); }  // of each node, for searches
+  const std::vector<std::string>* texts() const { return shown_.texts.get(); }  // for each node, for searches
   uint64_t structure() const { return shown_.structure; }
   bool laying_out() const { return offered_ != shown_.tape || asked_ != shown_.fold; }
-  double kept() const { return shown_.kept; }  // the part of its boxes that the picture before had, too
+  double kept() const {
+    return shown_.kept;
+  }  // the fraction of its boxes that were in the previous picture, too
   bool by_dot() const { return shown_.by_dot; }
-  const std::string& dot_trouble() const { return shown_.trouble; }  // why not, if that is worth saying
+  const std::string& dot_trouble() const { return shown_.trouble; }  // why not, if the user should know
 
   const FoldState& folding() const { return asked_; }
-  void fold(FoldState, uint64_t anchor = 0);  // the group or node of that key stays where it is
+  void fold(FoldState, uint64_t anchor = 0);  // the group or node with that key does not move
   void set_open(uint32_t group, bool open);
-  void open_around(int node);  // all groups that hold it
+  void open_around(int node);  // all groups that contain it
 
   int selected() const { return selected_; }  // index of a node, -1: none
   void select(int node);
-  void select_again(int by);  // what was selected before (-1), or was left by going back (1)
-  uint64_t selections() const { return selections_; }  // how often select() was called
+  void select_again(int by);  // the previous selection (-1), or the one that going back left (1)
+  uint64_t selections() const { return selections_; }  // number of calls of select()
   const NodeInfo* selected_node() const;
   int find_node(uint64_t id) const;  // index, -1: not on this tape
 
@@ -112,7 +114,7 @@ class TapeModel {
   SelectionTrail trail_;
   std::vector<int> lit_;
   bool frame_wanted_ = false;
-  std::jthread thread_;  // last: stops before what it uses goes
+  std::jthread thread_;  // last: its destructor stops the thread before the members it uses are destroyed
 };
 
 }  // namespace lunagrad

@@ -47,7 +47,7 @@ CanvasNode group_label(const TapeTree::Group& group) {
 }
 
 // Lays out the open groups from the inside outwards. An edge that crosses the border of a group goes through
-// a port on it: a box without size, pinned to the first or the last layer of that group.
+// a port: a box without size, pinned to the first or the last layer of that group.
 class Composer {
  public:
   Composer(const TapeSnapshot& tape, const TapeTree& tree, const std::vector<char>& open,
@@ -70,14 +70,14 @@ class Composer {
   // The inside of an open group.
   struct Level {
     Graph graph;
-    std::vector<uint32_t> source;  // of each edge: the box where the tensor comes from
+    std::vector<uint32_t> source;  // for each edge: the box that the tensor comes from
     GraphLayout layout;
     float width = 0, height = 0;  // with the frame
-    GraphPoint inner;             // where the layout begins in the frame
+    GraphPoint inner;             // origin of the layout in the frame
     GraphPoint origin;            // on the sheet
   };
   struct Place {
-    uint32_t group = 0, local = 0;  // an open group, and the number there
+    uint32_t group = 0, local = 0;  // an open group, and the number in it
   };
   struct Piece {
     uint32_t group, edge;
@@ -92,7 +92,7 @@ class Composer {
     picture_.box_of.assign(tape_.nodes.size(), kNone);
     std::vector<uint32_t> group_box(tree_.groups.size(), kNone);
     for (uint32_t g = 0; g < tree_.groups.size(); ++g) {
-      // The outermost closed group that holds this one, if there is one.
+      // The outermost closed group that contains this one, if there is one.
       const int parent = tree_.groups[g].parent;
       shown_in_[g] = open_[g]                                            ? kNone
                      : parent >= 0 && shown_in_[size_t(parent)] != kNone ? shown_in_[size_t(parent)]
@@ -176,7 +176,7 @@ class Composer {
     return {group, found->second};
   }
 
-  // Where a port stands on the border of an open group, from its middle.
+  // The offset of a port on the border of an open group, from its center.
   float port_offset(const Ports& ports, uint32_t group, uint32_t source) const {
     const Level& level = levels_[group];
     return level.inner.x + level.layout.centers[ports.at(pair(group, source))].x - level.width / 2;
@@ -256,10 +256,10 @@ class Composer {
   TapePicture picture_;
   std::vector<Level> levels_;  // of each group; empty for closed ones
   std::vector<Place> place_of_group_, place_of_box_;
-  std::vector<uint32_t> shown_in_;          // of a group that is not open: the closed group in sight
+  std::vector<uint32_t> shown_in_;          // for a group that is not open: the visible closed group
   Ports leaving_, entering_;                // by group and source
   Ports edges_;                             // by group, source and ends
-  std::vector<std::vector<Piece>> pieces_;  // of each edge of the picture, from its start
+  std::vector<std::vector<Piece>> pieces_;  // for each edge of the picture, from its start
 };
 
 }  // namespace

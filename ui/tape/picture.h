@@ -1,7 +1,7 @@
 #pragma once
-// The picture of a tape: a box for each node and closed module in sight, a frame around what an open module
-// holds. Each open module is laid out by itself and takes its place in the module around it, so that a change
-// in one leaves the others as they are. Pure but for arrange_with_dot; any thread.
+// The picture of a tape: a box for each visible node and closed module, a frame around the content of an open
+// module. Each open module is laid out separately and then placed in the module around it, so that a change
+// in one does not change the others. Pure except arrange_with_dot; any thread.
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -19,19 +19,19 @@ struct TapePicture {
   std::vector<uint64_t> keys;         // of each box, the same from step to step
   std::vector<uint32_t> frames;       // the group of each frame
   std::vector<uint64_t> frame_keys;
-  std::vector<uint32_t> box_of;  // of each node: the box that shows it or holds it
+  std::vector<uint32_t> box_of;  // for each node: the box that shows or contains it
 };
 
 // Empty when stopped.
 TapePicture tape_picture(const TapeSnapshot&, const TapeTree&, const std::vector<char>& open,
                          const TextMeasure&, std::stop_token = {});
 
-// Moves `next` so that the box or frame `anchor` stands where it did in `last`; without one there, so that as
-// many boxes as possible do. The part of its boxes that are in both.
+// Moves `next` so that the box or frame `anchor` is where it was in `last`; without such a box, so that as
+// many boxes as possible are. Returns the fraction of its boxes that are in both.
 double keep_places(TapePicture& next, const TapePicture& last, uint64_t anchor = 0);
 
-// Graphviz's places for the boxes, if they are at most kMostForDot. False: nothing was changed, and `reason`
-// says why if it is worth saying.
+// Uses Graphviz's positions for the boxes, if they are at most kMostForDot. False: nothing was changed, and
+// `reason` says why if the user should know.
 constexpr size_t kMostForDot = 800;
 bool arrange_with_dot(TapePicture&, const TapeTree&, const std::function<bool()>& stop,
                       const std::string& program, std::string& reason);

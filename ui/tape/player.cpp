@@ -5,7 +5,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr double kLeastRate = 4;     // nodes a second
+constexpr double kLeastRate = 4;     // nodes per second
 constexpr double kLongestPlay = 20;  // seconds, for a tape of any size
 
 }  // namespace

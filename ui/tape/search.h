@@ -1,5 +1,6 @@
 #pragma once
-// The nodes of a tape that hold all words of a search, in the order in which they ran. Drawing thread only.
+// The nodes of a tape that contain all words of a search, in the order in which they ran. Drawing thread
+// only.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -8,13 +9,13 @@ namespace lunagrad {
 
 class TapeSearch {
  public:
-  // Searches anew when words or tape (by its structure) are other ones. `texts`: of each node, newest first.
+  // Searches again if the words or the tape's structure have changed. `texts`: for each node, newest first.
   void update(const std::string& words, const std::vector<std::string>& texts, uint64_t structure);
   bool active() const { return !words_.empty(); }
   const std::vector<int>& hits() const { return hits_; }  // nodes
   bool found(int node) const { return !active() || found_[size_t(node)]; }
-  int at() const { return at_; }  // the hit that step() led to, -1: none yet
-  int step(int by);               // its node; -1 without hits
+  int at() const { return at_; }  // the hit that step() went to, -1: none yet
+  int step(int by);               // returns its node; -1 without hits
   uint64_t revision() const { return revision_; }
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
-// The nodes that were selected, in order, for going back and forward among them as a browser does among
-// pages. A node is known by its place on the tape, so that the way stays from step to step; places on tapes
-// of another structure are passed over. One thread.
+// The history of selected nodes, for going back and forward as in a browser. A node is known by its position
+// on the tape, so that the history stays valid from step to step; positions on tapes of another structure are
+// skipped. One thread.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,9 +13,8 @@ class SelectionTrail {
  public:
   static constexpr size_t kLongest = 200;
 
-  void visit(uint64_t structure, int node);  // what lay ahead is forgotten
-  // The selection before (-1) or behind (1) the one that was visited or returned last; none where the way
-  // ends.
+  void visit(uint64_t structure, int node);  // forgets the forward history
+  // The selection before (-1) or after (1) the one that was visited or returned last; none at the end.
   std::optional<int> go(uint64_t structure, int by);
 
  private:

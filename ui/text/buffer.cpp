@@ -7,16 +7,16 @@
 namespace lunagrad {
 namespace {
 
-constexpr size_t kMostUndo = size_t(64) << 20;  // bytes; the oldest steps go first
+constexpr size_t kMostUndo = size_t(64) << 20;  // bytes; the oldest steps are dropped first
 
-// Where `text` ends when it begins at `begin`.
+// The end of `text` when it starts at `begin`.
 TextPosition end_of(TextPosition begin, std::string_view text) {
   const auto newlines = int(std::count(text.begin(), text.end(), '\n'));
   if (newlines == 0) return {begin.line, begin.column + int(text.size())};
   return {begin.line + newlines, int(text.size() - text.rfind('\n') - 1)};
 }
 
-// Where a position goes when `before` becomes what ends at `after`.
+// The new position of `p` when the range `before` is replaced by text that ends at `after`.
 TextPosition moved(TextPosition p, TextRange before, TextPosition after) {
   if (p < before.end) return std::min(p, before.begin);
   if (p.line > before.end.line) return {p.line + after.line - before.end.line, p.column};
@@ -40,7 +40,7 @@ std::string without_carriage_returns(std::string_view content) {
   return plain;
 }
 
-// One level of indentation: a tab, or the least number of spaces by which a line goes in; "" when none does.
+// One level of indentation: a tab, or the smallest indent in spaces; "" if no line is indented.
 std::string find_unit(const std::vector<std::string>& lines) {
   constexpr size_t kLooked = 1000, kMost = 8;
   size_t before = 0, least = kMost + 1;
@@ -147,7 +147,7 @@ TextPosition TextBuffer::put(TextRange range, std::string_view text) {
   std::string& end = begin > 0 ? added.back() : lines_[first] += rest;
   const TextPosition behind{int(first + added.size()), int(end.size())};
   end += tail;
-  // What was there is written over before lines are moved.
+  // Overwrites existing lines before it moves others.
   const size_t removed = last - first, kept = std::min(removed, added.size());
   const auto at = lines_.begin() + std::ptrdiff_t(first) + 1;
   std::move(added.begin(), added.begin() + std::ptrdiff_t(kept), at);
@@ -193,7 +193,7 @@ TextPosition TextBuffer::replace(TextRange range, std::string_view text) {
   return end;
 }
 
-// A letter joins the word that is being typed, and a space or letter what was just erased next to it.
+// A letter joins the word that is being typed; a deletion next to the last one joins it.
 bool TextBuffer::continues(Kind kind, TextRange range, std::string_view text) const {
   if (!joins_ || open_steps_ > 0 || undo_.empty() || undo_.back().kind != kind) return false;
   const Done& last = undo_.back();

@@ -1,6 +1,6 @@
 #pragma once
-// A text that is being edited: its lines, a caret, a selection, and undo. Lines are bytes, meant to be UTF-8;
-// what is not stays as it was. Knows no window and no file. One thread.
+// A text that is being edited: its lines, a caret, a selection, and undo. Lines are bytes, normally UTF-8;
+// invalid bytes are kept. Needs no window and no file. One thread.
 #include <compare>
 #include <cstdint>
 #include <deque>
@@ -10,7 +10,7 @@
 
 namespace lunagrad {
 
-// Line and byte from 0; the byte starts a character or ends the line.
+// Line and byte from 0; the byte starts a character or is the end of the line.
 struct TextPosition {
   int line = 0, column = 0;
   auto operator<=>(const TextPosition&) const = default;
@@ -27,12 +27,12 @@ class TextBuffer {
   TextBuffer() : lines_(1) {}
   explicit TextBuffer(std::string_view content) { load(content); }
 
-  // Replaces everything and forgets what was done before. A file all of whose lines end in CRLF is kept that
-  // way.
+  // Replaces everything and clears the undo history. A file whose lines all end in CRLF keeps these line
+  // ends.
   void load(std::string_view content);
   // The same as one edit that can be undone; the caret stays on its line.
   void reload(std::string_view content);
-  std::string content() const;  // as it goes into the file
+  std::string content() const;  // as it is written to the file
   bool crlf() const { return crlf_; }
   // One level of indentation, as the text had it when it was loaded: a tab, or spaces.
   std::string indent_unit() const;
@@ -40,13 +40,13 @@ class TextBuffer {
   int line_count() const { return int(lines_.size()); }
   const std::string& line(int i) const { return lines_[size_t(i)]; }
   TextPosition end() const { return {line_count() - 1, int(lines_.back().size())}; }
-  TextPosition clamp(TextPosition) const;  // the nearest position that there is
+  TextPosition clamp(TextPosition) const;  // the nearest valid position
   std::string text(TextRange) const;
 
   uint64_t revision() const { return revision_; }  // grows with each change
-  // The first line that changed since the last call; line_count() when none did.
+  // The first line that changed since the last call; line_count() if none did.
   int take_changed();
-  // Of the text as it is now; undo brings an earlier number back.
+  // Identifies the present content; undo restores an earlier number.
   uint64_t state() const { return state_; }
 
   TextPosition caret() const { return caret_; }
@@ -57,14 +57,13 @@ class TextBuffer {
   void select(TextRange range) { select(range.begin, range.end); }
   void select(TextPosition anchor, TextPosition caret);
 
-  // Replaces the selection, and leaves the caret behind what it wrote. What is typed in a row is undone
-  // together.
+  // Replaces the selection and puts the caret after the new text. Consecutive typing is undone together.
   void type(std::string_view text);
   void erase(TextRange);
-  // Replaces a part; the caret follows when it stands behind that part. Returns the end of what was written.
+  // Replaces a range; the caret moves along if it is after the range. Returns the end of the new text.
   TextPosition replace(TextRange, std::string_view text);
 
-  // While it lives, all edits are one step of undo.
+  // While it exists, all edits are one undo step.
   class Step {
    public:
     explicit Step(TextBuffer& buffer) : buffer_(buffer) { buffer_.begin_step(); }
@@ -74,7 +73,7 @@ class TextBuffer {
    private:
     TextBuffer& buffer_;
   };
-  bool undo();  // false: nothing is left
+  bool undo();  // false: nothing left
   bool redo();
 
  private:

@@ -11,7 +11,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr size_t kColouredLine = 20000;  // bytes; what is longer is drawn in one colour
+constexpr size_t kColouredLine = 20000;  // bytes; longer lines are drawn in one colour
 
 ImU32 color_of(LuaPart part) {
   const Theme& t = theme();
@@ -88,7 +88,7 @@ void CodeEditor::measure(const TextBuffer& buffer, const Look& look, ImVec2 orig
     for (const std::string& heading : headings_) widths_.push_back(ImGui::CalcTextSize(heading.c_str()).x);
   }
   for (const float column : widths_) {
-    if (x + column + em(0.8f) > width * 0.6f) break;  // the text needs the rest
+    if (x + column + em(0.8f) > width * 0.6f) break;  // leaves space for the text
     x += column + em(0.8f);
   }
   m_.text = x + em(0.4f);
@@ -129,12 +129,12 @@ void CodeEditor::draw_gutter(const TextBuffer& buffer, const Look& look, Result&
     const std::string number = std::to_string(i + 1);
     list->AddText({window.x + m_.number - float(number.size()) * m_.advance, y + base},
                   i == buffer.caret().line ? t.text : t.muted, number.c_str());
-    if (i == look.marked) {  // an arrow: the colour is not alone in saying it
+    if (i == look.marked) {  // an arrow, so that colour is not the only sign
       const float middle = y + m_.line / 2, size = em(0.32f);
       list->AddTriangleFilled({window.x + em(0.25f), middle - size}, {window.x + em(0.25f), middle + size},
                               {window.x + em(0.25f) + size * 1.4f, middle}, t.accent);
     }
-    if (i == look.stands) {  // a bar, so that an arrow may stand beside it
+    if (i == look.stands) {  // a bar, which leaves space for an arrow
       list->AddRectFilled({window.x, y}, {window.x + em(0.2f), y + m_.line}, t.warning);
     }
     for (const Mark& mark : look.errors) {
@@ -225,7 +225,7 @@ void CodeEditor::draw_line(TextBuffer& buffer, const Look& look, int i, ImDrawLi
     list->AddRectFilled({x, at.y}, {x + std::max(1.5f, em(0.1f)), at.y + m_.line},
                         focused_ ? t.text : with_alpha(t.muted, 0.5f));
   }
-  if (look.on_visible) {  // the first and the last line may be cut
+  if (look.on_visible) {  // the first and the last line may be partly visible
     const ImVec2 window = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
     const float right =
         std::clamp(at.x + drawn.x[line.size()], at.x + 1, std::max(at.x + 1, window.x + size.x));

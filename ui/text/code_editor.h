@@ -1,7 +1,7 @@
 #pragma once
-// A text as an editor shows it: Lua in colours, line numbers, a live gutter whose cells the caller fills,
-// caret, selection, mouse and keys. Draws only the lines in sight. Knows a TextBuffer and Dear ImGui, nothing
-// of files or sessions. Drawing thread only.
+// A Lua text in an editor: syntax colours, line numbers, a live gutter that the caller fills, caret,
+// selection, mouse and keys. Draws only the visible lines. Knows a TextBuffer and Dear ImGui, no files and no
+// sessions. Drawing thread only.
 #include <imgui.h>
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace lunagrad {
 
 class CodeEditor {
  public:
-  // An error: the line is underlined and marked in the margin, the message shown while the mouse rests there.
+  // An error: the line is underlined and marked in the margin; the message is a tooltip.
   struct Mark {
     int line = -1;
     std::string message;
@@ -24,39 +24,39 @@ class CodeEditor {
   struct Column {
     std::string heading, help;
   };
-  // What there is to see beside the text. Lines count from 0.
+  // What is shown in addition to the text. Lines count from 0.
   struct Look {
     std::vector<Mark> errors;
     std::vector<Column> columns;
     std::function<std::string(int line, size_t column)> cell;  // "" for none
-    std::function<float(int line)> heat;                       // 0 to 1: a bar behind the first cell
-    int marked = -1;  // the line that the selection elsewhere belongs to
-    int stands = -1;  // the line that a paused script goes on with
+    std::function<float(int line)> heat;                       // 0 to 1: a bar in the first cell
+    int marked = -1;  // the line of the node that is selected elsewhere
+    int stands = -1;  // the line where a paused script continues
     const TextSearch* search = nullptr;
     int current_match = -1;
-    bool popup = false;  // one is open at the caret: it gets Up, Down, Enter, Tab and Escape
+    bool popup = false;  // a popup is open at the caret: it gets Up, Down, Enter, Tab and Escape
     std::function<void(int line, ImVec2 min, ImVec2 max)> on_visible;
   };
   struct Result {
     bool edited = false, typed = false;  // typed: the edit was a letter at the caret
-    bool moved = false;                  // the caret
+    bool moved = false;                  // the caret moved
     bool wants_completion = false;       // Ctrl+Space
     int gutter_hovered = -1;             // a line with cells
     int column_hovered = -1;             // a heading
     std::string path_hovered;            // the mouse rests on this name
-    ImVec2 caret_below{0, 0};            // where a popup at the caret may begin
+    ImVec2 caret_below{0, 0};            // position for a popup at the caret
     float line_height = 0;
   };
 
   Result draw(const char* id, TextBuffer&, ImVec2 size, const Look&);
-  void reveal(int line) { reveal_ = line; }  // scrolls there with the next frame, if it is out of sight
+  void reveal(int line) { reveal_ = line; }  // scrolls there in the next frame, if it is out of sight
   void follow_caret() { follow_ = true; }
   void take_focus() { take_focus_ = true; }
   bool focused() const { return focused_; }
   LuaHighlight& highlight() { return highlight_; }
 
  private:
-  // A line cut for drawing: what is shown of it, and where each byte of the text is in that.
+  // A line prepared for drawing: its visible characters, and where each byte of the text is in them.
   struct Drawn {
     std::string shown;
     std::vector<int> offset;  // in `shown`
@@ -66,7 +66,7 @@ class CodeEditor {
     ImVec2 at;                              // of the window's content
     float line = 0, advance = 0, text = 0;  // text: where lines begin, from the window's left
     float number = 0;                       // right edge of the line numbers
-    int first = 0, last = 0;                // lines in sight
+    int first = 0, last = 0;                // visible lines
   };
   void cut(const std::string& line, Drawn&) const;
   void measure(const TextBuffer&, const Look&, ImVec2 origin, float width);
@@ -87,18 +87,18 @@ class CodeEditor {
   LuaHighlight highlight_;
   LuaHighlight::Pair pair_;
   Measures m_;
-  std::vector<float> widths_;  // of the gutter's columns, as wide as they ever had to be
+  std::vector<float> widths_;  // of the gutter's columns: the largest so far
   std::vector<std::string> headings_;
   float longest_ = 0;
   uint64_t measured_ = 0;
-  int wanted_column_ = -1;  // of the screen, kept while moving up and down
+  int wanted_column_ = -1;  // on the screen, kept while moving up and down
   int reveal_ = -1;
   bool follow_ = false, take_focus_ = false, focused_ = false;
   ImVec2 rest_{-1, -1};  // where the mouse came to rest, and since when
   double rest_since_ = 0;
 };
 
-// To the clipboard and from it; without a selection the whole line.
+// Copy and paste; without a selection the whole line.
 void copy_selection(const TextBuffer&);
 void cut_selection(TextBuffer&);
 void paste_clipboard(TextBuffer&);

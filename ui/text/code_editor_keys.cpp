@@ -1,4 +1,4 @@
-// The keys of a CodeEditor and the menu of its right mouse button.
+// The keys of a CodeEditor and its context menu.
 #include <GLFW/glfw3.h>
 #include <imgui_internal.h>
 
@@ -13,7 +13,7 @@
 namespace lunagrad {
 namespace {
 
-// Also under the number block's keys.
+// Including the keypad's Enter.
 bool entered() { return key_pressed(GLFW_KEY_ENTER) || key_pressed(GLFW_KEY_KP_ENTER); }
 
 }  // namespace
@@ -76,7 +76,7 @@ void CodeEditor::handle_control_keys(TextBuffer& buffer, Result& result) {
 }
 
 void CodeEditor::handle_keys(TextBuffer& buffer, const Look& look, Result& result) {
-  // The keys belong to the text: no shortcut that is a letter, no moving between widgets.
+  // The keys belong to the text: no shortcuts that are letters, no keyboard navigation between widgets.
   ImGui::CaptureKeyboardFromApp(true);
   ImGui::GetCurrentContext()->WantTextInputNextFrame = 1;
   const ImGuiIO& io = ImGui::GetIO();
@@ -84,7 +84,7 @@ void CodeEditor::handle_keys(TextBuffer& buffer, const Look& look, Result& resul
   const TextPosition before = buffer.caret();
   const auto go = [&](int key, Motion motion) {
     if (!key_pressed(key)) return;
-    // An arrow leaves a selection on its own side.
+    // Left and Right go to the start and the end of a selection.
     const TextRange selected = buffer.selection();
     TextPosition to = moved_by(buffer, buffer.caret(), motion);
     if (!shift && !selected.empty() && motion == Motion::left) to = selected.begin;

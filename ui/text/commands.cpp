@@ -20,7 +20,7 @@ int indent_of(const std::string& line) { return int(std::min(line.find_first_not
 
 bool blank(const std::string& line) { return size_t(indent_of(line)) == line.size(); }
 
-// The lines that a command on lines is for: a selection that ends at a line's start leaves that line out.
+// The lines that a line command applies to: without the last line if the selection ends at its start.
 std::pair<int, int> lines_of(const TextBuffer& buffer) {
   const TextRange range = buffer.selection();
   const bool ends_before = range.end.line > range.begin.line && range.end.column == 0;
@@ -46,7 +46,7 @@ TextPosition word_right(const TextBuffer& buffer, TextPosition p) {
   return {p.line, int(at)};
 }
 
-// Whether what stands before the caret on its line leaves a block or bracket open.
+// Whether the text before the caret on its line leaves a block or bracket open.
 bool opens_block(TextBuffer& buffer, LuaHighlight& highlight, TextPosition caret) {
   int depth = 0;
   const std::string& line = buffer.line(caret.line);
@@ -102,7 +102,7 @@ TextPosition moved_by(const TextBuffer& buffer, TextPosition p, Motion motion, i
       return word_left(buffer, p);
     case Motion::word_right:
       return word_right(buffer, p);
-    case Motion::line_start: {  // of the text; from there of the line
+    case Motion::line_start: {  // first to the start of the text; from there to the start of the line
       const int start = indent_of(line);
       return {p.line, p.column == start ? 0 : start};
     }
@@ -155,7 +155,7 @@ void erase_by(TextBuffer& buffer, Motion motion) {
   if (buffer.has_selection()) return buffer.type({});
   const TextPosition caret = buffer.caret();
   TextPosition to = moved_by(buffer, caret, motion);
-  // Backspace in an indent made of spaces takes a whole level.
+  // Backspace in an indent of spaces deletes a whole level.
   const std::string& line = buffer.line(caret.line);
   if (motion == Motion::left && caret.column > 1 && indent_of(line) >= caret.column &&
       line[size_t(caret.column) - 1] == ' ') {
@@ -175,7 +175,7 @@ void new_line(TextBuffer& buffer, LuaHighlight& highlight) {
   std::string start = line.substr(0, size_t(std::min(indent_of(line), caret.column)));
   const bool in_string = highlight.open_at(buffer, caret.line) != 0;
   if (!in_string && opens_block(buffer, highlight, caret)) start += buffer.indent_unit();
-  // A closing bracket behind the caret stays on a line of its own, below.
+  // A closing bracket after the caret goes to a separate line below.
   const bool closes = size_t(caret.column) < line.size() &&
                       std::string_view(")}]").find(line[size_t(caret.column)]) != std::string_view::npos;
   const std::string outer = line.substr(0, size_t(std::min(indent_of(line), caret.column)));

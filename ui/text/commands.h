@@ -1,6 +1,6 @@
 #pragma once
-// What the keys of an editor of Lua do to a TextBuffer: moving, erasing, indenting, commenting. Each is one
-// step of undo.
+// What the keys of a Lua editor do to a TextBuffer: moving, deleting, indenting, commenting. Each is one undo
+// step. One thread.
 #include <string>
 #include <string_view>
 
@@ -9,27 +9,28 @@
 
 namespace lunagrad {
 
-constexpr int kTabWidth = 4;  // columns from one tab stop to the next
+constexpr int kTabWidth = 4;  // columns between tab stops
 
 enum class Motion { left, right, word_left, word_right, line_start, line_end, up, down, begin, end };
 
-// Where a motion leads from `from`; up and down go `lines` lines and keep to column `wanted` of the screen.
+// The target of a motion from `from`; up and down move `lines` lines and keep screen column `wanted`.
 TextPosition moved_by(const TextBuffer&, TextPosition from, Motion, int wanted = 0, int lines = 1);
-// The column of the screen at which a position is drawn, with tabs; and the position nearest to one.
+// The screen column of a position, with tabs expanded; and the position nearest to a column.
 int screen_column(std::string_view line, int column);
 int column_at(std::string_view line, int screen_column);
 TextRange word_at(const TextBuffer&, TextPosition);
-// The dotted path of names around a position: "nn.functional.relu", "x:sum" up to the end of the name there.
+// The dotted path of names around a position, up to the end of the name there: "nn.functional.relu", "x:sum".
 std::string path_at(const TextBuffer&, TextPosition);
 
-void erase_by(TextBuffer&, Motion);  // what is selected, or else up to where the motion leads
+void erase_by(TextBuffer&, Motion);  // the selection, or otherwise up to the target of the motion
 void new_line(TextBuffer&, LuaHighlight&);
-// After a letter was typed: "end", "else", "until" and "}" move out to the block that they close.
+// After a letter was typed: moves "end", "else", "until" and "}" out to the indent of the block that they
+// close.
 void outdent_closing(TextBuffer&, LuaHighlight&);
-void indent(TextBuffer&);  // the lines selected; without a selection, to the next stop
+void indent(TextBuffer&);  // the selected lines; without a selection, to the next stop
 void unindent(TextBuffer&);
-void toggle_comment(TextBuffer&);  // of the lines selected
-void duplicate(TextBuffer&);       // what is selected, or the line
+void toggle_comment(TextBuffer&);  // of the selected lines
+void duplicate(TextBuffer&);       // the selection, or the line
 void move_lines(TextBuffer&, int by);
 void delete_lines(TextBuffer&);
 

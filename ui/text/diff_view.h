@@ -1,5 +1,6 @@
 #pragma once
-// Lines of a unified diff, signs before them and colours behind. Draws only the lines that are visible.
+// Lines of a unified diff with signs and background colours. Draws only the visible lines. Drawing thread
+// only.
 #include <imgui.h>
 
 #include <string>

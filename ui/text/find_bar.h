@@ -1,5 +1,5 @@
 #pragma once
-// A row to find and replace in a text. Knows a TextBuffer, nothing of files. Drawing thread only.
+// A row to find and replace in a text. Knows a TextBuffer, no files. Drawing thread only.
 #include <imgui.h>
 
 #include <functional>
@@ -12,12 +12,12 @@ namespace lunagrad {
 
 class FindBar {
  public:
-  using Describe = std::function<void(const char* name, const std::string& text)>;  // of the last item drawn
+  using Describe = std::function<void(const char* name, const std::string& text)>;  // for the last item drawn
 
-  void open(const TextBuffer&, bool replace);  // looks for what is selected, if that is within a line
+  void open(const TextBuffer&, bool replace);  // searches for the selection, if it is within a line
   void close() { open_ = false; }
   bool is_open() const { return open_; }
-  // True: the caret went to a match, or the text was changed.
+  // True: the caret moved to a match, or the text was changed.
   bool draw(TextBuffer&, const Describe&);
   bool go(TextBuffer&, bool forward);
   const TextSearch* search() const { return open_ && search_.active() ? &search_ : nullptr; }

@@ -10,7 +10,7 @@
 
 namespace lunagrad {
 
-// Breaks behind the last space that fits, inside a word only when it alone is too long.
+// Breaks after the last space that fits; breaks inside a word only if the word alone is too long.
 void LogView::wrap_line(uint64_t number, std::string_view text, int columns) {
   size_t begin = 0, space = 0;
   int column = 0;
@@ -29,7 +29,7 @@ void LogView::wrap_line(uint64_t number, std::string_view text, int columns) {
   rows_.push_back({number, uint32_t(begin), uint32_t(text.size())});
 }
 
-// The last line is wrapped again each time: it may have grown.
+// Always wraps the last line again: it may have grown.
 void LogView::wrap(const LogContent& content, int columns) {
   if (content.version != version_ || columns != columns_) {
     version_ = content.version;

@@ -1,7 +1,7 @@
 #pragma once
-// Lines of coloured monospaced text, wrapped to the width, of which only the visible ones are drawn. Follows
-// the end until scrolled up. Lines are selected with the mouse and copied with Ctrl+C; links in them are
-// clicked. Wraps each line once, when it comes. Knows text, nothing of sessions.
+// Lines of coloured monospaced text, wrapped to the width; draws only the visible ones. Follows the end until
+// the user scrolls up. Lines are selected with the mouse and copied with Ctrl+C; links are clickable. Wraps
+// each line once, when it arrives. Knows text, no sessions. Drawing thread only.
 #include <imgui.h>
 
 #include <cstdint>
@@ -15,16 +15,16 @@
 namespace lunagrad {
 
 struct LogLine {
-  std::string_view text;  // valid until the next line is asked for
+  std::string_view text;  // valid until the next line is requested
   ImU32 color = 0;
-  const char* mark = "";  // what kind of line it is, beside its colour: stands in the margin
-  std::vector<std::pair<size_t, size_t>> links;  // bytes from, and up to
+  const char* mark = "";                         // the kind of line, in the margin, in addition to its colour
+  std::vector<std::pair<size_t, size_t>> links;  // byte ranges [first, second)
 };
 
 struct LogContent {
-  uint64_t first = 0;  // number of the first line; numbers grow and are never used twice
+  uint64_t first = 0;  // number of the first line; numbers grow and are never reused
   size_t count = 0;
-  uint64_t version = 0;                 // changes when lines other than the last are no longer what they were
+  uint64_t version = 0;                 // changes when lines other than the last have changed
   std::function<LogLine(size_t)> line;  // from 0 to count - 1
 };
 

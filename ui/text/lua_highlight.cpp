@@ -7,13 +7,13 @@
 namespace lunagrad {
 namespace {
 
-constexpr int kBracketLines = 5000;  // how far a partner is looked for
+constexpr int kBracketLines = 5000;  // lines that are searched for the partner of a bracket
 
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 
-// The equals signs of a long bracket that opens at `at`, -1 for none.
+// The number of equals signs of the long bracket that opens at `at`, -1 for none.
 int long_bracket(std::string_view line, size_t at) {
   if (at >= line.size() || line[at] != '[') return -1;
   size_t end = at + 1;
@@ -21,15 +21,15 @@ int long_bracket(std::string_view line, size_t at) {
   return end < line.size() && line[end] == '[' ? int(end - at - 1) : -1;
 }
 
-// Behind the long bracket of that level that closes at or after `at`; npos: not on this line.
+// The position after the long bracket of that level that closes at or after `at`; npos: not on this line.
 size_t long_end(std::string_view line, size_t at, int level) {
   const std::string close = "]" + std::string(size_t(level), '=') + "]";
   const size_t found = line.find(close, at);
   return found == line.npos ? found : found + close.size();
 }
 
-// Behind the quote that closes; when there is none the line's end, and `open` says whether a backslash
-// continues it.
+// The position after the closing quote, or the line's end without one; then `open` says whether a backslash
+// continues the string.
 size_t quoted_end(std::string_view line, size_t at, char quote, bool& closed, bool& continued) {
   for (; at < line.size(); ++at) {
     if (line[at] == quote) {
@@ -68,7 +68,7 @@ LuaOpen lua_tokens(std::string_view line, LuaOpen open, std::vector<LuaToken>& t
     if (end > begin) tokens.push_back({int(begin), int(end), part});
     at = end;
   };
-  // Goes on in a long bracket from `at`; true: it stays open.
+  // Continues a long bracket from `at`; true: it stays open.
   const auto in_long = [&](size_t begin, size_t from, LuaOpen state) {
     const LuaPart part = state & 1 ? LuaPart::comment : LuaPart::string;
     const size_t end = long_end(line, from, int(state - 4) / 2);
@@ -127,7 +127,7 @@ LuaOpen LuaHighlight::open_at(TextBuffer& buffer, int line) {
     tokens_.clear();
     const int known = int(open_.size()) - 1;
     const std::string& text = buffer.line(known);
-    // Lua skips a first line that begins with #.
+    // Lua skips a first line that starts with #.
     open_.push_back(known == 0 && text.starts_with('#') ? 0 : lua_tokens(text, open_.back(), tokens_));
   }
   return open_[size_t(line)];
@@ -156,7 +156,7 @@ LuaHighlight::Pair LuaHighlight::brackets(TextBuffer& buffer, TextPosition caret
     pair.found = true;
     pair.first = {{caret.line, token.begin}, {caret.line, token.end}};
     own = c;
-    if (token.begin == caret.column) break;  // the one behind the caret goes before the one in front
+    if (token.begin == caret.column) break;  // the bracket after the caret has priority over the one before
   }
   if (!pair.found) return pair;
   const bool forward = kOpening.find(own) != kOpening.npos;

@@ -13,12 +13,12 @@
 namespace lunagrad {
 namespace {
 
-constexpr int kMostLines = 8;  // that are seen at once
+constexpr int kMostLines = 8;  // that are visible at once
 constexpr size_t kMostOffers = 10;
 
 int lines_of(const std::string& text) { return 1 + int(std::count(text.begin(), text.end(), '\n')); }
 
-// The name that ends at the cursor, without what stands before its last . or :
+// The name that ends at the cursor, without the part up to its last . or :
 std::string name_at_end(const std::string& text) {
   size_t begin = text.size();
   while (begin > 0 && (std::isalnum(static_cast<unsigned char>(text[begin - 1])) || text[begin - 1] == '_'))
@@ -46,7 +46,7 @@ const std::string* EntryHistory::on() {
   return ++at_ == entries_.size() ? &draft_ : &entries_[at_];
 }
 
-// A backslash stands before the ends of lines inside an entry, and before itself.
+// A backslash escapes line ends inside an entry, and itself.
 std::string EntryHistory::as_text() const {
   std::string text;
   for (const std::string& entry : entries_) {
@@ -95,7 +95,7 @@ void Prompt::edit(ImGuiInputTextCallbackData& data) {
   const std::string before(data.Buf, size_t(data.CursorPos));
   if (open_ && before != before_) open_ = false;
   if (std::exchange(answered_, false) && before == before_ && !offers_.empty()) {
-    // What all have in common is typed at once; what is left to choose is offered.
+    // Inserts the common prefix at once; offers the rest.
     std::string common = offers_[0];
     for (const std::string& name : offers_) {
       size_t same = 0;
@@ -128,7 +128,7 @@ void Prompt::edit(ImGuiInputTextCallbackData& data) {
     if (down) chosen_ = (chosen_ + 1) % offers_.size();
     return;
   }
-  // Up on the first line and Down on the last leave the text.
+  // Up on the first line and Down on the last one leave the text.
   const bool on_first = before.find('\n') == before.npos;
   const bool on_last =
       std::string_view(data.Buf + data.CursorPos, size_t(data.BufTextLen - data.CursorPos)).find('\n') ==
@@ -162,7 +162,8 @@ bool Prompt::draw(const char* hint, float width, const Colors& colors,
   complete_ = &complete;
   if (std::exchange(focus_, false)) ImGui::SetKeyboardFocusHere();
   const ImVec2 corner = ImGui::GetCursorScreenPos();
-  // While there are offers Enter takes the one that is chosen and Escape, which empties a field, closes them.
+  // While the list is open, Enter takes the chosen name, and Escape, which normally clears the field, closes
+  // the list.
   const bool choosing = open_;
   const std::string kept = choosing ? text_ : std::string();
   constexpr auto flags = ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CtrlEnterForNewLine |

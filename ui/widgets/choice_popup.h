@@ -1,6 +1,6 @@
 #pragma once
-// A list at the caret from which one entry is taken, by keys or mouse, while the keyboard stays with the text
-// behind it. Knows texts only. Drawing thread only.
+// A list at the caret from which the user takes one entry, by keys or mouse, while the keyboard focus stays
+// in the text. Knows texts only. Drawing thread only.
 #include <imgui.h>
 
 #include <functional>
@@ -15,14 +15,14 @@ class ChoicePopup {
   };
   // Reads Up, Down, Enter, Tab, Escape: the index that was taken, -1 for none, -2 to close.
   int take_keys(int count);
-  // Draws it below `at`, or above when there is no room. Returns as take_keys() does. `on_row` gets what is
-  // in sight.
+  // Draws it below `at`, or above when there is no space. Returns the same as take_keys(). `on_row` gets each
+  // visible row.
   int draw(int count, const std::function<Choice(int)>&, ImVec2 at, float line_height,
            const std::function<void(int, ImVec2 min, ImVec2 max)>& on_row = {});
   void restart() { chosen_ = first_ = 0; }
 
  private:
-  int chosen_ = 0, first_ = 0;  // first_: of the rows in sight
+  int chosen_ = 0, first_ = 0;  // first_: the first visible row
 };
 
 }  // namespace lunagrad

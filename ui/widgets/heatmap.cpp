@@ -5,28 +5,28 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 
+#include "runtime/figures.h"
 #include "ui/widgets/input.h"
 #include "ui/window/theme.h"
 
 namespace lunagrad {
 namespace {
 
-// In each direction: no more than a viewer may ask for, and where there are no textures, what may be drawn in
-// pieces.
+// In each direction: at most what a viewer may request; without textures, at most what can be drawn as
+// rectangles.
 constexpr int64_t kMostCells = 1024, kMostPieces = 96;
 constexpr float kPatterned = 5;  // pixels of a cell that shows a pattern
 
 int64_t extent(int64_t wanted, int64_t whole) { return wanted > 0 ? std::min(wanted, whole) : whole; }
 
-// What covers everything is written as such.
+// Replaces a range that covers everything by 0.
 HeatWindow simplified(HeatWindow window, int64_t rows, int64_t columns) {
   if (window.rows >= rows && window.columns >= columns) return {};
   return window;
 }
 
-// The first element of cell i: each covers those whose place, in cells, rounds down to it.
+// The first element of cell i: an element belongs to the cell that its scaled position rounds down to.
 int64_t edge(int64_t i, int64_t cells, int64_t whole) { return (i * whole + cells - 1) / cells; }
 
 }  // namespace
@@ -122,7 +122,8 @@ void Heatmap::paint(const HeatCells& cells, const ColorRange& range, const Value
     const int64_t row = cells.first_row + edge(r, cells.cell_rows, cells.shown_rows);
     for (int64_t c = 0; c < cells.cell_columns; ++c, ++pixel) {
       const int64_t column = cells.first_column + edge(c, cells.cell_columns, cells.shown_columns);
-      if (row * cells.columns + column >= cells.elements) continue;  // behind the end of a folded row: clear
+      if (row * cells.columns + column >= cells.elements)
+        continue;  // after the end of a short last row: transparent
       const double value = cells.values[pixel];
       if (std::isfinite(value)) {
         pixels_[pixel] = scale[size_t(color_position(value, range) * (scale.size() - 1) + 0.5)];
@@ -144,7 +145,7 @@ void Heatmap::draw_picture(const HeatCells& cells, ImVec2 at, ImVec2 size, const
   } else {
     for (int64_t r = 0; r < cells.cell_rows; ++r)
       for (int64_t c = 0, start = 0; c < cells.cell_columns; ++c) {
-        // Neighbours of one colour are one rectangle.
+        // Neighbours of the same colour become one rectangle.
         const uint32_t* const line = &pixels_[size_t(r * cells.cell_columns)];
         if (c + 1 < cells.cell_columns && line[c + 1] == line[c]) continue;
         if (line[c]) list->AddRectFilled(corner(r, start), corner(r + 1, c + 1), line[c]);
@@ -163,7 +164,7 @@ void Heatmap::draw(const char* id, const HeatCells& cells, const ColorRange& ran
   tip_.reset();
   if (cells.cell_rows == 0 || cells.cell_columns == 0 || cells.values.empty()) return;
   room = {std::max(room.x, 4.0f), std::max(room.y, 4.0f)};
-  // Square cells while that leaves them visible; stretched otherwise.
+  // Square cells while they stay visible; stretched otherwise.
   float cell_x = std::min(room.x / float(cells.shown_columns), em(1.6f));
   float cell_y = std::min(room.y / float(cells.shown_rows), em(1.6f));
   if (std::min(cell_x, cell_y) >= 3) cell_x = cell_y = std::floor(std::min(cell_x, cell_y));
@@ -198,8 +199,7 @@ void Heatmap::draw(const char* id, const HeatCells& cells, const ColorRange& ran
   const int64_t cell = r * cells.cell_rows / cells.shown_rows * cells.cell_columns +
                        c * cells.cell_columns / cells.shown_columns;
   const bool pooled = cells.cell_rows < cells.shown_rows || cells.cell_columns < cells.shown_columns;
-  char value[32];
-  std::snprintf(value, sizeof value, "%.9g", cells.values[size_t(cell)]);
+  const std::string value = number_figure(cells.values[size_t(cell)], 9);
   const std::string place = index(row, column);
   tip_ = show_tip(pooled ? "about " + place + ", farthest from 0: " + value : place + " = " + value, at,
                   {at.x + room.x, at.y + size.y});

@@ -1,8 +1,8 @@
 #pragma once
-// Numbers in rows and columns as coloured cells: the wheel zooms about the mouse, dragging pans, a click
-// picks an element, which the arrow keys move. It draws the rectangle of the cells that it is given, as one
-// picture with a pixel for each, and says which rectangle it would like to be given next. Knows nothing of
-// tensors or sessions. Drawing thread only.
+// Numbers in rows and columns as coloured cells: the wheel zooms around the mouse, dragging pans, a click
+// selects an element, the arrow keys move the selection. Draws the rectangle of cells that it gets as one
+// picture with a pixel per cell, and reports which rectangle it needs next. Knows no tensors and no sessions.
+// Drawing thread only.
 #include <functional>
 #include <optional>
 #include <span>
@@ -16,21 +16,21 @@
 namespace lunagrad {
 
 struct HeatCells {
-  int64_t rows = 0, columns = 0;  // of everything
+  int64_t rows = 0, columns = 0;  // of the whole matrix
   int64_t elements = 0;           // fewer than rows x columns when the last row is short
-  int64_t first_row = 0, first_column = 0, shown_rows = 0, shown_columns = 0;  // the rectangle
-  int64_t cell_rows = 0, cell_columns = 0;                                     // cells that it is shown in
-  std::span<const double> values;                                              // row-major
-  uint64_t revision = 0;  // another number for other values
+  int64_t first_row = 0, first_column = 0, shown_rows = 0, shown_columns = 0;  // the rectangle of `values`
+  int64_t cell_rows = 0, cell_columns = 0;  // resolution of `values` for that rectangle
+  std::span<const double> values;           // row-major
+  uint64_t revision = 0;                    // changes whenever the values change
 };
 
-// A part of everything; 0 rows or columns: up to the end.
+// A part of the matrix; 0 rows or columns: up to the end.
 struct HeatWindow {
   int64_t first_row = 0, first_column = 0, rows = 0, columns = 0;
   bool whole() const { return rows == 0 && columns == 0; }
   bool operator==(const HeatWindow&) const = default;
 };
-// The part that is seen after a zoom by `factor` (below 1: closer) about a place, or a shift, in rows and
+// The visible part after a zoom by `factor` (below 1: closer) around a place, or after a shift, in rows and
 // columns.
 HeatWindow zoomed(const HeatWindow&, int64_t rows, int64_t columns, double factor, double about_row,
                   double about_column);
@@ -38,15 +38,15 @@ HeatWindow shifted(const HeatWindow&, int64_t rows, int64_t columns, double by_r
 
 class Heatmap {
  public:
-  // Fills `room` at most; small things take less. `index` writes the position of an element.
+  // Fills at most `room`; small matrices take less. `index` formats the position of an element.
   void draw(const char* id, const HeatCells&, const ColorRange&, ImVec2 room, const ValueColors&,
             const std::function<std::string(int64_t row, int64_t column)>& index);
   const HeatWindow& window() const { return window_; }
   const std::optional<std::pair<int64_t, int64_t>>& picked() const { return picked_; }
-  void reset();  // everything, nothing picked
+  void reset();  // shows everything, selects nothing
   void show_all() { window_ = {}; }
   void follow(const Heatmap& other) { window_ = other.window_, picked_ = other.picked_; }
-  // Cells that were of use in the last frame: what to ask for.
+  // Cells that the last frame could use: the resolution to request.
   int64_t most_rows() const { return most_rows_; }
   int64_t most_columns() const { return most_columns_; }
   const std::optional<ShownTip>& tip() const { return tip_; }  // of the last frame
@@ -65,11 +65,11 @@ class Heatmap {
   void pick(const HeatCells&, int64_t row, int64_t column);
   HeatWindow window_;
   std::optional<std::pair<int64_t, int64_t>> picked_;
-  bool keys_ = false;  // the arrow keys are the picked element's
+  bool keys_ = false;  // the arrow keys move the selected element
   double pan_row_ = 0, pan_column_ = 0;
   std::optional<Painted> painted_;
   std::vector<uint32_t> pixels_;
-  std::vector<uint32_t> odd_;  // cells that hold no finite number
+  std::vector<uint32_t> odd_;  // cells with NaN or infinity
   Texture texture_;
   int64_t most_rows_ = 64, most_columns_ = 64;
   std::optional<ShownTip> tip_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/figures.h"
 #include "ui/widgets/tip.h"
 #include "ui/window/theme.h"
 
@@ -73,7 +74,7 @@ void ImageGrid::draw_tile(const ImageTiles& tiles, int64_t tile, ImVec2 min, ImV
     list->AddImage(texture_.id(), min, max, {float(x) / w, float(y) / h},
                    {float(x + tiles.columns) / w, float(y + tiles.rows) / h});
   }
-  if (!texture_.empty() && scale < 5) return;  // no room for the pattern of what is not finite
+  if (!texture_.empty() && scale < 5) return;  // no space for the pattern of NaN and infinities
   const int64_t plane = tiles.rows * tiles.columns, size = plane * tiles.channels;
   for (int64_t r = 0; r < tiles.rows; ++r)
     for (int64_t c = 0; c < tiles.columns; ++c) {
@@ -97,7 +98,8 @@ int64_t ImageGrid::draw(const char* id, const ImageTiles& tiles, bool normalize_
   paint(tiles, normalize_each, colors);
   const float gap = em(0.3f);
   room = {std::max(room.x, em(2)), std::max(room.y, em(2))};
-  // The largest tiles with which all fit; not less than a pixel each, nor than can be told apart.
+  // The largest scale at which all tiles fit; at least a pixel per tile, and at least what can be
+  // distinguished.
   float scale = std::min(room.x / float(tiles.columns), room.y / float(tiles.rows));
   const float least = std::max(1.0f, em(1.5f) / float(std::max(tiles.rows, tiles.columns)));
   const auto fit_at = [&](float s) {
@@ -127,8 +129,8 @@ int64_t ImageGrid::draw(const char* id, const ImageTiles& tiles, bool normalize_
     list->AddRect({corner.x - 1, corner.y - 1}, {end.x + 1, end.y + 1},
                   inside && ImGui::IsItemHovered() ? colors.accent : colors.border);
     if (inside && ImGui::IsItemHovered())
-      show_tip(label(t) + "\nblack " + short_number(double(range.low)) + ", white " +
-                   short_number(double(range.high)),
+      show_tip(label(t) + "\nblack " + number_figure(double(range.low)) + ", white " +
+                   number_figure(double(range.high)),
                at, {at.x + room.x, at.y + room.y});
   }
   list->PopClipRect();

@@ -1,7 +1,6 @@
 #pragma once
-// Pictures side by side: filters of a convolution, images of a batch. Each is scaled to the range of its own
-// pixels or to that of all; what is not finite is marked. Knows pixels, nothing of tensors. Drawing thread
-// only.
+// Pictures next to each other: filters of a convolution, images of a batch. Each is scaled to its own range
+// or to the range of all; NaN and infinities are marked. Knows pixels, no tensors. Drawing thread only.
 #include <functional>
 #include <optional>
 #include <span>
@@ -16,20 +15,20 @@ struct ImageTiles {
   int64_t count = 0, rows = 0, columns = 0;
   int channels = 1;               // 1: grey; 3: red, green, blue
   std::span<const float> pixels;  // tile, channel, row, column
-  uint64_t revision = 0;          // another number for other pixels
+  uint64_t revision = 0;          // changes whenever the pixels change
 };
 
 struct PixelRange {
   float low = 0, high = 0;
 };
-// Of the finite pixels; 0 to 0 when there are none.
+// Range of the finite pixels; 0 to 0 when there are none.
 PixelRange pixel_range(std::span<const float>);
-// Colour of a pixel, or of three.
+// Colour of one pixel with `count` channels.
 ImU32 pixel_color(const float* channels, int64_t stride, int count, PixelRange);
 
 class ImageGrid {
  public:
-  // Fills `room` at most. `label` says what tile i is, under the mouse. Returns how many tiles fitted.
+  // Fills at most `room`. `label` is the tooltip of tile i. Returns how many tiles fitted.
   int64_t draw(const char* id, const ImageTiles&, bool normalize_each, ImVec2 room, const ValueColors&,
                const std::function<std::string(int64_t tile)>& label);
 
@@ -43,7 +42,7 @@ class ImageGrid {
   void draw_tile(const ImageTiles&, int64_t tile, ImVec2 min, ImVec2 max, const ValueColors&) const;
 
   std::optional<Painted> painted_;
-  int64_t across_ = 1;  // tiles side by side in the texture
+  int64_t across_ = 1;  // tiles per row in the texture
   std::vector<uint32_t> pixels_;
   std::vector<PixelRange> ranges_;  // of each tile
   Texture texture_;

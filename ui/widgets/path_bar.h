@@ -1,5 +1,5 @@
 #pragma once
-// A row in which a file's path is typed: Tab completes it from the disk, and what it may become is listed
+// A row for typing a file's path: Tab completes it from the disk, and the possible completions are listed
 // below. Drawing thread only.
 #include <functional>
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace lunagrad {
 
-// The paths that a beginning may become, folders with a slash behind them; sorted, at most `most`.
+// The paths that start with `beginning`, folders with a trailing slash; sorted, at most `most`.
 std::vector<std::string> path_completions(const std::string& beginning, size_t most);
-// The longest beginning that all have; "" for none.
+// The longest common prefix; "" if there is none.
 std::string common_beginning(const std::vector<std::string>& paths);
 
 class PathBar {
@@ -22,7 +22,7 @@ class PathBar {
   bool is_open() const { return open_; }
   const std::string& label() const { return label_; }
   void complain(std::string error) { error_ = std::move(error); }
-  // The path, when it was entered. The row stays until close().
+  // The path, when the user has entered it. The row stays until close().
   std::optional<std::string> draw(const Describe&);
 
  private:

@@ -10,7 +10,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr double kShortest = 10;  // ns that may fill the width
+constexpr double kShortest = 10;  // smallest visible range, in ns
 
 struct Unit {
   double ns;
@@ -32,7 +32,7 @@ void draw_axis(ImDrawList* list, ImVec2 min, ImVec2 max, const TimeAxis& axis, c
   const std::vector<double> ticks = axis_ticks(axis.low, axis.high, count);
   const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : axis.high - axis.low;
   for (const double tick : ticks) {
-    const double at = tick + 0.0;  // no -0
+    const double at = tick + 0.0;  // turns -0 into 0
     const float x = std::round(axis.x_of(at, min.x, max.x));
     list->AddLine({x, min.y}, {x, max.y - axis_height()}, colors.grid);
     const std::string text = time_axis_text(at, step);
@@ -42,7 +42,7 @@ void draw_axis(ImDrawList* list, ImVec2 min, ImVec2 max, const TimeAxis& axis, c
   }
 }
 
-// The part of a text that fits, with an ellipsis; "" when hardly anything does.
+// The part of a text that fits, with an ellipsis; "" when almost nothing fits.
 std::string fitted(const std::string& text, float width) {
   if (ImGui::CalcTextSize(text.c_str()).x <= width) return text;
   const float dots = ImGui::CalcTextSize("…").x;
@@ -53,7 +53,7 @@ std::string fitted(const std::string& text, float width) {
   return end == text.c_str() ? std::string() : std::string(text.c_str(), end) + "…";
 }
 
-// Black or white, whichever stands out.
+// Black or white, whichever has more contrast.
 ImU32 text_on(ImU32 color) {
   const auto part = [&](int shift) { return float(color >> shift & 255); };
   const float light =
@@ -142,7 +142,7 @@ TimelineHit draw_timeline(const char* id, std::span<const TimeRow> rows, ImVec2 
       const TimeBlock& block = blocks[i];
       float left = axis.x_of(block.start, min.x, max.x);
       float right = axis.x_of(block.start + block.length, min.x, max.x);
-      if (right <= drawn_to) continue;  // under a pixel, and that pixel is painted
+      if (right <= drawn_to) continue;  // narrower than a pixel, and that pixel is painted
       right = std::max(right, std::floor(left) + 1);
       const bool under = hovered && mouse.x >= left && mouse.x < right && mouse.y >= top && mouse.y < bottom;
       left = std::max(left, min.x - 2);
@@ -193,7 +193,7 @@ StackHit draw_stack(const char* id, size_t count, const std::function<StackSampl
   const float floor = max.y - axis_height(), line = ImGui::GetTextLineHeight();
   const double top = std::max(sum(peak), 1.0) * 1.05;
   const auto y_of = [&](double value) { return floor - float(value / top) * std::max(floor - at.y, 1.0f); };
-  double unit = 1;  // of 1024 each, so that bytes have round numbers
+  double unit = 1;  // power of 1024, so that bytes have round numbers
   while (top / unit >= 1024) unit *= 1024;
   for (const double tick : axis_ticks(0, top / unit, std::max(2, int((floor - at.y) / (line * 2.5f))))) {
     const double value = tick * unit + 0.0;
@@ -203,7 +203,7 @@ StackHit draw_stack(const char* id, size_t count, const std::function<StackSampl
     list->AddText({at.x, std::min(y - line / 2, floor - line)}, colors.muted,
                   fitted(number(value), label_width - 4).c_str());
   }
-  // In each column of pixels the moment with the largest sum, so that no peak is lost.
+  // In each pixel column the sample with the largest sum, so that no peak is lost.
   list->PushClipRect({min.x, at.y}, {max.x, floor}, true);
   const auto time = [&](float x) {
     return axis.low + (axis.high - axis.low) * double(x - min.x) / double(max.x - min.x);

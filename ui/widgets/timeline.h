@@ -1,7 +1,7 @@
 #pragma once
-// Blocks of time in rows under a common axis: the wheel zooms about the mouse, dragging pans, a double click
-// shows all. Draws what is in sight and wider than a pixel. And parts of a sum stacked over the same axis.
-// Knows times, texts and colours, nothing of sessions.
+// A timeline: blocks of time in rows under a common axis. The wheel zooms around the mouse, dragging pans, a
+// double click shows everything. Draws what is visible and wider than a pixel. Also a stacked chart of the
+// parts of a sum over the same axis. Knows times, texts and colours, no sessions. Drawing thread only.
 #include <imgui.h>
 
 #include <functional>
@@ -11,14 +11,14 @@
 
 namespace lunagrad {
 
-// The stretch of time that is shown, shared by what stands over each other.
+// The visible time range, shared by charts below each other.
 struct TimeAxis {
-  double low = 0, high = 1;  // shown, in ns
-  double length = 1;         // of all
-  bool fits = true;          // shows all, also when it becomes longer
+  double low = 0, high = 1;  // visible, in ns
+  double length = 1;         // of everything, in ns
+  bool fits = true;          // shows everything, also when it becomes longer
   void update(double whole);
   void fit() { fits = true; }
-  // Input over [left, right] on the screen: the last item is active or hovered.
+  // Handles input over [left, right] of the screen while the last item is active or hovered.
   void navigate(float left, float right);
   float x_of(double at, float left, float right) const {
     return left + float((at - low) / (high - low)) * (right - left);
@@ -28,13 +28,13 @@ struct TimeAxis {
 struct TimeBlock {
   double start = 0, length = 0;  // ns
   ImU32 color = 0;
-  int id = 0;           // the caller's
-  bool marked = false;  // a second sign beside its colour: a bar across its top
+  int id = 0;           // for the caller
+  bool marked = false;  // a bar across its top, in addition to its colour
 };
 
 struct TimeRow {
-  std::string name;               // "" for a row that belongs to the one above
-  std::vector<TimeBlock> blocks;  // by start; they do not overlap
+  std::string name;               // "" for a row that belongs to the row above
+  std::vector<TimeBlock> blocks;  // sorted by start, not overlapping
 };
 
 struct TimelineColors {
@@ -46,15 +46,15 @@ struct TimelineHit {
   int id = 0;  // of the block under the mouse
 };
 
-// Block i of a row that ends behind `at`, the row's size when there is none.
+// Index of the first block that ends after `at`; the row's size if there is none.
 size_t first_block_behind(const std::vector<TimeBlock>&, double at);
 
 TimelineHit draw_timeline(const char* id, std::span<const TimeRow>, ImVec2 size, float label_width, TimeAxis&,
                           const TimelineColors&, const std::function<std::string(int id)>& label);
 float timeline_row_height();
-float timeline_height(size_t rows);  // with the axis
+float timeline_height(size_t rows);  // including the axis
 
-// A sum over time, as it was at some moments; it holds until the next.
+// The parts of a sum at one moment; valid until the next sample.
 struct StackSample {
   double at;
   std::span<const double> parts;
@@ -68,6 +68,6 @@ StackHit draw_stack(const char* id, size_t count, const std::function<StackSampl
                     const TimelineColors&, const std::function<std::string(double)>& number);
 
 std::string time_axis_text(double ns,
-                           double step);  // "1.2 ms", as many digits as tell it from its neighbours
+                           double step);  // "1.2 ms", with as many digits as the distance of ticks needs
 
 }  // namespace lunagrad

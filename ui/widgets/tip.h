@@ -1,14 +1,14 @@
 #pragma once
-// A tooltip about a place in a picture. It stays with the picture, so that what stands around it, as the
-// figures of a neighbour, can be read meanwhile. Drawing thread only.
+// A tooltip for a place in a picture. It stays inside the picture, so that it does not hide what is around
+// it, for example numbers of a neighbour. Drawing thread only.
 #include <imgui.h>
 
 #include <string>
 
 namespace lunagrad {
 
-// Where a tip of `size` begins: beside the mouse and inside of the rectangle; what is too wide for that,
-// above or below it.
+// The corner of a tooltip of `size`: next to the mouse and inside the rectangle; above or below it if the
+// tooltip is too wide.
 ImVec2 tip_corner(ImVec2 mouse, ImVec2 size, ImVec2 min, ImVec2 max);
 
 struct ShownTip {

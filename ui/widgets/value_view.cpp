@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "runtime/figures.h"
 #include "ui/widgets/tip.h"
 #include "ui/window/theme.h"
 
@@ -20,7 +21,7 @@ ImU32 between(const std::array<ImU32, N>& stops, double t) {
   return blend(stops[i], stops[i + 1], float(at - double(i)));
 }
 
-// Of a magnitude from 0 to `reach`: linear near 0, then logarithmic.
+// Maps a magnitude from 0 to `reach`: linear near 0, then logarithmic.
 double compressed(double magnitude, double reach, double linear_below) {
   return std::log1p(magnitude / linear_below) / std::log1p(reach / linear_below);
 }
@@ -37,12 +38,6 @@ std::string position_text(std::span<const int64_t> at) {
   std::string text = "[";
   for (size_t i = 0; i < at.size(); ++i) text += (i ? ", " : "") + std::to_string(at[i] + 1);
   return text + "]";
-}
-
-std::string short_number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
 }
 
 double quantile(const Statistics& s, double part) {
@@ -90,7 +85,7 @@ double color_position(double value, const ColorRange& range) {
 }
 
 ImU32 map_color(double position, bool diverging, bool dark) {
-  // Viridis (van der Walt and Smith 2015, CC0) at nine places.
+  // Viridis (van der Walt and Smith 2015, CC0) at nine positions.
   static constexpr std::array<ImU32, 9> sequential = {rgb(0x440154), rgb(0x472d7b), rgb(0x3b528b),
                                                       rgb(0x2c728e), rgb(0x21918c), rgb(0x28ae80),
                                                       rgb(0x5ec962), rgb(0xaddc30), rgb(0xfde725)};
@@ -105,7 +100,7 @@ ImU32 map_color(double position, bool diverging, bool dark) {
 
 void draw_color_legend(const ColorRange& range, float width, const ValueColors& colors) {
   constexpr int kSteps = 48;
-  const std::string low = short_number(range.low), high = short_number(range.high);
+  const std::string low = number_figure(range.low), high = number_figure(range.high);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float line = ImGui::GetTextLineHeight(), gap = em(0.4f), height = em(0.55f);
@@ -139,17 +134,17 @@ void draw_histogram(const char* id, const Statistics& s, ImVec2 size, const Valu
   const int64_t most = *std::max_element(s.counts.begin(), s.counts.end());
   const float bar = size.x / float(s.counts.size());
   for (size_t i = 0; i < s.counts.size(); ++i) {
-    // By the square root, so that rare values can be seen beside frequent ones.
+    // Square root of the count, so that rare values are visible next to frequent ones.
     const float height = float(std::sqrt(double(s.counts[i]) / double(most))) * (bottom - at.y - 2);
     const float x = at.x + bar * float(i);
     list->AddRectFilled({x, bottom - height}, {x + std::max(bar - 1, 1.0f), bottom}, colors.accent);
   }
   list->AddLine({at.x, bottom}, {at.x + size.x, bottom}, colors.border);
-  const std::string low = short_number(s.min), high = short_number(s.max);
+  const std::string low = number_figure(s.min), high = number_figure(s.max);
   list->AddText({at.x, bottom}, colors.muted, low.c_str());
   list->AddText({at.x + size.x - ImGui::CalcTextSize(high.c_str()).x, bottom}, colors.muted, high.c_str());
   for (size_t i = 0; i + 1 < s.edges.size(); ++i) {
-    if (s.edges[i] >= 0 || s.edges[i + 1] <= 0) continue;  // the bin around 0
+    if (s.edges[i] >= 0 || s.edges[i + 1] <= 0) continue;  // only the bin around 0
     const float x = at.x + bar * (float(i) + 0.5f) - ImGui::CalcTextSize("0").x / 2;
     const float first = at.x + ImGui::CalcTextSize(low.c_str()).x + em(0.3f);
     const float last = at.x + size.x - ImGui::CalcTextSize(high.c_str()).x - em(0.8f);

@@ -1,7 +1,6 @@
 #pragma once
-// How numbers of tensors are written and coloured: shapes, short and long figures, ranges of colours with
-// their legend, and histograms. Knows numbers, nothing of sessions. Drawing thread only, but for what takes
-// no ImGui type.
+// How numbers of tensors are written and coloured: shapes, positions, colour ranges with their legend, and
+// histograms. Knows numbers, no sessions. Drawing thread only, except functions without ImGui types.
 #include <imgui.h>
 
 #include <cstdint>
@@ -14,49 +13,48 @@ namespace lunagrad {
 
 // "[64, 10]", "[]" for a scalar.
 std::string shape_text(std::span<const int64_t> shape);
-std::string short_number(double value);                  // four digits
-std::string position_text(std::span<const int64_t> at);  // of positions from 0: "[1, 3]" as Lua counts
+std::string position_text(std::span<const int64_t> at);  // of 0-based positions: "[1, 3]" as Lua counts
 
 struct ValueColors {
   ImU32 background, border, text, muted;
-  ImU32 nan, infinite;  // each has a pattern of its own, too
+  ImU32 nan, infinite;  // each also has its own pattern
   ImU32 accent;
   bool dark;
 };
 
-// How values become colours, as a user sets it.
+// How values become colours, as set by the user.
 struct ColorScale {
   enum class Map { automatic, sequential, diverging };
-  bool automatic = true;  // the range of the values; else low to high
+  bool automatic = true;  // use the range of the values; otherwise low to high
   double low = 0, high = 1;
   Map map = Map::automatic;  // automatic: diverging when there are values of both signs
   bool logarithmic = false;
-  double clip = 0;  // per cent of the values at each end that share the last colour
+  double clip = 0;  // per cent of the values at each end that get the end colour
   bool operator==(const ColorScale&) const = default;
 };
 
-// The same for certain values.
+// The colour scale for given values.
 struct ColorRange {
   double low = 0, high = 1;
-  bool diverging = false;   // around 0
-  double linear_below = 0;  // of a logarithmic one: magnitudes below it are shown linearly; 0: it is linear
+  bool diverging = false;  // around 0
+  double linear_below =
+      0;  // for a logarithmic range: linear below this magnitude; 0: the whole range is linear
   bool operator==(const ColorRange&) const = default;
 };
 ColorRange color_range(const ColorScale&, const Statistics&);
-// Where a finite value lies: 0 for low and all below, 1 for high and all above.
+// The position of a finite value: 0 for `low` and below, 1 for `high` and above.
 double color_position(double value, const ColorRange&);
-// Of a position: viridis, or blue through a neutral middle to orange.
+// The colour of a position: viridis, or blue through a neutral middle to orange.
 ImU32 map_color(double position, bool diverging, bool dark);
-// The value below which `part` of the finite ones lie, right to a bin of the histogram.
+// The value below which the fraction `part` of the finite values are, exact to a bin of the histogram.
 double quantile(const Statistics&, double part);
 
-// One line: least value, colour bar, greatest value.
+// One line: minimum, colour bar, maximum.
 void draw_color_legend(const ColorRange&, float width, const ValueColors&);
-// Bars over the bins of the statistics, which grow as the values do; says under the mouse what a bar stands
-// for.
+// A histogram with the statistics' bins, whose widths grow with magnitude; the tooltip describes the bar
+// under the mouse.
 void draw_histogram(const char* id, const Statistics&, ImVec2 size, const ValueColors&);
-// Marks a cell that holds no finite number by a pattern: NaN is crossed, infinities are struck through,
-// upwards for +.
+// Marks a cell without a finite number by a pattern: a cross for NaN, a stroke for infinities, rising for +.
 void draw_not_finite(ImDrawList*, double value, ImVec2 min, ImVec2 max, const ValueColors&);
 
 }  // namespace lunagrad

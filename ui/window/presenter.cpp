@@ -40,7 +40,7 @@ VkBool32 VKAPI_PTR on_message(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUti
   return VK_FALSE;
 }
 
-// The list that a Vulkan function gives in two calls: how many, then which.
+// The list that a Vulkan function returns in two calls: first the count, then the elements.
 template <class T, class Function>
 std::vector<T> enumerate(Function function) {
   uint32_t count = 0;
@@ -168,7 +168,8 @@ void Presenter::make_instance(bool validation) {
   }
 }
 
-// A discrete device before an integrated one before the CPU's, among those that can present here.
+// Prefers a discrete device to an integrated one, and that to a CPU implementation, among those that can
+// present here.
 void Presenter::make_device() {
   int best = -1;
   const auto devices = enumerate<VkPhysicalDevice>([&](uint32_t* count, VkPhysicalDevice* out) {
@@ -360,7 +361,7 @@ uint32_t Presenter::memory_type(uint32_t allowed, VkMemoryPropertyFlags wanted) 
 }
 
 #if IMGUI_VERSION_NUM >= 19000
-// Dear ImGui's backend copies with commands of its own, and frees an earlier texture.
+// Dear ImGui's backend copies with its own command buffer, and frees an earlier texture.
 void Presenter::upload_fonts() {
   vkDeviceWaitIdle(device_);
   if (!ImGui_ImplVulkan_CreateFontsTexture()) fail_as(ErrorKind::device, "uploading fonts failed");
@@ -369,7 +370,7 @@ void Presenter::upload_fonts() {
 void Presenter::upload_fonts() {
   vkDeviceWaitIdle(device_);
   if (ImGui::GetIO().Fonts->TexID) {
-    // Dear ImGui's backend frees an earlier texture only when it ends; the pool's sets are all its own.
+    // Dear ImGui's backend frees an earlier texture only at shutdown; it owns all sets of the pool.
     ImGui_ImplVulkan_Shutdown();
     check(vkResetDescriptorPool(device_, descriptors_, 0), "uploading fonts");
     start_imgui();
@@ -548,7 +549,7 @@ std::string png_of(const FramePixels& pixels) {
     static_cast<std::string*>(to)->append(static_cast<const char*>(data), size_t(size));
   };
   stbi_write_png_compression_level = 9;
-  stbi_write_force_png_filter = 0;  // areas of one colour: unfiltered rows are the smallest
+  stbi_write_force_png_filter = 0;  // areas of one colour compress best without a row filter
   stbi_write_png_to_func(append, &content, pixels.width, pixels.height, 3, pixels.rgb.data(),
                          pixels.width * 3);
   return content;

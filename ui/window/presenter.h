@@ -1,6 +1,6 @@
 #pragma once
-// Vulkan for presenting: an instance, a device and a swapchain of the window's own, separate from any device
-// that computes, so that a lost compute device leaves the window alive. Records Dear ImGui's draw data,
+// Presents frames with Vulkan: an instance, a device and a swapchain of the window's own, separate from any
+// compute device, so that the window survives the loss of a compute device. Records Dear ImGui's draw data,
 // presents it, and reads a frame back as a picture. Drawing thread only.
 #include <vulkan/vulkan.h>
 
@@ -24,27 +24,26 @@ struct FramePixels {
   int width = 0, height = 0;
   std::vector<uint8_t> rgb;
 };
-// As a PNG file's content; any thread.
+// The content of a PNG file; any thread.
 std::string png_of(const FramePixels&);
 
 class Presenter {
  public:
-  // Throws Error (kind device) with a sentence that says what is missing. With `validation` the Khronos layer
-  // is loaded and its messages go to stderr and are counted.
+  // Throws Error (kind device) that says what is missing. With `validation` the Khronos layer is loaded; its
+  // messages go to stderr and are counted.
   Presenter(GLFWwindow*, bool validation);
   ~Presenter();
   Presenter(const Presenter&) = delete;
 
   void upload_fonts();  // after each change of the font atlas
-  // Draws and presents. A swapchain that no longer fits is made anew, and the frame is drawn into that one.
+  // Draws and presents. If the swapchain no longer fits, makes a new one and draws the frame into it.
   void present(ImDrawData*, uint32_t background);
-  // The next frame also goes to the PNG file. Throws Error (kind file) from present() when it cannot be
-  // written.
+  // Also saves the next frame as a PNG file. present() throws Error (kind file) if it cannot be written.
   void capture(const std::string& path) {
     capture_path_ = path;
     part_.reset();
   }
-  // `done` gets a part of the next frame, given in its pixels, or what went wrong.
+  // `done` gets a part of the next frame, in pixels of the frame, or an error text.
   using PartDone = std::function<void(FramePixels, const std::string& problem)>;
   void capture_part(int left, int top, int right, int bottom, PartDone done) {
     capture_path_.clear();
@@ -53,10 +52,10 @@ class Presenter {
 
   bool captures() const { return !capture_path_.empty(); }
 
-  // What making instance, device and swapchains has taken so far.
+  // The time that creating instance, device and swapchains has taken so far.
   const Spent& driver_time() const { return driver_time_; }
   int validation_messages() const;
-  bool software() const { return software_; }  // a driver that draws on the CPU
+  bool software() const { return software_; }  // the driver draws on the CPU
   const std::string& device_name() const { return device_name_; }
 
  private:
@@ -65,7 +64,7 @@ class Presenter {
     VkImageView view = VK_NULL_HANDLE;
     VkFramebuffer framebuffer = VK_NULL_HANDLE;
     VkSemaphore drawn =
-        VK_NULL_HANDLE;  // one an image: presentation may still wait on it when the next one is drawn
+        VK_NULL_HANDLE;  // one per image: presentation may still wait on it when the next image is drawn
   };
   struct Frame {
     VkCommandPool pool = VK_NULL_HANDLE;
@@ -101,7 +100,7 @@ class Presenter {
   VkSurfaceFormatKHR format_{};
   VkSwapchainKHR swapchain_ = VK_NULL_HANDLE;
   VkExtent2D extent_{};
-  bool readable_ = false;  // frames can be copied from
+  bool readable_ = false;  // frames can be copied from the swapchain
   std::vector<Target> targets_;
   std::vector<Frame> frames_;
   size_t frame_ = 0;

@@ -1,7 +1,7 @@
 #pragma once
-// A picture of pixels that the window draws like any other: ImGui::Image(texture.id(), …). Owns the pixels
-// until the Presenter has uploaded them, and through it the image on the graphics device, which is freed a
-// few frames after the texture is. Pixels are sampled as they are, without smoothing. Drawing thread only.
+// A picture that the window draws with ImGui::Image(texture.id(), …). Owns the pixels until the Presenter has
+// uploaded them, and then the image on the graphics device, which is freed a few frames after the texture.
+// The sampler takes the nearest pixel. Drawing thread only.
 #include <imgui.h>
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct TextureEntry;  // texture_store.h
 
 class Texture {
  public:
-  static constexpr int kLargest = 4096;  // pixels in each direction that every device can hold
+  static constexpr int kLargest = 4096;  // largest width and height that every device supports
 
   Texture() = default;
   // Replaces the picture: width * height pixels in rows, red in the lowest byte. Sizes from 1 to kLargest.
@@ -27,7 +27,7 @@ class Texture {
   ImTextureID id() const { return entry_.get(); }
 
   static size_t bytes_in_use();  // of all textures
-  static bool are_drawn();       // a host with a renderer of its own has nobody who would
+  static bool are_drawn();       // false in a host with its own renderer, which draws no textures
 
  private:
   std::shared_ptr<TextureEntry> entry_;

@@ -72,7 +72,7 @@ VkDeviceMemory TextureStore::allocate(const VkMemoryRequirements& needs, VkMemor
   return memory;
 }
 
-// As Dear ImGui's own pipeline, but for the sampler, which takes the nearest pixel.
+// The same as Dear ImGui's own pipeline, except that the sampler takes the nearest pixel.
 void TextureStore::make_pipeline() {
   VkSamplerCreateInfo sampler{VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO};
   sampler.addressModeU = sampler.addressModeV = sampler.addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
@@ -177,7 +177,7 @@ void TextureStore::begin_frame(VkCommandBuffer commands) {
 
 void TextureStore::upload(TextureEntry& entry) {
   if (!pipeline_) make_pipeline();
-  // Nothing is lost when one of the calls fails: what was made belongs to the list from the start.
+  // If one of the calls fails, nothing leaks: each object is in the list from the start.
   Retired& staged = retired_.emplace_back(Retired{frame_, std::exchange(entry.on_device, {}), {}});
   const VkDeviceSize bytes = entry.pixels.size() * sizeof(uint32_t);
   VkBufferCreateInfo buffer{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};

@@ -1,8 +1,8 @@
 #pragma once
 // The Vulkan side of textures: images, a pipeline that samples them, and the commands of a frame's draw data
-// that show them. Dear ImGui's backend of 1.86 draws everything with the font's image, so those commands
-// become callbacks that draw the same triangles from the backend's own buffers. Owned by the Presenter;
-// drawing thread only.
+// that show them. Dear ImGui 1.86's backend draws everything with the font's image, so those commands become
+// callbacks that draw the same triangles from the backend's own buffers. Owned by the Presenter; drawing
+// thread only.
 #include <imgui.h>
 #include <vulkan/vulkan.h>
 
@@ -17,33 +17,32 @@ struct TextureImage {
   VkImage image = VK_NULL_HANDLE;
   VkDeviceMemory memory = VK_NULL_HANDLE;
   VkImageView view = VK_NULL_HANDLE;
-  VkDescriptorPool pool = VK_NULL_HANDLE;  // of its one descriptor
+  VkDescriptorPool pool = VK_NULL_HANDLE;  // of its single descriptor
   VkDescriptorSet descriptor = VK_NULL_HANDLE;
 };
 
-// One texture, shared by its owner and the list of all.
+// One texture, shared by its owner and all_textures().
 struct TextureEntry {
   int width = 0, height = 0;
-  std::vector<uint32_t> pixels;  // still to be uploaded; empty when they were
+  std::vector<uint32_t> pixels;  // not uploaded yet; empty afterwards
   TextureImage on_device;
 };
 
-// Every texture that there is, whether or not a store has taken it up.
+// All textures, whether or not a store has uploaded them.
 std::vector<std::shared_ptr<TextureEntry>>& all_textures();
 
-int& texture_stores();  // how many there are
+int& texture_stores();  // the number of stores
 
 class TextureStore {
  public:
   using MemoryType = std::function<uint32_t(uint32_t allowed, VkMemoryPropertyFlags)>;
   TextureStore(VkDevice, VkRenderPass, MemoryType);
-  ~TextureStore();  // the device is idle
+  ~TextureStore();  // the device must be idle
   TextureStore(const TextureStore&) = delete;
 
-  // Once a frame, outside of a render pass: uploads what is new, and frees what no frame in flight can still
-  // use.
+  // Once a frame, outside of a render pass: uploads new pixels, and frees what no frame in flight uses.
   void begin_frame(VkCommandBuffer);
-  // Before the backend records the draw data into the same commands.
+  // Call before the backend records the draw data into the same command buffer.
   void claim(ImDrawData*);
 
  private:
@@ -81,7 +80,7 @@ class TextureStore {
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
   uint64_t frame_ = 0;
   std::vector<Retired> retired_;
-  std::deque<Draw> draws_;  // of the frame that is recorded
+  std::deque<Draw> draws_;  // of the frame that is being recorded
 };
 
 }  // namespace lunagrad

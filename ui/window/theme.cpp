@@ -72,13 +72,13 @@ Theme light_theme() {
 
 ImVec4 vec(ImU32 color) { return ImGui::ColorConvertU32ToFloat4(color); }
 
-// A font's file, read once for all its sizes, and its index in there.
+// A font file, read once for all its sizes, and the index of the face in it.
 struct Face {
   std::string data;
   int index = 0;
 };
 
-// The one that fontconfig would take; empty without fontconfig's data.
+// The face that fontconfig selects; empty without fontconfig's data.
 Face find_face(const char* family, int weight) {
   Face face;
   std::string file;
@@ -103,7 +103,7 @@ Face find_face(const char* family, int weight) {
   FcPatternDestroy(pattern);
   try {
     if (!file.empty()) face.data = read_file(file);
-  } catch (const Error&) {  // it went in between: as if there were none
+  } catch (const Error&) {  // the file disappeared since: as if there were none
   }
   return face;
 }
@@ -112,8 +112,8 @@ Face find_face(const char* family, int weight) {
 #define LUNAGRAD_SYMBOLS 0x2190, 0x21ff, 0x2200, 0x22ff, 0x2500, 0x25ff, 0x2713, 0x2717
 // Latin with punctuation.
 #define LUNAGRAD_WORDS 0x20, 0x17f, 0x2010, 0x2027, 0xfffd, 0xfffd
-// What a text may hold; what a heading may; what is drawn in other sizes, names of operations and modules;
-// what a font that lacks it gets from another. Each glyph costs the start of the window ten microseconds.
+// Glyph ranges: of texts; of headings; of names of ops and modules, which are drawn in other sizes; of the
+// fallback font for missing glyphs. Each glyph adds ten microseconds to the start of the window.
 constexpr ImWchar kText[] = {LUNAGRAD_WORDS,   0x370, 0x3ff, 0x400, 0x45f, 0x2030, 0x205e, 0x2070, 0x209f,
                              LUNAGRAD_SYMBOLS, 0};
 constexpr ImWchar kHeadings[] = {LUNAGRAD_WORDS, 0x370, 0x3ff, 0x400, 0x45f, 0};
@@ -152,7 +152,7 @@ void load_fonts(float scale) {
   loaded.body = load_font(plain, pixels, kText);
   loaded.bold = load_font(bold, pixels, kHeadings);
   loaded.mono = load_font(mono, std::round(pixels * 0.93f), kText);
-  load_font(plain, std::round(pixels * 0.93f), kSymbols, true);  // that the monospaced one lacks
+  load_font(plain, std::round(pixels * 0.93f), kSymbols, true);  // glyphs that the monospaced font lacks
   loaded.plain_sizes = {load_font(plain, small, kNames), loaded.body, load_font(plain, large, kNames)};
   loaded.bold_sizes = {load_font(bold, small, kNames), loaded.bold, load_font(bold, large, kNames)};
   atlas->Build();

@@ -21,7 +21,7 @@ bool scale_changed = false;
 
 void note_input() { input_arrived = true; }
 
-// GLFW tells of input by callbacks that Dear ImGui's backend chains to.
+// GLFW reports input to callbacks, which Dear ImGui's backend calls in turn.
 void listen(GLFWwindow* window) {
   glfwSetCursorPosCallback(window, [](GLFWwindow*, double, double) { note_input(); });
   glfwSetMouseButtonCallback(window, [](GLFWwindow*, int, int, int) { note_input(); });
@@ -41,8 +41,7 @@ void listen(GLFWwindow* window) {
 
 std::function<void()> lost_display;
 
-// Xlib calls exit() when its connection breaks, amid whatever the other threads do. It is GLFW that has
-// loaded Xlib.
+// Xlib calls exit() when its connection breaks, while other threads run. GLFW has loaded Xlib.
 void handle_lost_display() {
   void* xlib = dlopen("libX11.so.6", RTLD_NOW | RTLD_NOLOAD);
   if (!xlib) return;

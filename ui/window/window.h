@@ -1,6 +1,6 @@
 #pragma once
 // The desktop window: GLFW for the window and its input, Dear ImGui's context, a Presenter for the pixels.
-// Sleeps until there is input or someone calls wake(). Drawing thread only, but for wake().
+// Sleeps until there is input or wake() is called. Drawing thread only, except wake().
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,33 +20,33 @@ class Window {
     bool dark = true;
     float scale = 0;  // of fonts and measures; 0: the monitor's
   };
-  // Throws Error (kind device) with a sentence that says what is missing: a display, a driver.
+  // Throws Error (kind device) that says what is missing: a display, a driver.
   explicit Window(const Options&);
   ~Window();
   Window(const Window&) = delete;
 
   bool wants_to_close() const;
   void set_wants_to_close(bool);
-  // Sleeps until input, wake() or `seconds` are over. True: there was input since the last call.
+  // Sleeps until input, wake() or the end of `seconds`. True: there was input since the last call.
   bool wait(double seconds);
-  static void wake();  // any thread, while a Window lives
-  // What is done, in place of exit(), when the X display went away; it does not return, and uses no Window.
+  static void wake();  // any thread, while a Window exists
+  // Called instead of exit() when the X display is gone; must not return, and must not use a Window.
   static void on_lost_display(std::function<void()>);
 
-  // `inject` runs where input may still be changed.
+  // `inject` runs while the input of the frame can still be changed.
   void begin_frame(const std::function<void()>& inject = {});
-  void end_frame(bool shown = true);  // not shown: built, and drawn only when it is to be captured
+  void end_frame(bool shown = true);  // not shown: built, but drawn only for a capture
   // CPU time that building the last frame took, from Dear ImGui's new frame to its draw data.
   double build_ms() const { return build_ms_; }
 
   void resize(int width, int height);
   void size(int& width, int& height) const;
-  // New fonts and measures; not within a frame. 0: the monitor's.
+  // Reloads fonts and measures; not within a frame. 0: the monitor's scale.
   void set_scale(float scale);
-  bool monitor_scale_changed();  // since the last call, as when the window was moved to another monitor
-  // What went into the driver since the start: its loader, an instance, a device, swapchains.
+  bool monitor_scale_changed();  // since the last call, for example after a move to another monitor
+  // The time spent in the driver since the start: its loader, an instance, a device, swapchains.
   Spent driver_time() const { return Spent(loader_time_) += presenter_->driver_time(); }
-  const Spent& font_time() const { return font_time_; }  // into making the fonts
+  const Spent& font_time() const { return font_time_; }  // for loading the fonts
   void set_title(const std::string&);
   Presenter& presenter() { return *presenter_; }
 

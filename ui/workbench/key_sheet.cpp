@@ -8,17 +8,17 @@ namespace lunagrad {
 
 void draw_keys(Workbench& bench) {
   ImGui::PushTextWrapPos();
-  if (bench.state_folder.empty())
+  if (bench.shell().state_folder().empty())
     text_in(theme().muted, "Nothing is kept between starts now, so the keys are as they come.");
   else
     text_in(theme().muted, "Other keys: \"keys\": {\"Pause\": \"F7\"} in %s, read at the start.",
-            settings_file(bench.state_folder).c_str());
+            settings_file(bench.shell().state_folder()).c_str());
   ImGui::PopTextWrapPos();
   if (!ImGui::BeginTable("keys", 3, ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg)) return;
   ImGui::TableSetupColumn("key", ImGuiTableColumnFlags_WidthFixed, em(8));
   ImGui::TableSetupColumn("command", ImGuiTableColumnFlags_WidthStretch, 0.38f);
   ImGui::TableSetupColumn("what", ImGuiTableColumnFlags_WidthStretch, 0.62f);
-  for (const Command& command : bench.commands.all()) {
+  for (const Command& command : bench.commands().all()) {
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
     bold_text(command.key);
@@ -26,7 +26,7 @@ void draw_keys(Workbench& bench) {
     ImGui::PushTextWrapPos();
     ImGui::TextUnformatted(command.name.c_str());
     ImGui::PopTextWrapPos();
-    bench.description.add_last("keys.command", command.name + "  " + command.key);
+    bench.description().add_last("keys.command", command.name + "  " + command.key);
     ImGui::TableNextColumn();
     ImGui::PushTextWrapPos();
     text_in(theme().muted, "%s%s", command.help.c_str(),
@@ -45,10 +45,10 @@ void KeySheet::draw(Workbench& bench) {
   ImGui::SetNextWindowSize(size);
   if (!ImGui::BeginPopup("Keys", ImGuiWindowFlags_NoMove)) return;
   bold_text("Keys");
-  bench.description.add_last("keys", "");
+  bench.description().add_last("keys", "");
   ImGui::SameLine(ImGui::GetWindowWidth() - em(5));
   if (ImGui::Button("Close")) ImGui::CloseCurrentPopup();
-  bench.description.add_last("keys.close", "");
+  bench.description().add_last("keys.close", "");
   draw_keys(bench);
   ImGui::EndPopup();
 }

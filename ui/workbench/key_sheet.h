@@ -1,11 +1,11 @@
 #pragma once
-// The sheet of keys: every command with its key and what it does, as a dialog and within the help. Drawing
+// The sheet of keys: every command with its key and description, as a dialog and in the help panel. Drawing
 // thread only.
 #include "ui/workbench/workbench.h"
 
 namespace lunagrad {
 
-// The table; fills the room there is.
+// The table; fills the available space.
 void draw_keys(Workbench&);
 
 class KeySheet {

@@ -9,18 +9,18 @@ namespace lunagrad {
 
 void go_to_line(Workbench& bench, const SourcePlace& place) {
   std::vector<int> nodes;
-  if (const TapeSnapshot* tape = bench.tape.tape())
+  if (const TapeSnapshot* tape = bench.tape().tape())
     for (size_t i = 0; i < tape->nodes.size(); ++i)
       if (tape->nodes[i].place.line == place.line && tape->nodes[i].place.file == place.file)
         nodes.push_back(int(i));
   if (!nodes.empty()) show_nodes(bench, std::move(nodes));
-  bench.go_to(place);
+  bench.texts().go_to(place);
 }
 
 void show_nodes(Workbench& bench, std::vector<int> nodes) {
   if (nodes.empty()) return;
-  bench.tape.select(nodes.front());
-  bench.tape.light(std::move(nodes));
+  bench.tape_actions().select(nodes.front());
+  bench.tape_actions().light(std::move(nodes));
 }
 
 std::vector<PlaceInText> places_in(const std::string& text) {

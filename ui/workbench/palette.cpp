@@ -62,12 +62,6 @@ std::vector<std::string> nearby_scripts(const std::vector<std::string>& recent, 
   return paths;
 }
 
-std::string short_path(const std::string& path) {
-  const char* home = std::getenv("HOME");
-  if (!home || !*home || !path.starts_with(std::string(home) + "/")) return printable(path);
-  return "~" + printable(path.substr(std::string(home).size()));
-}
-
 void Palette::start(Mode mode) {
   mode_ = mode;
   opening_ = true;
@@ -78,21 +72,21 @@ void Palette::start(Mode mode) {
 void Palette::open_commands() { start(Mode::commands); }
 
 void Palette::open_scripts(const Workbench& bench) {
-  scripts_ = nearby_scripts(bench.settings.recent, bench.script());
+  scripts_ = nearby_scripts(bench.settings().recent, bench.script());
   start(Mode::scripts);
 }
 
 std::vector<Palette::Entry> Palette::entries(Workbench& bench) const {
   std::vector<Entry> entries;
   if (mode_ == Mode::commands) {
-    for (const Command* command : bench.commands.matching(typed_))
+    for (const Command* command : bench.commands().matching(typed_))
       entries.push_back(
-          {command->name, command->key, command->help, bench.commands.enabled(*command), command->run});
+          {command->name, command->key, command->help, bench.commands().enabled(*command), command->run});
     return entries;
   }
   const auto offer = [&](const std::string& path) {
     const std::string name = printable(fs::path(path).filename().string());
-    entries.push_back({name, "", short_path(path), true, [&bench, path] { bench.open(path); }});
+    entries.push_back({name, "", short_path(path), true, [&bench, path] { bench.control().open(path); }});
   };
   std::error_code failed;
   std::string typed = typed_;
@@ -100,7 +94,7 @@ std::vector<Palette::Entry> Palette::entries(Workbench& bench) const {
   if (fs::is_regular_file(typed, failed)) offer(typed);
   std::vector<std::pair<int, const std::string*>> found;
   for (const std::string& path : scripts_) {
-    // A fit in the name is worth more than one along the whole path.
+    // A match in the file name scores more than one in the whole path.
     const auto name = fuzzy_score(typed_, fs::path(path).filename().string());
     const auto whole = fuzzy_score(typed_, path);
     if (name || whole) found.emplace_back(name ? *name + 100000 : *whole, &path);
@@ -136,9 +130,9 @@ void Palette::draw_entries(Workbench& bench, const std::vector<Entry>& entries, 
       ImGui::PopID();
       if (ImGui::IsItemHovered() && (ImGui::GetIO().MouseDelta.x != 0 || ImGui::GetIO().MouseDelta.y != 0))
         chosen_ = i;
-      bench.description.add_last("palette.entry", entry.title + (entry.key.empty() ? "" : "  " + entry.key) +
-                                                      (i == chosen_ ? " chosen" : "") +
-                                                      (entry.enabled ? "" : " disabled"));
+      bench.description().add_last("palette.entry",
+                                   entry.title + (entry.key.empty() ? "" : "  " + entry.key) +
+                                       (i == chosen_ ? " chosen" : "") + (entry.enabled ? "" : " disabled"));
       ImDrawList* list = ImGui::GetWindowDrawList();
       if (i == chosen_) {
         list->AddRectFilled(at, {at.x + width, at.y + row}, with_alpha(theme().accent, 0.22f), em(0.3f));
@@ -190,7 +184,7 @@ void Palette::draw(Workbench& bench) {
         return 0;
       },
       &moves);
-  bench.description.add_last("palette", scripts ? "scripts" : "commands");
+  bench.description().add_last("palette", scripts ? "scripts" : "commands");
   if (before != typed_) chosen_ = 0;
   const std::vector<Entry> found = entries(bench);
   chosen_ = std::clamp(chosen_ + moves.by, 0, std::max(int(found.size()) - 1, 0));
@@ -198,7 +192,7 @@ void Palette::draw(Workbench& bench) {
   ImGui::BeginChild("entries", {0, 0});
   if (found.empty()) {
     text_in(theme().muted, scripts ? "No script of this name. A path opens any file." : "No such command.");
-    bench.description.add_last("palette.none", "");
+    bench.description().add_last("palette.none", "");
   }
   draw_entries(bench, found, take);
   ImGui::EndChild();

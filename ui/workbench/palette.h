@@ -1,6 +1,6 @@
 #pragma once
-// The palette: a field over the window in which a few letters find a command, or a script to open, and Enter
-// takes it. Drawing thread only.
+// The palette: an input field over the window that finds a command, or a script to open, by a few letters.
+// Drawing thread only.
 #include <functional>
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace lunagrad {
 
-// The bundled examples, and what they say of themselves.
+// The bundled examples and their descriptions.
 struct Example {
   std::string path, name;  // "04_digits_mlp"
   std::string sentence;    // its first comment
@@ -18,8 +18,6 @@ std::vector<Example> find_examples();
 // Scripts to offer: those opened before, those in the folder of `script` and in the working folder, the
 // examples.
 std::vector<std::string> nearby_scripts(const std::vector<std::string>& recent, const std::string& script);
-// "~/train.lua" for what lies in the home folder.
-std::string short_path(const std::string& path);
 
 class Palette {
  public:

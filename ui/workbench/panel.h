@@ -1,10 +1,10 @@
 #pragma once
-// A panel is one file in panels/ and one line in panels.cpp. It draws what the workbench knows and calls its
-// actions; its members are what the user set in it.
+// A panel of the window: a file in ui/panels/ and a row in ui/panels/panels.def. It draws the state of the
+// workbench and calls its actions; its members keep what the user set in the panel. Drawing thread only.
 #include <memory>
 #include <vector>
 
-#include "ui/workbench/layout.h"
+#include "ui/actions/layout.h"
 #include "ui/workbench/workbench.h"
 
 namespace lunagrad {
@@ -13,31 +13,17 @@ class Panel {
  public:
   virtual ~Panel() = default;
   virtual const char* title() const = 0;
-  virtual Region region() const = 0;        // where it is until somebody moves it
-  virtual void add_commands(Workbench&) {}  // once, before the first frame
-  virtual void draw_tools(Workbench&) {}    // to the right of the title, on one line
-  virtual void draw(Workbench&) = 0;        // fills the region
+  virtual Region region() const = 0;        // where it is until the user moves it
+  virtual void add_commands(Workbench&) {}  // called once, before the first frame
+  virtual void draw_tools(Workbench&) {}    // draws to the right of the title, on one line
+  virtual void draw(Workbench&) = 0;        // draws the content, which fills the region
 };
 
-std::vector<std::unique_ptr<Panel>> make_panels();
-std::unique_ptr<Panel> make_editor_panel();
-std::unique_ptr<Panel> make_console_panel();
-std::unique_ptr<Panel> make_curves_panel();
-std::unique_ptr<Panel> make_runs_panel();
-std::unique_ptr<Panel> make_tape_panel();
-std::unique_ptr<Panel> make_inspector_panel();
-std::unique_ptr<Panel> make_help_panel();
-std::unique_ptr<Panel> make_gradients_panel();
-std::unique_ptr<Panel> make_parameters_panel();
-std::unique_ptr<Panel> make_breakpoints_panel();
-std::unique_ptr<Panel> make_profiler_panel();
-std::unique_ptr<Panel> make_data_panel();
-std::unique_ptr<Panel> make_media_panel();
-std::unique_ptr<Panel> make_time_panel();
+std::vector<std::unique_ptr<Panel>> make_panels();  // all panels, in the order of panels.def
 
-// A button that stays lit while `on`. True: pressed.
+// A button that is highlighted while `on`. True: pressed.
 bool tool_button(const char* label, bool on = false);
-// A sentence in the middle of an empty panel.
+// A headline and a sentence in the middle of an empty panel.
 void draw_empty(const char* headline, const char* sentence);
 
 }  // namespace lunagrad

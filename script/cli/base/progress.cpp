@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "runtime/figures.h"
+
 namespace lunagrad {
 namespace {
 
@@ -22,17 +24,11 @@ std::string formatted(const char* format, Values... values) {
   return buffer;
 }
 
-std::string duration(double seconds) {
-  const long long whole = std::llround(std::min(seconds, 1e9));
-  if (whole >= 3600) return formatted("%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
-  return formatted("%lld:%02lld", whole / 60, whole % 60);
-}
-
 std::string metrics_text(const ProgressState& state) {
   std::string text;
   // printf may give NaN a sign.
   for (const auto& [name, value] : state.metrics)
-    text += "  " + name + (std::isnan(value) ? " nan" : formatted(" %.4g", value));
+    text += "  " + name + (std::isnan(value) ? " nan" : " " + number_figure(value));
   return text;
 }
 
@@ -41,7 +37,7 @@ std::string speed_text(const ProgressState& state) {
   std::string text =
       state.rate >= 10 ? formatted("  %.0f it/s", state.rate) : formatted("  %.2f it/s", state.rate);
   if (state.total > state.step)
-    text += "  " + duration(double(state.total - state.step) / state.rate) + " left";
+    text += "  " + clock_figure(std::round(double(state.total - state.step) / state.rate)) + " left";
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "runtime/error.h"
+#include "runtime/figures.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/flags.h"
 #include "script/cli/base/runner.h"
@@ -40,11 +41,6 @@ class TemporaryFolder {
   std::string path_;
 };
 
-std::string shortest(double value) {
-  char digits[32];
-  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
-}
-
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 // The sentence about the earliest difference; "" when there is none.
@@ -60,8 +56,8 @@ std::string first_mismatch(const RunRecord& was, const RunRecord& is) {
       step = a.step;
       const bool missing = i >= count || found->second[i].step != a.step;
       sentence = text("step ", a.step, ": ", name,
-                      missing ? " is missing" : " is " + shortest(found->second[i].value), ", was ",
-                      shortest(a.value));
+                      missing ? " is missing" : " is " + shortest_number(found->second[i].value), ", was ",
+                      shortest_number(a.value));
       break;
     }
   }

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "runtime/error.h"
+#include "runtime/figures.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/flags.h"
 #include "script/run/diff.h"
@@ -48,24 +49,6 @@ std::string find_run(const Request& request, const std::string& asked) {
   if (found.size() > 1)
     fail_as(ErrorKind::file, asked, ": ", found.size(), " runs are called so, ", found[0], " first");
   return found[0];
-}
-
-std::string short_number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
-
-std::string duration(double seconds) {
-  char text[32];
-  if (seconds < 60) {
-    std::snprintf(text, sizeof text, "%.1f s", seconds);
-  } else if (seconds < 3600) {
-    std::snprintf(text, sizeof text, "%d:%02d min", int(seconds) / 60, int(seconds) % 60);
-  } else {
-    std::snprintf(text, sizeof text, "%d:%02d h", int(seconds) / 3600, int(seconds) / 60 % 60);
-  }
-  return text;
 }
 
 std::string outcome_of(const RunRecord& run) { return run.outcome.empty() ? "unfinished" : run.outcome; }
@@ -122,7 +105,7 @@ Json summary(const RunRecord& run) {
   for (const auto& [name, points] : run.metrics) {
     if (points.empty()) continue;
     const double last = points.back().value;
-    metrics[name] = std::isfinite(last) ? Json(last) : Json(short_number(last));
+    metrics[name] = std::isfinite(last) ? Json(last) : Json(number_figure(last));
   }
   Json params = Json::object();
   for (const auto& [name, value] : run.params) params[name] = value;
@@ -149,11 +132,11 @@ int list(const Request& request) {
     std::string values;
     for (const auto& [name, points] : run.metrics)
       if (!points.empty())
-        values += (values.empty() ? "" : ", ") + name + " " + short_number(points.back().value);
+        values += (values.empty() ? "" : ", ") + name + " " + number_figure(points.back().value);
     const std::string steps = std::to_string(run.steps);
     rows.push_back({run.name, outcome_of(run),
                     run.steps_total > 0 ? steps + "/" + std::to_string(run.steps_total) : steps,
-                    duration(run.seconds), values});
+                    run_time_figure(run.seconds), values});
   }
   if (request.json) return 0;
   if (rows.size() == 1) {
@@ -181,7 +164,7 @@ void print_watched(const RunRecord& run) {
     rows.push_back({part});
     for (const std::string& name : names) {
       const auto found = numbers.find(name);
-      rows.back().push_back(found == numbers.end() ? "" : short_number(found->second));
+      rows.back().push_back(found == numbers.end() ? "" : number_figure(found->second));
     }
   }
   std::cout << "\n";
@@ -199,7 +182,7 @@ int show(const Request& request) {
                                               {"started", run.started},
                                               {"outcome", outcome_of(run)},
                                               {"steps", std::to_string(run.steps)},
-                                              {"time", duration(run.seconds)},
+                                              {"time", run_time_figure(run.seconds)},
                                               {"seed", run.seed},
                                               {"device", run.device}};
   if (!run.git_commit.empty()) facts.push_back({"commit", run.git_commit});
@@ -228,9 +211,9 @@ int show(const Request& request) {
                  [](const MetricPoint& p) { return std::isfinite(p.value); });
     const auto extremes = std::minmax_element(finite.begin(), finite.end(), lower);
     const auto extreme = [&](auto at) {
-      return finite.empty() ? "none finite" : short_number(at->value) + " @ " + std::to_string(at->step);
+      return finite.empty() ? "none finite" : number_figure(at->value) + " @ " + std::to_string(at->step);
     };
-    rows.push_back({name, short_number(points.back().value), extreme(extremes.first),
+    rows.push_back({name, number_figure(points.back().value), extreme(extremes.first),
                     extreme(extremes.second), std::to_string(points.size()), sparkline(points, 40)});
   }
   print_table(rows);
@@ -265,7 +248,7 @@ int diff(const Request& request) {
     const auto left = a.metrics.find(name), right = b.metrics.find(name);
     const auto last = [](const auto& found, const auto& all) {
       return found == all.end() || found->second.empty() ? std::string()
-                                                         : short_number(found->second.back().value);
+                                                         : number_figure(found->second.back().value);
     };
     std::string note;
     if (left != a.metrics.end() && right != b.metrics.end()) {
@@ -311,8 +294,7 @@ std::string as_csv(const RunRecord& run) {
     for (const auto& [name, points] : run.metrics) {
       csv += ",";
       if (const auto found = values.find(name); found != values.end()) {
-        std::snprintf(number, sizeof number, "%.9g", found->second);
-        csv += number;
+        csv += number_figure(found->second, 9);
       }
     }
     csv += "\n";

@@ -10,8 +10,8 @@ using Values = DriveScript::Values;
 
 namespace {
 
-// A script with functions that note what they were called with: `said(...)`, which returns it; `later(n)`,
-// done at the n-th question after the call; `refuse()`, which fails, and `refuse_later()`.
+// A script with functions that record their calls: `said(...)`, which returns its arguments; `later(n)`,
+// which is done at the n-th poll; `refuse()`, which fails, and `refuse_later()`.
 struct Played {
   std::vector<Values> said;
   int slices = 0;
@@ -48,7 +48,7 @@ struct Played {
 
 }  // namespace
 
-TEST_CASE("a drive's values cross in both directions") {
+TEST_CASE("values convert between Lua and C++ in both directions") {
   const Played played(R"(
     local x, text, yes, none = ui.said(1.5, "a\0b", true, nil)
     assert(x == 1.5 and text == "a\0b" and yes == true and none == nil)
@@ -65,7 +65,7 @@ TEST_CASE("a drive's values cross in both directions") {
   CHECK(played.said[0] == Values{1.5, std::string("a\0b", 3), true, std::monostate()});
 }
 
-TEST_CASE("a call that is not done suspends the drive, also inside pcall") {
+TEST_CASE("an unfinished call suspends the drive, also inside pcall") {
   const Played played(R"(
     assert(ui.later(3) == "now")
     local ok, text = pcall(function() return ui.later(2) end)

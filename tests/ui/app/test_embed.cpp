@@ -45,7 +45,7 @@ bool comes(const tests::NullHost& host, PanelHost& panels, const std::vector<std
 
 }  // namespace
 
-TEST_CASE("a host draws the tape and the curves of a run of its own") {
+TEST_CASE("a host draws the tape and the curves of its own run") {
   const tests::NullHost host;
   int events = 0;
   {
@@ -60,7 +60,7 @@ TEST_CASE("a host draws the tape and the curves of a run of its own") {
     CHECK(panels.session().wait() == Outcome::ok);
     CHECK(host.frame(panels, {"Tape", "Curves"}) > 500);
 
-    // A second run takes the place of the first; a panel that is not there is the host's mistake.
+    // A second run replaces the first; an unknown panel is an error of the host.
     panels.run_text("print('nothing to see')", "=empty", {.write_run = false});
     CHECK(panels.session().wait() == Outcome::ok);
     CHECK(comes(host, panels, {"Console"}, "console.line", "nothing to see"));
@@ -71,7 +71,7 @@ TEST_CASE("a host draws the tape and the curves of a run of its own") {
   CHECK(events > 20);
 }
 
-TEST_CASE("a panel that was clicked in a host's window has its keys, any other has none") {
+TEST_CASE("in a host's window only the panel that was clicked gets its keys") {
   const tests::NullHost host;
   PanelHost panels({.font = host.font()});
   const std::vector<std::string> titles{"Tape", "Curves"};
@@ -104,7 +104,7 @@ TEST_CASE("a panel that was clicked in a host's window has its keys, any other h
   CHECK(shows(panels, "tape.node", "playhead"));
 }
 
-TEST_CASE("a host's panels end with a run that goes on") {
+TEST_CASE("a host's panels can be destroyed while a run continues") {
   const tests::NullHost host;
   PanelHost panels({.font = host.font()});
   panels.run_text("while true do end", "=endless", {.write_run = false});

@@ -13,12 +13,12 @@
 #include <string>
 
 #include "runtime/io/atomic_file.h"
+#include "ui/actions/commands.h"
+#include "ui/actions/layout.h"
+#include "ui/actions/settings.h"
 #include "ui/app/alive_marker.h"
 #include "ui/base/fuzzy.h"
 #include "ui/window/theme.h"
-#include "ui/workbench/commands.h"
-#include "ui/workbench/layout.h"
-#include "ui/workbench/settings.h"
 
 using namespace lunagrad;
 
@@ -55,7 +55,7 @@ Commands two_commands(std::string& ran) {
 
 }  // namespace
 
-TEST_CASE("every preset places each panel once, those that it does not know in their own regions") {
+TEST_CASE("every preset places each panel once, unknown ones in their default regions") {
   for (const char* name : kPresets) {
     const PanelLayout layout = preset_layout(name, kPanels);
     CHECK(count_of(layout) == kPanels.size());
@@ -68,7 +68,8 @@ TEST_CASE("every preset places each panel once, those that it does not know in t
         preset_layout("Watch", kPanels).region_of("Tape"));
 }
 
-TEST_CASE("a panel moves before, behind and to other regions; the region it leaves shows another") {
+TEST_CASE(
+    "a panel moves before and after others and to other regions; the region it leaves shows another one") {
   PanelLayout layout = preset_layout("Watch", kPanels);
   const auto& lower = layout.tabs[size_t(Region::lower_right)];
   CHECK(lower == std::vector<std::string>{"Inspector", "Of tomorrow"});
@@ -87,7 +88,7 @@ TEST_CASE("a panel moves before, behind and to other regions; the region it leav
   CHECK(count_of(layout) == kPanels.size());
 }
 
-TEST_CASE("showing a panel ends what fills the window, unless it is that panel") {
+TEST_CASE("showing a panel replaces another one that fills the window") {
   PanelLayout layout = preset_layout("Watch", kPanels);
   layout.toggle_maximized("Tape");
   layout.show("Console");
@@ -99,7 +100,7 @@ TEST_CASE("showing a panel ends what fills the window, unless it is that panel")
   CHECK(layout.focused == "Console");
 }
 
-TEST_CASE("settings come back as they were written") {
+TEST_CASE("settings survive a round trip") {
   Folder folder;
   Settings settings;
   settings.layout = preset_layout("Inspect", kPanels);
@@ -124,7 +125,7 @@ TEST_CASE("settings come back as they were written") {
   CHECK(note == "");
 }
 
-TEST_CASE("damaged settings are left out with a note, and each kind of damage is survived") {
+TEST_CASE("damaged settings are ignored with a note, for every kind of damage") {
   Folder folder;
   Settings whole;
   whole.layout = preset_layout("Watch", kPanels);
@@ -145,7 +146,7 @@ TEST_CASE("damaged settings are left out with a note, and each kind of damage is
     CHECK(read_settings(folder.path, note) == Settings());
     CHECK_MESSAGE(note != "", wrong);
   }
-  // Numbers out of range come into it; a panel that is named twice has its first place.
+  // Numbers out of range are clamped; a panel that is named twice keeps its first place.
   std::string wild = text;
   wild.replace(wild.find("1280"), 4, "-7");
   wild.replace(wild.find("\"Tape\""), 6, "\"Curves\"");
@@ -157,7 +158,7 @@ TEST_CASE("damaged settings are left out with a note, and each kind of damage is
   CHECK(count_of(read.layout) == kPanels.size() - 1);
 }
 
-TEST_CASE("settings that cannot be written are a sentence, once") {
+TEST_CASE("settings that cannot be written are reported once") {
   Folder folder;
   write_file(folder.path + "/file", "");
   SettingsKeeper keeper(folder.path + "/file/state");
@@ -166,7 +167,7 @@ TEST_CASE("settings that cannot be written are a sentence, once") {
   CHECK(nowhere.finish(Settings()) == "");
 }
 
-TEST_CASE("a window that crashed is found by the next one, one that lives or ended is not") {
+TEST_CASE("the next start finds a crashed window, not a running or closed one") {
   Folder folder;
   {
     AliveMarker first(folder.path);
@@ -189,7 +190,7 @@ TEST_CASE("a window that crashed is found by the next one, one that lives or end
   CHECK(std::filesystem::is_empty(folder.path + "/running"));
 }
 
-TEST_CASE("chords are read as they are written, and what names no key is refused") {
+TEST_CASE("chords are parsed, and unknown keys are refused") {
   CHECK(parse_chord("F5") == Chord{GLFW_KEY_F5, false, false, false});
   CHECK(parse_chord("Ctrl+Shift+P") == Chord{GLFW_KEY_P, true, true, false});
   CHECK(parse_chord("Alt+Left") == Chord{GLFW_KEY_LEFT, false, false, true});
@@ -205,8 +206,7 @@ TEST_CASE("chords are read as they are written, and what names no key is refused
   CHECK_FALSE(types_text(*parse_chord("Shift+F5")));
 }
 
-TEST_CASE(
-    "a key means its command: the focused panel's before others, none that is text while somebody types") {
+TEST_CASE("a key runs its command: the focused panel's first, and no letter while the user types") {
   std::string ran;
   Commands commands = two_commands(ran);
   commands.add({"Follow", "F", "", [&ran] { ran += 'o'; }});
@@ -226,7 +226,7 @@ TEST_CASE(
   CHECK(ran == "f");
 }
 
-TEST_CASE("the settings give commands other keys, also those that come later, and wrong keys are named") {
+TEST_CASE("the settings rebind commands, including later ones, and unknown keys are reported") {
   std::string ran;
   Commands commands = two_commands(ran);
   const auto wrong =
@@ -240,7 +240,7 @@ TEST_CASE("the settings give commands other keys, also those that come later, an
   CHECK(commands.meant(*parse_chord("F5"), "", false) == nullptr);
 }
 
-TEST_CASE("letters typed in haste find names: in order, at starts of words before others") {
+TEST_CASE("abbreviations match names: letters in order, starts of words first") {
   CHECK_FALSE(fuzzy_score("xyz", "Run or continue"));
   CHECK_FALSE(fuzzy_score("nur", "Run"));
   CHECK(fuzzy_score("", "Run"));
@@ -257,7 +257,7 @@ TEST_CASE("letters typed in haste find names: in order, at starts of words befor
 
 namespace {
 
-// The characters beyond ASCII in a source's strings, as they stand there and as \\x escapes.
+// The non-ASCII characters in a source's strings, written directly or as \\x escapes.
 std::set<uint32_t> characters_of_strings(const std::string& source) {
   std::string bytes;
   bool inside = false;
@@ -265,7 +265,8 @@ std::set<uint32_t> characters_of_strings(const std::string& source) {
     if (!inside && source.compare(i, 2, "//") == 0) {
       i = std::min(source.find('\n', i), source.size());
     } else if (!inside && source[i] == '\'') {
-      i = std::min(source.find('\'', i + (source[i + 1] == '\\' ? 3 : 1)), source.size());  // a character
+      i = std::min(source.find('\'', i + (source[i + 1] == '\\' ? 3 : 1)),
+                   source.size());  // a character literal
     } else if (source[i] == '"') {
       inside = !inside;
     } else if (inside && source[i] == '\\' && source[i + 1] == 'x') {
@@ -308,7 +309,7 @@ TEST_CASE("the fonts have every character that the window's own sentences use") 
   ImGui::DestroyContext(imgui);
 }
 
-TEST_CASE("text can be read on whatever is behind it: a contrast of 4.5 in both themes") {
+TEST_CASE("text has a contrast of at least 4.5 on every background in both themes") {
   CHECK(contrast(IM_COL32(0, 0, 0, 255), IM_COL32_WHITE) == doctest::Approx(21));
   CHECK(contrast(IM_COL32(119, 119, 119, 255), IM_COL32_WHITE) == doctest::Approx(4.48).epsilon(0.001));
   ImGuiContext* imgui = ImGui::CreateContext();
@@ -319,7 +320,7 @@ TEST_CASE("text can be read on whatever is behind it: a contrast of 4.5 in both 
       for (const ImU32 text : {t.text, t.muted, t.faint, t.accent, t.good, t.warning, t.bad})
         CHECK_MESSAGE(contrast(text, behind) >= 4.5, dark, " ", std::hex, text, " on ", behind);
     for (const ImU32 line : t.series) CHECK_MESSAGE(contrast(line, t.panel) >= 3, dark, " ", std::hex, line);
-    for (const ImU32 behind : {t.panel, t.canvas})  // names of operations are written in them, too
+    for (const ImU32 behind : {t.panel, t.canvas})  // op names are written in these colours
       for (const ImU32 op : t.family)
         CHECK_MESSAGE(contrast(op, behind) >= 4.5, dark, " ", std::hex, op, " on ", behind);
   }

@@ -1,5 +1,5 @@
-// What an open window costs the training: the processor time of the session's thread for the same steps,
-// alone and under panels that are drawn at 60 frames a second, in turns.
+// The cost of an open window for the training: the CPU time of the session's thread for the same steps, alone
+// and with panels drawn at 60 frames a second, alternately.
 #include <doctest/doctest.h>
 #include <time.h>
 
@@ -14,7 +14,7 @@
 
 using namespace lunagrad;
 
-// The classifier of MNIST's digits, on noise of their size.
+// The MNIST classifier, on noise of the same size.
 constexpr const char* kTraining = R"(
 local lg = require "lunagrad"
 local nn, F = lg.nn, lg.nn.functional
@@ -28,7 +28,7 @@ for step in lg.run.steps(500) do
 end
 )";
 
-// Of the thread of the session, which is the one that is told of events, from the first step to the end.
+// CPU time of the session's thread, which receives the events, from the first step to the end.
 class TrainingTime {
  public:
   void operator()(const Event& event) {
@@ -71,7 +71,7 @@ static double watched() {
 
 TEST_CASE("watch cost" * doctest::skip()) {
   set_thread_count(1);
-  // Each against its neighbour: the machine's own speed changes by more from second to second.
+  // Ratios of neighbouring measurements, since the speed of the machine drifts.
   std::vector<double> ratios;
   for (int round = 0; round < 15; ++round) {
     const double before = alone(), under = watched(), after = alone();

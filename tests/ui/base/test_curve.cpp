@@ -10,7 +10,7 @@
 
 using namespace lunagrad;
 
-TEST_CASE("extremes of any stretch equal a plain scan") {
+TEST_CASE("extremes of any range equal a linear scan") {
   Curve curve;
   std::vector<double> values;
   uint64_t state = 1;
@@ -30,7 +30,7 @@ TEST_CASE("extremes of any stretch equal a plain scan") {
     }
 }
 
-TEST_CASE("NaN and infinity are kept, counted and left out of the extremes") {
+TEST_CASE("NaN and infinity are kept and counted, and do not affect the extremes") {
   Curve curve;
   const double inf = std::numeric_limits<double>::infinity();
   for (double y : {1.0, std::nan(""), inf, -inf, 3.0}) curve.append(double(curve.size()), y);
@@ -59,15 +59,14 @@ TEST_CASE("the nearest point is found") {
   CHECK(curve.nearest(99) == 2);
 }
 
-TEST_CASE("a search from any guess finds what one over all points finds") {
+TEST_CASE("a search from any guess equals a search over all points") {
   Curve curve;
   for (const double x : {0.0, 1.0, 1.0, 1.0, 5.0, 9.0, 9.0, 30.0}) curve.append(x, x);
   for (const double x : {-1.0, 0.0, 0.5, 1.0, 2.0, 5.0, 9.0, 29.0, 30.0, 31.0})
     for (size_t guess = 0; guess <= 10; ++guess) CHECK(curve.lower_bound(x, guess) == curve.lower_bound(x));
 }
 
-TEST_CASE(
-    "a search among evenly spaced points finds what one that reads them finds, until one is out of step") {
+TEST_CASE("a search among evenly spaced points equals a plain search, also after an uneven point") {
   for (const double gap : {1.0, 20.0, 0.1}) {
     Curve even, odd;
     std::vector<double> xs;
@@ -83,7 +82,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("smoothing has no bias at the start and skips what is not finite") {
+TEST_CASE("smoothing has no bias at the start and skips NaN and infinities") {
   Smoother smoother(0.9);
   CHECK(smoother.next(1, 5) == doctest::Approx(5));
   CHECK(smoother.next(2, 5) == doctest::Approx(5));

@@ -1,4 +1,4 @@
-// Work behind the frame: in order, told on the thread that asks, done before its owner goes.
+// Work on another thread: in order, reported on the calling thread, finished before its owner is destroyed.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -10,8 +10,7 @@
 
 using namespace lunagrad;
 
-TEST_CASE(
-    "errands are done in order on another thread; what they throw is told as a sentence, by update() alone") {
+TEST_CASE("errands run in order on another thread; update() reports their exceptions as text") {
   std::atomic<int> woken = 0;
   Errands errands([&] { ++woken; });
   std::string order, told;
@@ -33,7 +32,7 @@ TEST_CASE(
   CHECK_FALSE(errands.update());
 }
 
-TEST_CASE("what was begun is done before the errands' owner goes, and told to nobody") {
+TEST_CASE("the destructor finishes errands and reports nothing") {
   int done = 0, told = 0;
   {
     Errands errands;

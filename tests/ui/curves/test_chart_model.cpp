@@ -31,8 +31,8 @@ Event param(const char* name, const char* value, int64_t step) {
   return made;
 }
 
-// True for a text of nested elements, quoted attributes and known entities alone: what XML asks of an SVG
-// like ours.
+// True for a text with only nested elements, quoted attributes and known entities: well-formed XML as our SVG
+// uses it.
 bool well_formed(const std::string& text) {
   std::vector<std::string> open;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -44,7 +44,7 @@ bool well_formed(const std::string& text) {
           !rest.starts_with("&quot;"))
         return false;
     }
-    if (c == '>') return false;  // of no tag: those are skipped as a whole below
+    if (c == '>') return false;  // outside of a tag: tags are skipped as a whole below
     if (c != '<') continue;
     size_t end = i + 1;
     bool quoted = false;
@@ -67,7 +67,7 @@ bool well_formed(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("the well-formedness check finds what it should") {
+TEST_CASE("the well-formedness check rejects malformed XML") {
   CHECK(well_formed("<a b=\"c\"><d/>x &lt; y</a>"));
   for (const char* wrong :
        {"<a>", "<a></b>", "<a>&</a>", "<a b=\"<\"/>", "a > b", "<a b=\"c/>", "<a>\x01</a>", ""})
@@ -91,13 +91,13 @@ TEST_CASE("a metric is shown over steps, seconds or samples, with the smoothing 
   samples.append(50, 3200);
   REQUIRE(loss.over(XAxis::samples, &samples).raw->size() == 4);
   CHECK(loss.over(XAxis::samples, &samples).raw->x(3) == doctest::Approx(2560));
-  // More points reach the axis that is shown.
+  // More points are added to the axis that is shown.
   loss.append(50, 12, 5);
   CHECK(loss.over(XAxis::samples, &samples).raw->x(4) == 3200);
   CHECK_FALSE(loss.over(XAxis::time, nullptr).raw->size() == 4);
 }
 
-TEST_CASE("rows that a reload made void are dropped") {
+TEST_CASE("rows that a reload invalidated are dropped") {
   Metric loss("loss", 0.5);
   for (int i = 1; i <= 6; ++i) loss.append(i, i, i);
   loss.over(XAxis::time, nullptr);
@@ -121,11 +121,11 @@ TEST_CASE("the mean and spread of runs, also where their steps differ") {
   const MeanCurves mean = mean_of({&a, &b, &c});
   REQUIRE(mean.mean.size() == 5);
   CHECK(mean.mean.y(0) == 2);
-  CHECK(mean.mean.y(2) == 3);  // c has 5 there, on the line between its points
+  CHECK(mean.mean.y(2) == 3);  // c has 5 there, by interpolation
   CHECK(mean.high.y(2) - mean.mean.y(2) == doctest::Approx(2));
   CHECK(mean.low.y(0) == doctest::Approx(2 - std::sqrt(2.0)));
   CHECK(mean_of({}).mean.size() == 0);
-  // Thinned to about as many as asked for, the last point kept.
+  // Thinned to about the requested number, with the last point.
   Curve longer;
   for (int i = 0; i < 10000; ++i) longer.append(i, i);
   const MeanCurves thin = mean_of({&longer}, 100);
@@ -157,10 +157,10 @@ TEST_CASE("several runs: filters by name, a mean for each configuration") {
   REQUIRE(charts.size() == 1);
   REQUIRE(charts[0].lines.size() == 2);
   CHECK(charts[0].lines[0].band_low != nullptr);
-  CHECK(charts[0].lines[0].raw->y(0) == 2);  // of 1 and 3
+  CHECK(charts[0].lines[0].raw->y(0) == 2);  // mean of 1 and 3
   CHECK(charts[0].lines[1].band_low == nullptr);
   CHECK(charts[0].series.size() == 3);
-  // A run that grew is counted anew.
+  // A run that grew is counted again.
   b.metric("loss", 0).append(11, 5, 100);
   CHECK(model.build(sources, 0, kColors)[0].lines[0].raw->y(10) == 100);
 }
@@ -180,7 +180,7 @@ TEST_CASE("lines of one chart differ in colour and dash") {
     }
 }
 
-TEST_CASE("a wrong regular expression shows everything and says why") {
+TEST_CASE("an invalid regular expression shows everything and reports its error") {
   NameFilter filter;
   filter.set("lo(ss");
   CHECK(filter.problem().find("a ( has no )") != std::string::npos);
@@ -194,13 +194,13 @@ TEST_CASE("a wrong regular expression shows everything and says why") {
   CHECK(filter.matches("loss"));
   CHECK(filter.matches("ACC"));
   CHECK_FALSE(filter.matches("val_loss"));
-  // A pattern that takes other engines exponential time.
+  // A pattern that takes exponential time in other engines.
   filter.set("(a*)*(a*)*b");
   CHECK_FALSE(filter.matches(std::string(2000, 'a')));
 }
 
 TEST_CASE(
-    "edits after the first value, reloads and checkpoints become marks, and a reload voids later steps") {
+    "edits after the first value, reloads and checkpoints become marks, and a reload drops later steps") {
   Journal journal;
   Event running{};
   running.kind = Event::Kind::state;
@@ -262,7 +262,7 @@ TEST_CASE("CSV holds every value exactly, raw and smoothed") {
   CHECK_FALSE(std::getline(lines, line));
 }
 
-TEST_CASE("SVG is well-formed whatever the names are, and draws lines, bands, marks and what is not finite") {
+TEST_CASE("SVG is well-formed for any names, and draws lines, bands, marks, NaN and infinities") {
   Curve raw, smooth, low, high;
   for (int i = 0; i < 3000; ++i) {
     const double y = i == 10 ? std::nan("") : std::sin(i * 0.01);
@@ -289,5 +289,5 @@ TEST_CASE("SVG is well-formed whatever the names are, and draws lines, bands, ma
   for (const char* part : {"<polyline", "<polygon", "stroke-dasharray=\"2 4 2 4\"", "#010203", "l&lt;ss",
                            "\xc3\x97", ">lr 0.05</text>", "1 NaN"})
     CHECK_MESSAGE(svg.find(part) != std::string::npos, part);
-  CHECK(svg.size() < 200000);  // columns, not points
+  CHECK(svg.size() < 200000);  // two per pixel column, not every point
 }

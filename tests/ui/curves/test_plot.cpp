@@ -1,4 +1,4 @@
-// The geometry of charts, and what a frame of them costs.
+// The geometry of charts, and the cost of drawing them.
 #include <doctest/doctest.h>
 #include <imgui.h>
 #include <time.h>
@@ -30,7 +30,7 @@ double noise() {
 
 }  // namespace
 
-TEST_CASE("a scale's inverse undoes it, on both sides of 0") {
+TEST_CASE("a scale's inverse is exact on both sides of 0") {
   for (const Kind kind : {Kind::linear, Kind::symlog})
     for (const double value : {-1e6, -3.0, -1e-4, 0.0, 1e-4, 0.5, 7e5}) {
       const AxisScale scale{kind, 0.01};
@@ -41,7 +41,7 @@ TEST_CASE("a scale's inverse undoes it, on both sides of 0") {
   CHECK_FALSE(log.shows(0));
   CHECK(AxisScale{Kind::symlog, 1}.shows(-5));
   CHECK_FALSE(AxisScale{Kind::symlog, 1}.shows(std::nan("")));
-  // log10(1 + 9 / 1) = 1, and as much below 0.
+  // log10(1 + 9 / 1) = 1, and -1 for -9.
   CHECK(AxisScale{Kind::symlog, 1}.forward(9) == doctest::Approx(1));
   CHECK(AxisScale{Kind::symlog, 1}.forward(-9) == doctest::Approx(-1));
 }
@@ -62,7 +62,7 @@ TEST_CASE("symlog ticks are 0 and powers of ten of both signs, in order, and not
   CHECK(symlog_threshold(300) == doctest::Approx(0.01));
 }
 
-TEST_CASE("a linear axis has two numbers at least") {
+TEST_CASE("a linear axis has at least two labels") {
   for (double low = 0.9; low < 1; low += 0.003) CHECK(axis_ticks(low, low + 0.095, 3).size() >= 2);
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("ticks end where neighbouring doubles are far apart") {
   CHECK(axis_ticks(0, std::numeric_limits<double>::denorm_min(), 6).size() <= 7);
 }
 
-TEST_CASE("the polyline of a million points has two a column and keeps every extreme") {
+TEST_CASE("the polyline of a million points has two points per column and keeps every extreme") {
   Curve curve;
   for (int i = 0; i < 1000000; ++i) curve.append(i, i == 654321 ? 50 : noise());
   const PlotFrame frame = frame_of(999999, 0, 60);
@@ -86,7 +86,7 @@ TEST_CASE("the polyline of a million points has two a column and keeps every ext
   CHECK(highest == doctest::Approx(double(frame.py(50))));
 }
 
-TEST_CASE("each column of the polyline spans what a plain scan finds there") {
+TEST_CASE("each column of the polyline has the same extremes as a linear scan") {
   Curve curve;
   for (int i = 0; i < 40000; ++i) curve.append(i, noise() + std::sin(i * 1e-3));
   const PlotFrame frame = frame_of(39999, -2, 3);
@@ -113,7 +113,7 @@ TEST_CASE("each column of the polyline spans what a plain scan finds there") {
   CHECK(columns == 800);
 }
 
-TEST_CASE("what cannot be shown breaks the line: 1, NaN, 2, Inf, 3 are three dots, in a range of 1 to 3") {
+TEST_CASE("NaN and Inf break the line: 1, NaN, 2, Inf, 3 are three dots, in a range of 1 to 3") {
   Curve curve;
   for (const double y : {1.0, std::nan(""), 2.0, double(INFINITY), 3.0})
     curve.append(double(curve.size()), y);
@@ -131,7 +131,7 @@ TEST_CASE("what cannot be shown breaks the line: 1, NaN, 2, Inf, 3 are three dot
   CHECK(range.high == doctest::Approx(3 + 0.12));
 }
 
-TEST_CASE("a logarithmic axis leaves out what is not above 0, and it is counted") {
+TEST_CASE("a logarithmic axis omits and counts values that are not positive") {
   Curve curve;
   for (const double y : {1.0, 0.0, -2.0, 100.0}) curve.append(double(curve.size()), y);
   CHECK(curve.not_positive_count() == 2);
@@ -141,7 +141,7 @@ TEST_CASE("a logarithmic axis leaves out what is not above 0, and it is counted"
   CHECK(shown == 2);
 }
 
-TEST_CASE("points behind a step can be dropped") {
+TEST_CASE("points after a step can be dropped") {
   Curve curve;
   for (int i = 0; i < 5000; ++i) curve.append(i, i == 4000 ? std::nan("") : i);
   curve.drop_after(299);
@@ -165,7 +165,7 @@ TEST_CASE("an axis fits, follows and begins above 0 when it is logarithmic") {
   CHECK(axis.low == 1);
 }
 
-TEST_CASE("a mark says what it is in as many words as there is room for; several are counted by kind") {
+TEST_CASE("a mark has the longest label that fits; several marks are counted by kind") {
   const PlotMark lr{1, "edit", "lr 0.05", 0, ""}, reload{2, "reload", "", 0, ""};
   const auto labels = [](std::vector<const PlotMark*> marks) { return mark_labels(marks); };
   CHECK(labels({&lr}) == std::vector<std::string>{"lr 0.05", "edit", "E"});
@@ -175,13 +175,13 @@ TEST_CASE("a mark says what it is in as many words as there is room for; several
 
 namespace {
 
-// Milliseconds of the processor for the fastest of some frames with so many curves, raw and smoothed: that
-// which nothing else on the machine slowed down.
+// CPU time in milliseconds of the fastest of some frames with so many curves, raw and smoothed: the fastest
+// one is the least disturbed by other load.
 double fastest_frame(int curves, int points) {
   IMGUI_CHECKVERSION();
   ImGuiContext* context = ImGui::CreateContext();
   ImGui::GetIO().IniFilename = nullptr;
-  ImGui::GetIO().BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;  // as the window's
+  ImGui::GetIO().BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;  // as in the window
   load_fonts(1);
   set_theme(true);
   unsigned char* pixels = nullptr;
@@ -233,7 +233,7 @@ double fastest_frame(int curves, int points) {
 TEST_CASE("a frame with a million points takes less than 4 ms, in one curve and in ten") {
   const double one = fastest_frame(1, 1000000), ten = fastest_frame(10, 100000);
   MESSAGE("frame of 1e6 points, raw and smoothed: in one curve " << one << " ms, in ten " << ten << " ms");
-  // Not bound under sanitizers, which multiply it.
+  // No bound under sanitizers, which multiply the time.
   if (tests::kSanitized) return;
   CHECK(one < 4);
   CHECK(ten < 4);

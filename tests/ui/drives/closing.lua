@@ -1,3 +1,3 @@
--- The window is closed amid a run.
+-- The window is closed during a run.
 ui.wait("curves.curve", "loss")
 ui.quit()

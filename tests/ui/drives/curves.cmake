@@ -1,4 +1,4 @@
-# Curves and Runs, over folders of runs good and bad. Then the folder that the run left is opened.
+# Curves and Runs with valid and invalid run folders. Then opens the folder of the run.
 include(${CMAKE_CURRENT_LIST_DIR}/harness.cmake)
 function(write_run name lr seed outcome rows)
   file(WRITE ${WORK}/runs/${name}/config.json "{\"script\": \"curves.lua\", \"started\": \"2026-01-02T03:04:05Z\",

@@ -1,5 +1,5 @@
--- A user reads curves of a run and of earlier ones, and looks after the folders of runs. Started by curves.cmake with
--- curves_script.lua, beside folders of runs that it wrote; arg[1] is a folder for pictures.
+-- A user reads curves of the current run and of earlier ones, and manages run folders. Started by curves.cmake with
+-- curves_script.lua and prepared run folders; arg[1] is a folder for pictures.
 ui.wait("state", "paused")
 ui.wait("curves.curve", "val_loss 200 points")
 ui.expect("curves.chart", "change")
@@ -8,7 +8,7 @@ ui.expect("curves.mark", "step 200: paused")
 ui.expect("curves.mark", "checkpoint")
 ui.picture(arg[1] .. "/curves-linear.png")
 
--- Scales, and what the x axis counts.
+-- Scales, and the quantity of the x axis.
 ui.click("curves.log")
 ui.expect("curves.chart", "y log")
 ui.click("curves.log")
@@ -51,7 +51,7 @@ ui.expect("curves.legend", "hidden")
 ui.click("curves.legend", "val_loss")
 ui.absent("curves.legend", "hidden")
 
--- A filter, a wrong one, none.
+-- A filter, an invalid one, none.
 ui.click("curves.metrics")
 ui.type("^loss")
 ui.frames(2)
@@ -63,7 +63,7 @@ ui.expect("curves.chart", "change")
 ui.key("Escape")
 ui.frames(2)
 
--- Earlier runs over this one, and their mean.
+-- Earlier runs with the current one, and their mean.
 ui.click("panel", "Runs")
 ui.wait("runs.run", "first")
 ui.wait("runs.run", "broken")
@@ -88,7 +88,7 @@ ui.expect("curves.curve", "mean of 2")
 ui.picture(arg[1] .. "/curves-overlay.png")
 ui.click("curves.mean")
 
--- What the two were given and where their scripts differ.
+-- The differences in configuration and scripts.
 ui.click("runs.compare")
 ui.wait("runs.diff.config", "seed: 1 / 2")
 ui.expect("runs.diff.code", "1 line only in the first")
@@ -97,7 +97,7 @@ ui.key("Escape")
 ui.frames(2)
 ui.absent("runs.diff.code")
 
--- Files.
+-- Exports.
 ui.click("curves.export")
 ui.expect("curves.export.path", "runs/live-curves")
 ui.click("curves.export.as", "CSV")
@@ -108,7 +108,7 @@ ui.picture(arg[1] .. "/curves-export.png")
 ui.click("curves.export.as", "PNG")
 ui.wait("curves.exported", ".png")
 
--- A star, a note, and a run that goes.
+-- A star, a note, and a deleted run.
 ui.click("runs.star", "first")
 ui.wait("runs.star", "first starred")
 ui.click("runs.filter")

@@ -1,4 +1,4 @@
--- Logs curves of every kind without training anything: for the drive of Curves and Runs.
+-- Logs curves of every kind without training: for the drive of Curves and Runs.
 local lg = require "lunagrad"
 lg.run.live("lr", 0.1, {min = 0, max = 1})
 lg.run.state("net", function() return lg.nn.Linear(2, 2) end)

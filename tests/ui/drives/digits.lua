@@ -1,4 +1,4 @@
--- A user watches the digits example: pauses, looks into a node, steps, changes the view, and lets it finish.
+-- A user watches the digits example: pauses, inspects a node, steps, changes the view, and lets it finish.
 -- arg[1]: a folder for pictures.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 ui.wait("curves.curve", "loss")
@@ -24,7 +24,7 @@ ui.click("inspector.input", "weight")
 ui.wait("inspector.op", "leaf")
 ui.wait("inspector.value", "[256, 64] min")
 
--- The console answers while the run is paused.
+-- The console works while the run is paused.
 steps.evaluate("6 * 7")
 ui.wait("console.line", "42")
 ui.type("nothing.at.all")
@@ -48,7 +48,7 @@ ui.theme("light")
 ui.picture(arg[1] .. "/light.png")
 ui.theme("dark")
 
--- It goes on, and ends.
+-- It continues, and ends.
 ui.key("F5")
 ui.wait("state", "finished")
 ui.wait("console.line", "test accuracy")

@@ -1,4 +1,4 @@
-# Plays one drive on the real window, Vulkan's validation watching:
+# Plays one drive in the real window, with Vulkan's validation:
 #   cmake -DDRIVE=digits.lua "-DARGUMENTS=script.lua --size 1280x800" … -P tests/ui/drives/drive.cmake      see drives.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/harness.cmake)
 separate_arguments(ARGUMENTS)

@@ -53,6 +53,13 @@ drive(panels panels.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/profile.lua --size
 if(TARGET lunagrad-gpu)
   drive(gpu gpu.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/profile.lua --device vulkan --size 1280x800)
 endif()
+# A drive for one panel: each file panels/NAME.lua is window-panel-NAME, during a run of profile.lua.
+file(GLOB PANEL_DRIVES CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/tests/ui/drives
+     ${PROJECT_SOURCE_DIR}/tests/ui/drives/panels/*.lua)
+foreach(PANEL_DRIVE ${PANEL_DRIVES})
+  get_filename_component(PANEL ${PANEL_DRIVE} NAME_WE)
+  drive(panel-${PANEL} ${PANEL_DRIVE} ${PROJECT_SOURCE_DIR}/tests/ui/drives/profile.lua --size 1280x800)
+endforeach()
 drive(inspect inspect.lua ${LASTING} --size 1280x800)
 drive(slices slices.lua ${PROJECT_SOURCE_DIR}/tests/ui/drives/slices_script.lua --size 1280x800)
 drive(newcomer newcomer.lua --set epochs=1000 --size 1280x800)

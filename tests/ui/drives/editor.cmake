@@ -1,4 +1,4 @@
-# The editor, on a copy of the digits, which it saves.
+# The editor, on a copy of the digits example, which it saves.
 include(${CMAKE_CURRENT_LIST_DIR}/harness.cmake)
 file(READ ${SOURCE}/examples/04_digits_mlp.lua script)
 string(REPLACE "max = 1000}" "max = 100000}" script "${script}")  # it goes on for as long as the user needs

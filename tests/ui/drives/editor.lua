@@ -1,12 +1,12 @@
--- A user edits the digits while they train: an error is marked as it is typed, a repaired text is saved and taken over by the
--- run, a line lights its nodes, a node marks its line, names are proposed and found.
+-- A user edits the digits example while it trains: an error is marked while typing, a corrected text is saved and reloaded by
+-- the run, a line outlines its nodes, a node marks its line, names are completed and searched.
 -- Started by editor.cmake on a copy of examples/04_digits_mlp.lua; arg[1] is a folder for pictures.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 ui.wait("panel", "Editor")
 ui.click("panel", "Editor")
 ui.wait("editor.line", "1: -- Handwritten")
 ui.expect("editor.tab", "04_digits_mlp.lua")
--- A frame in which the panel moves loses a notch.
+-- A frame in which the panel moves loses a notch of the wheel.
 local function shows(prefix)
   for _, text in ipairs(ui.texts("editor.line")) do
     if text:sub(1, #prefix) == prefix then return true end
@@ -20,7 +20,7 @@ ui.wait("editor.line", "28:   return self.fc2")
 ui.wait("editor.cost", "28:")
 ui.picture(arg[1] .. "/editor_running.png")
 
--- A line that does not compile is marked, and repaired.
+-- A line that does not compile is marked, and corrected.
 ui.click("editor.line", "28:   return")
 ui.type("= =")
 ui.wait("editor.error", "line 28:")
@@ -32,7 +32,7 @@ ui.wait("editor.line", "28:   return self.fc2(self.dropout(self.fc1(x):relu()))"
 ui.seconds(1)
 ui.absent("editor.error")
 
--- Saved, it is taken over at the end of a step, and the curves go on.
+-- After saving, the run reloads it at the end of a step, and the curves continue.
 ui.wheel("editor.line", 20)
 ui.wait("editor.line", "1: -- Handwritten")
 ui.click("editor.line", "1: -- Handwritten")
@@ -42,7 +42,7 @@ ui.key("Ctrl+S")
 ui.wait("console.line", "reloaded")
 ui.absent("editor.tab", "modified")
 
--- A line lights its nodes; a node marks its line.
+-- A line outlines its nodes; a node marks its line.
 ui.key("F6")
 ui.wait("state", "paused")
 ui.wheel("editor.line", -5)
@@ -54,14 +54,14 @@ ui.click("tape.node", "linear [64, 256]")
 ui.wait("editor.marked", "28")
 ui.picture(arg[1] .. "/editor_paused.png")
 
--- Back and forward among the nodes that were selected.
+-- Back and forward in the selection history.
 steps.select("relu", "relu")
 ui.key("Alt+Left")
 ui.wait("inspector.op", "linear")
 ui.key("Alt+Right")
 ui.wait("inspector.op", "relu")
 
--- From line to line, into the script's own functions and over the library's.
+-- Step line by line, into the script's own functions and over the library's.
 steps.step()
 for _, line in ipairs {53, 54, 55, 28, 56, 57} do
   ui.key("F10")
@@ -70,7 +70,7 @@ for _, line in ipairs {53, 54, 55, 28, 56, 57} do
 end
 ui.picture(arg[1] .. "/editor_stands.png")
 
--- To a definition, and to the help of what the library defines.
+-- To a definition, and to the help of a library name.
 ui.click("editor.line", "59:   if step")
 ui.key("End")
 for _ = 1, 21 do ui.key("Left") end
@@ -79,7 +79,7 @@ ui.wait("editor.caret", "38:16")
 ui.key("F12")
 ui.wait("editor.caret", "38:16")
 
--- Proposals and help.
+-- Completion and help.
 ui.wheel("editor.line", 20)
 ui.wait("editor.line", "4:")
 ui.click("editor.line", "4:")

@@ -1,4 +1,4 @@
-# The frame: layout, commands, help, closing; kept between starts, restored after a crash.
+# The window: layout, commands, help, closing; kept between starts, restored after a crash.
 include(${CMAKE_CURRENT_LIST_DIR}/harness.cmake)
 set(state ${WORK}/frame-state)
 function(frame name)

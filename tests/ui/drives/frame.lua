@@ -1,4 +1,4 @@
--- The frame, started without a script and without anything kept: examples, palette, layout, help, keys, closing.
+-- The window without a script and without kept state: examples, palette, layout, help, keys, closing.
 ui.wait("help.page", "Examples shown")
 ui.expect("state", "ready")
 ui.expect("example", "04_digits_mlp")
@@ -33,7 +33,7 @@ ui.wait("palette.entry", "Layout: Watch chosen")
 ui.key("Enter")
 ui.wait("preset", "Watch")
 
--- A script is opened by a few letters of its name, and runs.
+-- A few letters of its name open a script, which runs.
 ui.key("Ctrl+P")
 ui.wait("palette", "scripts")
 ui.type("xor")
@@ -54,7 +54,7 @@ ui.absent("panel", "Console")
 ui.click("panel.back")
 ui.wait("panel", "Console")
 
--- The devices that a run can take are looked for when somebody asks.
+-- The search for devices starts when the user opens the list.
 ui.click("run.settings")
 ui.wait("run.device", "cpu chosen")
 ui.picture(arg[1] .. "/frame_run_settings.png")
@@ -75,7 +75,7 @@ ui.click("keys.close")
 ui.frames(3)
 ui.absent("keys.close")
 
--- The menu has what a narrow window has no room for.
+-- The menu has what does not fit into a narrow window.
 ui.resize(640, 480)
 ui.wait("region", "only:")
 ui.expect("run")
@@ -99,14 +99,14 @@ ui.key("Enter")
 ui.frames(5)
 ui.picture(arg[1] .. "/frame_light.png")
 
--- Closing amid a run asks.
+-- Closing the window during a run asks.
 ui.key("Ctrl+P")
 ui.wait("palette", "scripts")
 ui.type("digits")
 ui.wait("palette.entry", "04_digits_mlp.lua chosen")
 ui.key("Enter")
 ui.wait("console.line", "open")
--- Paused within a step, so that the run cannot end before the question does.
+-- Paused within a step, so that the run cannot end before the question.
 ui.key("F8")
 ui.wait("state", "paused")
 ui.key("F8")
@@ -124,6 +124,6 @@ ui.expect("state", "paused")
 ui.key("Ctrl+Q")
 ui.wait("closing", "asks")
 ui.click("closing.stop")
--- The window closes by itself once the step has ended.
+-- The window closes by itself when the step has ended.
 ui.seconds(30)
 ui.expect("window", "closed")

@@ -1,4 +1,4 @@
--- The second start: layout, theme, scripts and scale are as they were; nothing crashed.
+-- The second start: layout, theme, scripts and scale are restored; nothing crashed.
 ui.wait("help.recent", "04_digits_mlp")
 ui.expect("region", "lower right: Inspector, Curves,")
 ui.expect("window", "light theme")

@@ -1,4 +1,4 @@
--- The start after a crash that also tore the settings.
+-- The start after a crash that also truncated the settings.
 ui.wait("notice", "workbench.json is damaged")
 ui.click("notice.dismiss")
 ui.wait("notice", "03_xor.lua is open again")

@@ -1,4 +1,4 @@
--- The profiler of a run on Vulkan: the device's own times in the table and on a lane. arg[1]: a folder for pictures.
+-- The profiler during a run on Vulkan: the device's times in the table and on a lane. arg[1]: a folder for pictures.
 ui.wait("curves.curve", "loss")
 ui.click("panel", "Profiler")
 ui.wait("profiler.row", "conv2d")

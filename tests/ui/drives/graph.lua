@@ -1,4 +1,4 @@
--- A user takes a transformer's tape apart: finds its blocks folded, opens them, searches, colours, plays, exports.
+-- A user explores a transformer's tape: finds its blocks folded, opens them, searches, colours, plays, exports.
 -- arg[1]: a folder for pictures and files.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 local folder = arg[1]
@@ -16,7 +16,7 @@ ui.expect("tape.legend", "closed modules")
 steps.pause()
 ui.picture(folder .. "/tape-folded.png")
 
--- Everything closed; a click opens, one on the title of the frame closes.
+-- Everything closed; a click opens a module, a click on a frame's title closes it.
 choose("tape.open", "all closed")
 ui.wait("tape.group", "Gpt ")
 ui.absent("tape.group", "×6")
@@ -29,7 +29,7 @@ ui.click("tape.frame", "×6")
 ui.wait("tape.group", "×6")
 ui.absent("tape.group", "blocks.3")
 
--- A search counts in closed modules, and Enter opens what is around a hit.
+-- A search counts hits in closed modules, and Enter opens the modules around a hit.
 ui.click("tape.search")
 ui.type("_attention blocks.2")
 ui.wait("tape.summary", "1 of 205 nodes")
@@ -45,7 +45,7 @@ ui.key("Ctrl+A")
 ui.key("Delete")
 ui.wait("tape.summary", "205 nodes, step")
 
--- Arrows lead along the edges; the menu of a node outlines what it reads.
+-- Arrows move along the edges; a node's menu outlines its operands.
 ui.click("tape.node", "attention [16")
 ui.key("Down")
 ui.wait("inspector.op", "transpose")
@@ -58,7 +58,7 @@ ui.click("tape.menu", "Select inputs")
 ui.wait("tape.node", "lit")
 ui.absent("tape.menu")
 
--- Everything open: the map of it moves the view.
+-- Everything open: the map moves the view.
 choose("tape.open", "all open")
 while #ui.texts("tape.group") > 0 do ui.frames(1) end
 ui.click("tape.fit")
@@ -78,7 +78,7 @@ ui.expect("tape.group", "s)")
 ui.frames(3)
 ui.picture(folder .. "/tape-time.png")
 
--- The order of execution, step by step and played, and the other way round.
+-- The order of execution, step by step and played, and in reverse.
 ui.click("tape.next")
 ui.wait("tape.playhead", "1 / ")
 ui.click("tape.next")
@@ -97,7 +97,7 @@ ui.picture(folder .. "/tape-play.png")
 ui.click("tape.stop")
 ui.absent("tape.playhead")
 
--- Files, and one that cannot be written.
+-- Exports, and a path that cannot be written.
 ui.click("tape.export")
 ui.wait("tape.path", "tape-")
 steps.fill("tape.path", folder .. "/nowhere/tape")

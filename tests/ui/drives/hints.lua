@@ -1,5 +1,5 @@
--- Twelve causes of a NaN or Inf (hints_script.lua): the run pauses at each, its node selected, with the sentence on the
--- cause, where it is and what the operands held. arg[1]: a folder for pictures.
+-- Twelve causes of a NaN or Inf (hints_script.lua): the run pauses at each with its node selected, and the hint states the
+-- cause, the place and the values of the operands. arg[1]: a folder for pictures.
 local causes = {
   {"log", 6, "the logarithm of 0 is -Inf", "1 Inf among 2 elements, the first at [2]"},
   {"log", 7, "the logarithm of a negative number", "1 NaN among 2 elements, the first at [1]"},
@@ -32,7 +32,7 @@ end
 ui.theme("light")
 ui.frames(2)
 ui.picture(arg[1] .. "/hint-light.png")
--- A pause for another reason is none of the breakpoint's.
+-- A pause for another reason shows no breakpoint.
 ui.key("F5")
 ui.wait("state", "finished")
 ui.absent("breakpoints.paused")

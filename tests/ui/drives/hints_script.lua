@@ -1,4 +1,4 @@
--- Twelve ways to a NaN or Inf, one a step: for the drive of the hints.
+-- Twelve causes of a NaN or Inf, one per step: for hints.lua.
 local lg = require "lunagrad"
 local function leaf(values, dtype) return lg.tensor(values, {requires_grad = true, dtype = dtype or "f32"}) end
 local hidden = lg.tensor {{true, true}, {false, false}}

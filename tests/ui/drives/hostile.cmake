@@ -1,4 +1,4 @@
-# Scripts that fail, hang, or show what no window should have to show: the window stays, and says what happened.
+# Scripts that fail, hang, or log unusual names and values: the window survives and reports what happened.
 include(${CMAKE_CURRENT_LIST_DIR}/harness.cmake)
 
 function(hostile name script played)
@@ -62,7 +62,7 @@ ui.key("Shift+F5")
 ui.wait("state", "stopped", 15)
 ]=])
 
-# A call that nothing can end: the window names it, goes on, and closes without waiting for it.
+# A call that cannot be interrupted: the window names it, stays responsive, and closes without waiting for it.
 string(TIMESTAMP before "%s")
 hostile(hangs [=[
 print("begin")
@@ -84,7 +84,7 @@ if(took GREATER 60)
   math(EXPR faults "${faults} + 1")
 endif()
 
-# The way out: what was typed is saved, and the window begins anew with the script, which does not run.
+# The restart: unsaved text is saved, and the window restarts with the script, which does not run.
 file(WRITE ${WORK}/restarts.lua "print('begin')\nio.popen('exec sleep 100 2>/dev/null'):read()\n")
 file(WRITE ${WORK}/restarts_drive.lua [=[
 local begun = io.open(arg[1] .. "/restarted")
@@ -175,7 +175,7 @@ ui.resize(200, 100)
 ui.frames(5)
 ]=])
 
-# The display goes away amid a run, from under a text that was not saved.
+# The display disappears during a run, with unsaved text.
 file(WRITE ${WORK}/gone.lua [=[
 local lg = require "lunagrad"
 local w = lg.run.state("w", function() return {lg.ones(4)} end)
@@ -202,7 +202,7 @@ if(NOT kept OR NOT checkpoints)
   math(EXPR faults "${faults} + 1")
 endif()
 
-# What a script gives names to, and what it logs as text.
+# Names that a script gives, and texts that it logs.
 hostile(names [=[
 local lg = require "lunagrad"
 local nn = lg.nn
@@ -233,7 +233,7 @@ ui.resize(200, 100)
 ui.frames(5)
 ]=])
 
-# A disk on which no file gets larger than 32 KiB: what does not fit is named where somebody looks, and nothing is lost.
+# A disk where no file can exceed 32 KiB: errors are visible to the user, and nothing is lost.
 string(REPEAT "-- a line of a long text whose file has to stay as it was\n" 1000 long)
 file(WRITE ${WORK}/full.lua [=[
 local lg = require "lunagrad"

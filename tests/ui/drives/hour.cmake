@@ -1,4 +1,4 @@
-# Plays hour.lua over a short training, run after run of it.
+# Plays hour.lua with repeated runs of a short training.
 include(${CMAKE_CURRENT_LIST_DIR}/harness.cmake)
 file(WRITE ${WORK}/short.lua [=[
 local lg = require "lunagrad"

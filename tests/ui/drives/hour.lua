@@ -1,5 +1,5 @@
--- A long session, fast-forwarded: run after run of a short script, with the panels opened and closed, the tape searched and
--- zoomed, pauses and steps between. Memory must stay where it was after the first runs. arg[1]: the number of runs.
+-- A long session in short time: many runs of a short script, with panels opened and closed, the tape searched and zoomed,
+-- pauses and steps. Memory must not grow after the first runs. arg[1]: the number of runs.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 local rounds = tonumber(arg[1])
 ui.frame_rate(0)
@@ -45,6 +45,6 @@ for _ = 1, rounds do round() end
 local resident_after, heap_after = settle()
 print(("%d runs: resident %.1f -> %.1f MiB, heap %.1f -> %.1f MiB"):format(rounds, resident, resident_after, heap,
   heap_after))
--- Per run at most what its lines in the console and the names of its folder take.
+-- Per run at most the memory of its console lines and its folder names.
 assert(resident_after - resident < 8 + 0.1 * rounds, "resident memory grows")
 assert(heap_after - heap < 2 + 0.05 * rounds, "the heap grows")

@@ -1,4 +1,4 @@
--- A user looks into a step of the digits example: values, an element, a file, the node's gradient, the steps before.
+-- A user inspects a step of the digits example: values, an element, a file, the node's gradient, earlier steps.
 -- arg[1]: a folder for pictures.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 ui.wait("curves.curve", "loss")
@@ -51,7 +51,7 @@ ui.key("Escape")
 while #ui.texts("inspector.logarithmic") > 0 do ui.frames(1) end
 ui.expect("inspector.op", "linear")
 
--- Saved and copied.
+-- Save and copy.
 ui.click("inspector.save", "Value")
 ui.wait("inspector.save_now", "linear-fc1.weight.npy")
 ui.click("inspector.save_now")
@@ -60,7 +60,7 @@ ui.click("inspector.copy", "Gradient")
 ui.click("inspector.copy_as", "as CSV")
 ui.wait("inspector.told", "copied")
 
--- Is it right?
+-- The gradient check.
 ui.click("inspector.check_gradient")
 ui.wait("inspector.verdict", "The gradient is right")
 ui.expect("inspector.checked", "weight [256, 64] right")
@@ -70,7 +70,7 @@ ui.wait("inspector.verdict")
 ui.picture(arg[1] .. "/inspector-devices.png")
 ui.click("inspector.back")
 
--- The actions take one row where the tabs leave them none.
+-- The actions are in one row if they do not fit next to the tabs.
 ui.key("Ctrl+Shift+P")
 ui.wait("palette", "commands")
 ui.type("lwrite")
@@ -91,7 +91,7 @@ ui.wait("palette.entry", "Layout: Watch chosen")
 ui.key("Enter")
 ui.frames(3)
 
--- Three steps back in time, and forth again.
+-- Three steps back in time, and forward again.
 ui.click("panel", "Time")
 ui.wait("time.kept", "tape and values")
 ui.expect("time.live", "on")

@@ -1,5 +1,5 @@
-# What the window holds beside the run: its process against the same run without a window, once as many steps are kept as
-# the budget allows and every panel was looked at, on a large screen.
+# The memory of the window in addition to the run's: its process against the same run without a window, when the budget of
+# kept steps is full and every panel was shown, on a large screen.
 include(${CMAKE_CURRENT_LIST_DIR}/harness.cmake)
 
 set(script ${CMAKE_CURRENT_LIST_DIR}/memory_script.lua)

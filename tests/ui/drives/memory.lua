@@ -1,11 +1,11 @@
--- arg[2]: MiB that the run holds without a window.
+-- arg[2]: MiB that the run uses without a window.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 local own = tonumber(arg[2])
 
 ui.wait("tape.node", "tanh")
 steps.select("tanh", "tanh")
 ui.click("panel", "Time")
--- A node that is looked at has steps captured, until the oldest have to go.
+-- A selected node has steps captured, until the oldest are dropped.
 local deadline = os.time() + 120
 while tonumber(ui.texts("time.memory")[1]:match("^(%d+)")) < 160 do
   assert(os.time() < deadline, "the budget is not used: " .. ui.texts("time.memory")[1])

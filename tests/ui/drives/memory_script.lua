@@ -1,4 +1,4 @@
--- A run whose steps are worth keeping: 32 MiB of values and gradients each. It says what its process holds.
+-- A run with 32 MiB of values and gradients per step. It prints the memory of its process.
 local lg = require "lunagrad"
 
 local function resident()

@@ -1,4 +1,4 @@
--- A script that goes NaN (nan_script.lua): the run pauses at the op that makes it, explained, with the node selected and
+-- A script that produces NaN (nan_script.lua): the run pauses at the op, with an explanation, the node selected and
 -- `it` bound to the result. arg[1]: a folder for pictures.
 ui.wait("state", "finished")
 ui.click("panel", "Breakpoints")

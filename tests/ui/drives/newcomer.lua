@@ -1,5 +1,5 @@
--- What README promises a newcomer: a script is opened, run, watched, paused, and a node of its tape taken apart; first with
--- the keyboard alone, then with the mouse alone. Started without a script. arg[1]: a folder for pictures.
+-- What README promises: a script is opened, run, watched and paused, and a node of its tape inspected; first with the
+-- keyboard alone, then with the mouse alone. Started without a script. arg[1]: a folder for pictures.
 local function command(letters, entry)
   ui.key("Ctrl+Shift+P")
   ui.wait("palette", "commands")

@@ -1,4 +1,4 @@
--- Profiler, Data, Media and Console over a run of tests/ui/drives/profile.lua. arg[1]: a folder for pictures.
+-- Shows Profiler, Data, Media and Console during a run of tests/ui/drives/profile.lua. arg[1]: a folder for pictures.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 ui.wait("curves.curve", "loss")
 ui.wait("console.line", "plain red and")
@@ -63,7 +63,7 @@ ui.picture(arg[1] .. "/histogram.png")
 ui.click("media.series", "table")
 ui.wait("media.cell", "loss")
 
--- The running loop answers; names are completed; help; errors fold and are filtered.
+-- The console during the run: evaluation, completion, help, folded and filtered errors.
 ui.click("console.input")
 ui.type("weight:size()[1]")
 ui.key("Enter")

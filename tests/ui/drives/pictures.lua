@@ -1,4 +1,4 @@
--- Takes the pictures of the docs from real runs: pictures.cmake plays it over several scripts. arg[1]: a folder for the
+-- Takes the pictures of the docs from real runs: pictures.cmake plays it with several scripts. arg[1]: a folder for the
 -- pictures, arg[2]: which of them.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 local function picture(name)

@@ -1,4 +1,4 @@
--- A small network over pictures, with a picture, a histogram, texts and an error: what tests/ui/drives/panels.lua looks at.
+-- A small network on pictures, which logs a picture, a histogram, texts and an error: for tests/ui/drives/panels.lua.
 local lg = require "lunagrad"
 local nn, F, data = lg.nn, lg.nn.functional, lg.data
 

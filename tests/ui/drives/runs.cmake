@@ -1,4 +1,4 @@
-# A thousand run folders, some of them torn or being written.
+# A thousand run folders, some of them truncated or being written.
 include(${CMAKE_CURRENT_LIST_DIR}/harness.cmake)
 foreach(step RANGE 1 300)
   math(EXPR lower "900 - ${step} * 2")

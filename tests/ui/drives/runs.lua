@@ -1,5 +1,5 @@
--- A user looks for a few runs among a thousand, sorts them, and puts dozens of them over each other: no frame takes longer
--- than 16 ms of the processor.
+-- A user finds a few runs among a thousand, sorts them, and compares dozens of them: no frame takes more than 16 ms of
+-- CPU time.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 local slowest = {}
 

@@ -1,4 +1,4 @@
--- What slices.lua looks into: tensors of four dims, logarithms of negative numbers, and an op with a wrong gradient.
+-- For slices.lua: tensors with four dims, logarithms of negative numbers, and an op with a wrong gradient.
 local lg = require "lunagrad"
 local F = lg.nn.functional
 

@@ -1,4 +1,4 @@
-# Starts the window where it cannot start, closes it amid a run, and lets drives and scripts fail.
+# Starts the window where it cannot start, closes it during a run, and lets drives and scripts fail.
 include(${CMAKE_CURRENT_LIST_DIR}/harness.cmake)
 set(digits ${SOURCE}/examples/04_digits_mlp.lua --set epochs=150)
 
@@ -11,7 +11,7 @@ if(took GREATER 20)
   math(EXPR faults "${faults} + 1")
 endif()
 
-# The first frame with a script open. What a machine with other work to do changes little is the CPU time of the thread.
+# The first frame with a script open. Measured in CPU time of the thread, which other load changes little.
 file(WRITE ${WORK}/first.lua "ui.wait('panel', 'Editor')")
 expect(first-frame 0 "CPU time until then" ${display} ${WORKBENCH} ${digits} --times --drive ${WORK}/first.lua)
 message("${said}")

@@ -1,4 +1,4 @@
--- What several drives do: local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
+-- Functions that several drives use: local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 local steps = {}
 
 function steps.pause()
@@ -6,7 +6,7 @@ function steps.pause()
   ui.wait("state", "paused")
 end
 
--- Does something, if need be, and waits until the first item of that name says something else than before.
+-- Calls `act`, if given, and waits until the text of the first item of that name has changed.
 function steps.changes(name, act)
   local before, from = ui.texts(name)[1], os.time()
   if act then act() end
@@ -16,13 +16,13 @@ function steps.changes(name, act)
   end
 end
 
--- To the end of the step that is going on, or of the next one.
+-- To the end of the current step, or of the next one.
 function steps.step()
   steps.changes("step", function() ui.key("F8") end)
   ui.wait("state", "paused")
 end
 
--- Should the pause have fallen amid a step, the first one leads out of it; the second keeps its values.
+-- If the pause was within a step, the first call ends that step; the second one keeps its values.
 function steps.capture()
   steps.step()
   steps.step()
@@ -39,14 +39,14 @@ function steps.evaluate(code)
   ui.key("Enter")
 end
 
--- Types over what a field holds.
+-- Replaces the content of a field.
 function steps.fill(field, text)
   ui.click(field)
   ui.key("Ctrl+A")
   ui.type(text)
 end
 
--- The titles of all panels, in front or behind.
+-- The titles of all panels, visible or hidden.
 function steps.panels()
   local titles, seen = {}, {}
   for _, text in ipairs(ui.texts("panel")) do
@@ -59,7 +59,7 @@ function steps.panels()
   return titles
 end
 
--- As small as a window gets: nothing may end it.
+-- The smallest size of the window: it must not crash.
 function steps.smallest()
   ui.resize(200, 100)
   ui.frames(3)

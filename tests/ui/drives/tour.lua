@@ -1,5 +1,5 @@
--- Looks into every panel, in both themes, while a run is paused at a node that was selected. arg[1]: a folder for pictures,
--- of which each panel gives one.
+-- Shows every panel, in both themes, while a run is paused with a node selected. arg[1]: a folder for pictures, one per
+-- panel.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 ui.wait("curves.curve", "loss")
 steps.pause()
@@ -18,7 +18,7 @@ for i, theme in ipairs {"light", "dark"} do
   end
 end
 
--- What a frame costs while the run goes on.
+-- The cost of a frame while the run continues.
 ui.key("F5")
 ui.wait("state", "running")
 local times = {}

@@ -1,4 +1,4 @@
--- A user watches the gradients of the digits example and moves its learning rate while it runs. arg[1]: a folder for
+-- A user watches the gradients of the digits example and changes its learning rate while it runs. arg[1]: a folder for
 -- pictures.
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 ui.wait("curves.curve", "loss")

@@ -1,4 +1,4 @@
--- A few things done with the display's own mouse and keyboard, as a person does them.
+-- Input through the display's own mouse and keyboard, as a person does it.
 local function xdotool(command)
   local pipe <close> = assert(io.popen("xdotool " .. command))
   return pipe:read("a")
@@ -9,7 +9,7 @@ ui.real_input()
 local window = xdotool("search --class lunagrad-workbench"):match("%d+")
 assert(window, "xdotool does not find the window")
 
--- Pressed and released in different frames, since Dear ImGui looks at mouse and keys once a frame; the display takes its time.
+-- Pressed and released in different frames, since Dear ImGui polls mouse and keys once per frame; the display has latency.
 local function press(kind, what)
   xdotool(kind .. "down " .. what)
   ui.seconds(0.2)

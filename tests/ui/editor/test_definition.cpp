@@ -24,8 +24,8 @@ for step, loss in steps() do
 end
 )";
 
-// As "line:column" from 1, what F12 finds with the caret behind the n-th letter of the line's first `word`;
-// "" for nothing.
+// The result of F12 with the caret after the n-th letter of the line's first `word`, as "line:column" from 1;
+// "" for none.
 std::string found(int line, const std::string& word, int letter = 1) {
   const TextBuffer text(kText);
   const auto column = int(text.line(line - 1).find(word));
@@ -37,7 +37,7 @@ std::string found(int line, const std::string& word, int letter = 1) {
 
 }  // namespace
 
-TEST_CASE("a name is found where the text declares it, nearest above, else where it is first assigned") {
+TEST_CASE("a name's definition is the nearest declaration above, otherwise its first assignment") {
   CHECK(found(14, "twice") == "3:16");
   CHECK(found(9, "twice(", 0) == "3:16");
   CHECK(found(4, "factor") == "3:25");
@@ -55,7 +55,7 @@ TEST_CASE("a name is found where the text declares it, nearest above, else where
   CHECK(found(14, "print") == "");
 }
 
-TEST_CASE("the name at the caret has what stands before it, and ends with the part where the caret is") {
+TEST_CASE("the name at the caret includes its path, and ends with the part at the caret") {
   const TextBuffer text("a.bc:def(1.5)..e");
   CHECK(name_at(text, {0, 0}) == "a");
   CHECK(name_at(text, {0, 3}) == "a.bc");
@@ -66,7 +66,7 @@ TEST_CASE("the name at the caret has what stands before it, and ends with the pa
   CHECK(name_at(TextBuffer(), {0, 0}) == "");
 }
 
-TEST_CASE("selections are gone back and forward through, and a new one ends the way forward") {
+TEST_CASE("the history of selections goes back and forward, and a new selection clears the forward part") {
   SelectionTrail trail;
   CHECK_FALSE(trail.go(1, -1));
   for (const int node : {4, 4, 7, 2}) trail.visit(1, node);
@@ -80,7 +80,7 @@ TEST_CASE("selections are gone back and forward through, and a new one ends the 
   CHECK(trail.go(1, -1) == 7);
   trail.visit(1, 9);
   CHECK(trail.go(1, 1) == std::nullopt);
-  trail.visit(2, 1);  // another structure: what does not belong to it is passed over
+  trail.visit(2, 1);  // another structure: skips positions of the first one
   trail.visit(1, 5);
   CHECK(trail.go(1, -1) == 9);
   CHECK(trail.go(2, 1) == 1);

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A folder that goes when the test ends.
+// A folder that is removed at the end of the test.
 struct Folder {
   Folder() {
     std::string name = (fs::temp_directory_path() / "lunagrad-texts-XXXXXX").string();
@@ -31,7 +31,7 @@ struct Folder {
   std::string path;
 };
 
-// Looks at the disk until `there` holds, at most 5 s.
+// Polls the disk until `there` is true, for at most 5 s.
 template <class There>
 bool wait_for(Documents& documents, std::vector<std::string>& changed, There there,
               const std::vector<std::string>& others = {}) {
@@ -45,7 +45,7 @@ bool wait_for(Documents& documents, std::vector<std::string>& changed, There the
 
 }  // namespace
 
-TEST_CASE("a text is saved byte by byte, with its line ends and rights, through a link") {
+TEST_CASE("saving through a link keeps bytes, line ends and permissions") {
   const Folder folder;
   write_file(folder / "a.lua", "one\r\ntwo\r\n");
   ::chmod((folder / "a.lua").c_str(), 0750);
@@ -70,7 +70,7 @@ TEST_CASE("a text is saved byte by byte, with its line ends and rights, through 
   CHECK(&documents.open(folder / "a.lua") == &document);
 }
 
-TEST_CASE("what cannot be read or written is an error that names it, and nothing is lost") {
+TEST_CASE("a file that cannot be read or written is an error that names it, and no text is lost") {
   const Folder folder;
   Documents documents;
   CHECK_THROWS_WITH_AS(documents.open(folder / "none.lua"),
@@ -146,7 +146,7 @@ TEST_CASE("a change from outside is taken over, unless the text was changed here
   CHECK(document.trouble == Document::Trouble::none);
 }
 
-TEST_CASE("unsaved text outlives its process, and saved text leaves nothing behind") {
+TEST_CASE("unsaved text survives its process, and saved text leaves no files") {
   const Folder folder;
   write_file(folder / "a.lua", "saved");
   const std::string state = folder / "autosave";
@@ -182,7 +182,7 @@ TEST_CASE("unsaved text outlives its process, and saved text leaves nothing behi
   CHECK(documents.restore() == 0);
 }
 
-TEST_CASE("a disk that is full leaves the file as it was, and says so") {
+TEST_CASE("a full disk leaves the file unchanged and is reported") {
   const Folder folder;
   write_file(folder / "a.lua", "old");
   Documents documents(folder / "autosave");
@@ -212,8 +212,7 @@ TEST_CASE("a disk that is full leaves the file as it was, and says so") {
   CHECK(read_file(folder / "a.lua").size() == 100003);
 }
 
-TEST_CASE(
-    "what is typed while a text is on its way to the disk stays unsaved, and each failure is told once") {
+TEST_CASE("text typed while a save is in progress stays unsaved, and each failure is reported once") {
   const Folder folder;
   write_file(folder / "a.lua", "old");
   Documents documents;
@@ -234,7 +233,7 @@ TEST_CASE(
   CHECK(read_file(folder / "a.lua") == "new er old");
 }
 
-TEST_CASE("a state folder that cannot be made is said, and the texts stay") {
+TEST_CASE("a state folder that cannot be created is reported, and the texts stay open") {
   const Folder folder;
   write_file(folder / "file", "");
   Documents documents((folder / "file") + "/autosave");
@@ -245,7 +244,7 @@ TEST_CASE("a state folder that cannot be made is said, and the texts stay") {
   CHECK(documents.active()->buffer.content() == "x");
 }
 
-TEST_CASE("a text is compiled while somebody types, and the answer names the line") {
+TEST_CASE("a text is compiled while the user types, and the answer has the line") {
   SyntaxChecker checker({});
   const auto answer = [&](int id, uint64_t revision) {
     for (int i = 0; i < 500; ++i) {

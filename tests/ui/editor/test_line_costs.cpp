@@ -21,7 +21,7 @@ NodeInfo node(uint64_t id, const char* op, const char* file, int line, std::vect
   return made;
 }
 
-// Newest first, as tapes are.
+// Newest first, as in tapes.
 TapeSnapshot tape() {
   TapeSnapshot made;
   made.nodes = {node(4, "sum", "a.lua", 3, {}, 10), node(3, "relu", "a.lua", 2, {4}, 20),

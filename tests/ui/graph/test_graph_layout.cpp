@@ -16,7 +16,7 @@ Graph boxes(size_t count) {
   return graph;
 }
 
-// Chain of `count` boxes in which every fourth also feeds the one four further on.
+// A chain of `count` boxes in which every fourth one also feeds the one four further on.
 Graph residual_chain(uint32_t count) {
   Graph graph = boxes(count);
   for (uint32_t i = 1; i < count; ++i) graph.edges.push_back({i - 1, i});
@@ -35,7 +35,7 @@ void check_sound(const Graph& graph, const GraphLayout& layout) {
     CHECK(c.y - graph.boxes[i].height / 2 >= -0.01f);
     CHECK(c.y + graph.boxes[i].height / 2 <= layout.height + 0.01f);
   }
-  // No two boxes of a layer overlap.
+  // Checks that no two boxes of a layer overlap,
   std::vector<uint32_t> order(count);
   for (uint32_t i = 0; i < count; ++i) order[i] = i;
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
@@ -48,7 +48,7 @@ void check_sound(const Graph& graph, const GraphLayout& layout) {
     const float least = (graph.boxes[a].width + graph.boxes[b].width) / 2;
     CHECK(layout.centers[b].x - layout.centers[a].x >= least - 0.01f);
   }
-  // Each edge starts at the lower side of one box and ends at the upper side of the other.
+  // and that each edge starts at the lower side of one box and ends at the upper side of the other.
   for (size_t e = 0; e < graph.edges.size(); ++e) {
     const uint32_t from = graph.edges[e].from, to = graph.edges[e].to;
     REQUIRE(layout.first[e + 1] >= layout.first[e] + 2);
@@ -80,7 +80,7 @@ TEST_CASE("a chain is a straight line downwards") {
   }
 }
 
-TEST_CASE("a parameter stands right above the op that reads it, and the chain beside it stays straight") {
+TEST_CASE("a parameter is directly above the op that reads it, and the chain next to it stays straight") {
   // x -> a -> b -> c, and w -> c
   Graph graph = boxes(5);
   graph.edges = {{0, 1}, {1, 2}, {2, 3}, {4, 3}};
@@ -91,7 +91,7 @@ TEST_CASE("a parameter stands right above the op that reads it, and the chain be
   CHECK(std::abs(layout.centers[3].x - layout.centers[2].x) < 5);
 }
 
-TEST_CASE("an edge over several layers is led around the boxes between") {
+TEST_CASE("an edge over several layers avoids the boxes between") {
   Graph graph = boxes(4);
   graph.edges = {{0, 1}, {1, 2}, {2, 3}, {0, 3}};
   const GraphLayout layout = layout_graph(graph, {});
@@ -111,7 +111,7 @@ TEST_CASE("two crossing pairs are uncrossed") {
             (layout.centers[p.to].x < layout.centers[q.to].x));
 }
 
-TEST_CASE("repeated edges, self edges and cycles do no harm") {
+TEST_CASE("repeated edges, self edges and cycles are laid out") {
   Graph graph = boxes(3);
   graph.edges = {{0, 1}, {0, 1}, {1, 1}, {1, 2}, {2, 0}};
   const GraphLayout layout = layout_graph(graph, {});
@@ -139,7 +139,7 @@ TEST_CASE("100,000 boxes with residual edges are laid out in seconds, 10,000 in 
   }
 }
 
-TEST_CASE("a fan of 5,000 parameters into one op stays quick and apart") {
+TEST_CASE("5,000 parameters of one op are laid out fast and without overlaps") {
   Graph graph = boxes(5001);
   for (uint32_t i = 1; i <= 5000; ++i) graph.edges.push_back({i, 0});
   const GraphLayout layout = layout_graph(graph, {});

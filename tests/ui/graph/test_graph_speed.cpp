@@ -1,4 +1,4 @@
-// The figures of the tape's panel, in time of the processor, so that other programs do not lengthen them.
+// Time bounds of the tape panel in CPU time, so that other processes do not matter.
 #include <doctest/doctest.h>
 #include <imgui.h>
 #include <time.h>
@@ -33,7 +33,7 @@ double seconds(Function function) {
   return seconds_of_thread() - start;
 }
 
-// Dear ImGui without a window: what is drawn goes nowhere.
+// Dear ImGui without a window: nothing is displayed.
 class NoWindow {
  public:
   NoWindow() {
@@ -50,8 +50,8 @@ class NoWindow {
   ~NoWindow() { ImGui::DestroyContext(); }
 };
 
-// CPU time of the median frame that shows the picture in the whole window, `act` changing the input before
-// each.
+// CPU time of the median frame that shows the picture in the whole window; `act` changes the input before
+// each frame.
 template <class Act>
 double frame_time(GraphCanvas& canvas, const CanvasGraph& graph, Act act) {
   const Theme& t = theme();
@@ -75,7 +75,7 @@ double frame_time(GraphCanvas& canvas, const CanvasGraph& graph, Act act) {
     }));
   }
   return *std::min_element(times.begin(),
-                           times.end());  // the one that nothing else on the machine slowed down
+                           times.end());  // the fastest is the least disturbed by other load
 }
 
 struct Drawn {
@@ -143,7 +143,7 @@ TEST_CASE("100,000 nodes are folded in a second and laid out whole in two") {
   CHECK(whole < 2);
 }
 
-TEST_CASE("a frame of a 10,000-node tape takes less than 4 ms to build, far out, near, and while it moves") {
+TEST_CASE("a frame of a 10,000-node tape takes less than 4 ms at every zoom and while panning") {
   const NoWindow no_window;
   for (const Drawn& shown :
        {drawn(kBlocks10k, FoldState::Mode::all), drawn(kBlocks10k, FoldState::Mode::automatic)}) {
@@ -155,7 +155,7 @@ TEST_CASE("a frame of a 10,000-node tape takes less than 4 ms to build, far out,
     canvas.fit();
     const double whole = frame_time(canvas, graph, [](int) {});
     double most = whole;
-    // In from the whole picture to single boxes, a notch a frame.
+    // Zooms from the whole picture to single boxes, a notch per frame.
     for (int part = 0; part < 3; ++part)
       most = std::max(most, frame_time(canvas, graph, [&](int) { io.MouseWheel = 1; }));
     io.MouseWheel = 0;
@@ -196,7 +196,7 @@ TEST_CASE("a search of 10,000 nodes takes less than 100 ms, a selection less tha
   CHECK(selecting < 0.05);
 }
 
-TEST_CASE("a tape of 100,000 nodes holds up neither the drawing thread nor the next tape") {
+TEST_CASE("a tape of 100,000 nodes delays neither the drawing thread nor the next tape") {
   const NoWindow no_window;
   const auto large = std::make_shared<TapeSnapshot>(residual_tape(kBlocks100k));
   TapeModel model(

@@ -1,5 +1,5 @@
-// Alarms: each rule with made-up series, at its threshold and its patience, and with scripts that have the
-// fault.
+// Alarms: each rule with synthetic series, at its threshold and its patience, and with scripts that have the
+// problem.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -44,7 +44,7 @@ const Alarm* find(const Alarms& alarms, AlarmKind kind, const std::string& subje
   return nullptr;
 }
 
-// The alarms of a script, all of whose steps are looked at.
+// The alarms of a script when all its steps are sampled.
 GradientModel run(const std::string& body) {
   Session session([](const Event&) {});
   session.watch_statistics(true, 1);
@@ -68,7 +68,7 @@ TEST_CASE("healthy series raise no alarm") {
   CHECK(alarms.list().empty());
 }
 
-TEST_CASE("NaN is told at once, with its step and parameter") {
+TEST_CASE("NaN is reported at once, with its step and parameter") {
   Alarms alarms;
   alarms.add(step(4, {parameter("a", 1)}));
   ParameterStatistics bad = parameter("a", 1);
@@ -85,7 +85,7 @@ TEST_CASE("NaN is told at once, with its step and parameter") {
   CHECK(alarms.active() == 0);
 }
 
-TEST_CASE("exploding: a hundred times the usual, not ninety, and not before there is a usual") {
+TEST_CASE("exploding: a hundred times the usual norm, not ninety, and not before there is a usual norm") {
   for (const double times : {90.0, 110.0}) {
     Alarms alarms;
     for (int i = 1; i <= 6; ++i) alarms.add(step(i, {parameter("a", 2)}));
@@ -98,7 +98,7 @@ TEST_CASE("exploding: a hundred times the usual, not ninety, and not before ther
   CHECK(early.list().empty());
 }
 
-TEST_CASE("vanishing and large steps need three looks in a row, since the first of them") {
+TEST_CASE("vanishing and large steps need three samples in a row, and count from the first") {
   Alarms alarms;
   const auto look = [&](int64_t at, double small, double update) {
     alarms.add(step(at, {parameter("deep", small), parameter("last", 1, 1, update)}));
@@ -114,7 +114,7 @@ TEST_CASE("vanishing and large steps need three looks in a row, since the first 
   CHECK(find(alarms, AlarmKind::vanishing)->since == 4);
   REQUIRE(find(alarms, AlarmKind::large_steps, "last"));
   CHECK(find(alarms, AlarmKind::large_steps)->since == 4);
-  CHECK(alarms.list()[0].kind == AlarmKind::large_steps);  // the graver first
+  CHECK(alarms.list()[0].kind == AlarmKind::large_steps);  // the more severe first
 }
 
 TEST_CASE("dead and unused parameters") {
@@ -131,7 +131,7 @@ TEST_CASE("dead and unused parameters") {
   CHECK(alarms.list().size() == 2);
 }
 
-TEST_CASE("every rule says what it compares, why, and what helps") {
+TEST_CASE("every rule has a description, a reason and a hint") {
   for (const AlarmRule& rule : alarm_rules()) {
     CHECK(std::string(rule.says).size() > 10);
     CHECK(std::string(rule.reason).size() > 10);
@@ -206,7 +206,7 @@ TEST_CASE("real: a learning rate that is far too high") {
   CHECK(find(model.alarms(), AlarmKind::large_steps, "weight"));
 }
 
-TEST_CASE("real: a layer that forward() forgets, and one that learns in peace") {
+TEST_CASE("real: a layer that forward() forgets, and a healthy one") {
   const GradientModel model = run(R"(
     local Net = nn.class("Net")
     function Net:init() self.used = nn.Linear(4, 1, {bias = false}) self.forgotten = nn.Linear(4, 4) end

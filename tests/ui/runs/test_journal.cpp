@@ -31,7 +31,7 @@ Event state(SessionState state) {
 
 }  // namespace
 
-TEST_CASE("text becomes lines, also when it comes in parts, and \\r starts a line over") {
+TEST_CASE("text becomes lines, also when it arrives in parts, and \\r overwrites a line") {
   Journal journal;
   journal.push(event(Event::Kind::output, "one\ntw"));
   journal.push(event(Event::Kind::output, "o\n10 %\r20 %"));
@@ -45,7 +45,7 @@ TEST_CASE("text becomes lines, also when it comes in parts, and \\r starts a lin
   CHECK(journal.lines()[3].text == "end");
 }
 
-TEST_CASE("what is no text is shown as a replacement character, escape sequences go") {
+TEST_CASE("invalid bytes become replacement characters, and escape sequences are removed") {
   CHECK(printable("a\x1b[31mb\x1b[0mc") == "abc");
   CHECK(printable(std::string("a\0b", 3)) ==
         "a\xef\xbf\xbd"
@@ -80,7 +80,7 @@ TEST_CASE("metrics become curves and progress") {
   CHECK(journal.metrics()[0].smooth.y(0) == doctest::Approx(2));
 }
 
-TEST_CASE("what the old run still sends after a restart is not mixed into the new one") {
+TEST_CASE("late events of the old run are not mixed into the new one") {
   Journal journal;
   journal.push(state(SessionState::running));
   journal.push(metrics(1, "loss", 2));
@@ -100,7 +100,7 @@ TEST_CASE("what the old run still sends after a restart is not mixed into the ne
   CHECK_FALSE(journal.ended());
 }
 
-TEST_CASE("waking happens once for each batch") {
+TEST_CASE("wake is called once per batch of events") {
   int wakes = 0;
   Journal journal([&] { ++wakes; });
   journal.push(event(Event::Kind::output, "a\n"));

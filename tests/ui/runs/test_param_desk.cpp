@@ -37,7 +37,7 @@ struct Loop {
 
 }  // namespace
 
-TEST_CASE("an edit is on its way until the step ends, is marked in the journal, and can be taken back") {
+TEST_CASE("an edit is pending until the step ends, is marked in the journal, and can be undone") {
   Loop loop;
   ParamDesk desk;
   REQUIRE(desk.set(loop.session, loop.lr(), "0.25", 3));
@@ -58,7 +58,7 @@ TEST_CASE("an edit is on its way until the step ends, is marked in the journal, 
   CHECK_FALSE(desk.undo(loop.session, 9));
 }
 
-TEST_CASE("a refusal says why and leaves the value") {
+TEST_CASE("a refusal has a reason and does not change the value") {
   Loop loop;
   ParamDesk desk;
   CHECK_FALSE(desk.set(loop.session, loop.lr(), "7", 1));
@@ -69,7 +69,7 @@ TEST_CASE("a refusal says why and leaves the value") {
   CHECK(desk.refusal("lr").empty());
 }
 
-TEST_CASE("a value that was given while nothing runs is there for the next run, once") {
+TEST_CASE("a value that is set while nothing runs applies to the next run, once") {
   Loop loop;
   loop.session.interrupt();
   loop.until([&] { return loop.journal.ended(); });
@@ -93,10 +93,4 @@ TEST_CASE("the changes of one drag are one edit") {
   CHECK(desk.edits()[0].after == "0.4");
   CHECK(desk.undo(loop.session, 2));
   CHECK(desk.value(loop.lr()) == "0.1");
-}
-
-TEST_CASE("numbers are written shortest") {
-  CHECK(param_text(0.001) == "0.001");
-  CHECK(param_text(1e-7) == "1e-07");
-  CHECK(param_text(3) == "3");
 }

@@ -82,7 +82,7 @@ TEST_CASE("runs are sorted by any column, those without a value last, and filter
   CHECK_FALSE(higher_is_better("loss"));
 }
 
-TEST_CASE("what differs names only what is not common to the runs of a script") {
+TEST_CASE("differences list only settings that the runs of a script do not share") {
   std::vector<RunSummary> runs(3);
   for (RunSummary& run : runs)
     run.script = "train.lua", run.config = {{"lr", "0.1"}, {"batch", "32"}, {"seed", "1"}};
@@ -98,19 +98,15 @@ TEST_CASE("what differs names only what is not common to the runs of a script") 
   CHECK(texts[3] == "");
 }
 
-TEST_CASE("short names, durations and paths") {
+TEST_CASE("short names and paths") {
   CHECK(short_run_name("20260131-235959-digits-a1b2c3") == "digits-a1b2c3");
   CHECK(short_run_name("2026013x-235959-digits") == "2026013x-235959-digits");
   CHECK(short_run_name("a") == "a");
-  CHECK(duration_text(1.25) == "1.2 s");
-  CHECK(duration_text(125) == "2:05 min");
-  CHECK(duration_text(3725) == "1:02 h");
-  CHECK_FALSE(duration_text(NAN).empty());
   CHECK(full_path("/a/b/../c/") == "/a/c");
   CHECK(full_path("/") == "/");
 }
 
-TEST_CASE("the library lists good, torn and foreign folders, with the reason") {
+TEST_CASE("the library lists good, truncated and foreign folders, with the reason") {
   const tests::Folder folder;
   const std::string runs = folder.file("runs");
   write_run(runs + "/good", config("0.1", "1"), row(1, 3) + row(2, 1) + row(3, 2));
@@ -140,7 +136,7 @@ TEST_CASE("the library lists good, torn and foreign folders, with the reason") {
   CHECK(by_name["bare"].outcome == "running");
   CHECK(by_name["foreign"].problem.find("it has no metrics.jsonl") != std::string::npos);
 
-  // A folder that comes, a note and a star are noticed.
+  // A new folder, a note and a star are noticed.
   set_note(runs + "/good", "the one");
   set_star(runs + "/good", true);
   write_run(runs + "/new", config("0.3", "1"), row(1, 9));
@@ -162,7 +158,7 @@ TEST_CASE("the library lists good, torn and foreign folders, with the reason") {
   CHECK(fs::exists(runs + "/foreign"));
 }
 
-TEST_CASE("a run that is being written is followed, past a torn line and a resumption") {
+TEST_CASE("a run that is being written is followed, across a truncated line and a resumption") {
   const tests::Folder folder;
   const std::string run = folder.file("run");
   write_run(run, "{\"script\":\"train.lua\",\"params\":{\"lr\":0.1}}",
@@ -195,7 +191,7 @@ TEST_CASE("a run that is being written is followed, past a torn line and a resum
   CHECK(library.problems().empty());
 }
 
-TEST_CASE("a run whose folder goes while it is shown is shown no more, and named once") {
+TEST_CASE("a shown run whose folder is removed disappears, and is reported once") {
   const tests::Folder folder;
   const std::string run = folder.file("run");
   write_run(run, config("0.1", "1"), row(1, 3));
@@ -236,7 +232,7 @@ TEST_CASE("a unified diff applied to the first text gives the second") {
       for (const std::string& line : lines) text += line + "\n";
       return text;
     };
-    // With all context, '-' and ' ' give the first text and '+' and ' ' the second.
+    // With full context, '-' and ' ' lines give the first text and '+' and ' ' lines the second.
     const auto diff = unified_diff(joined(a), joined(b), 1000);
     if (diff.empty()) {
       CHECK(a == b);
@@ -251,11 +247,11 @@ TEST_CASE("a unified diff applied to the first text gives the second") {
     }
     CHECK(left == a);
     CHECK(right == b);
-    CHECK(changes <= 6);  // the shortest script is no longer than the one that was made
+    CHECK(changes <= 6);  // the shortest diff is no longer than the edits that were made
   }
 }
 
-TEST_CASE("a diff shows what is near a change and where it lies") {
+TEST_CASE("a diff shows the context and the position of a change") {
   std::string a, b;
   for (int i = 1; i <= 40; ++i) {
     a += "line " + std::to_string(i) + "\n";
@@ -274,7 +270,7 @@ TEST_CASE("a diff shows what is near a change and where it lies") {
   CHECK(unified_diff("", "x\n").size() == 2);
 }
 
-TEST_CASE("two runs are compared by what they were given and by their scripts") {
+TEST_CASE("two runs are compared by configuration and script") {
   const tests::Folder folder;
   const std::string a = folder.file("a"), b = folder.file("b");
   write_run(a, config("0.1", "1"), "");

@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// A program in the place of Graphviz's, in a folder that goes with it.
+// A program that replaces Graphviz's, in a folder that is removed at the end.
 class FakeDot {
  public:
   explicit FakeDot(const std::string& script) {
@@ -46,7 +46,7 @@ bool wait_for(TapeModel& model, const std::function<bool()>& condition,
   return false;
 }
 
-// Puts the boxes in one column, in the order in which they are asked for, an inch apart.
+// Puts the boxes in one column, in the order of the input, an inch apart.
 const char* const kColumn = R"(awk '
   /^n[0-9]+ \[/ { id[++n] = $1 }
   /->/ { sub(/;/, "", $3); from[++e] = $1; to[e] = $3 }
@@ -59,7 +59,7 @@ const char* const kColumn = R"(awk '
 
 }  // namespace
 
-TEST_CASE("Graphviz's places are taken over") {
+TEST_CASE("Graphviz's positions are used") {
   const FakeDot dot(kColumn);
   TapeModel model(
       {}, [] {}, dot.path());
@@ -73,7 +73,7 @@ TEST_CASE("Graphviz's places are taken over") {
   CHECK(canvas.layout.first.size() == canvas.graph.edges.size() + 1);
 }
 
-TEST_CASE("without Graphviz our own layout stays, and that is said once") {
+TEST_CASE("without Graphviz our own layout is used, and that is reported once") {
   TapeModel model(
       {}, [] {}, "/nonexistent/dot");
   model.offer(tape(2));
@@ -82,7 +82,7 @@ TEST_CASE("without Graphviz our own layout stays, and that is said once") {
   CHECK(model.dot_trouble().find("package graphviz") != std::string::npos);
 }
 
-TEST_CASE("an answer that does not fit, or a failure, leaves our own layout") {
+TEST_CASE("invalid output or a failure of Graphviz keeps our own layout") {
   for (const char* script : {"echo graph 1 1 1; echo node n999 0 0 1 1; echo stop", "exit 3", "echo nonsense",
                              "echo graph 1 1 1; echo edge n0 n1 99999999999; echo stop"}) {
     const FakeDot dot(script);
@@ -95,7 +95,7 @@ TEST_CASE("an answer that does not fit, or a failure, leaves our own layout") {
   }
 }
 
-TEST_CASE("while Graphviz hangs our own layout is shown, and it is killed for the next tape") {
+TEST_CASE("while Graphviz hangs our own layout is shown, and the next tape kills it") {
   const FakeDot dot("exec sleep 60");
   TapeModel model(
       {}, [] {}, dot.path());
@@ -115,7 +115,7 @@ TEST_CASE("while Graphviz hangs our own layout is shown, and it is killed for th
       model, [&] { return model.tape() == other.get(); }, 2s));
 }
 
-TEST_CASE("a model that goes away ends a Graphviz that hangs") {
+TEST_CASE("destroying the model kills a hanging Graphviz") {
   const FakeDot dot("exec sleep 60");
   const auto start = Clock::now();
   {
@@ -127,7 +127,7 @@ TEST_CASE("a model that goes away ends a Graphviz that hangs") {
   CHECK(Clock::now() - start < 2s);
 }
 
-TEST_CASE("run_dot tells how it ended") {
+TEST_CASE("run_dot reports how the program ended") {
   CHECK(run_dot("x", {}, {}, "/nonexistent/dot").end == DotRun::End::missing);
   const FakeDot echo("cat"), bad("exit 1"), slow("exec sleep 60");
   const std::string large(300000, 'x');
@@ -142,7 +142,7 @@ TEST_CASE("run_dot tells how it ended") {
   CHECK(Clock::now() - start < 2s);
 }
 
-TEST_CASE("Graphviz itself, where it is installed, lays out modules as frames that do not overlap") {
+TEST_CASE("Graphviz, if installed, lays out modules as frames that do not overlap") {
   if (run_dot("digraph g {}", {"-Tplain"}).end == DotRun::End::missing) return;
   TapeModel model({}, [] {});
   model.fold({FoldState::Mode::all, 0, {}});

@@ -26,7 +26,7 @@ size_t count(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("DOT has every node and edge once, and quotes what a name holds") {
+TEST_CASE("DOT has every node and edge once, and quotes names") {
   const TapeSnapshot tape = residual_tape(2);
   size_t edges = 0;
   for (const NodeInfo& node : tape.nodes) edges += node.inputs.size();
@@ -38,7 +38,7 @@ TEST_CASE("DOT has every node and edge once, and quotes what a name holds") {
   CHECK(tape_as_dot(odd.snapshot()).find("a\\\"; evil") != std::string::npos);
 }
 
-TEST_CASE("SVG has every box and frame of the picture, its texts escaped") {
+TEST_CASE("SVG has every box and frame of the picture, with escaped texts") {
   TapeMaker maker;
   const uint64_t x = maker.leaf("<x>&", {4});
   maker.call("relu", "Net.fc", {maker.call("neg", "Net.fc", {x}, {4})}, {4});
@@ -55,7 +55,7 @@ TEST_CASE("SVG has every box and frame of the picture, its texts escaped") {
   CHECK(svg.find(">fc<") != std::string::npos);
 }
 
-TEST_CASE("JSON has the names that Lua's tape:json() uses, and survives what is no UTF-8") {
+TEST_CASE("JSON has the names of Lua's tape:json(), and accepts invalid UTF-8") {
   TapeMaker maker;
   const uint64_t w = maker.leaf("w\xff", {4});
   maker.call("relu", "Net", {w}, {4}, 17);
@@ -71,7 +71,7 @@ TEST_CASE("JSON has the names that Lua's tape:json() uses, and survives what is 
   CHECK(relu["attrs"].is_object());
 }
 
-TEST_CASE("the playhead goes through the nodes as they ran, and back as the backward pass does") {
+TEST_CASE("the playhead follows the execution, and in reverse the backward pass") {
   TapePlayer player;
   player.resize(3);
   CHECK_FALSE(player.on());
@@ -113,7 +113,7 @@ TEST_CASE("playing ends at the end, within half a minute for any tape") {
   }
 }
 
-TEST_CASE("a search steps through its hits in the order of execution, round and round") {
+TEST_CASE("a search steps through its hits in the order of execution, cyclically") {
   TapeSearch search;
   const std::vector<std::string> texts = {"mean", "relu 2", "linear", "relu 1"};  // newest first
   search.update("relu", texts, 1);
@@ -129,7 +129,7 @@ TEST_CASE("a search steps through its hits in the order of execution, round and 
   CHECK(search.step(1) == -1);
 }
 
-TEST_CASE("a closed module has the sum of its nodes' times, and heat is between the least and the most") {
+TEST_CASE("a closed module has the sum of its nodes' times, and heat is between minimum and maximum") {
   const TapeSnapshot tape = residual_tape(4);
   const TapeTree tree = tape_tree(tape);
   const TapePicture picture =

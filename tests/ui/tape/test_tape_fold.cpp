@@ -73,7 +73,7 @@ void check_frames(const TapePicture& picture, const TapeTree& tree) {
 
 }  // namespace
 
-TEST_CASE("equal blocks in a row are folded, whatever their parameters are called") {
+TEST_CASE("consecutive equal blocks are folded, independent of parameter names") {
   const TapeTree tree = tape_tree(residual_tape(12));
   const TapeTree::Group* fold = find_group(tree, "blocks.0 … 11");
   REQUIRE(fold);
@@ -86,7 +86,7 @@ TEST_CASE("equal blocks in a row are folded, whatever their parameters are calle
   CHECK(find_group(tree, "norm"));
 }
 
-TEST_CASE("a block that differs parts the row") {
+TEST_CASE("a different block splits the fold") {
   const TapeTree tree = tape_tree(residual_tape(12, 1, 5));
   REQUIRE(find_group(tree, "blocks.0 … 4"));
   CHECK(find_group(tree, "blocks.0 … 4")->repeats == 5);
@@ -97,7 +97,7 @@ TEST_CASE("a block that differs parts the row") {
   CHECK(odd->node_count == 12);
 }
 
-TEST_CASE("blocks of other shapes, and modules of other names, are not folded") {
+TEST_CASE("blocks of different shapes, and modules of different names, are not folded") {
   TapeMaker tape;
   const uint64_t x = tape.leaf("x", {8, 4});
   const uint64_t a = tape.call("linear", "Net.query", {x}, {8, 4});
@@ -108,7 +108,7 @@ TEST_CASE("blocks of other shapes, and modules of other names, are not folded") 
   for (const TapeTree::Group& group : tree.groups) CHECK(group.repeats == 0);
 }
 
-TEST_CASE("blocks that are wired otherwise inside are not folded") {
+TEST_CASE("blocks with different internal edges are not folded") {
   TapeMaker tape;
   uint64_t x = tape.leaf("x", {4});
   for (int b = 0; b < 2; ++b) {
@@ -120,7 +120,7 @@ TEST_CASE("blocks that are wired otherwise inside are not folded") {
   for (const TapeTree::Group& group : tape_tree(tape.snapshot()).groups) CHECK(group.repeats == 0);
 }
 
-TEST_CASE("a row of several things is folded as one: x + block(x)") {
+TEST_CASE("a repeated sequence of several items is folded: x + block(x)") {
   TapeMaker tape;
   uint64_t x = tape.leaf("x", {4});
   for (int b = 0; b < 6; ++b) {
@@ -135,12 +135,12 @@ TEST_CASE("a row of several things is folded as one: x + block(x)") {
   CHECK(fold->node_count == 12);
 }
 
-TEST_CASE("a cell that is called once a time step is one group for each call, folded") {
+TEST_CASE("a cell that is called once per time step has a group per call, folded") {
   TapeMaker tape;
   const uint64_t weight = tape.leaf("cell.weight", {4, 4});
   uint64_t h = tape.leaf("h", {4});
   for (int t = 0; t < 20; ++t) h = tape.call("linear", "Rnn.cell", {h, weight}, {4});
-  // Without anything between them, calls of one module cannot be told apart.
+  // Consecutive calls of one module with nothing between them cannot be told apart.
   const TapeTree together = tape_tree(tape.snapshot());
   REQUIRE(find_group(together, "cell"));
   CHECK(find_group(together, "cell")->node_count == 21);
@@ -155,7 +155,7 @@ TEST_CASE("a cell that is called once a time step is one group for each call, fo
   const TapeTree::Group* fold = find_group(tree, "cell");
   REQUIRE(fold);
   CHECK(fold->repeats == 20);
-  // The weight belongs to none of the calls alone.
+  // The weight belongs to all of the calls, not to one.
   CHECK(tree.groups[tree.group_of[tree.group_of.size() - 1]].name == "Rnn");
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("a module that only calls another needs no box") {
   CHECK(tree.groups[1].path == "Outer.inner.core");
 }
 
-TEST_CASE("a module path of a million parts does no harm") {
+TEST_CASE("a module path of a million parts is handled") {
   std::string path;
   for (int i = 0; i < 1000000; ++i) path += "a.";
   TapeMaker tape;
@@ -176,7 +176,7 @@ TEST_CASE("a module path of a million parts does no harm") {
   CHECK(tape_tree(tape.snapshot()).groups.size() <= 40);
 }
 
-TEST_CASE("small tapes are open, large ones as far as few boxes are to be seen") {
+TEST_CASE("small tapes are open, large ones as long as few boxes are visible") {
   CHECK(picture_of(residual_tape(3), {}).boxes.size() == residual_tape(3).nodes.size());
   const TapePicture large = picture_of(residual_tape(100), {});
   CHECK(large.boxes.size() > 2);
@@ -185,7 +185,7 @@ TEST_CASE("small tapes are open, large ones as far as few boxes are to be seen")
   CHECK(picture_of(residual_tape(100), all_open()).boxes.size() == residual_tape(100).nodes.size());
 }
 
-TEST_CASE("every node has a box that shows or holds it, whatever is open") {
+TEST_CASE("every node has a box that shows or contains it, for any open modules") {
   const TapeSnapshot tape = residual_tape(8, 1, 2);
   const TapeTree tree = tape_tree(tape);
   for (uint32_t depth = 0; depth < 5; ++depth) {
@@ -209,7 +209,7 @@ TEST_CASE("keys are the same from step to step, and unique") {
   CHECK(keys.size() == a.node_key.size() + a.groups.size());
 }
 
-TEST_CASE("a node more in one block leaves what is above it where it was, and the other blocks whole") {
+TEST_CASE("an extra node in one block moves nothing above it and keeps the other blocks intact") {
   const TapePicture before = picture_of(residual_tape(6), all_open());
   TapePicture after = picture_of(residual_tape(6, 1, 4), all_open());
   CHECK(keep_places(after, before) > 0.9);
@@ -250,7 +250,7 @@ TEST_CASE("the group that is opened stays where it was clicked") {
         doctest::Approx(closed.canvas.layout.centers[box].y - closed.canvas.graph.boxes[box].height / 2));
 }
 
-TEST_CASE("arrows lead along edges and beside") {
+TEST_CASE("arrow keys move along edges and sideways") {
   const TapePicture picture = picture_of(residual_tape(1), all_open());
   const auto box = [&](const std::string& title) {
     for (size_t b = 0; b < picture.boxes.size(); ++b)
@@ -270,7 +270,7 @@ TEST_CASE("arrows lead along edges and beside") {
   CHECK(canvas_neighbour(picture.canvas, -1, Direction::up) == -1);
 }
 
-TEST_CASE("a module that runs one operation has no frame, and its borders take little room") {
+TEST_CASE("a module that runs one operation has no frame, and its borders take little space") {
   TapeMaker maker;
   uint64_t x = maker.leaf("x", {4});
   x = maker.call("dropout", "Net.dropout", {x}, {4});

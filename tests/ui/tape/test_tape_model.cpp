@@ -43,7 +43,7 @@ void wait_for(TapeModel& model) {
 
 }  // namespace
 
-TEST_CASE("tapes of the same structure look the same whatever their ids") {
+TEST_CASE("tapes of the same structure have the same hash, independent of ids") {
   CHECK(tape_structure(*tape(100, 4)) == tape_structure(*tape(700, 4)));
   CHECK(tape_structure(*tape(100, 4)) != tape_structure(*tape(100, 5)));
 }
@@ -59,7 +59,7 @@ TEST_CASE("data flows downwards, from leaf to loss") {
   CHECK(relu.line == "[4]");
 }
 
-TEST_CASE("a node of several outputs says how many") {
+TEST_CASE("a node with several outputs shows their number") {
   auto made = *tape(100, 4);
   made.nodes[1].outputs.push_back({});
   CHECK(picture_of(made).canvas.nodes[1].line == "[4] of 2 outputs");
@@ -71,7 +71,7 @@ TEST_CASE("an operand whose node is not on the tape draws no edge") {
   CHECK(picture_of(made).canvas.graph.edges.empty());
 }
 
-TEST_CASE("the picture and the selection stay when only ids change") {
+TEST_CASE("the picture and the selection are kept when only ids change") {
   TapeModel model(
       {}, [] {}, "");
   model.offer(tape(100, 4));
@@ -96,7 +96,7 @@ TEST_CASE("search looks for all words in op, shape and line") {
   CHECK(contains_words(text, "  "));
 }
 
-TEST_CASE("marks stay with their nodes when another structure comes, and go when those are gone") {
+TEST_CASE("marks stay with their nodes when the structure changes, and disappear with them") {
   const auto first = std::make_shared<TapeSnapshot>(test::residual_tape(4));
   const auto second = std::make_shared<TapeSnapshot>(test::residual_tape(4, 500, 3));
   TapeModel model(
@@ -139,7 +139,7 @@ TEST_CASE("a node is found by its id, and the groups around it open") {
   CHECK_FALSE(model.picture()->boxes[model.picture()->box_of[size_t(node)]].is_group);
 }
 
-TEST_CASE("an error means the nodes of its line, and of its op if there is one") {
+TEST_CASE("an error marks the nodes of its line, and of its op if it names one") {
   TapeSnapshot tape;
   tape.nodes = {node(12, "matmul", {11}, {}), node(11, "relu", {}, {}), node(10, "leaf", {}, {})};
   tape.nodes[1].place.line = 12;

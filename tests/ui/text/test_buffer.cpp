@@ -17,7 +17,7 @@ void type(TextBuffer& buffer, const char* letters) {
 
 }  // namespace
 
-TEST_CASE("a text goes in and comes out byte by byte") {
+TEST_CASE("loading and saving a text keeps every byte") {
   const std::string texts[] = {"",         "a",  "a\n",    "\n\n",       "a\r\nb\r\n",
                                "a\r\nb\n", "\r", "a\rb\n", "\xff\xfe\n", std::string("z\0ero\n", 6),
                                "\tx\n"};
@@ -28,7 +28,7 @@ TEST_CASE("a text goes in and comes out byte by byte") {
   CHECK(TextBuffer("a\r\nb\n").line(0) == "a\r");
 }
 
-TEST_CASE("what is typed in one go is undone in one go, word by word") {
+TEST_CASE("consecutive typing is undone word by word") {
   TextBuffer buffer("x\n");
   type(buffer, "local a");
   CHECK(buffer.line(0) == "local ax");
@@ -47,7 +47,7 @@ TEST_CASE("what is typed in one go is undone in one go, word by word") {
   CHECK(buffer.line(0) == "local ax");
 }
 
-TEST_CASE("undo brings text, caret and state back through a thousand random edits") {
+TEST_CASE("undo restores text, caret and state through a thousand random edits") {
   std::mt19937 random(5);
   TextBuffer buffer("one\ntwo\nthree\n");
   std::vector<std::string> texts{buffer.content()};
@@ -78,7 +78,7 @@ TEST_CASE("undo brings text, caret and state back through a thousand random edit
   }
 }
 
-TEST_CASE("edits within a step are undone together, and the caret goes along") {
+TEST_CASE("edits within a step are undone together, and the caret follows") {
   TextBuffer buffer("a\nb\nc");
   buffer.set_caret({2, 1});
   {
@@ -93,13 +93,13 @@ TEST_CASE("edits within a step are undone together, and the caret goes along") {
   CHECK(buffer.caret() == TextPosition{2, 1});
 }
 
-TEST_CASE("pasted text of another system gets the lines of this one") {
+TEST_CASE("pasted text gets this system's line ends") {
   TextBuffer buffer("a\n");
   buffer.type("1\r\n2\r\n");
   CHECK(buffer.content() == "1\n2\na\n");
 }
 
-TEST_CASE("characters are stepped over whole, and what is no UTF-8 byte by byte") {
+TEST_CASE("the caret steps over whole characters, and over invalid UTF-8 byte by byte") {
   const std::string line = "a\xc3\xa4\xe2\x86\x92\xf0\x9f\x98\x80\xffz";
   std::vector<size_t> forward, backward;
   for (size_t at = 0; at < line.size(); at = utf8_next(line, at)) forward.push_back(at);
@@ -132,7 +132,7 @@ TEST_CASE("the caret moves by letters, words, lines and ends") {
   CHECK(column_at("\tx", 1) == 0);
 }
 
-TEST_CASE("a new line is indented as its block wants it") {
+TEST_CASE("a new line is indented as its block requires") {
   LuaHighlight highlight;
   TextBuffer buffer("for i = 1, 3 do");
   buffer.set_caret(buffer.end());
@@ -185,11 +185,11 @@ TEST_CASE("lines are indented, commented, doubled, moved and deleted") {
   CHECK(buffer.content() == "a");
 }
 
-TEST_CASE("Backspace takes a level of an indent made of spaces, and what is selected") {
+TEST_CASE("Backspace deletes a level of an indent of spaces, and a selection") {
   TextBuffer buffer("x\n    y");
   buffer.set_caret({1, 4});
   erase_by(buffer, Motion::left);
-  CHECK(buffer.line(1) == "y");  // the text's level is four
+  CHECK(buffer.line(1) == "y");  // the text's indent is four spaces
   buffer.select({0, 0}, {1, 0});
   erase_by(buffer, Motion::left);
   CHECK(buffer.content() == "y");

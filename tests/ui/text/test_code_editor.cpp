@@ -16,7 +16,7 @@ using namespace lunagrad;
 
 namespace {
 
-// Dear ImGui without a window: frames are built and thrown away.
+// Dear ImGui without a window: frames are built and discarded.
 class Frames {
  public:
   Frames() {
@@ -61,7 +61,7 @@ double milliseconds(std::chrono::steady_clock::time_point since) {
 
 }  // namespace
 
-TEST_CASE("keys edit the text once the editor has the focus, and not before") {
+TEST_CASE("keys edit the text only while the editor has the focus") {
   Frames frames;
   CodeEditor view;
   TextBuffer buffer("local x = 1\n");
@@ -91,7 +91,7 @@ TEST_CASE("keys edit the text once the editor has the focus, and not before") {
 }
 
 TEST_CASE(
-    "a frame of a text of 20,000 lines takes a few milliseconds, also while somebody types at its end") {
+    "a frame of a text of 20,000 lines takes a few milliseconds, also while the user types at its end") {
   Frames frames;
   CodeEditor view;
   std::string text;
@@ -119,7 +119,7 @@ TEST_CASE(
   CHECK(sum / kFrames < 16);
 }
 
-TEST_CASE("texts of all kinds are drawn: empty, one very long line, no UTF-8, tabs, a tiny window") {
+TEST_CASE("unusual texts are drawn: empty, one very long line, invalid UTF-8, tabs, a tiny window") {
   Frames frames;
   for (const std::string& text :
        {std::string(), std::string(300000, 'x'), std::string("\xff\0\t\x1b[1m\n", 8),
@@ -143,7 +143,7 @@ TEST_CASE("texts of all kinds are drawn: empty, one very long line, no UTF-8, ta
   }
 }
 
-TEST_CASE("locals lead to what they were given") {
+TEST_CASE("aliases are resolved through local assignments") {
   const TextBuffer buffer(
       "local lg = require \"lunagrad\"\nlocal nn, F = lg.nn, lg.nn.functional\nlocal optim = "
       "require('lunagrad.optim')\n"
@@ -156,15 +156,15 @@ TEST_CASE("locals lead to what they were given") {
   CHECK(resolved_path(buffer, "x:sum") == "x:sum");
 }
 
-TEST_CASE("names are proposed from the records, the session and the text") {
+TEST_CASE("completions come from the op records, the session and the text") {
   Session session([](const Event&) {});
   Completion completion({});
-  session.eval("lg.nn");  // a part of the library is there once it was used
+  session.eval("lg.nn");  // a part of the library is loaded when it is first used
   const auto proposed = [&](const char* text, const char* name) {
     TextBuffer buffer(text);
     buffer.set_caret(buffer.end());
     completion.ask(session, buffer);
-    session.eval("");  // behind the question
+    session.eval("");  // answered after the request
     session.wait();
     for (int i = 0; i < 500; ++i) {
       const auto& all = completion.proposals();

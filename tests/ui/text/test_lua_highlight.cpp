@@ -6,7 +6,7 @@ using namespace lunagrad;
 
 namespace {
 
-// "k:local n:x s:=": the tokens of a line by their first letters.
+// The tokens of a line, each with the initial of its kind: "k:local n:x s:=".
 std::string parts(const std::string& line, LuaOpen open = 0, LuaOpen* after = nullptr) {
   std::vector<LuaToken> tokens;
   const LuaOpen end = lua_tokens(line, open, tokens);
@@ -20,7 +20,7 @@ std::string parts(const std::string& line, LuaOpen open = 0, LuaOpen* after = nu
 
 }  // namespace
 
-TEST_CASE("words, numbers, strings and comments of a line are told apart") {
+TEST_CASE("a line is split into words, numbers, strings and comments") {
   CHECK(parts("local x = 0x1p-4 -- done") == "klocal nx .= #0x1p-4 --- done");
   CHECK(parts("a..'b'..1e-3..2") == "na ... \"'b' ... #1e-3 ... #2");
   CHECK(parts("x = \"a\\\"b\" + ends") == "nx .= \"\"a\\\"b\" .+ nends");
@@ -29,7 +29,7 @@ TEST_CASE("words, numbers, strings and comments of a line are told apart") {
   CHECK(parts("t[[[x]]]") == "nt \"[[[x]] .]");
 }
 
-TEST_CASE("long strings, long comments and continued strings go on in the next lines") {
+TEST_CASE("long strings, long comments and continued strings span lines") {
   LuaOpen open = 0;
   CHECK(parts("x = [==[ a ]]", 0, &open) == "nx .= \"[==[ a ]]");
   CHECK(open == 8);
@@ -43,7 +43,7 @@ TEST_CASE("long strings, long comments and continued strings go on in the next l
   CHECK(parts("b' x", open, &open) == "\"b' nx");
 }
 
-TEST_CASE("lines below an edit are cut up anew") {
+TEST_CASE("lines below an edit are split again") {
   TextBuffer buffer("a\nb\nc");
   LuaHighlight highlight;
   CHECK(highlight.open_at(buffer, 2) == 0);

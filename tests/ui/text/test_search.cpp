@@ -31,7 +31,7 @@ TEST_CASE("plain text is found with and without its case") {
   CHECK(search.previous({1, 0}) == 1);
 }
 
-TEST_CASE("an expression is found line by line, and a wrong one says what is wrong") {
+TEST_CASE("an expression matches within lines, and an invalid one reports its error") {
   const TextBuffer buffer("fc1 fc22\nx\n");
   CHECK(searched(buffer, {"fc\\d+", true, true}).matches().size() == 2);
   CHECK(searched(buffer, {"x*", true, true}).matches().size() == 1);
@@ -41,7 +41,7 @@ TEST_CASE("an expression is found line by line, and a wrong one says what is wro
   CHECK(searched(buffer, {"(", true, true}).matches().empty());
 }
 
-TEST_CASE("an expression that other matchers take for ever over is answered at once") {
+TEST_CASE("an expression with exponential time in other engines is fast") {
   const TextBuffer buffer(std::string(5000, 'a') + "c\n");
   const auto start = std::chrono::steady_clock::now();
   CHECK(searched(buffer, {"(a+)+b", true, true}).matches().empty());
@@ -60,7 +60,7 @@ TEST_CASE("all matches are replaced as one step, groups included") {
   CHECK(buffer.content() == "aa1 aa2\naa3");
 }
 
-TEST_CASE("a long text is looked through in pieces") {
+TEST_CASE("a long text is searched in pieces") {
   std::string text;
   for (int i = 0; i < 20000; ++i) text += "local layer = nn.Linear(10, 10)\n";
   const TextBuffer buffer(text);

@@ -1,4 +1,4 @@
-// Ranges of colours, zooming, and pictures: what a heatmap shows, without a window.
+// The parts of a heatmap that need no window: colour ranges, zooming, pictures.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ Statistics statistics_of(const std::vector<double>& values) {
 
 }  // namespace
 
-TEST_CASE("colours run from the least to the greatest value, and around 0 where both signs occur") {
+TEST_CASE("colours run from minimum to maximum, and around 0 where both signs occur") {
   const ColorRange positive = color_range({}, statistics_of({1, 2, 5}));
   CHECK_FALSE(positive.diverging);
   CHECK(positive.low == 1);
@@ -30,15 +30,15 @@ TEST_CASE("colours run from the least to the greatest value, and around 0 where 
   CHECK(both.diverging);
   CHECK(both.low == -4);
   CHECK(color_position(0, both) == 0.5);
-  // One value alone, and none.
+  // A single value, and no value.
   CHECK(color_position(3, color_range({}, statistics_of({3, 3}))) == 0.5);
   CHECK(color_position(0, color_range({}, statistics_of({NAN}))) == 0.5);
 }
 
-TEST_CASE("a range by hand, one that clips, and one by magnitudes") {
+TEST_CASE("a manual range, a clipped one, and a logarithmic one") {
   ColorScale scale;
   scale.automatic = false;
-  scale.low = 2, scale.high = -1;  // in whichever order they were typed
+  scale.low = 2, scale.high = -1;  // in any order
   CHECK(color_range(scale, {}).low == -2);
   scale.map = ColorScale::Map::sequential;
   CHECK(color_range(scale, {}).low == -1);
@@ -51,7 +51,7 @@ TEST_CASE("a range by hand, one that clips, and one by magnitudes") {
   CHECK(color_range(scale, statistics_of(values)).high == 1e6);
   scale.clip = 1;
   const ColorRange clipped = color_range(scale, statistics_of(values));
-  CHECK(clipped.high < 100);  // right to a bin, whose width grows with the values
+  CHECK(clipped.high < 100);  // exact to a bin, whose width grows with the values
   CHECK(clipped.high > 1.8);
 
   scale = {};
@@ -67,7 +67,7 @@ TEST_CASE("a range by hand, one that clips, and one by magnitudes") {
   }
 }
 
-TEST_CASE("quantiles are right to a bin") {
+TEST_CASE("quantiles are exact to a bin") {
   std::vector<double> values;
   for (int i = 1; i <= 1000; ++i) values.push_back(i);
   const Statistics s = statistics_of(values);
@@ -78,7 +78,7 @@ TEST_CASE("quantiles are right to a bin") {
   CHECK(quantile(s, 1) == 1000);
 }
 
-TEST_CASE("both maps change their brightness all the way, so that no hue is needed to read them") {
+TEST_CASE("both colour maps have monotonic brightness, so that they can be read without hue") {
   const auto brightness = [](ImU32 color) {
     return 0.2126 * (color & 255) + 0.7152 * (color >> 8 & 255) + 0.0722 * (color >> 16 & 255);
   };
@@ -86,14 +86,14 @@ TEST_CASE("both maps change their brightness all the way, so that no hue is need
     CHECK(brightness(map_color(i / 32.0, false, true)) > brightness(map_color((i - 1) / 32.0, false, true)));
   for (const bool dark : {false, true})
     for (int i = 1; i <= 16; ++i) {
-      // Away from the middle: brighter on dark, darker on light.
+      // Brightness changes monotonically away from the middle: brighter on dark, darker on light.
       const double step = brightness(map_color(0.5 + i / 32.0, true, dark)) -
                           brightness(map_color(0.5 + (i - 1) / 32.0, true, dark));
       CHECK((dark ? step > 0 : step < 0));
     }
 }
 
-TEST_CASE("zooming keeps the place under the mouse, and ends at everything") {
+TEST_CASE("zooming keeps the place under the mouse, and stops at the whole matrix") {
   HeatWindow window;
   window = zoomed(window, 1000, 500, 0.5, 600, 100);
   CHECK(window.rows == 500);
@@ -113,7 +113,7 @@ TEST_CASE("zooming keeps the place under the mouse, and ends at everything") {
   CHECK(zoomed({}, 0, 0, 0.5, 0, 0).whole());
 }
 
-TEST_CASE("pixels lie between the darkest and the brightest that are finite") {
+TEST_CASE("pixels are scaled between the finite minimum and maximum") {
   const float pixels[] = {-1, 3, NAN, INFINITY, 1};
   const PixelRange range = pixel_range(pixels);
   CHECK(range.low == -1);
@@ -125,7 +125,7 @@ TEST_CASE("pixels lie between the darkest and the brightest that are finite") {
   CHECK(pixel_range({}).high == 0);
 }
 
-TEST_CASE("a tip stands beside the mouse, with the picture that it is about") {
+TEST_CASE("a tooltip is next to the mouse, inside its picture") {
   const ImVec2 min{100, 200}, max{400, 260}, size{120, 30};
   const auto place = [&](ImVec2 mouse, ImVec2 of) {
     const ImVec2 at = tip_corner(mouse, of, min, max);
@@ -142,7 +142,8 @@ TEST_CASE("a tip stands beside the mouse, with the picture that it is about") {
       const ImVec2 at = place({x, y}, size);
       CHECK(at.y >= min.y);
       CHECK(at.y + size.y <= max.y);
-      CHECK(place({x, y}, {260, 30}).y + 30 <= max.y);  // too wide to stand beside: never below the picture
+      CHECK(place({x, y}, {260, 30}).y + 30 <=
+            max.y);  // too wide to be next to the mouse: stays above the lower edge of the picture
     }
   CHECK(place({110, 230}, size).x > 110);
   CHECK(place({390, 230}, size).x < 390);

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <numeric>
 
-#include "ui/base/figures.h"
 #include "ui/inspect/batch_shapes.h"
 #include "ui/runs/console_lines.h"
 #include "ui/runs/media_log.h"
@@ -65,7 +64,7 @@ constexpr uint32_t kAll = ~0u;
 
 }  // namespace
 
-TEST_CASE("the first block in sight is found as by looking at all") {
+TEST_CASE("the search for the first visible block equals a linear scan") {
   const std::vector<TimeBlock> blocks = blocks_of(500);
   for (double at = -15; at < 5100; at += 3.5) {
     size_t expected = 0;
@@ -74,7 +73,7 @@ TEST_CASE("the first block in sight is found as by looking at all") {
   }
 }
 
-TEST_CASE("an axis of time shows all until it is zoomed, and its ticks are told apart") {
+TEST_CASE("a time axis shows everything until it is zoomed, and its tick labels differ") {
   TimeAxis axis;
   axis.update(5000);
   CHECK(axis.high == 5000);
@@ -89,21 +88,7 @@ TEST_CASE("an axis of time shows all until it is zoomed, and its ticks are told 
   CHECK(time_axis_text(2000, 1000) == "2 µs");
 }
 
-TEST_CASE("figures have three digits and a unit") {
-  CHECK(duration_figure(12) == "12 ns");
-  CHECK(duration_figure(1234) == "1.23 µs");
-  CHECK(duration_figure(99960) == "100 µs");
-  CHECK(duration_figure(12.34e6) == "12.3 ms");
-  CHECK(duration_figure(2e9) == "2.00 s");
-  CHECK(bytes_figure(1000) == "1000 B");
-  CHECK(bytes_figure(3 << 20) == "3.0 MiB");
-  CHECK(rate_figure(12.34e9) == "12.3 GFLOP/s");
-  CHECK(count_figure(0) == "0");
-  CHECK(count_figure(1234567) == "1,234,567");
-  CHECK(count_figure(-1234) == "-1,234");
-}
-
-TEST_CASE("a batch is told to be pictures, text or rows") {
+TEST_CASE("a batch is classified as pictures, text or rows") {
   CHECK(look_of(values({8, 1, 28, 28}, "f32", {})) == BatchLook::pictures);
   CHECK(look_of(values({8, 28, 28, 3}, "u8", {})) == BatchLook::pictures);
   CHECK(look_of(values({8, 28, 28}, "f32", {})) == BatchLook::pictures);
@@ -119,7 +104,7 @@ TEST_CASE("a batch is told to be pictures, text or rows") {
   CHECK(text_sample(values({2, 3}, "u8", {65, 10, 66, 67, 0, 68}), 1) == "C·D");
 }
 
-TEST_CASE("pictures stand side by side on a sheet, their channels in either order") {
+TEST_CASE("pictures become tiles of a sheet, with channels in either order") {
   std::vector<float> numbers(size_t(3 * 3 * 4 * 4));
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = float(i % 256);
   const PictureSheet planes = picture_sheet(values({3, 3, 4, 4}, "u8", numbers), 100, 64);
@@ -129,22 +114,22 @@ TEST_CASE("pictures stand side by side on a sheet, their channels in either orde
     const int left = i % sheet.columns * sheet.tile_width, top = i / sheet.columns * sheet.tile_height;
     return sheet.pixels[size_t((top + y) * sheet.width + left + x)];
   };
-  // Picture 1, row 2, column 3: places 48 + 11, + 16 and + 32.
+  // Picture 1, row 2, column 3: elements 48 + 11, + 16 and + 32.
   CHECK(pixel(planes, 1, 3, 2) == (0xff000000u | 91u << 16 | 75u << 8 | 59u));
-  // Five rows of four: picture 1 begins at place 60, row 2 at 24, column 3 at 9.
+  // Five rows of four: picture 1 begins at element 60, row 2 at 24, column 3 at 9.
   numbers.resize(3 * 5 * 4 * 3);
   std::iota(numbers.begin(), numbers.end(), 0.0f);
   const PictureSheet last = picture_sheet(values({3, 5, 4, 3}, "u8", numbers), 100, 64);
   CHECK(pixel(last, 1, 3, 2) == (0xff000000u | 95u << 16 | 94u << 8 | 93u));
   CHECK(picture_sheet(values({3, 3, 4, 4}, "u8", numbers), 2, 64).count == 2);
   CHECK(picture_sheet(values({3, 3, 4, 4}, "u8", numbers), 100, 3).count == 0);
-  // What is no number is not taken for a grey.
+  // NaN is not shown as a grey.
   ColumnView odd = values({1, 1, 4, 4}, "f32", std::vector<float>(16, 0.5f));
   odd.values[1] = std::nanf("");
   CHECK(picture_sheet(odd, 1, 64).pixels[1] == 0xffff00ff);
 }
 
-TEST_CASE("media stay within their budget; the newest are there") {
+TEST_CASE("media stay within their budget and keep the newest") {
   MediaLog log(200000);
   for (int64_t step = 1; step <= 200; ++step) log.add(picture("large", step, 50));
   log.add(picture("small", 200, 2));
@@ -176,7 +161,7 @@ TEST_CASE("tracebacks fold behind their message, and open") {
   CHECK(lines[1].opens);
   CHECK_FALSE(lines[2].opens);
   CHECK(lines.version() != version);
-  // A filter looks into what is folded.
+  // A filter also searches folded lines.
   lines.set_filter("MAIN", kAll);
   lines.update(journal);
   CHECK(shown(lines, journal) == "  a.lua:9: in main chunk|");
@@ -186,7 +171,7 @@ TEST_CASE("tracebacks fold behind their message, and open") {
   CHECK(shown(lines, journal) == "before|behind|");
 }
 
-TEST_CASE("lines that grow, are dropped or cleared are followed") {
+TEST_CASE("lines that grow, are dropped or cleared are tracked") {
   Journal journal;
   ConsoleLines lines;
   lines.set_filter("x", kAll);
@@ -200,7 +185,7 @@ TEST_CASE("lines that grow, are dropped or cleared are followed") {
   for (size_t i = 0; i < Journal::kMostLines + 10; ++i) journal.write(ConsoleLine::Kind::output, "x\n");
   lines.update(journal);
   CHECK(lines.size() == Journal::kMostLines);
-  CHECK(lines.first() == 1);  // of those that were shown only "part x" has gone
+  CHECK(lines.first() == 1);  // of the visible lines only "part x" is gone
   journal.clear_console();
   lines.update(journal);
   CHECK(lines.size() == 0);
@@ -209,7 +194,7 @@ TEST_CASE("lines that grow, are dropped or cleared are followed") {
   CHECK(shown(lines, journal) == "x again|");
 }
 
-TEST_CASE("places in a text are found where they stand") {
+TEST_CASE("places in a text are found with their positions") {
   const auto places = places_in("./dir/train.lua:12: bad (see 'x.lua:3') time.lua: no .lua:7 y.lua:");
   REQUIRE(places.size() == 2);
   CHECK(places[0].place.file == "./dir/train.lua");
@@ -220,7 +205,7 @@ TEST_CASE("places in a text are found where they stand") {
   CHECK(places[1].place.line == 3);
 }
 
-TEST_CASE("what was entered is recalled, and kept as text") {
+TEST_CASE("entries are recalled, and saved as text") {
   EntryHistory history;
   history.add("first");
   history.add("two\nlines \\ n");

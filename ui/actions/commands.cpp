@@ -1,4 +1,4 @@
-#include "ui/workbench/commands.h"
+#include "ui/actions/commands.h"
 
 #include <GLFW/glfw3.h>
 
@@ -72,7 +72,7 @@ bool types_text(const Chord& chord) {
   if (chord.alt || function_key) return false;
   if (!chord.ctrl) return true;
   if (chord.key < 'A' || chord.key > 'Z') {
-    // The arrows and their like move by words.
+    // Ctrl with arrows and similar keys moves by words.
     return chord.key >= GLFW_KEY_ESCAPE && chord.key <= GLFW_KEY_END && chord.key != GLFW_KEY_TAB;
   }
   return !chord.shift && std::string_view("ACVXYZ").find(char(chord.key)) != std::string_view::npos;

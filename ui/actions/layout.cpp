@@ -1,4 +1,4 @@
-#include "ui/workbench/layout.h"
+#include "ui/actions/layout.h"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@ namespace {
 struct Preset {
   const char* help;
   float columns, left_rows, right_rows;
-  // The first of each region that there is comes to the front.
+  // The first existing panel of each region comes to the front.
   std::array<std::vector<const char*>, kRegions> tabs;
 };
 
@@ -80,7 +80,7 @@ Region PanelLayout::region_of(std::string_view title) const {
 
 void PanelLayout::move(const std::string& title, Region to, size_t before) {
   auto& target = tabs[size_t(to)];
-  // Positions count the tabs as they are seen, the moved one included.
+  // `before` counts the visible tabs, including the moved one.
   if (const auto own = std::find(target.begin(), target.end(), title);
       own != target.end() && size_t(own - target.begin()) < before && before <= target.size())
     --before;

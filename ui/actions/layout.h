@@ -1,7 +1,7 @@
 #pragma once
-// Where the panels are: four regions with tabs, the shares of their splitters, which tab is in front, and the
-// one panel that fills the window, if any. Panels are known by their titles, so that a layout can be kept in
-// a file and outlives panels that come and go. Pure; any thread.
+// Where the panels are: four regions with tabs, the positions of their splitters, which tab is in front, and
+// the panel that fills the window, if any. Panels are identified by title, so that a layout can be saved and
+// stays valid when panels are added or removed. Pure; any thread.
 #include <array>
 #include <string>
 #include <string_view>
@@ -14,29 +14,29 @@ constexpr size_t kRegions = 4;
 constexpr std::array<const char*, kRegions> kRegionNames = {"upper left", "lower left", "upper right",
                                                             "lower right"};
 
-// A panel and where it goes when nothing else is said.
+// A panel and its default region.
 struct PanelPlace {
   std::string title;
   Region region;
 };
 
 struct PanelLayout {
-  // The share of the left column, and of the upper region in each column.
+  // The fraction of the left column, and of the upper region in each column.
   float columns = 0.45f, left_rows = 0.64f, right_rows = 0.54f;
   std::array<std::vector<std::string>, kRegions> tabs;
   std::array<std::string, kRegions> front;
   std::string maximized;  // the panel that fills the window, "" for none
-  std::string focused;    // the panel that the keys go to
+  std::string focused;    // the panel that gets the keys
 
   bool operator==(const PanelLayout&) const = default;
 
-  // Gives each of the panels that has no place yet one in its own region.
+  // Adds each panel that the layout does not contain to its default region.
   void place(const std::vector<PanelPlace>&);
   bool contains(std::string_view title) const;
-  Region region_of(std::string_view title) const;  // upper_left for one that has no place
-  // Before tab `before` of the region, or behind its last one; in front of the others.
+  Region region_of(std::string_view title) const;  // upper_left for one that it does not contain
+  // Before tab `before` of the region, or after its last one; brings it to the front.
   void move(const std::string& title, Region, size_t before = size_t(-1));
-  // In front of its region, focused; whatever else filled the window gives way.
+  // Brings it to the front of its region with the focus; it replaces another panel that fills the window.
   void show(const std::string& title);
   void toggle_maximized(const std::string& title);
 };
@@ -44,7 +44,7 @@ struct PanelLayout {
 // Layouts for a task: Write, Watch, Inspect.
 constexpr std::array<const char*, 3> kPresets = {"Write", "Watch", "Inspect"};
 const char* preset_help(std::string_view name);
-// Panels that the preset does not name go to their own regions.
+// Panels that the preset does not name go to their default regions.
 PanelLayout preset_layout(std::string_view name, const std::vector<PanelPlace>&);
 
 }  // namespace lunagrad

@@ -1,4 +1,4 @@
-#include "ui/workbench/settings.h"
+#include "ui/actions/settings.h"
 
 #include <algorithm>
 #include <chrono>
@@ -69,7 +69,7 @@ Settings settings_from(const Json& json) {
   return settings;
 }
 
-// The sentence that says why not, "" when it was written.
+// Returns an error text, or "".
 std::string write_settings(const std::string& folder, const Settings& settings) {
   try {
     std::filesystem::create_directories(folder);
@@ -101,7 +101,7 @@ std::string settings_text(const Settings& settings) {
                {"recent", settings.recent},
                {"keys", settings.keys}};
   for (const auto& [name, layout] : settings.presets) json["presets"][name] = layout_json(layout);
-  // A path may hold bytes that are no UTF-8.
+  // A path may contain bytes that are not valid UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

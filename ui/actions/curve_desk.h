@@ -1,0 +1,44 @@
+#pragma once
+// The curves that the window shows: those of the current run and those of other runs' folders, with the
+// smoothing of both. Owns the run library; the current run belongs to the journal. Drawing thread only.
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+#include "ui/actions/shell.h"
+#include "ui/runs/journal.h"
+#include "ui/runs/library.h"
+
+namespace lunagrad {
+
+class CurveDesk {
+ public:
+  // The references outlive this object. `wake` requests a frame; it is called on any thread.
+  CurveDesk(Journal& journal, Shell& shell, const std::function<void()>& wake)
+      : journal_(journal), shell_(shell), library_(wake) {}
+
+  // Takes over what the library read, and reports removed folders. Once a frame. True: something is new.
+  bool update();
+
+  const RunLibrary& library() const { return library_; }
+  void look_in(const std::set<std::string>& folders) { library_.look_in(folders); }
+  void look_again() { library_.look_again(); }
+  void show(const std::string& folder, bool on) { library_.show(folder, on); }
+
+  // The curves that a chart reads. They are not const: a chart has them cache values for other axes.
+  RunCurves& live() { return journal_.curves(); }
+  std::map<std::string, RunCurves>& shown() { return library_.curves(); }  // by folder
+
+  // beta in [0, 1) of the exponential moving average.
+  double smoothing() const { return journal_.smoothing(); }
+  void set_smoothing(double beta) { journal_.set_smoothing(beta); }
+  void smooth_shown() { library_.set_smoothing(smoothing()); }  // applies it to the runs of folders
+
+ private:
+  Journal& journal_;
+  Shell& shell_;
+  RunLibrary library_;
+};
+
+}  // namespace lunagrad

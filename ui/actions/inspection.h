@@ -1,0 +1,77 @@
+#pragma once
+// What the window shows of the selected node: which of its tensors is inspected, the values of that tensor,
+// and the answers to gradient checks and device comparisons. Owns the probe and the inquiry that fetch them
+// from the session; neither waits. Drawing thread only.
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "script/session.h"
+#include "ui/actions/shell.h"
+#include "ui/actions/shown_step.h"
+#include "ui/inspect/node_inquiry.h"
+#include "ui/inspect/value_probe.h"
+#include "ui/runs/journal.h"
+#include "ui/tape/model.h"
+
+namespace lunagrad {
+
+class Inspection {
+ public:
+  // All references outlive this object. `wake` is called on the session's thread when an answer arrives.
+  Inspection(Session& session, const Journal& journal, const TapeModel& tape, const ShownStep& shown,
+             Shell& shell, const std::function<void()>& wake)
+      : session_(session),
+        journal_(journal),
+        tape_(tape),
+        shown_(shown),
+        shell_(shell),
+        probe_(wake),
+        inquiry_(wake) {}
+
+  // Fetches the values of the selected node, or forgets them when no node is selected. Once a frame.
+  void watch();
+  // Reports what was copied or saved. Once a frame. True: there is something new to see.
+  bool update();
+
+  // The tensor of the selected node that is inspected: input or output `index()`.
+  bool shows_input() const { return input_; }
+  int index() const { return index_; }
+  void inspect_output(int output) { input_ = false, index_ = output; }
+  void inspect_input(int input) { input_ = true, index_ = input; }
+  const TensorPlace& place() const { return place_; }
+
+  // Its value and gradient, and which parts of them are fetched.
+  const ValueProbe& probe() const { return probe_; }
+  void look_at(const ValueProbe::Look& value, const ValueProbe::Look& gradient);
+
+  const NodeInquiry& inquiry() const { return inquiry_; }
+  void check_gradient(int64_t step, uint64_t node) { inquiry_.check_gradient(session_, step, node); }
+  void compare_devices(int64_t step, uint64_t node) { inquiry_.compare_devices(session_, step, node); }
+  void cancel() { inquiry_.cancel(); }
+  void close_answers() { inquiry_.close(); }
+  void copy(const TensorPlace& place, const SliceQuery& slice, SliceFormat format) {
+    inquiry_.copy(session_, place, slice, format);
+  }
+  void save(const TensorPlace& place, const std::string& path) { inquiry_.save(session_, place, path); }
+  const std::string& told() const { return told_; }  // the result of the last copy or save, a sentence
+
+ private:
+  void watch_node(const NodeInfo&);
+  const NodeInfo* captured_twin(const NodeInfo&, int64_t& step);
+
+  Session& session_;
+  const Journal& journal_;
+  const TapeModel& tape_;
+  const ShownStep& shown_;
+  Shell& shell_;
+  ValueProbe probe_;
+  NodeInquiry inquiry_;
+  bool input_ = false;
+  int index_ = 0;
+  TensorPlace place_;
+  std::string told_;
+  TapePtr captured_;  // holds the node that captured_twin() returned
+};
+
+}  // namespace lunagrad

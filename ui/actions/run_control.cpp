@@ -1,0 +1,158 @@
+#include "ui/actions/run_control.h"
+
+#include <filesystem>
+#include <random>
+#include <utility>
+
+#include "runtime/error.h"
+#include "script/run/record.h"
+#include "ui/runs/list.h"
+
+namespace lunagrad {
+
+RunControl::RunControl(Uses uses, std::string script, RunOptions options, std::function<void()> cleared)
+    : session_(uses.session),
+      journal_(uses.journal),
+      texts_(uses.texts),
+      shown_(uses.shown),
+      curves_(uses.curves),
+      shell_(uses.shell),
+      script_(std::move(script)),
+      options_(std::move(options)),
+      cleared_(std::move(cleared)) {
+  options_.interactive = true;  // the user can resume: lg.run.breakpoint() pauses
+}
+
+void RunControl::update() {
+  if (!follows_line_from_ || journal_.pauses() <= *follows_line_from_) return;
+  follows_line_from_.reset();
+  texts_.go_to(journal_.pause_place());
+}
+
+void RunControl::open(const std::string& path) {
+  const bool untitled = texts_.documents().with_title(path) != nullptr;
+  if (!untitled) texts_.show(path);
+  if (path != script_) {
+    script_ = path;
+    texts_.forget_sources();
+    options_.set.clear();  // another script need not have these parameters
+    params_ = ParamDesk();
+    shell_.write(ConsoleLine::Kind::note, "open " + path + "\n");
+  }
+  if (!untitled) shell_.settings().remember(path);
+}
+
+void RunControl::open_run(const std::string& folder) {
+  const std::string path = full_path(folder);
+  curves_.show(path, true);
+  try {
+    const RunRecord run = read_run_config(path);
+    script_ = std::filesystem::exists(run.script) ? run.script : path + "/script.lua";
+  } catch (const Error& error) {
+    shell_.write(ConsoleLine::Kind::error, std::string(error.what()) + "\n");
+    return;
+  }
+  shell_.write(ConsoleLine::Kind::note,
+               "opened the run " + path + " to look at; run starts " + script_ + " anew\n");
+}
+
+void RunControl::run() {
+  shown_.go_live();
+  if (journal_.state() == SessionState::paused)
+    session_.resume();
+  else
+    restart();
+}
+
+void RunControl::restart(bool paused) {
+  if (script_.empty()) {
+    shell_.write(ConsoleLine::Kind::note,
+                 "There is no script: open one (Ctrl+P), take one of the examples, or start the "
+                 "workbench with one, as in lunagrad-workbench train.lua\n");
+    return;
+  }
+  awaited_ = paused ? Awaited::paused_run : Awaited::run;
+  const auto begin = [this] {
+    if (awaited_ != Awaited::nothing) begin_run();
+  };
+  if (texts_.save_before_run([this] { awaited_ = Awaited::nothing; }, begin)) begin();
+}
+
+void RunControl::begin_run() {
+  const bool paused = std::exchange(awaited_, Awaited::nothing) == Awaited::paused_run;
+  if (new_seed_) options_.seed = std::random_device()();
+  for (const auto& [name, value] : params_.take_waiting()) options_.set[name] = value;
+  journal_.restart();
+  texts_.forget_sources();
+  texts_.remember_run_lines();
+  shown_.go_live();
+  cleared_();
+  shell_.write(ConsoleLine::Kind::note, "run " + short_path(script_) + "\n");
+  if (const Document* untitled = texts_.documents().with_title(script_))
+    session_.run_text(untitled->buffer.content(), script_, options_);
+  else
+    session_.run_file(script_, options_);
+  options_.run_directory.clear();  // it contains a run now: the next one gets its own folder
+  if (paused) session_.pause();
+  // The user who starts an example wants to see it train.
+  PanelLayout& layout = shell_.settings().layout;
+  std::string& front = layout.front[size_t(layout.region_of("Curves"))];
+  if (front == "Examples and help") front = "Curves";
+}
+
+void RunControl::rerun_with(const std::map<std::string, std::string>& values) {
+  for (const auto& [name, value] : values) options_.set[name] = value;
+  restart();
+}
+
+void RunControl::pause_or_resume() {
+  shown_.go_live();
+  if (journal_.state() == SessionState::paused)
+    session_.resume();
+  else if (journal_.state() == SessionState::running)
+    session_.pause();
+}
+
+void RunControl::step() {
+  shown_.go_live();
+  if (journal_.state() == SessionState::paused) {
+    session_.step();
+  } else if (journal_.state() == SessionState::running) {
+    session_.pause();
+  } else if (!journal_.active()) {
+    restart(true);
+  }
+}
+
+void RunControl::step_op() {
+  if (journal_.state() == SessionState::paused) session_.step_op();
+}
+
+void RunControl::step_line() {
+  if (journal_.state() != SessionState::paused) return;
+  follows_line_from_ = journal_.pauses();
+  session_.step_line();
+}
+
+void RunControl::stop() {
+  if (journal_.state() == SessionState::stopping)
+    session_.interrupt();
+  else if (journal_.active())
+    session_.stop();
+}
+
+void RunControl::evaluate(const std::string& code) {
+  shell_.write(ConsoleLine::Kind::command, code + "\n");
+  session_.eval(code);
+}
+
+void RunControl::set_seed(uint64_t seed) {
+  new_seed_ = false;
+  options_.seed = seed;
+}
+
+void RunControl::set_param(const ParamInfo& param, const std::string& value, bool part_of_drag) {
+  params_.set(session_, param, value, journal_.step(), part_of_drag);
+}
+
+}  // namespace lunagrad

@@ -1,0 +1,91 @@
+#pragma once
+// Starts, pauses, steps and stops the script, and gives it parameters. Owns the script's path, the options of
+// the next run, and the edited parameters. Each action reports in the console what it cannot do. Drawing
+// thread only; the script runs on the session's thread, and no action waits for it.
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "script/session.h"
+#include "ui/actions/curve_desk.h"
+#include "ui/actions/shell.h"
+#include "ui/actions/shown_step.h"
+#include "ui/actions/text_desk.h"
+#include "ui/runs/journal.h"
+#include "ui/runs/param_desk.h"
+
+namespace lunagrad {
+
+class RunControl {
+ public:
+  // What the run control uses; all of it outlives the run control.
+  struct Uses {
+    Session& session;
+    Journal& journal;
+    TextDesk& texts;
+    ShownStep& shown;
+    CurveDesk& curves;
+    Shell& shell;
+  };
+  // `cleared` is called when a run begins, so that what belongs to the run before is removed.
+  RunControl(Uses, std::string script, RunOptions, std::function<void()> cleared);
+
+  // Shows the line of a pause that step_line() led to. Once a frame.
+  void update();
+
+  const std::string& script() const { return script_; }
+  // Makes this file, or the untitled text of this title, the script that run() starts, and shows it in the
+  // editor. A current run continues.
+  void open(const std::string& path);
+  // Shows the curves of the run in this folder, read only; run() then starts its script.
+  void open_run(const std::string& folder);
+
+  void run();  // from the start; resumes a paused run
+  // From the start, as soon as modified texts are saved; ends the current run. `paused`: pauses at the first
+  // step.
+  void restart(bool paused = false);
+  void rerun_with(const std::map<std::string, std::string>& values);  // restarts with these parameters
+  void pause_or_resume();
+  void step();       // to the next step boundary, then pauses; starts a run if there is none
+  void step_op();    // when paused: to the end of the next op
+  void step_line();  // when paused: to the script's next line, which the editor then shows
+  void stop();       // at the end of the step; a second call interrupts
+  void interrupt() { session_.interrupt(); }         // now
+  void stop_at_step_boundary() { session_.stop(); }  // also when the journal is not up to date
+  void evaluate(const std::string& code);            // as a line of the console
+
+  const RunOptions& options() const { return options_; }  // of the next run
+  void set_device(const std::string& device) { options_.device = device; }
+  void set_arguments(std::vector<std::string> arguments) { options_.arguments = std::move(arguments); }
+  void set_seed(uint64_t seed);
+  bool new_seed() const { return new_seed_; }  // each run draws its own seed
+  void set_new_seed(bool on) { new_seed_ = on; }
+
+  const ParamDesk& params() const { return params_; }
+  void update_params(const std::vector<ParamInfo>& infos) { params_.update(infos); }  // once a frame
+  void set_param(const ParamInfo&, const std::string& value, bool part_of_drag = false);
+  void end_param_drag() { params_.end_drag(journal_.step()); }
+  void undo_param() { params_.undo(session_, journal_.step()); }
+
+ private:
+  enum class Awaited { nothing, run, paused_run };
+  void begin_run();
+
+  Session& session_;
+  Journal& journal_;
+  TextDesk& texts_;
+  ShownStep& shown_;
+  CurveDesk& curves_;
+  Shell& shell_;
+  std::string script_;
+  RunOptions options_;
+  const std::function<void()> cleared_;
+  bool new_seed_ = false;
+  ParamDesk params_;
+  Awaited awaited_ = Awaited::nothing;         // what begins when modified texts are saved
+  std::optional<uint64_t> follows_line_from_;  // the number of pauses when step_line() was called
+};
+
+}  // namespace lunagrad

@@ -1,0 +1,77 @@
+#pragma once
+// What surrounds the panels: the settings with the panel layout, the commands and their keys, notices, lines
+// for the console, the description of the frame, work for the disk, and screenshots. Owns all of them except
+// the console, which is part of the journal. Drawing thread only.
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ui/actions/commands.h"
+#include "ui/actions/settings.h"
+#include "ui/base/description.h"
+#include "ui/base/errands.h"
+#include "ui/runs/journal.h"
+
+namespace lunagrad {
+
+class Shell {
+ public:
+  // Saves the rectangle from `min` to `max` of the window as a PNG file with the next frame. `done` gets the
+  // error text, or "" on success.
+  using TakePicture = std::function<void(const std::string& path, ImVec2 min, ImVec2 max,
+                                         std::function<void(const std::string&)> done)>;
+
+  // `journal` outlives the shell. `wake` requests a frame; it is called on any thread.
+  Shell(Journal& journal, std::function<void()> wake) : journal_(journal), errands_(std::move(wake)) {}
+
+  // Tells the panels about finished errands. Once a frame. True: there was one.
+  bool update() { return errands_.update(); }
+
+  Settings& settings() { return settings_; }
+  const Settings& settings() const { return settings_; }
+  void use_layout(const std::string& name, const PanelLayout& layout);
+  void keep_layout(const std::string& name);  // saves the current layout as one of the user's own
+  void show_panel(const std::string& title) { settings_.layout.show(title); }  // in front, with the focus
+
+  Commands& commands() { return commands_; }
+  const Commands& commands() const { return commands_; }
+  Description& description() { return description_; }
+  Errands& errands() { return errands_; }
+
+  // Where the window keeps what outlives it; "" keeps nothing.
+  const std::string& state_folder() const { return state_folder_; }
+  void set_state_folder(std::string folder) { state_folder_ = std::move(folder); }
+
+  // Appends to the console.
+  void write(ConsoleLine::Kind kind, std::string_view text) { journal_.write(kind, text); }
+  void clear_console() { journal_.clear_console(); }
+  // Shows the sentence above the panels until the user dismisses it, and in the console.
+  void notice(const std::string& sentence);
+  const std::vector<std::string>& notices() const { return notices_; }  // oldest first
+  void dismiss_notice();                                                // the oldest
+
+  // Shows the help panel with a search for `query`, which the panel takes when it is drawn.
+  void search_help(const std::string& query);
+  std::string take_help_query() { return std::exchange(help_query_, {}); }
+
+  void set_take_picture(TakePicture take) { take_picture_ = std::move(take); }
+  bool can_take_picture() const { return bool(take_picture_); }  // false without a window
+  void take_picture(const std::string& path, ImVec2 min, ImVec2 max,
+                    std::function<void(const std::string&)> done) {
+    take_picture_(path, min, max, std::move(done));
+  }
+
+ private:
+  Journal& journal_;
+  Settings settings_;
+  Commands commands_;
+  Description description_;
+  std::string state_folder_, help_query_;
+  std::vector<std::string> notices_;
+  TakePicture take_picture_;
+  Errands errands_;
+};
+
+}  // namespace lunagrad

@@ -1,0 +1,75 @@
+#pragma once
+// The texts of the editor as the workbench uses them: shows a line, saves, saves before a run, hands saved
+// changes to a running script. Owns the documents, the syntax checker and the source lines of the run. The
+// drawing thread does not wait for a file, except to open one and in keep_all(). Drawing thread only.
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "script/session.h"
+#include "ui/actions/shell.h"
+#include "ui/editor/documents.h"
+#include "ui/editor/syntax_checker.h"
+#include "ui/runs/journal.h"
+
+namespace lunagrad {
+
+class TextDesk {
+ public:
+  // The references outlive this object. `wake` requests a frame; it is called on any thread.
+  TextDesk(Session& session, const Journal& journal, Shell& shell, const std::function<void()>& wake)
+      : session_(session), journal_(journal), shell_(shell), documents_({}, wake), syntax_(wake) {}
+
+  // Notices files that changed on the disk, and keeps unsaved text. Once a frame.
+  void update();
+
+  Documents& documents() { return documents_; }
+  SyntaxChecker& syntax() { return syntax_; }
+
+  // Opens the file in the editor. A failure is reported in the console.
+  void show(const std::string& path);
+  // Opens the script, if any, and the texts that an earlier start left unsaved in the state folder.
+  void open_kept(const std::string& script);
+  // Shows the line in the editor and brings the panel to the front; opens the file if necessary.
+  void go_to(const SourcePlace&);
+  // The line that the editor panel is to scroll to, once.
+  std::optional<SourcePlace> take_wanted_place() { return std::exchange(wanted_place_, std::nullopt); }
+
+  // Saves the document, hands it to the run when hot_reload() is on and the run uses it, then calls `saved`.
+  // A failure is reported in the console.
+  void save(Document&, std::function<void()> saved = {});
+  // Saves all modified documents that have a file. True: nothing is being saved now. Otherwise `all_saved` is
+  // called when the last one is finished; before that `failed`, for each that could not be saved.
+  bool save_before_run(std::function<void()> failed, std::function<void()> all_saved);
+  // Waits until all unsaved text is in its file or kept for the next start. False: the console says what is
+  // not.
+  bool keep_all();
+
+  bool hot_reload() const { return hot_reload_; }
+  void set_hot_reload(bool on) { hot_reload_ = on; }
+
+  // Line `place.line` of the file as it was when the run began, without its indent; "" if it cannot be read.
+  const std::string& source_line(const SourcePlace&);
+  void forget_sources() { sources_.clear(); }  // another script, or another version of it
+  void remember_run_lines();                   // the documents as they are now are what runs
+
+ private:
+  static std::vector<std::string> lines_of(const TextBuffer&);
+  static bool is_undecided(const Document&);
+  void reload_if_run(const std::string& path);
+
+  Session& session_;
+  const Journal& journal_;
+  Shell& shell_;
+  Documents documents_;
+  SyntaxChecker syntax_;
+  bool hot_reload_ = true;
+  int saving_ = 0;  // documents that save_before_run() waits for
+  std::optional<SourcePlace> wanted_place_;
+  std::map<std::string, std::vector<std::string>> sources_;  // lines by file
+};
+
+}  // namespace lunagrad
