@@ -19,8 +19,8 @@ class Program {
   ~Program();
   Program(const Program&) = delete;
 
-  bool wrote(const std::string& text, double seconds = 20);  // waits for it, on either stream
-  void signal(int number);
+  bool wrote(const std::string& text);  // waits for it, on either stream; false after tests::kHangSeconds
+  void signal(int number);              // and waits until the program has taken it
   Finished finish();
   std::string out() const;
   std::string err() const;
@@ -38,9 +38,10 @@ class TerminalProgram {
   TerminalProgram(const TerminalProgram&) = delete;
 
   void type(const std::string& keys);
-  bool wrote(const std::string& text, double seconds = 20);  // in what came since the last call
-  int finish();                                              // exit code
-  const std::string& screen() const { return screen_; }      // everything, escape sequences included
+  bool wrote(const std::string& text);  // in what came since the last call; false after tests::kHangSeconds
+  bool works(double seconds);           // waits until the program has used so much more processor time
+  int finish();                         // exit code
+  const std::string& screen() const { return screen_; }  // everything, escape sequences included
 
  private:
   bool read_some(double seconds);
