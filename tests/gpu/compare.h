@@ -59,18 +59,18 @@ inline Tensor random(const Shape& shape, uint64_t stream, double low = -2, doubl
   return Tensor::from<float>(uniform(numel(shape), stream, low, high), shape);
 }
 
-// Largest difference relative to the largest finite value (at least 1e-3); infinite when NaN or infinities
-// differ.
-inline double distance(const Tensor& got, const Tensor& expected) {
+// Largest difference relative to the largest finite expected value (at least `smallest_scale`); infinite if
+// shapes, NaN or infinities differ.
+inline double distance(const Tensor& got, const Tensor& expected, double smallest_scale = 1e-3) {
   if (!(got.shape() == expected.shape())) return INFINITY;
   if (is_complex(got.dtype()) && is_complex(expected.dtype())) {
     const auto parts = [](const Tensor& z) {
       return view_as_real(reshape(to(z.detach(), cpu_device()), {z.numel()}));
     };
-    return distance(parts(got), parts(expected));
+    return distance(parts(got), parts(expected), smallest_scale);
   }
   const std::vector<double> x = got.to_vector<double>(), y = expected.to_vector<double>();
-  double largest = 1e-3, worst = 0;
+  double largest = smallest_scale, worst = 0;
   for (const double value : y)
     if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
   for (size_t i = 0; i < x.size(); ++i) {

@@ -28,20 +28,14 @@ struct SampleResult {
   TensorList gradients;
 };
 
-// Outputs and the gradients of a weighted sum of their squares: the plain sum is a constant of what
-// normalises.
+// The outputs, and the gradients of their weighted sum.
 inline SampleResult run_sample(const Op& op, const Sample& sample, TensorList inputs) {
   for (Tensor& x : inputs)
     if (x.defined() && is_differentiable(x.dtype())) x = x.detach().requires_grad_();
   context().generator.seed(11);
   SampleResult result;
   result.outputs = apply(op, inputs, complete(op, sample.params));
-  Tensor loss;
-  for (const Tensor& y : result.outputs) {
-    if (!y.requires_grad()) continue;
-    const Tensor part = sum(norm_sq(y) * to(random(y.shape(), 50, 0.5, 1.5), y.device()));
-    loss = loss.defined() ? loss + part : part;
-  }
+  const Tensor loss = weighted_loss(sample, result.outputs);
   if (loss.defined()) backward(loss);
   for (const Tensor& x : inputs)
     if (loss.defined() && x.defined() && is_differentiable(x.dtype()))

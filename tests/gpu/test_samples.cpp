@@ -7,6 +7,10 @@
 namespace lunagrad::tests {
 namespace {
 
+// Outputs and gradients may differ from the CPU's f32 by kTolerance of the largest element. A sum of n terms
+// has an error of at most n * 2^-24 of the sum of their magnitudes, in whatever order it is added. The
+// samples' sums have up to n = 131 terms (8e-6; the one of 700 is added in a tree), exp and log of the device
+// err by a few 2^-23.
 TEST_CASE("every op sample gives on the device what it gives on the CPU, in any layout, with its gradient") {
   std::map<std::string, std::set<std::string>> missing;  // op -> kernels it lacked
   int rows = 0;
@@ -26,11 +30,11 @@ TEST_CASE("every op sample gives on the device what it gives on the CPU, in any 
       const SampleResult got = run_sample(*op, sample, there);
       for (const auto& [name, count] : fallbacks.ops) missing[sample.op].insert(name);
       for (size_t i = 0; i < got.outputs.size(); ++i)
-        CHECK_MESSAGE(distance(got.outputs[i], expected.outputs[i]) <= sample.tolerance,
-                      sample.op << " on the device, layout " << int(arrangement));
+        CHECK_MESSAGE(distance(got.outputs[i], expected.outputs[i]) <= kTolerance,
+                      name_of(sample) << " on the device, layout " << int(arrangement));
       for (size_t i = 0; i < got.gradients.size(); ++i)
-        CHECK_MESSAGE(distance(got.gradients[i], expected.gradients[i]) <= 2 * sample.tolerance,
-                      sample.op << ": gradient " << i << " on the device, layout " << int(arrangement));
+        CHECK_MESSAGE(distance(got.gradients[i], expected.gradients[i], sample.smallest_scale) <= kTolerance,
+                      name_of(sample) << ": gradient " << i << " on the device, layout " << int(arrangement));
     }
   }
   std::printf("%d samples\n", rows);

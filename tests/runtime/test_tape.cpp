@@ -1,7 +1,6 @@
 // The tape: accumulation, pruning, saved values and their versions, in-place writes, hooks, deep graphs.
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <vector>
 
 #include "runtime/io/tape_dot.h"
@@ -9,6 +8,7 @@
 #include "runtime/tape/gradcheck.h"
 #include "runtime/tape/tape.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/timing.h"
 
 namespace lunagrad::tests {
 namespace {
@@ -30,10 +30,11 @@ std::string message_of(const std::function<void()>& f) {
   return "no error";
 }
 
+// Processor time of all threads, in seconds.
 double seconds(const std::function<void()>& f) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = process_seconds();
   f();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return process_seconds() - start;
 }
 
 using List = std::vector<double>;

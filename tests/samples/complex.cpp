@@ -86,7 +86,7 @@ std::vector<Sample> good() {
       // reductions
       {"sum", {z({2, 3, 4})}, {Dims{1}}},
       {"sum", {z({2, 3})}, {Value(), true}},
-      {"sum", {z({700, 3})}, {Dims{0}}, 1e-5, false},
+      {"sum", {z({700, 3})}, {Dims{0}}, false},
       {"mean", {z({2, 3, 4})}, {Dims{0, 2}}},
       {"prod", {z({2, 3})}, {Dims{1}}},
       {"prod", {z({2, 3})}, {Dims{0}, true}},

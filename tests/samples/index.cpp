@@ -12,6 +12,7 @@ std::vector<Sample> good() {
       {"scatter_add", {real({3, 4}), index({3, 6}, 0, 4), real({3, 7})}, {1}},
       {"embedding", {index({2, 3}, 0, 5), real({5, 4})}},
       {"masked_fill", {real({2, 3}), boolean({3})}, {0.5}},
+      {"masked_fill", {real({2, 3}), boolean({3})}, {1}},
       {"masked_select", {real({2, 3}), boolean({2, 3})}},
       {"nonzero", {boolean({3, 4})}},
       {"one_hot", {index({2, 3}, 0, 4)}, {4}},

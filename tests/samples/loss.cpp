@@ -43,23 +43,19 @@ std::vector<Sample> good() {
       {"ctc_loss",
        {real({6, 2, 4}, -3, -0.2), index({2, 2}, 1, 4), index({2}, 5, 7), index({2}, 1, 3)},
        {},
-       1e-5,
        false},
       {"ctc_loss",
        {real({6, 2, 4}, -3, -0.2), index({4}, 0, 3), index({2}, 6, 7), index({2}, 2, 3)},
        {3, 0},
-       1e-5,
        false},
       {"ctc_loss",
        {real({6, 4}, -3, -0.2), index({2}, 1, 4), index({}, 6, 7), index({}, 2, 3)},
        {0, 2},
-       1e-5,
        false},
       // too short: infinite, and counted as 0
       {"ctc_loss",
        {real({2, 2, 4}, -3, -0.2), index({2, 3}, 1, 4), index({2}, 2, 3), index({2}, 3, 4)},
        {0, 1, true},
-       1e-5,
        false},
   };
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "runtime/elementwise/elementwise.h"
+#include "runtime/ops.h"
 
 namespace lunagrad::tests {
 
@@ -39,6 +40,33 @@ Values complete(const Op& op, const Values& given) {
   for (size_t i = 0; i < values.size(); ++i)
     if (!values[i].present()) values[i] = op.params[i].fallback;
   return values;
+}
+
+std::string name_of(const Sample& sample) {
+  std::string name = sample.op + "(";
+  for (size_t i = 0; i < sample.inputs.size(); ++i) {
+    if (i > 0) name += ", ";
+    name += sample.inputs[i].kind == Kind::absent ? std::string("-") : text(sample.inputs[i].shape);
+  }
+  return name + ")";
+}
+
+Tensor weighted_loss(const Sample& sample, const Operands& outputs) {
+  uint64_t seed = 14695981039346656037u;  // FNV-1a
+  for (const char letter : name_of(sample)) seed = (seed ^ uint8_t(letter)) * 1099511628211u;
+  Tensor loss;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].requires_grad()) continue;
+    const Tensor y = is_complex(outputs[i].dtype()) ? view_as_real(outputs[i]) : outputs[i];
+    std::vector<float> weights(size_t(y.numel()));
+    for (size_t e = 0; e < weights.size(); ++e) {
+      const PhiloxBlock words = philox(seed, i, e);
+      weights[e] = float((words[2] & 1 ? 1 : -1) * (0.5 + uniform_f64(words[0], words[1])));
+    }
+    const Tensor part = sum(y * to(to(Tensor::from<float>(weights, y.shape()), y.dtype()), y.device()));
+    loss = loss.defined() ? loss + part : part;
+  }
+  return loss;
 }
 
 namespace {

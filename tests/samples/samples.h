@@ -1,8 +1,8 @@
 #pragma once
 // THE OP SAMPLE TABLE. Each op of the engine has at least one row: operands by shape, range and kind, and
-// parameters. test_ops.cpp runs every row over dtypes, layouts and devices, against the same op in double
-// precision, against central differences, and to second order. Elementwise rows come from elementwise.def by
-// themselves.
+// parameters. runtime/test_ops.cpp runs every row over dtypes and layouts, against the same op in f64,
+// against central differences, and to second order; gpu/test_samples.cpp compares the Vulkan device with the
+// CPU. samples() adds the rows of elementwise.def.
 #include <string>
 #include <vector>
 
@@ -22,11 +22,16 @@ struct SampleInput {
 struct Sample {
   std::string op;
   std::vector<SampleInput> inputs;
-  Values params = {};       // missing ones take the record's defaults
-  double tolerance = 1e-5;  // of f32 against f64, relative to the largest value
+  Values params = {};  // missing ones take the record's defaults
   bool second_order = true;
   bool contiguous = false;  // a view of contiguous memory alone
+  // Errors are relative to the largest expected element, or to this if that is smaller. Rows with a gradient
+  // that is exactly 0 set it to what the rounding errors come from.
+  double smallest_scale = 1e-3;
 };
+
+// The largest error of f32 against f64 on the CPU, relative to the largest expected element: about 80 eps.
+constexpr double kTolerance = 1e-5;
 
 struct BadSample {
   std::string op;
@@ -58,5 +63,17 @@ std::vector<BadSample> bad_samples();
 
 // Values for the parameters that a row leaves out.
 Values complete(const Op&, const Values&);
+
+// Whether the op takes this dtype for the real inputs of the sample; else it raises an error.
+bool takes(const Sample&, DType);
+
+// The op and the shapes of its inputs: "softmax([2, 5])".
+std::string name_of(const Sample&);
+
+// The loss whose gradients the tests check: the sum over all outputs of <weights, output>, of complex outputs
+// over both parts. The weights are random, +-[0.5, 1.5), so that no op has a constant loss (the plain sum of
+// a softmax or of a norm is one). They depend on the name of the sample alone: every device and dtype gets
+// the same. Undefined if no output requires grad.
+Tensor weighted_loss(const Sample&, const Operands& outputs);
 
 }  // namespace lunagrad::tests

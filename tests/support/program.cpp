@@ -6,18 +6,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <thread>
+
+#include "tests/support/timing.h"
 
 namespace lunagrad::test {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using tests::eventually;
 
 [[noreturn]] void execute(const std::vector<std::string>& arguments, const std::vector<std::string>& env) {
   for (const std::string& setting : env) putenv(const_cast<char*>(setting.c_str()));
@@ -77,16 +77,24 @@ Program::~Program() {
 std::string Program::out() const { return read_file(folder_ + "/out"); }
 std::string Program::err() const { return read_file(folder_ + "/err"); }
 
-bool Program::wrote(const std::string& text, double seconds) {
-  const auto limit = Clock::now() + std::chrono::duration<double>(seconds);
-  while (Clock::now() < limit) {
-    if (out().find(text) != std::string::npos || err().find(text) != std::string::npos) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return false;
+bool Program::wrote(const std::string& text) {
+  return eventually(
+      [&] { return out().find(text) != std::string::npos || err().find(text) != std::string::npos; });
 }
 
-void Program::signal(int number) { kill(pid_, number); }
+void Program::signal(int number) {
+  kill(pid_, number);
+  // Signals of one kind are merged while one is pending.
+  eventually([&] {
+    std::istringstream status(read_file("/proc/" + std::to_string(pid_) + "/status"));
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("State:") && line.find('Z') != std::string::npos) return true;
+      if (line.starts_with("ShdPnd:"))
+        return (std::stoull(line.substr(7), nullptr, 16) >> (number - 1) & 1) == 0;
+    }
+    return true;
+  });
+}
 
 Finished Program::finish() {
   const int code = wait_for(pid_);
@@ -117,23 +125,30 @@ bool TerminalProgram::read_some(double seconds) {
   return count > 0;
 }
 
-bool TerminalProgram::wrote(const std::string& text, double seconds) {
-  const auto limit = Clock::now() + std::chrono::duration<double>(seconds);
+bool TerminalProgram::wrote(const std::string& text) {
+  const double limit = tests::seconds_of(CLOCK_MONOTONIC) + tests::kHangSeconds;
   for (;;) {
     const size_t found = screen_.find(text, seen_);
     if (found != std::string::npos) {
       seen_ = found + text.size();
       return true;
     }
-    if (Clock::now() > limit || !read_some(0.05)) return false;
+    if (tests::seconds_of(CLOCK_MONOTONIC) > limit || !read_some(0.05)) return false;
   }
 }
 
+bool TerminalProgram::works(double seconds) {
+  clockid_t clock;
+  if (clock_getcpuclockid(pid_, &clock) != 0) return false;
+  const double until = tests::seconds_of(clock) + seconds;
+  return eventually([&] { return tests::seconds_of(clock) >= until; });
+}
+
 int TerminalProgram::finish() {
-  // Kills a program that does not end within ten seconds: code 137.
-  const auto limit = Clock::now() + std::chrono::seconds(10);
+  // A program that does not end is killed: code 137.
+  const double limit = tests::seconds_of(CLOCK_MONOTONIC) + tests::kHangSeconds;
   while (read_some(0.1))
-    if (Clock::now() > limit) kill(pid_, SIGKILL);
+    if (tests::seconds_of(CLOCK_MONOTONIC) > limit) kill(pid_, SIGKILL);
   return wait_for(pid_);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Runs a program like a user, with its own standard streams or on a pseudo terminal, and returns its output.
+// Runs a program as a user does: with its own standard streams, or on a pseudo terminal, and gives back what
+// it wrote.
 #include <string>
 #include <vector>
 
@@ -12,14 +13,14 @@ struct Finished {
 
 class Program {
  public:
-  // argv[0] is found like execvp does. env: NAME=VALUE to add.
+  // argv[0] is looked up as execvp does. env: NAME=VALUE to add.
   explicit Program(const std::vector<std::string>& argv, const std::string& input = "",
                    const std::vector<std::string>& env = {}, const std::string& directory = "");
   ~Program();
   Program(const Program&) = delete;
 
-  bool wrote(const std::string& text, double seconds = 20);  // waits for the text on either stream
-  void signal(int number);
+  bool wrote(const std::string& text);  // waits for it, on either stream; false after tests::kHangSeconds
+  void signal(int number);              // and waits until the program has taken it
   Finished finish();
   std::string out() const;
   std::string err() const;
@@ -29,7 +30,7 @@ class Program {
   int pid_ = -1;
 };
 
-// The same on a pseudo terminal with 80 columns, where both streams are one.
+// The same on a pseudo terminal of 80 columns, where both streams are one.
 class TerminalProgram {
  public:
   explicit TerminalProgram(const std::vector<std::string>& argv, const std::vector<std::string>& env = {});
@@ -37,9 +38,9 @@ class TerminalProgram {
   TerminalProgram(const TerminalProgram&) = delete;
 
   void type(const std::string& keys);
-  bool wrote(const std::string& text,
-             double seconds = 20);                       // waits for the text in output since the last call
-  int finish();                                          // exit code
+  bool wrote(const std::string& text);  // in what came since the last call; false after tests::kHangSeconds
+  bool works(double seconds);           // waits until the program has used so much more processor time
+  int finish();                         // exit code
   const std::string& screen() const { return screen_; }  // everything, escape sequences included
 
  private:
@@ -55,7 +56,7 @@ extern const std::string kProgram;  // build/lunagrad
 std::string make_temporary_folder();
 std::string read_file(const std::string& path);
 
-// A temporary folder to run `lunagrad` in.
+// A folder to run `lunagrad` in, gone afterwards.
 class Folder {
  public:
   Folder();

@@ -1,7 +1,6 @@
 #pragma once
-// A session that records its events, for tests. Events arrive on the session's thread; the test's thread
-// calls everything else.
-#include <chrono>
+// A session whose events are kept, for tests of it. The events come on the session's thread, the rest is the
+// test's.
 #include <condition_variable>
 #include <functional>
 #include <future>
@@ -12,10 +11,9 @@
 
 #include "script/session.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/timing.h"
 
 namespace lunagrad::tests {
-
-using namespace std::chrono_literals;
 
 class Recorder {
  public:
@@ -29,43 +27,41 @@ class Recorder {
     run(code, options);
     return session.wait();
   }
-  // All printed text.
+  // All that was printed.
   std::string output() {
     const std::lock_guard lock(mutex_);
     return output_;
   }
-  // Waits until `text` was printed; false after ten seconds.
+  // Waits until `text` was printed; false after kHangSeconds, as all waits here.
   bool printed(const std::string& text) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, 10s, [&] { return output_.find(text) != std::string::npos; });
+    return wait([&] { return output_.find(text) != std::string::npos; });
   }
   bool reaches(SessionState state) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, 10s, [&] { return session.state() == state; });
+    return wait([&] { return session.state() == state; });
   }
-  // After step(): waits for the next pause.
+  // After step(): waits for the pause that follows the one before it.
   bool pauses_again() {
-    std::unique_lock lock(mutex_);
-    const bool paused = changed_.wait_for(lock, 10s, [&] { return pauses_ > pauses_seen_ + 1; });
-    pauses_seen_ = pauses_ - 1;
-    return paused;
+    return wait([&] {
+      if (pauses_ <= pauses_seen_ + 1) return false;
+      pauses_seen_ = pauses_ - 1;
+      return true;
+    });
   }
-  // Waits for `count` events of a kind; false after ten seconds.
+  // Waits for so many events of a kind.
   bool saw(Event::Kind kind, size_t count = 1) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, 10s, [&] {
+    return wait([&] {
       size_t found = 0;
       for (const Event& event : events_) found += event.kind == kind;
       return found >= count;
     });
   }
-  // The texts of the events of a kind, one per line.
+  // The texts of a kind, one a line.
   std::string texts(Event::Kind kind) {
     std::string all;
     for (const Event& event : events(kind)) all += event.text + "\n";
     return all;
   }
-  // Called on the session's thread after each event. Set it before a run.
+  // Called on the session's thread with each event, behind the others. Set before a run.
   std::function<void(const Event&)> also;
 
   bool eval(const std::string& code) {
@@ -86,6 +82,11 @@ class Recorder {
   }
 
  private:
+  template <class Condition>
+  bool wait(Condition condition) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::duration<double>(kHangSeconds), condition);
+  }
   void keep(const Event& event) {
     {
       const std::lock_guard lock(mutex_);
@@ -104,14 +105,10 @@ class Recorder {
   std::vector<Event> events_;
 
  public:
-  Session session;  // last: its thread uses the members above
+  Session session;  // last: its thread uses the others
 };
 
-inline double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-// The longest permitted time of a stop, with an allowance for sanitizers and a busy machine.
+// What a stop may take: seconds of processor time for each thread that works. Sanitizers multiply it.
 inline constexpr double kStopSeconds = tests::kSanitized ? 1.0 : 0.1;
 
 }  // namespace lunagrad::tests

@@ -1,12 +1,11 @@
 // A session from the outside: its states, its commands at safe points, and what it tells.
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <future>
-#include <thread>
 
+#include "tests/support/program.h"
 #include "tests/support/recorder.h"
 
 using namespace lunagrad;
@@ -101,11 +100,11 @@ TEST_CASE("an interrupt ends loops that try to survive it") {
     Recorder recorder;
     recorder.run("print('go'); " + loop);
     REQUIRE(recorder.printed("go"));
-    std::this_thread::sleep_for(5ms);
-    const auto start = std::chrono::steady_clock::now();
+    CHECK(let_work(0.005));
+    const double start = process_seconds();
     recorder.session.interrupt();
     CHECK(recorder.session.wait() == Outcome::stopped);
-    CHECK(seconds_since(start) < kStopSeconds);
+    CHECK(process_seconds() - start < kStopSeconds);
     CHECK(recorder.events(Event::Kind::error).empty());
     CHECK(recorder.finish("print('after')") == Outcome::ok);
   }
@@ -117,11 +116,11 @@ TEST_CASE("an interrupt reaches into a kernel") {
       "local lg = require 'lunagrad.core' local a = lg.ones(4096, 4096) print('go') "
       "while true do local _ = a:matmul(a) end");
   REQUIRE(recorder.printed("go"));
-  std::this_thread::sleep_for(20ms);
-  const auto start = std::chrono::steady_clock::now();
+  CHECK(let_work(0.02));
+  const double start = process_seconds();
   recorder.session.interrupt();
   CHECK(recorder.session.wait() == Outcome::stopped);
-  CHECK(seconds_since(start) < 1.0);
+  CHECK(process_seconds() - start < 1.0);
   CHECK(recorder.finish("local lg = require 'lunagrad.core' print(lg.ones(2):sum():item())") == Outcome::ok);
   CHECK(recorder.output().ends_with("2.0\n"));
 }
@@ -133,13 +132,12 @@ TEST_CASE("a pause holds the script at once, and a stop ends it there") {
   recorder.session.pause();
   REQUIRE(recorder.reaches(SessionState::paused));
   CHECK(recorder.eval("before = n"));
-  std::this_thread::sleep_for(10ms);
-  CHECK(recorder.eval("print(n == before)"));
-  CHECK(recorder.output().ends_with("true\n"));
-  const auto start = std::chrono::steady_clock::now();
+  // Between two of them the session waits in its pause, where the script might go on.
+  for (int i = 0; i < 100; ++i) CHECK(recorder.eval("assert(n == before)"));
+  const double start = process_seconds();
   recorder.session.stop();
   CHECK(recorder.session.wait() == Outcome::stopped);
-  CHECK(seconds_since(start) < kStopSeconds);
+  CHECK(process_seconds() - start < kStopSeconds);
 }
 
 TEST_CASE("a line of the console sees the locals of the script where it stands, and writes them") {
@@ -220,18 +218,22 @@ TEST_CASE("a stop lets the step end; outside of steps it acts at once") {
 
   recorder.run("print('go') while true do end");
   REQUIRE(recorder.printed("go"));
-  const auto start = std::chrono::steady_clock::now();
+  const double start = process_seconds();
   recorder.session.stop();
   CHECK(recorder.session.wait() == Outcome::stopped);
-  CHECK(seconds_since(start) < kStopSeconds);
+  CHECK(process_seconds() - start < kStopSeconds);
 }
 
 TEST_CASE("a script that leaves a stop waiting in a call of Lua's library is silent, and the call is named") {
   Recorder recorder;
   CHECK_FALSE(recorder.session.silence());
-  recorder.session.run_text("print('begun')\n\nos.execute('sleep 1')\nwhile true do end", "test");
-  while (recorder.output().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  // The command waits for a file, so that it cannot end before the test has looked.
+  const test::Folder folder;
+  const std::string begun = folder.path() + "/begun", end = folder.path() + "/end";
+  recorder.session.run_text("\n\nos.execute('touch " + begun + "; until [ -e " + end +
+                                " ]; do sleep 0.01; done')\nwhile true do end",
+                            "test");
+  REQUIRE(eventually([&] { return std::filesystem::exists(begun); }));
   CHECK_FALSE(recorder.session.silence());  // nobody waits for it
   recorder.session.pause();
   recorder.session.interrupt();
@@ -239,6 +241,7 @@ TEST_CASE("a script that leaves a stop waiting in a call of Lua's library is sil
   REQUIRE(silence);
   CHECK(silence->call == "os.execute");
   CHECK(silence->place == SourcePlace{"test", 3});
+  folder.write("end", "");
   CHECK(recorder.session.wait() == Outcome::stopped);
   CHECK_FALSE(recorder.session.silence());
 }

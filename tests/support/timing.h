@@ -1,0 +1,69 @@
+#pragma once
+// Time in tests, which must pass on a busy machine. Costs are judged by processor time; a wait for an event
+// has a limit that only a hang reaches; a wall-clock limit grows with the machine's load. What needs a quiet
+// machine is judged in long runs alone.
+#include <sys/resource.h>
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+namespace lunagrad::tests {
+
+// How long to wait for an event before the test fails, in seconds. Far more than it takes at any load.
+inline constexpr double kHangSeconds = 60;
+
+// Whether `./test --all` runs the long variants (LUNAGRAD_TEST_ALL).
+inline bool long_run() { return std::getenv("LUNAGRAD_TEST_ALL") != nullptr; }
+
+inline double seconds_of(clockid_t clock) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
+}
+// Processor time in seconds: of all threads of this process, of the calling thread, of the child processes
+// that have been waited for.
+inline double process_seconds() { return seconds_of(CLOCK_PROCESS_CPUTIME_ID); }
+inline double thread_seconds() { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
+inline double children_seconds() {
+  rusage usage;
+  getrusage(RUSAGE_CHILDREN, &usage);
+  const auto seconds = [](const timeval& time) { return double(time.tv_sec) + 1e-6 * double(time.tv_usec); };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// Waits until the condition holds, asking every millisecond; false after kHangSeconds.
+template <class Condition>
+bool eventually(Condition&& condition) {
+  const double limit = seconds_of(CLOCK_MONOTONIC) + kHangSeconds;
+  while (!condition()) {
+    if (seconds_of(CLOCK_MONOTONIC) > limit) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+// Waits until the other threads of this process have used so many seconds of processor time.
+inline bool let_work(double seconds) {
+  const double until = process_seconds() + seconds;
+  return eventually([&] { return process_seconds() >= until; });
+}
+
+// How many times longer a thread takes at the machine's present load than alone: wall-clock over processor
+// time of a loop of 50 ms.
+inline double slowdown() {
+  const double wall = seconds_of(CLOCK_MONOTONIC), begin = thread_seconds();
+  while (thread_seconds() < begin + 0.05) {
+  }
+  return std::max(1.0, (seconds_of(CLOCK_MONOTONIC) - wall) / (thread_seconds() - begin));
+}
+
+// Whether something took at most `limit` seconds of wall-clock time, or what that limit becomes at the
+// present load.
+inline bool in_time(double seconds, double limit) {
+  return seconds <= limit || seconds <= limit * slowdown();
+}
+
+}  // namespace lunagrad::tests
