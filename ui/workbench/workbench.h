@@ -12,7 +12,7 @@
 #include "ui/actions/curve_desk.h"
 #include "ui/actions/inspection.h"
 #include "ui/actions/measurements.h"
-#include "ui/actions/run_control.h"
+#include "ui/actions/run_actions.h"
 #include "ui/actions/shell.h"
 #include "ui/actions/shown_step.h"
 #include "ui/actions/tape_actions.h"
@@ -43,7 +43,7 @@ class Workbench {
   const std::function<void()>& wake() const { return wake_; }
 
   // Actions
-  RunControl& control() { return control_; }
+  RunActions& control() { return control_; }
   TextDesk& texts() { return texts_; }
   TapeActions& tape_actions() { return tape_actions_; }
   ShownStep& shown() { return shown_; }
@@ -74,7 +74,7 @@ class Workbench {
   CurveDesk curves_;
   Inspection inspection_;
   TextDesk texts_;
-  RunControl control_;
+  RunActions control_;
   Session session_;  // last: its destructor stops the script before the objects that its events reach go
 };
 

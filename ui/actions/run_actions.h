@@ -18,7 +18,7 @@
 
 namespace lunagrad {
 
-class RunControl {
+class RunActions {
  public:
   // What the run control uses; all of it outlives the run control.
   struct Uses {
@@ -30,7 +30,7 @@ class RunControl {
     Shell& shell;
   };
   // `cleared` is called when a run begins, so that what belongs to the run before is removed.
-  RunControl(Uses, std::string script, RunOptions, std::function<void()> cleared);
+  RunActions(Uses, std::string script, RunOptions, std::function<void()> cleared);
 
   // Shows the line of a pause that step_line() led to. Once a frame.
   void update();

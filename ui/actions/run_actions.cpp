@@ -1,4 +1,4 @@
-#include "ui/actions/run_control.h"
+#include "ui/actions/run_actions.h"
 
 #include <filesystem>
 #include <random>
@@ -10,7 +10,7 @@
 
 namespace lunagrad {
 
-RunControl::RunControl(Uses uses, std::string script, RunOptions options, std::function<void()> cleared)
+RunActions::RunActions(Uses uses, std::string script, RunOptions options, std::function<void()> cleared)
     : session_(uses.session),
       journal_(uses.journal),
       texts_(uses.texts),
@@ -23,13 +23,13 @@ RunControl::RunControl(Uses uses, std::string script, RunOptions options, std::f
   options_.interactive = true;  // the user can resume: lg.run.breakpoint() pauses
 }
 
-void RunControl::update() {
+void RunActions::update() {
   if (!follows_line_from_ || journal_.pauses() <= *follows_line_from_) return;
   follows_line_from_.reset();
   texts_.go_to(journal_.pause_place());
 }
 
-void RunControl::open(const std::string& path) {
+void RunActions::open(const std::string& path) {
   const bool untitled = texts_.documents().with_title(path) != nullptr;
   if (!untitled) texts_.show(path);
   if (path != script_) {
@@ -42,7 +42,7 @@ void RunControl::open(const std::string& path) {
   if (!untitled) shell_.settings().remember(path);
 }
 
-void RunControl::open_run(const std::string& folder) {
+void RunActions::open_run(const std::string& folder) {
   const std::string path = full_path(folder);
   curves_.show(path, true);
   try {
@@ -56,7 +56,7 @@ void RunControl::open_run(const std::string& folder) {
                "opened the run " + path + " to look at; run starts " + script_ + " anew\n");
 }
 
-void RunControl::run() {
+void RunActions::run() {
   shown_.go_live();
   if (journal_.state() == SessionState::paused)
     session_.resume();
@@ -64,7 +64,7 @@ void RunControl::run() {
     restart();
 }
 
-void RunControl::restart(bool paused) {
+void RunActions::restart(bool paused) {
   if (script_.empty()) {
     shell_.write(ConsoleLine::Kind::note,
                  "There is no script: open one (Ctrl+P), take one of the examples, or start the "
@@ -78,7 +78,7 @@ void RunControl::restart(bool paused) {
   if (texts_.save_before_run([this] { awaited_ = Awaited::nothing; }, begin)) begin();
 }
 
-void RunControl::begin_run() {
+void RunActions::begin_run() {
   const bool paused = std::exchange(awaited_, Awaited::nothing) == Awaited::paused_run;
   if (new_seed_) options_.seed = std::random_device()();
   for (const auto& [name, value] : params_.take_waiting()) options_.set[name] = value;
@@ -100,12 +100,12 @@ void RunControl::begin_run() {
   if (front == "Examples and help") front = "Curves";
 }
 
-void RunControl::rerun_with(const std::map<std::string, std::string>& values) {
+void RunActions::rerun_with(const std::map<std::string, std::string>& values) {
   for (const auto& [name, value] : values) options_.set[name] = value;
   restart();
 }
 
-void RunControl::pause_or_resume() {
+void RunActions::pause_or_resume() {
   shown_.go_live();
   if (journal_.state() == SessionState::paused)
     session_.resume();
@@ -113,7 +113,7 @@ void RunControl::pause_or_resume() {
     session_.pause();
 }
 
-void RunControl::step() {
+void RunActions::step() {
   shown_.go_live();
   if (journal_.state() == SessionState::paused) {
     session_.step();
@@ -124,34 +124,34 @@ void RunControl::step() {
   }
 }
 
-void RunControl::step_op() {
+void RunActions::step_op() {
   if (journal_.state() == SessionState::paused) session_.step_op();
 }
 
-void RunControl::step_line() {
+void RunActions::step_line() {
   if (journal_.state() != SessionState::paused) return;
   follows_line_from_ = journal_.pauses();
   session_.step_line();
 }
 
-void RunControl::stop() {
+void RunActions::stop() {
   if (journal_.state() == SessionState::stopping)
     session_.interrupt();
   else if (journal_.active())
     session_.stop();
 }
 
-void RunControl::evaluate(const std::string& code) {
+void RunActions::evaluate(const std::string& code) {
   shell_.write(ConsoleLine::Kind::command, code + "\n");
   session_.eval(code);
 }
 
-void RunControl::set_seed(uint64_t seed) {
+void RunActions::set_seed(uint64_t seed) {
   new_seed_ = false;
   options_.seed = seed;
 }
 
-void RunControl::set_param(const ParamInfo& param, const std::string& value, bool part_of_drag) {
+void RunActions::set_param(const ParamInfo& param, const std::string& value, bool part_of_drag) {
   params_.set(session_, param, value, journal_.step(), part_of_drag);
 }
 
