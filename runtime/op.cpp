@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "runtime/elementwise/elementwise.h"
 #include "runtime/ops.h"
 #include "runtime/ops/families.h"
 #include "runtime/tape/autocast.h"
@@ -31,7 +32,7 @@ bool Value::operator==(const Value& other) const {
 
 namespace {
 
-// An output whose memory run() provides.
+// An output without memory; run() allocates it.
 Tensor promise(LayoutRef layout, DType dtype) { return Tensor(Ref<Storage>(), std::move(layout), 0, dtype); }
 
 const char* input_name(const Op& op, size_t i) {
@@ -57,7 +58,7 @@ bool nothing_to_compute(const Call& call) {
   return true;
 }
 
-// "f64", "f32 and bf16 to f64": the types of a call's operands, and of its result where that is another.
+// The types of a call's operands, and of its result if that differs: "f64", "f32 and bf16 to f64".
 std::string types_of(const Call& call) {
   std::vector<DType> types;
   for (const Tensor& x : call.in)
@@ -70,7 +71,9 @@ std::string types_of(const Call& call) {
   return types == std::vector<DType>{result} ? text : text + " to " + lunagrad::text(result);
 }
 
-// The device lacks the op: operands travel to the CPU and the results back, visibly.
+// Runs a call that the device has no kernel for: copies the operands to the CPU and the results back. A trace
+// and
+// --strict-device see it.
 void run_on_cpu_instead(Call& call, Device& device) {
   Context& ctx = context();
   if (ctx.strict_device)
@@ -93,7 +96,8 @@ void run_on_cpu_instead(Call& call, Device& device) {
       if (call.in[i].defined()) bring_back(on_cpu.in[i], call.in[i]);
 }
 
-// Returns whether the device ran the call; false: compose() has set the outputs and the tape already knows.
+// Returns true if the device ran the call, false if compose() did: then the tape has recorded the calls that
+// it made.
 bool execute(Call& call) {
   Device& device = call.device();
   if (call.op->compose && !call.op->composed && !device.supports(call)) {
@@ -109,8 +113,8 @@ bool execute(Call& call) {
   return true;
 }
 
-// What shape() marked as written holds neither the old nor the new values when the op does not come to its
-// end.
+// If the op throws, the operands that shape() marked as written hold neither the old nor the new values: they
+// are marked as torn.
 bool execute_in_place(Call& call) {
   try {
     return execute(call);
@@ -121,7 +125,7 @@ bool execute_in_place(Call& call) {
   }
 }
 
-// Error when an operand from the first-th on was written only in part.
+// Error if an operand from number `first` on is torn.
 void check_whole(const Call& call, size_t first) {
   for (size_t i = first; i < call.in.size(); ++i)
     if (call.in[i].defined()) call.in[i].storage().check_whole(call.op->name);
@@ -133,7 +137,7 @@ bool wants_f32(const Call& call) {
                      [](const Tensor& x) { return x.defined() && is_half(x.dtype()); });
 }
 
-// 16-bit operands are widened, the op runs on f32, and its f32 results are narrowed to the operands' type.
+// Converts 16-bit operands to f32, runs the op, and converts its f32 results to the type of the operands.
 void run_through_f32(Call& call) {
   DType narrow = DType::boolean;
   for (const Tensor& x : call.in)
@@ -145,7 +149,8 @@ void run_through_f32(Call& call) {
   for (const Tensor& y : wide.out) call.out.push_back(y.dtype() == DType::f32 ? to(y, narrow) : y);
 }
 
-// Whether the device of the operands computes the op on 16 bits by itself, all of one type.
+// Whether the device of the operands has a 16-bit kernel for the call; all floating operands must have one
+// type.
 bool computes_halves(const Call& call) {
   Device& device = call.device();
   if (&device == &cpu_device()) return false;
@@ -160,7 +165,8 @@ bool computes_halves(const Call& call) {
   return device.supports(laid_out);
 }
 
-// Error when the call has complex operands, or asks for a complex result, and the op takes none.
+// Error if the call has complex operands or asks for a complex result, and the op does not take complex
+// numbers.
 void check_complex(const Call& call) {
   const Op& op = *call.op;
   if (op.complex) return;
@@ -215,6 +221,26 @@ Device& Call::device() const {
   return in.empty() ? *context().device : cpu_device();
 }
 
+double call_flops(const Call& call) { return call.op->flops.count ? call.op->flops.count(call) : 0; }
+
+double call_bytes(const Call& call) {
+  const Op& op = *call.op;
+  if (op.bytes) return op.bytes(call);
+  if (call.aliases) return 0;
+  double total = 0;
+  for (const Tensor& x : call.in) {
+    if (!x.defined()) continue;
+    const bool written = op.writes_inputs && x.storage().last_writer == op.name;
+    total += (written ? 2 : 1) * double(x.nbytes());
+  }
+  for (const Tensor& y : call.out) total += y.defined() ? double(y.nbytes()) : 0;
+  return total;
+}
+
+std::vector<OpExample> examples_of(const Op& op) {
+  return op.elementwise >= 0 && !op.hidden() ? row_examples(op) : op.examples;
+}
+
 void run(Call& call) {
   Context& ctx = context();
   if (ctx.guard == Guard::op) [[unlikely]]
@@ -223,7 +249,7 @@ void run(Call& call) {
     return ctx.autocast->run(call);
   const Op& op = *call.op;
   assert(call.params.size() == op.params.size());
-  if ((op.compose && !op.cpu && !op.shape) || (op.composed && op.composed(call))) {
+  if (op.is_composition() || (op.composed && op.composed(call))) {
     call.out = op.compose(call);
     return;
   }
@@ -282,7 +308,7 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
   call.params = std::move(params);
   const uint64_t start = ticks();
   check_complex(call);
-  // What is overwritten as a whole may have been torn before.
+  // A tensor that is overwritten as a whole may be torn.
   const bool replaced = std::string_view(op.name) == "_copy" && size_t(x.nbytes()) == x.storage().bytes;
   check_whole(call, replaced ? 1 : 0);
   op.shape(call);
@@ -297,7 +323,7 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
   const bool guarded = context().guard == Guard::op;
   const Contents before = guarded ? contents_of(x) : Contents();
 
-  // A gradient that reads operand 0 must read it as it was.
+  // A gradient that reads operand 0 must read its old values.
   bool reads_target = false;
   if (context().grad_enabled)
     for (size_t i = 0; i < call.in.size(); ++i)
@@ -314,8 +340,8 @@ Tensor apply_in_place(const Op& op, Operands in, Values params) {
     call.in[0].body()->output = output;
   }
 
-  // The kernel writes straight into x unless the result must be cast or another operand looks at the same
-  // memory.
+  // The kernel writes directly into x, unless the result must be cast or another operand shares memory with
+  // x.
   const bool same_type = promised.dtype() == x.dtype();
   bool entangled = false;
   for (size_t i = 1; i < call.in.size(); ++i)

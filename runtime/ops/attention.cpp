@@ -273,18 +273,46 @@ void grad_cpu(const Call& call) {
   with_type(call, [&]<class T>() { grad_of<T>(call); });
 }
 
-const Op kAttentionGrad{.name = "_attention_grad",
-                        .doc = "The gradients of attention's query, key and value.",
-                        .inputs = grad_inputs(),
-                        .params = {{"is_causal", ParamKind::boolean, {}},
-                                   {"scale", ParamKind::real, {}},
-                                   {"softcap", ParamKind::real, {}},
-                                   {"inner_heads", ParamKind::boolean, {}},
-                                   {"query_wanted", ParamKind::boolean, true},
-                                   {"key_wanted", ParamKind::boolean, true},
-                                   {"value_wanted", ParamKind::boolean, true}},
-                        .shape = grad_shape,
-                        .cpu = grad_cpu};
+// The products of attention and of its gradients, each 2 x queries x keys x features, as PyTorch counts them
+// (torch/utils/flop_counter.py, sdpa_flop_count). A causal mask does not change the count.
+double score_products(const Call& call, int first, double features) {
+  const Shape scores = scores_shape(call, first);
+  return 2 * double(numel(scores)) * features;
+}
+double key_features(const Call& call, int first) { return double(call.input(first + kKey).size(-1)); }
+double value_features(const Call& call, int first) { return double(call.input(first + kValue).size(-1)); }
+// q k^T and P v
+double attention_flops(const Call& call) {
+  return score_products(call, kQuery, key_features(call, kQuery) + value_features(call, kQuery));
+}
+// The scores again, dP = g v^T, dq = dS k, dk = dS^T q and dv = P^T g.
+double attention_grad_flops(const Call& call) {
+  const double e = key_features(call, kOperands), v = value_features(call, kOperands);
+  return score_products(
+      call, kOperands,
+      e * (1 + call.flag(kWanted) + call.flag(kWanted + 1)) + v * (1 + call.flag(kWanted + 2)));
+}
+// The scores again, and dP = g v^T.
+double mask_grad_flops(const Call& call) {
+  return score_products(call, kOperands, key_features(call, kOperands) + value_features(call, kOperands));
+}
+
+const Op kAttentionGrad{
+    .name = "_attention_grad",
+    .doc = "The gradients of attention's query, key and value.",
+    .inputs = grad_inputs(),
+    .params = {{"is_causal", ParamKind::boolean, {}},
+               {"scale", ParamKind::real, {}},
+               {"softcap", ParamKind::real, {}},
+               {"inner_heads", ParamKind::boolean, {}},
+               {"query_wanted", ParamKind::boolean, true},
+               {"key_wanted", ParamKind::boolean, true},
+               {"value_wanted", ParamKind::boolean, true}},
+    .shape = grad_shape,
+    .cpu = grad_cpu,
+    .family = OpFamily::linear_algebra,
+    .flops = {attention_grad_flops,
+              "2 x queries of all heads x keys x features, summed over 5 products, masked or not"}};
 
 // The mask's gradient is as large as a mask with all queries and keys. Heads that share a mask add to it one
 // after the other; blocks of keys are apart.
@@ -322,15 +350,20 @@ void mask_grad_cpu(const Call& call) {
   });
 }
 
-const Op kMaskGrad{.name = "_attention_mask_grad",
-                   .doc = "The gradient of attention's additive mask.",
-                   .inputs = grad_inputs(),
-                   .params = {{"is_causal", ParamKind::boolean, {}},
-                              {"scale", ParamKind::real, {}},
-                              {"softcap", ParamKind::real, {}},
-                              {"inner_heads", ParamKind::boolean, {}}},
-                   .shape = mask_grad_shape,
-                   .cpu = mask_grad_cpu};
+const Op kMaskGrad{
+    .name = "_attention_mask_grad",
+    .doc = "The gradient of attention's additive mask.",
+    .inputs = grad_inputs(),
+    .params = {{"is_causal", ParamKind::boolean, {}},
+               {"scale", ParamKind::real, {}},
+               {"softcap", ParamKind::real, {}},
+               {"inner_heads", ParamKind::boolean, {}}},
+    .shape = mask_grad_shape,
+    .cpu = mask_grad_cpu,
+    .family = OpFamily::linear_algebra,
+    .flops = {
+        mask_grad_flops,
+        "2 x queries of all heads x keys x (features of the key + features of the value), masked or not"}};
 
 void attention_vjp(Backward& b) {
   if (b.create_graph()) return differentiate_composition(b);
@@ -413,18 +446,23 @@ Operands attention_compose(const Call& call) {
   return {lay_out(matmul(weights, v)), lse};
 }
 
-const Op kAttention{.name = "_attention",
-                    .doc = "softmax(q k^T scale + mask) v, and the log-sum-exp of the scores.",
-                    .inputs = {{"query"}, {"key"}, {"value"}, {"attn_mask", true}},
-                    .params = {{"is_causal", ParamKind::boolean, false},
-                               {"scale", ParamKind::real, 1.0},
-                               {"softcap", ParamKind::real, 0.0},
-                               {"inner_heads", ParamKind::boolean, false}},
-                    .shape = attention_shape,
-                    .cpu = attention_cpu,
-                    .vjp = attention_vjp,
-                    .reads = {{.inputs = 15, .outputs = 3}},
-                    .compose = attention_compose};
+const Op kAttention{
+    .name = "_attention",
+    .doc = "softmax(query key^T scale + attn_mask) value, and the log-sum-exp of the scores.",
+    .inputs = {{"query"}, {"key"}, {"value"}, {"attn_mask", true}},
+    .params = {{"is_causal", ParamKind::boolean, false},
+               {"scale", ParamKind::real, 1.0},
+               {"softcap", ParamKind::real, 0.0},
+               {"inner_heads", ParamKind::boolean, false}},
+    .shape = attention_shape,
+    .cpu = attention_cpu,
+    .vjp = attention_vjp,
+    .reads = {{.inputs = 15, .outputs = 3}},
+    .compose = attention_compose,
+    .family = OpFamily::linear_algebra,
+    .flops = {
+        attention_flops,
+        "2 x queries of all heads x keys x (features of the key + features of the value), masked or not"}};
 
 // --- the op ---
 
@@ -500,15 +538,18 @@ Operands public_compose(const Call& call) {
   return {to(out, query.dtype())};
 }
 
-const Op kPublic{
-    .name = "scaled_dot_product_attention",
-    .doc = "softmax(q k^T scale + mask) v over the last two dims; a query that sees no key gives 0.",
-    .inputs = {{"query"}, {"key"}, {"value"}, {"attn_mask", true}},
-    .params = {{"dropout_p", ParamKind::real, 0.0},
-               {"is_causal", ParamKind::boolean, false},
-               {.name = "scale", .kind = ParamKind::real, .optional = true},
-               {.name = "softcap", .kind = ParamKind::real, .optional = true}},
-    .compose = public_compose};
+const Op kPublic{.name = "scaled_dot_product_attention",
+                 .doc =
+                     "softmax(query key^T scale + attn_mask) value over the last two dims; a query whose "
+                     "keys are all masked gives 0.",
+                 .inputs = {{"query"}, {"key"}, {"value"}, {"attn_mask", true}},
+                 .params = {{"dropout_p", ParamKind::real, 0.0},
+                            {"is_causal", ParamKind::boolean, false},
+                            {.name = "scale", .kind = ParamKind::real, .optional = true},
+                            {.name = "softcap", .kind = ParamKind::real, .optional = true}},
+                 .compose = public_compose,
+                 .family = OpFamily::linear_algebra,
+                 .autocast = AutocastPolicy::narrow};
 
 }  // namespace
 

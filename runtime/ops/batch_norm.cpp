@@ -8,6 +8,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 #include "runtime/tape/checkpoint.h"
 
 namespace lunagrad {
@@ -173,14 +174,22 @@ void grad_cpu(const Call& call) {
   });
 }
 
-const Op kGrad{.name = "_batch_norm_grad",
-               .doc = "The gradients of batch_norm's input, weight and bias from that of its result.",
-               .inputs = {{"grad"}, {"input"}, {"mean"}, {"var"}, {"weight", true}},
-               .params = {{"eps", ParamKind::real, {}},
-                          {"training", ParamKind::boolean, {}},
-                          {"input_wanted", ParamKind::boolean, true}},
-               .shape = grad_shape,
-               .cpu = grad_cpu};
+double grad_flops(const Call& call) {
+  const int input = call.flag(kInputWanted) ? (call.flag(kTraining) ? 5 : 1) : 0;
+  return (4 + input) * elements(call.in[1]);
+}
+const Op kGrad{
+    .name = "_batch_norm_grad",
+    .doc = "The gradients of batch_norm's input, weight and bias from that of its result.",
+    .inputs = {{"grad"}, {"input"}, {"mean"}, {"var"}, {"weight", true}},
+    .params = {{"eps", ParamKind::real, {}},
+               {"training", ParamKind::boolean, {}},
+               {"input_wanted", ParamKind::boolean, true}},
+    .shape = grad_shape,
+    .cpu = grad_cpu,
+    .family = OpFamily::normalization,
+    .flops = {grad_flops,
+              "4 for each element (two sums), and for the gradient of the input 5 in training, else 1"}};
 
 void train_vjp(Backward& b) {
   if (b.create_graph()) return differentiate_composition(b);
@@ -237,6 +246,9 @@ Operands eval_compose(const Call& call) {
   return {scaled(x - over_channels(call.input(1), x), scale, call, 3, 4)};
 }
 
+double train_flops(const Call& call) { return (5 + call.has(1) + call.has(2)) * elements(call.in[0]); }
+double eval_flops(const Call& call) { return (2 + call.has(3) + call.has(4)) * elements(call.in[0]); }
+
 const Op kTrain{.name = "_batch_norm_train",
                 .doc = "batch_norm by the statistics of the batch, and these: mean and biased variance.",
                 .inputs = {{"input"}, {"weight", true}, {"bias", true}},
@@ -245,16 +257,24 @@ const Op kTrain{.name = "_batch_norm_train",
                 .cpu = train_cpu,
                 .vjp = train_vjp,
                 .reads = {{.inputs = 7, .outputs = 6}},
-                .compose = train_compose};
-const Op kEval{.name = "_batch_norm_eval",
-               .doc = "batch_norm by given statistics.",
-               .inputs = {{"input"}, {"mean"}, {"var"}, {"weight", true}, {"bias", true}},
-               .params = {{"eps", ParamKind::real, 1e-5}},
-               .shape = eval_shape,
-               .cpu = eval_cpu,
-               .vjp = eval_vjp,
-               .reads = {{.inputs = 31}},
-               .compose = eval_compose};
+                .compose = train_compose,
+                .family = OpFamily::normalization,
+                .flops = {train_flops,
+                          "5 for each element of the result (mean, difference, square and its sum, product), "
+                          "and 1 each for weight and bias"}};
+const Op kEval{
+    .name = "_batch_norm_eval",
+    .doc = "batch_norm by given statistics.",
+    .inputs = {{"input"}, {"mean"}, {"var"}, {"weight", true}, {"bias", true}},
+    .params = {{"eps", ParamKind::real, 1e-5}},
+    .shape = eval_shape,
+    .cpu = eval_cpu,
+    .vjp = eval_vjp,
+    .reads = {{.inputs = 31}},
+    .compose = eval_compose,
+    .family = OpFamily::normalization,
+    .flops = {eval_flops,
+              "2 for each element of the result (difference, product), and 1 each for weight and bias"}};
 
 // --- the op: checks, types, and the running statistics ---
 
@@ -308,13 +328,15 @@ Operands batch_norm_compose(const Call& call) {
 const Op kBatchNorm{
     .name = "batch_norm",
     .doc =
-        "Each channel minus its mean over its deviation, times weight plus bias; the running statistics are "
-        "updated in training and used otherwise.",
+        "(input - mean) / sqrt(variance + eps) for each channel, times weight plus bias. Training uses the "
+        "statistics of the batch and updates the running ones; else the running ones are used.",
     .inputs = {{"input"}, {"running_mean", true}, {"running_var", true}, {"weight", true}, {"bias", true}},
     .params = {{"training", ParamKind::boolean, false},
                {"momentum", ParamKind::real, 0.1},
                {"eps", ParamKind::real, 1e-5}},
-    .compose = batch_norm_compose};
+    .compose = batch_norm_compose,
+    .family = OpFamily::normalization,
+    .autocast = AutocastPolicy::wide};
 
 }  // namespace
 

@@ -32,7 +32,9 @@ const Op kCast{.name = "_cast",
                .shape = cast_shape,
                .cpu = cast_cpu,
                .vjp = cast_vjp,
-               .complex = true};
+               .complex = true,
+               .family = OpFamily::view,
+               .flops = kMovesData};
 
 const Op* const kOps[] = {&kCast};
 

@@ -10,6 +10,7 @@
 #include "runtime/ops/conv_geometry.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -253,6 +254,15 @@ struct Conv {
     if (b.needs(2)) b.set(2, sum(g, all_but_channel(g, dims)));
   }
 
+  // 2 x elements of the small side x elements of one filter: a multiply-add for each weight at each position,
+  // as PyTorch counts them (torch/utils/flop_counter.py, conv_flop_count).
+  static double products(const Tensor& results, const Tensor& weight) {
+    return 2 * elements(results) * elements(weight) / std::max(1.0, double(weight.size(0)));
+  }
+  static double conv_flops(const Call& call) { return products(call.out[0], call.in[1]); }
+  static double grad_input_flops(const Call& call) { return products(call.in[0], call.in[1]); }
+  static double grad_weight_flops(const Call& call) { return products(call.in[1], call.out[0]); }
+
   static void sizes_shape(Call& call) { call.emit(call.list(kSizes), call.input(0).dtype()); }
   static void grad_input_cpu(const Call& call) {
     const Tensor grad = in_order(call.input(0)), weight = in_order(call.input(1));
@@ -342,44 +352,57 @@ const Op Conv<dims>::conv{.name = kNames[dims - 1].conv,
                           .compose = conv_compose,
                           .composed = activates_apart,
                           .half_through_f32 = true,
-                          .complex = true};
+                          .complex = true,
+                          .family = OpFamily::linear_algebra,
+                          .autocast = AutocastPolicy::narrow,
+                          .flops = {conv_flops, "2 x elements of the result x elements of one filter"}};
 template <int dims>
-const Op Conv<dims>::grad_input{.name = kNames[dims - 1].grad_input,
-                                .doc = "The gradient of a convolution with respect to its input.",
-                                .inputs = {{"grad"}, {"weight"}},
-                                .params = conv_params({"input_size", ParamKind::integers, {}}),
-                                .shape = sizes_shape,
-                                .cpu = by_parts<grad_input_cpu>,
-                                .vjp = grad_input_vjp,
-                                .reads = {{.inputs = 2}, {.inputs = 1}},
-                                .half_through_f32 = true,
-                                .complex = true};
+const Op Conv<dims>::grad_input{
+    .name = kNames[dims - 1].grad_input,
+    .doc = "The gradient of a convolution with respect to its input.",
+    .inputs = {{"grad"}, {"weight"}},
+    .params = conv_params({"input_size", ParamKind::integers, {}}),
+    .shape = sizes_shape,
+    .cpu = by_parts<grad_input_cpu>,
+    .vjp = grad_input_vjp,
+    .reads = {{.inputs = 2}, {.inputs = 1}},
+    .half_through_f32 = true,
+    .complex = true,
+    .family = OpFamily::linear_algebra,
+    .flops = {grad_input_flops, "as the convolution: 2 x elements of its result x elements of one filter"}};
 template <int dims>
-const Op Conv<dims>::grad_weight{.name = kNames[dims - 1].grad_weight,
-                                 .doc = "The gradient of a convolution with respect to its weight.",
-                                 .inputs = {{"input"}, {"grad"}},
-                                 .params = conv_params({"weight_size", ParamKind::integers, {}}),
-                                 .shape = sizes_shape,
-                                 .cpu = by_parts<grad_weight_cpu>,
-                                 .vjp = grad_weight_vjp,
-                                 .reads = {{.inputs = 2}, {.inputs = 1}},
-                                 .half_through_f32 = true,
-                                 .complex = true};
+const Op Conv<dims>::grad_weight{
+    .name = kNames[dims - 1].grad_weight,
+    .doc = "The gradient of a convolution with respect to its weight.",
+    .inputs = {{"input"}, {"grad"}},
+    .params = conv_params({"weight_size", ParamKind::integers, {}}),
+    .shape = sizes_shape,
+    .cpu = by_parts<grad_weight_cpu>,
+    .vjp = grad_weight_vjp,
+    .reads = {{.inputs = 2}, {.inputs = 1}},
+    .half_through_f32 = true,
+    .complex = true,
+    .family = OpFamily::linear_algebra,
+    .flops = {grad_weight_flops, "as the convolution: 2 x elements of its result x elements of one filter"}};
 template <int dims>
-const Op Conv<dims>::transposed{.name = kNames[dims - 1].transposed,
-                                .doc = kNames[dims - 1].transposed_doc,
-                                .inputs = {{"input"}, {"weight"}, {"bias", true}},
-                                .params = {{"stride", ParamKind::integers, Dims{1}},
-                                           {"padding", ParamKind::integers, Dims{0}},
-                                           {"output_padding", ParamKind::integers, Dims{0}},
-                                           {"groups", ParamKind::integer, 1},
-                                           {"dilation", ParamKind::integers, Dims{1}}},
-                                .shape = transposed_shape,
-                                .cpu = by_parts<transposed_cpu>,
-                                .vjp = transposed_vjp,
-                                .reads = {{.inputs = 2}, {.inputs = 1}, {}},
-                                .half_through_f32 = true,
-                                .complex = true};
+const Op Conv<dims>::transposed{
+    .name = kNames[dims - 1].transposed,
+    .doc = kNames[dims - 1].transposed_doc,
+    .inputs = {{"input"}, {"weight"}, {"bias", true}},
+    .params = {{"stride", ParamKind::integers, Dims{1}},
+               {"padding", ParamKind::integers, Dims{0}},
+               {"output_padding", ParamKind::integers, Dims{0}},
+               {"groups", ParamKind::integer, 1},
+               {"dilation", ParamKind::integers, Dims{1}}},
+    .shape = transposed_shape,
+    .cpu = by_parts<transposed_cpu>,
+    .vjp = transposed_vjp,
+    .reads = {{.inputs = 2}, {.inputs = 1}, {}},
+    .half_through_f32 = true,
+    .complex = true,
+    .family = OpFamily::linear_algebra,
+    .autocast = AutocastPolicy::narrow,
+    .flops = {grad_input_flops, "2 x elements of the input x elements of the weight for one input channel"}};
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 #include "runtime/ops/loss.h"
 
 namespace lunagrad {
@@ -180,6 +181,10 @@ void ctc_grad_cpu(const Call& call) {
 void ctc_grad_shape(Call& call) { call.emit(call.input(1).shape(), call.input(1).dtype()); }
 void ctc_grad_vjp(Backward&) { fail("ctc_loss: its gradient cannot be differentiated a second time"); }
 
+// The log-sum-exp of 3 takes 2 comparisons, 3 differences, 3 exp, 2 sums and a logarithm.
+double ctc_flops(const Call& call) { return 12 * elements(call.out[1]); }
+double ctc_grad_flops(const Call& call) { return 16 * elements(call.in[5]); }
+
 const std::vector<ParamSpec> kCtcParams = {{"blank", ParamKind::integer, 0},
                                            {"zero_infinity", ParamKind::boolean, false}};
 
@@ -192,7 +197,10 @@ const Op kCtcGrad{
     .cpu = ctc_grad_cpu,
     .vjp = ctc_grad_vjp,
     .half_through_f32 = true,
-    .integer_inputs = 0b011100};
+    .integer_inputs = 0b011100,
+    .family = OpFamily::loss,
+    .flops = {ctc_grad_flops,
+              "16 for each of the 2 S + 1 states at each step: the backward sums, exp, a product and a sum"}};
 
 void ctc_vjp(Backward& b) {
   b.set(kLogProbs, apply1(kCtcGrad,
@@ -200,16 +208,19 @@ void ctc_vjp(Backward& b) {
                            b.input(kTargetLengths), b.output(1)},
                           b.node().attributes->params));
 }
-const Op kCtc{.name = "_ctc_loss",
-              .doc = "The loss of each item of ctc_loss, and the logarithms of its forward sums.",
-              .inputs = {{"log_probs"}, {"targets"}, {"input_lengths"}, {"target_lengths"}},
-              .params = kCtcParams,
-              .shape = ctc_shape,
-              .cpu = ctc_cpu,
-              .vjp = ctc_vjp,
-              .reads = {{.inputs = 0b1111, .outputs = 2}},
-              .half_through_f32 = true,
-              .integer_inputs = 0b1110};
+const Op kCtc{
+    .name = "_ctc_loss",
+    .doc = "The loss of each item of ctc_loss, and the logarithms of its forward sums.",
+    .inputs = {{"log_probs"}, {"targets"}, {"input_lengths"}, {"target_lengths"}},
+    .params = kCtcParams,
+    .shape = ctc_shape,
+    .cpu = ctc_cpu,
+    .vjp = ctc_vjp,
+    .reads = {{.inputs = 0b1111, .outputs = 2}},
+    .half_through_f32 = true,
+    .integer_inputs = 0b1110,
+    .family = OpFamily::loss,
+    .flops = {ctc_flops, "12 for each of the 2 S + 1 states at each step: the log-sum-exp of 3 and a sum"}};
 
 void need_integers(const Call& call, int operand) {
   const DType dtype = call.input(operand).dtype();
@@ -284,11 +295,13 @@ Operands ctc_loss_compose(const Call& call) {
 }
 const Op kCtcLoss{
     .name = "ctc_loss",
-    .doc = "-log of the probability that log_probs [T, N, C] spell the targets, blanks between.",
+    .doc = "-log of the probability that log_probs [T, N, C] spell targets, with blanks between labels.",
     .inputs = {{"log_probs"}, {"targets"}, {"input_lengths"}, {"target_lengths"}},
     .params = {{"blank", ParamKind::integer, 0}, kReduction, {"zero_infinity", ParamKind::boolean, false}},
     .compose = ctc_loss_compose,
-    .integer_inputs = 0b1110};
+    .integer_inputs = 0b1110,
+    .family = OpFamily::loss,
+    .autocast = AutocastPolicy::wide};
 
 }  // namespace
 

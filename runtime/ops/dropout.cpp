@@ -8,6 +8,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/random.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -67,7 +68,9 @@ const Op kMask{.name = "_dropout",
                .shape = mask_shape,
                .cpu = mask_cpu,
                .vjp = mask_vjp,
-               .half_through_f32 = true};
+               .half_through_f32 = true,
+               .family = OpFamily::elementwise,
+               .flops = kOnePerResult};
 void mask_vjp(Backward& b) { b.set(0, apply_mask(kMask, b.grad(), b.args())); }
 
 Tensor drop(const Tensor& x, double p, bool training) {
@@ -85,10 +88,11 @@ Tensor drop(const Tensor& x, double p, bool training) {
 Operands dropout_compose(const Call& call) { return {drop(call.input(0), call.real(0), call.flag(1))}; }
 const Op kDropout{
     .name = "dropout",
-    .doc = "In training, drops each element with probability p and divides the others by 1 - p.",
+    .doc = "In training, drops each element of input with probability p and divides the others by 1 - p.",
     .inputs = {{"input"}},
     .params = {{"p", ParamKind::real, 0.5}, {"training", ParamKind::boolean, true}},
-    .compose = dropout_compose};
+    .compose = dropout_compose,
+    .family = OpFamily::elementwise};
 
 }  // namespace
 

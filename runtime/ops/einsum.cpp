@@ -296,10 +296,12 @@ Operands einsum_compose(const Call& call) {
   return {contract_all(std::move(terms), output)};
 }
 const Op kEinsum{.name = "einsum",
-                 .doc = "The sum of products that an equation of labels describes, such as \"bij,bjk->bik\".",
+                 .doc = "The sum of products of operands that equation describes, such as \"bij,bjk->bik\".",
                  .inputs = {{.name = "operands", .list = true}},
                  .params = {{"equation", ParamKind::text, {}}},
-                 .compose = einsum_compose};
+                 .compose = einsum_compose,
+                 .family = OpFamily::linear_algebra,
+                 .order = {"equation", "operands"}};
 
 // --- tensordot ---
 
@@ -345,15 +347,15 @@ Operands tensordot_compose(const Call& call) {
   const Dims output = joined(labels_in(left, ~summed_over), labels_in(right, ~summed_over));
   return {contract_all({left, right}, output)};
 }
-const Op kTensordot{.name = "tensordot",
-                    .doc =
-                        "Sums of products over the last dims of one tensor and the first of another, or "
-                        "over a list of dims of each.",
-                    .inputs = {{"a"}, {"b"}},
-                    .params = {{"dims", ParamKind::integer, 2},
-                               {.name = "dims_self", .kind = ParamKind::dims, .optional = true},
-                               {.name = "dims_other", .kind = ParamKind::dims, .optional = true}},
-                    .compose = tensordot_compose};
+const Op kTensordot{
+    .name = "tensordot",
+    .doc = "Sums of products over the last dims of a and the first of b, or over a list of dims of each.",
+    .inputs = {{"a"}, {"b"}},
+    .params = {{"dims", ParamKind::integer, 2},
+               {.name = "dims_self", .kind = ParamKind::dims, .optional = true},
+               {.name = "dims_other", .kind = ParamKind::dims, .optional = true}},
+    .compose = tensordot_compose,
+    .family = OpFamily::linear_algebra};
 
 }  // namespace
 

@@ -206,13 +206,13 @@ struct Reading {
 
 #define READ(row, i) noting::note_of<noting::row, i>
 #define WRITE(row, i) expression::evaluate<expression::row, i>
-#define EW1(name, params, types, result, value, gx, lo, hi, doc) \
+#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) \
   {{READ(name##_row, 0), nullptr, nullptr}, {WRITE(name##_row, 0), nullptr, nullptr}},
-#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) \
-  {{READ(name##_row, 0), READ(name##_row, 1), nullptr},              \
+#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) \
+  {{READ(name##_row, 0), READ(name##_row, 1), nullptr},                             \
    {WRITE(name##_row, 0), WRITE(name##_row, 1), nullptr}},
-#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) \
-  {{READ(name##_row, 0), READ(name##_row, 1), READ(name##_row, 2)},      \
+#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) \
+  {{READ(name##_row, 0), READ(name##_row, 1), READ(name##_row, 2)},                     \
    {WRITE(name##_row, 0), WRITE(name##_row, 1), WRITE(name##_row, 2)}},
 constexpr Reading kReadings[kRowCount] = {
 #include "runtime/elementwise/elementwise.def"

@@ -1,6 +1,6 @@
 #pragma once
-// The families of operations: one file each, one function each that lists the records of that file. op.cpp
-// joins them.
+// The lists of op records: one file and one function for each family of related operations. op.cpp joins
+// them.
 #include "runtime/op.h"
 #include "runtime/ops.h"
 #include "runtime/tape/tape.h"
@@ -44,7 +44,7 @@ std::span<const Op* const> rnn_layer_ops();
 std::span<const Op* const> dropout_ops();
 std::span<const Op* const> optimizer_ops();
 
-// What a family needs of another and ops.h does not offer.
+// softmax.cpp, for reduce.cpp: log(sum(exp(x))) along one dim.
 Tensor logsumexp_along(const Tensor&, int dim);
 
 }  // namespace lunagrad

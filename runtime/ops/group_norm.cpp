@@ -8,6 +8,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 #include "runtime/tape/checkpoint.h"
 
 namespace lunagrad {
@@ -149,6 +150,13 @@ void grad_cpu(const Call& call) {
   call.input(1).dtype() == DType::f64 ? backward_cpu<double>(call) : backward_cpu<float>(call);
 }
 
+// As those of layer_norm (norm.cpp).
+double group_norm_flops(const Call& call) { return (5 + call.has(1) + call.has(2)) * elements(call.in[0]); }
+double grad_flops(const Call& call) {
+  const int input = call.flag(2) ? 7 + call.has(2) : 0;
+  return (6 + input + 2 * call.flag(3) + call.flag(4)) * elements(call.in[1]);
+}
+
 const Op kGrad{.name = "_group_norm_grad",
                .doc = "The gradients of group_norm from that of its result.",
                .inputs = {{"grad"}, {"input"}, {"weight", true}},
@@ -159,7 +167,11 @@ const Op kGrad{.name = "_group_norm_grad",
                           {"bias_wanted", ParamKind::boolean, true}},
                .shape = grad_shape,
                .cpu = grad_cpu,
-               .half_through_f32 = true};
+               .half_through_f32 = true,
+               .family = OpFamily::normalization,
+               .flops = {grad_flops,
+                         "6 for each element (statistics, normalized value), 8 for the gradient of the input "
+                         "(7 without a weight), 2 for that of the weight, 1 for that of the bias"}};
 
 void group_norm_vjp(Backward& b) {
   if (b.create_graph()) return differentiate_composition(b);
@@ -183,17 +195,24 @@ Operands group_norm_compose(const Call& call) {
   return {call.has(1) ? y * of_channels(1) : call.has(2) ? y + of_channels(2) : y};
 }
 
-const Op kGroupNorm{
-    .name = "group_norm",
-    .doc = "Each group of channels of each item minus its mean over its deviation, times weight plus bias.",
-    .inputs = {{"input"}, {"weight", true}, {"bias", true}},
-    .params = {{"num_groups", ParamKind::integer, {}}, {"eps", ParamKind::real, 1e-5}},
-    .shape = group_norm_shape,
-    .cpu = group_norm_cpu,
-    .vjp = group_norm_vjp,
-    .reads = {{.inputs = 7}},
-    .compose = group_norm_compose,
-    .half_through_f32 = true};
+const Op kGroupNorm{.name = "group_norm",
+                    .doc =
+                        "(input - mean) / sqrt(variance + eps) for each group of channels of each item, "
+                        "times weight plus bias.",
+                    .inputs = {{"input"}, {"weight", true}, {"bias", true}},
+                    .params = {{"num_groups", ParamKind::integer, {}}, {"eps", ParamKind::real, 1e-5}},
+                    .shape = group_norm_shape,
+                    .cpu = group_norm_cpu,
+                    .vjp = group_norm_vjp,
+                    .reads = {{.inputs = 7}},
+                    .compose = group_norm_compose,
+                    .half_through_f32 = true,
+                    .family = OpFamily::normalization,
+                    .autocast = AutocastPolicy::wide,
+                    .flops = {group_norm_flops,
+                              "5 for each element of the result (mean, difference, square and its sum, "
+                              "product), and 1 each for weight and bias"},
+                    .order = {"input", "num_groups", "weight", "bias", "eps"}};
 
 // --- instance_norm ---
 
@@ -240,12 +259,14 @@ Operands instance_norm_compose(const Call& call) {
 
 const Op kInstanceNorm{
     .name = "instance_norm",
-    .doc = "Each channel of each item minus its mean over its deviation, times weight plus bias.",
+    .doc = "(input - mean) / sqrt(variance + eps) for each channel of each item, times weight plus bias.",
     .inputs = {{"input"}, {"running_mean", true}, {"running_var", true}, {"weight", true}, {"bias", true}},
     .params = {{"use_input_stats", ParamKind::boolean, true},
                {"momentum", ParamKind::real, 0.1},
                {"eps", ParamKind::real, 1e-5}},
-    .compose = instance_norm_compose};
+    .compose = instance_norm_compose,
+    .family = OpFamily::normalization,
+    .autocast = AutocastPolicy::wide};
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "runtime/ops/dense.h"
+#include "runtime/ops/flops.h"
 #include "runtime/ops/indices.h"
 
 namespace lunagrad {
@@ -65,8 +66,12 @@ void index_select_vjp(Backward& b) {
   const Tensor g = b.grad();
   b.set(0, index_add(zeros(b.shape(0), g.dtype(), g.device()), dim_of(b), b.input(1), g));
 }
+// Of the input only the selected elements are read.
+double selected_bytes(const Call& call) {
+  return 2 * double(call.output().nbytes()) + double(call.input(1).nbytes());
+}
 const Op kIndexSelect{.name = "index_select",
-                      .doc = "The positions of a dim that the index (from 0) names, in its order.",
+                      .doc = "The positions of dim that index (from 0) names, in its order.",
                       .inputs = {{"input"}, {"index"}},
                       .params = {{"dim", ParamKind::dim, {}}},
                       .shape = index_select_shape,
@@ -74,7 +79,11 @@ const Op kIndexSelect{.name = "index_select",
                       .vjp = index_select_vjp,
                       .reads = {{.inputs = 2}},
                       .integer_inputs = 2,
-                      .complex = true};
+                      .complex = true,
+                      .family = OpFamily::view,
+                      .flops = kMovesData,
+                      .bytes = selected_bytes,
+                      .order = {"input", "dim", "index"}};
 
 void index_add_shape(Call& call) {
   const Tensor &x = call.input(0), &index = call.input(1), &source = call.input(2);
@@ -142,18 +151,20 @@ void index_add_vjp(Backward& b) {
   const Tensor part = index_select(g, dim_of(b), b.input(1));
   b.set(2, b.real(1) == 1 ? part : part * b.real(1));
 }
-const Op kIndexAdd{
-    .name = "index_add",
-    .doc = "The input with alpha times the source added at the positions of a dim that the index names.",
-    .inputs = {{"input"}, {"index"}, {"source"}},
-    .params = {{"dim", ParamKind::dim, {}}, {"alpha", ParamKind::real, 1.0}},
-    .shape = index_add_shape,
-    .cpu = index_add_cpu,
-    .vjp = index_add_vjp,
-    .reads = {{}, {}, {.inputs = 2}},
-    .half_through_f32 = true,
-    .integer_inputs = 2,
-    .complex = true};
+const Op kIndexAdd{.name = "index_add",
+                   .doc = "input with alpha source added at the positions of dim that index (from 0) names.",
+                   .inputs = {{"input"}, {"index"}, {"source"}},
+                   .params = {{"dim", ParamKind::dim, {}}, {"alpha", ParamKind::real, 1.0}},
+                   .shape = index_add_shape,
+                   .cpu = index_add_cpu,
+                   .vjp = index_add_vjp,
+                   .reads = {{}, {}, {.inputs = 2}},
+                   .half_through_f32 = true,
+                   .integer_inputs = 2,
+                   .complex = true,
+                   .family = OpFamily::view,
+                   .flops = {for_input<2, 2>, "2 for each element of the source"},
+                   .order = {"input", "dim", "index", "source", "alpha"}};
 
 // --- gather, scatter_add ---
 
@@ -183,7 +194,7 @@ void gather_vjp(Backward& b) {
   b.set(0, scatter_add(zeros(b.shape(0), g.dtype(), g.device()), dim_of(b), b.input(1), g));
 }
 const Op kGather{.name = "gather",
-                 .doc = "Along a dim, the element that the index (from 0) names at each place.",
+                 .doc = "The elements along dim that index (from 0) names, in the shape of index.",
                  .inputs = {{"input"}, {"index"}},
                  .params = {{"dim", ParamKind::dim, {}}},
                  .shape = gather_shape,
@@ -191,7 +202,11 @@ const Op kGather{.name = "gather",
                  .vjp = gather_vjp,
                  .reads = {{.inputs = 2}},
                  .integer_inputs = 2,
-                 .complex = true};
+                 .complex = true,
+                 .family = OpFamily::view,
+                 .flops = kMovesData,
+                 .bytes = selected_bytes,
+                 .order = {"input", "dim", "index"}};
 
 void scatter_add_shape(Call& call) {
   const Tensor &x = call.input(0), &index = call.input(1), &source = call.input(2);
@@ -236,18 +251,20 @@ void scatter_add_vjp(Backward& b) {
         as_strided_scatter(zeros(b.shape(2), g.dtype(), g.device()), part, contiguous_strides(b.shape(2)), 0);
   b.set(2, part);
 }
-const Op kScatterAdd{
-    .name = "scatter_add",
-    .doc = "The input with each element of the source added along a dim where the index names it.",
-    .inputs = {{"input"}, {"index"}, {"src"}},
-    .params = {{"dim", ParamKind::dim, {}}},
-    .shape = scatter_add_shape,
-    .cpu = scatter_add_cpu,
-    .vjp = scatter_add_vjp,
-    .reads = {{}, {}, {.inputs = 2}},
-    .half_through_f32 = true,
-    .integer_inputs = 2,
-    .complex = true};
+const Op kScatterAdd{.name = "scatter_add",
+                     .doc = "input with each element of src added along dim where index (from 0) says.",
+                     .inputs = {{"input"}, {"index"}, {"src"}},
+                     .params = {{"dim", ParamKind::dim, {}}},
+                     .shape = scatter_add_shape,
+                     .cpu = scatter_add_cpu,
+                     .vjp = scatter_add_vjp,
+                     .reads = {{}, {}, {.inputs = 2}},
+                     .half_through_f32 = true,
+                     .integer_inputs = 2,
+                     .complex = true,
+                     .family = OpFamily::view,
+                     .flops = {for_input<1, 2>, "1 for each element of the source"},
+                     .order = {"input", "dim", "index", "src"}};
 
 // --- embedding ---
 
@@ -280,8 +297,11 @@ void embedding_vjp(Backward& b) {
   b.set(1, index_add(zeros(b.shape(1), g.dtype(), g.device()), 0, reshape(ids, {ids.numel()}),
                      reshape(g, rows)));
 }
+double embedding_bytes(const Call& call) {
+  return 2 * double(call.output().nbytes()) + double(call.input(0).nbytes());
+}
 const Op kEmbedding{.name = "embedding",
-                    .doc = "The rows of the weight that the ids (from 0) name; padding_idx gets no gradient.",
+                    .doc = "The rows of weight that input names (from 0); row padding_idx gets no gradient.",
                     .inputs = {{"input"}, {"weight"}},
                     .params = {{.name = "padding_idx", .kind = ParamKind::integer, .optional = true}},
                     .shape = embedding_shape,
@@ -289,7 +309,10 @@ const Op kEmbedding{.name = "embedding",
                     .vjp = embedding_vjp,
                     .reads = {{}, {.inputs = 1}},
                     .integer_inputs = 1,
-                    .complex = true};
+                    .complex = true,
+                    .family = OpFamily::view,
+                    .flops = kMovesData,
+                    .bytes = embedding_bytes};
 
 // --- masks ---
 
@@ -310,11 +333,12 @@ Operands masked_fill_compose(const Call& call) {
   return {to(where(mask, real ? Tensor::number(value.f) : Tensor::number(whole), x), x.dtype())};
 }
 const Op kMaskedFill{.name = "masked_fill",
-                     .doc = "The input with value where the mask holds.",
+                     .doc = "input with value where mask holds.",
                      .inputs = {{"input"}, {"mask"}},
                      .params = {{"value", ParamKind::number, {}}},
                      .compose = masked_fill_compose,
-                     .integer_inputs = 2};
+                     .integer_inputs = 2,
+                     .family = OpFamily::view};
 
 // The elements as booleans on the CPU, in order: the shape depends on them.
 Tensor truth_of(const Tensor& x) {
@@ -383,11 +407,13 @@ void nonzero_cpu(const Call& call) {
   });
 }
 const Op kNonzero{.name = "nonzero",
-                  .doc = "The indices (from 0) of the elements that are not zero, one row each.",
+                  .doc = "The indices (from 0) of the elements that are not zero, one row for each.",
                   .inputs = {{"input"}},
                   .shape = nonzero_shape,
                   .cpu = nonzero_cpu,
-                  .complex = true};
+                  .complex = true,
+                  .family = OpFamily::view,
+                  .flops = kMovesData};
 
 Operands masked_select_compose(const Call& call) {
   const Tensor &x = call.input(0), &mask = call.input(1);
@@ -398,10 +424,11 @@ Operands masked_select_compose(const Call& call) {
   return {index_select(reshape(expand(x, shape), flat), 0, reshape(places, {places.size(0)}))};
 }
 const Op kMaskedSelect{.name = "masked_select",
-                       .doc = "The elements where the mask holds, in a row.",
+                       .doc = "A vector of the elements of input where mask holds.",
                        .inputs = {{"input"}, {"mask"}},
                        .compose = masked_select_compose,
-                       .integer_inputs = 2};
+                       .integer_inputs = 2,
+                       .family = OpFamily::view};
 
 // --- one_hot ---
 
@@ -432,12 +459,14 @@ void one_hot_cpu(const Call& call) {
   });
 }
 const Op kOneHot{.name = "one_hot",
-                 .doc = "1 at each id's place (from 0) in a new last dim, 0 elsewhere.",
+                 .doc = "1 at the position that input names (from 0) in a new last dim, 0 elsewhere.",
                  .inputs = {{"input"}},
                  .params = {{"num_classes", ParamKind::integer, -1}},
                  .shape = one_hot_shape,
                  .cpu = one_hot_cpu,
-                 .integer_inputs = 1};
+                 .integer_inputs = 1,
+                 .family = OpFamily::view,
+                 .flops = kMovesData};
 
 }  // namespace
 

@@ -12,6 +12,7 @@
 #include "runtime/cpu/rows.h"
 #include "runtime/cpu/softmax.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -76,15 +77,22 @@ void mse_vjp(Backward& b) {
   if (b.needs(0)) b.set(0, slope);
   if (b.needs(1)) b.set(1, -slope);
 }
+double mse_flops(const Call& call) {
+  const bool none = Reduction(call.integer(0)) == Reduction::none;
+  return (none ? 2 : 3) * elements(call.in[0]);
+}
 const Op kMseLoss{.name = "mse_loss",
-                  .doc = "(input - target)^2, its mean or its sum.",
+                  .doc = "(input - target)^2, or its mean or sum.",
                   .inputs = {{"input"}, {"target"}},
                   .params = {kReduction},
                   .shape = mse_shape,
                   .cpu = mse_cpu,
                   .vjp = mse_vjp,
                   .reads = {{.inputs = 3}},
-                  .half_through_f32 = true};
+                  .half_through_f32 = true,
+                  .family = OpFamily::loss,
+                  .autocast = AutocastPolicy::wide,
+                  .flops = {mse_flops, "2 for each element of the input, 3 with a reduction"}};
 
 // --- compositions ---
 
@@ -93,21 +101,26 @@ Operands l1_compose(const Call& call) {
   return {reduced(abs(call.input(0) - call.input(1)), reduction_of(call))};
 }
 const Op kL1Loss{.name = "l1_loss",
-                 .doc = "|input - target|, its mean or its sum.",
+                 .doc = "|input - target|, or its mean or sum.",
                  .inputs = {{"input"}, {"target"}},
                  .params = {kReduction},
-                 .compose = l1_compose};
+                 .compose = l1_compose,
+                 .family = OpFamily::loss,
+                 .autocast = AutocastPolicy::wide};
 
 Operands huber_compose(const Call& call) {
   need_same_shape("huber_loss", call.input(0), call.input(1));
   if (!(call.real(1) > 0)) fail("huber_loss: delta must be positive (got ", call.real(1), ")");
   return {reduced(_huber(call.input(0) - call.input(1), call.real(1)), reduction_of(call))};
 }
-const Op kHuberLoss{.name = "huber_loss",
-                    .doc = "Half the squared error below delta, delta (|error| - delta / 2) above.",
-                    .inputs = {{"input"}, {"target"}},
-                    .params = {kReduction, {"delta", ParamKind::real, 1.0}},
-                    .compose = huber_compose};
+const Op kHuberLoss{
+    .name = "huber_loss",
+    .doc = "With e = input - target: e^2 / 2 where |e| is below delta, else delta (|e| - delta / 2).",
+    .inputs = {{"input"}, {"target"}},
+    .params = {kReduction, {"delta", ParamKind::real, 1.0}},
+    .compose = huber_compose,
+    .family = OpFamily::loss,
+    .autocast = AutocastPolicy::wide};
 
 Operands smooth_l1_compose(const Call& call) {
   need_same_shape("smooth_l1_loss", call.input(0), call.input(1));
@@ -116,11 +129,14 @@ Operands smooth_l1_compose(const Call& call) {
   const Tensor difference = call.input(0) - call.input(1);
   return {reduced(beta == 0 ? abs(difference) : _huber(difference, beta) / beta, reduction_of(call))};
 }
-const Op kSmoothL1Loss{.name = "smooth_l1_loss",
-                       .doc = "huber_loss / beta: error^2 / (2 beta) below beta, |error| - beta / 2 above.",
-                       .inputs = {{"input"}, {"target"}},
-                       .params = {kReduction, {"beta", ParamKind::real, 1.0}},
-                       .compose = smooth_l1_compose};
+const Op kSmoothL1Loss{
+    .name = "smooth_l1_loss",
+    .doc = "With e = input - target: e^2 / (2 beta) where |e| is below beta, else |e| - beta / 2.",
+    .inputs = {{"input"}, {"target"}},
+    .params = {kReduction, {"beta", ParamKind::real, 1.0}},
+    .compose = smooth_l1_compose,
+    .family = OpFamily::loss,
+    .autocast = AutocastPolicy::wide};
 
 // Logarithms no lower than -100, as in PyTorch, so that an exact 0 or 1 costs 100 and not infinity.
 Operands bce_compose(const Call& call) {
@@ -131,10 +147,12 @@ Operands bce_compose(const Call& call) {
   return {reduced(loss, reduction_of(call))};
 }
 const Op kBceLoss{.name = "binary_cross_entropy",
-                  .doc = "-(t log p + (1 - t) log(1 - p)) for probabilities p.",
+                  .doc = "-(target log(input) + (1 - target) log(1 - input)) for probabilities input.",
                   .inputs = {{"input"}, {"target"}, {"weight", true}},
                   .params = {kReduction},
-                  .compose = bce_compose};
+                  .compose = bce_compose,
+                  .family = OpFamily::loss,
+                  .autocast = AutocastPolicy::wide};
 
 // With pos_weight q the term (1 - t) x - log sigmoid(x) has its logarithm 1 + (q - 1) t times.
 Operands bce_logits_compose(const Call& call) {
@@ -146,10 +164,12 @@ Operands bce_logits_compose(const Call& call) {
   return {reduced(loss, reduction_of(call))};
 }
 const Op kBceLogitsLoss{.name = "binary_cross_entropy_with_logits",
-                        .doc = "binary_cross_entropy of sigmoid(x), without overflow.",
+                        .doc = "binary_cross_entropy(sigmoid(input), target), without overflow.",
                         .inputs = {{"input"}, {"target"}, {"weight", true}, {"pos_weight", true}},
                         .params = {kReduction},
-                        .compose = bce_logits_compose};
+                        .compose = bce_logits_compose,
+                        .family = OpFamily::loss,
+                        .autocast = AutocastPolicy::wide};
 
 // --- cross_entropy ---
 
@@ -289,7 +309,9 @@ const Op kFusedGrad{.name = "_cross_entropy_grad",
                     .inputs = {{"grad"}, {"input"}, {"target"}, {"logsumexp"}, {"weight", true}},
                     .params = kCrossEntropyParams,
                     .shape = fused_grad_shape,
-                    .cpu = fused_grad_cpu};
+                    .cpu = fused_grad_cpu,
+                    .family = OpFamily::loss,
+                    .flops = {for_input<3, 1>, "3 for each logit: difference, exp, product"}};
 
 void fused_vjp(Backward& b) {
   if (b.create_graph()) return differentiate_composition(b);
@@ -349,7 +371,9 @@ const Op kFused{.name = "_cross_entropy",
                 .vjp = fused_vjp,
                 .reads = {{.inputs = 7, .outputs = 2}},
                 .compose = fused_compose,
-                .integer_inputs = 6};
+                .integer_inputs = 6,
+                .family = OpFamily::loss,
+                .flops = {for_input<4>, "4 for each logit: maximum, difference, exp, sum"}};
 
 void check_cross_entropy(const Call& call) {
   const Tensor &input = call.input(0), &target = call.input(1);
@@ -393,10 +417,12 @@ Operands cross_entropy_compose(const Call& call) {
   return {to(apply1(kFused, {to(input, wide), call.input(1), weight}, call.params), input.dtype())};
 }
 const Op kCrossEntropy{.name = "cross_entropy",
-                       .doc = "Cross entropy of logits with class ids (from 0) or probabilities.",
+                       .doc = "Cross entropy of the logits input with class ids (from 0) or probabilities.",
                        .inputs = {{"input"}, {"target"}, {"weight", true}},
                        .params = kCrossEntropyParams,
-                       .compose = cross_entropy_compose};
+                       .compose = cross_entropy_compose,
+                       .family = OpFamily::loss,
+                       .autocast = AutocastPolicy::wide};
 
 // --- nll_loss, kl_div ---
 
@@ -416,11 +442,13 @@ Operands nll_compose(const Call& call) {
   return {reduction_of(call, 1) == Reduction::mean ? sum(loss) / sum(rows.weight) : sum(loss)};
 }
 const Op kNllLoss{.name = "nll_loss",
-                  .doc = "-w_y log p_y of log-probabilities and class ids (from 0).",
+                  .doc = "-weight[y] input[y] for log-probabilities and the class ids y (from 0) in target.",
                   .inputs = {{"input"}, {"target"}, {"weight", true}},
                   .params = {{"ignore_index", ParamKind::integer, -100}, kReduction},
                   .compose = nll_compose,
-                  .integer_inputs = 2};
+                  .integer_inputs = 2,
+                  .family = OpFamily::loss,
+                  .autocast = AutocastPolicy::wide};
 
 // t (log t - x), 0 where t is 0; "batchmean" divides the sum by the size of dim 1.
 Operands kl_div_compose(const Call& call) {
@@ -435,11 +463,13 @@ Operands kl_div_compose(const Call& call) {
 }
 const Op kKlDiv{
     .name = "kl_div",
-    .doc = "Kullback-Leibler divergence of a target from log-probabilities.",
+    .doc = "Kullback-Leibler divergence of target from the log-probabilities input.",
     .inputs = {{"input"}, {"target"}},
     .params = {{"reduction", ParamKind::choice, int(Reduction::mean), {"none", "mean", "sum", "batchmean"}},
                {"log_target", ParamKind::boolean, false}},
-    .compose = kl_div_compose};
+    .compose = kl_div_compose,
+    .family = OpFamily::loss,
+    .autocast = AutocastPolicy::wide};
 
 // --- likelihoods of counts and of normal variables ---
 
@@ -455,14 +485,17 @@ Operands poisson_compose(const Call& call) {
   }
   return {reduced(loss, reduction_of(call, 3))};
 }
-const Op kPoissonNllLoss{.name = "poisson_nll_loss",
-                         .doc = "-log of the probability of counts under Poisson rates x, or exp(x).",
-                         .inputs = {{"input"}, {"target"}},
-                         .params = {{"log_input", ParamKind::boolean, true},
-                                    {"full", ParamKind::boolean, false},
-                                    {"eps", ParamKind::real, 1e-8},
-                                    kReduction},
-                         .compose = poisson_compose};
+const Op kPoissonNllLoss{
+    .name = "poisson_nll_loss",
+    .doc = "-log of the probability of the counts in target under Poisson rates exp(input), or input.",
+    .inputs = {{"input"}, {"target"}},
+    .params = {{"log_input", ParamKind::boolean, true},
+               {"full", ParamKind::boolean, false},
+               {"eps", ParamKind::real, 1e-8},
+               kReduction},
+    .compose = poisson_compose,
+    .family = OpFamily::loss,
+    .autocast = AutocastPolicy::wide};
 
 // (log v + (x - t)^2 / v) / 2 with v the variance, at least eps; `full` adds log(2 pi) / 2.
 Operands gaussian_compose(const Call& call) {
@@ -479,10 +512,12 @@ Operands gaussian_compose(const Call& call) {
 }
 const Op kGaussianNllLoss{
     .name = "gaussian_nll_loss",
-    .doc = "-log of the density of the target under normal variables with mean x and variance var.",
+    .doc = "-log of the density of target under normal distributions with mean input and variance var.",
     .inputs = {{"input"}, {"target"}, {"var"}},
     .params = {{"full", ParamKind::boolean, false}, {"eps", ParamKind::real, 1e-6}, kReduction},
-    .compose = gaussian_compose};
+    .compose = gaussian_compose,
+    .family = OpFamily::loss,
+    .autocast = AutocastPolicy::wide};
 
 }  // namespace
 

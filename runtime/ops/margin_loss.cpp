@@ -29,10 +29,12 @@ Operands cosine_similarity_compose(const Call& call) {
   return {narrowed(sum(x * y, {dim}) / (norm_of(x) * norm_of(y)), a, b)};
 }
 const Op kCosineSimilarity{.name = "cosine_similarity",
-                           .doc = "x1 x2 / (|x1| |x2|) along a dim, each norm at least eps.",
+                           .doc = "x1 x2 / (|x1| |x2|) along dim, each norm at least eps.",
                            .inputs = {{"x1"}, {"x2"}},
                            .params = {{"dim", ParamKind::dim, 1}, {"eps", ParamKind::real, 1e-8}},
-                           .compose = cosine_similarity_compose};
+                           .compose = cosine_similarity_compose,
+                           .family = OpFamily::reduction,
+                           .autocast = AutocastPolicy::wide};
 
 // 1 - cos where the target is 1, max(0, cos - margin) where it is -1.
 Operands cosine_embedding_compose(const Call& call) {
@@ -57,7 +59,9 @@ const Op kCosineEmbeddingLoss{
     .doc = "1 - cosine for pairs with target 1, max(0, cosine - margin) for pairs with target -1.",
     .inputs = {{"input1"}, {"input2"}, {"target"}},
     .params = {{"margin", ParamKind::real, 0.0}, kReduction},
-    .compose = cosine_embedding_compose};
+    .compose = cosine_embedding_compose,
+    .family = OpFamily::loss,
+    .autocast = AutocastPolicy::wide};
 
 // |x - y + eps|_p along the last dim, as in PyTorch.
 Tensor distance(const Tensor& x, const Tensor& y, double p, double eps) { return norm(x - y + eps, p, {-1}); }
@@ -81,7 +85,9 @@ const Op kTripletMarginLoss{.name = "triplet_margin_loss",
                                        {"eps", ParamKind::real, 1e-6},
                                        {"swap", ParamKind::boolean, false},
                                        kReduction},
-                            .compose = triplet_margin_compose};
+                            .compose = triplet_margin_compose,
+                            .family = OpFamily::loss,
+                            .autocast = AutocastPolicy::wide};
 
 Operands margin_ranking_compose(const Call& call) {
   need_same_shape("margin_ranking_loss", call.input(0), call.input(1));
@@ -90,10 +96,12 @@ Operands margin_ranking_compose(const Call& call) {
                   reduction_of(call, 1))};
 }
 const Op kMarginRankingLoss{.name = "margin_ranking_loss",
-                            .doc = "max(0, -target (input1 - input2) + margin), targets 1 and -1.",
+                            .doc = "max(0, -target (input1 - input2) + margin) for targets 1 and -1.",
                             .inputs = {{"input1"}, {"input2"}, {"target"}},
                             .params = {{"margin", ParamKind::real, 0.0}, kReduction},
-                            .compose = margin_ranking_compose};
+                            .compose = margin_ranking_compose,
+                            .family = OpFamily::loss,
+                            .autocast = AutocastPolicy::wide};
 
 Operands hinge_embedding_compose(const Call& call) {
   const Tensor &x = call.input(0), &target = call.input(1);
@@ -105,20 +113,24 @@ Operands hinge_embedding_compose(const Call& call) {
   return {reduced(apart + alike, reduction_of(call, 1))};
 }
 const Op kHingeEmbeddingLoss{.name = "hinge_embedding_loss",
-                             .doc = "x where the target is 1, max(0, margin - x) where it is -1.",
+                             .doc = "input where target is 1, max(0, margin - input) where it is -1.",
                              .inputs = {{"input"}, {"target"}},
                              .params = {{"margin", ParamKind::real, 1.0}, kReduction},
-                             .compose = hinge_embedding_compose};
+                             .compose = hinge_embedding_compose,
+                             .family = OpFamily::loss,
+                             .autocast = AutocastPolicy::wide};
 
 Operands soft_margin_compose(const Call& call) {
   need_same_shape("soft_margin_loss", call.input(0), call.input(1));
   return {reduced(-logsigmoid(call.input(1) * call.input(0)), reduction_of(call))};
 }
 const Op kSoftMarginLoss{.name = "soft_margin_loss",
-                         .doc = "log(1 + exp(-target x)), targets 1 and -1.",
+                         .doc = "log(1 + exp(-target input)) for targets 1 and -1.",
                          .inputs = {{"input"}, {"target"}},
                          .params = {kReduction},
-                         .compose = soft_margin_compose};
+                         .compose = soft_margin_compose,
+                         .family = OpFamily::loss,
+                         .autocast = AutocastPolicy::wide};
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include "runtime/ops/activation.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 #include "runtime/tape/running_sum.h"
 
 namespace lunagrad {
@@ -179,13 +180,27 @@ void add_product_cpu(const Call& call) {
                          .add = true});
   });
 }
+double product_flops(const Call& call) {
+  const Tensor& left = call.input(0);
+  return left.ndim() == 0 ? 0 : 2 * elements(call.out[0]) * double(left.size(-1));
+}
+double add_product_flops(const Call& call) {
+  return 2 * elements(call.in[0]) * double(call.input(1).size(-1));
+}
+// The sum is read and written.
+double add_product_bytes(const Call& call) {
+  return 2 * double(call.input(0).nbytes()) + double(call.input(1).nbytes()) + double(call.input(2).nbytes());
+}
 const Op kAddProduct{.name = "_add_product",
                      .doc = "Adds the product of two matrices to a third, in place.",
                      .inputs = {{"sum"}, {"input"}, {"other"}},
                      .shape = add_product_shape,
                      .cpu = add_product_cpu,
                      .writes_inputs = true,
-                     .complex = true};
+                     .complex = true,
+                     .family = OpFamily::linear_algebra,
+                     .flops = {add_product_flops, "2 x elements of the sum x length of the inner dim"},
+                     .bytes = add_product_bytes};
 
 // The gradient of an input is A B: added to what has arrived for the same tensor, where that can be.
 void set_product(Backward& back, int input, const Tensor& a, const Tensor& b) {
@@ -236,7 +251,10 @@ const Op kMatmul{.name = "matmul",
                  .vjp = matmul_vjp,
                  .reads = {{.inputs = 2}, {.inputs = 1}},
                  .half_through_f32 = true,
-                 .complex = true};
+                 .complex = true,
+                 .family = OpFamily::linear_algebra,
+                 .autocast = AutocastPolicy::narrow,
+                 .flops = {product_flops, "2 x elements of the result x length of the inner dim"}};
 
 // --- linear ---
 
@@ -304,19 +322,23 @@ Operands linear_compose(const Call& call) {
   return {call.has(2) ? add(product, call.input(2)) : product};
 }
 
-const Op kLinear{.name = "linear",
-                 .doc = "x W^T + b, where weight is [out, in]; then the activation, if there is one.",
-                 .inputs = {{"input"}, {"weight"}, {"bias", true}},
-                 .params = {activation_param()},
-                 .shape = linear_shape,
-                 .cpu = linear_cpu,
-                 .vjp = linear_vjp,
-                 .reads = {{.inputs = 2, .outputs = 1}, {.inputs = 1, .outputs = 1}, {.outputs = 1}},
-                 .reads_outputs = has_activation,
-                 .compose = linear_compose,
-                 .composed = activates_apart,
-                 .half_through_f32 = true,
-                 .complex = true};
+const Op kLinear{
+    .name = "linear",
+    .doc = "input weight^T + bias, where weight is [out, in]; then the activation, if there is one.",
+    .inputs = {{"input"}, {"weight"}, {"bias", true}},
+    .params = {activation_param()},
+    .shape = linear_shape,
+    .cpu = linear_cpu,
+    .vjp = linear_vjp,
+    .reads = {{.inputs = 2, .outputs = 1}, {.inputs = 1, .outputs = 1}, {.outputs = 1}},
+    .reads_outputs = has_activation,
+    .compose = linear_compose,
+    .composed = activates_apart,
+    .half_through_f32 = true,
+    .complex = true,
+    .family = OpFamily::linear_algebra,
+    .autocast = AutocastPolicy::narrow,
+    .flops = {product_flops, "2 x elements of the result x input features"}};
 
 // --- products under other names: matmul with a fixed number of dims ---
 
@@ -335,9 +357,11 @@ Operands mm_compose(const Call& call) {
   return {matmul(call.input(0), call.input(1))};
 }
 const Op kMm{.name = "mm",
-             .doc = "The product of two matrices.",
+             .doc = "The product of the matrices input and mat2.",
              .inputs = {{"input"}, {"mat2"}},
-             .compose = mm_compose};
+             .compose = mm_compose,
+             .family = OpFamily::linear_algebra,
+             .autocast = AutocastPolicy::narrow};
 
 Operands bmm_compose(const Call& call) {
   require_dims(call, {3, 3});
@@ -346,27 +370,32 @@ Operands bmm_compose(const Call& call) {
   return {matmul(call.input(0), call.input(1))};
 }
 const Op kBmm{.name = "bmm",
-              .doc = "The products of two equally long batches of matrices.",
+              .doc = "The products of two batches of matrices of equal length.",
               .inputs = {{"input"}, {"mat2"}},
-              .compose = bmm_compose};
+              .compose = bmm_compose,
+              .family = OpFamily::linear_algebra,
+              .autocast = AutocastPolicy::narrow};
 
 Operands mv_compose(const Call& call) {
   require_dims(call, {2, 1});
   return {matmul(call.input(0), call.input(1))};
 }
 const Op kMv{.name = "mv",
-             .doc = "The product of a matrix and a vector.",
+             .doc = "The product of the matrix input and the vector vec.",
              .inputs = {{"input"}, {"vec"}},
-             .compose = mv_compose};
+             .compose = mv_compose,
+             .family = OpFamily::linear_algebra,
+             .autocast = AutocastPolicy::narrow};
 
 Operands dot_compose(const Call& call) {
   require_dims(call, {1, 1});
   return {matmul(call.input(0), call.input(1))};
 }
 const Op kDot{.name = "dot",
-              .doc = "The sum of the products of two vectors' elements.",
+              .doc = "The sum of the products of the elements of two vectors.",
               .inputs = {{"input"}, {"other"}},
-              .compose = dot_compose};
+              .compose = dot_compose,
+              .family = OpFamily::linear_algebra};
 
 Operands addmm_compose(const Call& call) {
   if (call.input(1).ndim() != 2 || call.input(2).ndim() != 2)
@@ -382,10 +411,12 @@ Operands addmm_compose(const Call& call) {
   return {add(beta == 1 ? call.input(0) : call.input(0) * beta, product)};
 }
 const Op kAddmm{.name = "addmm",
-                .doc = "beta * input + alpha * (mat1 @ mat2).",
+                .doc = "beta input + alpha (mat1 @ mat2).",
                 .inputs = {{"input"}, {"mat1"}, {"mat2"}},
                 .params = {{"beta", ParamKind::real, 1.0}, {"alpha", ParamKind::real, 1.0}},
-                .compose = addmm_compose};
+                .compose = addmm_compose,
+                .family = OpFamily::linear_algebra,
+                .autocast = AutocastPolicy::narrow};
 
 Operands baddbmm_compose(const Call& call) {
   const Tensor &input = call.input(0), &a = call.input(1), &b = call.input(2);
@@ -401,28 +432,33 @@ Operands baddbmm_compose(const Call& call) {
   return {add(beta == 1 ? input : input * beta, product)};
 }
 const Op kBaddbmm{.name = "baddbmm",
-                  .doc = "beta * input + alpha * (batch1 @ batch2).",
+                  .doc = "beta input + alpha (batch1 @ batch2).",
                   .inputs = {{"input"}, {"batch1"}, {"batch2"}},
                   .params = {{"beta", ParamKind::real, 1.0}, {"alpha", ParamKind::real, 1.0}},
-                  .compose = baddbmm_compose};
+                  .compose = baddbmm_compose,
+                  .family = OpFamily::linear_algebra,
+                  .autocast = AutocastPolicy::narrow};
 
 Operands outer_compose(const Call& call) {
   require_dims(call, {1, 1});
   return {mul(unsqueeze(call.input(0), 1), call.input(1))};
 }
-const Op kOuter{.name = "outer",
-                .doc = "The products of each element of one vector with each of another.",
-                .inputs = {{"input"}, {"vec2"}},
-                .compose = outer_compose};
+const Op kOuter{
+    .name = "outer",
+    .doc = "The products of each element of the vector input with each element of the vector vec2.",
+    .inputs = {{"input"}, {"vec2"}},
+    .compose = outer_compose,
+    .family = OpFamily::linear_algebra};
 
 Operands trace_compose(const Call& call) {
   require_dims(call, {2});
   return {sum(diagonal(call.input(0)))};
 }
 const Op kTrace{.name = "trace",
-                .doc = "The sum of a matrix's diagonal.",
+                .doc = "The sum of the diagonal of a matrix.",
                 .inputs = {{"input"}},
-                .compose = trace_compose};
+                .compose = trace_compose,
+                .family = OpFamily::linear_algebra};
 
 }  // namespace
 

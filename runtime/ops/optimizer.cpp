@@ -166,14 +166,18 @@ const Op kSgdOp{.name = "_sgd_step",
                 .shape = sgd_shape,
                 .cpu = step_cpu<sgd_rule>,
                 .writes_inputs = true,
-                .complex = true};
+                .complex = true,
+                .family = OpFamily::other,
+                .flops = kMovesData};
 const Op kAdamOp{.name = "_adam_step",
                  .doc = "A step of Adam, in place, over all parameters of a group.",
                  .inputs = {{"tensors", false, true}},
                  .shape = adam_shape,
                  .cpu = step_cpu<adam_rule<false>>,
                  .writes_inputs = true,
-                 .complex = true};
+                 .complex = true,
+                 .family = OpFamily::other,
+                 .flops = kMovesData};
 const Op kAdamWOp{
     .name = "_adamw_step",
     .doc = "A step of Adam with decoupled weight decay, in place, over all parameters of a group.",
@@ -181,7 +185,9 @@ const Op kAdamWOp{
     .shape = adam_shape,
     .cpu = step_cpu<adam_rule<true>>,
     .writes_inputs = true,
-    .complex = true};
+    .complex = true,
+    .family = OpFamily::other,
+    .flops = kMovesData};
 
 // --- the others: the arguments are the rule's numbers ---
 
@@ -213,7 +219,9 @@ Op rule_op(const char* name, const char* doc) {
           .shape = rule_shape<rule>,
           .cpu = step_cpu<plain_rule<rule>>,
           .writes_inputs = true,
-          .complex = true};
+          .complex = true,
+          .family = OpFamily::other,
+          .flops = kMovesData};
 }
 const Op kNAdamOp = rule_op<Rule::nadam>("_nadam_step", "A step of NAdam, in place, over a group.");
 const Op kRAdamOp = rule_op<Rule::radam>("_radam_step", "A step of RAdam, in place, over a group.");
@@ -295,7 +303,9 @@ const Op kClipOp{
     .shape = clip_shape,
     .cpu = clip_cpu,
     .writes_inputs = true,
-    .complex = true};
+    .complex = true,
+    .family = OpFamily::other,
+    .flops = kMovesData};
 
 // Runs an optimizer's op over the lists, of equal length, that are not empty.
 void step(const Op& op, std::initializer_list<const TensorList*> lists, const Arguments& args) {

@@ -81,7 +81,9 @@ const Op kPadConstant{.name = "_pad",
                       .shape = constant_shape,
                       .cpu = constant_cpu,
                       .vjp = constant_vjp,
-                      .complex = true};
+                      .complex = true,
+                      .family = OpFamily::view,
+                      .flops = kMovesData};
 
 // --- the tensor's own elements around ---
 
@@ -128,13 +130,14 @@ Operands pad_compose(const Call& call) {
 }
 const Op kPad{.name = "pad",
               .doc =
-                  "A border around the last dims: a value, or elements reflected, repeated or from the "
-                  "other end. Widths come in pairs, last dim first.",
+                  "Adds a border around the last dims: value, or elements reflected, repeated or taken from "
+                  "the other end. The widths in pad come in pairs, last dim first.",
               .inputs = {{"input"}},
               .params = {{"pad", ParamKind::integers, {}},
                          {"mode", ParamKind::choice, 0, {"constant", "reflect", "replicate", "circular"}},
                          {"value", ParamKind::real, 0.0}},
-              .compose = pad_compose};
+              .compose = pad_compose,
+              .family = OpFamily::view};
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 #include "runtime/ops/pool_geometry.h"
 
 namespace lunagrad {
@@ -197,6 +198,16 @@ struct Names {
   const char *op, *doc, *grad, *pick = nullptr;
 };
 
+// Elements of all windows together.
+double window_elements(const PoolGeometry& p) {
+  const auto along = [](const PoolAxis& axis) {
+    double count = 0;
+    for (const PoolWindow& window : axis.windows) count += double(window.count);
+    return count;
+  };
+  return double(p.planes) * along(p.rows) * along(p.columns);
+}
+
 template <class Rule, const Names& names>
 struct MaxPool {
   static const Op pool, put, pick;
@@ -205,6 +216,11 @@ struct MaxPool {
   static PoolGeometry of_result(const Call& call) { return Rule::geometry(call, call.input(0).shape()); }
   static PoolGeometry of_gradient(const Call& call) { return Rule::geometry(call, call.input(1).shape()); }
 
+  static double pool_flops(const Call& call) { return window_elements(of_result(call)); }
+  static double put_flops(const Call& call) {
+    return window_elements(of_gradient(call)) + elements(call.in[0]);
+  }
+  static double pick_flops(const Call& call) { return window_elements(of_gradient(call)); }
   static void pool_cpu(const Call& call) {
     const Tensor x = in_order(call.input(0));
     with_type(call, [&]<class T>() { max_pool(of_result(call), x.data<T>(), call.output().data<T>()); });
@@ -248,7 +264,9 @@ const Op MaxPool<Rule, names>::pool{.name = names.op,
                                     .cpu = pool_cpu,
                                     .vjp = pool_vjp,
                                     .reads = {{.inputs = 1}},
-                                    .half_through_f32 = true};
+                                    .half_through_f32 = true,
+                                    .family = OpFamily::reduction,
+                                    .flops = {pool_flops, "1 for each element of each window"}};
 template <class Rule, const Names& names>
 const Op MaxPool<Rule, names>::put{
     .name = names.grad,
@@ -259,7 +277,9 @@ const Op MaxPool<Rule, names>::put{
     .cpu = put_cpu,
     .vjp = put_vjp,
     .reads = {{.inputs = 2}, {}},
-    .half_through_f32 = true};
+    .half_through_f32 = true,
+    .family = OpFamily::reduction,
+    .flops = {put_flops, "1 for each element of each window, and 1 for each window"}};
 template <class Rule, const Names& names>
 const Op MaxPool<Rule, names>::pick{.name = names.pick,
                                     .doc = "The values at the places that the windows take of the input.",
@@ -269,7 +289,9 @@ const Op MaxPool<Rule, names>::pick{.name = names.pick,
                                     .cpu = pick_cpu,
                                     .vjp = pick_vjp,
                                     .reads = {{.inputs = 2}, {}},
-                                    .half_through_f32 = true};
+                                    .half_through_f32 = true,
+                                    .family = OpFamily::reduction,
+                                    .flops = {pick_flops, "1 for each element of each window"}};
 
 template <class Rule, const Names& names>
 struct AvgPool {
@@ -278,6 +300,12 @@ struct AvgPool {
   static PoolGeometry of_result(const Call& call) { return Rule::geometry(call, call.input(0).shape()); }
   static PoolGeometry of_gradient(const Call& call) { return Rule::geometry(call, input_size(call)); }
 
+  static double pool_flops(const Call& call) {
+    return window_elements(of_result(call)) + elements(call.out[0]);
+  }
+  static double spread_flops(const Call& call) {
+    return window_elements(of_gradient(call)) + elements(call.in[0]);
+  }
   static void pool_cpu(const Call& call) {
     const Tensor x = in_order(call.input(0));
     with_type(call, [&]<class T>() { avg_pool(of_result(call), x.data<T>(), call.output().data<T>()); });
@@ -309,15 +337,18 @@ struct AvgPool {
 };
 
 template <class Rule, const Names& names>
-const Op AvgPool<Rule, names>::pool{.name = names.op,
-                                    .doc = names.doc,
-                                    .inputs = {{"input"}},
-                                    .params = Rule::params(),
-                                    .shape = pool_shape<Rule>,
-                                    .cpu = pool_cpu,
-                                    .vjp = pool_vjp,
-                                    .reads = {{}},
-                                    .half_through_f32 = true};
+const Op AvgPool<Rule, names>::pool{
+    .name = names.op,
+    .doc = names.doc,
+    .inputs = {{"input"}},
+    .params = Rule::params(),
+    .shape = pool_shape<Rule>,
+    .cpu = pool_cpu,
+    .vjp = pool_vjp,
+    .reads = {{}},
+    .half_through_f32 = true,
+    .family = OpFamily::reduction,
+    .flops = {pool_flops, "1 for each element of each window, and 1 for each window"}};
 template <class Rule, const Names& names>
 const Op AvgPool<Rule, names>::spread{
     .name = names.grad,
@@ -328,7 +359,9 @@ const Op AvgPool<Rule, names>::spread{
     .cpu = spread_cpu,
     .vjp = spread_vjp,
     .reads = {{}},
-    .half_through_f32 = true};
+    .half_through_f32 = true,
+    .family = OpFamily::reduction,
+    .flops = {spread_flops, "1 for each element of each window, and 1 for each window"}};
 
 constexpr const char* kMaxDoc =
     "The largest element of each window; the gradient goes to the first of the largest.";

@@ -14,6 +14,7 @@
 #include "runtime/cpu/pieces.h"
 #include "runtime/ops/creation.h"
 #include "runtime/ops/dense.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -88,7 +89,9 @@ const Op kRand{.name = "rand",
                .shape = floating_shape,
                .cpu = rand_cpu,
                .random = true,
-               .complex = true};
+               .complex = true,
+               .family = OpFamily::other,
+               .flops = kMovesData};
 
 // The transform of cpu/random.h in f64, with the standard library's functions; each number takes two words.
 void normals_f64(const uint32_t* words, int64_t n, double* out) {
@@ -138,7 +141,11 @@ const Op kRandn{.name = "randn",
                 .shape = floating_shape,
                 .cpu = randn_cpu,
                 .random = true,
-                .complex = true};
+                .complex = true,
+                .family = OpFamily::other,
+                .flops = {for_results<4>,
+                          "4 for each element of the result: half of a pair with a logarithm, a root, a "
+                          "sine, a cosine and 4 products"}};
 
 // --- randint, randperm ---
 
@@ -177,7 +184,9 @@ const Op kRandint{
     .params = {{"low", ParamKind::integer, {}}, {"high", ParamKind::integer, {}}, kSize, kDType},
     .shape = randint_shape,
     .cpu = randint_cpu,
-    .random = true};
+    .random = true,
+    .family = OpFamily::other,
+    .flops = kMovesData};
 
 void randperm_shape(Call& call) {
   if (call.integer(0) < 0) fail("randperm: n must not be negative (got ", call.integer(0), ")");
@@ -206,12 +215,14 @@ void randperm_cpu(const Call& call) {
   });
 }
 const Op kRandperm{.name = "randperm",
-                   .doc = "0 … n - 1 in random order.",
+                   .doc = "The integers 0 … n - 1 in random order.",
                    .inputs = {},
                    .params = {{"n", ParamKind::integer, {}}, kDType},
                    .shape = randperm_shape,
                    .cpu = randperm_cpu,
-                   .random = true};
+                   .random = true,
+                   .family = OpFamily::other,
+                   .flops = kMovesData};
 
 // --- bernoulli ---
 
@@ -243,12 +254,14 @@ void bernoulli_cpu(const Call& call) {
 // A toss has no gradient; training code gets zeros rather than an error, as in PyTorch.
 void bernoulli_vjp(Backward& b) { b.set(0, zeros(b.shape(0), b.dtype(0), b.device())); }
 const Op kBernoulli{.name = "bernoulli",
-                    .doc = "1 with the probability that the input gives, else 0.",
+                    .doc = "1 with the probability that input gives, else 0.",
                     .inputs = {{"input"}},
                     .shape = bernoulli_shape,
                     .cpu = bernoulli_cpu,
                     .vjp = bernoulli_vjp,
-                    .random = true};
+                    .random = true,
+                    .family = OpFamily::other,
+                    .flops = kOnePerResult};
 
 // --- multinomial ---
 
@@ -326,25 +339,33 @@ void multinomial_cpu(const Call& call) {
 }
 const Op kMultinomial{
     .name = "multinomial",
-    .doc = "Indices (from 0) drawn with the probabilities that the rows of the input weigh.",
+    .doc =
+        "num_samples indices (from 0) drawn for each row of input, with the probabilities that the row "
+        "weighs.",
     .inputs = {{"input"}},
     .params = {{"num_samples", ParamKind::integer, {}}, {"replacement", ParamKind::boolean, false}},
     .shape = multinomial_shape,
     .cpu = multinomial_cpu,
-    .random = true};
+    .random = true,
+    .family = OpFamily::other,
+    .flops = {for_input<2>, "2 for each weight: a logarithm and a quotient"}};
 
 Operands rand_like_compose(const Call& call) { return {like(kRand, call, 0)}; }
 Operands randn_like_compose(const Call& call) { return {like(kRandn, call, 0)}; }
 const Op kRandLike{.name = "rand_like",
-                   .doc = "Uniform random numbers with the shape, dtype and device of a tensor.",
+                   .doc = "Uniform random numbers in [0, 1) with the shape, dtype and device of input.",
                    .inputs = {{"input"}},
                    .params = {kDType},
-                   .compose = rand_like_compose};
+                   .compose = rand_like_compose,
+                   .family = OpFamily::other,
+                   .creates = true};
 const Op kRandnLike{.name = "randn_like",
-                    .doc = "Normal random numbers with the shape, dtype and device of a tensor.",
+                    .doc = "Normal random numbers with the shape, dtype and device of input.",
                     .inputs = {{"input"}},
                     .params = {kDType},
-                    .compose = randn_like_compose};
+                    .compose = randn_like_compose,
+                    .family = OpFamily::other,
+                    .creates = true};
 
 }  // namespace
 

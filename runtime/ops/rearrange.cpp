@@ -51,7 +51,9 @@ const Op kRollDims{.name = "_roll",
                    .shape = roll_dims_shape,
                    .cpu = roll_dims_cpu,
                    .vjp = roll_dims_vjp,
-                   .complex = true};
+                   .complex = true,
+                   .family = OpFamily::view,
+                   .flops = kMovesData};
 
 Operands roll_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -72,12 +74,14 @@ Operands roll_compose(const Call& call) {
   }
   return {apply1(kRollDims, {x}, {Value(all)})};
 }
-const Op kRoll{.name = "roll",
-               .doc = "Moves elements along dims; what leaves at the end comes in at the start.",
-               .inputs = {{"input"}},
-               .params = {{"shifts", ParamKind::integers, {}},
-                          {.name = "dims", .kind = ParamKind::dims, .optional = true}},
-               .compose = roll_compose};
+const Op kRoll{
+    .name = "roll",
+    .doc = "Shifts the elements of input along dims; elements that leave at the end enter at the start.",
+    .inputs = {{"input"}},
+    .params = {{"shifts", ParamKind::integers, {}},
+               {.name = "dims", .kind = ParamKind::dims, .optional = true}},
+    .compose = roll_compose,
+    .family = OpFamily::view};
 
 // --- flip ---
 
@@ -102,13 +106,15 @@ void flip_cpu(const Call& call) {
 }
 void flip_vjp(Backward& b) { b.set(0, flip(b.grad(), b.list(0))); }
 const Op kFlip{.name = "flip",
-               .doc = "The elements of these dims from last to first.",
+               .doc = "Reverses the order of the elements along dims.",
                .inputs = {{"input"}},
                .params = {{"dims", ParamKind::dims, {}}},
                .shape = flip_shape,
                .cpu = flip_cpu,
                .vjp = flip_vjp,
-               .complex = true};
+               .complex = true,
+               .family = OpFamily::view,
+               .flops = kMovesData};
 
 // --- tile, repeat_interleave ---
 
@@ -150,10 +156,13 @@ Operands tile_compose(const Call& call) {
   return {own_copy(x, call.input(0))};
 }
 const Op kTile{.name = "tile",
-               .doc = "The tensor repeated along each dim; counts for fewer dims belong to the last ones.",
+               .doc =
+                   "Repeats input along each dim; if dims has fewer counts than input has dims, they belong "
+                   "to the last ones.",
                .inputs = {{"input"}},
                .params = {{"dims", ParamKind::integers, {}}},
-               .compose = tile_compose};
+               .compose = tile_compose,
+               .family = OpFamily::view};
 
 // The position of each element of the result: i, counts[i] times.
 Tensor repeated_positions(const Tensor& counts, Device& device) {
@@ -197,12 +206,15 @@ Operands repeat_interleave_compose(const Call& call) {
   const Tensor spread = expand(unsqueeze(reshape(x, {rows, behind}), 1), {rows, count, behind});
   return {own_copy(reshape(spread, shape), call.input(0))};
 }
-const Op kRepeatInterleave{.name = "repeat_interleave",
-                           .doc = "Each position of a dim several times in a row; without dim, each element.",
-                           .inputs = {{"input"}, {"repeats"}},
-                           .params = {{.name = "dim", .kind = ParamKind::dim, .optional = true}},
-                           .compose = repeat_interleave_compose,
-                           .integer_inputs = 2};
+const Op kRepeatInterleave{
+    .name = "repeat_interleave",
+    .doc = "Repeats each position of dim several times in a row; without dim, each element.",
+    .inputs = {{"input"}, {"repeats"}},
+    .params = {{.name = "dim", .kind = ParamKind::dim, .optional = true}},
+    .compose = repeat_interleave_compose,
+    .integer_inputs = 2,
+    .family = OpFamily::view,
+    .number_inputs = 0b10};
 
 // --- diag, meshgrid ---
 
@@ -217,11 +229,13 @@ Operands diag_compose(const Call& call) {
   const int64_t n = x.size(0) + std::abs(k);
   return {as_strided_scatter(zeros({n, n}, x.dtype(), x.device()), x, {n + 1}, k >= 0 ? k : -k * n)};
 }
-const Op kDiag{.name = "diag",
-               .doc = "The matrix with a vector on its diagonal, or the diagonal of a matrix.",
-               .inputs = {{"input"}},
-               .params = {{"diagonal", ParamKind::integer, 0}},
-               .compose = diag_compose};
+const Op kDiag{
+    .name = "diag",
+    .doc = "The matrix with the vector input on its diagonal, or the diagonal of the matrix input.",
+    .inputs = {{"input"}},
+    .params = {{"diagonal", ParamKind::integer, 0}},
+    .compose = diag_compose,
+    .family = OpFamily::view};
 
 Operands meshgrid_compose(const Call& call) {
   if (call.in.empty()) fail("meshgrid: a non-empty list of tensors expected");
@@ -244,11 +258,13 @@ Operands meshgrid_compose(const Call& call) {
 }
 const Op kMeshgrid{.name = "meshgrid",
                    .doc =
-                       "The coordinates of all points of a grid, one tensor for each axis; views. \"xy\" "
-                       "swaps the first two dims.",
+                       "The coordinates of all points of a grid, one tensor for each axis, as views; "
+                       "indexing \"xy\" swaps the first two dims.",
                    .inputs = {{.name = "tensors", .list = true}},
                    .params = {{"indexing", ParamKind::choice, 0, {"ij", "xy"}}},
-                   .compose = meshgrid_compose};
+                   .compose = meshgrid_compose,
+                   .family = OpFamily::view,
+                   .flops = kMovesNothing};
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 #include "runtime/ops/resize_geometry.h"
 
 namespace lunagrad {
@@ -129,15 +130,32 @@ void interpolate_grad_vjp(Backward& b) {
                   {given[kSize], given[kScaleFactor], given[kMode], given[kAlignCorners]}));
 }
 
-const Op kInterpolate{.name = "interpolate",
-                      .doc = "Resizes the spatial dims of [N, C, …] to `size`, or by `scale_factor`.",
-                      .inputs = {{"input"}},
-                      .params = interpolate_params(false),
-                      .shape = interpolate_shape,
-                      .cpu = interpolate_cpu,
-                      .vjp = interpolate_vjp,
-                      .reads = {{}},
-                      .half_through_f32 = true};
+// a + w (b - a) for each of two neighbours; bilinear does so three times.
+double interpolate_flops(const Call& call) {
+  const auto mode = Interpolation(call.integer(kMode));
+  const int count = mode == Interpolation::nearest ? 0 : mode == Interpolation::linear ? 3 : 9;
+  return count * elements(call.out[0]);
+}
+// A product and a sum for each of the 2 or 4 elements that a result blends.
+double interpolate_grad_flops(const Call& call) {
+  const auto mode = Interpolation(call.integer(kMode));
+  const int count = mode == Interpolation::nearest ? 1 : mode == Interpolation::linear ? 4 : 8;
+  return count * elements(call.in[0]);
+}
+
+const Op kInterpolate{
+    .name = "interpolate",
+    .doc = "Resizes the spatial dims of input [N, C, …] to size, or by scale_factor.",
+    .inputs = {{"input"}},
+    .params = interpolate_params(false),
+    .shape = interpolate_shape,
+    .cpu = interpolate_cpu,
+    .vjp = interpolate_vjp,
+    .reads = {{}},
+    .half_through_f32 = true,
+    .family = OpFamily::other,
+    .flops = {interpolate_flops,
+              "3 for each element of a linear result, 9 of a bilinear one, 0 of a nearest one"}};
 const Op kInterpolateGrad{
     .name = "_interpolate_grad",
     .doc = "Shares the gradient of each result of interpolate among the elements it blends.",
@@ -147,7 +165,10 @@ const Op kInterpolateGrad{
     .cpu = interpolate_grad_cpu,
     .vjp = interpolate_grad_vjp,
     .reads = {{}},
-    .half_through_f32 = true};
+    .half_through_f32 = true,
+    .family = OpFamily::other,
+    .flops = {interpolate_grad_flops,
+              "4 for each element of a linear gradient, 8 of a bilinear one, 1 of a nearest one"}};
 
 enum ColumnsParam { kKernel, kDilation, kPadding, kStride };  // of im2col; col2im has output_size before them
 
@@ -260,16 +281,20 @@ const Op kIm2col{.name = "im2col",
                  .cpu = im2col_cpu,
                  .vjp = im2col_vjp,
                  .reads = {{}},
-                 .half_through_f32 = true};
+                 .half_through_f32 = true,
+                 .family = OpFamily::view,
+                 .flops = kMovesData};
 const Op kCol2im{.name = "col2im",
-                 .doc = "Adds columns [N, C kH kW, windows] up at the places of their windows: [N, C, H, W].",
+                 .doc = "Sums columns [N, C kH kW, windows] at the positions of their windows: [N, C, H, W].",
                  .inputs = {{"input"}},
                  .params = columns_params(true),
                  .shape = col2im_shape,
                  .cpu = col2im_cpu,
                  .vjp = col2im_vjp,
                  .reads = {{}},
-                 .half_through_f32 = true};
+                 .half_through_f32 = true,
+                 .family = OpFamily::view,
+                 .flops = kOnePerOperand};
 
 }  // namespace
 

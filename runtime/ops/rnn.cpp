@@ -106,7 +106,9 @@ Op network_op(const char* doc) {
                      {"train", ParamKind::boolean, false},
                      {"bidirectional", ParamKind::boolean, false},
                      {"batch_first", ParamKind::boolean, false}},
-          .compose = compose_network<cell>};
+          .compose = compose_network<cell>,
+          .family = OpFamily::linear_algebra,
+          .autocast = AutocastPolicy::narrow};
 }
 const Op kRnnTanh = network_op<Cell::tanh>("Layers of h = tanh(W x + b + U h + d) over a sequence.");
 const Op kRnnRelu = network_op<Cell::relu>("Layers of h = relu(W x + b + U h + d) over a sequence.");
@@ -152,7 +154,12 @@ Op cell_op(const char* name, const char* doc) {
   for (const InputSpec& weight :
        {InputSpec{"w_ih"}, InputSpec{"w_hh"}, InputSpec{"b_ih", true}, InputSpec{"b_hh", true}})
     inputs.push_back(weight);
-  return {.name = name, .doc = doc, .inputs = inputs, .compose = compose_cell<cell>};
+  return {.name = name,
+          .doc = doc,
+          .inputs = inputs,
+          .compose = compose_cell<cell>,
+          .family = OpFamily::linear_algebra,
+          .autocast = AutocastPolicy::narrow};
 }
 const Op kRnnTanhCell = cell_op<Cell::tanh>("rnn_tanh_cell", "One step of rnn_tanh: the state after it.");
 const Op kRnnReluCell = cell_op<Cell::relu>("rnn_relu_cell", "One step of rnn_relu: the state after it.");

@@ -9,6 +9,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -314,6 +315,25 @@ void layer_grad_cpu(const Call& call) {
                                        : run_layer_grad<cell, float>(call);
 }
 
+// Products with one column of a weight, [gates hidden, columns], for each step of each sequence. What the
+// gates compute element by element is not counted.
+double weight_products(const Tensor& x, const Tensor& weight, double columns) {
+  return 2 * elements(x) / std::max(1.0, double(x.size(-1))) * double(weight.size(0)) * columns;
+}
+double layer_flops(const Call& call) {
+  const Tensor &x = call.input(kInput), &weight = call.input(kWeightHh);
+  return weight_products(x, weight, double(x.size(-1) + weight.size(1)));
+}
+// The gradient goes back through each product of the forward pass twice: to its state or input, and to its
+// weight.
+double layer_grad_flops(const Call& call) {
+  const Tensor &x = call.input(kX), &weight = call.input(kWh);
+  const auto wanted = [&](int gradient) { return int(call.flag(kWanted + gradient)); };
+  const int for_input = wanted(kDx) + wanted(kDwi);
+  const int for_state = 1 + wanted(kDwh);
+  return weight_products(x, weight, double(for_input * x.size(-1) + for_state * weight.size(1)));
+}
+
 template <Cell cell>
 Op layer_grad_op(const char* name) {
   return {.name = name,
@@ -340,7 +360,11 @@ Op layer_grad_op(const char* name) {
                      {"bias_hh_wanted", ParamKind::boolean, true}},
           .shape = layer_grad_shape,
           .cpu = layer_grad_cpu<cell>,
-          .half_through_f32 = true};
+          .half_through_f32 = true,
+          .family = OpFamily::linear_algebra,
+          .flops = {layer_grad_flops,
+                    "2 x steps x batch x gates x hidden x (input + hidden) for the states and again for the "
+                    "weights; parts without a wanted gradient are not counted"}};
 }
 const Op kRnnTanhGrad = layer_grad_op<Cell::tanh>("_rnn_tanh_layer_grad");
 const Op kRnnReluGrad = layer_grad_op<Cell::relu>("_rnn_relu_layer_grad");
@@ -433,7 +457,9 @@ Op layer_op(const char* name) {
           .vjp = layer_vjp<cell>,
           .reads = {{.inputs = 0x7f, .outputs = saved}},
           .compose = layer_compose<cell>,
-          .half_through_f32 = true};
+          .half_through_f32 = true,
+          .family = OpFamily::linear_algebra,
+          .flops = {layer_flops, "2 x steps x batch x gates x hidden x (input + hidden)"}};
 }
 const Op kRnnTanhLayer = layer_op<Cell::tanh>("_rnn_tanh_layer");
 const Op kRnnReluLayer = layer_op<Cell::relu>("_rnn_relu_layer");

@@ -8,6 +8,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -71,15 +72,24 @@ void rope_vjp(Backward& b) {
   if (b.needs(2)) b.set(2, gc * a - ga * c);
 }
 
+double rope_flops(const Call& call) {
+  const double turned = 2 * double(call.input(1).size(1)) / std::max(1.0, double(call.input(0).size(-1)));
+  return 3 * elements(call.in[0]) * turned;
+}
+
 const Op kRope{.name = "rope",
-               .doc = "Turns pairs of the last dim's features by angles whose cosines and sines are given.",
+               .doc =
+                   "Rotary position embedding: rotates pairs of features of the last dim by angles given as "
+                   "cos and sin.",
                .inputs = {{"input"}, {"cos"}, {"sin"}},
                .params = {{"interleaved", ParamKind::boolean, false}},
                .shape = rope_shape,
                .cpu = rope_cpu,
                .vjp = rope_vjp,
                .reads = {{.inputs = 6}, {.inputs = 1}},
-               .half_through_f32 = true};
+               .half_through_f32 = true,
+               .family = OpFamily::elementwise,
+               .flops = {rope_flops, "3 for each feature that is turned: 4 products and 2 sums for a pair"}};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include "runtime/cpu/rows.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -110,7 +111,9 @@ const Op kRunningSum{.name = "_cumsum",
                      .cpu = running_cpu,
                      .vjp = running_vjp,
                      .half_through_f32 = true,
-                     .complex = true};
+                     .complex = true,
+                     .family = OpFamily::reduction,
+                     .flops = kOnePerResult};
 // Each element is part of the sums after it: the running sum from the other end.
 void running_vjp(Backward& b) {
   b.set(0, apply1(kRunningSum, {b.grad()}, {b.integer(kDimAt), b.flag(kExclusiveAt), !b.flag(kReverseAt)}));
@@ -125,10 +128,12 @@ Operands cumsum_compose(const Call& call) {
                {call.params[kDimAt], call.params[kExclusiveAt], false});
 }
 const Op kCumsum{.name = "cumsum",
-                 .doc = "Running sums along a dim; exclusive ones leave out the element itself.",
+                 .doc = "Running sums along dim; exclusive sums leave out the element itself.",
                  .inputs = {{"input"}},
                  .params = {{"dim", ParamKind::dim, {}}, {"exclusive", ParamKind::boolean, false}, kDType},
-                 .compose = cumsum_compose};
+                 .compose = cumsum_compose,
+                 .family = OpFamily::reduction,
+                 .autocast = AutocastPolicy::wide};
 
 // --- products ---
 
@@ -219,7 +224,9 @@ const Op kRunningProductGrad{.name = "_cumprod_grad",
                              .params = {{"dim", ParamKind::dim, {}}},
                              .shape = product_grad_shape,
                              .cpu = product_grad_cpu,
-                             .half_through_f32 = true};
+                             .half_through_f32 = true,
+                             .family = OpFamily::reduction,
+                             .flops = {for_results<3>, "3 for each element of the result"}};
 void product_vjp(Backward& b) {
   if (b.create_graph() || is_complex(b.dtype(0))) return differentiate_composition(b);
   b.set(0, apply1(kRunningProductGrad, {b.grad(), b.input(0), b.output()}, {b.integer(kDimAt)}));
@@ -234,16 +241,20 @@ const Op kRunningProduct{.name = "_cumprod",
                          .reads = {{.inputs = 1, .outputs = 1}},
                          .compose = product_compose,
                          .half_through_f32 = true,
-                         .complex = true};
+                         .complex = true,
+                         .family = OpFamily::reduction,
+                         .flops = kOnePerResult};
 
 Operands cumprod_compose(const Call& call) {
   return apply(kRunningProduct, {in_type(call.input(0), call.params[1])}, {call.params[kDimAt]});
 }
 const Op kCumprod{.name = "cumprod",
-                  .doc = "Running products along a dim.",
+                  .doc = "Running products along dim.",
                   .inputs = {{"input"}},
                   .params = {{"dim", ParamKind::dim, {}}, kDType},
-                  .compose = cumprod_compose};
+                  .compose = cumprod_compose,
+                  .family = OpFamily::reduction,
+                  .autocast = AutocastPolicy::wide};
 
 }  // namespace
 

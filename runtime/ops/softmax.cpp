@@ -7,6 +7,7 @@
 #include "runtime/cpu/rows.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -74,27 +75,35 @@ void softmax_grad_shape(Call& call) { call.emit(call.input(1).shape(), call.inpu
 void softmax_grad_cpu(const Call& call) {
   run_along<2>(call, LUNAGRAD_KERNEL(softmax_grad_row), LUNAGRAD_KERNEL(softmax_grad_columns));
 }
-const Op kSoftmaxGrad{.name = "_softmax_grad",
-                      .doc = "The gradient of softmax from that of its result and the result.",
-                      .inputs = {{"grad"}, {"output"}},
-                      .params = {kDim},
-                      .shape = softmax_grad_shape,
-                      .cpu = softmax_grad_cpu,
-                      .half_through_f32 = true};
+const Op kSoftmaxGrad{
+    .name = "_softmax_grad",
+    .doc = "The gradient of softmax from that of its result and the result.",
+    .inputs = {{"grad"}, {"output"}},
+    .params = {kDim},
+    .shape = softmax_grad_shape,
+    .cpu = softmax_grad_cpu,
+    .half_through_f32 = true,
+    .family = OpFamily::normalization,
+    .flops = {for_results<4>,
+              "4 for each element of the result: a product and its sum, a difference, a product"}};
 void softmax_vjp(Backward& b) {
   const Tensor g = b.grad(), y = b.output();
   if (!b.create_graph()) return b.set(0, apply1(kSoftmaxGrad, {g, y}, {b.integer(0)}));
   b.set(0, y * (g - sum(g * y, {b.integer(0)}, true)));
 }
-const Op kSoftmax{.name = "softmax",
-                  .doc = "exp(x) / sum(exp(x)) along a dim.",
-                  .inputs = {{"input"}},
-                  .params = {kDim},
-                  .shape = softmax_shape,
-                  .cpu = softmax_cpu,
-                  .vjp = softmax_vjp,
-                  .reads = {{.outputs = 1}},
-                  .half_through_f32 = true};
+const Op kSoftmax{
+    .name = "softmax",
+    .doc = "exp(input) / sum(exp(input)) along dim.",
+    .inputs = {{"input"}},
+    .params = {kDim},
+    .shape = softmax_shape,
+    .cpu = softmax_cpu,
+    .vjp = softmax_vjp,
+    .reads = {{.outputs = 1}},
+    .half_through_f32 = true,
+    .family = OpFamily::normalization,
+    .autocast = AutocastPolicy::wide,
+    .flops = {for_results<5>, "5 for each element of the result: maximum, difference, exp, sum, quotient"}};
 
 // --- log_softmax: y = x - max - log sum exp(x - max), dx = g - exp(y) sum(g) ---
 
@@ -104,27 +113,34 @@ void log_softmax_cpu(const Call& call) {
 void log_softmax_grad_cpu(const Call& call) {
   run_along<2>(call, LUNAGRAD_KERNEL(log_softmax_grad_row), LUNAGRAD_KERNEL(log_softmax_grad_columns));
 }
-const Op kLogSoftmaxGrad{.name = "_log_softmax_grad",
-                         .doc = "The gradient of log_softmax from that of its result and the result.",
-                         .inputs = {{"grad"}, {"output"}},
-                         .params = {kDim},
-                         .shape = softmax_grad_shape,
-                         .cpu = log_softmax_grad_cpu,
-                         .half_through_f32 = true};
+const Op kLogSoftmaxGrad{
+    .name = "_log_softmax_grad",
+    .doc = "The gradient of log_softmax from that of its result and the result.",
+    .inputs = {{"grad"}, {"output"}},
+    .params = {kDim},
+    .shape = softmax_grad_shape,
+    .cpu = log_softmax_grad_cpu,
+    .half_through_f32 = true,
+    .family = OpFamily::normalization,
+    .flops = {for_results<4>, "4 for each element of the result: exp, sum, product, difference"}};
 void log_softmax_vjp(Backward& b) {
   const Tensor g = b.grad(), y = b.output();
   if (!b.create_graph()) return b.set(0, apply1(kLogSoftmaxGrad, {g, y}, {b.integer(0)}));
   b.set(0, g - exp(y) * sum(g, {b.integer(0)}, true));
 }
-const Op kLogSoftmax{.name = "log_softmax",
-                     .doc = "log(softmax(x)) along a dim, without overflow.",
-                     .inputs = {{"input"}},
-                     .params = {kDim},
-                     .shape = softmax_shape,
-                     .cpu = log_softmax_cpu,
-                     .vjp = log_softmax_vjp,
-                     .reads = {{.outputs = 1}},
-                     .half_through_f32 = true};
+const Op kLogSoftmax{
+    .name = "log_softmax",
+    .doc = "log(softmax(input)) along dim, without overflow.",
+    .inputs = {{"input"}},
+    .params = {kDim},
+    .shape = softmax_shape,
+    .cpu = log_softmax_cpu,
+    .vjp = log_softmax_vjp,
+    .reads = {{.outputs = 1}},
+    .half_through_f32 = true,
+    .family = OpFamily::normalization,
+    .autocast = AutocastPolicy::wide,
+    .flops = {for_results<5>, "5 for each element of the result: maximum, difference, exp, sum, difference"}};
 
 // --- log-sum-exp along one dim: y = log sum exp(x), dx = g exp(x - y) ---
 
@@ -166,16 +182,19 @@ Operands lse_compose(const Call& call) {
   largest = where(isfinite(largest), largest, Tensor::number(0.0));
   return {log(sum(exp(x - largest), {dim})) + squeeze(largest, dim)};
 }
-const Op kLogSumExp{.name = "_logsumexp",
-                    .doc = "log(sum(exp(x))) along a dim, without overflow.",
-                    .inputs = {{"input"}},
-                    .params = {kDim},
-                    .shape = lse_shape,
-                    .cpu = lse_cpu,
-                    .vjp = lse_vjp,
-                    .reads = {{.inputs = 1, .outputs = 1}},
-                    .compose = lse_compose,
-                    .half_through_f32 = true};
+const Op kLogSumExp{
+    .name = "_logsumexp",
+    .doc = "log(sum(exp(input))) along dim, without overflow.",
+    .inputs = {{"input"}},
+    .params = {kDim},
+    .shape = lse_shape,
+    .cpu = lse_cpu,
+    .vjp = lse_vjp,
+    .reads = {{.inputs = 1, .outputs = 1}},
+    .compose = lse_compose,
+    .half_through_f32 = true,
+    .family = OpFamily::reduction,
+    .flops = {for_input<4>, "4 for each element of the operand: maximum, difference, exp, sum"}};
 
 }  // namespace
 

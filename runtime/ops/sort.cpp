@@ -11,6 +11,7 @@
 #include "runtime/cpu/rows.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -97,6 +98,14 @@ void set_taken_gradient(Backward& b, int64_t dim) {
                        normalize_dim(b.node().op->name, dim, b.shape(0)), b.output(1), g));
 }
 
+double comparisons(const Call& call, double kept) {
+  return elements(call.in[0]) * std::ceil(std::log2(std::max(2.0, kept)));
+}
+double sort_flops(const Call& call) {
+  return comparisons(call, double(with_one_dim(call.input(0).shape())[dim_of(call, 0)]));
+}
+double topk_flops(const Call& call) { return comparisons(call, double(call.integer(0))); }
+
 void sort_shape(Call& call) {
   dim_of(call, 0);
   call.emit(call.input(0).shape(), call.input(0).dtype());
@@ -108,23 +117,26 @@ void sort_cpu(const Call& call) {
 }
 void sort_vjp(Backward& b) { set_taken_gradient(b, b.integer(0)); }
 const Op kSort{.name = "sort",
-               .doc = "The elements in order along a dim, and the indices (from 0) where they were; stable.",
+               .doc = "The elements in order along dim, and the indices (from 0) where they were; stable.",
                .inputs = {{"input"}},
                .params = {kLastDim, {"descending", ParamKind::boolean, false}},
                .shape = sort_shape,
                .cpu = sort_cpu,
                .vjp = sort_vjp,
                .reads = {{.outputs = 2}},
-               .half_through_f32 = true};
+               .half_through_f32 = true,
+               .family = OpFamily::other,
+               .flops = {sort_flops, "elements x log2 of the size of the dim, for the comparisons"}};
 
 Operands argsort_compose(const Call& call) {
   return {apply(kSort, {call.input(0).detach()}, call.params)[1]};
 }
 const Op kArgsort{.name = "argsort",
-                  .doc = "The indices (from 0) that put a dim in order; stable.",
+                  .doc = "The indices (from 0) that sort input along dim; stable.",
                   .inputs = {{"input"}},
                   .params = {kLastDim, {"descending", ParamKind::boolean, false}},
-                  .compose = argsort_compose};
+                  .compose = argsort_compose,
+                  .family = OpFamily::other};
 
 void topk_shape(Call& call) {
   Shape shape = with_one_dim(call.input(0).shape());
@@ -139,19 +151,20 @@ void topk_shape(Call& call) {
 }
 void topk_cpu(const Call& call) { order_into(call, dim_of(call, 1), call.flag(2), call.integer(0)); }
 void topk_vjp(Backward& b) { set_taken_gradient(b, b.integer(1)); }
-const Op kTopk{
-    .name = "topk",
-    .doc = "The k largest (or smallest) elements along a dim in order, and their indices (from 0).",
-    .inputs = {{"input"}},
-    .params = {{"k", ParamKind::integer, {}},
-               kLastDim,
-               {"largest", ParamKind::boolean, true},
-               {"sorted", ParamKind::boolean, true}},
-    .shape = topk_shape,
-    .cpu = topk_cpu,
-    .vjp = topk_vjp,
-    .reads = {{.outputs = 2}},
-    .half_through_f32 = true};
+const Op kTopk{.name = "topk",
+               .doc = "The k largest (or smallest) elements along dim in order, and their indices (from 0).",
+               .inputs = {{"input"}},
+               .params = {{"k", ParamKind::integer, {}},
+                          kLastDim,
+                          {"largest", ParamKind::boolean, true},
+                          {"sorted", ParamKind::boolean, true}},
+               .shape = topk_shape,
+               .cpu = topk_cpu,
+               .vjp = topk_vjp,
+               .reads = {{.outputs = 2}},
+               .half_through_f32 = true,
+               .family = OpFamily::other,
+               .flops = {topk_flops, "elements x log2 of k, for the comparisons"}};
 
 // The lower of the two middle elements, or NaN where there is one: it is last in order.
 Operands median_along(const Tensor& x, int dim, bool keepdim) {
@@ -174,11 +187,12 @@ Operands median_compose(const Call& call) {
   return {median_along(reshape(x, {x.numel()}), 0, false)[0]};
 }
 const Op kMedian{.name = "median",
-                 .doc = "The middle element, of two the lower; along a dim also its index (from 0).",
+                 .doc = "The middle element, the lower of two; with dim also its index (from 0).",
                  .inputs = {{"input"}},
                  .params = {{.name = "dim", .kind = ParamKind::dim, .optional = true},
                             {"keepdim", ParamKind::boolean, false}},
-                 .compose = median_compose};
+                 .compose = median_compose,
+                 .family = OpFamily::reduction};
 
 }  // namespace
 

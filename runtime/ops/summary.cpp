@@ -3,6 +3,7 @@
 // magnitudes / m], of the finite elements, with m the largest magnitude among them or 1. A device has one
 // kernel for all operands; without it they are reductions.
 #include "runtime/ops.h"
+#include "runtime/ops/flops.h"
 #include "runtime/statistics/summarize_all.h"
 
 namespace lunagrad {
@@ -44,7 +45,9 @@ const Op& summary_op() {
                      .doc = "Norm, extremes, zeros and what is not finite of each operand.",
                      .inputs = {{"tensors", false, true}},
                      .shape = summary_shape,
-                     .compose = summary_compose};
+                     .compose = summary_compose,
+                     .family = OpFamily::reduction,
+                     .flops = {for_input<1>, "1 for each element of the operand"}};
   return op;
 }
 

@@ -76,12 +76,14 @@ void view_shape(Call& call) {
 }
 void view_vjp(Backward& b) { b.set(0, reshape(b.grad(), b.shape(0))); }
 const Op kView{.name = "view",
-               .doc = "The same elements under another shape, without a copy; one size may be -1.",
+               .doc = "The elements of input in another shape, without a copy; one size may be -1.",
                .inputs = {{"input"}},
                .params = {{"shape", ParamKind::integers, {}}},
                .shape = view_shape,
                .vjp = view_vjp,
-               .complex = true};
+               .complex = true,
+               .family = OpFamily::view,
+               .flops = kMovesNothing};
 
 Operands reshape_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -92,10 +94,12 @@ Operands reshape_compose(const Call& call) {
 }
 const Op kReshape{
     .name = "reshape",
-    .doc = "The same elements under another shape, a view where strides allow it; one size may be -1.",
+    .doc = "The elements of input in another shape, a view where strides allow it; one size may be -1.",
     .inputs = {{"input"}},
     .params = {{"shape", ParamKind::integers, {}}},
-    .compose = reshape_compose};
+    .compose = reshape_compose,
+    .family = OpFamily::view,
+    .flops = kMovesNothing};
 
 Operands flatten_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -114,20 +118,26 @@ Operands flatten_compose(const Call& call) {
 // The size of the second tensor is all that counts of it.
 Operands reshape_as_compose(const Call& call) { return {reshape(call.input(0), call.input(1).shape())}; }
 const Op kReshapeAs{.name = "reshape_as",
-                    .doc = "The elements under the shape of another tensor, a view where strides allow it.",
+                    .doc = "The elements of input in the shape of other, a view where strides allow it.",
                     .inputs = {{"input"}, {"other"}},
-                    .compose = reshape_as_compose};
+                    .compose = reshape_as_compose,
+                    .family = OpFamily::view,
+                    .flops = kMovesNothing};
 Operands view_as_compose(const Call& call) { return {view(call.input(0), call.input(1).shape())}; }
 const Op kViewAs{.name = "view_as",
-                 .doc = "The elements under the shape of another tensor, without a copy.",
+                 .doc = "The elements of input in the shape of other, without a copy.",
                  .inputs = {{"input"}, {"other"}},
-                 .compose = view_as_compose};
+                 .compose = view_as_compose,
+                 .family = OpFamily::view,
+                 .flops = kMovesNothing};
 
 const Op kFlatten{.name = "flatten",
                   .doc = "Merges the dims from start_dim to end_dim into one.",
                   .inputs = {{"input"}},
                   .params = {{"start_dim", ParamKind::dim, 0}, {"end_dim", ParamKind::dim, -1}},
-                  .compose = flatten_compose};
+                  .compose = flatten_compose,
+                  .family = OpFamily::view,
+                  .flops = kMovesNothing};
 
 // --- dims ---
 
@@ -145,12 +155,14 @@ void squeeze_shape(Call& call) {
   view_like(call, shape, strides);
 }
 const Op kSqueeze{.name = "squeeze",
-                  .doc = "Drops the dim if its size is 1; without dim, every dim of size 1.",
+                  .doc = "Drops dim if its size is 1; without dim, every dim of size 1.",
                   .inputs = {{"input"}},
                   .params = {{.name = "dim", .kind = ParamKind::dim, .optional = true}},
                   .shape = squeeze_shape,
                   .vjp = view_vjp,
-                  .complex = true};
+                  .complex = true,
+                  .family = OpFamily::view,
+                  .flops = kMovesNothing};
 
 void unsqueeze_shape(Call& call) {
   const Tensor& x = call.input(0);
@@ -166,12 +178,14 @@ void unsqueeze_shape(Call& call) {
   view_like(call, shape, strides);
 }
 const Op kUnsqueeze{.name = "unsqueeze",
-                    .doc = "Inserts a dim of size 1 at this place.",
+                    .doc = "Inserts a dim of size 1 at position dim.",
                     .inputs = {{"input"}},
                     .params = {{"dim", ParamKind::dim, {}}},
                     .shape = unsqueeze_shape,
                     .vjp = view_vjp,
-                    .complex = true};
+                    .complex = true,
+                    .family = OpFamily::view,
+                    .flops = kMovesNothing};
 
 void transpose_shape(Call& call) {
   const Tensor& x = call.input(0);
@@ -187,19 +201,26 @@ void transpose_shape(Call& call) {
 }
 void transpose_vjp(Backward& b) { b.set(0, transpose(b.grad(), int(b.integer(0)), int(b.integer(1)))); }
 const Op kTranspose{.name = "transpose",
-                    .doc = "Swaps two dims.",
+                    .doc = "Swaps dim0 and dim1.",
                     .inputs = {{"input"}},
                     .params = {{"dim0", ParamKind::dim, {}}, {"dim1", ParamKind::dim, {}}},
                     .shape = transpose_shape,
                     .vjp = transpose_vjp,
-                    .complex = true};
+                    .complex = true,
+                    .family = OpFamily::view,
+                    .flops = kMovesNothing};
 
 Operands t_compose(const Call& call) {
   const Tensor& x = call.input(0);
   if (x.ndim() > 2) fail("t: at most 2 dims expected (got shape ", x.shape(), "); use transpose or permute");
   return {x.ndim() < 2 ? x : transpose(x, 0, 1)};
 }
-const Op kT{.name = "t", .doc = "The transpose of a matrix.", .inputs = {{"input"}}, .compose = t_compose};
+const Op kT{.name = "t",
+            .doc = "The transpose of a matrix.",
+            .inputs = {{"input"}},
+            .compose = t_compose,
+            .family = OpFamily::view,
+            .flops = kMovesNothing};
 
 Dims checked_permutation(const Dims& dims, const Shape& shape) {
   if (dims.size() != shape.size()) fail("permute: ", dims.size(), " dims given for shape ", shape);
@@ -226,12 +247,14 @@ void permute_vjp(Backward& b) {
   b.set(0, permute(b.grad(), inverse));
 }
 const Op kPermute{.name = "permute",
-                  .doc = "Reorders the dims.",
+                  .doc = "Reorders the dims of input.",
                   .inputs = {{"input"}},
                   .params = {{"dims", ParamKind::dims, {}}},
                   .shape = permute_shape,
                   .vjp = permute_vjp,
-                  .complex = true};
+                  .complex = true,
+                  .family = OpFamily::view,
+                  .flops = kMovesNothing};
 
 Operands movedim_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -253,11 +276,14 @@ Operands movedim_compose(const Call& call) {
   }
   return {permute(x, order)};
 }
-const Op kMovedim{.name = "movedim",
-                  .doc = "Moves dims to other places; the rest keep their order.",
-                  .inputs = {{"input"}},
-                  .params = {{"source", ParamKind::dims, {}}, {"destination", ParamKind::dims, {}}},
-                  .compose = movedim_compose};
+const Op kMovedim{
+    .name = "movedim",
+    .doc = "Moves the source dims to the positions in destination; the other dims keep their order.",
+    .inputs = {{"input"}},
+    .params = {{"source", ParamKind::dims, {}}, {"destination", ParamKind::dims, {}}},
+    .compose = movedim_compose,
+    .family = OpFamily::view,
+    .flops = kMovesNothing};
 
 Shape expanded_shape(const Tensor& x, const Shape& wanted) {
   Shape shape = wanted;
@@ -278,12 +304,14 @@ void expand_shape(Call& call) {
 // The tape sums what broadcasting repeated.
 void expand_vjp(Backward& b) { b.set(0, b.grad()); }
 const Op kExpand{.name = "expand",
-                 .doc = "Repeats dims of size 1 without a copy; -1 keeps a size.",
+                 .doc = "Repeats dims of size 1 up to size, without a copy; -1 keeps a size.",
                  .inputs = {{"input"}},
                  .params = {{"size", ParamKind::integers, {}}},
                  .shape = expand_shape,
                  .vjp = expand_vjp,
-                 .complex = true};
+                 .complex = true,
+                 .family = OpFamily::view,
+                 .flops = kMovesNothing};
 
 Operands broadcast_to_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -292,15 +320,19 @@ Operands broadcast_to_compose(const Call& call) {
   return {expand(x, call.list(0))};
 }
 const Op kBroadcastTo{.name = "broadcast_to",
-                      .doc = "Repeats dims of size 1, and new ones before the first, without a copy.",
+                      .doc = "Repeats dims of size 1, and adds leading dims, up to size, without a copy.",
                       .inputs = {{"input"}},
                       .params = {{"size", ParamKind::integers, {}}},
-                      .compose = broadcast_to_compose};
+                      .compose = broadcast_to_compose,
+                      .family = OpFamily::view,
+                      .flops = kMovesNothing};
 Operands expand_as_compose(const Call& call) { return {expand(call.input(0), call.input(1).shape())}; }
 const Op kExpandAs{.name = "expand_as",
-                   .doc = "Repeats dims of size 1 up to the shape of another tensor, without a copy.",
+                   .doc = "Repeats dims of size 1 up to the shape of other, without a copy.",
                    .inputs = {{"input"}, {"other"}},
-                   .compose = expand_as_compose};
+                   .compose = expand_as_compose,
+                   .family = OpFamily::view,
+                   .flops = kMovesNothing};
 
 // --- parts ---
 
@@ -336,7 +368,7 @@ void slice_vjp(Backward& b) {
   b.set(0, embed(b.grad(), whole, strides, offset));
 }
 const Op kSlice{.name = "slice",
-                .doc = "A range of positions of one dim, with a step.",
+                .doc = "length positions of dim from start on, step apart.",
                 .inputs = {{"input"}},
                 .params = {{"dim", ParamKind::dim, {}},
                            {"start", ParamKind::position, 0},
@@ -344,7 +376,9 @@ const Op kSlice{.name = "slice",
                            {"step", ParamKind::integer, 1}},
                 .shape = slice_shape,
                 .vjp = slice_vjp,
-                .complex = true};
+                .complex = true,
+                .family = OpFamily::view,
+                .flops = kMovesNothing};
 
 Operands narrow_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -358,12 +392,14 @@ Operands narrow_compose(const Call& call) {
   return {apply1(kSlice, {x}, {dim, start, length, 1})};
 }
 const Op kNarrow{.name = "narrow",
-                 .doc = "`length` positions of one dim from `start` on.",
+                 .doc = "length positions of dim from start on.",
                  .inputs = {{"input"}},
                  .params = {{"dim", ParamKind::dim, {}},
                             {"start", ParamKind::position, {}},
                             {"length", ParamKind::integer, {}}},
-                 .compose = narrow_compose};
+                 .compose = narrow_compose,
+                 .family = OpFamily::view,
+                 .flops = kMovesNothing};
 
 void select_shape(Call& call) {
   const Tensor& x = call.input(0);
@@ -390,12 +426,14 @@ void select_vjp(Backward& b) {
   b.set(0, embed(b.grad(), whole, strides, offset));
 }
 const Op kSelect{.name = "select",
-                 .doc = "One position of a dim; the dim is dropped.",
+                 .doc = "Position index of dim; the dim is dropped.",
                  .inputs = {{"input"}},
                  .params = {{"dim", ParamKind::dim, {}}, {"index", ParamKind::position, {}}},
                  .shape = select_shape,
                  .vjp = select_vjp,
-                 .complex = true};
+                 .complex = true,
+                 .family = OpFamily::view,
+                 .flops = kMovesNothing};
 
 // The diagonal of dims dim1 and dim2 that begins `offset` columns to the right of the first element.
 struct Diagonal {
@@ -433,12 +471,15 @@ void diagonal_vjp(Backward& b) {
 }
 const Op kDiagonal{
     .name = "diagonal",
-    .doc = "A diagonal of two dims as a new last dim; offset counts to the right of the main one.",
+    .doc =
+        "The diagonal of dim1 and dim2 as a new last dim; offset counts to the right of the main diagonal.",
     .inputs = {{"input"}},
     .params = {{"offset", ParamKind::integer, 0}, {"dim1", ParamKind::dim, 0}, {"dim2", ParamKind::dim, 1}},
     .shape = diagonal_shape,
     .vjp = diagonal_vjp,
-    .complex = true};
+    .complex = true,
+    .family = OpFamily::view,
+    .flops = kMovesNothing};
 
 // --- strides by number: how the tape describes writes through views ---
 
@@ -470,7 +511,9 @@ const Op kAsStrided{.name = "_as_strided",
                                {"storage_offset", ParamKind::integer, 0}},
                     .shape = as_strided_shape,
                     .vjp = as_strided_vjp,
-                    .complex = true};
+                    .complex = true,
+                    .family = OpFamily::view,
+                    .flops = kMovesNothing};
 
 }  // namespace
 

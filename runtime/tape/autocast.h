@@ -3,8 +3,8 @@
 // 16-bit type, what loses digits there (exponentials, sums, norms, softmax, losses) in f32, and ops that want
 // one type in the widest of their operands. Weights stay in f32; a weight's cast is made once for each of its
 // versions and shared by the ops of the region, so that its gradient arrives in f32 through one cast. The
-// rules are PyTorch's, in one table (autocast.cpp). A backward pass runs without autocast, in the types of
-// its forward pass. One thread.
+// rules are PyTorch's; each op's record has its own (AutocastPolicy). A backward pass runs without autocast,
+// in the types of its forward pass. One thread.
 #include <unordered_map>
 
 #include "runtime/op.h"
@@ -15,7 +15,7 @@ class Autocast {
  public:
   explicit Autocast(DType type) : type_(type) {}
   DType type() const { return type_; }  // f16 or bf16
-  // Runs the call with its operands cast as the table says.
+  // Runs the call with its operands cast as the op's policy says.
   void run(Call&);
 
  private:

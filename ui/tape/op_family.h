@@ -1,14 +1,14 @@
 #pragma once
-// The families in which ops are coloured, and what their records say of them. Pure; any thread.
+// The family of an op by its name, which decides the op's colour, and the sentence of its record. Pure; any
+// thread.
 #include <string_view>
+
+#include "runtime/op.h"
 
 namespace lunagrad {
 
-// The numbers index Theme::family.
-enum class OpFamily { view, linear_algebra, elementwise, reduction, normalization, leaf, loss, other };
-
-OpFamily op_family(std::string_view op);
+OpFamily op_family(std::string_view op);  // of an op of a script: other
 const char* op_family_name(OpFamily);
-const char* op_doc(std::string_view op);  // one sentence; "" for what is no op, as a leaf
+const char* op_doc(std::string_view op);  // "" for leaf nodes and ops of a script
 
 }  // namespace lunagrad
