@@ -22,6 +22,12 @@ add_dependencies(lunagrad-tests lunagrad)  # test_cli.cpp runs it
 target_compile_definitions(lunagrad-tests PRIVATE LUNAGRAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                            LUNAGRAD_BINARY_DIR="${CMAKE_BINARY_DIR}")
 
+# Makes what is generated from the op records: the table in the docs and the PyTorch cases of their examples.
+add_custom_target(records
+  COMMAND sh -ec "$<TARGET_FILE:lunagrad> meta --table >${PROJECT_SOURCE_DIR}/docs/operations.md; \
+LUNAGRAD=$<TARGET_FILE:lunagrad> ${PROJECT_SOURCE_DIR}/tests/reference/generate.py examples"
+  DEPENDS lunagrad VERBATIM)
+
 add_test(NAME layers COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -P ${CMAKE_SOURCE_DIR}/tests/layers.cmake)
 # A few entries, so that both cores have work: the table of ops, what else the engine has, and scripts. Of the thread
 # sanitizer only what shares memory between threads; the table of ops runs on one pool of threads.

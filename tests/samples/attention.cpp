@@ -10,10 +10,10 @@ std::vector<Sample> good() {
   return {
       {kName, {real({3, 4}), real({5, 4}), real({5, 2}), absent()}},
       {kName, {real({2, 3, 4}), real({2, 3, 4}), real({2, 3, 4}), absent()}, {0.0, true}},
-      // more queries than keys, and the other way round
+      // more queries than keys, and more keys than queries
       {kName, {real({2, 5, 3}), real({2, 3, 3}), real({2, 3, 5}), absent()}, {0.0, true, 0.7}},
       {kName, {real({2, 2, 3}), real({2, 4, 3}), real({2, 4, 2}), absent()}, {0.0, true, 0.7, 1.5}},
-      // masks: rows of booleans may hide every key
+      // bool masks; a row may mask all keys
       {kName, {real({2, 3, 4}), real({2, 3, 4}), real({2, 3, 2}), boolean({3, 3})}},
       {kName,
        {real({2, 2, 3, 2}), real({2, 2, 4, 2}), real({2, 2, 4, 2}), boolean({2, 1, 1, 4})},
@@ -22,7 +22,8 @@ std::vector<Sample> good() {
       {kName,
        {real({2, 2, 3, 2}), real({2, 2, 4, 2}), real({2, 2, 4, 2}), real({2, 3, 4})},
        {0.0, false, {}, 2.0}},
-      // A number for all keys of a query changes nothing: its gradient is rounding.
+      // A mask with one number for all keys of a query does not change the result: its gradient is rounding
+      // error.
       {kName, {real({2, 3, 2}), real({2, 4, 2}), real({2, 4, 2}), real({2, 3, 1})}, {}, 1e-3},
       {kName, {real({2, 3, 2}), real({2, 4, 2}), real({2, 4, 2}), real({4})}},
       // batches that broadcast
@@ -30,7 +31,7 @@ std::vector<Sample> good() {
       // dropout
       {kName, {real({2, 3, 4}), real({2, 5, 4}), real({2, 5, 2}), absent()}, {0.4}},
       {kName, {real({2, 3, 4}), real({2, 3, 4}), real({2, 3, 4}), real({3})}, {0.3, true, {}, 2.0}},
-      // several tiles, and edges of them
+      // several tiles, and sizes that are not multiples of a tile
       {kName, {real({2, 70, 5}), real({2, 70, 5}), real({2, 70, 3}), absent()}, {0.0, true}, 1e-5, false},
       {kName, {real({37, 20}), real({131, 20}), real({131, 18}), absent()}, {0.2}, 1e-5, false},
       {kName, {real({66, 3}), real({70, 3}), real({70, 2}), real({66, 70})}, {0.0, true}, 1e-5, false},

@@ -7,17 +7,17 @@ std::vector<Sample> good() {
   return {
       {"layer_norm", {real({3, 5}), real({5}), real({5})}, {Shape{5}}},
       {"layer_norm", {real({2, 3, 4}), real({3, 4}), absent()}, {Shape{3, 4}, 0.1}},
-      // Without a weight the gradient of the sum is 0, and what is left is rounding: 1e-7 beside a scale of
-      // 1e-3.
+      // Without a weight the gradient of the sum is 0; only rounding errors of 1e-7 remain, compared with a
+      // scale of 1e-3.
       {"layer_norm", {real({4, 19}), absent(), absent()}, {Shape{19}}, 1e-4},
       {"rms_norm", {real({3, 5}), real({5})}, {Shape{5}, 1e-5}},
       {"rms_norm", {real({2, 3, 4}), real({3, 4})}, {Shape{3, 4}, 0.1}},
       {"rms_norm", {real({4, 37}), absent()}, {Shape{37}, 1e-3}},
-      // Each row's norm is 1: the gradient of sum(y * y) is 0, and what is left of it is rounding.
+      // The norm of each row is 1, so the gradient of sum(y * y) is 0; only rounding errors remain.
       {"normalize", {real({4, 5}, 0.5, 2)}, {}, 1e-4},
       {"normalize", {real({2, 3, 4}, 0.5, 2)}, {3.0, -1, 0.1}},
-      // In training; the running statistics take no part in the result. Here and below the gradient of the
-      // sum is again rounding alone, since a weight is the same for all that it is divided among.
+      // In training; the result does not depend on the running statistics. Here and below the gradient of the
+      // sum is again only rounding errors, since all elements that share statistics have the same weight.
       {"batch_norm", {real({6, 5}), absent(), absent(), real({5}), real({5})}, {true}, 1e-3},
       {"batch_norm",
        {real({3, 2, 5}), real({2}), real({2}, 0.5, 2), real({2}), absent()},
@@ -25,7 +25,7 @@ std::vector<Sample> good() {
        1e-3},
       {"batch_norm", {real({2, 3, 4, 5}), absent(), absent(), absent(), real({3})}, {true}, 1e-3},
       {"batch_norm", {real({5, 37}), absent(), absent(), real({37}), absent()}, {true}, 1e-2},
-      // by the running statistics
+      // with the running statistics
       {"batch_norm", {real({2, 3}), real({3}), real({3}, 0.5, 2), real({3}), real({3})}},
       {"batch_norm",
        {real({2, 3, 4, 5}), real({3}), real({3}, 0.5, 2), real({3}), absent()},

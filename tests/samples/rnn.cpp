@@ -43,7 +43,7 @@ std::vector<Sample> good() {
     for (int layer = 0; layer < 2; ++layer)
       for (int direction = 0; direction < 2; ++direction) add_weights(deep, net.gates, layer ? 4 : 2, 2);
     rows.push_back({net.op, deep, {true, 2, 0.0, true, true, true}, 1e-5, false});
-    // one sequence, without a batch
+    // an unbatched sequence
     rows.push_back(
         {net.op, with_weights(start({real({3, 2})}, real({1, 3}, -1, 1)), net.gates, 2, 3), {}, 1e-5, false});
   }

@@ -1,8 +1,9 @@
 #pragma once
-// THE OP SAMPLE TABLE. Each op of the engine has at least one row: operands by shape, range and kind, and
-// parameters. test_ops.cpp runs every row over dtypes, layouts and devices, against the same op in double
-// precision, against central differences, and to second order. Elementwise rows come from elementwise.def by
-// themselves.
+// The op sample table. Each public op of the engine has at least one sample: operands by shape, range and
+// kind, and parameters. test_ops.cpp runs every sample over dtypes, layouts and devices, against the same op
+// in double precision, against central differences, and to second order. Samples come from the files of this
+// folder and from the examples of the records (Op::examples); those of elementwise rows are derived from
+// elementwise.def.
 #include <string>
 #include <vector>
 
@@ -10,28 +11,23 @@
 
 namespace lunagrad::tests {
 
-enum class Kind { real, complex, index, boolean, absent };
-
-struct SampleInput {
-  Shape shape;
-  double low = -2, high = 2;  // index: integers in [low, high); complex: of both parts
-  Kind kind = Kind::real;
-};
+using SampleInput = ExampleOperand;
+using Kind = ExampleOperand::Kind;
 
 struct Sample {
   std::string op;
   std::vector<SampleInput> inputs;
-  Values params = {};       // missing ones take the record's defaults
+  Values params = {};       // missing ones take their fallbacks
   double tolerance = 1e-5;  // of f32 against f64, relative to the largest value
   bool second_order = true;
-  bool contiguous = false;  // a view of contiguous memory alone
+  bool contiguous = false;  // the op takes only contiguous operands
 };
 
 struct BadSample {
   std::string op;
   std::vector<SampleInput> inputs;
   Values params;
-  std::string message;  // must occur in the error
+  std::string message;  // the Error must contain it
 };
 
 inline SampleInput real(const Shape& shape, double low = -2, double high = 2) {
@@ -46,7 +42,7 @@ inline SampleInput index(const Shape& shape, double low, double high) {
 }
 inline SampleInput absent() { return {{}, 0, 0, Kind::absent}; }
 
-// The rows of one family each; larger families have a file of their own in samples/. samples.cpp lists them.
+// The samples of related ops: one file of this folder each, listed in samples.cpp.
 struct SampleFamily {
   std::vector<Sample> (*samples)();
   std::vector<BadSample> (*bad_samples)();
@@ -55,10 +51,10 @@ struct SampleFamily {
 std::vector<Sample> samples();
 std::vector<BadSample> bad_samples();
 
-// Values for the parameters that a row leaves out.
+// The parameters with fallbacks for those that are missing.
 Values complete(const Op&, const Values&);
 
-// The elements of a tensor, of a complex one their parts.
+// The elements of a tensor; of a complex one the real and imaginary parts.
 std::vector<double> numbers_of(const Tensor&);
 
 }  // namespace lunagrad::tests

@@ -1,7 +1,9 @@
 // The scripts that stand in the documents run as they stand there.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "script/meta/signature.h"
@@ -54,7 +56,19 @@ TEST_CASE("the scripts of the documents run") {
 TEST_CASE("the page of the operations is what their records say") {
   const Folder folder;
   CHECK_MESSAGE(folder.run({"meta", "--table"}).out == read_file(LUNAGRAD_SOURCE_DIR "/docs/operations.md"),
-                "make it again: build/lunagrad meta --table > docs/operations.md");
+                "make it again: cmake --build build --target records");
+}
+
+TEST_CASE("the records of the operations are printed as JSON") {
+  const Folder folder;
+  const nlohmann::json records = nlohmann::json::parse(folder.run({"meta", "--json"}).out);
+  const auto record = [&](const char* name) -> const nlohmann::json& {
+    return *std::find_if(records.begin(), records.end(),
+                         [&](const nlohmann::json& r) { return r["name"] == name; });
+  };
+  CHECK(record("matmul")["family"] == "linear_algebra");
+  CHECK(record("matmul")["autocast"] == "narrow");
+  CHECK(record("tanh")["examples"][0]["inputs"][0]["shape"] == nlohmann::json({2, 3}));
 }
 
 TEST_CASE("each operation is explained with every parameter it takes") {
