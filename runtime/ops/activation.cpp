@@ -1,4 +1,5 @@
-// Activations that are more than a row of elementwise.def: glu, prelu, softmin; and those within other ops.
+// Activations that are not a row of elementwise.def: glu, prelu, softmin; and the activations fused into
+// other ops.
 #include "runtime/ops/activation.h"
 
 #include "runtime/elementwise/elementwise.h"

@@ -1,6 +1,6 @@
-// The long forms: what add, sub, div, clamp, sum, mean and prod take beyond their own records, so that the
-// short form of a call stays as light as it is. A script reaches them under the short names
-// (script/meta/signature.cpp). And isclose, which is arithmetic of several rows.
+// The hidden records that run calls of add, sub, div, clamp, sum, mean and prod with more arguments than the
+// public records have, so that the plain call stays fast. Scripts use the public names (Op::short_form). Also
+// isclose, a composition of several rows.
 #include "runtime/elementwise/elementwise.h"
 #include "runtime/ops/families.h"
 #include "runtime/ops/flops.h"
@@ -32,7 +32,7 @@ Tensor run_row(Row row, Operands in, Values params, bool in_place) {
                   : apply1(op, std::move(in), std::move(params));
 }
 
-// a + alpha b is one pass of addcmul; mistakes are told under the name that was called.
+// a + alpha b is one pass of addcmul; errors name the public op.
 Operands scaled_sum(const Call& call, Row row, double sign, bool in_place) {
   const Tensor &a = call.in[0], &b = call.in[1];
   const char* op = row_traits(int(row)).name;
@@ -171,7 +171,7 @@ void isclose_shape(Call& call) {
     fail("isclose: rtol and atol must not be negative (got ", rtol, " and ", atol, ")");
   call.emit(broadcast_shapes("isclose", call.input(0).shape(), call.input(1).shape()), DType::boolean);
 }
-// Integers are compared in f64, so that differences do not wrap around.
+// Integers are compared in f64, so that differences do not overflow.
 Operands isclose_compose(const Call& call) {
   const NoGrad off;
   const auto comparable = [](const Tensor& x) {

@@ -1,6 +1,6 @@
-// batch_norm: Ioffe, Szegedy, "Batch normalization", 2015. In training each channel is normalised by its own
-// mean and variance, which also move the running statistics; else by the running statistics. 16-bit operands
-// are computed in f32; the statistics keep their own type.
+// batch_norm: Ioffe, Szegedy, "Batch normalization", 2015. In training each channel is normalized by its own
+// mean and variance, which also update the running statistics; otherwise by the running statistics. 16-bit
+// operands are computed in f32; the statistics keep their own type.
 #include <algorithm>
 #include <cmath>
 
@@ -24,7 +24,7 @@ struct Channels {
   }
   int64_t of_each() const { return batch * size; }
   int64_t at(int64_t item, int64_t channel) const { return (item * count + channel) * size; }
-  // Calls f(first, end) on ranges of channels, all threads.
+  // Calls f(first, end) on ranges of channels, on all threads.
   template <class F>
   void for_channels(F&& f) const {
     const int64_t least = size == 1 ? 64 : 1;
@@ -200,7 +200,7 @@ void train_vjp(Backward& b) {
     if (b.needs(i)) b.set(i, gradients[size_t(i)]);
 }
 
-// The running statistics are differentiated too, should they require it.
+// The running statistics get gradients, too, if they require them.
 void eval_vjp(Backward& b) {
   if (b.create_graph()) return differentiate_composition(b);
   const Tensor weight = b.has(3) ? b.input(3) : Tensor();
@@ -216,14 +216,14 @@ void eval_vjp(Backward& b) {
   if (b.needs(4)) b.set(4, dbias);
 }
 
-// A vector over the channels beside tensors of x's shape.
+// A vector of the channels in a shape that broadcasts with x.
 Tensor over_channels(const Tensor& vector, const Tensor& x) {
   Shape shape(x.ndim(), 1);
   shape[1] = x.size(1);
   return reshape(vector, shape);
 }
 
-// Times 1 / sqrt(variance + eps) and the weight, plus the bias, in one pass.
+// centred * scale * weight + bias in one pass; scale is 1 / sqrt(variance + eps).
 Tensor scaled(const Tensor& centred, Tensor scale, const Call& call, int weight, int bias) {
   if (call.has(weight)) scale = scale * over_channels(call.input(weight), centred);
   return call.has(bias) ? addcmul(over_channels(call.input(bias), centred), centred, scale) : centred * scale;

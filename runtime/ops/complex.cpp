@@ -1,5 +1,5 @@
-// Complex numbers: made from their parts, taken apart, and seen as pairs of real numbers. In a vjp here g is
-// dL/dRe y - i dL/dIm y (tape.h), so that a view of the parts and its inverse carry a conjugation.
+// Complex numbers: composition from parts, the parts, and views as pairs of real numbers. In a vjp g is
+// dL/dRe y - i dL/dIm y (tape.h), so the gradients of these views contain a conjugation.
 #include <numbers>
 
 #include "runtime/ops/dense.h"
@@ -13,7 +13,7 @@ void need_complex(const Call& call) {
   if (!is_complex(type)) fail(call.op->name, ": a complex tensor is needed (got ", type, ")");
 }
 
-// A number takes the type of the other operand, two numbers are f32.
+// A number takes the type of the other operand; two numbers are f32.
 DType type_of_parts(const Call& call) {
   const Tensor &re = call.input(0), &im = call.input(1);
   const DType type = !re.is_number() ? re.dtype() : !im.is_number() ? im.dtype() : DType::f32;
@@ -27,7 +27,7 @@ void complex_shape(Call& call) {
   const Shape shape = broadcast_shapes("complex", call.input(0).shape(), call.input(1).shape());
   call.emit(shape, complex_type(type_of_parts(call)));
 }
-// Each part is copied to every second place.
+// Copies each part to every second element.
 void complex_cpu(const Call& call) {
   const Tensor& out = call.output();
   const DType type = part_type(out.dtype());

@@ -65,7 +65,7 @@ const Op kContiguous{.name = "contiguous",
                      .family = OpFamily::view,
                      .flops = kMovesNothing};
 
-// Overwrites operand 0 with operand 1: only used in place.
+// Overwrites operand 0 with operand 1; only called in place.
 void copy_shape(Call& call) {
   const Tensor &x = call.input(0), &value = call.input(1);
   if (!broadcasts_to(value.shape(), x.shape()))
@@ -96,7 +96,7 @@ const Op kCopy{.name = "_copy",
                .bytes = copy_bytes};
 
 void to_device_vjp(Backward& b) {
-  // A node knows its outputs' device; that of the input is a parameter.
+  // A node knows the device of its outputs; the device of the input is a parameter.
   b.set(0, to(b.grad(), require_device(interned(uint32_t(b.integer(0))))));
 }
 const Op kToDevice{.name = "_to_device",

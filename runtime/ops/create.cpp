@@ -1,5 +1,5 @@
-// Tensors from nothing, or from no more than a shape: constants, ranges, the identity, triangles. Made on the
-// context's device (Call::device of a call without operands). Random ones are in random.cpp beside this.
+// Tensors made from parameters or from a shape: constants, ranges, the identity, triangles. They are made on
+// the device of the context (Call::device of a call without operands). Random tensors are in random.cpp.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -32,7 +32,7 @@ double as_real(const Value& v) {
   return v.kind == Value::Kind::real ? v.f : v.kind == Value::Kind::boolean ? double(v.b) : double(v.i);
 }
 
-// i64 of an integer, f32 of a real, bool of a boolean.
+// The type of a tensor filled with a value: i64 for an integer, f32 for a real, bool for a boolean.
 DType dtype_of_number(const Value& v) {
   return v.kind == Value::Kind::real      ? DType::f32
          : v.kind == Value::Kind::boolean ? DType::boolean
@@ -163,7 +163,7 @@ void arange_shape(Call& call) {
     fail("arange: a step of ", step, " does not lead from ", start, " to ", end);
   int64_t count;
   if (range.whole()) {
-    // Unsigned, because the distance may be longer than the largest integer.
+    // Unsigned: the distance may exceed the largest signed integer.
     const bool up = range.step.i > 0;
     const uint64_t from = uint64_t(range.start.i), to = uint64_t(range.end.i), by = uint64_t(range.step.i);
     const uint64_t distance = up ? to - from : from - to, stride = up ? by : 0 - by;
@@ -212,7 +212,7 @@ void linspace_shape(Call& call) {
     fail("linspace: the number of steps must not be negative (got ", call.integer(2), ")");
   call.emit({call.integer(2)}, dtype_or(call.params[3], DType::f32));
 }
-// From both ends to the middle, so that both ends are exact.
+// Counted from both ends to the middle, so that both ends are exact.
 void linspace_cpu(const Call& call) {
   const Tensor& out = call.output();
   const double start = call.real(0), end = call.real(1);

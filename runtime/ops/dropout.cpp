@@ -1,5 +1,5 @@
-// dropout. The mask is not stored: it is a function of the draw and the place of an element (in row-major
-// order), so the gradient makes it again.
+// dropout. The mask is not stored: it is a function of the draw and the row-major position of an element, so
+// the gradient computes it again.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -13,13 +13,13 @@
 namespace lunagrad {
 namespace {
 
-// Call::args: 0 and 1 the draw, 2 the probability, which may change from step to step.
+// Call::args: 0 and 1 are the draw, 2 is the probability, which may change from step to step.
 constexpr int kProbability = 2;
 constexpr int64_t kPiece = 1024;  // elements at a time; a multiple of 4
 
 void mask_shape(Call& call) { call.emit(call.input(0).shape(), call.input(0).dtype()); }
 
-// Element i is dropped if its word is below p 2^32, else divided by 1 - p.
+// Element i is dropped if its random word is below p 2^32, else divided by 1 - p.
 void mask_cpu(const Call& call) {
   const Tensor &input = call.input(0), &out = call.output();
   const RandomDraw draw{call.args[0].u, call.args[1].u};
@@ -60,7 +60,7 @@ Tensor apply_mask(const Op& op, const Tensor& x, const Arguments& args) {
   return call.output();
 }
 
-// Linear in x: the gradient is the same mask on g, to any order.
+// Linear in x: the gradient of any order applies the same mask to g.
 void mask_vjp(Backward& b);
 const Op kMask{.name = "_dropout",
                .doc = "The input with the elements of one draw dropped and the others scaled up.",

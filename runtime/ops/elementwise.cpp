@@ -1,5 +1,5 @@
 // The op records of the rows of elementwise.def and of their gradients, built from the columns: shapes,
-// types, which values are saved, and the C++ functions of ops.h.
+// types, saved values, and the C++ functions of ops.h.
 #include "runtime/elementwise/elementwise.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 #define LOWEST -DBL_MAX
 #define HIGHEST DBL_MAX
 
-// What a params column says as ParamSpecs, and below as what an absent bound counts as.
+// The params column as ParamSpecs, and below the values of absent bounds.
 std::vector<ParamSpec> param_specs(int row) {
   switch (Row(row)) {
 #define REAL(name, fallback) {#name, ParamKind::real, Value(double(fallback))},
@@ -105,8 +105,8 @@ std::vector<InputSpec> input_specs(int row) {
   return {};
 }
 
-// PyTorch's result_type: tensors with dims, then 0-d tensors, then script numbers. The lower rank counts only
-// when its category (bool, integer, floating, complex) is higher.
+// PyTorch's result_type: tensors with dims count first, then 0-d tensors, then script numbers. A later group
+// counts only if its category (bool, integer, floating, complex) is higher.
 struct TypeMeet {
   int dims = -1, scalar = -1, number = -1;  // a DType, or -1
 
@@ -128,7 +128,7 @@ struct TypeMeet {
 
 bool whole(double value) { return !(std::isfinite(value) && value != std::trunc(value)); }
 
-// The type in which the operands of a value meet.
+// The common type of the operands of a value.
 DType meeting_type(const Call& call, int row) {
   const RowTraits& traits = kTraits[size_t(row)];
   const size_t first = row == int(Row::where) ? 1 : 0;
@@ -143,7 +143,7 @@ DType meeting_type(const Call& call, int row) {
   }
   if (is_differentiable(type)) return type;
   if (traits.types == RowTypes::kfloat) return DType::f32;
-  // A fraction as parameter of an integer computation: PyTorch's clamp(ints, 0.5) is a float.
+  // A fractional parameter of an integer computation: PyTorch's clamp(ints, 0.5) gives floats.
   for (const Value& value : call.params)
     if (value.kind == Value::Kind::real && !whole(value.f)) return DType::f32;
   return type;
@@ -156,9 +156,9 @@ void check_types(const Call& call, const RowTraits& traits, int row, DType type)
     fail("where: the condition must be a bool tensor (got ", call.in[0].dtype(), ")");
 }
 
-// Emits an output that has the shape of all operands broadcast together; the layout of an operand is reused.
+// Emits an output with the broadcast shape of all operands; reuses the layout of an operand if it fits.
 void emit_broadcast(Call& call, const char* name, DType type) {
-  const LayoutRef* found = nullptr;  // the one layout of all operands that are not scalars
+  const LayoutRef* found = nullptr;  // the common layout of all operands that are not scalars
   bool alike = true;
   for (const Tensor& x : call.in) {
     if (!x.defined()) continue;
@@ -459,9 +459,8 @@ std::vector<OpExample> row_examples(const Op& op) {
 
 std::span<const Op* const> elementwise_ops() { return records().list; }
 
-// The functions of ops.h. A params column is read twice in one definition, as declarations and as values, so
-// it is turned into a sequence (kind, name)(kind, name)… that is walked by two macros calling each other in
-// turn.
+// The functions of ops.h. A definition reads the params column twice, as declarations and as values. So the
+// column becomes a sequence (kind, name)(kind, name)…, and two macros that call each other walk over it.
 namespace {
 Value choice_value(const Op& op, std::string_view word) {
   const ParamSpec& spec = op.params[0];

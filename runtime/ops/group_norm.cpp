@@ -23,7 +23,7 @@ struct Groups {
     for (int d = 2; d < x.size(); ++d) size *= x[d];
   }
   int64_t elements() const { return channels * size; }  // of one group
-  // Calls f(group, its first element, its first channel) for each group of each item, all threads.
+  // Calls f(group, its first element, its first channel) for each group of each item, on all threads.
   template <class F>
   void for_groups(F&& f) const {
     parallel_for(batch * count, std::max<int64_t>(1, kGrain / std::max<int64_t>(elements(), 1)),
@@ -98,7 +98,8 @@ void grad_shape(Call& call) {
   }
 }
 
-// What one group gives to the gradients of its channels' weights and biases, and its dx unless that is null.
+// Adds one group to the gradients of the weights and biases of its channels, and writes its dx unless that is
+// null.
 template <class T>
 void group_gradients(const Groups& groups, const T* g, const T* x, const T* w, double eps, T* dx, T* dweight,
                      T* dbias) {
@@ -131,7 +132,7 @@ void backward_cpu(const Call& call) {
   const int64_t channels = x.size(1);
   T* const dx = call.flag(kInputWanted) ? call.output(0).data<T>() : nullptr;
   const T* const w = weight.defined() ? weight.data<T>() : nullptr;
-  // Of each item by itself first, so that threads do not change the sums.
+  // Each item has its own sums first, so that the results do not depend on the number of threads.
   std::vector<T> parts(size_t(2 * groups.batch * channels), T(0));
   T* const dbias = parts.data() + groups.batch * channels;
   groups.for_groups([&](int64_t i, int64_t first, int64_t channel) {
@@ -181,7 +182,7 @@ void group_norm_vjp(Backward& b) {
     if (b.needs(i)) b.set(i, gradients[size_t(i)]);
 }
 
-// As a layer norm of each group, which devices have a kernel for.
+// As a layer norm of each group, for which devices have a kernel.
 Operands group_norm_compose(const Call& call) {
   const Tensor& x = call.input(0);
   const int64_t groups = call.integer(0), channels = x.size(1);
@@ -218,7 +219,8 @@ const Op kGroupNorm{.name = "group_norm",
 
 enum Input { kX, kRunningMean, kRunningVar, kWeight, kBias };
 
-// The running statistics move towards the average of the instances', once also in a checkpoint.
+// The running statistics move towards the average of the instances; a replayed checkpoint does not move them
+// again.
 void move_statistics(const Call& call, double momentum) {
   if (context().checkpoint && context().checkpoint->replaying()) return;
   const NoGrad off;

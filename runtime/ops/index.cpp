@@ -1,8 +1,7 @@
 // Ops that read or write at indices held in a tensor: index_select, index_add, gather, scatter_add,
-// embedding, masked_fill, masked_select, nonzero, one_hot. Indices are i64, i32 or u8 and count from 0, in
-// error texts too; one out of range is an error before anything is written. Sums at equal indices are taken
-// in the order of the index, whatever the number of threads: the work is split across positions that never
-// meet.
+// embedding, masked_fill, masked_select, nonzero, one_hot. Indices are i64, i32 or u8 and count from 0, also
+// in error texts. An index out of range is an error before anything is written. Sums at equal indices are
+// added in the order of the index for any number of threads: threads write to different positions.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -17,8 +16,8 @@ namespace {
 
 // --- index_select, index_add ---
 
-// The rows of `bytes` that the index names, for each outer position. Rows as long as a word are moved as
-// words.
+// Copies the rows of `bytes` that the index names, for each outer position. Rows of the size of a word are
+// copied as words.
 void copy_rows(void* out, const void* in, const Split& from, size_t bytes, const Indices& index) {
   const int64_t count = index.size(), grain = std::max<int64_t>(1, kIndexGrain / from.inner);
   const auto walk = [&](auto&& move) {
@@ -66,7 +65,7 @@ void index_select_vjp(Backward& b) {
   const Tensor g = b.grad();
   b.set(0, index_add(zeros(b.shape(0), g.dtype(), g.device()), dim_of(b), b.input(1), g));
 }
-// Of the input only the selected elements are read.
+// Only the selected elements of the input are read.
 double selected_bytes(const Call& call) {
   return 2 * double(call.output().nbytes()) + double(call.input(1).nbytes());
 }
@@ -98,8 +97,8 @@ void index_add_shape(Call& call) {
          index.numel(), " indices into shape ", x.shape());
   call.emit(x.shape(), x.dtype());
 }
-// Split by outer position, then by runs of columns or, where rows are short, by ranges of target positions:
-// no two threads share a target, and each adds in the order of the index.
+// Split by outer position, then by runs of columns or, if rows are short, by ranges of target positions: no
+// two threads share a target, and each adds in the order of the index.
 void index_add_cpu(const Call& call) {
   const Tensor& out = call.output();
   const Tensor x = in_order(call.input(0)), source = in_order(call.input(2));
@@ -220,7 +219,7 @@ void scatter_add_shape(Call& call) {
 void scatter_add_cpu(const Call& call) {
   const Tensor& out = call.output();
   const Tensor x = in_order(call.input(0));
-  // The source may be larger than the index: only its corner counts.
+  // The source may be larger than the index; only the part of the shape of the index counts.
   const Tensor& index = call.input(1);
   const Tensor source = in_order(corner_of(call.input(2), index.shape()));
   const Shape whole = with_one_dim(x.shape());
@@ -284,7 +283,7 @@ void embedding_cpu(const Call& call) {
   copy_rows(call.output().raw(), weight.raw(), Split(weight.shape(), 0),
             size_t(weight.size(1)) * item_size(weight.dtype()), ids);
 }
-// The row of padding_idx gets none.
+// The row of padding_idx gets no gradient.
 void embedding_vjp(Backward& b) {
   Tensor g = b.grad();
   const Tensor ids = b.input(0);
@@ -340,13 +339,14 @@ const Op kMaskedFill{.name = "masked_fill",
                      .integer_inputs = 2,
                      .family = OpFamily::view};
 
-// The elements as booleans on the CPU, in order: the shape depends on them.
+// The elements as contiguous booleans on the CPU: the shape of the result depends on them.
 Tensor truth_of(const Tensor& x) {
   const NoGrad off;
   return in_order(to(to(x, DType::boolean), cpu_device()));
 }
 
-// Calls f(i) for each of the n booleans that holds, eight looked at together: bit 8 i of a word is boolean i.
+// Calls f(i) for each of the n booleans that is true. Eight are tested together: bit 8 i of a word is boolean
+// i.
 static_assert(std::endian::native == std::endian::little);
 template <class F>
 void for_each_true(const bool* truth, int64_t n, F&& f) {
@@ -359,9 +359,9 @@ void for_each_true(const bool* truth, int64_t n, F&& f) {
     if (truth[i]) f(i);
 }
 
-constexpr int64_t kTruthPiece = 1 << 15;  // booleans that one thread looks at
+constexpr int64_t kTruthPiece = 1 << 15;  // booleans of one work item
 
-// How many hold before each piece, and in all.
+// The number of true elements before each piece, and in all pieces.
 std::vector<int64_t> counts_before(const Tensor& truth) {
   const int64_t n = truth.numel(), pieces = (n + kTruthPiece - 1) / kTruthPiece;
   std::vector<int64_t> before(size_t(pieces) + 1, 0);
@@ -374,7 +374,7 @@ std::vector<int64_t> counts_before(const Tensor& truth) {
   std::partial_sum(before.begin(), before.end(), before.begin());
   return before;
 }
-// Elsewhere one number is read: the size of the result is a value.
+// On other devices one number is copied to the CPU: the size of the result depends on the values.
 int64_t count_true(const Tensor& x) {
   if (x.device().is_cpu()) return counts_before(truth_of(x)).back();
   const NoGrad off;
@@ -392,7 +392,7 @@ void nonzero_cpu(const Call& call) {
   parallel_for(int64_t(before.size()) - 1, 1, [&](int64_t begin, int64_t end) {
     int64_t* to = call.output().data<int64_t>() + before[size_t(begin)] * dims;
     const int64_t stop = std::min(n, end * kTruthPiece);
-    // Row by row of the last dim, of which a piece may begin and end amidst one.
+    // Row by row of the last dim; a piece may begin and end within a row.
     for (int64_t i = begin * kTruthPiece, next; i < stop; i = next) {
       const int64_t row = i / last, column = i % last;
       next = std::min(stop, i - column + last);

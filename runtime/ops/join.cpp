@@ -1,4 +1,4 @@
-// Joins: several tensors into one, and the views into which one falls apart again.
+// Joins several tensors into one, and splits one into views.
 #include "runtime/cpu/copy.h"
 #include "runtime/ops/families.h"
 
@@ -72,7 +72,7 @@ const Op kStack{.name = "stack",
                 .compose = stack_compose,
                 .family = OpFamily::view};
 
-// Side by side: along dim 1 (from 0), vectors along their only dim; scalars count as vectors.
+// Joins along dim 1 (from 0), vectors along their only dim; scalars count as vectors.
 Operands hstack_compose(const Call& call) {
   if (call.in.empty()) fail("hstack: a non-empty list of tensors expected");
   TensorList parts;
@@ -85,7 +85,7 @@ const Op kHstack{.name = "hstack",
                  .compose = hstack_compose,
                  .family = OpFamily::view};
 
-// One below the other; vectors count as rows.
+// Joins along dim 0; vectors count as rows.
 Operands vstack_compose(const Call& call) {
   if (call.in.empty()) fail("vstack: a non-empty list of tensors expected");
   TensorList parts;
@@ -98,7 +98,7 @@ const Op kVstack{.name = "vstack",
                  .compose = vstack_compose,
                  .family = OpFamily::view};
 
-// Views of a tensor's pieces along a dim, one after the other; the gradient joins those of the pieces in one
+// Views of the consecutive pieces of a tensor along a dim; the gradient joins those of the pieces in one
 // copy.
 void split_shape(Call& call) {
   const Tensor& x = call.input(0);

@@ -1,6 +1,6 @@
-// Losses: cross_entropy with class ids is fused (log-sum-exp of a row, then the gradient from the logits and
-// the saved log-sum-exp, nothing of the input's size in between); the others are compositions or read what
-// they need directly.
+// Losses. cross_entropy with class ids is fused: it keeps the log-sum-exp of each row and computes the
+// gradient from the logits and that, without an intermediate tensor of the size of the input. The others are
+// compositions or simple kernels.
 #include "runtime/ops/loss.h"
 
 #include <algorithm>
@@ -138,7 +138,7 @@ const Op kSmoothL1Loss{
     .family = OpFamily::loss,
     .autocast = AutocastPolicy::wide};
 
-// Logarithms no lower than -100, as in PyTorch, so that an exact 0 or 1 costs 100 and not infinity.
+// The logarithms are at least -100, as in PyTorch, so that an exact 0 or 1 costs 100 instead of infinity.
 Operands bce_compose(const Call& call) {
   const Tensor &p = call.input(0), &target = call.input(1);
   need_same_shape("binary_cross_entropy", p, target);
@@ -154,7 +154,7 @@ const Op kBceLoss{.name = "binary_cross_entropy",
                   .family = OpFamily::loss,
                   .autocast = AutocastPolicy::wide};
 
-// With pos_weight q the term (1 - t) x - log sigmoid(x) has its logarithm 1 + (q - 1) t times.
+// With pos_weight q the logarithm in (1 - t) x - log sigmoid(x) is multiplied by 1 + (q - 1) t.
 Operands bce_logits_compose(const Call& call) {
   const Tensor &x = call.input(0), &target = call.input(1);
   need_same_shape("binary_cross_entropy_with_logits", x, target);
@@ -192,13 +192,13 @@ void check_labels(const char* op, const std::vector<int64_t>& labels, int64_t cl
            " classes (labels count from 0)");
 }
 
-// What both kernels read: the rows of the logits, the labels, the weights, and what a row counts for.
+// What both kernels read: the rows of the logits, the labels, the class weights.
 template <class T>
 struct Labelled {
   Tensor input, weights;
   Split split;
   std::vector<int64_t> labels;
-  const T* weight = nullptr;  // of each class; null: 1
+  const T* weight = nullptr;  // of each class; null: all 1
   double weight_sum;
   int64_t ignored;
   double smoothing;
@@ -237,7 +237,8 @@ void fused_shape(Call& call) {
   call.emit(rows, call.input(0).dtype());
 }
 
-// Of a row x with label y: (1 - s) w_y (lse x - x_y) + s / C sum_c w_c (lse x - x_c), s the smoothing.
+// The loss of a row x with label y: (1 - s) w_y (lse x - x_y) + s / C sum_c w_c (lse x - x_c), with smoothing
+// s.
 template <class T>
 void fused_forward(const Call& call) {
   const Labelled<T> data(call, call.input(0), call.input(1), call.has(2) ? call.input(2) : Tensor());
@@ -274,8 +275,9 @@ void fused_cpu(const Call& call) {
   call.input(0).dtype() == DType::f64 ? fused_forward<double>(call) : fused_forward<float>(call);
 }
 
-// Operands: the loss's gradient, logits, labels, log-sum-exp, weight. With p = exp(x - lse) and the row's
-// factor k: k ((1 - s) w_y + s / C sum w) p_c - k s / C w_c, less k (1 - s) w_y at the label.
+// Operands: the gradient of the loss, logits, labels, log-sum-exp, weight. With p = exp(x - lse) and the
+// factor k of the row: dx_c = k ((1 - s) w_y + s / C sum w) p_c - k s / C w_c, and at the label less k (1 -
+// s) w_y.
 template <class T>
 void fused_backward(const Call& call) {
   const Labelled<T> data(call, call.input(1), call.input(2), call.has(4) ? call.input(4) : Tensor());
@@ -320,14 +322,14 @@ void fused_vjp(Backward& b) {
                   b.node().attributes->params));
 }
 
-// A vector over the classes, to be multiplied with logits of this many dims.
+// A vector of the classes in a shape that broadcasts with logits of this many dims.
 Tensor over_classes(const Tensor& weight, int ndim) {
   Shape shape(ndim, 1);
   shape[ndim > 1 ? 1 : 0] = weight.numel();
   return reshape(weight, shape);
 }
 
-// Of each row of log-probabilities: the one at its label, what the row weighs, whether it counts.
+// For each row of log-probabilities: the one at its label, the weight of the row, and whether it counts.
 struct LabelledRows {
   Tensor picked, weight, counts;
 };
@@ -395,7 +397,7 @@ void check_cross_entropy(const Call& call) {
     fail("cross_entropy: label_smoothing must lie in [0, 1] (got ", smoothing, ")");
 }
 
-// Of a row: -sum_c w_c t_c log p_c.
+// The loss of a row: -sum_c w_c t_c log p_c.
 Tensor with_probabilities(const Call& call) {
   const Tensor& input = call.input(0);
   Tensor target = call.input(1);

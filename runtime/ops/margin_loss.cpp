@@ -1,4 +1,4 @@
-// Losses of distances and margins, all of them compositions: cosine_similarity, cosine_embedding_loss,
+// Losses of distances and margins, all compositions: cosine_similarity, cosine_embedding_loss,
 // triplet_margin_loss, margin_ranking_loss, hinge_embedding_loss, soft_margin_loss.
 #include <cmath>
 
@@ -8,17 +8,17 @@
 namespace lunagrad {
 namespace {
 
-// The gradient passes at the limit, as in PyTorch.
+// At the limit the gradient passes, as in PyTorch.
 Tensor at_least(const Tensor& x, double least) { return clamp(x, least, INFINITY); }
 
-// The small numbers that keep roots from 0 do not fit 16 bits.
+// The small numbers that keep roots away from 0 cannot be represented in 16 bits.
 Tensor widened(const Tensor& x) { return is_half(x.dtype()) ? to(x, DType::f32) : x; }
 Tensor narrowed(const Tensor& result, const Tensor& a, const Tensor& b) {
   const DType dtype = promote(a.dtype(), b.dtype());
   return is_half(dtype) ? to(result, dtype) : result;
 }
 
-// Each norm is at least eps. Inside the root, so that a vector of zeros has a gradient.
+// Each norm is at least eps. The limit is inside the root, so that a vector of zeros has a gradient.
 Operands cosine_similarity_compose(const Call& call) {
   const Tensor &a = call.input(0), &b = call.input(1);
   const Shape shape = broadcast_shapes("cosine_similarity", a.shape(), b.shape());
@@ -107,7 +107,7 @@ Operands hinge_embedding_compose(const Call& call) {
   const Tensor &x = call.input(0), &target = call.input(1);
   need_same_shape("hinge_embedding_loss", x, target);
   const Tensor zero = Tensor::number(0.0);
-  // Each term vanishes where the target is not its own, as PyTorch has it for targets other than 1 and -1.
+  // Each term is 0 where the target is not its own, as in PyTorch for targets other than 1 and -1.
   const Tensor apart = where(ne(target, Tensor::number(int64_t(1))), at_least(call.real(0) - x, 0), zero);
   const Tensor alike = where(ne(target, Tensor::number(int64_t(-1))), x, zero);
   return {reduced(apart + alike, reduction_of(call, 1))};

@@ -1,5 +1,5 @@
-// Matrix products. Transposed operands go to the BLAS as they are, with a flag; so do views whose rows or
-// columns lie apart, and batches of either.
+// Matrix products. The BLAS takes transposed operands with a flag, and views whose rows or columns are not
+// adjacent, and batches of either, without a copy.
 #include "runtime/cpu/blas.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/activation.h"
@@ -56,7 +56,7 @@ blas::Matrix<T> blas_matrix(const T* data, const Side& s) {
   return {data, s.column_stride, true};
 }
 
-// Strides of `side`'s matrices over the common batch shape, 0 where it has one for all.
+// Strides of the matrices of `side` over the common batch shape, 0 along dims where one matrix serves all.
 Dims spread(const Side& side, const Shape& batch) {
   Dims strides(batch.size(), 0);
   const int shift = batch.size() - side.batch.size();
@@ -71,14 +71,14 @@ Shape batch_of(const Shape& shape) {
   return batch;
 }
 
-// Many matrices times one are one product, when the many lie one below the other.
+// A batch of matrices times one matrix is a single product if the rows of the batch have one common stride.
 bool fold_batch(Side& left, const Side& right, Shape& batch) {
   if (!right.batch.empty() || batch.empty()) return false;
   Side folded = left;
   folded.batch = folded.batch_strides = {};
   for (int d = batch.size() - 1; d >= 0; --d) {
     if (batch[d] == 1) continue;
-    if (folded.rows == 1)  // whose own stride means nothing
+    if (folded.rows == 1)  // the stride of a single row is arbitrary
       folded.row_stride = left.batch_strides[d];
     else if (left.batch_strides[d] != folded.row_stride * folded.rows)
       return false;
@@ -90,7 +90,7 @@ bool fold_batch(Side& left, const Side& right, Shape& batch) {
   return true;
 }
 
-// C = A B for the types that BLAS lacks; sums wrap around as the type does.
+// C = A B for integers, which the BLAS lacks; sums wrap around.
 template <class T>
 void multiply_integers(int64_t items, const Shape& batch, const Side& a, const Dims& a_steps, const T* a_data,
                        const Side& b, const Dims& b_steps, const T* b_data, T* c) {
@@ -202,7 +202,8 @@ const Op kAddProduct{.name = "_add_product",
                      .flops = {add_product_flops, "2 x elements of the sum x length of the inner dim"},
                      .bytes = add_product_bytes};
 
-// The gradient of an input is A B: added to what has arrived for the same tensor, where that can be.
+// Sets the gradient of an input to A B. If possible, A B is added in place to the gradient that has arrived
+// for the same tensor.
 void set_product(Backward& back, int input, const Tensor& a, const Tensor& b) {
   const bool plain = a.ndim() == 2 && b.ndim() == 2 && back.shape(input).size() == 2 && !is_half(a.dtype());
   if (const Tensor sum = plain ? running_sum(back, input) : Tensor(); sum.defined()) {
@@ -217,7 +218,7 @@ void set_product(Backward& back, int input, const Tensor& a, const Tensor& b) {
   back.set(input, matmul(a, b));
 }
 
-// The gradient of the left operand is G B^T, of the right A^T G; a vector counts as the matrix it stands for.
+// The gradient of the left operand is G B^T, of the right one A^T G; vectors count as matrices.
 void matmul_vjp(Backward& back) {
   const bool left_vector = back.shape(0).size() == 1, right_vector = back.shape(1).size() == 1;
   Tensor g = back.grad();
@@ -232,7 +233,7 @@ void matmul_vjp(Backward& back) {
   }
   if (back.needs(1)) {
     const Tensor a = left_vector ? unsqueeze(back.input(0), 0) : back.input(0);
-    // One matrix for the whole batch: summed inside the product.
+    // One matrix for the whole batch: the product sums over the batch.
     const bool one = back.shape(1).size() <= 2 && a.ndim() > 2;
     const Tensor left = one ? t(flatten(a, 0, -2)) : transpose(a, -2, -1);
     const Tensor right = one ? flatten(g, 0, -2) : g;

@@ -1,6 +1,6 @@
-// Normalisation over the last dims. layer_norm: Ba, Kiros, Hinton, "Layer normalization", 2016; rms_norm:
-// Zhang, Sennrich, "Root mean square layer normalization", 2019. Also normalize, which makes vectors of
-// norm 1.
+// Normalization over the last dims. layer_norm: Ba, Kiros, Hinton, "Layer normalization", 2016; rms_norm:
+// Zhang, Sennrich, "Root mean square layer normalization", 2019. Also normalize, which divides vectors by
+// their norm.
 #include "runtime/cpu/norm.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kGrain = 8192;  // elements
 
-// Rows of the dims that are normalised over, one after the other.
+// Rows of the normalized dims, contiguous.
 struct Rows {
   int64_t count = 1, size = 1;
   Rows(const Shape& shape, int normalized) {
@@ -25,7 +25,7 @@ struct Rows {
   int64_t grain() const { return std::max<int64_t>(1, kGrain / std::max<int64_t>(size, 1)); }
 };
 
-// The dims that are normalised over stand first among the parameters, eps after them.
+// Positions of the parameters.
 constexpr int kShapeAt = 0, kEpsAt = 1, kWantedAt = 2;
 
 void norm_shape(Call& call) {
@@ -45,7 +45,7 @@ void norm_shape(Call& call) {
   call.emit(x.shape(), x.dtype());
 }
 
-// Without one, the distance from 1 to the next number of the type that the mean is computed in.
+// eps, or the epsilon of the type that the mean is computed in.
 double eps_of(const Value& eps, DType dtype) {
   if (eps.present()) return eps.kind == Value::Kind::real ? eps.f : double(eps.i);
   return dtype == DType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
@@ -76,7 +76,7 @@ void norm_cpu(const Call& call) {
   x.dtype() == DType::f64 ? run.template operator()<double>() : run.template operator()<float>();
 }
 
-// Outputs: gradients of input, weight and, of layer_norm, bias; those that are not wanted are empty.
+// Outputs: gradients of input, weight and, for layer_norm, bias; those that are not wanted are empty.
 void norm_grad_shape(Call& call) {
   const Tensor& x = call.input(1);
   for (int i = kWantedAt; i < int(call.params.size()); ++i) {
@@ -94,7 +94,8 @@ void norm_grad(const Call& call) {
   const int64_t n = rows.size;
   const bool sums = call.flag(kWantedAt + 1) || (centred && call.flag(kWantedAt + 2));
 
-  // Sums over rows are taken block by block and then added up in order, so that threads do not change them.
+  // Sums over rows are computed for each block and then added in order, so that they do not depend on the
+  // number of threads.
   int64_t blocks = std::clamp<int64_t>(rows.count / rows.grain(), 1, 4 * thread_count());
   if (sums) blocks = std::clamp<int64_t>(blocks, 1, std::max<int64_t>(1, rows.count / 16));
   const int64_t per_block = (rows.count + blocks - 1) / blocks;

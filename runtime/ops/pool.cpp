@@ -1,6 +1,6 @@
 // Pooling over 1 or 2 spatial dims, by windows of a kernel or by windows that divide the input evenly
 // (adaptive). Max pooling picks one element of each window; its gradient puts the gradient there, and the
-// gradient of that picks again, so all orders are these two ops:
+// gradient of that picks again. So two ops serve all orders:
 //   y = pick(x, by x),  dx = put(g, by x),  from G for dx: g gets pick(G, by x)
 // Average pooling is linear: y = A x, dx = A^T g, and from G for dx: g gets A G.
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kAxes[] = {"W", "H, W"};
 
-using Sizes = std::array<int64_t, 2>;  // of rows and columns; with one spatial dim the first is not used
+using Sizes = std::array<int64_t, 2>;  // of rows and columns; with one spatial dim only the second is used
 
 Sizes sizes_of(const Call& call, int dims, const char* name, const Dims& list, int64_t least) {
   if (list.size() != 1 && list.size() != dims)
@@ -27,8 +27,8 @@ Sizes sizes_of(const Call& call, int dims, const char* name, const Dims& list, i
   return sizes;
 }
 
-// Windows start every `stride` elements from -padding on and must begin inside the input or the padding
-// before it; with ceil_mode the last may reach beyond the padding behind it.
+// Windows start every `stride` elements from -padding on. A window must begin inside the input or the padding
+// before it; with ceil_mode the last one may extend beyond the padding after it.
 int64_t output_size(int64_t in, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation,
                     bool ceil) {
   const int64_t room = in + 2 * padding - dilation * (kernel - 1) - 1;
@@ -38,8 +38,8 @@ int64_t output_size(int64_t in, int64_t kernel, int64_t stride, int64_t padding,
   return out;
 }
 
-// The window's divisor counts its elements, or with_padding those of the padding too (not what ceil_mode
-// adds).
+// The divisor of a window is the number of its elements; with_padding includes those of the padding, but not
+// those that ceil_mode adds.
 PoolAxis axis_of(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation,
                  bool with_padding) {
   PoolAxis axis{in, dilation, {}};
@@ -113,8 +113,8 @@ void with_type(const Call& call, F&& f) {
   call.output().dtype() == DType::f64 ? f.template operator()<double>() : f.template operator()<float>();
 }
 
-// A rule says what windows an op has: its number of spatial dims, parameters and geometry. Its params are
-// those of the visible op, which the hidden ones carry too.
+// A rule defines the windows of an op: the number of spatial dims, parameters and geometry. The hidden
+// records have the parameters of the public op.
 const ParamSpec kStrideParam{.name = "stride", .kind = ParamKind::integers, .fallback = {}, .optional = true};
 
 template <int spatial>
@@ -212,7 +212,7 @@ template <class Rule, const Names& names>
 struct MaxPool {
   static const Op pool, put, pick;
 
-  // Of the image that a call of each is about.
+  // The geometry of the input image of each kind of call.
   static PoolGeometry of_result(const Call& call) { return Rule::geometry(call, call.input(0).shape()); }
   static PoolGeometry of_gradient(const Call& call) { return Rule::geometry(call, call.input(1).shape()); }
 

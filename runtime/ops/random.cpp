@@ -1,5 +1,5 @@
-// Random tensors: uniform, normal, integers, permutations, coin tosses. Element i of a draw takes word i % 4
-// of block i / 4 (random.h); elements that need 64 bits take words 2i and 2i + 1.
+// Random tensors: uniform, normal, integers, permutations, Bernoulli. Element i of a draw takes word i % 4 of
+// block i / 4 (random.h); elements that need 64 bits take words 2i and 2i + 1.
 #include "runtime/cpu/random.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 RandomDraw draw_of(const Call& call) { return {call.args[0].u, call.args[1].u}; }
 
-constexpr int64_t kPiece = 1024;  // words made at a time; a multiple of 4
+constexpr int64_t kPiece = 1024;  // words generated at a time; a multiple of 4
 
 // Calls f(first, n, words) for pieces that cover [0, count): element first + i has words[i * per_element …].
 template <class F>
@@ -49,14 +49,14 @@ void floating_shape(Call& call) {
 
 // --- rand, randn ---
 
-// The result as its parts in a row: those of a complex tensor are drawn one after the other.
+// The result as real numbers: the parts of a complex tensor are drawn one after the other.
 Tensor parts_in_a_row(const Tensor& out) {
   if (!is_complex(out.dtype())) return out;
   return Tensor(out.storage_ref(), Layout::contiguous({2 * out.numel()}), 2 * out.offset(),
                 part_type(out.dtype()));
 }
 
-// Of the narrow types the upper bits that they can hold, so that 1 is never reached by rounding.
+// Narrow types take only as many upper bits as they can represent, so that rounding never gives 1.
 void rand_cpu(const Call& call) {
   const Tensor out = parts_in_a_row(call.output());
   const RandomDraw draw = draw_of(call);
@@ -116,7 +116,7 @@ void real_normals(const Tensor& out, RandomDraw draw) {
                      [&](int64_t first, int64_t n, const uint32_t* words) {
                        normals_f64(words, std::min(n, out.numel() - first), out.data<double>() + first);
                      });
-  // An odd number of elements leaves out the last of a pair.
+  // If the number of elements is odd, the last number of the last pair is not used.
   visit_dtype(out.dtype(), [&]<class T>() {
     for_words(draw, out.numel() + out.numel() % 2, 1, [&](int64_t first, int64_t n, const uint32_t* words) {
       float normals[kPiece];
@@ -126,7 +126,7 @@ void real_normals(const Tensor& out, RandomDraw draw) {
     });
   });
 }
-// Of a complex number both parts have variance 1/2, so that it has variance 1.
+// Both parts of a complex number have variance 1/2, so that the number has variance 1.
 void randn_cpu(const Call& call) {
   const Tensor& out = call.output();
   const Tensor parts = parts_in_a_row(out);
@@ -192,8 +192,8 @@ void randperm_shape(Call& call) {
   if (call.integer(0) < 0) fail("randperm: n must not be negative (got ", call.integer(0), ")");
   call.emit({call.integer(0)}, dtype_or(call.params[1], DType::i64));
 }
-// Fisher and Yates as in Knuth, TAOCP vol. 2, 3.4.2, algorithm P: element i changes places with one from i
-// on.
+// Fisher-Yates shuffle as in Knuth, TAOCP vol. 2, 3.4.2, algorithm P: element i is swapped with one at i or
+// after it.
 void randperm_cpu(const Call& call) {
   const Tensor& out = call.output();
   const int64_t n = out.numel();
@@ -238,7 +238,7 @@ void bernoulli_cpu(const Call& call) {
     std::atomic<bool> fine = true;
     const auto chance = [&](int64_t i) { return convert<double>(chances[i]); };
     const auto is_chance = [&](int64_t i) { return bool((chance(i) >= 0) & (chance(i) <= 1)); };
-    const std::array faces = {convert<T>(0.0f), convert<T>(1.0f)};  // a table: no branch could be foreseen
+    const std::array faces = {convert<T>(0.0f), convert<T>(1.0f)};  // a table: a branch would be mispredicted
     for_words(draw_of(call), out.numel(), 1, [&](int64_t first, int64_t n, const uint32_t* words) {
       bool all = true;
       for (int64_t i = 0; i < n; ++i) {
@@ -251,7 +251,7 @@ void bernoulli_cpu(const Call& call) {
       if (!is_chance(i)) fail("bernoulli: a probability must lie in [0, 1] (got ", chance(i), ")");
   });
 }
-// A toss has no gradient; training code gets zeros rather than an error, as in PyTorch.
+// A Bernoulli draw has no gradient; the gradient is 0 rather than an error, as in PyTorch.
 void bernoulli_vjp(Backward& b) { b.set(0, zeros(b.shape(0), b.dtype(0), b.device())); }
 const Op kBernoulli{.name = "bernoulli",
                     .doc = "1 with the probability that input gives, else 0.",
@@ -279,7 +279,7 @@ void multinomial_shape(Call& call) {
   call.emit(shape, DType::i64);
 }
 
-// The number of categories with a weight; Error for a row that is no distribution.
+// The number of categories with a nonzero weight; Error for a row that is not a distribution.
 int64_t checked_weights(const double* row, int64_t n) {
   double total = 0;
   for (int64_t i = 0; i < n; ++i) {
@@ -291,8 +291,8 @@ int64_t checked_weights(const double* row, int64_t n) {
   return n - std::count(row, row + n, 0.0);
 }
 
-// With replacement: where a uniform number falls among the running sums. Without: the categories of the
-// smallest -log(u) / w, which come in the order of drawing one after the other (Efraimidis and Spirakis,
+// With replacement: the position of a uniform number among the running sums. Without: the categories with the
+// smallest -log(u) / w, whose order is that of drawing one after the other (Efraimidis and Spirakis,
 // "Weighted random sampling with a reservoir", 2006).
 void multinomial_cpu(const Call& call) {
   const Tensor &weights = call.input(0), &out = call.output();
@@ -315,7 +315,7 @@ void multinomial_cpu(const Call& call) {
       for (int64_t s = 0; s < samples; ++s) {
         if (s % 4096 == 0) context().check_stop();
         const auto found = std::upper_bound(keys.begin(), keys.end(), uniform(r * samples + s) * total);
-        // Rounding may lead past the end: to the last category that has a weight.
+        // Rounding may lead past the end; then the last category that has a weight is taken.
         to[s] = found != keys.end() ? found - keys.begin()
                                     : std::lower_bound(keys.begin(), keys.end(), total) - keys.begin();
       }

@@ -1,5 +1,5 @@
-// The elements in another order or several times: roll, flip, tile, repeat_interleave, diag, meshgrid. They
-// are copied in runs as long as the strides allow.
+// Copies of elements in another order or repeated: roll, flip, tile, repeat_interleave, diag; and meshgrid,
+// which makes views. Elements are copied in runs as long as the strides allow.
 #include <algorithm>
 
 #include "runtime/cpu/copy.h"
@@ -8,7 +8,7 @@
 namespace lunagrad {
 namespace {
 
-// A repeated tensor is memory of its own, even when it is repeated once.
+// A repeated tensor has memory of its own, even if it is repeated once.
 Tensor own_copy(const Tensor& made, const Tensor& x) {
   return made.storage_ref() == x.storage_ref() ? clone(made) : made;
 }
@@ -16,8 +16,8 @@ Tensor own_copy(const Tensor& made, const Tensor& x) {
 // --- roll ---
 
 void roll_dims_shape(Call& call) { call.emit(call.input(0).shape(), call.input(0).dtype()); }
-// Along each dim that is rolled the last `shift` positions change places with those before them: one copy
-// for each combination of such parts.
+// Along each rolled dim the last `shift` positions swap places with those before them: one copy for each
+// combination of such parts.
 void roll_dims_cpu(const Call& call) {
   const Tensor &x = call.input(0), &out = call.output();
   const Dims& shifts = call.list(0);
@@ -118,7 +118,7 @@ const Op kFlip{.name = "flip",
 
 // --- tile, repeat_interleave ---
 
-// x with each dim d repeated counts[d] times; blocks as long as the dims behind d.
+// x with each dim d repeated counts[d] times; blocks have the size of the dims after d.
 Tensor repeat_blocks(const Tensor& x, const Dims& counts) {
   Tensor spread = x;
   Shape wide, shape;
@@ -145,7 +145,7 @@ Operands tile_compose(const Call& call) {
   int repeated = 0;
   for (const int64_t count : counts) repeated += count != 1;
   if (x.ndim() + repeated <= kMaxDims) return {own_copy(repeat_blocks(x, counts), call.input(0))};
-  for (int d = x.ndim() - 1; d >= 0; --d) {  // more dims than fit: in several rounds
+  for (int d = x.ndim() - 1; d >= 0; --d) {  // in several rounds if there are too many dims
     if (counts[d] == 1) continue;
     const int64_t below = contiguous_strides(x.shape())[d] * x.size(d);
     const int64_t rows = below == 0 ? 0 : x.numel() / below;
@@ -223,7 +223,7 @@ Operands diag_compose(const Call& call) {
   const int64_t k = call.integer(0);
   if (x.ndim() == 2) return {clone(diagonal(x, k))};
   if (x.ndim() != 1) fail("diag: 1 or 2 dims expected (got shape ", x.shape(), ")");
-  constexpr int64_t kLongest = int64_t(1) << 31;  // a square of which can still be counted
+  constexpr int64_t kLongest = int64_t(1) << 31;  // its square fits i64
   if (k >= kLongest || k <= -kLongest || x.size(0) >= kLongest)
     fail("diag: a matrix with ", x.size(0), " elements on diagonal ", k, " is too large");
   const int64_t n = x.size(0) + std::abs(k);

@@ -10,7 +10,7 @@
 namespace lunagrad {
 namespace {
 
-// Runs a fold and writes finish(states of one result) into output 0, converted to its type.
+// Runs a fold and writes finish(states of one result) to output 0, converted to its type.
 template <class Finish>
 void fold_into(const Call& call, Fold fold, double p, int dims_at, Finish&& finish) {
   const Tensor& out = call.output();
@@ -33,7 +33,7 @@ void fold_integers_into(const Call& call, Fold fold) {
 }
 double first_state(const double* states, int64_t i, int64_t) { return states[i]; }
 
-// A sum or product, each divided by `count`.
+// A sum or product of complex numbers, divided by `count`.
 void fold_complex_into(const Call& call, Fold fold, double count = 1) {
   visit_any_dtype(call.output().dtype(), [&]<class Out>() {
     if constexpr (is_complex_v<Out>) {
@@ -104,7 +104,7 @@ const Op kMean{.name = "mean",
                .flops = kOnePerOperand};
 
 void prod_cpu(const Call& call) { fold_any_type(call, Fold::product); }
-// As a balanced tree of products, whose gradients hold where factors are 0.
+// As a balanced tree of products: the gradients are right also where factors are 0.
 Operands prod_compose(const Call& call) {
   const Tensor x = is_integral(call.input(0).dtype()) ? to(call.input(0), DType::i64) : call.input(0);
   const uint32_t mask = mask_of(call);
@@ -191,7 +191,7 @@ void std_cpu(const Call& call) {
   fold_into(call, Fold::moments, 0, kDimsAt,
             [=](const double* s, int64_t i, int64_t n) { return std::sqrt(s[2 * n + i] / degrees); });
 }
-// Where the deviation is 0 the gradient is taken as 0.
+// The gradient is 0 where the deviation is 0.
 void std_vjp(Backward& b) {
   const Tensor y = b.output();
   const Tensor zero = Tensor::number(0.0);
@@ -223,7 +223,7 @@ void extreme_shape(Call& call) {
 }
 void amax_cpu(const Call& call) { fold_any_type(call, Fold::max); }
 void amin_cpu(const Call& call) { fold_any_type(call, Fold::min); }
-// Elements that tie share the gradient equally.
+// Equal largest elements share the gradient equally.
 void extreme_vjp(Backward& b) {
   const uint32_t mask = mask_of(b);
   const Tensor x = b.input(0), y = with_kept_dims(b.output(), b.shape(0), mask);
@@ -252,7 +252,7 @@ const Op kAmin = extreme_op(
 
 const ParamSpec kOneDim{.name = "dim", .kind = ParamKind::dim, .optional = true};
 
-// Values and their places along one dim.
+// Values along one dim and their indices.
 void extreme_dim_shape(Call& call) {
   need_elements(call, mask_of(call));
   emit_reduced(call, call.input(0).dtype());
@@ -341,7 +341,7 @@ const Op kArgmin = arg_extreme_op(
 constexpr int kPowerAt = 0, kNormDimsAt = 1, kNormKeepdimAt = 2;
 
 void norm_shape(Call& call) { emit_reduced(call, call.input(0).dtype(), kNormDimsAt, kNormKeepdimAt); }
-// (sum |x|^p)^(1/p); p = 0 counts the elements that are not 0, p = ±inf is the largest or smallest |x|.
+// (sum |x|^p)^(1/p); p = 0 counts the nonzero elements; p = ±inf is the largest or smallest |x|.
 Operands norm_compose(const Call& call) {
   const Tensor& x = call.input(0);
   const double p = call.real(kPowerAt);
@@ -393,7 +393,7 @@ const Op kPNorm{.name = "_norm",
                 .compose = norm_compose,
                 .family = OpFamily::reduction,
                 .flops = {norm_flops, "2 for each element of the operand, 3 if p is neither 1 nor 2"}};
-// Of complex numbers: the 2-norm is that of their parts, the others are those of their sizes.
+// Norms of complex numbers: the 2-norm is that of the parts, all others are those of the magnitudes.
 Operands complex_norm(const Call& call) {
   const Tensor& x = call.input(0);
   const Value &dims = call.params[kNormDimsAt], &keepdim = call.params[kNormKeepdimAt];
@@ -421,7 +421,7 @@ const Op kNorm{.name = "norm",
                .family = OpFamily::reduction,
                .autocast = AutocastPolicy::wide};
 
-// The norm under PyTorch's newer name; dtype is what it is computed in.
+// The norm under PyTorch's newer name; it is computed in dtype.
 Operands vector_norm_compose(const Call& call) {
   const Tensor& x = call.input(0);
   return apply(kNorm, {call.params[3].present() ? to(x, DType(call.integer(3))) : x},
@@ -440,7 +440,7 @@ const Op kVectorNorm{.name = "vector_norm",
 
 // --- logsumexp ---
 
-// Several dims are brought to the end and seen as one.
+// Several dims are moved to the end and merged.
 Operands logsumexp_compose(const Call& call) {
   need_floating(call);
   const Tensor& x = call.input(0);

@@ -1,5 +1,5 @@
-// Resizing by interpolation, and windows as columns (im2col, col2im). All are linear: the gradient of each is
-// the transposed map, whose gradient is the map again.
+// Resizing by interpolation, and windows as columns (im2col, col2im). All are linear maps: the gradient is
+// the transposed map, and its gradient is the map again.
 #include <algorithm>
 #include <cmath>
 
@@ -19,9 +19,9 @@ void with_type(const Call& call, F&& f) {
 
 enum InterpolateParam { kSize, kScaleFactor, kMode, kAlignCorners, kInputSize };
 
-// Nearest: the element at floor(i * scale), in single precision as PyTorch counts, so that both choose the
-// same. Linear: the two around (i + 0.5) * scale - 0.5, or around i * scale where corners are aligned; the
-// same size is the same image, whatever the factor.
+// Nearest: the element at floor(i * scale), computed in single precision as in PyTorch, so that both select
+// the same element. Linear: the two elements around (i + 0.5) * scale - 0.5, or around i * scale with aligned
+// corners. An image of unchanged size is copied, for any factor.
 std::vector<ResizeTap> taps_of(int64_t in, int64_t out, const Value& factor, bool nearest,
                                bool align_corners) {
   std::vector<ResizeTap> taps;
@@ -226,7 +226,7 @@ void im2col_vjp(Backward& b) {
                   {size, b.list(kKernel), b.list(kDilation), b.list(kPadding), b.list(kStride)}));
 }
 
-// The image that columns of this shape make.
+// The shape of the image that columns of this shape make.
 Shape image_of(const Call& call, const Shape& columns) {
   const Dims &size = call.list(0), &kernel = call.list(1);
   if (columns.size() != 3 && columns.size() != 2)

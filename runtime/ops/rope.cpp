@@ -1,5 +1,5 @@
 // Rotary position embedding: Su, Lu, Pan, Murtadha, Wen, Liu, "RoFormer", 2021. At position t the i-th pair
-// (a, b) of a row's features becomes (a cos - b sin, b cos + a sin) with the cosine and sine at [t, i]. The
+// (a, b) of features of a row becomes (a cos - b sin, b cos + a sin) with the cosine and sine at [t, i]. The
 // gradient is the inverse rotation.
 #include "runtime/cpu/rope.h"
 
@@ -27,7 +27,7 @@ void rope_shape(Call& call) {
   call.emit(x.shape(), x.dtype());
 }
 
-// Where row `row` of x begins; the rows are counted in order.
+// The offset of row `row` of x; rows are counted in row-major order.
 int64_t start_of(const Tensor& x, int64_t row) {
   int64_t start = 0;
   for (int d = x.ndim() - 2; d >= 0; --d) {

@@ -18,7 +18,7 @@ void running_shape(Call& call) {
   normalize_dim("cumsum", call.integer(kDimAt), x.shape());
   call.emit(x.shape(), is_differentiable(x.dtype()) ? x.dtype() : DType::i64);
 }
-// Where a scan reads: the operand itself, or its elements converted and in order in the output.
+// The operand of a scan: the tensor itself, or its elements converted and contiguous in the output.
 template <class T>
 const T* source_of(const Tensor& x, const Tensor& out) {
   if (x.is_contiguous() && x.dtype() == out.dtype()) return static_cast<const T*>(x.raw());
@@ -26,8 +26,8 @@ const T* source_of(const Tensor& x, const Tensor& out) {
   return static_cast<const T*>(out.raw());
 }
 
-// The scan of a dim that is not the last: for each place along it, in this order, step(running values, in,
-// out, n) on n neighbouring elements, whose running values begin as `first`. Memory is read in long rows.
+// The scan of a dim that is not the last: for each position along it, in this order, step(running values, in,
+// out, n) on n adjacent elements, whose running values begin as `first`. Memory is read in long rows.
 template <class T, class Running, class Step>
 void scan_side_by_side(const Split& split, const T* in, T* out, bool reverse, Running first, Step&& step) {
   constexpr int64_t kWidth = 512;
@@ -49,7 +49,7 @@ void scan_side_by_side(const Split& split, const T* in, T* out, bool reverse, Ru
   });
 }
 
-// y_i = x_0 + … + x_i, without x_i if exclusive, from the other end if reverse; floats are added in f64.
+// y_i = x_0 + … + x_i, without x_i if exclusive, from the end if reverse; floats are added in f64.
 void running_cpu(const Call& call) {
   const Tensor &x = call.input(0), &out = call.output();
   const Split split(with_one_dim(x.shape()), normalize_dim("cumsum", call.integer(kDimAt), x.shape()));
@@ -71,7 +71,7 @@ void running_cpu(const Call& call) {
       const int64_t n = split.size, first = reverse ? n - 1 : 0, step = reverse ? -1 : 1;
       Sum sum = 0;
       int64_t k = 0;
-      // Eight at a time, so that only one addition of eight waits for those before.
+      // Eight at a time, so that only one addition in eight waits for the previous sum.
       for (; k + kTogether <= n; k += kTogether) {
         if (k % kStopPiece == kStopPiece - kTogether) context().check_stop();
         Sum part[kTogether + 1] = {};
@@ -114,7 +114,7 @@ const Op kRunningSum{.name = "_cumsum",
                      .complex = true,
                      .family = OpFamily::reduction,
                      .flops = kOnePerResult};
-// Each element is part of the sums after it: the running sum from the other end.
+// Each element is part of the sums after it: the gradient is the running sum from the end.
 void running_vjp(Backward& b) {
   b.set(0, apply1(kRunningSum, {b.grad()}, {b.integer(kDimAt), b.flag(kExclusiveAt), !b.flag(kReverseAt)}));
 }
@@ -173,8 +173,8 @@ void product_cpu(const Call& call) {
       return run.template operator()<float, double>();
   }
 }
-// In log2(n) rounds: each element times the product of the elements before it, as many as are known already.
-// Its gradients hold where factors are 0.
+// In log2(n) rounds: each element times the product of the elements before it that is known so far. The
+// gradients are right also where factors are 0.
 Operands product_compose(const Call& call) {
   Tensor y = is_integral(call.input(0).dtype()) ? to(call.input(0), DType::i64) : call.input(0);
   if (y.ndim() == 0) return {clone(y)};
@@ -186,8 +186,8 @@ Operands product_compose(const Call& call) {
 }
 
 void product_grad_shape(Call& call) { call.emit(call.input(1).shape(), call.input(1).dtype()); }
-// With z the place of the first 0: dx_i = (sum of g_k y_k for i <= k < z) / x_i for i < z, dx_z = the sum of
-// g_k times the product of all x_j but x_z up to k, and 0 behind z.
+// With z the position of the first 0: dx_i = (sum of g_k y_k for i <= k < z) / x_i for i < z; dx_z = the sum
+// of g_k times the product of all x_j up to k except x_z; and 0 after z.
 void product_grad_cpu(const Call& call) {
   const Tensor& out = call.output();
   const Tensor g = in_order(call.input(0)), x = in_order(call.input(1)), y = in_order(call.input(2));

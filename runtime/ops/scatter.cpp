@@ -1,6 +1,6 @@
 // Ops that write at indices held in a tensor without adding: scatter, index_copy, index_fill; and take and
-// take_along_dim, which read by them. Indices count from 0. Of equal indices the last counts, whatever the
-// number of threads, and it alone gets the gradient.
+// take_along_dim, which read. Indices count from 0. Of equal indices the last one counts, for any number of
+// threads, and only it gets the gradient.
 #include <cstring>
 
 #include "runtime/ops/dense.h"
@@ -9,12 +9,12 @@
 namespace lunagrad {
 namespace {
 
-// A number, or a 0-d tensor, as one element of type T's size in `element`.
+// Writes a number or a 0-d tensor as one element of type T to `element`.
 void read_element(const Tensor& value, DType type, void* element) {
   copy_strided(element, type, {}, value.raw(), value.dtype(), {}, {});
 }
 
-// What may be written into `x`: elements of its type, or a number that fits it.
+// Checks what is written into `x`: elements of its type, or a number that fits it.
 void need_source_type(const char* op, const char* name, const Tensor& x, const Tensor& source) {
   if (source.is_number()) {
     if (is_floating(source.dtype()) && !is_differentiable(x.dtype()))
@@ -63,7 +63,7 @@ void scatter_vjp(Backward& b) {
   const int dim = dim_of(b);
   if (b.needs(0)) b.set(0, scatter(g, dim, index, Tensor::number(int64_t(0))));
   if (!b.needs(2)) return;
-  // Places that were written more than once hold the number of the last writer.
+  // Positions that were written more than once hold the number of the last writer.
   const Tensor writers =
       reshape(arange(0, double(index.numel()), 1, DType::i64, index.device()), index.shape());
   const Tensor last = scatter(zeros(b.shape(0), DType::i64, index.device()), dim, index, writers);
@@ -96,8 +96,8 @@ void need_flat_index(const char* op, const Tensor& index) {
   if (index.ndim() > 1) fail(op, ": the index must have one dim (got shape ", index.shape(), ")");
 }
 
-// Calls f(target row, number of the index, first column, columns) for each outer position and index; split by
-// outer position and by runs of columns.
+// Calls f(target row, number of the index, first column, columns) for each outer position and index; the work
+// is split by outer position and by runs of columns.
 template <class F>
 void for_indexed_rows(const Split& into, const Indices& index, F&& f) {
   const int64_t count = index.size();

@@ -25,11 +25,11 @@ void softmax_shape(Call& call) {
   call.emit(x.shape(), x.dtype());
 }
 
-// Runs along the dim: row_kernel(row of each input, n, row of the output) where it is the last, else
-// column_kernel(inputs, n, distance of the rows, columns, output) on blocks of columns.
+// Runs along the dim: row_kernel(row of each input, n, row of the output) if it is the last one, else
+// column_kernel(inputs, n, stride of the rows, columns, output) on blocks of columns.
 template <size_t inputs, class Rows, class Columns>
 void run_along(const Call& call, Rows&& row_kernel, Columns&& column_kernel) {
-  constexpr int64_t kFewColumns = 16;  // which are turned over instead
+  constexpr int64_t kFewColumns = 16;  // fewer columns are transposed instead
   const Split split(call.output().shape(), dim_of(call));
   const auto run = [&]<class T>() {
     std::array<Tensor, inputs> operands;
@@ -153,7 +153,7 @@ void lse_shape(Call& call) {
   shape.erase(dim_of(call));
   call.emit(shape, x.dtype());
 }
-// The row kernel makes NaN of infinities, where the largest element is the result.
+// The row kernel gives NaN for infinities, where the result is the largest element.
 template <class T>
 T lse_of_row(const T* x, int64_t n) {
   const double total = logsumexp_row(x, n);
@@ -174,7 +174,7 @@ void lse_vjp(Backward& b) {
   const int dim = normalize_dim("logsumexp", b.integer(0), b.shape(0));
   b.set(0, unsqueeze(b.grad(), dim) * exp(b.input(0) - unsqueeze(b.output(), dim)));
 }
-// m + log sum exp(x - m), m the largest element: it cancels, so no gradient goes through it.
+// m + log sum exp(x - m) with the largest element m: m cancels, so it gets no gradient.
 Operands lse_compose(const Call& call) {
   const Tensor& x = call.input(0);
   const int dim = dim_of(call);

@@ -1,5 +1,5 @@
-// Order along one dim: sort, argsort, topk, median. NaN counts as larger than everything; equal elements keep
-// their order. Indices are data and count from 0; the gradient goes to the places they name.
+// Sorting along one dim: sort, argsort, topk, median. NaN counts as larger than everything; equal elements
+// keep their order. Indices are data and count from 0; the gradient goes to the positions that they name.
 #include "runtime/cpu/sort.h"
 
 #include <algorithm>
@@ -22,11 +22,11 @@ int dim_of(const Call& call, int at) {
   return normalize_dim(call.op->name, call.integer(at), call.input(0).shape());
 }
 
-// The places of the first `count` of n elements in order, through `use(i, place)`.
+// Calls use(i, place) for the positions of the first `count` of n elements in sorted order.
 template <class T, class F>
 void order_row(const T* x, int64_t n, bool descending, int64_t count, F&& use) {
   if (sizeof(T) < 8 && n <= std::numeric_limits<uint32_t>::max()) {
-    // Not cleared: that alone would take longer than a stop may.
+    // Not initialized: that alone would take longer than a stop may.
     const std::unique_ptr<uint64_t[]> memory(new uint64_t[size_t(n) * (count == n ? 2 : 1)]);
     uint64_t* const keys = memory.get();
     in_pieces(n, [&](int64_t begin, int64_t end) {
@@ -65,7 +65,7 @@ void order_row(const T* x, int64_t n, bool descending, int64_t count, F&& use) {
   });
 }
 
-// Writes the first `count` elements of each row in order, and where they were.
+// Writes the first `count` elements of each row in sorted order, and their positions.
 template <class T>
 void order_rows(const Tensor& x, int dim, bool descending, int64_t count, T* values, int64_t* indices) {
   const Split split(with_one_dim(x.shape()), dim);
@@ -82,7 +82,7 @@ void order_rows(const Tensor& x, int dim, bool descending, int64_t count, T* val
 void order_into(const Call& call, int dim, bool descending, int64_t count) {
   const Tensor x = in_order(call.input(0));
   visit_dtype(x.dtype(), [&]<class T>() {
-    // bool is ordered as the byte it is; the 16-bit floats have been widened.
+    // bool is sorted as a byte; 16-bit floats have been widened.
     using Element = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
     if constexpr (std::is_arithmetic_v<Element>)
       order_rows(x, dim, descending, count, static_cast<Element*>(call.output(0).raw()),
@@ -90,7 +90,7 @@ void order_into(const Call& call, int dim, bool descending, int64_t count) {
   });
 }
 
-// The gradient of values taken along dim at the indices in output 1.
+// Sets the gradient of values taken along dim at the indices in output 1.
 void set_taken_gradient(Backward& b, int64_t dim) {
   const Tensor g = b.grad();
   if (b.shape(0).empty()) return b.set(0, g);
@@ -166,7 +166,7 @@ const Op kTopk{.name = "topk",
                .family = OpFamily::other,
                .flops = {topk_flops, "elements x log2 of k, for the comparisons"}};
 
-// The lower of the two middle elements, or NaN where there is one: it is last in order.
+// The lower of the two middle elements, or NaN if there is one: NaN sorts last.
 Operands median_along(const Tensor& x, int dim, bool keepdim) {
   const int64_t n = x.ndim() == 0 ? 1 : x.size(dim);
   if (n == 0 || x.numel() == 0)

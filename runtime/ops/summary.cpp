@@ -1,7 +1,7 @@
-// Rows of numbers that say whether tensors are in order (runtime/statistics/summary.h), made where the
-// tensors lie: one row for each operand, [sum / m, sum of squares / m^2, min, max, zeros, NaN, Inf, sum of
-// magnitudes / m], of the finite elements, with m the largest magnitude among them or 1. A device has one
-// kernel for all operands; without it they are reductions.
+// Rows of numbers that say whether tensors are in order (runtime/statistics/summary.h), computed where the
+// tensors are. One row for each operand: [sum / m, sum of squares / m^2, min, max, zeros, NaN, Inf, sum of
+// magnitudes / m] of the finite elements, with m the largest magnitude among them or 1. Some devices have one
+// kernel for all operands; otherwise reductions compute the rows.
 #include "runtime/ops.h"
 #include "runtime/ops/flops.h"
 #include "runtime/statistics/summarize_all.h"
@@ -21,7 +21,7 @@ Tensor row_of(const Tensor& given) {
   const Tensor x = given.dtype() == DType::f64 ? given : to(given, DType::f32), finite = isfinite(x);
   const Tensor values = where(finite, x, zeros_like(x)), magnitudes = abs(values), largest = amax(magnitudes);
   const Tensor scale = where(gt(largest, zeros_like(largest)), largest, ones_like(largest));
-  // In the place of what is not finite stands what lies beyond the other end.
+  // m (-m) in place of elements that are not finite does not change the minimum (maximum).
   const Tensor least = amin(where(finite, x, scale)), most = amax(where(finite, x, neg(scale)));
   const Tensor any = gt(count(finite), zeros({}, DType::f32, x.device()));
   const auto or_zero = [&](const Tensor& extreme) { return where(any, extreme, zeros_like(extreme)); };

@@ -1,4 +1,4 @@
-// Windows of one dim as a view, and the sum of what windows share, which is its gradient.
+// Windows of one dim as a view, and its gradient, which adds overlapping windows.
 #include <algorithm>
 
 #include "runtime/cpu/parallel.h"

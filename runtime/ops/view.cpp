@@ -13,7 +13,7 @@ void view_like(Call& call, const Shape& shape, const Strides& strides, int64_t s
 
 // --- reshape ---
 
-// `shape` with its one -1 worked out.
+// `shape` with its one -1 computed.
 Shape resolve_shape(const char* op, const Shape& wanted, int64_t count) {
   Shape shape = wanted;
   int unknown = -1;
@@ -34,8 +34,8 @@ Shape resolve_shape(const char* op, const Shape& wanted, int64_t count) {
   return shape;
 }
 
-// Strides that show x's elements in order under `shape` without a copy, if there are any: neighbouring dims
-// that are contiguous among themselves merge into runs, and each run is cut into dims of the new shape.
+// The strides that show the elements of x in `shape` without a copy, if there are any: adjacent dims that are
+// contiguous with each other merge into runs, and each run is split into dims of the new shape.
 bool reshaped_strides(const Tensor& x, const Shape& shape, Strides& strides) {
   if (x.numel() == 0 || x.is_contiguous()) {
     strides = contiguous_strides(shape);
@@ -115,7 +115,7 @@ Operands flatten_compose(const Call& call) {
   for (int i = last + 1; i < x.ndim(); ++i) shape.push_back(x.size(i));
   return {reshape(x, shape)};
 }
-// The size of the second tensor is all that counts of it.
+// Only the shape of the second tensor is used.
 Operands reshape_as_compose(const Call& call) { return {reshape(call.input(0), call.input(1).shape())}; }
 const Op kReshapeAs{.name = "reshape_as",
                     .doc = "The elements of input in the shape of other, a view where strides allow it.",
@@ -301,7 +301,7 @@ void expand_shape(Call& call) {
   const Shape shape = expanded_shape(x, call.list(0));
   view_like(call, shape, broadcast_strides(x.shape(), x.strides(), shape));
 }
-// The tape sums what broadcasting repeated.
+// The tape sums over the repeated elements.
 void expand_vjp(Backward& b) { b.set(0, b.grad()); }
 const Op kExpand{.name = "expand",
                  .doc = "Repeats dims of size 1 up to size, without a copy; -1 keeps a size.",
@@ -336,19 +336,19 @@ const Op kExpandAs{.name = "expand_as",
 
 // --- parts ---
 
-// For error texts: the sum, or the largest number when it is larger.
+// For error texts: the sum, or the largest integer if the sum overflows.
 int64_t capped_sum(int64_t a, int64_t b) {
   int64_t sum;
   return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-// The gradient of a part: zeros, with g where the part was.
+// The gradient of a part: zeros, with g at the part.
 Tensor embed(const Tensor& g, const Shape& whole, const Strides& strides, int64_t offset) {
   return as_strided_scatter(zeros(whole, g.dtype(), g.device()), g, strides, offset);
 }
 
-// x[start], x[start + step], … along a dim: `length` of them. Scripts say first and last position (both
-// included); the binding turns that into this.
+// `length` positions x[start], x[start + step], … along a dim. Scripts give the first and the last position,
+// both included; the binding converts them.
 void slice_shape(Call& call) {
   const Tensor& x = call.input(0);
   const int dim = normalize_dim("slice", call.integer(0), x.shape());
@@ -448,7 +448,7 @@ struct Diagonal {
         0, offset >= 0 ? std::min(rows, columns - offset) : std::min(rows + offset, columns));
     if (length > 0) skip = offset >= 0 ? offset * strides[dim2] : -offset * strides[dim1];
   }
-  // What it leaves of sizes or strides, with its own last.
+  // The sizes or strides of the other dims, then its own last.
   Dims without(const Dims& values, int64_t own) const {
     Dims rest;
     for (int i = 0; i < values.size(); ++i)
@@ -484,8 +484,7 @@ const Op kDiagonal{
 // --- strides by number: how the tape describes writes through views ---
 
 void as_strided_shape(Call& call) { view_like(call, call.list(0), call.list(1), call.integer(2)); }
-// Elements that a stride of 0 repeats receive the sum; those that other strides repeat are added up one by
-// one.
+// Elements repeated by a stride of 0 get the sum; elements repeated by other strides are added one by one.
 void as_strided_vjp(Backward& b) {
   Tensor g = b.grad();
   Dims strides = b.list(1);

@@ -1,7 +1,7 @@
 #pragma once
-// The words in which elementwise.def is written, over the scalar type Real: the double-precision reference,
-// from the standard library. The same words over vectors are in cpu/vector.h and cpu/math.h, over tensors in
-// elementwise_gradient.cpp, over GLSL floats in the GPU's shaders:
+// The functions in which elementwise.def is written, for the scalar type Real: the double-precision
+// reference, from the standard library. The same functions are defined for vectors in cpu/vector.h and
+// cpu/math.h, for tensors in elementwise_gradient.cpp and for GLSL floats in gpu/shaders:
 //   arithmetic   + - * / unary-, K(c), abs sign square conj max min (NaN if either is), floor ceil
 //                round_even trunc fmod remainder floor_div
 //   conditions   == != < <= > >= && || !, isnan isinf isfinite, sel(condition, then, else)
@@ -52,7 +52,7 @@ inline Real remainder(Real a, Real b) {
   return Real(r != 0 && (r < 0) != (b.v < 0) ? r + b.v : r);
 }
 
-// floor of the exact quotient, which the rounded a / b may exceed: Python's float floor division.
+// The floor of the exact quotient, which the rounded a / b may exceed: Python's float floor division.
 inline Real floor_div(Real a, Real b) {
   if (b.v == 0 || std::isinf(a.v))
     return Real(b.v == 0 ? a.v / b.v : std::numeric_limits<double>::quiet_NaN());
