@@ -36,6 +36,28 @@ const Op kCosineSimilarity{.name = "cosine_similarity",
                            .family = OpFamily::reduction,
                            .autocast = AutocastPolicy::wide};
 
+// |x1 - x2 + eps|_p along the last dim, as in PyTorch.
+Operands pairwise_distance_compose(const Call& call) {
+  const Tensor &a = call.input(0), &b = call.input(1);
+  if (broadcast_shapes("pairwise_distance", a.shape(), b.shape()).empty())
+    fail("pairwise_distance: vectors along the last dim are needed (got two scalars)");
+  const Tensor difference = widened(a) - widened(b) + call.real(1);
+  return {narrowed(norm(difference, call.real(0), {-1}, call.flag(2)), a, b)};
+}
+const Op kPairwiseDistance{
+    .name = "pairwise_distance",
+    .doc = "The p-norm of x1 - x2 + eps along the last dim.",
+    .inputs = {{"x1"}, {"x2"}},
+    .params = {{"p", ParamKind::real, 2.0},
+               {"eps", ParamKind::real, 1e-6},
+               {"keepdim", ParamKind::boolean, false}},
+    .compose = pairwise_distance_compose,
+    .family = OpFamily::reduction,
+    .examples = {{.inputs = {{.shape = {4, 3}}, {.shape = {4, 3}}}},
+                 {.inputs = {{.shape = {2, 4, 3}}, {.shape = {4, 3}}}, .params = {1.0, 1e-3, true}},
+                 {.inputs = {{.shape = {3}}, {.shape = {3}}}, .params = {3.0}},
+                 {.inputs = {{.shape = {}}, {.shape = {}}}, .error = "got two scalars"}}};
+
 // 1 - cos where the target is 1, max(0, cos - margin) where it is -1.
 Operands cosine_embedding_compose(const Call& call) {
   constexpr double kEps = 1e-12;
@@ -135,8 +157,9 @@ const Op kSoftMarginLoss{.name = "soft_margin_loss",
 }  // namespace
 
 std::span<const Op* const> margin_loss_ops() {
-  static const Op* const ops[] = {&kCosineSimilarity,  &kCosineEmbeddingLoss, &kTripletMarginLoss,
-                                  &kMarginRankingLoss, &kHingeEmbeddingLoss,  &kSoftMarginLoss};
+  static const Op* const ops[] = {&kCosineSimilarity,  &kPairwiseDistance,  &kCosineEmbeddingLoss,
+                                  &kTripletMarginLoss, &kMarginRankingLoss, &kHingeEmbeddingLoss,
+                                  &kSoftMarginLoss};
   return ops;
 }
 

@@ -69,6 +69,7 @@ TEST_CASE("the records of the operations are printed as JSON") {
   CHECK(record("matmul")["family"] == "linear_algebra");
   CHECK(record("matmul")["autocast"] == "narrow");
   CHECK(record("tanh")["examples"][0]["inputs"][0]["shape"] == nlohmann::json({2, 3}));
+  CHECK(record("pairwise_distance")["examples"][1]["params"]["keepdim"] == true);
 }
 
 TEST_CASE("each operation is explained with every parameter it takes") {
