@@ -25,6 +25,12 @@ target_compile_definitions(lunagrad-tests PRIVATE LUNAGRAD_SOURCE_DIR="${CMAKE_S
 
 add_test(NAME format COMMAND ${PROJECT_SOURCE_DIR}/tests/format)
 set_tests_properties(format PROPERTIES SKIP_RETURN_CODE 77)
+# Makes what is generated from the op records: the table in the docs and the PyTorch cases of their examples.
+add_custom_target(records
+  COMMAND sh -ec "$<TARGET_FILE:lunagrad> meta --table >${PROJECT_SOURCE_DIR}/docs/operations.md; \
+LUNAGRAD=$<TARGET_FILE:lunagrad> ${PROJECT_SOURCE_DIR}/tests/reference/generate.py examples"
+  DEPENDS lunagrad VERBATIM)
+
 add_test(NAME layers COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -P ${CMAKE_SOURCE_DIR}/tests/layers.cmake)
 # Several entries, so that they run in parallel: the table of op samples, the rest of the engine, and scripts. Under the thread
 # sanitizer only tests of memory that threads share run.

@@ -29,9 +29,9 @@ struct Row {
 #define REQUIRED(name) "  T " #name ";\n"
 #define BOUND(name, when_absent) "  T " #name ";\n"
 #define CHOICE(name, first, second) "  int " #name ";\n"
-#define EW1(name, params, types, result, value, gx, lo, hi, doc) "" params "",
-#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) "" params "",
-#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) "" params "",
+#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) "" params "",
+#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) "" params "",
+#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) "" params "",
 constexpr std::string_view kFields[] = {
 #include "runtime/elementwise/elementwise.def"
 };
@@ -40,18 +40,18 @@ constexpr std::string_view kFields[] = {
 #define REQUIRED(name) "param,"
 #define BOUND(name, when_absent) "param,"
 #define CHOICE(name, first, second) "int,"
-#define EW1(name, params, types, result, value, gx, lo, hi, doc) "" params "",
-#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) "" params "",
-#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) "" params "",
+#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) "" params "",
+#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) "" params "",
+#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) "" params "",
 constexpr std::string_view kReaders[] = {
 #include "runtime/elementwise/elementwise.def"
 };
 
-#define EW1(name, params, types, result, value, gx, lo, hi, doc) \
+#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) \
   {#name, "", "", #types, #result, #value, {#gx}},
-#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) \
+#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) \
   {#name, "", "", #types, #result, #value, {#ga, #gb}},
-#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) \
+#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) \
   {#name, "", "", #types, #result, #value, {#ga, #gb, #gc}},
 const Row kRows[] = {
 #include "runtime/elementwise/elementwise.def"

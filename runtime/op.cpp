@@ -70,4 +70,20 @@ Device& Call::device() const {
   return in.empty() ? *context().device : cpu_device();
 }
 
+double call_flops(const Call& call) { return call.op->flops.count ? call.op->flops.count(call) : 0; }
+
+double call_bytes(const Call& call) {
+  const Op& op = *call.op;
+  if (op.bytes) return op.bytes(call);
+  if (call.aliases) return 0;
+  double total = 0;
+  for (const Tensor& x : call.in) {
+    if (!x.defined()) continue;
+    const bool written = op.writes_inputs && x.storage().last_writer == op.name;
+    total += (written ? 2 : 1) * double(x.nbytes());
+  }
+  for (const Tensor& y : call.out) total += y.defined() ? double(y.nbytes()) : 0;
+  return total;
+}
+
 }  // namespace lunagrad

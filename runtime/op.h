@@ -1,8 +1,8 @@
 #pragma once
-// The op record: everything the project knows about an operation in one inspectable value, and the Call, one
-// use of it. run() is the only way an op runs: it infers shapes, asks the device, and has the tape record it.
-// A family of ops (one file in ops/) defines its records as constants and lists them in one function; op.cpp
-// joins the lists. Nothing registers itself.
+// The op record: everything the project knows about an operation, and Call, one use of it. run() is the only
+// way to run an op: it infers the shapes, calls the device and has the tape record the call. Each file in
+// ops/ defines the records of a few related ops as constants and lists them in one function; op.cpp joins the
+// lists. Nothing registers itself. A record is constant: any thread may read it.
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -20,9 +20,10 @@ namespace lunagrad {
 class Backward;
 struct Op;
 
-// How a parameter is written in a script. dim, dims and position count from 1 there and from 0 here, negative
-// ones from the end; number is an integer, a real or a boolean, kept as it was given; choice is one of a few
-// names, stored as its number; text is any, stored as the number under which it is interned (trace.h).
+// How a script writes a parameter. dim, dims and position count from 1 in a script and from 0 here; negative
+// values count from the end. number is an integer, a real or a boolean and keeps the kind that was given.
+// choice is one of a few names and is stored as the index of the name. text is any string and is stored as
+// the number under which it is interned (trace.h).
 enum class ParamKind : uint8_t {
   boolean,
   integer,
@@ -62,9 +63,9 @@ struct Value {
 struct ParamSpec {
   const char* name;  // PyTorch's
   ParamKind kind;
-  Value fallback;                         // none: the caller must give it, unless `optional`
+  Value fallback;                         // none: the parameter is required, unless `optional`
   std::vector<const char*> choices = {};  // of ParamKind::choice
-  bool optional = false;                  // absent means "none", whatever that is to the op
+  bool optional = false;                  // may be absent; what that means is the op's choice
 };
 
 struct InputSpec {
@@ -73,14 +74,14 @@ struct InputSpec {
   bool list = false;      // last only: any number of tensors (cat, stack)
 };
 
-// What the gradient of one input reads: bit i = the value of input (output) i. Only these are saved and
-// checked.
+// What the gradient of one input reads: bit i is the value of input (output) i. The tape saves only these,
+// and checks only their versions.
 struct Reads {
   uint16_t inputs = 0;
   uint16_t outputs = 0;
 };
 
-// What changes from step to step while the graph stays the same: learning rate, step, random draw.
+// A number that changes from step to step while the graph stays the same: learning rate, step, random draw.
 union Argument {
   double f;
   uint64_t u;
@@ -97,7 +98,7 @@ struct Call {
   Operands out;   // appended by Op::shape, allocated by run()
   Values params;  // one for each ParamSpec
   Arguments args{};
-  uint32_t aliases = 0;  // bit i: output i shares an input's memory, nothing is allocated for it
+  uint32_t aliases = 0;  // bit i: output i is a view of an input; no memory is allocated for it
 
   const Tensor& input(int i) const { return in[size_t(i)]; }
   const Tensor& output(int i = 0) const { return out[size_t(i)]; }
@@ -107,19 +108,76 @@ struct Call {
   double real(int i) const { return params[size_t(i)].f; }
   const Dims& list(int i) const { return params[size_t(i)].list; }
 
-  // For Op::shape: the next output, new memory on the inputs' device …
+  // For Op::shape: appends an output with new memory on the device of the inputs.
   void emit(const Shape&, DType);
   void emit(LayoutRef, DType);  // must be contiguous
-  // … or a view of an input (bit set in `aliases`).
+  // Appends an output that is a view of an input, and sets its bit in `aliases`.
   void emit_view(const Tensor& of, const Shape&, const Strides&, int64_t offset);
-  // … whose elements are the parts of the input's, or pairs of its elements; offset in those of the view.
+  // The same for a view of another type: the real parts of complex numbers, or pairs of reals as complex
+  // numbers. The offset counts elements of the view's type.
   void emit_view(const Tensor& of, DType, const Shape&, const Strides&, int64_t offset);
-  Device& device() const;  // of the operands; Error that names both when they differ
+  Device& device() const;  // of the operands; Error that names both devices when they differ
+};
+
+// The group of an op, which decides its colour in the window. The numbers index Theme::family; leaf is the
+// group of leaf nodes, which have no op.
+enum class OpFamily : uint8_t {
+  view,
+  linear_algebra,
+  elementwise,
+  reduction,
+  normalization,
+  leaf,
+  loss,
+  other,
+  unset
+};
+
+// The type in which an op runs in a region of autocast (tape/autocast.h). `narrow` and `wide` are PyTorch's
+// lists for CUDA (torch.amp, "CUDA Ops that can autocast"); `wide` also has the norms and log-sum-exp, which
+// PyTorch computes in f32 inside their kernels.
+enum class AutocastPolicy : uint8_t {
+  by_kind,  // `own` for elementwise rows, hidden records, compositions and ops that write their inputs;
+            // `widest` for all others
+  narrow,   // the region's 16-bit type
+  wide,     // f32
+  widest,   // the widest type of the floating operands
+  own       // the types of the operands
+};
+
+// How the floating-point operations of a call are counted. A multiply-add is two operations; a comparison, a
+// division and a function such as exp are one each.
+struct FlopRule {
+  double (*count)(const Call&) = nullptr;  // null: the call computes nothing
+  const char* text = nullptr;              // the formula for the profiler, "" when nothing is computed
+  bool idle = false;                       // the call makes a view: no element is moved
+};
+// Copies, fills, converts or reorders elements. Also for optimizer steps, whose time is the time of memory
+// access.
+inline constexpr FlopRule kMovesData{nullptr, ""};
+inline constexpr FlopRule kMovesNothing{nullptr, "", true};  // a view
+
+// An operand of an example: its shape and the range of its elements.
+struct ExampleOperand {
+  enum class Kind : uint8_t { real, complex, index, boolean, absent };
+  Shape shape;
+  double low = -2, high = 2;  // index: integers in [low, high); complex: range of both parts
+  Kind kind = Kind::real;
+};
+
+// Operands and parameters with which the tests call the op (tests/samples) and from which
+// tests/reference/generate.py makes its PyTorch case.
+struct OpExample {
+  std::vector<ExampleOperand> inputs;
+  Values params = {};           // missing ones take their fallbacks
+  const char* error = nullptr;  // what the Error of this wrong call contains; null: the call is right
+  double tolerance = 1e-5;      // of f32 against f64, relative to the largest value
+  bool second_order = true;     // whether second derivatives are checked
 };
 
 struct Op {
-  const char* name;
-  const char* doc;  // one sentence
+  const char* name;  // PyTorch's; hidden records begin with _
+  const char* doc;   // one sentence that names the arguments as `inputs` and `params` do
   std::vector<InputSpec> inputs;
   std::vector<ParamSpec> params = {};
 
@@ -127,36 +185,65 @@ struct Op {
   void (*shape)(Call&) = nullptr;
   // Computes the outputs; the operands are CPU tensors of any strides. Null for views and compositions.
   void (*cpu)(const Call&) = nullptr;
-  // Gradients of the inputs from those of the outputs, in tensor ops. Null: not differentiable.
+  // Computes the gradients of the inputs from those of the outputs, in tensor ops. Null: not differentiable.
   void (*vjp)(Backward&) = nullptr;
-  // reads[i] belongs to the gradient of input i; the last row serves all further inputs.
+  // reads[i] belongs to the gradient of input i; the last entry serves all further inputs.
   std::vector<Reads> reads = {};
-  // Whether the gradients of this call read the outputs that `reads` names; null: they do.
+  // Whether the gradients of this call read the outputs that `reads` names. Null: they do.
   bool (*reads_outputs)(const Call&) = nullptr;
   // The op in simpler ops: the reference of the tests, what a device without the kernel runs, and what is
-  // differentiated under create_graph when the vjp is a fused kernel. An op with only this is a composition.
+  // differentiated under create_graph when the vjp is a fused kernel. An op that has neither `shape` nor
+  // `cpu` is a composition: it always runs this.
   Operands (*compose)(const Call&) = nullptr;
-  // The calls that compose() serves, on every device; null: those that a device has no kernel for.
+  // The calls that run compose() on every device. Null: the calls that a device has no kernel for.
   bool (*composed)(const Call&) = nullptr;
 
-  int elementwise = -1;           // row number in elementwise.def, -1 for the others
-  bool half_through_f32 = false;  // f16 and bf16 operands are computed as f32 and the outputs converted back
+  int elementwise = -1;           // row number in elementwise.def, -1 for all other ops
+  bool half_through_f32 = false;  // f16 and bf16 operands are converted to f32 and the outputs converted back
   bool random = false;  // takes a draw of the context's generator: args[0].u = seed, args[1].u = stream
   bool writes_inputs = false;   // changes operands in place (the optimizers); it has no outputs
   uint16_t integer_inputs = 0;  // bit i: input i holds indices or labels and never gets a gradient
-  bool complex = false;         // takes complex operands and makes complex results; the others refuse them
+  bool complex = false;         // takes complex operands and gives complex results; other ops refuse them
+
+  OpFamily family = OpFamily::unset;
+  AutocastPolicy autocast = AutocastPolicy::by_kind;
+  // Required, except for compositions: their operations are counted in the calls that they make. A
+  // composition of views says kMovesNothing.
+  FlopRule flops = {};
+  // Bytes of memory that a call reads and writes. Null: see call_bytes().
+  double (*bytes)(const Call&) = nullptr;
+
+  // How scripts call the op (script/meta/signature.h).
+  std::vector<const char*> order = {};  // of the arguments; empty: operands, then parameters
+  uint16_t number_inputs = 0;           // bit i: a number may stand for input i
+  bool creates = false;  // its calls also take device and requires_grad, as those of ops without inputs do
+  // Of a hidden record: the public op whose calls it runs if a script gives arguments that the public record
+  // lacks.
+  const char* short_form = nullptr;
+
+  std::vector<OpExample> examples = {};
+
   bool hidden() const { return name[0] == '_'; }
+  bool is_composition() const { return compose && !cpu && !shape; }
 };
 
-// Runs the call: the outputs are call.out. The one entry; everything in ops.h comes through here.
+// Floating-point operations of a call whose outputs are known; 0 when its op computes nothing.
+double call_flops(const Call&);
+// Bytes of memory that a call reads and writes: what the op's record says, else each operand and each output
+// once, operands that the op writes in place twice, and nothing for views.
+double call_bytes(const Call&);
+// The examples of the op's record; those of an elementwise row are derived from its columns.
+std::vector<OpExample> examples_of(const Op&);
+
+// Runs the call; the outputs are in call.out. Every function of ops.h ends here.
 void run(Call&);
 Operands apply(const Op&, Operands in, Values params = {});  // all outputs
 Tensor apply1(const Op&, Operands in, Values params = {});   // the first output
-// Writes the result of an op whose output has in[0]'s shape into in[0], which keeps its dtype. Only for ops
-// whose kernel may write over operand 0 element by element: elementwise rows and _copy.
+// Writes the result of an op whose output has the shape of in[0] into in[0], which keeps its dtype. Only for
+// ops whose kernel may overwrite operand 0 element by element: elementwise rows and _copy.
 Tensor apply_in_place(const Op&, Operands in, Values params = {});
 
-std::span<const Op* const> all_ops();  // in the order of the families
+std::span<const Op* const> all_ops();  // in the order of the files in ops/
 const Op* find_op(std::string_view name);
 
 }  // namespace lunagrad

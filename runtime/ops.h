@@ -1,8 +1,9 @@
 #pragma once
-// The operations, for C++ hosts and for the gradients of other operations: the names and meanings of the Lua
-// API, except that dims and positions count from 0 here. Each function runs the op record of the same name
-// (op.h), so the tape records it. Shapes in comments: N batch, C channels or classes, … any further dims. All
-// throw Error for operands that do not fit. For the thread of the tensors.
+// The operations that C++ calls: hosts, and the gradients and compositions of other operations. Names and
+// meanings are those of the Lua API, except that dims and positions count from 0 here. Each function runs the
+// op record of the same name (op.h), so the tape records it. An op that only scripts call needs no function
+// here; apply() (op.h) runs any record. In the comments N is the batch, C are channels or classes, and … any
+// further dims. All functions throw Error for operands that do not fit.
 #include <optional>
 #include <string_view>
 
@@ -10,8 +11,8 @@
 
 namespace lunagrad {
 
-// Elementwise rows: `Tensor exp(const Tensor& x)`, `Tensor add(const Tensor& a, const Tensor& b)`, with
-// parameters as doubles after the operands; operands broadcast.
+// The rows of elementwise.def: `Tensor exp(const Tensor& x)`, `Tensor add(const Tensor& a, const Tensor& b)`.
+// Operands broadcast; parameters follow them as doubles.
 #define LUNAGRAD_ELEMENTWISE_DECLARATIONS
 #include "runtime/elementwise/declare.h"
 #undef LUNAGRAD_ELEMENTWISE_DECLARATIONS
@@ -50,14 +51,14 @@ Tensor fill_(const Tensor& x, double value);  // in place
 // num_samples indices (from 0, i64) for each row of weights [n] or [rows, n]; a row need not sum to 1
 Tensor multinomial(const Tensor& weights, int64_t num_samples, bool replacement = false);
 
-// view.cpp, copy.cpp, join.cpp, cast.cpp: views unless a comment says copy
+// view.cpp, copy.cpp, join.cpp, cast.cpp: views, except where a comment says copy
 Tensor to(const Tensor&, DType);                     // cast; the same tensor when the type is the same
 Tensor to(const Tensor&, Device&);                   // copy to a device, differentiable
-Tensor clone(const Tensor&);                         // contiguous copy
-Tensor contiguous(const Tensor&);                    // the same tensor when it is contiguous
-Tensor copy_(const Tensor& x, const Tensor& value);  // in place, broadcasting and casting value
+Tensor clone(const Tensor&);                         // a contiguous copy
+Tensor contiguous(const Tensor&);                    // the tensor itself if it is contiguous, else a copy
+Tensor copy_(const Tensor& x, const Tensor& value);  // in place; value is broadcast and cast
 Tensor reshape(const Tensor&, const Shape&);  // one size may be -1; copies when strides do not allow a view
-Tensor view(const Tensor&, const Shape&);     // the same, Error instead of a copy
+Tensor view(const Tensor&, const Shape&);     // the same, but Error instead of a copy
 Tensor flatten(const Tensor&, int first = 0, int last = -1);
 Tensor squeeze(const Tensor&);
 Tensor squeeze(const Tensor&, int dim);
@@ -74,8 +75,8 @@ Tensor as_strided(const Tensor&, const Shape&, const Strides&,
                   int64_t offset);  // relative to the tensor's offset
 Tensor as_strided_scatter(const Tensor& base, const Tensor& value, const Strides&, int64_t offset);
 Tensor movedim(const Tensor&, const Dims& source, const Dims& destination);
-Tensor diagonal(const Tensor&, int64_t offset = 0, int dim1 = 0, int dim2 = 1);  // a view; the last dim
-// A view: windows of `size` elements at every `step`-th position, as a new last dim.
+Tensor diagonal(const Tensor&, int64_t offset = 0, int dim1 = 0, int dim2 = 1);  // a view, the diagonal last
+// Windows of `size` elements, `step` apart, in a new last dim; a view.
 Tensor unfold(const Tensor&, int dim, int64_t size, int64_t step);
 Tensor cat(const TensorList&, int dim = 0);
 Tensor stack(const TensorList&, int dim = 0);
@@ -83,16 +84,16 @@ Tensor hstack(const TensorList&);
 Tensor vstack(const TensorList&);
 Tensor sum_to(const Tensor&, const Shape&);  // sums the dims that broadcasting added
 
-// rearrange.cpp: copies of the elements in a different order
-Tensor diag(const Tensor&, int64_t diagonal = 0);         // a vector gives a matrix, a matrix a vector
+// rearrange.cpp: copies of the elements in another order, except where a comment says views
+Tensor diag(const Tensor&, int64_t diagonal = 0);         // vector to matrix, or matrix to vector
 TensorList meshgrid(const TensorList&, bool xy = false);  // views
 Tensor tile(const Tensor&, const Dims& counts);
 Tensor repeat_interleave(const Tensor&, int64_t repeats, std::optional<int> dim = {});
 Tensor repeat_interleave(const Tensor&, const Tensor& repeats, std::optional<int> dim = {});
-Tensor roll(const Tensor&, const Dims& shifts, const Dims& dims = {});  // dims {}: all elements in order
+Tensor roll(const Tensor&, const Dims& shifts, const Dims& dims = {});  // dims {}: of the flattened tensor
 Tensor flip(const Tensor&, const Dims& dims);
 
-// pad.cpp: widths before and after, last dim first; negative widths cut, only in constant mode
+// pad.cpp: widths before and after, last dim first; negative widths crop, only in constant mode
 enum class PadMode : uint8_t { constant, reflect, replicate, circular };
 Tensor pad(const Tensor&, const Dims& widths, PadMode = PadMode::constant, double value = 0);
 
@@ -103,7 +104,7 @@ Tensor prod(const Tensor&, const Dims& dims = {}, bool keepdim = false);
 Tensor var(const Tensor&, const Dims& dims = {}, int64_t correction = 1, bool keepdim = false);
 Tensor stddev(const Tensor&, const Dims& dims = {}, int64_t correction = 1,
               bool keepdim = false);                                      // op "std"
-Tensor amax(const Tensor&, const Dims& dims = {}, bool keepdim = false);  // ties share the gradient
+Tensor amax(const Tensor&, const Dims& dims = {}, bool keepdim = false);  // equal elements share the gradient
 Tensor amin(const Tensor&, const Dims& dims = {}, bool keepdim = false);
 Tensor max(const Tensor&);
 Tensor min(const Tensor&);
@@ -122,12 +123,12 @@ Tensor cumprod(const Tensor&, int dim);
 std::pair<Tensor, Tensor> sort(const Tensor&, int dim = -1, bool descending = false);  // stable
 Tensor argsort(const Tensor&, int dim = -1, bool descending = false);
 std::pair<Tensor, Tensor> topk(const Tensor&, int64_t k, int dim = -1, bool largest = true);
-Tensor median(const Tensor&);  // of an even number of elements: the lower of the two middle ones
+Tensor median(const Tensor&);  // of an even number of elements, the lower of the two in the middle
 
 // complex.cpp; conj, norm_sq and abs are rows of elementwise.def
-Tensor complex(const Tensor& real, const Tensor& imag);  // of two f32 or f64 tensors; they broadcast
-Tensor real(const Tensor&);                              // a view; the tensor itself when it is real
-Tensor imag(const Tensor&);                              // a view; Error when the tensor is real
+Tensor complex(const Tensor& real, const Tensor& imag);  // two f32 or f64 tensors; they broadcast
+Tensor real(const Tensor&);                              // a view; a real tensor itself
+Tensor imag(const Tensor&);                              // a view; Error for a real tensor
 Tensor angle(const Tensor&);                             // -pi to pi
 Tensor view_as_real(const Tensor&);                      // [..] -> [.., 2], a view
 Tensor view_as_complex(const Tensor&);  // [.., 2] -> [..], a view; the last dim must have stride 1
@@ -146,9 +147,9 @@ Tensor baddbmm(const Tensor& input, const Tensor& a, const Tensor& b, double bet
 Tensor einsum(std::string_view equation, const TensorList&);  // "bij,bjk->bik"
 Tensor tensordot(const Tensor&, const Tensor&, const Dims& dims_self, const Dims& dims_other);
 
-// arithmetic.cpp: the long forms of elementwise ops and reductions, which scripts call by the short names:
-// add with alpha, div with a rounding mode, clamp between tensors, sum in another dtype. Writes the result
-// into operand 0.
+// arithmetic.cpp: the hidden records that run calls which the public record has no parameters for
+// (Op::short_form): add with alpha, div with a rounding mode, clamp between tensors, sum in another type. The
+// function writes the result into operand 0.
 Tensor run_form_in_place(const Op& form, Operands in, Values params);
 // Whether elements differ by at most atol + rtol |b|.
 Tensor isclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8,
@@ -159,10 +160,10 @@ Tensor glu(const Tensor&, int dim = -1);            // the first half times the 
 Tensor prelu(const Tensor&, const Tensor& weight);  // weight [C] for dim 1, or of one element
 Tensor softmin(const Tensor&, int dim);
 
-// optimizer.cpp: one in-place step over all tensors of a parameter group, in one pass. Lists have equal
-// lengths; state tensors start as zeros. The ops _sgd_step, _adam_step, _adamw_step take the lists one after
-// the other and the options as Call::args, in the order of the members (amsgrad last: whether there is a
-// fifth list).
+// optimizer.cpp: one step over all tensors of a parameter group, in place, in one pass. The lists have equal
+// lengths; states start as zeros. The ops _sgd_step, _adam_step and _adamw_step take the lists one after the
+// other and the options as Call::args, in the order of the members. The last argument of Adam is amsgrad:
+// whether there is a fifth list.
 struct SgdOptions {
   double lr = 1e-3, momentum = 0, dampening = 0, weight_decay = 0;
   int64_t step = 1;  // from 1; the first step has no momentum yet
@@ -180,15 +181,15 @@ void adam_step(const TensorList& params, const TensorList& grads, const TensorLi
                const TensorList& exp_avg_sqs,
                const TensorList& max_exp_avg_sqs,  // the last: amsgrad's, or none
                const AdamOptions&);
-// The other optimizers: op is _nadam_step, _radam_step, _adamax_step, _rmsprop_step, _adagrad_step,
-// _adadelta_step, _lion_step or _ema_step. `tensors` are its lists one after the other, `numbers` its options
-// in the order of cpu/optimizer.h.
+// The other rules. op is _nadam_step, _radam_step, _adamax_step, _rmsprop_step, _adagrad_step,
+// _adadelta_step, _lion_step or _ema_step; tensors are its lists one after the other; numbers are those of
+// the rule, in the order of cpu/optimizer.h.
 void optimizer_step(const Op& op, Operands tensors, std::span<const double> numbers);
 // Scales the gradients in place so that their total norm is at most max_norm; returns the norm before, 0-d.
 Tensor clip_grad_norm_(const TensorList& grads, double max_norm, double norm_type = 2);
 
-// conv.cpp: x [N, C, spatial…] or [C, spatial…], weight [O, C / groups, kernel…], bias [O] or undefined;
-// stride, padding and dilation are one number or one for each spatial dim
+// conv.cpp: x [N, C, spatial…] or [C, spatial…], weight [O, C / groups, kernel…], bias [O] or undefined.
+// stride, padding and dilation have one number for all spatial dims, or one for each.
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Dims& stride = {1},
               const Dims& padding = {0}, const Dims& dilation = {1}, int64_t groups = 1,
               Activation = Activation::none);
@@ -198,7 +199,7 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, co
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Dims& stride = {1},
               const Dims& padding = {0}, const Dims& dilation = {1}, int64_t groups = 1,
               Activation = Activation::none);
-// weight [C, O / groups, kernel…]; output_padding is added to the end of each spatial dim of the result
+// weight [C, O / groups, kernel…]; output_padding enlarges the result at the end of each dim
 Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                         const Dims& stride = {1}, const Dims& padding = {0}, const Dims& output_padding = {0},
                         int64_t groups = 1, const Dims& dilation = {1});
@@ -206,19 +207,19 @@ Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bia
                         const Dims& stride = {1}, const Dims& padding = {0}, const Dims& output_padding = {0},
                         int64_t groups = 1, const Dims& dilation = {1});
 
-// pool.cpp: x [N, C, spatial…] or [C, spatial…]; stride {} is kernel_size, padding at most half of it
+// pool.cpp: x [N, C, spatial…] or [C, spatial…]; stride {} means kernel_size; padding is at most half of it
 Tensor max_pool1d(const Tensor& x, const Dims& kernel_size, const Dims& stride = {},
                   const Dims& padding = {0}, const Dims& dilation = {1}, bool ceil_mode = false);
 Tensor max_pool2d(const Tensor& x, const Dims& kernel_size, const Dims& stride = {},
                   const Dims& padding = {0}, const Dims& dilation = {1}, bool ceil_mode = false);
-// The sum of each window divided by the number of its elements, with or without the padding, or by
+// The sum of each window divided by its number of elements, with or without the padding, or by
 // divisor_override
 Tensor avg_pool1d(const Tensor& x, const Dims& kernel_size, const Dims& stride = {},
                   const Dims& padding = {0}, bool ceil_mode = false, bool count_include_pad = true);
 Tensor avg_pool2d(const Tensor& x, const Dims& kernel_size, const Dims& stride = {},
                   const Dims& padding = {0}, bool ceil_mode = false, bool count_include_pad = true,
                   std::optional<int64_t> divisor_override = {});
-// Result i of n pools the elements from floor(i * size / n) to ceil((i + 1) * size / n)
+// The window of result i of n is i * size / n up to (i + 1) * size / n, rounded outwards
 Tensor adaptive_avg_pool1d(const Tensor& x, const Dims& output_size);
 Tensor adaptive_avg_pool2d(const Tensor& x, const Dims& output_size);
 Tensor adaptive_max_pool2d(const Tensor& x, const Dims& output_size);
@@ -227,22 +228,22 @@ Tensor adaptive_max_pool2d(const Tensor& x, const Dims& output_size);
 enum class Interpolation : uint8_t { nearest, linear, bilinear };
 Tensor interpolate(const Tensor& x, const Dims& size, Interpolation = Interpolation::nearest,
                    bool align_corners = false);
-// im2col: the windows of x [N, C, H, W] as columns [N, C kH kW, windows]; col2im adds the columns to an image
+// The windows of x [N, C, H, W] as columns [N, C kH kW, windows], and the sum of such columns as an image
 Tensor im2col(const Tensor& x, const Dims& kernel_size, const Dims& dilation = {1}, const Dims& padding = {0},
               const Dims& stride = {1});
 Tensor col2im(const Tensor& columns, const Dims& output_size, const Dims& kernel_size,
               const Dims& dilation = {1}, const Dims& padding = {0}, const Dims& stride = {1});
 
-// norm.cpp: normalisation over the last dims, whose sizes are normalized_shape; weight and bias may be
-// undefined
+// norm.cpp: normalization over the last dims; normalized_shape is their sizes. weight and bias may be
+// undefined.
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
                   const Tensor& bias = {}, double eps = 1e-5);
 Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
-                std::optional<double> eps = {});  // default: the epsilon of the dtype
+                std::optional<double> eps = {});  // default: the epsilon of the type
 Tensor normalize(const Tensor&, double p = 2, int dim = 1, double eps = 1e-12);
 
-// batch_norm.cpp, group_norm.cpp: x [N, C, …]; weight, bias and the running statistics [C], each may be
-// undefined. With training (use_input_stats) the running statistics are updated in place.
+// batch_norm.cpp, group_norm.cpp: x [N, C, …]; weight, bias and the running statistics are [C] or undefined.
+// With training (use_input_stats) the running statistics are updated in place.
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                   const Tensor& weight = {}, const Tensor& bias = {}, bool training = false,
                   double momentum = 0.1, double eps = 1e-5);
@@ -253,18 +254,19 @@ Tensor instance_norm(const Tensor& x, const Tensor& running_mean = {}, const Ten
                      double momentum = 0.1, double eps = 1e-5);
 
 // attention.cpp: softmax(q k^T scale + mask) v; q [..., L, E], k [..., S, E], v [..., S, Ev]. The mask
-// broadcasts to [..., L, S]; it is bool (true: the score takes part) or is added to the scores.
+// broadcasts to [..., L, S]; a bool mask is true where a key takes part, any other mask is added to the
+// scores.
 struct AttentionOptions {
   Tensor attn_mask;
   double dropout_p = 0;
   bool is_causal = false;
-  std::optional<double> scale;  // default: 1 / sqrt(E)
-  double softcap = 0;           // c > 0: scores become c tanh(score / c) before the mask
+  std::optional<double> scale;  // 1 / sqrt(E)
+  double softcap = 0;           // c > 0: scores become c tanh(score / c) before masking
 };
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const AttentionOptions& = {});
 
-// rope.cpp: rotary position embedding of the first R features of each row; x [..., T, D], cos, sin [T, R / 2]
+// rope.cpp: x [..., T, D], cos and sin [T, R / 2]; rotates the first R features of each row
 Tensor rope(const Tensor& x, const Tensor& cos, const Tensor& sin, bool interleaved = false);
 
 // softmax.cpp
@@ -279,12 +281,12 @@ Tensor index_select(const Tensor&, int dim, const Tensor& index);  // index [n]
 Tensor index_add(const Tensor&, int dim, const Tensor& index, const Tensor& source, double alpha = 1);
 Tensor gather(const Tensor&, int dim, const Tensor& index);
 Tensor scatter_add(const Tensor&, int dim, const Tensor& index, const Tensor& source);
-// scatter.cpp: overwrites elements; among equal indices the last one wins
-Tensor scatter(const Tensor&, int dim, const Tensor& index, const Tensor& source);  // source: or a number
+// scatter.cpp: the same for writing; of equal indices the last one counts
+Tensor scatter(const Tensor&, int dim, const Tensor& index, const Tensor& source);  // source may be a number
 Tensor index_copy(const Tensor&, int dim, const Tensor& index, const Tensor& source);
 Tensor index_fill(const Tensor&, int dim, const Tensor& index,
                   const Tensor& value);           // value: 0-d or a number
-Tensor take(const Tensor&, const Tensor& index);  // index into the flattened tensor
+Tensor take(const Tensor&, const Tensor& index);  // of the flattened tensor
 Tensor take_along_dim(const Tensor&, const Tensor& indices, std::optional<int> dim = {});
 Tensor embedding(const Tensor& ids, const Tensor& weight, std::optional<int64_t> padding_idx = {});
 Tensor masked_fill(const Tensor&, const Tensor& mask, const Value& value);
@@ -304,18 +306,20 @@ struct CrossEntropyOptions {
 // input [N, C, …] or [C]; target: class ids [N, …] or [], or probabilities of input's shape.
 Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntropyOptions& = {});
 
-// ctc.cpp: log_probs [T, N, C] or [T, C], targets [N, S] or concatenated, lengths [N]; classes count from 0
+// ctc.cpp: log_probs [T, N, C] or [T, C]; targets [N, S] or all of them in one vector; lengths [N]; classes
+// count from 0
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                 const Tensor& target_lengths, int64_t blank = 0, Reduction = Reduction::mean,
                 bool zero_infinity = false);
 
 // rnn.cpp: x [T, N, I] ([N, T, I] with batch_first) or [T, I]; h0 and c0 [layers * directions, N, H] or
-// undefined (zeros). params: for each layer and direction weight_ih [gates H, I], weight_hh [gates H, H],
-// bias_ih, bias_hh. Results: the outputs of the last layer, then h and, for lstm, c after the last step.
+// undefined (zeros). params has, for each layer and direction, weight_ih [gates H, I], weight_hh [gates H,
+// H], bias_ih and bias_hh. Results: the states of the last layer, then h and, for lstm, c after the last
+// step.
 struct RecurrentOptions {
   bool has_biases = true;
   int64_t num_layers = 1;
-  double dropout = 0;  // between layers, only with `train`
+  double dropout = 0;  // between layers, if train is set
   bool train = false, bidirectional = false, batch_first = false;
 };
 Operands rnn_tanh(const Tensor& x, const Tensor& h0, const TensorList& params, const RecurrentOptions& = {});

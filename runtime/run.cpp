@@ -160,7 +160,7 @@ void run(Call& call) {
     return ctx.autocast->run(call);
   const Op& op = *call.op;
   assert(call.params.size() == op.params.size());
-  if ((op.compose && !op.cpu && !op.shape) || (op.composed && op.composed(call))) {
+  if (op.is_composition() || (op.composed && op.composed(call))) {
     call.out = op.compose(call);
     return;
   }

@@ -1,8 +1,8 @@
 #pragma once
-// Attention in tiles of queries and keys, with SIMD selected at run time: softmax(q k^T scale + mask) v and its
-// gradients without a matrix of all scores. T. Dao, D. Fu, S. Ermon, A. Rudra, C. Re, "FlashAttention"
-// (NeurIPS 2022); the running maximum is from M. Milakov and N. Gimelshein, "Online normalizer calculation for
-// softmax" (2018). Pure loops on memory that the caller provides; any thread. T is float or double.
+// Attention in tiles of queries and keys, with SIMD selected at run time: softmax(q k^T scale + mask) v and
+// its gradients without a matrix of all scores. T. Dao, D. Fu, S. Ermon, A. Rudra, C. Re, "FlashAttention"
+// (NeurIPS 2022); the running maximum is from M. Milakov and N. Gimelshein, "Online normalizer calculation
+// for softmax" (2018). Pure loops on memory that the caller provides; any thread. T is float or double.
 #include <cstdint>
 
 #include "runtime/cpu/random.h"
@@ -45,9 +45,9 @@ struct AttentionHead {
 int64_t attention_memory(const AttentionPlan&);
 int64_t attention_grad_memory(const AttentionPlan&);
 
-// Rows first … first + kAttentionQueries of one head: the result, and lse = log sum exp of the scores. A query
-// whose keys are all masked has result 0 and lse +inf. `packed`: memory still has the contents from the last
-// call for the same head.
+// Rows first … first + kAttentionQueries of one head: the result, and lse = log sum exp of the scores. A
+// query whose keys are all masked has result 0 and lse +inf. `packed`: memory still has the contents from the
+// last call for the same head.
 template <class T>
 void attention_rows(const AttentionPlan&, const AttentionHead<T>&, bool packed, int64_t first, RowsOf<T> out,
                     T* lse, T* memory);

@@ -1,7 +1,7 @@
 #pragma once
-// The passes of batch_norm and group_norm over contiguous elements, with SIMD selected at run time. The elements
-// belong to one channel, and each parameter is one number; or each belongs to another channel (`across`), and
-// each parameter is an array with a number per element. Pointers are CPU memory; any thread.
+// The passes of batch_norm and group_norm over contiguous elements, with SIMD selected at run time. The
+// elements belong to one channel, and each parameter is one number; or each belongs to another channel
+// (`across`), and each parameter is an array with a number per element. Pointers are CPU memory; any thread.
 #include <cstdint>
 
 namespace lunagrad {

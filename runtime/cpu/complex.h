@@ -1,7 +1,7 @@
-// The functions of elementwise.def (ops/vocabulary.h) that are defined for complex numbers, over pairs of SIMD
-// vectors. Quotients, absolute values, square roots and logarithms scale by powers of two, so that no
-// intermediate value overflows or underflows unless the result does. Branch cuts and signed zeros are those of
-// C99. Products of infinities are not corrected, as in PyTorch. Included once per SIMD target, after
+// The functions of elementwise.def (ops/vocabulary.h) that are defined for complex numbers, over pairs of
+// SIMD vectors. Quotients, absolute values, square roots and logarithms scale by powers of two, so that no
+// intermediate value overflows or underflows unless the result does. Branch cuts and signed zeros are those
+// of C99. Products of infinities are not corrected, as in PyTorch. Included once per SIMD target, after
 // cpu/vector.h. Pure, any thread.
 #if defined(LUNAGRAD_CPU_COMPLEX_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LUNAGRAD_CPU_COMPLEX_H
@@ -28,8 +28,8 @@ HWY_INLINE Vector<T> copy_sign(Vector<T> size, Vector<T> sign) {
   return hn::CopySign(size.v, sign.v);
 }
 
-// --- scales: numbers above `near` are divided by `far`, numbers below 1 / near multiplied by it. Then even the
-// square of the smallest subnormal is a normal number ---
+// --- scales: numbers above `near` are divided by `far`, numbers below 1 / near multiplied by it. Then even
+// the square of the smallest subnormal is a normal number ---
 
 template <class T>
 struct Powers {  // f32

@@ -1,7 +1,7 @@
 #pragma once
-// The innermost loops of convolution, direct sums over taps with SIMD. Inputs are unfolded (conv_tile.h), so that
-// neighbouring outputs read neighbouring inputs; a block of outputs stays in registers until all its products
-// are accumulated. Pure, any thread; T is float or double.
+// The innermost loops of convolution, direct sums over taps with SIMD. Inputs are unfolded (conv_tile.h), so
+// that neighbouring outputs read neighbouring inputs; a block of outputs stays in registers until all its
+// products are accumulated. Pure, any thread; T is float or double.
 #include <cstdint>
 
 namespace lunagrad {

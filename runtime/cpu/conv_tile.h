@@ -1,6 +1,6 @@
 #pragma once
-// The layout of an input tile for convolution: a band of rows with its padding, each row split by the stride s
-// into phases (elements 0, s, 2s, …; 1, s + 1, …). So the inputs of one tap along a row of outputs are
+// The layout of an input tile for convolution: a band of rows with its padding, each row split by the stride
+// s into phases (elements 0, s, 2s, …; 1, s + 1, …). So the inputs of one tap along a row of outputs are
 // contiguous: output (row, column) reads x[offsets[tap] + row * row_length + column]. Any thread.
 #include <vector>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Conversion of contiguous elements from one dtype to another, with the results of convert() (dtype.h), compiled
-// for each SIMD target. Pure functions, any thread.
+// Conversion of contiguous elements from one dtype to another, with the results of convert() (dtype.h),
+// compiled for each SIMD target. Pure functions, any thread.
 #include <cstdint>
 
 #include "runtime/dtype.h"

@@ -1,12 +1,13 @@
 #pragma once
-// The strided copy that clone, contiguous, casts and joins use. Any thread; the thread pool shares large copies.
+// The strided copy that clone, contiguous, casts and joins use. Any thread; the thread pool shares large
+// copies.
 #include "runtime/dtype.h"
 #include "runtime/shape.h"
 
 namespace lunagrad {
 
-// out[i] = in[i], converted, for every index i of `shape`. Strides are in elements; those of `in` may be 0. The
-// two must not overlap.
+// out[i] = in[i], converted, for every index i of `shape`. Strides are in elements; those of `in` may be 0.
+// The two must not overlap.
 void copy_strided(void* out, DType out_type, const Strides& out_strides, const void* in, DType in_type,
                   const Strides& in_strides, const Shape& shape);
 

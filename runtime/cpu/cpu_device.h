@@ -2,9 +2,9 @@
 // The CPU as a device: a caching allocator, and running a Call by calling its op's kernel on the calling
 // thread (kernels split their own work, see parallel.h). Any thread may use it. Device functions: device.h.
 //
-// Blocks have size classes, four for each power of two. A freed block goes to the free list of its class, so a
-// training loop in its steady state allocates nothing from the system. Blocks up to 128 KiB are parts of slabs
-// of 1 MiB; larger ones are separate mappings, with huge pages from 2 MiB.
+// Blocks have size classes, four for each power of two. A freed block goes to the free list of its class, so
+// a training loop in its steady state allocates nothing from the system. Blocks up to 128 KiB are parts of
+// slabs of 1 MiB; larger ones are separate mappings, with huge pages from 2 MiB.
 #include <atomic>
 #include <cstdint>
 #include <vector>

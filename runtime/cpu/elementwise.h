@@ -1,6 +1,6 @@
 #pragma once
-// Runs elementwise rows and their gradients on CPU tensors of any strides and dtypes. Called through Op::cpu; the
-// thread pool shares the work.
+// Runs elementwise rows and their gradients on CPU tensors of any strides and dtypes. Called through Op::cpu;
+// the thread pool shares the work.
 namespace lunagrad {
 
 struct Call;

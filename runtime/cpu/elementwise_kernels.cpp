@@ -161,9 +161,11 @@ constexpr RowKernels kernels_of() {
 }
 
 constexpr bool ksame = true, kbool = false;  // whether rows with that result have gradients
-#define EW1(name, params, types, result, value, gx, lo, hi, doc) kernels_of<name##_row, 1, k##result>(),
-#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) kernels_of<name##_row, 2, k##result>(),
-#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) \
+#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) \
+  kernels_of<name##_row, 1, k##result>(),
+#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) \
+  kernels_of<name##_row, 2, k##result>(),
+#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) \
   kernels_of<name##_row, 3, k##result>(),
 constexpr RowKernels kKernels[kRowCount] = {
 #include "runtime/elementwise/elementwise.def"

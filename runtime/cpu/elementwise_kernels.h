@@ -6,8 +6,8 @@
 namespace lunagrad {
 
 // Contiguous elements that one kernel call computes. Operands of a value: a, b, c. Operands of a gradient: g,
-// the row's operands, y. A `step` of 0 repeats the first element of an operand; else it is 1. `out` may be the
-// memory of an operand.
+// the row's operands, y. A `step` of 0 repeats the first element of an operand; else it is 1. `out` may be
+// the memory of an operand.
 struct Stretch {
   const void* in[5];
   int64_t step[5];

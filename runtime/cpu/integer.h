@@ -1,5 +1,6 @@
 #pragma once
-// The functions of elementwise.def (ops/vocabulary.h) for integers; the compiler vectorises them. Pure, any thread.
+// The functions of elementwise.def (ops/vocabulary.h) for integers; the compiler vectorises them. Pure, any
+// thread.
 #include <cstdint>
 #include <type_traits>
 

@@ -66,11 +66,11 @@ constexpr IntegerKernels kernels_of() {
              integer_value_of<R, Arity, uint8_t>}};
 }
 
-#define EW1(name, params, types, result, value, gx, lo, hi, doc) \
+#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) \
   kernels_of<name##_row, 1, RowTypes::k##types>(),
-#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) \
+#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) \
   kernels_of<name##_row, 2, RowTypes::k##types>(),
-#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) \
+#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) \
   kernels_of<name##_row, 3, RowTypes::k##types>(),
 constexpr IntegerKernels kKernels[kRowCount] = {
 #include "runtime/elementwise/elementwise.def"

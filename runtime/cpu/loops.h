@@ -1,5 +1,5 @@
-// Loops over contiguous elements in SIMD vectors. Included once per SIMD target, after hwy/highway.h. Pure, any
-// thread.
+// Loops over contiguous elements in SIMD vectors. Included once per SIMD target, after hwy/highway.h. Pure,
+// any thread.
 #if defined(LUNAGRAD_CPU_LOOPS_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LUNAGRAD_CPU_LOOPS_H
 #undef LUNAGRAD_CPU_LOOPS_H

@@ -1,11 +1,12 @@
 // Every mathematical function of the CPU kernels over Highway vectors of f32 or f64: math::exp(d, x).
-// Included once per SIMD target, after hwy/highway.h. NaN gives NaN; infinities and subnormals give the results
-// of the standard library. tests/runtime/test_math.cpp states and tests the errors in ULP. Pure, any thread.
+// Included once per SIMD target, after hwy/highway.h. NaN gives NaN; infinities and subnormals give the
+// results of the standard library. tests/runtime/test_math.cpp states and tests the errors in ULP. Pure, any
+// thread.
 //
-// Implemented here: exp expm1 log log1p sinh cosh tanh sigmoid, normal_cdf normal_pdf, and sin cos erf within a
-// range. The polynomials are minimax fits (Remez algorithm) made for this file; argument reductions follow W. J.
-// Cody and W. Waite, "Software Manual for the Elementary Functions" (1980). Other functions are SLEEF's 1-ULP
-// versions (N. Shibata and F. Petrogalli, IEEE TPDS 31, 2020).
+// Implemented here: exp expm1 log log1p sinh cosh tanh sigmoid, normal_cdf normal_pdf, and sin cos erf within
+// a range. The polynomials are minimax fits (Remez algorithm) made for this file; argument reductions follow
+// W. J. Cody and W. Waite, "Software Manual for the Elementary Functions" (1980). Other functions are SLEEF's
+// 1-ULP versions (N. Shibata and F. Petrogalli, IEEE TPDS 31, 2020).
 #if defined(LUNAGRAD_CPU_MATH_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LUNAGRAD_CPU_MATH_H
 #undef LUNAGRAD_CPU_MATH_H
@@ -151,8 +152,8 @@ HWY_INLINE V sinh(D d, V x) {
   return hn::CopySign(hn::IfThenElse(magnitude < constant(d, 1), near, far), x);
 }
 
-// 1 / (1 + e^-x) for x >= 0, and e^x / (1 + e^x) for x < 0: the exponential never overflows, and small results
-// keep their precision.
+// 1 / (1 + e^-x) for x >= 0, and e^x / (1 + e^x) for x < 0: the exponential never overflows, and small
+// results keep their precision.
 template <class D, class V>
 HWY_INLINE V sigmoid(D d, V x) {
   const V one = constant(d, 1);
@@ -224,8 +225,8 @@ HWY_INLINE V log1p(D d, V x) {
   return hn::IfThenElse(hn::Abs(x) < constant(d, is_f32<D> ? 0x1p-25 : 0x1p-54), x, result);
 }
 
-// The functions that SLEEF provides for vectors of this target. One-lane f64 vectors use the standard library,
-// whose f32 functions have errors of up to 2 ULP.
+// The functions that SLEEF provides for vectors of this target. One-lane f64 vectors use the standard
+// library, whose f32 functions have errors of up to 2 ULP.
 #if HWY_TARGET == HWY_SCALAR
 #define LUNAGRAD_FROM_SLEEF(name, precision)                         \
   template <class D, class V>                                        \
@@ -313,8 +314,8 @@ HWY_INLINE V acosh(D d, V x) {
   return hn::IfThenElse(x > constant(d, 1e10), far, moderate_acosh(d, x));
 }
 
-// x = n pi/2 + r; sine and cosine of r are odd and even polynomials, selected and negated by n mod 4. Accurate as
-// long as n times the leading part of pi/2 is exact with FMA; larger x use SLEEF.
+// x = n pi/2 + r; sine and cosine of r are odd and even polynomials, selected and negated by n mod 4.
+// Accurate as long as n times the leading part of pi/2 is exact with FMA; larger x use SLEEF.
 template <class D, class V>
 HWY_INLINE V sine_of_quadrant(D d, V x, double shift) {
   const hn::RebindToUnsigned<D> du;
@@ -398,9 +399,9 @@ HWY_INLINE V erf(D d, V x) {
   }
 }
 
-// Density and cumulative distribution function of the standard normal distribution. For a >= 0 the upper tail is
-// exp(-a^2 / 2) S(a) with S(a) = Q((a - 3) / (a + 3)) / (a + 3): small values keep their relative precision, and
-// a formula with both functions computes one exponential.
+// Density and cumulative distribution function of the standard normal distribution. For a >= 0 the upper tail
+// is exp(-a^2 / 2) S(a) with S(a) = Q((a - 3) / (a + 3)) / (a + 3): small values keep their relative
+// precision, and a formula with both functions computes one exponential.
 template <class D, class V>
 HWY_INLINE V exp_of_half_square(D d, V x) {
   return exp(d, constant(d, -0.5) * x * x);
@@ -450,9 +451,9 @@ HWY_INLINE V fmod_of_lanes(D d, V x, V y) {
   return hn::Load(d, a);
 }
 
-// With q = trunc(|x| / |y|) below 2^22 (f64: 2^50) the rounded quotient has an error of at most 1. So |x| - q |y|
-// is between -|y| and |y| and is a multiple of the ULP of x or y; FMA computes it exactly. Larger quotients,
-// infinities and NaN are computed lane by lane.
+// With q = trunc(|x| / |y|) below 2^22 (f64: 2^50) the rounded quotient has an error of at most 1. So |x| - q
+// |y| is between -|y| and |y| and is a multiple of the ULP of x or y; FMA computes it exactly. Larger
+// quotients, infinities and NaN are computed lane by lane.
 template <class D, class V>
 HWY_INLINE V fmod(D d, V x, V y) {
 #if HWY_TARGET <= HWY_AVX2 || HWY_TARGET == HWY_NEON

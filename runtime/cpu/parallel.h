@@ -1,6 +1,7 @@
 #pragma once
 // The engine's thread pool; there is one per process. Workers spin briefly for the next loop, then sleep. The
-// caller takes part; nested loops run on the calling thread. Kernels divide their work only with parallel_for.
+// caller takes part; nested loops run on the calling thread. Kernels divide their work only with
+// parallel_for.
 #include <cstdint>
 #include <type_traits>
 
@@ -12,10 +13,10 @@ void set_thread_count(int count);  // at least 1; not while a loop is running
 using RangeFunction = void (*)(void* closure, int64_t begin, int64_t end);
 void parallel_for_erased(int64_t count, int64_t grain, RangeFunction, void* closure);
 
-// Calls f(begin, end) on ranges that cover [0, count), each of at least `grain` elements except the last. `grain`
-// should be 20 µs of work: loops shorter than two grains run on the caller. Ranges are small enough that a
-// request to stop (Context::stop_requested) raises Error(cancelled) within 20 ms. Rethrows the first exception
-// of f.
+// Calls f(begin, end) on ranges that cover [0, count), each of at least `grain` elements except the last.
+// `grain` should be 20 µs of work: loops shorter than two grains run on the caller. Ranges are small enough
+// that a request to stop (Context::stop_requested) raises Error(cancelled) within 20 ms. Rethrows the first
+// exception of f.
 template <class F>
 void parallel_for(int64_t count, int64_t grain, F&& f) {
   using Function = std::remove_reference_t<F>;

@@ -1,6 +1,7 @@
 #pragma once
-// Pooling of contiguous planes [rows, columns]; the thread pool shares the work. Each axis has a list of windows,
-// so the kernels need no special cases for padding, dilation, ceil_mode and adaptive sizes. T: float or double.
+// Pooling of contiguous planes [rows, columns]; the thread pool shares the work. Each axis has a list of
+// windows, so the kernels need no special cases for padding, dilation, ceil_mode and adaptive sizes. T: float
+// or double.
 #include <cstdint>
 #include <optional>
 #include <vector>

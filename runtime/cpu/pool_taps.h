@@ -1,6 +1,6 @@
 #pragma once
-// The taps of pooling windows in an unfolded plane (conv_tile.h): a tap of output (row, column) is the element at
-// offsets[tap] + row * row_length + column.
+// The taps of pooling windows in an unfolded plane (conv_tile.h): a tap of output (row, column) is the
+// element at offsets[tap] + row * row_length + column.
 #include <cstdint>
 
 namespace lunagrad {

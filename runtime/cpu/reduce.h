@@ -1,7 +1,7 @@
 #pragma once
 // Reductions on the CPU: the mapping of elements to results (ReducePlan), SIMD folds of a row and of many
-// columns, and the driver that shares the work among the thread pool. The division of the work depends only on
-// the shape, so results do not depend on the number of threads. Floats accumulate in f64, integers in i64,
+// columns, and the driver that shares the work among the thread pool. The division of the work depends only
+// on the shape, so results do not depend on the number of threads. Floats accumulate in f64, integers in i64,
 // complex numbers in c128. Any thread; pointers are CPU memory.
 #include <complex>
 #include <cstdint>
@@ -17,8 +17,9 @@ enum class Fold : uint8_t { sum, product, max, min, sum_abs, sum_squares, sum_po
 inline constexpr int kMaxFoldState = 3;
 constexpr int fold_state_size(Fold fold) { return fold == Fold::moments ? kMaxFoldState : 1; }
 
-// The elements of a tensor as results x elements of each result, with adjacent dims merged where strides allow.
-// Kept dims are in the order of the result, reduced dims in the order of the tensor. Dims of size 1 are omitted.
+// The elements of a tensor as results x elements of each result, with adjacent dims merged where strides
+// allow. Kept dims are in the order of the result, reduced dims in the order of the tensor. Dims of size 1
+// are omitted.
 struct ReducePlan {
   Dims kept_sizes, kept_strides;
   Dims reduced_sizes, reduced_strides;
@@ -33,8 +34,8 @@ struct ReducePlan {
 template <class A>
 using FoldStore = std::function<void(int64_t first, int64_t n, const A* states)>;
 
-// Folds x over the dims of the mask. p is the exponent of sum_powers. fold_floats does not take f16 and bf16. Each
-// result is stored once, in any order, from any thread.
+// Folds x over the dims of the mask. p is the exponent of sum_powers. fold_floats does not take f16 and bf16.
+// Each result is stored once, in any order, from any thread.
 void fold_floats(Fold, double p, const Tensor& x, uint32_t mask, const FoldStore<double>&);
 void fold_integers(Fold, const Tensor& x, uint32_t mask, const FoldStore<int64_t>&);
 void fold_complex(Fold, const Tensor& x, uint32_t mask,
@@ -42,12 +43,12 @@ void fold_complex(Fold, const Tensor& x, uint32_t mask,
 // Whether all elements (any element) of a result are not zero: the stored state is not zero if so.
 void fold_truth(bool all, const Tensor& x, uint32_t mask, const FoldStore<uint8_t>&);
 
-// The first largest (smallest) element of each result and its index within the result; NaN is larger (smaller)
-// than everything. values has x's dtype and may be null.
+// The first largest (smallest) element of each result and its index within the result; NaN is larger
+// (smaller) than everything. values has x's dtype and may be null.
 void find_extremes(bool largest, const Tensor& x, uint32_t mask, void* values, int64_t* indices);
 
-// SIMD, selected at run time. Each updates the state with the given elements; the planes of a state are `width`
-// apart.
+// SIMD, selected at run time. Each updates the state with the given elements; the planes of a state are
+// `width` apart.
 void fold_row(Fold, double p, const float* x, int64_t n, double* state);
 void fold_row(Fold, double p, const double* x, int64_t n, double* state);
 void fold_row(Fold, double p, const int64_t* x, int64_t n, int64_t* state);

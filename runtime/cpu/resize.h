@@ -1,6 +1,6 @@
 #pragma once
-// Resizing of images with nearest or linear interpolation, and im2col with its reverse. The thread pool shares the
-// work. T: float or double; tensors are contiguous.
+// Resizing of images with nearest or linear interpolation, and im2col with its reverse. The thread pool
+// shares the work. T: float or double; tensors are contiguous.
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -30,8 +30,8 @@ void resize(const ResizeGeometry&, const T* x, T* y);
 template <class T>
 void resize_spread(const ResizeGeometry&, const T* g, T* dx);
 
-// im2col: columns[n, c * taps + tap, position] = the input of that tap, 0 in the padding. Two spatial dims; the
-// number of output channels is ignored.
+// im2col: columns[n, c * taps + tap, position] = the input of that tap, 0 in the padding. Two spatial dims;
+// the number of output channels is ignored.
 template <class T>
 void image_columns(const ConvGeometry&, const T* x, T* columns);
 // col2im: x = for each element the sum of the elements of the columns that image_columns() copies from it.

@@ -1,7 +1,8 @@
 #pragma once
-// The gates of recurrent cells for one row of n hidden units, with SIMD selected at run time. `input` and `hidden`
-// are the products of the weights with the input of a time step and with the previous state: the gates one after
-// the other in PyTorch's order, n elements each. Pure loops, any thread; T is float or double.
+// The gates of recurrent cells for one row of n hidden units, with SIMD selected at run time. `input` and
+// `hidden` are the products of the weights with the input of a time step and with the previous state: the
+// gates one after the other in PyTorch's order, n elements each. Pure loops, any thread; T is float or
+// double.
 #include <cstdint>
 
 namespace lunagrad {
@@ -26,8 +27,8 @@ void lstm_grad_row(int64_t n, const T* gates, const T* c_before, const T* c, con
 // gates: out r, z, n and the part of n that comes from `hidden`.
 template <class T>
 void gru_row(int64_t n, const T* input, const T* hidden, const T* h_before, T* gates, T* h);
-// dh: in the gradient of h from later steps, out its part that goes directly to h_before. dinput and dhidden: the
-// gradients of both products.
+// dh: in the gradient of h from later steps, out its part that goes directly to h_before. dinput and dhidden:
+// the gradients of both products.
 template <class T>
 void gru_grad_row(int64_t n, const T* gates, const T* h_before, T* dh, const T* dout, T* dinput, T* dhidden);
 

@@ -1,7 +1,7 @@
 #pragma once
-// A row of rotary position embedding, with SIMD selected at run time: the first 2n features are n points of the
-// plane, each rotated by its own angle. Feature i is paired with i + n or, interleaved, 2i with 2i + 1. out may
-// be x. Any thread.
+// A row of rotary position embedding, with SIMD selected at run time: the first 2n features are n points of
+// the plane, each rotated by its own angle. Feature i is paired with i + n or, interleaved, 2i with 2i + 1.
+// out may be x. Any thread.
 #include <cstdint>
 
 namespace lunagrad {

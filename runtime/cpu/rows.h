@@ -1,7 +1,7 @@
 #pragma once
-// Iteration over the rows along one dim of contiguous tensors, for kernels that need a contiguous row (softmax,
-// losses). If the dim is not the last, tiles of rows are transposed into a buffer, processed and transposed back.
-// The thread pool shares the work.
+// Iteration over the rows along one dim of contiguous tensors, for kernels that need a contiguous row
+// (softmax, losses). If the dim is not the last, tiles of rows are transposed into a buffer, processed and
+// transposed back. The thread pool shares the work.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -24,8 +24,8 @@ struct Split {
   }
 };
 
-// Calls f(row, in, out) for each of the outer * inner rows: in[k] and out point to `size` contiguous elements. out
-// may be null. `row` is the index of the row in the tensor without the dim.
+// Calls f(row, in, out) for each of the outer * inner rows: in[k] and out point to `size` contiguous
+// elements. out may be null. `row` is the index of the row in the tensor without the dim.
 template <class T, size_t inputs, class F>
 void for_rows(const Split& split, const std::array<const T*, inputs>& in, T* out, F&& f) {
   const int64_t n = split.size, inner = split.inner;

@@ -1,6 +1,6 @@
 #pragma once
-// Softmax and related functions of one row of n elements, with SIMD selected at run time. The row becomes NaN if
-// it has a NaN or +infinity, or only -infinity. Any thread; out may be the input.
+// Softmax and related functions of one row of n elements, with SIMD selected at run time. The row becomes NaN
+// if it has a NaN or +infinity, or only -infinity. Any thread; out may be the input.
 #include <cstdint>
 
 namespace lunagrad {

@@ -1,6 +1,7 @@
 #pragma once
-// Sorting by keys. An element of at most 32 bits becomes the upper half of a 64-bit key; the lower half is its
-// index. So one integer comparison orders two elements, and the sort is stable. Pure functions, any thread.
+// Sorting by keys. An element of at most 32 bits becomes the upper half of a 64-bit key; the lower half is
+// its index. So one integer comparison orders two elements, and the sort is stable. Pure functions, any
+// thread.
 #include <bit>
 #include <cmath>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Products of small matrices that fit into the caches, with the sums in registers; attention uses them for its
-// tiles. Included once per SIMD target, after hwy/highway.h. Pure, any thread.
+// Products of small matrices that fit into the caches, with the sums in registers; attention uses them for
+// its tiles. Included once per SIMD target, after hwy/highway.h. Pure, any thread.
 #if defined(LUNAGRAD_CPU_TILE_PRODUCT_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LUNAGRAD_CPU_TILE_PRODUCT_H
 #undef LUNAGRAD_CPU_TILE_PRODUCT_H

@@ -1,29 +1,29 @@
 #pragma once
-// What the rows of elementwise.def are to the rest of the engine: numbers, types, which values a gradient
-// reads, the packed parameters of a call, and the double-precision reference. A gradient of a row is an op of
-// its own, hidden
-// (`_tanh_grad`, `_mul_grad_a`), whose operands are g, the row's operands and y, those it does not read
-// undefined. Constant data and pure functions, any thread.
+// What the engine reads from the rows of elementwise.def: numbers, types, which values a gradient reads, the
+// packed parameters of a call, and the double-precision reference. The gradient of a row is a hidden op of
+// its own
+// (`_tanh_grad`, `_mul_grad_a`). Its operands are g, the operands of the row and y; those that it does not
+// read are undefined. Constant data and pure functions, any thread.
 #include "runtime/op.h"
 
 namespace lunagrad {
 
-#define EW1(name, params, types, result, value, gx, lo, hi, doc) name,
-#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) name,
-#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) name,
+#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) name,
+#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) name,
+#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) name,
 enum class Row : int {
 #include "runtime/elementwise/elementwise.def"
 };
-#define EW1(name, params, types, result, value, gx, lo, hi, doc) +1
-#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) +1
-#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) +1
+#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) +1
+#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) +1
+#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) +1
 inline constexpr int kRowCount = 0
 #include "runtime/elementwise/elementwise.def"
     ;
 
 inline constexpr int kMaxRowParams = 3;
 
-enum class RowTypes : uint8_t { kfloat, knumber, kany };           // what it computes in, see elementwise.def
+enum class RowTypes : uint8_t { kfloat, knumber, kany };           // the types column
 enum class GradientForm : uint8_t { none, passes_g, expression };  // K(0), g itself, or more
 
 struct RowTraits {
@@ -31,59 +31,26 @@ struct RowTraits {
   int arity;
   RowTypes types;
   bool boolean_result;
-  double lo, hi;  // range for samples
+  double lo, hi;  // range of the tests' operands
   std::array<GradientForm, 3> gradients{};
   std::array<Reads, 3> reads{};  // of each gradient: bits of operands, bit of y
 };
 const RowTraits& row_traits(int row);
 
-// Rows that have a meaning for complex numbers, and those of them whose values are then real.
-constexpr bool takes_complex(Row row) {
-  switch (row) {
-    case Row::add:
-    case Row::sub:
-    case Row::mul:
-    case Row::div:
-    case Row::pow:
-    case Row::lerp:
-    case Row::addcmul:
-    case Row::addcdiv:
-    case Row::affine:
-    case Row::neg:
-    case Row::abs:
-    case Row::norm_sq:
-    case Row::conj:
-    case Row::square:
-    case Row::reciprocal:
-    case Row::sqrt:
-    case Row::rsqrt:
-    case Row::exp:
-    case Row::log:
-    case Row::log2:
-    case Row::log10:
-    case Row::sin:
-    case Row::cos:
-    case Row::tan:
-    case Row::sinh:
-    case Row::cosh:
-    case Row::tanh:
-    case Row::sigmoid:
-    case Row::where:
-    case Row::isnan:
-    case Row::isinf:
-    case Row::isfinite:
-    case Row::eq:
-    case Row::ne:
-    case Row::logical_and:
-    case Row::logical_or:
-    case Row::logical_xor:
-    case Row::logical_not:
-      return true;
-    default:
-      return false;
-  }
-}
-constexpr bool is_real_valued(Row row) { return row == Row::abs || row == Row::norm_sq; }
+// The facts column as bits, see elementwise.def.
+namespace row_facts {
+enum : unsigned { plain = 0, complex = 1, real_valued = 2, wide = 4 };
+#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) facts,
+#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) facts,
+#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) facts,
+inline constexpr unsigned kOfRow[] = {
+#include "runtime/elementwise/elementwise.def"
+};
+}  // namespace row_facts
+
+constexpr bool has_fact(Row row, unsigned fact) { return row_facts::kOfRow[int(row)] & fact; }
+constexpr bool takes_complex(Row row) { return has_fact(row, row_facts::complex); }
+constexpr bool is_real_valued(Row row) { return has_fact(row, row_facts::real_valued); }
 
 // A row's value (gradient -1) or one of its gradients.
 struct ElementwiseUse {
@@ -93,26 +60,31 @@ struct ElementwiseUse {
 };
 ElementwiseUse elementwise_use(const Op&);  // row -1: not elementwise
 const Op& elementwise_op(Row);
+// Examples of a row: all operands of one shape, then each operand broadcast against the others.
+std::vector<OpExample> row_examples(const Op&);
 
-// The type to compute a call in: f16 and bf16 as f32, bool as u8, otherwise the type in which the operands
-// meet. Complex as soon as an operand is.
+// The type in which a call is computed: the common type of the operands, with f32 for f16 and bf16 and u8 for
+// bool. It is complex if an operand is.
 DType computing_type(const Call&);
-// The parameters as the expressions take them, in the order of the row, absent bounds replaced.
+// The parameters as the expressions take them, in the order of the row; absent bounds are replaced by
+// numbers.
 void pack_params(const Call&, double* values);
 
-// The row's value by the standard library in double; of x.size() operands. 0 or 1 for conditions.
+// The row's value in double precision, by the standard library, for x.size() operands. Conditions give 0
+// or 1.
 double reference_value(const Op&, std::span<const double> x, std::span<const Value> params = {});
-// Its gradient of operand `input` for g = 1.
+// The row's gradient of operand `input` for g = 1.
 double reference_gradient(const Op&, int input, std::span<const double> x,
                           std::span<const Value> params = {});
-// The same of packed parameters: the value, or for gradient >= 0 that gradient for g = 1 and the result y.
+// The same for packed parameters: the value, or for use.gradient >= 0 that gradient for g = 1 and the result
+// y.
 double evaluate_reference(ElementwiseUse, const double (&operands)[3], double y, const double* params);
 
-// For vjp under create_graph (elementwise_gradient.cpp): the gradient of operand `input` as recorded tensor
-// ops.
+// The gradient of operand `input` as recorded tensor ops, for a vjp under create_graph
+// (elementwise_gradient.cpp).
 Tensor gradient_expression(int row, int input, const Tensor& g, std::span<const Tensor> operands,
                            const Tensor& y, const double* params);
-// Which values the gradient uses, found by evaluating it (elementwise_gradient.cpp).
+// Which values a gradient reads, found by evaluating its expression (elementwise_gradient.cpp).
 struct GradientUse {
   GradientForm form;
   Reads reads;

@@ -27,7 +27,7 @@ struct ParamReader {
     params                                                            \
   };
 
-#define EW1(name, params, types, result, value_, gx, lo, hi, doc)                                    \
+#define EW1(name, params, types, result, facts, value_, gx, lo, hi, doc)                             \
   struct name##_row {                                                                                \
     LUNAGRAD_PARAMS(params)                                                                          \
     template <class S>                                                                               \
@@ -40,7 +40,7 @@ struct ParamReader {
       return gx;                                                                                     \
     }                                                                                                \
   };
-#define EW2(name, params, types, result, value_, ga, gb, lo, hi, doc)                             \
+#define EW2(name, inputs, params, types, result, facts, value_, ga, gb, lo, hi, doc)              \
   struct name##_row {                                                                             \
     LUNAGRAD_PARAMS(params)                                                                       \
     template <class S>                                                                            \
@@ -56,7 +56,7 @@ struct ParamReader {
         return gb;                                                                                \
     }                                                                                             \
   };
-#define EW3(name, params, types, result, value_, ga, gb, gc, lo, hi, doc)                      \
+#define EW3(name, inputs, params, types, result, facts, value_, ga, gb, gc, lo, hi, doc)       \
   struct name##_row {                                                                          \
     LUNAGRAD_PARAMS(params)                                                                    \
     template <class S>                                                                         \

@@ -1,4 +1,5 @@
-// Activations that are more than a row of elementwise.def: glu, prelu, softmin; and those within other ops.
+// Activations that are not a row of elementwise.def: glu, prelu, softmin; and the activations fused into
+// other ops.
 #include "runtime/ops/activation.h"
 
 #include "runtime/elementwise/elementwise.h"
@@ -27,10 +28,11 @@ Operands glu_compose(const Call& call) {
   return {narrow(x, dim, 0, half) * sigmoid(narrow(x, dim, half, half))};
 }
 const Op kGlu{.name = "glu",
-              .doc = "The first half of a dim times the sigmoid of the second.",
+              .doc = "The first half of dim times the sigmoid of the second half.",
               .inputs = {{"input"}},
               .params = {{"dim", ParamKind::dim, -1}},
-              .compose = glu_compose};
+              .compose = glu_compose,
+              .family = OpFamily::elementwise};
 
 Operands prelu_compose(const Call& call) {
   const Tensor &x = call.input(0), &weight = call.input(1);
@@ -44,18 +46,23 @@ Operands prelu_compose(const Call& call) {
   if (weight.numel() != 1) shape = Shape(x.ndim() - 1, 1), shape[0] = channels;
   return {apply1(elementwise_op(Row::_prelu), {x, reshape(weight, shape)})};
 }
-const Op kPrelu{
-    .name = "prelu",
-    .doc = "x where positive, else weight x; the weight has one element, or one for each of dim 2.",
-    .inputs = {{"input"}, {"weight"}},
-    .compose = prelu_compose};
+const Op kPrelu{.name = "prelu",
+                .doc =
+                    "input where it is positive, else weight input; weight has one element, or one for each "
+                    "position of dim 2.",
+                .inputs = {{"input"}, {"weight"}},
+                .compose = prelu_compose,
+                .family = OpFamily::elementwise,
+                .autocast = AutocastPolicy::narrow};
 
 Operands softmin_compose(const Call& call) { return {softmax(-call.input(0), int(call.integer(0)))}; }
 const Op kSoftmin{.name = "softmin",
-                  .doc = "softmax of the negative elements: the smallest get the most.",
+                  .doc = "softmax(-input) along dim: the smallest elements get the most.",
                   .inputs = {{"input"}},
                   .params = {{"dim", ParamKind::dim, {}}},
-                  .compose = softmin_compose};
+                  .compose = softmin_compose,
+                  .family = OpFamily::normalization,
+                  .autocast = AutocastPolicy::wide};
 
 }  // namespace
 

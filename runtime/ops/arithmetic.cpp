@@ -1,8 +1,9 @@
-// The long forms: what add, sub, div, clamp, sum, mean and prod take beyond their own records, so that the
-// short form of a call stays as light as it is. A script reaches them under the short names
-// (script/meta/signature.cpp). And isclose, which is arithmetic of several rows.
+// The hidden records that run calls of add, sub, div, clamp, sum, mean and prod with more arguments than the
+// public records have, so that the plain call stays fast. Scripts use the public names (Op::short_form). Also
+// isclose, a composition of several rows.
 #include "runtime/elementwise/elementwise.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -31,7 +32,7 @@ Tensor run_row(Row row, Operands in, Values params, bool in_place) {
                   : apply1(op, std::move(in), std::move(params));
 }
 
-// a + alpha b is one pass of addcmul; mistakes are told under the name that was called.
+// a + alpha b is one pass of addcmul; errors name the public op.
 Operands scaled_sum(const Call& call, Row row, double sign, bool in_place) {
   const Tensor &a = call.in[0], &b = call.in[1];
   const char* op = row_traits(int(row)).name;
@@ -46,15 +47,21 @@ Operands add_compose(const Call& call) { return scaled_sum(call, Row::add, 1, fa
 Operands sub_compose(const Call& call) { return scaled_sum(call, Row::sub, -1, false); }
 const ParamSpec kAlpha{"alpha", ParamKind::number, 1};
 const Op kAddAlpha{.name = "_add_alpha",
-                   .doc = "a + alpha b.",
+                   .doc = "input + alpha other.",
                    .inputs = {{"input"}, {"other"}},
                    .params = {kAlpha},
-                   .compose = add_compose};
+                   .compose = add_compose,
+                   .family = OpFamily::elementwise,
+                   .number_inputs = 0b11,
+                   .short_form = "add"};
 const Op kSubAlpha{.name = "_sub_alpha",
-                   .doc = "a - alpha b.",
+                   .doc = "input - alpha other.",
                    .inputs = {{"input"}, {"other"}},
                    .params = {kAlpha},
-                   .compose = sub_compose};
+                   .compose = sub_compose,
+                   .family = OpFamily::elementwise,
+                   .number_inputs = 0b11,
+                   .short_form = "sub"};
 
 // --- div with a rounding mode ---
 
@@ -68,14 +75,18 @@ Operands div_compose(const Call& call) {
   if (is_floating(a.dtype()) || is_floating(b.dtype())) return {trunc(div(a, b))};
   return {floor_divide(a - fmod(a, b), b)};
 }
-const Op kDivRounding{.name = "_div_rounding",
-                      .doc = "a / b, rounded towards 0 (\"trunc\") or down (\"floor\") when asked to.",
-                      .inputs = {{"input"}, {"other"}},
-                      .params = {{.name = "rounding_mode",
-                                  .kind = ParamKind::choice,
-                                  .choices = {"none", "trunc", "floor"},
-                                  .optional = true}},
-                      .compose = div_compose};
+const Op kDivRounding{
+    .name = "_div_rounding",
+    .doc = "input / other, rounded towards 0 (\"trunc\") or down (\"floor\") if rounding_mode says so.",
+    .inputs = {{"input"}, {"other"}},
+    .params = {{.name = "rounding_mode",
+                .kind = ParamKind::choice,
+                .choices = {"none", "trunc", "floor"},
+                .optional = true}},
+    .compose = div_compose,
+    .family = OpFamily::elementwise,
+    .number_inputs = 0b11,
+    .short_form = "div"};
 
 // --- clamp between numbers or tensors ---
 
@@ -99,9 +110,12 @@ Operands clamp_between(const Call& call, bool in_place) {
 }
 Operands clamp_compose(const Call& call) { return clamp_between(call, false); }
 const Op kClampBounds{.name = "_clamp_bounds",
-                      .doc = "x limited to min ... max, numbers or tensors, of which one may be absent.",
+                      .doc = "input limited to min ... max, numbers or tensors; one of them may be absent.",
                       .inputs = {{"input"}, {"min", true}, {"max", true}},
-                      .compose = clamp_compose};
+                      .compose = clamp_compose,
+                      .family = OpFamily::elementwise,
+                      .number_inputs = 0b111,
+                      .short_form = "clamp"};
 
 // --- reductions in another type ---
 
@@ -125,22 +139,29 @@ Operands prod_compose(const Call& call) {
 const std::vector<ParamSpec> kReduceParams = {{.name = "dim", .kind = ParamKind::dims, .optional = true},
                                               {"keepdim", ParamKind::boolean, false},
                                               {.name = "dtype", .kind = ParamKind::dtype, .optional = true}};
-const Op kSumDtype{.name = "_sum_dtype",
-                   .doc = "Sum over dims, or over all elements, in a given type; integers add up in i64.",
-                   .inputs = {{"input"}},
-                   .params = kReduceParams,
-                   .compose = sum_compose};
-const Op kMeanDtype{.name = "_mean_dtype",
-                    .doc = "Mean over dims, or of all elements, in a given type.",
-                    .inputs = {{"input"}},
-                    .params = kReduceParams,
-                    .compose = mean_compose};
-const Op kProdDtype{
-    .name = "_prod_dtype",
-    .doc = "Product over dims, or of all elements, in a given type; integers multiply in i64.",
+const Op kSumDtype{
+    .name = "_sum_dtype",
+    .doc = "The sum over dim, or over all elements, computed in dtype; integers add up in i64.",
     .inputs = {{"input"}},
     .params = kReduceParams,
-    .compose = prod_compose};
+    .compose = sum_compose,
+    .family = OpFamily::reduction,
+    .short_form = "sum"};
+const Op kMeanDtype{.name = "_mean_dtype",
+                    .doc = "The mean over dim, or of all elements, computed in dtype.",
+                    .inputs = {{"input"}},
+                    .params = kReduceParams,
+                    .compose = mean_compose,
+                    .family = OpFamily::reduction,
+                    .short_form = "mean"};
+const Op kProdDtype{
+    .name = "_prod_dtype",
+    .doc = "The product over dim, or of all elements, computed in dtype; integers multiply in i64.",
+    .inputs = {{"input"}},
+    .params = kReduceParams,
+    .compose = prod_compose,
+    .family = OpFamily::reduction,
+    .short_form = "prod"};
 
 // --- isclose ---
 
@@ -150,7 +171,7 @@ void isclose_shape(Call& call) {
     fail("isclose: rtol and atol must not be negative (got ", rtol, " and ", atol, ")");
   call.emit(broadcast_shapes("isclose", call.input(0).shape(), call.input(1).shape()), DType::boolean);
 }
-// Integers are compared in f64, so that differences do not wrap around.
+// Integers are compared in f64, so that differences do not overflow.
 Operands isclose_compose(const Call& call) {
   const NoGrad off;
   const auto comparable = [](const Tensor& x) {
@@ -163,14 +184,17 @@ Operands isclose_compose(const Call& call) {
   return {call.flag(2) ? logical_or(close, logical_and(isnan(a), isnan(b))) : close};
 }
 const Op kIsclose{.name = "isclose",
-                  .doc = "Whether |a - b| <= atol + rtol |b|.",
+                  .doc = "Whether |input - other| <= atol + rtol |other|.",
                   .inputs = {{"input"}, {"other"}},
                   .params = {{"rtol", ParamKind::real, 1e-5},
                              {"atol", ParamKind::real, 1e-8},
                              {"equal_nan", ParamKind::boolean, false}},
                   .shape = isclose_shape,
                   .compose = isclose_compose,
-                  .complex = true};
+                  .complex = true,
+                  .family = OpFamily::elementwise,
+                  .flops = {for_results<5>, "5 for each element of the result"},
+                  .number_inputs = 0b11};
 
 }  // namespace
 

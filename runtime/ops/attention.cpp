@@ -1,7 +1,7 @@
 // scaled_dot_product_attention: A. Vaswani et al., "Attention is all you need" (2017), in tiles
-// (cpu/attention.h). The op is a composition that checks, widens 16-bit operands and draws; under it a hidden
-// record keeps the log-sum-exp of each query's scores, from which its gradient makes the weights again, and
-// the dropout from the draw.
+// (cpu/attention.h). The op is a composition that checks the operands, widens 16-bit operands and draws for
+// dropout. It calls a hidden record, which keeps the log-sum-exp of each query's scores. The gradient
+// computes the weights again from these, and the dropout again from the draw.
 #include "runtime/cpu/attention.h"
 
 #include <algorithm>
@@ -17,14 +17,15 @@ namespace lunagrad {
 namespace {
 
 enum Input { kQuery, kKey, kValue, kMask };
-// Of the hidden records. `inner_heads`: the result, and gradients of query, key and value, are laid out [...,
-// rows, heads, features], as operands usually are that come transposed from one matrix, so that nothing is
-// copied.
+// Parameters of the hidden records. With `inner_heads` the result and the gradients of query, key and value
+// are laid out [..., rows, heads, features]: operands that are transposed views of one matrix have that
+// layout, so that no copy is needed.
 enum Param { kCausal, kScale, kSoftcap, kInnerHeads };
 enum Argument { kSeed, kStream, kDropout };
 
-constexpr double kGrain = 1e6;       // floating-point operations, 20 µs
-constexpr int64_t kLeastItems = 16;  // what a backward pass is cut into when there are keys enough
+constexpr double kGrain = 1e6;  // floating-point operations, 20 µs
+constexpr int64_t kLeastItems =
+    16;  // least number of work items of a backward pass, if there are enough keys
 
 Shape batch_of(const Tensor& x) { return Shape(std::span(x.shape().begin(), size_t(x.ndim() - 2))); }
 
@@ -77,7 +78,7 @@ class Heads {
   int64_t step_ = 0;
 };
 
-// A mask as it looks to all queries of all heads; its rows have unit stride.
+// The mask expanded to all queries of all heads; its rows have unit stride.
 Tensor spread(const Tensor& mask, const Shape& scores) {
   Shape own = mask.shape();
   if (own.empty()) own = {1};
@@ -93,7 +94,7 @@ Shape scores_shape(const Call& call, int first = kQuery) {
   return shape;
 }
 
-// What a call's kernels share; query, key, value and mask stand at `first` and after it.
+// What the kernels of a call share. Query, key, value and mask are the operands from `first` on.
 template <class T>
 struct Problem {
   AttentionPlan plan;
@@ -127,7 +128,8 @@ struct Problem {
 
   AttentionHead<T> head(int64_t i) const { return {q(i), k(i), v(i), allowed(i), bias(i), i}; }
   int64_t key_blocks() const { return (plan.keys + kAttentionKeys - 1) / kAttentionKeys; }
-  // Of `count` equal items of work that take `products` products of queries and keys together.
+  // How many of `count` equal work items a thread takes at least. All items together take `products` products
+  // of queries and keys.
   int64_t grain(double products, int64_t count) const {
     const double all = double(heads) * double(plan.queries) * double(plan.keys) *
                        double(plan.features + plan.value_features) * products;
@@ -180,7 +182,8 @@ void attention_cpu(const Call& call) {
 // --- gradients ---
 
 constexpr int kGrad = 0, kOperands = 1, kOut = 5, kLse = 6, kLseGrad = 7;  // inputs of the gradients
-constexpr int kWanted = kInnerHeads + 1;  // parameters: whether query's, key's, value's gradient is wanted
+constexpr int kWanted =
+    kInnerHeads + 1;  // first of three parameters: is the gradient of query, key, value wanted
 
 const std::vector<InputSpec>& grad_inputs() {
   static const std::vector<InputSpec> inputs = {
@@ -188,7 +191,7 @@ const std::vector<InputSpec>& grad_inputs() {
   return inputs;
 }
 
-// What the forward pass left, and the gradients that arrive.
+// The results of the forward pass and their gradients.
 template <class T>
 struct Results {
   Heads<const T> out, d_out;
@@ -227,8 +230,8 @@ void grad_of(const Call& call) {
     if (call.flag(kWanted + i))
       wanted[i] = Heads<T>(call.flag(kInnerHeads) ? swapped(call.output(i)) : call.output(i));
 
-  // Few heads are cut into parts by their keys. Every part but the first has a gradient of the queries of its
-  // own, which are added up in order.
+  // If there are few heads, each is split into parts by its keys. Every part but the first has its own
+  // gradient of the queries; these are added in order.
   const int64_t blocks = problem.key_blocks();
   const int64_t parts =
       std::clamp<int64_t>(kLeastItems / std::max<int64_t>(problem.heads, 1), 1, std::max<int64_t>(blocks, 1));
@@ -273,21 +276,49 @@ void grad_cpu(const Call& call) {
   with_type(call, [&]<class T>() { grad_of<T>(call); });
 }
 
-const Op kAttentionGrad{.name = "_attention_grad",
-                        .doc = "The gradients of attention's query, key and value.",
-                        .inputs = grad_inputs(),
-                        .params = {{"is_causal", ParamKind::boolean, {}},
-                                   {"scale", ParamKind::real, {}},
-                                   {"softcap", ParamKind::real, {}},
-                                   {"inner_heads", ParamKind::boolean, {}},
-                                   {"query_wanted", ParamKind::boolean, true},
-                                   {"key_wanted", ParamKind::boolean, true},
-                                   {"value_wanted", ParamKind::boolean, true}},
-                        .shape = grad_shape,
-                        .cpu = grad_cpu};
+// The products of attention and of its gradients, each 2 x queries x keys x features, as PyTorch counts them
+// (torch/utils/flop_counter.py, sdpa_flop_count). A causal mask does not change the count.
+double score_products(const Call& call, int first, double features) {
+  const Shape scores = scores_shape(call, first);
+  return 2 * double(numel(scores)) * features;
+}
+double key_features(const Call& call, int first) { return double(call.input(first + kKey).size(-1)); }
+double value_features(const Call& call, int first) { return double(call.input(first + kValue).size(-1)); }
+// q k^T and P v
+double attention_flops(const Call& call) {
+  return score_products(call, kQuery, key_features(call, kQuery) + value_features(call, kQuery));
+}
+// The scores again, dP = g v^T, dq = dS k, dk = dS^T q and dv = P^T g.
+double attention_grad_flops(const Call& call) {
+  const double e = key_features(call, kOperands), v = value_features(call, kOperands);
+  return score_products(
+      call, kOperands,
+      e * (1 + call.flag(kWanted) + call.flag(kWanted + 1)) + v * (1 + call.flag(kWanted + 2)));
+}
+// The scores again, and dP = g v^T.
+double mask_grad_flops(const Call& call) {
+  return score_products(call, kOperands, key_features(call, kOperands) + value_features(call, kOperands));
+}
 
-// The mask's gradient is as large as a mask with all queries and keys. Heads that share a mask add to it one
-// after the other; blocks of keys are apart.
+const Op kAttentionGrad{
+    .name = "_attention_grad",
+    .doc = "The gradients of attention's query, key and value.",
+    .inputs = grad_inputs(),
+    .params = {{"is_causal", ParamKind::boolean, {}},
+               {"scale", ParamKind::real, {}},
+               {"softcap", ParamKind::real, {}},
+               {"inner_heads", ParamKind::boolean, {}},
+               {"query_wanted", ParamKind::boolean, true},
+               {"key_wanted", ParamKind::boolean, true},
+               {"value_wanted", ParamKind::boolean, true}},
+    .shape = grad_shape,
+    .cpu = grad_cpu,
+    .family = OpFamily::linear_algebra,
+    .flops = {attention_grad_flops,
+              "2 x queries of all heads x keys x features, summed over 5 products, masked or not"}};
+
+// The gradient has the size of a mask for all queries and keys. Heads that share a mask add to it one after
+// the other; threads work on different blocks of keys.
 void mask_grad_shape(Call& call) {
   const Tensor& mask = call.input(kOperands + kMask);
   const Shape scores = scores_shape(call, kOperands);
@@ -322,15 +353,20 @@ void mask_grad_cpu(const Call& call) {
   });
 }
 
-const Op kMaskGrad{.name = "_attention_mask_grad",
-                   .doc = "The gradient of attention's additive mask.",
-                   .inputs = grad_inputs(),
-                   .params = {{"is_causal", ParamKind::boolean, {}},
-                              {"scale", ParamKind::real, {}},
-                              {"softcap", ParamKind::real, {}},
-                              {"inner_heads", ParamKind::boolean, {}}},
-                   .shape = mask_grad_shape,
-                   .cpu = mask_grad_cpu};
+const Op kMaskGrad{
+    .name = "_attention_mask_grad",
+    .doc = "The gradient of attention's additive mask.",
+    .inputs = grad_inputs(),
+    .params = {{"is_causal", ParamKind::boolean, {}},
+               {"scale", ParamKind::real, {}},
+               {"softcap", ParamKind::real, {}},
+               {"inner_heads", ParamKind::boolean, {}}},
+    .shape = mask_grad_shape,
+    .cpu = mask_grad_cpu,
+    .family = OpFamily::linear_algebra,
+    .flops = {
+        mask_grad_flops,
+        "2 x queries of all heads x keys x (features of the key + features of the value), masked or not"}};
 
 void attention_vjp(Backward& b) {
   if (b.create_graph()) return differentiate_composition(b);
@@ -361,7 +397,7 @@ void attention_vjp(Backward& b) {
 
 // --- the same in tensor ops ---
 
-// The factors of the weights, by the words that the kernels take.
+// The dropout factors of the weights, from the random words that the kernels use.
 Tensor drop_factors(const Call& call, const Shape& scores, DType dtype, Device& device) {
   Shape shape = scores;
   shape[shape.size() - 1] = (scores.back() + 3) / 4 * 4;
@@ -373,7 +409,7 @@ Tensor drop_factors(const Call& call, const Shape& scores, DType dtype, Device& 
   return narrow(mask.output(), -1, 0, scores.back());
 }
 
-// Kernels of a device take features in fours; those that are missing are zeros, which add nothing to a score.
+// Device kernels need feature counts that are multiples of 4. Padding with zeros does not change a score.
 Operands attention_in_fours(Call call) {
   const int64_t features = call.input(kValue).size(-1);
   for (const int i : {kQuery, kKey, kValue}) {
@@ -404,7 +440,7 @@ Operands attention_compose(const Call& call) {
   }
   if (call.flag(kCausal))
     scores = where(gt(tril(ones({queries, keys}, q.dtype(), q.device())), zero), scores, low);
-  // Rows that see no key: their softmax would be 0 / 0.
+  // Rows whose keys are all masked: their softmax would be 0 / 0.
   const Tensor blind = eq(amax(scores.detach(), {-1}, true), low);
   scores = where(blind, zero, scores);
   const Tensor lse = where(squeeze(blind, -1), high, logsumexp(scores, {-1}));
@@ -413,18 +449,23 @@ Operands attention_compose(const Call& call) {
   return {lay_out(matmul(weights, v)), lse};
 }
 
-const Op kAttention{.name = "_attention",
-                    .doc = "softmax(q k^T scale + mask) v, and the log-sum-exp of the scores.",
-                    .inputs = {{"query"}, {"key"}, {"value"}, {"attn_mask", true}},
-                    .params = {{"is_causal", ParamKind::boolean, false},
-                               {"scale", ParamKind::real, 1.0},
-                               {"softcap", ParamKind::real, 0.0},
-                               {"inner_heads", ParamKind::boolean, false}},
-                    .shape = attention_shape,
-                    .cpu = attention_cpu,
-                    .vjp = attention_vjp,
-                    .reads = {{.inputs = 15, .outputs = 3}},
-                    .compose = attention_compose};
+const Op kAttention{
+    .name = "_attention",
+    .doc = "softmax(query key^T scale + attn_mask) value, and the log-sum-exp of the scores.",
+    .inputs = {{"query"}, {"key"}, {"value"}, {"attn_mask", true}},
+    .params = {{"is_causal", ParamKind::boolean, false},
+               {"scale", ParamKind::real, 1.0},
+               {"softcap", ParamKind::real, 0.0},
+               {"inner_heads", ParamKind::boolean, false}},
+    .shape = attention_shape,
+    .cpu = attention_cpu,
+    .vjp = attention_vjp,
+    .reads = {{.inputs = 15, .outputs = 3}},
+    .compose = attention_compose,
+    .family = OpFamily::linear_algebra,
+    .flops = {
+        attention_flops,
+        "2 x queries of all heads x keys x (features of the key + features of the value), masked or not"}};
 
 // --- the op ---
 
@@ -500,15 +541,18 @@ Operands public_compose(const Call& call) {
   return {to(out, query.dtype())};
 }
 
-const Op kPublic{
-    .name = "scaled_dot_product_attention",
-    .doc = "softmax(q k^T scale + mask) v over the last two dims; a query that sees no key gives 0.",
-    .inputs = {{"query"}, {"key"}, {"value"}, {"attn_mask", true}},
-    .params = {{"dropout_p", ParamKind::real, 0.0},
-               {"is_causal", ParamKind::boolean, false},
-               {.name = "scale", .kind = ParamKind::real, .optional = true},
-               {.name = "softcap", .kind = ParamKind::real, .optional = true}},
-    .compose = public_compose};
+const Op kPublic{.name = "scaled_dot_product_attention",
+                 .doc =
+                     "softmax(query key^T scale + attn_mask) value over the last two dims; a query whose "
+                     "keys are all masked gives 0.",
+                 .inputs = {{"query"}, {"key"}, {"value"}, {"attn_mask", true}},
+                 .params = {{"dropout_p", ParamKind::real, 0.0},
+                            {"is_causal", ParamKind::boolean, false},
+                            {.name = "scale", .kind = ParamKind::real, .optional = true},
+                            {.name = "softcap", .kind = ParamKind::real, .optional = true}},
+                 .compose = public_compose,
+                 .family = OpFamily::linear_algebra,
+                 .autocast = AutocastPolicy::narrow};
 
 }  // namespace
 

@@ -1,6 +1,6 @@
-// batch_norm: Ioffe, Szegedy, "Batch normalization", 2015. In training each channel is normalised by its own
-// mean and variance, which also move the running statistics; else by the running statistics. 16-bit operands
-// are computed in f32; the statistics keep their own type.
+// batch_norm: Ioffe, Szegedy, "Batch normalization", 2015. In training each channel is normalized by its own
+// mean and variance, which also update the running statistics; otherwise by the running statistics. 16-bit
+// operands are computed in f32; the statistics keep their own type.
 #include <algorithm>
 #include <cmath>
 
@@ -8,6 +8,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -22,7 +23,7 @@ struct Channels {
   }
   int64_t of_each() const { return batch * size; }
   int64_t at(int64_t item, int64_t channel) const { return (item * count + channel) * size; }
-  // Calls f(first, end) on ranges of channels, all threads.
+  // Calls f(first, end) on ranges of channels, on all threads.
   template <class F>
   void for_channels(F&& f) const {
     const int64_t least = size == 1 ? 64 : 1;
@@ -172,14 +173,22 @@ void grad_cpu(const Call& call) {
   });
 }
 
-const Op kGrad{.name = "_batch_norm_grad",
-               .doc = "The gradients of batch_norm's input, weight and bias from that of its result.",
-               .inputs = {{"grad"}, {"input"}, {"mean"}, {"var"}, {"weight", true}},
-               .params = {{"eps", ParamKind::real, {}},
-                          {"training", ParamKind::boolean, {}},
-                          {"input_wanted", ParamKind::boolean, true}},
-               .shape = grad_shape,
-               .cpu = grad_cpu};
+double grad_flops(const Call& call) {
+  const int input = call.flag(kInputWanted) ? (call.flag(kTraining) ? 5 : 1) : 0;
+  return (4 + input) * elements(call.in[1]);
+}
+const Op kGrad{
+    .name = "_batch_norm_grad",
+    .doc = "The gradients of batch_norm's input, weight and bias from that of its result.",
+    .inputs = {{"grad"}, {"input"}, {"mean"}, {"var"}, {"weight", true}},
+    .params = {{"eps", ParamKind::real, {}},
+               {"training", ParamKind::boolean, {}},
+               {"input_wanted", ParamKind::boolean, true}},
+    .shape = grad_shape,
+    .cpu = grad_cpu,
+    .family = OpFamily::normalization,
+    .flops = {grad_flops,
+              "4 for each element (two sums), and for the gradient of the input 5 in training, else 1"}};
 
 void train_vjp(Backward& b) {
   if (b.create_graph()) return differentiate_composition(b);
@@ -190,7 +199,7 @@ void train_vjp(Backward& b) {
     if (b.needs(i)) b.set(i, gradients[size_t(i)]);
 }
 
-// The running statistics are differentiated too, should they require it.
+// The running statistics get gradients, too, if they require them.
 void eval_vjp(Backward& b) {
   if (b.create_graph()) return differentiate_composition(b);
   const Tensor weight = b.has(3) ? b.input(3) : Tensor();
@@ -206,14 +215,14 @@ void eval_vjp(Backward& b) {
   if (b.needs(4)) b.set(4, dbias);
 }
 
-// A vector over the channels beside tensors of x's shape.
+// A vector of the channels in a shape that broadcasts with x.
 Tensor over_channels(const Tensor& vector, const Tensor& x) {
   Shape shape(x.ndim(), 1);
   shape[1] = x.size(1);
   return reshape(vector, shape);
 }
 
-// Times 1 / sqrt(variance + eps) and the weight, plus the bias, in one pass.
+// centred * scale * weight + bias in one pass; scale is 1 / sqrt(variance + eps).
 Tensor scaled(const Tensor& centred, Tensor scale, const Call& call, int weight, int bias) {
   if (call.has(weight)) scale = scale * over_channels(call.input(weight), centred);
   return call.has(bias) ? addcmul(over_channels(call.input(bias), centred), centred, scale) : centred * scale;
@@ -236,6 +245,9 @@ Operands eval_compose(const Call& call) {
   return {scaled(x - over_channels(call.input(1), x), scale, call, 3, 4)};
 }
 
+double train_flops(const Call& call) { return (5 + call.has(1) + call.has(2)) * elements(call.in[0]); }
+double eval_flops(const Call& call) { return (2 + call.has(3) + call.has(4)) * elements(call.in[0]); }
+
 const Op kTrain{.name = "_batch_norm_train",
                 .doc = "batch_norm by the statistics of the batch, and these: mean and biased variance.",
                 .inputs = {{"input"}, {"weight", true}, {"bias", true}},
@@ -244,16 +256,24 @@ const Op kTrain{.name = "_batch_norm_train",
                 .cpu = train_cpu,
                 .vjp = train_vjp,
                 .reads = {{.inputs = 7, .outputs = 6}},
-                .compose = train_compose};
-const Op kEval{.name = "_batch_norm_eval",
-               .doc = "batch_norm by given statistics.",
-               .inputs = {{"input"}, {"mean"}, {"var"}, {"weight", true}, {"bias", true}},
-               .params = {{"eps", ParamKind::real, 1e-5}},
-               .shape = eval_shape,
-               .cpu = eval_cpu,
-               .vjp = eval_vjp,
-               .reads = {{.inputs = 31}},
-               .compose = eval_compose};
+                .compose = train_compose,
+                .family = OpFamily::normalization,
+                .flops = {train_flops,
+                          "5 for each element of the result (mean, difference, square and its sum, product), "
+                          "and 1 each for weight and bias"}};
+const Op kEval{
+    .name = "_batch_norm_eval",
+    .doc = "batch_norm by given statistics.",
+    .inputs = {{"input"}, {"mean"}, {"var"}, {"weight", true}, {"bias", true}},
+    .params = {{"eps", ParamKind::real, 1e-5}},
+    .shape = eval_shape,
+    .cpu = eval_cpu,
+    .vjp = eval_vjp,
+    .reads = {{.inputs = 31}},
+    .compose = eval_compose,
+    .family = OpFamily::normalization,
+    .flops = {eval_flops,
+              "2 for each element of the result (difference, product), and 1 each for weight and bias"}};
 
 // --- the op: checks, types, and the running statistics ---
 
@@ -307,13 +327,15 @@ Operands batch_norm_compose(const Call& call) {
 const Op kBatchNorm{
     .name = "batch_norm",
     .doc =
-        "Each channel minus its mean over its deviation, times weight plus bias; the running statistics are "
-        "updated in training and used otherwise.",
+        "(input - mean) / sqrt(variance + eps) for each channel, times weight plus bias. Training uses the "
+        "statistics of the batch and updates the running ones; else the running ones are used.",
     .inputs = {{"input"}, {"running_mean", true}, {"running_var", true}, {"weight", true}, {"bias", true}},
     .params = {{"training", ParamKind::boolean, false},
                {"momentum", ParamKind::real, 0.1},
                {"eps", ParamKind::real, 1e-5}},
-    .compose = batch_norm_compose};
+    .compose = batch_norm_compose,
+    .family = OpFamily::normalization,
+    .autocast = AutocastPolicy::wide};
 
 }  // namespace
 

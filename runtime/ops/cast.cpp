@@ -22,7 +22,7 @@ void cast_cpu(const Call& call) {
   copy_strided(out.raw(), out.dtype(), out.strides(), x.raw(), x.dtype(), x.strides(), x.shape());
 }
 
-// The tape casts gradients to the operand's type by itself.
+// The tape casts gradients to the type of the operand.
 void cast_vjp(Backward& b) { b.set(0, b.grad()); }
 
 const Op kCast{.name = "_cast",
@@ -32,7 +32,9 @@ const Op kCast{.name = "_cast",
                .shape = cast_shape,
                .cpu = cast_cpu,
                .vjp = cast_vjp,
-               .complex = true};
+               .complex = true,
+               .family = OpFamily::view,
+               .flops = kMovesData};
 
 const Op* const kOps[] = {&kCast};
 

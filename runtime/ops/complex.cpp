@@ -1,5 +1,5 @@
-// Complex numbers: made from their parts, taken apart, and seen as pairs of real numbers. In a vjp here g is
-// dL/dRe y - i dL/dIm y (tape.h), so that a view of the parts and its inverse carry a conjugation.
+// Complex numbers: composition from parts, the parts, and views as pairs of real numbers. In a vjp g is
+// dL/dRe y - i dL/dIm y (tape.h), so the gradients of these views contain a conjugation.
 #include <numbers>
 
 #include "runtime/ops/dense.h"
@@ -13,7 +13,7 @@ void need_complex(const Call& call) {
   if (!is_complex(type)) fail(call.op->name, ": a complex tensor is needed (got ", type, ")");
 }
 
-// A number takes the type of the other operand, two numbers are f32.
+// A number takes the type of the other operand; two numbers are f32.
 DType type_of_parts(const Call& call) {
   const Tensor &re = call.input(0), &im = call.input(1);
   const DType type = !re.is_number() ? re.dtype() : !im.is_number() ? im.dtype() : DType::f32;
@@ -27,7 +27,7 @@ void complex_shape(Call& call) {
   const Shape shape = broadcast_shapes("complex", call.input(0).shape(), call.input(1).shape());
   call.emit(shape, complex_type(type_of_parts(call)));
 }
-// Each part is copied to every second place.
+// Copies each part to every second element.
 void complex_cpu(const Call& call) {
   const Tensor& out = call.output();
   const DType type = part_type(out.dtype());
@@ -45,11 +45,14 @@ void complex_vjp(Backward& b) {
   if (b.needs(1)) b.set(1, -imag(g));
 }
 const Op kComplex{.name = "complex",
-                  .doc = "The complex numbers with these real and imaginary parts.",
+                  .doc = "The complex numbers with the parts real and imag.",
                   .inputs = {{"real"}, {"imag"}},
                   .shape = complex_shape,
                   .cpu = complex_cpu,
-                  .vjp = complex_vjp};
+                  .vjp = complex_vjp,
+                  .family = OpFamily::elementwise,
+                  .flops = kMovesData,
+                  .number_inputs = 0b11};
 
 // --- the parts ---
 
@@ -67,13 +70,17 @@ const Op kRealPart{.name = "_real",
                    .inputs = {{"input"}},
                    .shape = real_shape,
                    .vjp = real_vjp,
-                   .complex = true};
+                   .complex = true,
+                   .family = OpFamily::view,
+                   .flops = kMovesNothing};
 const Op kImagPart{.name = "_imag",
                    .doc = "The imaginary parts of complex numbers as a view.",
                    .inputs = {{"input"}},
                    .shape = imag_shape,
                    .vjp = imag_vjp,
-                   .complex = true};
+                   .complex = true,
+                   .family = OpFamily::view,
+                   .flops = kMovesNothing};
 
 Operands real_compose(const Call& call) { return {real(call.input(0))}; }
 Operands imag_compose(const Call& call) {
@@ -81,13 +88,17 @@ Operands imag_compose(const Call& call) {
   return apply(kImagPart, call.in);
 }
 const Op kReal{.name = "real",
-               .doc = "The real parts, a view; a real tensor itself.",
+               .doc = "The real parts of input, a view; a real input itself.",
                .inputs = {{"input"}},
-               .compose = real_compose};
+               .compose = real_compose,
+               .family = OpFamily::view,
+               .flops = kMovesNothing};
 const Op kImag{.name = "imag",
-               .doc = "The imaginary parts of complex numbers, a view.",
+               .doc = "The imaginary parts of input, a view.",
                .inputs = {{"input"}},
-               .compose = imag_compose};
+               .compose = imag_compose,
+               .family = OpFamily::view,
+               .flops = kMovesNothing};
 
 Operands angle_compose(const Call& call) {
   const Tensor& z = call.input(0);
@@ -97,9 +108,10 @@ Operands angle_compose(const Call& call) {
 }
 const Op kAngle{
     .name = "angle",
-    .doc = "The angle of a complex number, from -pi to pi; of a real one 0, or pi where it is negative.",
+    .doc = "The angle of a complex input, from -pi to pi; of a real one 0, or pi where it is negative.",
     .inputs = {{"input"}},
-    .compose = angle_compose};
+    .compose = angle_compose,
+    .family = OpFamily::elementwise};
 
 // --- pairs of real numbers ---
 
@@ -120,7 +132,9 @@ const Op kViewAsReal{.name = "view_as_real",
                      .inputs = {{"input"}},
                      .shape = as_real_shape,
                      .vjp = as_real_vjp,
-                     .complex = true};
+                     .complex = true,
+                     .family = OpFamily::view,
+                     .flops = kMovesNothing};
 
 void as_complex_shape(Call& call) {
   const Tensor& x = call.input(0);
@@ -147,7 +161,9 @@ const Op kViewAsComplex{.name = "view_as_complex",
                         .doc = "Pairs in the last dim as complex numbers, real part first; a view.",
                         .inputs = {{"input"}},
                         .shape = as_complex_shape,
-                        .vjp = as_complex_vjp};
+                        .vjp = as_complex_vjp,
+                        .family = OpFamily::view,
+                        .flops = kMovesNothing};
 
 }  // namespace
 

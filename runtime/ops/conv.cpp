@@ -1,15 +1,16 @@
-// Convolutions over 1 to 3 spatial dims. The operation is linear in the input and in the weight, so its
-// gradients are ops whose own gradients are again convolutions, to any order:
+// Convolutions over 1 to 3 spatial dims. They are linear in the input and in the weight, so the gradients are
+// ops whose gradients are convolutions again, to any order:
 //   y = conv(x, w),  dx = grad_input(g, w),  dw = grad_weight(x, g)
-//   from G for dx: g gets conv(G, w), w gets grad_weight(G, g);  from G for dw: x gets grad_input(g, G), g
-//   conv(x, G)
-// A transposed convolution is grad_input with x in the place of g, plus a bias.
+//   from G for dx: g gets conv(G, w), w gets grad_weight(G, g)
+//   from G for dw: x gets grad_input(g, G), g gets conv(x, G)
+// A transposed convolution is grad_input with x in place of g, plus a bias.
 #include <complex>
 
 #include "runtime/ops/activation.h"
 #include "runtime/ops/conv_geometry.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -29,7 +30,8 @@ constexpr const char* kKernelAxes[] = {"kW", "kH, kW", "kD, kH, kW"};
 
 size_t place(int dims, int i) { return size_t(ConvGeometry::kSpatial - dims + i); }
 
-// The sizes of stride, padding or dilation: one for all dims, or one each.
+// The sizes of stride, padding or dilation for each spatial dim; the list has one number for all dims or one
+// for each.
 ConvGeometry::Sizes sizes_of(const Call& call, int dims, const char* name, const Dims& list, int64_t least,
                              int64_t leading) {
   if (list.size() != 1 && list.size() != dims)
@@ -64,7 +66,7 @@ void check_bias(const Call& call, int64_t channels) {
          " output channels need [", channels, "]");
 }
 
-// The geometry of conv(image, weight) in everything but `out` and its checks.
+// The geometry of conv(image, weight) without `out`, and its checks.
 ConvGeometry geometry(const Call& call, const Values& params, int dims, const Shape& image,
                       const Shape& weight) {
   ConvGeometry g;
@@ -89,7 +91,7 @@ ConvGeometry geometry(const Call& call, const Values& params, int dims, const Sh
   return g;
 }
 
-// A transposed convolution's parameters as those of the convolution whose gradient it is.
+// The parameters of the convolution whose gradient a transposed convolution is.
 Values untransposed(const Values& given) {
   return {given[kTransposedStride], given[kTransposedPadding], given[kTransposedDilation],
           given[kTransposedGroups]};
@@ -118,9 +120,9 @@ void check_types(const Call& call) {
   require_same_dtype(call);
 }
 
-// All of these ops are linear in each of their first two operands, so of complex ones
+// All of these ops are linear in each of their first two operands. For complex operands
 //   (a + ib) * (c + id) = (a * c - b * d) + i (a * d + b * c)
-// each product is the kernel for real numbers; the bias is added by those that begin a sum.
+// each product is a call of the kernel for real numbers; the bias is added by the first product of each sum.
 template <void (*kernel)(const Call&)>
 void by_parts(const Call& call) {
   const Tensor& out = call.output();
@@ -148,7 +150,7 @@ void by_parts(const Call& call) {
   out.dtype() == DType::c128 ? join(double()) : join(float());
 }
 
-// Further to those of all convolutions.
+// The parameters of all convolutions, then `last`.
 std::vector<ParamSpec> conv_params(ParamSpec last) {
   std::vector<ParamSpec> params = {
       {"stride", ParamKind::integers, Dims{1}},
@@ -183,7 +185,7 @@ template <int dims>
 struct Conv {
   static const Op conv, grad_input, grad_weight, transposed;
 
-  // The result of a convolution whose windows may leave more room than `wanted` has.
+  // A convolution cropped to the sizes `wanted`: its windows may give larger sizes.
   static Tensor forward(const Tensor& x, const Tensor& weight, Values params, const Shape& wanted) {
     params.push_back(int64_t(Activation::none));
     Tensor y = apply1(conv, {x, weight, Tensor()}, params);
@@ -252,6 +254,15 @@ struct Conv {
     if (b.needs(1)) b.set(1, to_weight(b.input(0), g, plain(b), b.shape(1)));
     if (b.needs(2)) b.set(2, sum(g, all_but_channel(g, dims)));
   }
+
+  // 2 x elements of the small side x elements of one filter: a multiply-add for each weight at each position,
+  // as PyTorch counts them (torch/utils/flop_counter.py, conv_flop_count).
+  static double products(const Tensor& results, const Tensor& weight) {
+    return 2 * elements(results) * elements(weight) / std::max(1.0, double(weight.size(0)));
+  }
+  static double conv_flops(const Call& call) { return products(call.out[0], call.in[1]); }
+  static double grad_input_flops(const Call& call) { return products(call.in[0], call.in[1]); }
+  static double grad_weight_flops(const Call& call) { return products(call.in[1], call.out[0]); }
 
   static void sizes_shape(Call& call) { call.emit(call.list(kSizes), call.input(0).dtype()); }
   static void grad_input_cpu(const Call& call) {
@@ -342,44 +353,57 @@ const Op Conv<dims>::conv{.name = kNames[dims - 1].conv,
                           .compose = conv_compose,
                           .composed = activates_apart,
                           .half_through_f32 = true,
-                          .complex = true};
+                          .complex = true,
+                          .family = OpFamily::linear_algebra,
+                          .autocast = AutocastPolicy::narrow,
+                          .flops = {conv_flops, "2 x elements of the result x elements of one filter"}};
 template <int dims>
-const Op Conv<dims>::grad_input{.name = kNames[dims - 1].grad_input,
-                                .doc = "The gradient of a convolution with respect to its input.",
-                                .inputs = {{"grad"}, {"weight"}},
-                                .params = conv_params({"input_size", ParamKind::integers, {}}),
-                                .shape = sizes_shape,
-                                .cpu = by_parts<grad_input_cpu>,
-                                .vjp = grad_input_vjp,
-                                .reads = {{.inputs = 2}, {.inputs = 1}},
-                                .half_through_f32 = true,
-                                .complex = true};
+const Op Conv<dims>::grad_input{
+    .name = kNames[dims - 1].grad_input,
+    .doc = "The gradient of a convolution with respect to its input.",
+    .inputs = {{"grad"}, {"weight"}},
+    .params = conv_params({"input_size", ParamKind::integers, {}}),
+    .shape = sizes_shape,
+    .cpu = by_parts<grad_input_cpu>,
+    .vjp = grad_input_vjp,
+    .reads = {{.inputs = 2}, {.inputs = 1}},
+    .half_through_f32 = true,
+    .complex = true,
+    .family = OpFamily::linear_algebra,
+    .flops = {grad_input_flops, "as the convolution: 2 x elements of its result x elements of one filter"}};
 template <int dims>
-const Op Conv<dims>::grad_weight{.name = kNames[dims - 1].grad_weight,
-                                 .doc = "The gradient of a convolution with respect to its weight.",
-                                 .inputs = {{"input"}, {"grad"}},
-                                 .params = conv_params({"weight_size", ParamKind::integers, {}}),
-                                 .shape = sizes_shape,
-                                 .cpu = by_parts<grad_weight_cpu>,
-                                 .vjp = grad_weight_vjp,
-                                 .reads = {{.inputs = 2}, {.inputs = 1}},
-                                 .half_through_f32 = true,
-                                 .complex = true};
+const Op Conv<dims>::grad_weight{
+    .name = kNames[dims - 1].grad_weight,
+    .doc = "The gradient of a convolution with respect to its weight.",
+    .inputs = {{"input"}, {"grad"}},
+    .params = conv_params({"weight_size", ParamKind::integers, {}}),
+    .shape = sizes_shape,
+    .cpu = by_parts<grad_weight_cpu>,
+    .vjp = grad_weight_vjp,
+    .reads = {{.inputs = 2}, {.inputs = 1}},
+    .half_through_f32 = true,
+    .complex = true,
+    .family = OpFamily::linear_algebra,
+    .flops = {grad_weight_flops, "as the convolution: 2 x elements of its result x elements of one filter"}};
 template <int dims>
-const Op Conv<dims>::transposed{.name = kNames[dims - 1].transposed,
-                                .doc = kNames[dims - 1].transposed_doc,
-                                .inputs = {{"input"}, {"weight"}, {"bias", true}},
-                                .params = {{"stride", ParamKind::integers, Dims{1}},
-                                           {"padding", ParamKind::integers, Dims{0}},
-                                           {"output_padding", ParamKind::integers, Dims{0}},
-                                           {"groups", ParamKind::integer, 1},
-                                           {"dilation", ParamKind::integers, Dims{1}}},
-                                .shape = transposed_shape,
-                                .cpu = by_parts<transposed_cpu>,
-                                .vjp = transposed_vjp,
-                                .reads = {{.inputs = 2}, {.inputs = 1}, {}},
-                                .half_through_f32 = true,
-                                .complex = true};
+const Op Conv<dims>::transposed{
+    .name = kNames[dims - 1].transposed,
+    .doc = kNames[dims - 1].transposed_doc,
+    .inputs = {{"input"}, {"weight"}, {"bias", true}},
+    .params = {{"stride", ParamKind::integers, Dims{1}},
+               {"padding", ParamKind::integers, Dims{0}},
+               {"output_padding", ParamKind::integers, Dims{0}},
+               {"groups", ParamKind::integer, 1},
+               {"dilation", ParamKind::integers, Dims{1}}},
+    .shape = transposed_shape,
+    .cpu = by_parts<transposed_cpu>,
+    .vjp = transposed_vjp,
+    .reads = {{.inputs = 2}, {.inputs = 1}, {}},
+    .half_through_f32 = true,
+    .complex = true,
+    .family = OpFamily::linear_algebra,
+    .autocast = AutocastPolicy::narrow,
+    .flops = {grad_input_flops, "2 x elements of the input x elements of the weight for one input channel"}};
 
 }  // namespace
 

@@ -32,7 +32,9 @@ const Op kAsStridedScatter{
     .shape = scatter_shape,
     .cpu = scatter_cpu,
     .vjp = scatter_vjp,
-    .complex = true};
+    .complex = true,
+    .family = OpFamily::view,
+    .flops = kMovesData};
 
 void clone_shape(Call& call) {
   const Tensor& x = call.input(0);
@@ -44,22 +46,26 @@ void clone_shape(Call& call) {
 void clone_cpu(const Call& call) { copy_into(call.output(), call.input(0)); }
 void clone_vjp(Backward& b) { b.set(0, b.grad()); }
 const Op kClone{.name = "clone",
-                .doc = "A contiguous copy.",
+                .doc = "A contiguous copy of input.",
                 .inputs = {{"input"}},
                 .shape = clone_shape,
                 .cpu = clone_cpu,
                 .vjp = clone_vjp,
-                .complex = true};
+                .complex = true,
+                .family = OpFamily::view,
+                .flops = kMovesData};
 
 Operands contiguous_compose(const Call& call) {
   return {call.input(0).is_contiguous() ? call.input(0) : clone(call.input(0))};
 }
 const Op kContiguous{.name = "contiguous",
-                     .doc = "The tensor itself when its elements lie in order, else a copy in which they do.",
+                     .doc = "input itself if it is contiguous, else a contiguous copy.",
                      .inputs = {{"input"}},
-                     .compose = contiguous_compose};
+                     .compose = contiguous_compose,
+                     .family = OpFamily::view,
+                     .flops = kMovesNothing};
 
-// Overwrites operand 0 with operand 1: only used in place.
+// Overwrites operand 0 with operand 1; only called in place.
 void copy_shape(Call& call) {
   const Tensor &x = call.input(0), &value = call.input(1);
   if (!broadcasts_to(value.shape(), x.shape()))
@@ -74,23 +80,32 @@ void copy_cpu(const Call& call) {
                broadcast_strides(value.shape(), value.strides(), out.shape()), out.shape());
 }
 void copy_vjp(Backward& b) { b.set(1, b.grad()); }
+// The first operand is written and not read.
+double copy_bytes(const Call& call) {
+  return double(call.input(1).nbytes()) + double(call.output().nbytes());
+}
 const Op kCopy{.name = "_copy",
                .doc = "Overwrites the first operand with the second, broadcasting and casting it.",
                .inputs = {{"input"}, {"src"}},
                .shape = copy_shape,
                .cpu = copy_cpu,
                .vjp = copy_vjp,
-               .complex = true};
+               .complex = true,
+               .family = OpFamily::view,
+               .flops = kMovesData,
+               .bytes = copy_bytes};
 
 void to_device_vjp(Backward& b) {
-  // A node knows its outputs' device; that of the input is a parameter.
+  // A node knows the device of its outputs; the device of the input is a parameter.
   b.set(0, to(b.grad(), require_device(interned(uint32_t(b.integer(0))))));
 }
 const Op kToDevice{.name = "_to_device",
                    .doc = "A copy on another device.",
                    .inputs = {{"input"}},
                    .params = {{"from", ParamKind::integer, {}}},
-                   .vjp = to_device_vjp};
+                   .vjp = to_device_vjp,
+                   .family = OpFamily::view,
+                   .flops = kMovesData};
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Tensors from nothing, or from no more than a shape: constants, ranges, the identity, triangles. Made on the
-// context's device (Call::device of a call without operands). Random ones are in random.cpp beside this.
+// Tensors made from parameters or from a shape: constants, ranges, the identity, triangles. They are made on
+// the device of the context (Call::device of a call without operands). Random tensors are in random.cpp.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -7,6 +7,7 @@
 #include "runtime/cpu/copy.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/creation.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 
@@ -31,7 +32,7 @@ double as_real(const Value& v) {
   return v.kind == Value::Kind::real ? v.f : v.kind == Value::Kind::boolean ? double(v.b) : double(v.i);
 }
 
-// i64 of an integer, f32 of a real, bool of a boolean.
+// The type of a tensor filled with a value: i64 for an integer, f32 for a real, bool for a boolean.
 DType dtype_of_number(const Value& v) {
   return v.kind == Value::Kind::real      ? DType::f32
          : v.kind == Value::Kind::boolean ? DType::boolean
@@ -68,38 +69,46 @@ void full_shape(Call& call) {
 }
 void full_cpu(const Call& call) { fill_with(call.output(), call.params[1]); }
 const Op kFull{.name = "full",
-               .doc = "A tensor of this shape with every element equal to fill_value.",
+               .doc = "A tensor of shape size with every element equal to fill_value.",
                .inputs = {},
                .params = {kSize, {"fill_value", ParamKind::number, {}}, kDType},
                .shape = full_shape,
                .cpu = full_cpu,
-               .complex = true};
+               .complex = true,
+               .family = OpFamily::other,
+               .flops = kMovesData};
 
 void plain_shape(Call& call) { call.emit(call.list(0), dtype_or(call.params[1], DType::f32)); }
 void zeros_cpu(const Call& call) { fill_with(call.output(), 0); }
 void ones_cpu(const Call& call) { fill_with(call.output(), 1); }
 void empty_cpu(const Call&) {}
 const Op kZeros{.name = "zeros",
-                .doc = "A tensor of zeros.",
+                .doc = "A tensor of zeros of shape size.",
                 .inputs = {},
                 .params = {kSize, kDType},
                 .shape = plain_shape,
                 .cpu = zeros_cpu,
-                .complex = true};
+                .complex = true,
+                .family = OpFamily::other,
+                .flops = kMovesData};
 const Op kOnes{.name = "ones",
-               .doc = "A tensor of ones.",
+               .doc = "A tensor of ones of shape size.",
                .inputs = {},
                .params = {kSize, kDType},
                .shape = plain_shape,
                .cpu = ones_cpu,
-               .complex = true};
+               .complex = true,
+               .family = OpFamily::other,
+               .flops = kMovesData};
 const Op kEmpty{.name = "empty",
-                .doc = "A tensor whose elements are whatever the memory held.",
+                .doc = "A tensor of shape size whose elements are not initialized.",
                 .inputs = {},
                 .params = {kSize, kDType},
                 .shape = plain_shape,
                 .cpu = empty_cpu,
-                .complex = true};
+                .complex = true,
+                .family = OpFamily::other,
+                .flops = kMovesNothing};
 
 Operands zeros_like_compose(const Call& call) { return {like(kZeros, call, 0)}; }
 Operands ones_like_compose(const Call& call) { return {like(kOnes, call, 0)}; }
@@ -108,20 +117,26 @@ Operands full_like_compose(const Call& call) {
   return {full(x.shape(), call.params[0], dtype_or(call.params[1], x.dtype()), x.device())};
 }
 const Op kZerosLike{.name = "zeros_like",
-                    .doc = "Zeros with the shape, dtype and device of a tensor.",
+                    .doc = "Zeros with the shape, dtype and device of input.",
                     .inputs = {{"input"}},
                     .params = {kDType},
-                    .compose = zeros_like_compose};
+                    .compose = zeros_like_compose,
+                    .family = OpFamily::other,
+                    .creates = true};
 const Op kOnesLike{.name = "ones_like",
-                   .doc = "Ones with the shape, dtype and device of a tensor.",
+                   .doc = "Ones with the shape, dtype and device of input.",
                    .inputs = {{"input"}},
                    .params = {kDType},
-                   .compose = ones_like_compose};
+                   .compose = ones_like_compose,
+                   .family = OpFamily::other,
+                   .creates = true};
 const Op kFullLike{.name = "full_like",
-                   .doc = "fill_value with the shape, dtype and device of a tensor.",
+                   .doc = "fill_value with the shape, dtype and device of input.",
                    .inputs = {{"input"}},
                    .params = {{"fill_value", ParamKind::number, {}}, kDType},
-                   .compose = full_like_compose};
+                   .compose = full_like_compose,
+                   .family = OpFamily::other,
+                   .creates = true};
 
 // --- arange, linspace, eye ---
 
@@ -148,7 +163,7 @@ void arange_shape(Call& call) {
     fail("arange: a step of ", step, " does not lead from ", start, " to ", end);
   int64_t count;
   if (range.whole()) {
-    // Unsigned, because the distance may be longer than the largest integer.
+    // Unsigned: the distance may exceed the largest signed integer.
     const bool up = range.step.i > 0;
     const uint64_t from = uint64_t(range.start.i), to = uint64_t(range.end.i), by = uint64_t(range.step.i);
     const uint64_t distance = up ? to - from : from - to, stride = up ? by : 0 - by;
@@ -188,14 +203,16 @@ const Op kArange{.name = "arange",
                             {"step", ParamKind::number, 1},
                             kDType},
                  .shape = arange_shape,
-                 .cpu = arange_cpu};
+                 .cpu = arange_cpu,
+                 .family = OpFamily::other,
+                 .flops = {for_results<2>, "2 for each element of the result"}};
 
 void linspace_shape(Call& call) {
   if (call.integer(2) < 0)
     fail("linspace: the number of steps must not be negative (got ", call.integer(2), ")");
   call.emit({call.integer(2)}, dtype_or(call.params[3], DType::f32));
 }
-// From both ends to the middle, so that both ends are exact.
+// Counted from both ends to the middle, so that both ends are exact.
 void linspace_cpu(const Call& call) {
   const Tensor& out = call.output();
   const double start = call.real(0), end = call.real(1);
@@ -212,14 +229,16 @@ void linspace_cpu(const Call& call) {
   });
 }
 const Op kLinspace{.name = "linspace",
-                   .doc = "`steps` numbers at equal distances from start to end, both included.",
+                   .doc = "steps numbers at equal distances from start to end, both included.",
                    .inputs = {},
                    .params = {{"start", ParamKind::real, {}},
                               {"end", ParamKind::real, {}},
                               {"steps", ParamKind::integer, {}},
                               kDType},
                    .shape = linspace_shape,
-                   .cpu = linspace_cpu};
+                   .cpu = linspace_cpu,
+                   .family = OpFamily::other,
+                   .flops = {for_results<2>, "2 for each element of the result"}};
 
 void eye_shape(Call& call) {
   const int64_t columns = call.params[1].present() ? call.integer(1) : call.integer(0);
@@ -234,14 +253,16 @@ void eye_cpu(const Call& call) {
   });
 }
 const Op kEye{.name = "eye",
-              .doc = "Ones on the diagonal, zeros elsewhere; m is n unless given.",
+              .doc = "Ones on the diagonal of an n x m matrix, zeros elsewhere; m is n unless given.",
               .inputs = {},
               .params = {{"n", ParamKind::integer, {}},
                          {.name = "m", .kind = ParamKind::integer, .optional = true},
                          kDType},
               .shape = eye_shape,
               .cpu = eye_cpu,
-              .complex = true};
+              .complex = true,
+              .family = OpFamily::other,
+              .flops = kMovesData};
 
 // --- tril, triu ---
 
@@ -267,21 +288,25 @@ void triangle_cpu(const Call& call) {
 void tril_vjp(Backward& b) { b.set(0, tril(b.grad(), b.integer(0))); }
 void triu_vjp(Backward& b) { b.set(0, triu(b.grad(), b.integer(0))); }
 const Op kTril{.name = "tril",
-               .doc = "The last two dims on and below a diagonal; zeros above it.",
+               .doc = "The last two dims of input on and below a diagonal; zeros above it.",
                .inputs = {{"input"}},
                .params = {{"diagonal", ParamKind::integer, 0}},
                .shape = triangle_shape,
                .cpu = triangle_cpu<true>,
                .vjp = tril_vjp,
-               .complex = true};
+               .complex = true,
+               .family = OpFamily::elementwise,
+               .flops = kMovesData};
 const Op kTriu{.name = "triu",
-               .doc = "The last two dims on and above a diagonal; zeros below it.",
+               .doc = "The last two dims of input on and above a diagonal; zeros below it.",
                .inputs = {{"input"}},
                .params = {{"diagonal", ParamKind::integer, 0}},
                .shape = triangle_shape,
                .cpu = triangle_cpu<false>,
                .vjp = triu_vjp,
-               .complex = true};
+               .complex = true,
+               .family = OpFamily::elementwise,
+               .flops = kMovesData};
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #pragma once
-// What the ops without operands share (create.cpp, random.cpp): their parameters, and the device they run on.
+// What the ops without operands share (create.cpp, random.cpp): their parameters, and the device that they
+// run on.
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
@@ -12,8 +13,8 @@ DType dtype_or(const Value& given, DType fallback);
 // Runs an op without operands on this device.
 Tensor create(const Op&, Values params, Device&);
 
-// An op with the parameters size and dtype, shaped after operand 0; dtype_at: where the call may say another
-// dtype.
+// Runs an op with the parameters size and dtype for the shape of operand 0. Parameter dtype_at of the call
+// may give another dtype.
 inline Tensor like(const Op& op, const Call& call, int dtype_at) {
   const Tensor& x = call.input(0);
   return create(op, {Value(x.shape()), dtype_or(call.params[size_t(dtype_at)], x.dtype())}, x.device());

@@ -1,6 +1,5 @@
 // Connectionist temporal classification: Graves, Fernández, Gomez, Schmidhuber, ICML 2006. A target of S
-// labels is read as 2 S + 1 states, a blank before, between and behind the labels; all sums are of
-// logarithms.
+// labels has 2 S + 1 states: a blank before, between and after the labels. All sums are sums of logarithms.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +8,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 #include "runtime/ops/loss.h"
 
 namespace lunagrad {
@@ -29,7 +29,7 @@ std::vector<int64_t> integers(const Tensor& x) {
 template <class T>
 T log_sum(T a, T b, T c = -std::numeric_limits<T>::infinity()) {
   const T most = std::max({a, b, c});
-  // All -inf, or a NaN that max passed by.
+  // All terms are -inf, or max() passed over a NaN.
   if (!(most > -std::numeric_limits<T>::infinity())) return a + b + c;
   return most + std::log(std::exp(a - most) + std::exp(b - most) + std::exp(c - most));
 }
@@ -38,7 +38,8 @@ T log_sum(T a, T b, T c = -std::numeric_limits<T>::infinity()) {
 struct Batch {
   Tensor log_probs;
   int64_t steps, items, classes, blank;
-  std::vector<int64_t> input_lengths, target_lengths, labels, first;  // first: of an item in labels
+  std::vector<int64_t> input_lengths, target_lengths, labels,
+      first;  // first: position of an item's first label in labels
 
   explicit Batch(const Call& call, int at = 0)
       : log_probs(in_order(call.input(at + kLogProbs))),
@@ -58,12 +59,12 @@ struct Batch {
     }
   }
 
-  // Of the 2 S + 1 states of an item; the even ones are blanks.
+  // The label of a state; even states are blanks.
   int64_t states(int64_t item) const { return 2 * target_lengths[size_t(item)] + 1; }
   int64_t label(int64_t item, int64_t state) const {
     return state % 2 ? labels[size_t(first[size_t(item)] + state / 2)] : blank;
   }
-  // Whether a path may come to the state from two states before, over the blank.
+  // Whether a path may reach the state from two states before, skipping the blank between.
   bool skips(int64_t item, int64_t state) const {
     return state % 2 && state >= 2 && label(item, state) != label(item, state - 2);
   }
@@ -131,8 +132,9 @@ void ctc_cpu(const Call& call) {
   call.input(0).dtype() == DType::f64 ? run_ctc<double>(call) : run_ctc<float>(call);
 }
 
-// beta_t(s) is alpha backwards in time; the derivative of the loss by log p_t(c) is minus the share of the
-// paths that are in a state with label c at step t: sum over those of alpha beta / (p_t(c) p(all paths)).
+// beta_t(s) is alpha backwards in time. The derivative of the loss by log p_t(c) is minus the share of the
+// paths that are in a state with label c at step t: the sum over those states of alpha beta / (p_t(c) p(all
+// paths)).
 template <class T>
 void fill_gradient(const Batch& batch, int64_t item, T scale, T loss, const T* alpha, int64_t width,
                    T* gradient) {
@@ -150,7 +152,7 @@ void fill_gradient(const Batch& batch, int64_t item, T scale, T loss, const T* a
                                   : log_sum(later[size_t(s)], later[size_t(s + 1)],
                                             skip ? later[size_t(s + 2)] : kNever);
       now[size_t(s)] = go + p[label];
-      // alpha holds p_t already, go does not.
+      // alpha contains p_t, go does not.
       to[label] -= scale * std::exp(alpha[t * width + s] + go + loss);
     }
     std::swap(now, later);
@@ -180,6 +182,10 @@ void ctc_grad_cpu(const Call& call) {
 void ctc_grad_shape(Call& call) { call.emit(call.input(1).shape(), call.input(1).dtype()); }
 void ctc_grad_vjp(Backward&) { fail("ctc_loss: its gradient cannot be differentiated a second time"); }
 
+// The log-sum-exp of 3 takes 2 comparisons, 3 differences, 3 exp, 2 sums and a logarithm.
+double ctc_flops(const Call& call) { return 12 * elements(call.out[1]); }
+double ctc_grad_flops(const Call& call) { return 16 * elements(call.in[5]); }
+
 const std::vector<ParamSpec> kCtcParams = {{"blank", ParamKind::integer, 0},
                                            {"zero_infinity", ParamKind::boolean, false}};
 
@@ -192,7 +198,10 @@ const Op kCtcGrad{
     .cpu = ctc_grad_cpu,
     .vjp = ctc_grad_vjp,
     .half_through_f32 = true,
-    .integer_inputs = 0b011100};
+    .integer_inputs = 0b011100,
+    .family = OpFamily::loss,
+    .flops = {ctc_grad_flops,
+              "16 for each of the 2 S + 1 states at each step: the backward sums, exp, a product and a sum"}};
 
 void ctc_vjp(Backward& b) {
   b.set(kLogProbs, apply1(kCtcGrad,
@@ -200,16 +209,19 @@ void ctc_vjp(Backward& b) {
                            b.input(kTargetLengths), b.output(1)},
                           b.node().attributes->params));
 }
-const Op kCtc{.name = "_ctc_loss",
-              .doc = "The loss of each item of ctc_loss, and the logarithms of its forward sums.",
-              .inputs = {{"log_probs"}, {"targets"}, {"input_lengths"}, {"target_lengths"}},
-              .params = kCtcParams,
-              .shape = ctc_shape,
-              .cpu = ctc_cpu,
-              .vjp = ctc_vjp,
-              .reads = {{.inputs = 0b1111, .outputs = 2}},
-              .half_through_f32 = true,
-              .integer_inputs = 0b1110};
+const Op kCtc{
+    .name = "_ctc_loss",
+    .doc = "The loss of each item of ctc_loss, and the logarithms of its forward sums.",
+    .inputs = {{"log_probs"}, {"targets"}, {"input_lengths"}, {"target_lengths"}},
+    .params = kCtcParams,
+    .shape = ctc_shape,
+    .cpu = ctc_cpu,
+    .vjp = ctc_vjp,
+    .reads = {{.inputs = 0b1111, .outputs = 2}},
+    .half_through_f32 = true,
+    .integer_inputs = 0b1110,
+    .family = OpFamily::loss,
+    .flops = {ctc_flops, "12 for each of the 2 S + 1 states at each step: the log-sum-exp of 3 and a sum"}};
 
 void need_integers(const Call& call, int operand) {
   const DType dtype = call.input(operand).dtype();
@@ -217,7 +229,7 @@ void need_integers(const Call& call, int operand) {
     fail("ctc_loss: ", call.op->inputs[size_t(operand)].name, " must be i64, i32 or u8 (got ", dtype, ")");
 }
 
-// Error unless every number fits the log-probabilities [T, N, C].
+// Error unless all labels and lengths fit the log-probabilities [T, N, C].
 void check_ctc(const Call& call, const Tensor& log_probs, const Tensor& targets,
                const std::vector<int64_t>& input_lengths, const std::vector<int64_t>& target_lengths,
                int64_t blank) {
@@ -284,11 +296,13 @@ Operands ctc_loss_compose(const Call& call) {
 }
 const Op kCtcLoss{
     .name = "ctc_loss",
-    .doc = "-log of the probability that log_probs [T, N, C] spell the targets, blanks between.",
+    .doc = "-log of the probability that log_probs [T, N, C] spell targets, with blanks between labels.",
     .inputs = {{"log_probs"}, {"targets"}, {"input_lengths"}, {"target_lengths"}},
     .params = {{"blank", ParamKind::integer, 0}, kReduction, {"zero_infinity", ParamKind::boolean, false}},
     .compose = ctc_loss_compose,
-    .integer_inputs = 0b1110};
+    .integer_inputs = 0b1110,
+    .family = OpFamily::loss,
+    .autocast = AutocastPolicy::wide};
 
 }  // namespace
 

@@ -1,12 +1,12 @@
 #pragma once
-// What the dense ops (matmul, conv, pool, norm) share: operands in order, and checks of operand types. Any
+// What the dense ops (matmul, conv, pool, norm) share: contiguous operands and checks of operand types. Any
 // thread.
 #include "runtime/cpu/copy.h"
 #include "runtime/op.h"
 
 namespace lunagrad {
 
-// For kernels: the CPU tensor itself when its elements lie in order, else a copy in which they do.
+// For kernels: the CPU tensor itself if it is contiguous, else a contiguous copy.
 inline Tensor in_order(const Tensor& x) {
   if (x.is_contiguous()) return x;
   Tensor copy = Tensor::empty(x.shape(), x.dtype());
@@ -14,13 +14,13 @@ inline Tensor in_order(const Tensor& x) {
   return copy;
 }
 
-// Strides in parts from strides in complex numbers.
+// Strides in real numbers from strides in complex numbers.
 inline Strides doubled(Strides strides) {
   for (int d = 0; d < strides.size(); ++d) strides[d] *= 2;
   return strides;
 }
 
-// For kernels: the real (0) or imaginary (1) parts of a complex CPU tensor, in order.
+// For kernels: a contiguous copy of the real (0) or imaginary (1) parts of a complex CPU tensor.
 inline Tensor part_in_order(const Tensor& z, int part) {
   const DType type = part_type(z.dtype());
   Tensor copy = Tensor::empty(z.shape(), type);

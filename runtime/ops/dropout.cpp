@@ -1,5 +1,5 @@
-// dropout. The mask is not stored: it is a function of the draw and the place of an element (in row-major
-// order), so the gradient makes it again.
+// dropout. The mask is not stored: it is a function of the draw and the row-major position of an element, so
+// the gradient computes it again.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -8,17 +8,18 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/cpu/random.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
 
-// Call::args: 0 and 1 the draw, 2 the probability, which may change from step to step.
+// Call::args: 0 and 1 are the draw, 2 is the probability, which may change from step to step.
 constexpr int kProbability = 2;
 constexpr int64_t kPiece = 1024;  // elements at a time; a multiple of 4
 
 void mask_shape(Call& call) { call.emit(call.input(0).shape(), call.input(0).dtype()); }
 
-// Element i is dropped if its word is below p 2^32, else divided by 1 - p.
+// Element i is dropped if its random word is below p 2^32, else divided by 1 - p.
 void mask_cpu(const Call& call) {
   const Tensor &input = call.input(0), &out = call.output();
   const RandomDraw draw{call.args[0].u, call.args[1].u};
@@ -59,7 +60,7 @@ Tensor apply_mask(const Op& op, const Tensor& x, const Arguments& args) {
   return call.output();
 }
 
-// Linear in x: the gradient is the same mask on g, to any order.
+// Linear in x: the gradient of any order applies the same mask to g.
 void mask_vjp(Backward& b);
 const Op kMask{.name = "_dropout",
                .doc = "The input with the elements of one draw dropped and the others scaled up.",
@@ -67,7 +68,9 @@ const Op kMask{.name = "_dropout",
                .shape = mask_shape,
                .cpu = mask_cpu,
                .vjp = mask_vjp,
-               .half_through_f32 = true};
+               .half_through_f32 = true,
+               .family = OpFamily::elementwise,
+               .flops = kOnePerResult};
 void mask_vjp(Backward& b) { b.set(0, apply_mask(kMask, b.grad(), b.args())); }
 
 Tensor drop(const Tensor& x, double p, bool training) {
@@ -85,10 +88,11 @@ Tensor drop(const Tensor& x, double p, bool training) {
 Operands dropout_compose(const Call& call) { return {drop(call.input(0), call.real(0), call.flag(1))}; }
 const Op kDropout{
     .name = "dropout",
-    .doc = "In training, drops each element with probability p and divides the others by 1 - p.",
+    .doc = "In training, drops each element of input with probability p and divides the others by 1 - p.",
     .inputs = {{"input"}},
     .params = {{"p", ParamKind::real, 0.5}, {"training", ParamKind::boolean, true}},
-    .compose = dropout_compose};
+    .compose = dropout_compose,
+    .family = OpFamily::elementwise};
 
 }  // namespace
 

@@ -1,6 +1,6 @@
-// einsum and tensordot: sums of products over named dims. Each operand is a tensor with a label for each dim;
-// two at a time meet in one batched matrix product whose operands are views with their dims in another order,
-// so that the BLAS gets transposes as flags.
+// einsum and tensordot: sums of products over labelled dims. Each operand is a tensor with a label for each
+// dim. Two operands at a time are contracted by one batched matrix product of views with permuted dims, so
+// that the BLAS gets transposes as flags.
 #include <algorithm>
 #include <string>
 
@@ -9,10 +9,9 @@
 namespace lunagrad {
 namespace {
 
-// Labels are numbers: A … Z, a … z, then the dims of the ellipsis, counted so that the last is always the
-// same.
+// Labels are numbers: A … Z, a … z, then the dims of the ellipsis, numbered from the last one.
 constexpr int kEllipsis = 52, kLabels = kEllipsis + kMaxDims;
-constexpr int64_t kShortSum = 512;  // products of a sum that are not worth a call of the BLAS by themselves
+constexpr int64_t kShortSum = 512;  // shorter sums are not worth a BLAS call of their own
 
 using LabelSet = uint64_t;
 
@@ -87,7 +86,7 @@ Shape sizes(const Term& term, const Dims& labels) {
   return shape;
 }
 
-// Labels by falling stride, so that the dims merge into one without a copy where they can.
+// Labels by decreasing stride, so that dims merge without a copy where possible.
 Dims by_stride(const Term& term, Dims labels) {
   for (int i = 1; i < labels.size(); ++i)
     for (int at = i;
@@ -97,7 +96,7 @@ Dims by_stride(const Term& term, Dims labels) {
   return labels;
 }
 
-// The product without a sum: both broadcast.
+// The product without a sum: both operands broadcast.
 Term product(const Term& a, const Term& b, const Dims& batch, const Dims& left, const Dims& right) {
   Tensor x = in_label_order(a, joined(batch, left)), y = in_label_order(b, joined(batch, right));
   for (int i = 0; i < right.size(); ++i) x = unsqueeze(x, x.ndim());
@@ -105,11 +104,11 @@ Term product(const Term& a, const Term& b, const Dims& batch, const Dims& left, 
   return {mul(x, y), joined(joined(batch, left), right)};
 }
 
-// The sum of the products of two terms over what both have and nobody else needs.
+// The sum of the products of two terms over the labels that both have and no other term needs.
 Term contract(Term a, Term b, LabelSet needed) {
   a = summed(a, needed | b.set());
   b = summed(b, needed | a.set());
-  LabelSet single_a = 0, single_b = 0;  // of size 1 here and longer there: they broadcast
+  LabelSet single_a = 0, single_b = 0;  // of size 1 in this term and longer in the other: they broadcast
   for (const int64_t label : labels_in(a, b.set())) {
     const int64_t m = a.size_of(label), n = b.size_of(label);
     if (m == 1 && n != 1) single_a |= LabelSet(1) << label;
@@ -144,7 +143,7 @@ double cost_of(const Term& a, const Term& b) {
   return cost;
 }
 
-// Contracts the cheapest pair until one term is left; of equal pairs the first.
+// Contracts the cheapest pair until one term is left; of equally cheap pairs the first one.
 Tensor contract_all(std::vector<Term> terms, const Dims& output) {
   LabelSet wanted = 0;
   for (const int64_t label : output) wanted |= LabelSet(1) << label;
@@ -199,7 +198,7 @@ std::string label_name(int64_t label) {
   return label >= kEllipsis ? "..." : std::string(1, char(label < 26 ? 'A' + label : 'a' + label - 26));
 }
 
-// The labels with those of `dims` dims in the place of the ellipsis.
+// The labels, with `dims` dims in place of the ellipsis.
 std::vector<int> spelled_out(const Labels& labels, int dims) {
   std::vector<int> all = labels.before;
   for (int i = 0; i < (labels.ellipsis ? dims : 0); ++i) all.push_back(kLabels - dims + i);
@@ -207,7 +206,7 @@ std::vector<int> spelled_out(const Labels& labels, int dims) {
   return all;
 }
 
-// One dim for each label: of dims with the same label their diagonal is taken.
+// One dim for each label: dims with the same label are replaced by their diagonal.
 Term term_of(Tensor x, std::vector<int> labels, size_t operand) {
   for (size_t i = 0; i < labels.size(); ++i)
     for (size_t j = i + 1; j < labels.size(); ++j) {
@@ -223,7 +222,7 @@ Term term_of(Tensor x, std::vector<int> labels, size_t operand) {
   return term;
 }
 
-// Without "->": the ellipsis, then in alphabetical order the labels that occur once.
+// Without "->" the result has the ellipsis, then in alphabetical order the labels that occur once.
 Dims implied_output(const std::vector<Labels>& inputs, int dims) {
   int times[kLabels] = {};
   for (const Labels& labels : inputs)
@@ -235,7 +234,7 @@ Dims implied_output(const std::vector<Labels>& inputs, int dims) {
   return output;
 }
 
-// Every label has one size, or 1, in all terms; returns the labels.
+// Checks that each label has one size, or 1, in all terms; returns the labels.
 LabelSet check_sizes(const std::vector<Term>& terms) {
   int64_t known[kLabels];
   std::fill_n(known, kLabels, int64_t(1));
@@ -296,10 +295,12 @@ Operands einsum_compose(const Call& call) {
   return {contract_all(std::move(terms), output)};
 }
 const Op kEinsum{.name = "einsum",
-                 .doc = "The sum of products that an equation of labels describes, such as \"bij,bjk->bik\".",
+                 .doc = "The sum of products of operands that equation describes, such as \"bij,bjk->bik\".",
                  .inputs = {{.name = "operands", .list = true}},
                  .params = {{"equation", ParamKind::text, {}}},
-                 .compose = einsum_compose};
+                 .compose = einsum_compose,
+                 .family = OpFamily::linear_algebra,
+                 .order = {"equation", "operands"}};
 
 // --- tensordot ---
 
@@ -345,15 +346,15 @@ Operands tensordot_compose(const Call& call) {
   const Dims output = joined(labels_in(left, ~summed_over), labels_in(right, ~summed_over));
   return {contract_all({left, right}, output)};
 }
-const Op kTensordot{.name = "tensordot",
-                    .doc =
-                        "Sums of products over the last dims of one tensor and the first of another, or "
-                        "over a list of dims of each.",
-                    .inputs = {{"a"}, {"b"}},
-                    .params = {{"dims", ParamKind::integer, 2},
-                               {.name = "dims_self", .kind = ParamKind::dims, .optional = true},
-                               {.name = "dims_other", .kind = ParamKind::dims, .optional = true}},
-                    .compose = tensordot_compose};
+const Op kTensordot{
+    .name = "tensordot",
+    .doc = "Sums of products over the last dims of a and the first of b, or over a list of dims of each.",
+    .inputs = {{"a"}, {"b"}},
+    .params = {{"dims", ParamKind::integer, 2},
+               {.name = "dims_self", .kind = ParamKind::dims, .optional = true},
+               {.name = "dims_other", .kind = ParamKind::dims, .optional = true}},
+    .compose = tensordot_compose,
+    .family = OpFamily::linear_algebra};
 
 }  // namespace
 

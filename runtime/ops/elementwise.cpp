@@ -1,5 +1,5 @@
 // The op records of the rows of elementwise.def and of their gradients, built from the columns: shapes,
-// types, which values are saved, and the C++ functions of ops.h.
+// types, saved values, and the C++ functions of ops.h.
 #include "runtime/elementwise/elementwise.h"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 #include "runtime/cpu/elementwise.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 #include "runtime/ops/vocabulary.h"
 
 namespace lunagrad {
@@ -20,21 +21,21 @@ namespace {
 #define LOWEST -DBL_MAX
 #define HIGHEST DBL_MAX
 
-// What a params column says as ParamSpecs, and below as what an absent bound counts as.
+// The params column as ParamSpecs, and below the values of absent bounds.
 std::vector<ParamSpec> param_specs(int row) {
   switch (Row(row)) {
 #define REAL(name, fallback) {#name, ParamKind::real, Value(double(fallback))},
 #define REQUIRED(name) {#name, ParamKind::real, Value()},
 #define BOUND(name, when_absent) {#name, ParamKind::real, Value(), {}, true},
 #define CHOICE(name, first, second) {#name, ParamKind::choice, Value(0), {first, second}},
-#define EW1(name, params, types, result, value, gx, lo, hi, doc) \
-  case Row::name:                                                \
+#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) \
+  case Row::name:                                                       \
     return {params};
-#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) \
-  case Row::name:                                                    \
+#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) \
+  case Row::name:                                                                   \
     return {params};
-#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) \
-  case Row::name:                                                        \
+#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) \
+  case Row::name:                                                                       \
     return {params};
 #include "runtime/elementwise/elementwise.def"
   }
@@ -50,9 +51,9 @@ struct RowText {
 #define REQUIRED(name) 0,
 #define BOUND(name, when_absent) when_absent,
 #define CHOICE(name, first, second) 0,
-#define EW1(name, params, types, result, value, gx, lo, hi, doc) {doc, {params}},
-#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) {doc, {params}},
-#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) {doc, {params}},
+#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) {doc, {params}},
+#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) {doc, {params}},
+#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) {doc, {params}},
 constexpr RowText kTexts[kRowCount] = {
 #include "runtime/elementwise/elementwise.def"
 };
@@ -61,11 +62,11 @@ enum class RowResult { ksame, kbool };
 
 std::array<RowTraits, kRowCount> make_traits() {
   std::array<RowTraits, kRowCount> rows = {{
-#define EW1(name, params, types, result, value, gx, lo, hi, doc) \
+#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) \
   {#name, 1, RowTypes::k##types, RowResult::k##result == RowResult::kbool, lo, hi},
-#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) \
+#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) \
   {#name, 2, RowTypes::k##types, RowResult::k##result == RowResult::kbool, lo, hi},
-#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) \
+#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) \
   {#name, 3, RowTypes::k##types, RowResult::k##result == RowResult::kbool, lo, hi},
 #include "runtime/elementwise/elementwise.def"
   }};
@@ -81,28 +82,31 @@ std::array<RowTraits, kRowCount> make_traits() {
 
 const std::array<RowTraits, kRowCount> kTraits = make_traits();
 
-std::vector<InputSpec> input_names(Row row) {
-  switch (row) {
-    case Row::where:
-      return {{"condition"}, {"input"}, {"other"}};
-    case Row::lerp:
-      return {{"input"}, {"end"}, {"weight"}};
-    case Row::affine:
-      return {{"input"}, {"mul"}, {"add"}};
-    case Row::addcmul:
-    case Row::addcdiv:
-      return {{"input"}, {"tensor1"}, {"tensor2"}};
-    case Row::pow:
-      return {{"input"}, {"exponent"}};
-    default:
-      break;
+// The inputs column as InputSpecs.
+std::vector<InputSpec> input_specs(int row) {
+#define NAMES2(a, b) \
+  {#a}, { #b }
+#define NAMES3(a, b, c) \
+  {#a}, {#b}, { #c }
+  switch (Row(row)) {
+#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) \
+  case Row::name:                                                       \
+    return {{"input"}};
+#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) \
+  case Row::name:                                                                   \
+    return {NAMES2 inputs};
+#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) \
+  case Row::name:                                                                       \
+    return {NAMES3 inputs};
+#include "runtime/elementwise/elementwise.def"
   }
-  if (kTraits[size_t(row)].arity == 1) return {{"input"}};
-  return {{"input"}, {"other"}};
+#undef NAMES2
+#undef NAMES3
+  return {};
 }
 
-// PyTorch's result_type: tensors with dims, then 0-d tensors, then script numbers. The lower rank counts only
-// when its category (bool, integer, floating, complex) is higher.
+// PyTorch's result_type: tensors with dims count first, then 0-d tensors, then script numbers. A later group
+// counts only if its category (bool, integer, floating, complex) is higher.
 struct TypeMeet {
   int dims = -1, scalar = -1, number = -1;  // a DType, or -1
 
@@ -124,7 +128,7 @@ struct TypeMeet {
 
 bool whole(double value) { return !(std::isfinite(value) && value != std::trunc(value)); }
 
-// The type in which the operands of a value meet.
+// The common type of the operands of a value.
 DType meeting_type(const Call& call, int row) {
   const RowTraits& traits = kTraits[size_t(row)];
   const size_t first = row == int(Row::where) ? 1 : 0;
@@ -139,7 +143,7 @@ DType meeting_type(const Call& call, int row) {
   }
   if (is_differentiable(type)) return type;
   if (traits.types == RowTypes::kfloat) return DType::f32;
-  // A fraction as parameter of an integer computation: PyTorch's clamp(ints, 0.5) is a float.
+  // A fractional parameter of an integer computation: PyTorch's clamp(ints, 0.5) gives floats.
   for (const Value& value : call.params)
     if (value.kind == Value::Kind::real && !whole(value.f)) return DType::f32;
   return type;
@@ -152,9 +156,9 @@ void check_types(const Call& call, const RowTraits& traits, int row, DType type)
     fail("where: the condition must be a bool tensor (got ", call.in[0].dtype(), ")");
 }
 
-// Emits an output that has the shape of all operands broadcast together; the layout of an operand is reused.
+// Emits an output with the broadcast shape of all operands; reuses the layout of an operand if it fits.
 void emit_broadcast(Call& call, const char* name, DType type) {
-  const LayoutRef* found = nullptr;  // the one layout of all operands that are not scalars
+  const LayoutRef* found = nullptr;  // the common layout of all operands that are not scalars
   bool alike = true;
   for (const Tensor& x : call.in) {
     if (!x.defined()) continue;
@@ -226,12 +230,16 @@ Records::Records() {
     Op& op = values[size_t(row)];
     op.name = traits.name;
     op.doc = kTexts[row].doc;
-    op.inputs = input_names(Row(row));
+    op.inputs = input_specs(row);
     op.params = param_specs(row);
     op.shape = value_shape;
     op.cpu = run_elementwise;
     op.elementwise = row;
     op.complex = takes_complex(Row(row));
+    op.family = OpFamily::elementwise;
+    if (has_fact(Row(row), row_facts::wide)) op.autocast = AutocastPolicy::wide;
+    op.flops = kOnePerResult;
+    op.number_inputs = uint16_t((1 << traits.arity) - 1);
     if (!traits.boolean_result) op.vjp = value_vjp;
     for (int i = 0; i < traits.arity; ++i) op.reads.push_back(traits.reads[size_t(i)]);
     list.push_back(&op);
@@ -252,6 +260,8 @@ Records::Records() {
       op.shape = gradient_shape;
       op.cpu = run_elementwise;
       op.complex = takes_complex(Row(row));
+      op.family = OpFamily::elementwise;
+      op.flops = kOnePerResult;
       list.push_back(&op);
     }
   }
@@ -384,9 +394,11 @@ double reference_gradient_of(const double* in, double y, const double* params) {
   {reference_value_of<reference::row>,                                                  \
    {reference_gradient_of<reference::row, 0>, reference_gradient_of<reference::row, 1>, \
     reference_gradient_of<reference::row, 2>}},
-#define EW1(name, params, types, result, value, gx, lo, hi, doc) LUNAGRAD_REFERENCE(name##_row)
-#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) LUNAGRAD_REFERENCE(name##_row)
-#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) LUNAGRAD_REFERENCE(name##_row)
+#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) LUNAGRAD_REFERENCE(name##_row)
+#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) \
+  LUNAGRAD_REFERENCE(name##_row)
+#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) \
+  LUNAGRAD_REFERENCE(name##_row)
 constexpr ReferenceRow kReference[kRowCount] = {
 #include "runtime/elementwise/elementwise.def"
 };
@@ -425,11 +437,30 @@ double reference_gradient(const Op& op, int i, std::span<const double> x, std::s
   return evaluate_reference({op.elementwise, i}, input.in, y, input.params);
 }
 
+std::vector<OpExample> row_examples(const Op& op) {
+  const RowTraits& traits = row_traits(op.elementwise);
+  const int arity = traits.arity;
+  std::vector<OpExample> examples;
+  for (int broadcast = -1; broadcast < (arity > 1 ? arity : 0); ++broadcast) {
+    OpExample example;
+    for (int i = 0; i < arity; ++i)
+      example.inputs.push_back({i == broadcast ? Shape{3} : Shape{2, 3}, traits.lo, traits.hi});
+    if (op.elementwise == int(Row::where))
+      example.inputs[0] = {example.inputs[0].shape, 0, 1, ExampleOperand::Kind::boolean};
+    for (const ParamSpec& spec : op.params) {
+      if (spec.fallback.present()) continue;
+      example.params.resize(op.params.size());
+      example.params[size_t(&spec - op.params.data())] = 0.5;
+    }
+    examples.push_back(std::move(example));
+  }
+  return examples;
+}
+
 std::span<const Op* const> elementwise_ops() { return records().list; }
 
-// The functions of ops.h. A params column is read twice in one definition, as declarations and as values, so
-// it is turned into a sequence (kind, name)(kind, name)… that is walked by two macros calling each other in
-// turn.
+// The functions of ops.h. A definition reads the params column twice, as declarations and as values. So the
+// column becomes a sequence (kind, name)(kind, name)…, and two macros that call each other walk over it.
 namespace {
 Value choice_value(const Op& op, std::string_view word) {
   const ParamSpec& spec = op.params[0];
@@ -462,17 +493,17 @@ Value bound_value(const std::optional<double>& bound) { return bound ? Value(*bo
 #define REQUIRED(name) (real, name)
 #define BOUND(name, when_absent) (bound, name)
 #define CHOICE(name, first, second) (choice, name)
-#define EW1(name, params, types, result, value_, gx, lo, hi, doc) \
-  Tensor name(const Tensor& x WALK(DECLARE_A params)) {           \
-    static const Op& op = elementwise_op(Row::name);              \
-    return apply1(op, {x}, Values{WALK(VALUE_A params)});         \
-  }
-#define EW2(name, params, types, result, value_, ga, gb, lo, hi, doc)    \
-  Tensor name(const Tensor& a, const Tensor& b WALK(DECLARE_A params)) { \
+#define EW1(name, params, types, result, facts, value_, gx, lo, hi, doc) \
+  Tensor name(const Tensor& x WALK(DECLARE_A params)) {                  \
     static const Op& op = elementwise_op(Row::name);                     \
-    return apply1(op, {a, b}, Values{WALK(VALUE_A params)});             \
+    return apply1(op, {x}, Values{WALK(VALUE_A params)});                \
   }
-#define EW3(name, params, types, result, value_, ga, gb, gc, lo, hi, doc)                 \
+#define EW2(name, inputs, params, types, result, facts, value_, ga, gb, lo, hi, doc) \
+  Tensor name(const Tensor& a, const Tensor& b WALK(DECLARE_A params)) {             \
+    static const Op& op = elementwise_op(Row::name);                                 \
+    return apply1(op, {a, b}, Values{WALK(VALUE_A params)});                         \
+  }
+#define EW3(name, inputs, params, types, result, facts, value_, ga, gb, gc, lo, hi, doc)  \
   Tensor name(const Tensor& a, const Tensor& b, const Tensor& c WALK(DECLARE_A params)) { \
     static const Op& op = elementwise_op(Row::name);                                      \
     return apply1(op, {a, b, c}, Values{WALK(VALUE_A params)});                           \

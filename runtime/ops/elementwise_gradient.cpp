@@ -1,19 +1,19 @@
-// The gradient columns of elementwise.def read in two more ways: by a type that only notes which values are
-// used, and over tensors, so that a gradient can be differentiated again.
+// The gradient columns of elementwise.def evaluated in two more ways: with a type that records which values
+// are used, and with tensors, so that a gradient can be differentiated again.
 #include "runtime/elementwise/elementwise.h"
 #include "runtime/ops/families.h"
 
 namespace lunagrad {
 namespace {
 
-// Notes what a gradient is made of: bit i = operand i, then y, then g.
+// Records what a gradient reads: bit i is operand i, then y, then g.
 namespace noting {
 
 constexpr int kResult = 3, kIncoming = 4;
 
 struct Note {
   uint32_t used = 0;
-  bool incoming_itself = false;  // g and nothing done to it
+  bool incoming_itself = false;  // exactly g
   bool zero = false;
   Note() = default;
   explicit Note(double constant) : zero(constant == 0) {}
@@ -98,7 +98,7 @@ inline Note sel(Note c, Note a, Note b) { return mixed(c, a, b); }
 
 #include "runtime/elementwise/rows.h"
 
-// The union over both words of a choice, if there is one.
+// The union over both words of a CHOICE, if the row has one.
 template <class R, int I>
 Note note_of() {
   Note all;
@@ -116,7 +116,7 @@ Note note_of() {
 
 }  // namespace noting
 
-// Tensors and constants; what is constant is computed at once, so that no call is recorded for it.
+// Tensors and constants. Operations on constants are computed at once, so that no call is recorded for them.
 namespace expression {
 
 struct Term {
@@ -180,7 +180,7 @@ inline Term normal_cdf(const Term& x) {
   return Term(0.5) * (Term(1) + erf(x * Term(0.70710678118654752440)));
 }
 inline Term normal_pdf(const Term& x) { return Term(0.39894228040143267794) * exp(Term(-0.5) * square(x)); }
-// Of complex numbers the real parts, as in cpu/complex.h.
+// Of complex numbers the real parts are compared, as in cpu/complex.h.
 inline Term operator>=(const Term& a, const Term& b) { return Term(ge(real(a.get()), real(b.get()))); }
 
 #include "runtime/elementwise/rows.h"
@@ -206,13 +206,13 @@ struct Reading {
 
 #define READ(row, i) noting::note_of<noting::row, i>
 #define WRITE(row, i) expression::evaluate<expression::row, i>
-#define EW1(name, params, types, result, value, gx, lo, hi, doc) \
+#define EW1(name, params, types, result, facts, value, gx, lo, hi, doc) \
   {{READ(name##_row, 0), nullptr, nullptr}, {WRITE(name##_row, 0), nullptr, nullptr}},
-#define EW2(name, params, types, result, value, ga, gb, lo, hi, doc) \
-  {{READ(name##_row, 0), READ(name##_row, 1), nullptr},              \
+#define EW2(name, inputs, params, types, result, facts, value, ga, gb, lo, hi, doc) \
+  {{READ(name##_row, 0), READ(name##_row, 1), nullptr},                             \
    {WRITE(name##_row, 0), WRITE(name##_row, 1), nullptr}},
-#define EW3(name, params, types, result, value, ga, gb, gc, lo, hi, doc) \
-  {{READ(name##_row, 0), READ(name##_row, 1), READ(name##_row, 2)},      \
+#define EW3(name, inputs, params, types, result, facts, value, ga, gb, gc, lo, hi, doc) \
+  {{READ(name##_row, 0), READ(name##_row, 1), READ(name##_row, 2)},                     \
    {WRITE(name##_row, 0), WRITE(name##_row, 1), WRITE(name##_row, 2)}},
 constexpr Reading kReadings[kRowCount] = {
 #include "runtime/elementwise/elementwise.def"

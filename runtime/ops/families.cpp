@@ -3,6 +3,8 @@
 
 #include <unordered_map>
 
+#include "runtime/elementwise/elementwise.h"
+
 namespace lunagrad {
 
 std::span<const Op* const> all_ops() {
@@ -31,6 +33,10 @@ const Op* find_op(std::string_view name) {
   }();
   const auto found = by_name.find(name);
   return found == by_name.end() ? nullptr : found->second;
+}
+
+std::vector<OpExample> examples_of(const Op& op) {
+  return op.elementwise >= 0 && !op.hidden() ? row_examples(op) : op.examples;
 }
 
 }  // namespace lunagrad

@@ -44,7 +44,7 @@ std::span<const Op* const> rnn_layer_ops();
 std::span<const Op* const> dropout_ops();
 std::span<const Op* const> optimizer_ops();
 
-// What a family needs of another and ops.h does not offer.
+// softmax.cpp, for reduce.cpp: log(sum(exp(x))) along one dim.
 Tensor logsumexp_along(const Tensor&, int dim);
 
 }  // namespace lunagrad

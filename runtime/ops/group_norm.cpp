@@ -8,6 +8,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -21,7 +22,7 @@ struct Groups {
     for (int d = 2; d < x.size(); ++d) size *= x[d];
   }
   int64_t elements() const { return channels * size; }  // of one group
-  // Calls f(group, its first element, its first channel) for each group of each item, all threads.
+  // Calls f(group, its first element, its first channel) for each group of each item, on all threads.
   template <class F>
   void for_groups(F&& f) const {
     parallel_for(batch * count, std::max<int64_t>(1, kGrain / std::max<int64_t>(elements(), 1)),
@@ -96,7 +97,8 @@ void grad_shape(Call& call) {
   }
 }
 
-// What one group gives to the gradients of its channels' weights and biases, and its dx unless that is null.
+// Adds one group to the gradients of the weights and biases of its channels, and writes its dx unless that is
+// null.
 template <class T>
 void group_gradients(const Groups& groups, const T* g, const T* x, const T* w, double eps, T* dx, T* dweight,
                      T* dbias) {
@@ -129,7 +131,7 @@ void backward_cpu(const Call& call) {
   const int64_t channels = x.size(1);
   T* const dx = call.flag(kInputWanted) ? call.output(0).data<T>() : nullptr;
   const T* const w = weight.defined() ? weight.data<T>() : nullptr;
-  // Of each item by itself first, so that threads do not change the sums.
+  // Each item has its own sums first, so that the results do not depend on the number of threads.
   std::vector<T> parts(size_t(2 * groups.batch * channels), T(0));
   T* const dbias = parts.data() + groups.batch * channels;
   groups.for_groups([&](int64_t i, int64_t first, int64_t channel) {
@@ -148,6 +150,13 @@ void grad_cpu(const Call& call) {
   call.input(1).dtype() == DType::f64 ? backward_cpu<double>(call) : backward_cpu<float>(call);
 }
 
+// As those of layer_norm (norm.cpp).
+double group_norm_flops(const Call& call) { return (5 + call.has(1) + call.has(2)) * elements(call.in[0]); }
+double grad_flops(const Call& call) {
+  const int input = call.flag(2) ? 7 + call.has(2) : 0;
+  return (6 + input + 2 * call.flag(3) + call.flag(4)) * elements(call.in[1]);
+}
+
 const Op kGrad{.name = "_group_norm_grad",
                .doc = "The gradients of group_norm from that of its result.",
                .inputs = {{"grad"}, {"input"}, {"weight", true}},
@@ -158,7 +167,11 @@ const Op kGrad{.name = "_group_norm_grad",
                           {"bias_wanted", ParamKind::boolean, true}},
                .shape = grad_shape,
                .cpu = grad_cpu,
-               .half_through_f32 = true};
+               .half_through_f32 = true,
+               .family = OpFamily::normalization,
+               .flops = {grad_flops,
+                         "6 for each element (statistics, normalized value), 8 for the gradient of the input "
+                         "(7 without a weight), 2 for that of the weight, 1 for that of the bias"}};
 
 void group_norm_vjp(Backward& b) {
   if (b.create_graph()) return differentiate_composition(b);
@@ -168,7 +181,7 @@ void group_norm_vjp(Backward& b) {
     if (b.needs(i)) b.set(i, gradients[size_t(i)]);
 }
 
-// As a layer norm of each group, which devices have a kernel for.
+// As a layer norm of each group, for which devices have a kernel.
 Operands group_norm_compose(const Call& call) {
   const Tensor& x = call.input(0);
   const int64_t groups = call.integer(0), channels = x.size(1);
@@ -182,23 +195,31 @@ Operands group_norm_compose(const Call& call) {
   return {call.has(1) ? y * of_channels(1) : call.has(2) ? y + of_channels(2) : y};
 }
 
-const Op kGroupNorm{
-    .name = "group_norm",
-    .doc = "Each group of channels of each item minus its mean over its deviation, times weight plus bias.",
-    .inputs = {{"input"}, {"weight", true}, {"bias", true}},
-    .params = {{"num_groups", ParamKind::integer, {}}, {"eps", ParamKind::real, 1e-5}},
-    .shape = group_norm_shape,
-    .cpu = group_norm_cpu,
-    .vjp = group_norm_vjp,
-    .reads = {{.inputs = 7}},
-    .compose = group_norm_compose,
-    .half_through_f32 = true};
+const Op kGroupNorm{.name = "group_norm",
+                    .doc =
+                        "(input - mean) / sqrt(variance + eps) for each group of channels of each item, "
+                        "times weight plus bias.",
+                    .inputs = {{"input"}, {"weight", true}, {"bias", true}},
+                    .params = {{"num_groups", ParamKind::integer, {}}, {"eps", ParamKind::real, 1e-5}},
+                    .shape = group_norm_shape,
+                    .cpu = group_norm_cpu,
+                    .vjp = group_norm_vjp,
+                    .reads = {{.inputs = 7}},
+                    .compose = group_norm_compose,
+                    .half_through_f32 = true,
+                    .family = OpFamily::normalization,
+                    .autocast = AutocastPolicy::wide,
+                    .flops = {group_norm_flops,
+                              "5 for each element of the result (mean, difference, square and its sum, "
+                              "product), and 1 each for weight and bias"},
+                    .order = {"input", "num_groups", "weight", "bias", "eps"}};
 
 // --- instance_norm ---
 
 enum Input { kX, kRunningMean, kRunningVar, kWeight, kBias };
 
-// The running statistics move towards the average of the instances', once also in a checkpoint.
+// The running statistics move towards the average of the instances; a replayed checkpoint does not move them
+// again.
 void move_statistics(const Call& call, double momentum) {
   if (context().checkpoint && context().checkpoint->replaying()) return;
   const NoGrad off;
@@ -239,12 +260,14 @@ Operands instance_norm_compose(const Call& call) {
 
 const Op kInstanceNorm{
     .name = "instance_norm",
-    .doc = "Each channel of each item minus its mean over its deviation, times weight plus bias.",
+    .doc = "(input - mean) / sqrt(variance + eps) for each channel of each item, times weight plus bias.",
     .inputs = {{"input"}, {"running_mean", true}, {"running_var", true}, {"weight", true}, {"bias", true}},
     .params = {{"use_input_stats", ParamKind::boolean, true},
                {"momentum", ParamKind::real, 0.1},
                {"eps", ParamKind::real, 1e-5}},
-    .compose = instance_norm_compose};
+    .compose = instance_norm_compose,
+    .family = OpFamily::normalization,
+    .autocast = AutocastPolicy::wide};
 
 }  // namespace
 

@@ -1,14 +1,14 @@
 // Ops that read or write at indices held in a tensor: index_select, index_add, gather, scatter_add,
-// embedding, masked_fill, masked_select, nonzero, one_hot. Indices are i64, i32 or u8 and count from 0, in
-// error texts too; one out of range is an error before anything is written. Sums at equal indices are taken
-// in the order of the index, whatever the number of threads: the work is split across positions that never
-// meet.
+// embedding, masked_fill, masked_select, nonzero, one_hot. Indices are i64, i32 or u8 and count from 0, also
+// in error texts. An index out of range is an error before anything is written. Sums at equal indices are
+// added in the order of the index for any number of threads: threads write to different positions.
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <numeric>
 
 #include "runtime/ops/dense.h"
+#include "runtime/ops/flops.h"
 #include "runtime/ops/indices.h"
 
 namespace lunagrad {
@@ -16,8 +16,8 @@ namespace {
 
 // --- index_select, index_add ---
 
-// The rows of `bytes` that the index names, for each outer position. Rows as long as a word are moved as
-// words.
+// Copies the rows of `bytes` that the index names, for each outer position. Rows of the size of a word are
+// copied as words.
 void copy_rows(void* out, const void* in, const Split& from, size_t bytes, const Indices& index) {
   const int64_t count = index.size(), grain = std::max<int64_t>(1, kIndexGrain / from.inner);
   const auto walk = [&](auto&& move) {
@@ -65,8 +65,12 @@ void index_select_vjp(Backward& b) {
   const Tensor g = b.grad();
   b.set(0, index_add(zeros(b.shape(0), g.dtype(), g.device()), dim_of(b), b.input(1), g));
 }
+// Only the selected elements of the input are read.
+double selected_bytes(const Call& call) {
+  return 2 * double(call.output().nbytes()) + double(call.input(1).nbytes());
+}
 const Op kIndexSelect{.name = "index_select",
-                      .doc = "The positions of a dim that the index (from 0) names, in its order.",
+                      .doc = "The positions of dim that index (from 0) names, in its order.",
                       .inputs = {{"input"}, {"index"}},
                       .params = {{"dim", ParamKind::dim, {}}},
                       .shape = index_select_shape,
@@ -74,7 +78,11 @@ const Op kIndexSelect{.name = "index_select",
                       .vjp = index_select_vjp,
                       .reads = {{.inputs = 2}},
                       .integer_inputs = 2,
-                      .complex = true};
+                      .complex = true,
+                      .family = OpFamily::view,
+                      .flops = kMovesData,
+                      .bytes = selected_bytes,
+                      .order = {"input", "dim", "index"}};
 
 void index_add_shape(Call& call) {
   const Tensor &x = call.input(0), &index = call.input(1), &source = call.input(2);
@@ -89,8 +97,8 @@ void index_add_shape(Call& call) {
          index.numel(), " indices into shape ", x.shape());
   call.emit(x.shape(), x.dtype());
 }
-// Split by outer position, then by runs of columns or, where rows are short, by ranges of target positions:
-// no two threads share a target, and each adds in the order of the index.
+// Split by outer position, then by runs of columns or, if rows are short, by ranges of target positions: no
+// two threads share a target, and each adds in the order of the index.
 void index_add_cpu(const Call& call) {
   const Tensor& out = call.output();
   const Tensor x = in_order(call.input(0)), source = in_order(call.input(2));
@@ -142,18 +150,20 @@ void index_add_vjp(Backward& b) {
   const Tensor part = index_select(g, dim_of(b), b.input(1));
   b.set(2, b.real(1) == 1 ? part : part * b.real(1));
 }
-const Op kIndexAdd{
-    .name = "index_add",
-    .doc = "The input with alpha times the source added at the positions of a dim that the index names.",
-    .inputs = {{"input"}, {"index"}, {"source"}},
-    .params = {{"dim", ParamKind::dim, {}}, {"alpha", ParamKind::real, 1.0}},
-    .shape = index_add_shape,
-    .cpu = index_add_cpu,
-    .vjp = index_add_vjp,
-    .reads = {{}, {}, {.inputs = 2}},
-    .half_through_f32 = true,
-    .integer_inputs = 2,
-    .complex = true};
+const Op kIndexAdd{.name = "index_add",
+                   .doc = "input with alpha source added at the positions of dim that index (from 0) names.",
+                   .inputs = {{"input"}, {"index"}, {"source"}},
+                   .params = {{"dim", ParamKind::dim, {}}, {"alpha", ParamKind::real, 1.0}},
+                   .shape = index_add_shape,
+                   .cpu = index_add_cpu,
+                   .vjp = index_add_vjp,
+                   .reads = {{}, {}, {.inputs = 2}},
+                   .half_through_f32 = true,
+                   .integer_inputs = 2,
+                   .complex = true,
+                   .family = OpFamily::view,
+                   .flops = {for_input<2, 2>, "2 for each element of the source"},
+                   .order = {"input", "dim", "index", "source", "alpha"}};
 
 // --- gather, scatter_add ---
 
@@ -183,7 +193,7 @@ void gather_vjp(Backward& b) {
   b.set(0, scatter_add(zeros(b.shape(0), g.dtype(), g.device()), dim_of(b), b.input(1), g));
 }
 const Op kGather{.name = "gather",
-                 .doc = "Along a dim, the element that the index (from 0) names at each place.",
+                 .doc = "The elements along dim that index (from 0) names, in the shape of index.",
                  .inputs = {{"input"}, {"index"}},
                  .params = {{"dim", ParamKind::dim, {}}},
                  .shape = gather_shape,
@@ -191,7 +201,11 @@ const Op kGather{.name = "gather",
                  .vjp = gather_vjp,
                  .reads = {{.inputs = 2}},
                  .integer_inputs = 2,
-                 .complex = true};
+                 .complex = true,
+                 .family = OpFamily::view,
+                 .flops = kMovesData,
+                 .bytes = selected_bytes,
+                 .order = {"input", "dim", "index"}};
 
 void scatter_add_shape(Call& call) {
   const Tensor &x = call.input(0), &index = call.input(1), &source = call.input(2);
@@ -205,7 +219,7 @@ void scatter_add_shape(Call& call) {
 void scatter_add_cpu(const Call& call) {
   const Tensor& out = call.output();
   const Tensor x = in_order(call.input(0));
-  // The source may be larger than the index: only its corner counts.
+  // The source may be larger than the index; only the part of the shape of the index counts.
   const Tensor& index = call.input(1);
   const Tensor source = in_order(corner_of(call.input(2), index.shape()));
   const Shape whole = with_one_dim(x.shape());
@@ -236,18 +250,20 @@ void scatter_add_vjp(Backward& b) {
         as_strided_scatter(zeros(b.shape(2), g.dtype(), g.device()), part, contiguous_strides(b.shape(2)), 0);
   b.set(2, part);
 }
-const Op kScatterAdd{
-    .name = "scatter_add",
-    .doc = "The input with each element of the source added along a dim where the index names it.",
-    .inputs = {{"input"}, {"index"}, {"src"}},
-    .params = {{"dim", ParamKind::dim, {}}},
-    .shape = scatter_add_shape,
-    .cpu = scatter_add_cpu,
-    .vjp = scatter_add_vjp,
-    .reads = {{}, {}, {.inputs = 2}},
-    .half_through_f32 = true,
-    .integer_inputs = 2,
-    .complex = true};
+const Op kScatterAdd{.name = "scatter_add",
+                     .doc = "input with each element of src added along dim where index (from 0) says.",
+                     .inputs = {{"input"}, {"index"}, {"src"}},
+                     .params = {{"dim", ParamKind::dim, {}}},
+                     .shape = scatter_add_shape,
+                     .cpu = scatter_add_cpu,
+                     .vjp = scatter_add_vjp,
+                     .reads = {{}, {}, {.inputs = 2}},
+                     .half_through_f32 = true,
+                     .integer_inputs = 2,
+                     .complex = true,
+                     .family = OpFamily::view,
+                     .flops = {for_input<1, 2>, "1 for each element of the source"},
+                     .order = {"input", "dim", "index", "src"}};
 
 // --- embedding ---
 
@@ -267,7 +283,7 @@ void embedding_cpu(const Call& call) {
   copy_rows(call.output().raw(), weight.raw(), Split(weight.shape(), 0),
             size_t(weight.size(1)) * item_size(weight.dtype()), ids);
 }
-// The row of padding_idx gets none.
+// The row of padding_idx gets no gradient.
 void embedding_vjp(Backward& b) {
   Tensor g = b.grad();
   const Tensor ids = b.input(0);
@@ -280,8 +296,11 @@ void embedding_vjp(Backward& b) {
   b.set(1, index_add(zeros(b.shape(1), g.dtype(), g.device()), 0, reshape(ids, {ids.numel()}),
                      reshape(g, rows)));
 }
+double embedding_bytes(const Call& call) {
+  return 2 * double(call.output().nbytes()) + double(call.input(0).nbytes());
+}
 const Op kEmbedding{.name = "embedding",
-                    .doc = "The rows of the weight that the ids (from 0) name; padding_idx gets no gradient.",
+                    .doc = "The rows of weight that input names (from 0); row padding_idx gets no gradient.",
                     .inputs = {{"input"}, {"weight"}},
                     .params = {{.name = "padding_idx", .kind = ParamKind::integer, .optional = true}},
                     .shape = embedding_shape,
@@ -289,7 +308,10 @@ const Op kEmbedding{.name = "embedding",
                     .vjp = embedding_vjp,
                     .reads = {{}, {.inputs = 1}},
                     .integer_inputs = 1,
-                    .complex = true};
+                    .complex = true,
+                    .family = OpFamily::view,
+                    .flops = kMovesData,
+                    .bytes = embedding_bytes};
 
 // --- masks ---
 
@@ -310,19 +332,21 @@ Operands masked_fill_compose(const Call& call) {
   return {to(where(mask, real ? Tensor::number(value.f) : Tensor::number(whole), x), x.dtype())};
 }
 const Op kMaskedFill{.name = "masked_fill",
-                     .doc = "The input with value where the mask holds.",
+                     .doc = "input with value where mask holds.",
                      .inputs = {{"input"}, {"mask"}},
                      .params = {{"value", ParamKind::number, {}}},
                      .compose = masked_fill_compose,
-                     .integer_inputs = 2};
+                     .integer_inputs = 2,
+                     .family = OpFamily::view};
 
-// The elements as booleans on the CPU, in order: the shape depends on them.
+// The elements as contiguous booleans on the CPU: the shape of the result depends on them.
 Tensor truth_of(const Tensor& x) {
   const NoGrad off;
   return in_order(to(to(x, DType::boolean), cpu_device()));
 }
 
-// Calls f(i) for each of the n booleans that holds, eight looked at together: bit 8 i of a word is boolean i.
+// Calls f(i) for each of the n booleans that is true. Eight are tested together: bit 8 i of a word is boolean
+// i.
 static_assert(std::endian::native == std::endian::little);
 template <class F>
 void for_each_true(const bool* truth, int64_t n, F&& f) {
@@ -335,9 +359,9 @@ void for_each_true(const bool* truth, int64_t n, F&& f) {
     if (truth[i]) f(i);
 }
 
-constexpr int64_t kTruthPiece = 1 << 15;  // booleans that one thread looks at
+constexpr int64_t kTruthPiece = 1 << 15;  // booleans of one work item
 
-// How many hold before each piece, and in all.
+// The number of true elements before each piece, and in all pieces.
 std::vector<int64_t> counts_before(const Tensor& truth) {
   const int64_t n = truth.numel(), pieces = (n + kTruthPiece - 1) / kTruthPiece;
   std::vector<int64_t> before(size_t(pieces) + 1, 0);
@@ -350,7 +374,7 @@ std::vector<int64_t> counts_before(const Tensor& truth) {
   std::partial_sum(before.begin(), before.end(), before.begin());
   return before;
 }
-// Elsewhere one number is read: the size of the result is a value.
+// On other devices one number is copied to the CPU: the size of the result depends on the values.
 int64_t count_true(const Tensor& x) {
   if (x.device().is_cpu()) return counts_before(truth_of(x)).back();
   const NoGrad off;
@@ -368,7 +392,7 @@ void nonzero_cpu(const Call& call) {
   parallel_for(int64_t(before.size()) - 1, 1, [&](int64_t begin, int64_t end) {
     int64_t* to = call.output().data<int64_t>() + before[size_t(begin)] * dims;
     const int64_t stop = std::min(n, end * kTruthPiece);
-    // Row by row of the last dim, of which a piece may begin and end amidst one.
+    // Row by row of the last dim; a piece may begin and end within a row.
     for (int64_t i = begin * kTruthPiece, next; i < stop; i = next) {
       const int64_t row = i / last, column = i % last;
       next = std::min(stop, i - column + last);
@@ -383,11 +407,13 @@ void nonzero_cpu(const Call& call) {
   });
 }
 const Op kNonzero{.name = "nonzero",
-                  .doc = "The indices (from 0) of the elements that are not zero, one row each.",
+                  .doc = "The indices (from 0) of the elements that are not zero, one row for each.",
                   .inputs = {{"input"}},
                   .shape = nonzero_shape,
                   .cpu = nonzero_cpu,
-                  .complex = true};
+                  .complex = true,
+                  .family = OpFamily::view,
+                  .flops = kMovesData};
 
 Operands masked_select_compose(const Call& call) {
   const Tensor &x = call.input(0), &mask = call.input(1);
@@ -398,10 +424,11 @@ Operands masked_select_compose(const Call& call) {
   return {index_select(reshape(expand(x, shape), flat), 0, reshape(places, {places.size(0)}))};
 }
 const Op kMaskedSelect{.name = "masked_select",
-                       .doc = "The elements where the mask holds, in a row.",
+                       .doc = "A vector of the elements of input where mask holds.",
                        .inputs = {{"input"}, {"mask"}},
                        .compose = masked_select_compose,
-                       .integer_inputs = 2};
+                       .integer_inputs = 2,
+                       .family = OpFamily::view};
 
 // --- one_hot ---
 
@@ -432,12 +459,14 @@ void one_hot_cpu(const Call& call) {
   });
 }
 const Op kOneHot{.name = "one_hot",
-                 .doc = "1 at each id's place (from 0) in a new last dim, 0 elsewhere.",
+                 .doc = "1 at the position that input names (from 0) in a new last dim, 0 elsewhere.",
                  .inputs = {{"input"}},
                  .params = {{"num_classes", ParamKind::integer, -1}},
                  .shape = one_hot_shape,
                  .cpu = one_hot_cpu,
-                 .integer_inputs = 1};
+                 .integer_inputs = 1,
+                 .family = OpFamily::view,
+                 .flops = kMovesData};
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 #pragma once
-// What the ops with index tensors share (index.cpp, scatter.cpp): the indices themselves, checked, and the
-// walk over the lanes of gather and scatter. Kernels only: CPU tensors, any thread.
+// What the ops with index tensors share (index.cpp, scatter.cpp): checked indices, and the loops over the
+// lanes of gather and scatter. For kernels only: CPU tensors, any thread.
 #include <algorithm>
 #include <atomic>
 
@@ -20,7 +20,7 @@ inline void need_index_type(const char* op, const Tensor& index) {
     fail(op, ": indices must be i64, i32 or u8 (got ", t, ")");
 }
 
-// The indices in order as i64, each found to be below `size`.
+// The indices as contiguous i64, each checked to be below `size`.
 class Indices {
  public:
   Indices(const char* op, const Tensor& index, int dim, int64_t size) : memory_(index) {
@@ -62,8 +62,8 @@ inline void check_lanes(const char* op, const char* whole, const Shape& shape, c
          dim + 1);
 }
 
-// Calls f(i, offset) for the positions i of the index whose place along dim `across` is in [begin, end), in
-// row-major order; offset is where the lane along `dim` begins in a contiguous tensor of shape `whole`.
+// Calls f(i, offset) in row-major order for the positions i of the index whose coordinate along dim `across`
+// is in [begin, end). offset is where the lane along `dim` begins in a contiguous tensor of shape `whole`.
 template <class F>
 void for_lanes(const Shape& shape, const Shape& whole, int dim, int across, int64_t begin, int64_t end,
                F&& f) {
@@ -100,7 +100,7 @@ void for_lanes(const Shape& shape, const Shape& whole, int dim, int across, int6
   }
 }
 
-// The longest dim other than `dim`: what is split over threads; -1 when there is none.
+// The longest dim other than `dim`, along which the work is split over threads; -1 if there is none.
 inline int widest_other(const Shape& shape, int dim) {
   int widest = -1;
   for (int i = 0; i < shape.size(); ++i)
@@ -118,17 +118,17 @@ void for_lanes_in_parallel(const Shape& shape, const Shape& whole, int dim, F&& 
                [&](int64_t begin, int64_t end) { for_lanes(shape, whole, dim, across, begin, end, f); });
 }
 
-// The corner of x that has this shape.
+// The view of the first elements of x along each dim that has this shape.
 inline Tensor corner_of(const Tensor& x, const Shape& shape) {
   return Tensor(x.storage_ref(), LayoutRef(new Layout(shape, x.strides())), x.offset(), x.dtype());
 }
 
-// As wide as two floats of 64 bits.
+// An element of 16 bytes.
 struct PairOfWords {
   uint64_t first, second;
 };
 
-// Calls f with a null pointer to the plain type that is as wide as an element.
+// Calls f with a null pointer to the plain type of the size of an element.
 template <class F>
 void visit_word(DType type, F&& f) {
   switch (item_size(type)) {

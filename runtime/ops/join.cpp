@@ -1,4 +1,4 @@
-// Joins: several tensors into one, and the views into which one falls apart again.
+// Joins several tensors into one, and splits one into views.
 #include "runtime/cpu/copy.h"
 #include "runtime/ops/families.h"
 
@@ -45,13 +45,15 @@ void cat_vjp(Backward& b) {
   }
 }
 const Op kCat{.name = "cat",
-              .doc = "Joins tensors along a dim that they have.",
+              .doc = "Joins tensors along an existing dim.",
               .inputs = {{.name = "tensors", .list = true}},
               .params = {{"dim", ParamKind::dim, 0}},
               .shape = cat_shape,
               .cpu = cat_cpu,
               .vjp = cat_vjp,
-              .complex = true};
+              .complex = true,
+              .family = OpFamily::view,
+              .flops = kMovesData};
 
 Operands stack_compose(const Call& call) {
   if (call.in.empty()) fail("stack: a non-empty list of tensors expected");
@@ -67,9 +69,10 @@ const Op kStack{.name = "stack",
                 .doc = "Joins tensors of one shape along a new dim.",
                 .inputs = {{.name = "tensors", .list = true}},
                 .params = {{"dim", ParamKind::dim, 0}},
-                .compose = stack_compose};
+                .compose = stack_compose,
+                .family = OpFamily::view};
 
-// Side by side: along dim 1 (from 0), vectors along their only dim; scalars count as vectors.
+// Joins along dim 1 (from 0), vectors along their only dim; scalars count as vectors.
 Operands hstack_compose(const Call& call) {
   if (call.in.empty()) fail("hstack: a non-empty list of tensors expected");
   TensorList parts;
@@ -79,9 +82,10 @@ Operands hstack_compose(const Call& call) {
 const Op kHstack{.name = "hstack",
                  .doc = "Joins tensors side by side: along dim 2, vectors along dim 1.",
                  .inputs = {{.name = "tensors", .list = true}},
-                 .compose = hstack_compose};
+                 .compose = hstack_compose,
+                 .family = OpFamily::view};
 
-// One below the other; vectors count as rows.
+// Joins along dim 0; vectors count as rows.
 Operands vstack_compose(const Call& call) {
   if (call.in.empty()) fail("vstack: a non-empty list of tensors expected");
   TensorList parts;
@@ -91,9 +95,10 @@ Operands vstack_compose(const Call& call) {
 const Op kVstack{.name = "vstack",
                  .doc = "Joins tensors one below the other: along dim 1, vectors as rows.",
                  .inputs = {{.name = "tensors", .list = true}},
-                 .compose = vstack_compose};
+                 .compose = vstack_compose,
+                 .family = OpFamily::view};
 
-// Views of a tensor's pieces along a dim, one after the other; the gradient joins those of the pieces in one
+// Views of the consecutive pieces of a tensor along a dim; the gradient joins those of the pieces in one
 // copy.
 void split_shape(Call& call) {
   const Tensor& x = call.input(0);
@@ -117,7 +122,9 @@ const Op kSplit{.name = "_split",
                 .params = {{"dim", ParamKind::dim, {}}, {"lengths", ParamKind::integers, {}}},
                 .shape = split_shape,
                 .vjp = split_vjp,
-                .complex = true};
+                .complex = true,
+                .family = OpFamily::view,
+                .flops = kMovesData};
 
 }  // namespace
 

@@ -1,6 +1,6 @@
-// Losses: cross_entropy with class ids is fused (log-sum-exp of a row, then the gradient from the logits and
-// the saved log-sum-exp, nothing of the input's size in between); the others are compositions or read what
-// they need directly.
+// Losses. cross_entropy with class ids is fused: it keeps the log-sum-exp of each row and computes the
+// gradient from the logits and that, without an intermediate tensor of the size of the input. The others are
+// compositions or simple kernels.
 #include "runtime/ops/loss.h"
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "runtime/cpu/rows.h"
 #include "runtime/cpu/softmax.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -76,15 +77,22 @@ void mse_vjp(Backward& b) {
   if (b.needs(0)) b.set(0, slope);
   if (b.needs(1)) b.set(1, -slope);
 }
+double mse_flops(const Call& call) {
+  const bool none = Reduction(call.integer(0)) == Reduction::none;
+  return (none ? 2 : 3) * elements(call.in[0]);
+}
 const Op kMseLoss{.name = "mse_loss",
-                  .doc = "(input - target)^2, its mean or its sum.",
+                  .doc = "(input - target)^2, or its mean or sum.",
                   .inputs = {{"input"}, {"target"}},
                   .params = {kReduction},
                   .shape = mse_shape,
                   .cpu = mse_cpu,
                   .vjp = mse_vjp,
                   .reads = {{.inputs = 3}},
-                  .half_through_f32 = true};
+                  .half_through_f32 = true,
+                  .family = OpFamily::loss,
+                  .autocast = AutocastPolicy::wide,
+                  .flops = {mse_flops, "2 for each element of the input, 3 with a reduction"}};
 
 // --- compositions ---
 
@@ -93,21 +101,26 @@ Operands l1_compose(const Call& call) {
   return {reduced(abs(call.input(0) - call.input(1)), reduction_of(call))};
 }
 const Op kL1Loss{.name = "l1_loss",
-                 .doc = "|input - target|, its mean or its sum.",
+                 .doc = "|input - target|, or its mean or sum.",
                  .inputs = {{"input"}, {"target"}},
                  .params = {kReduction},
-                 .compose = l1_compose};
+                 .compose = l1_compose,
+                 .family = OpFamily::loss,
+                 .autocast = AutocastPolicy::wide};
 
 Operands huber_compose(const Call& call) {
   need_same_shape("huber_loss", call.input(0), call.input(1));
   if (!(call.real(1) > 0)) fail("huber_loss: delta must be positive (got ", call.real(1), ")");
   return {reduced(_huber(call.input(0) - call.input(1), call.real(1)), reduction_of(call))};
 }
-const Op kHuberLoss{.name = "huber_loss",
-                    .doc = "Half the squared error below delta, delta (|error| - delta / 2) above.",
-                    .inputs = {{"input"}, {"target"}},
-                    .params = {kReduction, {"delta", ParamKind::real, 1.0}},
-                    .compose = huber_compose};
+const Op kHuberLoss{
+    .name = "huber_loss",
+    .doc = "With e = input - target: e^2 / 2 where |e| is below delta, else delta (|e| - delta / 2).",
+    .inputs = {{"input"}, {"target"}},
+    .params = {kReduction, {"delta", ParamKind::real, 1.0}},
+    .compose = huber_compose,
+    .family = OpFamily::loss,
+    .autocast = AutocastPolicy::wide};
 
 Operands smooth_l1_compose(const Call& call) {
   need_same_shape("smooth_l1_loss", call.input(0), call.input(1));
@@ -116,13 +129,16 @@ Operands smooth_l1_compose(const Call& call) {
   const Tensor difference = call.input(0) - call.input(1);
   return {reduced(beta == 0 ? abs(difference) : _huber(difference, beta) / beta, reduction_of(call))};
 }
-const Op kSmoothL1Loss{.name = "smooth_l1_loss",
-                       .doc = "huber_loss / beta: error^2 / (2 beta) below beta, |error| - beta / 2 above.",
-                       .inputs = {{"input"}, {"target"}},
-                       .params = {kReduction, {"beta", ParamKind::real, 1.0}},
-                       .compose = smooth_l1_compose};
+const Op kSmoothL1Loss{
+    .name = "smooth_l1_loss",
+    .doc = "With e = input - target: e^2 / (2 beta) where |e| is below beta, else |e| - beta / 2.",
+    .inputs = {{"input"}, {"target"}},
+    .params = {kReduction, {"beta", ParamKind::real, 1.0}},
+    .compose = smooth_l1_compose,
+    .family = OpFamily::loss,
+    .autocast = AutocastPolicy::wide};
 
-// Logarithms no lower than -100, as in PyTorch, so that an exact 0 or 1 costs 100 and not infinity.
+// The logarithms are at least -100, as in PyTorch, so that an exact 0 or 1 costs 100 instead of infinity.
 Operands bce_compose(const Call& call) {
   const Tensor &p = call.input(0), &target = call.input(1);
   need_same_shape("binary_cross_entropy", p, target);
@@ -131,12 +147,14 @@ Operands bce_compose(const Call& call) {
   return {reduced(loss, reduction_of(call))};
 }
 const Op kBceLoss{.name = "binary_cross_entropy",
-                  .doc = "-(t log p + (1 - t) log(1 - p)) for probabilities p.",
+                  .doc = "-(target log(input) + (1 - target) log(1 - input)) for probabilities input.",
                   .inputs = {{"input"}, {"target"}, {"weight", true}},
                   .params = {kReduction},
-                  .compose = bce_compose};
+                  .compose = bce_compose,
+                  .family = OpFamily::loss,
+                  .autocast = AutocastPolicy::wide};
 
-// With pos_weight q the term (1 - t) x - log sigmoid(x) has its logarithm 1 + (q - 1) t times.
+// With pos_weight q the logarithm in (1 - t) x - log sigmoid(x) is multiplied by 1 + (q - 1) t.
 Operands bce_logits_compose(const Call& call) {
   const Tensor &x = call.input(0), &target = call.input(1);
   need_same_shape("binary_cross_entropy_with_logits", x, target);
@@ -146,10 +164,12 @@ Operands bce_logits_compose(const Call& call) {
   return {reduced(loss, reduction_of(call))};
 }
 const Op kBceLogitsLoss{.name = "binary_cross_entropy_with_logits",
-                        .doc = "binary_cross_entropy of sigmoid(x), without overflow.",
+                        .doc = "binary_cross_entropy(sigmoid(input), target), without overflow.",
                         .inputs = {{"input"}, {"target"}, {"weight", true}, {"pos_weight", true}},
                         .params = {kReduction},
-                        .compose = bce_logits_compose};
+                        .compose = bce_logits_compose,
+                        .family = OpFamily::loss,
+                        .autocast = AutocastPolicy::wide};
 
 // --- cross_entropy ---
 
@@ -172,13 +192,13 @@ void check_labels(const char* op, const std::vector<int64_t>& labels, int64_t cl
            " classes (labels count from 0)");
 }
 
-// What both kernels read: the rows of the logits, the labels, the weights, and what a row counts for.
+// What both kernels read: the rows of the logits, the labels, the class weights.
 template <class T>
 struct Labelled {
   Tensor input, weights;
   Split split;
   std::vector<int64_t> labels;
-  const T* weight = nullptr;  // of each class; null: 1
+  const T* weight = nullptr;  // of each class; null: all 1
   double weight_sum;
   int64_t ignored;
   double smoothing;
@@ -217,7 +237,8 @@ void fused_shape(Call& call) {
   call.emit(rows, call.input(0).dtype());
 }
 
-// Of a row x with label y: (1 - s) w_y (lse x - x_y) + s / C sum_c w_c (lse x - x_c), s the smoothing.
+// The loss of a row x with label y: (1 - s) w_y (lse x - x_y) + s / C sum_c w_c (lse x - x_c), with smoothing
+// s.
 template <class T>
 void fused_forward(const Call& call) {
   const Labelled<T> data(call, call.input(0), call.input(1), call.has(2) ? call.input(2) : Tensor());
@@ -254,8 +275,9 @@ void fused_cpu(const Call& call) {
   call.input(0).dtype() == DType::f64 ? fused_forward<double>(call) : fused_forward<float>(call);
 }
 
-// Operands: the loss's gradient, logits, labels, log-sum-exp, weight. With p = exp(x - lse) and the row's
-// factor k: k ((1 - s) w_y + s / C sum w) p_c - k s / C w_c, less k (1 - s) w_y at the label.
+// Operands: the gradient of the loss, logits, labels, log-sum-exp, weight. With p = exp(x - lse) and the
+// factor k of the row: dx_c = k ((1 - s) w_y + s / C sum w) p_c - k s / C w_c, and at the label less k (1 -
+// s) w_y.
 template <class T>
 void fused_backward(const Call& call) {
   const Labelled<T> data(call, call.input(1), call.input(2), call.has(4) ? call.input(4) : Tensor());
@@ -289,7 +311,9 @@ const Op kFusedGrad{.name = "_cross_entropy_grad",
                     .inputs = {{"grad"}, {"input"}, {"target"}, {"logsumexp"}, {"weight", true}},
                     .params = kCrossEntropyParams,
                     .shape = fused_grad_shape,
-                    .cpu = fused_grad_cpu};
+                    .cpu = fused_grad_cpu,
+                    .family = OpFamily::loss,
+                    .flops = {for_input<3, 1>, "3 for each logit: difference, exp, product"}};
 
 void fused_vjp(Backward& b) {
   if (b.create_graph()) return differentiate_composition(b);
@@ -298,14 +322,14 @@ void fused_vjp(Backward& b) {
                   b.node().attributes->params));
 }
 
-// A vector over the classes, to be multiplied with logits of this many dims.
+// A vector of the classes in a shape that broadcasts with logits of this many dims.
 Tensor over_classes(const Tensor& weight, int ndim) {
   Shape shape(ndim, 1);
   shape[ndim > 1 ? 1 : 0] = weight.numel();
   return reshape(weight, shape);
 }
 
-// Of each row of log-probabilities: the one at its label, what the row weighs, whether it counts.
+// For each row of log-probabilities: the one at its label, the weight of the row, and whether it counts.
 struct LabelledRows {
   Tensor picked, weight, counts;
 };
@@ -349,7 +373,9 @@ const Op kFused{.name = "_cross_entropy",
                 .vjp = fused_vjp,
                 .reads = {{.inputs = 7, .outputs = 2}},
                 .compose = fused_compose,
-                .integer_inputs = 6};
+                .integer_inputs = 6,
+                .family = OpFamily::loss,
+                .flops = {for_input<4>, "4 for each logit: maximum, difference, exp, sum"}};
 
 void check_cross_entropy(const Call& call) {
   const Tensor &input = call.input(0), &target = call.input(1);
@@ -371,7 +397,7 @@ void check_cross_entropy(const Call& call) {
     fail("cross_entropy: label_smoothing must lie in [0, 1] (got ", smoothing, ")");
 }
 
-// Of a row: -sum_c w_c t_c log p_c.
+// The loss of a row: -sum_c w_c t_c log p_c.
 Tensor with_probabilities(const Call& call) {
   const Tensor& input = call.input(0);
   Tensor target = call.input(1);
@@ -393,10 +419,12 @@ Operands cross_entropy_compose(const Call& call) {
   return {to(apply1(kFused, {to(input, wide), call.input(1), weight}, call.params), input.dtype())};
 }
 const Op kCrossEntropy{.name = "cross_entropy",
-                       .doc = "Cross entropy of logits with class ids (from 0) or probabilities.",
+                       .doc = "Cross entropy of the logits input with class ids (from 0) or probabilities.",
                        .inputs = {{"input"}, {"target"}, {"weight", true}},
                        .params = kCrossEntropyParams,
-                       .compose = cross_entropy_compose};
+                       .compose = cross_entropy_compose,
+                       .family = OpFamily::loss,
+                       .autocast = AutocastPolicy::wide};
 
 // --- nll_loss, kl_div ---
 
@@ -416,11 +444,13 @@ Operands nll_compose(const Call& call) {
   return {reduction_of(call, 1) == Reduction::mean ? sum(loss) / sum(rows.weight) : sum(loss)};
 }
 const Op kNllLoss{.name = "nll_loss",
-                  .doc = "-w_y log p_y of log-probabilities and class ids (from 0).",
+                  .doc = "-weight[y] input[y] for log-probabilities and the class ids y (from 0) in target.",
                   .inputs = {{"input"}, {"target"}, {"weight", true}},
                   .params = {{"ignore_index", ParamKind::integer, -100}, kReduction},
                   .compose = nll_compose,
-                  .integer_inputs = 2};
+                  .integer_inputs = 2,
+                  .family = OpFamily::loss,
+                  .autocast = AutocastPolicy::wide};
 
 // t (log t - x), 0 where t is 0; "batchmean" divides the sum by the size of dim 1.
 Operands kl_div_compose(const Call& call) {
@@ -435,11 +465,13 @@ Operands kl_div_compose(const Call& call) {
 }
 const Op kKlDiv{
     .name = "kl_div",
-    .doc = "Kullback-Leibler divergence of a target from log-probabilities.",
+    .doc = "Kullback-Leibler divergence of target from the log-probabilities input.",
     .inputs = {{"input"}, {"target"}},
     .params = {{"reduction", ParamKind::choice, int(Reduction::mean), {"none", "mean", "sum", "batchmean"}},
                {"log_target", ParamKind::boolean, false}},
-    .compose = kl_div_compose};
+    .compose = kl_div_compose,
+    .family = OpFamily::loss,
+    .autocast = AutocastPolicy::wide};
 
 // --- likelihoods of counts and of normal variables ---
 
@@ -455,14 +487,17 @@ Operands poisson_compose(const Call& call) {
   }
   return {reduced(loss, reduction_of(call, 3))};
 }
-const Op kPoissonNllLoss{.name = "poisson_nll_loss",
-                         .doc = "-log of the probability of counts under Poisson rates x, or exp(x).",
-                         .inputs = {{"input"}, {"target"}},
-                         .params = {{"log_input", ParamKind::boolean, true},
-                                    {"full", ParamKind::boolean, false},
-                                    {"eps", ParamKind::real, 1e-8},
-                                    kReduction},
-                         .compose = poisson_compose};
+const Op kPoissonNllLoss{
+    .name = "poisson_nll_loss",
+    .doc = "-log of the probability of the counts in target under Poisson rates exp(input), or input.",
+    .inputs = {{"input"}, {"target"}},
+    .params = {{"log_input", ParamKind::boolean, true},
+               {"full", ParamKind::boolean, false},
+               {"eps", ParamKind::real, 1e-8},
+               kReduction},
+    .compose = poisson_compose,
+    .family = OpFamily::loss,
+    .autocast = AutocastPolicy::wide};
 
 // (log v + (x - t)^2 / v) / 2 with v the variance, at least eps; `full` adds log(2 pi) / 2.
 Operands gaussian_compose(const Call& call) {
@@ -479,10 +514,12 @@ Operands gaussian_compose(const Call& call) {
 }
 const Op kGaussianNllLoss{
     .name = "gaussian_nll_loss",
-    .doc = "-log of the density of the target under normal variables with mean x and variance var.",
+    .doc = "-log of the density of target under normal distributions with mean input and variance var.",
     .inputs = {{"input"}, {"target"}, {"var"}},
     .params = {{"full", ParamKind::boolean, false}, {"eps", ParamKind::real, 1e-6}, kReduction},
-    .compose = gaussian_compose};
+    .compose = gaussian_compose,
+    .family = OpFamily::loss,
+    .autocast = AutocastPolicy::wide};
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 #pragma once
-// What the files of losses share: the parameter `reduction`, what it does, and the check of the target's
-// shape. Any thread.
+// What the loss files share: the parameter `reduction`, its effect, and the check of the target's shape. Any
+// thread.
 #include "runtime/ops.h"
 
 namespace lunagrad {
@@ -15,7 +15,7 @@ inline Tensor reduced(const Tensor& loss, Reduction reduction) {
   return reduction == Reduction::mean ? mean(loss) : sum(loss);
 }
 
-// Broadcasting would turn (4, 1) against (4) into 16 losses.
+// Broadcasting would make 16 losses of shapes (4, 1) and (4).
 inline void need_same_shape(const char* op, const Tensor& input, const Tensor& target) {
   if (!(input.shape() == target.shape()))
     fail(op, ": input has shape ", input.shape(), " and target ", target.shape(), "; they must be the same");

@@ -1,4 +1,4 @@
-// Losses of distances and margins, all of them compositions: cosine_similarity, cosine_embedding_loss,
+// Losses of distances and margins, all compositions: cosine_similarity, cosine_embedding_loss,
 // triplet_margin_loss, margin_ranking_loss, hinge_embedding_loss, soft_margin_loss.
 #include <cmath>
 
@@ -8,17 +8,17 @@
 namespace lunagrad {
 namespace {
 
-// The gradient passes at the limit, as in PyTorch.
+// At the limit the gradient passes, as in PyTorch.
 Tensor at_least(const Tensor& x, double least) { return clamp(x, least, INFINITY); }
 
-// The small numbers that keep roots from 0 do not fit 16 bits.
+// The small numbers that keep roots away from 0 cannot be represented in 16 bits.
 Tensor widened(const Tensor& x) { return is_half(x.dtype()) ? to(x, DType::f32) : x; }
 Tensor narrowed(const Tensor& result, const Tensor& a, const Tensor& b) {
   const DType dtype = promote(a.dtype(), b.dtype());
   return is_half(dtype) ? to(result, dtype) : result;
 }
 
-// Each norm is at least eps. Inside the root, so that a vector of zeros has a gradient.
+// Each norm is at least eps. The limit is inside the root, so that a vector of zeros has a gradient.
 Operands cosine_similarity_compose(const Call& call) {
   const Tensor &a = call.input(0), &b = call.input(1);
   const Shape shape = broadcast_shapes("cosine_similarity", a.shape(), b.shape());
@@ -29,10 +29,34 @@ Operands cosine_similarity_compose(const Call& call) {
   return {narrowed(sum(x * y, {dim}) / (norm_of(x) * norm_of(y)), a, b)};
 }
 const Op kCosineSimilarity{.name = "cosine_similarity",
-                           .doc = "x1 x2 / (|x1| |x2|) along a dim, each norm at least eps.",
+                           .doc = "x1 x2 / (|x1| |x2|) along dim, each norm at least eps.",
                            .inputs = {{"x1"}, {"x2"}},
                            .params = {{"dim", ParamKind::dim, 1}, {"eps", ParamKind::real, 1e-8}},
-                           .compose = cosine_similarity_compose};
+                           .compose = cosine_similarity_compose,
+                           .family = OpFamily::reduction,
+                           .autocast = AutocastPolicy::wide};
+
+// |x1 - x2 + eps|_p along the last dim, as in PyTorch.
+Operands pairwise_distance_compose(const Call& call) {
+  const Tensor &a = call.input(0), &b = call.input(1);
+  if (broadcast_shapes("pairwise_distance", a.shape(), b.shape()).empty())
+    fail("pairwise_distance: vectors along the last dim are needed (got two scalars)");
+  const Tensor difference = widened(a) - widened(b) + call.real(1);
+  return {narrowed(norm(difference, call.real(0), {-1}, call.flag(2)), a, b)};
+}
+const Op kPairwiseDistance{
+    .name = "pairwise_distance",
+    .doc = "The p-norm of x1 - x2 + eps along the last dim.",
+    .inputs = {{"x1"}, {"x2"}},
+    .params = {{"p", ParamKind::real, 2.0},
+               {"eps", ParamKind::real, 1e-6},
+               {"keepdim", ParamKind::boolean, false}},
+    .compose = pairwise_distance_compose,
+    .family = OpFamily::reduction,
+    .examples = {{.inputs = {{.shape = {4, 3}}, {.shape = {4, 3}}}},
+                 {.inputs = {{.shape = {2, 4, 3}}, {.shape = {4, 3}}}, .params = {1.0, 1e-3, true}},
+                 {.inputs = {{.shape = {3}}, {.shape = {3}}}, .params = {3.0}},
+                 {.inputs = {{.shape = {}}, {.shape = {}}}, .error = "got two scalars"}}};
 
 // 1 - cos where the target is 1, max(0, cos - margin) where it is -1.
 Operands cosine_embedding_compose(const Call& call) {
@@ -57,7 +81,9 @@ const Op kCosineEmbeddingLoss{
     .doc = "1 - cosine for pairs with target 1, max(0, cosine - margin) for pairs with target -1.",
     .inputs = {{"input1"}, {"input2"}, {"target"}},
     .params = {{"margin", ParamKind::real, 0.0}, kReduction},
-    .compose = cosine_embedding_compose};
+    .compose = cosine_embedding_compose,
+    .family = OpFamily::loss,
+    .autocast = AutocastPolicy::wide};
 
 // |x - y + eps|_p along the last dim, as in PyTorch.
 Tensor distance(const Tensor& x, const Tensor& y, double p, double eps) { return norm(x - y + eps, p, {-1}); }
@@ -81,7 +107,9 @@ const Op kTripletMarginLoss{.name = "triplet_margin_loss",
                                        {"eps", ParamKind::real, 1e-6},
                                        {"swap", ParamKind::boolean, false},
                                        kReduction},
-                            .compose = triplet_margin_compose};
+                            .compose = triplet_margin_compose,
+                            .family = OpFamily::loss,
+                            .autocast = AutocastPolicy::wide};
 
 Operands margin_ranking_compose(const Call& call) {
   need_same_shape("margin_ranking_loss", call.input(0), call.input(1));
@@ -90,41 +118,48 @@ Operands margin_ranking_compose(const Call& call) {
                   reduction_of(call, 1))};
 }
 const Op kMarginRankingLoss{.name = "margin_ranking_loss",
-                            .doc = "max(0, -target (input1 - input2) + margin), targets 1 and -1.",
+                            .doc = "max(0, -target (input1 - input2) + margin) for targets 1 and -1.",
                             .inputs = {{"input1"}, {"input2"}, {"target"}},
                             .params = {{"margin", ParamKind::real, 0.0}, kReduction},
-                            .compose = margin_ranking_compose};
+                            .compose = margin_ranking_compose,
+                            .family = OpFamily::loss,
+                            .autocast = AutocastPolicy::wide};
 
 Operands hinge_embedding_compose(const Call& call) {
   const Tensor &x = call.input(0), &target = call.input(1);
   need_same_shape("hinge_embedding_loss", x, target);
   const Tensor zero = Tensor::number(0.0);
-  // Each term vanishes where the target is not its own, as PyTorch has it for targets other than 1 and -1.
+  // Each term is 0 where the target is not its own, as in PyTorch for targets other than 1 and -1.
   const Tensor apart = where(ne(target, Tensor::number(int64_t(1))), at_least(call.real(0) - x, 0), zero);
   const Tensor alike = where(ne(target, Tensor::number(int64_t(-1))), x, zero);
   return {reduced(apart + alike, reduction_of(call, 1))};
 }
 const Op kHingeEmbeddingLoss{.name = "hinge_embedding_loss",
-                             .doc = "x where the target is 1, max(0, margin - x) where it is -1.",
+                             .doc = "input where target is 1, max(0, margin - input) where it is -1.",
                              .inputs = {{"input"}, {"target"}},
                              .params = {{"margin", ParamKind::real, 1.0}, kReduction},
-                             .compose = hinge_embedding_compose};
+                             .compose = hinge_embedding_compose,
+                             .family = OpFamily::loss,
+                             .autocast = AutocastPolicy::wide};
 
 Operands soft_margin_compose(const Call& call) {
   need_same_shape("soft_margin_loss", call.input(0), call.input(1));
   return {reduced(-logsigmoid(call.input(1) * call.input(0)), reduction_of(call))};
 }
 const Op kSoftMarginLoss{.name = "soft_margin_loss",
-                         .doc = "log(1 + exp(-target x)), targets 1 and -1.",
+                         .doc = "log(1 + exp(-target input)) for targets 1 and -1.",
                          .inputs = {{"input"}, {"target"}},
                          .params = {kReduction},
-                         .compose = soft_margin_compose};
+                         .compose = soft_margin_compose,
+                         .family = OpFamily::loss,
+                         .autocast = AutocastPolicy::wide};
 
 }  // namespace
 
 std::span<const Op* const> margin_loss_ops() {
-  static const Op* const ops[] = {&kCosineSimilarity,  &kCosineEmbeddingLoss, &kTripletMarginLoss,
-                                  &kMarginRankingLoss, &kHingeEmbeddingLoss,  &kSoftMarginLoss};
+  static const Op* const ops[] = {&kCosineSimilarity,  &kPairwiseDistance,  &kCosineEmbeddingLoss,
+                                  &kTripletMarginLoss, &kMarginRankingLoss, &kHingeEmbeddingLoss,
+                                  &kSoftMarginLoss};
   return ops;
 }
 

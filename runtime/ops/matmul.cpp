@@ -1,10 +1,11 @@
-// Matrix products. Transposed operands go to the BLAS as they are, with a flag; so do views whose rows or
-// columns lie apart, and batches of either.
+// Matrix products. The BLAS takes transposed operands with a flag, and views whose rows or columns are not
+// adjacent, and batches of either, without a copy.
 #include "runtime/cpu/blas.h"
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/activation.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -54,7 +55,7 @@ blas::Matrix<T> blas_matrix(const T* data, const Side& s) {
   return {data, s.column_stride, true};
 }
 
-// Strides of `side`'s matrices over the common batch shape, 0 where it has one for all.
+// Strides of the matrices of `side` over the common batch shape, 0 along dims where one matrix serves all.
 Dims spread(const Side& side, const Shape& batch) {
   Dims strides(batch.size(), 0);
   const int shift = batch.size() - side.batch.size();
@@ -69,14 +70,14 @@ Shape batch_of(const Shape& shape) {
   return batch;
 }
 
-// Many matrices times one are one product, when the many lie one below the other.
+// A batch of matrices times one matrix is a single product if the rows of the batch have one common stride.
 bool fold_batch(Side& left, const Side& right, Shape& batch) {
   if (!right.batch.empty() || batch.empty()) return false;
   Side folded = left;
   folded.batch = folded.batch_strides = {};
   for (int d = batch.size() - 1; d >= 0; --d) {
     if (batch[d] == 1) continue;
-    if (folded.rows == 1)  // whose own stride means nothing
+    if (folded.rows == 1)  // the stride of a single row is arbitrary
       folded.row_stride = left.batch_strides[d];
     else if (left.batch_strides[d] != folded.row_stride * folded.rows)
       return false;
@@ -88,7 +89,7 @@ bool fold_batch(Side& left, const Side& right, Shape& batch) {
   return true;
 }
 
-// C = A B for the types that BLAS lacks; sums wrap around as the type does.
+// C = A B for integers, which the BLAS lacks; sums wrap around.
 template <class T>
 void multiply_integers(int64_t items, const Shape& batch, const Side& a, const Dims& a_steps, const T* a_data,
                        const Side& b, const Dims& b_steps, const T* b_data, T* c) {
@@ -178,15 +179,30 @@ void add_product_cpu(const Call& call) {
                          .add = true});
   });
 }
+double product_flops(const Call& call) {
+  const Tensor& left = call.input(0);
+  return left.ndim() == 0 ? 0 : 2 * elements(call.out[0]) * double(left.size(-1));
+}
+double add_product_flops(const Call& call) {
+  return 2 * elements(call.in[0]) * double(call.input(1).size(-1));
+}
+// The sum is read and written.
+double add_product_bytes(const Call& call) {
+  return 2 * double(call.input(0).nbytes()) + double(call.input(1).nbytes()) + double(call.input(2).nbytes());
+}
 const Op kAddProduct{.name = "_add_product",
                      .doc = "Adds the product of two matrices to a third, in place.",
                      .inputs = {{"sum"}, {"input"}, {"other"}},
                      .shape = add_product_shape,
                      .cpu = add_product_cpu,
                      .writes_inputs = true,
-                     .complex = true};
+                     .complex = true,
+                     .family = OpFamily::linear_algebra,
+                     .flops = {add_product_flops, "2 x elements of the sum x length of the inner dim"},
+                     .bytes = add_product_bytes};
 
-// The gradient of an input is A B: added to what has arrived for the same tensor, where that can be.
+// Sets the gradient of an input to A B. If possible, A B is added in place to the gradient that has arrived
+// for the same tensor.
 void set_product(Backward& back, int input, const Tensor& a, const Tensor& b) {
   const bool plain = a.ndim() == 2 && b.ndim() == 2 && back.shape(input).size() == 2 && !is_half(a.dtype());
   if (const Tensor sum = plain ? running_sum(back, input) : Tensor(); sum.defined()) {
@@ -201,7 +217,7 @@ void set_product(Backward& back, int input, const Tensor& a, const Tensor& b) {
   back.set(input, matmul(a, b));
 }
 
-// The gradient of the left operand is G B^T, of the right A^T G; a vector counts as the matrix it stands for.
+// The gradient of the left operand is G B^T, of the right one A^T G; vectors count as matrices.
 void matmul_vjp(Backward& back) {
   const bool left_vector = back.shape(0).size() == 1, right_vector = back.shape(1).size() == 1;
   Tensor g = back.grad();
@@ -216,7 +232,7 @@ void matmul_vjp(Backward& back) {
   }
   if (back.needs(1)) {
     const Tensor a = left_vector ? unsqueeze(back.input(0), 0) : back.input(0);
-    // One matrix for the whole batch: summed inside the product.
+    // One matrix for the whole batch: the product sums over the batch.
     const bool one = back.shape(1).size() <= 2 && a.ndim() > 2;
     const Tensor left = one ? t(flatten(a, 0, -2)) : transpose(a, -2, -1);
     const Tensor right = one ? flatten(g, 0, -2) : g;
@@ -235,7 +251,10 @@ const Op kMatmul{.name = "matmul",
                  .vjp = matmul_vjp,
                  .reads = {{.inputs = 2}, {.inputs = 1}},
                  .half_through_f32 = true,
-                 .complex = true};
+                 .complex = true,
+                 .family = OpFamily::linear_algebra,
+                 .autocast = AutocastPolicy::narrow,
+                 .flops = {product_flops, "2 x elements of the result x length of the inner dim"}};
 
 // --- linear ---
 
@@ -303,19 +322,23 @@ Operands linear_compose(const Call& call) {
   return {call.has(2) ? add(product, call.input(2)) : product};
 }
 
-const Op kLinear{.name = "linear",
-                 .doc = "x W^T + b, where weight is [out, in]; then the activation, if there is one.",
-                 .inputs = {{"input"}, {"weight"}, {"bias", true}},
-                 .params = {activation_param()},
-                 .shape = linear_shape,
-                 .cpu = linear_cpu,
-                 .vjp = linear_vjp,
-                 .reads = {{.inputs = 2, .outputs = 1}, {.inputs = 1, .outputs = 1}, {.outputs = 1}},
-                 .reads_outputs = has_activation,
-                 .compose = linear_compose,
-                 .composed = activates_apart,
-                 .half_through_f32 = true,
-                 .complex = true};
+const Op kLinear{
+    .name = "linear",
+    .doc = "input weight^T + bias, where weight is [out, in]; then the activation, if there is one.",
+    .inputs = {{"input"}, {"weight"}, {"bias", true}},
+    .params = {activation_param()},
+    .shape = linear_shape,
+    .cpu = linear_cpu,
+    .vjp = linear_vjp,
+    .reads = {{.inputs = 2, .outputs = 1}, {.inputs = 1, .outputs = 1}, {.outputs = 1}},
+    .reads_outputs = has_activation,
+    .compose = linear_compose,
+    .composed = activates_apart,
+    .half_through_f32 = true,
+    .complex = true,
+    .family = OpFamily::linear_algebra,
+    .autocast = AutocastPolicy::narrow,
+    .flops = {product_flops, "2 x elements of the result x input features"}};
 
 // --- products under other names: matmul with a fixed number of dims ---
 
@@ -334,9 +357,11 @@ Operands mm_compose(const Call& call) {
   return {matmul(call.input(0), call.input(1))};
 }
 const Op kMm{.name = "mm",
-             .doc = "The product of two matrices.",
+             .doc = "The product of the matrices input and mat2.",
              .inputs = {{"input"}, {"mat2"}},
-             .compose = mm_compose};
+             .compose = mm_compose,
+             .family = OpFamily::linear_algebra,
+             .autocast = AutocastPolicy::narrow};
 
 Operands bmm_compose(const Call& call) {
   require_dims(call, {3, 3});
@@ -345,27 +370,32 @@ Operands bmm_compose(const Call& call) {
   return {matmul(call.input(0), call.input(1))};
 }
 const Op kBmm{.name = "bmm",
-              .doc = "The products of two equally long batches of matrices.",
+              .doc = "The products of two batches of matrices of equal length.",
               .inputs = {{"input"}, {"mat2"}},
-              .compose = bmm_compose};
+              .compose = bmm_compose,
+              .family = OpFamily::linear_algebra,
+              .autocast = AutocastPolicy::narrow};
 
 Operands mv_compose(const Call& call) {
   require_dims(call, {2, 1});
   return {matmul(call.input(0), call.input(1))};
 }
 const Op kMv{.name = "mv",
-             .doc = "The product of a matrix and a vector.",
+             .doc = "The product of the matrix input and the vector vec.",
              .inputs = {{"input"}, {"vec"}},
-             .compose = mv_compose};
+             .compose = mv_compose,
+             .family = OpFamily::linear_algebra,
+             .autocast = AutocastPolicy::narrow};
 
 Operands dot_compose(const Call& call) {
   require_dims(call, {1, 1});
   return {matmul(call.input(0), call.input(1))};
 }
 const Op kDot{.name = "dot",
-              .doc = "The sum of the products of two vectors' elements.",
+              .doc = "The sum of the products of the elements of two vectors.",
               .inputs = {{"input"}, {"other"}},
-              .compose = dot_compose};
+              .compose = dot_compose,
+              .family = OpFamily::linear_algebra};
 
 Operands addmm_compose(const Call& call) {
   if (call.input(1).ndim() != 2 || call.input(2).ndim() != 2)
@@ -381,10 +411,12 @@ Operands addmm_compose(const Call& call) {
   return {add(beta == 1 ? call.input(0) : call.input(0) * beta, product)};
 }
 const Op kAddmm{.name = "addmm",
-                .doc = "beta * input + alpha * (mat1 @ mat2).",
+                .doc = "beta input + alpha (mat1 @ mat2).",
                 .inputs = {{"input"}, {"mat1"}, {"mat2"}},
                 .params = {{"beta", ParamKind::real, 1.0}, {"alpha", ParamKind::real, 1.0}},
-                .compose = addmm_compose};
+                .compose = addmm_compose,
+                .family = OpFamily::linear_algebra,
+                .autocast = AutocastPolicy::narrow};
 
 Operands baddbmm_compose(const Call& call) {
   const Tensor &input = call.input(0), &a = call.input(1), &b = call.input(2);
@@ -400,28 +432,33 @@ Operands baddbmm_compose(const Call& call) {
   return {add(beta == 1 ? input : input * beta, product)};
 }
 const Op kBaddbmm{.name = "baddbmm",
-                  .doc = "beta * input + alpha * (batch1 @ batch2).",
+                  .doc = "beta input + alpha (batch1 @ batch2).",
                   .inputs = {{"input"}, {"batch1"}, {"batch2"}},
                   .params = {{"beta", ParamKind::real, 1.0}, {"alpha", ParamKind::real, 1.0}},
-                  .compose = baddbmm_compose};
+                  .compose = baddbmm_compose,
+                  .family = OpFamily::linear_algebra,
+                  .autocast = AutocastPolicy::narrow};
 
 Operands outer_compose(const Call& call) {
   require_dims(call, {1, 1});
   return {mul(unsqueeze(call.input(0), 1), call.input(1))};
 }
-const Op kOuter{.name = "outer",
-                .doc = "The products of each element of one vector with each of another.",
-                .inputs = {{"input"}, {"vec2"}},
-                .compose = outer_compose};
+const Op kOuter{
+    .name = "outer",
+    .doc = "The products of each element of the vector input with each element of the vector vec2.",
+    .inputs = {{"input"}, {"vec2"}},
+    .compose = outer_compose,
+    .family = OpFamily::linear_algebra};
 
 Operands trace_compose(const Call& call) {
   require_dims(call, {2});
   return {sum(diagonal(call.input(0)))};
 }
 const Op kTrace{.name = "trace",
-                .doc = "The sum of a matrix's diagonal.",
+                .doc = "The sum of the diagonal of a matrix.",
                 .inputs = {{"input"}},
-                .compose = trace_compose};
+                .compose = trace_compose,
+                .family = OpFamily::linear_algebra};
 
 }  // namespace
 

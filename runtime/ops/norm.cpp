@@ -1,6 +1,6 @@
-// Normalisation over the last dims. layer_norm: Ba, Kiros, Hinton, "Layer normalization", 2016; rms_norm:
-// Zhang, Sennrich, "Root mean square layer normalization", 2019. Also normalize, which makes vectors of
-// norm 1.
+// Normalization over the last dims. layer_norm: Ba, Kiros, Hinton, "Layer normalization", 2016; rms_norm:
+// Zhang, Sennrich, "Root mean square layer normalization", 2019. Also normalize, which divides vectors by
+// their norm.
 #include "runtime/cpu/norm.h"
 
 #include <algorithm>
@@ -9,13 +9,14 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
 
 constexpr int64_t kGrain = 8192;  // elements
 
-// Rows of the dims that are normalised over, one after the other.
+// Rows of the normalized dims, contiguous.
 struct Rows {
   int64_t count = 1, size = 1;
   Rows(const Shape& shape, int normalized) {
@@ -24,7 +25,7 @@ struct Rows {
   int64_t grain() const { return std::max<int64_t>(1, kGrain / std::max<int64_t>(size, 1)); }
 };
 
-// The dims that are normalised over stand first among the parameters, eps after them.
+// Positions of the parameters.
 constexpr int kShapeAt = 0, kEpsAt = 1, kWantedAt = 2;
 
 void norm_shape(Call& call) {
@@ -44,7 +45,7 @@ void norm_shape(Call& call) {
   call.emit(x.shape(), x.dtype());
 }
 
-// Without one, the distance from 1 to the next number of the type that the mean is computed in.
+// eps, or the epsilon of the type that the mean is computed in.
 double eps_of(const Value& eps, DType dtype) {
   if (eps.present()) return eps.kind == Value::Kind::real ? eps.f : double(eps.i);
   return dtype == DType::f64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
@@ -75,7 +76,7 @@ void norm_cpu(const Call& call) {
   x.dtype() == DType::f64 ? run.template operator()<double>() : run.template operator()<float>();
 }
 
-// Outputs: gradients of input, weight and, of layer_norm, bias; those that are not wanted are empty.
+// Outputs: gradients of input, weight and, for layer_norm, bias; those that are not wanted are empty.
 void norm_grad_shape(Call& call) {
   const Tensor& x = call.input(1);
   for (int i = kWantedAt; i < int(call.params.size()); ++i) {
@@ -93,7 +94,8 @@ void norm_grad(const Call& call) {
   const int64_t n = rows.size;
   const bool sums = call.flag(kWantedAt + 1) || (centred && call.flag(kWantedAt + 2));
 
-  // Sums over rows are taken block by block and then added up in order, so that threads do not change them.
+  // Sums over rows are computed for each block and then added in order, so that they do not depend on the
+  // number of threads.
   int64_t blocks = std::clamp<int64_t>(rows.count / rows.grain(), 1, 4 * thread_count());
   if (sums) blocks = std::clamp<int64_t>(blocks, 1, std::max<int64_t>(1, rows.count / 16));
   const int64_t per_block = (rows.count + blocks - 1) / blocks;
@@ -154,19 +156,38 @@ Dims last_dims(const Call& call) {
   return dims;
 }
 
+// Operations for each element, by the formulas of the sections.
+double layer_norm_flops(const Call& call) { return (5 + call.has(1) + call.has(2)) * elements(call.in[0]); }
+double rms_norm_flops(const Call& call) { return (3 + call.has(1)) * elements(call.in[0]); }
+// x^ = r (x - mean); dx = r (g w - mean(g w) - x^ mean(g w x^)), dw = sum g x^, db = sum g
+double layer_norm_grad_flops(const Call& call) {
+  const int input = call.flag(2) ? 7 + call.has(2) : 0;
+  return (6 + input + 2 * call.flag(3) + call.flag(4)) * elements(call.in[1]);
+}
+// x^ = r x; dx = r (g w - x^ mean(g w x^)), dw = sum g x^
+double rms_norm_grad_flops(const Call& call) {
+  const int input = call.flag(2) ? 5 + call.has(2) : 0;
+  return (3 + input + 2 * call.flag(3)) * elements(call.in[1]);
+}
+
 // --- layer_norm: y = (x - mean) / sqrt(variance + eps) w + b ---
 
-const Op kLayerNormGrad{.name = "_layer_norm_grad",
-                        .doc = "The gradients of layer_norm from that of its result.",
-                        .inputs = {{"grad"}, {"input"}, {"weight", true}},
-                        .params = {{"normalized_shape", ParamKind::integers, {}},
-                                   {"eps", ParamKind::real, {}},
-                                   {"input_wanted", ParamKind::boolean, true},
-                                   {"weight_wanted", ParamKind::boolean, true},
-                                   {"bias_wanted", ParamKind::boolean, true}},
-                        .shape = norm_grad_shape,
-                        .cpu = norm_grad_cpu<true>,
-                        .half_through_f32 = true};
+const Op kLayerNormGrad{
+    .name = "_layer_norm_grad",
+    .doc = "The gradients of layer_norm from that of its result.",
+    .inputs = {{"grad"}, {"input"}, {"weight", true}},
+    .params = {{"normalized_shape", ParamKind::integers, {}},
+               {"eps", ParamKind::real, {}},
+               {"input_wanted", ParamKind::boolean, true},
+               {"weight_wanted", ParamKind::boolean, true},
+               {"bias_wanted", ParamKind::boolean, true}},
+    .shape = norm_grad_shape,
+    .cpu = norm_grad_cpu<true>,
+    .half_through_f32 = true,
+    .family = OpFamily::normalization,
+    .flops = {layer_norm_grad_flops,
+              "6 for each element (statistics, normalized value), 8 for the gradient of the input (7 without "
+              "a weight), 2 for that of the weight, 1 for that of the bias"}};
 
 void layer_norm_vjp(Backward& b) { norm_vjp(b, kLayerNormGrad); }
 
@@ -180,16 +201,23 @@ Operands layer_norm_compose(const Call& call) {
   return {y};
 }
 
-const Op kLayerNorm{.name = "layer_norm",
-                    .doc = "(x - mean) / sqrt(variance + eps) over the last dims, times weight plus bias.",
-                    .inputs = {{"input"}, {"weight", true}, {"bias", true}},
-                    .params = {{"normalized_shape", ParamKind::integers, {}}, {"eps", ParamKind::real, 1e-5}},
-                    .shape = norm_shape,
-                    .cpu = norm_cpu<true>,
-                    .vjp = layer_norm_vjp,
-                    .reads = {{.inputs = 7}},
-                    .compose = layer_norm_compose,
-                    .half_through_f32 = true};
+const Op kLayerNorm{
+    .name = "layer_norm",
+    .doc = "(input - mean) / sqrt(variance + eps) over the last dims, times weight plus bias.",
+    .inputs = {{"input"}, {"weight", true}, {"bias", true}},
+    .params = {{"normalized_shape", ParamKind::integers, {}}, {"eps", ParamKind::real, 1e-5}},
+    .shape = norm_shape,
+    .cpu = norm_cpu<true>,
+    .vjp = layer_norm_vjp,
+    .reads = {{.inputs = 7}},
+    .compose = layer_norm_compose,
+    .half_through_f32 = true,
+    .family = OpFamily::normalization,
+    .autocast = AutocastPolicy::wide,
+    .flops = {layer_norm_flops,
+              "5 for each element of the result (mean, difference, square and its sum, product), and 1 each "
+              "for weight and bias"},
+    .order = {"input", "normalized_shape", "weight", "bias", "eps"}};
 
 // --- rms_norm: y = x / sqrt(mean(x^2) + eps) w ---
 
@@ -204,7 +232,11 @@ const Op kRmsNormGrad{.name = "_rms_norm_grad",
                                  {"weight_wanted", ParamKind::boolean, true}},
                       .shape = norm_grad_shape,
                       .cpu = norm_grad_cpu<false>,
-                      .half_through_f32 = true};
+                      .half_through_f32 = true,
+                      .family = OpFamily::normalization,
+                      .flops = {rms_norm_grad_flops,
+                                "3 for each element (statistics, normalized value), 6 for the gradient of "
+                                "the input (5 without a weight), 2 for that of the weight"}};
 
 void rms_norm_vjp(Backward& b) { norm_vjp(b, kRmsNormGrad); }
 
@@ -214,16 +246,22 @@ Operands rms_norm_compose(const Call& call) {
   return {call.has(1) ? y * call.input(1) : y};
 }
 
-const Op kRmsNorm{.name = "rms_norm",
-                  .doc = "x / sqrt(mean(x^2) + eps) over the last dims, times weight.",
-                  .inputs = {{"input"}, {"weight", true}},
-                  .params = {{"normalized_shape", ParamKind::integers, {}}, kRmsEps},
-                  .shape = norm_shape,
-                  .cpu = norm_cpu<false>,
-                  .vjp = rms_norm_vjp,
-                  .reads = {{.inputs = 3}},
-                  .compose = rms_norm_compose,
-                  .half_through_f32 = true};
+const Op kRmsNorm{
+    .name = "rms_norm",
+    .doc = "input / sqrt(mean(input^2) + eps) over the last dims, times weight.",
+    .inputs = {{"input"}, {"weight", true}},
+    .params = {{"normalized_shape", ParamKind::integers, {}}, kRmsEps},
+    .shape = norm_shape,
+    .cpu = norm_cpu<false>,
+    .vjp = rms_norm_vjp,
+    .reads = {{.inputs = 3}},
+    .compose = rms_norm_compose,
+    .half_through_f32 = true,
+    .family = OpFamily::normalization,
+    .autocast = AutocastPolicy::wide,
+    .flops = {rms_norm_flops,
+              "3 for each element of the result (square and its sum, product), and 1 for the weight"},
+    .order = {"input", "normalized_shape", "weight", "eps"}};
 
 // --- normalize ---
 
@@ -236,10 +274,12 @@ Operands normalize_compose(const Call& call) {
 
 const Op kNormalize{
     .name = "normalize",
-    .doc = "x divided by its p-norm along a dim, or by eps where the norm is smaller.",
+    .doc = "input / max(its p-norm along dim, eps).",
     .inputs = {{"input"}},
     .params = {{"p", ParamKind::real, 2.0}, {"dim", ParamKind::dim, 1}, {"eps", ParamKind::real, 1e-12}},
-    .compose = normalize_compose};
+    .compose = normalize_compose,
+    .family = OpFamily::normalization,
+    .autocast = AutocastPolicy::wide};
 
 }  // namespace
 

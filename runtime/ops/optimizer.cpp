@@ -133,7 +133,9 @@ void step_cpu(const Call& call) {
    .shape = step_shape,                                       \
    .cpu = step_cpu,                                           \
    .writes_inputs = true,                                     \
-   .complex = true},
+   .complex = true,                                           \
+   .family = OpFamily::other,                                 \
+   .flops = kMovesData},
 const Op kStepOps[] = {
 #include "runtime/optimizer/optimizers.def"
 };
@@ -208,7 +210,9 @@ const Op kClipOp{
     .shape = clip_shape,
     .cpu = clip_cpu,
     .writes_inputs = true,
-    .complex = true};
+    .complex = true,
+    .family = OpFamily::other,
+    .flops = kMovesData};
 
 // Runs a rule over the lists; those without tensors are left out.
 void step(Rule rule, std::initializer_list<const TensorList*> lists,

@@ -39,8 +39,8 @@ void constant_shape(Call& call) {
   call.emit(shape, x.dtype());
 }
 
-// From the first dim to the last: the slabs before and after the input's part are filled, and what is left
-// between them is copied.
+// From the first dim to the last: fills the slabs before and after the region of the input, then copies the
+// input.
 void constant_cpu(const Call& call) {
   const Tensor &x = call.input(0), &out = call.output();
   const Border border(call.list(0), x.shape());
@@ -68,7 +68,7 @@ void constant_cpu(const Call& call) {
   }
   copy_strided(to, out.dtype(), out.strides(), from, x.dtype(), x.strides(), rest);
 }
-// What was added is cut off, what was cut off gets 0.
+// The gradient crops what was added, and pads with 0 what was cropped.
 void constant_vjp(Backward& b) {
   Dims back = b.list(0);
   for (int i = 0; i < back.size(); ++i) back[i] = -back[i];
@@ -81,11 +81,13 @@ const Op kPadConstant{.name = "_pad",
                       .shape = constant_shape,
                       .cpu = constant_cpu,
                       .vjp = constant_vjp,
-                      .complex = true};
+                      .complex = true,
+                      .family = OpFamily::view,
+                      .flops = kMovesData};
 
 // --- the tensor's own elements around ---
 
-// `width` positions that go before (or after) dim d.
+// `width` positions that are placed before (or after) dim d.
 Tensor side(const Tensor& x, int d, PadMode mode, int64_t width, bool before) {
   const int64_t size = x.size(d);
   switch (mode) {
@@ -128,13 +130,14 @@ Operands pad_compose(const Call& call) {
 }
 const Op kPad{.name = "pad",
               .doc =
-                  "A border around the last dims: a value, or elements reflected, repeated or from the "
-                  "other end. Widths come in pairs, last dim first.",
+                  "Adds a border around the last dims: value, or elements reflected, repeated or taken from "
+                  "the other end. The widths in pad come in pairs, last dim first.",
               .inputs = {{"input"}},
               .params = {{"pad", ParamKind::integers, {}},
                          {"mode", ParamKind::choice, 0, {"constant", "reflect", "replicate", "circular"}},
                          {"value", ParamKind::real, 0.0}},
-              .compose = pad_compose};
+              .compose = pad_compose,
+              .family = OpFamily::view};
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // Pooling over 1 or 2 spatial dims, by windows of a kernel or by windows that divide the input evenly
 // (adaptive). Max pooling picks one element of each window; its gradient puts the gradient there, and the
-// gradient of that picks again, so all orders are these two ops:
+// gradient of that picks again. So two ops serve all orders:
 //   y = pick(x, by x),  dx = put(g, by x),  from G for dx: g gets pick(G, by x)
 // Average pooling is linear: y = A x, dx = A^T g, and from G for dx: g gets A G.
 #include <array>
@@ -8,6 +8,7 @@
 
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 #include "runtime/ops/pool_geometry.h"
 
 namespace lunagrad {
@@ -15,7 +16,7 @@ namespace {
 
 constexpr const char* kAxes[] = {"W", "H, W"};
 
-using Sizes = std::array<int64_t, 2>;  // of rows and columns; with one spatial dim the first is not used
+using Sizes = std::array<int64_t, 2>;  // of rows and columns; with one spatial dim only the second is used
 
 Sizes sizes_of(const Call& call, int dims, const char* name, const Dims& list, int64_t least) {
   if (list.size() != 1 && list.size() != dims)
@@ -26,8 +27,8 @@ Sizes sizes_of(const Call& call, int dims, const char* name, const Dims& list, i
   return sizes;
 }
 
-// Windows start every `stride` elements from -padding on and must begin inside the input or the padding
-// before it; with ceil_mode the last may reach beyond the padding behind it.
+// Windows start every `stride` elements from -padding on. A window must begin inside the input or the padding
+// before it; with ceil_mode the last one may extend beyond the padding after it.
 int64_t output_size(int64_t in, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation,
                     bool ceil) {
   const int64_t room = in + 2 * padding - dilation * (kernel - 1) - 1;
@@ -37,8 +38,8 @@ int64_t output_size(int64_t in, int64_t kernel, int64_t stride, int64_t padding,
   return out;
 }
 
-// The window's divisor counts its elements, or with_padding those of the padding too (not what ceil_mode
-// adds).
+// The divisor of a window is the number of its elements; with_padding includes those of the padding, but not
+// those that ceil_mode adds.
 PoolAxis axis_of(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation,
                  bool with_padding) {
   PoolAxis axis{in, dilation, {}};
@@ -112,8 +113,8 @@ void with_type(const Call& call, F&& f) {
   call.output().dtype() == DType::f64 ? f.template operator()<double>() : f.template operator()<float>();
 }
 
-// A rule says what windows an op has: its number of spatial dims, parameters and geometry. Its params are
-// those of the visible op, which the hidden ones carry too.
+// A rule defines the windows of an op: the number of spatial dims, parameters and geometry. The hidden
+// records have the parameters of the public op.
 const ParamSpec kStrideParam{.name = "stride", .kind = ParamKind::integers, .fallback = {}, .optional = true};
 
 template <int spatial>
@@ -197,14 +198,29 @@ struct Names {
   const char *op, *doc, *grad, *pick = nullptr;
 };
 
+// Elements of all windows together.
+double window_elements(const PoolGeometry& p) {
+  const auto along = [](const PoolAxis& axis) {
+    double count = 0;
+    for (const PoolWindow& window : axis.windows) count += double(window.count);
+    return count;
+  };
+  return double(p.planes) * along(p.rows) * along(p.columns);
+}
+
 template <class Rule, const Names& names>
 struct MaxPool {
   static const Op pool, put, pick;
 
-  // Of the image that a call of each is about.
+  // The geometry of the input image of each kind of call.
   static PoolGeometry of_result(const Call& call) { return Rule::geometry(call, call.input(0).shape()); }
   static PoolGeometry of_gradient(const Call& call) { return Rule::geometry(call, call.input(1).shape()); }
 
+  static double pool_flops(const Call& call) { return window_elements(of_result(call)); }
+  static double put_flops(const Call& call) {
+    return window_elements(of_gradient(call)) + elements(call.in[0]);
+  }
+  static double pick_flops(const Call& call) { return window_elements(of_gradient(call)); }
   static void pool_cpu(const Call& call) {
     const Tensor x = in_order(call.input(0));
     with_type(call, [&]<class T>() { max_pool(of_result(call), x.data<T>(), call.output().data<T>()); });
@@ -248,7 +264,9 @@ const Op MaxPool<Rule, names>::pool{.name = names.op,
                                     .cpu = pool_cpu,
                                     .vjp = pool_vjp,
                                     .reads = {{.inputs = 1}},
-                                    .half_through_f32 = true};
+                                    .half_through_f32 = true,
+                                    .family = OpFamily::reduction,
+                                    .flops = {pool_flops, "1 for each element of each window"}};
 template <class Rule, const Names& names>
 const Op MaxPool<Rule, names>::put{
     .name = names.grad,
@@ -259,7 +277,9 @@ const Op MaxPool<Rule, names>::put{
     .cpu = put_cpu,
     .vjp = put_vjp,
     .reads = {{.inputs = 2}, {}},
-    .half_through_f32 = true};
+    .half_through_f32 = true,
+    .family = OpFamily::reduction,
+    .flops = {put_flops, "1 for each element of each window, and 1 for each window"}};
 template <class Rule, const Names& names>
 const Op MaxPool<Rule, names>::pick{.name = names.pick,
                                     .doc = "The values at the places that the windows take of the input.",
@@ -269,7 +289,9 @@ const Op MaxPool<Rule, names>::pick{.name = names.pick,
                                     .cpu = pick_cpu,
                                     .vjp = pick_vjp,
                                     .reads = {{.inputs = 2}, {}},
-                                    .half_through_f32 = true};
+                                    .half_through_f32 = true,
+                                    .family = OpFamily::reduction,
+                                    .flops = {pick_flops, "1 for each element of each window"}};
 
 template <class Rule, const Names& names>
 struct AvgPool {
@@ -278,6 +300,12 @@ struct AvgPool {
   static PoolGeometry of_result(const Call& call) { return Rule::geometry(call, call.input(0).shape()); }
   static PoolGeometry of_gradient(const Call& call) { return Rule::geometry(call, input_size(call)); }
 
+  static double pool_flops(const Call& call) {
+    return window_elements(of_result(call)) + elements(call.out[0]);
+  }
+  static double spread_flops(const Call& call) {
+    return window_elements(of_gradient(call)) + elements(call.in[0]);
+  }
   static void pool_cpu(const Call& call) {
     const Tensor x = in_order(call.input(0));
     with_type(call, [&]<class T>() { avg_pool(of_result(call), x.data<T>(), call.output().data<T>()); });
@@ -309,15 +337,18 @@ struct AvgPool {
 };
 
 template <class Rule, const Names& names>
-const Op AvgPool<Rule, names>::pool{.name = names.op,
-                                    .doc = names.doc,
-                                    .inputs = {{"input"}},
-                                    .params = Rule::params(),
-                                    .shape = pool_shape<Rule>,
-                                    .cpu = pool_cpu,
-                                    .vjp = pool_vjp,
-                                    .reads = {{}},
-                                    .half_through_f32 = true};
+const Op AvgPool<Rule, names>::pool{
+    .name = names.op,
+    .doc = names.doc,
+    .inputs = {{"input"}},
+    .params = Rule::params(),
+    .shape = pool_shape<Rule>,
+    .cpu = pool_cpu,
+    .vjp = pool_vjp,
+    .reads = {{}},
+    .half_through_f32 = true,
+    .family = OpFamily::reduction,
+    .flops = {pool_flops, "1 for each element of each window, and 1 for each window"}};
 template <class Rule, const Names& names>
 const Op AvgPool<Rule, names>::spread{
     .name = names.grad,
@@ -328,7 +359,9 @@ const Op AvgPool<Rule, names>::spread{
     .cpu = spread_cpu,
     .vjp = spread_vjp,
     .reads = {{}},
-    .half_through_f32 = true};
+    .half_through_f32 = true,
+    .family = OpFamily::reduction,
+    .flops = {spread_flops, "1 for each element of each window, and 1 for each window"}};
 
 constexpr const char* kMaxDoc =
     "The largest element of each window; the gradient goes to the first of the largest.";

@@ -1,5 +1,5 @@
-// Random tensors: uniform, normal, integers, permutations, coin tosses. Element i of a draw takes word i % 4
-// of block i / 4 (random.h); elements that need 64 bits take words 2i and 2i + 1.
+// Random tensors: uniform, normal, integers, permutations, Bernoulli. Element i of a draw takes word i % 4 of
+// block i / 4 (random.h); elements that need 64 bits take words 2i and 2i + 1.
 #include "runtime/cpu/random.h"
 
 #include <algorithm>
@@ -14,13 +14,14 @@
 #include "runtime/cpu/pieces.h"
 #include "runtime/ops/creation.h"
 #include "runtime/ops/dense.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
 
 RandomDraw draw_of(const Call& call) { return {call.args[0].u, call.args[1].u}; }
 
-constexpr int64_t kPiece = 1024;  // words made at a time; a multiple of 4
+constexpr int64_t kPiece = 1024;  // words generated at a time; a multiple of 4
 
 // Calls f(first, n, words) for pieces that cover [0, count): element first + i has words[i * per_element …].
 template <class F>
@@ -48,14 +49,14 @@ void floating_shape(Call& call) {
 
 // --- rand, randn ---
 
-// The result as its parts in a row: those of a complex tensor are drawn one after the other.
+// The result as real numbers: the parts of a complex tensor are drawn one after the other.
 Tensor parts_in_a_row(const Tensor& out) {
   if (!is_complex(out.dtype())) return out;
   return Tensor(out.storage_ref(), Layout::contiguous({2 * out.numel()}), 2 * out.offset(),
                 part_type(out.dtype()));
 }
 
-// Of the narrow types the upper bits that they can hold, so that 1 is never reached by rounding.
+// Narrow types take only as many upper bits as they can represent, so that rounding never gives 1.
 void rand_cpu(const Call& call) {
   const Tensor out = parts_in_a_row(call.output());
   const RandomDraw draw = draw_of(call);
@@ -88,7 +89,9 @@ const Op kRand{.name = "rand",
                .shape = floating_shape,
                .cpu = rand_cpu,
                .random = true,
-               .complex = true};
+               .complex = true,
+               .family = OpFamily::other,
+               .flops = kMovesData};
 
 // The transform of cpu/random.h in f64, with the standard library's functions; each number takes two words.
 void normals_f64(const uint32_t* words, int64_t n, double* out) {
@@ -113,7 +116,7 @@ void real_normals(const Tensor& out, RandomDraw draw) {
                      [&](int64_t first, int64_t n, const uint32_t* words) {
                        normals_f64(words, std::min(n, out.numel() - first), out.data<double>() + first);
                      });
-  // An odd number of elements leaves out the last of a pair.
+  // If the number of elements is odd, the last number of the last pair is not used.
   visit_dtype(out.dtype(), [&]<class T>() {
     for_words(draw, out.numel() + out.numel() % 2, 1, [&](int64_t first, int64_t n, const uint32_t* words) {
       float normals[kPiece];
@@ -123,7 +126,7 @@ void real_normals(const Tensor& out, RandomDraw draw) {
     });
   });
 }
-// Of a complex number both parts have variance 1/2, so that it has variance 1.
+// Both parts of a complex number have variance 1/2, so that the number has variance 1.
 void randn_cpu(const Call& call) {
   const Tensor& out = call.output();
   const Tensor parts = parts_in_a_row(out);
@@ -138,7 +141,11 @@ const Op kRandn{.name = "randn",
                 .shape = floating_shape,
                 .cpu = randn_cpu,
                 .random = true,
-                .complex = true};
+                .complex = true,
+                .family = OpFamily::other,
+                .flops = {for_results<4>,
+                          "4 for each element of the result: half of a pair with a logarithm, a root, a "
+                          "sine, a cosine and 4 products"}};
 
 // --- randint, randperm ---
 
@@ -177,14 +184,16 @@ const Op kRandint{
     .params = {{"low", ParamKind::integer, {}}, {"high", ParamKind::integer, {}}, kSize, kDType},
     .shape = randint_shape,
     .cpu = randint_cpu,
-    .random = true};
+    .random = true,
+    .family = OpFamily::other,
+    .flops = kMovesData};
 
 void randperm_shape(Call& call) {
   if (call.integer(0) < 0) fail("randperm: n must not be negative (got ", call.integer(0), ")");
   call.emit({call.integer(0)}, dtype_or(call.params[1], DType::i64));
 }
-// Fisher and Yates as in Knuth, TAOCP vol. 2, 3.4.2, algorithm P: element i changes places with one from i
-// on.
+// Fisher-Yates shuffle as in Knuth, TAOCP vol. 2, 3.4.2, algorithm P: element i is swapped with one at i or
+// after it.
 void randperm_cpu(const Call& call) {
   const Tensor& out = call.output();
   const int64_t n = out.numel();
@@ -206,12 +215,14 @@ void randperm_cpu(const Call& call) {
   });
 }
 const Op kRandperm{.name = "randperm",
-                   .doc = "0 … n - 1 in random order.",
+                   .doc = "The integers 0 … n - 1 in random order.",
                    .inputs = {},
                    .params = {{"n", ParamKind::integer, {}}, kDType},
                    .shape = randperm_shape,
                    .cpu = randperm_cpu,
-                   .random = true};
+                   .random = true,
+                   .family = OpFamily::other,
+                   .flops = kMovesData};
 
 // --- bernoulli ---
 
@@ -227,7 +238,7 @@ void bernoulli_cpu(const Call& call) {
     std::atomic<bool> fine = true;
     const auto chance = [&](int64_t i) { return convert<double>(chances[i]); };
     const auto is_chance = [&](int64_t i) { return bool((chance(i) >= 0) & (chance(i) <= 1)); };
-    const std::array faces = {convert<T>(0.0f), convert<T>(1.0f)};  // a table: no branch could be foreseen
+    const std::array faces = {convert<T>(0.0f), convert<T>(1.0f)};  // a table: a branch would be mispredicted
     for_words(draw_of(call), out.numel(), 1, [&](int64_t first, int64_t n, const uint32_t* words) {
       bool all = true;
       for (int64_t i = 0; i < n; ++i) {
@@ -240,15 +251,17 @@ void bernoulli_cpu(const Call& call) {
       if (!is_chance(i)) fail("bernoulli: a probability must lie in [0, 1] (got ", chance(i), ")");
   });
 }
-// A toss has no gradient; training code gets zeros rather than an error, as in PyTorch.
+// A Bernoulli draw has no gradient; the gradient is 0 rather than an error, as in PyTorch.
 void bernoulli_vjp(Backward& b) { b.set(0, zeros(b.shape(0), b.dtype(0), b.device())); }
 const Op kBernoulli{.name = "bernoulli",
-                    .doc = "1 with the probability that the input gives, else 0.",
+                    .doc = "1 with the probability that input gives, else 0.",
                     .inputs = {{"input"}},
                     .shape = bernoulli_shape,
                     .cpu = bernoulli_cpu,
                     .vjp = bernoulli_vjp,
-                    .random = true};
+                    .random = true,
+                    .family = OpFamily::other,
+                    .flops = kOnePerResult};
 
 // --- multinomial ---
 
@@ -266,7 +279,7 @@ void multinomial_shape(Call& call) {
   call.emit(shape, DType::i64);
 }
 
-// The number of categories with a weight; Error for a row that is no distribution.
+// The number of categories with a nonzero weight; Error for a row that is not a distribution.
 int64_t checked_weights(const double* row, int64_t n) {
   double total = 0;
   for (int64_t i = 0; i < n; ++i) {
@@ -278,8 +291,8 @@ int64_t checked_weights(const double* row, int64_t n) {
   return n - std::count(row, row + n, 0.0);
 }
 
-// With replacement: where a uniform number falls among the running sums. Without: the categories of the
-// smallest -log(u) / w, which come in the order of drawing one after the other (Efraimidis and Spirakis,
+// With replacement: the position of a uniform number among the running sums. Without: the categories with the
+// smallest -log(u) / w, whose order is that of drawing one after the other (Efraimidis and Spirakis,
 // "Weighted random sampling with a reservoir", 2006).
 void multinomial_cpu(const Call& call) {
   const Tensor &weights = call.input(0), &out = call.output();
@@ -302,7 +315,7 @@ void multinomial_cpu(const Call& call) {
       for (int64_t s = 0; s < samples; ++s) {
         if (s % 4096 == 0) context().check_stop();
         const auto found = std::upper_bound(keys.begin(), keys.end(), uniform(r * samples + s) * total);
-        // Rounding may lead past the end: to the last category that has a weight.
+        // Rounding may lead past the end; then the last category that has a weight is taken.
         to[s] = found != keys.end() ? found - keys.begin()
                                     : std::lower_bound(keys.begin(), keys.end(), total) - keys.begin();
       }
@@ -326,25 +339,33 @@ void multinomial_cpu(const Call& call) {
 }
 const Op kMultinomial{
     .name = "multinomial",
-    .doc = "Indices (from 0) drawn with the probabilities that the rows of the input weigh.",
+    .doc =
+        "num_samples indices (from 0) drawn for each row of input, with the probabilities that the row "
+        "weighs.",
     .inputs = {{"input"}},
     .params = {{"num_samples", ParamKind::integer, {}}, {"replacement", ParamKind::boolean, false}},
     .shape = multinomial_shape,
     .cpu = multinomial_cpu,
-    .random = true};
+    .random = true,
+    .family = OpFamily::other,
+    .flops = {for_input<2>, "2 for each weight: a logarithm and a quotient"}};
 
 Operands rand_like_compose(const Call& call) { return {like(kRand, call, 0)}; }
 Operands randn_like_compose(const Call& call) { return {like(kRandn, call, 0)}; }
 const Op kRandLike{.name = "rand_like",
-                   .doc = "Uniform random numbers with the shape, dtype and device of a tensor.",
+                   .doc = "Uniform random numbers in [0, 1) with the shape, dtype and device of input.",
                    .inputs = {{"input"}},
                    .params = {kDType},
-                   .compose = rand_like_compose};
+                   .compose = rand_like_compose,
+                   .family = OpFamily::other,
+                   .creates = true};
 const Op kRandnLike{.name = "randn_like",
-                    .doc = "Normal random numbers with the shape, dtype and device of a tensor.",
+                    .doc = "Normal random numbers with the shape, dtype and device of input.",
                     .inputs = {{"input"}},
                     .params = {kDType},
-                    .compose = randn_like_compose};
+                    .compose = randn_like_compose,
+                    .family = OpFamily::other,
+                    .creates = true};
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// The elements in another order or several times: roll, flip, tile, repeat_interleave, diag, meshgrid. They
-// are copied in runs as long as the strides allow.
+// Copies of elements in another order or repeated: roll, flip, tile, repeat_interleave, diag; and meshgrid,
+// which makes views. Elements are copied in runs as long as the strides allow.
 #include <algorithm>
 
 #include "runtime/cpu/copy.h"
@@ -8,7 +8,7 @@
 namespace lunagrad {
 namespace {
 
-// A repeated tensor is memory of its own, even when it is repeated once.
+// A repeated tensor has memory of its own, even if it is repeated once.
 Tensor own_copy(const Tensor& made, const Tensor& x) {
   return made.storage_ref() == x.storage_ref() ? clone(made) : made;
 }
@@ -16,8 +16,8 @@ Tensor own_copy(const Tensor& made, const Tensor& x) {
 // --- roll ---
 
 void roll_dims_shape(Call& call) { call.emit(call.input(0).shape(), call.input(0).dtype()); }
-// Along each dim that is rolled the last `shift` positions change places with those before them: one copy
-// for each combination of such parts.
+// Along each rolled dim the last `shift` positions swap places with those before them: one copy for each
+// combination of such parts.
 void roll_dims_cpu(const Call& call) {
   const Tensor &x = call.input(0), &out = call.output();
   const Dims& shifts = call.list(0);
@@ -51,7 +51,9 @@ const Op kRollDims{.name = "_roll",
                    .shape = roll_dims_shape,
                    .cpu = roll_dims_cpu,
                    .vjp = roll_dims_vjp,
-                   .complex = true};
+                   .complex = true,
+                   .family = OpFamily::view,
+                   .flops = kMovesData};
 
 Operands roll_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -72,12 +74,14 @@ Operands roll_compose(const Call& call) {
   }
   return {apply1(kRollDims, {x}, {Value(all)})};
 }
-const Op kRoll{.name = "roll",
-               .doc = "Moves elements along dims; what leaves at the end comes in at the start.",
-               .inputs = {{"input"}},
-               .params = {{"shifts", ParamKind::integers, {}},
-                          {.name = "dims", .kind = ParamKind::dims, .optional = true}},
-               .compose = roll_compose};
+const Op kRoll{
+    .name = "roll",
+    .doc = "Shifts the elements of input along dims; elements that leave at the end enter at the start.",
+    .inputs = {{"input"}},
+    .params = {{"shifts", ParamKind::integers, {}},
+               {.name = "dims", .kind = ParamKind::dims, .optional = true}},
+    .compose = roll_compose,
+    .family = OpFamily::view};
 
 // --- flip ---
 
@@ -102,17 +106,19 @@ void flip_cpu(const Call& call) {
 }
 void flip_vjp(Backward& b) { b.set(0, flip(b.grad(), b.list(0))); }
 const Op kFlip{.name = "flip",
-               .doc = "The elements of these dims from last to first.",
+               .doc = "Reverses the order of the elements along dims.",
                .inputs = {{"input"}},
                .params = {{"dims", ParamKind::dims, {}}},
                .shape = flip_shape,
                .cpu = flip_cpu,
                .vjp = flip_vjp,
-               .complex = true};
+               .complex = true,
+               .family = OpFamily::view,
+               .flops = kMovesData};
 
 // --- tile, repeat_interleave ---
 
-// x with each dim d repeated counts[d] times; blocks as long as the dims behind d.
+// x with each dim d repeated counts[d] times; blocks have the size of the dims after d.
 Tensor repeat_blocks(const Tensor& x, const Dims& counts) {
   Tensor spread = x;
   Shape wide, shape;
@@ -139,7 +145,7 @@ Operands tile_compose(const Call& call) {
   int repeated = 0;
   for (const int64_t count : counts) repeated += count != 1;
   if (x.ndim() + repeated <= kMaxDims) return {own_copy(repeat_blocks(x, counts), call.input(0))};
-  for (int d = x.ndim() - 1; d >= 0; --d) {  // more dims than fit: in several rounds
+  for (int d = x.ndim() - 1; d >= 0; --d) {  // in several rounds if there are too many dims
     if (counts[d] == 1) continue;
     const int64_t below = contiguous_strides(x.shape())[d] * x.size(d);
     const int64_t rows = below == 0 ? 0 : x.numel() / below;
@@ -150,10 +156,13 @@ Operands tile_compose(const Call& call) {
   return {own_copy(x, call.input(0))};
 }
 const Op kTile{.name = "tile",
-               .doc = "The tensor repeated along each dim; counts for fewer dims belong to the last ones.",
+               .doc =
+                   "Repeats input along each dim; if dims has fewer counts than input has dims, they belong "
+                   "to the last ones.",
                .inputs = {{"input"}},
                .params = {{"dims", ParamKind::integers, {}}},
-               .compose = tile_compose};
+               .compose = tile_compose,
+               .family = OpFamily::view};
 
 // The position of each element of the result: i, counts[i] times.
 Tensor repeated_positions(const Tensor& counts, Device& device) {
@@ -197,12 +206,15 @@ Operands repeat_interleave_compose(const Call& call) {
   const Tensor spread = expand(unsqueeze(reshape(x, {rows, behind}), 1), {rows, count, behind});
   return {own_copy(reshape(spread, shape), call.input(0))};
 }
-const Op kRepeatInterleave{.name = "repeat_interleave",
-                           .doc = "Each position of a dim several times in a row; without dim, each element.",
-                           .inputs = {{"input"}, {"repeats"}},
-                           .params = {{.name = "dim", .kind = ParamKind::dim, .optional = true}},
-                           .compose = repeat_interleave_compose,
-                           .integer_inputs = 2};
+const Op kRepeatInterleave{
+    .name = "repeat_interleave",
+    .doc = "Repeats each position of dim several times in a row; without dim, each element.",
+    .inputs = {{"input"}, {"repeats"}},
+    .params = {{.name = "dim", .kind = ParamKind::dim, .optional = true}},
+    .compose = repeat_interleave_compose,
+    .integer_inputs = 2,
+    .family = OpFamily::view,
+    .number_inputs = 0b10};
 
 // --- diag, meshgrid ---
 
@@ -211,17 +223,19 @@ Operands diag_compose(const Call& call) {
   const int64_t k = call.integer(0);
   if (x.ndim() == 2) return {clone(diagonal(x, k))};
   if (x.ndim() != 1) fail("diag: 1 or 2 dims expected (got shape ", x.shape(), ")");
-  constexpr int64_t kLongest = int64_t(1) << 31;  // a square of which can still be counted
+  constexpr int64_t kLongest = int64_t(1) << 31;  // its square fits i64
   if (k >= kLongest || k <= -kLongest || x.size(0) >= kLongest)
     fail("diag: a matrix with ", x.size(0), " elements on diagonal ", k, " is too large");
   const int64_t n = x.size(0) + std::abs(k);
   return {as_strided_scatter(zeros({n, n}, x.dtype(), x.device()), x, {n + 1}, k >= 0 ? k : -k * n)};
 }
-const Op kDiag{.name = "diag",
-               .doc = "The matrix with a vector on its diagonal, or the diagonal of a matrix.",
-               .inputs = {{"input"}},
-               .params = {{"diagonal", ParamKind::integer, 0}},
-               .compose = diag_compose};
+const Op kDiag{
+    .name = "diag",
+    .doc = "The matrix with the vector input on its diagonal, or the diagonal of the matrix input.",
+    .inputs = {{"input"}},
+    .params = {{"diagonal", ParamKind::integer, 0}},
+    .compose = diag_compose,
+    .family = OpFamily::view};
 
 Operands meshgrid_compose(const Call& call) {
   if (call.in.empty()) fail("meshgrid: a non-empty list of tensors expected");
@@ -244,11 +258,13 @@ Operands meshgrid_compose(const Call& call) {
 }
 const Op kMeshgrid{.name = "meshgrid",
                    .doc =
-                       "The coordinates of all points of a grid, one tensor for each axis; views. \"xy\" "
-                       "swaps the first two dims.",
+                       "The coordinates of all points of a grid, one tensor for each axis, as views; "
+                       "indexing \"xy\" swaps the first two dims.",
                    .inputs = {{.name = "tensors", .list = true}},
                    .params = {{"indexing", ParamKind::choice, 0, {"ij", "xy"}}},
-                   .compose = meshgrid_compose};
+                   .compose = meshgrid_compose,
+                   .family = OpFamily::view,
+                   .flops = kMovesNothing};
 
 }  // namespace
 

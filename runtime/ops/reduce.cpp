@@ -1,77 +1,16 @@
 // Reductions: sum, mean, prod, var, std, max, min, amax, amin, argmax, argmin, norm, logsumexp, all, any.
 // The kernels are in cpu/reduce.h; gradients are tensor expressions, so each can be differentiated again.
-#include "runtime/cpu/reduce.h"
-
 #include <bit>
 #include <cmath>
 #include <limits>
 
-#include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
+#include "runtime/ops/reduction.h"
 
 namespace lunagrad {
 namespace {
 
-const ParamSpec kDims{.name = "dim", .kind = ParamKind::dims, .optional = true};
-const ParamSpec kKeepdim{"keepdim", ParamKind::boolean, false};
-
-uint32_t mask_of(const char* op, const Value& dims, const Shape& shape) {
-  if (dims.kind == Value::Kind::integer) return dim_mask(op, std::span(&dims.i, 1), shape);
-  return dims.present() ? dim_mask(op, dims.list, shape) : dim_mask(op, {}, shape);
-}
-
-Shape reduced_shape(const Shape& shape, uint32_t mask, bool keepdim) {
-  Shape result;
-  for (int i = 0; i < shape.size(); ++i) {
-    if (!(mask >> i & 1))
-      result.push_back(shape[i]);
-    else if (keepdim)
-      result.push_back(1);
-  }
-  return result;
-}
-
-// Where a record keeps its parameters; they are read by name of the constant.
-constexpr int kDimsAt = 0, kKeepdimAt = 1;
-
-uint32_t mask_of(const Call& call, int at = kDimsAt) {
-  return mask_of(call.op->name, call.params[size_t(at)], call.input(0).shape());
-}
-
-const Value& param(const Backward& b, int i) { return b.node().attributes->params[size_t(i)]; }
-uint32_t mask_of(const Backward& b, int at = kDimsAt) {
-  return mask_of(b.node().op->name, param(b, at), b.shape(0));
-}
-
-// The elements that one result is made of.
-int64_t reduced_count(const Shape& shape, uint32_t mask) {
-  int64_t count = 1;
-  for (int i = 0; i < shape.size(); ++i)
-    if (mask >> i & 1) count *= shape[i];
-  return count;
-}
-
-void emit_reduced(Call& call, DType dtype, int dims_at = kDimsAt, int keepdim_at = kKeepdimAt) {
-  call.emit(reduced_shape(call.input(0).shape(), mask_of(call, dims_at), call.flag(keepdim_at)), dtype);
-}
-
-void need_floating(const Call& call) {
-  const DType dtype = call.input(0).dtype();
-  if (!is_floating(dtype))
-    fail(call.op->name, ": a floating-point tensor is needed (got ", dtype,
-         "); convert it with :float() first");
-}
-
-// A result or its gradient, brought to the shape of the input: dims of size 1 where it was reduced, then
-// repeated.
-Tensor with_kept_dims(const Tensor& y, const Shape& shape, uint32_t mask) {
-  const Shape kept = reduced_shape(shape, mask, true);
-  return y.shape() == kept ? y : reshape(y, kept);
-}
-Tensor spread(const Tensor& y, const Shape& shape, uint32_t mask) {
-  return expand(with_kept_dims(y, shape, mask), shape);
-}
-
-// Runs a fold and writes finish(states of one result) into output 0, converted to its type.
+// Runs a fold and writes finish(states of one result) to output 0, converted to its type.
 template <class Finish>
 void fold_into(const Call& call, Fold fold, double p, int dims_at, Finish&& finish) {
   const Tensor& out = call.output();
@@ -94,7 +33,7 @@ void fold_integers_into(const Call& call, Fold fold) {
 }
 double first_state(const double* states, int64_t i, int64_t) { return states[i]; }
 
-// A sum or product, each divided by `count`.
+// A sum or product of complex numbers, divided by `count`.
 void fold_complex_into(const Call& call, Fold fold, double count = 1) {
   visit_any_dtype(call.output().dtype(), [&]<class Out>() {
     if constexpr (is_complex_v<Out>) {
@@ -127,13 +66,16 @@ void total_shape(Call& call) {
 void sum_cpu(const Call& call) { fold_any_type(call, Fold::sum); }
 void sum_vjp(Backward& b) { b.set(0, spread(b.grad(), b.shape(0), mask_of(b))); }
 const Op kSum{.name = "sum",
-              .doc = "Sum over dims, or over all elements; integers add up in i64.",
+              .doc = "The sum over dim, or over all elements; integers add up in i64.",
               .inputs = {{"input"}},
               .params = {kDims, kKeepdim},
               .shape = total_shape,
               .cpu = sum_cpu,
               .vjp = sum_vjp,
-              .complex = true};
+              .complex = true,
+              .family = OpFamily::reduction,
+              .autocast = AutocastPolicy::wide,
+              .flops = kOnePerOperand};
 
 void mean_shape(Call& call) {
   if (!is_complex(call.input(0).dtype())) need_floating(call);
@@ -151,16 +93,18 @@ void mean_vjp(Backward& b) {
   b.set(0, spread(b.grad() / count, b.shape(0), mask));
 }
 const Op kMean{.name = "mean",
-               .doc = "Mean over dims, or of all elements.",
+               .doc = "The mean over dim, or of all elements.",
                .inputs = {{"input"}},
                .params = {kDims, kKeepdim},
                .shape = mean_shape,
                .cpu = mean_cpu,
                .vjp = mean_vjp,
-               .complex = true};
+               .complex = true,
+               .family = OpFamily::reduction,
+               .flops = kOnePerOperand};
 
 void prod_cpu(const Call& call) { fold_any_type(call, Fold::product); }
-// As a balanced tree of products, whose gradients hold where factors are 0.
+// As a balanced tree of products: the gradients are right also where factors are 0.
 Operands prod_compose(const Call& call) {
   const Tensor x = is_integral(call.input(0).dtype()) ? to(call.input(0), DType::i64) : call.input(0);
   const uint32_t mask = mask_of(call);
@@ -182,7 +126,7 @@ Operands prod_compose(const Call& call) {
   return {rows[last] == 0 ? full(shape, 1.0, x.dtype(), x.device()) : reshape(factors, shape)};
 }
 const Op kProd{.name = "prod",
-               .doc = "Product over dims, or of all elements; integers multiply in i64.",
+               .doc = "The product over dim, or of all elements; integers multiply in i64.",
                .inputs = {{"input"}},
                .params = {kDims, kKeepdim},
                .shape = total_shape,
@@ -190,7 +134,10 @@ const Op kProd{.name = "prod",
                .vjp = differentiate_composition,
                .reads = {{.inputs = 1}},
                .compose = prod_compose,
-               .complex = true};
+               .complex = true,
+               .family = OpFamily::reduction,
+               .autocast = AutocastPolicy::wide,
+               .flops = kOnePerOperand};
 
 // --- var, std ---
 
@@ -226,34 +173,41 @@ void set_var_gradient(Backward& b, const Tensor& g) {
   b.set(0, with_kept_dims(g, b.shape(0), mask) * scale * (x - mean(x, dims, true)));
 }
 void var_vjp(Backward& b) { set_var_gradient(b, b.grad()); }
-const Op kVar{.name = "var",
-              .doc = "Variance over dims, or of all elements: squared deviations / (n - correction).",
-              .inputs = {{"input"}},
-              .params = kVarParams,
-              .shape = var_shape,
-              .cpu = var_cpu,
-              .vjp = var_vjp,
-              .reads = {{.inputs = 1}}};
+const Op kVar{
+    .name = "var",
+    .doc = "The variance over dim, or of all elements: the sum of squared deviations / (n - correction).",
+    .inputs = {{"input"}},
+    .params = kVarParams,
+    .shape = var_shape,
+    .cpu = var_cpu,
+    .vjp = var_vjp,
+    .reads = {{.inputs = 1}},
+    .family = OpFamily::reduction,
+    .flops = {for_input<4>,
+              "4 for each element of the operand: the mean, then the sum of squared deviations"}};
 
 void std_cpu(const Call& call) {
   const double degrees = degrees_of_freedom(call.params, call.input(0).shape(), mask_of(call));
   fold_into(call, Fold::moments, 0, kDimsAt,
             [=](const double* s, int64_t i, int64_t n) { return std::sqrt(s[2 * n + i] / degrees); });
 }
-// Where the deviation is 0 the gradient is taken as 0.
+// The gradient is 0 where the deviation is 0.
 void std_vjp(Backward& b) {
   const Tensor y = b.output();
   const Tensor zero = Tensor::number(0.0);
   set_var_gradient(b, where(eq(y, zero), zero, b.grad() / (2.0 * y)));
 }
 const Op kStd{.name = "std",
-              .doc = "Standard deviation over dims, or of all elements: the square root of var.",
+              .doc = "The standard deviation over dim, or of all elements: the square root of var.",
               .inputs = {{"input"}},
               .params = kVarParams,
               .shape = var_shape,
               .cpu = std_cpu,
               .vjp = std_vjp,
-              .reads = {{.inputs = 1, .outputs = 1}}};
+              .reads = {{.inputs = 1, .outputs = 1}},
+              .family = OpFamily::reduction,
+              .flops = {for_input<4>,
+                        "4 for each element of the operand: the mean, then the sum of squared deviations"}};
 
 // --- max, min ---
 
@@ -269,7 +223,7 @@ void extreme_shape(Call& call) {
 }
 void amax_cpu(const Call& call) { fold_any_type(call, Fold::max); }
 void amin_cpu(const Call& call) { fold_any_type(call, Fold::min); }
-// Elements that tie share the gradient equally.
+// Equal largest elements share the gradient equally.
 void extreme_vjp(Backward& b) {
   const uint32_t mask = mask_of(b);
   const Tensor x = b.input(0), y = with_kept_dims(b.output(), b.shape(0), mask);
@@ -279,26 +233,26 @@ void extreme_vjp(Backward& b) {
     if (mask >> i & 1) dims.push_back(i);
   b.set(0, ties * (with_kept_dims(b.grad(), b.shape(0), mask) / sum(ties, dims, true)));
 }
-const Op kAmax{.name = "amax",
-               .doc = "Largest element over dims, or of all; ties share the gradient.",
-               .inputs = {{"input"}},
-               .params = {kDims, kKeepdim},
-               .shape = extreme_shape,
-               .cpu = amax_cpu,
-               .vjp = extreme_vjp,
-               .reads = {{.inputs = 1, .outputs = 1}}};
-const Op kAmin{.name = "amin",
-               .doc = "Smallest element over dims, or of all; ties share the gradient.",
-               .inputs = {{"input"}},
-               .params = {kDims, kKeepdim},
-               .shape = extreme_shape,
-               .cpu = amin_cpu,
-               .vjp = extreme_vjp,
-               .reads = {{.inputs = 1, .outputs = 1}}};
+Op extreme_op(const char* name, const char* doc, void (*cpu)(const Call&)) {
+  return {.name = name,
+          .doc = doc,
+          .inputs = {{"input"}},
+          .params = {kDims, kKeepdim},
+          .shape = extreme_shape,
+          .cpu = cpu,
+          .vjp = extreme_vjp,
+          .reads = {{.inputs = 1, .outputs = 1}},
+          .family = OpFamily::reduction,
+          .flops = kOnePerOperand};
+}
+const Op kAmax = extreme_op(
+    "amax", "The largest element over dim, or of all; equal elements share the gradient.", amax_cpu);
+const Op kAmin = extreme_op(
+    "amin", "The smallest element over dim, or of all; equal elements share the gradient.", amin_cpu);
 
 const ParamSpec kOneDim{.name = "dim", .kind = ParamKind::dim, .optional = true};
 
-// Values and their places along one dim.
+// Values along one dim and their indices.
 void extreme_dim_shape(Call& call) {
   need_elements(call, mask_of(call));
   emit_reduced(call, call.input(0).dtype());
@@ -316,22 +270,22 @@ void extreme_dim_vjp(Backward& b) {
   b.set(0, scatter_add(zeros(b.shape(0), g.dtype(), g.device()), dim,
                        with_kept_dims(b.output(1), b.shape(0), mask), with_kept_dims(g, b.shape(0), mask)));
 }
-const Op kMaxDim{.name = "_max",
-                 .doc = "Largest element along a dim, and its index.",
-                 .inputs = {{"input"}},
-                 .params = {{"dim", ParamKind::dim, {}}, kKeepdim},
-                 .shape = extreme_dim_shape,
-                 .cpu = extreme_dim_cpu<true>,
-                 .vjp = extreme_dim_vjp,
-                 .reads = {{.outputs = 2}}};
-const Op kMinDim{.name = "_min",
-                 .doc = "Smallest element along a dim, and its index.",
-                 .inputs = {{"input"}},
-                 .params = {{"dim", ParamKind::dim, {}}, kKeepdim},
-                 .shape = extreme_dim_shape,
-                 .cpu = extreme_dim_cpu<false>,
-                 .vjp = extreme_dim_vjp,
-                 .reads = {{.outputs = 2}}};
+Op extreme_dim_op(const char* name, const char* doc, void (*cpu)(const Call&)) {
+  return {.name = name,
+          .doc = doc,
+          .inputs = {{"input"}},
+          .params = {{"dim", ParamKind::dim, {}}, kKeepdim},
+          .shape = extreme_dim_shape,
+          .cpu = cpu,
+          .vjp = extreme_dim_vjp,
+          .reads = {{.outputs = 2}},
+          .family = OpFamily::reduction,
+          .flops = kOnePerOperand};
+}
+const Op kMaxDim =
+    extreme_dim_op("_max", "Largest element along a dim, and its index.", extreme_dim_cpu<true>);
+const Op kMinDim =
+    extreme_dim_op("_min", "Smallest element along a dim, and its index.", extreme_dim_cpu<false>);
 
 Operands extreme_compose(const Call& call, const Op& all, const Op& along_dim) {
   if (call.params[kDimsAt].present()) return apply(along_dim, call.in, call.params);
@@ -342,16 +296,20 @@ Operands extreme_compose(const Call& call, const Op& all, const Op& along_dim) {
 }
 Operands max_compose(const Call& call) { return extreme_compose(call, kAmax, kMaxDim); }
 Operands min_compose(const Call& call) { return extreme_compose(call, kAmin, kMinDim); }
-const Op kMax{.name = "max",
-              .doc = "Largest element; along a dim also its index (from 0), which alone gets the gradient.",
-              .inputs = {{"input"}},
-              .params = {kOneDim, kKeepdim},
-              .compose = max_compose};
-const Op kMin{.name = "min",
-              .doc = "Smallest element; along a dim also its index (from 0), which alone gets the gradient.",
-              .inputs = {{"input"}},
-              .params = {kOneDim, kKeepdim},
-              .compose = min_compose};
+Op public_extreme_op(const char* name, const char* doc, Operands (*compose)(const Call&)) {
+  return {.name = name,
+          .doc = doc,
+          .inputs = {{"input"}},
+          .params = {kOneDim, kKeepdim},
+          .compose = compose,
+          .family = OpFamily::reduction};
+}
+const Op kMax = public_extreme_op(
+    "max", "The largest element; with dim also its index (from 0), and only that element gets the gradient.",
+    max_compose);
+const Op kMin = public_extreme_op(
+    "min", "The smallest element; with dim also its index (from 0), and only that element gets the gradient.",
+    min_compose);
 
 void arg_extreme_shape(Call& call) {
   need_elements(call, mask_of(call));
@@ -361,25 +319,29 @@ template <bool largest>
 void arg_extreme_cpu(const Call& call) {
   find_extremes(largest, call.input(0), mask_of(call), nullptr, call.output().data<int64_t>());
 }
-const Op kArgmax{.name = "argmax",
-                 .doc = "Index (from 0) of the largest element along a dim, or of all elements in order.",
-                 .inputs = {{"input"}},
-                 .params = {kOneDim, kKeepdim},
-                 .shape = arg_extreme_shape,
-                 .cpu = arg_extreme_cpu<true>};
-const Op kArgmin{.name = "argmin",
-                 .doc = "Index (from 0) of the smallest element along a dim, or of all elements in order.",
-                 .inputs = {{"input"}},
-                 .params = {kOneDim, kKeepdim},
-                 .shape = arg_extreme_shape,
-                 .cpu = arg_extreme_cpu<false>};
+Op arg_extreme_op(const char* name, const char* doc, void (*cpu)(const Call&)) {
+  return {.name = name,
+          .doc = doc,
+          .inputs = {{"input"}},
+          .params = {kOneDim, kKeepdim},
+          .shape = arg_extreme_shape,
+          .cpu = cpu,
+          .family = OpFamily::reduction,
+          .flops = kOnePerOperand};
+}
+const Op kArgmax = arg_extreme_op(
+    "argmax", "The index (from 0) of the largest element along dim, or in the flattened input.",
+    arg_extreme_cpu<true>);
+const Op kArgmin = arg_extreme_op(
+    "argmin", "The index (from 0) of the smallest element along dim, or in the flattened input.",
+    arg_extreme_cpu<false>);
 
 // --- norm ---
 
 constexpr int kPowerAt = 0, kNormDimsAt = 1, kNormKeepdimAt = 2;
 
 void norm_shape(Call& call) { emit_reduced(call, call.input(0).dtype(), kNormDimsAt, kNormKeepdimAt); }
-// (sum |x|^p)^(1/p); p = 0 counts the elements that are not 0, p = ±inf is the largest or smallest |x|.
+// (sum |x|^p)^(1/p); p = 0 counts the nonzero elements; p = ±inf is the largest or smallest |x|.
 Operands norm_compose(const Call& call) {
   const Tensor& x = call.input(0);
   const double p = call.real(kPowerAt);
@@ -416,6 +378,10 @@ void norm_vjp(Backward& b) {
   const Tensor slope = where(eq(x, zero), zero, sign(x) * pow(magnitude, power));
   b.set(0, slope * where(eq(y, zero), zero, g / pow(y, power)));
 }
+double norm_flops(const Call& call) {
+  const double p = call.real(kPowerAt);
+  return (p == 1 || p == 2 ? 2 : 3) * elements(call.in[0]);
+}
 const Op kPNorm{.name = "_norm",
                 .doc = "The p-norm for finite p other than 0.",
                 .inputs = {{"input"}},
@@ -424,8 +390,10 @@ const Op kPNorm{.name = "_norm",
                 .cpu = norm_cpu,
                 .vjp = norm_vjp,
                 .reads = {{.inputs = 1, .outputs = 1}},
-                .compose = norm_compose};
-// Of complex numbers: the 2-norm is that of their parts, the others are those of their sizes.
+                .compose = norm_compose,
+                .family = OpFamily::reduction,
+                .flops = {norm_flops, "2 for each element of the operand, 3 if p is neither 1 nor 2"}};
+// Norms of complex numbers: the 2-norm is that of the parts, all others are those of the magnitudes.
 Operands complex_norm(const Call& call) {
   const Tensor& x = call.input(0);
   const Value &dims = call.params[kNormDimsAt], &keepdim = call.params[kNormKeepdimAt];
@@ -446,29 +414,33 @@ Operands any_norm_compose(const Call& call) {
   return std::isinf(p) || p == 0 ? norm_compose(call) : apply(kPNorm, call.in, call.params);
 }
 const Op kNorm{.name = "norm",
-               .doc = "p-norm over dims, or of all elements; p may be 0, inf and -inf.",
+               .doc = "The p-norm over dim, or of all elements; p may be 0, inf and -inf.",
                .inputs = {{"input"}},
                .params = {{"p", ParamKind::real, 2.0}, kDims, kKeepdim},
-               .compose = any_norm_compose};
+               .compose = any_norm_compose,
+               .family = OpFamily::reduction,
+               .autocast = AutocastPolicy::wide};
 
-// The norm under PyTorch's newer name; dtype is what it is computed in.
+// The norm under PyTorch's newer name; it is computed in dtype.
 Operands vector_norm_compose(const Call& call) {
   const Tensor& x = call.input(0);
   return apply(kNorm, {call.params[3].present() ? to(x, DType(call.integer(3))) : x},
                {call.params[0], call.params[1], call.params[2]});
 }
 const Op kVectorNorm{.name = "vector_norm",
-                     .doc = "p-norm over dims, or of all elements; ord may be 0, inf and -inf.",
+                     .doc = "The ord-norm over dim, or of all elements; ord may be 0, inf and -inf.",
                      .inputs = {{"input"}},
                      .params = {{"ord", ParamKind::real, 2.0},
                                 kDims,
                                 kKeepdim,
                                 {.name = "dtype", .kind = ParamKind::dtype, .optional = true}},
-                     .compose = vector_norm_compose};
+                     .compose = vector_norm_compose,
+                     .family = OpFamily::reduction,
+                     .autocast = AutocastPolicy::wide};
 
 // --- logsumexp ---
 
-// Several dims are brought to the end and seen as one.
+// Several dims are moved to the end and merged.
 Operands logsumexp_compose(const Call& call) {
   need_floating(call);
   const Tensor& x = call.input(0);
@@ -487,10 +459,12 @@ Operands logsumexp_compose(const Call& call) {
   return {reshape(logsumexp_along(reshape(permute(x, order), rows), last), shape)};
 }
 const Op kLogsumexp{.name = "logsumexp",
-                    .doc = "log(sum(exp(x))) over dims without overflow.",
+                    .doc = "log(sum(exp(input))) over dim without overflow.",
                     .inputs = {{"input"}},
                     .params = {kDims, kKeepdim},
-                    .compose = logsumexp_compose};
+                    .compose = logsumexp_compose,
+                    .family = OpFamily::reduction,
+                    .autocast = AutocastPolicy::wide};
 
 // --- all, any ---
 
@@ -503,20 +477,19 @@ void truth_cpu(const Call& call, bool all) {
 }
 void all_cpu(const Call& call) { truth_cpu(call, true); }
 void any_cpu(const Call& call) { truth_cpu(call, false); }
-const Op kAll{.name = "all",
-              .doc = "Whether every element over dims, or of all, is not zero.",
-              .inputs = {{"input"}},
-              .params = {kDims, kKeepdim},
-              .shape = truth_shape,
-              .cpu = all_cpu,
-              .complex = true};
-const Op kAny{.name = "any",
-              .doc = "Whether an element over dims, or of all, is not zero.",
-              .inputs = {{"input"}},
-              .params = {kDims, kKeepdim},
-              .shape = truth_shape,
-              .cpu = any_cpu,
-              .complex = true};
+Op truth_op(const char* name, const char* doc, void (*cpu)(const Call&)) {
+  return {.name = name,
+          .doc = doc,
+          .inputs = {{"input"}},
+          .params = {kDims, kKeepdim},
+          .shape = truth_shape,
+          .cpu = cpu,
+          .complex = true,
+          .family = OpFamily::reduction,
+          .flops = kOnePerOperand};
+}
+const Op kAll = truth_op("all", "Whether every element over dim, or of all, is not zero.", all_cpu);
+const Op kAny = truth_op("any", "Whether any element over dim, or of all, is not zero.", any_cpu);
 
 Value dims_value(const Dims& dims) { return dims.empty() ? Value() : Value(dims); }
 

@@ -1,10 +1,11 @@
-// Resizing by interpolation, and windows as columns (im2col, col2im). All are linear: the gradient of each is
-// the transposed map, whose gradient is the map again.
+// Resizing by interpolation, and windows as columns (im2col, col2im). All are linear maps: the gradient is
+// the transposed map, and its gradient is the map again.
 #include <algorithm>
 #include <cmath>
 
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 #include "runtime/ops/resize_geometry.h"
 
 namespace lunagrad {
@@ -18,9 +19,9 @@ void with_type(const Call& call, F&& f) {
 
 enum InterpolateParam { kSize, kScaleFactor, kMode, kAlignCorners, kInputSize };
 
-// Nearest: the element at floor(i * scale), in single precision as PyTorch counts, so that both choose the
-// same. Linear: the two around (i + 0.5) * scale - 0.5, or around i * scale where corners are aligned; the
-// same size is the same image, whatever the factor.
+// Nearest: the element at floor(i * scale), computed in single precision as in PyTorch, so that both select
+// the same element. Linear: the two elements around (i + 0.5) * scale - 0.5, or around i * scale with aligned
+// corners. An image of unchanged size is copied, for any factor.
 std::vector<ResizeTap> taps_of(int64_t in, int64_t out, const Value& factor, bool nearest,
                                bool align_corners) {
   std::vector<ResizeTap> taps;
@@ -129,15 +130,32 @@ void interpolate_grad_vjp(Backward& b) {
                   {given[kSize], given[kScaleFactor], given[kMode], given[kAlignCorners]}));
 }
 
-const Op kInterpolate{.name = "interpolate",
-                      .doc = "Resizes the spatial dims of [N, C, …] to `size`, or by `scale_factor`.",
-                      .inputs = {{"input"}},
-                      .params = interpolate_params(false),
-                      .shape = interpolate_shape,
-                      .cpu = interpolate_cpu,
-                      .vjp = interpolate_vjp,
-                      .reads = {{}},
-                      .half_through_f32 = true};
+// a + w (b - a) for each of two neighbours; bilinear does so three times.
+double interpolate_flops(const Call& call) {
+  const auto mode = Interpolation(call.integer(kMode));
+  const int count = mode == Interpolation::nearest ? 0 : mode == Interpolation::linear ? 3 : 9;
+  return count * elements(call.out[0]);
+}
+// A product and a sum for each of the 2 or 4 elements that a result blends.
+double interpolate_grad_flops(const Call& call) {
+  const auto mode = Interpolation(call.integer(kMode));
+  const int count = mode == Interpolation::nearest ? 1 : mode == Interpolation::linear ? 4 : 8;
+  return count * elements(call.in[0]);
+}
+
+const Op kInterpolate{
+    .name = "interpolate",
+    .doc = "Resizes the spatial dims of input [N, C, …] to size, or by scale_factor.",
+    .inputs = {{"input"}},
+    .params = interpolate_params(false),
+    .shape = interpolate_shape,
+    .cpu = interpolate_cpu,
+    .vjp = interpolate_vjp,
+    .reads = {{}},
+    .half_through_f32 = true,
+    .family = OpFamily::other,
+    .flops = {interpolate_flops,
+              "3 for each element of a linear result, 9 of a bilinear one, 0 of a nearest one"}};
 const Op kInterpolateGrad{
     .name = "_interpolate_grad",
     .doc = "Shares the gradient of each result of interpolate among the elements it blends.",
@@ -147,7 +165,10 @@ const Op kInterpolateGrad{
     .cpu = interpolate_grad_cpu,
     .vjp = interpolate_grad_vjp,
     .reads = {{}},
-    .half_through_f32 = true};
+    .half_through_f32 = true,
+    .family = OpFamily::other,
+    .flops = {interpolate_grad_flops,
+              "4 for each element of a linear gradient, 8 of a bilinear one, 1 of a nearest one"}};
 
 enum ColumnsParam { kKernel, kDilation, kPadding, kStride };  // of im2col; col2im has output_size before them
 
@@ -205,7 +226,7 @@ void im2col_vjp(Backward& b) {
                   {size, b.list(kKernel), b.list(kDilation), b.list(kPadding), b.list(kStride)}));
 }
 
-// The image that columns of this shape make.
+// The shape of the image that columns of this shape make.
 Shape image_of(const Call& call, const Shape& columns) {
   const Dims &size = call.list(0), &kernel = call.list(1);
   if (columns.size() != 3 && columns.size() != 2)
@@ -260,16 +281,20 @@ const Op kIm2col{.name = "im2col",
                  .cpu = im2col_cpu,
                  .vjp = im2col_vjp,
                  .reads = {{}},
-                 .half_through_f32 = true};
+                 .half_through_f32 = true,
+                 .family = OpFamily::view,
+                 .flops = kMovesData};
 const Op kCol2im{.name = "col2im",
-                 .doc = "Adds columns [N, C kH kW, windows] up at the places of their windows: [N, C, H, W].",
+                 .doc = "Sums columns [N, C kH kW, windows] at the positions of their windows: [N, C, H, W].",
                  .inputs = {{"input"}},
                  .params = columns_params(true),
                  .shape = col2im_shape,
                  .cpu = col2im_cpu,
                  .vjp = col2im_vjp,
                  .reads = {{}},
-                 .half_through_f32 = true};
+                 .half_through_f32 = true,
+                 .family = OpFamily::view,
+                 .flops = kOnePerOperand};
 
 }  // namespace
 

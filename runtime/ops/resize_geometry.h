@@ -1,6 +1,6 @@
 #pragma once
-// What the records of interpolate, im2col and their gradients say of their work, for the kernels of each
-// device. Pure; any thread.
+// The geometry of calls of interpolate, im2col and their gradients, for the kernels of each device. Pure; any
+// thread.
 #include "runtime/cpu/resize.h"
 #include "runtime/op.h"
 

@@ -1,5 +1,5 @@
-// Recurrent networks: layers and directions put together, and single steps. What runs is the record of
-// rnn_layer.h.
+// Recurrent networks as compositions of layers and directions, and single steps. The kernels belong to the
+// records of rnn_layer.h.
 #include "runtime/ops/families.h"
 #include "runtime/ops/rnn_layer.h"
 
@@ -9,12 +9,12 @@ namespace {
 // Parameters of the ops.
 enum { kHasBiases, kNumLayers, kDropout, kTrain, kBidirectional, kBatchIsFirst };
 
-// The whole network's operands, checked, with a batch of one where there was none.
+// The checked operands of the whole network; an unbatched input gets a batch of one.
 struct Network {
   Cell cell;
-  int64_t layers, directions, weights;  // tensors of a direction
+  int64_t layers, directions, weights;  // weights: tensors of one direction
   bool batch_first, unbatched;
-  size_t first;  // operand that is the first weight
+  size_t first;  // index of the first weight among the operands
   Tensor x, h0, c0;
 
   Network(Cell which, const Call& call)
@@ -46,7 +46,7 @@ struct Network {
     if (cell == Cell::lstm) c0 = start(call, 2, "c0");
   }
 
-  // A given start of all layers [L, N, H], or zeros.
+  // The given initial state of all layers [L, N, H], or zeros.
   Tensor start(const Call& call, int operand, const char* what) const {
     const int64_t hidden = call.in[first + 1].size(1);
     const Shape shape{layers * directions, x.size(!batch_first), hidden};
@@ -106,7 +106,9 @@ Op network_op(const char* doc) {
                      {"train", ParamKind::boolean, false},
                      {"bidirectional", ParamKind::boolean, false},
                      {"batch_first", ParamKind::boolean, false}},
-          .compose = compose_network<cell>};
+          .compose = compose_network<cell>,
+          .family = OpFamily::linear_algebra,
+          .autocast = AutocastPolicy::narrow};
 }
 const Op kRnnTanh = network_op<Cell::tanh>("Layers of h = tanh(W x + b + U h + d) over a sequence.");
 const Op kRnnRelu = network_op<Cell::relu>("Layers of h = relu(W x + b + U h + d) over a sequence.");
@@ -116,7 +118,7 @@ constexpr const Op* kNetworks[] = {&kRnnTanh, &kRnnRelu, &kLstm, &kGru};
 
 // --- one step ---
 
-// A sequence of one step.
+// Runs the layer on a sequence of one step.
 template <Cell cell>
 Operands compose_cell(const Call& call) {
   constexpr bool lstm = cell == Cell::lstm;
@@ -152,7 +154,12 @@ Op cell_op(const char* name, const char* doc) {
   for (const InputSpec& weight :
        {InputSpec{"w_ih"}, InputSpec{"w_hh"}, InputSpec{"b_ih", true}, InputSpec{"b_hh", true}})
     inputs.push_back(weight);
-  return {.name = name, .doc = doc, .inputs = inputs, .compose = compose_cell<cell>};
+  return {.name = name,
+          .doc = doc,
+          .inputs = inputs,
+          .compose = compose_cell<cell>,
+          .family = OpFamily::linear_algebra,
+          .autocast = AutocastPolicy::narrow};
 }
 const Op kRnnTanhCell = cell_op<Cell::tanh>("rnn_tanh_cell", "One step of rnn_tanh: the state after it.");
 const Op kRnnReluCell = cell_op<Cell::relu>("rnn_relu_cell", "One step of rnn_relu: the state after it.");

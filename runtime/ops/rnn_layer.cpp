@@ -1,5 +1,6 @@
-// The layer of rnn_layer.h: a product for the inputs of all steps, then a product and the gates for each
-// step; and the same backwards, where the weights' gradients are again one product over all steps.
+// The records of rnn_layer.h. Forward: one product for the inputs of all steps, then a product and the gates
+// for each step. Backward: the same in reverse order, and one product over all steps for the gradient of each
+// weight.
 #include "runtime/ops/rnn_layer.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -17,13 +19,14 @@ constexpr int64_t gates_of(Cell cell) { return cell == Cell::lstm ? 4 : cell == 
 
 // Operands of the record.
 enum { kInput, kH0, kC0, kWeightIh, kWeightHh, kBiasIh, kBiasHh };
-// Its parameters: from the last step to the first; the input is [N, T, I] instead of [T, N, I].
+// Parameters: reverse runs from the last step to the first; with batch_first the input is [N, T, I] instead
+// of [T, N, I].
 enum { kReverse, kBatchFirst };
-// Its results beside those of the header, which the gradient reads: the cells and gates of an LSTM, the gates
+// Results that only the gradient reads, after those of the header: the cells and gates of an LSTM, the gates
 // of a GRU.
 enum { kCells = 3, kLstmGates, kGruGates = 2 };
 
-// The sizes of a layer, and where the rows of step t lie in its tensors, which are [rows, features].
+// The sizes of a layer, and the position of the rows of step t in its tensors, which are [rows, features].
 struct Layer {
   int64_t steps, batch, inputs, hidden, gates;
   bool reverse, batch_first;
@@ -45,8 +48,8 @@ struct Layer {
   int64_t step(int64_t k) const { return reverse ? steps - 1 - k : k; }  // the k-th in order
   Shape features(int64_t n) const { return batch_first ? Shape{batch, steps, n} : Shape{steps, batch, n}; }
 
-  // Sequences do not depend on each other: each block of them goes through all steps on one thread. The size
-  // depends on the batch alone, so that the results do not depend on the number of threads.
+  // Sequences are independent: each block of them goes through all steps on one thread. The block size
+  // depends only on the batch, so the results do not depend on the number of threads.
   int64_t block() const {
     return std::max(
         {int64_t(8), std::min<int64_t>(16, (batch + 1) / 2), std::min<int64_t>(64, (batch + 7) / 8)});
@@ -89,7 +92,8 @@ void layer_shape(Call& call) {
   if (cell == Cell::lstm || cell == Cell::gru) call.emit(layer.features(4 * layer.hidden), x.dtype());
 }
 
-// What the product of the inputs starts from. The hidden bias of a GRU belongs inside its reset gate.
+// The initial value of the product of the inputs. The hidden bias of a GRU is added inside its reset gate
+// instead.
 template <class T>
 std::vector<T> input_bias(Cell cell, const Call& call) {
   std::vector<T> bias;
@@ -113,7 +117,7 @@ void run_layer(const Call& call) {
   const Tensor hidden_bias =
       cell == Cell::gru && call.has(kBiasHh) ? in_order(call.input(kBiasHh)) : Tensor();
 
-  // The product for all steps; an LSTM's becomes its gates.
+  // The product for all steps. An LSTM overwrites it with its gates.
   const Tensor product =
       cell == Cell::lstm ? call.output(kLstmGates) : Tensor::empty({layer.rows(), gates}, x.dtype());
   T* const input = product.data<T>();
@@ -172,11 +176,11 @@ void layer_cpu(const Call& call) {
 
 // --- its gradient ---
 
-// Operands: the gradients of the three results, what went in, what came out.
+// Operands: the gradients of the three results, then the operands and the results of the layer.
 enum { kDout, kDlastH, kDlastC, kX, kStartH, kStartC, kWi, kWh, kStates, kSaved, kSavedCells };
-// Parameters: the layer's two, then which gradients are wanted.
+// Parameters: the two of the layer, then which gradients are wanted.
 enum { kWanted = 2 };
-// Results: those of x, h0, c0, weight_ih, weight_hh, and the biases'; only a GRU's two differ.
+// Results: the gradients of x, h0, c0, weight_ih, weight_hh and both biases, which differ only for a GRU.
 enum { kDx, kDh0, kDc0, kDwi, kDwh, kDbi, kDbh };
 
 void layer_grad_shape(Call& call) {
@@ -199,13 +203,13 @@ const T* rows_from(const Tensor& x) {
   return x.defined() ? x.data<T>() : nullptr;
 }
 
-// The gradients of the gates, from the last step to the first, and what the first leaves for h0 and c0. If
-// `before` is given, the state before each step is written there, row by row as the others.
+// The gradients of the gates, from the last step to the first, and of h0 and c0. If `before` is given, the
+// state before each step is written there, in the same row order.
 template <Cell cell, class T>
 struct BackThroughTime {
   const Layer& layer;
   const T *out, *cells, *gates, *h0, *c0, *weight_hh, *dout, *dlast_h, *dlast_c;
-  T *dinput, *dhidden;  // the same unless it is a GRU
+  T *dinput, *dhidden;  // equal, except for a GRU
   T *dh0, *dc0, *before;
 
   void run(int64_t begin, int64_t end) const {
@@ -314,6 +318,25 @@ void layer_grad_cpu(const Call& call) {
                                        : run_layer_grad<cell, float>(call);
 }
 
+// Products with one column of a weight, [gates hidden, columns], for each step of each sequence. What the
+// gates compute element by element is not counted.
+double weight_products(const Tensor& x, const Tensor& weight, double columns) {
+  return 2 * elements(x) / std::max(1.0, double(x.size(-1))) * double(weight.size(0)) * columns;
+}
+double layer_flops(const Call& call) {
+  const Tensor &x = call.input(kInput), &weight = call.input(kWeightHh);
+  return weight_products(x, weight, double(x.size(-1) + weight.size(1)));
+}
+// The gradient goes back through each product of the forward pass twice: to its state or input, and to its
+// weight.
+double layer_grad_flops(const Call& call) {
+  const Tensor &x = call.input(kX), &weight = call.input(kWh);
+  const auto wanted = [&](int gradient) { return int(call.flag(kWanted + gradient)); };
+  const int for_input = wanted(kDx) + wanted(kDwi);
+  const int for_state = 1 + wanted(kDwh);
+  return weight_products(x, weight, double(for_input * x.size(-1) + for_state * weight.size(1)));
+}
+
 template <Cell cell>
 Op layer_grad_op(const char* name) {
   return {.name = name,
@@ -340,7 +363,11 @@ Op layer_grad_op(const char* name) {
                      {"bias_hh_wanted", ParamKind::boolean, true}},
           .shape = layer_grad_shape,
           .cpu = layer_grad_cpu<cell>,
-          .half_through_f32 = true};
+          .half_through_f32 = true,
+          .family = OpFamily::linear_algebra,
+          .flops = {layer_grad_flops,
+                    "2 x steps x batch x gates x hidden x (input + hidden) for the states and again for the "
+                    "weights; parts without a wanted gradient are not counted"}};
 }
 const Op kRnnTanhGrad = layer_grad_op<Cell::tanh>("_rnn_tanh_layer_grad");
 const Op kRnnReluGrad = layer_grad_op<Cell::relu>("_rnn_relu_layer_grad");
@@ -433,7 +460,9 @@ Op layer_op(const char* name) {
           .vjp = layer_vjp<cell>,
           .reads = {{.inputs = 0x7f, .outputs = saved}},
           .compose = layer_compose<cell>,
-          .half_through_f32 = true};
+          .half_through_f32 = true,
+          .family = OpFamily::linear_algebra,
+          .flops = {layer_flops, "2 x steps x batch x gates x hidden x (input + hidden)"}};
 }
 const Op kRnnTanhLayer = layer_op<Cell::tanh>("_rnn_tanh_layer");
 const Op kRnnReluLayer = layer_op<Cell::relu>("_rnn_relu_layer");

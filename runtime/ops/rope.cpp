@@ -1,5 +1,5 @@
 // Rotary position embedding: Su, Lu, Pan, Murtadha, Wen, Liu, "RoFormer", 2021. At position t the i-th pair
-// (a, b) of a row's features becomes (a cos - b sin, b cos + a sin) with the cosine and sine at [t, i]. The
+// (a, b) of features of a row becomes (a cos - b sin, b cos + a sin) with the cosine and sine at [t, i]. The
 // gradient is the inverse rotation.
 #include "runtime/cpu/rope.h"
 
@@ -8,6 +8,7 @@
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -26,7 +27,7 @@ void rope_shape(Call& call) {
   call.emit(x.shape(), x.dtype());
 }
 
-// Where row `row` of x begins; the rows are counted in order.
+// The offset of row `row` of x; rows are counted in row-major order.
 int64_t start_of(const Tensor& x, int64_t row) {
   int64_t start = 0;
   for (int d = x.ndim() - 2; d >= 0; --d) {
@@ -71,15 +72,24 @@ void rope_vjp(Backward& b) {
   if (b.needs(2)) b.set(2, gc * a - ga * c);
 }
 
+double rope_flops(const Call& call) {
+  const double turned = 2 * double(call.input(1).size(1)) / std::max(1.0, double(call.input(0).size(-1)));
+  return 3 * elements(call.in[0]) * turned;
+}
+
 const Op kRope{.name = "rope",
-               .doc = "Turns pairs of the last dim's features by angles whose cosines and sines are given.",
+               .doc =
+                   "Rotary position embedding: rotates pairs of features of the last dim by angles given as "
+                   "cos and sin.",
                .inputs = {{"input"}, {"cos"}, {"sin"}},
                .params = {{"interleaved", ParamKind::boolean, false}},
                .shape = rope_shape,
                .cpu = rope_cpu,
                .vjp = rope_vjp,
                .reads = {{.inputs = 6}, {.inputs = 1}},
-               .half_through_f32 = true};
+               .half_through_f32 = true,
+               .family = OpFamily::elementwise,
+               .flops = {rope_flops, "3 for each feature that is turned: 4 products and 2 sums for a pair"}};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include "runtime/cpu/rows.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -17,7 +18,7 @@ void running_shape(Call& call) {
   normalize_dim("cumsum", call.integer(kDimAt), x.shape());
   call.emit(x.shape(), is_differentiable(x.dtype()) ? x.dtype() : DType::i64);
 }
-// Where a scan reads: the operand itself, or its elements converted and in order in the output.
+// The operand of a scan: the tensor itself, or its elements converted and contiguous in the output.
 template <class T>
 const T* source_of(const Tensor& x, const Tensor& out) {
   if (x.is_contiguous() && x.dtype() == out.dtype()) return static_cast<const T*>(x.raw());
@@ -25,8 +26,8 @@ const T* source_of(const Tensor& x, const Tensor& out) {
   return static_cast<const T*>(out.raw());
 }
 
-// The scan of a dim that is not the last: for each place along it, in this order, step(running values, in,
-// out, n) on n neighbouring elements, whose running values begin as `first`. Memory is read in long rows.
+// The scan of a dim that is not the last: for each position along it, in this order, step(running values, in,
+// out, n) on n adjacent elements, whose running values begin as `first`. Memory is read in long rows.
 template <class T, class Running, class Step>
 void scan_side_by_side(const Split& split, const T* in, T* out, bool reverse, Running first, Step&& step) {
   constexpr int64_t kWidth = 512;
@@ -48,7 +49,7 @@ void scan_side_by_side(const Split& split, const T* in, T* out, bool reverse, Ru
   });
 }
 
-// y_i = x_0 + … + x_i, without x_i if exclusive, from the other end if reverse; floats are added in f64.
+// y_i = x_0 + … + x_i, without x_i if exclusive, from the end if reverse; floats are added in f64.
 void running_cpu(const Call& call) {
   const Tensor &x = call.input(0), &out = call.output();
   const Split split(with_one_dim(x.shape()), normalize_dim("cumsum", call.integer(kDimAt), x.shape()));
@@ -70,7 +71,7 @@ void running_cpu(const Call& call) {
       const int64_t n = split.size, first = reverse ? n - 1 : 0, step = reverse ? -1 : 1;
       Sum sum = 0;
       int64_t k = 0;
-      // Eight at a time, so that only one addition of eight waits for those before.
+      // Eight at a time, so that only one addition in eight waits for the previous sum.
       for (; k + kTogether <= n; k += kTogether) {
         if (k % kStopPiece == kStopPiece - kTogether) context().check_stop();
         Sum part[kTogether + 1] = {};
@@ -110,8 +111,10 @@ const Op kRunningSum{.name = "_cumsum",
                      .cpu = running_cpu,
                      .vjp = running_vjp,
                      .half_through_f32 = true,
-                     .complex = true};
-// Each element is part of the sums after it: the running sum from the other end.
+                     .complex = true,
+                     .family = OpFamily::reduction,
+                     .flops = kOnePerResult};
+// Each element is part of the sums after it: the gradient is the running sum from the end.
 void running_vjp(Backward& b) {
   b.set(0, apply1(kRunningSum, {b.grad()}, {b.integer(kDimAt), b.flag(kExclusiveAt), !b.flag(kReverseAt)}));
 }
@@ -125,10 +128,12 @@ Operands cumsum_compose(const Call& call) {
                {call.params[kDimAt], call.params[kExclusiveAt], false});
 }
 const Op kCumsum{.name = "cumsum",
-                 .doc = "Running sums along a dim; exclusive ones leave out the element itself.",
+                 .doc = "Running sums along dim; exclusive sums leave out the element itself.",
                  .inputs = {{"input"}},
                  .params = {{"dim", ParamKind::dim, {}}, {"exclusive", ParamKind::boolean, false}, kDType},
-                 .compose = cumsum_compose};
+                 .compose = cumsum_compose,
+                 .family = OpFamily::reduction,
+                 .autocast = AutocastPolicy::wide};
 
 // --- products ---
 
@@ -168,8 +173,8 @@ void product_cpu(const Call& call) {
       return run.template operator()<float, double>();
   }
 }
-// In log2(n) rounds: each element times the product of the elements before it, as many as are known already.
-// Its gradients hold where factors are 0.
+// In log2(n) rounds: each element times the product of the elements before it that is known so far. The
+// gradients are right also where factors are 0.
 Operands product_compose(const Call& call) {
   Tensor y = is_integral(call.input(0).dtype()) ? to(call.input(0), DType::i64) : call.input(0);
   if (y.ndim() == 0) return {clone(y)};
@@ -181,8 +186,8 @@ Operands product_compose(const Call& call) {
 }
 
 void product_grad_shape(Call& call) { call.emit(call.input(1).shape(), call.input(1).dtype()); }
-// With z the place of the first 0: dx_i = (sum of g_k y_k for i <= k < z) / x_i for i < z, dx_z = the sum of
-// g_k times the product of all x_j but x_z up to k, and 0 behind z.
+// With z the position of the first 0: dx_i = (sum of g_k y_k for i <= k < z) / x_i for i < z; dx_z = the sum
+// of g_k times the product of all x_j up to k except x_z; and 0 after z.
 void product_grad_cpu(const Call& call) {
   const Tensor& out = call.output();
   const Tensor g = in_order(call.input(0)), x = in_order(call.input(1)), y = in_order(call.input(2));
@@ -219,7 +224,9 @@ const Op kRunningProductGrad{.name = "_cumprod_grad",
                              .params = {{"dim", ParamKind::dim, {}}},
                              .shape = product_grad_shape,
                              .cpu = product_grad_cpu,
-                             .half_through_f32 = true};
+                             .half_through_f32 = true,
+                             .family = OpFamily::reduction,
+                             .flops = {for_results<3>, "3 for each element of the result"}};
 void product_vjp(Backward& b) {
   if (b.create_graph() || is_complex(b.dtype(0))) return differentiate_composition(b);
   b.set(0, apply1(kRunningProductGrad, {b.grad(), b.input(0), b.output()}, {b.integer(kDimAt)}));
@@ -234,16 +241,20 @@ const Op kRunningProduct{.name = "_cumprod",
                          .reads = {{.inputs = 1, .outputs = 1}},
                          .compose = product_compose,
                          .half_through_f32 = true,
-                         .complex = true};
+                         .complex = true,
+                         .family = OpFamily::reduction,
+                         .flops = kOnePerResult};
 
 Operands cumprod_compose(const Call& call) {
   return apply(kRunningProduct, {in_type(call.input(0), call.params[1])}, {call.params[kDimAt]});
 }
 const Op kCumprod{.name = "cumprod",
-                  .doc = "Running products along a dim.",
+                  .doc = "Running products along dim.",
                   .inputs = {{"input"}},
                   .params = {{"dim", ParamKind::dim, {}}, kDType},
-                  .compose = cumprod_compose};
+                  .compose = cumprod_compose,
+                  .family = OpFamily::reduction,
+                  .autocast = AutocastPolicy::wide};
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // Ops that write at indices held in a tensor without adding: scatter, index_copy, index_fill; and take and
-// take_along_dim, which read by them. Indices count from 0. Of equal indices the last counts, whatever the
-// number of threads, and it alone gets the gradient.
+// take_along_dim, which read. Indices count from 0. Of equal indices the last one counts, for any number of
+// threads, and only it gets the gradient.
 #include <cstring>
 
 #include "runtime/ops/dense.h"
@@ -9,12 +9,12 @@
 namespace lunagrad {
 namespace {
 
-// A number, or a 0-d tensor, as one element of type T's size in `element`.
+// Writes a number or a 0-d tensor as one element of type T to `element`.
 void read_element(const Tensor& value, DType type, void* element) {
   copy_strided(element, type, {}, value.raw(), value.dtype(), {}, {});
 }
 
-// What may be written into `x`: elements of its type, or a number that fits it.
+// Checks what is written into `x`: elements of its type, or a number that fits it.
 void need_source_type(const char* op, const char* name, const Tensor& x, const Tensor& source) {
   if (source.is_number()) {
     if (is_floating(source.dtype()) && !is_differentiable(x.dtype()))
@@ -63,7 +63,7 @@ void scatter_vjp(Backward& b) {
   const int dim = dim_of(b);
   if (b.needs(0)) b.set(0, scatter(g, dim, index, Tensor::number(int64_t(0))));
   if (!b.needs(2)) return;
-  // Places that were written more than once hold the number of the last writer.
+  // Positions that were written more than once hold the number of the last writer.
   const Tensor writers =
       reshape(arange(0, double(index.numel()), 1, DType::i64, index.device()), index.shape());
   const Tensor last = scatter(zeros(b.shape(0), DType::i64, index.device()), dim, index, writers);
@@ -75,9 +75,7 @@ void scatter_vjp(Backward& b) {
 }
 const Op kScatter{
     .name = "scatter",
-    .doc =
-        "The input with the elements of the source, or one number, written along a dim where the index "
-        "names it.",
+    .doc = "input with the elements of src, or one number, written along dim where index (from 0) says.",
     .inputs = {{"input"}, {"index"}, {"src"}},
     .params = {{"dim", ParamKind::dim, {}}},
     .shape = scatter_shape,
@@ -85,7 +83,11 @@ const Op kScatter{
     .vjp = scatter_vjp,
     .reads = {{.inputs = 2}, {}, {.inputs = 2}},
     .integer_inputs = 2,
-    .complex = true};
+    .complex = true,
+    .family = OpFamily::view,
+    .flops = kMovesData,
+    .order = {"input", "dim", "index", "src"},
+    .number_inputs = 0b100};
 
 // --- index_copy, index_fill ---
 
@@ -94,8 +96,8 @@ void need_flat_index(const char* op, const Tensor& index) {
   if (index.ndim() > 1) fail(op, ": the index must have one dim (got shape ", index.shape(), ")");
 }
 
-// Calls f(target row, number of the index, first column, columns) for each outer position and index; split by
-// outer position and by runs of columns.
+// Calls f(target row, number of the index, first column, columns) for each outer position and index; the work
+// is split by outer position and by runs of columns.
 template <class F>
 void for_indexed_rows(const Split& into, const Indices& index, F&& f) {
   const int64_t count = index.size();
@@ -154,17 +156,19 @@ void index_copy_vjp(Backward& b) {
   if (b.shape(0).empty()) counts = reshape(counts, {});
   b.set(2, where(counts, index_select(g, dim, index), Tensor::number(0.0)));
 }
-const Op kIndexCopy{
-    .name = "index_copy",
-    .doc = "The input with the source written at the positions of a dim that the index names.",
-    .inputs = {{"input"}, {"index"}, {"source"}},
-    .params = {{"dim", ParamKind::dim, {}}},
-    .shape = index_copy_shape,
-    .cpu = index_copy_cpu,
-    .vjp = index_copy_vjp,
-    .reads = {{.inputs = 2}, {}, {.inputs = 2}},
-    .integer_inputs = 2,
-    .complex = true};
+const Op kIndexCopy{.name = "index_copy",
+                    .doc = "input with source written at the positions of dim that index (from 0) names.",
+                    .inputs = {{"input"}, {"index"}, {"source"}},
+                    .params = {{"dim", ParamKind::dim, {}}},
+                    .shape = index_copy_shape,
+                    .cpu = index_copy_cpu,
+                    .vjp = index_copy_vjp,
+                    .reads = {{.inputs = 2}, {}, {.inputs = 2}},
+                    .integer_inputs = 2,
+                    .complex = true,
+                    .family = OpFamily::view,
+                    .flops = kMovesData,
+                    .order = {"input", "dim", "index", "source"}};
 
 void index_fill_shape(Call& call) {
   const Tensor &x = call.input(0), &index = call.input(1), &value = call.input(2);
@@ -200,7 +204,7 @@ void index_fill_vjp(Backward& b) {
   b.set(2, sum(g * written));
 }
 const Op kIndexFill{.name = "index_fill",
-                    .doc = "The input with one value at the positions of a dim that the index names.",
+                    .doc = "input with value at the positions of dim that index (from 0) names.",
                     .inputs = {{"input"}, {"index"}, {"value"}},
                     .params = {{"dim", ParamKind::dim, {}}},
                     .shape = index_fill_shape,
@@ -208,7 +212,11 @@ const Op kIndexFill{.name = "index_fill",
                     .vjp = index_fill_vjp,
                     .reads = {{.inputs = 2}, {}, {.inputs = 2}},
                     .integer_inputs = 2,
-                    .complex = true};
+                    .complex = true,
+                    .family = OpFamily::view,
+                    .flops = kMovesData,
+                    .order = {"input", "dim", "index", "value"},
+                    .number_inputs = 0b100};
 
 // --- take, take_along_dim ---
 
@@ -219,10 +227,11 @@ Operands take_compose(const Call& call) {
   return {reshape(flat, index.shape())};
 }
 const Op kTake{.name = "take",
-               .doc = "The elements, all counted in order from 0, that the index names.",
+               .doc = "The elements of the flattened input that index (from 0) names.",
                .inputs = {{"input"}, {"index"}},
                .compose = take_compose,
-               .integer_inputs = 2};
+               .integer_inputs = 2,
+               .family = OpFamily::view};
 
 Operands take_along_dim_compose(const Call& call) {
   const Tensor &x = call.input(0), &index = call.input(1);
@@ -244,11 +253,12 @@ Operands take_along_dim_compose(const Call& call) {
 }
 const Op kTakeAlongDim{
     .name = "take_along_dim",
-    .doc = "gather with both shapes broadcast outside the dim; without dim, of all elements.",
+    .doc = "gather with both shapes broadcast outside dim; without dim, of the flattened input.",
     .inputs = {{"input"}, {"indices"}},
     .params = {{.name = "dim", .kind = ParamKind::dim, .optional = true}},
     .compose = take_along_dim_compose,
-    .integer_inputs = 2};
+    .integer_inputs = 2,
+    .family = OpFamily::view};
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include "runtime/cpu/rows.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -24,11 +25,11 @@ void softmax_shape(Call& call) {
   call.emit(x.shape(), x.dtype());
 }
 
-// Runs along the dim: row_kernel(row of each input, n, row of the output) where it is the last, else
-// column_kernel(inputs, n, distance of the rows, columns, output) on blocks of columns.
+// Runs along the dim: row_kernel(row of each input, n, row of the output) if it is the last one, else
+// column_kernel(inputs, n, stride of the rows, columns, output) on blocks of columns.
 template <size_t inputs, class Rows, class Columns>
 void run_along(const Call& call, Rows&& row_kernel, Columns&& column_kernel) {
-  constexpr int64_t kFewColumns = 16;  // which are turned over instead
+  constexpr int64_t kFewColumns = 16;  // fewer columns are transposed instead
   const Split split(call.output().shape(), dim_of(call));
   const auto run = [&]<class T>() {
     std::array<Tensor, inputs> operands;
@@ -74,27 +75,35 @@ void softmax_grad_shape(Call& call) { call.emit(call.input(1).shape(), call.inpu
 void softmax_grad_cpu(const Call& call) {
   run_along<2>(call, LUNAGRAD_KERNEL(softmax_grad_row), LUNAGRAD_KERNEL(softmax_grad_columns));
 }
-const Op kSoftmaxGrad{.name = "_softmax_grad",
-                      .doc = "The gradient of softmax from that of its result and the result.",
-                      .inputs = {{"grad"}, {"output"}},
-                      .params = {kDim},
-                      .shape = softmax_grad_shape,
-                      .cpu = softmax_grad_cpu,
-                      .half_through_f32 = true};
+const Op kSoftmaxGrad{
+    .name = "_softmax_grad",
+    .doc = "The gradient of softmax from that of its result and the result.",
+    .inputs = {{"grad"}, {"output"}},
+    .params = {kDim},
+    .shape = softmax_grad_shape,
+    .cpu = softmax_grad_cpu,
+    .half_through_f32 = true,
+    .family = OpFamily::normalization,
+    .flops = {for_results<4>,
+              "4 for each element of the result: a product and its sum, a difference, a product"}};
 void softmax_vjp(Backward& b) {
   const Tensor g = b.grad(), y = b.output();
   if (!b.create_graph()) return b.set(0, apply1(kSoftmaxGrad, {g, y}, {b.integer(0)}));
   b.set(0, y * (g - sum(g * y, {b.integer(0)}, true)));
 }
-const Op kSoftmax{.name = "softmax",
-                  .doc = "exp(x) / sum(exp(x)) along a dim.",
-                  .inputs = {{"input"}},
-                  .params = {kDim},
-                  .shape = softmax_shape,
-                  .cpu = softmax_cpu,
-                  .vjp = softmax_vjp,
-                  .reads = {{.outputs = 1}},
-                  .half_through_f32 = true};
+const Op kSoftmax{
+    .name = "softmax",
+    .doc = "exp(input) / sum(exp(input)) along dim.",
+    .inputs = {{"input"}},
+    .params = {kDim},
+    .shape = softmax_shape,
+    .cpu = softmax_cpu,
+    .vjp = softmax_vjp,
+    .reads = {{.outputs = 1}},
+    .half_through_f32 = true,
+    .family = OpFamily::normalization,
+    .autocast = AutocastPolicy::wide,
+    .flops = {for_results<5>, "5 for each element of the result: maximum, difference, exp, sum, quotient"}};
 
 // --- log_softmax: y = x - max - log sum exp(x - max), dx = g - exp(y) sum(g) ---
 
@@ -104,27 +113,34 @@ void log_softmax_cpu(const Call& call) {
 void log_softmax_grad_cpu(const Call& call) {
   run_along<2>(call, LUNAGRAD_KERNEL(log_softmax_grad_row), LUNAGRAD_KERNEL(log_softmax_grad_columns));
 }
-const Op kLogSoftmaxGrad{.name = "_log_softmax_grad",
-                         .doc = "The gradient of log_softmax from that of its result and the result.",
-                         .inputs = {{"grad"}, {"output"}},
-                         .params = {kDim},
-                         .shape = softmax_grad_shape,
-                         .cpu = log_softmax_grad_cpu,
-                         .half_through_f32 = true};
+const Op kLogSoftmaxGrad{
+    .name = "_log_softmax_grad",
+    .doc = "The gradient of log_softmax from that of its result and the result.",
+    .inputs = {{"grad"}, {"output"}},
+    .params = {kDim},
+    .shape = softmax_grad_shape,
+    .cpu = log_softmax_grad_cpu,
+    .half_through_f32 = true,
+    .family = OpFamily::normalization,
+    .flops = {for_results<4>, "4 for each element of the result: exp, sum, product, difference"}};
 void log_softmax_vjp(Backward& b) {
   const Tensor g = b.grad(), y = b.output();
   if (!b.create_graph()) return b.set(0, apply1(kLogSoftmaxGrad, {g, y}, {b.integer(0)}));
   b.set(0, g - exp(y) * sum(g, {b.integer(0)}, true));
 }
-const Op kLogSoftmax{.name = "log_softmax",
-                     .doc = "log(softmax(x)) along a dim, without overflow.",
-                     .inputs = {{"input"}},
-                     .params = {kDim},
-                     .shape = softmax_shape,
-                     .cpu = log_softmax_cpu,
-                     .vjp = log_softmax_vjp,
-                     .reads = {{.outputs = 1}},
-                     .half_through_f32 = true};
+const Op kLogSoftmax{
+    .name = "log_softmax",
+    .doc = "log(softmax(input)) along dim, without overflow.",
+    .inputs = {{"input"}},
+    .params = {kDim},
+    .shape = softmax_shape,
+    .cpu = log_softmax_cpu,
+    .vjp = log_softmax_vjp,
+    .reads = {{.outputs = 1}},
+    .half_through_f32 = true,
+    .family = OpFamily::normalization,
+    .autocast = AutocastPolicy::wide,
+    .flops = {for_results<5>, "5 for each element of the result: maximum, difference, exp, sum, difference"}};
 
 // --- log-sum-exp along one dim: y = log sum exp(x), dx = g exp(x - y) ---
 
@@ -137,7 +153,7 @@ void lse_shape(Call& call) {
   shape.erase(dim_of(call));
   call.emit(shape, x.dtype());
 }
-// The row kernel makes NaN of infinities, where the largest element is the result.
+// The row kernel gives NaN for infinities, where the result is the largest element.
 template <class T>
 T lse_of_row(const T* x, int64_t n) {
   const double total = logsumexp_row(x, n);
@@ -158,7 +174,7 @@ void lse_vjp(Backward& b) {
   const int dim = normalize_dim("logsumexp", b.integer(0), b.shape(0));
   b.set(0, unsqueeze(b.grad(), dim) * exp(b.input(0) - unsqueeze(b.output(), dim)));
 }
-// m + log sum exp(x - m), m the largest element: it cancels, so no gradient goes through it.
+// m + log sum exp(x - m) with the largest element m: m cancels, so it gets no gradient.
 Operands lse_compose(const Call& call) {
   const Tensor& x = call.input(0);
   const int dim = dim_of(call);
@@ -166,16 +182,19 @@ Operands lse_compose(const Call& call) {
   largest = where(isfinite(largest), largest, Tensor::number(0.0));
   return {log(sum(exp(x - largest), {dim})) + squeeze(largest, dim)};
 }
-const Op kLogSumExp{.name = "_logsumexp",
-                    .doc = "log(sum(exp(x))) along a dim, without overflow.",
-                    .inputs = {{"input"}},
-                    .params = {kDim},
-                    .shape = lse_shape,
-                    .cpu = lse_cpu,
-                    .vjp = lse_vjp,
-                    .reads = {{.inputs = 1, .outputs = 1}},
-                    .compose = lse_compose,
-                    .half_through_f32 = true};
+const Op kLogSumExp{
+    .name = "_logsumexp",
+    .doc = "log(sum(exp(input))) along dim, without overflow.",
+    .inputs = {{"input"}},
+    .params = {kDim},
+    .shape = lse_shape,
+    .cpu = lse_cpu,
+    .vjp = lse_vjp,
+    .reads = {{.inputs = 1, .outputs = 1}},
+    .compose = lse_compose,
+    .half_through_f32 = true,
+    .family = OpFamily::reduction,
+    .flops = {for_input<4>, "4 for each element of the operand: maximum, difference, exp, sum"}};
 
 }  // namespace
 

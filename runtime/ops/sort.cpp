@@ -1,5 +1,5 @@
-// Order along one dim: sort, argsort, topk, median. NaN counts as larger than everything; equal elements keep
-// their order. Indices are data and count from 0; the gradient goes to the places they name.
+// Sorting along one dim: sort, argsort, topk, median. NaN counts as larger than everything; equal elements
+// keep their order. Indices are data and count from 0; the gradient goes to the positions that they name.
 #include "runtime/cpu/sort.h"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "runtime/cpu/rows.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -21,11 +22,11 @@ int dim_of(const Call& call, int at) {
   return normalize_dim(call.op->name, call.integer(at), call.input(0).shape());
 }
 
-// The places of the first `count` of n elements in order, through `use(i, place)`.
+// Calls use(i, place) for the positions of the first `count` of n elements in sorted order.
 template <class T, class F>
 void order_row(const T* x, int64_t n, bool descending, int64_t count, F&& use) {
   if (sizeof(T) < 8 && n <= std::numeric_limits<uint32_t>::max()) {
-    // Not cleared: that alone would take longer than a stop may.
+    // Not initialized: that alone would take longer than a stop may.
     const std::unique_ptr<uint64_t[]> memory(new uint64_t[size_t(n) * (count == n ? 2 : 1)]);
     uint64_t* const keys = memory.get();
     in_pieces(n, [&](int64_t begin, int64_t end) {
@@ -64,7 +65,7 @@ void order_row(const T* x, int64_t n, bool descending, int64_t count, F&& use) {
   });
 }
 
-// Writes the first `count` elements of each row in order, and where they were.
+// Writes the first `count` elements of each row in sorted order, and their positions.
 template <class T>
 void order_rows(const Tensor& x, int dim, bool descending, int64_t count, T* values, int64_t* indices) {
   const Split split(with_one_dim(x.shape()), dim);
@@ -81,7 +82,7 @@ void order_rows(const Tensor& x, int dim, bool descending, int64_t count, T* val
 void order_into(const Call& call, int dim, bool descending, int64_t count) {
   const Tensor x = in_order(call.input(0));
   visit_dtype(x.dtype(), [&]<class T>() {
-    // bool is ordered as the byte it is; the 16-bit floats have been widened.
+    // bool is sorted as a byte; 16-bit floats have been widened.
     using Element = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
     if constexpr (std::is_arithmetic_v<Element>)
       order_rows(x, dim, descending, count, static_cast<Element*>(call.output(0).raw()),
@@ -89,13 +90,21 @@ void order_into(const Call& call, int dim, bool descending, int64_t count) {
   });
 }
 
-// The gradient of values taken along dim at the indices in output 1.
+// Sets the gradient of values taken along dim at the indices in output 1.
 void set_taken_gradient(Backward& b, int64_t dim) {
   const Tensor g = b.grad();
   if (b.shape(0).empty()) return b.set(0, g);
   b.set(0, scatter_add(zeros(b.shape(0), g.dtype(), g.device()),
                        normalize_dim(b.node().op->name, dim, b.shape(0)), b.output(1), g));
 }
+
+double comparisons(const Call& call, double kept) {
+  return elements(call.in[0]) * std::ceil(std::log2(std::max(2.0, kept)));
+}
+double sort_flops(const Call& call) {
+  return comparisons(call, double(with_one_dim(call.input(0).shape())[dim_of(call, 0)]));
+}
+double topk_flops(const Call& call) { return comparisons(call, double(call.integer(0))); }
 
 void sort_shape(Call& call) {
   dim_of(call, 0);
@@ -108,23 +117,26 @@ void sort_cpu(const Call& call) {
 }
 void sort_vjp(Backward& b) { set_taken_gradient(b, b.integer(0)); }
 const Op kSort{.name = "sort",
-               .doc = "The elements in order along a dim, and the indices (from 0) where they were; stable.",
+               .doc = "The elements in order along dim, and the indices (from 0) where they were; stable.",
                .inputs = {{"input"}},
                .params = {kLastDim, {"descending", ParamKind::boolean, false}},
                .shape = sort_shape,
                .cpu = sort_cpu,
                .vjp = sort_vjp,
                .reads = {{.outputs = 2}},
-               .half_through_f32 = true};
+               .half_through_f32 = true,
+               .family = OpFamily::other,
+               .flops = {sort_flops, "elements x log2 of the size of the dim, for the comparisons"}};
 
 Operands argsort_compose(const Call& call) {
   return {apply(kSort, {call.input(0).detach()}, call.params)[1]};
 }
 const Op kArgsort{.name = "argsort",
-                  .doc = "The indices (from 0) that put a dim in order; stable.",
+                  .doc = "The indices (from 0) that sort input along dim; stable.",
                   .inputs = {{"input"}},
                   .params = {kLastDim, {"descending", ParamKind::boolean, false}},
-                  .compose = argsort_compose};
+                  .compose = argsort_compose,
+                  .family = OpFamily::other};
 
 void topk_shape(Call& call) {
   Shape shape = with_one_dim(call.input(0).shape());
@@ -139,21 +151,22 @@ void topk_shape(Call& call) {
 }
 void topk_cpu(const Call& call) { order_into(call, dim_of(call, 1), call.flag(2), call.integer(0)); }
 void topk_vjp(Backward& b) { set_taken_gradient(b, b.integer(1)); }
-const Op kTopk{
-    .name = "topk",
-    .doc = "The k largest (or smallest) elements along a dim in order, and their indices (from 0).",
-    .inputs = {{"input"}},
-    .params = {{"k", ParamKind::integer, {}},
-               kLastDim,
-               {"largest", ParamKind::boolean, true},
-               {"sorted", ParamKind::boolean, true}},
-    .shape = topk_shape,
-    .cpu = topk_cpu,
-    .vjp = topk_vjp,
-    .reads = {{.outputs = 2}},
-    .half_through_f32 = true};
+const Op kTopk{.name = "topk",
+               .doc = "The k largest (or smallest) elements along dim in order, and their indices (from 0).",
+               .inputs = {{"input"}},
+               .params = {{"k", ParamKind::integer, {}},
+                          kLastDim,
+                          {"largest", ParamKind::boolean, true},
+                          {"sorted", ParamKind::boolean, true}},
+               .shape = topk_shape,
+               .cpu = topk_cpu,
+               .vjp = topk_vjp,
+               .reads = {{.outputs = 2}},
+               .half_through_f32 = true,
+               .family = OpFamily::other,
+               .flops = {topk_flops, "elements x log2 of k, for the comparisons"}};
 
-// The lower of the two middle elements, or NaN where there is one: it is last in order.
+// The lower of the two middle elements, or NaN if there is one: NaN sorts last.
 Operands median_along(const Tensor& x, int dim, bool keepdim) {
   const int64_t n = x.ndim() == 0 ? 1 : x.size(dim);
   if (n == 0 || x.numel() == 0)
@@ -174,11 +187,12 @@ Operands median_compose(const Call& call) {
   return {median_along(reshape(x, {x.numel()}), 0, false)[0]};
 }
 const Op kMedian{.name = "median",
-                 .doc = "The middle element, of two the lower; along a dim also its index (from 0).",
+                 .doc = "The middle element, the lower of two; with dim also its index (from 0).",
                  .inputs = {{"input"}},
                  .params = {{.name = "dim", .kind = ParamKind::dim, .optional = true},
                             {"keepdim", ParamKind::boolean, false}},
-                 .compose = median_compose};
+                 .compose = median_compose,
+                 .family = OpFamily::reduction};
 
 }  // namespace
 

@@ -1,9 +1,10 @@
-// Windows of one dim as a view, and the sum of what windows share, which is its gradient.
+// Windows of one dim as a view, and its gradient, which adds overlapping windows.
 #include <algorithm>
 
 #include "runtime/cpu/parallel.h"
 #include "runtime/ops/dense.h"
 #include "runtime/ops/families.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -32,14 +33,16 @@ void unfold_shape(Call& call) {
 }
 void unfold_vjp(Backward&);
 const Op kUnfold{.name = "unfold",
-                 .doc = "Windows of `size` elements of a dim, `step` apart, in a new last dim; a view.",
+                 .doc = "Windows of size elements of a dim, step apart, in a new last dim; a view.",
                  .inputs = {{"input"}},
                  .params = {{"dimension", ParamKind::dim, {}},
                             {"size", ParamKind::integer, {}},
                             {"step", ParamKind::integer, {}}},
                  .shape = unfold_shape,
                  .vjp = unfold_vjp,
-                 .complex = true};
+                 .complex = true,
+                 .family = OpFamily::view,
+                 .flops = kMovesNothing};
 
 constexpr int kLengthAt = 2, kFoldStepAt = 1;  // of _fold_windows
 
@@ -88,7 +91,9 @@ const Op kFoldWindows{.name = "_fold_windows",
                       .cpu = fold_cpu,
                       .vjp = fold_vjp,
                       .half_through_f32 = true,
-                      .complex = true};
+                      .complex = true,
+                      .family = OpFamily::view,
+                      .flops = kOnePerOperand};
 void unfold_vjp(Backward& b) {
   const Shape whole = with_dim(b.shape(0));
   const int dim = normalize_dim("unfold", b.integer(kDimAt), b.shape(0));

@@ -13,7 +13,7 @@ void view_like(Call& call, const Shape& shape, const Strides& strides, int64_t s
 
 // --- reshape ---
 
-// `shape` with its one -1 worked out.
+// `shape` with its one -1 computed.
 Shape resolve_shape(const char* op, const Shape& wanted, int64_t count) {
   Shape shape = wanted;
   int unknown = -1;
@@ -34,8 +34,8 @@ Shape resolve_shape(const char* op, const Shape& wanted, int64_t count) {
   return shape;
 }
 
-// Strides that show x's elements in order under `shape` without a copy, if there are any: neighbouring dims
-// that are contiguous among themselves merge into runs, and each run is cut into dims of the new shape.
+// The strides that show the elements of x in `shape` without a copy, if there are any: adjacent dims that are
+// contiguous with each other merge into runs, and each run is split into dims of the new shape.
 bool reshaped_strides(const Tensor& x, const Shape& shape, Strides& strides) {
   if (x.numel() == 0 || x.is_contiguous()) {
     strides = contiguous_strides(shape);
@@ -76,12 +76,14 @@ void view_shape(Call& call) {
 }
 void view_vjp(Backward& b) { b.set(0, reshape(b.grad(), b.shape(0))); }
 const Op kView{.name = "view",
-               .doc = "The same elements under another shape, without a copy; one size may be -1.",
+               .doc = "The elements of input in another shape, without a copy; one size may be -1.",
                .inputs = {{"input"}},
                .params = {{"shape", ParamKind::integers, {}}},
                .shape = view_shape,
                .vjp = view_vjp,
-               .complex = true};
+               .complex = true,
+               .family = OpFamily::view,
+               .flops = kMovesNothing};
 
 Operands reshape_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -92,10 +94,12 @@ Operands reshape_compose(const Call& call) {
 }
 const Op kReshape{
     .name = "reshape",
-    .doc = "The same elements under another shape, a view where strides allow it; one size may be -1.",
+    .doc = "The elements of input in another shape, a view where strides allow it; one size may be -1.",
     .inputs = {{"input"}},
     .params = {{"shape", ParamKind::integers, {}}},
-    .compose = reshape_compose};
+    .compose = reshape_compose,
+    .family = OpFamily::view,
+    .flops = kMovesNothing};
 
 Operands flatten_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -111,23 +115,29 @@ Operands flatten_compose(const Call& call) {
   for (int i = last + 1; i < x.ndim(); ++i) shape.push_back(x.size(i));
   return {reshape(x, shape)};
 }
-// The size of the second tensor is all that counts of it.
+// Only the shape of the second tensor is used.
 Operands reshape_as_compose(const Call& call) { return {reshape(call.input(0), call.input(1).shape())}; }
 const Op kReshapeAs{.name = "reshape_as",
-                    .doc = "The elements under the shape of another tensor, a view where strides allow it.",
+                    .doc = "The elements of input in the shape of other, a view where strides allow it.",
                     .inputs = {{"input"}, {"other"}},
-                    .compose = reshape_as_compose};
+                    .compose = reshape_as_compose,
+                    .family = OpFamily::view,
+                    .flops = kMovesNothing};
 Operands view_as_compose(const Call& call) { return {view(call.input(0), call.input(1).shape())}; }
 const Op kViewAs{.name = "view_as",
-                 .doc = "The elements under the shape of another tensor, without a copy.",
+                 .doc = "The elements of input in the shape of other, without a copy.",
                  .inputs = {{"input"}, {"other"}},
-                 .compose = view_as_compose};
+                 .compose = view_as_compose,
+                 .family = OpFamily::view,
+                 .flops = kMovesNothing};
 
 const Op kFlatten{.name = "flatten",
                   .doc = "Merges the dims from start_dim to end_dim into one.",
                   .inputs = {{"input"}},
                   .params = {{"start_dim", ParamKind::dim, 0}, {"end_dim", ParamKind::dim, -1}},
-                  .compose = flatten_compose};
+                  .compose = flatten_compose,
+                  .family = OpFamily::view,
+                  .flops = kMovesNothing};
 
 // --- dims ---
 
@@ -145,12 +155,14 @@ void squeeze_shape(Call& call) {
   view_like(call, shape, strides);
 }
 const Op kSqueeze{.name = "squeeze",
-                  .doc = "Drops the dim if its size is 1; without dim, every dim of size 1.",
+                  .doc = "Drops dim if its size is 1; without dim, every dim of size 1.",
                   .inputs = {{"input"}},
                   .params = {{.name = "dim", .kind = ParamKind::dim, .optional = true}},
                   .shape = squeeze_shape,
                   .vjp = view_vjp,
-                  .complex = true};
+                  .complex = true,
+                  .family = OpFamily::view,
+                  .flops = kMovesNothing};
 
 void unsqueeze_shape(Call& call) {
   const Tensor& x = call.input(0);
@@ -166,12 +178,14 @@ void unsqueeze_shape(Call& call) {
   view_like(call, shape, strides);
 }
 const Op kUnsqueeze{.name = "unsqueeze",
-                    .doc = "Inserts a dim of size 1 at this place.",
+                    .doc = "Inserts a dim of size 1 at position dim.",
                     .inputs = {{"input"}},
                     .params = {{"dim", ParamKind::dim, {}}},
                     .shape = unsqueeze_shape,
                     .vjp = view_vjp,
-                    .complex = true};
+                    .complex = true,
+                    .family = OpFamily::view,
+                    .flops = kMovesNothing};
 
 void transpose_shape(Call& call) {
   const Tensor& x = call.input(0);
@@ -187,19 +201,26 @@ void transpose_shape(Call& call) {
 }
 void transpose_vjp(Backward& b) { b.set(0, transpose(b.grad(), int(b.integer(0)), int(b.integer(1)))); }
 const Op kTranspose{.name = "transpose",
-                    .doc = "Swaps two dims.",
+                    .doc = "Swaps dim0 and dim1.",
                     .inputs = {{"input"}},
                     .params = {{"dim0", ParamKind::dim, {}}, {"dim1", ParamKind::dim, {}}},
                     .shape = transpose_shape,
                     .vjp = transpose_vjp,
-                    .complex = true};
+                    .complex = true,
+                    .family = OpFamily::view,
+                    .flops = kMovesNothing};
 
 Operands t_compose(const Call& call) {
   const Tensor& x = call.input(0);
   if (x.ndim() > 2) fail("t: at most 2 dims expected (got shape ", x.shape(), "); use transpose or permute");
   return {x.ndim() < 2 ? x : transpose(x, 0, 1)};
 }
-const Op kT{.name = "t", .doc = "The transpose of a matrix.", .inputs = {{"input"}}, .compose = t_compose};
+const Op kT{.name = "t",
+            .doc = "The transpose of a matrix.",
+            .inputs = {{"input"}},
+            .compose = t_compose,
+            .family = OpFamily::view,
+            .flops = kMovesNothing};
 
 Dims checked_permutation(const Dims& dims, const Shape& shape) {
   if (dims.size() != shape.size()) fail("permute: ", dims.size(), " dims given for shape ", shape);
@@ -226,12 +247,14 @@ void permute_vjp(Backward& b) {
   b.set(0, permute(b.grad(), inverse));
 }
 const Op kPermute{.name = "permute",
-                  .doc = "Reorders the dims.",
+                  .doc = "Reorders the dims of input.",
                   .inputs = {{"input"}},
                   .params = {{"dims", ParamKind::dims, {}}},
                   .shape = permute_shape,
                   .vjp = permute_vjp,
-                  .complex = true};
+                  .complex = true,
+                  .family = OpFamily::view,
+                  .flops = kMovesNothing};
 
 Operands movedim_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -253,11 +276,14 @@ Operands movedim_compose(const Call& call) {
   }
   return {permute(x, order)};
 }
-const Op kMovedim{.name = "movedim",
-                  .doc = "Moves dims to other places; the rest keep their order.",
-                  .inputs = {{"input"}},
-                  .params = {{"source", ParamKind::dims, {}}, {"destination", ParamKind::dims, {}}},
-                  .compose = movedim_compose};
+const Op kMovedim{
+    .name = "movedim",
+    .doc = "Moves the source dims to the positions in destination; the other dims keep their order.",
+    .inputs = {{"input"}},
+    .params = {{"source", ParamKind::dims, {}}, {"destination", ParamKind::dims, {}}},
+    .compose = movedim_compose,
+    .family = OpFamily::view,
+    .flops = kMovesNothing};
 
 Shape expanded_shape(const Tensor& x, const Shape& wanted) {
   Shape shape = wanted;
@@ -275,15 +301,17 @@ void expand_shape(Call& call) {
   const Shape shape = expanded_shape(x, call.list(0));
   view_like(call, shape, broadcast_strides(x.shape(), x.strides(), shape));
 }
-// The tape sums what broadcasting repeated.
+// The tape sums over the repeated elements.
 void expand_vjp(Backward& b) { b.set(0, b.grad()); }
 const Op kExpand{.name = "expand",
-                 .doc = "Repeats dims of size 1 without a copy; -1 keeps a size.",
+                 .doc = "Repeats dims of size 1 up to size, without a copy; -1 keeps a size.",
                  .inputs = {{"input"}},
                  .params = {{"size", ParamKind::integers, {}}},
                  .shape = expand_shape,
                  .vjp = expand_vjp,
-                 .complex = true};
+                 .complex = true,
+                 .family = OpFamily::view,
+                 .flops = kMovesNothing};
 
 Operands broadcast_to_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -292,31 +320,35 @@ Operands broadcast_to_compose(const Call& call) {
   return {expand(x, call.list(0))};
 }
 const Op kBroadcastTo{.name = "broadcast_to",
-                      .doc = "Repeats dims of size 1, and new ones before the first, without a copy.",
+                      .doc = "Repeats dims of size 1, and adds leading dims, up to size, without a copy.",
                       .inputs = {{"input"}},
                       .params = {{"size", ParamKind::integers, {}}},
-                      .compose = broadcast_to_compose};
+                      .compose = broadcast_to_compose,
+                      .family = OpFamily::view,
+                      .flops = kMovesNothing};
 Operands expand_as_compose(const Call& call) { return {expand(call.input(0), call.input(1).shape())}; }
 const Op kExpandAs{.name = "expand_as",
-                   .doc = "Repeats dims of size 1 up to the shape of another tensor, without a copy.",
+                   .doc = "Repeats dims of size 1 up to the shape of other, without a copy.",
                    .inputs = {{"input"}, {"other"}},
-                   .compose = expand_as_compose};
+                   .compose = expand_as_compose,
+                   .family = OpFamily::view,
+                   .flops = kMovesNothing};
 
 // --- parts ---
 
-// For error texts: the sum, or the largest number when it is larger.
+// For error texts: the sum, or the largest integer if the sum overflows.
 int64_t capped_sum(int64_t a, int64_t b) {
   int64_t sum;
   return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-// The gradient of a part: zeros, with g where the part was.
+// The gradient of a part: zeros, with g at the part.
 Tensor embed(const Tensor& g, const Shape& whole, const Strides& strides, int64_t offset) {
   return as_strided_scatter(zeros(whole, g.dtype(), g.device()), g, strides, offset);
 }
 
-// x[start], x[start + step], … along a dim: `length` of them. Scripts say first and last position (both
-// included); the binding turns that into this.
+// `length` positions x[start], x[start + step], … along a dim. Scripts give the first and the last position,
+// both included; the binding converts them.
 void slice_shape(Call& call) {
   const Tensor& x = call.input(0);
   const int dim = normalize_dim("slice", call.integer(0), x.shape());
@@ -336,7 +368,7 @@ void slice_vjp(Backward& b) {
   b.set(0, embed(b.grad(), whole, strides, offset));
 }
 const Op kSlice{.name = "slice",
-                .doc = "A range of positions of one dim, with a step.",
+                .doc = "length positions of dim from start on, step apart.",
                 .inputs = {{"input"}},
                 .params = {{"dim", ParamKind::dim, {}},
                            {"start", ParamKind::position, 0},
@@ -344,7 +376,9 @@ const Op kSlice{.name = "slice",
                            {"step", ParamKind::integer, 1}},
                 .shape = slice_shape,
                 .vjp = slice_vjp,
-                .complex = true};
+                .complex = true,
+                .family = OpFamily::view,
+                .flops = kMovesNothing};
 
 Operands narrow_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -358,12 +392,14 @@ Operands narrow_compose(const Call& call) {
   return {apply1(kSlice, {x}, {dim, start, length, 1})};
 }
 const Op kNarrow{.name = "narrow",
-                 .doc = "`length` positions of one dim from `start` on.",
+                 .doc = "length positions of dim from start on.",
                  .inputs = {{"input"}},
                  .params = {{"dim", ParamKind::dim, {}},
                             {"start", ParamKind::position, {}},
                             {"length", ParamKind::integer, {}}},
-                 .compose = narrow_compose};
+                 .compose = narrow_compose,
+                 .family = OpFamily::view,
+                 .flops = kMovesNothing};
 
 void select_shape(Call& call) {
   const Tensor& x = call.input(0);
@@ -390,12 +426,14 @@ void select_vjp(Backward& b) {
   b.set(0, embed(b.grad(), whole, strides, offset));
 }
 const Op kSelect{.name = "select",
-                 .doc = "One position of a dim; the dim is dropped.",
+                 .doc = "Position index of dim; the dim is dropped.",
                  .inputs = {{"input"}},
                  .params = {{"dim", ParamKind::dim, {}}, {"index", ParamKind::position, {}}},
                  .shape = select_shape,
                  .vjp = select_vjp,
-                 .complex = true};
+                 .complex = true,
+                 .family = OpFamily::view,
+                 .flops = kMovesNothing};
 
 // The diagonal of dims dim1 and dim2 that begins `offset` columns to the right of the first element.
 struct Diagonal {
@@ -410,7 +448,7 @@ struct Diagonal {
         0, offset >= 0 ? std::min(rows, columns - offset) : std::min(rows + offset, columns));
     if (length > 0) skip = offset >= 0 ? offset * strides[dim2] : -offset * strides[dim1];
   }
-  // What it leaves of sizes or strides, with its own last.
+  // The sizes or strides of the other dims, then its own last.
   Dims without(const Dims& values, int64_t own) const {
     Dims rest;
     for (int i = 0; i < values.size(); ++i)
@@ -433,18 +471,20 @@ void diagonal_vjp(Backward& b) {
 }
 const Op kDiagonal{
     .name = "diagonal",
-    .doc = "A diagonal of two dims as a new last dim; offset counts to the right of the main one.",
+    .doc =
+        "The diagonal of dim1 and dim2 as a new last dim; offset counts to the right of the main diagonal.",
     .inputs = {{"input"}},
     .params = {{"offset", ParamKind::integer, 0}, {"dim1", ParamKind::dim, 0}, {"dim2", ParamKind::dim, 1}},
     .shape = diagonal_shape,
     .vjp = diagonal_vjp,
-    .complex = true};
+    .complex = true,
+    .family = OpFamily::view,
+    .flops = kMovesNothing};
 
 // --- strides by number: how the tape describes writes through views ---
 
 void as_strided_shape(Call& call) { view_like(call, call.list(0), call.list(1), call.integer(2)); }
-// Elements that a stride of 0 repeats receive the sum; those that other strides repeat are added up one by
-// one.
+// Elements repeated by a stride of 0 get the sum; elements repeated by other strides are added one by one.
 void as_strided_vjp(Backward& b) {
   Tensor g = b.grad();
   Dims strides = b.list(1);
@@ -470,7 +510,9 @@ const Op kAsStrided{.name = "_as_strided",
                                {"storage_offset", ParamKind::integer, 0}},
                     .shape = as_strided_shape,
                     .vjp = as_strided_vjp,
-                    .complex = true};
+                    .complex = true,
+                    .family = OpFamily::view,
+                    .flops = kMovesNothing};
 
 }  // namespace
 

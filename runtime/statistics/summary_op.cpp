@@ -1,6 +1,7 @@
 #include "runtime/statistics/summary_op.h"
 
 #include "runtime/ops.h"
+#include "runtime/ops/flops.h"
 
 namespace lunagrad {
 namespace {
@@ -17,7 +18,7 @@ Tensor row_of(const Tensor& given) {
   const Tensor x = given.dtype() == DType::f64 ? given : to(given, DType::f32), finite = isfinite(x);
   const Tensor values = where(finite, x, zeros_like(x)), magnitudes = abs(values), largest = amax(magnitudes);
   const Tensor scale = where(gt(largest, zeros_like(largest)), largest, ones_like(largest));
-  // NaN and Inf are replaced by values that cannot be the extreme.
+  // m (-m) in place of elements that are not finite does not change the minimum (maximum).
   const Tensor least = amin(where(finite, x, scale)), most = amax(where(finite, x, neg(scale)));
   const Tensor any = gt(count(finite), zeros({}, DType::f32, x.device()));
   const auto or_zero = [&](const Tensor& extreme) { return where(any, extreme, zeros_like(extreme)); };
@@ -41,7 +42,9 @@ const Op& summary_op() {
                      .doc = "Norm, extremes, zeros and what is not finite of each operand.",
                      .inputs = {{"tensors", false, true}},
                      .shape = summary_shape,
-                     .compose = summary_compose};
+                     .compose = summary_compose,
+                     .family = OpFamily::reduction,
+                     .flops = {for_input<1>, "1 for each element of the operand"}};
   return op;
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 // Mixed precision. In an autocast region matrix products (matmul, linear, convolutions, attention) run in a
-// 16-bit type; ops that lose precision there (exponentials, sums, norms, softmax, losses) run in f32; other ops
-// that need one type run in the widest type of their operands. Weights stay in f32. The cast of a weight is
-// computed once for each of its versions and shared by the ops of the region, so that its gradient reaches f32
-// through one cast. The rules are PyTorch's, in one table (autocast.cpp). A backward pass runs without autocast,
-// in the types of its forward pass. For the thread of the tensors.
+// 16-bit type; ops that lose precision there (exponentials, sums, norms, softmax, losses) run in f32; other
+// ops that need one type run in the widest type of their operands. Weights stay in f32. The cast of a weight
+// is computed once for each of its versions and shared by the ops of the region, so that its gradient reaches
+// f32 through one cast. The rules are PyTorch's; each op's record holds its own (AutocastPolicy). A backward
+// pass runs without autocast, in the types of its forward pass. For the thread of the tensors.
 #include <unordered_map>
 
 #include "runtime/op.h"
@@ -15,7 +15,7 @@ class Autocast {
  public:
   explicit Autocast(DType type) : type_(type) {}
   DType type() const { return type_; }  // f16 or bf16
-  // Runs the call with its operands cast according to the table.
+  // Runs the call with its operands cast as the op's policy says.
   void run(Call&);
 
  private:
@@ -44,8 +44,8 @@ class UseAutocast {
 // A new region of that type. Error for a type other than f16 and bf16.
 std::shared_ptr<Autocast> make_autocast(DType);
 
-// For gradients of a scaled loss: multiplies each by `factor` in place and returns whether all are finite, with
-// one wait for the device.
+// For gradients of a scaled loss: multiplies each by `factor` in place and returns whether all are finite,
+// with one wait for the device.
 bool unscale_gradients(const TensorList&, double factor);
 
 }  // namespace lunagrad

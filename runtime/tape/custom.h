@@ -1,8 +1,8 @@
 #pragma once
-// Ops written by the user: a forward function, which computes outputs with the tape off, and a backward function,
-// which computes the gradients of the inputs from those of the outputs. On the tape a custom op is a node with
-// its own name. Values that forward saves are version-checked when backward reads them. A backward written in ops
-// can be differentiated again. For the thread of the tensors.
+// Ops written by the user: a forward function, which computes outputs with the tape off, and a backward
+// function, which computes the gradients of the inputs from those of the outputs. On the tape a custom op is
+// a node with its own name. Values that forward saves are version-checked when backward reads them. A
+// backward written in ops can be differentiated again. For the thread of the tensors.
 #include <functional>
 #include <memory>
 #include <string>
@@ -36,8 +36,8 @@ struct CustomOp {
   const Op* record = nullptr;  // custom_record(name)
   CustomForward forward;
   CustomBackward backward;
-  // Makes the same op for other inputs with the same shapes and dtypes. Callable after this call has ended, for
-  // example to check its gradient; empty when that is not possible.
+  // Makes the same op for other inputs with the same shapes and dtypes. Callable after this call has ended,
+  // for example to check its gradient; empty when that is not possible.
   std::function<CustomOp(const TensorList& inputs)> again = {};
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// Gradients as a value: the gradients of every recorded tensor, leaves and results alike, from one backward pass
-// that does not change .grad. The key of a tensor is its node and output, so a store keeps no tensor of the
-// forward pass alive. For the thread of the tensors.
+// Gradients as a value: the gradients of every recorded tensor, leaves and results alike, from one backward
+// pass that does not change .grad. The key of a tensor is its node and output, so a store keeps no tensor of
+// the forward pass alive. For the thread of the tensors.
 #include <map>
 
 #include "runtime/tensor.h"

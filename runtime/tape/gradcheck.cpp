@@ -18,8 +18,8 @@ Tensor weights_for(const Tensor& output, uint64_t stream) {
   return to(to(contraction_weights(output, stream), output.dtype()), output.device());
 }
 
-// The scalar that is differentiated: the sum over the outputs of <output, weights>; for complex outputs over their
-// real and imaginary parts.
+// The scalar that is differentiated: the sum over the outputs of <output, weights>; for complex outputs over
+// their real and imaginary parts.
 Tensor contract(const TensorList& outputs) {
   Tensor total;
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -1,8 +1,8 @@
 #pragma once
 // Compares gradients with central differences in f64, for the tests and for lg.grad.check. The error of
-// (f(x + h) - f(x - h)) / 2h is about h^2 |f'''| / 6 + 1e-16 |f| / h, which is 1e-10 for h = 1e-5. For complex
-// inputs the real and the imaginary part are varied separately, and the gradient is dL/dRe + i dL/dIm. For the
-// thread of the tensors.
+// (f(x + h) - f(x - h)) / 2h is about h^2 |f'''| / 6 + 1e-16 |f| / h, which is 1e-10 for h = 1e-5. For
+// complex inputs the real and the imaginary part are varied separately, and the gradient is dL/dRe + i
+// dL/dIm. For the thread of the tensors.
 #include <functional>
 #include <string>
 

@@ -99,8 +99,8 @@ void attach(const Tensor& x, const Ref<Node>& node, uint32_t output) {
   x.body()->output = output;
 }
 
-// Derives the node of a view again after an in-place write to its base: the view becomes an _as_strided of the
-// base.
+// Derives the node of a view again after an in-place write to its base: the view becomes an _as_strided of
+// the base.
 void derive_view(const Tensor& view) {
   TensorBody& body = *view.body();
   const Tensor base(body.base);

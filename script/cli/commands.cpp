@@ -260,11 +260,12 @@ int run_command_line(int argc, char** argv) {
   CLI::App* open_command = app.add_subcommand("open", "open the workbench window: [SCRIPT] [ARGS]");
   open_command->add_option("arguments", arguments, "for the workbench");
   CLI::App* meta_command = app.add_subcommand("meta", "print annotations of the API for Lua editors");
-  bool as_table = false, as_library = false;
+  bool as_table = false, as_library = false, as_json = false;
   meta_command->add_flag("--table", as_table, "print docs/operations.md instead: a table of all operations");
   meta_command
       ->add_flag("--library", as_library, "print docs/library.md instead: all functions of the library")
       ->excludes("--table");
+  meta_command->add_flag("--json", as_json, "print the records of the operations as JSON instead");
   std::vector<std::string> workloads;
   CLI::App* bench_command =
       app.add_subcommand("bench", "measure workloads, all or those named; with --ops every operation");
@@ -362,7 +363,10 @@ int run_command_line(int argc, char** argv) {
   if (*devices_command) return list_devices(with_ops);
   if (*open_command) return open_workbench(arguments);
   if (*meta_command) {
-    as_table ? print_op_table(std::cout) : as_library ? print_library(std::cout) : print_meta(std::cout);
+    (as_json      ? print_records
+     : as_table   ? print_op_table
+     : as_library ? print_library
+                  : print_meta)(std::cout);
     return 0;
   }
   if (*bench_command && every_op) return bench_ops(workloads, bench);

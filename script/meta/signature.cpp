@@ -9,62 +9,29 @@
 namespace lunagrad {
 namespace {
 
-// The ops whose argument order in PyTorch is not "operands, then parameters".
-struct Order {
-  const char* op;
-  std::vector<const char*> names;
-};
-const std::vector<Order>& orders() {
-  static const std::vector<Order> all = {
-      {"layer_norm", {"input", "normalized_shape", "weight", "bias", "eps"}},
-      {"rms_norm", {"input", "normalized_shape", "weight", "eps"}},
-      {"group_norm", {"input", "num_groups", "weight", "bias", "eps"}},
-      {"index_select", {"input", "dim", "index"}},
-      {"index_add", {"input", "dim", "index", "source", "alpha"}},
-      {"gather", {"input", "dim", "index"}},
-      {"scatter_add", {"input", "dim", "index", "src"}},
-      {"scatter", {"input", "dim", "index", "src"}},
-      {"index_copy", {"input", "dim", "index", "source"}},
-      {"index_fill", {"input", "dim", "index", "value"}},
-      {"einsum", {"equation", "operands"}},
-  };
-  return all;
-}
-
-// Ops with a second record for calls that use more parameters than the first one has.
-constexpr const char* kLongForms[][2] = {
-    {"add", "_add_alpha"}, {"sub", "_sub_alpha"},   {"div", "_div_rounding"}, {"clamp", "_clamp_bounds"},
-    {"sum", "_sum_dtype"}, {"mean", "_mean_dtype"}, {"prod", "_prod_dtype"}};
-
+// The record of the calls that an op's own record has no parameters for, or the op's own.
 const Op& full_form(const Op& op) {
-  for (const auto& [name, form] : kLongForms)
-    if (std::strcmp(name, op.name) == 0) return *find_op(form);
-  return op;
+  static const std::unordered_map<std::string_view, const Op*> forms = [] {
+    std::unordered_map<std::string_view, const Op*> map;
+    for (const Op* form : all_ops())
+      if (form->short_form) map.emplace(form->short_form, form);
+    return map;
+  }();
+  const auto found = forms.find(op.name);
+  return found == forms.end() ? op : *found->second;
 }
 
-size_t rank(const Order* order, const Slot& slot) {
-  if (!order) return 0;
-  for (size_t i = 0; i < order->names.size(); ++i)
-    if (std::strcmp(order->names[i], slot.name) == 0) return i;
-  return order->names.size();
-}
-
-// Operands that broadcast may be numbers, but not conditions or masks.
-uint32_t number_inputs(const Op& op) {
-  if (op.elementwise >= 0) return ~0u;
-  static constexpr std::pair<const char*, uint32_t> kOthers[] = {
-      {"where", 0b110},     {"scatter", 0b100},   {"index_fill", 0b100},   {"repeat_interleave", 0b10},
-      {"_add_alpha", 0b11}, {"_sub_alpha", 0b11}, {"_div_rounding", 0b11}, {"_clamp_bounds", 0b111},
-      {"isclose", 0b11},    {"complex", 0b11}};
-  for (const auto& [name, numbers] : kOthers)
-    if (std::strcmp(op.name, name) == 0) return numbers;
-  return 0;
+// The position of an argument in the order that the record gives.
+size_t rank(const Op& op, const Slot& slot) {
+  for (size_t i = 0; i < op.order.size(); ++i)
+    if (std::strcmp(op.order[i], slot.name) == 0) return i;
+  return op.order.size();
 }
 
 Signature make_signature(const Op& short_form) {
   const Op& op = full_form(short_form);
-  Signature signature{&short_form, &op, {}, short_form.params.empty(), number_inputs(op), false, {}};
-  signature.creates = op.inputs.empty() || std::string_view(op.name).ends_with("_like");
+  Signature signature{&short_form, &op, {}, short_form.params.empty(), op.number_inputs, false, {}};
+  signature.creates = op.creates || op.inputs.empty();
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     signature.slots.push_back({op.inputs[i].name, true, i, !op.inputs[i].optional});
     signature.only_inputs &= !op.inputs[i].optional && !op.inputs[i].list;
@@ -72,11 +39,8 @@ Signature make_signature(const Op& short_form) {
   for (size_t i = 0; i < op.params.size(); ++i)
     signature.slots.push_back(
         {op.params[i].name, false, i, !op.params[i].optional && !op.params[i].fallback.present()});
-  const Order* order = nullptr;
-  for (const Order& candidate : orders())
-    if (std::strcmp(candidate.op, op.name) == 0) order = &candidate;
   std::stable_sort(signature.slots.begin(), signature.slots.end(),
-                   [&](const Slot& a, const Slot& b) { return rank(order, a) < rank(order, b); });
+                   [&](const Slot& a, const Slot& b) { return rank(op, a) < rank(op, b); });
   for (const Slot& slot : signature.slots) {
     if (!signature.names.empty()) signature.names += ", ";
     signature.names += slot.name;

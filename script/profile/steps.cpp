@@ -255,7 +255,7 @@ std::shared_ptr<const StepProfile> profile_of(const ProfileNotes& notes) {
     self[size_t(note.phase)] += nesting.self[i];
     ProfileRow& op = ops.row(uint64_t(reinterpret_cast<uintptr_t>(note.op)), [&](ProfileRow& row) {
       row.name = note.op->name;
-      if (const FlopRule* const rule = flop_rule(*note.op)) row.formula = rule->formula;
+      if (note.op->flops.count) row.formula = note.op->flops.text;
     });
     add(op, note, nesting.self[i], device[i]);
     op.total_ns += ticks_to_ns(note.length);

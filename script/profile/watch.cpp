@@ -248,23 +248,14 @@ void ProfileWatch::ran(const Call& call, uint64_t length) {
                                    : ProfilePhase::forward;
   note.fell_back = on_cpu_ == &call;
   if (note.fell_back) on_cpu_ = nullptr;
-  note.bytes = 0;
+  note.bytes = int64_t(call_bytes(call));
   note.made = nullptr;
-  const bool views = !call.out.empty() && call.aliases != 0;
-  if (!views)
-    for (const Tensor& x : call.in)
-      if (x.defined()) note.bytes += int64_t(x.nbytes());
   if (!call.out.empty() && call.out[0].defined()) {
     note.shape = call.out[0].layout();
-    if (!views) {
-      note.made = call.out[0].storage_ref().get();
-      for (const Tensor& x : call.out)
-        if (x.defined()) note.bytes += int64_t(x.nbytes());
-    }
+    if (call.aliases == 0) note.made = call.out[0].storage_ref().get();
   }
-  const FlopRule* const rule = flop_rule(op);
-  note.counted = rule;
-  note.flops = rule ? rule->count(call) : 0;
+  note.counted = op.flops.count;
+  note.flops = call_flops(call);
   if (note.phase == ProfilePhase::optimizer) {
     if (!std::exchange(optimizer_seen_, true)) optimizer_ = 0;
     optimizer_ += states_of(call);

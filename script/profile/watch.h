@@ -18,13 +18,6 @@
 
 namespace lunagrad {
 
-// How the floating point operations of an op are counted; null when nobody has written it down.
-struct FlopRule {
-  double (*count)(const Call&);
-  const char* formula;
-};
-const FlopRule* flop_rule(const Op&);
-
 // What is noted of one call. Holds the layout of the first result, and no tensor.
 struct ProfileNote {
   const Op* op;

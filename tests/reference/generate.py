@@ -1,7 +1,12 @@
 #!/usr/bin/python3
 """Makes the reference cases that tests/runtime/test_reference.cpp compares the engine with: FAMILY.json and FAMILY.safetensors
 beside this file, and optimizers.lua. Run by hand, `tests/reference/generate.py`, with Debian's python3-torch 1.13 (the
-tests themselves need no Python); commit what it writes.
+tests themselves need no Python); commit what it writes. With names of families it writes only these.
+
+An op without a case in cases/ gets cases from the examples of its record (Op::examples, or the range of its row in
+elementwise.def): family "examples", read from `build/lunagrad meta --json` ($LUNAGRAD names another program). This
+needs an op whose name and arguments are PyTorch's. torch_names.txt has the names of all PyTorch functions, so that the
+test accepts an op without a case only if PyTorch has no function of its name.
 
 Each file cases/FAMILY.py is a table of calls
 
@@ -19,6 +24,7 @@ import importlib
 import json
 import os
 import struct
+import subprocess
 import sys
 import warnings
 import zlib
@@ -31,6 +37,7 @@ warnings.filterwarnings("ignore")
 HERE = os.path.dirname(os.path.abspath(__file__))
 FAMILIES = ["elementwise", "reduce", "view", "create", "matmul", "index", "conv", "norm", "loss", "shape", "rnn",
             "complex"]
+PLACES = (F, torch, torch.special, torch.linalg, torch.Tensor)
 DTYPES = {"f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16,
           "i64": torch.int64, "i32": torch.int32, "u8": torch.uint8, "bool": torch.bool,
           "c64": torch.complex64, "c128": torch.complex128, "part": torch.float64}
@@ -112,7 +119,7 @@ def upstream(y):
 
 
 def find_function(op):
-    for place in (F, torch, torch.special, torch.linalg, torch.Tensor):
+    for place in PLACES:
         if hasattr(place, op):
             return getattr(place, op)
     raise SystemExit(f"{op}: PyTorch has no such function; give by=")
@@ -223,18 +230,51 @@ class Family:
             out.write("[\n" + ",\n".join(self.lines) + "\n]\n")
 
 
+def torch_names():
+    return sorted({name for place in PLACES for name in dir(place)
+                   if name[0] != "_" and callable(getattr(place, name, None))})
+
+
+def input_of(operand):
+    shape, low, high = operand["shape"], operand["low"], operand["high"]
+    return {"real": lambda: real(*shape, low=low, high=high), "complex": lambda: real(*shape, low=low, high=high),
+            "index": lambda: ids(*shape, low=low, high=high), "boolean": lambda: bools(*shape),
+            "absent": lambda: None}[operand["kind"]]()
+
+
+def example_cases(case):
+    """Cases of the ops that no family of FAMILIES has, from the examples of their records."""
+    program = os.environ.get("LUNAGRAD", os.path.join(HERE, "../../build/lunagrad"))
+    records = json.loads(subprocess.run([program, "meta", "--json"], check=True, capture_output=True).stdout)
+    covered = set()
+    for family in FAMILIES:
+        with open(f"{HERE}/{family}.json") as file:
+            covered |= {line["op"] for line in json.load(file)}
+    names = set(torch_names())
+    for record in records:
+        op = record["name"]
+        if op in covered or op not in names or op[0] == "_":
+            continue
+        for example in record["examples"]:
+            inputs = {operand["name"]: input_of(operand) for operand in example["inputs"]}
+            complexes = any(operand["kind"] == "complex" for operand in example["inputs"])
+            case(op, inputs, floats=not complexes, types="c128" if complexes else "", **example["params"])
+
+
 def main():
-    wanted = sys.argv[1:] or FAMILIES + ["optimizers"]
+    wanted = sys.argv[1:] or FAMILIES + ["optimizers", "examples"]
     sys.path.insert(0, HERE)
     sys.modules["generate"] = sys.modules["__main__"]
     size = 0
+    with open(f"{HERE}/torch_names.txt", "w") as out:
+        out.write("\n".join(torch_names()) + "\n")
     for name in wanted:
-        module = importlib.import_module("cases." + name)
+        module = None if name == "examples" else importlib.import_module("cases." + name)
         if name == "optimizers":
             module.write(f"{HERE}/optimizers.lua")
             continue
         family = Family(name)
-        module.cases(family.case)
+        (module.cases if module else example_cases)(family.case)
         family.save()
         size += sum(os.path.getsize(f"{HERE}/{name}.{end}") for end in ("json", "safetensors"))
         print(f"{name}: {len(family.lines)} cases of {len(family.ops)} ops")

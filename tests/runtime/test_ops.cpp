@@ -1,4 +1,4 @@
-// The generic test of every op: rows of samples.cpp x dtype x layout x device.
+// The generic test of every op on the CPU: samples (tests/samples) x dtype x layout.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -19,7 +19,8 @@ enum class Arrangement { contiguous, transposed, sliced };
 constexpr Arrangement kArrangements[] = {Arrangement::contiguous, Arrangement::transposed,
                                          Arrangement::sliced};
 
-// Elements that depend on the row and operand alone; f64 reals, c128 complex numbers, i64 indices.
+// Elements that depend only on the sample and the number of the operand: f64 reals, c128 complex numbers, i64
+// indices.
 Tensor make_input(const SampleInput& spec, uint64_t stream) {
   if (spec.kind == Kind::absent) return {};
   const auto count = size_t(numel(spec.shape)) * (spec.kind == Kind::complex ? 2 : 1);
@@ -39,7 +40,7 @@ Tensor make_input(const SampleInput& spec, uint64_t stream) {
   return reals;
 }
 
-// The same elements, otherwise laid out in memory.
+// The same elements in another memory layout.
 Tensor arrange(const Tensor& x, Arrangement arrangement) {
   if (!x.defined() || x.ndim() == 0) return x;
   const NoGrad off;
@@ -89,7 +90,7 @@ double distance(const Tensor& a, const Tensor& b, double smallest_scale = 1e-3) 
   return worst;
 }
 
-// op x check: "ok", or what went wrong first.
+// The result of each op and check: "ok", or the first failure.
 struct Grid {
   std::map<std::string, std::map<std::string, std::string>> cells;
   std::set<std::string> columns;
@@ -125,7 +126,7 @@ struct Grid {
   }
 };
 
-// Runs `body` and turns an exception into a wrong cell.
+// Runs `body`; an exception makes the cell wrong.
 template <class F>
 void cell(Grid& grid, const Sample& sample, const std::string& column, F&& body) {
   try {
@@ -176,7 +177,8 @@ void check_values(Grid& grid, const Op& op, const Sample& sample, const TensorLi
     }
     return within(worst, 1e-12);
   });
-  if (has_complex(inputs) || has_complex(run_sample(op, sample, inputs))) return;  // none consist of halves
+  if (has_complex(inputs) || has_complex(run_sample(op, sample, inputs)))
+    return;  // there is no 16-bit complex type
   for (const DType half : {DType::f16, DType::bf16}) {
     cell(grid, sample, dtype_name(half), [&]() -> Verdict {
       const TensorList narrow = cast_reals(inputs, half);
@@ -191,7 +193,7 @@ void check_values(Grid& grid, const Op& op, const Sample& sample, const TensorLi
   }
 }
 
-// The composition of a fused op must give what its kernel gives.
+// The composition of a fused op must give the result of its kernel.
 void check_composition(Grid& grid, const Op& op, const Sample& sample, const TensorList& inputs) {
   if (!op.compose || !op.cpu || op.random) return;
   cell(grid, sample, "compose", [&]() -> Verdict {
@@ -305,7 +307,7 @@ TEST_CASE("every op has a sample row") {
   for (const Sample& sample : samples()) covered.insert(sample.op);
   size_t visible = 0;
   for (const Op* op : all_ops()) {
-    if (op->hidden()) continue;  // fused gradients and the optimizers: tested through what uses them
+    if (op->hidden()) continue;  // fused gradients and optimizers are tested through their callers
     ++visible;
     CHECK_MESSAGE(covered.count(op->name), op->name << " has no row in samples.cpp");
   }

@@ -187,6 +187,14 @@ std::string run_case(const Family& family, const Op& op, const json& row, DType 
   return {};
 }
 
+// The names of all functions of PyTorch.
+std::set<std::string> torch_names() {
+  std::ifstream file(LUNAGRAD_SOURCE_DIR "/tests/reference/torch_names.txt");
+  std::set<std::string> names;
+  for (std::string name; std::getline(file, name);) names.insert(name);
+  return names;
+}
+
 std::vector<std::filesystem::path> family_files() {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(LUNAGRAD_SOURCE_DIR "/tests/reference"))
@@ -218,9 +226,14 @@ TEST_CASE("every op gives PyTorch's values and gradients") {
       }
     }
   }
+  // The composition, finite differences and double precision suffice for an op that PyTorch does not have.
+  const std::set<std::string> torch = torch_names();
+  REQUIRE(torch.count("softmax"));
   for (const Op* op : all_ops())
-    if (!op->hidden() && !kWithoutValues.count(op->name))
-      CHECK_MESSAGE(covered.count(op->name), std::string(op->name) << " has no case in tests/reference");
+    if (!op->hidden() && torch.count(op->name) && !kWithoutValues.count(op->name))
+      CHECK_MESSAGE(covered.count(op->name),
+                    std::string(op->name)
+                        << " exists in PyTorch and has no case: run tests/reference/generate.py examples");
   std::printf("%zu of %zu reference cases of %zu ops pass\n", passed, all, covered.size());
 }
 

@@ -10,10 +10,10 @@ std::vector<Sample> good() {
   return {
       {kName, {real({3, 4}), real({5, 4}), real({5, 2}), absent()}},
       {kName, {real({2, 3, 4}), real({2, 3, 4}), real({2, 3, 4}), absent()}, {0.0, true}},
-      // more queries than keys, and the other way round
+      // more queries than keys, and more keys than queries
       {kName, {real({2, 5, 3}), real({2, 3, 3}), real({2, 3, 5}), absent()}, {0.0, true, 0.7}},
       {kName, {real({2, 2, 3}), real({2, 4, 3}), real({2, 4, 2}), absent()}, {0.0, true, 0.7, 1.5}},
-      // masks: rows of booleans may hide every key
+      // bool masks; a row may mask all keys
       {kName, {real({2, 3, 4}), real({2, 3, 4}), real({2, 3, 2}), boolean({3, 3})}},
       {kName,
        {real({2, 2, 3, 2}), real({2, 2, 4, 2}), real({2, 2, 4, 2}), boolean({2, 1, 1, 4})},

@@ -7,8 +7,8 @@ namespace {
 
 Value equation(const char* text) { return int64_t(intern(text)); }
 
-// Each elementwise row with a complex meaning: all operands complex, and each of them real among complex
-// ones.
+// Samples of the elementwise rows that take complex numbers: all operands complex, then each operand real
+// with complex others.
 void add_elementwise(std::vector<Sample>& rows) {
   for (const Op* op : all_ops()) {
     if (op->elementwise < 0 || op->hidden() || !op->complex) continue;

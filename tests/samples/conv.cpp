@@ -26,7 +26,7 @@ std::vector<Sample> good() {
       {"conv_transpose1d", {real({2, 3, 5}), real({3, 2, 4}), real({2})}, {Dims{2}, Dims{1}}},
       {"conv_transpose1d",
        {real({4, 5}), real({4, 1, 3}), absent()},
-       {Dims{1}, Dims{0}, Dims{1}, 2, Dims{2}}},  // output_padding past the stride
+       {Dims{1}, Dims{0}, Dims{1}, 2, Dims{2}}},  // output_padding 1 at stride 1, which dilation 2 allows
       {"conv_transpose2d", {real({2, 3, 3, 4}), real({3, 2, 3, 2}), real({2})}},
       {"conv_transpose2d",
        {real({1, 4, 3, 3}), real({4, 3, 3, 3}), real({6})},

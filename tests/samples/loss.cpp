@@ -52,7 +52,7 @@ std::vector<Sample> good() {
        {real({6, 4}, -3, -0.2), index({2}, 1, 4), index({}, 6, 7), index({}, 2, 3)},
        {0, 2},
        false},
-      // too short: infinite, and counted as 0
+      // too short: the loss is infinite, or 0 with zero_infinity
       {"ctc_loss",
        {real({2, 2, 4}, -3, -0.2), index({2, 3}, 1, 4), index({2}, 2, 3), index({2}, 3, 4)},
        {0, 1, true},

@@ -2,37 +2,12 @@
 
 #include <cmath>
 
-#include "runtime/elementwise/elementwise.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::tests {
 
 extern const SampleFamily kView, kCreate, kReduce, kMatmul, kIndex, kConv, kPool, kResize, kNorm, kAttention,
     kLoss, kRnn, kComplex;
-namespace {
-
-// Each row of elementwise.def: all operands of one shape, and each broadcast against the others.
-void add_elementwise(std::vector<Sample>& rows) {
-  for (const Op* op : all_ops()) {
-    if (op->elementwise < 0 || op->hidden()) continue;
-    const RowTraits& traits = row_traits(op->elementwise);
-    const auto operand = [&](const Shape& shape) { return real(shape, traits.lo, traits.hi); };
-    const int arity = traits.arity;
-    for (int broadcast = -1; broadcast < (arity > 1 ? arity : 0); ++broadcast) {
-      Sample row{op->name, {}};
-      for (int i = 0; i < arity; ++i) row.inputs.push_back(operand(i == broadcast ? Shape{3} : Shape{2, 3}));
-      if (std::string_view(op->name) == "where") row.inputs[0] = boolean(row.inputs[0].shape);
-      for (const ParamSpec& spec : op->params) {
-        if (spec.fallback.present()) continue;
-        row.params.resize(op->params.size());
-        row.params[size_t(&spec - op->params.data())] = 0.5;
-      }
-      rows.push_back(row);
-    }
-  }
-}
-
-}  // namespace
 
 Values complete(const Op& op, const Values& given) {
   Values values = given;
@@ -83,7 +58,12 @@ std::vector<Sample> samples() {
     const std::vector<Sample> more = family->samples();
     rows.insert(rows.end(), more.begin(), more.end());
   }
-  add_elementwise(rows);
+  for (const Op* op : all_ops()) {
+    if (op->hidden()) continue;
+    for (const OpExample& example : examples_of(*op))
+      if (!example.error)
+        rows.push_back({op->name, example.inputs, example.params, example.tolerance, example.second_order});
+  }
   return rows;
 }
 
@@ -93,6 +73,9 @@ std::vector<BadSample> bad_samples() {
     const std::vector<BadSample> more = family->bad_samples();
     rows.insert(rows.end(), more.begin(), more.end());
   }
+  for (const Op* op : all_ops())
+    for (const OpExample& example : op->examples)
+      if (example.error) rows.push_back({op->name, example.inputs, example.params, example.error});
   return rows;
 }
 

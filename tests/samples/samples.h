@@ -1,8 +1,9 @@
 #pragma once
-// THE OP SAMPLE TABLE. Each op of the engine has at least one row: operands by shape, range and kind, and
-// parameters. runtime/test_ops.cpp runs every row over dtypes and layouts, against the same op in f64,
+// The op sample table. Each public op has at least one sample: operands by shape, range and kind, and
+// parameters. runtime/test_ops.cpp runs every sample over dtypes and layouts, against the same op in f64,
 // against central differences, and to second order; gpu/test_samples.cpp compares the Vulkan device with the
-// CPU. samples() adds the rows of elementwise.def.
+// CPU. Samples come from the files of this folder and from the examples of the records (Op::examples); those
+// of elementwise rows are derived from elementwise.def.
 #include <string>
 #include <vector>
 
@@ -11,20 +12,15 @@
 
 namespace lunagrad::tests {
 
-enum class Kind { real, complex, index, boolean, absent };
-
-struct SampleInput {
-  Shape shape;
-  double low = -2, high = 2;  // index: integers in [low, high); complex: of both parts
-  Kind kind = Kind::real;
-};
+using SampleInput = ExampleOperand;
+using Kind = ExampleOperand::Kind;
 
 struct Sample {
   std::string op;
   std::vector<SampleInput> inputs;
-  Values params = {};  // missing ones take the record's defaults
+  Values params = {};  // missing ones take their fallbacks
   bool second_order = true;
-  bool contiguous = false;  // a view of contiguous memory alone
+  bool contiguous = false;  // the op takes only contiguous operands
   // Errors are relative to the largest expected element, or to this if that is smaller. Rows with a gradient
   // that is exactly 0 set it to what the rounding errors come from.
   double smallest_scale = 1e-3;
@@ -37,7 +33,7 @@ struct BadSample {
   std::string op;
   std::vector<SampleInput> inputs;
   Values params;
-  std::string message;  // must occur in the error
+  std::string message;  // the Error must contain it
 };
 
 inline SampleInput real(const Shape& shape, double low = -2, double high = 2) {
@@ -52,7 +48,7 @@ inline SampleInput index(const Shape& shape, double low, double high) {
 }
 inline SampleInput absent() { return {{}, 0, 0, Kind::absent}; }
 
-// The rows of one family each; larger families have a file of their own in samples/. samples.cpp lists them.
+// The samples of related ops: one file of this folder each, listed in samples.cpp.
 struct SampleFamily {
   std::vector<Sample> (*samples)();
   std::vector<BadSample> (*bad_samples)();
@@ -61,7 +57,7 @@ struct SampleFamily {
 std::vector<Sample> samples();
 std::vector<BadSample> bad_samples();
 
-// Values for the parameters that a row leaves out.
+// The parameters with fallbacks for those that are missing.
 Values complete(const Op&, const Values&);
 
 // Whether the op takes this dtype for the real inputs of the sample; else it raises an error.

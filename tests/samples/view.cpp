@@ -42,7 +42,7 @@ std::vector<Sample> good() {
       {"hstack", {real({2, 3}), real({2, 1})}},
       {"hstack", {real({3}), real({})}},
       {"vstack", {real({3}), real({2, 3})}},
-      // other orders
+      // permuted elements
       {"roll", {real({2, 3, 4})}, {Dims{1, -2, 5}, Dims{0, 2, 1}}},
       {"roll", {real({3, 4})}, {Dims{5}}},
       {"flip", {real({2, 3, 4})}, {Dims{0, 2}}},

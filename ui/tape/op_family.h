@@ -2,13 +2,12 @@
 // The families that colour the ops, and one-line descriptions from the op records. Pure; any thread.
 #include <string_view>
 
+#include "runtime/op.h"
+
 namespace lunagrad {
 
-// The numbers are indices into Theme::family.
-enum class OpFamily { view, linear_algebra, elementwise, reduction, normalization, leaf, loss, other };
-
-OpFamily op_family(std::string_view op);
+OpFamily op_family(std::string_view op);  // other for custom ops of a script
 const char* op_family_name(OpFamily);
-const char* op_doc(std::string_view op);  // one sentence; "" if it is not an op, for example a leaf
+const char* op_doc(std::string_view op);  // one sentence; "" for leaf nodes and custom ops
 
 }  // namespace lunagrad

@@ -76,8 +76,7 @@ Times best_times(F&& f, const Memcpy* copy, double budget) {
 // A row with its operands, ready to be called.
 class Bench {
  public:
-  Bench(const BenchRow& row, DType dtype, bool transposed)
-      : row_(row), call_(bench_call(row, dtype, transposed)) {}
+  Bench(const BenchRow& row, DType dtype, bool transposed) : call_(bench_call(row, dtype, transposed)) {}
 
   void operator()() {
     Call call = call_;
@@ -85,28 +84,30 @@ class Bench {
     outputs_ = std::move(call.out);
   }
 
-  // How many operations a call is made of: more than one for a composition.
-  int operations() {
-    struct Count : Trace {
-      int ops = 0;
-      void ran(const Call& call, uint64_t) override { ops += call.aliases == 0; }
-      void fell_back(const Call&, const char*) override {}
-    } count;
+  // The operations that a call is made of, more than one for a composition, and their floating-point
+  // operations.
+  struct Count : Trace {
+    int operations = 0;
+    double flops = 0;
+    void ran(const Call& call, uint64_t) override {
+      operations += call.aliases == 0;
+      flops += call_flops(call);
+    }
+    void fell_back(const Call&, const char*) override {}
+  };
+  Count count() {
+    Count count;
     context().trace = &count;
     (*this)();
     context().trace = nullptr;
-    return count.ops;
+    return count;
   }
 
-  // What a call reads and writes; the first list of an optimizer and its states are written, the gradients
-  // are not.
+  // Bytes of the operands and results of the last call. Of a composition those in between are not counted.
   double bytes() const {
-    double total = 0;
-    for (const Tensor& x : call_.in) total += x.defined() ? double(x.nbytes()) : 0;
-    for (const Tensor& y : outputs_) total += double(y.nbytes());
-    if (row_.op->writes_inputs)
-      for (size_t i = 0; i < call_.in.size(); ++i) total += i == 1 ? 0 : double(call_.in[i].nbytes());
-    return total;
+    Call done = call_;
+    done.out = outputs_;
+    return call_bytes(done);
   }
   double elements() const {
     int64_t most = 1;
@@ -116,7 +117,6 @@ class Bench {
   }
 
  private:
-  const BenchRow& row_;
   Call call_;
   Operands outputs_;
 };
@@ -134,10 +134,12 @@ struct Result {
   double share = 0;     // of memcpy's bytes a second
   double in_cache = 0;  // seconds an element, of one thread; 0: not measured
   int operations = 1;   // that it is made of
+  double flops = 0;
 
+  bool counts_flops() const { return row->scale == BenchScale::arithmetic; }
   double bytes_per_second() const { return bytes / seconds; }
   bool falls_short() const {
-    return row->flops == 0 && share < (transposed ? kTransposedGoal : kContiguousGoal);
+    return !counts_flops() && share < (transposed ? kTransposedGoal : kContiguousGoal);
   }
 };
 
@@ -149,7 +151,9 @@ std::optional<Result> measure(const BenchRow& row, DType dtype, int threads, boo
     Bench bench(row, dtype, transposed);
     const Times times = best_times(bench, copy, budget);
     Result result{&row, threads, transposed, times.op, bench.bytes(), bench.elements()};
-    result.operations = bench.operations();
+    const Bench::Count count = bench.count();
+    result.operations = count.operations;
+    result.flops = count.flops;
     if (copy) result.share = result.bytes_per_second() / (copy->bytes() / times.copy);
     return result;
   } catch (const Error&) {
@@ -177,7 +181,7 @@ std::string reason(const Result& r) {
 }
 
 std::string cell(const Result& r) {
-  if (r.row->flops > 0) return formatted(" %8.1f GFLOP/s", r.row->flops / r.seconds / 1e9);
+  if (r.counts_flops()) return formatted(" %8.1f GFLOP/s", r.flops / r.seconds / 1e9);
   return formatted(" %9.1f (%3.0f %%)", r.bytes_per_second() / 1e9, 100 * r.share);
 }
 
@@ -187,8 +191,8 @@ nlohmann::json as_json(const Result& r) {
                       {"threads", r.threads},
                       {"layout", r.transposed ? "transposed" : "contiguous"},
                       {"seconds", r.seconds}};
-  if (r.row->flops > 0) {
-    line["gflop_per_s"] = r.row->flops / r.seconds / 1e9;
+  if (r.counts_flops()) {
+    line["gflop_per_s"] = r.flops / r.seconds / 1e9;
   } else {
     line["gb_per_s"] = r.bytes_per_second() / 1e9;
     line["share_of_memcpy"] = r.share;

@@ -16,12 +16,6 @@ namespace {
 using Kind = BenchInput::Kind;
 using Params = std::vector<std::pair<std::string, Value>>;
 
-// Views, and what only passes its operand on.
-constexpr const char* kWithoutWork[] = {
-    "view",    "reshape", "flatten",      "squeeze",   "unsqueeze", "transpose",  "t",
-    "permute", "expand",  "slice",        "narrow",    "select",    "contiguous", "diagonal",
-    "unfold",  "movedim", "broadcast_to", "expand_as", "view_as",   "reshape_as", "meshgrid"};
-
 class Table {
  public:
   explicit Table(int64_t size) : n(std::max<int64_t>(size, 1024)) {
@@ -54,10 +48,10 @@ class Table {
 
   // A row of an op that exists; a name that does not is a mistake that the test of this table finds.
   BenchRow& add(const char* op, const std::string& variant, std::vector<BenchInput> inputs,
-                Params params = {}, double flops = 0) {
+                Params params = {}, BenchScale scale = BenchScale::memory) {
     const Op* found = find_op(op);
     if (!found) fail("bench: no op is called '", op, "'");
-    made_.push_back({found, variant, std::move(inputs), std::move(params), flops});
+    made_.push_back({found, variant, std::move(inputs), std::move(params), scale});
     return made_.back();
   }
 
@@ -143,23 +137,23 @@ void Table::add_reductions() {
   add("instance_norm", "", {images, none, none, real({32}), real({32})});
   add("rope", "", {images, real({32, 64}), real({32, 64})});
   const BenchInput heads = real({std::max<int64_t>(1, n / 65536), 512, 64});
-  const double products = 4.0 * double(heads.shape[0]) * 512 * 512 * 64;
-  add("scaled_dot_product_attention", "", {heads, heads, heads, none}, {}, products);
+  add("scaled_dot_product_attention", "", {heads, heads, heads, none}, {}, BenchScale::arithmetic);
 }
 
 void Table::add_products() {
-  const double m = double(side), flops = 2 * m * m * m;
   const BenchInput square = real({side, side});
-  add("matmul", "", {square, square}, {}, flops);
-  add("mm", "", {square, square}, {}, flops);
-  add("addmm", "", {square, square, square}, {}, flops);
-  add("linear", "", {square, square, real({side})}, {}, flops);
+  add("matmul", "", {square, square}, {}, BenchScale::arithmetic);
+  add("mm", "", {square, square}, {}, BenchScale::arithmetic);
+  add("addmm", "", {square, square, square}, {}, BenchScale::arithmetic);
+  add("linear", "", {square, square, real({side})}, {}, BenchScale::arithmetic);
   const int64_t small = std::max<int64_t>(side / 4, 1);
-  add("bmm", "", {real({64, small, small}), real({64, small, small})}, {}, flops);
-  add("matmul", "batch by one", {real({64, small, small}), real({small, small})}, {}, flops);
-  add("baddbmm", "", {real({small}), real({64, small, small}), real({64, small, small})}, {}, flops);
-  add("einsum", "ij,kj->ik", {square, square}, {{"equation", int64_t(intern("ij,kj->ik"))}}, flops);
-  add("tensordot", "", {square, square}, {{"dims", 1}}, flops);
+  add("bmm", "", {real({64, small, small}), real({64, small, small})}, {}, BenchScale::arithmetic);
+  add("matmul", "batch by one", {real({64, small, small}), real({small, small})}, {}, BenchScale::arithmetic);
+  add("baddbmm", "", {real({small}), real({64, small, small}), real({64, small, small})}, {},
+      BenchScale::arithmetic);
+  add("einsum", "ij,kj->ik", {square, square}, {{"equation", int64_t(intern("ij,kj->ik"))}},
+      BenchScale::arithmetic);
+  add("tensordot", "", {square, square}, {{"dims", 1}}, BenchScale::arithmetic);
   add("outer", "", {real({rows}), real({columns})});
   add("mv", "", {matrix(), real({columns})});
   add("dot", "", {real({n}), real({n})});
@@ -168,23 +162,23 @@ void Table::add_products() {
 void Table::add_windows() {
   const int64_t channels = 32, size = std::max<int64_t>(int64_t(std::sqrt(double(n) / 1024)) / 4, 4);
   const Shape image{16, channels, size, size};
-  const double outputs = double(numel(image)), flops = 2 * outputs * double(channels) * 9;
   const BenchInput x = real(image), weight = real({channels, channels, 3, 3});
   add("glu", "", {matrix()});
   add("softmin", "dim 2", {matrix()}, {{"dim", 1}});
   add("prelu", "", {matrix(-3, 3), real({columns})});
-  add("conv2d", "3 x 3", {x, weight, absent()}, {{"padding", Dims{1}}}, flops);
-  add("conv2d", "1 x 1", {x, real({channels, channels, 1, 1}), absent()}, {}, flops / 9);
+  add("conv2d", "3 x 3", {x, weight, absent()}, {{"padding", Dims{1}}}, BenchScale::arithmetic);
+  add("conv2d", "1 x 1", {x, real({channels, channels, 1, 1}), absent()}, {}, BenchScale::arithmetic);
   add("conv2d", "depthwise 3 x 3", {x, real({channels, 1, 3, 3}), absent()},
-      {{"padding", Dims{1}}, {"groups", channels}}, flops / double(channels));
+      {{"padding", Dims{1}}, {"groups", channels}}, BenchScale::arithmetic);
   add("conv_transpose2d", "4 x 4 by 2", {x, real({channels, channels, 4, 4}), absent()},
-      {{"stride", Dims{2}}, {"padding", Dims{1}}}, flops * 16 / 9);
+      {{"stride", Dims{2}}, {"padding", Dims{1}}}, BenchScale::arithmetic);
   const BenchInput line = real({16, channels, size * size}), volume = real({4, channels, 4, size, size});
-  add("conv1d", "5", {line, real({channels, channels, 5}), absent()}, {{"padding", Dims{2}}}, flops * 5 / 9);
+  add("conv1d", "5", {line, real({channels, channels, 5}), absent()}, {{"padding", Dims{2}}},
+      BenchScale::arithmetic);
   add("conv_transpose1d", "4 by 2", {line, real({channels, channels, 4}), absent()},
-      {{"stride", Dims{2}}, {"padding", Dims{1}}}, flops * 4 / 9);
+      {{"stride", Dims{2}}, {"padding", Dims{1}}}, BenchScale::arithmetic);
   add("conv3d", "3 x 3 x 3", {volume, real({channels, channels, 3, 3, 3}), absent()}, {{"padding", Dims{1}}},
-      flops * 3);
+      BenchScale::arithmetic);
   const int64_t pooled = std::max<int64_t>(int64_t(std::sqrt(double(n) / 64)), 4);
   add("max_pool2d", "2 x 2", {real({4, 16, pooled, pooled})}, {{"kernel_size", Dims{2}}});
   add("max_pool2d", "3 x 3 by 1", {real({4, 16, pooled, pooled})},
@@ -255,10 +249,9 @@ void Table::add_recurrent() {
       all.insert(all.end(), {weight, weight, bias, bias});
       return all;
     };
-    const double flops = 4.0 * double(batch * net.gates * width * width);
-    add(net.op, "", inputs(real({steps, batch, width}), absent()), {}, flops * double(steps));
+    add(net.op, "", inputs(real({steps, batch, width}), absent()), {}, BenchScale::arithmetic);
     const BenchInput one = real({batch, width});
-    add((std::string(net.op) + "_cell").c_str(), "", inputs(one, one), {}, flops);
+    add((std::string(net.op) + "_cell").c_str(), "", inputs(one, one), {}, BenchScale::arithmetic);
   }
 }
 
@@ -343,10 +336,7 @@ Call bench_call(const BenchRow& row, DType dtype, bool transposed) {
   return call;
 }
 
-bool has_no_bench(const Op& op) {
-  return op.hidden() || std::any_of(std::begin(kWithoutWork), std::end(kWithoutWork),
-                                    [&](const char* name) { return std::strcmp(op.name, name) == 0; });
-}
+bool has_no_bench(const Op& op) { return op.hidden() || op.flops.idle; }
 
 std::vector<const Op*> ops_without_bench(const std::vector<BenchRow>& rows) {
   std::set<const Op*> covered;

@@ -15,14 +15,17 @@ struct BenchInput {
   double low = 0, high = 1;  // index: integers in [low, high)
 };
 
+// What limits an op: the speed of memory, or that of arithmetic.
+enum class BenchScale : uint8_t { memory, arithmetic };
+
 struct BenchRow {
   const Op* op;
   std::string variant;  // told beside the op's name
   std::vector<BenchInput> inputs;
   std::vector<std::pair<std::string, Value>> params;  // the others have their fallback
-  double flops = 0;                                   // of a call; 0: judged by the bytes that it moves
-  Arguments args{};                                   // of the optimizers
-  std::string note;                                   // why it does not reach the speed of memory
+  BenchScale scale = BenchScale::memory;
+  Arguments args{};  // of the optimizers
+  std::string note;  // why it does not reach the speed of memory
 
   std::string name() const { return variant.empty() ? op->name : op->name + (" " + variant); }
 };

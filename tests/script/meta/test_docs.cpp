@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
 
@@ -102,6 +103,19 @@ TEST_CASE("the generated pages are up to date") {
   for (const auto& [flag, page] : pages)
     CHECK_MESSAGE(folder.run({"meta", flag}).out == read_file(std::string(LUNAGRAD_SOURCE_DIR "/") + page),
                   "run: build/lunagrad meta ", flag, " > ", page);
+}
+
+TEST_CASE("the records of the operations are printed as JSON") {
+  const Folder folder;
+  const nlohmann::json records = nlohmann::json::parse(folder.run({"meta", "--json"}).out);
+  const auto record = [&](const char* name) -> const nlohmann::json& {
+    return *std::find_if(records.begin(), records.end(),
+                         [&](const nlohmann::json& r) { return r["name"] == name; });
+  };
+  CHECK(record("matmul")["family"] == "linear_algebra");
+  CHECK(record("matmul")["autocast"] == "narrow");
+  CHECK(record("tanh")["examples"][0]["inputs"][0]["shape"] == nlohmann::json({2, 3}));
+  CHECK(record("pairwise_distance")["examples"][1]["params"]["keepdim"] == true);
 }
 
 TEST_CASE("each operation is explained with every parameter it takes") {

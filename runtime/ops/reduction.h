@@ -1,0 +1,69 @@
+#pragma once
+// What the records of reductions share: their parameters dim and keepdim, and shapes. A mask has bit i set if
+// dim i is reduced. Pure; any thread.
+#include "runtime/cpu/reduce.h"
+#include "runtime/ops/families.h"
+
+namespace lunagrad {
+
+inline const ParamSpec kDims{.name = "dim", .kind = ParamKind::dims, .optional = true};
+inline const ParamSpec kKeepdim{"keepdim", ParamKind::boolean, false};
+
+inline uint32_t mask_of(const char* op, const Value& dims, const Shape& shape) {
+  if (dims.kind == Value::Kind::integer) return dim_mask(op, std::span(&dims.i, 1), shape);
+  return dims.present() ? dim_mask(op, dims.list, shape) : dim_mask(op, {}, shape);
+}
+
+inline Shape reduced_shape(const Shape& shape, uint32_t mask, bool keepdim) {
+  Shape result;
+  for (int i = 0; i < shape.size(); ++i) {
+    if (!(mask >> i & 1))
+      result.push_back(shape[i]);
+    else if (keepdim)
+      result.push_back(1);
+  }
+  return result;
+}
+
+// Positions of the parameters in most records.
+inline constexpr int kDimsAt = 0, kKeepdimAt = 1;
+
+inline uint32_t mask_of(const Call& call, int at = kDimsAt) {
+  return mask_of(call.op->name, call.params[size_t(at)], call.input(0).shape());
+}
+
+inline const Value& param(const Backward& b, int i) { return b.node().attributes->params[size_t(i)]; }
+inline uint32_t mask_of(const Backward& b, int at = kDimsAt) {
+  return mask_of(b.node().op->name, param(b, at), b.shape(0));
+}
+
+// The number of elements that are reduced to one result.
+inline int64_t reduced_count(const Shape& shape, uint32_t mask) {
+  int64_t count = 1;
+  for (int i = 0; i < shape.size(); ++i)
+    if (mask >> i & 1) count *= shape[i];
+  return count;
+}
+
+inline void emit_reduced(Call& call, DType dtype, int dims_at = kDimsAt, int keepdim_at = kKeepdimAt) {
+  call.emit(reduced_shape(call.input(0).shape(), mask_of(call, dims_at), call.flag(keepdim_at)), dtype);
+}
+
+inline void need_floating(const Call& call) {
+  const DType dtype = call.input(0).dtype();
+  if (!is_floating(dtype))
+    fail(call.op->name, ": a floating-point tensor is needed (got ", dtype,
+         "); convert it with :float() first");
+}
+
+// Expands a result or its gradient to the shape of the input: the reduced dims get size 1 and are then
+// repeated.
+inline Tensor with_kept_dims(const Tensor& y, const Shape& shape, uint32_t mask) {
+  const Shape kept = reduced_shape(shape, mask, true);
+  return y.shape() == kept ? y : reshape(y, kept);
+}
+inline Tensor spread(const Tensor& y, const Shape& shape, uint32_t mask) {
+  return expand(with_kept_dims(y, shape, mask), shape);
+}
+
+}  // namespace lunagrad
