@@ -4,8 +4,6 @@
 #include <cstring>
 #include <utility>
 
-// A processor with SSSE3 and nothing newer runs the one-lane target: not worth a fifth of the build.
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/cpu/elementwise_kernels.cpp"
 #include "hwy/foreach_target.h"
