@@ -1,4 +1,4 @@
-# The Vulkan devices: a shared library with volk inside and hidden. GLSL becomes SPIR-V here, at build time.
+# The Vulkan backend: a shared library that hides the volk that it contains. GLSL is compiled to SPIR-V at build time.
 find_program(GLSLANG glslangValidator REQUIRED)
 find_path(VOLK_INCLUDE volk.c REQUIRED)
 
@@ -7,7 +7,7 @@ set(ELEMENTWISE_DEF ${CMAKE_SOURCE_DIR}/runtime/elementwise/elementwise.def)
 set(ELEMENTWISE_H ${CMAKE_SOURCE_DIR}/runtime/elementwise/elementwise.h)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ELEMENTWISE_DEF} ${ELEMENTWISE_H})
 
-# Elementwise kernels are written from the rows of elementwise.def: one file for each row and type computed in.
+# Generates the elementwise shaders from the rows of elementwise.def: one file for each row and computation type.
 add_executable(write-elementwise ${CMAKE_SOURCE_DIR}/gpu/write_elementwise.cpp)
 target_include_directories(write-elementwise PRIVATE ${CMAKE_SOURCE_DIR})
 set(ELEMENTWISE_SHADERS)
@@ -28,7 +28,7 @@ endforeach()
 add_custom_command(OUTPUT ${ELEMENTWISE_SHADERS} COMMAND write-elementwise ${SHADER_DIR}
                    DEPENDS write-elementwise COMMENT "Writing the elementwise shaders" VERBATIM)
 
-# So are the optimizers' kernels from the records of optimizers.def.
+# Generates the optimizers' shaders from the records of optimizers.def in the same way.
 set(OPTIMIZERS_DEF ${CMAKE_SOURCE_DIR}/runtime/optimizer/optimizers.def)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${OPTIMIZERS_DEF})
 add_executable(write-optimizers ${CMAKE_SOURCE_DIR}/gpu/write_optimizers.cpp)
@@ -42,7 +42,7 @@ endforeach()
 add_custom_command(OUTPUT ${OPTIMIZER_SHADERS} COMMAND write-optimizers ${SHADER_DIR}
                    DEPENDS write-optimizers COMMENT "Writing the optimizers' shaders" VERBATIM)
 
-# The compiler of kernels that scripts bring along. Which of its archives exist depends on glslang's version.
+# glslang compiles the kernels that scripts define. Which static libraries exist depends on its version.
 find_path(GLSLANG_INCLUDE glslang/Include/glslang_c_interface.h REQUIRED)
 set(GLSLANG_LIBRARIES)
 foreach(NAME SPIRV glslang MachineIndependent OSDependent GenericCodeGen OGLCompiler glslang-default-resource-limits
@@ -70,7 +70,7 @@ foreach(SHADER IN LISTS SHADERS ELEMENTWISE_SHADERS OPTIMIZER_SHADERS)
 endforeach()
 list(SORT SHADER_NAMES)
 
-# The table of all modules, by name.
+# The table of all shader modules, by name.
 set(TABLE "#include <cstdint>\n#include \"gpu/pipeline.h\"\n\nnamespace lunagrad::gpu {\nnamespace {\n")
 foreach(NAME IN LISTS SHADER_NAMES)
   string(APPEND TABLE "#include \"shaders/${NAME}.spv.h\"\n")
@@ -84,18 +84,19 @@ string(APPEND TABLE "};\n}  // namespace\n\n"
 file(CONFIGURE OUTPUT ${SHADER_DIR}/table.cpp CONTENT "${TABLE}" @ONLY)
 set_source_files_properties(${SHADER_DIR}/table.cpp PROPERTIES OBJECT_DEPENDS "${SHADER_HEADERS}")
 
-# A library of its own, so that shaders compile while the engine does.
+# An object library of its own, so that shaders and engine compile in parallel.
 add_library(lunagrad-shaders OBJECT ${SHADER_DIR}/table.cpp)
 target_include_directories(lunagrad-shaders PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR} ${VOLK_INCLUDE})
 target_compile_definitions(lunagrad-shaders PRIVATE VK_NO_PROTOTYPES)
 
 file(GLOB GPU_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/*.cpp ${CMAKE_SOURCE_DIR}/gpu/kernels/*.cpp)
 list(REMOVE_ITEM GPU_SOURCES ${CMAKE_SOURCE_DIR}/gpu/write_elementwise.cpp ${CMAKE_SOURCE_DIR}/gpu/write_optimizers.cpp)
-# The tests link the objects themselves: they look at what the library hides.
+# The tests link these objects, since they use symbols that the shared library hides.
 add_library(lunagrad-gpu-objects OBJECT ${GPU_SOURCES} ${CMAKE_SOURCE_DIR}/gpu/volk.c)
 set_target_properties(lunagrad-gpu-objects lunagrad-shaders PROPERTIES C_VISIBILITY_PRESET hidden
                       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 target_include_directories(lunagrad-gpu-objects PUBLIC ${VOLK_INCLUDE} PRIVATE ${GLSLANG_INCLUDE})
+precompile_headers(lunagrad-gpu-objects <volk.h>)
 target_compile_options(lunagrad-gpu-objects PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 target_compile_definitions(lunagrad-gpu-objects PUBLIC VK_NO_PROTOTYPES)
 target_link_libraries(lunagrad-gpu-objects PUBLIC lunagrad-runtime ${CMAKE_DL_LIBS} ${GLSLANG_LIBRARIES})

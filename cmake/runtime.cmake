@@ -1,5 +1,5 @@
-# The engine: tensors, operations, gradients, CPU. Knows the standard library, BLAS and SIMD; io/ also JSON, zlib, libzip and
-# libpng.
+# The engine: tensors, ops, gradients, CPU kernels. It depends on the standard library, OpenBLAS, Highway and SLEEF; io/ also
+# on JSON, zlib, libzip and libpng.
 pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 pkg_check_modules(HIGHWAY REQUIRED IMPORTED_TARGET libhwy)
 find_library(SLEEF sleef REQUIRED)
@@ -10,14 +10,17 @@ file(GLOB_RECURSE RUNTIME_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/runtim
 add_library(lunagrad-runtime SHARED ${RUNTIME_SOURCES})
 set_target_properties(lunagrad-runtime PROPERTIES CXX_VISIBILITY_PRESET default)
 target_include_directories(lunagrad-runtime PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
-# No contraction and no reassociation: a kernel means what it says, on every SIMD target.
-# The library is always loaded at start-up, so its thread-local variables may use the fast model.
+# No contraction and no reassociation: a kernel computes the same on every SIMD target.
+# Programs load the library at start-up, never with dlopen, so thread-local variables can use the initial-exec model.
 target_compile_options(lunagrad-runtime PRIVATE -ffp-contract=off -fno-semantic-interposition
                        -ftls-model=initial-exec)
+# Each SIMD target is a fifth of the kernels' compile time. A processor with SSSE3 and nothing newer (before 2008) runs the
+# one-lane target.
+target_compile_definitions(lunagrad-runtime PRIVATE HWY_DISABLED_TARGETS=HWY_SSSE3)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
-  # NEON alone: the vectors of SVE have no size and cannot be members of a class.
+  # NEON only: SVE vectors have no compile-time size, so a class cannot hold them.
   add_compile_definitions(HWY_COMPILE_ONLY_STATIC)
-  # GCC 12's pass over dead instructions does not end where vectors are loaded in pairs.
+  # GCC 12's dead-code elimination does not terminate on loads of vector pairs.
   target_compile_options(lunagrad-runtime PRIVATE -fno-dce)
 endif()
 if(LUNAGRAD_ONE_TARGET)
@@ -25,10 +28,11 @@ if(LUNAGRAD_ONE_TARGET)
   target_compile_options(lunagrad-runtime PRIVATE -march=haswell)
 endif()
 if(LUNAGRAD_SANITIZE MATCHES undefined)
-  # Vector code from end to end: what is undefined there the checks do not see, and they treble the compile time.
+  # These files are vector intrinsics, which UBSan does not check. It would triple their compile time.
   set_source_files_properties(runtime/cpu/elementwise_kernels.cpp runtime/cpu/complex_kernels.cpp
                               PROPERTIES COMPILE_OPTIONS -fno-sanitize=undefined)
 endif()
+precompile_headers(lunagrad-runtime)
 target_link_options(lunagrad-runtime PRIVATE -Wl,-Bsymbolic -Wl,-z,defs)
 target_link_libraries(lunagrad-runtime PRIVATE PkgConfig::OPENBLAS PkgConfig::HIGHWAY ${SLEEF} Threads::Threads
                       ZLIB::ZLIB PkgConfig::LIBZIP PkgConfig::LIBPNG nlohmann_json::nlohmann_json)

@@ -1,6 +1,6 @@
-# The Lua edge, the session, and the command line.
+# The Lua bindings, the session and the command line.
 pkg_check_modules(LUA REQUIRED IMPORTED_TARGET lua5.4-c++)
-# Lua compiled as C++ has C names in Debian 12 and those of C++ in Debian 13, where lua.hpp declares what there is not.
+# Lua compiled as C++ exports C names in Debian 12 and C++ names in Debian 13, where lua.hpp wrongly declares C names.
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_LIBRARIES PkgConfig::LUA)
 check_cxx_source_compiles("#include <lua.hpp>\nint main() { lua_close(luaL_newstate()); }" LUNAGRAD_LUA_HAS_C_NAMES)
@@ -13,14 +13,14 @@ endif()
 find_package(CLI11 REQUIRED)
 pkg_check_modules(EDIT REQUIRED IMPORTED_TARGET libedit)
 
-# Everything but the command line, which is the program's.
+# The library has everything but the command line, which belongs to the program.
 file(GLOB_RECURSE SCRIPT_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/*.cpp)
 file(GLOB_RECURSE CLI_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/cli/*.cpp)
 file(GLOB ONNX_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/script/onnx/*.cpp)
 list(REMOVE_ITEM SCRIPT_SOURCES ${PROJECT_SOURCE_DIR}/script/main.cpp ${CLI_SOURCES})
 
-# ONNX's messages from Debian's description of them, for the light runtime of protocol buffers; in a namespace of their own,
-# so that a host may link libonnx.
+# ONNX's messages are generated from Debian's onnx.proto for protobuf-lite. They get their own package name, so that a host
+# may link libonnx too.
 pkg_check_modules(PROTOBUF REQUIRED IMPORTED_TARGET protobuf-lite)
 find_program(PROTOC protoc REQUIRED)
 find_path(ONNX_PROTO onnx.proto PATH_SUFFIXES onnx REQUIRED)
@@ -39,15 +39,17 @@ set_source_files_properties(${ONNX_SOURCES} PROPERTIES COMPILE_OPTIONS "-isystem
 add_library(lunagrad-script STATIC ${SCRIPT_SOURCES} ${ONNX_DIR}/onnx.pb.cc)
 target_compile_options(lunagrad-script PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 target_compile_definitions(lunagrad-script PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
+precompile_headers(lunagrad-script <lua.hpp>)
 target_link_libraries(lunagrad-script PUBLIC lunagrad-runtime PRIVATE PkgConfig::LUA nlohmann_json::nlohmann_json
                       PkgConfig::PROTOBUF Threads::Threads)
-# Where an uninstalled program finds the bundled Lua library.
+# Where a program that is not installed finds the bundled Lua library.
 set_source_files_properties(script/meta/library.cpp PROPERTIES COMPILE_DEFINITIONS
                             LUNAGRAD_LUA_SOURCE="${PROJECT_SOURCE_DIR}/lua")
 
-# The program. main.cpp alone knows the GPU backend.
+# The program. Only main.cpp includes the GPU backend.
 add_executable(lunagrad ${PROJECT_SOURCE_DIR}/script/main.cpp ${CLI_SOURCES})
-target_compile_options(lunagrad PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
+target_compile_options(lunagrad PRIVATE ${LUNAGRAD_OPTIMIZE_CLI})
+precompile_headers(lunagrad <iostream>)
 target_compile_definitions(lunagrad PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
 target_link_libraries(lunagrad PRIVATE lunagrad-script lunagrad-runtime PkgConfig::LUA CLI11::CLI11 PkgConfig::EDIT
                       nlohmann_json::nlohmann_json Threads::Threads)

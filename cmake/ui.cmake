@@ -1,5 +1,5 @@
-# The workbench window: draws snapshots of a session and sends commands to it. The panels are a library, so that a
-# host can show them and the tests can look inside.
+# The workbench window: draws snapshots of a session and sends commands to it. The panels are a library, so that hosts can
+# show them and tests can link them.
 pkg_check_modules(IMGUI REQUIRED IMPORTED_TARGET imgui)
 pkg_check_modules(GLFW REQUIRED IMPORTED_TARGET glfw3)
 pkg_check_modules(FONTCONFIG REQUIRED IMPORTED_TARGET fontconfig)
@@ -9,7 +9,7 @@ find_package(Vulkan REQUIRED)
 file(GLOB_RECURSE UI_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/ui/*.cpp)
 list(REMOVE_ITEM UI_SOURCES ${CMAKE_SOURCE_DIR}/ui/main.cpp)
 add_library(lunagrad-ui STATIC ${UI_SOURCES})
-# The shaders of pictures (texture_store.cpp), as words in headers.
+# The shaders that draw textures (ui/window/texture_store.cpp), as SPIR-V words in headers.
 find_program(GLSLANG glslangValidator REQUIRED)
 foreach(SHADER texture.vert texture.frag)
   string(REPLACE "." "_" NAME ${SHADER})
@@ -22,6 +22,7 @@ endforeach()
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/ui)
 target_include_directories(lunagrad-ui PRIVATE ${CMAKE_BINARY_DIR}/ui)
 target_compile_definitions(lunagrad-ui PRIVATE LUNAGRAD_VERSION="${PROJECT_VERSION}")
+precompile_headers(lunagrad-ui <imgui.h>)
 target_compile_options(lunagrad-ui PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 target_link_libraries(lunagrad-ui PUBLIC lunagrad-script lunagrad-runtime PkgConfig::IMGUI Vulkan::Vulkan Threads::Threads
                       PRIVATE PkgConfig::GLFW PkgConfig::FONTCONFIG PkgConfig::FREETYPE
@@ -42,7 +43,7 @@ if(LUNAGRAD_TESTS)
   target_compile_options(lunagrad-ui-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
   set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/ui/app/test_frame.cpp PROPERTIES COMPILE_DEFINITIONS
                               LUNAGRAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-  if(LUNAGRAD_SANITIZE)  # without what counts in seconds when it is not optimised; it works on one thread
+  if(LUNAGRAD_SANITIZE)  # without single-threaded tests that take seconds when they are not optimised
     add_test(NAME ui COMMAND lunagrad-ui-tests "-sfe=*test_code_editor*,*test_graph_speed*,*test_graph_layout*,*test_plot*,*ui/text/test_search*"
              "-tce=an invalid regular expression*")
   else()

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <utility>
 
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/cpu/complex_kernels.cpp"
 #include "hwy/foreach_target.h"

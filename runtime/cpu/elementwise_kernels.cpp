@@ -4,9 +4,6 @@
 #include <cstring>
 #include <utility>
 
-// Processors with SSSE3 but no newer extension run the scalar target: the SSSE3 target would take a fifth of
-// the build time.
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/cpu/elementwise_kernels.cpp"
 #include "hwy/foreach_target.h"
