@@ -31,6 +31,9 @@ class ProductPlanner {
   // Keeps on disk what was set. The file; empty when nothing can be kept.
   virtual std::string keep_plans() = 0;
   virtual bool computes_on_cpu() const = 0;  // a driver without a GPU, to whom large products are long
+  // Measures how fast the device is, uses that from then on for products without a plan, and keeps it on
+  // disk. Takes seconds. The result in words.
+  virtual std::string measure_rates() = 0;
 };
 
 }  // namespace lunagrad
