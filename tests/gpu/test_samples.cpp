@@ -1,4 +1,4 @@
-// Every op sample on the Vulkan device against the CPU, with its gradient, in any layout.
+// All op samples and their gradients on the Vulkan device against the CPU, in any layout.
 #include <cstdio>
 #include <set>
 
@@ -7,7 +7,7 @@
 namespace lunagrad::tests {
 namespace {
 
-TEST_CASE("every op sample gives on the device what it gives on the CPU, in any layout, with its gradient") {
+TEST_CASE("every op sample and its gradient equal the CPU's, in any layout") {
   std::map<std::string, std::set<std::string>> missing;  // op -> kernels it lacked
   int rows = 0;
   for (const Sample& sample : samples()) {
