@@ -42,6 +42,15 @@ endforeach()
 add_custom_command(OUTPUT ${OPTIMIZER_SHADERS} COMMAND write-optimizers ${SHADER_DIR}
                    DEPENDS write-optimizers COMMENT "Writing the optimizers' shaders" VERBATIM)
 
+# The specialization constants of the shaders become C++ structs, so that both languages share names and no C++ has a number.
+file(GLOB SHADERS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/shaders/*.comp)
+file(GLOB SHADER_INCLUDES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/shaders/*.glsl)
+add_executable(write-constants ${CMAKE_SOURCE_DIR}/gpu/write_constants.cpp)
+set(CONSTANTS ${SHADER_DIR}/constants.h)
+add_custom_command(OUTPUT ${CONSTANTS} COMMAND write-constants ${CMAKE_SOURCE_DIR}/gpu/shaders ${CONSTANTS}
+                   DEPENDS write-constants ${SHADERS} ${SHADER_INCLUDES} COMMENT "Writing the constants of the shaders" VERBATIM)
+add_custom_target(shader-constants DEPENDS ${CONSTANTS})
+
 # glslang compiles the kernels that scripts define. Which static libraries exist depends on its version.
 find_path(GLSLANG_INCLUDE glslang/Include/glslang_c_interface.h REQUIRED)
 set(GLSLANG_LIBRARIES)
@@ -54,8 +63,6 @@ foreach(NAME SPIRV glslang MachineIndependent OSDependent GenericCodeGen OGLComp
   endif()
 endforeach()
 
-file(GLOB SHADERS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/shaders/*.comp)
-file(GLOB SHADER_INCLUDES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/shaders/*.glsl)
 set(SHADER_NAMES)
 set(SHADER_HEADERS)
 foreach(SHADER IN LISTS SHADERS ELEMENTWISE_SHADERS OPTIMIZER_SHADERS)
@@ -71,18 +78,18 @@ endforeach()
 list(SORT SHADER_NAMES)
 
 # The table of all shader modules, by name.
-set(TABLE "#include <cstdint>\n#include \"gpu/pipeline.h\"\n\nnamespace lunagrad::gpu {\nnamespace {\n")
+set(TABLE "#include <cstdint>\n#include \"gpu/pipeline.h\"\n#include \"shaders/constants.h\"\n\nnamespace lunagrad::gpu {\nnamespace {\n")
 foreach(NAME IN LISTS SHADER_NAMES)
   string(APPEND TABLE "#include \"shaders/${NAME}.spv.h\"\n")
 endforeach()
 string(APPEND TABLE "constexpr ShaderCode kShaders[] = {\n")
 foreach(NAME IN LISTS SHADER_NAMES)
-  string(APPEND TABLE "    {\"${NAME}\", ${NAME}_words},\n")
+  string(APPEND TABLE "    {\"${NAME}\", ${NAME}_words, shaders::constant_ids(\"${NAME}\")},\n")
 endforeach()
 string(APPEND TABLE "};\n}  // namespace\n\n"
        "std::span<const ShaderCode> all_shaders() { return kShaders; }\n\n}  // namespace lunagrad::gpu\n")
 file(CONFIGURE OUTPUT ${SHADER_DIR}/table.cpp CONTENT "${TABLE}" @ONLY)
-set_source_files_properties(${SHADER_DIR}/table.cpp PROPERTIES OBJECT_DEPENDS "${SHADER_HEADERS}")
+set_source_files_properties(${SHADER_DIR}/table.cpp PROPERTIES OBJECT_DEPENDS "${SHADER_HEADERS};${CONSTANTS}")
 
 # An object library of its own, so that shaders and engine compile in parallel.
 add_library(lunagrad-shaders OBJECT ${SHADER_DIR}/table.cpp)
@@ -90,12 +97,14 @@ target_include_directories(lunagrad-shaders PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_
 target_compile_definitions(lunagrad-shaders PRIVATE VK_NO_PROTOTYPES)
 
 file(GLOB GPU_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/*.cpp ${CMAKE_SOURCE_DIR}/gpu/kernels/*.cpp)
-list(REMOVE_ITEM GPU_SOURCES ${CMAKE_SOURCE_DIR}/gpu/write_elementwise.cpp ${CMAKE_SOURCE_DIR}/gpu/write_optimizers.cpp)
+list(REMOVE_ITEM GPU_SOURCES ${CMAKE_SOURCE_DIR}/gpu/write_elementwise.cpp ${CMAKE_SOURCE_DIR}/gpu/write_optimizers.cpp
+     ${CMAKE_SOURCE_DIR}/gpu/write_constants.cpp)
 # The tests link these objects, since they use symbols that the shared library hides.
 add_library(lunagrad-gpu-objects OBJECT ${GPU_SOURCES} ${CMAKE_SOURCE_DIR}/gpu/volk.c)
+add_dependencies(lunagrad-gpu-objects shader-constants)
 set_target_properties(lunagrad-gpu-objects lunagrad-shaders PROPERTIES C_VISIBILITY_PRESET hidden
                       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-target_include_directories(lunagrad-gpu-objects PUBLIC ${VOLK_INCLUDE} PRIVATE ${GLSLANG_INCLUDE})
+target_include_directories(lunagrad-gpu-objects PUBLIC ${VOLK_INCLUDE} ${CMAKE_BINARY_DIR} PRIVATE ${GLSLANG_INCLUDE})
 precompile_headers(lunagrad-gpu-objects <volk.h>)
 target_compile_options(lunagrad-gpu-objects PRIVATE ${LUNAGRAD_OPTIMIZE_OUTSIDE})
 target_compile_definitions(lunagrad-gpu-objects PUBLIC VK_NO_PROTOTYPES)

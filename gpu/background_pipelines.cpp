@@ -22,7 +22,7 @@ void BackgroundPipelines::start_threads() {
   try {
     while (int(threads_.size()) < most_threads_) threads_.emplace_back([this] { work(); });
   } catch (const std::system_error&) {
-    // With fewer of them, or none, more is left to take().
+    // Fewer threads, or none: take() then creates the rest.
   }
 }
 
@@ -53,7 +53,7 @@ void BackgroundPipelines::work() {
     try {
       made = make_(job->key_);
     } catch (const std::exception&) {
-      // Whoever takes it meets the same.
+      // take() will try again and throw to its caller.
     }
     lock.lock();
     job->pipeline_ = made;

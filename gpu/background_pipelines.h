@@ -1,7 +1,6 @@
 #pragma once
-// Pipelines that are made in the background by a few threads: those that somebody asked for, in the order of
-// the asking, and when there are none, those that somebody may ask for, in the order given. Any thread, but
-// for the destructor.
+// Creates pipelines on a few background threads: first those that were requested, in order of the requests,
+// then those that are expected to be. Functions may be called by any thread, the destructor by one.
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -17,17 +16,18 @@ class BackgroundPipelines {
  public:
   using Make = std::function<VkPipeline(const PipelineKey&)>;
   BackgroundPipelines(std::vector<PipelineKey> expected, int threads, Make);
-  ~BackgroundPipelines();  // hand over with stop() before
+  ~BackgroundPipelines();  // pipelines that nobody took leak; call stop() before
   BackgroundPipelines(const BackgroundPipelines&) = delete;
 
-  class Job;  // lives as long as this
+  class Job;  // lives as long as this object
   Job& ask(const PipelineKey&);
-  bool made(const Job&);  // and neither taken nor failed
-  // The caller's from now on. Waits for one that is being made; makes one that nobody began or that could not
-  // be made, and throws what that throws.
+  bool made(const Job&);  // ready, and not taken yet
+  // Hands the pipeline to the caller, who destroys it. Waits if a thread is creating it. Creates it here if
+  // none has begun, or if that failed; throws what `Make` throws.
   VkPipeline take(Job&);
-  void finish();  // waits until nobody has anything left to make
-  // Ends the threads, behind the pipelines that they are at, and hands over what nobody took.
+  void finish();  // waits until no job is left
+  // Ends the threads after the pipelines that they are creating. The caller owns the pipelines that nobody
+  // took.
   std::vector<VkPipeline> stop() noexcept;
 
  private:
@@ -38,11 +38,11 @@ class BackgroundPipelines {
   const Make make_;
   const int most_threads_;
   std::mutex mutex_;
-  std::condition_variable new_work_, changed_;  // changed_: a job is no longer under way
+  std::condition_variable new_work_, changed_;  // changed_: a job has ended
   std::deque<Job> jobs_;
   std::deque<Job*> asked_;
-  size_t expected_ = 0,
-         looked_at_ = 0;  // the first jobs are the expected ones; those before the second are begun
+  size_t expected_ = 0;   // the first jobs are the expected ones
+  size_t looked_at_ = 0;  // the first of them that no thread has looked at
   bool ending_ = false;
   std::vector<std::thread> threads_;
 };

@@ -62,12 +62,12 @@ bool layer_installed(const char* name) {
                      [&](const VkLayerProperties& layer) { return std::strcmp(layer.layerName, name) == 0; });
 }
 
-// Advice of the layer's best practices that is not followed.
+// Best-practice advice that is deliberately not followed.
 constexpr const char* kKnownAdvice[] = {
-    // The buffers that the host writes and reads, of which a device has four for life.
+    // The buffers that the host writes and reads: four for the life of a device.
     "UNASSIGNED-BestPractices-vkAllocateMemory-small-allocation",
     "UNASSIGNED-BestPractices-vkBindMemory-small-dedicated-allocation",
-    // Command buffers come back one by one, as batches end, and not a pool at a time.
+    // Command buffers are reset one by one when their batches end, not a pool at a time.
     "UNASSIGNED-BestPractices-vkCreateCommandPool-command-buffer-reset",
     // The extension through which these messages arrive.
     "UNASSIGNED-BestPractices-vkCreateInstance-specialuse-extension-debugging",
@@ -99,7 +99,7 @@ int rank(VkPhysicalDeviceType type) {
   }
 }
 
-// What the device has, in the structures in which it is asked for.
+// The chain of feature structures.
 struct Features {
   VkPhysicalDeviceVulkan12Features v12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
   VkPhysicalDeviceVulkan11Features v11{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES};
@@ -111,8 +111,16 @@ struct Features {
   Features(const Features&) = delete;
 };
 
-// The name of the first feature that every kernel relies on and the device lacks, or null.
-const char* missing_feature(const Features& f) {
+// What the kernels need for a work group: the smallest tiles of attention's gradients take this shared
+// memory. Larger tiles are used if they fit (kernels/product.cpp, kernels/attention_tiles.cpp).
+constexpr uint32_t kInvocations = 256, kSharedMemory = 32 << 10;
+
+// The name of the first feature that all kernels need and the device lacks, or null.
+const char* missing_feature(const Features& f, const VkPhysicalDeviceLimits& limits) {
+  if (limits.maxComputeWorkGroupInvocations < kInvocations ||
+      limits.maxComputeWorkGroupSize[0] < kInvocations)
+    return "work groups of 256 invocations";
+  if (limits.maxComputeSharedMemorySize < kSharedMemory) return "32 KiB of shared memory";
   if (!f.base.features.shaderInt64) return "64-bit integers";
   if (!f.v11.storageBuffer16BitAccess) return "16-bit storage";
   if (!f.v12.storageBuffer8BitAccess) return "8-bit storage";
@@ -130,7 +138,8 @@ std::vector<VkQueueFamilyProperties> queue_families(VkPhysicalDevice handle) {
   return families;
 }
 
-// Index of the queue family to compute on, or -1. One without graphics is preferred: it is less contended.
+// The index of the queue family to compute on, or -1. Families without graphics are preferred: they are less
+// contended.
 int compute_family(const std::vector<VkQueueFamilyProperties>& families) {
   int found = -1;
   for (uint32_t i = 0; i < families.size(); ++i) {
@@ -139,6 +148,39 @@ int compute_family(const std::vector<VkQueueFamilyProperties>& families) {
     if (found < 0) found = int(i);
   }
   return found;
+}
+
+// How many processors run work groups: SMs, compute units or shader cores. 0: the driver does not say.
+uint32_t processor_count(VkPhysicalDevice handle) {
+  VkPhysicalDeviceProperties2 base{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+  const auto ask = [&](auto& properties) {
+    base.pNext = &properties;
+    vkGetPhysicalDeviceProperties2(handle, &base);
+  };
+  if (has_extension(handle, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME)) {
+    VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nv{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV};
+    ask(nv);
+    return nv.shaderSMCount;
+  }
+  if (has_extension(handle, VK_AMD_SHADER_CORE_PROPERTIES_2_EXTENSION_NAME)) {
+    VkPhysicalDeviceShaderCoreProperties2AMD amd{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_2_AMD};
+    ask(amd);
+    return amd.activeComputeUnitCount;
+  }
+  if (has_extension(handle, VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME)) {
+    VkPhysicalDeviceShaderCorePropertiesAMD amd{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD};
+    ask(amd);
+    return amd.shaderEngineCount * amd.shaderArraysPerEngineCount * amd.computeUnitsPerShaderArray;
+  }
+  if (has_extension(handle, VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME)) {
+    VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM arm{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM};
+    ask(arm);
+    return arm.shaderCoreCount;
+  }
+  return 0;
 }
 
 bool has_calibrated_clock(VkPhysicalDevice handle) {
@@ -259,7 +301,8 @@ std::vector<PhysicalDevice> Instance::physical_devices(std::string& rejected) co
     vkGetPhysicalDeviceFeatures2(handle, &features.base);
     const std::vector<VkQueueFamilyProperties> families = queue_families(handle);
     const int family = compute_family(families);
-    const char* missing = family < 0 ? "a compute queue" : missing_feature(features);
+    const char* missing =
+        family < 0 ? "a compute queue" : missing_feature(features, properties.properties.limits);
     if (missing) {
       rejected += text("vulkan: ", name, " is left out: it lacks ", missing, "\n");
       continue;
@@ -273,6 +316,7 @@ std::vector<PhysicalDevice> Instance::physical_devices(std::string& rejected) co
     device.float64 = features.base.features.shaderFloat64;
     device.type = properties.properties.deviceType;
     device.limits = properties.properties.limits;
+    device.processors = processor_count(handle);
     device.subgroup_size = subgroup.subgroupSize;
     device.keeps_nan = controls.shaderSignedZeroInfNanPreserveFloat32;
     device.keeps_denormals = controls.shaderDenormPreserveFloat32;

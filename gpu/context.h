@@ -1,7 +1,7 @@
 #pragma once
-// Vulkan itself: the loader (opened at run time), the instance, the devices that qualify, and one logical
-// device with its queues. An Instance lives as long as a VulkanContext uses it. Creation is done by
-// one thread at a time; what is const may be read by all.
+// The Vulkan loader (opened at run time), the instance, the physical devices that qualify, and a logical
+// device with its queues. A VulkanContext shares ownership of its Instance. One thread at a time may create
+// them; any thread may call const functions.
 #include <volk.h>
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace lunagrad::gpu {
 
-// Throws Error for anything but success: kind memory when memory ran out, otherwise kind device.
+// Throws an Error unless `result` is VK_SUCCESS: of kind memory if memory ran out, else of kind device.
 // `doing` ends the sentence "vulkan: … while <doing>".
 void check(VkResult result, const char* doing);
 
@@ -22,16 +22,18 @@ struct QueuePlace {
   uint32_t family, index;
 };
 
-// Where copies run beside the computing of a family's first queue: in a family that only copies, behind which
-// stands an engine of its own, else in another queue of the same family. None: there is neither.
+// A queue for copies that run concurrently with the first queue of family `computing`: of a family that only
+// copies, since it has a hardware engine of its own, else another queue of the same family. None: there is
+// neither.
 std::optional<QueuePlace> find_upload_queue(std::span<const VkQueueFamilyProperties>, uint32_t computing);
 
-// What one instruction of a subgroup multiplies: 16 x 16 times 16 x 16 elements, into sums of f32.
+// Cooperative matrices: a subgroup multiplies kSide x kSide by kSide x kSide elements and accumulates in f32.
 struct MatrixUnits {
+  static constexpr uint32_t kSide = 16;
   bool float16 = false, bfloat16 = false;
 };
 
-// A device that the machine has and this library can use.
+// A device of the machine that has the features the kernels need.
 struct PhysicalDevice {
   VkPhysicalDevice handle = VK_NULL_HANDLE;
   std::string name;    // "NVIDIA H200"
@@ -40,25 +42,26 @@ struct PhysicalDevice {
   bool float64 = false;  // has double arithmetic
   VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
   VkPhysicalDeviceLimits limits{};
+  uint32_t processors = 0;  // SMs, compute units or shader cores; 0: the driver does not say
   uint32_t subgroup_size = 0;
-  bool keeps_nan = false, keeps_denormals = false;  // of f32, where a shader asks for it
-  bool subgroup_sums = false;  // its subgroups add up and compare the values of their invocations
-  uint32_t stamp_bits = 0;     // of the queue's time stamps, 0: it has none
-  bool calibrated = false;     // its clock can be asked at any time
+  bool keeps_nan = false, keeps_denormals = false;  // of f32, in shaders that request it
+  bool subgroup_sums = false;  // supports arithmetic subgroup operations in compute shaders
+  uint32_t stamp_bits = 0;     // valid bits of the queue's timestamps; 0: none
+  bool calibrated = false;     // its clock can be read at any time
   MatrixUnits matrix_units;
-  bool budget = false;                           // says how much memory it has left
-  std::optional<QueuePlace> upload_queue;        // none: it has one queue for all
-  std::vector<uint32_t> queue_families() const;  // of the queues in use, each once
+  bool budget = false;                           // reports how much memory is left
+  std::optional<QueuePlace> upload_queue;        // none: copies use the compute queue
+  std::vector<uint32_t> queue_families() const;  // of both queues, without duplicates
 };
 
 class Instance {
  public:
-  // Opens the loader and makes an instance. Null when that is impossible; `reason` says why.
+  // Opens the loader and creates an instance. Null if that is impossible; `reason` then says why.
   static std::shared_ptr<Instance> open(std::string& reason);
   ~Instance();
   Instance(const Instance&) = delete;
 
-  // Discrete devices first, CPU drivers last; those that lack a needed feature are named in `rejected`.
+  // Discrete GPUs first, CPU devices last. Appends a line to `rejected` for each device that lacks a feature.
   std::vector<PhysicalDevice> physical_devices(std::string& rejected) const;
 
  private:
@@ -73,18 +76,18 @@ class VulkanContext {
   ~VulkanContext();
   VulkanContext(const VulkanContext&) = delete;
 
-  // The index of a memory type among `allowed` that has all of `required`, and of `preferred` too if there is
-  // one. Error of kind memory when there is none.
+  // A memory type of the mask `allowed` with all flags of `required`, and those of `preferred` too if there
+  // is one. Error of kind memory if there is none.
   uint32_t memory_type(uint32_t allowed, VkMemoryPropertyFlags required,
                        VkMemoryPropertyFlags preferred) const;
   VkDeviceSize heap_size() const;  // bytes of the largest device-local heap
-  VkDeviceSize room()
-      const;  // bytes of it that may still be taken, other programs' considered where that is known
+  // Bytes of that heap that are left, after the memory of other programs if the driver reports it.
+  VkDeviceSize room() const;
 
   VolkDeviceTable vk{};  // the device's functions
   VkDevice device = VK_NULL_HANDLE;
   VkQueue queue = VK_NULL_HANDLE;
-  VkQueue upload_queue = VK_NULL_HANDLE;  // null as in `physical`
+  VkQueue upload_queue = VK_NULL_HANDLE;  // null if physical.upload_queue is none
   const PhysicalDevice physical;
 
  private:

@@ -6,6 +6,7 @@
 
 #include "gpu/kernels/product.h"
 #include "gpu/kernels/user.h"
+#include "gpu/measure_rates.h"
 #include "runtime/error.h"
 
 namespace lunagrad::gpu {
@@ -17,21 +18,24 @@ VkPhysicalDeviceProperties properties_of(const PhysicalDevice& physical) {
   return properties;
 }
 
+DeviceFile rates_file(const PhysicalDevice& physical) { return {"rates", properties_of(physical)}; }
+
 }  // namespace
 
 VulkanDevice::Machine::Machine(std::shared_ptr<Instance> instance, const PhysicalDevice& physical,
-                               const ProductTable& products)
+                               const DeviceRates& rates, const ProductTable& products)
     : context(std::move(instance), physical),
       pipelines(context),
       memory(context),
       stream(context, pipelines.layout()),
-      recorder{pipelines, stream, memory, context.physical, products} {}
+      recorder{pipelines, stream, memory, context.physical, rates, products} {}
 
 VulkanDevice::VulkanDevice(std::string name, std::shared_ptr<Instance> instance,
                            const PhysicalDevice& physical)
     : name_(std::move(name)),
       physical_(physical),
       instance_(std::move(instance)),
+      rates_(load_rates(rates_file(physical)).value_or(default_rates(physical))),
       products_(properties_of(physical)) {}
 
 VulkanDevice::~VulkanDevice() { close(); }
@@ -45,14 +49,15 @@ void VulkanDevice::close() noexcept {
 
 void VulkanDevice::discard(std::unique_ptr<Machine> machine) noexcept {
   machine->pipelines.come_to_rest();
-  // What a device that does not answer still uses cannot be freed.
+  // A device that does not answer may still use the memory: leak it.
   if (!machine->stream.come_to_rest()) (void)machine.release();
 }
 
 std::string VulkanDevice::description() const {
   const std::lock_guard guard(lock_);
   const std::string plans = products_.description();
-  return text(physical_.name, ", ", physical_.driver, plans.empty() ? "" : ", ", plans);
+  const std::string rates = rates_ == default_rates(physical_) ? "" : ", " + mark(rates_);
+  return text(physical_.name, ", ", physical_.driver, rates, plans.empty() ? "" : ", ", plans);
 }
 
 VulkanDevice::Machine& VulkanDevice::machine() {
@@ -62,7 +67,7 @@ VulkanDevice::Machine& VulkanDevice::machine() {
     lost_.push_back(std::move(machine_));
     drop_lost();
   }
-  if (!machine_) machine_ = std::make_unique<Machine>(instance_, physical_, products_);
+  if (!machine_) machine_ = std::make_unique<Machine>(instance_, physical_, rates_, products_);
   return *machine_;
 }
 
@@ -118,7 +123,7 @@ void VulkanDevice::copy_in(void* handle, size_t offset, const void* from, size_t
 void VulkanDevice::copy_out(void* to, const void* handle, size_t offset, size_t bytes) {
   if (bytes == 0) return;
   const std::lock_guard guard(lock_);
-  // The range notes that it was read; the bytes stay as they are.
+  // Not const: the range records the read.
   Range& range = *static_cast<Range*>(const_cast<void*>(handle));
   machine_of(range).stream.copy_out(to, range, offset, bytes);
   ++copies_out_;
@@ -126,7 +131,7 @@ void VulkanDevice::copy_out(void* to, const void* handle, size_t offset, size_t 
 
 namespace {
 
-// Whether an operand or a result is complex: c64, which not all kernels take, or c128, which none does.
+// Whether an operand or a result has type `narrowest` or a later one (complex types are the last).
 bool any_complex(const Call& call, DType narrowest) {
   const auto any = [&](const Operands& list) {
     return std::any_of(list.begin(), list.end(),
@@ -186,14 +191,15 @@ std::vector<KernelUse> VulkanDevice::kernels() const {
 int64_t VulkanDevice::compile(const KernelSource& source) { return compile_user_kernel(source, physical_); }
 
 std::vector<ProductPlan> VulkanDevice::possible_plans(const Call& call) {
+  const std::lock_guard guard(lock_);
   const Product p = product_of(call.input(0), call.input(1), false, physical_);
-  return p.converted() ? std::vector<ProductPlan>{} : gpu::possible_plans(p);
+  return p.converted() ? std::vector<ProductPlan>{} : gpu::possible_plans(p, physical_, rates_);
 }
 
 ProductPlan VulkanDevice::plan_of(const Call& call) {
   const std::lock_guard guard(lock_);
   const Product p = product_of(call.input(0), call.input(1), false, physical_);
-  const auto [tile, parts] = gpu::plan_of(p, products_);
+  const auto [tile, parts] = gpu::plan_of(p, physical_, rates_, products_);
   return {tile->bm, tile->bn, parts};
 }
 
@@ -208,6 +214,12 @@ bool VulkanDevice::computes_on_cpu() const { return physical_.type == VK_PHYSICA
 std::string VulkanDevice::keep_plans() {
   const std::lock_guard guard(lock_);
   return products_.save() ? products_.path() : std::string();
+}
+
+std::string VulkanDevice::measure_rates() {
+  const std::lock_guard guard(lock_);
+  rates_ = gpu::measure_rates(*this, physical_, rates_);
+  return text(describe(rates_), save_rates(rates_, rates_file(physical_)) ? "" : "; not kept");
 }
 
 }  // namespace lunagrad::gpu

@@ -1,12 +1,14 @@
 #pragma once
-// A Vulkan device as the engine sees it. What it costs (the logical device, its memory, its first pipelines)
-// is paid at the first use. One lock guards everything behind it. When the device is lost, what is behind it
-// is set aside until its last tensor is gone, and made anew at the next use.
+// A Vulkan device as the engine sees it. The logical device, its memory and its pipelines are created at the
+// first use. One lock guards them; functions may be called by any thread. If the device is lost, its Machine
+// is kept until its last tensor is freed, and the next use creates a new one. Functions throw Error of kind
+// device when Vulkan fails, and of kind memory when memory runs out.
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "gpu/context.h"
+#include "gpu/device_rates.h"
 #include "gpu/kernels.h"
 #include "gpu/product_table.h"
 #include "runtime/device.h"
@@ -39,40 +41,42 @@ class VulkanDevice final : public Device, public WorkTimes, public KernelCompile
   ProductPlan plan_of(const Call&) override;
   void set_plan(const Call&, const ProductPlan*) override;
   std::string keep_plans() override;
+  std::string measure_rates() override;
   bool computes_on_cpu() const override;
 
-  uint64_t copies_out() const;  // how often something was copied to the host
+  uint64_t copies_out() const;  // calls of copy_out() so far
 
-  // Lets go of everything Vulkan, for good. Called when the process ends, before layers and drivers are torn
-  // down.
+  // Destroys all Vulkan objects, for good. Called when the process ends, before layers and drivers are
+  // unloaded.
   void close() noexcept;
 
-  // In the order of construction; destroyed in reverse.
+  // The logical device and all that belongs to it.
   struct Machine {
-    Machine(std::shared_ptr<Instance>, const PhysicalDevice&, const ProductTable&);
+    Machine(std::shared_ptr<Instance>, const PhysicalDevice&, const DeviceRates&, const ProductTable&);
     VulkanContext context;
     Pipelines pipelines;
     Memory memory;
     Stream stream;
     Recorder recorder;
   };
-  // Used under the lock, or by a test's only thread. Error of kind device when the device cannot be opened or
-  // was closed.
+  // To be called under the lock, or by a test with one thread. Error of kind device if the device cannot be
+  // opened or was closed.
   Machine& machine();
 
  private:
-  Machine& machine_of(const Range&);  // Error of kind device when that one was lost
-  void drop_lost() noexcept;          // what no tensor is left of
+  Machine& machine_of(const Range&);  // Error of kind device if that machine was lost
+  void drop_lost() noexcept;          // destroys lost machines without tensors
   static void discard(std::unique_ptr<Machine>) noexcept;
 
   const std::string name_;
   const PhysicalDevice physical_;
   std::shared_ptr<Instance> instance_;  // null: closed
-  mutable std::recursive_mutex lock_;   // a kernel may be put together from other ops
+  mutable std::recursive_mutex lock_;   // recursive: kernels call other ops
+  DeviceRates rates_;
   ProductTable products_;
   std::unique_ptr<Machine> machine_;
   uint64_t copies_out_ = 0;
-  std::vector<std::unique_ptr<Machine>> lost_;  // whose tensors are still held
+  std::vector<std::unique_ptr<Machine>> lost_;  // some of whose tensors still exist
 };
 
 }  // namespace lunagrad::gpu

@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In front of the data, which drivers trust where it is theirs.
+// Comes before the data. Drivers trust a pipeline cache that claims to be theirs, so damage must be found
+// here.
 struct Header {
   char magic[8];
   uint64_t bytes;
@@ -78,7 +79,7 @@ bool DeviceFile::save(std::span<const std::byte> data) const noexcept {
     file.commit();
     return true;
   } catch (const std::exception&) {
-    return false;  // a disk that is full or read-only
+    return false;  // such as a full or read-only disk
   }
 }
 

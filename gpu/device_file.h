@@ -1,7 +1,7 @@
 #pragma once
-// What is kept on disk of a device and its driver (what that made of pipelines, which were used, plans of
-// products): a file of each kind in $XDG_CACHE_HOME/lunagrad, else ~/.cache/lunagrad. It only saves time: a
-// file that is torn, foreign or cannot be written is none. Any thread.
+// Files that are kept for a device and its driver: the pipeline cache, the pipelines that were used, plans of
+// products, rates. One file of each kind in $XDG_CACHE_HOME/lunagrad, else ~/.cache/lunagrad. They only save
+// time: a damaged or foreign file counts as none, and a failure to write is not an error. Any thread.
 #include <volk.h>
 
 #include <cstddef>
@@ -16,15 +16,15 @@ namespace lunagrad::gpu {
 class DeviceFile {
  public:
   DeviceFile(std::string_view kind, const VkPhysicalDeviceProperties&);
-  std::vector<std::byte> load() const;  // empty: there is nothing to be used
-  bool save(std::span<const std::byte> data) const noexcept;
-  const std::string& path() const { return path_; }  // empty: there is no folder to keep it in
+  std::vector<std::byte> load() const;                        // empty: no usable file
+  bool save(std::span<const std::byte> data) const noexcept;  // replaces the file; false: not written
+  const std::string& path() const { return path_; }           // empty: neither variable names a folder
 
  private:
   std::string path_;
 };
 
-// FNV-1a, 64 bits, of what follows what `hash` is of.
+// FNV-1a of 64 bits. `hash` is that of the data before, so that it can be computed in pieces.
 uint64_t checksum(std::span<const std::byte> data, uint64_t hash = 0xcbf29ce484222325u);
 
 }  // namespace lunagrad::gpu

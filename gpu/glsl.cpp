@@ -27,7 +27,8 @@ std::string line_of(const std::string& text, int number) {
   return trimmed(line);
 }
 
-// A log of glslang has lines "ERROR: SOURCE:LINE: FACT", and some that only count the others.
+// Throws the first error of glslang's log, which has lines "ERROR: SOURCE:LINE: FACT" and lines that count
+// them.
 [[noreturn]] void refuse(const std::string& name, const char* log, const std::string& user_text) {
   std::istringstream in(log);
   for (std::string entry; std::getline(in, entry);) {

@@ -1,19 +1,20 @@
 #pragma once
-// Vulkan devices for the engine. Called once by a program's main; no Vulkan type appears here.
+// Vulkan devices for the engine: functions for a program's main(). No Vulkan type appears here.
 
 namespace lunagrad::gpu {
 
-// Offers the Vulkan devices to the engine as a device source (runtime/device.h): "vulkan", "vulkan:1", …,
-// discrete first, CPU drivers last. Touches neither the loader nor a driver: that happens when a device is
-// first asked for, and without any the engine knows the reason in a sentence. Never throws.
+// Registers the Vulkan devices as a device source (runtime/device.h): "vulkan", "vulkan:1", …, discrete GPUs
+// first, CPU devices last. Loads neither the loader nor a driver: that happens when a device is first asked
+// for. If there is none, the engine has the reason in a sentence. To be called once, by one thread. Never
+// throws.
 [[gnu::visibility("default")]] void install();
 
-// Waits for the work of all devices and lets go of them, for good. To be called before main returns: a driver
-// that is still at work while the process tears itself down may crash.
+// Waits for the work of all devices and destroys them, for good. To be called before main() returns: a driver
+// that is still at work during the destruction of statics may crash. No other thread may use a device then.
 [[gnu::visibility("default")]] void close();
 
-// How many messages the validation layer has given since the process began. Always 0 unless the environment
-// variable LUNAGRAD_VALIDATION is 1 when the first device is asked for.
+// The number of messages of the validation layer so far. Always 0 unless the environment variable
+// LUNAGRAD_VALIDATION is 1 when the first device is asked for. Any thread.
 [[gnu::visibility("default")]] int validation_messages();
 
 }  // namespace lunagrad::gpu

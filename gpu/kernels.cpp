@@ -19,19 +19,6 @@ uint64_t address_of(const Tensor& x, const Range* range) {
   return range->address + uint64_t(x.offset()) * item_size(x.dtype());
 }
 
-// How many times as long as an H200 at its best a device may take. Rather too many: a batch that is cut by
-// such times is over sooner, and a cut costs microseconds.
-double slowness(VkPhysicalDeviceType type) {
-  switch (type) {
-    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
-      return 4;
-    case VK_PHYSICAL_DEVICE_TYPE_CPU:
-      return 2000;
-    default:
-      return 100;
-  }
-}
-
 }  // namespace
 
 uint32_t raw_type(DType type) {
@@ -39,7 +26,7 @@ uint32_t raw_type(DType type) {
     case 1:
       return uint32_t(DType::u8);
     case 2:
-      return kRaw16Type;
+      return ElementType::kRaw16;
     case 4:
       return uint32_t(DType::i32);
     default:
@@ -70,22 +57,24 @@ uint64_t Launch::writes(const Scratch& scratch) {
 }
 
 double Launch::expected_time() const {
-  constexpr double kBytesPerNs = 4000, kProductsPerNs = 15000;
-  return slowness(recorder_.physical.type) *
-         std::max(double(bytes_) / kBytesPerNs, products_ / kProductsPerNs);
+  // Rather too long: a batch that is cut by it ends sooner, and a cut costs microseconds.
+  constexpr double kCaution = 4;
+  // Attention and convolution reach this share of the rate of the best matrix product.
+  constexpr double kShareOfProducts = 0.71;
+  const DeviceRates& rates = recorder_.rates;
+  return kCaution *
+         std::max(double(bytes_) / rates.bytes, products_ / (kShareOfProducts * rates.multiply_adds()));
 }
 
-void Launch::run(const ShaderCode& code, std::initializer_list<uint32_t> constants, Groups groups,
-                 Bytes arguments, Bytes hot) {
-  Pipeline& pipeline = recorder_.pipelines.get(code, Constants(constants.begin(), constants.size()));
+void Launch::run(const ShaderCode& code, Constants constants, Groups groups, Bytes arguments, Bytes hot) {
+  Pipeline& pipeline = recorder_.pipelines.get(code, constants);
   ++pipeline.dispatches;
   recorder_.stream.dispatch(pipeline, groups, arguments, hot, std::span(reads_.data(), reads_.size()),
                             std::span(writes_.data(), writes_.size()), expected_time());
 }
 
-void Launch::run_in_turns(const ShaderCode& code, std::initializer_list<uint32_t> constants, uint32_t items,
-                          Bytes arguments) {
-  Pipeline& pipeline = recorder_.pipelines.get(code, Constants(constants.begin(), constants.size()));
+void Launch::run_in_turns(const ShaderCode& code, Constants constants, uint32_t items, Bytes arguments) {
+  Pipeline& pipeline = recorder_.pipelines.get(code, constants);
   const double expected = expected_time();
   const uint64_t turns =
       uint64_t(std::clamp(std::ceil(expected / kLongestBatch), 1.0, double(std::max(items, 1u))));
@@ -117,13 +106,26 @@ const Kernel* find_kernel(const Op& op) {
   return found == kernels.end() ? nullptr : &found->second;
 }
 
+bool all_f32(const Call& call) {
+  return std::all_of(call.in.begin(), call.in.end(),
+                     [](const Tensor& x) { return !x.defined() || x.dtype() == DType::f32; });
+}
+
+Tensor window(const Tensor& x, const Shape& shape, const Strides& strides, int64_t skipped) {
+  return Tensor(x.storage_ref(), LayoutRef(new Layout(shape, strides)), x.offset() + skipped, x.dtype());
+}
+
 uint32_t group_count(uint64_t wanted, const Recorder& recorder) {
   return uint32_t(std::min<uint64_t>(wanted, recorder.physical.limits.maxComputeWorkGroupCount[0]));
 }
 
+uint32_t groups_for(uint64_t count, const Recorder& recorder) {
+  return group_count((count + kGroupSize - 1) / kGroupSize, recorder);
+}
+
 Visit visit_elements(uint64_t count, const Recorder& recorder) {
   const uint32_t per_thread = recorder.physical.type == VK_PHYSICAL_DEVICE_TYPE_CPU ? 1 : 4;
-  const uint64_t width = 256 * per_thread;
+  const uint64_t width = kGroupSize * per_thread;
   return {per_thread, group_count((count + width - 1) / width, recorder)};
 }
 

@@ -1,22 +1,30 @@
 #pragma once
 // Which ops run on a Vulkan device and how: one Kernel for each op record, from the families in gpu/kernels/,
-// whose files are named as those in runtime/ops/. A kernel puts together one or a few Launches; every address
-// that a shader may touch goes through the Launch, so that the stream knows what it reads and writes. Used
-// under the device's lock.
+// whose files have the names of those in runtime/ops/. A kernel records one or a few Launches. Every address
+// that a shader reads or writes is asked from the Launch, so that the stream knows the hazards. The device's
+// lock guards all of it.
+#include <concepts>
 #include <type_traits>
 #include <vector>
 
+#include "gpu/device_rates.h"
 #include "gpu/memory.h"
 #include "gpu/pipeline.h"
 #include "gpu/stream.h"
 #include "runtime/op.h"
 #include "runtime/small.h"
+#include "shaders/constants.h"
 
 namespace lunagrad::gpu {
 
-// Type numbers of gpu/shaders/memory.glsl beyond those of DType.
-inline constexpr uint32_t kNumberType = 10, kAbsentType = 11, kRaw16Type = 12;
-// An integer type of the same size, for elements that are carried bit for bit.
+// Element types of gpu/shaders/memory.glsl: those of DType and a few more.
+using shaders::ElementType;
+static_assert(ElementType::kBool == uint32_t(DType::boolean) && ElementType::kU8 == uint32_t(DType::u8) &&
+              ElementType::kI32 == uint32_t(DType::i32) && ElementType::kI64 == uint32_t(DType::i64) &&
+              ElementType::kF16 == uint32_t(DType::f16) && ElementType::kBF16 == uint32_t(DType::bf16) &&
+              ElementType::kF32 == uint32_t(DType::f32) && ElementType::kF64 == uint32_t(DType::f64) &&
+              ElementType::kC64 == uint32_t(DType::c64));
+// An integer type of the same size, to copy elements bit for bit.
 uint32_t raw_type(DType);
 
 template <class T>
@@ -27,17 +35,18 @@ Bytes bytes_of(const T& object) {
 
 class ProductTable;
 
-// What kernels record with.
+// What kernels record with. Refers to parts of a VulkanDevice::Machine.
 struct Recorder {
   Pipelines& pipelines;
   Stream& stream;
   Memory& memory;
   const PhysicalDevice& physical;
+  const DeviceRates& rates;
   const ProductTable& products;
 };
 
-// Device memory for the life of the object; work that was recorded may still use it afterwards, since memory
-// is given out again in the order of the stream.
+// Device memory of a kernel's own, freed by the destructor. Work that is recorded by then may still use it:
+// freed memory is reused in stream order.
 class Scratch {
  public:
   Scratch(Recorder& recorder, size_t bytes) : memory_(recorder.memory), range_(memory_.alloc(bytes)) {}
@@ -50,7 +59,18 @@ class Scratch {
   Range* range_;
 };
 
-// One dispatch: addresses are asked for first, then run() records it.
+// The constants of a shader, of shaders/constants.h.
+template <class C>
+concept ShaderConstants = requires(const C& constants) {
+  { constants.values() } -> std::convertible_to<Constants>;
+};
+template <ShaderConstants C>
+const ShaderCode& shader_of() {
+  static const ShaderCode& code = find_shader(C::kShader);
+  return code;
+}
+
+// One dispatch. reads() and writes() come first, then run() records it.
 class Launch {
  public:
   explicit Launch(Recorder& recorder) : recorder_(recorder) {}
@@ -60,17 +80,23 @@ class Launch {
   uint64_t reads(const Scratch&);
   uint64_t writes(const Scratch&);
 
-  // How many products of f32 it adds up, where the bytes that it touches do not tell how long it takes.
+  // The number of f32 multiply-adds. To be called when arithmetic takes longer than memory access.
   void multiplies(double count) { products_ = count; }
 
-  // `arguments` are laid out as the shader's block, `hot` as its push constants behind the address of that
-  // block: scalars at their natural alignment.
-  void run(const ShaderCode&, std::initializer_list<uint32_t> constants, Groups, Bytes arguments,
-           Bytes hot = {});
-  // A shader of which each work group does one of so many items (shaders/turns.glsl): in several dispatches
-  // where one would keep the device for longer than a batch may.
-  void run_in_turns(const ShaderCode&, std::initializer_list<uint32_t> constants, uint32_t items,
-                    Bytes arguments);
+  // Records one dispatch. `arguments` have the layout of the shader's argument block. `hot` are its push
+  // constants after the address of that block. Both have scalar layout.
+  template <ShaderConstants C>
+  void run(const C& constants, Groups groups, Bytes arguments, Bytes hot = {}) {
+    run(shader_of<C>(), constants.values(), groups, arguments, hot);
+  }
+  void run(const ShaderCode&, Constants, Groups, Bytes arguments, Bytes hot = {});
+  // For shaders whose work groups compute one item each (shaders/turns.glsl). Splits the items into several
+  // dispatches if one would take longer than a batch may (kLongestBatch).
+  template <ShaderConstants C>
+  void run_in_turns(const C& constants, uint32_t items, Bytes arguments) {
+    run_in_turns(shader_of<C>(), constants.values(), items, arguments);
+  }
+  void run_in_turns(const ShaderCode&, Constants, uint32_t items, Bytes arguments);
 
  private:
   double expected_time() const;  // ns
@@ -83,15 +109,15 @@ class Launch {
 };
 
 struct Kernel {
-  // Whether the call can run here. Its operands are on this device or numbers, and have elements.
+  // Whether the kernel takes the call. Operands are tensors of this device, with elements, or numbers.
   bool (*supports)(const Call&) = nullptr;
   void (*run)(const Call&, Recorder&) = nullptr;
-  bool complex = false;  // takes c64, too; never c128
-  // Whether the call is computed in double precision, which not every device has; null: never.
+  bool complex = false;  // takes c64 operands
+  // Whether the call needs double precision, which not every device has. Null: never.
   bool (*float64)(const Call&) = nullptr;
 };
 struct KernelEntry {
-  const Op* op;  // null: the op is not built in, the entry is skipped
+  const Op* op;  // null: this build has no such op, and the entry is skipped
   Kernel kernel;
 };
 const Kernel* find_kernel(const Op&);  // null when there is none
@@ -126,11 +152,22 @@ std::vector<KernelEntry> arithmetic_kernels();
 std::vector<KernelEntry> multinomial_kernels();
 std::vector<KernelEntry> user_kernels();
 
-// At most as many groups as a dispatch may have in x; kernels loop over the rest.
-uint32_t group_count(uint64_t wanted, const Recorder&);
+// Whether kernels can count the elements in 32 bits.
+inline bool indexable(const Tensor& x) { return x.numel() < int64_t(1) << 31; }
+// Whether all operands are f32 or undefined.
+bool all_f32(const Call&);
+// A view of the memory of x that begins `skipped` elements after its first one.
+Tensor window(const Tensor& x, const Shape&, const Strides&, int64_t skipped = 0);
 
-// How kernels that visit each element once share the work among groups of 256 threads: several elements a
-// thread, so that loads overlap; on the CPU one, since there it only makes code longer.
+inline constexpr uint32_t kGroupSize = 256;  // invocations of a work group, unless its shader says otherwise
+
+// `wanted` work groups, or as many as a dispatch may have in x. Kernels loop over the rest.
+uint32_t group_count(uint64_t wanted, const Recorder&);
+// Work groups with one invocation for each of `count` elements.
+uint32_t groups_for(uint64_t count, const Recorder&);
+
+// Work groups of a kernel that visits each element once. An invocation takes several elements, so that their
+// loads overlap. On CPU devices it takes one: more would only make the code longer.
 struct Visit {
   uint32_t per_thread, groups;
 };

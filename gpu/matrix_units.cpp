@@ -6,7 +6,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-// Of the Vulkan registry.
+// Numbers of the Vulkan registry.
 constexpr auto kMatrixFeatures = VkStructureType(1000506000), kMatrixProperties = VkStructureType(1000506001),
                kBfloatFeatures = VkStructureType(1000141000);
 constexpr const char *kMatrixExtension = "VK_KHR_cooperative_matrix",
@@ -35,11 +35,12 @@ MatrixUnits find_matrix_units(VkInstance instance, VkPhysicalDevice device) {
   get(device, &count, list.data());
   const auto multiplies = [&](uint32_t type) {
     return std::any_of(list.begin(), list.end(), [&](const MatrixProperties& p) {
-      return p.m == 16 && p.n == 16 && p.k == 16 && p.a == type && p.b == type && p.c == kFloat32 &&
+      constexpr uint32_t kSide = MatrixUnits::kSide;
+      return p.m == kSide && p.n == kSide && p.k == kSide && p.a == type && p.b == type && p.c == kFloat32 &&
              p.result == kFloat32 && p.scope == kSubgroupScope;
     });
   };
-  // The shaders name the type of 16 bits, and so need its arithmetic.
+  // The shaders declare float16_t, which needs this feature.
   VkPhysicalDeviceVulkan12Features v12{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
   VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &v12};
   vkGetPhysicalDeviceFeatures2(device, &features);

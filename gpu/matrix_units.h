@@ -1,6 +1,6 @@
 #pragma once
-// Matrix units: VK_KHR_cooperative_matrix and VK_KHR_shader_bfloat16, which are younger than the Vulkan
-// headers that this is built with. What is needed of them is declared here, by the registry's numbers.
+// Matrix units: VK_KHR_cooperative_matrix and VK_KHR_shader_bfloat16. The Vulkan headers of Debian 12 are
+// older, so the declarations are repeated in matrix_units.cpp with the numbers of the Vulkan registry.
 #include <span>
 #include <vector>
 
@@ -8,10 +8,11 @@
 
 namespace lunagrad::gpu {
 
+// The matrix units that the device has, with the shape that the shaders use.
 MatrixUnits find_matrix_units(VkInstance, VkPhysicalDevice);
 
-// Asks for `units` when a device is made: extensions() are enabled and head() stands in the chain of
-// features.
+// Enables `units` when a device is created: add extensions() to its extensions and head() to the chain of
+// feature structures. Must live until vkCreateDevice() returns.
 class MatrixUnitsRequest {
  public:
   explicit MatrixUnitsRequest(MatrixUnits units);

@@ -1,10 +1,11 @@
 #pragma once
-// Device memory: ranges cut from a few large blocks, each one VkBuffer, and used again in stream order. A
-// range remembers in which epoch of the stream (stream.h) it was last read and written; memory that is freed
-// hands that on to whoever gets it next, so nothing waits on free. Free neighbours are merged only when
-// nothing else fits: a training loop asks for the same sizes again. With LUNAGRAD_GPU_EXACT=1 in the
-// environment each range is a block of its own, of exactly the bytes asked for, so that the validation layer
-// sees every access beyond them. Not thread-safe: the device's lock guards it.
+// Device memory: ranges of a few large blocks, each one VkBuffer, that are reused in stream order. A range
+// stores the epoch of the stream (stream.h) in which it was last read and written. A freed range keeps these,
+// so that its next user is ordered after the previous one and free() waits for nothing. Adjacent free ranges
+// are merged only if no free range is large enough: a training loop allocates the same sizes again and again.
+// With LUNAGRAD_GPU_EXACT=1 in the environment each range is a block of its own with exactly the bytes asked
+// for, so that the validation layer detects all accesses out of bounds. Not thread-safe: the device's lock
+// guards it.
 #include <functional>
 #include <memory>
 #include <set>
@@ -18,7 +19,7 @@ namespace lunagrad::gpu {
 struct Block;
 class Memory;
 
-// The handle behind a storage. Neighbours in the block are linked, so that free ones can merge.
+// The handle of a storage. The ranges of a block are linked in order of their addresses.
 struct Range {
   VkDeviceAddress address = 0;
   VkDeviceSize offset = 0;  // in the block's buffer
@@ -29,11 +30,11 @@ struct Range {
   bool free = false;
   uint64_t read_epoch = 0;  // 0: never
   uint64_t written_epoch = 0;
-  uint64_t batch = 0;   // the last one of the stream that used it
-  uint64_t upload = 0;  // the last one that wrote it (uploads.h)
+  uint64_t batch = 0;   // the last batch of the stream that used it
+  uint64_t upload = 0;  // the last upload that wrote it (uploads.h)
 };
 
-// Error of kind device when the range belongs to a memory that was lost.
+// Error of kind device if the range belongs to another Memory: that of a lost device.
 void check_alive(const Range&, const Memory&);
 
 struct Block {
@@ -46,7 +47,7 @@ struct Block {
 
 enum class HostUse { arguments, upload, download };
 
-// A buffer that the host writes or reads directly, for arguments and staging.
+// A mapped buffer, for arguments and staging.
 class HostBuffer {
  public:
   HostBuffer(VulkanContext&, VkDeviceSize bytes, HostUse);
@@ -71,18 +72,18 @@ class Memory {
 
   Range* alloc(size_t bytes);  // Error of kind memory
   void free(Range*) noexcept;
-  void release_unused();  // gives back blocks that are wholly free; the device must be idle
+  void release_unused();  // frees blocks without used ranges; the device must be idle
   DeviceMemory usage() const { return usage_; }
   void each_in_use(const std::function<void(Range&)>&) const;
 
  private:
-  // Best fit; of equal sizes the lowest address, so that the order of allocation repeats from run to run.
+  // Best fit; among equal sizes the lowest address, so that runs allocate in the same order.
   struct BySize {
     bool operator()(const Range* a, const Range* b) const {
       return a->size != b->size ? a->size < b->size : a->address < b->address;
     }
   };
-  Range* find(VkDeviceSize bytes);  // null when nothing fits; taken out of the free ones
+  Range* find(VkDeviceSize bytes);  // removes a range from free_; null if none is large enough
   void add_block(VkDeviceSize bytes);
   void merge_free();
 

@@ -21,7 +21,7 @@ std::vector<PipelineKey> keys_of(const PipelineList& list) {
   return keys;
 }
 
-// Half of the machine's, since the scripts' own work goes on meanwhile.
+// Half of the machine's threads: the script keeps running meanwhile.
 int thread_count() { return std::clamp(int(std::thread::hardware_concurrency()) / 2, 1, 8); }
 
 }  // namespace
@@ -48,9 +48,9 @@ Pipelines::~Pipelines() {
   come_to_rest();
   for (const auto& [key, pipeline] : used_) pipeline.destroy(maker_);
   if (order_.empty()) return;
-  // Another process may have written it meanwhile.
+  // Load again: another process may have written the file meanwhile.
   const PipelineList before = load(file_);
-  const PipelineList after = behind_run(before, order_);
+  const PipelineList after = after_run(before, order_);
   const std::string text = to_text(after);
   if (after != before) file_.save(std::as_bytes(std::span(text)));
 }
@@ -81,7 +81,7 @@ Pipeline& Pipelines::get(const ShaderCode& code, Constants constants) {
 }
 
 std::vector<KernelUse> Pipelines::kernels() const {
-  std::map<std::string, uint64_t> dispatches;  // variants that no name tells apart count together
+  std::map<std::string, uint64_t> dispatches;  // variants of the same name count together
   for (const auto& [key, pipeline] : used_)
     if (pipeline.dispatches > 0) dispatches[interned(pipeline.name)] += pipeline.dispatches;
   std::vector<KernelUse> kernels;

@@ -1,7 +1,7 @@
 #pragma once
-// The compute pipelines of a device. They are made in the background: from their first use on, so that those
-// of a step are made side by side while the host goes on, or before, when earlier runs used them. Not
-// thread-safe: the device's lock guards it.
+// The compute pipelines of a device. They are created in the background: from their first use on, so that
+// those of a training step are created in parallel while the host continues, or earlier if previous runs used
+// them. Not thread-safe: the device's lock guards it.
 #include <string>
 #include <unordered_map>
 
@@ -15,10 +15,10 @@ class Pipeline {
   Pipeline(BackgroundPipelines& background, BackgroundPipelines::Job& job, uint32_t kernel)
       : name(kernel), background_(background), job_(job) {}
   bool made() const { return handle_ || background_.made(job_); }
-  VkPipeline handle();  // waits until it is made; Error when it cannot be
+  VkPipeline handle();  // waits until it exists; throws Error if it cannot be created
   void destroy(const PipelineMaker& maker) const noexcept { maker.destroy(handle_); }
 
-  const uint32_t name;      // interned: made once, so that a dispatch only hands on a number
+  const uint32_t name;      // interned (runtime/trace.h)
   uint64_t dispatches = 0;  // so far
 
  private:
@@ -27,7 +27,7 @@ class Pipeline {
   VkPipeline handle_ = VK_NULL_HANDLE;
 };
 
-// "matmul f32 128x128x8": the shader and which variant of it.
+// "matmul f32 128x128x8": the shader and its variant.
 std::string kernel_name(const ShaderCode&, Constants);
 
 class Pipelines {
@@ -37,11 +37,11 @@ class Pipelines {
   Pipelines(const Pipelines&) = delete;
 
   VkPipelineLayout layout() const { return maker_.layout(); }
-  Pipeline& get(const ShaderCode&, Constants);  // lives as long as this
-  std::vector<KernelUse> kernels() const;       // that were dispatched, by name
-  // Ends what goes on in the background: the device is lost, or the process ends.
+  Pipeline& get(const ShaderCode&, Constants);  // lives as long as this object
+  std::vector<KernelUse> kernels() const;       // those that were dispatched, sorted by name
+  // Ends the background threads, when the device is lost or closed.
   void come_to_rest() noexcept;
-  void finish_background() { background_.finish(); }  // waits for it
+  void finish_background() { background_.finish(); }  // waits until they have nothing left to do
   int made_before_use() const { return made_before_use_; }
 
  private:
@@ -49,7 +49,7 @@ class Pipelines {
     const ShaderCode& code;
     Constants constants;
   };
-  // So that nothing is allocated to find one that is there.
+  // Heterogeneous lookup: finding a pipeline allocates nothing.
   struct Hash {
     using is_transparent = void;
     size_t operator()(const Wanted&) const;
@@ -66,7 +66,7 @@ class Pipelines {
   DeviceFile file_;
   BackgroundPipelines background_;
   std::unordered_map<PipelineKey, Pipeline, Hash, Equal> used_;
-  std::vector<PipelineKey> order_;  // of first use
+  std::vector<PipelineKey> order_;  // in order of first use
   int made_before_use_ = 0;
 };
 

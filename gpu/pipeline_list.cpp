@@ -8,10 +8,9 @@ namespace lunagrad::gpu {
 namespace {
 
 constexpr size_t kMostPipelines = 512;
-constexpr size_t kMostConstants = 32;
 constexpr uint32_t kMostRuns = 8;
 
-// FNV-1a over words. Remembered, since many lines are variants of one shader.
+// FNV-1a over the words of a module. Kept, since many lines are variants of one shader.
 class Checksums {
  public:
   uint64_t of(const ShaderCode& code) {
@@ -51,20 +50,19 @@ PipelineList pipeline_list(std::string_view text) {
     in >> name >> std::hex >> sum >> std::dec >> used.key.code.bfloat >> used.runs;
     const ShaderCode* const code = in ? embedded_shader(name) : nullptr;
     if (!code || sums.of(*code) != sum) continue;
-    used.key.code = {code->name, code->words, used.key.code.bfloat};
+    used.key.code = {code->name, code->words, code->ids, used.key.code.bfloat};
     for (uint32_t value = 0; in >> value;) used.key.constants.push_back(value);
-    if (in.eof() && used.key.constants.size() <= kMostConstants) list.push_back(std::move(used));
+    if (in.eof() && used.key.constants.size() <= code->ids.size()) list.push_back(std::move(used));
   }
   return list;
 }
 
-PipelineList behind_run(const PipelineList& before, const std::vector<PipelineKey>& used) {
+PipelineList after_run(const PipelineList& before, const std::vector<PipelineKey>& used) {
   PipelineList list;
   for (const PipelineKey& key : used) {
-    // Those of a script's own are compiled at run time.
+    // Kernels of scripts are left out: they are compiled at run time.
     const ShaderCode* const code = embedded_shader(key.code.name);
-    if (code && code->words.data() == key.code.words.data() && key.constants.size() <= kMostConstants)
-      list.push_back({key, 0});
+    if (code && code->words.data() == key.code.words.data()) list.push_back({key, 0});
   }
   for (const auto& [key, runs] : before) {
     const bool again = std::find(used.begin(), used.end(), key) != used.end();

@@ -1,6 +1,5 @@
 #pragma once
-// Which pipelines the latest runs used, in the order in which they asked for them: a text, a line for each.
-// Pure.
+// The pipelines that the latest runs used, in order of first use, as a text with a line for each. Pure.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,18 +10,18 @@ namespace lunagrad::gpu {
 
 struct UsedPipeline {
   PipelineKey key;
-  uint32_t runs = 0;  // since it was used
+  uint32_t runs = 0;  // that did not use it, since the last that did
   bool operator==(const UsedPipeline&) const = default;
 };
 using PipelineList = std::vector<UsedPipeline>;
 
-// Shaders are named with a checksum of what they are: a line that fits no shader of this build is left out,
-// as is one that cannot be read.
+// A line has the name of the shader and a checksum of its SPIR-V. Lines that match no shader of this build,
+// or that are damaged, are skipped.
 std::string to_text(const PipelineList&);
 PipelineList pipeline_list(std::string_view text);
 
-// The list behind another run: what that used comes first. What eight runs did not use, and what is too much,
-// is dropped.
-PipelineList behind_run(const PipelineList& before, const std::vector<PipelineKey>& used);
+// The list after another run: what that run used comes first. Drops what eight runs in a row did not use, and
+// what exceeds 512 lines.
+PipelineList after_run(const PipelineList& before, const std::vector<PipelineKey>& used);
 
 }  // namespace lunagrad::gpu

@@ -1,6 +1,7 @@
 #include "gpu/pipeline_maker.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "gpu/portable_matrices.h"
 #include "runtime/error.h"
@@ -12,8 +13,8 @@ constexpr uint32_t kOpExecutionMode = 16, kOpCapability = 17;
 constexpr uint32_t kDenormPreserve = 4464, kModeDenormPreserve = 4459;
 constexpr uint32_t kSignedZeroInfNanPreserve = 4466, kModeSignedZeroInfNanPreserve = 4461;
 
-// The module without what it asks of f32's special numbers and the device cannot promise. An instruction
-// begins with its length in words and its opcode (SPIR-V specification 2.3).
+// Removes the float controls of f32 (execution modes and their capabilities) that the device lacks. An
+// instruction begins with a word that holds its length in words and its opcode (SPIR-V specification 2.3).
 std::vector<uint32_t> without_controls(std::span<const uint32_t> words, const PhysicalDevice& physical) {
   const auto lacks = [&](uint32_t code, uint32_t nan, uint32_t denormal) {
     return (code == nan && !physical.keeps_nan) || (code == denormal && !physical.keeps_denormals);
@@ -77,7 +78,7 @@ void PipelineMaker::destroy(VkPipeline pipeline) const noexcept {
   context_.vk.vkDestroyPipeline(context_.device, pipeline, nullptr);
 }
 
-// What the driver made of them, for the next start.
+// Saves the driver's pipeline cache for the next start.
 void PipelineMaker::save() const {
   const DeviceFile kept = file("pipelines");
   size_t size = 0;
@@ -99,7 +100,8 @@ VkPipeline PipelineMaker::make(const ShaderCode& code, Constants constants) cons
   check(context_.vk.vkCreateShaderModule(context_.device, &module_info, nullptr, &module),
         "loading a shader");
   std::vector<VkSpecializationMapEntry> entries;
-  for (uint32_t i = 0; i < constants.size(); ++i) entries.push_back({i, i * 4, 4});
+  assert(constants.size() <= code.ids.size());
+  for (uint32_t i = 0; i < constants.size(); ++i) entries.push_back({code.ids[i], i * 4, 4});
   const VkSpecializationInfo specialization{uint32_t(entries.size()), entries.data(), constants.size_bytes(),
                                             constants.data()};
   VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};

@@ -1,8 +1,8 @@
 #pragma once
-// Makes compute pipelines from the SPIR-V that the build embeds, or a script brings along. All share one
-// layout: a push constant that holds the address of the dispatch's arguments. What the driver keeps of them
-// is read from the disk at the start and written back at the end. make() may be called by several threads at
-// a time.
+// Creates compute pipelines from SPIR-V: of the shaders that the build embeds, or of a script's own kernel.
+// All have one pipeline layout: push constants that begin with the address of the dispatch's arguments. The
+// driver's pipeline cache is loaded from the device's file in the constructor and saved in the destructor.
+// Several threads may call make() at the same time. Functions throw Error of kind device when Vulkan fails.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -14,27 +14,27 @@
 
 namespace lunagrad::gpu {
 
-// Values of the specialization constants 0, 1, ….
+// Values of a module's specialization constants, in ascending order of their ids.
 using Constants = std::span<const uint32_t>;
 
-// One module, named as its file in gpu/shaders without the ending.
+// One SPIR-V module. Its memory lives as long as the process.
 struct ShaderCode {
-  std::string_view name;
+  std::string_view name;  // of the file in gpu/shaders, without the extension
   std::span<const uint32_t> words;
-  bool bfloat = false;  // what its cooperative matrices multiply is bfloat16, not f16
-  // Says which variant the constants make of it, for people; null: the constants stand for themselves.
+  std::span<const uint32_t> ids = {};  // of its specialization constants (shaders/constants.h)
+  bool bfloat = false;                 // its cooperative matrices multiply bfloat16, not f16
+  // Describes the variant that the constants select, for people. Null: the values are listed.
   std::string (*variant)(const ShaderCode&, Constants) = nullptr;
 
-  // Modules live as long as the process.
   bool is(const ShaderCode& other) const {
     return words.data() == other.words.data() && bfloat == other.bfloat;
   }
 };
-std::span<const ShaderCode> all_shaders();                 // written by the build, by name
-const ShaderCode* embedded_shader(std::string_view name);  // null when there is none
-const ShaderCode& find_shader(std::string_view name);      // Error of kind device when there is none
+std::span<const ShaderCode> all_shaders();                 // written by the build, sorted by name
+const ShaderCode* embedded_shader(std::string_view name);  // null if there is none
+const ShaderCode& find_shader(std::string_view name);      // Error of kind device if there is none
 
-// Scalars that a shader may have in its push constants behind the address of its arguments.
+// Bytes of push constants that a shader may have after the address of its arguments.
 inline constexpr size_t kHotBytes = 64;
 
 struct PipelineKey {
@@ -53,7 +53,7 @@ class PipelineMaker {
 
   VkPipelineLayout layout() const { return layout_; }
   DeviceFile file(std::string_view kind) const { return {kind, properties_}; }
-  VkPipeline make(const ShaderCode&, Constants) const;  // the caller's
+  VkPipeline make(const ShaderCode&, Constants) const;  // the caller destroys it
   void destroy(VkPipeline) const noexcept;
 
  private:

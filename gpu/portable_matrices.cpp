@@ -7,9 +7,9 @@
 namespace lunagrad::gpu {
 namespace {
 
-// Of the SPIR-V registry.
+// Numbers of the SPIR-V registry.
 constexpr uint32_t kOpMemoryModel = 14, kGlslModel = 1, kVulkanModel = 5345, kOpLoad = 61, kOpStore = 62;
-constexpr uint32_t kMemoryAligned = 2, kMemoryPlain = 7;  // the operands that all models know
+constexpr uint32_t kMemoryAligned = 2, kMemoryPlain = 7;  // Volatile, Aligned, Nontemporal
 constexpr uint32_t kOpExtension = 10, kOpCapability = 17, kOpTypeFloat = 22, kOpConstantTrue = 41,
                    kOpConstant = 43;
 constexpr uint32_t kTypeNv = 5358, kLoadNv = 5359, kStoreNv = 5360, kMulAddNv = 5361, kCapabilityNv = 5357;
@@ -17,7 +17,7 @@ constexpr uint32_t kTypeKhr = 4456, kLoadKhr = 4457, kStoreKhr = 4458, kMulAddKh
                    kCapabilityKhr = 6022;
 constexpr uint32_t kBfloatType = 5116, kBfloatMatrix = 5118, kBfloatEncoding = 0;
 constexpr uint32_t kRowMajor = 0, kColumnMajor = 1, kUses = 3;  // A, B, accumulator
-constexpr size_t kHeader = 5, kBound = 3;  // words of a module's head, and which is the bound of ids
+constexpr size_t kHeader = 5, kBound = 3;  // words of the header, and the position of the id bound in it
 
 using Words = std::vector<uint32_t>;
 
@@ -40,7 +40,7 @@ void emit_extension(Words& to, std::string_view name) {
   emit(to, kOpExtension, {}, letters);
 }
 
-// What an access to memory says of itself, without what the Vulkan model adds.
+// Emits an instruction with its memory access operands, without those of the Vulkan memory model.
 void emit_access(Words& to, uint32_t opcode, std::initializer_list<uint32_t> operands,
                  std::span<const uint32_t> access) {
   Words plain;
@@ -63,7 +63,7 @@ bool is_cooperative(std::span<const uint32_t> words) {
 
 std::vector<uint32_t> portable_matrices(std::span<const uint32_t> words, bool bfloat) {
   std::unordered_map<uint32_t, uint32_t> type_of_constant;
-  std::unordered_map<uint32_t, bool> truth;  // of the constants that say whether columns lie together
+  std::unordered_map<uint32_t, bool> truth;  // bool constants: the column-major operands
   std::unordered_map<uint32_t, uint32_t> float_bits;
   uint32_t sum_rows = 0, sum_columns = 0, scope = 0;
   each_instruction(words, [&](uint32_t opcode, std::span<const uint32_t> in) {
@@ -93,7 +93,7 @@ std::vector<uint32_t> portable_matrices(std::span<const uint32_t> words, bool bf
       emit_extension(out, "SPV_KHR_cooperative_matrix");
       if (bfloat) emit_extension(out, "SPV_KHR_bfloat16");
     } else if (opcode == kTypeNv) {
-      if (!declared) {  // the numbers 0 to 2 serve as uses and as layouts
+      if (!declared) {  // constants 0 to 2: matrix uses, and layouts
         for (uint32_t i = 0; i < kUses; ++i)
           emit(out, kOpConstant, {type_of_constant[scope], constants + i, i});
         if (bfloat) emit(out, kOpTypeFloat, {bfloat_id, 16, kBfloatEncoding});

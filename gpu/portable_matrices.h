@@ -1,21 +1,20 @@
 #pragma once
-// Shaders that multiply matrices are written against GL_NV_cooperative_matrix, which the shader compiler
-// knows, and are put into the words of SPV_KHR_cooperative_matrix, which devices of all vendors have, when
-// they are loaded: instructions differ in number and order of operands alone. With SPV_KHR_bfloat16 what they
-// multiply may be bfloat16.
+// Translates SPIR-V of SPV_NV_cooperative_matrix to SPV_KHR_cooperative_matrix. Shaders are written against
+// GL_NV_cooperative_matrix, which Debian 12's glslang supports; the KHR extension is the one that devices of
+// all vendors have. The instructions differ only in their opcodes and in number and order of operands. With
+// SPV_KHR_bfloat16 the factors can be bfloat16.
 //
-// The language also demands Vulkan's memory model, under which each access to shared memory may be ordered
-// against all others; modules are put under the model of all other shaders, in which barriers order.
+// The GLSL extension also requires Vulkan's memory model. The translation selects the GLSL450 model instead,
+// as in all other shaders, in which barriers order accesses. Pure.
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace lunagrad::gpu {
 
-// Whether the module multiplies matrices.
+// Whether the module uses cooperative matrices.
 bool is_cooperative(std::span<const uint32_t> words);
-// The module with its cooperative matrices as SPV_KHR_cooperative_matrix has them; with `bfloat`, the
-// elements of 16 bits that are multiplied are bfloat16.
+// The translated module. With `bfloat` the 16-bit factors are bfloat16.
 std::vector<uint32_t> portable_matrices(std::span<const uint32_t> words, bool bfloat);
 
 }  // namespace lunagrad::gpu

@@ -9,7 +9,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-// The first line of the file. A shader that was changed since may be fast in another way.
+// The first line of the file: a checksum of the shaders, since other shaders may have other fastest plans.
 std::string first_line() {
   static const std::string line = [] {
     uint64_t hash = checksum({});
@@ -22,7 +22,7 @@ std::string first_line() {
   return line;
 }
 
-// A line: "NT f32 0  m n k batch  rows columns parts", the layouts as BLAS names them.
+// A line: "NT f32 planes  m n k batch  rows columns parts". N and T are the layouts, as in BLAS.
 void write(std::ostream& out, const ProductKey& key, const ProductPlan& plan) {
   out << (key.a_rows_lie_close ? 'T' : 'N') << (key.b_columns_lie_close ? 'N' : 'T') << ' '
       << dtype_name(key.type) << ' ' << key.planes << ' ' << key.m << ' ' << key.n << ' ' << key.k << ' '

@@ -1,6 +1,6 @@
 #pragma once
-// The plans of matrix products that were found best by measuring (`lunagrad bench --tune`), which go before
-// the model's (kernels/product.h). Kept on disk for each device and driver, and for the shaders that were
+// The fastest plans of matrix products, measured by `lunagrad bench --tune`. They take precedence over the
+// model's (kernels/product.h). A file keeps them for the device, its driver and the shaders that were
 // measured. Guarded by the device's lock.
 #include <compare>
 #include <map>
@@ -12,27 +12,27 @@
 
 namespace lunagrad::gpu {
 
-// What products have in common that a plan is good for.
+// The products that share a plan: those with equal sizes, types and layouts.
 struct ProductKey {
   int64_t m = 1, n = 1, k = 1, batch = 1;
   DType type = DType::f32;
-  uint32_t planes = 0;  // 0: f32 arithmetic, else numbers of 16 bits for each element
-  bool a_rows_lie_close = false, b_columns_lie_close = true;  // else their elements along k
+  uint32_t planes = 0;  // 16-bit values for each element, on matrix units; 0: f32 arithmetic
+  bool a_rows_lie_close = false, b_columns_lie_close = true;  // else elements along k are adjacent
   auto operator<=>(const ProductKey&) const = default;
 };
 
 class ProductTable {
  public:
-  explicit ProductTable(const VkPhysicalDeviceProperties&);  // with what is on disk
+  explicit ProductTable(const VkPhysicalDeviceProperties&);  // loads the file
 
-  const ProductPlan* find(const ProductKey&) const;  // null: none was set
+  const ProductPlan* find(const ProductKey&) const;  // null if there is none
   void set(const ProductKey&, const ProductPlan&);
   void erase(const ProductKey&);
   size_t size() const { return plans_.size(); }
-  // "12 measured plans (1a2b3c4d)", which tells tables apart; empty when there are none.
+  // "12 measured plans (1a2b3c4d)", with a checksum of the table; empty if there are none.
   std::string description() const;
 
-  bool save() const noexcept;  // the file is replaced as a whole
+  bool save() const noexcept;  // replaces the file
   const std::string& path() const { return file_.path(); }
 
  private:

@@ -17,14 +17,14 @@ constexpr VkDeviceSize kUploadBytes = 32 << 20;
 constexpr VkDeviceSize kDownloadBytes = 8 << 20;
 constexpr VkDeviceSize kLargeCopy = 1 << 20;  // below it a submission of its own costs more than it saves
 constexpr VkDeviceSize kPieceAlignment = 64;
-constexpr size_t kFullBatch = 128;  // commands after which a batch is submitted in any case
-// … and after which, or after this much work, it is when the device has nothing else to do: after a wait,
-// then each time after twice as many, since a host that does not keep the device busy is not to submit all
-// the time, too.
+constexpr size_t kFullBatch = 128;  // commands after which a batch is always submitted
+// Commands, or expected time, after which a batch is submitted if the device idles. The number of commands
+// doubles with each such submission, so that a host that cannot keep the device busy does not submit all the
+// time. A wait resets it.
 constexpr size_t kSmallBatch = 16;
 constexpr double kWorthSubmitting = 400e3;  // ns
 
-// As the shaders write it.
+// As the shaders write it (memory layout of the Fault blocks).
 struct Fault {
   FaultKind kind;
   uint32_t position;
@@ -120,7 +120,7 @@ void Stream::write(bool for_host) {
   };
   VkPipeline bound = VK_NULL_HANDLE;
   for (const Command& command : recorded_) {
-    if (command.behind_barrier)
+    if (command.after_barrier)
       barrier(VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT |
                   VK_ACCESS_TRANSFER_WRITE_BIT,
               kWorkStages);
@@ -145,12 +145,12 @@ void Stream::write(bool for_host) {
 
 void Stream::submit(bool for_host) {
   if (!commands_) return;
-  // Should any of this fail, the work that was recorded is gone.
+  // If any of this fails, the recorded work is lost.
   lost_ = true;
   write(for_host);
   const VkCommandBuffer commands = std::exchange(commands_, VkCommandBuffer(VK_NULL_HANDLE));
   check(context_.vk.vkEndCommandBuffer(commands), "ending a command buffer");
-  // All later batches begin behind it too.
+  // Later batches run after this one, so they need not wait for these uploads again.
   std::vector<Timeline::Point> behind;
   if (needed_ > awaited_) behind.push_back(beside_->timeline().at(needed_));
   timeline_.submit(context_.queue, commands, behind);
@@ -265,14 +265,14 @@ bool Stream::order(std::span<Range* const> reads, std::span<Range* const> writes
   return conflict;
 }
 
-// Called before a ring gives anything for the work: that is marked as in use until the batch that is open is
-// done.
+// To be called before a piece of a ring is taken for the work: submitting marks pieces taken so far as used
+// by the submitted batch.
 void Stream::await_uploads(std::span<Range* const> reads, std::span<Range* const> writes) {
   uint64_t upload = 0;
   for (const auto& list : {reads, writes})
     for (const Range* r : list) upload = std::max(upload, r->upload);
   if (upload <= needed_) return;
-  // The work that is recorded can run meanwhile.
+  // Submit the recorded work, which need not wait for the upload.
   if (!recorded_.empty() && upload > beside_->timeline().ask()) submit();
   needed_ = upload;
 }
@@ -282,8 +282,8 @@ void Stream::record(uint32_t kernel, const Work& work, std::span<Range* const> r
                     std::span<Range* const> writes) {
   const auto note = [&] {
     open();
-    const bool behind_barrier = order(reads, writes);
-    recorded_.push_back({behind_barrier, {times_.stamps ? ticks() : 0, kernel}, work});
+    const bool after_barrier = order(reads, writes);
+    recorded_.push_back({after_barrier, {times_.stamps ? ticks() : 0, kernel}, work});
   };
   if (listener_)
     listener_->work(reads, writes, note);
@@ -293,7 +293,7 @@ void Stream::record(uint32_t kernel, const Work& work, std::span<Range* const> r
 
 void Stream::dispatch(Pipeline& pipeline, Groups groups, Bytes arguments, Bytes hot,
                       std::span<Range* const> reads, std::span<Range* const> writes, double expected) {
-  // Before the ring is asked: what that gives counts as used by the batch that is submitted next.
+  // Before a piece of the ring is taken, as in await_uploads().
   if (!recorded_.empty() && expected_ + expected > kLongestBatch) submit();
   await_uploads(reads, writes);
   Dispatch work{&pipeline, groups, 0, {}, uint32_t(hot.size())};
@@ -316,7 +316,7 @@ void Stream::submit_if_full() {
   looked_at_ = expected_;
   collect();
   if (!in_flight_.empty()) return;
-  // The host would wait for a pipeline that is not made yet; it goes on instead.
+  // Do not submit if the host would have to wait for a pipeline.
   const auto can_run = [](const Command& command) {
     const Dispatch* const dispatch = std::get_if<Dispatch>(&command.work);
     return !dispatch || dispatch->pipeline->made();
@@ -329,7 +329,7 @@ void Stream::submit_if_full() {
 bool Stream::upload(Range& range, VkDeviceSize offset, const void* from, VkDeviceSize bytes) {
   if (!context_.upload_queue || bytes < kLargeCopy) return false;
   check_alive();
-  // What is recorded is to run while the host fills the staging memory.
+  // The recorded work runs while the host fills the staging memory.
   if (!recorded_.empty()) submit();
   collect();
   if (range.batch > timeline_.reached()) return false;

@@ -1,18 +1,17 @@
 #pragma once
-// The order of work on the device. Dispatches and copies are noted in an open batch, which is written into a
-// command buffer and submitted when it holds enough, when more would keep the device for long, when the
-// device would otherwise idle, or when the host wants a value. Only then do their pipelines have to be there,
-// which are made meanwhile. Each submission signals the next value of one timeline semaphore. Large copies to
-// memory that no unfinished work uses go beside it (uploads.h); the batch that uses what they write waits for
-// them.
+// The order of work on the device. Dispatches and copies are collected in an open batch. The batch is
+// recorded into a command buffer and submitted when it is full, when more work would occupy the device for
+// long, when the device would otherwise idle, or when the host needs a value. Only then must its pipelines
+// exist, which are created in the background meanwhile. Each submission signals the next value of one
+// timeline semaphore. Large copies to memory that no unfinished work uses run on a queue of their own
+// (uploads.h); a batch that uses the copied data waits for them.
 //
-// Hazards. An epoch is what lies between two barriers. Each range knows the epoch of its last read and write;
-// work that reads what was written in the current epoch, or writes what was read or written in it, gets one
-// memory barrier in front, which begins the next epoch. Work without such a conflict may overlap.
+// Hazards. An epoch is the work between two barriers. Each range stores the epochs of its last read and
+// write. Work that reads a range written in the current epoch, or writes a range read or written in it, is
+// preceded by a memory barrier, which begins the next epoch. Work without such a conflict may overlap.
 //
-// Not thread-safe: the device's lock guards it. All functions throw Error when Vulkan fails. A stream whose
-// work was lost, with the device or since it could not be submitted, throws at once from then on: the device
-// makes another.
+// Not thread-safe: the device's lock guards it. Functions throw Error when Vulkan fails. After work was lost,
+// because the device was lost or a submission failed, all functions throw: the device creates a new stream.
 #include <array>
 #include <deque>
 #include <memory>
@@ -28,7 +27,7 @@ namespace lunagrad::gpu {
 
 using Bytes = std::span<const std::byte>;
 
-// Memory that the host fills in order and the device gives back in order.
+// A ring buffer that the host fills in order and the device releases in order.
 class Ring {
  public:
   Ring(VulkanContext&, VkDeviceSize bytes, HostUse);
@@ -40,7 +39,7 @@ class Ring {
     VkDeviceSize offset = 0;
   };
   Piece take(VkDeviceSize bytes);
-  void mark(uint64_t value);  // everything taken so far is in use until the timeline reaches value
+  void mark(uint64_t value);  // all pieces taken so far are in use until the timeline reaches value
   void give_back(uint64_t reached);
   VkBuffer buffer() const { return memory_.buffer; }
   VkDeviceSize size() const { return memory_.size; }
@@ -51,15 +50,16 @@ class Ring {
     uint64_t value;
   };
   HostBuffer memory_;
-  uint64_t head_ = 0;  // bytes ever taken, with what was skipped at the end of the buffer
-  uint64_t tail_ = 0;  // bytes ever given back
+  uint64_t head_ = 0;  // bytes taken so far, with those skipped at the end of the buffer
+  uint64_t tail_ = 0;  // bytes released so far
   std::deque<Mark> marks_;
 };
 
-// How long a batch of more than one dispatch may take. Copies are left out: the rings bound them to a few ms.
+// The longest expected time of a batch of more than one dispatch, so that the host is not kept waiting and no
+// driver's watchdog resets the device. Copies do not count: the rings limit them to a few ms.
 inline constexpr double kLongestBatch = 50e6;  // ns
 
-// What a kernel found; from index_select on, an index of the op of this name that is out of range.
+// An error that a kernel found. From index_select on: an index of that op is out of range.
 enum class FaultKind : uint32_t {
   none,
   label,
@@ -88,17 +88,18 @@ class Stream {
   ~Stream();
   Stream(const Stream&) = delete;
 
-  // `arguments` are copied to the device; the shader's push constants are their address and then `hot`, at
-  // most kHotBytes. `expected`: how many ns it may take.
+  // Records a dispatch. `arguments` are copied to the device. The push constants are their address, then
+  // `hot` (at most kHotBytes). `expected` is the expected time in ns.
   void dispatch(Pipeline&, Groups, Bytes arguments, Bytes hot, std::span<Range* const> reads,
                 std::span<Range* const> writes, double expected);
   void copy_in(Range&, VkDeviceSize offset, const void* from, VkDeviceSize bytes);
-  void copy_out(void* to, Range&, VkDeviceSize offset, VkDeviceSize bytes);  // waits
-  void wait();                                                               // until all work is done
+  void copy_out(void* to, Range&, VkDeviceSize offset, VkDeviceSize bytes);  // waits for the copy
+  // Waits for all work. Throws the error that a kernel found, if any.
+  void wait();
   bool lost() const { return lost_; }
   uint64_t submissions() const { return timeline_.submitted(); }  // so far
-  // Waits for what was submitted, before everything is destroyed. False: the device does not answer, and what
-  // it uses must be left to it.
+  // Waits for all submissions, before destruction. False: the device does not answer and may still use its
+  // memory, which must then be leaked.
   bool come_to_rest() noexcept;
   void listen(StreamListener* listener) { listener_ = listener; }
 
@@ -106,9 +107,9 @@ class Stream {
   bool watch_work(bool on);
   std::vector<DeviceWork> take_work();
 
-  // Where a kernel that meets an index out of range notes it: four words, the first a FaultKind, then the
-  // position of the index, its value and the size it must be below. The next wait throws it as an Error. The
-  // value of a probability or a weight is the bits of its float.
+  // Where a kernel notes an invalid index, label, probability or weight: four words. The first is a
+  // FaultKind, then come the position, the value (for a probability or weight, the bits of its float) and the
+  // size that an index must be below. The next wait() throws it as an Error.
   VkDeviceAddress fault_address() const { return fault_.address; }
 
  private:
@@ -124,7 +125,7 @@ class Stream {
     VkBufferCopy region;
   };
   struct Command {
-    bool behind_barrier;
+    bool after_barrier;
     Timer::Batch::Command name;
     std::variant<Dispatch, Copy> work;
   };
@@ -135,37 +136,38 @@ class Stream {
   };
   void open();
   void submit_if_full();
-  // The batch into the command buffer; `for_host`: and the host may read what it writes.
+  // Records the batch into the command buffer. `for_host`: the host will read the results.
   void write(bool for_host);
   void submit(bool for_host = false);
-  void finish();  // waits for all work; what went wrong in it is left to wait()
+  void finish();  // waits for all work, without throwing what kernels found
   void wait_for(uint64_t value);
   void await_uploads(std::span<Range* const> reads, std::span<Range* const> writes);
   void throw_fault();
-  void collect();  // gives back what finished submissions held
-  bool order(std::span<Range* const> reads, std::span<Range* const> writes);  // whether it takes a barrier
-  template <class Work>                                                       // Dispatch or Copy
+  void collect();  // releases the resources of finished submissions
+  // Updates the epochs of the ranges. True: the work needs a barrier before it.
+  bool order(std::span<Range* const> reads, std::span<Range* const> writes);
+  template <class Work>  // Dispatch or Copy
   void record(uint32_t kernel, const Work&, std::span<Range* const> reads, std::span<Range* const> writes);
   Ring::Piece take(Ring&, VkDeviceSize bytes);
   void check_alive() const;
-  bool upload(Range&, VkDeviceSize offset, const void* from,
-              VkDeviceSize bytes);  // false: not beside the work
+  // Copies on the upload queue. False: not possible for this copy.
+  bool upload(Range&, VkDeviceSize offset, const void* from, VkDeviceSize bytes);
 
   VulkanContext& context_;
   VkPipelineLayout layout_;
   VkCommandPool pool_ = VK_NULL_HANDLE;
-  VkCommandBuffer commands_ = VK_NULL_HANDLE;  // the open one, or null
-  std::vector<Command> recorded_;              // to be written into the open one
-  double expected_ = 0;                        // ns that their dispatches may take
-  double looked_at_ = 0;                       // … when somebody looked last whether the device idles
-  size_t small_batch_ = 0;                     // commands that make an idle device worth looking for
-  Timer::Batch times_;                         // of the open one
+  VkCommandBuffer commands_ = VK_NULL_HANDLE;  // of the open batch, or null
+  std::vector<Command> recorded_;              // the open batch
+  double expected_ = 0;                        // ns of its dispatches
+  double looked_at_ = 0;                       // expected_ at the last check whether the device idles
+  size_t small_batch_ = 0;                     // commands after which that is checked
+  Timer::Batch times_;                         // of the open batch
   uint64_t epoch_ = 1;
   bool lost_ = false;
   Timeline timeline_;                // of the batches
-  std::unique_ptr<Uploads> beside_;  // from the first large copy on
-  uint64_t needed_ = 0;              // the uploads up to this one come before the work that is recorded next
-  uint64_t awaited_ = 0;             // … and up to this one before what was submitted last
+  std::unique_ptr<Uploads> beside_;  // created by the first large copy
+  uint64_t needed_ = 0;              // the open batch must wait for the uploads up to this one
+  uint64_t awaited_ = 0;             // the last submission waited for those up to this one
   StreamListener* listener_ = nullptr;
   std::deque<Submission> in_flight_;
   std::vector<VkCommandBuffer> idle_;

@@ -1,5 +1,5 @@
 #pragma once
-// Sees the work of a stream and the uploads beside it, for tests.
+// Observes a stream and its uploads, for tests. Called under the device's lock.
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -11,13 +11,13 @@ struct Range;
 class StreamListener {
  public:
   virtual ~StreamListener() = default;
-  virtual void barrier() = 0;
-  // `record` records the work, a barrier in front where it needs one; it may be called more than once.
+  virtual void barrier() = 0;  // a barrier was recorded
+  // `record` records the work, with a barrier before it if it needs one. It may be called more than once.
   virtual void work(std::span<Range* const> reads, std::span<Range* const> writes,
                     const std::function<void()>& record) = 0;
-  // The work since the last call is batch `batch`; it waits for the uploads up to `upload`.
+  // The work since the last call was submitted as batch `batch`, which waits for the uploads up to `upload`.
   virtual void submitted(uint64_t /*batch*/, uint64_t /*upload*/) {}
-  // Upload `upload` writes these bytes; it waits for the batches up to `batch` and the uploads up to
+  // Upload `upload` writes these bytes. It waits for the batches up to `batch` and the uploads up to
   // `earlier`.
   virtual void uploaded(uint64_t /*address*/, uint64_t /*bytes*/, uint64_t /*upload*/, uint64_t /*batch*/,
                         uint64_t /*earlier*/) {}

@@ -9,8 +9,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How long to wait without any submission finishing. A driver of the CPU compiles shaders while it runs them,
-// which on a busy machine takes minutes.
+// How long to wait while no submission finishes. CPU drivers compile shaders when they run them, which takes
+// minutes on a busy machine.
 std::chrono::seconds patience(const PhysicalDevice& physical) {
   return std::chrono::seconds(physical.type == VK_PHYSICAL_DEVICE_TYPE_CPU ? 600 : 20);
 }
@@ -69,7 +69,7 @@ uint64_t Timeline::ask() {
 
 void Timeline::wait_for(uint64_t value) { check_alive(await(value), "waiting for the device"); }
 
-// A lost device is at rest: it says so to whoever asks.
+// A lost device does no more work.
 bool Timeline::come_to_rest() noexcept {
   const VkResult result = await(submitted_);
   return result == VK_SUCCESS || result == VK_ERROR_DEVICE_LOST;

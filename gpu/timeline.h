@@ -1,7 +1,7 @@
 #pragma once
-// A timeline semaphore that counts the submissions of one line of work, and how far the device is with them.
-// Guarded by the device's lock. All functions throw Error when Vulkan fails, unless they are noexcept; `lost`
-// becomes true when the device was lost or has given no sign for long.
+// A timeline semaphore that counts the submissions to one queue and how far the device is with them. Guarded
+// by the device's lock. Functions throw Error when Vulkan fails, unless they are noexcept. They set `lost` if
+// the device is lost, or if no submission finishes for long (20 s, on CPU devices 10 minutes).
 #include <cstdint>
 #include <span>
 
@@ -21,17 +21,17 @@ class Timeline {
   };
   Point at(uint64_t value) const { return {semaphore_, value}; }
   uint64_t submitted() const { return submitted_; }  // the value of the last submission
-  uint64_t reached() const { return reached_; }      // when it was last asked for
+  uint64_t reached() const { return reached_; }      // as of the last ask() or wait_for()
 
-  // Hands commands over to the queue, behind at most two points that were submitted.
+  // Submits commands that wait for `behind`: at most two points, already submitted.
   void submit(VkQueue, VkCommandBuffer, std::span<const Point> behind);
-  uint64_t ask();  // how far the work is
+  uint64_t ask();  // reads the semaphore
   void wait_for(uint64_t value);
-  // Waits for all. False: the device does not answer, or cannot be waited for.
+  // Waits for all submissions. False: the device does not answer.
   bool come_to_rest() noexcept;
 
  private:
-  // VK_TIMEOUT: the device has given no sign for long.
+  // VK_TIMEOUT: no submission finished for long.
   VkResult await(uint64_t value) noexcept;
   void check_alive(VkResult, const char* doing);
 

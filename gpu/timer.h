@@ -1,8 +1,8 @@
 #pragma once
-// When the commands of a stream ran, while somebody watches: a time stamp at the start of each batch and one
-// behind each command, when it and all before it are done. So a command's time is what passed since the one
-// before it ended, and commands that overlapped share their time in the order of their ends. Guarded by the
-// device's lock.
+// Times of the commands of a stream, while it is watched: a timestamp at the start of each batch and one
+// after each command, written when that command and all before it are done. The time of a command is the
+// difference to the timestamp before it; commands that overlap share their time in the order in which they
+// end. Guarded by the device's lock.
 #include <optional>
 #include <vector>
 
@@ -13,40 +13,40 @@ namespace lunagrad::gpu {
 
 class Timer {
  public:
-  Timer(VulkanContext&, uint32_t most_commands);  // of a batch
+  Timer(VulkanContext&, uint32_t most_commands);  // the most commands of a batch
   ~Timer();
   Timer(const Timer&) = delete;
 
-  // From the next batch on. False: the device has no clock.
+  // Takes effect with the next batch. False: the device has no timestamps.
   bool watch(bool on);
 
   struct Batch {
     struct Command {
-      uint64_t asked;   // when, in ticks
-      uint32_t kernel;  // its name, interned
+      uint64_t asked;   // when it was recorded, in ticks()
+      uint32_t kernel;  // its interned name
     };
-    VkQueryPool stamps = VK_NULL_HANDLE;  // null: nobody watches
+    VkQueryPool stamps = VK_NULL_HANDLE;  // null: not watched
     std::vector<Command> commands;
   };
   Batch begin(VkCommandBuffer);
-  void command(VkCommandBuffer, Batch&, Batch::Command);  // one was recorded
-  void done(Batch&);                                      // the batch has run
+  void command(VkCommandBuffer, Batch&, Batch::Command);  // to be called after recording a command
+  void done(Batch&);                                      // to be called when the batch has finished
 
-  // Whether an empty batch, as the one that was done last, is needed to tell the device's clock from the
-  // host's.
+  // Whether the relation of the device's clock to the host's must be found with an empty batch, since the
+  // clock cannot be read directly (VK_EXT_calibrated_timestamps).
   bool needs_batch() const { return !context_.physical.calibrated; }
-  // The device's clock stood within [before, after] of ticks() where the last batch began.
+  // Notes that the last batch began within [before, after] of ticks().
   void relate(uint64_t before, uint64_t after);
-  std::vector<DeviceWork> take();  // what was done since
+  std::vector<DeviceWork> take();  // the commands that finished since the last call
 
  private:
   struct Stamped {
     Batch::Command command;
-    uint64_t begin, end;  // by the device's clock
+    uint64_t begin, end;  // timestamps
   };
   struct Relation {
     uint64_t stamp, tick;
-    uint64_t doubt;  // ticks
+    uint64_t doubt;  // uncertainty in ticks
   };
   void ask_clock();
   uint64_t tick_of(uint64_t stamp) const;
@@ -56,7 +56,7 @@ class Timer {
   bool on_ = false;
   std::vector<VkQueryPool> pools_, idle_;
   std::vector<Stamped> stamped_;
-  uint64_t last_begin_ = 0;  // of a batch
+  uint64_t last_begin_ = 0;  // the first timestamp of the last batch
   std::optional<Relation> relation_;
 };
 

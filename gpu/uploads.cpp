@@ -25,7 +25,7 @@ Uploads::~Uploads() { context_.vk.vkDestroyCommandPool(context_.device, pool_, n
 void Uploads::copy(Range& range, VkDeviceSize offset, const void* from, VkDeviceSize bytes,
                    Timeline::Point done, StreamListener* listener) {
   const std::byte* next = static_cast<const std::byte*>(from);
-  // What an earlier upload wrote may not come after what this one does.
+  // Wait for an earlier upload to the same range.
   const uint64_t earlier = range.upload;
   const std::array behind = {done, timeline_.at(earlier)};
   while (bytes > 0) {
@@ -33,7 +33,7 @@ void Uploads::copy(Range& range, VkDeviceSize offset, const void* from, VkDevice
     timeline_.wait_for(values_[part]);
     const VkBufferCopy copy{part * kPartBytes, range.offset + offset, std::min(bytes, kPartBytes)};
     std::memcpy(staging_.mapped + copy.srcOffset, next, copy.size);
-    // Its last recording may have failed amid.
+    // The last recording may have been aborted by an error.
     check(context_.vk.vkResetCommandBuffer(commands_[part], 0), "resetting a command buffer");
     VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;

@@ -1,9 +1,9 @@
 #pragma once
-// Copies to the device beside its computing: on a queue of their own, through staging memory in parts, so
-// that the host fills one while the device reads another. Two things order them with the stream, both
-// semaphores that one side's submission waits for: an upload begins behind the batches that the stream knew
-// to be done, and notes its own value in the range, for whoever uses that next. Guarded by the device's lock.
-// All functions throw Error when Vulkan fails.
+// Copies to the device on a queue of their own, concurrent with its compute work. Staging memory has several
+// parts, so that the host fills one while the device reads another. Semaphores order uploads and batches in
+// both directions: an upload waits for the batches that the stream knew to be done, and notes its own value
+// in the range, for which the next batch that uses the range waits. Guarded by the device's lock. Functions
+// throw Error when Vulkan fails.
 #include <array>
 
 #include "gpu/memory.h"
@@ -18,7 +18,7 @@ class Uploads {
   ~Uploads();
   Uploads(const Uploads&) = delete;
 
-  // The stream is known to have come to `done`, and no work behind that may use the range.
+  // `done` is the last batch that the stream knows to be done; no later batch may use the range.
   void copy(Range&, VkDeviceSize offset, const void* from, VkDeviceSize bytes, Timeline::Point done,
             StreamListener*);
   Timeline& timeline() { return timeline_; }
@@ -32,7 +32,7 @@ class Uploads {
   HostBuffer staging_;
   VkCommandPool pool_ = VK_NULL_HANDLE;
   std::array<VkCommandBuffer, kParts> commands_{};
-  std::array<uint64_t, kParts> values_{};  // of the timeline, when the part is free again
+  std::array<uint64_t, kParts> values_{};  // of the timeline at which the part is free
   size_t next_ = 0;
 };
 

@@ -18,7 +18,7 @@ namespace {
 struct Row {
   std::string_view name;
   std::string_view fields;   // members of Params
-  std::string_view readers;  // their values, each with a comma behind
+  std::string_view readers;  // how their values are read, each followed by a comma
   std::string_view types;
   std::string_view result;
   std::string_view value;
@@ -78,9 +78,9 @@ std::string params_of(std::string_view readers) {
 
 enum class Numbers { floats, integers, complexes };
 
-// An expression of elementwise.def in GLSL. Quotients become calls, since Vulkan promises nothing of a / b
-// for large b (functions.glsl); of complex numbers, for which GLSL has no operators, products and comparisons
-// do too.
+// Translates an expression of elementwise.def to GLSL. Quotients become calls, since Vulkan does not define a
+// / b for large b (functions.glsl). For complex numbers, which have no operators in GLSL, products and
+// comparisons become calls, too.
 class Expression {
  public:
   Expression(std::string_view text, Numbers numbers) : rest_(text), numbers_(numbers) {}
@@ -121,7 +121,7 @@ class Expression {
     return nullptr;
   }
 
-  // Operators of at least this level; those of one level from the left.
+  // Operators of at least this level; left-associative.
   std::string binary(int lowest) {
     std::string left = operand();
     while (const Operator* found = take_operator(lowest)) {
@@ -140,7 +140,7 @@ class Expression {
     if (take("(")) text += inside(")");
     return text;
   }
-  // A name, or a number, whose exponent may have a sign.
+  // A name, or a number whose exponent may have a sign.
   std::string word() {
     skip_spaces();
     const bool number = std::isdigit(static_cast<unsigned char>(rest_.front()));
@@ -152,7 +152,7 @@ class Expression {
     rest_.remove_prefix(n);
     return text;
   }
-  // The rest of a parenthesis or of a list of arguments.
+  // The rest of a parenthesized expression or of a list of arguments.
   std::string inside(const char* end) {
     std::string text = "(" + translate();
     while (take(",")) text += ", " + translate();
@@ -164,7 +164,7 @@ class Expression {
   Numbers numbers_;
 };
 
-// What the real-valued rows say of complex numbers (cpu/complex_kernels.cpp).
+// The value and gradients of real-valued rows for complex numbers (cpu/complex_kernels.cpp).
 Row of_complex_numbers(Row row) {
   if (row.name == "abs") row.gradients = {"sel(x == K(0), K(0), g * (conj(x) / abs(x)))"};
   if (row.name == "norm_sq") {
@@ -219,7 +219,7 @@ std::string source(const Row& row, Numbers numbers) {
   return out.str();
 }
 
-// Leaves a file alone that says the same already, so that it is not compiled again.
+// Does not touch a file that has this text already, so that it is not compiled again.
 void write(const std::filesystem::path& path, const std::string& text) {
   std::ifstream old(path);
   std::ostringstream before;

@@ -31,6 +31,9 @@ class ProductPlanner {
   // Writes the plans that were set to disk. Returns the path; empty when they cannot be stored.
   virtual std::string keep_plans() = 0;
   virtual bool computes_on_cpu() const = 0;  // a software driver, which is slow at large products
+  // Measures the rates of the device, keeps them on disk, and uses them from then on for products without a
+  // plan. Takes seconds. Returns the result in words.
+  virtual std::string measure_rates() = 0;
 };
 
 }  // namespace lunagrad

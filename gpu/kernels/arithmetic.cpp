@@ -1,4 +1,4 @@
-// isclose of integers; of floats it is put together from other ops.
+// isclose of integers. For floats it is a composition of other ops.
 #include <algorithm>
 #include <bit>
 
@@ -20,21 +20,20 @@ bool supports(const Call& call) {
     return std::any_of(call.in.begin(), call.in.end(),
                        [&](const Tensor& x) { return !x.is_number() && holds(x.dtype()); });
   };
-  return is(is_integral) && !is([](DType type) { return type == DType::f64; }) &&
-         call.output().numel() < int64_t(1) << 31;
+  return is(is_integral) && !is([](DType type) { return type == DType::f64; }) && indexable(call.output());
 }
 bool always(const Call&) { return true; }
 
 void run(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor& out = call.output();
-  Operands dense;  // as long as they are read
+  Operands dense;  // must live until the launch is recorded
   Launch launch(recorder);
   Hot hot{};
   uint32_t types[2];
   for (size_t i = 0; i < 2; ++i) {
     const Tensor& x = call.in[i];
-    types[i] = x.is_number() ? kNumberType : uint32_t(x.dtype());
+    types[i] = x.is_number() ? ElementType::kNumber : uint32_t(x.dtype());
     dense.push_back(x.is_number() ? x : contiguous(expand(x, out.shape())));
     hot.operand[i] = x.is_number() ? std::bit_cast<uint64_t>(x.item()) : launch.reads(dense[i]);
   }
@@ -42,8 +41,7 @@ void run(const Call& call, Recorder& recorder) {
   hot.rtol = call.real(0);
   hot.atol = call.real(1);
   hot.count = uint32_t(out.numel());
-  static const ShaderCode& code = find_shader("isclose");
-  launch.run(code, {types[0], types[1]}, {group_count((uint64_t(hot.count) + 255) / 256, recorder)}, {},
+  launch.run(shaders::Isclose{.a_type = types[0], .b_type = types[1]}, {groups_for(hot.count, recorder)}, {},
              bytes_of(hot));
 }
 

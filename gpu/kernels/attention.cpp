@@ -1,10 +1,10 @@
-// Attention and its gradients in f32 without a matrix of all scores (gpu/shaders/attention.comp) but where
-// such a matrix is the result, of up to 256 features.
+// Attention and its gradients in f32, for heads of up to 256 features (gpu/shaders/attention.comp). No matrix
+// of all scores is stored, unless it is the result: the gradient of a mask.
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-#include "gpu/kernels.h"
+#include "gpu/kernels/attention_tiles.h"
 #include "gpu/kernels/iteration.h"
 #include "gpu/kernels/reduce.h"
 #include "runtime/ops.h"
@@ -13,11 +13,11 @@ namespace lunagrad::gpu {
 namespace {
 
 enum Param { kCausal, kScale, kSoftcap, kInnerHeads, kWanted };
-constexpr int kMask = 3;  // input, behind query, key and value
+constexpr int kMask = 3;  // the input after query, key and value
 enum Argument { kSeed, kStream, kDropout };
 constexpr int kMostBatchDims = 6;
-constexpr int64_t kMostWeights = int64_t(1)
-                                 << 31;  // of all queries and keys, where each has a word of a draw
+// Pairs of a query and a key in all heads that dropout can number.
+constexpr int64_t kMostWeights = int64_t(1) << 31;
 
 // As in attention.glsl.
 struct Rows {
@@ -64,32 +64,11 @@ struct GradArguments {
   Scale scale;
 };
 static_assert(offsetof(GradArguments, batch) == 568 && offsetof(GradArguments, scale) == 632);
-enum GradOf : uint32_t { kOfQueries, kOfKeys, kOfMask };
-
-// How many rows a work group owns and how many pass by at a time, so that tiles fit into shared memory.
-struct Tiles {
-  uint32_t features, own, passing;
-};
-Tiles tiles_of(int64_t most_features, uint32_t own_tiles, const PhysicalDevice& physical) {
-  const uint32_t features = std::max(32u, std::bit_ceil(uint32_t(most_features)));
-  const bool cpu = physical.type == VK_PHYSICAL_DEVICE_TYPE_CPU;
-  const uint32_t limit = physical.limits.maxComputeSharedMemorySize;
-  for (const uint32_t own : {64u, 32u, 16u, 8u})
-    for (const uint32_t passing : {32u, 16u, 8u, 4u}) {
-      if (cpu && own * passing > 512) continue;
-      const uint32_t row = features + 4, shares = own / 4 * passing < 128 ? 4 * 128 : 0,
-                     bytes = (own_tiles * (own + passing) * row + passing * (own + 4) + 3 * own + shares) * 4;
-      // A thread holds the results of at least one four of rows and at most four fours; of one where the
-      // driver turns every value that lives across a barrier into memory.
-      const uint32_t fours = own * features / 16 / 128, most = cpu ? 1 : 4 / own_tiles;
-      if (bytes <= limit && fours >= 1 && fours <= most) return {features, own, passing};
-    }
-  fail_as(ErrorKind::device, "vulkan: ", physical.name, " has too little shared memory for attention");
-}
+using shaders::Attention, shaders::AttentionGrad;
 
 Tensor swap_heads(const Tensor& x) { return transpose(x, -3, -2); }
 
-// What can be read four features at a time, in a copy if need be.
+// x itself if four features at a time can be loaded from it, else a contiguous copy.
 Tensor in_fours(const Tensor& x) {
   const auto aligned = [](int64_t step) { return step % 4 == 0; };
   if (x.strides().back() == 1 && x.offset() % 4 == 0 &&
@@ -108,7 +87,7 @@ Batch batch_of(const Tensor& x) {
   for (int d = 0; d < x.ndim() - 2; ++d) batch.size[d] = uint32_t(x.shape()[d]);
   return batch;
 }
-// As every query of every head sees it.
+// The mask broadcast to all scores.
 Mask mask_of(const Tensor& mask, uint64_t address, const Tensor& q, const Tensor& k) {
   Shape scores = q.shape();
   scores[scores.size() - 1] = k.size(-2);
@@ -118,7 +97,7 @@ Mask mask_of(const Tensor& mask, uint64_t address, const Tensor& q, const Tensor
   std::copy_n(strides.begin(), batch, result.batch);
   return result;
 }
-// As runtime/cpu/attention_kernels.cpp drops them.
+// Dropout with the same random words as runtime/cpu/attention_kernels.cpp.
 Draw draw_of(const Call& call) {
   const double p = call.args[kDropout].f;
   const uint32_t threshold = uint32_t(std::min(std::round(p * 0x1p32), 0x1p32 - 1));
@@ -128,7 +107,10 @@ Scale scale_of(const Call& call) {
   const double cap = call.real(kSoftcap);
   return {float(call.real(kScale)), float(cap), float(1 / cap)};
 }
-uint32_t kind_of(const Tensor& mask) { return !mask.defined() ? 0 : mask.dtype() == DType::boolean ? 1 : 2; }
+uint32_t kind_of(const Tensor& mask) {
+  if (!mask.defined()) return Attention::kNoMask;
+  return mask.dtype() == DType::boolean ? Attention::kShows : Attention::kAdds;
+}
 
 int64_t heads_of(const Tensor& x) { return x.numel() / (x.size(-1) * x.size(-2)); }
 
@@ -151,7 +133,7 @@ void run(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor q = in_fours(call.input(0)), k = in_fours(call.input(1)), v = in_fours(call.input(2));
   const Tensor result = call.flag(kInnerHeads) ? swap_heads(call.output()) : call.output();
-  const Tiles tiles = tiles_of(std::max(q.size(-1), v.size(-1)), 1, recorder.physical);
+  const AttentionTiles tiles = attention_tiles(std::max(q.size(-1), v.size(-1)), 1, recorder.physical);
   Launch launch(recorder);
   Arguments arguments{};
   arguments.q = rows_of(q, launch.reads(q));
@@ -170,14 +152,17 @@ void run(const Call& call, Recorder& recorder) {
   arguments.blocks = (arguments.queries + tiles.own - 1) / tiles.own;
   arguments.scale = scale_of(call);
   launch.multiplies(scores_of(q, k) * double(q.size(-1) + v.size(-1)));
-  static const ShaderCode& code = find_shader("attention");
-  launch.run_in_turns(code,
-                      {tiles.own, tiles.passing, tiles.features, uint32_t(call.flag(kCausal)), 0,
-                       kind_of(mask), uint32_t(call.args[kDropout].f > 0), uint32_t(call.real(kSoftcap) > 0)},
+  launch.run_in_turns(Attention{.r = tiles.own,
+                                .s = tiles.passing,
+                                .d = tiles.features,
+                                .causal = call.flag(kCausal),
+                                .mask = kind_of(mask),
+                                .drops = call.args[kDropout].f > 0,
+                                .caps = call.real(kSoftcap) > 0},
                       arguments.blocks * uint32_t(heads_of(q)), bytes_of(arguments));
 }
 
-// One of the gradients' launches, which have most of their arguments in common.
+// The launches of the gradients, which share most of their arguments.
 class Gradient {
  public:
   Gradient(const Call& call, Recorder& recorder)
@@ -188,12 +173,13 @@ class Gradient {
         v_(in_fours(call.input(3))),
         d_out_(in_fours(laid_out(call.input(0)))),
         delta_(contiguous(sum(d_out_ * laid_out(call.input(5)), {-1}))),
-        tiles_(tiles_of(std::max(q_.size(-1), v_.size(-1)), 2, recorder.physical)) {
+        tiles_(attention_tiles(std::max(q_.size(-1), v_.size(-1)), 2, recorder.physical)) {
     if (call.has(7)) delta_ = delta_ - call.input(7);
   }
 
-  // Of the rows of queries or of keys and values; an output that is not wanted is not defined.
-  void of_rows(GradOf of, const Tensor& first, const Tensor& second) {
+  // With kOfQueries the gradient of the queries, with kOfKeys those of keys and values. An output that is not
+  // wanted is undefined.
+  void of_rows(uint32_t of, const Tensor& first, const Tensor& second) {
     Launch launch(recorder_);
     GradArguments arguments = arguments_for(of, launch);
     const Tensor* const results[2] = {&first, &second};
@@ -206,29 +192,29 @@ class Gradient {
     arguments.items = arguments.blocks * arguments.heads;
     run(of, arguments, launch);
   }
-  // Of a mask with all queries and keys.
+  // The gradient of a mask that has all queries and keys.
   void of_mask(const Tensor& result) {
-    constexpr uint32_t kManyItems = 1024;  // which occupy any device
+    const uint32_t busy = recorder_.rates.busy_groups(8);
     Launch launch(recorder_);
-    GradArguments arguments = arguments_for(kOfMask, launch);
+    GradArguments arguments = arguments_for(AttentionGrad::kOfMask, launch);
     arguments.blocks = (arguments.own_rows + tiles_.own - 1) / tiles_.own *
                        ((arguments.passing_rows + tiles_.passing - 1) / tiles_.passing);
     const uint32_t masks = uint32_t(heads_of(result)), items = arguments.blocks * masks;
-    arguments.parts = std::clamp(kManyItems / items, 1u, arguments.heads / masks);
+    arguments.parts = std::clamp(busy / items, 1u, arguments.heads / masks);
     arguments.items = items * arguments.parts;
     const Tensor sums = arguments.parts == 1 ? result
                                              : Tensor::empty({int64_t(arguments.parts), result.numel()},
                                                              DType::f32, result.device());
     arguments.mask_result = mask_of(result, launch.writes(sums), q_, k_);
-    run(kOfMask, arguments, launch);
+    run(AttentionGrad::kOfMask, arguments, launch);
     if (arguments.parts > 1) add_parts(result, sums, recorder_);
   }
 
  private:
   Tensor laid_out(const Tensor& x) const { return call_.flag(kInnerHeads) ? swap_heads(x) : x; }
 
-  GradArguments arguments_for(GradOf of, Launch& launch) const {
-    const bool of_keys = of == kOfKeys;
+  GradArguments arguments_for(uint32_t of, Launch& launch) const {
+    const bool of_keys = of == AttentionGrad::kOfKeys;
     const Tensor own[2] = {of_keys ? k_ : q_, of_keys ? v_ : d_out_},
                  passing[2] = {of_keys ? q_ : k_, of_keys ? d_out_ : v_};
     GradArguments arguments{};
@@ -251,20 +237,24 @@ class Gradient {
     arguments.scale = scale_of(call_);
     return arguments;
   }
-  void run(GradOf of, const GradArguments& arguments, Launch& launch) const {
-    static const ShaderCode& code = find_shader("attention_grad");
-    launch.multiplies(scores_of(q_, k_) * double(q_.size(-1) + v_.size(-1)) * (of == kOfMask ? 1 : 2));
-    launch.run_in_turns(code,
-                        {tiles_.own, tiles_.passing, tiles_.features, uint32_t(call_.flag(kCausal)), of,
-                         kind_of(call_.in[1 + kMask]), uint32_t(call_.args[kDropout].f > 0),
-                         uint32_t(call_.real(kSoftcap) > 0)},
+  void run(uint32_t of, const GradArguments& arguments, Launch& launch) const {
+    const int products = of == AttentionGrad::kOfMask ? 1 : 2;
+    launch.multiplies(scores_of(q_, k_) * double(q_.size(-1) + v_.size(-1)) * products);
+    launch.run_in_turns(AttentionGrad{.r = tiles_.own,
+                                      .s = tiles_.passing,
+                                      .d = tiles_.features,
+                                      .causal = call_.flag(kCausal),
+                                      .of = of,
+                                      .mask = kind_of(call_.in[1 + kMask]),
+                                      .drops = call_.args[kDropout].f > 0,
+                                      .caps = call_.real(kSoftcap) > 0},
                         arguments.items, bytes_of(arguments));
   }
 
   const Call& call_;
   Recorder& recorder_;
   Tensor q_, k_, v_, d_out_, delta_;
-  Tiles tiles_;
+  AttentionTiles tiles_;
 };
 
 void run_grad(const Call& call, Recorder& recorder) {
@@ -272,8 +262,8 @@ void run_grad(const Call& call, Recorder& recorder) {
   Gradient gradient(call, recorder);
   const auto wanted = [&](int i) { return call.flag(kWanted + i) ? call.output(i) : Tensor(); };
   const Tensor dq = wanted(0), dk = wanted(1), dv = wanted(2);
-  if (dq.defined()) gradient.of_rows(kOfQueries, dq, {});
-  if (dk.defined() || dv.defined()) gradient.of_rows(kOfKeys, dk, dv);
+  if (dq.defined()) gradient.of_rows(AttentionGrad::kOfQueries, dq, {});
+  if (dk.defined() || dv.defined()) gradient.of_rows(AttentionGrad::kOfKeys, dk, dv);
 }
 
 void run_mask_grad(const Call& call, Recorder& recorder) {

@@ -1,4 +1,5 @@
-// complex(): two copies into the parts of the result. What other kernels need to work on parts.
+// complex(): two copies into the parts of the result. Helpers for kernels that work on real and imaginary
+// parts.
 #include "gpu/kernels/complex.h"
 
 #include <array>
@@ -10,9 +11,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-bool supports(const Call& call) {
-  return call.output().dtype() == DType::c64 && call.output().numel() < int64_t(1) << 31;
-}
+bool supports(const Call& call) { return call.output().dtype() == DType::c64 && indexable(call.output()); }
 void run(const Call& call, Recorder& recorder) {
   for (const int part : {0, 1}) copy(part_view(call.output(), part), call.input(part), recorder);
 }

@@ -1,17 +1,17 @@
 #pragma once
-// c64 tensors as kernels for real numbers see them. Pure values, but for run_by_parts.
+// Views of c64 tensors for kernels of real numbers. No memory is copied, except by run_by_parts().
 #include "gpu/kernels.h"
 
 namespace lunagrad::gpu {
 
-// The real (0) or imaginary (1) parts: every second f32 of the same memory.
+// The real (part = 0) or imaginary (part = 1) parts: a strided f32 view of the same memory.
 Tensor part_view(const Tensor& z, int part);
 
-// Elements in order as twice as many f32; a tensor of another type itself.
+// A contiguous c64 tensor as a vector of twice as many f32. Tensors of other types are returned as they are.
 Tensor parts_in_a_row(const Tensor& z);
 
-// Runs an op that is linear in each of its first two operands, and adds a third if there is one, by its
-// kernel for real numbers: (a + ib) * (c + id) = (a * c - b * d) + i (a * d + b * c).
+// Runs an op that is linear in each of its first two operands, and adds an optional third, by its kernel for
+// real numbers: (a + ib) * (c + id) = (a * c - b * d) + i (a * d + b * c).
 void run_by_parts(const Call&, void (*real)(const Call&, Recorder&), Recorder&);
 
 }  // namespace lunagrad::gpu

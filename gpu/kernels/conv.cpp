@@ -1,5 +1,5 @@
-// Convolutions over 1 to 3 dims, their gradients and transposed ones, of f32 and of the parts of c64, as
-// products of matrices (shaders/conv.comp).
+// Convolutions over 1 to 3 dims, their gradients and transposed convolutions as matrix products
+// (shaders/conv.comp). Of f32; complex ones are computed by real and imaginary parts.
 #include <algorithm>
 
 #include "gpu/kernels/complex.h"
@@ -23,33 +23,36 @@ struct Arguments {
   int32_t stride[3], padding[3], dilation[3];
 };
 
-// The shader's numbers of the parts; a transposed convolution is the gradient of its input with a bias.
-enum class Part : uint32_t { result, input_gradient, weight_gradient };
+using shaders::Conv;
 
-std::string variant(const ShaderCode&, Constants c) {
-  constexpr const char* kNames[] = {"", "input gradient ", "weight gradient "};  // by Part
-  return text(kNames[c[6]], c[1], 'x', c[2], 'x', c[3], c[10] ? ", strided" : "", ending_name(c[7], c[12]));
+std::string variant(const ShaderCode&, Constants constants) {
+  const Conv c = Conv::of_values(constants);
+  const char* const part = c.part == Conv::kInputGradient    ? "input gradient "
+                           : c.part == Conv::kWeightGradient ? "weight gradient "
+                                                             : "";
+  return text(part, c.bm, 'x', c.bn, 'x', c.bk, c.strided ? ", strided" : "",
+              ending_name(c.has_bias, c.activation));
 }
 
 struct Tile {
   uint32_t bm, bn, bk, tm, tn;
 };
-// A step of 8 leaves registers for a fourth work group of 128 threads beside 64 sums a thread.
+// With 64 sums a thread, a step of bk = 8 leaves registers for a fourth work group of 128 threads.
 constexpr Tile kTiles[] = {
     {128, 128, 8, 8, 8}, {64, 128, 8, 8, 8}, {32, 128, 16, 4, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 4, 4}};
 constexpr uint32_t threads_of(const Tile& tile) { return tile.bm / tile.tm * (tile.bn / tile.tn); }
 static_assert(std::all_of(std::begin(kTiles), std::end(kTiles), [](const Tile& tile) {
-  const uint32_t threads = threads_of(tile);  // each fetches the same column, or the same k, of every step
+  const uint32_t threads = threads_of(tile);  // a thread loads the same column, or the same k, in every step
   return threads % tile.bn == 0 && threads % tile.bk == 0 && tile.bm * tile.bk / threads % 4 == 0;
 }));
-constexpr uint64_t kBusy = 256;           // work groups that keep a device busy
-constexpr uint32_t kShortestSplit = 256;  // of a sum, that is worth a second pass
+constexpr uint32_t kBusyGroups = 2;       // work groups for each processor that keep a device busy
+constexpr uint32_t kShortestSplit = 256;  // elements of k: a shorter part is not worth the second pass
 
 void set_sizes(uint32_t (&to)[3], const ConvGeometry::Sizes& from) {
   std::copy(from.begin(), from.end(), to);
 }
 
-// Sizes beyond which the shader's 32-bit places do not reach.
+// The shader computes positions in 32 bits.
 bool fits(const Call& call) {
   constexpr int64_t kMost = int64_t(1) << 31;
   for (const Operands* list : {&call.in, &call.out})
@@ -58,49 +61,58 @@ bool fits(const Call& call) {
   return true;
 }
 
-// What a convolution over no channels gives.
+// The result of a convolution over no channels.
 Tensor constant_of(const Call& call, const Tensor& bias, Activation activation) {
   if (!bias.defined()) return activate(zeros({}, DType::f32, call.device()), activation);
-  Shape shape(call.input(1).ndim() - 1, 1);  // the spatial dims behind the channels
+  Shape shape(call.input(1).ndim() - 1, 1);  // channels, then spatial dims
   shape[0] = bias.numel();
   return activate(reshape(bias, shape), activation);
 }
 
-Tile choose(const Arguments& a) {
+bool fits(const Tile& tile, const PhysicalDevice& physical) {
+  // As conv.comp: two buffers of both tiles, then step_part, window_part and c_column.
+  const uint32_t bytes = 2 * tile.bk * (tile.bm / 4 + tile.bn / 4 + 2) * 16 + 2 * tile.bk * 16 + tile.bn * 20;
+  return bytes <= physical.limits.maxComputeSharedMemorySize &&
+         threads_of(tile) <= physical.limits.maxComputeWorkGroupInvocations;
+}
+
+Tile choose(const Arguments& a, const Recorder& recorder) {
+  const uint64_t busy = recorder.rates.busy_groups(kBusyGroups);
   for (const Tile& tile : kTiles) {
-    // A tile that is mostly empty computes for nothing.
+    if (!fits(tile, recorder.physical)) continue;
+    // Skip tiles that would be mostly padding.
     if (tile.bm > 32 && a.m <= tile.bm / 2) continue;
     if (tile.bn > 32 && (a.n + tile.bn - 1) / tile.bn * tile.bn > a.n + a.n / 5) continue;
     const uint64_t tiles =
         uint64_t((a.m + tile.bm - 1) / tile.bm) * ((a.n + tile.bn - 1) / tile.bn) * a.groups;
-    if (tiles * std::max<uint32_t>(1, a.k / (4 * kShortestSplit)) >= kBusy / 2) return tile;
+    if (tiles * std::max<uint32_t>(1, a.k / (4 * kShortestSplit)) >= busy / 2) return tile;
   }
   return std::end(kTiles)[-1];
 }
 
-void convolve(const Call& call, Part part, const ConvGeometry& g, Recorder& recorder) {
+void convolve(const Call& call, uint32_t part, const ConvGeometry& g, Recorder& recorder) {
   const NoGrad off;
   const Tensor first = contiguous(call.input(0)), second = contiguous(call.input(1));
   const Tensor bias = call.has(2) ? contiguous(call.input(2)) : Tensor();
   const Tensor& out = call.output();
-  const Activation activation = part == Part::result ? activation_of(call.params) : Activation::none;
+  const Activation activation = part == Conv::kResult ? activation_of(call.params) : Activation::none;
   Arguments a{};
   const uint32_t in_places = uint32_t(g.batch * g.in_size()), out_places = uint32_t(g.batch * g.out_size());
   const uint32_t outputs = uint32_t(g.group_outputs()), inputs = uint32_t(g.group_inputs());
   a.kernel_size = uint32_t(g.kernel_size());
   switch (part) {
-    case Part::result:
+    case Conv::kResult:
       a.m = outputs, a.n = out_places, a.k = inputs * a.kernel_size;
       break;
-    case Part::input_gradient:
+    case Conv::kInputGradient:
       a.m = inputs, a.n = in_places, a.k = outputs * a.kernel_size;
       break;
-    case Part::weight_gradient:
+    case Conv::kWeightGradient:
       a.m = outputs, a.n = inputs * a.kernel_size, a.k = out_places;
       break;
   }
   if (a.k == 0) return copy(out, constant_of(call, bias, activation), recorder);
-  const bool back = part == Part::input_gradient;
+  const bool back = part == Conv::kInputGradient;
   a.groups = uint32_t(g.groups);
   a.image_channels = uint32_t(back ? g.out_channels : g.in_channels);
   set_sizes(a.image_size, back ? g.out : g.in);
@@ -112,16 +124,15 @@ void convolve(const Call& call, Part part, const ConvGeometry& g, Recorder& reco
     a.padding[d] = int32_t(g.padding[d]);
     a.dilation[d] = int32_t(g.dilation[d]);
   }
-  const Tile tile = choose(a);
+  const Tile tile = choose(a, recorder);
   a.row_tiles = (a.m + tile.bm - 1) / tile.bm;
   a.column_tiles = (a.n + tile.bn - 1) / tile.bn;
   const uint32_t whole = a.row_tiles * a.column_tiles * a.groups;
-  // The sum over places is long and its results are few: its parts run side by side and are added up in
-  // order.
+  // Split-K for the gradient of the weights, whose sums are long and few. The parts are added in order.
   a.splits = 1;
-  if (part == Part::weight_gradient)
-    a.splits =
-        uint32_t(std::clamp<uint64_t>(2 * kBusy / whole, 1, std::max<uint32_t>(1, a.k / kShortestSplit)));
+  if (part == Conv::kWeightGradient)
+    a.splits = uint32_t(std::clamp<uint64_t>(2 * recorder.rates.busy_groups(kBusyGroups) / whole, 1,
+                                             std::max<uint32_t>(1, a.k / kShortestSplit)));
   a.split = ((a.k + a.splits - 1) / a.splits + tile.bk - 1) / tile.bk * tile.bk;
   a.splits = std::max<uint32_t>(1, (a.k + a.split - 1) / std::max<uint32_t>(1, a.split));
   const Tensor made =
@@ -141,16 +152,27 @@ void convolve(const Call& call, Part part, const ConvGeometry& g, Recorder& reco
   const uint32_t dims = !trivial(0) ? 3 : !trivial(1) ? 2 : 1;
   const bool strided =
       back && std::any_of(g.stride.begin(), g.stride.end(), [](int64_t step) { return step != 1; });
-  const int64_t run = part == Part::result           ? a.k
-                      : part == Part::input_gradient ? a.kernel_size
+  const int64_t run = part == Conv::kResult          ? a.k
+                      : part == Conv::kInputGradient ? a.kernel_size
                                                      : g.out_size();
   const bool in_fours = run % 4 == 0 && a.a % 16 == 0;
   static const ShaderCode code = with_variant(find_shader("conv"), variant);
-  launch.run_in_turns(
-      code,
-      {threads, tile.bm, tile.bn, tile.bk, tile.tm, tile.tn, uint32_t(part), uint32_t(bias.defined()),
-       threads, dims, uint32_t(strided), uint32_t(in_fours), uint32_t(activation)},
-      whole * a.splits, bytes_of(a));
+  launch.run_in_turns(code,
+                      Conv{.local_size_x = threads,
+                           .bm = tile.bm,
+                           .bn = tile.bn,
+                           .bk = tile.bk,
+                           .tm = tile.tm,
+                           .tn = tile.tn,
+                           .part = part,
+                           .has_bias = bias.defined(),
+                           .threads = threads,
+                           .dims = dims,
+                           .strided = strided,
+                           .a_vector = in_fours,
+                           .activation = uint32_t(activation)}
+                          .values(),
+                      whole * a.splits, bytes_of(a));
   if (a.splits > 1) add_parts(out, made, recorder);
 }
 
@@ -163,9 +185,10 @@ bool supports(const Call& call) {
 template <ConvPart part, int dims>
 void run(const Call& call, Recorder& recorder) {
   if (is_complex(call.output().dtype())) return run_by_parts(call, run<part, dims>, recorder);
-  constexpr Part shader = part == ConvPart::result            ? Part::result
-                          : part == ConvPart::weight_gradient ? Part::weight_gradient
-                                                              : Part::input_gradient;
+  // A transposed convolution is the gradient of its input, with a bias.
+  constexpr uint32_t shader = part == ConvPart::result            ? Conv::kResult
+                              : part == ConvPart::weight_gradient ? Conv::kWeightGradient
+                                                                  : Conv::kInputGradient;
   convolve(call, shader, conv_geometry(call, part, dims), recorder);
 }
 template <ConvPart part, int dims>

@@ -9,7 +9,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-// In the push constants.
+// Push constants of copy.comp.
 struct Hot {
   uint64_t result;
   uint64_t operand;
@@ -35,35 +35,38 @@ struct Ends {
   uint64_t result, operand;
 };
 
-enum class Unit : uint32_t { element, four_floats, sixteen_bytes };
+using shaders::Copy;
+
 struct Units {
-  Unit unit;
-  uint64_t elements;  // of a unit
+  uint32_t unit;      // of copy.comp
+  uint64_t elements;  // in each
 };
-// The largest that elements which lie in order can be moved in.
+// The largest units in which the elements can be copied: more than one element if both tensors are
+// contiguous.
 Units unit_of(const Tensor& out, const Tensor& from, const Iteration& space, const Ends& ends) {
-  if (space.dims > 0 || from.is_number()) return {Unit::element, 1};
+  if (space.dims > 0 || from.is_number()) return {Copy::kElement, 1};
   const uint64_t in_sixteen = 16 / uint64_t(item_size(out.dtype()));
   if (from.dtype() == out.dtype() && space.count % in_sixteen == 0 && (ends.result | ends.operand) % 16 == 0)
-    return {Unit::sixteen_bytes, in_sixteen};
+    return {Copy::kSixteenBytes, in_sixteen};
   if (space.count % 4 == 0 && moves_in_fours(out.dtype(), ends.result) &&
       moves_in_fours(from.dtype(), ends.operand))
-    return {Unit::four_floats, 4};
-  return {Unit::element, 1};
+    return {Copy::kFourFloats, 4};
+  return {Copy::kElement, 1};
 }
 
-// Whether every four elements that lie side by side begin at a multiple of 16 bytes.
+// Whether all sizes and strides are multiples of 4 and both addresses of 16 bytes.
 bool steps_of_four(const TransposeArguments& a, const Ends& ends) {
   int64_t any = int64_t(a.p) | int64_t(a.q) | a.p_step | a.q_step;
   for (uint32_t d = 0; d < a.dims; ++d) any |= a.stride[0][d] | a.stride[1][d];
   return any % 4 == 0 && (ends.result | ends.operand) % 16 == 0;
 }
 
-// Copies by tiles when the dim that lies close in the result lies apart in the operand, and another the other
-// way round.
+// Copies by tiles if the innermost dim of the result is strided in the operand and the innermost dim of the
+// operand is strided in the result. False: it is not such a copy, and nothing was recorded.
 bool transpose_by_tiles(Launch& launch, const Iteration& space, const Ends& ends, uint32_t result_type,
                         uint32_t type, bool as_integer, Recorder& recorder) {
-  constexpr uint32_t kSide = 64, kShort = 16;
+  using shaders::Transpose;
+  constexpr uint32_t kSide = Transpose::kSide, kShort = 16;
   const int q = space.dims - 1;
   int p = -1;
   for (int d = 0; d < q; ++d)
@@ -87,9 +90,9 @@ bool transpose_by_tiles(Launch& launch, const Iteration& space, const Ends& ends
   }
   arguments.tiles = uint32_t(tiles);
   const bool in_fours = type == raw_type(DType::f32) && result_type == type && steps_of_four(arguments, ends);
-  static const ShaderCode& code = find_shader("transpose");
-  launch.run(code, {result_type, type, uint32_t(as_integer), uint32_t(in_fours)},
-             {group_count(tiles, recorder)}, bytes_of(arguments), bytes_of(ends));
+  launch.run(
+      Transpose{.result_type = result_type, .type = type, .as_integer = as_integer, .in_fours = in_fours},
+      {group_count(tiles, recorder)}, bytes_of(arguments), bytes_of(ends));
   return true;
 }
 
@@ -103,7 +106,7 @@ bool can_copy(const Tensor& from, DType to) {
 void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
   if (out.numel() == 0) return;
   if (is_complex(from.dtype()) && !is_complex(out.dtype())) {
-    const NoGrad off;  // its truth: nothing else becomes of a complex number
+    const NoGrad off;  // to bool: the only type to which complex numbers are cast
     return copy(out, ne(from, Tensor::number(0.0)), recorder);
   }
   Launch launch(recorder);
@@ -114,7 +117,7 @@ void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
   const Tensor* visited[2] = {&out, &from};
   if (from.is_number()) {
     visited[1] = nullptr;
-    type = kNumberType;
+    type = ElementType::kNumber;
     as_integer = is_integral(out.dtype());
     const double value = from.dtype() == DType::i64 ? double(*from.data<int64_t>()) : *from.data<double>();
     if (out.dtype() == DType::boolean)
@@ -123,7 +126,7 @@ void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
       hot.operand = uint64_t(from.dtype() == DType::i64 ? *from.data<int64_t>() : convert<int64_t>(value));
     else
       hot.operand = std::bit_cast<uint32_t>(float(value));
-    // Integers narrower than 64 bits saturate when they come from a float.
+    // A float that becomes a narrower integer saturates.
     if (from.dtype() == DType::f64 && out.dtype() == DType::u8) hot.operand = convert<uint8_t>(value);
     if (from.dtype() == DType::f64 && out.dtype() == DType::i32)
       hot.operand = uint64_t(int64_t(convert<int32_t>(value)));
@@ -137,7 +140,7 @@ void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
   const Iteration space = iterate(out.shape(), visited);
   const auto [unit, elements] = unit_of(out, from, space, {hot.result, hot.operand});
   hot.count = uint32_t(space.count / elements);
-  // Elements of 64 bits do not fit through the tiles.
+  // The tiles of transpose.comp hold elements of up to 32 bits.
   const bool narrow = item_size(out.dtype()) <= 4 && !from.is_number() && item_size(from.dtype()) <= 4;
   if (narrow &&
       transpose_by_tiles(launch, space, {hot.result, hot.operand}, result_type, type, as_integer, recorder))
@@ -145,11 +148,14 @@ void copy(const Tensor& out, const Tensor& from, Recorder& recorder) {
   Arguments arguments;
   std::memcpy(arguments.size, space.size, sizeof space.size);
   std::memcpy(arguments.stride, space.stride, sizeof arguments.stride);
-  static const ShaderCode& code = find_shader("copy");
   const Visit visit = visit_elements(hot.count, recorder);
-  launch.run(
-      code, {uint32_t(space.dims), result_type, type, uint32_t(as_integer), visit.per_thread, uint32_t(unit)},
-      {visit.groups}, bytes_of(arguments).first(space.dims > 0 ? sizeof arguments : 0), bytes_of(hot));
+  launch.run(Copy{.dims = uint32_t(space.dims),
+                  .result_type = result_type,
+                  .type = type,
+                  .as_integer = as_integer,
+                  .per_thread = visit.per_thread,
+                  .unit = unit},
+             {visit.groups}, bytes_of(arguments).first(space.dims > 0 ? sizeof arguments : 0), bytes_of(hot));
 }
 
 }  // namespace lunagrad::gpu

@@ -1,4 +1,4 @@
-// full, zeros, ones and empty: fills with a number; arange, linspace, eye, tril and triu.
+// full, zeros, ones and empty; arange, linspace, eye, tril and triu.
 #include <algorithm>
 #include <cmath>
 
@@ -9,9 +9,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-bool supports(const Call& call) {
-  return call.output().dtype() != DType::f64 && call.output().numel() < (int64_t(1) << 31);
-}
+bool supports(const Call& call) { return call.output().dtype() != DType::f64 && indexable(call.output()); }
 bool supports_empty(const Call&) { return true; }
 
 Tensor number_of(const Value& value) {
@@ -38,7 +36,7 @@ struct RampHot {
 };
 static_assert(sizeof(RampHot) <= kHotBytes);
 
-// A double as the sum of floats of so many bits each, the largest first.
+// Splits a double into a sum of floats with `bits` significant bits each, largest first.
 template <size_t n>
 void split(double value, int bits, float (&parts)[n]) {
   for (float& part : parts) {
@@ -52,14 +50,13 @@ void launch_ramp(const Tensor& out, RampHot hot, bool whole, Recorder& recorder)
   Launch launch(recorder);
   hot.result = launch.writes(out);
   hot.count = uint32_t(out.numel());
-  static const ShaderCode& code = find_shader("ramp");
-  launch.run(code, {uint32_t(out.dtype()), uint32_t(whole)},
-             {group_count((uint64_t(hot.count) + 255) / 256, recorder)}, {}, bytes_of(hot));
+  launch.run(shaders::Ramp{.type = uint32_t(out.dtype()), .whole = whole}, {groups_for(hot.count, recorder)},
+             {}, bytes_of(hot));
 }
 
 double real_of(const Value& value) { return value.kind == Value::Kind::real ? value.f : double(value.i); }
 
-// The numbers of arange; as integers when they are whole, however they were written.
+// The parameters of arange: as integers if their values are integers, even when given as floats.
 struct Range {
   Value start, step;
   bool whole;
@@ -75,7 +72,7 @@ struct Range {
   }
 };
 
-// Numbers that are cut off to integers, which has to be done from a double.
+// Push constants of ramp_whole.comp, which truncates to integers and computes in double precision for it.
 struct WholeRampHot {
   uint64_t result;
   double first, last, step;
@@ -85,8 +82,7 @@ void launch_whole_ramp(const Tensor& out, WholeRampHot hot, Recorder& recorder) 
   Launch launch(recorder);
   hot.result = launch.writes(out);
   hot.count = uint32_t(out.numel());
-  static const ShaderCode& code = find_shader("ramp_whole");
-  launch.run(code, {uint32_t(out.dtype())}, {group_count((uint64_t(hot.count) + 255) / 256, recorder)}, {},
+  launch.run(shaders::RampWhole{.type = uint32_t(out.dtype())}, {groups_for(hot.count, recorder)}, {},
              bytes_of(hot));
 }
 
@@ -131,8 +127,7 @@ void run_eye(const Call& call, Recorder& recorder) {
   const Tensor& out = call.output();
   run_zeros(call, recorder);
   const int64_t n = std::min(out.size(0), out.size(1));
-  copy(Tensor(out.storage_ref(), LayoutRef(new Layout({n}, {out.size(1) + 1})), out.offset(), out.dtype()),
-       Tensor::number(int64_t(1)), recorder);
+  copy(window(out, {n}, {out.size(1) + 1}), Tensor::number(int64_t(1)), recorder);
 }
 
 struct TriangleHot {
@@ -140,7 +135,7 @@ struct TriangleHot {
   int64_t diagonal;
   uint32_t count, rows, columns, padding;
 };
-bool supports_triangle(const Call& call) { return call.output().numel() < (int64_t(1) << 31); }
+bool supports_triangle(const Call& call) { return indexable(call.output()); }
 template <bool lower>
 void run_triangle(const Call& call, Recorder& recorder) {
   const NoGrad off;
@@ -153,9 +148,8 @@ void run_triangle(const Call& call, Recorder& recorder) {
   hot.count = uint32_t(x.numel());
   hot.rows = uint32_t(x.size(-2));
   hot.columns = uint32_t(x.size(-1));
-  static const ShaderCode& code = find_shader("triangle");
-  launch.run(code, {raw_type(x.dtype()), uint32_t(lower)},
-             {group_count((uint64_t(hot.count) + 255) / 256, recorder)}, {}, bytes_of(hot));
+  launch.run(shaders::Triangle{.type = raw_type(x.dtype()), .lower = lower},
+             {groups_for(hot.count, recorder)}, {}, bytes_of(hot));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-enum class Mode : uint32_t { forward, back, collect };
+using shaders::Ctc;
 
 struct Arguments {
   uint64_t log_probs, labels, input_lengths, target_lengths;
@@ -15,16 +15,15 @@ struct Arguments {
   uint32_t steps, items, classes, width;
   uint32_t label_stride, blank, zero_infinity, unused;
 };
-constexpr int64_t kMostStates = 1024;  // a row of them lies in shared memory
 
 bool fits(const Tensor& log_probs, const Tensor& alpha) {
-  return log_probs.dtype() == DType::f32 && log_probs.numel() > 0 && log_probs.numel() < int64_t(1) << 31 &&
-         alpha.numel() < int64_t(1) << 31 && alpha.size(2) <= kMostStates;
+  return log_probs.dtype() == DType::f32 && log_probs.numel() > 0 && indexable(log_probs) &&
+         indexable(alpha) && alpha.size(2) <= int64_t(Ctc::kMostStates);
 }
 bool supports_loss(const Call& call) { return fits(call.input(0), call.output(1)); }
 bool supports_gradient(const Call& call) { return fits(call.input(1), call.input(5)); }
 
-// The operands of the loss, from the first-th of the call on, as the shader takes them.
+// The operands of the loss, from call.input(first) on, as the shader takes them.
 struct Batch {
   Batch(const Call& call, int first, const Tensor& alpha)
       : log_probs(contiguous(call.input(first))),
@@ -42,13 +41,12 @@ struct Batch {
   }
   static Tensor whole(const Tensor& x) { return contiguous(to(x, DType::i64)); }
 
-  void run(Launch& launch, Mode mode, uint64_t groups, Recorder& recorder) {
+  void run(Launch& launch, uint32_t mode, uint32_t groups) {
     arguments.log_probs = launch.reads(log_probs);
     arguments.labels = launch.reads(labels);
     arguments.input_lengths = launch.reads(input_lengths);
     arguments.target_lengths = launch.reads(target_lengths);
-    static const ShaderCode& code = find_shader("ctc");
-    launch.run(code, {uint32_t(mode)}, {group_count(groups, recorder)}, bytes_of(arguments));
+    launch.run(Ctc{.mode = mode}, {groups}, bytes_of(arguments));
   }
 
   Arguments arguments{};
@@ -61,7 +59,7 @@ void run_loss(const Call& call, Recorder& recorder) {
   Launch launch(recorder);
   batch.arguments.losses = launch.writes(call.output());
   batch.arguments.alpha = launch.writes(call.output(1));
-  batch.run(launch, Mode::forward, batch.arguments.items, recorder);
+  batch.run(launch, Ctc::kForward, group_count(batch.arguments.items, recorder));
 }
 
 void run_gradient(const Call& call, Recorder& recorder) {
@@ -75,12 +73,12 @@ void run_gradient(const Call& call, Recorder& recorder) {
     batch.arguments.upstream = launch.reads(upstream);
     batch.arguments.alpha = launch.reads(alpha);
     batch.arguments.shares = launch.writes(shares);
-    batch.run(launch, Mode::back, batch.arguments.items, recorder);
+    batch.run(launch, Ctc::kBack, group_count(batch.arguments.items, recorder));
   }
   Launch launch(recorder);
   batch.arguments.shares = launch.reads(shares);
   batch.arguments.gradient = launch.writes(call.output());
-  batch.run(launch, Mode::collect, (uint64_t(shares.numel()) + 255) / 256, recorder);
+  batch.run(launch, Ctc::kCollect, groups_for(uint64_t(shares.numel()), recorder));
 }
 
 }  // namespace

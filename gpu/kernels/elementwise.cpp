@@ -1,7 +1,8 @@
-// Every row of elementwise.def and each of its gradients: one shader for the type computed in, specialised by
+// All rows of elementwise.def and their gradients: a shader for each row and type computed in, specialized by
 // operand types and number of dims.
 #include "runtime/elementwise/elementwise.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr uint64_t kMostElements = uint64_t(1) << 31;
 
-// In the push constants.
+// Push constants and arguments of elementwise.glsl.
 struct Hot {
   uint64_t result;
   uint64_t operand[5];
@@ -38,14 +39,14 @@ bool supports(const Call& call) {
   return computing_type(call) != DType::f64;
 }
 
-// What a module computes in.
+// The numbers that a module computes with.
 enum Numbers : size_t { kFloats, kIntegers, kComplexNumbers };
 
 Numbers numbers_of(DType computing) {
   return is_complex(computing) ? kComplexNumbers : is_floating(computing) ? kFloats : kIntegers;
 }
 
-// A number as the shader's type: the bits of a float, or the integer.
+// A number as the shader reads it: the bits of an f32, or a 64-bit integer.
 uint64_t packed(double value, bool integer) {
   return integer ? uint64_t(convert<int64_t>(value)) : std::bit_cast<uint32_t>(float(value));
 }
@@ -54,7 +55,7 @@ uint64_t packed_number(const Tensor& x, bool integer) {
   return packed(x.dtype() == DType::i64 ? double(*x.data<int64_t>()) : *x.data<double>(), integer);
 }
 
-// The modules of a row: in floats, and in integers and complex numbers where there is one.
+// The modules of a row, by Numbers; null if the row has none for them.
 using RowCode = std::array<const ShaderCode*, 3>;
 
 const ShaderCode& code_of(int row, Numbers numbers) {
@@ -81,13 +82,14 @@ void run(const Call& call, Recorder& recorder) {
   Hot hot{};
   hot.result = launch.writes(out);
   const Tensor* visited[kMaxIterated] = {&out};
-  uint32_t types[5] = {kAbsentType, kAbsentType, kAbsentType, kAbsentType, kAbsentType};
+  uint32_t types[5];
+  std::fill(std::begin(types), std::end(types), ElementType::kAbsent);
   for (size_t i = 0; i < call.in.size(); ++i) {
     const Tensor& x = call.in[i];
     if (!x.defined()) continue;
     if (x.is_number()) {
       hot.operand[i] = packed_number(x, integer);
-      types[i] = kNumberType;
+      types[i] = ElementType::kNumber;
     } else {
       hot.operand[i] = launch.reads(x);
       types[i] = uint32_t(x.dtype());
@@ -97,7 +99,7 @@ void run(const Call& call, Recorder& recorder) {
   const Iteration space = iterate(out.shape(), visited);
   hot.count = uint32_t(space.count);
 
-  // The argument block holds what this call needs of it: parameters, then dims.
+  // Only the part of the block that this call needs is sent: parameters, then dims.
   Arguments arguments;
   size_t bytes = 0;
   if (!call.params.empty()) {
@@ -111,16 +113,25 @@ void run(const Call& call, Recorder& recorder) {
     std::memcpy(arguments.stride, space.stride, sizeof space.stride);
     bytes = sizeof arguments;
   }
-  // Elements side by side can be moved four at a time.
+  // Contiguous floats can be loaded and stored four at a time.
   bool vector = numbers == kFloats && space.dims == 0 && space.count % 4 == 0 &&
                 !row_traits(use.row).boolean_result && moves_in_fours(out.dtype(), hot.result);
   for (size_t i = 0; i < call.in.size() && vector; ++i)
-    if (types[i] != kAbsentType && types[i] != kNumberType)
+    if (types[i] != ElementType::kAbsent && types[i] != ElementType::kNumber)
       vector = moves_in_fours(DType(types[i]), hot.operand[i]);
   const Visit visit = visit_elements(vector ? space.count / 4 : space.count, recorder);
   launch.run(code_of(use.row, numbers),
-             {uint32_t(use.gradient + 1), uint32_t(space.dims), uint32_t(out.dtype()), types[0], types[1],
-              types[2], types[3], types[4], visit.per_thread, uint32_t(vector)},
+             shaders::Elementwise{.mode = uint32_t(use.gradient + 1),
+                                  .dims = uint32_t(space.dims),
+                                  .result_type = uint32_t(out.dtype()),
+                                  .type_0 = types[0],
+                                  .type_1 = types[1],
+                                  .type_2 = types[2],
+                                  .type_3 = types[3],
+                                  .type_4 = types[4],
+                                  .per_thread = visit.per_thread,
+                                  .vector = vector}
+                 .values(),
              {visit.groups}, bytes_of(arguments).first(bytes), bytes_of(hot));
 }
 

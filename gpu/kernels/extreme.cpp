@@ -1,4 +1,4 @@
-// argmax and argmin, and max and min along a dim with their places.
+// argmax and argmin; max and min along a dim with their indices.
 #include "gpu/kernels.h"
 #include "gpu/kernels/rows.h"
 #include "runtime/ops.h"
@@ -12,9 +12,7 @@ struct Arguments {
   Rows rows;
 };
 
-bool supports(const Call& call) {
-  return call.input(0).dtype() != DType::f64 && call.input(0).numel() < int64_t(1) << 31;
-}
+bool supports(const Call& call) { return call.input(0).dtype() != DType::f64 && indexable(call.input(0)); }
 
 template <bool largest>
 void run(const Call& call, Recorder& recorder) {
@@ -33,11 +31,14 @@ void run(const Call& call, Recorder& recorder) {
   arguments.places = launch.writes(call.output(has_values ? 1 : 0));
   const Tensor* tensors[] = {&x};
   arguments.rows = rows_along(dim, tensors);
-  const uint32_t along = threads_along(arguments.rows.extent), per_group = 256 / along;
-  static const ShaderCode& code = find_shader("extreme");
-  launch.run(
-      code, {uint32_t(!largest), along, uint32_t(x.dtype()), uint32_t(has_values), raw_type(x.dtype())},
-      {group_count((arguments.rows.count + per_group - 1) / per_group, recorder)}, bytes_of(arguments));
+  using shaders::Extreme;
+  const uint32_t along = threads_along(arguments.rows.extent);
+  launch.run(Extreme{.mode = largest ? Extreme::kLargest : Extreme::kSmallest,
+                     .along = along,
+                     .type = uint32_t(x.dtype()),
+                     .has_values = has_values,
+                     .raw_type = raw_type(x.dtype())},
+             {groups_for(uint64_t(arguments.rows.count) * along, recorder)}, bytes_of(arguments));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// index_select, embedding, gather and one_hot, of any element type; index_add and scatter_add, of f32, c64
+// index_select, embedding, gather and one_hot of any element type; index_add and scatter_add of f32, c64
 // and integers.
 #include <algorithm>
 
@@ -19,9 +19,9 @@ struct Hot {
 };
 static_assert(sizeof(Hot) <= kHotBytes);
 
-bool supports(const Call& call) { return call.output().numel() < int64_t(1) << 31; }
+bool supports(const Call& call) { return indexable(call.output()); }
 
-// The slices of x along dim that the indices name.
+// Copies the slices of `from` along dim that the indices select.
 void pick(const Call& call, const Tensor& from, const Tensor& indices, int dim, FaultKind kind,
           Recorder& recorder) {
   const NoGrad off;
@@ -39,9 +39,8 @@ void pick(const Call& call, const Tensor& from, const Tensor& indices, int dim, 
   for (int d = dim + 1; d < shape.size(); ++d) hot.inner *= uint32_t(shape[d]);
   hot.size = shape.empty() ? 1 : uint32_t(shape[dim]);
   hot.kind = uint32_t(kind);
-  static const ShaderCode& code = find_shader("index");
-  launch.run(code, {raw_type(x.dtype()), uint32_t(index.dtype())},
-             {group_count((uint64_t(hot.count) + 255) / 256, recorder)}, {}, bytes_of(hot));
+  launch.run(shaders::Index{.type = raw_type(x.dtype()), .index_type = uint32_t(index.dtype())},
+             {groups_for(hot.count, recorder)}, {}, bytes_of(hot));
 }
 
 void run_index_select(const Call& call, Recorder& recorder) {
@@ -53,16 +52,13 @@ void run_embedding(const Call& call, Recorder& recorder) {
   pick(call, call.input(1), call.input(0), 0, FaultKind::embedding, recorder);
 }
 
-int dim_of(const Call& call) { return normalize_dim(call.op->name, call.integer(0), call.input(0).shape()); }
-int64_t size_along(const Tensor& x, int dim) { return x.ndim() == 0 ? 1 : x.size(dim); }
-
 void run_gather(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor &index = call.input(1), &out = call.output();
   const Tensor x =
       call.input(0).ndim() == 0 && index.ndim() == 1 ? reshape(call.input(0), {1}) : call.input(0);
   const int dim = dim_of(call);
-  // Each element is a lane of its own: the dim is one of those across, with a step of 0.
+  // Each element is a lane of its own: lanes run over all dims, and the step along the dim of a lane is 0.
   LaneView from = view_of(x, dim), to{&out, out.strides(), 0}, by{&index, index.strides(), 0};
   Shape lanes = index.shape();
   if (!lanes.empty()) {
@@ -89,7 +85,7 @@ void run_one_hot(const Call& call, Recorder& recorder) {
 
 bool can_add(const Call& call) {
   if (is_complex(call.output().dtype()) && call.output().numel() >= int64_t(1) << 30) return false;
-  return supports(call) && call.input(1).numel() < int64_t(1) << 31 &&
+  return supports(call) && indexable(call.input(1)) &&
          (call.output().dtype() == DType::f32 || call.output().dtype() == DType::c64 ||
           is_integral(call.output().dtype()));
 }
@@ -129,15 +125,15 @@ void run_index_add(const Call& call, Recorder& recorder) {
   hot.outer = hot.inner = 1;
   for (int d = 0; d < out.ndim(); ++d)
     if (d != dim) (d < dim ? hot.outer : hot.inner) *= uint32_t(out.size(d));
-  if (is_complex(out.dtype())) hot.inner *= 2;  // the parts side by side
+  if (is_complex(out.dtype())) hot.inner *= 2;  // real and imaginary parts alternate
   hot.size = uint32_t(size_along(out, dim));
   hot.count = uint32_t(index.numel());
   hot.kind = uint32_t(FaultKind::index_add);
   hot.alpha = float(call.real(1));
-  const uint64_t wide = (uint64_t(hot.outer) * hot.inner + 255) / 256;
-  static const ShaderCode& code = find_shader("index_add");
-  launch.run(code, {uint32_t(part_type(out.dtype())), uint32_t(index.dtype())},
-             {group_count(wide * hot.size, recorder)}, {}, bytes_of(hot));
+  const uint64_t wide = (uint64_t(hot.outer) * hot.inner + kGroupSize - 1) / kGroupSize;
+  launch.run(
+      shaders::IndexAdd{.type = uint32_t(part_type(out.dtype())), .index_type = uint32_t(index.dtype())},
+      {group_count(wide * hot.size, recorder)}, {}, bytes_of(hot));
 }
 
 }  // namespace

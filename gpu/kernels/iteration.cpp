@@ -25,7 +25,7 @@ Iteration iterate(const Shape& shape, std::span<const Tensor* const> operands) {
   std::array<Strides, kMaxIterated> strides;
   for (size_t k = 0; k < operands.size(); ++k)
     strides[k] = operands[k] ? broadcast_strides(*operands[k], shape) : Strides(shape.size(), 0);
-  // Innermost first while merging, turned round at the end.
+  // Innermost first while merging, reversed at the end.
   int dims = 0;
   uint64_t size[kMaxDims];
   int64_t stride[kMaxIterated][kMaxDims];

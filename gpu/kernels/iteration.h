@@ -1,5 +1,5 @@
 #pragma once
-// The index space of kernels that visit every element of some tensors at once. Pure values.
+// The index space of kernels that visit all elements of several tensors together. Pure values.
 #include <array>
 #include <cstdint>
 #include <span>
@@ -11,21 +11,22 @@ namespace lunagrad::gpu {
 
 inline constexpr int kMaxIterated = 6;
 
-// Dims of size 1 dropped and neighbours joined where every operand allows it, outermost first.
+// The dims of a shape, outermost first: without those of size 1, and adjacent ones merged where the strides
+// of all operands allow it.
 struct Iteration {
-  int dims = 0;  // 0: every operand lies in order, element i at place i
+  int dims = 0;  // 0: all operands are contiguous and have `count` elements
   uint64_t count = 0;
   uint32_t size[kMaxDims] = {};
-  int64_t stride[kMaxIterated][kMaxDims] = {};  // in elements; 0 where an operand repeats
+  int64_t stride[kMaxIterated][kMaxDims] = {};  // in elements; 0 where an operand is broadcast
 };
 
-// Over `shape`, to which each operand broadcasts; null operands are skipped, their strides stay 0.
+// Operands are broadcast to `shape`. Null operands are skipped; their strides are 0.
 Iteration iterate(const Shape& shape, std::span<const Tensor* const> operands);
 
-// Whether shaders can move elements at the address four at a time, as load_four() and store_four() do.
+// Whether load_four() and store_four() of memory.glsl can access elements at the address.
 bool moves_in_fours(DType, uint64_t address);
 
-// The strides with which x looks like `shape`.
+// The strides of x broadcast to `shape`.
 Strides broadcast_strides(const Tensor& x, const Shape& shape);
 
 }  // namespace lunagrad::gpu

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/ops.h"
+
 namespace lunagrad::gpu {
 namespace {
 
@@ -15,6 +17,9 @@ struct Arguments {
 };
 
 }  // namespace
+
+int dim_of(const Call& call) { return normalize_dim(call.op->name, call.integer(0), call.input(0).shape()); }
+int64_t size_along(const Tensor& x, int dim) { return x.ndim() == 0 ? 1 : x.size(dim); }
 
 LaneView view_of(const Tensor& x, int dim) {
   if (x.ndim() == 0) return {&x, {}, 0};
@@ -58,11 +63,10 @@ void run_lanes(LaneMode mode, const Lanes& lanes, const LaneView& target, const 
     a.index_stride[d] = index.strides[d];
   }
   const DType type = target.memory->dtype();
-  static const ShaderCode& code = find_shader("lanes");
-  launch.run(code,
-             {uint32_t(mode), mode == LaneMode::add ? uint32_t(type) : raw_type(type),
-              uint32_t(index.memory->dtype())},
-             {group_count((uint64_t(a.lanes) + 255) / 256, recorder)}, bytes_of(a));
+  launch.run(shaders::Lanes{.mode = uint32_t(mode),
+                            .type = mode == LaneMode::add ? uint32_t(type) : raw_type(type),
+                            .index_type = uint32_t(index.memory->dtype())},
+             {groups_for(a.lanes, recorder)}, bytes_of(a));
 }
 
 }  // namespace lunagrad::gpu

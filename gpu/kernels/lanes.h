@@ -1,31 +1,40 @@
 #pragma once
-// Elements named by an index along one dim (shaders/lanes.comp): behind gather, scatter and their like.
+// Elements selected by an index along one dim (shaders/lanes.comp), for gather, scatter and similar ops.
 #include "gpu/kernels.h"
 
 namespace lunagrad::gpu {
 
-enum class LaneMode : uint32_t { take, put, add };
+enum class LaneMode : uint32_t {
+  take = shaders::Lanes::kTake,
+  put = shaders::Lanes::kPut,
+  add = shaders::Lanes::kAdd
+};
 
-// A tensor's memory as the lanes of an index see it: the strides of the index's dims but the one along which
-// it names, and that of this one.
+// A tensor as the lanes of an index see it: `strides` for the dims of the index except the one along which it
+// selects, `step` for that one.
 struct LaneView {
   const Tensor* memory;
   Strides strides;
   int64_t step;
 };
-// `shape`: of the index; `dim`: the one along which it names elements of `target`, which has `size` of them.
+// `shape` of the index, and the dim along which it selects among the `size` elements of `target`.
 struct Lanes {
   Shape shape;
   int dim;
   int64_t size;
 };
-// Reads the index, and source or target; the other is written. Elements of `add` are f32 or integers.
+// take copies from target to source, put from source to target, add adds source to target (f32 or integers).
+// A fault of this kind is noted where an index is out of range.
 void run_lanes(LaneMode, const Lanes&, const LaneView& target, const LaneView& source, const LaneView& index,
                FaultKind, Recorder&);
 
-// A view of a tensor with the index's number of dims.
+// The dim of the call's first operand that its first parameter names, and the size of x along it.
+int dim_of(const Call&);
+int64_t size_along(const Tensor& x, int dim);
+
+// A tensor with as many dims as the index.
 LaneView view_of(const Tensor&, int dim);
-// One element for all lanes and places; an index of one dim that serves all lanes.
+// One element for all lanes and positions; an index of one dim for all lanes.
 LaneView same_for_all(const Tensor&, int dims);
 LaneView flat_index(const Tensor&, int dims);
 

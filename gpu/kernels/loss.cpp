@@ -10,7 +10,8 @@
 namespace lunagrad::gpu {
 namespace {
 
-enum class Mode : uint32_t { forward, total, finish, backward };
+using shaders::Loss;
+static_assert(Loss::kLabelFault == uint32_t(FaultKind::label));
 constexpr int kIgnoreAt = 0, kReductionAt = 1, kSmoothingAt = 2;  // parameters of runtime/ops/loss.cpp
 
 struct Arguments {
@@ -25,18 +26,18 @@ struct Arguments {
 };
 static_assert(offsetof(Arguments, rows) == 88);
 
-// What all passes of one call share.
+// The passes of one call.
 struct CrossEntropy {
   const Call& call;
   const Tensor& logits;
   const Tensor labels, weight;
-  const Tensor& result;  // laid out as the logits; the logits themselves in the forward pass
+  const Tensor& result;  // the gradient of the logits; in the forward pass the logits themselves
   Recorder& recorder;
 
   Reduction reduction() const { return Reduction(call.integer(kReductionAt)); }
 
   template <class F>
-  void pass(Mode mode, F&& addresses) const {
+  void pass(uint32_t mode, F&& addresses) const {
     Launch launch(recorder);
     Arguments arguments{};
     arguments.logits = launch.reads(logits);
@@ -48,20 +49,20 @@ struct CrossEntropy {
     const Tensor* tensors[] = {&logits, &result};
     arguments.rows = rows_along(logits.ndim() > 1 ? 1 : 0, tensors);
     addresses(launch, arguments);
-    const bool one_group = mode == Mode::total || mode == Mode::finish;
-    const uint32_t along = one_group ? 256 : threads_along(arguments.rows.extent), per_group = 256 / along;
-    const uint32_t groups =
-        one_group ? 1 : group_count((arguments.rows.count + per_group - 1) / per_group, recorder);
-    static const ShaderCode& code = find_shader("loss");
-    launch.run(code,
-               {uint32_t(mode), along, uint32_t(labels.dtype()), uint32_t(weight.defined()),
-                uint32_t(arguments.smoothing > 0)},
+    const bool one_group = mode == Loss::kTotal || mode == Loss::kFinish;
+    const uint32_t along = one_group ? kGroupSize : threads_along(arguments.rows.extent);
+    const uint32_t groups = one_group ? 1 : groups_for(uint64_t(arguments.rows.count) * along, recorder);
+    launch.run(Loss{.mode = mode,
+                    .along = along,
+                    .label_type = uint32_t(labels.dtype()),
+                    .has_weight = weight.defined(),
+                    .smooth = arguments.smoothing > 0},
                {groups}, bytes_of(arguments));
   }
 
-  // The sum of the rows' weights, which a mean is divided by.
+  // Writes the sum of the rows' weights, by which a mean is divided.
   void sum_weights(const Scratch& total) const {
-    pass(Mode::total, [&](Launch& launch, Arguments& arguments) { arguments.total = launch.writes(total); });
+    pass(Loss::kTotal, [&](Launch& launch, Arguments& arguments) { arguments.total = launch.writes(total); });
   }
 };
 
@@ -86,14 +87,14 @@ void run_forward(const Call& call, Recorder& recorder) {
       logits, recorder};
   const bool each = work.reduction() == Reduction::none;
   const Scratch losses(recorder, std::max<size_t>(size_t(lse.numel()), 1) * 4), total(recorder, 4);
-  work.pass(Mode::forward, [&](Launch& launch, Arguments& arguments) {
+  work.pass(Loss::kForward, [&](Launch& launch, Arguments& arguments) {
     arguments.losses = each ? launch.writes(loss) : launch.writes(losses);
     arguments.lse = launch.writes(lse);
   });
   if (each) return;
   const bool mean = work.reduction() == Reduction::mean;
   if (mean) work.sum_weights(total);
-  work.pass(Mode::finish, [&](Launch& launch, Arguments& arguments) {
+  work.pass(Loss::kFinish, [&](Launch& launch, Arguments& arguments) {
     arguments.losses = launch.reads(losses);
     if (mean) arguments.total = launch.reads(total);
     arguments.result = launch.writes(loss);
@@ -109,7 +110,7 @@ void run_backward(const Call& call, Recorder& recorder) {
   const Scratch total(recorder, 4);
   const bool mean = work.reduction() == Reduction::mean;
   if (mean) work.sum_weights(total);
-  work.pass(Mode::backward, [&](Launch& launch, Arguments& arguments) {
+  work.pass(Loss::kBackward, [&](Launch& launch, Arguments& arguments) {
     arguments.grad = launch.reads(grad);
     arguments.grad_step = work.reduction() == Reduction::none;
     arguments.lse = launch.reads(lse);
@@ -120,7 +121,7 @@ void run_backward(const Call& call, Recorder& recorder) {
 
 bool supports_mse(const Call& call) {
   return call.input(0).dtype() == DType::f32 && call.input(1).dtype() == DType::f32 &&
-         call.input(0).numel() < int64_t(1) << 31;
+         indexable(call.input(0));
 }
 void run_mse(const Call& call, Recorder& recorder) {
   const NoGrad off;

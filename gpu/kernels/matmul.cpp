@@ -1,6 +1,6 @@
-// matmul and linear. Strides, transposed or not, are the shaders' business: no operand is copied. Matrix
-// units multiply what has 16 bits, and f32 where the precision asked for allows; everything else is f32
-// arithmetic. Complex and integer products: matmul_types.h.
+// matmul and linear. The shaders take any strides, so f32 operands are not copied. Matrix units multiply
+// 16-bit types, and f32 if the matmul precision allows. Everything else is f32 arithmetic. Complex and
+// integer products: matmul_types.h.
 #include <algorithm>
 
 #include "gpu/kernels/copy.h"
@@ -47,24 +47,26 @@ struct PartArguments {
 };
 static_assert(offsetof(PartArguments, results) == 44);
 
-// What becomes of the sums of a product.
+using shaders::Matmul, shaders::MatmulCooperative, shaders::MatmulParts, shaders::MatmulPlanes;
+
+// The epilogue of a product.
 struct Ending {
-  Tensor bias;  // of each column; undefined: none
+  Tensor bias;  // one element for each column, or undefined
   Activation activation = Activation::none;
 };
 
-// Whether the lines can be read `count` elements at a time, each time from a multiple of 16 bytes.
+// Whether each line can be read in runs of `count` elements that begin at multiples of 16 bytes.
 bool lies_in_runs(int64_t count, const ProductSide& side, uint64_t address, size_t item) {
   const auto aligned = [&](int64_t step) { return step * int64_t(item) % 16 == 0; };
   return address % 16 == 0 && side.close_step == 1 && side.close % count == 0 && aligned(side.far_step) &&
          std::all_of(side.batch.begin(), side.batch.end(), aligned);
 }
 
-// An operand as the matrix units take it: itself, or its planes (matmul_planes.comp), which `side` then
-// describes.
+// An operand for the matrix units: the tensor itself, or its planes (matmul_planes.comp). planes_of() changes
+// `side` to the layout of the planes.
 struct Planes {
   Tensor tensor;
-  uint64_t bytes = 0;  // of a plane
+  uint64_t bytes = 0;  // of one plane
 };
 Planes planes_of(const Tensor& x, ProductSide& side, const Shape& batch, uint32_t planes,
                  Recorder& recorder) {
@@ -94,32 +96,37 @@ Planes planes_of(const Tensor& x, ProductSide& side, const Shape& batch, uint32_
   arguments.eights = uint32_t(eights);
   arguments.matrices = uint32_t(matrices);
   arguments.batch_dims = uint32_t(batch.size());
-  static const ShaderCode& code = find_shader("matmul_planes");
-  launch.run(code, {planes, uint32_t(x.dtype()), uint32_t(wide && lies_in_runs(4, side, arguments.from, 4))},
-             {group_count(uint64_t(elements) / 8 / 256 + 1, recorder)}, bytes_of(arguments));
+  launch.run(MatmulPlanes{.planes = planes,
+                          .type = uint32_t(x.dtype()),
+                          .in_fours = wide && lies_in_runs(4, side, arguments.from, 4)},
+             {group_count(uint64_t(elements) / 8 / kGroupSize + 1, recorder)}, bytes_of(arguments));
   side.close_step = 1;
   side.far_step = eights * 8;
   side.batch = steps;
   return made;
 }
 
-// The variants as a profile names them. "ragged": tiles hang over the edges, which each access has to look
-// for.
-std::string variant(const ShaderCode&, Constants c) {
-  return text("f32 ", c[1], 'x', c[2], 'x', c[3], c[13] ? "" : ", ragged", ending_name(c[8], c[12]));
+// Names of the variants in a profile. "ragged": tiles exceed the matrices, so that each access is checked.
+std::string variant(const ShaderCode&, Constants constants) {
+  const Matmul c = Matmul::of_values(constants);
+  return text("f32 ", c.bm, 'x', c.bn, 'x', c.bk, c.even ? "" : ", ragged",
+              ending_name(c.has_bias, c.activation));
 }
-std::string unit_variant(const ShaderCode& code, Constants c) {
-  return text(c[10] > 1 ? text(c[10], " planes of ") : "", code.bfloat ? "bf16 " : "f16 ", c[1], 'x', c[2],
-              'x', c[3], c[16] ? "" : ", ragged", ending_name(c[8], c[17]));
+std::string unit_variant(const ShaderCode& code, Constants constants) {
+  const MatmulCooperative c = MatmulCooperative::of_values(constants);
+  return text(c.planes > 1 ? text(c.planes, " planes of ") : "", code.bfloat ? "bf16 " : "f16 ", c.bm, 'x',
+              c.bn, 'x', c.bk, c.whole ? "" : ", ragged", ending_name(c.has_bias, c.activation));
 }
-std::string part_variant(const ShaderCode&, Constants c) {
-  return dtype_name(DType(c[1])) + ending_name(c[2], c[3]);
+std::string part_variant(const ShaderCode&, Constants constants) {
+  const MatmulParts c = MatmulParts::of_values(constants);
+  return dtype_name(DType(c.out_type)) + ending_name(c.has_bias, c.activation);
 }
 
-// C = the sum of parts [n, elements of C], with its ending.
+// The end of split-K: C = epilogue(sum of parts over dim 0), parts [n, elements of C].
 void end_product(const Tensor& c, int64_t columns, const Tensor& parts, const Ending& end,
                  Recorder& recorder) {
-  constexpr uint32_t kBusy = 1 << 16, kWorthSharing = 8, kMostSharing = 32;
+  constexpr uint32_t kWorthSharing = 8, kMostSharing = 32;           // parts, and threads, for one result
+  const uint32_t busy = kGroupSize * recorder.rates.busy_groups(2);  // threads
   Launch launch(recorder);
   PartArguments arguments{};
   arguments.c = launch.writes(c);
@@ -135,16 +142,20 @@ void end_product(const Tensor& c, int64_t columns, const Tensor& parts, const En
   arguments.row = uint32_t(columns / (vector ? 4 : 1));
   uint32_t along = 1;
   while (along < kMostSharing && along * kWorthSharing <= arguments.part_count &&
-         arguments.results * along < kBusy)
+         arguments.results * along < busy)
     along *= 2;
   static const ShaderCode code = with_variant(find_shader("matmul_parts"), part_variant);
-  launch.run(
-      code,
-      {along, uint32_t(c.dtype()), uint32_t(end.bias.defined()), uint32_t(end.activation), uint32_t(vector)},
-      {group_count((uint64_t(arguments.results) * along + 255) / 256, recorder)}, bytes_of(arguments));
+  launch.run(code,
+             MatmulParts{.along = along,
+                         .out_type = uint32_t(c.dtype()),
+                         .has_bias = end.bias.defined(),
+                         .vector = vector,
+                         .activation = uint32_t(end.activation)}
+                 .values(),
+             {groups_for(uint64_t(arguments.results) * along, recorder)}, bytes_of(arguments));
 }
 
-// C = A B, or A B^T where B is transposed, with its ending.
+// C = epilogue(A B), or epilogue(A B^T) if `transposed`.
 void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, const Ending& end,
               const Tensor& c, Recorder& recorder) {
   const NoGrad off;
@@ -164,7 +175,7 @@ void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, con
     a = planes_of(given_a, left, p.batch, planes, recorder);
     b = planes_of(given_b, right, p.batch, planes, recorder);
   }
-  const auto [chosen, parts] = plan_of(p, recorder.products);
+  const auto [chosen, parts] = plan_of(p, recorder.physical, recorder.rates, recorder.products);
   const ProductTile& tile = *chosen;
   Launch launch(recorder);
   Arguments arguments{};
@@ -201,36 +212,63 @@ void multiply(const Tensor& given_a, const Tensor& given_b, bool transposed, con
     arguments.batch_step[0][d] = left.batch[d];
     arguments.batch_step[1][d] = right.batch[d];
   }
-  // The matrix units are about eight times as fast, and multiply each plane with those that are not too small
-  // for it.
-  const double pairs = planes ? planes * (planes + 1) / 2 / 8.0 : 1;
+  // Matrix units multiply each plane by those whose product with it is not negligible.
+  const double pairs =
+      planes ? planes * (planes + 1) / 2 * recorder.rates.f32 / recorder.rates.matrix_units : 1;
   launch.multiplies(double(c.numel()) * double(p.k) * pairs);
-  const uint32_t a_rows = !left.along_k, b_columns = !right.along_k;
-  const uint32_t even = p.m % tile.bm == 0 && p.n % tile.bn == 0 && p.k % tile.bk == 0;
+  const bool even = p.m % tile.bm == 0 && p.n % tile.bn == 0 && p.k % tile.bk == 0;
   if (planes) {
     static const ShaderCode half_code = with_variant(find_shader("matmul_cooperative"), unit_variant);
     static const ShaderCode bfloat_code = with_variant(half_code, unit_variant, true);
     const uint32_t subgroup = recorder.physical.subgroup_size;
     const uint32_t threads = tile.bm / tile.own_m * (tile.bn / tile.own_n) * subgroup;
-    launch.run_in_turns(
-        type == DType::f16 ? half_code : bfloat_code,
-        {threads, tile.bm, tile.bn, tile.bk, tile.own_m, tile.own_n, a_rows, b_columns, uint32_t(biased),
-         threads, planes, uint32_t(made.dtype()), subgroup, 16, 16, 16, even, uint32_t(activation)},
-        tiles, bytes_of(arguments));
+    launch.run_in_turns(type == DType::f16 ? half_code : bfloat_code,
+                        MatmulCooperative{.local_size_x = threads,
+                                          .bm = tile.bm,
+                                          .bn = tile.bn,
+                                          .bk = tile.bk,
+                                          .wm = tile.own_m,
+                                          .wn = tile.own_n,
+                                          .a_rows_lie_close = !left.along_k,
+                                          .b_columns_lie_close = !right.along_k,
+                                          .has_bias = biased,
+                                          .threads = threads,
+                                          .planes = planes,
+                                          .out_type = uint32_t(made.dtype()),
+                                          .subgroup = subgroup,
+                                          .m = MatrixUnits::kSide,
+                                          .n = MatrixUnits::kSide,
+                                          .k = MatrixUnits::kSide,
+                                          .whole = even,
+                                          .activation = uint32_t(activation)}
+                            .values(),
+                        tiles, bytes_of(arguments));
   } else {
     static const ShaderCode code = with_variant(find_shader("matmul"), variant);
     const uint32_t threads = tile.bm / tile.own_m * (tile.bn / tile.own_n);
     launch.run_in_turns(code,
-                        {threads, tile.bm, tile.bn, tile.bk, tile.own_m, tile.own_n, a_rows, b_columns,
-                         uint32_t(biased), threads, uint32_t(lies_in_runs(4, left, arguments.a, 4)),
-                         uint32_t(lies_in_runs(4, right, arguments.b, 4)), uint32_t(activation), even},
+                        Matmul{.local_size_x = threads,
+                               .bm = tile.bm,
+                               .bn = tile.bn,
+                               .bk = tile.bk,
+                               .tm = tile.own_m,
+                               .tn = tile.own_n,
+                               .a_rows_lie_close = !left.along_k,
+                               .b_columns_lie_close = !right.along_k,
+                               .has_bias = biased,
+                               .threads = threads,
+                               .a_vector = lies_in_runs(4, left, arguments.a, 4),
+                               .b_vector = lies_in_runs(4, right, arguments.b, 4),
+                               .even = even,
+                               .activation = uint32_t(activation)}
+                            .values(),
                         tiles, bytes_of(arguments));
   }
   if (!whole) end_product(c, p.n, made, end, recorder);
 }
 
 bool supports(const Call& call) {
-  constexpr int64_t kMostComplex = int64_t(1) << 29;  // which become four times as many floats
+  constexpr int64_t kMostComplex = int64_t(1) << 29;  // elements: they become four times as many floats
   for (const Tensor& x : call.in)
     if (x.defined() && (x.dtype() == DType::f64 || (is_complex(x.dtype()) && x.numel() >= kMostComplex)))
       return false;

@@ -1,6 +1,6 @@
-// Complex products as real ones. A row of A lies in memory as real and imaginary parts in turn, and so does
-// one of C; B becomes the real matrix by which those are multiplied, of twice as many rows and columns. That
-// is as many operations as complex numbers need, in the kernels that f32 has.
+// Complex matrix products by real ones. Rows of A and C are read as alternating real and imaginary parts. B
+// becomes a real matrix of twice as many rows and columns. That takes as many operations as complex
+// arithmetic and runs in the kernels of f32.
 #include "gpu/kernels/complex.h"
 #include "gpu/kernels/matmul_types.h"
 #include "runtime/ops.h"
@@ -15,7 +15,8 @@ struct Arguments {
   int64_t stride[8];
 };
 
-// Elements in order with their parts side by side along the last dim; along one of their own where `apart`.
+// A contiguous c64 tensor as f32, with real and imaginary parts alternating along the last dim. With `apart`
+// they have a last dim of their own.
 Tensor with_parts(const Tensor& z, bool apart = false) {
   Shape shape = z.shape();
   if (apart)
@@ -25,7 +26,7 @@ Tensor with_parts(const Tensor& z, bool apart = false) {
   return Tensor(z.storage_ref(), Layout::contiguous(shape), 2 * z.offset(), DType::f32);
 }
 
-// [.., k, n] -> [.., 2k, 2n]; of the transpose of the factor, the transpose of that.
+// [.., k, n] -> [.., 2k, 2n]. With `transposed`, b is the transposed factor and so is the result.
 Tensor doubled_matrix(const Tensor& b, bool transposed, Recorder& recorder) {
   Shape shape = b.shape();
   shape[b.ndim() - 2] *= 2;
@@ -43,8 +44,7 @@ Tensor doubled_matrix(const Tensor& b, bool transposed, Recorder& recorder) {
     arguments.size[d] = uint32_t(b.size(d));
     arguments.stride[d] = b.strides()[d];
   }
-  static const ShaderCode& code = find_shader("matmul_complex");
-  launch.run(code, {uint32_t(transposed)}, {group_count((uint64_t(arguments.count) + 255) / 256, recorder)},
+  launch.run(shaders::MatmulComplex{.transposed = transposed}, {groups_for(arguments.count, recorder)},
              bytes_of(arguments));
   return made;
 }
@@ -55,7 +55,7 @@ void run_complex_matmul(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const bool vector = call.input(1).ndim() == 1;
   const Tensor b = vector ? unsqueeze(call.input(1), 1) : call.input(1);
-  // Neighbours in memory are read by neighbouring threads.
+  // Adjacent threads should read adjacent elements.
   const bool turned = b.strides()[b.ndim() - 1] > b.strides()[b.ndim() - 2];
   Call real;
   real.op = find_op("matmul");

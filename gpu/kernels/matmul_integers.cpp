@@ -1,4 +1,4 @@
-// Products of matrices of integers.
+// Integer matrix products.
 #include "gpu/kernels/iteration.h"
 #include "gpu/kernels/matmul_types.h"
 #include "runtime/ops.h"
@@ -17,7 +17,7 @@ struct Arguments {
 };
 static_assert(offsetof(Arguments, batch_step) == 80);
 
-constexpr uint32_t kSide = 32;  // of the shader's tiles
+constexpr uint32_t kSide = shaders::MatmulIntegers::kSide;  // rows and columns of a tile
 
 }  // namespace
 
@@ -59,8 +59,7 @@ void run_integer_matmul(const Call& call, Recorder& recorder) {
   arguments.b_row = b_steps[batch.size()];
   arguments.b_column = b_steps[batch.size() + 1];
   launch.multiplies(double(call.output().numel()) * double(arguments.k));
-  static const ShaderCode& code = find_shader("matmul_integers");
-  launch.run_in_turns(code, {uint32_t(a.dtype())}, tiles, bytes_of(arguments));
+  launch.run_in_turns(shaders::MatmulIntegers{.type = uint32_t(a.dtype())}, tiles, bytes_of(arguments));
 }
 
 }  // namespace lunagrad::gpu

@@ -1,14 +1,14 @@
 #pragma once
-// Products of other types than the floats that matmul.cpp multiplies itself.
+// Matrix products of types that matmul.cpp does not compute itself.
 #include "gpu/kernels.h"
 
 namespace lunagrad::gpu {
 
-// Of c64: products of real matrices of twice the size (shaders/matmul_complex.comp).
+// c64: products of real matrices of twice the size (shaders/matmul_complex.comp).
 void run_complex_matmul(const Call&, Recorder&);
 void run_complex_linear(const Call&, Recorder&);
 
-// Of integers, which wrap around.
+// Integers. Sums wrap around.
 void run_integer_matmul(const Call&, Recorder&);
 
 }  // namespace lunagrad::gpu

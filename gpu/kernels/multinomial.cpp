@@ -1,4 +1,4 @@
-// Draws by weights, f32 and narrower (shaders/multinomial.comp).
+// multinomial, with weights in f32, f16 or bf16 (shaders/multinomial.comp).
 #include <algorithm>
 #include <bit>
 
@@ -9,7 +9,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-enum class Mode : uint32_t { check, pick, keys, take };
+using shaders::Multinomial;
 
 struct Arguments {
   uint64_t result, weights;
@@ -19,8 +19,6 @@ struct Arguments {
   uint32_t rows, n, samples, padded;
   uint32_t faults[3];
 };
-
-uint32_t padded_to(int64_t n) { return std::max<uint32_t>(2, std::bit_ceil(uint32_t(n))); }
 
 bool supports(const Call& call) {
   const Tensor& weights = call.input(0);
@@ -46,27 +44,26 @@ void run(const Call& call, Recorder& recorder) {
   arguments.faults[0] = uint32_t(FaultKind::weight);
   arguments.faults[1] = uint32_t(FaultKind::total_weight);
   arguments.faults[2] = uint32_t(FaultKind::few_weights);
-  static const ShaderCode& code = find_shader("multinomial");
-  const auto dispatch = [&](Launch& launch, Mode mode, uint64_t groups) {
-    launch.run(code, {uint32_t(mode), uint32_t(weights.dtype()), uint32_t(replacement)},
-               {group_count(groups, recorder)}, bytes_of(arguments));
+  const auto dispatch = [&](Launch& launch, uint32_t mode, uint32_t groups) {
+    launch.run(Multinomial{.mode = mode, .type = uint32_t(weights.dtype()), .replacement = replacement},
+               {groups}, bytes_of(arguments));
   };
-  const auto threads = [&](uint64_t each) { return (arguments.rows * each + 255) / 256; };
+  const auto groups_with = [&](uint64_t each) { return groups_for(arguments.rows * each, recorder); };
   const uint64_t keys_count = uint64_t(arguments.rows) * arguments.padded;
-  // Of each category the running sum, or of the padded row the key.
+  // With replacement the running sums of the weights, else the keys of the padded rows.
   const Scratch numbers(recorder, (replacement ? uint64_t(weights.numel()) : keys_count) * 8);
   {
     Launch launch(recorder);
     arguments.weights = launch.reads(weights);
     if (replacement) arguments.sums = launch.writes(numbers);
-    dispatch(launch, Mode::check, arguments.rows);
+    dispatch(launch, Multinomial::kCheck, group_count(arguments.rows, recorder));
   }
   if (replacement) {
     Launch launch(recorder);
     arguments.weights = launch.reads(weights);
     arguments.sums = launch.reads(numbers);
     arguments.result = launch.writes(out);
-    return dispatch(launch, Mode::pick, threads(arguments.samples));
+    return dispatch(launch, Multinomial::kPick, groups_with(arguments.samples));
   }
   const Scratch order(recorder, keys_count * sizeof(uint32_t));
   {
@@ -74,13 +71,13 @@ void run(const Call& call, Recorder& recorder) {
     arguments.weights = launch.reads(weights);
     arguments.keys = launch.writes(numbers);
     arguments.order = launch.writes(order);
-    dispatch(launch, Mode::keys, threads(arguments.padded));
+    dispatch(launch, Multinomial::kKeys, groups_with(arguments.padded));
   }
   sort_keys({numbers, order, arguments.rows, arguments.padded}, recorder);
   Launch launch(recorder);
   arguments.order = launch.reads(order);
   arguments.result = launch.writes(out);
-  dispatch(launch, Mode::take, threads(arguments.samples));
+  dispatch(launch, Multinomial::kTake, groups_with(arguments.samples));
 }
 
 }  // namespace

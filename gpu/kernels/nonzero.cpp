@@ -1,22 +1,20 @@
-// The places of the elements that are not zero, of any type that can be turned into truth values.
+// nonzero, of any type that can be cast to bool.
 #include "gpu/kernels.h"
 #include "runtime/ops.h"
 
 namespace lunagrad::gpu {
 namespace {
 
-enum class Mode : uint32_t { count, add_up, put };
+using shaders::Nonzero;
 
 struct Arguments {
   uint64_t result, truth, before;
   uint32_t count, dims;
   uint32_t size[kMaxDims];
 };
-constexpr uint64_t kBlock = 1024;
+constexpr uint64_t kBlock = kGroupSize * Nonzero::kEach;
 
-bool supports(const Call& call) {
-  return call.input(0).dtype() != DType::f64 && call.input(0).numel() < int64_t(1) << 31;
-}
+bool supports(const Call& call) { return call.input(0).dtype() != DType::f64 && indexable(call.input(0)); }
 
 void run(const Call& call, Recorder& recorder) {
   const NoGrad off;
@@ -27,14 +25,13 @@ void run(const Call& call, Recorder& recorder) {
   a.count = uint32_t(x.numel());
   a.dims = uint32_t(x.ndim());
   for (int d = 0; d < x.ndim(); ++d) a.size[d] = uint32_t(x.size(d));
-  static const ShaderCode& code = find_shader("nonzero");
-  for (const Mode mode : {Mode::count, Mode::add_up, Mode::put}) {
+  for (const uint32_t mode : {Nonzero::kCount, Nonzero::kAddUp, Nonzero::kPut}) {
     Launch launch(recorder);
-    if (mode != Mode::add_up) a.truth = launch.reads(truth);
-    if (mode == Mode::put) a.result = launch.writes(call.output());
-    if (mode != Mode::count) a.before = launch.reads(before);
-    if (mode != Mode::put) a.before = launch.writes(before);
-    launch.run(code, {uint32_t(mode)}, {mode == Mode::add_up ? 1 : group_count(blocks, recorder)},
+    if (mode != Nonzero::kAddUp) a.truth = launch.reads(truth);
+    if (mode == Nonzero::kPut) a.result = launch.writes(call.output());
+    if (mode != Nonzero::kCount) a.before = launch.reads(before);
+    if (mode != Nonzero::kPut) a.before = launch.writes(before);
+    launch.run(Nonzero{.mode = mode}, {mode == Nonzero::kAddUp ? 1 : group_count(blocks, recorder)},
                bytes_of(a));
   }
 }

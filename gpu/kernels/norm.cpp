@@ -10,7 +10,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-enum class Mode : uint32_t { forward, backward, columns, totals };
+using shaders::Norm;
 constexpr int kShapeAt = 0, kEpsAt = 1, kWantedAt = 2;  // parameters of runtime/ops/norm.cpp
 
 struct Hot {
@@ -22,7 +22,7 @@ static_assert(sizeof(Hot) <= kHotBytes);
 
 bool supports(const Call& call) {
   for (const Tensor& x : call.in)
-    if (x.defined() && (x.dtype() != DType::f32 || x.numel() >= int64_t(1) << 31)) return false;
+    if (x.defined() && (x.dtype() != DType::f32 || !indexable(x))) return false;
   return true;
 }
 
@@ -38,16 +38,20 @@ Hot hot_of(const Call& call, const Tensor& x) {
 }
 
 struct Form {
-  Mode mode;
+  uint32_t mode;
   bool centred, weight, bias;
-  RowPlan plan{256, 0};
+  RowPlan plan{kGroupSize, 0};
   bool sums = false;
 };
 void launch_norm(Launch& launch, const Form& form, const Hot& hot, uint64_t groups, Recorder& recorder) {
-  static const ShaderCode& code = find_shader("norm");
-  launch.run(code,
-             {uint32_t(form.mode), form.plan.along, uint32_t(form.centred), uint32_t(form.weight),
-              uint32_t(form.bias), uint32_t(form.sums), 0, 0, 0, 0, form.plan.held, form.plan.subgroup},
+  launch.run(Norm{.mode = form.mode,
+                  .along = form.plan.along,
+                  .centred = form.centred,
+                  .has_weight = form.weight,
+                  .has_bias = form.bias,
+                  .sums = form.sums,
+                  .held = form.plan.held,
+                  .subgroup = form.plan.subgroup},
              {group_count(groups, recorder)}, {}, bytes_of(hot));
 }
 uint64_t groups_of_rows(const Hot& hot, const RowPlan& plan) {
@@ -68,11 +72,11 @@ void run_forward(const Call& call, Recorder& recorder) {
   hot.result = launch.writes(call.output());
   const Tensor* const tensors[] = {&x, &weight, &bias, &call.output()};
   const RowPlan plan = plan_rows(hot.size, tensors, recorder.physical);
-  launch_norm(launch, {Mode::forward, centred, weight.defined(), bias.defined(), plan}, hot,
+  launch_norm(launch, {Norm::kForward, centred, weight.defined(), bias.defined(), plan}, hot,
               groups_of_rows(hot, plan), recorder);
 }
 
-// Outputs: the gradients of input, weight and bias; those that are not wanted are empty.
+// Outputs: the gradients of input, weight and bias. Those that are not wanted are empty.
 template <bool centred>
 void run_backward(const Call& call, Recorder& recorder) {
   const NoGrad off;
@@ -82,7 +86,7 @@ void run_backward(const Call& call, Recorder& recorder) {
     return output < int(call.out.size()) && call.flag(kWantedAt + output);
   };
   Hot hot = hot_of(call, x);
-  if (hot.count == 0) {  // sums of nothing
+  if (hot.count == 0) {  // no rows: sums are 0
     for (const int output : {1, 2})
       if (wanted(output)) copy(call.output(output), Tensor::number(0.0), recorder);
     return;
@@ -90,12 +94,14 @@ void run_backward(const Call& call, Recorder& recorder) {
   const bool sums = wanted(1) || wanted(2);
   const Tensor* const tensors[] = {&x, &g, &weight};
   const RowPlan plan = plan_rows(hot.size, tensors, recorder.physical);
-  const uint64_t groups = groups_of_rows(hot, plan), wide = (hot.size + 255) / 256;
-  // Rows in registers give their sums by the way, to as many groups as keep a device busy, or fewer that see
-  // four rounds of rows each; others are read a second time, column by column.
+  const uint64_t groups = groups_of_rows(hot, plan), wide = (hot.size + kGroupSize - 1) / kGroupSize;
+  // Rows that are held in registers are summed over rows in the same dispatch: by as many work groups as keep
+  // the device busy, or fewer, so that each has at least four rounds. Longer rows are read a second time,
+  // column by column.
   const bool at_once = sums && plan.held > 0;
-  hot.blocks = uint32_t(at_once ? std::clamp<uint64_t>(groups / 4, 1, 256)
-                                : std::clamp<uint64_t>(512 / wide, 1, std::max<uint64_t>(1, hot.count / 16)));
+  hot.blocks = uint32_t(at_once ? std::clamp<uint64_t>(groups / 4, 1, recorder.rates.busy_groups(2))
+                                : std::clamp<uint64_t>(recorder.rates.busy_groups(4) / wide, 1,
+                                                       std::max<uint64_t>(1, hot.count / 16)));
   const Scratch moments(recorder, sums && !at_once ? size_t(hot.count) * 8 : 8);
   const Scratch parts(recorder, sums ? size_t(hot.blocks) * 2 * hot.size * 4 : 8);
   {
@@ -107,7 +113,7 @@ void run_backward(const Call& call, Recorder& recorder) {
     if (wanted(0)) rows.result = launch.writes(call.output(0));
     if (at_once) rows.parts = launch.writes(parts);
     if (sums && !at_once) rows.moments = launch.writes(moments);
-    launch_norm(launch, {Mode::backward, centred, weight.defined(), false, plan, at_once}, rows,
+    launch_norm(launch, {Norm::kBackward, centred, weight.defined(), false, plan, at_once}, rows,
                 at_once ? hot.blocks : groups, recorder);
   }
   if (!sums) return;
@@ -118,15 +124,15 @@ void run_backward(const Call& call, Recorder& recorder) {
     columns.bias = launch.reads(g);
     columns.moments = launch.reads(moments);
     columns.parts = launch.writes(parts);
-    launch_norm(launch, {Mode::columns, centred, false, false}, columns, wide * hot.blocks, recorder);
+    launch_norm(launch, {Norm::kColumns, centred, false, false}, columns, wide * hot.blocks, recorder);
   }
   Launch launch(recorder);
   Hot totals = hot;
   totals.parts = launch.reads(parts);
   if (wanted(1)) totals.weight = launch.writes(call.output(1));
   if (wanted(2)) totals.bias = launch.writes(call.output(2));
-  launch_norm(launch, {Mode::totals, centred, false, false}, totals, (2 * uint64_t(hot.size) + 31) / 32,
-              recorder);
+  launch_norm(launch, {Norm::kTotals, centred, false, false}, totals,
+              (2 * uint64_t(hot.size) + Norm::kColumnsOfGroup - 1) / Norm::kColumnsOfGroup, recorder);
 }
 
 }  // namespace

@@ -20,8 +20,7 @@ constexpr DType kTypes[] = {DType::f32, DType::f16, DType::bf16};
 
 bool supports(const Call& call) {
   return std::all_of(call.in.begin(), call.in.end(), [](const Tensor& x) {
-    return std::find(std::begin(kTypes), std::end(kTypes), x.dtype()) != std::end(kTypes) &&
-           x.numel() < int64_t(1) << 31;
+    return std::find(std::begin(kTypes), std::end(kTypes), x.dtype()) != std::end(kTypes) && indexable(x);
   });
 }
 
@@ -96,8 +95,8 @@ void run_step(const Call& call, Recorder& recorder) {
       entries.push_back(entry);
     }
     hot.tensors = uint32_t(entries.size());
-    launch.run(code, {uint32_t(type), use.states}, {group_count(hot.blocks, recorder)},
-               std::as_bytes(std::span(entries)), bytes_of(hot));
+    launch.run(code, shaders::Optimizer{.type = uint32_t(type), .states = use.states}.values(),
+               {group_count(hot.blocks, recorder)}, std::as_bytes(std::span(entries)), bytes_of(hot));
   });
   for (size_t i = 0; i < call.in.size(); ++i)
     if (i / n != 1) write_back(call, i, dense[i]);
@@ -105,8 +104,7 @@ void run_step(const Call& call, Recorder& recorder) {
 
 // --- clipping ---
 
-enum class ClipMode : uint32_t { blocks, norm, scale };
-enum class Power : uint32_t { squares, largest, any };
+using shaders::Clip;
 
 struct ClipEntry {
   uint64_t from;
@@ -149,25 +147,24 @@ void run_clip(const Call& call, Recorder& recorder) {
   ClipHot hot{};
   hot.power = float(p);
   hot.max_norm = float(max_norm);
-  const Power power = std::isinf(p) ? Power::largest : p == 2 ? Power::squares : Power::any;
+  const uint32_t power = std::isinf(p) ? Clip::kLargest : p == 2 ? Clip::kSquares : Clip::kAny;
   const Scratch partial(recorder, size_t(blocks) * 2 * sizeof(float));
-  static const ShaderCode& code = find_shader("clip");
-  const auto visit = [&](ClipMode mode, auto&& set_addresses) {
+  const auto visit = [&](uint32_t mode, auto&& set_addresses) {
     for (ClipGroup& group : groups) {
       Launch launch(recorder);
       for (size_t k = 0; k < group.chosen.size(); ++k) {
         const Tensor& x = dense[group.chosen[k]];
-        group.entries[k].from = mode == ClipMode::scale ? launch.writes(x) : launch.reads(x);
+        group.entries[k].from = mode == Clip::kScale ? launch.writes(x) : launch.reads(x);
       }
       set_addresses(launch, group);
       hot.tensors = uint32_t(group.entries.size());
       hot.blocks = group.blocks;
-      launch.run(code, {uint32_t(mode), uint32_t(group.type), uint32_t(power)},
+      launch.run(Clip{.mode = mode, .type = uint32_t(group.type), .power = power},
                  {group_count(group.blocks, recorder)}, std::as_bytes(std::span(group.entries)),
                  bytes_of(hot));
     }
   };
-  visit(ClipMode::blocks, [&](Launch& launch, const ClipGroup& group) {
+  visit(Clip::kBlocks, [&](Launch& launch, const ClipGroup& group) {
     hot.partial = launch.writes(partial) + uint64_t(group.before) * 2 * sizeof(float);
   });
   {
@@ -175,10 +172,9 @@ void run_clip(const Call& call, Recorder& recorder) {
     hot.partial = launch.reads(partial);
     hot.norm = launch.writes(call.output());
     hot.blocks = blocks;
-    launch.run(code, {uint32_t(ClipMode::norm), uint32_t(DType::f32), uint32_t(power)}, {1}, {},
-               bytes_of(hot));
+    launch.run(Clip{.mode = Clip::kNorm, .type = ElementType::kF32, .power = power}, {1}, {}, bytes_of(hot));
   }
-  visit(ClipMode::scale, [&](Launch& launch, const ClipGroup&) { hot.norm = launch.reads(call.output()); });
+  visit(Clip::kScale, [&](Launch& launch, const ClipGroup&) { hot.norm = launch.reads(call.output()); });
   for (size_t i = 0; i < call.in.size(); ++i) write_back(call, i, dense[i]);
 }
 

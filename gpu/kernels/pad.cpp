@@ -1,4 +1,4 @@
-// A border of one value: a fill, and a copy of what is left of the tensor.
+// pad with a constant: a fill, then a copy of the part of the tensor that remains.
 #include <algorithm>
 
 #include "gpu/kernels.h"
@@ -7,9 +7,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-bool supports(const Call& call) {
-  return call.output().numel() < int64_t(1) << 31 && call.output().dtype() != DType::f64;
-}
+bool supports(const Call& call) { return indexable(call.output()) && call.output().dtype() != DType::f64; }
 
 void run(const Call& call, Recorder& recorder) {
   const Tensor &x = call.input(0), &out = call.output();
@@ -27,11 +25,7 @@ void run(const Call& call, Recorder& recorder) {
     to += first * out.strides()[d];
   }
   if (numel(shape) == 0) return;
-  const auto window = [&](const Tensor& whole, int64_t skipped) {
-    return Tensor(whole.storage_ref(), LayoutRef(new Layout(shape, whole.strides())),
-                  whole.offset() + skipped, whole.dtype());
-  };
-  copy(window(out, to), window(x, from), recorder);
+  copy(window(out, shape, out.strides(), to), window(x, shape, x.strides(), from), recorder);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Max and average pooling, their gradients and adaptive forms, f32 (shaders/pool.comp).
+// Max and average pooling, adaptive pooling, and their gradients, f32 (shaders/pool.comp).
 #include <algorithm>
 #include <cstring>
 
@@ -9,7 +9,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-enum class Mode : uint32_t { max, max_put, max_pick, average, average_spread, max_put_cells };
+using shaders::Pool;
 
 struct Arguments {
   uint64_t result, values, image;
@@ -25,13 +25,11 @@ struct Windows {
   int32_t first, last;
 };
 
-// What is more than this does not fit beside other arguments.
+// Elements along an axis: the lists of a longer one would not fit the ring of arguments.
 constexpr int64_t kMostAlong = 16384;
 
 bool supports(const Call& call) {
-  for (const Tensor& x : call.in)
-    if (x.dtype() != DType::f32) return false;
-  if (call.output().numel() >= int64_t(1) << 31 || call.input(0).numel() >= int64_t(1) << 31) return false;
+  if (!all_f32(call) || !indexable(call.output()) || !indexable(call.input(0))) return false;
   const PoolGeometry g = pool_geometry(call);
   return std::max({g.rows.size, g.columns.size, g.rows.out(), g.columns.out()}) <= kMostAlong;
 }
@@ -42,7 +40,8 @@ std::vector<Window> list_windows(const PoolAxis& axis) {
     list.push_back({int32_t(w.start), int32_t(w.count), int32_t(w.divisor)});
   return list;
 }
-// Windows that hold an element lie one after the other, but for those of padding alone.
+// For each element of the axis the first and the last window that contain it. All windows between those two
+// contain it too, unless they lie in the padding.
 std::vector<Windows> list_holders(const PoolAxis& axis) {
   std::vector<Windows> list(size_t(axis.size), {0, -1});
   for (int32_t w = 0; w < int32_t(axis.out()); ++w) {
@@ -56,7 +55,7 @@ std::vector<Windows> list_holders(const PoolAxis& axis) {
   return list;
 }
 
-// Whether no element is in two windows: then a plane falls into cells, each with one window in it.
+// Whether windows do not overlap. A plane then divides into cells of one window each.
 bool lie_apart(const PoolAxis& axis) {
   if (axis.dilation != 1) return false;
   int64_t end = 0;
@@ -75,7 +74,7 @@ uint32_t append(std::vector<std::byte>& to, const std::vector<T>& items) {
   return uint32_t(at);
 }
 
-template <Mode mode>
+template <uint32_t mode>
 void run(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const PoolGeometry g = pool_geometry(call);
@@ -86,9 +85,9 @@ void run(const Call& call, Recorder& recorder) {
   Arguments a{};
   a.result = launch.writes(out);
   const uint64_t address = launch.reads(first);
-  (mode == Mode::max || mode == Mode::average ? a.image : a.values) = address;
+  (mode == Pool::kMax || mode == Pool::kAverage ? a.image : a.values) = address;
   if (second.defined()) a.image = launch.reads(second);
-  const bool in_cells = mode == Mode::max_put && lie_apart(g.rows) && lie_apart(g.columns);
+  const bool in_cells = mode == Pool::kMaxPut && lie_apart(g.rows) && lie_apart(g.columns);
   a.count = uint32_t(in_cells ? first.numel() : out.numel());
   a.divisor = int32_t(g.divisor);
   std::vector<std::byte> bytes(sizeof a);
@@ -101,9 +100,7 @@ void run(const Call& call, Recorder& recorder) {
     a.holders[axis] = append(bytes, list_holders(along));
   }
   std::memcpy(bytes.data(), &a, sizeof a);
-  static const ShaderCode& code = find_shader("pool");
-  launch.run(code, {uint32_t(in_cells ? Mode::max_put_cells : mode)},
-             {group_count((uint64_t(a.count) + 255) / 256, recorder)}, bytes);
+  launch.run(Pool{.mode = in_cells ? Pool::kMaxPutCells : mode}, {groups_for(a.count, recorder)}, bytes);
 }
 
 }  // namespace
@@ -112,13 +109,13 @@ std::vector<KernelEntry> pool_kernels() {
   std::vector<KernelEntry> entries;
   for (const char* const name : {"max_pool1d", "max_pool2d", "adaptive_max_pool2d"}) {
     const std::string hidden = std::string("_") + name;
-    entries.push_back({find_op(name), {supports, run<Mode::max>}});
-    entries.push_back({find_op(hidden + "_grad"), {supports, run<Mode::max_put>}});
-    entries.push_back({find_op(hidden + "_pick"), {supports, run<Mode::max_pick>}});
+    entries.push_back({find_op(name), {supports, run<Pool::kMax>}});
+    entries.push_back({find_op(hidden + "_grad"), {supports, run<Pool::kMaxPut>}});
+    entries.push_back({find_op(hidden + "_pick"), {supports, run<Pool::kMaxPick>}});
   }
   for (const char* const name : {"avg_pool1d", "avg_pool2d", "adaptive_avg_pool1d", "adaptive_avg_pool2d"}) {
-    entries.push_back({find_op(name), {supports, run<Mode::average>}});
-    entries.push_back({find_op(std::string("_") + name + "_grad"), {supports, run<Mode::average_spread>}});
+    entries.push_back({find_op(name), {supports, run<Pool::kAverage>}});
+    entries.push_back({find_op(std::string("_") + name + "_grad"), {supports, run<Pool::kAverageSpread>}});
   }
   return entries;
 }

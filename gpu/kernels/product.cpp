@@ -9,60 +9,99 @@
 namespace lunagrad::gpu {
 namespace {
 
-constexpr ProductTile kTiles[] = {{128, 128, 8, 8, 8, 1, 160}, {64, 64, 16, 8, 4, 3, 143},
-                                  {32, 32, 16, 4, 4, 8, 60},   {128, 64, 16, 8, 4, 2, 0},
-                                  {64, 128, 16, 4, 8, 2, 0},   {128, 32, 16, 8, 4, 4, 0},
+// Shares and residency were measured on an NVIDIA H200 (160 and 1250 multiply-adds per ns and processor).
+constexpr ProductTile kTiles[] = {{128, 128, 8, 8, 8, 1, 1},    {64, 64, 16, 8, 4, 3, 143.0 / 160},
+                                  {32, 32, 16, 4, 4, 8, 0.375}, {128, 64, 16, 8, 4, 2, 0},
+                                  {64, 128, 16, 4, 8, 2, 0},    {128, 32, 16, 8, 4, 4, 0},
                                   {32, 128, 16, 4, 8, 4, 0}};
-constexpr ProductTile kUnitTiles[] = {{128, 128, 64, 64, 64, 2, 1250},
-                                      {64, 64, 64, 32, 32, 4, 700},
+constexpr ProductTile kUnitTiles[] = {{128, 128, 64, 64, 64, 2, 1},
+                                      {64, 64, 64, 32, 32, 4, 0.56},
                                       {128, 64, 64, 64, 32, 3, 0},
                                       {64, 128, 64, 32, 64, 3, 0}};
 
-std::span<const ProductTile> tiles_for(const Product& p) {
-  return p.planes ? std::span<const ProductTile>(kUnitTiles) : std::span<const ProductTile>(kTiles);
+// Whether a work group of the tile keeps to the limits of the device. Sizes as in matmul.comp and
+// matmul_cooperative.comp.
+bool fits(const ProductTile& tile, bool units, const PhysicalDevice& physical) {
+  const auto eights = [&](uint32_t side) {  // of either layout of an operand
+    return std::max((tile.bk / 8 + 1) * side, (side / 8 + 1) * tile.bk);
+  };
+  const uint32_t owners = tile.bm / tile.own_m * (tile.bn / tile.own_n);
+  const uint32_t threads = owners * (units ? physical.subgroup_size : 1);
+  const uint32_t vectors =
+      units ? std::max(eights(tile.bm) + eights(tile.bn), owners * MatrixUnits::kSide * (tile.own_n / 4 + 1))
+            : 2 * tile.bk * (tile.bm / 4 + tile.bn / 4 + 2);
+  return threads <= physical.limits.maxComputeWorkGroupInvocations &&
+         vectors * 16 <= physical.limits.maxComputeSharedMemorySize;
 }
 
-constexpr double kProcessors = 132;
-constexpr int64_t kShortest = 128;  // elements of k that are worth a part
+std::vector<const ProductTile*> tiles_for(const Product& p, const PhysicalDevice& physical) {
+  std::vector<const ProductTile*> tiles;
+  const auto list = [&](const auto& all) {
+    for (const ProductTile& tile : all)
+      if (fits(tile, p.planes > 0, physical)) tiles.push_back(&tile);
+  };
+  p.planes > 0 ? list(kUnitTiles) : list(kTiles);
+  return tiles;
+}
+
+constexpr int64_t kShortest = 128;  // elements of k: a shorter part is not worth the second pass
+
+// What the model knows of the device.
+struct Model {
+  const PhysicalDevice& physical;
+  const DeviceRates& rates;
+
+  // Work groups that the device runs at a time. A core of a CPU runs one.
+  double slots(const ProductTile& tile) const {
+    return double(rates.processors) *
+           (physical.type == VK_PHYSICAL_DEVICE_TYPE_CPU ? 1 : double(tile.resident));
+  }
+};
 
 double tiles_of(const Product& p, const ProductTile& tile) {
   return std::ceil(double(p.m) / tile.bm) * std::ceil(double(p.n) / tile.bn) * double(numel(p.batch));
 }
-// Parts that give each processor the work groups that it holds, `rounds` times over.
-uint32_t most_parts(const Product& p, const ProductTile& tile, double rounds) {
+// Parts that fill all slots of the device, `rounds` times over.
+uint32_t most_parts(const Product& p, const ProductTile& tile, const Model& model, double rounds) {
   const double longest = double(std::max<int64_t>(1, p.k / kShortest));
-  return uint32_t(
-      std::clamp(std::ceil(rounds * kProcessors * tile.resident / tiles_of(p, tile)), 1.0, longest));
+  return uint32_t(std::clamp(std::ceil(rounds * model.slots(tile) / tiles_of(p, tile)), 1.0, longest));
 }
 
-// The plan of the shortest time that the model expects.
-TiledPlan model_plan(const Product& p) {
-  constexpr double kBytesPerNs = 3000, kSumLaunch = 3000;
+// The plan with the shortest expected time.
+TiledPlan model_plan(const Product& p, const Model& model) {
+  constexpr double kShareOfBytes = 0.75;  // of the device's rate, that the sum of the parts reaches
+  const double bytes_per_ns = kShareOfBytes * model.rates.bytes;
+  const double best_rate = p.planes ? model.rates.matrix_units : model.rates.f32;
   const double elements = double(p.m) * double(p.n) * double(numel(p.batch));
   TiledPlan best{};
   double shortest = std::numeric_limits<double>::infinity();  // ns
-  for (const ProductTile& tile : tiles_for(p)) {
-    if (tile.rate == 0) continue;
-    const double count = tiles_of(p, tile), slots = kProcessors * tile.resident;
-    for (uint32_t parts = 1, most = most_parts(p, tile, 2); parts <= most; ++parts) {
-      const double length = std::ceil(double(p.k) / parts / tile.bk) * tile.bk;
-      double time = std::ceil(count * parts / slots) * tile.bm * tile.bn * length * tile.resident / tile.rate;
-      if (parts > 1) time += kSumLaunch + elements * 4 * (2 * parts + 1) / kBytesPerNs;
+  for (const ProductTile* const tile : tiles_for(p, model.physical)) {
+    if (tile->share == 0) continue;
+    const double count = tiles_of(p, *tile), slots = model.slots(*tile);
+    // Of one work group, while all slots are busy.
+    const double rate = tile->share * best_rate * model.rates.processors / slots;
+    for (uint32_t parts = 1, most = most_parts(p, *tile, model, 2); parts <= most; ++parts) {
+      const double length = std::ceil(double(p.k) / parts / tile->bk) * tile->bk;
+      double time = std::ceil(count * parts / slots) * tile->bm * tile->bn * length / rate;
+      if (parts > 1) time += model.rates.launch + elements * 4 * (2 * parts + 1) / bytes_per_ns;
       if (time < shortest) {
         shortest = time;
-        best = {&tile, parts};
+        best = {tile, parts};
       }
     }
   }
   return best;
 }
 
-// In how many numbers of 16 bits the matrix units take each element; 0: they do not. What is small is not
-// worth the way through them, and of nothing there are no planes.
+// The number of 16-bit values for each element that matrix units multiply. 0: f32 arithmetic is used, since
+// there are no matrix units for the type, the precision forbids them, the product is small, or k is 0.
 uint32_t unit_planes(DType type, const Product& p, const PhysicalDevice& physical) {
   constexpr int64_t kSmall = int64_t(1) << 21;
   const MatrixUnits& units = physical.matrix_units;
   if (p.k == 0) return 0;
+  if (std::none_of(std::begin(kUnitTiles), std::end(kUnitTiles),
+                   [&](const ProductTile& tile) { return tile.share > 0 && fits(tile, true, physical); }))
+    return 0;
   if (type == DType::f16) return units.float16;
   if (type == DType::bf16) return units.bfloat16;
   const MatmulPrecision precision = context().matmul_precision;
@@ -82,7 +121,7 @@ Strides batch_steps(const Tensor& x, const Shape& batch) {
   return steps;
 }
 
-// Many matrices times one are one product when the many lie one below the other.
+// A batch of matrices times one matrix is a single product if the batch is contiguous along m.
 void fold_batch(Product& p) {
   for (const int64_t step : p.b_batch)
     if (step != 0) return;
@@ -97,8 +136,8 @@ void fold_batch(Product& p) {
 
 }  // namespace
 
-// The last two dims as a matrix; a vector is a row on the left and a column on the right, which may be
-// transposed.
+// The last two dims are the matrix. A vector is a row on the left side and a column on the right side. With
+// `transposed` the right side is B^T.
 Product product_of(const Tensor& a, const Tensor& b, bool transposed, const PhysicalDevice& physical) {
   Product p;
   const int n = a.ndim(), o = b.ndim();
@@ -136,31 +175,35 @@ ProductKey key_of(const Product& p) {
   return {p.m, p.n, p.k, numel(p.batch), p.type, p.planes, !left_side(p).along_k, !right_side(p).along_k};
 }
 
-TiledPlan plan_of(const Product& p, const ProductTable& table) {
+TiledPlan plan_of(const Product& p, const PhysicalDevice& physical, const DeviceRates& rates,
+                  const ProductTable& table) {
   if (table.size() > 0)
     if (const ProductPlan* plan = table.find(key_of(p)))
-      for (const ProductTile& tile : tiles_for(p))
-        if (tile.bm == plan->rows && tile.bn == plan->columns) return {&tile, plan->parts};
-  return model_plan(p);
+      for (const ProductTile* const tile : tiles_for(p, physical))
+        if (tile->bm == plan->rows && tile->bn == plan->columns) return {tile, plan->parts};
+  return model_plan(p, {physical, rates});
 }
 
-std::vector<ProductPlan> possible_plans(const Product& p) {
+std::vector<ProductPlan> possible_plans(const Product& p, const PhysicalDevice& physical,
+                                        const DeviceRates& rates) {
+  const Model model{physical, rates};
   const auto plan = [](const ProductTile& tile, uint32_t parts) {
     return ProductPlan{tile.bm, tile.bn, parts};
   };
-  const TiledPlan own = model_plan(p);
+  const TiledPlan own = model_plan(p, model);
   std::vector<ProductPlan> plans{plan(*own.tile, own.parts)};
   const auto mostly_empty = [](int64_t size, uint32_t side) { return side > 32 && size <= side / 2; };
-  for (const ProductTile& tile : tiles_for(p)) {
-    if (mostly_empty(p.m, tile.bm) || mostly_empty(p.n, tile.bn)) continue;
-    const uint32_t full = most_parts(p, tile, 1), most = most_parts(p, tile, 2);
-    for (uint32_t parts = 1; parts <= most; parts *= 2) plans.push_back(plan(tile, parts));
-    plans.push_back(plan(tile, full));
+  for (const ProductTile* const tile : tiles_for(p, physical)) {
+    if (mostly_empty(p.m, tile->bm) || mostly_empty(p.n, tile->bn)) continue;
+    const uint32_t full = most_parts(p, *tile, model, 1), two = p.k >= 2 * kShortest ? 2 : 1,
+                   most = std::max(most_parts(p, *tile, model, 2), two);
+    for (uint32_t parts = 1; parts <= most; parts *= 2) plans.push_back(plan(*tile, parts));
+    plans.push_back(plan(*tile, full));
   }
-  std::vector<ProductPlan> unlike;
+  std::vector<ProductPlan> distinct;
   for (const ProductPlan& each : plans)
-    if (std::find(unlike.begin(), unlike.end(), each) == unlike.end()) unlike.push_back(each);
-  return unlike;
+    if (std::find(distinct.begin(), distinct.end(), each) == distinct.end()) distinct.push_back(each);
+  return distinct;
 }
 
 }  // namespace lunagrad::gpu

@@ -1,6 +1,6 @@
 #pragma once
-// A matrix product as its kernels (kernels/matmul.cpp) see it, and how its work is shared among work groups:
-// a plan from a model of the time, or from the table of those that were measured. Pure, but for the table.
+// A matrix product as its kernels (kernels/matmul.cpp) see it, and the plan by which work groups share it:
+// from a model of the time, or from the table of measured plans. Pure.
 #include <span>
 
 #include "gpu/kernels.h"
@@ -8,8 +8,8 @@
 
 namespace lunagrad::gpu {
 
-// One product of two batches of matrices. Matrix units multiply its elements as `planes` numbers of 16 bits
-// each; 0: f32 arithmetic does, on elements of any type as f32.
+// A product of two batches of matrices, [m, k] by [k, n]. `planes` is the number of 16-bit values for each
+// element that matrix units multiply. 0: f32 arithmetic, after a conversion to f32 if `converted()`.
 struct Product {
   int64_t m = 1, n = 1, k = 1;
   int64_t a_row = 0, a_column = 0, b_row = 0, b_column = 0;
@@ -22,34 +22,35 @@ struct Product {
 };
 Product product_of(const Tensor& a, const Tensor& b, bool transposed, const PhysicalDevice&);
 
-// One operand as lines of elements that lie close, whichever dim they run along.
+// One operand as lines of adjacent elements. `close` counts elements of a line, `far` the lines.
 struct ProductSide {
-  bool along_k;
+  bool along_k;  // the direction of the lines
   int64_t close, far, close_step, far_step;
   Strides batch;
 };
 ProductSide left_side(const Product&);
 ProductSide right_side(const Product&);
 
-// A tile of C, how much of k is kept at a time, and what a thread owns of it (a subgroup, where matrix units
-// multiply). How many of its work groups a processor of the device holds at a time, and what they reach there
-// together, in multiply-adds per ns: of an H200, on whose proportions the model's choice is made for all.
-// Without a rate the tile was not measured, and only the table takes it.
+// A tile bm x bn of C, computed in steps of bk along k.
 struct ProductTile {
-  uint32_t bm, bn, bk, own_m, own_n;
-  uint32_t resident;
-  double rate;
+  uint32_t bm, bn, bk;
+  uint32_t own_m, own_n;  // the part of the tile that a thread computes, or a subgroup with matrix units
+  uint32_t resident;      // work groups that a processor of a GPU runs at a time
+  // The rate of a processor with these work groups, as a share of its best (DeviceRates::f32, matrix_units).
+  // 0: not known; the model skips the tile and only measured plans use it.
+  double share;
 };
 
-// A tile and the number of parts of k that are summed apart, so that a small C of a long k occupies the
-// device.
+// A tile and the number of parts of k that are summed separately (split-K), so that a small C with a long k
+// occupies the device.
 struct TiledPlan {
   const ProductTile* tile;
   uint32_t parts;
 };
-TiledPlan plan_of(const Product&, const ProductTable&);
+TiledPlan plan_of(const Product&, const PhysicalDevice&, const DeviceRates&, const ProductTable&);
 
 ProductKey key_of(const Product&);
-std::vector<ProductPlan> possible_plans(const Product&);  // the model's first
+// Plans worth measuring. The model's choice is the first.
+std::vector<ProductPlan> possible_plans(const Product&, const PhysicalDevice&, const DeviceRates&);
 
 }  // namespace lunagrad::gpu

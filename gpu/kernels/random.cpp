@@ -1,4 +1,4 @@
-// Dropout (f32), uniform, normal, integer and two-valued random numbers, and permutations: those of the CPU.
+// Dropout (f32), rand, randn, randint, bernoulli and randperm, with the random words of the CPU device.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -10,7 +10,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-enum class Mode : uint32_t { dropout, uniform, normal, integer, bernoulli, wide };
+using shaders::Random, shaders::Permutation;
 
 struct Hot {
   uint64_t result, operand;
@@ -29,18 +29,19 @@ bool supports(const Call& call) {
 }
 bool supports_dropout(const Call& call) { return supports(call) && call.input(0).dtype() == DType::f32; }
 
-void launch_draw(Launch& launch, const Call& call, Mode mode, Hot hot, Recorder& recorder) {
+void launch_draw(Launch& launch, const Call& call, uint32_t mode, Hot hot, Recorder& recorder,
+                 Bytes arguments = {}) {
   const Tensor out = parts_in_a_row(call.output());
   hot.seed = call.args[0].u;
   hot.stream = call.args[1].u;
   hot.count = uint32_t(out.numel());
   hot.result = launch.writes(out);
-  static const ShaderCode& code = find_shader("random");
-  launch.run(code, {uint32_t(mode), uint32_t(out.dtype())},
-             {group_count((uint64_t(hot.count) + 1023) / 1024, recorder)}, {}, bytes_of(hot));
+  constexpr uint32_t kEach = 4;  // elements of an invocation
+  launch.run(Random{.mode = mode, .type = uint32_t(out.dtype())},
+             {groups_for((uint64_t(hot.count) + kEach - 1) / kEach, recorder)}, arguments, bytes_of(hot));
 }
 
-// The probability is the call's third argument (runtime/ops/dropout.cpp).
+// The third argument is the probability (runtime/ops/dropout.cpp).
 void run_dropout(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const double p = call.args[2].f;
@@ -51,11 +52,11 @@ void run_dropout(const Call& call, Recorder& recorder) {
   hot.operand = launch.reads(x);
   hot.threshold = uint32_t(std::min(std::round(p * 0x1p32), 0x1p32 - 1));
   hot.factor = float(1 / (1 - p));
-  launch_draw(launch, call, Mode::dropout, hot, recorder);
+  launch_draw(launch, call, Random::kDropout, hot, recorder);
 }
 
-// Of a complex number both parts have variance 1/2.
-template <Mode mode>
+// rand and randn. Both parts of a complex normal number have variance 1/2.
+template <uint32_t mode>
 void run_floats(const Call& call, Recorder& recorder) {
   Launch launch(recorder);
   Hot hot{};
@@ -68,7 +69,7 @@ void run_integers(const Call& call, Recorder& recorder) {
   Hot hot{};
   hot.low = call.integer(0);
   hot.range = uint64_t(call.integer(1)) - uint64_t(call.integer(0));
-  launch_draw(launch, call, hot.range <= 0x100000000u ? Mode::integer : Mode::wide, hot, recorder);
+  launch_draw(launch, call, hot.range <= 0x100000000u ? Random::kInteger : Random::kWide, hot, recorder);
 }
 
 struct PermutationHot {
@@ -88,34 +89,37 @@ void run_permutation(const Call& call, Recorder& recorder) {
   hot.seed = call.args[0].u;
   hot.stream = call.args[1].u;
   hot.count = uint32_t(out.numel());
-  static const ShaderCode& code = find_shader("permutation");
   for (const bool follow : {false, true}) {
     Launch launch(recorder);
     hot.first = follow ? launch.reads(first) : launch.writes(first);
     hot.next = follow ? launch.reads(next) : launch.writes(next);
     if (follow) hot.result = launch.writes(out);
-    launch.run(code, {uint32_t(follow), uint32_t(out.dtype())},
-               {group_count((uint64_t(hot.count) + 255) / 256, recorder)}, {}, bytes_of(hot));
+    launch.run(Permutation{.mode = follow ? Permutation::kFollow : Permutation::kList,
+                           .type = uint32_t(out.dtype())},
+               {groups_for(hot.count, recorder)}, {}, bytes_of(hot));
   }
 }
 
+struct BernoulliArguments {
+  uint64_t fault;
+  uint32_t fault_kind;
+};
 void run_bernoulli(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor chances = contiguous(call.input(0));
   Launch launch(recorder);
   Hot hot{};
   hot.operand = launch.reads(chances);
-  hot.threshold = uint32_t(FaultKind::probability);
-  hot.low = int64_t(recorder.stream.fault_address());
-  launch_draw(launch, call, Mode::bernoulli, hot, recorder);
+  const BernoulliArguments arguments{recorder.stream.fault_address(), uint32_t(FaultKind::probability)};
+  launch_draw(launch, call, Random::kBernoulli, hot, recorder, bytes_of(arguments));
 }
 
 }  // namespace
 
 std::vector<KernelEntry> random_kernels() {
   return {{find_op("_dropout"), {supports_dropout, run_dropout}},
-          {find_op("rand"), {supports, run_floats<Mode::uniform>, true}},
-          {find_op("randn"), {supports, run_floats<Mode::normal>, true}},
+          {find_op("rand"), {supports, run_floats<Random::kUniform>, true}},
+          {find_op("randn"), {supports, run_floats<Random::kNormal>, true}},
           {find_op("randint"), {supports, run_integers}},
           {find_op("randperm"), {supports, run_permutation}},
           {find_op("bernoulli"), {supports, run_bernoulli}}};

@@ -5,11 +5,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-bool supports(const Call& call) { return call.output().numel() < int64_t(1) << 31; }
-
-Tensor window(const Tensor& x, const Shape& shape, const Strides& strides, int64_t skipped) {
-  return Tensor(x.storage_ref(), LayoutRef(new Layout(shape, strides)), x.offset() + skipped, x.dtype());
-}
+bool supports(const Call& call) { return indexable(call.output()); }
 
 void run_flip(const Call& call, Recorder& recorder) {
   const Tensor& x = call.input(0);
@@ -24,8 +20,8 @@ void run_flip(const Call& call, Recorder& recorder) {
   copy(call.output(), window(x, x.shape(), strides, first), recorder);
 }
 
-// Along each dim that is rolled the last `shift` positions change places with those before them: one copy for
-// each combination of such parts.
+// Along each rolled dim the last `shift` positions move to the front. One copy for each combination of the
+// two parts of each dim.
 void run_roll(const Call& call, Recorder& recorder) {
   const Tensor &x = call.input(0), &out = call.output();
   const Dims& shifts = call.list(0);

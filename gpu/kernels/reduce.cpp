@@ -1,4 +1,4 @@
-// sum, mean, amax and amin over any dims; var, std, all and any by means of them.
+// sum, mean, amax and amin over any dims. var, std, all and any are compositions of them.
 #include "gpu/kernels/reduce.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-enum class Fold : uint32_t { sum, largest, smallest };
+using shaders::Reduce;
 
 struct Arguments {
   uint64_t result, operand;
@@ -24,12 +24,12 @@ struct Arguments {
 };
 static_assert(offsetof(Arguments, kept_stride) == 104);
 
-constexpr uint32_t kThreads = 256;
-constexpr uint64_t kShortSegment = 4096;  // elements, of all its results, that are worth a work group
-constexpr uint64_t kBusy = 2048;          // work groups that keep a device busy
+constexpr uint32_t kThreads = kGroupSize;
+constexpr uint64_t kShortSegment = 4096;  // elements that are worth a work group
+constexpr uint32_t kBusyGroups = 16;      // work groups for each processor that keep a device busy
 
-// A part of a tensor's dims as an index space of its own. Complex numbers are pairs of floats, and the two
-// are kept apart as by a dim of their own.
+// The reduced dims of a tensor, or the others, as an index space. A complex number is a pair of floats, with
+// a dim of its own among the kept ones.
 Iteration part_of(const Tensor& x, uint32_t mask, bool reduced) {
   const bool pairs = is_complex(x.dtype());
   Shape shape;
@@ -43,7 +43,7 @@ Iteration part_of(const Tensor& x, uint32_t mask, bool reduced) {
     shape.push_back(2);
     strides.push_back(1);
   }
-  const Tensor view(x.storage_ref(), LayoutRef(new Layout(shape, strides)), x.offset(), x.dtype());
+  const Tensor view = window(x, shape, strides);
   const Tensor* const visited[] = {&view};
   Iteration part = iterate(shape, visited);
   if (part.dims == 0) {
@@ -59,7 +59,7 @@ struct Pass {
   bool along_lies_close;
   bool vector = false;
 };
-// How many threads share a result: as many as there is work for, but neighbours in memory stay neighbours.
+// How many threads share a result: as many as there is work for, while adjacent threads read adjacent memory.
 Pass plan(uint64_t results, uint64_t reduced, bool along_lies_close) {
   const uint64_t most = std::bit_ceil(std::min<uint64_t>(reduced, kThreads));
   if (along_lies_close) return {uint32_t(std::max<uint64_t>(1, most / 2)), true};
@@ -67,15 +67,21 @@ Pass plan(uint64_t results, uint64_t reduced, bool along_lies_close) {
   return {uint32_t(std::min(most, kThreads / side)), false};
 }
 
-void launch_pass(Launch& launch, const Arguments& arguments, Fold fold, const Pass& pass, DType from,
+void launch_pass(Launch& launch, const Arguments& arguments, uint32_t fold, const Pass& pass, DType from,
                  DType to, uint32_t reduced_dims, bool integer, Recorder& recorder) {
   static const ShaderCode& floats = find_shader("reduce_f32");
   static const ShaderCode& integers = find_shader("reduce_i64");
   const uint64_t side = kThreads / pass.along;
   const uint64_t blocks = (arguments.results + side - 1) / side * arguments.segments;
   launch.run(integer ? integers : floats,
-             {uint32_t(fold), pass.along, uint32_t(pass.along_lies_close), uint32_t(from), uint32_t(to),
-              reduced_dims, uint32_t(pass.vector)},
+             Reduce{.fold = fold,
+                    .along = pass.along,
+                    .along_lies_close = pass.along_lies_close,
+                    .type = uint32_t(from),
+                    .result_type = uint32_t(to),
+                    .reduced_dims = reduced_dims,
+                    .vector = pass.vector}
+                 .values(),
              {group_count(blocks, recorder)}, bytes_of(arguments));
 }
 
@@ -87,7 +93,7 @@ uint32_t mask_of(const Call& call) {
   return dim_mask(call.op->name, dims.list, shape);
 }
 
-void reduce(const Call& call, Fold fold, bool mean, Recorder& recorder) {
+void reduce(const Call& call, uint32_t fold, bool mean, Recorder& recorder) {
   const Tensor &x = call.input(0), &out = call.output();
   const uint32_t mask = mask_of(call);
   const Iteration kept = part_of(x, mask, false), reduced = part_of(x, mask, true);
@@ -105,14 +111,15 @@ void reduce(const Call& call, Fold fold, bool mean, Recorder& recorder) {
 
   const int64_t step = std::abs(reduced.stride[0][reduced.dims - 1]);
   const int64_t kept_step = kept.count > 1 ? std::abs(kept.stride[0][kept.dims - 1]) : INT64_MAX;
-  // What lies side by side can be read four at a time.
+  // Contiguous f32 can be loaded four at a time.
   bool vector =
       x.dtype() == DType::f32 && reduced.dims == 1 && reduced.stride[0][0] == 1 && reduced.count % 4 == 0;
   for (int d = 0; d < kept.dims && kept.count > 1; ++d) vector = vector && kept.stride[0][d] % 4 == 0;
   Pass pass = plan(arguments.results, vector ? reduced.count / 4 : reduced.count, step <= kept_step);
   pass.vector = vector && pass.along_lies_close && x.offset() % 4 == 0;
   const uint64_t side = kThreads / pass.along, groups = (arguments.results + side - 1) / side;
-  const uint64_t wanted = std::min(reduced.count * side / kShortSegment, kBusy / groups);
+  const uint64_t wanted =
+      std::min(reduced.count * side / kShortSegment, recorder.rates.busy_groups(kBusyGroups) / groups);
   if (wanted <= 1) {
     arguments.segments = 1;
     arguments.segment = arguments.reduced;
@@ -156,10 +163,10 @@ bool supports(const Call& call) {
          x.numel() < (int64_t(1) << (is_complex(x.dtype()) ? 30 : 31));
 }
 
-void run_sum(const Call& call, Recorder& recorder) { reduce(call, Fold::sum, false, recorder); }
-void run_mean(const Call& call, Recorder& recorder) { reduce(call, Fold::sum, true, recorder); }
-void run_amax(const Call& call, Recorder& recorder) { reduce(call, Fold::largest, false, recorder); }
-void run_amin(const Call& call, Recorder& recorder) { reduce(call, Fold::smallest, false, recorder); }
+void run_sum(const Call& call, Recorder& recorder) { reduce(call, Reduce::kSum, false, recorder); }
+void run_mean(const Call& call, Recorder& recorder) { reduce(call, Reduce::kSum, true, recorder); }
+void run_amax(const Call& call, Recorder& recorder) { reduce(call, Reduce::kLargest, false, recorder); }
+void run_amin(const Call& call, Recorder& recorder) { reduce(call, Reduce::kSmallest, false, recorder); }
 
 Dims reduced_dims(const Call& call) {
   Dims dims;
@@ -169,7 +176,7 @@ Dims reduced_dims(const Call& call) {
   return dims;
 }
 
-// The squared distances from the mean / (n - correction); parameters as in runtime/ops/reduce.cpp.
+// var = sum((x - mean)^2) / (n - correction), std = sqrt(var). Parameters as in runtime/ops/reduce.cpp.
 template <bool root>
 void run_var(const Call& call, Recorder& recorder) {
   constexpr int kUnbiasedAt = 1, kCorrectionAt = 3;
@@ -195,7 +202,7 @@ void run_truth(const Call& call, Recorder& recorder) {
 }
 bool supports_truth(const Call& call) {
   const Tensor& x = call.input(0);
-  return x.dtype() != DType::f64 && x.numel() < (int64_t(1) << 31);
+  return x.dtype() != DType::f64 && indexable(x);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// interpolate, im2col and their gradients, f32, put together from picks, sums and copies with strides.
+// interpolate, im2col and their gradients, f32, as compositions of index_select, sums and strided copies.
 #include <algorithm>
 
 #include "gpu/kernels.h"
@@ -10,13 +10,12 @@ namespace lunagrad::gpu {
 namespace {
 
 bool supports(const Call& call) {
-  return call.input(0).dtype() == DType::f32 && call.input(0).numel() < int64_t(1) << 31 &&
-         call.output().numel() < int64_t(1) << 31;
+  return call.input(0).dtype() == DType::f32 && indexable(call.input(0)) && indexable(call.output());
 }
 
-// One axis of an interpolation on the device: result i is (1 - weight) * element low + weight * element high.
+// One axis of an interpolation: result i = (1 - weight[i]) * x[low[i]] + weight[i] * x[high[i]].
 struct Axis {
-  Tensor low, high, weight;  // weight undefined: the low ones alone
+  Tensor low, high, weight;  // weight and high are undefined if all weights are 0
   Axis(const std::vector<ResizeTap>& taps, int dims_after, Device& device) {
     const int64_t n = int64_t(taps.size());
     std::vector<int64_t> lows, highs;
@@ -35,7 +34,7 @@ struct Axis {
   }
 };
 
-// Calls f(dim, axis) for each spatial dim of the image that changes.
+// Calls f(dim, axis, size of the input) for each spatial dim of the image.
 template <class F>
 void for_axes(const ResizeGeometry& g, int ndim, Device& device, F&& f) {
   for (int d = 2; d < ndim; ++d) {
@@ -67,11 +66,7 @@ void run_interpolate_grad(const Call& call, Recorder& recorder) {
   copy(call.output(), g, recorder);
 }
 
-Tensor window(const Tensor& x, const Shape& shape, const Strides& strides, int64_t skipped = 0) {
-  return Tensor(x.storage_ref(), LayoutRef(new Layout(shape, strides)), x.offset() + skipped, x.dtype());
-}
-
-// Of a padded image [N, C, H, W].
+// The layout of a padded image [N, C, H, W].
 struct Padded {
   Shape shape;
   Strides strides;
@@ -93,7 +88,7 @@ void run_im2col(const Call& call, Recorder& recorder) {
   copy(window(call.output(), shape, contiguous_strides(shape)), windows, recorder);
 }
 
-// One tap of the kernel after the other: the places that one tap meets are all different.
+// Adds one tap of the kernel after the other: the positions of one tap are all different.
 void run_col2im(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const ConvGeometry g = window_geometry(call);

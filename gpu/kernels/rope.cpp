@@ -1,4 +1,4 @@
-// Rotary position embedding, f32, in tensor ops.
+// Rotary position embedding, f32, as a composition of tensor ops.
 #include "gpu/kernels.h"
 #include "gpu/kernels/copy.h"
 #include "runtime/ops.h"
@@ -6,17 +6,13 @@
 namespace lunagrad::gpu {
 namespace {
 
-bool supports(const Call& call) {
-  for (const Tensor& x : call.in)
-    if (x.dtype() != DType::f32) return false;
-  return call.output().numel() < int64_t(1) << 31;
-}
+bool supports(const Call& call) { return all_f32(call) && indexable(call.output()); }
 
 void run(const Call& call, Recorder& recorder) {
   const NoGrad off;
   const Tensor &x = call.input(0), &cos = call.input(1), &sin = call.input(2), &out = call.output();
   const int64_t n = cos.size(1), features = x.size(-1);
-  // The first and the second features of the pairs.
+  // The first features of all pairs, or the second ones.
   const auto half = [&](const Tensor& whole, int64_t which) {
     return call.flag(0) ? slice(whole, -1, which, 2 * n, 2) : narrow(whole, -1, which * n, n);
   };

@@ -25,7 +25,7 @@ Rows rows_along(int dim, std::span<const Tensor* const> tensors) {
     } else {
       rows.extent = 1;
     }
-    across[k] = Tensor(x.storage_ref(), LayoutRef(new Layout(shape, strides)), x.offset(), x.dtype());
+    across[k] = window(x, shape, strides);
     visited[k] = &across[k];
   }
   const Iteration space = iterate(shape, std::span(visited, tensors.size()));
@@ -41,7 +41,9 @@ Rows rows_along(int dim, std::span<const Tensor* const> tensors) {
   return rows;
 }
 
-uint32_t threads_along(uint32_t length) { return std::bit_floor(std::clamp<uint32_t>(length / 4, 1, 256)); }
+uint32_t threads_along(uint32_t length) {
+  return std::bit_floor(std::clamp<uint32_t>(length / 4, 1, kGroupSize));
+}
 
 namespace {
 
@@ -49,27 +51,27 @@ constexpr uint32_t kMostHeld = 8;  // vectors: 32 registers
 
 RowPlan plan(uint32_t length, bool in_fours, const PhysicalDevice& physical) {
   const uint32_t subgroup =
-      physical.subgroup_sums && 256 % physical.subgroup_size == 0 ? physical.subgroup_size : 0;
-  if (!in_fours || length / 4 > 256 * kMostHeld) {
+      physical.subgroup_sums && kGroupSize % physical.subgroup_size == 0 ? physical.subgroup_size : 0;
+  if (!in_fours || length / 4 > kGroupSize * kMostHeld) {
     const uint32_t along = threads_along(length);
     return {along, 0, along >= subgroup ? subgroup : 0};
   }
   const uint32_t fours = length / 4;
   if (subgroup && fours >= subgroup && fours <= subgroup * kMostHeld)
     return {subgroup, (fours + subgroup - 1) / subgroup, subgroup};
-  // A quarter as many threads as vectors, so that several loads are under way in each.
-  const uint32_t along = std::clamp<uint32_t>(std::bit_ceil(fours) / 4, 1, 256);
+  // A quarter as many threads as vectors, so that the loads of a thread overlap.
+  const uint32_t along = std::clamp<uint32_t>(std::bit_ceil(fours) / 4, 1, kGroupSize);
   return {along, (fours + along - 1) / along, along >= subgroup ? subgroup : 0};
 }
 
-bool begins_at_sixteen(const Tensor& x) { return x.dtype() == DType::f32 && x.offset() % 4 == 0; }
+bool is_aligned(const Tensor& x) { return x.dtype() == DType::f32 && x.offset() % 4 == 0; }
 
 }  // namespace
 
 RowPlan plan_rows(const Rows& rows, std::span<const Tensor* const> tensors, const PhysicalDevice& physical) {
   bool in_fours = rows.extent % 4 == 0;
   for (size_t k = 0; k < tensors.size(); ++k) {
-    in_fours = in_fours && begins_at_sixteen(*tensors[k]) && rows.step[k] == 1;
+    in_fours = in_fours && is_aligned(*tensors[k]) && rows.step[k] == 1;
     for (uint32_t d = 0; d < rows.dims; ++d)
       in_fours = in_fours && (rows.size[d] == 1 || rows.stride[k][d] % 4 == 0);
   }
@@ -77,7 +79,7 @@ RowPlan plan_rows(const Rows& rows, std::span<const Tensor* const> tensors, cons
 }
 RowPlan plan_rows(uint32_t length, std::span<const Tensor* const> tensors, const PhysicalDevice& physical) {
   const bool begin_well = std::all_of(tensors.begin(), tensors.end(),
-                                      [](const Tensor* x) { return !x->defined() || begins_at_sixteen(*x); });
+                                      [](const Tensor* x) { return !x->defined() || is_aligned(*x); });
   return plan(length, length % 4 == 0 && begin_well, physical);
 }
 

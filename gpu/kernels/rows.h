@@ -1,10 +1,9 @@
 #pragma once
-// Tensors as rows along one dim, as gpu/shaders/rows.glsl takes them. Pure values.
+// Tensors as rows along one dim, for gpu/shaders/rows.glsl. Pure values.
 #include <cstdint>
 #include <span>
 
-#include "gpu/context.h"
-#include "runtime/tensor.h"
+#include "gpu/kernels.h"
 
 namespace lunagrad::gpu {
 
@@ -18,20 +17,19 @@ struct Rows {
 };
 static_assert(offsetof(Rows, stride) == 48);
 
-// Up to four tensors of one shape with at least one dim.
+// The rows along dim of up to four tensors of one shape.
 Rows rows_along(int dim, std::span<const Tensor* const> tensors);
-// How many threads share a row of this length: a power of two.
+// How many threads share a row: a power of two, at most kGroupSize.
 uint32_t threads_along(uint32_t length);
 
-// The same, and how many vectors of four elements each of them holds, 0 when rows are read element by
-// element.
 struct RowPlan {
-  uint32_t along, held;
-  uint32_t subgroup = 0;  // its size, where the threads of a row are one or several
-  uint32_t together() const { return 256 / along; }  // rows of a work group
+  uint32_t along;         // threads of a row
+  uint32_t held;          // vectors of four elements that each of them holds in registers; 0: none
+  uint32_t subgroup = 0;  // the subgroup size if the threads of a row are whole subgroups, else 0
+  uint32_t together() const { return kGroupSize / along; }  // rows of a work group
 };
 RowPlan plan_rows(const Rows&, std::span<const Tensor* const>, const PhysicalDevice&);
-// The same for rows that lie in order, one after the other.
+// The same for rows of contiguous tensors.
 RowPlan plan_rows(uint32_t length, std::span<const Tensor* const>, const PhysicalDevice&);
 
 }  // namespace lunagrad::gpu

@@ -1,4 +1,4 @@
-// Running sums along a dim: of f32, of the parts of c64, and of integers in i64.
+// cumsum along a dim: of f32, of the real and imaginary parts of c64, and of integers in i64.
 #include "gpu/kernels/complex.h"
 #include "gpu/kernels/rows.h"
 #include "runtime/ops.h"
@@ -13,8 +13,7 @@ struct Arguments {
 
 bool supports(const Call& call) {
   const DType type = call.input(0).dtype();
-  return (type == DType::f32 || type == DType::c64 || is_integral(type)) && call.input(0).numel() < int64_t(1)
-                                                                                                        << 31;
+  return (type == DType::f32 || type == DType::c64 || is_integral(type)) && indexable(call.input(0));
 }
 
 void scan(const Call& call, const Tensor& out, const Tensor& x, Recorder& recorder) {
@@ -25,11 +24,11 @@ void scan(const Call& call, const Tensor& out, const Tensor& x, Recorder& record
   arguments.operand = launch.reads(x);
   const Tensor* tensors[] = {&out, &x};
   arguments.rows = rows_along(dim, tensors);
-  const uint32_t along = threads_along(arguments.rows.extent), per_group = 256 / along;
-  static const ShaderCode& code = find_shader("scan");
-  launch.run(code, {uint32_t(x.dtype()), along, uint32_t(call.flag(1)), uint32_t(call.flag(2))},
-             {group_count((uint64_t(arguments.rows.count) + per_group - 1) / per_group, recorder)},
-             bytes_of(arguments));
+  const uint32_t along = threads_along(arguments.rows.extent);
+  launch.run(
+      shaders::Scan{
+          .mode = uint32_t(x.dtype()), .along = along, .exclusive = call.flag(1), .reverse = call.flag(2)},
+      {groups_for(uint64_t(arguments.rows.count) * along, recorder)}, bytes_of(arguments));
 }
 
 void run_cumsum(const Call& call, Recorder& recorder) {

@@ -11,14 +11,10 @@ namespace {
 
 bool supports(const Call& call) {
   const Tensor& source = call.input(2);
-  return call.output().numel() < int64_t(1) << 31 && call.input(1).numel() < int64_t(1) << 31 &&
-         can_copy(source, call.output().dtype());
+  return indexable(call.output()) && indexable(call.input(1)) && can_copy(source, call.output().dtype());
 }
 
-int dim_of(const Call& call) { return normalize_dim(call.op->name, call.integer(0), call.input(0).shape()); }
-int64_t size_along(const Tensor& x, int dim) { return x.ndim() == 0 ? 1 : x.size(dim); }
-
-// One element of x's type on its device.
+// The value as a tensor with the type of x on its device.
 Tensor element_of(const Tensor& value, const Tensor& x, Recorder& recorder) {
   if (!value.is_number()) return value;
   const Tensor made = Tensor::empty({}, x.dtype(), x.device());
@@ -37,7 +33,7 @@ void run_scatter(const Call& call, Recorder& recorder) {
             view_of(index, dim), FaultKind::scatter, recorder);
 }
 
-// The index has one dim: it names the same positions in all lanes.
+// index_copy and index_fill: the index has one dim and selects the same positions in all lanes.
 template <bool fill>
 void run_flat(const Call& call, Recorder& recorder) {
   const NoGrad off;

@@ -5,7 +5,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-enum class Mode : uint32_t { softmax, log_softmax, softmax_grad, log_softmax_grad };
+using shaders::Softmax;
 
 struct Arguments {
   uint64_t result;
@@ -13,13 +13,9 @@ struct Arguments {
   Rows rows;
 };
 
-bool supports(const Call& call) {
-  for (const Tensor& x : call.in)
-    if (x.dtype() != DType::f32) return false;
-  return call.output().numel() < (int64_t(1) << 31);
-}
+bool supports(const Call& call) { return all_f32(call) && indexable(call.output()); }
 
-template <Mode mode>
+template <uint32_t mode>
 void run(const Call& call, Recorder& recorder) {
   const Tensor& out = call.output();
   const int dim = normalize_dim(call.op->name, call.integer(0), out.shape());
@@ -34,8 +30,7 @@ void run(const Call& call, Recorder& recorder) {
   }
   arguments.rows = rows_along(dim, std::span(tensors, count));
   const RowPlan plan = plan_rows(arguments.rows, std::span(tensors, count), recorder.physical);
-  static const ShaderCode& code = find_shader("softmax");
-  launch.run(code, {uint32_t(mode), plan.along, 0, 0, 0, 0, 0, 0, 0, 0, plan.held, plan.subgroup},
+  launch.run(Softmax{.mode = mode, .along = plan.along, .held = plan.held, .subgroup = plan.subgroup},
              {group_count((arguments.rows.count + plan.together() - 1) / plan.together(), recorder)},
              bytes_of(arguments));
 }
@@ -43,10 +38,10 @@ void run(const Call& call, Recorder& recorder) {
 }  // namespace
 
 std::vector<KernelEntry> softmax_kernels() {
-  return {{find_op("softmax"), {supports, run<Mode::softmax>}},
-          {find_op("log_softmax"), {supports, run<Mode::log_softmax>}},
-          {find_op("_softmax_grad"), {supports, run<Mode::softmax_grad>}},
-          {find_op("_log_softmax_grad"), {supports, run<Mode::log_softmax_grad>}}};
+  return {{find_op("softmax"), {supports, run<Softmax::kSoftmax>}},
+          {find_op("log_softmax"), {supports, run<Softmax::kLogSoftmax>}},
+          {find_op("_softmax_grad"), {supports, run<Softmax::kSoftmaxGrad>}},
+          {find_op("_log_softmax_grad"), {supports, run<Softmax::kLogSoftmaxGrad>}}};
 }
 
 }  // namespace lunagrad::gpu

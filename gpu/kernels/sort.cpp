@@ -1,4 +1,4 @@
-// sort and topk along a dim, of any type with an order (shaders/sort.comp).
+// sort and topk along a dim, of any ordered type (shaders/sort.comp).
 #include "gpu/kernels/sort.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-enum class Mode : uint32_t { whole, blocks, step, merge, take };
+using shaders::Sort;
 
 struct Arguments {
   uint64_t values, places, operand;
@@ -22,7 +22,7 @@ struct Arguments {
 };
 static_assert(offsetof(Arguments, rows) == 56);
 
-constexpr uint32_t kBlock = 2048;  // keys that are sorted in shared memory
+constexpr uint32_t kBlock = 2048;  // keys that a work group sorts in shared memory
 
 struct Form {
   bool descending;
@@ -30,32 +30,36 @@ struct Form {
   bool wide;
 };
 
-void launch_sort(Launch& launch, Mode mode, uint32_t length, const Form& form, const Arguments& arguments,
+void launch_sort(Launch& launch, uint32_t mode, uint32_t length, const Form& form, const Arguments& arguments,
                  uint64_t groups, Recorder& recorder, uint32_t levels = 1) {
-  static const ShaderCode& code = find_shader("sort");
-  launch.run(code,
-             {uint32_t(mode), 256, length, uint32_t(form.descending), form.type, form.raw_type,
-              uint32_t(form.wide), levels},
+  launch.run(Sort{.mode = mode,
+                  .along = kGroupSize,
+                  .length = length,
+                  .descending = form.descending,
+                  .type = form.type,
+                  .raw_type = form.raw_type,
+                  .wide = form.wide,
+                  .levels = levels},
              {group_count(groups, recorder)}, bytes_of(arguments));
 }
 
-// Where keys lie while a row is longer than a block; `order` only where they are wide.
+// The memory of keys of rows that are longer than a block. `order` holds the positions of wide keys.
 struct Keys {
   const Scratch& keys;
   const Scratch* order;
 };
 
-// How many groups hold so many keys, of which blocks of `length` are sorted together.
+// Work groups for so many keys, of which blocks of `length` are sorted together.
 uint64_t groups_holding(uint64_t keys, uint32_t length) {
   const uint32_t held = std::max(length, 512u);  // as in sort.comp
   return (keys + held - 1) / held;
 }
 
-// All but the first and the last pass over the keys: the blocks are in order, in turns up and down.
+// The passes between the first and the last one: merges blocks that are sorted in alternating directions.
 void merge_blocks(const Keys& keys, Arguments arguments, Recorder& recorder) {
-  constexpr uint32_t kMostLevels = 3;  // of which a thread has the keys in registers
-  const Form form{false, kAbsentType, uint32_t(DType::i64), keys.order != nullptr};
-  const auto pass = [&](Mode mode, uint64_t groups, uint32_t levels) {
+  constexpr uint32_t kMostLevels = 3;  // whose keys a thread holds in registers
+  const Form form{false, ElementType::kAbsent, ElementType::kI64, keys.order != nullptr};
+  const auto pass = [&](uint32_t mode, uint64_t groups, uint32_t levels) {
     Launch launch(recorder);
     arguments.keys = launch.writes(keys.keys);
     if (keys.order) arguments.order = launch.writes(*keys.order);
@@ -66,20 +70,19 @@ void merge_blocks(const Keys& keys, Arguments arguments, Recorder& recorder) {
     for (arguments.apart = arguments.run / 2; arguments.apart >= kBlock;) {
       const uint32_t left = uint32_t(std::bit_width(arguments.apart / kBlock)),
                      levels = std::min(left, kMostLevels);
-      pass(Mode::step, ((elements >> levels) + 255) / 256, levels);
+      pass(Sort::kStep, ((elements >> levels) + kGroupSize - 1) / kGroupSize, levels);
       arguments.apart >>= levels;
     }
-    pass(Mode::merge, groups_holding(elements, kBlock), 1);
+    pass(Sort::kMerge, groups_holding(elements, kBlock), 1);
   }
 }
 
-// The dim's parameter: the first of sort, the second of topk.
+// The size along the dim, which is the first parameter of sort and the second of topk.
 template <int dim_at>
 int64_t length_of(const Call& call) {
   const Tensor& x = call.input(0);
   return x.ndim() == 0 ? 1 : x.size(normalize_dim(call.op->name, call.integer(dim_at), x.shape()));
 }
-uint32_t padded_to(int64_t length) { return std::max<uint32_t>(2, std::bit_ceil(uint32_t(length))); }
 
 template <int dim_at>
 bool supports(const Call& call) {
@@ -95,10 +98,8 @@ void order(const Call& call, bool descending, int64_t kept, Recorder& recorder) 
   const Tensor &x = call.input(0), &values = call.output(0), &places = call.output(1);
   const int dim = normalize_dim(call.op->name, call.integer(dim_at), x.shape());
   const Form form{descending, uint32_t(x.dtype()), raw_type(x.dtype()), x.dtype() == DType::i64};
-  // The results as rows of the operand's length, of which only the kept part is written.
-  const auto as_long = [&](const Tensor& y) {
-    return Tensor(y.storage_ref(), LayoutRef(new Layout(x.shape(), y.strides())), y.offset(), y.dtype());
-  };
+  // The results as rows as long as the operand's, of which only the first `kept` elements are written.
+  const auto as_long = [&](const Tensor& y) { return window(y, x.shape(), y.strides()); };
   const Tensor long_values = as_long(values), long_places = as_long(places);
   const Tensor* tensors[] = {&x, &long_values, &long_places};
   Arguments arguments{};
@@ -115,7 +116,7 @@ void order(const Call& call, bool descending, int64_t kept, Recorder& recorder) 
   if (arguments.padded <= kBlock) {
     Launch launch(recorder);
     with_operands(launch, true);
-    return launch_sort(launch, Mode::whole, arguments.padded, form, arguments,
+    return launch_sort(launch, Sort::kWhole, arguments.padded, form, arguments,
                        groups_holding(elements, arguments.padded), recorder);
   }
   const Scratch keys(recorder, elements * sizeof(uint64_t));
@@ -127,15 +128,15 @@ void order(const Call& call, bool descending, int64_t kept, Recorder& recorder) 
     with_operands(launch, false);
     arguments.keys = launch.writes(keys);
     if (places_of_keys) arguments.order = launch.writes(*places_of_keys);
-    launch_sort(launch, Mode::blocks, kBlock, form, arguments, groups_holding(elements, kBlock), recorder);
+    launch_sort(launch, Sort::kBlocks, kBlock, form, arguments, groups_holding(elements, kBlock), recorder);
   }
   merge_blocks({keys, places_of_keys}, arguments, recorder);
   Launch launch(recorder);
   with_operands(launch, true);
   arguments.keys = launch.reads(keys);
   if (places_of_keys) arguments.order = launch.reads(*places_of_keys);
-  launch_sort(launch, Mode::take, kBlock, form, arguments,
-              (uint64_t(arguments.rows.count) * uint64_t(kept) + 255) / 256, recorder);
+  launch_sort(launch, Sort::kTake, kBlock, form, arguments,
+              (uint64_t(arguments.rows.count) * uint64_t(kept) + kGroupSize - 1) / kGroupSize, recorder);
 }
 
 void run_sort(const Call& call, Recorder& recorder) {
@@ -147,8 +148,10 @@ void run_topk(const Call& call, Recorder& recorder) {
 
 }  // namespace
 
+uint32_t padded_to(int64_t length) { return std::max<uint32_t>(2, std::bit_ceil(uint32_t(length))); }
+
 void sort_keys(const KeyRows& rows, Recorder& recorder) {
-  const Form form{false, kAbsentType, uint32_t(DType::i64), true};
+  const Form form{false, ElementType::kAbsent, ElementType::kI64, true};
   Arguments arguments{};
   arguments.rows.count = rows.rows;
   arguments.padded = rows.padded;
@@ -157,7 +160,7 @@ void sort_keys(const KeyRows& rows, Recorder& recorder) {
     Launch launch(recorder);
     arguments.keys = launch.writes(rows.keys);
     arguments.order = launch.writes(rows.order);
-    launch_sort(launch, Mode::blocks, length, form, arguments,
+    launch_sort(launch, Sort::kBlocks, length, form, arguments,
                 groups_holding(uint64_t(rows.rows) * rows.padded, length), recorder);
   }
   merge_blocks({rows.keys, &rows.order}, arguments, recorder);

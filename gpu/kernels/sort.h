@@ -1,16 +1,18 @@
 #pragma once
-// The order of keys, for kernels that make their own.
+// Sorts keys for other kernels.
 #include "gpu/kernels.h"
 
 namespace lunagrad::gpu {
 
-// Rows of 64-bit keys, and the 32-bit numbers that they carry along, of `padded` each, a power of two of at
-// least 2.
+// The keys of a row of this length, with padding: a power of two of at least 2.
+uint32_t padded_to(int64_t length);
+
+// Rows of `padded` 64-bit keys, each with a 32-bit number that moves with it. `padded` as above.
 struct KeyRows {
   const Scratch &keys, &order;
   uint32_t rows, padded;
 };
-// Puts the keys of each row in ascending order; of equal ones the smaller number is first.
+// Sorts each row by ascending keys; equal keys by ascending numbers.
 void sort_keys(const KeyRows &, Recorder &);
 
 }  // namespace lunagrad::gpu

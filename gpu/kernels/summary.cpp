@@ -1,4 +1,4 @@
-// Summaries of many tensors: one dispatch over the elements of all, one over the numbers of their blocks.
+// Summaries of many tensors: one dispatch over the elements of all, one over the results of their blocks.
 #include <algorithm>
 #include <vector>
 
@@ -20,21 +20,20 @@ struct Hot {
 };
 static_assert(sizeof(Hot) <= kHotBytes);
 
-constexpr uint32_t kBlock = 4096;
-constexpr size_t kNumbers = 8;
+using shaders::Summary;
+constexpr uint32_t kBlock = kGroupSize * Summary::kEach;
 constexpr size_t kMostTensors = 4096;  // of one dispatch
 
 bool supports(const Call& call) {
   return std::all_of(call.in.begin(), call.in.end(),
-                     [](const Tensor& x) { return x.dtype() != DType::f64 && x.numel() < int64_t(1) << 31; });
+                     [](const Tensor& x) { return x.dtype() != DType::f64 && indexable(x); });
 }
 
 void run_summary(const Call& call, Recorder& recorder) {
   const NoGrad off;
-  static const ShaderCode& code = find_shader("summary");
   Operands dense;
   for (const Tensor& x : call.in) dense.push_back(contiguous(x));
-  const size_t row = kNumbers * sizeof(float);
+  const size_t row = Summary::kNumbers * sizeof(float);
   for (size_t begin = 0; begin < dense.size(); begin += kMostTensors) {
     const size_t end = std::min(dense.size(), begin + kMostTensors);
     std::vector<Entry> entries;
@@ -50,13 +49,13 @@ void run_summary(const Call& call, Recorder& recorder) {
       Launch launch(recorder);
       for (size_t i = begin; i < end; ++i) entries[i - begin].from = launch.reads(dense[i]);
       hot.partial = launch.writes(partial);
-      launch.run(code, {0}, {group_count(hot.blocks, recorder)}, std::as_bytes(std::span(entries)),
-                 bytes_of(hot));
+      launch.run(Summary{.fold = false}, {group_count(hot.blocks, recorder)},
+                 std::as_bytes(std::span(entries)), bytes_of(hot));
     }
     Launch launch(recorder);
     hot.partial = launch.reads(partial);
     hot.result = launch.writes(call.output()) + begin * row;
-    launch.run(code, {1}, {group_count(hot.tensors, recorder)}, std::as_bytes(std::span(entries)),
+    launch.run(Summary{.fold = true}, {group_count(hot.tensors, recorder)}, std::as_bytes(std::span(entries)),
                bytes_of(hot));
   }
 }

@@ -1,5 +1,5 @@
-// The gradient of unfold, f32 and c64: windows added up at the places that they come from, one place in the
-// window after the other, since the places that it has in all windows are different.
+// The gradient of unfold, f32 and c64: adds the windows to the positions that they were read from. It adds
+// one position in the window after the other: for one of them the positions of all windows are different.
 #include "gpu/kernels.h"
 #include "gpu/kernels/copy.h"
 #include "runtime/ops.h"
@@ -8,8 +8,8 @@ namespace lunagrad::gpu {
 namespace {
 
 bool supports(const Call& call) {
-  return part_type(call.input(0).dtype()) == DType::f32 && call.input(0).numel() < int64_t(1) << 31 &&
-         call.output().numel() < int64_t(1) << 31;
+  return part_type(call.input(0).dtype()) == DType::f32 && indexable(call.input(0)) &&
+         indexable(call.output());
 }
 
 void run(const Call& call, Recorder& recorder) {
@@ -23,8 +23,7 @@ void run(const Call& call, Recorder& recorder) {
   Strides strides = out.strides();
   strides[dim] *= step;
   for (int64_t j = 0; j < size; ++j) {
-    const Tensor met(out.storage_ref(), LayoutRef(new Layout(shape, strides)),
-                     out.offset() + j * out.strides()[dim], out.dtype());
+    const Tensor met = window(out, shape, strides, j * out.strides()[dim]);
     copy(met, met + select(g, -1, j), recorder);
   }
 }

@@ -1,6 +1,7 @@
-// Kernels of the user's own (lg.kernel). In front of the user's text stands what names its operands: x(i) is
-// element i of x, x_count() their number, x_size(d) a size. x(i) is a function of an input, which so cannot
-// be written, and of an output a macro with an argument, which leaves a component of the same name alone.
+// Kernels that scripts define (lg.kernel). A prelude before the user's text declares its operands: x(i) is
+// element i of x, x_count() the number of elements, x_size(d) a size. For an input x(i) is a function, so
+// that it cannot be assigned to. For an output it is a function-like macro, so that a component .x is not
+// replaced.
 #include "gpu/kernels/user.h"
 
 #include <deque>
@@ -13,7 +14,7 @@
 namespace lunagrad::gpu {
 namespace {
 
-// As the text below declares them.
+// As the prelude declares it.
 struct TensorArgument {
   uint64_t address;
   uint32_t count;
@@ -36,7 +37,7 @@ struct Library {
   std::map<std::pair<std::string, std::string>, int64_t> by_text;  // by name and text
 };
 Library& library() {
-  static auto* all = new Library;  // devices may be closed after statics are gone
+  static auto* all = new Library;  // never destroyed: devices may be closed after the destructors of statics
   return *all;
 }
 
@@ -80,7 +81,7 @@ std::string whole_text(const KernelSource& source, const PhysicalDevice& device)
       "#extension GL_EXT_shader_16bit_storage : require\n"
       "#extension GL_EXT_shader_8bit_storage : require\n"
       "#extension GL_EXT_spirv_intrinsics : require\n"
-      // NaN and the sign of zero mean what IEEE 754 says, as in gpu/shaders/memory.glsl.
+      // SignedZeroInfNanPreserve for f32, as in gpu/shaders/memory.glsl.
       "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4466], 4461, 32);\n"
       "layout(local_size_x = ",
       source.threads[0], ", local_size_y = ", source.threads[1], ", local_size_z = ", source.threads[2],
@@ -97,7 +98,7 @@ std::string whole_text(const KernelSource& source, const PhysicalDevice& device)
       "gl_WorkGroupSize.x)\n");
   size_t at = 0;
   const auto declare = [&](const KernelSource::Operand& x, bool is_input) {
-    // Not at[i]: an index of an array is a signed number.
+    // Not at[i]: an array index is a signed int.
     const std::string element =
         text("lg_Element", at, "(lg.tensor[", at, "].address + uint64_t(i) * ", item_size(x.dtype), ").at");
     const std::string type = glsl_type(source, x, device);
@@ -157,9 +158,9 @@ void run(const Call& call, Recorder& recorder) {
   for (const Tensor& x : call.in) pass(x, launch.reads(x));
   for (const Tensor& y : call.out) pass(y, y.numel() > 0 ? launch.writes(y) : 0);
   for (size_t i = 0; i < kMostKernelParams; ++i) append(i < kernel.params ? float(call.args[i].f) : 0.0f);
-  // Waited for here: a shader that the driver refuses is an error of this call, and costs nothing else.
+  // Wait for the pipeline here: if the driver rejects the shader, this call fails and no other work is lost.
   recorder.pipelines.get(kernel.code, {}).handle();
-  launch.run(kernel.code, {}, groups_of(call, kernel, recorder), arguments);
+  launch.run(kernel.code, Constants{}, groups_of(call, kernel, recorder), arguments);
 }
 
 }  // namespace

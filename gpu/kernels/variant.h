@@ -1,6 +1,5 @@
 #pragma once
-// How the kernels of products and of convolutions name their variants in a profile: "matmul f32 64x64x16,
-// bias, relu".
+// Names of the variants of products and convolutions in a profile: "matmul f32 64x64x16, bias, relu".
 #include <string>
 
 #include "gpu/pipeline.h"
@@ -14,8 +13,8 @@ inline ShaderCode with_variant(ShaderCode code, decltype(ShaderCode::variant) na
   return code;
 }
 
-// What becomes of the sums.
-inline std::string ending_name(uint32_t biased, uint32_t activation) {
+// The epilogue: ", bias, relu".
+inline std::string ending_name(bool biased, uint32_t activation) {
   const char* const name = activation_param().choices[activation];
   return text(biased ? ", bias" : "", activation ? text(", ", name) : "");
 }

@@ -1,16 +1,14 @@
-// Copies and joins: what of the view family moves bytes.
+// The ops of the view family that copy: clone, copy_, casts, cat and _as_strided_scatter.
 #include "gpu/kernels.h"
 #include "gpu/kernels/copy.h"
 
 namespace lunagrad::gpu {
 namespace {
 
-constexpr int64_t kMostElements = int64_t(1) << 31;
-
-bool small_enough(const Call& call) { return call.output().numel() < kMostElements; }
+bool small_enough(const Call& call) { return indexable(call.output()); }
 
 bool supports_clone(const Call& call) { return small_enough(call); }
-// clone and _cast: the same but for the type of the output.
+// clone and _cast, which only differ in the type of the output.
 void run_clone(const Call& call, Recorder& recorder) { copy(call.output(), call.input(0), recorder); }
 
 bool supports_cast(const Call& call) {
@@ -33,9 +31,7 @@ void run_cat(const Call& call, Recorder& recorder) {
   const int dim = int(call.integer(0)) < 0 ? int(call.integer(0)) + out.ndim() : int(call.integer(0));
   int64_t at = 0;
   for (const Tensor& x : call.in) {
-    const Tensor part(out.storage_ref(), LayoutRef(new Layout(x.shape(), out.strides())),
-                      out.offset() + at * out.strides()[dim], out.dtype());
-    copy(part, x, recorder);
+    copy(window(out, x.shape(), out.strides(), at * out.strides()[dim]), x, recorder);
     at += x.size(dim);
   }
 }
@@ -46,9 +42,7 @@ bool supports_scatter(const Call& call) {
 void run_scatter(const Call& call, Recorder& recorder) {
   const Tensor &value = call.input(1), &out = call.output();
   copy(out, call.input(0), recorder);
-  const Tensor part(out.storage_ref(), LayoutRef(new Layout(value.shape(), call.list(0))),
-                    out.offset() + call.integer(1), out.dtype());
-  copy(part, value, recorder);
+  copy(window(out, value.shape(), call.list(0), call.integer(1)), value, recorder);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-// The activation within an op (runtime/ops/activation.h): numbers of Activation, values of the rows of elementwise.def.
-// The including file defines ACTIVATION_ID, the number of the constant that chooses.
+// The activation in the epilogue of an op: numbered as Activation in runtime/ops/activation.h, computed as the rows of
+// elementwise.def.
 #include "functions.glsl"
 
 const uint kNoActivation = 0, kRelu = 1, kTanh = 2, kSigmoid = 3;
-layout(constant_id = ACTIVATION_ID) const uint ACTIVATION = kNoActivation;
+layout(constant_id = 20) const uint ACTIVATION = kNoActivation;
 
 float activated(float x) {
   if (ACTIVATION == kRelu) return lg_max(x, 0.0);

@@ -1,8 +1,8 @@
 #version 460
-// softmax(q k^T scale) v without a matrix of all scores: T. Dao et al., "FlashAttention" (2022). A work group owns R
-// queries of a head; keys and values pass by, S at a time, and the weights so far are rescaled when a larger score
-// comes. Scores are capped, then masked. The log-sum-exp of each query's scores is kept for the gradients; a query that
-// sees no key gives 0 and +inf.
+// softmax(q k^T scale) v without storing a matrix of all scores: T. Dao et al., "FlashAttention" (2022). A work group owns
+// R queries of a head and visits S keys and values at a time. When a larger score occurs, the sums so far are rescaled.
+// Scores are capped, then masked. The log-sum-exp of each query's scores is stored for the gradients. A query whose keys
+// are all masked has the result 0 and the log-sum-exp +inf.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"

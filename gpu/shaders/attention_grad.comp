@@ -1,11 +1,12 @@
 #version 460
-// The gradients of attention, which makes the weights p = exp(scale q k - lse) again, tile by tile. With
-// ds = p (dout v - delta) and delta = dout out - dlse of each query: dq = scale ds k, dk = scale ds^T q, dv = p^T dout,
-// and ds is the mask's; dropout multiplies dout v and the p of dv by its factors, which are drawn again, and a soft cap
-// c the ds of dq and dk by 1 - tanh(scale q k / c)^2.
-// Each is summed by the work group that owns its elements, so that no two add to the same place: with kOfQueries a
-// group owns queries and their gradients while keys and values pass by, with kOfKeys it is the other way round; with
-// kOfMask it owns R queries and S keys of a mask, and the heads that share it pass by.
+// The gradients of attention. The weights p = exp(scale q k - lse) are computed again, tile by tile. With
+// delta = dout out - dlse of each query and ds = p (dout v - delta):
+//   dq = scale ds k,  dk = scale ds^T q,  dv = p^T dout,  dmask = ds.
+// Dropout multiplies dout v, and p in dv, by its factors, which are drawn again. A soft cap c multiplies ds in dq and dk
+// by 1 - tanh(scale q k / c)^2.
+// The work group that owns the elements sums each gradient, so that no two groups write the same element. With kOfQueries
+// a group owns queries and visits keys and values, with kOfKeys vice versa. With kOfMask it owns R queries and S keys of
+// a mask and visits the heads that share it.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
@@ -19,14 +20,15 @@ const bool OF_KEYS = OF == kOfKeys;
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   Rows own[2];      // q and dout, or k and v
   Rows passing[2];  // the others
-  Rows result[2];   // dq, or dk and dv; the address of what is not wanted is 0
+  Rows result[2];   // dq, or dk and dv; address 0: not wanted
   uint64_t lse, delta;
   Mask mask, mask_result;
   Draw draw;
   Batch batch;
   uint own_rows, passing_rows, queries, features, value_features;
-  uint blocks, items;  // of own rows in a head, and in all; of a mask with all queries and keys, and in all its parts
-  uint heads, parts;   // a mask's gradient is summed in so many parts, over some of the heads each
+  // Blocks of own rows in a head, and in all heads. With kOfMask: tiles of a mask, and those of all masks and parts.
+  uint blocks, items;
+  uint heads, parts;  // a mask's gradient is summed in `parts` parts, each over some of the heads
   Scale scale;
 };
 layout(push_constant, scalar) uniform Push {
@@ -62,7 +64,7 @@ void load_own(uint head, uint first) {
   load_tile(R * kRow, R, head_of(arguments.own[1], arguments.batch, head), arguments.own[1].step, first,
             arguments.own_rows, arguments.value_features);
 }
-// The same of those that pass by.
+// Rows pass … pass + S - 1 of the others.
 void load_passing(uint head, uint pass) {
   load_tile(kPassing, S, head_of(arguments.passing[0], arguments.batch, head), arguments.passing[0].step, pass,
             arguments.passing_rows, arguments.features);
@@ -70,7 +72,7 @@ void load_passing(uint head, uint pass) {
             pass, arguments.passing_rows, arguments.value_features);
 }
 
-// The p of both tiles' queries and keys, as dv takes them, and the ds, as their receiver does.
+// For each own and passing row of this thread: `weights` for dv (p with dropout), `changes` for the others (ds).
 void weigh_tiles(uint head, int64_t mask, uint first, uint pass, out vec4 weights[kEach], out vec4 changes[kEach]) {
   vec4 products[kEach], reaches[kEach];
   multiply_tiles(0, kPassing, products);
@@ -86,7 +88,7 @@ void weigh_tiles(uint head, int64_t mask, uint first, uint pass, out vec4 weight
       float slope;
       const float score = score_of(products[e][r], arguments.scale, slope);
       const float away = masked(score, arguments.mask, mask, query, key) - load_f32(arguments.lse, of_head + query);
-      const float weight = exp_of_negative(away > 0.0 ? 0.0 : away);  // large scores are not found again to the bit
+      const float weight = exp_of_negative(away > 0.0 ? 0.0 : away);  // rounding can make it slightly positive
       const float factor = DROPS ? drop_factors(arguments.draw, head * arguments.queries + query,
                                                 OF_KEYS ? arguments.own_rows : arguments.passing_rows, key)[key % 4]
                                  : 1.0;

@@ -1,7 +1,7 @@
 #version 460
-// The common norm of many tensors, and their scaling to it: (sum |x|^p)^(1/p), or the largest magnitude. A work group
-// leaves for its block of 4096 elements the largest finite magnitude m and the sum of (|x| / m)^p, which neither
-// overflows nor vanishes; one group makes the norm of these; a third pass multiplies all elements by
+// The common norm of many tensors, (sum |x|^p)^(1/p) or the largest magnitude, and the scaling of the tensors to it. For
+// each block of 4096 elements a work group stores the largest finite magnitude m and the sum of (|x| / m)^p, which neither
+// overflows nor underflows. One work group computes the norm from these. A third pass multiplies all elements by
 // min(1, max_norm / (norm + 1e-6)).
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
@@ -14,7 +14,7 @@ layout(constant_id = 2) const uint POWER = 0;
 
 const uint kBlocks = 0, kNorm = 1, kScale = 2;
 const uint kSquares = 0, kLargest = 1, kAny = 2;
-const uint kEach = 16;  // elements of a thread: 256 of them make a block
+const uint kEach = 16;  // elements of a thread; a block has 256 times as many
 
 struct Entry {
   uint64_t from;

@@ -1,10 +1,10 @@
-// The words of elementwise.def that have a meaning for complex numbers, over pairs of floats: step by step what
-// runtime/cpu/complex.h does, so that both devices have the same branch cuts, signed zeros and infinities. Quotients,
-// absolute values, square roots and logarithms are scaled by powers of two, so that no part of them overflows or
-// vanishes where the result does not. Included behind functions.glsl.
+// The functions of elementwise.def for complex numbers, as pairs of floats. The steps are those of runtime/cpu/complex.h,
+// so that both devices have the same branch cuts, signed zeros and infinities. Quotients, absolute values, square roots
+// and logarithms are scaled by powers of two, so that no intermediate value overflows or underflows unless the result
+// does. To be included after functions.glsl.
 
-// What is beyond kNear, or below 1 / kNear, is divided by kFar, or multiplied; even the square of the least denormal is
-// then a normal number.
+// Numbers above kNear are divided by kFar, numbers below 1 / kNear multiplied by it. Then even the square of the smallest
+// subnormal is a normal number.
 const float kNear = 1.152921504606846976e18;      // 2^60
 const float kFar = 1.267650600228229401e30;       // 2^100
 const float kRootOfFar = 1.125899906842624e15;    // 2^50
@@ -35,7 +35,7 @@ bool lg_isinf(vec2 z) {
 bool lg_isfinite(vec2 z) {
   return lg_isfinite(z.x) && lg_isfinite(z.y);
 }
-// An order, where a row asks for one, is that of the real parts.
+// Comparisons compare real parts.
 bool lg_below(vec2 a, vec2 b) {
   return a.x < b.x;
 }
@@ -43,7 +43,7 @@ bool lg_at_least(vec2 a, vec2 b) {
   return a.x >= b.x;
 }
 
-// The plain product, each of its four parts rounded, so that that of z and conj(z) is real.
+// All four products are rounded, so that z conj(z) is real.
 vec2 lg_product(vec2 a, vec2 b) {
   precise const float re = a.x * b.x - a.y * b.y;
   precise const float im = a.x * b.y + a.y * b.x;
@@ -57,7 +57,7 @@ vec2 lg_conj(vec2 z) {
 }
 
 // With p the larger part of b, q the other and r = q / p, the denominator is p + q r (Smith, "Algorithm 116: Complex
-// division", 1962). A zero divides to infinities, an infinity to zeros.
+// division", 1962). Division by zero gives infinities, by an infinity zeros.
 vec2 lg_quotient(vec2 a, vec2 b) {
   const float a_size = largest_part(a), b_size = largest_part(b);
   const bool wide = abs(b.x) >= abs(b.y), nothing = b == vec2(0);
@@ -67,13 +67,13 @@ vec2 lg_quotient(vec2 a, vec2 b) {
   const vec2 top = a * scale_of(a_size);
   const vec2 above = wide ? vec2(top.x + top.y * ratio, top.y - top.x * ratio)
                           : vec2(top.x * ratio + top.y, top.y * ratio - top.x);
-  // In two halves: both scales together may be more than a number holds.
+  // Multiplied in two halves: the product of both scales could overflow.
   const float half_of_scales =
       by_size(b_size, kRootOfFar, 1.0, 1.0 / kRootOfFar) * by_size(a_size, 1.0 / kRootOfFar, 1.0, kRootOfFar);
   return vec2(lg_quotient(above.x, below), lg_quotient(above.y, below)) * half_of_scales * half_of_scales;
 }
 
-// |z|; infinite where a part is, even beside a NaN.
+// |z|. Infinite if a part is infinite, even if the other is NaN.
 float magnitude(vec2 z) {
   const float size = largest_part(z);
   const vec2 scaled = z * scale_of(size);
@@ -96,12 +96,12 @@ vec2 lg_sqrt(vec2 z) {
   return vec2(left ? other : root, copy_sign(left ? root : other, z.y));
 }
 
-// f s, where an s of 0 (the sine of 0) is 0 whatever f is.
+// f s, but s if s is 0 (the sine of 0), whatever f is.
 float unless_zero(float f, float s) {
   return s == 0.0 ? s : f * s;
 }
 
-// e^x (cos y + i sin y); e^x is cut in two where it alone would overflow.
+// e^x (cos y + i sin y). A large e^x is split into two factors, since it alone could overflow.
 vec2 lg_exp(vec2 z) {
   const bool large = z.x > 80.0;
   const float e = lg_exp(large ? z.x - 60.0 : z.x), rest = large ? 1.1420073898156842837e26 : 1.0;

@@ -1,16 +1,15 @@
 #version 460
-// Convolution as a product of matrices that are never made: C[m, n] = sum over k of A[m, k] B[k, n], where B's
-// elements are found in an image. P stands for (image, place), W for (channel, place in the kernel).
-//   result:          m = output channel, n = P of the result, k = W      B: the input under the window
-//   input gradient:  m = input channel,  n = P of the input,  k = W      B: the gradient that the input went to
-//   weight gradient: m = output channel, n = W,  k = P of the gradient   B: the input under the window
-// What of an address depends on n alone is worked out once for a tile, what depends on k alone once for a step, and
-// places are counted on from step to step, since divisions are slow. The tiles, and how the next ones are fetched while
-// these are used, are those of matmul.comp; several parts of k may be summed apart.
+// Convolution as an implicit matrix product: C[m, n] = sum over k of A[m, k] B[k, n], where the elements of B are read
+// from an image. P stands for (image, position), W for (channel, position in the kernel).
+//   result:          m = output channel, n = P of the result, k = W      B: the input at the window
+//   input gradient:  m = input channel,  n = P of the input,  k = W      B: the gradient of the result
+//   weight gradient: m = output channel, n = W,  k = P of the gradient   B: the input at the window
+// The part of an address that depends only on n is computed once for a tile, the part that depends only on k once for a
+// step. Positions are advanced from step to step without divisions, which are slow. Tiles and double buffering are those
+// of matmul.comp. Parts of k may be summed separately (split-K).
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "turns.glsl"
-#define ACTIVATION_ID 12
 #include "activation.glsl"
 
 layout(local_size_x_id = 0) in;  // (BM / TM) (BN / TN)
@@ -22,16 +21,17 @@ layout(constant_id = 5) const uint TN = 4;
 layout(constant_id = 6) const uint PART = 0;
 layout(constant_id = 7) const bool HAS_BIAS = false;
 layout(constant_id = 8) const uint THREADS = 256;  // as constant 0
-layout(constant_id = 9) const uint DIMS = 3;       // of the image: those in front of them have size 1
-layout(constant_id = 10) const bool STRIDED = false;  // the input's gradient of a stride other than 1
-layout(constant_id = 11) const bool A_VECTOR = false;  // four neighbours of A in k lie side by side, at 16 bytes
+layout(constant_id = 9) const uint DIMS = 3;       // spatial dims of the image; those before them have size 1
+layout(constant_id = 10) const bool STRIDED = false;  // the gradient of the input with a stride other than 1
+// A can be loaded four elements of k at a time: they are adjacent and aligned to 16 bytes.
+layout(constant_id = 11) const bool A_VECTOR = false;
 
 const uint kResult = 0, kInputGradient = 1, kWeightGradient = 2;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t a, image, c, bias;
   uint m, n, k;  // of one group
-  uint groups, splits, split;  // split: how much of k a part has
+  uint groups, splits, split;  // splits: parts of k; split: elements of k in a part
   uint row_tiles, column_tiles;
   uint image_channels, image_size[3];  // of the image that B reads; channels of all groups
   uint other_channels, other_size[3];  // of the other one
@@ -43,17 +43,17 @@ layout(push_constant, scalar) uniform Push {
   TURN
 };
 
-const uint kARow = BM / 4 + 1, kBRow = BN / 4 + 1;  // in vec4, one more than needed against bank conflicts
+const uint kARow = BM / 4 + 1, kBRow = BN / 4 + 1;  // in vec4, padded to avoid bank conflicts
 const uint kAPerThread = BM * BK / THREADS, kBPerThread = BN * BK / THREADS;
 shared vec4 a_tile[2 * BK * kARow];
 shared vec4 b_tile[2 * BK * kBRow];
-// yzw: place in the image, kNowhere for none; x: the part of an element's place in memory that follows from it.
-shared ivec4 step_part[2 * BK];   // of each k, where B's columns are places
-shared ivec4 window_part[BN];     // of each n, where they are windows
+// yzw: a position in the image, or kNowhere; x: its part of the offset in memory.
+shared ivec4 step_part[2 * BK];   // for each k, if the columns of B are positions
+shared ivec4 window_part[BN];     // for each n, if they are windows
 shared uint c_column[BN];
 
-// What this thread fetches: of A, kAWide neighbours in k in each kALines-th row; of B, one k in each kBLines-th column
-// where columns are windows, and one column in each kBLines-th k where they are places.
+// A thread loads from A kAWide adjacent elements of k in every kALines-th row. From B it loads one k of every kBLines-th
+// column if columns are windows, else one column of every kBLines-th k.
 const uint kAWide = A_VECTOR ? 4 : 1, kALine = BK / kAWide, kALines = THREADS / kALine;
 const uint kBLines = THREADS / (PART == kWeightGradient ? BK : BN);
 
@@ -66,15 +66,15 @@ uint image_elements() {
 uint other_elements() {
   return arguments.other_size[0] * arguments.other_size[1] * arguments.other_size[2];
 }
-// What of an offset follows from a place, which may lie outside of the image.
+// The offset of a position, which may be outside of the image.
 int offset_of(ivec3 at) {
   return (at.x * int(arguments.image_size[1]) + at.y) * int(arguments.image_size[2]) + at.z;
 }
-// Added to any place, or taken from it, it leads out of the image.
+// A position plus or minus kFar is outside of any image.
 const int kFar = 0x40000000;
 const ivec4 kNowhere = ivec4(0, 0, 0, -kFar), kNoWindow = ivec4(0, 0, 0, PART == kInputGradient ? kFar : -kFar);
 
-// A number in digits: yzw count places of an image or a window, x the whole ones.
+// A number as digits: yzw is a position in an image or a window, x counts the images or channels.
 uvec4 digits_of(uint i, uint sizes[3]) {
   const uint area = sizes[1] * sizes[2], size = sizes[0] * area;
   return uvec4(i / size, i % size / area, i / sizes[2] % sizes[1], i % sizes[2]);
@@ -89,8 +89,8 @@ uvec4 sum_of_digits(uvec4 a, uvec4 b, uint sizes[3]) {
   return sum;
 }
 
-// Of a place of the other image: where its window begins in the image that is read, or, going back, what the
-// places of the kernel are taken from.
+// For a position of the other image: the first position of its window in the image that is read. For the gradient of the
+// input: the position from which positions of the kernel are subtracted.
 ivec4 of_place(uvec4 place) {
   ivec3 origin;
   [[unroll]] for (int d = 0; d < 3; ++d)
@@ -121,7 +121,7 @@ float read_image(uint64_t image, uvec3 image_size, ivec4 column, ivec4 step) {
   return inside ? F32Element(image + uint64_t(uint(offset)) * 4).at : 0.0;
 }
 
-// The digits of k count windows of the weight, or places where these are summed over.
+// The digits of k: positions if the sum is over positions (gradient of the weight), else positions in the kernel.
 uvec4 step_digits(uint k) {
   return PART == kWeightGradient ? digits_of(k, arguments.other_size) : digits_of(k, arguments.kernel);
 }
@@ -146,7 +146,7 @@ void fetch_a(uint64_t from, uint64_t rows, uint m, bool inside) {
     }
   }
 }
-// `own` is what this thread's column, or its k where columns are windows, says of an element's place.
+// `own` is the position of this thread's column, or of its k if columns are windows.
 void fetch_b(uint64_t image, uvec3 image_size, ivec4 own, uint half_at) {
   const uint id = gl_LocalInvocationID.x;
   [[unroll]] for (uint i = 0; i < kBPerThread; ++i)
@@ -168,7 +168,7 @@ void keep(uint half_at) {
   }
 }
 
-// Where column x of the tile that begins at `column` lies in C.
+// The position in C of row m and column x of the tile that begins at `column`.
 uint64_t place_in_c(uint m, uint c_row, uint column, uint x) {
   return uint64_t(m) * c_row + (PART == kWeightGradient ? column + x : c_column[x]);
 }
@@ -179,7 +179,7 @@ void compute_tile(uint tile) {
   tile /= arguments.splits;
   const uint group = tile / (arguments.row_tiles * arguments.column_tiles);
   tile %= arguments.row_tiles * arguments.column_tiles;
-  // Neighbours share columns, which are the larger part of what is read.
+  // Adjacent work groups share columns, from which most elements are read.
   const uint row = tile % arguments.row_tiles * BM, column = tile / arguments.row_tiles * BN;
   const uint begin = part * arguments.split, end = min(begin + arguments.split, arguments.k);
 
@@ -200,7 +200,7 @@ void compute_tile(uint tile) {
   uvec4 digits = step_digits(begin + id % BK);
   const uvec4 step = step_digits(BK);
 
-  // A's rows lie `a_row` elements apart; k lies in runs of `a_run` elements, between which `a_jump` others lie.
+  // Rows of A are `a_row` elements apart. Along k, runs of `a_run` elements have gaps of `a_jump` elements.
   const uint a_row = PART == kResult ? arguments.k : PART == kInputGradient ? arguments.kernel_size : size;
   const uint a_run = PART == kResult ? arguments.k : a_row;
   const uint a_jump = PART == kResult          ? 0
@@ -239,7 +239,7 @@ void compute_tile(uint tile) {
     in_run += step_rest;
     if (in_run >= a_run) in_run -= a_run, ++run;
     barrier();
-    // Behind the last step too, where nothing lies inside: loads without a branch are spread among the multiplications.
+    // Also after the last step, with all accesses masked: loads without a branch are interleaved with multiplications.
     fetch_a(a + uint64_t(a_k + run * a_jump) * 4, a_rows, m, a_k < end);
     fetch_b(image, image_size, own, half_at ^ 1);
     [[unroll]] for (uint kk = 0; kk < BK; ++kk) {
@@ -254,7 +254,8 @@ void compute_tile(uint tile) {
   const uint c_row = PART == kWeightGradient ? arguments.n : size;
   const uint64_t c_size = uint64_t(arguments.groups) * arguments.m * arguments.n;
   const uint64_t c = arguments.c + (uint64_t(part) * c_size + uint64_t(group) * arguments.m * c_row) * 4;
-  const bool in_fours = c_row % 4 == 0;  // four neighbours are all in a row of C or all outside, and lie at 16 bytes
+  // Four adjacent columns are all inside C or all outside, and aligned to 16 bytes.
+  const bool in_fours = c_row % 4 == 0;
   [[unroll]] for (uint i = 0; i < TM; ++i) {
     const uint m = row + (i / 4 * (BM / TM) + ty) * 4 + i % 4;
     if (m >= arguments.m) continue;

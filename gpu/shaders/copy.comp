@@ -1,16 +1,17 @@
 #version 460
-// A strided copy with a conversion: result[i] = operand[i] for every index i of a merged shape. A thread moves
-// PER_THREAD units a group's width apart; all are loaded before the first is stored: loads do not pass a store.
+// A strided copy with a conversion: result[i] = operand[i] for every index i of the merged shape. A thread copies
+// PER_THREAD units, a work group's width apart. It loads all of them before the first store, since compilers do not move
+// loads before stores.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint DIMS = 0;  // 0: both lie in order
+layout(constant_id = 0) const uint DIMS = 0;  // 0: both are contiguous
 layout(constant_id = 1) const uint RESULT_TYPE = 6;
 layout(constant_id = 2) const uint TYPE = 6;
-layout(constant_id = 3) const bool AS_INTEGER = false;  // carry 64-bit integers, else floats
+layout(constant_id = 3) const bool AS_INTEGER = false;  // convert by way of 64-bit integers, else of floats
 layout(constant_id = 4) const uint PER_THREAD = 4;
-// What is moved at a time: an element, four floats side by side, or 16 bytes as they are.
+// What is copied at a time: an element, four adjacent floats, or 16 bytes without a conversion.
 layout(constant_id = 5) const uint UNIT = 0;
 const uint kElement = 0, kFourFloats = 1, kSixteenBytes = 2;
 
@@ -28,7 +29,7 @@ layout(push_constant, scalar) uniform Push {
 uint size[DIMS + 1];
 int64_t stride[2][DIMS + 1];
 
-// What is under way: where it goes, and one of the others.
+// The loaded units: destination, and the value in one of the others.
 int64_t to[PER_THREAD];
 int64_t integers[PER_THREAD];
 float floats[PER_THREAD];

@@ -1,7 +1,7 @@
 #version 460
-// Connectionist temporal classification, the formulas of runtime/ops/ctc.cpp: a work group takes one item of the batch and
-// goes through its steps, forward for the loss and back for its gradient, its threads side by side through the 2 S + 1
-// states of a step. A last pass gives each label the shares of the paths that all states with it have.
+// Connectionist temporal classification, with the formulas of runtime/ops/ctc.cpp. A work group takes one item of the batch
+// and visits its steps, forward for the loss and backward for the gradient; its threads take the 2 S + 1 states of a step.
+// The last pass adds the shares of all states with the same label.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
@@ -16,9 +16,9 @@ const uint kMostStates = 1024;  // as the kernel's supports()
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t log_probs, labels, input_lengths, target_lengths;  // lengths and labels: i64
   uint64_t alpha, losses;
-  uint64_t upstream, shares, gradient;  // shares: as alpha; they and the gradient hold zeros at first
+  uint64_t upstream, shares, gradient;  // shares: shaped as alpha; they and the gradient are initially 0
   uint steps, items, classes, width;
-  uint label_stride;  // from item to item; 0: all in one row
+  uint label_stride;  // labels from one item to the next; 0: the items' labels are concatenated
   uint blank, zero_infinity;
 };
 layout(push_constant, scalar) uniform Push {
@@ -37,7 +37,7 @@ float log_sum(float a, float b, float c) {
 uint length_of(uint64_t lengths, uint item) {
   return uint(load_integer(lengths, int64_t(item), kI64));
 }
-// Where the labels of the item begin.
+// The position of the first label of the item.
 uint first_label(uint item) {
   if (arguments.label_stride > 0) return item * arguments.label_stride;
   uint sum = 0;
@@ -110,7 +110,7 @@ void go_back(uint item) {
   }
 }
 
-// The gradient at one step of the label of state s, which the first state with that label sums.
+// The gradient at step t of the label of state s, if s is the first state with that label.
 void collect(uint t, uint item, uint s) {
   const uint labels = first_label(item), states = 2 * length_of(arguments.target_lengths, item) + 1;
   if (s >= states || t >= length_of(arguments.input_lengths, item)) return;

@@ -1,11 +1,11 @@
-// The body of every elementwise kernel. The file that the build writes for a row defines T, Params, value()
-// and the gradients; MODE chooses among them. Operands are loaded and results stored by their types; a thread
-// computes PER_THREAD elements (VECTOR: four times as many, side by side) a group's width apart, so that neighbouring
-// threads touch neighbouring memory. All are loaded before the first is stored: loads do not pass a store.
+// The body of all elementwise kernels. The file that the build writes for a row defines T, Params, value() and the
+// gradients; MODE selects one of them. A thread computes PER_THREAD elements (VECTOR: vectors of four elements) that are a
+// work group's width apart, so that adjacent threads access adjacent memory. It loads all operands before the first store,
+// since compilers do not move loads before stores.
 layout(local_size_x = 256) in;
 
 layout(constant_id = 0) const uint MODE = 0;  // 0: the value, i + 1: the gradient of operand i
-layout(constant_id = 1) const uint DIMS = 0;  // 0: all operands lie in order, else the merged dims
+layout(constant_id = 1) const uint DIMS = 0;  // of the merged shape; 0: all operands are contiguous
 layout(constant_id = 2) const uint RESULT_TYPE = 6;
 layout(constant_id = 3) const uint TYPE_0 = 6;
 layout(constant_id = 4) const uint TYPE_1 = 11;
@@ -13,7 +13,7 @@ layout(constant_id = 5) const uint TYPE_2 = 11;
 layout(constant_id = 6) const uint TYPE_3 = 11;
 layout(constant_id = 7) const uint TYPE_4 = 11;
 layout(constant_id = 8) const uint PER_THREAD = 4;
-layout(constant_id = 9) const bool VECTOR = false;  // floats in order, in fours from a multiple of a four's size on
+layout(constant_id = 9) const bool VECTOR = false;  // contiguous floats, aligned to vectors of four
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t param[3];
@@ -27,7 +27,7 @@ layout(push_constant, scalar) uniform Push {
   uint count;
 };
 
-// The dims, read once: a kernel that stores may not assume that its arguments stay as they are.
+// Copies of the dims: compilers must assume that stores change the arguments.
 uint size[DIMS + 1];
 int64_t stride[6][DIMS + 1];
 
@@ -44,7 +44,7 @@ T param(uint i) {
 #ifdef T_IS_INTEGER
   return int64_t(arguments.param[i]);
 #elif defined(T_IS_COMPLEX)
-  // With an imaginary part that compilers do not know to be 0: some leave out products by that.
+  // The imaginary part is 0, but compilers must not know it: some would drop products with it.
   return uintBitsToFloat(uvec2(uint(arguments.param[i]), uint(arguments.param[i] >> 32)));
 #else
   return uintBitsToFloat(uint(arguments.param[i]));
@@ -67,7 +67,7 @@ struct Operands {
   T v0, v1, v2, v3, v4;
 };
 
-// Where element `index` of the result lies, and what it is made of.
+// Loads the operands of element `index` of the result and returns its position.
 int64_t gather(uint index, out Operands operands) {
   int64_t at[6];
   if (DIMS == 0) {

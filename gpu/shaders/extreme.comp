@@ -1,12 +1,12 @@
 #version 460
-// The largest or smallest element of each row, and its place: the first of equals; a NaN beats all numbers.
+// The largest or smallest element of each row and its index: the first of equal ones. NaN precedes all numbers.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 #include "order.glsl"
 
 layout(constant_id = 2) const uint TYPE = 6;
 layout(constant_id = 3) const bool HAS_VALUES = false;
-layout(constant_id = 4) const uint RAW_TYPE = 2;  // an integer type of the elements' size
+layout(constant_id = 4) const uint RAW_TYPE = 2;  // an integer type of the same size as the elements
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t operand;
@@ -17,19 +17,19 @@ layout(push_constant, scalar) uniform Push {
   Arguments arguments;
 };
 
-const uint kLargest = 0;
+const uint kLargest = 0, kSmallest = 1;
 const uint kNowhere = 0xffffffffu;
 shared uint64_t meeting_key[256];
 shared uint meeting_place[256];
 
-// The larger, the better.
+// The element with the largest key wins.
 uint64_t key_at(int64_t i) {
   const uint64_t order = order_at(arguments.operand, i, TYPE);
   const bool nan = TYPE >= kF16 && order == 0xffffffffUL;
   return MODE == kLargest || nan ? order : TYPE == kI64 ? ~order : ~order & 0xffffffffUL;
 }
 
-// Whether key a at place i comes before b at place j.
+// Whether key a at index i wins over b at index j.
 bool wins(uint64_t a, uint i, uint64_t b, uint j) {
   if (j == kNowhere || i == kNowhere) return i != kNowhere;
   return a > b || (a == b && i < j);

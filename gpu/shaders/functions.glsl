@@ -1,8 +1,7 @@
-// The functions of runtime/ops/vocabulary.h over floats, where the specification of GLSL promises too little:
-// it allows exp an error that grows with its argument, sin and cos only -pi … pi, tanh a NaN at 100, pow no
-// negative base (Vulkan specification, "Precision and Operation of SPIR-V Instructions"). `precise` keeps
-// compilers from simplifying the steps that catch rounding errors. Polynomials without a source named are
-// Chebyshev fits to the function.
+// The functions of runtime/ops/vocabulary.h for floats whose precision in GLSL is too low. The specification allows an error
+// of exp that grows with its argument; sin and cos are specified only in -pi … pi; tanh may be NaN at 100; pow takes no
+// negative base (Vulkan specification, "Precision and Operation of SPIR-V Instructions"). `precise` keeps compilers from
+// simplifying steps that compensate rounding errors. Polynomials without a named source are Chebyshev fits.
 
 bool lg_isinf(float x) {
   return (floatBitsToUint(x) & 0x7fffffffu) == 0x7f800000u;
@@ -23,14 +22,14 @@ float lg_min(float a, float b) {
   return lg_isnan(a) || a < b ? a : b;
 }
 
-// a / b for any b: the specification leaves quotients by more than 2^126 open, and reciprocals of such numbers are
-// denormal, so that they come out as 0 on some devices.
+// a / b for any b. The specification does not define quotients by more than 2^126: reciprocals of such numbers are subnormal
+// and 0 on some devices.
 float lg_quotient(float a, float b) {
   const bool large = abs(b) > 4.2535296e37;  // 2^125
   return large ? (0.0625 * a) / (0.0625 * b) : a / b;
 }
 
-// Remainder of integers: mantissas are divided eight bits at a time, so the result is exact.
+// Exact: divides the mantissas as integers, eight bits at a time.
 float lg_fmod(float a, float b) {
   const uint sign = floatBitsToUint(a) & 0x80000000u;
   uint x = floatBitsToUint(a) & 0x7fffffffu, y = floatBitsToUint(b) & 0x7fffffffu;
@@ -68,16 +67,16 @@ float scale(float x, int n) {
   return x * power_of_two(half_n) * power_of_two(n - half_n);
 }
 
-// The magnitude of `value` with the sign of x, be x a zero.
+// The magnitude of `value` with the sign of x, also of a zero.
 float with_sign_of(float x, float value) {
   return uintBitsToFloat(floatBitsToUint(value) & 0x7fffffffu | floatBitsToUint(x) & 0x80000000u);
 }
 
-// exp(x) = 2^n (1 + p): n = round(x / ln 2), p = exp(r) - 1 for the rest r, |r| <= ln(2) / 2. ln 2 in two
-// parts, the first of 9 bits, so that n times it is exact; polynomial of Cephes' expf. A number is rounded to a whole
-// one by adding 1.5 2^23, whose last bits then are that number: many devices round and convert at an eighth of the
-// rate of sums. There are no branches, nor in the functions below, which choose among results: neighbours rarely
-// agree. p of NaN is NaN; n of NaN and of numbers beyond 2^22 may be any.
+// exp(x) = 2^n (1 + p) with n = round(x / ln 2) and p = exp(r) - 1 for the rest r, |r| <= ln(2) / 2. ln 2 is split into two
+// parts, the first of 9 bits, so that its product with n is exact. Polynomial of Cephes' expf. Adding 1.5 2^23 rounds a
+// number to an integer, which is then in the last bits: many devices round and convert at an eighth of the rate of
+// additions. There are no branches, and the functions below select among results, since adjacent invocations rarely take the
+// same branch. p of NaN is NaN. n is undefined for NaN and beyond 2^22.
 float exp_parts(float x, out int n) {
   const float kRounder = 12582912.0;
   precise float rounded = fma(x, 1.44269504088896341, kRounder);
@@ -99,8 +98,7 @@ float lg_exp(float x) {
   const float within = scale(1.0 + p, n);
   return x > 88.7228394 ? infinity() : x < -103.972084 ? 0.0 : within;
 }
-// exp(x) for x <= 0 in fewer steps: 2^n comes from n in one, 2^64 times too large, so that denormal results are reached,
-// too.
+// exp(x) for x <= 0 in fewer steps: 2^n is built directly, scaled by 2^64 so that subnormal results can be reached.
 float exp_of_negative(float x) {
   int n;
   const float p = exp_parts(x < -104.0 ? -104.0 : x, n);
@@ -144,7 +142,7 @@ float mantissa(float x, out int e) {
   e += int(bits) >> 23;
   return uintBitsToFloat((bits & 0x7fffffu) + 0x3f3504f3u);
 }
-// log(1 + f) - f + f^2 / 2 for the f of such a mantissa; polynomial of Cephes' logf.
+// log(1 + f) - f + f^2 / 2 for f = m - 1 of such a mantissa. Polynomial of Cephes' logf.
 float log_tail(float f) {
   float p = 7.0376836292e-2;
   p = p * f - 1.1514610310e-1;
@@ -157,7 +155,7 @@ float log_tail(float f) {
   p = p * f + 3.3333331174e-1;
   return p * f * f * f;
 }
-// log(x) = scale_high e + scale_low e + unit log(m): in any base.
+// log(x) = scale_high e + scale_low e + unit log(m), in any base.
 float log_in_base(float x, float unit, float scale_high, float scale_low) {
   if (lg_isnan(x) || x < 0.0) return nan();
   if (x == 0.0) return -infinity();
@@ -178,7 +176,7 @@ float lg_log2(float x) {
 float lg_log10(float x) {
   return log_in_base(x, 0.434294481903251828, 0.30078125, 2.48745663981195214e-4);
 }
-// Kahan's correction of the rounding in 1 + x.
+// With Kahan's correction of the rounding of 1 + x.
 float lg_log1p(float x) {
   if (lg_isnan(x) || x == 0.0 || x == infinity()) return x;
   precise float u = 1.0 + x;
@@ -202,7 +200,7 @@ vec2 exact_sum(float a, float b) {
   return vec2(s, low);
 }
 
-// |a|^b = exp(b log |a|) with the logarithm to about 40 bits: log m = 2 atanh((m - 1) / (m + 1)).
+// |a|^b = exp(b log |a|), with a logarithm of about 40 bits: log m = 2 atanh((m - 1) / (m + 1)).
 float positive_pow(float a, float b) {
   int e;
   const float m = mantissa(a, e);
@@ -241,11 +239,11 @@ float lg_pow(float a, float b) {
   return sign * positive_pow(size, b);
 }
 
-// x = quadrant pi/2 + r, |r| <= pi/4. Up to 2^13 by subtracting pi/2 in three parts (Cody and Waite); beyond,
-// the bits of 2/pi that matter are multiplied as integers (Payne and Hanek 1983).
+// x = quadrant pi/2 + r, |r| <= pi/4. Below 2^13 pi/2 is subtracted in three parts (Cody and Waite). Above, x is multiplied
+// by the relevant bits of 2/pi as integers (Payne and Hanek 1983).
 const uint kTwoOverPi[8] = uint[](0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u,
                                   0x3c439041u, 0xfe5163abu, 0xdebbc561u);
-uint two_over_pi(int bit) {  // 32 bits of the fraction from `bit` on; zeros in front
+uint two_over_pi(int bit) {  // 32 bits of the fraction from `bit` on; bits before it are 0
   if (bit <= -32) return 0u;
   if (bit < 0) return kTwoOverPi[0] >> -bit;
   const int word = bit >> 5, shift = bit & 31;
@@ -263,7 +261,7 @@ float quarter_turn(float x, out int quadrant) {
   const uint bits = floatBitsToUint(x);
   const int e = int(bits >> 23 & 255u) - 150;  // |x| = m 2^e, m of 24 bits
   const uint64_t m = uint64_t((bits & 0x7fffffu) | 0x800000u);
-  // m 2^e 2/pi modulo 4: what the bits before place e - 2 add is a multiple of 4.
+  // m 2^e 2/pi modulo 4: bits before position e - 2 contribute multiples of 4.
   const int from = e - 2;
   const uint64_t top = m * uint64_t(two_over_pi(from));
   const uint64_t middle = m * uint64_t(two_over_pi(from + 32));
@@ -389,7 +387,7 @@ float lg_cosh(float x) {
   const float t = lg_exp(0.5 * abs(x));
   return abs(x) < 20.0 ? 0.5 * (t * t + 1.0 / (t * t)) : 0.5 * t * t;
 }
-// From 9.1 on it is 1.
+// 1 from 9.1 on.
 float lg_tanh(float x) {
   const float a = abs(x);
   const float t = expm1_within(a > 9.1 ? 18.2 : 2.0 * a);
@@ -415,8 +413,8 @@ float lg_atanh(float x) {
   const float v = a == 1.0 ? infinity() : 0.5 * lg_log1p(2.0 * a / (1.0 - a));
   return x < 0.0 ? -v : v;
 }
-// 1 - exp(log(erfc(|x|))) with -log(erfc(a)) = a + a P(a): one exponential and one polynomial, and small values keep
-// their relative precision. From 4 on it is 1. P is fitted to the relative error of the result (less than 4e-9).
+// 1 - exp(log(erfc(|x|))) with -log(erfc(a)) = a + a P(a): one exponential and one polynomial; small values keep their
+// relative precision. 1 from 4 on. P is fitted to the relative error of the result (less than 4e-9).
 float lg_erf(float x) {
   const float a = abs(x) > 4.0 ? 4.0 : abs(x);
   float p = -9.256240518e-6;
@@ -430,8 +428,8 @@ float lg_erf(float x) {
   p = p * a + 1.28379172e-1;
   return with_sign_of(x, -expm1_within(-(p * a + a)));
 }
-// As in runtime/cpu/math.h: for a >= 0 the upper tail is exp(-a^2 / 2) Q((a - 3) / (a + 3)) / (a + 3), so that small
-// values keep their relative precision, and a formula with both functions computes one exponential.
+// As in runtime/cpu/math.h: for a >= 0 the upper tail is exp(-a^2 / 2) Q((a - 3) / (a + 3)) / (a + 3). Small values keep
+// their relative precision, and a formula with both functions computes one exponential.
 float exp_of_half_square(float x) {
   return exp_of_negative(-0.5 * x * x);
 }
@@ -439,7 +437,7 @@ float lg_normal_pdf(float x) {
   return 0.39894228 * exp_of_half_square(x);
 }
 float lg_normal_cdf(float x) {
-  const float a = min(abs(x), 32.0);  // beyond, the tail is 0
+  const float a = min(abs(x), 32.0);  // the tail is 0 beyond
   const float r = 1.0 / (a + 3.0), u = (a - 3.0) * r;
   float q = -2.667658305e-4;
   q = q * u - 9.032518923e-4;

@@ -1,30 +1,25 @@
 #version 460
-// target[o, j, n] += alpha sum of source[o, k, n] over all k with index[k] = j, in order of k. A work group owns a
-// row j and 256 of its columns (o, n); it reads the index 256 at a time, and each thread adds what was found. So no
-// two threads write one element, and the sums are the same every time.
+// target[o, j, n] += alpha * sum of source[o, k, n] over all k with index[k] = j, in order of k. A work group owns a row j
+// and 256 of its columns (o, n). It reads 256 indices at a time; then each thread adds the elements whose index is j. No
+// two threads write the same element, so the sums are deterministic.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
+#include "fault.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint TYPE = 6;
 layout(constant_id = 1) const uint INDEX_TYPE = 3;
 
-layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Fault {
-  uint kind;
-  uint row;
-  int value;
-  uint size;
-};
 layout(push_constant, scalar) uniform Push {
   uint64_t unused;
   uint64_t target, source, index;
-  Fault fault;
+  uint64_t fault;
   uint outer, size, count, inner;
-  uint kind;    // of fault
-  float alpha;  // of integers: a whole number
+  uint kind;    // of a fault
+  float alpha;  // an integer if TYPE is one
 };
 
-shared uint found[8];  // a bit for each of 256 indices
+shared uint found[8];  // bit i: whether index first + i is j
 
 void main() {
   const uint me = gl_LocalInvocationID.x, columns = outer * inner, wide = (columns + 255) / 256;
@@ -41,11 +36,7 @@ void main() {
       if (first + me < count) {
         const int64_t at = load_integer(index, int64_t(first + me), INDEX_TYPE);
         if (at == int64_t(j)) atomicOr(found[me / 32], 1u << me % 32);
-        if (work == 0 && (at < 0 || at >= int64_t(size)) && atomicCompSwap(fault.kind, 0u, kind) == 0u) {
-          fault.row = first + me;
-          fault.value = int(clamp(at, -2147483647L, 2147483647L));
-          fault.size = size;
-        }
+        if (work == 0 && (at < 0 || at >= int64_t(size))) note_index(fault, kind, first + me, at, size);
       }
       barrier();
       if (column >= columns) continue;

@@ -1,6 +1,6 @@
 #version 460
-// Whether |a - b| <= atol + rtol |b|, of integers among each other or beside other numbers: in double precision, as on
-// the CPU, so that differences do not wrap around.
+// |a - b| <= atol + rtol |b|, where a or b is an integer. Computed in double precision, as on the CPU, so that differences
+// do not wrap around.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 

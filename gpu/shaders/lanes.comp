@@ -1,30 +1,25 @@
 #version 460
-// Elements named by an index along one dim. A lane is what the dim leaves of the others; its indices are worked off
-// in order by one thread, so that of equal ones the last is written, and sums do not depend on luck. An index that
-// is out of range leaves a note in `fault` (gpu/stream.h) and does nothing.
+// Elements selected by an index along one dim. A lane is a line of the index along that dim. One thread processes it in
+// order: of equal indices the last one is written, and sums are deterministic. An index that is out of range is noted as
+// a fault and has no effect.
 //   take: source = target[index]     put: target[index] = source     add: target[index] += source
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
+#include "fault.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
-layout(constant_id = 1) const uint TYPE = 2;  // of take and put: an integer type of the elements' size
+layout(constant_id = 1) const uint TYPE = 2;  // for take and put an integer type of the same size as the elements
 layout(constant_id = 2) const uint INDEX_TYPE = 3;
 
 const uint kTake = 0, kPut = 1, kAdd = 2;
 
-layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Fault {
-  uint kind;
-  uint row;
-  int value;
-  uint size;
-};
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t target, source, index;
-  Fault fault;
+  uint64_t fault;
   uint lanes, dims, extent;  // extent: indices of a lane
-  uint kind;                 // of fault
-  int64_t size;              // what the indices must be below
+  uint kind;                 // of a fault
+  int64_t size;              // indices must be less
   int64_t target_step, source_step, index_step;  // along the dim
   uint lane_size[8];
   int64_t target_stride[8], source_stride[8], index_stride[8];
@@ -47,11 +42,8 @@ void main() {
     for (uint k = 0; k < arguments.extent; ++k) {
       const int64_t at = load_integer(arguments.index, index + int64_t(k) * arguments.index_step, INDEX_TYPE);
       if (at < 0 || at >= arguments.size) {
-        if (atomicCompSwap(arguments.fault.kind, 0u, arguments.kind) == 0u) {
-          arguments.fault.row = uint(index + int64_t(k) * arguments.index_step);
-          arguments.fault.value = int(clamp(at, -2147483647L, 2147483647L));
-          arguments.fault.size = uint(arguments.size);
-        }
+        note_index(arguments.fault, arguments.kind, uint(index + int64_t(k) * arguments.index_step), at,
+                   uint(arguments.size));
         continue;
       }
       const int64_t to = target + at * arguments.target_step, from = source + int64_t(k) * arguments.source_step;

@@ -1,33 +1,27 @@
 #version 460
-// Cross entropy with class ids. Of a row x with label y, smoothing s, class weights w and lse = log sum exp
-// x:
+// Cross entropy with class ids. For a row x with label y, smoothing s, class weights w and lse = log sum exp x:
 //   loss = (1 - s) w_y (lse - x_y) + s / C sum_c w_c (lse - x_c)
-// and its gradient for the row's factor k, with p = exp(x - lse):
-//   k ((1 - s) w_y + s / C sum w) p_c - k s / C w_c, less k (1 - s) w_y at the label.
-// Ignored rows count for nothing. A label that is no class leaves a note in `fault` (gpu/stream.h).
+// and its gradient, where k is the gradient of the row's loss and p = exp(x - lse):
+//   k ((1 - s) w_y + s / C sum w) p_c - k s / C w_c, minus k (1 - s) w_y at c = y.
+// Ignored rows have loss and gradient 0. A label that is not a class is noted as a fault.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
+#include "fault.glsl"
 
 layout(constant_id = 2) const uint LABEL_TYPE = 3;
 layout(constant_id = 3) const bool HAS_WEIGHT = false;
 layout(constant_id = 4) const bool SMOOTH = false;
 
 const uint kForward = 0;  // loss and lse of each row
-const uint kTotal = 1;    // one group: the sum of the rows' weights
-const uint kFinish = 2;   // one group: the sum of the rows' losses, divided by that if there is a total
+const uint kTotal = 1;    // one work group: the sum of the rows' weights
+const uint kFinish = 2;   // one work group: the sum of the rows' losses, divided by the total if there is one
 const uint kBackward = 3;
 
-layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Fault {
-  uint kind;
-  uint row;
-  int label;
-  uint classes;
-};
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t logits, labels, weight;
-  uint64_t lse, losses, total;  // total: 0 for none
-  uint64_t grad, result;        // grad: of each row, or of all
-  Fault fault;
+  uint64_t lse, losses, total;  // total: 0 if there is none
+  uint64_t grad, result;        // grad: of each row's loss, or of the reduced one
+  uint64_t fault;
   int64_t ignored;
   float smoothing;
   uint grad_step;               // 0: one gradient for all rows
@@ -41,16 +35,12 @@ float weight_of(uint c) {
   return HAS_WEIGHT ? load_f32(arguments.weight, int64_t(c)) : 1.0;
 }
 
-// The label of a row, or -1 if the row is ignored; one that is no class counts as ignored, and is noted.
+// The label of a row, or -1 if the row is ignored. A label that is not a class is noted and ignored.
 int label_of(uint row) {
   const int64_t label = load_integer(arguments.labels, int64_t(row), LABEL_TYPE);
   if (label == arguments.ignored) return -1;
   if (label < 0 || label >= int64_t(arguments.rows.extent)) {
-    if (atomicCompSwap(arguments.fault.kind, 0u, 1u) == 0u) {
-      arguments.fault.row = row;
-      arguments.fault.label = int(clamp(label, -2147483647L, 2147483647L));
-      arguments.fault.classes = arguments.rows.extent;
-    }
+    note_index(arguments.fault, kLabelFault, row, label, arguments.rows.extent);
     return -1;
   }
   return int(label);
@@ -101,7 +91,7 @@ void main() {
       for (uint c = along(); c < end; c += ALONG)
         largest = max(largest, load_f32(logits, at + int64_t(c) * step));
       largest = row_max(largest);
-      // An infinite largest number is taken out of the differences, which would be NaN.
+      // If the largest number is infinite, subtracting it would give NaN.
       const float middle = lg_isinf(largest) ? 0.0 : largest;
       float sum = 0.0, weights = 0.0, weighed = 0.0;
       for (uint c = along(); c < end; c += ALONG) {

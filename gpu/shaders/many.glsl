@@ -1,7 +1,7 @@
-// Many tensors in one dispatch, cut into blocks that count through all of them. The including file has a table `entries`
-// of `tensors` of them, whose first_block says which block is their first.
+// Many tensors in one dispatch. They are divided into blocks that are numbered through all tensors. The including file
+// declares the table `entries` of `tensors` entries, each with the number of its first block.
 
-// The tensor that the block is of: the last whose first block is not above it.
+// The tensor of the block: the last one whose first block is not larger.
 uint tensor_of(uint block) {
   uint low = 0, high = tensors;
   while (high - low > 1) {

@@ -1,14 +1,12 @@
 #version 460
 // C = activation(A B + bias of each column), for batches of matrices with any strides. A work group computes a BM x BN
-// tile of C from BK columns of A and rows of B at a time, held in shared memory; the next ones are fetched
-// while these are used, into the other half of the shared memory, so that a step has one barrier. A thread owns
-// TM x TN elements, in squares of 4 x 4 spread over the tile, so that it reads shared memory 16 bytes at a time
-// without bank conflicts, and fetches the same places of each step, so that its addresses only move on. Summation
-// runs in order of k; where C is small and k long, parts of k are summed apart into a C each, and
-// matmul_parts.comp does the rest.
+// tile of C from BK columns of A and rows of B at a time, in shared memory. It is double-buffered: the next step is
+// loaded into the other half while this one is used, so that a step has one barrier. A thread owns TM x TN elements, in
+// squares of 4 x 4 that are spread over the tile, so that it reads shared memory 16 bytes at a time without bank conflicts.
+// It loads the same positions in each step, so that its addresses only advance. Sums are in order of k. With split-K, each
+// part of k has a C of its own, and matmul_parts.comp adds them.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
-#define ACTIVATION_ID 12
 #include "activation.glsl"
 
 layout(local_size_x_id = 0) in;  // (BM / TM) (BN / TN)
@@ -17,24 +15,24 @@ layout(constant_id = 2) const uint BN = 64;
 layout(constant_id = 3) const uint BK = 16;
 layout(constant_id = 4) const uint TM = 4;
 layout(constant_id = 5) const uint TN = 4;
-layout(constant_id = 6) const bool A_ROWS_LIE_CLOSE = false;    // fetch neighbours in m, else in k
-layout(constant_id = 7) const bool B_COLUMNS_LIE_CLOSE = true;  // fetch neighbours in n, else in k
+layout(constant_id = 6) const bool A_ROWS_LIE_CLOSE = false;    // adjacent elements of A are along m, else along k
+layout(constant_id = 7) const bool B_COLUMNS_LIE_CLOSE = true;  // adjacent elements of B are along n, else along k
 layout(constant_id = 8) const bool HAS_BIAS = false;
 layout(constant_id = 9) const uint THREADS = 256;  // as constant 0
-// An operand's close elements are fetched four at a time: sizes and strides are multiples of 4, addresses of 16.
+// Adjacent elements are loaded four at a time: sizes and strides are multiples of 4, addresses of 16.
 layout(constant_id = 10) const bool A_VECTOR = false;
 layout(constant_id = 11) const bool B_VECTOR = false;
-layout(constant_id = 13) const bool EVEN = false;  // tiles lie within the matrices: no access has to look for their ends
+layout(constant_id = 13) const bool EVEN = false;  // tiles divide the matrices: no access needs a bounds check
 
 #include "matmul_arguments.glsl"
 
-const uint kARow = BM / 4 + 1, kBRow = BN / 4 + 1;  // in vec4, one more than needed against bank conflicts
+const uint kARow = BM / 4 + 1, kBRow = BN / 4 + 1;  // in vec4, padded to avoid bank conflicts
 const uint kAPerThread = BM * BK / THREADS, kBPerThread = BN * BK / THREADS;
 shared vec4 a_tile[2 * BK * kARow];
 shared vec4 b_tile[2 * BK * kBRow];
 
-// A thread fetches 1 or 4 elements at once, at one place of each kALines-th line of the tile of A. Lines run along the
-// dim that lies close.
+// A thread loads 1 or 4 elements at once, at one position in every kALines-th line of the tile of A. Lines run along the
+// dim with adjacent elements.
 const uint kAWide = A_VECTOR ? 4 : 1, kBWide = B_VECTOR ? 4 : 1;
 const uint kALine = (A_ROWS_LIE_CLOSE ? BM : BK) / kAWide, kBLine = (B_COLUMNS_LIE_CLOSE ? BN : BK) / kBWide;
 const uint kALines = THREADS / kALine, kBLines = THREADS / kBLine;
@@ -42,7 +40,7 @@ const uint kALines = THREADS / kALine, kBLines = THREADS / kBLine;
 float a_next[kAPerThread];
 float b_next[kBPerThread];
 
-// The first of this thread's places in a tile: x = m or n, y = k.
+// This thread's first position in a tile: x = m or n, y = k.
 uvec2 place_in_a() {
   const uint close = gl_LocalInvocationID.x % kALine * kAWide, line = gl_LocalInvocationID.x / kALine;
   return A_ROWS_LIE_CLOSE ? uvec2(close, line) : uvec2(line, close);
@@ -51,7 +49,7 @@ uvec2 place_in_b() {
   const uint close = gl_LocalInvocationID.x % kBLine * kBWide, line = gl_LocalInvocationID.x / kBLine;
   return B_COLUMNS_LIE_CLOSE ? uvec2(close, line) : uvec2(line, close);
 }
-// What leads to the i-th of them.
+// The distance to its i-th position.
 uvec2 further_in_a(uint i) {
   return A_ROWS_LIE_CLOSE ? uvec2(0, i * kALines) : uvec2(i * kALines, 0);
 }
@@ -59,8 +57,8 @@ uvec2 further_in_b(uint i) {
   return B_COLUMNS_LIE_CLOSE ? uvec2(0, i * kBLines) : uvec2(i * kBLines, 0);
 }
 
-// `from` is the address of the first place, which is element `first` of the matrix; `lines` are the bytes that lead
-// from one of this thread's lines to the next; the matrix ends at `end`.
+// `from` is the address of the first position, which is element `first` of the matrix. `lines` is the distance in bytes
+// between this thread's lines. The matrix ends at `end`.
 void fetch_a(uint64_t from, int64_t lines, uvec2 first, uvec2 end) {
   [[unroll]] for (uint i = 0; i < kAPerThread / kAWide; ++i, from += lines) {
     const bool inside = EVEN || all(lessThan(first + further_in_a(i), end));
@@ -128,8 +126,7 @@ void compute_tile(uint tile) {
   uint half_at = 0;
   for (uint k = share.first; k < share.end; k += BK, half_at ^= 1) {
     keep(half_at);
-    // Where no access looks for the ends, the last step is fetched twice: loads without a branch are spread among the
-    // multiplications.
+    // Without bounds checks the last step is loaded twice: loads without a branch are interleaved with multiplications.
     const bool more = k + BK < share.end;
     a += more ? a_step : 0, a_place.y += BK;
     b += more ? b_step : 0, b_place.y += BK;
@@ -147,7 +144,8 @@ void compute_tile(uint tile) {
     }
   }
 
-  const bool in_fours = EVEN || arguments.n % 4 == 0;  // four neighbours are all in C or all outside, and lie at 16 bytes
+  // Four adjacent columns are all inside C or all outside, and aligned to 16 bytes.
+  const bool in_fours = EVEN || arguments.n % 4 == 0;
   [[unroll]] for (uint i = 0; i < TM; ++i) {
     const uint m = row + (i / 4 * (BM / TM) + ty) * 4 + i % 4;
     if (!EVEN && m >= arguments.m) continue;

@@ -1,4 +1,4 @@
-// What the kernels of matrix products are given, and in which order they compute the tiles of C.
+// The arguments of matmul.comp and matmul_cooperative.comp, and the order in which they compute the tiles of C.
 #include "turns.glsl"
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
@@ -6,19 +6,19 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   int64_t a_row, a_column, b_row, b_column, bias_step;
   uint m, n, k;
   uint row_tiles, column_tiles;
-  uint splits, split;  // parts of k, and how long they are
+  uint splits, split;  // parts of k, and elements of k in a part
   uint batches;
   uint batch_dims;
   uint batch_size[8];
   int64_t batch_step[2][8];  // of a and b
-  uint64_t a_plane, b_plane;  // bytes from one plane to the next, where operands are sums of planes
+  uint64_t a_plane, b_plane;  // bytes from one plane to the next, if operands are sums of planes
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
   TURN
 };
 
-// The share of one work group: a tile of C, of one item of the batch and one part of k.
+// The work of one work group: a tile of C, for one item of the batch and one part of k.
 struct Share {
   uint row, column;  // of the tile, counted in tiles
   uint first, end;   // in k
@@ -26,8 +26,8 @@ struct Share {
   int64_t a, b;      // elements to the item's matrices
 };
 
-// Neighbours in the order share rows of A and columns of B, which the cache then holds: down a few rows of tiles, then
-// on to the next column.
+// Adjacent work groups share rows of A and columns of B, which then stay in the cache: the order goes down kRowsDown rows
+// of tiles, then on to the next column.
 const uint kRowsDown = 8;
 
 Share share_of(uint tile) {

@@ -1,7 +1,7 @@
 #version 460
-// The right factor of a complex product as that of a real one: of z = x + iy in row p and column j of the operand the
-// result has the square (x, y; -y, x) in rows 2p and 2p + 1 and columns 2j and 2j + 1. A row of real and imaginary parts
-// in turn, times this, is the row of the product's parts in turn.
+// The right factor of a complex product as a real matrix: z = x + iy in row p and column j becomes the block (x, y; -y, x)
+// in rows 2p, 2p + 1 and columns 2j, 2j + 1. A row of alternating real and imaginary parts, times this matrix, is the
+// product's row of alternating parts.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 

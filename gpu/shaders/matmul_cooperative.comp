@@ -1,13 +1,13 @@
 #version 460
-// C = activation(A B + bias of each column) on the matrix units of the device, for batches of matrices of 16-bit elements,
-// summed in f32. A and B may be sums of two matrices each, the larger one first (matmul_planes.comp makes them of f32): then all
-// products but that of the two smaller ones are summed.
+// C = activation(A B + bias of each column) on matrix units, for batches of matrices of 16-bit elements, summed in f32. A and
+// B may be sums of two planes each, the larger one first (matmul_planes.comp makes them from f32). Then all products of
+// planes are added, except that of the two smaller ones.
 //
 // A work group computes a BM x BN tile of C from BK columns of A and rows of B at a time. Each subgroup owns WM x WN of
-// the tile. Operands are fetched and kept in shared memory eight elements at a time along the dim that lies close; the
-// next ones are fetched into registers while these are multiplied.
+// the tile. Operands are loaded and stored in shared memory eight elements at a time, along the dim with adjacent elements.
+// The next step is loaded into registers while this one is multiplied.
 //
-// Written against GL_NV_cooperative_matrix, which the shader compiler knows; gpu/portable_matrices.h makes it the extension
+// Written against GL_NV_cooperative_matrix, which glslang supports. gpu/portable_matrices.h translates it to the extension
 // that devices of all vendors have.
 #extension GL_GOOGLE_include_directive : require
 #extension GL_NV_cooperative_matrix : require
@@ -15,7 +15,6 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #include "memory.glsl"
-#define ACTIVATION_ID 17
 #include "activation.glsl"
 
 layout(local_size_x_id = 0) in;  // (BM / WM) (BN / WN) subgroups
@@ -24,15 +23,15 @@ layout(constant_id = 2) const uint BN = 128;
 layout(constant_id = 3) const uint BK = 32;
 layout(constant_id = 4) const uint WM = 64;
 layout(constant_id = 5) const uint WN = 32;
-layout(constant_id = 6) const bool A_ROWS_LIE_CLOSE = false;    // neighbours in m, else in k
-layout(constant_id = 7) const bool B_COLUMNS_LIE_CLOSE = true;  // neighbours in n, else in k
+layout(constant_id = 6) const bool A_ROWS_LIE_CLOSE = false;    // adjacent elements of A are along m, else along k
+layout(constant_id = 7) const bool B_COLUMNS_LIE_CLOSE = true;  // adjacent elements of B are along n, else along k
 layout(constant_id = 8) const bool HAS_BIAS = false;
 layout(constant_id = 9) const uint THREADS = 256;  // as constant 0
 layout(constant_id = 10) const uint PLANES = 1;  // 1 or 2
 layout(constant_id = 11) const uint OUT_TYPE = kBF16;
 layout(constant_id = 12) const uint SUBGROUP = 32;
-layout(constant_id = 16) const bool WHOLE = false;  // tiles and steps divide C and k: nothing lies outside
-// The size of a matrix of the unit: M x K times K x N. Three constants, so that the three kinds are three types.
+layout(constant_id = 16) const bool WHOLE = false;  // tiles divide C and steps divide k: no access needs a bounds check
+// The cooperative matrices: M x K times K x N. Three constants, so that the three uses have different types.
 layout(constant_id = 13) const uint M = 16;
 layout(constant_id = 14) const uint N = 16;
 layout(constant_id = 15) const uint K = 16;
@@ -41,18 +40,18 @@ layout(constant_id = 15) const uint K = 16;
 
 const uint kAWidth = A_ROWS_LIE_CLOSE ? BM / 8 : BK / 8, kAHeight = A_ROWS_LIE_CLOSE ? BK : BM;
 const uint kBWidth = B_COLUMNS_LIE_CLOSE ? BN / 8 : BK / 8, kBHeight = B_COLUMNS_LIE_CLOSE ? BK : BN;
-const uint kARow = kAWidth + 1, kBRow = kBWidth + 1;  // one more than needed against bank conflicts
+const uint kARow = kAWidth + 1, kBRow = kBWidth + 1;  // padded to avoid bank conflicts
 const uint kB = kARow * kAHeight;                     // where the tile of B begins
 const uint kAEights = kAWidth * kAHeight / THREADS, kBEights = kBWidth * kBHeight / THREADS;
 const uint kOperands = kB + kBRow * kBHeight;
-const uint kResultRow = WN / 4 + 1;  // of a band of results, M rows, on its way to memory
+const uint kResultRow = WN / 4 + 1;  // of a band of results (M rows) in shared memory
 const uint kResults = THREADS / SUBGROUP * M * kResultRow;
 shared uvec4 tiles[kOperands > kResults ? kOperands : kResults];
 
 uvec4 a_next[kAEights];
 uvec4 b_next[kBEights];
 
-// Eight `at` = i THREADS + this thread of a tile lies in line at / width, so that those of a thread are evenly apart.
+// Vector i THREADS + t of a tile, of thread t, is in line (i THREADS + t) / width: the lines of a thread are evenly spaced.
 const uint kALines = THREADS / kAWidth, kBLines = THREADS / kBWidth;
 
 void fetch(uint64_t a, uint64_t b, uint row, uint column, uint k, uint end) {
@@ -91,7 +90,7 @@ void keep() {
 
 const uint kDown = WM / M, kAcross = WN / N;  // the matrices of a subgroup, at most 4 x 4
 
-// They are spelled out: an array of matrices would be kept in slow memory, even where all its indices are constant.
+// Written out one by one: drivers keep an array of matrices in memory, even if all its indices are constant.
 #define EACH_DOWN(DO) DO(0) DO(1) DO(2) DO(3)
 #define EACH_ACROSS(DO) DO(0) DO(1) DO(2) DO(3)
 #define EACH_OF_ROW(DO, i) DO(i, 0) DO(i, 1) DO(i, 2) DO(i, 3)
@@ -125,7 +124,7 @@ const uint kDown = WM / M, kAcross = WN / N;  // the matrices of a subgroup, at 
     subgroupBarrier();                                            \
   }
 
-// Eight sums of a row as elements of C.
+// Stores eight sums of a row as elements of C.
 void store_eight(uint64_t c, uint m, uint n, vec4 low, vec4 high) {
   if (m >= arguments.m) return;
   const int64_t at = int64_t(m) * int64_t(arguments.n) + int64_t(n);
@@ -158,7 +157,7 @@ void store_eight(uint64_t c, uint m, uint n, vec4 low, vec4 high) {
   }
 }
 
-// The M x WN sums that this subgroup holds at tiles[results], whose first is element (m, n) of C.
+// Stores the M x WN sums of this subgroup at tiles[results]. The first is element (m, n) of C.
 void store_band(uint64_t c, uint results, uint m, uint n) {
   for (uint at = gl_SubgroupInvocationID; at < M * WN / 8; at += SUBGROUP) {
     const uint y = at / (WN / 8), x = at % (WN / 8) * 8;
@@ -167,7 +166,7 @@ void store_band(uint64_t c, uint results, uint m, uint n) {
   }
 }
 
-// Which planes are multiplied, the largest products last: the last kPairCount of these.
+// The pairs of planes that are multiplied are the last kPairCount ones: the largest products last.
 const uvec2 kPairs[3] = {uvec2(1, 0), uvec2(0, 1), uvec2(0, 0)};
 const uint kPairCount = PLANES * (PLANES + 1) / 2;
 
@@ -185,7 +184,7 @@ void compute_tile(uint tile) {
   for (uint step = 1; step <= steps; ++step) {
     keep();
     barrier();
-    if (WHOLE || step < steps) {  // without a branch the loads are spread among the products; the last is fetched twice
+    if (WHOLE || step < steps) {  // without a branch, loads are interleaved with products; the last step is loaded twice
       next += step < steps ? BK : 0;
       if (PLANES > 1 && next >= share.end) {
         next = share.first;

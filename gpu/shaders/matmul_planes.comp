@@ -1,19 +1,19 @@
 #version 460
-// Matrices of any strides as PLANES matrices of 16-bit elements whose sum they are, for the matrix units: lines of
-// `close` neighbours, each filled up with zeros to a multiple of eight. Each plane holds what the ones before leave over,
-// rounded to the nearest; 1 and 2 planes of bfloat16 keep 8 and 16 bits of an f32.
+// Splits matrices of any strides into sums of PLANES matrices of 16-bit elements, for matrix units. Lines of `close` adjacent
+// elements are padded with zeros to a multiple of eight. Each plane is the rest after the planes before it, rounded to
+// nearest. 1 and 2 planes of bfloat16 keep 8 and 16 bits of an f32.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint PLANES = 1;
-layout(constant_id = 1) const uint TYPE = kF32;    // of the elements; what is not f32 is copied bit for bit
-layout(constant_id = 2) const bool IN_FOURS = false;  // f32 that can be read four at a time
+layout(constant_id = 1) const uint TYPE = kF32;    // of the elements; types other than f32 are copied bit for bit
+layout(constant_id = 2) const bool IN_FOURS = false;  // f32 that can be loaded four at a time
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t from, to;
   int64_t close_step, far_step;
-  uint close, far, eights;  // elements and lines of a matrix, eights of a line
+  uint close, far, eights;  // elements of a line, lines of a matrix, vectors of eight of a line
   uint matrices, batch_dims;
   uint batch_size[8];
   int64_t batch_step[8];

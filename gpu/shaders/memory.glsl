@@ -1,7 +1,6 @@
-// How shaders reach memory: by 64-bit addresses, one element at a time, whatever its type. The numbers of the
-// types are those of runtime/dtype.h; kNumber says that the address itself holds the value, kAbsent that
-// there is no operand, kRaw16 that 16 bits are carried as they are. A real number that becomes complex has no imaginary
-// part.
+// Memory access of shaders: by 64-bit addresses, one element of any type at a time. The types are numbered as in
+// runtime/dtype.h. kNumber: the address itself is the value. kAbsent: there is no operand. kRaw16: 16 bits without a
+// conversion. A real number that is stored as a complex one has the imaginary part 0.
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_scalar_block_layout : require
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
@@ -10,10 +9,10 @@
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_EXT_spirv_intrinsics : require
 
-// NaN, infinities and the sign of zero mean what IEEE 754 says (SPV_KHR_float_controls,
-// SignedZeroInfNanPreserve); left out when the module is loaded on a device that cannot promise it.
+// IEEE 754 behaviour of NaN, infinities and the sign of zero in f32 (SPV_KHR_float_controls, SignedZeroInfNanPreserve).
+// PipelineMaker removes it on devices that lack it.
 spirv_execution_mode(extensions = ["SPV_KHR_float_controls"], capabilities = [4466], 4461, 32);
-// The same for numbers below the smallest normal one (DenormPreserve).
+// The same for subnormal numbers (DenormPreserve).
 spirv_execution_mode(extensions = ["SPV_KHR_float_controls"], capabilities = [4464], 4459, 32);
 
 const uint kBool = 0, kU8 = 1, kI32 = 2, kI64 = 3, kF16 = 4, kBF16 = 5, kF32 = 6, kF64 = 7, kC64 = 8;
@@ -43,7 +42,7 @@ bool lg_isnan(float x) {
 float half_to_float(uint bits) {
   return unpackHalf2x16(bits).x;
 }
-// Rounds to nearest even, which packHalf2x16 need not.
+// Rounds to nearest even, which packHalf2x16() does not guarantee.
 uint float_to_half(float x) {
   const uint sign = floatBitsToUint(x) >> 16 & 0x8000u;
   const uint magnitude = floatBitsToUint(x) & 0x7fffffffu;
@@ -70,7 +69,7 @@ void store_f32(uint64_t address, int64_t i, float value) {
   F32Element(address + i * 4).at = value;
 }
 
-// Elements 4 i … 4 i + 3 of memory that begins at a multiple of 16 bytes.
+// Elements 4 i … 4 i + 3. The address is a multiple of 16.
 vec4 load_f32x4(uint64_t address, int64_t i) {
   return F32x4Elements(address + i * 16).at;
 }
@@ -78,7 +77,7 @@ void store_f32x4(uint64_t address, int64_t i, vec4 values) {
   F32x4Elements(address + i * 16).at = values;
 }
 
-// The same of f32, f16 or bf16, from a multiple of the four's size on.
+// The same for f32, f16 or bf16. The address is a multiple of the size of four elements.
 vec4 load_four(uint64_t address, int64_t i, uint type) {
   if (type == kF32) return load_f32x4(address, i);
   const uvec2 bits = U32x2Elements(address + i * 8).at;
@@ -111,7 +110,7 @@ float load_float(uint64_t address, int64_t i, uint type) {
   return 0.0;
 }
 
-// Element i of an integer or bool tensor.
+// Element i of an integer or bool tensor. Bool: bytes 0 and 1.
 int64_t load_integer(uint64_t address, int64_t i, uint type) {
   switch (type) {
     case kBool:
@@ -124,7 +123,7 @@ int64_t load_integer(uint64_t address, int64_t i, uint type) {
   return 0L;
 }
 
-// Conversions as runtime/dtype.h defines them: floats saturate, NaN gives 0, to bool is "not zero".
+// Conversions as in runtime/dtype.h: floats saturate, NaN becomes 0, bool is x != 0.
 void store_integer(uint64_t address, int64_t i, uint type, int64_t value) {
   switch (type) {
     case kBool: U8Element(address + i).at = uint8_t(value != 0 ? 1u : 0u); break;
@@ -163,7 +162,7 @@ void store_float(uint64_t address, int64_t i, uint type, float value) {
   }
 }
 
-// Element i as a complex number, and one stored; what is stored as a real one has no imaginary part.
+// Element i as a complex number. A real element stores the real part.
 vec2 load_complex(uint64_t address, int64_t i, uint type) {
   return type == kC64 ? C64Element(address + i * 8).at : vec2(load_float(address, i, type), 0.0);
 }

@@ -1,9 +1,10 @@
 #version 460
-// Draws by the weights of rows, of n categories each, with the CPU's numbers (runtime/ops/random.cpp), and so in double
-// precision. With replacement: where a uniform number falls among the running sums. Without: the categories of the
-// smallest -log(u) / w, which sort.comp puts in order.
+// Samples from rows of n weights, one for each category, with the random words and the double precision of the CPU
+// (runtime/ops/random.cpp). With replacement: the position of a uniform number among the running sums. Without: the
+// categories with the smallest -log(u) / w, which sort.comp sorts.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
+#include "fault.glsl"
 #include "philox.glsl"
 
 layout(local_size_x = 256) in;
@@ -11,25 +12,19 @@ layout(constant_id = 0) const uint MODE = 0;
 layout(constant_id = 1) const uint TYPE = 6;  // of the weights
 layout(constant_id = 2) const bool REPLACEMENT = false;
 
-const uint kCheck = 0;  // a group a row: weights that are no distribution are noted; running sums
-const uint kPick = 1;   // a thread a sample, with replacement
-const uint kKeys = 2;   // a thread a key
-const uint kTake = 3;   // a thread a sample, from the ordered keys
+const uint kCheck = 0;  // a work group for each row: notes weights that are not a distribution; makes running sums
+const uint kPick = 1;   // a thread for each sample, with replacement
+const uint kKeys = 2;   // a thread for each key
+const uint kTake = 3;   // a thread for each sample, from the sorted keys
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) buffer Doubles { double at[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Words { uint at[]; };
-layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Fault {
-  uint kind;
-  uint row;
-  int value;
-  uint size;
-};
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, weights;
   Doubles sums;
   uint64_t keys;
   Words order;  // of the keys
-  Fault fault;
+  uint64_t fault;
   uvec2 seed, stream;
   uint rows, n, samples, padded;
   uint weight_fault, total_fault, few_fault;
@@ -42,9 +37,7 @@ shared double part[256];
 shared uint possible;
 
 void note(uint kind, int value, uint size) {
-  if (atomicCompSwap(arguments.fault.kind, 0u, kind) != 0u) return;
-  arguments.fault.value = value;
-  arguments.fault.size = size;
+  note_fault(arguments.fault, kind, 0, value, size);
 }
 float weight_at(uint row, uint i) {
   return load_float(arguments.weights, int64_t(row) * arguments.n + i, TYPE);
@@ -55,7 +48,7 @@ double uniform_at(uint element) {
   return double((uint64_t(words[pair]) << 32 | words[pair + 1]) >> 11) * 1.1102230246251565e-16lf;
 }
 
-// x = 2^e m with sqrt(1/2) < m <= sqrt(2), log m = 2 atanh((m - 1) / (m + 1)); x positive and no denormal number.
+// x = 2^e m with sqrt(1/2) < m <= sqrt(2), log m = 2 atanh((m - 1) / (m + 1)); x is positive and normal.
 double log_of(double x) {
   uvec2 bits = unpackDouble2x32(x);
   int e = int(bits.y >> 20) - 1023;
@@ -72,7 +65,7 @@ double log_of(double x) {
   return double(e) * 0.69314718036912381649lf + (2.0lf * s + (tail + double(e) * 1.9082149292705877e-10lf));
 }
 
-// Threads own stretches of the row, one after the other.
+// Each thread owns one contiguous part of the row.
 void check_row(uint row) {
   const uint me = gl_LocalInvocationID.x, n = arguments.n, each = (n + 255) / 256;
   const uint begin = min(me * each, n), end = min(begin + each, n);
@@ -107,8 +100,8 @@ void check_row(uint row) {
 void pick(uint i) {
   const uint n = arguments.n, row = i / arguments.samples, first = row * n;
   const double total = arguments.sums.at[first + n - 1], wanted = uniform_at(i) * total;
-  // The first sum above the number. Rounding may lead past the end, or to a category of weight 0 at the beginning of a
-  // stretch: then it is the last one before that has a weight.
+  // The first sum above the number. Because of rounding it may be past the end, or belong to a category of weight 0 at
+  // the start of a thread's part: then the last category before it with a positive weight is taken.
   uint low = 0, high = n;
   while (low < high) {
     const uint middle = (low + high) / 2;
@@ -129,7 +122,7 @@ void make_key(uint i) {
     const float w = weight_at(row, category);
     key = 0x7ff0000000000000UL;  // infinity; positive numbers order as their bits do
     if (w > 0.0) {
-      // Not -log: u may be rounded to 1, and a key of -0 would be the last.
+      // abs(log u), not -log u: u may be rounded to 1, and a key of -0 would be sorted last.
       const double u = uniform_at(row * arguments.n + category) + 5.5511151231257827e-17lf;
       const uvec2 bits = unpackDouble2x32(abs(log_of(u)) / double(w));
       key = uint64_t(bits.y) << 32 | bits.x;

@@ -1,6 +1,7 @@
 #version 460
-// The places of the elements that hold, in order: groups of 256 threads count those of their blocks, one group adds the
-// counts up, and in a third pass each element that holds writes the row that as many as stand before it leave to it.
+// The indices of the nonzero elements, in order. In the first pass work groups count the nonzero elements of their blocks.
+// In the second one work group makes running sums of the counts. In the third each nonzero element writes its index to the
+// row whose number is the count of nonzero elements before it.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 
@@ -11,7 +12,7 @@ const uint kCount = 0, kAddUp = 1, kPut = 2;
 const uint kEach = 4, kBlock = 256 * kEach;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
-  uint64_t result, truth, before;  // before: of each block how many hold, then how many hold in front of it
+  uint64_t result, truth, before;  // before: for each block its nonzero elements; after kAddUp those of all blocks before it
   uint count, dims;
   uint size[8];
 };
@@ -26,7 +27,7 @@ bool holds(uint i) {
   return i < arguments.count && uint(U8Element(arguments.truth + i).at) != 0;
 }
 
-// The sum of the values of the threads up to this one. Every thread of the group must call it.
+// The sum of the values of the threads up to this one. All threads of the work group must call it.
 uint sum_up_to_me(uint value) {
   const uint me = gl_LocalInvocationID.x;
   barrier();

@@ -1,31 +1,32 @@
 #version 460
-// layer_norm: y = (x - mean) / sqrt(variance + eps) w + b, rms_norm: y = x / sqrt(mean(x^2) + eps) w, along rows
-// that lie in order, and their gradients. With r = 1 / sqrt(…), n = (x - mean) r (without mean for rms_norm) and
-// h = g w:  dx = r (h - mean(h) - n mean(h n)), where mean(h) is layer_norm's alone;  dw = sum over rows of g n,
-// db = sum over rows of g. The rows' mean and r are kept for the latter two.
+// layer_norm: y = (x - mean) / sqrt(variance + eps) w + b, rms_norm: y = x / sqrt(mean(x^2) + eps) w, along contiguous
+// rows, and their gradients. With r = 1 / sqrt(…), n = (x - mean) r (without mean for rms_norm) and h = g w:
+//   dx = r (h - mean(h) - n mean(h n)), without mean(h) for rms_norm,
+//   dw = sum over rows of g n,  db = sum over rows of g, for which the rows' mean and r are stored.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 
 layout(constant_id = 2) const bool CENTRED = true;
 layout(constant_id = 3) const bool HAS_WEIGHT = false;
 layout(constant_id = 4) const bool HAS_BIAS = false;
-layout(constant_id = 5) const bool SUMS = false;  // kBackward of held rows finds the sums over its rows as well
+layout(constant_id = 5) const bool SUMS = false;  // kBackward with held rows also sums over its rows
 
 const uint kForward = 0, kBackward = 1, kColumns = 2, kTotals = 3;
 
 layout(push_constant, scalar) uniform Push {
   uint64_t unused;
-  uint64_t x, weight, bias;   // bias: of kBackward and kColumns the gradient g; both: results of kTotals, or 0
-  uint64_t result;            // of kBackward may be 0
+  // bias: in kBackward and kColumns the gradient g. weight and bias: in kTotals the results, or 0.
+  uint64_t x, weight, bias;
+  uint64_t result;            // in kBackward 0 if not wanted
   uint64_t moments;           // mean and r of each row
-  uint64_t parts;             // the sums of g n and of g over blocks of rows: [blocks, 2, size]
+  uint64_t parts;             // sums of g n and of g over blocks of rows: [blocks, 2, size]
   float eps;
   uint count, size;           // rows, and elements of a row
-  uint blocks;                // rows are cut into for the sums over them
+  uint blocks;                // blocks of rows for the sums over rows
 };
 
 const uint kSummed = SUMS ? kHeld : 1;
-vec4 gn_over_rows[kSummed], g_over_rows[kSummed];  // of the rows and columns that are the thread's
+vec4 gn_over_rows[kSummed], g_over_rows[kSummed];  // sums of this thread's columns over its rows
 shared vec4 fours_meeting[SUMS ? 256 : 1];
 
 float weight_at(uint i) {
@@ -88,7 +89,7 @@ void held_row(int64_t begins, uint fours) {
   put(g, result + begins, fours);
 }
 
-// The sums over the rows of the whole group.
+// Adds the sums of all rows of the work group and stores them.
 void store_sums() {
   [[unroll]] for (uint h = 0; h < kSummed; ++h)
     [[unroll]] for (uint which = 0; which < (CENTRED ? 2 : 1); ++which) {
@@ -151,7 +152,7 @@ void along_rows() {
   if (SUMS) store_sums();
 }
 
-// Sums of g n and of g over a block of rows, a thread for each column.
+// Sums of g n and of g over a block of rows. A thread takes one column.
 void along_columns() {
   const uint wide = (size + 255) / 256;
   for (uint work = gl_WorkGroupID.x; work < wide * blocks; work += gl_NumWorkGroups.x) {
@@ -170,9 +171,10 @@ void along_columns() {
   }
 }
 
-// The sums of the blocks' sums: a group takes so many columns, and kSlices threads each.
+// Adds the sums of the blocks. A work group takes kColumnsOfGroup columns, kSlices threads each.
+const uint kColumnsOfGroup = 32;
 void along_blocks() {
-  const uint kColumnsOfGroup = 32, kSlices = 256 / kColumnsOfGroup, me = gl_LocalInvocationID.x;
+  const uint kSlices = 256 / kColumnsOfGroup, me = gl_LocalInvocationID.x;
   const uint columns = bias == 0 ? size : 2 * size, step = gl_NumWorkGroups.x * kColumnsOfGroup;
   for (uint first = gl_WorkGroupID.x * kColumnsOfGroup; first < columns; first += step) {
     const uint column = first + me % kColumnsOfGroup, slice = me / kColumnsOfGroup;

@@ -1,5 +1,5 @@
-// Elements as unsigned numbers that order as they do: NaN is the largest, zeros of both signs are equal. All but those
-// of 64-bit integers have 32 bits.
+// Elements as unsigned integers in the same order. NaN is the largest; zeros of both signs are equal. They have 32 bits,
+// those of i64 have 64.
 uint order_of(float x) {
   if (lg_isnan(x)) return 0xffffffffu;
   const uint bits = x == 0.0 ? 0u : floatBitsToUint(x);

@@ -1,9 +1,9 @@
 #version 460
-// The permutation that Fisher's and Yates' loop makes (runtime/ops/random.cpp), all elements at once. Step i of the
-// loop exchanges place i with a target from i on. So what place i holds before step i is what place j held before step
-// j, j being the last step before i whose target is i, or else i itself; and what step i leaves at place i is what the
-// last step before i with the same target brought there, or else the target itself. The steps of each target are a
-// list, whose order does not matter. Lists have one element on average, and chains of j's are some log n long.
+// The permutation of the Fisher-Yates shuffle (runtime/ops/random.cpp), computed for all elements in parallel. Step i of the
+// shuffle exchanges position i with a target >= i. Let j be the last step before i whose target is i: position i holds
+// before step i what position j held before step j, or i itself if there is no such j. Step i leaves at position i what
+// the last step before i with the same target moved there, or the target itself. The steps of each target form a linked
+// list in any order. Lists have one element on average, and chains of j are about log n long.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "philox.glsl"
@@ -12,7 +12,7 @@ layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
 layout(constant_id = 1) const uint TYPE = 3;
 
-const uint kList = 0;   // puts the steps into the lists of their targets
+const uint kList = 0;   // builds the lists
 const uint kFollow = 1;
 
 const uint kNone = 0xffffffffu;
@@ -21,8 +21,8 @@ layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Steps { uint
 layout(push_constant, scalar) uniform Push {
   uint64_t unused;
   uint64_t result;
-  Steps first;  // of each target's steps
-  Steps next;   // of the same target
+  Steps first;  // the first step in the list of each target
+  Steps next;   // the next step in the same list
   uvec2 seed, stream;
   uint count;
 };

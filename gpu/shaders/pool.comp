@@ -1,8 +1,8 @@
 #version 460
-// Pooling of planes, a thread for each element of the result. Windows come one by one along each axis, as in
-// runtime/cpu/pool.h, and with them for each element of an axis the first and the last window that may hold it.
-// Max pooling takes the first of the largest, or the last NaN. Where windows lie apart, its gradient has a thread for each
-// window instead, which writes the cell of the plane that the window lies in: each element is read and written once.
+// Pooling of planes. A thread computes one element of the result. The arguments list the windows along each axis, as in
+// runtime/cpu/pool.h, and for each element of an axis the first and the last window that may contain it. Max pooling takes
+// the first of the largest elements, or the last NaN. If windows do not overlap, the gradient of max pooling has a thread
+// for each window instead, which writes the cell of the plane around the window: each element is read and written once.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 
@@ -20,11 +20,11 @@ struct Windows {
 layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer WindowList { Window at[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 4) readonly buffer HolderList { Windows at[]; };
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
-  uint64_t result, values, image;  // values: what is put or picked; image: what the windows lie on
-  uint count;                      // of the result, or of the windows
+  uint64_t result, values, image;  // values: the gradient, or the values to pick from; image: the plane of the windows
+  uint count;                      // elements of the result, or windows
   int size[2], out_size[2], dilation[2];
-  int divisor;                     // of every window; 0: the product of the axes'
-  uint windows[2], holders[2];     // of each axis: bytes from the beginning of these arguments
+  int divisor;                     // of all windows; 0: the product of the divisors of both axes
+  uint windows[2], holders[2];     // offsets of the lists of each axis in these arguments, in bytes
 };
 layout(push_constant, scalar) uniform Push {
   Arguments arguments;
@@ -42,12 +42,12 @@ bool holds(Window w, int dilation, int i) {
   return apart >= 0 && apart % dilation == 0 && apart / dilation < w.count;
 }
 
-// Places count with 32 bits: no tensor here has 2^31 elements.
+// Positions have 32 bits: tensors have less than 2^31 elements.
 float image_at(int i) {
   return load_f32(arguments.image, int64_t(i));
 }
 
-// The place in the plane that the window takes, -1 for none.
+// The position in the plane of the element that the window takes, or -1 if the window is empty.
 int taken(int plane, Window rows, Window columns) {
   int place = -1;
   float best = 0.0;
@@ -67,13 +67,13 @@ float divisor(Window rows, Window columns) {
   return float(arguments.divisor != 0 ? arguments.divisor : rows.divisor * columns.divisor);
 }
 
-// Element i of planes of so many rows and columns: its plane, row and column.
+// The plane, row and column of element i.
 ivec3 place_of(uint i, int rows, int columns) {
   const uint line = i / uint(columns), plane = line / uint(rows);
   return ivec3(plane, line - plane * uint(rows), i - line * uint(columns));
 }
 
-// From a window of the image.
+// An element of the result from its window of the image.
 float from_window(uint i) {
   const ivec3 place = place_of(i, arguments.out_size[0], arguments.out_size[1]);
   const int plane = place.x * arguments.size[0] * arguments.size[1];
@@ -91,7 +91,7 @@ float from_window(uint i) {
   return MODE == kMax ? image_at(plane + at) : load_f32(arguments.values, int64_t(plane + at));
 }
 
-// To an element of the image, from the windows that hold it.
+// The gradient of an element of the image, from the windows that contain it.
 float from_holders(uint i) {
   const ivec3 place = place_of(i, arguments.size[0], arguments.size[1]);
   const int plane = place.x * arguments.size[0] * arguments.size[1], in_plane = place.y * arguments.size[1] + place.z;
@@ -112,7 +112,8 @@ float from_holders(uint i) {
   return sum;
 }
 
-// To all elements between the beginning of window i and that of the next, to the plane's borders at its ends.
+// Writes the gradients of all elements from the start of window i to the start of the next; at the ends of an axis to the
+// border of the plane.
 void put_cell(uint i) {
   const ivec3 place = place_of(i, arguments.out_size[0], arguments.out_size[1]);
   const int plane = place.x * arguments.size[0] * arguments.size[1];

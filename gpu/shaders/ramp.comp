@@ -1,7 +1,7 @@
 #version 460
-// Numbers at equal distances: element i is first + i step below `turn`, last - (count - 1 - i) step from there on.
-// Floats come as sums of floats with some 48 bits, so that the result rounds as from double precision: the first and
-// the last as (high, low), the step as four of 12 bits each, whose products with 12 bits of a count are exact.
+// arange and linspace: element i is first + i step for i < turn, else last - (count - 1 - i) step. The parameters are sums
+// of floats with about 48 bits, so that results are rounded as if from double precision: first and last as (high, low),
+// the step as four floats of 12 bits each, whose products with 12 bits of a count are exact.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 
@@ -18,7 +18,7 @@ layout(push_constant, scalar) uniform Push {
   uint count, turn;
 };
 
-// sum.x + sum.y = exactly sum.x + term, but for the low part's own rounding.
+// Adds a term to a sum (high, low). Only the low part is rounded.
 vec2 plus(vec2 sum, float term) {
   precise const float total = sum.x + term;
   precise const float part = total - sum.x;

@@ -1,6 +1,6 @@
 #version 460
-// Numbers at equal distances, cut off to integers: element i from first + i step below `turn`, from
-// last - (count - 1 - i) step from there on. In double precision, since the last bit decides about what is cut off.
+// arange and linspace with results truncated to integers: element i is first + i step for i < turn, else
+// last - (count - 1 - i) step. In double precision, since the last bit decides how it is truncated.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 
@@ -14,9 +14,9 @@ layout(push_constant, scalar) uniform Push {
   uint count, turn;
 };
 
-// As runtime/dtype.h converts: integers saturate, to bool is "not zero".
+// Conversions as in runtime/dtype.h: integers saturate, bool is x != 0.
 int64_t whole(double value) {
-  if (TYPE == kBool) return value != 0.0lf ? 1L : 0L;  // NaN is not zero
+  if (TYPE == kBool) return value != 0.0lf ? 1L : 0L;  // true for NaN
   const double highest = TYPE == kU8 ? 255.0lf : TYPE == kI32 ? 2147483647.0lf : 9223372036854775808.0lf;
   const double lowest = TYPE == kU8 ? 0.0lf : TYPE == kI32 ? -2147483648.0lf : -9223372036854775808.0lf;
   const uvec2 bits = unpackDouble2x32(value);

@@ -1,10 +1,11 @@
 #version 460
-// What is made of a draw, bit for bit as on the CPU. A thread makes one block of four words, for elements 4 i …
+// Random numbers and dropout, bit for bit as on the CPU. A thread computes one block of four words, for elements 4 i …
 // 4 i + 3, or for two elements of two words each.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
 #include "philox.glsl"
+#include "fault.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
@@ -12,26 +13,24 @@ layout(constant_id = 1) const uint TYPE = 6;  // of the result
 
 const uint kDropout = 0;    // word < threshold ? 0 : operand * scale
 const uint kUniform = 1;    // the upper 24 bits as a number in [0, 1)
-const uint kNormal = 2;     // by Box and Muller, in pairs: runtime/cpu/random.h; times factor
+const uint kNormal = 2;     // Box-Muller in pairs (runtime/cpu/random.h), times factor
 const uint kInteger = 3;    // low + the upper half of word * range
 const uint kBernoulli = 4;  // word / 2^32 < operand
 const uint kWide = 5;       // as kInteger, of two words
 
-layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Fault {
-  uint kind;
-  uint row;
-  int value;
-  uint size;
+layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer BernoulliArguments {
+  uint64_t fault;
+  uint fault_kind;
 };
 layout(push_constant, scalar) uniform Push {
-  uint64_t unused;
+  BernoulliArguments arguments;  // of kBernoulli
   uint64_t result, operand;
   uvec2 seed, stream;
   uint count;
-  uint threshold;  // of kBernoulli: the kind of fault
+  uint threshold;
   float factor;
   uint padding;
-  int64_t low;     // of kBernoulli: the address of the fault
+  int64_t low;
   uint64_t range;
 };
 
@@ -39,7 +38,7 @@ float normal(uvec4 words, uint j) {
   const uint first = words[j & 2u], second = words[j | 1u];
   const float u = float((first >> 8) + 1u) * 5.9604644775390625e-8;
   const float radius = sqrt(-2.0 * lg_log(u));
-  // The angle is a count of 2^24ths of a turn: the nearest quarter, and what is left of it.
+  // The angle in units of 2^-24 turns, split into the nearest quarter turn and the rest.
   const uint turn = second >> 8, quarter = (turn + 0x200000u) >> 22;
   const float rest = float(int(turn) - int(quarter << 22)) * 3.7450702829238410e-7;
   const float z = rest * rest;
@@ -56,13 +55,10 @@ float normal(uvec4 words, uint j) {
 }
 
 void note_probability(uint i, float p) {
-  Fault fault = Fault(uint64_t(low));
-  if (atomicCompSwap(fault.kind, 0u, threshold) != 0u) return;
-  fault.row = i;
-  fault.value = floatBitsToInt(p);
+  note_fault(arguments.fault, arguments.fault_kind, i, floatBitsToInt(p), 0);
 }
 
-// The upper half of a product of 64 bits each.
+// The upper 64 bits of the product of two 64-bit numbers.
 uint64_t upper_half(uint64_t a, uint64_t b) {
   const uint64_t low = 0xffffffffUL;
   const uint64_t cross = (a >> 32) * (b & low) + ((a & low) * (b & low) >> 32);
@@ -70,7 +66,7 @@ uint64_t upper_half(uint64_t a, uint64_t b) {
   return (a >> 32) * (b >> 32) + (cross >> 32) + (other >> 32);
 }
 
-// Of the narrow types the upper bits that they can hold, so that 1 is never reached by rounding.
+// A number in [0, 1). Narrow types take only as many upper bits as they can hold, so that nothing is rounded to 1.
 float below_one(uint word) {
   if (TYPE == kF16) return float(word >> 21) * 4.8828125e-4;
   if (TYPE == kBF16) return float(word >> 24) * 3.90625e-3;
@@ -98,7 +94,7 @@ void main() {
         store_integer(result, i, TYPE,
                       low + int64_t(upper_half(uint64_t(words[2 * j]) << 32 | words[2 * j + 1], range)));
       else {
-        // Scaled by a power of two, a probability is still exact.
+        // Exact: a power of two scales the probability.
         const float p = load_float(operand, i, TYPE), edge = ceil(p * 4294967296.0);
         const bool is_chance = p >= 0.0 && p <= 1.0;
         if (!is_chance) note_probability(uint(i), p);

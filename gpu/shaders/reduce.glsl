@@ -1,23 +1,24 @@
-// Folds the reduced dims of a tensor. A work group of 256 threads serves 256 / ALONG results with ALONG
-// threads each, which fold every ALONG-th element and then meet in shared memory. Threads that lie next to
-// each other are those that read neighbouring memory. With several segments, each folds a part and a second
-// pass folds their results. The including file defines T.
+// Reduces dims of a tensor. A work group of 256 threads computes 256 / ALONG results with ALONG threads each. A thread folds
+// every ALONG-th element; then the threads combine their results in shared memory. Adjacent threads read adjacent memory.
+// With several segments each work group folds a part of the elements, and a second dispatch folds the parts. The including
+// file defines T.
 #include "memory.glsl"
 #include "functions.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint FOLD = 0;  // 0: sum, 1: the largest, 2: the smallest
+layout(constant_id = 0) const uint FOLD = 0;
+const uint kSum = 0, kLargest = 1, kSmallest = 2;
 layout(constant_id = 1) const uint ALONG = 256;
 layout(constant_id = 2) const bool ALONG_LIES_CLOSE = true;
 layout(constant_id = 3) const uint TYPE = 6;
 layout(constant_id = 4) const uint RESULT_TYPE = 6;
 layout(constant_id = 5) const uint REDUCED_DIMS = 1;
-layout(constant_id = 6) const bool VECTOR = false;  // f32 side by side, in fours from a multiple of 16 bytes on
+layout(constant_id = 6) const bool VECTOR = false;  // contiguous f32, aligned to vectors of four
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t result, operand;
   uint results;   // per segment
-  uint reduced;   // elements that make a result
+  uint reduced;   // elements of a result
   uint segments;
   uint segment;   // elements of a segment
   float factor;   // of the result
@@ -33,17 +34,17 @@ shared T meeting[256];
 
 T identity() {
 #ifdef T_IS_INTEGER
-  return FOLD == 0 ? 0L : FOLD == 1 ? -0x7fffffffffffffffL - 1L : 0x7fffffffffffffffL;
+  return FOLD == kSum ? 0L : FOLD == kLargest ? -0x7fffffffffffffffL - 1L : 0x7fffffffffffffffL;
 #else
-  return FOLD == 0 ? 0.0 : FOLD == 1 ? -infinity() : infinity();
+  return FOLD == kSum ? 0.0 : FOLD == kLargest ? -infinity() : infinity();
 #endif
 }
 T fold(T a, T b) {
-  if (FOLD == 0) return a + b;
+  if (FOLD == kSum) return a + b;
 #ifdef T_IS_INTEGER
-  return FOLD == 1 ? (a > b ? a : b) : (a < b ? a : b);
+  return FOLD == kLargest ? (a > b ? a : b) : (a < b ? a : b);
 #else
-  return FOLD == 1 ? lg_max(a, b) : lg_min(a, b);
+  return FOLD == kLargest ? lg_max(a, b) : lg_min(a, b);
 #endif
 }
 T load(int64_t at) {
@@ -65,7 +66,7 @@ void store(int64_t at, T value) {
 T fold_four(vec4 v) {
   return fold(fold(v.x, v.y), fold(v.z, v.w));
 }
-// Several loads at a time, so that one does not wait for the other.
+// Several loads at a time, so that they overlap.
 T fold_vectors(int64_t base, uint first, uint last, uint along, T value) {
   const uint kTogether = 4;
   uint i = first + along;

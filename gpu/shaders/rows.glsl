@@ -1,5 +1,5 @@
-// Work on rows: the elements along one dim of up to four tensors that are laid out alike or not. A work group
-// of 256 threads serves 256 / ALONG rows with ALONG threads each.
+// Kernels over rows: the elements along one dim of up to four tensors of any strides. A work group of 256 threads processes
+// 256 / ALONG rows with ALONG threads each.
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #include "memory.glsl"
@@ -8,12 +8,12 @@
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint MODE = 0;
 layout(constant_id = 1) const uint ALONG = 256;
-// Rows that lie side by side in fours, from multiples of 16 bytes on, are read once into so many vectors a thread;
-// 0: element by element, as often as they are needed.
+// The vectors of a row that a thread loads once and holds in registers, if rows are contiguous and aligned to 16 bytes.
+// 0: elements are loaded one by one, each time they are needed.
 layout(constant_id = 10) const uint HELD = 0;
 const uint kHeld = HELD == 0 ? 1 : HELD;
-// Invocations of a subgroup, where the threads of a row are those of one or several: they meet in it, and only whole
-// subgroups meet in shared memory. 0: all do.
+// The subgroup size, if the threads of a row are one or several whole subgroups: sums are then made by subgroup operations,
+// and only the subgroups' results are combined in shared memory. 0: all values are combined in shared memory.
 layout(constant_id = 11) const uint SUBGROUP = 0;
 const uint kSubgroups = ALONG / (SUBGROUP == 0 ? ALONG : SUBGROUP);  // of a row
 
@@ -38,7 +38,7 @@ uint beside() {
   return thread() / ALONG;
 }
 
-// What a thread holds of a row of `fours` vectors from address `row` on; beyond its end `otherwise`.
+// Loads a thread's part of a row of `fours` vectors at address `row`; `otherwise` beyond its end.
 void hold(out vec4 held[kHeld], uint64_t row, uint fours, float otherwise) {
   [[unroll]] for (uint h = 0; h < kHeld; ++h) {
     const uint i = along() + h * ALONG;
@@ -55,14 +55,14 @@ float in_all(vec4 v) {
   return (v.x + v.y) + (v.z + v.w);
 }
 
-// What the subgroups of a row have found, with all its threads.
+// Shares the results of the subgroups in shared memory.
 void meet(float value) {
   barrier();
   if (gl_SubgroupInvocationID == 0) meeting[gl_SubgroupID] = value;
   barrier();
 }
 
-// The threads of a row get the fold of all their values. Every thread of the group must call these.
+// All threads of a row get the sum of their values. All threads of the work group must call these functions.
 float row_sum(float value) {
   if (ALONG == 1) return value;
   if (SUBGROUP > 0) {
@@ -82,7 +82,7 @@ float row_sum(float value) {
   barrier();
   return meeting[beside() * ALONG];
 }
-// One of the numbers, whether or not there is a NaN among them: the sums that follow find that out.
+// The maximum of the values. NaN may be ignored: the sums that follow will be NaN.
 float row_max(float value) {
   if (ALONG == 1) return value;
   if (SUBGROUP > 0) {

@@ -1,10 +1,10 @@
 #version 460
-// Running sums along a dim, from either end, with or without the element itself. A row's threads own stretches of it,
-// one after the other: each sums its own, takes the sum of those before it, and writes.
+// Running sums along a dim, from either end, inclusive or exclusive. Each thread of a row owns one contiguous part of it:
+// it sums its part, adds the sums of the parts before it, and writes.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 
-// MODE is the type of the operand: f32, or an integer type, which is added up in i64.
+// MODE is the type of the operand: f32, or an integer type, which is summed in i64.
 layout(constant_id = 2) const bool EXCLUSIVE = false;
 layout(constant_id = 3) const bool REVERSE = false;
 

@@ -1,30 +1,30 @@
 #version 460
-// The elements of rows in order, and where they were: a bitonic network (Batcher, "Sorting networks and their
-// applications", 1968). A key orders as its element does; of equal ones the place decides, so the order is stable. A
-// place is the lower half of the key where the element leaves room for it, else beside it. Rows that fit into a work
-// group's shared memory are sorted there; of a longer one blocks are sorted there, and merged by steps over all of it.
+// Sorts rows and returns the elements and their indices: a bitonic sorting network (Batcher, "Sorting networks and their
+// applications", 1968). Keys have the order of their elements; indices ("places") break ties, so the sort is stable. The
+// place is the lower half of the key if the element has 32 bits, else it is stored separately (WIDE). Rows that fit into
+// the shared memory of a work group are sorted there. Blocks of longer rows are sorted there, then merged in global memory.
 #extension GL_GOOGLE_include_directive : require
 #include "rows.glsl"
 #include "order.glsl"
 
-layout(constant_id = 2) const uint LENGTH = 256;  // of what is sorted together: a power of two
+layout(constant_id = 2) const uint LENGTH = 256;  // keys that are sorted together: a power of two
 layout(constant_id = 3) const bool DESCENDING = false;
-layout(constant_id = 4) const uint TYPE = 6;      // of the elements; kAbsent: the keys are there already
-layout(constant_id = 5) const uint RAW_TYPE = 2;  // an integer type of the elements' size
-layout(constant_id = 6) const bool WIDE = false;  // places lie beside the keys
+layout(constant_id = 4) const uint TYPE = 6;      // of the elements; kAbsent: keys are given
+layout(constant_id = 5) const uint RAW_TYPE = 2;  // an integer type of the same size as the elements
+layout(constant_id = 6) const bool WIDE = false;  // places are stored separately
 
-layout(constant_id = 7) const uint LEVELS = 1;    // how many steps kStep makes
+layout(constant_id = 7) const uint LEVELS = 1;    // the number of steps that kStep makes
 
 const uint kWhole = 0;   // from the operand to the results
 const uint kBlocks = 1;  // from the operand to sorted blocks of keys
-const uint kStep = 2;    // keys `apart` from each other, in runs of `run`, and nearer ones: LEVELS steps
-const uint kMerge = 3;   // the last steps of a run, within blocks
+const uint kStep = 2;    // LEVELS steps of runs of `run` keys: compares keys `apart` from each other, then nearer ones
+const uint kMerge = 3;   // the last steps of a run, inside blocks
 const uint kTake = 4;    // from the keys to the results
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t values, places, operand;
-  uint64_t keys, order;  // of all rows, `padded` each; order: the places where they lie beside the keys
-  uint kept;             // elements of each row that are wanted
+  uint64_t keys, order;  // `padded` for each row; order: the places, if WIDE
+  uint kept;             // results of each row
   uint padded;           // a power of two
   uint run, apart;
   Rows rows;             // of the operand, then of the results
@@ -35,11 +35,11 @@ layout(push_constant, scalar) uniform Push {
 
 const uint64_t kLast = 0xffffffffffffffffUL;
 
-const uint kTogether = LENGTH < 512 ? 512 : LENGTH;  // short rows, or short blocks, are held together
+const uint kTogether = LENGTH < 512 ? 512 : LENGTH;  // several short rows or blocks share a work group
 shared uint64_t keys[kTogether];
 shared uint places[WIDE ? kTogether : 1];
 
-// Where a row of the operand and of the results begins.
+// The positions of a row in the operand and in the results.
 int64_t[3] row_at(uint row) {
   int64_t at[3] = int64_t[](0, 0, 0);
   for (int d = int(arguments.rows.dims) - 1; d >= 0; --d) {
@@ -54,7 +54,8 @@ uint padded_count() {
   return arguments.rows.count * arguments.padded;
 }
 
-// Keys from number `from` on, of all rows one after the other; behind a row's end what never comes before an element.
+// Loads kTogether keys from key `from` on. Keys of all rows are numbered consecutively. The padding of a row has the
+// largest key.
 void load(uint from) {
   for (uint i = gl_LocalInvocationID.x; i < kTogether; i += 256) {
     const uint place = from + i & arguments.padded - 1;
@@ -90,7 +91,7 @@ void store_keys(uint from) {
     store_key(from + i, keys[i], WIDE ? places[i] : 0);
 }
 
-// Runs go up and down in turns, that of a whole row up; `i` is the number of a key.
+// Whether the run of key i is sorted upwards. Directions alternate; the run of a whole row is sorted upwards.
 bool goes_up(uint i, uint run) {
   return (i & arguments.padded - 1 & run) == 0;
 }
@@ -98,7 +99,7 @@ bool comes_after(uint64_t key, uint place, uint64_t other, uint other_place) {
   return key > other || (WIDE && key == other && place > other_place);
 }
 
-// The steps of a run from `apart` on, of the keys that are held, the first of which has the number `from`.
+// The steps of a run from distance `apart` on, on the keys in shared memory. The first of them is key `from`.
 void steps(uint from, uint run, uint apart) {
   for (; apart > 0; apart /= 2) {
     barrier();
@@ -154,7 +155,7 @@ void visit_blocks() {
   }
 }
 
-// A thread has the keys that the steps of LEVELS distances compare with each other.
+// A thread holds the 2^LEVELS keys that LEVELS steps compare with each other.
 void step_over_rows() {
   const uint kMine = 1 << LEVELS, threads = gl_NumWorkGroups.x * gl_WorkGroupSize.x;
   const uint near = arguments.apart >> LEVELS - 1;

@@ -1,7 +1,7 @@
 #version 460
-// The eight numbers of runtime/statistics/summary.cpp for each of many tensors, in one pass over all of them: a work group takes a
-// block of 4096 elements of one tensor and leaves the block's numbers. A second pass (FOLD), a group for each tensor, makes
-// one row of them. Sums are of parts of the largest magnitude that is there, so that squares neither overflow nor vanish.
+// The eight statistics of runtime/statistics/summary.cpp for each of many tensors. In the first pass a work group computes
+// those of a block of 4096 elements. In the second pass (FOLD) a work group for each tensor combines its blocks. Sums are of
+// values divided by the largest magnitude, so that squares neither overflow nor underflow.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 #include "functions.glsl"
@@ -25,11 +25,11 @@ layout(push_constant, scalar) uniform Push {
 #include "many.glsl"
 
 const uint kSum = 0, kSquares = 1, kMin = 2, kMax = 3, kZeros = 4, kNans = 5, kInfs = 6, kMagnitudes = 7, kNumbers = 8;
-const uint kEach = 16;  // elements of a thread: 256 of them make a block
+const uint kEach = 16;  // elements of a thread; a block has 256 times as many
 
 shared float meeting[kNumbers][256];
 
-// Number k of all threads of the group, as every thread of it calls this.
+// Combines statistic k of all threads. All threads of the work group must call it.
 float meet(uint k, float value) {
   const uint me = gl_LocalInvocationID.x;
   barrier();
@@ -47,7 +47,7 @@ float meet(uint k, float value) {
   return meeting[k][0];
 }
 
-// What sums are parts of. Nothing finite: the least is above the largest.
+// The divisor of the sums. Without finite values low > high.
 float scale_of(float low, float high) {
   const float m = low > high ? 0.0 : max(-low, high);
   return m > 0.0 ? m : 1.0;

@@ -1,15 +1,15 @@
 #version 460
-// A copy with a conversion between tensors in which neighbours of one lie far apart in the other: by tiles of 64 x 64
-// that pass through shared memory, so that both are visited along their neighbours. In the operand the dim p lies close,
-// in the result the dim q.
+// A copy with a conversion between tensors with different innermost dims: p in the operand, q in the result. Tiles of 64 x 64
+// elements go through shared memory, so that both tensors are accessed along their innermost dims.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint RESULT_TYPE = 6;
 layout(constant_id = 1) const uint TYPE = 6;
-layout(constant_id = 2) const bool AS_INTEGER = false;  // carry integers of up to 32 bits, else floats
-// Elements of 32 bits are carried as they are, four at a time: all sizes, strides and addresses are multiples of four.
+layout(constant_id = 2) const bool AS_INTEGER = false;  // convert by way of 32-bit integers, else of floats
+// 32-bit elements are copied without a conversion, four at a time: all sizes and strides are multiples of four, addresses
+// of 16.
 layout(constant_id = 3) const bool IN_FOURS = false;
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
@@ -17,7 +17,7 @@ layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arg
   int64_t p_step;   // of the result
   int64_t q_step;   // of the operand
   uint tiles, p_tiles, q_tiles;
-  uint dims;        // the others
+  uint dims;        // the other dims
   uint size[8];
   int64_t stride[2][8];
 };
@@ -27,18 +27,18 @@ layout(push_constant, scalar) uniform Push {
   uint64_t operand;
 };
 
-const uint kSide = 64, kRows = 4;  // of a tile, and how many of its rows are visited at a time
+const uint kSide = 64, kRows = 4;  // rows and columns of a tile; rows that a work group accesses at a time
 const uint kFours = kSide / 4;
 shared uint tile[IN_FOURS ? 1 : kSide * (kSide + 1)];
 shared uvec4 four_tile[IN_FOURS ? kSide * kFours : 1];
 
-// Where a four of a row of the result lies. Threads beside each other write rows four apart and read fours side by side;
-// so placed, neither meets in a bank.
+// The position of a vector of four in a row of the tile. Adjacent threads write rows four apart and read adjacent vectors;
+// with this swizzle neither has bank conflicts.
 uint place_of(uint row, uint four) {
   return row * kFours + (four ^ row / 4);
 }
 
-// A thread turns 4 x 4 elements in its registers: then loads, stores and shared memory all move 16 bytes at a time.
+// A thread transposes 4 x 4 elements in registers, so that loads, stores and shared memory accesses all have 16 bytes.
 void turn_in_fours(uint p, uint q, int64_t to, int64_t from) {
   const uint near = gl_LocalInvocationID.x % kFours, far = gl_LocalInvocationID.x / kFours;
   uvec4 rows[4];
@@ -95,6 +95,6 @@ void main() {
       turn_in_fours(p, q, to, from);
     else
       turn(p, q, to, from);
-    barrier();  // the tile is the next block's
+    barrier();  // the next block overwrites the tile
   }
 }

@@ -1,10 +1,10 @@
 #version 460
-// Matrices of which one side of a diagonal is kept and the other zero; elements carried as they are.
+// tril and triu: copies the elements on one side of a diagonal and sets the others to 0, bit for bit.
 #extension GL_GOOGLE_include_directive : require
 #include "memory.glsl"
 
 layout(local_size_x = 256) in;
-layout(constant_id = 0) const uint TYPE = 2;  // an integer type of the elements' size
+layout(constant_id = 0) const uint TYPE = 2;  // an integer type of the same size as the elements
 layout(constant_id = 1) const bool LOWER = true;
 
 layout(push_constant, scalar) uniform Push {

@@ -1,5 +1,5 @@
-// The words in which elementwise.def is written, over GLSL numbers: T is float, int64_t or vec2, which is a complex
-// number. The including file defines T, and T_IS_INTEGER or T_IS_COMPLEX.
+// The functions that elementwise.def uses, in GLSL. The including file defines T as float, int64_t (with T_IS_INTEGER) or
+// vec2 for complex numbers (with T_IS_COMPLEX).
 #include "memory.glsl"
 #include "functions.glsl"
 #ifdef T_IS_COMPLEX
@@ -33,7 +33,7 @@ int64_t lg_abs(int64_t x) {
 float lg_abs(float x) {
   return abs(x);
 }
-// Division of integers by zero gives zero. The sign of % is left open by GLSL, that of / is not.
+// Integer division by zero gives zero. GLSL does not define the sign of %, but that of /.
 int64_t truncated_quotient(int64_t a, int64_t b) {
   return b == 0 ? 0L : a / b;
 }
@@ -54,7 +54,7 @@ int64_t lg_floor_div(int64_t a, int64_t b) {
   const int64_t q = truncated_quotient(a, b);
   return lg_fmod(a, b) != 0 && signs_differ(a, b) ? q - 1 : q;
 }
-// By squaring; a negative power of anything but 1 and -1 is 0.
+// Exponentiation by squaring. A negative power is 0, except of 1 and -1.
 int64_t lg_pow(int64_t a, int64_t b) {
   if (b < 0) return a == 1 ? 1L : a == -1 ? ((b & 1) != 0 ? -1L : 1L) : 0L;
   int64_t result = 1;

@@ -1,5 +1,5 @@
 #pragma once
-// A cache folder of a test's own, and devices that keep their files there.
+// A cache folder for one test, and the properties of a device that has files there.
 #include <stdlib.h>
 #include <volk.h>
 
@@ -8,7 +8,7 @@
 
 namespace lunagrad::tests {
 
-// $XDG_CACHE_HOME for the life of the object.
+// Sets $XDG_CACHE_HOME while the object lives.
 class CacheHome {
  public:
   explicit CacheHome(const std::string& path) {

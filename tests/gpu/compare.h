@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of the Vulkan device share: operands in several layouts, and how far two results are apart.
+// Shared by the tests of the Vulkan device: operands in several layouts, and distances between results.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -14,7 +14,8 @@
 
 namespace lunagrad::tests {
 
-// A file of the source tree, which LUNAGRAD_SOURCE names on another machine than the one that built this.
+// A file of the source tree. On a machine other than the one that built the tests, LUNAGRAD_SOURCE names the
+// tree.
 inline std::string source_file(const std::string& name) {
   const char* const root = std::getenv("LUNAGRAD_SOURCE");
   return std::string(root ? root : LUNAGRAD_SOURCE_DIR) + "/" + name;
@@ -22,19 +23,19 @@ inline std::string source_file(const std::string& name) {
 
 inline Device& gpu() { return require_device("vulkan"); }
 
-// Whether the device has denormal f32; others take them for 0.
+// Whether the device has subnormal f32. Other devices flush them to 0.
 inline bool has_denormals() {
   const NoGrad off;
   return (to(full({1}, 2e-38, DType::f32), gpu()) * 0.1).item() > 0;
 }
 
-// Counts what the device lacked.
+// Counts the ops that fell back to the CPU.
 class Fallbacks final : public Trace {
  public:
   Fallbacks() : previous_(context().trace) { context().trace = this; }
   ~Fallbacks() override { context().trace = previous_; }
   void ran(const Call&, uint64_t) override {}
-  // Double precision is the CPU's by design, and not counted.
+  // Double precision runs on the CPU by design and is not counted.
   void fell_back(const Call& call, const char*) override {
     const auto wide = [](const Tensor& x) {
       return x.defined() && ((x.dtype() == DType::f64 && !x.is_number()) || x.dtype() == DType::c128);
@@ -83,14 +84,14 @@ inline double distance(const Tensor& got, const Tensor& expected, double smalles
 
 inline double largest(const Tensor& x) { return x.numel() == 0 ? 0 : amax(x).item(); }
 
-// The largest error of a product, against what it adds up to without signs.
+// The largest error of a product, relative to the product of the absolute values.
 inline double error_of(const Tensor& got, const Tensor& a, const Tensor& b) {
   const Tensor x = to(a, DType::f64), y = to(b, DType::f64);
   return largest(abs(to(to(got, cpu_device()), DType::f64) - matmul(x, y)) /
                  (matmul(abs(x), abs(y)) + 1e-30));
 }
 
-// Operands of products: short, long and odd ones, vectors, batches, broadcast, without elements.
+// Operands of products: short, long and odd sizes, vectors, batches, broadcast, empty.
 struct Factors {
   Shape a, b;
 };
@@ -105,7 +106,7 @@ inline const std::vector<Factors>& all_factors() {
 
 enum class Arrangement { contiguous, transposed, sliced };
 
-// The same elements on the device, otherwise laid out in memory.
+// The same elements on the device, with another layout in memory.
 inline Tensor arrange(const Tensor& x, Arrangement arrangement) {
   if (!x.defined()) return x;
   const NoGrad off;

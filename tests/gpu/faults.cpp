@@ -36,7 +36,7 @@ bool fails(bool submission) {
   return true;
 }
 
-// The function of the driver, behind one that may fail. `Tag` tells functions of the same type apart.
+// A wrapper of a driver's function that can fail. `Tag` distinguishes functions of the same type.
 template <class Tag, class Function>
 struct Call;
 template <class Tag, class... Arguments>
@@ -103,7 +103,7 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_function(VkDevice device, const ch
 void watch_calls() {
   if (vkGetDeviceProcAddr == find_function) return;
   loaders = vkGetDeviceProcAddr;
-  vkGetDeviceProcAddr = find_function;  // volk fills a device's table through it
+  vkGetDeviceProcAddr = find_function;  // volk loads device functions with it
 }
 
 void fail_call(uint64_t at) {

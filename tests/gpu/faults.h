@@ -1,22 +1,22 @@
 #pragma once
-// Vulkan calls that fail, or wait, when a test wants it. Every device that is opened after watch_calls() goes
-// through it.
+// Makes Vulkan calls fail or wait, on all devices that are opened after watch_calls(). The functions may be
+// called by any thread.
 #include <cstdint>
 
 namespace lunagrad::tests {
 
-void watch_calls();  // when an instance was made, and before its device is opened
+void watch_calls();  // to be called after an instance was created, before its device is opened
 
-// The `at`-th call from now on (1 is the next) that can fail does, as calls of its kind do: one that makes
-// something for lack of memory, one that submits or waits by the loss of the device. 0: none.
+// The `at`-th call from now on (1 is the next) of those that can fail will fail: a call that creates an
+// object runs out of memory, a call that submits or waits loses the device. 0: none.
 void fail_call(uint64_t at);
-// The same, counting submissions alone.
+// The same, for submissions only.
 void fail_submission(uint64_t at);
 
-bool call_failed();  // since fail_call() or fail_submission()
+bool call_failed();  // whether a call failed since fail_call() or fail_submission()
 double seconds_since_failure();
 
-// While on, no pipeline is made: who tries waits until it is off, or for too long, which is 10 s.
+// While on, threads that create a pipeline wait until it is off, at most 10 s.
 void hold_pipelines(bool on);
 bool held_too_long();
 

@@ -1,7 +1,7 @@
 #pragma once
-// What a stream was told of its work, and an independent look at whether its barriers keep that work in
-// order. It knows nothing of epochs: it compares the bytes that each work reads and writes with those of all
-// work since the last barrier.
+// A log of a stream's work, and an independent check that its barriers order that work. The check does not
+// use epochs: it compares the bytes that each work reads and writes with those of all work since the last
+// barrier.
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -14,20 +14,20 @@ struct Extent {
   uint64_t begin, end;
 };
 
-// A dispatch or a copy with what it declared, or a barrier.
+// A dispatch or a copy with the ranges that it declared, or a barrier.
 struct LoggedWork {
   bool barrier = false;
   std::vector<Extent> reads, writes;
 };
 
-// What lies in the log before `end`, and in no batch before, was submitted as `batch`, which waits for the
+// The log entries before `end` that are in no earlier batch were submitted as `batch`, which waits for the
 // uploads up to `upload`.
 struct LoggedBatch {
   size_t end;
   uint64_t batch, upload;
 };
 
-// As StreamListener::uploaded, where the log had `at` entries.
+// As StreamListener::uploaded(), when the log had `at` entries.
 struct LoggedUpload {
   size_t at;
   Extent bytes;
@@ -66,8 +66,8 @@ inline bool overlap(const std::vector<Extent>& some, const std::vector<Extent>& 
   return false;
 }
 
-// The number of works that touch what a work since the last barrier writes, or write what one reads. The
-// entry `left_out` is taken for absent.
+// The number of works with a hazard: they access bytes that a work since the last barrier writes, or write
+// bytes that one reads. The entry `left_out` is ignored.
 inline size_t count_hazards(const std::vector<LoggedWork>& log, size_t left_out = SIZE_MAX) {
   size_t hazards = 0;
   std::vector<Extent> reads, writes;
@@ -86,9 +86,8 @@ inline size_t count_hazards(const std::vector<LoggedWork>& log, size_t left_out 
   return hazards;
 }
 
-// The number of pairs of an upload and a work, or another upload, that touch the same bytes without the later
-// one's waiting for the earlier. It knows of waits of the device alone: what the host had seen to be done
-// counts for nothing.
+// The number of pairs of an upload and a work, or of two uploads, that access the same bytes while the later
+// one does not wait for the earlier one. Only waits of the device count, not those of the host.
 inline size_t count_upload_hazards(const HazardLog& seen) {
   size_t hazards = 0;
   for (const LoggedUpload& upload : seen.uploads) {

@@ -1,5 +1,5 @@
-// The Vulkan device against the CPU. A program of its own, with the validation layer watching
-// (LUNAGRAD_VALIDATION=1): what that says is a failure.
+// Tests of the Vulkan device against the CPU. With LUNAGRAD_VALIDATION=1, messages of the validation layer
+// are failures.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Runs rows of the op sample table on some device.
+// Runs rows of the op sample table on a device.
 #include "tests/gpu/compare.h"
 #include "tests/samples/samples.h"
 
@@ -16,7 +16,7 @@ inline Tensor sample_input(const SampleInput& spec, uint64_t stream) {
   return reals;
 }
 
-// c128 is the CPU's alone.
+// Only the CPU has c128.
 inline bool asks_for_c128(const Op& op, const Sample& sample) {
   for (size_t i = 0; i < sample.params.size(); ++i)
     if (op.params[i].kind == ParamKind::dtype && sample.params[i] == Value(DType::c128)) return true;

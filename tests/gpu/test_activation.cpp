@@ -11,7 +11,7 @@
 namespace lunagrad::tests {
 namespace {
 
-// Shapes of x and of the weight. The last ones have k cut into parts.
+// Shapes of x and of the weight. The last ones use split-K.
 struct Layer {
   Shape x, weight;
 };
@@ -20,7 +20,7 @@ const Layer kLayers[] = {{{3, 7, 40}, {33, 40}},     {{40}, {5, 40}},        {{6
                          {{8, 4096}, {12, 4096}},    {{7, 5000}, {9, 5000}}, {{1, 6000}, {1, 6000}},
                          {{2, 33, 3000}, {30, 3000}}};
 
-// The same on both sides, but for the activation: values and, with a seed, gradients of x, weight and bias.
+// Values and, with a seed, gradients of x, weight and bias: with the activation inside the op or after it.
 TensorList run(const Layer& layer, DType type, Activation activation, bool within, Arrangement arrangement) {
   Tensor x = random(layer.x, 1);
   if (x.numel() > 9) {
@@ -38,7 +38,7 @@ TensorList run(const Layer& layer, DType type, Activation activation, bool withi
   return all;
 }
 
-TEST_CASE("an activation within linear gives what its own op gives, bit by bit") {
+TEST_CASE("linear with an activation equals linear followed by the activation, bit for bit") {
   Fallbacks lacks;
   for (const Layer& layer : kLayers)
     for (const Activation activation : kActivations)
@@ -53,7 +53,7 @@ TEST_CASE("an activation within linear gives what its own op gives, bit by bit")
   CHECK(lacks.ops.empty());
 }
 
-TEST_CASE("an activation within a convolution gives what its own op gives, bit by bit") {
+TEST_CASE("convolution with an activation equals convolution followed by the activation, bit for bit") {
   Fallbacks lacks;
   for (const Convolution& c : convolutions())
     for (const Activation activation : kActivations) {
@@ -81,7 +81,7 @@ TEST_CASE("an activation within a convolution gives what its own op gives, bit b
   CHECK(lacks.ops.empty());
 }
 
-TEST_CASE("within linear of 16 bits relu loses nothing, and other activations are rounded once") {
+TEST_CASE("16-bit linear with relu is exact, and with other activations rounded once") {
   for (const DType type : {DType::f16, DType::bf16})
     for (const Layer& layer : kLayers) {
       const TensorList got = run(layer, type, Activation::relu, true, Arrangement::contiguous),
@@ -97,14 +97,14 @@ TEST_CASE("within linear of 16 bits relu loses nothing, and other activations ar
             apart(linear(to(x, DType::f64), to(w, DType::f64), to(bias, DType::f64)), activation);
         const Tensor y = linear(to(x, gpu()), to(w, gpu()), to(bias, gpu()), activation);
         CHECK(y.dtype() == type);
-        // Half a unit in the last place of what is below 1, and the error of the sum.
+        // Half a unit in the last place of numbers below 1, and the error of the sum.
         CHECK(largest(abs(to(to(y, cpu_device()), DType::f64) - exact)) <=
               (type == DType::f16 ? 0x1p-12 : 0x1p-9) + 1e-6);
       }
     }
 }
 
-TEST_CASE("bias and activation cost no kernel of their own, and the kernel's name says them") {
+TEST_CASE("bias and activation run in the kernel of the product, whose name lists them") {
   const NoGrad off;
   auto& times = dynamic_cast<WorkTimes&>(gpu());
   const auto dispatched = [&](const Shape& x, const Shape& weight) {

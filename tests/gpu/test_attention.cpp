@@ -1,5 +1,5 @@
-// Attention in tiles on the Vulkan device: rows and keys that do not divide into tiles, causal or not,
-// operands that come transposed from one matrix; and no memory for the product of queries and keys.
+// Attention on the Vulkan device: numbers of rows and keys that are not multiples of the tiles, causal or
+// not, operands that are transposed views of one matrix; and no memory for the matrix of scores.
 #include "runtime/tape/tape.h"
 #include "tests/gpu/compare.h"
 
@@ -15,7 +15,7 @@ struct Case {
   bool mask_learns = false;
 };
 
-// The result and the gradients of query, key and value, and of a mask that learns.
+// The result and the gradients of query, key and value, and of a mask that requires one.
 std::vector<Tensor> attend(const Case& c, Device& device, DType type) {
   std::vector<Tensor> operands;
   const auto operand = [&](int64_t rows, int64_t features, uint64_t stream) {
@@ -35,7 +35,7 @@ std::vector<Tensor> attend(const Case& c, Device& device, DType type) {
   context().generator.seed(17);
   if (c.mask.size() > 0) {
     Tensor mask = random(c.mask, 5);
-    // The third query of all heads sees no key.
+    // All keys of the third query are masked, in all heads.
     if (c.mask_type == DType::boolean)
       mask = gt(mask, Tensor::number(-0.5));
     else
@@ -67,7 +67,7 @@ void check_case(const Case& c, DType type = DType::f32, double bound = 3e-6) {
                            << c.causal << ", cap " << c.softcap << ", " << dtype_name(type));
 }
 
-TEST_CASE("attention in tiles, and its gradients") {
+TEST_CASE("attention and its gradients") {
   const Case cases[] = {{1, 1, 5, 7, 8, 8, false, false},
                         {2, 3, 70, 70, 64, 64, true, true},
                         {2, 2, 33, 130, 32, 20, true, false},
@@ -83,7 +83,7 @@ TEST_CASE("attention in tiles, and its gradients") {
   for (const Case& c : cases) check_case(c);
 }
 
-TEST_CASE("attention of large heads, and of features that are no fours, in tiles") {
+TEST_CASE("attention with large heads, and with feature counts that are not multiples of 4") {
   const Case cases[] = {{1, 2, 37, 40, 256, 200, false, true},
                         {2, 1, 40, 37, 132, 256, true, false, {2, 1, 40, 37}, DType::f32, 0.3, 0.6, true},
                         {2, 2, 33, 40, 30, 21, true, true},
@@ -92,7 +92,7 @@ TEST_CASE("attention of large heads, and of features that are no fours, in tiles
   for (const Case& c : cases) check_case(c);
 }
 
-TEST_CASE("attention with a soft cap, in tiles") {
+TEST_CASE("attention with a soft cap") {
   const Case cases[] = {{1, 1, 5, 7, 8, 8, false, false, {}, DType::f32, 0, 0.7},
                         {2, 3, 70, 70, 64, 64, true, true, {}, DType::f32, 0, 0.2},
                         {1, 2, 33, 130, 128, 20, false, true, {2, 33, 1}, DType::f32, 0, 1.5},
@@ -101,7 +101,7 @@ TEST_CASE("attention with a soft cap, in tiles") {
   for (const Case& c : cases) check_case(c);
 }
 
-TEST_CASE("the gradient of attention's mask, in tiles") {
+TEST_CASE("the gradient of attention's mask") {
   const Case cases[] = {{1, 1, 5, 7, 8, 8, false, false, {5, 7}, DType::f32, 0, 0, true},
                         {2, 3, 70, 37, 32, 64, false, true, {2, 3, 70, 37}, DType::f32, 0, 0, true},
                         {3, 2, 37, 70, 64, 32, true, false, {2, 37, 70}, DType::f32, 0, 0.6, true},
@@ -110,13 +110,13 @@ TEST_CASE("the gradient of attention's mask, in tiles") {
   for (const Case& c : cases) check_case(c);
 }
 
-TEST_CASE("attention of 16-bit operands in tiles, with a cap and a mask that learns") {
+TEST_CASE("attention of 16-bit operands with a soft cap and a mask that requires a gradient") {
   const Case c = {2, 3, 37, 70, 32, 36, true, true, {3, 37, 70}, DType::f32, 0.3, 0.5, true};
   check_case(c, DType::f16, 2e-3);
   check_case(c, DType::bf16, 2e-2);
 }
 
-// The most elements that an op gave out.
+// The largest output of any op, in elements.
 class Largest final : public Trace {
  public:
   Largest() : previous_(context().trace) { context().trace = this; }
@@ -132,7 +132,7 @@ class Largest final : public Trace {
   Trace* previous_;
 };
 
-TEST_CASE("attention makes no matrix of all scores, forward or backward") {
+TEST_CASE("attention allocates no matrix of all scores, forward or backward") {
   Largest largest;
   attend({1, 1, 300, 300, 32, 32, true, false}, gpu(), DType::f32);
   attend({1, 1, 300, 300, 32, 32, false, false, {1, 300}}, gpu(), DType::f32);

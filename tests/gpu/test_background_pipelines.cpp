@@ -1,5 +1,5 @@
-// Pipelines that are made in the background, and the list of those that are made before somebody asks for
-// them.
+// Pipelines that are created in the background, and the list of those that are created before they are
+// requested.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -24,7 +24,7 @@ PipelineKey key(const char* shader, std::vector<uint32_t> constants) {
   return {gpu::find_shader(shader), std::move(constants)};
 }
 
-// What stands for a pipeline where no device is needed.
+// A handle in place of a pipeline, for tests without a device.
 VkPipeline number(uintptr_t value) { return reinterpret_cast<VkPipeline>(value); }
 uintptr_t number(VkPipeline pipeline) { return reinterpret_cast<uintptr_t>(pipeline); }
 VkPipeline first_constant(const PipelineKey& key) { return number(key.constants.at(0)); }
@@ -35,7 +35,7 @@ std::vector<PipelineKey> numbered(uint32_t count) {
   return keys;
 }
 
-TEST_CASE("the list of pipelines comes back as it was") {
+TEST_CASE("a pipeline list is parsed as it was written") {
   gpu::PipelineList list = {
       {key("copy", {1, 2, 3}), 0}, {key("matmul_cooperative", {}), 3}, {key("softmax", {~0u}), 7}};
   list[1].key.code.bfloat = true;
@@ -48,7 +48,7 @@ TEST_CASE("the list of pipelines comes back as it was") {
   }
 }
 
-TEST_CASE("lines of the list that are damaged, or mean another shader, are left out") {
+TEST_CASE("damaged lines of the pipeline list and those of other shaders are skipped") {
   const std::string good = gpu::to_text({{key("copy", {1, 2}), 0}});
   CHECK(gpu::pipeline_list(good).size() == 1);
   for (size_t length = 0; length + 6 < good.size(); ++length)  // before the constants
@@ -67,26 +67,26 @@ TEST_CASE("lines of the list that are damaged, or mean another shader, are left 
   CHECK(gpu::pipeline_list(endless).size() == 512);
 }
 
-TEST_CASE("what a run used comes first in the list, and what many runs did not use goes") {
+TEST_CASE("the pipelines of the last run come first, and those unused for many runs are dropped") {
   const std::vector<PipelineKey> keys = numbered(3);
-  gpu::PipelineList list = gpu::behind_run({}, {keys[0], keys[1]});
-  list = gpu::behind_run(list, {keys[2], keys[1]});
+  gpu::PipelineList list = gpu::after_run({}, {keys[0], keys[1]});
+  list = gpu::after_run(list, {keys[2], keys[1]});
   REQUIRE(list.size() == 3);
   CHECK(list[0].key == keys[2]);
   CHECK(list[1].key == keys[1]);
   CHECK(list[2].key == keys[0]);
   CHECK(list[2].runs == 1);
-  for (int i = 0; i < 7; ++i) list = gpu::behind_run(list, {keys[2], keys[1]});
+  for (int i = 0; i < 7; ++i) list = gpu::after_run(list, {keys[2], keys[1]});
   CHECK(list.size() == 2);
-  // A script's own shader is no other run's.
+  // Kernels of scripts are not listed.
   PipelineKey own = keys[0];
   const std::vector<uint32_t> words(own.code.words.begin(), own.code.words.end());
   own.code.words = words;
-  CHECK(gpu::behind_run({}, {own}).empty());
-  CHECK(gpu::behind_run({}, numbered(600)).size() == 512);
+  CHECK(gpu::after_run({}, {own}).empty());
+  CHECK(gpu::after_run({}, numbered(600)).size() == 512);
 }
 
-TEST_CASE("expected pipelines are made in order, handed over once, and the rest at the end") {
+TEST_CASE("expected pipelines are created in order, taken once, and the rest is returned at the end") {
   std::vector<uint32_t> order;
   BackgroundPipelines background(numbered(4), 1, [&](const PipelineKey& key) {
     order.push_back(key.constants[0]);
@@ -107,7 +107,8 @@ TEST_CASE("expected pipelines are made in order, handed over once, and the rest 
 }
 
 TEST_CASE(
-    "what somebody asks for is made before what is expected; what nobody has begun is made by who takes it") {
+    "requested pipelines are created before expected ones, and take() creates those that no thread has "
+    "begun") {
   std::promise<void> begun, go_on;
   std::mutex mutex;
   std::vector<uint32_t> order;
@@ -142,7 +143,7 @@ TEST_CASE(
   CHECK(background.stop().size() == 1);
 }
 
-TEST_CASE("a pipeline that cannot be made is an error of who takes it, each time until it can") {
+TEST_CASE("take() throws each time a pipeline cannot be created") {
   std::atomic<int> tries = 0;
   BackgroundPipelines background({}, 2, [&](const PipelineKey& key) {
     if (++tries < 3) throw std::runtime_error("cannot be made");
@@ -156,7 +157,7 @@ TEST_CASE("a pipeline that cannot be made is an error of who takes it, each time
   CHECK(background.stop().empty());
 }
 
-TEST_CASE("several threads make every pipeline once") {
+TEST_CASE("several threads create each pipeline once") {
   std::atomic<int> made = 0;
   BackgroundPipelines background(numbered(200), 4, [&](const PipelineKey& key) {
     ++made;
@@ -169,7 +170,7 @@ TEST_CASE("several threads make every pipeline once") {
   CHECK(made == 300);
 }
 
-TEST_CASE("closing amid the work waits for one pipeline alone") {
+TEST_CASE("stopping waits only for the pipeline that is being created") {
   std::promise<void> begun;
   std::atomic<int> made = 0;
   BackgroundPipelines background(numbered(400), 1, [&](const PipelineKey& key) {
@@ -182,14 +183,14 @@ TEST_CASE("closing amid the work waits for one pipeline alone") {
   CHECK(made < 40);
 }
 
-// Some ops whose kernels differ, and their result.
+// The result of a few ops with different kernels.
 std::vector<float> some_work(Device& device) {
   const NoGrad off;
   const Tensor x = to(random({40, 30}, 1), device);
   return softmax(tanh(matmul(x, transpose(x, 0, 1))) + 1.0, -1).to_vector<float>();
 }
 
-TEST_CASE("the second start makes the pipelines of the first in the background, and they are used") {
+TEST_CASE("the second start creates the pipelines of the first in the background and uses them") {
   const Folder folder;
   const CacheHome home(folder.file("cache"));
   const auto [instance, physical] = first_hardware();
@@ -205,14 +206,14 @@ TEST_CASE("the second start makes the pipelines of the first in the background, 
     CHECK(some_work(device) == expected);
     CHECK(device.machine().pipelines.made_before_use() >= 4);
   }
-  for (int i = 0; i < 5; ++i) {  // closed while it makes them
+  for (int i = 0; i < 5; ++i) {  // closed while it creates them
     gpu::VulkanDevice device("vulkan", instance, physical);
     device.machine();
     if (i % 2 == 0) CHECK(some_work(device) == expected);
   }
 }
 
-TEST_CASE("the host goes on while pipelines are made") {
+TEST_CASE("the host continues while pipelines are created") {
   const Folder folder;
   const auto [instance, physical] = first_hardware();
   watch_calls();

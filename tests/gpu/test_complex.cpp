@@ -1,5 +1,5 @@
-// Complex numbers on the Vulkan device against the CPU: extreme arguments, moves, sums and products of
-// awkward sizes.
+// Complex numbers on the Vulkan device against the CPU: extreme arguments, copies, sums and products of sizes
+// that do not divide into blocks or tiles.
 #include <set>
 
 #include "runtime/elementwise/elementwise.h"
@@ -16,7 +16,7 @@ Tensor complex_random(const Shape& shape, uint64_t stream) {
 }
 Tensor in_double(const Tensor& z) { return to(to(z, cpu_device()), DType::c128); }
 
-// NaN and infinities alike, else within a few roundings of the number's size.
+// Equal NaN and infinities, else equal within a few roundings of the magnitude.
 bool close(double got, double expected, double size, bool signed_zeros) {
   if (std::isnan(expected)) return std::isnan(got);
   if (std::isinf(expected)) return got == expected;
@@ -24,26 +24,26 @@ bool close(double got, double expected, double size, bool signed_zeros) {
   return std::abs(got - expected) <= 4e-6 * size + 1e-37;
 }
 
-TEST_CASE("complex elementwise kernels give what the CPU gives at extreme arguments") {
+TEST_CASE("complex elementwise kernels equal the CPU's at extreme arguments") {
   const NoGrad off;
   const float nan = NAN, inf = INFINITY;
   std::vector<std::complex<float>> all;
   std::vector<float> edges = {0.0f,   -0.0f, 1.0f,  -1.0f,  0.5f,   -2.5f, nan,   inf,     -inf,
                               1e-30f, 1e-4f, 3e38f, -3e37f, -88.0f, 90.0f, 1e10f, 1.0001f, 7.0f};
-  // Reciprocals and exponentials of what lies far out are denormal, or were on the way.
+  // Reciprocals and exponentials of extreme arguments are subnormal, or have subnormal intermediate values.
   if (!has_denormals())
     std::erase_if(edges,
                   [](float edge) { return edge == 1e-30f || (std::abs(edge) > 10 && !std::isinf(edge)); });
   for (const float re : edges)
     for (const float im : edges) all.emplace_back(re, im);
-  // They divide 1 + 0i, of which compilers may leave out the zero.
+  // These divide 1 + 0i; compilers may drop the zero.
   const std::set<Row> of_constants = {Row::pow, Row::reciprocal, Row::rsqrt, Row::sigmoid};
   const Fallbacks fallbacks;
   for (int row = 0; row < kRowCount; ++row) {
     if (!takes_complex(Row(row))) continue;
     const Op& op = elementwise_op(Row(row));
     const int arity = row_traits(row).arity;
-    // Each number with some others; all with all would be a hundred thousand.
+    // Each number with some others: all pairs would be a hundred thousand.
     constexpr size_t kSteps[] = {1, 7, 11}, kTurns[] = {0, 6, 22};
     TensorList here, there;
     for (size_t i = 0; i < size_t(arity); ++i) {
@@ -64,12 +64,12 @@ TEST_CASE("complex elementwise kernels give what the CPU gives at extreme argume
       double size = 0;
       for (size_t k = i / parts * parts; k < i / parts * parts + parts; ++k)
         if (std::isfinite(y[k])) size = std::max(size, std::abs(y[k]));
-      // Sums are as exact as what they add.
+      // The error of a sum is relative to its terms.
       const auto operand = [&](size_t k) { return C(here[k].data<std::complex<float>>()[i / parts]); };
       if (arity == 3 && Row(row) != Row::where)
         for (const double part : {operand(0).real(), operand(0).imag()})
           if (std::isfinite(part)) size = std::max(size, std::abs(part));
-      if (Row(row) == Row::pow) {  // e^(b log a) is as exact as its exponent
+      if (Row(row) == Row::pow) {  // the error of e^(b log a) grows with its exponent
         const double exponent = std::abs(operand(1) * std::log(operand(0)));
         if (exponent > 1e3) continue;
         size *= std::max(1.0, exponent);
@@ -83,7 +83,7 @@ TEST_CASE("complex elementwise kernels give what the CPU gives at extreme argume
   CHECK(fallbacks.ops.empty());
 }
 
-TEST_CASE("complex numbers are moved bit for bit, and real ones become complex, in any layout") {
+TEST_CASE("complex numbers are copied bit for bit, and real ones converted, in any layout") {
   const NoGrad off;
   const Fallbacks fallbacks;
   const Tensor z = complex_random({5, 6, 7}, 1);
@@ -108,7 +108,7 @@ TEST_CASE("complex numbers are moved bit for bit, and real ones become complex, 
   CHECK(fallbacks.ops.empty());
 }
 
-TEST_CASE("complex sums, running sums and sums by index of awkward sizes") {
+TEST_CASE("complex sums, cumsum and index_add, of sizes that do not divide into blocks") {
   const NoGrad off;
   const Fallbacks fallbacks;
   for (const Shape& shape : {Shape{1}, Shape{3, 4, 5}, Shape{1, 700, 3}, Shape{300, 70}, Shape{2, 100000},

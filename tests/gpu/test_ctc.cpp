@@ -1,12 +1,12 @@
-// Losses over alignments on the Vulkan device against the CPU.
+// ctc_loss on the Vulkan device against the CPU.
 #include "tests/gpu/compare.h"
 
 namespace lunagrad::tests {
 namespace {
 
 TEST_CASE(
-    "ctc_loss and its gradient are the CPU's: repeats, empty targets, more states than threads, what is "
-    "impossible") {
+    "ctc_loss and its gradient equal the CPU's: repeated labels, empty targets, more states than threads, "
+    "impossible alignments") {
   struct Case {
     int64_t steps, classes;
     std::vector<int64_t> targets, input_lengths, target_lengths;

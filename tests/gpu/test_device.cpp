@@ -1,4 +1,4 @@
-// The order of work, memory and mistakes on the Vulkan device.
+// The order of work, memory, and errors of the Vulkan device.
 #include "gpu/device.h"
 #include "runtime/elementwise/elementwise.h"
 #include "tests/gpu/compare.h"
@@ -19,8 +19,8 @@ TEST_CASE("a thousand additions in place give exactly a thousand") {
 
 TEST_CASE("writes, reads and reuse of memory stay in order") {
   const NoGrad off;
-  // y depends on every x before it was overwritten; temporaries are freed and their memory used again at
-  // once.
+  // y depends on every value of x before it is overwritten. Temporaries are freed and their memory is reused
+  // at once.
   Tensor x = full({5000}, 1.0, DType::f32, gpu()), y = zeros({5000}, DType::f32, gpu());
   double expected = 0;
   for (int i = 1; i <= 300; ++i) {
@@ -32,13 +32,13 @@ TEST_CASE("writes, reads and reuse of memory stay in order") {
   CHECK(std::all_of(values.begin(), values.end(), [&](float v) { return v == float(expected); }));
 }
 
-TEST_CASE("large tensors travel and come back as they were") {
+TEST_CASE("large tensors are copied to the device and back unchanged") {
   const std::vector<float> values = uniform((24 << 20) + 77, 9);  // more than the staging memory holds
   const Shape shape = {int64_t(values.size())};
   CHECK(Tensor::from<float>(values, shape, gpu()).to_vector<float>() == values);
 }
 
-TEST_CASE("work that may take long is submitted in pieces, short work at once") {
+TEST_CASE("long work is submitted in several batches, short work in one") {
   const NoGrad off;
   const auto& machine = dynamic_cast<gpu::VulkanDevice&>(gpu()).machine();
   const auto submissions = [&](const Tensor& x, int count, const auto& step) {
@@ -51,10 +51,10 @@ TEST_CASE("work that may take long is submitted in pieces, short work at once") 
   };
   const auto twice = [](const Tensor& x) { return x * 2.0; };
   CHECK(submissions(zeros({100}, DType::f32, gpu()), 12, twice) == 1);
-  // How much is long differs from device to device; a driver of the CPU is taken to reach 2 bytes and 8
-  // multiplications a ns.
+  // Expected times differ between devices. A CPU driver is assumed to reach 2 bytes and 7.5 multiply-adds per
+  // ns.
   if (machine.context.physical.type != VK_PHYSICAL_DEVICE_TYPE_CPU) return;
-  // 21 ms each: at most two of them together, and one alone where the device would idle.
+  // 21 ms each: a batch has at most two of them, or one if the device would idle.
   const uint64_t sums = submissions(zeros({5 << 20}, DType::f32, gpu()), 6, twice);
   CHECK(sums >= 3);
   CHECK(sums <= 6);
@@ -65,7 +65,7 @@ TEST_CASE("work that may take long is submitted in pieces, short work at once") 
   CHECK(products <= 4);
 }
 
-TEST_CASE("memory of dropped tensors is used again") {
+TEST_CASE("memory of freed tensors is reused") {
   const NoGrad off;
   const auto work = [] {
     Tensor x = full({100, 100}, 1.0, DType::f32, gpu());
@@ -81,7 +81,7 @@ TEST_CASE("memory of dropped tensors is used again") {
   CHECK(gpu().memory().reserved <= reserved);
 }
 
-TEST_CASE("what does not fit is an error, and the device goes on") {
+TEST_CASE("an allocation that does not fit is an error, and the device stays usable") {
   const size_t in_use = gpu().memory().in_use;
   CHECK_THROWS_WITH_AS(Tensor::empty({int64_t(1) << 40}, DType::f32, gpu()), doctest::Contains("no room"),
                        Error);

@@ -1,4 +1,4 @@
-// What is kept of a device from start to start.
+// The files that are kept for a device.
 #include <filesystem>
 
 #include "gpu/device.h"
@@ -11,7 +11,7 @@
 namespace lunagrad::tests {
 namespace {
 
-TEST_CASE("what is kept of pipelines comes back whole or not at all") {
+TEST_CASE("a device file is loaded as it was saved, or not at all if it is damaged") {
   const Folder folder;
   const CacheHome home(folder.file("cache"));
   const gpu::DeviceFile file("pipelines", some_device(1)), other("pipelines", some_device(2)),
@@ -39,7 +39,7 @@ TEST_CASE("what is kept of pipelines comes back whole or not at all") {
   CHECK(file.load() == data);
 }
 
-TEST_CASE("a place where nothing can be kept is no error") {
+TEST_CASE("a cache folder that cannot be written is not an error") {
   const Folder folder;
   folder.with("cache", "a file where the folder should be");
   const CacheHome home(folder.file("cache"));
@@ -48,11 +48,11 @@ TEST_CASE("a place where nothing can be kept is no error") {
   CHECK(file.load().empty());
 }
 
-TEST_CASE("two devices work side by side, and each keeps what it made of its pipelines") {
+TEST_CASE("two devices work concurrently, and each saves its pipeline cache") {
   const Folder folder;
   const CacheHome home(folder.file("cache"));
   const auto [instance, physical] = first_hardware();
-  for (int start = 0; start < 2; ++start) {  // the second finds what the first kept
+  for (int start = 0; start < 2; ++start) {  // the second start loads the files of the first
     const NoGrad off;
     gpu::VulkanDevice second("vulkan:9", instance, physical);
     const Tensor here = random({40, 30}, 1), there = to(here, gpu()), far = to(there, second);
@@ -64,7 +64,7 @@ TEST_CASE("two devices work side by side, and each keeps what it made of its pip
   size_t kept = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder.file("cache/lunagrad")))
     kept += entry.is_regular_file();
-  CHECK(kept == 2);  // what was made of them, and which
+  CHECK(kept == 2);  // the pipeline cache and the list of pipelines
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
-// Random numbers on the Vulkan device: those of the CPU, in every type and of any count.
+// Random numbers on the Vulkan device equal those of the CPU, in all types and sizes.
 #include "tests/gpu/compare.h"
 
 namespace lunagrad::tests {
 namespace {
 
-// The results of one draw on the CPU and on the device.
+// The results of one random op on the CPU and on the device.
 template <class F>
 std::pair<Tensor, Tensor> draw_on_both(F&& draw) {
   context().generator.seed(uint64_t(0x123456789abcdef0));
@@ -13,7 +13,7 @@ std::pair<Tensor, Tensor> draw_on_both(F&& draw) {
   return {here, draw(gpu())};
 }
 
-TEST_CASE("permutations are the CPU's, however long") {
+TEST_CASE("permutations of any length equal the CPU's") {
   const Fallbacks fallbacks;
   for (const int64_t n : {1, 2, 7, 1000, (1 << 20) + 3}) {
     const auto [here, there] = draw_on_both([&](Device& device) { return randperm(n, device); });
@@ -22,7 +22,7 @@ TEST_CASE("permutations are the CPU's, however long") {
   CHECK(fallbacks.ops.empty());
 }
 
-TEST_CASE("numbers of narrow and complex types, and integers of wide ranges, are the CPU's") {
+TEST_CASE("random numbers of narrow and complex types and integers of wide ranges equal the CPU's") {
   const Fallbacks fallbacks;
   for (const int64_t count : {1, 6, 5001}) {
     for (const DType type : {DType::f16, DType::bf16, DType::f32, DType::c64}) {
@@ -49,7 +49,7 @@ TEST_CASE("numbers of narrow and complex types, and integers of wide ranges, are
   CHECK(fallbacks.ops.empty());
 }
 
-TEST_CASE("draws by weights are the CPU's, with and without replacement") {
+TEST_CASE("multinomial equals the CPU's, with and without replacement") {
   const NoGrad off;
   const Fallbacks fallbacks;
   for (const int64_t n : {1, 2, 5, 300, 2048, 5000, 70000}) {

@@ -8,10 +8,10 @@
 namespace lunagrad::tests {
 namespace {
 
-// By which a number that was lost may be multiplied.
+// The largest factor by which a flushed subnormal number is multiplied.
 double size_of(double x) { return std::clamp(std::abs(x), 1.0, 1e4); }
 
-TEST_CASE("elementwise kernels hold at extreme arguments") {
+TEST_CASE("elementwise kernels are accurate at extreme arguments") {
   const float nan = NAN, inf = INFINITY;
   const std::vector<float> edges = {
       0.0f,  -0.0f,  1.0f,       -1.0f, 0.5f,   -0.5f,   1.5f,     -1.5f, 2.5f,   -2.5f,      nan,     inf,
@@ -41,7 +41,7 @@ TEST_CASE("elementwise kernels hold at extreme arguments") {
     const Values params = complete(op, sample.params);
     const NoGrad off;
     const std::vector<double> got = apply1(op, inputs, params).to_vector<double>();
-    // Where float arithmetic itself overflows or cancels, the CPU's float result counts as right too.
+    // Where float arithmetic itself overflows or cancels, the CPU's float result is accepted too.
     TensorList here;
     for (const Tensor& x : inputs) here.push_back(to(x, cpu_device()));
     const std::vector<double> in_float = apply1(op, here, params).to_vector<double>();
@@ -53,7 +53,8 @@ TEST_CASE("elementwise kernels hold at extreme arguments") {
       const double exact =
           reference_value(op, std::span(x, size_t(traits.arity)), {params.data(), params.size()});
       const double rounded = double(float(exact));
-      // Rows that add numbers of opposite signs, or overflow on the way, are as exact as what they add.
+      // The error of rows that add numbers of opposite signs, or overflow in between, is relative to their
+      // terms.
       double bound = 4e-6 * std::abs(rounded) + 1e-37 + lost * size_of(x[0]);
       if (cancels.contains(Row(row))) {
         double product = 1;
@@ -93,7 +94,7 @@ TEST_CASE(
     for (size_t i = 0; i < points.size(); ++i) {
       const double at = double(points[i]);
       const double exact = reference_value(op, std::span(&at, 1), {params.data(), params.size()});
-      // An exponential is as exact as what it is taken of.
+      // The relative error of an exponential is the absolute error of its argument.
       const double steep = row == Row::gelu && at < 0 ? at * at / 2 : row == Row::silu && at < 0 ? -at : 0;
       const double bound =
           (3e-7 + 1e-7 * std::min(steep, 1e3)) * std::abs(exact) + 1.2e-38 + lost * size_of(at);
@@ -129,7 +130,7 @@ TEST_CASE("elements are converted between all types as on the CPU") {
     }
 }
 
-TEST_CASE("floats of 16 and 32 bits meet in one operation, from any address and of any number") {
+TEST_CASE("operations mix 16-bit and 32-bit floats, at any address and of any count") {
   const NoGrad off;
   const DType types[] = {DType::f16, DType::bf16, DType::f32};
   for (const int64_t count : {1, 1023, 1024, 4100})
@@ -154,7 +155,7 @@ TEST_CASE("floats of 16 and 32 bits meet in one operation, from any address and 
   }
 }
 
-TEST_CASE("copies between layouts in which neighbours lie apart") {
+TEST_CASE("copies between layouts with different innermost dims") {
   const NoGrad off;
   for (const Shape& shape : {Shape{100, 70}, Shape{64, 64}, Shape{100, 132}, Shape{2, 68, 3, 20},
                              Shape{3, 65, 130}, Shape{2, 17, 3, 40}, Shape{200, 15}})
@@ -166,7 +167,7 @@ TEST_CASE("copies between layouts in which neighbours lie apart") {
         CHECK(distance(to(transpose(there, d, -1), DType::f32), to(transpose(here, d, -1), DType::f32)) == 0);
       }
     }
-  // The same sizes and steps from an address that is no multiple of 16 bytes.
+  // The same sizes and strides at an address that is not a multiple of 16 bytes.
   const Tensor here = slice(random({64, 136}, 8), 1, 1, 133, 1),
                there = slice(to(random({64, 136}, 8), gpu()), 1, 1, 133, 1);
   CHECK(distance(to(contiguous(transpose(there, 0, 1)), cpu_device()), contiguous(transpose(here, 0, 1))) ==

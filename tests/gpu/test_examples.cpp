@@ -1,5 +1,5 @@
-// The examples on the Vulkan device: what they learn is what they learn on the CPU, the device lacks nothing,
-// and of a step only the logged loss travels to the host.
+// The examples on the Vulkan device: they learn the same as on the CPU, no op falls back to the CPU, and in a
+// step only the logged loss is copied to the host.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ struct Example {
   std::string file;
   std::map<std::string, std::string> set;
   std::vector<std::string> arguments;
-  double tolerance;  // of the losses, which chaos drives apart
+  double tolerance;  // of the losses, which diverge chaotically
 };
 
 struct Learned {
@@ -69,7 +69,7 @@ void learns_the_same(const Example& example) {
     CHECK_MESSAGE(got.copies[i] - got.copies[i - 1] == 1, example.file << ", step " << i + 1);
 }
 
-// Images in the files that the example of MNIST reads, whose contents are noise.
+// Files in the format of MNIST with random images.
 void write_images(const std::string& folder) {
   for (const auto& [part, count] : {std::pair("train", 200), std::pair("t10k", 20)}) {
     std::ofstream images(folder + "/" + part + "-images-idx3-ubyte", std::ios::binary);
@@ -86,7 +86,8 @@ void write_images(const std::string& folder) {
   }
 }
 
-TEST_CASE("the MLP, CNN, GPT and LSTM of the examples train on the device and send nothing but the loss") {
+TEST_CASE(
+    "the MLP, CNN, GPT and LSTM of the examples train on the device and copy only the loss to the host") {
   learns_the_same({"04_digits_mlp.lua", {{"hidden", "32"}}, {}, 1e-4});
   const Folder folder;
   write_images(folder.file("."));

@@ -1,5 +1,5 @@
-// Vulkan calls that fail: each is an error in time, and the device goes on, made anew where its work was
-// lost.
+// Vulkan calls that fail: each raises an error in time, and the device stays usable. It is opened again if
+// its work was lost.
 #include <cstdlib>
 
 #include "gpu/device.h"
@@ -24,7 +24,7 @@ std::vector<double> training_step(Device& device) {
   TensorList grads;
   for (const Tensor& p : params) grads.push_back(p.grad());
   sgd_step(params, grads, {}, {.lr = 0.1, .step = 1});
-  // Enough for a copy beside the work.
+  // Large enough for a copy on the upload queue.
   const Tensor large = to(random({600, 600}, 2), device);
   std::vector<double> numbers = sum(large).to_vector<double>();
   for (const Tensor& p : params)
@@ -50,7 +50,7 @@ TEST_CASE("whichever Vulkan call fails, a training step raises an error in time 
     gpu::VulkanDevice device("vulkan", instance, physical);
     fail_call(at);
     try {
-      // A call may be made again, as one for memory is: then nobody notices.
+      // Some calls are tried again, such as those that allocate memory: then there is no error.
       const std::vector<double> got = training_step(device);
       CHECK_MESSAGE(got == expected, "call " << at);
     } catch (const Error& error) {
@@ -70,7 +70,7 @@ TEST_CASE("whichever Vulkan call fails, a training step raises an error in time 
   CHECK(at > 40);
 }
 
-TEST_CASE("a script catches the loss of its device and goes on, there and on the CPU") {
+TEST_CASE("a script catches the loss of its device and continues, on that device and on the CPU") {
   Recorder recorder;
   recorder.also = [](const Event& event) {
     if (event.kind == Event::Kind::output && event.text == "lose it\n") fail_submission(1);

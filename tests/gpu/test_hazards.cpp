@@ -1,5 +1,5 @@
-// What each dispatch declares to read and write is what it reads and writes, and between works that would
-// collide there is a barrier, none of them idle.
+// Dispatches access exactly the memory that they declare, and there is a barrier between works with a hazard,
+// and none without need.
 #include <cstdlib>
 #include <cstring>
 
@@ -14,7 +14,7 @@ namespace {
 
 gpu::VulkanDevice::Machine& machine() { return dynamic_cast<gpu::VulkanDevice&>(gpu()).machine(); }
 
-// Listens for the life of the object.
+// Listens to a stream while the object lives.
 class Listening {
  public:
   explicit Listening(gpu::StreamListener& listener) { machine().stream.listen(&listener); }
@@ -23,7 +23,7 @@ class Listening {
 };
 
 std::vector<LoggedWork> log_of_example(const char* file, std::map<std::string, std::string> set) {
-  // Memory that earlier tests left in pieces would be ordered more strictly than it needs.
+  // Memory that earlier tests fragmented would be ordered more strictly than necessary.
   gpu().release_unused();
   HazardLog log;
   const Listening listening(log);
@@ -39,7 +39,7 @@ std::vector<LoggedWork> log_of_example(const char* file, std::map<std::string, s
   return std::move(log.log);
 }
 
-TEST_CASE("training steps have the barriers that they need, and no other") {
+TEST_CASE("training steps have exactly the barriers that they need") {
   const std::map<std::string, std::string> small = {{"width", "16"},  {"length", "8"}, {"batch_size", "2"},
                                                     {"written", "0"}, {"layers", "1"}, {"hidden", "16"}};
   for (const auto& [file, names] :
@@ -62,8 +62,8 @@ TEST_CASE("training steps have the barriers that they need, and no other") {
   }
 }
 
-// Runs each dispatch twice: as it is, to see that it changes nothing but what it declared to write, and with
-// everything that it did not declare filled with NaN, to see that it gives the same.
+// Runs each dispatch twice: unchanged, to check that it only changes memory that it declared to write; and
+// with all memory that it did not declare filled with NaN, to check that it gives the same result.
 class Prover final : public gpu::StreamListener {
  public:
   Prover() {
@@ -77,14 +77,14 @@ class Prover final : public gpu::StreamListener {
     for (const auto& [block, bytes] : mapped_)
       machine().context.vk.vkUnmapMemory(machine().context.device, block->memory);
   }
-  // Whether the host sees the device's memory, without which there is no proof.
+  // Whether the host can map the device's memory. Otherwise nothing can be checked.
   bool possible() const { return visible_; }
 
   void barrier() override {}
   void work(std::span<gpu::Range* const> reads, std::span<gpu::Range* const> writes,
             const std::function<void()>& record) override {
     const bool copy =
-        reads.empty() || writes.empty();  // to or from the host; a fill has no reads to prove either
+        reads.empty() || writes.empty();  // copies to or from the host; a fill has no reads either
     gpu::Stream& stream = machine().stream;
     stream.wait();
     const std::vector<Part> parts = parts_of_memory(reads, writes);
@@ -146,7 +146,7 @@ class Prover final : public gpu::StreamListener {
   std::map<const gpu::Block*, std::byte*> mapped_;
 };
 
-TEST_CASE("dispatches touch what they declare, in every op sample and its gradient") {
+TEST_CASE("dispatches access only the memory that they declare, in all op samples and their gradients") {
   gpu().release_unused();
   Prover prover;
   if (!prover.possible()) {

@@ -1,4 +1,5 @@
-// Products, reductions, rows, indices and random numbers on the Vulkan device, of awkward sizes.
+// Products, reductions, rows, indices and random numbers on the Vulkan device, of sizes that do not divide
+// into tiles.
 #include "tests/gpu/compare.h"
 
 namespace lunagrad::tests {
@@ -9,7 +10,7 @@ TEST_CASE("matrix products of odd sizes, transposes and batches") {
   for (const Factors& c : all_factors()) {
     const Tensor a = random(c.a, 1), b = random(c.b, 2);
     const Tensor exact = matmul(to(a, DType::f64), to(b, DType::f64));
-    // Errors are measured against what the products add up to without their signs.
+    // Errors are relative to the product of the absolute values.
     const Tensor size = matmul(abs(to(a, DType::f64)), abs(to(b, DType::f64))) + 1e-30;
     for (const Arrangement left : {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced})
       for (const Arrangement right : {Arrangement::contiguous, Arrangement::transposed})
@@ -76,8 +77,7 @@ TEST_CASE("softmax of rows of any length and of large numbers") {
       }
     }
   }
-  // Rows with a NaN or an infinity are NaN from end to end, and others beside them are not; so are rows of
-  // -inf alone.
+  // Rows with a NaN or +inf, and rows of -inf only, are all NaN; other rows are not.
   for (const int64_t n : {12, 63, 64, 512, 1024, 4096}) {
     Tensor x = random({6, n}, 2);
     float* const numbers = x.data<float>();
@@ -94,7 +94,7 @@ TEST_CASE("softmax of rows of any length and of large numbers") {
   CHECK(result == std::vector<float>{0.5f, 0.5f, 0, 0});
 }
 
-TEST_CASE("random numbers and dropout masks are the CPU's, bit for bit") {
+TEST_CASE("random numbers and dropout masks equal the CPU's, bit for bit") {
   for (const int64_t count : {1, 6, 1023, 5000}) {
     Tensor drawn[2], dropped[2], whole[2], tossed[2], normal[2];
     Device* const devices[] = {&cpu_device(), &gpu()};
@@ -117,7 +117,7 @@ TEST_CASE("random numbers and dropout masks are the CPU's, bit for bit") {
   }
 }
 
-TEST_CASE("picking by index, and the places of extremes") {
+TEST_CASE("selection by index, argmax and argmin") {
   const NoGrad off;
   const Fallbacks fallbacks;
   const Tensor x = random({40, 30, 3}, 1);
@@ -177,7 +177,7 @@ TEST_CASE("norms of short and long rows, with weights and their gradients") {
   }
 }
 
-TEST_CASE("sorting is stable, with NaN last and zeros equal; running sums of long rows") {
+TEST_CASE("sorting is stable, with NaN last and zeros equal; cumsum of long rows") {
   const NoGrad off;
   const Fallbacks fallbacks;
   for (const int64_t n : {1, 2, 63, 2048}) {
@@ -204,7 +204,7 @@ TEST_CASE("sorting is stable, with NaN last and zeros equal; running sums of lon
   CHECK(fallbacks.ops.empty());
 }
 
-TEST_CASE("of equal indices all are added, or the last is written") {
+TEST_CASE("equal indices add all elements, or write the last one") {
   const NoGrad off;
   const Fallbacks fallbacks;
   const Tensor index = to(floor(random({700}, 1, 0, 9.99)), DType::i64), source = random({700, 300}, 2);
@@ -227,7 +227,7 @@ TEST_CASE("of equal indices all are added, or the last is written") {
       doctest::Contains("index_add: index -1 at position 2 is out of range for a dim of size 10"), Error);
 }
 
-TEST_CASE("numbers at equal distances are those of double precision") {
+TEST_CASE("arange and linspace are rounded as from double precision") {
   const NoGrad off;
   Device& device = gpu();
   CHECK(distance(arange(0.1, 5000.1, 0.1, DType::f32, device), arange(0.1, 5000.1, 0.1, DType::f32)) == 0);

@@ -1,5 +1,5 @@
-// Matrix products in 16 bits and at lower precision, on matrix units where the device has some and without
-// them elsewhere; and the shader of the units, in the words that devices know.
+// Matrix products of 16-bit types and at lower precision, on matrix units if the device has them; and the
+// translation of the shader of the matrix units.
 #include <map>
 #include <set>
 
@@ -25,7 +25,7 @@ TEST_CASE("products of 16-bit matrices are summed in f32 and rounded once") {
   for (const DType type : {DType::f16, DType::bf16})
     for (const Sizes& c : kSizes) {
       const Tensor a = to(random(c.a, 1), type), b = to(random(c.b, 2), type);
-      // A half of the last place: of 11 bits, and of 8.
+      // Half a unit in the last place: 11 and 8 bits.
       const double rounding = type == DType::f16 ? 0x1p-11 : 0x1p-8;
       for (const Arrangement left : {Arrangement::contiguous, Arrangement::transposed, Arrangement::sliced})
         for (const Arrangement right : {Arrangement::contiguous, Arrangement::transposed}) {
@@ -45,13 +45,14 @@ TEST_CASE("products of 16-bit matrices are summed in f32 and rounded once") {
   }
 }
 
-TEST_CASE("what \"high\" and \"medium\" leave of the precision of a product") {
+TEST_CASE("the precision of products with \"high\" and \"medium\"") {
   const NoGrad off;
   struct Level {
     MatmulPrecision precision;
     double bound;
   };
-  // Two planes leave 2^-18 of each factor over, and the product of the smaller ones; one leaves 2^-9.
+  // Two planes have an error of 2^-18 for each factor, and omit the product of the smaller ones; one plane
+  // has 2^-9.
   for (const Level& level : {Level{MatmulPrecision::highest, 1e-6}, Level{MatmulPrecision::high, 0x1p-16},
                              Level{MatmulPrecision::medium, 0x1p-7}})
     for (const Sizes& c : {Sizes{{200, 384}, {384, 256}}, Sizes{{131, 129}, {129, 257}},
@@ -66,7 +67,7 @@ TEST_CASE("what \"high\" and \"medium\" leave of the precision of a product") {
     }
 }
 
-TEST_CASE("the shader of the matrix units in the words of SPV_KHR_cooperative_matrix") {
+TEST_CASE("the shader of the matrix units is translated to SPV_KHR_cooperative_matrix") {
   const std::span<const uint32_t> given(matmul_cooperative_words);
   REQUIRE(gpu::is_cooperative(given));
   for (const bool bfloat : {false, true}) {

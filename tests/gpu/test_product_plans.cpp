@@ -1,5 +1,4 @@
-// The plans of matrix products: every one gives the product, and those that were measured come back from disk
-// and are used.
+// The plans of matrix products: each gives the correct product, and measured ones are saved, loaded and used.
 #include <fstream>
 #include <utility>
 
@@ -22,7 +21,7 @@ Call matmul_of(const Tensor& a, const Tensor& b) {
   return call;
 }
 
-// A device of its own, which reads what is kept when it is made.
+// A new device, which loads its files.
 class Opened {
  public:
   Opened() { device_.emplace("vulkan:9", hardware_.instance, hardware_.physical); }
@@ -34,7 +33,7 @@ class Opened {
   std::optional<gpu::VulkanDevice> device_;
 };
 
-TEST_CASE("a product is right under every plan that is possible") {
+TEST_CASE("a product is correct with every possible plan") {
   const NoGrad off;
   const Folder folder;
   const CacheHome home(folder.file("cache"));
@@ -70,7 +69,7 @@ TEST_CASE("a product is right under every plan that is possible") {
   }
 }
 
-TEST_CASE("products in 16 bits and of lower precision are right under every plan that is possible") {
+TEST_CASE("products of 16-bit types and of lower precision are correct with every possible plan") {
   const NoGrad off;
   const Folder folder;
   const CacheHome home(folder.file("cache"));
@@ -89,7 +88,7 @@ TEST_CASE("products in 16 bits and of lower precision are right under every plan
                                            Factors{{3, 136, 320}, {3, 320, 72}}}) {
       const Tensor a = to(random(a_shape, 1), type), b = to(random(b_shape, 2), type);
       const Call call = matmul_of(to(a, *device), to(b, *device));
-      // Without matrix units 16 bits are widened first, and the plan is that of another product.
+      // Without matrix units 16-bit operands are converted, and the plan is that of the f32 product.
       const std::vector<ProductPlan> plans = device->possible_plans(call);
       CHECK((type == DType::f32 || plans.empty() || plans.size() >= 4));
       for (const ProductPlan& plan : plans) {
@@ -105,7 +104,7 @@ TEST_CASE("products in 16 bits and of lower precision are right under every plan
   }
 }
 
-TEST_CASE("a plan that is kept is used by the next start, for its product alone") {
+TEST_CASE("the next start uses a saved plan, for its product only") {
   const NoGrad off;
   const Folder folder;
   const CacheHome home(folder.file("cache"));
@@ -144,7 +143,7 @@ TEST_CASE("a plan that is kept is used by the next start, for its product alone"
   CHECK(device->description() == plain);
 }
 
-TEST_CASE("a table of plans comes back whole, and only for its device, driver and shaders") {
+TEST_CASE("a table of plans is loaded as it was saved, and only for its device, driver and shaders") {
   const Folder folder;
   const CacheHome home(folder.file("cache"));
   const gpu::ProductKey plain{64, 65, 66, 2, DType::f32, 0, false, true},
@@ -167,7 +166,7 @@ TEST_CASE("a table of plans comes back whole, and only for its device, driver an
   CHECK(same.description() == table.description());
   CHECK(other.size() == 0);
 
-  // Whole, but of shaders that are no more; and lines that nobody wrote.
+  // Invalid lines; and an intact file of other shaders.
   const gpu::DeviceFile file("products", some_device(1));
   const std::vector<std::byte> kept = file.load();
   std::string content(reinterpret_cast<const char*>(kept.data()), kept.size());

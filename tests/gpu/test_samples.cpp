@@ -1,4 +1,4 @@
-// Every op sample on the Vulkan device against the CPU, with its gradient, in any layout.
+// All op samples and their gradients on the Vulkan device against the CPU, in any layout.
 #include <cstdio>
 #include <set>
 
@@ -11,7 +11,7 @@ namespace {
 // has an error of at most n * 2^-24 of the sum of their magnitudes, in whatever order it is added. The
 // samples' sums have up to n = 131 terms (8e-6; the one of 700 is added in a tree), exp and log of the device
 // err by a few 2^-23.
-TEST_CASE("every op sample gives on the device what it gives on the CPU, in any layout, with its gradient") {
+TEST_CASE("every op sample and its gradient equal the CPU's, in any layout") {
   std::map<std::string, std::set<std::string>> missing;  // op -> kernels it lacked
   int rows = 0;
   for (const Sample& sample : samples()) {

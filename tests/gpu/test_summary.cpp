@@ -1,4 +1,4 @@
-// Summaries that the device makes of many tensors in one pass, against the CPU's.
+// Summaries of many tensors in one pass on the device, against the CPU.
 #include <cmath>
 
 #include "runtime/statistics/summary.h"
@@ -7,7 +7,7 @@
 
 namespace lunagrad::tests {
 
-TEST_CASE("summaries of many tensors are those that the CPU finds, also of huge, tiny and bad values") {
+TEST_CASE("summaries of many tensors equal the CPU's, also of huge, tiny and non-finite values") {
   const NoGrad off;
   const std::vector<float> bad = {1, NAN, 0, -3, INFINITY, -INFINITY, 0}, nothing_good = {NAN, INFINITY};
   const TensorList here = {random({3, 5}, 1),

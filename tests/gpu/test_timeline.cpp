@@ -1,4 +1,4 @@
-// How far a line of work is, where the driver cannot say.
+// A timeline whose driver fails to wait.
 #include <chrono>
 
 #include "gpu/timeline.h"
@@ -8,7 +8,7 @@
 namespace lunagrad::tests {
 namespace {
 
-TEST_CASE("a driver that cannot wait is no device that does not answer") {
+TEST_CASE("a driver whose wait fails is not taken for a device that does not answer") {
   const Hardware hardware = first_hardware();
   gpu::VulkanContext context(hardware.instance, hardware.physical);
   const VolkDeviceTable driver = context.vk;

@@ -1,4 +1,4 @@
-// The clock of a Vulkan device.
+// Times of the work of a Vulkan device.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ uint64_t dispatches(const WorkTimes& times, std::string_view beginning) {
 
 }  // namespace
 
-TEST_CASE("the device tells when its work ran, by the clock of the host") {
+TEST_CASE("the device reports when its work ran, in the host's clock") {
   Device& gpu = require_device("vulkan");
   auto* const times = dynamic_cast<WorkTimes*>(&gpu);
   REQUIRE(times);
@@ -59,7 +59,7 @@ TEST_CASE("the device tells when its work ran, by the clock of the host") {
   CHECK(times->take_work().empty());
 }
 
-TEST_CASE("work is named after its kernel, with the type that a product is multiplied in") {
+TEST_CASE("work has the name of its kernel, with the type in which a product is multiplied") {
   Device& gpu = require_device("vulkan");
   auto& times = dynamic_cast<WorkTimes&>(gpu);
   const bool units = dynamic_cast<gpu::VulkanDevice&>(gpu).machine().context.physical.matrix_units.float16;

@@ -4,7 +4,7 @@
 namespace lunagrad::tests {
 namespace {
 
-// Losses of a small MLP, trained with one of the optimizers on one device from the same start.
+// Losses of a small MLP, trained with one optimizer on one device from the same initial parameters.
 std::vector<double> train(Device& device, const std::string& optimizer, int steps,
                           TensorList* final_params = nullptr) {
   const Tensor x = to(random({96, 20}, 1), device);
@@ -43,8 +43,7 @@ std::vector<double> train(Device& device, const std::string& optimizer, int step
   return losses;
 }
 
-TEST_CASE(
-    "an MLP trains on the device as on the CPU, with every optimizer and nothing sent through the CPU") {
+TEST_CASE("an MLP trains on the device as on the CPU, with every optimizer and no op on the CPU") {
   for (const char* optimizer : {"sgd", "momentum", "nesterov", "adam", "amsgrad", "adamw"}) {
     TensorList here, there;
     const std::vector<double> expected = train(cpu_device(), optimizer, 25, &here);
@@ -111,7 +110,7 @@ TEST_CASE("cross entropy with weights, smoothing, ignored rows and every reducti
   }
 }
 
-TEST_CASE("a label that is no class is an error when a value is read, and the device goes on") {
+TEST_CASE("a label that is not a class is an error when a value is read, and the device stays usable") {
   const std::vector<int64_t> ids = {0, 2, 7};
   const Tensor loss = cross_entropy(to(random({3, 5}, 1), gpu()), Tensor::from<int64_t>(ids, {3}, gpu()));
   CHECK_THROWS_WITH_AS(loss.item(), doctest::Contains("label 7 at position 3 is out of range for 5 classes"),

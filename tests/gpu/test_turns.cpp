@@ -1,5 +1,5 @@
-// Work of one op that would keep the device for longer than a batch may is done in turns, which together give
-// what one dispatch gives.
+// An op whose dispatch would take longer than a batch may is divided into several dispatches, with the same
+// result.
 #include <functional>
 #include <string>
 
@@ -13,10 +13,10 @@ struct Long {
   std::string op;
   std::vector<Tensor> operands;
   std::function<Tensor(const std::vector<Tensor>&)> run;
-  uint64_t dispatches;  // that are long, with those of the gradients
+  uint64_t dispatches;  // the long ones, including those of the gradients
 };
 
-// The result, and the gradients of operands of real numbers.
+// The result, and the gradients of operands that are not integers.
 std::vector<Tensor> results(const Long& work, Device& device, DType type) {
   std::vector<Tensor> operands;
   for (const Tensor& x : work.operands) {
@@ -31,10 +31,9 @@ std::vector<Tensor> results(const Long& work, Device& device, DType type) {
   return all;
 }
 
-TEST_CASE("what would take long alone is done in turns") {
+TEST_CASE("an op whose dispatch would take long runs in several dispatches") {
   const auto& machine = dynamic_cast<gpu::VulkanDevice&>(gpu()).machine();
-  // How much is long differs from device to device; a driver of the CPU is taken to do 8 multiplications a
-  // ns.
+  // Expected times differ between devices. A CPU driver is assumed to reach 7.5 multiply-adds per ns.
   const bool slow = machine.context.physical.type == VK_PHYSICAL_DEVICE_TYPE_CPU;
   const auto product = [](const std::vector<Tensor>& x) { return matmul(x[0], x[1]); };
   const auto convolution = [](const std::vector<Tensor>& x) { return conv2d(x[0], x[1], {}, {1}, {2}); };

@@ -1,4 +1,4 @@
-// What integers and narrow floats are put through on the Vulkan device beyond elementwise kernels.
+// Integers and 16-bit floats on the Vulkan device, in kernels other than the elementwise ones.
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -12,13 +12,13 @@ constexpr DType kIntegers[] = {DType::u8, DType::i32, DType::i64};
 constexpr DType kOrdered[] = {DType::boolean, DType::u8,   DType::i32, DType::i64,
                               DType::f16,     DType::bf16, DType::f32};
 
-// Numbers of a type, many of them equal, and the largest of i64 among those.
+// Numbers of a type, many of them equal. i64 includes its extreme values.
 Tensor numbers(const Shape& shape, DType type, uint64_t stream) {
   if (type == DType::boolean) return gt(random(shape, stream), Tensor::number(0.0));
   const Tensor x = to(floor(random(shape, stream, type == DType::u8 ? 0 : -90, 90)), type);
   return type == DType::i64 ? x * Tensor::number(int64_t(100000000000000001)) : x;
 }
-// f16 and bf16 hold what to_vector<double> gives exactly, i64 does not.
+// to_vector<double>() is exact for f16 and bf16, not for i64.
 bool same(const Tensor& got, const Tensor& expected) {
   if (got.dtype() != expected.dtype() || !(got.shape() == expected.shape())) return false;
   return got.dtype() == DType::i64 ? got.to_vector<int64_t>() == expected.to_vector<int64_t>()
@@ -36,13 +36,13 @@ std::string error_of(F&& f) {
   return "";
 }
 
-// While it lives, what the device lacks is an error.
+// While it lives, an op that the device lacks is an error.
 struct OnDevice {
   OnDevice() { context().strict_device = true; }
   ~OnDevice() { context().strict_device = false; }
 };
 
-TEST_CASE("what the device lacks is refused with the types that it lacks it for") {
+TEST_CASE("ops are refused for the types that the device lacks") {
   const OnDevice strictly;
   const Tensor x = to(Tensor::from<double>(std::vector<double>{1, 2, 3, 4}, {2, 2}), gpu());
   const std::string name(gpu().name());
@@ -52,7 +52,7 @@ TEST_CASE("what the device lacks is refused with the types that it lacks it for"
                     ("cast: " + name + " cannot run this op on f64 to f32" + rest).c_str());
 }
 
-TEST_CASE("rows of every type are put in order, however long") {
+TEST_CASE("rows of every type and any length are sorted") {
   const NoGrad off;
   const Fallbacks fallbacks;
   for (const DType type : kOrdered)
@@ -69,8 +69,7 @@ TEST_CASE("rows of every type are put in order, however long") {
       }
       CHECK_MESSAGE(same(median(there), median(x)), "median, " << n << " of " << type);
     }
-  // Many short rows, which are sorted together, and long ones, with what has no place of its own among
-  // numbers.
+  // Many short rows, which share a work group, and long ones, with NaN and zeros of both signs.
   for (const Shape& shape : {Shape{5000}, Shape{2, 70001}, Shape{701, 9}}) {
     std::vector<float> special = uniform(numel(shape), 3);
     special[17] = NAN, special[4000] = NAN, special[100] = -0.0f, special[101] = 0.0f,
@@ -84,7 +83,7 @@ TEST_CASE("rows of every type are put in order, however long") {
   CHECK(fallbacks.ops.empty());
 }
 
-TEST_CASE("extremes of every type and their places, and running sums of integers") {
+TEST_CASE("argmax and argmin of every type, and cumsum of integers") {
   const NoGrad off;
   const Fallbacks fallbacks;
   for (const DType type : kOrdered) {
@@ -122,7 +121,7 @@ TEST_CASE("products of integers wrap around as on the CPU") {
   CHECK(fallbacks.ops.empty());
 }
 
-TEST_CASE("numbers at equal distances are cut off to integers as on the CPU") {
+TEST_CASE("arange and linspace are truncated to integers as on the CPU") {
   const Fallbacks fallbacks;
   for (const DType type : {DType::boolean, DType::u8, DType::i32, DType::i64}) {
     for (const int64_t steps : {1, 2, 22, 1001}) {
@@ -142,9 +141,9 @@ TEST_CASE("numbers at equal distances are cut off to integers as on the CPU") {
   CHECK(fallbacks.ops.empty());
 }
 
-TEST_CASE("whether integers are close is decided as exactly as on the CPU") {
+TEST_CASE("isclose of integers is as exact as on the CPU") {
   const NoGrad off;
-  const OnDevice strictly;  // on the CPU they are compared in f64, which Fallbacks does not count
+  const OnDevice strictly;  // the CPU compares in f64, which Fallbacks does not count
   const std::vector<int64_t> a = {0, 100000, 100002, 1, INT64_MAX, INT64_MIN, -7, 1000000},
                              b = {0, 100001, 100000, 2, INT64_MIN, INT64_MIN, -7, 1000010};
   for (const DType type : {DType::boolean, DType::u8, DType::i32, DType::i64})

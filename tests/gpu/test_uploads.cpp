@@ -1,4 +1,5 @@
-// Large copies to the device go beside its work: the values are right, and what uses the same memory waits.
+// Large copies to the device on the upload queue: the values are correct, and work that uses the same memory
+// waits.
 #include "gpu/device.h"
 #include "tests/gpu/compare.h"
 #include "tests/gpu/hardware.h"
@@ -8,7 +9,7 @@
 namespace lunagrad::tests {
 namespace {
 
-// A device of its own, since the shared one may have a single queue.
+// A separate device, since the shared one may have a single queue.
 class UploadingDevice {
  public:
   UploadingDevice() {
@@ -30,14 +31,14 @@ class UploadingDevice {
 constexpr int64_t kSide = 600;  // 1.4 MiB
 const Shape kSquare = {kSide, kSide};
 
-TEST_CASE("uploads beside the work wait for what they overwrite, and are waited for") {
+TEST_CASE("uploads wait for the work that uses their memory, and later work waits for them") {
   const NoGrad off;
   UploadingDevice device;
   double expected = 0, got = 0;
   for (int i = 0; i < 6; ++i) {
     Tensor kept = to(full(kSquare, double(i), DType::f32), *device);
     {
-      // Nobody uses the first; the second gets its memory.
+      // The first is freed; the second gets its memory.
       to(full(kSquare, 100.0, DType::f32), *device);
       const Tensor other = to(full(kSquare, 2.0, DType::f32), *device);
       kept = kept * other;
@@ -51,7 +52,7 @@ TEST_CASE("uploads beside the work wait for what they overwrite, and are waited 
   HazardLog& seen = device.seen;
   CHECK(seen.uploads.size() >= 18);
   CHECK(count_upload_hazards(seen) == 0);
-  // Each kind of wait is needed.
+  // Each kind of wait occurs.
   HazardLog without = seen;
   for (LoggedBatch& batch : without.batches) batch.upload = 0;
   CHECK(count_upload_hazards(without) > 0);
@@ -69,7 +70,7 @@ TEST_CASE("an upload does not wait for unfinished work, unless that uses the mem
   const Tensor a = to(random(kSquare, 1), *device);
   const std::vector<float> twos(size_t(kSide) * kSide, 2.0f);
   Tensor product = a;
-  // Enough to keep the device until the upload is asked for.
+  // Enough work to occupy the device until the upload begins.
   const int rounds = first_hardware().physical.type == VK_PHYSICAL_DEVICE_TYPE_CPU ? 2 : 200;
   const auto compute = [&] {
     for (int i = 0; i < rounds; ++i) product = matmul(a, product) * 0.05;
@@ -81,7 +82,7 @@ TEST_CASE("an upload does not wait for unfinished work, unless that uses the mem
   const size_t uploads = device.seen.uploads.size();
   (*device).copy_in(beside.storage().data, 0, twos.data(), twos.size() * sizeof(float));
   CHECK(device.seen.uploads.size() == uploads + 1);
-  // What was recorded was submitted, and the upload waits for less.
+  // The recorded work was submitted, and the upload waits for earlier batches only.
   CHECK(device.seen.batches.back().end == device.seen.log.size());
   CHECK(device.seen.uploads.back().batch < device.seen.batches.back().batch);
   compute();
@@ -93,7 +94,7 @@ TEST_CASE("an upload does not wait for unfinished work, unless that uses the mem
   CHECK(count_upload_hazards(device.seen) == 0);
 }
 
-TEST_CASE("uploads larger than their staging memory, and copies into them, come back as they were") {
+TEST_CASE("uploads larger than the staging memory, and copies into their memory, are correct") {
   UploadingDevice device;
   const std::vector<float> values = uniform((12 << 20) + 77, 9);
   const Tensor x = Tensor::from<float>(values, {int64_t(values.size())}, *device);
@@ -113,7 +114,7 @@ TEST_CASE("uploads larger than their staging memory, and copies into them, come 
   CHECK(x.to_vector<float>() == changed);
 }
 
-TEST_CASE("memory knows who wrote it last when it is freed, merged and split") {
+TEST_CASE("memory keeps its last upload when it is freed, merged and split") {
   if (std::getenv("LUNAGRAD_GPU_EXACT")) return;  // there each range is a block of its own
   UploadingDevice device;
   gpu::Memory& memory = (*device).machine().memory;
@@ -139,7 +140,7 @@ TEST_CASE("memory knows who wrote it last when it is freed, merged and split") {
   }
 }
 
-TEST_CASE("uploads take a queue that only copies, else a second one of the family that computes") {
+TEST_CASE("uploads use a queue that only copies, else a second queue of the compute family") {
   using Families = std::vector<VkQueueFamilyProperties>;
   constexpr VkQueueFlags kAll = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT;
   constexpr VkQueueFlags kCompute = VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT;

@@ -1,4 +1,4 @@
-// Convolutions, pooling and resizing on the Vulkan device, of sizes that do not divide into its tiles.
+// Convolutions, pooling and resizing on the Vulkan device, of sizes that are not multiples of the tiles.
 #include "tests/gpu/compare.h"
 
 namespace lunagrad::tests {
@@ -10,7 +10,7 @@ struct Convolution {
   int64_t groups = 1;
 };
 
-TEST_CASE("convolutions and their gradients of all kinds of windows") {
+TEST_CASE("convolutions and their gradients with all kinds of windows") {
   const Fallbacks fallbacks;
   const Convolution cases[] = {{{1, 1, 1, 1}, {1, 1, 1, 1}},
                                {{2, 3, 9, 7}, {5, 3, 3, 3}},
@@ -46,7 +46,7 @@ TEST_CASE("convolutions and their gradients of all kinds of windows") {
   CHECK(fallbacks.ops.empty());
 }
 
-TEST_CASE("pooling with padding, overlap and NaN takes what the CPU takes") {
+TEST_CASE("pooling with padding, overlap and NaN equals the CPU's") {
   const Fallbacks fallbacks;
   Tensor image = random({2, 3, 17, 19}, 1);
   image.data<float>()[40] = NAN;
@@ -66,7 +66,8 @@ TEST_CASE("pooling with padding, overlap and NaN takes what the CPU takes") {
   CHECK(fallbacks.ops.empty());
 }
 
-TEST_CASE("the gradient of max pooling reaches every element where windows lie apart, gaps and borders too") {
+TEST_CASE(
+    "the gradient of max pooling writes every element when windows do not overlap, with gaps and borders") {
   const Fallbacks fallbacks;
   struct Pool {
     Dims kernel, stride, padding;

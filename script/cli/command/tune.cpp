@@ -139,6 +139,7 @@ int tune_products(const std::string& name) {
   own.device = device;
   const UseContext use(own);
   const NoGrad off;
+  const std::string rates = planner->measure_rates();
   const std::vector<TunedProduct> products = products_to_tune(planner->computes_on_cpu());
   std::vector<std::pair<TunedProduct, Result>> results;
   for (size_t i = 0; i < products.size(); ++i) {
@@ -147,7 +148,7 @@ int tune_products(const std::string& name) {
     if (tuning.any()) results.emplace_back(products[i], tuning.run());
   }
   show_count(products.size(), products.size(), "");
-  std::cout << device->name() << ": " << device->description() << "\n"
+  std::cout << device->name() << ": " << device->description() << "\nmeasured: " << rates << "\n"
             << "product: m x n x k, layouts as BLAS has them        tile of C /parts of k, the model's    "
                "the fastest\n";
   size_t better = 0;

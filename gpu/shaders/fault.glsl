@@ -1,0 +1,21 @@
+// Where a kernel notes an invalid index, label, probability or weight (Stream::fault_address() in gpu/stream.h).
+layout(buffer_reference, scalar, buffer_reference_align = 4) buffer Fault {
+  uint kind;  // a FaultKind; 0: none
+  uint position;
+  int value;
+  uint size;
+};
+const uint kLabelFault = 1;
+
+// Keeps the first fault of all invocations.
+void note_fault(uint64_t address, uint kind, uint position, int value, uint size) {
+  Fault fault = Fault(address);
+  if (atomicCompSwap(fault.kind, 0u, kind) != 0u) return;
+  fault.position = position;
+  fault.value = value;
+  fault.size = size;
+}
+// An index that is not in 0 … size - 1.
+void note_index(uint64_t fault, uint kind, uint position, int64_t index, uint size) {
+  note_fault(fault, kind, position, int(clamp(index, -2147483647L, 2147483647L)), size);
+}

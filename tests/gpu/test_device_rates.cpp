@@ -1,0 +1,148 @@
+// The rates of devices and what is derived from them and from a device's limits: tiles, parts and work
+// groups. Devices are descriptions; none is opened, except to measure one.
+#include "gpu/device.h"
+#include "gpu/device_rates.h"
+#include "gpu/kernels/attention_tiles.h"
+#include "gpu/kernels/product.h"
+#include "tests/gpu/cache_home.h"
+#include "tests/gpu/hardware.h"
+#include "tests/support/files.h"
+
+namespace lunagrad::tests {
+namespace {
+
+gpu::PhysicalDevice described(VkPhysicalDeviceType type, uint32_t processors, uint32_t shared_memory,
+                              uint32_t invocations) {
+  gpu::PhysicalDevice device;
+  device.type = type;
+  device.processors = processors;
+  device.subgroup_size = 32;
+  device.limits.maxComputeSharedMemorySize = shared_memory;
+  device.limits.maxComputeWorkGroupInvocations = invocations;
+  return device;
+}
+gpu::PhysicalDevice h200() { return described(VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU, 132, 48 << 10, 1024); }
+// The smallest limits with which a device is accepted.
+gpu::PhysicalDevice small_gpu() {
+  return described(VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU, 4, 32 << 10, 256);
+}
+gpu::PhysicalDevice cpu(uint32_t processors) {
+  return described(VK_PHYSICAL_DEVICE_TYPE_CPU, processors, 32 << 10, 1024);
+}
+
+ProductPlan plan(const gpu::PhysicalDevice& device, int64_t m, int64_t n, int64_t k, uint32_t planes = 0) {
+  gpu::Product p;
+  p.m = m, p.n = n, p.k = k, p.planes = planes;
+  const auto [tile, parts] =
+      plan_of(p, device, gpu::default_rates(device), gpu::ProductTable(some_device(1)));
+  return {tile->bm, tile->bn, parts};
+}
+
+TEST_CASE("an H200 has the tiles and parts that were tuned on it") {
+  const Folder folder;
+  const CacheHome home(folder.file("cache"));
+  struct Case {
+    int64_t m, n, k;
+    uint32_t planes;
+    ProductPlan expected;
+  };
+  for (const auto& [m, n, k, planes, expected] :
+       {Case{1024, 1024, 1024, 0, {128, 128, 2}}, Case{4096, 4096, 4096, 0, {128, 128, 1}},
+        Case{50, 50257, 768, 0, {64, 64, 1}}, Case{128, 768, 3072, 0, {128, 128, 22}},
+        Case{64, 64, 8192, 0, {64, 64, 64}}, Case{7, 300, 512, 0, {64, 64, 4}},
+        Case{256, 256, 50257, 0, {128, 128, 33}}, Case{2048, 768, 768, 0, {64, 64, 1}},
+        Case{4096, 4096, 4096, 1, {128, 128, 1}}, Case{256, 1024, 4096, 1, {128, 128, 13}},
+        Case{64, 64, 8192, 1, {64, 64, 64}}, Case{768, 3072, 2048, 2, {128, 128, 1}},
+        Case{128, 128, 512, 2, {64, 64, 4}}})
+    CHECK_MESSAGE(plan(h200(), m, n, k, planes) == expected,
+                  m << " x " << n << " x " << k << ", " << planes << " planes");
+  const gpu::DeviceRates rates = gpu::default_rates(h200());
+  CHECK(rates.busy_groups(2) == 256);
+  CHECK(rates.busy_groups(8) == 1024);
+  CHECK(rates.busy_groups(16) == 2048);
+  CHECK(rates.bytes == doctest::Approx(4000));
+  CHECK(rates.multiply_adds() == doctest::Approx(21120));
+}
+
+TEST_CASE("tiles fit the shared memory and the work group size of the device") {
+  const Folder folder;
+  const CacheHome home(folder.file("cache"));
+  gpu::PhysicalDevice device = small_gpu();
+  CHECK(plan(device, 4096, 4096, 4096) == ProductPlan{128, 128, 1});
+  CHECK(plan(device, 4096, 4096, 4096, 1) == ProductPlan{64, 64, 1});
+  device.limits.maxComputeWorkGroupInvocations = 128;
+  CHECK(plan(device, 4096, 4096, 4096) == ProductPlan{64, 64, 1});
+  device.limits.maxComputeSharedMemorySize = 16 << 10;
+  CHECK(plan(device, 4096, 4096, 4096) == ProductPlan{32, 32, 1});
+  for (const gpu::PhysicalDevice& each : {small_gpu(), cpu(2), h200()})
+    for (const uint32_t own_tiles : {1u, 2u})
+      for (const int64_t features : {16, 64, 100, 256}) {
+        const auto [columns, own, passing] = gpu::attention_tiles(features, own_tiles, each);
+        CHECK(columns >= features);
+        CHECK((own_tiles * (own + passing) * columns + own * passing) * 4 <=
+              each.limits.maxComputeSharedMemorySize);
+      }
+  CHECK(gpu::attention_tiles(64, 1, h200()).own == 64);
+}
+
+TEST_CASE("a product is split into as many parts as the processors of the device can use") {
+  const Folder folder;
+  const CacheHome home(folder.file("cache"));
+  const auto parts = [](const gpu::PhysicalDevice& device) { return plan(device, 64, 64, 65536).parts; };
+  CHECK(parts(cpu(1)) == 1);
+  CHECK(parts(cpu(64)) > 1);
+  CHECK(parts(cpu(64)) <= 4 * 2 * 64);
+  CHECK(parts(small_gpu()) > 1);
+  CHECK(parts(small_gpu()) < parts(h200()));
+}
+
+TEST_CASE("a device that does not report its processors has a default number") {
+  CHECK(gpu::default_rates(described(VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU, 0, 48 << 10, 1024)).processors ==
+        32);
+  CHECK(gpu::default_rates(described(VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU, 0, 32 << 10, 256)).processors ==
+        8);
+  CHECK(gpu::default_rates(cpu(0)).processors >= 1);
+  CHECK(gpu::default_rates(cpu(0)).busy_groups(16) >= 16);
+}
+
+TEST_CASE("measured rates are loaded as they were saved, and damaged files are ignored") {
+  const Folder folder;
+  const CacheHome home(folder.file("cache"));
+  const gpu::DeviceFile file("rates", some_device(1));
+  CHECK_FALSE(gpu::load_rates(file));
+  const gpu::DeviceRates rates{132, 3912.25, 1.0 / 3, 1250, 2500};
+  REQUIRE(gpu::save_rates(rates, file));
+  CHECK(gpu::load_rates(file) == rates);
+  CHECK_FALSE(gpu::load_rates(gpu::DeviceFile("rates", some_device(2))));
+  for (const std::string content :
+       {"", "rates0 132 1 1 1 1\n", "rates1 132 1 1 1\n", "rates1 0 1 1 1 1\n", "rates1 132 -1 1 1 1\n",
+        "rates1 132 nan 1 1 1\n", "rates1 132 1 1 1e30 1\n"}) {
+    REQUIRE(file.save(std::as_bytes(std::span(content))));
+    CHECK_MESSAGE(!gpu::load_rates(file), content);
+  }
+}
+
+TEST_CASE("the rates of a device can be measured, and the next start uses them") {
+  const Folder folder;
+  const CacheHome home(folder.file("cache"));
+  const auto [instance, physical] = first_hardware();
+  VkPhysicalDeviceProperties properties;
+  vkGetPhysicalDeviceProperties(physical.handle, &properties);
+  const gpu::DeviceFile file("rates", properties);
+  gpu::VulkanDevice device("vulkan:9", instance, physical);
+  const std::string plain = device.description();
+  CHECK(device.measure_rates().find("GFLOP/s") != std::string::npos);
+  const std::optional<gpu::DeviceRates> rates = gpu::load_rates(file);
+  REQUIRE(rates);
+  if (physical.processors) CHECK(rates->processors == physical.processors);
+  CHECK(rates->bytes > 0.1);
+  CHECK(rates->f32 > 0.01);
+  CHECK(device.machine().recorder.rates == *rates);
+  CHECK(device.description() == plain + ", " + gpu::mark(*rates));
+  gpu::VulkanDevice next("vulkan:8", instance, physical);
+  CHECK(next.description() == device.description());
+  CHECK(next.machine().recorder.rates == *rates);
+}
+
+}  // namespace
+}  // namespace lunagrad::tests
