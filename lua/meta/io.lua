@@ -1,5 +1,6 @@
 ---@meta
--- lg.io for editors; the code is in script/bind/io.cpp.
+-- lg.io for editors; the code is in script/bind/io.cpp. Formats whose functions take no options (npy, idx, …) are
+-- annotated from their records (runtime/io/format.h).
 
 ---@class lunagrad
 ---@field io lunagrad.io
@@ -53,17 +54,6 @@ function io.csv.load(path, options) end
 ---@param options? {columns?: string[], delimiter?: string}
 function io.csv.save(path, values, options) end
 
-io.npy = {}
-
----NumPy's array; i1, i2 and u2 widen to i32, u4 to i64.
----@param path string
----@return Tensor
-function io.npy.load(path) end
-
----@param path string
----@param values Tensor
-function io.npy.save(path, values) end
-
 io.npz = {}
 
 ---NumPy's arrays by name.
@@ -88,16 +78,5 @@ function io.png.load(path, options) end
 ---@param path string
 ---@param picture Tensor
 function io.png.save(path, picture) end
-
-io.idx = {}
-
----@param path string
----@return Tensor
-function io.idx.load(path) end
-
----u8, i32, f32 or f64; compressed when the path ends in .gz.
----@param path string
----@param values Tensor
-function io.idx.save(path, values) end
 
 return io

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "script/meta/annotations.h"
 #include "script/meta/library.h"
 #include "script/meta/signature.h"
 #include "script/meta/topics.h"
@@ -114,6 +115,9 @@ const std::vector<HelpEntry>& help_entries() {
     std::sort(files.begin(), files.end());
     for (const auto& file : files)
       for (HelpEntry& entry : read_annotations(content(file))) made.push_back(std::move(entry));
+    std::ostringstream formats;
+    print_format_meta(formats);
+    for (HelpEntry& entry : read_annotations(formats.str())) made.push_back(std::move(entry));
     for (const auto& [document, name, text] : topic_list())
       made.push_back({HelpEntry::Kind::section, name, document, text});
     return made;

@@ -8,11 +8,13 @@
 #include <future>
 #include <iostream>
 #include <lua.hpp>
+#include <memory>
 #include <mutex>
 #include <optional>
 
 #include "script/cli/base/line_editor.h"
 #include "script/cli/base/signals.h"
+#include "script/cli/command/all.h"
 #include "script/meta/explain.h"
 #include "script/meta/library.h"
 
@@ -187,5 +189,18 @@ class Repl {
 }  // namespace
 
 int run_repl(const RunOptions& options) { return Repl().run(options); }
+
+Action add_repl(Program& program) {
+  const auto options = std::make_shared<RunOptions>();
+  CLI::App& command = add_command(program, "repl", "an interactive prompt");
+  add_option(command, "--seed", options->seed, "of the random numbers (default 0)");
+  add_option(command, "--device", options->device, "where tensors are made");
+  set_footer(
+      command,
+      "Expressions show their values, unless a semicolon ends the line; `_` is the last value, `?name` "
+      "explains. On a terminal Tab completes names, methods and paths, Ctrl-R searches earlier lines, "
+      "Ctrl-C ends an evaluation, and Ctrl-D leaves. What took long or much memory says so.");
+  return [=] { return run_repl(*options); };
+}
 
 }  // namespace lunagrad

@@ -1,5 +1,5 @@
-#include "script/cli/command/repro.h"
-
+// `lunagrad repro RUN`: runs the script of a run's folder again, with its arguments, seed, device, parameters
+// and the changes that were made to them, and tells the first number that comes out otherwise.
 #include <stdlib.h>
 
 #include <charconv>
@@ -11,8 +11,8 @@
 
 #include "runtime/error.h"
 #include "script/cli/base/carry_out.h"
-#include "script/cli/base/flags.h"
 #include "script/cli/base/runner.h"
+#include "script/cli/command/all.h"
 #include "script/run/record.h"
 
 namespace lunagrad {
@@ -124,9 +124,10 @@ int reproduce(const std::string& folder) {
 
 }  // namespace
 
-std::function<int()> add_repro(CLI::App& app) {
+// Exit code 0 when every number is the same, 7 when one differs, the script's when it fails.
+Action add_repro(Program& program) {
   const auto folder = std::make_shared<std::string>();
-  CLI::App& command = add_command(app, "repro", "run a run again and compare every number");
+  CLI::App& command = add_command(program, "repro", "run a run again and compare every number");
   add_argument(command, "RUN", *folder, "a run's folder");
   return [=] { return carry_out("repro", [&] { return reproduce(*folder); }); };
 }
