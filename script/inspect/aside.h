@@ -1,6 +1,7 @@
 #pragma once
-// Work of a viewer on the session's thread: the run's context as it was comes back afterwards, random numbers
-// included, and nobody who listens to the run hears of it. Made and destroyed on that thread.
+// Lets a viewer use the engine on the session's thread without a trace in the run: restores the Context,
+// random numbers included, when destroyed, and removes listeners until then. Made and destroyed on that
+// thread.
 #include "runtime/context.h"
 #include "runtime/tape/autocast.h"
 
@@ -29,7 +30,7 @@ class Aside {
     context_.capture = nullptr;
     context_.checkpoint = nullptr;
     context_.differentiating = nullptr;
-    context_.read_only = false;  // what it changes is its own
+    context_.read_only = false;  // it changes only tensors of its own
   }
   ~Aside() {
     context_.grad_enabled = grad_enabled_;
