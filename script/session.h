@@ -1,8 +1,12 @@
 #pragma once
-// A Session owns one script: a Lua state and a Context on a thread of its own that it keeps for life.
-// Commands may come from any thread; they are carried out at safe points (after an op called from Lua,
-// between nodes of backward, at step boundaries, and in a count hook every 1000 Lua instructions). Events go
-// to one sink, called on the session's thread. No Lua type appears here.
+// Runs Lua scripts. A Session owns one thread, and on it one Lua state and one Context.
+//
+// Threads: every function may be called from any thread and, except wait(), returns at once. Requests are
+// carried out at safe points: after an op called from Lua, between nodes of a backward pass, at step
+// boundaries, and in a count hook every 1000 Lua instructions. Callbacks (`done`) and the event sink are
+// called on the session's thread; they must not call wait(). Ownership: what functions return are copies or
+// shared, immutable values; they stay valid after the session. Errors: an error in a script is an event of
+// kind error; the functions themselves do not throw. No Lua type appears here.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -23,122 +27,121 @@
 
 namespace lunagrad {
 
-// How long a script has not looked up while it should, and the call of Lua's own library that it is in.
+// How long a script has reached no safe point although a request waits for it, and the call of Lua's own
+// library that it is in.
 struct Silence {
   double seconds = 0;
-  std::string call;   // "os.execute", "" for none that is known
+  std::string call;   // "os.execute"; "" when none is known
   SourcePlace place;  // of that call
 };
 
 class Session {
  public:
   explicit Session(EventSink sink);
-  ~Session();  // stops what runs, waits for it
+  ~Session();  // stops what runs and waits for its end
   Session(const Session&) = delete;
 
-  // Each starts a run in a fresh Lua state; returns at once. A run that is going on is stopped first.
+  // Each starts a run in a fresh Lua state. A running script is stopped first.
   void run_file(const std::string& path, RunOptions = {});
   void run_text(const std::string& code, const std::string& chunk_name, RunOptions = {});
-  // Evaluates code in the Lua state there is (made when there is none), at the next safe point of a run or at
-  // once when idle; the values are printed as the REPL does, as output events. `done` is called on the
-  // session's thread.
+  // Evaluates code in the current Lua state (a new one if there is none), at the next safe point of a run, or
+  // at once when idle. Results are output events, formatted as the REPL does. `done` says whether it
+  // succeeded.
   void eval(const std::string& code, std::function<void(bool ok)> done = {});
 
   void pause();  // at the next safe point
   void resume();
-  // When paused: to the next step boundary. While the tape is watched, a pause() amid a step is left by the
-  // rest of that step and a whole one, whose values can be shown.
+  // When paused: run to the next step boundary. While the tape is watched, a step() from inside a step runs
+  // the rest of that step and one whole step, because only a whole step has all its values.
   void step();
-  void step_op();  // when paused: to the end of the next op, or backward pass, that the script calls
-  // When paused: to the beginning of the next line, other than this one, that runs in the script or in what
-  // it required from outside the bundled library. Calls are followed into such functions; coroutines that had
-  // begun before are not.
+  void step_op();  // when paused: run to the end of the next op, or backward pass, that the script calls
+  // When paused: run to the start of the next line, other than this one, of the script or of a module outside
+  // the bundled library. Steps into functions of these files. Coroutines that started earlier are not
+  // followed.
   void step_line();
-  void stop();  // as the first Ctrl-C: at the next step boundary, at the latest after `grace` of no boundary
-  void interrupt();  // as the second: a Lua error now, also inside a kernel
-  Outcome wait();    // until idle; how the last run ended
-  // What a script is in that leaves a pause, a stop, an interrupt or another run waiting: nothing while it
-  // looks up.
+  void stop();  // like the first Ctrl-C: ends the run at the next step boundary, or after 10 s without one
+  void interrupt();  // like the second Ctrl-C: a Lua error now, also inside a kernel
+  Outcome wait();    // blocks until idle; returns how the last run ended
+  // Set while a pause, stop, interrupt or new run waits for a script that reaches no safe point.
   std::optional<Silence> silence() const;
-  // The changed script, its file read again or `source`, takes the place of the one that runs, at the end of
-  // the step. It begins with line 1 in a fresh Lua state; what lg.run.state registered, the step, the random
-  // numbers, edited parameters and the run's folder are kept, and an event of kind reload says what was. A
-  // script that was paused is paused again before its next step. What does not compile is an error event and
-  // changes nothing. When idle: a run that ended well starts anew; one that failed or was stopped goes on
-  // with the state of its last step, if there is one. A state that was handed to a script that failed before
-  // it ended a step is kept for the next.
+  // Replaces the running script at the end of its step by the changed one: its file read again, or `source`.
+  // The new script starts at line 1 in a fresh Lua state. The values registered with lg.run.state, the step
+  // number, the random number generator, edited parameters and the run folder are kept; an event of kind
+  // reload lists them. A paused script is paused again before its next step. A script that does not compile
+  // is an error event and changes nothing. When idle: a run that ended well starts from its first step; one
+  // that failed or was stopped continues with the state of its last step, if there is one. A state handed to
+  // a script that failed before it ended a step is kept for the next reload.
   void reload(std::optional<std::string> source = {});
-  // The files that a reload reads: the script's, and those that it required from outside the bundled library.
+  // The files that a reload reads: the script, and the modules that it required from outside the bundled
+  // library.
   std::vector<std::string> files() const;
   SessionState state() const;
 
-  // What the script declared so far, in order.
+  // The parameters that the script has declared so far, in order of declaration.
   std::vector<ParamInfo> params() const;
-  // Gives a parameter a value from the next step boundary on; false when there is none of that name or the
-  // value does not fit its type, range or choices: `why` then says which. Recorded in the run folder. A
-  // script that does not read it in the next two steps, since it is not live, is reported in a warning.
+  // Sets a parameter from the next step boundary on and records the change in the run folder. False, with the
+  // reason in `why`, if no parameter has that name or the value does not fit its type, range or choices. If
+  // the script does not read the parameter in the next two steps, a warning event says so.
   bool set_param(const std::string& name, const std::string& value, std::string* why = nullptr);
 
-  // What could follow the last name in `line` (globals, fields, methods): whole names. `done` is called on
-  // the session's thread, at once when idle.
+  // The completions of the last name in `line` (globals, fields, methods), as whole names, sorted.
   void complete(const std::string& line, std::function<void(std::vector<std::string>)> done);
 
-  // Keep tapes for a viewer: from the next step on, tape() is that of the latest backward.
+  // Keeps tapes for a viewer: from the next step on, tape() is the tape of the latest backward pass.
   void watch_tape(bool on);
   std::shared_ptr<const TapeSnapshot> tape() const;
 
-  // Looks at the numbers of training steps: norms, histograms, NaN. With `every`, at each such step whatever
-  // it costs; else at as many as cost a fiftieth of the time.
+  // Collects statistics of training steps: norms, histograms, NaN counts. With `every` > 0: at every such
+  // step, whatever it costs; with 0: at as many steps as cost 2 % of the time.
   void watch_statistics(bool on, int64_t every = 0);
-  // Those of the run with a `number` above this, oldest first. The latest of them are kept.
+  // The statistics of this run whose `number` is larger than this, oldest first. Only the latest are kept.
   std::vector<StepStatisticsPtr> statistics(uint64_t number = 0) const;
 
-  // Breakpoints outlast runs. A run pauses behind the op, or amid the backward pass, that met one: an event
-  // of kind break_hit says which, and `it` is the tensor in what is evaluated. They count from the next op
-  // on. Ids are those of breakpoints(); 0 and false: it was refused, problem_of() says why, or there is none.
+  // Breakpoints stay across runs and take effect with the next op. A run pauses after the op, or inside the
+  // backward pass, that met one: an event of kind break_hit says which, and eval() sees the tensor as `it`.
+  // add_breakpoint returns the id, or 0 if problem_of() finds a fault; the others return false for that and
+  // for an unknown id.
   uint64_t add_breakpoint(Breakpoint);
   bool change_breakpoint(const Breakpoint&);
   bool remove_breakpoint(uint64_t id);
   std::vector<Breakpoint> breakpoints() const;
-  std::vector<BreakHit> break_hits() const;  // of the run, the latest thousand
-  // Measures where time and memory go, from the next step on: passes over steps so that it costs a run at
-  // most 4 %.
+  std::vector<BreakHit> break_hits() const;  // of the run, at most the latest 1000
+  // Profiles time and memory from the next step on. Skips steps so that profiling costs at most 4 % of the
+  // time.
   void watch_profile(bool on);
   void reset_profile();
   std::shared_ptr<const ProfileView> profile() const;  // null until a step was measured
 
-  // Keep hold of the latest batch of a data loader, for batch(): at most `limit` elements of each of its
-  // tensors.
+  // Keeps the latest batch of a data loader, for batch(), which gives at most `limit` elements of each
+  // tensor.
   void watch_data(bool on);
   void batch(int64_t limit, std::function<void(BatchView)> done);
-  // The steps that are kept, and the tape of one of them; null when it was dropped. Values are captured in
-  // steps that begin while a step is asked for or a pause is near, and in the next one after
-  // capture_values(). The oldest steps go first when the budget is used up.
+  // The steps that are kept, and the tape of one of them (null if it was dropped). Values are captured in
+  // steps that begin during a single step or with a pause requested, and in the next step after
+  // capture_values(). When the budget (bytes) is used up, the oldest steps are dropped first.
   History history() const;
   std::shared_ptr<const TapeSnapshot> tape(int64_t step) const;
   void set_history_budget(size_t bytes);
   void capture_values();
-  // Looks at a tensor of a kept step, on the session's thread at a safe point, where `done` is called: with
-  // what there is, or with the reason why there is nothing. Once `stop` is requested the answer is not made.
-  // A tensor whose statistics take long is answered twice: at once, and with them behind what was asked in
-  // the meantime.
+  // Reads a tensor of a kept step at a safe point. `done` gets the values, or the reason why there are none.
+  // After `stop` is requested, `done` is not called. If the statistics take long, `done` is called twice: at
+  // once without them, and again with them after the requests made in the meantime.
   void inspect(const TensorPlace&, const SliceQuery&, std::stop_token stop,
                std::function<void(SliceView)> done);
   void inspect_tiles(const TensorPlace&, const TileQuery&, std::stop_token stop,
                      std::function<void(TileView)> done);
-  // The slice as text, every element; an error when it has more than a million.
+  // The whole slice as text; an error if it has more than a million elements.
   void print_slice(const TensorPlace&, const SliceQuery&, SliceFormat,
                    std::function<void(std::string text, std::string error)> done);
-  // The whole tensor as a .npy file.
+  // Writes the whole tensor as a .npy file; `error` is empty on success.
   void save_tensor(const TensorPlace&, const std::string& path, std::function<void(std::string error)> done);
-  // Run the call of a captured node again, without a trace in the run: its gradients and random numbers stay
-  // as they are. `done` is called on the session's thread.
+  // Runs the call of a captured node again. The run's gradients and random numbers stay unchanged.
   void check_gradient(int64_t step, uint64_t node, std::stop_token stop,
                       std::function<void(GradientCheck)> done);
   void compare_devices(int64_t step, uint64_t node, std::stop_token stop,
                        std::function<void(DeviceComparison)> done);
 
-  // The engine's memory, for a status line.
+  // Bytes allocated on the device of the latest script.
   struct Memory {
     size_t in_use = 0, peak = 0;
   };

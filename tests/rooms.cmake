@@ -23,7 +23,7 @@ room(runtime/ops          runtime runtime/cpu runtime/elementwise runtime/op run
 room(runtime/statistics   runtime runtime/cpu runtime/op runtime/ops)
 room(runtime/io           runtime runtime/cpu runtime/ops runtime/tape)
 
-room(script/meta          runtime)
+room(script/meta          runtime runtime/io)
 room(script/onnx          runtime runtime/elementwise runtime/io runtime/ops)
 room(script/view          runtime runtime/statistics)
 room(script               script/view)
@@ -39,8 +39,7 @@ room(script/bind          runtime runtime/io runtime/optimizer runtime/tape scri
                           script/onnx script/session)
 room(script/cli/command   runtime runtime/cpu runtime/io script script/cli/base script/cli/bench
                           script/lua script/meta script/run)
-room(script/cli           runtime script/cli/base script/cli/bench script/cli/command script/lua
-                          script/meta)
+room(script/cli           script/cli/base script/cli/command)
 room(ui/base              runtime)
 room(ui/inspect           runtime script script/view ui/base)
 room(ui/window            runtime runtime/io ui/base)

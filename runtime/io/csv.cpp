@@ -5,6 +5,8 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/format.h"
+#include "runtime/io/input_file.h"
 #include "runtime/ops.h"
 
 namespace lunagrad {
@@ -176,6 +178,51 @@ void save_csv(const std::string& path, const Tensor& values, const std::vector<s
   else
     append_rows<float>(out, values, width, delimiter);
   write_file(path, out);
+}
+
+namespace {
+
+FileInfo describe_csv(const std::string& path) {
+  CsvTable table;
+  try {
+    table = load_csv(path, {.dtype = DType::f64});
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::file) throw;
+    try {
+      table = load_csv(path, {.header = true, .dtype = DType::f64});
+    } catch (const Error&) {
+      throw error;  // what is wrong without a header is the likelier mistake
+    }
+  }
+  FileInfo out{.format = "csv"};
+  const uint64_t rows = uint64_t(table.values.size(0)), columns = uint64_t(table.values.size(1));
+  out.arrays.push_back({"", "numbers", {rows, columns}, InputFile(path).size()});
+  std::string names;
+  for (const std::string& name : table.columns) names += (names.empty() ? "" : ", ") + name;
+  if (!names.empty()) out.metadata["columns"] = names;
+  return out;
+}
+
+// Numbers in a text have no type: they are read as the nearest of the three types that load_csv knows.
+Tensor load_table(const std::string& path, const ReadOptions& options) {
+  CsvOptions csv{.header = options.header};
+  if (options.dtype)
+    csv.dtype = is_integral(*options.dtype)    ? DType::i64
+                : *options.dtype == DType::f64 ? DType::f64
+                                               : DType::f32;
+  return load_csv(path, csv).values;
+}
+
+}  // namespace
+
+FileFormat csv_format() {
+  return {.name = "csv",
+          .about = "A table of numbers as text.",
+          .endings = {".csv"},
+          .describe = describe_csv,
+          .load = load_table,
+          .save = [](const std::string& path, const Tensor& values) { save_csv(path, values); },
+          .takes_options = true};
 }
 
 }  // namespace lunagrad

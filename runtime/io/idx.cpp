@@ -9,6 +9,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/format.h"
 #include "runtime/io/input_file.h"
 #include "runtime/ops.h"
 
@@ -256,6 +257,19 @@ void save_idx(const std::string& path, const Tensor& values) {
   for (int64_t i = 0; i < host.numel(); ++i)
     for (size_t k = item; k-- > 0;) out += from[size_t(i) * item + k];
   write_file(path, path.ends_with(".gz") ? deflate_all(path, out) : out);
+}
+
+FileFormat idx_format() {
+  return {.name = "idx",
+          .about = "MNIST's array; saves u8, i32, f32 or f64, compressed when the path ends in .gz.",
+          .endings = {".idx", ".idx.gz", "-ubyte", "-ubyte.gz"},
+          .begins =
+              [](std::string_view start) {
+                return start.starts_with("\x1f\x8b") || start.starts_with(std::string_view("\0\0", 2));
+              },
+          .describe = describe_idx,
+          .load = [](const std::string& path, const ReadOptions&) { return load_idx(path); },
+          .save = save_idx};
 }
 
 }  // namespace lunagrad

@@ -7,6 +7,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/format.h"
 #include "runtime/io/input_file.h"
 #include "runtime/ops.h"
 
@@ -347,6 +348,21 @@ void save_npy(const std::string& path, const Tensor& x) {
   file.write(preamble);
   if (host.numel() > 0) file.write(host.raw(), host.nbytes());
   file.commit();
+}
+
+FileFormat npy_format() {
+  return {.name = "npy",
+          .about = "NumPy's array; i1, i2 and u2 widen to i32, u4 to i64.",
+          .endings = {".npy"},
+          .begins = [](std::string_view start) { return start.starts_with(kMagic); },
+          .describe =
+              [](const std::string& path) {
+                FileInfo out{.format = "npy"};
+                out.arrays.push_back(describe_npy(path));
+                return out;
+              },
+          .load = [](const std::string& path, const ReadOptions&) { return load_npy(path); },
+          .save = save_npy};
 }
 
 }  // namespace lunagrad

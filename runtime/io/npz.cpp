@@ -10,6 +10,7 @@
 #include "runtime/context.h"
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/format.h"
 #include "runtime/io/input_file.h"
 #include "runtime/io/npy.h"
 #include "runtime/ops.h"
@@ -252,6 +253,23 @@ void save_npz(const std::string& path, const NamedTensors& tensors, bool compres
   writer.close();
   file.take_up();
   file.commit();
+}
+
+FileFormat npz_format() {
+  return {
+      .name = "npz",
+      .about = "NumPy's arrays by name.",
+      .endings = {".npz"},
+      .begins =
+          [](std::string_view start) { return start.starts_with("PK\3\4") || start.starts_with("PK\5\6"); },
+      .describe = describe_npz,
+      .load_all =
+          [](const std::string& path) {
+            return Safetensors{load_npz(path), {}};
+          },
+      .save_all = [](const std::string& path,
+                     const Safetensors& content) { save_npz(path, content.tensors); },
+      .takes_options = true};
 }
 
 }  // namespace lunagrad

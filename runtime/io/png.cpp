@@ -10,6 +10,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/format.h"
 #include "runtime/io/input_file.h"
 #include "runtime/ops.h"
 
@@ -252,6 +253,17 @@ FileInfo describe_png(const std::string& path) {
                                                                  : "grey and alpha";
   out.metadata = {{"kind", kind}, {"bits", std::to_string(header.depth)}};
   return out;
+}
+
+FileFormat png_format() {
+  return {.name = "png",
+          .about = "A picture, u8 [channels, height, width].",
+          .endings = {".png"},
+          .begins = [](std::string_view start) { return start.starts_with("\x89PNG"); },
+          .describe = describe_png,
+          .load = [](const std::string& path, const ReadOptions&) { return load_png(path); },
+          .save = save_png,
+          .takes_options = true};
 }
 
 }  // namespace lunagrad

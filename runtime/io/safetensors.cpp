@@ -8,6 +8,7 @@
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "runtime/io/format.h"
 #include "runtime/io/input_file.h"
 #include "runtime/ops.h"
 
@@ -356,6 +357,25 @@ void save_safetensors(const std::string& path, const NamedTensors& tensors,
     if (host.numel() > 0) file.write(host.raw(), host.nbytes());
   }
   file.commit();
+}
+
+FileFormat safetensors_format() {
+  return {.name = "safetensors",
+          .about = "Tensors by name, and metadata.",
+          .endings = {".safetensors"},
+          .begins =
+              [](std::string_view start) {
+                return start.size() == kSniffed && start[8] == '{' && start[7] == '\0' &&
+                       !start.starts_with(std::string_view("\0\0", 2));
+              },
+          .describe = describe_safetensors,
+          .load_all = [](const std::string& path) { return load_safetensors(path); },
+          .save_all =
+              [](const std::string& path, const Safetensors& content) {
+                save_safetensors(path, content.tensors, content.metadata);
+              },
+          .keeps_metadata = true,
+          .takes_options = true};
 }
 
 }  // namespace lunagrad

@@ -1,5 +1,5 @@
-// lg.io.npy, lg.io.npz and lg.io.png: files of arrays and images.
-#include "runtime/io/npy.h"
+// lg.io.npz, lg.io.png, and the formats whose functions take no options, from the list of formats.
+#include "runtime/io/format.h"
 #include "runtime/io/npz.h"
 #include "runtime/io/png.h"
 #include "script/bind/files.h"
@@ -9,14 +9,23 @@
 namespace lunagrad {
 namespace {
 
-int load_npy_file(lua_State* L) {
-  push_loaded(L, load_npy(check_path(L, "npy.load", FileUse::read)));
+// Upvalue: the FileFormat.
+const FileFormat& format_of(lua_State* L) {
+  return *static_cast<const FileFormat*>(lua_touserdata(L, lua_upvalueindex(1)));
+}
+
+int load_file(lua_State* L) {
+  const FileFormat& format = format_of(L);
+  const std::string name = format.name + std::string(".load");
+  push_loaded(L, format.load(check_path(L, name.c_str(), FileUse::read), {}));
   return 1;
 }
 
-int save_npy_file(lua_State* L) {
-  const std::string path = check_path(L, "npy.save");
-  save_npy(path, check_tensor(L, 2, "npy.save"));
+int save_file(lua_State* L) {
+  const FileFormat& format = format_of(L);
+  const std::string name = format.name + std::string(".save");
+  const std::string path = check_path(L, name.c_str());
+  format.save(path, check_tensor(L, 2, name.c_str()));
   return 0;
 }
 
@@ -69,8 +78,7 @@ int save_png_file(lua_State* L) {
   return 0;
 }
 
-constexpr luaL_Reg kNpy[] = {
-    {"load", guard<load_npy_file>}, {"save", guard<save_npy_file>}, {nullptr, nullptr}};
+constexpr luaL_Reg kFormat[] = {{"load", guard<load_file>}, {"save", guard<save_file>}, {nullptr, nullptr}};
 constexpr luaL_Reg kNpz[] = {
     {"load", guard<load_npz_file>}, {"save", guard<save_npz_file>}, {nullptr, nullptr}};
 constexpr luaL_Reg kPng[] = {
@@ -79,8 +87,13 @@ constexpr luaL_Reg kPng[] = {
 }  // namespace
 
 void bind_arrays(lua_State* L, int io) {
-  luaL_newlib(L, kNpy);
-  lua_setfield(L, io, "npy");
+  for (const FileFormat* format : file_formats()) {
+    if (format->takes_options) continue;
+    luaL_newlibtable(L, kFormat);
+    lua_pushlightuserdata(L, const_cast<FileFormat*>(format));
+    luaL_setfuncs(L, kFormat, 1);
+    lua_setfield(L, io, format->name);
+  }
   luaL_newlib(L, kNpz);
   lua_setfield(L, io, "npz");
   luaL_newlib(L, kPng);

@@ -17,7 +17,7 @@ void push_loaded(lua_State*, const Tensor&);
 void push_named_tensors(lua_State*, const NamedTensors&);
 NamedTensors check_named_tensors(lua_State*, const char* function);
 
-// The second part of lg.io: npy, npz and png. The table is at stack index `io`.
+// The second part of lg.io: npz, png and the formats without options. The table is at stack index `io`.
 void bind_arrays(lua_State*, int io);
 
 }  // namespace lunagrad

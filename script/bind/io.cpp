@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/io/csv.h"
-#include "runtime/io/idx.h"
 #include "runtime/io/safetensors.h"
 #include "runtime/ops.h"
 #include "script/bind/files.h"
@@ -105,18 +104,6 @@ int save_csv_file(lua_State* L) {
     });
   }
   save_csv(path, values, columns, delimiter);
-  return 0;
-}
-
-// --- idx ---
-
-int load_idx_file(lua_State* L) {
-  push_loaded(L, load_idx(check_path(L, "idx.load", FileUse::read)));
-  return 1;
-}
-
-int save_idx_file(lua_State* L) {
-  save_idx(check_path(L, "idx.save"), check_tensor(L, 2, "idx.save"));
   return 0;
 }
 
@@ -455,8 +442,6 @@ int load_table(lua_State* L) {
 constexpr luaL_Reg kIo[] = {{"save", guard<save_table>}, {"load", guard<load_table>}, {nullptr, nullptr}};
 constexpr luaL_Reg kCsv[] = {
     {"load", guard<load_csv_file>}, {"save", guard<save_csv_file>}, {nullptr, nullptr}};
-constexpr luaL_Reg kIdx[] = {
-    {"load", guard<load_idx_file>}, {"save", guard<save_idx_file>}, {nullptr, nullptr}};
 constexpr luaL_Reg kSafetensors[] = {
     {"load", guard<load_safetensors_file>}, {"save", guard<save_safetensors_file>}, {nullptr, nullptr}};
 
@@ -466,8 +451,6 @@ void bind_io(lua_State* L, int core, int) {
   luaL_newlib(L, kIo);
   luaL_newlib(L, kCsv);
   lua_setfield(L, -2, "csv");
-  luaL_newlib(L, kIdx);
-  lua_setfield(L, -2, "idx");
   luaL_newlib(L, kSafetensors);
   lua_setfield(L, -2, "safetensors");
   bind_arrays(L, lua_gettop(L));

@@ -1,6 +1,7 @@
 #pragma once
-// Work of a viewer on the session's thread: the state of the run's context is restored at the end, random
-// numbers included, and the run's listeners do not see the work. Made and destroyed on that thread.
+// Lets a viewer use the engine on the session's thread without a trace in the run: restores the Context,
+// random numbers included, when destroyed, and removes listeners until then. Made and destroyed on that
+// thread.
 #include "runtime/context.h"
 
 namespace lunagrad {

@@ -16,7 +16,7 @@ ColumnView view_column(const Tensor& tensor, int64_t limit) {
   // Of complex numbers the absolute values are shown.
   const Tensor real = is_complex(tensor.dtype()) ? abs(tensor) : tensor;
   column.statistics = statistics(real);
-  // Rows of the first dim until there are enough: no more is copied.
+  // Copies only as many rows of the first dim as are needed.
   const int64_t shown = std::clamp<int64_t>(limit, 0, tensor.numel());
   Tensor first = real;
   for (int d = 0; d < real.ndim() && shown > 0; ++d) {

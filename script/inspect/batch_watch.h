@@ -1,6 +1,6 @@
 #pragma once
-// Holds on to the batch that a data loader gave last, while somebody wants to see it. watch() may be called
-// from any thread, everything else from the session's.
+// Keeps the latest batch of a data loader while a viewer watches. watch() may be called from any thread,
+// everything else from the session's thread.
 #include <atomic>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace lunagrad {
 class BatchWatch {
  public:
   void watch(bool on) { watching_.store(on); }
-  // Asked at each batch. When the answer is no, the batch before is let go.
+  // Called at each batch. Releases the previous batch if the answer is no.
   bool wants() {
     if (watching_.load(std::memory_order_relaxed)) return true;
     if (!columns_.empty()) clear();
@@ -25,7 +25,7 @@ class BatchWatch {
   };
   void give(Source, TensorList columns);
   void clear() { columns_.clear(); }
-  // The first `limit` elements of each column and the statistics over all of them; waits for the tensors'
+  // The first `limit` elements of each column, and statistics over all its elements. Waits for the tensors'
   // device.
   BatchView view(int64_t limit) const;
 

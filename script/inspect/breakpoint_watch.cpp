@@ -122,7 +122,7 @@ void BreakpointWatch::take_over() {
     for (const Breakpoint& b : shared_)
       if (b.enabled && b.problem.empty()) active_.push_back(b);
   }
-  predicates_.clear();  // their texts may be others
+  predicates_.clear();  // their texts may have changed
   ops_ = gradients_ = finite_ = false;
   for (const Breakpoint& b : active_) {
     if (b.condition == Condition::not_finite) {
@@ -132,7 +132,7 @@ void BreakpointWatch::take_over() {
       gradients_ |= b.pass != Pass::forward;
     }
   }
-  gradients_ |= finite_;  // for the nodes of the pass in which a NaN is found
+  gradients_ |= finite_;  // to know the nodes of the pass in which a NaN is found
 }
 
 void BreakpointWatch::begin_step(int64_t step) {
@@ -296,7 +296,7 @@ bool BreakpointWatch::raises(const NotFinite& found) {
     if (finding_ || b.condition != Condition::not_finite ||
         b.pass == (backward ? Pass::forward : Pass::backward))
       continue;
-    // What follows the first NaN of a step holds NaN too.
+    // After the first NaN of a step, most later values are NaN too.
     if (const auto last = last_step_.find(b.id); last != last_step_.end() && last->second == step_) continue;
     find(b,
          {b.id, step_, backward, std::string(plain(found.op)), place_of(found.line), 0,

@@ -1,8 +1,8 @@
 #pragma once
 // Holds the breakpoints of a session and checks them: against each op that the script calls, each gradient
-// that reaches a node, and what Guard::op finds. Finding comes first and pausing later, at the session's next
-// safe point: a Finding keeps the tensors until then, when the op has its node. Lists and changes may come
-// from any thread; all else belongs to the session's.
+// that reaches a node, and what Guard::op finds. The run pauses at the next safe point, when the op has its
+// node; until then a Finding keeps the tensors. The list of breakpoints may be read and changed from any
+// thread, under mutex_; everything else belongs to the session's thread.
 #include <functional>
 #include <map>
 #include <memory>
@@ -21,22 +21,22 @@
 
 namespace lunagrad {
 
-// What a breakpoint met, before the run has paused for it.
+// A breakpoint was met; the run has not paused for it yet.
 struct Finding {
   Breakpoint breakpoint;
   BreakHit hit;
   Tensor value;  // the result, or the gradient
   TensorList operands;
   Ref<Node> node;               // of a gradient
-  std::vector<Ref<Node>> pass;  // the nodes of the backward pass that goes on
+  std::vector<Ref<Node>> pass;  // the nodes of the current backward pass
 };
 
 class BreakpointWatch final : public Capture, public FiniteWatch {
  public:
   struct Owner {
-    std::function<void()> changed;      // the list: from the next safe point on others are to be told
-    std::function<void()> found;        // there is a finding: pause at the next safe point
-    std::function<void()> pause;        // now: what comes next is an error
+    std::function<void()> changed;      // the list changed: take_over() at the next safe point
+    std::function<void()> found;        // a breakpoint was met: pause at the next safe point
+    std::function<void()> pause;        // pause now, because the next thing is an error
     std::function<lua_State*()> state;  // for predicates
     std::function<bool()> ending;       // the script is being stopped
     std::function<void(const std::string&)> warn;
@@ -50,20 +50,20 @@ class BreakpointWatch final : public Capture, public FiniteWatch {
   std::vector<Breakpoint> list() const;
   std::vector<BreakHit> hits() const;
 
-  void begin_run();  // hits are counted anew
+  void begin_run();  // resets the counts of hits
   void close_state();
   void begin_step(int64_t step);
-  // Takes over what other threads changed; who has to be asked then.
+  // Takes over the list as other threads changed it. The next three say what has to be reported here.
   void take_over();
   bool wants_ops() const { return ops_; }
   bool wants_gradients() const { return gradients_; }
   bool wants_finite() const { return finite_; }
-  void set_raises(bool on) { raises_ = on; }  // the script asked for an error on NaN, too
+  void set_raises(bool on) { raises_ = on; }  // the script also asked for an error on NaN
 
   void ran(const Call&);
   std::optional<Finding> take_finding() { return std::exchange(finding_, std::nullopt); }
-  bool busy() const { return busy_; }  // amid a check, which may be a predicate: nothing may be taken over
-  void record(const BreakHit&);        // a run has paused for it
+  bool busy() const { return busy_; }  // inside a check, which may run a predicate: the list must not change
+  void record(const BreakHit&);        // the run has paused for it
 
   void begin(std::span<Node* const> nodes) override { pass_.assign(nodes.begin(), nodes.end()); }
   void gradient(const Node&, uint32_t output, const Tensor&) override;
@@ -72,7 +72,7 @@ class BreakpointWatch final : public Capture, public FiniteWatch {
   bool raises(const NotFinite&) override;
 
  private:
-  // What a condition is asked about.
+  // What a condition is tested on.
   struct Subject {
     const char* op;
     SourceLine line;
@@ -89,21 +89,21 @@ class BreakpointWatch final : public Capture, public FiniteWatch {
 
   const Owner owner_;
   mutable std::mutex mutex_;
-  std::vector<Breakpoint> shared_;  // under mutex_, as all to the next line
+  std::vector<Breakpoint> shared_;  // under mutex_, like the next two
   std::vector<BreakHit> hits_;
   uint64_t next_id_ = 1;
 
   std::vector<Breakpoint> active_;         // those that are enabled
   std::map<uint64_t, int64_t> last_step_;  // of a condition that counts once a step
   std::map<uint64_t, std::unique_ptr<LuaFunction>> predicates_;
-  std::unordered_map<uint32_t, std::string> files_;  // interned name -> path without detours
+  std::unordered_map<uint32_t, std::string> files_;  // interned name -> canonical path
   std::optional<Finding> finding_;
-  std::vector<Node*> pass_;  // of the backward pass that goes on, which keeps them alive
+  std::vector<Node*> pass_;  // of the current backward pass, which keeps them alive
   bool ops_ = false, gradients_ = false, finite_ = false, raises_ = false, busy_ = false;
   int64_t step_ = 0;
 };
 
-// Lets nobody hear of the calls that are made while it lives.
+// While it exists, calls of the engine reach no listener and record no tape.
 class BreakpointWatch::Quietly {
  public:
   explicit Quietly(BreakpointWatch&);

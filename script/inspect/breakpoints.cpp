@@ -70,7 +70,7 @@ std::string problem_of(const Breakpoint& b) {
     case Breakpoint::Condition::norm:
       return b.limit >= 0 ? "" : "breakpoint: a norm is at least 0";
     case Breakpoint::Condition::op:
-      // Custom ops have names of their own, which only the run knows.
+      // The names of custom ops are known only while a script runs.
       return b.text.empty() ? "breakpoint: the name of an op is missing" : "";
     case Breakpoint::Condition::shape:
       return parse_shape_pattern(b.text)

@@ -1,6 +1,6 @@
 #pragma once
-// Several viewers of backward passes as one, asked in order. A viewer that joins amid a pass sees the next.
-// Belongs to the session's thread.
+// Combines several viewers of backward passes into one; calls them in order. A viewer added during a pass
+// sees the next pass. Belongs to the session's thread.
 #include <vector>
 
 #include "runtime/tape/tape.h"

@@ -13,7 +13,8 @@
 namespace lunagrad {
 namespace {
 
-// Two evaluations each: of a larger input an even choice, and the elements with the largest gradients.
+// Each checked element costs two evaluations. Of a larger input, check evenly spaced elements and those with
+// the largest gradients.
 constexpr int64_t kMostChecked = 192, kLargest = 64;
 constexpr double kStep = 1e-5;
 constexpr int64_t kMapSide = 128;  // cells of an error map along each side
@@ -56,8 +57,8 @@ Tensor laid_out_like(const std::vector<double>& numbers, const Tensor& like) {
   return copy_(view, dense);
 }
 
-// A copy on the CPU, floating and complex numbers in double precision, with the strides of the original where
-// no two elements share memory: a view's parameters may speak of them.
+// A copy on the CPU in double precision. Keeps the strides of the original unless elements overlap, because a
+// view's parameters may refer to strides.
 Tensor widened(const Tensor& x) {
   const NoGrad off;
   const Tensor host = to(x.detach(), cpu_device());
@@ -69,8 +70,8 @@ Tensor widened(const Tensor& x) {
                        Tensor(dense.storage_ref(), LayoutRef(new Layout(x.shape(), x.strides())), 0, wide));
 }
 
-// sum over the outputs of <output, weights>, of complex ones over their parts. Outputs that no gradient
-// reached may be there for the op's own use, and have none: of several only the others count.
+// Sum over the outputs of <output, weights>; for complex outputs over their parts. Of several outputs only
+// those that a gradient reached count: others may be internal results without a gradient.
 Tensor contract(const TensorList& outputs, const std::vector<bool>& reached) {
   const bool any = std::find(reached.begin(), reached.end(), true) != reached.end();
   Tensor total;
@@ -86,7 +87,7 @@ Tensor contract(const TensorList& outputs, const std::vector<bool>& reached) {
   return total;
 }
 
-// Which numbers of an input are moved.
+// Which elements of an input are perturbed.
 std::vector<size_t> choice(const std::vector<double>& gradient) {
   std::vector<size_t> all(gradient.size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = i;
@@ -119,7 +120,7 @@ class GradientChecker {
         reached_(replay.reached),
         stop_(stop),
         params_(node_.params) {
-    // A cast within the op would hide what is to be seen.
+    // A cast inside the op would hide errors.
     for (size_t i = 0; i < params_.size() && i < node_.op->params.size(); ++i)
       if (node_.op->params[i].kind == ParamKind::dtype && params_[i].present() &&
           is_differentiable(DType(params_[i].i)))
@@ -196,7 +197,7 @@ class GradientChecker {
       const double found = gradient[slope.place];
       double error = std::abs(found - slope.central) / scale;
       if (std::isnan(error)) error = INFINITY;
-      // Where the slopes to both sides differ there is no derivative: what lies between them is right.
+      // Where the one-sided slopes differ there is no derivative: any value between them is correct.
       const double slack = 1e-4 * scale;
       const auto [low, high] = std::minmax(slope.left, slope.right);
       if (error > tolerance && high - low > 10 * slack && found >= low - slack && found <= high + slack) {

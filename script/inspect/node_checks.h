@@ -1,7 +1,7 @@
 #pragma once
-// Runs the call of a kept node again: in f64 against central differences, and on another device against the
-// CPU. The script's context and random numbers stay as they were. For the session's thread. A failure is the
-// answer's reason.
+// Runs the call of a kept node again: in f64 to compare its gradient with central differences, and on another
+// device to compare it with the CPU. Leaves the script's context and random numbers unchanged. For the
+// session's thread. Errors are reported in the answer's `reason`.
 #include "script/inspect/tape_watch.h"
 #include "script/view/node_checks.h"
 

@@ -12,13 +12,13 @@
 namespace lunagrad {
 namespace {
 
-// The steps between two that are looked at take this many times what looking took: a 51st of the time goes
-// there.
+// The steps between two measured ones take this many times the cost of measuring: at most 1/51 of the time is
+// spent on it.
 constexpr uint64_t kPause = 50;
-// Of a tensor with more elements every n-th makes the histogram.
+// Larger tensors: every n-th element enters the histogram.
 constexpr int64_t kMostSampled = 1 << 14;
-// A step that lasts longer than this, in nanoseconds, is looked at only as far as the time since the last one
-// allows: it may be a whole script without steps.
+// Nanoseconds. A longer step is measured only as far as the time since the last measured one allows: it may
+// be a whole script without steps.
 constexpr double kLongStep = 2e9;
 constexpr size_t kMostKept = size_t(48) << 20;  // bytes; the oldest steps go first
 
@@ -29,7 +29,7 @@ size_t bytes_of(const StepStatistics& step) {
   return bytes;
 }
 
-// What its histogram is made of.
+// The elements that enter its histogram.
 Tensor sample_of(const Tensor& x) {
   const int64_t each = (x.numel() + kMostSampled - 1) / kMostSampled;
   return each > 1 && (x.is_contiguous() || !x.device().is_cpu())
@@ -37,7 +37,7 @@ Tensor sample_of(const Tensor& x) {
              : x;
 }
 
-// Those of other devices come over together: each wait for a device costs more than what is copied.
+// Tensors of other devices are copied in one batch: each wait for a device costs more than the copy.
 void bring_to_cpu(TensorList& samples) {
   std::map<Device*, TensorList> there;
   for (const Tensor& x : samples)
@@ -55,7 +55,7 @@ void bring_to_cpu(TensorList& samples) {
   }
 }
 
-// The activation that the node's op applied itself; empty: none.
+// The activation that is fused into the node's op; empty: none.
 std::string activation_within(const Node& node) {
   if (node.is_leaf() || node.op->params.empty()) return {};
   const ParamSpec& last = node.op->params.back();
@@ -103,8 +103,8 @@ std::vector<StepStatisticsPtr> StatisticsWatch::steps(uint64_t after) const {
   return {first, kept_.end()};
 }
 
-// Each step since the last look counts as long as the shortest of them: neither a pause nor another program
-// that took the processor away may pass for training.
+// Each step since the last measured one counts as long as the shortest of them, so that pauses and other
+// programs do not count as training time.
 bool StatisticsWatch::is_due() const {
   if (first_) return true;
   if (const int64_t every = every_.load()) return steps_since_ + 1 >= every;
@@ -177,7 +177,7 @@ void StatisticsWatch::begin(std::span<Node* const> nodes) {
 
 void StatisticsWatch::gradient(const Node& node, uint32_t output, const Tensor& gradient) {
   if (!in_pass_ || busy_ || output > 0) return;
-  // What a parameter's gradient has become is looked at behind the pass.
+  // The final gradient of a parameter is read after the pass.
   if (node.is_leaf() && node.requires_grad) {
     leaves_.at(node.id).reached = true;
     return;
@@ -208,8 +208,7 @@ void StatisticsWatch::end() {
     if (!leaf.before.defined())
       if (const Tensor now = value_of(*leaf.node); now.defined()) leaf.before = clone(now);
   }
-  const std::vector<Summary> of_gradients =
-      summarize_all(gradients);  // of what was added up over several passes
+  const std::vector<Summary> of_gradients = summarize_all(gradients);  // sums over several passes
   const std::vector<Summary> summaries = summaries_.read();
   for (size_t i = 0; i < nodes_.size(); ++i) {
     if (places_[i].output) nodes_[i].output = summaries[places_[i].output - 1];
@@ -239,19 +238,19 @@ void StatisticsWatch::end_step(int64_t step) {
     return;
   }
   looking_ = false;
-  if (!any_pass_) {  // an evaluation, say: the next step is looked at in its place
+  if (!any_pass_) {  // no backward pass, as in an evaluation: measure the next step instead
     outputs_.clear();
     return;
   }
   auto made = std::make_shared<StepStatistics>();
   {
     const Look look(*this);
-    TensorList weights, differences;  // of some of them what was added, in their order
+    TensorList weights, differences;  // the updates, in the same order
     std::vector<bool> moved;
-    std::map<std::string, int> named;  // two models may call their parameters alike
+    std::map<std::string, int> named;  // two models may use the same parameter names
     for (auto it = leaves_.begin(); it != leaves_.end();) {
       Leaf& leaf = it->second;
-      if (leaf.node->use_count() == 1) {  // nobody else has it any more
+      if (leaf.node->use_count() == 1) {  // nothing else holds it any more
         it = leaves_.erase(it);
         continue;
       }

@@ -7,10 +7,10 @@
 namespace lunagrad {
 namespace {
 
-// What was there before the step began belongs to the run. It is counted when it is small, since the run may
-// let go of it; a data set or a large embedding is only looked at while its step is the latest.
-constexpr size_t kBorrowed = 16;  // larger than this part of the budget
-constexpr size_t kLeaves = 4;     // the part of the budget that copies of a step's leaves may take
+// A tensor older than the step belongs to the run. A small one is counted, because the run may release it. A
+// large one (a data set, an embedding) is available only while its step is the latest.
+constexpr size_t kBorrowed = 16;  // large: more than 1/16 of the budget
+constexpr size_t kLeaves = 4;     // copies of a step's leaves may take 1/4 of the budget
 
 }  // namespace
 
@@ -45,11 +45,11 @@ StepValues::~StepValues() {
   for (const Storage* storage : counted_) budget_.remove(storage);
 }
 
-// Whether the tensor's memory may be kept, which is counted then.
+// Whether the tensor's memory may be kept; counts it if so.
 bool StepValues::hold(const Tensor& x, bool made_here) {
   const Storage& storage = x.storage();
   if (counted_.contains(&storage) || borrowed_.contains(&storage)) return true;
-  if (refused_.contains(&storage)) return false;  // an operand now, a result before
+  if (refused_.contains(&storage)) return false;  // refused before as a result
   if (!made_here && storage.bytes > budget_.limit / kBorrowed) {
     borrowed_.insert(&storage);
     return true;
@@ -125,7 +125,7 @@ void StepValues::begin_backward(std::span<Node* const> nodes) {
   }
 }
 
-// Weights as the step used them: the optimizer is about to write over them.
+// Copies the weights as the step used them, before the optimizer writes over them.
 void StepValues::copy_leaves(std::span<Node* const> nodes) {
   size_t bytes = 0;
   for (const Node* node : nodes)
@@ -140,12 +140,12 @@ void StepValues::copy_leaves(std::span<Node* const> nodes) {
     if (known != values_.end() && known->second.tensor.storage_ref() != leaf.saved)
       continue;  // copied already
     try {
-      const Aside aside;  // breakpoints and the profiler hear of the script's ops alone
+      const Aside aside;  // breakpoints and the profiler see only the script's ops
       const Tensor copy = clone(Tensor(leaf.saved, leaf.layout, leaf.offset, leaf.dtype));
       if (!hold(copy, true)) break;
       values_.insert_or_assign(leaf.tensor_id, Kept{copy, copy.storage().version});
     } catch (const Error&) {
-      break;  // torn, or no memory for it: the leaf is shown as it is now
+      break;  // damaged, or out of memory: the leaf is shown as it is now
     }
   }
   copying_ = false;

@@ -1,8 +1,8 @@
 #pragma once
-// The values of one captured step: strong references to what its ops made and read and to the gradients that
-// arrived, and of each node as much as is needed to run its call again; no graph and no Lua state is kept
-// alive by it. What an optimizer will change, the leaves, is copied. A value that was written to after it was
-// captured says so by its version. For the session's thread.
+// The values of one captured step: strong references to the operands and results of its ops and to their
+// gradients, and for each node what its call needs to run again. Keeps no graph and no Lua state alive.
+// Leaves are copied, because the optimizer writes over them. The version of a value tells whether it was
+// written to after the capture. For the session's thread, unless stated.
 #include <atomic>
 #include <functional>
 #include <map>
@@ -17,7 +17,7 @@
 
 namespace lunagrad {
 
-// Counts memory that is held for a viewer alone, each storage once. The sum may be read by any thread.
+// Counts memory (bytes) that only a viewer holds, each storage once. used() may be called from any thread.
 class ValueBudget {
  public:
   size_t limit = 0;
@@ -27,7 +27,7 @@ class ValueBudget {
   void remove(const Storage*);
 
  private:
-  std::unordered_map<const Storage*, std::pair<int, size_t>> held_;  // by how many steps, bytes
+  std::unordered_map<const Storage*, std::pair<int, size_t>> held_;  // how many steps hold it, bytes
   std::atomic<size_t> used_{0};
 };
 
@@ -39,7 +39,7 @@ struct KeptNode {
   Arguments args{};
   std::vector<Operand> in, out;  // without storage and graph
   std::vector<bool> wanted;      // which inputs get a gradient
-  std::vector<uint64_t> makers;  // node that made each input, 0 = none
+  std::vector<uint64_t> makers;  // the node that made each input, 0: none
   std::unique_ptr<CustomCall> custom;
 };
 
@@ -57,7 +57,7 @@ class StepValues {
   void keep(const Tensor& x) { remember(x, x.id(), x.storage().version, false); }
   void begin_backward(std::span<Node* const>);
   void gradient(const Node&, uint32_t output, const Tensor&);
-  // The step is over: what belongs to the run and is too large to be counted is let go.
+  // The step has ended: releases values that belong to the run and are too large for the budget.
   void retire();
 
   // Any thread.
@@ -65,7 +65,7 @@ class StepValues {
   size_t bytes() const { return bytes_.load(); }
 
   struct Found {
-    Tensor value;        // undefined: not there
+    Tensor value;        // undefined: not available
     std::string reason;  // why not
     std::string note;    // written to since
   };

@@ -13,7 +13,7 @@
 namespace lunagrad {
 namespace {
 
-// Without values, taking snapshots may cost a hundredth of the time: one is left out when they come faster.
+// Without values, snapshots may cost 1 % of the time; more frequent ones are skipped.
 constexpr double kPauseBetween = 100;  // times the cost of the last
 
 double processor_ns() {
@@ -50,7 +50,7 @@ Tensor value_of(const Operand& operand) {
   return Tensor(operand.saved, operand.layout, operand.offset, operand.dtype);
 }
 
-// Of a record in memory, about: what its strings and lists hold, and what the allocator adds.
+// Approximate bytes of a record: its strings and lists, and the allocator's overhead.
 size_t bytes_of(const TapeSnapshot& tape) {
   const auto list = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
   const auto text = [](const std::string& s) { return s.capacity() > 15 ? s.capacity() + 17 : 0; };
@@ -121,7 +121,7 @@ History TapeWatch::history() const {
         {step.step, step.tape_bytes, values, bool(step.values), step.values && step.values->complete()});
     history.bytes += step.tape_bytes;
   }
-  history.bytes += value_budget_.used();  // what several steps hold counts once
+  history.bytes += value_budget_.used();  // storage that several steps hold counts once
   return history;
 }
 
@@ -133,7 +133,7 @@ const TapeWatch::Step* TapeWatch::find_step(int64_t step) const {
   return nullptr;
 }
 
-// A script whose memory is limited keeps most of it.
+// With a memory limit, leave most of the memory to the script.
 size_t TapeWatch::budget() const {
   const size_t limit = memory_limit().bytes;
   const std::lock_guard lock(mutex_);
@@ -148,7 +148,8 @@ void TapeWatch::set_budget(size_t bytes) {
   trim();
 }
 
-// Of the latest tape only the values of a step that is over. False when nothing may go.
+// Drops at most the values of the latest tape, and only if its step has ended. False if nothing can be
+// dropped.
 bool TapeWatch::drop_oldest() {
   Step dropped;  // freed without the lock
   const std::lock_guard lock(mutex_);
@@ -214,7 +215,7 @@ void TapeWatch::ran(const Call& call) {
 }
 
 void TapeWatch::begin(std::span<Node* const> nodes) {
-  const bool measured = statistics_ && statistics_->looking();  // its numbers belong to this very tape
+  const bool measured = statistics_ && statistics_->looking();  // its summaries are of this tape
   if (!watching()) return;
   const bool wanted = take_next_.exchange(false) || values_ || measured;
   if (!wanted && ticks_to_ns(ticks() - last_end_) < kPauseBetween * last_cost_) return;
@@ -274,13 +275,13 @@ void TapeWatch::show(const Finding& finding) {
   publish(std::move(tape));
 }
 
-// The tape of a step's latest backward takes the place of those before it; what their nodes left is kept with
-// it.
+// The tape of a step's latest backward pass replaces the earlier ones; the values of their nodes are kept
+// with it.
 void TapeWatch::publish(std::shared_ptr<const TapeSnapshot> tape) {
   Step kept{step_, tape, bytes_of(*tape), current_};
   const std::lock_guard lock(mutex_);
   tape_bytes_ += kept.tape_bytes;
-  // A script that was taken back to an earlier step drops those behind it.
+  // A script that went back to an earlier step drops the later ones.
   while (!steps_.empty() && steps_.back().step >= step_) {
     tape_bytes_ -= steps_.back().tape_bytes;
     steps_.pop_back();

@@ -1,10 +1,10 @@
 #pragma once
-// What a viewer sees of the tape: a copy of the nodes of each backward pass as text and numbers, kept for the
-// latest steps, and on request the values behind them (step_values.h). While values are captured (the session
-// is paused or steps, or a viewer asked for the next step) strong references to every output and gradient of
-// a step are kept with it; otherwise the leaves of the latest tape are shown as they are now. All of it lies
-// within one budget; the oldest steps go first. watch(), capture_next() and what says so may be called from
-// any thread, everything else from the session's.
+// Copies the tape for a viewer: the nodes of each backward pass as text and numbers, for the latest steps,
+// and on request their values (step_values.h). Values are captured while the session is paused or
+// single-steps, or when a viewer asked for the next step: then strong references to every output and gradient
+// of the step are kept. Otherwise only the current values of the latest tape's leaves are available. One
+// budget of bytes covers everything; the oldest steps are dropped first. Functions marked so may be called
+// from any thread, everything else from the session's thread.
 #include <atomic>
 #include <deque>
 #include <map>
@@ -30,41 +30,43 @@ class TapeWatch final : public Capture {
   // Any thread.
   void watch(bool on) { watching_.store(on); }
   bool watching() const { return watching_.load(); }
-  void capture_next() { capture_next_.store(true); }  // the values of the next step
-  void take_next() { take_next_.store(true); }  // the tape of the next backward pass, however soon it comes
+  void capture_next() { capture_next_.store(true); }  // capture the values of the next step
+  void take_next() {
+    take_next_.store(true);
+  }  // copy the tape of the next backward pass, even if it follows closely
   std::shared_ptr<const TapeSnapshot> tape() const;
   std::shared_ptr<const TapeSnapshot> tape(int64_t step) const;
   History history() const;
 
   void set_budget(size_t bytes);
-  // Before anything of the step runs: whether values are kept from here on, and which step this is.
+  // Called before the step runs: its number, and whether its values are captured.
   void begin_step(int64_t step, bool values);
-  // Amid a step, which will not be complete.
+  // Captures from here to the end of the step, which is then incomplete.
   void capture_rest();
   bool keeps_values() const { return values_; }
   bool keeps_whole_step() const { return current_ && current_->complete(); }
   void ran(const Call&);  // an op ran while values are kept
-  void clear();           // forgets everything: another script begins
-  void end_script();      // the script's state is closed; what was kept stays, for the script that goes on
-  // What leads to a finding becomes the tape, with the values that are still there: the run stands amid a
-  // step.
+  void clear();           // forgets everything: a new run begins
+  void end_script();      // the Lua state is closed; kept steps stay for the script that takes over
+  // Shows the part of the graph that leads to a finding as the tape, with the values that still exist. The
+  // run is paused inside a step.
   void show(const Finding&);
   void set_statistics(const StatisticsWatch* statistics) {
     statistics_ = statistics;
-  }  // whose numbers nodes get
+  }  // the source of the nodes' summaries
 
   struct Found {
-    Tensor value;        // undefined: there is none
+    Tensor value;        // undefined: not available
     std::string reason;  // why not
     std::string note;
   };
   Found find(const TensorPlace&) const;
-  // The node of a kept step with its inputs, to run it again. Error when it is not all there.
+  // The node of a kept step with its inputs, to run it again. Error if an input is missing.
   struct Replay {
     const KeptNode* node;
     const NodeInfo* info;
     TensorList inputs;
-    std::vector<bool> reached;  // outputs that a gradient arrived for
+    std::vector<bool> reached;  // which outputs have a gradient
   };
   Replay replay(int64_t step, uint64_t node) const;
 
@@ -98,9 +100,10 @@ class TapeWatch final : public Capture {
   int64_t step_ = 0;
   bool values_ = false;
   bool capturing_ = false;
-  uint64_t last_end_ = 0;       // ticks
-  double last_cost_ = 0;        // nanoseconds of the processor, so that other programs do not make tapes rare
-  std::vector<Node*> visited_;  // of the pass that is going on; its caller keeps them alive
+  uint64_t last_end_ = 0;  // ticks
+  double last_cost_ =
+      0;  // processor time in nanoseconds, so that other programs do not reduce the number of tapes
+  std::vector<Node*> visited_;  // of the current pass, whose caller keeps them alive
   std::unique_ptr<TapeSnapshot> building_;
   std::map<uint64_t, Ref<Node>> leaves_;  // of the latest tape
   size_t tape_bytes_ = 0;                 // of all kept tapes

@@ -9,10 +9,10 @@
 namespace lunagrad {
 namespace {
 
-constexpr int64_t kMostRead = 1 << 22;  // elements that are looked at, of a slice or of all pictures together
+constexpr int64_t kMostRead = 1 << 22;  // elements that are read, in a slice or in all pictures together
 constexpr int64_t kMostCells = 1 << 20;
-constexpr int64_t kLook = 1 << 14;            // elements between two looks at a request to stop
-constexpr int64_t kMostMagnitudes = 1 << 24;  // of complex elements whose statistics are made by a copy
+constexpr int64_t kLook = 1 << 14;            // elements between two checks for a requested stop
+constexpr int64_t kMostMagnitudes = 1 << 24;  // complex elements whose magnitudes are copied for statistics
 
 // Two dims of a tensor: element (r, c) lies at offset + r * row_stride + c * column_stride.
 struct Plane {
@@ -55,14 +55,14 @@ Plane plane_of(const Tensor& x, const SliceQuery& query) {
   return plane;
 }
 
-// A rectangle of a plane in even steps, its elements on the CPU.
+// A subsampled rectangle of a plane, copied to the CPU.
 struct Window {
   int64_t first_row = 0, first_column = 0, rows = 0, columns = 0;
   int64_t row_step = 1, column_step = 1;
   Tensor host;  // [rows / row_step, columns / column_step], rounded up
 };
 
-// Steps that leave every cell an element, and about `most` of them in all.
+// Strides that leave at least one element in every cell and read about `most` elements.
 void choose_steps(Window& window, int64_t cell_rows, int64_t cell_columns, int64_t most) {
   if (window.rows == 0 || window.columns == 0 || window.rows <= most / window.columns) return;
   const auto quotient = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
@@ -81,8 +81,8 @@ Tensor plane_view(const Tensor& x, const Shape& shape, const Strides& strides, i
 void fetch(Window& window, const Tensor& x, const Plane& plane) {
   const NoGrad off;
   int64_t rows = window.rows;
-  // A folded row ends amid the last one: behind it the memory is not the tensor's. Readers on the CPU keep
-  // away from it; a device's copy would not.
+  // A folded row may end inside the last row; the memory after it is not the tensor's. Readers on the CPU do
+  // not touch it, but a device's copy would.
   const bool overhangs = plane.elements < plane.rows * plane.columns && window.first_row + rows == plane.rows;
   if (overhangs && !x.device().is_cpu()) {
     if (plane.elements <= kMostRead) {
@@ -113,7 +113,7 @@ double number_of(const T& value, ComplexPart part) {
     return convert<double>(value);
 }
 
-// Whether `value` stands for a cell rather than what it shows so far: what is not finite hides nothing.
+// Whether a cell shows `value` instead of its current one: NaN and infinities take precedence.
 bool is_stronger(double value, double shown) {
   if (std::isnan(shown)) return false;
   if (!std::isfinite(value)) return std::isnan(value) || std::isfinite(shown);
@@ -176,7 +176,7 @@ Tensor element(const Tensor& x, const Plane& plane, int64_t row, int64_t column)
   return to(Tensor(x.storage_ref(), Layout::contiguous({}), offset, x.dtype()), cpu_device());
 }
 
-// A complex tensor as the real one of its parts' type; of magnitudes a copy.
+// The real tensor of a complex one's part: a view, or for magnitudes a copy.
 Tensor real_tensor(const Tensor& x, ComplexPart part) {
   const NoGrad off;
   if (!is_complex(x.dtype())) return x;
@@ -196,7 +196,7 @@ void add_statistics(SliceView& view, const Tensor& x, ComplexPart part, const st
   view.has_statistics = true;
 }
 
-// An element as Lua's parser reads it.
+// An element as a Lua literal.
 template <class T>
 std::string lua_text(const T& value) {
   if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
@@ -212,7 +212,7 @@ std::string lua_text(const T& value) {
   }
 }
 
-// Looks at about `most` elements.
+// Reads about `most` elements.
 SliceView read_some(const Tensor& x, const SliceQuery& query, int64_t most, const std::stop_token& stop) {
   x.storage().check_whole("inspect");
   const Plane plane = plane_of(x, query);

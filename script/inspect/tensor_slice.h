@@ -1,8 +1,7 @@
 #pragma once
-// Answers what value_slice.h asks, of one tensor: only the cells that are shown are copied, by reading the
-// elements where they lie. A slice of millions of elements is looked at in even steps, so that an answer
-// takes some ten milliseconds whatever the tensor's size; only statistics look at everything. For the thread
-// of the tensor.
+// Answers the queries of value_slice.h for one tensor. Reads elements in place and copies only the shown
+// cells. Subsamples a slice of more than four million elements with a constant stride, so that an answer
+// takes some ten milliseconds for any size; only statistics read every element. For the tensor's thread.
 #include <stop_token>
 
 #include "runtime/tensor.h"
@@ -10,7 +9,7 @@
 
 namespace lunagrad {
 
-// Errors are the engine's: a torn tensor, a stop.
+// Errors are the engine's: a damaged tensor, a requested stop.
 SliceView read_slice(const Tensor&, const SliceQuery&, std::stop_token = {});
 TileView read_tiles(const Tensor&, const TileQuery&, std::stop_token = {});
 // Every element of the slice: rows of comma-separated values, or a Lua expression that makes the tensor.

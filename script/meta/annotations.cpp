@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "runtime/io/format.h"
 #include "script/meta/signature.h"
 
 namespace lunagrad {
@@ -72,6 +73,19 @@ void print_function(std::ostream& out, const Signature& signature, const std::st
 
 }  // namespace
 
+void print_format_meta(std::ostream& out) {
+  out << "---@class lunagrad.io\nlocal io = {}\n";
+  for (const FileFormat* format : file_formats()) {
+    if (format->takes_options) continue;
+    const std::string table = std::string("io.") + format->name;
+    out << '\n'
+        << table << " = {}\n\n---" << format->about << "\n---@param path string\n---@return Tensor\n"
+        << "function " << table << ".load(path) end\n\n---" << format->about
+        << "\n---@param path string\n---@param values Tensor\nfunction " << table
+        << ".save(path, values) end\n";
+  }
+}
+
 void print_meta(std::ostream& out) {
   out << "---@meta\n\n---@alias lunagrad.DType ";
   for (int i = 0; i < kDTypeCount; ++i) out << (i ? "|" : "") << '"' << dtype_name(DType(i)) << '"';
@@ -91,6 +105,8 @@ void print_meta(std::ostream& out) {
     out << "\nTensor." << op.name << " = lg." << op.name << '\n';
     if (has_in_place_form(op)) print_function(out, signature, "Tensor:", op.name + std::string("_"), true);
   }
+  out << '\n';
+  print_format_meta(out);
   out << "\nreturn lg\n";
 }
 

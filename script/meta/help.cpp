@@ -10,6 +10,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "script/meta/annotations.h"
 #include "script/meta/library.h"
 #include "script/meta/signature.h"
 #include "script/meta/topics.h"
@@ -154,6 +155,9 @@ const std::vector<HelpEntry>& help_entries() {
     for (const auto& file : files)
       for (HelpEntry& entry : read_annotations(content(file)))
         if (!entry.text.empty() || file.parent_path().filename() == "meta") made.push_back(std::move(entry));
+    std::ostringstream formats;
+    print_format_meta(formats);
+    for (HelpEntry& entry : read_annotations(formats.str())) made.push_back(std::move(entry));
     for (const Topic& topic : topic_list())
       made.push_back({HelpEntry::Kind::section, topic.name, topic.document, topic.text});
     return made;

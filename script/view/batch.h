@@ -1,6 +1,6 @@
 #pragma once
-// The batch that a data loader gave last, as viewers see it: for each tensor its shape, statistics and first
-// elements. Plain values; any thread may hold a copy.
+// The latest batch of a data loader: for each tensor its shape, statistics and first elements. Plain values;
+// any thread may hold a copy.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,16 +14,16 @@ struct ColumnView {
   std::string note;  // "written to since the loader gave it, by add_ (train.lua:12)"
   std::vector<int64_t> shape;
   std::string dtype;
-  std::vector<float> values;  // row-major, as many as were asked for
+  std::vector<float> values;  // row-major, at most as many as were requested
   Statistics statistics;
 };
 
-// The batch that a data loader gave last.
+// The latest batch of a data loader.
 struct BatchView {
   bool available = false;
   std::string loader;                         // "DataLoader(1,000 samples, …)"
-  int64_t epoch = 0, batch = 0, batches = 0;  // batches: of an epoch
-  int64_t step = 0;                           // the step that was going on
+  int64_t epoch = 0, batch = 0, batches = 0;  // batches: in an epoch
+  int64_t step = 0;                           // the step that used it
   std::vector<ColumnView> columns;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Where a run is to pause: conditions on the ops that it calls and on the gradients that reach their outputs.
-// Plain values without a Lua or engine type; who checks them is breakpoint_watch.h.
+// Breakpoints: conditions on the ops that a run calls and on the gradients of their outputs. Plain values
+// without a Lua or engine type; any thread may hold a copy. inspect/breakpoint_watch.h checks them.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,7 +31,7 @@ struct Breakpoint {
   SourcePlace place;
   int64_t step = 0;
 
-  int64_t hits = 0;     // in the run that goes on, or the last; counted by the session
+  int64_t hits = 0;     // in the current or latest run; counted by the session
   std::string problem;  // why the session switched it off: its predicate failed
 };
 
@@ -49,9 +49,9 @@ struct BreakHit {
 
 // "NaN or Inf in any op", "step 12", "line 7 of train.lua".
 std::string describe(const Breakpoint&);
-// What is wrong with it as it was filled in, "" for nothing.
+// Why the session would refuse it, "" if it is valid.
 std::string problem_of(const Breakpoint&);
-// The sizes of "[64, *]" or "64, *"; -1 stands for any. Empty when it cannot be read.
+// The sizes of "[64, *]" or "64, *"; -1 matches any size. Empty when the text is not a shape.
 std::optional<std::vector<int64_t>> parse_shape_pattern(const std::string&);
 
 }  // namespace lunagrad

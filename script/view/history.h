@@ -1,6 +1,6 @@
 #pragma once
-// The steps that a session keeps for a viewer: of each its tape, and the values of those that were captured,
-// in one ring under one budget. No Lua type; plain values, any thread.
+// The steps that a session keeps for a viewer, in one ring with one budget of bytes: the tape of each step,
+// and the values of captured steps. Plain values; any thread may hold a copy.
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -12,7 +12,7 @@ struct KeptStep {
   size_t tape_bytes = 0;   // of its record: names, shapes, times
   size_t value_bytes = 0;  // of the tensors held for it alone
   bool values = false;     // outputs and gradients can be shown
-  bool complete = false;   // all of them: the step was captured from its beginning and fitted the budget
+  bool complete = false;   // all values: the step was captured from its beginning and fitted the budget
 };
 
 struct History {

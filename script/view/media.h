@@ -1,6 +1,6 @@
 #pragma once
-// What a script shows beside its numbers, as an event carries it: a picture, a histogram or a text, copied,
-// so that any thread may look at it for as long as it likes. Immutable once made.
+// A picture, a histogram or a text that a script logged, as an event carries it. It owns its data; immutable
+// once made, so any thread may read it.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,8 +13,8 @@ struct Media {
   std::string file;  // of a picture: in the run's folder; "" without one
   std::string text;
 
-  // A picture: rows of pixels, red in the lowest byte, alpha in the highest. One of more than kMostPixels is
-  // thinned out to every k-th pixel of every k-th row; width and height are those of the whole.
+  // A picture: rows of pixels, red in the lowest byte, alpha in the highest. A picture of more than
+  // kMostPixels is subsampled: every k-th pixel of every k-th row. width and height are the original size.
   static constexpr int64_t kMostPixels = 1 << 22;
   int width = 0, height = 0;
   int shown_width = 0, shown_height = 0;

@@ -1,7 +1,7 @@
 #pragma once
-// What a viewer sees of the numbers in a training step: of each node of the tape a summary of its output and
-// of the gradient that reached it, and of each parameter its gradient's histogram, the size of the weights
-// and how far the step moved them. Immutable; any thread may read it. No Lua or engine type.
+// Statistics of a training step: for each node of the tape a summary of its output and its gradient; for each
+// parameter the histogram of its gradient, the norm of the weights and of their update. Immutable; any thread
+// may read it. No Lua or engine type.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,37 +13,37 @@
 namespace lunagrad {
 
 struct ParameterStatistics {
-  std::string name;  // "fc1.weight"; of a leaf without a name its place
+  std::string name;  // "fc1.weight"; for a leaf without a name its source line
   std::vector<int64_t> shape;
   SourcePlace place;
   uint64_t node = 0;          // of its leaf, which stays the same from step to step
   bool has_gradient = false;  // a backward pass of this step reached it
-  Summary gradient;           // as the last backward pass of the step left it, before clipping
+  Summary gradient;           // after the last backward pass of the step, before clipping
   std::vector<double> edges;  // of the gradient's histogram (statistics.h), of at most 16384 elements
   std::vector<int64_t> counts;
   Summary weight;  // at the end of the step
-  // Of the difference between the weights at the end of the step and those behind its first backward pass:
-  // whatever the optimizer did, weight decay included. NaN when there was no backward pass.
+  // Norm of the difference between the weights at the end of the step and after its first backward pass: the
+  // optimizer's update, weight decay included. NaN when there was no backward pass.
   double update_norm = 0;
 
-  // How much of itself a parameter moved in the step; NaN when that is not known.
+  // The norm of the update divided by that of the weights; NaN when unknown.
   double update_ratio() const;
 };
 
 struct NodeStatistics {
   uint64_t node = 0;
   std::string op, module;
-  std::string activation;  // within the op, as "relu" of a linear; empty: none
+  std::string activation;  // fused into the op, such as "relu" of a linear; empty: none
   SourcePlace place;
   bool has_gradient = false;
-  Summary output, gradient;  // of its first output; a count of 0: not looked at
+  Summary output, gradient;  // of its first output; a count of 0: not measured
 };
 
 struct StepStatistics {
-  uint64_t number = 0;  // counts them, also from run to run
+  uint64_t number = 0;  // increases by one, also across runs
   int64_t step = 0;
-  int64_t every = 1;   // steps since the one that was looked at before
-  double cost_ns = 0;  // what looking took
+  int64_t every = 1;   // steps since the previous measured one
+  double cost_ns = 0;  // what measuring took
   std::vector<ParameterStatistics> parameters;
   std::vector<NodeStatistics> nodes;  // of the step's last backward pass, in its order: the loss first
 

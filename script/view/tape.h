@@ -1,6 +1,6 @@
 #pragma once
-// The tape of a backward pass as viewers see it: nodes, operands, shapes and times as text and numbers,
-// without engine types. Immutable once made; any thread may read it.
+// The tape of a backward pass: nodes, operands, shapes and times (nanoseconds) as text and numbers, without
+// engine types. Immutable once made; any thread may read it.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace lunagrad {
 
-// One tensor as a node shows it: text, so that a viewer needs no engine type.
+// An input or output of a node.
 struct OperandInfo {
   uint64_t node = 0;    // id of the node that made it, 0 for none
   uint64_t tensor = 0;  // id
@@ -43,14 +43,14 @@ struct NodeInfo {
 struct TapeSnapshot {
   int64_t step = 0;
   std::vector<NodeInfo> nodes;
-  int64_t statistics_step = 0;  // the step that the nodes' summaries are of, 0 when they have none
+  int64_t statistics_step = 0;  // the step of the nodes' summaries, 0 when there are none
 };
 
-// A tensor of a kept step: what a node made or read, or the gradient that arrived for it.
+// Names a tensor of a kept step: an output or input of a node, or the gradient of an output.
 struct TensorPlace {
   int64_t step = -1;  // -1: the latest
   uint64_t node = 0;
-  bool input = false;  // operand `index` of the node instead of its output
+  bool input = false;  // input `index` of the node, not output `index`
   int index = 0;
   Which which = Which::output;
   bool operator==(const TensorPlace&) const = default;

@@ -1,8 +1,22 @@
 #include "script/cli/base/flags.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
 
 namespace lunagrad {
+namespace {
+
+// CLI11's own check names the largest number, with 309 digits.
+std::string above_zero(const std::string& text) {
+  return std::strtod(text.c_str(), nullptr) > 0 ? "" : text + " is not a number above 0";
+}
+
+}  // namespace
+
+CLI::App& add_command(Program& program, const char* name, const char* about) {
+  return add_command(program.app, name, about);
+}
 
 CLI::App& add_command(CLI::App& parent, const char* name, const char* about) {
   CLI::App* const command = parent.add_subcommand(name, about);
@@ -13,10 +27,21 @@ CLI::App& add_command(CLI::App& parent, const char* name, const char* about) {
   return *command;
 }
 
+void set_footer(CLI::App& command, const char* text) { command.footer(text); }
+
 bool is_chosen(const CLI::App& command) { return command.parsed(); }
 
 void add_argument(CLI::App& command, const char* name, std::string& value, const char* about) {
   command.add_option(name, value, about)->required();
+}
+
+void add_optional_argument(CLI::App& command, const char* name, std::string& value, const char* about) {
+  command.add_option(name, value, about);
+}
+
+void add_argument(CLI::App& command, const char* name, std::string& value,
+                  const std::vector<std::string>& words, const char* about) {
+  command.add_option(name, value, about)->required()->check(CLI::IsMember(words));
 }
 
 void add_arguments(CLI::App& command, const char* name, std::vector<std::string>& values, const char* about) {
@@ -29,13 +54,80 @@ void add_required_arguments(CLI::App& command, const char* name, std::vector<std
   if (count) option->expected(count);
 }
 
-void add_option(CLI::App& command, const char* name, std::string& value, const char* about) {
+void add_option(CLI::App& command, const char* name, std::string& value, const char* about,
+                const char* value_name) {
   CLI::Option* const option = command.add_option(name, value, about);
+  if (*value_name) option->type_name(value_name);
   if (!value.empty()) option->capture_default_str();
+}
+
+void add_option(CLI::App& command, const char* name, std::optional<uint64_t>& value, const char* about) {
+  command.add_option(name, value, about)->check(CLI::NonNegativeNumber);
+}
+
+void add_option(CLI::App& command, const char* name, std::optional<int64_t>& value, const char* about) {
+  command.add_option(name, value, about)->check(CLI::NonNegativeNumber);
+}
+
+void add_option(CLI::App& command, const char* name, int64_t& value, std::pair<int64_t, int64_t> range,
+                const char* about) {
+  command.add_option(name, value, about)->check(CLI::Range(range.first, range.second));
+}
+
+void add_seconds(CLI::App& command, const char* name, double& value, const char* about) {
+  command.add_option(name, value, about)->check(CLI::Validator(above_zero, "POSITIVE"));
+}
+
+void add_mebibytes(CLI::App& command, const char* name, size_t& bytes, const char* about) {
+  command
+      .add_option_function<size_t>(
+          name, [&bytes](size_t mebibytes) { bytes = mebibytes << 20; }, about)
+      ->check(CLI::Range(size_t(8), size_t(1) << 40));
+}
+
+void add_list(CLI::App& command, const char* name, std::vector<std::string>& values, const char* about) {
+  command.add_option(name, values, about)->allow_extra_args(false)->take_all();
+}
+
+void add_list(CLI::App& command, const char* name, std::vector<int>& values, std::pair<int, int> range,
+              const char* about) {
+  command.add_option(name, values, about)
+      ->check(CLI::Range(range.first, range.second))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->take_all();
+}
+
+void add_choice(CLI::App& command, const char* name, std::vector<std::string> words,
+                std::function<void(size_t)> take, const char* about) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : "|") + word;
+  const auto take_word = [=, option = std::string(name)](const std::string& given) {
+    const auto found = std::find(words.begin(), words.end(), given);
+    if (found == words.end())
+      throw CLI::ValidationError(option, "one of " + all + " expected (got '" + given + "')");
+    take(size_t(found - words.begin()));
+  };
+  command.add_option_function<std::string>(name, take_word, about)->type_name(all);
+}
+
+void add_need(CLI::App& command, const char* name, const char* needed) {
+  command.get_option(name)->needs(command.get_option(needed));
+}
+
+void add_exclusion(CLI::App& command, const char* name, const char* excluded) {
+  command.get_option(name)->excludes(command.get_option(excluded));
 }
 
 void add_flag(CLI::App& command, const char* name, bool& value, const char* about) {
   command.add_flag(name, value, about);
+}
+
+std::string help_of(const CLI::App& program, const std::string& command) {
+  if (command.empty()) return program.help();
+  for (const CLI::App* known : program.get_subcommands([](const CLI::App*) { return true; }))
+    if (known->get_name() == command) return known->help(program.get_name());
+  return {};
 }
 
 CommandText describe(const CLI::App& command) {

@@ -333,4 +333,12 @@ class Runner {
 
 int run_and_wait(const RunRequest& request) { return Runner(request).run(); }
 
+int run_code(const std::string& code, std::vector<std::string> arguments, RunRequest request) {
+  request.code = code;
+  request.options.arguments = std::move(arguments);
+  request.options.preload = true;
+  request.options.write_run = false;
+  return run_and_wait(request);
+}
+
 }  // namespace lunagrad

@@ -2,6 +2,7 @@
 // Runs one script for the command line: its output on the standard streams, progress, signals and the time
 // limit, and its exit code.
 #include <string>
+#include <vector>
 
 #include "script/cli/base/progress.h"
 #include "script/session.h"
@@ -26,6 +27,9 @@ struct RunRequest {
   bool watch = false;           // reload the script when it changes; only a signal ends
 };
 
+// The exit code.
 int run_and_wait(const RunRequest&);
+// Runs a line of code with `lg` as a global and without a run folder.
+int run_code(const std::string& code, std::vector<std::string> arguments, RunRequest = {});
 
 }  // namespace lunagrad

@@ -1,5 +1,5 @@
-#include "script/cli/command/check.h"
-
+// `lunagrad check`: a script's syntax and its globals, without running it. A global that nothing defines is a
+// misspelt name; one that is assigned is a local without `local`.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -9,7 +9,7 @@
 #include "runtime/error.h"
 #include "script/cli/base/carry_out.h"
 #include "script/cli/base/chunk_globals.h"
-#include "script/cli/base/flags.h"
+#include "script/cli/command/all.h"
 #include "script/meta/explain.h"
 #include "script/session.h"
 
@@ -73,10 +73,11 @@ int check(const std::string& path, bool tests) {
 
 }  // namespace
 
-std::function<int()> add_check(CLI::App& app) {
+// Exit code 0, 1 when something is wrong, 6 when there is no such file.
+Action add_check(Program& program) {
   const auto paths = std::make_shared<std::vector<std::string>>();
   const auto tests = std::make_shared<bool>(false);
-  CLI::App& command = add_command(app, "check", "check the syntax and the globals of scripts");
+  CLI::App& command = add_command(program, "check", "check the syntax and the globals of scripts");
   add_required_arguments(command, "scripts", *paths, "Lua files");
   add_flag(command, "--tests", *tests, "also know the globals of `lunagrad test`");
   return [=] {

@@ -1,30 +1,31 @@
-#include "script/cli/command/convert.h"
-
+// `lunagrad convert A B`: arrays from one file format to another, by the ends of the names. Names of arrays
+// are kept. What the target cannot hold is an error; metadata that it cannot hold is reported on standard
+// error.
 #include <filesystem>
 #include <iostream>
+#include <memory>
 
 #include "runtime/error.h"
-#include "runtime/io/csv.h"
 #include "runtime/io/format.h"
-#include "runtime/io/idx.h"
-#include "runtime/io/npy.h"
-#include "runtime/io/npz.h"
-#include "runtime/io/png.h"
-#include "runtime/io/safetensors.h"
 #include "runtime/ops.h"
 #include "script/cli/base/carry_out.h"
+#include "script/cli/command/all.h"
 
 namespace lunagrad {
 namespace {
 
-using Metadata = std::map<std::string, std::string>;
+struct Request {
+  std::string from, to, dtype;
+  bool header = false;  // the first line of a csv file holds names
+};
 
-FileFormat required_format(const std::string& path) {
-  const auto format = format_of_name(path);
-  if (!format)
-    fail_as(ErrorKind::file, path,
-            ": its name ends in none of .safetensors, .npz, .npy, .csv, .idx, .idx.gz, -ubyte, .png");
-  return *format;
+const FileFormat& required_format(const std::string& path) {
+  if (const FileFormat* const format = format_of_name(path)) return *format;
+  std::string endings;
+  for (const FileFormat* format : file_formats())
+    for (const std::string_view ending : format->endings)
+      endings += (endings.empty() ? "" : ", ") + std::string(ending);
+  fail_as(ErrorKind::file, path, ": its name ends in none of ", endings);
 }
 
 // The name of the only array of a file: the file's own, without folder and endings.
@@ -34,73 +35,56 @@ std::string stem(const std::string& path) {
   return first.empty() ? "array" : first;
 }
 
-Tensor load_table(const std::string& path, const ConvertOptions& options, std::optional<DType> dtype) {
-  CsvOptions csv{.header = options.header};
-  if (dtype) csv.dtype = is_integral(*dtype) ? DType::i64 : *dtype == DType::f64 ? DType::f64 : DType::f32;
-  return load_csv(path, csv).values;
+Safetensors load_any(const std::string& path, const ReadOptions& options) {
+  const FileFormat& format = required_format(path);
+  if (format.load_all) return format.load_all(path);
+  return {{{stem(path), format.load(path, options)}}, {}};
 }
 
-NamedTensors load_any(const std::string& path, const ConvertOptions& options, std::optional<DType> dtype,
-                      Metadata& metadata) {
-  switch (required_format(path)) {
-    case FileFormat::safetensors: {
-      Safetensors file = load_safetensors(path);
-      metadata = std::move(file.metadata);
-      return std::move(file.tensors);
-    }
-    case FileFormat::npz:
-      return load_npz(path);
-    case FileFormat::npy:
-      return {{stem(path), load_npy(path)}};
-    case FileFormat::idx:
-      return {{stem(path), load_idx(path)}};
-    case FileFormat::png:
-      return {{stem(path), load_png(path)}};
-    default:
-      return {{stem(path), load_table(path, options, dtype)}};
-  }
-}
-
-void save_any(const std::string& path, const NamedTensors& tensors, const Metadata& metadata) {
-  const FileFormat format = required_format(path);
-  if (format == FileFormat::safetensors) return save_safetensors(path, tensors, metadata);
-  if (!metadata.empty())
-    std::cerr << "lunagrad convert: " << metadata.size()
-              << " entries of metadata are left out; only .safetensors "
-              << "files hold them\n";
-  if (format == FileFormat::npz) return save_npz(path, tensors);
-  if (tensors.size() != 1)
-    fail_as(ErrorKind::file, path, ": holds one array, and there are ", tensors.size(),
+void save_any(const std::string& path, const Safetensors& content) {
+  const FileFormat& format = required_format(path);
+  if (!content.metadata.empty() && !format.keeps_metadata)
+    std::cerr << "lunagrad convert: " << content.metadata.size()
+              << " entries of metadata are left out; only .safetensors files hold them\n";
+  if (format.save_all) return format.save_all(path, content);
+  if (content.tensors.size() != 1)
+    fail_as(ErrorKind::file, path, ": holds one array, and there are ", content.tensors.size(),
             "; .safetensors and .npz hold several");
-  const Tensor& only = tensors[0].second;
-  if (format == FileFormat::npy) return save_npy(path, only);
-  if (format == FileFormat::idx) return save_idx(path, only);
-  if (format == FileFormat::png) return save_png(path, only);
-  save_csv(path, only);
+  format.save(path, content.tensors[0].second);
+}
+
+int convert(const Request& request) {
+  ReadOptions options{.header = request.header, .dtype = {}};
+  if (!request.dtype.empty()) {
+    options.dtype = dtype_from_name(request.dtype);
+    if (!options.dtype) {
+      std::cerr << "lunagrad convert: --dtype " << request.dtype << " is no element type\n";
+      return int(Outcome::usage);
+    }
+  }
+  // An array that the other format cannot hold is a fault of the file, too.
+  const auto run = [&] {
+    required_format(request.to);
+    Safetensors content = load_any(request.from, options);
+    if (options.dtype)
+      for (auto& [name, tensor] : content.tensors) tensor = to(tensor, *options.dtype);
+    save_any(request.to, content);
+    return 0;
+  };
+  return carry_out("convert", run, Outcome::file);
 }
 
 }  // namespace
 
-int convert_file(const std::string& from, const std::string& to_path, const ConvertOptions& options) {
-  std::optional<DType> dtype;
-  if (!options.dtype.empty()) {
-    dtype = dtype_from_name(options.dtype);
-    if (!dtype) {
-      std::cerr << "lunagrad convert: --dtype " << options.dtype << " is no element type\n";
-      return int(Outcome::usage);
-    }
-  }
-  // An array that the other format cannot hold is a matter of the file, too.
-  const auto convert = [&] {
-    required_format(to_path);
-    Metadata metadata;
-    NamedTensors tensors = load_any(from, options, dtype, metadata);
-    for (auto& [name, tensor] : tensors)
-      if (dtype) tensor = to(tensor, *dtype);
-    save_any(to_path, tensors, metadata);
-    return 0;
-  };
-  return carry_out("convert", convert, Outcome::file);
+Action add_convert(Program& program) {
+  const auto request = std::make_shared<Request>();
+  CLI::App& command = add_command(program, "convert",
+                                  "convert an array file to another format, chosen by the file names: A B");
+  add_argument(command, "A", request->from, "an existing file");
+  add_argument(command, "B", request->to, "the file to write; see lunagrad help formats");
+  add_option(command, "--dtype", request->dtype, "dtype of the output (default: unchanged)");
+  add_flag(command, "--header", request->header, "the first line of a csv file holds column names");
+  return [=] { return convert(*request); };
 }
 
 }  // namespace lunagrad

@@ -1,5 +1,5 @@
-#include "script/cli/command/doctor.h"
-
+// `lunagrad doctor`: looks at what a run will find here: the processor, devices and their arithmetic, the
+// display, the Lua library, room for runs. Each finding is a line, each fault with what to do.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -11,7 +11,7 @@
 #include "runtime/device.h"
 #include "runtime/error.h"
 #include "runtime/ops.h"
-#include "script/cli/base/flags.h"
+#include "script/cli/command/all.h"
 #include "script/cli/command/open.h"
 #include "script/lua/state.h"
 #include "script/meta/library.h"
@@ -130,8 +130,9 @@ int examine() {
 
 }  // namespace
 
-std::function<int()> add_doctor(CLI::App& app) {
-  add_command(app, "doctor", "check this machine: devices, display, library, disk");
+// Exit code 0, 1 when something that runs need is broken.
+Action add_doctor(Program& program) {
+  add_command(program, "doctor", "check this machine: devices, display, library, disk");
   return examine;
 }
 

@@ -1,14 +1,15 @@
-#include "script/cli/command/info.h"
-
+// `lunagrad info FILE`: the format of a file, its arrays and its metadata, as a table or a JSON object.
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "runtime/error.h"
 #include "runtime/io/format.h"
 #include "runtime/io/input_file.h"
 #include "script/cli/base/carry_out.h"
+#include "script/cli/command/all.h"
 
 namespace lunagrad {
 namespace {
@@ -58,8 +59,6 @@ void print_json(const std::string& path, uint64_t size, const FileInfo& info) {
   std::cout << object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << "\n";
 }
 
-}  // namespace
-
 int show_file(const std::string& path, bool as_json) {
   const auto show = [&] {
     const FileInfo info = describe_file(path);
@@ -68,6 +67,21 @@ int show_file(const std::string& path, bool as_json) {
     return 0;
   };
   return carry_out("info", show, Outcome::file);
+}
+
+}  // namespace
+
+Action add_info(Program& program) {
+  const auto path = std::make_shared<std::string>();
+  const auto as_json = std::make_shared<bool>(false);
+  CLI::App& command =
+      add_command(program, "info", "show the contents of an array file: dtypes, shapes, metadata");
+  std::string formats;
+  for (const FileFormat* format : file_formats())
+    formats += (formats.empty() ? "" : ", ") + std::string(format->name);
+  add_argument(command, "FILE", *path, (formats + " or text").c_str());
+  add_flag(command, "--json", *as_json, "one JSON object");
+  return [=] { return show_file(*path, *as_json); };
 }
 
 }  // namespace lunagrad

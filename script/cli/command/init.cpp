@@ -1,5 +1,4 @@
-#include "script/cli/command/init.h"
-
+// `lunagrad init DIR`: a new project that trains, is tested, and is understood by Lua editors.
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -8,7 +7,7 @@
 
 #include "runtime/error.h"
 #include "script/cli/base/carry_out.h"
-#include "script/cli/base/flags.h"
+#include "script/cli/command/all.h"
 #include "script/meta/annotations.h"
 #include "script/meta/library.h"
 #include "script/run/folder.h"
@@ -116,9 +115,10 @@ int init(const std::string& directory) {
 
 }  // namespace
 
-std::function<int()> add_init(CLI::App& app) {
+// Exit code 0, 6 when the folder cannot be made or is not empty.
+Action add_init(Program& program) {
   const auto directory = std::make_shared<std::string>();
-  CLI::App& command = add_command(app, "init", "create a project: a script, a test, editor settings");
+  CLI::App& command = add_command(program, "init", "create a project: a script, a test, editor settings");
   add_argument(command, "DIR", *directory, "a new or empty folder");
   return [=] { return carry_out("init", [&] { return init(*directory); }); };
 }

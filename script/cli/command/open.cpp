@@ -8,8 +8,10 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <system_error>
 
+#include "script/cli/command/all.h"
 #include "script/session.h"
 
 namespace lunagrad {
@@ -59,6 +61,9 @@ std::string missing_for_window() {
   return {};
 }
 
+namespace {
+
+// Returns only when the workbench cannot be started.
 int open_workbench(const std::vector<std::string>& arguments) {
   if (const std::string missing = missing_for_window(); !missing.empty()) {
     std::cerr << "lunagrad open: " << missing << "\n"
@@ -72,6 +77,15 @@ int open_workbench(const std::vector<std::string>& arguments) {
   execv(program.c_str(), argv.data());
   std::cerr << "lunagrad open: " << program << ": " << std::strerror(errno) << "\n";
   return int(Outcome::device);
+}
+
+}  // namespace
+
+Action add_open(Program& program) {
+  const auto arguments = std::make_shared<std::vector<std::string>>();
+  CLI::App& command = add_command(program, "open", "open the workbench window: [SCRIPT] [ARGS]");
+  add_arguments(command, "arguments", *arguments, "for the workbench");
+  return [=] { return open_workbench(*arguments); };
 }
 
 }  // namespace lunagrad

@@ -1,7 +1,10 @@
-#include "script/cli/command/reference.h"
-
+// `lunagrad completion` and `lunagrad man`: what other programs want to know of the command line. Both are
+// made from the commands as they describe themselves.
 #include <functional>
+#include <iostream>
+#include <memory>
 
+#include "script/cli/command/all.h"
 #include "script/meta/explain.h"
 #include "script/meta/topics.h"
 
@@ -97,14 +100,13 @@ void print_flags(std::ostream& out, const CommandText& command) {
   }
 }
 
-}  // namespace
-
 void print_completion(std::ostream& out, const CommandText& program, const std::string& shell) {
   if (shell == "bash") return print_bash(out, program);
   if (shell == "zsh") return print_zsh(out, program);
   return print_fish(out, program);
 }
 
+// The manual page lunagrad(1), in troff's man macros.
 void print_man_page(std::ostream& out, const CommandText& program) {
   out << ".TH LUNAGRAD 1 \"\" \"Lunagrad " << LUNAGRAD_VERSION << "\"\n.SH NAME\nlunagrad \\- "
       << troff(program.about) << "\n.SH SYNOPSIS\n.B lunagrad\n.I COMMAND\n[flags]\n.br\n.B lunagrad\n"
@@ -122,6 +124,26 @@ void print_man_page(std::ostream& out, const CommandText& program) {
     const std::string text = explain_topic(topic);  // below a title of its own
     out << ".SH " << title << "\n.nf\n" << troff(text.substr(text.find("\n\n") + 2)) << ".fi\n";
   }
+}
+
+}  // namespace
+
+Action add_completion(Program& program) {
+  const auto shell = std::make_shared<std::string>();
+  CLI::App& command = add_command(program, "completion", "print shell completions");
+  add_argument(command, "SHELL", *shell, {"bash", "zsh", "fish"}, "bash, zsh or fish");
+  return [shell, &app = program.app] {
+    print_completion(std::cout, describe(app), *shell);
+    return 0;
+  };
+}
+
+Action add_man(Program& program) {
+  add_command(program, "man", "print the manual page, for man -l -");
+  return [&app = program.app] {
+    print_man_page(std::cout, describe(app));
+    return 0;
+  };
 }
 
 }  // namespace lunagrad

@@ -8,11 +8,13 @@
 #include <future>
 #include <iostream>
 #include <lua.hpp>
+#include <memory>
 #include <mutex>
 #include <optional>
 
 #include "script/cli/base/line_editor.h"
 #include "script/cli/base/signals.h"
+#include "script/cli/command/all.h"
 #include "script/meta/explain.h"
 #include "script/meta/library.h"
 
@@ -187,5 +189,18 @@ class Repl {
 }  // namespace
 
 int run_repl(const RunOptions& options) { return Repl().run(options); }
+
+Action add_repl(Program& program) {
+  const auto options = std::make_shared<RunOptions>();
+  CLI::App& command = add_command(program, "repl", "an interactive prompt");
+  add_option(command, "--seed", options->seed, "seed of the random numbers (default 0)");
+  add_option(command, "--device", options->device, "default device of tensors");
+  set_footer(
+      command,
+      "Expressions print their values, unless the line ends with a semicolon; `_` is the last value, `?name` "
+      "shows help. On a terminal, Tab completes names, methods and paths, Ctrl-R searches earlier lines, "
+      "Ctrl-C stops an evaluation, Ctrl-D exits. Slow or large evaluations report their time and memory.");
+  return [=] { return run_repl(*options); };
+}
 
 }  // namespace lunagrad

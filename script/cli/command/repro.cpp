@@ -1,5 +1,5 @@
-#include "script/cli/command/repro.h"
-
+// `lunagrad repro RUN`: runs the script of a run's folder again, with its arguments, seed, device, parameters
+// and the changes that were made to them, and tells the first number that comes out otherwise.
 #include <stdlib.h>
 
 #include <charconv>
@@ -10,10 +10,9 @@
 #include <sstream>
 
 #include "runtime/error.h"
-#include "runtime/figures.h"
 #include "script/cli/base/carry_out.h"
-#include "script/cli/base/flags.h"
 #include "script/cli/base/runner.h"
+#include "script/cli/command/all.h"
 #include "script/run/record.h"
 
 namespace lunagrad {
@@ -41,6 +40,11 @@ class TemporaryFolder {
   std::string path_;
 };
 
+std::string shortest(double value) {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
+}
+
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 // The sentence about the earliest difference; "" when there is none.
@@ -56,8 +60,8 @@ std::string first_mismatch(const RunRecord& was, const RunRecord& is) {
       step = a.step;
       const bool missing = i >= count || found->second[i].step != a.step;
       sentence = text("step ", a.step, ": ", name,
-                      missing ? " is missing" : " is " + shortest_number(found->second[i].value), ", was ",
-                      shortest_number(a.value));
+                      missing ? " is missing" : " is " + shortest(found->second[i].value), ", was ",
+                      shortest(a.value));
       break;
     }
   }
@@ -120,9 +124,10 @@ int reproduce(const std::string& folder) {
 
 }  // namespace
 
-std::function<int()> add_repro(CLI::App& app) {
+// Exit code 0 when every number is the same, 7 when one differs, the script's when it fails.
+Action add_repro(Program& program) {
   const auto folder = std::make_shared<std::string>();
-  CLI::App& command = add_command(app, "repro", "repeat a run and compare every number");
+  CLI::App& command = add_command(program, "repro", "repeat a run and compare every number");
   add_argument(command, "RUN", *folder, "a run's folder");
   return [=] { return carry_out("repro", [&] { return reproduce(*folder); }); };
 }

@@ -1,5 +1,4 @@
-#include "script/cli/command/runs.h"
-
+// `lunagrad runs`: lists, shows, compares, exports and removes what runs left in their folders.
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +14,7 @@
 #include "runtime/error.h"
 #include "runtime/figures.h"
 #include "script/cli/base/carry_out.h"
-#include "script/cli/base/flags.h"
+#include "script/cli/command/all.h"
 #include "script/run/diff.h"
 #include "script/run/folder.h"
 #include "script/run/notes.h"
@@ -344,9 +343,9 @@ int remove(const Request& request) {
 
 }  // namespace
 
-std::function<int()> add_runs(CLI::App& app) {
+Action add_runs(Program& program) {
   const auto request = std::make_shared<Request>();
-  CLI::App& runs = add_command(app, "runs", "list, show, compare, export and remove runs");
+  CLI::App& runs = add_command(program, "runs", "list, show, compare, export and remove runs");
   add_option(runs, "--in", request->folder, "the folder of runs");
   struct Command {
     CLI::App* app;

@@ -1,5 +1,5 @@
-#include "script/cli/command/test.h"
-
+// `lunagrad test`: runs Lua files, each in a state of its own, and counts their tests: those of it(), or the
+// file itself when it has none.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -9,9 +9,9 @@
 
 #include "runtime/error.h"
 #include "script/cli/base/carry_out.h"
-#include "script/cli/base/flags.h"
 #include "script/cli/base/runner.h"
 #include "script/cli/base/signals.h"
+#include "script/cli/command/all.h"
 #include "script/run/folder.h"
 
 namespace lunagrad {
@@ -209,9 +209,10 @@ int run(const Request& request) {
 
 }  // namespace
 
-std::function<int()> add_test(CLI::App& app) {
+// Exit code 0, 3 when a test failed, 6 when there is no such file.
+Action add_test(Program& program) {
   const auto request = std::make_shared<Request>();
-  CLI::App& command = add_command(app, "test", "run the tests in Lua files");
+  CLI::App& command = add_command(program, "test", "run the tests in Lua files");
   add_arguments(command, "files", request->files,
                 "Lua files (default: test_*.lua and *_test.lua here and in tests/)");
   add_option(command, "--junit", request->junit, "write the results to a file as JUnit XML");

@@ -1,0 +1,36 @@
+#pragma once
+// All commands of the program, in the order of its help. A new command is a file NAME.cpp in this folder that
+// defines add_NAME(Program&), and its line here; help, the manual page and the completions of shells follow
+// from what the command declares.
+#include "script/cli/base/flags.h"
+
+// clang-format off
+#define LUNAGRAD_COMMANDS(COMMAND) \
+  COMMAND(run)                     \
+  COMMAND(repl)                    \
+  COMMAND(test)                    \
+  COMMAND(check)                   \
+  COMMAND(doctor)                  \
+  COMMAND(init)                    \
+  COMMAND(runs)                    \
+  COMMAND(repro)                   \
+  COMMAND(devices)                 \
+  COMMAND(open)                    \
+  COMMAND(meta)                    \
+  COMMAND(bench)                   \
+  COMMAND(convert)                 \
+  COMMAND(info)                    \
+  COMMAND(help)                    \
+  COMMAND(version)                 \
+  COMMAND(completion)              \
+  COMMAND(man)
+// clang-format on
+
+namespace lunagrad {
+
+// Each adds one command to the program and returns what carries it out.
+#define LUNAGRAD_DECLARE(name) Action add_##name(Program& program);
+LUNAGRAD_COMMANDS(LUNAGRAD_DECLARE)
+#undef LUNAGRAD_DECLARE
+
+}  // namespace lunagrad

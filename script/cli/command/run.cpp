@@ -1,0 +1,31 @@
+// `lunagrad run`: runs a script and returns its exit code.
+#include <iostream>
+#include <memory>
+
+#include "script/cli/base/run_flags.h"
+#include "script/cli/command/all.h"
+
+namespace lunagrad {
+
+Action add_run(Program& program) {
+  const auto flags = std::make_shared<RunFlags>();
+  CLI::App& command = add_command(program, "run", "run a script: SCRIPT [flags] [-- ARGS]");
+  add_argument(command, "script", flags->request.script, "a Lua file");
+  add_arguments(command, "arguments", flags->request.options.arguments, "given to the script, after --");
+  add_flag(command, "--watch", flags->request.watch,
+           "reload the script when it, or a module that it requires, changes");
+  add_run_flags(command, *flags);
+  flags->request.options.command_line = program.command_line;
+  return [=] {
+    std::string wrong;
+    if (flags->request.script.empty())  // as of "$SCRIPT" that is not set
+      wrong = "the script's name is empty";
+    else
+      wrong = flags->take_settings();
+    if (wrong.empty()) return run_and_wait(flags->request);
+    std::cerr << "lunagrad run: " << wrong << "\n";
+    return int(Outcome::usage);
+  };
+}
+
+}  // namespace lunagrad
