@@ -46,7 +46,6 @@ if(LUNAGRAD_TESTS)
              "-tce=a wrong regular expression*")
   else()
     add_test(NAME ui COMMAND lunagrad-ui-tests)
-    set_tests_properties(ui PROPERTIES RUN_SERIAL ON)  # they time
   endif()
   include(${CMAKE_SOURCE_DIR}/tests/ui/drives/drives.cmake)
 endif()
