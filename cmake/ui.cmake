@@ -48,7 +48,6 @@ if(LUNAGRAD_TESTS)
              "-tce=an invalid regular expression*")
   else()
     add_test(NAME ui COMMAND lunagrad-ui-tests)
-    set_tests_properties(ui PROPERTIES RUN_SERIAL ON)  # they time
   endif()
   include(${CMAKE_SOURCE_DIR}/tests/ui/drives/drives.cmake)
 endif()

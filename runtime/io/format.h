@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/io/array_info.h"
-#include "runtime/io/safetensors.h"
+#include "runtime/io/named_tensors.h"
 
 namespace lunagrad {
 

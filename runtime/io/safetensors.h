@@ -6,20 +6,11 @@
 // Errors have kind file and name the file and the tensor. Any thread.
 #include <map>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "runtime/io/array_info.h"
-#include "runtime/tensor.h"
+#include "runtime/io/named_tensors.h"
 
 namespace lunagrad {
-
-using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
-
-struct Safetensors {
-  NamedTensors tensors;  // in the order of their data
-  std::map<std::string, std::string> metadata;
-};
 
 // F32 F64 F16 BF16 I64 I32 U8 BOOL keep their type; I8, I16 and U16 become i32, U32 becomes i64. Any other
 // type is an Error that names the tensor; with skip_unsupported the tensor is skipped.

@@ -7,6 +7,7 @@
 #include "tests/gpu/faults.h"
 #include "tests/gpu/upload_queue.h"
 #include "tests/support/recorder.h"
+#include "tests/support/timing.h"
 
 namespace lunagrad::tests {
 namespace {
@@ -55,7 +56,7 @@ TEST_CASE("whichever Vulkan call fails, a training step raises an error in time 
       CHECK_MESSAGE(got == expected, "call " << at);
     } catch (const Error& error) {
       const std::string message = error.what();
-      CHECK_MESSAGE(seconds_since_failure() < 2, "call " << at << ": " << message);
+      CHECK_MESSAGE(in_time(seconds_since_failure(), 2), "call " << at << ": " << message);
       CHECK_MESSAGE((error.kind() == ErrorKind::device || error.kind() == ErrorKind::memory), message);
       CHECK_MESSAGE(message.find("vulkan: ") != std::string::npos, message);
     }

@@ -2,9 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
+#include "tests/support/timing.h"
 #include "tests/ui/null_host.h"
 #include "ui/base/description.h"
 #include "ui/widgets/input.h"
@@ -31,16 +30,13 @@ bool shows(PanelHost& panels, const std::string& name, const std::string& text) 
   });
 }
 
-// Draws until an item is shown, for at most ten seconds.
+// Draws until an item is shown.
 bool comes(const tests::NullHost& host, PanelHost& panels, const std::vector<std::string>& titles,
            const std::string& name, const std::string& text) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (std::chrono::steady_clock::now() < until) {
+  return tests::eventually([&] {
     host.frame(panels, titles);
-    if (shows(panels, name, text)) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return false;
+    return shows(panels, name, text);
+  });
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // The geometry of charts, and the cost of drawing them.
 #include <doctest/doctest.h>
 #include <imgui.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include <limits>
 
 #include "tests/support/sanitizers.h"
+#include "tests/support/timing.h"
 #include "ui/curves/plot.h"
 #include "ui/window/theme.h"
 
@@ -206,14 +206,9 @@ double fastest_frame(int curves, int points) {
   PlotAxis axis;
   PlotState state;
   const PlotColors colors{0, 0, ~0u, ~0u, ~0u, ~0u, 0, ~0u};
-  const auto thread_ms = [] {
-    timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return double(now.tv_sec) * 1e3 + double(now.tv_nsec) * 1e-6;
-  };
   double fastest = INFINITY;
   for (int i = 0; i < 40; ++i) {
-    const double begin = thread_ms();
+    const double begin = tests::thread_seconds();
     ImGui::GetIO().DeltaTime = 1.0f / 60;
     ImGui::NewFrame();
     ImGui::SetNextWindowSize({1200, 760});
@@ -222,7 +217,7 @@ double fastest_frame(int curves, int points) {
     draw_plot("loss", "loss", lines, {}, true, {1150, 700}, axis, state, colors);
     ImGui::End();
     ImGui::Render();
-    fastest = std::min(fastest, thread_ms() - begin);
+    fastest = std::min(fastest, 1e3 * (tests::thread_seconds() - begin));
   }
   ImGui::DestroyContext(context);
   return fastest;

@@ -3,14 +3,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
+#include "tests/support/timing.h"
 #include "ui/editor/documents.h"
 #include "ui/editor/syntax_checker.h"
 #include "ui/widgets/path_bar.h"
@@ -31,16 +30,14 @@ struct Folder {
   std::string path;
 };
 
-// Polls the disk until `there` is true, for at most 5 s.
+// Polls the disk until `there` is true.
 template <class There>
 bool wait_for(Documents& documents, std::vector<std::string>& changed, There there,
               const std::vector<std::string>& others = {}) {
-  for (int i = 0; i < 500; ++i) {
+  return tests::eventually([&] {
     documents.update(others, changed);
-    if (there()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return false;
+    return there();
+  });
 }
 
 }  // namespace
@@ -247,11 +244,14 @@ TEST_CASE("a state folder that cannot be created is reported, and the texts stay
 TEST_CASE("a text is compiled while the user types, and the answer has the line") {
   SyntaxChecker checker({});
   const auto answer = [&](int id, uint64_t revision) {
-    for (int i = 0; i < 500; ++i) {
-      if (const auto found = checker.answer(id); found && found->revision == revision) return *found;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return SyntaxAnswer{};
+    SyntaxAnswer answered;
+    tests::eventually([&] {
+      const auto found = checker.answer(id);
+      if (!found || found->revision != revision) return false;
+      answered = *found;
+      return true;
+    });
+    return answered;
   };
   checker.check(1, 7, "#!/usr/bin/lunagrad\nlocal x = = 2\n");
   CHECK(answer(1, 7).line == 2);

@@ -1,9 +1,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
+#include "tests/support/timing.h"
 #include "ui/graph/layout.h"
 
 using namespace lunagrad;
@@ -127,15 +127,15 @@ TEST_CASE("the same graph gives the same picture") {
   for (size_t i = 0; i < a.centers.size(); ++i) CHECK(a.centers[i].x == b.centers[i].x);
 }
 
-TEST_CASE("100,000 boxes with residual edges are laid out in seconds, 10,000 in less than one") {
+TEST_CASE("100,000 boxes with residual edges are laid out in 5 s of processor time, 10,000 in 1 s") {
   for (const auto& [count, limit] : {std::pair(10000u, 1.0), std::pair(100000u, 5.0)}) {
     const Graph graph = residual_chain(count);
-    const auto start = std::chrono::steady_clock::now();
+    const double start = tests::process_seconds();
     const GraphLayout layout = layout_graph(graph, {});
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    const double took = tests::process_seconds() - start;
     CHECK(layout.layer_count == count);
-    MESSAGE(count << " boxes: " << took.count() << " s");
-    CHECK(took.count() < limit);
+    MESSAGE(count << " boxes: " << took << " s");
+    CHECK(took < limit);
   }
 }
 

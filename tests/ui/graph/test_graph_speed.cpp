@@ -1,13 +1,12 @@
 // Time bounds of the tape panel in CPU time, so that other processes do not matter.
 #include <doctest/doctest.h>
 #include <imgui.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 
 #include "tests/support/sanitizers.h"
+#include "tests/support/timing.h"
 #include "tests/ui/tapes.h"
 #include "ui/tape/model.h"
 #include "ui/tape/search.h"
@@ -20,17 +19,11 @@ namespace {
 
 constexpr int kBlocks10k = 910, kBlocks100k = 9100;  // eleven nodes each
 
-double seconds_of_thread() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
-}
-
 template <class Function>
 double seconds(Function function) {
-  const double start = seconds_of_thread();
+  const double start = tests::thread_seconds();
   function();
-  return seconds_of_thread() - start;
+  return tests::thread_seconds() - start;
 }
 
 // Dear ImGui without a window: nothing is displayed.
@@ -181,7 +174,7 @@ TEST_CASE("a search of 10,000 nodes takes less than 100 ms, a selection less tha
       {}, [] {}, "");
   model.fold({FoldState::Mode::all, 0, {}});
   model.offer(tape);
-  while (!model.update()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  REQUIRE(tests::eventually([&] { return model.update(); }));
   TapeSearch search;
   const double searching = seconds([&] { search.update("linear blocks.777", *model.texts(), 1); });
   CHECK(search.hits().size() == 2);
@@ -204,10 +197,11 @@ TEST_CASE("a tape of 100,000 nodes delays neither the drawing thread nor the nex
   model.fold({FoldState::Mode::all, 0, {}});
   model.offer(large);
   double longest = 0;
-  for (bool shown = false; !shown;) {
+  REQUIRE(tests::eventually([&] {
+    bool shown = false;
     longest = std::max(longest, seconds([&] { shown = model.update(); }));
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
+    return shown;
+  }));
   CHECK(model.picture()->boxes.size() == large->nodes.size());
   GraphCanvas canvas;
   canvas.fit();
@@ -219,9 +213,9 @@ TEST_CASE("a tape of 100,000 nodes delays neither the drawing thread nor the nex
   }
   const auto next = std::make_shared<TapeSnapshot>(residual_tape(2));
   model.offer(next);
-  while (model.tape() != next.get()) {
+  REQUIRE(tests::eventually([&] {
     model.update();
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+    return model.tape() == next.get();
+  }));
   CHECK(model.picture()->boxes.size() == next->nodes.size());
 }

@@ -1,8 +1,6 @@
 #include <doctest/doctest.h>
 
-#include <chrono>
-#include <thread>
-
+#include "tests/support/timing.h"
 #include "ui/runs/journal.h"
 #include "ui/runs/param_desk.h"
 
@@ -26,11 +24,10 @@ struct Loop {
   ~Loop() { session.interrupt(); }
   template <class F>
   void until(F&& reached) {
-    const auto start = std::chrono::steady_clock::now();
-    while (journal.update(), !reached()) {
-      REQUIRE(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    REQUIRE(tests::eventually([&] {
+      journal.update();
+      return reached();
+    }));
   }
   ParamInfo lr() { return session.params().at(0); }
 };

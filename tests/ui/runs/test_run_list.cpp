@@ -1,15 +1,14 @@
 // The table of runs and the library that reads them.
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "script/run/diff.h"
 #include "script/run/notes.h"
 #include "tests/support/files.h"
+#include "tests/support/timing.h"
 #include "ui/runs/comparison.h"
 #include "ui/runs/library.h"
 #include "ui/runs/list.h"
@@ -39,12 +38,10 @@ std::string config(const char* lr, const char* seed, const char* outcome = "ok")
 
 template <class Done>
 bool wait_for(RunLibrary& library, Done done) {
-  for (int i = 0; i < 1000; ++i) {
+  return tests::eventually([&] {
     library.update();
-    if (done()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return false;
+    return done();
+  });
 }
 
 RunSummary summary(const char* name, double last, double least, const char* outcome = "ok") {

@@ -1,8 +1,6 @@
 #include <doctest/doctest.h>
 
-#include <chrono>
-#include <thread>
-
+#include "tests/support/timing.h"
 #include "tests/ui/tapes.h"
 #include "ui/tape/model.h"
 
@@ -38,7 +36,7 @@ TapePicture picture_of(const TapeSnapshot& shown) {
 }
 
 void wait_for(TapeModel& model) {
-  for (int i = 0; i < 2000 && !model.update(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  tests::eventually([&] { return model.update(); });
 }
 
 }  // namespace

@@ -3,10 +3,9 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <thread>
 
+#include "tests/support/timing.h"
 #include "ui/editor/completion.h"
 #include "ui/text/code_editor.h"
 #include "ui/widgets/input.h"
@@ -54,10 +53,6 @@ class Frames {
     return result;
   }
 };
-
-double milliseconds(std::chrono::steady_clock::time_point since) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since).count();
-}
 
 }  // namespace
 
@@ -108,9 +103,9 @@ TEST_CASE(
   constexpr int kFrames = 100;
   for (int i = 0; i < kFrames; ++i) {
     ImGui::GetIO().AddInputCharacter('x');
-    const auto start = std::chrono::steady_clock::now();
+    const double start = tests::thread_seconds();
     frames.draw(view, buffer);
-    const double took = milliseconds(start);
+    const double took = 1e3 * (tests::thread_seconds() - start);
     slowest = std::max(slowest, took);
     sum += took;
   }
@@ -166,14 +161,15 @@ TEST_CASE("completions come from the op records, the session and the text") {
     completion.ask(session, buffer);
     session.eval("");  // answered after the request
     session.wait();
-    for (int i = 0; i < 500; ++i) {
+    Proposal proposal;
+    tests::eventually([&] {
       const auto& all = completion.proposals();
       const auto found =
           std::find_if(all.begin(), all.end(), [&](const Proposal& p) { return p.name == name; });
-      if (found != all.end()) return *found;
-      if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return Proposal{};
+      if (found != all.end()) proposal = *found;
+      return found != all.end();
+    });
+    return proposal;
   };
   CHECK(proposed("x:log_s", "log_softmax").detail.find("dim") != std::string::npos);
   CHECK(proposed("x:log_s", "log_softmax").help.find("lg.log_softmax(") == 0);
