@@ -91,7 +91,7 @@ void print_library(std::ostream& out) {
          "optimizers, data, "
          "files and the run.\nOptions go into a table after the other arguments. `lunagrad help NAME` shows "
          "one "
-         "entry. This page is generated from the\nannotations in `lua/meta`.\n";
+         "entry. This page is generated from the\nannotations in `lua/meta` and `lua/lunagrad/optim`.\n";
   std::vector<std::pair<std::string, std::vector<const HelpEntry*>>> tables;
   for (const HelpEntry& entry : help_entries()) {
     if (entry.kind != HelpEntry::Kind::function) continue;
