@@ -1,5 +1,6 @@
 #include "script/meta/pages.h"
 
+#include <algorithm>
 #include <cctype>
 #include <ostream>
 #include <sstream>
@@ -38,6 +39,11 @@ std::string plain(const std::string& text) {
 
 // "lg.nn.Linear" -> "lg.nn", "Module:parameters" -> "Module", "x:size" -> "x".
 std::string table_of(const std::string& name) { return name.substr(0, name.find_last_of(".:")); }
+
+// The order of the sections: Tensor, lg, the tables in lg, then classes.
+int table_rank(const std::string& table) {
+  return table == "x" ? 0 : table == "lg" ? 1 : table.starts_with("lg.") ? 2 : 3;
+}
 
 // "  lr  number|nil  the rate" -> "- `lr` `number|nil`: the rate".
 void print_argument(std::ostream& out, const std::string& line) {
@@ -101,6 +107,9 @@ void print_library(std::ostream& out) {
     if (at == tables.size()) tables.push_back({table, {}});
     tables[at].second.push_back(&entry);
   }
+  std::sort(tables.begin(), tables.end(), [](const auto& a, const auto& b) {
+    return std::pair(table_rank(a.first), a.first) < std::pair(table_rank(b.first), b.first);
+  });
   for (const auto& [table, entries] : tables) {
     out << "\n## " << (table == "x" ? "Tensor" : table) << '\n';
     for (const HelpEntry* entry : entries) print_entry(out, *entry);
