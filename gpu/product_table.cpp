@@ -24,9 +24,9 @@ std::string first_line() {
 
 // A line: "NT f32 planes  m n k batch  rows columns parts". N and T are the layouts, as in BLAS.
 void write(std::ostream& out, const ProductKey& key, const ProductPlan& plan) {
-  out << (key.a_rows_lie_close ? 'T' : 'N') << (key.b_columns_lie_close ? 'N' : 'T') << ' '
-      << dtype_name(key.type) << ' ' << key.planes << ' ' << key.m << ' ' << key.n << ' ' << key.k << ' '
-      << key.batch << ' ' << plan.rows << ' ' << plan.columns << ' ' << plan.parts << '\n';
+  out << (key.a_column_major ? 'T' : 'N') << (key.b_row_major ? 'N' : 'T') << ' ' << dtype_name(key.type)
+      << ' ' << key.planes << ' ' << key.m << ' ' << key.n << ' ' << key.k << ' ' << key.batch << ' '
+      << plan.rows << ' ' << plan.columns << ' ' << plan.parts << '\n';
 }
 bool read(const std::string& line, ProductKey& key, ProductPlan& plan) {
   std::istringstream in(line);
@@ -37,8 +37,8 @@ bool read(const std::string& line, ProductKey& key, ProductPlan& plan) {
   if (!in || !known || layout.size() != 2 || plan.parts == 0 || plan.parts > std::max<int64_t>(key.k, 1))
     return false;
   key.type = *known;
-  key.a_rows_lie_close = layout[0] == 'T';
-  key.b_columns_lie_close = layout[1] == 'N';
+  key.a_column_major = layout[0] == 'T';
+  key.b_row_major = layout[1] == 'N';
   return true;
 }
 

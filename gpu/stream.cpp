@@ -78,7 +78,7 @@ Stream::Stream(VulkanContext& context, VkPipelineLayout layout)
 Stream::~Stream() { context_.vk.vkDestroyCommandPool(context_.device, pool_, nullptr); }
 
 bool Stream::come_to_rest() noexcept {
-  return timeline_.come_to_rest() && (!beside_ || beside_->timeline().come_to_rest());
+  return timeline_.come_to_rest() && (!concurrent_ || concurrent_->timeline().come_to_rest());
 }
 
 void Stream::check_alive() const {
@@ -151,12 +151,12 @@ void Stream::submit(bool for_host) {
   const VkCommandBuffer commands = std::exchange(commands_, VkCommandBuffer(VK_NULL_HANDLE));
   check(context_.vk.vkEndCommandBuffer(commands), "ending a command buffer");
   // Later batches run after this one, so they need not wait for these uploads again.
-  std::vector<Timeline::Point> behind;
-  if (needed_ > awaited_) behind.push_back(beside_->timeline().at(needed_));
-  timeline_.submit(context_.queue, commands, behind);
+  std::vector<Timeline::Point> waits;
+  if (needed_ > awaited_) waits.push_back(concurrent_->timeline().at(needed_));
+  timeline_.submit(context_.queue, commands, waits);
   lost_ = false;
   const uint64_t value = timeline_.submitted();
-  if (listener_) listener_->submitted(value, behind.empty() ? 0 : behind[0].value);
+  if (listener_) listener_->submitted(value, waits.empty() ? 0 : waits[0].value);
   awaited_ = needed_;
   in_flight_.push_back({commands, value, std::exchange(times_, {})});
   arguments_.mark(value);
@@ -184,7 +184,7 @@ void Stream::finish() {
   submit(true);
   small_batch_ = kSmallBatch;
   wait_for(timeline_.submitted());
-  if (beside_) beside_->timeline().wait_for(beside_->timeline().submitted());
+  if (concurrent_) concurrent_->timeline().wait_for(concurrent_->timeline().submitted());
 }
 
 void Stream::wait() {
@@ -273,7 +273,7 @@ void Stream::await_uploads(std::span<Range* const> reads, std::span<Range* const
     for (const Range* r : list) upload = std::max(upload, r->upload);
   if (upload <= needed_) return;
   // Submit the recorded work, which need not wait for the upload.
-  if (!recorded_.empty() && upload > beside_->timeline().ask()) submit();
+  if (!recorded_.empty() && upload > concurrent_->timeline().ask()) submit();
   needed_ = upload;
 }
 
@@ -333,8 +333,8 @@ bool Stream::upload(Range& range, VkDeviceSize offset, const void* from, VkDevic
   if (!recorded_.empty()) submit();
   collect();
   if (range.batch > timeline_.reached()) return false;
-  if (!beside_) beside_ = std::make_unique<Uploads>(context_, lost_);
-  beside_->copy(range, offset, from, bytes, timeline_.at(timeline_.reached()), listener_);
+  if (!concurrent_) concurrent_ = std::make_unique<Uploads>(context_, lost_);
+  concurrent_->copy(range, offset, from, bytes, timeline_.at(timeline_.reached()), listener_);
   return true;
 }
 

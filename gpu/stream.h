@@ -164,10 +164,10 @@ class Stream {
   Timer::Batch times_;                         // of the open batch
   uint64_t epoch_ = 1;
   bool lost_ = false;
-  Timeline timeline_;                // of the batches
-  std::unique_ptr<Uploads> beside_;  // created by the first large copy
-  uint64_t needed_ = 0;              // the open batch must wait for the uploads up to this one
-  uint64_t awaited_ = 0;             // the last submission waited for those up to this one
+  Timeline timeline_;                    // of the batches
+  std::unique_ptr<Uploads> concurrent_;  // created by the first large copy
+  uint64_t needed_ = 0;                  // the open batch must wait for the uploads up to this one
+  uint64_t awaited_ = 0;                 // the last submission waited for those up to this one
   StreamListener* listener_ = nullptr;
   std::deque<Submission> in_flight_;
   std::vector<VkCommandBuffer> idle_;

@@ -31,25 +31,25 @@ void Timeline::check_alive(VkResult result, const char* doing) {
   check(result, doing);
 }
 
-void Timeline::submit(VkQueue queue, VkCommandBuffer commands, std::span<const Point> behind) {
+void Timeline::submit(VkQueue queue, VkCommandBuffer commands, std::span<const Point> waits) {
   std::array<VkSemaphore, 2> semaphores{};
   std::array<uint64_t, 2> values{};
   std::array<VkPipelineStageFlags, 2> stages{};
-  assert(behind.size() <= semaphores.size());
-  for (size_t i = 0; i < behind.size(); ++i) {
-    semaphores[i] = behind[i].semaphore;
-    values[i] = behind[i].value;
+  assert(waits.size() <= semaphores.size());
+  for (size_t i = 0; i < waits.size(); ++i) {
+    semaphores[i] = waits[i].semaphore;
+    values[i] = waits[i].value;
     stages[i] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
   }
   const uint64_t value = submitted_ + 1;
   VkTimelineSemaphoreSubmitInfo timeline{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
-  timeline.waitSemaphoreValueCount = uint32_t(behind.size());
+  timeline.waitSemaphoreValueCount = uint32_t(waits.size());
   timeline.pWaitSemaphoreValues = values.data();
   timeline.signalSemaphoreValueCount = 1;
   timeline.pSignalSemaphoreValues = &value;
   VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO, &timeline};
-  info.waitSemaphoreCount = uint32_t(behind.size());
-  if (!behind.empty()) {
+  info.waitSemaphoreCount = uint32_t(waits.size());
+  if (!waits.empty()) {
     info.pWaitSemaphores = semaphores.data();
     info.pWaitDstStageMask = stages.data();
   }

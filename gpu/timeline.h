@@ -23,8 +23,8 @@ class Timeline {
   uint64_t submitted() const { return submitted_; }  // the value of the last submission
   uint64_t reached() const { return reached_; }      // as of the last ask() or wait_for()
 
-  // Submits commands that wait for `behind`: at most two points, already submitted.
-  void submit(VkQueue, VkCommandBuffer, std::span<const Point> behind);
+  // Submits commands that wait for `waits`: at most two points, already submitted.
+  void submit(VkQueue, VkCommandBuffer, std::span<const Point> waits);
   uint64_t ask();  // reads the semaphore
   void wait_for(uint64_t value);
   // Waits for all submissions. False: the device does not answer.

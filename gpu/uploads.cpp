@@ -27,7 +27,7 @@ void Uploads::copy(Range& range, VkDeviceSize offset, const void* from, VkDevice
   const std::byte* next = static_cast<const std::byte*>(from);
   // Wait for an earlier upload to the same range.
   const uint64_t earlier = range.upload;
-  const std::array behind = {done, timeline_.at(earlier)};
+  const std::array waits = {done, timeline_.at(earlier)};
   while (bytes > 0) {
     const size_t part = next_;
     timeline_.wait_for(values_[part]);
@@ -40,7 +40,7 @@ void Uploads::copy(Range& range, VkDeviceSize offset, const void* from, VkDevice
     check(context_.vk.vkBeginCommandBuffer(commands_[part], &begin), "beginning a command buffer");
     context_.vk.vkCmdCopyBuffer(commands_[part], staging_.buffer, range.block->buffer, 1, &copy);
     check(context_.vk.vkEndCommandBuffer(commands_[part]), "ending a command buffer");
-    timeline_.submit(context_.upload_queue, commands_[part], behind);
+    timeline_.submit(context_.upload_queue, commands_[part], waits);
     values_[part] = range.upload = timeline_.submitted();
     if (listener) listener->uploaded(range.address + offset, copy.size, range.upload, done.value, earlier);
     next_ = (part + 1) % kParts;

@@ -56,13 +56,13 @@ Iteration part_of(const Tensor& x, uint32_t mask, bool reduced) {
 
 struct Pass {
   uint32_t along;
-  bool along_lies_close;
+  bool along_contiguous;
   bool vector = false;
 };
 // How many threads share a result: as many as there is work for, while adjacent threads read adjacent memory.
-Pass plan(uint64_t results, uint64_t reduced, bool along_lies_close) {
+Pass plan(uint64_t results, uint64_t reduced, bool along_contiguous) {
   const uint64_t most = std::bit_ceil(std::min<uint64_t>(reduced, kThreads));
-  if (along_lies_close) return {uint32_t(std::max<uint64_t>(1, most / 2)), true};
+  if (along_contiguous) return {uint32_t(std::max<uint64_t>(1, most / 2)), true};
   const uint64_t side = std::min<uint64_t>(std::bit_ceil(results), 64);
   return {uint32_t(std::min(most, kThreads / side)), false};
 }
@@ -76,7 +76,7 @@ void launch_pass(Launch& launch, const Arguments& arguments, uint32_t fold, cons
   launch.run(integer ? integers : floats,
              Reduce{.fold = fold,
                     .along = pass.along,
-                    .along_lies_close = pass.along_lies_close,
+                    .along_contiguous = pass.along_contiguous,
                     .type = uint32_t(from),
                     .result_type = uint32_t(to),
                     .reduced_dims = reduced_dims,
@@ -116,7 +116,7 @@ void reduce(const Call& call, uint32_t fold, bool mean, Recorder& recorder) {
       x.dtype() == DType::f32 && reduced.dims == 1 && reduced.stride[0][0] == 1 && reduced.count % 4 == 0;
   for (int d = 0; d < kept.dims && kept.count > 1; ++d) vector = vector && kept.stride[0][d] % 4 == 0;
   Pass pass = plan(arguments.results, vector ? reduced.count / 4 : reduced.count, step <= kept_step);
-  pass.vector = vector && pass.along_lies_close && x.offset() % 4 == 0;
+  pass.vector = vector && pass.along_contiguous && x.offset() % 4 == 0;
   const uint64_t side = kThreads / pass.along, groups = (arguments.results + side - 1) / side;
   const uint64_t wanted =
       std::min(reduced.count * side / kShortSegment, recorder.rates.busy_groups(kBusyGroups) / groups);

@@ -4,8 +4,14 @@
 
 #include "gpu/pipeline.h"
 #include "runtime/ops/activation.h"
+#include "shaders/constants.h"
 
 namespace lunagrad::gpu {
+
+static_assert(shaders::Matmul::kNoActivation == uint32_t(Activation::none) &&
+              shaders::Matmul::kRelu == uint32_t(Activation::relu) &&
+              shaders::Matmul::kTanh == uint32_t(Activation::tanh) &&
+              shaders::Matmul::kSigmoid == uint32_t(Activation::sigmoid));
 
 inline ShaderCode with_variant(ShaderCode code, decltype(ShaderCode::variant) named, bool bfloat = false) {
   code.variant = named;

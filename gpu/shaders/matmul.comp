@@ -15,8 +15,8 @@ layout(constant_id = 2) const uint BN = 64;
 layout(constant_id = 3) const uint BK = 16;
 layout(constant_id = 4) const uint TM = 4;
 layout(constant_id = 5) const uint TN = 4;
-layout(constant_id = 6) const bool A_ROWS_LIE_CLOSE = false;    // adjacent elements of A are along m, else along k
-layout(constant_id = 7) const bool B_COLUMNS_LIE_CLOSE = true;  // adjacent elements of B are along n, else along k
+layout(constant_id = 6) const bool A_COLUMN_MAJOR = false;  // adjacent elements of A are along m, else along k
+layout(constant_id = 7) const bool B_ROW_MAJOR = true;      // adjacent elements of B are along n, else along k
 layout(constant_id = 8) const bool HAS_BIAS = false;
 layout(constant_id = 9) const uint THREADS = 256;  // as constant 0
 // Adjacent elements are loaded four at a time: sizes and strides are multiples of 4, addresses of 16.
@@ -34,7 +34,7 @@ shared vec4 b_tile[2 * BK * kBRow];
 // A thread loads 1 or 4 elements at once, at one position in every kALines-th line of the tile of A. Lines run along the
 // dim with adjacent elements.
 const uint kAWide = A_VECTOR ? 4 : 1, kBWide = B_VECTOR ? 4 : 1;
-const uint kALine = (A_ROWS_LIE_CLOSE ? BM : BK) / kAWide, kBLine = (B_COLUMNS_LIE_CLOSE ? BN : BK) / kBWide;
+const uint kALine = (A_COLUMN_MAJOR ? BM : BK) / kAWide, kBLine = (B_ROW_MAJOR ? BN : BK) / kBWide;
 const uint kALines = THREADS / kALine, kBLines = THREADS / kBLine;
 
 float a_next[kAPerThread];
@@ -43,18 +43,18 @@ float b_next[kBPerThread];
 // This thread's first position in a tile: x = m or n, y = k.
 uvec2 place_in_a() {
   const uint close = gl_LocalInvocationID.x % kALine * kAWide, line = gl_LocalInvocationID.x / kALine;
-  return A_ROWS_LIE_CLOSE ? uvec2(close, line) : uvec2(line, close);
+  return A_COLUMN_MAJOR ? uvec2(close, line) : uvec2(line, close);
 }
 uvec2 place_in_b() {
   const uint close = gl_LocalInvocationID.x % kBLine * kBWide, line = gl_LocalInvocationID.x / kBLine;
-  return B_COLUMNS_LIE_CLOSE ? uvec2(close, line) : uvec2(line, close);
+  return B_ROW_MAJOR ? uvec2(close, line) : uvec2(line, close);
 }
 // The distance to its i-th position.
 uvec2 further_in_a(uint i) {
-  return A_ROWS_LIE_CLOSE ? uvec2(0, i * kALines) : uvec2(i * kALines, 0);
+  return A_COLUMN_MAJOR ? uvec2(0, i * kALines) : uvec2(i * kALines, 0);
 }
 uvec2 further_in_b(uint i) {
-  return B_COLUMNS_LIE_CLOSE ? uvec2(0, i * kBLines) : uvec2(i * kBLines, 0);
+  return B_ROW_MAJOR ? uvec2(0, i * kBLines) : uvec2(i * kBLines, 0);
 }
 
 // `from` is the address of the first position, which is element `first` of the matrix. `lines` is the distance in bytes
@@ -85,7 +85,7 @@ void fetch_b(uint64_t from, int64_t lines, uvec2 first, uvec2 end) {
 void keep(uint half_at) {
   [[unroll]] for (uint i = 0; i < kAPerThread / kAWide; ++i) {
     const uvec2 at = place_in_a() + further_in_a(i) + uvec2(0, half_at * BK);
-    if (A_VECTOR && A_ROWS_LIE_CLOSE)
+    if (A_VECTOR && A_COLUMN_MAJOR)
       a_tile[at.y * kARow + at.x / 4] = vec4(a_next[i * 4], a_next[i * 4 + 1], a_next[i * 4 + 2], a_next[i * 4 + 3]);
     else
       [[unroll]] for (uint j = 0; j < kAWide; ++j)
@@ -93,7 +93,7 @@ void keep(uint half_at) {
   }
   [[unroll]] for (uint i = 0; i < kBPerThread / kBWide; ++i) {
     const uvec2 at = place_in_b() + further_in_b(i) + uvec2(0, half_at * BK);
-    if (B_VECTOR && B_COLUMNS_LIE_CLOSE)
+    if (B_VECTOR && B_ROW_MAJOR)
       b_tile[at.y * kBRow + at.x / 4] = vec4(b_next[i * 4], b_next[i * 4 + 1], b_next[i * 4 + 2], b_next[i * 4 + 3]);
     else
       [[unroll]] for (uint j = 0; j < kBWide; ++j)
@@ -108,8 +108,8 @@ void compute_tile(uint tile) {
 
   const uvec2 a_end = uvec2(arguments.m, arguments.k), b_end = uvec2(arguments.n, arguments.k);
   const int64_t a_step = arguments.a_column * (4 * BK), b_step = arguments.b_row * (4 * BK);
-  const int64_t a_lines = (A_ROWS_LIE_CLOSE ? arguments.a_column : arguments.a_row) * (4 * kALines);
-  const int64_t b_lines = (B_COLUMNS_LIE_CLOSE ? arguments.b_row : arguments.b_column) * (4 * kBLines);
+  const int64_t a_lines = (A_COLUMN_MAJOR ? arguments.a_column : arguments.a_row) * (4 * kALines);
+  const int64_t b_lines = (B_ROW_MAJOR ? arguments.b_row : arguments.b_column) * (4 * kBLines);
   uvec2 a_place = uvec2(row, share.first) + place_in_a(), b_place = uvec2(column, share.first) + place_in_b();
   uint64_t a = arguments.a +
                (share.a + int64_t(a_place.x) * arguments.a_row + int64_t(a_place.y) * arguments.a_column) * 4;

@@ -23,8 +23,8 @@ layout(constant_id = 2) const uint BN = 128;
 layout(constant_id = 3) const uint BK = 32;
 layout(constant_id = 4) const uint WM = 64;
 layout(constant_id = 5) const uint WN = 32;
-layout(constant_id = 6) const bool A_ROWS_LIE_CLOSE = false;    // adjacent elements of A are along m, else along k
-layout(constant_id = 7) const bool B_COLUMNS_LIE_CLOSE = true;  // adjacent elements of B are along n, else along k
+layout(constant_id = 6) const bool A_COLUMN_MAJOR = false;  // adjacent elements of A are along m, else along k
+layout(constant_id = 7) const bool B_ROW_MAJOR = true;      // adjacent elements of B are along n, else along k
 layout(constant_id = 8) const bool HAS_BIAS = false;
 layout(constant_id = 9) const uint THREADS = 256;  // as constant 0
 layout(constant_id = 10) const uint PLANES = 1;  // 1 or 2
@@ -38,8 +38,8 @@ layout(constant_id = 15) const uint K = 16;
 
 #include "matmul_arguments.glsl"
 
-const uint kAWidth = A_ROWS_LIE_CLOSE ? BM / 8 : BK / 8, kAHeight = A_ROWS_LIE_CLOSE ? BK : BM;
-const uint kBWidth = B_COLUMNS_LIE_CLOSE ? BN / 8 : BK / 8, kBHeight = B_COLUMNS_LIE_CLOSE ? BK : BN;
+const uint kAWidth = A_COLUMN_MAJOR ? BM / 8 : BK / 8, kAHeight = A_COLUMN_MAJOR ? BK : BM;
+const uint kBWidth = B_ROW_MAJOR ? BN / 8 : BK / 8, kBHeight = B_ROW_MAJOR ? BK : BN;
 const uint kARow = kAWidth + 1, kBRow = kBWidth + 1;  // padded to avoid bank conflicts
 const uint kB = kARow * kAHeight;                     // where the tile of B begins
 const uint kAEights = kAWidth * kAHeight / THREADS, kBEights = kBWidth * kBHeight / THREADS;
@@ -56,19 +56,19 @@ const uint kALines = THREADS / kAWidth, kBLines = THREADS / kBWidth;
 
 void fetch(uint64_t a, uint64_t b, uint row, uint column, uint k, uint end) {
   const uint a_line = gl_LocalInvocationID.x / kAWidth, a_close = gl_LocalInvocationID.x % kAWidth * 8;
-  const uint m = row + (A_ROWS_LIE_CLOSE ? a_close : a_line), a_k = k + (A_ROWS_LIE_CLOSE ? a_line : a_close);
-  const uint64_t a_far = (A_ROWS_LIE_CLOSE ? arguments.a_column : arguments.a_row) * 2;
-  a += (A_ROWS_LIE_CLOSE ? a_k * a_far + m * 2 : m * a_far + a_k * 2);
+  const uint m = row + (A_COLUMN_MAJOR ? a_close : a_line), a_k = k + (A_COLUMN_MAJOR ? a_line : a_close);
+  const uint64_t a_far = (A_COLUMN_MAJOR ? arguments.a_column : arguments.a_row) * 2;
+  a += (A_COLUMN_MAJOR ? a_k * a_far + m * 2 : m * a_far + a_k * 2);
   [[unroll]] for (uint i = 0; i < kAEights; ++i) {
-    const uint x = A_ROWS_LIE_CLOSE ? m : m + i * kALines, y = A_ROWS_LIE_CLOSE ? a_k + i * kALines : a_k;
+    const uint x = A_COLUMN_MAJOR ? m : m + i * kALines, y = A_COLUMN_MAJOR ? a_k + i * kALines : a_k;
     a_next[i] = WHOLE || x < arguments.m && y < end ? U32x4Elements(a + i * kALines * a_far).at : uvec4(0);
   }
   const uint b_line = gl_LocalInvocationID.x / kBWidth, b_close = gl_LocalInvocationID.x % kBWidth * 8;
-  const uint n = column + (B_COLUMNS_LIE_CLOSE ? b_close : b_line), b_k = k + (B_COLUMNS_LIE_CLOSE ? b_line : b_close);
-  const uint64_t b_far = (B_COLUMNS_LIE_CLOSE ? arguments.b_row : arguments.b_column) * 2;
-  b += (B_COLUMNS_LIE_CLOSE ? b_k * b_far + n * 2 : n * b_far + b_k * 2);
+  const uint n = column + (B_ROW_MAJOR ? b_close : b_line), b_k = k + (B_ROW_MAJOR ? b_line : b_close);
+  const uint64_t b_far = (B_ROW_MAJOR ? arguments.b_row : arguments.b_column) * 2;
+  b += (B_ROW_MAJOR ? b_k * b_far + n * 2 : n * b_far + b_k * 2);
   [[unroll]] for (uint i = 0; i < kBEights; ++i) {
-    const uint x = B_COLUMNS_LIE_CLOSE ? n : n + i * kBLines, y = B_COLUMNS_LIE_CLOSE ? b_k + i * kBLines : b_k;
+    const uint x = B_ROW_MAJOR ? n : n + i * kBLines, y = B_ROW_MAJOR ? b_k + i * kBLines : b_k;
     b_next[i] = WHOLE || x < arguments.n && y < end ? U32x4Elements(b + i * kBLines * b_far).at : uvec4(0);
   }
 }
@@ -99,7 +99,7 @@ const uint kDown = WM / M, kAcross = WN / N;  // the matrices of a subgroup, at 
 #define DECLARE_ROW(i) EACH_OF_ROW(DECLARE_SUM, i)
 #define LOAD_LEFT(i)                                                                      \
   if (i < kDown) {                                                                        \
-    if (A_ROWS_LIE_CLOSE)                                                                 \
+    if (A_COLUMN_MAJOR)                                                                   \
       coopMatLoadNV(left_##i, tiles, k * kARow + (m + i * M) / 8, kARow, true);           \
     else                                                                                  \
       coopMatLoadNV(left_##i, tiles, (m + i * M) * kARow + k / 8, kARow, false);          \
@@ -108,7 +108,7 @@ const uint kDown = WM / M, kAcross = WN / N;  // the matrices of a subgroup, at 
   if (i < kDown) sum_##i##_##j = coopMatMulAddNV(left_##i, right, sum_##i##_##j);
 #define MULTIPLY_COLUMN(j)                                                                \
   if (j < kAcross) {                                                                      \
-    if (B_COLUMNS_LIE_CLOSE)                                                              \
+    if (B_ROW_MAJOR)                                                                      \
       coopMatLoadNV(right, tiles, kB + k * kBRow + (n + j * N) / 8, kBRow, false);        \
     else                                                                                  \
       coopMatLoadNV(right, tiles, kB + (n + j * N) * kBRow + k / 8, kBRow, true);         \

@@ -9,7 +9,7 @@ layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint FOLD = 0;
 const uint kSum = 0, kLargest = 1, kSmallest = 2;
 layout(constant_id = 1) const uint ALONG = 256;
-layout(constant_id = 2) const bool ALONG_LIES_CLOSE = true;
+layout(constant_id = 2) const bool ALONG_CONTIGUOUS = true;
 layout(constant_id = 3) const uint TYPE = 6;
 layout(constant_id = 4) const uint RESULT_TYPE = 6;
 layout(constant_id = 5) const uint REDUCED_DIMS = 1;
@@ -92,8 +92,8 @@ int64_t reduced_offset(uint i) {
 
 void main() {
   const uint side = 256 / ALONG;
-  const uint along = ALONG_LIES_CLOSE ? gl_LocalInvocationID.x % ALONG : gl_LocalInvocationID.x / side;
-  const uint beside = ALONG_LIES_CLOSE ? gl_LocalInvocationID.x / ALONG : gl_LocalInvocationID.x % side;
+  const uint along = ALONG_CONTIGUOUS ? gl_LocalInvocationID.x % ALONG : gl_LocalInvocationID.x / side;
+  const uint beside = ALONG_CONTIGUOUS ? gl_LocalInvocationID.x / ALONG : gl_LocalInvocationID.x % side;
   const uint blocks = (arguments.results + side - 1) / side * arguments.segments;
   for (uint block = gl_WorkGroupID.x; block < blocks; block += gl_NumWorkGroups.x) {
     const uint segment = block % arguments.segments;
