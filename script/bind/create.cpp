@@ -96,7 +96,7 @@ class TableReader {
   DType dtype_ = DType::boolean;
 };
 
-// A vector of bool is no array of bool, so booleans go their own way.
+// std::vector<bool> is not an array of bool, so booleans are separate.
 Tensor tensor_from_table(TableReader& reader, DType dtype, Device& device) {
   if (dtype == DType::boolean) {
     const std::vector<double> values = reader.read<double>();

@@ -308,7 +308,7 @@ int custom_op(lua_State* L) {
 
 size_t bytes_in_use() { return context().device->memory().in_use; }
 
-// What the function left to Lua's collector is most of what a checkpoint is to save. A cycle costs as much as
+// The garbage of the function is most of the memory that a checkpoint saves. A cycle costs as much as
 // Lua's heap is large.
 void collect_since(lua_State* L, size_t before) {
   const size_t worth = std::max(size_t(1) << 20, size_t(lua_gc(L, LUA_GCCOUNT)) << 12);
@@ -393,7 +393,7 @@ int checkpoint(lua_State* L) {
   lua_setfield(L, -2, "n");
   const auto call = std::make_shared<LuaFunction>(L, -1);
   lua_pop(L, 1);
-  // Nested checkpoints share one table: an outer one runs what is in the inner ones.
+  // Nested checkpoints share one table, because an outer one runs the inner ones again.
   if (const int outer = edge(L).checkpoint_modules; outer != LUA_NOREF)
     lua_rawgeti(L, LUA_REGISTRYINDEX, outer);
   else

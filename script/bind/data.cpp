@@ -114,7 +114,7 @@ BatchColumn check_column(lua_State* L, int table) {
   return column;
 }
 
-// Each sample lies within what the column reads.
+// Every sample index is within the column.
 void require_samples(const BatchColumn& column, int64_t samples) {
   int64_t held = int64_t(column.files.size()), end = 0;
   if (column.kind == BatchColumn::Kind::rows) held = column.source.size(0);

@@ -1,5 +1,5 @@
 #pragma once
-// What the bindings of file formats share. Private to script/; for the state's thread.
+// Helpers of the bindings of file formats. Private to script/; for the thread of the Lua state.
 #include <lua.hpp>
 #include <string>
 
@@ -8,12 +8,12 @@
 
 namespace lunagrad {
 
-// The path that is argument 1 of "format.function". Within a sandbox an Error when it lies where such a use
-// is not allowed.
+// The path that is argument 1 of "format.function". In a sandbox an Error if this use of the path is not
+// allowed.
 std::string check_path(lua_State*, const char* function, FileUse = FileUse::write);
-// What a file holds goes where every new tensor goes: to the default device.
+// Pushes a tensor that was read from a file, moved to the default device like every new tensor.
 void push_loaded(lua_State*, const Tensor&);
-// name -> tensor as a table, and back from argument 2 of "format.save".
+// Pushes a table name -> tensor; reads one from argument 2 of "format.save".
 void push_named_tensors(lua_State*, const NamedTensors&);
 NamedTensors check_named_tensors(lua_State*, const char* function);
 

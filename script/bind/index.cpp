@@ -47,7 +47,7 @@ Tensor select_by_tensor(const Tensor& x, int dim, const Tensor& indices) {
   return apply1(require_op("index_select"), {x, indices}, {dim});
 }
 
-// Entry `i` of x[{…}], which is on top of the stack. Dims behind it may be gone already.
+// Entry `i` of x[{…}], which is on top of the stack. Later dims may already be removed.
 Tensor index_entry(lua_State* L, const Tensor& x, int i, const Shape& whole) {
   const int dim = i - 1;
   if (const Tensor* const indices = to_tensor(L, -1)) return select_by_tensor(x, dim, *indices);

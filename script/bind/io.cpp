@@ -1,8 +1,11 @@
-// lg.io: the readers and writers of runtime/io, and save and load of nested tables. Loading never runs code:
-// a table is a safetensors file whose metadata "lunagrad" describes, as JSON, where each tensor belongs:
-//   number, string, boolean   themselves; infinities, NaN and bytes that are no UTF-8 as {"number": s},
-//   {"bytes": hex} a list                    [value, …] any other table           {"table": [[key, value],
-//   …]} a tensor                  {"tensor": name}
+// lg.io: the readers and writers of runtime/io, and save and load of nested tables. Loading never runs code.
+// A table is a safetensors file whose metadata "lunagrad" describes the table as JSON:
+//   number, string, boolean   as they are
+//   infinity, NaN             {"number": text}
+//   invalid UTF-8             {"bytes": hex}
+//   list                      [value, …]
+//   other table               {"table": [[key, value], …]}
+//   tensor                    {"tensor": name}
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -154,7 +157,7 @@ NamedTensors check_named_tensors(lua_State* L, const char* function) {
       fail(function, ": '", name, "' is a ", type_name(L, -1), ", not a tensor (lg.io.save takes both)");
     tensors.emplace_back(name, *tensor);
   }
-  // The order in which Lua walks a table is no property of the table: files of equal tables are equal.
+  // Lua's order of keys is arbitrary: sort them, so that equal tables give equal files.
   std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return tensors;
 }

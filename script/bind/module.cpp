@@ -42,7 +42,7 @@ int call_module(lua_State* L) {
   return lua_gettop(L) - 1;
 }
 
-// module_label(name): the number that stands for a name.
+// module_label(name): the interned number of a name.
 int module_label(lua_State* L) {
   lua_pushinteger(L, intern(check_string(L, 1, "module_label")));
   return 1;

@@ -118,7 +118,7 @@ class Reader {
   }
 
  private:
-  // An empty table is a list where a list belongs, and otherwise options of which none is given.
+  // An empty table is an empty list where a list is expected, otherwise empty options.
   bool is_empty_options(int index, const Slot& slot) const {
     const bool list = slot.is_input ? op_.inputs[slot.index].list : is_list(op_.params[slot.index]);
     return !list && index == last_ && lua_type(L_, index) == LUA_TTABLE && lua_rawlen(L_, index) == 0;

@@ -22,7 +22,7 @@ std::string not_finite(double value) { return std::isnan(value) ? "nan" : value 
 // How the floats of one tensor are written: all alike, so that they line up.
 class FloatFormat {
  public:
-  // Of the values that are shown. Scientific when the range or the size asks for it: more than 1000 between
+  // Format of the shown values. Scientific if the range or the magnitude requires it: more than 1000 between
   // the largest and the smallest, above 10^8, or below 10^-4.
   FloatFormat(const std::vector<double>& values, int precision) : precision_(precision) {
     double largest = 0, smallest = INFINITY;
@@ -67,7 +67,7 @@ class Printer {
   }
 
  private:
-  // Positions of a dim that are shown; -1 stands for the gap.
+  // Indices of a dim that are shown; -1 marks the gap.
   std::vector<int64_t> shown(int dim) const {
     const int64_t size = x_.size(dim), edge = options_.edge_items;
     std::vector<int64_t> positions;

@@ -12,8 +12,7 @@ namespace lunagrad {
 namespace {
 
 constexpr const char* kHandle = "lunagrad.Live";
-constexpr const char* kStates =
-    "lunagrad.states";  // in the registry: what lg.run does with the states, by a verb
+constexpr const char* kStates = "lunagrad.states";  // registry key of the function given to _on_states
 
 Session::Impl& session(lua_State* L) {
   context().check_may_change("run");
@@ -187,13 +186,13 @@ int log(lua_State* L) {
     row.emplace_back(std::move(name), std::move(value));
     lua_pop(L, 1);
   }
-  // Lua's tables have no order: by name, so that every line of a file looks alike.
+  // Lua's tables have no order: sort by name, so that all lines have the same order.
   std::sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   session(L).run().log(std::move(row), place_of(L));
   return 0;
 }
 
-// --- checkpoints: what they hold and how it is put back is lua/lunagrad/run.lua's part ---
+// --- checkpoints: lua/lunagrad/run.lua decides what they hold and how it is restored ---
 
 // _find_checkpoint(path): the file, or nil. Without a path: what --resume asks for, nil without --resume.
 int find_checkpoint(lua_State* L) {
@@ -211,7 +210,7 @@ int find_checkpoint(lua_State* L) {
   return 1;
 }
 
-// _resume_at(path, step, seconds, params, rng): the run goes on behind that step.
+// _resume_at(path, step, seconds, params, rng): continue after that step.
 int resume_at(lua_State* L) {
   Run::Checkpoint checkpoint;
   checkpoint.path = check_string(L, 1, "resume");
@@ -251,8 +250,8 @@ int checkpoint_written(lua_State* L) {
   return 0;
 }
 
-// _on_states(f): f("checkpoint") and f("stopping") write a checkpoint, f("take", path) gives what a reload
-// hands over, f("report") tells what became of what was handed over.
+// _on_states(f): f("checkpoint") and f("stopping") write a checkpoint, f("take", path) returns the states for
+// a reload, f("report") reports which of them the new script took.
 int on_states(lua_State* L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
   lua_settop(L, 1);
@@ -275,7 +274,7 @@ void call_states(lua_State* L, const char* verb, const std::string& argument, in
   lua_call(L, 2, results);
 }
 
-// What a reload handed to this script, nil when it began otherwise.
+// The states that a reload handed to this script, nil without a reload.
 int handed_over(lua_State* L) {
   const Kept* const states = session(L).states();
   if (!states) return 0;
@@ -283,7 +282,7 @@ int handed_over(lua_State* L) {
   return 1;
 }
 
-// _go_on(step, rng): the run goes on behind that step.
+// _go_on(step, rng): continue after that step.
 int go_on(lua_State* L) {
   lua_getfield(L, 2, "seed");
   lua_getfield(L, 2, "stream");
@@ -322,8 +321,8 @@ int breakpoint(lua_State* L) {
   return 0;
 }
 
-// assert_finite(level): "off", "step", "op"; true or nothing is "op". Logged values are looked at with each
-// but "off".
+// assert_finite(level): "off", "step", "op"; true or nothing is "op". Logged values are checked except with
+// "off".
 int assert_finite(lua_State* L) {
   const Guard level = lua_isnone(L, 1) ? Guard::op : check_guard(L, 1, "assert_finite");
   session(L).viewers().ask_guard(level);
@@ -331,7 +330,7 @@ int assert_finite(lua_State* L) {
   return 0;
 }
 
-// What an optimizer calls at the end of its step: the boundary of a script that has no lg.run.steps.
+// An optimizer calls this at the end of its step: the step boundary of a script without lg.run.steps.
 int count_step(lua_State* L) {
   Session::Impl& owner = session(L);
   if (owner.run().count_step()) {

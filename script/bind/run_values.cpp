@@ -9,7 +9,8 @@
 namespace lunagrad {
 namespace {
 
-constexpr const char* kAtBoundary = "lunagrad.at_boundary";  // in the registry: told of each step that ends
+constexpr const char* kAtBoundary =
+    "lunagrad.at_boundary";  // registry key of the function called at the end of each step
 
 Run& run_of(lua_State* L) { return Session::Impl::of(L).run(); }
 
@@ -42,7 +43,7 @@ int image(lua_State* L) {
   return 0;
 }
 
-// Of complex numbers the absolute values, as viewers show them.
+// Absolute values of complex numbers, as viewers show them.
 Tensor real_values(const Tensor& x) {
   const NoGrad off;
   return is_complex(x.dtype()) ? abs(x.detach()) : x;
@@ -92,7 +93,7 @@ int wants_batch(lua_State* L) {
   return 1;
 }
 
-// _give_batch(loader, epoch, batch, batches, values…): what a data loader gives, for who looks at it.
+// _give_batch(loader, epoch, batch, batches, values…): the batch of a data loader, for viewers.
 int give_batch(lua_State* L) {
   TensorList columns;
   for (int i = 5; i <= lua_gettop(L); ++i)

@@ -269,7 +269,7 @@ int push_field(lua_State* L, const Tensor& x, Field field) {
   return 1;
 }
 
-// The field that a name stands for, 0 when there is none; names are looked up in upvalue `table`.
+// The field with this name, 0 when there is none; names are looked up in upvalue `table`.
 Field field_named(lua_State* L, int key, int table) {
   lua_pushvalue(L, key);
   lua_rawget(L, lua_upvalueindex(table));

@@ -9,7 +9,7 @@ namespace lunagrad {
 namespace {
 
 constexpr char kConsole = 0;  // registry key of the environment
-constexpr char kScript = 0;   // registry key of the state whose locals are seen
+constexpr char kScript = 0;   // registry key of the state whose locals are visible
 
 // Calls visit(frame, index, name) for the active locals of the script's own functions, the innermost first,
 // until it returns true. Names that Lua gave begin with a bracket.
@@ -64,7 +64,7 @@ int assign(lua_State* L) {
   return 0;
 }
 
-// Pops a table: what the environment shows behind its own names.
+// Pops a table: where the environment looks after its own names.
 void show_behind(lua_State* L) {
   push_console(L);
   lua_getmetatable(L, -1);

@@ -5,7 +5,7 @@
 namespace lunagrad {
 namespace {
 
-// What a Tensor's userdata holds. The mark tells it from other userdata without a look at its metatable.
+// The content of a Tensor's userdata. The mark identifies it without reading its metatable.
 struct Handle {
   Tensor tensor;
   const void* mark;

@@ -1,7 +1,7 @@
 #pragma once
-// Values across the Lua edge: tensors as userdata, numbers, shapes, element types and devices from arguments,
-// and back. Positions are converted here: from 1 in Lua, from 0 in C++. An unfit argument is an Error in
-// Lua's grammar: "bad argument #2 to 'add' (Tensor expected, got number)".
+// Converts values between Lua and C++: tensors (userdata), numbers, shapes, dtypes and devices. Indices and
+// dims count from 1 in Lua and from 0 in C++; they are converted here. A wrong argument is an Error in Lua's
+// wording: "bad argument #2 to 'add' (Tensor expected, got number)".
 #include <cstdint>
 #include <lua.hpp>
 #include <string>
@@ -12,7 +12,8 @@
 
 namespace lunagrad {
 
-// Who is called, for the Error of an unfit argument; `option` when the value comes from an options table.
+// The called function, for the Error about a wrong argument; `option` when the value comes from an options
+// table.
 struct Callee {
   const char* function;
   const char* option = nullptr;
@@ -22,9 +23,9 @@ struct Callee {
 
 // Pushes a new userdata that holds the tensor; nil for an undefined one.
 void push_tensor(lua_State*, Tensor);
-// The same for a tensor that a call has just made: its bytes are made known to Lua's collector.
+// The same for a new tensor: also reports its bytes to Lua's garbage collector.
 void push_result(lua_State*, Tensor);
-// The tensor at a stack index, null when there is something else. Valid while the value is on the stack.
+// The tensor at a stack index, null for any other value. Valid while the value is on the stack.
 Tensor* to_tensor(lua_State*, int index);
 // The same, or an Error that names the argument.
 const Tensor& check_tensor(lua_State*, int argument, Callee);

@@ -1,8 +1,8 @@
 #pragma once
-// A Lua script that plays a user: a Lua state of its own with the whole standard library, run a slice at a
-// time. Its global table `ui` holds the functions that the owner gives; a function that is not done yet
-// suspends the script until it is. Belongs to the thread that made it, which need not be a session's. No Lua
-// type appears here.
+// A Lua script that drives the window like a user. It has its own Lua state with the whole standard library
+// and runs in slices. Its global table `ui` holds the owner's functions; a function that has not finished
+// suspends the script until it has. Belongs to the thread that made it, which may be any thread. No Lua type
+// appears here.
 #include <functional>
 #include <map>
 #include <memory>

@@ -1,5 +1,5 @@
 #pragma once
-// What one Lua state keeps for the bindings, reached in one load from any of its threads. Private to script/.
+// The bindings' data of one Lua state, reached in one load from any of its coroutines. Private to script/.
 // Belongs to the state's thread; made by new_state, destroyed by close_state.
 #include <algorithm>
 #include <array>
@@ -17,10 +17,10 @@
 
 namespace lunagrad {
 
-// A source file as Lua knows it. The pointer alone is no identity: Lua may free a chunk and reuse its
-// address.
+// A source file as Lua identifies it. The pointer alone does not identify it: Lua may free a chunk and reuse
+// its address.
 struct Chunk {
-  static constexpr size_t kCompared = 64;  // bytes of the name that are compared, beside its length
+  static constexpr size_t kCompared = 64;  // bytes of the name that are compared, in addition to its length
   const char* source = nullptr;
   size_t length = 0;
   char start[kCompared];
@@ -33,11 +33,11 @@ struct Chunk {
   }
 };
 
-// Bytes of tensors, which Lua's collector cannot see, since the last step of it that they caused.
+// Bytes of tensors, which Lua's garbage collector cannot see, since they last triggered a step of it.
 struct Pressure {
   size_t pending = 0;
-  size_t step = size_t(4) << 20;     // a step of the collector when this much is pending
-  size_t handle = size_t(32) << 10;  // what a handle counts beside its elements
+  size_t step = size_t(4) << 20;     // run a step of the collector when this much is pending
+  size_t handle = size_t(32) << 10;  // bytes that a handle counts in addition to its elements
 };
 
 struct Edge {
@@ -63,7 +63,7 @@ struct Edge {
 
 inline Edge& edge(lua_State* L) { return **static_cast<Edge**>(lua_getextraspace(L)); }
 
-// Turns the pending bytes into work of the collector.
+// Runs the collector in proportion to the pending bytes.
 void collect_under_pressure(lua_State*, Edge&);
 // Accounts for a new Lua value that holds `bytes` of elements.
 inline void add_pressure(lua_State* L, size_t bytes) {
@@ -76,8 +76,8 @@ inline void add_pressure(lua_State* L, size_t bytes) {
 // Frees every tensor that Lua has dropped, and the device's unused blocks.
 void collect_everything(lua_State*);
 
-// Runs f, and once more after collect_everything when the engine is out of memory. f must leave nothing half
-// done when it throws; the Lua stack and the generator are as before on the second run.
+// Runs f, and once more after collect_everything when the engine is out of memory. f must be repeatable after
+// it throws; the Lua stack and the generator are as before on the second run.
 template <class F>
 void with_memory_retry(lua_State* L, F&& f) {
   const int top = lua_gettop(L);
@@ -93,7 +93,7 @@ void with_memory_retry(lua_State* L, F&& f) {
   f();
 }
 
-// What every op that a script calls does at the end: the session's safe point.
+// Called at the end of every op that a script calls: the session's safe point.
 inline void after_op(lua_State* L) {
   const Edge& state = edge(L);
   if (state.safe_point) state.safe_point(L, state.safe_point_data);
@@ -101,7 +101,7 @@ inline void after_op(lua_State* L) {
 
 // "off", "step", "op", or a boolean (true: "op").
 Guard check_guard(lua_State*, int argument, const char* function);
-// Notes how the module at `index` is set, for the checkpoint that runs.
+// Records the training flag of the module at `index` for the checkpoint that runs.
 void remember_module(lua_State*, int index);
 
 // The parts of lunagrad.core, one file each. The table of functions is at stack index `core`, that of the

@@ -1,5 +1,5 @@
 #pragma once
-// Where the script of a sandbox may read and write files. Belongs to a Lua state; its thread alone.
+// The paths that a sandboxed script may read and write. Belongs to the thread of its Lua state.
 #include <functional>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ struct FileLimits {
   std::vector<std::string> readable;             // folders and files, with all that is in them
   std::function<std::string()> run_folder = {};  // may be read and written; "" while there is none
 
-  // Error of kind file when the path, with its links followed, lies elsewhere.
+  // Error of kind file if the path, with symbolic links resolved, is outside of these.
   void check(const std::string& path, FileUse, const char* function) const;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// Values of the script that the engine keeps: hooks, gradients of custom ops, functions of checkpoints. They
-// live in the registry for as long as the engine may need them, and run protected on the state's main thread;
-// an error in one becomes an Error of the engine, and so one Lua error that carries both lines. Private to
+// Lua functions that the engine calls: hooks, gradients of custom ops, functions of checkpoints. They are
+// kept in the registry while the engine needs them, and run in protected mode on the state's main thread. An
+// error in one becomes an Error of the engine, and then one Lua error with both source lines. Private to
 // script/.
 #include <functional>
 #include <lua.hpp>

@@ -1,8 +1,8 @@
 #pragma once
-// The one edge between C++ exceptions and Lua errors: every lua_CFunction of the project is guard<f>, where f
-// may throw std::exception and may raise Lua errors. The wrapper is not noexcept and names no other exception
-// type, so that Lua's own exception passes; it leaves the catch block before it raises, so that no C++
-// exception stays alive.
+// The only conversion between C++ exceptions and Lua errors: every lua_CFunction of the project is guard<f>,
+// where f may throw std::exception and may raise Lua errors. The wrapper is not noexcept and names no other
+// exception type, so that Lua's own exception passes; it leaves the catch block before it raises, so that no
+// C++ exception stays alive.
 #include <exception>
 #include <lua.hpp>
 

@@ -27,7 +27,7 @@ std::string library_table(lua_State* L) {
   return found;
 }
 
-// The receiver of a call by ':': the first argument, behind the class where a class is called.
+// The receiver of a call by ':': the first argument, or the second where a class is called.
 std::string called_table(lua_State* L, const lua_Debug& callee) {
   std::string table;
   for (const int argument : {1, -1}) {
@@ -59,7 +59,7 @@ bool lacks_self(lua_State* L, const lua_Debug& callee) {
   return lacks;
 }
 
-// What stands between `before` and the next quote; "" when `before` does not occur.
+// The text between `before` and the next quote; "" when `before` does not occur.
 std::string quoted_behind(const std::string& text, std::string_view before) {
   const size_t at = text.find(before);
   if (at == std::string::npos) return {};

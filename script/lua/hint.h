@@ -1,6 +1,6 @@
 #pragma once
-// What the messages of Lua's own errors leave unsaid: the name that was meant, a dot in the place of a colon.
-// Private to script/; for the message handler, while the stack of the error is there.
+// Hints for Lua's own error messages: the name that was probably meant, or a dot used instead of a colon.
+// Private to script/; called by the message handler, while the stack of the error still exists.
 #include <lua.hpp>
 #include <string>
 

@@ -1,6 +1,6 @@
 #pragma once
-// A value of a Lua state that outlives it: tensors, numbers, strings, booleans and tables of these. So a
-// reload hands the states of one script to the next. Tensors are shared, not copied; all belongs to the
+// A Lua value that outlives its Lua state: tensors, numbers, strings, booleans and tables of these. A reload
+// uses it to hand states from one script to the next. Tensors are shared, not copied. Belongs to the
 // session's thread.
 #include <cstdint>
 #include <lua.hpp>

@@ -5,7 +5,7 @@
 namespace lunagrad {
 namespace {
 
-// Behind the last dot or colon stands the field.
+// The field name follows the last dot or colon.
 constexpr const char* kLibrary[] = {"os.execute", "io.popen",     "io.read",      "io.lines",
                                     "io.open",    "string.find",  "string.match", "string.gsub",
                                     "string.rep", "table.concat", "table.sort",   "collectgarbage"};

@@ -1,7 +1,7 @@
 #pragma once
-// The call of Lua's own library that a script is in: those that may wait for something outside, or compute
-// for long, and reach no safe point. Each is wrapped when the state is opened. watch() and the calls are of
-// the session's thread; current() is any thread's.
+// Records which function of Lua's own library a script is in. Covers functions that may wait for something
+// outside or compute for long without a safe point; each is wrapped when the state is opened. watch() and the
+// calls belong to the session's thread; current() may be called from any thread.
 #include <atomic>
 #include <lua.hpp>
 #include <utility>

@@ -1,8 +1,8 @@
 #pragma once
-// The Lua library of a script that is not trusted: base without dofile and loadfile, coroutine, table, string
+// The Lua library of an untrusted script: base without dofile and loadfile, coroutine, table, string
 // without dump, math, utf8, os.time, clock and date, and require of the bundled library and of the script's
-// own folder. What Lua offers to reach beyond is absent, not hidden. Where files may be is file_limits.h's
-// part. Called by new_state and open_lunagrad.
+// own folder. Functions that reach outside of the state are absent, not hidden. file_limits.h limits the
+// paths of files. Called by new_state and open_lunagrad.
 #include <lua.hpp>
 
 namespace lunagrad {

@@ -111,7 +111,7 @@ int search_files(lua_State* L) {
   return lua_gettop(L);
 }
 
-// Lua's C modules would bring in Lua's C build beside this one, so their searchers go.
+// C modules would load Lua's C build in addition to this one, so remove their searchers.
 void set_search_path(lua_State* L, const StateOptions& options) {
   lua_getglobal(L, "package");
   std::string path;

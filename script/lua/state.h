@@ -1,15 +1,13 @@
 #pragma once
-// The Lua state of a session: its allocator, its library search, the module "lunagrad.core" that everything
-// in lua/lunagrad stands on, source lines, and protected calls. A state belongs to one thread, the one that
-// made it, and works with that thread's Context. Link Lua's C++ build only: here a Lua error unwinds C++
-// objects.
+// The Lua state of a session: its allocator, its module search, the module "lunagrad.core" on which
+// lua/lunagrad is built, source lines, and protected calls. A state belongs to the thread that made it and
+// uses that thread's Context. Link Lua's C++ build only, because Lua errors must unwind C++ objects.
 //
 // To add a native submodule from another file of script/ (say lg.run):
 //   int log(lua_State* L) { Run& run = *module_owner<Run>(L); …; return 0; }      // may throw std::exception
-//   constexpr luaL_Reg kFunctions[] = {{"log", guard<log>}, {nullptr, nullptr}};   // guard:
-//   script/lua/guard.h add_module(L, "run", kFunctions, &run);                                       //
-//   core.run.log
-// and lua/lunagrad/init.lua puts core.run into `lg`.
+//   constexpr luaL_Reg kFunctions[] = {{"log", guard<log>}, {nullptr, nullptr}};   // guard.h
+//   add_module(L, "run", kFunctions, &run);
+// This makes core.run.log; lua/lunagrad/init.lua copies core.run into `lg`.
 #include <cstddef>
 #include <functional>
 #include <lua.hpp>
@@ -23,8 +21,8 @@ namespace lunagrad {
 struct StateOptions {
   std::string script_directory;  // where `require` looks first; "" = the working folder
   size_t memory_limit = 0;       // bytes of Lua's heap and the thread's tensors together, 0 = no limit
-  bool sandbox = false;          // sandbox.h: a library that reaches nothing outside the state
-  // Told the file of each module that `require` finds outside the bundled library.
+  bool sandbox = false;          // only the library of sandbox.h
+  // Called with the file of each module that `require` finds outside the bundled library.
   std::function<void(const std::string&)> on_module;
 };
 
@@ -46,17 +44,16 @@ T* module_owner(lua_State* L) {
 struct ScriptError {
   std::string message;  // "train.lua:12: matmul: …"
   std::string
-      traceback;     // one line a frame, innermost first, the library's own frames in one line at the end
+      traceback;     // one line per frame, innermost first; the library's own frames in one line at the end
   std::string file;  // where, "" when unknown
   int line = 0;
-  ErrorKind kind = ErrorKind::value;  // of the engine's Error behind the message
+  ErrorKind kind = ErrorKind::value;  // of the engine's Error that caused it
 };
 // As lua_pcall on the function below `arguments` values. On LUA_OK the results are on the stack; otherwise
 // function and arguments are gone and `error` is filled.
 int traceback_call(lua_State*, int arguments, int results, ScriptError& error);
 
-// The line that runs now: of the innermost function, from `level` outwards, that is not the bundled
-// library's.
+// The current line of the innermost function, from `level` outwards, that is not part of the bundled library.
 SourceLine script_line(lua_State*, int level = 0);
 // Sets context().line. Called by C functions of the binding that may record a node.
 void mark_line(lua_State*);

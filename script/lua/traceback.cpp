@@ -54,7 +54,7 @@ struct Frames {
   Place first;               // the innermost line of the user
   std::string first_as_lua;  // as Lua prints it: long names are cut
   int first_level = 0;
-  size_t skipped = 0;  // levels in the midst of a deep stack
+  size_t skipped = 0;  // levels in the middle of a deep stack
 };
 
 constexpr size_t kShownAtEachEnd = 12;

@@ -1,7 +1,7 @@
 #pragma once
-// A graph whose batch may have any size. The model is recorded with a batch of n and once more with one of n
-// + 1: what is the same in both does not depend on the batch, sizes that grew with it are worked out from the
-// input's, and anything else that differs is an Error, since the file would be wrong for other batches.
+// Makes the batch size of a graph dynamic. The model is recorded with batch sizes n and n + 1. Values that
+// are equal in both do not depend on the batch; sizes that grew are computed from the input's size; any other
+// difference is an Error, because the file would be wrong for other batch sizes.
 #include "script/onnx/graph.h"
 
 namespace lunagrad::onnx_export {

@@ -12,7 +12,7 @@ namespace {
 
 namespace expression {
 
-// What is being written, for the words below; one row at a time on a thread.
+// The node being written, for the functions below; one row at a time per thread.
 struct Setting {
   const Site* site;
   DType type;  // in which the row computes
@@ -21,7 +21,7 @@ thread_local const Setting* setting = nullptr;
 
 bool floating() { return is_floating(setting->type); }
 
-// A value of the graph or a constant; what is constant is computed at once.
+// A value of the graph or a constant; constants are folded.
 struct Term {
   std::string name;  // "" of a constant
   double constant = 0;
@@ -218,7 +218,7 @@ bool write_directly(const Site& site, Row row, DType type) {
   return false;
 }
 
-// Bounds that are no numbers (absent ones) are left out.
+// NaN bounds (absent ones) are left out.
 void write_clamp(const Site& site, DType type, double low, double high) {
   const auto bound = [&](double value) {
     return std::isinf(value) ? std::string() : site.graph().number(value, type);

@@ -1,6 +1,6 @@
 #pragma once
-// A model as an ONNX file (opset 17): it runs once on an example, and what it computed is written. Called by
-// bind_onnx.cpp on the thread of the context.
+// Writes a model as an ONNX file (opset 17): runs it once on an example and writes the recorded ops. Called
+// by bind_onnx.cpp on the thread of the context.
 #include <functional>
 #include <optional>
 #include <string>

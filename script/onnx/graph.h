@@ -1,6 +1,6 @@
 #pragma once
-// An ONNX graph that is being written (opset 17): nodes in the order in which they run, the tensors that come
-// with the model, and the names of what travels between nodes. Owns the protocol buffer. One thread.
+// An ONNX graph under construction (opset 17): nodes in order of execution, initializers, and the names of
+// values. Owns the protocol buffer. For one thread.
 #include <map>
 #include <memory>
 #include <set>

@@ -22,7 +22,7 @@ void write_gather(const Site& site) {
   site.give(0, site.add("GatherElements", {site.in(0), indices(site, 1)}, {axis}));
 }
 
-// Of the values as much as there are indices.
+// The part of the values that has indices.
 std::string updates(const Site& site) {
   std::string values = site.in(2);
   for (int d = 0; d < site.shape(1).size(); ++d)

@@ -5,7 +5,7 @@
 namespace lunagrad::onnx_export {
 namespace {
 
-// Two dims are a Gemm, which takes the weight as it lies; more are a MatMul with its transpose.
+// Two dims are a Gemm, which takes the weight untransposed; more dims are a MatMul with its transpose.
 void write_linear(const Site& site) {
   if (has_activation(site.call)) return site.compose();
   if (site.shape().size() == 2) {
@@ -30,7 +30,7 @@ void write_conv(const Site& site) {
   std::vector<int64_t> kernel, before, after;
   for (int d = 0; d < dims; ++d) kernel.push_back(site.shape(1)[2 + d]);
   if (call.params[kPadding].kind ==
-      lunagrad::Value::Kind::integer) {  // "valid" or "same": the odd element behind
+      lunagrad::Value::Kind::integer) {  // "valid" or "same": the odd element at the end
     const bool same = call.integer(kPadding) == 1;
     for (size_t d = 0; d < size_t(dims); ++d) {
       const int64_t reach = same ? dilation[d] * (kernel[d] - 1) : 0;

@@ -1,9 +1,8 @@
 #pragma once
-// What a model computed, as a list of steps: a listener of the context that notes each op whose result
-// depends on the inputs or the parameters. What depends on neither is a constant. Tensors are known by the
-// memory they show, so that detached handles and views are followed; each step keeps its tensors alive, so
-// that memory is not used again. Belongs to the thread of the context that it listens to, as long as it
-// lives.
+// Records what a model computed as a list of steps: a listener of the context that records each op whose
+// result depends on inputs or parameters. Everything else is a constant. Tensors are identified by their
+// memory, so that detached handles and views are followed; each step keeps its tensors alive, so that their
+// memory is not reused. Belongs to the thread of its context.
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -46,7 +45,7 @@ class Recorder final : public Trace {
 
   void ran(const Call&, uint64_t ticks) override;
   void fell_back(const Call&, const char* reason) override;
-  // Why the recording is no good, "" when it is. (A listener does not throw: the op has run.)
+  // Why the recording cannot be used, "" if it can. (A listener does not throw: the op has run.)
   const std::string& complaint() const { return complaint_; }
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// How an op becomes ONNX nodes: a Rule names an op and a function that writes it. An op without a rule is
-// written as its compose() says. Each family of rules is one file with one function that lists them;
+// Rules that translate ops to ONNX nodes: a Rule names an op and a function that writes it. An op without a
+// rule is written through its compose(). Each family of rules is one file with one function that lists them;
 // export.cpp joins the lists.
 #include <span>
 

@@ -143,7 +143,7 @@ void write_rope(const Site& site) {
   std::string first = site.add("Sub", {site.add("Mul", {a, cos}), site.add("Mul", {b, sin})});
   std::string second = site.add("Add", {site.add("Mul", {b, cos}), site.add("Mul", {a, sin})});
   Names parts{first, second};
-  if (interleaved) {  // beside each other in a new dim, which is then merged with the one before
+  if (interleaved) {  // stacked in a new dim, which is then merged with the previous one
     const Attribute axis{"axis", last + 1};
     const std::string pairs =
         site.add("Concat", {site.unsqueeze(first, {last + 1}), site.unsqueeze(second, {last + 1})}, {axis});

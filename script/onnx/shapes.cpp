@@ -15,7 +15,7 @@ void write_cast(const Site& site) {
   site.give(0, site.cast(site.in(0), site.call.input(0).dtype(), site.call.output().dtype()));
 }
 
-// What is written into a tensor takes its type and its shape.
+// The source of a write is cast and expanded to the target's type and shape.
 void write_copy(const Site& site) {
   const std::string value = site.in(1, site.call.output().dtype());
   if (site.shape(1) == site.call.output().shape()) return site.give(0, value);

@@ -9,8 +9,8 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-// Where the windows of a pool lie, in ONNX's terms. What ceil_mode adds is padding behind: ONNX's own
-// ceil_mode counts windows that begin in the padding behind the input, too.
+// The windows of a pool in ONNX's terms. ceil_mode becomes padding at the end: ONNX's own ceil_mode also
+// counts windows that begin in the padding after the input.
 struct Windows {
   Sizes kernel, stride, padding, dilation, overhang;
   bool overhangs = false;

@@ -86,7 +86,7 @@ void Writer::write_composition(const Step& step) {
   --depth_;
   for (size_t i = 0; i < step.out.size(); ++i) {
     const Value& value = values_[size_t(results[i])];
-    // A part that nobody wrote is a constant; it gets a name when it is asked for.
+    // A part that no node wrote is a constant; it gets a name at first use.
     if (value.name.empty() && value.tensor.defined())
       values_[size_t(step.out[i])] = value;
     else

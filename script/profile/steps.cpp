@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kMostSpans = 20000;   // on the timeline of a step
 constexpr size_t kMostSamples = 2000;  // of memory
 
-// Which calls were made by which: a call ends behind the calls that it makes, so each takes over those before
+// Nesting of calls: a call is recorded after the calls that it makes, so each takes over those before
 // it that began after it.
 struct Nesting {
   std::vector<uint64_t> self;
@@ -78,7 +78,7 @@ class Names {
 
 SourcePlace place_of(SourceLine line) { return {interned(line.file), line.line}; }
 
-// A module takes over the time of the modules inside it, and a path whose own operations none are gets a row.
+// Adds the time of submodules to each module; a module without ops of its own also gets a row.
 void total_modules(std::vector<ProfileRow>& modules) {
   std::unordered_map<std::string, double> inside;
   for (ProfileRow& row : modules) {
@@ -120,7 +120,7 @@ void make_timeline(const ProfileNotes& notes, const Nesting& nesting, StepProfil
   }
 }
 
-// The innermost call that was going on at `at`, as calls are noted when they end; calls.size() for none.
+// The innermost call that ran at `at` (calls are recorded when they end); calls.size() for none.
 size_t call_at(const std::vector<ProfileNote>& calls, uint64_t at) {
   const auto behind = [at](const ProfileNote& note) { return note.start + note.length >= at; };
   auto found = std::partition_point(calls.begin(), calls.end(), std::not_fn(behind));
@@ -144,7 +144,7 @@ void make_lanes(const ProfileNotes& notes, StepProfile& step) {
   }
 }
 
-// Of each call the time that a device needed for it, in ticks.
+// The device's time for each call, in ticks.
 std::vector<uint64_t> device_times(const ProfileNotes& notes) {
   std::vector<uint64_t> times(notes.calls.size());
   for (const ProfileWorker& worker : notes.workers) {
@@ -184,7 +184,7 @@ class MemoryLine {
         (changes_[next].part == MemoryPart::saved ? saved : gradients) += changes_[next].bytes;
       MemorySample& made = all.emplace_back();
       made.at_ns = ticks_to_ns(at);
-      // What is told apart never exceeds what there is.
+      // The parts never exceed the sum.
       double left = in_use;
       const auto give = [&](MemoryPart part, double bytes) {
         const double given = std::clamp(bytes, 0.0, left);
@@ -220,7 +220,7 @@ class MemoryLine {
     return change.at;
   }
 
-  // Of each stretch the first and the largest stay, so that the peak does.
+  // Keeps the first and the largest sample of each interval, so that the peak stays.
   static std::vector<MemorySample> thinned(const std::vector<MemorySample>& all) {
     if (all.size() <= kMostSamples) return all;
     std::vector<MemorySample> some;

@@ -13,8 +13,8 @@ namespace lunagrad {
 namespace {
 
 constexpr uint64_t kShare = 25;          // one part in so many of the time may go into measuring
-constexpr size_t kKeptSteps = 16;        // whose timelines are kept
-constexpr size_t kMostCalls = 1u << 18;  // of a step; what comes behind them is not measured
+constexpr size_t kKeptSteps = 16;        // steps whose timelines are kept
+constexpr size_t kMostCalls = 1u << 18;  // per step; later calls are not measured
 
 double bytes_of(const Operand& operand) {
   return double(operand.layout->numel) * double(item_size(operand.dtype));
@@ -142,10 +142,10 @@ void ProfileWatch::show() {
 
 void ProfileWatch::end_run() {
   end_step();
-  if (view()) show();  // with the steps that were passed over behind the last one measured
+  if (view()) show();  // includes the steps skipped after the last measured one
 }
 
-// --- what works beside the script's thread
+// --- pool threads and devices
 
 void ProfileWatch::watch_workers() {
   pauses_.clear();
@@ -154,7 +154,7 @@ void ProfileWatch::watch_workers() {
   device_times_ = dynamic_cast<WorkTimes*>(device_);
   try {
     if (device_times_ && !device_times_->watch_work(true)) device_times_ = nullptr;
-  } catch (const Error&) {  // the script meets it when it uses the device
+  } catch (const Error&) {  // the script gets this error when it uses the device
     device_times_ = nullptr;
   }
 }

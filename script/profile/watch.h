@@ -1,8 +1,8 @@
 #pragma once
-// Measures a run: notes each operation of a step while it runs, and turns the notes into tables, a timeline
-// and a chart of memory when the step is over (profile_steps.cpp). What that costs is counted, and steps are
-// passed over until it is at most a 25th of the time. watch(), reset() and view() may be called from any
-// thread, everything else from the session's.
+// Profiles a run: records each op of a step, and at the end of the step turns the records into tables, a
+// timeline and a chart of memory (steps.cpp). Measures its own cost and skips steps so that it stays below 4
+// % of the time. watch(), reset() and view() may be called from any thread, everything else from the
+// session's thread.
 #include <atomic>
 #include <deque>
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace lunagrad {
 
-// What is noted of one call. Holds the layout of the first result, and no tensor.
+// The record of one call. Holds the layout of the first result, not the tensor.
 struct ProfileNote {
   const Op* op;
   LayoutRef shape;
@@ -31,7 +31,7 @@ struct ProfileNote {
   uint64_t start, length;  // ticks; start is from the step's
   int64_t bytes;
   double flops;
-  size_t in_use;  // memory of the device behind the call
+  size_t in_use;  // bytes in use on the device after the call
 };
 
 // Memory that the tape took or gave back.
@@ -41,9 +41,9 @@ struct MemoryChange {
   double bytes;
 };
 
-// What a helper or a device did.
+// Work of a pool thread or a device.
 struct ProfileWork {
-  uint64_t asked;  // when the call did that it worked for
+  uint64_t asked;  // when the call that it works for was made
   uint64_t start, length;
   uint32_t kernel = 0;  // of a device, interned
 };
@@ -53,7 +53,7 @@ struct ProfileWorker {
   std::vector<ProfileWork> work;  // by start
 };
 
-// All that was noted in one step.
+// Everything recorded in one step.
 struct ProfileNotes {
   int64_t step = 0;
   uint64_t begin = 0, end = 0;  // ticks, without pauses; begin since measuring began
@@ -77,13 +77,13 @@ class ProfileWatch final : public Capture {
   std::shared_ptr<const ProfileView> view() const;
 
   void begin_run();  // another script
-  // The step before, if it was measured, is over. True: the coming one is measured. What lies outside of the
-  // steps, as a script's beginning, is shown only until there is a step.
+  // Ends the previous step, if measured. True: the coming step is measured. Work outside of steps, as at the
+  // start of a script, is shown only until the first step.
   bool begin_step(int64_t step, bool outside, Device&);
   void end_step();
   void end_run();
   bool measuring() const { return measuring_; }
-  // Between the two nothing counts: the script is paused, or the window asks for something.
+  // Nothing counts between the two: the script is paused, or a task runs.
   void leave();
   void come_back();
 
@@ -93,15 +93,14 @@ class ProfileWatch final : public Capture {
 
   void begin(std::span<Node* const> nodes) override;
   void gradient(const Node&, uint32_t output, const Tensor&) override;
-  bool keep(const Node&) override;  // never: it notes what is let go
+  bool keep(const Node&) override;  // never: it records what the pass releases
   void end() override;
 
  private:
   uint64_t now() const { return ticks() - begin_ - away_; }
   void watch_workers();
   void take_workers();
-  std::optional<uint64_t> from_begin(
-      uint64_t tick) const;  // nothing: it lies outside of the step, or in a pause
+  std::optional<uint64_t> from_begin(uint64_t tick) const;  // empty: outside of the step, or in a pause
   void publish(std::shared_ptr<const StepProfile>);
   void show();
 
@@ -115,9 +114,9 @@ class ProfileWatch final : public Capture {
   uint64_t origin_ = 0;  // ticks when measuring began
   uint64_t begin_ = 0, away_ = 0, left_ = 0;
   uint64_t cost_ = 0;       // of the step that is measured
-  uint64_t resume_at_ = 0;  // steps are passed over until then
+  uint64_t resume_at_ = 0;  // steps are skipped until then
   Device* device_ = nullptr;
-  WorkTimes* device_times_ = nullptr;  // the same, when it has a clock
+  WorkTimes* device_times_ = nullptr;  // the device's clock, if it has one
   std::optional<HelperWatch> helpers_;
   std::vector<std::pair<uint64_t, uint64_t>> pauses_;  // left and back
   ProfileNotes notes_;
@@ -127,8 +126,8 @@ class ProfileWatch final : public Capture {
     double bytes;
     uint64_t last;  // id of the last node that holds it
   };
-  std::unordered_map<const Storage*, Held> saved_;  // by the tape of the pass that goes on
-  std::unordered_map<uint64_t, double> released_;   // node id -> bytes that go with it
+  std::unordered_map<const Storage*, Held> saved_;  // by the tape of the current pass
+  std::unordered_map<uint64_t, double> released_;   // node id -> bytes released with it
   std::vector<Ref<Node>> leaves_;                   // of the latest pass
   double weights_ = 0, optimizer_ = 0;              // as last seen
   bool optimizer_seen_ = false;                     // in this step

@@ -120,7 +120,7 @@ std::vector<DiffLine> unified_diff(std::string_view left, std::string_view right
       ++i, ++k;
     }
   }
-  // Only what is near a change.
+  // Only lines near a change.
   std::vector<bool> shown(all.size());
   for (size_t i = 0; i < all.size(); ++i) {
     if (all[i].sign == ' ') continue;

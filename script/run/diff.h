@@ -1,6 +1,6 @@
 #pragma once
-// Where two runs differ in what they were given, and two texts line by line: for `lunagrad runs diff` and the
-// window. No Lua; any thread.
+// Compares the inputs of two runs, and two texts line by line, for `lunagrad runs diff` and the window. No
+// Lua; any thread.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,14 +10,14 @@
 namespace lunagrad {
 
 struct ConfigDifference {
-  std::string what, left, right;  // "param lr", "0.1", "" for what one of them lacks
+  std::string what, left, right;  // "param lr", "0.1", "" where one run lacks it
 };
-// Script, seed, device, commit, arguments and parameters: only what is not the same.
+// Script, seed, device, commit, arguments and parameters: only those that differ.
 std::vector<ConfigDifference> config_differences(const RunRecord& left, const RunRecord& right);
 
 struct DiffLine {
-  char sign = ' ';          // ' ' both, '-' left alone, '+' right alone, '@' the place where a part begins
-  int left = 0, right = 0;  // line numbers, 0 where the line is not
+  char sign = ' ';          // ' ' both, '-' only left, '+' only right, '@' start of a part
+  int left = 0, right = 0;  // line numbers, 0 where the line is absent
   std::string text;
 };
 // The shortest script of insertions and deletions (Myers 1986, "An O(ND) difference algorithm and its

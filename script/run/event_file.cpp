@@ -27,7 +27,7 @@ constexpr std::array<uint32_t, 256> kRemainders = [] {
   return table;
 }();
 
-// The checksum, turned so that one of data that hold checksums is still of use.
+// The masked checksum, so that the checksum of data that contains checksums still works.
 uint32_t masked_checksum(std::string_view data) {
   uint32_t r = ~0u;
   for (const char c : data) r = r >> 8 ^ kRemainders[(r ^ uint8_t(c)) & 255];

@@ -178,7 +178,7 @@ void RunFolder::append_metrics(std::string line) { append(metrics_, "metrics.jso
 
 void RunFolder::append_log(std::string_view text) { append(log_, "log.txt", text); }
 
-// A line that a crash tore would stand amid the file once more lines follow.
+// An incomplete line from a crash would end up inside the file after more lines are appended.
 bool RunFolder::drop_torn_line() {
   off_t end = ::lseek(metrics_, 0, SEEK_END);
   const off_t whole = end;

@@ -1,8 +1,8 @@
 #pragma once
-// The folder in which a run leaves its traces: config.json, a copy of the script, metrics.jsonl (append only,
-// one write a line, so that a reader meets at most a torn last line) and log.txt. Belongs to the session's
-// thread. A failed write (disk full) is reported once for each file and does not end the run; of
-// metrics.jsonl a torn line is cut off again.
+// The folder of a run: config.json, a copy of the script, metrics.jsonl (append-only, one write per line, so
+// that only the last line can be incomplete) and log.txt. Belongs to the session's thread. A failed write
+// (disk full) is reported once per file and does not end the run; an incomplete line of metrics.jsonl is
+// removed again.
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -14,18 +14,18 @@ namespace lunagrad {
 std::string default_run_directory(const std::string& script);
 // The name, or the first of name-2, name-3, … that holds no run.
 std::string unused_run_directory(const std::string& wanted);
-// Writes to a temporary name, then renames: nothing partial ever lies under `path`. Error of kind file.
+// Writes to a temporary name, then renames: `path` never names a partial file. Error of kind file.
 void write_file_atomically(const std::string& path, std::string_view content);
 
 // The newest checkpoint in a run's folder, "" when it has none.
 std::string latest_checkpoint(const std::string& folder);
-// The run's folder in which a checkpoint lies, "" when it lies in none.
+// The run folder that contains a checkpoint, "" when there is none.
 std::string folder_of_checkpoint(const std::string& path);
 
 class RunFolder {
  public:
-  // Makes the folder, or with `go_on` takes the one that is there. Error of kind file when it cannot, when it
-  // holds a run that is not to go on, or when another process is writing to it.
+  // Creates the folder, or with `go_on` opens the existing one. Error of kind file if that fails, if the
+  // folder holds a run that is not to be continued, or if another process is writing to it.
   RunFolder(std::string path, bool go_on, std::function<void(const std::string&)> warn);
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
@@ -35,9 +35,9 @@ class RunFolder {
   void write_script(const char* name, std::string_view source);
   void append_metrics(std::string line);  // without its newline
   void append_log(std::string_view text);
-  std::string checkpoint_path(int64_t step) const;  // makes the folder that it lies in
-  // "images/<name>-<step>.png" within path(), with %2f and the like for what a file's name should not hold.
-  // Makes images/.
+  std::string checkpoint_path(int64_t step) const;  // creates its folder
+  // "images/<name>-<step>.png" within path(), with characters that a file name should not hold escaped, such
+  // as %2f. Makes images/.
   std::string image_name(std::string_view name, int64_t step) const;
 
  private:

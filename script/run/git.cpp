@@ -45,7 +45,7 @@ std::string git_commit(const std::string& path) {
   const fs::path folder = repository_of(path);
   if (folder.empty()) return {};
   fs::path git = folder / ".git";
-  // In a worktree .git is a file that names its folder, and refs lie in the folder that commondir names.
+  // In a worktree .git is a file that names the git folder, and refs are in the folder named by commondir.
   std::error_code ignored;
   if (fs::is_regular_file(git, ignored)) {
     const std::string line = read_line(git);
@@ -71,7 +71,7 @@ GitDiff::GitDiff(const std::string& path, std::string target) : target_(std::mov
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, 1, target_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
   posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-  // In a process group of its own, which a Ctrl-C at the terminal does not reach.
+  // In its own process group, so that Ctrl-C at the terminal does not reach it.
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   const char* const arguments[] = {"git",  "-C",         folder.c_str(),  "--no-optional-locks",
                                    "diff", "--no-color", "--no-ext-diff", "HEAD",

@@ -1,16 +1,17 @@
 #pragma once
-// What git knows about the state of the code that a run executes. Belongs to the session's thread.
+// The git commit of the code that a run executes, and its uncommitted changes. Belongs to the session's
+// thread.
 #include <sys/types.h>
 
 #include <string>
 
 namespace lunagrad {
 
-// The commit checked out where `path` lies, "" when that is no git repository.
+// The commit checked out at `path`, "" outside of a git repository.
 std::string git_commit(const std::string& path);
 
-// Writes what differs from that commit, as `git diff HEAD` does, while the run goes on; nothing without git,
-// outside a repository, or without a difference.
+// Writes the output of `git diff HEAD` in the background; nothing without git, outside of a repository, or
+// without changes.
 class GitDiff {
  public:
   GitDiff(const std::string& path, std::string target);

@@ -1,6 +1,6 @@
 #pragma once
-// What a person adds to a run: a star and a note, files "star" and "note.txt" in its folder, so that they go
-// where the folder goes. And its removal. No Lua; any thread. Errors are of kind file.
+// The user's star and note on a run, files "star" and "note.txt" in its folder, so that they move with it;
+// and the removal of a run. No Lua; any thread. Errors are of kind file.
 #include <string>
 #include <string_view>
 
@@ -14,7 +14,7 @@ struct RunNotes {
 RunNotes read_notes(const std::string& folder);
 void set_star(const std::string& folder, bool);
 void set_note(const std::string& folder, std::string_view note);  // an empty one removes the file
-// The folder with all that is in it; refuses what is not the folder of a run.
+// Removes the folder with its content; refuses a folder that is not a run's.
 void remove_run(const std::string& folder);
 
 }  // namespace lunagrad

@@ -1,7 +1,7 @@
 #pragma once
-// The parameters of a run: what the script declared with lg.run.param and lg.run.live, what --set asked for,
-// and the edits that a window makes while it runs. Declaring and applying edits belong to the session's
-// thread; list() and edit() may be called from any.
+// The parameters of a run: declared by the script with lg.run.param and lg.run.live, set by --set, and edited
+// in the window while the script runs. list() and edit() may be called from any thread, everything else from
+// the session's thread.
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -16,7 +16,7 @@
 
 namespace lunagrad {
 
-// The command line asked for what the script does not offer: exit code 2.
+// The command line sets a parameter that the script does not have or accept: exit code 2.
 class UsageError : public Error {
  public:
   using Error::Error;
@@ -27,15 +27,16 @@ using ParamValue = std::variant<bool, int64_t, double, std::string>;
 
 std::string to_text(const ParamValue&);  // "true", "12", "0.001", "adam"
 std::optional<double> to_number(const ParamValue&);
-// `text` as the type of `like`; empty when it is none ("abc" for a number, "1.5" for an integer).
+// `text` converted to the type of `like`; empty when it does not fit ("abc" for a number, "1.5" for an
+// integer).
 std::optional<ParamValue> parse_param(const std::string& text, const ParamValue& like);
 
 struct Param {
   ParamInfo info;
   ParamValue value;
   ParamValue fallback;                  // the default in the script
-  bool edited = false;                  // its value is somebody's choice while the run went on
-  std::optional<int64_t> unread_since;  // edited at the end of this step, not read since
+  bool edited = false;                  // a user changed it during the run
+  std::optional<int64_t> unread_since;  // edited at the end of this step and not read since
 };
 
 class Params {
@@ -44,11 +45,11 @@ class Params {
 
   // Values from a checkpoint, in place of the defaults of parameters that are declared from now on.
   void resume(std::map<std::string, std::string> values) { resumed_ = std::move(values); }
-  // The values that a script before this one had. A parameter takes over what was edited, and anything else
-  // whose default is still the same.
+  // The values of the previous script. A parameter takes its value over if it was edited or if its default is
+  // unchanged.
   void take_over(const Params& before);
-  // The parameter, with what --set, else the checkpoint says in place of the default. The same name again
-  // gives the same parameter. UsageError when --set does not fit the type or the range, Error when the
+  // The parameter with its value: from --set, else from the checkpoint, else the default. Declaring a name
+  // again gives the same parameter. UsageError when --set does not fit the type or the range, Error when the
   // default lies outside the range.
   const Param& declare(ParamInfo info, ParamValue fallback);
   const Param* find(const std::string& name) const;
@@ -57,14 +58,14 @@ class Params {
   // The sentence about a --set that names no declared parameter; empty when all are known.
   std::string unknown() const;
 
-  // Takes over the edits made since the last call, at the end of `step`; returns the names of those
+  // Applies the edits made since the last call, at the end of `step`; returns the names of the edited
   // parameters.
   std::vector<std::string> apply_edits(int64_t step);
-  // The script has taken the value.
+  // The script has read the value.
   void read(const std::string& name);
   // A sentence about each parameter that was edited two steps before `step` and not read since.
   std::vector<std::string> unread(int64_t step);
-  // What the values that were taken over could not mean, since the last call.
+  // Values that could not be taken over since the last call, as sentences.
   std::vector<std::string> take_misfits() { return std::exchange(misfits_, {}); }
 
   // Any thread.

@@ -146,7 +146,7 @@ class MetricsLine {
   }
   template <class T>
   bool take_number(T& number) {
-    // Of what from_chars takes, JSON has neither inf nor nan.
+    // from_chars accepts inf and nan, JSON does not.
     if (at_ == end_ || (*at_ != '-' && (*at_ < '0' || *at_ > '9'))) return false;
     const auto [behind, error] = std::from_chars(at_, end_, number);
     if (error != std::errc() || (behind[-1] < '0' || behind[-1] > '9')) return false;
@@ -177,7 +177,7 @@ bool read_metrics(RunRecord& run, std::string_view text) {
   return true;
 }
 
-// False: the line is no row, or only a part of one.
+// False: the line is not a row, or incomplete.
 bool read_line(RunRecord& run, std::string_view line) {
   if (read_metrics(run, line)) return true;
   const json row = json::parse(line, nullptr, false);

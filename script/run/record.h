@@ -1,6 +1,6 @@
 #pragma once
-// What a run left in its folder, read back: config.json and metrics.jsonl. Rows that a resumption made void
-// are gone, a torn last line is left out. No Lua; any thread. Errors are of kind file.
+// Reads what a run wrote into its folder: config.json and metrics.jsonl. Leaves out rows that a resume made
+// void, and an incomplete last line. No Lua; any thread. Errors are of kind file.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -20,8 +20,8 @@ struct ParamChange {
   std::string name, value;
 };
 
-// A histogram or image that was logged; `what` says in short what a histogram holds, or is an image's file
-// within the run's folder.
+// A histogram or image that was logged; `what` summarizes a histogram, or is the image's file within the
+// run's folder.
 struct LoggedItem {
   int64_t step = 0;
   std::string what;
@@ -30,24 +30,24 @@ struct LoggedItem {
 struct RunRecord {
   std::string folder;
   std::string name;  // of the folder
-  // From config.json; what it lacks is empty.
-  std::string script, started, outcome, device, git_commit, command_line;  // outcome "" while it goes on
+  // From config.json; missing fields are empty.
+  std::string script, started, outcome, device, git_commit, command_line;  // outcome "" while it runs
   std::vector<std::string> arguments;
-  std::map<std::string, std::string> set;  // what --set gave
+  std::map<std::string, std::string> set;  // from --set
   bool resumed = false, sandbox = false;
-  std::vector<int64_t> reloads;  // the steps behind which a changed script went on
+  std::vector<int64_t> reloads;  // the steps after which a changed script took over
   std::vector<ParamChange> changes;
   std::vector<LoggedItem> checkpoints;        // their paths
-  int64_t voided = 0;                         // how often a resumption or reload made earlier rows void
+  int64_t voided = 0;                         // how often a resume or reload made earlier rows void
   std::string seed;                           // as text
   std::map<std::string, std::string> params;  // as text
   double seconds = 0;
-  int64_t steps = 0;                                                     // the last step that a row names
+  int64_t steps = 0;                                                     // the last step of all rows
   int64_t steps_total = 0;                                               // 0: unknown
   std::map<std::string, std::vector<MetricPoint>, std::less<>> metrics;  // in order of step
-  std::map<std::string, std::string> texts;                              // the last of each name
+  std::map<std::string, std::string> texts;                              // the latest of each name
   std::map<std::string, std::vector<LoggedItem>> images, histograms;
-  // What lg.run.watch found: of each part of a model its numbers by name, the last ones.
+  // The latest results of lg.run.watch: part of a model -> name -> number.
   std::map<std::string, std::map<std::string, double>> watched;
 };
 
@@ -56,11 +56,11 @@ bool is_run(const std::string& folder);
 // The runs in a folder, by name, which begins with the time of their start.
 std::vector<std::string> find_runs(const std::string& folder);
 RunRecord read_run(const std::string& folder);
-// What config.json says, without the metrics: quick, however long the run was.
+// Reads config.json only, not the metrics: fast for runs of any length.
 RunRecord read_run_config(const std::string& folder);
 
-// A run that may still be written: each call of more() reads the lines that were added since the call before,
-// up to the last whole one.
+// Reads a run that is still being written: each call of more() reads the complete lines added since the
+// previous call.
 class RunFollower {
  public:
   explicit RunFollower(std::string folder);
@@ -70,7 +70,7 @@ class RunFollower {
 
  private:
   RunRecord run_;
-  uint64_t offset_ = 0;  // of the first byte that is not read yet
+  uint64_t offset_ = 0;  // of the first unread byte
   int64_t lines_ = 0;
 };
 

@@ -38,7 +38,7 @@ Json json_value(const ParamValue& value) {
       value);
 }
 
-// Lua strings are bytes; what is not UTF-8 becomes U+FFFD.
+// Lua strings are bytes; invalid UTF-8 becomes U+FFFD.
 std::string dump(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
@@ -155,7 +155,8 @@ void Run::resume_at(Checkpoint checkpoint) {
   earlier_ = checkpoint.seconds;
   start_ = std::chrono::steady_clock::now();
   params_.resume(checkpoint.params);
-  // A run goes on in its own folder, unless another is named. A sandboxed script does not choose one.
+  // A resumed run continues in its own folder unless another is named. A sandboxed script does not choose
+  // one.
   const bool chosen = !options_.sandbox || checkpoint.path == find_checkpoint(options_.resume);
   if (chosen && options_.run_directory.empty())
     options_.run_directory = folder_of_checkpoint(checkpoint.path);
@@ -304,7 +305,7 @@ void Run::open_folder() {
     event.text = message;
     emit(std::move(event));
   };
-  folder_failed_ = true;  // until it worked: a script that catches the error is not told again at each step
+  folder_failed_ = true;  // until a write succeeds: do not repeat the error at each step
   folder_ = std::make_unique<RunFolder>(
       options_.run_directory.empty() ? default_run_directory(path_) : options_.run_directory,
       resumed_ && options_.run_directory == folder_of_checkpoint(resumed_->path), warn);

@@ -1,6 +1,6 @@
 #pragma once
-// One run of a script, as lg.run sees it: its parameters, its steps, the values it logs and its folder.
-// Belongs to the session's thread, but for Params' own exceptions.
+// One run of a script, as lg.run sees it: its parameters, steps, logged values and folder. Belongs to the
+// session's thread; params() has functions for any thread.
 #include <chrono>
 #include <functional>
 #include <map>
@@ -21,10 +21,10 @@
 
 namespace lunagrad {
 
-// What is run: a file, or a text under a name.
+// A script: a file, or a text with a name.
 struct Script {
-  std::string path;  // of the file, "" for a text
-  std::string name;  // chunk name, as Lua wants it: "@train.lua", "=(command line)"
+  std::string path;  // of the file; "" for a text
+  std::string name;  // Lua's chunk name: "@train.lua", "=(command line)"
   std::string source;
   RunOptions options;
 };
@@ -35,42 +35,43 @@ class Run {
   ~Run();
   void set_source(std::string source) { source_ = std::move(source); }  // for the copy in the folder
 
-  // The script before this one hands over its folder and its parameters; what it did is behind step `step`.
-  // Called before this script runs.
+  // Takes over the folder and parameters of the previous script, which ended after step `step`. Called before
+  // this script runs.
   void take_over(Run& before, int64_t step);
-  // What the script kept of the states that were handed to it, once it is known: an event.
+  // Sends an event with what the script took of the states that were handed to it.
   void tell_reloaded(const std::string& what);
-  // The script has steps, and the one that goes on will end.
+  // The script has steps, and the current one will end.
   bool awaits_boundary() const { return in_steps_ || (!has_steps_ && done_ > 0); }
-  // A sentence about a --set that names no parameter; empty when all are known. A script that was reloaded
-  // may have dropped one.
+  // A sentence about a --set that names no parameter; empty when all are known, and after a reload, which may
+  // have dropped one.
   std::string unknown_param() const { return reloads_.empty() ? params_.unknown() : std::string(); }
 
   Params& params() { return params_; }
   const RunOptions& options() const { return options_; }
-  double seconds() const;  // since the run began, without the time between a checkpoint and its resumption
-  int64_t done() const { return done_; }  // how many steps are over
+  double seconds() const;  // since the run began, without the time between a checkpoint and its resume
+  int64_t done() const { return done_; }  // the number of completed steps
 
-  // The loop of lg.run.steps. begin_steps: at most once a run; UsageError when --set names what is no
+  // The loop of lg.run.steps. begin_steps: at most once a run; UsageError when --set names an unknown
   // parameter.
   void begin_steps(std::optional<int64_t> total, const SourcePlace&);
-  // The step that was going on, if any, is over: its rows are read, edits of parameters take effect.
+  // Ends the current step, if any: reads its logged rows and applies edits of parameters.
   void end_step();
   int64_t next_step();                    // its number, 0 when all are done
-  int64_t step() const { return step_; }  // the one that is going on, or the last
+  int64_t step() const { return step_; }  // the current or last step
   bool in_steps() const { return in_steps_; }
-  // An optimizer made a step: the boundary of a script without lg.run.steps, false in others.
+  // An optimizer made a step. True if that is a step boundary, as in a script without lg.run.steps.
   bool count_step();
 
   void ask_checkpoint() { checkpoint_asked_ = true; }  // at the end of the step
   bool takes_checkpoint() { return std::exchange(checkpoint_asked_, false); }
-  // Where the checkpoint of the steps that are over belongs, in the run's folder, which is made when needed.
+  // The path of a checkpoint after the completed steps, in the run's folder, which is created if needed.
   std::string checkpoint_path();
   void checkpoint_written(const std::string& path);
-  // The checkpoint at a run folder or under a file's name; "" when the folder has none. Error of kind file.
+  // The newest checkpoint in a run folder, or the given file; "" when the folder has none. Error of kind
+  // file.
   std::string find_checkpoint(const std::string& path) const;
-  // The run goes on behind a checkpoint's step, with its parameters (which --set overrules) and random
-  // numbers.
+  // Continues after a checkpoint's step, with its parameters (--set takes precedence) and random number
+  // generator.
   struct Checkpoint {
     std::string path;
     int64_t step = 0;
@@ -79,29 +80,30 @@ class Run {
     uint64_t seed = 0, stream = 0;
   };
   void resume_at(Checkpoint);
-  void go_on_at(int64_t step, uint64_t seed, uint64_t stream);  // the same behind a reload
+  void go_on_at(int64_t step, uint64_t seed, uint64_t stream);  // the same after a reload
 
-  // Numbers, or scalar tensors whose values are read at once on the CPU and at the next boundary elsewhere.
+  // Numbers or scalar tensors. A tensor on the CPU is read at once, on another device at the next step
+  // boundary.
   using Row = std::vector<std::pair<std::string, std::variant<double, Tensor>>>;
   void log(Row row, const SourcePlace&);
   void log_text(const std::string& name, const std::string& value);
   // A picture [channels, height, width], [height, width] or [pictures, channels, height, width], which are
-  // laid side by side; `normalize`: its values are scaled to 0 … 1. Error for what no picture can show.
+  // shown side by side; `normalize`: its values are scaled to 0 … 1. Error for other shapes or types.
   void log_image(const std::string& name, const Tensor&, bool normalize);
   void log_histogram(const std::string& name, const Statistics&);
-  // What lg.run.watch found in this step: for each part of a model numbers under their names.
+  // The results of lg.run.watch in this step: part of a model -> name -> number.
   using Findings = std::map<std::string, std::map<std::string, double>>;
   void log_watch(const Findings&);
-  // Whether anybody gets the values: the folder, or who watches an interactive run.
+  // Whether logged values are used: written to the folder, or shown in an interactive run.
   bool keeps_values() const { return options_.write_run || options_.interactive; }
   // From now on a logged value that is NaN or infinite is an Error of kind numeric.
   void assert_finite(bool on) { assert_finite_ = on; }
 
   // Params::declare, with an event and an entry in config.json when the parameter is new.
   const Param& declare(ParamInfo, ParamValue fallback);
-  void remember_output(const std::string& text);  // into log.txt, once there is a folder
-  void flush();                                   // reads and writes the rows that wait for a device
-  // Writes down how the run ended.
+  void remember_output(const std::string& text);  // appended to log.txt once there is a folder
+  void flush();                                   // reads and writes the rows whose values are on a device
+  // Records how the run ended.
   void finish(Outcome, int exit_code);
   const RunFolder* folder() const { return folder_.get(); }
 
@@ -135,7 +137,7 @@ class Run {
   bool has_steps_ = false;
   bool checkpoint_asked_ = false;
   std::optional<Checkpoint> resumed_;
-  std::optional<std::pair<uint64_t, uint64_t>> random_;  // seed and stream that the first step finds
+  std::optional<std::pair<uint64_t, uint64_t>> random_;  // seed and stream at the first step
   double earlier_ = 0;                                   // seconds before start_
   std::optional<double> ended_;                          // what seconds() was then
   struct Reload {
@@ -150,7 +152,7 @@ class Run {
   std::unique_ptr<GitDiff> diff_;
   std::unique_ptr<EventFile> events_;
   bool folder_failed_ = false;
-  std::string early_output_;  // printed before there was a folder
+  std::string early_output_;  // output before the folder existed
 };
 
 }  // namespace lunagrad

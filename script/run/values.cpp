@@ -1,4 +1,4 @@
-// What a run keeps beside its metrics: texts, images, histograms, and what lg.run.watch finds.
+// The logged values of a run other than metrics: texts, images, histograms, and the results of lg.run.watch.
 #include <algorithm>
 #include <cmath>
 

@@ -12,8 +12,8 @@ namespace {
 // Statistics of more elements (some ten milliseconds) follow in a second answer.
 constexpr int64_t kMostAtOnce = 1 << 24;
 
-// Looks at a tensor, or says why there is none. `look` makes the answer of the value; what fails is its
-// reason.
+// Answers a query about a tensor: `look` makes the answer from its value. Without a value, or on an error,
+// the answer has a reason.
 template <class Answer, class Look>
 Answer answer(const TapeWatch& watch, const TensorPlace& place, const Look& look) {
   Answer answer;

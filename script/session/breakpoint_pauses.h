@@ -15,7 +15,7 @@ namespace lunagrad {
 
 class BreakpointPauses {
  public:
-  // `pause` pauses at once, amid a backward pass: the next thing that the script would do is raise an error.
+  // `pause` pauses at once, inside a backward pass, because the next thing is an error.
   BreakpointPauses(RunControl&, Events&, const ScriptState&, std::function<void()> pause);
   BreakpointPauses(const BreakpointPauses&) = delete;
 

@@ -27,7 +27,7 @@ std::string quoted(const char* text, size_t length) {
   return result + '"';
 }
 
-// A value inside a table: in one short piece.
+// A value inside a table, in one line.
 std::string brief(lua_State* L, int index) {
   if (const Tensor* tensor = to_tensor(L, index))
     return text("tensor ", tensor->shape(), ' ', tensor->dtype());
@@ -50,7 +50,7 @@ bool is_name(const char* text) {
   return true;
 }
 
-// One level of a table: its list, then its fields by name.
+// One level of a table: its list part, then its fields sorted by name.
 std::string show_table(lua_State* L, int index) {
   index = lua_absindex(L, index);
   std::string result;
@@ -190,7 +190,7 @@ void load_part(lua_State* L, const std::string& name) {
   lua_pop(L, 1);
 }
 
-// Replaces the value at the top by what its metatable's __index leads to; false (and nothing) at the end.
+// Replaces the value at the top by its metatable's __index table; pops it and returns false if there is none.
 bool inherit(lua_State* L) {
   if (lua_getmetatable(L, -1)) {
     lua_pushliteral(L, "__index");

@@ -31,7 +31,7 @@ int print(lua_State* L) {
   return 0;
 }
 
-// io.write as Lua's own (upvalue 1), but for standard output, which is the session's. Upvalue 2: io.output.
+// Lua's own io.write (upvalue 1), except that standard output becomes an event. Upvalue 2: io.output.
 int write(lua_State* L) {
   const int count = lua_gettop(L);
   lua_pushvalue(L, lua_upvalueindex(2));
@@ -74,8 +74,8 @@ int handle_unless_unwinding(lua_State* L) {
 
 int all_results(lua_State* L, int, lua_KContext) { return lua_gettop(L); }
 
-// xpcall with a message handler that cannot run, and so cannot loop, while the script is being stopped: Lua
-// calls handlers with hooks off. Upvalue 1: Lua's own.
+// xpcall whose message handler does not run while the script is being stopped: Lua calls handlers with hooks
+// off, so a handler could loop for ever. Upvalue 1: Lua's own.
 int interruptible_xpcall(lua_State* L) {
   luaL_checktype(L, 2, LUA_TFUNCTION);
   lua_pushvalue(L, 2);

@@ -119,7 +119,7 @@ bool ScriptState::at_new_line(lua_State* L, lua_Debug* at) const {
 
 void ScriptState::unwind(lua_State* L, bool task_running) {
   unwinding_ = true;
-  if (!L) fail_as(ErrorKind::cancelled, "interrupted");  // amid backward: the edge makes it a Lua error
+  if (!L) fail_as(ErrorKind::cancelled, "interrupted");  // inside backward: guard() turns it into a Lua error
   set_hook(L, 1, false);
   if (!task_running) set_hook(lua_, 1, false);
   lua_pushliteral(L, "interrupted");

@@ -32,7 +32,7 @@ class ScriptState {
   // way.
   void arm(lua_State*);
   bool lines_watched() const { return lines_watched_; }
-  void watch_lines(lua_State*);  // the line that runs now is the one to leave; null amid a backward pass
+  void watch_lines(lua_State*);  // leave the current line; null inside a backward pass
   void forget_lines() { lines_watched_ = false; }
   // In a line hook: the script or its modules reached a line other than the one it left.
   bool at_new_line(lua_State*, lua_Debug*) const;

@@ -22,7 +22,7 @@ uint32_t field_a(uint32_t i) { return (i >> 7) & 0xff; }
 uint32_t field_b(uint32_t i) { return (i >> 16) & 0xff; }
 uint32_t field_c(uint32_t i) { return i >> 24; }
 
-constexpr int kAbsoluteLine = -0x80;  // the line of this instruction stands in the list of absolute lines
+constexpr int kAbsoluteLine = -0x80;  // the line of this instruction is in the list of absolute lines
 
 class Chunk {
  public:
@@ -93,7 +93,7 @@ class Chunk {
     }
     std::vector<std::string> constants(size());
     for (std::string& value : constants) value = constant();
-    // Of the main chunk the only upvalue is the table of globals; an inner function has it from outside.
+    // The only upvalue of the main chunk is the table of globals; an inner function inherits it.
     std::vector<bool> globals(size());
     for (size_t i = 0; i < globals.size(); ++i) {
       const bool in_stack = byte() != 0;

@@ -1,6 +1,6 @@
 #pragma once
-// Lines from standard input: edited, remembered and completed by libedit on a terminal, read as they come
-// otherwise. Owned and called by the main thread.
+// Reads lines from standard input. On a terminal libedit edits and completes them and keeps a history. Owned
+// and called by the main thread.
 #include <functional>
 #include <memory>
 #include <optional>

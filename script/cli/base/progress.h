@@ -1,6 +1,6 @@
 #pragma once
-// How far a run is, on standard error: a bar redrawn in place on a terminal, or a plain line now and then.
-// Fed by the session's thread; clear() and messages may come from any thread.
+// Shows the progress of a run on standard error: a bar redrawn in place on a terminal, or a plain line now
+// and then. step() and metrics() are called on the session's thread, write() on any thread.
 #include <chrono>
 #include <mutex>
 #include <string>
@@ -24,7 +24,7 @@ struct ProgressState {
 std::string bar_line(const ProgressState&, int width, bool utf8);
 std::string plain_line(const ProgressState&);
 
-// "[3/20] name" in place on a terminal's standard error, nothing elsewhere; the line goes when all are done.
+// "[3/20] name" in place on a terminal's standard error, nothing elsewhere; removed when all are done.
 void show_count(size_t done, size_t all, std::string_view name);
 
 class Progress {

@@ -198,7 +198,8 @@ class Runner {
       }
     }
     tell_end();
-    // Closing the Lua state runs finalizers, which nothing can interrupt: they get what is left of the time.
+    // Closing the Lua state runs finalizers, which cannot be interrupted: they get the rest of the time
+    // limit.
     if (limited) end_at(limit);
     if (outcome_ == Outcome::stopped && signals_.last() == SIGTERM) return 128 + SIGTERM;
     return exit_code_;

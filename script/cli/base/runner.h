@@ -9,7 +9,7 @@
 
 namespace lunagrad {
 
-// Exit codes that are no Outcome.
+// Exit codes that are not an Outcome.
 inline constexpr int kExitTestFailed = 3;
 inline constexpr int kExitTimeout = 124;
 

@@ -1,7 +1,6 @@
 #pragma once
-// Notices that files were changed by an editor: another time, size or inode than before. Asked now and then
-// by one thread; a change counts when the file is the same at two askings, so that a half-written one does
-// not.
+// Detects files changed by an editor: a new time, size or inode. Polled by one thread. A change counts when
+// two polls see the same file, so that a half-written file is ignored.
 #include <map>
 #include <string>
 #include <tuple>

@@ -1,5 +1,5 @@
 #pragma once
-// `lunagrad bench --ops`: the speed of every op beside that of copying memory, measured in the same run. Runs
+// `lunagrad bench --ops`: the speed of every op compared with copying memory, measured in the same run. Runs
 // on the calling thread with a context of its own; the table goes to standard output, progress to a
 // terminal's standard error.
 #include <cstdint>

@@ -20,7 +20,7 @@ enum class BenchScale : uint8_t { memory, arithmetic };
 
 struct BenchRow {
   const Op* op;
-  std::string variant;  // told beside the op's name
+  std::string variant;  // shown after the op's name
   std::vector<BenchInput> inputs;
   std::vector<std::pair<std::string, Value>> params;  // the others have their fallback
   BenchScale scale = BenchScale::memory;

@@ -1,5 +1,5 @@
-// `lunagrad doctor`: looks at what a run will find here: the processor, devices and their arithmetic, the
-// display, the Lua library, room for runs. Each finding is a line, each fault with what to do.
+// `lunagrad doctor`: checks what a run needs: the processor, devices and their arithmetic, the display, the
+// Lua library, disk space for runs. Prints one line per finding, and for each fault what to do.
 #include <unistd.h>
 
 #include <cstdlib>

@@ -14,7 +14,7 @@
 namespace lunagrad {
 namespace {
 
-// Names and metadata come from the file: what is no text, or would move the cursor, is shown as '?'.
+// Names and metadata come from the file: control characters are shown as '?'.
 std::string printable(const std::string& text, size_t longest) {
   std::string out;
   for (const char c : text.substr(0, longest))

@@ -47,7 +47,7 @@ bool is_word(const std::string& line, std::string_view word) {
   return text == word || text == std::string(word) + "()";
 }
 
-// Says whether text needs more lines, by compiling it in a state of its own.
+// Whether text needs more lines: compiles it in a separate state.
 class Syntax {
  public:
   Syntax() : lua_(luaL_newstate()) {}
@@ -133,7 +133,7 @@ class Repl {
     const auto start = std::chrono::steady_clock::now();
     const size_t before = session_.memory().in_use;
     Signals signals;
-    std::mutex waking;  // held until the session's thread has let go of `signals`
+    std::mutex waking;  // held until the session's thread no longer uses `signals`
     bool done = false;
     session_.eval(text, [&](bool) {
       const std::lock_guard lock(waking);

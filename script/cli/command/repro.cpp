@@ -1,5 +1,5 @@
 // `lunagrad repro RUN`: runs the script of a run's folder again, with its arguments, seed, device, parameters
-// and the changes that were made to them, and tells the first number that comes out otherwise.
+// and the changes that were made to them, and reports the first number that differs.
 #include <stdlib.h>
 
 #include <charconv>

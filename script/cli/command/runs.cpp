@@ -52,7 +52,7 @@ std::string find_run(const Request& request, const std::string& asked) {
 
 std::string outcome_of(const RunRecord& run) { return run.outcome.empty() ? "unfinished" : run.outcome; }
 
-// Columns as wide as their widest cell; what is counted is characters, not bytes.
+// Columns as wide as their widest cell, in characters, not bytes.
 void print_table(const std::vector<std::vector<std::string>>& rows) {
   const auto width = [](const std::string& text) {
     return size_t(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
@@ -151,7 +151,7 @@ std::string times(const std::vector<LoggedItem>& items) {
   return items.size() == 1 ? "" : std::to_string(items.size()) + " times, last ";
 }
 
-// The parts of a model that lg.run.watch looked at, with the last of each number.
+// The parts of a model that lg.run.watch measured, with the latest of each number.
 void print_watched(const RunRecord& run) {
   std::set<std::string> names;
   for (const auto& [part, numbers] : run.watched)

@@ -16,7 +16,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr double kGain = 0.02;  // that a plan has to show before it is kept
+constexpr double kGain = 0.02;  // the least gain for which a plan is kept
 
 Tensor make_operand(const TunedProduct& product, int64_t rows, int64_t columns, bool transposed) {
   Shape shape{transposed ? columns : rows, transposed ? rows : columns};
@@ -60,7 +60,7 @@ class Tuning {
       return !(plan == plans_[0]) && turn(plan) > kHopeless * first;
     });
     const std::vector<double> times = medians(plans_, kFirstTurns);
-    // The best of many was lucky, too: it has to show its gain once more, in turns with the device's own.
+    // The best of many measurements is biased: measure it again, alternating with the device's own plan.
     const ProductPlan own = plans_[0],
                       best = plans_[size_t(std::min_element(times.begin(), times.end()) - times.begin())];
     Result result{own, own, times[0], times[0]};
