@@ -18,13 +18,13 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 
 using Lines = std::vector<std::string_view>;
 
-// Of every line of both texts, whether it is in the other one too, in order.
+// For each line of both texts: whether it is part of the common subsequence.
 struct Matched {
   std::vector<bool> left, right;
 };
 
-// Greedy: `reach[d]` holds, for each diagonal k = x - y, how far right d changes can lead; the way is read
-// backwards.
+// Greedy: `reach[d]` holds, for each diagonal k = x - y, the farthest x that d changes can reach; the path is
+// traced backwards.
 Matched match(const Lines& a, const Lines& b) {
   constexpr int kMostChanges = 2000;
   Matched matched{std::vector<bool>(a.size()), std::vector<bool>(b.size())};
@@ -57,7 +57,7 @@ Matched match(const Lines& a, const Lines& b) {
   if (!found) return matched;
   int x = n, y = m;
   for (int d = int(reach.size()) - 1; d >= 0; --d) {
-    // reach[d] is what d - 1 changes could do, diagonals -d to d.
+    // reach[d] is the reach of d - 1 changes, on diagonals -d to d.
     const auto before = [&](int k) { return reach[size_t(d)][size_t(k + d)]; };
     const int k = x - y;
     int from_x = 0, from_y = 0;

@@ -190,7 +190,7 @@ bool RunFolder::drop_torn_line() {
 void RunFolder::append(int& file, const char* name, std::string_view data) {
   if (file < 0) return;
   if (const int error = write_all(file, data)) {
-    if (&file == &metrics_) drop_torn_line();  // should that fail, readers leave the line out
+    if (&file == &metrics_) drop_torn_line();  // if that fails, readers skip the line
     ::close(file);
     file = -1;
     warn_(text(path_, "/", name, ": ", std::strerror(error), "; the run goes on without it"));

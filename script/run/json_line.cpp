@@ -41,7 +41,7 @@ JsonLine& JsonLine::key(std::string_view name) {
   return *this;
 }
 
-// Writes what JSON has no number for.
+// Writes NaN and infinities, which JSON lacks.
 bool JsonLine::finite_or_named(double number) {
   separate();
   if (std::isfinite(number)) return true;

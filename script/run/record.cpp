@@ -35,7 +35,7 @@ void read_config(RunRecord& run) {
   const std::string path = run.folder + "/config.json";
   std::ifstream in(path);
   const json config = json::parse(in, nullptr, false);
-  // Killed before it was written: the metrics are there all the same.
+  // Killed before config.json was written: the metrics may exist.
   if (!config.is_object()) return;
   run.script = text_of(config, "script");
   run.started = text_of(config, "started");
@@ -115,8 +115,8 @@ void read_row(RunRecord& run, const json& row) {
   if (run.outcome.empty() && !std::isnan(time)) run.seconds = time;
 }
 
-// Reads what most lines are, {"step":1,"time":0.1,"metrics":{"loss":0.5}} with nothing that is escaped,
-// several times as fast as a parser of all of JSON. False, and nothing is changed, for any other line.
+// Fast path for the common line {"step":1,"time":0.1,"metrics":{"loss":0.5}} without escapes, several times
+// faster than a full JSON parser. For any other line returns false and changes nothing.
 class MetricsLine {
  public:
   explicit MetricsLine(std::string_view line) : at_(line.data()), end_(at_ + line.size()) {}

@@ -171,7 +171,7 @@ void Run::go_on_at(int64_t step, uint64_t seed, uint64_t stream) {
 void Run::take_over(Run& before, int64_t step) {
   before.flush();
   params_.take_over(before.params_);
-  options_.run_directory = before.options_.run_directory;  // which a checkpoint may have given
+  options_.run_directory = before.options_.run_directory;  // may come from a checkpoint
   started_ = before.started_;
   folder_ = std::move(before.folder_);
   diff_ = std::move(before.diff_);
@@ -187,7 +187,7 @@ void Run::take_over(Run& before, int64_t step) {
   reloads_.push_back({step, name});
   if (!folder_) return;
   folder_->write_script(name, source_);
-  // As with a resumption, rows of later steps that stand above this line are void.
+  // As with a resume, earlier lines with later steps are void.
   folder_->append_metrics(JsonLine(step, seconds()).field("reload", std::string_view(name)).finish());
   write_config(nullptr, 0);
 }
@@ -242,7 +242,7 @@ void Run::tell(const Param& param) {
 
 void Run::log(Row row, const SourcePlace& place) {
   open_folder();
-  bool here = pending_.empty();  // no row overtakes another
+  bool here = pending_.empty();  // rows keep their order
   for (auto& [name, value] : row) {
     Tensor* const tensor = std::get_if<Tensor>(&value);
     if (!tensor) continue;
@@ -298,8 +298,7 @@ double Run::date(double time) const {
 
 void Run::open_folder() {
   if (folder_ || folder_failed_ || !options_.write_run) return;
-  const auto warn = [emit =
-                         emit_](const std::string& message) {  // the folder may outlive this run, in the next
+  const auto warn = [emit = emit_](const std::string& message) {  // the next run may take over the folder
     Event event{};
     event.kind = Event::Kind::warning;
     event.text = message;
@@ -310,7 +309,7 @@ void Run::open_folder() {
       options_.run_directory.empty() ? default_run_directory(path_) : options_.run_directory,
       resumed_ && options_.run_directory == folder_of_checkpoint(resumed_->path), warn);
   folder_failed_ = false;
-  // Rows of later steps that stand above this line are those of a continuation that was given up.
+  // Earlier lines with later steps belong to an abandoned continuation.
   if (resumed_) {
     folder_->append_metrics(JsonLine(done_, seconds()).field("resume", resumed_->path).finish());
   }

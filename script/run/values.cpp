@@ -11,8 +11,7 @@
 namespace lunagrad {
 namespace {
 
-// Edges and percentiles are known to an eighth at best, and norms are looked at: six digits tell all there
-// is.
+// Edges and percentiles are exact to 1/8 at best, and norms are for reading: six digits are enough.
 constexpr int kDigits = 6;
 
 constexpr int64_t kGap = 2;  // pixels between pictures

@@ -1,5 +1,5 @@
-// `lunagrad check`: a script's syntax and its globals, without running it. A global that nothing defines is a
-// misspelt name; one that is assigned is a local without `local`.
+// `lunagrad check`: checks the syntax and the globals of scripts without running them. An undefined global is
+// probably misspelt; an assigned one probably lacks `local`.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -27,7 +27,7 @@ std::set<std::string> standard_globals(lua_State* L) {
 
 std::string closest(const std::string& name, const std::set<std::string>& known) {
   std::string best;
-  size_t least = name.size() > 4 ? 3 : 2;  // more is another word
+  size_t least = name.size() > 4 ? 3 : 2;  // a larger distance is another word
   for (const std::string& other : known) {
     const size_t d = edits(name, other);
     if (d < least) least = d, best = other;

@@ -44,7 +44,7 @@ class Report {
   int faults_ = 0;
 };
 
-// A product and a sum whose result is known: A I = A, and its elements add up to n (n - 1) / 2.
+// A product and a sum with a known result: A I = A, whose elements sum to n (n - 1) / 2.
 void try_arithmetic(Report& report, Device& device) {
   constexpr int64_t kSide = 64, kCount = kSide * kSide;
   try {

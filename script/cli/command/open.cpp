@@ -28,7 +28,7 @@ bool is_set(const char* variable) {
   return value && *value;
 }
 
-// Libraries that the workbench is linked with; without one the system would not even start it.
+// Libraries that the workbench is linked with; the system cannot start it without them.
 struct Library {
   const char* file;
   const char* what;

@@ -1,5 +1,5 @@
-// `lunagrad completion` and `lunagrad man`: what other programs want to know of the command line. Both are
-// made from the commands as they describe themselves.
+// `lunagrad completion` and `lunagrad man`: shell completions and the manual page, generated from the
+// declarations of the commands.
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -26,7 +26,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 
 std::string in_quotes(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
 
-// The part of bash's and zsh's function that finds the command in which the cursor stands, as `at`.
+// The part of bash's and zsh's function that sets `at` to the command at the cursor.
 void print_search(std::ostream& out, const CommandText& program, const char* loop, const char* word) {
   out << "  local at= i\n  for ((" << loop << "; ++i)); do\n    case \"$at " << word << "\" in\n";
   each_command(program, "", [&](const std::string& path, const CommandText&) {
@@ -121,7 +121,7 @@ void print_man_page(std::ostream& out, const CommandText& program) {
   const std::pair<const char*, const char*> sections[] = {
       {"SCRIPTS", "script"}, {"FILES", "run-folder"}, {"FORMATS", "formats"}, {"EXIT STATUS", "exit-codes"}};
   for (const auto& [title, topic] : sections) {
-    const std::string text = explain_topic(topic);  // below a title of its own
+    const std::string text = explain_topic(topic);  // its title is replaced
     out << ".SH " << title << "\n.nf\n" << troff(text.substr(text.find("\n\n") + 2)) << ".fi\n";
   }
 }

@@ -26,7 +26,7 @@ std::string history_file() {
   return folder.empty() ? folder : folder + "/history";
 }
 
-// What an evaluation took, where a person notices it.
+// The cost of an evaluation, if a user would notice it.
 void report_cost(std::chrono::duration<double> time, size_t before, size_t after) {
   constexpr double kMiB = 1 << 20;
   const double change = (double(after) - double(before)) / kMiB;
@@ -39,7 +39,7 @@ void report_cost(std::chrono::duration<double> time, size_t before, size_t after
   std::printf("\n");
 }
 
-// "help", " help()": what people type who look for a way on, or out.
+// "help", " help()": what users type to get help or to leave.
 bool is_word(const std::string& line, std::string_view word) {
   const size_t start = line.find_first_not_of(" \t");
   if (start == std::string::npos) return false;
@@ -79,14 +79,14 @@ class Repl {
         editor_(history_file(), [this](const std::string& line) { return complete(line); }) {}
 
   int run(const RunOptions& options) {
-    // Ctrl-C ends an evaluation or drops a line; between the two it has nothing to end.
+    // Ctrl-C ends an evaluation or discards a line; between the two it does nothing.
     if (editor_.interactive()) std::signal(SIGINT, SIG_IGN);
     if (editor_.interactive())
       std::cout
           << "Lunagrad " << LUNAGRAD_VERSION << ", " << LUA_RELEASE
           << ". `lg` is loaded, `_` is the last value, `;` at the end hides it, `help` and `?name` explain, "
              "Ctrl-D leaves.\n";
-    // An empty script opens the state with the device and the seed that were asked for.
+    // An empty script opens the Lua state with the requested device and seed.
     session_.run_text("", "input", options);
     if (session_.wait() != Outcome::ok) return exit_code_.value_or(1);
     exit_code_.reset();

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kExitMismatch = 7;
 
-// Gone with all that is in it when it goes out of scope.
+// Removed with its content when it goes out of scope.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -94,7 +94,7 @@ int reproduce(const std::string& folder) {
   request.options.seed = seed;
   request.options.device = was.device;
   request.options.sandbox = was.sandbox;
-  // A run that was stopped is run as far as it came.
+  // A stopped run is repeated up to its last step.
   if (was.outcome == "ok" ? was.steps_total > 0 : was.steps > 0)
     request.options.steps = was.outcome == "ok" ? was.steps_total : was.steps;
   for (const ParamChange& change : was.changes)

@@ -1,4 +1,4 @@
-// `lunagrad runs`: lists, shows, compares, exports and removes what runs left in their folders.
+// `lunagrad runs`: lists, shows, compares, exports and removes run folders.
 #include <unistd.h>
 
 #include <algorithm>
@@ -73,8 +73,7 @@ void print_table(const std::vector<std::vector<std::string>>& rows) {
   }
 }
 
-// The curve in one line of characters: the mean of each of `columns` equal parts, from the lowest to the
-// highest.
+// A sparkline: the mean of each of `columns` equal parts, scaled from minimum to maximum.
 std::string sparkline(const std::vector<MetricPoint>& points, size_t columns) {
   static const char* const kBars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   columns = std::min(columns, points.size());
@@ -146,7 +145,7 @@ int list(const Request& request) {
   return 0;
 }
 
-// How often, when more than once, before what was last.
+// The count, if above one, before the latest item.
 std::string times(const std::vector<LoggedItem>& items) {
   return items.size() == 1 ? "" : std::to_string(items.size()) + " times, last ";
 }
@@ -242,7 +241,7 @@ int diff(const Request& request) {
   compare("steps", std::to_string(a.steps), std::to_string(b.steps));
   for (const auto& [name, points] : a.metrics) names.insert(name);
   for (const auto& [name, points] : b.metrics) names.insert(name);
-  // The first step at which the two tell different numbers: where to look for the cause.
+  // The first step at which the two runs have different numbers.
   for (const std::string& name : names) {
     const auto left = a.metrics.find(name), right = b.metrics.find(name);
     const auto last = [](const auto& found, const auto& all) {
@@ -301,7 +300,7 @@ std::string as_csv(const RunRecord& run) {
   return csv;
 }
 
-// To a folder (one that is there, or a name that ends in '/') go metrics.csv and the images.
+// Writes metrics.csv and the images into a folder: an existing one, or a name that ends in '/'.
 int export_run(const Request& request) {
   const RunRecord run = read_run(find_run(request, request.runs[0]));
   const std::string csv = as_csv(run);
@@ -331,7 +330,7 @@ int export_run(const Request& request) {
 }
 
 int remove(const Request& request) {
-  // All are looked up first: a wrong name removes nothing.
+  // Look up all runs first, so that a wrong name removes nothing.
   std::vector<std::string> folders;
   for (const std::string& asked : request.runs) folders.push_back(find_run(request, asked));
   for (const std::string& folder : folders) {

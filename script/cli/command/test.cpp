@@ -1,4 +1,4 @@
-// `lunagrad test`: runs Lua files, each in a state of its own, and counts their tests: those of it(), or the
+// `lunagrad test`: runs Lua files, each in its own Lua state, and counts their tests: those of it(), or the
 // file itself when it has none.
 #include <algorithm>
 #include <atomic>
@@ -35,7 +35,7 @@ struct FileResult {
   }
 };
 
-// What is run without a file: test_*.lua and *_test.lua here and in tests/ and test/, by name.
+// The default files: test_*.lua and *_test.lua here and in tests/ and test/, by name.
 std::vector<std::string> find_tests() {
   std::vector<std::string> found;
   for (const char* folder : {".", "tests", "test"}) {
@@ -59,7 +59,7 @@ FileResult run_tests_of(const std::string& path, const Request& request) {
   const auto start = std::chrono::steady_clock::now();
   {
     Session session([&](const Event& event) {
-      // Standard output is the report's; what a test prints goes beside it.
+      // Standard output is for the report; a test's own output goes to standard error.
       if (event.kind == Event::Kind::output) std::fwrite(event.text.data(), 1, event.text.size(), stderr);
       if (event.kind == Event::Kind::warning) std::cerr << "warning: " << event.text << "\n";
       if (event.kind == Event::Kind::error) error = event.text;
@@ -108,14 +108,14 @@ std::string xml(const std::string& text) {
         out += "&quot;";
         break;
       default:
-        // XML 1.0 has no place for the other control characters.
+        // XML 1.0 forbids the other control characters.
         if (static_cast<unsigned char>(c) >= 32 || c == '\n' || c == '\t') out += c;
     }
   }
   return out;
 }
 
-// The dialect that CI servers read: testsuites/testsuite/testcase/failure.
+// The JUnit dialect that CI servers read: testsuites/testsuite/testcase/failure.
 std::string junit(const std::vector<FileResult>& files) {
   std::ostringstream out;
   out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
@@ -149,7 +149,7 @@ std::string indented(const std::string& text, const char* by) {
 void print_tap(const FileResult& file, size_t& number) {
   for (const TestResult& test : file.tests) {
     std::string name = file.path + ": " + test.name;
-    std::replace(name.begin(), name.end(), '#', ' ');  // would begin a directive
+    std::replace(name.begin(), name.end(), '#', ' ');  // a '#' would start a directive
     std::replace(name.begin(), name.end(), '\n', ' ');
     std::cout << (test.message.empty() ? "ok " : "not ok ") << ++number << " - " << name << "\n"
               << indented(test.message, "# ");

@@ -31,7 +31,7 @@ struct Result {
   double gain() const { return 1 - best_seconds / own_seconds; }
 };
 
-// One product on a device, timed under several plans that take turns, so that all meet the same machine.
+// One product on a device, timed with several plans in turn, so that all see the same load.
 class Tuning {
  public:
   Tuning(Device& device, ProductPlanner& planner, const TunedProduct& product)
@@ -41,7 +41,7 @@ class Tuning {
     call_.in.push_back(make_operand(product, product.m, product.k, product.layout[0] == 'T'));
     call_.in.push_back(make_operand(product, product.k, product.n, product.layout[1] == 'T'));
     plans_ = planner_.possible_plans(call_);
-    // Without matrix units the other precisions are the highest once more.
+    // Without matrix units all precisions equal the highest.
     Call narrow = call_;
     for (Tensor& x : narrow.in) x = to(x, DType::bf16);
     if (product.precision != MatmulPrecision::highest && planner_.possible_plans(narrow).empty())
@@ -49,10 +49,11 @@ class Tuning {
   }
   bool any() const { return !plans_.empty(); }
 
-  // Leaves the product with the best plan, if that gains enough, else with the device's own.
+  // Keeps the best plan for the product if it gains enough, else the device's own.
   Result run() {
     constexpr int kFirstTurns = 5, kTurns = 11;
-    constexpr double kHopeless = 1.5;  // times what the device's own plan takes, at the first look
+    constexpr double kHopeless =
+        1.5;  // drop a plan that is this many times slower than the device's own in the first measurement
     for (const ProductPlan& plan : plans_) turn(plan);  // compiles
     const double first = turn(plans_[0]);
     calls_ = int(std::clamp(2e-3 / first, 1.0, 100.0));

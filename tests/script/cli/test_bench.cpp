@@ -1,4 +1,4 @@
-// `lunagrad bench --ops` with operands so small that only its table and its output are tested.
+// `lunagrad bench --ops` with tiny operands: tests its table and output, not the times.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@
 
 using namespace lunagrad::test;
 
-TEST_CASE("the bench of operations measures each of them beside memcpy") {
+TEST_CASE("bench --ops measures each op relative to memcpy") {
   const Finished ran =
       Program({kProgram, "bench", "--ops", "--size", "1024", "--threads", "1", "--json"}).finish();
   CHECK(ran.code == 0);
@@ -28,7 +28,7 @@ TEST_CASE("the bench of operations measures each of them beside memcpy") {
   for (const char* op : {"tanh", "matmul", "sort", "_cast", "_adam_step"}) CHECK(measured.count(op));
 }
 
-TEST_CASE("the bench of operations takes names and types, and refuses what it does not know") {
+TEST_CASE("bench --ops takes names and types, and refuses unknown ones") {
   const Finished two = Program({kProgram, "bench", "--ops", "--size", "1024", "--dtype", "i64", "--threads",
                                 "1,2", "add", "sum"})
                            .finish();
@@ -41,7 +41,7 @@ TEST_CASE("the bench of operations takes names and types, and refuses what it do
   CHECK(Program({kProgram, "bench", "--size", "1024"}).finish().code == 2);
 }
 
-TEST_CASE("the bench keeps the plans of products that it measured, and says where") {
+TEST_CASE("bench --tune saves the plans of products and says where") {
   const std::string devices = Program({kProgram, "devices"}).finish().out;
   const Folder folder;
   const std::vector<std::string> tune{kProgram, "bench", "--tune"},

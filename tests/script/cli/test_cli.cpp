@@ -1,4 +1,4 @@
-// The program `lunagrad` as a shell sees it: exit codes, standard streams, signals, the prompt on a terminal.
+// The program `lunagrad`: exit codes, standard streams, signals, the prompt on a terminal.
 #include <doctest/doctest.h>
 
 #include <csignal>
@@ -137,7 +137,7 @@ TEST_CASE("init makes a project that trains, passes its tests and its check") {
   CHECK(again.err == "lunagrad init: project: exists and is not empty\n");
 }
 
-TEST_CASE("the doctor tries each device and names what is missing") {
+TEST_CASE("doctor tests each device and names what is missing") {
   const Folder folder;
   const Finished healthy = folder.run({"doctor"}, "", {"OPENBLAS_CORETYPE=Haswell"});
   CHECK(healthy.code == 0);
@@ -182,7 +182,7 @@ print(meant, lg, ...)
   CHECK(folder.run({"check", "many.lua", "missing.lua", "tests.lua"}).code == 6);
 }
 
-TEST_CASE("the tape's picture is Graphviz's; without Graphviz an error says what to install") {
+TEST_CASE("Graphviz draws the tape; without it an error says what to install") {
   const Folder folder, empty;
   const std::string code =
       "local x = lg.ones(2, {requires_grad = true}) lg.tape((x * 3):sum()):svg('tape.svg')";
@@ -202,7 +202,7 @@ TEST_CASE("the tape's picture is Graphviz's; without Graphviz an error says what
     CHECK_MESSAGE(picture.find(part) != std::string::npos, part);
 }
 
-TEST_CASE("help, version, devices and meta print and end well") {
+TEST_CASE("help, version, devices and meta print and exit with 0") {
   const Folder folder;
   CHECK(folder.run({"version"}).out.starts_with("lunagrad "));
   CHECK(folder.run({"--help"}).out.find("devices") != std::string::npos);
@@ -239,7 +239,7 @@ TEST_CASE("completions and the manual page know the commands and their flags") {
   CHECK(page.find("124 time limit") != std::string::npos);
 }
 
-TEST_CASE("convert goes between formats and keeps names, info tells what is in a file") {
+TEST_CASE("convert keeps names between formats, info lists the content of a file") {
   const Folder folder;
   const std::string data = LUNAGRAD_SOURCE_DIR "/tests/data/";
   CHECK(folder.run({"convert", data + "deflated.npz", "a.safetensors"}).code == 0);
@@ -250,7 +250,7 @@ TEST_CASE("convert goes between formats and keeps names, info tells what is in a
       "assert(next(a) == nil and next(b) == nil)";
   CHECK(folder.run({"-e", check, data + "deflated.npz"}).err == "");
 
-  // One array takes the name of its file, and goes through every format that holds one.
+  // A single array is named after its file, and goes through every format for single arrays.
   for (const char* step : {"w.idx", "w.idx.gz", "w.csv", "w2.npy", "w3.npz"}) {
     static std::string before;
     if (std::string(step) == "w.idx") before = data + "little_f4.npy";
@@ -286,7 +286,7 @@ TEST_CASE("convert goes between formats and keeps names, info tells what is in a
   CHECK(folder.run({"help", "formats"}).out.find("lunagrad convert A B") != std::string::npos);
 }
 
-TEST_CASE("a run leaves a folder that tells everything about it") {
+TEST_CASE("a run writes a folder with everything about it") {
   const Folder folder;
   folder.write("steps.lua", kSteps);
   const Finished finished =
@@ -309,7 +309,7 @@ TEST_CASE("a run leaves a folder that tells everything about it") {
   for (const auto& entry : std::filesystem::directory_iterator(folder.path() + "/out"))
     CHECK(entry.path().extension() != ".tmp");
 
-  // The same folder is not written twice; a script that logs nothing leaves none.
+  // A folder is not overwritten; a script that logs nothing leaves none.
   CHECK(folder.run({"run", "steps.lua", "--run-dir", "out"}).code == 6);
   CHECK(json_lines(read_file(folder.path() + "/out/metrics.jsonl")).size() == 3);
   folder.write("plain.lua", "print(1)");
@@ -345,7 +345,7 @@ TEST_CASE("an event file is in TensorBoard's format") {
   CHECK(losses == 1);
 }
 
-TEST_CASE("a run keeps what its code differs in from the commit") {
+TEST_CASE("a run keeps the difference between its code and the commit") {
   const Folder folder;
   folder.write("steps.lua", kSteps);
   const std::string commit =
@@ -361,7 +361,7 @@ TEST_CASE("a run keeps what its code differs in from the commit") {
   CHECK(read_file(folder.path() + "/changed/git.diff").find("\n+-- changed\n") != std::string::npos);
 }
 
-TEST_CASE("--profile writes a trace, and says how much was measured") {
+TEST_CASE("--profile writes a trace and reports how much was measured") {
   const Folder folder;
   folder.write(
       "steps.lua",
@@ -389,7 +389,7 @@ TEST_CASE("--kernels says that no GPU ran anything") {
   CHECK(finished.err == "lunagrad: no kernels: nothing ran on a GPU\n");
 }
 
-TEST_CASE("--json writes one object a line on stdout and everything else on stderr") {
+TEST_CASE("--json writes one object per line on stdout and everything else on stderr") {
   const Folder folder;
   folder.write("steps.lua", kSteps);
   const Finished finished = folder.run({"run", "steps.lua", "--json", "--steps", "2", "--run-dir", "out"});
@@ -456,7 +456,7 @@ TEST_CASE("progress is a bar on a terminal, and not in CI") {
   CHECK(ci.screen().find('%') == std::string::npos);
 }
 
-TEST_CASE("a time limit ends the program, whatever it does") {
+TEST_CASE("a time limit ends the program in any state") {
   const Folder folder;
   const char* const scripts[] = {
       "while true do end",
@@ -475,7 +475,7 @@ TEST_CASE("a time limit ends the program, whatever it does") {
   CHECK(folder.run({"run", "quick.lua", "--timeout", "60"}).code == 0);
 }
 
-TEST_CASE("the first Ctrl-C stops at the end of the step, the second at once, the third without asking") {
+TEST_CASE("the first Ctrl-C stops at the end of the step, the second at once, the third kills") {
   const Folder folder;
   const std::string script = folder.write("slow.lua", R"(
 local lg = require "lunagrad"
@@ -520,7 +520,7 @@ end)");
   }
 }
 
-TEST_CASE("a reader that goes away ends the program quietly") {
+TEST_CASE("a closed pipe ends the program quietly") {
   const Folder folder;
   const Finished finished =
       Program(
@@ -531,7 +531,7 @@ TEST_CASE("a reader that goes away ends the program quietly") {
 }
 
 TEST_CASE("a program starts within 30 ms of processor time") {
-  // Timed by a shell: a child of this process would be charged with the copy of its page tables.
+  // Timed by a shell: a child of this process would include the copy of its page tables.
   const std::string timed =
       "TIMEFORMAT='%3U %3S'; for i in {1..10}; do time " + kProgram + " -e 'print(1)'; done";
   const Finished finished = Program({"bash", "-c", timed}, "", {"LC_ALL=C"}).finish();
@@ -542,7 +542,7 @@ TEST_CASE("a program starts within 30 ms of processor time") {
   CHECK(best < (lunagrad::tests::kSanitized ? 1 : 0.03));
 }
 
-TEST_CASE("the prompt reads a pipe: values, statements over lines, errors, help") {
+TEST_CASE("the prompt reads a pipe: values, multi-line statements, errors, help") {
   const Folder folder;
   const Finished finished = folder.run({"repl"},
                                        "1 + 1\nx = lg.tensor{1, 2}\nx * 2\nfor i = 1, 2 do\n  print(i)\nend\n"
@@ -558,7 +558,7 @@ TEST_CASE("the prompt reads a pipe: values, statements over lines, errors, help"
 
 TEST_CASE("the prompt on a terminal: completion, Ctrl-C, history, Ctrl-D") {
   const Folder folder;
-  // libedit keeps the names of added functions for good; to tell its leaks, the whole stack is needed.
+  // libedit never frees the names of added functions; suppressing its leaks needs the whole stack.
   const std::vector<std::string> env{"TERM=xterm", "XDG_STATE_HOME=" + folder.path() + "/state",
                                      "ASAN_OPTIONS=fast_unwind_on_malloc=0",
                                      "LSAN_OPTIONS=suppressions=" LUNAGRAD_SOURCE_DIR "/tests/lsan.supp"};
@@ -570,7 +570,7 @@ TEST_CASE("the prompt on a terminal: completion, Ctrl-C, history, Ctrl-D") {
     prompt.type("x:logsumex\t(1):dim()\n");
     CHECK(prompt.wrote("p(1):dim()"));
     CHECK(prompt.wrote("\n0\r\n"));
-    CHECK(prompt.wrote("> "));  // behind what it cost, should a busy machine have made that worth telling
+    CHECK(prompt.wrote("> "));  // after the cost of the line, which a busy machine may print
     prompt.type("while true do end\n");
     CHECK(prompt.works(0.1));
     prompt.type("\x03");
@@ -582,7 +582,7 @@ TEST_CASE("the prompt on a terminal: completion, Ctrl-C, history, Ctrl-D") {
     CHECK(prompt.wrote("^C\r\n> "));
     prompt.type("40 + 2\n");
     CHECK(prompt.wrote("\n42\r\n"));
-    CHECK(prompt.wrote("> "));  // only now is the terminal back in the editor's hands
+    CHECK(prompt.wrote("> "));  // now the editor controls the terminal again
     prompt.type("\x04");
     CHECK(prompt.finish() == 0);
   }

@@ -1,13 +1,13 @@
-// What the prompt of `lunagrad repl` says on a terminal to somebody who sees it for the first time.
+// The prompt of `lunagrad repl` on a terminal: hints for new users.
 #include <doctest/doctest.h>
 
 #include "tests/support/program.h"
 
 using namespace lunagrad::test;
 
-TEST_CASE("help explains the prompt, exit leaves it, and a local that is lost is said") {
+TEST_CASE("help explains the prompt, exit leaves it, and a lost local is reported") {
   const Folder folder;
-  // As in test_cli.cpp: libedit keeps what it was given for good.
+  // As in test_cli.cpp: libedit never frees what it was given.
   const std::vector<std::string> env{"TERM=xterm", "XDG_STATE_HOME=" + folder.path(),
                                      "ASAN_OPTIONS=fast_unwind_on_malloc=0",
                                      "LSAN_OPTIONS=suppressions=" LUNAGRAD_SOURCE_DIR "/tests/lsan.supp"};
@@ -28,7 +28,7 @@ TEST_CASE("help explains the prompt, exit leaves it, and a local that is lost is
   }
 }
 
-TEST_CASE("through a pipe help and exit are names like others") {
+TEST_CASE("in a pipe help and exit are ordinary names") {
   const Folder folder;
   CHECK(folder.run({"repl"}, "exit = 4\nhelp\nexit\nlocal x = 1\n").out == "nil\n4\n");
 }

@@ -1,4 +1,4 @@
-// What becomes of a program whose standard streams are closed or cannot be written.
+// Standard streams that are closed or cannot be written.
 #include <doctest/doctest.h>
 
 #include "tests/support/program.h"
@@ -13,7 +13,7 @@ constexpr const char* kScript =
 
 }  // namespace
 
-TEST_CASE("what is printed to a closed stream does not go into the files of a run") {
+TEST_CASE("output to a closed stream does not go into the files of a run") {
   const Folder folder;
   folder.write("a.lua", kScript);
   const Finished closed =
@@ -27,7 +27,7 @@ TEST_CASE("what is printed to a closed stream does not go into the files of a ru
   CHECK(read_file(folder.path() + "/run/config.json").starts_with("{\n"));
 }
 
-TEST_CASE("output that a full disk did not take is an error, and the run is whole") {
+TEST_CASE("output that fails on a full disk is an error, and the run is complete") {
   const Folder folder;
   folder.write("a.lua", kScript);
   for (const char* arguments : {"run a.lua --run-dir one", "run a.lua --json --run-dir two", "-e 'print(1)'",

@@ -1,4 +1,4 @@
-// `lunagrad test`: what it counts, says and writes.
+// `lunagrad test`: its counts, output and files.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -32,7 +32,7 @@ end)
 
 }  // namespace
 
-TEST_CASE("tests are counted, failures told with their line") {
+TEST_CASE("tests are counted, failures reported with their line") {
   const Folder folder;
   folder.write("test_some.lua", kTests);
   const Finished all = folder.run({"test"});
@@ -58,7 +58,7 @@ TEST_CASE("results as TAP and as JUnit's XML") {
   CHECK(xml.find("name=\"softmax is &lt; one\"") != std::string::npos);
 }
 
-TEST_CASE("a file without it() is one test; what breaks outside a test is one that failed") {
+TEST_CASE("a file without it() is one test; an error outside of a test is a failed test") {
   const Folder folder;
   folder.write("plain.lua", "assert(1 + 1 == 2)");
   folder.write("broken.lua",

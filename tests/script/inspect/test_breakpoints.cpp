@@ -1,5 +1,4 @@
-// Breakpoints of a session: each condition, forward and backward; what a pause tells; changes while a run
-// goes on.
+// Breakpoints of a session: each condition, forward and backward; the event of a pause; changes during a run.
 #include <doctest/doctest.h>
 
 #include "tests/support/recorder.h"
@@ -39,7 +38,7 @@ std::string shown(Recorder& recorder, const std::string& expression) {
   return recorder.output().substr(before);
 }
 
-// The next pause and what it was for.
+// The next pause and its reason.
 BreakHit next_hit(Recorder& recorder, size_t number) {
   REQUIRE(recorder.saw(Kind::break_hit, number));
   REQUIRE(recorder.reaches(SessionState::paused));
@@ -50,7 +49,7 @@ BreakHit next_hit(Recorder& recorder, size_t number) {
 
 }  // namespace
 
-TEST_CASE("an op, a shape and a line pause behind the op, with `it` bound to the result") {
+TEST_CASE("an op, a shape and a line pause after the op, with `it` bound to the result") {
   struct Case {
     Breakpoint breakpoint;
     const char* op;
@@ -78,7 +77,7 @@ TEST_CASE("an op, a shape and a line pause behind the op, with `it` bound to the
     CHECK(hit.step == 1);
     CHECK_FALSE(hit.backward);
     CHECK(shown(recorder, "done, it:sum():item(), #it:size()") == "1\t24.0\t2\n");
-    // The tape so far ends with the op.
+    // The shown tape ends with the op.
     const auto tape = recorder.session.tape();
     REQUIRE(tape);
     REQUIRE(!tape->nodes.empty());
@@ -114,7 +113,7 @@ TEST_CASE("backward: the gradient that reaches a node, on a tape of the pass") {
   CHECK(recorder.session.wait() == Outcome::stopped);
 }
 
-TEST_CASE("a norm counts once a step, a step at its beginning") {
+TEST_CASE("a norm counts once per step, a step at its start") {
   Recorder recorder;
   Breakpoint norm = on(Condition::norm, "", Pass::backward);
   norm.limit =
@@ -137,7 +136,7 @@ TEST_CASE("a norm counts once a step, a step at its beginning") {
   CHECK(recorder.session.wait() == Outcome::ok);
 }
 
-TEST_CASE("a NaN pauses at the op that makes it, explained, once a step; the run may go on") {
+TEST_CASE("a NaN pauses at the op that makes it, with an explanation, once per step; the run may continue") {
   Recorder recorder;
   recorder.session.watch_tape(true);
   recorder.session.add_breakpoint(on(Condition::not_finite));
@@ -164,7 +163,7 @@ end)");
   CHECK(recorder.session.wait() == Outcome::ok);
 }
 
-TEST_CASE("a NaN of a gradient is explained, and an error that was asked for follows its pause") {
+TEST_CASE("a NaN in a gradient is explained, and a requested error follows the pause") {
   const char* const script = R"(local lg = require "lunagrad"
 local w = lg.zeros(2, {requires_grad = true})
 local y = (w:sqrt() * 0):sum()
@@ -185,7 +184,7 @@ y:backward())";
   CHECK(recorder.session.wait() == Outcome::numeric);
 }
 
-TEST_CASE("breakpoints set while a run goes on count from its next op on, and outlast it") {
+TEST_CASE("breakpoints set during a run count from its next op on, and stay after it") {
   Recorder recorder;
   recorder.run(R"(local lg = require "lunagrad"
     local x = lg.ones(3)
@@ -194,7 +193,7 @@ TEST_CASE("breakpoints set while a run goes on count from its next op on, and ou
   REQUIRE(recorder.printed("go"));
   const uint64_t id = recorder.session.add_breakpoint(on(Condition::op, "tanh"));
   const BreakHit hit = next_hit(recorder, 1);
-  CHECK(hit.node == 0);  // nothing wants a gradient here
+  CHECK(hit.node == 0);  // nothing requires a gradient here
   Breakpoint off = recorder.session.breakpoints()[0];
   off.enabled = false;
   CHECK(recorder.session.change_breakpoint(off));
@@ -214,7 +213,7 @@ TEST_CASE("breakpoints set while a run goes on count from its next op on, and ou
   CHECK(recorder.session.wait() == Outcome::ok);
 }
 
-TEST_CASE("what is evaluated and what a gradient is made of meet no breakpoint") {
+TEST_CASE("evaluations and the ops of gradients meet no breakpoint") {
   Recorder recorder;
   recorder.session.add_breakpoint(on(Condition::op, "mul", Pass::forward));
   Breakpoint step = on(Condition::step);
@@ -230,7 +229,7 @@ TEST_CASE("what is evaluated and what a gradient is made of meet no breakpoint")
   CHECK(recorder.session.break_hits().size() == 1);
 }
 
-TEST_CASE("a predicate that fails is switched off with a warning; what is no breakpoint is refused") {
+TEST_CASE("a predicate that fails is disabled with a warning; an invalid breakpoint is refused") {
   Recorder recorder;
   const uint64_t id = recorder.session.add_breakpoint(on(Condition::predicate, "op.nothing.at > 1"));
   REQUIRE(id);

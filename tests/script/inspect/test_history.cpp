@@ -13,7 +13,7 @@ using namespace lunagrad::tests;
 
 namespace {
 
-// w changes in each step, so that a value of an earlier one cannot be taken for that of the latest.
+// w changes in each step, so that values of different steps differ.
 constexpr const char* kSteps = R"(
 local lg = require "lunagrad"
 local w = lg.tensor{1.0, 2.0, 3.0}:float():requires_grad_()
@@ -45,14 +45,15 @@ const NodeInfo* find(const TapeSnapshot& tape, const std::string& op) {
   return nullptr;
 }
 
-// A script that prints its steps, amid them with its tape watched. The recorder's end stops it.
+// Starts a script that prints its steps, watches its tape and waits until it is inside its steps. The
+// recorder's end stops it.
 void watch(Recorder& recorder, const std::string& code) {
   recorder.session.watch_tape(true);
   recorder.run(code);
   REQUIRE(recorder.printed("step 2\n"));
 }
 
-// Pauses and makes `count` captured steps; the pause may fall amid a step, whose rest comes before them.
+// Pauses and makes `count` captured steps; if the pause is inside a step, its rest runs first.
 void pause_and_step(Recorder& recorder, const std::string& code, int count) {
   watch(recorder, code);
   recorder.session.pause();
@@ -97,7 +98,7 @@ TEST_CASE("values of kept steps are those of their step, weights included") {
   CHECK(recorder.session.tape(-7) == nullptr);
 }
 
-TEST_CASE("a tensor that takes long to count is shown before") {
+TEST_CASE("a tensor with slow statistics is shown before them") {
   Recorder recorder;
   pause_and_step(recorder, R"(
 local lg = require "lunagrad"
@@ -128,14 +129,14 @@ end
   CHECK(dense[0].cells == dense[1].cells);
   CHECK_FALSE(dense[1].statistics_follow);
   CHECK(dense[1].statistics.count == int64_t(18001) * 2000);
-  REQUIRE(expanded.size() == 1);  // 60 million elements that are 20000
+  REQUIRE(expanded.size() == 1);  // 60 million elements in the memory of 20000
   CHECK(expanded[0].statistics.count == int64_t(3000) * 20000);
 }
 
-TEST_CASE("a pause that a viewer asks for finds a whole step") {
+TEST_CASE("a viewer's pause finds a whole step") {
   Recorder recorder;
   watch(recorder, kSteps);
-  // On a machine that is busy elsewhere a step may take longer than a pause waits, but not every time.
+  // On a busy machine a step may take longer than a pause waits, but not every time.
   const auto whole = [&] {
     recorder.session.pause();
     REQUIRE(recorder.reaches(SessionState::paused));
@@ -154,7 +155,7 @@ TEST_CASE("a pause that a viewer asks for finds a whole step") {
   CHECK(look(recorder.session, {-1, mul->id}).available);
 }
 
-TEST_CASE("a pause amid a long step is prompt; one step from there shows a whole one") {
+TEST_CASE("a pause inside a long step is prompt; one step from there shows a whole one") {
   Recorder recorder;
   recorder.session.watch_tape(true);
   recorder.run(R"(
@@ -177,7 +178,7 @@ end
   recorder.session.step();
   REQUIRE(recorder.pauses_again());
   const auto rest = recorder.session.tape(1), tape = recorder.session.tape();
-  REQUIRE(rest);  // what ran behind the pause was captured
+  REQUIRE(rest);  // the ops after the pause were captured
   CHECK(look(recorder.session, {1, rest->nodes[1].id}).cells == std::vector<double>{6, 6, 6});
   CHECK(look(recorder.session, {1, rest->nodes[2].id, false, 0, Which::gradient}).cells ==
         std::vector<double>{3, 3, 3});
@@ -187,7 +188,7 @@ end
   for (const NodeInfo& node : tape->nodes) CHECK(look(recorder.session, {2, node.id}).available);
 }
 
-TEST_CASE("a value that was written in place after it was kept says so") {
+TEST_CASE("a value that was written in place after its capture says so") {
   Recorder recorder;
   pause_and_step(recorder, R"(
 local lg = require "lunagrad"
@@ -279,7 +280,7 @@ end
   CHECK_FALSE(recorder.session.history().steps.back().complete);
 }
 
-TEST_CASE("a tensor is saved as a NumPy file and printed; what fails is said") {
+TEST_CASE("a tensor is saved as a NumPy file and printed; failures are reported") {
   Recorder recorder;
   pause_and_step(recorder, kSteps, 1);
   const auto tape = recorder.session.tape();
@@ -304,7 +305,7 @@ TEST_CASE("a tensor is saved as a NumPy file and printed; what fails is said") {
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("a script that runs once more begins with an empty history") {
+TEST_CASE("a new run starts with an empty history") {
   Recorder recorder;
   recorder.session.watch_tape(true);
   CHECK(recorder.finish(std::string("steps = 3 ") + kSteps) == Outcome::ok);

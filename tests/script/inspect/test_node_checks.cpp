@@ -1,5 +1,4 @@
-// A node's call run again: its gradient against differences, the devices against each other, and the run
-// untouched.
+// Runs a node's call again: gradient against differences, device against device; the run is unchanged.
 #include <doctest/doctest.h>
 
 #include <future>
@@ -12,7 +11,7 @@ using namespace lunagrad::tests;
 
 namespace {
 
-// Stops behind the first captured step of a script whose loop calls step().
+// Pauses after the first captured step of a script whose loop calls step().
 void stand_behind_a_step(Recorder& recorder, const std::string& body) {
   recorder.session.watch_tape(true);
   recorder.run("local lg = require 'lunagrad'\nlocal F = lg.nn.functional\nlg.manual_seed(3)\n" + body +
@@ -20,7 +19,7 @@ void stand_behind_a_step(Recorder& recorder, const std::string& body) {
   REQUIRE(recorder.printed("step 1\n"));
   recorder.session.pause();
   REQUIRE(recorder.reaches(SessionState::paused));
-  for (int i = 0; i < 2; ++i) {  // the pause may have fallen amid a step
+  for (int i = 0; i < 2; ++i) {  // the pause may be inside a step
     recorder.session.step();
     REQUIRE(recorder.pauses_again());
   }
@@ -66,7 +65,7 @@ end
 
 }  // namespace
 
-TEST_CASE("the gradients of the engine's ops are right where they stand in a network") {
+TEST_CASE("the gradients of the engine's ops are correct inside a network") {
   Recorder recorder;
   stand_behind_a_step(recorder, kNetwork);
   for (const char* op : {"linear", "relu", "softmax", "_cross_entropy"}) {
@@ -82,7 +81,7 @@ TEST_CASE("the gradients of the engine's ops are right where they stand in a net
       CHECK(input.worst < 1e-6);
     }
   }
-  // Weight and bias alone get gradients.
+  // Only weight and bias get gradients.
   CHECK(check(recorder, "linear").inputs.size() == 2);
   CHECK(check(recorder, "leaf").reason == "a leaf was made by no call");
   finish(recorder);
@@ -120,7 +119,7 @@ function step() w.grad = nil cube(w, 2):sum():backward() end
   finish(recorder);
 }
 
-TEST_CASE("an element at a kink is right with any slope between both sides") {
+TEST_CASE("at a kink any slope between both sides is correct") {
   Recorder recorder;
   stand_behind_a_step(recorder, R"(
 local w = lg.tensor{0.0, 1.0, -1.0, 0.0}:float():requires_grad_()
@@ -133,7 +132,7 @@ function step() w.grad = nil w:relu():sum():backward() end
   finish(recorder);
 }
 
-TEST_CASE("a check leaves gradients and random numbers of the run as they are") {
+TEST_CASE("a check leaves gradients and random numbers of the run unchanged") {
   Recorder recorder;
   stand_behind_a_step(recorder,
                       std::string(kNetwork) + "\nfunction gradient() return w.grad:sum():item() end");
@@ -153,7 +152,7 @@ TEST_CASE("a check leaves gradients and random numbers of the run as they are") 
   finish(recorder);
 }
 
-TEST_CASE("a check that nobody waits for ends, and one without values says why") {
+TEST_CASE("a cancelled check ends, and one without values says why") {
   Recorder recorder;
   stand_behind_a_step(recorder, kNetwork);
   std::stop_source stop;
@@ -169,7 +168,7 @@ TEST_CASE("a check that nobody waits for ends, and one without values says why")
   CHECK(check(free, "mul").reason == "its values were not captured; step once, then ask again");
 }
 
-TEST_CASE("devices are compared, or what is missing is said") {
+TEST_CASE("devices are compared, or the answer says what is missing") {
   Recorder recorder;
   stand_behind_a_step(recorder, kNetwork);
   const DeviceComparison found = compare(recorder, "linear");

@@ -1,4 +1,4 @@
-// What a session tells of the numbers in training steps, against what the script itself finds.
+// Statistics of training steps, compared with values that the script computes.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -21,7 +21,7 @@ const ParameterStatistics* find(const StepStatistics& step, const std::string& n
   return nullptr;
 }
 
-// Two layers; step 2 is followed by a pause, so that steps 1 and 2 can be compared with what is printed.
+// Two layers; pauses after step 2, so that steps 1 and 2 can be compared with the output.
 const char* const kNet = R"(
 local lg = require "lunagrad"
 local nn = lg.nn
@@ -92,7 +92,7 @@ TEST_CASE("a device without a kernel for summaries gets the same numbers from re
   }
 }
 
-TEST_CASE("a watched step has the norms that the script sees, and names what no gradient reached") {
+TEST_CASE("a measured step has the script's norms, and lists parameters without a gradient") {
   Recorder recorder;
   recorder.session.watch_statistics(true);
   REQUIRE(recorder.finish(kNet) == Outcome::ok);
@@ -119,7 +119,7 @@ TEST_CASE("a watched step has the norms that the script sees, and names what no 
   CHECK_FALSE(spare->has_gradient);
   CHECK(std::isnan(spare->update_norm));
   CHECK(spare->weight.norm > 0);
-  // Nodes come loss first; each has its output's and its gradient's numbers.
+  // Nodes start with the loss; each has summaries of its output and its gradient.
   bool relu = false;
   for (const NodeStatistics& node : first.nodes) {
     if (node.op != "relu") continue;
@@ -156,13 +156,13 @@ TEST_CASE("the nodes of a tape have the summaries of their step") {
   CHECK(recorder.session.wait() == Outcome::ok);
 }
 
-TEST_CASE("nothing is looked at when nobody watches") {
+TEST_CASE("nothing is measured without a viewer") {
   Recorder recorder;
   REQUIRE(recorder.finish(kNet) == Outcome::ok);
   CHECK(recorder.session.statistics().empty());
 }
 
-TEST_CASE("looking takes at most a fiftieth of a long run, and says how often it was done") {
+TEST_CASE("measuring takes at most 2 % of a long run, and reports how often it was done") {
   Recorder recorder;
   recorder.session.watch_statistics(true);
   const auto begin = std::chrono::steady_clock::now();
@@ -183,7 +183,7 @@ TEST_CASE("looking takes at most a fiftieth of a long run, and says how often it
   REQUIRE(!steps.empty());
   CHECK(steps[0]->step == 1);
   int64_t last = 0;
-  double cost = 0;  // of all but the last: behind each of them the run went on for fifty times as long
+  double cost = 0;  // of all but the last: after each the run took fifty times as long
   for (const StepStatisticsPtr& step : steps) {
     CHECK(step->step == last + (last ? step->every : 1));
     last = step->step;
@@ -192,7 +192,7 @@ TEST_CASE("looking takes at most a fiftieth of a long run, and says how often it
   CHECK(cost * 50 <= whole);
 }
 
-TEST_CASE("who wants every second step gets it, whatever it costs") {
+TEST_CASE("every second step is measured on request, whatever it costs") {
   Recorder recorder;
   recorder.session.watch_statistics(true, 2);
   REQUIRE(recorder.finish(R"(
@@ -204,7 +204,7 @@ TEST_CASE("who wants every second step gets it, whatever it costs") {
   CHECK(looked == std::vector<int64_t>{1, 3, 5, 7});
 }
 
-TEST_CASE("watching and not watching give the same weights, bit by bit") {
+TEST_CASE("measuring does not change the weights, bit by bit") {
   const std::string net = std::string(kNet) + "\nprint(('%a'):format(model[1].weight:sum():item()))";
   Recorder plain, watched;
   watched.session.watch_statistics(true);

@@ -1,4 +1,4 @@
-// What a viewer is shown of a tensor, against the elements themselves.
+// Slices of tensors for viewers, compared with the elements.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ SliceQuery exact() {
 
 }  // namespace
 
-TEST_CASE("a slice of any two dims shows the elements that lie there, whatever the strides") {
+TEST_CASE("a slice of any two dims shows the right elements for any strides") {
   const Tensor dense = counting({3, 4, 5, 2});
   const Tensor turned = permute(counting({2, 5, 4, 3}), {3, 2, 1, 0});
   for (const Tensor& x : {dense, turned})
@@ -58,7 +58,7 @@ TEST_CASE("a slice of any two dims shows the elements that lie there, whatever t
       }
 }
 
-TEST_CASE("cells of many elements show the one farthest from zero, and hide nothing that is not finite") {
+TEST_CASE("cells of several elements show the largest magnitude, and NaN or infinity first") {
   const int64_t rows = 37, columns = 53;
   std::vector<double> values(size_t(rows * columns));
   for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(double(i) * 12.9898) * 100;
@@ -100,7 +100,7 @@ TEST_CASE("cells of many elements show the one farthest from zero, and hide noth
   }
 }
 
-TEST_CASE("2^30 elements of an expanded tensor are looked at without a copy") {
+TEST_CASE("2^30 elements of an expanded tensor are read without a copy") {
   const Tensor huge = expand(reshape(counting({1024}), {1, 1024}), {1 << 20, 1024});
   REQUIRE(huge.numel() == int64_t(1) << 30);
   const size_t before = cpu_device().memory().peak;
@@ -120,7 +120,7 @@ TEST_CASE("2^30 elements of an expanded tensor are looked at without a copy") {
   CHECK(cpu_device().memory().peak < before + (size_t(64) << 20));
 }
 
-TEST_CASE("statistics read elements where they lie, and end when nobody wants them any more") {
+TEST_CASE("statistics read elements in place, and end when they are cancelled") {
   const Tensor x = counting({300, 700});
   const Tensor turned = transpose(x, 0, 1);
   const Statistics plain = statistics(x), strided = statistics(turned);
@@ -166,7 +166,7 @@ TEST_CASE("every type is shown, and one element exactly") {
   CHECK(read_slice(z, query).statistics.max == 4);
 }
 
-TEST_CASE("tensors without elements, of one element, and of NaN alone") {
+TEST_CASE("empty tensors, tensors of one element, and of only NaN") {
   const SliceView none = read_slice(counting({0, 3}), {});
   CHECK(none.available);
   CHECK(none.count == 0);
@@ -188,7 +188,7 @@ TEST_CASE("a long vector is folded into rows, the last one short") {
   CHECK(view.elements == 100);
   CHECK(view.cells[3 * 32 + 3] == 99);
   CHECK(view.picked == "99");
-  query.pick = {{3, 4}};  // behind the end
+  query.pick = {{3, 4}};  // past the end
   CHECK(read_slice(counting({100}), query).picked.empty());
 }
 
@@ -214,7 +214,7 @@ TEST_CASE("tiles are slices of the last two dims, or of any two, in colour when 
   CHECK(read_tiles(counting({4}), {}).reason == "a picture has at least two dims");
 }
 
-TEST_CASE("pictures share what may be looked at, and leave no pixel out") {
+TEST_CASE("pictures share the limit of read elements, and skip no pixel") {
   const Tensor huge = expand(reshape(counting({8192}), {1, 1, 8192}), {64, 8192, 8192});
   const std::clock_t start = std::clock();
   const TileView view = read_tiles(huge, {});
@@ -226,7 +226,7 @@ TEST_CASE("pictures share what may be looked at, and leave no pixel out") {
   for (size_t i = 0; i < view.pixels.size(); ++i) REQUIRE(view.pixels[i] > float(i % 64 * 128) + 90);
 }
 
-TEST_CASE("a slice as text is read back as it was") {
+TEST_CASE("a slice as text is read back unchanged") {
   const Tensor x =
       Tensor::from<float>(std::vector<float>{1, -2.5f, 0.1f, std::numeric_limits<float>::infinity()}, {2, 2});
   CHECK(print_slice(x, {}, SliceFormat::csv) == "1,-2.5\n0.1,inf\n");

@@ -1,5 +1,4 @@
-// The edge between Lua and the engine from the outside: errors leak nothing, memory stays bounded, states are
-// separate.
+// The interface between Lua and the engine: errors leak nothing, memory stays bounded, states are separate.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -23,7 +22,7 @@ using namespace lunagrad;
 
 namespace {
 
-// A state with a context of its own on this thread.
+// A Lua state with its own context on this thread.
 struct Script {
   Context own;
   UseContext use{own};
@@ -74,7 +73,7 @@ TEST_CASE("A script's error has its line, its message and the user's frames firs
   CHECK(script.error.kind == ErrorKind::value);
 }
 
-TEST_CASE("The kind of an engine error survives the way through Lua") {
+TEST_CASE("The kind of an engine error is kept through Lua") {
   Script script;
   REQUIRE_FALSE(script.run("lg.zeros(2, {device = 'nowhere'})"));
   CHECK(script.error.kind == ErrorKind::device);
@@ -90,7 +89,7 @@ TEST_CASE("The kind of an engine error survives the way through Lua") {
   CHECK(script.error.kind == ErrorKind::cancelled);
 }
 
-TEST_CASE("Errors that are no strings, and errors of the loader, are described too") {
+TEST_CASE("Error values other than strings, and syntax errors, have a message") {
   Script script;
   REQUIRE_FALSE(script.run("error({code = 1})"));
   CHECK(script.error.message.starts_with("table: "));
@@ -102,7 +101,7 @@ TEST_CASE("Errors that are no strings, and errors of the loader, are described t
   CHECK(script.error.message.find("no.such.module") != std::string::npos);
 }
 
-TEST_CASE("A long chunk name is not cut in the place of an error") {
+TEST_CASE("A long chunk name is not truncated in an error's position") {
   Script script;
   const std::string name = "@" + std::string(90, 'd') + "/train.lua";
   REQUIRE_FALSE(script.run("lg.zeros(-1)", name.c_str()));
@@ -142,7 +141,7 @@ TEST_CASE("Ten thousand errors from every binding leave no tensor behind") {
   CHECK(cpu_device().memory().in_use == 0);
 }
 
-TEST_CASE("Dropped tensors are collected by their bytes, without collectgarbage in the script") {
+TEST_CASE("Garbage collection counts the bytes of tensors, without collectgarbage in the script") {
   Script script;
   peak_tensor_bytes = 0;
   set_safe_point(
@@ -153,7 +152,7 @@ TEST_CASE("Dropped tensors are collected by their bytes, without collectgarbage 
       nullptr);
   REQUIRE(script.run("for i = 1, 20000 do lg.empty(1 << 20) end"));
   CHECK(peak_tensor_bytes < (size_t(300) << 20));
-  // The same beside a model that lives.
+  // The same while a model is alive.
   peak_tensor_bytes = 0;
   REQUIRE(
       script.run("local keep = {} for i = 1, 64 do keep[i] = lg.empty(1 << 20) end "
@@ -187,7 +186,7 @@ TEST_CASE("A graph that is dropped without backward is freed") {
   CHECK(cpu_device().memory().in_use < (size_t(128) << 20));
 }
 
-TEST_CASE("Out of memory, what Lua has dropped is freed and the call is made once more") {
+TEST_CASE("Out of memory: Lua's garbage is freed and the call is made again") {
   Script script;
   lua_gc(script.L, LUA_GCSTOP);
   REQUIRE(script.run("lg.manual_seed(3) for i = 1, 8 do lg.empty(1 << 10) end"));
@@ -232,7 +231,7 @@ TEST_CASE("Coroutines that close one another without end are an error") {
   CHECK(script.string().find("coroutine.close: more than 100") != std::string::npos);
 }
 
-TEST_CASE("Lua's own memory has a limit, and the state goes on after it") {
+TEST_CASE("Lua's own memory has a limit, and the state works after reaching it") {
   Script script({.memory_limit = size_t(16) << 20});
   REQUIRE_FALSE(script.run("local t = {} for i = 1, 1e9 do t[i] = i end"));
   CHECK(script.error.kind == ErrorKind::memory);
@@ -298,14 +297,14 @@ TEST_CASE("The safe point is called after every op, and may end the script") {
   CHECK(calls == 3);
 }
 
-TEST_CASE("Decimal points stay points under another locale") {
+TEST_CASE("Numbers keep the decimal point in any locale") {
   Script script;
   REQUIRE(script.run("os.setlocale('de_DE.UTF-8') return tostring(lg.tensor{0.5})"));
   CHECK(script.string().find("0.5000") != std::string::npos);
   REQUIRE(script.run("os.setlocale('C')"));
 }
 
-TEST_CASE("The search of require takes the library from its folder and modules from beside the script") {
+TEST_CASE("require finds the library in its folder and modules in the script's folder") {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("edge" + std::to_string(getpid()));
   std::filesystem::create_directories(folder / "lunagrad");

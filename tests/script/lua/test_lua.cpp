@@ -1,4 +1,5 @@
-// Runs each tests/lua/*.lua in a fresh state, one test case each. A Lua test is a plain script that asserts.
+// Runs each tests/lua/*.lua in a fresh state, one test case per file. A Lua test is a plain script with
+// assertions.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -28,26 +29,26 @@ const std::string kFolder = LUNAGRAD_SOURCE_DIR "/tests/lua/";
 
 }  // namespace
 
-TEST_CASE("Lua: tensors are made, looked at, converted and printed") {
+TEST_CASE("Lua: tensors are created, read, converted and printed") {
   run_script(kFolder + "test_tensor.lua");
 }
-TEST_CASE("Lua: parts of tensors are read and written by position") {
-  run_script(kFolder + "test_index.lua");
-}
-TEST_CASE("Lua: shapes, orders, scans and products") { run_script(kFolder + "test_shape.lua"); }
+TEST_CASE("Lua: tensors are indexed for reading and writing") { run_script(kFolder + "test_index.lua"); }
+TEST_CASE("Lua: shapes, sorting, scans and products") { run_script(kFolder + "test_shape.lua"); }
 TEST_CASE("Lua: gradients, hooks, modes and the tape") { run_script(kFolder + "test_grad.lua"); }
 TEST_CASE("Lua: complex numbers") { run_script(kFolder + "test_complex.lua"); }
-TEST_CASE("Lua: derivatives of functions, gradients as a value, the tape's records") {
+TEST_CASE("Lua: derivatives of functions, gradients as values, the tape's nodes") {
   run_script(kFolder + "test_derivatives.lua");
 }
 TEST_CASE("Lua: checkpoints run again in backward") { run_script(kFolder + "test_checkpoint.lua"); }
-TEST_CASE("Lua: ops of the script's own") { run_script(kFolder + "test_custom.lua"); }
-TEST_CASE("Lua: kernels of the script's own") { run_script(kFolder + "test_kernel.lua"); }
-TEST_CASE("Lua: mixed precision and the scaling of losses") { run_script(kFolder + "test_autocast.lua"); }
-TEST_CASE("Lua: NaN and Inf are found where they are made") { run_script(kFolder + "test_anomaly.lua"); }
+TEST_CASE("Lua: custom ops") { run_script(kFolder + "test_custom.lua"); }
+TEST_CASE("Lua: custom kernels") { run_script(kFolder + "test_kernel.lua"); }
+TEST_CASE("Lua: mixed precision and loss scaling") { run_script(kFolder + "test_autocast.lua"); }
+TEST_CASE("Lua: NaN and Inf are found at the op that makes them") {
+  run_script(kFolder + "test_anomaly.lua");
+}
 TEST_CASE("Lua: a mistake is one error with its line") { run_script(kFolder + "test_errors.lua"); }
 TEST_CASE("Lua: networks, their state and their printing") { run_script(kFolder + "test_nn.lua"); }
-TEST_CASE("Lua: convolutions, pools and resizing, as functions and modules") {
+TEST_CASE("Lua: convolution, pooling and resizing, as functions and modules") {
   run_script(kFolder + "test_conv.lua");
 }
 TEST_CASE("Lua: recurrent layers and cells") { run_script(kFolder + "test_rnn.lua"); }

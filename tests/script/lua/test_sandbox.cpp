@@ -1,4 +1,4 @@
-// `run --sandbox` and `--memory`: ways out that a script may try, each of which must end in a sentence.
+// `run --sandbox` and `--memory`: attempts of a script to escape; each must end with an error message.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -34,7 +34,7 @@ void try_each(const Folder& folder, const std::vector<std::string>& limits,
 
 }  // namespace
 
-TEST_CASE("a sandboxed script trains, and finds no library that reaches beyond") {
+TEST_CASE("a sandboxed script trains and cannot reach libraries outside the sandbox") {
   const Folder folder;
   try_each(folder, {"--sandbox"},
            {{"local m = lg.nn.Linear(2, 1) local o = lg.optim.Adam(m:parameters()) for i in lg.run.steps(3) "
@@ -129,8 +129,8 @@ TEST_CASE("a sandboxed script reads its own folder and writes its run's") {
   CHECK(fs::exists(folder.path() + "/out/checkpoints/step-00000003.safetensors"));
 }
 
-TEST_CASE("memory of Lua, of tensors and of the tape ends at the limit with exit code 8") {
-  if (tests::kSanitized) return;  // whose own memory is counted otherwise
+TEST_CASE("exceeding the memory limit with Lua values, tensors or the tape is exit code 8") {
+  if (tests::kSanitized) return;  // sanitizers change the memory that is counted
   const Folder folder;
   try_each(
       folder, {"--sandbox", "--timeout", "60"},
@@ -142,7 +142,7 @@ TEST_CASE("memory of Lua, of tensors and of the tape ends at the limit with exit
        {"local x = lg.ones(1, {requires_grad = true}) while true do x = x + 1 end", 8,
         "within the limit of 256 MiB"},
        {"local x = lg.zeros(1 << 28)", 8, "within the limit of 256 MiB"},
-       // What can be collected is; an error that is caught leaves a state that works.
+       // Garbage is collected before the limit is an error; after a caught error the state works.
        {"for i = 1, 3000 do local x = lg.zeros(1000, 1000) end print('through')", 0, "through"},
        {"for i = 1, 20 do print(pcall(lg.zeros, 1 << 30)) end print(lg.ones(3):sum():item())", 0, "3.0"},
        {"print(pcall(string.rep, 'x', 1 << 30)) print(#('x'):rep(1 << 20))", 0, "1048576"}});
@@ -155,7 +155,7 @@ TEST_CASE("memory of Lua, of tensors and of the tape ends at the limit with exit
   CHECK(folder.run({"--sandbox", "script.lua"}).code == 2);
 }
 
-TEST_CASE("the time limit ends what Lua cannot interrupt") {
+TEST_CASE("the time limit ends code that Lua cannot interrupt") {
   const Folder folder;
   try_each(
       folder, {"--sandbox", "--timeout", "0.3"},
@@ -169,7 +169,7 @@ TEST_CASE("the time limit ends what Lua cannot interrupt") {
        {"coroutine.wrap(function() while true do coroutine.yield(pcall(error)) end end)() while true do end",
         124, "time limit reached"}});
   CHECK(folder.run({"--sandbox", "--timeout", "20", "-e", "print(#('').rep('', 1 << 62, ''))"}).out == "0\n");
-  // Without a sandbox finalizers are the scripts', and end at the limit all the same.
+  // Without a sandbox scripts have finalizers; the time limit ends them, too.
   CHECK(folder.run({"--timeout", "0.5", "-e", "setmetatable({}, {__gc = function() while true do end end})"})
             .code == 124);
 }

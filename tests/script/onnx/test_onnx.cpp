@@ -1,5 +1,5 @@
-// What lg.io.onnx_export writes, read back: the operators in their order, the names, what comes with the
-// model. Whether the files are valid and compute the same is tests/onnx/check.py's.
+// Reads back what lg.io.onnx_export writes: operators in order, names, initializers. tests/onnx/check.py
+// tests that the files are valid and compute the same.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -94,7 +94,7 @@ struct Exported {
 
 }  // namespace
 
-TEST_CASE("ONNX: an MLP is its layers, with the names of its state_dict") {
+TEST_CASE("ONNX: an MLP has its layers and the names of its state_dict") {
   const File file(models() + "/mlp.onnx");
   CHECK(file.model.ir_version() == 8);
   CHECK(file.model.producer_name() == "lunagrad");
@@ -112,7 +112,7 @@ TEST_CASE("ONNX: an MLP is its layers, with the names of its state_dict") {
   CHECK(file.shape("output") == "batchx4");
 }
 
-TEST_CASE("ONNX: an activation within linear or a convolution is a node behind it") {
+TEST_CASE("ONNX: an activation fused into linear or a convolution becomes a node after it") {
   const Tensor weight = ones({3, 4}), bias = ones({3});
   const auto operators = [&](const Shape& x, Activation activation) {
     const auto run = [&](const TensorList& in) {
@@ -146,7 +146,7 @@ TEST_CASE("ONNX: a convolutional network") {
   CHECK(sizes[1] == 8);
 }
 
-TEST_CASE("ONNX: a GPT has its shared weight once and its mask as a constant") {
+TEST_CASE("ONNX: a GPT stores its shared weight once and its mask as a constant") {
   const File file(models() + "/gpt.onnx");
   CHECK(file.tensor("bytes.weight"));
   CHECK_FALSE(file.tensor("head.weight"));
@@ -159,14 +159,14 @@ TEST_CASE("ONNX: a GPT has its shared weight once and its mask as a constant") {
   CHECK(softmaxes == 2);
 }
 
-TEST_CASE("ONNX: an LSTM has its gates in ONNX's order") {
+TEST_CASE("ONNX: an LSTM's gates are reordered to ONNX's order") {
   const File file(models() + "/lstm.onnx");
   const NodeProto* const node = file.first("LSTM");
   CHECK(attribute(node, "hidden_size")->i() == 7);
   CHECK(attribute(node, "direction")->s() == "forward");
   CHECK(file.shape(node->input(1)) == "1x28x5");
   CHECK(file.shape(node->input(3)) == "1x56");
-  CHECK(node->input_size() == 4);  // states of zeros are left out
+  CHECK(node->input_size() == 4);  // zero initial states are left out
   int layers = 0;
   for (const NodeProto& each : file.graph().node()) layers += each.op_type() == "LSTM";
   CHECK(layers == 4);
@@ -178,7 +178,7 @@ TEST_CASE("ONNX: an LSTM has its gates in ONNX's order") {
   CHECK(states.shape("input_2") == "1xbatchx7");
 }
 
-TEST_CASE("ONNX: what depends on no input is a constant, what no output needs is left out") {
+TEST_CASE("ONNX: values independent of the inputs are constants, unused values are left out") {
   const Exported out;
   const Tensor x = ones({2, 3});
   const File file = out.file(
@@ -192,7 +192,7 @@ TEST_CASE("ONNX: what depends on no input is a constant, what no output needs is
   CHECK(file.graph().initializer_size() == 2);
 }
 
-TEST_CASE("ONNX: an input, a constant and one result twice may be outputs") {
+TEST_CASE("ONNX: an input, a constant and a repeated result may be outputs") {
   const Exported out;
   const File file = out.file(
       [](const TensorList& in) -> TensorList {
@@ -204,7 +204,7 @@ TEST_CASE("ONNX: an input, a constant and one result twice may be outputs") {
   for (const char* name : {"a", "b", "c", "d"}) CHECK(file.shape(name) == "2");
 }
 
-TEST_CASE("ONNX: writing in place gives new values, and is refused where a graph cannot say it") {
+TEST_CASE("ONNX: in-place writes become new values, and are refused where a graph cannot express them") {
   const Exported out;
   const Tensor x = ones({2, 3});
   const File file = out.file(
@@ -230,11 +230,12 @@ TEST_CASE("ONNX: writing in place gives new values, and is refused where a graph
   CHECK(out.error(into_constant, {x}).find("changed in place") != std::string::npos);
 }
 
-TEST_CASE("ONNX: a batch of any size") {
+TEST_CASE("ONNX: a dynamic batch size") {
   const Exported out;
   const Tensor x = ones({2, 3});
   const onnx_export::Options any{.batch_dim = 0};
-  // Where several sizes follow the batch, or one outside a reshape, they are put together from the input's.
+  // If several sizes depend on the batch, or one outside of a reshape, they are computed from the input's
+  // size.
   const File repeated = out.file(
       [](const TensorList& in) -> TensorList {
         return {expand(ones({1, 3}) * sum(in[0]), {in[0].size(0), 3}), flatten(in[0], 0, 1)};
@@ -256,7 +257,7 @@ TEST_CASE("ONNX: a batch of any size") {
   CHECK(out.error(by_size, {x}) == "");
 }
 
-TEST_CASE("ONNX: what cannot be said is one error, and no file") {
+TEST_CASE("ONNX: a model that cannot be expressed is one error and leaves no file") {
   const Exported out;
   const Tensor x = ones({2, 3});
   const auto error_of = [&](Tensor (*f)(const Tensor&)) {

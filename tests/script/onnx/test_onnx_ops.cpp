@@ -1,5 +1,5 @@
 // Every op of the sample table as an ONNX file: those that have no ONNX form are known, all others are
-// written. Where LUNAGRAD_ONNX_FOLDER names a folder the files and their values stay there, for
+// written. If LUNAGRAD_ONNX_FOLDER names a folder, the files and their values are kept there for
 // tests/onnx/check.py.
 #include <doctest/doctest.h>
 
@@ -17,8 +17,8 @@
 namespace lunagrad::tests {
 namespace {
 
-// What ONNX has no operators for, results whose size a graph cannot know, and random numbers. Of
-// adaptive_max_pool2d windows of unequal sizes are refused, of attention dropout alone.
+// Ops that ONNX lacks, ops whose result size depends on values, and random numbers. adaptive_max_pool2d is
+// refused only for windows of unequal sizes, attention only with dropout.
 const std::set<std::string> kRefused = {"col2im",
                                         "im2col",
                                         "ctc_loss",
@@ -59,7 +59,7 @@ struct Case {
   TensorList given = {};
   onnx_export::Options names = {};
 
-  // The op of its operands, of which the absent ones are not inputs of the graph.
+  // Calls the op; absent operands are not inputs of the graph.
   TensorList run(const TensorList& inputs) const {
     Operands operands;
     size_t next = 0;

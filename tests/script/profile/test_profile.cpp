@@ -1,5 +1,4 @@
-// Where time and memory of a run go, as a session measures it; and what it hands to who looks at data and
-// media.
+// The profile of a session's runs: time and memory. Also the batches and media that viewers get.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -19,7 +18,7 @@ using nlohmann::json;
 
 namespace {
 
-// One hidden layer of known sizes: 32 samples of 16 numbers, 64 units, 4 results.
+// One hidden layer: 32 samples of 16 features, 64 units, 4 outputs.
 const std::string kNetwork = R"(
 local lg = require "lunagrad"
 local nn, F = lg.nn, lg.nn.functional
@@ -92,7 +91,7 @@ TEST_CASE("the parts of a step add up, and so do the tables") {
   CHECK(merge_profiles(view->steps).length_ns == doctest::Approx(steps));
 }
 
-TEST_CASE("rows tell calls, floating point operations, lines and modules") {
+TEST_CASE("rows list calls, floating point operations, lines and modules") {
   const auto view = profile_of_run(kNetwork, 3000);
   REQUIRE(view);
   const StepProfile& step = *view->steps.back();
@@ -112,7 +111,7 @@ TEST_CASE("rows tell calls, floating point operations, lines and modules") {
   REQUIRE(loss);
   CHECK(loss->place.line == 8);
   CHECK(loss->self_ns[size_t(ProfilePhase::backward)] > 0);
-  // A layer by its place, and what no module called.
+  // A layer by its path, and ops outside of modules.
   const ProfileRow* outside = find(step.modules, "");
   REQUIRE(outside);
   double inside = 0;
@@ -137,12 +136,12 @@ TEST_CASE("memory is split into weights, gradients, saved values and the optimiz
     CHECK(sample.sum() <= step.memory[step.peak].sum());
   }
   CHECK(most_gradients == kParameters);
-  CHECK(most_saved > 32 * 64 * 4);  // what relu gave, at least
+  CHECK(most_saved > 32 * 64 * 4);  // at least the output of relu
   CHECK(part(step.memory.back(), MemoryPart::saved) == 0);
   CHECK(part(step.memory.back(), MemoryPart::gradients) == kParameters);
 }
 
-TEST_CASE("operations called by operations count once") {
+TEST_CASE("ops called by ops are counted once") {
   ProfileNotes notes;
   notes.end = 1000;
   // exp and sum inside the first softmax, which itself is inside add; then one alone, in backward.
@@ -165,7 +164,7 @@ TEST_CASE("operations called by operations count once") {
   CHECK(step->script_ns == ns(720));
 }
 
-TEST_CASE("waiting for the device counts where it is part of nothing else") {
+TEST_CASE("waiting for the device counts only outside of calls and passes") {
   ProfileNotes notes;
   notes.end = 1000;
   notes.calls = {note("exp", 0, 100)};
@@ -184,7 +183,7 @@ TEST_CASE("waiting for the device counts where it is part of nothing else") {
   CHECK(trace_json(view).find(kWaiting) != std::string::npos);
 }
 
-TEST_CASE("a module's time holds that of the modules inside it") {
+TEST_CASE("a module's time includes its submodules") {
   ProfileNotes notes;
   notes.end = 1000;
   notes.calls = {note("exp", 0, 100), note("exp", 200, 50), note("exp", 300, 25)};
@@ -202,7 +201,7 @@ TEST_CASE("a module's time holds that of the modules inside it") {
   CHECK(find(step->modules, "network")->total_ns == ns(25));
 }
 
-TEST_CASE("what helpers and devices did stands beside the calls that it was for") {
+TEST_CASE("work of pool threads and devices is linked to the calls that it was for") {
   ProfileNotes notes;
   notes.end = 1000;
   notes.calls = {note("mul", 110, 40), note("silu", 100, 100), note("add", 300, 50)};
@@ -268,7 +267,7 @@ end)",
 }
 
 TEST_CASE("measuring costs a run little") {
-  // Processor time of the session's thread, in turns, so that a busy machine does not count.
+  // Processor time of the session's thread, alternating, so that other load does not count.
   const auto cost = [](bool watched) {
     Recorder recorder;
     recorder.session.watch_profile(watched);
@@ -296,7 +295,7 @@ TEST_CASE("measuring costs a run little") {
   if (!kSanitized) CHECK(ratios[3] < 1.15);
 }
 
-TEST_CASE("steps are passed over so that measuring costs little, and none is lost from the count") {
+TEST_CASE("steps are skipped so that measuring costs little, and all are counted") {
   const auto view = profile_of_run(R"(
     local lg = require "lunagrad.core"
     local w = lg.ones(3, {requires_grad = true})
@@ -309,7 +308,7 @@ TEST_CASE("steps are passed over so that measuring costs little, and none is los
   CHECK(view->steps.size() <= 16);
 }
 
-TEST_CASE("nobody who looks, nothing measured; a reset begins anew") {
+TEST_CASE("without a viewer nothing is measured; a reset clears the profile") {
   Recorder recorder;
   RunOptions options;
   options.arguments = {"3"};
@@ -359,7 +358,7 @@ TEST_CASE("time in a pause does not count") {
   CHECK(found);
 }
 
-TEST_CASE("the trace is JSON of Chrome's kind, its blocks inside their steps") {
+TEST_CASE("the trace is Chrome's JSON format, with blocks inside their steps") {
   const auto view = profile_of_run(kNetwork, 3000);
   REQUIRE(view);
   const json trace = json::parse(trace_json(*view));
@@ -387,7 +386,7 @@ TEST_CASE("the trace is JSON of Chrome's kind, its blocks inside their steps") {
   CHECK(counters > 10);
 }
 
-TEST_CASE("pictures, histograms and texts come as events") {
+TEST_CASE("pictures, histograms and texts are sent as events") {
   Recorder recorder;
   RunOptions options;
   options.interactive = true;
@@ -421,7 +420,7 @@ TEST_CASE("pictures, histograms and texts come as events") {
   CHECK(texts[1].media->text == "step 2");
 }
 
-TEST_CASE("the latest batch of a data loader can be seen, and is let go when nobody looks") {
+TEST_CASE("the latest batch of a data loader can be viewed, and is released without a viewer") {
   Recorder recorder;
   const auto batch = [&] {
     std::promise<BatchView> answer;

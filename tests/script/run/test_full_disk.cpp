@@ -37,7 +37,7 @@ std::vector<std::string> files_in(const std::string& folder) {
 
 }  // namespace
 
-TEST_CASE("a checkpoint that cannot be written leaves those before it, and the run goes on") {
+TEST_CASE("a checkpoint that cannot be written keeps the earlier ones, and the run continues") {
   const Folder folder;
   folder.write("grow.lua", R"(
 local lg = require "lunagrad"
@@ -68,7 +68,7 @@ print "the end"
   CHECK(rest.out == "100.0\n");
 }
 
-TEST_CASE("metrics that no longer fit end with a whole line, and are said once") {
+TEST_CASE("metrics that no longer fit end with a complete line and one warning") {
   const Folder folder;
   folder.write("long.lua", R"(
 local lg = require "lunagrad"
@@ -95,7 +95,7 @@ lg.run.image("noise", lg.rand(3, 200, 200))
   CHECK(record.metrics.at("loss").size() == size_t(std::count(metrics.begin(), metrics.end(), '\n')));
 }
 
-TEST_CASE("a run that a crash tore goes on behind its last whole line") {
+TEST_CASE("a crashed run continues after its last complete line") {
   const Folder folder;
   folder.write("run.lua", R"(
 local lg = require "lunagrad"

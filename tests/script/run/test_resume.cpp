@@ -70,7 +70,7 @@ std::vector<std::string> checkpoints(const std::string& run) {
 
 }  // namespace
 
-TEST_CASE("ten steps, a checkpoint and ten more are twenty steps, bit by bit") {
+TEST_CASE("ten steps, a checkpoint and ten more equal twenty steps, bit by bit") {
   const Folder folder;
   folder.write("train.lua", kTraining);
   const Finished whole = folder.run({"run", "train.lua", "--run-dir", "whole"});
@@ -97,7 +97,7 @@ TEST_CASE("ten steps, a checkpoint and ten more are twenty steps, bit by bit") {
   CHECK(config["params"]["save_at"] == 10);
 }
 
-TEST_CASE("Ctrl-C leaves a checkpoint of the step that ended, and the run goes on from it") {
+TEST_CASE("Ctrl-C writes a checkpoint of the ended step, and the run resumes from it") {
   const Folder folder;
   const std::string script = folder.write("train.lua", kTraining);
   const Finished whole = folder.run({"run", "train.lua", "--run-dir", "whole", "--steps", "500"});
@@ -113,7 +113,7 @@ TEST_CASE("Ctrl-C leaves a checkpoint of the step that ended, and the run goes o
   CHECK(losses(folder.path() + "/part") == losses(folder.path() + "/whole"));
 }
 
-TEST_CASE("without anything registered Ctrl-C says that there is no checkpoint") {
+TEST_CASE("without registered states Ctrl-C reports that there is no checkpoint") {
   const Folder folder;
   const std::string script = folder.write(
       "plain.lua",
@@ -149,7 +149,7 @@ TEST_CASE("killed at any moment, the newest checkpoint can be loaded") {
   }
 }
 
-TEST_CASE("what cannot be resumed is said in a sentence") {
+TEST_CASE("what cannot be resumed is an error with one sentence") {
   const Folder folder;
   folder.write("train.lua", kTraining);
   REQUIRE(folder.run({"run", "train.lua", "--run-dir", "run", "--steps", "2", "--set", "save_at=2"}).code ==

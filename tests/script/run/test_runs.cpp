@@ -1,4 +1,4 @@
-// What runs leave behind, read back: `lunagrad runs` and `lunagrad repro`.
+// Reads back the folders of runs: `lunagrad runs` and `lunagrad repro`.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -84,7 +84,7 @@ TEST_CASE("runs are listed, shown, compared, exported and removed") {
   CHECK(folder.run({"runs", "show"}).code == 2);
 }
 
-TEST_CASE("a torn last line is left out, a broken one is named, void rows are gone") {
+TEST_CASE("an incomplete last line is left out, a broken one is reported, void rows are dropped") {
   const Folder folder;
   const std::string file = folder.write("metrics.jsonl", R"({"step":1,"time":0.1,"metrics":{"loss":3.0}}
 {"step":2,"time":0.2,"metrics":{"loss":2.0}}
@@ -101,7 +101,7 @@ TEST_CASE("a torn last line is left out, a broken one is named, void rows are go
   CHECK_THROWS_WITH(read_run(folder.path()), doctest::Contains("metrics.jsonl:6: not a JSON object"));
 }
 
-TEST_CASE("a run is run again number by number, changes of its parameters included") {
+TEST_CASE("repro compares every number, with the changes of parameters") {
   const Folder folder;
   const std::string script = folder.write("train.lua", kTraining);
   {
@@ -118,7 +118,7 @@ TEST_CASE("a run is run again number by number, changes of its parameters includ
   CHECK(again.code == 0);
   CHECK(again.out == "reproduced: 22 numbers of 20 steps are the same\n");
 
-  // The copy in the run's folder is what counts.
+  // repro uses the copy in the run's folder.
   folder.write("train.lua", "error('changed since')");
   CHECK(folder.run({"repro", "run"}).code == 0);
 
@@ -135,8 +135,7 @@ TEST_CASE("a run is run again number by number, changes of its parameters includ
 
 namespace {
 
-// From step 12 on no unit of the ReLU gives anything; at step 30 the loss is a thousand million times as
-// large.
+// From step 12 on all units of the ReLU are dead; at step 30 the loss is 1e9 times as large.
 const char* const kWatched = R"(
 local lg = require "lunagrad"
 local nn, F = lg.nn, lg.nn.functional
@@ -160,7 +159,7 @@ lg.run.histogram("own", net[1].weight)
 
 }  // namespace
 
-TEST_CASE("a layer that applies relu itself is watched as a ReLU") {
+TEST_CASE("a layer with a fused relu is watched as a ReLU") {
   const Folder folder;
   folder.write("watch.lua", R"(
 local lg = require "lunagrad"
@@ -179,7 +178,7 @@ end
       run.err);
 }
 
-TEST_CASE("a watched model shows norms, updates, dead units and explosions, and its images travel") {
+TEST_CASE("lg.run.watch reports norms, updates, dead units and explosions; images are exported") {
   const Folder folder;
   folder.write("watch.lua", kWatched);
   const Finished run = folder.run({"run", "watch.lua", "--run-dir", "w", "--tensorboard"});
@@ -237,7 +236,7 @@ TEST_CASE("a watched model shows norms, updates, dead units and explosions, and 
   CHECK(events.find("net.0.weight/update_ratio") != std::string::npos);
 }
 
-TEST_CASE("without a run folder nothing is watched or drawn, and wrong arguments are errors all the same") {
+TEST_CASE("without a run folder nothing is watched or drawn, but wrong arguments are errors") {
   const Folder folder;
   const Finished fine =
       folder.run({"-e",
@@ -250,7 +249,7 @@ TEST_CASE("without a run folder nothing is watched or drawn, and wrong arguments
   CHECK(folder.run({"-e", "lg.run.image('a', lg.zeros(9, 2, 2))"}).code == 1);
 }
 
-TEST_CASE("a million rows are written and read without a wait") {
+TEST_CASE("a million rows are written and read quickly") {
   const Folder folder;
   const int rows = tests::kSanitized ? 20'000 : 1'000'000;
   folder.write("long.lua", "local lg = require 'lunagrad' for i in lg.run.steps(" + std::to_string(rows) +

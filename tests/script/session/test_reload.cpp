@@ -1,4 +1,4 @@
-// A changed script takes the place of the one that runs, and keeps what lg.run.state names.
+// A reload: a changed script replaces the running one and keeps the states of lg.run.state.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -72,7 +72,7 @@ std::vector<int64_t> steps(Recorder& recorder) {
 
 }  // namespace
 
-TEST_CASE("a run whose script is reloaded in its midst gives the numbers of one that is not, bit by bit") {
+TEST_CASE("a run with a reload gives bitwise the same numbers as one without") {
   Recorder whole, reloaded;
   REQUIRE(whole.finish(kTraining) == Outcome::ok);
   run_and_reload(reloaded, kTraining, 13, kTraining + "print('changed')\n");
@@ -85,7 +85,7 @@ TEST_CASE("a run whose script is reloaded in its midst gives the numbers of one 
   CHECK(reloaded.texts(Kind::warning) == "");
 }
 
-TEST_CASE("a script that does not compile is refused, and the one that runs goes on untouched") {
+TEST_CASE("a script that does not compile is refused, and the running one continues") {
   Recorder whole, recorder;
   REQUIRE(whole.finish(kTraining) == Outcome::ok);
   run_and_reload(recorder, kTraining, 5, "local x = = 1");
@@ -98,7 +98,7 @@ TEST_CASE("a script that does not compile is refused, and the one that runs goes
   CHECK(recorder.events(Kind::ended).back().outcome == Outcome::ok);
 }
 
-TEST_CASE("what does not fit starts anew and is said, the rest is kept") {
+TEST_CASE("states that do not fit are reset and reported, the rest is kept") {
   Recorder recorder;
   std::string after = replaced(kTraining, "width, rate = 16", "width, rate = 24");
   after = replaced(after, "nn.Dropout(0.3), ", "nn.Dropout(0.3), nn.Linear(width, width), nn.Tanh(), ");
@@ -118,10 +118,10 @@ TEST_CASE("what does not fit starts anew and is said, the rest is kept") {
   CHECK(warnings.find("run.state: 'optimizer' starts anew for model.0.weight [24, 8], ") !=
         std::string::npos);
   CHECK(warnings.find("run.state: 'seen.more' is new\n") != std::string::npos);
-  CHECK(recorder.output().find("\t30\t") != std::string::npos);  // batches went on
+  CHECK(recorder.output().find("\t30\t") != std::string::npos);  // batches continued
 }
 
-TEST_CASE("an optimizer's state follows its parameters, not their numbers") {
+TEST_CASE("an optimizer's state follows its parameters by identity, not by position") {
   const std::string before = R"(
     local lg = require "lunagrad"
     local params = lg.run.state("params", function()
@@ -144,7 +144,7 @@ TEST_CASE("an optimizer's state follows its parameters, not their numbers") {
   CHECK(recorder.output() == "true\ttrue\n");
 }
 
-TEST_CASE("settings that the script changes are taken from it, others are kept") {
+TEST_CASE("settings changed in the script take effect, others are kept") {
   Recorder recorder;
   const std::string before = R"(
     local lg = require "lunagrad"
@@ -171,7 +171,7 @@ TEST_CASE("settings that the script changes are taken from it, others are kept")
   CHECK(recorder.output() == "100\t2\t30\t0.25\t0.7\t5\t7\n");
 }
 
-TEST_CASE("the state of a script that fails in its first step is kept for the one after it") {
+TEST_CASE("the states handed to a script that fails in its first step are kept for the next reload") {
   Recorder whole, recorder;
   REQUIRE(whole.finish(kTraining) == Outcome::ok);
   run_and_reload(recorder, kTraining, 13,
@@ -189,7 +189,7 @@ TEST_CASE("the state of a script that fails in its first step is kept for the on
   CHECK(recorder.output() == whole.output());
 }
 
-TEST_CASE("a run that failed in its midst goes on behind its last step; one that ended well starts anew") {
+TEST_CASE("a run that failed inside a step continues after its last step; one that ended well starts again") {
   Recorder recorder;
   const std::string before = R"(
     local lg = require "lunagrad"
@@ -213,7 +213,7 @@ TEST_CASE("a run that failed in its midst goes on behind its last step; one that
   CHECK(recorder.texts(Kind::reload) == "kept t\nstarts anew\n");
 }
 
-TEST_CASE("a checkpoint of the last step is better than what an error left") {
+TEST_CASE("a checkpoint of the last step is preferred to the states that an error left") {
   const lunagrad::test::Folder folder;
   Recorder recorder;
   const std::string before = R"(
@@ -236,7 +236,7 @@ TEST_CASE("a checkpoint of the last step is better than what an error left") {
   CHECK(recorder.output() == "mended\n6\n");
 }
 
-TEST_CASE("with nothing registered, or without a step, a reload starts anew") {
+TEST_CASE("without registered states or steps a reload starts from the beginning") {
   Recorder recorder;
   run_and_reload(recorder, "local lg = require 'lunagrad' for i in lg.run.steps(4) do print(i) end", 2,
                  "local lg = require 'lunagrad' for i in lg.run.steps(1) do print('new', i) end");
@@ -250,7 +250,7 @@ TEST_CASE("with nothing registered, or without a step, a reload starts anew") {
   CHECK(recorder.output().ends_with("go\nsecond\n"));
 
   Recorder fresh;
-  fresh.session.reload();  // there is nothing to reload
+  fresh.session.reload();  // nothing to reload
   CHECK(fresh.session.wait() == Outcome::ok);
   CHECK(fresh.events(Kind::error).empty());
 }
@@ -292,7 +292,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a stop drops the reload that waits") {
+TEST_CASE("a stop drops a waiting reload") {
   Recorder recorder;
   recorder.run(
       "local lg = require 'lunagrad' for i in lg.run.steps() do print('go') while not leave do end end");
@@ -303,7 +303,7 @@ TEST_CASE("a stop drops the reload that waits") {
   CHECK(recorder.output() == "go\n");
 }
 
-TEST_CASE("a reloaded run keeps its folder, which tells of it; repro says why it cannot run it again") {
+TEST_CASE("a reloaded run keeps its folder and records the reload; repro refuses it with the reason") {
   const lunagrad::test::Folder folder;
   const std::string run = folder.path() + "/run";
   {
@@ -339,7 +339,7 @@ TEST_CASE("a reloaded run keeps its folder, which tells of it; repro says why it
   CHECK(repro.err.find("a changed script went on behind step 13") != std::string::npos);
 }
 
-TEST_CASE("run --watch reloads a script or a module that an editor wrote, and Ctrl-C ends it") {
+TEST_CASE("run --watch reloads a changed script or module, and Ctrl-C ends it") {
   const lunagrad::test::Folder folder;
   folder.write("helper.lua", "return 'one'");
   const std::string script = R"(
@@ -359,7 +359,7 @@ end
   folder.write("train.lua", replaced(script, "TEXT", "changed"));
   REQUIRE(program.wrote("one\tchanged\ttrue"));
   CHECK(program.wrote(": kept t\n"));
-  folder.write("helper.lua", "return");  // the editor has not written all of it
+  folder.write("helper.lua", "return");  // a partly written file
   folder.write("helper.new", "return 'two'");
   std::filesystem::rename(folder.path() + "/helper.new", folder.path() + "/helper.lua");
   REQUIRE(program.wrote("two\tchanged\ttrue"));

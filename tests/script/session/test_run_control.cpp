@@ -1,5 +1,5 @@
-// Commands to a session in each of its states: idle, running, paused, stopping. Steps of one op, evaluations
-// between ops and amid a backward pass, parameters that nobody reads.
+// Commands to a session in each of its states: idle, running, paused, stopping. Also single steps of one op,
+// evaluations between ops and inside a backward pass, parameters that are never read.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -13,7 +13,7 @@ using Kind = Event::Kind;
 
 namespace {
 
-// Counts what it did: `ops` after each op, in steps.
+// A script that counts its ops and steps.
 const char* const kCounting = R"(
 local lg = require "lunagrad.core"
 ops, done = 0, 0
@@ -33,7 +33,7 @@ std::string shown(Recorder& recorder, const std::string& expression) {
   return output.substr(before, output.size() - before - 1);
 }
 
-// A session that stands before the first op.
+// A session that is paused before the first op.
 void stand_before_ops(Recorder& recorder) {
   recorder.run(kCounting);
   REQUIRE(recorder.printed("go"));
@@ -44,13 +44,13 @@ void stand_before_ops(Recorder& recorder) {
 
 }  // namespace
 
-TEST_CASE("step_op goes to the end of the next op, across steps; step to the end of the step") {
+TEST_CASE("step_op runs to the end of the next op, across steps; step to the end of the step") {
   Recorder recorder;
   stand_before_ops(recorder);
   for (int op = 1; op <= 7; ++op) {
     recorder.session.step_op();
     REQUIRE(recorder.pauses_again());
-    // The op has run; what follows it in Lua has not.
+    // The op has run; the Lua code after it has not.
     CHECK(shown(recorder, "ops") == std::to_string(op - 1));
     CHECK(shown(recorder, "done") == std::to_string((op - 1) / 3));
   }
@@ -64,7 +64,7 @@ TEST_CASE("step_op goes to the end of the next op, across steps; step to the end
   CHECK(recorder.session.wait() == Outcome::stopped);
 }
 
-TEST_CASE("step_line goes to the next line, into the script's own functions and over the library's") {
+TEST_CASE("step_line runs to the next line, into the script's functions and over the library's") {
   Recorder recorder;
   recorder.run(R"(local lg = require "lunagrad"
 local net = lg.nn.Linear(2, 1)
@@ -89,7 +89,7 @@ print("done"))");
     REQUIRE(recorder.pauses_again());
     CHECK(line() == next);
   }
-  SUBCASE("amid a step that op or step ends") {
+  SUBCASE("inside a step that step_op or step ends") {
     recorder.session.step_op();
     REQUIRE(recorder.pauses_again());
     CHECK(line() == 8);
@@ -97,18 +97,18 @@ print("done"))");
     REQUIRE(recorder.pauses_again());
     recorder.session.step_line();
     REQUIRE(recorder.pauses_again());
-    CHECK(line() == 11);  // where the loop ends
+    CHECK(line() == 11);  // at the end of the loop
     recorder.session.resume();
     CHECK(recorder.session.wait() == Outcome::ok);
   }
-  SUBCASE("it can be stopped and paused while no line comes") {
+  SUBCASE("it can be stopped and paused while no new line is reached") {
     REQUIRE(recorder.eval("begin = false"));
     recorder.session.stop();
     CHECK(recorder.session.wait() == Outcome::stopped);
   }
 }
 
-TEST_CASE("a backward pass and an assignment are ops to step_op") {
+TEST_CASE("step_op counts a backward pass and an assignment as ops") {
   Recorder recorder;
   recorder.run(R"(
     local lg = require "lunagrad.core"
@@ -127,7 +127,7 @@ TEST_CASE("a backward pass and an assignment are ops to step_op") {
     REQUIRE(recorder.pauses_again());
     CHECK(shown(recorder, "place") == before);
   }
-  recorder.session.step_op();  // there is no further op: it goes on until somebody says otherwise
+  recorder.session.step_op();  // there is no further op: it runs until the next command
   REQUIRE(recorder.reaches(SessionState::running));
   recorder.session.pause();
   REQUIRE(recorder.pauses_again());
@@ -159,8 +159,8 @@ TEST_CASE("commands in the wrong state do nothing") {
   CHECK(recorder.output() == "one\ntwo\n");
 }
 
-TEST_CASE("each command acts in each state that a run has") {
-  // Brings a run into a state, gives a command, and looks where it ends.
+TEST_CASE("each command works in each state of a run") {
+  // Brings a run into a state, sends a command, and checks the resulting state.
   enum class Command { resume, step, step_op, stop, interrupt };
   struct Case {
     bool paused;
@@ -210,7 +210,7 @@ TEST_CASE("each command acts in each state that a run has") {
   }
 }
 
-TEST_CASE("commands from several threads at once leave the session in order") {
+TEST_CASE("commands from several threads at once leave the session consistent") {
   for (int round = 0; round < 3; ++round) {
     Recorder recorder;
     recorder.run("begin = true " + std::string(kCounting));
@@ -252,7 +252,7 @@ TEST_CASE("commands from several threads at once leave the session in order") {
   }
 }
 
-TEST_CASE("an evaluation runs between two ops of a loop that goes on") {
+TEST_CASE("an evaluation runs between two ops of a running loop") {
   Recorder recorder;
   recorder.run(R"(
     local lg = require "lunagrad.core"
@@ -271,7 +271,7 @@ TEST_CASE("an evaluation runs between two ops of a loop that goes on") {
   CHECK(recorder.eval("assert(torn == 0)"));
 }
 
-TEST_CASE("amid a backward pass an evaluation may look, but not change, differentiate or call lg.run") {
+TEST_CASE("an evaluation inside a backward pass is read-only: no changes, gradients or lg.run") {
   Recorder recorder;
   recorder.run(R"(
     local lg = require "lunagrad.core"
@@ -286,8 +286,7 @@ TEST_CASE("amid a backward pass an evaluation may look, but not change, differen
     print("go")
     while not leave do backward_began = false y:backward(nil, {retain_graph = true}) backward_began = false end)");
   REQUIRE(recorder.printed("go"));
-  // Refused when it falls between two nodes of the pass, as nearly all evaluations do; else it is none of
-  // this test.
+  // Refused between two nodes of the pass, where nearly all evaluations happen; others are not tested here.
   const auto refused = [&](const std::string& code, const std::string& part) {
     for (int i = 0; i < 200; ++i) {
       const size_t errors = recorder.events(Kind::error).size();
@@ -308,7 +307,7 @@ TEST_CASE("amid a backward pass an evaluation may look, but not change, differen
   CHECK(recorder.eval("other:add_(1)"));
 }
 
-TEST_CASE("a parameter that is edited but not read in the next two steps is named") {
+TEST_CASE("an edited parameter that is not read in the next two steps is reported") {
   Recorder recorder;
   const std::string script = R"(
     local run = require("lunagrad.core").run

@@ -1,4 +1,4 @@
-// A session from the outside: its states, its commands at safe points, and what it tells.
+// A session from the outside: states, commands at safe points, events and results.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -13,7 +13,7 @@ using namespace lunagrad::tests;
 
 namespace {
 
-// A model of three numbers on the raw core, so that nothing of the Lua library is needed.
+// A model of three numbers that needs lunagrad.core only, not the Lua library.
 const char* const kTraining = R"(
 local lg = require "lunagrad.core"
 local w = lg.ones(3, {requires_grad = true})
@@ -28,7 +28,7 @@ print("finished")
 
 }  // namespace
 
-TEST_CASE("a session runs a script, forwards what it prints and says how it ended") {
+TEST_CASE("a session runs a script, forwards its output and reports how it ended") {
   Recorder recorder;
   CHECK(recorder.finish("print('one', 2, nil) io.write('three', 4, '\\n')") == Outcome::ok);
   CHECK(recorder.output() == "one\t2\tnil\nthree4\n");
@@ -56,7 +56,7 @@ TEST_CASE("a script gets its arguments as arg and as varargs") {
   CHECK(recorder.output() == "2\ta\t2\tb c\n");
 }
 
-TEST_CASE("an error names its line, and a traceback leads to it") {
+TEST_CASE("an error has its line and a traceback") {
   Recorder recorder;
   CHECK(recorder.finish("local function f()\n  error('no such luck')\nend\nf()") == Outcome::error);
   CHECK(recorder.error().starts_with("test:2: no such luck\n"));
@@ -78,7 +78,7 @@ TEST_CASE("the kind of an error decides the outcome") {
   CHECK(recorder.finish("print(1 + 1)") == Outcome::ok);
 }
 
-TEST_CASE("an interrupt ends loops that try to survive it") {
+TEST_CASE("an interrupt ends loops that catch errors") {
   const char* const loops[] = {
       "while true do end",
       "while true do pcall(function() while true do end end) end",
@@ -125,7 +125,7 @@ TEST_CASE("an interrupt reaches into a kernel") {
   CHECK(recorder.output().ends_with("2.0\n"));
 }
 
-TEST_CASE("a pause holds the script at once, and a stop ends it there") {
+TEST_CASE("a pause takes effect at once, and a stop ends the paused script") {
   Recorder recorder;
   recorder.run("print('go') while true do n = (n or 0) + 1 end");
   REQUIRE(recorder.printed("go"));
@@ -140,7 +140,7 @@ TEST_CASE("a pause holds the script at once, and a stop ends it there") {
   CHECK(process_seconds() - start < kStopSeconds);
 }
 
-TEST_CASE("a line of the console sees the locals of the script where it stands, and writes them") {
+TEST_CASE("a console line reads and writes the locals of the script's active functions") {
   Recorder recorder;
   recorder.run(
       "lg = require 'lunagrad' local rate, model, hidden = 1, lg.nn.Linear(2, 3), 'outer' unset = 'global'\n"
@@ -170,7 +170,7 @@ TEST_CASE("a line of the console sees the locals of the script where it stands, 
   CHECK(recorder.output().ends_with("nil\t3\tglobal\tnil\t3\n"));
 }
 
-TEST_CASE("a paused script goes on where it was") {
+TEST_CASE("a paused script continues where it was") {
   Recorder recorder;
   recorder.run("print('go') while not leave do end print('left')");
   REQUIRE(recorder.printed("go"));
@@ -189,7 +189,7 @@ TEST_CASE("step runs exactly to the next step boundary") {
   REQUIRE(recorder.printed("go"));
   recorder.session.pause();
   REQUIRE(recorder.reaches(SessionState::paused));
-  recorder.session.step();  // to the end of the step it stands in
+  recorder.session.step();  // to the end of the current step
   REQUIRE(recorder.pauses_again());
   const auto steps = [&] { return recorder.events(Event::Kind::step).back().step; };
   for (int i = 0; i < 5; ++i) {
@@ -224,7 +224,7 @@ TEST_CASE("a stop lets the step end; outside of steps it acts at once") {
   CHECK(process_seconds() - start < kStopSeconds);
 }
 
-TEST_CASE("a script that leaves a stop waiting in a call of Lua's library is silent, and the call is named") {
+TEST_CASE("silence() names the library call that keeps a stop waiting") {
   Recorder recorder;
   CHECK_FALSE(recorder.session.silence());
   // The command waits for a file, so that it cannot end before the test has looked.
@@ -257,7 +257,7 @@ TEST_CASE("errors of Lua's library name its functions and the script's line") {
   CHECK(recorder.output().ends_with("AAb\t2\n"));
 }
 
-TEST_CASE("a new run takes the place of the one that goes on") {
+TEST_CASE("a new run replaces the running one") {
   Recorder recorder;
   recorder.run("print('first') while true do pcall(error) end");
   REQUIRE(recorder.printed("first"));
@@ -351,7 +351,7 @@ TEST_CASE("parameters are typed by their default and replaced by --set") {
   CHECK(params[0].place.line == 3);
 }
 
-TEST_CASE("what --set cannot mean is an error of usage") {
+TEST_CASE("a --set that does not fit is a usage error") {
   Recorder recorder;
   const std::string script = R"(
     local run = require("lunagrad.core").run
@@ -412,7 +412,7 @@ TEST_CASE("names are completed: globals, fields, methods of a tensor") {
   CHECK(complete("nothing.here").empty());
 }
 
-TEST_CASE("parts of the library that nothing has used yet are completed, too") {
+TEST_CASE("parts of the library that are not loaded yet are completed, too") {
   Recorder recorder;
   const auto complete = [&](const std::string& line) {
     std::promise<std::vector<std::string>> found;
@@ -426,7 +426,7 @@ TEST_CASE("parts of the library that nothing has used yet are completed, too") {
   CHECK(complete("lg.none.Line").empty());
 }
 
-TEST_CASE("the tape of the latest backward is shown, and the values of a step that was stepped") {
+TEST_CASE("the tape of the latest backward pass is shown, and the values of a single step") {
   Recorder recorder;
   recorder.session.watch_tape(true);
   recorder.run(std::string("print('go') ") + kTraining);
@@ -470,7 +470,7 @@ TEST_CASE("the tape of the latest backward is shown, and the values of a step th
   CHECK(recorder.session.wait() == Outcome::stopped);
 }
 
-TEST_CASE("a value that the run did not keep is named as gone") {
+TEST_CASE("a value that was not kept is reported as freed") {
   Recorder recorder;
   recorder.session.watch_tape(true);
   CHECK(recorder.finish(std::string("steps = 3 ") + kTraining) == Outcome::ok);

@@ -150,11 +150,11 @@ TEST_CASE("an interrupt ends whatever runs within 100 ms") {
   for (const Work& work : std::span(kWorks).first(all ? std::size(kWorks) : 5)) check_ends(work);
 }
 
-TEST_CASE("outside of lg.run.steps a stop is as quick") {
+TEST_CASE("outside of lg.run.steps a stop is as fast") {
   for (const Work& work : std::span(kWorks).first(kSanitized ? 2 : 4)) check_ends(work, &Session::stop);
 }
 
-TEST_CASE("after an interrupt the session is whole, and what was written only in part says so") {
+TEST_CASE("after an interrupt the session works, and partly written tensors are marked") {
   Recorder recorder;
   recorder.run(R"(
     local lg = require "lunagrad"
@@ -167,7 +167,7 @@ TEST_CASE("after an interrupt the session is whole, and what was written only in
   recorder.session.interrupt();
   CHECK(recorder.session.wait() == Outcome::stopped);
   CHECK(recorder.eval("assert(small:sum():item() == 4 and (before * 2):sum():item() == 6)"));
-  // add_ is all that the loop does; nearly always the interrupt falls into it.
+  // The loop only calls add_, so the interrupt nearly always hits it.
   if (!recorder.eval("local _ = big:sum()")) {
     CHECK(recorder.error() ==
           "input:1: sum: a tensor was written only in part, since add was stopped at test:6; "
@@ -180,7 +180,7 @@ TEST_CASE("after an interrupt the session is whole, and what was written only in
   CHECK(recorder.eval("big:fill_(2) assert(big:sum():item() == 2 * big:numel())"));
 }
 
-TEST_CASE("an optimizer that is interrupted leaves parameters that say so") {
+TEST_CASE("an interrupted optimizer marks its partly written parameters") {
   Recorder recorder;
   recorder.run(R"(
     local lg = require "lunagrad"
