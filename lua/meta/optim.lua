@@ -181,6 +181,11 @@ function lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0, options) end
 ---@param lr_lambda (fun(t: integer): number)|(fun(t: integer): number)[]
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.LambdaLR(optimizer, lr_lambda) end
+---The rate of each group, multiplied at step t >= 1 by lr_lambda(t). A list has a function for each group.
+---@param optimizer lunagrad.optim.Optimizer
+---@param lr_lambda (fun(t: integer): number)|(fun(t: integer): number)[]
+---@return lunagrad.optim.LRScheduler
+function lr_scheduler.MultiplicativeLR(optimizer, lr_lambda) end
 ---Uses one scheduler after another, switching at the milestones.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param schedulers lunagrad.optim.LRScheduler[]

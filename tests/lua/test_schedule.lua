@@ -59,6 +59,11 @@ s = schedules.LambdaLR(o, {function(t) return 1 / (t + 1) end, function(t) retur
 s:step()
 expect.close(s:get_last_lr(), {0.05, 0.25}, 1e-12)
 
+-- MultiplicativeLR multiplies the rate by its function at each step but the first.
+o = optimizer()
+s = schedules.MultiplicativeLR(o, function(t) return 1 / (t + 1) end)
+expect.close(trace(4, step, rate), {0.2, 0.1, 0.1 / 3, 0.025 / 3}, 1e-12)
+
 -- A rate that is a function stays one: the schedule multiplies what it gives.
 local base = 0.4
 o = optimizer {lr = function() return base end}
@@ -71,10 +76,12 @@ o.param_groups[1].params[1].grad = lg.ones(1)
 o:step()
 expect.close(o.param_groups[1].params[1]:item(), -0.4, 1e-6)
 
--- Every schedule of the reference values, and LambdaLR, continues from its state and the optimizer's.
+-- Every schedule of the reference values, and those that take functions, continue from their states and the optimizer's.
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$")
 local cases = dofile(here .. "/../reference/optimizers.lua").schedulers
-cases[#cases + 1] = {name = "LambdaLR", options = {lr_lambda = function(t) return 1 / (t + 1) end}}
+for _, name in ipairs {"LambdaLR", "MultiplicativeLR"} do
+  cases[#cases + 1] = {name = name, options = {lr_lambda = function(t) return 1 / (t + 1) end}}
+end
 for _, case in ipairs(cases) do
   local name, options = case.name, case.options
   local one, two = optimizer(), optimizer()

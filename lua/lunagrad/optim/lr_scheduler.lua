@@ -15,21 +15,32 @@ local function class(name, ...)
   return made
 end
 
--- base * lr_lambda(t); one function, or one for each group
-local LambdaLR = class("LambdaLR", "lr_lambda")
-
-function LambdaLR:begin()
+-- One function, or one for each group, as self.lr_lambdas.
+local function spread_lambdas(self)
   local given, groups = self.lr_lambda, #self.optimizer.param_groups
   self.lr_lambdas, self.lr_lambda = type(given) == "table" and given or {}, nil
   if type(given) == "function" then
     for i = 1, groups do self.lr_lambdas[i] = given end
   end
   if #self.lr_lambdas ~= groups then
-    fail(("LambdaLR: %d groups of parameters need as many functions (got %d)"):format(groups, #self.lr_lambdas))
+    fail(("%s: %d groups of parameters need as many functions (got %d)"):format(
+      self.__name, groups, #self.lr_lambdas))
   end
 end
 
+-- base * lr_lambda(t)
+local LambdaLR = class("LambdaLR", "lr_lambda")
+LambdaLR.begin = spread_lambdas
+
 function LambdaLR:chained(_, base, i) return base * self.lr_lambdas[i](self.last_epoch) end
+
+-- base * lr_lambda(1) * … * lr_lambda(t)
+local MultiplicativeLR = class("MultiplicativeLR", "lr_lambda")
+MultiplicativeLR.begin = spread_lambdas
+
+function MultiplicativeLR:chained(group, _, i)
+  return Schedule.rate(group) * (self.last_epoch == 0 and 1 or self.lr_lambdas[i](self.last_epoch))
+end
 
 -- base * gamma^floor(t / step_size)
 local StepLR = class("StepLR", "step_size", {"gamma", 0.1})
