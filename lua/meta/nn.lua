@@ -10,6 +10,16 @@
 ---@field utils lunagrad.nn.utils
 local nn = {}
 
+---@class lunagrad.nn.functional
+local functional = {}
+
+---The loss of nn.MultiLabelSoftMarginLoss.
+---@param input Tensor
+---@param target Tensor
+---@param options? {weight?: Tensor, reduction?: "none"|"mean"|"sum"}
+---@return Tensor
+function functional.multilabel_soft_margin_loss(input, target, options) end
+
 ---The base class of all modules. Fields that are parameters, buffers or modules are registered in the order of their
 ---first assignment; calling a module runs its forward.
 ---@class lunagrad.nn.Module
@@ -494,6 +504,11 @@ function nn.HingeEmbeddingLoss(options) end
 ---@param options? {reduction?: "none"|"mean"|"sum"}
 ---@return lunagrad.nn.Module
 function nn.SoftMarginLoss(options) end
+---Binary cross entropy of logits `input` [N, C] and labels `target` [N, C] of 0 and 1, averaged over the C classes; `weight`
+---[C] weighs the classes. "none" gives a loss for each sample [N].
+---@param options? {weight?: Tensor, reduction?: "none"|"mean"|"sum"}
+---@return lunagrad.nn.Module
+function nn.MultiLabelSoftMarginLoss(options) end
 ---CTC loss, called with log_probs [T, N, C], targets [N, S] or concatenated, and the lengths of both as tensors or tables.
 ---@param options? {blank?: integer, reduction?: "none"|"mean"|"sum", zero_infinity?: boolean}
 ---@return lunagrad.nn.Module

@@ -27,6 +27,8 @@ local cases = {
   {nn.MarginRankingLoss(0.5), "margin_ranking_loss", {x:select(2, 1), y:select(2, 1), signs}, {margin = 0.5}},
   {nn.HingeEmbeddingLoss(), "hinge_embedding_loss", {x:select(2, 1), signs}},
   {nn.SoftMarginLoss(), "soft_margin_loss", {x:select(2, 1), signs}},
+  {nn.MultiLabelSoftMarginLoss {weight = lg.tensor {1.0, 2, 3}}, "multilabel_soft_margin_loss", {x, shares},
+    {weight = lg.tensor {1.0, 2, 3}}},
 }
 for _, case in ipairs(cases) do
   local module, op, inputs, options = table.unpack(case)
@@ -41,6 +43,22 @@ local weighted = nn.CrossEntropyLoss {weight = lg.tensor {1.0, 2, 3}}
 expect.equal(weighted:state_dict().weight:tolist(), {1.0, 2.0, 3.0})
 weighted:to "f64"
 expect.equal(weighted(x:double(), labels):dtype(), "f64")
+
+-- Multi-label: PyTorch's values, with and without weights of the classes, and its gradient.
+local scores = lg.tensor({{0.5, -1.25, 2}, {-0.75, 0, 1.5}}, {dtype = "f64", requires_grad = true})
+local tags, class_weight = lg.tensor {{1, 0, 1}, {0, 1, 1}}, lg.tensor({1, 2, 0.5}, {dtype = "f64"})
+expect.close(F.multilabel_soft_margin_loss(scores, tags):item(), 0.35572759020434164, 1e-14)
+expect.close(F.multilabel_soft_margin_loss(scores, tags, class_weight, "none"), {0.3471330507974462, 0.6246240020753889}, 1e-14)
+expect.close(F.multilabel_soft_margin_loss(scores, tags, {reduction = "sum"}):item(), 0.7114551804086833, 1e-14)
+nn.MultiLabelSoftMarginLoss {weight = class_weight}(scores, tags):backward()
+expect.close(scores.grad, {{-0.0629234447996909, 0.07423337960843628, -0.009933576835176462},
+  {0.05347021680410116, -0.16666666666666666, -0.015202126983863026}}, 1e-14)
+expect.raises("multilabel_soft_margin_loss: input has shape [2, 3] and target [3]", function()
+  F.multilabel_soft_margin_loss(scores, tags[1])
+end)
+expect.raises("multilabel_soft_margin_loss: reduction must be 'none', 'mean' or 'sum' (got 'max')", function()
+  F.multilabel_soft_margin_loss(scores, tags, {reduction = "max"})
+end)
 
 -- CTC: lengths as tables or tensors, targets padded or in one row.
 local log_probs = lg.randn(6, 2, 4):log_softmax(3)

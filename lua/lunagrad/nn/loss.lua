@@ -1,10 +1,35 @@
--- One module for each loss: a row names the class, the op, and the op's options in PyTorch's order with its defaults.
--- Options that are tensors are buffers.
+-- One module for each loss: a row names the class, its function, and the function's options in PyTorch's order with their
+-- defaults. The function is an op, or is defined here. Options that are tensors are buffers.
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
+local functional = require "lunagrad.nn.functional"
 local reader = require("lunagrad.arguments").reader
 
 local reduction = {"reduction", "mean"}
+
+local function reduce(owner, loss, how)
+  if how == "none" then return loss end
+  if how == "sum" then return loss:sum() end
+  if how == "mean" then return loss:mean() end
+  core._fail(("%s: reduction must be 'none', 'mean' or 'sum' (got '%s')"):format(owner, tostring(how)))
+end
+
+-- For each sample the mean over its C classes of  -weight (y log sigmoid(x) + (1 - y) log sigmoid(-x))
+do
+  local name = "multilabel_soft_margin_loss"
+  local read = reader(name, "input", "target", {"weight"}, reduction)
+
+  functional[name] = function(...)
+    local a = read(...)
+    local x, y = a.input, a.target
+    local shape, wanted = table.concat(y:size(), ", "), table.concat(x:size(), ", ")
+    if shape ~= wanted then core._fail(("%s: input has shape [%s] and target [%s]"):format(name, wanted, shape)) end
+    y = y:to(x:dtype())
+    local loss = -(y * x:logsigmoid() + (1 - y) * (-x):logsigmoid())
+    if a.weight then loss = loss * a.weight end
+    return reduce(name, loss:mean(-1), a.reduction)
+  end
+end
 
 local rows = {
   {"MSELoss", "mse_loss", reduction},
@@ -24,6 +49,7 @@ local rows = {
   {"MarginRankingLoss", "margin_ranking_loss", {"margin", 0}, reduction},
   {"HingeEmbeddingLoss", "hinge_embedding_loss", {"margin", 1.0}, reduction},
   {"SoftMarginLoss", "soft_margin_loss", reduction},
+  {"MultiLabelSoftMarginLoss", "multilabel_soft_margin_loss", {"weight"}, reduction},
   {"CTCLoss", "ctc_loss", {"blank", 0}, reduction, {"zero_infinity", false}},
 }
 
@@ -55,7 +81,7 @@ for _, row in ipairs(rows) do
     return all
   end
 
-  local apply = core[op]
+  local apply = functional[op]
   function Loss:forward(a, b, c)
     if c == nil then return apply(a, b, self:current()) end
     return apply(a, b, c, self:current())
