@@ -1,4 +1,4 @@
--- Handwritten digits, 8 x 8 pixels: a network with one hidden layer learns to read them.
+-- Classifies handwritten digits of 8 x 8 pixels with one hidden layer.
 local lg = require "lunagrad"
 local nn, data = lg.nn, lg.data
 
@@ -8,7 +8,7 @@ local batch_size = lg.run.param("batch_size", 64, {min = 1, max = 512})
 local dropout = lg.run.live("dropout", 0.2, {min = 0, max = 0.9})
 local lr = lg.run.live("lr", 2e-3, {min = 1e-5, max = 1, log = true})
 
--- 64 pixels from 0 to 16, then the digit. A fifth is held back for the test.
+-- Each row has 64 pixels from 0 to 16 and the digit. A fifth of the rows is the test set.
 local folder = arg[0]:match("^(.*)/") or "."
 local digits = data.csv(folder .. "/../assets/data/digits.csv")
 local set = data.TensorDataset(digits:narrow(2, 1, 64) / 16, digits:select(2, 65):long())

@@ -1,7 +1,7 @@
--- MNIST: 28 x 28 pixels, a convolutional network.
+-- Classifies MNIST digits of 28 x 28 pixels with a convolutional network.
 --   lunagrad run examples/05_mnist_cnn.lua -- FOLDER
 -- FOLDER holds the four files train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
--- t10k-labels-idx1-ubyte, each as it is or with .gz.
+-- t10k-labels-idx1-ubyte, plain or compressed (.gz).
 local lg = require "lunagrad"
 local nn, data = lg.nn, lg.data
 
@@ -25,7 +25,7 @@ local function dataset(part)
   return data.TensorDataset(images:unsqueeze(2), load(part .. "-labels-idx1-ubyte"):long())
 end
 
--- A picture moved by a pixel is still the same digit: each batch is moved by another step.
+-- Data augmentation: each batch is shifted by up to one pixel.
 local function moved(x)
   local framed = lg.zeros(#x, 1, 30, 30)
   framed[{{}, {}, {2, 29}, {2, 29}}] = x
@@ -55,7 +55,7 @@ local build = networks[network] or error("network is 'cnn' or 'mlp', not '" .. n
 local model = lg.run.state("model", build)
 local steps, done = epochs * #loader, 0
 local optimizer = lg.run.state("optimizer", function()
-  -- The rate falls to nothing in a straight line.
+  -- The learning rate decays linearly to 0.
   return lg.optim.AdamW(model:parameters(), {lr = function() return lr() * (1 - done / steps) end})
 end)
 local loss_of = nn.CrossEntropyLoss()

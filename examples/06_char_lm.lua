@@ -1,4 +1,4 @@
--- An LSTM reads a text byte by byte, guesses the next one, and writes on by itself at the end.
+-- A byte-level language model: an LSTM learns to predict the next byte of a text, then generates a sample.
 --   lunagrad run examples/06_char_lm.lua -- FILE
 local lg = require "lunagrad"
 local nn, F, data = lg.nn, lg.nn.functional, lg.data
@@ -12,7 +12,7 @@ local width = lg.run.param("width", 192, {min = 8, max = 1024})
 local written = lg.run.param("written", 300, {min = 0})
 local lr = lg.run.live("lr", 4e-3, {min = 1e-5, max = 1, log = true})
 
--- Windows at every byte, in another order each pass: x is what is read, y the same one byte on.
+-- A window starts at every byte; the order is shuffled in each pass. y is x shifted by one byte.
 local set = data.text(path, length, {stride = 1})
 local loader = data.DataLoader(set, {batch_size = batch_size, shuffle = true, drop_last = true})
 
@@ -24,7 +24,7 @@ function CharLM:init(size)
   self.head = nn.Linear(size, 256)
 end
 
--- Logits [batch, length, 256], and the state with which the text goes on.
+-- Returns logits [batch, length, 256], and the state for the continuation of the text.
 function CharLM:forward(x, h, c)
   local out
   out, h, c = self.lstm(self.embedding(x), h, c)

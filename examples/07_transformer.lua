@@ -1,4 +1,4 @@
--- A small GPT on the bytes of a text: causal attention, learned positions, a schedule for the rate, and a sample at the end.
+-- A small GPT on the bytes of a text: causal attention, learned positions, a learning rate schedule and a generated sample.
 --   lunagrad run examples/07_transformer.lua -- FILE
 local lg = require "lunagrad"
 local nn, F, data = lg.nn, lg.nn.functional, lg.data
@@ -57,7 +57,7 @@ local optimizer = lg.run.state("optimizer", function()
   return lg.optim.AdamW(model:parameters(), {lr = lr, weight_decay = 0.1})
 end)
 local schedule = lg.run.state("schedule", function()
-  -- A tenth of the steps to warm up, then half a cosine down.
+  -- Linear warm-up over a tenth of the steps, then cosine decay.
   local warm = math.max(steps // 10, 1)
   return lg.optim.lr_scheduler.LambdaLR(optimizer, function(step)
     if step < warm then return (step + 1) / warm end

@@ -1,5 +1,5 @@
--- An autoencoder: 64 pixels go through a bottleneck of a few numbers and come back. How much of a digit survives?
--- The yardstick is the best linear bottleneck of the same width, which learns beside it.
+-- An autoencoder: encodes the 64 pixels of a digit in a few numbers and reconstructs them. The baseline is a linear
+-- autoencoder of the same width, which is trained at the same time.
 local lg = require "lunagrad"
 local nn, F, data = lg.nn, lg.nn.functional, lg.data
 
@@ -33,14 +33,14 @@ for step in lg.run.steps(epochs * #loader) do
   local x = next_batch()
   optimizer:zero_grad()
   local loss, linear_loss = F.mse_loss(deep(x), x), F.mse_loss(linear(x), x)
-  -- Neither network sees the other's loss: one backward serves both.
+  -- The networks share no parameters, so one backward of the summed losses trains both.
   local total = loss + linear_loss
   total:backward()
   optimizer:step()
   lg.run.log {loss = loss, linear_loss = linear_loss}
 end
 
--- A row of pixels as a row of characters.
+-- A row of pixels as text.
 local function row(image, y)
   local shades = {}
   for x = 1, 8 do

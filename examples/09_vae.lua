@@ -1,4 +1,4 @@
--- A variational autoencoder: learns to draw digits from nothing but normal random numbers.
+-- A variational autoencoder: learns to generate digits from normally distributed random numbers.
 -- D. P. Kingma, M. Welling, "Auto-Encoding Variational Bayes", 2013.
 local lg = require "lunagrad"
 local nn, F, data = lg.nn, lg.nn.functional, lg.data
@@ -18,7 +18,7 @@ function Vae:init(size)
   self.decoder = nn.Sequential(nn.Linear(size, 256), nn.SiLU(), nn.Linear(256, 64))
 end
 
--- The reparameterisation trick: z = mean + noise * deviation has gradients to mean and deviation, a random draw has not.
+-- The reparameterization trick: z = mean + noise * deviation is differentiable in mean and deviation; sampling z is not.
 function Vae:forward(x)
   local mean, log_variance = table.unpack(self.encoder(x):chunk(2, 2))
   local z = mean + lg.randn_like(mean) * (log_variance / 2):exp()
@@ -33,7 +33,7 @@ for step in lg.run.steps(epochs * #loader) do
   local x = next_batch()
   optimizer:zero_grad()
   local logits, mean, log_variance = model(x)
-  -- The evidence lower bound, per picture: how well x comes back, and how far q(z|x) is from a standard normal.
+  -- The negative evidence lower bound per image: reconstruction error plus KL divergence of q(z|x) from a standard normal.
   local back = F.binary_cross_entropy_with_logits(logits, x, {reduction = "sum"}) / #x
   local divergence = (mean:square() + log_variance:exp() - log_variance - 1):sum() / (2 * #x)
   local loss = back + divergence

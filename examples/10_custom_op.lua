@@ -1,6 +1,6 @@
--- An operation of one's own, with a gradient of one's own: hidden units that say only -1 or 1.
--- The sign function has gradient 0 almost everywhere, so nothing could learn through it. The straight-through
--- estimator lets the gradient pass where |x| <= 1 (I. Hubara and others, "Binarized Neural Networks", 2016).
+-- A custom op with its own gradient: hidden units whose output is -1 or 1.
+-- The sign function has gradient 0 almost everywhere, so a network cannot learn through it. The straight-through estimator
+-- passes the gradient where |x| <= 1 (I. Hubara et al., "Binarized Neural Networks", 2016).
 local lg = require "lunagrad"
 local nn, F, data = lg.nn, lg.nn.functional, lg.data
 
@@ -16,7 +16,7 @@ local binarize = lg.custom_op {
   end,
 }
 
--- An operation whose gradient is the true one can be checked against finite differences.
+-- A custom op with an exact gradient can be checked against finite differences.
 local cube = lg.custom_op {
   name = "cube",
   forward = function(ctx, x)

@@ -1,5 +1,5 @@
--- A network that obeys a law: u'' = -u with u(0) = 0 and u'(0) = 1, whose solution is the sine. The loss contains the
--- second derivative of the network by its input, and training differentiates that once more.
+-- Solves the differential equation u'' = -u with u(0) = 0 and u'(0) = 1, whose solution is the sine, with a network. The
+-- loss contains the second derivative of the network with respect to its input; training differentiates it once more.
 -- M. Raissi, P. Perdikaris, G. E. Karniadakis, "Physics-informed neural networks", 2019.
 local lg = require "lunagrad"
 local nn = lg.nn
@@ -13,10 +13,10 @@ local net = lg.run.state("net", function()
   return nn.Sequential(nn.Linear(1, 32), nn.Tanh(), nn.Linear(32, 32), nn.Tanh(), nn.Linear(32, 1))
 end)
 
--- The initial values hold by construction, whatever the network says: u(0) = 0, u'(0) = 1.
+-- This form satisfies u(0) = 0 and u'(0) = 1 for any output of the network.
 local function u(t) return t + t:square() * net(2 * t / reach - 1) end
 
--- dy/dt element by element: each y depends on its own t alone, so the gradient of the sum holds all of them.
+-- Elementwise dy/dt: each y depends on its own t alone, so the gradient of the sum contains all derivatives.
 local function derivative(y, t) return lg.grad(y:sum(), {t}, {create_graph = true})[1] end
 
 local done = 0

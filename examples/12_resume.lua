@@ -1,8 +1,8 @@
--- A run that can be stopped at any step and goes on as if nothing had been.
+-- A run that can be stopped at any step and resumed with identical results.
 --   lunagrad run examples/12_resume.lua --run-dir mine          Ctrl-C somewhere in the middle
---   lunagrad run examples/12_resume.lua --resume mine           goes on behind the step that ended last
--- What has to survive is registered with lg.run.state: weights, the optimizer, the place in the data. The number of the
--- step, the parameters and the random numbers are kept without asking.
+--   lunagrad run examples/12_resume.lua --resume mine           continues after the last finished step
+-- State that must survive is registered with lg.run.state: weights, the optimizer, the position in the data. The step number,
+-- the parameters and the state of the random generator are always saved.
 local lg = require "lunagrad"
 local nn, F, data = lg.nn, lg.nn.functional, lg.data
 
@@ -19,7 +19,7 @@ local model = lg.run.state("model", function()
 end)
 local optimizer = lg.run.state("optimizer", function() return lg.optim.AdamW(model:parameters(), {lr = lr}) end)
 local loader = lg.run.state("loader", function() return data.DataLoader(set, {batch_size = 64, shuffle = true}) end)
--- A table of numbers, strings and tensors will do as well.
+-- A table of numbers, strings and tensors can be registered too.
 local seen = lg.run.state("seen", function() return {samples = 0} end)
 
 local next_batch = loader:cycle()
@@ -31,11 +31,11 @@ for step in lg.run.steps(epochs * #loader) do
   optimizer:step()
   seen.samples = seen.samples + #x
   lg.run.log {loss = loss}
-  -- Ctrl-C saves at the end of its step anyway; this one is for a power cut.
+  -- Ctrl-C saves a checkpoint at the end of the step. This one helps after a crash or a power cut.
   if step % save_every == 0 then lg.run.checkpoint() end
 end
 
--- The same number whether the run was stopped on its way or not.
+-- This number is the same whether or not the run was stopped.
 local norm = 0
 for _, p in ipairs(model:parameters()) do norm = norm + p:double():square():sum():item() end
 print(("%d samples seen, square of the weights %.12f"):format(seen.samples, norm))

@@ -1,4 +1,4 @@
--- A sweep: the same network for each rate and width of a small grid, and a table of what came out.
+-- A hyperparameter sweep: trains the same network for each learning rate and width of a small grid, and prints a table.
 local lg = require "lunagrad"
 local nn, F, data = lg.nn, lg.nn.functional, lg.data
 
@@ -10,7 +10,7 @@ local digits = data.csv(folder .. "/../assets/data/digits.csv")
 local set = data.TensorDataset(digits:narrow(2, 1, 64) / 16, digits:select(2, 65):long())
 local train, test = data.random_split(set, {0.8, 0.2}, {seed = 0})
 
--- Test accuracy of one network. The seed makes a row of the table repeatable by itself.
+-- Trains one network and returns its test accuracy. The seed makes each row of the table reproducible by itself.
 local function train_one(lr, width, step)
   lg.manual_seed(1)
   local model = nn.Sequential(nn.Linear(64, width), nn.ReLU(), nn.Linear(width, 10))
@@ -32,7 +32,7 @@ local function train_one(lr, width, step)
   end)
 end
 
--- All networks share one count of steps, so that progress is that of the whole sweep.
+-- All networks share one step counter, so the progress bar covers the whole sweep.
 local batches = math.ceil(#train / 64)
 local step = lg.run.steps(#rates * #widths * epochs * batches)
 local found, best = {}, {accuracy = -1}

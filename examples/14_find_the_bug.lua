@@ -1,10 +1,10 @@
--- A regression that learns nothing, because one line is wrong. docs/tutorial.md finds the bug in the window.
+-- A regression that learns nothing because one line is wrong. docs/tutorial.md finds the bug in the window.
 local lg = require "lunagrad"
 local nn = lg.nn
 
 local lr = lg.run.live("lr", 0.01, {min = 1e-4, max = 1, log = true})
 
--- 1024 points of y = sin(3 a) + b^2, with a little noise.
+-- 1024 samples of y = sin(3 a) + b^2 with a little noise.
 lg.manual_seed(1)
 local points = lg.rand(1024, 2) * 2 - 1
 local a, b = points:select(2, 1), points:select(2, 2)
