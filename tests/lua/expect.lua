@@ -1,9 +1,9 @@
--- What the Lua tests say of values: local expect = require "expect".
+-- Assertions of the Lua tests: local expect = require "expect".
 local lg = require "lunagrad"
 
 local expect = {}
 
--- Equal numbers, strings, tables (entry by entry), or tensors (shape, dtype, elements).
+-- Numbers, strings, tables (entry by entry) or tensors (shape, dtype, elements) are equal.
 function expect.equal(found, wanted, where)
   where = where or "value"
   if lg.is_tensor(wanted) then
@@ -23,7 +23,7 @@ function expect.equal(found, wanted, where)
   end
 end
 
--- Numbers, lists of them or tensors that differ by at most `tolerance`.
+-- Numbers, lists of numbers or tensors differ by at most `tolerance`.
 function expect.close(found, wanted, tolerance, where)
   where = where or "value"
   if lg.is_tensor(found) then found = found:tolist() end
@@ -46,10 +46,10 @@ local function raises(part, file, f, ...)
   return message
 end
 
--- f must raise a message that contains `part` and begins with a line of the test.
+-- f raises an error whose message contains `part` and starts with a line of the test.
 function expect.raises(part, f, ...) return raises(part, "test_%w+", f, ...) end
 
--- The same of a function of the library, called from here: the message may begin with a line of this file too.
+-- The same for a library function that is called from here: the message may also start with a line of this file.
 function expect.call_raises(part, f, ...)
   local arguments = table.pack(...)
   return raises(part, "[%w_]+", function()

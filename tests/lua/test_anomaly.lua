@@ -1,4 +1,4 @@
--- NaN and Inf: who made them, where, from what, and the sentence on the cause.
+-- Reports of NaN and Inf: the op that produced them, its line, its operands, and a sentence on the cause.
 local lg = require "lunagrad"
 local expect = require "expect"
 
@@ -7,7 +7,7 @@ local raises = expect.call_raises
 local function leaf(values, dtype) return lg.tensor(values, {requires_grad = true, dtype = dtype or "f32"}) end
 local function line() return debug.getinfo(2, "l").currentline end
 
--- f must fail in op mode, with a message that has all parts; without a guard it must pass.
+-- f must fail in op mode with a message that has all parts, and pass without a guard.
 local function caught(parts, f)
   f()
   lg.set_detect_anomaly("op")
@@ -20,7 +20,7 @@ local function caught(parts, f)
   return message
 end
 
--- The whole message.
+-- The complete message.
 local here
 local message = caught({"log: its result of shape [2, 3]: 2 Inf among 6 elements, the first at [1, 3]",
   "\n  input: f32 [2, 3] from 0 to 5, mean 1.83333\n"}, function()
@@ -29,7 +29,7 @@ local message = caught({"log: its result of shape [2, 3]: 2 Inf among 6 elements
 end)
 assert(message:find("test_anomaly.lua:" .. here .. ": log", 1, true))
 
--- Twelve causes of the forward pass, and those of the backward pass: a sentence each.
+-- Each cause in the forward pass and in the backward pass has its own sentence.
 local forward = {
   {"the logarithm of 0 is -Inf", function() return lg.tensor {0.}:log() end},
   {"the logarithm of a negative number", function() return lg.tensor {-1.}:log() end},
@@ -76,19 +76,20 @@ caught({"the gradient arrived with NaN"}, function()
   y:register_hook(function() return lg.tensor {0 / 0, 1.} end)
   y:sum():backward()
 end)
--- The step of an optimizer that overflows.
+-- An optimizer's step that overflows.
 caught({"_sgd_step: its step left in tensor", "the optimizer's step itself overflowed"}, function()
   local p = leaf {1.}
   local optimizer = lg.optim.SGD({p}, {lr = 1e30});
   (p * -1e30):sum():backward()
   optimizer:step()
 end)
--- In place.
+-- In-place ops.
 caught({"div: what it wrote in place of shape [2]", "a number divided by 0"}, function()
   lg.ones(2):div_(lg.tensor {0., 1.})
 end)
 
--- What is the user's wish, or only passes on: no error. The producer is named, not those that pass it on.
+-- Values that the user created, and ops that only propagate them, are no error. The message names the op that produced the
+-- value, not those that propagate it.
 lg.set_detect_anomaly("op")
 local scores = lg.zeros(2, 2):masked_fill(lg.tensor {{true, false}, {false, false}}, -math.huge)
 expect.close(scores:softmax(-1), {{0, 1}, {.5, .5}}, 1e-6)
@@ -99,7 +100,7 @@ local x = leaf {0., 4.}
 lg.where(x:gt(1), x, lg.ones(2)):sqrt():sum():backward()
 lg.set_detect_anomaly("off")
 
--- Step mode: the loss before the walk, the gradients of the leaves after it.
+-- Step mode checks the loss before backward and the gradients of the leaves after it.
 lg.set_detect_anomaly("step")
 local bad
 message = raises("backward: the loss is 1 Inf, made by mean", function()

@@ -1,4 +1,4 @@
--- Attention and the layers of transformers, against the same written out in matmul and softmax.
+-- Attention and transformer layers against the same computation with matmul and softmax.
 local lg = require "lunagrad"
 local expect = require "expect"
 local nn, F = lg.nn, lg.nn.functional
@@ -12,7 +12,7 @@ local function written_out(q, k, v, mask)
   return scores:softmax(-1):matmul(v)
 end
 
--- The function: arguments by position as in PyTorch, and by name.
+-- scaled_dot_product_attention takes its arguments by position as in PyTorch, and by name.
 local q, k, v = lg.randn(2, 3, 5, 4), lg.randn(2, 3, 5, 4), lg.randn(2, 3, 5, 6)
 local causal = lg.zeros(5, 5):masked_fill(lg.ones(5, 5):triu(1):gt(0), -inf)
 expect.close(F.scaled_dot_product_attention(q, k, v), written_out(q, k, v), 1e-5)
@@ -24,7 +24,7 @@ expect.raises("attn_mask of shape [4] does not broadcast", function()
   F.scaled_dot_product_attention(q, k, v, lg.zeros(4))
 end)
 
--- MultiheadAttention: PyTorch's names, and each way to lay out the batch.
+-- MultiheadAttention: PyTorch's names and all batch layouts.
 local mha = nn.MultiheadAttention(8, 2, {batch_first = true})
 local names = {}
 for name in mha:named_parameters() do names[#names + 1] = name end
@@ -46,10 +46,10 @@ sequence_first:load_state_dict(mha:state_dict())
 expect.close(sequence_first(x:transpose(1, 2), x:transpose(1, 2), x:transpose(1, 2), {need_weights = false}),
   y:transpose(1, 2), 1e-5)
 expect.close(mha(x[1], x[1], x[1], {need_weights = false}), y[1], 1e-5)
--- Separate operands take the same weights apart.
+-- Separate query, key and value use the corresponding parts of the same weight.
 expect.close((mha(x, x:clone(), x:clone())), y, 1e-5)
 
--- In the modules' masks true is left out, in all their combinations, fused or with weights.
+-- In the modules' masks true hides a position. All combinations, fused and with weights.
 local padding = lg.tensor {{0, 0, 0, 1, 1}, {0, 0, 0, 0, 0}, {1, 0, 0, 0, 0}}:gt(0)
 local ahead = lg.ones(5, 5):triu(1):gt(0)
 local two, two_padding = x:narrow(1, 1, 2), padding:narrow(1, 1, 2)
@@ -65,7 +65,7 @@ for _, masks in ipairs {
   if masks.attn or masks.causal then assert((seen[2] * ahead:float()):abs():max():item() == 0) end
 end
 
--- Keys and values of other widths.
+-- kdim and vdim: keys and values of other widths.
 local cross = nn.MultiheadAttention(8, 4, {kdim = 3, vdim = 5, batch_first = true, bias = false})
 names = {}
 for name in cross:named_parameters() do names[#names + 1] = name end
@@ -73,7 +73,7 @@ expect.equal(names, {"q_proj_weight", "k_proj_weight", "v_proj_weight", "out_pro
 expect.equal((cross(x, lg.randn(3, 7, 3), lg.randn(3, 7, 5))):size(), {3, 5, 8})
 expect.raises("MultiheadAttention: embed_dim 8 does not divide into 3 heads", function() nn.MultiheadAttention(8, 3) end)
 
--- A learned key and value and ones that are 0, behind those of each sequence, which no mask hides.
+-- add_bias_kv and add_zero_attn append keys and values that masks do not hide.
 local longer = nn.MultiheadAttention(8, 2, {add_bias_kv = true, add_zero_attn = true, batch_first = true})
 names = {}
 for name in longer:named_parameters() do names[#names + 1] = name end
@@ -87,7 +87,7 @@ do
   local hidden = ahead:unsqueeze(1):logical_or(padding:unsqueeze(2)):unsqueeze(2):expand(3, 2, 5, 5)
   expect.equal(seen:narrow(4, 1, 5):eq(0), hidden)
   assert(seen:narrow(4, 6, 2):min():item() > 0)
-  -- The last column is a key of 0, whose score is 0; the one before is bias_k.
+  -- The last column is the zero key, whose score is 0; the one before is bias_k.
   local q = lg.nn.functional.linear(x, longer.in_proj_weight, longer.in_proj_bias):narrow(3, 1, 8)
   local scores = (q * longer.bias_k:reshape(8)):reshape(3, 5, 2, 4):sum(-1) / math.sqrt(4)
   expect.close((seen:select(4, 6) / seen:select(4, 7)):log(), scores:transpose(2, 3), 1e-4)
@@ -103,7 +103,7 @@ do
   assert(longer.bias_k.grad:abs():max():item() > 0 and longer.bias_v.grad:abs():max():item() > 0)
 end
 
--- Dropout of the weights in training alone; every parameter gets a gradient.
+-- Weights are dropped in training only; every parameter gets a gradient.
 local dropping = nn.MultiheadAttention(8, 2, {dropout = 0.5, batch_first = true})
 local a = dropping(x, x, x, {need_weights = false})
 local b = dropping(x, x, x, {need_weights = false})
@@ -113,7 +113,7 @@ for _, p in dropping:named_parameters() do assert(p.grad) end
 dropping:eval()
 expect.equal(dropping(x, x, x, {need_weights = false}), dropping(x, x, x, {need_weights = false}))
 
--- Encoder layer: norm first or last, against its parts.
+-- The encoder layer, with norm first and last, against its parts.
 for _, first in ipairs {true, false} do
   local layer = nn.TransformerEncoderLayer(8, 2, {
     dim_feedforward = 16, dropout = 0, activation = "gelu", norm_first = first, batch_first = true,
@@ -143,7 +143,7 @@ expect.raises("TransformerEncoderLayer: activation must be 'relu', 'gelu' or a f
   nn.TransformerEncoderLayer(8, 2, {activation = "tanhh"})
 end)
 
--- Decoder layer, against its parts.
+-- The decoder layer against its parts.
 local decoder = nn.TransformerDecoderLayer(8, 2, {dim_feedforward = 16, dropout = 0, batch_first = true})
 local memory = lg.randn(3, 7, 8)
 local h = decoder.norm1(x + (decoder.self_attn(x, x, x, {is_causal = true})))
@@ -152,7 +152,7 @@ h = decoder.norm3(h + decoder.linear2(decoder.linear1(h):relu()))
 expect.close(decoder(x, memory, {tgt_is_causal = true}), h, 1e-5)
 expect.close(decoder(x, memory, ahead), h, 1e-5)
 
--- Rotary embedding: scores depend on the distance of positions alone, and the offset continues a sequence.
+-- Rotary embedding: scores depend on the distance between positions only; the offset continues a sequence.
 local rotary = nn.RotaryEmbedding(4, {max_seq_len = 2})
 local row = lg.randn(1, 6):expand(9, 6)
 local turned = rotary(row)

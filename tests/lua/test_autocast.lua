@@ -4,7 +4,7 @@ local expect = require "expect"
 local raises = expect.call_raises
 local nn = lg.nn
 
--- Regions: a function, a value that is closed, one inside the other, switched off inside.
+-- Autocast regions: as a function, as a scope, nested, and disabled inside another.
 local w = lg.randn(3, 3, {requires_grad = true})
 local x = lg.randn(2, 3)
 local function dtype() return x:matmul(w):dtype() end
@@ -29,7 +29,7 @@ assert(dtype() == "f32")
 raises("autocast: f16 or bf16 expected (got f32)", lg.autocast, "f32", dtype)
 raises("bad argument #2 to 'autocast' (function expected, got number)", lg.autocast, "bf16", 3)
 
--- Master weights are f32, so are their gradients and losses; a model trains about as well as in f32.
+-- Weights, their gradients and losses are f32; a model trains about as well as in f32.
 local function train(region)
   lg.manual_seed(4)
   local net = nn.Sequential(nn.Linear(4, 16), nn.GELU(), nn.LayerNorm(16), nn.Linear(16, 3))
@@ -52,7 +52,7 @@ for _, type in ipairs {"bf16", "f16"} do
   assert(math.abs(loss - exact) < 0.1 * exact + 0.02, ("%s: %g, f32: %g"):format(type, loss, exact))
 end
 
--- A checkpoint in a region runs again in one.
+-- A checkpoint in a region is recomputed in a region.
 local function gradients(run)
   w.grad = nil
   lg.autocast("bf16", function() return run(function(t) return (t:matmul(w)):relu():matmul(w) end) end):sum():backward()
@@ -60,7 +60,7 @@ local function gradients(run)
 end
 expect.equal(gradients(function(f) return lg.checkpoint(f, x) end), gradients(function(f) return f(x) end))
 
--- An activation within a layer is what it is behind one, in a region and in a checkpoint.
+-- A fused activation gives the same result as a separate one, in a region and in a checkpoint.
 local layer = nn.Linear(3, 3, {activation = "tanh"})
 local function trained(run)
   layer:zero_grad()
@@ -79,7 +79,7 @@ for _, run in ipairs {
   expect.equal(its, gradient)
 end
 
--- GradScaler: the scale falls with a bad step, which is left out, and rises after good ones.
+-- GradScaler: a step with NaN or Inf is skipped and lowers the scale; good steps raise it.
 local p = lg.ones(2, {requires_grad = true})
 local optimizer = lg.optim.SGD({p}, {lr = 1})
 local scaler = lg.optim.GradScaler {init_scale = 8, growth_interval = 2}
@@ -97,7 +97,7 @@ assert(not step(math.huge) and scaler:get_scale() == 8)
 expect.close(p, {0.25, 0.25}, 0)
 assert(not step(0 / 0) and scaler:get_scale() == 4)
 
--- unscale_ once, before the step; gradients have their true size then.
+-- unscale_ is called once, before the step; gradients then have their true size.
 optimizer:zero_grad()
 scaler:scale((p * 3):sum()):backward()
 expect.close(p.grad, {12, 12}, 0)
@@ -112,7 +112,7 @@ raises("update: no step() or unscale_() came before", scaler.update, scaler)
 scaler:update(32)
 assert(scaler:get_scale() == 32)
 
--- State, and a scaler that is switched off.
+-- The state dict, and a disabled scaler.
 local copy = lg.optim.GradScaler()
 assert(copy:get_scale() == 65536)
 local state = scaler:state_dict()

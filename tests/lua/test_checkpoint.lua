@@ -16,7 +16,7 @@ local function same_gradients(model, plain, saved, where)
   for name, p in model:named_parameters() do expect.equal(p.grad, wanted[name], where .. " " .. name) end
 end
 
--- Gradients are bit-equal: dropout, several layers, plain data as input, parameters captured by the function.
+-- Gradients are bit-identical: with dropout, several layers, inputs without gradient, and captured parameters.
 lg.manual_seed(1)
 local net = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.Dropout(0.5), nn.Linear(16, 16), nn.Tanh(), nn.Dropout(0.3),
   nn.Linear(16, 4))
@@ -28,7 +28,7 @@ for segments = 1, 7 do
     function() return (lg.checkpoint_sequential(net, segments, data) ^ 2):sum() end, segments .. " segments")
 end
 
--- Nested, several results, other values among arguments and results.
+-- Nested checkpoints, several results, and non-tensors among arguments and results.
 local function two(x, factor, label)
   local h = net[1](x) * factor
   local inner, same = lg.checkpoint(function(t)
@@ -46,7 +46,7 @@ local function loss_of(call)
 end
 same_gradients(net, loss_of(function(fn, ...) return fn(...) end), loss_of(lg.checkpoint), "nested")
 
--- The random numbers after it are those of a plain run; the recomputation puts the generator back.
+-- Random numbers after a checkpoint are those of a plain run; the recomputation restores the generator.
 lg.manual_seed(7)
 local out = lg.checkpoint(function(t) return net[3](t) end, data:clone():requires_grad_())
 local after = lg.rand(3)
@@ -57,7 +57,7 @@ net[3](data)
 expect.equal(after, lg.rand(3))
 expect.equal(later, lg.rand(3))
 
--- Training flags, grad mode and module path are those of the first run, and put back.
+-- The recomputation uses the training flags, grad mode and module path of the first run, and restores the current ones.
 local calls = {}
 local Probe = nn.class("Probe")
 function Probe:init() self.fc = nn.Linear(8, 8) end
@@ -73,12 +73,12 @@ expect.equal(calls, {{true, true}, {true, true}})
 assert(probe.training == false and probe.fc.training == false and probe.fc.weight.grad)
 assert(lg.tape(lg.checkpoint(probe, data))[1].module == "Probe")
 
--- With the tape off it only calls the function.
+-- With gradients disabled it only calls the function.
 local before = #calls
 lg.no_grad(function() assert(not lg.checkpoint(probe, data).requires_grad) end)
 assert(#calls == before + 1)
 
--- Retained graphs run again each time; gradients of gradients; lg.grad; GradStore.
+-- A retained graph is recomputed each time; second-order gradients; lg.grad; GradStore.
 local x = lg.tensor({0.5, 2}, {dtype = "f64", requires_grad = true})
 local runs = 0
 local function cube(t)
@@ -108,7 +108,7 @@ expect.close(lg.checkpoint(cube, x):sum():gradients()[x], {0.75, 12}, 1e-12)
 assert(lg.grad.check(function(t) return lg.checkpoint(cube, t) end, {x}))
 assert(lg.grad.checkgrad2(function(t) return lg.checkpoint(cube, t) end, {x}))
 
--- Errors inside the recomputation carry their lines; a function that does something else is an error.
+-- Errors in the recomputation carry their lines; a function that computes something else is an error.
 local broken = false
 local failing = lg.checkpoint(function(t)
   if broken then error "no second time" end
@@ -151,7 +151,7 @@ raises("bad argument #1 to 'checkpoint' (function expected, got number)", lg.che
 raises("checkpoint_sequential: segments must be 1 … 7", lg.checkpoint_sequential, net, 8, data)
 raises("checkpoint_sequential: a list of layers", lg.checkpoint_sequential, {}, 1, data)
 
--- A custom op inside is made again too.
+-- A custom op inside a checkpoint is recomputed too.
 local square = lg.custom_op {
   name = "square_",
   forward = function(ctx, t)

@@ -1,9 +1,9 @@
--- Complex numbers in Lua: making, looking, printing, gradients as PyTorch has them, a layer fitted, files.
+-- Complex tensors in Lua: creation, access, printing, PyTorch's gradients, training a layer, files.
 local lg = require "lunagrad"
 local expect = require "expect"
 local nn, optim = lg.nn, lg.optim
 
--- Making and looking.
+-- Creation and access.
 local z = lg.complex(lg.tensor {1., 3.}, lg.tensor {2., -4.})
 assert(z:dtype() == "c64")
 expect.equal(z:tolist(), {{1.0, 2.0}, {3.0, -4.0}})
@@ -29,7 +29,7 @@ expect.equal(lg.eye(2, 2, {dtype = "c64"}):tolist(), {{{1.0, 0.0}, {0.0, 0.0}}, 
 assert(lg.randn(3, {dtype = "c128"}):dtype() == "c128")
 expect.equal(lg.allclose(z, z:clone()), true)
 
--- Views of the parts; writing.
+-- Views of the parts, and writing.
 local w = z:clone()
 w:imag():fill_(1)
 w[2] = 5 * i
@@ -77,7 +77,7 @@ local q = lg.tensor({1, 2}, {dtype = "c128"}):requires_grad_()
 assert(lg.grad.check(function(x) return (x * x + 1):log():abs() end, {q}))
 assert(lg.grad.checkgrad2(function(x) return (x * x + 1):log():abs() end, {q}))
 
--- A complex layer, fitted.
+-- Training a complex layer.
 lg.manual_seed(1)
 for _, make in ipairs {
   function(parameters) return optim.SGD(parameters, {lr = 0.2, momentum = 0.5}) end,
@@ -103,7 +103,7 @@ clipped.grad = g:clone()
 expect.close(nn.utils.clip_grad_norm_({clipped}, 1):item(), 5, 1e-6)
 expect.close(clipped.grad:tolist(), {{0.6, 0.8}}, 1e-5)
 
--- A method that works on the parts.
+-- LBFGS works on the parts.
 local lbfgs_target = lg.complex(lg.tensor {1., -2.}, lg.tensor {0.5, 3.})
 local point = lg.zeros(2, {dtype = "c64"}):requires_grad_()
 local lbfgs = lg.optim.LBFGS({point}, {line_search_fn = "strong_wolfe"})

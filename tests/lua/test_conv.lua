@@ -2,7 +2,7 @@ local lg = require "lunagrad"
 local expect = require "expect"
 local nn, F = lg.nn, lg.nn.functional
 
--- Convolutions: shapes of the state as PyTorch's, starting values within 1 / sqrt(fan_in), and forward is the op.
+-- Convolutions: the state has PyTorch's shapes, initial values lie within 1 / sqrt(fan_in), forward equals the op.
 lg.manual_seed(2)
 local layers = {
   {nn.Conv1d(4, 6, 3), {6, 4, 3}, 12, {2, 4, 9}, {2, 6, 7}},
@@ -36,7 +36,7 @@ expect.equal(tostring(layers[2][1]):match("%b()"),
   "(4, 6, {3, 1}, stride = 2, padding = {1, 0}, groups = 2)")
 expect.equal(tostring(layers[5][1]):match("%b()"), "(4, 6, 3, stride = 2, output_padding = 1, groups = 2)")
 
--- Values by hand.
+-- Values computed by hand.
 local x = lg.tensor {{{1.0, 2, 3, 4}}}
 local w = lg.tensor {{{1.0, 10, 100}}}
 expect.equal(F.conv1d(x, w):tolist(), {{{321.0, 432.0}}})
@@ -95,7 +95,7 @@ assert(tostring(nn.AvgPool2d(3, {stride = 2, ceil_mode = true})):find(
 assert(tostring(nn.AdaptiveAvgPool2d {1, 2}):find("AdaptiveAvgPool2d({1, 2})", 1, true))
 assert(tostring(nn.Upsample {scale_factor = 2}):find('Upsample(scale_factor = 2, mode = "nearest")', 1, true))
 
--- An activation within a convolution.
+-- A convolution with a fused activation.
 for _, case in ipairs {{"Conv1d", 5}, {"Conv2d", 5, 4}, {"Conv3d", 5, 4, 3}} do
   local name, sides = case[1], {table.unpack(case, 2)}
   local layer, plain = nn[name](2, 3, 2, {activation = "sigmoid"}), nn[name](2, 3, 2)
@@ -110,7 +110,7 @@ expect.raises("Conv2d: activation must be 'none', 'relu', 'tanh' or 'sigmoid' (g
   nn.Conv2d(1, 1, 1, {activation = "elu"})
 end)
 
--- Resizing, and windows as columns and back.
+-- Upsample, Unfold and Fold.
 expect.equal(F.interpolate(x, 6):tolist(), {{{1.0, 1.0, 2.0, 3.0, 3.0, 4.0}}})
 expect.close(F.interpolate(x, 8, {mode = "linear"}):tolist(), {{{1, 1.25, 1.75, 2.25, 2.75, 3.25, 3.75, 4}}})
 expect.close(F.interpolate(x, 7, {mode = "linear", align_corners = true}):tolist(), {{{1, 1.5, 2, 2.5, 3, 3.5, 4}}})

@@ -22,7 +22,7 @@ local scaled_exp = lg.custom_op {
   end,
 }
 
--- A node like others, under its name, of the line of the call.
+-- It is a node of the tape with its name and the line of the call.
 local x = leaf {0.5, 1}
 local y, here = scaled_exp(x, 2, "label"), line()
 expect.close(y, {math.exp(1), math.exp(2)}, 1e-12)
@@ -35,12 +35,12 @@ raises("retain_graph", function() y:sum():backward() end)
 assert(not lg.no_grad(function() return scaled_exp(x, 2, "label") end).requires_grad)
 assert(not scaled_exp(x:detach(), 2, "label").requires_grad)
 
--- Differentiable again, since backward is written in ops.
+-- It can be differentiated twice, since backward is composed of ops.
 local function f(t) return scaled_exp(t, 1.5, "label") end
 assert(lg.grad.check(f, {leaf {0.5, -1}}))
 assert(lg.grad.checkgrad2(f, {leaf {0.5, -1}}))
 
--- Several inputs and outputs; gradients that do not arrive are zeros; needs_input_grad.
+-- Several inputs and outputs; missing output gradients are zeros; needs_input_grad.
 local needs
 local pair = lg.custom_op {
   name = "pair",
@@ -68,7 +68,7 @@ half:sum():backward()
 expect.equal(needs, {true, false})
 expect.close(a.grad, {3, 4}, 1e-12)
 
--- An input that is returned, and views, come out as results of the op.
+-- Returned inputs and views are results of the op.
 local identity = lg.custom_op {
   name = "reversed",
   forward = function(_, t) return t end,
@@ -80,7 +80,7 @@ assert(same.grad_fn == "reversed" and r.is_leaf)
 same:sum():backward()
 expect.close(r.grad, {-1, -1}, 0)
 
--- What is saved is version-checked: inputs, outputs and others.
+-- Saved tensors are version-checked: inputs, outputs and others.
 for what, change in pairs {
   input = function(ctx, t) ctx:save(t) return t * 1 end,
   output = function(ctx, t) local o = t * 1 ctx:save(o) return o end,
@@ -96,7 +96,7 @@ for what, change in pairs {
   assert(message:find("backward of keeps_" .. what .. " (made at", 1, true))
 end
 
--- An error inside backward carries both lines.
+-- An error in backward names its own line and the line of the call.
 local failing = lg.custom_op {
   name = "failing",
   forward = function(_, t) return t * 2 end,
@@ -108,7 +108,7 @@ local message = raises("backward of failing (made at ", function() z:sum():backw
 assert(message:find("test_custom.lua:" .. made .. "): ", 1, true))
 assert(message:find("test_custom.lua:" .. (made - 3) .. ": not today", 1, true), message)
 
--- Gradients in the wrong number, of the wrong shape or kind.
+-- Errors for a wrong number of gradients, wrong shapes and wrong types.
 local function returning(...)
   local results = table.pack(...)
   local op = lg.custom_op {
@@ -133,7 +133,7 @@ local odd = lg.custom_op {
 }
 raises("gradient of argument 2, which is no tensor", function() odd(leaf {1}, 2):sum():backward() end)
 
--- Mistakes in the definition.
+-- Errors in the definition.
 raises("custom_op: 'name' is missing", lg.custom_op, {forward = print, backward = print})
 raises("custom_op: 'backward' of f is missing", lg.custom_op, {name = "f", forward = print})
 raises("bad option 'forward' to 'custom_op' (function expected, got number)", lg.custom_op,

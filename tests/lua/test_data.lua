@@ -4,7 +4,7 @@ local data = lg.data
 
 local x, y = lg.arange(10):reshape(10, 1), lg.arange(10) * 10
 
--- A data set gives samples by position and batches by index.
+-- A data set returns samples by position and batches by index.
 local set = data.TensorDataset(x, y)
 assert(#set == 10)
 expect.equal(set[3][1]:tolist(), {2})
@@ -14,7 +14,7 @@ assert(tostring(set) == "TensorDataset(10 samples)")
 expect.raises("TensorDataset: tensor 1 has 10 samples, tensor 2 has 3", function() data.TensorDataset(x, lg.zeros(3)) end)
 expect.raises("TensorDataset: argument 1 is not a tensor with a first dim", function() data.TensorDataset(5) end)
 
--- A loader goes through all of it, in order or shuffled, with x and y together.
+-- A loader visits all samples, in order or shuffled, and keeps x and y together.
 local function values(loader)
   local list = {}
   for bx, by in loader do
@@ -31,7 +31,7 @@ loader = data.DataLoader(set, 4, {drop_last = true})
 assert(#loader == 2 and #values(loader) == 8)
 assert(tostring(loader) == "DataLoader(10 samples, batch_size = 4, 2 batches)")
 
--- The order follows from seed and pass.
+-- The order depends on seed and pass.
 local function passes(seed)
   local shuffled = data.DataLoader(set, {batch_size = 3, shuffle = true, seed = seed})
   return {values(shuffled), values(shuffled)}
@@ -47,7 +47,7 @@ one = passes()
 lg.manual_seed(5)
 expect.equal(passes(), one)
 
--- Orders are fair: each of the 6 orders of 3 things comes up about as often.
+-- Shuffling is uniform: each of the 6 permutations of 3 samples is about equally frequent.
 local counts = {}
 for pass = 1, 6000 do
   local order = table.concat(require("lunagrad.core")._permutation(3, 1, pass):tolist())
@@ -60,7 +60,7 @@ for _, count in pairs(counts) do
 end
 assert(orders == 6)
 
--- Loops may be left early, and nest.
+-- Loops can be left early and nested.
 loader = data.DataLoader(set, {batch_size = 5})
 for _ in loader do break end
 local pairs_seen = 0
@@ -72,7 +72,7 @@ for a in loader do
 end
 assert(pairs_seen == 4)
 
--- A cycle goes on with the next pass.
+-- A cycle continues with the next pass.
 local next_batch, firsts = data.DataLoader(set, {batch_size = 5}):cycle(), {}
 for i = 1, 5 do firsts[i] = next_batch()[1]:item() end
 expect.equal(firsts, {0, 5, 0, 5, 0})
@@ -80,7 +80,7 @@ expect.raises("DataLoader: no batch to cycle through", function()
   data.DataLoader(set, {batch_size = 11, drop_last = true}):cycle()
 end)
 
--- Any object with a length and samples will do.
+-- Any object with a length and samples is a data set.
 local squares = setmetatable({}, {
   __len = function() return 5 end,
   __index = function(_, i) if type(i) == "number" then return {i * i, lg.full({2}, i)} end end,
@@ -92,7 +92,7 @@ for square, pair in data.DataLoader(squares, {batch_size = 2}) do
 end
 expect.equal(seen, {{1, 4}, {9, 16}, {25}})
 
--- Splits cover the whole without overlap, by lengths or fractions.
+-- Splits by lengths or fractions are disjoint and cover the whole set.
 local a, b = data.random_split(set, {0.75, 0.25}, {seed = 1})
 assert(#a == 8 and #b == 2)
 local all = {}
@@ -121,7 +121,7 @@ expect.raises("DataLoader: 'dataset' is missing", function() data.DataLoader() e
 expect.equal(#data.DataLoader(data.TensorDataset(lg.zeros(0, 2)), {batch_size = 4}), 0)
 for _ in data.DataLoader(data.TensorDataset(lg.zeros(0, 2))) do error("a batch of nothing") end
 
--- Workers give the batches that the loader itself gives, in the same order, bit by bit.
+-- Workers return the same batches in the same order, bit by bit, as a loader without workers.
 local images, labels = lg.randn(50, 3, 6, 5), lg.arange(50)
 local t = data.transform
 local chance = t.compose {t.random_crop({6, 4}, {padding = 1}), t.random_flip(), t.normalize({0.1, 0.2, 0.3}, 0.5)}
@@ -142,7 +142,7 @@ for _, transform in ipairs {false, chance} do
   assert(#alone == 2 * (7 + 5))
   for _, workers in ipairs {1, 3} do expect.equal(collect(workers, transform or nil), alone) end
 end
--- What the steps draw differs from pass to pass and from sample to sample, not with the size of the batch.
+-- Random steps differ between passes and samples, and do not depend on the batch size.
 local stepped = data.TensorDataset(lg.ones(64, 1, 4, 4), {transform = t.random_crop(4, {padding = 4})})
 local function drawn(batch_size, pass)
   local batches, list = data.DataLoader(stepped, {batch_size = batch_size, seed = 9}), {}
@@ -159,7 +159,7 @@ local kinds = {}
 for _, sum in ipairs(sums) do kinds[sum] = true end
 assert(kinds[0.0] and kinds[4.0] and kinds[16.0] == nil or kinds[16.0], "crops fall everywhere")
 
--- Transforms do what they say.
+-- Each transform against its definition.
 local ramp = lg.arange(12):reshape(1, 3, 4):to("u8")
 expect.close(t.normalize(0.5, 0.25)(ramp), ((ramp:float() / 255 - 0.5) / 0.25))
 expect.equal(t.normalize({0, 1}, {1, 2})(lg.ones(2, 1, 1)), lg.tensor {1.0, 0.0}:reshape(2, 1, 1))
@@ -172,7 +172,7 @@ flipped = flips:select(4, 1):sum():item()
 assert(flipped > 900 and flipped < 1100, flipped)
 lg.manual_seed(2)
 expect.equal(t.random_flip(0.25)(lg.tensor {{{0.0, 1.0}}}:reshape(1, 1, 1, 2):expand(4000, 1, 1, 2)), flips)
--- A crop is a window of the image within its zeros, and each place comes up.
+-- A crop is a window of the zero-padded image, and every position occurs.
 local places = {}
 for _ = 1, 300 do
   local window = t.random_crop(2)(ramp:float())
@@ -197,7 +197,7 @@ expect.raises("random_flip: p 2 is not between 0 and 1", function() t.random_fli
 expect.raises("random_crop: size is a positive integer", function() t.random_crop(0) end)
 expect.raises("compose: entry 1 is no transform", function() t.compose {print} end)
 
--- A function of the script's own transforms samples, without workers.
+-- A Lua function transforms samples, without workers.
 local doubled = data.TensorDataset(x, y, {transform = function(value) return value * 2 end})
 expect.equal(doubled[3][1]:tolist(), {4})
 for bx, by in data.DataLoader(doubled, 10) do expect.equal((bx:flatten() * 5):tolist(), by:tolist()) end
@@ -212,7 +212,7 @@ expect.raises("DataLoader: workers -1 is not an integer from 0 to 64", function(
 end)
 expect.raises("TensorDataset: unknown option 'transforms'", function() data.TensorDataset(x, {transforms = t}) end)
 
--- A loop with workers may be left early, nested and dropped; a tensor must not be written to meanwhile.
+-- A loop with workers can be left early, nested and dropped; writing to a tensor of the data set meanwhile is an error.
 for _ = 1, 20 do
   for _ in data.DataLoader(set, {batch_size = 1, workers = 2}) do break end
 end
@@ -226,7 +226,7 @@ expect.equal(values(data.DataLoader(set, {batch_size = 3, workers = 2})), lg.ara
 for _ in data.DataLoader(data.TensorDataset(lg.zeros(0, 2)), {workers = 2}) do error("a batch of nothing") end
 local changing = lg.zeros(10)
 expect.raises("DataLoader: tensor 1 of the data set was written to while workers read it", function()
-  -- A write to no elements counts, too.
+  -- A write to zero elements counts too.
   for _ in data.DataLoader(data.TensorDataset(changing), {workers = 1}) do changing:narrow(1, 1, 0):fill_(1) end
 end)
 collectgarbage()
@@ -266,7 +266,7 @@ expect.raises("DataLoader: the state has no integer 'seed'", function()
   data.DataLoader(set, 3):load_state_dict {epoch = 1, batch = 1, batch_size = 3, samples = 10}
 end)
 
--- A folder of images: classes and files by name, and whatever is no PNG passed over.
+-- A folder of images: classes and files sorted by name; other files are skipped.
 local folder = os.tmpname()
 os.remove(folder)
 assert(os.execute(("mkdir -p '%s/dog' '%s/cat' '%s/empty'"):format(folder, folder, folder)))
@@ -320,7 +320,7 @@ expect.raises(folder .. "/none: cannot read the folder: No such file or director
 end)
 expect.raises("image_folder: there is no sample 4 of 3", function() return zoo[4] end)
 
--- A text as sequences, each with the next bytes as its target.
+-- A text as sequences with the next bytes as targets.
 local poem = io.open(folder .. "/poem", "wb")
 poem:write("hello, world")
 poem:close()

@@ -7,7 +7,7 @@ local grad = lg.grad
 local function leaf(values) return lg.tensor(values, {requires_grad = true, dtype = "f64"}) end
 local function plain(values) return lg.tensor(values, {dtype = "f64"}) end
 
--- f(x) = (x1 x2, sin x1): the Jacobian is known.
+-- f(x) = (x1 x2, sin x1), whose Jacobian is known.
 local function f(x) return lg.stack({x[1] * x[2], x[1]:sin()}, 1) end
 local x = plain {0.5, 3}
 local wanted = {{3, 0.5}, {math.cos(0.5), 0}}
@@ -16,7 +16,7 @@ expect.equal(J:size(), {2, 2})
 expect.close(J, wanted, 1e-12)
 assert(not J.requires_grad and not x.requires_grad)
 
--- Lists: of inputs, of outputs, of both; one list within the other as in PyTorch.
+-- Lists of inputs, of outputs, and of both, nested as in PyTorch.
 local a, b = plain {1, 2}, plain {3, 4}
 local list = grad.jacobian(function(u, v) return u * v end, {a, b})
 expect.close(list[1], {{3, 0}, {0, 4}}, 1e-12)
@@ -32,7 +32,7 @@ expect.equal(matrix:size(), {3, 2, 2, 3})
 assert(matrix[{3, 1, 1, 3}]:item() == 1 and matrix:sum():item() == 6)
 expect.equal(grad.jacobian(function(u) return u:sum() * u:sum() end, plain(2)):size(), {})
 
--- The function is called with the tape on, wherever that is.
+-- The function is called with gradients enabled, even inside no_grad.
 lg.no_grad(function() expect.close(grad.jacobian(f, x), wanted, 1e-12) end)
 
 -- vjp and jvp against the Jacobian.
@@ -74,7 +74,7 @@ local _, hv = grad.hvp(function(t) return (t ^ 3):sum() end, z, plain {1}, {crea
 expect.close(grad(hv:sum(), z), {6}, 1e-12)
 assert(z.grad == nil)
 
--- strict, and mistakes.
+-- The option strict, and errors.
 local function constant(p) return p:detach() * 2 end
 expect.close(grad.jacobian(constant, a), {{0, 0}, {0, 0}}, 0)
 raises("jacobian: output 1 does not depend on the inputs", grad.jacobian, constant, a, {strict = true})
@@ -96,7 +96,7 @@ assert(grad.checkgrad2(function(p, q) return (p * q):tanh(), p:exp() end, {leaf 
 local ok, why = grad.checkgrad2(function(p) return p * p:detach() * p end, {leaf {1, 2}})
 assert(not ok and why:find "central difference")
 
--- Gradients as a value: of leaves and of what lies between; .grad is left alone.
+-- Gradients as a value (GradStore): of leaves and of intermediate results; .grad is unchanged.
 local w = leaf {1, 2}
 local h = w * w
 local loss = (h * 3):sum()
@@ -124,12 +124,12 @@ local seeded = (w * w):gradients(plain {1, 10})
 expect.close(seeded[w], {2, 40}, 1e-12)
 local curve = (w ^ 3):sum():gradients {create_graph = true}
 expect.close(grad(curve[w]:sum(), w), {6, 12}, 1e-12)
--- Hooks act on it as they do on backward.
+-- Hooks act on it as on backward.
 local hooked = leaf {1}
 hooked:register_hook(function(gradient) return gradient * 5 end)
 expect.close((hooked * 2):sum():gradients()[hooked], {10}, 0)
 
--- Hooks of results go with the graph, so that one that holds its own tensor leaves nothing behind.
+-- Hooks of results are freed with the graph, even if a hook references its own tensor.
 local watcher = setmetatable({}, {__mode = "k"})
 do
   local middle = leaf {1} * 2
@@ -149,13 +149,13 @@ total:backward {retain_graph = true}
 total:backward()
 raises("retain_graph", total.backward, total)
 
--- A view of a tensor that was detached in place is detached with it.
+-- detach_ also detaches the views of a tensor.
 local base = leaf {1, 2} * 2
 local part = base[{{1, 1}}]
 base:detach_()
 assert(not part.requires_grad and not base.requires_grad)
 
--- Every record of the tape has every field (no module is nil); the tape as JSON and as a picture.
+-- Every record of the tape has every field; the tape as JSON and as an image.
 local Doubled = lg.nn.class("Doubled")
 function Doubled:forward(t) return (t * 2):sum() end
 local tape = lg.tape(Doubled()(leaf {1, 2}))
@@ -167,6 +167,6 @@ for _, node in ipairs(tape) do
 end
 local json = tape:json()
 assert(json:find '"op":"mul"' and json:find '"attrs":{}' and json:sub(1, 1) == "[" and json:sub(-1) == "]")
-local drawn, message = pcall(tape.svg, tape, "/nowhere/tape.svg")  -- with Graphviz and without
+local drawn, message = pcall(tape.svg, tape, "/nowhere/tape.svg")  -- with or without Graphviz
 assert(not drawn)
 assert(message:find("could not draw the tape into /nowhere/tape.svg", 1, true) or message:find "graphviz")

@@ -1,9 +1,9 @@
--- Every mistake is one string "file.lua:line: …"; Lua's own grammar for arguments.
+-- Every error is a string "file.lua:line: …", in the form of Lua's own argument errors.
 local lg = require "lunagrad.core"
 
 local here = debug.getinfo(1, "S").source:sub(2)
 
--- f must raise, at its own line, a message that contains `part`.
+-- f raises, at its own line, an error whose message contains `part`.
 local function raises(part, f, ...)
   local ok, message = pcall(f, ...)
   assert(not ok, "no error, where one was expected: " .. part)
@@ -15,7 +15,7 @@ end
 local x = lg.tensor { { 1., 2., 3. }, { 4., 5., 6. } }
 local y = lg.zeros(4)
 
--- The position of the line that made the mistake.
+-- The error names the line with the mistake.
 local message = raises("add: shapes [2, 3] and [4] do not broadcast", function()
   return x + y
 end)
@@ -106,7 +106,7 @@ local r = (q * q):sum()
 q:add_(1)
 raises("mul", function() r:backward() end)
 
--- An error in a hook carries its own line and that of backward, and leaves the engine as it was.
+-- An error in a hook names its own line and that of backward, and leaves the engine usable.
 p.grad = nil
 p:register_hook(function()
   error("no such luck")
@@ -123,17 +123,17 @@ p = lg.zeros(1, { requires_grad = true })
 p:register_hook(function() return 5 end)
 raises("Tensor expected, got number", function() p:sum():backward() end)
 
--- A yield cannot cross the engine.
+-- A coroutine cannot yield across the engine.
 p = lg.zeros(1, { requires_grad = true })
 p:register_hook(function() coroutine.yield() end)
 raises("yield", function() coroutine.wrap(function() p:sum():backward() end)() end)
 
--- Errors that are no strings still make one error.
+-- Errors that are not strings are reported as one error.
 p = lg.zeros(1, { requires_grad = true })
 p:register_hook(function() error { code = 1 } end)
 raises("hook", function() p:sum():backward() end)
 
--- A tensor seen by another object's finalizer after its own is an error, not a crash.
+-- Using a finalized tensor in another object's finalizer is an error, not a crash.
 local report
 do
   local holder = setmetatable({}, { __gc = function(self) report = pcall(self.x.sum, self.x) end })
@@ -143,10 +143,10 @@ collectgarbage()
 collectgarbage()
 assert(report ~= nil)
 
--- The library hides its metatable, and its search cannot be hijacked.
+-- The metatable of tensors is hidden; a missing module of the library is an error.
 assert(getmetatable(x) == "Tensor")
 raises("no module", require, "lunagrad.no_such_module")
 
--- Ten thousand errors later everything works.
+-- Everything works after ten thousand errors.
 for i = 1, 10000 do pcall(lg.add, x, y) end
 assert((x + 1):sum():item() == 27)

@@ -7,7 +7,7 @@ local function same(a, b)
 end
 local function leaf(values) return lg.tensor(values, { requires_grad = true, dtype = "f64" }) end
 
--- Fields of leaves and others.
+-- Fields of leaf tensors and of results.
 local x = leaf { 1, 2, 3 }
 assert(x.requires_grad and x.is_leaf and x.grad == nil and x.grad_fn == nil)
 local y = x * x
@@ -25,7 +25,7 @@ x.grad = lg.zeros(3, { dtype = "f64" })
 same(x.grad:tolist(), { 0, 0, 0 })
 x.grad = nil
 
--- Seeds, retained graphs.
+-- Seeds, and retained graphs.
 y = x * x
 y:backward(lg.tensor({ 1., 10., 100. }, { dtype = "f64" }), { retain_graph = true })
 same(x.grad:tolist(), { 2, 40, 600 })
@@ -78,7 +78,7 @@ pcall(function()
 end)
 assert(lg.is_grad_enabled())
 
--- Hooks see and may replace a gradient; the handle takes them off.
+-- Hooks see a gradient and may replace it; their handle removes them.
 local calls = 0
 local h = leaf { 1, 2 }
 local handle = h:register_hook(function(gradient)
@@ -99,7 +99,7 @@ middle:register_hook(function() end)
 middle:sum():backward()
 same(middle.grad:tolist(), { 1, 1 })
 
--- A hook may run ops, backward and coroutines of its own; it runs outside the coroutine that called backward.
+-- A hook may run ops, backward and coroutines; it runs outside the coroutine that called backward.
 local nested = leaf { 3 }
 local seen
 nested:register_hook(function(gradient)
@@ -119,7 +119,7 @@ assert(lg.grad.checkgrad2(function(u) return (u ^ 3):sum() end, { leaf { 1, 2 } 
 local ok, why = lg.grad.check(function(u) return (u * u:detach()):sum() end, { leaf { 1, 2 } })
 assert(not ok and why:find "input 1")
 
--- The tape as data, newest first, with the line that made each node.
+-- The tape as data, newest node first, with the line that created each node.
 local w = leaf { 1, 2 }
 lg._set_name(w, "weight")
 local loss = (w * 2):sum()

@@ -9,7 +9,7 @@ end
 
 local x = lg.arange(12):reshape(3, 4)
 
--- Positions count from 1, negative ones from the end.
+-- Positions count from 1; negative ones count from the end.
 same(list(x[1]), { 0, 1, 2, 3 })
 same(list(x[-1]), { 8, 9, 10, 11 })
 same(x[3][4]:item(), 11)
@@ -29,7 +29,7 @@ same(list(x:slice(2, 2, 4, 2)), { { 1, 3 }, { 5, 7 }, { 9, 11 } })
 same(list(x:slice(1, 3)), { { 8, 9, 10, 11 } })
 same(list(x:slice(1, -2, -1)), { { 4, 5, 6, 7 }, { 8, 9, 10, 11 } })
 
--- Index tensors hold data, from 0; masks select elements.
+-- Index tensors count from 0; masks select elements.
 same(list(x[lg.tensor { 2, 0 }]), { { 8, 9, 10, 11 }, { 0, 1, 2, 3 } })
 same(list(x:index_select(2, lg.tensor { 3 })), { { 3 }, { 7 }, { 11 } })
 same(list(x[x:gt(9)]), { 10, 11 })
@@ -51,7 +51,7 @@ local z = lg.zeros(2, 3)
 z[{}] = lg.tensor { 1., 2., 3. }
 same(list(z), { { 1, 2, 3 }, { 1, 2, 3 } })
 
--- Gradients flow through parts and through writes.
+-- Gradients flow through indexing and through assignment.
 local p = lg.tensor({ 1., 2., 3. }, { requires_grad = true })
 p[{ { 1, 2 } }]:sum():backward()
 same(list(p.grad), { 1, 1, 0 })

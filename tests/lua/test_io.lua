@@ -77,7 +77,7 @@ expect.raises("'n' is a number, not a tensor", function() io_.safetensors.save(p
 expect.raises("the names of tensors must be strings", function() io_.safetensors.save(path, {lg.zeros(1)}) end)
 expect.equal(io_.load(path), state)
 
--- Nested tables come back as they were: kinds of numbers, lists, odd keys, shared tensors.
+-- Nested tables are restored exactly: number types, lists, unusual keys, shared tensors.
 local shared = lg.randn(3)
 local value = {
   model = {["fc.weight"] = lg.randn(2, 2), ["fc.bias"] = shared},
@@ -97,12 +97,12 @@ assert(back ~= back)
 io_.save(path, {})
 expect.equal(io_.load(path), {})
 
--- A name that two paths share still holds two tensors.
+-- Two paths with the same flattened name keep both tensors.
 value = {["a.b"] = lg.tensor {1}, a = {b = lg.tensor {2}}}
 io_.save(path, value)
 expect.equal(io_.load(path), value)
 
--- The same table gives the same bytes, whatever Lua's order.
+-- The same table gives the same bytes, independent of Lua's table order.
 local function content()
   local file <close> = assert(io.open(path, "rb"))
   return file:read("a")
@@ -117,7 +117,7 @@ local forwards = content()
 io_.save(path, filled(50, 1, -1))
 assert(content() == forwards)
 
--- What cannot be saved leaves the old file.
+-- If a table cannot be saved, the old file is kept.
 local loop = {a = {}}
 loop.a.b = loop
 expect.raises("io.save: a.b contains itself", function() io_.save(path, loop) end)
@@ -131,7 +131,7 @@ for _ = 1, 200 do deep = {deep} end
 expect.raises("io.save: more than 100 tables within each other", function() io_.save(path, deep) end)
 assert(content() == forwards)
 
--- A description that lies is refused.
+-- A damaged description of the table is an error.
 for _, description in ipairs {
   "", "{", "null", '{"tensor":"none"}', '{"table":1}', '{"table":[[1]]}', '{"table":[[null,1]]}', '{"bytes":"0"}',
   '{"bytes":"zz"}', '{"number":"1"}', '{"other":"x"}', '{"a":1,"b":2}', '{"table":[[{"number":"nan"},1]]}',

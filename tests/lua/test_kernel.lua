@@ -1,5 +1,4 @@
--- Kernels of the script's own, on the device that tensors are made on: with --device vulkan their shaders run, on the CPU
--- their functions.
+-- User kernels on the default device: with --device vulkan the shaders run, on the CPU the functions.
 local lg = require "lunagrad"
 local expect = require "expect"
 
@@ -39,7 +38,7 @@ local swish = lg.kernel {
   end,
 }
 
--- The values, of any size and any strides; a node of the tape; the gradient beside finite differences.
+-- Values for any size and strides; the node of the tape; the gradient against finite differences.
 for _, shape in ipairs {{1}, {1000}, {257, 33}, {0, 3}} do
   local x = lg.randn(shape)
   expect.close(swish(x, 1.5):flatten(), (x * (x * 1.5):sigmoid()):flatten(), 1e-5)
@@ -53,7 +52,7 @@ local weight, step = lg.randn(4, 6), 1e-2
 local at = x:detach()
 expect.close(x.grad, (swish(at + step, 1.5) - swish(at - step, 1.5)) / (2 * step) * weight, 2e-3)
 
--- Work groups that meet in shared memory; sizes of operands; several outputs of types of their own.
+-- Work groups with shared memory; sizes of operands; several outputs of different dtypes.
 local row_extremes = lg.kernel {
   name = "row_extremes",
   inputs = {"x"},
@@ -89,7 +88,7 @@ local wanted, wanted_place = rows:max(2)
 expect.equal(largest, wanted)
 expect.equal(place, wanted_place)
 
--- Types: the same text is compiled for each.
+-- The same source is compiled for each dtype.
 local doubled = lg.kernel {
   name = "doubled",
   inputs = {"x"},
@@ -118,7 +117,7 @@ local halved = lg.kernel {
 }
 expect.equal(halved(lg.tensor({1, -3}, {dtype = "f16"})), lg.tensor({0.5, -1.5}, {dtype = "f16"}))
 
--- What is called wrongly.
+-- Errors in calls.
 raises("swish: 1 tensors and 1 numbers expected (got 1 arguments)", swish, lg.zeros(2))
 raises("bad argument #1 to 'swish' (Tensor expected, got number)", swish, 1, 2)
 raises("bad argument #2 to 'swish' (number expected, got Tensor)", swish, lg.zeros(2), lg.zeros(2))
@@ -128,7 +127,7 @@ local shapeless = lg.kernel {
 }
 raises("shapeless: 'shape' gives no sizes for y", shapeless, lg.zeros(2))
 
--- What is defined wrongly.
+-- Errors in definitions.
 raises("kernel: 'glsl' is missing", lg.kernel, {name = "f", inputs = {"x"}})
 raises("kernel: f needs an input", lg.kernel, {name = "f", glsl = "", inputs = {}})
 raises("kernel: unknown option 'vjp'", lg.kernel, {name = "f", glsl = "", inputs = {"x"}, vjp = print})
@@ -147,7 +146,7 @@ if on_cpu then
   return
 end
 
--- A text that does not compile is an error with its line.
+-- A source that does not compile is an error with its line.
 local function text(glsl, more)
   local spec = {name = "faulty", inputs = {"x"}, glsl = glsl}
   for option, value in pairs(more or {}) do spec[option] = value end
@@ -162,4 +161,4 @@ raises("faulty: [0] groups", text("void main() {}", {groups = function() return 
 raises("alike: [0] groups", text("void main() {}", {name = "alike", groups = function() return 0 end}), lg.zeros(2))
 raises("threads", text("void main() {}", {threads = {1024, 1024}}), lg.zeros(2))
 raises("operands are on different devices", text("void main() {}", {inputs = {"x", "z"}}), lg.zeros(2), lg.zeros(2):to("cpu"))
-assert(text "void main() { each(i, y_count()) y(i) = x(i); }"(lg.ones(3)):sum():item() == 3)  -- the device goes on
+assert(text "void main() { each(i, y_count()) y(i) = x(i); }"(lg.ones(3)):sum():item() == 3)  -- the device still works

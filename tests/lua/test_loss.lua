@@ -38,7 +38,7 @@ for _, case in ipairs(cases) do
 end
 expect.equal(tostring(nn.HuberLoss {delta = 0.5}), "HuberLoss(delta = 0.5)")
 
--- A weight is a buffer: in the state, and moved with the module.
+-- A weight is a buffer: it is in the state dict and moves with the module.
 local weighted = nn.CrossEntropyLoss {weight = lg.tensor {1.0, 2, 3}}
 expect.equal(weighted:state_dict().weight:tolist(), {1.0, 2.0, 3.0})
 weighted:to "f64"
@@ -60,19 +60,19 @@ expect.raises("multilabel_soft_margin_loss: reduction must be 'none', 'mean' or 
   F.multilabel_soft_margin_loss(scores, tags, {reduction = "max"})
 end)
 
--- CTC: lengths as tables or tensors, targets padded or in one row.
+-- CTC: lengths as tables or tensors, targets padded or concatenated.
 local log_probs = lg.randn(6, 2, 4):log_softmax(3)
 local ctc = nn.CTCLoss()
 local padded = ctc(log_probs, lg.tensor {{1, 2, 3}, {3, 0, 0}}, {6, 5}, {3, 1})
 expect.equal(ctc(log_probs, lg.tensor {1, 2, 3, 3}, lg.tensor {6, 5}, lg.tensor {3, 1}), padded)
 expect.equal(nn.CTCLoss {reduction = "none"}(log_probs, lg.tensor {1, 2, 3, 3}, {6, 5}, {3, 1}):size(), {2})
--- Of one step and one label there is one path.
+-- One step and one label have one path.
 expect.close(ctc(log_probs[{{1, 1}, {1, 1}, {}}], lg.tensor {2}, {1}, {1}):item(), -log_probs[1][1][3]:item(), 1e-6)
 -- Three labels do not fit into two steps.
 local short = log_probs:narrow(1, 1, 2)
 assert(ctc(short, lg.tensor {{1, 2, 3}, {3, 0, 0}}, {2, 2}, {3, 1}):item() == math.huge)
 assert(nn.CTCLoss {zero_infinity = true}(short, lg.tensor {{1, 2, 3}, {3, 0, 0}}, {2, 2}, {3, 1}):item() < 100)
--- The gradient by the logits is what the shares of the paths say; a second one is refused, not wrong.
+-- The gradient with respect to the logits sums to 0 over the classes; differentiating it again is an error.
 local logits = lg.randn(6, 2, 4, {requires_grad = true})
 ctc(logits:log_softmax(3), lg.tensor {{1, 2, 3}, {3, 0, 0}}, {6, 5}, {3, 1}):backward()
 expect.close(logits.grad:sum(3), lg.zeros(6, 2), 1e-6)
@@ -82,7 +82,7 @@ expect.raises("ctc_loss: its gradient cannot be differentiated a second time", f
   (gradient * gradient):sum():backward()
 end)
 
--- NaN in targets that are probabilities goes through; a target that does not fit is an error.
+-- NaN in target probabilities propagates; an invalid target is an error.
 local nan = 0 / 0
 local loss = F.cross_entropy(lg.zeros(1, 2), lg.tensor {{nan, 1.0}})
 assert(loss:item() ~= loss:item())
@@ -92,7 +92,7 @@ expect.raises("ctc_loss: targets must be i64, i32 or u8 (got f32)", function()
   ctc(log_probs, lg.tensor {{1.0}, {1.0}}, {6, 6}, {1, 1})
 end)
 
--- Bilinear is its formula.
+-- Bilinear against its formula.
 local bilinear = nn.Bilinear(3, 2, 4)
 local a, b = lg.randn(5, 3), lg.randn(5, 2)
 local wanted = {}
@@ -128,7 +128,7 @@ expect.raises("ModuleDict: 'forward' is the name of a field or method", function
 expect.raises("ModuleDict: there is no module 'second'", function() dict:pop "second" end)
 assert(#dict:clear() == 0)
 
--- All parameters as one vector, and back.
+-- Parameters to one vector and back.
 local net = nn.Linear(3, 2)
 local vector = nn.utils.parameters_to_vector(net:parameters())
 expect.equal(vector:size(), {8})

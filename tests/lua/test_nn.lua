@@ -2,7 +2,7 @@ local lg = require "lunagrad"
 local expect = require "expect"
 local nn, F = lg.nn, lg.nn.functional
 
--- A class, its fields in the order of their assignment, and its call.
+-- A class: fields in the order of assignment, and calling it.
 local Net = nn.class("Net")
 function Net:init(width)
   self.second = nn.Linear(2, width)
@@ -27,7 +27,7 @@ Net(  # 13 parameters
   (first): Linear(3, 1, bias = false)  # 3 parameters
 )]])
 
--- Gradients arrive, and go.
+-- Gradients are accumulated and reset.
 net(lg.ones(5, 2)):sum():backward()
 for _, p in net:named_parameters() do assert(p.grad) end
 net:zero_grad {set_to_none = false}
@@ -35,7 +35,7 @@ expect.equal(net.scale.grad:tolist(), {0.0})
 net:zero_grad()
 assert(net.scale.grad == nil)
 
--- State dicts have PyTorch's keys, share memory, and load with a report of what does not fit.
+-- State dicts have PyTorch's keys and share memory; loading reports mismatches.
 local state = net:state_dict()
 local keys = {}
 for key in pairs(state) do keys[#keys + 1] = key end
@@ -57,14 +57,14 @@ local missing, unexpected = other:load_state_dict(state, {strict = false})
 expect.equal(missing, {"scale", "mean"})
 expect.equal(unexpected, {"extra"})
 
--- A frozen parameter stays a parameter; a field set to nil is none.
+-- A frozen parameter remains a parameter; a field set to nil is removed.
 net.second:requires_grad_(false)
 assert(#net:parameters() == 4 and not net.second.weight.requires_grad)
 net.second:requires_grad_()
 net.scale = nil
 assert(#net:parameters() == 3)
 
--- Modes reach every module; apply goes from the leaves to the root.
+-- train and eval reach every module; apply visits children before parents.
 net:eval()
 assert(not net.training and not net.first.training)
 net:train()
@@ -73,11 +73,11 @@ local order = {}
 net:apply(function(m) order[#order + 1] = m.__name end)
 expect.equal(order, {"Linear", "Linear", "Net"})
 
--- Casting keeps what requires a gradient.
+-- Casting keeps requires_grad.
 net:to("f64")
 assert(net.first.weight:dtype() == "f64" and net.mean:dtype() == "f64" and net.first.weight.requires_grad)
 
--- Containers name their items from "0" and take positions from 1.
+-- Containers name their items from "0"; positions count from 1.
 local sequence = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
 assert(#sequence == 3 and sequence[3].out_features == 2)
 assert(sequence:state_dict()["2.weight"] and sequence:state_dict()["0.bias"])
@@ -106,7 +106,7 @@ assert(#list == 2 and #list:parameters() == 4)
 expect.raises("ModuleList has no forward", function() list(1) end)
 expect.equal(nn.Sequential(nn.Identity(), function(x) return x + 1 end)(lg.zeros(1)):tolist(), {1.0})
 
--- An activation within a layer: the numbers of a module for it, and a state of the same names.
+-- A layer with a fused activation has the results of a separate activation module, and the same state names.
 do
   local x = lg.randn(5, 4)
   for name, module in pairs {relu = nn.ReLU(), tanh = nn.Tanh(), sigmoid = nn.Sigmoid()} do
@@ -131,18 +131,18 @@ do
   end)
 end
 
--- A shared layer counts once and is saved under both names.
+-- A shared layer is counted once and saved under both names.
 local tied = nn.Sequential(sequence[1], sequence[1])
 assert(#tied:parameters() == 2 and tied:state_dict()["1.weight"])
 
--- The tape knows the modules and the names of parameters.
+-- The tape has the modules and the names of parameters.
 sequence:parameters()
 local modules, parameters = {}, {}
 for _, node in ipairs(lg.tape(sequence(lg.ones(3, 4)))) do
   if node.op == "leaf" then parameters[node.name or "?"] = true else modules[node.module or "?"] = node.op end
 end
 assert(modules["Sequential.0"] and modules["Sequential.1"] == "relu" and parameters["0.weight"] and parameters["2.bias"])
--- A list is not called itself: its modules carry its name, in whichever order it was filled and became a field.
+-- A ModuleList is not called itself: its modules carry its name, whether it is filled before or after it becomes a field.
 local Deep = nn.class("Deep")
 function Deep:init()
   self.blocks = nn.ModuleList {nn.ReLU()}
@@ -159,7 +159,7 @@ function Broken:forward() error("broken") end
 assert(not pcall(Broken()))
 assert(lg.tape(lg.ones(1, {requires_grad = true}) * 2)[1].module == nil)
 
--- Default starting values are PyTorch's: uniform within 1 / sqrt(fan_in).
+-- Default initial values are PyTorch's: uniform within 1 / sqrt(fan_in).
 lg.manual_seed(3)
 local layer = nn.Linear(100, 400)
 local bound = 1 / math.sqrt(100)
@@ -189,7 +189,7 @@ expect.equal(nn.init.zeros_(lg.empty(2)):tolist(), {0.0, 0.0})
 expect.equal(nn.init.ones_(lg.empty(2)):tolist(), {1.0, 1.0})
 expect.raises("nn.init: fans need at least 2 dims (got shape [3])", function() nn.init.xavier_uniform_(lg.zeros(3)) end)
 
--- Layers compute what their ops do.
+-- Layers against their ops.
 local x = lg.randn(2, 4, 12, 12)
 expect.equal(conv(x):size(), {2, 50, 8, 8})
 expect.equal(nn.Conv2d(4, 6, {3, 1}, {stride = 2, padding = {1, 0}, groups = 2})(x):size(), {2, 6, 6, 6})
@@ -201,7 +201,7 @@ expect.close(nn.LayerNorm(4)(lg.tensor {{1, 2, 3, 4.0}}), {{-1.341635, -0.447212
 expect.equal(table_of(lg.tensor {0, 999}):size(), {2, 20})
 expect.equal(nn.Linear(3, 2, false)(lg.ones(1, 3)):size(), {1, 2})
 
--- Every activation runs with its defaults, prints itself, and takes its parameters by name and by position.
+-- Every activation runs with its defaults, prints its name, and takes its parameters by name and by position.
 for _, name in ipairs {
   "ReLU", "ReLU6", "Sigmoid", "Tanh", "GELU", "SiLU", "Mish", "LeakyReLU", "ELU", "SELU", "CELU", "Softplus",
   "Softsign", "Hardtanh", "Hardsigmoid", "Hardswish", "LogSigmoid", "Tanhshrink", "Softmax", "LogSoftmax", "Softmin",
@@ -216,7 +216,7 @@ expect.close(nn.LeakyReLU {negative_slope = 0.25}(lg.tensor {-2.0}), {-0.5})
 expect.close(nn.Softmax(1)(lg.zeros(4, 2)), lg.full({4, 2}, 0.25))
 expect.close(nn.GLU()(lg.tensor {{2.0, 3, 0, 0}}), {{1, 1.5}})
 expect.close(nn.PReLU {num_parameters = 2, init = 0.5}(lg.tensor {{-2.0, 3}}), {{-1, 3}})
--- Where an op has the name, it is the function; other functions are defined in Lua.
+-- A function of nn.functional is the op of that name, or is defined in Lua.
 for name, f in pairs(F) do assert(type(f) == "function" and (lg[name] == nil or f == lg[name]), name) end
 
 -- Losses.
@@ -227,7 +227,7 @@ expect.close(nn.CrossEntropyLoss {ignore_index = 0}(logits, labels):item(), 0.01
 expect.equal(nn.MSELoss()(lg.tensor {1.0, 2}, lg.tensor {3.0, 2}):item(), 2.0)
 assert(tostring(nn.CrossEntropyLoss {reduction = "sum"}) == "CrossEntropyLoss(reduction = sum)")
 
--- Dropout: off in eval, and p may be a function that is asked at each call.
+-- Dropout is off in eval; p may be a function that is called each time.
 local p = 0.5
 local dropout = nn.Dropout(function() return p end)
 local kept = dropout(lg.ones(10000)):gt(0):to("f32"):mean():item()
@@ -236,7 +236,7 @@ p = 0.9
 expect.close(dropout(lg.ones(10000)):gt(0):to("f32"):mean():item(), 0.1, 0.03)
 expect.equal(dropout:eval()(lg.ones(3)):tolist(), {1.0, 1.0, 1.0})
 
--- Clipping returns the norm before.
+-- Clipping returns the norm before clipping.
 local a, b = lg.zeros(2, {requires_grad = true}), lg.zeros(1, {requires_grad = true})
 a.grad, b.grad = lg.tensor {3.0, 0}, lg.tensor {4.0}
 expect.close(nn.utils.clip_grad_norm_({a, b}, 1):item(), 5)
@@ -257,7 +257,7 @@ expect.raises("Conv2d: 4 and 6 channels do not divide into 3 groups", function()
 expect.raises("nn.Parameter: a tensor expected (got number)", function() nn.Parameter(1) end)
 expect.raises("linear: ", function() nn.Linear(3, 4)(lg.ones(2, 5)) end)
 
--- Hooks see what a module was given and gave; what they return takes its place.
+-- Hooks see a module's inputs and output; a hook's result replaces the output.
 do
   local layer, seen = nn.Linear(2, 3), {}
   local watch = layer:register_forward_hook(function(module, inputs, out) seen = {module, inputs[1], out} end)

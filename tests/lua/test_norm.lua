@@ -1,4 +1,4 @@
--- Modules of normalisation. Their ops: tests/samples/norm.cpp, tests/runtime/test_norm.cpp.
+-- Normalization modules. Their ops: tests/samples/norm.cpp, tests/runtime/test_norm.cpp.
 local lg = require "lunagrad"
 local expect = require "expect"
 local nn, F = lg.nn, lg.nn.functional
@@ -21,14 +21,14 @@ expect.close(bn.running_var, {0.9 + 2 / 3, 0.9}, 1e-6)
 assert(bn.num_batches_tracked:item() == 1 and bn.num_batches_tracked:dtype() == "i64")
 assert(not bn.running_mean.requires_grad and #bn:parameters() == 2)
 
--- Evaluation uses the running statistics and leaves them alone, and its gradients know it.
+-- Evaluation uses the running statistics without updating them; its gradients treat them as constants.
 bn:eval()
 x:requires_grad_()
 bn(x):sum():backward()
 expect.close(bn.running_mean, {0.4, 1}, 1e-6)
 expect.close(x.grad:select(2, 1):flatten(), lg.full({4}, 1 / math.sqrt(0.9 + 2 / 3 + 1e-5)), 1e-5)
 
--- The state travels with the dict.
+-- The state dict contains the running statistics.
 local other = nn.BatchNorm1d(2)
 other:load_state_dict(bn:state_dict())
 expect.equal(other:eval()(x):detach(), bn(x):detach())
@@ -51,12 +51,12 @@ expect.raises("BatchNorm1d: an input of 2 or 3 dims expected", function() bn(lg.
 assert(tostring(bn) == "BatchNorm1d(2, eps = 1e-05, momentum = 0.1, affine = true, track_running_stats = true)"
   .. "  # 4 parameters", tostring(bn))
 
--- 16-bit networks keep f32 statistics when these are left alone.
+-- 16-bit inputs give a 16-bit result; the statistics stay f32.
 local mixed = nn.BatchNorm1d(2)
 local half = mixed(x:detach():to("f16"))
 assert(half:dtype() == "f16" and mixed.running_mean:dtype() == "f32")
 
--- The others.
+-- GroupNorm, InstanceNorm2d, LayerNorm and RMSNorm.
 local group = nn.GroupNorm(2, 4)
 expect.close(group(lg.randn(3, 4, 6)):view(3, 2, 12):mean(3), lg.zeros(3, 2), 1e-5)
 expect.raises("GroupNorm: 5 channels do not divide into 2 groups", function() nn.GroupNorm(2, 5) end)
@@ -76,7 +76,7 @@ expect.close(nn.LayerNorm(4, {bias = false})(lg.tensor {{1.0, 2, 3, 4}}), {{-1.3
 expect.close(F.normalize(lg.tensor {{3.0, 4}}), {{0.6, 0.8}})
 expect.close(F.normalize(lg.tensor {{3.0, 4}}, {p = 1, dim = -1}), {{3 / 7, 4 / 7}})
 
--- A checkpoint runs the layer twice and counts the batch once.
+-- A checkpoint runs the layer twice but counts the batch once.
 local again = nn.BatchNorm1d(2)
 local input = lg.randn(4, 2):requires_grad_()
 lg.checkpoint(function(v) return again(v) end, input):sum():backward()

@@ -33,13 +33,13 @@ for _, case in ipairs {
   assert(not io.open(path), "a file was left behind")
 end
 
--- The line of the model is named.
+-- Errors name the line of the model.
 local _, message = pcall(export, path, function(t)
   return t:nonzero()
 end, x)
 assert(message:find("test_onnx.lua:%d+%)"), message)
 
--- The model runs in evaluation and is as before afterwards, when it fails too. It keeps its inputs.
+-- The model runs in evaluation mode; its mode is restored afterwards, also on an error. Its inputs are unchanged.
 local seen
 local Net = nn.class("Net")
 function Net:init() self.drop, self.frozen = nn.Dropout(0.5), nn.Dropout(0.5):eval() end
@@ -61,7 +61,7 @@ function Net:forward(t) return t + self.count:add_(1) end
 net:register_buffer("count", lg.zeros(1))
 expect.raises("the model changes 'count' in evaluation, by add (", function() export(path, net, x) end)
 
--- Gradients, and a tape that is being written, are left alone.
+-- Gradients and the current tape are unchanged.
 local w = lg.ones(4, {requires_grad = true})
 local y = (w * 2):sum()
 export(path, function(t) return t * w end, x)

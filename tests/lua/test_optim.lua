@@ -4,7 +4,7 @@ local optim = lg.optim
 
 local function leaf(values) return lg.tensor(values, {requires_grad = true, dtype = "f64"}) end
 
--- Each optimizer against its formula in plain numbers, for 5 steps on f(p) = p^3, two parameters.
+-- SGD, Adam and AdamW against their formulas in Lua numbers: 5 steps on f(p) = p^3 with two parameters.
 local function follow(make, formula)
   local p, q = leaf {1.5}, leaf {-0.5}
   local optimizer = make {p, q}
@@ -43,7 +43,7 @@ follow(function(ps) return optim.Adam(ps, {lr = 0.01, betas = {0.8, 0.99}, weigh
 follow(function(ps) return optim.AdamW(ps, {lr = 0.01, betas = {0.8, 0.99}, weight_decay = 0.1}) end, adam(0.1, true))
 follow(function(ps) return optim.AdamW(ps, {lr = 0.01, betas = {0.8, 0.99}}) end, adam(0.01, true))
 
--- A parameter without a gradient is left alone, and starts its own count of steps later.
+-- A parameter without a gradient is not updated, and its step count starts later.
 local p, q = leaf {1}, leaf {1}
 local optimizer = optim.Adam({p, q}, {lr = 0.1})
 p.grad = leaf {1}:detach()
@@ -56,7 +56,7 @@ expect.close(q:item(), 0.9, 1e-7)
 expect.equal(optimizer:state_dict().state[0].step, 2)
 expect.equal(optimizer:state_dict().state[1].step, 1)
 
--- The rate can be read and set; functions and handles are asked at every step.
+-- The rate can be read and set; functions and handles are called at every step.
 p, q = leaf {1}, leaf {1}
 optimizer = optim.SGD({{params = {p}}, {params = q, lr = 0.5}}, {lr = 0.1})
 assert(optimizer.param_groups[1].lr == 0.1 and optimizer.param_groups[2].lr == 0.5)
@@ -73,7 +73,7 @@ optimizer.param_groups[1].lr = setmetatable({}, {__call = function() return 0.3 
 optimizer:step()
 expect.close({p:item(), q:item()}, {0.4, 0.2}, 1e-12)
 
--- State goes from one optimizer to another, and through a file.
+-- The state can be loaded by another optimizer, and from a file.
 local function train(model, opt, steps)
   for _ = 1, steps do
     opt:zero_grad()
@@ -108,7 +108,7 @@ expect.equal(model.bias.grad:tolist(), {0.0, 0.0})
 optimizer:zero_grad()
 assert(model.bias.grad == nil)
 
--- The step leaves no trace on the tape, but the version of what it wrote.
+-- The step is not recorded on the tape, but changes the versions of the tensors that it writes.
 local loss = (model(lg.ones(1, 3)) ^ 2):sum()
 model.weight.grad = lg.ones(2, 3)
 optimizer:step()
@@ -116,7 +116,7 @@ assert(model.weight.is_leaf and model.weight.requires_grad)
 assert(not pcall(function() (model.weight * loss):sum():backward() end) or true)
 
 -- Every optimizer continues from a saved state as if it had not stopped, and refuses settings that make no sense.
--- Options that bring further states; all other optimizers take their defaults.
+-- Options with additional states; the other optimizers use their defaults.
 local with_states = {
   SGD = {lr = 0.1, momentum = 0.9}, Adam = {amsgrad = true}, RMSprop = {momentum = 0.5, centered = true},
   Adagrad = {lr_decay = 0.1},
@@ -124,7 +124,7 @@ local with_states = {
 local tested = 0
 for name, class in pairs(optim) do
   local meta = getmetatable(class)
-  if not (meta and meta.__index == optim.Optimizer) or name == "LBFGS" then goto continue end  -- LBFGS: see below
+  if not (meta and meta.__index == optim.Optimizer) or name == "LBFGS" then goto continue end  -- LBFGS is tested below
   tested = tested + 1
   local options = with_states[name] or {}
   local one, two = lg.nn.Linear(3, 2), lg.nn.Linear(3, 2)
@@ -181,7 +181,7 @@ for _, case in ipairs {
   expect.close(a, wanted_p, 1e-9)
   expect.close(b, {wanted_q}, 1e-9)
   expect.equal(lbfgs.state[a].func_evals, evaluations)
-  -- The state takes another one on.
+  -- Another optimizer continues from the state.
   local a2, b2 = leaf(a:tolist()), leaf(b:tolist())
   local again = optim.LBFGS({a2, b2})
   again:load_state_dict(lbfgs:state_dict())
@@ -195,7 +195,7 @@ expect.raises("LBFGS: line_search_fn must be 'strong_wolfe' or nil (got 'armijo'
   optim.LBFGS({leaf {1}}, {line_search_fn = "armijo"})
 end)
 
--- EMA: its formula, the exchange of averages and parameters, and its state.
+-- EMA: its formula, swapping averages and parameters, and its state.
 w = leaf {1, 2}
 local ema = optim.EMA({w}, {decay = 0.75})
 lg.no_grad(function() w:copy_(lg.tensor {5.0, 6}) end)

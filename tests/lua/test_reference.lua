@@ -1,4 +1,4 @@
--- The optimizers and schedulers against PyTorch: tests/reference/optimizers.lua, which generate.py beside it makes.
+-- The optimizers and schedulers against PyTorch's values in tests/reference/optimizers.lua, written by generate.py.
 local lg = require "lunagrad"
 
 local here = debug.getinfo(1, "S").source:match("^@(.*)/[^/]*$")
@@ -24,8 +24,8 @@ local function describe(case)
   return ("%s{%s}"):format(case.name, table.concat(parts, ", "))
 end
 
--- Optimizers by name, those that take steps by gradients alone.
-local covered = {LBFGS = true}  -- takes a function
+-- Optimizers whose steps need gradients only.
+local covered = {LBFGS = true}  -- needs a closure
 for _, case in ipairs(reference.optimizers) do
   covered[case.name] = true
   for dtype, tolerance in pairs(lg.optim[case.name] and {f64 = 1e-9, f32 = 1e-5} or {}) do

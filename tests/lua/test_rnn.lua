@@ -2,7 +2,7 @@ local lg = require "lunagrad"
 local expect = require "expect"
 local nn = lg.nn
 
--- Names, shapes and the number of parameters are PyTorch's.
+-- Names, shapes and parameter counts are PyTorch's.
 lg.manual_seed(5)
 local lstm = nn.LSTM(3, 4, {num_layers = 2, bidirectional = true})
 local names = {}
@@ -20,7 +20,7 @@ local largest = 0
 for _, parameter in lstm:named_parameters() do largest = math.max(largest, parameter:abs():max():item()) end
 assert(largest <= 0.5 and largest > 0.48)
 
--- Results: the states of the last layer, then the last states of every layer and direction.
+-- Results: the outputs of the last layer, then the final states of every layer and direction.
 local x = lg.randn(5, 2, 3)
 local out, h, c = lstm(x)
 expect.equal(out:size(), {5, 2, 8})
@@ -29,7 +29,7 @@ expect.equal(c:size(), {4, 2, 4})
 expect.close(out[{5, {}, {1, 4}}], h[3])
 expect.close(out[{1, {}, {5, 8}}], h[4])
 
--- The batch may come first, or be missing; a start of zeros is the same as none.
+-- batch_first, and input without a batch; an initial state of zeros equals none.
 local first = nn.LSTM(3, 4, {num_layers = 2, bidirectional = true, batch_first = true})
 first:load_state_dict(lstm:state_dict())
 local out2, h2 = first(x:transpose(1, 2))
@@ -41,7 +41,7 @@ expect.equal(h3:size(), {4, 4})
 expect.close(c3, c:select(2, 1):contiguous(), 1e-6)
 expect.close(lstm(x, lg.zeros(4, 2, 4), lg.zeros(4, 2, 4)), out)
 
--- A cell is a layer's step: going through a sequence with it gives the layer's states.
+-- A cell is one step of a layer: applying it along a sequence gives the layer's states.
 for layer_name, cell_name in pairs {LSTM = "LSTMCell", GRU = "GRUCell", RNN = "RNNCell"} do
   local layer, cell = nn[layer_name](3, 4), nn[cell_name](3, 4)
   for _, name in ipairs {"weight_ih", "weight_hh", "bias_ih", "bias_hh"} do
@@ -55,7 +55,7 @@ for layer_name, cell_name in pairs {LSTM = "LSTMCell", GRU = "GRUCell", RNN = "R
   end
   expect.close(hx, last[1]:contiguous(), 1e-6)
   expect.close(cell(x[1][1]), states[1][1]:contiguous(), 1e-6)
-  -- Gradients through the layer are those through the cells.
+  -- Gradients through the layer equal those through the cells.
   layer:zero_grad()
   states:sum():backward()
   cell:zero_grad()
@@ -70,7 +70,7 @@ for layer_name, cell_name in pairs {LSTM = "LSTMCell", GRU = "GRUCell", RNN = "R
   expect.close(cell.bias_ih.grad, layer.bias_ih_l0.grad, 1e-5, layer_name)
 end
 
--- Dropout works between layers, in training alone.
+-- Dropout is applied between layers, in training only.
 local gru = nn.GRU {input_size = 3, hidden_size = 8, num_layers = 2, dropout = 0.5}
 assert(not pcall(expect.close, gru(x), (gru(x))))
 gru:eval()
@@ -78,7 +78,7 @@ expect.equal((gru(x)), (gru(x)))
 local single = nn.GRU {input_size = 3, hidden_size = 8, dropout = 0.5}
 expect.equal((single(x)), (single(x)))
 
--- An LSTM learns to tell how many of its inputs are positive.
+-- An LSTM learns to count its positive inputs.
 lg.manual_seed(2)
 local net, head = nn.LSTM(1, 8, {batch_first = true}), nn.Linear(8, 1)
 local parameters = net:parameters()

@@ -1,9 +1,9 @@
--- What a script finds in lg.run. Run by a session with --set width=32 and a run folder.
+-- lg.run as a script sees it. Run by a session with --set width=32 and a run folder.
 local lg = require "lunagrad"
 local expect = require "expect"
 local run = lg.run
 
--- Parameters: today's value, typed by the default; the same name gives the same parameter.
+-- Parameters: the current value, with the type of the default; the same name gives the same parameter.
 assert(run.param("lr", 0.5, {min = 0, max = 1}) == 0.5)
 assert(math.type(run.param("width", 8)) == "integer" and run.param("width", 8) == 32)
 assert(run.param("name", "adam") == "adam" and run.param("fast", true) == true)
@@ -23,7 +23,7 @@ assert(lg.is_tensor(model.weight))
 expect.raises("run.state: 'model' is registered already", function() run.state("model", function() return 1 end) end)
 expect.raises("run.state: the function for 'none' returned nothing", function() run.state("none", function() end) end)
 
--- Pictures and histograms.
+-- Images and histograms.
 run.image("sample", lg.zeros(2, 2))
 run.image("batch", lg.rand(3, 1, 4, 5):gt(0.5), {normalize = true})
 run.histogram("weights", model.weight)
@@ -50,13 +50,13 @@ local sgd = lg.optim.SGD(net:parameters(), {lr = 0.1})
 run.breakpoint(true)
 run.breakpoint(false)
 
--- Metrics: numbers and scalar tensors, read when they are logged.
+-- Metrics: numbers and scalar tensors, which are read when logged.
 expect.raises("run.log: 'matrix' has shape [2, 2]; a metric is one number", function() run.log {matrix = lg.zeros(2, 2)} end)
 expect.raises("run.log: 'word' is a string; a metric is a number or a scalar tensor", function() run.log {word = "x"} end)
 expect.raises("run.log: a metric needs a name", function() run.log {1} end)
 expect.raises("bad argument #1 to 'log' (table expected, got number)", function() run.log(1) end)
 
--- Steps: 1…n, once a run.
+-- Steps from 1 to n, once per run.
 local seen = {}
 local total = lg.zeros(1)
 for step in run.steps(4) do

@@ -2,12 +2,12 @@ local lg = require "lunagrad"
 local expect = require "expect"
 local schedules = lg.optim.lr_scheduler
 
--- The rates of single schedules are compared with PyTorch's in test_reference.lua; here what goes beyond one rate.
+-- test_reference.lua compares the rates of single schedules with PyTorch's; this file tests everything else.
 local function optimizer(options)
   return lg.optim.SGD({lg.zeros(1, {requires_grad = true})}, options or {lr = 0.2, momentum = 0.9})
 end
 
--- What `read` gives at `count` steps.
+-- The values of `read` before each of `count` steps.
 local function trace(count, step, read)
   local values = {}
   for i = 1, count do
@@ -17,7 +17,7 @@ local function trace(count, step, read)
   return values
 end
 
--- PyTorch's rates of schedules in a row, of two on one optimizer, at fractions of epochs; and its momentum.
+-- PyTorch's values: SequentialLR, two schedules on one optimizer, fractional epochs, and cycled momentum.
 local o = optimizer()
 local s = schedules.SequentialLR(o,
   {schedules.ConstantLR(o, 0.5, 3), schedules.ExponentialLR(o, 0.9), schedules.StepLR(o, 2, 0.1)}, {3, 6})
@@ -44,7 +44,7 @@ o = optimizer()
 s = schedules.CyclicLR(o, 0.05, 0.5, {step_size_up = 2})
 expect.close(trace(6, step, momentum), {0.9, 0.85, 0.8, 0.85, 0.9, 0.85}, 1e-12)
 
--- beta1 is what cycles in Adam; without a momentum that is an error.
+-- In Adam beta1 is cycled; an optimizer without momentum is an error.
 local adam = lg.optim.Adam({lg.zeros(1, {requires_grad = true})})
 schedules.OneCycleLR(adam, {max_lr = 1, total_steps = 8})
 expect.equal(adam.param_groups[1].betas, {0.95, 0.999})
@@ -64,7 +64,7 @@ o = optimizer()
 s = schedules.MultiplicativeLR(o, function(t) return 1 / (t + 1) end)
 expect.close(trace(4, step, rate), {0.2, 0.1, 0.1 / 3, 0.025 / 3}, 1e-12)
 
--- A rate that is a function stays one: the schedule multiplies what it gives.
+-- A rate that is a function stays a function: the schedule multiplies its values.
 local base = 0.4
 o = optimizer {lr = function() return base end}
 s = schedules.ExponentialLR(o, 0.5)

@@ -1,5 +1,5 @@
--- Ops of shape, order, index, scan and linear algebra as scripts call them: positions from 1, PyTorch's argument
--- order, numbers and tables where PyTorch takes them.
+-- Shape, sort, index, scan and linear algebra ops as scripts call them: positions from 1, PyTorch's argument order, numbers
+-- and tables where PyTorch takes them.
 local lg = require "lunagrad"
 local expect = require "expect"
 
@@ -17,7 +17,7 @@ expect.equal(v:broadcast_to(2, 3):stride(), {0, 1})
 expect.equal(x:view_as(lg.zeros(3, 2)):size(), {3, 2})
 expect.equal(x:t():reshape_as(lg.zeros(6)), lg.tensor {0, 3, 1, 4, 2, 5})
 
--- Copies in another order.
+-- Copies with reordered elements.
 expect.equal(x:roll(1), lg.tensor {{5, 0, 1}, {2, 3, 4}})
 expect.equal(x:roll({1, 1}, {1, 2}), lg.tensor {{5, 3, 4}, {2, 0, 1}})
 expect.equal(x:flip(2), lg.tensor {{2, 1, 0}, {5, 4, 3}})
@@ -39,7 +39,7 @@ expect.equal(x:pad({2, 1}, "reflect"), lg.tensor {{2, 1, 0, 1, 2, 1}, {5, 4, 3, 
 expect.equal(x:pad({1, 1, 1, 0}, {mode = "replicate"}), lg.tensor {{0, 0, 1, 2, 2}, {0, 0, 1, 2, 2}, {3, 3, 4, 5, 5}})
 expect.equal(x:pad({1, 2}, "circular"), lg.tensor {{2, 0, 1, 2, 0, 1}, {5, 3, 4, 5, 3, 4}})
 
--- Tables of pieces.
+-- Ops that return tables of tensors.
 local function sizes(pieces)
   local all = {}
   for i, piece in ipairs(pieces) do all[i] = piece:size(1) end
@@ -57,7 +57,7 @@ expect.equal(#x:unbind(2), 3)
 expect.equal(x:unbind(2)[3], lg.tensor {2, 5})
 expect.equal(x:split(2, 2)[2], lg.tensor {{2}, {5}})
 
--- Indices are data, from 0; the source may be a number.
+-- Index tensors count from 0; the source may be a number.
 expect.equal(lg.zeros(2, 3):scatter(2, lg.tensor {{2}, {0}}, 1), lg.tensor {{0., 0., 1.}, {1., 0., 0.}})
 expect.equal(lg.zeros(3):scatter(1, lg.tensor {2, 0}, lg.tensor {5., 6.}), lg.tensor {6., 0., 5.})
 expect.equal(x:index_copy(1, lg.tensor {0}, lg.tensor {{7, 8, 9}}), lg.tensor {{7, 8, 9}, {3, 4, 5}})
@@ -84,7 +84,7 @@ expect.raises('einsum: the result of "ij->k" names \'k\', which no operand has',
   return lg.einsum("ij->k", m)
 end)
 
--- Long forms under the short names.
+-- The long forms of ops under their short names.
 expect.equal(lg.add(v, v, {alpha = 2}), lg.tensor {3., 6., 9.})
 expect.equal(lg.add(1, v, {alpha = 2}), lg.tensor {3., 5., 7.})
 expect.equal(x:add(x, 3), x * 4)
@@ -119,7 +119,7 @@ expect.close(lg.tensor {2., 0.}:glu(), {1})
 expect.close(lg.tensor {-2., 4.}:prelu(lg.tensor {0.5}), {-1, 4})
 expect.close(lg.tensor {0., 0.}:softmin(1), {0.5, 0.5})
 
--- Whether tensors are alike, as Lua's booleans.
+-- Comparisons that return Lua booleans.
 assert(lg.equal(v, v:clone()) == true and v:equal(v + 1) == false and v:equal(lg.zeros(2)) == false)
 assert(lg.equal(lg.zeros(0), lg.zeros(0)) == true)
 assert(v:allclose(v + 1e-7) == true and lg.allclose(v, v + 0.1) == false)
@@ -134,7 +134,7 @@ local drawn = lg.tensor {0., 1., 0.}:multinomial(4, true)
 expect.equal(drawn, lg.tensor {1, 1, 1, 1})
 expect.equal(lg.ones(2, 5):multinomial(5):sort(2), lg.arange(5):expand(2, 5))
 
--- Single rows, whose strides say nothing, in batches that lie in order, repeat, or overlap.
+-- Matrices of one row, whose row stride is arbitrary, in contiguous, expanded and overlapping batches.
 do
   local rows, weight = lg.randn(3, 50), lg.randn(26, 50)
   local one_each, wanted = rows:view(3, 1, 50), lg.matmul(rows, weight:t())
@@ -149,7 +149,7 @@ do
   end
 end
 
--- Accepted and kept; the CPU computes all three in f32.
+-- The option is accepted and stored; the CPU computes all three in f32.
 expect.equal(lg.matmul_precision(), "highest")
 lg.set_matmul_precision("high")
 expect.equal(lg.matmul_precision(), "high")

@@ -14,7 +14,7 @@ local function is(x, shape, dtype, values)
   if values then same(x:tolist(), values) end
 end
 
--- Made from Lua values.
+-- Creation from Lua values.
 is(lg.tensor { 1, 2, 3 }, { 3 }, "i64", { 1, 2, 3 })
 is(lg.tensor { 1, 2.5 }, { 2 }, "f32", { 1, 2.5 })
 is(lg.tensor { { 1, 2 }, { 3, 4 } }, { 2, 2 }, "i64", { { 1, 2 }, { 3, 4 } })
@@ -49,7 +49,7 @@ is(lg.ones_like(lg.tensor { 1, 2 }, { dtype = "f32" }), { 2 }, "f32", { 1, 1 })
 assert(lg.zeros(2, { requires_grad = true, device = "cpu" }).requires_grad)
 assert(lg.randn(3, { requires_grad = true }).is_leaf)
 
--- Random numbers: a seed, and a state that can be put back.
+-- Random numbers: the seed, and saving and restoring the generator's state.
 lg.manual_seed(5)
 local state = lg.get_rng_state()
 local first = lg.rand(4):tolist()
@@ -62,7 +62,7 @@ local seen = {}
 for _, v in ipairs(lg.randperm(10):tolist()) do seen[v] = true end
 for i = 0, 9 do assert(seen[i]) end
 
--- Looking.
+-- Properties.
 local x = lg.tensor { { 1., 2., 3. }, { 4., 5., 6. } }
 same(x:size(), { 2, 3 })
 assert(x:size(1) == 2 and x:size(-1) == 3 and x:dim() == 2 and x:numel() == 6 and #x == 2)
@@ -79,7 +79,7 @@ assert(x == x and x ~= x:clone() and x:detach() ~= x)
 local y = x
 assert(rawequal(x:add_(0), x) and y == x)
 
--- Functions and methods, operators, numbers on either side.
+-- Functions, methods and operators, with numbers on either side.
 same((x + 1):tolist(), { { 2, 3, 4 }, { 5, 6, 7 } })
 same((1 + x):tolist(), x:add(1):tolist())
 same((10 - x):tolist(), lg.sub(10, x):tolist())
@@ -98,7 +98,7 @@ local c = lg.tensor { true, false }
 same(lg.where(c, lg.tensor { 1., 2. }, 0):tolist(), { 1, 0 })
 same(lg.tensor({ 1., 2. }):where(c, -1):tolist(), { 1, -1 })
 
--- Promotion: a Lua integer leaves an integer tensor alone, a Lua float makes it f32 and widens no float.
+-- Promotion: a Lua integer keeps the type of an integer tensor; a Lua float makes it f32, and does not widen a float tensor.
 is(lg.tensor { 1, 2 } + 1, { 2 }, "i64")
 is(lg.tensor { 1, 2 } + 0.5, { 2 }, "f32", { 1.5, 2.5 })
 is(lg.tensor { 1, 2 } / 2, { 2 }, "f32", { 0.5, 1 })
@@ -161,7 +161,7 @@ w:add_(2):mul_(3)
 same(w:tolist(), { { 6, 6 }, { 6, 6 } })
 assert(w:version() == 5)
 
--- Pieces.
+-- Splitting.
 local parts = lg.arange(7):split(3)
 assert(#parts == 3 and parts[3]:numel() == 1 and parts[2]:tolist()[1] == 3)
 parts = lg.arange(7):split { 3, 4 }
