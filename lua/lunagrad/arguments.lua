@@ -1,14 +1,14 @@
--- Arguments the way PyTorch's users write them: by position, or by name in a table that comes last.
+-- Reads arguments in PyTorch's style: by position, or by name in a table that comes last.
 --
 --   local read = arguments.reader("Linear", "in_features", "out_features", {"bias", true})
 --   local a = read(64, 10, {bias = false})     --> {in_features = 64, out_features = 10, bias = false}
 --
--- A name alone must be given; {name, default} may be left out; {name} may be left out and is then nil.
+-- "name" is required; {"name", default} is optional; {"name"} is optional with default nil.
 local core = require "lunagrad.core"
 
 local arguments = {}
 
--- A table with a name in it holds options; one with positions, or nothing, is a list; one with a metatable, an object.
+-- A table with string keys holds options. A table with positions, or an empty one, is a list; one with a metatable an object.
 function arguments.is_options(value)
   return type(value) == "table" and getmetatable(value) == nil and type((next(value))) == "string"
 end
@@ -32,7 +32,7 @@ function arguments.reader(owner, ...)
     local count = select("#", ...)
     local values, options = {...}, nil
     local last, spec = values[count], specs[count]
-    -- An empty table is a list where a list belongs, and otherwise options of which none is given.
+    -- An empty table is a list where the last argument is a list, otherwise an empty table of options.
     local empty = type(last) == "table" and getmetatable(last) == nil and next(last) == nil
       and not (spec and (spec.required or type(spec.default) == "table"))
     if count > 0 and (empty or arguments.is_options(last)) then

@@ -1,5 +1,5 @@
--- The workloads of `lunagrad bench`: one table, each row a name, what one call does so often, and a function that sets
--- up and returns the call to be timed. tests/bench/workloads_torch.py has the same rows for PyTorch.
+-- The workloads of `lunagrad bench`: a table of rows: a name, the number of operations in a call, and a
+-- function that sets up and returns the call to be timed. tests/bench/workloads_torch.py has the same rows for PyTorch.
 local lg = require "lunagrad"
 local nn, F = lg.nn, lg.nn.functional
 
@@ -30,7 +30,7 @@ local M = {}
 
 local function adam(parameters) return lg.optim.Adam(parameters, {lr = 1e-3}) end
 
--- A step of training on the default device; `optimize` makes the optimizer of some parameters.
+-- A training step on the default device; `optimize` creates the optimizer for given parameters.
 function M.training(build, x, y, loss, optimize)
   return function()
     local model, inputs, targets = build():to(lg.device()), x(), y()
@@ -52,7 +52,7 @@ local function tiny_mlp()
   return nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 1))
 end
 
--- Of images of 28 x 28 pixels; so many channels after each convolution.
+-- A CNN for images of 28 x 28 pixels, with the given channels after each convolution.
 function M.cnn(first, second)
   return function()
     return nn.Sequential(
@@ -190,7 +190,7 @@ local function attention(batch, heads, length, features)
   end
 end
 
--- An LSTM of 128 units over 64 steps of 32 sequences, as a layer and with its cell written out.
+-- An LSTM of 128 units over 64 steps of 32 sequences, as a layer and as a loop over its cell.
 local function lstm_layer()
   local lstm, x, g = nn.LSTM(128, 128), lg.randn(64, 32, 128), lg.ones(64, 32, 128)
   return function()
@@ -232,8 +232,8 @@ end
 local function add(a, b) return a + b end
 local function mul(a, b) return a * b end
 
--- {name, operations a call, set-up, bytes moved or floating-point operations a call (for a rate)}. A set-up that
--- measures two things together gives the call, and the seconds of the longer one alone.
+-- {name, operations per call, set-up, bytes or FLOPs per call (for a rate)}. A set-up that measures two things at once
+-- returns the call, and the seconds of the longer of the two alone.
 M.workloads = {
   {"tiny add", 1000, tiny_add(false)},
   {"tiny add, grad", 1000, tiny_add(true)},
@@ -276,8 +276,8 @@ local function workloads()
   return lg.device() == "cpu" and M.workloads or require "lunagrad.bench_device"
 end
 
--- Best and median time of one call, in seconds, over about `seconds`; the device is waited for after every `together`, which
--- does not count where only the time of the host is asked for.
+-- Best and median time of a call, in seconds, measured for about `seconds`. It waits for the device after every `together`
+-- calls; the wait is not counted where only the host's time is measured.
 function M.time(call, seconds, together, host_alone)
   local times, start = {}, lg.clock()
   together = together or 1
@@ -312,7 +312,7 @@ local function rate(workload, best)
   return ""
 end
 
--- Times the named workloads, or all, and prints a table.
+-- Times the given workloads (default: all) and prints a table.
 function M.run(names)
   local chosen = workloads()
   if names and #names > 0 then

@@ -1,8 +1,8 @@
--- The workloads of `lunagrad bench --device`: those of bench.lua are too small to say anything of a GPU. Rows as there,
--- and `calls`: how often a workload is called before the device is waited for, as a training loop does it. A single call
--- would be timed with the way to the device and back, which takes longer than most of the kernels. `host`: what the calls cost
--- the host is what counts.
--- tests/bench/workloads_cuda.py has the same rows for PyTorch, but for that of two things together.
+-- The workloads of `lunagrad bench --device`: those of bench.lua are too small for a GPU. The rows are as there,
+-- with two more fields. `calls`: how often a workload is called before waiting for the device, as in a training loop; a
+-- single call would include the round trip to the device, which takes longer than most kernels. `host`: the time that the
+-- calls take on the host is measured.
+-- tests/bench/workloads_cuda.py has the same rows for PyTorch, except the row that measures two things at once.
 local lg = require "lunagrad"
 local bench = require "lunagrad.bench"
 local nn, F = lg.nn, lg.nn.functional
@@ -55,7 +55,7 @@ local function product(n, dtype, precision)
   end
 end
 
--- The same call with products of bfloat16.
+-- The same call with matrix products in bf16.
 local function autocast(setup)
   return function()
     local call = setup()
@@ -90,7 +90,7 @@ end
 
 local function adamw(parameters) return lg.optim.AdamW(parameters, {lr = 1e-4}) end
 
--- An upload, and products that take about as long: together they should take little more than the longer one alone.
+-- An upload, and products that take about as long: together they should take little longer than the longer of the two.
 local function upload_beside_matmul(n)
   return function()
     local host = lg.rand(2 ^ 26 // 1, {device = "cpu"})

@@ -1,5 +1,5 @@
 -- lg.checkpoint_sequential(list, segments, x, …): runs x through the layers (a list of functions or modules, or an
--- nn.Sequential) in so many segments, each a checkpoint of its own but the last, whose values backward needs at once.
+-- nn.Sequential) in `segments` segments. Each is a checkpoint except the last, whose values backward needs immediately.
 local core = require "lunagrad.core"
 
 return function(list, segments, ...)

@@ -1,8 +1,8 @@
--- lg.grad: derivatives of functions, as PyTorch's torch.autograd.functional. Each takes a function, its inputs (one tensor
--- or a list, handed over one by one) and options {create_graph, strict}; what belongs to the inputs is a tensor for one
--- tensor and a list for a list. The function returns one tensor, several, or a list of them.
--- With create_graph the results can be differentiated again; with strict it is an error, instead of zeros, when an
--- output does not depend on an input.
+-- lg.grad: derivatives of functions, as PyTorch's torch.autograd.functional. Each takes a function, its inputs (one tensor,
+-- or a list that is passed as separate arguments) and options {create_graph, strict}. Results for the inputs are a tensor for
+-- a tensor and a list for a list. The function returns a tensor, several, or a list of them.
+-- With create_graph the results can be differentiated again. With strict an output that does not depend on an input is an
+-- error; otherwise its derivative is zero.
 local core = require "lunagrad.core"
 
 local grad = core.grad
@@ -28,7 +28,7 @@ local function as_list(owner, value, what)
   return value, false
 end
 
--- One tensor or the list, as the inputs or outputs were given.
+-- A single tensor or the list, as the inputs or outputs were given.
 local function packed(list, single)
   if single then return list[1] end
   return list
@@ -38,7 +38,7 @@ local function shape_text(tensor)
   return "[" .. table.concat(tensor:size(), ", ") .. "]"
 end
 
--- The inputs as tensors of their own that require grad: connected with the originals under create_graph.
+-- Copies of the inputs that require grad, connected to the originals under create_graph.
 local function prepared(inputs, create_graph)
   local list = {}
   for i, x in ipairs(inputs) do
@@ -65,7 +65,7 @@ local function outputs_of(outputs, single, create_graph)
   return packed(list, single)
 end
 
--- The vectors that a product is taken with: shaped like what they belong to.
+-- Checks the vectors of a product: they have the shapes of the inputs or outputs.
 local function vectors(owner, v, like, what)
   local list = as_list(owner, v, "v")
   if #list ~= #like then fail(("%s: %d tensors in v for %d %ss"):format(owner, #list, #like, what)) end
@@ -77,7 +77,7 @@ local function vectors(owner, v, like, what)
   return list
 end
 
--- Gradients of `outputs` with the seeds `v`, zeros where nothing depends on an input.
+-- Gradients of `outputs` with seeds `v`; zeros for inputs that no output depends on.
 local function pull_back(owner, outputs, inputs, v, options, create_graph)
   local used, seeds = {}, {}
   for i, y in ipairs(outputs) do
@@ -118,7 +118,7 @@ function grad.vjp(fn, inputs, v, options)
   return outputs_of(outputs, single_output, options.create_graph), packed(product, single)
 end
 
--- jvp(fn, inputs, v, options) -> outputs, J v: the derivative of u^T J, which is linear in u, along v.
+-- jvp(fn, inputs, v, options) -> outputs, J v: the derivative along v of u^T J, which is linear in u.
 function grad.jvp(fn, inputs, v, options)
   options = read_options("jvp", options)
   local _ <close> = core.enable_grad()
@@ -145,7 +145,7 @@ local function scalar(owner, outputs)
   return outputs[1]
 end
 
--- hvp(fn, inputs, v, options) -> output, H v. The Hessian is symmetric: it is the gradient of g^T v.
+-- hvp(fn, inputs, v, options) -> output, H v. As the Hessian is symmetric, H v is the gradient of g^T v.
 function grad.hvp(fn, inputs, v, options)
   options = read_options("hvp", options)
   local _ <close> = core.enable_grad()
@@ -166,7 +166,7 @@ local function joined(a, b)
   return shape
 end
 
--- The Jacobian of one output: for each input a tensor of shape [output's, input's], one backward pass a row.
+-- The Jacobian of one output: for each input a tensor of shape [output shape, input shape]. One backward pass per row.
 local function rows_of(owner, output, inputs, options, create_graph)
   local flat = output:reshape(-1)
   local rows = {}
@@ -194,8 +194,8 @@ local function jacobian(owner, fn, list, single, options)
   return packed(result, single_output)
 end
 
--- jacobian(fn, inputs, options): of shape [output's, input's]; a list over outputs of lists over inputs where there are
--- several.
+-- jacobian(fn, inputs, options): a tensor of shape [output shape, input shape]; for several outputs or inputs, a list over
+-- outputs of lists over inputs.
 function grad.jacobian(fn, inputs, options)
   options = read_options("jacobian", options)
   local _ <close> = core.enable_grad()
@@ -203,8 +203,8 @@ function grad.jacobian(fn, inputs, options)
   return jacobian("jacobian", fn, list, single, options)
 end
 
--- hessian(fn, inputs, options): of a function that returns one element, of shape [input's, input's]; result[i][j] for a
--- list of inputs.
+-- hessian(fn, inputs, options): for a function that returns one element, a tensor of shape [input shape, input shape]; for
+-- a list of inputs, result[i][j].
 function grad.hessian(fn, inputs, options)
   options = read_options("hessian", options)
   local _ <close> = core.enable_grad()

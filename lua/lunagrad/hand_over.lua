@@ -1,7 +1,7 @@
--- How the states of one script become those of the changed script that takes its place. What fits is kept: tensors by
--- their path and shape, an optimizer's state by the paths of its parameters. A setting (a number, string or boolean)
--- keeps its value unless the script builds it with another one than before: that is a change of the script. What does
--- not fit starts anew, and a warning says so.
+-- At a reload, transfers the states of the old script to the changed script. Tensors are matched by path and shape, an
+-- optimizer's state by the paths of its parameters. A setting (a number, string or boolean) keeps its value unless the
+-- script now builds it with a different one, which is a change of the script. What does not match is initialized again,
+-- with a warning.
 local core = require "lunagrad.core"
 
 local is_tensor = core.is_tensor
@@ -20,7 +20,7 @@ end
 
 local function is_object(value) return getmetatable(value) ~= nil and type(value) == "table" end
 
--- What has parameters by number, as optimizers and averages of parameters have.
+-- Objects whose state numbers parameters: optimizers and averages of parameters.
 local function parameter_list(object)
   if not is_object(object) then return nil end
   if type(object.params) == "table" then return object.params end
@@ -32,7 +32,7 @@ local function parameter_list(object)
   return list
 end
 
--- Calls visit(object, path) for `value` and what its plain tables hold.
+-- Calls visit(object, path) for `value` and, recursively, for the items of plain tables.
 local function walk(value, path, visit)
   visit(value, path)
   if type(value) == "table" and getmetatable(value) == nil then
@@ -40,7 +40,7 @@ local function walk(value, path, visit)
   end
 end
 
--- Path -> "path and shape" of each parameter, in its order, of everything registered that numbers its parameters.
+-- For every registered object that numbers its parameters: path -> list of "path and shape" of its parameters, in order.
 function hand_over.parameters(objects)
   local names, lists = {}, {}
   for name, object in pairs(objects) do
@@ -92,7 +92,7 @@ local function copied(value)
   return copy
 end
 
--- The value of a setting: as the changed script says, if it says something else than before.
+-- The value of a setting: the changed script's if it differs from the old script's, else the current value.
 local function settled(fresh, kept, before)
   if kept == nil or type(fresh) ~= type(kept) or (before ~= nil and not equal(fresh, before)) then return fresh end
   return copied(kept)
@@ -130,7 +130,7 @@ function hand_over:module(object, kept, path)
   object:load_state_dict(state)
 end
 
--- The number that each parameter had before, by path and shape; and whether nothing moved.
+-- The former number of each parameter, by path and shape; and whether all numbers are unchanged.
 function hand_over:numbers(path)
   local before, now = self.content.parameters[path] or {}, hand_over.parameters(self.objects)[path]
   local old, number = {}, {}
@@ -168,7 +168,7 @@ function hand_over:optimizer(object, kept, built, path)
   object:load_state_dict(state)
 end
 
--- A schedule, whose settings are numbers, and other objects as a whole.
+-- Schedules, setting by setting, and other objects as a whole.
 function hand_over:object(object, kept, built, path)
   if type(object.named_parameters) == "function" then return self:module(object, kept, path) end
   if object.param_groups and object.defaults then return self:optimizer(object, kept, built, path) end
@@ -212,7 +212,7 @@ function hand_over:put_back(object, kept, built, path)
         self:warn(inner, ("was a %s; starts anew"):format(is_tensor(old) and "Tensor" or type(old)))
       end
     end
-    -- What the script added while it ran; what it built and builds no more is dropped.
+    -- Keep entries that were added during the run; drop those that the old script built and the new one does not.
     for _, key in ipairs(sorted_keys(kept)) do
       if object[key] ~= nil then goto next end
       if built[key] == nil then object[key] = copied(kept[key]) else self:warn(("%s.%s"):format(path, key), "is dropped") end
@@ -221,7 +221,7 @@ function hand_over:put_back(object, kept, built, path)
   end
 end
 
--- The object that the changed script built, with what is kept of its state.
+-- The object that the changed script built, with the state that is kept.
 function hand_over:adopt(name, object)
   local kept = self.content.states[name]
   self.objects[name] = object
@@ -239,7 +239,7 @@ function hand_over:adopt(name, object)
   return settled(object, kept, before)
 end
 
--- Once, when all that the script registers is there.
+-- Called once, when the script has registered everything.
 function hand_over:report()
   if self.reported then return end
   self.reported = true

@@ -1,4 +1,4 @@
--- require "lunagrad": the functions of the engine, and the parts written in Lua, loaded when first used.
+-- require "lunagrad": the functions of the engine, and the parts written in Lua, which are loaded on first use.
 local core = require "lunagrad.core"
 
 local library = {
@@ -7,7 +7,7 @@ local library = {
   checkpoint_sequential = "lunagrad.checkpoint", run = core.run and "lunagrad.run",
 }
 
--- The public part of the core; inside a session there is `run` too. Names with an underscore are the library's own.
+-- The public functions of the core, and `run` inside a session. Names with a leading underscore are internal.
 local function find(lg, name)
   local value
   if library[name] then

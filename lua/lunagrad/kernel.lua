@@ -1,5 +1,5 @@
--- lg.kernel{…}: an op of the script's own whose forward pass is a compute shader. It is a custom op: on a device that runs
--- shaders its forward launches the kernel, on the CPU it calls the function `cpu`.
+-- lg.kernel{…}: a custom op whose forward pass is a compute shader. On a device that runs shaders, forward launches the
+-- kernel; on the CPU it calls the function `cpu`.
 local core = require "lunagrad.core"
 
 local known = {
@@ -28,7 +28,7 @@ local function check(spec)
   if #spec.inputs == 0 then fail("kernel: %s needs an input, whose device it runs on", spec.name) end
 end
 
--- Names of operands are words of GLSL, each used once.
+-- Operand names must be valid GLSL identifiers and distinct.
 local function check_names(name, ...)
   local seen = {}
   for _, list in ipairs {...} do
@@ -81,7 +81,7 @@ return function(spec)
     return tensors, numbers
   end
 
-  -- The shapes and types that the outputs are to have.
+  -- The shapes and dtypes of the outputs.
   local function promised(tensors, ...)
     local shapes = spec.shape and {spec.shape(...)} or {}
     local types = {}

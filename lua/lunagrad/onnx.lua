@@ -1,5 +1,5 @@
--- lg.io.onnx_export(path, model, inputs, options): runs the model once in evaluation and writes what it computed as an
--- ONNX file (opset 17). `model` is a module or a function, `inputs` a tensor or a list of them.
+-- lg.io.onnx_export(path, model, inputs, options): runs the model once in evaluation mode and writes its
+-- computation as an ONNX file (opset 17). `model` is a module or a function, `inputs` a tensor or a list of them.
 local core = require "lunagrad.core"
 
 local function is_module(value)
@@ -7,7 +7,7 @@ local function is_module(value)
   return class and class._is_module == true
 end
 
--- Puts a module into evaluation until the value that is returned goes out of scope.
+-- Puts a module into evaluation mode until the returned value goes out of scope.
 local function in_evaluation(model)
   local modes = {}
   for _, module in ipairs(model:modules()) do modes[module] = module.training end

@@ -1,6 +1,6 @@
--- lg.run: what a run hands to the next one. States by name, checkpoints of them, and going on from a checkpoint: a file of
--- lg.io.save with the step, the parameters, the random numbers' position and each state. A reload hands the same to the
--- next script in memory. What else lg.run has, the session gives.
+-- lg.run: named states, checkpoints, and resuming from a checkpoint. A checkpoint is a file of lg.io.save with the step, the
+-- parameters, the position of the random generator and each state. A reload passes the same data to the next script in
+-- memory. The session provides the rest of lg.run.
 local core = require "lunagrad.core"
 local hand_over = require "lunagrad.hand_over"
 
@@ -9,17 +9,17 @@ local is_tensor, fail = core.is_tensor, core._fail
 
 local version = 1
 
-local names, objects = {}, {}  -- what is registered: names in their order, objects by name
-local built = {}               -- the settings that each had before a step or a checkpoint changed them
-local resumed                  -- the checkpoint that this run goes on from
-local reload                   -- or what the script before this one handed over
+local names, objects = {}, {}  -- registered states: names in order, objects by name
+local built = {}               -- the settings of each as built, before a step or a checkpoint changed them
+local resumed                  -- the checkpoint that this run resumes
+local reload                   -- or the data that the previous script passed on
 
 local function has_state(object)
   local kind = type(object)
   return (kind == "table" or kind == "userdata") and not is_tensor(object) and getmetatable(object) ~= nil
 end
 
--- What a checkpoint keeps of an object: its state_dict, or the values of a plain table.
+-- The part of an object that a checkpoint stores: its state_dict, or the values of a plain table.
 local function state_of(object, where)
   if has_state(object) then
     if not object.state_dict then fail(("run.state: %s has no state_dict"):format(where)) end
@@ -36,7 +36,7 @@ local function state_of(object, where)
   return object
 end
 
--- The object with what was kept of it. Tensors and objects stay the ones that the script holds.
+-- Restores an object from its stored state. Tensors and objects keep their identity.
 local function put_back(object, kept, where)
   if has_state(object) then
     object:load_state_dict(kept)
@@ -73,8 +73,9 @@ local function load(path)
   return content.step
 end
 
--- lg.run.state(name, build): what build() returns, registered, with the checkpoint's values when the run goes on from one.
--- An object with state_dict and load_state_dict, a tensor, or a table of these, numbers, strings and booleans.
+-- lg.run.state(name, build): registers and returns the result of build(), with the checkpoint's values if the run resumes
+-- one. The result is an object with state_dict and load_state_dict, a tensor, or a table of these, numbers, strings and
+-- booleans.
 function run.state(name, build)
   if type(name) ~= "string" then fail("run.state: a name and a function expected: run.state('model', function() … end)") end
   if type(build) ~= "function" then fail(("run.state: '%s' needs the function that builds it"):format(name)) end
@@ -98,7 +99,7 @@ function run.state(name, build)
   return object
 end
 
--- All that a checkpoint holds.
+-- The contents of a checkpoint.
 local function content()
   local step, seconds, params = run._progress()
   local states = {}
@@ -117,23 +118,23 @@ end
 
 local function write() save(content()) end
 
--- lg.run.checkpoint(): within lg.run.steps at the end of the step, elsewhere now. Within them a full disk is a warning, since
--- the older checkpoints stay; elsewhere it is an error.
+-- lg.run.checkpoint(): inside lg.run.steps it writes at the end of the step, elsewhere at once. Inside a full disk is
+-- a warning, since older checkpoints remain; elsewhere it is an error.
 function run.checkpoint()
   if #names == 0 then fail("run.checkpoint: nothing is registered with lg.run.state") end
   if run._in_steps() then run._ask_checkpoint() else write() end
 end
 
--- lg.run.resume(path): go on from a checkpoint, or the newest of a run's folder; before the first lg.run.state. Returns
--- its step, or nil when the folder has none.
+-- lg.run.resume(path): resumes a checkpoint, or the newest one of a run's folder. Call it before the first lg.run.state.
+-- Returns the step, or nil if the folder has no checkpoint.
 function run.resume(path)
   if #names > 0 then fail("run.resume: '" .. names[1] .. "' is registered already; resume before the first lg.run.state") end
-  if reload then return reload.step end  -- what was handed over is newer
+  if reload then return reload.step end  -- the reloaded state is newer
   local found = run._find_checkpoint(path)
   return found and load(found)
 end
 
--- What a reload hands to the next script: what is registered, or a checkpoint, and what only the script that made it knows.
+-- The data that a reload passes to the next script: the registered states or a checkpoint, and the settings as built.
 local function take(path)
   if #names == 0 then return nil end
   local kept = path and core.io.load(path) or content()
@@ -153,13 +154,13 @@ run._on_states(function(verb, path)
   elseif #names == 0 then
     run._warn("no checkpoint was written: nothing is registered with lg.run.state")
   else
-    -- The run ends here in any case; an error must not become one that the script catches.
+    -- The run ends here in any case, so the script must not be able to catch an error.
     local ok, message = pcall(write)
     if not ok then run._warn("no checkpoint was written: " .. tostring(message)) end
   end
 end)
 
--- What the checkpoint has and the script no longer registers is lost, so it is said.
+-- Warns of states in the checkpoint that the script does not register: they are lost.
 local begin_steps = run.steps
 function run.steps(...)
   for name in pairs(resumed and resumed.waiting or {}) do
@@ -169,7 +170,7 @@ function run.steps(...)
   return begin_steps(...)
 end
 
--- lg.run.watch(model, options): lunagrad.watch, loaded when it is first needed.
+-- lg.run.watch(model, options): lunagrad.watch, loaded on first use.
 function run.watch(...) return require "lunagrad.watch"(...) end
 
 local handed = run._handed_over()

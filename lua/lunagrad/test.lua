@@ -1,4 +1,4 @@
--- lg.test: tests of a user's own code. `lunagrad test FILES` makes describe, it, before_each, after_each and expect
+-- lg.test: tests of user code. `lunagrad test FILES` makes describe, it, before_each, after_each and expect
 -- global; elsewhere they are fields of this module, and a failure is an error.
 --   describe("softmax", function()
 --     it("adds up to one", function() expect.close(lg.randn(3, 4):softmax(2):sum(2), lg.ones(3)) end)
@@ -9,7 +9,7 @@ local is_tensor = core.is_tensor
 
 local test = {}
 
-local around = {}  -- the describes that are open: {name=, before = {…}, after = {…}}
+local around = {}  -- the enclosing describes: {name=, before = {…}, after = {…}}
 local report       -- of `lunagrad test`: report(name, message or nil, seconds)
 
 local function traced(message)
@@ -39,7 +39,7 @@ local function check_arguments(who, name, f)
   end
 end
 
--- it(name, f): a test. It fails when f raises; it begins with the random numbers of seed 0.
+-- it(name, f): a test. It fails if f raises an error. The random generator is seeded with 0 before each test.
 function test.it(name, f)
   check_arguments("it", name, f)
   local start = core.clock()
@@ -57,7 +57,7 @@ function test.it(name, f)
   end
 end
 
--- describe(name, body): tests that belong together, under a common name.
+-- describe(name, body): groups tests under a name.
 function test.describe(name, body)
   check_arguments("describe", name, body)
   around[#around + 1] = {name = name, before = {}, after = {}}
@@ -73,7 +73,7 @@ local function add_hook(who, which, f)
   table.insert(around[#around][which], f)
 end
 
--- Called before and after each test of the describe that it stands in, and of those within.
+-- Functions called before and after each test of the enclosing describe, nested ones included.
 function test.before_each(f) add_hook("before_each", "before", f) end
 function test.after_each(f) add_hook("after_each", "after", f) end
 
@@ -93,7 +93,7 @@ local function same_shape(found, wanted, fail)
   end
 end
 
--- Where the elements differ most: "3 of 12 elements differ, most at [2, 1]: 0.5 instead of 0.25".
+-- Describes the largest difference: "3 of 12 elements differ, most at [2, 1]: 0.5 instead of 0.25".
 local function difference(found, wanted, wrong)
   local distance = (found:double() - wanted:double()):abs():nan_to_num(math.huge)
   local at = distance:masked_fill(wrong:logical_not(), -1):reshape(-1):argmax():item()
@@ -128,19 +128,20 @@ local function compare(found, wanted, where, fail)
   end
 end
 
--- Errors of the assertions name the line of the test.
+-- Assertion errors name the line of the test.
 local function failing(level)
   return function(message) error(message, level) end
 end
 
--- Equal numbers, strings, tables entry by entry, tensors in shape, dtype and every element (NaN equals no NaN there).
+-- Equality of numbers and strings, of tables entry by entry, and of tensors in shape, dtype and every element (NaN is
+-- unequal to NaN).
 function expect.equal(found, wanted)
   local ok, message = pcall(compare, found, wanted, "value", failing(0))
   if not ok then error(message, 2) end
 end
 
--- |found - wanted| <= atol + rtol |wanted|, of numbers, lists or tensors; defaults 1e-5 and 1e-8, PyTorch's. NaN is close
--- to NaN with {equal_nan = true} alone.
+-- |found - wanted| <= atol + rtol |wanted|, for numbers, lists or tensors, with PyTorch's defaults 1e-5 and
+-- 1e-8. NaN is close to NaN only with {equal_nan = true}.
 function expect.close(found, wanted, options)
   local rtol, atol = options and options.rtol or 1e-5, options and options.atol or 1e-8
   local x = is_tensor(found) and found:detach() or core.tensor(found, {dtype = "f64"})
@@ -164,7 +165,7 @@ function expect.raises(f, part)
   return message
 end
 
--- What `lunagrad test` calls before a file.
+-- Called by `lunagrad test` before each file.
 function test.install(globals, sink)
   report = sink
   for _, name in ipairs {"describe", "it", "before_each", "after_each", "expect"} do globals[name] = test[name] end

@@ -1,21 +1,21 @@
--- lg.run.watch(model, {every = 100, histograms = true, activations = true, name = ""}): in every n-th step, from the first
--- on, the norms of each parameter and of its gradient as the optimizer meets it, how far the update moved it, what each
--- layer gives out and which units of a ReLU give nothing but 0; one line {"watch": …} of metrics.jsonl, and histograms.
--- Warns of dead units, and of norms that explode. Without a run folder it does nothing.
+-- lg.run.watch(model, {every = 100, histograms = true, activations = true, name = ""}): every n-th step, starting with
+-- the first, records the norm of each parameter and of its gradient before the optimizer's step, the size of the update, the
+-- output of each layer, and the ReLU units whose output is always 0. It writes a line {"watch": …} to metrics.jsonl, and
+-- histograms. It warns of dead units and exploding norms. Without a run folder it does nothing.
 local core = require "lunagrad.core"
 local is_options = require("lunagrad.arguments").is_options
 
 local run, fail = core.run, core._fail
 
-local patience = 10       -- watched steps in a row with nothing but 0: the unit is dead
-local many_dead = 0.5     -- of a layer's units: worth a warning
-local explosion = 1000    -- times the usual norm: worth a warning
-local known_enough = 5    -- norms that make the usual one
+local patience = 10       -- consecutive watched steps with output 0 after which a unit is dead
+local many_dead = 0.5     -- fraction of dead units in a layer that causes a warning
+local explosion = 1000    -- ratio to the usual norm that causes a warning
+local known_enough = 5    -- number of norms needed for a usual norm
 
-local watches = {}  -- in the order of their making
-local steps = {}    -- the optimizers' part of the step that is going on: parameter -> what was seen
+local watches = {}  -- in order of creation
+local steps = {}    -- records of the current step by the optimizers: parameter -> record
 
--- Units whose largest value is their last: what has no negative values.
+-- Units without negative outputs, as of a ReLU.
 local rectifiers = {ReLU = true, ReLU6 = true}
 local activating = {Linear = true, Conv1d = true, Conv2d = true, Conv3d = true}
 local function rectifies(module)
@@ -25,7 +25,7 @@ local channels_second = {Conv1d = true, ConvTranspose1d = true, BatchNorm1d = tr
 
 local function real(x) return x:dtype():find "^c" and x:detach():view_as_real() or x:detach() end
 
--- The geometric mean of the norms so far, the newer ones counting more; says when one is far above it.
+-- A geometric moving average of the norms so far. Warns when a norm is far above it.
 local function explodes(self, what, norm)
   local usual = self.usual[what]
   if not usual then
@@ -51,7 +51,7 @@ local function measure(self, kind, name, x)
   return run._measure(self.histograms and ("%s/%s"):format(kind, name) or nil, x)
 end
 
--- What is found of a part of the model, under the name of the parameter or module.
+-- The record of a part of the model, by the name of the parameter or module.
 local function finding(self, name)
   name = self.prefix .. name
   local numbers = self.findings[name]
@@ -62,7 +62,7 @@ local function finding(self, name)
   return name, numbers
 end
 
--- Before an optimizer's step: gradients as it meets them, and the weights that it is going to change.
+-- Called before an optimizer's step: reads the gradients and copies the weights.
 local function before_update(optimizer)
   for _, watch in ipairs(watches) do
     if watch.now then
@@ -94,7 +94,7 @@ local function look_at_parameters(self)
   end
 end
 
--- The largest value of each unit: of each channel of pictures, of each feature of rows, sequences and a Linear.
+-- The largest value of each unit: a channel of images, or a feature of rows, sequences and Linear outputs.
 local function largest_of_units(out, kind, channels_are_second)
   local last = out:dim()
   local unit = (last <= 2 or kind == "Linear") and last or (last > 3 or channels_are_second) and 2 or last
@@ -105,7 +105,7 @@ local function largest_of_units(out, kind, channels_are_second)
   return #others == 0 and out or out:amax(others)
 end
 
--- What the layers gave out in this step: name -> {out =, largest =}, the last output and the largest value of each unit.
+-- The outputs of the layers in this step: name -> {out =, largest =}, the last output and the largest value of each unit.
 local function note_output(self, path, module, out)
   local seen = self.outputs[path]
   if not seen then
@@ -186,7 +186,7 @@ local function hook(self, path, module)
   end)
 end
 
--- Every part that has none of its own.
+-- All modules without child modules.
 local function hook_leaves(self, module, path)
   local leaf = true
   for name, child in module:named_children() do

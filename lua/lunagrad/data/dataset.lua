@@ -1,13 +1,13 @@
--- Data sets: things with a length and samples. `#set` is the number of samples, set[i] the i-th (from 1; a list of
--- several values for several tensors), set:batch(indices) many at once, chosen by an i64 tensor that counts from 0. One
--- that the engine can read by itself also has set:plan(), which the workers of a loader need.
+-- Data sets. `#set` is the number of samples, set[i] sample i (from 1; a list if a sample has several values), and
+-- set:batch(indices) the samples at an i64 tensor of indices from 0. A data set that the engine can read without Lua also
+-- has set:plan(), which a loader's workers need.
 local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 local transform = require "lunagrad.data.transform"
 
 local dataset = {}
 
--- A class of data sets: methods, and samples under the positions.
+-- Makes a class of data sets: fields are methods, integer positions are samples.
 function dataset.class(name)
   local class = {__name = name}
   function class.__index(self, key)
@@ -24,7 +24,7 @@ function dataset.class(name)
   return class
 end
 
--- The list of the values of one sample, from a batch of one.
+-- The values of a sample as a list, from a batch of one.
 function dataset.first_of(...)
   local values = table.pack(...)
   for k = 1, values.n do values[k] = values[k]:select(1, 1) end
@@ -32,12 +32,12 @@ function dataset.first_of(...)
   return values
 end
 
--- What a plan draws when nobody says: from the generator.
+-- The default seed of a plan's random steps, from the generator.
 function dataset.batch_of(plan, indices, seed, pass)
   return core._plan_batch(plan, indices, seed or core._new_seed(), pass or 0)
 end
 
--- A transform, or a function of a sample's first value.
+-- Checks a transform: a transform of lg.data or a function of a sample's first value.
 function dataset.check_transform(owner, value)
   if value ~= nil and not transform.is_transform(value) and type(value) ~= "function" then
     core._fail(("%s: transform is one of lg.data.transform or a function"):format(owner))
@@ -45,8 +45,8 @@ function dataset.check_transform(owner, value)
   return value
 end
 
--- Tensors whose first dims are equal: sample i is row i of each; the options hold `transform`, for the first tensor.
--- The values of a table field cannot be several, so set[i] is the list {x, y} and set:batch gives x, y.
+-- TensorDataset(a, b, …): tensors with equal first dims; sample i is row i of each. The option `transform` applies to the
+-- first tensor. set[i] is the list {x, y}, since indexing gives one value; set:batch returns x, y.
 local Tensors = dataset.class("TensorDataset")
 
 function dataset.TensorDataset(...)
@@ -103,7 +103,7 @@ function Tensors:batch(indices, seed, pass)
   return table.unpack(values)
 end
 
--- Some samples of another data set, by an i64 tensor of indices from 0.
+-- The samples of another data set at an i64 tensor of indices from 0.
 local Subset = dataset.class("Subset")
 
 function dataset.Subset(whole, indices)
@@ -116,7 +116,7 @@ function Subset:sample(i)
   return self.dataset[self.indices[i]:item() + 1]
 end
 
--- The whole's plan, and which of its samples these are.
+-- The plan of the whole data set, and the indices of these samples.
 function Subset:plan()
   if not self.dataset.plan then return nil, "it is made in Lua" end
   local plan, map = self.dataset:plan()
@@ -128,8 +128,8 @@ function Subset:batch(indices, seed, pass)
   return self.dataset:batch(self.indices:index_select(1, indices), seed, pass)
 end
 
--- Parts of a data set without overlap, drawn at random: random_split(set, {0.8, 0.2}) or random_split(set, {1500, 297}).
--- The same seed gives the same parts.
+-- Splits a data set at random into disjoint parts: random_split(set, {0.8, 0.2}) or random_split(set, {1500, 297}). The
+-- same seed gives the same parts.
 function dataset.random_split(whole, lengths, options)
   local total, sum, sizes = #whole, 0, {}
   for _, length in ipairs(lengths) do sum = sum + length end
@@ -139,7 +139,7 @@ function dataset.random_split(whole, lengths, options)
       sizes[i] = math.floor(total * fraction + 1e-9)
       taken = taken + sizes[i]
     end
-    -- What rounding down leaves over goes to the first parts, one each.
+    -- Distribute the samples left over by rounding down: one to each of the first parts.
     for i = 1, total - taken do sizes[i] = sizes[i] + 1 end
   elseif sum == total then
     for i, length in ipairs(lengths) do sizes[i] = math.tointeger(length) end

@@ -1,6 +1,6 @@
 -- image_folder(path, {transform, channels = 3}): PNG images in one folder per class, as in path/cat/1.png. Classes and
--- files are in the order of their names; sample i is {image, class}: f32 [channels, height, width] from 0 to 1, and the
--- number of the class, from 0. Images are read when asked for. Batches want images of one size, or a random_crop.
+-- files are sorted by name. Sample i is {image, class}: f32 [channels, height, width] from 0 to 1, and the class index, from
+-- 0. Images are read on demand. Batches need images of equal size, or a random_crop.
 local core = require "lunagrad.core"
 local dataset = require "lunagrad.data.dataset"
 local reader = require("lunagrad.arguments").reader
@@ -11,14 +11,14 @@ local read = reader("image_folder", "path", {"transform"}, {"channels", 3})
 
 function Folder:__len() return #self.files end
 
--- What the engine reads: these files, with the steps of the transform unless that is a function.
+-- The plan for the engine: the files, and the steps of the transform unless it is a Lua function.
 local function plan_of(self, files, labels)
   local shape = core._image_shape(files[1], self.channels)
   local steps = type(self.transform) == "table" and self.transform.steps or {}
   return core._data_plan(#files, {{files = files, channels = self.channels, shape = shape}, {rows = labels}}, steps)
 end
 
--- Made once: a folder that changes is another data set.
+-- The list of files is read once; later changes of the folder are not seen.
 function Folder:plan()
   if type(self.transform) == "function" then return nil, "its transform is a function" end
   self.made = self.made or plan_of(self, self.files, self.labels)

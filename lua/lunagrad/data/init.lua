@@ -1,4 +1,4 @@
--- lg.data: data sets, loaders, transforms, and the readers of the files that they come from.
+-- lg.data: data sets, loaders, transforms and file readers.
 local core = require "lunagrad.core"
 local dataset = require "lunagrad.data.dataset"
 local transform = require "lunagrad.data.transform"

@@ -1,16 +1,16 @@
--- DataLoader(set, {batch_size, shuffle, drop_last, seed, workers, prefetch_factor}): for x, y in loader do … end goes
--- once through the data set. The order of a pass, and what random transforms draw, follow from the seed and the number
--- of the pass alone, whatever the number of workers.
+-- DataLoader(set, {batch_size, shuffle, drop_last, seed, workers, prefetch_factor}): for x, y in loader do … end iterates
+-- once over the data set. The order of a pass, and the random numbers of transforms, depend on the seed and the number of the
+-- pass alone, not on the number of workers.
 --
--- With workers, threads of the engine make the batches ahead: up to prefetch_factor for each of them. They run no Lua;
--- a data set or a transform made in Lua cannot have them.
+-- With workers, threads of the engine prepare batches ahead, up to prefetch_factor per worker. They run no Lua: a data set
+-- or transform written in Lua cannot be used with workers.
 local core = require "lunagrad.core"
 local run = core.run
 local reader = require("lunagrad.arguments").reader
 
 local DataLoader = {__name = "DataLoader"}
 
--- `ipairs(loader)` would find nothing in it, and a loop train on nothing.
+-- ipairs(loader) is an error: it would find no items, and the loop would train on nothing.
 function DataLoader:__index(key)
   if math.type(key) == "integer" then
     core._fail(("DataLoader: there is no batch [%d]; write: for x, y in loader do … end"):format(key))
@@ -48,9 +48,9 @@ local function new(...)
     end
   end
   self.seed = self.seed or core._new_seed()
-  -- The passes that were begun; the number of the one that runs, and the batches of it that were handed out.
+  -- Number of passes started; number of the current pass, and of its batches already returned.
   self.begun, self.epoch, self.batch = 0, 0, 0
-  -- The pass that goes on from a batch, by that batch's first value: two loops may run through one loader at a time.
+  -- The pass of each loop, by the first value of its last batch: two loops may use one loader at the same time.
   self.passes = setmetatable({}, {__mode = "k"})
   return setmetatable(self, DataLoader)
 end
@@ -61,7 +61,7 @@ function DataLoader:__len()
   return self.drop_last and math.floor(count) or math.ceil(count)
 end
 
--- Samples one by one: for data sets that cannot give a batch at once.
+-- Collects a batch sample by sample, for data sets without batch().
 local function stack(dataset, indices)
   local columns = {}
   for k, index in ipairs(indices:tolist()) do
@@ -76,7 +76,7 @@ local function stack(dataset, indices)
   return table.unpack(columns)
 end
 
--- The next pass, or the rest of the one that load_state_dict brought back.
+-- Starts the next pass, or continues the one that load_state_dict restored.
 function DataLoader:begin()
   local total, first = #self.dataset, self.resume or 0
   self.begun = self.begun + 1
@@ -108,13 +108,13 @@ function DataLoader:continue(pass)
   pass.batch = pass.batch + 1
   self.epoch, self.batch = pass.epoch, pass.batch
   self.passes[values[1]] = pass
-  if run and run._wants_batch() then  -- somebody looks at the data
+  if run and run._wants_batch() then  -- a viewer shows the data
     run._give_batch(tostring(self), pass.epoch, pass.batch, #self, table.unpack(values, 1, values.n))
   end
   return table.unpack(values, 1, values.n)
 end
 
--- What `for` calls: with nil at first, then with the first value of the batch before.
+-- The iterator function of `for`: called with nil first, then with the first value of the previous batch.
 function DataLoader:__call(_, previous)
   if previous == nil then return self:continue(self:begin()) end
   local pass = self.passes[previous]
@@ -122,7 +122,7 @@ function DataLoader:__call(_, previous)
   return self:continue(pass)
 end
 
--- A function that gives the next batch at each call, pass after pass without end.
+-- A function that returns the next batch at each call, and starts another pass when one ends.
 function DataLoader:cycle()
   if #self == 0 then core._fail("DataLoader: no batch to cycle through") end
   local pass = self:begin()
@@ -132,7 +132,7 @@ function DataLoader:cycle()
   end
 end
 
--- Where the loader is: after load_state_dict the next loop goes on with the batch after the last that was handed out.
+-- The position of the loader: after load_state_dict the next loop continues with the batch after the last one returned.
 function DataLoader:state_dict()
   return {
     seed = self.seed, epoch = self.epoch, batch = self.batch, batch_size = self.batch_size, samples = #self.dataset,
@@ -149,7 +149,7 @@ function DataLoader:load_state_dict(state)
     end
   end
   self.seed, self.epoch, self.batch = state.seed, state.epoch, state.batch
-  -- In the middle of a pass that pass begins again; after its end the next one does.
+  -- Resume within the saved pass, or start the next one if it had ended.
   self.resume = state.batch > 0 and state.batch < #self and state.batch or nil
   self.begun = self.resume and state.epoch - 1 or state.epoch
 end

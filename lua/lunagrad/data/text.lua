@@ -1,6 +1,6 @@
--- text(path, {length, stride}): the bytes of a file as sequences for a model that predicts the next one. Sample i is
--- {x, y}, i64 [length] each with numbers from 0 to 255: bytes from place (i - 1) * stride, and the same one byte on.
--- `stride` is `length` unless given: sequences side by side. set.bytes holds all of them, u8.
+-- text(path, {length, stride}): the bytes of a file as sequences for a model that predicts the next byte. Sample i
+-- is {x, y}, each i64 [length] with values from 0 to 255: x starts at byte (i - 1) * stride, y one byte later. `stride`
+-- defaults to `length`: sequences do not overlap. set.bytes holds all bytes, u8.
 local core = require "lunagrad.core"
 local dataset = require "lunagrad.data.dataset"
 local reader = require("lunagrad.arguments").reader

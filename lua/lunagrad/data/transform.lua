@@ -1,6 +1,7 @@
--- Transforms of images, [channels, height, width] or a batch of them: u8, which becomes f32 from 0 to 1, or f32. A
--- transform is a list of steps that the engine runs, so that a loader's workers can; called on a tensor, it draws from
--- lg.manual_seed's generator. In a loader what a step draws follows from seed, pass and sample alone.
+-- Transforms of images [channels, height, width], or of a batch of them. u8 images become f32 from 0 to 1; f32 images stay
+-- as they are. A transform is a list of steps that the engine runs, so a loader's workers can run it too. Called on a
+-- tensor, it draws from the generator of lg.manual_seed. In a loader, the random numbers depend on seed, pass and sample
+-- alone.
 local core = require "lunagrad.core"
 local reader = require("lunagrad.arguments").reader
 
@@ -13,7 +14,7 @@ local function new(steps) return setmetatable({steps = steps}, Transform) end
 
 function transform.is_transform(value) return getmetatable(value) == Transform end
 
--- A number, or a list of them, as a list.
+-- A number or a list of numbers, as a list.
 local function numbers(name, value)
   local list = type(value) == "table" and value or {value}
   for _, number in ipairs(list) do
@@ -25,7 +26,7 @@ end
 
 local read_normalize = reader("normalize", "mean", "std")
 
--- (x - mean) / std, with a number for all channels or one for each.
+-- (x - mean) / std, each a number for all channels or a list with one for each channel.
 function transform.normalize(...)
   local given = read_normalize(...)
   local step = {kind = "normalize", mean = numbers("mean", given.mean), std = numbers("std", given.std)}
@@ -37,7 +38,7 @@ end
 
 local read_crop = reader("random_crop", "size", {"padding", 0})
 
--- A part of `size` (a number, or {height, width}) at a random place, after `padding` zeros on all four sides.
+-- Crops `size` (a number, or {height, width}) at a random position, after padding all four sides with `padding` zeros.
 function transform.random_crop(...)
   local given = read_crop(...)
   local size = type(given.size) == "table" and given.size or {given.size, given.size}
@@ -51,7 +52,7 @@ end
 
 local read_flip = reader("random_flip", {"p", 0.5})
 
--- Left and right change places with probability p.
+-- Flips the image horizontally with probability p.
 function transform.random_flip(...)
   local p = read_flip(...).p
   if type(p) ~= "number" or not (p >= 0 and p <= 1) then
@@ -60,7 +61,7 @@ function transform.random_flip(...)
   return new {{kind = "flip", p = p}}
 end
 
--- One after the other.
+-- Applies transforms in order.
 function transform.compose(list)
   local steps = {}
   for i, part in ipairs(list) do

@@ -37,7 +37,7 @@ for _, row in ipairs(rows) do
   local Activation = class(name)
   local read = reader(name, table.unpack(parameters))
 
-  -- The values in the op's order.
+  -- The parameters in the op's order.
   function Activation:init(...)
     local a = read(...)
     self.arguments = {}
@@ -62,7 +62,8 @@ for _, row in ipairs(rows) do
   activations[name] = Activation
 end
 
--- PReLU({num_parameters = 1, init = 0.25}): the slope below 0 is trained, one for all or one for each channel (dim 2).
+-- PReLU({num_parameters = 1, init = 0.25}): the slope for negative values is trained, one for all
+-- elements or one for each channel (dim 2).
 local PReLU = class("PReLU")
 local read_prelu = reader("PReLU", {"num_parameters", 1}, {"init", 0.25}, {"device"}, {"dtype"})
 

@@ -6,8 +6,8 @@ local Linear = require "lunagrad.nn.linear"
 local reader = require("lunagrad.arguments").reader
 
 -- MultiheadAttention(embed_dim, num_heads, {dropout, bias, add_bias_kv, add_zero_attn, kdim, vdim, batch_first}), with
--- PyTorch's parameters and starting values. Inputs are [L, N, E], with batch_first [N, L, E], or [L, E]. add_bias_kv
--- appends a learned key and value to those of each sequence, add_zero_attn ones that are 0; no mask hides them.
+-- PyTorch's parameters and initialization. Inputs are [L, N, E], or [N, L, E] with batch_first, or [L, E]. add_bias_kv
+-- appends a learned key and value to each sequence, add_zero_attn a zero key and value; masks do not hide them.
 local MultiheadAttention = class("MultiheadAttention")
 local read = reader("MultiheadAttention", "embed_dim", "num_heads", {"dropout", 0}, {"bias", true},
   {"add_bias_kv", false}, {"add_zero_attn", false}, {"kdim"}, {"vdim"}, {"batch_first", false}, {"device"}, {"dtype"})
@@ -36,7 +36,7 @@ function MultiheadAttention:init(...)
   if a.bias then init.zeros_(self.out_proj.bias) end
 end
 
--- Query, key and value after their projections, still [.., .., E].
+-- Query, key and value after their input projections, [.., .., E].
 function MultiheadAttention:project(query, key, value)
   local weight, bias, width = self.in_proj_weight, self.in_proj_bias, self.embed_dim
   if weight and rawequal(query, key) and rawequal(key, value) then
@@ -49,7 +49,7 @@ function MultiheadAttention:project(query, key, value)
   return part(query, 1, self.q_proj_weight), part(key, 2, self.k_proj_weight), part(value, 3, self.v_proj_weight)
 end
 
--- Hides what either mask hides; a may be nil.
+-- A mask that hides a position if either mask does; a may be nil.
 local function join_masks(a, b)
   if not a then return b end
   if a:dtype() == "bool" and b:dtype() == "bool" then return a:logical_and(b) end
@@ -60,8 +60,8 @@ local function join_masks(a, b)
   return added(a) + added(b)
 end
 
--- [N, 1, 1 or L, S] (or a shape that broadcasts to it) from the two masks, which say as in PyTorch's modules what to
--- leave out; in the form of scaled_dot_product_attention, where true takes part.
+-- One mask [N, 1, 1 or L, S], or a shape that broadcasts to it, from the two masks of the module. In those true hides a
+-- position, as in PyTorch's modules; in the result true keeps it, as in scaled_dot_product_attention.
 function MultiheadAttention:mask(attn_mask, key_padding_mask, batch)
   local function hidden(mask)
     if mask:dtype() == "bool" then return mask:logical_not() end
@@ -81,12 +81,13 @@ function MultiheadAttention:mask(attn_mask, key_padding_mask, batch)
   return join_masks(attn_mask, padding)
 end
 
--- What lies ahead is false: [queries, keys].
+-- The causal mask [queries, keys]: false for keys after the query.
 local function causal_mask(q, k)
   return core.ones({q:size(-2), k:size(-2)}, {device = q:device()}):tril():gt(0)
 end
 
--- Keys and values [N, heads, S, size] with those that the module adds behind them, and the mask with a column for each.
+-- Keys and values [N, heads, S, size] followed by those that the module appends, and the mask extended by a column for
+-- each of them.
 function MultiheadAttention:append(k, v, mask)
   local shape, added = k:size(), 0
   local function grow(other_k, other_v)
@@ -109,7 +110,7 @@ function MultiheadAttention:append(k, v, mask)
   return k, v, mask
 end
 
--- The composition that also gives the weights.
+-- Attention composed of ops, which also returns the weights.
 local function with_weights(q, k, v, mask, causal, dropout)
   local scores = (q * (1 / math.sqrt(q:size(-1)))):matmul(k:transpose(-2, -1))
   if mask and mask:dtype() == "bool" then
@@ -128,9 +129,9 @@ end
 local read_call = reader("MultiheadAttention", "query", "key", "value", {"key_padding_mask"}, {"need_weights", true},
   {"attn_mask"}, {"average_attn_weights", true}, {"is_causal", false})
 
--- attention(query, key, value, {key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal}) gives the
--- result and, unless need_weights is false, the weights: [N, L, S], or [N, heads, L, S] when they are not averaged.
--- is_causal hides what lies ahead, with or without a mask.
+-- attention(query, key, value, {key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal}) returns
+-- the result and, unless need_weights is false, the weights: [N, L, S], or [N, heads, L, S] when they are not averaged.
+-- is_causal hides later positions, with or without a mask.
 function MultiheadAttention:forward(...)
   local a = read_call(...)
   local single = a.query:dim() == 2
@@ -174,9 +175,9 @@ function MultiheadAttention:extra_repr()
   return ("%d, %d, dropout = %g"):format(self.embed_dim, self.num_heads, self.dropout)
 end
 
--- RotaryEmbedding(dim, {max_seq_len, base, interleaved}): turns the first `dim` features of x [..., T, D], position t by
--- the angles t base^(-2 i / dim). Positions count from 0; rotary(x, offset) begins at another, as when tokens are made
--- one by one. The table grows by itself and belongs to no state dict.
+-- RotaryEmbedding(dim, {max_seq_len, base, interleaved}): rotates pairs of the first `dim` features of x [..., T, D] at
+-- position t by the angles t base^(-2 i / dim). Positions count from 0; rotary(x, offset) starts at `offset`, for generation
+-- token by token. The table of cosines and sines grows on demand and is not part of the state dict.
 local RotaryEmbedding = class("RotaryEmbedding")
 local read_rotary = reader("RotaryEmbedding", "dim", {"max_seq_len", 256}, {"base", 10000}, {"interleaved", false})
 
@@ -188,7 +189,7 @@ function RotaryEmbedding:init(...)
   self.tables = {}
 end
 
--- cos and sin of at least `length` positions, made once for each type and device.
+-- Cosines and sines of at least `length` positions, computed once for each dtype and device.
 function RotaryEmbedding:angles(length, dtype, device)
   local key = dtype .. " " .. device
   local cached = self.tables[key]

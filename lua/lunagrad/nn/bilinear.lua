@@ -7,7 +7,7 @@ local reader = require("lunagrad.arguments").reader
 local Bilinear = class("Bilinear")
 local read = reader("Bilinear", "in1_features", "in2_features", "out_features", {"bias", true}, {"device"}, {"dtype"})
 
--- As PyTorch: uniform within 1 / sqrt(in1_features).
+-- As in PyTorch, uniform within 1 / sqrt(in1_features).
 function Bilinear:init(...)
   local a = read(...)
   self.in1_features, self.in2_features, self.out_features = a.in1_features, a.in2_features, a.out_features
@@ -28,7 +28,7 @@ function Bilinear:forward(x1, x2)
     core._fail(("Bilinear: inputs of %d and %d features expected (got shapes [%s] and [%s])"):format(
       n, self.in2_features, table.concat(shape, ", "), table.concat(other, ", ")))
   end
-  -- W x2 for every output and every feature of x1, then the product with x1.
+  -- W x2 for each output and each feature of x1, then the dot product with x1.
   local products = core.linear(x2, self.weight:reshape(self.out_features * n, self.in2_features))
   shape[#shape] = self.out_features
   shape[#shape + 1] = n

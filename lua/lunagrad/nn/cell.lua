@@ -1,6 +1,6 @@
 -- RNNCell, LSTMCell and GRUCell: one step of a recurrent layer on [N, input_size] or [input_size].
 --   h = cell(x, h)      h, c = lstm_cell(x, h, c)
--- States left out are zeros.
+-- States default to zeros.
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
 local init = require "lunagrad.nn.initialize"

@@ -1,4 +1,4 @@
--- Classes of networks:
+-- Classes of modules:
 --
 --   local Net = nn.class("Net")
 --   function Net:init(width) self.fc = nn.Linear(width, 10) end
@@ -15,14 +15,14 @@ local function describe(class)
   return ("class %s"):format(class.__name)
 end
 
--- A class that derives from `parent` (nn.Module when left out). Class.super is the parent.
+-- A class derived from `parent` (default nn.Module). Class.super is the parent.
 return function(name, parent)
   if type(name) ~= "string" then
     core._fail(("nn.class: a name expected (got %s)"):format(type(name)))
   end
   parent = parent or Module
   local class = {__name = name, super = parent}
-  -- Lua looks metamethods up in the class itself, not in its parent.
+  -- Metamethods are not inherited through __index: copy them.
   for key, value in pairs(parent) do
     if type(key) == "string" and key:sub(1, 2) == "__" and key ~= "__name" then class[key] = value end
   end

@@ -1,4 +1,4 @@
--- nn.utils: what is done to all gradients at once, between backward and the optimizer's step.
+-- nn.utils: clipping of gradients, between backward and the optimizer's step.
 local core = require "lunagrad.core"
 
 local clip = {}
@@ -15,7 +15,7 @@ local function gradients(name, parameters)
   return list
 end
 
--- Scales the gradients so that together they have at most the norm max_norm; returns the norm before, a tensor.
+-- Scales the gradients so that their common norm is at most max_norm. Returns the norm before, as a tensor.
 function clip.clip_grad_norm_(parameters, max_norm, norm_type)
   return core._clip_grad_norm_(gradients("clip_grad_norm_", parameters), max_norm, norm_type)
 end

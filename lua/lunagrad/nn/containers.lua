@@ -1,4 +1,4 @@
--- Modules made of modules. list[1] of a ModuleList is the first; in a state dict it is called "0", as in PyTorch. The
+-- Containers of modules. list[1] is the first module of a ModuleList; its name in a state dict is "0", as in PyTorch. The
 -- modules of a ModuleDict have names.
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
@@ -31,7 +31,7 @@ end
 -- ModuleList{a, b} or ModuleList(a, b)
 function ModuleList:init(...) self:extend(items(...)) end
 
--- What may be an item; Sequential allows more.
+-- Checks an item of a ModuleList; Sequential also takes functions.
 function ModuleList:check(module, position)
   if not is_module(module) then
     fail(("%s: item %d is %s"):format(self.__name, position, describe(module)))
@@ -44,13 +44,13 @@ function ModuleList:append(module)
   return self
 end
 
--- All modules of a list, another ModuleList included.
+-- Appends all modules of a table or of another ModuleList.
 function ModuleList:extend(list)
   for i = 1, #list do self:append(list[i]) end
   return self
 end
 
--- list[position] becomes the module, the later ones move up.
+-- Inserts a module at a position and moves the later ones up.
 function ModuleList:insert(position, module)
   local count = #self
   if math.type(position) ~= "integer" or position < 1 or position > count + 1 then
@@ -62,7 +62,7 @@ function ModuleList:insert(position, module)
   return self
 end
 
--- Takes the module at a position out (the last when left out) and returns it.
+-- Removes the module at a position (default: the last) and returns it.
 function ModuleList:pop(position)
   local count = #self
   position = position or count
@@ -74,7 +74,7 @@ function ModuleList:pop(position)
   return module
 end
 
--- Sequential(a, b, c): the output of each is the input of the next. Functions may stand between modules.
+-- Sequential(a, b, c): the output of each is the input of the next. Items are modules or functions.
 local Sequential = class("Sequential", ModuleList)
 
 function Sequential:check(module, position)
@@ -89,8 +89,8 @@ function Sequential:forward(x)
   return x
 end
 
--- ModuleDict{conv = a, pool = b} (in the order of the names) or ModuleDict{{"conv", a}, {"pool", b}} (in this one). A
--- module is found by its name: dict.conv, dict["conv"].
+-- ModuleDict{conv = a, pool = b} (sorted by name) or ModuleDict{{"conv", a}, {"pool", b}} (in the given order). A module is
+-- read by its name: dict.conv, dict["conv"].
 local ModuleDict = class("ModuleDict")
 
 function ModuleDict:init(modules)
@@ -125,7 +125,7 @@ function ModuleDict:set(name, module)
   return self
 end
 
--- Sets all modules of a table, of a list of pairs or of another ModuleDict.
+-- Adds all modules of a table, of a list of pairs or of another ModuleDict.
 function ModuleDict:update(modules)
   for _, entry in ipairs(named(modules)) do self:set(entry[1], entry[2]) end
   return self
@@ -155,7 +155,7 @@ function ModuleDict:items()
   end
 end
 
--- Takes a module out and returns it.
+-- Removes a module and returns it.
 function ModuleDict:pop(name)
   for i, known in ipairs(self._names) do
     if known == name then

@@ -1,8 +1,8 @@
 -- Conv1d, Conv2d, Conv3d(in_channels, out_channels, kernel_size, {stride, padding, dilation, groups, bias, activation})
 -- for [N, C, W], [N, C, H, W], [N, C, D, H, W]; ConvTranspose1d, ConvTranspose2d(in_channels, out_channels, kernel_size,
--- {stride, padding, output_padding, groups, bias, dilation}). A size is one number for all dims, or one each; the
--- padding of a convolution may be "same" or "valid", and its activation, "relu", "tanh" or "sigmoid", costs no pass over
--- memory.
+-- {stride, padding, output_padding, groups, bias, dilation}). A size is one number for all dims, or a list
+-- with one for each. The padding of a convolution may be "same" or "valid". Its activation, "relu", "tanh" or "sigmoid", is
+-- applied in the same pass over memory.
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
 local init = require "lunagrad.nn.initialize"
@@ -12,7 +12,7 @@ local reader = require("lunagrad.arguments").reader
 
 local modules = {}
 
--- As PyTorch: weight and bias uniform within 1 / sqrt(fan_in), the fan being that of the weight's second dim.
+-- As in PyTorch, weight and bias are uniform within 1 / sqrt(fan_in), with fan_in from the weight's second dim.
 local function define(name, op, dims, transposed, ...)
   local Conv = class(name)
   local read = reader(name, "in_channels", "out_channels", "kernel_size", ...)

@@ -1,5 +1,5 @@
--- Dropout(p): in training, zeroes each element with probability p and scales the rest by 1 / (1 - p). p may be a
--- number, a function or a handle of lg.run.live, asked at each call.
+-- Dropout(p): in training, zeroes each element with probability p and scales the rest by 1 / (1 - p). p is a
+-- number, or a function or handle of lg.run.live that is called each time.
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
 local reader = require("lunagrad.arguments").reader

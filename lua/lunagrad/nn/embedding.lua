@@ -1,4 +1,4 @@
--- Embedding(num_embeddings, embedding_dim): a row of the weight for each id; ids count from 0.
+-- Embedding(num_embeddings, embedding_dim): looks up a row of the weight for each id. Ids count from 0.
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
 local init = require "lunagrad.nn.initialize"

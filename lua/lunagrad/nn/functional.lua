@@ -1,4 +1,4 @@
--- nn.functional: the ops that networks are made of, under PyTorch's names.
+-- nn.functional: the ops that networks use, under PyTorch's names.
 local core = require "lunagrad.core"
 
 local functional = {}

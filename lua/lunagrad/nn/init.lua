@@ -1,4 +1,4 @@
--- lg.nn: networks. One file for each idea; this one lists them.
+-- lg.nn: modules, functions and initialization.
 local nn = {
   Module = require "lunagrad.nn.module",
   class = require "lunagrad.nn.class",

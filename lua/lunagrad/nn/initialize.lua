@@ -1,10 +1,10 @@
--- nn.init: fill a tensor in place with starting values, and return it. Names and formulas are PyTorch's.
+-- nn.init: functions that fill a tensor in place with initial values and return it. Names and formulas are PyTorch's.
 -- Glorot, Bengio (AISTATS 2010) for xavier; He, Zhang, Ren, Sun (ICCV 2015) for kaiming.
 local core = require "lunagrad.core"
 
 local init = {}
 
--- A tensor is written without a trace on the tape.
+-- The write is not recorded on the tape.
 local function write(tensor, value)
   local _ <close> = core.no_grad()
   return tensor:copy_(value)
@@ -14,7 +14,7 @@ local function drawn(tensor, draw)
   return draw(tensor:size(), {dtype = tensor:dtype(), device = "cpu"})
 end
 
--- Of a complex tensor both parts are drawn.
+-- Both parts of a complex tensor are drawn.
 function init.uniform_(tensor, low, high)
   if tensor:dtype():sub(1, 1) == "c" then
     init.uniform_(tensor:detach():view_as_real(), low, high)
@@ -36,7 +36,7 @@ end
 function init.zeros_(tensor) return init.constant_(tensor, 0) end
 function init.ones_(tensor) return init.constant_(tensor, 1) end
 
--- Of a weight [out, in, kernel…]: how many inputs an output sees, and how many outputs an input feeds.
+-- fan_in and fan_out of a weight [out, in, kernel…]: the inputs of each output, and the outputs of each input.
 function init.fans(tensor)
   local shape = tensor:size()
   if #shape < 2 then
@@ -47,7 +47,7 @@ function init.fans(tensor)
   return shape[2] * field, shape[1] * field
 end
 
--- The factor by which a nonlinearity shrinks its input's deviation.
+-- The gain of a nonlinearity: the factor that restores the standard deviation of its input.
 function init.calculate_gain(nonlinearity, slope)
   if nonlinearity == "tanh" then return 5 / 3 end
   if nonlinearity == "relu" then return math.sqrt(2) end
@@ -68,7 +68,7 @@ function init.xavier_normal_(tensor, gain)
   return init.normal_(tensor, 0, (gain or 1) * math.sqrt(2 / (fan_in + fan_out)))
 end
 
--- a: the slope of a leaky relu; mode: "fan_in" or "fan_out".
+-- a: the negative slope of a leaky ReLU; mode: "fan_in" or "fan_out".
 local function kaiming_deviation(tensor, a, mode, nonlinearity)
   local fan_in, fan_out = init.fans(tensor)
   local fan = mode == "fan_out" and fan_out or fan_in
@@ -84,7 +84,7 @@ function init.kaiming_normal_(tensor, a, mode, nonlinearity)
   return init.normal_(tensor, 0, kaiming_deviation(tensor, a, mode, nonlinearity))
 end
 
--- A new parameter: made and filled on the CPU, so that it is the same on every device, then moved. options: device,
+-- A new parameter. It is filled on the CPU, so that its values are the same on every device, then moved. options: device,
 -- dtype.
 function init._parameter(shape, options, fill, ...)
   local tensor = core.empty(shape, {dtype = options.dtype or "f32", device = "cpu"})

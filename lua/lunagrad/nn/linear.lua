@@ -1,5 +1,5 @@
--- Linear(in_features, out_features, {bias = true, activation = "none"}): y = activation(x W^T + b) on the last dim; the
--- activation is "relu", "tanh", "sigmoid" or none, and costs no pass over memory.
+-- Linear(in_features, out_features, {bias = true, activation = "none"}): y = activation(x W^T + b) on the last dim. The
+-- activation is "relu", "tanh", "sigmoid" or "none", and is applied in the same pass over memory.
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
 local init = require "lunagrad.nn.initialize"
@@ -10,7 +10,7 @@ local Linear = class("Linear")
 local read = reader("Linear", "in_features", "out_features", {"bias", true}, {"device"}, {"dtype"},
   {"activation", "none"})
 
--- As PyTorch: weight and bias uniform within 1 / sqrt(in_features).
+-- As in PyTorch, weight and bias are uniform within 1 / sqrt(in_features).
 function Linear:init(...)
   local a = read(...)
   self.in_features, self.out_features = a.in_features, a.out_features

@@ -72,7 +72,7 @@ for _, row in ipairs(rows) do
     end
   end
 
-  -- Buffers may have moved since.
+  -- The options with the current buffers: module:to() may have replaced them.
   function Loss:current()
     if #self.tensors == 0 then return self.options end
     local all = {}
@@ -99,7 +99,7 @@ for _, row in ipairs(rows) do
   losses[name] = Loss
 end
 
--- Lengths may be tables of integers.
+-- The lengths may be tables of integers.
 function losses.CTCLoss:forward(log_probs, targets, input_lengths, target_lengths)
   local function lengths(value) return type(value) == "table" and core.tensor(value) or value end
   return core.ctc_loss(log_probs, targets, lengths(input_lengths), lengths(target_lengths), self.options)

@@ -1,5 +1,5 @@
--- The base of every network: a table whose fields are its layers and parameters, in the order in which they were
--- first assigned. Positions 1, 2, … of a module (as in Sequential) are named "0", "1", … as PyTorch names them.
+-- The base class of all modules: a table whose fields are its layers and parameters, in the order of their first
+-- assignment. Positions 1, 2, … of a module (as in Sequential) are named "0", "1", … as in PyTorch.
 local core = require "lunagrad.core"
 
 local fail = core._fail
@@ -10,7 +10,7 @@ local module_label = core._module_label
 local Module = {__name = "Module"}
 Module.__index = Module
 
--- Every class inherits this mark.
+-- Marks modules; every class inherits it.
 Module._is_module = true
 
 local function is_module(value)
@@ -18,7 +18,7 @@ local function is_module(value)
   return class and class._is_module == true
 end
 
--- A field's name in paths and state dicts.
+-- The name of a field in paths and state dicts.
 local function name_of(key)
   return type(key) == "number" and tostring(key - 1) or key
 end
@@ -28,8 +28,8 @@ local function is_parameter(value)
 end
 
 -- A new object of a class. `_fields` lists its keys by first assignment; `_kinds` says which of them are parameters
--- and buffers, so that a frozen parameter stays one; `_label` is its name among its siblings and `_placed` the same as
--- text, once it is a field of another module.
+-- and which are buffers, so that a frozen parameter remains a parameter. Once the object is a field of another module,
+-- `_label` is its name among its siblings and `_placed` the same name as text.
 function Module._new(class, ...)
   local self = setmetatable({
     training = true,
@@ -48,8 +48,8 @@ function Module:forward()
   fail(("%s has no forward: define function %s:forward(x)"):format(self.__name, self.__name))
 end
 
--- A module becomes a field. What is never called itself, as a list of modules, gives its name to those inside it: they run
--- as "blocks.0". A shared module keeps the name of its first place.
+-- Names a module that becomes a field. A container that is never called itself, as a ModuleList, passes its name to its
+-- modules: they run as "blocks.0". A shared module keeps the name of its first place.
 local function place(owner, module, key)
   local above = owner.forward == Module.forward and owner._placed
   local name, before = (above and above .. "." or "") .. name_of(key), module._placed
@@ -64,7 +64,7 @@ local function place(owner, module, key)
   end
 end
 
--- The first assignment of a field.
+-- Registers a field at its first assignment.
 function Module:__newindex(key, value)
   local kinds, fields = self._kinds, self._fields
   if kinds[key] == nil then
@@ -88,7 +88,7 @@ local function call_hooks(self, inputs, ...)
   return table.unpack(out, 1, out.n)
 end
 
--- Runs forward; what it records carries the path of this module.
+-- Calls forward. Nodes that it records carry the path of this module.
 function Module:__call(...)
   if self._hooks then
     return call_hooks(self, table.pack(...), call_in_module(self._label, self.forward, self, ...))
@@ -96,8 +96,8 @@ function Module:__call(...)
   return call_in_module(self._label, self.forward, self, ...)
 end
 
--- hook(module, inputs, output, …) is called after each forward, with the list of what forward was given; what it returns,
--- if anything, takes the place of the output. handle:remove() ends it.
+-- hook(module, inputs, output, …) is called after each forward; `inputs` is the list of forward's arguments. A result other
+-- than nil replaces the output. handle:remove() removes the hook.
 function Module:register_forward_hook(hook)
   if type(hook) ~= "function" then
     fail(("register_forward_hook: a function expected (got %s)"):format(type(hook)))
@@ -120,14 +120,14 @@ function Module:register_buffer(name, tensor)
   self._kinds[name] = "buffer"
 end
 
--- For a parameter that requires no gradient from the start.
+-- Registers a parameter that does not require a gradient.
 function Module:register_parameter(name, tensor)
   self[name] = tensor
   self._kinds[name] = "parameter"
 end
 
--- Calls visit(path, owner, key, value, kind) for every parameter and buffer, in order. A module may be reached by
--- several paths, and may hold one of those above it.
+-- Calls visit(path, owner, key, value, kind) for every parameter and buffer, in order. A module may be reachable by several
+-- paths, and may contain one of its ancestors.
 local function walk(self, visit, prefix, above)
   if above[self] then return end
   above[self] = true
@@ -144,7 +144,7 @@ local function walk(self, visit, prefix, above)
   above[self] = nil
 end
 
--- What walk finds, of the kind "parameter", "buffer" or "any"; `once`: a shared tensor under its first path alone.
+-- The tensors of kind "parameter", "buffer" or "any". With `once` a shared tensor appears under its first path only.
 local function collect(self, wanted, once)
   local entries, seen = {}, {}
   walk(self, function(path, owner, key, value, kind)
@@ -155,7 +155,7 @@ local function collect(self, wanted, once)
   return entries
 end
 
--- Each parameter is given its path as a name, which the tape shows.
+-- Names each parameter by its path, which the tape shows.
 local function named_parameters(self)
   local entries = collect(self, "parameter", true)
   for _, entry in ipairs(entries) do core._set_name(entry.tensor, entry.path) end
@@ -213,7 +213,7 @@ function Module:children()
   return list
 end
 
--- The module itself and all below it, each once, parents first.
+-- This module and all its descendants, each once, parents first.
 function Module:modules()
   local list, seen = {}, {}
   local function visit(module)
@@ -226,14 +226,14 @@ function Module:modules()
   return list
 end
 
--- Calls fn on every module, children first.
+-- Calls fn on every module, children before parents.
 function Module:apply(fn)
   local list = self:modules()
   for i = #list, 1, -1 do fn(list[i]) end
   return self
 end
 
--- Name -> tensor, of parameters and buffers; the tensors share memory with the module's.
+-- A table from names to parameters and buffers. The tensors share memory with the module's.
 function Module:state_dict()
   local state = {}
   for _, entry in ipairs(collect(self, "any")) do state[entry.path] = entry.tensor:detach() end
@@ -244,8 +244,7 @@ local function shape_text(tensor)
   return "[" .. table.concat(tensor:size(), ", ") .. "]"
 end
 
--- Compares a state with what a module holds: the names that are missing and those that are too many, and a line for
--- each thing that does not fit.
+-- Compares a state with a module: the missing names, the unexpected names, and a line for each mismatch.
 local function compare(entries, state, strict)
   local missing, unexpected, report, known = {}, {}, {}, {}
   for _, entry in ipairs(entries) do
@@ -271,8 +270,8 @@ local function compare(entries, state, strict)
   return missing, unexpected, report
 end
 
--- Copies the values of `state` in. Names that are missing or too many are errors unless options.strict is false;
--- shapes that differ always are. On an error nothing is copied. Returns the two lists of names.
+-- Copies the values of `state` into the module. Missing and unexpected names are errors unless options.strict is false;
+-- shapes that differ are always errors. On an error nothing is copied. Returns the two lists of names.
 function Module:load_state_dict(state, options)
   local entries = collect(self, "any")
   local strict = not (options and options.strict == false)
@@ -301,7 +300,7 @@ function Module:requires_grad_(on)
   return self
 end
 
--- Gradients become nil; with {set_to_none = false} they become zero.
+-- Sets the gradients to nil, or to zero with {set_to_none = false}.
 function Module:zero_grad(options)
   local zero = options and options.set_to_none == false
   for _, entry in ipairs(collect(self, "parameter", true)) do
@@ -316,8 +315,8 @@ end
 
 local floating = {f16 = true, bf16 = true, f32 = true, f64 = true}
 
--- Moves parameters and buffers to a device, or casts the floating ones: m:to("vulkan"), m:to("f64"). The parameters
--- are new tensors afterwards: make the optimizer after this.
+-- Moves parameters and buffers to a device, or casts the floating ones: m:to("vulkan"), m:to("f64"). This makes new
+-- parameter tensors: create the optimizer afterwards.
 function Module:to(target)
   local moved = {}
   for _, entry in ipairs(collect(self, "any")) do
@@ -342,7 +341,7 @@ local function count(self)
   return total
 end
 
--- What stands between the parentheses of a printed layer; a class may give its own.
+-- The text between the parentheses of a printed module; a class may override it.
 function Module:extra_repr() return "" end
 
 local function describe(self, label, indent, above)
@@ -359,7 +358,7 @@ local function describe(self, label, indent, above)
   return ("%s%s%s\n%s\n%s)"):format(head, self:extra_repr(), size, table.concat(lines, "\n"), indent)
 end
 
--- The tree, with the number of parameters of each part.
+-- Prints the tree of modules with the number of parameters of each.
 function Module:__tostring()
   return describe(self, "", "", {})
 end

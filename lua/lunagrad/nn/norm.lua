@@ -1,4 +1,4 @@
--- Normalisation: LayerNorm and RMSNorm over the last dims, BatchNorm1d, BatchNorm2d, GroupNorm and InstanceNorm2d by
+-- Normalization: LayerNorm and RMSNorm over the last dims; BatchNorm1d, BatchNorm2d, GroupNorm and InstanceNorm2d over
 -- channels (dim 2).
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
@@ -7,7 +7,7 @@ local reader = require("lunagrad.arguments").reader
 
 local norms = {}
 
--- weight of ones and bias of zeros, of that shape.
+-- Adds a weight of ones and a bias of zeros of the given shape.
 local function make_affine(self, shape, options, bias)
   self.weight = init._parameter(shape, options, init.ones_)
   if bias then self.bias = init._parameter(shape, options, init.zeros_) end
@@ -17,7 +17,8 @@ local function list(shape)
   return type(shape) == "table" and shape or {shape}
 end
 
--- LayerNorm(normalized_shape, {eps, elementwise_affine, bias}): mean 0 and deviation 1 over the last dims, then y w + b.
+-- LayerNorm(normalized_shape, {eps, elementwise_affine, bias}): mean 0 and standard deviation 1 over the last
+-- dims, then y w + b.
 local LayerNorm = class("LayerNorm")
 local read_layer = reader("LayerNorm", "normalized_shape", {"eps", 1e-5}, {"elementwise_affine", true}, {"bias", true},
   {"device"}, {"dtype"})
@@ -36,8 +37,8 @@ function LayerNorm:extra_repr()
   return ("{%s}, eps = %g"):format(table.concat(self.normalized_shape, ", "), self.eps)
 end
 
--- RMSNorm(normalized_shape, {eps, elementwise_affine}): mean square 1 over the last dims, then y w. Without eps: the
--- type's epsilon.
+-- RMSNorm(normalized_shape, {eps, elementwise_affine}): mean square 1 over the last dims, then y w. The default
+-- eps is the machine epsilon of the dtype.
 local RMSNorm = class("RMSNorm")
 local read_rms = reader("RMSNorm", "normalized_shape", {"eps"}, {"elementwise_affine", true}, {"device"}, {"dtype"})
 
@@ -55,7 +56,7 @@ function RMSNorm:extra_repr()
   return ("{%s}%s"):format(table.concat(self.normalized_shape, ", "), self.eps and ", eps = " .. self.eps or "")
 end
 
--- What batch and instance normalisation share: an affine map of each channel and running statistics.
+-- The base class of batch and instance normalization: an affine map for each channel, and running statistics.
 local ChannelNorm = class("ChannelNorm")
 
 function ChannelNorm:setup(a)
@@ -70,7 +71,7 @@ function ChannelNorm:setup(a)
   end
 end
 
--- The input must have one of these numbers of dims.
+-- Checks that the input has one of the given numbers of dims.
 function ChannelNorm:check(x, least, most)
   local shape = x:size()
   if #shape < least or #shape > most then
@@ -79,7 +80,7 @@ function ChannelNorm:check(x, least, most)
   end
 end
 
--- What the batch that is being seen counts for the running statistics. momentum = false: all batches count the same.
+-- The weight of the current batch in the running statistics. With momentum = false all batches have the same weight.
 function ChannelNorm:count_batch()
   if not (self.training and self.track_running_stats) then return self.momentum or 0 end
   if not core._recomputing() then self.num_batches_tracked:add_(1) end
@@ -98,8 +99,8 @@ function ChannelNorm:extra_repr()
     tostring(self.momentum), tostring(self.affine), tostring(self.track_running_stats))
 end
 
--- BatchNorm1d(num_features, {eps, momentum, affine, track_running_stats}): by the batch in training, by the running
--- statistics in evaluation.
+-- BatchNorm1d(num_features, {eps, momentum, affine, track_running_stats}): normalizes by the statistics
+-- of the batch in training, and by the running statistics in evaluation.
 local function batch_norm(name, least, most)
   local BatchNorm = class(name, ChannelNorm)
   local read = reader(name, "num_features", {"eps", 1e-5}, {"momentum", 0.1}, {"affine", true},
@@ -120,7 +121,8 @@ end
 batch_norm("BatchNorm1d", 2, 3)
 batch_norm("BatchNorm2d", 4, 4)
 
--- GroupNorm(num_groups, num_channels, {eps, affine}): each group of channels of each item by its own statistics.
+-- GroupNorm(num_groups, num_channels, {eps, affine}): normalizes each group of channels of each item by its own
+-- statistics.
 local GroupNorm = class("GroupNorm")
 local read_group = reader("GroupNorm", "num_groups", "num_channels", {"eps", 1e-5}, {"affine", true}, {"device"},
   {"dtype"})
@@ -142,8 +144,8 @@ function GroupNorm:extra_repr()
   return ("%d, %d, eps = %g"):format(self.num_groups, self.num_channels, self.eps)
 end
 
--- InstanceNorm2d(num_features, {eps, momentum, affine, track_running_stats}): each channel of each item by its own
--- statistics. Takes [N, C, H, W] or [C, H, W].
+-- InstanceNorm2d(num_features, {eps, momentum, affine, track_running_stats}): normalizes each channel of each
+-- item by its own statistics. Takes [N, C, H, W] or [C, H, W].
 local InstanceNorm2d = class("InstanceNorm2d", ChannelNorm)
 local read_instance = reader("InstanceNorm2d", "num_features", {"eps", 1e-5}, {"momentum", 0.1}, {"affine", false},
   {"track_running_stats", false}, {"device"}, {"dtype"})

@@ -1,6 +1,6 @@
 -- MaxPool1d, MaxPool2d(kernel_size, {stride, padding, dilation, ceil_mode}), AvgPool1d, AvgPool2d(kernel_size, {stride,
--- padding, ceil_mode, count_include_pad, divisor_override}): the stride is the kernel size when left out. The
--- divisor_override is AvgPool2d's alone. AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveMaxPool2d(output_size).
+-- padding, ceil_mode, count_include_pad, divisor_override}): the stride defaults to the kernel size. Only
+-- AvgPool2d takes divisor_override. AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveMaxPool2d(output_size).
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
 local sizes = require "lunagrad.nn.sizes"
@@ -8,7 +8,7 @@ local reader = require("lunagrad.arguments").reader
 
 local modules = {}
 
--- The options are those of the op, in its order.
+-- The options of the op, in its order.
 local function define(name, op, dims, ...)
   local Pool = class(name)
   local options = {...}

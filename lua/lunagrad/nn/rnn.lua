@@ -1,6 +1,6 @@
 -- RNN, LSTM and GRU over a whole sequence [T, N, input_size], [N, T, input_size] with batch_first, or [T, input_size]:
 --   local out, h = gru(x, h0)      local out, h, c = lstm(x, h0, c0)
--- h0 and c0 are [num_layers * directions, N, hidden_size], zeros when left out.
+-- h0 and c0 are [num_layers * directions, N, hidden_size] and default to zeros.
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
 local init = require "lunagrad.nn.initialize"
@@ -10,7 +10,7 @@ local Recurrent = class("Recurrent")
 
 local gates = {rnn_tanh = 1, rnn_relu = 1, lstm = 4, gru = 3}
 
--- Every parameter of a layer and direction; as PyTorch, uniform within 1 / sqrt(hidden_size).
+-- The parameters of a layer and direction, uniform within 1 / sqrt(hidden_size) as in PyTorch.
 function Recurrent:make(op, a)
   self.op, self.names = op, {}
   for _, name in ipairs {

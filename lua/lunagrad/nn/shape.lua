@@ -1,5 +1,4 @@
--- Modules that only rearrange: Flatten(start_dim = 2, end_dim = -1) and Identity. Dims are positions from 1, so that
--- Flatten() keeps the batch.
+-- Flatten(start_dim = 2, end_dim = -1) and Identity. Dims count from 1, so Flatten() keeps the batch dim.
 local class = require "lunagrad.nn.class"
 local reader = require("lunagrad.arguments").reader
 

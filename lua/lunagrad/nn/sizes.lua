@@ -1,4 +1,4 @@
--- Sizes along several dims: one number for all of them, or a list with one each.
+-- Sizes along several dims: one number for all of them, or a list with one for each.
 local sizes = {}
 
 function sizes.expand(value, dims)
@@ -8,7 +8,7 @@ function sizes.expand(value, dims)
   return list
 end
 
--- "3" where all are 3, else "{3, 5}".
+-- As text: "3" if all sizes are 3, else "{3, 5}".
 function sizes.text(value)
   if type(value) == "string" then return ("%q"):format(value) end
   for i = 2, #value do

@@ -1,4 +1,4 @@
--- Layers of transformers, with PyTorch's names, parameters and order of operations.
+-- Transformer layers, with PyTorch's names, parameters and order of operations.
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
 local Dropout = require "lunagrad.nn.dropout"
@@ -14,7 +14,7 @@ local specs = {
   {"batch_first", false}, {"norm_first", false}, {"bias", true}, {"device"}, {"dtype"},
 }
 
--- What encoder and decoder layers share.
+-- The base class of encoder and decoder layers.
 local Layer = class("TransformerLayer")
 
 function Layer:attention(a)
@@ -23,7 +23,7 @@ function Layer:attention(a)
   })
 end
 
--- Everything but the attention: `norms` blocks, each with a norm and a dropout of its own.
+-- Creates all but the attention: `norms` blocks, each with its own norm and dropout.
 function Layer:setup(a, norms)
   local options = {bias = a.bias, device = a.device, dtype = a.dtype}
   self.linear1 = Linear(a.d_model, a.dim_feedforward, options)
@@ -41,7 +41,7 @@ function Layer:setup(a, norms)
   end
 end
 
--- x + block(norm(x)) or, with the norm last, norm(x + block(x)).
+-- x + block(norm(x)) with norm_first, else norm(x + block(x)).
 function Layer:residual(x, norm, block)
   if self.norm_first then return x + block(norm(x)) end
   return norm(x + block(x))
@@ -73,7 +73,8 @@ function Encoder:forward(...)
   return self:residual(x, self.norm2, function(h) return self:feed_forward(h, self.dropout2) end)
 end
 
--- TransformerDecoderLayer(d_model, nhead, {…}): attention to the target, to the memory, and the feed-forward block.
+-- TransformerDecoderLayer(d_model, nhead, {…}): self-attention, attention to the memory, and the
+-- feed-forward block.
 local Decoder = class("TransformerDecoderLayer", Layer)
 local read_decoder = reader("TransformerDecoderLayer", table.unpack(specs))
 

@@ -1,4 +1,4 @@
--- nn.utils: what is done to all parameters or their gradients at once.
+-- nn.utils: functions of all parameters, or of all gradients, at once.
 local core = require "lunagrad.core"
 
 local fail = core._fail
@@ -8,7 +8,7 @@ for name, f in pairs(require "lunagrad.nn.clip") do utils[name] = f end
 
 local function list_of(parameters) return core.is_tensor(parameters) and {parameters} or parameters end
 
--- All parameters one after the other, as one vector; gradients flow through.
+-- Concatenates all parameters into one vector. Gradients flow through it.
 function utils.parameters_to_vector(parameters)
   local pieces = {}
   for i, parameter in ipairs(list_of(parameters)) do pieces[i] = parameter:reshape(-1) end
@@ -16,7 +16,7 @@ function utils.parameters_to_vector(parameters)
   return core.cat(pieces)
 end
 
--- Writes the elements of a vector into the parameters, in the same order.
+-- Copies the elements of a vector into the parameters, in the same order.
 function utils.vector_to_parameters(vector, parameters)
   local total = 0
   for _, parameter in ipairs(list_of(parameters)) do total = total + parameter:numel() end

@@ -1,4 +1,4 @@
--- The activation that a layer has its op apply within the pass that computes its output.
+-- The activation of a layer that its op applies in the same pass as its output.
 local core = require "lunagrad.core"
 
 local within = {}

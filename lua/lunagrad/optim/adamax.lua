@@ -1,5 +1,5 @@
--- Adamax(params, {lr, betas, eps, weight_decay, maximize}): Adam with the largest gradient, decayed, in place of the
--- root of the mean square (Kingma, Ba, ICLR 2015, section 7).
+-- Adamax(params, {lr, betas, eps, weight_decay, maximize}): Adam with the infinity norm: a decaying maximum of the
+-- gradient's magnitude replaces the root mean square (Kingma, Ba, ICLR 2015, section 7).
 local Optimizer = require "lunagrad.optim.optimizer"
 local reader = require("lunagrad.arguments").reader
 

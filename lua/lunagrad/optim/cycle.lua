@@ -1,12 +1,12 @@
--- Schedules that go up and down, and move the momentum against the rate: CyclicLR (Smith, "Cyclical learning rates",
--- WACV 2017) and OneCycleLR (Smith, Topin, "Super-convergence", 2018).
+-- Schedules that raise and lower the rate and move the momentum in the opposite direction: CyclicLR (Smith, "Cyclical
+-- learning rates", WACV 2017) and OneCycleLR (Smith, Topin, "Super-convergence", 2018).
 local core = require "lunagrad.core"
 local Schedule = require "lunagrad.optim.schedule"
 local reader = require("lunagrad.arguments").reader
 
 local fail = core._fail
 
--- The setting that counts as momentum: beta1 where there are betas.
+-- The setting that is cycled as the momentum: `momentum`, or beta1 of an optimizer with betas.
 local function momentum_name(optimizer, owner)
   local group = optimizer.param_groups[1]
   local name = group.betas and "betas" or group.momentum and "momentum"
@@ -22,7 +22,7 @@ local function set_momentum(group, name, value)
   end
 end
 
--- A number for each group, or one for all.
+-- A number for each parameter group, from a list or from one number for all groups.
 local function for_groups(optimizer, value)
   local list = {}
   for i in ipairs(optimizer.param_groups) do list[i] = type(value) == "table" and value[i] or value end
@@ -33,7 +33,7 @@ local CyclicLR = Schedule.class("CyclicLR", reader("CyclicLR", "optimizer", "bas
   {"step_size_down"}, {"mode", "triangular"}, {"gamma", 1.0}, {"scale_fn"}, {"scale_mode", "cycle"},
   {"cycle_momentum", true}, {"base_momentum", 0.8}, {"max_momentum", 0.9}, {"last_epoch", -1}))
 
--- What becomes of the height of a cycle, by its number or by the step.
+-- The scale of a cycle's amplitude, as a function of the cycle number or of the step.
 local scales = {
   triangular = {function() return 1 end, "cycle"},
   triangular2 = {function(_, x) return 1 / 2 ^ (x - 1) end, "cycle"},
@@ -85,7 +85,7 @@ local anneal = {
   linear = function(first, last, share) return (last - first) * share + first end,
 }
 
--- Each phase: its last step, and the settings it goes between, of the rate and of the momentum.
+-- Each phase has its last step and the values at its start and end, for the rate and for the momentum.
 local function phases_of(self)
   local up, last = self.pct_start * self.total_steps - 1, self.total_steps - 1
   if self.three_phase then
@@ -115,7 +115,7 @@ function OneCycleLR:begin()
     fail(("OneCycleLR: anneal_strategy must be 'cos' or 'linear' (got '%s')"):format(tostring(self.anneal_strategy)))
   end
   if self.cycle_momentum then self.momentum_name = momentum_name(self.optimizer, "OneCycleLR") end
-  -- What each group goes between.
+  -- The values between which each group's rate and momentum move.
   local max, base, most = for_groups(self.optimizer, self.max_lr), for_groups(self.optimizer, self.base_momentum),
     for_groups(self.optimizer, self.max_momentum)
   self.limits, self.phases = {}, phases_of(self)

@@ -1,8 +1,9 @@
--- EMA(params, {decay = 0.999}): a moving average of parameters, which often generalises better than the last of them.
--- ema:update() after each step of the optimizer:
+-- EMA(params, {decay = 0.999}): an exponential moving average of parameters, which often generalizes better than the
+-- last values. Call ema:update() after each step of the optimizer:
 --   average = decay average + (1 - decay) parameter
--- ema:copy_to() writes the averages into the parameters, ema:swap() exchanges both (and back), ema:average(fn) calls
--- fn with the averages in place. The decay may be a function or a handle, asked at each update.
+-- ema:copy_to() writes the averages into the parameters, ema:swap() exchanges averages and parameters, and
+-- ema:average(fn) calls fn while the parameters hold the averages. The decay may be a function or a handle, which is called
+-- at each update.
 local core = require "lunagrad.core"
 local reader = require("lunagrad.arguments").reader
 
@@ -38,7 +39,7 @@ function EMA:update()
   self.num_updates = self.num_updates + 1
 end
 
--- Into the parameters themselves, or into others of the same shapes.
+-- Writes the averages into the parameters, or into other tensors of the same shapes.
 function EMA:copy_to(parameters)
   local targets = parameters and tensors(parameters, "parameters") or self.params
   if #targets ~= #self.averages then
@@ -70,7 +71,7 @@ function EMA:state_dict()
     shadow_params = {table.unpack(self.averages)}}
 end
 
--- A decay that is a function or a handle stays what it is.
+-- Loads a state dict. A decay that is a function or a handle is kept.
 function EMA:load_state_dict(saved)
   local averages = saved.shadow_params
   if #averages ~= #self.averages then

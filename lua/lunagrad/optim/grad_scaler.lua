@@ -1,10 +1,11 @@
--- GradScaler{init_scale, growth_factor, backoff_factor, growth_interval, enabled}: keeps small gradients from vanishing in
--- f16. The loss is multiplied by a scale before backward, the gradients are divided by it before the optimizer's step; a
--- step with NaN or Inf in them is left out and lowers the scale, growth_interval good ones in a row raise it. As PyTorch:
+-- GradScaler{init_scale, growth_factor, backoff_factor, growth_interval, enabled}: keeps small gradients from
+-- underflowing in f16. The loss is multiplied by a scale before backward, and the gradients are divided by it before the
+-- optimizer's step. A step whose gradients hold NaN or Inf is skipped and lowers the scale; growth_interval steps without
+-- them in a row raise it. As in PyTorch:
 --
 --   scaler:scale(loss):backward();  scaler:step(optimizer);  scaler:update()
 --
--- unscale_(optimizer) between backward and step lets gradients be clipped at their true size.
+-- Call unscale_(optimizer) between backward and step to clip gradients at their true size.
 local core = require "lunagrad.core"
 local reader = require("lunagrad.arguments").reader
 
@@ -31,7 +32,7 @@ local function new(_, ...)
   }, GradScaler)
 end
 
--- A tensor, or a list of them, times the scale.
+-- Multiplies a tensor, or each of a list, by the scale.
 function GradScaler:scale(outputs)
   if not self.enabled then return outputs end
   if core.is_tensor(outputs) then return outputs * self.current end
@@ -54,8 +55,8 @@ local function gradients(optimizer)
   return list
 end
 
--- Divides the gradients of the optimizer's parameters by the scale, and notes whether all are finite: one wait for the
--- device, however many they are.
+-- Divides the gradients of the optimizer's parameters by the scale and records whether all are finite, with a single wait
+-- for the device.
 function GradScaler:unscale_(optimizer)
   if not self.enabled then return end
   local state = self.optimizers[optimizer]
@@ -64,7 +65,7 @@ function GradScaler:unscale_(optimizer)
   self.optimizers[optimizer] = {finite = core._unscale(gradients(optimizer), 1 / self.current), stepped = false}
 end
 
--- The optimizer's step, unless its gradients hold NaN or Inf. Returns whether it was made.
+-- Takes the optimizer's step unless its gradients hold NaN or Inf. Returns whether the step was taken.
 function GradScaler:step(optimizer)
   if not self.enabled then
     optimizer:step()
@@ -82,7 +83,7 @@ function GradScaler:step(optimizer)
   return state.finite
 end
 
--- Adjusts the scale to what the steps met; or sets it.
+-- Updates the scale from the steps since the last update, or sets it to a given value.
 function GradScaler:update(new_scale)
   if not self.enabled then return end
   if new_scale then
@@ -105,7 +106,7 @@ end
 function GradScaler:get_scale() return self.enabled and self.current or 1.0 end
 function GradScaler:is_enabled() return self.enabled end
 
--- With PyTorch's keys; empty when the scaler is not enabled.
+-- PyTorch's keys. The table is empty when the scaler is disabled.
 function GradScaler:state_dict()
   if not self.enabled then return {} end
   return {

@@ -1,6 +1,6 @@
 -- LBFGS(params, {lr, max_iter, max_eval, tolerance_grad, tolerance_change, history_size, line_search_fn}): Nocedal,
--- Wright, "Numerical Optimization" (2006), algorithm 7.4, as PyTorch has it. step(closure) calls the closure, which
--- computes the gradients anew and returns the loss, up to max_eval times. One group of parameters.
+-- Wright, "Numerical Optimization" (2006), algorithm 7.4, as PyTorch has it. step(closure) calls the closure up to
+-- max_eval times; the closure recomputes the gradients and returns the loss. Only one parameter group is supported.
 local core = require "lunagrad.core"
 local Optimizer = require "lunagrad.optim.optimizer"
 local reader = require("lunagrad.arguments").reader
@@ -23,10 +23,10 @@ LBFGS = Optimizer.class("LBFGS", function(...)
   return a
 end)
 
--- The state of all parameters is the first one's and has its own shapes.
+-- One state serves all parameters. It is stored with the first parameter, in shapes of its own.
 LBFGS.free_state = true
 
--- Real numbers, for the whole method: of a complex tensor its parts.
+-- Complex tensors are used as pairs of real numbers.
 local function reals(tensor)
   return tensor:dtype():find "^c" and tensor:detach():view_as_real() or tensor
 end
@@ -56,7 +56,8 @@ end
 local function dot(a, b) return (a * b):sum():item() end
 local function largest(x) return x:abs():max():item() end
 
--- The two-loop recursion: -H g, H the inverse curvature that the history of steps and gradients' changes suggests.
+-- The two-loop recursion: -H g, where H approximates the inverse Hessian from the history of steps and gradient
+-- differences.
 local function direction(memory, gradient)
   local q, shares = -gradient, {}
   for i = #memory.old_stps, 1, -1 do
@@ -70,7 +71,7 @@ local function direction(memory, gradient)
   return q
 end
 
--- The newest pair: y, the change of the gradient, and s, the step.
+-- Adds the newest pair to the history: y, the gradient difference, and s, the step.
 local function remember(memory, gradient, history_size)
   local y, s = gradient - memory.prev_flat_grad, memory.d * memory.t
   local curvature = dot(y, s)
@@ -83,7 +84,8 @@ local function remember(memory, gradient, history_size)
   memory.H_diag = curvature / dot(y, y)
 end
 
--- One step along memory.d. Returns the loss and the gradient there (nil when nobody will ask) and the evaluations.
+-- Moves along memory.d. Returns the loss and the gradient at the new point (nil when they are not needed), and the number
+-- of evaluations.
 local function advance(memory, s, parameters, loss, gradient, slope, last, evaluate)
   local origin = flat(parameters)
   local function at(t)

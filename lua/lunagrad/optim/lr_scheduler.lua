@@ -1,5 +1,5 @@
 -- lg.optim.lr_scheduler: schedules of the learning rate, with PyTorch's names, arguments and formulas. t is the step,
--- from 0; "chained" formulas multiply the rate that is there, so that several schedules may work on one optimizer.
+-- from 0. Chained formulas compute the next rate from the current one, so several schedules can act on one optimizer.
 local core = require "lunagrad.core"
 local Schedule = require "lunagrad.optim.schedule"
 local reader = require("lunagrad.arguments").reader
@@ -15,7 +15,7 @@ local function class(name, ...)
   return made
 end
 
--- One function, or one for each group, as self.lr_lambdas.
+-- Sets self.lr_lambdas to one function for each group, from a list or from one function for all groups.
 local function spread_lambdas(self)
   local given, groups = self.lr_lambda, #self.optimizer.param_groups
   self.lr_lambdas, self.lr_lambda = type(given) == "table" and given or {}, nil
@@ -139,7 +139,8 @@ end
 local CosineAnnealingLR = class("CosineAnnealingLR", "T_max", {"eta_min", 0})
 function CosineAnnealingLR:begin() Schedule.need_count("CosineAnnealingLR", "T_max", self.T_max) end
 
--- The ratio of two neighbours; where the one before is 0 (t = T_max + 1 and so on) the curve starts up again.
+-- Multiplies the rate by the ratio of the values at t and t - 1. Where the value at t - 1 is 0 (t = T_max + 1, …), adds the
+-- first step of the rising half.
 function CosineAnnealingLR:chained(group, base)
   local t, n, least, rate = self.last_epoch, self.T_max, self.eta_min, Schedule.rate(group)
   if t == 0 then return rate end
@@ -152,8 +153,8 @@ function CosineAnnealingLR:closed(_, base)
   return self.eta_min + (base - self.eta_min) * (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
 end
 
--- The cosine from base to eta_min in T_0 steps, then again in T_0 T_mult, T_0 T_mult^2, … Loshchilov, Hutter, "SGDR",
--- ICLR 2017. step(t) takes fractions of epochs.
+-- A cosine from base to eta_min over T_0 steps, then over T_0 T_mult, T_0 T_mult^2, … steps. Loshchilov, Hutter, "SGDR",
+-- ICLR 2017. step(t) takes fractional epochs.
 local CosineAnnealingWarmRestarts = class("CosineAnnealingWarmRestarts", "T_0", {"T_mult", 1}, {"eta_min", 0})
 
 function CosineAnnealingWarmRestarts:begin()
@@ -182,7 +183,7 @@ function CosineAnnealingWarmRestarts:step(epoch)
   self:_note()
 end
 
--- One schedule after the other: schedules[k + 1] takes over at milestones[k].
+-- Runs one schedule after another: schedulers[k + 1] takes over at step milestones[k].
 local SequentialLR = class("SequentialLR", "schedulers", "milestones")
 
 function SequentialLR:begin()
@@ -193,7 +194,7 @@ function SequentialLR:begin()
   for i, one in ipairs(list) do
     if one.optimizer ~= self.optimizer then fail(("SequentialLR: scheduler %d has another optimizer"):format(i)) end
   end
-  -- What making the schedulers did is undone; the first begins.
+  -- Constructing the schedulers changed the rates: restore the initial rates, then start the first scheduler.
   for _, group in ipairs(self.optimizer.param_groups) do Schedule.set_rate(group, group.initial_lr) end
   for _, one in ipairs(list) do one.last_epoch = one.last_epoch - 1 end
   list[1]:_first_step()

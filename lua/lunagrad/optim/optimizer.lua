@@ -1,5 +1,5 @@
--- What all optimizers share: groups of parameters with their settings, state for each parameter, and the step.
--- A setting may be a number, a function or a handle of lg.run.live; the last two are asked at every step.
+-- The base class of all optimizers: parameter groups with their settings, a state for each parameter, and the step.
+-- A setting is a number, a function or a handle of lg.run.live; functions and handles are called at every step.
 local core = require "lunagrad.core"
 
 local fail = core._fail
@@ -8,8 +8,8 @@ local is_tensor = core.is_tensor
 local Optimizer = {__name = "Optimizer"}
 Optimizer.__index = Optimizer
 
--- A class of optimizers. `read` takes the arguments (lunagrad.arguments), `parameters` among them; every other name is
--- a setting that a group may have for itself.
+-- Makes a class of optimizers. `read` is a reader of arguments (lunagrad.arguments) with `params` among them; every other
+-- name is a setting, which each group may override.
 function Optimizer.class(name, read)
   local class = {__name = name, __index = nil, __tostring = Optimizer.__tostring}
   class.__index = class
@@ -45,7 +45,7 @@ function Optimizer:add_groups(parameters)
   end
 end
 
--- Settings that make no sense below 0. What is a function is looked at when it is asked.
+-- Checks settings that must not be negative. A setting that is a function is checked when it is called.
 local function check_sign(self, settings)
   for _, name in ipairs {"lr", "eps", "weight_decay", "momentum"} do
     local value = settings[name]
@@ -64,7 +64,7 @@ local function check_sign(self, settings)
   end
 end
 
--- A schedule notes the rate that it started from as initial_lr.
+-- Adds a group {params = {…}, …}. `initial_lr` is set by schedules: the rate that they started from.
 function Optimizer:add_param_group(given)
   local group = {}
   for name, default in pairs(self.defaults) do group[name] = default end
@@ -100,7 +100,7 @@ local function is_callable(value)
   return type(value) == "function" or type(value) == "userdata" or type(value) == "table" and getmetatable(value)
 end
 
--- A setting's value now.
+-- The current value of a setting.
 local function current(value, name, optimizer)
   if is_callable(value) then value = value() end
   local kind = type(value)
@@ -124,8 +124,8 @@ local function is_plain(value)
   return true
 end
 
--- All settings of a group now. The table is the group's for good; only what is another value than at the last step, or
--- is asked anew each time, is looked at again.
+-- The current values of all settings of a group. Each group keeps one table; only settings that changed since the last
+-- step, and functions and handles, are read again.
 function Optimizer:settings_of(group)
   local kept, names = self.settings[group], self.names
   local settings, known = kept.values, kept.known
@@ -144,8 +144,8 @@ function Optimizer:settings_of(group)
   return settings
 end
 
--- The parameters of a group that have a gradient, in lists of equal step count (all, unless some had none before). They
--- are collected again only when a gradient came or went.
+-- The parameters of a group that have a gradient, one list for each step count (one list, unless some parameters had no
+-- gradient before). The lists are kept until a parameter gains or loses its gradient.
 local function due(self, group)
   local known = self.lists[group]
   if known and known.count == #group.params and core._same_grads(known.all) then return known end
@@ -168,14 +168,14 @@ local function due(self, group)
   return lists
 end
 
--- Gradients are there, weights are as they were: lg.run.watch looks at them here.
+-- Called when gradients are final and weights not yet changed: lg.run.watch reads both here.
 function Optimizer:about_to_update()
   local look = core.run and core.run._before_update
   if look then look(self) end
 end
 
--- One update of every parameter that has a gradient. A class gives update(settings, list): list.params and list.states
--- belong to update number list.step, which counts from 1. A closure is called first, and its loss returned.
+-- Updates every parameter that has a gradient. A class defines update(settings, list), which updates list.params with
+-- list.states; list.step is the number of the update, from 1. A closure is called first, and its loss returned.
 function Optimizer:step(closure)
   local loss
   if closure then
@@ -197,7 +197,7 @@ function Optimizer:step(closure)
   return loss
 end
 
--- The state tensors called `name`, filled with `start` (0 when left out) when they are first asked for.
+-- The state tensors `name` of all parameters, created on first use and filled with `start` (default 0).
 local function column(list, name, start)
   local tensors = {}
   for i, state in ipairs(list.states) do
@@ -220,7 +220,7 @@ function Optimizer.fused(list, rule, settings, starts)
   core._fused_step(list.handle, rule, settings)
 end
 
--- Gradients become nil; with {set_to_none = false} they become zero.
+-- Sets the gradients to nil, or to zero with {set_to_none = false}.
 function Optimizer:zero_grad(options)
   local zero = options and options.set_to_none == false
   for _, group in ipairs(self.param_groups) do
@@ -234,7 +234,7 @@ function Optimizer:zero_grad(options)
   end
 end
 
--- As PyTorch's: parameters are numbered from 0 through all groups. The tensors are shared with the optimizer.
+-- PyTorch's layout: parameters are numbered from 0 across all groups. The tensors are shared with the optimizer.
 function Optimizer:state_dict()
   local states, groups, number = {}, {}, 0
   for g, group in ipairs(self.param_groups) do
@@ -261,7 +261,7 @@ local function sorted_keys(t)
   return keys
 end
 
--- Every saved state must belong to a parameter and have its shape.
+-- Checks that every saved state belongs to a parameter and has its shape.
 local function check_states(states, by_number)
   for _, number in ipairs(sorted_keys(states)) do
     local parameter = by_number[number]
@@ -278,7 +278,7 @@ local function check_states(states, by_number)
   end
 end
 
--- A saved value as a parameter's own; lists, as LBFGS has them, item by item.
+-- A copy of a saved value on the parameter's device; lists (as in LBFGS) are copied item by item.
 local function adopted(value, parameter)
   if is_tensor(value) then return value:detach():to(parameter:device()):clone() end
   if type(value) ~= "table" then return value end
@@ -287,7 +287,7 @@ local function adopted(value, parameter)
   return list
 end
 
--- Settings that are functions or handles stay what they are.
+-- Loads a state dict. Settings that are functions or handles are kept.
 function Optimizer:load_state_dict(saved)
   if #saved.param_groups ~= #self.param_groups then
     fail(("load_state_dict: %d groups of parameters in %s, %d in the state"):format(

@@ -1,5 +1,5 @@
--- ReduceLROnPlateau(optimizer, {mode, factor, patience, threshold, threshold_mode, cooldown, min_lr, eps}): the rate is
--- multiplied by `factor` when step(metric) has seen no better metric for more than `patience` steps.
+-- ReduceLROnPlateau(optimizer, {mode, factor, patience, threshold, threshold_mode, cooldown, min_lr, eps}): multiplies
+-- the rate by `factor` when the metric given to step(metric) has not improved for more than `patience` steps.
 local core = require "lunagrad.core"
 local Schedule = require "lunagrad.optim.schedule"
 local reader = require("lunagrad.arguments").reader

@@ -3,7 +3,7 @@
 local kDecrease, kCurvature = 1e-4, 0.9  -- c1 and c2
 local kMostSteps = 25
 
--- Where the cubic through the values and slopes of two points has its least value within [low, high].
+-- The minimizer within [low, high] of the cubic that interpolates the values and slopes of two points.
 local function cubic_minimum(a, b, low, high)
   if a.t > b.t then a, b = b, a end
   low, high = low or a.t, high or b.t
@@ -15,8 +15,8 @@ local function cubic_minimum(a, b, low, high)
   return math.min(math.max(t, low), high)
 end
 
--- From the start (t = 0) to a point {t, f, slope, g}. evaluate(t) makes such a point; largest: of the direction's
--- elements. Returns the point and how often it evaluated.
+-- Searches from the start (t = 0) for a point {t, f, slope, g} that satisfies the conditions. evaluate(t) computes a point;
+-- `largest` is the largest magnitude in the direction. Returns the point and the number of evaluations.
 return function(start, first, largest, tolerance, evaluate)
   local evaluations, steps = 0, 0
   local function at(t)
@@ -26,7 +26,7 @@ return function(start, first, largest, tolerance, evaluate)
   local function too_high(point) return point.f > start.f + kDecrease * point.t * start.slope end
   local function flat(point) return math.abs(point.slope) <= -kCurvature * start.slope end
 
-  -- Go on until a minimum lies between two points.
+  -- Bracketing: extend the interval until it contains a minimum.
   local before, point, other = start, at(first), nil
   while steps < kMostSteps do
     if too_high(point) or steps > 1 and point.f >= before.f then
@@ -44,7 +44,7 @@ return function(start, first, largest, tolerance, evaluate)
   end
   other = other or start
 
-  -- Narrow it down. `best` is the lower of the two.
+  -- Zoom: narrow the bracket. `best` is the end with the lower value.
   local best, worst = other, point
   if not (other.f <= point.f) then best, worst = point, other end
   local stuck = false
