@@ -64,6 +64,7 @@ OPTIMIZERS = [
     ("Adagrad", [dict(lr=0.1), dict(lr=0.1, lr_decay=0.1, weight_decay=0.1, initial_accumulator_value=0.5)]),
     ("Adadelta", [dict(lr=1.0), dict(lr=0.5, rho=0.8, eps=1e-3, weight_decay=0.1)]),
     ("Adamax", [dict(lr=0.1), dict(lr=0.1, betas=(0.8, 0.9), weight_decay=0.1)]),
+    ("Rprop", [dict(lr=0.1), dict(lr=0.05, etas=(0.4, 1.5), step_sizes=(0.03, 0.2))]),
     ("Lion", [dict(lr=0.1), dict(lr=0.1, betas=(0.5, 0.75), weight_decay=0.1)]),
 ]
 
