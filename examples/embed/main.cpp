@@ -1,5 +1,5 @@
-// A C++ program that embeds Lunagrad: first the engine alone, with the ops that scripts use; then a script in
-// a Session, whose events arrive as callbacks.
+// Embeds Lunagrad in a C++ program. It first calls the engine's ops directly, then runs a script in a Session
+// whose events arrive as callbacks.
 #include <cmath>
 #include <cstdio>
 
@@ -9,7 +9,7 @@
 
 using namespace lunagrad;
 
-// Fits y = 3 x + 1 by gradient descent and returns the slope it found.
+// Fits y = 3 x + 1 by gradient descent and returns the fitted slope.
 static double fit_line() {
   const Tensor x = randn({64, 1});
   const Tensor y = x * 3.0 + 1.0;

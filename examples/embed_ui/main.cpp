@@ -1,7 +1,7 @@
-// A C++ program with a frame loop of its own around Lunagrad: its window holds a slider and a button, and the
-// tape and the curves of the script that it runs.
-//   lunagrad-embed-ui                      until the window is closed
-//   lunagrad-embed-ui FRAMES PICTURE.png   so many frames; the last goes to the file
+// Embeds Lunagrad's panels in a C++ program with its own frame loop. Its window has a slider, a button, and
+// the tape and curves of the script that it runs.
+//   lunagrad-embed-ui                      runs until the window is closed
+//   lunagrad-embed-ui FRAMES PICTURE.png   draws FRAMES frames and saves the last one
 #include <imgui.h>
 
 #include <atomic>
@@ -28,7 +28,7 @@ for step in lg.run.steps(100000) do
 end
 )";
 
-// A part of the window, in fractions of it.
+// Places the next window at a rectangle given in fractions of the main window.
 static void begin_part(const char* title, float x, float y, float width, float height) {
   const ImVec2 size = ImGui::GetMainViewport()->Size;
   ImGui::SetNextWindowPos({x * size.x, y * size.y});
@@ -39,7 +39,7 @@ static void begin_part(const char* title, float x, float y, float width, float h
 
 static void run(long frames, const char* picture) {
   Window window({.width = 1100, .height = 700, .title = "A host of Lunagrad's panels"});
-  std::atomic<int64_t> step = 0;  // events come on the session's thread
+  std::atomic<int64_t> step = 0;  // written by events on the session's thread
   PanelHost panels({.wake = &Window::wake, .on_event = [&](const Event& event) {
                       if (event.kind == Event::Kind::metrics) step = event.step;
                     }});
