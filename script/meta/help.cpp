@@ -147,11 +147,12 @@ const std::vector<HelpEntry>& help_entries() {
     }
     std::vector<std::filesystem::path> files;
     for (const char* folder : {"/meta", "/lunagrad/optim"}) {
+      const std::ptrdiff_t before = std::ssize(files);
       std::error_code failed;
       for (const auto& file : std::filesystem::directory_iterator(library_directory() + folder, failed))
         if (file.path().extension() == ".lua") files.push_back(file.path());
+      std::sort(files.begin() + before, files.end());
     }
-    std::sort(files.begin(), files.end());
     for (const auto& file : files)
       for (HelpEntry& entry : read_annotations(content(file)))
         if (!entry.text.empty() || file.parent_path().filename() == "meta") made.push_back(std::move(entry));
