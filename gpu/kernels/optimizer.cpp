@@ -24,7 +24,7 @@ bool supports(const Call& call) {
   });
 }
 
-// Elements in order; what is not is worked on in a copy and written back.
+// Contiguous operands; the others are copied, and written back afterwards.
 Operands in_order(const Call& call) {
   Operands dense;
   for (const Tensor& x : call.in) dense.push_back(contiguous(x));
@@ -34,8 +34,8 @@ void write_back(const Call& call, size_t i, const Tensor& dense) {
   if (!dense.same(call.in[i])) copy_(call.in[i], dense);
 }
 
-// Calls f with the numbers, up to kMostTensors at a time, of those of the first n tensors that are of one
-// type and hold something.
+// Calls f for each dtype with the indices of the non-empty tensors of that dtype among the first n, at most
+// kMostTensors at a time.
 template <class F>
 void for_each_dispatch(const Operands& tensors, size_t n, F&& f) {
   for (const DType type : kTypes) {
@@ -119,7 +119,8 @@ struct ClipHot {
 static_assert(sizeof(ClipHot) <= kHotBytes);
 constexpr uint32_t kClipBlock = 4096;
 
-// What one dispatch visits, of one type; its blocks are numbered from 0, and stand behind `before` others.
+// The tensors of one dispatch, all of one dtype. Its blocks are numbered from 0 and follow `before` blocks of
+// other dispatches.
 struct ClipGroup {
   DType type;
   std::vector<size_t> chosen;

@@ -1,5 +1,6 @@
 // The optimizers' steps: all parameters of a group in one call and one parallel pass. The rules are the
-// records of runtime/optimizer/optimizers.def; rules.h says what the operands are.
+// records of runtime/optimizer/optimizers.def; rules.h describes the operands. Also the clipping of
+// gradients.
 #include "runtime/cpu/optimizer.h"
 
 #include <algorithm>
@@ -19,8 +20,8 @@ constexpr int64_t kGrain = 16384;  // elements; 20 µs at the speed of memory
 
 constexpr const char* kListNames[] = {"parameter", "gradient", "first state", "second state", "third state"};
 
-// A complex tensor as its parts, twice as many real numbers in the same memory: the rules work on each part,
-// as in PyTorch.
+// Replaces complex tensors by real views of their parts, with a last dim of 2: the rules treat each part as a
+// real number, as in PyTorch.
 void take_parts(Call& call) {
   for (Tensor& x : call.in) {
     if (!is_complex(x.dtype())) continue;
@@ -33,7 +34,7 @@ void take_parts(Call& call) {
   }
 }
 
-// Checks `lists` lists, and notes that all but the gradients are about to be written.
+// Checks the operands, which are `lists` lists, and marks all but the gradients as written.
 void check_lists(Call& call, size_t lists) {
   if (call.in.empty() || call.in.size() % lists != 0)
     fail(call.op->name, ": ", lists, " lists of equal length expected (got ", call.in.size(), " tensors)");
@@ -56,7 +57,7 @@ void check_lists(Call& call, size_t lists) {
   take_parts(call);
 }
 
-// Calls f.operator()<T>(tensor, begin, end) on stretches that cover all elements of `tensors`, on all
+// Calls f.operator()<T>(tensor index, begin, end) for ranges that cover all elements of `tensors`, on all
 // threads.
 template <class F>
 void for_stretches(std::span<const Tensor> tensors, F&& f) {
@@ -76,7 +77,7 @@ void for_stretches(std::span<const Tensor> tensors, F&& f) {
   });
 }
 
-// Operands whose elements do not lie in order are worked on in copies that are written back.
+// The operands as contiguous tensors. Those that are not contiguous are copied, and written back afterwards.
 class InOrder {
  public:
   InOrder(const Call& call, size_t lists) : call_(call), n_(call.in.size() / lists), lists_(&call.in) {

@@ -36,6 +36,15 @@ constexpr RuleTraits kTraits[] = {
 #include "runtime/optimizer/optimizers.def"
 };
 
+// Numbers and derived values fit into RuleUse::numbers.
+#define NUMBER(name, sample) +1
+#define COUNT(name, sample) +1
+#define FLAG(name) +1
+#define DERIVED(name, expression) +1
+#define OPTIMIZER(name, doc, states, numbers, derived, ...) \
+  static_assert(0 numbers derived <= kMostRuleNumbers);
+#include "runtime/optimizer/optimizers.def"
+
 // Numbers are read from the call's arguments in order.
 struct ArgumentReader {
   const Argument* at;

@@ -1,6 +1,6 @@
 #pragma once
-// The rules of optimizers.def for the rest of the engine: their names, states and numbers, and what a call of
-// a rule's op comes to. The op of a rule takes lists of equal length, one after the other: parameters,
+// The rules of optimizers.def for the rest of the engine: their names, states and numbers, and the values
+// that a call computes with. The op of a rule takes lists of equal length, one after the other: parameters,
 // gradients, then each state that exists for the call's numbers. It writes all but the gradients in place.
 // Numbers are Call::args, in the order of the record; callers pass them by name. Constant data and pure
 // functions, any thread.
