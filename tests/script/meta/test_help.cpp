@@ -52,6 +52,20 @@ TEST_CASE("annotations are read: tables, sentences, arguments, results") {
   CHECK(read[1].text == "");
 }
 
+TEST_CASE("annotations are read: the function type of an assigned field") {
+  const auto read = read_annotations(
+      "---@class lunagrad.optim\nlocal optim = {}\n\n---Goes down.\n"
+      "---@type fun(params: Tensor[], options?: {lr?: number, hook?: fun(x: Tensor): number}): Tensor\n"
+      "optim.Down = class(\"Down\")\noptim.Down.rule = 1\n---@type number\noptim.other = 2\n"
+      "---@type fun()\nelsewhere.f = 3\n");
+  REQUIRE(read.size() == 1);
+  CHECK(read[0].name == "lg.optim.Down");
+  CHECK(read[0].call == "lg.optim.Down(params, options)");
+  CHECK(read[0].text ==
+        "Goes down.\n  params  Tensor[]\n  options?  {lr?: number, hook?: fun(x: Tensor): number}\n"
+        "  returns  Tensor\n");
+}
+
 TEST_CASE("a search puts names before texts, and needs all words") {
   const auto names = [](const char* query) {
     std::vector<std::string> found;
