@@ -1,8 +1,8 @@
 #pragma once
 // The op record: everything the project knows about an operation, and Call, one use of it. run() is the only
 // way to run an op: it infers the shapes, calls the device and has the tape record the call. Each file in
-// ops/ defines the records of a few related ops as constants and lists them in one function; op.cpp joins the
-// lists. Nothing registers itself. A record is constant: any thread may read it.
+// ops/ defines the records of a few related ops as constants and lists them in one function; families.cpp
+// joins the lists. Nothing registers itself. A record is constant: any thread may read it.
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -171,8 +171,9 @@ struct OpExample {
   std::vector<ExampleOperand> inputs;
   Values params = {};           // missing ones take their fallbacks
   const char* error = nullptr;  // what the Error of this wrong call contains; null: the call is right
-  double tolerance = 1e-5;      // of f32 against f64, relative to the largest value
   bool second_order = true;     // whether second derivatives are checked
+  // The types that the op takes for its real inputs; it refuses others with an Error. number: all but bool.
+  enum class Types : uint8_t { any, number, floating } types = Types::any;
 };
 
 struct Op {

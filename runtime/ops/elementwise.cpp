@@ -452,6 +452,8 @@ std::vector<OpExample> row_examples(const Op& op) {
       example.params.resize(op.params.size());
       example.params[size_t(&spec - op.params.data())] = 0.5;
     }
+    // A fraction among the parameters makes bool a float.
+    if (traits.types == RowTypes::knumber && example.params.empty()) example.types = OpExample::Types::number;
     examples.push_back(std::move(example));
   }
   return examples;

@@ -53,10 +53,13 @@ const Op kPairwiseDistance{
                {"keepdim", ParamKind::boolean, false}},
     .compose = pairwise_distance_compose,
     .family = OpFamily::reduction,
-    .examples = {{.inputs = {{.shape = {4, 3}}, {.shape = {4, 3}}}},
-                 {.inputs = {{.shape = {2, 4, 3}}, {.shape = {4, 3}}}, .params = {1.0, 1e-3, true}},
-                 {.inputs = {{.shape = {3}}, {.shape = {3}}}, .params = {3.0}},
-                 {.inputs = {{.shape = {}}, {.shape = {}}}, .error = "got two scalars"}}};
+    .examples = {
+        {.inputs = {{.shape = {4, 3}}, {.shape = {4, 3}}}, .types = OpExample::Types::number},
+        {.inputs = {{.shape = {2, 4, 3}}, {.shape = {4, 3}}},
+         .params = {1.0, 1e-3, true},
+         .types = OpExample::Types::number},
+        {.inputs = {{.shape = {3}}, {.shape = {3}}}, .params = {3.0}, .types = OpExample::Types::number},
+        {.inputs = {{.shape = {}}, {.shape = {}}}, .error = "got two scalars"}}};
 
 // 1 - cos where the target is 1, max(0, cos - margin) where it is -1.
 Operands cosine_embedding_compose(const Call& call) {

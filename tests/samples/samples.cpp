@@ -1,7 +1,5 @@
 #include "tests/samples/samples.h"
 
-#include <cmath>
-
 #include "runtime/ops.h"
 
 namespace lunagrad::tests {
@@ -62,7 +60,11 @@ std::vector<Sample> samples() {
     if (op->hidden()) continue;
     for (const OpExample& example : examples_of(*op))
       if (!example.error)
-        rows.push_back({op->name, example.inputs, example.params, example.tolerance, example.second_order});
+        rows.push_back({.op = op->name,
+                        .inputs = example.inputs,
+                        .params = example.params,
+                        .second_order = example.second_order,
+                        .types = example.types});
   }
   return rows;
 }

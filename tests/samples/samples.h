@@ -1,9 +1,9 @@
 #pragma once
-// The op sample table. Each public op has at least one sample: operands by shape, range and kind, and
-// parameters. runtime/test_ops.cpp runs every sample over dtypes and layouts, against the same op in f64,
-// against central differences, and to second order; gpu/test_samples.cpp compares the Vulkan device with the
-// CPU. Samples come from the files of this folder and from the examples of the records (Op::examples); those
-// of elementwise rows are derived from elementwise.def.
+// The op sample table. Each public op of the engine has at least one sample: operands by shape, range and
+// kind, and parameters. runtime/test_ops.cpp runs every sample over dtypes and layouts, against the same op
+// in f64, against central differences, and to second order; gpu/test_samples.cpp compares the Vulkan device
+// with the CPU. Samples come from the files of this folder and from the examples of the records
+// (Op::examples); those of elementwise rows are derived from elementwise.def.
 #include <string>
 #include <vector>
 
@@ -24,6 +24,8 @@ struct Sample {
   // Errors are relative to the largest expected element, or to this if that is smaller. Rows with a gradient
   // that is exactly 0 set it to what the rounding errors come from.
   double smallest_scale = 1e-3;
+  OpExample::Types types =
+      OpExample::Types::any;  // of the real inputs; types.cpp has those of ops without examples
 };
 
 // The largest error of f32 against f64 on the CPU, relative to the largest expected element: about 80 eps.

@@ -1,4 +1,4 @@
-// Which dtypes the ops take for the real inputs of their samples.
+// Which dtypes the ops take for the real inputs of their samples. Examples of records say it themselves.
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -25,10 +25,9 @@ const std::set<std::string> kFloating = words(
 
 // Ops of numbers: they refuse bool.
 const std::set<std::string> kNumbers = words(
-    "_clamp_bounds addcmul addmm affine baddbmm bmm ceil clamp_max clamp_min cosine_embedding_loss "
-    "cosine_similarity dot floor floor_divide fmod frac gaussian_nll_loss hardtanh huber_loss "
-    "margin_ranking_loss matmul mm mv neg norm_sq pow relu relu6 remainder round smooth_l1_loss "
-    "square sub triplet_margin_loss trunc");
+    "_clamp_bounds addmm baddbmm bmm cosine_embedding_loss cosine_similarity dot "
+    "gaussian_nll_loss huber_loss margin_ranking_loss matmul mm mv smooth_l1_loss "
+    "triplet_margin_loss");
 
 // Samples of einsum that multiply no matrices, and so take bool.
 const std::set<std::string> kEinsumsOfBool = {
@@ -51,6 +50,8 @@ bool takes(const Sample& sample, DType type) {
   const std::string& op = sample.op;
   if (op == "complex" || op == "view_as_complex") return type == DType::f32 || type == DType::f64;
   if (is_floating(type)) return true;
+  if (sample.types == OpExample::Types::floating) return false;
+  if (sample.types == OpExample::Types::number && type == DType::boolean) return false;
   if (kFloating.count(op)) return false;
   if (op == "vector_norm") return sample.params.size() > 3;  // with a dtype to compute in
   if (op == "masked_fill" && has_fraction(sample.params)) return false;
