@@ -161,9 +161,7 @@ Tensor prelu(const Tensor&, const Tensor& weight);  // weight [C] for dim 1, or 
 Tensor softmin(const Tensor&, int dim);
 
 // optimizer.cpp: one step over all tensors of a parameter group, in place, in one pass. The lists have equal
-// lengths; states start as zeros. The ops _sgd_step, _adam_step and _adamw_step take the lists one after the
-// other and the options as Call::args, in the order of the members. The last argument of Adam is amsgrad:
-// whether there is a fifth list.
+// lengths; states start as zeros. The steps of all other optimizers are in runtime/optimizer/rules.h.
 struct SgdOptions {
   double lr = 1e-3, momentum = 0, dampening = 0, weight_decay = 0;
   int64_t step = 1;  // from 1; the first step has no momentum yet
@@ -181,10 +179,6 @@ void adam_step(const TensorList& params, const TensorList& grads, const TensorLi
                const TensorList& exp_avg_sqs,
                const TensorList& max_exp_avg_sqs,  // the last: amsgrad's, or none
                const AdamOptions&);
-// The other rules. op is _nadam_step, _radam_step, _adamax_step, _rmsprop_step, _adagrad_step,
-// _adadelta_step, _lion_step or _ema_step; tensors are its lists one after the other; numbers are those of
-// the rule, in the order of cpu/optimizer.h.
-void optimizer_step(const Op& op, Operands tensors, std::span<const double> numbers);
 // Scales the gradients in place so that their total norm is at most max_norm; returns the norm before, 0-d.
 Tensor clip_grad_norm_(const TensorList& grads, double max_norm, double norm_type = 2);
 

@@ -5,7 +5,7 @@ local reader = require("lunagrad.arguments").reader
 ---@class lunagrad.optim
 local optim = {}
 
----Scales the gradient by the ratio of two moving averages: of past updates and of past gradients.
+---Step sizes from running means of squared gradients and squared updates.
 ---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, rho?: lunagrad.Setting, eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, maximize?: boolean}): lunagrad.optim.Optimizer
 optim.Adadelta = Optimizer.class("Adadelta", reader("Adadelta", "params", {"lr", 1.0}, {"rho", 0.9}, {"eps", 1e-6},
   {"weight_decay", 0}, {"maximize", false}))

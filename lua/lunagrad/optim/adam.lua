@@ -6,8 +6,7 @@ local reader = require("lunagrad.arguments").reader
 ---@class lunagrad.optim
 local optim = {}
 
----Adam: divides a moving average of the gradient by the root of a moving average of its square. `betas` are the decay
----rates of the two averages.
+---Adam (Kingma and Ba 2015). `betas` are the decay rates of the averages of the gradient and of its square.
 ---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, amsgrad?: boolean, maximize?: boolean}): lunagrad.optim.Optimizer
 optim.Adam = Optimizer.class("Adam", reader("Adam", "params", {"lr", 1e-3}, {"betas", {0.9, 0.999}}, {"eps", 1e-8},
   {"weight_decay", 0}, {"amsgrad", false}, {"maximize", false}))

@@ -8,7 +8,7 @@ local reader = require("lunagrad.arguments").reader
 ---@class lunagrad.optim
 local optim = {}
 
----Rectified Adam: in the first steps, while too few squared gradients are averaged, it does not divide by their root.
+---Rectified Adam: divides by the root mean square only once its variance is tractable.
 ---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, betas?: number[], eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, decoupled_weight_decay?: boolean, maximize?: boolean}): lunagrad.optim.Optimizer
 optim.RAdam = Optimizer.class("RAdam", reader("RAdam", "params", {"lr", 1e-3}, {"betas", {0.9, 0.999}}, {"eps", 1e-8},
   {"weight_decay", 0}, {"decoupled_weight_decay", false}, {"maximize", false}))

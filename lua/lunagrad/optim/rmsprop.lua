@@ -7,7 +7,7 @@ local reader = require("lunagrad.arguments").reader
 ---@class lunagrad.optim
 local optim = {}
 
----Divides the gradient by the root of a moving average of its square; `centered` subtracts the squared mean first.
+---Divides the gradient by the root of its running mean square. With `centered` the squared mean is subtracted first.
 ---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, alpha?: lunagrad.Setting, eps?: lunagrad.Setting, weight_decay?: lunagrad.Setting, momentum?: lunagrad.Setting, centered?: boolean, maximize?: boolean}): lunagrad.optim.Optimizer
 optim.RMSprop = Optimizer.class("RMSprop", reader("RMSprop", "params", {"lr", 1e-2}, {"alpha", 0.99}, {"eps", 1e-8},
   {"weight_decay", 0}, {"momentum", 0}, {"centered", false}, {"maximize", false}))

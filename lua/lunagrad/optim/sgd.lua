@@ -8,7 +8,8 @@ local reader = require("lunagrad.arguments").reader
 ---@class lunagrad.optim
 local optim = {}
 
----Stochastic gradient descent, with momentum where `momentum` is not 0. `nesterov` needs a momentum and no dampening.
+---Stochastic gradient descent. A `momentum` other than 0 adds a moving average of gradients; `nesterov` needs a momentum
+---and no dampening.
 ---@type fun(params: lunagrad.Parameters, options?: {lr?: lunagrad.Setting, momentum?: lunagrad.Setting, dampening?: lunagrad.Setting, weight_decay?: lunagrad.Setting, nesterov?: boolean, maximize?: boolean}): lunagrad.optim.Optimizer
 optim.SGD = Optimizer.class("SGD", reader("SGD", "params", {"lr", 1e-3}, {"momentum", 0}, {"dampening", 0},
   {"weight_decay", 0}, {"nesterov", false}, {"maximize", false}))
