@@ -100,7 +100,7 @@ file(GLOB GPU_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/gpu/*.cpp ${CMAKE_SO
 list(REMOVE_ITEM GPU_SOURCES ${CMAKE_SOURCE_DIR}/gpu/write_elementwise.cpp ${CMAKE_SOURCE_DIR}/gpu/write_optimizers.cpp
      ${CMAKE_SOURCE_DIR}/gpu/write_constants.cpp)
 # The tests link these objects, since they use symbols that the shared library hides.
-add_library(lunagrad-gpu-objects OBJECT ${GPU_SOURCES} ${CMAKE_SOURCE_DIR}/gpu/volk.c)
+add_library(lunagrad-gpu-objects OBJECT ${GPU_SOURCES})
 add_dependencies(lunagrad-gpu-objects shader-constants)
 set_target_properties(lunagrad-gpu-objects lunagrad-shaders PROPERTIES C_VISIBILITY_PRESET hidden
                       CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
