@@ -12,7 +12,7 @@ for _, name in ipairs {
   "softmax", "log_softmax", "softmin", "cross_entropy", "mse_loss",
   "nll_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
   "kl_div", "one_hot", "pad", "glu",
-  "poisson_nll_loss", "gaussian_nll_loss", "cosine_similarity", "cosine_embedding_loss", "triplet_margin_loss",
+  "poisson_nll_loss", "gaussian_nll_loss", "cosine_similarity", "pairwise_distance", "cosine_embedding_loss", "triplet_margin_loss",
   "margin_ranking_loss", "hinge_embedding_loss", "soft_margin_loss", "ctc_loss",
   "relu", "relu6", "sigmoid", "tanh", "gelu", "silu", "mish", "leaky_relu", "elu", "selu", "celu", "softplus",
   "softsign", "hardtanh", "hardsigmoid", "hardswish", "logsigmoid", "tanhshrink", "threshold", "prelu",
