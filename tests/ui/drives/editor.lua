@@ -4,7 +4,7 @@
 local steps = dofile(arg[0]:match(".*/") .. "steps.lua")
 ui.wait("panel", "Editor")
 ui.click("panel", "Editor")
-ui.wait("editor.line", "1: -- Handwritten")
+ui.wait("editor.line", "1: -- Classifies")
 ui.expect("editor.tab", "04_digits_mlp.lua")
 -- A frame in which the panel moves loses a notch of the wheel.
 local function shows(prefix)
@@ -34,8 +34,8 @@ ui.absent("editor.error")
 
 -- After saving, the run reloads it at the end of a step, and the curves continue.
 ui.wheel("editor.line", 20)
-ui.wait("editor.line", "1: -- Handwritten")
-ui.click("editor.line", "1: -- Handwritten")
+ui.wait("editor.line", "1: -- Classifies")
+ui.click("editor.line", "1: -- Classifies")
 ui.type(", edited,")
 ui.expect("editor.tab", "modified")
 ui.key("Ctrl+S")

@@ -45,7 +45,7 @@ ui.wait("state", "finished")
 
 -- A panel is dragged to another region, and fills the window.
 ui.drag("panel", 900, 560)
-ui.wait("region", "lower right: Inspector, Curves, in front Curves")
+ui.wait("region", "lower right: Inspector, Environment, Curves, in front Curves")
 ui.picture(arg[1] .. "/frame_dragged.png")
 ui.click("panel", "Curves")
 ui.key("Ctrl+M")
