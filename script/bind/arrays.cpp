@@ -1,4 +1,4 @@
-// lg.io.npz, lg.io.png, and the formats whose functions take no options, from the list of formats.
+// Binds lg.io.npz, lg.io.png, and every listed format whose functions take no options.
 #include "runtime/io/format.h"
 #include "runtime/io/npz.h"
 #include "runtime/io/png.h"

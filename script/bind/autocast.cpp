@@ -1,4 +1,4 @@
-// Mixed precision in Lua, and the search for NaN and Inf.
+// Bindings of mixed precision (lg.autocast) and of the detection of NaN and Inf (lg.set_detect_anomaly).
 #include "runtime/tape/autocast.h"
 
 #include "runtime/tape/finite.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kRegionType = "lunagrad.Autocast";
 
-// What an open region will put back.
+// The userdata that autocast(dtype) returns: the region to restore when the value is closed.
 struct OpenRegion {
   std::shared_ptr<Autocast> previous;
   bool open = true;
@@ -28,8 +28,9 @@ int collect_region(lua_State* L) {
   return 0;
 }
 
-// autocast(dtype, fn, …) = fn(…) in a region of that type; false in place of the type switches autocast off
-// inside. autocast(dtype) begins a region that lasts until the value is closed.
+// autocast(dtype, fn, …) calls fn(…) in an autocast region of that dtype and returns its results. The dtype
+// `false` switches autocast off. autocast(dtype) begins a region, which lasts until the returned value is
+// closed.
 int autocast(lua_State* L) {
   std::shared_ptr<Autocast> region;
   if (!lua_isboolean(L, 1) || lua_toboolean(L, 1)) region = make_autocast(check_dtype(L, 1, "autocast"));
@@ -50,7 +51,7 @@ int is_autocast_enabled(lua_State* L) {
   return 1;
 }
 
-// The region's type, nil outside.
+// get_autocast_dtype() -> the dtype of the current region, nil outside a region
 int autocast_type(lua_State* L) {
   if (const auto& region = context().autocast)
     lua_pushstring(L, dtype_name(region->type()));
@@ -59,7 +60,7 @@ int autocast_type(lua_State* L) {
   return 1;
 }
 
-// _unscale(gradients, factor): multiplies them in place; whether all are finite.
+// _unscale(gradients, factor) -> whether all gradients are finite. Multiplies them by factor in place.
 int unscale(lua_State* L) {
   mark_line(L);
   lua_pushboolean(L, unscale_gradients(check_tensors(L, 1, "unscale_"), check_number(L, 2, "unscale_")));

@@ -1,5 +1,6 @@
-// lg.tensor: tensors from Lua's numbers, booleans and nested tables; the generator of random numbers, the
-// default device, a clock. The other ways to make a tensor are ops (bind_ops.cpp).
+// Binds lg.tensor, which makes a tensor from Lua numbers, booleans and nested tables, and the functions for
+// the random generator, the devices, the matmul precision and the clock. Other functions that create
+// tensors, such as lg.zeros, are ops (ops.cpp).
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -11,19 +12,19 @@
 namespace lunagrad {
 namespace {
 
-// A number, a boolean, or tables of them nested to any depth: the value at stack index 1, which is also the
-// top.
+// Reads the value at the top of the stack: a number, a boolean, or nested tables of them, at most kMaxDims
+// levels deep.
 class TableReader {
  public:
   explicit TableReader(lua_State* L) : L_(L) {
     measure();
     find_type();
   }
-  // i64 when every number is an integer, else f32; bool for booleans; f32 for no element.
+  // i64 if all numbers are integers, otherwise f32; bool for booleans; f32 if there is no element.
   DType dtype() const { return dtype_; }
   Shape shape() const { return Shape(std::span<const int64_t>(sizes_)); }
 
-  // The elements in row-major order; integers stay exact, floats are converted as a cast does.
+  // The elements in row-major order. Integers stay exact; floats are converted as by a cast.
   template <class T>
   std::vector<T> read() {
     std::vector<T> values;
@@ -40,7 +41,7 @@ class TableReader {
   }
 
  private:
-  // The sizes along the first elements.
+  // Takes the sizes from the first element of each level; visit() checks the other elements.
   void measure() {
     const int top = lua_gettop(L_);
     luaL_checkstack(L_, kMaxDims + 2, "tensor");
@@ -96,7 +97,7 @@ class TableReader {
   DType dtype_ = DType::boolean;
 };
 
-// std::vector<bool> is not an array of bool, so booleans are separate.
+// Booleans have a branch of their own, because std::vector<bool> is not an array of bool.
 Tensor tensor_from_table(TableReader& reader, DType dtype, Device& device) {
   if (dtype == DType::boolean) {
     const std::vector<double> values = reader.read<double>();
@@ -154,7 +155,7 @@ int tensor(lua_State* L) {
   return 1;
 }
 
-// --- the generator and the default device ---
+// --- the random generator, devices and precision ---
 
 int manual_seed(lua_State* L) {
   context().generator.seed(uint64_t(check_integer(L, 1, "manual_seed")));
@@ -222,7 +223,7 @@ int list_devices(lua_State* L) {
   return 1;
 }
 
-// Waits until the default device has done what was asked of it: what a stopwatch needs before it is read.
+// Waits until the default device has finished all submitted work. Call it before you read the clock.
 int synchronize(lua_State*) {
   Context& ctx = context();
   const uint64_t begin = ticks();
@@ -231,7 +232,7 @@ int synchronize(lua_State*) {
   return 0;
 }
 
-// Seconds of a clock that only runs forward.
+// Seconds of the monotonic clock.
 int clock(lua_State* L) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   lua_pushnumber(L, std::chrono::duration<double>(now).count());

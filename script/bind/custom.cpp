@@ -1,4 +1,5 @@
-// Functions of the script as parts of the tape: custom ops, and checkpoints that run again in backward.
+// Binds custom ops (lg.custom_op) and activation checkpointing (lg.checkpoint): Lua functions that backward
+// calls.
 #include "runtime/tape/custom.h"
 
 #include <algorithm>
@@ -15,9 +16,9 @@ namespace {
 // --- custom ops ---
 
 constexpr const char* kContextType = "lunagrad.CustomContext";
-constexpr const char* kSaved = "_saved";  // of a context: its saved tensors, while forward or backward runs
+constexpr const char* kSaved = "_saved";  // context field: saved tensors, while forward or backward runs
 
-// ctx:save(…): tensors or nil.
+// ctx:save(…): saves tensors for backward. An argument may be nil.
 int context_save(lua_State* L) {
   luaL_checkudata(L, 1, kContextType);
   lua_getiuservalue(L, 1, 1);
@@ -46,7 +47,7 @@ int context_saved(lua_State* L) {
   return count;
 }
 
-// ctx.name: a method, or what the script stored.
+// ctx.name: a method, or a value that the script stored.
 int context_index(lua_State* L) {
   luaL_getmetafield(L, 1, "methods");
   lua_pushvalue(L, 2);
@@ -69,7 +70,7 @@ constexpr luaL_Reg kContextEvents[] = {
 constexpr luaL_Reg kContextMethods[] = {
     {"save", guard<context_save>}, {"saved", guard<context_saved>}, {nullptr, nullptr}};
 
-// Sets the list of saved tensors of the context at the top of the stack.
+// Sets the list of saved tensors of the context at the top of the stack. false stands for nil.
 void set_saved(lua_State* L, const TensorList& saved) {
   lua_getiuservalue(L, -1, 1);
   lua_createtable(L, int(saved.size()), 0);
@@ -81,7 +82,8 @@ void set_saved(lua_State* L, const TensorList& saved) {
   lua_pop(L, 1);
 }
 
-// Takes the list away: a context that held an output would hold the node that holds it.
+// Removes the list of saved tensors from the context at the top of the stack and returns it. The node holds
+// the context, so a saved output in the context would make a reference cycle.
 TensorList take_saved(lua_State* L) {
   TensorList saved;
   lua_getiuservalue(L, -1, 1);
@@ -99,13 +101,14 @@ TensorList take_saved(lua_State* L) {
   return saved;
 }
 
-// One call of a custom op: which arguments are tensors.
+// The arguments of one call of a custom op.
 struct Given {
   TensorList tensors;
-  std::vector<int> input;  // of each argument: which tensor it is, -1 for none
+  std::vector<int> input;  // for each argument: its index in `tensors`, -1 if it is not a tensor
 };
 
-// What a backward function returned, the values from index 1 on: a gradient or nil for each argument.
+// Reads the results of a backward function, from stack index 1 on: a gradient or nil for each argument.
+// Returns one gradient for each tensor, undefined for nil.
 TensorList read_gradients(lua_State* L, const Given& arguments) {
   const int given = lua_gettop(L), wanted = int(arguments.input.size());
   int last = 0;  // the last argument that may have a gradient
@@ -126,7 +129,7 @@ TensorList read_gradients(lua_State* L, const Given& arguments) {
   return gradients;
 }
 
-// Runs the backward function with the saved values in the context.
+// Runs the backward function. The context holds the saved values only during the call.
 TensorList run_backward(const LuaFunction& function, const LuaFunction& shared, const Given& arguments,
                         const TensorList& saved, const TensorList& grads) {
   TensorList gradients;
@@ -171,12 +174,12 @@ void push_context(lua_State* L, const Given& arguments) {
   set_saved(L, {});
 }
 
-// A call that can be made once more when it is over, with other tensors: its functions and its arguments that
-// are no tensors.
+// A finished call that can be repeated with other tensors (CustomOp::again). `arguments` is the Lua table of
+// its arguments, with false in place of each tensor.
 struct Replay {
   const Op* record;
   LuaFunction forward, backward, arguments;
-  std::vector<int> input;  // of each argument: which tensor it is, -1 for none
+  std::vector<int> input;  // as in Given
 };
 
 CustomOp replay(const std::shared_ptr<const Replay>& call, const TensorList& inputs) {
@@ -246,12 +249,12 @@ int call_custom(lua_State* L) {
     lua_pop(L, 1);
     return outputs;
   };
-  // The arguments' places outlive the call, their tensors are the node's.
+  // Backward needs only the positions of the tensors among the arguments. The node holds the tensors.
   const auto places = std::make_shared<Given>(Given{TensorList(arguments->tensors.size()), arguments->input});
   op.backward = [shared, backward, places](const CustomContext& ctx, const TensorList& grads) {
     return run_backward(*backward, *shared, *places, ctx.saved(), grads);
   };
-  // Only a viewer asks for it.
+  // Only viewers repeat a call. Without a listener of backward passes there is no viewer.
   if (context().capture) {
     lua_createtable(L, count, 0);
     for (int i = 1; i <= count; ++i) {
@@ -308,8 +311,9 @@ int custom_op(lua_State* L) {
 
 size_t bytes_in_use() { return context().device->memory().in_use; }
 
-// The garbage of the function is most of the memory that a checkpoint saves. A cycle costs as much as
-// Lua's heap is large.
+// Collects Lua's garbage if the device's memory in use grew by more than a threshold since `before`. Tensors
+// that the function dropped are most of the memory that a checkpoint saves. The cost of a collection grows
+// with Lua's heap, so the threshold is four times the heap, at least 1 MiB.
 void collect_since(lua_State* L, size_t before) {
   const size_t worth = std::max(size_t(1) << 20, size_t(lua_gc(L, LUA_GCCOUNT)) << 12);
   if (bytes_in_use() > before + worth) lua_gc(L, LUA_GCCOLLECT);
@@ -327,7 +331,7 @@ class UseModules {
   int previous_;
 };
 
-// Exchanges the training flags of the modules in the table at `index` with those that it holds.
+// Swaps the training flag of each module with its flag in the table at `index`: module -> flag.
 void exchange_flags(lua_State* L, int index) {
   std::vector<bool> flags;
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
@@ -347,8 +351,8 @@ void exchange_flags(lua_State* L, int index) {
   }
 }
 
-// Calls the function of a checkpoint again. `call`: {function, arguments …, n =}; `modules`: module ->
-// training.
+// Calls the function of a checkpoint again. `call` is the table {function, arguments …, n = their number},
+// `modules` the table module -> training flag in the first run.
 void run_again(const LuaFunction& call, const LuaFunction& modules) {
   const size_t before = bytes_in_use();
   lua_State* main = nullptr;
@@ -374,7 +378,7 @@ void run_again(const LuaFunction& call, const LuaFunction& modules) {
   collect_since(main, before);
 }
 
-// lg.checkpoint(fn, …) = fn(…)
+// lg.checkpoint(fn, …) -> the results of fn(…)
 int checkpoint(lua_State* L) {
   const int count = lua_gettop(L);
   check_callable(L, 1, "checkpoint");
@@ -411,7 +415,8 @@ int checkpoint(lua_State* L) {
   return lua_gettop(L);
 }
 
-// _recomputing(): whether a checkpoint runs again, so that running statistics have been updated already.
+// _recomputing() -> whether a checkpoint is being recomputed. Its first run has already updated the running
+// statistics.
 int is_recomputing(lua_State* L) {
   lua_pushboolean(L, context().checkpoint && context().checkpoint->replaying());
   return 1;

@@ -1,5 +1,5 @@
-// What lg.data needs from the engine: plans that say how samples become batches, passes that workers run
-// ahead of the script, and looks into folders.
+// The functions of lunagrad.core that lg.data calls: batch plans, which describe how samples become batches;
+// passes, whose batches worker threads make ahead of the script; and functions that read folders and files.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -46,8 +46,8 @@ std::vector<float> floats_field(lua_State* L, int table, const char* name) {
   return values;
 }
 
-// {{kind = "normalize", mean =, std =}, {kind = "crop", height =, width =, padding =}, {kind = "flip", p =}},
-// which lg.data.transform has checked
+// {{kind = "normalize", mean =, std =}, {kind = "crop", height =, width =, padding =}, {kind = "flip", p =}};
+// lg.data.transform has checked the values.
 std::vector<ImageStep> check_steps(lua_State* L, int index) {
   std::vector<ImageStep> steps;
   require_table(L, index);
@@ -76,8 +76,8 @@ std::vector<ImageStep> check_steps(lua_State* L, int index) {
   return steps;
 }
 
-// {rows = tensor}, {windows = u8 tensor, start =, stride =, length =} or {files = {paths}, channels =, shape
-// = {…}}
+// {rows = tensor}, {windows = u8 tensor, start =, stride =, length =} or
+// {files = {paths}, channels =, shape = {…}}
 BatchColumn check_column(lua_State* L, int table) {
   BatchColumn column;
   require_table(L, table);
@@ -114,7 +114,7 @@ BatchColumn check_column(lua_State* L, int table) {
   return column;
 }
 
-// Every sample index is within the column.
+// Error unless the column holds at least `samples` samples.
 void require_samples(const BatchColumn& column, int64_t samples) {
   int64_t held = int64_t(column.files.size()), end = 0;
   if (column.kind == BatchColumn::Kind::rows) held = column.source.size(0);
@@ -165,7 +165,7 @@ const Plan& check_plan(lua_State* L, int index) {
   return *static_cast<Plan*>(luaL_checkudata(L, index, kPlanType));
 }
 
-// Indices of samples, from 0, each below the plan's number of them.
+// Reads a 1-d tensor of sample indices, from 0. Error for an index outside of the plan's samples.
 std::vector<int64_t> check_order(lua_State* L, int index, const BatchPlan& plan) {
   const Tensor& tensor = check_tensor(L, index, "data");
   if (!is_integral(tensor.dtype()) || tensor.ndim() != 1)
@@ -181,7 +181,8 @@ BatchDraw check_draw(lua_State* L, int index) {
   return {uint64_t(check_integer(L, index, "data")), uint64_t(check_integer(L, index + 1, "data"))};
 }
 
-// What comes from files goes to the default device, as all readers of files have it.
+// Pushes the tensors of a batch. Windows and images come from files, so they are moved to the default device,
+// as all data from files. Rows of tensors stay on the CPU.
 int push_batch(lua_State* L, const BatchPlan& plan, TensorList batch) {
   luaL_checkstack(L, int(batch.size()), "data");
   const bool from_files = plan.columns[0].kind != BatchColumn::Kind::rows;
@@ -214,7 +215,7 @@ int start_prefetch(lua_State* L) {
                                 .batches = check_integer(L, 7, "data"),
                                 .workers = int(check_integer(L, 8, "data")),
                                 .ahead = int(check_integer(L, 9, "data"))};
-  // As DataLoader has checked them.
+  // DataLoader has checked these values. This protects the engine if a script calls _prefetch directly.
   if (options.batch_size < 1 || options.first < 0 || options.batches < options.first || options.workers < 1 ||
       options.workers > 1024 || options.ahead < 1 || options.ahead > 1 << 20 ||
       options.batches > (order.empty() ? 0 : (int64_t(order.size()) - 1) / options.batch_size + 1))
@@ -239,7 +240,7 @@ int collect(lua_State* L) {
 
 // --- files ---
 
-// list_folder(path) -> names of the folders in it, names of the files, both sorted by bytes
+// list_folder(path) -> names of its folders, names of its files; both sorted by bytes
 int list_folder(lua_State* L) {
   const std::string path = readable_path(L, 1);
   std::vector<std::string> folders, files;

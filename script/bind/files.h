@@ -8,16 +8,17 @@
 
 namespace lunagrad {
 
-// The path that is argument 1 of "format.function". In a sandbox an Error if this use of the path is not
-// allowed.
+// The path in argument 1 of "format.function". Error if it is not a path, or if the sandbox does not allow
+// this use of it.
 std::string check_path(lua_State*, const char* function, FileUse = FileUse::write);
 // Pushes a tensor that was read from a file, moved to the default device like every new tensor.
 void push_loaded(lua_State*, const Tensor&);
-// Pushes a table name -> tensor; reads one from argument 2 of "format.save".
+// Pushes a table name -> tensor, with tensors as push_loaded() pushes them.
 void push_named_tensors(lua_State*, const NamedTensors&);
+// Reads a table name -> tensor from argument 2 of "format.save"; sorted by name.
 NamedTensors check_named_tensors(lua_State*, const char* function);
 
-// The second part of lg.io: npz, png and the formats without options. The table is at stack index `io`.
+// Adds npz, png and the formats without options to the table lg.io, which is at stack index `io`.
 void bind_arrays(lua_State*, int io);
 
 }  // namespace lunagrad

@@ -1,4 +1,4 @@
-// Gradients in Lua: backward, lg.grad, gradients as a value, hooks, no_grad, checks.
+// Bindings of gradients: x:backward, x:gradients (GradStore), lg.grad, hooks, grad mode, gradient checks.
 #include <memory>
 
 #include "runtime/tape/grad_store.h"
@@ -13,7 +13,7 @@ namespace {
 
 // --- backward ---
 
-// What x:backward and x:gradients take: nothing, (seed), (seed, options) or (options).
+// The arguments of x:backward and x:gradients: (), (seed), (seed, options) or (options).
 struct BackwardArguments {
   Tensor root, seed;
   BackwardOptions options;
@@ -60,7 +60,7 @@ GradStore& check_store(lua_State* L, int index, const char* name) {
   return *store;
 }
 
-// x:gradients(): what x:backward() would compute, for every recorded tensor; .grad is left alone.
+// x:gradients(…) -> GradStore: the gradients of every recorded tensor. Does not change .grad.
 int gradients_of(lua_State* L) {
   const BackwardArguments read = read_backward(L, "gradients");
   mark_line(L);
@@ -73,13 +73,13 @@ int gradients_of(lua_State* L) {
   return 1;
 }
 
-// g:get(x), nil when no gradient reached x.
+// g:get(x) -> gradient, or nil if no gradient reached x
 int store_get(lua_State* L) {
   push_result(L, check_store(L, 1, "get").get(check_tensor(L, 2, "get")));
   return 1;
 }
 
-// g:accumulate(x, gradient) and g:merge(other) add, and give g back.
+// g:accumulate(x, gradient) and g:merge(other) add to g and return g.
 int store_accumulate(lua_State* L) {
   GradStore& store = check_store(L, 1, "accumulate");
   mark_line(L);
@@ -182,13 +182,13 @@ int detach(lua_State* L) {
   return 1;
 }
 
-// The same handle, from now on a leaf.
+// x:detach_() -> x, which becomes a leaf
 int detach_in_place(lua_State* L) {
   const Tensor x = check_tensor(L, 1, "detach_");
   if (x.body()->base) fail("detach_: a view cannot be detached in place; use detach()");
   x.body()->node = nullptr;
   x.body()->output = 0;
-  ++x.body()->generation;  // its views come from a leaf now
+  ++x.body()->generation;  // its views derive their node again
   lua_settop(L, 1);
   return 1;
 }
@@ -208,7 +208,7 @@ int hook_remove(lua_State* L) {
   return 0;
 }
 
-// x:register_hook(fn): fn(gradient) may return another gradient. The result's :remove() takes it off.
+// x:register_hook(fn) -> handle. fn(gradient) may return a replacement; handle:remove() removes the hook.
 int add_hook(lua_State* L) {
   const Tensor x = check_tensor(L, 1, "register_hook");
   check_callable(L, 2, "register_hook");
@@ -230,7 +230,7 @@ int add_hook(lua_State* L) {
 
 constexpr const char* kModeType = "lunagrad.GradMode";
 
-// Puts back what was before; a second time does nothing.
+// __close: restores the previous grad mode. A second call does nothing.
 int end_mode(lua_State* L) {
   lua_getfield(L, 1, "previous");
   if (!lua_isnil(L, -1)) context().grad_enabled = lua_toboolean(L, -1);
@@ -239,8 +239,8 @@ int end_mode(lua_State* L) {
   return 0;
 }
 
-// no_grad(fn, …) runs fn with the tape off and gives its results; no_grad() switches it off until the value
-// is closed.
+// no_grad(fn, …) calls fn(…) with the tape off and returns its results. no_grad() switches the tape off until
+// the returned value is closed. enable_grad does the same with the tape on.
 template <bool enabled>
 int with_mode(lua_State* L) {
   const char* const name = enabled ? "enable" : "no_grad";
@@ -265,8 +265,8 @@ int is_enabled(lua_State* L) {
 
 // --- checks ---
 
-// lg.grad.check(fn, inputs, {eps =, tolerance =}) -> true, or false and what is wrong; checkgrad2 for the
-// second order.
+// lg.grad.check(fn, inputs, {eps =, tolerance =}) -> true, or false and a message; checkgrad2 checks the
+// second derivatives.
 template <bool second_order>
 int check_gradients(lua_State* L) {
   const char* const name = second_order ? "checkgrad2" : "check";
@@ -299,7 +299,7 @@ int check_gradients(lua_State* L) {
 
 // --- errors of the library ---
 
-// _fail(message, kind): an Error at the line of the script that called the library; kind "file" or nil.
+// _fail(message, kind): raises an Error at the script line that called the library; kind is "file" or nil.
 int fail_at_user(lua_State* L) {
   const std::string message(check_string(L, 1, "_fail"));
   if (lua_isnoneornil(L, 2)) throw Error(message);
@@ -323,7 +323,7 @@ constexpr luaL_Reg kGradTable[] = {{"no_grad", guard<with_mode<false>>},
                                    {"checkgrad2", guard<check_gradients<true>>},
                                    {nullptr, nullptr}};
 
-// A metatable whose one event or method is `function`.
+// Makes a metatable with one entry: the method `name` if `method`, otherwise the metamethod `name`.
 void make_type(lua_State* L, const char* type, const char* name, lua_CFunction function, bool method) {
   luaL_newmetatable(L, type);
   if (method) lua_newtable(L);

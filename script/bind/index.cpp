@@ -1,6 +1,6 @@
-// Parts of tensors: x[i], x[{i, {first, last, step}, {}}], x[indices], x[mask], assignment to each, and the
-// methods that cut a tensor into a table of views. Positions count from 1; the numbers in an index tensor are
-// data, from 0.
+// Binds indexing: x[i], x[{i, {first, last, step}, {}}], x[indices], x[mask], assignment to each, and the
+// methods that split a tensor into a table of views. Positions count from 1. The numbers in an index tensor
+// are data and count from 0.
 #include "runtime/ops.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
@@ -10,7 +10,8 @@ namespace {
 
 constexpr const char* kIndex = "index";
 
-// Positions first…last by step, both ends included, of `dim` of x; `whole` is the shape that errors show.
+// The slice of x at the positions first, first + step, … of `dim`, up to and including last. Error messages
+// show the shape `whole`.
 Tensor slice_positions(const Tensor& x, int dim, int64_t first, int64_t last, int64_t step,
                        const Shape& whole) {
   const int64_t size = x.size(dim);
@@ -18,7 +19,7 @@ Tensor slice_positions(const Tensor& x, int dim, int64_t first, int64_t last, in
   const int64_t from = from_start(first), to = from_start(last);
   if (first == 0 || last == 0 || from < 1 || from > size + 1 || to < 0 || to > size)
     fail("index: {", first, ", ", last, "} is out of range for dim ", dim + 1, " of shape ", whole);
-  // A longer step than the dim takes the first position alone, as this one does.
+  // A step above the size of the dim selects only the first position, as a step equal to the size does.
   return slice(x, dim, from - 1, std::max(to, from - 1), std::min(step, std::max<int64_t>(size, 1)));
 }
 
@@ -36,7 +37,7 @@ const Op& require_op(const char* name) {
   return *op;
 }
 
-// x[indices] with integers, or x[mask] with booleans, on one dim.
+// x[indices] for an integer tensor, on one dim; x[mask] for a bool tensor.
 Tensor select_by_tensor(const Tensor& x, int dim, const Tensor& indices) {
   if (indices.dtype() == DType::boolean) {
     if (dim != 0) fail("index: a mask must be the only index");
@@ -47,7 +48,7 @@ Tensor select_by_tensor(const Tensor& x, int dim, const Tensor& indices) {
   return apply1(require_op("index_select"), {x, indices}, {dim});
 }
 
-// Entry `i` of x[{…}], which is on top of the stack. Later dims may already be removed.
+// Applies entry `i` of x[{…}], which is on top of the stack. Later entries are already applied to x.
 Tensor index_entry(lua_State* L, const Tensor& x, int i, const Shape& whole) {
   const int dim = i - 1;
   if (const Tensor* const indices = to_tensor(L, -1)) return select_by_tensor(x, dim, *indices);
@@ -63,7 +64,7 @@ Tensor index_entry(lua_State* L, const Tensor& x, int i, const Shape& whole) {
   return slice_positions(x, dim, range[0], range[1], count == 3 ? range[2] : 1, whole);
 }
 
-// The part of x that the key at stack index 2 names.
+// x[key], with the key at stack index 2.
 Tensor part(lua_State* L, const Tensor& x) {
   if (const Tensor* const indices = to_tensor(L, 2)) return select_by_tensor(x, 0, *indices);
   if (lua_type(L, 2) == LUA_TNUMBER) {
@@ -74,7 +75,7 @@ Tensor part(lua_State* L, const Tensor& x) {
     fail("index: an integer, a table or a Tensor expected, got ", type_name(L, 2));
   const int count = int(lua_rawlen(L, 2));
   if (count > x.ndim()) fail("index: ", count, " indices for a tensor of shape ", x.shape());
-  // From the last to the first, so that a dim that is dropped moves none that is still to come.
+  // From last to first: an entry that removes a dim shifts only later dims, whose entries are done.
   Tensor result = x;
   for (int i = count; i >= 1; --i) {
     lua_rawgeti(L, 2, i);
@@ -84,14 +85,15 @@ Tensor part(lua_State* L, const Tensor& x) {
   return result;
 }
 
-// x[mask] = v: v, or for a value with one element per row that broadcasts, where the mask holds.
+// x[mask] = v: writes v, broadcast to the shape of x, where the mask is true. A mask with fewer dims than x
+// covers the first dims of x.
 void assign_masked(const Tensor& x, const Tensor& mask, const Tensor& value) {
   Tensor holds = mask;
   while (holds.ndim() < x.ndim()) holds = unsqueeze(holds, holds.ndim());
   copy_(x, apply1(require_op("where"), {holds, value, clone(x)}));
 }
 
-// x[indices] = v: row by row, so that a later duplicate wins.
+// x[indices] = v: writes row by row, so that the last of several equal indices wins.
 void assign_rows(const Tensor& x, const Tensor& indices, const Tensor& value) {
   if (indices.ndim() != 1)
     fail("index: an index tensor of one dim expected (got shape ", indices.shape(), ")");
@@ -132,7 +134,8 @@ int optional_dim(lua_State* L, int argument, const char* function, const Tensor&
              : normalize_dim(function, check_position(L, argument, function), x.shape());
 }
 
-// A few pieces are one node of the tape, which joins their gradients.
+// Pushes a table of views, one for each length. Up to kMaxDims pieces are the outputs of one node, whose vjp
+// joins their gradients; more pieces have a node each.
 int push_pieces(lua_State* L, const Tensor& x, int dim, std::span<const int64_t> lengths) {
   mark_line(L);
   lua_createtable(L, int(lengths.size()), 0);
@@ -155,7 +158,8 @@ int push_pieces(lua_State* L, const Tensor& x, int dim, std::span<const int64_t>
   return 1;
 }
 
-// Pieces of `length`, the last one shorter when it does not divide; one piece of nothing for an empty dim.
+// Lengths of the pieces of a dim: `length` each, the last one shorter if `length` does not divide the size.
+// An empty dim has one piece of length 0.
 std::vector<int64_t> pieces_of(int64_t size, int64_t length) {
   std::vector<int64_t> lengths;
   for (int64_t left = size; left > 0; left -= length) lengths.push_back(std::min(length, left));
@@ -195,7 +199,7 @@ int split(lua_State* L) {
   return push_pieces(L, x, dim, lengths);
 }
 
-// x:chunk(count, dim): at most `count` pieces of equal length but the last
+// x:chunk(count, dim): at most `count` pieces of equal length; the last one may be shorter
 int chunk(lua_State* L) {
   const Tensor& x = check_tensor(L, 1, "chunk");
   const int64_t count = check_integer(L, 2, "chunk");
@@ -205,8 +209,10 @@ int chunk(lua_State* L) {
   return push_pieces(L, x, dim, pieces_of(x.size(dim), length));
 }
 
-// x:tensor_split(count, dim): exactly `count` pieces, the first ones longer by one where it does not divide;
-// x:tensor_split({offsets}, dim): cut before each offset
+// x:tensor_split(count, dim): exactly `count` pieces; the first ones are longer by one if `count` does not
+// divide the size.
+// x:tensor_split({offsets}, dim): splits before each offset, which counts from 0, a negative one from the
+// end.
 int tensor_split(lua_State* L) {
   const Tensor& x = check_tensor(L, 1, "tensor_split");
   const int dim = optional_dim(L, 3, "tensor_split", x);

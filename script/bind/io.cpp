@@ -1,5 +1,5 @@
-// lg.io: the readers and writers of runtime/io, and save and load of nested tables. Loading never runs code.
-// A table is a safetensors file whose metadata "lunagrad" describes the table as JSON:
+// Binds lg.io: the readers and writers of runtime/io, and save and load of nested tables. Loading never runs
+// code. A table is saved as a safetensors file whose metadata entry "lunagrad" describes the table as JSON:
 //   number, string, boolean   as they are
 //   infinity, NaN             {"number": text}
 //   invalid UTF-8             {"bytes": hex}
@@ -41,7 +41,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kDeepest = 100;  // tables within tables
+constexpr int kDeepest = 100;  // nesting of tables
 constexpr const char* kTableKey = "lunagrad";
 
 char check_delimiter(lua_State* L, int index, Callee callee) {
@@ -136,7 +136,7 @@ int load_safetensors_file(lua_State* L) {
   return 2;
 }
 
-// The text of a key or value that must be a string; numbers are not taken for strings.
+// The string at `index`. Error for any other type, also for a number, which Lua would convert.
 std::string text_at(lua_State* L, int index, const char* function, const char* what) {
   if (lua_type(L, index) != LUA_TSTRING)
     fail(function, ": ", what, " must be strings (got ", type_name(L, index), ")");
@@ -157,7 +157,7 @@ NamedTensors check_named_tensors(lua_State* L, const char* function) {
       fail(function, ": '", name, "' is a ", type_name(L, -1), ", not a tensor (lg.io.save takes both)");
     tensors.emplace_back(name, *tensor);
   }
-  // Lua's order of keys is arbitrary: sort them, so that equal tables give equal files.
+  // Lua's order of keys is arbitrary: sort by name, so that equal tables give equal files.
   std::sort(tensors.begin(), tensors.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return tensors;
 }
@@ -290,7 +290,7 @@ class TableWriter {
       pairs.push_back({std::move(name), write(lua_gettop(L_), key_path(path))});
     }
     above_.pop_back();
-    // The order in which Lua walks a table is no property of the table: files of equal tables are equal.
+    // Lua's order of keys is arbitrary: sort by key, so that equal tables give equal files.
     std::sort(pairs.begin(), pairs.end(), [](const json& a, const json& b) { return a[0] < b[0]; });
     if (in_list != length || size_t(length) != pairs.size()) return {{"table", std::move(pairs)}};
     json list = json::array();
@@ -308,7 +308,8 @@ class TableReader {
  public:
   TableReader(lua_State* L, const std::string& path, const Safetensors& file) : L_(L), path_(path) {
     for (const auto& [name, tensor] : file.tensors) tensors_[name] = &tensor;
-    lua_newtable(L_);  // name -> the userdata already made, so that a tensor stored once is one again
+    // name -> userdata: a tensor that appears twice becomes one userdata.
+    lua_newtable(L_);
     made_ = lua_gettop(L_);
   }
 
@@ -429,7 +430,7 @@ int save_table(lua_State* L) {
   return 0;
 }
 
-// io.load(path): the table; of a file that another program wrote, name -> tensor
+// io.load(path) -> the saved table; name -> tensor for a file that another program wrote
 int load_table(lua_State* L) {
   const std::string path = check_path(L, "load", FileUse::read);
   const Safetensors file = load_safetensors(path);

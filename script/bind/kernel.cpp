@@ -1,5 +1,6 @@
-// What lg.kernel needs from the engine: a kernel, compiled for the types of its inputs at the first call that
-// has them, and its launch. What a user may write and leave out is lua/lunagrad/kernel.lua's business.
+// The functions of lunagrad.core that lg.kernel calls: _kernel makes a kernel, _run_kernel launches it. A
+// launch compiles the kernel if the device or the dtypes of its inputs and outputs are new.
+// lua/lunagrad/kernel.lua checks the user's arguments and fills in the defaults.
 #include <map>
 
 #include "runtime/user_kernel.h"
@@ -33,7 +34,7 @@ int collect(lua_State* L) {
 // _kernel(name, glsl, inputs, outputs, params, {x, y, z})
 int new_kernel(lua_State* L) {
   constexpr const char* kName = "kernel";
-  // A shader may follow any address: on a device that is the CPU, to the memory of this process.
+  // A shader can access any address. On a device that runs on the CPU, that is the memory of this process.
   if (edge(L).files.limited) fail("kernel: a sandboxed script cannot bring a shader of its own");
   KernelSource source;
   source.name = check_string(L, 1, kName);

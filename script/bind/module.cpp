@@ -1,5 +1,5 @@
-// What the Lua library's nn and data need from the engine and what no script calls itself: the names
-// that begin with an underscore in lunagrad.core.
+// Functions of lunagrad.core that the Lua library's nn and data call. Their names begin with an underscore,
+// because scripts do not call them.
 #include <unordered_map>
 
 #include "runtime/ops.h"
@@ -11,7 +11,7 @@ namespace {
 
 // --- nn: the path of the module that is running ---
 
-// The path of a child; made once for each pair.
+// The interned path "parent.label". Cached, so that each path is joined once per thread.
 uint32_t child_path(uint32_t parent, uint32_t label) {
   thread_local std::unordered_map<uint64_t, uint32_t> paths;
   if (parent == 0) return label;
@@ -33,7 +33,8 @@ class EnterModule {
   uint32_t previous_;
 };
 
-// call_module(label, f, …): f(…) while ops carry the path; the path before is restored, after an error too.
+// call_module(label, f, …) -> the results of f(…). Ops that run inside record the module's path; the previous
+// path is restored, also after an error.
 int call_module(lua_State* L) {
   const EnterModule entered(uint32_t(lua_tointeger(L, 1)));
   if (context().checkpoint) [[unlikely]]
@@ -42,13 +43,13 @@ int call_module(lua_State* L) {
   return lua_gettop(L) - 1;
 }
 
-// module_label(name): the interned number of a name.
+// module_label(name) -> the interned id of the name
 int module_label(lua_State* L) {
   lua_pushinteger(L, intern(check_string(L, 1, "module_label")));
   return 1;
 }
 
-// --- data: orders ---
+// --- data: permutations and seeds ---
 
 // A number below `bound` from 64 random bits (Lemire, "Fast random integer generation in an interval", 2019,
 // without its rejection: the bias is bound / 2^64).
@@ -56,7 +57,7 @@ int64_t below(int64_t bound, uint64_t bits) {
   return int64_t((static_cast<unsigned __int128>(bits) * uint64_t(bound)) >> 64);
 }
 
-// permutation(n, seed, pass): 0 … n-1 in an order that follows from seed and pass alone (Fisher, Yates), i64.
+// permutation(n, seed, pass) -> i64 [n]: 0 … n-1 shuffled (Fisher-Yates); depends only on n, seed and pass.
 int permutation(lua_State* L) {
   const int64_t n = check_integer(L, 1, "permutation");
   const uint64_t seed = uint64_t(check_integer(L, 2, "permutation"));
@@ -72,7 +73,7 @@ int permutation(lua_State* L) {
   return 1;
 }
 
-// new_seed(): a seed drawn from the generator, 53 bits.
+// new_seed() -> a seed of 53 bits, drawn from the generator
 int new_seed(lua_State* L) {
   const RandomDraw draw = context().generator.draw();
   const PhiloxBlock words = philox(draw.seed, draw.stream, 0);

@@ -1,4 +1,4 @@
-// What lunagrad/onnx.lua needs from the engine to write a model as an ONNX file.
+// Binds lunagrad.core._onnx_export, which lunagrad/onnx.lua calls to write a model as an ONNX file.
 #include <algorithm>
 
 #include "script/bind/files.h"
@@ -50,7 +50,7 @@ onnx_export::Options check_options(lua_State* L, int index) {
   return options;
 }
 
-// The tensors that a model returned, from stack index `first` on: values, or one list of them.
+// The tensors that a model returned, from stack index `first` on: separate results, or one list of tensors.
 TensorList check_results(lua_State* L, int first) {
   TensorList results;
   const auto add = [&](int index) {
@@ -71,8 +71,8 @@ TensorList check_results(lua_State* L, int first) {
   return results;
 }
 
-// onnx_export(path, model, inputs, options, label, names, tensors): label is that of the module, 0 of a
-// function; names[i] is what tensors[i] is called in its state_dict.
+// onnx_export(path, model, inputs, options, label, names, tensors): label is the module's label, 0 for a
+// function; names[i] is the name of tensors[i] in the module's state_dict.
 int export_onnx(lua_State* L) {
   const std::string file = check_path(L, kName);
   const TensorList inputs = check_tensors(L, 3, kName);

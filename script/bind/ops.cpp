@@ -1,6 +1,6 @@
-// One binding for all ops, made from their records: arguments in the order of the signature, a trailing table
-// of options by name, one result for each output. An op is a function of lunagrad.core and a method of
-// Tensor.
+// Binds every op from its record. A call takes the arguments in the order of the signature, then optionally a
+// table of arguments by name, and returns one result for each output. An op is a function of lunagrad.core
+// and a method of Tensor.
 #include "runtime/ops.h"
 
 #include <cstring>
@@ -16,7 +16,8 @@ const Signature& called(lua_State* L) {
   return *static_cast<const Signature*>(lua_touserdata(L, lua_upvalueindex(1)));
 }
 
-// The call that nearly all calls are: every operand at its place and nothing else. False when it is not.
+// The fast path of most calls: the arguments are exactly the operands, in order. Otherwise returns false and
+// leaves `in` empty.
 bool read_plain(lua_State* L, const Signature& signature, Operands& in) {
   const int count = lua_gettop(L);
   if (!signature.only_inputs || size_t(count) != signature.op->inputs.size()) return false;
@@ -46,7 +47,7 @@ Value read_choice(lua_State* L, int index, const ParamSpec& spec, Callee callee)
   bad_argument(L, index, callee, "one of " + known + " expected, got '" + std::string(given) + "'");
 }
 
-// The parameter at `index`; a list of plain integers may go on until `last`.
+// Reads the parameter at stack index `index`. A list may be separate integers, from `index` to `last`.
 Value read_param(lua_State* L, int index, int last, const ParamSpec& spec, Callee callee) {
   switch (spec.kind) {
     case ParamKind::boolean:
@@ -86,13 +87,13 @@ bool is_list(const ParamSpec& spec) {
   return spec.kind == ParamKind::integers || spec.kind == ParamKind::dims;
 }
 
-// Where a created tensor goes.
+// The options of a call that creates a tensor.
 struct Placement {
-  Device* device = nullptr;  // null: the context's, or that of the tensor it is like
+  Device* device = nullptr;  // null: the default device, or the operand's (zeros_like, …)
   bool requires_grad = false;
 };
 
-// Reads one call from the stack, filling in what was left out.
+// Reads the arguments of one call from the stack. Omitted parameters get their default.
 class Reader {
  public:
   Reader(lua_State* L, const Signature& signature, Operands& in, Values& params)
@@ -126,7 +127,7 @@ class Reader {
 
   bool is_tensor_list(const Slot& slot) const { return slot.is_input && op_.inputs[slot.index].list; }
 
-  // A table of tensors, or the tensors themselves one after the other.
+  // A list operand: a table of tensors at `index`, or separate tensors from `index` to `end`.
   void read_list(int index, int end, Callee callee) {
     if (end == index) list_ = check_tensors(L_, index, callee);
     for (int i = index; end > index && i <= end; ++i) list_.push_back(check_tensor(L_, i, callee));
@@ -211,13 +212,13 @@ class Reader {
   lua_State* const L_;
   const Signature& signature_;
   const char* const name_;
-  const Op& op_;  // its full form
+  const Op& op_;  // signature.full
   Operands& in_;
   Values& params_;
   TensorList list_;
   Placement placement_;
   int last_;            // index of the last argument that is not the options table
-  uint32_t given_ = 0;  // bit i: slot i
+  uint32_t given_ = 0;  // bit i: slot i has a value
 };
 
 int push_results(lua_State* L, Operands& out) {
@@ -249,7 +250,7 @@ int call_op(lua_State* L) {
   return push_results(L, out);
 }
 
-// Makes its device the one where new tensors go.
+// Makes `device` the default device for the life of the object; null: no change.
 class OnDevice {
  public:
   explicit OnDevice(Device* device) : previous_(context().device) {
@@ -310,7 +311,7 @@ int call_in_place(lua_State* L) {
   return 1;
 }
 
-// complex(re, im) of two numbers is a 0-d tensor.
+// complex(re, im) of two numbers makes a 0-d tensor on the default device.
 int call_complex(lua_State* L) {
   if (lua_gettop(L) != 2 || lua_type(L, 1) != LUA_TNUMBER || lua_type(L, 2) != LUA_TNUMBER) return call_op(L);
   mark_line(L);
@@ -320,13 +321,13 @@ int call_complex(lua_State* L) {
   return 1;
 }
 
-// Lua hands the operand of a unary operator over twice.
+// Drops the second argument: Lua passes the operand of a unary operator twice.
 int call_negation(lua_State* L) {
   lua_settop(L, 1);
   return call_op(L);
 }
 
-// The method of `a` is a:where(cond, b), the function lg.where(cond, a, b).
+// a:where(cond, b) is lg.where(cond, a, b).
 int call_where_method(lua_State* L) {
   if (lua_gettop(L) >= 2) {
     lua_pushvalue(L, 2);
@@ -336,7 +337,7 @@ int call_where_method(lua_State* L) {
   return call_op(L);
 }
 
-// tensordot(a, b, {dims of a, dims of b})
+// tensordot(a, b, {dims_self, dims_other}) is tensordot(a, b, nil, dims_self, dims_other).
 int call_tensordot(lua_State* L) {
   if (lua_istable(L, 3) && lua_rawlen(L, 3) == 2) {
     lua_rawgeti(L, 3, 1);
@@ -349,7 +350,7 @@ int call_tensordot(lua_State* L) {
   return call_op(L);
 }
 
-// allclose(a, b, …): whether all of isclose(a, b, …) holds, as Lua's boolean.
+// allclose(a, b, …) -> boolean: whether isclose(a, b, …) is true for all elements
 int call_allclose(lua_State* L) {
   call_op(L);
   const NoGrad off;
@@ -362,7 +363,8 @@ void push_op(lua_State* L, lua_CFunction function, const Signature& signature) {
   lua_pushcclosure(L, function, 1);
 }
 
-// A function of the core, and a method where the first operand is a tensor; in place a method only.
+// Binds the op as a function of lunagrad.core and, if its first operand is a tensor, as a method of Tensor.
+// The in-place form `name_` is a method only.
 void bind_op(lua_State* L, int core, int methods, const Signature& signature) {
   const Op& op = *signature.op;
   push_op(L, signature.creates ? guard<call_creation> : guard<call_op>, signature);
@@ -405,7 +407,7 @@ void bind_ops(lua_State* L, int core, int methods) {
       lua_setfield(L, table, "tensordot");
     }
   }
-  // Lua's operators, by the ops that they stand for.
+  // Lua's operators and the ops that they call.
   static constexpr const char* kOperators[][2] = {
       {"__add", "add"}, {"__sub", "sub"},       {"__mul", "mul"}, {"__div", "div"},
       {"__pow", "pow"}, {"__mod", "remainder"}, {"__unm", "neg"}, {"__idiv", "floor_divide"}};

@@ -1,6 +1,6 @@
-// What lg.optim needs from the engine: the tensors of a group collected once (a StepList), and the fused
-// steps over them. A rule of runtime/optimizer/optimizers.def is known by its name, its numbers and states by
-// theirs.
+// The functions of lunagrad.core that lg.optim calls: a StepList collects the tensors of a parameter group
+// once, and the fused steps run over it. Lua refers to a rule of runtime/optimizer/optimizers.def, its
+// numbers and its states by name.
 #include <string_view>
 
 #include "runtime/ops.h"
@@ -14,11 +14,11 @@ namespace {
 
 constexpr const char* kStepList = "lunagrad.StepList";
 
-// Parameters and the columns of their states, one after the other. Gradients are read from the parameters at
-// each step.
+// Parameters and their states: a column for each state, one after the other, with a tensor for each
+// parameter. Gradients are read from the parameters at each step.
 struct StepList {
   TensorList params, states;
-  uint32_t mask;  // which states of the rule the columns are: bit k stands for state k
+  uint32_t mask;  // bit k: state k of the rule has a column
   std::vector<bool> had_grad;
 };
 
@@ -33,7 +33,8 @@ int collect(lua_State* L) {
   return 0;
 }
 
-// step_list(params, mask, column, …): mask as fused_step gives it; a list that takes no step needs none.
+// step_list(params, mask, column, …) -> StepList. fused_step returns the mask. A list that is only passed to
+// same_grads needs no mask and no columns.
 int step_list(lua_State* L) {
   StepList list{check_tensors(L, 1, "optim"), {}, uint32_t(luaL_optinteger(L, 2, 0)), {}};
   for (int i = 3; i <= lua_gettop(L); ++i) {
@@ -48,7 +49,8 @@ int step_list(lua_State* L) {
   return 1;
 }
 
-// same_grads(list): whether the parameters that have a gradient are those that had one at the last call.
+// same_grads(list) -> whether the same parameters have a gradient as at the previous call. The first call
+// returns false.
 int same_grads(lua_State* L) {
   StepList& list = check_step_list(L, 1);
   bool same = list.had_grad.size() == list.params.size();
@@ -69,7 +71,7 @@ Rule check_rule(lua_State* L, int argument) {
   fail("optim: there is no rule '", name, "'");
 }
 
-// The numbers of a rule from the fields of a table, which may have others.
+// Reads the numbers of a rule from the fields of a table. Other fields are ignored.
 Arguments check_numbers(lua_State* L, int argument, Rule rule) {
   if (!lua_istable(L, argument)) wrong_type(L, argument, "optim", "table");
   const RuleTraits& traits = rule_traits(rule);
@@ -84,7 +86,7 @@ Arguments check_numbers(lua_State* L, int argument, Rule rule) {
   return arguments;
 }
 
-// Pushes the names of the states in `mask`.
+// Pushes a list of the names of the states in `mask`.
 void push_states(lua_State* L, Rule rule, uint32_t mask) {
   lua_newtable(L);
   const auto states = rule_traits(rule).states;
@@ -95,9 +97,9 @@ void push_states(lua_State* L, Rule rule, uint32_t mask) {
   }
 }
 
-// fused_step(list, rule, numbers): a step over the parameters of the list, with their gradients and states.
-// Where the list is nil, or has other states than these numbers ask for, no step is taken: the results are
-// the names of the states and their mask.
+// fused_step(list, rule, numbers): makes a step over the parameters of the list, with their gradients and
+// states. If the list is nil, or its states are not those that these numbers need, it makes no step and
+// returns the names of the needed states and their mask.
 int fused_step(lua_State* L) {
   const Rule rule = check_rule(L, 2);
   const Arguments arguments = check_numbers(L, 3, rule);

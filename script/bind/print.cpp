@@ -19,11 +19,12 @@ std::string format(double value, std::chars_format format, int precision) {
 
 std::string not_finite(double value) { return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf"; }
 
-// How the floats of one tensor are written: all alike, so that they line up.
+// One format for all floats of a tensor, so that they align.
 class FloatFormat {
  public:
-  // Format of the shown values. Scientific if the range or the magnitude requires it: more than 1000 between
-  // the largest and the smallest, above 10^8, or below 10^-4.
+  // Chooses the format from the shown values; zeros, NaN and Inf do not count. Scientific if the largest
+  // magnitude is at least 10^8, or if not all values are whole and the smallest is below 10^-4 or the
+  // largest is more than 1000 times the smallest.
   FloatFormat(const std::vector<double>& values, int precision) : precision_(precision) {
     double largest = 0, smallest = INFINITY;
     for (const double value : values) {
@@ -51,7 +52,7 @@ class FloatFormat {
   bool scientific_ = false;
 };
 
-// The elements of a CPU copy as text, row by row.
+// Prints the elements of a CPU tensor, row by row.
 class Printer {
  public:
   Printer(const Tensor& x, const PrintOptions& options)
@@ -67,7 +68,7 @@ class Printer {
   }
 
  private:
-  // Indices of a dim that are shown; -1 marks the gap.
+  // The indices of a dim that are shown; -1 marks the gap in a summarised dim.
   std::vector<int64_t> shown(int dim) const {
     const int64_t size = x_.size(dim), edge = options_.edge_items;
     std::vector<int64_t> positions;
@@ -111,7 +112,7 @@ class Printer {
     });
   }
 
-  // "1.0000 - 2.0000i"; each part is as wide as the widest of its kind.
+  // "1.0000 - 2.0000i"; all real parts have the same width, and so have all imaginary parts.
   void write_complex(const std::vector<double>& parts) {
     const FloatFormat write(parts, options_.precision);
     std::vector<std::string> real, imaginary;
@@ -182,7 +183,7 @@ std::string print_tensor(const Tensor& x, const PrintOptions& options) {
   x.storage().check_whole("tostring");
   const Tensor values = to(x.detach(), cpu_device());
   constexpr int kIndent = 7;  // of "tensor("
-  // Without elements there may still be any number of empty rows.
+  // A tensor without elements may have any number of empty rows, so it is printed as [].
   std::string text = "tensor(" + (x.numel() == 0 ? "[]" : Printer(values, options).print(kIndent));
   text += lunagrad::text(", shape=", x.shape(), ", dtype=", x.dtype(), ", device=", x.device().name());
   if (!x.is_leaf())

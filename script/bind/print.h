@@ -1,7 +1,7 @@
 #pragma once
-// Tensors as text for people: values in aligned columns, long dims cut to their ends, then shape, dtype,
-// device and place in the tape. The decimal point is '.' whatever the locale. Called on the tensor's thread;
-// waits for its device.
+// Prints a tensor as text: the values in aligned columns, then shape, dtype, device and grad_fn. Of a large
+// tensor only the first and last positions of each dim are shown. The decimal point is '.' in every locale.
+// Call it on the tensor's thread; it waits for the tensor's device.
 #include <string>
 
 #include "runtime/tensor.h"
@@ -10,8 +10,8 @@ namespace lunagrad {
 
 struct PrintOptions {
   int precision = 4;         // digits after the point
-  int64_t threshold = 1000;  // more elements than this are summarised
-  int64_t edge_items = 3;    // how many are shown at each end of a summarised dim
+  int64_t threshold = 1000;  // a tensor with more elements is summarised
+  int64_t edge_items = 3;    // positions shown at each end of a summarised dim
   int line_width = 100;
 };
 

@@ -1,4 +1,5 @@
-// lg.run: the script's side of a run. Texts, images and histograms: run_values.cpp.
+// Binds lg.run: parameters, steps, metrics, checkpoints, reloads. run_values.cpp binds texts, images and
+// histograms.
 #include <algorithm>
 #include <filesystem>
 
@@ -105,7 +106,7 @@ int param(lua_State* L) {
   return 1;
 }
 
-// A live parameter: h() is its value, tostring(h) the same as text.
+// live(name, default, options) -> h: h() is the current value of the parameter, tostring(h) its text.
 int live(lua_State* L) {
   const Param& param = declare(L, "live", true);
   lua_newuserdatauv(L, 0, 1);
@@ -192,9 +193,10 @@ int log(lua_State* L) {
   return 0;
 }
 
-// --- checkpoints: lua/lunagrad/run.lua decides what they hold and how it is restored ---
+// --- checkpoints: lua/lunagrad/run.lua makes and restores their contents ---
 
-// _find_checkpoint(path): the file, or nil. Without a path: what --resume asks for, nil without --resume.
+// _find_checkpoint(path) -> path of the checkpoint, or nil. Without an argument: the checkpoint that --resume
+// names, nil if there is no --resume.
 int find_checkpoint(lua_State* L) {
   Run& run = session(L).run();
   const bool asked = lua_isnoneornil(L, 1);
@@ -210,7 +212,7 @@ int find_checkpoint(lua_State* L) {
   return 1;
 }
 
-// _resume_at(path, step, seconds, params, rng): continue after that step.
+// _resume_at(path, step, seconds, params, rng): continues the run after `step` of the checkpoint.
 int resume_at(lua_State* L) {
   Run::Checkpoint checkpoint;
   checkpoint.path = check_string(L, 1, "resume");
@@ -227,7 +229,7 @@ int resume_at(lua_State* L) {
   return 0;
 }
 
-// _progress() -> steps that are over, seconds, name -> value of each parameter as text
+// _progress() -> number of completed steps, seconds, name -> text of the parameter's value
 int progress(lua_State* L) {
   Run& run = session(L).run();
   lua_pushinteger(L, lua_Integer(run.done()));
@@ -251,7 +253,7 @@ int checkpoint_written(lua_State* L) {
 }
 
 // _on_states(f): f("checkpoint") and f("stopping") write a checkpoint, f("take", path) returns the states for
-// a reload, f("report") reports which of them the new script took.
+// a reload, f("report") reports which states the new script took over.
 int on_states(lua_State* L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
   lua_settop(L, 1);
@@ -259,7 +261,7 @@ int on_states(lua_State* L) {
   return 0;
 }
 
-// Calls that function, if there is one; else it pushes nil for each result.
+// Calls the function given to _on_states. Without one, pushes nil for each result.
 void call_states(lua_State* L, const char* verb, const std::string& argument, int results) {
   if (lua_getfield(L, LUA_REGISTRYINDEX, kStates) != LUA_TFUNCTION) {
     lua_pop(L, 1);
@@ -274,7 +276,7 @@ void call_states(lua_State* L, const char* verb, const std::string& argument, in
   lua_call(L, 2, results);
 }
 
-// The states that a reload handed to this script, nil without a reload.
+// _handed_over() -> the states that a reload passed to this script, nil without a reload
 int handed_over(lua_State* L) {
   const Kept* const states = session(L).states();
   if (!states) return 0;
@@ -282,7 +284,7 @@ int handed_over(lua_State* L) {
   return 1;
 }
 
-// _go_on(step, rng): continue after that step.
+// _go_on(step, rng): continues after `step`, after a reload.
 int go_on(lua_State* L) {
   lua_getfield(L, 2, "seed");
   lua_getfield(L, 2, "stream");
@@ -321,8 +323,8 @@ int breakpoint(lua_State* L) {
   return 0;
 }
 
-// assert_finite(level): "off", "step", "op"; true or nothing is "op". Logged values are checked except with
-// "off".
+// assert_finite(level): "off", "step" or "op"; true or no argument means "op". Every level except "off" also
+// checks logged values.
 int assert_finite(lua_State* L) {
   const Guard level = lua_isnone(L, 1) ? Guard::op : check_guard(L, 1, "assert_finite");
   session(L).viewers().ask_guard(level);
@@ -330,7 +332,8 @@ int assert_finite(lua_State* L) {
   return 0;
 }
 
-// An optimizer calls this at the end of its step: the step boundary of a script without lg.run.steps.
+// _count_step(): an optimizer calls it at the end of its step. In a script without lg.run.steps, this is the
+// step boundary.
 int count_step(lua_State* L) {
   Session::Impl& owner = session(L);
   if (owner.run().count_step()) {

@@ -1,4 +1,5 @@
-// lg.run.text, image and histogram, and what lg.run.watch (lua/lunagrad/watch.lua) needs.
+// Binds lg.run.text, image and histogram, and the functions that lg.run.watch (lua/lunagrad/watch.lua) and
+// DataLoader call.
 #include "runtime/ops.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
@@ -9,8 +10,8 @@
 namespace lunagrad {
 namespace {
 
-constexpr const char* kAtBoundary =
-    "lunagrad.at_boundary";  // registry key of the function called at the end of each step
+// Registry key of the function that _at_boundary sets.
+constexpr const char* kAtBoundary = "lunagrad.at_boundary";
 
 Run& run_of(lua_State* L) { return Session::Impl::of(L).run(); }
 
@@ -43,7 +44,7 @@ int image(lua_State* L) {
   return 0;
 }
 
-// Absolute values of complex numbers, as viewers show them.
+// The absolute values of a complex tensor, as viewers show them; any other tensor itself.
 Tensor real_values(const Tensor& x) {
   const NoGrad off;
   return is_complex(x.dtype()) ? abs(x.detach()) : x;
@@ -56,7 +57,7 @@ int histogram(lua_State* L) {
   return 0;
 }
 
-// _histogram(name, tensor): the same; returns the norm. Without a name the norm alone.
+// _measure(name, tensor) -> norm. If name is not nil, also logs a histogram.
 int measure(lua_State* L) {
   const Tensor x = real_values(check_tensor(L, 2, "watch"));
   if (lua_isnil(L, 1)) {
@@ -93,7 +94,7 @@ int wants_batch(lua_State* L) {
   return 1;
 }
 
-// _give_batch(loader, epoch, batch, batches, values…): the batch of a data loader, for viewers.
+// _give_batch(loader, epoch, batch, batches, values…): passes a batch of a data loader to the viewers.
 int give_batch(lua_State* L) {
   TensorList columns;
   for (int i = 5; i <= lua_gettop(L); ++i)
@@ -105,8 +106,8 @@ int give_batch(lua_State* L) {
   return 0;
 }
 
-// _at_boundary(f): f(done) is called whenever a step has ended, done being how many have; returns their
-// number now.
+// _at_boundary(f) -> number of completed steps. At the end of each step, f(done) is called with the number of
+// completed steps.
 int at_boundary(lua_State* L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
   lua_settop(L, 1);

@@ -1,4 +1,4 @@
-// The tape in Lua: the nodes that a tensor was made by, as data, as Graphviz, as JSON and as a picture.
+// Binds lg.tape: the nodes that a tensor depends on, as Lua tables, Graphviz text, JSON or an SVG picture.
 #include "runtime/tape/tape.h"
 
 #include <nlohmann/json.hpp>
@@ -101,7 +101,7 @@ void push_node(lua_State* L, const Node& node) {
 
 constexpr const char* kTapeType = "lunagrad.Tape";
 
-// lg.tape(x): the nodes that x was made by, newest first.
+// lg.tape(x) -> list of the nodes that x depends on, newest first
 int tape(lua_State* L) {
   const Tensor x = check_tensor(L, 1, "tape");
   const std::vector<Node*> nodes = nodes_of(x);
@@ -127,7 +127,7 @@ int tape_to_dot(lua_State* L) {
   return 1;
 }
 
-// A value of the tables above; keys are strings or 1 … n.
+// Converts a value of these tables to JSON. The keys of a table are strings, or 1 … n.
 nlohmann::ordered_json to_json(lua_State* L, int index) {
   index = lua_absindex(L, index);
   switch (lua_type(L, index)) {
@@ -158,7 +158,7 @@ nlohmann::ordered_json to_json(lua_State* L, int index) {
   return list;
 }
 
-// A list of the records; what attrs holds is an object.
+// t:json() -> a JSON list of the nodes; `attrs` is an object even if it is empty
 int tape_to_json(lua_State* L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   nlohmann::ordered_json nodes = nlohmann::ordered_json::array();
@@ -173,7 +173,7 @@ int tape_to_json(lua_State* L) {
   return 1;
 }
 
-// t:svg(path): a picture, drawn by Graphviz.
+// t:svg(path): writes a picture, drawn by Graphviz.
 int tape_to_svg(lua_State* L) {
   const std::string path(check_string(L, 2, "svg"));
   if (edge(L).files.limited)
@@ -188,7 +188,7 @@ int tape_to_svg(lua_State* L) {
   fail_as(ErrorKind::file, "svg: 'dot' could not draw the tape into ", path);
 }
 
-// --- names for the tape ---
+// --- names of leaf nodes ---
 
 int set_name(lua_State* L) {
   const Tensor& x = check_tensor(L, 1, "_set_name");

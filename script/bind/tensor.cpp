@@ -1,6 +1,5 @@
-// The Tensor type in Lua: its metatable, its fields, and the methods that are not ops. `x.name` finds a
-// method first, then one of the four fields; any other name is an error, so that a misspelt one does not pass
-// for nil.
+// Binds the type Tensor: its metatable, its fields, and the methods that are not ops. `x.name` is a method,
+// or one of the four fields. Any other name is an Error, so that a misspelt name is not nil.
 #include <cstring>
 
 #include "runtime/ops.h"
@@ -13,7 +12,7 @@
 namespace lunagrad {
 namespace {
 
-// --- looking ---
+// --- reading ---
 
 int size(lua_State* L) {
   const Tensor& x = check_tensor(L, 1, "size");
@@ -74,7 +73,7 @@ int version(lua_State* L) {
   return 1;
 }
 
-// A CPU copy to read elements from, without a tape.
+// The tensor on the CPU, detached, for reading its elements. Error if an in-place write did not finish.
 Tensor readable(const Tensor& x, const char* op) {
   const NoGrad off;
   x.storage().check_whole(op);
@@ -129,7 +128,7 @@ int equal_identity(lua_State* L) {
   return 1;
 }
 
-// The same shape and equal elements, as Lua's boolean; NaN equals nothing.
+// equal(a, b) -> boolean: whether the shapes and all elements are equal. NaN is not equal to NaN.
 int equal(lua_State* L) {
   const Tensor &a = check_tensor(L, 1, "equal"), &b = check_tensor(L, 2, "equal");
   const NoGrad off;
@@ -207,7 +206,7 @@ int cast(lua_State* L) {
 
 // --- writing ---
 
-// In-place methods give the same Lua value back.
+// In-place methods return argument 1, the same Lua value.
 int returned_self(lua_State* L) {
   lua_settop(L, 1);
   after_op(L);
@@ -269,7 +268,7 @@ int push_field(lua_State* L, const Tensor& x, Field field) {
   return 1;
 }
 
-// The field with this name, 0 when there is none; names are looked up in upvalue `table`.
+// The field whose name is at stack index `key`, 0 if there is none. Upvalue `table` maps names to fields.
 Field field_named(lua_State* L, int key, int table) {
   lua_pushvalue(L, key);
   lua_rawget(L, lua_upvalueindex(table));
@@ -319,7 +318,7 @@ int new_index(lua_State* L) {
   fail("Tensor: '", lua_tostring(L, 2), "' cannot be set; fields are ", kFieldNames);
 }
 
-// Lua makes one boolean of a comparison, and knows no text of a tensor.
+// Lua converts the result of a comparison to one boolean, so it cannot compare elements.
 int refuse_order(lua_State*) {
   fail(
       "Tensor: <, <=, > and >= compare numbers, as x:item() of one element; x:lt(y), x:le(y), x:gt(y) and "
@@ -329,7 +328,7 @@ int refuse_order(lua_State*) {
 
 int refuse_text(lua_State*) { fail("Tensor: .. joins text; write x:item() or tostring(x)"); }
 
-// Safe to reach twice and with any self: the handle is left undefined.
+// __gc. Safe to call twice and with any argument: it leaves the tensor undefined.
 int collect(lua_State* L) {
   if (Tensor* const x = to_tensor(L, 1)) *x = Tensor();
   return 0;
