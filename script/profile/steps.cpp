@@ -1,4 +1,4 @@
-// From the notes of a step to its tables, timeline and memory.
+// Makes the tables, the timeline and the memory chart of a step from its notes.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -11,11 +11,12 @@
 namespace lunagrad {
 namespace {
 
-constexpr size_t kMostSpans = 20000;   // on the timeline of a step
+constexpr size_t kMostSpans = 20000;   // on the timeline of a step, and in each lane
 constexpr size_t kMostSamples = 2000;  // of memory
 
-// Nesting of calls: a call is recorded after the calls that it makes, so each takes over those before
-// it that began after it.
+// Nesting of calls: own time in ticks, and depth. Calls are recorded when they end, so callees come before
+// their caller. The callees of a call are the earlier records that began no earlier than the call and have no
+// caller yet.
 struct Nesting {
   std::vector<uint64_t> self;
   std::vector<uint8_t> depth;
@@ -120,7 +121,7 @@ void make_timeline(const ProfileNotes& notes, const Nesting& nesting, StepProfil
   }
 }
 
-// The innermost call that ran at `at` (calls are recorded when they end); calls.size() for none.
+// Index of the innermost call that ran at tick `at`; calls.size() if there is none. Calls are ordered by end.
 size_t call_at(const std::vector<ProfileNote>& calls, uint64_t at) {
   const auto behind = [at](const ProfileNote& note) { return note.start + note.length >= at; };
   auto found = std::partition_point(calls.begin(), calls.end(), std::not_fn(behind));
@@ -156,15 +157,15 @@ std::vector<uint64_t> device_times(const ProfileNotes& notes) {
   return times;
 }
 
-// Whether nothing that is counted elsewhere went on at `at`: no call, no backward pass.
+// Whether tick `at` is outside of all calls and backward passes, whose time is counted elsewhere.
 bool lies_between(const ProfileNotes& notes, uint64_t at) {
   const auto in = [at](const auto& pass) { return pass.first <= at && at < pass.first + pass.second; };
   return call_at(notes.calls, at) == notes.calls.size() &&
          std::none_of(notes.passes.begin(), notes.passes.end(), in);
 }
 
-// Follows the parts through the step. A loss of gradients that the next backward pass finds is put where the
-// memory in use first falls by as much.
+// The memory of each part during the step. Only the next backward pass notices that gradients were freed.
+// Such a change is moved back to the end of the first call during which the memory in use falls by as much.
 class MemoryLine {
  public:
   explicit MemoryLine(const ProfileNotes& notes) : notes_(notes), changes_(notes.changes) {
@@ -184,7 +185,7 @@ class MemoryLine {
         (changes_[next].part == MemoryPart::saved ? saved : gradients) += changes_[next].bytes;
       MemorySample& made = all.emplace_back();
       made.at_ns = ticks_to_ns(at);
-      // The parts never exceed the sum.
+      // Limits each part, so that the parts add up to the memory in use.
       double left = in_use;
       const auto give = [&](MemoryPart part, double bytes) {
         const double given = std::clamp(bytes, 0.0, left);
@@ -220,7 +221,7 @@ class MemoryLine {
     return change.at;
   }
 
-  // Keeps the first and the largest sample of each interval, so that the peak stays.
+  // Keeps the first and the largest sample of each interval, so that the peak is kept.
   static std::vector<MemorySample> thinned(const std::vector<MemorySample>& all) {
     if (all.size() <= kMostSamples) return all;
     std::vector<MemorySample> some;

@@ -12,7 +12,7 @@
 namespace lunagrad {
 namespace {
 
-constexpr uint64_t kShare = 25;          // one part in so many of the time may go into measuring
+constexpr uint64_t kShare = 25;          // measuring may take 1 / kShare of the time
 constexpr size_t kKeptSteps = 16;        // steps whose timelines are kept
 constexpr size_t kMostCalls = 1u << 18;  // per step; later calls are not measured
 
@@ -27,7 +27,8 @@ double gradients_of(const std::vector<Ref<Node>>& leaves) {
   return bytes;
 }
 
-// An optimizer's operands are lists of equal length: parameters, their gradients, and its own states.
+// Bytes of the states of an optimizer's step. Its operands are lists of equal length: parameters, gradients,
+// then each state.
 double states_of(const Call& call) {
   size_t parameters = 0;
   const auto is_parameter = [](const Tensor& x) { return x.defined() && x.body()->node && x.is_leaf(); };
@@ -142,7 +143,7 @@ void ProfileWatch::show() {
 
 void ProfileWatch::end_run() {
   end_step();
-  if (view()) show();  // includes the steps skipped after the last measured one
+  if (view()) show();  // counts the steps skipped after the last measured one
 }
 
 // --- pool threads and devices
@@ -164,7 +165,7 @@ void ProfileWatch::take_workers() {
   try {
     if (device_times_) {
       const uint64_t before = now();
-      device_times_->watch_work(false);  // waits
+      device_times_->watch_work(false);  // waits for the device
       notes_.end = now();
       notes_.waits.emplace_back(before, notes_.end - before);
       device_work = device_times_->take_work();
@@ -186,7 +187,7 @@ void ProfileWatch::take_workers() {
       worker = work.helper == Helper::pool
                    ? ProfileWorker{"pool " + std::to_string(work.index + 1), Worker::pool, {}}
                    : ProfileWorker{"loader " + std::to_string(work.index + 1), Worker::loader, {}};
-    // A batch that was begun before the step counts from its start.
+    // A batch begun before the step counts from the start of the step.
     note(worker, std::max(work.begin, begin_), std::max(work.begin, begin_), work.end);
   }
   helpers_.reset();
@@ -269,7 +270,7 @@ void ProfileWatch::ran(const Call& call, uint64_t length) {
 void ProfileWatch::begin(std::span<Node* const> nodes) {
   if (!measuring_) return;
   const uint64_t start = ticks();
-  std::unordered_set<const Storage*> made;  // in this step
+  std::unordered_set<const Storage*> made;  // memory of new results in this step
   for (const ProfileNote& note : notes_.calls)
     if (note.made) made.insert(note.made);
   leaves_.clear();
@@ -280,7 +281,7 @@ void ProfileWatch::begin(std::span<Node* const> nodes) {
     const Storage* const storage = operand.saved.get();
     if (!storage || (operand.node && operand.node->is_leaf())) return;
     if (!made.contains(storage)) return;
-    // The walk goes from young to old: what holds it last is the oldest.
+    // The pass visits nodes by descending id, so the node with the smallest id frees the storage.
     const auto [held, fresh] = saved_.try_emplace(storage, Held{double(storage->bytes), node.id});
     if (!fresh) held->second.last = std::min(held->second.last, node.id);
   };
@@ -293,7 +294,7 @@ void ProfileWatch::begin(std::span<Node* const> nodes) {
     for (const Operand& operand : node->in) hold(*node, operand);
     for (const Operand& operand : node->out) hold(*node, operand);
   }
-  // When each was made: the latest call that gave this memory.
+  // A saved storage counts from the end of the latest call that returned it as a new result.
   std::unordered_set<const Storage*> found;
   for (auto note = notes_.calls.rbegin(); note != notes_.calls.rend(); ++note) {
     const auto held = note->made ? saved_.find(note->made) : saved_.end();
