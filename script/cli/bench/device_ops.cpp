@@ -19,14 +19,14 @@ constexpr int64_t kElements = 1024;
 constexpr std::array kTypes = {DType::f32, DType::f16, DType::bf16,    DType::f64, DType::i64,
                                DType::i32, DType::u8,  DType::boolean, DType::c64};
 
-// Whether a device had to leave an op to the CPU.
+// Records whether an op fell back to the CPU.
 struct Fallbacks : Trace {
   bool any = false;
   void ran(const Call&, uint64_t) override {}
   void fell_back(const Call&, const char*) override { any = true; }
 };
 
-// '+' runs there, 'c' on the CPU instead, '.' has no meaning for the type.
+// Tries the op on the device: '+' it runs there, 'c' it runs on the CPU, '.' it is not defined for the dtype.
 char try_on(Device& device, const BenchRow& row, DType dtype) {
   Context own;
   own.device = &device;
@@ -45,7 +45,7 @@ char try_on(Device& device, const BenchRow& row, DType dtype) {
   }
 }
 
-// One row for each public op, in the order of the table.
+// The first row of each public op, in the order of bench_rows().
 std::vector<BenchRow> rows_of_ops() {
   std::vector<BenchRow> rows;
   std::set<const Op*> seen;
@@ -75,7 +75,7 @@ void print_device_ops(std::ostream& out) {
     types += "  ";
   }
   out << heads << '\n' << types << '\n';
-  std::vector<int> native(all.size()), known(all.size());  // in f32
+  std::vector<int> native(all.size()), known(all.size());  // ops in f32, by device
   for (size_t i = 0; i < rows.size(); ++i) {
     if (on_terminal) std::fprintf(stderr, "\r\033[K[%zu/%zu] %s", i + 1, rows.size(), rows[i].op->name);
     std::string line = padded(rows[i].op->name, kNameWidth);

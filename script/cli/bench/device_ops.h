@@ -1,12 +1,12 @@
 #pragma once
-// `lunagrad devices --ops`: what each device computes itself, found by running every op on small operands of
-// each type.
+// `lunagrad devices --ops`: the table of the ops that each device computes itself. It runs every op on small
+// operands of each dtype.
 #include <iosfwd>
 
 namespace lunagrad {
 
-// The table on `out`, progress on a terminal's standard error. Runs on the calling thread with a context of
-// its own.
+// Prints the table to `out`, and the progress to standard error if that is a terminal. Runs on the calling
+// thread, with a context of its own.
 void print_device_ops(std::ostream& out);
 
 }  // namespace lunagrad

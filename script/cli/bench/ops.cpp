@@ -20,10 +20,12 @@ namespace lunagrad {
 namespace {
 
 constexpr double kContiguousGoal = 0.7, kTransposedGoal = 0.3;  // of the speed of memcpy
-constexpr int64_t kInCache = 1 << 14;  // elements of the runs that show what an op costs without memory
+// Elements of operands that fit the cache, to time an op without memory traffic.
+constexpr int64_t kInCache = 1 << 14;
 constexpr int kExitUsage = 2;
 
-// One thread is timed by the processor time that it gets, which other programs do not lengthen.
+// Seconds. One thread is timed by its processor time, which does not depend on other programs; several
+// threads by wall-clock time.
 double now() {
   timespec time;
   clock_gettime(thread_count() == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
@@ -37,7 +39,7 @@ double time_of(F&& f) {
   return now() - start;
 }
 
-// What a copy of the operands' size takes, split over the threads.
+// A copy of `elements` f32 elements by memcpy, split over the threads: the scale for the speed of ops.
 class Memcpy {
  public:
   explicit Memcpy(int64_t elements) : from_(full({elements}, 1.0)), to_(full({elements}, 0.0)) {}
@@ -54,8 +56,8 @@ class Memcpy {
   Tensor from_, to_;
 };
 
-// The best times of an op and of a copy, called in turn so that both meet the same machine: three times, more
-// while they are short, fewer when they are long.
+// The best times of an op and of a copy, in seconds. They are called alternately, so that both see the same
+// load: at least three times and until `budget` seconds are spent, but not after a whole second.
 struct Times {
   double op = INFINITY, copy = INFINITY;
 };
@@ -73,7 +75,7 @@ Times best_times(F&& f, const Memcpy* copy, double budget) {
   return best;
 }
 
-// A row with its operands, ready to be called.
+// A row with its operands, ready to run.
 class Bench {
  public:
   Bench(const BenchRow& row, DType dtype, bool transposed) : call_(bench_call(row, dtype, transposed)) {}
@@ -84,8 +86,7 @@ class Bench {
     outputs_ = std::move(call.out);
   }
 
-  // The operations that a call is made of, more than one for a composition, and their floating-point
-  // operations.
+  // Counts the ops that a call runs and their FLOPs. A composition runs several ops; views are not counted.
   struct Count : Trace {
     int operations = 0;
     double flops = 0;
@@ -103,7 +104,7 @@ class Bench {
     return count;
   }
 
-  // Bytes of the operands and results of the last call. Of a composition those in between are not counted.
+  // Bytes of the operands and results of the last call, without the intermediate values of a composition.
   double bytes() const {
     Call done = call_;
     done.out = outputs_;
@@ -131,9 +132,9 @@ struct Result {
   int threads;
   bool transposed;
   double seconds, bytes, elements;
-  double share = 0;     // of memcpy's bytes a second
-  double in_cache = 0;  // seconds an element, of one thread; 0: not measured
-  int operations = 1;   // that it is made of
+  double share = 0;     // fraction of memcpy's bytes per second
+  double in_cache = 0;  // seconds per element on one thread; 0: not measured
+  int operations = 1;   // ops that a call runs
   double flops = 0;
 
   bool counts_flops() const { return row->scale == BenchScale::arithmetic; }
@@ -143,7 +144,7 @@ struct Result {
   }
 };
 
-// Times one row; nothing when the op does not take the type.
+// Times one row; empty if the op does not support the dtype.
 std::optional<Result> measure(const BenchRow& row, DType dtype, int threads, bool transposed,
                               const Memcpy* copy, double budget) {
   try {
@@ -167,7 +168,7 @@ std::string formatted(const char* format, auto... values) {
   return line;
 }
 
-// Why an op is slower than memory: what its row says, or what its times tell.
+// Why an op is slower than memcpy: the note of its row, or a cause derived from its times.
 std::string reason(const Result& r) {
   if (!r.row->note.empty()) return r.row->note;
   const double each = r.seconds / r.elements * r.threads, memory = each * r.share;

@@ -46,7 +46,7 @@ class Table {
   static BenchInput absent() { return {Kind::absent, {}}; }
   BenchInput matrix(double low = 0, double high = 1) const { return real({rows, columns}, low, high); }
 
-  // A row of an op that exists; a name that does not is a mistake that the test of this table finds.
+  // Adds a row. Error for an unknown op: a mistake in this table, which its test finds.
   BenchRow& add(const char* op, const std::string& variant, std::vector<BenchInput> inputs,
                 Params params = {}, BenchScale scale = BenchScale::memory) {
     const Op* found = find_op(op);
@@ -56,7 +56,7 @@ class Table {
   }
 
   int64_t n, rows, columns;
-  int64_t side;  // of the square matrices that are multiplied
+  int64_t side;  // of the square matrices in products
   std::vector<BenchRow> made_;
 };
 
@@ -269,7 +269,7 @@ void Table::add_optimizers() {
     if (Rule(i) != Rule::sgd) add_rule(Rule(i), "", sample_arguments(Rule(i)));
 }
 
-// Ops without a row of their own that take tensors of one shape and need no parameters.
+// Adds the ops that have no row yet, need no parameters and take tensors of one shape.
 void Table::add_the_rest() {
   for (const Op* op : ops_without_bench(made_)) {
     const bool ready = std::all_of(op->params.begin(), op->params.end(),

@@ -1,6 +1,7 @@
 #pragma once
-// What `lunagrad bench --ops` times: one row for each op and way of using it, with operands of a natural
-// size. Rows of elementwise.def and ops that take operands of one shape come by themselves. Pure values.
+// The rows that `lunagrad bench --ops` times: one for each op and variant, with operands of a typical shape.
+// Elementwise ops, and ops whose operands have one shape, get a row automatically. Rows are plain values;
+// bench_call() makes tensors and uses the context of the calling thread.
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,10 +23,10 @@ struct BenchRow {
   const Op* op;
   std::string variant;  // shown after the op's name
   std::vector<BenchInput> inputs;
-  std::vector<std::pair<std::string, Value>> params;  // the others have their fallback
+  std::vector<std::pair<std::string, Value>> params;  // other parameters have their default
   BenchScale scale = BenchScale::memory;
-  Arguments args{};  // of the optimizers
-  std::string note;  // why it does not reach the speed of memory
+  Arguments args{};  // for the ops of optimizers
+  std::string note;  // why the op is slower than memcpy
 
   std::string name() const { return variant.empty() ? op->name : op->name + (" " + variant); }
 };
@@ -33,12 +34,13 @@ struct BenchRow {
 // Rows whose operands have about `size` elements.
 std::vector<BenchRow> bench_rows(int64_t size);
 
-// The row's call on operands of the context's device; integer types get small numbers above 0.
+// Makes the row's call, with new operands on the default device. With an integer dtype, `real` operands
+// hold 1 to 4. `transposed`: the last two dims of each operand are transposed in memory.
 Call bench_call(const BenchRow&, DType, bool transposed = false);
 
-// Public ops that move no elements or cannot be called alone, and so have no row.
+// Whether an op needs no row: it is hidden, or only makes a view.
 bool has_no_bench(const Op&);
-// Public ops that lack a row though they should have one.
+// The ops that need a row but have none.
 std::vector<const Op*> ops_without_bench(const std::vector<BenchRow>&);
 
 }  // namespace lunagrad

@@ -8,7 +8,7 @@ namespace {
 struct Layer {
   int64_t rows, in, out;
 };
-// Of the examples with their default sizes, and of `lunagrad bench --device`.
+// The linear layers of the examples at their default sizes, and of `lunagrad bench --device`.
 constexpr Layer kMlp[] = {{64, 64, 128},    {64, 784, 256},    {64, 256, 128},
                           {128, 784, 1024}, {128, 1024, 1024}, {128, 1024, 10}};
 constexpr Layer kCnn[] = {{64, 32 * 7 * 7, 10}, {256, 64 * 7 * 7, 10}};
@@ -17,8 +17,8 @@ constexpr Layer kGpt[] = {{16 * 128, 128, 384}, {16 * 128, 128, 128},  {16 * 128
                           {64 * 256, 384, 384}, {64 * 256, 384, 1536}, {64 * 256, 1536, 384},
                           {64 * 256, 384, 65}};
 
-// What a linear layer multiplies in a step of training: its output, and the gradients of its input and its
-// weight.
+// Adds the products of a linear layer in a training step: the output, the gradient of the input and the
+// gradient of the weight.
 void add_layer(std::vector<TunedProduct>& products, const Layer& layer, DType dtype) {
   const auto [rows, in, out] = layer;
   products.push_back({rows, out, in, 1, "NT", dtype});

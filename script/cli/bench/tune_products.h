@@ -1,5 +1,6 @@
 #pragma once
-// The matrix products that `lunagrad bench --tune` measures: those of training steps, and even ones.
+// The matrix products that `lunagrad bench --tune` measures: those of training steps, products of square
+// matrices, of long and thin ones, and batches. Pure.
 #include <string>
 #include <vector>
 
@@ -17,7 +18,8 @@ struct TunedProduct {
   std::string name() const;  // "128 x 1024 x 784 NT f32 high"
 };
 
-// Few and small ones for a device without a GPU, where the large ones would take minutes.
+// The products to measure. `small`: only a few small ones, for a device that computes on the CPU, which would
+// take minutes for all.
 std::vector<TunedProduct> products_to_tune(bool small);
 
 }  // namespace lunagrad
