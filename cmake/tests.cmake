@@ -9,6 +9,7 @@ list(APPEND TEST_SOURCES ${CMAKE_SOURCE_DIR}/tests/main.cpp)
 add_library(lunagrad-samples OBJECT ${SAMPLE_SOURCES})
 target_link_libraries(lunagrad-samples PRIVATE lunagrad-runtime doctest::doctest)
 target_compile_options(lunagrad-samples PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
+precompile_headers(lunagrad-samples <doctest/doctest.h>)
 add_executable(lunagrad-tests ${TEST_SOURCES} $<TARGET_OBJECTS:lunagrad-samples>)
 target_link_libraries(lunagrad-tests PRIVATE lunagrad-script lunagrad-runtime doctest::doctest
                       PkgConfig::HIGHWAY PkgConfig::LUA nlohmann_json::nlohmann_json ZLIB::ZLIB PkgConfig::PROTOBUF)
@@ -16,6 +17,8 @@ target_link_libraries(lunagrad-tests PRIVATE lunagrad-script lunagrad-runtime do
 set_source_files_properties(tests/script/onnx/test_onnx.cpp PROPERTIES COMPILE_OPTIONS "-isystem;${ONNX_DIR}"
                             OBJECT_DEPENDS ${ONNX_DIR}/onnx.pb.h)
 target_compile_options(lunagrad-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
+precompile_headers(lunagrad-tests <doctest/doctest.h>)
+set_source_files_properties(tests/main.cpp tests/gpu/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)  # doctest's own code
 if(LUNAGRAD_SANITIZE MATCHES undefined)
   target_compile_options(lunagrad-tests PRIVATE -fno-sanitize=undefined)  # only the tested libraries are checked
 endif()
@@ -103,6 +106,7 @@ if(TARGET lunagrad-gpu)
   target_include_directories(lunagrad-gpu-tests PRIVATE ${CMAKE_BINARY_DIR})
   target_compile_definitions(lunagrad-gpu-tests PRIVATE LUNAGRAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   target_compile_options(lunagrad-gpu-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
+  precompile_headers(lunagrad-gpu-tests <volk.h> <doctest/doctest.h>)
   set(GPU_CACHE "XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/gpu-cache")
   if(LUNAGRAD_SANITIZE)
     # Tests of host memory and threads: streams, ring buffers, uploads, pipelines, files, failures of every call, training.

@@ -41,6 +41,8 @@ if(LUNAGRAD_TESTS)
   add_executable(lunagrad-ui-tests ${UI_TEST_SOURCES})
   target_link_libraries(lunagrad-ui-tests PRIVATE lunagrad-ui doctest::doctest)
   target_compile_options(lunagrad-ui-tests PRIVATE ${LUNAGRAD_OPTIMIZE_TESTS})
+  precompile_headers(lunagrad-ui-tests <imgui.h> <doctest/doctest.h>)
+  set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/ui/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)  # doctest's own code
   set_source_files_properties(${CMAKE_SOURCE_DIR}/tests/ui/app/test_frame.cpp PROPERTIES COMPILE_DEFINITIONS
                               LUNAGRAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   if(LUNAGRAD_SANITIZE)  # without single-threaded tests that take seconds when they are not optimised
