@@ -32,6 +32,12 @@ if(LUNAGRAD_SANITIZE MATCHES undefined)
   set_source_files_properties(runtime/cpu/elementwise_kernels.cpp runtime/cpu/complex_kernels.cpp
                               PROPERTIES COMPILE_OPTIONS -fno-sanitize=undefined)
 endif()
+if(LUNAGRAD_SANITIZE)
+  # Most loops over elements are in cpu/. The rest runs once for each op: it can be slow, and compiles faster at -O0.
+  set(ONCE_PER_OP ${RUNTIME_SOURCES})
+  list(FILTER ONCE_PER_OP EXCLUDE REGEX "/runtime/cpu/")
+  set_property(SOURCE ${ONCE_PER_OP} APPEND PROPERTY COMPILE_OPTIONS -O0)
+endif()
 precompile_headers(lunagrad-runtime)
 target_link_options(lunagrad-runtime PRIVATE -Wl,-Bsymbolic -Wl,-z,defs)
 target_link_libraries(lunagrad-runtime PRIVATE PkgConfig::OPENBLAS PkgConfig::HIGHWAY ${SLEEF} Threads::Threads
