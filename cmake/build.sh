@@ -39,8 +39,9 @@ build() {
   fi
   local started=$SECONDS result
   : >"$log"
-  # ccache may reuse objects that were compiled with a precompiled header.
-  export CCACHE_SLOPPINESS=pch_defines,time_macros
+  # ccache may reuse objects that were compiled with a precompiled header, and objects of another clone: paths below the
+  # base folder count relative to the build folder.
+  export CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=$PWD
   NINJA_STATUS='Building %f of %t;' ninja -C "$dir" ${targets:-} 2>&1 | show_progress "$log" &&
     result=0 || result=${PIPESTATUS[0]}
   if [ "$result" -ne 0 ]; then
