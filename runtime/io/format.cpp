@@ -1,6 +1,7 @@
 #include "runtime/io/format.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "runtime/error.h"
 #include "runtime/io/atomic_file.h"
@@ -17,6 +18,13 @@ LUNAGRAD_FILE_FORMATS(LUNAGRAD_DECLARE)
 #undef LUNAGRAD_DECLARE
 
 namespace {
+
+// The name of the only array of a file: the file's own, without folder and endings.
+std::string stem(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  const std::string first = name.substr(0, name.find('.', 1));
+  return first.empty() ? "array" : first;
+}
 
 FileInfo describe_text(const std::string& path) {
   const std::string content = read_file(path);
@@ -55,6 +63,21 @@ const FileFormat* format_of_file(const std::string& path) {
   for (const FileFormat* format : file_formats())
     if (format->begins && format->begins(start)) return format;
   return format_of_name(path);
+}
+
+const FileFormat& required_format(const std::string& path) {
+  if (const FileFormat* const format = format_of_name(path)) return *format;
+  std::string endings;
+  for (const FileFormat* format : file_formats())
+    for (const std::string_view ending : format->endings)
+      endings += (endings.empty() ? "" : ", ") + std::string(ending);
+  fail_as(ErrorKind::file, path, ": its name ends in none of ", endings);
+}
+
+Safetensors load_arrays(const std::string& path, const ReadOptions& options) {
+  const FileFormat& format = required_format(path);
+  if (format.load_all) return format.load_all(path);
+  return {{{stem(path), format.load(path, options)}}, {}};
 }
 
 FileInfo describe_file(const std::string& path) {

@@ -41,6 +41,11 @@ const std::vector<const FileFormat*>& file_formats();
 const FileFormat* format_of_name(const std::string& path);
 // By the first bytes, else by the name; null for a file that is none of them, such as a text.
 const FileFormat* format_of_file(const std::string& path);
+// All arrays of a file, its format by the end of its name. The only array of a file without names gets the
+// file's name without folder and endings. Error when no format has that ending.
+Safetensors load_arrays(const std::string& path, const ReadOptions& = {});
+// The format that the end of the name says. Error of kind file that lists the endings.
+const FileFormat& required_format(const std::string& path);
 // Arrays with types and shapes, metadata. A csv table is read whole, a text (any other file) counted; of
 // others the headers are read.
 FileInfo describe_file(const std::string& path);

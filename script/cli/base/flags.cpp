@@ -74,6 +74,11 @@ void add_option(CLI::App& command, const char* name, int64_t& value, std::pair<i
   command.add_option(name, value, about)->check(CLI::Range(range.first, range.second));
 }
 
+void add_option(CLI::App& command, const char* name, double& value, std::pair<double, double> range,
+                const char* about) {
+  command.add_option(name, value, about)->check(CLI::Range(range.first, range.second));
+}
+
 void add_seconds(CLI::App& command, const char* name, double& value, const char* about) {
   command.add_option(name, value, about)->check(CLI::Validator(above_zero, "POSITIVE"));
 }

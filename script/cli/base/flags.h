@@ -51,6 +51,9 @@ void add_option(CLI::App& command, const char* name, std::optional<int64_t>& val
                 const char* about);  // not negative
 void add_option(CLI::App& command, const char* name, int64_t& value, std::pair<int64_t, int64_t> range,
                 const char* about);
+// A number within a range.
+void add_option(CLI::App& command, const char* name, double& value, std::pair<double, double> range,
+                const char* about);
 void add_seconds(CLI::App& command, const char* name, double& value, const char* about);  // above 0
 // Given in MiB, at least 8, kept in bytes.
 void add_mebibytes(CLI::App& command, const char* name, size_t& bytes, const char* about);

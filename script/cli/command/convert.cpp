@@ -1,7 +1,6 @@
 // `lunagrad convert A B`: arrays from one file format to another, by the ends of the names. Names of arrays
 // are kept. What the target cannot hold is an error; metadata that it cannot hold is reported on standard
 // error.
-#include <filesystem>
 #include <iostream>
 #include <memory>
 
@@ -18,28 +17,6 @@ struct Request {
   std::string from, to, dtype;
   bool header = false;  // the first line of a csv file holds names
 };
-
-const FileFormat& required_format(const std::string& path) {
-  if (const FileFormat* const format = format_of_name(path)) return *format;
-  std::string endings;
-  for (const FileFormat* format : file_formats())
-    for (const std::string_view ending : format->endings)
-      endings += (endings.empty() ? "" : ", ") + std::string(ending);
-  fail_as(ErrorKind::file, path, ": its name ends in none of ", endings);
-}
-
-// The name of the only array of a file: the file's own, without folder and endings.
-std::string stem(const std::string& path) {
-  const std::string name = std::filesystem::path(path).filename().string();
-  const std::string first = name.substr(0, name.find('.', 1));
-  return first.empty() ? "array" : first;
-}
-
-Safetensors load_any(const std::string& path, const ReadOptions& options) {
-  const FileFormat& format = required_format(path);
-  if (format.load_all) return format.load_all(path);
-  return {{{stem(path), format.load(path, options)}}, {}};
-}
 
 void save_any(const std::string& path, const Safetensors& content) {
   const FileFormat& format = required_format(path);
@@ -65,7 +42,7 @@ int convert(const Request& request) {
   // An array that the other format cannot hold is a fault of the file, too.
   const auto run = [&] {
     required_format(request.to);
-    Safetensors content = load_any(request.from, options);
+    Safetensors content = load_arrays(request.from, options);
     if (options.dtype)
       for (auto& [name, tensor] : content.tensors) tensor = to(tensor, *options.dtype);
     save_any(request.to, content);
