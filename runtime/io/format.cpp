@@ -9,7 +9,7 @@
 
 // All formats.
 #define LUNAGRAD_FILE_FORMATS(FORMAT) \
-  FORMAT(safetensors) FORMAT(npz) FORMAT(npy) FORMAT(csv) FORMAT(idx) FORMAT(png)
+  FORMAT(safetensors) FORMAT(npz) FORMAT(npy) FORMAT(csv) FORMAT(idx) FORMAT(png) FORMAT(pnm)
 
 namespace lunagrad {
 
