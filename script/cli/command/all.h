@@ -19,6 +19,7 @@
   COMMAND(meta)                    \
   COMMAND(bench)                   \
   COMMAND(convert)                 \
+  COMMAND(compare)                 \
   COMMAND(info)                    \
   COMMAND(help)                    \
   COMMAND(version)                 \
