@@ -12,10 +12,10 @@ constexpr char kConsole = 0;  // registry key of the environment
 constexpr char kScript = 0;   // registry key of the state whose locals are visible
 
 // Calls visit(frame, index, name) for the active locals of the script's own functions, the innermost first,
-// until it returns true. Names that Lua gave begin with a bracket.
+// until it returns true. Skips Lua's internal variables: their names begin with '('.
 template <class Visit>
 void visit_locals(lua_State* script, const Visit& visit) {
-  constexpr int kDeepest = 1000;  // Lua counts a level's place from the top each time
+  constexpr int kDeepest = 1000;  // limits the work: lua_getstack walks from the top at each call
   lua_Debug frame;
   for (int level = 0; level < kDeepest && lua_getstack(script, level, &frame); ++level) {
     lua_getinfo(script, "Sl", &frame);
@@ -25,7 +25,7 @@ void visit_locals(lua_State* script, const Visit& visit) {
       ++count;
       lua_pop(script, 1);
     }
-    for (int i = count; i > 0; --i) {  // a later one hides an earlier one
+    for (int i = count; i > 0; --i) {  // a later local hides an earlier one of the same name
       const char* const name = lua_getlocal(script, &frame, i);
       lua_pop(script, 1);
       if (*name != '(' && visit(frame, i, name)) return;
@@ -40,7 +40,7 @@ lua_State* seen_script(lua_State* L) {
   return script;
 }
 
-// __newindex of the environment: to the script's local of that name, else a global.
+// __newindex of the environment: assigns to the script's local of that name, or else to a global.
 int assign(lua_State* L) {
   bool assigned = false;
   lua_State* const script = seen_script(L);
@@ -52,7 +52,7 @@ int assign(lua_State* L) {
       lua_setlocal(script, &frame, index);
       return assigned = true;
     });
-  if (assigned) {  // the rest of the line reads what was assigned
+  if (assigned) {  // also update the copy, which the rest of the line reads
     lua_getmetatable(L, 1);
     lua_getfield(L, -1, "__index");
   } else {
@@ -64,7 +64,7 @@ int assign(lua_State* L) {
   return 0;
 }
 
-// Pops a table: where the environment looks after its own names.
+// Pops a table and makes it the __index of the environment.
 void show_behind(lua_State* L) {
   push_console(L);
   lua_getmetatable(L, -1);

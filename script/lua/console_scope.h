@@ -8,8 +8,8 @@ namespace lunagrad {
 
 // Pushes the environment of console lines.
 void push_console(lua_State*);
-// Adds the locals of the functions that are active on the thread `script`; of equal names the innermost. An
-// assignment changes the script's local.
+// Makes the locals of the functions that are active on the thread `script` visible. Of several locals with
+// one name the innermost is visible. An assignment changes the script's local.
 void see_locals(lua_State*, lua_State* script);
 // Removes the locals again and releases their values.
 void forget_locals(lua_State*);

@@ -33,7 +33,7 @@ Tensor* to_tensor(lua_State* L, int index) {
   if (lua_type(L, index) != LUA_TUSERDATA || lua_rawlen(L, index) != sizeof(Handle)) return nullptr;
   Handle* const handle = static_cast<Handle*>(lua_touserdata(L, index));
   if (handle->mark != &kMark) return nullptr;
-  // A finalized one, seen by another object's finalizer, holds nothing.
+  // A finalized userdata, which another object's finalizer may still see, holds an undefined tensor.
   return handle->tensor.defined() ? &handle->tensor : nullptr;
 }
 

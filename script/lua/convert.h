@@ -12,8 +12,8 @@
 
 namespace lunagrad {
 
-// The called function, for the Error about a wrong argument; `option` when the value comes from an options
-// table.
+// The called function, for the Error about a wrong argument; `option` is set when the value comes from an
+// options table.
 struct Callee {
   const char* function;
   const char* option = nullptr;
@@ -47,22 +47,23 @@ Dims check_integers(lua_State*, int argument, int last, Callee);
 // The same with positions.
 Dims check_positions(lua_State*, int argument, int last, Callee);
 
-// Error "bad argument #n to 'function' (fact)", or "bad option 'name' to 'function' (fact)". n counts without
-// self in a method call, as Lua's own do.
+// Error "bad argument #n to 'function' (fact)", or "bad option 'name' to 'function' (fact)". In a method call
+// n does not count self, as in Lua's own messages.
 [[noreturn]] void bad_argument(lua_State*, int argument, Callee, const std::string& fact);
 // The same with the fact "what expected, got <type>".
 [[noreturn]] void wrong_type(lua_State*, int argument, Callee, const char* what);
-// A function, or what can be called like one, as a module.
+// Error unless the value is a function or has a __call metamethod, as a module has.
 void check_callable(lua_State*, int argument, Callee);
 // "Tensor", "number", "no value", …
 const char* type_name(lua_State*, int index);
 
 [[noreturn]] void unknown_option(std::string_view name, const char* function, std::string_view known);
 
-// A table with string keys is options; one with integer keys, or none, is a shape or a list.
+// Whether the value is an options table: its first key is a string. A table with integer keys, or an empty
+// one, is a shape or a list.
 bool is_options(lua_State*, int index);
 // Calls visit(name, value, callee) for each entry of the options table at `index`; value is a stack index.
-// visit returns whether it knows the name; for an unknown one there is an Error that lists the `known`.
+// visit returns whether it knows the name. An unknown name is an Error that lists the `known` names.
 template <class F>
 void each_option(lua_State* L, int index, const char* function, std::string_view known, F&& visit) {
   index = lua_absindex(L, index);
@@ -75,7 +76,7 @@ void each_option(lua_State* L, int index, const char* function, std::string_view
 }
 
 void push_dims(lua_State*, const Dims&);
-// One element as a Lua number or boolean.
+// Pushes one element as a Lua number or boolean; a complex one as a table {real, imaginary}.
 void push_element(lua_State*, const void* element, DType);
 inline void push_string(lua_State* L, std::string_view text) { lua_pushlstring(L, text.data(), text.size()); }
 

@@ -63,11 +63,11 @@ int push_values(lua_State* L, const DriveScript::Values& values) {
 struct DriveScript::State {
   std::map<std::string, Function> functions;
   lua_State* main = nullptr;
-  lua_State* thread = nullptr;  // the script's; held in the registry of `main`
-  int arguments = 0;            // that wait on the thread's stack for the first slice
+  lua_State* thread = nullptr;  // the script's coroutine; the registry of `main` keeps it alive
+  int arguments = 0;            // number of arguments on the thread's stack for the first resume
   Poll pending;                 // of the call that suspended the script
-  Values results;               // of that call,
-  std::string failure;          // or why it failed
+  Values results;               // of that call
+  std::string failure;          // why that call failed; "": it did not
   std::string error;
   bool ended = false;
   std::chrono::steady_clock::time_point slice_began;
@@ -77,7 +77,7 @@ struct DriveScript::State {
   }
   static State& of(lua_State* L) { return **static_cast<State**>(lua_getextraspace(L)); }
 
-  // False while the call is not done; then `results` or `failure` say how it ended.
+  // Returns whether the pending call is done, and then sets `results` or `failure`.
   bool poll() {
     try {
       std::optional<Values> given = pending();

@@ -1,8 +1,8 @@
 #pragma once
 // A Lua script that drives the window like a user. It has its own Lua state with the whole standard library
-// and runs in slices. Its global table `ui` holds the owner's functions; a function that has not finished
-// suspends the script until it has. Belongs to the thread that made it, which may be any thread. No Lua type
-// appears here.
+// and runs in slices. Its global table `ui` holds the owner's functions. A call of such a function suspends
+// the script until the function has finished. Belongs to the thread that made it, which may be any thread. No
+// Lua type appears here.
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,9 +17,9 @@ class DriveScript {
  public:
   using Value = std::variant<std::monostate, bool, double, std::string, std::vector<std::string>>;
   using Values = std::vector<Value>;
-  // Asked at once and then once a slice, until it gives what the call returns in Lua.
+  // Called when the call begins and then once per slice, until it returns the results of the call.
   using Poll = std::function<std::optional<Values>()>;
-  // Begins a call. What it or its Poll throws becomes a Lua error at the line of the call.
+  // Begins a call. An exception from it or from its Poll becomes a Lua error at the line of the call.
   using Function = std::function<Poll(const Values& arguments)>;
 
   // Error (kind file) when the file cannot be read. `arguments` are arg[1…] and `...` of the script.
@@ -28,10 +28,10 @@ class DriveScript {
   ~DriveScript();
   DriveScript(const DriveScript&) = delete;
 
-  // Runs until the script waits or ends. True: it has ended. A script that runs for 30 s without waiting
-  // fails.
+  // Runs a slice: until the script waits for a function or ends. Returns whether it has ended. A slice of
+  // more than 30 s is an error of the script.
   bool resume();
-  const std::string& error() const;  // message and traceback of what ended it; empty: nothing did
+  const std::string& error() const;  // of the script, with a traceback; "": none
 
  private:
   struct State;

@@ -1,6 +1,7 @@
 #pragma once
-// The bindings' data of one Lua state, reached in one load from any of its coroutines. Private to script/.
-// Belongs to the state's thread; made by new_state, destroyed by close_state.
+// The data that the bindings keep for one Lua state. Every coroutine of the state reaches it in one load
+// (lua_getextraspace). Private to script/. Belongs to the state's thread; made by new_state, destroyed by
+// close_state.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -17,8 +18,8 @@
 
 namespace lunagrad {
 
-// A source file as Lua identifies it. The pointer alone does not identify it: Lua may free a chunk and reuse
-// its address.
+// A source file, identified by the name of its chunk. The pointer to the name is not enough: Lua may free a
+// chunk and reuse its address.
 struct Chunk {
   static constexpr size_t kCompared = 64;  // bytes of the name that are compared, in addition to its length
   const char* source = nullptr;
@@ -33,32 +34,34 @@ struct Chunk {
   }
 };
 
-// Bytes of tensors, which Lua's garbage collector cannot see, since they last triggered a step of it.
+// Counts the bytes of new tensors, which Lua's garbage collector does not see. Enough of them trigger a step
+// of the collector.
 struct Pressure {
-  size_t pending = 0;
+  size_t pending = 0;                // since the last such step
   size_t step = size_t(4) << 20;     // run a step of the collector when this much is pending
-  size_t handle = size_t(32) << 10;  // bytes that a handle counts in addition to its elements
+  size_t handle = size_t(32) << 10;  // bytes that a handle adds to those of its elements
 };
 
 struct Edge {
   lua_State* main = nullptr;
   int tensor_metatable = LUA_NOREF;  // registry reference
-  size_t memory_limit = 0;           // of Lua's heap and tensors, 0 = none
-  size_t memory_used = 0;            // by Lua's heap
-  size_t unpooled = 0;               // of these in blocks of their own
+  size_t memory_limit = 0;           // bytes of Lua's heap and the tensors together, 0 = no limit
+  size_t memory_used = 0;            // bytes of Lua's heap
+  size_t unpooled = 0;               // bytes of these that malloc holds instead of the engine's pool
   Pressure pressure;
-  int nested_closes = 0;  // of coroutines, one inside the other
+  int nested_closes = 0;  // depth of nested coroutine.close calls
   std::function<void(const std::string&)> on_module;
   SafePoint safe_point = nullptr;
   void* safe_point_data = nullptr;
   FileLimits files;
-  int checkpoint_modules = LUA_NOREF;  // registry: module -> its training flag, of the checkpoint that runs
-  CaughtError last_error;              // the last engine Error that became a Lua error
+  // Registry reference to a table module -> training flag, for the checkpoint that is running.
+  int checkpoint_modules = LUA_NOREF;
+  CaughtError last_error;  // the last engine Error that became a Lua error
   std::array<Chunk, 16> chunks;
-  // Holds this while the state is open: callbacks that outlive the state ask here.
+  // Points to this Edge while the state is open, then to null. Callbacks that outlive the state check it.
   std::shared_ptr<Edge*> alive;
 
-  const Chunk& chunk(const lua_Debug&);
+  const Chunk& chunk(const lua_Debug&);  // of a frame; cached
 };
 
 inline Edge& edge(lua_State* L) { return **static_cast<Edge**>(lua_getextraspace(L)); }
@@ -73,7 +76,8 @@ inline void add_pressure(lua_State* L, size_t bytes) {
     collect_under_pressure(L, state);
 }
 
-// Frees every tensor that Lua has dropped, and the device's unused blocks.
+// Runs a full garbage collection, which frees the tensors that the script no longer references, and frees the
+// unused blocks of the devices.
 void collect_everything(lua_State*);
 
 // Runs f, and once more after collect_everything when the engine is out of memory. f must be repeatable after
@@ -101,7 +105,7 @@ inline void after_op(lua_State* L) {
 
 // "off", "step", "op", or a boolean (true: "op").
 Guard check_guard(lua_State*, int argument, const char* function);
-// Records the training flag of the module at `index` for the checkpoint that runs.
+// Records the training flag of the module at `index` for the checkpoint that is running.
 void remember_module(lua_State*, int index);
 
 // The parts of lunagrad.core, one file each. The table of functions is at stack index `core`, that of the
@@ -121,7 +125,7 @@ void bind_module(lua_State*, int core, int methods);
 void bind_optim(lua_State*, int core, int methods);
 void bind_onnx(lua_State*, int core, int methods);
 
-// x[k] and x[k] = v for every k but a name: the arguments of __index and __newindex.
+// x[k] and x[k] = v for a k that is not a string. They take the arguments of __index and __newindex.
 int index_positions(lua_State*);
 int assign_positions(lua_State*);
 

@@ -10,10 +10,10 @@ enum class FileUse { read, write };
 
 struct FileLimits {
   bool limited = false;
-  std::vector<std::string> readable;             // folders and files, with all that is in them
+  std::vector<std::string> readable;             // files, and folders with everything inside them
   std::function<std::string()> run_folder = {};  // may be read and written; "" while there is none
 
-  // Error of kind file if the path, with symbolic links resolved, is outside of these.
+  // Resolves symbolic links in the path. Error of kind file when these limits forbid that use of it.
   void check(const std::string& path, FileUse, const char* function) const;
 };
 

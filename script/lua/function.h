@@ -1,8 +1,8 @@
 #pragma once
-// Lua functions that the engine calls: hooks, gradients of custom ops, functions of checkpoints. They are
-// kept in the registry while the engine needs them, and run in protected mode on the state's main thread. An
-// error in one becomes an Error of the engine, and then one Lua error with both source lines. Private to
-// script/.
+// Lua functions that the engine calls: hooks, gradients of custom ops, functions of checkpoints. The registry
+// keeps them while the engine needs them. They run in protected mode on the main thread (coroutine) of the
+// state. A Lua error in one becomes an Error of the engine, and then a Lua error with both source lines.
+// Private to script/; for the state's thread.
 #include <functional>
 #include <lua.hpp>
 #include <memory>
@@ -21,10 +21,10 @@ class LuaFunction {
 
   void push(lua_State*) const;
   int reference() const { return reference_; }
-  // Runs `body` on the main thread of the state; what it leaves on the stack is removed. `what` stands before
-  // the message of an error, "" for nothing. Error when the state is closed.
+  // Runs `body` on the main thread of the state in protected mode and restores the stack. A Lua error in it
+  // becomes an Error; its message begins with `what`, unless that is "". Error when the state is closed.
   void protect(const char* what, const std::function<void(lua_State*)>& body) const;
-  // Calls the value with the tensors; its results are tensors or nil.
+  // Calls the function with the tensors. It must return tensors or nil, which becomes an undefined tensor.
   TensorList call(const TensorList& arguments, const char* what) const;
 
  private:

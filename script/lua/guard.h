@@ -1,7 +1,7 @@
 #pragma once
 // The only conversion between C++ exceptions and Lua errors: every lua_CFunction of the project is guard<f>,
-// where f may throw std::exception and may raise Lua errors. The wrapper is not noexcept and names no other
-// exception type, so that Lua's own exception passes; it leaves the catch block before it raises, so that no
+// where f may throw std::exception and may raise Lua errors. The wrapper is not noexcept and catches no other
+// type, so that Lua's own exception passes through. It raises the Lua error after the catch block, so that no
 // C++ exception stays alive.
 #include <exception>
 #include <lua.hpp>

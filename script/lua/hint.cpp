@@ -8,7 +8,8 @@
 namespace lunagrad {
 namespace {
 
-// How a script writes the library's table at the top of the stack: "lg.nn"; "" when it is none, or a class.
+// The name in scripts of the library's table at the top of the stack: "lg.nn". "" when the value is not such
+// a table, or is a class.
 std::string library_table(lua_State* L) {
   std::string found;
   if (lua_type(L, -1) != LUA_TTABLE) return found;
@@ -27,7 +28,8 @@ std::string library_table(lua_State* L) {
   return found;
 }
 
-// The receiver of a call by ':': the first argument, or the second where a class is called.
+// The library's table that received a call with ':'; "" when there is none. It is the first argument, or in
+// the call of a class the first variable argument (-1), because the class itself is the first argument.
 std::string called_table(lua_State* L, const lua_Debug& callee) {
   std::string table;
   for (const int argument : {1, -1}) {
@@ -38,7 +40,7 @@ std::string called_table(lua_State* L, const lua_Debug& callee) {
   return table;
 }
 
-// The name of the class that is called: the first argument, "" when that is none.
+// The name of the called class, which is the first argument; "" when that is not a class.
 std::string class_name(lua_State* L, const lua_Debug& callee) {
   std::string name;
   if (!lua_getlocal(L, &callee, 1)) return name;
@@ -74,8 +76,8 @@ std::string describe_wrong_call(lua_State* L, int user_level) {
   if (user_level < 2 || !lua_getstack(L, user_level - 1, &callee)) return {};
   lua_getinfo(L, "Snt", &callee);
   std::string name = callee.name ? callee.name : "";
-  if (std::string_view(callee.namewhat) == "method" ||
-      callee.istailcall) {  // a class makes objects by a tail call
+  // A class makes objects by a tail call, for which Lua has no name.
+  if (std::string_view(callee.namewhat) == "method" || callee.istailcall) {
     const std::string table = called_table(L, callee);
     if (name.empty()) name = class_name(L, callee);
     if (!table.empty()) return "what " + table + " holds is called with a dot: " + table + "." + name + "(…)";

@@ -6,10 +6,10 @@
 
 namespace lunagrad {
 
-// "'parameters' is a method: …" when the script called a function of the library with '.' for ':', or the
-// other way round; else "". `user_level` is that of the script's innermost function.
+// "'parameters' is a method: …" when the script called a function of the library with '.' instead of ':', or
+// the other way round; otherwise "". `user_level` is the stack level of the script's innermost function.
 std::string describe_wrong_call(lua_State*, int user_level);
-// What to add to a message: "; did you mean lg.zeros?".
+// The text to append to a message: "; did you mean lg.zeros?", or "".
 std::string hint(const std::string& message);
 
 }  // namespace lunagrad

@@ -18,8 +18,9 @@ struct Kept {
   std::variant<std::monostate, bool, int64_t, double, std::string, Tensor, Table> value;
 };
 
-// The value at a stack index. Error when it holds a function, an object with a metatable or a table within
-// itself.
+// Copies the value at a stack index; tables lose their metatables. Error when it holds a function, a
+// coroutine or a userdata other than a tensor, or when tables nest more than 100 deep, as in a table that
+// contains itself.
 Kept keep(lua_State*, int index);
 void push_kept(lua_State*, const Kept&);
 

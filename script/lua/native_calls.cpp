@@ -20,8 +20,8 @@ const char* field_of(const char* name) {
 
 }  // namespace
 
-// Upvalues: the NativeCalls, the name, Lua's function, which runs in this frame, so that its errors say
-// where.
+// Upvalues: the NativeCalls, the name, Lua's function. Lua's function runs in this stack frame, so that its
+// errors have the position of the script's call.
 int NativeCalls::call(lua_State* L) {
   struct Mark {
     Mark(NativeCalls& owner, const char* name, SourceLine line)
@@ -44,8 +44,8 @@ int NativeCalls::call(lua_State* L) {
   return function(L);
 }
 
-// Replaces a field of the table at the top, if it is one of Lua's functions: those that a sandbox put in
-// their place hold values of their own, and are left alone.
+// Wraps a field of the table at the top of the stack if it is a C function without upvalues, as Lua's own
+// are. The functions of a sandbox have upvalues, which call() could not give them, so they stay unwrapped.
 void NativeCalls::wrap(lua_State* L, NativeCalls* owner, const char* name) {
   lua_getfield(L, -1, field_of(name));
   const bool holds_values = lua_iscfunction(L, -1) && lua_getupvalue(L, -1, 1);
@@ -69,7 +69,7 @@ void NativeCalls::watch(lua_State* L) {
       lua_getfield(L, -1, library.substr(0, library.size() - 1).c_str());
       lua_remove(L, -2);
     }
-    if (lua_istable(L, -1)) wrap(L, this, name);  // a sandbox lacks some
+    if (lua_istable(L, -1)) wrap(L, this, name);  // a sandbox lacks some libraries
     lua_pop(L, 1);
   }
   if (luaL_getmetatable(L, LUA_FILEHANDLE) == LUA_TTABLE) {

@@ -1,7 +1,7 @@
 #pragma once
-// Records which function of Lua's own library a script is in. Covers functions that may wait for something
-// outside or compute for long without a safe point; each is wrapped when the state is opened. watch() and the
-// calls belong to the session's thread; current() may be called from any thread.
+// Records which function of Lua's own library a script is in. Covers the functions that may wait for a file
+// or a process, or compute for long, without a safe point. watch() wraps them when the state is opened.
+// watch() and the wrapped functions run on the session's thread; current() may be called from any thread.
 #include <atomic>
 #include <lua.hpp>
 #include <utility>
@@ -12,9 +12,9 @@ namespace lunagrad {
 
 class NativeCalls {
  public:
-  // Lives longer than the state.
+  // Wraps the functions of the state, which this object must outlive.
   void watch(lua_State*);
-  // Its name, "" for none, and the script's line.
+  // The name of the function that the script is in, "" for none, and the line of the call.
   std::pair<const char*, SourceLine> current() const;
 
  private:

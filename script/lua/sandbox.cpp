@@ -24,7 +24,7 @@ int call_original(lua_State* L) {
   return lua_gettop(L);
 }
 
-// Text alone: bytecode is not checked by Lua, and a forged chunk reads and writes all of memory.
+// load for text only: Lua does not verify bytecode, and a forged chunk could read and write all memory.
 int load_text(lua_State* L) {
   if (lua_gettop(L) < 3) lua_settop(L, 3);
   lua_pushliteral(L, "t");
@@ -32,7 +32,7 @@ int load_text(lua_State* L) {
   return call_original(L);
 }
 
-// A finalizer runs with the hooks off that end a script.
+// Refuses finalizers: Lua runs them with hooks disabled, so nothing could interrupt them.
 int set_metatable(lua_State* L) {
   if (lua_istable(L, 2)) {
     lua_pushliteral(L, "__gc");
@@ -49,7 +49,7 @@ int collect_garbage(lua_State* L) {
   return call_original(L);
 }
 
-// With no bytes to repeat Lua counts all the same, and nothing can interrupt it.
+// string.rep of an empty string: Lua would still loop n times, and nothing could interrupt it.
 int repeat_text(lua_State* L) {
   const bool nothing_between =
       lua_isnoneornil(L, 3) || (lua_type(L, 3) == LUA_TSTRING && lua_rawlen(L, 3) == 0);
@@ -61,7 +61,7 @@ int repeat_text(lua_State* L) {
   return call_original(L);
 }
 
-// Replaces a field of the table at the top by `function`, whose upvalue is what it replaces.
+// Replaces a field of the table at the top of the stack by `function`, whose upvalue 1 is the original.
 void wrap(lua_State* L, const char* name, lua_CFunction function) {
   lua_getfield(L, -1, name);
   lua_pushcclosure(L, function, 1);
@@ -75,7 +75,7 @@ void remove_fields(lua_State* L, std::initializer_list<const char*> names) {
   }
 }
 
-// package.searchers[3]: a.b in the script's folder and its lua_modules, as text.
+// package.searchers[3]: searches module a.b in the script's folder and in its lua_modules; loads text only.
 int search_project(lua_State* L) {
   const std::string name(check_string(L, 1, "require"));
   const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
@@ -113,7 +113,7 @@ void open_sandbox_libraries(lua_State* L) {
   open(L, LUA_STRLIBNAME, luaopen_string);
   open(L, LUA_MATHLIBNAME, luaopen_math);
   open(L, LUA_UTF8LIBNAME, luaopen_utf8);
-  // Of os three functions, in a table that never held the others.
+  // os is a new table with three functions, so that the others were never in it.
   luaL_requiref(L, "os", luaopen_os, 0);
   lua_newtable(L);
   for (const char* name : {"time", "clock", "date"}) {
@@ -147,7 +147,7 @@ void close_sandbox(lua_State* L) {
   remove_fields(L, {"dump"});
   wrap(L, "rep", guard<repeat_text>);
   lua_pop(L, 2);
-  // Of all strings.
+  // The metatable of all strings.
   lua_pushliteral(L, "");
   lua_getmetatable(L, -1);
   lua_pushboolean(L, false);

@@ -8,9 +8,10 @@
 namespace lunagrad {
 
 void open_sandbox_libraries(lua_State*);
-// Once the searchers of require stand: takes away what only they needed, and puts guards around the rest.
+// Call it after the searchers of require are installed. Limits files, removes package, dofile, loadfile and
+// string.dump, and restricts load, setmetatable, collectgarbage and string.rep.
 void close_sandbox(lua_State*);
-// Metatables of userdata out of the script's reach: their finalizers are for the collector alone.
+// Hides the metatables of userdata from the script, which must not call their finalizers.
 void hide_metatables(lua_State*);
 
 }  // namespace lunagrad

@@ -38,7 +38,7 @@ std::string syntax_error(std::string_view source, const std::string& name, Sourc
   if (status == LUA_OK) return {};
   const std::string message = lua_tostring(state.get(), -1);
   place.file = chunk_name(name.c_str());
-  // Lua cuts long names in its message; the line follows the name's colon.
+  // Lua shortens long chunk names in its message, so the line number is found by the colons around it.
   const size_t colon = message.find(": ");
   const size_t before = colon == std::string::npos ? colon : message.rfind(':', colon - 1);
   if (before != std::string::npos) place.line = std::atoi(message.c_str() + before + 1);

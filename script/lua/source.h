@@ -7,10 +7,10 @@
 
 namespace lunagrad {
 
-// Error of kind file.
+// The content of the file. Error of kind file when it cannot be read.
 std::string read_script(const std::string& path);
-// Lua skips a shebang line only in files that it reads itself. The newline stays, so that lines keep their
-// numbers.
+// The source without a shebang line, which Lua skips only in files that it reads itself. The newline stays,
+// so that lines keep their numbers.
 std::string_view without_shebang(std::string_view source);
 // "train.lua:12: unexpected symbol near '='", "" when it compiles; `place` is set to the line.
 std::string syntax_error(std::string_view source, const std::string& chunk_name, SourcePlace& place);

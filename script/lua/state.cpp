@@ -14,17 +14,18 @@
 namespace lunagrad {
 namespace {
 
-// Small blocks come from the engine's free lists, which cost a third of the heap's price.
+// Blocks of up to this many bytes come from the engine's free lists, in a third of malloc's time.
 constexpr size_t kPooled = 256;
 
-// Tensors leave an eighth of the limit to Lua, so that they are only counted beyond that.
+// Tensors leave an eighth of the limit to Lua (storage.cpp). So the sum with the tensors matters only when
+// Lua's heap is larger than that.
 bool has_room(const Edge& state, size_t more) {
   return state.memory_used + more <= state.memory_limit / 8 || memory_in_use() + more <= state.memory_limit;
 }
 
 void* allocate(void* data, void* block, size_t old_bytes, size_t bytes) {
   Edge& state = *static_cast<Edge*>(data);
-  if (!block) old_bytes = 0;  // then it is a type tag
+  if (!block) old_bytes = 0;  // for a new block it is a type tag
   if (state.memory_limit && bytes > old_bytes && !has_room(state, bytes - old_bytes)) return nullptr;
   void* result = nullptr;
   try {
@@ -55,7 +56,8 @@ void* allocate(void* data, void* block, size_t old_bytes, size_t bytes) {
   return result;
 }
 
-// Only reached outside every protected call, by a host's mistake or by a lack of memory at start-up.
+// Called for an error outside of every protected call: a mistake of the host, or too little memory at
+// start-up.
 int panic(lua_State* L) {
   const char* message = lua_tostring(L, -1);
   throw Error(message ? message : "an error outside a protected call", ErrorKind::memory);
@@ -71,8 +73,8 @@ std::string data_folder() {
   return {};
 }
 
-// package.searchers[2]: "lunagrad" and "lunagrad.x" come from the bundled library and nowhere else, so that a
-// script called lunagrad.lua cannot hide it.
+// package.searchers[2]: "lunagrad" and "lunagrad.x" come only from the bundled library, so that a script
+// named lunagrad.lua cannot hide it.
 int search_library(lua_State* L) {
   const std::string name = luaL_checkstring(L, 1);
   if (name != "lunagrad" && !name.starts_with("lunagrad.")) {
@@ -93,8 +95,8 @@ int search_library(lua_State* L) {
        " (LUNAGRAD_LUA may name another folder)");
 }
 
-// Lua's own search along package.path (upvalue 1; 3 is package). What package.searchpath (upvalue 2) finds is
-// told, before it is compiled.
+// package.searchers[3]: Lua's own search along package.path. Calls on_module with the file that it will load.
+// Upvalues: Lua's searcher, package.searchpath, package.
 int search_files(lua_State* L) {
   lua_settop(L, 1);
   if (const Edge& state = edge(L); state.on_module) {
@@ -146,11 +148,11 @@ int call_body(lua_State* L) {
   return 0;
 }
 
-// Lua 5.4.4 does not count the C stack that coroutines need which close one another: some 10,000 of them,
-// nested, crash it (mended upstream in 1e64c139).
+// Lua 5.4.4 does not count the C stack of coroutines that close one another: about 10,000 nested closes crash
+// it (fixed upstream in 1e64c139).
 constexpr int kNestedCloses = 100;
 
-// coroutine.close with a bound on its nesting. Upvalue 1: Lua's own.
+// coroutine.close with a limit on its nesting. Upvalue 1: Lua's own function.
 int close_coroutine(lua_State* L) {
   struct Nesting {
     int& depth;
@@ -173,7 +175,7 @@ void bound_nested_closes(lua_State* L) {
   lua_pop(L, 1);
 }
 
-// Runs `body` protected and turns a Lua error into an Error.
+// Runs `body` in protected mode and turns a Lua error into an Error.
 template <class F>
 void protect(lua_State* L, F body) {
   lua_pushcfunction(L, guard<call_body<F>>);
@@ -268,10 +270,10 @@ void set_safe_point(lua_State* L, SafePoint function, void* data) {
   edge(L).safe_point_data = data;
 }
 
-// One cycle of the collector for every 64 MiB of tensors and a quarter of what lives: then garbage stays
-// under 256 MiB plus the size of what lives, and the collector's share of the time does not grow with the
-// model. And one for every 2048 handles, so that the garbage of small tensors stays in the processor's cache,
-// or for more of them when Lua's heap is so large that its marking would cost more.
+// Runs one cycle of the collector whenever the new tensors have 64 MiB plus a quarter of the live bytes. Then
+// garbage stays below 256 MiB plus the live bytes, and the collector's share of the time does not grow with
+// the model. Also runs one cycle for every 2048 handles, so that the garbage of small tensors stays in the
+// processor's cache. With a large heap of Lua, which takes longer to mark, a cycle takes more handles.
 void collect_under_pressure(lua_State* L, Edge& state) {
   constexpr size_t kStepsPerCycle = 16, kHandlesPerCycle = 2048;
   Pressure& pressure = state.pressure;
@@ -285,7 +287,7 @@ void collect_under_pressure(lua_State* L, Edge& state) {
   pressure.step = cycle / kStepsPerCycle;
   pressure.handle = cycle / std::max(kHandlesPerCycle, heap * 8);
   if (!lua_gc(L, LUA_GCISRUNNING)) return;
-  // Lua waits until its heap has doubled before it starts a cycle, so "twice the heap" is one cycle's worth.
+  // Lua starts a cycle when its heap has doubled, so steps for twice the heap's size make up one cycle.
   lua_gc(L, LUA_GCSTEP, int(std::max<size_t>(2 * heap * steps / kStepsPerCycle, 1)));
 }
 

@@ -26,8 +26,8 @@ struct StateOptions {
   std::function<void(const std::string&)> on_module;
 };
 
-// A state with Lua's standard library and the searchers of `require`; closed by close_state. Error of kind
-// memory.
+// A state with Lua's standard library and the searchers of `require`. The caller closes it with close_state.
+// Error of kind memory when there is too little.
 lua_State* new_state(const StateOptions& = {});
 void close_state(lua_State*);
 // Makes require "lunagrad", "lunagrad.core" and "lunagrad.*" work. Call once, after new_state.
@@ -43,19 +43,20 @@ T* module_owner(lua_State* L) {
 // How a protected call failed.
 struct ScriptError {
   std::string message;  // "train.lua:12: matmul: …"
-  std::string
-      traceback;     // one line per frame, innermost first; the library's own frames in one line at the end
-  std::string file;  // where, "" when unknown
+  // One line per frame, the innermost first; the last line names the frames of the bundled library.
+  std::string traceback;
+  std::string file;  // "" when unknown
   int line = 0;
-  ErrorKind kind = ErrorKind::value;  // of the engine's Error that caused it
+  ErrorKind kind = ErrorKind::value;  // of the engine's Error that caused the failure
 };
-// As lua_pcall on the function below `arguments` values. On LUA_OK the results are on the stack; otherwise
-// function and arguments are gone and `error` is filled.
+// Like lua_pcall: calls the function below `arguments` values; returns the status. On LUA_OK the results are
+// on the stack. Otherwise the function and its arguments are removed and `error` is filled.
 int traceback_call(lua_State*, int arguments, int results, ScriptError& error);
 
-// The current line of the innermost function, from `level` outwards, that is not part of the bundled library.
+// The current line of the innermost function, from `level` outwards, that is not part of the bundled library;
+// when all are, the current line of the innermost one.
 SourceLine script_line(lua_State*, int level = 0);
-// Sets context().line. Called by C functions of the binding that may record a node.
+// Sets context().line to the script's line. Called by C functions of the binding that may record a node.
 void mark_line(lua_State*);
 // "train.lua:12: " or "" when no line is known; for error messages.
 std::string position(lua_State*);

@@ -1,4 +1,5 @@
-// Lines of the script: where a call comes from, what an error says about it, and how a protected call failed.
+// Source lines of a script: the line of a call, the line in an error's message, and the traceback of a failed
+// protected call.
 #include <cstdio>
 #include <string_view>
 
@@ -48,18 +49,18 @@ std::string function_name(const lua_Debug& frame) {
   return "in a function";
 }
 
-// What stood on the stack when the error was raised.
+// The frames on the stack when the error was raised.
 struct Frames {
   std::vector<std::string> user, library;
-  Place first;               // the innermost line of the user
+  Place first;               // the innermost line of the user's code
   std::string first_as_lua;  // as Lua prints it: long names are cut
   int first_level = 0;
-  size_t skipped = 0;  // levels in the middle of a deep stack
+  size_t skipped = 0;  // levels left out in the middle of a deep stack
 };
 
 constexpr size_t kShownAtEachEnd = 12;
 
-// The outermost level of the stack. Lua walks there from the innermost at each question.
+// The outermost level of the stack, by bisection: each lua_getstack walks from the innermost level.
 int last_level(lua_State* L) {
   lua_Debug frame;
   int there = 1, beyond = 2;
@@ -72,7 +73,7 @@ int last_level(lua_State* L) {
 }
 
 Frames read_frames(lua_State* L) {
-  // An endless recursion ends 200,000 levels deep, which one by one would take minutes.
+  // An endless recursion is 200,000 levels deep. To read all of them would take minutes.
   constexpr int kInner = 200, kOuter = 50;
   Frames frames;
   Edge& state = edge(L);
@@ -155,7 +156,7 @@ const Chunk& Edge::chunk(const lua_Debug& frame) {
   return cached;
 }
 
-// '@' marks a file, '=' a name to be shown as it is, anything else is the code itself.
+// In Lua's names of chunks '@' marks a file and '=' a literal name; any other name is the code itself.
 std::string chunk_name(const char* source) {
   if (*source == '@' || *source == '=') return source + 1;
   const std::string_view code = source;
@@ -193,13 +194,13 @@ void CaughtError::copy(const std::exception& error) noexcept {
 }
 
 void raise(lua_State* L, const CaughtError& caught) {
-  lua_settop(L, std::min(lua_gettop(L), 1));  // room for the message; hint() looks at the first argument
+  lua_settop(L, std::min(lua_gettop(L), 1));  // keeps the first argument for describe_wrong_call()
   edge(L).last_error = caught;
   char place[512] = "";
   try {
     std::snprintf(place, sizeof place, "%s", position(L).c_str());
   } catch (const std::bad_alloc&) {
-    // The message goes out without its place.
+    // Then the message has no position.
   }
   lua_pushfstring(L, "%s%s", place, caught.message);
   lua_error(L);

@@ -65,8 +65,9 @@ class Batch {
     return values;
   }
 
-  // Of a Reshape's sizes one that follows the batch is -1, "what is left"; elsewhere, and where several do,
-  // the sizes are put together from the input's.
+  // Makes the sizes in tensor `a`, an operand of node `user`, depend on the batch size; `b` has the sizes for
+  // n + 1. If only one size of a Reshape depends on it, that becomes -1, which ONNX computes from the others.
+  // Otherwise a Concat of constants and multiples of the batch size replaces `a`.
   void follow_sizes(int user, const onnx_messages::TensorProto& a, const onnx_messages::TensorProto& b) {
     std::vector<int64_t> sizes = integers_of(a);
     const std::vector<int64_t> grown = integers_of(b);
@@ -93,7 +94,7 @@ class Batch {
       if (input == name) input = all;
   }
 
-  // The batch of an input times a factor, as a list of one.
+  // The name of a value: the batch size times a factor, shape [1].
   std::string multiple(int64_t factor) {
     if (batch_.empty())
       batch_ = graph_.add("Shape", {g_.input(0).name()},
@@ -115,7 +116,7 @@ class Batch {
     }
   }
 
-  // The nodes that were added work on inputs alone: they go before the others.
+  // Moves the added nodes before the others, which read them. They themselves read only inputs.
   void put_first() {
     const int added = g_.node_size() - larger_.node_size();
     google::protobuf::RepeatedPtrField<onnx_messages::NodeProto> ordered;

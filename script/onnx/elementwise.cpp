@@ -1,5 +1,5 @@
-// The rows of elementwise.def over values of an ONNX graph: the words of vocabulary.h are nodes here. Rows
-// for which ONNX has an operator of its own are written as that.
+// Writes rows of elementwise.def as ONNX nodes. Evaluates the expression of a row with functions that add
+// nodes in place of those of ops/vocabulary.h. A row for which ONNX has an operator becomes that operator.
 #include "runtime/elementwise/elementwise.h"
 
 #include <cmath>
@@ -12,10 +12,10 @@ namespace {
 
 namespace expression {
 
-// The node being written, for the functions below; one row at a time per thread.
+// The step that is being written, for the functions below. A thread writes one row at a time.
 struct Setting {
   const Site* site;
-  DType type;  // in which the row computes
+  DType type;  // the row computes in it
 };
 thread_local const Setting* setting = nullptr;
 
@@ -23,7 +23,7 @@ bool floating() { return is_floating(setting->type); }
 
 // A value of the graph or a constant; constants are folded.
 struct Term {
-  std::string name;  // "" of a constant
+  std::string name;  // "" for a constant
   double constant = 0;
   Term() = default;
   explicit Term(double value) : constant(value) {}
@@ -82,7 +82,7 @@ UNARY(atanh, Atanh)
 UNARY(erf, Erf)
 UNARY(sigmoid, Sigmoid)
 #undef UNARY
-// Integers are whole already, and ONNX rounds floats alone.
+// ONNX rounds only floats; integers need no rounding.
 Term rounded(const char* type, const Term& a) { return floating() ? node(type, {a.get()}) : a; }
 Term floor(const Term& a) { return rounded("Floor", a); }
 Term ceil(const Term& a) { return rounded("Ceil", a); }
@@ -113,7 +113,7 @@ Condition operator&&(const Condition& a, const Condition& b) {
 Condition operator||(const Condition& a, const Condition& b) {
   return node<Condition>("Or", {a.name, b.name});
 }
-// NaN is what differs from itself; no integer is, nor infinite.
+// Only NaN differs from itself. An integer is neither NaN nor infinite.
 Condition isnan(const Term& a) { return !(a == a); }
 Condition isinf(const Term& a) {
   return floating() ? abs(a) == Term(std::numeric_limits<double>::infinity()) : isnan(a);
@@ -125,7 +125,8 @@ Term sel(const Condition& c, const Term& a, const Term& b) {
   return node("Where", {c.name, a.get(), b.get()});
 }
 
-// ONNX's Mod has fmod's sign with the attribute, and Python's without, for integers alone.
+// The result of ONNX's Mod has the sign of a with the attribute fmod. Without it, which only integers allow,
+// it has the sign of b.
 Term fmod(const Term& a, const Term& b) { return node("Mod", {a.get(), b.get()}, {{"fmod", int64_t(1)}}); }
 Term remainder(const Term& a, const Term& b) {
   if (!floating()) return node("Mod", {a.get(), b.get()});
@@ -137,14 +138,15 @@ Term floor_div(const Term& a, const Term& b) { return round_even((a - remainder(
 Term exp2(const Term& a) { return exp(a * Term(std::log(2.0))); }
 Term log2(const Term& a) { return log(a) / Term(std::log(2.0)); }
 Term log10(const Term& a) { return log(a) / Term(std::log(10.0)); }
-// exp(x) - 1 = 2 sinh(x / 2) exp(x / 2), which is exact near 0; for log(1 + x) ONNX has no such form.
+// exp(x) - 1 = 2 sinh(x / 2) exp(x / 2), which is exact near 0. ONNX has no operators for such a form of
+// log(1 + x).
 Term expm1(const Term& a) {
   const Term half = a * Term(0.5);
   return Term(2) * sinh(half) * exp(half);
 }
 Term log1p(const Term& a) { return log(a + Term(1)); }
 Term normal_cdf(const Term& a) { return Term(0.5) * (Term(1) + erf(a * Term(0.70710678118654752440))); }
-// The angle of (b, a): the arc tangent of the ratio, turned by a half where b is negative.
+// The angle of the point (b, a): atan(a / b), plus or minus pi where b is negative.
 Term atan2(const Term& a, const Term& b) {
   const double pi = 3.14159265358979323846;
   const Term turn = sel(a < Term(0), Term(-pi), Term(pi));
@@ -172,7 +174,7 @@ constexpr Evaluate kRows[kRowCount] = {
 #include "runtime/elementwise/elementwise.def"
 };
 
-// Rows that are one operator of ONNX, with the attributes that the row's parameters are.
+// Rows that are one ONNX operator, with the names of the attributes for the row's parameters.
 struct Direct {
   Row row;
   const char* type;
@@ -191,8 +193,8 @@ bool is_logical(Row row) {
          row == Row::logical_not;
 }
 
-// Whether the operator takes the type that is computed in: of these only Relu takes integers, and the logical
-// ones bool.
+// Whether the operator can be used: a logical one needs bool operands, the others need a row that computes in
+// a floating type.
 bool takes(Row row, const Call& call, DType type) {
   if (is_logical(row)) {
     for (const Tensor& x : call.in)
@@ -218,7 +220,7 @@ bool write_directly(const Site& site, Row row, DType type) {
   return false;
 }
 
-// NaN bounds (absent ones) are left out.
+// An infinite bound stands for an absent one and is left out.
 void write_clamp(const Site& site, DType type, double low, double high) {
   const auto bound = [&](double value) {
     return std::isinf(value) ? std::string() : site.graph().number(value, type);
@@ -232,7 +234,7 @@ void write_clamp(const Site& site, DType type, double low, double high) {
 void write_elementwise(const Site& site) {
   const Call& call = site.call;
   const Row row = Row(call.op->elementwise);
-  // In bool the rows count as integers, and ONNX does arithmetic on those of 32 and 64 bits.
+  // Bool operands compute in u8. ONNX has arithmetic only for integers of 32 and 64 bits, so use i32.
   DType type = computing_type(call);
   if (type == DType::u8) type = DType::i32;
   double params[kMaxRowParams] = {};

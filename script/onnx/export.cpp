@@ -24,7 +24,7 @@ std::vector<std::string> names_for(const char* what, const std::vector<std::stri
   return names;
 }
 
-// The graph of one run.
+// Runs the model on `inputs` and returns the graph of that run.
 Graph record(const Model& model, const TensorList& inputs, const Options& options) {
   const NoGrad off;
   Graph graph;
@@ -44,7 +44,7 @@ Graph record(const Model& model, const TensorList& inputs, const Options& option
     };
     std::vector<std::pair<const std::string*, Tensor>> parameters;
     for (const auto& [name, x] : model.parameters) {
-      // A shared tensor has its first name.
+      // A tensor that has several names keeps the first.
       const bool shared = std::any_of(parameters.begin(), parameters.end(), [&x = x](const auto& known) {
         return known.second.storage_ref() == x.storage_ref() && known.second.offset() == x.offset() &&
                known.second.shape() == x.shape() && known.second.strides() == x.strides();
@@ -81,7 +81,7 @@ Graph record(const Model& model, const TensorList& inputs, const Options& option
   return graph;
 }
 
-// The inputs with one more of the batch: the first once more.
+// The inputs with the batch size plus 1: their first element along the batch dim is appended.
 TensorList grown(const TensorList& inputs, int dim) {
   const NoGrad off;
   TensorList all;

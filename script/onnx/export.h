@@ -13,15 +13,16 @@ namespace lunagrad::onnx_export {
 
 struct Model {
   std::function<TensorList(const TensorList&)> run;
-  std::string path;                                             // of the module that it is, "" of a function
-  std::vector<std::pair<std::string, Tensor>> parameters = {};  // and buffers, as state_dict names them
+  std::string path;                                             // of the module; "" for a function
+  std::vector<std::pair<std::string, Tensor>> parameters = {};  // with buffers, named as in state_dict
 };
 
 struct Options {
   std::vector<std::string> input_names, output_names;  // empty: input, output, or input_1, input_2, …
-  std::optional<int> batch_dim = {};                   // this dim of every input may have any size
+  std::optional<int> batch_dim = {};                   // from 0; this dim of every input gets any size
 };
 
+// Error when the model cannot be expressed in ONNX, or the file would have 2 GiB or more.
 void export_model(const std::string& file, const Model&, const TensorList& inputs, const Options&);
 
 }  // namespace lunagrad::onnx_export

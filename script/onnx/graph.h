@@ -18,7 +18,7 @@ class GraphProto;
 
 namespace lunagrad::onnx_export {
 
-int onnx_type(DType);  // Error: complex numbers have none
+int onnx_type(DType);  // Error for complex dtypes
 
 struct Attribute {
   Attribute(const char* called, int64_t value) : name(called), integer(value) {}
@@ -35,7 +35,7 @@ struct Attribute {
   int64_t integer = 0;
   double number = 0;
   std::vector<int64_t> integers;
-  std::vector<std::string> texts;  // of a text the one
+  std::vector<std::string> texts;  // kind text: one element
 };
 
 // " (train.lua:12)", or "" when the line is unknown.
@@ -43,7 +43,7 @@ inline std::string at(SourceLine line) { return line.known() ? " (" + to_string(
 
 using Names = std::vector<std::string>;
 
-// Where a node comes from, for errors and for its name.
+// The origin of a node, for errors and for its name.
 struct Origin {
   const char* op = "";
   SourceLine line;
@@ -56,26 +56,25 @@ class Graph {
   ~Graph();
   Graph(Graph&&) noexcept;
 
-  // Where the next nodes come from.
+  // Sets the origin of the nodes that are added next.
   void set_origin(Origin origin) { origin_ = std::move(origin); }
   const Origin& origin() const { return origin_; }
   const Origin& origin_of(int node) const { return origins_[size_t(node)]; }
 
-  // A node; returns the names of its outputs.
+  // Adds a node; returns the names of its outputs.
   Names add(const char* type, const Names& inputs, const std::vector<Attribute>& attributes = {},
             int outputs = 1);
-  // A tensor that comes with the model; `name` "" makes one up.
+  // Adds an initializer and returns its name, which is made from `name` and unique.
   std::string tensor(const Tensor& value, const std::string& name = {});
-  std::string integers(const std::vector<int64_t>& values);  // one dim
-  std::string number(double value, DType);                   // no dims; equal ones are one
-  // Sizes that a node takes as an operand: those of them that follow the batch may be mended later
-  // (batch.cpp).
+  std::string integers(const std::vector<int64_t>& values);  // a 1-d initializer
+  std::string number(double value, DType);                   // a 0-d one; equal numbers share it
+  // A 1-d initializer of sizes. batch.cpp may later replace those that depend on the batch size.
   std::string sizes(const std::vector<int64_t>& values);
 
   void input(const std::string& name, const Tensor& example);
-  // The value called `from` becomes the output `name`.
+  // The value `from` becomes the output `name`.
   void output(std::string from, const std::string& name, const Tensor& example);
-  // Drops the nodes and tensors that no output needs.
+  // Removes the nodes and initializers that no output needs.
   void prune();
 
   onnx_messages::ModelProto& model() { return *model_; }
@@ -86,9 +85,9 @@ class Graph {
  private:
   std::string fresh(std::string name);
   std::unique_ptr<onnx_messages::ModelProto> model_;
-  std::vector<Origin> origins_;  // of the nodes
+  std::vector<Origin> origins_;  // one per node
   std::set<std::string> taken_, sizes_;
-  std::map<std::string, std::string> renamed_;  // values that became outputs
+  std::map<std::string, std::string> renamed_;  // old -> new name of values that became outputs
   std::vector<std::pair<std::pair<double, DType>, std::string>> numbers_;
   Origin origin_;
 };

@@ -1,10 +1,10 @@
-// Ops that choose elements by indices, and write them there.
+// Ops that read or write elements at indices.
 #include "script/onnx/rule.h"
 
 namespace lunagrad::onnx_export {
 namespace {
 
-// ONNX takes indices of 32 and 64 bits.
+// The indices, as i32 or i64: ONNX takes no other dtypes.
 std::string indices(const Site& site, int input) {
   const DType type = site.call.input(input).dtype();
   return site.in(input, type == DType::i32 ? DType::i32 : DType::i64);
@@ -22,7 +22,7 @@ void write_gather(const Site& site) {
   site.give(0, site.add("GatherElements", {site.in(0), indices(site, 1)}, {axis}));
 }
 
-// The part of the values that has indices.
+// The values (operand 2), cut to the shape of the indices.
 std::string updates(const Site& site) {
   std::string values = site.in(2);
   for (int d = 0; d < site.shape(1).size(); ++d)
@@ -40,7 +40,7 @@ void write_scatter_add(const Site& site) {
   site.give(0, site.add("ScatterElements", {site.in(0), indices(site, 1), updates(site)}, {axis, add}));
 }
 
-// One index for a whole slice, as ScatterElements wants it: for each element of the slices.
+// Repeats each index for every element of the slice that it selects, as ScatterElements needs.
 std::string for_slices(const Site& site, int64_t dim) {
   const int ndim = site.shape().size();
   if (ndim == 0) site.refuse("a scalar tensor cannot be indexed in ONNX");

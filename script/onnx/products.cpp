@@ -1,11 +1,11 @@
-// Products of matrices and convolutions.
+// Matrix products and convolutions.
 #include "runtime/ops/activation.h"
 #include "script/onnx/rule.h"
 
 namespace lunagrad::onnx_export {
 namespace {
 
-// Two dims are a Gemm, which takes the weight untransposed; more dims are a MatMul with its transpose.
+// A 2-d input: a Gemm, which transposes the weight itself (transB). More dims: a MatMul with a Transpose.
 void write_linear(const Site& site) {
   if (has_activation(site.call)) return site.compose();
   if (site.shape().size() == 2) {
@@ -29,8 +29,8 @@ void write_conv(const Site& site) {
   const std::vector<int64_t> dilation = spread(call.list(kDilation), dims);
   std::vector<int64_t> kernel, before, after;
   for (int d = 0; d < dims; ++d) kernel.push_back(site.shape(1)[2 + d]);
-  if (call.params[kPadding].kind ==
-      lunagrad::Value::Kind::integer) {  // "valid" or "same": the odd element at the end
+  // Padding "valid" or "same"; of an odd number of elements the end gets one more.
+  if (call.params[kPadding].kind == lunagrad::Value::Kind::integer) {
     const bool same = call.integer(kPadding) == 1;
     for (size_t d = 0; d < size_t(dims); ++d) {
       const int64_t reach = same ? dilation[d] * (kernel[d] - 1) : 0;

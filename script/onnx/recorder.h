@@ -1,8 +1,8 @@
 #pragma once
-// Records what a model computed as a list of steps: a listener of the context that records each op whose
-// result depends on inputs or parameters. Everything else is a constant. Tensors are identified by their
-// memory, so that detached handles and views are followed; each step keeps its tensors alive, so that their
-// memory is not reused. Belongs to the thread of its context.
+// Records the computation of a model as a list of steps. As the Trace of the context it records each op that
+// draws random numbers or depends on inputs or parameters. All other tensors are constants. A tensor is
+// identified by its memory, so that detached handles and views are recognized. Each step keeps its tensors
+// alive, so that their memory is not reused. Belongs to the thread of its context.
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -12,19 +12,20 @@
 
 namespace lunagrad::onnx_export {
 
-// What can be an operand. A constant or parameter has its tensor, a result has none.
+// An operand or result of a step. A constant or a parameter has its tensor; inputs and results have none.
 struct Value {
   Tensor tensor;
-  std::string name;      // in the graph; "" until it is known
-  uint32_t version = 0;  // of a constant's memory when it was read
+  std::string name;      // in the graph; "" until it has one
+  uint32_t version = 0;  // of the tensor's memory when it was first read
   bool parameter = false;
 };
 constexpr int kAbsent = -1;
-using ValueTable = std::vector<Value>;  // indexed by what steps call a value
+using ValueTable = std::vector<Value>;  // a step names a value by its index here
 
+// A recorded call.
 struct Step {
   Call call;
-  std::vector<int> in, out;  // of the table; kAbsent for an operand that was not given
+  std::vector<int> in, out;  // indices into the ValueTable; kAbsent: an absent operand
   SourceLine line;
   uint32_t module = 0;
 };
@@ -35,17 +36,17 @@ class Recorder final : public Trace {
   ~Recorder() override;
   Recorder(const Recorder&) = delete;
 
-  // The tensor is this value from now on.
+  // From now on the tensor is this value (an index into the ValueTable).
   void know(const Tensor&, int value);
-  // Which value a tensor is; one that was not seen is a new constant. Error when its memory was written to in
-  // a way that a graph cannot say.
+  // The value of a tensor; an unknown tensor becomes a new constant. Sets complaint() when the tensor's
+  // memory was written in a way that a graph cannot express.
   int value_of(const Tensor&);
   std::vector<Step> take() { return std::move(steps_); }
-  bool knows(const Tensor&) const;
+  bool knows(const Tensor&) const;  // whether its memory belongs to a value
 
   void ran(const Call&, uint64_t ticks) override;
   void fell_back(const Call&, const char* reason) override;
-  // Why the recording cannot be used, "" if it can. (A listener does not throw: the op has run.)
+  // Why the recording cannot be used, "" if it can. (A Trace does not throw, because the op has run.)
   const std::string& complaint() const { return complaint_; }
 
  private:

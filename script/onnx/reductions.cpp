@@ -7,7 +7,7 @@ namespace {
 
 using List = std::vector<int64_t>;
 
-// The dims of a reduction: parameter `at`, all when it is absent or empty.
+// The dims of a reduction: parameter `at`; all dims when it is absent or empty.
 List reduced(const Site& site, int at) {
   const int ndim = site.shape().size();
   List dims;
@@ -21,7 +21,7 @@ List reduced(const Site& site, int at) {
 
 // In opset 17 ReduceSum takes its dims as an operand, the others as an attribute.
 std::string reduce(const Site& site, const char* type, const std::string& x, const List& dims, bool keepdim) {
-  if (dims.empty()) return x;  // of a scalar
+  if (dims.empty()) return x;  // a 0-d tensor
   const Attribute keep{"keepdims", int64_t(keepdim)};
   if (std::string_view(type) == "ReduceSum") return site.add(type, {x, site.graph().integers(dims)}, {keep});
   return site.add(type, {x}, {{"axes", dims}, keep});
@@ -29,7 +29,7 @@ std::string reduce(const Site& site, const char* type, const std::string& x, con
 
 constexpr int kDimsAt = 0, kKeepdimAt = 1;
 
-// The result's type is that of the sum: integers add up in i64.
+// The operand is cast to the result's dtype before the reduction: integers are summed in i64.
 void write_total(const Site& site, const char* type) {
   const std::string x = site.in(0, site.call.output().dtype());
   site.give(0, reduce(site, type, x, reduced(site, kDimsAt), site.call.flag(kKeepdimAt)));
@@ -68,7 +68,7 @@ void write_mse_loss(const Site& site) {
   site.give(0, reduce(site, site.call.integer(0) == kMean ? "ReduceMean" : "ReduceSum", squares, all, false));
 }
 
-// Of truth values as integers: the smallest says all, the largest any.
+// `all` is the minimum of 0 and 1, `any` the maximum. ONNX's reductions take no bool, so cast to i32.
 void write_truth(const Site& site, const char* type) {
   const std::string truth = site.in(0, DType::boolean);
   const std::string x = site.cast(truth, DType::boolean, DType::i32);
@@ -78,7 +78,7 @@ void write_truth(const Site& site, const char* type) {
 void write_all(const Site& site) { write_truth(site, "ReduceMin"); }
 void write_any(const Site& site) { write_truth(site, "ReduceMax"); }
 
-// --- extremes along one dim, and where they are ---
+// --- extremes along one dim, and their positions ---
 
 std::string place(const Site& site, const char* type, const std::string& x, int64_t dim, bool keepdim) {
   return site.add(type, {x}, {{"axis", dim}, {"keepdims", int64_t(keepdim)}});
@@ -92,7 +92,7 @@ void write_extreme(const Site& site) {
   site.give(1, place(site, largest ? "ArgMax" : "ArgMin", site.in(0), dim, keepdim));
 }
 
-// Without a dim the position among all elements in order.
+// Without a dim: the position in the flattened tensor.
 template <bool largest>
 void write_arg_extreme(const Site& site) {
   const char* const type = largest ? "ArgMax" : "ArgMin";
@@ -115,7 +115,7 @@ void write_log_softmax(const Site& site) {
   site.give(0, site.add("LogSoftmax", {site.in(0)}, {{"axis", site.dim(0, site.shape().size())}}));
 }
 
-// A vector of one value, for a weight or bias that is absent.
+// A tensor filled with one value, for an absent weight or bias.
 std::string filled(const Site& site, const Shape& shape, double value) {
   const std::vector<double> values(size_t(numel(shape)), value);
   const NoGrad off;
@@ -139,7 +139,7 @@ void write_batch_norm(const Site& site) {
                         {{"epsilon", site.real(0)}}));
 }
 
-// A group for each channel is ONNX's instance norm; it has no other groups yet.
+// With one channel per group this is ONNX's InstanceNormalization. Opset 17 has no other group norm.
 void write_group_norm(const Site& site) {
   const Shape& x = site.shape();
   if (x.size() < 3 || x[1] != site.call.integer(0)) return site.compose();

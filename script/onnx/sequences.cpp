@@ -1,5 +1,4 @@
-// Layers over sequences: recurrent ones, whose gates ONNX has in another order, attention, and rotary
-// embeddings.
+// Sequence layers: recurrent layers (whose gates have another order in ONNX), attention, rotary embeddings.
 #include <limits>
 
 #include "runtime/ops.h"
@@ -17,12 +16,12 @@ enum { kReverse, kBatchFirst };
 
 struct Cell {
   const char* type;
-  const char* layout;          // what the name of a parameter gets when its gates are in ONNX's order
-  std::vector<int64_t> gates;  // ONNX's gates as positions among PyTorch's
+  const char* layout;          // suffix of the names of reordered parameters
+  std::vector<int64_t> gates;  // for each gate in ONNX's order: its position in PyTorch's order
   std::vector<Attribute> attributes;
 };
 
-// The rows of a weight or bias with its gates in ONNX's order.
+// A weight or bias with the rows of its gates in ONNX's order.
 Tensor reordered(const Tensor& x, const Cell& cell) {
   TensorList parts;
   const int64_t rows = x.size(0) / int64_t(cell.gates.size());
@@ -32,8 +31,8 @@ Tensor reordered(const Tensor& x, const Cell& cell) {
 
 bool all_zero(const Tensor& x) { return x.defined() && x.numel() > 0 && amax(abs(x)).item() == 0; }
 
-// The parameters become tensors in ONNX's form, [directions, rows, columns]; when they are computed, the
-// layer is written step by step.
+// The weights and biases become initializers in ONNX's layout [directions, rows, columns]. When the graph
+// computes one of them, the layer is written through its compose().
 void write_recurrent(const Site& site, const Cell& cell) {
   const Call& call = site.call;
   for (const int i : {kWeightIh, kWeightHh, kBiasIh, kBiasHh})
@@ -77,8 +76,8 @@ void write_rnn_relu(const Site& site) {
 
 // --- attention ---
 
-// Whether each row of a constant mask leaves something to see; softmax of nothing would be NaN, and is 0
-// here.
+// Whether each row of a constant mask leaves a key visible. A row without one gives NaN in ONNX's softmax,
+// but 0 in the engine. False for a mask together with `causal`, because their combination is not checked.
 bool leaves_all_rows(const Tensor& mask, bool causal) {
   if (!mask.defined()) return true;
   if (causal) return false;
@@ -123,7 +122,7 @@ void write_attention(const Site& site) {
   }
   const std::string weights = site.add("Softmax", {scores}, {{"axis", int64_t(-1)}});
   std::string y = site.add("MatMul", {weights, site.in(kValue)});
-  if (call.flag(kInnerHeads)) {  // the result is laid out with its heads inside
+  if (call.flag(kInnerHeads)) {  // the result has its heads dim after its queries dim
     List order;
     for (int d = 0; d < q.size(); ++d) order.push_back(d);
     std::swap(order[order.size() - 2], order[order.size() - 3]);

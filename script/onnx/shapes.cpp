@@ -1,4 +1,4 @@
-// Ops that move elements without changing them: shapes, dims, parts, joins and borders.
+// Ops that copy or move elements: casts, reshapes, dims, slices, concatenation and padding.
 #include <algorithm>
 #include <limits>
 
@@ -15,7 +15,7 @@ void write_cast(const Site& site) {
   site.give(0, site.cast(site.in(0), site.call.input(0).dtype(), site.call.output().dtype()));
 }
 
-// The source of a write is cast and expanded to the target's type and shape.
+// A write into a tensor: its source is cast and expanded to the target's dtype and shape.
 void write_copy(const Site& site) {
   const std::string value = site.in(1, site.call.output().dtype());
   if (site.shape(1) == site.call.output().shape()) return site.give(0, value);
@@ -60,7 +60,7 @@ void write_permute(const Site& site) {
   site.give(0, site.add("Transpose", {site.in(0)}, {{"perm", order}}));
 }
 
-// Sizes that stay are 1 in the operand, whatever they are.
+// In the sizes of Expand, 1 keeps the size of the input: a dim that is not expanded may have any size.
 void write_expand(const Site& site) {
   const Shape &x = site.shape(), &y = site.call.output().shape();
   if (x == y) return write_identity(site);
@@ -70,7 +70,7 @@ void write_expand(const Site& site) {
   site.give(0, site.add("Expand", {site.in(0), site.graph().sizes(sizes)}));
 }
 
-// --- parts ---
+// --- slices ---
 
 constexpr int64_t kToTheEnd = std::numeric_limits<int64_t>::max();
 
@@ -105,7 +105,7 @@ void write_flip(const Site& site) {
   site.give(0, x);
 }
 
-// The last `shift` positions of a dim change places with those before them.
+// Swaps the last `shift` positions of a dim with the positions before them.
 void write_roll(const Site& site) {
   std::string x = site.in(0);
   for (int d = 0; d < site.shape().size(); ++d) {
@@ -119,7 +119,8 @@ void write_roll(const Site& site) {
   site.give(0, x);
 }
 
-// Windows of a dim, their positions in a new last dim: the elements by a table of positions.
+// The windows along a dim, with the positions inside a window in a new last dim: a Gather with the table
+// [windows, size] of positions.
 void write_unfold(const Site& site) {
   const Shape& y = site.call.output().shape();
   const int64_t dim = site.dim(0, site.shape().size()), size = site.call.integer(1),
@@ -136,7 +137,7 @@ void write_unfold(const Site& site) {
   site.give(0, site.add("Transpose", {windows}, {{"perm", order}}));
 }
 
-// The two dims as one, the last, and of that the elements of the diagonal.
+// Merges the two dims into one last dim and gathers the elements of the diagonal from it.
 void write_diagonal(const Site& site) {
   const Shape& x = site.shape();
   const int64_t rows = site.dim(1, x.size()), columns = site.dim(2, x.size()), offset = site.call.integer(0);
@@ -155,7 +156,7 @@ void write_diagonal(const Site& site) {
             site.add("Gather", {merged, site.graph().integers(places)}, {{"axis", int64_t(x.size() - 2)}}));
 }
 
-// --- joins and borders ---
+// --- concatenation, padding, triangles ---
 
 void write_cat(const Site& site) {
   Names parts;
@@ -164,7 +165,8 @@ void write_cat(const Site& site) {
   site.give(0, site.add("Concat", parts, {{"axis", site.dim(0, site.call.output().ndim())}}));
 }
 
-// Widths come in pairs from the last dim on; ONNX has all that go before, then all that go after.
+// The widths are pairs (before, after), the last dim first. ONNX takes the widths before of all dims, then
+// the widths after.
 void write_pad(const Site& site) {
   const Dims& widths = site.call.list(0);
   const int ndim = site.shape().size();

@@ -1,4 +1,4 @@
-// Pools and interpolation.
+// Pooling and interpolation.
 #include <algorithm>
 
 #include "runtime/ops.h"
@@ -9,7 +9,7 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-// The windows of a pool in ONNX's terms. ceil_mode becomes padding at the end: ONNX's own ceil_mode also
+// The windows of a pool as ONNX attributes. ceil_mode becomes padding at the end: ONNX's own ceil_mode also
 // counts windows that begin in the padding after the input.
 struct Windows {
   Sizes kernel, stride, padding, dilation, overhang;
@@ -54,7 +54,7 @@ void write_avg_pool(const Site& site) {
   with_batch(site, dims, [&](std::string x) {
     Sizes pads = w.pads();
     if (count_padding && w.overhangs) {
-      // Padding counts and what ceil_mode adds does not: the padding becomes zeros of the input.
+      // The padding counts in the mean, but the elements that ceil_mode adds do not: a Pad adds the padding.
       Sizes zeros(size_t(2 * (dims + 2)), 0);
       for (size_t d = 0; d < size_t(dims); ++d) zeros[2 + d] = zeros[size_t(dims) + 4 + d] = w.padding[d];
       x = site.add("Pad", {x, site.graph().integers(zeros)});
@@ -77,7 +77,7 @@ void write_avg_pool(const Site& site) {
 
 // --- adaptive pools ---
 
-// The size of the windows where they divide the input evenly, else nothing.
+// The window sizes when the windows divide the input evenly; otherwise empty.
 Sizes even_windows(const Site& site, int dims) {
   Sizes kernel;
   for (int d = 0; d < dims; ++d) {
@@ -89,7 +89,7 @@ Sizes even_windows(const Site& site, int dims) {
   return kernel;
 }
 
-// The means of n windows over `in` elements as a matrix [in, n].
+// A matrix [in, n]: the product with it gives the means of n windows over `in` elements.
 Tensor averages(int64_t in, int64_t n, DType type) {
   std::vector<double> matrix(size_t(in * n));
   for (int64_t w = 0; w < n; ++w) {
@@ -107,7 +107,7 @@ void write_adaptive_avg(const Site& site) {
     if (!kernel.empty() && site.call.output().size(-1) == 1 && site.call.output().size(-dims) == 1)
       return site.add("GlobalAveragePool", {x});
     if (!kernel.empty()) return site.add("AveragePool", {x}, {{"kernel_shape", kernel}, {"strides", kernel}});
-    // Uneven windows: a product with the matrix of the averages for each dim.
+    // Uneven windows: for each dim a product with the matrix of averages().
     const auto average = [&](int dim) {
       const Tensor& y = site.call.output();
       const int64_t in = site.shape()[dim < 0 ? dim + site.shape().size() : dim];

@@ -1,4 +1,4 @@
-// Steps as nodes: finds the rule of each op, or writes its composition instead.
+// Writes steps as nodes: by the rule of each op, or else by its composition.
 #include <unordered_map>
 
 #include "script/onnx/rule.h"
@@ -62,8 +62,8 @@ void Writer::write(const std::vector<Step>& steps) {
   }
 }
 
-// Runs the op once more as its parts, on what is left of its operands: shapes count, values do not, but those
-// of constants.
+// Runs the op's compose() and writes the ops that it records. The operands may have been overwritten since
+// the model ran: only their shapes matter, except for constants, whose values do.
 void Writer::write_composition(const Step& step) {
   std::vector<Step> parts;
   std::vector<int> results;
@@ -86,7 +86,7 @@ void Writer::write_composition(const Step& step) {
   --depth_;
   for (size_t i = 0; i < step.out.size(); ++i) {
     const Value& value = values_[size_t(results[i])];
-    // A part that no node wrote is a constant; it gets a name at first use.
+    // A result that no node computes is a constant; name_of() names it at its first use.
     if (value.name.empty() && value.tensor.defined())
       values_[size_t(step.out[i])] = value;
     else

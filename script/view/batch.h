@@ -9,7 +9,7 @@
 
 namespace lunagrad {
 
-// One tensor of a batch: statistics over all elements, and the first of them.
+// One tensor of a batch: the statistics of all its elements, and the first elements.
 struct ColumnView {
   std::string note;  // "written to since the loader gave it, by add_ (train.lua:12)"
   std::vector<int64_t> shape;
@@ -18,7 +18,6 @@ struct ColumnView {
   Statistics statistics;
 };
 
-// The latest batch of a data loader.
 struct BatchView {
   bool available = false;
   std::string loader;                         // "DataLoader(1,000 samples, …)"

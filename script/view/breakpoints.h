@@ -12,17 +12,17 @@ namespace lunagrad {
 
 struct Breakpoint {
   enum class Condition {
-    not_finite,  // the first op or gradient of a step that makes a NaN, or an Inf where no operand held one
-    norm,        // the norm of a result or gradient is above `limit`; once a step
+    not_finite,  // the first result or gradient of a step that has a NaN, or an Inf that no operand had
+    norm,        // the norm of a result or gradient is above `limit`; at most one hit per step
     op,          // the op called `text`
     shape,       // a result or gradient of shape `text`: "[64, *]"
     step,        // step number `step` begins
-    line,        // an op that `place` called
+    line,        // an op called by the line `place`
     predicate    // the Lua expression `text` is true
   };
   enum class Pass { both, forward, backward };
 
-  uint64_t id = 0;  // given by the session
+  uint64_t id = 0;  // set by the session
   Condition condition = Condition::not_finite;
   Pass pass = Pass::both;
   bool enabled = true;
@@ -32,10 +32,10 @@ struct Breakpoint {
   int64_t step = 0;
 
   int64_t hits = 0;     // in the current or latest run; counted by the session
-  std::string problem;  // why the session switched it off: its predicate failed
+  std::string problem;  // the error of its predicate, which disabled it; "": none
 };
 
-// Where a run paused, and why.
+// A pause of a run at a breakpoint: the place and the reason.
 struct BreakHit {
   uint64_t breakpoint = 0;
   int64_t step = 0;
@@ -47,11 +47,11 @@ struct BreakHit {
   std::string explanation;  // of a NaN: operands, the index and the likely cause; otherwise the summary
 };
 
-// "NaN or Inf in any op", "step 12", "line 7 of train.lua".
+// "NaN or Inf", "step 12", "line 7 of train.lua, forward only".
 std::string describe(const Breakpoint&);
-// Why the session would refuse it, "" if it is valid.
+// The reason why the breakpoint is invalid, as a sentence; "" when it is valid.
 std::string problem_of(const Breakpoint&);
-// The sizes of "[64, *]" or "64, *"; -1 matches any size. Empty when the text is not a shape.
+// The sizes of "[64, *]" or "64, *"; -1 matches any size. nullopt when the text is not a shape.
 std::optional<std::vector<int64_t>> parse_shape_pattern(const std::string&);
 
 }  // namespace lunagrad

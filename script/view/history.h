@@ -9,10 +9,10 @@ namespace lunagrad {
 
 struct KeptStep {
   int64_t step = 0;
-  size_t tape_bytes = 0;   // of its record: names, shapes, times
-  size_t value_bytes = 0;  // of the tensors held for it alone
+  size_t tape_bytes = 0;   // of the tape's record: names, shapes, times
+  size_t value_bytes = 0;  // of the storage that is kept for its values; steps may share storage
   bool values = false;     // outputs and gradients can be shown
-  bool complete = false;   // all values: the step was captured from its beginning and fitted the budget
+  bool complete = false;   // all its values are kept: captured from its beginning, within the budget
 };
 
 struct History {
@@ -20,7 +20,7 @@ struct History {
   size_t bytes = 0, budget = 0;
 };
 
-inline constexpr size_t kHistoryBudget = size_t(192) << 20;
+inline constexpr size_t kHistoryBudget = size_t(192) << 20;  // bytes
 inline constexpr size_t kMostKeptSteps = 1000;
 
 }  // namespace lunagrad

@@ -1,5 +1,5 @@
 #pragma once
-// A picture, a histogram or a text that a script logged, as an event carries it. It owns its data; immutable
+// A picture, a histogram or a text that a script logged; the data of an event. It owns its data; immutable
 // once made, so any thread may read it.
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@ namespace lunagrad {
 
 struct Media {
   std::string name;
-  std::string file;  // of a picture: in the run's folder; "" without one
+  std::string file;  // of a picture: its path inside the run folder; "" when it was not saved
   std::string text;
 
   // A picture: rows of pixels, red in the lowest byte, alpha in the highest. A picture of more than
@@ -25,7 +25,7 @@ struct Media {
   std::vector<int64_t> counts;
   int64_t count = 0, zeros = 0, nans = 0, infinities = 0;
   double min = 0, max = 0, mean = 0, std = 0;
-  std::vector<std::pair<int, double>> percentiles;
+  std::vector<std::pair<int, double>> percentiles;  // percent, value
 
   size_t bytes() const {
     return sizeof(Media) + name.size() + file.size() + text.size() + pixels.size() * sizeof(uint32_t) +

@@ -8,19 +8,20 @@
 
 namespace lunagrad {
 
-// The gradient of the call in f64, contracted with fixed weights, against central differences.
+// Compares the gradients of the call with central differences, in f64. The loss is the sum of the elements of
+// the outputs, with fixed weights.
 struct GradientCheck {
   struct Input {
     std::string name;
     std::vector<int64_t> shape;
     int64_t count = 0, checked = 0;  // elements; of a large input a subset is checked
-    int64_t kinks = 0;  // checked elements where the function has no derivative: any value between the two
-                        // one-sided slopes is correct
+    // Checked elements without a derivative: any value between the two one-sided slopes is correct.
+    int64_t kinks = 0;
     bool ok = true;
     double worst = 0;         // largest error, relative to max(1, the largest difference quotient)
-    std::vector<int64_t> at;  // its index, from 0
+    std::vector<int64_t> at;  // index of that element, from 0
     double gradient = 0, difference = 0;
-    bool imaginary = false;  // the imaginary part of that element is meant
+    bool imaginary = false;  // `gradient` and `difference` are those of the imaginary part
   };
   bool ran = false;
   std::string reason;  // why it could not be checked
@@ -30,23 +31,24 @@ struct GradientCheck {
   double seconds = 0;
 };
 
+// Compares the outputs of the call on the CPU with those on another device.
 struct DeviceComparison {
   struct Output {
     std::string name;
     std::vector<int64_t> shape;
     std::string dtype;
-    double largest = 0;       // |cpu - other|; infinite where only one of them is NaN
+    double largest = 0;       // largest |cpu - other|; infinite when only one of them is NaN
     double relative = 0;      // relative to the largest magnitude of the output
-    std::vector<int64_t> at;  // index of the largest, from 0
+    std::vector<int64_t> at;  // index of that element, from 0
     double cpu = 0, other = 0;
     int64_t different = 0, count = 0;  // elements
     int64_t cell_rows = 0, cell_columns = 0;
-    std::vector<double>
-        errors;  // a map of the output, one row per row of its last dim: the largest error of each cell
+    // The largest error in each cell of a map of the output, row-major. The columns lie along the last dim.
+    std::vector<double> errors;
   };
   bool ran = false;
-  std::string reason;  // why not: "no Vulkan device: …"
-  std::string device;  // the other one
+  std::string reason;  // why it did not run: "no Vulkan device: …"
+  std::string device;  // the other device: name and description
   std::vector<Output> outputs;
   double cpu_seconds = 0, other_seconds = 0;
 };

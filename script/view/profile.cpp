@@ -106,7 +106,7 @@ std::string trace_json(const ProfileView& view) {
       {{"ph", "M"}, {"pid", kProcess}, {"name", "process_name"}, {"args", {{"name", "lunagrad"}}}});
   events.push_back(lane_name(kPhases, "steps"));
   events.push_back(lane_name(kOperations, "script"));
-  std::vector<std::string> lanes;  // by their numbers from kOthers on
+  std::vector<std::string> lanes;  // lane i has the number kOthers + i
   for (const auto& step : view.steps) {
     events.push_back(
         block(kPhases, "step " + std::to_string(step->step), "step", step->begin_ns, step->length_ns));

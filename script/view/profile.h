@@ -4,10 +4,11 @@
 //
 // Times are those of the script's thread: an op on an asynchronous device (Vulkan) counts from the call until
 // it is submitted. The device's own time, where it has a clock, and the work of other threads are separate:
-// the lanes. A measured step ends when the device has finished its work. Pauses and the window's requests are
-// left out.
+// the lanes. A measured step ends when the device has finished its work. Pauses and the requests of the
+// window do not count.
 //
-// Memory is that of the default device. The sum at each sample is the allocator's; its parts are:
+// Memory is that of the default device. The sum of a sample is the number of bytes in use by the allocator.
+// Its parts are:
 //
 // - weights: leaves that require a gradient
 //
@@ -17,9 +18,10 @@
 //
 // - optimizer: tensors that an optimizer's step reads and writes, other than parameters and gradients
 //
-// - held: the smallest remainder of the step: data sets, buffers, what the script keeps from step to step
+// - held: data sets, buffers and other tensors that the script keeps from step to step: within the step the
+//   smallest value of the sum minus the parts above
 //
-// - temporary: the remainder above `held`
+// - temporary: the sum minus all other parts
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -41,7 +43,7 @@ const char* memory_part_name(MemoryPart);
 
 // A row of one of the tables: an op, a source line, or a module.
 struct ProfileRow {
-  std::string name;   // "matmul", "train.lua:12", "net.fc1"; "" for what runs outside of modules
+  std::string name;   // "matmul", "train.lua:12", "net.fc1"; "" for ops outside of modules
   SourcePlace place;  // of a source line
   int64_t calls = 0;
   std::array<double, kProfilePhases> self_ns{};  // without the ops that it calls
@@ -59,11 +61,11 @@ struct ProfileRow {
 
 // One call of an operation.
 struct ProfileSpan {
-  uint32_t op = 0, module = 0;  // index into StepProfile::names
+  uint32_t op = 0, module = 0;  // indices into StepProfile::names
   SourcePlace place;
   std::string shape;  // of its first result
   ProfilePhase phase = ProfilePhase::forward;
-  uint8_t depth = 0;  // how many ops enclose it
+  uint8_t depth = 0;  // number of enclosing ops
   bool fell_back = false;
   double start_ns = 0, length_ns = 0;  // from the step's start
 };
@@ -78,13 +80,13 @@ struct ProfileLane {
     int32_t span;                // index into StepProfile::spans of the call that it worked for, -1: none
     uint32_t kernel;             // of a device: the kernel's name, interned (trace.h); else 0
   };
-  std::vector<Block> blocks;  // by start; they do not overlap
+  std::vector<Block> blocks;  // ordered by start; they do not overlap
   double busy_ns = 0;
 };
 
-inline constexpr const char* kWaiting = "waiting for the device";  // the label of such time
+inline constexpr const char* kWaiting = "waiting for the device";  // label of StepProfile::waits
 
-const char* work_name(Worker);  // label of work that belongs to no call: "copy", "batch"
+const char* work_name(Worker);  // label of work that belongs to no call: "loop", "batch", "copy"
 
 struct MemorySample {
   double at_ns = 0;
@@ -107,7 +109,7 @@ struct StepProfile {
   std::vector<Stretch> passes, waits;  // backward passes; waits for the device
   std::vector<std::string> names;
   std::vector<ProfileSpan> spans;  // ordered by the time at which they ended
-  int64_t more_spans = 0;          // left out of the timeline, counted in the tables
+  int64_t more_spans = 0;          // calls that the timeline leaves out; the tables count them
   std::vector<ProfileLane> lanes;  // other threads and the device
   std::vector<MemorySample> memory;
   size_t peak = 0;  // index of the sample with the largest sum
@@ -118,7 +120,7 @@ struct ProfileTables {
   int64_t steps = 0;
   double length_ns = 0, forward_ns = 0, backward_ns = 0, walk_ns = 0, optimizer_ns = 0, waiting_ns = 0,
          script_ns = 0;
-  std::vector<ProfileRow> ops, lines, modules;  // by own time, the largest first
+  std::vector<ProfileRow> ops, lines, modules;  // by their own time, the largest first
 };
 
 struct ProfileFallback {
@@ -127,7 +129,7 @@ struct ProfileFallback {
 };
 
 struct ProfileView {
-  int64_t measured = 0, passed_over = 0;  // steps; some are skipped so that measuring costs little
+  int64_t measured = 0, passed_over = 0;  // steps; some are not measured, which limits the cost
   std::string device;
   ProfileTables all;                                      // since reset_profile()
   std::vector<std::shared_ptr<const StepProfile>> steps;  // the last few, oldest first

@@ -1,6 +1,6 @@
 #pragma once
-// A run as its owner and its viewers see it: the options that it starts with, the events that it sends, the
-// parameters that the script declares and how it ended. Plain values; any thread may hold a copy.
+// The data that a run exchanges with its owner and its viewers: its options, its events, the parameters that
+// the script declares, and its outcome. Plain values; any thread may hold a copy.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -15,49 +15,52 @@
 
 namespace lunagrad {
 
-// Where NaN and Inf end a run: nowhere, in the loss and gradients of a step, in each op.
+// Where NaN and Inf end a run: nowhere; in the loss and the leaf gradients of each step; in the results and
+// the gradients of each op.
 enum class GuardLevel { off, step, op };
 
-// A live parameter's new value, taken over at the end of a step.
+// A new value of a parameter, which takes effect at the end of step `step`.
 struct ParamEdit {
   int64_t step = 0;
   std::string name, value;
 };
 
-// How a test of a script ended: its message is empty when it passed.
+// The result of one test of a script. `message` says why it failed; "" when it passed.
 struct TestResult {
   std::string name, message;
   double seconds = 0;
 };
 
-// What the command line can say about a run.
+// The options of a run. The command line sets them.
 struct RunOptions {
   std::vector<std::string> arguments;      // arg[1…] and `...` of the script
   std::map<std::string, std::string> set;  // --set k=v, read by lg.run.param
   std::optional<uint64_t> seed;
-  std::string device;            // "" = cpu
-  std::optional<int64_t> steps;  // overrides the total of lg.run.steps
-  std::string run_directory;     // "" = runs/<time>-<script>-<id>
-  bool write_run = true;         // false: no run folder
-  std::string resume;            // a run folder or a checkpoint to go on from, "" = from the start
-  std::vector<ParamEdit> edits;  // made when their steps end, as somebody at the window did in an earlier run
-  std::optional<std::string> source;  // in place of what the script's file says now
-  bool tensorboard = false;           // the run folder also gets an event file
-  bool strict_device = false;
-  bool deterministic =
-      false;  // recorded with the run: no operation may add in an order that differs from time to time
+  std::string device;                 // "" = cpu
+  std::optional<int64_t> steps;       // replaces the number of steps in lg.run.steps
+  std::string run_directory;          // "" = runs/<time>-<script>-<id>
+  bool write_run = true;              // false: no run folder
+  std::string resume;                 // a run folder or a checkpoint to continue from; "" = from the start
+  std::vector<ParamEdit> edits;       // edits of an earlier run, repeated at the same steps
+  std::optional<std::string> source;  // replaces the content of the script's file
+  bool tensorboard = false;           // also writes a TensorBoard event file to the run folder
+  bool strict_device = false;         // Error when the device lacks an op; otherwise the CPU runs it
+  // Only recorded in config.json: every op already gives the same numbers for the same seed, device and
+  // thread count.
+  bool deterministic = false;
   bool sandbox = false;  // the script is not trusted: sandbox.h
-  size_t memory = 0;  // bytes that the script and its tensors may take, 0 = no limit (in a sandbox 256 MiB)
+  size_t memory = 0;     // limit of Lua's heap and the tensors in bytes, 0 = none (in a sandbox 256 MiB)
   GuardLevel guard = GuardLevel::off;
-  bool preload = false;                            // `lg` is a global, as for -e and the REPL
-  bool interactive = false;                        // somebody can resume: lg.run.breakpoint pauses
-  std::string command_line;                        // for config.json
-  std::function<void(const TestResult&)> on_test;  // the script holds tests; on the session's thread
+  bool preload = false;      // `lg` is a global, as for -e and the REPL
+  bool interactive = false;  // a user can resume the run, so lg.run.breakpoint pauses it
+  std::string command_line;  // for config.json
+  // Set when the script holds tests; called for each test on the session's thread.
+  std::function<void(const TestResult&)> on_test;
 };
 
 enum class SessionState { idle, running, paused, stopping };
 
-// How a script ended. The numbers are the exit codes of the command line.
+// The outcome of a script. The numbers are the exit codes of the command line.
 enum class Outcome : int {
   ok = 0,
   error = 1,
@@ -87,21 +90,22 @@ struct Event {
     text,
     ended
   } kind;
-  std::string text;  // output: what print wrote, with its newline; error: message and traceback;
-                     // param: the value as text; run_folder, checkpoint: its path; reload: what was kept;
-                     // break_hit: what was found, with its explanation
-                     // image, histogram, text: its name
-  SourcePlace
-      place;  // error: where; state: of a pause, where it stands; others: the line that made the event
+  // output: the text that print or io.write wrote, with its newlines. warning: the message. error: message
+  // and traceback. param: the value as text. run_folder, checkpoint: the path. reload: the values that were
+  // kept, or why the run starts from its first step. break_hit: the explanation. image, histogram, text: the
+  // name.
+  std::string text;
+  // error: the line that failed. state: the line of a pause. Others: the line that caused the event.
+  SourcePlace place;
   SessionState state = SessionState::idle;
   int64_t step = 0, total = 0;  // step, metrics; total 0 = unknown
   double time = 0;              // seconds since the run began
-  std::vector<std::pair<std::string, double>>
-      metrics;                         // metrics; param: one, its name and value (NaN for text)
-  Outcome outcome = Outcome::ok;       // ended
-  int exit_code = 0;                   // ended: the outcome's number, or what the script gave os.exit
+  // metrics: names and values. param: its name and value; NaN when the value is not a number.
+  std::vector<std::pair<std::string, double>> metrics;
+  Outcome outcome = Outcome::ok;       // ended, error
+  int exit_code = 0;                   // ended: the outcome's number, or the argument of os.exit
   uint64_t breakpoint = 0, node = 0;   // break_hit: ids; node 0: the op was not recorded
-  std::shared_ptr<const Media> media;  // image, histogram, text: what lg.run was given, its name in it
+  std::shared_ptr<const Media> media;  // image, histogram, text: the logged value
 };
 using EventSink = std::function<void(const Event&)>;
 
@@ -112,10 +116,10 @@ struct ParamInfo {
   std::optional<double> number;  // of a numeric parameter
   std::optional<double> min, max;
   bool integer = false;
-  bool log = false;                  // a slider should be logarithmic
-  bool live = false;                 // a handle: a change reaches the script at its next step
-  std::vector<std::string> choices;  // the values that a text may have; empty: any
-  std::string fallback;              // the script's own value
+  bool log = false;                  // a slider for it is logarithmic
+  bool live = false;                 // made by lg.run.live: a change takes effect in the next step
+  std::vector<std::string> choices;  // the allowed values of a text; empty: any
+  std::string fallback;              // the default in the script, as text
   SourcePlace place;
 };
 

@@ -16,17 +16,17 @@ struct ParameterStatistics {
   std::string name;  // "fc1.weight"; for a leaf without a name its source line
   std::vector<int64_t> shape;
   SourcePlace place;
-  uint64_t node = 0;          // of its leaf, which stays the same from step to step
+  uint64_t node = 0;          // id of its leaf node, which is the same in every step
   bool has_gradient = false;  // a backward pass of this step reached it
   Summary gradient;           // after the last backward pass of the step, before clipping
-  std::vector<double> edges;  // of the gradient's histogram (statistics.h), of at most 16384 elements
+  std::vector<double> edges;  // of the gradient's histogram (statistics.h), over at most 16384 elements
   std::vector<int64_t> counts;
   Summary weight;  // at the end of the step
   // Norm of the difference between the weights at the end of the step and after its first backward pass: the
   // optimizer's update, weight decay included. NaN when there was no backward pass.
   double update_norm = 0;
 
-  // The norm of the update divided by that of the weights; NaN when unknown.
+  // The norm of the update divided by the norm of the weights; NaN when unknown.
   double update_ratio() const;
 };
 
@@ -43,9 +43,9 @@ struct StepStatistics {
   uint64_t number = 0;  // increases by one, also across runs
   int64_t step = 0;
   int64_t every = 1;   // steps since the previous measured one
-  double cost_ns = 0;  // what measuring took
+  double cost_ns = 0;  // the time that measuring took
   std::vector<ParameterStatistics> parameters;
-  std::vector<NodeStatistics> nodes;  // of the step's last backward pass, in its order: the loss first
+  std::vector<NodeStatistics> nodes;  // in the order of the step's last backward pass: the loss first
 
   double gradient_norm() const;  // over all parameters
 };

@@ -35,8 +35,8 @@ struct NodeInfo {
   std::vector<OperandInfo> inputs, outputs;
   double forward_ns = 0, backward_ns = 0;
   int64_t bytes = 0;  // of the outputs
-  std::optional<Summary> output_summary,
-      gradient_summary;  // of the first output, while statistics are watched
+  // Of the first output and its gradient; set while statistics are watched.
+  std::optional<Summary> output_summary, gradient_summary;
 };
 
 // The tape of one backward pass, newest node first. Immutable; any thread may read it.
@@ -50,7 +50,7 @@ struct TapeSnapshot {
 struct TensorPlace {
   int64_t step = -1;  // -1: the latest
   uint64_t node = 0;
-  bool input = false;  // input `index` of the node, not output `index`
+  bool input = false;  // true: input `index` of the node; false: output `index`
   int index = 0;
   Which which = Which::output;
   bool operator==(const TensorPlace&) const = default;

@@ -18,31 +18,30 @@ enum class Which { output, gradient };  // the output of a node, or its gradient
 enum class ComplexPart { magnitude, real, imaginary };
 
 struct SliceQuery {
-  int row_dim = -1,
-      column_dim = -1;      // both -1: the last two dims; one -1: the slice has one dim
-  std::vector<int64_t> at;  // index in each dim, 0 where missing; ignored for rows and columns
+  int row_dim = -1, column_dim = -1;  // both -1: the last two dims; one -1: the slice has one dim
+  std::vector<int64_t> at;  // index in each dim, 0 where missing; row_dim and column_dim are ignored
   int64_t fold = 0;         // if not 0, a slice of one row is shown in rows of this many columns
   int64_t first_row = 0, first_column = 0;
   int64_t rows = 0, columns = 0;  // of the rectangle, 0 = up to the end
-  int64_t most_rows = 256,
-          most_columns = 256;  // cells; a cell of several elements shows the one with the largest magnitude
+  // The largest numbers of cells. A cell of several elements shows a NaN, else an infinity, else the element
+  // with the largest magnitude.
+  int64_t most_rows = 256, most_columns = 256;
   ComplexPart part = ComplexPart::magnitude;
   bool statistics = true;
-  std::optional<std::pair<int64_t, int64_t>>
-      pick;  // row and column of the element whose exact text is wanted
+  std::optional<std::pair<int64_t, int64_t>> pick;  // row and column of the element for SliceView::picked
 };
 
 struct SliceView {
   bool available = false;
-  std::string reason;  // why not: "freed; step once to see it"
+  std::string reason;  // why it is not available: "freed; step once to see it"
   std::string note;    // a remark: "written to since, by add_ (train.lua:12)"
   std::vector<int64_t> shape, strides;
   std::string dtype, device;
-  int64_t count = 0;  // of all elements
+  int64_t count = 0;  // elements of the tensor
 
   int row_dim = -1, column_dim = -1;  // the dims used, -1: none
   int64_t rows = 0, columns = 0;      // of the whole slice
-  int64_t elements = 0;               // in the slice; less than rows * columns when a row was folded
+  int64_t elements = 0;               // in the slice; fewer than rows * columns when a row was folded
   int64_t first_row = 0, first_column = 0, shown_rows = 0, shown_columns = 0;  // the rectangle
   int64_t cell_rows = 0, cell_columns = 0;
   std::vector<double> cells;  // row-major
@@ -51,17 +50,17 @@ struct SliceView {
   bool has_statistics = false;
   bool statistics_follow = false;  // a second answer to the same query has them
   Statistics statistics;
-  std::optional<std::pair<int64_t, int64_t>> pick;  // as requested, and its text
-  std::string picked;
+  std::optional<std::pair<int64_t, int64_t>> pick;  // as requested
+  std::string picked;                               // exact text of that element
 };
 
-// Shows a tensor as pictures, whose pixels are two of its dims: tile t is the t-th index of the other dims,
-// in row-major order.
+// Asks for a tensor as pictures (tiles). Two dims are the rows and columns of the pixels. Each index in the
+// other dims gives one tile; tiles are in row-major order of that index.
 struct TileQuery {
   int row_dim = -1, column_dim = -1;  // both -1: the last two
   int channel_dim = -1;               // -1: grey pictures; otherwise this dim has size 3: red, green, blue
-  int64_t first = 0, most = 64;       // tiles
-  int64_t most_pixels = 64;           // along each side
+  int64_t first = 0, most = 64;       // the first tile, and the largest number of tiles
+  int64_t most_pixels = 64;           // most pixels along each side of a picture
 };
 
 struct TileView {
@@ -72,8 +71,8 @@ struct TileView {
   int64_t height = 0, width = 0;  // of a tile, in elements
   int64_t pixel_rows = 0, pixel_columns = 0;
   int channels = 1;
-  std::vector<std::vector<int64_t>> at;  // the index of each tile shown in the other dims
-  std::vector<float> pixels;             // tile, channel, row, column
+  std::vector<std::vector<int64_t>> at;  // for each tile shown, its index in the other dims
+  std::vector<float> pixels;             // [tile, channel, row, column], row-major
 };
 
 enum class SliceFormat { lua, csv };

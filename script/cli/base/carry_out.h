@@ -1,6 +1,6 @@
 #pragma once
-// How a command of the program ends: with the code it returns, or for an Error with a line on standard error
-// and the exit code of its kind.
+// Runs a command of the program and returns its exit code. An Error is printed on standard error and gives
+// the exit code of its kind. For the main thread.
 #include <iostream>
 
 #include "runtime/error.h"
@@ -8,7 +8,7 @@
 
 namespace lunagrad {
 
-// `otherwise`: the exit code of an Error that is of neither kind, file nor memory.
+// `otherwise`: the exit code of Errors of other kinds than file and memory.
 template <class F>
 int carry_out(const char* command, F&& run, Outcome otherwise = Outcome::error) {
   try {

@@ -13,7 +13,7 @@ namespace {
 
 static_assert(LUA_VERSION_NUM == 504, "the layout of chunks and the numbers of opcodes are those of Lua 5.4");
 
-// lopcodes.h: an instruction has an opcode of 7 bits, A of 8, k of 1, B of 8, C of 8, from the lowest.
+// The fields of an instruction from the lowest bit (lopcodes.h): opcode 7 bits, A 8, k 1, B 8, C 8.
 constexpr uint32_t kGetTabUp = 11;  // R[A] = upvalue[B][K[C]]
 constexpr uint32_t kSetTabUp = 15;  // upvalue[A][K[B]] = …
 constexpr uint32_t kSetField = 18;  // R[A][K[B]] = …
@@ -42,7 +42,7 @@ class Chunk {
     if (at_ >= bytes_.size()) fail("check: a compiled chunk ends too early");
     return uint8_t(bytes_[at_++]);
   }
-  // Seven bits a byte, the highest first; the last byte has its top bit set.
+  // A number in groups of 7 bits, the highest group first; the last byte has its top bit set.
   size_t size() {
     size_t value = 0;
     for (;;) {
@@ -73,13 +73,13 @@ class Chunk {
       case LUA_TSTRING:
       case LUA_TSTRING | (1 << 4):
         return string();
-      default:  // nil, false and true are their tags
+      default:  // nil, false and true have only a tag
         break;
     }
     return {};
   }
 
-  // `outside`: for each upvalue of the function around, whether it is the table of globals.
+  // `outside`: for each upvalue of the enclosing function, whether it is the table of globals.
   void function(const std::vector<bool>& outside) {
     string();  // source
     const int first_line = int(size());
@@ -105,7 +105,7 @@ class Chunk {
     const std::vector<int> lines = lines_of(first_line);
     for (size_t count = size(); count > 0; --count) string(), size(), size();  // locals
     for (size_t count = size(); count > 0; --count) string();                  // names of upvalues
-    // The register that holds _G, from where it was read to the field that is assigned in it.
+    // The register that holds _G, if the last global that was read is _G; otherwise UINT32_MAX.
     uint32_t whole = UINT32_MAX;
     for (size_t i = 0; i < code.size(); ++i) {
       const uint32_t op = code[i];

@@ -7,7 +7,7 @@
 namespace lunagrad {
 namespace {
 
-// CLI11's own check names the largest number, with 309 digits.
+// In place of CLI11's own check, whose message prints the largest double with 309 digits.
 std::string above_zero(const std::string& text) {
   return std::strtod(text.c_str(), nullptr) > 0 ? "" : text + " is not a number above 0";
 }

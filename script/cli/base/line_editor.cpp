@@ -40,7 +40,7 @@ struct LineEditor::Terminal {
   }
   static char* prompt_of(EditLine* editor) { return const_cast<char*>(of(editor).prompt); }
 
-  // Ctrl-C: the line is dropped and an empty one returned.
+  // Ctrl-C: drops the line and ends the input with an empty one.
   static unsigned char cancel(EditLine* editor, int) {
     of(editor).cancelled = true;
     const LineInfo* line = el_line(editor);
@@ -77,7 +77,7 @@ struct LineEditor::Terminal {
 
 LineEditor::LineEditor(std::string history_file, Completer completer) {
   if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) return;
-  std::setlocale(LC_CTYPE, "");  // for libedit alone: numbers keep their decimal point
+  std::setlocale(LC_CTYPE, "");  // for libedit; numbers keep their decimal point
   terminal_ = std::make_unique<Terminal>();
   Terminal& terminal = *terminal_;
   terminal.history_file = std::move(history_file);
@@ -123,7 +123,7 @@ LineEditor::Status LineEditor::read(const char* prompt, std::string& line) {
   if (!terminal_) return std::getline(std::cin, line) ? Status::line : Status::end;
   terminal_->prompt = prompt;
   terminal_->cancelled = false;
-  // Else the prompt would stand there a moment before the keys belong to the editor.
+  // Puts the terminal into editing mode before the prompt appears, so that the first key reaches the editor.
   el_set(terminal_->editor, EL_PREP_TERM, 1);
   int length = 0;
   const char* text = el_gets(terminal_->editor, &length);

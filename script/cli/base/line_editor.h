@@ -19,12 +19,12 @@ class LineEditor {
 
   enum class Status { line, cancelled, end };  // cancelled: Ctrl-C; end: Ctrl-D on an empty line
   Status read(const char* prompt, std::string& line);
-  void remember(const std::string& entry);
-  bool interactive() const;
+  void remember(const std::string& entry);  // adds it to the history
+  bool interactive() const;                 // whether lines are read from a terminal
 
  private:
   struct Terminal;
-  std::unique_ptr<Terminal> terminal_;  // null when standard input is none
+  std::unique_ptr<Terminal> terminal_;  // null when standard input or output is not a terminal
 };
 
 }  // namespace lunagrad

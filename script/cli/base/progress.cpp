@@ -26,7 +26,7 @@ std::string formatted(const char* format, Values... values) {
 
 std::string metrics_text(const ProgressState& state) {
   std::string text;
-  // printf may give NaN a sign.
+  // printf may write NaN with a sign.
   for (const auto& [name, value] : state.metrics)
     text += "  " + name + (std::isnan(value) ? " nan" : " " + number_figure(value));
   return text;
@@ -54,7 +54,7 @@ bool locale_is_utf8() {
   return false;
 }
 
-// Cut to `width` characters; continuation bytes of UTF-8 take no column.
+// Cuts text to `width` columns; continuation bytes of UTF-8 take none.
 std::string cut(const std::string& text, int width) {
   int columns = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -133,7 +133,7 @@ void Progress::step(int64_t step, int64_t total) {
   if (now - last_draw_ < (bar ? Clock::duration(kRedraw) : Clock::duration(kPlainLines))) return;
   const double seconds = std::chrono::duration<double>(now - rate_time_).count();
   const double rate = double(step - rate_step_) / seconds;
-  // Half of the old rate: a bar that does not flicker, and follows within a second.
+  // The bar shows the mean with the previous rate: it does not flicker and follows changes within a second.
   state_.rate = state_.rate > 0 && bar ? 0.5 * (state_.rate + rate) : rate;
   rate_time_ = last_draw_ = now;
   rate_step_ = step;

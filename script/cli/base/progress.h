@@ -1,6 +1,7 @@
 #pragma once
-// Shows the progress of a run on standard error: a bar redrawn in place on a terminal, or a plain line now
-// and then. step() and metrics() are called on the session's thread, write() on any thread.
+// Shows the progress of a run on standard error: a bar that is redrawn in place on a terminal, or plain
+// lines at intervals of at least 5 s. step() and metrics() are called on the session's thread, write() and
+// finish() on any thread.
 #include <chrono>
 #include <mutex>
 #include <string>
@@ -12,10 +13,10 @@ namespace lunagrad {
 
 enum class ProgressStyle { automatic, bar, plain, none };
 
-// What `automatic` means here: a bar on a terminal outside of CI, else none.
+// Replaces `automatic` by a bar on a terminal outside of CI, otherwise by none. With `json` always none.
 ProgressStyle resolve(ProgressStyle, bool json);
 
-// "  45 % ████▌      450/1000  loss 0.123  12.3 it/s  0:45 left", at most `width` columns wide.
+// " 45% █████████            450/1000  loss 0.123  12 it/s  0:46 left", at most `width` columns wide.
 struct ProgressState {
   int64_t step = 0, total = 0;  // total 0 = unknown
   double rate = 0;              // steps a second, 0 = unknown
@@ -24,7 +25,7 @@ struct ProgressState {
 std::string bar_line(const ProgressState&, int width, bool utf8);
 std::string plain_line(const ProgressState&);
 
-// "[3/20] name" in place on a terminal's standard error, nothing elsewhere; removed when all are done.
+// Shows "[3/20] name" in place when standard error is a terminal. Removes it when all are done.
 void show_count(size_t done, size_t all, std::string_view name);
 
 class Progress {
@@ -34,9 +35,9 @@ class Progress {
 
   void step(int64_t step, int64_t total);
   void metrics(const Event&);
-  // Writes text to a stream, with the bar out of the way.
+  // Removes the bar and writes text to a stream. A later step() draws it again.
   void write(std::FILE*, std::string_view text);
-  void finish();  // the last state stays on the screen
+  void finish();  // draws the last state, which stays on the screen
 
  private:
   using Clock = std::chrono::steady_clock;

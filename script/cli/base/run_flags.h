@@ -1,5 +1,5 @@
 #pragma once
-// The flags of `lunagrad run`, and those of them that `lunagrad -e` takes. For the main thread.
+// The flags of `lunagrad run`, some of which `lunagrad -e` also takes. For the main thread.
 #include <string>
 #include <vector>
 
@@ -12,7 +12,8 @@ struct RunFlags {
   RunRequest request;
   std::vector<std::string> set;
 
-  // Splits --set k=v into request.options.set; a sentence when one has no '='.
+  // Splits each --set k=v into request.options.set. Returns an error message for one without '='
+  // or without a name, otherwise "".
   std::string take_settings();
 };
 void add_run_flags(CLI::App& command, RunFlags&);

@@ -22,10 +22,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-// SIGTERM: how long the step may take to end, and how long an interrupted script may take to unwind.
+// After SIGTERM the step has kTerminateGrace to end. An interrupted script has kUnwindGrace to unwind.
 constexpr std::chrono::seconds kTerminateGrace{10};
 constexpr std::chrono::seconds kUnwindGrace{1};
-// --watch: how often it looks at the files.
+// --watch: seconds between two checks of the files.
 constexpr double kWatchSeconds = 0.15;
 
 Json number(double value) {
@@ -62,7 +62,7 @@ void add_place(Json& json, const SourcePlace& place) {
   json["line"] = place.line;
 }
 
-// An event as one line, "" for those that have none.
+// An event as a line of JSON; "" for the kinds that are not written.
 std::string json_line(const Event& event) {
   Json json;
   switch (event.kind) {
@@ -131,7 +131,7 @@ std::string json_line(const Event& event) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-// A line for each kernel that devices ran, those that ran most often first.
+// A line for each kernel that the devices ran, the most frequent first.
 std::string kernel_table() {
   std::vector<KernelUse> used;
   for (const auto& device : devices())
@@ -222,7 +222,7 @@ class Runner {
     say("lunagrad: watching " + request_.script + "; Ctrl-C ends\n");
   }
 
-  // After an end: whether another one may follow, for as long as no signal came.
+  // After a script has ended: whether to wait for a change of its file (--watch, until a signal comes).
   bool goes_on(int signals_seen) {
     if (!watching_ || signals_seen > 0) return false;
     if (!end_told_.exchange(true)) {
@@ -252,7 +252,7 @@ class Runner {
     }
   }
 
-  // On the session's thread.
+  // Called on the session's thread.
   void handle(const Event& event) {
     if (request_.json) {
       const std::string line = json_line(event);
@@ -309,7 +309,7 @@ class Runner {
     setitimer(ITIMER_REAL, &timer, nullptr);
   }
 
-  // Ends the process, at the latest after kUnwindGrace; a finalizer that loops is not waited for.
+  // Ends the process after at most kUnwindGrace, so a finalizer that loops cannot prevent it.
   int give_up(int code, const char* why) {
     say(std::string("lunagrad: ") + why + "\n");
     session_.interrupt();
@@ -319,15 +319,16 @@ class Runner {
   }
 
   const RunRequest& request_;
-  const bool watching_;  // a script that is not there ends at once, as without --watch
+  const bool watching_;  // false when the script does not exist: the run then fails as without --watch
   Signals signals_;
   Progress progress_;
   Watch watch_;
-  std::string folder_;  // written by the session's thread before ended_ is set, as the next two
+  // folder_, outcome_ and exit_code_: the session's thread writes them before it sets ended_.
+  std::string folder_;
   std::atomic<bool> ended_{false}, end_told_{false};
   Outcome outcome_ = Outcome::ok;
   int exit_code_ = 0;
-  Session session_;  // last: its thread uses the others
+  Session session_;  // the last member, because its thread uses the others
 };
 
 }  // namespace

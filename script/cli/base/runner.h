@@ -1,6 +1,6 @@
 #pragma once
-// Runs one script for the command line: its output on the standard streams, progress, signals and the time
-// limit, and its exit code.
+// Runs one script for the command line: writes its output to the standard streams, shows its progress,
+// handles signals and the time limit, and returns the exit code. For the main thread.
 #include <string>
 #include <vector>
 
@@ -14,20 +14,20 @@ inline constexpr int kExitTestFailed = 3;
 inline constexpr int kExitTimeout = 124;
 
 struct RunRequest {
-  std::string script;  // a file …
-  std::string code;    // … or a text, when `script` is empty
-  std::string chunk = "(command line)";
+  std::string script;                    // a file
+  std::string code;                      // the text to run when `script` is empty
+  std::string chunk = "(command line)";  // the name of that text
   RunOptions options;
   double timeout = 0;  // seconds, 0 = none
-  bool json = false;   // events as JSON lines on stdout, all else on stderr
+  bool json = false;   // events as JSON lines on stdout, everything else on stderr
   ProgressStyle progress = ProgressStyle::automatic;
-  bool announce_folder = true;  // at the end: where the run was saved
-  std::string profile;          // where a profile of the run is written, "" = nowhere
-  bool kernels = false;         // at the end: which kernels devices ran
-  bool watch = false;           // reload the script when it changes; only a signal ends
+  bool announce_folder = true;  // print the run folder at the end
+  std::string profile;          // file for a profile of the run, "" = none
+  bool kernels = false;         // at the end, list the kernels that the devices ran
+  bool watch = false;           // reload the script when it changes, until a signal comes
 };
 
-// The exit code.
+// Runs the script and returns the exit code.
 int run_and_wait(const RunRequest&);
 // Runs a line of code with `lg` as a global and without a run folder.
 int run_code(const std::string& code, std::vector<std::string> arguments, RunRequest = {});

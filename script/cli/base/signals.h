@@ -1,6 +1,7 @@
 #pragma once
-// Ctrl-C and SIGTERM as a count and something to poll. The handlers only count and write to a descriptor; the
-// third signal ends the process at once. One object at a time, made and read by the main thread.
+// Counts Ctrl-C and SIGTERM and lets the main thread wait for them. The handlers only count and write to an
+// eventfd; the third signal ends the process at once. Only one object may exist; the main thread makes and
+// reads it.
 #include <signal.h>
 
 namespace lunagrad {
@@ -8,7 +9,7 @@ namespace lunagrad {
 class Signals {
  public:
   Signals();   // installs the handlers
-  ~Signals();  // puts the old ones back
+  ~Signals();  // restores the previous handlers
   Signals(const Signals&) = delete;
 
   int count() const;  // signals since the last reset

@@ -9,7 +9,7 @@ bool Watch::changed(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     struct stat status {};
     if (stat(file.c_str(), &status) != 0 || status.st_size == 0) {
-      at_rest = at_rest && !known_.count(file);  // an editor is about to put it back
+      at_rest = at_rest && !known_.count(file);  // an editor is replacing the file
       continue;
     }
     const Stamp now{status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_size, status.st_ino};

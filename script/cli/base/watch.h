@@ -1,6 +1,6 @@
 #pragma once
-// Detects files changed by an editor: a new time, size or inode. Polled by one thread. A change counts when
-// two polls see the same file, so that a half-written file is ignored.
+// Detects changed files by their time, size and inode. One thread polls it. A change counts when two polls
+// see the same values, so that a half-written file is ignored.
 #include <map>
 #include <string>
 #include <tuple>
@@ -10,13 +10,13 @@ namespace lunagrad {
 
 class Watch {
  public:
-  // Whether one of the files changed since the last call that said so. One that was not asked about before,
-  // is empty, or is not there at the moment has not.
+  // Whether one of the files changed since the last call that returned true. A file that an earlier call did
+  // not name has not changed. False while a known file is missing or empty.
   bool changed(const std::vector<std::string>& files);
 
  private:
-  using Stamp =
-      std::tuple<long long, long long, long long, unsigned long long>;  // seconds, nanoseconds, size, inode
+  // Seconds, nanoseconds, size, inode.
+  using Stamp = std::tuple<long long, long long, long long, unsigned long long>;
   std::map<std::string, Stamp> known_, seen_;
 };
 
