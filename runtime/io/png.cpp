@@ -257,7 +257,7 @@ FileInfo describe_png(const std::string& path) {
 
 FileFormat png_format() {
   return {.name = "png",
-          .about = "A picture, u8 [channels, height, width].",
+          .about = "A picture, u8 [channels, height, width]: 1 grey, 2 grey and alpha, 3 rgb, 4 rgba.",
           .endings = {".png"},
           .begins = [](std::string_view start) { return start.starts_with("\x89PNG"); },
           .describe = describe_png,

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/io/format.h"
 #include "runtime/op.h"
 #include "script/meta/library.h"
 #include "script/meta/signature.h"
@@ -76,12 +77,25 @@ void read_topics(const std::string& document, std::vector<Topic>& topics) {
     topics.erase(topics.begin() + long(before));  // the introduction of a document with sections
 }
 
+// A line for each file format, from its record.
+std::string list_formats() {
+  std::string text;
+  for (const FileFormat* format : file_formats()) {
+    std::string name = format->name;
+    name.resize(14, ' ');
+    text += "    " + name + format->about + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 const std::vector<Topic>& topic_list() {
   static const std::vector<Topic> topics = [] {
     std::vector<Topic> found;
     for (const char* document : kDocuments) read_topics(document, found);
+    for (Topic& topic : found)
+      if (topic.name == "formats") topic.text += list_formats();
     return found;
   }();
   return topics;

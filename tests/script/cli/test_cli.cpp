@@ -8,10 +8,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "runtime/io/format.h"
 #include "tests/support/program.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/timing.h"
 
+using namespace lunagrad;
 using namespace lunagrad::test;
 using nlohmann::json;
 
@@ -283,7 +285,9 @@ TEST_CASE("convert keeps names between formats, info lists the content of a file
   CHECK(folder.run({"convert", "w.csv", "a.npz", "--dtype", "f33"}).code == 2);
   CHECK(folder.run({"convert", "w.csv"}).code == 2);
   CHECK(folder.run({"info", "none"}).code == 6);
-  CHECK(folder.run({"help", "formats"}).out.find("lunagrad convert A B") != std::string::npos);
+  const std::string formats = folder.run({"help", "formats"}).out;
+  CHECK(formats.find("lunagrad convert A B") != std::string::npos);
+  for (const FileFormat* format : file_formats()) CHECK(formats.find(format->about) != std::string::npos);
 }
 
 TEST_CASE("a run writes a folder with everything about it") {
