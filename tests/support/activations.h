@@ -1,10 +1,20 @@
 #pragma once
 // Helpers for tests of fused activations: the separate ops, and convolutions for each path of the kernel.
+#include <vector>
+
 #include "runtime/ops.h"
+#include "tests/support/timing.h"
 
 namespace lunagrad::tests {
 
 inline constexpr Activation kActivations[] = {Activation::relu, Activation::tanh, Activation::sigmoid};
+
+// The activations to try with a test's row number `row`: all in long runs, else one in turn. Each activation
+// of each path is a pipeline, and Mesa's CPU driver needs a second to compile one.
+inline std::vector<Activation> activations_of(size_t row) {
+  if (long_run()) return {std::begin(kActivations), std::end(kActivations)};
+  return {kActivations[row % std::size(kActivations)]};
+}
 
 inline Tensor apart(const Tensor& x, Activation activation) {
   switch (activation) {
