@@ -99,6 +99,11 @@ void PanelLayout::show(const std::string& title) {
   if (!maximized.empty()) maximized = title;
 }
 
+void PanelLayout::raise(const std::string& title, const std::string& beside) {
+  if (!contains(title) || region_of(title) == region_of(beside)) return;
+  front[size_t(region_of(title))] = title;
+}
+
 void PanelLayout::toggle_maximized(const std::string& title) {
   maximized = maximized == title ? "" : title;
   focused = title;

@@ -38,6 +38,8 @@ struct PanelLayout {
   void move(const std::string& title, Region, size_t before = size_t(-1));
   // Brings it to the front of its region with the focus; it replaces another panel that fills the window.
   void show(const std::string& title);
+  // Brings it to the front of its region without the focus, unless that hides panel `beside`.
+  void raise(const std::string& title, const std::string& beside);
   void toggle_maximized(const std::string& title);
 };
 

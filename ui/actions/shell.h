@@ -34,6 +34,10 @@ class Shell {
   void use_layout(const std::string& name, const PanelLayout& layout);
   void keep_layout(const std::string& name);  // saves the current layout as one of the user's own
   void show_panel(const std::string& title) { settings_.layout.show(title); }  // in front, with the focus
+  // In front of its region, unless `beside` is there.
+  void raise_panel(const std::string& title, const std::string& beside) {
+    settings_.layout.raise(title, beside);
+  }
 
   Commands& commands() { return commands_; }
   const Commands& commands() const { return commands_; }

@@ -406,6 +406,7 @@ class TapePanel final : public Panel {
         bench.tape_actions().set_open(item.index, true);
       } else {
         select_here(bench, int(item.index));
+        bench.shell().raise_panel("Inspector", title());
         if (click.menu) wanted_menu_ = int(item.index);
       }
     }

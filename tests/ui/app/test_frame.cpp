@@ -55,6 +55,19 @@ Commands two_commands(std::string& ran) {
 
 }  // namespace
 
+TEST_CASE("a raised panel comes to the front without the focus, but never in front of the panel beside it") {
+  PanelLayout layout = preset_layout("Write", kPanels);
+  layout.show("Tape");
+  const auto front = [&] { return layout.front[size_t(layout.region_of("Inspector"))]; };
+  layout.move("Of tomorrow", layout.region_of("Inspector"));
+  CHECK(front() == "Of tomorrow");
+  layout.raise("Inspector", "Of tomorrow");
+  CHECK(front() == "Of tomorrow");
+  layout.raise("Inspector", "Curves");
+  CHECK(front() == "Inspector");
+  CHECK(layout.focused == "Tape");
+}
+
 TEST_CASE("every preset places each panel once, unknown ones in their default regions") {
   for (const char* name : kPresets) {
     const PanelLayout layout = preset_layout(name, kPanels);
