@@ -6,7 +6,7 @@ file(WRITE ${WORK}/texts/04_digits_mlp.lua "${script}")
 file(COPY ${SOURCE}/assets/data/digits.csv DESTINATION ${WORK}/assets/data)
 expect(editor 0 "" ${display} ${WORKBENCH} ${WORK}/texts/04_digits_mlp.lua ${VALIDATION} --size 1280x800 --set epochs=100000
        --drive ${SOURCE}/tests/ui/drives/editor.lua ${WORK})
-file(STRINGS ${WORK}/texts/04_digits_mlp.lua saved REGEX "^-- Handwritten.*, edited,")
+file(STRINGS ${WORK}/texts/04_digits_mlp.lua saved REGEX "^-- Classifies.*, edited,")
 if(NOT saved)
   message("editor: the text was not saved")
   math(EXPR faults "${faults} + 1")
