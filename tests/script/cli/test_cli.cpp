@@ -8,12 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "runtime/io/format.h"
 #include "tests/support/program.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/timing.h"
 
-using namespace lunagrad;
 using namespace lunagrad::test;
 using nlohmann::json;
 
@@ -285,9 +283,7 @@ TEST_CASE("convert keeps names between formats, info lists the content of a file
   CHECK(folder.run({"convert", "w.csv", "a.npz", "--dtype", "f33"}).code == 2);
   CHECK(folder.run({"convert", "w.csv"}).code == 2);
   CHECK(folder.run({"info", "none"}).code == 6);
-  const std::string formats = folder.run({"help", "formats"}).out;
-  CHECK(formats.find("lunagrad convert A B") != std::string::npos);
-  for (const FileFormat* format : file_formats()) CHECK(formats.find(format->about) != std::string::npos);
+  CHECK(folder.run({"help", "formats"}).out.find("lunagrad convert A B") != std::string::npos);
 }
 
 TEST_CASE("a run writes a folder with everything about it") {

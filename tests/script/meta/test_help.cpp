@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "runtime/io/format.h"
 #include "runtime/op.h"
 #include "script/meta/explain.h"
 #include "script/meta/help.h"
@@ -128,4 +129,10 @@ TEST_CASE("help explains every function of the library, with each of the options
         CHECK_MESSAGE(text.find(word) != std::string::npos, path << " reads " << word);
   }
   CHECK(count > 400);
+}
+
+TEST_CASE("help lists each file format with its sentence") {
+  const test::Folder folder;
+  const std::string formats = folder.run({"help", "formats"}).out;
+  for (const FileFormat* format : file_formats()) CHECK(formats.find(format->about) != std::string::npos);
 }
