@@ -9,7 +9,7 @@
 
 // All formats.
 #define LUNAGRAD_FILE_FORMATS(FORMAT) \
-  FORMAT(safetensors) FORMAT(npz) FORMAT(npy) FORMAT(csv) FORMAT(idx) FORMAT(png) FORMAT(pnm)
+  FORMAT(safetensors) FORMAT(npz) FORMAT(npy) FORMAT(csv) FORMAT(idx) FORMAT(png) FORMAT(pt) FORMAT(pnm)
 
 namespace lunagrad {
 
@@ -60,9 +60,12 @@ const FileFormat* format_of_file(const std::string& path) {
   const InputFile file(path);
   std::string start(size_t(std::min<uint64_t>(file.size(), kSniffed)), '\0');
   file.read(start.data(), 0, start.size());
+  // Formats that begin alike (archives) are told apart by the name.
+  const FileFormat* const named = format_of_name(path);
+  if (named && named->begins && named->begins(start)) return named;
   for (const FileFormat* format : file_formats())
     if (format->begins && format->begins(start)) return format;
-  return format_of_name(path);
+  return named;
 }
 
 const FileFormat& required_format(const std::string& path) {

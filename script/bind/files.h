@@ -20,5 +20,7 @@ NamedTensors check_named_tensors(lua_State*, const char* function);
 
 // Adds npz, png and the formats without options to the table lg.io, which is at stack index `io`.
 void bind_arrays(lua_State*, int io);
+// Adds lg.io.pt in the same way.
+void bind_pt(lua_State*, int io);
 
 }  // namespace lunagrad

@@ -458,6 +458,7 @@ void bind_io(lua_State* L, int core, int) {
   luaL_newlib(L, kSafetensors);
   lua_setfield(L, -2, "safetensors");
   bind_arrays(L, lua_gettop(L));
+  bind_pt(L, lua_gettop(L));
   lua_setfield(L, core, "io");
 }
 

@@ -1,0 +1,68 @@
+#pragma once
+// Python's pickles, protocols 2 to 5 (docs.python.org/3/library/pickle.html, the opcodes in
+// Lib/pickletools.py), as plain values. Nothing is executed: a call of a Python function becomes a value that
+// names the function, and the reader of a file format decides which functions it knows. Any thread.
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace lunagrad {
+
+struct PickleValue;
+using Pickled = PickleValue*;  // owned by its Pickle
+
+struct PickleValue {
+  enum class Kind : uint8_t {
+    none,
+    boolean,
+    integer,
+    real,
+    text,        // UTF-8 text or bytes
+    list,        // also tuples and sets
+    dict,        // pairs in order
+    global,      // a class or function: text is "module name"
+    call,        // items[0] called with items[1]; state of __setstate__, if any, in items[2]
+    persistent,  // an object outside the pickle: items[0] is its id
+    mark         // only on the stack of the reader
+  } kind = Kind::none;
+  bool boolean = false;
+  int64_t integer = 0;
+  double real = 0;
+  std::string text;
+  std::vector<Pickled> items;
+  std::vector<std::pair<Pickled, Pickled>> pairs;  // also what a call of a dict's class was given afterwards
+};
+
+// Owns its values. One value may be part of several others, and a damaged file may hold a list that contains
+// itself.
+class Pickle {
+ public:
+  Pickled root = nullptr;
+
+  Pickled make(PickleValue::Kind);
+  Pickled boolean(bool);
+  Pickled integer(int64_t);
+  Pickled real(double);
+  Pickled text(std::string_view);
+  Pickled list(std::vector<Pickled> items);
+  Pickled global(std::string_view module, std::string_view name);
+  Pickled call(Pickled function, Pickled arguments);
+  size_t count() const { return values_.size(); }
+
+ private:
+  std::deque<PickleValue> values_;
+};
+
+// Error of kind file that begins with `where` for bytes that are no pickle, an unknown opcode, or more than
+// 2^22 values.
+Pickle read_pickle(std::string_view bytes, const std::string& where);
+
+// The root as a pickle of protocol 2, for values of the kinds none to persistent. Lists are written as lists,
+// arguments of calls and ids of persistent objects as tuples. A value that is part of several others is
+// written for each.
+std::string write_pickle(const Pickle&);
+
+}  // namespace lunagrad
