@@ -88,7 +88,15 @@ add_test(NAME onnx-ops COMMAND lunagrad-tests "-tc=ONNX: every op*")
 add_test(NAME onnx-check COMMAND ${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/onnx/check.py ${ONNX_MODELS})
 set_tests_properties(onnx-models onnx-ops PROPERTIES FIXTURES_SETUP onnx-models)
 set_tests_properties(onnx-ops PROPERTIES ENVIRONMENT "LUNAGRAD_ONNX_FOLDER=${ONNX_MODELS}")
-set_tests_properties(onnx-check PROPERTIES FIXTURES_REQUIRED onnx-models)
+add_test(NAME onnx-import COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/onnx/import.lua -- ${ONNX_MODELS})
+set_tests_properties(onnx-check onnx-import PROPERTIES FIXTURES_REQUIRED onnx-models)
+# ONNX's own test cases of each operator.
+add_test(NAME onnx-nodes COMMAND sh -ec "${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/onnx/node_cases.py ${CMAKE_BINARY_DIR}/onnx-nodes 2>&1 && \
+$<TARGET_FILE:lunagrad> run ${PROJECT_SOURCE_DIR}/tests/onnx/import.lua -- ${CMAKE_BINARY_DIR}/onnx-nodes refused")
+# What tests/lua/test_pt.lua saves, read by PyTorch where it is installed.
+add_test(NAME pt-torch COMMAND sh -ec "$<TARGET_FILE:lunagrad> run ${PROJECT_SOURCE_DIR}/tests/lua/test_pt.lua -- ${CMAKE_BINARY_DIR}/saved.pt && \
+${DEBIAN_PYTHON} ${PROJECT_SOURCE_DIR}/tests/reference/checkpoint.py check ${CMAKE_BINARY_DIR}/saved.pt")
+set_tests_properties(pt-torch PROPERTIES SKIP_RETURN_CODE 77)
 # Not under a sanitizer: it keeps freed memory, and a host that links the libraries would need it too.
 if(NOT LUNAGRAD_SANITIZE)
   add_test(NAME memory COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/memory.lua)

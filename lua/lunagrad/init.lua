@@ -24,4 +24,5 @@ for name in pairs(core) do
   if not library[name] then find(lg, name) end
 end
 function core.io.onnx_export(...) return require "lunagrad.onnx" (...) end
+function core.io.onnx_import(...) return require "lunagrad.onnx_import" (...) end
 return lg

@@ -27,6 +27,13 @@ function io.load(path) end
 ---@param options? {input_names?: string[], output_names?: string[], dynamic_batch?: boolean|integer}
 function io.onnx_export(path, model, inputs, options) end
 
+---Reads an ONNX file (opset 13 to 17, and what is the same in 1 to 21) as a module that computes the model's outputs from its inputs, in their
+---order. Floating initializers are parameters, named as in the file, so that the model can be trained further; it begins in
+---evaluation mode. A model with operators that are not read (If, Loop, quantized ones) is an error that names them.
+---@param path string
+---@return lunagrad.nn.Module
+function io.onnx_import(path) end
+
 io.safetensors = {}
 
 ---@param path string
@@ -53,6 +60,20 @@ function io.csv.load(path, options) end
 ---@param values Tensor
 ---@param options? {columns?: string[], delimiter?: string}
 function io.csv.save(path, values, options) end
+
+io.pt = {}
+
+---A file of PyTorch's torch.save, of version 1.6 or newer, as nested tables: tensors, numbers, strings, lists and dicts.
+---Never runs code: a file that needs another class or function is an error that names it. None is nil, in a list false.
+---A state dict of PyTorch fits load_state_dict of the same module.
+---@param path string
+---@return any
+function io.pt.load(path) end
+
+---Writes what torch.load reads (also with weights_only). A table with the keys 1 to n becomes a list, any other a dict.
+---@param path string
+---@param value any tensors, numbers, strings, booleans and tables of these
+function io.pt.save(path, value) end
 
 io.npz = {}
 

@@ -1,10 +1,12 @@
-// Binds lunagrad.core._onnx_export, which lunagrad/onnx.lua calls to write a model as an ONNX file.
+// Binds lunagrad.core._onnx_export, which lunagrad/onnx.lua calls to write a model as an ONNX file, and
+// _onnx_read, which lunagrad/onnx_import calls to read one.
 #include <algorithm>
 
 #include "script/bind/files.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 #include "script/onnx/export.h"
+#include "script/onnx/reader.h"
 
 namespace lunagrad {
 namespace {
@@ -100,7 +102,86 @@ int export_onnx(lua_State* L) {
   return 0;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"_onnx_export", guard<export_onnx>}, {nullptr, nullptr}};
+void push_names(lua_State* L, const std::vector<std::string>& names) {
+  lua_createtable(L, int(names.size()), 0);
+  for (size_t i = 0; i < names.size(); ++i) {
+    push_string(L, names[i]);
+    lua_rawseti(L, -2, lua_Integer(i) + 1);
+  }
+}
+
+struct AttributePusher {
+  lua_State* L;
+
+  void operator()(int64_t value) const { lua_pushinteger(L, lua_Integer(value)); }
+  void operator()(double value) const { lua_pushnumber(L, value); }
+  void operator()(const std::string& value) const { push_string(L, value); }
+  void operator()(const Tensor& value) const { push_tensor(L, value); }
+  void operator()(const std::vector<std::string>& values) const { push_names(L, values); }
+  template <class T>
+  void operator()(const std::vector<T>& values) const {
+    lua_createtable(L, int(values.size()), 0);
+    for (size_t i = 0; i < values.size(); ++i) {
+      (*this)(values[i]);
+      lua_rawseti(L, -2, lua_Integer(i) + 1);
+    }
+  }
+};
+
+// _onnx_read(path) -> {name, opset, inputs, outputs, initializers = {{name, tensor}, …}, nodes = {{op, name,
+// inputs, outputs, attributes}, …}}; tensors on the CPU
+int read_onnx(lua_State* L) {
+  constexpr const char* kReader = "io.onnx_import";
+  const std::string path = check_path(L, kReader, FileUse::read);
+  const onnx_import::Model model = onnx_import::read_model(
+      path, [&](const std::string& other) { edge(L).files.check(other, FileUse::read, kReader); });
+  luaL_checkstack(L, 8, kReader);
+  lua_createtable(L, 0, 6);
+  push_string(L, model.name);
+  lua_setfield(L, -2, "name");
+  lua_pushinteger(L, lua_Integer(model.opset));
+  lua_setfield(L, -2, "opset");
+  push_names(L, model.inputs);
+  lua_setfield(L, -2, "inputs");
+  push_names(L, model.outputs);
+  lua_setfield(L, -2, "outputs");
+  lua_createtable(L, int(model.initializers.size()), 0);
+  for (size_t i = 0; i < model.initializers.size(); ++i) {
+    lua_createtable(L, 2, 0);
+    push_string(L, model.initializers[i].first);
+    lua_rawseti(L, -2, 1);
+    push_tensor(L, model.initializers[i].second);
+    lua_rawseti(L, -2, 2);
+    lua_rawseti(L, -2, lua_Integer(i) + 1);
+  }
+  lua_setfield(L, -2, "initializers");
+  lua_createtable(L, int(model.nodes.size()), 0);
+  for (size_t i = 0; i < model.nodes.size(); ++i) {
+    const onnx_import::Node& node = model.nodes[i];
+    lua_createtable(L, 0, 5);
+    push_string(L, node.op);
+    lua_setfield(L, -2, "op");
+    push_string(L, node.name);
+    lua_setfield(L, -2, "name");
+    push_names(L, node.inputs);
+    lua_setfield(L, -2, "inputs");
+    push_names(L, node.outputs);
+    lua_setfield(L, -2, "outputs");
+    lua_createtable(L, 0, int(node.attributes.size()));
+    for (const auto& [name, value] : node.attributes) {
+      push_string(L, name);
+      std::visit(AttributePusher{L}, value);
+      lua_rawset(L, -3);
+    }
+    lua_setfield(L, -2, "attributes");
+    lua_rawseti(L, -2, lua_Integer(i) + 1);
+  }
+  lua_setfield(L, -2, "nodes");
+  return 1;
+}
+
+constexpr luaL_Reg kFunctions[] = {
+    {"_onnx_export", guard<export_onnx>}, {"_onnx_read", guard<read_onnx>}, {nullptr, nullptr}};
 
 }  // namespace
 

@@ -1,0 +1,91 @@
+-- One use of an operator while a model runs: its operands, attributes, and conversions between ONNX's counting (axes from 0) and
+-- ours (dims from 1).
+local core = require "lunagrad.core"
+
+local Call = {}
+Call.__index = Call
+
+function Call.new(model, graph, node, value_of)
+  local call = setmetatable({model = model, graph = graph, node = node, opset = graph.opset, attributes = node.attributes}, Call)
+  -- Numbers such as shapes are on the CPU: they follow the other operands.
+  local device
+  for i, name in ipairs(node.inputs) do
+    local value = name ~= "" and value_of(name) or nil
+    call[i] = value
+    if value and value:device() ~= "cpu" then device = value:device() end
+  end
+  if device then
+    for i in ipairs(node.inputs) do
+      if call[i] and call[i]:device() ~= device then call[i] = call[i]:to(device) end
+    end
+  end
+  return call
+end
+
+-- The value of a Constant node, on the CPU.
+function Call.constant(attributes)
+  if attributes.value then return attributes.value end
+  if attributes.value_float then return core.tensor(attributes.value_float, {device = "cpu"}):float() end
+  if attributes.value_floats then return core.tensor(attributes.value_floats, {dtype = "f32", device = "cpu"}) end
+  local integers = attributes.value_int or attributes.value_ints
+  if integers then return core.tensor(integers, {dtype = "i64", device = "cpu"}) end
+  core._fail "io.onnx_import: a Constant holds neither a tensor nor numbers"
+end
+
+-- An attribute, or its default.
+function Call:get(name, default)
+  local value = self.attributes[name]
+  if value == nil then return default end
+  return value
+end
+
+-- The dim of an axis.
+function Call.dim(axis) return axis < 0 and axis or axis + 1 end
+
+function Call.dims(axes)
+  local out = {}
+  for i, axis in ipairs(axes) do out[i] = Call.dim(axis) end
+  return out
+end
+
+-- The integers of operand i as a list, nil if it is absent.
+function Call:integers(i)
+  local name = self.node.inputs[i]
+  if not name or name == "" then return nil end
+  local values = (self.graph.numbers[name] or self[i]):tolist()
+  if type(values) ~= "table" then values = {values} end
+  for k, value in ipairs(values) do values[k] = math.tointeger(value) or value end
+  return values
+end
+
+function Call:integer(i)
+  local list = self:integers(i)
+  return list and list[1]
+end
+
+-- Axes that are an attribute before an opset and an operand from it on; nil if absent.
+function Call:axes(i, since)
+  if self.opset < since then return self.attributes.axes end
+  return self:integers(i)
+end
+
+-- The dims before an axis, as one; and those from it on. Axis may be the rank.
+function Call.sizes_around(x, axis)
+  local sizes, before, behind = x:size(), 1, 1
+  if axis < 0 then axis = axis + #sizes end
+  for d, size in ipairs(sizes) do
+    if d <= axis then before = before * size else behind = behind * size end
+  end
+  return before, behind
+end
+
+local floating = {f16 = true, bf16 = true, f32 = true, f64 = true, c64 = true, c128 = true}
+function Call.is_floating(x) return floating[x:dtype()] == true end
+
+-- The names of ONNX's element types as ours.
+Call.dtypes = {
+  [1] = "f32", [2] = "u8", [3] = "i32", [4] = "i32", [5] = "i32", [6] = "i32", [7] = "i64", [9] = "bool", [10] = "f16", [11] = "f64",
+  [12] = "i64", [13] = "i64", [14] = "c64", [15] = "c128", [16] = "bf16",
+}
+
+return Call

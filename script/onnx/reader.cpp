@@ -1,0 +1,247 @@
+#include "script/onnx/reader.h"
+
+#include <cstring>
+#include <filesystem>
+#include <map>
+
+#include "onnx.pb.h"
+#include "runtime/error.h"
+#include "runtime/io/array_info.h"
+#include "runtime/io/atomic_file.h"
+#include "runtime/io/input_file.h"
+#include "runtime/ops.h"
+
+namespace lunagrad::onnx_import {
+namespace {
+
+using onnx_messages::AttributeProto;
+using onnx_messages::TensorProto;
+
+// An element type of ONNX: the bytes of an element in raw data, and our type. 8- and 16-bit integers become
+// i32, u32 i64.
+struct ElementType {
+  int code;
+  size_t bytes;
+  DType dtype;
+  void (*widen)(const char*, size_t, void*) = nullptr;  // count elements; null: the bytes are ours
+};
+
+template <class From, class To>
+void widen(const char* from, size_t count, void* to) {
+  for (size_t i = 0; i < count; ++i) {
+    From value;
+    std::memcpy(&value, from + i * sizeof value, sizeof value);
+    static_cast<To*>(to)[i] = To(value);
+  }
+}
+
+constexpr ElementType kTypes[] = {
+    {TensorProto::FLOAT, 4, DType::f32},
+    {TensorProto::DOUBLE, 8, DType::f64},
+    {TensorProto::FLOAT16, 2, DType::f16},
+    {TensorProto::BFLOAT16, 2, DType::bf16},
+    {TensorProto::INT64, 8, DType::i64},
+    {TensorProto::INT32, 4, DType::i32},
+    {TensorProto::UINT8, 1, DType::u8},
+    {TensorProto::BOOL, 1, DType::boolean},
+    {TensorProto::COMPLEX64, 8, DType::c64},
+    {TensorProto::COMPLEX128, 16, DType::c128},
+    {TensorProto::INT8, 1, DType::i32, widen<int8_t, int32_t>},
+    {TensorProto::INT16, 2, DType::i32, widen<int16_t, int32_t>},
+    {TensorProto::UINT16, 2, DType::i32, widen<uint16_t, int32_t>},
+    {TensorProto::UINT32, 4, DType::i64, widen<uint32_t, int64_t>},
+    {TensorProto::UINT64, 8, DType::i64, widen<uint64_t, int64_t>},
+};
+
+class Reader {
+ public:
+  Reader(const std::string& path, const std::function<void(const std::string&)>& allow)
+      : path_(path), allow_(allow) {}
+
+  Model read() {
+    const std::string bytes = read_file(path_);
+    onnx_messages::ModelProto proto;
+    if (!proto.ParseFromString(bytes) || !proto.has_graph()) complain("not an ONNX file");
+    Model model{.name = proto.graph().name()};
+    for (const auto& set : proto.opset_import()) {
+      if (set.domain().empty() || set.domain() == "ai.onnx") model.opset = set.version();
+    }
+    if (model.opset < 1 || model.opset > 21)
+      complain("operator set ", model.opset, " of ai.onnx, which is not read; 1 to 21 are");
+    if (proto.functions_size() > 0) complain("it defines functions of its own, which are not read");
+    const onnx_messages::GraphProto& graph = proto.graph();
+    if (graph.sparse_initializer_size() > 0) complain("it has sparse tensors, which are not read");
+    for (const TensorProto& tensor : graph.initializer())
+      model.initializers.emplace_back(tensor.name(), read_tensor(tensor));
+    std::map<std::string, bool> known;
+    for (const auto& [name, tensor] : model.initializers) known[name] = true;
+    for (const auto& value : graph.input())
+      if (!known.count(value.name())) {
+        model.inputs.push_back(value.name());
+        known[value.name()] = true;
+      }
+    for (const auto& node : graph.node()) model.nodes.push_back(read_node(node, known));
+    for (const auto& value : graph.output()) {
+      if (!known.count(value.name())) complain("nothing computes the output '", value.name(), "'");
+      model.outputs.push_back(value.name());
+    }
+    return model;
+  }
+
+ private:
+  template <class... Parts>
+  [[noreturn]] void complain(const Parts&... parts) const {
+    fail_as(ErrorKind::file, path_, ": ", parts...);
+  }
+
+  Node read_node(const onnx_messages::NodeProto& proto, std::map<std::string, bool>& known) const {
+    Node node{.op = proto.op_type(), .name = proto.name()};
+    if (!proto.domain().empty() && proto.domain() != "ai.onnx") node.op = proto.domain() + "." + node.op;
+    for (const std::string& input : proto.input()) {
+      if (!input.empty() && !known.count(input))
+        complain("node '", node.name, "' (", node.op, ") reads '", input,
+                 "', which nothing before it computes");
+      node.inputs.push_back(input);
+    }
+    for (const std::string& output : proto.output()) {
+      known[output] = true;
+      node.outputs.push_back(output);
+    }
+    for (const AttributeProto& attribute : proto.attribute())
+      node.attributes.emplace_back(attribute.name(), read_attribute(attribute, node));
+    return node;
+  }
+
+  AttributeValue read_attribute(const AttributeProto& proto, const Node& node) const {
+    switch (proto.type()) {
+      case AttributeProto::INT:
+        return int64_t(proto.i());
+      case AttributeProto::FLOAT:
+        return double(proto.f());
+      case AttributeProto::STRING:
+        return proto.s();
+      case AttributeProto::TENSOR:
+        return read_tensor(proto.t());
+      case AttributeProto::INTS:
+        return std::vector<int64_t>(proto.ints().begin(), proto.ints().end());
+      case AttributeProto::FLOATS:
+        return std::vector<double>(proto.floats().begin(), proto.floats().end());
+      case AttributeProto::STRINGS:
+        return std::vector<std::string>(proto.strings().begin(), proto.strings().end());
+      default:
+        complain("node '", node.name, "' (", node.op, ") has the attribute '", proto.name(),
+                 "', which holds a graph or a type; ", "such nodes (If, Loop, Scan) are not read");
+    }
+  }
+
+  Tensor read_tensor(const TensorProto& proto) const {
+    const ElementType* type = nullptr;
+    for (const ElementType& known : kTypes)
+      if (known.code == proto.data_type()) type = &known;
+    if (!type)
+      complain("tensor '", proto.name(), "' has element type ", proto.data_type(), ", which is not read");
+    if (proto.dims_size() > kMaxDims)
+      complain("tensor '", proto.name(), "' has ", proto.dims_size(), " dims; at most ", kMaxDims,
+               " are supported");
+    Shape shape;
+    std::vector<uint64_t> sizes;
+    for (const int64_t size : proto.dims()) {
+      if (size < 0) complain("tensor '", proto.name(), "' has the size ", size);
+      shape.push_back(size);
+      sizes.push_back(uint64_t(size));
+    }
+    const auto bytes = array_bytes(sizes, type->bytes);
+    if (!bytes) complain("tensor '", proto.name(), "' has too many elements");
+    const std::string raw = proto.data_location() == TensorProto::EXTERNAL ? external_data(proto, *bytes)
+                            : proto.has_raw_data()                         ? proto.raw_data()
+                                                                           : typed_data(proto, *type, *bytes);
+    if (raw.size() != *bytes) complain("tensor '", proto.name(), "' has ", raw.size(), " bytes for ", *bytes);
+    const Tensor x = Tensor::empty(shape, type->dtype);
+    const size_t count = size_t(x.numel());
+    if (type->widen)
+      type->widen(raw.data(), count, x.raw());
+    else if (!raw.empty())
+      std::memcpy(x.raw(), raw.data(), raw.size());
+    if (type->dtype == DType::boolean)
+      for (size_t i = 0; i < count; ++i)
+        if (raw[i] != 0 && raw[i] != 1)
+          complain("tensor '", proto.name(), "' of type bool holds the byte ", int(uint8_t(raw[i])));
+    return x;
+  }
+
+  // Numbers in the typed fields of a tensor, as bytes of its elements. int32_data also holds the narrow
+  // types.
+  std::string typed_data(const TensorProto& proto, const ElementType& type, uint64_t wanted) const {
+    std::string out;
+    const auto add = [&](const auto& field, auto sample) {
+      if (uint64_t(field.size()) * sizeof sample != wanted)
+        complain("tensor '", proto.name(), "' has ", field.size(), " numbers for ", wanted / sizeof sample);
+      for (const auto value : field) {
+        const auto narrow = decltype(sample)(value);
+        out.append(reinterpret_cast<const char*>(&narrow), sizeof narrow);
+      }
+    };
+    switch (type.code) {
+      case TensorProto::FLOAT:
+      case TensorProto::COMPLEX64:
+        add(proto.float_data(), float());
+        break;
+      case TensorProto::DOUBLE:
+      case TensorProto::COMPLEX128:
+        add(proto.double_data(), double());
+        break;
+      case TensorProto::INT64:
+        add(proto.int64_data(), int64_t());
+        break;
+      case TensorProto::UINT32:
+        add(proto.uint64_data(), uint32_t());
+        break;
+      case TensorProto::UINT64:
+        add(proto.uint64_data(), uint64_t());
+        break;
+      case TensorProto::INT32:
+        add(proto.int32_data(), int32_t());
+        break;
+      default:
+        type.bytes == 2 ? add(proto.int32_data(), uint16_t()) : add(proto.int32_data(), uint8_t());
+    }
+    return out;
+  }
+
+  // The bytes of a tensor in another file of the model's folder.
+  std::string external_data(const TensorProto& proto, uint64_t wanted) const {
+    std::string location, offset = "0", length;
+    for (const auto& entry : proto.external_data())
+      (entry.key() == "location" ? location : entry.key() == "offset" ? offset : length) = entry.value();
+    const std::filesystem::path relative(location);
+    bool outside = relative.empty() || relative.is_absolute();
+    for (const auto& part : relative) outside = outside || part == "..";
+    if (outside)
+      complain("tensor '", proto.name(), "' is in the file '", location, "', outside of the model's folder");
+    const std::string path = (std::filesystem::path(path_).parent_path() / relative).string();
+    allow_(path);
+    const InputFile file(path);
+    uint64_t start = 0;
+    for (const char c : offset) {
+      if (c < '0' || c > '9' || start > file.size())
+        complain("tensor '", proto.name(), "': '", offset, "' is no offset in its file");
+      start = start * 10 + uint64_t(c - '0');
+    }
+    if (start > file.size() || file.size() - start < wanted)
+      complain("tensor '", proto.name(), "' has ", wanted, " bytes, which ", path, " does not hold");
+    std::string bytes(size_t(wanted), '\0');
+    file.read(bytes.data(), start, wanted);
+    return bytes;
+  }
+
+  const std::string& path_;
+  const std::function<void(const std::string&)>& allow_;
+};
+
+}  // namespace
+
+Model read_model(const std::string& path, const std::function<void(const std::string&)>& allow) {
+  return Reader(path, allow).read();
+}
+
+}  // namespace lunagrad::onnx_import
