@@ -238,6 +238,7 @@ local function due(self, group)
   if known and known.count == #group.params and core._same_grads(known.all) then return known end
   local lists, by_step = {count = #group.params, all = core._step_list(group.params)}, {}
   core._same_grads(lists.all)
+  self.lists[group] = nil
   check_kept(self, group)
   for _, parameter in ipairs(group.params) do
     if parameter.grad then
