@@ -5,6 +5,7 @@ local fail = core._fail
 local utils = {}
 
 for name, f in pairs(require "lunagrad.nn.clip") do utils[name] = f end
+utils.rnn = require "lunagrad.nn.sequences"
 
 local function list_of(parameters) return core.is_tensor(parameters) and {parameters} or parameters end
 
