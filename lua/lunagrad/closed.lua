@@ -36,8 +36,8 @@ local function refuse(self, class, advice, name, verb)
 end
 
 -- Makes the objects of a class closed. `advice(object, name)` may return a better text for a name. Names in class.optional may
--- be nil.
-function closed.guard(class, advice)
+-- be nil. With `open` only reading is guarded, and setting a field for which there is advice.
+function closed.guard(class, advice, open)
   function class.__index(self, name)
     local value = class[name]
     if value ~= nil or type(name) ~= "string" or name:sub(1, 1) == "_" then return value end
@@ -47,7 +47,8 @@ function closed.guard(class, advice)
   end
   function class.__newindex(self, name, value)
     local optional = class.optional
-    if type(name) == "string" and name:sub(1, 1) ~= "_" and class[name] == nil and not (optional and optional[name]) then
+    local known = type(name) ~= "string" or name:sub(1, 1) == "_" or class[name] ~= nil or optional and optional[name]
+    if not known and not (open and not (advice and advice(self, name))) then
       refuse(self, class, advice, name, "set")
     end
     rawset(self, name, value)

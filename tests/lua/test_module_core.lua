@@ -71,7 +71,7 @@ do
   local y = layer(lg.ones(1, 2)):sum()
   layer:double()
   assert(view:dtype() == "f32")
-  expect.raises("a parameter became f64 on cpu after the forward pass that used it", function() y:backward() end)
+  expect.raises("after the forward pass that used it", function() y:backward() end)
   layer(lg.ones(1, 2, {dtype = "f64"})):sum():backward()
   assert(layer.weight.grad:dtype() == "f64")
   -- A view of a buffer no longer follows it, on the tape either.

@@ -6,6 +6,7 @@ local optim = {
   GradScaler = require "lunagrad.optim.grad_scaler",
   LBFGS = require "lunagrad.optim.lbfgs",
   lr_scheduler = require "lunagrad.optim.lr_scheduler",
+  swa_utils = require "lunagrad.optim.swa_utils",
 }
 
 -- The file of a rule of runtime/optimizer/optimizers.def has the rule's name, and returns a table with its class.
