@@ -172,7 +172,7 @@ end
 
 -- Schedules, setting by setting, and other objects as a whole.
 function hand_over:object(object, kept, built, path)
-  if type(object.named_parameters) == "function" then return self:module(object, kept, path) end
+  if is_module(object) then return self:module(object, kept, path) end
   if rawget(object, "param_groups") and rawget(object, "defaults") then return self:optimizer(object, kept, built, path) end
   if parameter_list(object) then
     local _, _, same = self:numbers(path)
