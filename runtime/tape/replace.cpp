@@ -23,7 +23,8 @@ void replace_data(const Tensor& x, const Tensor& value) {
   constexpr const char* kName = "to";
   context().check_may_change(kName);
   value.storage().check_whole(kName);
-  if (!x.is_leaf()) fail(kName, ": the memory of a result of an op cannot be replaced; detach() makes a leaf");
+  if (!x.is_leaf())
+    fail(kName, ": the memory of a result of an op cannot be replaced; detach() makes a leaf");
   if (!(x.shape() == value.shape()))
     fail(kName, ": shape ", value.shape(), " cannot replace the tensor's ", x.shape());
   if (x.requires_grad() && !is_differentiable(value.dtype()))

@@ -91,12 +91,10 @@ int new_seed(lua_State* L) {
   return 1;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"_call_module", guard<call_module>},
-                                   {"_module_label", guard<module_label>},
-                                   {"_replace_data", guard<replace>},
-                                   {"_permutation", guard<permutation>},
-                                   {"_new_seed", guard<new_seed>},
-                                   {nullptr, nullptr}};
+constexpr luaL_Reg kFunctions[] = {
+    {"_call_module", guard<call_module>}, {"_module_label", guard<module_label>},
+    {"_replace_data", guard<replace>},    {"_permutation", guard<permutation>},
+    {"_new_seed", guard<new_seed>},       {nullptr, nullptr}};
 
 }  // namespace
 
