@@ -114,6 +114,27 @@ do
   end)
 end
 
+-- A group's settings are known too; a field of one's own is set by rawset.
+do
+  local optimizer = optim.SGD({leaf {1}}, {lr = 0.1})
+  local group = optimizer.param_groups[1]
+  expect.raises("SGD: a group of parameters has no setting 'moment'; did you mean 'momentum'?", function() group.moment = 1 end)
+  group.lr, group.name = 0.2, "all"
+  rawset(group, "scale", 2)
+  assert(group.scale == 2 and group.name == "all")
+  local scheduler = schedules.StepLR(optimizer, 3)
+  expect.raises("StepLR: step() takes the number of an epoch or nothing (got a tensor); ReduceLROnPlateau takes a metric",
+    function() scheduler:step(lg.ones(1)) end)
+  expect.raises("step is called with a colon: scheduler:step()", function() scheduler.step() end)
+end
+for _, name in ipairs {"Muon", "LAMB", "Adafactor"} do
+  expect.raises(name .. ": c64 parameters are not taken", function()
+    local p = lg.zeros(1, 1, {dtype = "c64", requires_grad = true})
+    p.grad = lg.zeros_like(p:detach())
+    optim[name]({p}):step()
+  end)
+end
+
 -- Muon, Adafactor and LAMB refuse what makes no sense.
 local function step(name, start, options)
   local p = leaf(start)

@@ -20,6 +20,7 @@ function optim.LAMB:update(s, list)
   local rest1 = s.bias_correction and 1 - beta1 ^ list.step or 1
   local rest2 = s.bias_correction and 1 - beta2 ^ list.step or 1
   for i, p in ipairs(list.params) do
+    if p:dtype():find "^c" then core._fail(("LAMB: %s parameters are not taken"):format(p:dtype())) end
     local state = list.states[i]
     local g = s.maximize and -p.grad or p.grad
     state.exp_avg = state.exp_avg or core.zeros_like(g)

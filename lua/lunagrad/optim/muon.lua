@@ -48,6 +48,7 @@ function optim.Muon:update(s, list)
   check(s)
   local _ <close> = core.no_grad()
   for i, p in ipairs(list.params) do
+    if p:dtype():find "^c" then core._fail(("Muon: %s parameters are not taken"):format(p:dtype())) end
     if p:dim() ~= 2 then
       core._fail(("Muon: weights of two dims expected (got shape [%s]); give biases, norms and embeddings to AdamW")
         :format(table.concat(p:size(), ", ")))

@@ -4,6 +4,7 @@ local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
 local closed = require "lunagrad.closed"
 local follow = require "lunagrad.optim.follow"
+local nearest = require "lunagrad.nearest"
 local replacement_of = require("lunagrad.nn.tree").replacement_of
 local zero_grad = require "lunagrad.nn.zero_grad"
 
@@ -129,6 +130,17 @@ end
 -- schedule started from.
 local extras = {params = true, name = true, param_names = true, initial_lr = true}
 
+-- A group is a table with its own settings; setting another field is an error.
+local function guard_group(self, group)
+  return setmetatable(group, {__newindex = function(_, name, value)
+    if extras[name] or self.defaults[name] ~= nil then return rawset(group, name, value) end
+    local known = table.move(self.names, 1, #self.names, 2, {"name"})
+    local near = nearest(name, known)
+    fail(("%s: a group of parameters has no setting '%s'%s; rawset(group, name, value) adds a field of your own"):format(
+      self.__name, tostring(name), near and ("; did you mean '%s'?"):format(near) or ""))
+  end})
+end
+
 -- Adds a group {params = {…}, …}.
 function Optimizer:add_param_group(given)
   own(self, "add_param_group", "{params = {…}}")
@@ -159,7 +171,7 @@ function Optimizer:add_param_group(given)
     end
     self.state[parameter] = {step = 0}
   end
-  self.param_groups[#self.param_groups + 1] = group
+  self.param_groups[#self.param_groups + 1] = guard_group(self, group)
   self.settings[group] = {values = {}, known = {}}
 end
 

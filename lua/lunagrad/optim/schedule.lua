@@ -97,6 +97,11 @@ end
 
 -- The next step, or step number `epoch`.
 function Schedule:step(epoch)
+  if type(self) ~= "table" then fail("step is called with a colon: scheduler:step()") end
+  if epoch ~= nil and type(epoch) ~= "number" then
+    fail(("%s: step() takes the number of an epoch or nothing (got %s); ReduceLROnPlateau takes a metric"):format(self.__name,
+      core.is_tensor(epoch) and "a tensor" or type(epoch)))
+  end
   self._step_count = self._step_count + 1
   self.last_epoch = epoch or self.last_epoch + 1
   local rates
