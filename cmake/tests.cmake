@@ -136,6 +136,14 @@ if(TARGET lunagrad-gpu)
   add_test(NAME gpu-kernel-names WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
            COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/lua/test_kernel.lua --device vulkan --kernels)
   set_tests_properties(gpu-kernel-names PROPERTIES PASS_REGULAR_EXPRESSION "dispatches  kernel\n +[0-9]+  [a-z]")
+  # Scripts that run on the CPU run with a GPU as the default device.
+  foreach(NAME module_core packed parametrize datasets transforms optim_options)
+    add_test(NAME gpu-lua-${NAME} WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
+             COMMAND lunagrad run ${PROJECT_SOURCE_DIR}/tests/lua/test_${NAME}.lua --device vulkan)
+    set_tests_properties(gpu-lua-${NAME} PROPERTIES
+                         ENVIRONMENT "LUNAGRAD_VALIDATION=1;${GPU_CACHE};ASAN_OPTIONS=detect_leaks=0"
+                         FAIL_REGULAR_EXPRESSION "vulkan validation")
+  endforeach()
   # The library must not export Vulkan's names: a program whose ImGui loads Vulkan itself would mix them up.
   add_test(NAME gpu-symbols COMMAND sh -c "! nm -D --defined-only $<TARGET_FILE:lunagrad-gpu> | grep ' vk\|volk'")
 endif()

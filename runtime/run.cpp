@@ -39,6 +39,7 @@ std::string types_of(const Call& call) {
       types.push_back(x.dtype());
   std::string text;
   for (const DType type : types) text += (text.empty() ? "" : " and ") + lunagrad::text(type);
+  if (call.out.empty()) return text;  // of a call that writes its operands, as a step of an optimizer
   const DType result = call.out[0].dtype();
   if (types.empty()) return lunagrad::text(result);
   return types == std::vector<DType>{result} ? text : text + " to " + lunagrad::text(result);

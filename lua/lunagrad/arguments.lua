@@ -13,6 +13,10 @@ function arguments.is_options(value)
   return type(value) == "table" and getmetatable(value) == nil and type((next(value))) == "string"
 end
 
+-- The names that each reader takes: reader -> set.
+local taken = setmetatable({}, {__mode = "k"})
+function arguments.names_of(read) return taken[read] or {} end
+
 local function names(specs)
   local list = {}
   for i, spec in ipairs(specs) do list[i] = spec.name end
@@ -28,7 +32,7 @@ function arguments.reader(owner, ...)
     specs[i], specs[spec.name] = spec, spec
   end
 
-  return function(...)
+  local function read_all(...)
     local count = select("#", ...)
     local values, options = {...}, nil
     local last, spec = values[count], specs[count]
@@ -67,6 +71,10 @@ function arguments.reader(owner, ...)
     end
     return read
   end
+  local set = {}
+  for _, spec in ipairs(specs) do set[spec.name] = true end
+  taken[read_all] = set
+  return read_all
 end
 
 return arguments

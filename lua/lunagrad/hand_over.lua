@@ -5,6 +5,7 @@
 local core = require "lunagrad.core"
 
 local is_tensor = core.is_tensor
+local is_module = require("lunagrad.nn.tree").is_module
 
 local hand_over = {}
 hand_over.__index = hand_over
@@ -23,10 +24,11 @@ local function is_object(value) return getmetatable(value) ~= nil and type(value
 -- Objects whose state numbers parameters: optimizers and averages of parameters.
 local function parameter_list(object)
   if not is_object(object) then return nil end
-  if type(object.params) == "table" then return object.params end
-  if type(object.param_groups) ~= "table" then return nil end
+  local params, groups = rawget(object, "params"), rawget(object, "param_groups")
+  if type(params) == "table" then return params end
+  if type(groups) ~= "table" then return nil end
   local list = {}
-  for _, group in ipairs(object.param_groups) do
+  for _, group in ipairs(groups) do
     for _, parameter in ipairs(group.params) do list[#list + 1] = parameter end
   end
   return list
@@ -47,7 +49,7 @@ function hand_over.parameters(objects)
     walk(object, name, function(value, path)
       if is_tensor(value) then
         names[value] = path
-      elseif is_object(value) and type(value.named_parameters) == "function" then
+      elseif is_module(value) then
         for inner, parameter in value:named_parameters() do names[parameter] = path .. "." .. inner end
       end
     end)
@@ -147,7 +149,7 @@ function hand_over:optimizer(object, kept, built, path)
       local rate = settled(group.lr, old.lr, before.lr)
       if equal(rate, old.lr) then group.initial_lr = old.initial_lr end
       for name, value in pairs(group) do
-        if name ~= "params" and name ~= "initial_lr" then group[name] = settled(value, old[name], before[name]) end
+        if name ~= "params" and name ~= "initial_lr" and name ~= "param_names" then group[name] = settled(value, old[name], before[name]) end
       end
     end
   else
@@ -170,8 +172,8 @@ end
 
 -- Schedules, setting by setting, and other objects as a whole.
 function hand_over:object(object, kept, built, path)
-  if type(object.named_parameters) == "function" then return self:module(object, kept, path) end
-  if object.param_groups and object.defaults then return self:optimizer(object, kept, built, path) end
+  if is_module(object) then return self:module(object, kept, path) end
+  if rawget(object, "param_groups") and rawget(object, "defaults") then return self:optimizer(object, kept, built, path) end
   if parameter_list(object) then
     local _, _, same = self:numbers(path)
     if not same then return self:warn(path, "starts anew: its parameters changed") end

@@ -26,7 +26,7 @@ function data.TensorDataset(...) end
 
 ---The samples of a data set at the given indices.
 ---@param whole lunagrad.data.Dataset
----@param indices Tensor i64, from 0
+---@param indices Tensor|integer[] from 0
 ---@return lunagrad.data.Dataset
 function data.Subset(whole, indices) end
 
@@ -36,6 +36,64 @@ function data.Subset(whole, indices) end
 ---@param options? {seed?: integer}
 ---@return lunagrad.data.Dataset ...
 function data.random_split(whole, lengths, options) end
+
+---The samples of several data sets, one after the other.
+---@param datasets lunagrad.data.Dataset[]
+---@return lunagrad.data.Dataset
+function data.ConcatDataset(datasets) end
+---Data sets side by side: sample i has sample i of each, under the same names or positions.
+---@param datasets table
+---@return lunagrad.data.Dataset
+function data.StackDataset(datasets) end
+---Samples from an iterator: make(pass) returns one, as for `for`; it gives the next sample, as one value or several.
+---@param make fun(pass: integer): function
+---@return table
+function data.IterableDataset(make) end
+---The samples of several iterable data sets, one after the other.
+---@param datasets table[]
+---@return table
+function data.ChainDataset(datasets) end
+
+---The order in which a loader reads: #sampler is the number of samples, for i in sampler do … end gives the indices, from 0.
+---@class lunagrad.data.Sampler
+---@operator len: integer
+local Sampler = {}
+---The order of a pass.
+---@param seed integer
+---@param pass integer
+---@return integer[]
+function Sampler:indices(seed, pass) end
+
+---In order.
+---@param data_source lunagrad.data.Dataset
+---@return lunagrad.data.Sampler
+function data.SequentialSampler(data_source) end
+---In random order; with replacement num_samples draws. `generator` changes nothing: the seed is the loader's.
+---@param data_source lunagrad.data.Dataset
+---@param options? {replacement?: boolean, num_samples?: integer, generator?: any}
+---@return lunagrad.data.Sampler
+function data.RandomSampler(data_source, options) end
+---The given indices, in random order.
+---@param indices Tensor|integer[] from 0
+---@return lunagrad.data.Sampler
+function data.SubsetRandomSampler(indices) end
+---num_samples indices with probabilities in proportion to the weights. `generator` changes nothing.
+---@param weights Tensor|number[]
+---@param num_samples integer
+---@param options? {replacement?: boolean, generator?: any}
+---@return lunagrad.data.Sampler
+function data.WeightedRandomSampler(weights, num_samples, options) end
+---Lists of batch_size indices of another sampler, for the loader's batch_sampler.
+---@param sampler lunagrad.data.Sampler|Tensor|integer[]
+---@param batch_size integer
+---@param options? {drop_last?: boolean}
+---@return lunagrad.data.Sampler
+function data.BatchSampler(sampler, batch_size, options) end
+---The part of process `rank` (from 0) of num_replicas; set_epoch(n) changes the order.
+---@param dataset lunagrad.data.Dataset
+---@param options {num_replicas: integer, rank: integer, shuffle?: boolean, seed?: integer, drop_last?: boolean}
+---@return lunagrad.data.Sampler
+function data.DistributedSampler(dataset, options) end
 
 ---@class lunagrad.data.DataLoader
 ---@field dataset lunagrad.data.Dataset
@@ -50,11 +108,17 @@ local DataLoader = {}
 ---@return fun(): ...
 function DataLoader:cycle() end
 
+---A batch of samples: tensors and numbers are stacked, a sample {x = …, y = …} gives a batch of the same names, a list {x, y}
+---several values, texts a list. collate_fn(samples) makes the batch from the list of samples itself. `sampler` gives the order: a
+---sampler of lg.data, a list of indices from 0, or an object with indices(seed, pass) and a length; batch_sampler gives the
+---batches. num_workers is workers; pin_memory, persistent_workers, timeout and generator are taken and change nothing;
+---worker_init_fn and multiprocessing_context are errors.
+---
 ---for x, y in loader do … end goes once through the data set; #loader is the number of batches. The order of a pass
 ---depends only on the seed and the number of the pass. With workers, threads of the engine load batches ahead, up to
 ---prefetch_factor for each; a data set or transform written in Lua cannot have workers.
 ---@param dataset lunagrad.data.Dataset
----@param options? {batch_size?: integer, shuffle?: boolean, drop_last?: boolean, seed?: integer, workers?: integer, prefetch_factor?: integer}
+---@param options? {batch_size?: integer, shuffle?: boolean, drop_last?: boolean, seed?: integer, workers?: integer, prefetch_factor?: integer, sampler?: table|Tensor, batch_sampler?: table, collate_fn?: (fun(samples: any[]): ...), num_workers?: integer}
 ---@return lunagrad.data.DataLoader
 function data.DataLoader(dataset, options) end
 
@@ -73,7 +137,8 @@ function data.text(path, length, options) end
 ---@return lunagrad.data.Dataset
 function data.image_folder(path, options) end
 
----A step that transforms an image [channels, height, width] or a batch of images: u8, which becomes f32 from 0 to 1, or f32.
+---A step that transforms an image [channels, height, width] or a batch of images, on any device: u8, which becomes f32 from 0 to
+---1, or f32. A loader's workers run normalize, random_crop and random_flip.
 ---@class lunagrad.data.Transform
 ---@overload fun(images: Tensor): Tensor
 
@@ -97,6 +162,69 @@ function transform.random_crop(size, options) end
 ---@param p? number
 ---@return lunagrad.data.Transform
 function transform.random_flip(p) end
+
+---The same as random_flip.
+---@param p? number default 0.5
+---@return lunagrad.data.Transform
+function transform.random_horizontal_flip(p) end
+---Flips top and bottom with probability p.
+---@param p? number default 0.5
+---@return lunagrad.data.Transform
+function transform.random_vertical_flip(p) end
+---Resizes to {height, width}; with a number the shorter side gets this length. Without antialiasing.
+---@param size integer|integer[]
+---@param mode? "bilinear"|"nearest"
+---@return lunagrad.data.Transform
+function transform.resize(size, mode) end
+---The middle of the image, filled up with zeros.
+---@param size integer|integer[]
+---@return lunagrad.data.Transform
+function transform.center_crop(size) end
+---Adds a border: a width, {left and right, top and bottom} or {left, top, right, bottom}.
+---@param padding integer|integer[]
+---@param options? {fill?: number, padding_mode?: "constant"|"edge"|"reflect"}
+---@return lunagrad.data.Transform
+function transform.pad(padding, options) end
+---A random part with a share of the area in `scale` and a ratio of width to height in `ratio`, resized to `size`.
+---@param size integer|integer[]
+---@param options? {scale?: number[], ratio?: number[], mode?: "bilinear"|"nearest"}
+---@return lunagrad.data.Transform
+function transform.random_resized_crop(size, options) end
+---Turns by an angle in degrees, counter-clockwise; what enters is `fill`.
+---@param angle number
+---@param options? {mode?: "nearest"|"bilinear", fill?: number}
+---@return lunagrad.data.Transform
+function transform.rotate(angle, options) end
+---Turns by a random angle of {from, to}, or of {-d, d}.
+---@param degrees number|number[]
+---@param options? {mode?: "nearest"|"bilinear", fill?: number}
+---@return lunagrad.data.Transform
+function transform.random_rotation(degrees, options) end
+---Fills a random part with `value`, a number or one for each channel, with probability p.
+---@param options? {p?: number, scale?: number[], ratio?: number[], value?: number|number[]}
+---@return lunagrad.data.Transform
+function transform.random_erasing(options) end
+---The luma, as 1 or 3 equal channels.
+---@param num_output_channels? integer default 1
+---@return lunagrad.data.Transform
+function transform.grayscale(num_output_channels) end
+---The luma in all channels, with probability p.
+---@param p? number default 0.1
+---@return lunagrad.data.Transform
+function transform.random_grayscale(p) end
+---Random factors of brightness, contrast and saturation, and a random turn of the hue, in random order. A number v stands for
+---{1 - v, 1 + v}, of the hue for {-v, v}.
+---@param options? {brightness?: number|number[], contrast?: number|number[], saturation?: number|number[], hue?: number|number[]}
+---@return lunagrad.data.Transform
+function transform.color_jitter(options) end
+---Mixes each image of a batch, and its class, with the one before it: x, y = mix(x, y).
+---@param options? {alpha?: number, num_classes?: integer}
+---@return fun(images: Tensor, classes: Tensor): Tensor, Tensor
+function transform.mixup(options) end
+---Replaces a box of each image of a batch by that of the one before it: x, y = mix(x, y).
+---@param options? {alpha?: number, num_classes?: integer}
+---@return fun(images: Tensor, classes: Tensor): Tensor, Tensor
+function transform.cutmix(options) end
 
 ---Applies the transforms in order.
 ---@param list lunagrad.data.Transform[]

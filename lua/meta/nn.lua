@@ -20,107 +20,6 @@ local functional = {}
 ---@return Tensor
 function functional.multilabel_soft_margin_loss(input, target, options) end
 
----The base class of all modules. Fields that are parameters, buffers or modules are registered in the order of their
----first assignment; calling a module runs its forward.
----@class lunagrad.nn.Module
----@field training boolean
----@overload fun(...): any
-local Module = {}
-nn.Module = Module
-
----The constructor, called with the arguments of the class; a subclass defines it.
-function Module:init(...) end
-
----Computes the output of a call; a subclass defines it.
----@return any
-function Module:forward(...) end
-
----All parameters, each once. The tape shows them by their names.
----@return Tensor[]
-function Module:parameters() end
-
----Iterates over names and parameters: for name, parameter in m:named_parameters() do
----@return fun(): string, Tensor
-function Module:named_parameters() end
-
----All buffers.
----@return Tensor[]
-function Module:buffers() end
-
----Iterates over names and buffers.
----@return fun(): string, Tensor
-function Module:named_buffers() end
-
----The direct submodules.
----@return lunagrad.nn.Module[]
-function Module:children() end
-
----Iterates over the names and direct submodules.
----@return fun(): string, lunagrad.nn.Module
-function Module:named_children() end
-
----The module itself and all submodules, parents first.
----@return lunagrad.nn.Module[]
-function Module:modules() end
-
----Calls fn on every module, children first.
----@param fn fun(module: lunagrad.nn.Module)
----@return self
-function Module:apply(fn) end
-
----Calls hook(module, inputs, output, …) after each forward. A return value replaces the output.
----@param hook fun(module: lunagrad.nn.Module, inputs: any[], ...): any
----@return {remove: fun(self: table)}
-function Module:register_forward_hook(hook) end
-
----Adds a tensor to the state that is not trained.
----@param name string
----@param tensor Tensor
-function Module:register_buffer(name, tensor) end
-
----Adds a parameter.
----@param name string
----@param tensor Tensor
-function Module:register_parameter(name, tensor) end
-
----Parameters and buffers by PyTorch's names. The tensors share memory with the module.
----@return table<string, Tensor>
-function Module:state_dict() end
-
----Copies values into parameters and buffers. The error lists everything that does not fit.
----@param state table<string, Tensor>
----@param options? {strict?: boolean}
----@return string[] missing
----@return string[] unexpected
-function Module:load_state_dict(state, options) end
-
----Switches the module and its submodules to training mode.
----@param mode? boolean default true
----@return self
-function Module:train(mode) end
-
----Switches to evaluation mode: train(false).
----@return self
-function Module:eval() end
-
----Moves to a device, or casts floating-point tensors to a dtype. The parameters are new tensors afterwards.
----@param target string
----@return self
-function Module:to(target) end
-
----Sets requires_grad of all parameters.
----@param on? boolean default true
----@return self
-function Module:requires_grad_(on) end
-
----Sets the gradients to nil; with {set_to_none = false} to zero.
----@param options? {set_to_none?: boolean}
-function Module:zero_grad(options) end
-
----The text between the parentheses when the module is printed.
----@return string
-function Module:extra_repr() end
-
 ---Defines a class of modules: Net = nn.class("Net"), then Net:init and Net:forward; Net(…) makes an instance.
 ---@param name string
 ---@param parent? table default nn.Module
@@ -333,8 +232,9 @@ function nn.TransformerDecoderLayer(d_model, nhead, options) end
 
 ---In training, zeroes each element with probability p. p may be a function or a handle of lg.run.live, read at each call.
 ---@param p? number|fun(): number default 0.5
+---@param inplace? boolean default false; changes nothing
 ---@return lunagrad.nn.Module
-function nn.Dropout(p) end
+function nn.Dropout(p, inplace) end
 
 ---Joins the dims start_dim to end_dim into one. Dims count from 1.
 ---@param start_dim? integer default 2
@@ -347,11 +247,13 @@ function nn.Flatten(start_dim, end_dim) end
 function nn.Identity() end
 
 ---max(x, 0).
+---@param inplace? boolean default false; changes nothing
 ---@return lunagrad.nn.Module
-function nn.ReLU() end
+function nn.ReLU(inplace) end
 ---min(max(x, 0), 6).
+---@param inplace? boolean default false; changes nothing
 ---@return lunagrad.nn.Module
-function nn.ReLU6() end
+function nn.ReLU6(inplace) end
 ---1 / (1 + exp(-x)).
 ---@return lunagrad.nn.Module
 function nn.Sigmoid() end
@@ -363,26 +265,32 @@ function nn.Tanh() end
 ---@return lunagrad.nn.Module
 function nn.GELU(approximate) end
 ---x sigmoid(x).
+---@param inplace? boolean default false; changes nothing
 ---@return lunagrad.nn.Module
-function nn.SiLU() end
+function nn.SiLU(inplace) end
 ---x tanh(softplus(x)).
+---@param inplace? boolean default false; changes nothing
 ---@return lunagrad.nn.Module
-function nn.Mish() end
+function nn.Mish(inplace) end
 ---x where positive, else negative_slope x.
 ---@param negative_slope? number default 0.01
+---@param inplace? boolean default false; changes nothing
 ---@return lunagrad.nn.Module
-function nn.LeakyReLU(negative_slope) end
+function nn.LeakyReLU(negative_slope, inplace) end
 ---x where positive, else alpha (exp(x) - 1).
 ---@param alpha? number default 1
+---@param inplace? boolean default false; changes nothing
 ---@return lunagrad.nn.Module
-function nn.ELU(alpha) end
+function nn.ELU(alpha, inplace) end
 ---Self-normalizing ELU.
+---@param inplace? boolean default false; changes nothing
 ---@return lunagrad.nn.Module
-function nn.SELU() end
+function nn.SELU(inplace) end
 ---x where positive, else alpha (exp(x / alpha) - 1).
 ---@param alpha? number default 1
+---@param inplace? boolean default false; changes nothing
 ---@return lunagrad.nn.Module
-function nn.CELU(alpha) end
+function nn.CELU(alpha, inplace) end
 ---log(1 + exp(beta x)) / beta; x where beta x exceeds threshold.
 ---@param beta? number default 1
 ---@param threshold? number default 20
@@ -394,14 +302,17 @@ function nn.Softsign() end
 ---x clamped to [min_val, max_val].
 ---@param min_val? number default -1
 ---@param max_val? number default 1
+---@param inplace? boolean default false; changes nothing
 ---@return lunagrad.nn.Module
-function nn.Hardtanh(min_val, max_val) end
+function nn.Hardtanh(min_val, max_val, inplace) end
 ---x / 6 + 1/2, clamped to [0, 1].
+---@param inplace? boolean default false; changes nothing
 ---@return lunagrad.nn.Module
-function nn.Hardsigmoid() end
+function nn.Hardsigmoid(inplace) end
 ---x hardsigmoid(x).
+---@param inplace? boolean default false; changes nothing
 ---@return lunagrad.nn.Module
-function nn.Hardswish() end
+function nn.Hardswish(inplace) end
 ---log(sigmoid(x)).
 ---@return lunagrad.nn.Module
 function nn.LogSigmoid() end
@@ -411,8 +322,9 @@ function nn.Tanhshrink() end
 ---x where above threshold, else value.
 ---@param threshold number
 ---@param value number
+---@param inplace? boolean default false; changes nothing
 ---@return lunagrad.nn.Module
-function nn.Threshold(threshold, value) end
+function nn.Threshold(threshold, value, inplace) end
 ---exp(x) divided by its sum along dim.
 ---@param dim? integer default -1
 ---@return lunagrad.nn.Module
@@ -520,7 +432,7 @@ function nn.CTCLoss(options) end
 ---@param options? {num_layers?: integer, bias?: boolean, batch_first?: boolean, dropout?: number|(fun(): number), bidirectional?: boolean, device?: string, dtype?: lunagrad.DType, nonlinearity?: "tanh"|"relu"}
 ---@return lunagrad.nn.Module
 function nn.RNN(input_size, hidden_size, options) end
----Long short-term memory: out, h, c = lstm(x, h0, c0). Omitted states are zeros.
+---Long short-term memory: out, h, c = lstm(x, h0, c0). Omitted states are zeros; x may be packed (nn.utils.rnn).
 ---@param input_size integer
 ---@param hidden_size integer
 ---@param options? {num_layers?: integer, bias?: boolean, batch_first?: boolean, dropout?: number|(fun(): number), bidirectional?: boolean, device?: string, dtype?: lunagrad.DType}

@@ -1,5 +1,5 @@
 ---@meta
--- lg.nn.init and lg.nn.utils for editors: initial values of parameters, and functions on gradients.
+-- lg.nn.init for editors: initial values of parameters.
 
 ---Initializers. They write in place and return the tensor.
 ---@class lunagrad.nn.init
@@ -65,28 +65,3 @@ function init.kaiming_normal_(tensor, a, mode, nonlinearity) end
 ---@param slope? number
 ---@return number
 function init.calculate_gain(nonlinearity, slope) end
-
----@class lunagrad.nn.utils
-local utils = {}
-
----Scales the gradients so that their total norm is at most max_norm; returns the norm before clipping.
----@param parameters Tensor|Tensor[]
----@param max_norm number
----@param norm_type? number default 2
----@return Tensor
-function utils.clip_grad_norm_(parameters, max_norm, norm_type) end
-
----Clamps every element of the gradients to [-limit, limit].
----@param parameters Tensor|Tensor[]
----@param limit number
-function utils.clip_grad_value_(parameters, limit) end
-
----Concatenates all parameters into one vector.
----@param parameters Tensor|Tensor[]
----@return Tensor
-function utils.parameters_to_vector(parameters) end
-
----Writes the elements of a vector into the parameters.
----@param vector Tensor
----@param parameters Tensor|Tensor[]
-function utils.vector_to_parameters(vector, parameters) end

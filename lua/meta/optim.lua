@@ -11,8 +11,8 @@ local optim = {}
 ---A number, or a function or handle of lg.run.live that is called at every step.
 ---@alias lunagrad.Setting number|(fun(): number)
 
----A list of parameters, or of groups {params = {…}, lr = …}.
----@alias lunagrad.Parameters Tensor[]|table[]
+---A list of parameters, model:named_parameters(), or a list of groups {params = {…}, name = …, lr = …}.
+---@alias lunagrad.Parameters Tensor[]|table[]|fun(): string, Tensor
 
 ---@class lunagrad.optim.Optimizer
 ---@field param_groups table[] settings may be read and set: optimizer.param_groups[1].lr = 0.1
@@ -23,9 +23,34 @@ local Optimizer = {}
 ---@return Tensor?
 function Optimizer:step(closure) end
 
----Sets the gradients to nil; with {set_to_none = false} to zero.
----@param options? {set_to_none?: boolean}
+---Sets the gradients to nil; with false or {set_to_none = false} to zero.
+---@param options? boolean|{set_to_none?: boolean}
 function Optimizer:zero_grad(options) end
+
+---Calls hook(optimizer, closure) before each step.
+---@param hook fun(optimizer: lunagrad.optim.Optimizer, closure?: function)
+---@return lunagrad.nn.Handle
+function Optimizer:register_step_pre_hook(hook) end
+---Calls hook(optimizer, closure) after each step.
+---@param hook fun(optimizer: lunagrad.optim.Optimizer, closure?: function)
+---@return lunagrad.nn.Handle
+function Optimizer:register_step_post_hook(hook) end
+---Calls hook(optimizer) before state_dict().
+---@param hook function
+---@return lunagrad.nn.Handle
+function Optimizer:register_state_dict_pre_hook(hook) end
+---Calls hook(optimizer, state) after state_dict().
+---@param hook function
+---@return lunagrad.nn.Handle
+function Optimizer:register_state_dict_post_hook(hook) end
+---Calls hook(optimizer, state) before a state is loaded; it may change the state.
+---@param hook function
+---@return lunagrad.nn.Handle
+function Optimizer:register_load_state_dict_pre_hook(hook) end
+---Calls hook(optimizer) once a state is loaded.
+---@param hook function
+---@return lunagrad.nn.Handle
+function Optimizer:register_load_state_dict_post_hook(hook) end
 
 ---Adds a parameter group.
 ---@param group table {params = {…}, and its own settings}
@@ -192,6 +217,11 @@ function lr_scheduler.MultiplicativeLR(optimizer, lr_lambda) end
 ---@param milestones integer[]
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.SequentialLR(optimizer, schedulers, milestones) end
+---Steps several schedulers of one optimizer at a time; their factors multiply.
+---@param schedulers lunagrad.optim.LRScheduler[]
+---@param optimizer? lunagrad.optim.Optimizer
+---@return lunagrad.optim.LRScheduler
+function lr_scheduler.ChainedScheduler(schedulers, optimizer) end
 ---Cycles the rate between base_lr and max_lr.
 ---@param optimizer lunagrad.optim.Optimizer
 ---@param base_lr number|number[]
@@ -210,5 +240,38 @@ function lr_scheduler.OneCycleLR(optimizer, max_lr, options) end
 ---@param options? {mode?: "min"|"max", factor?: number, patience?: integer, threshold?: number, threshold_mode?: "rel"|"abs", cooldown?: integer, min_lr?: number|number[], eps?: number}
 ---@return lunagrad.optim.LRScheduler
 function lr_scheduler.ReduceLROnPlateau(optimizer, options) end
+
+---An error: there are no sparse tensors; write lg.optim.Adam.
+function optim.SparseAdam() end
+
+---Averages of a model's weights along training.
+---@class lunagrad.optim.swa_utils
+local swa_utils = {}
+optim.swa_utils = swa_utils
+
+---A copy of a model whose weights are averaged: update_parameters(model) adds the current weights. avg_fn(average, value, count)
+---gives the next average (default: the mean); with use_buffers buffers are averaged too, else copied.
+---@param model lunagrad.nn.Module
+---@param options? {device?: string, avg_fn?: (fun(average: Tensor, value: Tensor, count: integer): Tensor), use_buffers?: boolean}
+---@return lunagrad.nn.Module
+function swa_utils.AveragedModel(model, options) end
+---From the current rate to swa_lr within anneal_epochs steps, then constant.
+---@param optimizer lunagrad.optim.Optimizer
+---@param swa_lr number|number[]
+---@param options? {anneal_epochs?: integer, anneal_strategy?: "cos"|"linear"}
+---@return lunagrad.optim.LRScheduler
+function swa_utils.SWALR(optimizer, swa_lr, options) end
+---Computes the running statistics of all batch norms anew, by a pass over the batches of a loader.
+---@param loader lunagrad.data.DataLoader
+---@param model lunagrad.nn.Module
+---@param device? string
+function swa_utils.update_bn(loader, model, device) end
+---The avg_fn of the mean of all weights.
+---@return fun(average: Tensor, value: Tensor, count: integer): Tensor
+function swa_utils.get_swa_avg_fn() end
+---The avg_fn of decay average + (1 - decay) value.
+---@param decay? number default 0.999
+---@return fun(average: Tensor, value: Tensor, count: integer): Tensor
+function swa_utils.get_ema_avg_fn(decay) end
 
 return optim

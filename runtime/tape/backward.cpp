@@ -32,6 +32,10 @@ void accumulate(Tensor& sum, Tensor more) {
 
 // Adds to a leaf's .grad. The first gradient is moved in when it is not shared, else copied.
 void accumulate_leaf(Node& leaf, Tensor more) {
+  if (more.dtype() != leaf.out[0].dtype || &more.device() != leaf.device) [[unlikely]]
+    fail("backward: a parameter became ", leaf.out[0].dtype, " on ", leaf.device->name(),
+         " after the forward pass that used it (its gradient is ", more.dtype(), " on ", more.device().name(),
+         "); run the forward pass again after model:to()");
   if (!leaf.grad.defined()) {
     leaf.grad = context().grad_enabled || is_sole_owner(more) ? std::move(more) : clone(more);
   } else if (context().grad_enabled || leaf.grad.body()->node) {

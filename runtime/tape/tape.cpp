@@ -99,10 +99,16 @@ void attach(const Tensor& x, const Ref<Node>& node, uint32_t output) {
   x.body()->output = output;
 }
 
+bool shares_base(const TensorBody& body) { return body.base->storage.get() == body.storage.get(); }
+
 // Derives the node of a view again after an in-place write to its base: the view becomes an _as_strided of
 // the base.
 void derive_view(const Tensor& view) {
   TensorBody& body = *view.body();
+  if (!shares_base(body)) {  // the base's memory was replaced (replace.h): this is a tensor of its own
+    body.base = {};
+    return;
+  }
   const Tensor base(body.base);
   if (base.dtype() != view.dtype() && base.requires_grad())
     fail("a view of a ", base.dtype(), " tensor as ", view.dtype(),
@@ -152,6 +158,7 @@ void check_in_place(const char* op, const Tensor& x) {
 }
 
 void record_in_place(const Tensor& x, Call& call, uint64_t elapsed) {
+  x.node();  // forgets a base whose memory was replaced
   const Ref<Node> node = make_node(call, elapsed);
   TensorBody& body = *x.body();
   // Without a node x becomes a constant: its old history no longer applies.
@@ -192,7 +199,8 @@ void record_in_place(const Tensor& x, Call& call, uint64_t elapsed) {
 // --- members of Tensor that need nodes ---
 
 const Ref<Node>& Tensor::node() const {
-  if (body_->base && body_->base_generation != body_->base->generation) derive_view(*this);
+  if (body_->base && (body_->base_generation != body_->base->generation || !shares_base(*body_)))
+    derive_view(*this);
   return body_->node;
 }
 

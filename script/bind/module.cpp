@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "runtime/ops.h"
+#include "runtime/tape/replace.h"
 #include "script/lua/convert.h"
 #include "script/lua/edge.h"
 
@@ -49,6 +50,15 @@ int module_label(lua_State* L) {
   return 1;
 }
 
+// replace_data(x, value): x stays the same tensor and gets the memory, type and device of value.
+int replace(lua_State* L) {
+  const Tensor &x = check_tensor(L, 1, "to"), &value = check_tensor(L, 2, "to");
+  mark_line(L);
+  with_memory_retry(L, [&] { replace_data(x, value); });
+  after_op(L);
+  return 0;
+}
+
 // --- data: permutations and seeds ---
 
 // A number below `bound` from 64 random bits (Lemire, "Fast random integer generation in an interval", 2019,
@@ -81,11 +91,10 @@ int new_seed(lua_State* L) {
   return 1;
 }
 
-constexpr luaL_Reg kFunctions[] = {{"_call_module", guard<call_module>},
-                                   {"_module_label", guard<module_label>},
-                                   {"_permutation", guard<permutation>},
-                                   {"_new_seed", guard<new_seed>},
-                                   {nullptr, nullptr}};
+constexpr luaL_Reg kFunctions[] = {
+    {"_call_module", guard<call_module>}, {"_module_label", guard<module_label>},
+    {"_replace_data", guard<replace>},    {"_permutation", guard<permutation>},
+    {"_new_seed", guard<new_seed>},       {nullptr, nullptr}};
 
 }  // namespace
 

@@ -20,6 +20,13 @@ struct StepList {
   TensorList params, states;
   uint32_t mask;  // bit k: state k of the rule has a column
   std::vector<bool> had_grad;
+  // Where the parameters were at the last call of same_grads.
+  struct Place {
+    Device* device;
+    DType dtype;
+    bool operator==(const Place&) const = default;
+  };
+  std::vector<Place> places = {};
 };
 
 StepList& check_step_list(lua_State* L, int argument) {
@@ -49,16 +56,20 @@ int step_list(lua_State* L) {
   return 1;
 }
 
-// same_grads(list) -> whether the same parameters have a gradient as at the previous call. The first call
-// returns false.
+// same_grads(list) -> whether the same parameters have a gradient as at the previous call, and none has moved
+// or changed its type. The first call returns false.
 int same_grads(lua_State* L) {
   StepList& list = check_step_list(L, 1);
   bool same = list.had_grad.size() == list.params.size();
   list.had_grad.resize(list.params.size());
+  list.places.resize(list.params.size());
   for (size_t i = 0; i < list.params.size(); ++i) {
     const bool has = list.params[i].grad().defined();
     same &= list.had_grad[i] == has;
     list.had_grad[i] = has;
+    const StepList::Place place{&list.params[i].device(), list.params[i].dtype()};
+    same &= list.places[i] == place;
+    list.places[i] = place;
   }
   lua_pushboolean(L, same);
   return 1;

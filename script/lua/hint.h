@@ -9,6 +9,9 @@ namespace lunagrad {
 // "'parameters' is a method: …" when the script called a function of the library with '.' instead of ':', or
 // the other way round; otherwise "". `user_level` is the stack level of the script's innermost function.
 std::string describe_wrong_call(lua_State*, int user_level);
+// For a call of a method that is nil: "; did you mean Net:encode?" with the nearest method of an object of
+// the calling function, as a module of the script's own class; otherwise "".
+std::string missing_method(lua_State*, int user_level, const std::string& message);
 // The text to append to a message: "; did you mean lg.zeros?", or "".
 std::string hint(const std::string& message);
 

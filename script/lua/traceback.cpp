@@ -138,7 +138,8 @@ int describe_error(lua_State* L) {
   if (!frames.user.empty() && (in_library || !wrong_call.empty()))
     error.message = frames.first_as_lua + ":" + std::to_string(frames.first.line) + ": " +
                     (wrong_call.empty() ? error.message.substr(place.length) : wrong_call);
-  error.message += hint(error.message);
+  const std::string method = missing_method(L, frames.first_level, error.message);
+  error.message += method.empty() ? hint(error.message) : method;
   return 1;
 }
 

@@ -47,7 +47,7 @@ local function raises(part, file, f, ...)
 end
 
 -- f raises an error whose message contains `part` and starts with a line of the test.
-function expect.raises(part, f, ...) return raises(part, "test_%w+", f, ...) end
+function expect.raises(part, f, ...) return raises(part, "test_[%w_]+", f, ...) end
 
 -- The same for a library function that is called from here: the message may also start with a line of this file.
 function expect.call_raises(part, f, ...)

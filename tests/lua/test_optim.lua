@@ -124,10 +124,11 @@ local with_states = {
 local tested = 0
 for name, class in pairs(optim) do
   local meta = getmetatable(class)
-  if not (meta and meta.__index == optim.Optimizer) or name == "LBFGS" then goto continue end  -- LBFGS is tested below
+  -- LBFGS is tested below; Muon takes matrices alone.
+  if not (meta and meta.__index == optim.Optimizer) or name == "LBFGS" then goto continue end
   tested = tested + 1
   local options = with_states[name] or {}
-  local one, two = lg.nn.Linear(3, 2), lg.nn.Linear(3, 2)
+  local one, two = lg.nn.Linear(3, 2, {bias = name ~= "Muon"}), lg.nn.Linear(3, 2, {bias = name ~= "Muon"})
   local before = optim[name](one:parameters(), options)
   train(one, before, 7)
   two:load_state_dict(one:state_dict())
@@ -139,8 +140,8 @@ for name, class in pairs(optim) do
   expect.raises(name .. ": lr must not be negative (got -1)", function() optim[name]({leaf {1}}, {lr = -1}) end)
   if after.defaults.weight_decay then
     expect.raises(name .. ": weight_decay must not be negative", function()
-      local one_more = leaf {1}
-      one_more.grad = leaf {1}:detach()
+      local one_more = leaf {{1}}
+      one_more.grad = leaf {{1}}:detach()
       optim[name]({one_more}, {weight_decay = function() return -1 end}):step()
     end)
   end

@@ -30,10 +30,10 @@ for _, case in ipairs(reference.optimizers) do
   covered[case.name] = true
   for dtype, tolerance in pairs(lg.optim[case.name] and {f64 = 1e-9, f32 = 1e-5} or {}) do
     local params = {}
-    for i, start in ipairs(reference.start) do params[i] = nested(dtype, start):requires_grad_() end
+    for i in ipairs(case.result) do params[i] = nested(dtype, reference.start[i]):requires_grad_() end
     local optimizer = lg.optim[case.name](params, case.options)
     for _, gradients in ipairs(reference.gradients) do
-      for i, gradient in ipairs(gradients) do params[i].grad = nested(dtype, gradient) end
+      for i, parameter in ipairs(params) do parameter.grad = nested(dtype, gradients[i]) end
       optimizer:step()
     end
     for i, expected in ipairs(case.result) do

@@ -3,6 +3,7 @@
 -- has set:plan(), which a loader's workers need.
 local core = require "lunagrad.core"
 local arguments = require "lunagrad.arguments"
+local collate = require "lunagrad.data.collate"
 local transform = require "lunagrad.data.transform"
 
 local dataset = {}
@@ -82,15 +83,38 @@ function Tensors:sample(i)
   return values
 end
 
+-- The engine's threads read memory of the CPU: tensors of a GPU are copied there once, and place() takes batches back.
 function Tensors:plan()
-  if type(self.transform) == "function" then return nil, "its transform is a function" end
+  local why = transform.needs_lua(self.transform)
+  if why then return nil, why end
   local columns = {}
-  for k, tensor in ipairs(self.tensors) do columns[k] = {rows = tensor} end
+  self.read = self.read or {}
+  for k, tensor in ipairs(self.tensors) do
+    local copy = self.read[k]
+    if tensor:device() ~= "cpu" and (not copy or copy.version ~= tensor:version()) then
+      copy = {version = tensor:version(), rows = tensor:detach():cpu()}
+      self.read[k] = copy
+    end
+    columns[k] = {rows = tensor:device() ~= "cpu" and copy.rows or tensor}
+  end
   return core._data_plan(#self, columns, self.transform and self.transform.steps or {})
 end
 
+-- The values of a batch on the devices of the tensors.
+function Tensors:place(...)
+  local values = table.pack(...)
+  for k, tensor in ipairs(self.tensors) do values[k] = values[k]:to(tensor:device()) end
+  return table.unpack(values, 1, values.n)
+end
+
 function Tensors:batch(indices, seed, pass)
-  if transform.is_transform(self.transform) then return dataset.batch_of(self:plan(), indices, seed, pass) end
+  if transform.is_transform(self.transform) then
+    if not transform.needs_lua(self.transform) then return self:place(dataset.batch_of(self:plan(), indices, seed, pass)) end
+    local values, list = {}, indices:tolist()
+    for k, tensor in ipairs(self.tensors) do values[k] = tensor:index_select(1, indices:to(tensor:device())) end
+    values[1] = self.transform:each(values[1], list, seed or core._new_seed(), pass or 0)
+    return table.unpack(values)
+  end
   local values = {}
   for k, tensor in ipairs(self.tensors) do
     values[k] = tensor:index_select(1, indices:to(tensor:device()))
@@ -107,25 +131,51 @@ end
 local Subset = dataset.class("Subset")
 
 function dataset.Subset(whole, indices)
+  if type(indices) == "table" then
+    for i, index in ipairs(indices) do
+      if not math.tointeger(index) then
+        core._fail(("Subset: index %d is %s, not an integer from 0"):format(i, tostring(index)))
+      end
+    end
+    indices = core.tensor(indices, {dtype = "i64", device = "cpu"})
+  elseif not core.is_tensor(indices) or indices:dim() ~= 1 then
+    core._fail(("Subset: a list or a tensor of indices from 0 expected (got %s)"):format(type(indices)))
+  end
+  indices = indices:long():cpu()
+  if #indices > 0 then
+    local least, most = indices:min():item(), indices:max():item()
+    if least < 0 or most >= #whole then
+      core._fail(("Subset: index %d is out of range for %d samples"):format(least < 0 and least or most, #whole))
+    end
+  end
   return setmetatable({dataset = whole, indices = indices}, Subset)
 end
 
 function Subset:__len() return #self.indices end
 
 function Subset:sample(i)
-  return self.dataset[self.indices[i]:item() + 1]
+  return collate.sample(self.dataset, self.indices[i]:item() + 1)
 end
 
 -- The plan of the whole data set, and the indices of these samples.
 function Subset:plan()
-  if not self.dataset.plan then return nil, "it is made in Lua" end
+  if not collate.method(self.dataset, "plan") then return nil, "it is made in Lua" end
   local plan, map = self.dataset:plan()
   if not plan then return nil, map end
   return plan, map and map:index_select(1, self.indices) or self.indices
 end
 
+function Subset:place(...)
+  if collate.method(self.dataset, "place") then return self.dataset:place(...) end
+  return ...
+end
+
 function Subset:batch(indices, seed, pass)
-  return self.dataset:batch(self.indices:index_select(1, indices), seed, pass)
+  indices = self.indices:index_select(1, indices:cpu())
+  if collate.method(self.dataset, "batch") then return self.dataset:batch(indices, seed, pass) end
+  local samples = {}
+  for k, index in ipairs(indices:tolist()) do samples[k] = collate.sample(self.dataset, index + 1) end
+  return collate.default(samples)
 end
 
 -- Splits a data set at random into disjoint parts: random_split(set, {0.8, 0.2}) or random_split(set, {1500, 297}). The

@@ -4,6 +4,7 @@
 local core = require "lunagrad.core"
 local dataset = require "lunagrad.data.dataset"
 local reader = require("lunagrad.arguments").reader
+local transform = require "lunagrad.data.transform"
 
 local Folder = dataset.class("image_folder")
 
@@ -14,13 +15,14 @@ function Folder:__len() return #self.files end
 -- The plan for the engine: the files, and the steps of the transform unless it is a Lua function.
 local function plan_of(self, files, labels)
   local shape = core._image_shape(files[1], self.channels)
-  local steps = type(self.transform) == "table" and self.transform.steps or {}
+  local steps = not transform.needs_lua(self.transform) and self.transform and self.transform.steps or {}
   return core._data_plan(#files, {{files = files, channels = self.channels, shape = shape}, {rows = labels}}, steps)
 end
 
 -- The list of files is read once; later changes of the folder are not seen.
 function Folder:plan()
-  if type(self.transform) == "function" then return nil, "its transform is a function" end
+  local why = transform.needs_lua(self.transform)
+  if why then return nil, why end
   self.made = self.made or plan_of(self, self.files, self.labels)
   return self.made
 end
@@ -28,15 +30,23 @@ end
 function Folder:sample(i)
   local one = plan_of(self, {self.files[i]}, self.labels:narrow(1, i, 1))
   local values = dataset.first_of(dataset.batch_of(one, core.tensor({0}, {device = "cpu"})))
-  if type(self.transform) == "function" then values[1] = self.transform(values[1]) end
+  if transform.needs_lua(self.transform) then values[1] = self.transform(values[1]) end
   return values
 end
 
 function Folder:batch(indices, seed, pass)
-  if type(self.transform) ~= "function" then return dataset.batch_of(self:plan(), indices, seed, pass) end
+  if not transform.needs_lua(self.transform) then return dataset.batch_of(self:plan(), indices, seed, pass) end
+  seed, pass = seed or core._new_seed(), pass or 0
   local images, labels = {}, {}
   for k, index in ipairs(indices:tolist()) do
-    images[k], labels[k] = table.unpack(self:sample(index + 1))
+    local read = plan_of(self, {self.files[index + 1]}, self.labels:narrow(1, index + 1, 1))
+    local image, label = dataset.batch_of(read, core.tensor({0}, {device = "cpu"}), 0, 0)
+    if transform.is_transform(self.transform) then
+      images[k] = self.transform:each(image, {index}, seed, pass):squeeze(1)
+    else
+      images[k] = self.transform(image:squeeze(1))
+    end
+    labels[k] = label:squeeze(1)
   end
   return core.stack(images), core.stack(labels)
 end

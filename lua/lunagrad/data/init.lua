@@ -1,21 +1,23 @@
 -- lg.data: data sets, loaders, transforms and file readers.
 local core = require "lunagrad.core"
 local dataset = require "lunagrad.data.dataset"
-local transform = require "lunagrad.data.transform"
+local samplers = require "lunagrad.data.samplers"
 
-return {
+local data = {
   TensorDataset = dataset.TensorDataset,
   Subset = dataset.Subset,
   random_split = dataset.random_split,
   image_folder = require "lunagrad.data.image_folder",
   text = require "lunagrad.data.text",
   DataLoader = require "lunagrad.data.loader",
-  transform = {
-    compose = transform.compose,
-    normalize = transform.normalize,
-    random_crop = transform.random_crop,
-    random_flip = transform.random_flip,
-  },
+  transform = require "lunagrad.data.transforms",
   csv = core.io.csv.load,
   idx = core.io.idx.load,
 }
+
+for name, make in pairs(require "lunagrad.data.combine") do data[name] = make end
+for name, make in pairs(samplers) do
+  if name:sub(1, 1) ~= "_" then data[name] = make end
+end
+
+return data

@@ -1,10 +1,12 @@
--- DataLoader(set, {batch_size, shuffle, drop_last, seed, workers, prefetch_factor}): for x, y in loader do … end iterates
--- once over the data set. The order of a pass, and the random numbers of transforms, depend on the seed and the number of the
--- pass alone, not on the number of workers.
+-- DataLoader(set, {batch_size, shuffle, drop_last, seed, workers, prefetch_factor, sampler, batch_sampler, collate_fn}):
+-- for x, y in loader do … end iterates once over the data set. The order of a pass, and the random numbers of transforms,
+-- depend on the seed and the number of the pass alone, not on the number of workers.
 --
--- With workers, threads of the engine prepare batches ahead, up to prefetch_factor per worker. They run no Lua: a data set
--- or transform written in Lua cannot be used with workers.
+-- With workers, threads of the engine prepare batches ahead, up to prefetch_factor per worker. They run no Lua: a data set,
+-- transform or collate_fn written in Lua cannot be used with workers.
 local core = require "lunagrad.core"
+local collate = require "lunagrad.data.collate"
+local samplers = require "lunagrad.data.samplers"
 local run = core.run
 local reader = require("lunagrad.arguments").reader
 
@@ -22,8 +24,9 @@ function DataLoader.__pairs()
   core._fail("DataLoader: pairs gives no batches; write: for x, y in loader do … end")
 end
 
-local read = reader("DataLoader", "dataset", {"batch_size", 1}, {"shuffle", false}, {"drop_last", false}, {"seed"},
-  {"workers", 0}, {"prefetch_factor", 2})
+local read = reader("DataLoader", "dataset", {"batch_size"}, {"shuffle", false}, {"drop_last", false}, {"seed"},
+  {"workers"}, {"prefetch_factor", 2}, {"sampler"}, {"batch_sampler"}, {"collate_fn"}, {"num_workers"}, {"pin_memory"},
+  {"persistent_workers"}, {"timeout"}, {"generator"}, {"worker_init_fn"}, {"multiprocessing_context"})
 
 local function check_integer(name, value, least, most)
   if math.type(value) ~= "integer" or value < least or value > (most or value) then
@@ -32,21 +35,74 @@ local function check_integer(name, value, least, most)
   end
 end
 
+local function check_options(self)
+  for _, name in ipairs {"worker_init_fn", "multiprocessing_context"} do
+    if self[name] ~= nil then
+      core._fail(("DataLoader: %s is not taken: workers are threads of the engine and run no Lua"):format(name))
+    end
+  end
+  for _, name in ipairs {"pin_memory", "persistent_workers", "timeout", "generator"} do self[name] = nil end
+  if self.num_workers ~= nil and self.workers ~= nil then core._fail("DataLoader: workers and num_workers are one option; give one") end
+  self.workers, self.num_workers = self.workers or self.num_workers or 0, nil
+  if self.collate_fn ~= nil and type(self.collate_fn) ~= "function" then
+    core._fail(("DataLoader: collate_fn is a function of the list of samples (got %s)"):format(type(self.collate_fn)))
+  end
+  if self.batch_sampler ~= nil then
+    if self.batch_size ~= nil or self.shuffle or self.sampler ~= nil or self.drop_last then
+      core._fail("DataLoader: a batch_sampler makes the batches; leave out batch_size, shuffle, sampler and drop_last")
+    end
+    local list = type(self.batch_sampler) == "table" and getmetatable(self.batch_sampler) == nil
+      and type(self.batch_sampler.batches) ~= "function"
+    if not list and (type(self.batch_sampler) ~= "table" or type(self.batch_sampler.batches) ~= "function") then
+      core._fail("DataLoader: batch_sampler is a list of lists of indices from 0, data.BatchSampler(…), or an object with "
+        .. "batches(seed, pass) and a length")
+    end
+  elseif self.sampler ~= nil then
+    if self.shuffle then core._fail("DataLoader: a sampler makes the order; leave out shuffle") end
+    self.sampler = samplers._check("DataLoader", self.sampler)
+  end
+  self.batch_size = self.batch_size or 1
+end
+
+-- A data set whose length is not defined would give no batch.
+local function check_dataset(self)
+  local set = self.dataset
+  if core.is_tensor(set) then
+    core._fail("DataLoader: a data set expected (got a tensor); data.TensorDataset(x) makes one of tensors")
+  elseif type(set) ~= "table" then
+    core._fail(("DataLoader: a data set expected (got %s)"):format(type(set)))
+  end
+  local meta = getmetatable(set)
+  if rawget(set, "make") and set._iterable then
+    for _, name in ipairs {"sampler", "batch_sampler"} do
+      if self[name] ~= nil then core._fail(("DataLoader: an IterableDataset takes no %s; it makes its own order"):format(name)) end
+    end
+    if self.shuffle then core._fail("DataLoader: an IterableDataset takes no shuffle; it makes its own order") end
+    self.iterable = true
+  elseif meta and not meta.__len and rawlen(set) == 0 then
+    core._fail("DataLoader: the data set has no length; its metatable needs __len, and __index for the samples set[1], set[2], …")
+  end
+end
+
+-- Workers follow the plan of a data set.
+local function check_workers(self)
+  local plan, why = nil, "it is made in Lua"
+  if collate.method(self.dataset, "plan") then plan, why = self.dataset:plan() end
+  if self.collate_fn then plan, why = nil, "its batches are made by collate_fn" end
+  if self.batch_sampler then plan, why = nil, "its batches are made by batch_sampler" end
+  if not plan then
+    core._fail(("DataLoader: workers run no Lua, and cannot read this data set: %s"):format(why))
+  end
+end
+
 local function new(...)
   local self = read(...)
-  if core.is_tensor(self.dataset) then
-    core._fail("DataLoader: a data set expected (got a tensor); data.TensorDataset(x) makes one of tensors")
-  end
+  check_options(self)
+  check_dataset(self)
   check_integer("batch_size", self.batch_size, 1)
   check_integer("workers", self.workers, 0, 64)
   check_integer("prefetch_factor", self.prefetch_factor, 1, 1000)
-  if self.workers > 0 then
-    local plan, why = nil, "it is made in Lua"
-    if self.dataset.plan then plan, why = self.dataset:plan() end
-    if not plan then
-      core._fail(("DataLoader: workers run no Lua, and cannot read this data set: %s"):format(why))
-    end
-  end
+  if self.workers > 0 then check_workers(self) end
   self.seed = self.seed or core._new_seed()
   -- Number of passes started; number of the current pass, and of its batches already returned.
   self.begun, self.epoch, self.batch = 0, 0, 0
@@ -55,62 +111,125 @@ local function new(...)
   return setmetatable(self, DataLoader)
 end
 
+-- The number of samples of a pass.
+local function samples_of(self) return self.sampler and #self.sampler or #self.dataset end
+
 -- The number of batches.
 function DataLoader:__len()
-  local count = #self.dataset / self.batch_size
+  if self.batch_sampler then return #self.batch_sampler end
+  local count = samples_of(self) / self.batch_size
   return self.drop_last and math.floor(count) or math.ceil(count)
 end
 
--- Collects a batch sample by sample, for data sets without batch().
-local function stack(dataset, indices)
-  local columns = {}
-  for k, index in ipairs(indices:tolist()) do
-    local sample = dataset[index + 1]
-    if core.is_tensor(sample) or type(sample) == "number" then sample = {sample} end
-    for c, value in ipairs(sample) do
-      columns[c] = columns[c] or {}
-      columns[c][k] = core.is_tensor(value) and value or core.tensor(value)
-    end
-  end
-  for c, column in ipairs(columns) do columns[c] = core.stack(column) end
-  return table.unpack(columns)
+local function indices_tensor(list) return core.tensor(list, {dtype = "i64", device = "cpu"}) end
+
+-- The order of a pass, as a tensor.
+local function order_of(self)
+  if self.sampler then return indices_tensor(samplers._order(self.sampler, self.seed, self.epoch)) end
+  local total = #self.dataset
+  return self.shuffle and core._permutation(total, self.seed, self.epoch) or core.arange(total, {device = "cpu"})
 end
 
 -- Starts the next pass, or continues the one that load_state_dict restored.
 function DataLoader:begin()
-  local total, first = #self.dataset, self.resume or 0
+  local first = self.resume or 0
   self.begun = self.begun + 1
   self.resume, self.epoch, self.batch = nil, self.begun, first
-  local order = self.shuffle and core._permutation(total, self.seed, self.epoch) or core.arange(total, {device = "cpu"})
-  local pass = {order = order, epoch = self.epoch, batch = first}
+  local pass = {epoch = self.epoch, batch = first}
+  if self.iterable then
+    pass.iterator = self.dataset:iterate(pass.epoch)
+    for _ = 1, first * self.batch_size do pass.iterator() end
+    return pass
+  elseif self.batch_sampler then
+    local given = self.batch_sampler
+    pass.batches = type(given.batches) == "function" and given:batches(self.seed, self.epoch) or given
+    pass.count = #pass.batches
+    return pass
+  end
+  pass.order = order_of(self)
+  local count = #pass.order / self.batch_size
+  pass.count = self.drop_last and math.floor(count) or math.ceil(count)
   if self.workers > 0 then
     local plan, map = self.dataset:plan()
-    pass.ahead = core._prefetch(plan, map and map:index_select(1, order) or order, self.seed, self.epoch,
-      self.batch_size, first, #self, self.workers, self.workers * self.prefetch_factor)
+    pass.ahead = core._prefetch(plan, map and map:index_select(1, pass.order) or pass.order, self.seed, self.epoch,
+      self.batch_size, first, pass.count, self.workers, self.workers * self.prefetch_factor)
   end
   return pass
 end
 
-function DataLoader:continue(pass)
-  if pass.batch == #self then return nil end
+-- The next batch of samples from an iterator; nil at the end.
+local function iterated(self, pass)
+  local samples = {}
+  while #samples < self.batch_size do
+    local values = table.pack(pass.iterator())
+    if values[1] == nil then break end
+    values.n, samples[#samples + 1] = nil, #values == 1 and values[1] or values
+  end
+  if #samples == 0 or self.drop_last and #samples < self.batch_size then return nil end
+  return samples
+end
+
+local function collected(self, samples)
+  return table.pack((self.collate_fn or collate.default)(samples))
+end
+
+-- The values of the samples at an i64 tensor of indices from 0.
+local function batch_at(self, indices, pass)
+  local set = self.dataset
+  if collate.method(set, "batch") and not self.collate_fn then return table.pack(set:batch(indices, self.seed, pass.epoch)) end
+  local samples = {}
+  for k, index in ipairs(indices:tolist()) do samples[k] = collate.sample(set, index + 1) end
+  return collected(self, samples)
+end
+
+local function next_values(self, pass)
+  if pass.iterator then
+    local samples = iterated(self, pass)
+    return samples and collected(self, samples)
+  elseif pass.batch == pass.count then
+    return nil
+  elseif pass.ahead then
+    local values = table.pack(core._prefetch_next(pass.ahead))
+    return collate.method(self.dataset, "place") and table.pack(self.dataset:place(table.unpack(values, 1, values.n))) or values
+  elseif pass.batches then
+    return batch_at(self, indices_tensor(samplers._integers("DataLoader", "index of the batch_sampler",
+      pass.batches[pass.batch + 1], 0)), pass)
+  end
   local start = pass.batch * self.batch_size
-  local values
-  if pass.ahead then
-    values = table.pack(core._prefetch_next(pass.ahead))
-  else
-    local indices = pass.order:narrow(1, start + 1, math.min(self.batch_size, #self.dataset - start))
-    if self.dataset.batch then
-      values = table.pack(self.dataset:batch(indices, self.seed, pass.epoch))
-    else
-      values = table.pack(stack(self.dataset, indices))
+  return batch_at(self, pass.order:narrow(1, start + 1, math.min(self.batch_size, #pass.order - start)), pass)
+end
+
+-- Shows the tensors of a batch to a viewer; those of a table in the order of its names.
+local function show(self, pass, values)
+  local tensors = {}
+  for i = 1, values.n do
+    local value = values[i]
+    if core.is_tensor(value) then
+      tensors[#tensors + 1] = value
+    elseif type(value) == "table" then
+      local names = {}
+      for name, item in pairs(value) do
+        if core.is_tensor(item) then names[#names + 1] = name end
+      end
+      table.sort(names, function(a, b) return tostring(a) < tostring(b) end)
+      for _, name in ipairs(names) do tensors[#tensors + 1] = value[name] end
     end
+  end
+  run._give_batch(tostring(self), pass.epoch, pass.batch, pass.count or pass.batch, table.unpack(tensors))
+end
+
+function DataLoader:continue(pass)
+  local values = next_values(self, pass)
+  if not values then
+    if pass.iterator then self.batch = 0 end
+    return nil
+  elseif values[1] == nil then
+    core._fail("DataLoader: collate_fn returned nothing; it returns the batch, as one value or several")
   end
   pass.batch = pass.batch + 1
   self.epoch, self.batch = pass.epoch, pass.batch
   self.passes[values[1]] = pass
-  if run and run._wants_batch() then  -- a viewer shows the data
-    run._give_batch(tostring(self), pass.epoch, pass.batch, #self, table.unpack(values, 1, values.n))
-  end
+  if run and run._wants_batch() then show(self, pass, values) end
   return table.unpack(values, 1, values.n)
 end
 
@@ -124,18 +243,23 @@ end
 
 -- A function that returns the next batch at each call, and starts another pass when one ends.
 function DataLoader:cycle()
-  if #self == 0 then core._fail("DataLoader: no batch to cycle through") end
+  if not self.iterable and #self == 0 then core._fail("DataLoader: no batch to cycle through") end
   local pass = self:begin()
   return function()
-    if pass.batch == #self then pass = self:begin() end
-    return self:continue(pass)
+    for _ = 1, 2 do
+      local values = table.pack(self:continue(pass))
+      if values[1] ~= nil then return table.unpack(values, 1, values.n) end
+      pass = self:begin()
+    end
+    core._fail("DataLoader: no batch to cycle through")
   end
 end
 
 -- The position of the loader: after load_state_dict the next loop continues with the batch after the last one returned.
 function DataLoader:state_dict()
   return {
-    seed = self.seed, epoch = self.epoch, batch = self.batch, batch_size = self.batch_size, samples = #self.dataset,
+    seed = self.seed, epoch = self.epoch, batch = self.batch, batch_size = self.batch_size,
+    samples = self.iterable and 0 or #self.dataset,
   }
 end
 
@@ -150,13 +274,15 @@ function DataLoader:load_state_dict(state)
   end
   self.seed, self.epoch, self.batch = state.seed, state.epoch, state.batch
   -- Resume within the saved pass, or start the next one if it had ended.
-  self.resume = state.batch > 0 and state.batch < #self and state.batch or nil
+  self.resume = state.batch > 0 and (self.iterable or state.batch < #self) and state.batch or nil
   self.begun = self.resume and state.epoch - 1 or state.epoch
 end
 
 function DataLoader:__tostring()
-  return ("DataLoader(%d samples, batch_size = %d, %d batches%s%s)"):format(
-    #self.dataset, self.batch_size, #self, self.shuffle and ", shuffled" or "",
+  if self.iterable then return ("DataLoader(IterableDataset, batch_size = %d)"):format(self.batch_size) end
+  local made = self.batch_sampler and "batch_sampler" or ("batch_size = %d"):format(self.batch_size)
+  return ("DataLoader(%d samples, %s, %d batches%s%s%s)"):format(#self.dataset, made, #self,
+    self.shuffle and ", shuffled" or "", self.sampler and ", sampled" or "",
     self.workers > 0 and (", %d workers"):format(self.workers) or "")
 end
 

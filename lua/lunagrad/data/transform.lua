@@ -1,8 +1,9 @@
--- Transforms of images [channels, height, width], or of a batch of them. u8 images become f32 from 0 to 1; f32 images stay
--- as they are. A transform is a list of steps that the engine runs, so a loader's workers can run it too. Called on a
--- tensor, it draws from the generator of lg.manual_seed. In a loader, the random numbers depend on seed, pass and sample
--- alone.
+-- Transforms of images [channels, height, width], or of a batch of them, on any device. u8 images become f32 from 0 to 1; f32
+-- images stay as they are. A transform is a list of steps. The engine runs normalize, random_crop and random_flip, on the CPU
+-- and in a loader's workers; the other steps are tensor ops in Lua, on the device of the images. Called on a tensor, a transform
+-- draws from the generator of lg.manual_seed. In a loader, the random numbers depend on seed, pass and sample alone.
 local core = require "lunagrad.core"
+local draws = require "lunagrad.data.draws"
 local reader = require("lunagrad.arguments").reader
 
 local transform = {}
@@ -13,6 +14,19 @@ Transform.__index = Transform
 local function new(steps) return setmetatable({steps = steps}, Transform) end
 
 function transform.is_transform(value) return getmetatable(value) == Transform end
+
+-- A step in Lua: apply(images [N, C, H, W], draws) gives images. With `random` it is called for each image by itself.
+function transform.step(kind, apply, random)
+  return new {{kind = kind, apply = apply, random = random or false}}
+end
+
+-- Why the engine's threads cannot run a transform; nil if they can, or there is none.
+function transform.needs_lua(value)
+  if type(value) == "function" then return "its transform is a function" end
+  for _, step in ipairs(value and value.steps or {}) do
+    if step.apply then return ("its transform %s runs in Lua"):format(step.kind) end
+  end
+end
 
 -- A number or a list of numbers, as a list.
 local function numbers(name, value)
@@ -63,6 +77,9 @@ end
 
 -- Applies transforms in order.
 function transform.compose(list)
+  if type(list) ~= "table" or getmetatable(list) then
+    core._fail(("compose: a list of transforms expected (got %s)"):format(transform.is_transform(list) and "a transform" or type(list)))
+  end
   local steps = {}
   for i, part in ipairs(list) do
     if not transform.is_transform(part) then core._fail(("compose: entry %d is no transform"):format(i)) end
@@ -72,13 +89,61 @@ function transform.compose(list)
   return new(steps)
 end
 
+-- A step of the engine over images [N, C, H, W]; the random numbers of image k depend on seed, pass and k.
+local function run_engine(step, images, seed, pass)
+  local plan = core._data_plan(#images, {{rows = images:detach():cpu()}}, {step})
+  return core._plan_batch(plan, core.arange(#images, {device = "cpu"}), seed, pass):to(images:device())
+end
+
+local function check_images(images)
+  local dtype = images:dtype()
+  if images:dim() ~= 4 then
+    core._fail(("transform: images [channels, height, width], or a batch of them, expected (got shape [%s])"):format(
+      table.concat(images:size(), ", ")))
+  elseif dtype ~= "u8" and dtype ~= "f32" then
+    core._fail(("transform: images of u8 or f32 expected (got %s)"):format(dtype))
+  end
+end
+
+-- Applies the steps to images [N, C, H, W]; source(k) gives the random numbers of image k.
+local function run_steps(self, images, source)
+  check_images(images)
+  if images:dtype() == "u8" then images = images:float() / 255 end
+  local sources = {}
+  for k = 1, #images do sources[k] = source(k) end
+  for _, step in ipairs(self.steps) do
+    if step.apply and not step.random then
+      images = step.apply(images)
+    else
+      local made = {}
+      for k = 1, #images do
+        local one = images:narrow(1, k, 1)
+        made[k] = step.apply and step.apply(one, sources[k]) or run_engine(step, one, sources[k]:seed(), 0)
+      end
+      images = #made == 1 and made[1] or core.cat(made, 1)
+    end
+  end
+  return images
+end
+
+-- The samples at indices from 0: their random numbers depend on seed, pass and index.
+function Transform:each(images, indices, seed, pass)
+  return run_steps(self, images, function(k) return draws(seed, pass, indices[k]) end)
+end
+
 function Transform:__call(images)
   if not core.is_tensor(images) then core._fail("transform: a tensor of images expected") end
   local single = images:dim() == 3
   if single then images = images:unsqueeze(1) end
   if #self.steps == 0 then return single and images:squeeze(1) or images end
-  local plan = core._data_plan(#images, {{rows = images}}, self.steps)
-  local out = core._plan_batch(plan, core.arange(#images, {device = "cpu"}), core._new_seed(), 0)
+  local out
+  if transform.needs_lua(self) then
+    local seed = core._new_seed()
+    out = run_steps(self, images, function(k) return draws(seed, k) end)
+  else
+    local plan = core._data_plan(#images, {{rows = images:detach():cpu()}}, self.steps)
+    out = core._plan_batch(plan, core.arange(#images, {device = "cpu"}), core._new_seed(), 0):to(images:device())
+  end
   return single and out:squeeze(1) or out
 end
 

@@ -1,4 +1,5 @@
--- One module for each activation: a row names the class, the op, and the op's parameters with PyTorch's defaults.
+-- One module for each activation: a row names the class, the op, and the op's parameters with PyTorch's defaults. PyTorch's
+-- option `inplace` is taken where PyTorch has it and changes nothing: the result has the same values, in memory of its own.
 local core = require "lunagrad.core"
 local class = require "lunagrad.nn.class"
 local init = require "lunagrad.nn.initialize"
@@ -30,16 +31,28 @@ local rows = {
   {"GLU", "glu", {"dim", -1}},
 }
 
+local inplace = {}
+for _, name in ipairs {
+  "ReLU", "ReLU6", "SiLU", "Mish", "LeakyReLU", "ELU", "SELU", "CELU", "Hardtanh", "Hardsigmoid", "Hardswish", "Threshold",
+} do
+  inplace[name] = true
+end
+
 local activations = {}
 
 for _, row in ipairs(rows) do
   local name, op, parameters = row[1], row[2], table.pack(table.unpack(row, 3))
   local Activation = class(name)
-  local read = reader(name, table.unpack(parameters))
+  local known = table.move(parameters, 1, #parameters, 1, {})
+  if inplace[name] then known[#known + 1] = {"inplace", false} end
+  local read = reader(name, table.unpack(known))
 
   -- The parameters in the op's order.
   function Activation:init(...)
     local a = read(...)
+    if inplace[name] and type(a.inplace) ~= "boolean" then
+      core._fail(("%s: inplace is true or false (got %s)"):format(name, tostring(a.inplace)))
+    end
     self.arguments = {}
     for i, parameter in ipairs(parameters) do
       self.arguments[i] = a[type(parameter) == "table" and parameter[1] or parameter]

@@ -88,7 +88,8 @@ end
 -- dtype.
 function init._parameter(shape, options, fill, ...)
   local tensor = core.empty(shape, {dtype = options.dtype or "f32", device = "cpu"})
-  return fill(tensor, ...):to(options.device or core.device()):requires_grad_()
+  if not init._skip then fill(tensor, ...) end  -- nn.utils.skip_init
+  return tensor:to(options.device or core.device()):requires_grad_()
 end
 
 return init

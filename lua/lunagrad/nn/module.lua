@@ -1,9 +1,13 @@
 -- The base class of all modules: a table whose fields are its layers and parameters, in the order of their first
 -- assignment. Positions 1, 2, … of a module (as in Sequential) are named "0", "1", … as in PyTorch.
 local core = require "lunagrad.core"
+local hooks = require "lunagrad.nn.module_hooks"
+local nearest = require "lunagrad.nearest"
+local tree = require "lunagrad.nn.tree"
 
 local fail = core._fail
-local is_tensor = core.is_tensor
+local is_tensor, is_module, is_parameter = core.is_tensor, tree.is_module, tree.is_parameter
+local collect, name_of = tree.collect, tree.name_of
 local call_in_module = core._call_module
 local module_label = core._module_label
 
@@ -12,20 +16,6 @@ Module.__index = Module
 
 -- Marks modules; every class inherits it.
 Module._is_module = true
-
-local function is_module(value)
-  local class = type(value) == "table" and getmetatable(value)
-  return class and class._is_module == true
-end
-
--- The name of a field in paths and state dicts.
-local function name_of(key)
-  return type(key) == "number" and tostring(key - 1) or key
-end
-
-local function is_parameter(value)
-  return is_tensor(value) and value.requires_grad and value.is_leaf
-end
 
 -- A new object of a class. `_fields` lists its keys by first assignment; `_kinds` says which of them are parameters
 -- and which are buffers, so that a frozen parameter remains a parameter. Once the object is a field of another module,
@@ -79,87 +69,78 @@ function Module:__newindex(key, value)
   rawset(self, key, value)
 end
 
-local function call_hooks(self, inputs, ...)
-  local out = table.pack(...)
-  for _, entry in ipairs(table.move(self._hooks, 1, #self._hooks, 1, {})) do
-    local replaced = table.pack(entry.hook(self, inputs, table.unpack(out, 1, out.n)))
-    if replaced[1] ~= nil then out = replaced end
-  end
-  return table.unpack(out, 1, out.n)
-end
-
 -- Calls forward. Nodes that it records carry the path of this module.
 function Module:__call(...)
   if self._hooks then
-    return call_hooks(self, table.pack(...), call_in_module(self._label, self.forward, self, ...))
+    return hooks.call(self, function(...) return call_in_module(self._label, self.forward, self, ...) end, ...)
   end
   return call_in_module(self._label, self.forward, self, ...)
 end
 
--- hook(module, inputs, output, …) is called after each forward; `inputs` is the list of forward's arguments. A result other
--- than nil replaces the output. handle:remove() removes the hook.
-function Module:register_forward_hook(hook)
-  if type(hook) ~= "function" then
-    fail(("register_forward_hook: a function expected (got %s)"):format(type(hook)))
+hooks.add_to(Module)
+require "lunagrad.nn.module_state" (Module)
+require("lunagrad.nn.module_move").add_to(Module)
+
+-- The name of a new field; owner is the method that was called.
+local function check_name(self, owner, name)
+  if type(name) ~= "string" or name == "" or name:find(".", 1, true) then
+    fail(("%s: '%s' is no name of a field: a string without dots expected"):format(owner, tostring(name)))
+  elseif self._kinds[name] == nil and self[name] ~= nil then
+    fail(("%s: '%s' is the name of a field or method of %s"):format(owner, name, self.__name))
   end
-  local entry = {hook = hook}
-  local hooks = self._hooks or {}
-  hooks[#hooks + 1] = entry
-  rawset(self, "_hooks", hooks)
-  function entry.remove()
-    for i, other in ipairs(hooks) do
-      if other == entry then table.remove(hooks, i) end
-    end
-    if #hooks == 0 and self._hooks == hooks then rawset(self, "_hooks", false) end
-  end
-  return entry
 end
 
-function Module:register_buffer(name, tensor)
+local function check_tensor(owner, name, tensor)
+  if tensor ~= nil and not is_tensor(tensor) then
+    fail(("%s: '%s' is a %s, not a tensor"):format(owner, name, type(tensor)))
+  end
+end
+
+-- A tensor that belongs to the state but is not trained. With {persistent = false} it moves with the module and is no part
+-- of the state dict.
+function Module:register_buffer(name, tensor, persistent)
+  check_name(self, "register_buffer", name)
+  check_tensor("register_buffer", name, tensor)
+  if type(persistent) == "table" then persistent = persistent.persistent end
   self[name] = tensor
-  self._kinds[name] = "buffer"
+  self._kinds[name] = persistent == false and "transient" or "buffer"
 end
 
--- Registers a parameter that does not require a gradient.
+-- Registers a parameter, also one that does not require a gradient.
 function Module:register_parameter(name, tensor)
+  check_name(self, "register_parameter", name)
+  check_tensor("register_parameter", name, tensor)
   self[name] = tensor
   self._kinds[name] = "parameter"
 end
 
--- Calls visit(path, owner, key, value, kind) for every parameter and buffer, in order. A module may be reachable by several
--- paths, and may contain one of its ancestors.
-local function walk(self, visit, prefix, above)
-  if above[self] then return end
-  above[self] = true
-  for _, key in ipairs(self._fields) do
-    local value, kind = rawget(self, key), self._kinds[key]
-    local path = prefix .. name_of(key)
-    if is_tensor(value) then
-      if kind == "field" and is_parameter(value) then kind = "parameter" end
-      if kind ~= "field" then visit(path, self, key, value, kind) end
-    elseif is_module(value) then
-      walk(value, visit, path .. ".", above)
-    end
+-- Adds a module under a name, as self[name] = module does.
+function Module:add_module(name, module)
+  check_name(self, "add_module", name)
+  if module ~= nil and not is_module(module) then
+    fail(("add_module: '%s' is a %s, not a module"):format(name, type(module)))
   end
-  above[self] = nil
+  self[name] = module
 end
 
--- The tensors of kind "parameter", "buffer" or "any". With `once` a shared tensor appears under its first path only.
-local function collect(self, wanted, once)
-  local entries, seen = {}, {}
-  walk(self, function(path, owner, key, value, kind)
-    if kind ~= wanted and wanted ~= "any" or once and seen[value] then return end
-    seen[value] = true
-    entries[#entries + 1] = {path = path, owner = owner, key = key, tensor = value}
-  end, "", {})
+Module.register_module = Module.add_module
+
+-- Names each parameter by its path, which the tape shows, and notes where it was listed.
+local function named_parameters(self, options)
+  options = type(options) == "table" and options or {recurse = options}
+  local entries = collect(self, "parameter", options.remove_duplicate ~= false,
+    options.prefix and options.prefix ~= "" and options.prefix .. "." or "", options.recurse)
+  for _, entry in ipairs(entries) do
+    core._set_name(entry.tensor, entry.path)
+    if not options.prefix then tree.note_place(entry.tensor, self, entry.path) end
+  end
   return entries
 end
 
--- Names each parameter by its path, which the tape shows.
-local function named_parameters(self)
-  local entries = collect(self, "parameter", true)
-  for _, entry in ipairs(entries) do core._set_name(entry.tensor, entry.path) end
-  return entries
+local function named_buffers(self, options)
+  options = type(options) == "table" and options or {recurse = options}
+  return collect(self, "buffer", options.remove_duplicate ~= false,
+    options.prefix and options.prefix ~= "" and options.prefix .. "." or "", options.recurse)
 end
 
 local function tensors_of(entries)
@@ -176,24 +157,16 @@ local function pairs_of(entries)
   end
 end
 
--- The parameters, each once, in the order of the fields.
-function Module:parameters()
-  return tensors_of(named_parameters(self))
-end
+-- The parameters, each once, in the order of the fields. parameters(false): this module's own alone.
+function Module:parameters(recurse) return tensors_of(named_parameters(self, recurse)) end
 
--- for name, parameter in m:named_parameters() do
-function Module:named_parameters()
-  return pairs_of(named_parameters(self))
-end
+-- for name, parameter in m:named_parameters{prefix, recurse, remove_duplicate} do
+function Module:named_parameters(options) return pairs_of(named_parameters(self, options)) end
 
-function Module:buffers()
-  return tensors_of(collect(self, "buffer", true))
-end
+function Module:buffers(recurse) return tensors_of(named_buffers(self, recurse)) end
 
--- for name, buffer in m:named_buffers() do
-function Module:named_buffers()
-  return pairs_of(collect(self, "buffer", true))
-end
+-- for name, buffer in m:named_buffers{prefix, recurse, remove_duplicate} do
+function Module:named_buffers(options) return pairs_of(named_buffers(self, options)) end
 
 -- for name, child in m:named_children() do
 function Module:named_children()
@@ -213,16 +186,20 @@ function Module:children()
   return list
 end
 
+-- for name, module in m:named_modules{prefix, remove_duplicate} do: this module, under "", and all its descendants, parents
+-- first, each once.
+function Module:named_modules(options)
+  options = options or {}
+  local entries = {}
+  tree.each_module(self, function(path, module) entries[#entries + 1] = {path = path, tensor = module} end,
+    options.prefix, options.remove_duplicate ~= false)
+  return pairs_of(entries)
+end
+
 -- This module and all its descendants, each once, parents first.
 function Module:modules()
-  local list, seen = {}, {}
-  local function visit(module)
-    if seen[module] then return end
-    seen[module] = true
-    list[#list + 1] = module
-    for _, child in module:named_children() do visit(child) end
-  end
-  visit(self)
+  local list = {}
+  tree.each_module(self, function(_, module) list[#list + 1] = module end, "", true)
   return list
 end
 
@@ -233,67 +210,64 @@ function Module:apply(fn)
   return self
 end
 
--- A table from names to parameters and buffers. The tensors share memory with the module's.
-function Module:state_dict()
-  local state = {}
-  for _, entry in ipairs(collect(self, "any")) do state[entry.path] = entry.tensor:detach() end
-  return state
-end
-
-local function shape_text(tensor)
-  return "[" .. table.concat(tensor:size(), ", ") .. "]"
-end
-
--- Compares a state with a module: the missing names, the unexpected names, and a line for each mismatch.
-local function compare(entries, state, strict)
-  local missing, unexpected, report, known = {}, {}, {}, {}
-  for _, entry in ipairs(entries) do
-    local path, value = entry.path, state[entry.path]
-    known[path] = true
-    if value == nil then
-      missing[#missing + 1] = path
-      if strict then report[#report + 1] = ("%s is missing (shape %s)"):format(path, shape_text(entry.tensor)) end
-    elseif not is_tensor(value) then
-      report[#report + 1] = ("%s is no tensor but a %s"):format(path, type(value))
-    elseif shape_text(value) ~= shape_text(entry.tensor) then
-      report[#report + 1] = ("%s has shape %s here and %s in the state"):format(
-        path, shape_text(entry.tensor), shape_text(value))
+-- The module at a path as "encoder.0.norm"; "" is this one.
+local function find_module(self, owner, path)
+  if type(path) ~= "string" then
+    fail(("%s: a path as 'encoder.0.norm' expected (got %s)"):format(owner, type(path)))
+  end
+  local module = self
+  for name in path:gmatch "[^.]+" do
+    local inner = rawget(module, tree.field_of(module, name))
+    if not is_module(inner) then
+      local known = {}
+      for child in module:named_children() do known[#known + 1] = child end
+      local near = nearest(name, known)
+      fail(("%s: %s has no module '%s'%s"):format(owner, module.__name, name,
+        near and ("; did you mean '%s'?"):format(near) or ""))
     end
+    module = inner
   end
-  for name in pairs(state) do
-    if not known[name] then unexpected[#unexpected + 1] = tostring(name) end
-  end
-  table.sort(unexpected)
-  if strict then
-    for _, name in ipairs(unexpected) do report[#report + 1] = ("%s is not in the module"):format(name) end
-  end
-  return missing, unexpected, report
+  return module
 end
 
--- Copies the values of `state` into the module. Missing and unexpected names are errors unless options.strict is false;
--- shapes that differ are always errors. On an error nothing is copied. Returns the two lists of names.
-function Module:load_state_dict(state, options)
-  local entries = collect(self, "any")
-  local strict = not (options and options.strict == false)
-  local missing, unexpected, report = compare(entries, state, strict)
-  if #report > 0 then
-    fail(("load_state_dict: the state does not fit %s:\n  %s"):format(self.__name, table.concat(report, "\n  ")))
+local function find_tensor(self, owner, path, wanted)
+  if type(path) ~= "string" then
+    fail(("%s: a path as 'encoder.0.weight' expected (got %s)"):format(owner, type(path)))
   end
-  local _ <close> = core.no_grad()
-  for _, entry in ipairs(entries) do
-    if state[entry.path] ~= nil then entry.tensor:copy_(state[entry.path]) end
+  local above, name = path:match "^(.*)%.([^.]*)$"
+  local module = find_module(self, owner, above or "")
+  local known = {}
+  for _, entry in ipairs(collect(module, wanted, false, "", false)) do
+    if entry.path == (name or path) then return entry.tensor end
+    known[#known + 1] = entry.path
   end
-  return missing, unexpected
+  local near = nearest(name or path, known)
+  fail(("%s: %s has no %s '%s'%s"):format(owner, module.__name, wanted, name or path,
+    near and ("; did you mean '%s'?"):format(near) or ""))
 end
 
+function Module:get_submodule(path) return find_module(self, "get_submodule", path) end
+function Module:get_parameter(path) return find_tensor(self, "get_parameter", path, "parameter") end
+function Module:get_buffer(path) return find_tensor(self, "get_buffer", path, "buffer") end
+
+-- Replaces the module at a path.
+function Module:set_submodule(path, module)
+  if not is_module(module) then fail(("set_submodule: a module expected (got %s)"):format(type(module))) end
+  local above, name = tostring(path):match "^(.*)%.([^.]*)$"
+  name = name or path
+  if type(name) ~= "string" or name == "" then fail("set_submodule: a path as 'encoder.0' expected") end
+  local owner = find_module(self, "set_submodule", above or "")
+  owner[tree.field_of(owner, name)] = module
+end
+
+-- Training mode, or evaluation with train(false), for this module and all inside.
 function Module:train(mode)
+  if mode ~= nil and type(mode) ~= "boolean" then fail(("train: true or false expected (got %s)"):format(type(mode))) end
   for _, module in ipairs(self:modules()) do module.training = mode ~= false end
   return self
 end
 
-function Module:eval()
-  return self:train(false)
-end
+function Module:eval() return self:train(false) end
 
 function Module:requires_grad_(on)
   for _, entry in ipairs(collect(self, "parameter")) do entry.tensor:requires_grad_(on ~= false) end
@@ -302,32 +276,7 @@ end
 
 -- Sets the gradients to nil, or to zero with {set_to_none = false}.
 function Module:zero_grad(options)
-  local zero = options and options.set_to_none == false
-  for _, entry in ipairs(collect(self, "parameter", true)) do
-    local parameter = entry.tensor
-    if not zero then
-      parameter.grad = nil
-    elseif parameter.grad then
-      parameter.grad:zero_()
-    end
-  end
-end
-
-local floating = {f16 = true, bf16 = true, f32 = true, f64 = true}
-
--- Moves parameters and buffers to a device, or casts the floating ones: m:to("vulkan"), m:to("f64"). This makes new
--- parameter tensors: create the optimizer afterwards.
-function Module:to(target)
-  local moved = {}
-  for _, entry in ipairs(collect(self, "any")) do
-    local tensor = entry.tensor
-    if not moved[tensor] and (not floating[target] or floating[tensor:dtype()]) then
-      moved[tensor] = tensor:detach():to(target)
-      if tensor.requires_grad then moved[tensor]:requires_grad_() end
-    end
-    entry.owner[entry.key] = moved[tensor] or tensor
-  end
-  return self
+  require("lunagrad.nn.zero_grad")(tensors_of(collect(self, "parameter", true)), options)
 end
 
 local function grouped(n)

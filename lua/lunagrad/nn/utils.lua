@@ -4,7 +4,25 @@ local core = require "lunagrad.core"
 local fail = core._fail
 local utils = {}
 
-for name, f in pairs(require "lunagrad.nn.clip") do utils[name] = f end
+for _, file in ipairs {"clip", "weight_hooks", "fuse"} do
+  for name, f in pairs(require("lunagrad.nn." .. file)) do utils[name] = f end
+end
+utils.rnn = require "lunagrad.nn.sequences"
+utils.parametrize = require "lunagrad.nn.parametrize"
+utils.parametrizations = require "lunagrad.nn.parametrizations"
+utils.prune = require "lunagrad.nn.prune"
+utils.deepcopy = require "lunagrad.nn.copy"
+
+-- Makes a module whose parameters are not initialized: their values are undefined until they are loaded.
+function utils.skip_init(class, ...)
+  local initialize = require "lunagrad.nn.initialize"
+  local before = initialize._skip
+  initialize._skip = true
+  local results = table.pack(pcall(class, ...))
+  initialize._skip = before
+  if not results[1] then error(results[2], 0) end
+  return results[2]
+end
 
 local function list_of(parameters) return core.is_tensor(parameters) and {parameters} or parameters end
 

@@ -5,6 +5,7 @@
 -- ema:average(fn) calls fn while the parameters hold the averages. The decay may be a function or a handle, which is called
 -- at each update.
 local core = require "lunagrad.core"
+local follow = require "lunagrad.optim.follow"
 local reader = require("lunagrad.arguments").reader
 
 local fail = core._fail
@@ -35,6 +36,7 @@ end
 function EMA:update()
   local decay = type(self.decay) == "number" and self.decay or self.decay()
   if not (decay >= 0 and decay <= 1) then fail(("EMA: decay must lie in [0, 1] (got %g)"):format(decay)) end
+  follow.list(self.averages, self.params)
   core._ema_step(self.averages, self.params, decay)
   self.num_updates = self.num_updates + 1
 end
@@ -51,6 +53,7 @@ end
 
 function EMA:swap()
   local _ <close> = core.no_grad()
+  follow.list(self.averages, self.params)
   for i, average in ipairs(self.averages) do
     local held = average:clone()
     average:copy_(self.params[i])

@@ -6,11 +6,21 @@ local optim = {
   GradScaler = require "lunagrad.optim.grad_scaler",
   LBFGS = require "lunagrad.optim.lbfgs",
   lr_scheduler = require "lunagrad.optim.lr_scheduler",
+  swa_utils = require "lunagrad.optim.swa_utils",
 }
 
 -- The file of a rule of runtime/optimizer/optimizers.def has the rule's name, and returns a table with its class.
 for _, rule in ipairs(core._optimizer_rules) do
   for name, class in pairs(require("lunagrad.optim." .. rule)) do optim[name] = class end
+end
+
+-- Optimizers that need more than an element at a time, composed of ops.
+for _, file in ipairs {"adafactor", "muon", "lamb"} do
+  for name, class in pairs(require("lunagrad.optim." .. file)) do optim[name] = class end
+end
+
+function optim.SparseAdam()
+  core._fail("SparseAdam: there are no sparse tensors, so the gradient of nn.Embedding is dense; write lg.optim.Adam")
 end
 
 return optim

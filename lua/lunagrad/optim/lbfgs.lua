@@ -4,6 +4,7 @@
 local core = require "lunagrad.core"
 local Optimizer = require "lunagrad.optim.optimizer"
 local reader = require("lunagrad.arguments").reader
+local follow = require "lunagrad.optim.follow"
 local search = require "lunagrad.optim.wolfe"
 
 local fail = core._fail
@@ -109,9 +110,11 @@ end
 function LBFGS:step(closure)
   if type(closure) ~= "function" then fail("LBFGS: step(closure) needs a function that returns the loss") end
   if #self.param_groups ~= 1 then fail(("LBFGS: one group of parameters is taken (got %d)"):format(#self.param_groups)) end
+  self:_run_hooks("step_pre", closure)
   local group = self.param_groups[1]
   local s, parameters = self:settings_of(group), group.params
   local memory = self.state[parameters[1]]
+  follow.state(memory, parameters[1])
   local evaluations = 0
 
   local _ <close> = core.no_grad()
@@ -150,6 +153,7 @@ function LBFGS:step(closure)
     end
   end
   if core.run then core.run._count_step() end
+  self:_run_hooks("step_post", closure)
   return first
 end
 

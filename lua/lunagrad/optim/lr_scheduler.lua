@@ -232,6 +232,31 @@ function SequentialLR:load_state_dict(state)
   for i, one in ipairs(self.schedulers) do one:load_state_dict(state._schedulers[i]) end
 end
 
+-- Steps several schedulers of one optimizer at a time: their chained formulas multiply.
+local ChainedScheduler = Schedule.class("ChainedScheduler", function(schedulers, optimizer)
+  if type(schedulers) ~= "table" or #schedulers == 0 then fail("ChainedScheduler: a list of schedulers expected") end
+  if type(optimizer) == "table" and not rawget(optimizer, "param_groups") then optimizer = optimizer.optimizer end
+  optimizer = optimizer or schedulers[1].optimizer
+  for i, one in ipairs(schedulers) do
+    if one.optimizer ~= optimizer then fail(("ChainedScheduler: scheduler %d has another optimizer"):format(i)) end
+  end
+  return {schedulers = schedulers, optimizer = optimizer, last_epoch = -1}
+end)
+scheduler.ChainedScheduler = ChainedScheduler
+
+function ChainedScheduler:_first_step()
+  self.last_epoch, self._step_count = self.schedulers[1].last_epoch, 1
+  self:_note()
+end
+
+function ChainedScheduler:step()
+  for _, one in ipairs(self.schedulers) do one:step() end
+  self.last_epoch, self._step_count = self.last_epoch + 1, self._step_count + 1
+  self:_note()
+end
+
+ChainedScheduler.state_dict, ChainedScheduler.load_state_dict = SequentialLR.state_dict, SequentialLR.load_state_dict
+
 for name, made in pairs(require "lunagrad.optim.cycle") do scheduler[name] = made end
 scheduler.ReduceLROnPlateau = require "lunagrad.optim.plateau"
 

@@ -1,29 +1,70 @@
 -- The base class of all optimizers: parameter groups with their settings, a state for each parameter, and the step.
 -- A setting is a number, a function or a handle of lg.run.live; functions and handles are called at every step.
 local core = require "lunagrad.core"
+local arguments = require "lunagrad.arguments"
+local closed = require "lunagrad.closed"
+local follow = require "lunagrad.optim.follow"
+local nearest = require "lunagrad.nearest"
+local replacement_of = require("lunagrad.nn.tree").replacement_of
+local zero_grad = require "lunagrad.nn.zero_grad"
 
 local fail = core._fail
 local is_tensor = core.is_tensor
 
-local Optimizer = {__name = "Optimizer"}
+-- `texts` names the settings of a class that are strings, `own_shapes` the states that have not the shape of the parameter.
+local Optimizer = {__name = "Optimizer", free_state = false, texts = {}, own_shapes = {}}
 Optimizer.__index = Optimizer
+
+-- PyTorch's options that choose among implementations: here a step is always one fused op.
+local ignored = {foreach = true, fused = true, capturable = true}
+
+-- The arguments without PyTorch's options of implementation.
+local function without_ignored(name, ...)
+  local given = table.pack(...)
+  local options = given[given.n]
+  if not arguments.is_options(options) then return ... end
+  if options.differentiable then
+    fail(("%s: a step is not differentiable; write the update with ops, as p - lr * lg.grad(loss, p, {create_graph = true})"):format(
+      name))
+  end
+  local kept = {}
+  for key, value in pairs(options) do
+    if not ignored[key] and key ~= "differentiable" then kept[key] = value end
+  end
+  if next(kept) == nil then given.n = given.n - 1 else given[given.n] = kept end
+  return table.unpack(given, 1, given.n)
+end
+
+-- Methods are called with a colon.
+local function own(self, method, arguments_text)
+  if type(self) ~= "table" or type(rawget(self, "param_groups")) ~= "table" then
+    fail(("%s is called with a colon: optimizer:%s(%s)"):format(method, method, arguments_text or ""))
+  end
+end
+
+-- What a misspelt or misplaced field of an optimizer stands for.
+local function advice(self, name)
+  if rawget(self, "defaults")[name] ~= nil then
+    return ("%s is a setting of a group of parameters; write optimizer.param_groups[1].%s"):format(name, name)
+  end
+end
 
 -- Makes a class of optimizers. `read` is a reader of arguments (lunagrad.arguments) with `params` among them; every other
 -- name is a setting, which each group may override.
 function Optimizer.class(name, read)
-  local class = {__name = name, __index = nil, __tostring = Optimizer.__tostring}
-  class.__index = class
+  local class = {__name = name, __tostring = Optimizer.__tostring}
+  closed.guard(class, advice)
   return setmetatable(class, {
     __index = Optimizer,
     __call = function(_, ...)
-      local defaults = read(...)
+      local defaults = read(without_ignored(name, ...))
       local parameters = defaults.params
       defaults.params = nil
       local names = {}
       for setting in pairs(defaults) do names[#names + 1] = setting end
       table.sort(names)
       local self = setmetatable({
-        defaults = defaults, names = names, param_groups = {}, state = {}, settings = {}, lists = {},
+        defaults = defaults, names = names, param_groups = {}, state = {}, settings = {}, lists = {}, hooks = {},
       }, class)
       self:add_groups(parameters)
       return self
@@ -31,9 +72,30 @@ function Optimizer.class(name, read)
   })
 end
 
--- `parameters` is a list of tensors, or a list of groups {params = {…}, lr = …}.
+-- The parameters and their names of model:named_parameters(), or of a list of pairs {name, parameter}.
+local function with_names(given)
+  local params, names = {}, {}
+  if type(given) == "function" then
+    for name, parameter in given do params[#params + 1], names[#names + 1] = parameter, name end
+  else
+    for i, pair in ipairs(given) do names[i], params[i] = pair[1], pair[2] end
+  end
+  return params, names
+end
+
+local function is_named(list)
+  local first = type(list) == "table" and not is_tensor(list) and getmetatable(list) == nil and list[1]
+  return type(list) == "function" or type(first) == "table" and not is_tensor(first) and type(first[1]) == "string"
+end
+
+-- `parameters` is a list of tensors, model:named_parameters(), or a list of groups {params = {…}, lr = …}.
 function Optimizer:add_groups(parameters)
   if is_tensor(parameters) then parameters = {parameters} end
+  if is_named(parameters) then
+    local params, names = with_names(parameters)
+    if #params == 0 then fail(("%s: the list of parameters is empty"):format(self.__name)) end
+    return self:add_param_group {params = params, param_names = names}
+  end
   if type(parameters) ~= "table" or getmetatable(parameters) then
     fail(("%s: a list of parameters expected, as model:parameters() gives"):format(self.__name))
   end
@@ -64,18 +126,39 @@ local function check_sign(self, settings)
   end
 end
 
--- Adds a group {params = {…}, …}. `initial_lr` is set by schedules: the rate that they started from.
+-- What a group may hold beside its parameters and settings: its own name, the names of its parameters, and the rate that a
+-- schedule started from.
+local extras = {params = true, name = true, param_names = true, initial_lr = true}
+
+-- A group is a table with its own settings; setting another field is an error.
+local function guard_group(self, group)
+  return setmetatable(group, {__newindex = function(_, name, value)
+    if extras[name] or self.defaults[name] ~= nil then return rawset(group, name, value) end
+    local known = table.move(self.names, 1, #self.names, 2, {"name"})
+    local near = nearest(name, known)
+    fail(("%s: a group of parameters has no setting '%s'%s; rawset(group, name, value) adds a field of your own"):format(
+      self.__name, tostring(name), near and ("; did you mean '%s'?"):format(near) or ""))
+  end})
+end
+
+-- Adds a group {params = {…}, …}.
 function Optimizer:add_param_group(given)
+  own(self, "add_param_group", "{params = {…}}")
+  if type(given) ~= "table" or is_tensor(given) then
+    fail(("%s: a group {params = {…}} expected (got %s)"):format(self.__name, is_tensor(given) and "a tensor" or type(given)))
+  end
   local group = {}
   for name, default in pairs(self.defaults) do group[name] = default end
   for name, value in pairs(given) do
-    if name ~= "params" and name ~= "initial_lr" and self.defaults[name] == nil then
-      fail(("%s: unknown setting '%s' in a group of parameters"):format(self.__name, tostring(name)))
+    if not extras[name] and self.defaults[name] == nil then
+      fail(("%s: unknown setting '%s' in a group of parameters (known: %s)"):format(self.__name, tostring(name),
+        table.concat(self.names, ", ")))
     end
     group[name] = value
   end
   check_sign(self, group)
   group.params = is_tensor(given.params) and {given.params} or given.params
+  if is_named(group.params) then group.params, group.param_names = with_names(group.params) end
   if type(group.params) ~= "table" then fail(("%s: a group without params"):format(self.__name)) end
   for i, parameter in ipairs(group.params) do
     if not is_tensor(parameter) then
@@ -88,7 +171,7 @@ function Optimizer:add_param_group(given)
     end
     self.state[parameter] = {step = 0}
   end
-  self.param_groups[#self.param_groups + 1] = group
+  self.param_groups[#self.param_groups + 1] = guard_group(self, group)
   self.settings[group] = {values = {}, known = {}}
 end
 
@@ -108,6 +191,8 @@ local function current(value, name, optimizer)
     local list = {}
     for i = 1, #value do list[i] = current(value[i], name, optimizer) end
     return list
+  elseif kind == "string" and optimizer.texts[name] then
+    return value
   end
   if kind ~= "number" and kind ~= "boolean" then
     fail(("%s: %s is a %s, not a number"):format(optimizer.__name, name, kind))
@@ -144,16 +229,33 @@ function Optimizer:settings_of(group)
   return settings
 end
 
+-- An error when a parameter that gets no gradient was replaced in its model by one that no group holds: the model would
+-- not be trained, and nothing would say so.
+local function check_kept(self, group)
+  for i, parameter in ipairs(group.params) do
+    local now, path = nil, nil
+    if not parameter.grad then now, path = replacement_of(parameter) end
+    if now and now.requires_grad and not self:has(now) then
+      fail(("%s: parameter %d, '%s', was replaced in the model by another tensor after the optimizer was made; make the "
+        .. "optimizer after the change, as optimizer = lg.optim.%s(model:parameters(), …), or add the new one with "
+        .. "optimizer:add_param_group{params = {…}}"):format(self.__name, i, path, self.__name))
+    end
+  end
+end
+
 -- The parameters of a group that have a gradient, one list for each step count (one list, unless some parameters had no
--- gradient before). The lists are kept until a parameter gains or loses its gradient.
+-- gradient before). The lists are kept until a parameter gains or loses its gradient, moves or changes its type.
 local function due(self, group)
   local known = self.lists[group]
   if known and known.count == #group.params and core._same_grads(known.all) then return known end
   local lists, by_step = {count = #group.params, all = core._step_list(group.params)}, {}
   core._same_grads(lists.all)
+  self.lists[group] = nil
+  check_kept(self, group)
   for _, parameter in ipairs(group.params) do
     if parameter.grad then
       local state = self.state[parameter]
+      follow.state(state, parameter)
       local list = by_step[state.step]
       if not list then
         list = {params = {}, states = {}}
@@ -174,11 +276,48 @@ function Optimizer:about_to_update()
   if look then look(self) end
 end
 
+function Optimizer:_run_hooks(kind, ...)
+  local list = self.hooks[kind]
+  if not list then return end
+  for _, entry in ipairs(table.move(list, 1, #list, 1, {})) do entry.hook(self, ...) end
+end
+
+local function add_hook(self, kind, hook)
+  own(self, ("register_%s_hook"):format(kind), "hook")
+  if type(hook) ~= "function" and not (type(hook) == "table" and getmetatable(hook)) then
+    fail(("register_%s_hook: a function expected (got %s)"):format(kind, type(hook)))
+  end
+  local list, entry = self.hooks[kind] or {}, {hook = hook}
+  self.hooks[kind] = list
+  list[#list + 1] = entry
+  function entry.remove()
+    for i, other in ipairs(list) do
+      if other == entry then table.remove(list, i) end
+    end
+  end
+  return entry
+end
+
+-- hook(optimizer, closure) is called before, or after, each step. handle:remove() removes it.
+function Optimizer:register_step_pre_hook(hook) return add_hook(self, "step_pre", hook) end
+function Optimizer:register_step_post_hook(hook) return add_hook(self, "step_post", hook) end
+-- hook(optimizer) before state_dict(); hook(optimizer, state) after it, and around load_state_dict: before with the state, which
+-- it may change or replace, after without.
+function Optimizer:register_state_dict_pre_hook(hook) return add_hook(self, "state_dict_pre", hook) end
+function Optimizer:register_state_dict_post_hook(hook) return add_hook(self, "state_dict_post", hook) end
+function Optimizer:register_load_state_dict_pre_hook(hook) return add_hook(self, "load_state_dict_pre", hook) end
+function Optimizer:register_load_state_dict_post_hook(hook) return add_hook(self, "load_state_dict_post", hook) end
+
 -- Updates every parameter that has a gradient. A class defines update(settings, list), which updates list.params with
 -- list.states; list.step is the number of the update, from 1. A closure is called first, and its loss returned.
 function Optimizer:step(closure)
+  own(self, "step")
+  self:_run_hooks("step_pre", closure)
   local loss
   if closure then
+    if type(closure) ~= "function" then
+      fail(("%s: step(closure) takes a function that returns the loss (got %s)"):format(self.__name, type(closure)))
+    end
     local _ <close> = core.enable_grad()
     loss = closure()
   end
@@ -194,6 +333,7 @@ function Optimizer:step(closure)
     end
   end
   if core.run then core.run._count_step() end
+  self:_run_hooks("step_post", closure)
   return loss
 end
 
@@ -222,25 +362,19 @@ end
 
 -- Sets the gradients to nil, or to zero with {set_to_none = false}.
 function Optimizer:zero_grad(options)
-  local zero = options and options.set_to_none == false
-  for _, group in ipairs(self.param_groups) do
-    for _, parameter in ipairs(group.params) do
-      if not zero then
-        parameter.grad = nil
-      elseif parameter.grad then
-        parameter.grad:zero_()
-      end
-    end
-  end
+  own(self, "zero_grad")
+  for _, group in ipairs(self.param_groups) do zero_grad(group.params, options) end
 end
 
 -- PyTorch's layout: parameters are numbered from 0 across all groups. The tensors are shared with the optimizer.
 function Optimizer:state_dict()
+  own(self, "state_dict")
+  self:_run_hooks("state_dict_pre")
   local states, groups, number = {}, {}, 0
   for g, group in ipairs(self.param_groups) do
     groups[g] = {params = {}}
     for name in pairs(self.defaults) do groups[g][name] = current(group[name], name, self) end
-    groups[g].initial_lr = group.initial_lr
+    groups[g].initial_lr, groups[g].name, groups[g].param_names = group.initial_lr, group.name, group.param_names
     for i, parameter in ipairs(group.params) do
       local state = self.state[parameter]
       if state.step > 0 then
@@ -251,7 +385,9 @@ function Optimizer:state_dict()
       number = number + 1
     end
   end
-  return {state = states, param_groups = groups}
+  local state = {state = states, param_groups = groups}
+  self:_run_hooks("state_dict_post", state)
+  return state
 end
 
 local function sorted_keys(t)
@@ -262,14 +398,14 @@ local function sorted_keys(t)
 end
 
 -- Checks that every saved state belongs to a parameter and has its shape.
-local function check_states(states, by_number)
+local function check_states(states, by_number, own_shapes)
   for _, number in ipairs(sorted_keys(states)) do
     local parameter = by_number[number]
     if not parameter then fail(("load_state_dict: no parameter has the number %s"):format(number)) end
     local wanted = table.concat(parameter:size(), ", ")
     for _, name in ipairs(sorted_keys(states[number])) do
       local value = states[number][name]
-      local shape = is_tensor(value) and value:dim() > 0 and table.concat(value:size(), ", ") or wanted
+      local shape = is_tensor(value) and value:dim() > 0 and not own_shapes[name] and table.concat(value:size(), ", ") or wanted
       if shape ~= wanted then
         fail(("load_state_dict: %s of parameter %d has shape [%s], the parameter [%s]"):format(
           name, number, shape, wanted))
@@ -278,17 +414,13 @@ local function check_states(states, by_number)
   end
 end
 
--- A copy of a saved value on the parameter's device; lists (as in LBFGS) are copied item by item.
-local function adopted(value, parameter)
-  if is_tensor(value) then return value:detach():to(parameter:device()):clone() end
-  if type(value) ~= "table" then return value end
-  local list = {}
-  for i, item in ipairs(value) do list[i] = adopted(item, parameter) end
-  return list
-end
-
 -- Loads a state dict. Settings that are functions or handles are kept.
 function Optimizer:load_state_dict(saved)
+  own(self, "load_state_dict", "state")
+  if type(saved) ~= "table" or type(saved.param_groups) ~= "table" or type(saved.state) ~= "table" then
+    fail(("load_state_dict: the state of %s expected, as optimizer:state_dict() gives"):format(self.__name))
+  end
+  self:_run_hooks("load_state_dict_pre", saved)
   if #saved.param_groups ~= #self.param_groups then
     fail(("load_state_dict: %d groups of parameters in %s, %d in the state"):format(
       #self.param_groups, self.__name, #saved.param_groups))
@@ -302,7 +434,7 @@ function Optimizer:load_state_dict(saved)
     end
     for i, parameter in ipairs(group.params) do by_number[numbers[i]] = parameter end
   end
-  if not self.free_state then check_states(saved.state, by_number) end
+  if not self.free_state then check_states(saved.state, by_number, self.own_shapes) end
   self.lists = {}
   for number, state in pairs(saved.state) do
     local parameter, loaded = by_number[number], {}
@@ -310,7 +442,7 @@ function Optimizer:load_state_dict(saved)
       if name == "step" then
         loaded.step = math.tointeger(is_tensor(value) and value:item() or value)
       else
-        loaded[name] = adopted(value, parameter)
+        loaded[name] = follow.copy(value, parameter)
       end
     end
     self.state[parameter] = loaded
@@ -322,6 +454,7 @@ function Optimizer:load_state_dict(saved)
     end
     if saved.param_groups[g].initial_lr then group.initial_lr = saved.param_groups[g].initial_lr end
   end
+  self:_run_hooks("load_state_dict_post")
 end
 
 function Optimizer:__tostring()
@@ -335,7 +468,8 @@ function Optimizer:__tostring()
       if type(value) == "table" then value = "{" .. table.concat(value, ", ") .. "}" end
       names[i] = ("%s = %s"):format(name, tostring(value))
     end
-    lines[g] = ("  group %d: %d parameters, %s"):format(g, #group.params, table.concat(names, ", "))
+    lines[g] = ("  group %d%s: %d parameters, %s"):format(g, group.name and (" (%s)"):format(group.name) or "", #group.params,
+      table.concat(names, ", "))
   end
   return ("%s(\n%s\n)"):format(self.__name, table.concat(lines, "\n"))
 end

@@ -2,11 +2,21 @@
 -- optimizer's, those of the next. A rate that is a function or a handle stays one: the schedule multiplies what it
 -- gives.
 local core = require "lunagrad.core"
+local arguments = require "lunagrad.arguments"
+local closed = require "lunagrad.closed"
 
 local fail = core._fail
 
-local Schedule = {__name = "LRScheduler"}
+-- A class defines chained, closed and begin where it has them.
+local Schedule = {__name = "LRScheduler", chained = false, closed = false, begin = false}
 Schedule.__index = Schedule
+
+-- The rate belongs to the optimizer.
+local function advice(_, name)
+  if name == "lr" then
+    return "the rate is a setting of the optimizer: optimizer.param_groups[1].lr; get_last_lr() gives the rates of all groups"
+  end
+end
 
 -- A handle times what the schedule makes of the rate that it gave at first.
 local Scaled = {__name = "scheduled rate"}
@@ -40,15 +50,15 @@ local function start(group, resumed, name)
 end
 
 local function is_optimizer(value)
-  return type(value) == "table" and type(value.param_groups) == "table"
+  return type(value) == "table" and type(rawget(value, "param_groups")) == "table"
 end
 
 -- A class of schedules. `read` takes the arguments (lunagrad.arguments), `optimizer` among them, and last_epoch. The
 -- class gives chained(self, group, base): the next rate from the one before; or closed(self, group, base): the rate
 -- from the step self.last_epoch alone; or both, as PyTorch has them.
 function Schedule.class(name, read)
-  local class = {__name = name}
-  class.__index = class
+  local class = {__name = name, __tostring = Schedule.__tostring, optional = arguments.names_of(read)}
+  closed.guard(class, advice, true)
   return setmetatable(class, {
     __index = Schedule,
     __call = function(_, ...)
@@ -87,6 +97,11 @@ end
 
 -- The next step, or step number `epoch`.
 function Schedule:step(epoch)
+  if type(self) ~= "table" then fail("step is called with a colon: scheduler:step()") end
+  if epoch ~= nil and type(epoch) ~= "number" then
+    fail(("%s: step() takes the number of an epoch or nothing (got %s); ReduceLROnPlateau takes a metric"):format(self.__name,
+      core.is_tensor(epoch) and "a tensor" or type(epoch)))
+  end
   self._step_count = self._step_count + 1
   self.last_epoch = epoch or self.last_epoch + 1
   local rates

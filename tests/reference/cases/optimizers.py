@@ -50,7 +50,108 @@ class NAdam(torch.optim.Optimizer):
                 p.sub_(lr * following / (1 - state["product"] * following) * state["m"] / root)
 
 
-OURS = {"Lion": Lion, "NAdam": NAdam}
+class ASGD(torch.optim.Optimizer):
+    """PyTorch's, which keeps eta and mu in f32, in f64."""
+
+    def __init__(self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0.0):
+        super().__init__(params, dict(lr=lr, lambd=lambd, alpha=alpha, t0=t0, weight_decay=weight_decay))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                state = self.state[p]
+                t = state["t"] = state.get("t", 0) + 1
+                eta = state.get("eta", group["lr"])
+                p.sub_(eta * (p.grad + group["weight_decay"] * p) + group["lambd"] * eta * p)
+                state["eta"] = group["lr"] / (1 + group["lambd"] * group["lr"] * t) ** group["alpha"]
+
+
+class LAMB(torch.optim.Optimizer):
+    """You et al., "Large batch optimization for deep learning", ICLR 2020, algorithm 2."""
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-6, weight_decay=0.01, bias_correction=True,
+                 maximize=False):
+        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay,
+                                      bias_correction=bias_correction, maximize=maximize))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            b1, b2 = group["betas"]
+            for p in group["params"]:
+                state = self.state[p]
+                if not state:
+                    state.update(t=0, m=torch.zeros_like(p), v=torch.zeros_like(p))
+                state["t"] += 1
+                g = -p.grad if group["maximize"] else p.grad
+                state["m"].mul_(b1).add_((1 - b1) * g)
+                state["v"].mul_(b2).add_((1 - b2) * g * g)
+                c1, c2 = (1 - b ** state["t"] if group["bias_correction"] else 1 for b in (b1, b2))
+                r = state["m"] / c1 / ((state["v"] / c2).sqrt() + group["eps"]) + group["weight_decay"] * p
+                ratio = p.norm() / r.norm() if p.norm() > 0 and r.norm() > 0 else 1.0
+                p.sub_(group["lr"] * ratio * r)
+
+
+class Adafactor(torch.optim.Optimizer):
+    """Shazeer, Stern, ICML 2018: algorithms 4 and 5, with relative steps as PyTorch 2.5 defines them."""
+
+    def __init__(self, params, lr=1e-2, beta2_decay=-0.8, eps=(None, 1e-3), d=1.0, weight_decay=0.0, maximize=False):
+        super().__init__(params, dict(lr=lr, beta2_decay=beta2_decay, eps=eps, d=d, weight_decay=weight_decay,
+                                      maximize=maximize))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            lr, d, (eps1, eps2) = group["lr"], group["d"], group["eps"]
+            for p in group["params"]:
+                state = self.state[p]
+                state["t"] = t = state.get("t", 0) + 1
+                g = -p.grad if group["maximize"] else p.grad
+                least = eps1 or torch.finfo(p.dtype).eps
+                beta = 1 - t ** group["beta2_decay"]
+                rms = max(eps2, float((p ** 2).mean().sqrt()))
+                p.mul_(1 - lr * group["weight_decay"])
+                if p.dim() > 1:
+                    rows, columns = (g ** 2).mean(1), (g ** 2).mean(0)
+                    state["r"] = beta * state.get("r", torch.zeros_like(rows)) + (1 - beta) * rows
+                    state["c"] = beta * state.get("c", torch.zeros_like(columns)) + (1 - beta) * columns
+                    v = torch.outer(state["r"], state["c"]) / max(float(state["r"].mean()), least)
+                else:
+                    state["v"] = v = beta * state.get("v", torch.zeros_like(g)) + (1 - beta) * g ** 2
+                u = g / v.clamp(min=least ** 2).sqrt()
+                p.sub_(rms * min(lr, t ** -0.5) * u / max(1.0, float((u ** 2).mean().sqrt()) / d))
+
+
+class Muon(torch.optim.Optimizer):
+    """Jordan et al. 2024, with PyTorch 2.9's options; the iteration in the parameter's type. Of matrices alone."""
+
+    def __init__(self, params, lr=1e-3, weight_decay=0.1, momentum=0.95, nesterov=True,
+                 ns_coefficients=(3.4445, -4.775, 2.0315), eps=1e-7, ns_steps=5, adjust_lr_fn="original"):
+        super().__init__(params, dict(lr=lr, weight_decay=weight_decay, momentum=momentum, nesterov=nesterov,
+                                      c=ns_coefficients, eps=eps, ns_steps=ns_steps, adjust=adjust_lr_fn))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            a, b, c = group["c"]
+            for p in group["params"]:
+                if p.dim() != 2:
+                    continue
+                m = self.state[p].setdefault("m", torch.zeros_like(p))
+                m.lerp_(p.grad, 1 - group["momentum"])
+                u = p.grad.lerp(m, group["momentum"]) if group["nesterov"] else m
+                # The iteration on the singular values alone.
+                left, values, right = torch.linalg.svd(u / u.norm().clamp(min=group["eps"]), full_matrices=False)
+                for _ in range(group["ns_steps"]):
+                    values = a * values + b * values ** 3 + c * values ** 5
+                rows, columns = p.shape
+                rate = group["lr"] * (max(1, rows / columns) ** 0.5 if group["adjust"] == "original"
+                                      else 0.2 * max(rows, columns) ** 0.5)
+                p.mul_(1 - group["lr"] * group["weight_decay"]).sub_(rate * left @ torch.diag(values) @ right)
+
+
+OURS = {"ASGD": ASGD, "Lion": Lion, "NAdam": NAdam, "LAMB": LAMB, "Adafactor": Adafactor, "Muon": Muon}
 OPTIMIZERS = [
     ("SGD", [dict(lr=0.1), dict(lr=0.1, momentum=0.9), dict(lr=0.1, momentum=0.9, dampening=0.5, weight_decay=0.1),
              dict(lr=0.1, momentum=0.8, nesterov=True), dict(lr=0.1, maximize=True)]),
@@ -66,6 +167,11 @@ OPTIMIZERS = [
     ("Adamax", [dict(lr=0.1), dict(lr=0.1, betas=(0.8, 0.9), weight_decay=0.1)]),
     ("Rprop", [dict(lr=0.1), dict(lr=0.05, etas=(0.4, 1.5), step_sizes=(0.03, 0.2))]),
     ("Lion", [dict(lr=0.1), dict(lr=0.1, betas=(0.5, 0.75), weight_decay=0.1)]),
+    ("ASGD", [dict(lr=0.1), dict(lr=0.1, lambd=0.01, alpha=0.5, t0=1, weight_decay=0.1)]),
+    ("LAMB", [dict(lr=0.1), dict(lr=0.05, betas=(0.8, 0.9), weight_decay=0.0, bias_correction=False),
+              dict(lr=0.1, maximize=True)]),
+    ("Adafactor", [dict(), dict(lr=0.5, beta2_decay=-0.5, eps=(1e-6, 1e-2), d=0.5, weight_decay=0.1), dict(maximize=True)]),
+    ("Muon", [dict(), dict(lr=0.1, nesterov=False, weight_decay=0.0, adjust_lr_fn="match_rms_adamw", ns_steps=3)]),
 ]
 
 SCHEDULERS = [
@@ -123,7 +229,7 @@ def write(path):
                 for p, g in zip(params, step):
                     p.grad = torch.tensor(g)
                 optimizer.step()
-            result = [p.detach().numpy().reshape(-1) for p in params]
+            result = [p.detach().numpy().reshape(-1) for p in params[:1 if name == "Muon" else None]]
             lines.append(f'  {{name = "{name}", options = {lua(options)}, result = {lua(result)}}},')
     lines += ["},", "schedulers = {"]
     for name, options in SCHEDULERS:

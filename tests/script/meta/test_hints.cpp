@@ -18,6 +18,9 @@ TEST_CASE("an error says which name was meant, and where a colon or a dot belong
       {"lg.Conv2d(3, 4, 1)", "(field 'Conv2d'); did you mean lg.conv2d or lg.nn.Conv2d?"},
       {"lg.ones(3):sofmax(1)", "Tensor has no field or method 'sofmax'; did you mean x:softmax?"},
       {"lg.nn.Linear(2, 3):paramters()", "(method 'paramters'); did you mean Module:parameters?"},
+      {"local Net = lg.nn.class 'Net' function Net:encode() end Net():encdoe()",
+       "(method 'encdoe'); did you mean Net:encode?"},
+      {"local m = lg.nn.Sequential() m:appned(1)", "(method 'appned'); did you mean ModuleList:append?"},
       {"lg.nn.Linear(2, 3).parameters()",
        "'parameters' is a method: call it with a colon, as in object:parameters(…)"},
       {"lg.nn:Linear(3, 4)", "what lg.nn holds is called with a dot: lg.nn.Linear(…)"},
@@ -64,7 +67,7 @@ TEST_CASE("help explains what the library holds by its name, the end of it, or i
   CHECK(explain("F.cross_entropy") == explain("cross_entropy"));
   CHECK(explain("optim").find("  lg.optim.AdamW(") != std::string::npos);
   CHECK(explain("state_dict").find("Optimizer:state_dict()") != std::string::npos);
-  CHECK(explain("state_dict").find("Module:state_dict()") != std::string::npos);
+  CHECK(explain("state_dict").find("Module:state_dict(options)") != std::string::npos);
   CHECK(explain("dataloader") == explain("DataLoader"));
   CHECK(explain("inear").empty());
   CHECK(explain("").empty());

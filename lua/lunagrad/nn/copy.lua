@@ -1,0 +1,22 @@
+-- A deep copy of a module: its tables and tensors are new, tensors that it shares inside stay shared, functions and what is
+-- neither are the same. Parameters keep requires_grad, gradients are not copied.
+local core = require "lunagrad.core"
+
+local function copied(value, known)
+  if core.is_tensor(value) then
+    if known[value] then return known[value] end
+    local made = core.no_grad(function() return value:detach():clone() end)
+    if value.requires_grad and value.is_leaf then made:requires_grad_() end
+    known[value] = made
+    return made
+  end
+  if type(value) ~= "table" then return value end
+  if rawget(value, "super") ~= nil and rawget(value, "__name") ~= nil then return value end  -- a class
+  if known[value] then return known[value] end
+  local made = {}
+  known[value] = made
+  for key, item in next, value do rawset(made, copied(key, known), copied(item, known)) end
+  return setmetatable(made, getmetatable(value))
+end
+
+return function(value) return copied(value, {}) end
