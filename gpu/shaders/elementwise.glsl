@@ -2,6 +2,10 @@
 // gradients; MODE selects one of them. A thread computes PER_THREAD elements (VECTOR: vectors of four elements) that are a
 // work group's width apart, so that adjacent threads access adjacent memory. It loads all operands before the first store,
 // since compilers do not move loads before stores.
+#ifdef DIVIDES
+#include "fault.glsl"
+#endif
+
 layout(local_size_x = 256) in;
 
 layout(constant_id = 0) const uint MODE = 0;  // 0: the value, i + 1: the gradient of operand i
@@ -14,6 +18,7 @@ layout(constant_id = 6) const uint TYPE_3 = 11;
 layout(constant_id = 7) const uint TYPE_4 = 11;
 layout(constant_id = 8) const uint PER_THREAD = 4;
 layout(constant_id = 9) const bool VECTOR = false;  // contiguous floats, aligned to vectors of four
+layout(constant_id = 10) const uint COMPUTED = 3;  // of integers: the type computed in, which wraps wider operands around
 
 layout(buffer_reference, scalar, buffer_reference_align = 8) readonly buffer Arguments {
   uint64_t param[3];
@@ -25,6 +30,10 @@ layout(push_constant, scalar) uniform Push {
   uint64_t result;
   uint64_t operand[5];
   uint count;
+#ifdef DIVIDES
+  uint fault_kind;
+  uint64_t fault;
+#endif
 };
 
 // Copies of the dims: compilers must assume that stores change the arguments.
@@ -33,7 +42,8 @@ int64_t stride[6][DIMS + 1];
 
 T load(uint64_t address, int64_t i, uint type) {
 #ifdef T_IS_INTEGER
-  return load_integer(address, i, type);
+  const int64_t v = load_integer(address, i, type);
+  return COMPUTED == kU8 ? v & 255L : COMPUTED == kI32 ? int64_t(int(v)) : v;
 #elif defined(T_IS_COMPLEX)
   return load_complex(address, i, type);
 #else
@@ -155,4 +165,7 @@ void main() {
     [[unroll]] for (uint k = 0; k < PER_THREAD; ++k)
       if (first + k * apart < end) compute(at[k], operands[k], params);
   }
+#ifdef DIVIDES
+  if (divided_by_zero) note_fault(fault, fault_kind, 0, 0, 0);
+#endif
 }

@@ -103,6 +103,16 @@ const Op kMean{.name = "mean",
                .family = OpFamily::reduction,
                .flops = kOnePerOperand};
 
+// A composition for 16-bit numbers computes in f32, as the CPU's kernels do, so that no step overflows.
+template <Operands (*compose)(const Call&)>
+Operands compose_wide(const Call& call) {
+  const DType type = call.input(0).dtype();
+  if (!is_half(type)) return compose(call);
+  Call wide = call;
+  wide.in[0] = to(wide.in[0], DType::f32);
+  return {to(compose(wide)[0], type)};
+}
+
 void prod_cpu(const Call& call) { fold_any_type(call, Fold::product); }
 // As a balanced tree of products: the gradients are right also where factors are 0.
 Operands prod_compose(const Call& call) {
@@ -123,7 +133,9 @@ Operands prod_compose(const Call& call) {
     factors = n % 2 ? cat({pairs, narrow(factors, last, n - 1, 1)}, last) : pairs;
   }
   const Shape shape = reduced_shape(x.shape(), mask, call.flag(kKeepdimAt));
-  return {rows[last] == 0 ? full(shape, 1.0, x.dtype(), x.device()) : reshape(factors, shape)};
+  if (rows[last] == 0) return {full(shape, 1.0, x.dtype(), x.device())};
+  // Of single factors: the elements themselves, but not their memory.
+  return {reshape(rows[last] == 1 ? clone(factors) : factors, shape)};
 }
 const Op kProd{.name = "prod",
                .doc = "The product over dim, or of all elements; integers multiply in i64.",
@@ -133,7 +145,7 @@ const Op kProd{.name = "prod",
                .cpu = prod_cpu,
                .vjp = differentiate_composition,
                .reads = {{.inputs = 1}},
-               .compose = prod_compose,
+               .compose = compose_wide<prod_compose>,
                .complex = true,
                .family = OpFamily::reduction,
                .autocast = AutocastPolicy::wide,
@@ -341,6 +353,12 @@ const Op kArgmin = arg_extreme_op(
 constexpr int kPowerAt = 0, kNormDimsAt = 1, kNormKeepdimAt = 2;
 
 void norm_shape(Call& call) { emit_reduced(call, call.input(0).dtype(), kNormDimsAt, kNormKeepdimAt); }
+// x^p for x >= 0, with the gradient 0 where x is 0.
+Tensor power_apart_from_zero(const Tensor& x, double p) {
+  const Tensor none = eq(x, Tensor::number(0.0));
+  return where(none, Tensor::number(std::pow(0.0, p)),
+               pow(where(none, Tensor::number(1.0), x), Tensor::number(p)));
+}
 // (sum |x|^p)^(1/p); p = 0 counts the nonzero elements; p = ±inf is the largest or smallest |x|.
 Operands norm_compose(const Call& call) {
   const Tensor& x = call.input(0);
@@ -352,8 +370,11 @@ Operands norm_compose(const Call& call) {
     // The sign makes the gradient 0; NaN counts as 1.
     return apply(kSum, {sign(where(eq(x, zero), x, one))}, {dims, keepdim});
   }
-  const Tensor total = apply1(kSum, {pow(abs(x), Tensor::number(p))}, {dims, keepdim});
-  return {pow(total, Tensor::number(1 / p))};
+  // Zeros are put in as constants, for a power's gradient at 0 may be infinite: theirs is 0, as in norm_vjp.
+  const Tensor size = abs(x);
+  const Tensor powers = p == 1 ? size : p == 2 ? square(x) : power_apart_from_zero(size, p);
+  const Tensor total = apply1(kSum, {powers}, {dims, keepdim});
+  return {p == 1 ? total : power_apart_from_zero(total, 1 / p)};
 }
 void norm_cpu(const Call& call) {
   const double p = call.real(kPowerAt);
@@ -390,7 +411,7 @@ const Op kPNorm{.name = "_norm",
                 .cpu = norm_cpu,
                 .vjp = norm_vjp,
                 .reads = {{.inputs = 1, .outputs = 1}},
-                .compose = norm_compose,
+                .compose = compose_wide<norm_compose>,
                 .family = OpFamily::reduction,
                 .flops = {norm_flops, "2 for each element of the operand, 3 if p is neither 1 nor 2"}};
 // Norms of complex numbers: the 2-norm is that of the parts, all others are those of the magnitudes.
@@ -445,6 +466,7 @@ Operands logsumexp_compose(const Call& call) {
   need_floating(call);
   const Tensor& x = call.input(0);
   const uint32_t mask = mask_of(call);
+  if (x.ndim() == 0) return {logsumexp_along(reshape(x, {1}), 0)};
   const int64_t count = reduced_count(x.shape(), mask);
   if (count == 0) return {log(apply1(kSum, {x}, call.params))};
   const Shape shape = reduced_shape(x.shape(), mask, call.flag(kKeepdimAt));
