@@ -46,6 +46,9 @@ ConvGeometry::Sizes sizes_of(const Call& call, int dims, const char* name, const
     sizes[place(dims, i)] = list[list.size() == 1 ? 0 : i];
     if (sizes[place(dims, i)] < least)
       fail(call.op->name, ": ", name, " must be at least ", least, " (got ", list, ")");
+    constexpr int64_t kMost = int64_t(1) << 30;  // sums of products of two stay in range
+    if (sizes[place(dims, i)] > kMost)
+      fail(call.op->name, ": ", name, " must be at most ", kMost, " (got ", list, ")");
   }
   return sizes;
 }

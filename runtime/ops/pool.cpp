@@ -24,6 +24,9 @@ Sizes sizes_of(const Call& call, int dims, const char* name, const Dims& list, i
   const Sizes sizes{list[0], list[list.size() - 1]};
   if (sizes[0] < least || sizes[1] < least)
     fail(call.op->name, ": ", name, " must be at least ", least, " (got ", list, ")");
+  constexpr int64_t kMost = int64_t(1) << 30;  // sums of products of two stay in range
+  if (sizes[0] > kMost || sizes[1] > kMost)
+    fail(call.op->name, ": ", name, " must be at most ", kMost, " (got ", list, ")");
   return sizes;
 }
 

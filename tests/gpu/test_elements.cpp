@@ -24,6 +24,7 @@ TEST_CASE("elementwise kernels are accurate at extreme arguments") {
   for (int row = 0; row < kRowCount; ++row) {
     const Op& op = elementwise_op(Row(row));
     const RowTraits& traits = row_traits(row);
+    if (traits.types == RowTypes::kinteger) continue;
     std::vector<float> operands[3];
     const size_t n = edges.size();
     for (size_t i = 0; i < n * n; ++i) {
@@ -181,7 +182,9 @@ TEST_CASE("integers are computed as integers") {
   for (const DType type : {DType::i32, DType::i64}) {
     const Tensor x = to(Tensor::from<int64_t>(a, {8}), type), y = to(Tensor::from<int64_t>(b, {8}), type);
     for (const Row row : {Row::add, Row::sub, Row::mul, Row::floor_divide, Row::remainder, Row::fmod,
-                          Row::maximum, Row::minimum, Row::eq, Row::lt, Row::ge, Row::div}) {
+                          Row::maximum, Row::minimum, Row::eq, Row::lt, Row::ge, Row::div, Row::gcd, Row::lcm,
+                          Row::bitwise_and, Row::bitwise_or, Row::bitwise_xor, Row::bitwise_left_shift,
+                          Row::bitwise_right_shift, Row::heaviside, Row::fmax, Row::fmin, Row::signbit}) {
       const Op& op = elementwise_op(row);
       const Tensor expected = apply1(op, {x, y}), got = apply1(op, {to(x, gpu()), to(y, gpu())});
       CHECK(got.dtype() == expected.dtype());
