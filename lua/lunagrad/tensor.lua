@@ -208,6 +208,41 @@ splitter("hsplit", 1, function(x) return x:dim() == 1 and 1 or 2 end)
 splitter("vsplit", 2, function() return 1 end)
 splitter("dsplit", 3, function() return 3 end)
 
+-- --- resizing ---
+
+-- interpolate with a table of factors, one for each spatial dim. All modes work on one dim after the other, so each dim is
+-- resized alone, as rows [rows, 1, length].
+local interpolate = core.interpolate
+local function resize_each(x, factors, mode, align_corners)
+  if #factors ~= x:dim() - 2 then
+    core._fail(("interpolate: scale_factor must be one number or %d (got %d)"):format(x:dim() - 2, #factors))
+  end
+  local linear = mode == "linear" or mode == "bilinear"
+  for i, factor in ipairs(factors) do
+    local last = x:transpose(2 + i, -1)
+    local size = last:size()
+    local length = table.remove(size)
+    local rows = last:reshape(-1, 1, length)
+    rows = interpolate(rows, {scale_factor = factor, mode = linear and "linear" or mode, align_corners = align_corners})
+    size[#size + 1] = rows:size(3)
+    x = rows:reshape(size):transpose(2 + i, -1)
+  end
+  return x:contiguous()
+end
+function functions.interpolate(x, ...)
+  local size, factors, mode, align_corners = ...
+  local options = select(select("#", ...), ...)
+  if arguments.is_options(options) and type(options.scale_factor) == "table" then
+    if options.size then core._fail "interpolate: give either size or scale_factor" end
+    return resize_each(x, options.scale_factor, options.mode or "nearest", options.align_corners)
+  elseif size == nil and type(factors) == "table" and not arguments.is_options(factors) then
+    if arguments.is_options(mode) then mode, align_corners = mode.mode, mode.align_corners end
+    return resize_each(x, factors, mode or "nearest", align_corners)
+  end
+  return interpolate(x, ...)
+end
+methods.interpolate = functions.interpolate
+
 -- --- histograms ---
 
 -- The counts (or weights) in the bins, and the edges of the bins.

@@ -46,14 +46,18 @@ void meet_cpu(const Call& call) {
     if constexpr (std::is_arithmetic_v<T>) {
       const T* const from = source.data<T>();
       T* const to = out.data<T>();
-      for_lanes_in_parallel(with_one_dim(index.shape()), whole, dim, [&](int64_t i, int64_t lane) {
-        T& target = to[lane + indices[i] * stride];
-        const T value = from[i];
-        if (meet == Meet::product)
-          target = T(target * value);
-        else if (value != value || (meet == Meet::largest ? value > target : value < target))
-          target = value;
-      });
+      const auto walk = [&](auto&& combine) {
+        for_lanes_in_parallel(with_one_dim(index.shape()), whole, dim, [&](int64_t i, int64_t lane) {
+          T& target = to[lane + indices[i] * stride];
+          target = combine(target, from[i]);
+        });
+      };
+      if (meet == Meet::product)
+        walk([](T a, T b) { return T(a * b); });
+      else if (meet == Meet::largest)
+        walk([](T a, T b) { return b > a || b != b ? b : a; });
+      else
+        walk([](T a, T b) { return b < a || b != b ? b : a; });
     }
   });
 }

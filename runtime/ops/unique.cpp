@@ -1,9 +1,11 @@
 // unique and unique_consecutive: elements (or slices of a dim) without repetitions, where each element went,
-// and how often each occurs. Compositions of sort, comparison and nonzero; only the order of whole slices has
-// a kernel of its own.
+// and how often each occurs. Compositions of sort, comparison and nonzero; the order of whole slices and the
+// marks of integers that lie close together have kernels of their own.
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 
+#include "runtime/cpu/parallel.h"
 #include "runtime/cpu/pieces.h"
 #include "runtime/cpu/sort.h"
 #include "runtime/ops/dense.h"
@@ -47,6 +49,105 @@ const Op kRowOrder{.name = "_row_order",
                    .family = OpFamily::other,
                    .flops = {row_order_flops, "elements x log2 of the rows, for the comparisons"}};
 
+// --- integers of a small range ---
+
+// The smallest and the largest element, in one pass.
+void range_shape(Call& call) { call.emit({2}, DType::i64); }
+void range_cpu(const Call& call) {
+  const Tensor x = in_order(call.input(0));
+  int64_t* const to = call.output().data<int64_t>();
+  visit_dtype(x.dtype(), [&]<class T>() {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      const T* const values = x.data<T>();
+      std::atomic<int64_t> low = int64_t(values[0]), high = int64_t(values[0]);
+      parallel_for(x.numel(), 1 << 15, [&](int64_t begin, int64_t end) {
+        T least = values[begin], most = values[begin];
+        for (int64_t i = begin; i < end; ++i) {
+          least = std::min(least, values[i]);
+          most = std::max(most, values[i]);
+        }
+        for (int64_t seen = low; int64_t(least) < seen && !low.compare_exchange_weak(seen, int64_t(least));) {
+        }
+        for (int64_t seen = high; int64_t(most) > seen && !high.compare_exchange_weak(seen, int64_t(most));) {
+        }
+      });
+      to[0] = low;
+      to[1] = high;
+    }
+  });
+}
+Operands range_compose(const Call& call) {
+  return {to(stack({min(call.input(0)), max(call.input(0))}), DType::i64)};
+}
+const Op kRange{.name = "_range",
+                .doc = "The smallest and the largest of integers.",
+                .inputs = {{"input"}},
+                .shape = range_shape,
+                .cpu = range_cpu,
+                .compose = range_compose,
+                .integer_inputs = 1,
+                .family = OpFamily::reduction,
+                .flops = {for_input<2>, "2 for each element, for the comparisons"}};
+
+// Which of low, low + 1, … occur.
+void present_shape(Call& call) { call.emit({call.integer(1)}, DType::boolean); }
+void present_cpu(const Call& call) {
+  const Tensor x = in_order(call.input(0));
+  bool* const marks = call.output().data<bool>();
+  const int64_t low = call.integer(0);
+  std::fill_n(marks, call.integer(1), false);
+  visit_dtype(x.dtype(), [&]<class T>() {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      const T* const values = x.data<T>();
+      in_pieces(x.numel(), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) marks[int64_t(values[i]) - low] = true;
+      });
+    }
+  });
+}
+Operands present_compose(const Call& call) {
+  const Tensor places = to(call.input(0), DType::i64) - Tensor::number(call.integer(0));
+  const Tensor none = zeros({call.integer(1)}, DType::u8, call.input(0).device());
+  return {to(scatter(none, 0, places, Tensor::number(int64_t(1))), DType::boolean)};
+}
+const Op kPresent{.name = "_present",
+                  .doc = "Which of count numbers from low occur among integers.",
+                  .inputs = {{"input"}},
+                  .params = {{"low", ParamKind::integer, {}}, {"count", ParamKind::integer, {}}},
+                  .shape = present_shape,
+                  .cpu = present_cpu,
+                  .compose = present_compose,
+                  .integer_inputs = 1,
+                  .family = OpFamily::other,
+                  .flops = kMovesData};
+
+// unique of integers that are hardly more than their number apart; no results: they are further apart.
+Operands unique_in_range(const Tensor& line, const Shape& inverse_shape, bool inverse, bool counts) {
+  const int64_t n = line.numel();
+  if (n == 0 || is_differentiable(line.dtype()) || line.dtype() == DType::boolean) return {};
+  const std::vector<int64_t> range = apply1(kRange, {line}).to_vector<int64_t>();
+  const uint64_t span = uint64_t(range[1]) - uint64_t(range[0]);
+  if (span >= uint64_t(std::max<int64_t>(n, 1024))) return {};
+  const int64_t count = int64_t(span) + 1;
+  const Tensor low = Tensor::number(range[0]);
+  Tensor places, sums;
+  if (inverse || counts) places = to(line, DType::i64) - low;
+  if (counts) {
+    const Tensor each = ones({n}, DType::i64, line.device());
+    sums = index_add(zeros({count}, DType::i64, line.device()), 0, places, each);
+  }
+  const Tensor present = counts ? gt(sums, Tensor::number(int64_t(0)))
+                                : apply1(kPresent, {line}, {range[0], count});
+  const Tensor found = flatten(nonzero(present));
+  Operands results{to(found + low, line.dtype())};
+  if (inverse) {
+    const Tensor numbers = cumsum(present, 0) - Tensor::number(int64_t(1));
+    results.push_back(reshape(index_select(numbers, 0, places), inverse_shape));
+  }
+  if (counts) results.push_back(index_select(sums, 0, found));
+  return results;
+}
+
 // --- runs of equal elements ---
 
 // What the calls ask for: the rows [n, …] of the result in their order, and where row i came from (undefined:
@@ -84,6 +185,8 @@ Operands unique_of(const char* op, const Tensor& given, const Value& dim_value, 
   if (!dim_value.present()) {
     const Tensor line = reshape(x, {x.numel()});
     if (in_runs) return without_repeats(line, {}, x.shape(), inverse, counts);
+    Operands quick = unique_in_range(line, x.shape(), inverse, counts);
+    if (!quick.empty()) return quick;
     auto [values, places] = sort(line, 0);
     return without_repeats(values, places, x.shape(), inverse, counts);
   }
@@ -142,7 +245,7 @@ const Op kUniqueConsecutive{
 }  // namespace
 
 std::span<const Op* const> unique_ops() {
-  static const Op* const ops[] = {&kUnique, &kUniqueConsecutive, &kRowOrder};
+  static const Op* const ops[] = {&kUnique, &kUniqueConsecutive, &kRowOrder, &kRange, &kPresent};
   return ops;
 }
 

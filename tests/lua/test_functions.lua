@@ -30,9 +30,9 @@ do
   at("erfcx", 50, 0.011281536265323772)
   at("i0", 1, 1.26606587775200833560)
   at("i1", -2, -1.59063685463732906338)
-  at("i0e", 100, 0.039944375984998654)
+  at("i0e", 100, 0.0399443792990967)
   at("ndtri", 0.975, 1.95996398454005423552)
-  at("log_ndtr", -10, -53.2312851505043)
+  at("log_ndtr", -10, -53.231285150512470578)
   at("entr", 0.5, 0.34657359027997265471)
   expect.equal(lg.lgamma(floats {0, -3, inf}):tolist(), {inf, inf, inf})
   expect.equal(lg.digamma(floats {-2}):item(), nan)
@@ -193,7 +193,7 @@ do
   local whole = lg.zeros(500, {dtype = "i64"}):random_(3)
   expect.equal(whole:unique():tolist(), {0, 1, 2})
   for _, rate in ipairs {0, 0.5, 4, 9.5, 40, 1000} do
-    x = lg.poisson(lg.full({20000}, rate))
+    x = lg.poisson(lg.full({20000}, rate + 0.0))
     moments(rate, rate ^ 0.5, 0.05 * math.max(1, rate ^ 0.5))
     assert(x:frac():abs():max():item() == 0)
   end
@@ -262,7 +262,7 @@ do
   expect.equal({a:size(), b:size()}, {{1, 1}, {1, 2}})
   expect.equal(#x:hsplit(3), 3)
   expect.equal(x:vsplit {1}[2]:tolist(), {{3, 4, 5}})
-  expect.raises("equal pieces", function() return x:hsplit(2) end)
+  expect.raises("equal pieces", function() local _ = x:hsplit(2) end)
   expect.equal(x:new_zeros(2, 2):dtype(), "i64")
   expect.equal(x:new_ones({2}, {dtype = "f32"}):tolist(), {1.0, 1.0})
   expect.equal(x:new_full({2}, 7):tolist(), {7, 7})
@@ -281,13 +281,26 @@ do
   expect.raises("has no elements", function() return lg.nn.functional.max_pool1d(lg.ones(1, 1, 0), 2) end)
 end
 
+-- interpolate by a table of factors, one for each dim.
+do
+  local x = lg.arange(6, {dtype = "f32"}):reshape(1, 1, 2, 3)
+  local F = lg.nn.functional
+  for _, mode in ipairs {"nearest", "bilinear"} do
+    local wanted = F.interpolate(x, {size = {4, 9}, mode = mode})
+    expect.close(F.interpolate(x, {scale_factor = {2, 3}, mode = mode}), wanted:tolist(), 1e-6)
+    expect.close(x:interpolate(nil, {2, 3}, mode), wanted:tolist(), 1e-6)
+  end
+  expect.equal(F.interpolate(x, {scale_factor = {1.5, 2}}):size(), {1, 1, 3, 6})
+  expect.equal(F.interpolate(x, {scale_factor = 2}):size(), {1, 1, 4, 6})
+  expect.equal(F.interpolate(x, nil, 2, "bilinear", true):size(), {1, 1, 4, 6})
+  expect.call_raises("one number or 2", F.interpolate, x, {scale_factor = {2}})
+end
+
 -- Hostile sizes and empty tensors are errors or results, not crashes.
 do
   local empty = lg.zeros(0)
-  for _, name in ipairs {"cumsum", "cummax", "logcumsumexp", "msort"} do
-    local y = lg[name](empty, name ~= "msort" and 1 or nil)
-    expect.equal(y:size(), {0})
-  end
+  for _, name in ipairs {"cumsum", "cummax", "logcumsumexp"} do expect.equal(lg[name](empty, 1):size(), {0}) end
+  expect.equal(empty:msort():size(), {0})
   for name, call in pairs {
     kthvalue = function() return empty:kthvalue(1) end, mode = function() return empty:mode() end,
     quantile = function() return empty:quantile(0.5) end, histc = function() return lg.ones(2):histc(0) end,

@@ -1,7 +1,7 @@
 """Indexing by tensors."""
 import torch
 import torch.nn.functional as F
-from generate import bools, constant, ids, real, values
+from generate import bools, constant, ids, real, typed, values
 
 ALL = "i64 i32 u8 bool"
 
@@ -60,7 +60,7 @@ def places(case):
     for reduce in ("sum", "mean", "max", "min"):
         case("segment_reduce", {"data": real(7, 2), "lengths": values([3, 0, 4], "i64")}, grad=False, reduce=reduce,
              by=lambda data, lengths, reduce, initial: torch.segment_reduce(
-                 data.float(), reduce, lengths=lengths, initial=initial).to(data.dtype), initial=0.5)
+                 data, reduce, lengths=lengths, initial=initial), initial=0.5)
     for reduce in ("add", "multiply"):
         case("_scatter_with", {"input": real(2, 4), "index": index, "src": real(2, 3)}, grad=False, dim=1,
              by=lambda input, index, src, dim, reduce: input.scatter(dim, index, src, reduce=reduce), reduce=reduce)
@@ -95,6 +95,8 @@ def statistics(case):
         case(op, [few], dim=[1], keepdim=True, tolerance=2)
     case("nanmedian", [holes], dim=1)
     case("nanmedian", [holes])
+    case("aminmax", [real(3, 4)], grad=False)
+    case("aminmax", [real(3, 4)], types="i64 i32 u8 bool", grad=False, dim=0, keepdim=True)
     for word in ("linear", "lower", "higher", "midpoint", "nearest"):
         case("quantile", {"input": real(3, 6), "q": values([0.0, 0.25, 0.6, 1.0])}, grad=False, dim=1, interpolation=word,
              by=lambda input, q, dim, interpolation: torch.quantile(input, q, dim, interpolation=interpolation),

@@ -1,7 +1,7 @@
 """Ops of shape, order, scan, products and writing at indices that came after the first tables."""
 import torch
 import torch.nn.functional as F
-from generate import Number, ids, real, typed, values
+from generate import Number, constant, ids, real, typed, values
 
 ALL = "i64 i32 u8 bool"
 INTS = "i64 i32 u8"
