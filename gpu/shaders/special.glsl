@@ -173,7 +173,7 @@ float zeta_of_positive(float s, float q) {
   return sum - 8.26719577e-7 * term;
 }
 float lg_zeta(float s, float q) {
-  if (lg_isnan(s) || lg_isnan(q) || s < 1.0) return nan();
+  if (lg_isnan(s) || s < 1.0 || (lg_isnan(q) && s != 1.0)) return nan();
   if (s == 1.0 || (q <= 0.0 && q == floor(q))) return infinity();
   if (q > 0.0) return zeta_of_positive(s, q);
   if (s != floor(s)) return nan();

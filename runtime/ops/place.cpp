@@ -276,7 +276,9 @@ Operands segment_reduce_compose(const Call& call) {
   if (word == 1) {
     Shape column;
     for (int d = 0; d < data.ndim(); ++d) column.push_back(d == axis ? segments : 1);
-    y = y / reshape(to(lengths, data.dtype()), column);
+    // An empty part has no mean: NaN, or initial.
+    const Tensor counts = call.params[2].present() ? clamp(lengths, 1.0) : lengths;
+    y = y / reshape(to(counts, data.dtype()), column);
   }
   return {y};
 }
